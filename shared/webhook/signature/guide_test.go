@@ -242,57 +242,63 @@ func checkStandard(t *testing.T, s sample) {
 	}
 }
 
+// messageCase is a message that is signed when its test runs, so that the age of the signature is exact.
+type messageCase struct {
+	name    string
+	secrets []string      // that sign the message, newest first
+	age     time.Duration // of the signature
+	body    []byte        // the received body; the signed body if nil
+	// change changes the received headers: the ID, the timestamp and the signatures.
+	change func(headers []string)
+	want   bool
+}
+
+// messageCases returns messages for a receiver with the given secret.
+func messageCases(secret string) []messageCase {
+	const other = "another secret"
+	own := []string{secret}
+	return []messageCase{
+		{name: "valid", secrets: own, want: true},
+		{name: "new secret of two", secrets: []string{secret, other}, want: true},
+		{name: "old secret of two", secrets: []string{other, secret}, want: true},
+		{name: "oldest secret of three", secrets: []string{other, newSecret + "x", secret}, want: true},
+		{name: "another version first", secrets: own, change: func(h []string) { h[2] = "v1a,AAAA " + h[2] }, want: true},
+		{name: "four minutes old", secrets: own, age: 4 * time.Minute, want: true},
+		{name: "six minutes old", secrets: own, age: 6 * time.Minute},
+		{name: "six minutes in the future", secrets: own, age: -6 * time.Minute},
+		{name: "wrong secret", secrets: []string{other}},
+		{name: "two wrong secrets", secrets: []string{other, secret + "x"}},
+		{name: "changed body", secrets: own, body: append(bytes.Clone(body), '\n')},
+		{name: "empty body", secrets: own, body: []byte{}},
+		{name: "changed ID", secrets: own, change: func(h []string) { h[0] += "x" }},
+		{name: "changed timestamp", secrets: own, change: func(h []string) {
+			h[1] = strconv.FormatInt(time.Now().Add(-time.Minute).Unix(), 10)
+		}},
+		{name: "timestamp that is not a number", secrets: own, change: func(h []string) { h[1] = "now" }},
+		{name: "signature without its last character", secrets: own, change: func(h []string) {
+			h[2] = h[2][:len(h[2])-1]
+		}},
+		{name: "signature without a version", secrets: own, change: func(h []string) {
+			h[2] = strings.TrimPrefix(h[2], "v1,")
+		}},
+		{name: "signature of another version", secrets: own, change: func(h []string) {
+			h[2] = "v2" + strings.TrimPrefix(h[2], "v1")
+		}},
+		{name: "version without a signature", secrets: own, change: func(h []string) { h[2] = "v1," }},
+	}
+}
+
 // checkMessages checks that a sample with a secret accepts valid messages only.
 func checkMessages(t *testing.T, s sample, secret string) {
 	t.Helper()
-	const other = "another secret"
-	now := time.Now()
-	seconds := func(age time.Duration) string { return strconv.FormatInt(now.Add(-age).Unix(), 10) }
-	sign := func(at time.Time, secrets ...string) string {
-		return signature.Sign(secrets, eventID, deliveryID, eventType, at, body).Get("webhook-signature")
-	}
-	valid := sign(now, secret)
-	for _, tc := range []struct {
-		name                      string
-		id, timestamp, signatures string // eventID, now and a valid signature if empty
-		body                      []byte // the signed body if nil
-		want                      bool
-	}{
-		{name: "valid", want: true},
-		{name: "new secret of two", signatures: sign(now, secret, other), want: true},
-		{name: "old secret of two", signatures: sign(now, other, secret), want: true},
-		{name: "oldest secret of three", signatures: sign(now, other, newSecret+"x", secret), want: true},
-		{name: "another version first", signatures: "v1a,AAAA " + valid, want: true},
-		{
-			name: "four minutes old", timestamp: seconds(4 * time.Minute), signatures: sign(now.Add(-4*time.Minute), secret),
-			want: true,
-		},
-		{
-			name: "six minutes old", timestamp: seconds(6 * time.Minute), signatures: sign(now.Add(-6*time.Minute), secret),
-		},
-		{
-			name:      "six minutes in the future",
-			timestamp: seconds(-6 * time.Minute), signatures: sign(now.Add(6*time.Minute), secret),
-		},
-		{name: "wrong secret", signatures: sign(now, other)},
-		{name: "two wrong secrets", signatures: sign(now, other, secret+"x")},
-		{name: "changed body", body: append(bytes.Clone(body), '\n')},
-		{name: "empty body", body: []byte{}},
-		{name: "changed timestamp", timestamp: seconds(time.Second)},
-		{name: "timestamp that is not a number", timestamp: "now"},
-		{name: "changed ID", id: eventID + "x"},
-		{name: "signature without its last character", signatures: valid[:len(valid)-1]},
-		{name: "signature without a version", signatures: strings.TrimPrefix(valid, "v1,")},
-		{name: "signature of another version", signatures: "v2" + strings.TrimPrefix(valid, "v1")},
-		{name: "version without a signature", signatures: "v1,"},
-	} {
+	for _, tc := range messageCases(secret) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			headers := []string{eventID, seconds(0), valid}
-			for i, value := range []string{tc.id, tc.timestamp, tc.signatures} {
-				if value != "" {
-					headers[i] = value
-				}
+			at := time.Now().Add(-tc.age)
+			signed := signature.Sign(tc.secrets, eventID, deliveryID, eventType, at, body)
+			headers := []string{eventID, strconv.FormatInt(at.Unix(), 10), signed.Get("webhook-signature")}
+			if tc.change != nil {
+				tc.change(headers)
 			}
 			received := body
 			if tc.body != nil {
