@@ -47,7 +47,8 @@ func newFixture(t *testing.T) *fixture {
 	for name, value := range map[string]string{
 		"AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_SESSION_TOKEN": "",
 		"AWS_ENDPOINT_URL_DYNAMODB": tables, "AWS_ENDPOINT_URL_SQS": queues,
-		"WEBHOOKS_TABLE": "webhooks", "DELIVERIES_QUEUE": f.deliveries, "FAILURES_QUEUE": f.failures, "METRICS_NAMESPACE": "stack",
+		"WEBHOOKS_TABLE": "webhooks", "METRICS_NAMESPACE": "stack",
+		"DELIVERIES_QUEUE": f.deliveries, "FAILURES_QUEUE": f.failures,
 	} {
 		t.Setenv(name, value)
 	}

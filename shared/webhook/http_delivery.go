@@ -173,8 +173,8 @@ func (s *Service) registerDeliveries(r *httpapi.Routes) {
 		Errors: []*fault.Error{fault.ErrConflict, errOften, errNoWebhook, errNoDelivery, workspace.ErrDenied},
 	}, s.handleRedeliver)
 	httpapi.Private(r, httpapi.Operation{
-		ID: "recoverDeliveries", Method: http.MethodPost, Path: webhookPath + "/recover", Tag: tag, Status: http.StatusAccepted,
-		Summary: "Send the failed deliveries of a period again",
+		ID: "recoverDeliveries", Method: http.MethodPost, Path: webhookPath + "/recover", Tag: tag,
+		Status: http.StatusAccepted, Summary: "Send the failed deliveries of a period again",
 		Description: "Sends every delivery whose event occurred between since and until, and that has failed or waits after " +
 			"a failed attempt. Tests are not sent again. If the webhook is not active, the status is 409. At most 10 " +
 			"requests a minute for each webhook.",

@@ -134,7 +134,8 @@ func (f *fixture) must(err error) {
 func (f *fixture) workspace(roles map[*user]workspace.Role) string {
 	f.t.Helper()
 	workspaceID := f.ids.New(id.Workspace)
-	f.putProjectItem(db.WorkspaceKey(workspaceID), workspace.Workspace{ID: workspaceID, Name: "Team", CreatedAt: clock.Stamp(noon)})
+	record := workspace.Workspace{ID: workspaceID, Name: "Team", CreatedAt: clock.Stamp(noon)}
+	f.putProjectItem(db.WorkspaceKey(workspaceID), record)
 	for u, role := range roles {
 		f.addMember(workspaceID, u, role)
 	}

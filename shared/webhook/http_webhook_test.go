@@ -135,7 +135,10 @@ func TestCreateRejectsInvalidFields(t *testing.T) {
 		},
 		"no fields":     {object{}, []string{"url", "events"}},
 		"required null": {object{"url": nil, "events": nil}, []string{"url", "events"}},
-		"optional null": {object{"active": nil, "description": nil, "workspaceId": nil}, []string{"active", "description", "workspaceId"}},
+		"optional null": {
+			object{"active": nil, "description": nil, "workspaceId": nil},
+			[]string{"active", "description", "workspaceId"},
+		},
 		"too long": {
 			object{"url": longestURL + "x", "secret": strings.Repeat("☃", 257), "description": strings.Repeat("☃", 2001)},
 			[]string{"url", "secret", "description"},

@@ -82,7 +82,7 @@ func TestHealthCountersBeyondTheirLimits(t *testing.T) {
 	}
 }
 
-// The result of an attempt does not change a webhook whose endpoint was replaced during the attempt, and does not create
+// The result of an attempt does not change a webhook whose endpoint was replaced during the attempt. It does not create
 // a deleted webhook again.
 func TestHealthOfAnOldGenerationIsIgnored(t *testing.T) {
 	t.Parallel()

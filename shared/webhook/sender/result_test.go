@@ -50,7 +50,8 @@ func TestResults(t *testing.T) {
 			sender.Result{StatusCode: 200},
 		},
 		{
-			"compressed, not decompressed", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 6\r\n\r\n\x1f\x8b\x08\x00ab",
+			"compressed, not decompressed",
+			"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 6\r\n\r\n\x1f\x8b\x08\x00ab",
 			sender.Result{StatusCode: 200, Response: "\ufffdab"},
 		},
 
@@ -406,8 +407,9 @@ func TestAbortedAttemptIsNotATimeout(t *testing.T) {
 	}
 	for range 5 { // the result must not depend on the goroutine that detects the deadline first
 		short, cancel := context.WithTimeout(t.Context(), shortTimeout/8)
-		if diff := cmp.Diff(aborted, localSender().Send(short, sender.Request{URL: hanging.url()}), withoutDuration); diff != "" {
-			t.Errorf("deadline: %s", diff)
+		got := localSender().Send(short, sender.Request{URL: hanging.url()})
+		if diff := cmp.Diff(aborted, got, withoutDuration); diff != "" {
+			t.Errorf("deadline of the caller (-want +got):\n%s", diff)
 		}
 		cancel()
 	}

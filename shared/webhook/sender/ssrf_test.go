@@ -122,12 +122,23 @@ func TestNamesOfPrivateAddressesAreRejected(t *testing.T) {
 	t.Parallel()
 	private := listen(t, "127.0.0.1:0", respond("HTTP/1.1 200 OK\r\n\r\n"))
 	addresses := map[string][]string{
-		"loopback.test": {"127.0.0.1"}, "loopback6.test": {"::1"}, "both.test": {"::1", "127.0.0.1"},
-		"zero.test":    {"0.0.0.0", "::"},
-		"private.test": {"10.0.0.1", "192.168.1.1"}, "metadata.test": {"169.254.169.254"}, "metadata6.test": {"fd00:ec2::254"},
-		"cgnat.test": {"100.64.0.1"}, "ula.test": {"fd00::1"}, "nat64.test": {"64:ff9b::7f00:1"}, "6to4.test": {"2002:7f00:1::"},
-		"teredo.test": {"2001:0:4136:e378::1"}, "mapped.test": {"::ffff:127.0.0.1"}, "linklocal.test": {"fe80::1"},
-		"broadcast.test": {"255.255.255.255"}, "multicast.test": {"224.0.0.1", "ff02::1"}, "under_score.test": {"127.0.0.1"},
+		"loopback.test":      {"127.0.0.1"},
+		"loopback6.test":     {"::1"},
+		"both.test":          {"::1", "127.0.0.1"},
+		"zero.test":          {"0.0.0.0", "::"},
+		"private.test":       {"10.0.0.1", "192.168.1.1"},
+		"metadata.test":      {"169.254.169.254"},
+		"metadata6.test":     {"fd00:ec2::254"},
+		"cgnat.test":         {"100.64.0.1"},
+		"ula.test":           {"fd00::1"},
+		"nat64.test":         {"64:ff9b::7f00:1"},
+		"6to4.test":          {"2002:7f00:1::"},
+		"teredo.test":        {"2001:0:4136:e378::1"},
+		"mapped.test":        {"::ffff:127.0.0.1"},
+		"linklocal.test":     {"fe80::1"},
+		"broadcast.test":     {"255.255.255.255"},
+		"multicast.test":     {"224.0.0.1", "ff02::1"},
+		"under_score.test":   {"127.0.0.1"},
 		"xn--bcher-kva.test": {"127.0.0.1"},
 	}
 	restricted := sender.New(sender.Options{Resolver: dnsServer(t, fixedNames(addresses))})
@@ -143,7 +154,8 @@ func TestNamesOfPrivateAddressesAreRejected(t *testing.T) {
 			t.Errorf("%s: got %+v, want the error that the address is not public", host, got)
 		}
 	}
-	if got := post(t, restricted, "https://nowhere.test/"); got.Error != "the host name could not be resolved" || got.TimedOut {
+	got := post(t, restricted, "https://nowhere.test/")
+	if got.Error != "the host name could not be resolved" || got.TimedOut {
 		t.Errorf("a name that does not exist: got %+v, want an error of the DNS lookup", got)
 	}
 	if n := private.accepted.Load(); n != 0 {

@@ -26,9 +26,11 @@ import (
 	"devplatform/shared/webhook/sender"
 )
 
-// startHTTPS starts an HTTPS endpoint and returns a pool with its certificate, which is for example.com and the loopback
-// addresses. change may be nil.
-func startHTTPS(t testing.TB, handler http.HandlerFunc, change func(*httptest.Server)) (*httptest.Server, *x509.CertPool) {
+// startHTTPS starts an HTTPS endpoint and returns a pool with its certificate, which is for example.com and the
+// loopback addresses. change may be nil.
+func startHTTPS(
+	t testing.TB, handler http.HandlerFunc, change func(*httptest.Server),
+) (*httptest.Server, *x509.CertPool) {
 	t.Helper()
 	server := httptest.NewUnstartedServer(handler)
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)

@@ -111,8 +111,9 @@ func TestAttemptChecksTheURL(t *testing.T) {
 	t.Parallel()
 	e := listen(t, "127.0.0.1:0", respond("HTTP/1.1 200 OK\r\n\r\n"))
 	for _, url := range []string{e.url(), "ftp://" + e.address, e.address, ""} {
-		if got, want := post(t, sender.New(sender.Options{}), url).Error, "the url must be an absolute https URL"; got != want {
-			t.Errorf("%q: got error %q, want %q", url, got, want)
+		got := post(t, sender.New(sender.Options{}), url)
+		if want := "the url must be an absolute https URL"; got.Error != want {
+			t.Errorf("%q: got error %q, want %q", url, got.Error, want)
 		}
 	}
 	if n := e.accepted.Load(); n != 0 {

@@ -219,14 +219,11 @@ func checkStandard(t *testing.T, s sample) {
 		t.Parallel()
 		checkMessages(t, s, newSecret)
 	})
-	t.Run("other secret", func(t *testing.T) {
-		t.Parallel()
-		checkMessages(t, s, ownSecret)
-	})
 	for _, tc := range []struct {
 		name, secret string
 		want         bool
 	}{
+		{"other secret", ownSecret, true},
 		{"other secret that is also base64", "aGVsbG8gd29ybGQ=", true},
 		{"longest secret", strings.Repeat("鍵", 256), true},
 		{"secret with the prefix in the middle", "my_whsec_YQ==", true},
