@@ -38,8 +38,8 @@ const (
 // Sign returns the headers of an attempt. at is the time at which it begins. secrets are the valid secrets, newest
 // first. Sign panics if there are none, because a request must not be sent without a signature.
 //
-//   - X-Service-Signature is "sha256=" and the hex HMAC-SHA256 of the raw body. The key is the newest secret with all of
-//     its bytes, including any prefix.
+//   - X-Service-Signature is "sha256=" and the hex HMAC-SHA256 of the raw body. The key consists of all bytes of the
+//     newest secret, including any prefix.
 //   - X-Service-Event is the event type, X-Service-Delivery the ID of the delivery, and X-Service-Timestamp at in
 //     RFC 3339 with milliseconds.
 //   - webhook-id is the ID of the event, and webhook-timestamp is at in Unix seconds. webhook-signature contains

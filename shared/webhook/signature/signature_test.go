@@ -46,7 +46,7 @@ func TestSignHeaders(t *testing.T) {
 		"Webhook-Signature":   {got.Get("webhook-signature")}, // checked with the official library below
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+		t.Errorf("the headers (-want +got):\n%s", diff)
 	}
 }
 
