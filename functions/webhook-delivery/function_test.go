@@ -33,72 +33,76 @@ const (
 	deliveryID  = "dlv_01KGA52E40ABCDEFGHJKMNPQRS"
 )
 
-// world is the environment of the function: its table and its queues.
-type world struct {
+// fixture is the environment of the function: its table and its queues.
+type fixture struct {
 	t        *testing.T
 	client   *db.Client
 	queues   *sqs.Client
 	failures string
 }
 
-func newWorld(t *testing.T) *world {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	functiontest.SkipWithEndpoint(t)
 	tables, queues := dynamotest.StartServer(t), sqstest.StartServer(t)
 	sdk := dynamotest.Client(tables)
 	dynamotest.CreateTable(t, sdk, "webhooks", "pk", "sk")
-	w := &world{t: t, client: db.Wrap(sdk, time.Now), queues: sqstest.Client(queues)}
-	w.failures = sqstest.CreateQueue(t, w.queues, "failures", nil)
+	f := &fixture{t: t, client: db.Wrap(sdk, time.Now), queues: sqstest.Client(queues)}
+	f.failures = sqstest.CreateQueue(t, f.queues, "failures", nil)
 	functiontest.SetEnv(t, functiontest.Endpoint(t, tables, queues), map[string]string{
-		"WEBHOOKS_TABLE": "webhooks", "DELIVERIES_QUEUE": sqstest.CreateQueue(t, w.queues, "deliveries", nil), "FAILURES_QUEUE": w.failures,
-		"METRICS_NAMESPACE": "stack", "WEBHOOK_ALLOW_PRIVATE": "false",
+		"WEBHOOKS_TABLE": "webhooks", "METRICS_NAMESPACE": "stack", "WEBHOOK_ALLOW_PRIVATE": "false",
+		"DELIVERIES_QUEUE": sqstest.CreateQueue(t, f.queues, "deliveries", nil), "FAILURES_QUEUE": f.failures,
 	})
-	return w
+	return f
 }
 
 func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 
-// stored puts down a webhook with its sealed secret, and a delivery that is due.
-func (w *world) stored(url string) {
-	w.t.Helper()
+// putDelivery stores a webhook with a sealed secret, and a delivery that is due.
+func (f *fixture) putDelivery(url string) {
+	f.t.Helper()
 	keys := config.NewKeys(func(context.Context) (string, error) { return functiontest.KeyRing, nil }, time.Now)
-	kid, key, err := keys.Current(w.t.Context(), "webhook-secret")
+	kid, key, err := keys.Current(f.t.Context(), "webhook-secret")
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	block, err := aes.NewCipher(key)
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	aead, err := cipher.NewGCMWithRandomNonce(block)
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
-	sealed := kid + "." + base64.RawURLEncoding.EncodeToString(aead.Seal(nil, nil, []byte(secret), []byte(webhookID)))
+	ciphertext := aead.Seal(nil, nil, []byte(secret), []byte(webhookID))
+	sealed := kid + "." + base64.RawURLEncoding.EncodeToString(ciphertext)
 	now := clock.Stamp(time.Now()).String()
 	for key, item := range map[db.Key]db.Item{
 		db.WebhookKey(workspaceID, webhookID): {
-			"id": text(webhookID), "workspaceId": text(workspaceID), "url": text(url), "secret": text(sealed), "createdAt": text(now),
-			"updatedAt": text(now), "active": &types.AttributeValueMemberBOOL{Value: true}, "generation": &types.AttributeValueMemberN{Value: "1"},
+			"id": text(webhookID), "workspaceId": text(workspaceID), "url": text(url), "secret": text(sealed),
+			"createdAt": text(now), "updatedAt": text(now), "active": &types.AttributeValueMemberBOOL{Value: true},
+			"generation": &types.AttributeValueMemberN{Value: "1"},
 		},
 		db.DeliveryKey(webhookID, deliveryID): {
-			"id": text(deliveryID), "webhookId": text(webhookID), "workspaceId": text(workspaceID), "type": text("file.created"),
-			"eventId": text("evt_01KGA52E40ABCDEFGHJKMNPQRS"), "payload": text(`{"a":1}`), "status": text("pending"), "due": text(db.DuePartition(0)),
-			"dueAt": text(now), "nextAttemptAt": text(now), "version": &types.AttributeValueMemberN{Value: "1"},
+			"id": text(deliveryID), "webhookId": text(webhookID), "workspaceId": text(workspaceID),
+			"type": text("file.created"), "eventId": text("evt_01KGA52E40ABCDEFGHJKMNPQRS"), "payload": text(`{"a":1}`),
+			"status": text("pending"), "due": text(db.DuePartition(0)), "dueAt": text(now), "nextAttemptAt": text(now),
+			"version": &types.AttributeValueMemberN{Value: "1"},
 		},
 	} {
-		if _, err := w.client.Do(w.t.Context(), w.client.Table("webhooks").Put(key, item)); err != nil {
-			w.t.Fatal(err)
+		if _, err := f.client.Do(f.t.Context(), f.client.Table("webhooks").Put(key, item)); err != nil {
+			f.t.Fatal(err)
 		}
 	}
 }
 
-// invoke sends messages to the function. It returns the IDs of those that the queue delivers again, and the log.
-func (w *world) invoke(bodies ...string) (again []string, log string) {
-	w.t.Helper()
+// invoke sends messages to the function. It returns the IDs of the messages that the function returns to the queue, and
+// the log.
+func (f *fixture) invoke(bodies ...string) (returned []string, log string) {
+	f.t.Helper()
 	cfg, err := config.Load[settings]()
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	var event events.SQSEvent
 	for _, body := range bodies {
@@ -106,62 +110,77 @@ func (w *world) invoke(bodies ...string) (again []string, log string) {
 	}
 	payload, err := json.Marshal(event)
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	var lines strings.Builder
-	out, err := functiontest.Must(newHandler(cfg, clock.System, slog.New(slog.NewJSONHandler(&lines, nil)))).Invoke(w.t.Context(), payload)
+	handler := functiontest.Must(newHandler(cfg, clock.System, slog.New(slog.NewJSONHandler(&lines, nil))))
+	out, err := handler.Invoke(f.t.Context(), payload)
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
-	var answer events.SQSEventResponse
-	if err := json.Unmarshal(out, &answer); err != nil {
-		w.t.Fatal(err)
+	var response events.SQSEventResponse
+	if err := json.Unmarshal(out, &response); err != nil {
+		f.t.Fatal(err)
 	}
-	for _, f := range answer.BatchItemFailures {
-		again = append(again, f.ItemIdentifier)
+	for _, failure := range response.BatchItemFailures {
+		returned = append(returned, failure.ItemIdentifier)
 	}
-	return again, lines.String()
+	return returned, lines.String()
 }
 
-const message = `{"workspaceId":"` + workspaceID + `","webhookId":"` + webhookID + `","deliveryId":"` + deliveryID + `"}`
+const message = `{"workspaceId":"` + workspaceID + `","webhookId":"` + webhookID + `",` +
+	`"deliveryId":"` + deliveryID + `"}`
 
 // A valid message leads to a signed POST. An invalid one goes to the failure queue.
 func TestBatch(t *testing.T) {
-	w := newWorld(t)
+	f := newFixture(t)
 	t.Setenv("WEBHOOK_ALLOW_PRIVATE", "true")
 	receiver := hooktest.New(t)
-	w.stored(receiver.URL("/ok"))
-	again, log := w.invoke("nonsense", message)
+	f.putDelivery(receiver.URL("/ok"))
+	returned, log := f.invoke("not JSON", message)
 	requests := receiver.To("/ok")
-	if len(again) != 0 || len(requests) != 1 {
-		t.Fatalf("again %v, %d requests: %s", again, len(requests), log)
+	if len(returned) != 0 || len(requests) != 1 {
+		t.Fatalf("got returned messages %v and %d requests, want none and 1: %s", returned, len(requests), log)
 	}
-	if err := requests[0].Verify(secret); err != nil || string(requests[0].Body) != `{"a":1}` {
-		t.Errorf("sent %s: %v", requests[0].Body, err)
+	if err := requests[0].Verify(secret); err != nil {
+		t.Error(err)
 	}
-	if !strings.Contains(log, `"DeliverySuccesses":[1]`) || !strings.Contains(log, `"Namespace":"stack"`) {
-		t.Errorf("log: %s", log)
+	if got, want := string(requests[0].Body), `{"a":1}`; got != want {
+		t.Errorf("got body %s, want %s", got, want)
 	}
-	out, err := w.queues.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &w.failures, MaxNumberOfMessages: 10})
-	if err != nil || len(out.Messages) != 1 || !strings.Contains(*out.Messages[0].Body, "nonsense") {
-		t.Errorf("failures: %+v, %v", out, err)
+	for _, want := range []string{`"DeliverySuccesses":[1]`, `"Namespace":"stack"`} {
+		if !strings.Contains(log, want) {
+			t.Errorf("the log does not contain %s: %s", want, log)
+		}
+	}
+	input := &sqs.ReceiveMessageInput{QueueUrl: &f.failures, MaxNumberOfMessages: 10}
+	out, err := f.queues.ReceiveMessage(t.Context(), input)
+	if err != nil || len(out.Messages) != 1 || !strings.Contains(*out.Messages[0].Body, "not JSON") {
+		t.Errorf("got %+v, %v from the failure queue, want the invalid message", out, err)
 	}
 }
 
 // The deployed function sends no request to a private address. The attempt fails, and the reason is logged.
 func TestPrivateAddresses(t *testing.T) {
-	w := newWorld(t)
+	f := newFixture(t)
 	called := false
 	endpoint := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { called = true }))
 	defer endpoint.Close()
-	w.stored(endpoint.URL)
-	again, log := w.invoke(message)
-	if len(again) != 1 || called || !strings.Contains(log, "the address is not public") {
-		t.Errorf("again %v, called %v: %s", again, called, log)
+	f.putDelivery(endpoint.URL)
+	returned, log := f.invoke(message)
+	if len(returned) != 1 {
+		t.Errorf("got returned messages %v, want 1", returned)
+	}
+	if called {
+		t.Error("the private endpoint received a request")
+	}
+	if want := "the address is not public"; !strings.Contains(log, want) {
+		t.Errorf("the log does not contain %q: %s", want, log)
 	}
 }
 
 func TestRequiredVariables(t *testing.T) {
-	newWorld(t)
-	functiontest.CheckRequiredVariables[settings](t, "WEBHOOKS_TABLE", "DELIVERIES_QUEUE", "FAILURES_QUEUE", "KEYS_SECRET")
+	newFixture(t)
+	functiontest.CheckRequiredVariables[settings](t,
+		"WEBHOOKS_TABLE", "DELIVERIES_QUEUE", "FAILURES_QUEUE", "KEYS_SECRET")
 }

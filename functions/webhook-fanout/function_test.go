@@ -25,8 +25,8 @@ const (
 	webhookID   = "wh_01KGA5B1S0ABCDEFGHJKMNPQRS"
 )
 
-// world is the environment of the function: its table and its queues.
-type world struct {
+// fixture is the environment of the function: its table and its queues.
+type fixture struct {
 	t                    *testing.T
 	table                db.Table
 	client               *db.Client
@@ -34,30 +34,34 @@ type world struct {
 	deliveries, failures string
 }
 
-func newWorld(t *testing.T) *world {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	functiontest.SkipWithEndpoint(t)
 	tables, queues := dynamotest.StartServer(t), sqstest.StartServer(t)
 	sdk := dynamotest.Client(tables)
 	dynamotest.CreateTable(t, sdk, "webhooks", "pk", "sk")
-	w := &world{t: t, client: db.Wrap(sdk, time.Now), queues: sqstest.Client(queues)}
-	w.table = w.client.Table("webhooks")
-	w.deliveries, w.failures = sqstest.CreateQueue(t, w.queues, "deliveries", nil), sqstest.CreateQueue(t, w.queues, "failures", nil)
+	f := &fixture{t: t, client: db.Wrap(sdk, time.Now), queues: sqstest.Client(queues)}
+	f.table = f.client.Table("webhooks")
+	f.deliveries = sqstest.CreateQueue(t, f.queues, "deliveries", nil)
+	f.failures = sqstest.CreateQueue(t, f.queues, "failures", nil)
 	for name, value := range map[string]string{
 		"AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_SESSION_TOKEN": "",
 		"AWS_ENDPOINT_URL_DYNAMODB": tables, "AWS_ENDPOINT_URL_SQS": queues,
-		"WEBHOOKS_TABLE": "webhooks", "DELIVERIES_QUEUE": w.deliveries, "FAILURES_QUEUE": w.failures, "METRICS_NAMESPACE": "stack",
+		"WEBHOOKS_TABLE": "webhooks", "METRICS_NAMESPACE": "stack",
+		"DELIVERIES_QUEUE": f.deliveries, "FAILURES_QUEUE": f.failures,
 	} {
 		t.Setenv(name, value)
 	}
-	return w
+	return f
 }
 
-func (w *world) bodies(url string) (bodies []string) {
-	w.t.Helper()
-	out, err := w.queues.ReceiveMessage(w.t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &url, MaxNumberOfMessages: 10})
+// receive returns the bodies of the messages in a queue.
+func (f *fixture) receive(queueURL string) (bodies []string) {
+	f.t.Helper()
+	input := &sqs.ReceiveMessageInput{QueueUrl: &queueURL, MaxNumberOfMessages: 10}
+	out, err := f.queues.ReceiveMessage(f.t.Context(), input)
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	for _, m := range out.Messages {
 		bodies = append(bodies, *m.Body)
@@ -68,9 +72,10 @@ func (w *world) bodies(url string) (bodies []string) {
 // An event in the stream leads to a delivery and its message. An invalid record goes to the failure queue and does not
 // block the stream.
 func TestBatch(t *testing.T) {
-	w := newWorld(t)
-	if _, err := w.client.Do(t.Context(), w.table.Put(db.WebhookKey(workspaceID, webhookID), db.Item{
-		"id": text(webhookID), "workspaceId": text(workspaceID), "url": text("https://example.com"), "active": &types.AttributeValueMemberBOOL{Value: true},
+	f := newFixture(t)
+	if _, err := f.client.Do(t.Context(), f.table.Put(db.WebhookKey(workspaceID, webhookID), db.Item{
+		"id": text(webhookID), "workspaceId": text(workspaceID), "url": text("https://example.com"),
+		"active":    &types.AttributeValueMemberBOOL{Value: true},
 		"events":    &types.AttributeValueMemberL{Value: []types.AttributeValue{text("file.*")}},
 		"createdAt": text("2026-01-01T00:00:00.000Z"), "updatedAt": text("2026-01-01T00:00:00.000Z"),
 	})); err != nil {
@@ -83,40 +88,47 @@ func TestBatch(t *testing.T) {
 	var log strings.Builder
 	eventID := id.Event.From(time.Now(), [10]byte{})
 	record := func(number string, image map[string]events.DynamoDBAttributeValue) events.DynamoDBEventRecord {
-		return events.DynamoDBEventRecord{EventName: "INSERT", Change: events.DynamoDBStreamRecord{SequenceNumber: number, NewImage: image}}
+		return events.DynamoDBEventRecord{
+			EventName: "INSERT", Change: events.DynamoDBStreamRecord{SequenceNumber: number, NewImage: image},
+		}
 	}
+	eventPayload := `{"id":"` + eventID + `","timestamp":"` + clock.Stamp(time.Now()).String() + `"}`
 	payload, err := json.Marshal(events.DynamoDBEvent{Records: []events.DynamoDBEventRecord{
-		record("1", map[string]events.DynamoDBAttributeValue{"id": events.NewStringAttribute("nonsense")}),
+		record("1", map[string]events.DynamoDBAttributeValue{"id": events.NewStringAttribute("invalid ID")}),
 		record("2", map[string]events.DynamoDBAttributeValue{
 			"id": events.NewStringAttribute(eventID), "type": events.NewStringAttribute("file.created"),
-			"workspaceId": events.NewStringAttribute(workspaceID), "payload": events.NewStringAttribute(`{"id":"` + eventID + `","timestamp":"` + clock.Stamp(time.Now()).String() + `"}`),
+			"workspaceId": events.NewStringAttribute(workspaceID), "payload": events.NewStringAttribute(eventPayload),
 		}),
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := functiontest.Must(newHandler(cfg, clock.System, slog.New(slog.NewJSONHandler(&log, nil)))).Invoke(t.Context(), payload)
+	handler := functiontest.Must(newHandler(cfg, clock.System, slog.New(slog.NewJSONHandler(&log, nil))))
+	out, err := handler.Invoke(t.Context(), payload)
 	if err != nil || string(out) != `{"batchItemFailures":[]}` {
-		t.Fatalf("%s, %v", out, err)
+		t.Fatalf("got %s, %v, want no failures", out, err)
 	}
-	if bodies := w.bodies(w.deliveries); len(bodies) != 1 || !strings.Contains(bodies[0], webhookID) {
-		t.Errorf("messages: %v", bodies)
+	if bodies := f.receive(f.deliveries); len(bodies) != 1 || !strings.Contains(bodies[0], webhookID) {
+		t.Errorf("got messages %v, want one with the ID %s", bodies, webhookID)
 	}
-	if bodies := w.bodies(w.failures); len(bodies) != 1 || !strings.Contains(bodies[0], "nonsense") || !strings.Contains(bodies[0], `"reason"`) {
-		t.Errorf("failures: %v", bodies)
+	if bodies := f.receive(f.failures); len(bodies) != 1 || !strings.Contains(bodies[0], "invalid ID") ||
+		!strings.Contains(bodies[0], `"reason"`) {
+		t.Errorf("got messages %v in the failure queue, want the invalid record with a reason", bodies)
 	}
-	items, err := w.table.QueryAll(t.Context(), db.DeliveriesOf(webhookID))
+	items, err := f.table.QueryAll(t.Context(), db.DeliveriesOf(webhookID))
 	if err != nil || len(items) != 1 {
-		t.Errorf("deliveries: %v, %v", items, err)
+		t.Errorf("got deliveries %v, %v, want 1", items, err)
 	}
-	if !strings.Contains(log.String(), `"DeliveriesMade":[1]`) || !strings.Contains(log.String(), `"Namespace":"stack"`) {
-		t.Errorf("log: %s", &log)
+	for _, want := range []string{`"DeliveriesMade":[1]`, `"Namespace":"stack"`} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("the log does not contain %s: %s", want, &log)
+		}
 	}
 }
 
 func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 
 func TestRequiredVariables(t *testing.T) {
-	newWorld(t)
+	newFixture(t)
 	functiontest.CheckRequiredVariables[settings](t, "WEBHOOKS_TABLE", "DELIVERIES_QUEUE", "FAILURES_QUEUE")
 }

@@ -18,7 +18,7 @@ import (
 	"devplatform/shared/db"
 )
 
-// setEnv sets the environment that template.yaml gives the function, with a new table and a new queue.
+// setEnv sets the environment variables of template.yaml, with a new table and a new queue.
 func setEnv(t *testing.T) (client *db.Client, queues *sqs.Client, deliveries string) {
 	t.Helper()
 	functiontest.SkipWithEndpoint(t)
@@ -26,17 +26,24 @@ func setEnv(t *testing.T) (client *db.Client, queues *sqs.Client, deliveries str
 	sdk := dynamotest.Client(tables)
 	var attributes []types.AttributeDefinition
 	for _, name := range []string{"pk", "sk", "due", "dueAt"} {
-		attributes = append(attributes, types.AttributeDefinition{AttributeName: &name, AttributeType: types.ScalarAttributeTypeS})
+		attributes = append(attributes, types.AttributeDefinition{
+			AttributeName: &name, AttributeType: types.ScalarAttributeTypeS,
+		})
 	}
 	key := func(hash, sort string) []types.KeySchemaElement {
-		return []types.KeySchemaElement{{AttributeName: &hash, KeyType: types.KeyTypeHash}, {AttributeName: &sort, KeyType: types.KeyTypeRange}}
+		return []types.KeySchemaElement{
+			{AttributeName: &hash, KeyType: types.KeyTypeHash}, {AttributeName: &sort, KeyType: types.KeyTypeRange},
+		}
 	}
 	table, index := "webhooks", "due"
 	if _, err := sdk.CreateTable(t.Context(), &dynamodb.CreateTableInput{
-		TableName: &table, BillingMode: types.BillingModePayPerRequest, AttributeDefinitions: attributes, KeySchema: key("pk", "sk"),
+		TableName: &table, BillingMode: types.BillingModePayPerRequest,
+		AttributeDefinitions: attributes, KeySchema: key("pk", "sk"),
 		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{{
 			IndexName: &index, KeySchema: key("due", "dueAt"),
-			Projection: &types.Projection{ProjectionType: types.ProjectionTypeInclude, NonKeyAttributes: []string{"wakes", "expiresAt"}},
+			Projection: &types.Projection{
+				ProjectionType: types.ProjectionTypeInclude, NonKeyAttributes: []string{"wakes", "expiresAt"},
+			},
 		}},
 	}); err != nil {
 		t.Fatal(err)
@@ -60,8 +67,8 @@ func TestRun(t *testing.T) {
 	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 	due := clock.Stamp(time.Now().Add(-time.Hour)).String()
 	if _, err := client.Do(t.Context(), client.Table("webhooks").Put(db.DeliveryKey(webhookID, deliveryID), db.Item{
-		"id": text(deliveryID), "webhookId": text(webhookID), "workspaceId": text("ws_01KGA4V5N2ABCDEFGHJKMNPQRS"), "status": text("pending"),
-		"due": text(db.DuePartition(3)), "dueAt": text(due), "nextAttemptAt": text(due),
+		"id": text(deliveryID), "webhookId": text(webhookID), "workspaceId": text("ws_01KGA4V5N2ABCDEFGHJKMNPQRS"),
+		"status": text("pending"), "due": text(db.DuePartition(3)), "dueAt": text(due), "nextAttemptAt": text(due),
 	})); err != nil {
 		t.Fatal(err)
 	}
@@ -76,11 +83,14 @@ func TestRun(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	out, err := queues.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &deliveries, MaxNumberOfMessages: 10})
+	input := &sqs.ReceiveMessageInput{QueueUrl: &deliveries, MaxNumberOfMessages: 10}
+	out, err := queues.ReceiveMessage(t.Context(), input)
 	if err != nil || len(out.Messages) != 1 || !strings.Contains(*out.Messages[0].Body, deliveryID) {
-		t.Errorf("messages: %+v, %v", out, err)
+		t.Errorf("got %+v, %v, want one message with the ID %s", out, err, deliveryID)
 	}
-	for _, want := range []string{`"DeliveriesDue":[1],"OldestUndelivered":[3600.`, `"DeliveriesDue":[0],"OldestUndelivered":[0]`} {
+	for _, want := range []string{
+		`"DeliveriesDue":[1],"OldestUndelivered":[3600.`, `"DeliveriesDue":[0],"OldestUndelivered":[0]`,
+	} {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("the log does not contain %s: %s", want, &log)
 		}

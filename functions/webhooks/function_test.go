@@ -17,8 +17,8 @@ import (
 	"devplatform/shared/config"
 )
 
-// setEnv sets the environment that template.yaml gives the function, with a new DynamoDB, Secrets Manager and SQS
-// behind one endpoint.
+// setEnv sets the environment variables of template.yaml, with a new DynamoDB, Secrets Manager and SQS behind one
+// endpoint.
 func setEnv(t *testing.T) (queues *sqs.Client, queue string) {
 	t.Helper()
 	functiontest.SkipWithEndpoint(t)
@@ -28,7 +28,8 @@ func setEnv(t *testing.T) (queues *sqs.Client, queue string) {
 	}
 	queues = sqstest.Start(t)
 	queue = sqstest.CreateQueue(t, queues, "deliveries", nil)
-	functiontest.SetEnv(t, functiontest.Endpoint(t, aws.ToString(sdk.Options().BaseEndpoint), aws.ToString(queues.Options().BaseEndpoint)), map[string]string{
+	tablesURL, queuesURL := aws.ToString(sdk.Options().BaseEndpoint), aws.ToString(queues.Options().BaseEndpoint)
+	functiontest.SetEnv(t, functiontest.Endpoint(t, tablesURL, queuesURL), map[string]string{
 		"ACCOUNTS_TABLE": "accounts", "PROJECTS_TABLE": "projects", "WEBHOOKS_TABLE": "webhooks",
 		"DELIVERIES_QUEUE": queue, "WEBHOOK_ALLOW_PRIVATE": "true",
 		"APP_URL": "", "ALLOWED_ORIGINS": "", "COOKIE_PLAIN_HTTP": "",
@@ -36,8 +37,8 @@ func setEnv(t *testing.T) (queues *sqs.Client, queue string) {
 	return queues, queue
 }
 
-// The function, built from its environment, serves the sessions of an account.
-func TestFunctionFromItsEnvironment(t *testing.T) {
+// The handler that is configured by environment variables serves all endpoints, and accepts the sessions of accounts.
+func TestEndpoints(t *testing.T) {
 	queues, queue := setEnv(t)
 	logger := slog.New(slog.DiscardHandler)
 	auth := functiontest.Accounts(t)
@@ -48,49 +49,62 @@ func TestFunctionFromItsEnvironment(t *testing.T) {
 	webhooks := functiontest.Must(newHandler(cfg, clock.System, logger))
 	endpoint := hooktest.New(t)
 	ada := functiontest.NewClient(t)
-	if a := ada.Do(webhooks, http.MethodGet, "/api/webhooks", ""); a.StatusCode != http.StatusUnauthorized {
-		t.Errorf("without a session: %d %s", a.StatusCode, a.Body)
+	response := ada.Do(webhooks, http.MethodGet, "/api/webhooks", "")
+	if response.StatusCode != http.StatusUnauthorized {
+		t.Errorf("without a session: got %d %s, want 401", response.StatusCode, response.Body)
 	}
-	ada.Do(auth, http.MethodPost, "/api/auth/signup", `{"email":"ada@example.com","username":"ada","password":"correct horse battery"}`)
+	ada.Do(auth, http.MethodPost, "/api/auth/signup",
+		`{"email":"ada@example.com","username":"ada","password":"correct horse battery"}`)
 	ada.Do(auth, http.MethodPost, "/api/auth/login", `{"email":"ada@example.com","password":"correct horse battery"}`)
 	created := ada.Do(webhooks, http.MethodPost, "/api/webhooks", `{"url":"`+endpoint.URL("/ok")+`","events":["*"]}`)
-	if created.StatusCode != http.StatusCreated || functiontest.Field(t, created.Body, "secret") == "" {
-		t.Fatalf("%d %s", created.StatusCode, created.Body)
+	if created.StatusCode != http.StatusCreated {
+		t.Fatalf("got %d %s, want 201", created.StatusCode, created.Body)
 	}
-	hook := "/api/webhooks/" + functiontest.Field(t, created.Body, "id")
-	tested := ada.Do(webhooks, http.MethodPost, hook+"/test", "")
-	delivery := hook + "/deliveries/" + functiontest.Field(t, tested.Body, "deliveryId")
-	for _, step := range []struct {
+	secret := functiontest.Field(t, created.Body, "secret")
+	if secret == "" {
+		t.Fatalf("got %s, want a generated secret", created.Body)
+	}
+	path := "/api/webhooks/" + functiontest.Field(t, created.Body, "id")
+	tested := ada.Do(webhooks, http.MethodPost, path+"/test", "")
+	deliveryID := functiontest.Field(t, tested.Body, "deliveryId")
+	deliveryPath := path + "/deliveries/" + deliveryID
+	for _, tc := range []struct {
 		method, path, body string
 		status             int
-		holds              string
+		want               string // a part of the response body
 	}{
 		{"GET", "/api/webhooks", "", 200, `"url":"` + endpoint.URL("/ok")},
-		{"PUT", hook, `{"description":"For tests."}`, 200, `"description":"For tests."`},
-		{"GET", hook + "/deliveries?status=succeeded", "", 200, `"statusCode":200`},
-		{"GET", delivery, "", 200, `"type":"webhook.test"`},
-		{"POST", delivery + "/redeliver", "", 202, `"status":"pending"`},
-		{"POST", hook + "/recover", `{"since":"2026-01-31T08:00:00Z"}`, 202, `"count":0`},
-		{"DELETE", hook, "", 200, `"success":true`},
-		{"GET", hook + "/deliveries", "", 404, `"WEBHOOK_NOT_FOUND"`},
+		{"PUT", path, `{"description":"For tests."}`, 200, `"description":"For tests."`},
+		{"GET", path + "/deliveries?status=succeeded", "", 200, `"statusCode":200`},
+		{"GET", deliveryPath, "", 200, `"type":"webhook.test"`},
+		{"POST", deliveryPath + "/redeliver", "", 202, `"status":"pending"`},
+		{"POST", path + "/recover", `{"since":"2026-01-31T08:00:00Z"}`, 202, `"count":0`},
+		{"DELETE", path, "", 200, `"success":true`},
+		{"GET", path + "/deliveries", "", 404, `"WEBHOOK_NOT_FOUND"`},
 		{"GET", "/api/elsewhere", "", 404, `"ROUTE_NOT_FOUND"`},
 	} {
-		a := ada.Do(webhooks, step.method, step.path, step.body)
-		if a.StatusCode != step.status || !strings.Contains(a.Body, step.holds) {
-			t.Errorf("%s %s: %d %s, want %d %s", step.method, step.path, a.StatusCode, a.Body, step.status, step.holds)
+		response := ada.Do(webhooks, tc.method, tc.path, tc.body)
+		if response.StatusCode != tc.status || !strings.Contains(response.Body, tc.want) {
+			t.Errorf("%s %s: got %d %s, want %d and a body with %s",
+				tc.method, tc.path, response.StatusCode, response.Body, tc.status, tc.want)
 		}
 	}
 	out, err := queues.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &queue})
-	if err != nil || len(out.Messages) != 1 || !strings.HasSuffix(delivery, functiontest.Field(t, aws.ToString(out.Messages[0].Body), "deliveryId")) {
-		t.Errorf("the queue has %+v, %v", out, err)
+	if err != nil || len(out.Messages) != 1 ||
+		functiontest.Field(t, aws.ToString(out.Messages[0].Body), "deliveryId") != deliveryID {
+		t.Errorf("got %+v, %v from the queue, want one message with the ID %s", out, err, deliveryID)
 	}
 	requests := endpoint.Requests()
-	if len(requests) != 1 || requests[0].Verify(functiontest.Field(t, created.Body, "secret")) != nil {
-		t.Errorf("the endpoint got %+v", requests)
+	if len(requests) != 1 {
+		t.Fatalf("got %d requests, want 1", len(requests))
+	}
+	if err := requests[0].Verify(secret); err != nil {
+		t.Error(err)
 	}
 }
 
 func TestRequiredVariables(t *testing.T) {
 	setEnv(t)
-	functiontest.CheckRequiredVariables[settings](t, "ACCOUNTS_TABLE", "PROJECTS_TABLE", "WEBHOOKS_TABLE", "DELIVERIES_QUEUE", "KEYS_SECRET")
+	functiontest.CheckRequiredVariables[settings](t,
+		"ACCOUNTS_TABLE", "PROJECTS_TABLE", "WEBHOOKS_TABLE", "DELIVERIES_QUEUE", "KEYS_SECRET")
 }

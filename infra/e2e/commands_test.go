@@ -227,7 +227,7 @@ var assignedVariable = regexp.MustCompile(`\b[A-Z][A-Z0-9_]*=\S+`)
 func TestConfiguredModel(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answer := &llmAnswer{w, r.Context()}
+		answer := &modelAnswer{w, r.Context()}
 		answer.text("Authorization: " + r.Header.Get("Authorization"))
 		answer.end(10, 2)
 	}))

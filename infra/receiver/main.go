@@ -1,6 +1,5 @@
-// Command receiver is a receiver of webhooks, to try them out on one machine. It checks the signature of each request and
-// prints one line per event. It is also a short example of a subscriber: it uses only what shared/webhook/VERIFYING.md
-// describes.
+// Command receiver is a minimal endpoint for webhooks, to try them out on one machine. It verifies the signature of each
+// request as shared/webhook/VERIFYING.md describes, and prints one line for each event.
 package main
 
 import (
@@ -20,9 +19,9 @@ import (
 )
 
 func main() {
-	address := flag.String("address", "localhost:9123", "where to listen")
-	secret := flag.String("secret", "", "the webhook's secret")
-	events := flag.Int("events", 0, "end after so many events; 0: at Ctrl-C")
+	address := flag.String("address", "localhost:9123", "the address to listen on")
+	secret := flag.String("secret", "", "the secret of the webhook")
+	events := flag.Int("events", 0, "exit after this number of events; 0: run until Ctrl-C")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -32,26 +31,27 @@ func main() {
 	}
 }
 
-// maxBody is more than any event has.
+// maxBody is the largest number of bytes of a request body. Events are smaller.
 const maxBody = 1 << 20
 
-// serve answers 204 to what is signed with the secret and 401 to everything else, until ctx ends or enough has come.
+// serve responds to requests, and prints them to out, until ctx ends or the number of events was received. The status is
+// 204 if the signature of a request is valid, otherwise 401.
 func serve(ctx context.Context, address, secret string, events int, out io.Writer) error {
-	ctx, enough := context.WithCancel(ctx)
-	defer enough()
-	var seen atomic.Int64
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var received atomic.Int64
 	server := &http.Server{ReadHeaderTimeout: 10 * time.Second}
 	server.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-		if err != nil || !signed(body, r.Header.Get("X-Service-Signature"), secret) {
+		if err != nil || !verify(body, r.Header.Get("X-Service-Signature"), secret) {
 			_, _ = fmt.Fprintf(out, "not signed with this secret: %s %s\n", r.Method, r.URL.Path)
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
 		_, _ = fmt.Fprintf(out, "%s %s\n", r.Header.Get("X-Service-Event"), body)
 		w.WriteHeader(http.StatusNoContent)
-		if int(seen.Add(1)) == events {
-			enough()
+		if int(received.Add(1)) == events {
+			stop()
 		}
 	})
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
@@ -61,9 +61,9 @@ func serve(ctx context.Context, address, secret string, events int, out io.Write
 	_, _ = fmt.Fprintf(out, "listening at http://%s\n", listener.Addr())
 	go func() {
 		<-ctx.Done()
-		rest, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		shutdownCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
-		_ = server.Shutdown(rest)
+		_ = server.Shutdown(shutdownCtx)
 	}()
 	if err := server.Serve(listener); ctx.Err() == nil {
 		return fmt.Errorf("serve: %w", err)
@@ -71,8 +71,8 @@ func serve(ctx context.Context, address, secret string, events int, out io.Write
 	return nil
 }
 
-// signed reports whether a signature is sha256= and the hex HMAC-SHA256 of the raw body under the secret.
-func signed(body []byte, signature, secret string) bool {
+// verify reports whether signature is "sha256=" and the hex HMAC-SHA256 of the raw body with the secret.
+func verify(body []byte, signature, secret string) bool {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write(body)
 	return hmac.Equal([]byte(signature), []byte("sha256="+hex.EncodeToString(mac.Sum(nil))))

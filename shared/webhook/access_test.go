@@ -9,7 +9,7 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// outcome is a status and, of an error, its code.
+// outcome is the status of a response and, if it is an error, its code.
 type outcome struct {
 	status int
 	code   fault.Code
@@ -22,66 +22,64 @@ var (
 	created   = outcome{status: http.StatusCreated}
 )
 
-func (o outcome) of(t *testing.T, what string, a slicetest.Response) {
+// check checks that a response has the outcome. request names the request in the failure message.
+func (o outcome) check(t *testing.T, request string, response slicetest.Response) {
 	t.Helper()
-	if a.Status != o.status || a.Status >= 400 && a.Text("code") != string(o.code) {
-		t.Errorf("%s: %d %s, want %v", what, a.Status, a.Raw, o)
+	if response.Status != o.status || response.Status >= 400 && response.Text("code") != string(o.code) {
+		t.Errorf("%s: got %d %s, want %v", request, response.Status, response.Raw, o)
 	}
 }
 
-// Checks which roles may create webhooks, and which errors other users receive.
-func TestWhoMayCreateWebhooks(t *testing.T) {
+// Admins and owners may create webhooks. The error for other users depends on whether they can see the workspace or the
+// project.
+func TestCreatePermissions(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	owner, admin, member, viewer, outsider := s.user("owner"), s.user("admin"), s.user("member"), s.user("viewer"), s.user("outsider")
-	team := s.workspace(map[*visitor]workspace.Role{
-		owner: workspace.Owner, admin: workspace.Admin, member: workspace.Member, viewer: workspace.Viewer,
-	})
-	visibilities := map[string]workspace.Visibility{
-		"private": workspace.Private, "team": workspace.Team, "public": workspace.Public,
-	}
-	projects := map[string]string{"the member's own": s.project(team, string(workspace.Private), member)}
-	for name, visibility := range visibilities {
-		projects[name] = s.project(team, string(visibility), owner)
-	}
+	f := newFixture(t)
+	owner, admin, member, viewer, outsider, team := f.usersOfTeam()
+	private := f.project(team, workspace.Private, owner)
+	visible := f.project(team, workspace.Team, owner)
+	public := f.project(team, workspace.Public, owner)
+	memberOwned := f.project(team, workspace.Private, member)
 	noWorkspace := outcome{http.StatusNotFound, fault.CodeWorkspaceNotFound}
 	for _, tc := range []struct {
-		by        *visitor
+		user      *user
 		workspace outcome
-		projects  map[string]outcome
+		projects  map[string]outcome // by project ID
 	}{
-		{owner, created, map[string]outcome{"private": created, "team": created, "public": created, "the member's own": created}},
-		{admin, created, map[string]outcome{"private": created, "team": created, "public": created, "the member's own": created}},
-		{member, denied, map[string]outcome{"private": noProject, "team": denied, "public": denied, "the member's own": denied}},
-		{viewer, denied, map[string]outcome{"private": noProject, "team": denied, "public": denied, "the member's own": noProject}},
-		{outsider, noWorkspace, map[string]outcome{"private": noProject, "team": noProject, "public": denied, "the member's own": noProject}},
+		{owner, created, map[string]outcome{private: created, visible: created, public: created, memberOwned: created}},
+		{admin, created, map[string]outcome{private: created, visible: created, public: created, memberOwned: created}},
+		{member, denied, map[string]outcome{private: noProject, visible: denied, public: denied, memberOwned: denied}},
+		{viewer, denied, map[string]outcome{private: noProject, visible: denied, public: denied, memberOwned: noProject}},
+		{
+			outsider, noWorkspace,
+			map[string]outcome{private: noProject, visible: noProject, public: denied, memberOwned: noProject},
+		},
 	} {
 		fields := object{"url": "https://example.com/", "events": []string{"*"}, "workspaceId": team}
-		tc.workspace.of(t, tc.by.name+" in the workspace", tc.by.Do("POST", "/api/webhooks", fields))
+		tc.workspace.check(t, tc.user.name+" creates in the workspace", tc.user.Do("POST", "/api/webhooks", fields))
 		delete(fields, "workspaceId")
-		for name, want := range tc.projects {
-			fields["projectId"] = projects[name]
-			want.of(t, tc.by.name+" in "+name, tc.by.Do("POST", "/api/webhooks", fields))
+		for projectID, want := range tc.projects {
+			fields["projectId"] = projectID
+			request := tc.user.name + " creates in project " + projectID
+			want.check(t, request, tc.user.Do("POST", "/api/webhooks", fields))
 		}
 		for _, unknown := range []string{"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK", "todo", ""} {
 			fields["projectId"] = unknown
-			noProject.of(t, tc.by.name+" in an unknown project", tc.by.Do("POST", "/api/webhooks", fields))
+			request := tc.user.name + " creates in an unknown project"
+			noProject.check(t, request, tc.user.Do("POST", "/api/webhooks", fields))
 		}
 	}
 }
 
 // Users who are not members receive the same error for an existing webhook as for one that does not exist.
-func TestWhoMayUseAWebhook(t *testing.T) {
+func TestAccessToWebhook(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	owner, admin, member, viewer, outsider := s.user("owner"), s.user("admin"), s.user("member"), s.user("viewer"), s.user("outsider")
-	team := s.workspace(map[*visitor]workspace.Role{
-		owner: workspace.Owner, admin: workspace.Admin, member: workspace.Member, viewer: workspace.Viewer,
-	})
-	path := owner.hook("/ok", object{"workspaceId": team})
-	d := s.deliver(path, succeeded)
-	foreign := s.deliver(outsider.hook("/ok"), succeeded)
-	const nothing = "/api/webhooks/wh_01K9ZQ3V7M8T5XW2ABCDEFGHJK"
+	f := newFixture(t)
+	owner, admin, member, viewer, outsider, team := f.usersOfTeam()
+	path := owner.createWebhook("/ok", object{"workspaceId": team})
+	d := f.putDelivery(path, succeeded)
+	foreign := f.putDelivery(outsider.createWebhook("/ok"), succeeded)
+	const unknownWebhook = "/api/webhooks/wh_01K9ZQ3V7M8T5XW2ABCDEFGHJK"
 	calls := []struct {
 		method, path string
 		body         any
@@ -95,44 +93,46 @@ func TestWhoMayUseAWebhook(t *testing.T) {
 		{"POST", "/recover", object{"since": "2026-01-31T08:00:00Z"}, http.StatusAccepted},
 		{"DELETE", "", nil, http.StatusOK},
 	}
-	for _, v := range []*visitor{outsider, viewer, member, admin, owner} {
+	for _, u := range []*user{outsider, viewer, member, admin, owner} {
 		for _, call := range calls {
 			want := outcome{status: call.status}
-			switch v {
+			switch u {
 			case outsider:
 				want = noWebhook
 			case member, viewer:
 				want = denied
 			case admin:
 				if call.method == "DELETE" {
-					continue // the owner deletes the webhook in the last round
+					continue // the owner, who is last, deletes the webhook
 				}
 			}
-			want.of(t, v.name+" "+call.method+call.path, v.Do(call.method, path+call.path, call.body))
-			for _, unknown := range []string{nothing, "/api/webhooks/hook", "/api/webhooks/" + d.ID} {
-				noWebhook.of(t, v.name+" "+call.method+unknown+call.path, v.Do(call.method, unknown+call.path, call.body))
+			want.check(t, u.name+": "+call.method+" "+call.path, u.Do(call.method, path+call.path, call.body))
+			for _, unknown := range []string{unknownWebhook, "/api/webhooks/hook", "/api/webhooks/" + d.ID} {
+				request := u.name + ": " + call.method + " " + unknown + call.path
+				noWebhook.check(t, request, u.Do(call.method, unknown+call.path, call.body))
 			}
 		}
 	}
-	path = owner.hook("/ok", object{"workspaceId": team})
-	for _, unknown := range []string{foreign.ID, d.ID, "dlv_01K9ZQ3V7M8T5XW2ABCDEFGHJK", "x"} { // the webhook of d was deleted
-		for _, a := range []slicetest.Response{owner.Get(path + "/deliveries/" + unknown), owner.Do("POST", path+"/deliveries/"+unknown+"/redeliver", nil)} {
-			a.Want(t, http.StatusNotFound, fault.CodeDeliveryNotFound)
-		}
+	path = owner.createWebhook("/ok", object{"workspaceId": team})
+	ofDeletedWebhook := d.ID
+	for _, unknown := range []string{foreign.ID, ofDeletedWebhook, "dlv_01K9ZQ3V7M8T5XW2ABCDEFGHJK", "x"} {
+		deliveryPath := path + "/deliveries/" + unknown
+		owner.Get(deliveryPath).Want(t, http.StatusNotFound, fault.CodeDeliveryNotFound)
+		owner.Do("POST", deliveryPath+"/redeliver", nil).Want(t, http.StatusNotFound, fault.CodeDeliveryNotFound)
 	}
 }
 
 // A user who is no longer an admin loses access to the webhooks immediately.
 func TestRolesAreNotCached(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	ada, grace := s.user("ada"), s.user("grace")
-	team := s.workspace(map[*visitor]workspace.Role{ada: workspace.Admin, grace: workspace.Owner})
-	path := ada.hook("/ok", object{"workspaceId": team})
-	s.join(team, ada, workspace.Member)
+	f := newFixture(t)
+	ada, grace := f.user("ada"), f.user("grace")
+	team := f.workspace(map[*user]workspace.Role{ada: workspace.Admin, grace: workspace.Owner})
+	path := ada.createWebhook("/ok", object{"workspaceId": team})
+	f.addMember(team, ada, workspace.Member)
 	ada.Do("PUT", path, object{"active": false}).Want(t, http.StatusForbidden, fault.CodeAccessDenied)
 	if listed := ada.Get("/api/webhooks").Want(t, http.StatusOK); len(listed.List("webhooks")) != 0 {
-		t.Error(listed.Raw)
+		t.Errorf("a member who is no longer an admin lists %s, want no webhooks", listed.Raw)
 	}
 	grace.Do("PUT", path, object{"active": false}).Want(t, http.StatusOK)
 }

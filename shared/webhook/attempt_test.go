@@ -16,90 +16,114 @@ import (
 
 func TestTestDeliveries(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	ada := s.user("ada")
-	path := ada.hook("/ok", object{"active": false, "secret": "s"})
-	before := s.stored(path)
+	f := newFixture(t)
+	ada := f.user("ada")
+	path := ada.createWebhook("/ok", object{"active": false, "secret": "s"})
+	before := f.storedWebhook(path)
 	for i, tc := range []struct {
 		body any
-		kind event.Type
+		want event.Type
 	}{
-		{nil, event.WebhookTest}, {object{}, event.WebhookTest}, {object{"type": "webhook.test"}, event.WebhookTest},
-		{object{"type": "file.created"}, event.FileCreated}, {object{"type": "deployment.completed"}, event.DeploymentCompleted},
+		{nil, event.WebhookTest},
+		{object{}, event.WebhookTest},
+		{object{"type": "webhook.test"}, event.WebhookTest},
+		{object{"type": "file.created"}, event.FileCreated},
+		{object{"type": "deployment.completed"}, event.DeploymentCompleted},
 	} {
-		a := ada.Do("POST", path+"/test", tc.body).Want(t, http.StatusOK)
+		response := ada.Do("POST", path+"/test", tc.body).Want(t, http.StatusOK)
 		want := map[string]any{
-			"at": s.stamp(), "statusCode": 200.0, "durationMs": 0.0, "error": nil, "response": a.Body["response"], "deliveryId": a.Text("deliveryId"),
+			"at": f.timestamp(), "statusCode": 200.0, "durationMs": 0.0, "error": nil,
+			"response": response.Body["response"], "deliveryId": response.Text("deliveryId"),
 		}
-		if diff := cmp.Diff(want, a.Body); diff != "" {
-			t.Error(diff)
+		if diff := cmp.Diff(want, response.Body); diff != "" {
+			t.Errorf("the result of the test (-want +got):\n%s", diff)
 		}
-		got := s.receiver.Requests()[i]
-		if err := got.Verify("s"); err != nil || got.Header.Get("X-Service-Event") != string(tc.kind) || got.Header.Get("X-Service-Delivery") != a.Text("deliveryId") {
-			t.Errorf("%v, %v", err, got.Header)
+		request := f.receiver.Requests()[i]
+		if err := request.Verify("s"); err != nil {
+			t.Error(err)
 		}
-		one := ada.Get(path+"/deliveries/"+a.Text("deliveryId")).Want(t, http.StatusOK)
-		if one.Text("status") != "succeeded" || one.Text("type") != string(tc.kind) || !strings.Contains(one.Raw, `"payload":`+string(got.Body)) ||
-			one.Text("eventId") != got.ID() || len(one.List("attempts")) != 1 {
-			t.Errorf("%s, want the payload %s", one.Raw, got.Body)
+		if got := request.Header.Get("X-Service-Event"); got != string(tc.want) {
+			t.Errorf("X-Service-Event: got %s, want %s", got, tc.want)
 		}
-		if !strings.Contains(string(got.Body), ada.userID) {
-			t.Errorf("the actor is missing: %s", got.Body)
+		if got := request.Header.Get("X-Service-Delivery"); got != response.Text("deliveryId") {
+			t.Errorf("X-Service-Delivery: got %s, want %s", got, response.Text("deliveryId"))
+		}
+		logged := ada.Get(path+"/deliveries/"+response.Text("deliveryId")).Want(t, http.StatusOK)
+		if logged.Text("status") != "succeeded" || logged.Text("type") != string(tc.want) ||
+			logged.Text("eventId") != request.ID() || len(logged.List("attempts")) != 1 {
+			t.Errorf("got delivery %s, want one successful attempt of event %s with type %s", logged.Raw, request.ID(), tc.want)
+		}
+		if !strings.Contains(logged.Raw, `"payload":`+string(request.Body)) {
+			t.Errorf("got delivery %s, want the payload %s", logged.Raw, request.Body)
+		}
+		if !strings.Contains(string(request.Body), ada.userID) {
+			t.Errorf("the event does not contain the user ID of the actor: %s", request.Body)
 		}
 	}
-	if diff := cmp.Diff(before, s.stored(path)); diff != "" {
-		t.Error(diff)
+	if diff := cmp.Diff(before, f.storedWebhook(path)); diff != "" {
+		t.Errorf("the tests changed the webhook:\n%s", diff)
 	}
-	for _, wrong := range []any{object{"type": "file.*"}, object{"type": "*"}, object{"type": "lunch"}, object{"type": nil}, object{"type": 1}, "[]", "null", "{"} {
-		ada.Do("POST", path+"/test", wrong).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+	for _, invalid := range []any{
+		object{"type": "file.*"}, object{"type": "*"}, object{"type": "lunch"}, object{"type": nil}, object{"type": 1},
+		"[]", "null", "{",
+	} {
+		ada.Do("POST", path+"/test", invalid).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	}
-	if len(s.messages()) != 0 || s.receiver.Total() != 5 {
-		t.Errorf("%d requests", s.receiver.Total())
+	if messages, requests := f.receiveMessages(), f.receiver.Total(); len(messages) != 0 || requests != 5 {
+		t.Errorf("got %d messages and %d requests, want 0 and 5", len(messages), requests)
 	}
-	failing := ada.hook("/status/500")
-	a := ada.Do("POST", failing+"/test", nil).Want(t, http.StatusOK)
-	if a.Body["statusCode"] != 500.0 || a.Text("error") == "" {
-		t.Error(a.Raw)
+}
+
+// A failed test is not retried, and is not recovered.
+func TestFailedTestDelivery(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.user("ada")
+	path := ada.createWebhook("/status/500")
+	response := ada.Do("POST", path+"/test", nil).Want(t, http.StatusOK)
+	if response.Body["statusCode"] != 500.0 || response.Text("error") == "" {
+		t.Errorf("got %s, want status 500 and an error", response.Raw)
 	}
-	one := s.delivery(delivery.Delivery{WebhookID: s.stored(failing).ID, ID: a.Text("deliveryId")})
-	if one.Status != delivery.Failed || one.Due != "" || one.NextAttemptAt != nil {
-		t.Errorf("%+v", one)
+	d := f.storedDelivery(delivery.Delivery{WebhookID: f.storedWebhook(path).ID, ID: response.Text("deliveryId")})
+	if d.Status != delivery.Failed || d.Due != "" || d.NextAttemptAt != nil {
+		t.Errorf("got %+v, want a failed delivery without a next attempt", d)
 	}
-	if a := ada.Do("POST", failing+"/recover", object{"since": noon}).Want(t, http.StatusAccepted); a.Body["count"] != 0.0 {
-		t.Errorf("a test was recovered: %s", a.Raw)
+	recovered := ada.Do("POST", path+"/recover", object{"since": noon}).Want(t, http.StatusAccepted)
+	if recovered.Body["count"] != 0.0 {
+		t.Errorf("a test was recovered: %s", recovered.Raw)
 	}
 }
 
 // Each operation is limited to ten requests a minute for each webhook. Requests that are denied are not counted.
 func TestOperationLimits(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	ada, eve := s.user("ada"), s.user("eve")
-	path, other := ada.hook("/ok"), ada.hook("/ok")
-	d := s.deliver(path, succeeded)
-	s.clock.Advance(20 * time.Second)
-	calls := map[string]func(v *visitor) slicetest.Response{
-		"test":      func(v *visitor) slicetest.Response { return v.Do("POST", path+"/test", nil) },
-		"redeliver": func(v *visitor) slicetest.Response { return v.Do("POST", path+"/deliveries/"+d.ID+"/redeliver", nil) },
-		"recover":   func(v *visitor) slicetest.Response { return v.Do("POST", path+"/recover", object{"since": noon}) },
+	f := newFixture(t)
+	ada, eve := f.user("ada"), f.user("eve")
+	path, other := ada.createWebhook("/ok"), ada.createWebhook("/ok")
+	d := f.putDelivery(path, succeeded)
+	f.clock.Advance(20 * time.Second)
+	calls := map[string]func(u *user) slicetest.Response{
+		"test":      func(u *user) slicetest.Response { return u.Do("POST", path+"/test", nil) },
+		"redeliver": func(u *user) slicetest.Response { return u.Do("POST", path+"/deliveries/"+d.ID+"/redeliver", nil) },
+		"recover":   func(u *user) slicetest.Response { return u.Do("POST", path+"/recover", object{"since": noon}) },
 	}
 	for name, call := range calls {
 		call(eve).Want(t, http.StatusNotFound)
 		for range 10 {
-			if a := call(ada); a.Status >= 300 {
-				t.Fatalf("%s: %s", name, a.Raw)
+			if response := call(ada); response.Status >= 300 {
+				t.Fatalf("%s: got %d %s, want a success", name, response.Status, response.Raw)
 			}
 		}
-		a := call(ada).Want(t, http.StatusTooManyRequests, fault.CodeRateLimited)
-		if got := a.Header.Get("Retry-After"); got != "40" {
-			t.Errorf("%s: Retry-After %s", name, got)
+		response := call(ada).Want(t, http.StatusTooManyRequests, fault.CodeRateLimited)
+		if got := response.Header.Get("Retry-After"); got != "40" {
+			t.Errorf("%s: got Retry-After %s, want 40", name, got)
 		}
 	}
 	ada.Do("POST", other+"/test", nil).Want(t, http.StatusOK)
-	s.clock.Advance(40 * time.Second)
-	for _, call := range calls {
-		if a := call(ada); a.Status >= 300 {
-			t.Error(a.Raw)
+	f.clock.Advance(40 * time.Second)
+	for name, call := range calls {
+		if response := call(ada); response.Status >= 300 {
+			t.Errorf("%s after a minute: got %d %s, want a success", name, response.Status, response.Raw)
 		}
 	}
 }

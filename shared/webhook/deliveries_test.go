@@ -19,31 +19,35 @@ import (
 
 func TestListDeliveries(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	ada := s.user("ada")
-	path := ada.hook("/ok")
-	at := s.stamp()
-	later := clock.Stamp(noon.Add(time.Millisecond * 2).Add(time.Hour)).String()
-	refused := map[string]any{"at": at, "statusCode": nil, "durationMs": 5.0, "error": "the connection was refused", "response": nil}
+	f := newFixture(t)
+	ada := f.user("ada")
+	path := ada.createWebhook("/ok")
+	at := f.timestamp()
+	inFiveSeconds := clock.Stamp(f.clock.Now().Add(5 * time.Second)).String()
+	inOneHour := clock.Stamp(f.clock.Now().Add(time.Hour)).String()
+	refused := map[string]any{
+		"at": at, "statusCode": nil, "durationMs": 5.0, "error": "the connection was refused", "response": nil,
+	}
 	ok := map[string]any{"at": at, "statusCode": 200.0, "durationMs": 5.0, "error": nil, "response": "ok"}
 	var want []any
 	for _, tc := range []struct {
-		change   func(delivery.Delivery, time.Time) delivery.Delivery
-		status   string
-		attempts []any
-		next     any
-		reason   string
+		state         stateFunc
+		status        string
+		attempts      []any
+		nextAttemptAt any
+		reason        string
 	}{
-		{nil, "pending", []any{}, at, ""},
-		{succeeded, "succeeded", []any{ok}, nil, ""},
-		{failed, "failed", []any{refused}, nil, ""},
-		{waiting, "pending", []any{refused}, later, ""},
-		{inProgress, "pending", []any{}, clock.Stamp(s.clock.Now().Add(5 * time.Second)).String(), ""},
-		{unsent, "failed", []any{}, nil, "the webhook is not active"},
+		{state: nil, status: "pending", attempts: []any{}, nextAttemptAt: at},
+		{state: succeeded, status: "succeeded", attempts: []any{ok}},
+		{state: failed, status: "failed", attempts: []any{refused}},
+		{state: waiting, status: "pending", attempts: []any{refused}, nextAttemptAt: inOneHour},
+		{state: inProgress, status: "pending", attempts: []any{}, nextAttemptAt: inFiveSeconds},
+		{state: notAttempted, status: "failed", attempts: []any{}, reason: "the webhook is not active"},
 	} {
-		d := s.deliver(path, tc.change)
+		d := f.putDelivery(path, tc.state)
 		item := map[string]any{
-			"id": d.ID, "eventId": d.EventID, "type": "file.created", "status": tc.status, "attempts": tc.attempts, "nextAttemptAt": tc.next,
+			"id": d.ID, "eventId": d.EventID, "type": "file.created", "status": tc.status, "attempts": tc.attempts,
+			"nextAttemptAt": tc.nextAttemptAt,
 		}
 		if tc.reason != "" {
 			item["reason"] = tc.reason
@@ -51,58 +55,63 @@ func TestListDeliveries(t *testing.T) {
 		want = append(want, item)
 	}
 	slices.SortFunc(want, func(a, b any) int { return -strings.Compare(idOf(a), idOf(b)) })
-	a := ada.Get(path+"/deliveries").Want(t, http.StatusOK)
-	if diff := cmp.Diff(map[string]any{"deliveries": want}, a.Body); diff != "" {
-		t.Error(diff)
+	response := ada.Get(path+"/deliveries").Want(t, http.StatusOK)
+	if diff := cmp.Diff(map[string]any{"deliveries": want}, response.Body); diff != "" {
+		t.Errorf("the list (-want +got):\n%s", diff)
 	}
-	if a.Calls != 4 { // session, place, role, and the page
-		t.Errorf("%d calls to DynamoDB", a.Calls)
+	if response.Calls != 4 { // session, pointer, role, and the page
+		t.Errorf("got %d calls to DynamoDB, want 4", response.Calls)
 	}
 	for _, item := range want {
 		one := ada.Get(path+"/deliveries/"+idOf(item)).Want(t, http.StatusOK)
-		if payload, _ := one.Body["payload"].(map[string]any); payload["type"] != "file.created" || one.Calls != 4 {
-			t.Error(one.Raw, one.Calls)
+		if payload, _ := one.Body["payload"].(map[string]any); payload["type"] != "file.created" {
+			t.Errorf("got %s, want the payload of a file.created event", one.Raw)
+		}
+		if one.Calls != 4 {
+			t.Errorf("got %d calls to DynamoDB, want 4", one.Calls)
 		}
 		delete(one.Body, "payload")
 		if diff := cmp.Diff(item, any(one.Body)); diff != "" {
-			t.Error(diff)
+			t.Errorf("the delivery (-want +got):\n%s", diff)
 		}
 	}
-	s.clock.Advance(leaseTime) // the result was not recorded
+	f.clock.Advance(leaseTime) // the lease of the attempt in progress expires
 	interrupted := ada.Get(path+"/deliveries?status=pending").Want(t, http.StatusOK)
 	if !strings.Contains(interrupted.Raw, interruptedText) {
-		t.Error(interrupted.Raw)
+		t.Errorf("got %s, want an interrupted attempt", interrupted.Raw)
 	}
-	s.clock.Advance(retention)
-	if old := ada.Get(path+"/deliveries").Want(t, http.StatusOK); len(old.List("deliveries")) != 0 {
-		t.Error(old.Raw)
+	f.clock.Advance(retention)
+	if expired := ada.Get(path+"/deliveries").Want(t, http.StatusOK); len(expired.List("deliveries")) != 0 {
+		t.Errorf("got %s, want no deliveries after the retention", expired.Raw)
 	}
 	ada.Get(path+"/deliveries/"+idOf(want[0])).Want(t, http.StatusNotFound, fault.CodeDeliveryNotFound)
 }
 
+// idOf returns the ID of an item in a response.
 func idOf(item any) string {
 	object, _ := item.(map[string]any)
 	text, _ := object["id"].(string)
 	return text
 }
 
-// With every page size, each delivery with the status is listed once, newest first.
+// With every page size, each delivery that matches the status is listed once, newest first.
 func TestDeliveryPages(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	ada, grace := s.user("ada"), s.user("grace")
-	path := ada.hook("/ok")
+	f := newFixture(t)
+	ada, grace := f.user("ada"), f.user("grace")
+	path := ada.createWebhook("/ok")
 	var all []delivery.Delivery
 	for i := range 130 {
-		s.clock.Advance(time.Millisecond)
-		change := []func(delivery.Delivery, time.Time) delivery.Delivery{succeeded, failed, nil}[i%13%3]
-		all = append(all, s.deliver(path, change))
+		f.clock.Advance(time.Millisecond)
+		state := []stateFunc{succeeded, failed, nil}[i%13%3]
+		all = append(all, f.putDelivery(path, state))
 	}
 	slices.Reverse(all)
-	if first := ada.Get(path+"/deliveries").Want(t, http.StatusOK); len(first.List("deliveries")) != 50 || first.Text("nextCursor") == "" {
-		t.Error(first.Raw)
+	first := ada.Get(path+"/deliveries").Want(t, http.StatusOK)
+	if n := len(first.List("deliveries")); n != 50 || first.Text("nextCursor") == "" {
+		t.Errorf("got %d deliveries and cursor %q, want 50 and a cursor", n, first.Text("nextCursor"))
 	}
-	pages := func(status, limit string) {
+	checkPages := func(status, limit string) {
 		var want, got []string
 		for _, d := range all {
 			if status == "" || string(d.Status) == status {
@@ -115,10 +124,7 @@ func TestDeliveryPages(t *testing.T) {
 		}
 		cursor := ""
 		for {
-			page := ada.Get(list + cursor)
-			if page.Status != http.StatusOK {
-				t.Fatal(page.Raw)
-			}
+			page := ada.Get(list+cursor).Want(t, http.StatusOK)
 			got = append(got, page.Texts("deliveries", "id")...)
 			if page.Text("nextCursor") == "" {
 				break
@@ -126,22 +132,24 @@ func TestDeliveryPages(t *testing.T) {
 			cursor = "&cursor=" + page.Text("nextCursor")
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatal(diff)
+			t.Fatalf("status %q, limit %s (-want +got):\n%s", status, limit, diff)
 		}
 	}
 	for _, status := range []string{"", "pending", "succeeded", "failed"} {
 		for _, limit := range []string{"7", "50", "100"} {
-			pages(status, limit)
+			checkPages(status, limit)
 		}
 	}
 	cursor := ada.Get(path + "/deliveries?limit=1").Text("nextCursor")
-	for list, by := range map[string]*visitor{
-		path + "/deliveries?status=failed&cursor=": ada, ada.hook("/ok") + "/deliveries?cursor=": ada, grace.hook("/ok") + "/deliveries?cursor=": grace,
+	for otherList, u := range map[string]*user{ // a cursor is valid for one list only
+		path + "/deliveries?status=failed&cursor=":         ada,
+		ada.createWebhook("/ok") + "/deliveries?cursor=":   ada,
+		grace.createWebhook("/ok") + "/deliveries?cursor=": grace,
 	} {
-		by.Get(list+cursor).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+		u.Get(otherList+cursor).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	}
-	for _, wrong := range []string{"limit=0", "limit=101", "status=lost", "cursor=x"} {
-		ada.Get(path+"/deliveries?"+wrong).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+	for _, invalid := range []string{"limit=0", "limit=101", "status=lost", "cursor=x"} {
+		ada.Get(path+"/deliveries?"+invalid).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	}
 }
 
@@ -151,48 +159,56 @@ const filterCalls, filterPage = 5, 100
 // A page of a rare status ends after a limited number of reads. The next page continues there.
 func TestFilteringByStatusIsLimited(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	ada := s.user("ada")
-	path := ada.hook("/ok")
-	rare := s.deliver(path, failed)
+	f := newFixture(t)
+	ada := f.user("ada")
+	path := ada.createWebhook("/ok")
+	rare := f.putDelivery(path, failed)
 	for range filterCalls*filterPage + 1 {
-		s.clock.Advance(time.Millisecond)
-		s.deliver(path, succeeded)
+		f.clock.Advance(time.Millisecond)
+		f.putDelivery(path, succeeded)
 	}
 	first := ada.Get(path+"/deliveries?status=failed").Want(t, http.StatusOK)
 	if len(first.List("deliveries")) != 0 || first.Text("nextCursor") == "" || first.Calls != 3+filterCalls {
-		t.Errorf("%s, %d calls", first.Raw, first.Calls)
+		t.Errorf("got %s with %d calls, want an empty page and a cursor with %d calls", first.Raw, first.Calls, 3+filterCalls)
 	}
 	second := ada.Get(path+"/deliveries?status=failed&cursor="+first.Text("nextCursor")).Want(t, http.StatusOK)
-	if diff := cmp.Diff([]string{rare.ID}, second.Texts("deliveries", "id")); diff != "" || second.Text("nextCursor") != "" {
-		t.Error(diff, second.Raw)
+	if diff := cmp.Diff([]string{rare.ID}, second.Texts("deliveries", "id")); diff != "" {
+		t.Errorf("the second page (-want +got):\n%s", diff)
+	}
+	if cursor := second.Text("nextCursor"); cursor != "" {
+		t.Errorf("got cursor %q on the last page, want none", cursor)
 	}
 }
 
 func TestRedeliver(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	ada := s.user("ada")
-	path := ada.hook("/ok", object{"active": false}) // redeliveries are sent even if the webhook is not active
-	for name, change := range map[string]func(delivery.Delivery, time.Time) delivery.Delivery{
-		"new": nil, "succeeded": succeeded, "failed": failed, "waiting": waiting, "in progress": inProgress, "unsent": unsent,
+	f := newFixture(t)
+	ada := f.user("ada")
+	path := ada.createWebhook("/ok", object{"active": false}) // redeliveries are sent even if the webhook is not active
+	for name, state := range map[string]stateFunc{
+		"new": nil, "succeeded": succeeded, "failed": failed, "waiting": waiting, "in progress": inProgress,
+		"not attempted": notAttempted,
 	} {
-		d := s.deliver(path, change)
-		s.clock.Advance(time.Second)
-		a := ada.Do("POST", path+"/deliveries/"+d.ID+"/redeliver", nil).Want(t, http.StatusAccepted)
-		if a.Text("status") != "pending" || a.Text("nextAttemptAt") != s.stamp() || a.Text("id") != d.ID || a.Body["reason"] != nil {
-			t.Errorf("%s: %s", name, a.Raw)
+		d := f.putDelivery(path, state)
+		f.clock.Advance(time.Second)
+		response := ada.Do("POST", path+"/deliveries/"+d.ID+"/redeliver", nil).Want(t, http.StatusAccepted)
+		if response.Text("status") != "pending" || response.Text("nextAttemptAt") != f.timestamp() ||
+			response.Text("id") != d.ID || response.Body["reason"] != nil {
+			t.Errorf("%s: got %s, want a pending delivery that is due now", name, response.Raw)
 		}
-		if a.Calls != 6 { // session, place, role, delivery, limit, and the write
-			t.Errorf("%s: %d calls", name, a.Calls)
+		if response.Calls != 6 { // session, pointer, role, delivery, limit, and the write
+			t.Errorf("%s: got %d calls to DynamoDB, want 6", name, response.Calls)
 		}
-		now := s.delivery(d)
-		if now.Manual != 1 || now.Tries != 0 || !now.NextAttemptAt.Time().Equal(s.clock.Now()) || !cmp.Equal(now.LeaseUntil, d.LeaseUntil) ||
-			now.DueAt.Time().Sub(s.clock.Now()) != messageTimeout || len(now.Attempts) != len(d.Attempts) {
-			t.Errorf("%s: %+v", name, now)
+		after := f.storedDelivery(d)
+		if after.Manual != 1 || after.Tries != 0 || !after.NextAttemptAt.Time().Equal(f.clock.Now()) ||
+			after.DueAt.Time().Sub(f.clock.Now()) != messageTimeout {
+			t.Errorf("%s: got %+v, want a new run of the schedule that is due now", name, after)
 		}
-		if diff := cmp.Diff([]string{d.ID}, s.messages()); diff != "" {
-			t.Errorf("%s: %s", name, diff)
+		if !cmp.Equal(after.LeaseUntil, d.LeaseUntil) || len(after.Attempts) != len(d.Attempts) {
+			t.Errorf("%s: got %+v, want the lease and the attempts of %+v", name, after, d)
+		}
+		if diff := cmp.Diff([]string{d.ID}, f.receiveMessages()); diff != "" {
+			t.Errorf("%s: the messages in the queue (-want +got):\n%s", name, diff)
 		}
 	}
 }
@@ -200,71 +216,78 @@ func TestRedeliver(t *testing.T) {
 // The response to a redelivery during an attempt does not show that attempt.
 func TestRedeliverDuringAttempt(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	ada := s.user("ada")
-	path := ada.hook("/ok")
-	d := s.deliver(path, inProgress)
-	a := ada.Do("POST", path+"/deliveries/"+d.ID+"/redeliver", nil).Want(t, http.StatusAccepted)
-	if strings.Contains(a.Raw, interruptedText) {
-		t.Errorf("the attempt in progress is shown: %s", a.Raw)
+	f := newFixture(t)
+	ada := f.user("ada")
+	path := ada.createWebhook("/ok")
+	d := f.putDelivery(path, inProgress)
+	response := ada.Do("POST", path+"/deliveries/"+d.ID+"/redeliver", nil).Want(t, http.StatusAccepted)
+	if strings.Contains(response.Raw, interruptedText) {
+		t.Errorf("the response contains the attempt in progress: %s", response.Raw)
 	}
-	if now := s.delivery(d); now.Status != delivery.Pending || now.Manual != 1 || len(now.Attempts) != 1 {
-		t.Errorf("%+v", now)
+	after := f.storedDelivery(d)
+	if after.Status != delivery.Pending || after.Manual != 1 || len(after.Attempts) != 1 {
+		t.Errorf("got %+v, want a pending redelivery that keeps the attempt in progress", after)
 	}
 }
 
 func TestConcurrentRedeliveries(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	ada := s.user("ada")
-	path := ada.hook("/ok")
-	d := s.deliver(path, failed)
+	f := newFixture(t)
+	ada := f.user("ada")
+	path := ada.createWebhook("/ok")
+	d := f.putDelivery(path, failed)
 	const n = 6
-	answers := slicetest.Concurrently(n, func(int) slicetest.Response { return ada.Do("POST", path+"/deliveries/"+d.ID+"/redeliver", nil) })
-	if diff := cmp.Diff(map[int]int{http.StatusAccepted: n}, slicetest.CountStatuses(answers)); diff != "" {
-		t.Error(diff)
+	responses := slicetest.Concurrently(n, func(int) slicetest.Response {
+		return ada.Do("POST", path+"/deliveries/"+d.ID+"/redeliver", nil)
+	})
+	if diff := cmp.Diff(map[int]int{http.StatusAccepted: n}, slicetest.CountStatuses(responses)); diff != "" {
+		t.Errorf("the statuses (-want +got):\n%s", diff)
 	}
-	if now := s.delivery(d); now.Version != d.Version+n || now.Manual != n || len(s.messages()) != n {
-		t.Errorf("%+v", now)
+	if after := f.storedDelivery(d); after.Version != d.Version+n || after.Manual != n {
+		t.Errorf("got version %d and %d redeliveries, want version %d and %d", after.Version, after.Manual, d.Version+n, n)
+	}
+	if messages := f.receiveMessages(); len(messages) != n {
+		t.Errorf("got %d messages, want %d", len(messages), n)
 	}
 }
 
 // A message that cannot be sent is not an error, because the retry job finds the delivery in the table.
 func TestQueueUnavailable(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	ada := s.user("ada")
-	path := ada.hook("/ok")
-	one, other := s.deliver(path, failed), s.deliver(path, unsent)
-	wire := sqstest.NewWire(t, *s.sqs.Options().BaseEndpoint, nil)
-	s.serve(s.sdk, wire.Client(sqstest.Once))
+	f := newFixture(t)
+	ada := f.user("ada")
+	path := ada.createWebhook("/ok")
+	redelivered, toRecover := f.putDelivery(path, failed), f.putDelivery(path, notAttempted)
+	wire := sqstest.NewWire(t, *f.sqs.Options().BaseEndpoint, nil)
+	f.startService(f.sdk, wire.Client(sqstest.Once))
 	wire.Break("SendMessageBatch", sqstest.MissingQueue)
-	ada.Do("POST", path+"/deliveries/"+one.ID+"/redeliver", nil).Want(t, http.StatusAccepted)
+	ada.Do("POST", path+"/deliveries/"+redelivered.ID+"/redeliver", nil).Want(t, http.StatusAccepted)
 	recovered := ada.Do("POST", path+"/recover", object{"since": noon}).Want(t, http.StatusAccepted)
 	if recovered.Body["count"] != 1.0 || wire.Hits() != 2 {
-		t.Errorf("%s, %d hits", recovered.Raw, wire.Hits())
+		t.Errorf("got %s and %d failed sends, want a count of 1 and 2 failed sends", recovered.Raw, wire.Hits())
 	}
-	log := s.log.String()
-	for _, d := range []delivery.Delivery{one, other} {
-		now := s.delivery(d)
-		if now.Status != delivery.Pending || now.Due == "" || now.DueAt.Time().After(s.clock.Now().Add(messageTimeout)) {
-			t.Errorf("%+v", now)
+	log := f.log.String()
+	for _, d := range []delivery.Delivery{redelivered, toRecover} {
+		after := f.storedDelivery(d)
+		if after.Status != delivery.Pending || after.Due == "" ||
+			after.DueAt.Time().After(f.clock.Now().Add(messageTimeout)) {
+			t.Errorf("got %+v, want a pending delivery that the retry job finds within %v", after, messageTimeout)
 		}
 		if !strings.Contains(log, d.ID) {
-			t.Errorf("the log does not name %s", d.ID)
+			t.Errorf("the log does not contain the ID %s", d.ID)
 		}
 	}
 }
 
 func TestDeliveryExpiresDuringRedelivery(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	ada := s.user("ada")
-	path := ada.hook("/ok")
-	d := s.deliver(path, failed)
-	wire := s.interpose()
+	f := newFixture(t)
+	ada := f.user("ada")
+	path := ada.createWebhook("/ok")
+	d := f.putDelivery(path, failed)
+	wire := f.newWire()
 	wire.Before("UpdateItem", func() {
-		if _, err := s.client.Do(t.Context(), s.webhooks.Delete(db.DeliveryKey(d.WebhookID, d.ID))); err != nil {
+		if _, err := f.client.Do(t.Context(), f.webhooks.Delete(db.DeliveryKey(d.WebhookID, d.ID))); err != nil {
 			t.Error(err)
 		}
 	})

@@ -46,18 +46,18 @@ type DeliveryItem struct {
 	ID            string           `json:"id" doc:"The delivery's ID, the same in X-Service-Delivery of every attempt" example:"dlv_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	EventID       string           `json:"eventId" doc:"The event's ID" example:"evt_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	Type          string           `json:"type" doc:"The event's type" example:"file.created"`
-	Status        delivery.Status  `json:"status" enum:"pending,succeeded,failed" doc:"Its state" example:"succeeded"`
+	Status        delivery.Status  `json:"status" enum:"pending,succeeded,failed" doc:"The state of the delivery" example:"succeeded"`
 	Attempts      []AttemptItem    `json:"attempts" nullable:"false" doc:"The latest 50 finished attempts, oldest first"`
 	NextAttemptAt *clock.Timestamp `json:"nextAttemptAt" nullable:"true" doc:"The planned time of the next attempt; null unless pending" example:"2026-01-31T08:15:35.123Z"`
-	Reason        string           `json:"reason,omitempty" doc:"Why it failed, if it failed without an attempt" example:"the webhook is not active"`
+	Reason        string           `json:"reason,omitempty" doc:"Why the delivery failed, if it failed without an attempt" example:"the webhook is not active"`
 }
 
 // AttemptItem is an attempt in a response.
 type AttemptItem struct {
-	At         clock.Timestamp `json:"at" doc:"When it began" example:"2026-01-31T08:15:30.123Z"`
+	At         clock.Timestamp `json:"at" doc:"When the attempt began" example:"2026-01-31T08:15:30.123Z"`
 	StatusCode *int            `json:"statusCode" doc:"The status of the response; null if there was none" example:"200"`
-	DurationMs int             `json:"durationMs" doc:"Its duration in milliseconds" example:"87"`
-	Error      *string         `json:"error" doc:"A message that says why it failed; null if it succeeded" example:"no complete response within 15 s"`
+	DurationMs int             `json:"durationMs" doc:"The duration of the attempt in milliseconds" example:"87"`
+	Error      *string         `json:"error" doc:"Why the attempt failed; null if it succeeded" example:"no complete response within 15 s"`
 	Response   *string         `json:"response" doc:"The beginning of the response body, at most 1 KiB; null if there was no response" example:"ok"`
 }
 
@@ -168,13 +168,13 @@ func (s *Service) registerDeliveries(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "redeliver", Method: http.MethodPost, Path: deliveryPath + "/redeliver", Tag: tag, Status: http.StatusAccepted,
 		Summary: "Send a delivery again",
-		Description: "Sends the delivery in any status, even if the webhook is not active. If the attempt fails and the " +
-			"webhook is active, it is retried like a new delivery. At most 10 requests a minute for each webhook.",
+		Description: "Sends the delivery again in any status, even if the webhook is not active. If the attempt fails and the " +
+			"webhook is active, the delivery is retried like a new one. At most 10 requests a minute for each webhook.",
 		Errors: []*fault.Error{fault.ErrConflict, errOften, errNoWebhook, errNoDelivery, workspace.ErrDenied},
 	}, s.handleRedeliver)
 	httpapi.Private(r, httpapi.Operation{
-		ID: "recoverDeliveries", Method: http.MethodPost, Path: webhookPath + "/recover", Tag: tag, Status: http.StatusAccepted,
-		Summary: "Send the failed deliveries of a period again",
+		ID: "recoverDeliveries", Method: http.MethodPost, Path: webhookPath + "/recover", Tag: tag,
+		Status: http.StatusAccepted, Summary: "Send the failed deliveries of a period again",
 		Description: "Sends every delivery whose event occurred between since and until, and that has failed or waits after " +
 			"a failed attempt. Tests are not sent again. If the webhook is not active, the status is 409. At most 10 " +
 			"requests a minute for each webhook.",
@@ -185,8 +185,8 @@ func (s *Service) registerDeliveries(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "testWebhook", Method: http.MethodPost, Path: webhookPath + "/test", Tag: tag,
 		Summary: "Send an example event to a webhook",
-		Description: "Returns the result of the attempt. A failed attempt is not retried. It also works if the webhook is " +
-			"not active. At most 10 requests a minute for each webhook.",
+		Description: "Returns the result of the attempt. A failed attempt is not retried. The webhook does not have to be " +
+			"active. At most 10 requests a minute for each webhook.",
 		Errors: []*fault.Error{errNoWebhook, workspace.ErrDenied, errOften},
 	}, s.handleTest)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -35,210 +36,227 @@ import (
 // noon is the time at which the tests of the endpoints begin.
 var noon = time.Date(2031, 5, 5, 12, 0, 0, 0, time.UTC)
 
-// site is the service behind a real HTTP server, with its own DynamoDB, SQS and receiver.
-type site struct {
-	t        *testing.T
-	clock    *slicetest.Clock
-	log      *slicetest.Log
-	endpoint string
-	sdk      *dynamodb.Client // without faults
-	client   *db.Client
-	names    struct{ webhooks, projects string }
-	webhooks db.Table
-	projects db.Table
-	sqs      *sqs.Client
-	queueURL string
-	receiver *hooktest.Receiver
-	keys     *config.Keys
-	ids      *id.Generator
-	crowd    *slicetest.Users
-	private  bool
-	service  *Service
-	server   *httptest.Server
+// fixture is the service behind an HTTP server, with its own DynamoDB, SQS and endpoint for webhooks.
+type fixture struct {
+	t            *testing.T
+	clock        *slicetest.Clock
+	log          *slicetest.Log
+	endpoint     string
+	sdk          *dynamodb.Client // without faults
+	client       *db.Client
+	tables       struct{ webhooks, projects string }
+	webhooks     db.Table
+	projects     db.Table
+	sqs          *sqs.Client
+	queueURL     string
+	receiver     *hooktest.Receiver
+	keys         *config.Keys
+	ids          *id.Generator
+	users        *slicetest.Users
+	allowPrivate bool // of the next startService
+	service      *Service
+	server       *httptest.Server
 }
 
-func newSite(t *testing.T) *site {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	s := &site{
+	f := &fixture{
 		t: t, clock: slicetest.NewClock(noon, 0), log: slicetest.NewLog(), endpoint: dynamotest.StartServer(t),
-		sqs: sqstest.Start(t), receiver: hooktest.New(t), crowd: &slicetest.Users{}, private: true,
+		sqs: sqstest.Start(t), receiver: hooktest.New(t), users: &slicetest.Users{}, allowPrivate: true,
 	}
-	s.sdk = dynamotest.Client(s.endpoint)
-	s.keys = slicetest.Keys(s.clock.Now)
-	s.ids = id.NewGenerator(s.clock.Now, rand.Reader)
-	s.names.webhooks, s.names.projects = slicetest.Table(t, s.sdk, "webhooks"), slicetest.Table(t, s.sdk, "projects")
-	s.queueURL = sqstest.CreateQueue(t, s.sqs, "deliveries-"+strings.ToLower(rand.Text()), nil)
-	s.server = httptest.NewServer(nil)
-	t.Cleanup(s.server.Close)
-	s.serve(s.sdk, s.sqs)
-	return s
+	f.sdk = dynamotest.Client(f.endpoint)
+	f.keys = slicetest.Keys(f.clock.Now)
+	f.ids = id.NewGenerator(f.clock.Now, rand.Reader)
+	f.tables.webhooks, f.tables.projects = slicetest.Table(t, f.sdk, "webhooks"), slicetest.Table(t, f.sdk, "projects")
+	f.queueURL = sqstest.CreateQueue(t, f.sqs, "deliveries-"+strings.ToLower(rand.Text()), nil)
+	f.server = httptest.NewServer(nil)
+	t.Cleanup(f.server.Close)
+	f.startService(f.sdk, f.sqs)
+	return f
 }
 
-// serve replaces the service with a new one that uses the given SDK clients.
-func (s *site) serve(sdk *dynamodb.Client, queues *sqs.Client) {
-	s.client = db.Wrap(sdk, s.clock.Now)
-	s.webhooks, s.projects = s.client.Table(s.names.webhooks), s.client.Table(s.names.projects)
-	logger := slog.New(s.log)
-	s.service = New(Deps{
-		DB: s.client, Webhooks: s.webhooks, Projects: s.projects, Queue: queue.Wrap(queues).Queue(s.queueURL),
-		Keys: s.keys, Cursors: db.NewCursors(s.keys), Sender: sender.New(sender.Options{AllowPrivate: s.private, Now: s.clock.Now}),
-		IDs: s.ids, Clock: s.clock.Now, Logger: logger, AllowPrivate: s.private,
+// startService replaces the service with a new one that uses the given SDK clients.
+func (f *fixture) startService(sdk *dynamodb.Client, queues *sqs.Client) {
+	f.client = db.Wrap(sdk, f.clock.Now)
+	f.webhooks, f.projects = f.client.Table(f.tables.webhooks), f.client.Table(f.tables.projects)
+	logger := slog.New(f.log)
+	f.service = New(Deps{
+		DB: f.client, Webhooks: f.webhooks, Projects: f.projects, Queue: queue.Wrap(queues).Queue(f.queueURL),
+		Keys: f.keys, Cursors: db.NewCursors(f.keys), IDs: f.ids, Clock: f.clock.Now, Logger: logger,
+		Sender:       sender.New(sender.Options{AllowPrivate: f.allowPrivate, Now: f.clock.Now}),
+		AllowPrivate: f.allowPrivate,
 	})
-	s.server.Config.Handler = httpapi.NewRouter(httpapi.Config{
-		Edge: config.Edge{CookiePlainHTTP: true}, Logger: logger, Auth: s.crowd, Clock: s.clock.Now,
-	}, s.service.Register)
+	f.server.Config.Handler = httpapi.NewRouter(httpapi.Config{
+		Edge: config.Edge{CookiePlainHTTP: true}, Logger: logger, Auth: f.users, Clock: f.clock.Now,
+	}, f.service.Register)
 }
 
-// interpose puts a wire between the service and DynamoDB.
-func (s *site) interpose() *dynamotest.Wire {
-	s.t.Helper()
-	wire := dynamotest.NewWire(s.t, s.endpoint, nil)
-	s.serve(wire.Client(), s.sqs)
+// newWire restarts the service with a connection to DynamoDB that can inject faults.
+func (f *fixture) newWire() *dynamotest.Wire {
+	f.t.Helper()
+	wire := dynamotest.NewWire(f.t, f.endpoint, nil)
+	f.startService(wire.Client(), f.sqs)
 	return wire
 }
 
-// visitor is a user's client.
-type visitor struct {
+// user is the HTTP client of a user.
+type user struct {
 	*slicetest.Client
-	s        *site
+	f        *fixture
 	name     string
 	userID   string
-	personal string // the id of the personal workspace
+	personal string // the ID of the personal workspace
 }
 
 // user creates a user with a personal workspace.
-func (s *site) user(name string) *visitor {
-	s.t.Helper()
-	s.clock.Advance(time.Millisecond)
-	v := &visitor{Client: slicetest.NewClient(s.t, s.server.URL, s.log), s: s, name: name}
-	v.SetCookie("session", name)
-	v.SessionCalls = 1
-	v.userID, v.personal = s.ids.New(id.User), s.ids.New(id.Workspace)
-	writes, err := workspace.Personal(s.projects, v.personal, v.userID, name, s.clock.Now())
-	s.must(err)
-	s.must(s.client.Transact(s.t.Context(), writes...))
-	s.crowd.Add(httpapi.Caller{UserID: v.userID, Username: name, Email: name + "@example.com", CreatedAt: s.clock.Now()})
-	return v
+func (f *fixture) user(name string) *user {
+	f.t.Helper()
+	f.clock.Advance(time.Millisecond)
+	u := &user{Client: slicetest.NewClient(f.t, f.server.URL, f.log), f: f, name: name}
+	u.SetCookie("session", name)
+	u.SessionCalls = 1
+	u.userID, u.personal = f.ids.New(id.User), f.ids.New(id.Workspace)
+	writes, err := workspace.Personal(f.projects, u.personal, u.userID, name, f.clock.Now())
+	f.must(err)
+	f.must(f.client.Transact(f.t.Context(), writes...))
+	f.users.Add(httpapi.Caller{UserID: u.userID, Username: name, Email: name + "@example.com", CreatedAt: f.clock.Now()})
+	return u
 }
 
-func (s *site) must(err error) {
-	s.t.Helper()
+func (f *fixture) must(err error) {
+	f.t.Helper()
 	if err != nil {
-		s.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 }
 
 // workspace creates a workspace whose members have the given roles.
-func (s *site) workspace(roles map[*visitor]workspace.Role) string {
-	s.t.Helper()
-	workspaceID := s.ids.New(id.Workspace)
-	s.put(db.WorkspaceKey(workspaceID), workspace.Workspace{ID: workspaceID, Name: "Team", CreatedAt: clock.Stamp(noon)})
-	for v, role := range roles {
-		s.join(workspaceID, v, role)
+func (f *fixture) workspace(roles map[*user]workspace.Role) string {
+	f.t.Helper()
+	workspaceID := f.ids.New(id.Workspace)
+	record := workspace.Workspace{ID: workspaceID, Name: "Team", CreatedAt: clock.Stamp(noon)}
+	f.putProjectItem(db.WorkspaceKey(workspaceID), record)
+	for u, role := range roles {
+		f.addMember(workspaceID, u, role)
 	}
 	return workspaceID
 }
 
-func (s *site) join(workspaceID string, v *visitor, role workspace.Role) {
-	s.t.Helper()
-	m := workspace.Membership{WorkspaceID: workspaceID, UserID: v.userID, Username: v.name, Role: role, AddedAt: clock.Stamp(noon), Name: "Team"}
-	s.put(db.MemberKey(workspaceID, v.userID), m)
-	s.put(db.MembershipKey(v.userID, workspaceID), m)
+func (f *fixture) addMember(workspaceID string, u *user, role workspace.Role) {
+	f.t.Helper()
+	m := workspace.Membership{
+		WorkspaceID: workspaceID, UserID: u.userID, Username: u.name, Role: role, AddedAt: clock.Stamp(noon), Name: "Team",
+	}
+	f.putProjectItem(db.MemberKey(workspaceID, u.userID), m)
+	f.putProjectItem(db.MembershipKey(u.userID, workspaceID), m)
 }
 
-// project creates a project as package project stores it, as far as it matters here.
-func (s *site) project(workspaceID, visibility string, by *visitor) string {
-	s.t.Helper()
-	projectID := s.ids.New(id.Project)
+// usersOfTeam creates a workspace with one member of each role, and a user who is not a member.
+func (f *fixture) usersOfTeam() (owner, admin, member, viewer, outsider *user, workspaceID string) {
+	f.t.Helper()
+	owner, admin, member = f.user("owner"), f.user("admin"), f.user("member")
+	viewer, outsider = f.user("viewer"), f.user("outsider")
+	workspaceID = f.workspace(map[*user]workspace.Role{
+		owner: workspace.Owner, admin: workspace.Admin, member: workspace.Member, viewer: workspace.Viewer,
+	})
+	return owner, admin, member, viewer, outsider, workspaceID
+}
+
+// project stores the parts of a project that package webhook reads.
+func (f *fixture) project(workspaceID string, visibility workspace.Visibility, by *user) string {
+	f.t.Helper()
+	projectID := f.ids.New(id.Project)
 	record := workspace.ProjectAccess{
-		WorkspaceID: workspaceID, Visibility: workspace.Visibility(visibility), CreatedBy: by.userID,
+		WorkspaceID: workspaceID, Visibility: visibility, CreatedBy: by.userID,
 	}
-	s.put(db.ProjectKey(workspaceID, projectID), record)
-	s.put(db.TreeKey(projectID), record)
+	f.putProjectItem(db.ProjectKey(workspaceID, projectID), record)
+	f.putProjectItem(db.TreeKey(projectID), record)
 	return projectID
 }
 
-// deleteProject deletes a project as package project does, as far as it matters here.
-func (s *site) deleteProject(workspaceID, projectID string) {
-	s.t.Helper()
-	s.must(s.client.Transact(s.t.Context(),
-		s.projects.Delete(db.ProjectKey(workspaceID, projectID)), s.projects.Delete(db.TreeKey(projectID))))
+// deleteProject deletes the items that project stores.
+func (f *fixture) deleteProject(workspaceID, projectID string) {
+	f.t.Helper()
+	f.must(f.client.Transact(f.t.Context(),
+		f.projects.Delete(db.ProjectKey(workspaceID, projectID)), f.projects.Delete(db.TreeKey(projectID))))
 }
 
-func (s *site) put(key db.Key, record any) {
-	s.t.Helper()
+func (f *fixture) putProjectItem(key db.Key, record any) {
+	f.t.Helper()
 	item, err := db.Encode(record)
-	s.must(err)
-	_, err = s.client.Do(s.t.Context(), s.projects.Put(key, item))
-	s.must(err)
+	f.must(err)
+	_, err = f.client.Do(f.t.Context(), f.projects.Put(key, item))
+	f.must(err)
 }
 
 type object map[string]any
 
-// hook creates a webhook whose endpoint is a path of the receiver, and returns its path in the API.
-func (v *visitor) hook(path string, more ...object) string {
-	v.s.t.Helper()
-	fields := object{"url": v.s.receiver.URL(path), "events": []string{"*"}}
-	for _, m := range more {
-		for name, value := range m {
-			fields[name] = value
-		}
+// createWebhook creates a webhook whose endpoint is a path of the receiver, and returns its path in the API. settings
+// replace the defaults.
+func (u *user) createWebhook(path string, settings ...object) string {
+	u.f.t.Helper()
+	fields := object{"url": u.f.receiver.URL(path), "events": []string{"*"}}
+	for _, s := range settings {
+		maps.Copy(fields, s)
 	}
-	v.s.clock.Advance(time.Millisecond)
-	return "/api/webhooks/" + v.Do(http.MethodPost, "/api/webhooks", fields).Want(v.s.t, http.StatusCreated).Text("id")
+	u.f.clock.Advance(time.Millisecond)
+	return "/api/webhooks/" + u.Do(http.MethodPost, "/api/webhooks", fields).Want(u.f.t, http.StatusCreated).Text("id")
 }
 
-// stored returns the stored webhook.
-func (s *site) stored(path string) delivery.Webhook {
-	s.t.Helper()
+// storedWebhook returns the stored webhook.
+func (f *fixture) storedWebhook(path string) delivery.Webhook {
+	f.t.Helper()
 	webhookID := path[strings.LastIndex(path, "/")+1:]
-	workspaceID, err := s.service.store.workspaceOf(s.t.Context(), webhookID)
-	s.must(err)
-	w, err := s.service.store.Webhook(s.t.Context(), workspaceID, webhookID)
-	s.must(err)
+	workspaceID, err := f.service.store.workspaceOf(f.t.Context(), webhookID)
+	f.must(err)
+	w, err := f.service.store.Webhook(f.t.Context(), workspaceID, webhookID)
+	f.must(err)
 	return w
 }
 
-// change stores changes of a webhook as package delivery makes them.
-func (s *site) change(path string, change func(w *delivery.Webhook)) {
-	s.t.Helper()
-	w := s.stored(path)
+// changeWebhook changes a stored webhook without the service.
+func (f *fixture) changeWebhook(path string, change func(w *delivery.Webhook)) {
+	f.t.Helper()
+	w := f.storedWebhook(path)
 	change(&w)
-	s.putWebhooks(db.WebhookKey(w.WorkspaceID, w.ID), w)
+	f.putItem(db.WebhookKey(w.WorkspaceID, w.ID), w)
 }
 
-// putWebhooks stores a record in the table of webhooks, without the service.
-func (s *site) putWebhooks(key db.Key, record any) {
-	s.t.Helper()
+// putItem stores a record in the table of webhooks without the service.
+func (f *fixture) putItem(key db.Key, record any) {
+	f.t.Helper()
 	item, err := db.Encode(record)
-	s.must(err)
-	client := db.Wrap(s.sdk, s.clock.Now)
-	_, err = client.Do(s.t.Context(), client.Table(s.names.webhooks).Put(key, item))
-	s.must(err)
+	f.must(err)
+	client := db.Wrap(f.sdk, f.clock.Now)
+	_, err = client.Do(f.t.Context(), client.Table(f.tables.webhooks).Put(key, item))
+	f.must(err)
 }
 
-// deliver stores a delivery of a new event to a webhook, as change makes it; nil leaves it as a new one.
-func (s *site) deliver(path string, change func(d delivery.Delivery, now time.Time) delivery.Delivery) delivery.Delivery {
-	s.t.Helper()
-	now, w := s.clock.Now(), s.stored(path)
-	deliveryID := s.ids.New(id.Delivery)
+// stateFunc returns a new delivery in another state.
+type stateFunc func(d delivery.Delivery, now time.Time) delivery.Delivery
+
+// putDelivery stores a delivery of a new event to a webhook. If state is nil, the delivery is a new one.
+func (f *fixture) putDelivery(path string, state stateFunc) delivery.Delivery {
+	f.t.Helper()
+	now, w := f.clock.Now(), f.storedWebhook(path)
+	deliveryID := f.ids.New(id.Delivery)
 	d := pendingUntil(delivery.Delivery{
-		ID: deliveryID, WebhookID: w.ID, WorkspaceID: w.WorkspaceID, EventID: s.ids.New(id.Event), Type: event.FileCreated,
+		ID: deliveryID, WebhookID: w.ID, WorkspaceID: w.WorkspaceID, EventID: f.ids.New(id.Event), Type: event.FileCreated,
 		Payload: event.Text(`{"id":"evt","type":"file.created"}`), Attempts: []delivery.Attempt{}, Version: 1,
 		ExpiresAt: now.Add(retention).Unix(),
 	}, now, now.Add(2*time.Minute))
-	if change != nil {
-		d = change(d, now)
+	if state != nil {
+		d = state(d, now)
 	}
-	s.putWebhooks(db.DeliveryKey(d.WebhookID, d.ID), d)
-	return s.delivery(d)
+	f.putItem(db.DeliveryKey(d.WebhookID, d.ID), d)
+	return f.storedDelivery(d)
 }
 
-// delivery returns a delivery as it is stored now.
-func (s *site) delivery(d delivery.Delivery) delivery.Delivery {
-	s.t.Helper()
-	d, err := s.service.log.Get(s.t.Context(), d.WebhookID, d.ID)
-	s.must(err)
+// storedDelivery reads a delivery again.
+func (f *fixture) storedDelivery(d delivery.Delivery) delivery.Delivery {
+	f.t.Helper()
+	d, err := f.service.log.Get(f.t.Context(), d.WebhookID, d.ID)
+	f.must(err)
 	return d
 }
 
@@ -263,7 +281,6 @@ func finished(d delivery.Delivery, status delivery.Status, reason string) delive
 	return d
 }
 
-// The following functions return a delivery in a state.
 func succeeded(d delivery.Delivery, now time.Time) delivery.Delivery {
 	d.Attempts = []delivery.Attempt{{At: clock.Stamp(now), StatusCode: 200, DurationMs: 5, Response: "ok"}}
 	return finished(d, delivery.Succeeded, "")
@@ -286,47 +303,50 @@ func inProgress(d delivery.Delivery, now time.Time) delivery.Delivery {
 	return pendingUntil(d, now.Add(5*time.Second), now.Add(5*time.Second+messageTimeout))
 }
 
-func unsent(d delivery.Delivery, _ time.Time) delivery.Delivery {
+func notAttempted(d delivery.Delivery, _ time.Time) delivery.Delivery {
 	return finished(d, delivery.Failed, "the webhook is not active")
 }
 
-// messages removes all messages from the queue and returns the sorted IDs of their deliveries.
-func (s *site) messages() []string {
-	s.t.Helper()
+// receiveMessages deletes all messages of the queue and returns the sorted IDs of their deliveries.
+func (f *fixture) receiveMessages() []string {
+	f.t.Helper()
 	var ids []string
 	for {
-		out, err := s.sqs.ReceiveMessage(s.t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &s.queueURL, MaxNumberOfMessages: 10})
-		s.must(err)
+		out, err := f.sqs.ReceiveMessage(f.t.Context(), &sqs.ReceiveMessageInput{
+			QueueUrl: &f.queueURL, MaxNumberOfMessages: 10,
+		})
+		f.must(err)
 		if len(out.Messages) == 0 {
 			slices.Sort(ids)
 			return ids
 		}
 		for _, m := range out.Messages {
-			var named struct {
+			var message struct {
 				DeliveryID string `json:"deliveryId"`
 			}
-			s.must(json.Unmarshal([]byte(aws.ToString(m.Body)), &named))
-			ids = append(ids, named.DeliveryID)
-			_, err = s.sqs.DeleteMessage(s.t.Context(), &sqs.DeleteMessageInput{QueueUrl: &s.queueURL, ReceiptHandle: m.ReceiptHandle})
-			s.must(err)
+			f.must(json.Unmarshal([]byte(aws.ToString(m.Body)), &message))
+			ids = append(ids, message.DeliveryID)
+			_, err = f.sqs.DeleteMessage(f.t.Context(), &sqs.DeleteMessageInput{
+				QueueUrl: &f.queueURL, ReceiptHandle: m.ReceiptHandle,
+			})
+			f.must(err)
 		}
 	}
 }
 
 // dump returns all items of the webhooks table as text.
-func (s *site) dump() string {
-	s.t.Helper()
-	return fmt.Sprint(func() any {
-		all := map[string]any{}
-		for key, item := range slicetest.Dump(s.t, s.sdk, s.names.webhooks) {
-			plain, err := db.Decode[map[string]any](item)
-			s.must(err)
-			text, err := json.Marshal(plain)
-			s.must(err)
-			all[key.PK+" "+key.SK] = string(text)
-		}
-		return all
-	}())
+func (f *fixture) dump() string {
+	f.t.Helper()
+	items := map[string]string{}
+	for key, item := range slicetest.Dump(f.t, f.sdk, f.tables.webhooks) {
+		decoded, err := db.Decode[map[string]any](item)
+		f.must(err)
+		text, err := json.Marshal(decoded)
+		f.must(err)
+		items[key.PK+" "+key.SK] = string(text)
+	}
+	return fmt.Sprint(items)
 }
 
-func (s *site) stamp() string { return clock.Stamp(s.clock.Now()).String() }
+// timestamp returns the current time as responses contain it.
+func (f *fixture) timestamp() string { return clock.Stamp(f.clock.Now()).String() }

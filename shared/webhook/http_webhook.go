@@ -17,7 +17,7 @@ var tag = httpapi.Tag{
 	Name: "Webhooks",
 	Description: "Endpoints that receive the events of a workspace, each with a log of its deliveries. " +
 		"Only the admins and owners of the workspace can access them. " +
-		"The webhooks section of this document describes the requests that they receive, and their signatures.",
+		"The webhooks section of this document describes the requests that the endpoints receive, and their signatures.",
 }
 
 const (
@@ -51,16 +51,16 @@ type WebhookItem struct {
 	Description    string          `json:"description" doc:"A description by its owners" example:"Notifies the build server."`
 	WorkspaceID    string          `json:"workspaceId" doc:"The workspace whose events are delivered" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	ProjectID      *string         `json:"projectId" doc:"The only project whose events are delivered; null: all events of the workspace" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-	CreatedAt      clock.Timestamp `json:"createdAt" doc:"When it was created" example:"2026-01-31T08:15:30.123Z"`
-	UpdatedAt      clock.Timestamp `json:"updatedAt" doc:"When its settings last changed" example:"2026-01-31T08:15:30.123Z"`
-	LastDelivery   *lastDelivery   `json:"lastDelivery" doc:"The latest attempt, updated within a minute; null if there was none"`
+	CreatedAt      clock.Timestamp `json:"createdAt" doc:"When the webhook was created" example:"2026-01-31T08:15:30.123Z"`
+	UpdatedAt      clock.Timestamp `json:"updatedAt" doc:"When the settings last changed" example:"2026-01-31T08:15:30.123Z"`
+	LastDelivery   *lastDelivery   `json:"lastDelivery" doc:"The latest attempt, or one that is at most a minute older; null if there was none"`
 	DisabledReason *string         `json:"disabledReason" doc:"Why the service disabled the webhook; null if it did not" example:"the endpoint responded with 410 Gone"`
 }
 
 // lastDelivery is the result of the latest attempt.
 type lastDelivery struct {
-	At     clock.Timestamp `json:"at" doc:"When it was made" example:"2026-01-31T08:15:30.123Z"`
-	Status delivery.Status `json:"status" enum:"succeeded,failed" doc:"Its result" example:"succeeded"`
+	At     clock.Timestamp `json:"at" doc:"When the attempt was made" example:"2026-01-31T08:15:30.123Z"`
+	Status delivery.Status `json:"status" enum:"succeeded,failed" doc:"The result of the attempt" example:"succeeded"`
 }
 
 // WebhookWithSecret is a webhook in a response that can contain a new secret.
@@ -97,7 +97,7 @@ type newWebhookInput struct {
 	Body struct {
 		URL         string                   `json:"url" minLength:"1" maxLength:"2048" doc:"An absolute https URL without credentials, at most 2,048 characters. Every attempt checks that its address is public" example:"https://example.com/hooks"`
 		Events      []pattern                `json:"events" minItems:"1" maxItems:"20" nullable:"false" doc:"1–20 event types, groups of them, or * for all" example:"[\"project.*\",\"file.created\"]"`
-		Secret      httpapi.Nullable[string] `json:"secret,omitzero" minLength:"1" maxLength:"256" doc:"The secret that signs deliveries, 1–256 characters. Absent or null: the service generates one, and only this response contains it" example:"a secret of your own"`
+		Secret      httpapi.Nullable[string] `json:"secret,omitzero" minLength:"1" maxLength:"256" doc:"The secret that signs deliveries, 1–256 characters. Absent or null: the service generates one, and only this response contains it." example:"a secret of your own"`
 		ProjectID   *string                  `json:"projectId,omitempty" nullable:"true" doc:"The only project whose events are delivered; absent or null: all events of the workspace" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 		WorkspaceID *string                  `json:"workspaceId,omitempty" doc:"The workspace. If absent: the project's, otherwise the caller's personal one" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 		Description string                   `json:"description,omitempty" maxLength:"2000" doc:"At most 2,000 characters" example:"Notifies the build server."`

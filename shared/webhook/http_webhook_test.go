@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"log/slog"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -27,132 +28,177 @@ import (
 
 func TestCreateUpdateDelete(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	ada := s.user("ada")
+	f := newFixture(t)
+	ada := f.user("ada")
 	created := ada.Do("POST", "/api/webhooks", object{
-		"url": "https://example.com/hooks", "events": []string{"project.*", "file.created", "project.*"}, "description": "Builds.",
+		"url": "https://example.com/hooks", "description": "Builds.",
+		"events": []string{"project.*", "file.created", "project.*"},
 	}).Want(t, http.StatusCreated)
-	secret, made := created.Body["secret"].(string)
-	if !made || !strings.HasPrefix(secret, "whsec_") || len(secret) != len("whsec_")+44 {
-		t.Errorf("the secret is %q", secret)
+	secret := created.Text("secret")
+	if !strings.HasPrefix(secret, "whsec_") || len(secret) != len("whsec_")+44 {
+		t.Errorf("got secret %q, want whsec_ and 44 characters", secret)
 	}
 	want := map[string]any{
-		"id": created.Text("id"), "url": "https://example.com/hooks", "events": []any{"project.*", "file.created"}, "active": true,
-		"description": "Builds.", "workspaceId": ada.personal, "projectId": nil, "createdAt": s.stamp(), "updatedAt": s.stamp(),
-		"lastDelivery": nil, "disabledReason": nil,
+		"id": created.Text("id"), "url": "https://example.com/hooks", "events": []any{"project.*", "file.created"},
+		"active": true, "description": "Builds.", "workspaceId": ada.personal, "projectId": nil,
+		"createdAt": f.timestamp(), "updatedAt": f.timestamp(), "lastDelivery": nil, "disabledReason": nil,
 	}
 	delete(created.Body, "secret")
 	if diff := cmp.Diff(want, created.Body); diff != "" {
-		t.Error(diff)
+		t.Errorf("the created webhook (-want +got):\n%s", diff)
 	}
-	if listed := ada.Get("/api/webhooks").Want(t, http.StatusOK); !cmp.Equal(listed.Body, map[string]any{"webhooks": []any{want}}) {
-		t.Errorf("list: %s", listed.Raw)
+	listed := ada.Get("/api/webhooks").Want(t, http.StatusOK)
+	if diff := cmp.Diff(map[string]any{"webhooks": []any{want}}, listed.Body); diff != "" {
+		t.Errorf("the list (-want +got):\n%s", diff)
 	}
 	path := "/api/webhooks/" + created.Text("id")
-	s.clock.Advance(time.Minute)
-	changed := ada.Do("PUT", path, object{"active": false, "events": []string{"*"}, "workspaceId": "ws_other", "projectId": "prj_other"}).Want(t, http.StatusOK)
-	want["active"], want["events"], want["updatedAt"] = false, []any{"*"}, s.stamp()
+	f.clock.Advance(time.Minute)
+	changed := ada.Do("PUT", path, object{
+		"active": false, "events": []string{"*"}, "workspaceId": "ws_other", "projectId": "prj_other",
+	}).Want(t, http.StatusOK)
+	want["active"], want["events"], want["updatedAt"] = false, []any{"*"}, f.timestamp()
 	if diff := cmp.Diff(want, changed.Body); diff != "" {
-		t.Error(diff)
+		t.Errorf("the changed webhook (-want +got):\n%s", diff)
 	}
-	done := ada.Do("DELETE", path, nil).Want(t, http.StatusOK)
-	if done.Body["success"] != true {
-		t.Errorf("deleted: %s", done.Raw)
+	deleted := ada.Do("DELETE", path, nil).Want(t, http.StatusOK)
+	if deleted.Body["success"] != true {
+		t.Errorf("got %s, want success", deleted.Raw)
 	}
-	for _, a := range []slicetest.Response{ada.Do("DELETE", path, nil), ada.Do("PUT", path, object{}), ada.Get(path + "/deliveries")} {
-		a.Want(t, http.StatusNotFound, fault.CodeWebhookNotFound)
+	for _, response := range []slicetest.Response{
+		ada.Do("DELETE", path, nil), ada.Do("PUT", path, object{}), ada.Get(path + "/deliveries"),
+	} {
+		response.Want(t, http.StatusNotFound, fault.CodeWebhookNotFound)
 	}
-	if left := s.dump(); strings.Contains(left, "WEBHOOK#") || !strings.Contains(left, `"n":0`) {
-		t.Errorf("stored after the test: %s", left)
+	if items := f.dump(); strings.Contains(items, "WEBHOOK#") || !strings.Contains(items, `"n":0`) {
+		t.Errorf("got items %s, want only a count of 0", items)
 	}
 }
 
 func TestCreateValidation(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	team := s.workspace(nil) // older than her own
-	ada := s.user("ada")
-	s.join(team, ada, workspace.Admin)
-	inTeam, personal := s.project(team, "team", ada), s.project(ada.personal, "private", ada)
-	long := strings.Repeat("é", 2048-utf8.RuneCountInString("https://é.example/"))
-	for name, tc := range map[string]struct {
-		fields object
-		wrong  []string // the fields that are named; none: it is made
-	}{
-		"everything":            {object{"url": "https://example.com:8443/a?b=c", "events": []string{"*"}, "secret": "s", "description": "", "active": false}, nil},
-		"every type":            {object{"events": event.Subscribable()}, nil},
-		"a secret of null":      {object{"secret": nil}, nil},
-		"the longest":           {object{"url": "https://é.example/" + long, "secret": strings.Repeat("☃", 256), "description": strings.Repeat("☃", 2000)}, nil},
-		"of a team":             {object{"workspaceId": team}, nil},
-		"of a project":          {object{"projectId": inTeam}, nil},
-		"of both":               {object{"projectId": inTeam, "workspaceId": team}, nil},
-		"of both, not together": {object{"projectId": personal, "workspaceId": team}, []string{"workspaceId"}},
-		"nothing":               {object{"url": nil, "events": nil}, []string{"url", "events"}},
-		"too long":              {object{"url": "https://é.example/" + long + "x", "secret": strings.Repeat("☃", 257), "description": strings.Repeat("☃", 2001)}, []string{"url", "secret", "description"}},
-		"empty":                 {object{"url": "", "events": []string{}, "secret": ""}, []string{"url", "events", "secret"}},
-		"too many events":       {object{"events": strings.Split(strings.Repeat("*,", 20)+"*", ",")}, []string{"events"}},
-		"unknown events":        {object{"events": []string{"*", "project.eaten", "project*", "*.created", "webhook.test", ""}}, []string{"events[1]", "events[2]", "events[3]", "events[4]", "events[5]"}},
-		"other kinds":           {object{"url": 1, "events": "*", "secret": 1, "active": "yes", "description": 1}, []string{"url", "events", "secret", "active", "description"}},
-		"null":                  {object{"active": nil, "description": nil, "workspaceId": nil}, []string{"active", "description", "workspaceId"}},
-		"no project":            {object{"projectId": nil}, nil}, // the form of responses
-		"not a web address":     {object{"url": "ftp://example.com/", "events": []string{"x"}}, []string{"url", "events[0]"}},
-		"relative":              {object{"url": "/hooks"}, []string{"url"}},
-		"credentials":           {object{"url": "https://me:secret@example.com/"}, []string{"url"}},
+	f := newFixture(t)
+	team := f.workspace(nil) // older than the personal workspace
+	ada := f.user("ada")
+	f.addMember(team, ada, workspace.Admin)
+	teamProject := f.project(team, workspace.Team, ada)
+	for name, fields := range map[string]object{
+		"all fields": {
+			"url": "https://example.com:8443/a?b=c", "events": []string{"*"}, "secret": "s", "description": "", "active": false,
+		},
+		"every event type": {"events": event.Subscribable()},
+		"secret null":      {"secret": nil},
+		"longest values": {
+			"url": longestURL, "secret": strings.Repeat("☃", 256), "description": strings.Repeat("☃", 2000),
+		},
+		"workspace":             {"workspaceId": team},
+		"project":               {"projectId": teamProject},
+		"project and workspace": {"projectId": teamProject, "workspaceId": team},
+		"project null":          {"projectId": nil}, // as in responses
 	} {
-		fields := object{"url": "https://example.com/", "events": []string{"*"}}
-		for field, value := range tc.fields {
-			fields[field] = value
-		}
-		if name == "nothing" {
-			fields = object{}
-		}
-		a := ada.Do("POST", "/api/webhooks", fields)
-		if tc.wrong == nil {
-			a.Want(t, http.StatusCreated)
-			where := ada.personal
-			if fields["workspaceId"] == team || fields["projectId"] == inTeam {
-				where = team
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sent := object{"url": "https://example.com/", "events": []string{"*"}}
+			maps.Copy(sent, fields)
+			response := ada.Do("POST", "/api/webhooks", sent).Want(t, http.StatusCreated)
+			workspaceID := ada.personal
+			if sent["workspaceId"] == team || sent["projectId"] == teamProject {
+				workspaceID = team
 			}
-			if a.Text("workspaceId") != where || a.Body["projectId"] != fields["projectId"] || a.Body["active"] != (fields["active"] == nil) {
-				t.Errorf("%s: %s", name, a.Raw)
+			if response.Text("workspaceId") != workspaceID || response.Body["projectId"] != sent["projectId"] ||
+				response.Body["active"] != (sent["active"] == nil) {
+				t.Errorf("got %s, want workspace %s and the fields %v", response.Raw, workspaceID, sent)
 			}
-			if made, sent := a.Text("secret") != "", fields["secret"] != nil; made == sent {
-				t.Errorf("%s: %s", name, a.Raw)
+			if got, want := response.Text("secret") != "", sent["secret"] == nil; got != want {
+				t.Errorf("the response contains a secret: got %t, want %t", got, want)
 			}
-			continue
-		}
-		a.Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
-		for _, field := range tc.wrong {
-			if !strings.Contains("; "+a.Text("error"), "; "+field+": ") {
-				t.Errorf("%s: %s is not named in %q", name, field, a.Text("error"))
-			}
-		}
-		if strings.Contains(a.Raw, "secret@") {
-			t.Errorf("%s: quoted in %s", name, a.Raw)
-		}
+		})
 	}
 }
 
-func TestPlainHTTPIsForTheLocalPlatformOnly(t *testing.T) {
+// longestURL has the largest number of characters.
+var longestURL = "https://é.example/" + strings.Repeat("é", 2048-utf8.RuneCountInString("https://é.example/"))
+
+func TestCreateRejectsInvalidFields(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	ada := s.user("ada")
-	path := ada.hook("/ok")
-	s.private = false
-	s.serve(s.sdk, s.sqs)
-	for _, a := range []slicetest.Response{
-		ada.Do("POST", "/api/webhooks", object{"url": s.receiver.URL("/ok"), "events": []string{"*"}}),
+	f := newFixture(t)
+	ada := f.user("ada")
+	team := f.workspace(nil)
+	f.addMember(team, ada, workspace.Admin)
+	personalProject := f.project(ada.personal, workspace.Private, ada)
+	for name, tc := range map[string]struct {
+		body   object
+		fields []string // the fields that the error names
+	}{
+		"project of another workspace": {
+			object{"url": "https://example.com/", "events": []string{"*"}, "projectId": personalProject, "workspaceId": team},
+			[]string{"workspaceId"},
+		},
+		"no fields":     {object{}, []string{"url", "events"}},
+		"required null": {object{"url": nil, "events": nil}, []string{"url", "events"}},
+		"optional null": {
+			object{"active": nil, "description": nil, "workspaceId": nil},
+			[]string{"active", "description", "workspaceId"},
+		},
+		"too long": {
+			object{"url": longestURL + "x", "secret": strings.Repeat("☃", 257), "description": strings.Repeat("☃", 2001)},
+			[]string{"url", "secret", "description"},
+		},
+		"empty":           {object{"url": "", "events": []string{}, "secret": ""}, []string{"url", "events", "secret"}},
+		"too many events": {object{"events": strings.Split(strings.Repeat("*,", 20)+"*", ",")}, []string{"events"}},
+		"unknown events": {
+			object{"events": []string{"*", "project.eaten", "project*", "*.created", "webhook.test", ""}},
+			[]string{"events[1]", "events[2]", "events[3]", "events[4]", "events[5]"},
+		},
+		"wrong types": {
+			object{"url": 1, "events": "*", "secret": 1, "active": "yes", "description": 1},
+			[]string{"url", "events", "secret", "active", "description"},
+		},
+		"another scheme":  {object{"url": "ftp://example.com/", "events": []string{"x"}}, []string{"url", "events[0]"}},
+		"relative URL":    {object{"url": "/hooks"}, []string{"url"}},
+		"URL credentials": {object{"url": "https://me:secret@example.com/"}, []string{"url"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sent := object{"url": "https://example.com/", "events": []string{"*"}}
+			maps.Copy(sent, tc.body)
+			if len(tc.body) == 0 {
+				sent = tc.body
+			}
+			response := ada.Do("POST", "/api/webhooks", sent).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+			for _, field := range tc.fields {
+				if !strings.Contains("; "+response.Text("error"), "; "+field+": ") {
+					t.Errorf("the error does not name %s: %s", field, response.Text("error"))
+				}
+			}
+			if strings.Contains(response.Raw, "secret@") {
+				t.Errorf("the response quotes the credentials: %s", response.Raw)
+			}
+		})
+	}
+}
+
+// Only the local platform accepts http URLs and sends to private addresses.
+func TestPrivateEndpointsAreRejected(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.user("ada")
+	path := ada.createWebhook("/ok")
+	f.allowPrivate = false
+	f.startService(f.sdk, f.sqs)
+	for _, response := range []slicetest.Response{
+		ada.Do("POST", "/api/webhooks", object{"url": f.receiver.URL("/ok"), "events": []string{"*"}}),
 		ada.Do("PUT", path, object{"url": "http://example.com/"}),
 	} {
-		a.Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
-		if !strings.Contains(a.Text("error"), "url: must be an absolute https URL") {
-			t.Error(a.Raw)
+		response.Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+		if !strings.Contains(response.Text("error"), "url: must be an absolute https URL") {
+			t.Errorf("got %s, want an error about the https URL", response.Raw)
 		}
 	}
 	ada.Do("PUT", path, object{"url": "https://127.0.0.1/"}).Want(t, http.StatusOK)
 	tested := ada.Do("POST", path+"/test", object{}).Want(t, http.StatusOK)
-	if tested.Text("error") != "the address is not public" || tested.Body["statusCode"] != nil || tested.Body["response"] != nil {
-		t.Error(tested.Raw)
+	if tested.Text("error") != "the address is not public" ||
+		tested.Body["statusCode"] != nil || tested.Body["response"] != nil {
+		t.Errorf("got %s, want the error that the address is not public", tested.Raw)
 	}
 }
 
@@ -160,106 +206,130 @@ func TestPlainHTTPIsForTheLocalPlatformOnly(t *testing.T) {
 func TestUpdateResetsHealthForANewEndpoint(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		put       object
-		another   bool
-		unchanged bool
+		settings    object
+		newEndpoint bool
+		unchanged   bool
 	}{
-		"nothing":           {object{}, false, true},
-		"the same":          {object{"url": "URL", "events": []string{"*"}, "secret": "old", "description": "", "active": false}, false, true},
-		"a description":     {object{"description": "new"}, false, false},
-		"events":            {object{"events": []string{"file.*"}}, false, false},
-		"a secret":          {object{"secret": "new"}, false, false},
-		"another url":       {object{"url": "https://example.com/elsewhere"}, true, false},
-		"active":            {object{"active": true}, true, false},
-		"active, with more": {object{"active": true, "description": "new"}, true, false},
+		"no settings": {settings: object{}, unchanged: true},
+		"same settings": {
+			settings:  object{"events": []string{"*"}, "secret": "old", "description": "", "active": false},
+			unchanged: true,
+		},
+		"description":            {settings: object{"description": "new"}},
+		"events":                 {settings: object{"events": []string{"file.*"}}},
+		"secret":                 {settings: object{"secret": "new"}},
+		"url":                    {settings: object{"url": "https://example.com/elsewhere"}, newEndpoint: true},
+		"active":                 {settings: object{"active": true}, newEndpoint: true},
+		"active and description": {settings: object{"active": true, "description": "new"}, newEndpoint: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newSite(t)
-			ada := s.user("ada")
-			path := ada.hook("/ok", object{"secret": "old"})
-			at := clock.Stamp(s.clock.Now())
-			sick := delivery.Health{Timeouts: 3, Failures: 4, FailingSince: &at, LastAt: &at, LastStatus: delivery.Failed, ProbeUntil: &at}
-			s.change(path, func(w *delivery.Webhook) {
-				w.Health, w.Active, w.DisabledReason, w.Revision = sick, false, "it is gone", w.Revision+1
-			})
-			before := s.stored(path)
-			s.clock.Advance(time.Second)
-			if tc.put["url"] == "URL" {
-				tc.put["url"] = before.URL
+			f := newFixture(t)
+			ada := f.user("ada")
+			path := ada.createWebhook("/ok", object{"secret": "old"})
+			at := clock.Stamp(f.clock.Now())
+			unhealthy := delivery.Health{
+				Timeouts: 3, Failures: 4, FailingSince: &at, LastAt: &at, LastStatus: delivery.Failed, ProbeUntil: &at,
 			}
-			a := ada.Do("PUT", path, tc.put).Want(t, http.StatusOK)
-			after := s.stored(path)
+			f.changeWebhook(path, func(w *delivery.Webhook) {
+				w.Health, w.Active, w.DisabledReason, w.Revision = unhealthy, false, "it is gone", w.Revision+1
+			})
+			before := f.storedWebhook(path)
+			f.clock.Advance(time.Second)
+			if name == "same settings" {
+				tc.settings["url"] = before.URL
+			}
+			response := ada.Do("PUT", path, tc.settings).Want(t, http.StatusOK)
+			after := f.storedWebhook(path)
 			if tc.unchanged {
 				if diff := cmp.Diff(before, after); diff != "" {
-					t.Error(diff)
+					t.Errorf("the stored webhook was changed:\n%s", diff)
 				}
 				return
 			}
-			want, reason := sick, "it is gone"
-			if tc.another {
+			want, reason := unhealthy, "it is gone"
+			if tc.newEndpoint {
 				want = delivery.Health{LastAt: &at, LastStatus: delivery.Failed}
 			}
 			if after.Active { // with only a new URL, the webhook stays disabled by the service
 				reason = ""
 			}
-			if diff := cmp.Diff(want, after.Health); diff != "" || after.DisabledReason != reason {
-				t.Error(diff, after.DisabledReason)
+			if diff := cmp.Diff(want, after.Health); diff != "" {
+				t.Errorf("the stored health (-want +got):\n%s", diff)
 			}
-			if (after.Generation != before.Generation) != tc.another || after.Revision != before.Revision+1 || a.Text("updatedAt") != s.stamp() {
-				t.Errorf("before %+v, after %+v", before, after)
+			if after.DisabledReason != reason || response.Text("disabledReason") != reason {
+				t.Errorf("got the reason %q, in the response %q, want %q",
+					after.DisabledReason, response.Text("disabledReason"), reason)
 			}
-			if last, _ := a.Body["lastDelivery"].(map[string]any); last["status"] != "failed" || last["at"] != at.String() {
-				t.Error(a.Raw)
+			if newGeneration := after.Generation != before.Generation; newGeneration != tc.newEndpoint {
+				t.Errorf("the webhook has a new generation: got %t, want %t", newGeneration, tc.newEndpoint)
 			}
-			if a.Text("disabledReason") != reason || a.Body["secret"] != nil {
-				t.Error(a.Raw)
+			if after.Revision != before.Revision+1 || response.Text("updatedAt") != f.timestamp() {
+				t.Errorf("got revision %d, updated at %s, want revision %d, updated at %s",
+					after.Revision, response.Text("updatedAt"), before.Revision+1, f.timestamp())
+			}
+			last, _ := response.Body["lastDelivery"].(map[string]any)
+			if last["status"] != "failed" || last["at"] != at.String() {
+				t.Errorf("got lastDelivery %v, want failed at %s", last, at)
+			}
+			if response.Body["secret"] != nil {
+				t.Errorf("the response contains a secret: %s", response.Raw)
 			}
 		})
 	}
 }
 
-// An update that conflicts with another writer is decided again.
+// If another writer changes the webhook between the read and the write, the update is applied to the new version.
 func TestUpdateConflicts(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	ada := s.user("ada")
-	path := ada.hook("/ok")
-	wire := s.interpose()
-	w := s.stored(path)
-	wire.Before("UpdateItem", func() { // the service disables it between the read and the write
-		s.change(path, func(w *delivery.Webhook) { w.Active, w.DisabledReason, w.Revision = false, "it is gone", w.Revision+1 })
+	f := newFixture(t)
+	ada := f.user("ada")
+	path := ada.createWebhook("/ok")
+	wire := f.newWire()
+	w := f.storedWebhook(path)
+	wire.Before("UpdateItem", func() { // the service disables the webhook
+		f.changeWebhook(path, func(w *delivery.Webhook) {
+			w.Active, w.DisabledReason, w.Revision = false, "it is gone", w.Revision+1
+		})
 	})
-	a := ada.Do("PUT", path, object{"description": "new", "active": true}).Want(t, http.StatusOK)
-	if a.Body["active"] != true || a.Body["disabledReason"] != nil || s.stored(path).Generation != w.Generation+1 {
-		t.Error(a.Raw)
+	response := ada.Do("PUT", path, object{"description": "new", "active": true}).Want(t, http.StatusOK)
+	if response.Body["active"] != true || response.Body["disabledReason"] != nil {
+		t.Errorf("got %s, want an active webhook", response.Raw)
+	}
+	if got := f.storedWebhook(path).Generation; got != w.Generation+1 {
+		t.Errorf("got generation %d, want %d", got, w.Generation+1)
 	}
 	wire.Before("UpdateItem", func() { ada.Do("DELETE", path, nil).Want(t, http.StatusOK) })
 	ada.Do("PUT", path, object{"description": "newer"}).Want(t, http.StatusNotFound, fault.CodeWebhookNotFound)
-	if left := s.dump(); strings.Contains(left, "newer") {
-		t.Errorf("stored after the test: %s", left)
+	if items := f.dump(); strings.Contains(items, "newer") {
+		t.Errorf("the update of a deleted webhook was stored: %s", items)
 	}
 }
 
+// An operation succeeds, and takes effect once, if storage executes a write and its response is lost, or throttles it.
 func TestLostResponses(t *testing.T) {
 	t.Parallel()
 	for _, fault := range []dynamotest.Fault{dynamotest.LostReply, dynamotest.Throttled} {
-		s := newSite(t)
-		ada := s.user("ada")
-		wire := s.interpose()
+		f := newFixture(t)
+		ada := f.user("ada")
+		wire := f.newWire()
 		wire.Break("TransactWriteItems", fault.Times(1))
-		path := ada.hook("/ok", object{"secret": "old"})
+		path := ada.createWebhook("/ok", object{"secret": "old"})
 		if n := wire.Hits(); n != 1 {
-			t.Errorf("%s: %d faults", fault.Name, n)
+			t.Errorf("%s: got %d faults, want 1", fault.Name, n)
 		}
 		wire.Break("UpdateItem", fault.Times(1))
 		ada.Do("PUT", path, object{"secret": "new", "description": "new"}).Want(t, http.StatusOK)
-		if w := s.stored(path); w.Revision != 2 || len(w.Previous) != 1 {
-			t.Errorf("%s: %+v", fault.Name, w)
+		if w := f.storedWebhook(path); w.Revision != 2 || len(w.Previous) != 1 {
+			t.Errorf("%s: got %+v, want revision 2 and one previous secret", fault.Name, w)
 		}
 		wire.Break("UpdateItem", fault.Times(1))
-		if made := ada.Do("PUT", path, object{"secret": nil}).Want(t, http.StatusOK).Text("secret"); made == "" || s.stored(path).Revision != 3 {
-			t.Errorf("%s: the generated secret is missing in the response", fault.Name)
+		rotated := ada.Do("PUT", path, object{"secret": nil}).Want(t, http.StatusOK)
+		if rotated.Text("secret") == "" {
+			t.Errorf("%s: the response does not contain the generated secret: %s", fault.Name, rotated.Raw)
+		}
+		if got := f.storedWebhook(path).Revision; got != 3 {
+			t.Errorf("%s: got revision %d, want 3", fault.Name, got)
 		}
 		wire.Break("TransactWriteItems", fault.Times(1))
 		ada.Do("DELETE", path, nil).Want(t, http.StatusOK)
@@ -267,66 +337,69 @@ func TestLostResponses(t *testing.T) {
 }
 
 // A workspace has at most twenty webhooks, even if they are created concurrently. Concurrent deletions of one webhook
-// free one place.
+// decrement the count once.
 func TestQuota(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	ada := s.user("ada")
+	f := newFixture(t)
+	ada := f.user("ada")
 	create := func(int) slicetest.Response {
 		for {
-			a := ada.Do("POST", "/api/webhooks", object{"url": "https://example.com/", "events": []string{"*"}})
-			if a.Status != http.StatusConflict { // "safe to retry"
-				return a
+			response := ada.Do("POST", "/api/webhooks", object{"url": "https://example.com/", "events": []string{"*"}})
+			if response.Status != http.StatusConflict { // a conflict with a concurrent request
+				return response
 			}
 		}
 	}
-	answers := slicetest.Concurrently(maxWebhooks+5, create)
-	if diff := cmp.Diff(map[int]int{http.StatusCreated: maxWebhooks, http.StatusPaymentRequired: 5}, slicetest.CountStatuses(answers)); diff != "" {
-		t.Fatal(diff)
+	responses := slicetest.Concurrently(maxWebhooks+5, create)
+	want := map[int]int{http.StatusCreated: maxWebhooks, http.StatusPaymentRequired: 5}
+	if diff := cmp.Diff(want, slicetest.CountStatuses(responses)); diff != "" {
+		t.Fatalf("concurrent requests to an empty workspace (-want +got):\n%s", diff)
 	}
 	full := create(0).Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
 	if !strings.Contains(full.Text("error"), "20 webhooks") {
-		t.Error(full.Raw)
+		t.Errorf("got %s, want an error with the limit", full.Raw)
 	}
-	hooks := ada.Get("/api/webhooks").Texts("webhooks", "id")
-	answers = slicetest.Concurrently(4, func(int) slicetest.Response { return ada.Do("DELETE", "/api/webhooks/"+hooks[3], nil) })
-	if diff := cmp.Diff(map[int]int{http.StatusOK: 1, http.StatusNotFound: 3}, slicetest.CountStatuses(answers)); diff != "" {
-		t.Error(diff)
+	webhookIDs := ada.Get("/api/webhooks").Texts("webhooks", "id")
+	responses = slicetest.Concurrently(4, func(int) slicetest.Response {
+		return ada.Do("DELETE", "/api/webhooks/"+webhookIDs[3], nil)
+	})
+	want = map[int]int{http.StatusOK: 1, http.StatusNotFound: 3}
+	if diff := cmp.Diff(want, slicetest.CountStatuses(responses)); diff != "" {
+		t.Errorf("concurrent deletions (-want +got):\n%s", diff)
 	}
-	answers = slicetest.Concurrently(3, create)
-	if diff := cmp.Diff(map[int]int{http.StatusCreated: 1, http.StatusPaymentRequired: 2}, slicetest.CountStatuses(answers)); diff != "" {
-		t.Error(diff)
+	responses = slicetest.Concurrently(3, create)
+	want = map[int]int{http.StatusCreated: 1, http.StatusPaymentRequired: 2}
+	if diff := cmp.Diff(want, slicetest.CountStatuses(responses)); diff != "" {
+		t.Errorf("concurrent requests after one deletion (-want +got):\n%s", diff)
 	}
-	s.user("grace").hook("/ok") // a workspace of her own
+	f.user("grace").createWebhook("/ok") // other workspaces have their own limit
 }
 
 // The webhooks of deleted projects do not count against the limit of the workspace. They are deleted when it is
 // reached.
 func TestQuotaIgnoresDeletedProjects(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	ada := s.user("ada")
-	deleted, existing := s.project(ada.personal, "team", ada), s.project(ada.personal, "team", ada)
+	f := newFixture(t)
+	ada := f.user("ada")
+	deleted, existing := f.project(ada.personal, workspace.Team, ada), f.project(ada.personal, workspace.Team, ada)
 	var want []string
 	for i := range maxWebhooks {
 		switch {
 		case i < 3:
-			ada.hook("/ok", object{"projectId": deleted})
+			ada.createWebhook("/ok", object{"projectId": deleted})
 		case i < 6:
-			want = append(want, ada.hook("/ok", object{"projectId": existing}))
+			want = append(want, ada.createWebhook("/ok", object{"projectId": existing}))
 		default:
-			want = append(want, ada.hook("/ok"))
+			want = append(want, ada.createWebhook("/ok"))
 		}
 	}
-	create := func(more object) slicetest.Response {
+	create := func(settings object) slicetest.Response {
 		fields := object{"url": "https://example.com/", "events": []string{"*"}}
-		for name, value := range more {
-			fields[name] = value
-		}
+		maps.Copy(fields, settings)
 		return ada.Do("POST", "/api/webhooks", fields)
 	}
 	create(nil).Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
-	s.deleteProject(ada.personal, deleted)
+	f.deleteProject(ada.personal, deleted)
 	for range 3 {
 		want = append(want, "/api/webhooks/"+create(nil).Want(t, http.StatusCreated).Text("id"))
 	}
@@ -337,52 +410,59 @@ func TestQuotaIgnoresDeletedProjects(t *testing.T) {
 		got = append(got, "/api/webhooks/"+id)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+		t.Errorf("the listed webhooks (-want +got):\n%s", diff)
 	}
-	if left := s.dump(); strings.Count(left, " WEBHOOK:{") != maxWebhooks || !strings.Contains(left, `"n":20`) {
-		t.Error("the count or the pointers do not match the webhooks")
+	if items := f.dump(); strings.Count(items, " WEBHOOK:{") != maxWebhooks || !strings.Contains(items, `"n":20`) {
+		t.Errorf("got items %s, want a count of 20 and 20 pointers", items)
 	}
 }
 
-// After the deletion of a webhook nothing more is sent, and its deliveries cannot be read. They expire 30 days after
-// their events.
+// After a webhook is deleted, nothing more is sent, and its deliveries cannot be read. They expire 30 days after their
+// events.
 func TestDeliveriesOfDeletedWebhook(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	ada := s.user("ada")
-	path := ada.hook("/ok")
-	pending, redelivered := s.deliver(path, nil), s.deliver(path, failed)
+	f := newFixture(t)
+	ada := f.user("ada")
+	path := ada.createWebhook("/ok")
+	pending, redelivered := f.putDelivery(path, nil), f.putDelivery(path, failed)
 	ada.Do("POST", path+"/deliveries/"+redelivered.ID+"/redeliver", nil).Want(t, http.StatusAccepted)
 	ada.Do("DELETE", path, nil).Want(t, http.StatusOK)
-	for _, a := range []slicetest.Response{
+	for _, response := range []slicetest.Response{
 		ada.Get(path + "/deliveries"), ada.Get(path + "/deliveries/" + pending.ID),
-		ada.Do("POST", path+"/deliveries/"+pending.ID+"/redeliver", nil), ada.Do("POST", path+"/recover", object{"since": noon}),
+		ada.Do("POST", path+"/deliveries/"+pending.ID+"/redeliver", nil),
+		ada.Do("POST", path+"/recover", object{"since": noon}),
 	} {
-		a.Want(t, http.StatusNotFound, fault.CodeWebhookNotFound)
+		response.Want(t, http.StatusNotFound, fault.CodeWebhookNotFound)
 	}
-	logger := slog.New(s.log)
+	logger := slog.New(f.log)
 	worker := delivery.NewWorker(delivery.WorkerDeps{
 		Deps: delivery.Deps{
-			DB: s.client, Webhooks: s.webhooks, Queue: queue.Wrap(s.sqs).Queue(s.queueURL), Clock: s.clock.Now, Logger: logger,
-			Metrics: metric.New(logger, "test", s.clock.Now),
+			DB: f.client, Webhooks: f.webhooks, Queue: queue.Wrap(f.sqs).Queue(f.queueURL), Clock: f.clock.Now, Logger: logger,
+			Metrics: metric.New(logger, "test", f.clock.Now),
 		},
-		Keys: s.keys, Sender: sender.New(sender.Options{AllowPrivate: true, Now: s.clock.Now}),
+		Keys: f.keys, Sender: sender.New(sender.Options{AllowPrivate: true, Now: f.clock.Now}),
 	})
 	for _, d := range []delivery.Delivery{pending, redelivered} {
 		body := `{"workspaceId":"` + d.WorkspaceID + `","webhookId":"` + d.WebhookID + `","deliveryId":"` + d.ID + `"}`
-		if errs := worker.Handle(t.Context(), []lambdafn.QueueMessage{{ID: "m", ReceiptHandle: "r", Body: body}}); errs[0] != nil {
-			t.Error(errs)
+		messages := []lambdafn.QueueMessage{{ID: "m", ReceiptHandle: "r", Body: body}}
+		if errs := worker.Handle(t.Context(), messages); errs[0] != nil {
+			t.Error(errs[0])
 		}
-		now := s.delivery(d)
-		if now.Status != delivery.Failed || now.Reason != "the webhook was deleted" || now.ExpiresAt != eventTime(d).Add(retention).Unix() {
-			t.Errorf("%+v", now)
+		after := f.storedDelivery(d)
+		if after.Status != delivery.Failed || after.Reason != "the webhook was deleted" {
+			t.Errorf("got %+v, want a failed delivery because the webhook was deleted", after)
+		}
+		if want := eventTime(d).Add(retention).Unix(); after.ExpiresAt != want {
+			t.Errorf("the delivery expires at %d, want %d", after.ExpiresAt, want)
 		}
 	}
-	if n := s.receiver.Total(); n != 0 {
-		t.Errorf("%d requests after the deletion", n)
+	if n := f.receiver.Total(); n != 0 {
+		t.Errorf("got %d requests after the deletion, want none", n)
 	}
-	if !strings.Contains(deleteDescription, "can no longer be read") || !strings.Contains(deleteDescription, "deleted 30 days after their events") {
-		t.Errorf("described as: %s", deleteDescription)
+	for _, want := range []string{"can no longer be read", "deleted 30 days after their events"} {
+		if !strings.Contains(deleteDescription, want) {
+			t.Errorf("got description %q, want one that contains %q", deleteDescription, want)
+		}
 	}
 }
 
@@ -392,75 +472,89 @@ func eventTime(d delivery.Delivery) time.Time {
 	return at
 }
 
-// No concurrent update is lost.
+// Concurrent updates of different settings all take effect.
 func TestConcurrentUpdates(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	ada := s.user("ada")
-	path := ada.hook("/ok", object{"secret": "s"})
-	puts := []object{{"description": "new"}, {"events": []string{"file.*"}}, {"active": false}, {"url": "https://example.com/new"}, {"secret": "t"}}
-	answers := slicetest.Concurrently(len(puts), func(i int) slicetest.Response { return ada.Do("PUT", path, puts[i]) })
-	if diff := cmp.Diff(map[int]int{http.StatusOK: len(puts)}, slicetest.CountStatuses(answers)); diff != "" {
-		t.Fatal(diff)
+	f := newFixture(t)
+	ada := f.user("ada")
+	path := ada.createWebhook("/ok", object{"secret": "s"})
+	updates := []object{
+		{"description": "new"}, {"events": []string{"file.*"}}, {"active": false}, {"url": "https://example.com/new"},
+		{"secret": "t"},
 	}
-	w := s.stored(path)
-	if w.Description != "new" || w.Events[0] != "file.*" || w.Active || w.URL != "https://example.com/new" || len(w.Previous) != 1 || w.Revision != 6 {
-		t.Errorf("%+v", w)
+	responses := slicetest.Concurrently(len(updates), func(i int) slicetest.Response {
+		return ada.Do("PUT", path, updates[i])
+	})
+	if diff := cmp.Diff(map[int]int{http.StatusOK: len(updates)}, slicetest.CountStatuses(responses)); diff != "" {
+		t.Fatalf("the statuses (-want +got):\n%s", diff)
+	}
+	w := f.storedWebhook(path)
+	if w.Description != "new" || w.Events[0] != "file.*" || w.Active || w.URL != "https://example.com/new" ||
+		len(w.Previous) != 1 || w.Revision != 6 {
+		t.Errorf("got %+v, want all of the updates %v and revision 6", w, updates)
 	}
 }
 
 func TestCreateForDeletedProject(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	ada := s.user("ada")
-	project := s.project(ada.personal, "private", ada)
-	wire := s.interpose()
+	f := newFixture(t)
+	ada := f.user("ada")
+	project := f.project(ada.personal, workspace.Private, ada)
+	wire := f.newWire()
 	wire.Before("TransactWriteItems", func() {
-		if _, err := s.client.Do(t.Context(), s.projects.Delete(db.TreeKey(project))); err != nil {
+		if _, err := f.client.Do(t.Context(), f.projects.Delete(db.TreeKey(project))); err != nil {
 			t.Error(err)
 		}
 	})
-	ada.Do("POST", "/api/webhooks", object{"url": "https://example.com/", "events": []string{"*"}, "projectId": project}).
-		Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
-	if left := s.dump(); left != "map[]" {
-		t.Errorf("stored after the test: %s", left)
+	fields := object{"url": "https://example.com/", "events": []string{"*"}, "projectId": project}
+	ada.Do("POST", "/api/webhooks", fields).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
+	if items := f.dump(); items != "map[]" {
+		t.Errorf("got items %s, want none", items)
 	}
 }
 
 func TestListWebhooks(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	ada, grace := s.user("ada"), s.user("grace")
-	administers := s.workspace(map[*visitor]workspace.Role{ada: workspace.Admin, grace: workspace.Owner})
-	views := s.workspace(map[*visitor]workspace.Role{ada: workspace.Viewer, grace: workspace.Owner})
-	outside := s.workspace(map[*visitor]workspace.Role{grace: workspace.Owner})
-	var want []string
-	for i, workspaceID := range []string{administers, ada.personal, views, administers, outside, ada.personal, administers} {
-		by := grace
+	f := newFixture(t)
+	ada, grace := f.user("ada"), f.user("grace")
+	asAdmin := f.workspace(map[*user]workspace.Role{ada: workspace.Admin, grace: workspace.Owner})
+	asViewer := f.workspace(map[*user]workspace.Role{ada: workspace.Viewer, grace: workspace.Owner})
+	notMember := f.workspace(map[*user]workspace.Role{grace: workspace.Owner})
+	var want, wantAsAdmin []string
+	for _, workspaceID := range []string{
+		asAdmin, ada.personal, asViewer, asAdmin, notMember, ada.personal, asAdmin,
+	} {
+		creator := grace
 		if workspaceID == ada.personal {
-			by = ada
+			creator = ada
 		}
-		path := by.hook("/ok", object{"workspaceId": workspaceID})
-		if i != 2 && i != 4 {
-			want = append(want, path[len("/api/webhooks/"):])
+		webhookID := strings.TrimPrefix(creator.createWebhook("/ok", object{"workspaceId": workspaceID}), "/api/webhooks/")
+		if workspaceID == asAdmin {
+			wantAsAdmin = append(wantAsAdmin, webhookID)
+		}
+		if workspaceID == asAdmin || workspaceID == ada.personal {
+			want = append(want, webhookID)
 		}
 	}
 	all := ada.Get("/api/webhooks").Want(t, http.StatusOK)
 	if diff := cmp.Diff(want, all.Texts("webhooks", "id")); diff != "" {
-		t.Error(diff)
+		t.Errorf("the webhooks of all workspaces (-want +got):\n%s", diff)
 	}
-	if all.Calls != 2+2 { // session, memberships, and one for each of the two workspaces that she administers
-		t.Errorf("%d calls to DynamoDB", all.Calls)
+	if all.Calls != 4 { // session, memberships, and the webhooks of two workspaces
+		t.Errorf("got %d calls to DynamoDB, want 4", all.Calls)
 	}
 	if strings.Contains(all.Raw, "secret") {
-		t.Error("a secret is listed")
+		t.Errorf("the list contains a secret: %s", all.Raw)
 	}
-	only := ada.Get("/api/webhooks?workspaceId="+administers).Want(t, http.StatusOK)
-	if diff := cmp.Diff([]string{want[0], want[2], want[4]}, only.Texts("webhooks", "id")); diff != "" || only.Calls != 3 {
-		t.Error(diff, only.Calls)
+	one := ada.Get("/api/webhooks?workspaceId="+asAdmin).Want(t, http.StatusOK)
+	if diff := cmp.Diff(wantAsAdmin, one.Texts("webhooks", "id")); diff != "" {
+		t.Errorf("the webhooks of one workspace (-want +got):\n%s", diff)
 	}
-	ada.Get("/api/webhooks?workspaceId="+views).Want(t, http.StatusForbidden, fault.CodeAccessDenied)
-	for _, unknown := range []string{outside, "ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK", "team"} {
+	if one.Calls != 3 {
+		t.Errorf("got %d calls to DynamoDB, want 3", one.Calls)
+	}
+	ada.Get("/api/webhooks?workspaceId="+asViewer).Want(t, http.StatusForbidden, fault.CodeAccessDenied)
+	for _, unknown := range []string{notMember, "ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK", "team"} {
 		ada.Get("/api/webhooks?workspaceId="+unknown).Want(t, http.StatusNotFound, fault.CodeWorkspaceNotFound)
 	}
 	var paged []string
@@ -473,9 +567,9 @@ func TestListWebhooks(t *testing.T) {
 		}
 		cursor = "&cursor=" + page.Text("nextCursor")
 		grace.Get("/api/webhooks?limit=2"+cursor).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
-		ada.Get("/api/webhooks?workspaceId="+administers+cursor).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+		ada.Get("/api/webhooks?workspaceId="+asAdmin+cursor).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	}
 	if diff := cmp.Diff(want, paged); diff != "" {
-		t.Error(diff)
+		t.Errorf("the webhooks of all pages (-want +got):\n%s", diff)
 	}
 }

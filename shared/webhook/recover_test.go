@@ -16,90 +16,112 @@ import (
 
 func TestRecover(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	ada := s.user("ada")
-	path := ada.hook("/ok")
+	f := newFixture(t)
+	ada := f.user("ada")
+	path := ada.createWebhook("/ok")
 	var times []string
-	var made [][]delivery.Delivery
-	for range 4 { // at four times, a delivery in each state
-		s.clock.Advance(time.Second)
-		times = append(times, s.stamp())
-		var at []delivery.Delivery
-		for _, change := range []func(delivery.Delivery, time.Time) delivery.Delivery{failed, waiting, unsent, succeeded, inProgress, nil} {
-			at = append(at, s.deliver(path, change))
+	var deliveries [][]delivery.Delivery // by time, and then by state
+	for range 4 {
+		f.clock.Advance(time.Second)
+		times = append(times, f.timestamp())
+		var atTime []delivery.Delivery
+		for _, state := range []stateFunc{failed, waiting, notAttempted, succeeded, inProgress, nil} {
+			atTime = append(atTime, f.putDelivery(path, state))
 		}
-		made = append(made, at)
+		deliveries = append(deliveries, atTime)
 	}
+	const recoverableStates = 3 // the first three
 	ada.Do("POST", path+"/test", object{}).Want(t, http.StatusOK)
-	tested := s.deliver(path, func(d delivery.Delivery, now time.Time) delivery.Delivery { d.Test = true; return failed(d, now) })
-	a := ada.Do("POST", path+"/recover", object{"since": times[1], "until": times[2]}).Want(t, http.StatusAccepted)
-	if diff := cmp.Diff(map[string]any{"count": 6.0}, a.Body); diff != "" {
-		t.Error(diff)
+	test := f.putDelivery(path, func(d delivery.Delivery, now time.Time) delivery.Delivery {
+		d.Test = true
+		return failed(d, now)
+	})
+	response := ada.Do("POST", path+"/recover", object{"since": times[1], "until": times[2]}).Want(t, http.StatusAccepted)
+	if diff := cmp.Diff(map[string]any{"count": 6.0}, response.Body); diff != "" {
+		t.Errorf("the response (-want +got):\n%s", diff)
 	}
 	var want []string
-	for i, at := range made {
-		for j, d := range at {
-			now, recovered := s.delivery(d), (i == 1 || i == 2) && j < 3
-			if recovered {
-				want = append(want, d.ID)
+	for i, atTime := range deliveries {
+		for j, d := range atTime {
+			recovered := (i == 1 || i == 2) && j < recoverableStates
+			after := f.storedDelivery(d)
+			if changed := after.Version != d.Version; changed != recovered {
+				t.Errorf("delivery %d of time %d was changed: got %t, want %t", j, i, changed, recovered)
 			}
-			if (now.Version != d.Version) != recovered || recovered && (now.Status != delivery.Pending || now.Tries != 0 || now.Manual != 0) {
-				t.Errorf("%d %d: %+v", i, j, now)
+			if !recovered {
+				continue
+			}
+			want = append(want, d.ID)
+			if after.Status != delivery.Pending || after.Tries != 0 || after.Manual != 0 {
+				t.Errorf("delivery %d of time %d: got %+v, want a new run of the schedule", j, i, after)
 			}
 		}
 	}
 	slices.Sort(want)
-	if diff := cmp.Diff(want, s.messages()); diff != "" {
-		t.Error(diff)
+	if diff := cmp.Diff(want, f.receiveMessages()); diff != "" {
+		t.Errorf("the messages in the queue (-want +got):\n%s", diff)
 	}
-	for _, again := range []struct {
+	for _, tc := range []struct {
 		body  object
 		count float64
 	}{
-		{object{"since": times[1], "until": times[2]}, 0}, // all of them were recovered
+		{object{"since": times[1], "until": times[2]}, 0}, // already recovered
 		{object{"since": noon.Add(time.Hour)}, 0},
 		{object{"since": times[0], "until": times[0]}, 3},
-		{object{"since": noon.In(time.FixedZone("", 7200)), "until": s.clock.Now()}, 3},
+		{object{"since": noon.In(time.FixedZone("", 7200)), "until": f.clock.Now()}, 3},
 	} {
-		if a := ada.Do("POST", path+"/recover", again.body).Want(t, http.StatusAccepted); a.Body["count"] != again.count {
-			t.Errorf("%v: %s", again.body, a.Raw)
+		response := ada.Do("POST", path+"/recover", tc.body).Want(t, http.StatusAccepted)
+		if response.Body["count"] != tc.count {
+			t.Errorf("%v: got %s, want a count of %v", tc.body, response.Raw, tc.count)
 		}
 	}
-	if now := s.delivery(tested); now.Status != delivery.Failed {
-		t.Errorf("a test was recovered: %+v", now)
-	}
-	for field, body := range map[string]any{
-		"until": object{"since": times[1], "until": times[0]}, "since": object{"since": "yesterday"}, "body": "",
-		"until: must": object{"since": times[1], "until": nil},
-	} {
-		wrong := ada.Do("POST", path+"/recover", body).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
-		if !strings.HasPrefix(wrong.Text("error"), field) {
-			t.Errorf("%s: %s", field, wrong.Raw)
-		}
+	if after := f.storedDelivery(test); after.Status != delivery.Failed {
+		t.Errorf("a test was recovered: %+v", after)
 	}
 	ada.Do("PUT", path, object{"active": false}).Want(t, http.StatusOK)
 	ada.Do("POST", path+"/recover", object{"since": noon}).Want(t, http.StatusConflict, fault.CodeConflict)
 }
 
+func TestRecoverRejectsInvalidTimes(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.user("ada")
+	path := ada.createWebhook("/ok")
+	for wantPrefix, body := range map[string]any{
+		"until":       object{"since": noon, "until": noon.Add(-time.Second)},
+		"since":       object{"since": "yesterday"},
+		"body":        "",
+		"until: must": object{"since": noon, "until": nil},
+	} {
+		response := ada.Do("POST", path+"/recover", body).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+		if got := response.Text("error"); !strings.HasPrefix(got, wantPrefix) {
+			t.Errorf("got error %q, want one that begins with %q", got, wantPrefix)
+		}
+	}
+}
+
 // Concurrent recoveries send each failed delivery once.
 func TestConcurrentRecoveries(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
-	ada := s.user("ada")
-	path := ada.hook("/ok")
+	f := newFixture(t)
+	ada := f.user("ada")
+	path := ada.createWebhook("/ok")
 	const n = 150
 	for range n {
-		s.deliver(path, failed)
+		f.putDelivery(path, failed)
 	}
-	answers := slicetest.Concurrently(4, func(int) slicetest.Response { return ada.Do("POST", path+"/recover", object{"since": noon}) })
-	count := 0.0
-	for _, a := range answers {
-		one, _ := a.Want(t, http.StatusAccepted).Body["count"].(float64)
-		count += one
+	responses := slicetest.Concurrently(4, func(int) slicetest.Response {
+		return ada.Do("POST", path+"/recover", object{"since": noon})
+	})
+	total := 0.0
+	for _, response := range responses {
+		count, _ := response.Want(t, http.StatusAccepted).Body["count"].(float64)
+		total += count
 	}
-	messages := s.messages()
-	if distinct := slices.Compact(slices.Clone(messages)); count != n || len(messages) != n || len(distinct) != n {
-		t.Errorf("%v counted, %d messages of %d deliveries", count, len(messages), len(distinct))
+	messages := f.receiveMessages()
+	if distinct := slices.Compact(slices.Clone(messages)); total != n || len(messages) != n || len(distinct) != n {
+		t.Errorf("got a total count of %v and %d messages for %d deliveries, want %d of each",
+			total, len(messages), len(distinct), n)
 	}
 }
 
@@ -107,23 +129,26 @@ func TestConcurrentRecoveries(t *testing.T) {
 func TestRecoveryContinues(t *testing.T) {
 	t.Parallel()
 	const recoverPage, recoverTime = 100, 20 * time.Second // defined by package delivery
-	s := newSite(t)
-	ada := s.user("ada")
-	path := ada.hook("/ok")
+	f := newFixture(t)
+	ada := f.user("ada")
+	path := ada.createWebhook("/ok")
 	const n = 2*recoverPage + 50
 	for range n {
-		s.clock.Advance(time.Millisecond)
-		s.deliver(path, failed)
+		f.clock.Advance(time.Millisecond)
+		f.putDelivery(path, failed)
 	}
-	ticking := slicetest.NewClock(s.clock.Now(), recoverTime/recoverPage/2)
-	s.service.log.Clock = ticking.Now
+	ticking := slicetest.NewClock(f.clock.Now(), recoverTime/recoverPage/2) // advances with each call
+	f.service.log.Clock = ticking.Now
 	since, total, calls := noon.Format(time.RFC3339), 0.0, 0
 	for since != "" && calls < 10 {
-		a := ada.Do("POST", path+"/recover", object{"since": since}).Want(t, http.StatusAccepted)
-		count, _ := a.Body["count"].(float64)
-		total, since, calls = total+count, a.Text("continueFrom"), calls+1
+		response := ada.Do("POST", path+"/recover", object{"since": since}).Want(t, http.StatusAccepted)
+		count, _ := response.Body["count"].(float64)
+		total, since, calls = total+count, response.Text("continueFrom"), calls+1
 	}
-	if total != n || calls < 2 || len(s.messages()) != n {
-		t.Errorf("%v in %d calls", total, calls)
+	if total != n || calls < 2 {
+		t.Errorf("got a total count of %v in %d calls, want %d in at least 2", total, calls, n)
+	}
+	if messages := f.receiveMessages(); len(messages) != n {
+		t.Errorf("got %d messages, want %d", len(messages), n)
 	}
 }

@@ -13,10 +13,12 @@ import (
 )
 
 var (
-	errNoWebhook      = fault.New(fault.CodeWebhookNotFound, "There is no such webhook.")
-	errNoDelivery     = fault.New(fault.CodeDeliveryNotFound, "There is no such delivery.")
+	errNoWebhook = fault.New(fault.CodeWebhookNotFound,
+		"The webhook does not exist, or you do not have access to it.")
+	errNoDelivery = fault.New(fault.CodeDeliveryNotFound,
+		"The delivery does not exist, or it has expired. List the deliveries of the webhook to see all IDs.")
 	errInactive       = fault.New(fault.CodeConflict, "The webhook is not active. Activate it first.")
-	errOtherWorkspace = fault.Invalid(fault.Field("workspaceId", "must be absent or the workspace of the project"))
+	errOtherWorkspace = fault.Invalid(fault.Field("workspaceId", "must be the workspace of the project, or be absent"))
 	errFull           = fault.New(fault.CodeQuotaExceeded,
 		"The workspace has reached its limit of "+strconv.Itoa(maxWebhooks)+" webhooks. Delete one first.")
 )

@@ -16,82 +16,82 @@ func TestDeliveriesWhenTheClockJumpsAhead(t *testing.T) {
 	for _, by := range []time.Duration{time.Hour, 24 * time.Hour, 20 * 24 * time.Hour} {
 		t.Run(by.String(), func(t *testing.T) {
 			t.Parallel()
-			p := newPipeline(t)
-			workspaceID := newWorkspace(p)
-			w := p.subscribe(workspaceID, p.receiver.URL("/fail/a?n=2"))
+			f := newFixture(t)
+			workspaceID := f.newWorkspace()
+			w := f.subscribe(workspaceID, f.receiver.URL("/fail/a?n=2"))
 			for range 8 {
-				p.publish(p.newEvent(workspaceID))
+				f.publish(f.newEvent(workspaceID))
 			}
-			p.handleMessages()
-			if n := p.receiver.Total(); n != 8 {
-				t.Fatalf("%d first attempts", n)
+			f.handleMessages()
+			if n := f.receiver.Total(); n != 8 {
+				t.Fatalf("got %d first attempts, want 8", n)
 			}
-			p.advance(by)
+			f.advance(by)
 			for range 3 {
-				p.retry()
-				p.handleMessages()
+				f.runRetryJob()
+				f.handleMessages()
 			}
-			if n := p.receiver.Total(); n != 16 {
-				t.Errorf("%d requests after the jump, want one for each of 8 deliveries", n-8)
+			if n := f.receiver.Total(); n != 16 {
+				t.Errorf("got %d requests after the jump, want one for each of 8 deliveries", n-8)
 			}
-			p.run()
-			for _, d := range p.allDeliveries() {
+			f.runUntilFinished()
+			for _, d := range f.allDeliveries() {
 				if d.Status != Succeeded || len(d.Attempts) != 3 {
-					t.Errorf("the delivery is %s after %d attempts", d.Status, len(d.Attempts))
+					t.Errorf("got %s after %d attempts, want a success after 3", d.Status, len(d.Attempts))
 				}
 			}
-			if got := p.storedWebhook(w); !got.Active || got.DisabledReason != "" {
-				t.Errorf("an endpoint that failed twice, long ago by the clock: %+v", got)
+			if got := f.storedWebhook(w); !got.Active || got.DisabledReason != "" {
+				t.Errorf("got webhook %+v, want an active one after two failures", got)
 			}
 		})
 	}
 }
 
-// The clock was ahead and is corrected while deliveries wait, and while an attempt is in progress whose function has
-// died. No delivery is sent twice because of it, and all deliveries are finished when the clock reaches the earlier
-// time again.
-func TestDeliveriesWhenTheClockGoesBack(t *testing.T) {
+// The clock was ahead and is set back while deliveries wait, and while a delivery is leased to a function that was
+// killed. No delivery is sent twice because of this, and all deliveries are finished soon after the clock reaches the
+// earlier time again.
+func TestDeliveriesWhenTheClockIsSetBack(t *testing.T) {
 	t.Parallel()
 	for _, by := range []time.Duration{10 * time.Second, time.Hour, 24 * time.Hour} {
 		t.Run(by.String(), func(t *testing.T) {
 			t.Parallel()
-			p := newPipeline(t)
-			workspaceID := newWorkspace(p)
-			p.subscribe(workspaceID, p.receiver.URL("/fail/a?n=1"))
-			p.advance(by)
+			f := newFixture(t)
+			workspaceID := f.newWorkspace()
+			f.subscribe(workspaceID, f.receiver.URL("/fail/a?n=1"))
+			f.advance(by)
 			for range 4 {
-				p.publish(p.newEvent(workspaceID))
+				f.publish(f.newEvent(workspaceID))
 			}
-			send, died := p.worker.send, atomic.Bool{}
-			p.worker.send = func(ctx context.Context, r sender.Request) sender.Result {
-				if died.CompareAndSwap(false, true) {
+			send, killed := f.worker.send, atomic.Bool{}
+			f.worker.send = func(ctx context.Context, r sender.Request) sender.Result {
+				if killed.CompareAndSwap(false, true) {
 					panic("killed")
 				}
 				return send(ctx, r)
 			}
-			p.handleMessages() // the first attempts fail, or die
-			p.advance(-by)
-			p.publish(p.newEvent(workspaceID)) // the first attempt of this event is due now
+			f.handleMessages() // three attempts fail, and one is interrupted
+			f.advance(-by)
+			f.publish(f.newEvent(workspaceID)) // the first attempt of this event is due now
 			for range 3 {
-				p.retry()
-				p.handleMessages()
+				f.runRetryJob()
+				f.handleMessages()
 			}
-			if n := p.receiver.Total(); n != 4 {
-				t.Errorf("%d requests, want the 4 first ones", n)
+			if n := f.receiver.Total(); n != 4 {
+				t.Errorf("got %d requests, want the 4 first ones", n)
 			}
-			back := p.now()
-			p.run()
-			for _, d := range p.allDeliveries() {
+			setBackAt := f.now()
+			f.runUntilFinished()
+			for _, d := range f.allDeliveries() {
 				if d.Status != Succeeded {
-					t.Errorf("%+v", d)
+					t.Errorf("got delivery %+v, want a success", d)
 				}
 			}
-			if took := p.now().Sub(back); took > by+10*time.Minute {
-				t.Errorf("the deliveries took %v", took)
+			if took := f.now().Sub(setBackAt); took > by+10*time.Minute {
+				t.Errorf("the deliveries took %v, want at most %v", took, by+10*time.Minute)
 			}
-			for id, n := range p.receiver.IDs("/fail/a") {
+			for id, n := range f.receiver.IDs("/fail/a") {
 				if n != 2 {
-					t.Errorf("%s was received %d times", id, n)
+					t.Errorf("got %d requests with event %s, want 2", n, id)
 				}
 			}
 		})

@@ -38,7 +38,7 @@ const (
 type plan struct {
 	action action
 	until  time.Time // of actionWait: the time of the next attempt
-	reason string    // of actionFail: a message for people; "" if the last attempt shows the reason
+	reason string    // of actionFail: a human-readable reason; "" if the last attempt shows the reason
 	probe  bool      // of actionAttempt: requires the probe lease of the endpoint
 }
 
@@ -88,13 +88,13 @@ var outcomeNames = map[outcome]string{
 type decision struct {
 	outcome outcome
 	at      time.Time // of outcomeRetry: the time of the next attempt
-	reason  string    // of outcomeDisable: a message for people
+	reason  string    // of outcomeDisable: a human-readable reason
 	// failingSince is the beginning of the series of failures for which the webhook is disabled; nil if it is disabled
 	// for another reason. The store checks it again: a success in the meantime ends the series.
 	failingSince *clock.Timestamp
 }
 
-// The reasons for which the service disables a webhook, for people.
+// The human-readable reasons for which the service disables a webhook.
 const (
 	disabledGone    = "the endpoint responded with 410 Gone"
 	disabledFailing = "every attempt in the last five days failed"

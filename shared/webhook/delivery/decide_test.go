@@ -31,6 +31,8 @@ func TestPlanNext(t *testing.T) {
 		change(&d)
 		return d
 	}
+	leasedUntil := func(at time.Time) Delivery { return with(func(d *Delivery) { d.LeaseUntil = stampPtr(at) }) }
+	dueAt := func(at time.Time) Delivery { return with(func(d *Delivery) { d.NextAttemptAt = stampPtr(at) }) }
 	manual := with(func(d *Delivery) { d.Manual = 1 })
 	later := now.Add(3 * time.Second)
 	for _, tc := range []struct {
@@ -42,16 +44,19 @@ func TestPlanNext(t *testing.T) {
 		{"due", pending, active, plan{action: actionAttempt}},
 		{"succeeded", with(func(d *Delivery) { d.Status = Succeeded }), active, plan{action: actionSkip}},
 		{"failed", with(func(d *Delivery) { d.Status = Failed }), nil, plan{action: actionSkip}},
-		{"leased", with(func(d *Delivery) { d.LeaseUntil = stampPtr(now.Add(time.Millisecond)) }), active, plan{action: actionSkip}},
-		{"leased, of a deleted webhook", with(func(d *Delivery) { d.LeaseUntil = stampPtr(later) }), nil, plan{action: actionSkip}},
-		{"the lease has expired", with(func(d *Delivery) { d.LeaseUntil = stampPtr(now) }), active, plan{action: actionAttempt}},
-		{"not due yet", with(func(d *Delivery) { d.NextAttemptAt = stampPtr(later) }), active, plan{action: actionWait, until: later}},
-		{"not due yet, within the clock skew", with(func(d *Delivery) { d.NextAttemptAt = stampPtr(now.Add(time.Second)) }), active, plan{action: actionAttempt}},
-		{"the last attempt was interrupted", with(func(d *Delivery) { d.Tries = 10 }), active, plan{action: actionFail}},
+		{"leased", leasedUntil(now.Add(time.Millisecond)), active, plan{action: actionSkip}},
+		{"leased, webhook deleted", leasedUntil(later), nil, plan{action: actionSkip}},
+		{"lease expired", leasedUntil(now), active, plan{action: actionAttempt}},
+		{"not due yet", dueAt(later), active, plan{action: actionWait, until: later}},
+		{"not due yet, within the clock skew", dueAt(now.Add(time.Second)), active, plan{action: actionAttempt}},
+		{"last attempt interrupted", with(func(d *Delivery) { d.Tries = 10 }), active, plan{action: actionFail}},
 		{"deleted", pending, nil, plan{action: actionFail, reason: "the webhook was deleted"}},
 		{"deleted, redelivery", manual, nil, plan{action: actionFail, reason: "the webhook was deleted"}},
 		{"inactive", pending, &Webhook{}, plan{action: actionFail, reason: "the webhook is not active"}},
-		{"disabled", pending, &Webhook{DisabledReason: "x"}, plan{action: actionFail, reason: "the webhook was disabled: x"}},
+		{
+			"disabled", pending, &Webhook{DisabledReason: "x"},
+			plan{action: actionFail, reason: "the webhook was disabled: x"},
+		},
 		{"inactive, redelivery", manual, &Webhook{}, plan{action: actionAttempt}},
 		{"unhealthy", pending, unhealthy, plan{action: actionAttempt, probe: true}},
 		{"unhealthy, probe in progress", pending, probed, plan{action: actionPark}},
@@ -61,8 +66,9 @@ func TestPlanNext(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(tc.want, planNext(tc.delivery, tc.webhook, now), compareUnexported); diff != "" {
-				t.Error(diff)
+			got := planNext(tc.delivery, tc.webhook, now)
+			if diff := cmp.Diff(tc.want, got, compareUnexported); diff != "" {
+				t.Errorf("the plan (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -76,12 +82,14 @@ func TestDecide(t *testing.T) {
 	failing := func(since time.Time, failures int) Webhook {
 		return Webhook{Active: true, Health: Health{Failures: failures, FailingSince: stampPtr(since)}}
 	}
-	bad := sender.Result{StatusCode: 500, Error: "status 500"}
+	ok := sender.Result{StatusCode: 204}
+	failure := sender.Result{StatusCode: 500, Error: "status 500"}
+	aborted := sender.Result{Error: "x", Aborted: true}
 	gone := sender.Result{StatusCode: 410, Error: "status 410", Gone: true}
 	retryAfter := func(after time.Duration) sender.Result {
 		return sender.Result{StatusCode: 429, Error: "status 429", RetryAfter: after}
 	}
-	in := func(d time.Duration) decision { return decision{outcome: outcomeRetry, at: now.Add(d)} }
+	retryIn := func(d time.Duration) decision { return decision{outcome: outcomeRetry, at: now.Add(d)} }
 	for _, tc := range []struct {
 		name    string
 		tries   int
@@ -90,49 +98,57 @@ func TestDecide(t *testing.T) {
 		jitter  float64
 		want    decision
 	}{
-		{"success", 1, active, sender.Result{StatusCode: 204}, 0, decision{outcome: outcomeSucceeded}},
-		{"the last attempt succeeds", 10, failing(longAgo, 9), sender.Result{StatusCode: 200}, 0, decision{outcome: outcomeSucceeded}},
-		{"1st", 1, active, bad, 0, in(5 * time.Second)},
-		{"2nd", 2, active, bad, 0, in(5 * time.Minute)},
-		{"3rd", 3, active, bad, 0, in(30 * time.Minute)},
-		{"4th", 4, active, bad, 0, in(2 * time.Hour)},
-		{"5th", 5, active, bad, 0, in(5 * time.Hour)},
-		{"6th", 6, active, bad, 0, in(10 * time.Hour)},
-		{"7th", 7, active, bad, 0, in(14 * time.Hour)},
-		{"8th", 8, active, bad, 0, in(20 * time.Hour)},
-		{"9th", 9, active, bad, 0, in(24 * time.Hour)},
-		{"10th", 10, active, bad, 0, decision{outcome: outcomeGiveUp}},
-		{"jitter up", 1, active, bad, 1, in(6 * time.Second)},
-		{"jitter down", 4, active, bad, -1, in(96 * time.Minute)},
-		{"Retry-After below twice the wait", 2, active, retryAfter(8 * time.Minute), 1, in(8 * time.Minute)},
-		{"Retry-After above twice the wait", 1, active, retryAfter(time.Hour), 0, in(10 * time.Second)},
-		{"Retry-After below the wait", 2, active, retryAfter(time.Second), -1, in(4 * time.Minute)},
+		{"success", 1, active, ok, 0, decision{outcome: outcomeSucceeded}},
+		{"success of the last attempt", 10, failing(longAgo, 9), ok, 0, decision{outcome: outcomeSucceeded}},
+		{"1st failure", 1, active, failure, 0, retryIn(5 * time.Second)},
+		{"2nd failure", 2, active, failure, 0, retryIn(5 * time.Minute)},
+		{"3rd failure", 3, active, failure, 0, retryIn(30 * time.Minute)},
+		{"4th failure", 4, active, failure, 0, retryIn(2 * time.Hour)},
+		{"5th failure", 5, active, failure, 0, retryIn(5 * time.Hour)},
+		{"6th failure", 6, active, failure, 0, retryIn(10 * time.Hour)},
+		{"7th failure", 7, active, failure, 0, retryIn(14 * time.Hour)},
+		{"8th failure", 8, active, failure, 0, retryIn(20 * time.Hour)},
+		{"9th failure", 9, active, failure, 0, retryIn(24 * time.Hour)},
+		{"10th failure", 10, active, failure, 0, decision{outcome: outcomeGiveUp}},
+		{"largest jitter", 1, active, failure, 1, retryIn(6 * time.Second)},
+		{"smallest jitter", 4, active, failure, -1, retryIn(96 * time.Minute)},
+		{"Retry-After below twice the wait", 2, active, retryAfter(8 * time.Minute), 1, retryIn(8 * time.Minute)},
+		{"Retry-After above twice the wait", 1, active, retryAfter(time.Hour), 0, retryIn(10 * time.Second)},
+		{"Retry-After below the wait", 2, active, retryAfter(time.Second), -1, retryIn(4 * time.Minute)},
 		{"410", 1, active, gone, 0, decision{outcome: outcomeDisable, reason: disabledGone}},
 		{"410 to a redelivery, inactive webhook", 1, Webhook{}, gone, 0, decision{outcome: outcomeGiveUp}},
-		{"failed redelivery, inactive webhook", 1, Webhook{}, bad, 0, decision{outcome: outcomeGiveUp}},
-		{"five days, ten failures", 1, failing(longAgo, 9), bad, 0, decision{outcome: outcomeDisable, reason: disabledFailing, failingSince: stampPtr(longAgo)}},
-		{"less than five days", 1, failing(longAgo.Add(time.Millisecond), 10), bad, 0, in(5 * time.Second)},
-		{"less than ten failures", 1, failing(longAgo, 8), bad, 0, in(5 * time.Second)},
-		{"aborted, in a long series of failures", 1, failing(longAgo, 10), sender.Result{Error: "x", Aborted: true}, 0, in(5 * time.Second)},
+		{"failed redelivery, inactive webhook", 1, Webhook{}, failure, 0, decision{outcome: outcomeGiveUp}},
+		{
+			"five days, ten failures", 1, failing(longAgo, 9), failure, 0,
+			decision{outcome: outcomeDisable, reason: disabledFailing, failingSince: stampPtr(longAgo)},
+		},
+		{"less than five days", 1, failing(longAgo.Add(time.Millisecond), 10), failure, 0, retryIn(5 * time.Second)},
+		{"less than ten failures", 1, failing(longAgo, 8), failure, 0, retryIn(5 * time.Second)},
+		{"aborted after five days of failures", 1, failing(longAgo, 10), aborted, 0, retryIn(5 * time.Second)},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(tc.want, decide(Delivery{Tries: tc.tries}, tc.webhook, tc.result, now, tc.jitter), compareUnexported); diff != "" {
-				t.Error(diff)
+			got := decide(Delivery{Tries: tc.tries}, tc.webhook, tc.result, now, tc.jitter)
+			if diff := cmp.Diff(tc.want, got, compareUnexported); diff != "" {
+				t.Errorf("the decision (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-// Each change of the index entry costs a write. A claim that is made in time keeps the entry.
+// A claim keeps the entry in the index if the entry is late enough, because each change of it costs a write.
 func TestClaimKeepsTheIndexEntry(t *testing.T) {
 	t.Parallel()
-	born := Delivery{Attempts: []Attempt{}}.scheduled(midnight, midnight.Add(messageTimeout))
-	for later, same := range map[time.Duration]bool{time.Second: true, 50 * time.Second: true, time.Minute: false, time.Hour: false} {
-		now := midnight.Add(later)
-		d, _ := born.claimed(Webhook{Active: true}, now, 0)
-		if d.DueAt.Equal(*born.DueAt) != same || d.DueAt.Time().Before(d.LeaseUntil.Time()) {
-			t.Errorf("claimed after %v: due at %v", later, d.DueAt)
+	created := Delivery{Attempts: []Attempt{}}.scheduled(midnight, midnight.Add(messageTimeout))
+	for age, wantKept := range map[time.Duration]bool{
+		time.Second: true, 50 * time.Second: true, time.Minute: false, time.Hour: false,
+	} {
+		d, _ := created.claimed(Webhook{Active: true}, midnight.Add(age), 0)
+		if kept := d.DueAt.Equal(*created.DueAt); kept != wantKept {
+			t.Errorf("claimed after %v: the entry is kept: got %t, want %t", age, kept, wantKept)
+		}
+		if d.DueAt.Time().Before(d.LeaseUntil.Time()) {
+			t.Errorf("claimed after %v: due at %v, want at least %v", age, d.DueAt, d.LeaseUntil)
 		}
 	}
 }
@@ -151,7 +167,7 @@ func TestParkTime(t *testing.T) {
 		{stampPtr(midnight.Add(-72 * time.Hour)), 1, time.Hour},
 	} {
 		if got := parkTime(tc.since, midnight, tc.jitter); got != tc.want {
-			t.Errorf("since %v, %v: got %v, want %v", tc.since, tc.jitter, got, tc.want)
+			t.Errorf("failing since %v, jitter %v: got %v, want %v", tc.since, tc.jitter, got, tc.want)
 		}
 	}
 }
@@ -165,7 +181,7 @@ func TestPendingDeliveriesAreAlwaysFound(t *testing.T) {
 		d := Delivery{ID: "dlv_01KGA52E40ABCDEFGHJKMNPQRS", Attempts: []Attempt{}}.scheduled(now, now.Add(messageTimeout))
 		w := Webhook{Active: true}
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {
-			now = now.Add(time.Duration(rapid.Int64Range(0, int64(2*time.Hour)).Draw(t, "later")))
+			now = now.Add(time.Duration(rapid.Int64Range(0, int64(2*time.Hour)).Draw(t, "wait")))
 			jitter := rapid.Float64Range(-1, 1).Draw(t, "jitter")
 			if rapid.Bool().Draw(t, "redelivered") {
 				d = d.restarted(now, rapid.Bool().Draw(t, "manual"))
@@ -180,41 +196,45 @@ func TestPendingDeliveriesAreAlwaysFound(t *testing.T) {
 			case actionAttempt:
 				var at clock.Timestamp
 				d, at = d.claimed(w, now, jitter)
-				checkFound(t, d, now)
-				if rapid.Bool().Draw(t, "crash") {
+				checkInvariants(t, d, now)
+				if rapid.Bool().Draw(t, "killed") {
 					continue
 				}
-				r := sender.Result{StatusCode: 500, Error: "status 500", RetryAfter: time.Duration(rapid.Int64Range(0, int64(time.Hour)).Draw(t, "asked"))}
-				now = now.Add(time.Duration(rapid.Int64Range(0, int64(15*time.Second)).Draw(t, "took")))
+				retryAfter := time.Duration(rapid.Int64Range(0, int64(time.Hour)).Draw(t, "retryAfter"))
+				r := sender.Result{StatusCode: 500, Error: "status 500", RetryAfter: retryAfter}
+				now = now.Add(time.Duration(rapid.Int64Range(0, int64(15*time.Second)).Draw(t, "duration")))
 				d, _ = d.recorded(attemptOf(at, r), d.Manual > 0, decide(d, w, r, now, jitter), now)
 			}
-			checkFound(t, d, now)
+			checkInvariants(t, d, now)
 		}
 	})
 }
 
-func checkFound(t *rapid.T, d Delivery, now time.Time) {
+// checkInvariants checks the properties that a delivery has in every state.
+func checkInvariants(t *rapid.T, d Delivery, now time.Time) {
 	for i := 1; i < len(d.Attempts); i++ {
 		if !d.Attempts[i].At.Time().After(d.Attempts[i-1].At.Time()) {
-			t.Fatalf("attempts %v", d.Attempts)
+			t.Fatalf("the times of the attempts do not increase: %v", d.Attempts)
 		}
 	}
 	if len(d.Attempts) > maxAttemptsKept || d.Tries > maxTries {
-		t.Fatalf("%d attempts are kept, %d tries", len(d.Attempts), d.Tries)
+		t.Fatalf("got %d attempts and %d tries, want at most %d and %d", len(d.Attempts), d.Tries, maxAttemptsKept, maxTries)
 	}
 	if d.Status != Pending {
 		if d.Due != "" || d.DueAt != nil || d.NextAttemptAt != nil || d.LeaseUntil != nil {
-			t.Fatalf("finished, but in the index: %+v", d)
+			t.Fatalf("a finished delivery is in the index or leased: %+v", d)
 		}
 		return
 	}
 	switch {
 	case d.Due == "" || d.DueAt == nil || d.NextAttemptAt == nil:
-		t.Fatalf("not in the index: %+v", d)
+		t.Fatalf("a pending delivery is not in the index: %+v", d)
 	case d.LeaseUntil != nil && d.DueAt.Time().Before(d.LeaseUntil.Time()):
-		t.Fatalf("due at %v, leased until %v", d.DueAt, d.LeaseUntil)
-	case d.DueAt.Time().After(d.NextAttemptAt.Time().Add(messageTimeout)) && d.DueAt.Time().After(now.Add(messageTimeout)):
-		t.Fatalf("due at %v, next attempt at %v", d.DueAt, d.NextAttemptAt)
+		t.Fatalf("the delivery is due at %v, want at least the end of the lease at %v", d.DueAt, d.LeaseUntil)
+	case d.DueAt.Time().After(d.NextAttemptAt.Time().Add(messageTimeout)) &&
+		d.DueAt.Time().After(now.Add(messageTimeout)):
+		t.Fatalf("the delivery is due at %v, want at most %v after its next attempt at %v",
+			d.DueAt, messageTimeout, d.NextAttemptAt)
 	}
 }
 
@@ -223,12 +243,14 @@ func checkFound(t *rapid.T, d Delivery, now time.Time) {
 func TestRecordAfterARedelivery(t *testing.T) {
 	t.Parallel()
 	now := midnight
-	d, at := Delivery{ID: "dlv_1", Status: Pending, NextAttemptAt: stampPtr(now), Attempts: []Attempt{}}.claimed(Webhook{Active: true}, now, 0)
+	created := Delivery{ID: "dlv_1", Status: Pending, NextAttemptAt: stampPtr(now), Attempts: []Attempt{}}
+	d, at := created.claimed(Webhook{Active: true}, now, 0)
 	redelivered := d.restarted(now, true)
 	ok := sender.Result{StatusCode: 200}
 	got, changed := redelivered.recorded(attemptOf(at, ok), false, decision{outcome: outcomeSucceeded}, now)
-	if !changed || got.Status != Pending || got.Manual != 1 || got.leased(now) || got.Tries != 0 || got.Attempts[0].StatusCode != 200 {
-		t.Errorf("recorded after a redelivery: %+v, %v", got, changed)
+	if !changed || got.Status != Pending || got.Manual != 1 || got.leased(now) || got.Tries != 0 ||
+		got.Attempts[0].StatusCode != 200 {
+		t.Errorf("got %+v, changed: %t, want the result and the requested redelivery", got, changed)
 	}
 	if redelivered.Attempts[0].StatusCode != 0 {
 		t.Error("recorded changed its receiver")
@@ -237,12 +259,13 @@ func TestRecordAfterARedelivery(t *testing.T) {
 	if secondAt.Equal(at) {
 		t.Error("two attempts have the same time")
 	}
-	if got, changed := second.recorded(attemptOf(at, ok), false, decision{outcome: outcomeSucceeded}, now); changed || got.Status != Pending {
-		t.Errorf("recorded twice: %+v, %v", got, changed)
+	got, changed = second.recorded(attemptOf(at, ok), false, decision{outcome: outcomeSucceeded}, now)
+	if changed || got.Status != Pending {
+		t.Errorf("got %+v, changed: %t, want no change by a result that is already recorded", got, changed)
 	}
 	third, changed := second.recorded(attemptOf(secondAt, ok), true, decision{outcome: outcomeSucceeded}, now)
 	if !changed || third.Status != Succeeded || third.Manual != 0 {
-		t.Errorf("the second attempt: %+v, %v", third, changed)
+		t.Errorf("got %+v, changed: %t, want a success and no requested redelivery", third, changed)
 	}
 }
 
@@ -253,22 +276,22 @@ func TestEachRedeliveryIsAttempted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		now, w := midnight, Webhook{Active: true}
 		d := Delivery{ID: "dlv_1", Attempts: []Attempt{}}.finished(Failed, "")
-		requested, attempted, crashes, maxConcurrent := 0, 0, 0, 3
-		play := func(step string) {
+		requested, attempted, kills, maxConcurrent := 0, 0, 0, 3
+		execute := func(step string) {
 			now = now.Add(time.Second)
 			switch {
 			case step == "redeliver":
 				requested++
 				d = d.restarted(now, true)
 			case planNext(d, &w, now).action != actionAttempt:
-			case step == "crash" && crashes < maxTries-1: // the crashes alone must not use up all attempts
-				crashes++
+			case step == "kill" && kills < maxTries-1: // not all attempts, so that the delivery does not fail
+				kills++
 				d, _ = d.claimed(w, now, 0)
 				now = d.NextAttemptAt.Time().Add(leaseTime)
 			default:
 				claimed, at := d.claimed(w, now, 0)
 				d = claimed
-				for range rapid.IntRange(0, maxConcurrent).Draw(t, "meanwhile") {
+				for range rapid.IntRange(0, maxConcurrent).Draw(t, "concurrent redeliveries") {
 					requested++
 					d = d.restarted(now, true)
 				}
@@ -282,20 +305,21 @@ func TestEachRedeliveryIsAttempted(t *testing.T) {
 					t.Fatalf("the next redelivery is not due immediately: %+v", d)
 				}
 			}
-			checkFound(t, d, now)
+			checkInvariants(t, d, now)
 			if d.Manual != requested-attempted {
-				t.Fatalf("%d redeliveries requested, %d attempted, %d remaining", requested, attempted, d.Manual)
+				t.Fatalf("%d redeliveries were requested and %d attempted, but %d remain", requested, attempted, d.Manual)
 			}
 		}
-		for _, step := range rapid.SliceOf(rapid.SampledFrom([]string{"redeliver", "crash", "attempt"})).Draw(t, "steps") {
-			play(step)
+		steps := rapid.SliceOf(rapid.SampledFrom([]string{"redeliver", "kill", "attempt"})).Draw(t, "steps")
+		for _, step := range steps {
+			execute(step)
 		}
 		maxConcurrent = 0
 		for range d.Manual {
-			play("attempt")
+			execute("attempt")
 		}
 		if requested != attempted {
-			t.Fatalf("%d redeliveries requested, %d attempted", requested, attempted)
+			t.Fatalf("%d redeliveries were requested, and %d attempted", requested, attempted)
 		}
 	})
 }

@@ -59,8 +59,8 @@ type Delivery struct {
 	Due   string           `dynamodbav:"due,omitempty"`
 	DueAt *clock.Timestamp `dynamodbav:"dueAt,omitempty"`
 	Wakes int              `dynamodbav:"wakes,omitempty"`
-	// Reason is a message for people: why the delivery failed without an attempt. It is "" if the last attempt shows
-	// the reason.
+	// Reason is the human-readable reason why the delivery failed without an attempt. It is "" if the last attempt
+	// shows the reason.
 	Reason string `dynamodbav:"reason,omitempty"`
 	// Version counts the changes. Writer is a random ID of the latest change. See Store.save.
 	Version   int    `dynamodbav:"version"`
@@ -73,7 +73,7 @@ type Attempt struct {
 	At         clock.Timestamp `dynamodbav:"at"`                   // when it began; unique within a delivery
 	StatusCode int             `dynamodbav:"statusCode,omitempty"` // 0: there was no response
 	DurationMs int             `dynamodbav:"durationMs"`
-	Error      string          `dynamodbav:"error,omitempty"`    // a message for people; "" if the attempt succeeded
+	Error      string          `dynamodbav:"error,omitempty"`    // a human-readable message; "" if the attempt succeeded
 	Response   string          `dynamodbav:"response,omitempty"` // the beginning of the response body
 }
 
@@ -100,7 +100,7 @@ func (d Delivery) leased(now time.Time) bool {
 }
 
 // recoverable reports whether a recovery sends the delivery again: the delivery failed, or waits after a failed
-// attempt. A recovered delivery has no attempts in its new run, so concurrent recoveries do not send it twice.
+// attempt. A recovered delivery has no attempts in its new run, so a concurrent recovery does not send it again.
 func (d Delivery) recoverable(now time.Time) bool {
 	return !d.Test && (d.Status == Failed || d.Status == Pending && d.Tries > 0 && !d.leased(now))
 }

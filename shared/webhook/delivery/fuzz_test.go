@@ -11,8 +11,12 @@ import (
 
 // FuzzMessage checks that every accepted message contains valid IDs, and that encoding it again does not change them.
 func FuzzMessage(f *testing.F) {
-	const whole = `{"workspaceId":"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK","webhookId":"wh_01K9ZQ3V7M8T5XW2ABCDEFGHJK","deliveryId":"dlv_01K9ZQ3V7M8T5XW2ABCDEFGHJK"}`
-	for _, seed := range []string{whole, whole[:len(whole)-1] + `,"x":[1]}`, `{"deliveryId":null}`, `[]`, ``, `{"webhookId":"wh_01K9ZQ3V7M8T5XW2ABCDEFGHJK#"}`} {
+	const valid = `{"workspaceId":"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK",` +
+		`"webhookId":"wh_01K9ZQ3V7M8T5XW2ABCDEFGHJK","deliveryId":"dlv_01K9ZQ3V7M8T5XW2ABCDEFGHJK"}`
+	for _, seed := range []string{
+		valid, valid[:len(valid)-1] + `,"x":[1]}`, `{"deliveryId":null}`, `[]`, ``,
+		`{"webhookId":"wh_01K9ZQ3V7M8T5XW2ABCDEFGHJK#"}`,
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
@@ -20,11 +24,12 @@ func FuzzMessage(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if !id.Workspace.Valid(m.WorkspaceID) || !id.Webhook.Valid(m.WebhookID) || !id.Delivery.Valid(m.DeliveryID) || !json.Valid([]byte(body)) {
-			t.Fatalf("%q is read as %+v", body, m)
+		validIDs := id.Workspace.Valid(m.WorkspaceID) && id.Webhook.Valid(m.WebhookID) && id.Delivery.Valid(m.DeliveryID)
+		if !validIDs || !json.Valid([]byte(body)) {
+			t.Fatalf("the invalid message %q is accepted as %+v", body, m)
 		}
-		if again, err := parseMessage(m.queued(0).Body); err != nil || again != m {
-			t.Fatalf("%+v is decoded as %+v, %v", m, again, err)
+		if decoded, err := parseMessage(m.queued(0).Body); err != nil || decoded != m {
+			t.Fatalf("got %+v, %v after encoding and decoding %+v", decoded, err, m)
 		}
 	})
 }
@@ -33,8 +38,8 @@ func FuzzMessage(f *testing.F) {
 func FuzzSealed(f *testing.F) {
 	s := secretsWithKeys("k2", "k1")
 	const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
-	for _, by := range []Secrets{s, secretsWithKeys("k1")} {
-		sealed, err := by.Seal(f.Context(), webhookA, secret)
+	for _, sealer := range []Secrets{s, secretsWithKeys("k1")} {
+		sealed, err := sealer.Seal(f.Context(), webhookA, secret)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -47,17 +52,19 @@ func FuzzSealed(f *testing.F) {
 	f.Fuzz(func(t *testing.T, webhookID, sealed string) {
 		opened, err := s.open(t.Context(), webhookID, sealed)
 		if err == nil && (opened != secret || webhookID != webhookA) || err != nil && !isLost(err) {
-			t.Fatalf("open %q for %q: %q, %v", sealed, webhookID, opened, err)
+			t.Fatalf("open(%q, %q): got %q, %v", webhookID, sealed, opened, err)
 		}
 	})
 }
 
-// FuzzStored reads items that this version did not write. Each is an error, or a record that is written as it was read.
-func FuzzStored(f *testing.F) {
+// FuzzDecodeStored checks that decoding an arbitrary item returns an error, or a record that does not change when it is
+// encoded and decoded again.
+func FuzzDecodeStored(f *testing.F) {
 	for _, seed := range []string{
 		`{"id":{"S":"wh_1"},"events":{"L":[{"S":"file.*"}]},"previous":{"L":[{"M":{"sealed":{"S":"k.x"},"until":{"S":"2026-01-31T08:15:30.123Z"}}}]},"lastAt":{"S":"2026-01-31T08:15:30.123Z"}}`,
 		`{"id":{"S":"dlv_1"},"attempts":{"L":[{"M":{"at":{"S":"2026-01-31T08:15:30.123Z"},"statusCode":{"N":"500"},"durationMs":{"N":"12"}}}]},"status":{"S":"pending"},"tries":{"N":"-1"}}`,
-		`{"events":{"SS":["a"]},"attempts":{"NULL":true},"leaseUntil":{"NULL":true},"previous":{"L":[{"NULL":true}]}}`, `{"expiresAt":{"N":"1e99"}}`,
+		`{"events":{"SS":["a"]},"attempts":{"NULL":true},"leaseUntil":{"NULL":true},"previous":{"L":[{"NULL":true}]}}`,
+		`{"expiresAt":{"N":"1e99"}}`,
 	} {
 		f.Add([]byte(seed))
 	}

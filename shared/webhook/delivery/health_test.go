@@ -12,59 +12,69 @@ import (
 func TestHealthAfter(t *testing.T) {
 	t.Parallel()
 	before, now := midnight.Add(-time.Hour), midnight
-	ok, bad := sender.Result{StatusCode: 200}, sender.Result{StatusCode: 500, Error: "status 500"}
-	slow := sender.Result{Error: "too slow", TimedOut: true}
+	ok, failure := sender.Result{StatusCode: 200}, sender.Result{StatusCode: 500, Error: "status 500"}
+	timeout := sender.Result{Error: "too slow", TimedOut: true}
 	for _, tc := range []struct {
 		name   string
 		health Health
 		result sender.Result
 		want   Health
 	}{
-		{"a first success", Health{}, ok, Health{LastAt: stampPtr(now), LastStatus: Succeeded}},
+		{"first success", Health{}, ok, Health{LastAt: stampPtr(now), LastStatus: Succeeded}},
 		{
-			"a success resets everything",
+			"success after failures",
 			Health{Timeouts: 3, Failures: 7, FailingSince: stampPtr(before), ProbeUntil: stampPtr(now)}, ok,
 			Health{LastAt: stampPtr(now), LastStatus: Succeeded},
 		},
-		{"a first failure", Health{}, bad, Health{Failures: 1, FailingSince: stampPtr(now), LastAt: stampPtr(now), LastStatus: Failed}},
 		{
-			"a failure resets the time-outs", Health{Timeouts: 2, Failures: 2, FailingSince: stampPtr(before)}, bad,
+			"first failure", Health{}, failure,
+			Health{Failures: 1, FailingSince: stampPtr(now), LastAt: stampPtr(now), LastStatus: Failed},
+		},
+		{
+			"failure after time-outs", Health{Timeouts: 2, Failures: 2, FailingSince: stampPtr(before)}, failure,
 			Health{Failures: 3, FailingSince: stampPtr(before), LastAt: stampPtr(now), LastStatus: Failed},
 		},
 		{
-			"a time-out", Health{Timeouts: 2, Failures: 2, FailingSince: stampPtr(before)}, slow,
+			"time-out", Health{Timeouts: 2, Failures: 2, FailingSince: stampPtr(before)}, timeout,
 			Health{Timeouts: 3, Failures: 3, FailingSince: stampPtr(before), LastAt: stampPtr(now), LastStatus: Failed},
 		},
 		{
-			"a failed probe keeps the endpoint unhealthy and releases the lease",
-			Health{Timeouts: 3, Failures: 10, FailingSince: stampPtr(before), ProbeUntil: stampPtr(now)}, bad,
+			"failed probe releases its lease, endpoint stays unhealthy",
+			Health{Timeouts: 3, Failures: 10, FailingSince: stampPtr(before), ProbeUntil: stampPtr(now)}, failure,
 			Health{Timeouts: 3, Failures: 10, FailingSince: stampPtr(before), LastAt: stampPtr(now), LastStatus: Failed},
 		},
 		{
-			"a probe that times out keeps its lease",
-			Health{Timeouts: 3, Failures: 10, FailingSince: stampPtr(before), ProbeUntil: stampPtr(now)}, slow,
-			Health{Timeouts: 3, Failures: 10, FailingSince: stampPtr(before), ProbeUntil: stampPtr(now), LastAt: stampPtr(now), LastStatus: Failed},
+			"probe that times out keeps its lease",
+			Health{Timeouts: 3, Failures: 10, FailingSince: stampPtr(before), ProbeUntil: stampPtr(now)}, timeout,
+			Health{
+				Timeouts: 3, Failures: 10, FailingSince: stampPtr(before), ProbeUntil: stampPtr(now),
+				LastAt: stampPtr(now), LastStatus: Failed,
+			},
 		},
 		{
-			"a slow failure counts as a time-out", Health{Timeouts: 2, Failures: 2, FailingSince: stampPtr(before), ProbeUntil: stampPtr(now)},
+			"slow failure counts as a time-out",
+			Health{Timeouts: 2, Failures: 2, FailingSince: stampPtr(before), ProbeUntil: stampPtr(now)},
 			sender.Result{StatusCode: 500, Error: "status 500", Duration: slowFailure},
-			Health{Timeouts: 3, Failures: 3, FailingSince: stampPtr(before), ProbeUntil: stampPtr(now), LastAt: stampPtr(now), LastStatus: Failed},
+			Health{
+				Timeouts: 3, Failures: 3, FailingSince: stampPtr(before), ProbeUntil: stampPtr(now),
+				LastAt: stampPtr(now), LastStatus: Failed,
+			},
 		},
 		{
-			"a failure just below the slow limit", Health{Timeouts: 2, Failures: 2, FailingSince: stampPtr(before)},
+			"failure slightly faster than slowFailure", Health{Timeouts: 2, Failures: 2, FailingSince: stampPtr(before)},
 			sender.Result{StatusCode: 500, Error: "status 500", Duration: slowFailure - time.Millisecond},
 			Health{Failures: 3, FailingSince: stampPtr(before), LastAt: stampPtr(now), LastStatus: Failed},
 		},
 		{
-			"a slow success", Health{Timeouts: 2, Failures: 2, FailingSince: stampPtr(before)},
+			"slow success", Health{Timeouts: 2, Failures: 2, FailingSince: stampPtr(before)},
 			sender.Result{StatusCode: 200, Duration: 14 * time.Second}, Health{LastAt: stampPtr(now), LastStatus: Succeeded},
 		},
-		{"an aborted attempt", Health{Timeouts: 1}, sender.Result{Error: "x", Aborted: true}, Health{Timeouts: 1}},
+		{"aborted attempt", Health{Timeouts: 1}, sender.Result{Error: "x", Aborted: true}, Health{Timeouts: 1}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			if diff := cmp.Diff(tc.want, tc.health.after(tc.result, now)); diff != "" {
-				t.Error(diff)
+				t.Errorf("the health (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -72,29 +82,30 @@ func TestHealthAfter(t *testing.T) {
 
 func TestHealthIsStoredWhenItChanges(t *testing.T) {
 	t.Parallel()
-	good := Health{LastAt: stampPtr(midnight), LastStatus: Succeeded}
-	bad := Health{LastAt: stampPtr(midnight), LastStatus: Failed, Failures: 10, FailingSince: stampPtr(midnight)}
-	ok, failure, slow := sender.Result{}, sender.Result{Error: "x"}, sender.Result{Error: "x", TimedOut: true}
+	healthy := Health{LastAt: stampPtr(midnight), LastStatus: Succeeded}
+	failing := Health{LastAt: stampPtr(midnight), LastStatus: Failed, Failures: 10, FailingSince: stampPtr(midnight)}
+	ok, failure, timeout := sender.Result{}, sender.Result{Error: "x"}, sender.Result{Error: "x", TimedOut: true}
 	for _, tc := range []struct {
 		name   string
 		before Health
 		result sender.Result
-		later  time.Duration
+		wait   time.Duration // since the attempt before
 		want   bool
 	}{
-		{"the first attempt", Health{}, ok, 0, true},
-		{"one more success", good, ok, 59 * time.Second, false},
-		{"one more success after a minute", good, ok, time.Minute, true},
-		{"a failure after a success", good, failure, time.Second, true},
-		{"a success after a failure", bad, ok, time.Second, true},
-		{"a failure beyond the counted ones", bad, failure, time.Second, false},
-		{"a time-out beyond the counted failures", bad, slow, time.Second, true},
-		{"an aborted attempt", bad, sender.Result{Error: "x", Aborted: true}, time.Second, false},
+		{"first attempt", Health{}, ok, 0, true},
+		{"another success", healthy, ok, 59 * time.Second, false},
+		{"another success after a minute", healthy, ok, time.Minute, true},
+		{"failure after a success", healthy, failure, time.Second, true},
+		{"success after a failure", failing, ok, time.Second, true},
+		{"failure beyond disableFailures", failing, failure, time.Second, false},
+		{"time-out beyond disableFailures", failing, timeout, time.Second, true},
+		{"aborted attempt", failing, sender.Result{Error: "x", Aborted: true}, time.Second, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			if got := tc.before.after(tc.result, midnight.Add(tc.later)).changedSince(tc.before); got != tc.want {
-				t.Errorf("got %v", got)
+			after := tc.before.after(tc.result, midnight.Add(tc.wait))
+			if got := after.changedSince(tc.before); got != tc.want {
+				t.Errorf("the health should be stored: got %t, want %t", got, tc.want)
 			}
 		})
 	}

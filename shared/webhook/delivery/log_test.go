@@ -10,7 +10,6 @@ import (
 	"devplatform/shared/id"
 )
 
-// The following functions return a delivery in a state.
 func succeeded(d Delivery, now time.Time) Delivery {
 	d.Attempts = []Attempt{{At: clock.Stamp(now), StatusCode: 200, DurationMs: 5, Response: "ok"}}
 	return d.finished(Succeeded, "")
@@ -31,10 +30,12 @@ func inProgress(d Delivery, now time.Time) Delivery {
 	return d
 }
 
-func unsent(d Delivery, _ time.Time) Delivery { return d.finished(Failed, "the webhook is not active") }
+func notAttempted(d Delivery, _ time.Time) Delivery {
+	return d.finished(Failed, "the webhook is not active")
+}
 
-// A delivery that a recovery sent again is not recovered again before it fails again. One that succeeded, or is being
-// attempted, is not recovered.
+// Only deliveries that failed, or wait after a failed attempt, are recoverable. A recovered delivery is not recoverable
+// until it fails again.
 func TestRecoverable(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -52,20 +53,20 @@ func TestRecoverable(t *testing.T) {
 			case 3:
 				d = waiting(d, now)
 			case 4:
-				d = unsent(d, now)
+				d = notAttempted(d, now)
 			case 5:
 				d = d.restarted(now, rapid.Bool().Draw(t, "manual"))
 			}
 			want := !d.Test && (step == 1 || step == 3 || step == 4)
 			if got := d.recoverable(now); got != want {
-				t.Fatalf("step %d: %t, %+v", step, got, d)
+				t.Fatalf("recoverable after step %d: got %t, want %t, for %+v", step, got, want, d)
 			}
 			if d.restarted(now, false).recoverable(now) {
 				t.Fatal("a restarted delivery is recoverable")
 			}
-			shown := d.FinishedAttempts(now)
-			if leased := d.leased(now); leased != (len(shown) < len(d.Attempts)) {
-				t.Fatalf("%d of %d attempts are shown, leased: %t", len(shown), len(d.Attempts), leased)
+			finished := d.FinishedAttempts(now)
+			if leased := d.leased(now); leased != (len(finished) < len(d.Attempts)) {
+				t.Fatalf("%d of %d attempts are finished, leased: %t", len(finished), len(d.Attempts), leased)
 			}
 		}
 	})
@@ -76,12 +77,15 @@ func TestLastIDBefore(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		moment := time.UnixMilli(rapid.Int64Range(1, 1<<45).Draw(r, "moment"))
 		entropy := [10]byte(rapid.SliceOfN(rapid.Byte(), 10, 10).Draw(r, "entropy"))
-		begin := lastIDBefore(moment)
-		if !id.Delivery.Valid(begin) || id.Delivery.From(moment, entropy) <= begin || id.Delivery.From(moment.Add(-time.Millisecond), entropy) > begin {
-			r.Fatalf("%s is not just before %s", begin, moment)
+		last := lastIDBefore(moment)
+		atMoment := id.Delivery.From(moment, entropy)
+		before := id.Delivery.From(moment.Add(-time.Millisecond), entropy)
+		if !id.Delivery.Valid(last) || atMoment <= last || before > last {
+			r.Fatalf("got %s, want an ID from %s to %s", last, before, atMoment)
 		}
 	})
-	if begin := lastIDBefore(time.Time{}); !id.Delivery.Valid(begin) || begin > id.Delivery.From(noon, [10]byte{}) {
-		t.Error(begin)
+	last := lastIDBefore(time.Time{})
+	if first := id.Delivery.From(noon, [10]byte{}); !id.Delivery.Valid(last) || last > first {
+		t.Errorf("got %s for the zero time, want a valid ID before %s", last, first)
 	}
 }

@@ -16,63 +16,68 @@ import (
 // lost.
 func TestRedeliveryDuringAnAttempt(t *testing.T) {
 	t.Parallel()
-	p := newPipeline(t)
-	workspaceID := newWorkspace(p)
-	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
-	e := p.newEvent(workspaceID)
-	p.publish(e)
-	send, requested := p.worker.send, false
-	p.worker.send = func(ctx context.Context, r sender.Request) sender.Result {
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
+	e := f.newEvent(workspaceID)
+	f.publish(e)
+	send, requested := f.worker.send, false
+	f.worker.send = func(ctx context.Context, r sender.Request) sender.Result {
 		result := send(ctx, r)
 		if !requested {
 			requested = true
-			p.redeliver()
+			f.redeliver()
 		}
 		return result
 	}
-	errs := p.worker.Handle(t.Context(), p.receive())
-	d := p.onlyDelivery()
+	errs := f.worker.Handle(t.Context(), f.receiveMessages())
 	if !errors.Is(errs[0], lambdafn.ErrLater) {
-		t.Errorf("the message was not returned: %v", errs)
+		t.Errorf("got %v, want ErrLater: the message must return to the queue", errs[0])
 	}
-	if d.Status != Pending || d.Manual != 1 || len(d.Attempts) != 1 || d.Attempts[0].StatusCode != 200 {
-		t.Fatalf("delivery: %+v", d)
+	if d := f.wantDelivery(Pending, 1); d.Manual != 1 || d.Attempts[0].StatusCode != 200 {
+		t.Fatalf("got delivery %+v, want one requested redelivery after a 200", d)
 	}
-	p.handleMessages()
-	if d := p.onlyDelivery(); d.Status != Succeeded || len(d.Attempts) != 2 || d.Manual != 0 || p.receiver.Total() != 2 {
-		t.Errorf("%d requests, delivery: %+v", p.receiver.Total(), d)
+	f.handleMessages()
+	if d := f.wantDelivery(Succeeded, 2); d.Manual != 0 {
+		t.Errorf("got %d requested redeliveries, want none", d.Manual)
 	}
+	f.wantRequests(2)
 }
 
-// Each of several redeliveries is a separate request. A crash during one of them loses none.
+// Each requested redelivery leads to a separate request, even if the function is killed during one of them.
 func TestConcurrentRedeliveries(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/ok/a", "/status/500"} {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
-			p := newPipeline(t)
-			workspaceID := newWorkspace(p)
-			w := p.subscribe(workspaceID, p.receiver.URL(path))
-			e := p.newEvent(workspaceID)
-			p.publish(e)
-			p.handleMessages()
+			f := newFixture(t)
+			workspaceID := f.newWorkspace()
+			w := f.subscribe(workspaceID, f.receiver.URL(path))
+			e := f.newEvent(workspaceID)
+			f.publish(e)
+			f.handleMessages()
 			for range 6 {
-				p.redeliver()
-				p.publish(e) // sends the message of the redelivery
+				f.redeliver()
+				f.publish(e) // sends the message of the redelivery
 			}
 			w.Active = false // so that only redeliveries are attempted
-			p.put(w)
-			send := p.worker.send
-			var crashed atomic.Bool
-			p.worker.send = func(ctx context.Context, r sender.Request) sender.Result {
-				if p.receiver.Total() == 3 && crashed.CompareAndSwap(false, true) {
-					return sender.Result{Error: "x", Aborted: true} // as if the function had died
+			f.putWebhook(w)
+			send := f.worker.send
+			var interrupted atomic.Bool
+			f.worker.send = func(ctx context.Context, r sender.Request) sender.Result {
+				if f.receiver.Total() == 3 && interrupted.CompareAndSwap(false, true) {
+					return sender.Result{Error: "x", Aborted: true}
 				}
 				return send(ctx, r)
 			}
-			p.run()
-			if d := p.onlyDelivery(); p.receiver.Total() != 7 || len(d.Attempts) != 8 || d.Manual != 0 || !crashed.Load() || d.Attempts[3].Error != interruptedText {
-				t.Errorf("%d requests, delivery: %+v", p.receiver.Total(), d)
+			f.runUntilFinished()
+			f.wantRequests(7)
+			d := f.onlyDelivery()
+			if len(d.Attempts) != 8 || d.Manual != 0 {
+				t.Fatalf("got %d attempts and %d requested redeliveries, want 8 and 0", len(d.Attempts), d.Manual)
+			}
+			if got := d.Attempts[3].Error; got != interruptedText {
+				t.Errorf("got error %q of the fourth attempt, want %q", got, interruptedText)
 			}
 		})
 	}
@@ -82,30 +87,29 @@ func TestConcurrentRedeliveries(t *testing.T) {
 // queue, because the other writer may not have sent one.
 func TestClaimConflicts(t *testing.T) {
 	t.Parallel()
-	for conflicts, requests := range map[int]int{0: 1, 1: 1, 2: 1, 20: 0} {
+	for conflicts, wantRequests := range map[int]int{0: 1, 1: 1, 2: 1, 20: 0} {
 		t.Run(fmt.Sprint(conflicts), func(t *testing.T) {
 			t.Parallel()
-			p := newPipeline(t)
-			workspaceID := newWorkspace(p)
-			p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
-			p.publish(p.newEvent(workspaceID))
+			f := newFixture(t)
+			workspaceID := f.newWorkspace()
+			f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
+			f.publish(f.newEvent(workspaceID))
 			remaining := conflicts
-			p.worker.jitter = func() float64 { // called between the read and the claim
+			f.worker.jitter = func() float64 { // called between the read and the claim
 				if remaining--; remaining >= 0 {
-					p.change(func(d Delivery) Delivery { return d })
+					f.changeDelivery(func(d Delivery) Delivery { return d })
 				}
 				return 0
 			}
-			message := p.receive()
-			errs := p.worker.Handle(t.Context(), message)
-			if n := p.receiver.Total(); n != requests || errors.Is(errs[0], lambdafn.ErrLater) != (requests == 0) {
-				t.Errorf("%d requests, %v", n, errs)
+			errs := f.worker.Handle(t.Context(), f.receiveMessages())
+			f.wantRequests(wantRequests)
+			if later := errors.Is(errs[0], lambdafn.ErrLater); later != (wantRequests == 0) {
+				t.Errorf("got %v, want ErrLater: %t", errs[0], wantRequests == 0)
 			}
-			p.advance(time.Second)
-			p.handleMessages()
-			if d := p.onlyDelivery(); d.Status != Succeeded || p.receiver.Total() != 1 {
-				t.Errorf("%d requests, delivery: %+v", p.receiver.Total(), d)
-			}
+			f.advance(time.Second)
+			f.handleMessages()
+			f.wantDelivery(Succeeded, 1)
+			f.wantRequests(1)
 		})
 	}
 }
@@ -114,40 +118,38 @@ func TestClaimConflicts(t *testing.T) {
 // it to the dead-letter queue.
 func TestMessageReceivedOftenIsNotReturned(t *testing.T) {
 	t.Parallel()
-	p := newPipeline(t)
-	workspaceID := newWorkspace(p)
-	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
-	p.publish(p.newEvent(workspaceID))
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
+	f.publish(f.newEvent(workspaceID))
 	for range 2 {
-		p.redeliver()
+		f.redeliver()
 	}
-	messages := p.receive()
+	messages := f.receiveMessages()
 	messages[0].Receives = maxReceives
-	if errs := p.worker.Handle(t.Context(), messages); errs[0] != nil {
-		t.Errorf("the message was returned: %v", errs)
+	if errs := f.worker.Handle(t.Context(), messages); errs[0] != nil {
+		t.Errorf("got %v, want no error: the message must not return to the queue", errs[0])
 	}
-	p.remove(messages[0])
-	p.run()
-	if d := p.onlyDelivery(); d.Status != Succeeded || p.receiver.Total() != 2 {
-		t.Errorf("%d requests, delivery: %+v", p.receiver.Total(), d)
-	}
+	f.deleteMessage(messages[0])
+	f.runUntilFinished()
+	f.wantDelivery(Succeeded, 2)
+	f.wantRequests(2)
 }
 
 // A redelivery is attempted even if the webhook is not active, and is not retried.
 func TestRedeliveryToAnInactiveWebhook(t *testing.T) {
 	t.Parallel()
-	p := newPipeline(t)
-	workspaceID := newWorkspace(p)
-	w := p.subscribe(workspaceID, p.receiver.URL("/status/500"))
-	e := p.newEvent(workspaceID)
-	p.publish(e)
-	p.handleMessages()
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	w := f.subscribe(workspaceID, f.receiver.URL("/status/500"))
+	e := f.newEvent(workspaceID)
+	f.publish(e)
+	f.handleMessages()
 	w.Active = false
-	p.put(w)
-	p.redeliver()
-	p.publish(e)
-	p.run()
-	if d := p.onlyDelivery(); d.Status != Failed || len(d.Attempts) != 2 || p.receiver.Total() != 2 {
-		t.Errorf("%d requests, delivery: %+v", p.receiver.Total(), d)
-	}
+	f.putWebhook(w)
+	f.redeliver()
+	f.publish(e)
+	f.runUntilFinished()
+	f.wantDelivery(Failed, 2)
+	f.wantRequests(2)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
@@ -23,57 +24,60 @@ import (
 // calls.
 func TestDelivery(t *testing.T) {
 	t.Parallel()
-	calls, countingTransport := countCalls()
-	p := newPipeline(t, countingTransport)
-	workspaceID := newWorkspace(p)
-	w := p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
-	e := p.newEvent(workspaceID)
-	p.advance(20 * time.Millisecond)
-	p.publish(e)
+	calls, countTransport := countCalls()
+	f := newFixture(t, countTransport)
+	workspaceID := f.newWorkspace()
+	w := f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
+	e := f.newEvent(workspaceID)
+	f.advance(20 * time.Millisecond)
+	f.publish(e)
 	if diff := cmp.Diff(map[string]int{"Query": 1, "PutItem": 1, "SendMessageBatch": 1}, calls.take()); diff != "" {
-		t.Errorf("fan-out: %s", diff)
+		t.Errorf("the calls of the fan-out (-want +got):\n%s", diff)
 	}
-	p.advance(30 * time.Millisecond)
-	if _, errs := p.handleMessages(); len(errs) > 0 {
+	f.advance(30 * time.Millisecond)
+	if _, errs := f.handleMessages(); len(errs) > 0 {
 		t.Fatal(errs)
 	}
-	// The claim, the record, and the health: this is the first success of the webhook. Of further ones, one a minute is
-	// stored.
+	// The updates are the claim, the record, and the health. The health is stored because this is the first success.
 	if diff := cmp.Diff(map[string]int{"BatchGetItem": 1, "UpdateItem": 3}, calls.take()); diff != "" {
-		t.Errorf("delivery: %s", diff)
+		t.Errorf("the calls of the worker (-want +got):\n%s", diff)
 	}
-	requests := p.receiver.To("/ok/a")
+	requests := f.receiver.To("/ok/a")
 	if len(requests) != 1 {
-		t.Fatalf("%d requests", len(requests))
+		t.Fatalf("got %d requests, want 1", len(requests))
 	}
-	r, d := requests[0], p.onlyDelivery()
-	if err := r.Verify(pipelineSecret); err != nil {
+	request, d := requests[0], f.wantDelivery(Succeeded, 1)
+	if err := request.Verify(webhookSecret); err != nil {
 		t.Error(err)
 	}
-	if string(r.Body) != string(e.Payload) || r.ID() != e.ID || r.Header.Get("X-Service-Delivery") != d.ID ||
-		r.Header.Get("X-Service-Event") != "file.created" || r.Header.Get("X-Service-Timestamp") != d.Attempts[0].At.String() {
-		t.Errorf("sent %s with %v", r.Body, r.Header)
+	if string(request.Body) != string(e.Payload) {
+		t.Errorf("got body %s, want the payload %s", request.Body, e.Payload)
 	}
-	if d.Status != Succeeded || len(d.Attempts) != 1 || d.Attempts[0].StatusCode != 200 || d.Attempts[0].Error != "" || d.Due != "" || d.DueAt != nil {
-		t.Errorf("delivery: %+v", d)
-	}
-	if got := p.storedWebhook(w); got.LastStatus != Succeeded || got.LastAt == nil || got.Revision != 1 {
-		t.Errorf("webhook: %+v", got)
-	}
-	p.publish(e) // a replay only sends the message again
-	p.run()
-	if n := p.receiver.Total(); n != 1 {
-		t.Errorf("%d requests after a replay", n)
-	}
-	line := fmt.Sprintf(`"delivery":%q,"webhook":%q,"event":%q,"type":"file.created","attempt":1,"status":200,"durationMs":0,"outcome":"succeeded"`, d.ID, w.ID, e.ID)
-	for _, want := range []string{line, `"DeliveriesMade":[1]`, `"DeliveryAttempts":[1]`, `"DeliverySuccesses":[1]`, `"DeliveryLatency":[50]`} {
-		if !strings.Contains(p.log.String(), want) {
-			t.Errorf("the log lacks %s:\n%s", want, p.log)
+	for header, want := range map[string]string{
+		"Webhook-Id": e.ID, "X-Service-Delivery": d.ID, "X-Service-Event": "file.created",
+		"X-Service-Timestamp": d.Attempts[0].At.String(),
+	} {
+		if got := request.Header.Get(header); got != want {
+			t.Errorf("%s: got %q, want %q", header, got, want)
 		}
 	}
-	for _, never := range []string{p.receiver.URL(""), pipelineSecret, `"file.created"}`} {
-		if strings.Contains(p.log.String(), never) {
-			t.Errorf("the log contains %s", never)
+	if a := d.Attempts[0]; a.StatusCode != 200 || a.Error != "" || d.Due != "" || d.DueAt != nil {
+		t.Errorf("got delivery %+v, want a 200 without an error, and no entry in the index", d)
+	}
+	if got := f.storedWebhook(w); got.LastStatus != Succeeded || got.LastAt == nil || got.Revision != 1 {
+		t.Errorf("got webhook %+v, want a success as the latest result and revision 1", got)
+	}
+	f.publish(e) // a replay only sends the message again
+	f.runUntilFinished()
+	f.wantRequests(1)
+	f.wantLog(
+		fmt.Sprintf(`"delivery":%q,"webhook":%q,"event":%q,"type":"file.created","attempt":1,"status":200,`+
+			`"durationMs":0,"outcome":"succeeded"`, d.ID, w.ID, e.ID),
+		`"DeliveriesMade":[1]`, `"DeliveryAttempts":[1]`, `"DeliverySuccesses":[1]`, `"DeliveryLatency":[50]`,
+	)
+	for _, forbidden := range []string{f.receiver.URL(""), webhookSecret, `"file.created"}`} {
+		if strings.Contains(f.log.String(), forbidden) {
+			t.Errorf("the log contains %s", forbidden)
 		}
 	}
 }
@@ -81,62 +85,70 @@ func TestDelivery(t *testing.T) {
 // The deliveries of a batch share one read. Each needs two writes.
 func TestCallsOfABatch(t *testing.T) {
 	t.Parallel()
-	calls, countingTransport := countCalls()
-	p := newPipeline(t, countingTransport)
-	workspaceID := newWorkspace(p)
+	calls, countTransport := countCalls()
+	f := newFixture(t, countTransport)
+	workspaceID := f.newWorkspace()
 	for i := range 2 {
-		p.subscribe(workspaceID, p.receiver.URL(fmt.Sprintf("/ok/%d", i)), func(w *Webhook) { w.LastAt, w.LastStatus = stampPtr(midnight), Succeeded })
+		f.subscribe(workspaceID, f.receiver.URL(fmt.Sprintf("/ok/%d", i)), func(w *Webhook) {
+			w.LastAt, w.LastStatus = stampPtr(midnight), Succeeded
+		})
 	}
-	p.publish(p.newEvent(workspaceID), p.newEvent(workspaceID), p.newEvent(workspaceID), p.newEvent(workspaceID), p.newEvent(workspaceID))
+	var events []event.Record
+	for range 5 {
+		events = append(events, f.newEvent(workspaceID))
+	}
+	f.publish(events...)
 	if diff := cmp.Diff(map[string]int{"Query": 1, "PutItem": 10, "SendMessageBatch": 1}, calls.take()); diff != "" {
-		t.Errorf("fan-out: %s", diff)
+		t.Errorf("the calls of the fan-out (-want +got):\n%s", diff)
 	}
-	if n, errs := p.handleMessages(); n != 10 || len(errs) > 0 {
-		t.Fatal(n, errs)
+	if n, errs := f.handleMessages(); n != 10 || len(errs) > 0 {
+		t.Fatalf("got %d messages and the errors %v, want 10 messages without errors", n, errs)
 	}
 	if diff := cmp.Diff(map[string]int{"BatchGetItem": 1, "UpdateItem": 20}, calls.take()); diff != "" {
-		t.Errorf("delivery: %s", diff)
+		t.Errorf("the calls of the worker (-want +got):\n%s", diff)
 	}
 }
 
 // An endpoint that always fails receives ten attempts in 75 hours, at the times of the schedule.
 func TestFullSchedule(t *testing.T) {
 	t.Parallel()
-	p := newPipeline(t)
-	workspaceID := newWorkspace(p)
-	w := p.subscribe(workspaceID, p.receiver.URL("/status/500"))
-	p.publish(p.newEvent(workspaceID))
-	p.run()
-	d := p.onlyDelivery()
-	if d.Status != Failed || len(d.Attempts) != maxTries || d.Reason != "" || p.receiver.Total() != maxTries {
-		t.Fatalf("%d requests, delivery: %+v", p.receiver.Total(), d)
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	w := f.subscribe(workspaceID, f.receiver.URL("/status/500"))
+	f.publish(f.newEvent(workspaceID))
+	f.runUntilFinished()
+	f.wantRequests(maxTries)
+	d := f.wantDelivery(Failed, maxTries)
+	if d.Reason != "" {
+		t.Errorf("got reason %q, want none", d.Reason)
 	}
 	for i, step := range schedule {
 		gap := d.Attempts[i+1].At.Time().Sub(d.Attempts[i].At.Time())
 		if least, most := step*8/10, step*12/10+1100*time.Millisecond; gap < least || gap > most {
-			t.Errorf("attempt %d came after %v, want %v to %v", i+2, gap, least, most)
+			t.Errorf("the wait before attempt %d is %v, want %v to %v", i+2, gap, least, most)
 		}
 		if a := d.Attempts[i]; a.StatusCode != 500 || a.Error != "status 500" || a.Response == "" {
-			t.Errorf("attempt %d: %+v", i+1, a)
+			t.Errorf("attempt %d: got %+v, want status 500 and a response", i+1, a)
 		}
 	}
-	if got := p.storedWebhook(w); !got.Active || got.Failures != 10 || got.LastStatus != Failed {
-		t.Errorf("webhook: %+v", got)
+	if got := f.storedWebhook(w); !got.Active || got.Failures != 10 || got.LastStatus != Failed {
+		t.Errorf("got webhook %+v, want an active one with 10 failures", got)
 	}
 }
 
 func TestSuccessAfterFailures(t *testing.T) {
 	t.Parallel()
-	p := newPipeline(t)
-	workspaceID := newWorkspace(p)
-	w := p.subscribe(workspaceID, p.receiver.URL("/fail/a?n=3"))
-	p.publish(p.newEvent(workspaceID))
-	p.run()
-	if d := p.onlyDelivery(); d.Status != Succeeded || len(d.Attempts) != 4 || d.Attempts[2].StatusCode != 500 || d.Attempts[3].StatusCode != 200 {
-		t.Errorf("delivery: %+v", d)
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	w := f.subscribe(workspaceID, f.receiver.URL("/fail/a?n=3"))
+	f.publish(f.newEvent(workspaceID))
+	f.runUntilFinished()
+	d := f.wantDelivery(Succeeded, 4)
+	if d.Attempts[2].StatusCode != 500 || d.Attempts[3].StatusCode != 200 {
+		t.Errorf("got attempts %+v, want 500 and then 200 at the end", d.Attempts)
 	}
-	if got := p.storedWebhook(w); got.Failures != 0 || got.FailingSince != nil || got.LastStatus != Succeeded {
-		t.Errorf("webhook: %+v", got)
+	if got := f.storedWebhook(w); got.Failures != 0 || got.FailingSince != nil || got.LastStatus != Succeeded {
+		t.Errorf("got webhook %+v, want no failures", got)
 	}
 }
 
@@ -144,82 +156,92 @@ func TestSuccessAfterFailures(t *testing.T) {
 // sent.
 func TestGoneDisablesTheWebhook(t *testing.T) {
 	t.Parallel()
-	p := newPipeline(t)
-	workspaceID := newWorkspace(p)
-	w := p.subscribe(workspaceID, p.receiver.URL("/gone"))
-	p.publish(p.newEvent(workspaceID))
-	p.run()
-	if got := p.storedWebhook(w); got.Active || got.DisabledReason != disabledGone || got.Revision != 2 {
-		t.Errorf("webhook: %+v", got)
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	w := f.subscribe(workspaceID, f.receiver.URL("/gone"))
+	f.publish(f.newEvent(workspaceID))
+	f.runUntilFinished()
+	if got := f.storedWebhook(w); got.Active || got.DisabledReason != disabledGone || got.Revision != 2 {
+		t.Errorf("got webhook %+v, want revision 2, disabled because of the 410", got)
 	}
-	if d := p.onlyDelivery(); d.Status != Failed || len(d.Attempts) != 1 || d.Attempts[0].StatusCode != 410 {
-		t.Errorf("delivery: %+v", d)
+	if d := f.wantDelivery(Failed, 1); d.Attempts[0].StatusCode != 410 {
+		t.Errorf("got status %d, want 410", d.Attempts[0].StatusCode)
 	}
-	later := p.newEvent(workspaceID)
-	p.publish(later)
-	p.run()
-	for _, d := range p.allDeliveries() {
-		if d.EventID == later.ID && (d.Status != Failed || len(d.Attempts) != 0 || d.Reason != "the webhook was disabled: "+disabledGone || d.Due != "") {
-			t.Errorf("the later delivery: %+v", d)
+	later := f.newEvent(workspaceID)
+	f.publish(later)
+	f.runUntilFinished()
+	for _, d := range f.allDeliveries() {
+		if d.EventID != later.ID {
+			continue
+		}
+		reason := "the webhook was disabled: " + disabledGone
+		if d.Status != Failed || len(d.Attempts) != 0 || d.Reason != reason || d.Due != "" {
+			t.Errorf("got %+v for the later event, want a failed delivery without an attempt", d)
 		}
 	}
-	if n := p.receiver.Total(); len(p.allDeliveries()) != 2 || n != 1 {
-		t.Errorf("%d deliveries, %d requests", len(p.allDeliveries()), n)
+	if n := len(f.allDeliveries()); n != 2 {
+		t.Errorf("got %d deliveries, want 2", n)
 	}
-	if !strings.Contains(p.log.String(), `"WebhooksDisabled":[1]`) {
-		t.Error("the metric is missing in the log")
-	}
+	f.wantRequests(1)
+	f.wantLog(`"WebhooksDisabled":[1]`)
 }
 
 // A 410 from an endpoint that was replaced during the attempt does not disable the webhook. The delivery is retried at
 // the new endpoint.
 func TestGoneFromAReplacedEndpoint(t *testing.T) {
 	t.Parallel()
-	p := newPipeline(t)
-	workspaceID := newWorkspace(p)
-	w := p.subscribe(workspaceID, p.receiver.URL("/gone"))
-	p.publish(p.newEvent(workspaceID))
-	send := p.worker.send
-	p.worker.send = func(ctx context.Context, r sender.Request) sender.Result {
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	w := f.subscribe(workspaceID, f.receiver.URL("/gone"))
+	f.publish(f.newEvent(workspaceID))
+	send := f.worker.send
+	f.worker.send = func(ctx context.Context, r sender.Request) sender.Result {
 		result := send(ctx, r)
 		if result.Gone {
-			w.URL, w.Generation = p.receiver.URL("/ok/a"), w.Generation+1
-			p.put(w)
+			w.URL, w.Generation = f.receiver.URL("/ok/a"), w.Generation+1
+			f.putWebhook(w)
 		}
 		return result
 	}
-	errs := p.worker.Handle(t.Context(), p.receive())
-	if d := p.onlyDelivery(); !errors.Is(errs[0], lambdafn.ErrLater) || d.Status != Pending || d.NextAttemptAt.Time().Sub(p.now()) > 6*time.Second {
-		t.Errorf("%v, delivery: %+v", errs, d)
+	errs := f.worker.Handle(t.Context(), f.receiveMessages())
+	if !errors.Is(errs[0], lambdafn.ErrLater) {
+		t.Errorf("got %v, want ErrLater", errs[0])
 	}
-	p.run()
-	if d := p.onlyDelivery(); d.Status != Succeeded || len(d.Attempts) != 2 || d.Attempts[0].StatusCode != 410 || !p.storedWebhook(w).Active {
-		t.Errorf("delivery: %+v", d)
+	if d := f.wantDelivery(Pending, 1); d.NextAttemptAt.Time().Sub(f.now()) > 6*time.Second {
+		t.Errorf("the next attempt is at %v, want at most 6 s after %v", d.NextAttemptAt, f.now())
 	}
-	if log := p.log.String(); strings.Contains(log, "webhook disabled") || !strings.Contains(log, `"outcome":"will be retried"`) {
-		t.Errorf("log: %s", log)
+	f.runUntilFinished()
+	if d := f.wantDelivery(Succeeded, 2); d.Attempts[0].StatusCode != 410 {
+		t.Errorf("got status %d of the first attempt, want 410", d.Attempts[0].StatusCode)
+	}
+	if !f.storedWebhook(w).Active {
+		t.Error("the webhook was disabled")
+	}
+	f.wantLog(`"outcome":"will be retried"`)
+	if strings.Contains(f.log.String(), "webhook disabled") {
+		t.Errorf("the log reports that the webhook was disabled:\n%s", f.log)
 	}
 }
 
 // Five days without a success disable the webhook.
 func TestFiveDaysOfFailuresDisableTheWebhook(t *testing.T) {
 	t.Parallel()
-	p := newPipeline(t)
-	workspaceID := newWorkspace(p)
-	w := p.subscribe(workspaceID, p.receiver.URL("/status/500"))
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	w := f.subscribe(workspaceID, f.receiver.URL("/status/500"))
 	for range 3 {
-		p.publish(p.newEvent(workspaceID))
-		p.run()
-		if got := p.storedWebhook(w); p.now().Sub(midnight) < disableAfter && !got.Active {
-			t.Fatalf("disabled after %v", p.now().Sub(midnight))
+		f.publish(f.newEvent(workspaceID))
+		f.runUntilFinished()
+		if got := f.storedWebhook(w); f.now().Sub(midnight) < disableAfter && !got.Active {
+			t.Fatalf("the webhook was disabled after %v, want at least %v", f.now().Sub(midnight), disableAfter)
 		}
 	}
-	got := p.storedWebhook(w)
+	got := f.storedWebhook(w)
 	if got.Active || got.DisabledReason != disabledFailing {
-		t.Errorf("webhook: %+v", got)
+		t.Errorf("got webhook %+v, want it to be disabled because of failures", got)
 	}
-	if after := p.now().Sub(midnight); after < disableAfter || after > disableAfter+30*time.Hour {
-		t.Errorf("it was disabled after %v", after)
+	if after := f.now().Sub(midnight); after < disableAfter || after > disableAfter+30*time.Hour {
+		t.Errorf("the webhook was disabled after %v, want %v to %v", after, disableAfter, disableAfter+30*time.Hour)
 	}
 }
 
@@ -227,77 +249,85 @@ func TestFiveDaysOfFailuresDisableTheWebhook(t *testing.T) {
 // retried.
 func TestSuccessPreventsDisabling(t *testing.T) {
 	t.Parallel()
-	p := newPipeline(t)
-	workspaceID := newWorkspace(p)
-	w := p.subscribe(workspaceID, p.receiver.URL("/fail/a"), func(w *Webhook) {
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	w := f.subscribe(workspaceID, f.receiver.URL("/fail/a"), func(w *Webhook) {
 		w.Failures, w.FailingSince, w.LastStatus = disableFailures, stampPtr(midnight.Add(-disableAfter)), Failed
 	})
-	p.publish(p.newEvent(workspaceID))
-	send := p.worker.send
-	p.worker.send = func(ctx context.Context, r sender.Request) sender.Result {
-		if p.receiver.Total() == 0 {
-			if err := p.store.saveHealth(ctx, w, w.after(sender.Result{StatusCode: 200}, p.now())); err != nil {
+	f.publish(f.newEvent(workspaceID))
+	send := f.worker.send
+	f.worker.send = func(ctx context.Context, r sender.Request) sender.Result {
+		if f.receiver.Total() == 0 {
+			if err := f.store.saveHealth(ctx, w, w.after(sender.Result{StatusCode: 200}, f.now())); err != nil {
 				t.Error(err)
 			}
 		}
 		return send(ctx, r)
 	}
-	errs := p.worker.Handle(t.Context(), p.receive())
-	if got := p.storedWebhook(w); !errors.Is(errs[0], lambdafn.ErrLater) || !got.Active || got.FailingSince == nil || !got.FailingSince.Time().Equal(p.now()) {
-		t.Errorf("%v, webhook: %+v", errs, got)
+	errs := f.worker.Handle(t.Context(), f.receiveMessages())
+	if !errors.Is(errs[0], lambdafn.ErrLater) {
+		t.Errorf("got %v, want ErrLater", errs[0])
 	}
-	p.run()
-	if d := p.onlyDelivery(); d.Status != Succeeded || len(d.Attempts) != 2 {
-		t.Errorf("delivery: %+v", d)
+	got := f.storedWebhook(w)
+	if !got.Active || got.FailingSince == nil || !got.FailingSince.Time().Equal(f.now()) {
+		t.Errorf("got webhook %+v, want an active one with failures since %v", got, f.now())
 	}
+	f.runUntilFinished()
+	f.wantDelivery(Succeeded, 2)
 }
 
 // The time of an event is the timestamp of its payload, not the slightly earlier time in its ID.
 func TestEventTime(t *testing.T) {
 	t.Parallel()
-	p := newPipeline(t)
-	workspaceID := newWorkspace(p)
-	eventID := p.ids.New(id.Event)
-	p.advance(5 * time.Millisecond)
-	w := p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
-	late := p.newEvent(workspaceID, func(e *event.Record) { e.ID = eventID })
-	p.publish(late)
-	p.run()
-	d := p.onlyDelivery()
-	if at, _ := id.Delivery.Time(d.ID); !at.Equal(w.CreatedAt.Time()) || d.EventID != eventID || d.Status != Succeeded {
-		t.Errorf("of %v, made at %v: %+v", w.CreatedAt, at, d)
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	eventID := f.ids.New(id.Event)
+	f.advance(5 * time.Millisecond)
+	w := f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
+	f.publish(f.newEvent(workspaceID, func(e *event.Record) { e.ID = eventID }))
+	f.runUntilFinished()
+	d := f.wantDelivery(Succeeded, 1)
+	if at, _ := id.Delivery.Time(d.ID); !at.Equal(w.CreatedAt.Time()) || d.EventID != eventID {
+		t.Errorf("got a delivery of event %s at %v, want event %s at %v", d.EventID, at, eventID, w.CreatedAt)
 	}
-	for _, payload := range []event.Text{`{}`, `{"timestamp":null}`, `{"timestamp":"yesterday"}`, `{"timestamp":1}`, `null`, `{`} {
-		broken := stream(t, p.newEvent(workspaceID, func(e *event.Record) { e.Payload = payload }))
-		if errs := p.fanout.Handle(t.Context(), broken); !errors.Is(errs[0], lambdafn.ErrPoison) {
-			t.Errorf("%s: %v", payload, errs)
+	for _, payload := range []event.Text{
+		`{}`, `{"timestamp":null}`, `{"timestamp":"yesterday"}`, `{"timestamp":1}`, `null`, `{`,
+	} {
+		invalid := streamRecords(t, f.newEvent(workspaceID, func(e *event.Record) { e.Payload = payload }))
+		if errs := f.fanout.Handle(t.Context(), invalid); !errors.Is(errs[0], lambdafn.ErrPoison) {
+			t.Errorf("payload %s: got %v, want ErrPoison", payload, errs[0])
 		}
 	}
-	if n := len(p.allDeliveries()); n != 1 {
-		t.Errorf("%d deliveries", n)
+	if n := len(f.allDeliveries()); n != 1 {
+		t.Errorf("got %d deliveries, want 1", n)
 	}
 }
 
+// An event is sent only to the webhooks that subscribed to it before it occurred.
 func TestUnsubscribedEvents(t *testing.T) {
 	t.Parallel()
-	p := newPipeline(t)
-	workspaceID := newWorkspace(p)
-	early := p.newEvent(workspaceID)
-	p.advance(time.Millisecond)
-	want := p.subscribe(workspaceID, p.receiver.URL("/ok/a"), func(w *Webhook) { w.Events = []string{"comment.*", "file.created"} })
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	early := f.newEvent(workspaceID)
+	f.advance(time.Millisecond)
+	want := f.subscribe(workspaceID, f.receiver.URL("/ok/a"), func(w *Webhook) {
+		w.Events = []string{"comment.*", "file.created"}
+	})
 	for _, change := range []func(*Webhook){
 		func(w *Webhook) { w.Active = false },
 		func(w *Webhook) { w.Events = []string{"project.*", "file.deleted"} },
 		func(w *Webhook) { w.ProjectID = "prj_01KGA4ZK70ABCDEFGHJKMNPQRT" },
 	} {
-		p.subscribe(workspaceID, p.receiver.URL("/ok/b"), change)
+		f.subscribe(workspaceID, f.receiver.URL("/ok/b"), change)
 	}
-	p.subscribe(newWorkspace(p), p.receiver.URL("/ok/b"))
-	p.publish(early, p.newEvent(workspaceID), p.newEvent(workspaceID, func(e *event.Record) { e.Type = event.MemberAdded }))
-	p.run()
-	if d := p.onlyDelivery(); d.WebhookID != want.ID || d.Status != Succeeded || p.receiver.Count("/ok/b") != 0 {
-		t.Errorf("delivery: %+v", d)
+	f.subscribe(f.newWorkspace(), f.receiver.URL("/ok/b"))
+	otherType := f.newEvent(workspaceID, func(e *event.Record) { e.Type = event.MemberAdded })
+	f.publish(early, f.newEvent(workspaceID), otherType)
+	f.runUntilFinished()
+	if d := f.wantDelivery(Succeeded, 1); d.WebhookID != want.ID {
+		t.Errorf("got a delivery to webhook %s, want %s", d.WebhookID, want.ID)
 	}
+	f.wantRequests(1)
 }
 
 // A delivery fails if its webhook is deactivated, disabled or deleted before the attempt.
@@ -305,58 +335,64 @@ func TestInactiveOrDeletedBeforeTheAttempt(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name, reason string
-		change       func(p *pipeline, w Webhook)
+		change       func(f *fixture, w Webhook)
 	}{
-		{"inactive", "the webhook is not active", func(p *pipeline, w Webhook) { w.Active = false; p.put(w) }},
-		{"disabled", "the webhook was disabled: x", func(p *pipeline, w Webhook) { w.Active, w.DisabledReason = false, "x"; p.put(w) }},
-		{"deleted", "the webhook was deleted", func(p *pipeline, w Webhook) {
-			if _, err := p.store.Client.Do(p.t.Context(), p.store.Table.Delete(db.WebhookKey(w.WorkspaceID, w.ID))); err != nil {
-				p.t.Fatal(err)
-			}
+		{"inactive", "the webhook is not active", func(f *fixture, w Webhook) {
+			w.Active = false
+			f.putWebhook(w)
 		}},
+		{"disabled", "the webhook was disabled: x", func(f *fixture, w Webhook) {
+			w.Active, w.DisabledReason = false, "x"
+			f.putWebhook(w)
+		}},
+		{"deleted", "the webhook was deleted", func(f *fixture, w Webhook) { f.deleteWebhook(w) }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			p := newPipeline(t)
-			workspaceID := newWorkspace(p)
-			w := p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
-			p.publish(p.newEvent(workspaceID))
-			tc.change(p, w)
-			p.run()
-			if d := p.onlyDelivery(); d.Status != Failed || d.Reason != tc.reason || d.Due != "" || p.receiver.Total() != 0 {
-				t.Errorf("delivery: %+v", d)
+			f := newFixture(t)
+			workspaceID := f.newWorkspace()
+			w := f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
+			f.publish(f.newEvent(workspaceID))
+			tc.change(f, w)
+			f.runUntilFinished()
+			if d := f.wantDelivery(Failed, 0); d.Reason != tc.reason || d.Due != "" {
+				t.Errorf("got delivery %+v, want reason %q and no entry in the index", d, tc.reason)
 			}
+			f.wantRequests(0)
 		})
 	}
 }
 
+// Invalid messages and stream records go to the failure queue, and do not affect valid ones.
 func TestInvalidMessagesAndRecords(t *testing.T) {
 	t.Parallel()
-	p := newPipeline(t)
-	workspaceID := newWorkspace(p)
-	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
-	p.publish(p.newEvent(workspaceID))
-	good := p.receive()
-	batch := append([]lambdafn.QueueMessage{{ID: "m1", Body: "what?"}, {ID: "m2", Body: `{"deliveryId":"dlv_1"}`}}, good...)
-	for i, err := range p.worker.Handle(t.Context(), batch) {
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
+	f.publish(f.newEvent(workspaceID))
+	valid := f.receiveMessages()
+	invalid := []lambdafn.QueueMessage{{ID: "m1", Body: "not JSON"}, {ID: "m2", Body: `{"deliveryId":"dlv_1"}`}}
+	for i, err := range f.worker.Handle(t.Context(), append(invalid, valid...)) {
 		if err != nil {
 			t.Errorf("message %d: %v", i, err)
 		}
 	}
-	bodies := strings.Join(p.failedMessages(), "\n")
-	if !strings.Contains(bodies, `"body":"what?","messageId":"m1"`) || !strings.Contains(bodies, `"messageId":"m2"`) || !strings.Contains(bodies, "does not contain the IDs of a delivery") {
-		t.Errorf("in the failure queue: %s", bodies)
+	bodies := strings.Join(f.failedMessages(), "\n")
+	for _, want := range []string{
+		`"body":"not JSON","messageId":"m1"`, `"messageId":"m2"`, "does not contain the IDs of a delivery",
+	} {
+		if !strings.Contains(bodies, want) {
+			t.Errorf("the failure queue does not contain %s: %s", want, bodies)
+		}
 	}
-	if p.receiver.Total() != 1 {
-		t.Error("an invalid message delayed the others")
-	}
-	records := stream(t, p.newEvent(workspaceID), p.newEvent("ws_x"), p.newEvent(workspaceID))
+	f.wantRequests(1)
+	records := streamRecords(t, f.newEvent(workspaceID), f.newEvent("ws_x"), f.newEvent(workspaceID))
 	records[0].NewImage["type"] = &types.AttributeValueMemberN{Value: "1"}
 	delete(records[0].NewImage, "id")
-	errs := p.fanout.Handle(t.Context(), records)
+	errs := f.fanout.Handle(t.Context(), records)
 	for i, poison := range []bool{true, true, false} {
-		if strings.Contains(fmt.Sprint(errs[i]), "poison") != poison {
-			t.Errorf("record %d: %v", i, errs[i])
+		if got := errors.Is(errs[i], lambdafn.ErrPoison); got != poison {
+			t.Errorf("record %d: got %v, want ErrPoison: %t", i, errs[i], poison)
 		}
 	}
 }
@@ -364,48 +400,41 @@ func TestInvalidMessagesAndRecords(t *testing.T) {
 // A webhook that cannot be decoded does not affect other webhooks.
 func TestUndecodableWebhook(t *testing.T) {
 	t.Parallel()
-	p := newPipeline(t)
-	workspaceID := newWorkspace(p)
-	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
-	broken := p.ids.New(id.Webhook)
-	if _, err := p.store.Client.Do(t.Context(), p.store.Table.Put(db.WebhookKey(workspaceID, broken), db.Item{
-		"createdAt": &types.AttributeValueMemberS{Value: "yesterday"},
-	})); err != nil {
-		t.Fatal(err)
-	}
-	p.publish(p.newEvent(workspaceID))
-	p.run()
-	if d := p.onlyDelivery(); d.Status != Succeeded {
-		t.Errorf("delivery: %+v", d)
-	}
-	if log := p.log.String(); !strings.Contains(log, broken) || !strings.Contains(log, `"WebhooksUnreadable":[1]`) {
-		t.Errorf("log: %s", log)
-	}
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
+	broken := f.ids.New(id.Webhook)
+	f.putItem(db.WebhookKey(workspaceID, broken), db.Item{"createdAt": &types.AttributeValueMemberS{Value: "yesterday"}})
+	f.publish(f.newEvent(workspaceID))
+	f.runUntilFinished()
+	f.wantDelivery(Succeeded, 1)
+	f.wantLog(broken, `"WebhooksUnreadable":[1]`)
 }
 
 // The work for an event depends only on its workspace: webhooks of other workspaces cause no calls.
 func TestFanoutReadsItsWorkspaceOnly(t *testing.T) {
 	t.Parallel()
-	calls, countingTransport := countCalls()
-	p := newPipeline(t, countingTransport)
+	calls, countTransport := countCalls()
+	f := newFixture(t, countTransport)
 	for range 300 {
-		p.subscribe(newWorkspace(p), "https://example.com")
+		f.subscribe(f.newWorkspace(), "https://example.com")
 	}
-	workspaceID := newWorkspace(p)
+	workspaceID := f.newWorkspace()
 	for i := range 20 {
-		p.subscribe(workspaceID, p.receiver.URL(fmt.Sprintf("/ok/%d", i)))
+		f.subscribe(workspaceID, f.receiver.URL(fmt.Sprintf("/ok/%d", i)))
 	}
-	p.publish(p.newEvent(workspaceID))
+	f.publish(f.newEvent(workspaceID))
 	if diff := cmp.Diff(map[string]int{"Query": 1, "PutItem": 20, "SendMessageBatch": 2}, calls.take()); diff != "" {
-		t.Error(diff)
+		t.Errorf("the calls of the fan-out (-want +got):\n%s", diff)
 	}
-	out, err := p.sdk.Query(t.Context(), &dynamodb.QueryInput{ // the number of items that the query read
-		TableName: &p.table, KeyConditionExpression: ptr("pk = :pk"), Select: types.SelectCount,
+	out, err := f.sdk.Query(t.Context(), &dynamodb.QueryInput{ // reads the same items as the fan-out
+		TableName: &f.table, KeyConditionExpression: aws.String("pk = :pk"), Select: types.SelectCount,
 		ExpressionAttributeValues: db.Item{":pk": &types.AttributeValueMemberS{Value: db.WebhooksOf(workspaceID).PK}},
 	})
-	if err != nil || out.ScannedCount != 20 {
-		t.Errorf("%v, %v", out, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.ScannedCount != 20 {
+		t.Errorf("the query reads %d items, want 20", out.ScannedCount)
 	}
 }
-
-func ptr[T any](v T) *T { return &v }

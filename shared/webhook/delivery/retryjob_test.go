@@ -3,7 +3,6 @@ package delivery
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -18,16 +17,16 @@ import (
 	"devplatform/shared/queue"
 )
 
-// purge deletes every visible message.
-func (p *pipeline) purge() (n int) {
-	p.t.Helper()
+// purgeQueue deletes all visible messages and returns their number.
+func (f *fixture) purgeQueue() (n int) {
+	f.t.Helper()
 	for {
-		messages := p.receive()
+		messages := f.receiveMessages()
 		if len(messages) == 0 {
 			return n
 		}
 		for _, m := range messages {
-			p.remove(m)
+			f.deleteMessage(m)
 			n++
 		}
 	}
@@ -37,55 +36,52 @@ func (p *pipeline) purge() (n int) {
 // growing intervals.
 func TestLostMessages(t *testing.T) {
 	t.Parallel()
-	p := newPipeline(t)
-	workspaceID := newWorkspace(p)
-	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
-	p.publish(p.newEvent(workspaceID))
-	if n := p.purge(); n != 1 {
-		t.Fatalf("%d messages", n)
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
+	f.publish(f.newEvent(workspaceID))
+	if n := f.purgeQueue(); n != 1 {
+		t.Fatalf("got %d messages, want 1", n)
 	}
-	var seen []time.Duration
-	for p.now().Sub(midnight) < 190*time.Minute {
-		p.retry()
-		p.advance(time.Minute)
-		if p.purge() > 0 {
-			seen = append(seen, p.now().Sub(midnight).Round(time.Minute))
+	var received []time.Duration // since the beginning of the test
+	for f.now().Sub(midnight) < 190*time.Minute {
+		f.runRetryJob()
+		f.advance(time.Minute)
+		if f.purgeQueue() > 0 {
+			received = append(received, f.now().Sub(midnight).Round(time.Minute))
 		}
 	}
-	want := []time.Duration{2, 4, 8, 16, 32, 64, 124, 184}
-	if got := fmt.Sprint(seen); len(seen) != len(want) {
-		t.Errorf("it came back after %s, want about %v minutes", got, want)
-	} else {
-		for i := range want {
-			if off := (seen[i] - want[i]*time.Minute).Abs(); off > time.Minute {
-				t.Errorf("it came back after %s, want about %v minutes", got, want)
-			}
+	wantMinutes := []time.Duration{2, 4, 8, 16, 32, 64, 124, 184}
+	if len(received) != len(wantMinutes) {
+		t.Fatalf("got messages after %v, want them after about %d minutes", received, wantMinutes)
+	}
+	for i, minutes := range wantMinutes {
+		if difference := (received[i] - minutes*time.Minute).Abs(); difference > time.Minute {
+			t.Errorf("got message %d after %v, want it after about %d minutes", i, received[i], minutes)
 		}
 	}
-	p.run()
-	if d := p.onlyDelivery(); d.Status != Succeeded || d.Tries != 1 {
-		t.Errorf("delivery: %+v", d)
-	}
+	f.runUntilFinished()
+	f.wantDelivery(Succeeded, 1)
 }
 
-// A wake is one write. The index contains the number of earlier wakes.
+// The job makes one write for each wake. The wait doubles after each wake.
 func TestCallsOfAWake(t *testing.T) {
 	t.Parallel()
-	calls, countingTransport := countCalls()
-	p := newPipeline(t, countingTransport)
-	workspaceID := newWorkspace(p)
-	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
-	p.publish(p.newEvent(workspaceID))
-	for wakes, pause := range []time.Duration{2 * time.Minute, 4 * time.Minute, 8 * time.Minute} {
-		p.purge()
-		p.advance(p.onlyDelivery().DueAt.Time().Sub(p.now()))
+	calls, countTransport := countCalls()
+	f := newFixture(t, countTransport)
+	workspaceID := f.newWorkspace()
+	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
+	f.publish(f.newEvent(workspaceID))
+	for wakes, wait := range []time.Duration{2 * time.Minute, 4 * time.Minute, 8 * time.Minute} {
+		f.purgeQueue()
+		f.advance(f.onlyDelivery().DueAt.Time().Sub(f.now()))
 		calls.take()
-		p.retry()
+		f.runRetryJob()
 		if n := calls.take()["UpdateItem"]; n != 1 {
-			t.Errorf("%d writes", n)
+			t.Errorf("got %d writes, want 1", n)
 		}
-		if d := p.onlyDelivery(); d.Wakes != wakes+1 || d.DueAt.Time().Sub(p.now()) != pause {
-			t.Errorf("woken %d times, due in %v, want %v", d.Wakes, d.DueAt.Time().Sub(p.now()), pause)
+		if d := f.onlyDelivery(); d.Wakes != wakes+1 || d.DueAt.Time().Sub(f.now()) != wait {
+			t.Errorf("got %d wakes, due in %v, want %d and %v", d.Wakes, d.DueAt.Time().Sub(f.now()), wakes+1, wait)
 		}
 	}
 }
@@ -93,174 +89,183 @@ func TestCallsOfAWake(t *testing.T) {
 // A message for a delivery that is due within a minute is delayed until it is due.
 func TestRetryJobLooksAhead(t *testing.T) {
 	t.Parallel()
-	p := newPipeline(t)
-	workspaceID := newWorkspace(p)
-	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
-	p.publish(p.newEvent(workspaceID))
-	p.purge()
-	due := p.now().Add(90 * time.Second)
-	p.change(func(d Delivery) Delivery { return d.deferred(due) })
-	p.retry()
-	if d := p.onlyDelivery(); d.Wakes != 0 {
-		t.Fatal("woken 90 seconds ahead")
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
+	f.publish(f.newEvent(workspaceID))
+	f.purgeQueue()
+	due := f.now().Add(90 * time.Second)
+	f.changeDelivery(func(d Delivery) Delivery { return d.deferred(due) })
+	f.runRetryJob()
+	if d := f.onlyDelivery(); d.Wakes != 0 {
+		t.Fatalf("got %d wakes 90 seconds before the attempt, want none", d.Wakes)
 	}
-	p.advance(45 * time.Second)
-	p.retry()
-	if d := p.onlyDelivery(); d.Wakes != 1 || !d.DueAt.Time().Equal(due.Add(messageTimeout)) || !strings.Contains(p.log.String(), `"OldestUndelivered":[0]`) {
-		t.Fatalf("delivery: %+v", d)
+	f.advance(45 * time.Second)
+	f.runRetryJob()
+	if d := f.onlyDelivery(); d.Wakes != 1 || !d.DueAt.Time().Equal(due.Add(messageTimeout)) {
+		t.Fatalf("got %d wakes, due at %v, want 1 and %v", d.Wakes, d.DueAt, due.Add(messageTimeout))
 	}
-	p.advance(44 * time.Second)
-	if n, _ := p.handleMessages(); n != 0 {
-		t.Error("the message came early")
+	f.wantLog(`"OldestUndelivered":[0]`)
+	f.advance(44 * time.Second)
+	if n, _ := f.handleMessages(); n != 0 {
+		t.Errorf("got %d messages a second before the attempt, want none", n)
 	}
-	p.advance(time.Second)
-	if n, _ := p.handleMessages(); n != 1 || p.onlyDelivery().Status != Succeeded || !p.onlyDelivery().Attempts[0].At.Time().Equal(due) {
-		t.Errorf("%d messages, %+v", n, p.onlyDelivery())
+	f.advance(time.Second)
+	if n, _ := f.handleMessages(); n != 1 {
+		t.Errorf("got %d messages, want 1", n)
+	}
+	if at := f.wantDelivery(Succeeded, 1).Attempts[0].At; !at.Time().Equal(due) {
+		t.Errorf("the attempt was at %v, want %v", at, due)
 	}
 }
 
 // Concurrent runs send one message for each delivery.
 func TestConcurrentRunsSendOnce(t *testing.T) {
 	t.Parallel()
-	p := newPipeline(t)
-	workspaceID := newWorkspace(p)
-	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
 	const events = 60
-	for range events / 10 {
-		for range 10 {
-			p.publish(p.newEvent(workspaceID))
-		}
+	for range events {
+		f.publish(f.newEvent(workspaceID))
 	}
-	p.purge()
-	p.advance(2 * time.Minute)
+	f.purgeQueue()
+	f.advance(2 * time.Minute)
 	var group sync.WaitGroup
 	for range 3 {
 		group.Go(func() {
-			if err := p.job.Run(t.Context()); err != nil {
+			if err := f.job.Run(t.Context()); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	group.Wait()
-	if n := p.purge(); n != events {
-		t.Errorf("%d messages, want %d", n, events)
+	if n := f.purgeQueue(); n != events {
+		t.Errorf("got %d messages, want %d", n, events)
 	}
-	log := p.log.String()
-	if !strings.Contains(log, `"OldestUndelivered":[120]`) {
-		t.Errorf("the log does not tell how late they are: %s", log)
-	}
+	f.wantLog(`"OldestUndelivered":[120]`)
 }
 
 // A wake whose response is lost still sends its message.
 func TestWakeWithLostResponse(t *testing.T) {
 	t.Parallel()
 	var lose atomic.Bool
-	p := newPipeline(t, func(next http.RoundTripper) http.RoundTripper {
+	f := newFixture(t, func(next http.RoundTripper) http.RoundTripper {
 		return roundTripFunc(func(r *http.Request) (*http.Response, error) {
-			answer, err := next.RoundTrip(r)
+			response, err := next.RoundTrip(r)
 			if dynamotest.Operation(r) == "UpdateItem" && lose.CompareAndSwap(true, false) {
-				_ = answer.Body.Close()
+				_ = response.Body.Close()
 				return nil, errors.New("lost")
 			}
-			return answer, err
+			return response, err
 		})
 	})
-	workspaceID := newWorkspace(p)
-	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
-	p.publish(p.newEvent(workspaceID))
-	p.purge()
-	p.advance(messageTimeout)
+	workspaceID := f.newWorkspace()
+	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
+	f.publish(f.newEvent(workspaceID))
+	f.purgeQueue()
+	f.advance(messageTimeout)
 	lose.Store(true)
-	p.retry()
-	if n := p.purge(); n != 1 || lose.Load() || p.onlyDelivery().Wakes != 1 {
-		t.Errorf("%d messages, %+v", n, p.onlyDelivery())
+	f.runRetryJob()
+	if lose.Load() {
+		t.Error("no response was lost")
+	}
+	if n := f.purgeQueue(); n != 1 {
+		t.Errorf("got %d messages, want 1", n)
+	}
+	if d := f.onlyDelivery(); d.Wakes != 1 {
+		t.Errorf("got %d wakes, want 1", d.Wakes)
 	}
 }
 
 // An expired delivery is not sent and not reported as late, even if it is still stored.
 func TestExpiredDeliveryIsNotDue(t *testing.T) {
 	t.Parallel()
-	p := newPipeline(t)
-	workspaceID := newWorkspace(p)
-	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
-	p.publish(p.newEvent(workspaceID))
-	p.purge()
-	p.advance(retention)
-	p.retry()
-	if log := p.log.String(); p.purge() != 0 || !strings.Contains(log, `"OldestUndelivered":[0]`) || !strings.Contains(log, `"DeliveriesDue":[0]`) {
-		t.Errorf("log: %s", log)
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
+	f.publish(f.newEvent(workspaceID))
+	f.purgeQueue()
+	f.advance(retention)
+	f.runRetryJob()
+	if n := f.purgeQueue(); n != 0 {
+		t.Errorf("got %d messages, want none", n)
 	}
+	f.wantLog(`"OldestUndelivered":[0]`, `"DeliveriesDue":[0]`)
 }
 
 // A run that is out of time stops, and the next run continues.
 func TestRunThatTimesOutIsContinued(t *testing.T) {
 	t.Parallel()
-	p := newPipeline(t)
-	workspaceID := newWorkspace(p)
-	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
-	p.publish(p.newEvent(workspaceID))
-	p.purge()
-	p.advance(5 * time.Minute)
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
+	f.publish(f.newEvent(workspaceID))
+	f.purgeQueue()
+	f.advance(5 * time.Minute)
 	ctx, cancel := context.WithTimeout(t.Context(), runReserve-time.Second)
 	defer cancel()
-	if err := p.job.Run(ctx); err != nil || p.purge() != 0 || p.onlyDelivery().Wakes != 0 {
-		t.Errorf("%v, %+v", err, p.onlyDelivery())
+	if err := f.job.Run(ctx); err != nil {
+		t.Error(err)
 	}
-	p.retry()
-	if n := p.purge(); n != 1 {
-		t.Errorf("%d messages", n)
+	if n, wakes := f.purgeQueue(), f.onlyDelivery().Wakes; n != 0 || wakes != 0 {
+		t.Errorf("got %d messages and %d wakes by the run without time, want none", n, wakes)
+	}
+	f.runRetryJob()
+	if n := f.purgeQueue(); n != 1 {
+		t.Errorf("got %d messages by the next run, want 1", n)
 	}
 }
 
 // A delivery that cannot be decoded is logged and not sent. It does not delay other deliveries.
 func TestUndecodableDelivery(t *testing.T) {
 	t.Parallel()
-	p := newPipeline(t)
-	workspaceID := newWorkspace(p)
-	w := p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
-	p.publish(p.newEvent(workspaceID))
-	d := p.onlyDelivery()
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	w := f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
+	f.publish(f.newEvent(workspaceID))
+	d := f.onlyDelivery()
 	item, err := db.Encode(d)
 	if err != nil {
 		t.Fatal(err)
 	}
 	item["tries"] = &types.AttributeValueMemberS{Value: "many"}
 	other := d.ID[:len(d.ID)-1] + "0"
-	for key, place := range map[db.Key]string{
+	for key, dueAt := range map[db.Key]string{
 		db.DeliveryKey(w.ID, d.ID):  d.DueAt.String(),
 		db.DeliveryKey(w.ID, other): "0 o'clock", // not a valid timestamp
 	} {
-		item["dueAt"] = &types.AttributeValueMemberS{Value: place}
-		if _, err := p.store.Client.Do(t.Context(), p.store.Table.Put(key, item)); err != nil {
-			t.Fatal(err)
-		}
+		item["dueAt"] = &types.AttributeValueMemberS{Value: dueAt}
+		f.putItem(key, item)
 	}
-	if _, errs := p.handleMessages(); len(errs) != 0 {
-		t.Error(errs)
+	if _, errs := f.handleMessages(); len(errs) != 0 {
+		t.Errorf("got the errors %v, want none", errs)
 	}
-	if bodies := p.failedMessages(); len(bodies) != 1 || !strings.Contains(bodies[0], d.ID) {
-		t.Errorf("in the failure queue: %v", bodies)
+	if bodies := f.failedMessages(); len(bodies) != 1 || !strings.Contains(bodies[0], d.ID) {
+		t.Errorf("got messages %v in the failure queue, want one with the ID %s", bodies, d.ID)
 	}
 	for range 6 { // the wait between wakes grows as for any other delivery
-		p.advance(maxWakeWait)
-		p.retry()
+		f.advance(maxWakeWait)
+		f.runRetryJob()
 	}
-	if n := p.purge(); n != 0 || !strings.Contains(p.log.String(), "delivery cannot be decoded") {
-		t.Errorf("%d messages: %s", n, p.log)
+	if n := f.purgeQueue(); n != 0 {
+		t.Errorf("got %d messages, want none", n)
 	}
-	for _, item := range dynamotest.Dump(t, p.sdk, p.table) {
-		if place, ok := item["dueAt"].(*types.AttributeValueMemberS); ok && place.Value <= p.now().Add(30*time.Minute).Format(time.RFC3339) {
-			t.Errorf("it is due again at %s", place.Value)
+	f.wantLog("delivery cannot be decoded")
+	earliest := f.now().Add(30 * time.Minute).Format(time.RFC3339)
+	for _, item := range dynamotest.Dump(t, f.sdk, f.table) {
+		if dueAt, ok := item["dueAt"].(*types.AttributeValueMemberS); ok && dueAt.Value <= earliest {
+			t.Errorf("a delivery is due at %s, want a time after %s", dueAt.Value, earliest)
 		}
 	}
 }
 
-// failCalls makes the calls of an operation fail while on returns true.
-func failCalls(operation string, on func() bool) aroundCalls {
+// failCalls makes the calls of an operation fail while unavailable returns true.
+func failCalls(operation string, unavailable func() bool) middleware {
 	return func(next http.RoundTripper) http.RoundTripper {
 		return roundTripFunc(func(r *http.Request) (*http.Response, error) {
-			if dynamotest.Operation(r) == operation && on() {
-				return nil, errors.New("cut off")
+			if dynamotest.Operation(r) == operation && unavailable() {
+				return nil, errors.New("connection lost")
 			}
 			return next.RoundTrip(r)
 		})
@@ -275,11 +280,11 @@ func (f roundTripFunc) RoundTrip(r *http.Request) (*http.Response, error) { retu
 func TestOutages(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
-		operation string
-		fanout    bool // fails
-		worker    bool // fails
-		requests  int  // before the outage is over
-		job       bool // fails
+		operation   string // fails during the outage
+		fanoutFails bool
+		workerFails bool
+		requests    int // during the outage
+		jobFails    bool
 	}{
 		{"Query", true, false, 1, true},
 		{"BatchGetItem", false, true, 0, false},
@@ -290,37 +295,33 @@ func TestOutages(t *testing.T) {
 	} {
 		t.Run(tc.operation, func(t *testing.T) {
 			t.Parallel()
-			away := false
-			p := newPipeline(t, failCalls(tc.operation, func() bool { return away }))
-			workspaceID := newWorkspace(p)
-			p.subscribe(workspaceID, p.receiver.URL("/fail/a"))
-			e := p.newEvent(workspaceID)
-			away = true
-			err := errors.Join(p.fanout.Handle(t.Context(), stream(t, e))...)
-			if (err != nil) != tc.fanout || err != nil && !errors.Is(err, db.ErrUnavailable) && !errors.Is(err, queue.ErrUnavailable) {
-				t.Errorf("fan-out: %v", err)
+			outage := false
+			f := newFixture(t, failCalls(tc.operation, func() bool { return outage }))
+			workspaceID := f.newWorkspace()
+			f.subscribe(workspaceID, f.receiver.URL("/fail/a"))
+			e := f.newEvent(workspaceID)
+			outage = true
+			err := errors.Join(f.fanout.Handle(t.Context(), streamRecords(t, e))...)
+			unavailable := errors.Is(err, db.ErrUnavailable) || errors.Is(err, queue.ErrUnavailable)
+			if (err != nil) != tc.fanoutFails || unavailable != tc.fanoutFails {
+				t.Errorf("fan-out: got %v, want ErrUnavailable: %t", err, tc.fanoutFails)
 			}
-			away = false
-			p.publish(e)
-			away = true
-			failed := false
-			for _, err := range p.worker.Handle(t.Context(), p.receive()[:1]) {
-				failed = failed || errors.Is(err, db.ErrUnavailable)
+			outage = false
+			f.publish(e)
+			outage = true
+			err = f.worker.Handle(t.Context(), f.receiveMessages()[:1])[0]
+			if failed := errors.Is(err, db.ErrUnavailable); failed != tc.workerFails {
+				t.Errorf("worker: got %v, want ErrUnavailable: %t", err, tc.workerFails)
 			}
-			if failed != tc.worker {
-				t.Errorf("worker: %v", failed)
+			f.wantRequests(tc.requests)
+			f.advance(4 * time.Minute)
+			if err := f.job.Run(t.Context()); (err != nil) != tc.jobFails {
+				t.Errorf("retry job: got %v, want an error: %t", err, tc.jobFails)
 			}
-			if n := p.receiver.Total(); n != tc.requests {
-				t.Errorf("%d requests", n)
-			}
-			p.advance(4 * time.Minute)
-			if err := p.job.Run(t.Context()); (err != nil) != tc.job {
-				t.Errorf("retry job: %v", err)
-			}
-			away = false
-			p.run()
-			if d := p.onlyDelivery(); d.Status != Succeeded || d.Tries > 3 {
-				t.Errorf("delivery: %+v", d)
+			outage = false
+			f.runUntilFinished()
+			if d := f.onlyDelivery(); d.Status != Succeeded || d.Tries > 3 {
+				t.Errorf("got delivery %+v, want a success after at most three attempts", d)
 			}
 		})
 	}
@@ -329,45 +330,46 @@ func TestOutages(t *testing.T) {
 // While the keys are unavailable, no attempt is made or counted.
 func TestUnavailableKeys(t *testing.T) {
 	t.Parallel()
-	p := newPipeline(t)
-	workspaceID := newWorkspace(p)
-	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
-	p.publish(p.newEvent(workspaceID))
-	secrets := p.worker.secrets
-	p.worker.secrets = func(context.Context, Webhook, time.Time) ([]string, error) { return nil, errors.New("no keys") }
-	if errs := p.worker.Handle(t.Context(), p.receive()); errs[0] == nil || p.onlyDelivery().Tries != 0 {
-		t.Errorf("%v, %+v", errs, p.onlyDelivery())
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
+	f.publish(f.newEvent(workspaceID))
+	secrets := f.worker.secrets
+	f.worker.secrets = func(context.Context, Webhook, time.Time) ([]string, error) { return nil, errors.New("no keys") }
+	if errs := f.worker.Handle(t.Context(), f.receiveMessages()); errs[0] == nil {
+		t.Error("got no error, want one because the keys are unavailable")
 	}
-	p.worker.secrets = secrets
-	p.run()
-	if d := p.onlyDelivery(); d.Status != Succeeded || d.Tries != 1 {
-		t.Errorf("delivery: %+v", d)
+	if d := f.onlyDelivery(); d.Tries != 0 {
+		t.Errorf("got %d tries, want none", d.Tries)
 	}
+	f.worker.secrets = secrets
+	f.runUntilFinished()
+	f.wantDelivery(Succeeded, 1)
 }
 
 // The result of an attempt is stored even if responses are lost repeatedly, so that the request is not sent twice.
 func TestRecordIsRetried(t *testing.T) {
 	t.Parallel()
+	const claims, lostResponses = 1, 2 * dynamotest.Attempts // twice as many as one call of the SDK retries
 	updates := 0
-	p := newPipeline(t, func(next http.RoundTripper) http.RoundTripper {
+	f := newFixture(t, func(next http.RoundTripper) http.RoundTripper {
 		return roundTripFunc(func(r *http.Request) (*http.Response, error) {
-			answer, err := next.RoundTrip(r)
+			response, err := next.RoundTrip(r)
 			if dynamotest.Operation(r) == "UpdateItem" {
-				if updates++; updates > 1 && updates <= 1+2*dynamotest.Attempts { // the claim, and then twice as often as the SDK tries
-					_ = answer.Body.Close()
+				if updates++; updates > claims && updates <= claims+lostResponses {
+					_ = response.Body.Close()
 					return nil, errors.New("lost")
 				}
 			}
-			return answer, err
+			return response, err
 		})
 	})
-	workspaceID := newWorkspace(p)
-	p.subscribe(workspaceID, p.receiver.URL("/ok/a"))
-	p.publish(p.newEvent(workspaceID))
-	if _, errs := p.handleMessages(); len(errs) != 0 {
-		t.Error(errs)
+	workspaceID := f.newWorkspace()
+	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
+	f.publish(f.newEvent(workspaceID))
+	if _, errs := f.handleMessages(); len(errs) != 0 {
+		t.Errorf("got the errors %v, want none", errs)
 	}
-	if d := p.onlyDelivery(); d.Status != Succeeded || d.Tries != 1 || p.receiver.Total() != 1 {
-		t.Errorf("delivery: %+v", d)
-	}
+	f.wantDelivery(Succeeded, 1)
+	f.wantRequests(1)
 }

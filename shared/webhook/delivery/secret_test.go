@@ -19,7 +19,7 @@ import (
 
 const webhookA, webhookB = "wh_01K9ZQ3V7M8T5XW2ABCDEFGHJK", "wh_01K9ZQ3V7M8T5XW2ABCDEFGHJM"
 
-// noon is the time in the tests without a pipeline.
+// noon is the time in the tests without a fixture.
 var noon = time.Date(2031, 5, 5, 12, 0, 0, 0, time.UTC)
 
 func fixedClock() time.Time { return noon }
@@ -34,87 +34,97 @@ func TestSealing(t *testing.T) {
 			r.Fatal(err)
 		}
 		if opened, err := s.open(t.Context(), webhookA, sealed); err != nil || opened != secret {
-			r.Fatalf("opened %q, %v", opened, err)
+			r.Fatalf("got %q, %v, want %q", opened, err, secret)
 		}
 		if _, err := s.open(t.Context(), webhookB, sealed); !errors.Is(err, errSealed) {
-			r.Fatalf("for another webhook: %v", err)
+			r.Fatalf("open for another webhook: got %v, want errSealed", err)
 		}
-		i := rapid.IntRange(0, len(sealed)-1).Draw(r, "i")
-		broken := sealed[:i] + string(rapid.ByteRange('0', 'z').Filter(func(b byte) bool { return b != sealed[i] }).Draw(r, "b")) + sealed[i+1:]
-		if opened, err := s.open(t.Context(), webhookA, broken); !isLost(err) {
-			r.Fatalf("opened %q of %q, %v", opened, broken, err)
+		i := rapid.IntRange(0, len(sealed)-1).Draw(r, "index")
+		otherByte := rapid.ByteRange('0', 'z').Filter(func(b byte) bool { return b != sealed[i] }).Draw(r, "byte")
+		changed := sealed[:i] + string(otherByte) + sealed[i+1:]
+		if opened, err := s.open(t.Context(), webhookA, changed); !isLost(err) {
+			r.Fatalf("open %q, of which one byte was changed: got %q, %v, want an error", changed, opened, err)
 		}
 	})
-	again := map[string]bool{}
-	for range 10 {
-		sealed, err := s.Seal(t.Context(), webhookA, "s")
-		if err != nil || again[sealed] {
-			t.Fatalf("%s, %v", sealed, err)
-		}
-		again[sealed] = true
-	}
 	for _, text := range []string{"", "k1", "k1.", ".", "k1.AAAA", "k1.*", "k2." + strings.Repeat("A", 60)} {
 		if _, err := s.open(t.Context(), webhookA, text); !isLost(err) {
-			t.Errorf("%q: %v", text, err)
+			t.Errorf("open %q: got %v, want an error that the secret is lost", text, err)
 		}
 	}
 }
 
-// secretsWithKeys returns Secrets with keys, the first of which is the current one; without keys, the ring is
-// unavailable.
+// Sealing the same secret twice returns different texts.
+func TestSealingIsRandomized(t *testing.T) {
+	t.Parallel()
+	s := Secrets{slicetest.Keys(fixedClock)}
+	known := map[string]bool{}
+	for range 10 {
+		sealed, err := s.Seal(t.Context(), webhookA, "s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if known[sealed] {
+			t.Fatalf("%s was returned twice", sealed)
+		}
+		known[sealed] = true
+	}
+}
+
+// secretsWithKeys returns Secrets with a ring of keys. The first key is the current one. If there are no keys, the ring
+// is unavailable.
 func secretsWithKeys(kids ...string) Secrets {
 	ring := ""
 	for i, kid := range kids {
 		if i == 0 {
 			ring = `{"current":"` + kid + `"`
 		}
-		ring += `,"` + kid + `":"` + kid + ` is what seals the secrets of these tests"`
+		ring += `,"` + kid + `":"the test key with the ID ` + kid + ` of 32 bytes"`
 	}
 	return Secrets{config.NewKeys(func(context.Context) (string, error) {
 		if ring == "" {
-			return "", errors.New("no ring today")
+			return "", errors.New("the key ring is unavailable")
 		}
 		return ring + "}", nil
 	}, fixedClock)}
 }
 
-// The keys of the ring are rotated, and a key may be removed.
+// Secrets that were sealed with an old key can be opened until the key is removed from the ring.
 func TestSecretsOfOldKeys(t *testing.T) {
 	t.Parallel()
-	old, both, only := secretsWithKeys("k1"), secretsWithKeys("k2", "k1"), secretsWithKeys("k2")
-	sealed, err := old.Seal(t.Context(), webhookA, "old")
+	oldRing, rotatedRing, newRing := secretsWithKeys("k1"), secretsWithKeys("k2", "k1"), secretsWithKeys("k2")
+	wantLive := func(s Secrets, w Webhook, want ...string) {
+		t.Helper()
+		if live, err := s.Live(t.Context(), w, noon); err != nil || !slices.Equal(live, want) {
+			t.Errorf("got the secrets %q, %v, want %q", live, err, want)
+		}
+	}
+	sealed, err := oldRing.Seal(t.Context(), webhookA, "old")
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := Webhook{ID: webhookA, Secret: sealed}
-	if live, err := both.Live(t.Context(), w, noon); err != nil || !slices.Equal(live, []string{"old"}) {
-		t.Errorf("%q, %v", live, err)
+	wantLive(rotatedRing, w, "old")
+	if _, err := newRing.Live(t.Context(), w, noon); !errors.Is(err, config.ErrUnknownKey) {
+		t.Errorf("Live without the old key: got %v, want ErrUnknownKey", err)
 	}
-	if live, err := only.Live(t.Context(), w, noon); !errors.Is(err, config.ErrUnknownKey) {
-		t.Errorf("%q, %v", live, err)
-	}
-	next, rotated, err := only.Rotate(t.Context(), w, "new", noon)
+	next, rotated, err := newRing.Rotate(t.Context(), w, "new", noon)
 	if err != nil || !rotated || len(next.Previous) != 0 {
-		t.Errorf("%+v, %t, %v", next, rotated, err)
+		t.Errorf("got %+v, %t, %v, want a rotation without a previous secret", next, rotated, err)
 	}
 	next.Previous = []PreviousSecret{{Sealed: sealed, Until: clock.Stamp(noon.Add(time.Hour))}}
-	if live, err := only.Live(t.Context(), next, noon); err != nil || !slices.Equal(live, []string{"new"}) {
-		t.Errorf("%q, %v", live, err)
+	wantLive(newRing, next, "new")
+	wantLive(rotatedRing, next, "new", "old")
+	unavailable := secretsWithKeys()
+	if _, _, err := unavailable.Rotate(t.Context(), w, "new", noon); !errors.Is(err, config.ErrUnavailable) {
+		t.Errorf("Rotate: got %v, want ErrUnavailable", err)
 	}
-	if live, err := both.Live(t.Context(), next, noon); err != nil || !slices.Equal(live, []string{"new", "old"}) {
-		t.Errorf("%q, %v", live, err)
-	}
-	none := secretsWithKeys()
-	if _, _, err := none.Rotate(t.Context(), w, "new", noon); !errors.Is(err, config.ErrUnavailable) {
-		t.Errorf("without keys: %v", err)
-	}
-	if _, err := none.Live(t.Context(), w, noon); !errors.Is(err, config.ErrUnavailable) {
-		t.Errorf("without keys: %v", err)
+	if _, err := unavailable.Live(t.Context(), w, noon); !errors.Is(err, config.ErrUnavailable) {
+		t.Errorf("Live: got %v, want ErrUnavailable", err)
 	}
 }
 
-// Whatever the order of rotations, the live secrets are the newest one and those that were replaced less than 24 h ago,
-// at most twenty, newest first and none twice.
+// After any sequence of rotations, the live secrets are the newest one and at most twenty that were replaced less than
+// 24 h ago, newest first and without duplicates.
 func TestRotations(t *testing.T) {
 	t.Parallel()
 	s := Secrets{slicetest.Keys(fixedClock)}
@@ -135,7 +145,7 @@ func TestRotations(t *testing.T) {
 			secret := rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "f", "g"}).Draw(r, "secret")
 			next, rotated, err := s.Rotate(t.Context(), w, secret, now)
 			if err != nil || rotated != (secret != current) {
-				r.Fatalf("%s to %s: %t, %v", current, secret, rotated, err)
+				r.Fatalf("rotation from %s to %s: got %t, %v", current, secret, rotated, err)
 			}
 			if rotated {
 				history = slices.DeleteFunc(append([]replaced{{current, now}}, history...), func(old replaced) bool {
@@ -151,8 +161,11 @@ func TestRotations(t *testing.T) {
 				}
 			}
 			live, err := s.Live(t.Context(), w, now)
-			if diff := cmp.Diff(want, live); diff != "" || err != nil {
-				r.Fatal(diff, err)
+			if err != nil {
+				r.Fatal(err)
+			}
+			if diff := cmp.Diff(want, live); diff != "" {
+				r.Fatalf("the live secrets (-want +got):\n%s", diff)
 			}
 		}
 	})
@@ -173,8 +186,11 @@ func TestManyRotationsInADay(t *testing.T) {
 		}
 		want = append([]string{strconv.Itoa(i + 1)}, want...)
 		live, err := s.Live(t.Context(), w, noon.Add(secretOverlap-time.Millisecond))
-		if diff := cmp.Diff(want[:min(len(want), 21)], live); diff != "" || err != nil {
-			t.Fatal(diff, err)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want[:min(len(want), 1+maxPrevious)], live); diff != "" {
+			t.Fatalf("the live secrets (-want +got):\n%s", diff)
 		}
 	}
 }

@@ -17,28 +17,31 @@ import (
 
 var tooSlow = sender.Result{Error: "too slow", TimedOut: true}
 
-// Concurrent attempts have read the same health: their counts are added up, and the time of the first failure is kept.
+// The counts of concurrent attempts, which read the same health, are added up. The time of the first failure is kept.
 func TestHealthOfConcurrentAttempts(t *testing.T) {
 	t.Parallel()
-	p := newPipeline(t)
-	w := p.subscribe(newWorkspace(p), "https://example.com")
+	f := newFixture(t)
+	w := f.subscribe(f.newWorkspace(), "https://example.com")
 	for i := range 3 {
 		at := midnight.Add(time.Duration(i) * time.Second)
-		if err := p.store.saveHealth(t.Context(), w, w.after(tooSlow, at)); err != nil {
+		if err := f.store.saveHealth(t.Context(), w, w.after(tooSlow, at)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	want := Health{
-		Timeouts: 3, Failures: 3, FailingSince: stampPtr(midnight), LastAt: stampPtr(midnight.Add(2 * time.Second)), LastStatus: Failed,
+		Timeouts: 3, Failures: 3, FailingSince: stampPtr(midnight),
+		LastAt: stampPtr(midnight.Add(2 * time.Second)), LastStatus: Failed,
 	}
-	if diff := cmp.Diff(want, p.storedWebhook(w).Health); diff != "" {
-		t.Error(diff)
+	if diff := cmp.Diff(want, f.storedWebhook(w).Health); diff != "" {
+		t.Errorf("the health after three failures (-want +got):\n%s", diff)
 	}
-	if err := p.store.saveHealth(t.Context(), w, w.after(sender.Result{}, midnight)); err != nil { // it has read nothing of the three
+	// A success resets the failures even if its attempt read the health before them.
+	if err := f.store.saveHealth(t.Context(), w, w.after(sender.Result{}, midnight)); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(Health{LastAt: stampPtr(midnight), LastStatus: Succeeded}, p.storedWebhook(w).Health); diff != "" {
-		t.Error(diff)
+	want = Health{LastAt: stampPtr(midnight), LastStatus: Succeeded}
+	if diff := cmp.Diff(want, f.storedWebhook(w).Health); diff != "" {
+		t.Errorf("the health after the success (-want +got):\n%s", diff)
 	}
 }
 
@@ -46,84 +49,88 @@ func TestHealthOfConcurrentAttempts(t *testing.T) {
 // writes.
 func TestHealthCountersBeyondTheirLimits(t *testing.T) {
 	t.Parallel()
-	p := newPipeline(t)
-	w := p.subscribe(newWorkspace(p), "https://example.com", func(w *Webhook) {
+	f := newFixture(t)
+	w := f.subscribe(f.newWorkspace(), "https://example.com", func(w *Webhook) {
 		w.Timeouts, w.Failures, w.FailingSince = maxTimeouts-1, disableFailures-1, stampPtr(midnight)
 	})
-	note := func(read Webhook, result sender.Result) {
+	saveResult := func(read Webhook, result sender.Result) {
 		t.Helper()
-		if err := p.store.saveHealth(t.Context(), read, read.after(result, midnight.Add(time.Second))); err != nil {
+		if err := f.store.saveHealth(t.Context(), read, read.after(result, midnight.Add(time.Second))); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for range 10 {
-		note(w, tooSlow)
+		saveResult(w, tooSlow)
 	}
-	counted := p.storedWebhook(w)
+	counted := f.storedWebhook(w)
 	if counted.Failures != disableFailures+9 || counted.Timeouts != maxTimeouts+9 {
-		t.Fatalf("webhook: %+v", counted)
+		t.Fatalf("got webhook %+v, want %d failures and %d time-outs", counted, disableFailures+9, maxTimeouts+9)
 	}
 	for range 3 {
-		note(counted, tooSlow)
-		note(counted, sender.Result{StatusCode: 500, Error: "status 500"})
+		saveResult(counted, tooSlow)
+		saveResult(counted, sender.Result{StatusCode: 500, Error: "status 500"})
 	}
-	if diff := cmp.Diff(counted.Health, p.storedWebhook(w).Health); diff != "" {
-		t.Error(diff)
+	if diff := cmp.Diff(counted.Health, f.storedWebhook(w).Health); diff != "" {
+		t.Errorf("later failures changed the health:\n%s", diff)
 	}
 	if after := counted.after(tooSlow, midnight.Add(2*time.Second)); after.changedSince(counted.Health) {
-		t.Errorf("another write for %+v", after)
+		t.Errorf("the health %+v would be stored again", after)
 	}
-	if after := p.storedWebhook(w).after(tooSlow, midnight.Add(disableAfter)); !after.shouldDisable(midnight.Add(disableAfter)) || !after.unhealthy() {
-		t.Errorf("after five days: %+v", after)
+	end := midnight.Add(disableAfter)
+	if after := f.storedWebhook(w).after(tooSlow, end); !after.shouldDisable(end) || !after.unhealthy() {
+		t.Errorf("got health %+v after five days, want an unhealthy endpoint that should be disabled", after)
 	}
 }
 
-// The result of an attempt does not change the health of a replaced endpoint, and does not create a deleted webhook
-// again.
+// The result of an attempt does not change a webhook whose endpoint was replaced during the attempt. It does not create
+// a deleted webhook again.
 func TestHealthOfAnOldGenerationIsIgnored(t *testing.T) {
 	t.Parallel()
-	p := newPipeline(t)
-	old := p.subscribe(newWorkspace(p), "https://example.com")
-	now := old
-	now.Generation++
-	p.put(now)
-	gone := p.subscribe(old.WorkspaceID, "https://example.com")
-	if _, err := p.store.Client.Do(t.Context(), p.store.Table.Delete(db.WebhookKey(gone.WorkspaceID, gone.ID))); err != nil {
-		t.Fatal(err)
-	}
-	for _, w := range []Webhook{old, gone} {
-		if err := p.store.saveHealth(t.Context(), w, w.after(tooSlow, midnight)); err != nil {
+	f := newFixture(t)
+	read := f.subscribe(f.newWorkspace(), "https://example.com")
+	replaced := read
+	replaced.Generation++
+	f.putWebhook(replaced)
+	deleted := f.subscribe(read.WorkspaceID, "https://example.com")
+	f.deleteWebhook(deleted)
+	for _, w := range []Webhook{read, deleted} {
+		after := w.after(tooSlow, midnight)
+		if err := f.store.saveHealth(t.Context(), w, after); err != nil {
 			t.Error(err)
 		}
-		if done, err := p.store.disable(t.Context(), w, w.after(tooSlow, midnight), decision{reason: "x"}, midnight); done || err != nil {
-			t.Errorf("disabled: %v, %v", done, err)
+		disabled, err := f.store.disable(t.Context(), w, after, decision{reason: "x"}, midnight)
+		if disabled || err != nil {
+			t.Errorf("disable: got %t, %v, want false", disabled, err)
 		}
-		if taken, err := p.store.takeProbe(t.Context(), w, midnight, midnight.Add(leaseTime)); taken || err != nil {
-			t.Errorf("probe: %v, %v", taken, err)
+		taken, err := f.store.takeProbe(t.Context(), w, midnight, midnight.Add(leaseTime))
+		if taken || err != nil {
+			t.Errorf("takeProbe: got %t, %v, want false", taken, err)
 		}
 	}
-	if diff := cmp.Diff(now, p.storedWebhook(old), cmp.AllowUnexported(Webhook{})); diff != "" {
-		t.Error(diff)
+	if diff := cmp.Diff(replaced, f.storedWebhook(read), cmp.AllowUnexported(Webhook{})); diff != "" {
+		t.Errorf("the webhook with the new endpoint was changed:\n%s", diff)
 	}
-	if _, err := p.store.Webhook(t.Context(), gone.WorkspaceID, gone.ID); !errors.Is(err, db.ErrNotFound) {
-		t.Errorf("the deleted one: %v", err)
+	if _, err := f.store.Webhook(t.Context(), deleted.WorkspaceID, deleted.ID); !errors.Is(err, db.ErrNotFound) {
+		t.Errorf("the deleted webhook: got %v, want ErrNotFound", err)
 	}
 }
 
-// A webhook is disabled once, even if it is requested repeatedly.
+// Only the first of several attempts disables the webhook.
 func TestWebhookIsDisabledOnce(t *testing.T) {
 	t.Parallel()
-	p := newPipeline(t)
-	w := p.subscribe(newWorkspace(p), "https://example.com")
+	f := newFixture(t)
+	w := f.subscribe(f.newWorkspace(), "https://example.com")
 	for i := range 2 {
-		done, err := p.store.disable(t.Context(), w, w.after(tooSlow, midnight), decision{reason: "for a reason"}, midnight.Add(time.Hour))
-		if err != nil || done != (i == 0) {
-			t.Errorf("%d: %v, %v", i, done, err)
+		after, now := w.after(tooSlow, midnight), midnight.Add(time.Hour)
+		disabled, err := f.store.disable(t.Context(), w, after, decision{reason: "the reason"}, now)
+		if err != nil || disabled != (i == 0) {
+			t.Errorf("call %d: got %t, %v, want %t", i, disabled, err, i == 0)
 		}
 	}
-	got := p.storedWebhook(w)
-	if got.Active || got.DisabledReason != "for a reason" || got.Revision != w.Revision+1 || !got.UpdatedAt.Time().Equal(midnight.Add(time.Hour)) || got.Failures != 1 {
-		t.Errorf("webhook: %+v", got)
+	got := f.storedWebhook(w)
+	if got.Active || got.DisabledReason != "the reason" || got.Revision != w.Revision+1 ||
+		!got.UpdatedAt.Time().Equal(midnight.Add(time.Hour)) || got.Failures != 1 {
+		t.Errorf("got webhook %+v, want it to be disabled after one hour, with one failure and the next revision", got)
 	}
 }
 
@@ -131,25 +138,25 @@ func TestWebhookIsDisabledOnce(t *testing.T) {
 // taken again when it has expired.
 func TestProbeLease(t *testing.T) {
 	t.Parallel()
-	var losses atomic.Int32
-	losses.Store(1)
-	p := newPipeline(t, func(next http.RoundTripper) http.RoundTripper {
+	var responsesToLose atomic.Int32
+	responsesToLose.Store(1)
+	f := newFixture(t, func(next http.RoundTripper) http.RoundTripper {
 		return roundTripFunc(func(r *http.Request) (*http.Response, error) {
-			answer, err := next.RoundTrip(r)
-			if dynamotest.Operation(r) == "UpdateItem" && losses.Add(-1) >= 0 {
-				_ = answer.Body.Close()
+			response, err := next.RoundTrip(r)
+			if dynamotest.Operation(r) == "UpdateItem" && responsesToLose.Add(-1) >= 0 {
+				_ = response.Body.Close()
 				return nil, errors.New("lost")
 			}
-			return answer, err
+			return response, err
 		})
 	})
-	w := p.subscribe(newWorkspace(p), "https://example.com")
-	ask := func(at time.Time) (winners int32) {
+	w := f.subscribe(f.newWorkspace(), "https://example.com")
+	takeConcurrently := func(at time.Time) (successes int32) {
 		var taken atomic.Int32
 		var group sync.WaitGroup
 		for range 5 {
 			group.Go(func() {
-				ok, err := p.worker.store.takeProbe(t.Context(), w, at, at.Add(leaseTime))
+				ok, err := f.worker.store.takeProbe(t.Context(), w, at, at.Add(leaseTime))
 				if err != nil {
 					t.Error(err)
 				}
@@ -164,9 +171,13 @@ func TestProbeLease(t *testing.T) {
 	for _, tc := range []struct {
 		at   time.Time
 		want int32
-	}{{midnight, 1}, {midnight.Add(leaseTime - time.Millisecond), 0}, {midnight.Add(leaseTime), 1}} {
-		if got := ask(tc.at); got != tc.want {
-			t.Errorf("at %v: %d have it, want %d", tc.at, got, tc.want)
+	}{
+		{midnight, 1},
+		{midnight.Add(leaseTime - time.Millisecond), 0},
+		{midnight.Add(leaseTime), 1},
+	} {
+		if got := takeConcurrently(tc.at); got != tc.want {
+			t.Errorf("at %v: %d requests took the lease, want %d", tc.at, got, tc.want)
 		}
 	}
 }

@@ -18,12 +18,12 @@ import (
 	"devplatform/shared/webhook/sender"
 )
 
-// Attempts write only what changes: neither the payload nor the results of earlier attempts are sent to storage again.
+// Each payload and each result of an attempt is written once.
 func TestSaveWritesOnlyChanges(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	var writes []string
-	p := newPipeline(t, func(next http.RoundTripper) http.RoundTripper {
+	f := newFixture(t, func(next http.RoundTripper) http.RoundTripper {
 		return roundTripFunc(func(r *http.Request) (*http.Response, error) {
 			if operation := dynamotest.Operation(r); operation == "PutItem" || operation == "UpdateItem" {
 				body, err := io.ReadAll(r.Body)
@@ -38,15 +38,14 @@ func TestSaveWritesOnlyChanges(t *testing.T) {
 			return next.RoundTrip(r)
 		})
 	})
-	workspaceID := newWorkspace(p)
-	p.subscribe(workspaceID, p.receiver.URL("/status/500"))
-	p.publish(p.newEvent(workspaceID, func(e *event.Record) {
+	workspaceID := f.newWorkspace()
+	f.subscribe(workspaceID, f.receiver.URL("/status/500"))
+	f.publish(f.newEvent(workspaceID, func(e *event.Record) {
 		e.Payload = event.Text(strings.Replace(string(e.Payload), `"type"`, `"note":"a long payload","type"`, 1))
 	}))
-	p.run()
-	d := p.onlyDelivery()
-	if len(d.Attempts) != maxTries || !strings.Contains(string(d.Payload), "a long payload") {
-		t.Fatalf("delivery: %+v", d)
+	f.runUntilFinished()
+	if d := f.wantDelivery(Failed, maxTries); !strings.Contains(string(d.Payload), "a long payload") {
+		t.Fatalf("got payload %s, want the long one", d.Payload)
 	}
 	payloads, errors := 0, 0
 	for _, body := range writes {
@@ -54,26 +53,26 @@ func TestSaveWritesOnlyChanges(t *testing.T) {
 		errors += strings.Count(body, "status 500")
 	}
 	if payloads != 1 || errors != maxTries {
-		t.Errorf("in %d writes the payload was written %d times, the results of %d attempts %d times", len(writes), payloads, maxTries, errors)
+		t.Errorf("%d writes contain %d payloads and %d results, want 1 and %d", len(writes), payloads, errors, maxTries)
 	}
 }
 
-// Whatever the transition, the stored delivery is the one that save returns, also when attempts are dropped.
+// After every transition, the stored delivery is the one that save returns, also when the oldest attempts are dropped.
 func TestSaveStoresEveryTransition(t *testing.T) {
 	t.Parallel()
-	p := newPipeline(t)
-	workspaceID := newWorkspace(p)
-	w := p.subscribe(workspaceID, "https://example.com")
-	p.publish(p.newEvent(workspaceID))
-	now, d := p.now(), p.onlyDelivery()
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	w := f.subscribe(workspaceID, "https://example.com")
+	f.publish(f.newEvent(workspaceID))
+	now, d := f.now(), f.onlyDelivery()
 	save := func(next Delivery) {
 		t.Helper()
-		stored, err := p.store.save(t.Context(), d, next)
+		stored, err := f.store.save(t.Context(), d, next)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(stored, p.onlyDelivery()); diff != "" {
-			t.Fatal(diff)
+		if diff := cmp.Diff(stored, f.onlyDelivery()); diff != "" {
+			t.Fatalf("the stored delivery (-want +got):\n%s", diff)
 		}
 		d = stored
 	}
@@ -89,59 +88,57 @@ func TestSaveStoresEveryTransition(t *testing.T) {
 		save(d.finished(Failed, "the webhook is not active"))
 	}
 	if len(d.Attempts) != maxAttemptsKept {
-		t.Errorf("%d attempts", len(d.Attempts))
+		t.Errorf("got %d attempts, want %d", len(d.Attempts), maxAttemptsKept)
 	}
 }
 
-// Items of earlier versions, which lack attributes, are changed like others.
-func TestSaveItemOfAnEarlierVersion(t *testing.T) {
+// An item of another version of the program, which lacks attributes and has unknown ones, can be changed.
+func TestSaveItemOfAnotherVersion(t *testing.T) {
 	t.Parallel()
-	p := newPipeline(t)
-	workspaceID := newWorkspace(p)
-	w := p.subscribe(workspaceID, "https://example.com")
-	p.publish(p.newEvent(workspaceID))
-	d := p.onlyDelivery()
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	w := f.subscribe(workspaceID, "https://example.com")
+	f.publish(f.newEvent(workspaceID))
+	d := f.onlyDelivery()
 	item, err := db.Encode(d)
 	if err != nil {
 		t.Fatal(err)
 	}
 	delete(item, "attempts")
 	delete(item, "tries")
-	item["later"] = &types.AttributeValueMemberS{Value: "x"} // an attribute of another version
-	if _, err := p.store.Client.Do(t.Context(), p.store.Table.Put(db.DeliveryKey(d.WebhookID, d.ID), item)); err != nil {
-		t.Fatal(err)
-	}
-	claimed, _ := p.onlyDelivery().claimed(w, p.now(), 0)
-	stored, err := p.store.save(t.Context(), p.onlyDelivery(), claimed)
+	item["unknown"] = &types.AttributeValueMemberS{Value: "x"}
+	f.putItem(db.DeliveryKey(d.WebhookID, d.ID), item)
+	claimed, _ := f.onlyDelivery().claimed(w, f.now(), 0)
+	stored, err := f.store.save(t.Context(), f.onlyDelivery(), claimed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(stored, p.onlyDelivery()); diff != "" || len(stored.Attempts) != 1 {
-		t.Error(diff)
+	if diff := cmp.Diff(stored, f.wantDelivery(Pending, 1)); diff != "" {
+		t.Errorf("the stored delivery (-want +got):\n%s", diff)
 	}
 }
 
 // A claim sets the time at which the delivery is due, even if the retry job changed it after the delivery was read.
 func TestSaveAfterAWake(t *testing.T) {
 	t.Parallel()
-	p := newPipeline(t)
-	workspaceID := newWorkspace(p)
-	w := p.subscribe(workspaceID, "https://example.com")
-	p.publish(p.newEvent(workspaceID))
-	read := p.onlyDelivery()
-	p.advance(90 * time.Second)
-	p.retry()
-	if woken := p.onlyDelivery(); woken.Wakes != 1 || woken.DueAt.Equal(*read.DueAt) || woken.Version != read.Version {
-		t.Fatalf("not woken: %+v", woken)
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	w := f.subscribe(workspaceID, "https://example.com")
+	f.publish(f.newEvent(workspaceID))
+	read := f.onlyDelivery()
+	f.advance(90 * time.Second)
+	f.runRetryJob()
+	if woken := f.onlyDelivery(); woken.Wakes != 1 || woken.DueAt.Equal(*read.DueAt) || woken.Version != read.Version {
+		t.Fatalf("got delivery %+v, want one wake that changes only the time in the index", woken)
 	}
 	claimed, _ := read.claimed(w, midnight, 0)
 	if !claimed.DueAt.Equal(*read.DueAt) {
-		t.Fatal("the claim should keep the time that was read")
+		t.Fatalf("the claim is due at %v, want the time %v that was read", claimed.DueAt, read.DueAt)
 	}
-	if _, err := p.store.save(t.Context(), read, claimed); err != nil {
+	if _, err := f.store.save(t.Context(), read, claimed); err != nil {
 		t.Fatal(err)
 	}
-	if d := p.onlyDelivery(); d.Wakes != 0 || !d.DueAt.Equal(*read.DueAt) {
-		t.Errorf("woken %d times, due at %v, want %v", d.Wakes, d.DueAt, read.DueAt)
+	if d := f.onlyDelivery(); d.Wakes != 0 || !d.DueAt.Equal(*read.DueAt) {
+		t.Errorf("got %d wakes, due at %v, want none and %v", d.Wakes, d.DueAt, read.DueAt)
 	}
 }

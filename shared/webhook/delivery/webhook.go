@@ -20,7 +20,8 @@ type Webhook struct {
 	Events      []string `dynamodbav:"events"` // types, groups such as project.*, or *
 	Description string   `dynamodbav:"description"`
 	Active      bool     `dynamodbav:"active"`
-	// DisabledReason is a message for people: why the service disabled the webhook. It is "" if the service did not.
+	// DisabledReason is the human-readable reason why the service disabled the webhook. It is "" if the service did
+	// not disable it.
 	DisabledReason string `dynamodbav:"disabledReason,omitempty"`
 	// Secret is the current secret, sealed. Previous contains the replaced secrets that are still valid, newest first.
 	Secret    string           `dynamodbav:"secret"`
@@ -53,7 +54,7 @@ func (w Webhook) wants(e event.Record, at time.Time) bool {
 	return slices.ContainsFunc(w.Events, func(pattern string) bool { return event.Matches(pattern, e.Type) })
 }
 
-// inactiveReason returns a message for people: why nothing is sent to a webhook that is not active.
+// inactiveReason returns the human-readable reason why nothing is sent to a webhook that is not active.
 func (w Webhook) inactiveReason() string {
 	if w.DisabledReason != "" {
 		return "the webhook was disabled: " + w.DisabledReason

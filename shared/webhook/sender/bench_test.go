@@ -12,32 +12,32 @@ import (
 
 // BenchmarkSend measures an attempt without network latency. Each attempt makes a new connection and TLS handshake.
 func BenchmarkSend(b *testing.B) {
-	receive := func(w http.ResponseWriter, r *http.Request) {
+	handler := func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		_, _ = io.WriteString(w, "ok")
 	}
-	plain := httptest.NewServer(http.HandlerFunc(receive))
+	plain := httptest.NewServer(http.HandlerFunc(handler))
 	b.Cleanup(plain.Close)
-	tls1, pool1 := secure(b, receive, nil)
-	tls2, pool2 := secure(b, receive, withHTTP2)
-	request := sender.Request{Header: http.Header{"X-Service-Event": {"webhook.test"}}, Body: []byte(strings.Repeat("x", 1<<10))}
+	https, httpsRoots := startHTTPS(b, handler, nil)
+	http2, http2Roots := startHTTPS(b, handler, withHTTP2)
+	header := http.Header{"X-Service-Event": {"webhook.test"}}
+	body := []byte(strings.Repeat("x", 1<<10))
 	for _, bc := range []struct {
 		name, url string
 		options   sender.Options
 	}{
 		{"http", plain.URL, sender.Options{AllowPrivate: true}},
-		{"https", tls1.URL, sender.Options{AllowPrivate: true, RootCAs: pool1}},
-		{"http2", tls2.URL, sender.Options{AllowPrivate: true, RootCAs: pool2}},
-		{"refused", "https://127.0.0.1/", sender.Options{}},
+		{"https", https.URL, sender.Options{AllowPrivate: true, RootCAs: httpsRoots}},
+		{"http2", http2.URL, sender.Options{AllowPrivate: true, RootCAs: http2Roots}},
+		{"not public", "https://127.0.0.1/", sender.Options{}},
 	} {
 		b.Run(bc.name, func(b *testing.B) {
 			s := sender.New(bc.options)
-			request := request
-			request.URL = bc.url
+			request := sender.Request{URL: bc.url, Header: header, Body: body}
 			b.ReportAllocs()
 			for b.Loop() {
-				if got := s.Send(b.Context(), request); got.OK() == (bc.name == "refused") {
-					b.Fatalf("%+v", got)
+				if got := s.Send(b.Context(), request); got.OK() == (bc.name == "not public") {
+					b.Fatalf("unexpected result %+v", got)
 				}
 			}
 		})

@@ -19,8 +19,8 @@ func publicOnly() func(network, address string, _ syscall.RawConn) error {
 	return ssrf.New(ssrf.WithAnyPort()).Safe
 }
 
-// refused reports whether publicOnly rejected the address.
-func refused(err error) bool {
+// isNotPublic reports whether publicOnly rejected the address.
+func isNotPublic(err error) bool {
 	return errors.Is(err, ssrf.ErrProhibitedIP) || errors.Is(err, ssrf.ErrProhibitedNetwork) ||
 		errors.Is(err, ssrf.ErrInvalidHostPort)
 }

@@ -93,9 +93,11 @@ func shortTimeoutSender() *sender.Sender {
 	return sender.New(sender.Options{AllowPrivate: true, Timeout: shortTimeout})
 }
 
+// post makes one attempt.
 func post(t testing.TB, s *sender.Sender, url string) sender.Result {
 	t.Helper()
-	return s.Send(t.Context(), sender.Request{URL: url, Header: http.Header{"X-Service-Event": {"webhook.test"}}, Body: []byte(`{"id":"evt_1"}`)})
+	header := http.Header{"X-Service-Event": {"webhook.test"}}
+	return s.Send(t.Context(), sender.Request{URL: url, Header: header, Body: []byte(`{"id":"evt_1"}`)})
 }
 
 // dnsServer starts a DNS server and returns its resolver. The server returns the addresses that lookup returns for a
@@ -134,6 +136,7 @@ func fixedNames(addresses map[string][]string) func(string) []netip.Addr {
 	}
 }
 
+// resolve returns the reply to a DNS query; nil if the packet is not a query with one question.
 func resolve(packet []byte, lookup func(name string) []netip.Addr) []byte {
 	var query dnsmessage.Message
 	if query.Unpack(packet) != nil || len(query.Questions) != 1 {
@@ -152,9 +155,11 @@ func resolve(packet []byte, lookup func(name string) []netip.Addr) []byte {
 	for _, address := range addresses {
 		switch {
 		case question.Type == dnsmessage.TypeA && address.Is4():
-			reply.Answers = append(reply.Answers, dnsmessage.Resource{Header: header, Body: &dnsmessage.AResource{A: address.As4()}})
+			body := &dnsmessage.AResource{A: address.As4()}
+			reply.Answers = append(reply.Answers, dnsmessage.Resource{Header: header, Body: body})
 		case question.Type == dnsmessage.TypeAAAA && address.Is6():
-			reply.Answers = append(reply.Answers, dnsmessage.Resource{Header: header, Body: &dnsmessage.AAAAResource{AAAA: address.As16()}})
+			body := &dnsmessage.AAAAResource{AAAA: address.As16()}
+			reply.Answers = append(reply.Answers, dnsmessage.Resource{Header: header, Body: body})
 		}
 	}
 	packed, _ := reply.Pack()

@@ -85,7 +85,7 @@ func connectResult(err error) Result {
 		}
 		return Result{Error: messageUnresolved}
 	}
-	if refused(err) {
+	if isNotPublic(err) {
 		return Result{Error: messageNotPublic}
 	}
 	if failed, ok := errors.AsType[net.Error](err); ok && failed.Timeout() {
@@ -114,7 +114,7 @@ func handshakeMessage(err error) string {
 	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
 		return messageNoTLS
 	}
-	if closed(err) {
+	if isClosed(err) {
 		return messageHandshake + ": the connection was closed"
 	}
 	return messageHandshake + alert(err)
@@ -154,14 +154,14 @@ func noResponseMessage(err error) string {
 
 // responseMessage returns the message for a response with an incomplete header.
 func responseMessage(err error) string {
-	if closed(err) {
+	if isClosed(err) {
 		return messageClosed
 	}
 	return messageNotHTTP
 }
 
-// closed reports whether the endpoint or the network closed the connection.
-func closed(err error) bool {
+// isClosed reports whether the endpoint or the network closed the connection.
+func isClosed(err error) bool {
 	return slices.ContainsFunc([]error{
 		io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE, syscall.ECONNABORTED,
 	}, func(end error) bool { return errors.Is(err, end) })

@@ -35,59 +35,108 @@ func TestResults(t *testing.T) {
 		want           sender.Result
 	}{
 		{"200", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", sender.Result{StatusCode: 200, Response: "ok"}},
-		{"201, chunked", "HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n", sender.Result{StatusCode: 201, Response: "ok"}},
-		{"202, ended by the close of the connection", "HTTP/1.1 202 Accepted\r\n\r\nok", sender.Result{StatusCode: 202, Response: "ok"}},
+		{
+			"201, chunked", "HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+			sender.Result{StatusCode: 201, Response: "ok"},
+		},
+		{
+			"202, body ends with the connection", "HTTP/1.1 202 Accepted\r\n\r\nok",
+			sender.Result{StatusCode: 202, Response: "ok"},
+		},
 		{"204", "HTTP/1.1 204 No Content\r\n\r\n", sender.Result{StatusCode: 204}},
 		{"299", "HTTP/1.0 299 Odd\r\n\r\n", sender.Result{StatusCode: 299}},
-		{"several interim responses", "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n",
-			sender.Result{StatusCode: 200}},
-		{"compressed, not decompressed", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 6\r\n\r\n\x1f\x8b\x08\x00ab",
-			sender.Result{StatusCode: 200, Response: "\ufffdab"}},
+		{
+			"several interim responses", "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n",
+			sender.Result{StatusCode: 200},
+		},
+		{
+			"compressed, not decompressed",
+			"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 6\r\n\r\n\x1f\x8b\x08\x00ab",
+			sender.Result{StatusCode: 200, Response: "\ufffdab"},
+		},
 
-		{"101", "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\nx", sender.Result{StatusCode: 101, Error: "status 101"}},
+		{
+			"101", "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\nx",
+			sender.Result{StatusCode: 101, Error: "status 101"},
+		},
 		{"300", "HTTP/1.1 300 Multiple Choices\r\n\r\n", sender.Result{StatusCode: 300, Error: "status 300"}},
 		{"304", "HTTP/1.1 304 Not Modified\r\n\r\n", sender.Result{StatusCode: 304, Error: "status 304"}},
-		{"a redirect without a location", "HTTP/1.1 302 Found\r\n\r\n",
-			sender.Result{StatusCode: 302, Error: "the response is a redirect (302), and redirects are not followed"}},
-		{"400", "HTTP/1.1 400 Bad Request\r\n\r\n{\"error\":\"signature\"}", sender.Result{StatusCode: 400, Error: "status 400", Response: `{"error":"signature"}`}},
-		{"410", "HTTP/1.1 410 Gone\r\nRetry-After: 7\r\n\r\n", sender.Result{StatusCode: 410, Error: "status 410", Gone: true}},
-		{"429 with Retry-After in seconds", "HTTP/1.1 429 Slow\r\nRetry-After: 120\r\n\r\n",
-			sender.Result{StatusCode: 429, Error: "status 429", RetryAfter: 2 * time.Minute}},
-		{"500, whose Retry-After is ignored", "HTTP/1.1 500 No\r\nRetry-After: 120\r\n\r\n", sender.Result{StatusCode: 500, Error: "status 500"}},
-		{"503 with Retry-After as a date", "HTTP/1.1 503 Busy\r\nRetry-After: Sat, 31 Jan 2026 08:20:00 GMT\r\n\r\n",
-			sender.Result{StatusCode: 503, Error: "status 503", RetryAfter: 5 * time.Minute}},
+		{
+			"redirect without a location", "HTTP/1.1 302 Found\r\n\r\n",
+			sender.Result{StatusCode: 302, Error: "the response is a redirect (302), and redirects are not followed"},
+		},
+		{
+			"400", "HTTP/1.1 400 Bad Request\r\n\r\n{\"error\":\"signature\"}",
+			sender.Result{StatusCode: 400, Error: "status 400", Response: `{"error":"signature"}`},
+		},
+		{
+			"410", "HTTP/1.1 410 Gone\r\nRetry-After: 7\r\n\r\n",
+			sender.Result{StatusCode: 410, Error: "status 410", Gone: true},
+		},
+		{
+			"429 with Retry-After in seconds", "HTTP/1.1 429 Slow\r\nRetry-After: 120\r\n\r\n",
+			sender.Result{StatusCode: 429, Error: "status 429", RetryAfter: 2 * time.Minute},
+		},
+		{
+			"500 with Retry-After, which is ignored", "HTTP/1.1 500 No\r\nRetry-After: 120\r\n\r\n",
+			sender.Result{StatusCode: 500, Error: "status 500"},
+		},
+		{
+			"503 with Retry-After as a date", "HTTP/1.1 503 Busy\r\nRetry-After: Sat, 31 Jan 2026 08:20:00 GMT\r\n\r\n",
+			sender.Result{StatusCode: 503, Error: "status 503", RetryAfter: 5 * time.Minute},
+		},
 		{"999", "HTTP/1.1 999 Blocked\r\n\r\n", sender.Result{StatusCode: 999, Error: "status 999"}},
 
 		{"no bytes", "", sender.Result{Error: closed}},
-		{"an incomplete header", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n", sender.Result{Error: closed}},
+		{"incomplete header", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n", sender.Result{Error: closed}},
 		{"interim responses without a final one", "HTTP/1.1 103 Early Hints\r\n\r\n", sender.Result{Error: closed}},
 		{"another protocol", "SSH-2.0-OpenSSH_9.9\r\n\r\n", sender.Result{Error: notHTTP}},
-		{"a status that is not a number", "HTTP/1.1 OK\r\n\r\n", sender.Result{Error: notHTTP}},
-		{"two lengths", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", sender.Result{Error: notHTTP}},
-		{"a truncated body", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf", sender.Result{StatusCode: 200, Error: incomplete, Response: "half"}},
-		{"a truncated chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\na\r\nhalf", sender.Result{StatusCode: 200, Error: incomplete, Response: "half"}},
-		{"chunks without a last one", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n", sender.Result{StatusCode: 200, Error: incomplete, Response: "half"}},
-		{"a chunk without a length", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", sender.Result{StatusCode: 200, Error: incomplete}},
-		{"a failure with a truncated body", "HTTP/1.1 500 No\r\nContent-Length: 10\r\n\r\nhalf",
-			sender.Result{StatusCode: 500, Error: "status 500; " + incomplete, Response: "half"}},
-		{"a body that is longer than the limit", "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n" + strings.Repeat("é", 10<<10),
-			sender.Result{StatusCode: 200, Response: strings.Repeat("é", 512)}},
+		{"status that is not a number", "HTTP/1.1 OK\r\n\r\n", sender.Result{Error: notHTTP}},
+		{
+			"two lengths", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+			sender.Result{Error: notHTTP},
+		},
+		{
+			"truncated body", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf",
+			sender.Result{StatusCode: 200, Error: incomplete, Response: "half"},
+		},
+		{
+			"truncated chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\na\r\nhalf",
+			sender.Result{StatusCode: 200, Error: incomplete, Response: "half"},
+		},
+		{
+			"chunks without the last chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n",
+			sender.Result{StatusCode: 200, Error: incomplete, Response: "half"},
+		},
+		{
+			"chunk without a valid length", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+			sender.Result{StatusCode: 200, Error: incomplete},
+		},
+		{
+			"failure with a truncated body", "HTTP/1.1 500 No\r\nContent-Length: 10\r\n\r\nhalf",
+			sender.Result{StatusCode: 500, Error: "status 500; " + incomplete, Response: "half"},
+		},
+		{
+			"body longer than the limit", "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n" + strings.Repeat("é", 10<<10),
+			sender.Result{StatusCode: 200, Response: strings.Repeat("é", 512)},
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			e := listen(t, "127.0.0.1:0", respond(tc.response))
-			s := sender.New(sender.Options{AllowPrivate: true, Now: func() time.Time { return time.Date(2026, 1, 31, 8, 15, 0, 0, time.UTC) }})
+			now := time.Date(2026, 1, 31, 8, 15, 0, 0, time.UTC)
+			s := sender.New(sender.Options{AllowPrivate: true, Now: func() time.Time { return now }})
 			if diff := cmp.Diff(tc.want, post(t, s, e.url())); diff != "" {
-				t.Error(diff)
+				t.Errorf("the result (-want +got):\n%s", diff)
 			}
 			if n := e.accepted.Load(); n != 1 {
-				t.Errorf("%d connections", n)
+				t.Errorf("got %d connections, want 1", n)
 			}
 		})
 	}
 }
 
-// writeForever writes s until the client closes the connection.
+// writeForever writes s until the client closes the connection. It pauses after each write.
 func writeForever(conn net.Conn, s string, pause time.Duration) {
 	for {
 		if _, err := io.WriteString(conn, s); err != nil {
@@ -108,24 +157,34 @@ func TestEndlessResponsesAreBounded(t *testing.T) {
 		serve func(net.Conn)
 		want  sender.Result
 	}{
-		{"a body", func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n"); writeForever(c, big, 0) }, sender.Result{StatusCode: 200, Response: full}},
+		{"body", func(c net.Conn) {
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n")
+			writeForever(c, big, 0)
+		}, sender.Result{StatusCode: 200, Response: full}},
 		{"one chunk", func(c net.Conn) {
 			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n7fffffff\r\n")
 			writeForever(c, big, 0)
 		}, sender.Result{StatusCode: 200, Response: full}},
-		{"a body that stalls after the part that is read", func(c net.Conn) {
+		{"body that stalls after the part that is read", func(c net.Conn) {
 			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n"+big[:16<<10])
 			waitForClose(c)
 		}, sender.Result{StatusCode: 200, Response: full}},
-		{"a failure's body", func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.1 500 No\r\n\r\n"); writeForever(c, big, 0) },
-			sender.Result{StatusCode: 500, Error: "status 500", Response: full}},
-		{"a header", func(c net.Conn) {
+		{"body of a failure", func(c net.Conn) {
+			_, _ = io.WriteString(c, "HTTP/1.1 500 No\r\n\r\n")
+			writeForever(c, big, 0)
+		}, sender.Result{StatusCode: 500, Error: "status 500", Response: full}},
+		{"header", func(c net.Conn) {
 			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\n")
 			writeForever(c, "X-More: "+big[:100]+"\r\n", 0)
 		}, sender.Result{Error: notHTTP}},
-		{"one line of a header", func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nX-More: "); writeForever(c, big, 0) }, sender.Result{Error: notHTTP}},
-		{"a status line", func(c net.Conn) { writeForever(c, big, 0) }, sender.Result{Error: notHTTP}},
-		{"interim responses", func(c net.Conn) { writeForever(c, "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n", 0) }, sender.Result{Error: notHTTP}},
+		{"one header line", func(c net.Conn) {
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nX-More: ")
+			writeForever(c, big, 0)
+		}, sender.Result{Error: notHTTP}},
+		{"status line", func(c net.Conn) { writeForever(c, big, 0) }, sender.Result{Error: notHTTP}},
+		{"interim responses", func(c net.Conn) {
+			writeForever(c, "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n", 0)
+		}, sender.Result{Error: notHTTP}},
 		{"chunk extensions", func(c net.Conn) {
 			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;")
 			writeForever(c, big, 0)
@@ -137,9 +196,12 @@ func TestEndlessResponsesAreBounded(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			e := listen(t, "127.0.0.1:0", func(c net.Conn) { readRequest(c); tc.serve(c) })
+			e := listen(t, "127.0.0.1:0", func(c net.Conn) {
+				readRequest(c)
+				tc.serve(c)
+			})
 			if diff := cmp.Diff(tc.want, post(t, localSender(), e.url()), withoutDuration); diff != "" {
-				t.Error(diff)
+				t.Errorf("the result (-want +got):\n%s", diff)
 			}
 			<-e.closed // the sender closed the connection
 		})
@@ -156,16 +218,18 @@ func TestAttemptTimesOut(t *testing.T) {
 	}{
 		{"no response", "http", waitForClose, sender.Result{Error: timedOut, TimedOut: true}},
 		{"no TLS handshake", "https", waitForClose, sender.Result{Error: timedOut, TimedOut: true}},
-		{"a slow header", "http", func(c net.Conn) { writeForever(c, "H", shortTimeout/20) }, sender.Result{Error: timedOut, TimedOut: true}},
-		{"a slow body", "http", func(c net.Conn) {
+		{"slow header", "http", func(c net.Conn) {
+			writeForever(c, "H", shortTimeout/20)
+		}, sender.Result{Error: timedOut, TimedOut: true}},
+		{"slow body", "http", func(c net.Conn) {
 			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n")
 			writeForever(c, "\n", shortTimeout/4)
 		}, sender.Result{StatusCode: 200, Error: timedOut, TimedOut: true}},
-		{"a body that is shorter than its Content-Length", "http", func(c net.Conn) {
+		{"body shorter than its Content-Length", "http", func(c net.Conn) {
 			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok")
 			waitForClose(c)
 		}, sender.Result{StatusCode: 200, Error: timedOut, TimedOut: true, Response: "ok"}},
-		{"a failure's body", "http", func(c net.Conn) {
+		{"incomplete body of a failure", "http", func(c net.Conn) {
 			_, _ = io.WriteString(c, "HTTP/1.1 500 No\r\nContent-Length: 3\r\n\r\nno")
 			waitForClose(c)
 		}, sender.Result{StatusCode: 500, Error: "status 500; " + timedOut, TimedOut: true, Response: "no"}},
@@ -187,10 +251,10 @@ func TestAttemptTimesOut(t *testing.T) {
 				got.Response = "" // the number of newlines varies
 			}
 			if diff := cmp.Diff(tc.want, got, withoutDuration); diff != "" {
-				t.Error(diff)
+				t.Errorf("the result (-want +got):\n%s", diff)
 			}
 			if got.Duration < shortTimeout || got.Duration > 10*shortTimeout {
-				t.Errorf("took %s", got.Duration)
+				t.Errorf("the attempt took %s, want %s to %s", got.Duration, shortTimeout, 10*shortTimeout)
 			}
 			<-e.closed
 		})
@@ -209,21 +273,21 @@ func TestSlowDNSLookupTimesOut(t *testing.T) {
 	}}
 	got := post(t, sender.New(sender.Options{Timeout: shortTimeout, Resolver: resolver}), "https://slow.test/")
 	if !got.TimedOut || got.Error != timedOut && got.Error != "the host name could not be resolved in time" {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v, want a time-out", got)
 	}
 }
 
 func TestSlowConnectTimesOut(t *testing.T) {
 	t.Parallel()
-	e := fullBacklog(t)
-	got := post(t, shortTimeoutSender(), "http://"+e+"/")
+	address := fullBacklog(t)
+	got := post(t, shortTimeoutSender(), "http://"+address+"/")
 	if !got.TimedOut || got.Error != timedOut && got.Error != "the connection timed out" {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v, want a time-out", got)
 	}
-	short, cancel := context.WithTimeout(t.Context(), shortTimeout/8)
+	ctx, cancel := context.WithTimeout(t.Context(), shortTimeout/8)
 	defer cancel()
-	if got := shortTimeoutSender().Send(short, sender.Request{URL: "http://" + e}); !got.Aborted || got.TimedOut {
-		t.Errorf("when the caller's deadline is first: %+v", got)
+	if got := shortTimeoutSender().Send(ctx, sender.Request{URL: "http://" + address}); !got.Aborted || got.TimedOut {
+		t.Errorf("got %+v, want an aborted attempt if the context of the caller ends first", got)
 	}
 }
 
@@ -235,7 +299,8 @@ func fullBacklog(t *testing.T) string {
 		t.Skip(err)
 	}
 	t.Cleanup(func() { _ = syscall.Close(fd) })
-	if err := errors.Join(syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}), syscall.Listen(fd, 0)); err != nil {
+	loopback := &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}
+	if err := errors.Join(syscall.Bind(fd, loopback), syscall.Listen(fd, 0)); err != nil {
 		t.Skip(err)
 	}
 	name, err := syscall.Getsockname(fd)
@@ -256,34 +321,41 @@ func fullBacklog(t *testing.T) string {
 
 func TestConnectionFailures(t *testing.T) {
 	t.Parallel()
-	free, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = free.Close()
-	if got := post(t, localSender(), "http://"+free.Addr().String()+"/"); got.Error != "the connection was refused" || got.TimedOut {
-		t.Errorf("a closed port: %+v", got)
+	_ = listener.Close()
+	got := post(t, localSender(), "http://"+listener.Addr().String()+"/")
+	if got.Error != "the connection was refused" || got.TimedOut {
+		t.Errorf("closed port: got %+v, want a refused connection", got)
 	}
-	reset := listen(t, "127.0.0.1:0", func(c net.Conn) { readRequest(c); _ = c.(*net.TCPConn).SetLinger(0) })
+	reset := listen(t, "127.0.0.1:0", func(c net.Conn) {
+		readRequest(c)
+		_ = c.(*net.TCPConn).SetLinger(0)
+	})
 	if got := post(t, localSender(), reset.url()); got.Error != closed || got.TimedOut {
-		t.Errorf("a reset: %+v", got)
+		t.Errorf("reset after the request: got %+v, want error %q", got, closed)
 	}
 	closing := listen(t, "127.0.0.1:0", func(net.Conn) {})
 	if got := post(t, localSender(), closing.url()); got.Error != closed {
-		t.Errorf("a connection that is closed at once: %+v", got)
+		t.Errorf("connection closed immediately: got %+v, want error %q", got, closed)
 	}
-	greeting := listen(t, "127.0.0.1:0", func(c net.Conn) { _, _ = io.WriteString(c, "220 mail.test ESMTP\r\n"); waitForClose(c) })
-	if got := post(t, localSender(), greeting.url()); got.Error != notHTTP && got.Error != closed || got.StatusCode != 0 {
-		t.Errorf("a protocol in which the server sends first: %+v", got)
+	smtp := listen(t, "127.0.0.1:0", func(c net.Conn) {
+		_, _ = io.WriteString(c, "220 mail.test ESMTP\r\n")
+		waitForClose(c)
+	})
+	if got := post(t, localSender(), smtp.url()); got.Error != notHTTP && got.Error != closed || got.StatusCode != 0 {
+		t.Errorf("protocol in which the server sends first: got %+v, want error %q or %q", got, notHTTP, closed)
 	}
-	midway := listen(t, "127.0.0.1:0", func(c net.Conn) {
+	resetInBody := listen(t, "127.0.0.1:0", func(c net.Conn) {
 		readRequest(c)
 		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nok")
 		time.Sleep(20 * time.Millisecond) // without the pause, the reset could arrive before the response
 		_ = c.(*net.TCPConn).SetLinger(0)
 	})
-	if got := post(t, localSender(), midway.url()); got.Error != incomplete || got.StatusCode != 200 {
-		t.Errorf("a reset within the response: %+v", got)
+	if got := post(t, localSender(), resetInBody.url()); got.Error != incomplete || got.StatusCode != 200 {
+		t.Errorf("reset during the response: got %+v, want status 200 and error %q", got, incomplete)
 	}
 }
 
@@ -300,7 +372,7 @@ func TestResponseBeforeRequestIsRead(t *testing.T) {
 	})
 	got := localSender().Send(t.Context(), sender.Request{URL: e.url(), Body: make([]byte, 32<<20)})
 	if !got.OK() || got.Response != "early" {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v, want a success with the early response", got)
 	}
 	<-e.closed
 }
@@ -308,8 +380,8 @@ func TestResponseBeforeRequestIsRead(t *testing.T) {
 func TestAbortedAttemptIsNotATimeout(t *testing.T) {
 	t.Parallel()
 	aborted := sender.Result{Error: "the attempt was interrupted before the response was complete", Aborted: true}
-	serving := func(response string) (*endpoint, chan struct{}) {
-		reached := make(chan struct{}, 100)
+	newEndpoint := func(response string) (*endpoint, chan struct{}) {
+		reached := make(chan struct{}, 100) // receives a value after each partial response
 		return listen(t, "127.0.0.1:0", func(c net.Conn) {
 			readRequest(c)
 			_, _ = io.WriteString(c, response)
@@ -318,31 +390,40 @@ func TestAbortedAttemptIsNotATimeout(t *testing.T) {
 		}), reached
 	}
 
-	hanging, reached := serving("")
+	hanging, reached := newEndpoint("")
 	cancelled, cancel := context.WithCancel(t.Context())
-	go func() { <-reached; cancel() }()
-	for _, when := range []string{"during the attempt", "before it"} {
-		if diff := cmp.Diff(aborted, localSender().Send(cancelled, sender.Request{URL: hanging.url()}), withoutDuration); diff != "" {
-			t.Errorf("cancelled %s: %s", when, diff)
+	go func() {
+		<-reached
+		cancel()
+	}()
+	for _, when := range []string{"during the attempt", "before the attempt"} {
+		got := localSender().Send(cancelled, sender.Request{URL: hanging.url()})
+		if diff := cmp.Diff(aborted, got, withoutDuration); diff != "" {
+			t.Errorf("cancelled %s (-want +got):\n%s", when, diff)
 		}
 	}
 	if n := hanging.accepted.Load(); n != 1 {
-		t.Errorf("%d connections", n)
+		t.Errorf("got %d connections, want 1", n)
 	}
 	for range 5 { // the result must not depend on the goroutine that detects the deadline first
 		short, cancel := context.WithTimeout(t.Context(), shortTimeout/8)
-		if diff := cmp.Diff(aborted, localSender().Send(short, sender.Request{URL: hanging.url()}), withoutDuration); diff != "" {
-			t.Errorf("deadline: %s", diff)
+		got := localSender().Send(short, sender.Request{URL: hanging.url()})
+		if diff := cmp.Diff(aborted, got, withoutDuration); diff != "" {
+			t.Errorf("deadline of the caller (-want +got):\n%s", diff)
 		}
 		cancel()
 	}
 
-	half, reachedHalf := serving("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok")
-	within, cancel := context.WithCancel(t.Context())
-	go func() { <-reachedHalf; time.Sleep(shortTimeout / 2); cancel() }()
-	got := localSender().Send(within, sender.Request{URL: half.url()})
+	partial, reachedPartial := newEndpoint("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok")
+	inResponse, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-reachedPartial
+		time.Sleep(shortTimeout / 2)
+		cancel()
+	}()
+	got := localSender().Send(inResponse, sender.Request{URL: partial.url()})
 	if !got.Aborted || got.TimedOut || got.StatusCode != 200 || got.OK() {
-		t.Errorf("cancelled within the response: %+v", got)
+		t.Errorf("cancelled during the response: got %+v, want an aborted attempt with status 200", got)
 	}
 }
 
@@ -351,12 +432,18 @@ func TestDurationUsesTheClock(t *testing.T) {
 	e := listen(t, "127.0.0.1:0", respond("HTTP/1.1 200 OK\r\n\r\n"))
 	at := time.Date(2026, 1, 31, 8, 15, 0, 0, time.UTC)
 	ticks := 0
-	s := sender.New(sender.Options{AllowPrivate: true, Now: func() time.Time { ticks++; return at.Add(time.Duration(ticks) * 250 * time.Millisecond) }})
+	s := sender.New(sender.Options{AllowPrivate: true, Now: func() time.Time {
+		ticks++
+		return at.Add(time.Duration(ticks) * 250 * time.Millisecond)
+	}})
 	if got := post(t, s, e.url()); got.Duration != 250*time.Millisecond {
-		t.Errorf("%+v", got)
+		t.Errorf("got duration %v, want 250ms", got.Duration)
 	}
-	backwards := sender.New(sender.Options{AllowPrivate: true, Now: func() time.Time { at = at.Add(-time.Second); return at }})
+	backwards := sender.New(sender.Options{AllowPrivate: true, Now: func() time.Time {
+		at = at.Add(-time.Second)
+		return at
+	}})
 	if got := post(t, backwards, e.url()); got.Duration != 0 || !got.OK() {
-		t.Errorf("a clock that goes back: %+v", got)
+		t.Errorf("got %+v with a clock that is set back, want a success with duration 0", got)
 	}
 }

@@ -1,7 +1,6 @@
 package sender_test
 
 import (
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -27,9 +26,11 @@ import (
 	"devplatform/shared/webhook/sender"
 )
 
-// secure starts an HTTPS endpoint and returns a pool with its certificate, which is for example.com and the loopback
-// addresses. change may be nil.
-func secure(t testing.TB, handler http.HandlerFunc, change func(*httptest.Server)) (*httptest.Server, *x509.CertPool) {
+// startHTTPS starts an HTTPS endpoint and returns a pool with its certificate, which is for example.com and the
+// loopback addresses. change may be nil.
+func startHTTPS(
+	t testing.TB, handler http.HandlerFunc, change func(*httptest.Server),
+) (*httptest.Server, *x509.CertPool) {
 	t.Helper()
 	server := httptest.NewUnstartedServer(handler)
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -51,7 +52,7 @@ func TestHTTPVersionsOverTLS(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var open sync.WaitGroup
-			server, pool := secure(t, func(w http.ResponseWriter, r *http.Request) {
+			server, pool := startHTTPS(t, func(w http.ResponseWriter, r *http.Request) {
 				_, _ = io.WriteString(w, r.Proto)
 			}, func(s *httptest.Server) {
 				if change != nil {
@@ -69,22 +70,26 @@ func TestHTTPVersionsOverTLS(t *testing.T) {
 			s := sender.New(sender.Options{AllowPrivate: true, RootCAs: pool})
 			for range 3 {
 				if got := post(t, s, server.URL); !got.OK() || got.Response != name {
-					t.Errorf("%+v", got)
+					t.Errorf("got %+v, want response %q", got, name)
 				}
 			}
-			open.Wait() // no connection is kept
+			open.Wait() // until every connection is closed
 		})
 	}
 }
 
-// An endpoint can slow down or close its connection. That must not affect another webhook on the same host.
+// An endpoint can slow down or close its connection. So each attempt has its own, also to the same host.
 func TestConcurrentAttemptsUseSeparateConnections(t *testing.T) {
 	t.Parallel()
 	const attempts = 8
 	var connections atomic.Int32
-	var together sync.WaitGroup
-	together.Add(attempts)
-	server, pool := secure(t, func(http.ResponseWriter, *http.Request) { together.Done(); together.Wait() }, func(s *httptest.Server) {
+	var pending sync.WaitGroup
+	pending.Add(attempts)
+	handler := func(http.ResponseWriter, *http.Request) {
+		pending.Done()
+		pending.Wait() // until all requests have arrived
+	}
+	server, pool := startHTTPS(t, handler, func(s *httptest.Server) {
 		s.EnableHTTP2 = true
 		s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
 			if state == http.StateNew {
@@ -97,57 +102,63 @@ func TestConcurrentAttemptsUseSeparateConnections(t *testing.T) {
 	for range attempts {
 		sent.Go(func() {
 			if got := post(t, s, server.URL); !got.OK() {
-				t.Errorf("%+v", got)
+				t.Errorf("got %+v, want a success", got)
 			}
 		})
 	}
 	sent.Wait()
 	if n := connections.Load(); n != attempts {
-		t.Errorf("%d connections for %d attempts", n, attempts)
+		t.Errorf("got %d connections for %d attempts, want one for each", n, attempts)
 	}
 }
 
 func TestCertificatesAreVerified(t *testing.T) {
 	t.Parallel()
 	ok := func(http.ResponseWriter, *http.Request) {}
-	good, pool := secure(t, ok, nil)
-	old, oldPool := secure(t, ok, withCertificate(t, time.Now().Add(-time.Hour)))
-	early, earlyPool := secure(t, ok, func(s *httptest.Server) {
+	valid, pool := startHTTPS(t, ok, nil)
+	expired, expiredPool := startHTTPS(t, ok, withCertificate(t, time.Now().Add(-time.Hour)))
+	tls11, tls11Pool := startHTTPS(t, ok, func(s *httptest.Server) {
 		s.TLS = &tls.Config{MaxVersion: tls.VersionTLS11, MinVersion: tls.VersionTLS10}
 	})
-	asking, askingPool := secure(t, ok, func(s *httptest.Server) { s.TLS = &tls.Config{ClientAuth: tls.RequireAnyClientCert} })
-	asking12, asking12Pool := secure(t, ok, func(s *httptest.Server) {
+	clientCert, clientCertPool := startHTTPS(t, ok, func(s *httptest.Server) {
+		s.TLS = &tls.Config{ClientAuth: tls.RequireAnyClientCert}
+	})
+	clientCert12, clientCert12Pool := startHTTPS(t, ok, func(s *httptest.Server) {
 		s.TLS = &tls.Config{ClientAuth: tls.RequireAnyClientCert, MaxVersion: tls.VersionTLS12}
 	})
 	plain := httptest.NewServer(http.HandlerFunc(ok))
 	t.Cleanup(plain.Close)
-	gone := listen(t, "127.0.0.1:0", func(c net.Conn) { _, _ = c.Read(make([]byte, 100)) })
+	closing := listen(t, "127.0.0.1:0", func(c net.Conn) { _, _ = c.Read(make([]byte, 100)) })
 	resolver := dnsServer(t, fixedNames(map[string][]string{"example.com": {"127.0.0.1"}, "other.test": {"127.0.0.1"}}))
-	port := good.URL[strings.LastIndex(good.URL, ":"):]
+	port := valid.URL[strings.LastIndex(valid.URL, ":"):]
+	const invalid = "the certificate is not valid: "
 
 	for _, tc := range []struct {
 		name, url string
 		pool      *x509.CertPool
 		want      string
 	}{
-		{"a name of the certificate", "https://example.com" + port, pool, ""},
-		{"a name with a dot at its end", "https://example.com." + port, pool, ""},
-		{"an address of the certificate", "https://127.0.0.1" + port, pool, ""},
-		{"another name", "https://other.test" + port, pool, "the certificate is not valid: it is for another host name"},
-		{"an unknown authority", good.URL, x509.NewCertPool(), "the certificate is not valid: it is signed by an unknown authority"},
-		{"not in the root certificates of the machine", good.URL, nil, "the certificate is not valid: it is signed by an unknown authority"},
-		{"an expired certificate", old.URL, oldPool, "the certificate is not valid: it has expired or is not valid yet"},
-		{"TLS 1.1", early.URL, earlyPool, "the TLS handshake failed: protocol version not supported"},
-		{"a client certificate is required", asking.URL, askingPool, "the TLS handshake failed: certificate required"},
-		{"a client certificate is required, TLS 1.2", asking12.URL, asking12Pool, "the TLS handshake failed: handshake failure"},
+		{"name of the certificate", "https://example.com" + port, pool, ""},
+		{"name with a trailing dot", "https://example.com." + port, pool, ""},
+		{"address of the certificate", "https://127.0.0.1" + port, pool, ""},
+		{"another name", "https://other.test" + port, pool, invalid + "it is for another host name"},
+		{"unknown authority", valid.URL, x509.NewCertPool(), invalid + "it is signed by an unknown authority"},
+		{"roots of the machine", valid.URL, nil, invalid + "it is signed by an unknown authority"},
+		{"expired certificate", expired.URL, expiredPool, invalid + "it has expired or is not valid yet"},
+		{"TLS 1.1", tls11.URL, tls11Pool, "the TLS handshake failed: protocol version not supported"},
+		{"client certificate required", clientCert.URL, clientCertPool, "the TLS handshake failed: certificate required"},
+		{
+			"client certificate required, TLS 1.2", clientCert12.URL, clientCert12Pool,
+			"the TLS handshake failed: handshake failure",
+		},
 		{"no TLS", strings.Replace(plain.URL, "http", "https", 1), nil, "the endpoint does not support TLS"},
-		{"a connection that is closed", "https://" + gone.address, nil, "the TLS handshake failed: the connection was closed"},
+		{"connection closed", "https://" + closing.address, nil, "the TLS handshake failed: the connection was closed"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			got := post(t, sender.New(sender.Options{AllowPrivate: true, RootCAs: tc.pool, Resolver: resolver}), tc.url)
 			if got.Error != tc.want || got.TimedOut {
-				t.Errorf("%+v, want %q", got, tc.want)
+				t.Errorf("got %+v, want error %q", got, tc.want)
 			}
 		})
 	}
@@ -158,41 +169,46 @@ func TestCertificatesAreVerified(t *testing.T) {
 func TestTLSSessionsAreResumed(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*httptest.Server){
-		"TLS 1.3": nil, "HTTP/2": withHTTP2, "TLS 1.2": func(s *httptest.Server) { s.TLS = &tls.Config{MaxVersion: tls.VersionTLS12} },
+		"TLS 1.3": nil,
+		"HTTP/2":  withHTTP2,
+		"TLS 1.2": func(s *httptest.Server) { s.TLS = &tls.Config{MaxVersion: tls.VersionTLS12} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server, pool := secure(t, func(w http.ResponseWriter, r *http.Request) {
+			server, pool := startHTTPS(t, func(w http.ResponseWriter, r *http.Request) {
 				_, _ = io.WriteString(w, map[bool]string{true: "resumed", false: "new"}[r.TLS.DidResume])
 			}, change)
 			port := server.URL[strings.LastIndex(server.URL, ":"):]
-			resolver := dnsServer(t, fixedNames(map[string][]string{"example.com": {"127.0.0.1"}, "www.example.com": {"127.0.0.1"}, "other.test": {"127.0.0.1"}}))
+			resolver := dnsServer(t, fixedNames(map[string][]string{
+				"example.com": {"127.0.0.1"}, "www.example.com": {"127.0.0.1"}, "other.test": {"127.0.0.1"},
+			}))
 			s := sender.New(sender.Options{AllowPrivate: true, RootCAs: pool, Resolver: resolver})
-			const refused = "the certificate is not valid: it is for another host name"
+			const otherName = "the certificate is not valid: it is for another host name"
 			for _, tc := range []struct{ host, response, err string }{
 				{"example.com", "new", ""},
 				{"example.com", "resumed", ""},
-				{"127.0.0.1", "new", ""}, // the same server and certificate by another name
-				{"other.test", "", refused},
-				{"other.test", "", refused},
+				{"127.0.0.1", "new", ""}, // the same server and certificate, another name
+				{"other.test", "", otherName},
+				{"other.test", "", otherName},
 				{"example.com", "resumed", ""},
 				{"127.0.0.1", "resumed", ""},
 			} {
 				if got := post(t, s, "https://"+tc.host+port); got.Response != tc.response || got.Error != tc.err {
-					t.Errorf("%s: %+v, want %q, %q", tc.host, got, tc.response, tc.err)
+					t.Errorf("%s: got %+v, want response %q and error %q", tc.host, got, tc.response, tc.err)
 				}
 			}
-			distrusting := sender.New(sender.Options{AllowPrivate: true, RootCAs: x509.NewCertPool(), Resolver: resolver})
+			withoutRoots := sender.New(sender.Options{AllowPrivate: true, RootCAs: x509.NewCertPool(), Resolver: resolver})
 			for range 2 {
-				if got := post(t, distrusting, "https://example.com"+port); got.StatusCode != 0 || !strings.Contains(got.Error, "unknown authority") {
-					t.Errorf("%+v", got)
+				got := post(t, withoutRoots, "https://example.com"+port)
+				if got.StatusCode != 0 || !strings.Contains(got.Error, "unknown authority") {
+					t.Errorf("got %+v, want an error about an unknown authority", got)
 				}
 			}
 		})
 	}
 }
 
-// withCertificate returns an option that gives the server a self-signed certificate that expires at end.
+// withCertificate returns a function that configures a server with a self-signed certificate that expires at end.
 func withCertificate(t *testing.T, end time.Time) func(*httptest.Server) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -200,7 +216,7 @@ func withCertificate(t *testing.T, end time.Time) func(*httptest.Server) {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "old"}, NotBefore: end.Add(-time.Hour), NotAfter: end,
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "expired"}, NotBefore: end.Add(-time.Hour), NotAfter: end,
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
@@ -217,20 +233,21 @@ func TestHTTP2Failures(t *testing.T) {
 	t.Parallel()
 	stop := make(chan struct{})
 	t.Cleanup(func() { close(stop) })
-	server, pool := secure(t, func(w http.ResponseWriter, r *http.Request) {
+	server, pool := startHTTPS(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/hang":
 			select {
 			case <-r.Context().Done():
 			case <-stop:
 			}
-		case "/drip", "/huge":
+		case "/slow", "/endless":
 			w.WriteHeader(http.StatusOK)
 			for pause := time.Duration(0); ; {
-				if r.URL.Path == "/drip" {
+				if r.URL.Path == "/slow" {
 					pause = shortTimeout / 8
 				}
-				if _, err := io.WriteString(w, strings.Repeat("x", 1<<10)); err != nil || http.NewResponseController(w).Flush() != nil {
+				_, err := io.WriteString(w, strings.Repeat("x", 1<<10))
+				if err != nil || http.NewResponseController(w).Flush() != nil {
 					return
 				}
 				select {
@@ -239,14 +256,14 @@ func TestHTTP2Failures(t *testing.T) {
 				case <-time.After(pause):
 				}
 			}
-		case "/cut":
+		case "/truncated":
 			w.Header().Set("Content-Length", "10")
 			_, _ = io.WriteString(w, "half")
 			_ = http.NewResponseController(w).Flush()
 			panic(http.ErrAbortHandler)
 		case "/abort":
 			panic(http.ErrAbortHandler)
-		case "/header":
+		case "/large-header":
 			w.Header().Set("X-Long", strings.Repeat("x", 100<<10))
 		}
 	}, withHTTP2)
@@ -255,11 +272,11 @@ func TestHTTP2Failures(t *testing.T) {
 		timedOut   bool
 	}{
 		{"/hang", timedOut, true},
-		{"/drip", timedOut, true},
-		{"/huge", "", false},
-		{"/cut", incomplete, false},
+		{"/slow", timedOut, true},
+		{"/endless", "", false},
+		{"/truncated", incomplete, false},
 		{"/abort", closed, false},
-		{"/header", closed, false},
+		{"/large-header", closed, false},
 	} {
 		t.Run(tc.path, func(t *testing.T) {
 			t.Parallel()
@@ -268,16 +285,16 @@ func TestHTTP2Failures(t *testing.T) {
 				options.Timeout = shortTimeout
 			}
 			if got := post(t, sender.New(options), server.URL+tc.path); got.Error != tc.want || got.TimedOut != tc.timedOut {
-				t.Errorf("%+v", got)
+				t.Errorf("got %+v, want error %q and TimedOut %t", got, tc.want, tc.timedOut)
 			}
 		})
 	}
 }
 
-// An HTTP/2 client can repeat a request, on the same connection or a new one, if the server refused its stream.
+// By default, an HTTP/2 client repeats a request whose stream the server refused.
 func TestRefusedHTTP2StreamIsNotRetried(t *testing.T) {
 	t.Parallel()
-	certificate, pool := secure(t, func(http.ResponseWriter, *http.Request) {}, nil)
+	certificate, pool := startHTTPS(t, func(http.ResponseWriter, *http.Request) {}, nil)
 	config := certificate.TLS.Clone()
 	config.NextProtos = []string{"h2"}
 	var streams atomic.Int32
@@ -315,17 +332,18 @@ func TestRefusedHTTP2StreamIsNotRetried(t *testing.T) {
 		streams.Store(0)
 		got := s.Send(t.Context(), sender.Request{URL: "https://" + e.address, Body: []byte("{}")})
 		if got.Error != closed || streams.Load() != 1 {
-			t.Errorf("%+v after %d streams", got, streams.Load())
+			t.Errorf("got %+v after %d streams, want error %q after 1", got, streams.Load(), closed)
 		}
 	}
 	if n := e.accepted.Load(); n != 2 {
-		t.Errorf("%d connections for 2 attempts", n)
+		t.Errorf("got %d connections, want one for each of 2 attempts", n)
 	}
 	if window.Load() != 64<<10 {
-		t.Errorf("the initial window is %d bytes", window.Load())
+		t.Errorf("the initial window has %d bytes, want %d", window.Load(), 64<<10)
 	}
 }
 
+// The endpoint receives the method, the URL, the headers and the body of the request, and no other headers.
 func TestReceivedRequest(t *testing.T) {
 	t.Parallel()
 	received := make(chan *http.Request, 2)
@@ -341,15 +359,21 @@ func TestReceivedRequest(t *testing.T) {
 	s := sender.New(sender.Options{AllowPrivate: true, Resolver: resolver})
 	header := http.Header{"X-Service-Event": {"webhook.test"}, "Content-Type": {"text/plain"}, "Webhook-Id": {"evt_1"}}
 	for range 2 {
-		got := s.Send(t.Context(), sender.Request{URL: "http://receiver.test:" + port + "/hook?a=b#part", Header: header, Body: []byte(`{"id":"evt_1"}`)})
+		got := s.Send(t.Context(), sender.Request{
+			URL: "http://receiver.test:" + port + "/hook?a=b#part", Header: header, Body: []byte(`{"id":"evt_1"}`),
+		})
 		r := <-received
 		body, _ := io.ReadAll(r.Body)
-		if !got.OK() || r.Method != http.MethodPost || r.Host != "receiver.test:"+port || r.RequestURI != "/hook?a=b" || string(body) != `{"id":"evt_1"}` {
-			t.Errorf("%+v: %s %s of %s: %s", got, r.Method, r.RequestURI, r.Host, body)
+		if !got.OK() {
+			t.Errorf("got %+v, want a success", got)
+		}
+		request := r.Method + " " + r.Host + r.RequestURI + " " + string(body)
+		if want := "POST receiver.test:" + port + `/hook?a=b {"id":"evt_1"}`; request != want {
+			t.Errorf("got request %s, want %s", request, want)
 		}
 		want := map[string]string{
-			"Content-Type": "application/json", "User-Agent": "devplatform-webhooks/1", "X-Service-Event": "webhook.test", "Webhook-Id": "evt_1",
-			"Content-Length": "14", "Connection": "close",
+			"Content-Type": "application/json", "User-Agent": "devplatform-webhooks/1", "X-Service-Event": "webhook.test",
+			"Webhook-Id": "evt_1", "Content-Length": "14", "Connection": "close",
 		}
 		for name := range r.Header {
 			if _, ok := want[name]; !ok {
@@ -363,10 +387,11 @@ func TestReceivedRequest(t *testing.T) {
 		}
 	}
 	if header.Get("Content-Type") != "text/plain" || len(header) != 3 {
-		t.Errorf("the caller's header was changed: %v", header)
+		t.Errorf("Send changed the header of the request: %v", header)
 	}
-	named := sender.New(sender.Options{AllowPrivate: true, UserAgent: "other/2"})
-	if named.Send(context.Background(), sender.Request{URL: server.URL}); (<-received).UserAgent() != "other/2" {
-		t.Error("the User-Agent of the options was not sent")
+	withUserAgent := sender.New(sender.Options{AllowPrivate: true, UserAgent: "other/2"})
+	withUserAgent.Send(t.Context(), sender.Request{URL: server.URL})
+	if got := (<-received).UserAgent(); got != "other/2" {
+		t.Errorf("got User-Agent %q, want other/2", got)
 	}
 }

@@ -18,13 +18,13 @@ const MaxURL = 2048
 
 // The rules that a URL can violate. Each text continues a sentence that begins with the name of the field.
 var (
-	errURLLength      = errors.New("must have at most 2,048 characters")
+	errURLLength      = errors.New("must be at most 2,048 characters long")
 	errURLCharacters  = errors.New("must not contain spaces or control characters")
 	errURLForm        = errors.New("must be an absolute https URL")
 	errURLFormPrivate = errors.New("must be an absolute https or http URL")
 	errURLCredentials = errors.New("must not contain a user name or password")
-	errURLHost        = errors.New("must name a valid host")
-	errURLPort        = errors.New("must have a port from 1 to 65535, or none")
+	errURLHost        = errors.New("must contain a valid host name or IP address")
+	errURLPort        = errors.New("must have no port, or a port from 1 to 65535")
 )
 
 // CheckURL returns an error with the rule that the URL of a webhook violates, or nil. The text continues a sentence

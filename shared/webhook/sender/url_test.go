@@ -15,12 +15,12 @@ func TestCheckURL(t *testing.T) {
 	t.Parallel()
 	const (
 		form        = "must be an absolute https URL"
-		either      = "must be an absolute https or http URL"
+		formPrivate = "must be an absolute https or http URL"
 		characters  = "must not contain spaces or control characters"
 		credentials = "must not contain a user name or password"
-		host        = "must name a valid host"
-		port        = "must have a port from 1 to 65535, or none"
-		length      = "must have at most 2,048 characters"
+		host        = "must contain a valid host name or IP address"
+		port        = "must have no port, or a port from 1 to 65535"
+		length      = "must be at most 2,048 characters long"
 	)
 	for _, tc := range []struct{ url, want, wantPrivate string }{
 		{"https://example.com", "", ""},
@@ -43,21 +43,21 @@ func TestCheckURL(t *testing.T) {
 		{"http://example.com", form, ""},
 		{"http://localhost:3000/hook", form, ""},
 
-		{"", form, either},
-		{"example.com", form, either},
-		{"example.com:443", form, either},
-		{"/hook", form, either},
-		{"//example.com/hook", form, either},
-		{"ftp://example.com", form, either},
-		{"file:///etc/passwd", form, either},
-		{"gopher://example.com", form, either},
-		{"javascript:alert(1)", form, either},
-		{"https://[::1", form, either},
-		{"https://exa%mple.com", form, either},
-		{"https://127%2e0.0.1/", form, either},
-		{"https://example.com:80a/", form, either},
-		{"https://example.com:-1/", form, either},
-		{"https://example.com\\@127.0.0.1/", form, either},
+		{"", form, formPrivate},
+		{"example.com", form, formPrivate},
+		{"example.com:443", form, formPrivate},
+		{"/hook", form, formPrivate},
+		{"//example.com/hook", form, formPrivate},
+		{"ftp://example.com", form, formPrivate},
+		{"file:///etc/passwd", form, formPrivate},
+		{"gopher://example.com", form, formPrivate},
+		{"javascript:alert(1)", form, formPrivate},
+		{"https://[::1", form, formPrivate},
+		{"https://exa%mple.com", form, formPrivate},
+		{"https://127%2e0.0.1/", form, formPrivate},
+		{"https://example.com:80a/", form, formPrivate},
+		{"https://example.com:-1/", form, formPrivate},
+		{"https://example.com\\@127.0.0.1/", form, formPrivate},
 		{"https:example.com", host, host},
 		{"https:/example.com", host, host},
 		{"https://", host, host},
@@ -71,7 +71,7 @@ func TestCheckURL(t *testing.T) {
 		{"https://example.com;evil.com/", host, host},
 		{"https://" + strings.Repeat("a", 64) + ".com", host, host},
 		{"https://" + strings.Repeat("a.", 127) + "com", host, host},
-		{"https://[::g]/", form, either},
+		{"https://[::g]/", form, formPrivate},
 		{"https://\u00ad/", host, host},
 		{"https://user@example.com/", credentials, credentials},
 		{"https://user:password@example.com/", credentials, credentials},
@@ -106,33 +106,43 @@ func TestCheckURL(t *testing.T) {
 	}
 }
 
-// A stored URL can violate a rule that was added after it was stored.
+// An attempt checks the URL again, because a stored URL can violate a rule that was added later.
 func TestAttemptChecksTheURL(t *testing.T) {
 	t.Parallel()
 	e := listen(t, "127.0.0.1:0", respond("HTTP/1.1 200 OK\r\n\r\n"))
 	for _, url := range []string{e.url(), "ftp://" + e.address, e.address, ""} {
-		if got := post(t, sender.New(sender.Options{}), url); got.Error != "the url must be an absolute https URL" || e.accepted.Load() != 0 {
-			t.Errorf("%q: %+v", url, got)
+		got := post(t, sender.New(sender.Options{}), url)
+		if want := "the url must be an absolute https URL"; got.Error != want {
+			t.Errorf("%q: got error %q, want %q", url, got.Error, want)
 		}
+	}
+	if n := e.accepted.Load(); n != 0 {
+		t.Errorf("got %d connections, want none", n)
 	}
 }
 
 // FuzzCheckURL checks that a valid request can be made from every accepted URL.
 func FuzzCheckURL(f *testing.F) {
-	for _, seed := range []string{"https://example.com:8443/hook?a=b", "http://[::1%25lo]:80", "https://bücher.example", "https://127.1", "https://１２７.0.0.1"} {
+	for _, seed := range []string{
+		"https://example.com:8443/hook?a=b", "http://[::1%25lo]:80", "https://bücher.example", "https://127.1",
+		"https://１２７.0.0.1",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
-		strict, lax := sender.CheckURL(raw, false), sender.CheckURL(raw, true)
-		if strict == nil && lax != nil {
-			t.Fatalf("%q is allowed, but not with private addresses: %v", raw, lax)
+		publicErr, privateErr := sender.CheckURL(raw, false), sender.CheckURL(raw, true)
+		if publicErr == nil && privateErr != nil {
+			t.Fatalf("%q is rejected only if private addresses are allowed: %v", raw, privateErr)
 		}
-		if lax != nil {
+		if privateErr != nil {
 			return
 		}
 		request, err := http.NewRequest(http.MethodPost, raw, nil)
-		if err != nil || request.URL.Host == "" || request.URL.User != nil || strict == nil && request.URL.Scheme != "https" {
-			t.Fatalf("%q: %v, %v", raw, request, err)
+		if err != nil {
+			t.Fatalf("%q is accepted, but: %v", raw, err)
+		}
+		if request.URL.Host == "" || request.URL.User != nil || publicErr == nil && request.URL.Scheme != "https" {
+			t.Fatalf("%q is accepted, and parsed as %+v", raw, request.URL)
 		}
 	})
 }
@@ -148,18 +158,18 @@ func TestRequestLine(t *testing.T) {
 		_, _ = http.ReadRequest(bufio.NewReader(io.MultiReader(strings.NewReader(line), reader)))
 		_, _ = io.WriteString(conn, "HTTP/1.1 204 No Content\r\n\r\n")
 	})
-	for _, tc := range []struct{ after, want string }{
+	for _, tc := range []struct{ suffix, want string }{
 		{"", "/hook"},
 		{"?", "/hook?"},
 		{"?a=b&c=%20+%C3%BC%zz&d=/?:@{}|", "/hook?a=b&c=%20+%C3%BC%zz&d=/?:@{}|"},
 		{"?name=Zoë&ü=%C3%BC#ß", "/hook?name=Zo%C3%AB&%C3%BC=%C3%BC"},
 		{"/ü%2Fü?日=本", "/hook/%C3%BC%2F%C3%BC?%E6%97%A5=%E6%9C%AC"},
 	} {
-		if got := post(t, localSender(), e.url()+tc.after); !got.OK() {
-			t.Errorf("%q: %+v", tc.after, got)
+		if got := post(t, localSender(), e.url()+tc.suffix); !got.OK() {
+			t.Errorf("%q: got %+v, want a success", tc.suffix, got)
 		}
-		if got := <-lines; got != "POST "+tc.want+" HTTP/1.1" {
-			t.Errorf("%q: %s", tc.after, got)
+		if got, want := <-lines, "POST "+tc.want+" HTTP/1.1"; got != want {
+			t.Errorf("%q: got request line %q, want %q", tc.suffix, got, want)
 		}
 	}
 }

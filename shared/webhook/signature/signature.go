@@ -38,12 +38,13 @@ const (
 // Sign returns the headers of an attempt. at is the time at which it begins. secrets are the valid secrets, newest
 // first. Sign panics if there are none, because a request must not be sent without a signature.
 //
-//   - X-Service-Signature: "sha256=" and the hex HMAC-SHA256 of the raw body with the newest secret, exactly as its owner
-//     entered it, including any prefix.
-//   - X-Service-Event, X-Service-Delivery, X-Service-Timestamp: the type, the delivery's ID, and at in RFC 3339 with
-//     milliseconds.
-//   - webhook-id, webhook-timestamp, webhook-signature: event ID, at in Unix seconds, and "v1,<base64>" for each secret,
-//     separated by spaces, over id.timestamp.body (https://www.standardwebhooks.com, version 1.0.0).
+//   - X-Service-Signature is "sha256=" and the hex HMAC-SHA256 of the raw body. The key consists of all bytes of the
+//     newest secret, including any prefix.
+//   - X-Service-Event is the event type, X-Service-Delivery the ID of the delivery, and X-Service-Timestamp at in
+//     RFC 3339 with milliseconds.
+//   - webhook-id is the ID of the event, and webhook-timestamp is at in Unix seconds. webhook-signature contains
+//     "v1,<base64>" for each secret, separated by spaces: the HMAC-SHA256 of id.timestamp.body
+//     (https://www.standardwebhooks.com, version 1.0.0).
 func Sign(secrets []string, eventID, deliveryID, eventType string, at time.Time, body []byte) http.Header {
 	seconds := strconv.FormatInt(at.Unix(), 10)
 	signed := make([]string, len(secrets))

@@ -9,9 +9,9 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
-	"testing/iotest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -46,11 +46,11 @@ func TestSignHeaders(t *testing.T) {
 		"Webhook-Signature":   {got.Get("webhook-signature")}, // checked with the official library below
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+		t.Errorf("the headers (-want +got):\n%s", diff)
 	}
 }
 
-// The vector that the official libraries are tested with, in all their languages.
+// The official libraries of all languages are tested with this vector.
 func TestStandardWebhooksVector(t *testing.T) {
 	t.Parallel()
 	const want = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
@@ -72,19 +72,19 @@ func TestOfficialLibraryVerifies(t *testing.T) {
 		change func(header http.Header, body []byte) []byte
 		valid  bool
 	}{
-		{"the new secret", newSecret, nil, true},
-		{"the old secret, during rotation", oldSecret, nil, true},
-		{"a secret that is not live", "whsec_YW5vdGhlciBzZWNyZXQgb2YgMzIgYnl0ZXMgISEhISE=", nil, false},
-		{"another body", newSecret, func(_ http.Header, body []byte) []byte { return append(body, '\n') }, false},
-		{"another time", newSecret, func(h http.Header, body []byte) []byte {
-			h.Set("webhook-timestamp", h.Get("webhook-timestamp")[:9]+string('0'+(h.Get("webhook-timestamp")[9]-'0'+1)%10))
+		{"new secret", newSecret, nil, true},
+		{"old secret", oldSecret, nil, true},
+		{"another secret", "whsec_YW5vdGhlciBzZWNyZXQgb2YgMzIgYnl0ZXMgISEhISE=", nil, false},
+		{"changed body", newSecret, func(_ http.Header, body []byte) []byte { return append(body, '\n') }, false},
+		{"changed time", newSecret, func(h http.Header, body []byte) []byte {
+			h.Set("webhook-timestamp", strconv.FormatInt(time.Now().Add(-time.Minute).Unix(), 10))
 			return body
 		}, false},
-		{"another event", newSecret, func(h http.Header, body []byte) []byte {
+		{"changed event ID", newSecret, func(h http.Header, body []byte) []byte {
 			h.Set("webhook-id", "evt_01K9ZQ3V7M8T5XW2ABCDEFGHJM")
 			return body
 		}, false},
-		{"no signature of the old secret", oldSecret, func(h http.Header, body []byte) []byte {
+		{"signature of the old secret removed", oldSecret, func(h http.Header, body []byte) []byte {
 			first, _, _ := strings.Cut(h.Get("webhook-signature"), " ")
 			h.Set("webhook-signature", first)
 			return body
@@ -101,28 +101,28 @@ func TestOfficialLibraryVerifies(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := webhook.Verify(body, header); (err == nil) != tc.valid {
-				t.Errorf("valid: %t, but the library says %v", tc.valid, err)
+				t.Errorf("the library returned %v, want a valid signature: %t", err, tc.valid)
 			}
 		})
 	}
 }
 
-// The key of a secret is the one that the official libraries derive, if they accept the secret.
+// The key of a secret is the one that the official libraries derive if they accept the secret.
 func TestStandardKey(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ name, secret, key string }{
 		{"base64 after the prefix", "whsec_aGVsbG8gd29ybGQ=", "hello world"},
-		{"the same without padding", "whsec_aGVsbG8gd29ybGQ", "hello world"},
-		{"no need of padding", "whsec_aGVsbG8gd29ybGQh", "hello world!"},
-		{"two signs of padding", "whsec_aGVsbG8gd29ybA==", "hello worl"},
-		{"more padding than there should be", "whsec_aGVsbG8gd29ybGQh==", "hello world!"},
+		{"base64 without its padding", "whsec_aGVsbG8gd29ybGQ", "hello world"},
+		{"base64 that needs no padding", "whsec_aGVsbG8gd29ybGQh", "hello world!"},
+		{"base64 with two padding characters", "whsec_aGVsbG8gd29ybA==", "hello worl"},
+		{"base64 with too much padding", "whsec_aGVsbG8gd29ybGQh==", "hello world!"},
 		{"no prefix", "aGVsbG8gd29ybGQ=", "aGVsbG8gd29ybGQ="},
-		{"the prefix in other letters", "WHSEC_aGVsbG8gd29ybGQ=", "WHSEC_aGVsbG8gd29ybGQ="},
+		{"prefix in upper case", "WHSEC_aGVsbG8gd29ybGQ=", "WHSEC_aGVsbG8gd29ybGQ="},
 		{"not base64", "whsec_correct horse battery staple", "whsec_correct horse battery staple"},
-		{"the other base64 alphabet", "whsec_-__-", "whsec_-__-"},
+		{"base64url", "whsec_-__-", "whsec_-__-"},
 		{"padding in the middle", "whsec_aGVs=bG8g", "whsec_aGVs=bG8g"},
-		{"a key that would be empty", "whsec_", "whsec_"},
-		{"padding alone", "whsec_====", "whsec_===="},
+		{"prefix without a key", "whsec_", "whsec_"},
+		{"prefix with padding only", "whsec_====", "whsec_===="},
 		{"not ASCII", "schlüssel-鍵", "schlüssel-鍵"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -145,13 +145,14 @@ func TestStandardKey(t *testing.T) {
 func TestSignAnyBody(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		keys := rapid.SliceOfN(rapid.String().Filter(func(s string) bool { return s != "" }), 1, 3).Draw(t, "keys")
+		secret := rapid.String().Filter(func(s string) bool { return s != "" })
+		secrets := rapid.SliceOfN(secret, 1, 3).Draw(t, "secrets")
 		body := rapid.SliceOf(rapid.Byte()).Draw(t, "body")
 		at := time.UnixMilli(rapid.Int64Range(0, 4e12).Draw(t, "ms"))
-		header := signature.Sign(keys, eventID, deliveryID, eventType, at, body)
-		verify(t, keys, body, header)
-		if n := len(strings.Fields(header.Get("webhook-signature"))); n != len(keys) {
-			t.Fatalf("%d signatures of %d secrets", n, len(keys))
+		header := signature.Sign(secrets, eventID, deliveryID, eventType, at, body)
+		verify(t, secrets, body, header)
+		if n := len(strings.Fields(header.Get("webhook-signature"))); n != len(secrets) {
+			t.Fatalf("got %d signatures for %d secrets", n, len(secrets))
 		}
 	})
 }
@@ -165,7 +166,8 @@ func FuzzSign(f *testing.F) {
 			t.Skip("a secret has at least one character")
 		}
 		secrets := []string{first, second}
-		verify(t, secrets, body, signature.Sign(secrets, eventID, deliveryID, eventType, time.Unix(1769847330, 0), body))
+		header := signature.Sign(secrets, eventID, deliveryID, eventType, time.Unix(1769847330, 0), body)
+		verify(t, secrets, body, header)
 	})
 }
 
@@ -192,11 +194,12 @@ func verify(t interface{ Fatalf(string, ...any) }, secrets []string, body []byte
 
 // padded returns the secret with the padding that the Go library requires.
 func padded(secret string) string {
-	digits := strings.TrimRight(strings.NewReplacer("\r", "", "\n", "").Replace(strings.TrimPrefix(secret, "whsec_")), "=")
+	withoutLineBreaks := strings.NewReplacer("\r", "", "\n", "").Replace(secret)
+	digits := strings.TrimRight(strings.TrimPrefix(withoutLineBreaks, "whsec_"), "=")
 	return "whsec_" + digits + strings.Repeat("=", (4-len(digits)%4)%4)
 }
 
-// plain returns the signature as the README computes it.
+// plain returns the value of X-Service-Signature.
 func plain(secret string, body []byte) string {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write(body)
@@ -207,7 +210,7 @@ func TestSignPanicsWithoutSecrets(t *testing.T) {
 	t.Parallel()
 	defer func() {
 		if recover() == nil {
-			t.Error("headers were made without a secret")
+			t.Error("Sign without secrets did not panic")
 		}
 	}()
 	signature.Sign(nil, eventID, deliveryID, eventType, time.Now(), body)
@@ -217,18 +220,19 @@ func TestNewSecret(t *testing.T) {
 	t.Parallel()
 	random := bytes.NewReader(append(bytes.Repeat([]byte{0xfb}, 32), bytes.Repeat([]byte{7}, 32)...))
 	first, err := signature.NewSecret(random)
-	if err != nil || first != "whsec_+/v7+/v7+/v7+/v7+/v7+/v7+/v7+/v7+/v7+/v7+/s=" {
-		t.Errorf("%q, %v", first, err)
+	if want := "whsec_+/v7+/v7+/v7+/v7+/v7+/v7+/v7+/v7+/v7+/v7+/s="; err != nil || first != want {
+		t.Errorf("got %q, %v, want %q", first, err, want)
 	}
 	second, err := signature.NewSecret(random)
 	if err != nil || second == first || !regexp.MustCompile(`^whsec_[A-Za-z0-9+/]{43}=$`).MatchString(second) {
-		t.Errorf("%q, %v", second, err)
+		t.Errorf("got %q, %v, want another secret in the form of Standard Webhooks", second, err)
 	}
 	if secret, err := signature.NewSecret(random); !errors.Is(err, io.EOF) || secret != "" {
-		t.Errorf("%q, %v from a source that is empty", secret, err)
+		t.Errorf("got %q, %v from an empty reader, want io.EOF", secret, err)
 	}
-	if secret, err := signature.NewSecret(io.LimitReader(iotest.OneByteReader(random), 0)); err == nil {
-		t.Errorf("%q from nothing", secret)
+	short := bytes.NewReader(make([]byte, 31))
+	if secret, err := signature.NewSecret(short); !errors.Is(err, io.ErrUnexpectedEOF) || secret != "" {
+		t.Errorf("got %q, %v from a reader of 31 bytes, want io.ErrUnexpectedEOF", secret, err)
 	}
 }
 

@@ -1,0 +1,446 @@
+package delivery
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/shared/event"
+	"devplatform/shared/lambdafn"
+	"devplatform/shared/webhook/sender"
+)
+
+// The faults that a faultInjector injects.
+const (
+	faultCallLost         = "a call is lost"
+	faultResponseLost     = "a response is lost"
+	faultPartialBatch     = "a batch of messages is rejected in part"
+	faultKilled           = "a function is killed"
+	faultPanic            = "a killed function panics"
+	faultRecordsReplayed  = "a batch of stream records is replayed"
+	faultMessagesRepeated = "messages are delivered twice"
+	faultMessagesLost     = "messages are lost"
+	faultEndpointFails    = "an endpoint fails"
+)
+
+// faultInjector is a transport between the functions and AWS that injects random faults.
+type faultInjector struct {
+	next   http.RoundTripper
+	mu     sync.Mutex
+	random *rand.Rand
+	off    bool
+	counts map[string]int // of the injected faults
+}
+
+// inject reports whether a fault occurs, which it does with the given probability.
+func (i *faultInjector) inject(fault string, probability float64) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	occurs := !i.off && i.random.Float64() < probability
+	if occurs {
+		i.counts[fault]++
+	}
+	return occurs
+}
+
+// randomInt returns a random number from 0 to n-1.
+func (i *faultInjector) randomInt(n int) int {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.random.IntN(n)
+}
+
+// invocation is an invocation of a function that may be killed. Its calls fail after it was killed.
+type invocation struct {
+	mu        sync.Mutex
+	stepsLeft int // until it is killed; 0: it is not killed
+	cancel    context.CancelFunc
+	killed    bool
+}
+
+type invocationKey struct{}
+
+// invocationOf returns the invocation that a context belongs to; nil if there is none.
+func invocationOf(ctx context.Context) *invocation {
+	v, _ := ctx.Value(invocationKey{}).(*invocation)
+	return v
+}
+
+var errKilled = errors.New("the function was killed")
+
+// step counts a step of the invocation: each call has one before and one after it. It returns errKilled if the
+// invocation was killed. A nil invocation is never killed.
+func (v *invocation) step() error {
+	if v == nil {
+		return nil
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.stepsLeft--; v.stepsLeft == 0 {
+		v.killed = true
+		v.cancel()
+	}
+	if v.killed {
+		return errKilled
+	}
+	return nil
+}
+
+// invoke runs a function that may be killed after some steps. It reports whether the function completed.
+func (i *faultInjector) invoke(ctx context.Context, probability float64, run func(context.Context)) bool {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	v := &invocation{cancel: cancel}
+	if i.inject(faultKilled, probability) {
+		v.stepsLeft = 1 + i.randomInt(60)
+	}
+	run(context.WithValue(ctx, invocationKey{}, v))
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return !v.killed
+}
+
+func (i *faultInjector) RoundTrip(r *http.Request) (*http.Response, error) {
+	v := invocationOf(r.Context())
+	if err := v.step(); err != nil {
+		return nil, err
+	}
+	if i.inject(faultCallLost, 0.02) {
+		return nil, errors.New(faultCallLost)
+	}
+	response, err := i.forward(r)
+	if err != nil {
+		return nil, err
+	}
+	lost := i.inject(faultResponseLost, 0.02)
+	if v.step() != nil || lost {
+		_ = response.Body.Close()
+		return nil, errors.New(faultResponseLost)
+	}
+	return response, nil
+}
+
+// forward makes the call. It may reject some messages of a batch.
+func (i *faultInjector) forward(r *http.Request) (*http.Response, error) {
+	if dynamotest.Operation(r) != "SendMessageBatch" || !i.inject(faultPartialBatch, 0.2) {
+		return i.next.RoundTrip(r)
+	}
+	var batch struct {
+		QueueURL string            `json:"QueueUrl"`
+		Entries  []json.RawMessage `json:"Entries"`
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil || json.Unmarshal(body, &batch) != nil || len(batch.Entries) < 2 {
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		return i.next.RoundTrip(r)
+	}
+	accepted := 1 + i.randomInt(len(batch.Entries)-1)
+	rejected := batch.Entries[accepted:]
+	batch.Entries = batch.Entries[:accepted]
+	body, _ = json.Marshal(batch)
+	part := r.Clone(r.Context())
+	part.Body, part.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	response, err := i.next.RoundTrip(part)
+	if err != nil || response.StatusCode != http.StatusOK {
+		return response, err
+	}
+	return addFailed(response, rejected)
+}
+
+// addFailed adds the rejected entries to the response to a SendMessageBatch call.
+func addFailed(response *http.Response, rejected []json.RawMessage) (*http.Response, error) {
+	var output map[string]any
+	err := json.NewDecoder(response.Body).Decode(&output)
+	_ = response.Body.Close()
+	if err != nil {
+		return nil, err
+	}
+	var failed []any
+	for _, entry := range rejected {
+		var message struct{ Id string } //nolint:revive // the spelling of SQS
+		_ = json.Unmarshal(entry, &message)
+		failed = append(failed, map[string]any{"Id": message.Id, "Code": "InternalError", "SenderFault": false})
+	}
+	output["Failed"] = failed
+	body, _ := json.Marshal(output)
+	response.Body, response.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	response.Header.Del("Content-Length")
+	return response, nil
+}
+
+// requestCounts counts the requests to endpoints, and those with a 200 response, by URL and payload.
+type requestCounts struct {
+	mu              sync.Mutex
+	sent, succeeded map[string]int
+}
+
+func (c *requestCounts) add(url, body string, succeeded bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sent[url+" "+body]++
+	if succeeded {
+		c.succeeded[url+" "+body]++
+	}
+}
+
+// faultTest is a fixture with fault injection, webhooks in several workspaces, and events that are not published yet.
+type faultTest struct {
+	*fixture
+	*faultInjector
+	requests requestCounts
+	expected map[string]bool // the URL and payload of each delivery
+	events   []event.Record
+}
+
+func newFaultTest(t *testing.T, seed uint64, events int) *faultTest {
+	t.Helper()
+	injector := &faultInjector{random: rand.New(rand.NewPCG(seed, seed)), off: true, counts: map[string]int{}}
+	ft := &faultTest{
+		faultInjector: injector,
+		requests:      requestCounts{sent: map[string]int{}, succeeded: map[string]int{}},
+		expected:      map[string]bool{},
+	}
+	ft.fixture = newFixture(t, func(next http.RoundTripper) http.RoundTripper {
+		injector.next = next
+		return injector
+	})
+	ft.worker.send = ft.send
+	workspaces := ft.subscribeWorkspaces()
+	types := []event.Type{event.FileCreated, event.FileUpdated, event.CommentCreated, event.MemberAdded}
+	for i := range events {
+		webhooks := workspaces[i%len(workspaces)]
+		e := ft.newEvent(webhooks[0].WorkspaceID, func(e *event.Record) { e.Type = types[ft.randomInt(len(types))] })
+		ft.events = append(ft.events, e)
+		for _, w := range webhooks {
+			if w.wants(e, ft.now()) {
+				ft.expected[w.URL+" "+string(e.Payload)] = true
+			}
+		}
+	}
+	return ft
+}
+
+// subscribeWorkspaces creates five workspaces with two webhooks each, and a third one in the last workspace. It returns
+// the webhooks by workspace.
+func (ft *faultTest) subscribeWorkspaces() (workspaces [][]Webhook) {
+	patterns := [][]string{{"file.*"}, {"comment.created", "member.added"}, {"*"}}
+	for i := range 5 {
+		workspaceID := ft.newWorkspace()
+		n := 2
+		if i == 4 {
+			n = 3
+		}
+		var webhooks []Webhook
+		for j := range n {
+			url := fmt.Sprintf("https://e%d-%d.example.com", i, j)
+			webhooks = append(webhooks, ft.subscribe(workspaceID, url, func(w *Webhook) { w.Events = patterns[j] }))
+		}
+		workspaces = append(workspaces, webhooks)
+	}
+	return workspaces
+}
+
+// send simulates an endpoint that may fail. The function may be killed immediately before and after the request.
+func (ft *faultTest) send(ctx context.Context, r sender.Request) sender.Result {
+	v := invocationOf(ctx)
+	if err := v.step(); err != nil {
+		return sender.Result{Error: err.Error(), Aborted: true}
+	}
+	fails := ft.inject(faultEndpointFails, 0.1)
+	ft.requests.add(r.URL, string(r.Body), !fails)
+	if err := v.step(); err != nil {
+		if ft.inject(faultPanic, 0.5) {
+			panic(err)
+		}
+		return sender.Result{Error: err.Error(), Aborted: true}
+	}
+	if fails {
+		return sender.Result{StatusCode: 500, Error: "status 500"}
+	}
+	return sender.Result{StatusCode: 200}
+}
+
+// publishShard simulates a shard of the stream: it sends batches in order, and repeats a batch until all of its records
+// succeed.
+func (ft *faultTest) publishShard(events []event.Record) {
+	for len(events) > 0 {
+		batch := streamRecords(ft.t, events[:min(len(events), 1+ft.randomInt(100))]...)
+		succeeded := 0
+		completed := ft.invoke(ft.t.Context(), 0.3, func(ctx context.Context) {
+			for _, err := range ft.fanout.Handle(ctx, batch) {
+				if err != nil {
+					return
+				}
+				succeeded++
+			}
+		})
+		if !completed || ft.inject(faultRecordsReplayed, 0.1) {
+			continue // the stream repeats the whole batch
+		}
+		events = events[succeeded:]
+	}
+}
+
+// handleVisible handles all visible messages, in up to four concurrent batches.
+func (ft *faultTest) handleVisible() {
+	for {
+		var batches [][]lambdafn.QueueMessage
+		for len(batches) < 4 {
+			messages := ft.receiveMessages()
+			if len(messages) == 0 {
+				break
+			}
+			if ft.inject(faultMessagesRepeated, 0.1) {
+				batches = append(batches, messages)
+			}
+			batches = append(batches, messages)
+		}
+		if len(batches) == 0 {
+			return
+		}
+		var group sync.WaitGroup
+		for _, messages := range batches {
+			group.Go(func() { ft.handleBatch(messages) })
+		}
+		group.Wait()
+	}
+}
+
+func (ft *faultTest) handleBatch(messages []lambdafn.QueueMessage) {
+	if ft.inject(faultMessagesLost, 0.05) {
+		for _, m := range messages {
+			ft.deleteMessage(m)
+		}
+		return
+	}
+	var errs []error
+	completed := ft.invoke(ft.t.Context(), 0.2, func(ctx context.Context) { errs = ft.worker.Handle(ctx, messages) })
+	if !completed {
+		return // the messages become visible again when their visibility timeout ends
+	}
+	for i, err := range errs {
+		if err == nil {
+			ft.deleteMessage(messages[i])
+		}
+	}
+}
+
+// pending returns the number of pending deliveries, and the earliest time at which the retry job finds one.
+func (ft *faultTest) pending() (n int, earliest time.Time) {
+	for _, d := range ft.allDeliveries() {
+		if d.Status != Pending {
+			continue
+		}
+		if n++; earliest.IsZero() || d.DueAt.Time().Before(earliest) {
+			earliest = d.DueAt.Time()
+		}
+	}
+	return n, earliest
+}
+
+// deliverAll advances the clock, runs the retry job every minute, and handles messages until no delivery is pending.
+func (ft *faultTest) deliverAll() {
+	ft.t.Helper()
+	const maxMinutes = 2000
+	for range maxMinutes {
+		ft.handleVisible()
+		n, earliest := ft.pending()
+		if n == 0 {
+			return
+		}
+		if idle := earliest.Add(-lookAhead).Sub(ft.now()) / time.Minute; idle > 3 { // nothing happens until then
+			ft.advance(idle * time.Minute)
+		}
+		for range 4 {
+			ft.advance(15 * time.Second)
+			ft.handleVisible()
+		}
+		ft.invoke(ft.t.Context(), 0.2, func(ctx context.Context) { _ = ft.job.Run(ctx) })
+	}
+	n, _ := ft.pending()
+	ft.t.Fatalf("%d deliveries are pending after %d minutes of work", n, maxMinutes)
+}
+
+// checkRequests checks that every expected delivery succeeded, with at most maxRequests requests. It returns the number
+// of all requests.
+func (ft *faultTest) checkRequests(maxRequests int) (total int) {
+	ft.t.Helper()
+	deliveries := ft.allDeliveries()
+	if len(deliveries) != len(ft.expected) {
+		ft.t.Errorf("got %d deliveries, want %d", len(deliveries), len(ft.expected))
+	}
+	for _, d := range deliveries {
+		if d.Status != Succeeded {
+			ft.t.Errorf("got delivery %+v, want a success", d)
+		}
+	}
+	for delivery := range ft.expected {
+		if ft.requests.succeeded[delivery] < 1 {
+			ft.t.Errorf("no request succeeded: %s", delivery)
+		}
+	}
+	for delivery, n := range ft.requests.sent {
+		if !ft.expected[delivery] {
+			ft.t.Errorf("no webhook subscribes to this request: %s", delivery)
+		}
+		if n > maxRequests {
+			ft.t.Errorf("got %d requests, want at most %d: %s", n, maxRequests, delivery)
+		}
+		total += n
+	}
+	return total
+}
+
+// Every event reaches every webhook that subscribes to it, even if functions are killed, calls are lost, or messages
+// are repeated.
+func TestEveryEventIsDeliveredDespiteFaults(t *testing.T) {
+	t.Parallel()
+	const events, shards = 2000, 4
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	ft := newFaultTest(t, seed, events)
+	ft.off = false
+	var group sync.WaitGroup
+	for shard := range shards {
+		group.Go(func() { ft.publishShard(ft.events[shard*events/shards : (shard+1)*events/shards]) })
+	}
+	group.Wait()
+	ft.deliverAll()
+	requests := ft.checkRequests(20)
+	t.Logf("%d events, %d deliveries, %d requests in %v; injected faults: %v",
+		events, len(ft.expected), requests, ft.now().Sub(midnight), ft.counts)
+	for _, fault := range []string{
+		faultKilled, faultCallLost, faultResponseLost, faultPartialBatch, faultRecordsReplayed, faultMessagesRepeated,
+		faultMessagesLost, faultEndpointFails,
+	} {
+		if ft.counts[fault] == 0 {
+			t.Errorf("this fault was never injected: %s", fault)
+		}
+	}
+	if bodies := ft.failedMessages(); len(bodies) > 0 {
+		t.Errorf("got messages in the failure queue, want none: %v", bodies)
+	}
+}
+
+// Without faults, every event reaches every webhook that subscribes to it exactly once.
+func TestEveryEventIsSentOnceWithoutFaults(t *testing.T) {
+	t.Parallel()
+	const events, batches = 250, 5
+	ft := newFaultTest(t, 1, events)
+	for batch := range batches {
+		ft.publish(ft.events[batch*events/batches : (batch+1)*events/batches]...)
+	}
+	ft.deliverAll()
+	if requests := ft.checkRequests(1); requests != len(ft.expected) {
+		t.Errorf("got %d requests for %d deliveries, want one for each", requests, len(ft.expected))
+	}
+}

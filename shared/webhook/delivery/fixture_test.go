@@ -1,0 +1,448 @@
+package delivery
+
+import (
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"devplatform/infra/hooktest"
+	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/local/sqs/sqstest"
+	"devplatform/infra/slicetest"
+	"devplatform/shared/clock"
+	"devplatform/shared/db"
+	"devplatform/shared/event"
+	"devplatform/shared/id"
+	"devplatform/shared/lambdafn"
+	"devplatform/shared/metric"
+	"devplatform/shared/queue"
+	"devplatform/shared/webhook/sender"
+)
+
+// fixture contains the fan-out, the worker and the retry job, with their own table and queues. Its clock changes
+// only when the test advances it.
+type fixture struct {
+	t                    *testing.T
+	millis               atomic.Int64
+	sdk                  *dynamodb.Client
+	table                string
+	queues               *sqs.Client
+	deliveries, failures string // queue URLs
+	store                Store
+	secrets              Secrets
+	ids                  *id.Generator
+	fanout               *Fanout
+	worker               *Worker
+	job                  *RetryJob
+	log                  *slicetest.Log
+	receiver             *hooktest.Receiver
+	lastRun              time.Time
+}
+
+const webhookSecret = "whsec_c2l4dGVlbiBieXRlcyBvZiBzZWNyZXQgYW5kIG1vcmU="
+
+// midnight is the initial time of fixtures.
+var midnight = time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC)
+
+// middleware wraps the transport of the calls to DynamoDB and SQS.
+type middleware func(http.RoundTripper) http.RoundTripper
+
+func newFixture(t *testing.T, transports ...middleware) *fixture {
+	t.Helper()
+	f := &fixture{t: t, table: "webhooks-" + rand.Text(), log: slicetest.NewLog(), receiver: hooktest.New(t)}
+	f.millis.Store(midnight.UnixMilli())
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
+	for _, wrap := range transports {
+		client.Transport = wrap(client.Transport)
+	}
+	dynamo, sqsEndpoint := dynamotest.StartServer(t), sqstest.StartServer(t, sqstest.Clock(f.now))
+	f.sdk, f.queues = dynamotest.Client(dynamo), sqstest.Client(sqsEndpoint)
+	f.createTable()
+	f.failures = sqstest.CreateQueue(t, f.queues, "failures-"+rand.Text(), nil)
+	attributes := map[string]string{"VisibilityTimeout": "180"}
+	f.deliveries = sqstest.CreateQueue(t, f.queues, "deliveries-"+rand.Text(), attributes)
+	withoutBackoff := retry.NewStandard(func(o *retry.StandardOptions) {
+		o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 0, nil })
+	})
+	database := db.Wrap(dynamotest.Client(dynamo, func(o *dynamodb.Options) {
+		o.HTTPClient, o.Retryer = client, withoutBackoff
+	}), f.now)
+	queues := queue.Wrap(sqstest.Client(sqsEndpoint, func(o *sqs.Options) {
+		o.HTTPClient, o.Retryer = client, withoutBackoff
+	}))
+	logger := slog.New(slog.NewJSONHandler(f.log, nil))
+	metrics := metric.New(logger, "test", f.now)
+	table := database.Table(f.table)
+	f.store = Store{Client: db.Wrap(f.sdk, f.now), Table: db.Wrap(f.sdk, f.now).Table(f.table)}
+	f.secrets = Secrets{slicetest.Keys(f.now)}
+	f.ids = id.NewGenerator(f.now, rand.Reader)
+	deps := Deps{
+		DB: database, Webhooks: table, Queue: queues.Queue(f.deliveries), Clock: f.now, Logger: logger, Metrics: metrics,
+	}
+	f.fanout, f.job = NewFanout(deps), NewRetryJob(deps)
+	f.worker = NewWorker(WorkerDeps{
+		Deps: deps, Failures: queues.Queue(f.failures), Keys: f.secrets.Keys,
+		Sender: sender.New(sender.Options{AllowPrivate: true, Now: f.now, Timeout: 300 * time.Millisecond}),
+	})
+	return f
+}
+
+// createTable creates the table with the schema of template.yaml.
+func (f *fixture) createTable() {
+	f.t.Helper()
+	attribute := func(name string) types.AttributeDefinition {
+		return types.AttributeDefinition{AttributeName: &name, AttributeType: types.ScalarAttributeTypeS}
+	}
+	key := func(hash, sort string) []types.KeySchemaElement {
+		return []types.KeySchemaElement{
+			{AttributeName: &hash, KeyType: types.KeyTypeHash}, {AttributeName: &sort, KeyType: types.KeyTypeRange},
+		}
+	}
+	_, err := f.sdk.CreateTable(f.t.Context(), &dynamodb.CreateTableInput{
+		TableName: &f.table, BillingMode: types.BillingModePayPerRequest, KeySchema: key("pk", "sk"),
+		AttributeDefinitions: []types.AttributeDefinition{
+			attribute("pk"), attribute("sk"), attribute("due"), attribute("dueAt"),
+		},
+		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{{
+			IndexName: aws.String("due"), KeySchema: key("due", "dueAt"),
+			Projection: &types.Projection{
+				ProjectionType: types.ProjectionTypeInclude, NonKeyAttributes: []string{"wakes", "expiresAt"},
+			},
+		}},
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *fixture) now() time.Time { return time.UnixMilli(f.millis.Load()).UTC() }
+
+func (f *fixture) advance(d time.Duration) { f.millis.Add(d.Milliseconds()) }
+
+// subscribe stores a webhook that subscribes to all events of a workspace. Each change is applied before.
+func (f *fixture) subscribe(workspaceID, url string, change ...func(*Webhook)) Webhook {
+	f.t.Helper()
+	now := clock.Stamp(f.now())
+	w := Webhook{
+		ID: f.ids.New(id.Webhook), WorkspaceID: workspaceID, URL: url, Events: []string{"*"}, Active: true,
+		CreatedAt: now, UpdatedAt: now, Revision: 1, Generation: 1,
+	}
+	var err error
+	if w.Secret, err = f.secrets.Seal(f.t.Context(), w.ID, webhookSecret); err != nil {
+		f.t.Fatal(err)
+	}
+	for _, c := range change {
+		c(&w)
+	}
+	f.putWebhook(w)
+	return w
+}
+
+// putWebhook stores a webhook. It replaces an existing one.
+func (f *fixture) putWebhook(w Webhook) {
+	f.t.Helper()
+	item, err := db.Encode(w)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.putItem(db.WebhookKey(w.WorkspaceID, w.ID), item)
+}
+
+func (f *fixture) putItem(key db.Key, item db.Item) {
+	f.t.Helper()
+	if _, err := f.store.Client.Do(f.t.Context(), f.store.Table.Put(key, item)); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *fixture) deleteWebhook(w Webhook) {
+	f.t.Helper()
+	write := f.store.Table.Delete(db.WebhookKey(w.WorkspaceID, w.ID))
+	if _, err := f.store.Client.Do(f.t.Context(), write); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// storedWebhook returns the stored version of a webhook.
+func (f *fixture) storedWebhook(w Webhook) Webhook {
+	f.t.Helper()
+	w, err := f.store.Webhook(f.t.Context(), w.WorkspaceID, w.ID)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return w
+}
+
+// newEvent returns an event of a workspace that occurs now.
+func (f *fixture) newEvent(workspaceID string, change ...func(*event.Record)) event.Record {
+	eventID := f.ids.New(id.Event)
+	e := event.Record{
+		ID: eventID, Type: event.FileCreated, WorkspaceID: workspaceID, ProjectID: "prj_01KGA4ZK70ABCDEFGHJKMNPQRS",
+		ExpiresAt: f.now().Add(event.Retention).Unix(),
+	}
+	timestamp := clock.Stamp(f.now()).String()
+	e.Payload = event.Text(`{"id":"` + eventID + `","type":"file.created","timestamp":"` + timestamp + `"}`)
+	for _, c := range change {
+		c(&e)
+	}
+	return e
+}
+
+// streamRecords returns the stream records of events.
+func streamRecords(t *testing.T, events ...event.Record) []lambdafn.StreamRecord {
+	t.Helper()
+	records := make([]lambdafn.StreamRecord, len(events))
+	for i, e := range events {
+		item, err := db.Encode(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		records[i] = lambdafn.StreamRecord{SequenceNumber: fmt.Sprint(i + 1), EventName: "INSERT", NewImage: item}
+	}
+	return records
+}
+
+// publish runs the fan-out of events. The test fails if the fan-out fails.
+func (f *fixture) publish(events ...event.Record) {
+	f.t.Helper()
+	for _, err := range f.fanout.Handle(f.t.Context(), streamRecords(f.t, events...)) {
+		if err != nil {
+			f.t.Fatal(err)
+		}
+	}
+}
+
+// receiveMessages receives up to ten visible messages.
+func (f *fixture) receiveMessages() []lambdafn.QueueMessage {
+	f.t.Helper()
+	out, err := f.queues.ReceiveMessage(f.t.Context(), &sqs.ReceiveMessageInput{
+		QueueUrl: &f.deliveries, MaxNumberOfMessages: 10,
+		MessageSystemAttributeNames: []sqstypes.MessageSystemAttributeName{sqstypes.MessageSystemAttributeNameAll},
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	messages := make([]lambdafn.QueueMessage, len(out.Messages))
+	for i, m := range out.Messages {
+		messages[i] = lambdafn.QueueMessage{
+			ID: *m.MessageId, ReceiptHandle: *m.ReceiptHandle, Body: *m.Body, Group: m.Attributes["MessageGroupId"],
+		}
+	}
+	return messages
+}
+
+func (f *fixture) deleteMessage(m lambdafn.QueueMessage) {
+	f.t.Helper()
+	input := &sqs.DeleteMessageInput{QueueUrl: &f.deliveries, ReceiptHandle: &m.ReceiptHandle}
+	if _, err := f.queues.DeleteMessage(f.t.Context(), input); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// handleMessages handles all visible messages. It returns their number and the errors of those that were not completed.
+func (f *fixture) handleMessages() (n int, errs []error) {
+	f.t.Helper()
+	for {
+		messages := f.receiveMessages()
+		if len(messages) == 0 {
+			return n, errs
+		}
+		n += len(messages)
+		for i, err := range f.worker.Handle(f.t.Context(), messages) {
+			if err == nil {
+				f.deleteMessage(messages[i])
+				continue
+			}
+			errs = append(errs, err)
+		}
+	}
+}
+
+func (f *fixture) runRetryJob() {
+	f.t.Helper()
+	f.lastRun = f.now()
+	if err := f.job.Run(f.t.Context()); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// nextStep returns the time at which runUntilFinished continues: when a waiting message becomes visible, or when a run
+// of the retry job finds the next due delivery. It is zero if no delivery is pending.
+func (f *fixture) nextStep() time.Time {
+	f.t.Helper()
+	var next time.Time
+	useIfEarlier := func(at time.Time) {
+		if next.IsZero() || at.Before(next) {
+			next = at
+		}
+	}
+	for _, d := range f.allDeliveries() {
+		if d.Status != Pending {
+			continue
+		}
+		if at := d.NextAttemptAt.Time().Add(time.Second); at.After(f.now()) { // messages wait for whole seconds
+			useIfEarlier(at)
+		}
+		if at := d.DueAt.Time().Add(-lookAhead); at.After(f.now()) {
+			useIfEarlier(at)
+		}
+		useIfEarlier(f.lastRun.Add(time.Minute))
+		found := d.DueAt.Time().Add(-lookAhead)
+		if found.After(f.lastRun.Add(time.Minute)) && d.NextAttemptAt.Time().Sub(f.now()) > time.Minute {
+			next = found
+		}
+	}
+	return next
+}
+
+// runUntilFinished advances the clock, handles messages and runs the retry job until no delivery is pending.
+func (f *fixture) runUntilFinished() {
+	f.t.Helper()
+	for steps := 0; ; steps++ {
+		if steps == 10_000 {
+			f.t.Fatalf("deliveries are still pending after %d steps", steps)
+		}
+		f.handleMessages()
+		next := f.nextStep()
+		if next.IsZero() {
+			return
+		}
+		if next.After(f.now()) {
+			f.advance(next.Sub(f.now()) + time.Millisecond)
+		}
+		if f.now().Sub(f.lastRun) >= time.Minute {
+			f.runRetryJob()
+		}
+	}
+}
+
+// allDeliveries returns the stored deliveries.
+func (f *fixture) allDeliveries() []Delivery {
+	f.t.Helper()
+	var all []Delivery
+	for _, item := range dynamotest.Dump(f.t, f.sdk, f.table) {
+		if !strings.HasPrefix(db.KeyOf(item).SK, "DELIVERY#") {
+			continue
+		}
+		d, err := db.Decode[Delivery](item)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		all = append(all, d)
+	}
+	return all
+}
+
+// onlyDelivery returns the only stored delivery.
+func (f *fixture) onlyDelivery() Delivery {
+	f.t.Helper()
+	all := f.allDeliveries()
+	if len(all) != 1 {
+		f.t.Fatalf("got %d deliveries, want 1", len(all))
+	}
+	return all[0]
+}
+
+// wantDelivery checks the status and the number of attempts of the only delivery, and returns it.
+func (f *fixture) wantDelivery(status Status, attempts int) Delivery {
+	f.t.Helper()
+	d := f.onlyDelivery()
+	if d.Status != status || len(d.Attempts) != attempts {
+		f.t.Fatalf("got delivery %+v, want %s with %d attempts", d, status, attempts)
+	}
+	return d
+}
+
+// wantRequests checks the number of requests that the receiver received.
+func (f *fixture) wantRequests(n int) {
+	f.t.Helper()
+	if got := f.receiver.Total(); got != n {
+		f.t.Errorf("got %d requests, want %d", got, n)
+	}
+}
+
+// wantLog checks that the log contains texts.
+func (f *fixture) wantLog(texts ...string) {
+	f.t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(f.log.String(), text) {
+			f.t.Errorf("the log does not contain %s:\n%s", text, f.log)
+		}
+	}
+}
+
+// changeDelivery stores the next version of the only delivery, like another writer.
+func (f *fixture) changeDelivery(next func(Delivery) Delivery) {
+	f.t.Helper()
+	d := f.onlyDelivery()
+	if _, err := f.store.save(f.t.Context(), d, next(d)); err != nil {
+		f.t.Error(err)
+	}
+}
+
+// redeliver requests a redelivery of the only delivery, without a message.
+func (f *fixture) redeliver() {
+	f.t.Helper()
+	f.changeDelivery(func(d Delivery) Delivery { return d.restarted(f.now(), true) })
+}
+
+// failedMessages returns the bodies of the messages in the failure queue.
+func (f *fixture) failedMessages() (bodies []string) {
+	f.t.Helper()
+	input := &sqs.ReceiveMessageInput{QueueUrl: &f.failures, MaxNumberOfMessages: 10}
+	out, err := f.queues.ReceiveMessage(f.t.Context(), input)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	for _, m := range out.Messages {
+		bodies = append(bodies, *m.Body)
+	}
+	return bodies
+}
+
+func (f *fixture) newWorkspace() string { return f.ids.New(id.Workspace) }
+
+// callCounter is a transport that counts calls by operation.
+type callCounter struct {
+	next   http.RoundTripper
+	mu     sync.Mutex
+	counts map[string]int
+}
+
+// countCalls returns a counter and the middleware that counts the calls of a fixture.
+func countCalls() (*callCounter, middleware) {
+	c := &callCounter{counts: map[string]int{}}
+	return c, func(next http.RoundTripper) http.RoundTripper {
+		c.next = next
+		return c
+	}
+}
+
+func (c *callCounter) RoundTrip(r *http.Request) (*http.Response, error) {
+	c.mu.Lock()
+	c.counts[dynamotest.Operation(r)]++
+	c.mu.Unlock()
+	return c.next.RoundTrip(r)
+}
+
+// take returns the counts since the previous take.
+func (c *callCounter) take() map[string]int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	counts := c.counts
+	c.counts = map[string]int{}
+	return counts
+}

@@ -1,0 +1,273 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"devplatform/shared/event"
+	"devplatform/shared/lambdafn"
+	"devplatform/shared/webhook/sender"
+)
+
+// After three time-outs, one delivery at a time probes the endpoint. The others are parked, which is not an attempt.
+// After a success, all of them are delivered.
+func TestUnhealthyEndpointIsProbed(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	w := f.subscribe(workspaceID, f.receiver.URL("/hang"))
+	f.publish(f.newEvent(workspaceID), f.newEvent(workspaceID), f.newEvent(workspaceID))
+	f.handleMessages()
+	if got := f.storedWebhook(w); got.Timeouts != 3 || !got.unhealthy() {
+		t.Fatalf("got webhook %+v after three concurrent time-outs, want an unhealthy one", got)
+	}
+	var batch []event.Record
+	for range 7 {
+		batch = append(batch, f.newEvent(workspaceID))
+	}
+	f.publish(batch...)
+	before := f.receiver.Total()
+	f.handleMessages()
+	if n := f.receiver.Total() - before; n != 1 {
+		t.Errorf("got %d requests to the unhealthy endpoint, want 1", n)
+	}
+	parked := 0
+	for _, d := range f.allDeliveries() {
+		if d.Tries > 0 {
+			continue
+		}
+		parked++
+		if wait := d.NextAttemptAt.Time().Sub(f.now()); wait < time.Minute || wait > 5*time.Minute {
+			t.Errorf("a delivery is parked for %v, want 1 to 5 minutes", wait)
+		}
+		if len(d.Attempts) != 0 || !d.DueAt.Equal(*d.NextAttemptAt) {
+			t.Errorf("got parked delivery %+v, want no attempts, due at its next attempt", d)
+		}
+	}
+	if parked != 6 {
+		t.Errorf("%d deliveries are parked, want 6", parked)
+	}
+	f.wantLog(`"DeliveriesParked":[6]`)
+	f.receiver.Handle("/hang", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	f.runUntilFinished()
+	for _, d := range f.allDeliveries() {
+		if d.Status != Succeeded || d.Tries > 2 {
+			t.Errorf("got delivery %+v, want a success after at most two attempts", d)
+		}
+	}
+	if got := f.storedWebhook(w); got.unhealthy() || got.ProbeUntil != nil {
+		t.Errorf("got webhook %+v, want a healthy one", got)
+	}
+	if took := f.now().Sub(midnight); took > 10*time.Minute {
+		t.Errorf("the deliveries took %v, want at most 10 minutes", took)
+	}
+}
+
+// A redelivery needs no probe lease. It does not release the probe lease of another delivery.
+func TestRedeliveryDuringAProbe(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	lease := stampPtr(midnight.Add(leaseTime))
+	w := f.subscribe(workspaceID, f.receiver.URL("/status/500"), func(w *Webhook) {
+		w.Timeouts, w.ProbeUntil = maxTimeouts, lease
+	})
+	f.publish(f.newEvent(workspaceID))
+	f.redeliver()
+	f.handleMessages()
+	f.wantRequests(1)
+	if got := f.storedWebhook(w); got.ProbeUntil == nil || !got.ProbeUntil.Equal(*lease) || got.Failures != 1 {
+		t.Errorf("got webhook %+v, want one failure and the unchanged probe lease", got)
+	}
+}
+
+// If another writer changes a delivery that is being parked, the delivery is read and planned again.
+func TestParkConflicts(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	f.subscribe(workspaceID, f.receiver.URL("/ok/a"), func(w *Webhook) {
+		w.Timeouts, w.ProbeUntil = maxTimeouts, stampPtr(midnight.Add(time.Minute))
+	})
+	f.publish(f.newEvent(workspaceID))
+	redelivered := false
+	f.worker.jitter = func() float64 { // called between the read and the write
+		if !redelivered {
+			redelivered = true
+			f.redeliver()
+		}
+		return 0
+	}
+	if errs := f.worker.Handle(t.Context(), f.receiveMessages()); errs[0] != nil {
+		t.Error(errs[0])
+	}
+	if d := f.wantDelivery(Succeeded, 1); d.Manual != 0 {
+		t.Errorf("got %d requested redeliveries, want none", d.Manual)
+	}
+	f.wantRequests(1)
+}
+
+// A hanging endpoint does not delay the other deliveries of its batch.
+func TestHangingEndpointDoesNotDelayItsBatch(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	f.subscribe(workspaceID, f.receiver.URL("/hang"))
+	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
+	f.publish(f.newEvent(workspaceID))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f.handleMessages()
+	}()
+	if _, err := f.receiver.WaitFor(t.Context(), "/ok/a", 1); err != nil {
+		t.Error(err)
+	}
+	<-done
+	for _, d := range f.allDeliveries() {
+		if d.Tries != 1 {
+			t.Errorf("got delivery %+v, want one attempt", d)
+		}
+	}
+}
+
+// An attempt counts even if its function is killed.
+func TestInterruptedAttemptCounts(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
+	f.publish(f.newEvent(workspaceID))
+	send, calls := f.worker.send, 0
+	f.worker.send = func(ctx context.Context, r sender.Request) sender.Result {
+		if calls++; calls <= 3 {
+			panic("killed")
+		}
+		return send(ctx, r)
+	}
+	for steps := 0; f.onlyDelivery().Status == Pending && steps < 100; steps++ {
+		f.handleMessages()
+		f.advance(30 * time.Second)
+		if steps%2 == 0 {
+			f.runRetryJob()
+		}
+	}
+	d := f.wantDelivery(Succeeded, 4)
+	if d.Attempts[0].Error != interruptedText || d.Attempts[3].StatusCode != 200 {
+		t.Errorf("got attempts %+v, want interrupted ones and then a 200", d.Attempts)
+	}
+	f.wantRequests(1)
+}
+
+// A delivery that kills its function in every attempt finally fails.
+func TestDeliveryThatKillsItsFunctionFails(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
+	f.publish(f.newEvent(workspaceID))
+	f.worker.send = func(context.Context, sender.Request) sender.Result { panic("killed") }
+	f.runUntilFinished()
+	f.wantDelivery(Failed, maxTries)
+}
+
+// Duplicate, early and late messages do not cause attempts.
+func TestMessagesAreOnlySignals(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	f.subscribe(workspaceID, f.receiver.URL("/fail/a?n=2"))
+	e := f.newEvent(workspaceID)
+	f.publish(e)
+	f.publish(e)
+	duplicates := f.receiveMessages()
+	if len(duplicates) != 2 {
+		t.Fatalf("got %d messages, want 2", len(duplicates))
+	}
+	returned := 0
+	for _, err := range f.worker.Handle(t.Context(), duplicates) {
+		if err != nil {
+			returned++
+		}
+	}
+	f.wantRequests(1)
+	if returned == 0 { // the other one is deleted if it arrives while the attempt is in progress
+		t.Error("no message was returned to the queue, want at least one")
+	}
+
+	// Seconds before the next attempt, a message is returned to the queue.
+	f.publish(e)
+	if n, errs := f.handleMessages(); n != 1 || len(errs) != 1 || !errors.Is(errs[0], lambdafn.ErrLater) {
+		t.Errorf("got %d messages and the errors %v, want one message with ErrLater", n, errs)
+	}
+	f.advance(7 * time.Second)
+	if n, errs := f.handleMessages(); n != 1+returned || len(errs) != 0 {
+		t.Errorf("got %d messages and the errors %v, want %d messages without errors", n, errs, 1+returned)
+	}
+	f.wantRequests(2)
+
+	// Minutes before the next attempt, a message is deleted.
+	f.publish(e)
+	before := f.onlyDelivery()
+	if n, errs := f.handleMessages(); n != 1 || len(errs) != 0 {
+		t.Errorf("got %d messages and the errors %v, want one message without an error", n, errs)
+	}
+	if diff := cmp.Diff(before, f.onlyDelivery()); diff != "" {
+		t.Errorf("a message changed the delivery:\n%s", diff)
+	}
+	f.runUntilFinished()
+	f.wantDelivery(Succeeded, 3)
+	f.wantRequests(3)
+}
+
+// No attempt begins if too little time remains.
+func TestNoAttemptWithoutEnoughTime(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
+	f.publish(f.newEvent(workspaceID))
+	ctx, cancel := context.WithTimeout(t.Context(), attemptTime-time.Second)
+	defer cancel()
+	errs := f.worker.Handle(ctx, f.receiveMessages())
+	if len(errs) != 1 || !strings.Contains(fmt.Sprint(errs[0]), "too little time remains") {
+		t.Errorf("got %v, want an error that too little time remains", errs)
+	}
+	f.wantDelivery(Pending, 0)
+	f.wantRequests(0)
+}
+
+// An attempt that the function aborts is not a failure of the endpoint.
+func TestAbortedAttemptDoesNotChangeHealth(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	w := f.subscribe(workspaceID, f.receiver.URL("/hang"))
+	f.publish(f.newEvent(workspaceID))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() {
+		_, _ = f.receiver.WaitFor(ctx, "/hang", 1)
+		cancel()
+	}()
+	if errs := f.worker.Handle(ctx, f.receiveMessages()); errs[0] != nil {
+		t.Error(errs[0])
+	}
+	d := f.wantDelivery(Pending, 1)
+	if d.Tries != 1 || d.Attempts[0].Error != interruptedText || d.LeaseUntil == nil {
+		t.Fatalf("got delivery %+v, want an interrupted attempt with a lease", d)
+	}
+	if d.DueAt.Time().Before(d.LeaseUntil.Time()) {
+		t.Errorf("the delivery is due at %v, want a time after its lease, which ends at %v", d.DueAt, d.LeaseUntil)
+	}
+	if got := f.storedWebhook(w); got.LastAt != nil {
+		t.Errorf("got webhook %+v, want no attempt in its health", got)
+	}
+}
