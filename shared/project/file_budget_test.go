@@ -78,7 +78,9 @@ func TestSaveWriteUnits(t *testing.T) {
 		{"100 KiB of random bytes, new", func() response {
 			return client.saveBytes("/100.bin", randomBytes(100<<10))
 		}, 4, 202, 2},
-		{"1 MiB of random bytes, new", func() response { return client.saveBytes("/1m.bin", randomBytes(1<<20)) }, 4, 2054, 2},
+		{"1 MiB of random bytes, new", func() response {
+			return client.saveBytes("/1m.bin", randomBytes(1<<20))
+		}, 4, 2054, 2},
 		{"delete", func() response { return client.remove("/1m.bin") }, 6, 0, 2},
 		{"rename", func() response { return client.batch(renaming("/100.bin", "/200.bin")) }, 8, 0, 4},
 	} {

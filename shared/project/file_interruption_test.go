@@ -94,7 +94,10 @@ func TestConflictingFileChangesAtEveryCall(t *testing.T) {
 	}
 	ifNone, ifMatch := slicetest.Header("If-None-Match", "*"), slicetest.Header("If-Match", "*")
 	// The names have the request first, then the concurrent change.
-	const untouched, emptied = "batch with an unchanged file, update of this file", "save at a folder, delete its only file"
+	const (
+		untouched = "batch with an unchanged file, update of this file"
+		emptied   = "save at a folder, delete its only file"
+	)
 	for name, tc := range map[string]struct {
 		request, concurrent func(filesClient) response
 		status              int // of the request, if the concurrent change is written first

@@ -184,7 +184,9 @@ func TestFailedBatchChangesNothing(t *testing.T) {
 		},
 		"11 renames": {
 			ops:    many(11, func(i int) object { return renaming(fmt.Sprint("/a", i), fmt.Sprint("/b", i)) }),
-			status: 400, code: fault.CodeValidationFailed, message: "operations: must have at most 20 operations; a rename counts as two",
+			status:  400,
+			code:    fault.CodeValidationFailed,
+			message: "operations: must have at most 20 operations; a rename counts as two",
 		},
 		"a path twice": {
 			ops:    []object{valid, update("/a", "b"), deletion("/a")},

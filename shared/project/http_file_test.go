@@ -54,7 +54,8 @@ func TestSaveAndReadFile(t *testing.T) {
 		updated.Text("version") <= version || updated.Body["size"] != float64(0) || updated.Text("sha256") != hexSum(nil) {
 		t.Errorf("updated: got %s, want an empty file with a new version and the old createdAt", updated.Raw)
 	}
-	if r := client.read("/src/app.ts").Want(t, http.StatusOK); contentOf(t, r.Body) != "" || r.Text("encoding") != "utf-8" {
+	r := client.read("/src/app.ts").Want(t, http.StatusOK)
+	if contentOf(t, r.Body) != "" || r.Text("encoding") != "utf-8" {
 		t.Errorf("read after the update: got %s, want empty UTF-8 content", r.Raw)
 	}
 	client.checkTree()

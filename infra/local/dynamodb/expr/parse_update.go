@@ -80,7 +80,7 @@ func (p *parser) setValue(a *action) (parenthesised bool, err error) {
 	return false, err
 }
 
-// projection reads a comma-separated list of paths
+// projection reads a comma-separated list of paths.
 func (p *parser) projection() ([]*pathOperand, error) {
 	var paths []*pathOperand
 	for more := true; more; more = p.skip(',') {
