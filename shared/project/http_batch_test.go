@@ -183,7 +183,7 @@ func TestFailedBatchChangesNothing(t *testing.T) {
 			status: 400, code: fault.CodeValidationFailed, message: "operations: must have at most 20",
 		},
 		"11 renames": {
-			ops:    many(11, func(i int) object { return renaming(fmt.Sprint("/a", i), fmt.Sprint("/b", i)) }),
+			ops:     many(11, func(i int) object { return renaming(fmt.Sprint("/a", i), fmt.Sprint("/b", i)) }),
 			status:  400,
 			code:    fault.CodeValidationFailed,
 			message: "operations: must have at most 20 operations; a rename counts as two",
