@@ -60,7 +60,7 @@ func newDocument(routes *httpapi.Routes, byID map[string]examples) (*document, e
 			SecuritySchemes: map[string]*huma.SecurityScheme{
 				sessionScheme: {
 					Type: "apiKey", In: "cookie", Name: httpapi.SessionCookie,
-					Description: "The session cookie. login sets it.",
+					Description: "The session cookie. A successful login sets it.",
 				},
 			},
 			Headers: commonHeaders(),

@@ -28,13 +28,17 @@ func TestDocumentIsCurrent(t *testing.T) {
 	}
 }
 
-func TestDocumentDescribesTheEdge(t *testing.T) {
+func TestDocumentIsDeterministic(t *testing.T) {
 	t.Parallel()
-	data := generate(t, edgetest.Register, nil)
-	if again := generate(t, edgetest.Register, nil); !bytes.Equal(data, again) {
+	if !bytes.Equal(generate(t, edgetest.Register, nil), generate(t, edgetest.Register, nil)) {
 		t.Error("the same endpoints produced different documents")
 	}
-	s := readSpec(t, data)
+}
+
+// TestDocumentHasErrorSchema checks the OpenAPI version and the schema of error responses.
+func TestDocumentHasErrorSchema(t *testing.T) {
+	t.Parallel()
+	s := specOf(t, edgetest.Register, nil)
 	if s.OpenAPI != "3.1.0" {
 		t.Errorf("got the OpenAPI version %s, want 3.1.0", s.OpenAPI)
 	}
@@ -45,6 +49,13 @@ func TestDocumentDescribesTheEdge(t *testing.T) {
 	if errorSchema.AdditionalProperties != false || len(errorSchema.Required) != 2 {
 		t.Errorf("got the schema Error %+v, want two required fields and no others", errorSchema)
 	}
+}
+
+// TestDocumentDescribesResponsesAndSecurity checks the operation signup, which is public, and the operation me, which
+// requires a session.
+func TestDocumentDescribesResponsesAndSecurity(t *testing.T) {
+	t.Parallel()
+	s := specOf(t, edgetest.Register, nil)
 	signup := s.Paths["/api/signup"]["post"]
 	got := map[string]string{}
 	for status, r := range signup.Responses {
@@ -54,37 +65,40 @@ func TestDocumentDescribesTheEdge(t *testing.T) {
 			t.Errorf("response %s: got the schema %s, want Error", status, ref)
 		}
 	}
-	want := map[string]string{
+	want := map[string]string{ // 502 and 504 are responses of the gateway
 		"201": "Created", "400": "VALIDATION_FAILED", "403": "AUTH_CSRF_REJECTED", "409": "AUTH_USER_EXISTS",
 		"413": "PAYLOAD_TOO_LARGE", "415": "UNSUPPORTED_MEDIA_TYPE", "429": "RATE_LIMITED", "500": "INTERNAL_ERROR",
 		"502": "INTERNAL_ERROR", "503": "SERVICE_UNAVAILABLE", "504": "SERVICE_UNAVAILABLE",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("wrong responses of signup (-want +got):\n%s", diff)
+		t.Errorf("wrong responses of the operation signup (-want +got):\n%s", diff)
 	}
 	me := s.Paths["/api/me"]["get"]
 	if diff := cmp.Diff([]map[string][]string{{"session": {}}}, me.Security); diff != "" {
-		t.Errorf("wrong security of me (-want +got):\n%s", diff)
+		t.Errorf("wrong security of the operation me (-want +got):\n%s", diff)
 	}
 	// Public operations have an explicit empty requirement.
 	if diff := cmp.Diff([]map[string][]string{{}}, signup.Security); diff != "" {
-		t.Errorf("wrong security of signup (-want +got):\n%s", diff)
+		t.Errorf("wrong security of the operation signup (-want +got):\n%s", diff)
 	}
 	if got := s.response(me.Responses["401"]).Description; got != "AUTH_INVALID_TOKEN" {
-		t.Errorf("response 401 of me: got %s, want AUTH_INVALID_TOKEN", got)
+		t.Errorf("response 401 of the operation me: got %s, want AUTH_INVALID_TOKEN", got)
 	}
-	if got := s.response(me.Responses["400"]).Description; got != "VALIDATION_FAILED" { // the query may be invalid
-		t.Errorf("response 400 of me: got %s, want VALIDATION_FAILED", got)
+	// An operation without parameters also returns 400: the query must be valid UTF-8.
+	if got := s.response(me.Responses["400"]).Description; got != "VALIDATION_FAILED" {
+		t.Errorf("response 400 of the operation me: got %s, want VALIDATION_FAILED", got)
 	}
 	scheme := map[string]string{
-		"type": "apiKey", "in": "cookie", "name": "__Host-session", "description": "The session cookie. login sets it.",
+		"type": "apiKey", "in": "cookie", "name": "__Host-session",
+		"description": "The session cookie. A successful login sets it.",
 	}
 	if diff := cmp.Diff(scheme, s.Components.SecuritySchemes["session"]); diff != "" {
 		t.Errorf("wrong security scheme (-want +got):\n%s", diff)
 	}
 }
 
-// registerTagged registers the endpoints of a resource with an entity tag. GET can return 304, and POST can return 201.
+// registerTagged registers the endpoints of a resource with an entity tag. GET can return 200 and 304, and POST can
+// return 200 and 201.
 func registerTagged(r *httpapi.Routes) {
 	type input struct{ httpapi.ConditionInput }
 	type output struct {
@@ -103,7 +117,8 @@ func registerTagged(r *httpapi.Routes) {
 	}, handler)
 }
 
-func TestDocumentHasEverySuccess(t *testing.T) {
+// TestDocumentHasAdditionalStatuses checks the responses with the statuses that an operation lists in Also.
+func TestDocumentHasAdditionalStatuses(t *testing.T) {
 	t.Parallel()
 	s := specOf(t, registerTagged, nil)
 	read, write := s.Paths["/api/resource"]["get"].Responses, s.Paths["/api/resource"]["post"].Responses
@@ -132,13 +147,11 @@ func TestDocumentDescribesStreams(t *testing.T) {
 	}
 	unavailable := responses["503"]
 	if _, ok := unavailable.Content[jsonType]; !ok || unavailable.Description != "AI_UNAVAILABLE, SERVICE_UNAVAILABLE" {
-		t.Errorf("503: got %+v, want both codes and a JSON body", unavailable)
+		t.Errorf("503: got %+v, want AI_UNAVAILABLE, SERVICE_UNAVAILABLE and a JSON body", unavailable)
 	}
 }
 
-// TestParametersAreDescribedOnce checks that the description and the example of a parameter are in the parameter and
-// not also in its schema. It also checks the tags and the description of the API.
-func TestParametersAreDescribedOnce(t *testing.T) {
+func TestDocumentHasTagsAndDescription(t *testing.T) {
 	t.Parallel()
 	s := specOf(t, registerItems, nil)
 	if len(s.Tags) != 2 || s.Tags[0].Name != "Items" || s.Tags[0].Description != "All items." ||
@@ -148,19 +161,25 @@ func TestParametersAreDescribedOnce(t *testing.T) {
 	if !strings.Contains(s.Info.Description, "## Errors") {
 		t.Errorf("the description of the API has no section about errors: %q", s.Info.Description)
 	}
-	op := s.Paths["/api/items/{id}"]["put"]
+}
+
+// TestParametersAreDescribedOnce checks that a parameter or header has a description and an example, and that the
+// schema of a parameter does not repeat them.
+func TestParametersAreDescribedOnce(t *testing.T) {
+	t.Parallel()
+	op := specOf(t, registerItems, nil).Paths["/api/items/{id}"]["put"]
 	if len(op.Parameters) != 1 {
 		t.Fatalf("got the parameters %+v, want one", op.Parameters)
 	}
 	id := op.Parameters[0]
 	if id.Description != "The ID of the item" || id.Example != "t" {
-		t.Errorf("got the parameter %+v, want its description and its example", id)
+		t.Errorf("got the parameter %+v, want the description and the example of registerItems", id)
 	}
 	if id.Schema.Description != "" || id.Schema.Examples != nil {
-		t.Errorf("got the schema %+v, want neither description nor example", id.Schema)
+		t.Errorf("got the parameter's schema %+v, want neither description nor example", id.Schema)
 	}
 	if etag := op.Responses["200"].Headers["ETag"]; etag.Description != "The version" || etag.Example != `"1"` {
-		t.Errorf("got the header %+v, want its description and its example", etag)
+		t.Errorf("got the header %+v, want the description and the example of registerItems", etag)
 	}
 }
 
