@@ -8,10 +8,12 @@ import (
 	"devplatform/shared/project/path"
 )
 
-// Draft is a project's files with the changes of actions. It is not safe for concurrent use.
+// Draft is a view of a project's files that includes the changes of the applied actions. The stored files do not
+// change. A Draft is not safe for concurrent use.
 //
 // Failure policy: an action that is not possible changes nothing and has no effect on the next action. A Draft does not
-// detect concurrent changes of the stored files. The batch detects them with the ETags of its operations.
+// detect concurrent changes of the stored files. The batch of operations detects them when it is executed, because its
+// operations contain the ETags of the files.
 type Draft struct {
 	overlay
 	actions    []Action
@@ -21,16 +23,17 @@ type Draft struct {
 // NewDraft returns a draft of the stored files without changes.
 func NewDraft(stored Files) *Draft { return &Draft{overlay: newOverlay(stored)} }
 
-// Actions returns the applied actions in order. The texts of an edit have the line endings of the file.
+// Actions returns the applied actions in order. The search and replacement texts of an edit have CR LF line endings if
+// the file has them.
 func (d *Draft) Actions() []Action { return d.actions }
 
 // Operations returns the batch of operations that has the same effect as all actions. No path occurs twice. The batch
-// includes a file that was overwritten with its own content, so that its version is checked. It does not include a file
-// that was renamed and renamed back.
+// includes a file that was overwritten with the same content, so that its version is checked. It does not include a
+// file that was renamed and then renamed back.
 func (d *Draft) Operations() []Operation { return d.operations }
 
-// Apply checks an action against the draft and applies it. It returns a *Problem if the action is not possible, or an
-// error of storage. In both cases the draft does not change.
+// Apply checks an action against the draft and applies it. It returns a *Problem if the action is not possible, or the
+// error of the storage. In both cases the draft does not change.
 func (d *Draft) Apply(ctx context.Context, a Action) error {
 	if len(d.actions) == MaxPerAnswer {
 		return problemf("An answer can have at most %d actions. This action exceeds the limit.", MaxPerAnswer)
@@ -45,7 +48,8 @@ func (d *Draft) Apply(ctx context.Context, a Action) error {
 	return nil
 }
 
-// change applies the action to the overlay and returns the operations of all changes, if they are a valid batch.
+// change applies the action to the overlay and returns the operations of all changes. It returns a problem if they
+// exceed the limits of a batch. For an edit, it may convert the line endings of the action's texts.
 func (d *Draft) change(ctx context.Context, a *Action) ([]Operation, error) {
 	if err := checkPath("path", a.Path); err != nil {
 		return nil, err
@@ -133,7 +137,7 @@ func (d *Draft) rename(ctx context.Context, a *Action) error {
 		return err
 	}
 	if *a.To == a.Path {
-		return problemf("%s can't be renamed to itself: to must be another path.", a.Path)
+		return problemf(`%s can't be renamed to itself: the field "to" must be another path.`, a.Path)
 	}
 	file, err := d.existingFile(ctx, a.Path)
 	if err != nil {
@@ -194,16 +198,16 @@ func (d *Draft) setText(path, content string) error {
 	return nil
 }
 
-// checkPath returns a problem if text is not a valid path. Only after this check may the text of a problem contain the
-// path without quotes.
+// checkPath returns a problem if text is not a valid path. A valid path has no line breaks or other control characters,
+// so after this check the text of a problem may contain the path without quotes.
 func checkPath(field, text string) error {
 	if rule := path.Check(text); rule != "" {
-		return problemf("%s %s is not a file's path: it %s.", field, shortQuote(text), rule)
+		return problemf("%s %s is not a valid file path: it %s.", field, shortQuote(text), rule)
 	}
 	return nil
 }
 
-// checkContent returns a problem if the content can't be the content of a text file.
+// checkContent returns a problem if the content is missing, too long or not UTF-8.
 func checkContent(content *string) error {
 	switch {
 	case content == nil:

@@ -271,19 +271,19 @@ func TestProblems(t *testing.T) {
 	}{
 		{
 			rejected: create("a.ts", ""),
-			want:     `path "a.ts" is not a file's path: it must begin with a slash.`,
+			want:     `path "a.ts" is not a valid file path: it must begin with a slash.`,
 		},
 		{
 			rejected: remove("/../etc/passwd"),
-			want:     `path "/../etc/passwd" is not a file's path: it must not contain . or .. segments.`,
+			want:     `path "/../etc/passwd" is not a valid file path: it must not contain . or .. segments.`,
 		},
 		{
 			rejected: remove("/a\nb"),
-			want:     `path "/a\nb" is not a file's path: it must not contain control characters.`,
+			want:     `path "/a\nb" is not a valid file path: it must not contain control characters.`,
 		},
 		{
 			rejected: rename("/a.ts", "/b/"),
-			want:     `to "/b/" is not a file's path: it must not contain empty segments or end with a slash.`,
+			want:     `to "/b/" is not a valid file path: it must not contain empty segments or end with a slash.`,
 		},
 		{
 			rejected: create("/a.ts", ""),
