@@ -14,7 +14,8 @@ import (
 	"devplatform/shared/awsclient"
 )
 
-// The limits of DynamoDB's batches, and the maximum number of batches of one operation that are in flight.
+// maxBatchGet and maxBatchWrite are DynamoDB's limits for the number of items in a batch. parallelGets and
+// parallelWrites are the maximum number of batches of one call of BatchGet or DeleteAll that are in flight.
 const (
 	maxBatchGet    = 100
 	parallelGets   = 4
@@ -22,8 +23,8 @@ const (
 	parallelWrites = 8
 )
 
-// BatchGet reads items, strongly consistent. The result does not contain items that do not exist or have expired. keys
-// may contain duplicates. Errors: ErrUnavailable.
+// BatchGet reads items with strongly consistent reads. The result does not contain items that do not exist or have
+// expired. keys may contain duplicates. Invalid keys are ignored. Errors: ErrUnavailable.
 func (t Table) BatchGet(ctx context.Context, keys ...Key) (map[Key]Item, error) {
 	wanted := keyItems(keys)
 	found := make(map[Key]Item, len(wanted))
@@ -99,11 +100,11 @@ func inBatches[T any](
 	for batch := range slices.Chunk(items, size) {
 		group.Go(func() error { return sendBatch(ctx, batch, send) })
 	}
-	return group.Wait() //nolint:wrapcheck // errors of send are classified
+	return group.Wait() //nolint:wrapcheck // send has classified the error
 }
 
-// sendBatch sends a batch, and sends the unprocessed items again until all items are processed. It gives up after
-// several attempts in a row that made no progress.
+// sendBatch sends a batch, and sends the unprocessed items again until all items are processed. It returns
+// ErrUnavailable after more than awsclient.MaxAttempts consecutive attempts that processed no items, or if ctx ends.
 func sendBatch[T any](ctx context.Context, batch []T, send func(context.Context, []T) ([]T, error)) error {
 	for failures := 0; ; {
 		unprocessed, err := send(ctx, batch)

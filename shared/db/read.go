@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// Get reads one item, strongly consistent. Errors: ErrNotFound, ErrUnavailable.
+// Get reads one item with a strongly consistent read. Errors: ErrNotFound, ErrUnavailable.
 func (t Table) Get(ctx context.Context, key Key) (Item, error) {
 	if key.IsZero() {
 		return nil, ErrNotFound
@@ -51,8 +51,8 @@ type Page struct {
 	Next Key
 }
 
-// Query reads one page of live items in the order of their sort keys, strongly consistent. It makes as many calls as
-// the page needs, unless q.Once is set. Errors: ErrUnavailable.
+// Query reads one page of live items in the order of their sort keys, with strongly consistent reads. It makes as many
+// calls as the page needs, unless q.Once is set. Errors: ErrUnavailable.
 func (t Table) Query(ctx context.Context, q Query) (Page, error) {
 	if q.Prefix.PK == "" {
 		return Page{}, nil

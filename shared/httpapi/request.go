@@ -29,7 +29,8 @@ type RequestInfo struct {
 	// HTTPS reports whether the client used HTTPS to reach the gateway.
 	HTTPS bool
 	// BaseURL is the URL at which clients reach the service, without a trailing slash: APP_URL if it is set, otherwise
-	// the gateway's scheme, host and stage. If the host is unknown, it is only the stage.
+	// the gateway's scheme, host and stage, such as https://api.example.com/prod. If the host is unknown, BaseURL
+	// contains only the stage, such as /prod.
 	BaseURL string
 }
 
@@ -40,7 +41,7 @@ func WithRequestInfo(ctx context.Context, info RequestInfo) context.Context {
 	return context.WithValue(ctx, infoKey{}, info)
 }
 
-// RequestInfoFrom returns the info of the current request. It is zero outside of a request.
+// RequestInfoFrom returns the info of the current request. Outside of a request, it returns the zero RequestInfo.
 func RequestInfoFrom(ctx context.Context) RequestInfo {
 	info, _ := ctx.Value(infoKey{}).(RequestInfo)
 	return info
@@ -64,7 +65,8 @@ func (e *edge) info(r *http.Request) RequestInfo {
 	return info
 }
 
-// BaseURL returns the URL of a stage at a host. It is relative if the host is unknown.
+// BaseURL returns the URL of a gateway's stage. stage is the first part of the path, such as /prod, or empty. If host
+// is empty, BaseURL returns only the stage, which is a relative URL.
 func BaseURL(https bool, host, stage string) string {
 	if host == "" {
 		return stage
@@ -76,7 +78,7 @@ func BaseURL(https bool, host, stage string) string {
 	return scheme + host + stage
 }
 
-// RateKey returns the key under which attempts from an address are counted: the address itself for IPv4, and its /64
+// RateKey returns the key of a client's IP address for rate limits. The key is the address itself for IPv4, and its /64
 // network for IPv6, because internet providers assign whole networks to customers. All invalid addresses share one key.
 func RateKey(ip string) string {
 	const unknown = "unknown"

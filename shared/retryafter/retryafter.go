@@ -1,5 +1,4 @@
-// Package retryafter reads the Retry-After header of HTTP responses. How long a caller is willing to wait is up to
-// the caller.
+// Package retryafter reads the Retry-After header of HTTP responses. The caller decides whether to wait that long.
 package retryafter
 
 import (
@@ -14,8 +13,7 @@ const Max = 365 * 24 * time.Hour
 
 // Parse returns the wait that the value of a Retry-After header asks for, from 0 to Max. The value is a number of
 // seconds or an HTTP date (RFC 9110 §10.2.3). now is the time from which a date is measured, such as the response's
-// own Date; if it is the zero time, dates are not valid. The result is false if the value is not valid, and the wait
-// is 0 then.
+// own Date; if it is the zero time, dates are not valid. Parse returns 0 and false if the value is not valid.
 func Parse(value string, now time.Time) (time.Duration, bool) {
 	if value == "" {
 		return 0, false
