@@ -10,11 +10,15 @@ import (
 	. "devplatform/infra/templatetest"
 )
 
+// aliasSuffix is the end of the logical ID that the SAM transform gives to a function's alias live. The beginning is
+// the function's logical ID.
+const aliasSuffix = "Aliaslive"
+
 // isBehindGateway reports whether the gateway may call a function.
 func isBehindGateway(tpl *Template, function string) bool {
 	for _, r := range tpl.Resources {
 		if r.Type == "AWS::Lambda::Permission" && r.Properties["Principal"] == "apigateway.amazonaws.com" &&
-			Name(r.Properties["FunctionName"]) == function+"Aliaslive" {
+			Name(r.Properties["FunctionName"]) == function+aliasSuffix {
 			return true
 		}
 	}
@@ -30,7 +34,7 @@ func dimensions(alarm Resource) map[string]string {
 	return values
 }
 
-// alarmsOn returns the alarms on a metric whose dimension has this value.
+// alarmsOn returns the logical IDs of the alarms on a metric with this value of the dimension.
 func alarmsOn(tpl *Template, metric, dimension, value string) (ids []string) {
 	for id, r := range tpl.Resources {
 		if r.Type == "AWS::CloudWatch::Alarm" && r.Properties["MetricName"] == metric && dimensions(r)[dimension] == value {
@@ -70,9 +74,9 @@ func TestFunctionsAreObservable(t *testing.T) {
 }
 
 // TestDeploymentsRollBack checks that in prod a new version first receives a tenth of the traffic, and that the
-// function's error alarm rolls the deployment back. For functions behind the gateway, the alarm on 5xx responses does
-// so too, because Lambda counts these responses as successes. In dev, all traffic is shifted at once and no alarm stops
-// a deployment, so that a fix can be deployed while an alarm is active.
+// function's error alarm rolls the deployment back. For functions behind the gateway, the alarm on 5xx responses also
+// rolls it back, because Lambda counts these responses as successes. In dev, all traffic is shifted at once and no
+// alarm stops a deployment, so that a fix can be deployed while an alarm is active.
 func TestDeploymentsRollBack(t *testing.T) {
 	t.Parallel()
 	tpl := Transformed(t)
@@ -110,8 +114,8 @@ func TestDeploymentsRollBack(t *testing.T) {
 	}
 }
 
-// TestTriggersCallTheAlias checks that every trigger calls the alias live, so that a deployment can shift the traffic,
-// and not the newest version.
+// TestTriggersCallTheAlias checks that every trigger calls the alias live and not the newest version. A deployment can
+// shift the traffic gradually only if all calls use the alias.
 func TestTriggersCallTheAlias(t *testing.T) {
 	t.Parallel()
 	tpl := Transformed(t)
@@ -127,7 +131,7 @@ func TestTriggersCallTheAlias(t *testing.T) {
 			continue
 		}
 		triggers++
-		if !strings.HasSuffix(Name(target), "Aliaslive") {
+		if !strings.HasSuffix(Name(target), aliasSuffix) {
 			t.Errorf("%s calls %s, want the alias live", id, Name(target))
 		}
 	}
@@ -135,17 +139,17 @@ func TestTriggersCallTheAlias(t *testing.T) {
 	for path, methods := range paths {
 		triggers++
 		uri := Name(At(methods, "x-amazon-apigateway-any-method", "x-amazon-apigateway-integration", "uri"))
-		if !strings.Contains(uri, "FunctionAliaslive/") {
+		if !strings.Contains(uri, "Function"+aliasSuffix+"/") {
 			t.Errorf("the path %s calls %s, want the alias live", path, uri)
 		}
 	}
-	if triggers < 20 {
+	if triggers < 20 { // the template has more: the test must not pass because it finds none
 		t.Errorf("found %d triggers, want at least 20", triggers)
 	}
 }
 
-// TestFailedEventsAreKept checks that records and messages that a function cannot process end in a queue with an alarm,
-// and that alarms report functions that fall behind their stream or queue.
+// TestFailedEventsAreKept checks that records and messages that a function cannot process are sent to a failure queue,
+// which has an alarm. It also checks that alarms report functions that fall behind their stream or queue.
 func TestFailedEventsAreKept(t *testing.T) {
 	t.Parallel()
 	tpl := Transformed(t)
@@ -156,7 +160,7 @@ func TestFailedEventsAreKept(t *testing.T) {
 			t.Errorf("%s does not report batch item failures", id)
 		}
 		source := Name(p["EventSourceArn"])
-		function := strings.TrimSuffix(Name(p["FunctionName"]), "Aliaslive")
+		function := strings.TrimSuffix(Name(p["FunctionName"]), aliasSuffix)
 		if strings.HasSuffix(source, "/stream") {
 			failureQueues[Name(At(p, "DestinationConfig", "OnFailure", "Destination"))] = true
 			if len(alarmsOn(tpl, "IteratorAge", "FunctionName", function)) == 0 {
@@ -172,6 +176,7 @@ func TestFailedEventsAreKept(t *testing.T) {
 		if len(alarmsOn(tpl, "ApproximateAgeOfOldestMessage", "QueueName", source)) == 0 {
 			t.Errorf("%s has no alarm on the age of its messages", source)
 		}
+		// AWS recommends six times the timeout, so that Lambda can retry a throttled batch.
 		if visible, _ := queue["VisibilityTimeout"].(float64); visible < 6*timeout(tpl, function) {
 			t.Errorf("%s: got the visibility timeout %v s, want at least six times the timeout of %s", source, visible, function)
 		}
@@ -185,14 +190,14 @@ func TestFailedEventsAreKept(t *testing.T) {
 			t.Errorf("%s has no alarm on its number of messages", queue)
 		}
 	}
-	if len(failureQueues) != 3 {
-		t.Errorf("got the failure queues %v, want 3", failureQueues)
+	if len(failureQueues) != 3 { // of the functions for cleanup, fan-out and delivery
+		t.Errorf("got the failure queues %v, want 3 queues", failureQueues)
 	}
-	// A schedule invokes its function asynchronously, so the function needs a limit for retries.
+	// A schedule invokes its function asynchronously, so the function needs a limit on the number of retries.
 	for _, id := range resourcesOf(tpl, "AWS::Scheduler::Schedule") {
-		function := strings.TrimSuffix(Name(At(tpl.Resources[id].Properties, "Target", "Arn")), "Aliaslive")
+		function := strings.TrimSuffix(Name(At(tpl.Resources[id].Properties, "Target", "Arn")), aliasSuffix)
 		if _, found := tpl.Resources[function+"EventInvokeConfig"]; !found {
-			t.Errorf("%s has no limit for the retries of asynchronous invocations", function)
+			t.Errorf("%s has no limit on the number of retries of asynchronous invocations", function)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// A summary that hangs, panics or fails does not affect the answer.
+// A summary that hangs, panics or fails does not affect the answer, and the next prompt contains no summary.
 func TestFailingSummaries(t *testing.T) {
 	t.Parallel()
 	unavailable := &model.Error{Fault: model.Unavailable, Cause: errors.New("unavailable")}
@@ -30,13 +30,13 @@ func TestFailingSummaries(t *testing.T) {
 			summaryWait: time.Hour, // a failed answer does not wait for the summary
 			wantStatus:  http.StatusServiceUnavailable,
 		},
-		"panic": {
+		"panicking summary": {
 			summary:     newResponse("The").withFunc(func() { panic("test") }),
 			answer:      newResponse("Fine."),
 			summaryWait: 20 * time.Millisecond,
 			wantStatus:  http.StatusOK,
 		},
-		"error after partial output": {
+		"failed summary with partial output": {
 			summary:     newResponse("The").withError(unavailable),
 			answer:      newResponse("Fine."),
 			summaryWait: 20 * time.Millisecond,
@@ -48,7 +48,7 @@ func TestFailingSummaries(t *testing.T) {
 			f := newFixture(t, withLimits(func(l *Limits) { l.SummaryWait = tc.summaryWait }))
 			ada := f.newUser("ada")
 			projectID := ada.newProject()
-			for range summaryTurns {
+			for range summaryTurns { // a summary is due after these turns
 				ada.chat(projectID, "Question").Want(t, http.StatusOK)
 			}
 			f.model.enqueue(model.TaskSummarize, tc.summary)
@@ -66,6 +66,8 @@ func TestFailingSummaries(t *testing.T) {
 // If too few tokens are left for an answer and a summary, no summary is generated.
 func TestNoSummaryWithoutTokens(t *testing.T) {
 	t.Parallel()
+	// After summaryTurns answers with 2,000 tokens each, 10,000 tokens are left. This is enough for a short answer, but
+	// less than the turn reserves for an answer, its repair and a summary.
 	f := newFixture(t, withLimits(func(l *Limits) { l.MonthlyTokens = 26_000 }))
 	ada := f.newUser("ada")
 	projectID := ada.newProject()

@@ -15,18 +15,18 @@ const year = 365 * 24 * time.Hour
 
 func TestParse(t *testing.T) {
 	t.Parallel()
-	now := time.Date(2026, 1, 31, 8, 15, 0, 500_000_000, time.UTC)
+	now := time.Date(2026, 1, 31, 8, 15, 0, 500_000_000, time.UTC) // half a second after 08:15
 	for value, want := range map[string]time.Duration{
 		"0":                                0,
 		"1":                                time.Second,
 		"7":                                7 * time.Second,
 		"120":                              2 * time.Minute,
 		"000120":                           2 * time.Minute,
-		"31536000":                         year,
+		"31536000":                         year, // exactly one year
 		"31536001":                         year,
-		"9223372037":                       year,
-		"9223372036854775807":              year,
-		"99999999999999999999":             year,
+		"9223372037":                       year, // exceeds time.Duration
+		"9223372036854775807":              year, // math.MaxInt64
+		"99999999999999999999":             year, // exceeds int64
 		"Sat, 31 Jan 2026 08:15:01 GMT":    500 * time.Millisecond,
 		"Sat, 31 Jan 2026 08:15:00 GMT":    0,
 		"Thu, 01 Jan 1970 00:00:00 GMT":    0,
@@ -39,7 +39,9 @@ func TestParse(t *testing.T) {
 		}
 	}
 	for _, value := range []string{
-		"", "-5", "+5", "1.5", "1e3", "5s", "soon", "NaN", " 5", "5 ", "１", "٣", "Sat, 31 Jan 2026 08:15:01 CET",
+		"", "-5", "+5", "1.5", "1e3", "5s", "soon", "NaN", " 5", "5 ",
+		"１", "٣", // digits that are not ASCII
+		"Sat, 31 Jan 2026 08:15:01 CET", // an HTTP date is in GMT
 	} {
 		if got, ok := retryafter.Parse(value, now); got != 0 || ok {
 			t.Errorf("%q: got %s, %v, want an invalid value", value, got, ok)
@@ -60,7 +62,7 @@ func TestParseWithoutCurrentTime(t *testing.T) {
 func TestParseIsBounded(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		now := time.Unix(rapid.Int64Range(-1<<37, 1<<37).Draw(t, "now"), 0)
+		now := time.Unix(rapid.Int64Range(-1<<37, 1<<37).Draw(t, "now"), 0) // 4355 years before and after 1970
 		got, ok := retryafter.Parse(rapid.String().Draw(t, "value"), now)
 		if got < 0 || got > year || !ok && got != 0 {
 			t.Fatalf("got %s, %v, want 0 to 1 year, and 0 for an invalid value", got, ok)
@@ -68,13 +70,14 @@ func TestParseIsBounded(t *testing.T) {
 	})
 }
 
-// FuzzParse checks that the wait is within the bounds, and that it is correct for seconds and dates.
+// FuzzParse checks that the wait is from 0 to 1 year, that a number of seconds results in this wait, and that only a
+// date after now results in a wait.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		"120", "0", "-1", "99999999999999999999", "1e3", "Fri, 31 Dec 1999 23:59:59 GMT", "Sun Nov  6 08:49:37 1994",
 		"Sunday, 06-Nov-94 08:49:37 GMT", "Fri, 31 Dec 9999 23:59:59 GMT", "Fri, 30 Jan 2026 13:25:33 GMT", " 5", "5 ", "٣",
 	} {
-		f.Add(seed, int64(1769779530))
+		f.Add(seed, int64(1769779530)) // 2026-01-30T13:25:30Z
 	}
 	f.Fuzz(func(t *testing.T, value string, unix int64) {
 		now := time.Unix(unix%(1<<35), 0) // the years 881 to 3058
@@ -83,7 +86,8 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%q at %s: got %s, %v, want 0 to 1 year, and 0 for an invalid value", value, now, wait, ok)
 		}
 		seconds, err := strconv.ParseUint(value, 10, 64)
-		if err == nil && (!ok || wait != min(year, time.Duration(min(seconds, 1e9))*time.Second)) {
+		const moreThanYear = 1e9 // so that the conversion to time.Duration does not overflow
+		if err == nil && (!ok || wait != min(year, time.Duration(min(seconds, moreThanYear))*time.Second)) {
 			t.Fatalf("%q: got %s, %v, want %d seconds, at most 1 year", value, wait, ok, seconds)
 		}
 		if at, err := http.ParseTime(value); err == nil && (!ok || at.After(now) != (wait > 0)) {

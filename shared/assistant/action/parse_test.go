@@ -21,22 +21,22 @@ func TestParse(t *testing.T) {
 		want        action.Action
 	}{
 		{
-			tool:  "create_file",
+			tool:  "create_file", // with line breaks and escape sequences in the content
 			input: `{"path":"/a.ts","content":"a\r\n\u00e9\ud83d\ude00"}`,
 			want:  action.Action{Type: action.CreateFile, Path: "/a.ts", Content: new("a\r\né😀")},
 		},
 		{
-			tool:  "create_file",
+			tool:  "create_file", // with a path without a slash at the beginning
 			input: `{"content":"","path":"src/a.ts"}`,
 			want:  action.Action{Type: action.CreateFile, Path: "/src/a.ts", Content: new("")},
 		},
 		{
-			tool:  "update_file",
+			tool:  "update_file", // with white space around the object
 			input: ` {"path":"./a","content":"x"} ` + "\n",
 			want:  action.Action{Type: action.UpdateFile, Path: "/a", Content: new("x")},
 		},
 		{
-			tool:  "edit_file",
+			tool:  "edit_file", // only the path is converted to NFC
 			input: `{"path":"/cafe\u0301","search":"e\u0301","replace":""}`,
 			want:  action.Action{Type: action.EditFile, Path: "/café", Search: new("e\u0301"), Replace: new("")},
 		},
@@ -47,7 +47,7 @@ func TestParse(t *testing.T) {
 		},
 		{
 			tool:  "delete_file",
-			input: `{"path":""}`,
+			input: `{"path":""}`, // Apply rejects this path
 			want:  action.Action{Type: action.DeleteFile},
 		},
 		{
@@ -111,16 +111,17 @@ func TestParseProblems(t *testing.T) {
 		_, err := action.Parse(model.Call{Name: c.tool, Input: c.input})
 		var problem *action.Problem
 		if !errors.As(err, &problem) || !strings.Contains(problem.Text, c.want) {
-			t.Errorf("%s %s: got error %v, want a problem with %q", c.tool, c.input, err, c.want)
+			t.Errorf("%s %s: got error %v, want a problem that contains %q", c.tool, c.input, err, c.want)
 		}
-		if problem != nil && len(problem.Text) > 600 {
-			t.Errorf("%s: the problem has %d bytes, want at most 600", c.tool, len(problem.Text))
+		const maxLength = 600 // a problem quotes only the beginning of a long name
+		if problem != nil && len(problem.Text) > maxLength {
+			t.Errorf("%s: the problem has %d bytes, want at most %d", c.tool, len(problem.Text), maxLength)
 		}
 	}
 }
 
-// FuzzParse checks that an input is either rejected with a valid problem, or parsed as an action. The JSON of this
-// action must be parsed as the same action.
+// FuzzParse checks that Parse returns either a valid problem or an action. If the action is encoded as JSON, Parse must
+// return the same action for this JSON.
 func FuzzParse(f *testing.F) {
 	for name, input := range validInputs {
 		f.Add(name, input)
@@ -132,25 +133,25 @@ func FuzzParse(f *testing.F) {
 			var problem *action.Problem
 			if !errors.As(err, &problem) || problem.Text == "" || !utf8.ValidString(problem.Text) ||
 				strings.ContainsAny(problem.Text, "\n\x00") {
-				t.Fatalf("got error %q, want a problem of one line", err)
+				t.Fatalf("got error %q, want a problem with one line of valid UTF-8", err)
 			}
 			return
 		}
 		for _, text := range []*string{&a.Path, a.Content, a.Search, a.Replace, a.To} {
 			if text != nil && (!utf8.ValidString(*text) || strings.ContainsRune(*text, 0)) {
-				t.Fatalf("the action contains the text %q", *text)
+				t.Fatalf("the action contains the text %q, want valid UTF-8 without NUL", *text)
 			}
 		}
 		if a.Path != "" && a.Path[0] != '/' || path.Check(a.Path) == "must be in Unicode normal form C (NFC)" {
-			t.Fatalf("the action has the path %q", a.Path)
+			t.Fatalf("got the path %q, want a path in NFC that begins with a slash", a.Path)
 		}
 		text, err := json.Marshal(a)
 		if err != nil {
 			t.Fatal(err)
 		}
 		encoded := strings.Replace(string(text), `"type":"`+name+`",`, "", 1)
-		b, err := action.Parse(model.Call{Name: name, Input: encoded})
-		if diff := cmp.Diff(a, b); diff != "" || err != nil {
+		again, err := action.Parse(model.Call{Name: name, Input: encoded})
+		if diff := cmp.Diff(a, again); diff != "" || err != nil {
 			t.Fatalf("Parse of %s: got error %v, action (-want +got):\n%s", encoded, err, diff)
 		}
 	})

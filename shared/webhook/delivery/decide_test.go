@@ -33,7 +33,7 @@ func TestPlanNext(t *testing.T) {
 	}
 	leasedUntil := func(at time.Time) Delivery { return with(func(d *Delivery) { d.LeaseUntil = stampPtr(at) }) }
 	dueAt := func(at time.Time) Delivery { return with(func(d *Delivery) { d.NextAttemptAt = stampPtr(at) }) }
-	manual := with(func(d *Delivery) { d.Manual = 1 })
+	redelivery := with(func(d *Delivery) { d.Manual = 1 })
 	later := now.Add(3 * time.Second)
 	for _, tc := range []struct {
 		name     string
@@ -50,25 +50,28 @@ func TestPlanNext(t *testing.T) {
 		{"not due yet", dueAt(later), active, plan{action: actionWait, until: later}},
 		{"not due yet, within the clock skew", dueAt(now.Add(time.Second)), active, plan{action: actionAttempt}},
 		{"last attempt interrupted", with(func(d *Delivery) { d.Tries = 10 }), active, plan{action: actionFail}},
-		{"deleted", pending, nil, plan{action: actionFail, reason: "the webhook was deleted"}},
-		{"deleted, redelivery", manual, nil, plan{action: actionFail, reason: "the webhook was deleted"}},
-		{"inactive", pending, &Webhook{}, plan{action: actionFail, reason: "the webhook is not active"}},
+		{"webhook deleted", pending, nil, plan{action: actionFail, reason: "the webhook was deleted"}},
+		{"webhook deleted, redelivery", redelivery, nil, plan{action: actionFail, reason: "the webhook was deleted"}},
+		{"webhook inactive", pending, &Webhook{}, plan{action: actionFail, reason: "the webhook is not active"}},
 		{
-			"disabled", pending, &Webhook{DisabledReason: "x"},
+			"webhook disabled", pending, &Webhook{DisabledReason: "x"},
 			plan{action: actionFail, reason: "the webhook was disabled: x"},
 		},
-		{"inactive, redelivery", manual, &Webhook{}, plan{action: actionAttempt}},
+		{"webhook inactive, redelivery", redelivery, &Webhook{}, plan{action: actionAttempt}},
 		{"unhealthy", pending, unhealthy, plan{action: actionAttempt, probe: true}},
 		{"unhealthy, probe in progress", pending, probed, plan{action: actionPark}},
 		{"unhealthy, probe lease expired", pending, probeExpired, plan{action: actionAttempt, probe: true}},
-		{"unhealthy, probe in progress, redelivery", manual, probed, plan{action: actionAttempt}},
-		{"two time-outs", pending, &Webhook{Active: true, Health: Health{Timeouts: 2}}, plan{action: actionAttempt}},
+		{"unhealthy, probe in progress, redelivery", redelivery, probed, plan{action: actionAttempt}},
+		{
+			"two time-outs, not unhealthy yet", pending, &Webhook{Active: true, Health: Health{Timeouts: 2}},
+			plan{action: actionAttempt},
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			got := planNext(tc.delivery, tc.webhook, now)
 			if diff := cmp.Diff(tc.want, got, compareUnexported); diff != "" {
-				t.Errorf("the plan (-want +got):\n%s", diff)
+				t.Errorf("wrong plan (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -78,7 +81,8 @@ func TestDecide(t *testing.T) {
 	t.Parallel()
 	now := midnight
 	active := Webhook{Active: true}
-	longAgo := now.Add(-5 * 24 * time.Hour)
+	fiveDaysAgo := now.Add(-5 * 24 * time.Hour)
+	// failing returns a webhook as it is before the attempt: failures does not count the attempt.
 	failing := func(since time.Time, failures int) Webhook {
 		return Webhook{Active: true, Health: Health{Failures: failures, FailingSince: stampPtr(since)}}
 	}
@@ -95,11 +99,11 @@ func TestDecide(t *testing.T) {
 		tries   int
 		webhook Webhook
 		result  sender.Result
-		jitter  float64
+		jitter  float64 // 1 and -1 change the wait of the schedule by 20 %
 		want    decision
 	}{
 		{"success", 1, active, ok, 0, decision{outcome: outcomeSucceeded}},
-		{"success of the last attempt", 10, failing(longAgo, 9), ok, 0, decision{outcome: outcomeSucceeded}},
+		{"success of the last attempt", 10, failing(fiveDaysAgo, 9), ok, 0, decision{outcome: outcomeSucceeded}},
 		{"1st failure", 1, active, failure, 0, retryIn(5 * time.Second)},
 		{"2nd failure", 2, active, failure, 0, retryIn(5 * time.Minute)},
 		{"3rd failure", 3, active, failure, 0, retryIn(30 * time.Minute)},
@@ -119,24 +123,29 @@ func TestDecide(t *testing.T) {
 		{"410 to a redelivery, inactive webhook", 1, Webhook{}, gone, 0, decision{outcome: outcomeGiveUp}},
 		{"failed redelivery, inactive webhook", 1, Webhook{}, failure, 0, decision{outcome: outcomeGiveUp}},
 		{
-			"five days, ten failures", 1, failing(longAgo, 9), failure, 0,
-			decision{outcome: outcomeDisable, reason: disabledFailing, failingSince: stampPtr(longAgo)},
+			"five days, ten failures", 1, failing(fiveDaysAgo, 9), failure, 0,
+			decision{outcome: outcomeDisable, reason: disabledFailing, failingSince: stampPtr(fiveDaysAgo)},
 		},
-		{"less than five days", 1, failing(longAgo.Add(time.Millisecond), 10), failure, 0, retryIn(5 * time.Second)},
-		{"less than ten failures", 1, failing(longAgo, 8), failure, 0, retryIn(5 * time.Second)},
-		{"aborted after five days of failures", 1, failing(longAgo, 10), aborted, 0, retryIn(5 * time.Second)},
+		{
+			"less than five days", 1, failing(fiveDaysAgo.Add(time.Millisecond), 10), failure, 0,
+			retryIn(5 * time.Second),
+		},
+		{"less than ten failures", 1, failing(fiveDaysAgo, 8), failure, 0, retryIn(5 * time.Second)},
+		{"aborted after five days of failures", 1, failing(fiveDaysAgo, 10), aborted, 0, retryIn(5 * time.Second)},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			got := decide(Delivery{Tries: tc.tries}, tc.webhook, tc.result, now, tc.jitter)
 			if diff := cmp.Diff(tc.want, got, compareUnexported); diff != "" {
-				t.Errorf("the decision (-want +got):\n%s", diff)
+				t.Errorf("wrong decision (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-// A claim keeps the entry in the index if the entry is late enough, because each change of it costs a write.
+// A claim does not change the time of the delivery in the index if that time is at least messageTimeout/2 after the
+// next attempt, because each change of an index entry costs a write. Here, the next attempt is 5 s after the claim, so
+// claims up to 55 s after the creation keep the entry.
 func TestClaimKeepsTheIndexEntry(t *testing.T) {
 	t.Parallel()
 	created := Delivery{Attempts: []Attempt{}}.scheduled(midnight, midnight.Add(messageTimeout))
@@ -145,10 +154,10 @@ func TestClaimKeepsTheIndexEntry(t *testing.T) {
 	} {
 		d, _ := created.claimed(Webhook{Active: true}, midnight.Add(age), 0)
 		if kept := d.DueAt.Equal(*created.DueAt); kept != wantKept {
-			t.Errorf("claimed after %v: the entry is kept: got %t, want %t", age, kept, wantKept)
+			t.Errorf("claimed after %v: got index entry kept = %t, want %t", age, kept, wantKept)
 		}
 		if d.DueAt.Time().Before(d.LeaseUntil.Time()) {
-			t.Errorf("claimed after %v: due at %v, want at least %v", age, d.DueAt, d.LeaseUntil)
+			t.Errorf("claimed after %v: due at %v, want not before the lease ends at %v", age, d.DueAt, d.LeaseUntil)
 		}
 	}
 }
@@ -160,11 +169,11 @@ func TestParkTime(t *testing.T) {
 		jitter float64
 		want   time.Duration
 	}{
-		{nil, -1, time.Minute},
+		{nil, -1, time.Minute}, // 3 minutes without jitter
 		{nil, 1, 5 * time.Minute},
 		{stampPtr(midnight.Add(-time.Minute)), 1, 5 * time.Minute},
-		{stampPtr(midnight.Add(-3 * time.Hour)), 0, 9 * time.Minute},
-		{stampPtr(midnight.Add(-72 * time.Hour)), 1, time.Hour},
+		{stampPtr(midnight.Add(-3 * time.Hour)), 0, 9 * time.Minute}, // 3 minutes for each hour of failures
+		{stampPtr(midnight.Add(-72 * time.Hour)), 1, time.Hour},      // in proportion to at most 12 hours
 	} {
 		if got := parkTime(tc.since, midnight, tc.jitter); got != tc.want {
 			t.Errorf("failing since %v, jitter %v: got %v, want %v", tc.since, tc.jitter, got, tc.want)
@@ -172,9 +181,9 @@ func TestParkTime(t *testing.T) {
 	}
 }
 
-// A pending delivery is always in the index. Its time there is not before the end of its lease, and not long after its
-// next attempt. The times of its attempts are unique.
-func TestPendingDeliveriesAreAlwaysFound(t *testing.T) {
+// A pending delivery is always in the index, so that the retry job finds it. Its time in the index is not before the
+// end of its lease, and not long after its next attempt. The times of its attempts are unique.
+func TestPendingDeliveriesStayInTheIndex(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		now := midnight
@@ -230,7 +239,7 @@ func checkInvariants(t *rapid.T, d Delivery, now time.Time) {
 	case d.Due == "" || d.DueAt == nil || d.NextAttemptAt == nil:
 		t.Fatalf("a pending delivery is not in the index: %+v", d)
 	case d.LeaseUntil != nil && d.DueAt.Time().Before(d.LeaseUntil.Time()):
-		t.Fatalf("the delivery is due at %v, want at least the end of the lease at %v", d.DueAt, d.LeaseUntil)
+		t.Fatalf("the delivery is due at %v, want not before the end of the lease at %v", d.DueAt, d.LeaseUntil)
 	case d.DueAt.Time().After(d.NextAttemptAt.Time().Add(messageTimeout)) &&
 		d.DueAt.Time().After(now.Add(messageTimeout)):
 		t.Fatalf("the delivery is due at %v, want at most %v after its next attempt at %v",
@@ -238,9 +247,9 @@ func checkInvariants(t *rapid.T, d Delivery, now time.Time) {
 	}
 }
 
-// If a redelivery was requested during an attempt, the result of the attempt is recorded and the new run is not
-// changed.
-func TestRecordAfterARedelivery(t *testing.T) {
+// If a redelivery is requested during an attempt, the result of the attempt is recorded, but does not end the new run
+// that the redelivery begins.
+func TestRecordAfterARedeliveryRequest(t *testing.T) {
 	t.Parallel()
 	now := midnight
 	created := Delivery{ID: "dlv_1", Status: Pending, NextAttemptAt: stampPtr(now), Attempts: []Attempt{}}
@@ -250,10 +259,10 @@ func TestRecordAfterARedelivery(t *testing.T) {
 	got, changed := redelivered.recorded(attemptOf(at, ok), false, decision{outcome: outcomeSucceeded}, now)
 	if !changed || got.Status != Pending || got.Manual != 1 || got.leased(now) || got.Tries != 0 ||
 		got.Attempts[0].StatusCode != 200 {
-		t.Errorf("got %+v, changed: %t, want the result and the requested redelivery", got, changed)
+		t.Errorf("got %+v, changed: %t, want the recorded result and a pending redelivery", got, changed)
 	}
 	if redelivered.Attempts[0].StatusCode != 0 {
-		t.Error("recorded changed its receiver")
+		t.Error("the method recorded changed its receiver")
 	}
 	second, secondAt := got.claimed(Webhook{Active: true}, now, 0) // in the same millisecond
 	if secondAt.Equal(at) {
@@ -261,11 +270,11 @@ func TestRecordAfterARedelivery(t *testing.T) {
 	}
 	got, changed = second.recorded(attemptOf(at, ok), false, decision{outcome: outcomeSucceeded}, now)
 	if changed || got.Status != Pending {
-		t.Errorf("got %+v, changed: %t, want no change by a result that is already recorded", got, changed)
+		t.Errorf("got %+v, changed: %t, want no change, because the result is already recorded", got, changed)
 	}
 	third, changed := second.recorded(attemptOf(secondAt, ok), true, decision{outcome: outcomeSucceeded}, now)
 	if !changed || third.Status != Succeeded || third.Manual != 0 {
-		t.Errorf("got %+v, changed: %t, want a success and no requested redelivery", third, changed)
+		t.Errorf("got %+v, changed: %t, want a success and no pending redelivery", third, changed)
 	}
 }
 
@@ -283,8 +292,8 @@ func TestEachRedeliveryIsAttempted(t *testing.T) {
 			case step == "redeliver":
 				requested++
 				d = d.restarted(now, true)
-			case planNext(d, &w, now).action != actionAttempt:
-			case step == "kill" && kills < maxTries-1: // not all attempts, so that the delivery does not fail
+			case planNext(d, &w, now).action != actionAttempt: // nothing to attempt
+			case step == "kill" && kills < maxTries-1: // fewer than maxTries, so that the delivery does not fail
 				kills++
 				d, _ = d.claimed(w, now, 0)
 				now = d.NextAttemptAt.Time().Add(leaseTime)
@@ -314,7 +323,7 @@ func TestEachRedeliveryIsAttempted(t *testing.T) {
 		for _, step := range steps {
 			execute(step)
 		}
-		maxConcurrent = 0
+		maxConcurrent = 0 // attempt the remaining redeliveries, and request no more of them
 		for range d.Manual {
 			execute("attempt")
 		}
