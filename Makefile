@@ -11,14 +11,15 @@ AWS_PORT    ?= 4566
 FUZZTIME    ?= 60s
 BUILD       := .build
 LOCAL       := $(BUILD)/local
-# The URL of the platform that `make demo` uses.
+# The port of the local platform, and the URL of the platform that `make demo` uses.
 PORT        ?= 3000
 URL         ?= http://localhost:$(PORT)
 FUNCTIONS   := $(notdir $(wildcard functions/*))
 DOCUMENT    := shared/docs/openapi.json
 
-# One set of flags for `make build`, `make run` and `sam build`. No spaces inside a flag: GOFLAGS splits there.
-RELEASE     := -trimpath -tags=lambda.norpc -ldflags=-s
+# `make build`, `make run` and `sam build` use the same flags. A flag must not contain a space, because GOFLAGS is split
+# at spaces.
+BUILD_FLAGS := -trimpath -tags=lambda.norpc -ldflags=-s
 # The race detector needs a C compiler. Without one, `make test` prints a notice and runs without the race detector.
 RACE        := $(if $(shell command -v $${CC:-cc} 2>/dev/null),-race,)
 # A separate module pins the tools and their dependencies.
@@ -27,8 +28,9 @@ LINT        := go tool -modfile=$(TOOLS) golangci-lint
 DEADCODE    := go tool -modfile=$(TOOLS) deadcode
 
 # Binaries are built without cgo, so that they are the same on every machine.
-release      = CGO_ENABLED=0 go build $(RELEASE)
+GO_BUILD    := CGO_ENABLED=0 go build $(BUILD_FLAGS)
 
+# The list contains the targets whose comment begins with ##. Other targets are steps of these targets.
 .PHONY: help
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,18 +50,18 @@ run: binaries ## run the platform: http://localhost:3000 (settings: shared/confi
 .PHONY: binaries
 binaries: # the local platform and every function, for this machine
 	@mkdir -p $(LOCAL)
-	@$(release) -o $(LOCAL)/ ./infra/local ./functions/...
+	@$(GO_BUILD) -o $(LOCAL)/ ./infra/local ./functions/...
 
 .PHONY: build
 build: ## build every function for Lambda into .build/ARCH (ARCH=arm64)
 	@for f in $(FUNCTIONS); do \
 		mkdir -p $(BUILD)/$(ARCH)/$$f && \
-		GOOS=linux GOARCH=$(ARCH) $(release) -o $(BUILD)/$(ARCH)/$$f/bootstrap ./functions/$$f || exit 1; \
+		GOOS=linux GOARCH=$(ARCH) $(GO_BUILD) -o $(BUILD)/$(ARCH)/$$f/bootstrap ./functions/$$f || exit 1; \
 	done
 	@ls -l $(BUILD)/$(ARCH)/*/bootstrap
 
 .PHONY: test
-test: format vet lint reachable validate licensed ## run all tests and checks: format, vet, lint, dead code, template, licences
+test: format vet lint deadcode validate check-licences ## run all tests and checks: format, vet, lint, dead code, template, licences
 	@$(if $(RACE),,echo "no C compiler found: the tests run without the race detector";) go test $(RACE) -timeout 15m ./...
 
 .PHONY: format
@@ -75,8 +77,8 @@ vet: # fails on problems that go vet reports
 lint: ## run the linter at the version pinned in infra/tools
 	@$(LINT) run ./...
 
-.PHONY: reachable
-reachable: # fails on dead code: code of the product that no Lambda function can reach
+.PHONY: deadcode
+deadcode: # fails if a package that a Lambda function links contains a function that no Lambda function can call
 	@dead=$$($(DEADCODE) ./functions/...) || exit 1; \
 	if [ -n "$$dead" ]; then echo "dead code:"; echo "$$dead"; exit 1; fi
 
@@ -89,12 +91,12 @@ validate: ## check template.yaml, also with cfn-lint and the SAM transform if in
 licences: ## regenerate infra/licences/README.md, the list of dependencies' licences
 	@.ci/licences write
 
-.PHONY: licensed
-licensed: # fails on a licence that is not allowed, or not listed
+.PHONY: check-licences
+check-licences: # fails on a licence that is not allowed, or that infra/licences/README.md does not list
 	@.ci/licences check
 
 .PHONY: vulnerable
-vulnerable: ## check the called code for known vulnerabilities
+vulnerable: ## check for known vulnerabilities that the code can reach
 	@.ci/vulnerable
 
 .PHONY: openapi
@@ -105,15 +107,16 @@ openapi: ## regenerate the OpenAPI document from the code
 fuzz: ## run every fuzz test (FUZZTIME=60s each)
 	@go run ./infra/fuzz -time $(FUZZTIME)
 
+# `demo -own` does nothing. It exits with 0 if the demo would start its own platform, which needs the binaries.
 .PHONY: demo
 demo: ## run a demo of all features in the terminal (URL=…; without it, starts a platform)
-	@mkdir -p $(BUILD) && $(release) -o $(BUILD)/demo ./infra/demo
+	@mkdir -p $(BUILD) && $(GO_BUILD) -o $(BUILD)/demo ./infra/demo
 	@if $(BUILD)/demo -own -url '$(URL)'; then \
-		echo "building a platform (a minute the first time) …" && $(MAKE) binaries; fi
+		echo "building the platform (this takes about a minute the first time) …" && $(MAKE) binaries; fi
 	@exec $(BUILD)/demo -url '$(URL)' -binaries $(LOCAL)
 
 .PHONY: bench
-bench: binaries ## run the benchmarks and compute costs, about 5 minutes (ONLY=costs,warm)
+bench: binaries ## run the benchmarks and calculate the costs, about 5 minutes (some sections: ONLY=costs,warm)
 	@go run ./infra/bench -binaries $(LOCAL) $(if $(ONLY),-only $(ONLY),-save infra/bench/last.txt -costs infra/bench/COSTS.md)
 
 SOAK        ?= 5m
@@ -132,11 +135,11 @@ invoke: ## invoke a function of a running platform (FUNCTION=… EVENT=events/�
 # parameters. The checksum does not cover parameters on the command line of `sam deploy`: set them in samconfig.toml.
 .PHONY: deploy
 deploy: ## deploy to AWS with the SAM CLI (ENV=dev|prod)
-	GOFLAGS='$(RELEASE)' CGO_ENABLED=0 sam build --config-env $(ENV)
+	GOFLAGS='$(BUILD_FLAGS)' CGO_ENABLED=0 sam build --config-env $(ENV)
 	@sum=$$(cat template.yaml samconfig.toml | git hash-object --stdin) && \
 	for f in .aws-sam/build/*/; do echo "$$sum" > "$$f/configuration" || exit 1; done
 	sam deploy --config-env $(ENV)
 
 .PHONY: clean
-clean: ## remove build output (keeps the data in .local)
+clean: ## remove build output (keeps the local platform's data, which is in .local)
 	@rm -rf $(BUILD) .aws-sam

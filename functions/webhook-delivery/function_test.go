@@ -38,7 +38,7 @@ type fixture struct {
 	t        *testing.T
 	client   *db.Client
 	queues   *sqs.Client
-	failures string
+	failures string // the URL of the failure queue
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -58,7 +58,8 @@ func newFixture(t *testing.T) *fixture {
 
 func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 
-// putDelivery stores a webhook with a sealed secret, and a delivery that is due.
+// putDelivery stores a webhook with an encrypted secret, and a delivery that is due. The items and the encryption are
+// written out here, so that the test fails if the stored format changes.
 func (f *fixture) putDelivery(url string) {
 	f.t.Helper()
 	keys := config.NewKeys(func(context.Context) (string, error) { return functiontest.KeyRing, nil }, time.Now)
@@ -96,9 +97,9 @@ func (f *fixture) putDelivery(url string) {
 	}
 }
 
-// invoke sends messages to the function. It returns the IDs of the messages that the function returns to the queue, and
-// the log.
-func (f *fixture) invoke(bodies ...string) (returned []string, log string) {
+// invoke calls the function with a batch of messages. The ID of each message is its body. invoke returns the IDs that
+// the function reports as failed, which SQS returns to the queue, and the log.
+func (f *fixture) invoke(bodies ...string) (failed []string, log string) {
 	f.t.Helper()
 	cfg, err := config.Load[settings]()
 	if err != nil {
@@ -123,24 +124,26 @@ func (f *fixture) invoke(bodies ...string) (returned []string, log string) {
 		f.t.Fatal(err)
 	}
 	for _, failure := range response.BatchItemFailures {
-		returned = append(returned, failure.ItemIdentifier)
+		failed = append(failed, failure.ItemIdentifier)
 	}
-	return returned, lines.String()
+	return failed, lines.String()
 }
 
+// message is the body of the message for the stored delivery.
 const message = `{"workspaceId":"` + workspaceID + `","webhookId":"` + webhookID + `",` +
 	`"deliveryId":"` + deliveryID + `"}`
 
-// A valid message leads to a signed POST. An invalid one goes to the failure queue.
+// The function sends a signed POST for a valid message, and moves an invalid message to the failure queue. It reports
+// neither as failed.
 func TestBatch(t *testing.T) {
 	f := newFixture(t)
 	t.Setenv("WEBHOOK_ALLOW_PRIVATE", "true")
 	receiver := hooktest.New(t)
 	f.putDelivery(receiver.URL("/ok"))
-	returned, log := f.invoke("not JSON", message)
+	failed, log := f.invoke("not JSON", message)
 	requests := receiver.To("/ok")
-	if len(returned) != 0 || len(requests) != 1 {
-		t.Fatalf("got returned messages %v and %d requests, want none and 1: %s", returned, len(requests), log)
+	if len(failed) != 0 || len(requests) != 1 {
+		t.Fatalf("got failed messages %v and %d requests, want none and 1: %s", failed, len(requests), log)
 	}
 	if err := requests[0].Verify(secret); err != nil {
 		t.Error(err)
@@ -160,16 +163,17 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// The deployed function sends no request to a private address. The attempt fails, and the reason is logged.
+// If WEBHOOK_ALLOW_PRIVATE is false, as in production, the function sends no request to a private address such as the
+// loopback address of the test server. The attempt fails, and the reason is logged.
 func TestPrivateAddresses(t *testing.T) {
 	f := newFixture(t)
 	called := false
 	endpoint := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { called = true }))
 	defer endpoint.Close()
 	f.putDelivery(endpoint.URL)
-	returned, log := f.invoke(message)
-	if len(returned) != 1 {
-		t.Errorf("got returned messages %v, want 1", returned)
+	failed, log := f.invoke(message)
+	if len(failed) != 1 {
+		t.Errorf("got failed messages %v, want 1", failed)
 	}
 	if called {
 		t.Error("the private endpoint received a request")

@@ -119,7 +119,7 @@ func TestGatewayErrorsMatchTheTemplate(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := readSpec(t, docs.OpenAPI)
-	for _, name := range []string{"BadGateway", "GatewayTimeout", "RateLimited"} {
+	for _, name := range []string{"InternalError", "GatewayTimeout", "RateLimited"} {
 		found := 0
 		for _, example := range s.Components.Responses[name].Content[jsonType].Examples {
 			text, err := json.Marshal(example.fault())

@@ -106,13 +106,10 @@ func encoded(value any) string {
 	return string(data)
 }
 
-// responseName returns the name of the component for an error response. It consists of the error codes, or is the name
-// of the status if only the gateway returns it.
+// responseName returns the name of the component for an error response. It consists of the error codes. A 504 has
+// its own name because its code normally has another status. A 502 is equal to a 500 and shares its component.
 func responseName(status string, response *huma.Response) string {
-	switch status {
-	case "502":
-		return "BadGateway"
-	case "504":
+	if status == "504" {
 		return "GatewayTimeout"
 	}
 	var names []string

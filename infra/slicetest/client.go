@@ -19,8 +19,8 @@ import (
 type Client struct {
 	// Header contains the headers that are sent with every request.
 	Header http.Header
-	// SessionCalls is added to Response.Calls. Users authenticates without DynamoDB calls, so tests set it to the number
-	// of calls that reading a stored session makes.
+	// SessionCalls is added to Response.Calls. Tests that authenticate with the type Users, which makes no DynamoDB
+	// calls, set it to the number of calls that the real authentication makes.
 	SessionCalls int64
 	// HTTP sends requests to other servers with the same cookies.
 	HTTP *http.Client
@@ -30,7 +30,7 @@ type Client struct {
 	log  *Log
 }
 
-// NewClient returns a client of the server with that base URL. log is the log of the server.
+// NewClient returns a client without cookies. server is the base URL of the server, and log is its log.
 func NewClient(t testing.TB, server string, log *Log) *Client {
 	t.Helper()
 	base, err := url.Parse(server)
@@ -46,7 +46,7 @@ func NewClient(t testing.TB, server string, log *Log) *Client {
 	}}
 }
 
-// Cookie returns the value of the cookie with that name, "" if there is none.
+// Cookie returns the value of the cookie with the given name, or "" if there is none.
 func (c *Client) Cookie(name string) string {
 	for _, cookie := range c.HTTP.Jar.Cookies(c.base) {
 		if cookie.Name == name {
@@ -73,9 +73,10 @@ func (c *Client) Get(path string) Response {
 	return c.Do(http.MethodGet, path, nil)
 }
 
-// Do sends a request. A string body is sent unchanged, any other body is encoded as JSON, and nil means no body. It
-// reports an error of the test if the response does not match the OpenAPI document or there is no response. In the
-// latter case, it returns a Response with status 0. Do can be called concurrently.
+// Do sends a request and returns the response. If body is a string, it is sent unchanged. If body is nil, the request
+// has no body. Any other body is encoded as JSON. Do reports a test error if there is no response, or if the response
+// does not match the OpenAPI document. If there is no response, Do returns a Response with status 0. Do is safe for
+// concurrent use.
 func (c *Client) Do(method, path string, body any, options ...func(*http.Request)) Response {
 	c.t.Helper()
 	response, err := c.send(method, path, body, options)
@@ -122,7 +123,7 @@ func (c *Client) send(method, path string, body any, options []func(*http.Reques
 	if err != nil {
 		return Response{}, err
 	}
-	defer res.Body.Close() //nolint:errcheck // the body was read to its end
+	defer res.Body.Close() //nolint:errcheck // errors of the body are returned by ReadAll
 	raw, err := io.ReadAll(res.Body)
 	if err != nil {
 		return Response{}, err
@@ -139,22 +140,22 @@ func (c *Client) send(method, path string, body any, options []func(*http.Reques
 	return response, err
 }
 
-// Response is a captured response.
+// Response is an HTTP response whose body has been read.
 type Response struct {
 	Status int
 	Header http.Header
 	Body   map[string]any // the decoded JSON object, nil for a stream or an empty body
 	Raw    string
-	Calls  int64 // the number of DynamoDB calls
+	Calls  int64 // the number of DynamoDB calls that the server made for the request
 }
 
-// Text returns the value of a string field, "" if the field is missing or not a string.
+// Text returns the value of a string field of the body, or "" if the field is missing or not a string.
 func (r Response) Text(field string) string {
 	s, _ := r.Body[field].(string)
 	return s
 }
 
-// List returns the objects of a list field, nil if the field is missing or not a list.
+// List returns the objects in a list field of the body, or nil if the field is missing or not a list.
 func (r Response) List(field string) []map[string]any {
 	values, _ := r.Body[field].([]any)
 	var all []map[string]any
@@ -165,7 +166,7 @@ func (r Response) List(field string) []map[string]any {
 	return all
 }
 
-// Values returns the value of a field in each object of a list.
+// Values returns the value of field in each object of the list field list.
 func (r Response) Values(list, field string) []any {
 	all := []any{}
 	for _, object := range r.List(list) {
@@ -174,7 +175,7 @@ func (r Response) Values(list, field string) []any {
 	return all
 }
 
-// Texts returns the value of a string field in each object of a list.
+// Texts is like Values for a string field. It returns "" for each value that is not a string.
 func (r Response) Texts(list, field string) []string {
 	var all []string
 	for _, v := range r.Values(list, field) {
@@ -184,8 +185,8 @@ func (r Response) Texts(list, field string) []string {
 	return all
 }
 
-// Want stops the test unless the response has the status and, if one is passed, the error code. It returns the
-// response.
+// Want stops the test if the response does not have the given status, or the given error code if one is passed. It
+// returns the response.
 func (r Response) Want(t testing.TB, status int, code ...fault.Code) Response {
 	t.Helper()
 	if r.Status != status || (len(code) > 0 && r.Text("code") != string(code[0])) {
@@ -194,7 +195,7 @@ func (r Response) Want(t testing.TB, status int, code ...fault.Code) Response {
 	return r
 }
 
-// Concurrently sends n requests at the same time and returns the response of do(i) at index i.
+// Concurrently calls do(0) to do(n-1) at the same time, and returns the response of do(i) at index i.
 func Concurrently(n int, do func(i int) Response) []Response {
 	responses := make([]Response, n)
 	start := make(chan struct{})

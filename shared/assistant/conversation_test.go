@@ -24,12 +24,14 @@ import (
 	"devplatform/shared/id"
 )
 
+// Months of usage. The fixture's clock starts in May.
 const (
 	may  = "2031-05"
 	june = "2031-06"
 )
 
-// randomText returns n characters of text. Compression makes it smaller by at most a quarter.
+// randomText returns n random characters of base64. Each has 6 random bits, so compression makes the text smaller by at
+// most a quarter.
 func randomText(n int) string {
 	data := make([]byte, n)
 	_, _ = rand.Read(data)
@@ -41,13 +43,13 @@ func (f *fixture) newReservation(userID string, tokens int) quota.Reservation {
 	return quota.Reservation{UserID: userID, MessageID: f.ids.New(id.Message), Tokens: tokens, Began: f.clock.Now()}
 }
 
-// reserve reserves exactly the tokens of r.
+// reserve stores r. It fails if fewer than r.Tokens tokens are left.
 func (f *fixture) reserve(r quota.Reservation) error {
 	_, err := f.service.quota.Reserve(f.t.Context(), r, r.Tokens)
 	return err
 }
 
-// settle settles r with the given usage.
+// settle replaces r with the given numbers of input and output tokens.
 func (f *fixture) settle(r quota.Reservation, input, output int) error {
 	return f.service.quota.Settle(f.t.Context(), settlement(r, input, output))
 }
@@ -72,7 +74,8 @@ func (f *fixture) usage(userID, month string) quota.Usage {
 	return usage
 }
 
-// newTurn returns a new turn of a user, and its reservation of 1000 tokens. The reservation is stored, the turn is not.
+// newTurn returns a new turn of a user, and its reservation of 1000 tokens. It stores the reservation, but not the
+// turn.
 func (f *fixture) newTurn(u *user, question, answer string) (conversation.Turn, quota.Reservation) {
 	f.t.Helper()
 	questionID, answerID := conversation.NewTurnIDs(f.ids, "")
@@ -92,7 +95,7 @@ func (f *fixture) newTurn(u *user, question, answer string) (conversation.Turn, 
 	}, r
 }
 
-// storeTurn stores a new turn.
+// storeTurn stores a new turn that used 12 input and 3 output tokens.
 func (f *fixture) storeTurn(u *user, projectID, question, answer string) conversation.Turn {
 	f.t.Helper()
 	turn, r := f.newTurn(u, question, answer)
@@ -108,7 +111,7 @@ func (f *fixture) recall(projectID string) conversation.Memory {
 	return memory
 }
 
-// recallInOneCall reads the memory of a conversation and checks that this makes one call to DynamoDB.
+// recallInOneCall is like recall, and checks that Recall makes one call to DynamoDB.
 func (f *fixture) recallInOneCall(projectID string) conversation.Memory {
 	f.t.Helper()
 	ctx := db.CountCalls(f.t.Context())
@@ -120,7 +123,8 @@ func (f *fixture) recallInOneCall(projectID string) conversation.Memory {
 	return memory
 }
 
-// saveSummary stores a summary of the messages up to and including upTo.
+// saveSummary stores a summary of the messages up to and including upTo. before is the memory that the summary is based
+// on.
 func (f *fixture) saveSummary(
 	ctx context.Context, projectID string, before conversation.Memory, summary, upTo string,
 ) error {
@@ -195,6 +199,7 @@ func (f *fixture) checkPartCount(projectID string, want int) {
 	}
 }
 
+// A turn is stored in one call and read without changes, including characters that JSON escapes.
 func TestStoredTurnIsUnchanged(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -218,12 +223,12 @@ func TestStoredTurnIsUnchanged(t *testing.T) {
 	if diff := cmp.Diff(conversation.Memory{Turns: []conversation.Turn{want}, Last: want.Answer.ID}, got); diff != "" {
 		t.Errorf("memory (-want +got):\n%s", diff)
 	}
-	if taken := f.usage(ada.id, may).Taken; taken != 15 {
-		t.Errorf("got %d tokens taken, want 15", taken)
+	if taken := f.usage(ada.id, may).Taken; taken != 12+3 {
+		t.Errorf("got %d tokens taken, want 12 input and 3 output tokens", taken)
 	}
 }
 
-// If a model stops in the middle of a character, the incomplete character is replaced.
+// If a model stops in the middle of a character, U+FFFD replaces the incomplete character.
 func TestInvalidUTF8(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -235,6 +240,7 @@ func TestInvalidUTF8(t *testing.T) {
 	}
 }
 
+// Long messages are stored in several parts, and read without changes.
 func TestLongMessages(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -242,24 +248,26 @@ func TestLongMessages(t *testing.T) {
 	projectID := ada.newProject()
 	f.storeTurn(ada, projectID, "first", randomText(500_000))
 	last := f.storeTurn(ada, projectID, "second", randomText(1_000_000))
-	f.checkPartCount(projectID, 1+2+1+3)
+	f.checkPartCount(projectID, 1+2+1+3) // "first", 375 KB, "second" and 750 KB, in parts of at most 350 KiB
 	for _, pageSize := range []int{1, 50} {
 		if texts := ada.readAll(projectID, pageSize); len(texts) != 4 || texts[3] != last.Answer.Content {
 			t.Errorf("page size %d: got %d messages, want 4 unchanged messages", pageSize, len(texts))
 		}
 	}
-	// Recall makes one call, which does not return all parts of both turns.
+	// Recall makes one call, which returns at most 1 MB. This is less than all parts of both turns.
 	if turns := f.recallInOneCall(projectID).Turns; len(turns) != 1 || turns[0].Answer.Content != last.Answer.Content {
 		t.Errorf("got %d turns, want only the last turn", len(turns))
 	}
 }
 
+// If an answer does not fit into 1 MiB, the code, then the last actions and finally the end of the content are not
+// stored.
 func TestTooLargeMessagesAreTruncated(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	ada := f.newUser("ada")
 	projectID := ada.newProject()
-	long := strings.Repeat("é", 300_000)
+	long := strings.Repeat("é", 300_000) // 600,000 bytes: one fits into 1 MiB, two do not
 	twoActions := []action.Action{
 		{Type: action.CreateFile, Path: "/a", Content: &long},
 		{Type: action.CreateFile, Path: "/b", Content: &long},
@@ -298,6 +306,7 @@ func TestTooLargeMessagesAreTruncated(t *testing.T) {
 	}
 }
 
+// Turns that are stored concurrently are all kept, and each answer follows its question.
 func TestConcurrentTurns(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -324,7 +333,7 @@ func TestConcurrentTurns(t *testing.T) {
 	}
 }
 
-// Recall reads the latest complete turns after the summary in one call.
+// Recall reads the latest complete turns after the summary in one call: at most 16 turns, and at most 1 MB.
 func TestRecall(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, withLimits(func(l *Limits) { l.CallsPerMinute = 1000 }))
@@ -337,12 +346,13 @@ func TestRecall(t *testing.T) {
 	}
 	memory := f.recall(projectID)
 	if diff := cmp.Diff(textsOf(turns[4:]), textsOf(memory.Turns)); diff != "" {
-		t.Errorf("20 turns without a summary (-want +got):\n%s", diff)
+		t.Errorf("the latest 16 of 20 turns (-want +got):\n%s", diff)
 	}
 
 	f.must(f.saveSummary(t.Context(), projectID, memory, "Summary.", turns[15].Answer.ID))
 	incomplete, r := f.newTurn(ada, "question without an answer", "")
-	incomplete.Answer.ID, _ = id.Message.Next(incomplete.Answer.ID) // the ID of another turn
+	// An answer has the ID that follows its question's ID. With another ID, it does not belong to the question.
+	incomplete.Answer.ID, _ = id.Message.Next(incomplete.Answer.ID)
 	f.must(f.service.saveTurn(t.Context(), projectID, incomplete, settlement(r, 0, 0)))
 	turns = append(turns, f.storeTurn(ada, projectID, "last question", "last answer"))
 	memory = f.recallInOneCall(projectID)
@@ -354,17 +364,17 @@ func TestRecall(t *testing.T) {
 			memory.Summary, memory.SummaryUpTo, "Summary.", turns[15].Answer.ID)
 	}
 
-	for range 4 {
+	for range 4 { // 300 KB each, so one call does not return all of them
 		turns = append(turns, f.storeTurn(ada, projectID, randomText(200_000), randomText(200_000)))
 	}
 	longTurns := f.recallInOneCall(projectID).Turns
 	if n := len(longTurns); n == 0 || !slices.Equal(textsOf(turns[len(turns)-n:]), textsOf(longTurns)) {
-		t.Errorf("got %d long turns, want the latest turns", n)
+		t.Errorf("long turns: got %d turns, want at least one, and only the latest turns", n)
 	}
 }
 
-// If two summaries of the same turns are stored, only the first takes effect. A summary of a cleared conversation or of
-// a deleted project is not stored.
+// If two summaries are based on the same memory, only the first is stored. A summary of a conversation that was cleared
+// in the meantime, or of a deleted project, is not stored.
 func TestConcurrentSummaries(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -387,16 +397,16 @@ func TestConcurrentSummaries(t *testing.T) {
 	}
 	afterFirst := save(before, "B", second.Answer.ID)
 	if afterFirst.Summary != "A" {
-		t.Errorf("second summary of the same turns: got %+v, want the summary A", afterFirst)
+		t.Errorf("second summary based on the same memory: got %+v, want the summary A", afterFirst)
 	}
 
 	f.must(ada.clear(t.Context(), f.service, projectID))
 	if m := save(before, "C", second.Answer.ID); m.Summary != "" {
-		t.Errorf("first summary of cleared turns: got %+v, want no summary", m)
+		t.Errorf("summary based on the memory before the first summary and the clear: got %+v, want no summary", m)
 	}
 	m := save(afterFirst, "D", second.Answer.ID)
 	if m.Summary != "" || m.SummaryUpTo != "" || len(m.Turns) != 0 || m.ClearedUpTo == "" {
-		t.Errorf("later summary of cleared turns: got %+v, want a cleared conversation", m)
+		t.Errorf("summary based on the memory before the clear: got %+v, want a cleared conversation", m)
 	}
 	third := f.storeTurn(ada, projectID, "3", "three")
 	if m := save(f.recall(projectID), "E", third.Answer.ID); m.Summary != "E" || len(m.Turns) != 0 {
@@ -410,6 +420,7 @@ func TestConcurrentSummaries(t *testing.T) {
 	}
 }
 
+// Replace replaces the content of a stored message. It changes nothing if the message or the project does not exist.
 func TestReplace(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -436,6 +447,6 @@ func TestReplace(t *testing.T) {
 	turn.Answer.Content = "replaced after the deletion"
 	f.must(f.replace(t.Context(), projectID, turn.Answer))
 	if got := f.recall(projectID).Turns[1].Answer.Content; got != "" {
-		t.Errorf("a message of a deleted project was replaced: got %q", got)
+		t.Errorf("a message of a deleted project was replaced: got %q, want the empty content", got)
 	}
 }

@@ -70,7 +70,7 @@ func checkBody(body string) string {
 
 // CommentItem is a comment as clients see it.
 type CommentItem struct {
-	ID        string          `json:"id" doc:"The comment's id" example:"cmt_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	ID        string          `json:"id" doc:"The comment's ID" example:"cmt_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	Body      string          `json:"body" doc:"The text of the comment" example:"Nice."`
 	Path      *string         `json:"path" doc:"The path of the file that the comment is about. null if the comment is about the project" example:"/src/app.ts"`
 	Line      *int            `json:"line" doc:"The line that the comment is about. null if the comment is about the whole file or project" example:"12"`
@@ -79,7 +79,7 @@ type CommentItem struct {
 }
 
 type authorRef struct {
-	ID       string `json:"id" doc:"The user's id" example:"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	ID       string `json:"id" doc:"The user's ID" example:"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	Username string `json:"username" doc:"The user's username" example:"ada"`
 }
 
@@ -116,7 +116,7 @@ type commentsOutput struct {
 
 type commentInput struct {
 	InProject
-	CommentID string `path:"commentId" doc:"The comment's id" example:"cmt_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	CommentID string `path:"commentId" doc:"The comment's ID" example:"cmt_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 }
 
 func (s *Service) handleCreateComment(

@@ -18,14 +18,17 @@ import (
 	"devplatform/shared/queue"
 )
 
-// fakeQueue is a server that implements the protocol of SQS. Tests determine which calls and entries fail.
+// fakeQueue is an HTTP server that implements the operations SendMessageBatch and ChangeMessageVisibility of SQS. Tests
+// determine which calls and entries fail.
 type fakeQueue struct {
 	t *testing.T
-	// reject returns the rejection of an entry, nil to accept it. Attempts count from 1. It may be nil.
+	// reject returns the failure of an entry, or nil if the entry is accepted. attempt is 1 for the first attempt to send
+	// the message. If reject is nil, all entries are accepted.
 	reject func(body string, attempt int) *rejection
-	// intercept may send the response to a call itself, and then returns true. Calls count from 1. It may be nil.
+	// intercept returns true if it sent the response to a call. Otherwise the call is processed normally. call is 1 for
+	// the first call. If intercept is nil, all calls are processed normally.
 	intercept func(w http.ResponseWriter, call int) bool
-	// badMD5 makes the responses contain wrong digests.
+	// badMD5 makes the digests of message bodies in the responses wrong.
 	badMD5 bool
 
 	mu       sync.Mutex
@@ -39,7 +42,7 @@ type record struct {
 	maxInFlight int            // the maximum number of calls in flight
 	attempts    map[string]int // the number of attempts to send a message, by body
 	stored      []entry
-	hidden      map[string]int // visibility timeouts in seconds, by receipt handle
+	visibility  map[string]int // the latest visibility timeouts in seconds, by receipt handle
 }
 
 // recorded returns a copy of the record.
@@ -47,16 +50,17 @@ func (f *fakeQueue) recorded() record {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	r := f.record
-	r.attempts, r.hidden = maps.Clone(r.attempts), maps.Clone(r.hidden)
+	r.attempts, r.visibility = maps.Clone(r.attempts), maps.Clone(r.visibility)
 	return r
 }
 
-// rejection is the failure of an entry. If Code is empty, the response does not contain the entry.
+// rejection is the failure of an entry in a batch. If Code is empty, the response does not mention the entry at all.
 type rejection struct {
 	Code        string
 	SenderFault bool
 }
 
+// request contains the fields of the requests of both operations.
 type request struct {
 	QueueURL          string `json:"QueueUrl"`
 	Entries           []entry
@@ -64,6 +68,7 @@ type request struct {
 	VisibilityTimeout int
 }
 
+// entry is a message in a SendMessageBatch request.
 type entry struct {
 	ID                string `json:"Id"`
 	MessageBody       string
@@ -72,9 +77,10 @@ type entry struct {
 	MessageAttributes map[string]struct{ DataType, StringValue string }
 }
 
+// newFake starts a fake and returns it, with a Queue that uses it.
 func newFake(t *testing.T) (*fakeQueue, queue.Queue) {
 	t.Helper()
-	f := &fakeQueue{t: t, record: record{attempts: map[string]int{}, hidden: map[string]int{}}}
+	f := &fakeQueue{t: t, record: record{attempts: map[string]int{}, visibility: map[string]int{}}}
 	server := httptest.NewServer(f)
 	t.Cleanup(server.Close)
 	client := queue.New(config.AWS{
@@ -91,7 +97,7 @@ func (f *fakeQueue) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var in request
 	err := json.NewDecoder(r.Body).Decode(&in)
 	if err != nil || !strings.HasSuffix(in.QueueURL, "/000000000000/deliveries") {
-		f.t.Errorf("got request %+v, %v, want one with the URL of the queue", in, err)
+		f.t.Errorf("got request %+v, error %v, want a request with the URL of the queue", in, err)
 	}
 	f.mu.Lock()
 	f.record.calls = append(f.record.calls, in)
@@ -114,9 +120,9 @@ func (f *fakeQueue) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "AmazonSQS.ChangeMessageVisibility":
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		f.record.hidden[in.ReceiptHandle] = in.VisibilityTimeout
+		f.record.visibility[in.ReceiptHandle] = in.VisibilityTimeout
 	default:
-		f.t.Errorf("the operation %s was called", target)
+		f.t.Errorf("unexpected operation %s", target)
 	}
 }
 
@@ -144,7 +150,7 @@ func (f *fakeQueue) send(w http.ResponseWriter, entries []entry) {
 			sent["MD5OfMessageAttributes"] = md5Hex(encodedAttributes(e))
 		}
 		if f.badMD5 {
-			sent["MD5OfMessageBody"] = md5Hex("another")
+			sent["MD5OfMessageBody"] = md5Hex("another body")
 		}
 		response["Successful"] = append(response["Successful"], sent)
 	}
@@ -159,20 +165,21 @@ func (f *fakeQueue) rejectionOf(e entry) *rejection {
 	return f.reject(e.MessageBody, f.record.attempts[e.MessageBody])
 }
 
-// md5Hex returns the MD5 digest of a text in hex.
+// md5Hex returns the MD5 digest of s in hexadecimal.
 func md5Hex(s string) string {
 	m := md5.Sum([]byte(s))
 	return hex.EncodeToString(m[:])
 }
 
-// encodedAttributes returns the encoding of the attributes of which SQS sends the digest.
+// encodedAttributes returns the attributes of a message in the binary encoding of SQS. MD5OfMessageAttributes is the
+// digest of this encoding.
 func encodedAttributes(e entry) string {
 	var out []byte
 	add := func(s string) { out = append(binary.BigEndian.AppendUint32(out, uint32(len(s))), s...) }
 	for _, name := range slices.Sorted(maps.Keys(e.MessageAttributes)) {
 		add(name)
 		add(e.MessageAttributes[name].DataType)
-		out = append(out, 1) // the type of the value: string
+		out = append(out, 1) // 1 means that the value is a string
 		add(e.MessageAttributes[name].StringValue)
 	}
 	return string(out)

@@ -307,7 +307,7 @@ func TestHide(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if diff := cmp.Diff(want, f.recorded().hidden); diff != "" {
+	if diff := cmp.Diff(want, f.recorded().visibility); diff != "" {
 		t.Errorf("visibility timeouts (-want +got):\n%s", diff)
 	}
 }

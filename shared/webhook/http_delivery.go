@@ -127,8 +127,8 @@ type testOutput struct {
 type recoverInput struct {
 	InWebhook
 	Body struct {
-		Since time.Time  `json:"since" doc:"The earliest event time" example:"2026-01-31T08:00:00Z"`
-		Until *time.Time `json:"until,omitempty" nullable:"false" doc:"The latest event time; now if absent" example:"2026-01-31T09:00:00Z"`
+		Since time.Time  `json:"since" doc:"Only deliveries of events that occurred at or after this time" example:"2026-01-31T08:00:00Z"`
+		Until *time.Time `json:"until,omitempty" nullable:"false" doc:"Only deliveries of events that occurred at or before this time. The default is the current time" example:"2026-01-31T09:00:00Z"`
 	}
 }
 
@@ -144,7 +144,7 @@ func (in *recoverInput) Validate(v *httpapi.Validation) {
 type recoverOutput struct {
 	Body struct {
 		Count        int              `json:"count" doc:"The number of deliveries that are sent again" example:"12"`
-		ContinueFrom *clock.Timestamp `json:"continueFrom,omitempty" nullable:"false" doc:"Present if the request ran out of time: send another request with this time as since. Absent if all deliveries were recovered" example:"2026-01-31T08:20:00.000Z"`
+		ContinueFrom *clock.Timestamp `json:"continueFrom,omitempty" nullable:"false" doc:"Present if the request reached its time limit before it processed all deliveries: send another request with this time as since. Absent if it processed all deliveries" example:"2026-01-31T08:20:00.000Z"`
 	}
 }
 
@@ -169,15 +169,15 @@ func (s *Service) registerDeliveries(r *httpapi.Routes) {
 		ID: "redeliver", Method: http.MethodPost, Path: deliveryPath + "/redeliver", Tag: tag, Status: http.StatusAccepted,
 		Summary: "Send a delivery again",
 		Description: "Sends the delivery again in any status, even if the webhook is not active. If the attempt fails and the " +
-			"webhook is active, the delivery is retried like a new one. At most 10 requests a minute for each webhook.",
+			"webhook is active, the delivery is retried like a new one. The limit is 10 requests a minute for each webhook.",
 		Errors: []*fault.Error{fault.ErrConflict, errOften, errNoWebhook, errNoDelivery, workspace.ErrDenied},
 	}, s.handleRedeliver)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "recoverDeliveries", Method: http.MethodPost, Path: webhookPath + "/recover", Tag: tag,
 		Status: http.StatusAccepted, Summary: "Send the failed deliveries of a period again",
-		Description: "Sends every delivery whose event occurred between since and until, and that has failed or waits after " +
-			"a failed attempt. Tests are not sent again. If the webhook is not active, the status is 409. At most 10 " +
-			"requests a minute for each webhook.",
+		Description: "Sends the deliveries of events from since to until again, oldest event first: deliveries that failed " +
+			"and deliveries that wait for a retry after a failed attempt. Deliveries of test events are not sent again. " +
+			"Returns 409 if the webhook is not active. The limit is 10 requests a minute for each webhook.",
 		Errors: []*fault.Error{
 			fault.Invalid(fault.Field("until", untilRule)), errNoWebhook, workspace.ErrDenied, errInactive, errOften,
 		},
@@ -186,7 +186,7 @@ func (s *Service) registerDeliveries(r *httpapi.Routes) {
 		ID: "testWebhook", Method: http.MethodPost, Path: webhookPath + "/test", Tag: tag,
 		Summary: "Send an example event to a webhook",
 		Description: "Returns the result of the attempt. A failed attempt is not retried. The webhook does not have to be " +
-			"active. At most 10 requests a minute for each webhook.",
+			"active. The limit is 10 requests a minute for each webhook.",
 		Errors: []*fault.Error{errNoWebhook, workspace.ErrDenied, errOften},
 	}, s.handleTest)
 }

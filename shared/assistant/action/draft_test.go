@@ -287,12 +287,12 @@ func TestProblems(t *testing.T) {
 		},
 		{
 			rejected: create("/a.ts", ""),
-			want:     "There is a file /a.ts already: change it with edit_file or update_file, or choose another path.",
+			want:     "The file /a.ts already exists: change it with edit_file or update_file, or choose another path.",
 		},
 		{
 			before:   []action.Action{create("/n", "")},
 			rejected: create("/n", ""),
-			want:     "There is a file /n already",
+			want:     "The file /n already exists",
 		},
 		{
 			rejected: create("/a.ts/n", ""),
@@ -305,20 +305,20 @@ func TestProblems(t *testing.T) {
 		},
 		{
 			rejected: create("/src", ""),
-			want:     "/src is a folder of other files.",
+			want:     "/src is a folder: choose another path for the file.",
 		},
 		{
 			before:   []action.Action{create("/n/m/o", "")},
 			rejected: create("/n/m", ""),
-			want:     "/n/m is a folder of other files.",
+			want:     "/n/m is a folder: choose another path for the file.",
 		},
 		{
 			rejected: rename("/b.ts", "/src/deep"),
-			want:     "/src/deep is a folder of other files.",
+			want:     "/src/deep is a folder: choose another path for the file.",
 		},
 		{
 			rejected: rename("/b.ts", "/a.ts"),
-			want:     "There is a file /a.ts already",
+			want:     "The file /a.ts already exists",
 		},
 		{
 			rejected: rename("/b.ts", "/a.ts/b.ts"),
@@ -330,7 +330,7 @@ func TestProblems(t *testing.T) {
 		},
 		{
 			rejected: rename("/none", "/n"),
-			want:     "There is no file /none.",
+			want:     "The file /none does not exist.",
 		},
 		{
 			rejected: action.Action{Type: action.RenameFile, Path: "/a.ts"},
@@ -338,7 +338,7 @@ func TestProblems(t *testing.T) {
 		},
 		{
 			rejected: remove("/none"),
-			want:     "There is no file /none.",
+			want:     "The file /none does not exist.",
 		},
 		{
 			rejected: remove("/src"),
@@ -347,16 +347,16 @@ func TestProblems(t *testing.T) {
 		{
 			before:   []action.Action{remove("/a.ts")},
 			rejected: remove("/a.ts"),
-			want:     "There is no file /a.ts.",
+			want:     "The file /a.ts does not exist.",
 		},
 		{
 			before:   []action.Action{rename("/a.ts", "/n")},
 			rejected: update("/a.ts", ""),
-			want:     "There is no file /a.ts.",
+			want:     "The file /a.ts does not exist.",
 		},
 		{
 			rejected: update("/none", ""),
-			want:     "There is no file /none.",
+			want:     "The file /none does not exist.",
 		},
 		{
 			rejected: action.Action{Type: action.UpdateFile, Path: "/a.ts"},
@@ -376,7 +376,7 @@ func TestProblems(t *testing.T) {
 		},
 		{
 			rejected: edit("/none", "a", "b"),
-			want:     "There is no file /none.",
+			want:     "The file /none does not exist.",
 		},
 		{
 			rejected: edit("/logo.png", "PNG", "b"),
@@ -440,7 +440,7 @@ func TestProblems(t *testing.T) {
 		},
 		{
 			rejected: add("/web/package.json", "zod"),
-			want:     "There is no file /web/package.json.",
+			want:     "The file /web/package.json does not exist.",
 		},
 		{
 			rejected: add("/broken/package.json", "zod"),

@@ -7,21 +7,22 @@ import (
 	"devplatform/shared/project/path"
 )
 
-// overlay is the stored files together with the changes to them.
+// overlay contains the stored files of a project and the changes that were made to them, but are not stored yet.
 type overlay struct {
 	stored Files
-	// known caches the stored paths. Each path is read only once, so that all checks see the same version of a file.
+	// known caches what storage returned for a path. Each path is read only once, so that all checks see the same version
+	// of a file.
 	known map[string]*storedFile
-	// changed has the changed paths. order has them in the order of their first change.
+	// changed contains the state of each changed path. order lists these paths in the order of their first change.
 	changed map[string]state
 	order   []string
 }
 
-// storedFile is a path in storage.
+// storedFile is the result of reading a path from storage. The path may be a file or a folder, or may not exist.
 type storedFile struct {
 	File
-	exists bool
-	// isText and content are valid if isRead. isFolder is valid if isFolderKnown.
+	exists bool // whether a file exists at the path
+	// isText and content are valid only if isRead is true. isFolder is valid only if isFolderKnown is true.
 	isRead, isText          bool
 	content                 string
 	isFolderKnown, isFolder bool
@@ -29,9 +30,9 @@ type storedFile struct {
 
 // state is the state of a path after the changes.
 type state struct {
-	exists bool
-	// origin is the stored path of a file whose content did not change. The file may have been renamed. If origin is
-	// empty, content is the file's content.
+	exists bool // whether a file exists at the path
+	// origin is the stored path of a file whose content did not change. It is another path if the file was renamed. If
+	// origin is empty, the content is new and is in the field content.
 	origin  string
 	content string
 }
@@ -40,14 +41,15 @@ func newOverlay(stored Files) overlay {
 	return overlay{stored: stored, known: map[string]*storedFile{}, changed: map[string]state{}}
 }
 
+// set sets the state of a path.
 func (o *overlay) set(path string, s state) {
-	if _, exists := o.changed[path]; !exists {
+	if _, isChanged := o.changed[path]; !isChanged {
 		o.order = append(o.order, path)
 	}
 	o.changed[path] = s
 }
 
-// prepare announces the paths that are not known yet, in one call.
+// prepare passes the paths that were neither read nor changed to Files.Prepare, in one call.
 func (o *overlay) prepare(ctx context.Context, paths ...string) error {
 	var unknown []string
 	for _, p := range paths {
@@ -62,7 +64,8 @@ func (o *overlay) prepare(ctx context.Context, paths ...string) error {
 	return o.stored.Prepare(ctx, unknown...)
 }
 
-// file returns the stored file at a path. The result also reports whether the file exists.
+// file reads a path from storage, without its content. Storage is read only once for each path. The field exists of the
+// result is false if there is no file.
 func (o *overlay) file(ctx context.Context, path string) (*storedFile, error) {
 	if known, ok := o.known[path]; ok {
 		return known, nil
@@ -75,7 +78,7 @@ func (o *overlay) file(ctx context.Context, path string) (*storedFile, error) {
 	return o.known[path], nil
 }
 
-// read returns a stored file with its content.
+// read is like file, but also reads the content if the file exists.
 func (o *overlay) read(ctx context.Context, path string) (*storedFile, error) {
 	f, err := o.file(ctx, path)
 	if err != nil || f.isRead || !f.exists {
@@ -125,15 +128,15 @@ func (o *overlay) existingFile(ctx context.Context, path string) (state, error) 
 	if isFolder, err := o.isFolder(ctx, path); err != nil || isFolder {
 		return s, orProblem(err, "%s is a folder. Only files can be changed.", path)
 	}
-	return s, problemf("There is no file %s.", path)
+	return s, problemf("The file %s does not exist.", path)
 }
 
-// checkFree returns a problem if no file can be created at the path: a file or a folder exists there, or one of its
-// folders is a file.
+// checkFree returns a problem if no file can be created at the path: a file or a folder exists there, or one of the
+// path's parent folders is a file.
 func (o *overlay) checkFree(ctx context.Context, to string) error {
 	s, err := o.at(ctx, to)
 	if err != nil || s.exists {
-		return orProblem(err, "There is a file %s already: "+
+		return orProblem(err, "The file %s already exists: "+
 			"change it with edit_file or update_file, or choose another path.", to)
 	}
 	for _, folder := range path.Ancestors(to) {
@@ -143,13 +146,13 @@ func (o *overlay) checkFree(ctx context.Context, to string) error {
 		}
 	}
 	if isFolder, err := o.isFolder(ctx, to); err != nil || isFolder {
-		return orProblem(err, "%s is a folder of other files.", to)
+		return orProblem(err, "%s is a folder: choose another path for the file.", to)
 	}
 	return nil
 }
 
-// isFolder reports whether there are files inside a path. A stored folder remains a folder even if the draft deletes
-// all files in it, because the overlay does not know all of them.
+// isFolder reports whether there are files inside a path. A stored folder remains a folder even if the changes delete
+// all files in it, because the overlay does not list the files of a stored folder.
 func (o *overlay) isFolder(ctx context.Context, folder string) (bool, error) {
 	for p, s := range o.changed {
 		if s.exists && strings.HasPrefix(p, path.Inside(folder)) {
@@ -161,7 +164,7 @@ func (o *overlay) isFolder(ctx context.Context, folder string) (bool, error) {
 		return false, err
 	}
 	if f.exists || f.isFolderKnown {
-		return f.isFolder, nil
+		return f.isFolder, nil // false for a file
 	}
 	if f.isFolder, err = o.stored.HasInside(ctx, folder); err != nil {
 		return false, err
@@ -170,7 +173,7 @@ func (o *overlay) isFolder(ctx context.Context, folder string) (bool, error) {
 	return f.isFolder, nil
 }
 
-// orProblem returns err, or a problem if err is nil.
+// orProblem returns err if it is not nil. Otherwise it returns a problem with the formatted message.
 func orProblem(err error, format string, args ...any) error {
 	if err != nil {
 		return err

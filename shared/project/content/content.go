@@ -19,15 +19,17 @@ const (
 	MaxBytes = 1 << 20
 	// MaxChunk is the maximum size of a chunk. A DynamoDB item holds 400 KB, including attribute names and keys.
 	MaxChunk = 350 << 10
-	// MaxChunks is the maximum number of chunks of a file: those of MaxBytes incompressible bytes and the format byte.
+	// MaxChunks is the maximum number of chunks of a file. Packed content has at most MaxBytes+1 bytes, because the
+	// format takes one byte. The division rounds up.
 	MaxChunks = (MaxBytes + MaxChunk) / MaxChunk
-	// Retention is how long a version of a file, and its content, is kept after it was replaced or deleted.
+	// Retention is the time for which a version of a file and its content are kept after the version was replaced or
+	// deleted.
 	Retention = 30 * 24 * time.Hour
 )
 
-// Ref is the part of a file's record that refers to the content.
+// Ref refers to the stored content of a file. It is part of the file's record.
 type Ref struct {
-	ContentID string `dynamodbav:"content"` // a rename does not change it
+	ContentID string `dynamodbav:"content"` // does not change when the file is renamed
 	Chunks    int    `dynamodbav:"chunks"`
 }
 
@@ -54,11 +56,11 @@ const (
 	formatZstd = 1
 )
 
-// ErrCorrupt reports chunks that Pack did not produce. Join does not detect all corruption: compare the content with
-// its hash.
+// ErrCorrupt is the error for chunks that Pack cannot have produced. Join does not detect every corruption, so callers
+// must compare the content with its hash.
 var ErrCorrupt = errors.New("content: corrupt chunks")
 
-// ErrTooLarge reports content of more than MaxBytes.
+// ErrTooLarge is the error for content of more than MaxBytes.
 var ErrTooLarge = errors.New("content: larger than 1 MiB")
 
 // Pack compresses data and splits it into chunks of at most MaxChunk bytes. It returns no chunks for empty data.
@@ -74,6 +76,7 @@ func Pack(data []byte) ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The capacity is a guess that is enough for most files. EncodeAll grows the slice if necessary.
 	packed := encoder.EncodeAll(data, append(make([]byte, 0, len(data)/2+64), formatZstd))
 	if len(packed) > len(data) {
 		packed = append(append(make([]byte, 0, len(data)+1), formatRaw), data...)
@@ -81,8 +84,8 @@ func Pack(data []byte) ([][]byte, error) {
 	return slices.Collect(slices.Chunk(packed, MaxChunk)), nil
 }
 
-// Join returns the data from which Pack made the chunks. It uses little more than MaxBytes of memory, even if the
-// chunks are corrupt. Error: ErrCorrupt.
+// Join returns the data that was passed to Pack. The data has at most MaxBytes, even if the chunks are corrupt. Error:
+// ErrCorrupt.
 func Join(chunks [][]byte) ([]byte, error) {
 	if len(chunks) == 0 {
 		return []byte{}, nil
@@ -109,12 +112,12 @@ func Join(chunks [][]byte) ([]byte, error) {
 	return data, nil
 }
 
-// sharedEncoder and sharedDecoder are shared by all requests. Each has a fixed number of workers, so memory does not
-// grow with the number of concurrent calls.
+// sharedEncoder and sharedDecoder return the encoder and the decoder that all requests share. Each has a fixed number
+// of workers, so memory does not grow with the number of concurrent calls.
 var (
 	sharedEncoder = sync.OnceValues(func() (*zstd.Encoder, error) {
 		encoder, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(workers), zstd.WithLowerEncoderMem(true),
-			zstd.WithWindowSize(MaxBytes), zstd.WithEncoderCRC(false)) // the file's record has the SHA-256
+			zstd.WithWindowSize(MaxBytes), zstd.WithEncoderCRC(false)) // the file's record contains a SHA-256 hash
 		if err != nil {
 			return nil, fmt.Errorf("content: encoder: %w", err)
 		}
@@ -130,4 +133,5 @@ var (
 	})
 )
 
+// workers is the maximum number of concurrent calls of the encoder, and of the decoder. Other calls wait.
 const workers = 2

@@ -12,14 +12,14 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// publicOnly returns a check that rejects every address that is not public. The dialer calls it for each address before
-// it connects, after the DNS lookup. So neither an unusual notation of the address nor a later change of the DNS record
-// can bypass the check.
+// publicOnly returns a function for net.Dialer.Control that returns an error for every address that is not public. The
+// dialer calls it after the DNS lookup, for each IP address that it is about to connect to. So neither an unusual
+// notation of the address nor a later change of the DNS record can bypass the check.
 func publicOnly() func(network, address string, _ syscall.RawConn) error {
 	return ssrf.New(ssrf.WithAnyPort()).Safe
 }
 
-// isNotPublic reports whether publicOnly rejected the address.
+// isNotPublic reports whether the function that publicOnly returns rejected an address with err.
 func isNotPublic(err error) bool {
 	return errors.Is(err, ssrf.ErrProhibitedIP) || errors.Is(err, ssrf.ErrProhibitedNetwork) ||
 		errors.Is(err, ssrf.ErrInvalidHostPort)
@@ -27,7 +27,8 @@ func isNotPublic(err error) bool {
 
 var errSecondDial = errors.New("sender: an attempt may open only one connection")
 
-// singleDial allows an attempt to connect once. HTTP/2 would retry on a new connection if the server refuses a stream.
+// singleDial dials at most one connection for an attempt. Without this limit, the HTTP/2 transport would open a new
+// connection and send the request again if the server refused a stream.
 type singleDial struct {
 	dialer *net.Dialer
 	used   atomic.Bool
@@ -37,27 +38,29 @@ func (d *singleDial) dial(ctx context.Context, network, address string) (net.Con
 	if d.used.Swap(true) {
 		return nil, errSecondDial
 	}
-	return d.dialer.DialContext(ctx, network, normalizeIPv4(address)) //nolint:wrapcheck // becomes a message
+	return d.dialer.DialContext(ctx, network, normalizeIPv4(address)) //nolint:wrapcheck // connectResult classifies it
 }
 
-// The stages of an attempt. The errors of the transport do not contain the stage.
+// The stages of an attempt. Send needs the stage to choose the message for an error, because the errors of the
+// transport do not contain it.
 const (
-	stageConnect int32 = iota
-	stageTLS
-	stageRequest  // over HTTP/1.1, before the first byte of the response
-	stageResponse // over HTTP/1.1, after the first byte of the response
-	stageHTTP2    // over HTTP/2
+	stageConnect  int32 = iota // DNS lookup and TCP connection
+	stageTLS                   // TLS handshake
+	stageRequest               // HTTP/1.1, before the first byte of the response
+	stageResponse              // HTTP/1.1, after the first byte of the response
+	stageHTTP2                 // HTTP/2, both before and after the first byte of the response
 )
 
-// stage is the latest stage that an attempt reached.
-type stage struct{ reached atomic.Int32 }
+// stageTracker records the latest stage that an attempt reached. It is atomic because hooks of httptrace can run after
+// the attempt has ended.
+type stageTracker struct{ reached atomic.Int32 }
 
-func (s *stage) get() int32 { return s.reached.Load() }
+// latest returns the latest stage that the attempt reached.
+func (s *stageTracker) latest() int32 { return s.reached.Load() }
 
-// withStage returns a context that records the stage of the request that uses it. The stage is atomic because the hooks
-// can run after the attempt has ended.
-func withStage(ctx context.Context) (context.Context, *stage) {
-	s := new(stage)
+// trackStage returns a context for a request, and the tracker that records the stages of this request.
+func trackStage(ctx context.Context) (context.Context, *stageTracker) {
+	s := new(stageTracker)
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		TLSHandshakeStart: func() { s.reached.Store(stageTLS) },
 		GotConn: func(got httptrace.GotConnInfo) {

@@ -110,7 +110,7 @@ func (s *Sender) attempt(parent context.Context, request Request) Result {
 	}
 	ctx, cancel := s.attemptContext(parent)
 	defer cancel()
-	ctx, stage := withStage(ctx)
+	ctx, stages := trackStage(ctx)
 	httpRequest, err := s.newRequest(ctx, request)
 	if err != nil {
 		return Result{Error: messageURL}
@@ -121,7 +121,7 @@ func (s *Sender) attempt(parent context.Context, request Request) Result {
 	// credentials of the URL.
 	response, err := transport.RoundTrip(httpRequest)
 	if err != nil {
-		return s.withoutResponse(ctx, stage.get(), err)
+		return s.withoutResponse(ctx, stages.latest(), err)
 	}
 	defer func() { _ = response.Body.Close() }()
 	return s.read(ctx, response)
