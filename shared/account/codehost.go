@@ -21,7 +21,7 @@ var (
 	errBadState = fault.New(fault.CodeOAuthStateInvalid,
 		"This sign-in has expired, was already used, or began in another browser. Please start again.")
 	errCodeHost    = fault.New(fault.CodeOAuthFailed, "The sign-in at the code host failed. Please start again.")
-	errBadRedirect = fault.Invalid(fault.Field("redirect", "must be a path of this site, such as /projects"))
+	errBadRedirect = fault.Invalid(fault.Field("redirect", "must be a path on this site, such as /projects"))
 )
 
 // CodeHostRequest is a request to sign in with the code host, or to link an identity at the code host.

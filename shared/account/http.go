@@ -31,9 +31,9 @@ func clientOf(ctx context.Context) Client {
 // RateLimit is the RateLimit-* headers of a response to an attempt that was counted. It is exported because httpapi
 // ignores unexported embedded structs.
 type RateLimit struct {
-	Limit     int `header:"RateLimit-Limit" doc:"The number of attempts per window that the strictest rule allows" example:"10"`
-	Remaining int `header:"RateLimit-Remaining" doc:"The number of attempts that remain in the window" example:"9"`
-	Reset     int `header:"RateLimit-Reset" doc:"The number of seconds until the window ends" example:"840"`
+	Limit     int `header:"RateLimit-Limit" doc:"The number of attempts per window that the limit with the fewest remaining attempts allows" example:"10"`
+	Remaining int `header:"RateLimit-Remaining" doc:"The number of attempts that remain in the current window" example:"9"`
+	Reset     int `header:"RateLimit-Reset" doc:"The number of seconds until the current window ends" example:"840"`
 }
 
 func rateLimitOf(s limit.Status) RateLimit {

@@ -53,7 +53,7 @@ func callbackURL(ctx context.Context) string {
 
 type codeHostInput struct {
 	Binding
-	Redirect string `query:"redirect" doc:"The path of this site to which the browser returns" example:"/projects"`
+	Redirect string `query:"redirect" doc:"The path on this site to which the browser is redirected when the flow ends; / if absent" example:"/projects"`
 }
 
 type startCodeHostOutput struct {
@@ -85,9 +85,10 @@ type callbackOutput struct {
 func (s *Service) registerCodeHost(r *httpapi.Routes) {
 	httpapi.Public(r, httpapi.Operation{
 		ID: "startCodehost", Method: http.MethodGet, Path: "/api/auth/codehost", Tag: tag, Status: http.StatusFound,
-		Summary:     "Sign in with the code host",
-		Description: "Starts an authorization code flow with PKCE, and redirects the browser to the code host.",
-		Errors:      []*fault.Error{errBadRedirect, errNotConfigured, tooMany(exampleStatus)},
+		Summary: "Sign in with the code host",
+		Description: "Starts an authorization code flow with PKCE, and redirects the browser to the code host. " +
+			"When the user has signed in there, the code host redirects the browser to GET /api/auth/codehost/callback.",
+		Errors: []*fault.Error{errBadRedirect, errNotConfigured, tooMany(exampleStatus)},
 	}, s.handleStartCodeHost)
 	httpapi.Public(r, httpapi.Operation{
 		ID: "codehostCallback", Method: http.MethodGet, Path: CallbackPath, Tag: tag, Status: http.StatusFound,

@@ -23,8 +23,8 @@ const (
 // errToken reports a session token that is invalid or has expired.
 var errToken = errors.New("account: invalid session token")
 
-// claims are the contents of a session token: the user (sub) and the session (sid). All other data is in the stored
-// session.
+// claims are the claims of a session token. sub is the ID of the user, and sid is the ID of the session. The token
+// contains no other data about them: that is in the stored session.
 type claims struct {
 	jwt.RegisteredClaims
 	SessionID string `json:"sid"`
@@ -44,11 +44,11 @@ type tokens struct {
 	now  clock.Clock
 }
 
-// sign returns the token of a session. Error: config.ErrUnavailable.
+// sign returns the signed token of a session that was issued at the given time. Error: config.ErrUnavailable.
 func (t tokens) sign(ctx context.Context, session Session, issued time.Time) (string, error) {
 	kid, key, err := t.keys.Current(ctx, TokenPurpose)
 	if err != nil {
-		return "", fmt.Errorf("deriving the key of session tokens: %w", err)
+		return "", fmt.Errorf("deriving the key to sign a session token: %w", err)
 	}
 	token := jwt.NewWithClaims(jwt.SigningMethodHS256, claims{
 		RegisteredClaims: jwt.RegisteredClaims{
@@ -88,7 +88,7 @@ func (t tokens) verify(ctx context.Context, token string) (claims, error) {
 	case err == nil:
 		return c, nil
 	case errors.Is(err, config.ErrUnavailable):
-		return claims{}, fmt.Errorf("deriving the key of a session token: %w", err)
+		return claims{}, fmt.Errorf("deriving the key to verify a session token: %w", err)
 	}
 	return claims{}, fmt.Errorf("%w: %w", errToken, err)
 }

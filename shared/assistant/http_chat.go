@@ -17,14 +17,14 @@ type chatInput struct {
 	Body struct {
 		ProjectID string       `json:"projectId" doc:"The project that the message is about" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 		Message   string       `json:"message" minLength:"1" maxLength:"32000" doc:"The user's message, 1–32,000 characters" example:"Create a button component."`
-		Context   *chatContext `json:"context,omitempty" doc:"The user's current work"`
-		Apply     bool         `json:"apply,omitempty" doc:"Whether to apply the actions to the project's files. All actions are applied, or none" example:"false"`
+		Context   *chatContext `json:"context,omitempty" doc:"The file and the framework that the user is working with"`
+		Apply     bool         `json:"apply,omitempty" doc:"Whether to apply the actions to the project's files. Either all actions are applied, or none" example:"false"`
 	}
 }
 
 type chatContext struct {
 	CurrentFile string `json:"currentFile,omitempty" doc:"The path of the file that is open in the user's editor" example:"/src/app.tsx"`
-	Framework   string `json:"framework,omitempty" maxLength:"64" doc:"The framework to use instead of the project's" example:"react"`
+	Framework   string `json:"framework,omitempty" maxLength:"64" doc:"The framework to use instead of the project's framework" example:"react"`
 }
 
 // Validate checks the rules that tags cannot express.
@@ -63,13 +63,15 @@ func (s *Service) registerChat(r *httpapi.Routes) {
 	httpapi.PrivateStream(r, httpapi.Operation{
 		ID: "chatStream", Method: http.MethodPost, Path: "/api/ai/chat/stream", Tag: tag,
 		Summary: "Ask the assistant about a project, and stream the answer while it is generated",
-		Description: "The same as chat, but the response is the AI SDK's UI message stream, version 1 " +
+		Description: "Does the same as POST /api/ai/chat, but the response is the AI SDK's UI message stream, version 1 " +
 			"(x-vercel-ai-ui-message-stream: v1). It consists of unnamed server-sent events. Each event is a " +
-			"JSON object with a type: start {messageId}; text-start, text-delta and text-end {id, delta}; " +
-			"tool-input-start, tool-input-delta, tool-input-available and tool-input-error {toolCallId, " +
-			"toolName, inputTextDelta, input, errorText} for each tool call; data-action {data} for each " +
-			"checked action; data-result {data}, whose data is the response body of chat; error {errorText}; and " +
-			"finish {finishReason}. The last event is [DONE]. A comment is sent after every 10 seconds without an " +
+			"JSON object with a type. The types, each with its other fields, are: start {messageId}; text-start " +
+			"{id}, text-delta {id, delta} and text-end {id} for the text; tool-input-start {toolCallId, " +
+			"toolName}, tool-input-delta {toolCallId, inputTextDelta}, and then tool-input-available {toolCallId, " +
+			"toolName, input} or tool-input-error {toolCallId, toolName, input, errorText} for each tool call; " +
+			"data-action {data} for each action that passed the checks; data-result {data}, whose data is the " +
+			"response body of POST /api/ai/chat; error {errorText}; and finish {finishReason}. The last event is " +
+			"the text [DONE], which is not JSON. A comment is sent after every 10 seconds without an " +
 			"event. If an error occurs before the first event, the response is an ordinary error response. " +
 			"Disconnecting does not cancel the answer. To cancel it, call POST /api/ai/messages/{id}/cancel.",
 		Errors: chatErrors,

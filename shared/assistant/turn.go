@@ -35,7 +35,7 @@ type Question struct {
 	ProjectID, Message string
 	// CurrentFile is the path of the file that is open in the user's editor, "" if no file is open.
 	CurrentFile string
-	// Framework is the framework to use instead of the project's, "" for the project's.
+	// Framework is the framework to use instead of the project's framework. If it is "", the project's framework is used.
 	Framework string
 	// Apply applies the actions of the answer to the project's files.
 	Apply bool

@@ -9,6 +9,8 @@ import (
 	"devplatform/shared/workspace"
 )
 
+// Each user sends every request to a private, a team and a public project. The requests leave the list of files
+// unchanged, so the order of the users does not matter.
 func TestFilePermissions(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -20,13 +22,13 @@ func TestFilePermissions(t *testing.T) {
 		f.setRole(team, users[string(role)], role)
 	}
 	requests := map[string]func(filesClient) response{
-		"list":    func(client filesClient) response { return client.Get(client.url()) },
-		"content": func(client filesClient) response { return client.Get(client.url() + "?include=content") },
-		"read":    func(client filesClient) response { return client.read("/a") },
-		"version": func(client filesClient) response { return client.Get(client.url() + "?path=/a&version=unknown") },
-		"history": func(client filesClient) response { return client.history("/a", "") },
-		"save":    func(client filesClient) response { return client.save("/new", rand.Text()) },
-		"delete":  func(client filesClient) response { return client.remove("/unknown") },
+		"list":         func(client filesClient) response { return client.Get(client.url()) },
+		"list content": func(client filesClient) response { return client.Get(client.url() + "?include=content") },
+		"read":         func(client filesClient) response { return client.read("/a") },
+		"version":      func(client filesClient) response { return client.Get(client.url() + "?path=/a&version=unknown") },
+		"history":      func(client filesClient) response { return client.history("/a", "") },
+		"save":         func(client filesClient) response { return client.save("/saved", rand.Text()) },
+		"delete":       func(client filesClient) response { return client.remove("/unknown") },
 		"batch": func(client filesClient) response {
 			return client.batch(object{"op": "update", "path": "/a", "content": "x"})
 		},
@@ -35,30 +37,30 @@ func TestFilePermissions(t *testing.T) {
 		fault.CodeProjectNotFound
 	// The expected error codes by request. The requests for an unknown version and an unknown file return noFile if the
 	// caller may send them.
-	member := map[string]fault.Code{
-		"list": ok, "content": ok, "read": ok, "version": noFile, "history": ok,
+	editor := map[string]fault.Code{
+		"list": ok, "list content": ok, "read": ok, "version": noFile, "history": ok,
 		"save": ok, "delete": noFile, "batch": ok,
 	}
 	viewer := map[string]fault.Code{
-		"list": ok, "content": ok, "read": ok, "version": noFile, "history": ok,
+		"list": ok, "list content": ok, "read": ok, "version": noFile, "history": ok,
 		"save": denied, "delete": denied, "batch": denied,
 	}
 	publicReader := map[string]fault.Code{
-		"list": ok, "content": ok, "read": ok, "version": denied, "history": denied,
+		"list": ok, "list content": ok, "read": ok, "version": denied, "history": denied,
 		"save": denied, "delete": denied, "batch": denied,
 	}
 	hidden := map[string]fault.Code{
-		"list": noProject, "content": noProject, "read": noProject, "version": noProject, "history": noProject,
+		"list": noProject, "list content": noProject, "read": noProject, "version": noProject, "history": noProject,
 		"save": noProject, "delete": noProject, "batch": noProject,
 	}
 	for visibility, wantByRole := range map[Visibility]map[string]map[string]fault.Code{
-		Private: {"owner": member, "admin": member, "member": hidden, "viewer": hidden, "outsider": hidden},
-		Team:    {"owner": member, "admin": member, "member": member, "viewer": viewer, "outsider": hidden},
-		Public:  {"owner": member, "admin": member, "member": member, "viewer": viewer, "outsider": publicReader},
+		Private: {"owner": editor, "admin": editor, "member": hidden, "viewer": hidden, "outsider": hidden},
+		Team:    {"owner": editor, "admin": editor, "member": editor, "viewer": viewer, "outsider": hidden},
+		Public:  {"owner": editor, "admin": editor, "member": editor, "viewer": viewer, "outsider": publicReader},
 	} {
 		projectID := owner.project(team, string(visibility), visibility)
 		owner.filesOf(projectID).save("/a", "x").Want(t, http.StatusCreated)
-		owner.filesOf(projectID).save("/new", "x").Want(t, http.StatusCreated)
+		owner.filesOf(projectID).save("/saved", "x").Want(t, http.StatusCreated)
 		for role, want := range wantByRole {
 			for name, request := range requests {
 				r := request(users[role].filesOf(projectID))
@@ -72,13 +74,13 @@ func TestFilePermissions(t *testing.T) {
 				}
 			}
 		}
-		// A change of the role is effective immediately.
+		// A change of the role takes effect immediately.
 		wantAfterDemotion := http.StatusForbidden
 		if visibility == Private {
 			wantAfterDemotion = http.StatusNotFound
 		}
 		f.setRole(team, users["member"], workspace.Viewer)
-		users["member"].filesOf(projectID).save("/new", "y").Want(t, wantAfterDemotion)
+		users["member"].filesOf(projectID).save("/saved", "y").Want(t, wantAfterDemotion)
 		f.setRole(team, users["member"], workspace.Member)
 	}
 }

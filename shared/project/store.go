@@ -6,7 +6,8 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// store stores projects and their comments. The attribute names of its records are part of the data format.
+// store stores projects and their comments. Do not rename the attributes of its records: stored records use these
+// names.
 type store struct {
 	workspace.Access
 	client *db.Client
@@ -27,7 +28,7 @@ type projectRecord struct {
 	CreatedAt    clock.Timestamp `dynamodbav:"createdAt"`
 	UpdatedAt    clock.Timestamp `dynamodbav:"updatedAt"`
 	LastOpenedAt clock.Timestamp `dynamodbav:"lastOpenedAt"`
-	Revision     int             `dynamodbav:"revision"` // incremented by every update, except of lastOpenedAt
+	Revision     int             `dynamodbav:"revision"` // incremented by every update, except updates of lastOpenedAt
 }
 
 // slugRecord reserves a slug in a workspace.
@@ -42,6 +43,6 @@ type commentRecord struct {
 	Path      *string         `dynamodbav:"path,omitempty"`
 	Line      *int            `dynamodbav:"line,omitempty"`
 	AuthorID  string          `dynamodbav:"authorId"`
-	Author    string          `dynamodbav:"author"`
+	Author    string          `dynamodbav:"author"` // the author's username
 	CreatedAt clock.Timestamp `dynamodbav:"createdAt"`
 }

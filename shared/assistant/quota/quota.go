@@ -96,7 +96,8 @@ func (l Limits) minuteRule() limit.Rule {
 var ErrCancelled = errors.New("quota: the answer was cancelled by its user")
 
 // ErrInUse reports that a reservation for the same answer already exists.
-var ErrInUse = fault.New(fault.CodeConflict, "This answer is already being generated. Try again.")
+var ErrInUse = fault.New(fault.CodeConflict,
+	"An answer with the same ID is already being generated. Send the request again to get a new answer.")
 
 // Reserve counts a call in the user's minute and reserves r.Tokens in the user's month, in one transaction. If there is
 // a limit for all users together, it also reserves the tokens in the month of all users. If fewer than r.Tokens are

@@ -17,7 +17,8 @@ import (
 
 var tooSlow = sender.Result{Error: "too slow", TimedOut: true}
 
-// The counts of concurrent attempts, which read the same health, are added up. The time of the first failure is kept.
+// The failures of concurrent attempts are added up, even though all attempts read the same health before. The time of
+// the first failure is kept.
 func TestHealthOfConcurrentAttempts(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -59,12 +60,14 @@ func TestHealthCountersBeyondTheirLimits(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for range 10 {
+	const attempts = 10 // they all read counters that are 1 below their limits
+	for range attempts {
 		saveResult(w, tooSlow)
 	}
 	counted := f.storedWebhook(w)
-	if counted.Failures != disableFailures+9 || counted.Timeouts != maxTimeouts+9 {
-		t.Fatalf("got webhook %+v, want %d failures and %d time-outs", counted, disableFailures+9, maxTimeouts+9)
+	wantFailures, wantTimeouts := disableFailures-1+attempts, maxTimeouts-1+attempts
+	if counted.Failures != wantFailures || counted.Timeouts != wantTimeouts {
+		t.Fatalf("got webhook %+v, want %d failures and %d time-outs", counted, wantFailures, wantTimeouts)
 	}
 	for range 3 {
 		saveResult(counted, tooSlow)
@@ -74,17 +77,18 @@ func TestHealthCountersBeyondTheirLimits(t *testing.T) {
 		t.Errorf("later failures changed the health:\n%s", diff)
 	}
 	if after := counted.after(tooSlow, midnight.Add(2*time.Second)); after.changedSince(counted.Health) {
-		t.Errorf("the health %+v would be stored again", after)
+		t.Errorf("the health %+v would be stored again, want no write", after)
 	}
 	end := midnight.Add(disableAfter)
 	if after := f.storedWebhook(w).after(tooSlow, end); !after.shouldDisable(end) || !after.unhealthy() {
-		t.Errorf("got health %+v after five days, want an unhealthy endpoint that should be disabled", after)
+		t.Errorf("got health %+v after %v of failures, want an unhealthy endpoint that should be disabled",
+			after, disableAfter)
 	}
 }
 
 // The result of an attempt does not change a webhook whose endpoint was replaced during the attempt. It does not create
 // a deleted webhook again.
-func TestHealthOfAnOldGenerationIsIgnored(t *testing.T) {
+func TestResultsForReplacedAndDeletedWebhooksAreIgnored(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	read := f.subscribe(f.newWorkspace(), "https://example.com")
@@ -98,7 +102,7 @@ func TestHealthOfAnOldGenerationIsIgnored(t *testing.T) {
 		if err := f.store.saveHealth(t.Context(), w, after); err != nil {
 			t.Error(err)
 		}
-		disabled, err := f.store.disable(t.Context(), w, after, decision{reason: "x"}, midnight)
+		disabled, err := f.store.disable(t.Context(), w, after, decision{reason: "the reason"}, midnight)
 		if disabled || err != nil {
 			t.Errorf("disable: got %t, %v, want false", disabled, err)
 		}
@@ -115,7 +119,7 @@ func TestHealthOfAnOldGenerationIsIgnored(t *testing.T) {
 	}
 }
 
-// Only the first of several attempts disables the webhook.
+// If two attempts try to disable the webhook, only the first of them does.
 func TestWebhookIsDisabledOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -130,7 +134,7 @@ func TestWebhookIsDisabledOnce(t *testing.T) {
 	got := f.storedWebhook(w)
 	if got.Active || got.DisabledReason != "the reason" || got.Revision != w.Revision+1 ||
 		!got.UpdatedAt.Time().Equal(midnight.Add(time.Hour)) || got.Failures != 1 {
-		t.Errorf("got webhook %+v, want it to be disabled after one hour, with one failure and the next revision", got)
+		t.Errorf("got webhook %+v, want it disabled, updated at 01:00, with one failure and the next revision", got)
 	}
 }
 
@@ -173,7 +177,7 @@ func TestProbeLease(t *testing.T) {
 		want int32
 	}{
 		{midnight, 1},
-		{midnight.Add(leaseTime - time.Millisecond), 0},
+		{midnight.Add(leaseTime - time.Millisecond), 0}, // the first lease has not expired
 		{midnight.Add(leaseTime), 1},
 	} {
 		if got := takeConcurrently(tc.at); got != tc.want {
