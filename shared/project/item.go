@@ -4,18 +4,18 @@ import "devplatform/shared/clock"
 
 // ProjectItem is a project in a list, as clients see it.
 type ProjectItem struct {
-	ID           string          `json:"id" doc:"The project's id" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	ID           string          `json:"id" doc:"The project's ID" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	Name         string          `json:"name" doc:"The name of the project" example:"Café Déjà"`
 	Slug         string          `json:"slug" doc:"The name in lowercase ASCII, unique in the workspace. It changes when the project is renamed" example:"cafe-deja"`
 	Framework    string          `json:"framework" doc:"The framework, as it was sent by the client" example:"react"`
 	Visibility   Visibility      `json:"visibility" enum:"private,team,public" doc:"Who can see the project. private: its creator and the admins and owners of the workspace; team: all members of the workspace; public: all signed-in users" example:"private"`
-	LastOpenedAt clock.Timestamp `json:"lastOpenedAt" doc:"When a member of the workspace last read the project by its id, with a precision of one minute. For a project that was never read: when it was created" example:"2026-01-31T08:15:30.123Z"`
+	LastOpenedAt clock.Timestamp `json:"lastOpenedAt" doc:"When a member of the workspace last read the project by its ID, with a precision of one minute. For a project that was never read: when it was created" example:"2026-01-31T08:15:30.123Z"`
 	Workspace    workspaceRef    `json:"workspace" doc:"The workspace of the project"`
 }
 
 // workspaceRef is the workspace of a project, as clients see it.
 type workspaceRef struct {
-	ID   string `json:"id" doc:"The workspace's id" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	ID   string `json:"id" doc:"The workspace's ID" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	Name string `json:"name" doc:"The name of the workspace" example:"ada's workspace"`
 }
 

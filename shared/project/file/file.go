@@ -65,10 +65,10 @@ type FileItem struct {
 	Encoding    Encoding        `json:"encoding" enum:"utf-8,base64" doc:"The encoding with which the content was saved. If content is present: the encoding of content" example:"utf-8"`
 	SHA256      string          `json:"sha256" doc:"The SHA-256 hash of the decoded content, in hexadecimal" example:"7992a39d6cde5e050eb78461a8bf9ad986175a94826e835c110b3967290bd249"`
 	ETag        string          `json:"etag" doc:"The entity tag for If-Match: the version in double quotes" example:"\"01K9ZQ3V7M8T5XW2ABCDEFGHJK\""`
-	Version     string          `json:"version" doc:"The id of this version. Every change creates a new version, and so does a rename" example:"01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	Version     string          `json:"version" doc:"The ID of this version. Every change creates a new version, and so does a rename" example:"01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	CreatedAt   clock.Timestamp `json:"createdAt" doc:"When the file was created. A rename does not change it" example:"2026-01-31T08:15:30.123Z"`
 	UpdatedAt   clock.Timestamp `json:"updatedAt" doc:"When this version was created" example:"2026-01-31T08:15:30.123Z"`
-	UpdatedBy   string          `json:"updatedBy" doc:"The id of the user who created this version" example:"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	UpdatedBy   string          `json:"updatedBy" doc:"The ID of the user who created this version" example:"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	Content     *string         `json:"content,omitzero" nullable:"false" doc:"The content, if it was requested. It is base64 if encoding is base64. Text is returned as base64 if escaping it in JSON would double its length" example:"export {}\n"`
 }
 

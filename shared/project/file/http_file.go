@@ -23,7 +23,7 @@ const filesPath = "/api/projects/{id}/files"
 
 // InProject is the path parameter of endpoints below a project.
 type InProject struct {
-	ProjectID string `path:"id" doc:"The project's id" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	ProjectID string `path:"id" doc:"The project's ID" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 }
 
 // Register adds the endpoints of files.
