@@ -34,7 +34,7 @@ func (s *Service) registerPassword(r *httpapi.Routes) {
 			"password because it signs in with a code host, the response is the same as for a wrong password.",
 		Errors: []*fault.Error{
 			fault.Invalid(fault.Field("newPassword", CheckPassword("password", "", ""))),
-			exampleStatus.WithHeaders(errWrongCurrent), exampleStatus.WithHeaders(errPasswordChanged),
+			exampleStatus.WithHeaders(errWrongCurrentPassword), exampleStatus.WithHeaders(errPasswordChanged),
 			tooMany(exampleStatus),
 		},
 	}, s.handleChangePassword)

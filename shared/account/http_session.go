@@ -50,9 +50,10 @@ func (s *Service) registerSessions(r *httpapi.Routes) {
 	}, s.handleSessions)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "endSession", Method: http.MethodDelete, Path: "/api/auth/sessions/{id}", Tag: tag,
-		Summary:     "End one of the caller's sessions",
-		Description: "Takes effect immediately. Ending the current session also clears the session cookie.",
-		Errors:      []*fault.Error{errNoSession},
+		Summary: "End one of the caller's sessions",
+		Description: "The session ends immediately. Later requests with its token fail with AUTH_INVALID_TOKEN. " +
+			"Ending the current session also clears the session cookie.",
+		Errors: []*fault.Error{errNoSession},
 	}, s.handleEndSession)
 }
 

@@ -14,14 +14,15 @@ import (
 
 var errTooMany = fault.New(fault.CodeAuthRateLimited, "Too many attempts. Please wait and try again.")
 
-// Limits are the numbers of attempts that are allowed in a fixed window.
+// Limits are the numbers of attempts that are allowed in a fixed window. A client network is an IPv4 address or the /64
+// prefix of an IPv6 address.
 type Limits struct {
 	// LoginPair limits failed logins per e-mail address and client network in 15 minutes.
 	LoginPair int `env:"LIMIT_LOGIN_PAIR" envDefault:"10"`
 	// LoginEmail limits failed logins per e-mail address in 15 minutes, from networks that are not known to the account.
 	// A login makes its network known for a year.
 	LoginEmail int `env:"LIMIT_LOGIN_EMAIL" envDefault:"100"`
-	// LoginIP limits all logins per client network in 15 minutes.
+	// LoginIP limits all login attempts per client network in 15 minutes.
 	LoginIP int `env:"LIMIT_LOGIN_IP" envDefault:"300"`
 	// SignupIP limits sign-ups per client network in an hour.
 	SignupIP int `env:"LIMIT_SIGNUP_IP" envDefault:"100"`
@@ -45,18 +46,18 @@ func (l Limits) Validate() error {
 type rules struct{ loginPair, loginEmail, loginIP, signupIP, oauthIP limit.Rule }
 
 func (l Limits) rules() rules {
-	const quarter = 15 * time.Minute
+	const quarterHour = 15 * time.Minute
 	return rules{
-		loginPair:  limit.Rule{Name: "login-pair", Limit: l.LoginPair, Window: quarter, FailuresOnly: true},
-		loginEmail: limit.Rule{Name: "login-email", Limit: l.LoginEmail, Window: quarter, FailuresOnly: true},
-		loginIP:    limit.Rule{Name: "login-ip", Limit: l.LoginIP, Window: quarter},
+		loginPair:  limit.Rule{Name: "login-pair", Limit: l.LoginPair, Window: quarterHour, FailuresOnly: true},
+		loginEmail: limit.Rule{Name: "login-email", Limit: l.LoginEmail, Window: quarterHour, FailuresOnly: true},
+		loginIP:    limit.Rule{Name: "login-ip", Limit: l.LoginIP, Window: quarterHour},
 		signupIP:   limit.Rule{Name: "signup-ip", Limit: l.SignupIP, Window: time.Hour},
-		oauthIP:    limit.Rule{Name: "oauth-ip", Limit: l.OAuthIP, Window: quarter},
+		oauthIP:    limit.Rule{Name: "oauth-ip", Limit: l.OAuthIP, Window: quarterHour},
 	}
 }
 
-// counter returns the counter of a rule for a subject, such as a network. The subject is hashed, so that a client
-// cannot choose the key of an item.
+// counter returns the counter of a rule for a subject, such as an e-mail address and a network. The parts of the
+// subject are hashed, so that a client cannot choose the key of an item.
 func (s *Service) counter(rule limit.Rule, subject ...string) limit.Counter {
 	return s.counters.Counter(rule, hashParts(subject...))
 }
@@ -84,7 +85,7 @@ func tooMany(status limit.Status) *fault.Error {
 	return status.WithHeaders(status.WithRetryAfter(errTooMany))
 }
 
-// hashParts returns a fixed-size key of strings that clients choose. Each part is hashed separately first, so that
+// hashParts returns a hash of fixed size of strings that clients choose. Each part is hashed separately first, so that
 // ("a", "bc") and ("ab", "c") have different keys.
 func hashParts(parts ...string) string {
 	h := sha256.New()

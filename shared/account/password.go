@@ -11,23 +11,24 @@ import (
 )
 
 var (
-	errPasswordChanged = fault.New(fault.CodeConflict, "The password was changed at the same time. Please try again.")
-	errWrongCurrent    = fault.New(fault.CodeInvalidCredentials,
+	errPasswordChanged      = fault.New(fault.CodeConflict, "The password was changed at the same time. Please try again.")
+	errWrongCurrentPassword = fault.New(fault.CodeInvalidCredentials,
 		"The current password is wrong, or the account has no password because it signs in with a code host.")
 )
 
 // ChangePassword replaces the caller's password and ends all other sessions. next must be valid (see CheckPassword).
-// The attempt counts as a login, so that a stolen session does not allow more guesses. An account without a password
-// cannot get one.
+// The attempt counts as a login attempt, so that a stolen session does not allow more guesses of the password than the
+// login does. It returns the status of the limits. Errors: AUTH_RATE_LIMITED; AUTH_INVALID_CREDENTIALS if current is
+// wrong or the account has no password; CONFLICT.
 //
-// The transaction of the change starts a new generation, which ends the other sessions. DynamoDB's TTL deletes their
-// items later. Errors: AUTH_RATE_LIMITED, AUTH_INVALID_CREDENTIALS, CONFLICT.
+// The transaction increments the generation of the user and of the caller's session. The other sessions keep the old
+// generation and are therefore no longer accepted. DynamoDB's TTL deletes their items later.
 func (s *Service) ChangePassword(
 	ctx context.Context, caller httpapi.Caller, current, next string, client Client,
 ) (limit.Status, error) {
 	check, err := s.checkPassword(ctx, caller.Email, current, client)
 	if errors.Is(err, errWrongPassword) {
-		return limit.Status{}, check.attempt.Status().WithHeaders(errWrongCurrent)
+		return limit.Status{}, check.attempt.Status().WithHeaders(errWrongCurrentPassword)
 	}
 	if err != nil {
 		return limit.Status{}, err

@@ -19,7 +19,7 @@ type Payload struct {
 // Data contains the actor and the subject of an event. The type determines which fields are set.
 type Data struct {
 	Actor     Actor      `json:"actor" doc:"The user who made the change"`
-	Project   *Project   `json:"project,omitempty" doc:"The project. Events of files and comments contain only its id and name"`
+	Project   *Project   `json:"project,omitempty" doc:"The project. Events of files and comments contain only its ID and name"`
 	Changes   []string   `json:"changes,omitempty" nullable:"false" doc:"The names of the fields that changed, in project.updated" example:"[\"name\"]"`
 	File      *File      `json:"file,omitempty" doc:"The file without its content, in file.* events"`
 	Workspace *Workspace `json:"workspace,omitempty" doc:"The workspace, in member.* events"`

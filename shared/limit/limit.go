@@ -1,6 +1,6 @@
-// Package limit is the rate limiter of all slices. It counts what a subject does in a fixed window of time and rejects
-// an attempt that exceeds a rule's limit. It is exact under concurrency. The slices that use it define the rules and
-// the subjects.
+// Package limit implements rate limits. It counts the attempts of a subject, such as a user or a network, in a fixed
+// window of time, and rejects attempts that exceed a rule's limit. Concurrent attempts cannot exceed the limit
+// together. The packages that use it define the rules and the subjects.
 package limit
 
 import (
@@ -26,35 +26,35 @@ type Rule struct {
 	Name         string // part of the counters' keys in the table: do not change it, and do not use it for another rule
 	Limit        int
 	Window       time.Duration // windows are aligned to the Unix epoch
-	FailuresOnly bool          // an attempt that succeeds is refunded, see Attempt.Refunds
+	FailuresOnly bool          // successful attempts do not count: the caller refunds them, see Attempt.Refunds
 }
 
-// Counter is a rule that is applied to one subject in one window.
+// Counter counts the attempts of one subject under one rule in one window.
 type Counter struct {
 	rule Rule
 	key  db.Key
 	ends time.Time
-	hits int // the known attempts in the window
+	hits int // the attempts in the window, as of the last read or write of the item
 }
 
 // Key returns the key of the counter's item.
 func (c Counter) Key() db.Key { return c.key }
 
-// exceeded reports whether the counter allows no further attempt.
-func (c Counter) exceeded() bool { return c.hits >= c.rule.Limit }
+// isFull reports whether the counter allows no further attempt.
+func (c Counter) isFull() bool { return c.hits >= c.rule.Limit }
 
 // status returns the state of the counter at the given time.
 func (c Counter) status(now time.Time) Status {
 	return Status{Limit: c.rule.Limit, Remaining: max(c.rule.Limit-c.hits, 0), Reset: c.ends.Sub(now)}
 }
 
-// Counters are the counters in a table. They expire with their windows. Counters is safe for concurrent use.
+// Counters stores counters in a table. A counter expires at the end of its window. Counters is safe for concurrent use.
 type Counters struct {
 	store store
 	now   clock.Clock
 }
 
-// New returns the counters in table.
+// New returns a Counters that stores its counters in table.
 func New(client *db.Client, table db.Table, now clock.Clock) *Counters {
 	return &Counters{store: store{client: client, table: table}, now: now}
 }
@@ -72,21 +72,21 @@ func (c *Counters) Take(ctx context.Context, rule Rule, subject string) error {
 }
 
 // Write returns a write that counts one attempt of a subject as part of a transaction, and the error to return if the
-// condition of that write fails: the limit is reached.
+// condition of that write fails because the limit is reached.
 func (c *Counters) Write(rule Rule, subject string) (w db.Write, tooMany error) {
 	counter := c.Counter(rule, subject)
 	return c.store.hitWrite(counter), counter.status(c.now()).tooMany()
 }
 
 // Count counts one attempt with all counters in parallel. If one of them has reached its limit, Count rejects the
-// attempt and takes it back from the other counters, so that a rejected attempt does not use up the limit of another
-// rule. If Load found a counter at its limit, Count rejects the attempt without a call to storage. If the response to a
-// write is lost and the SDK repeats the write, the attempt can count twice. Errors: ErrTooMany, with which the returned
-// Attempt still has a status; db.ErrUnavailable; db.ErrInvalidKey.
+// attempt and refunds it to the other counters, so that a rejected attempt does not use up the limit of another rule.
+// If Counter.Load found a counter at its limit, Count rejects the attempt without a call to storage. If the response to
+// a write is lost and the SDK repeats the write, the attempt can count twice. Errors: ErrTooMany (the returned Attempt
+// is valid and has a status), db.ErrUnavailable, db.ErrInvalidKey.
 func (c *Counters) Count(ctx context.Context, counters ...Counter) (Attempt, error) {
 	counters = slices.Clone(counters)
 	attempt := Attempt{store: c.store, counters: counters, at: c.now()}
-	if attempt.exceeded() {
+	if attempt.isFull() {
 		return attempt, attempt.Status().tooMany()
 	}
 	counted := make([]bool, len(counters))
@@ -100,7 +100,7 @@ func (c *Counters) Count(ctx context.Context, counters ...Counter) (Attempt, err
 	err := group.Wait()
 	rejected := false
 	for i := range counters {
-		rejected = rejected || (!counted[i] && counters[i].exceeded())
+		rejected = rejected || (!counted[i] && counters[i].isFull())
 	}
 	if err == nil && !rejected {
 		return attempt, nil
@@ -112,7 +112,7 @@ func (c *Counters) Count(ctx context.Context, counters ...Counter) (Attempt, err
 	return attempt, err
 }
 
-// undo takes the attempt back from the counters that counted it. It continues if the client disconnects: an attempt
+// undo refunds the attempt to the counters that counted it. It continues if the client disconnects: an attempt
 // that stays counted would limit the subject for the rest of the window.
 func (c *Counters) undo(ctx context.Context, counters []Counter, counted []bool) error {
 	ctx = context.WithoutCancel(ctx)
@@ -133,17 +133,18 @@ type Attempt struct {
 	at       time.Time
 }
 
-func (a Attempt) exceeded() bool {
+// isFull reports whether one of the counters allows no further attempt.
+func (a Attempt) isFull() bool {
 	for _, counter := range a.counters {
-		if counter.exceeded() {
+		if counter.isFull() {
 			return true
 		}
 	}
 	return false
 }
 
-// Refunds returns the writes that take a successful attempt back from the counters that count failures only. They
-// belong in the transaction that makes the attempt succeed.
+// Refunds returns the writes that refund a successful attempt to the counters of rules with FailuresOnly. They belong
+// in the transaction that makes the attempt succeed.
 func (a Attempt) Refunds() []db.Write {
 	var writes []db.Write
 	for _, counter := range a.counters {
@@ -157,7 +158,7 @@ func (a Attempt) Refunds() []db.Write {
 // Status returns the status of the counter that is closest to its limit.
 func (a Attempt) Status() Status { return a.status(false) }
 
-// RefundedStatus returns the same as Status, but after the writes of Refunds.
+// RefundedStatus returns the status that Status has after the writes of Refunds were made.
 func (a Attempt) RefundedStatus() Status { return a.status(true) }
 
 func (a Attempt) status(refunded bool) Status {

@@ -14,7 +14,7 @@ import (
 )
 
 var errCommentNotFound = fault.New(fault.CodeCommentNotFound,
-	"The comment does not exist. List the comments of the project to see their ids.")
+	"The comment does not exist. List the comments of the project to see their IDs.")
 
 // CommentDraft is a comment to create.
 type CommentDraft struct {
@@ -51,8 +51,8 @@ func (s *Service) CreateComment(
 }
 
 // ListComments returns a page of the comments on a project, oldest first, and the cursor of the next page. If path is
-// not "", it returns only the comments on that path. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED; VALIDATION_FAILED for a
-// cursor of another list.
+// not "", it returns only the comments on that path. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED; VALIDATION_FAILED if the
+// cursor is not from this list.
 func (s *Service) ListComments(
 	ctx context.Context, caller httpapi.Caller, projectID, path string, page httpapi.PageInput,
 ) ([]CommentItem, string, error) {

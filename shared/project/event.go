@@ -9,7 +9,7 @@ import (
 )
 
 // ListEvents returns a page of a project's events, newest first, and the cursor of the next page.
-// Errors: PROJECT_NOT_FOUND, ACCESS_DENIED; VALIDATION_FAILED for a cursor of another list.
+// Errors: PROJECT_NOT_FOUND, ACCESS_DENIED; VALIDATION_FAILED if the cursor is not from this list.
 func (s *Service) ListEvents(
 	ctx context.Context, caller httpapi.Caller, projectID string, page httpapi.PageInput,
 ) ([]event.Text, string, error) {

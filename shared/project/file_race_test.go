@@ -22,14 +22,14 @@ import (
 	"devplatform/shared/project/file"
 )
 
-// bodyOf reads a request's body and puts it back.
+// bodyOf returns a request's body. The body can then be read again.
 func bodyOf(r *http.Request) string {
 	body, _ := io.ReadAll(r.Body)
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	return string(body)
 }
 
-// Concurrent writers of one file all succeed, one after the other, and the history has a version of each.
+// Concurrent saves of one file all succeed, and each of them creates a version.
 func TestConcurrentSavesOfOneFile(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -96,7 +96,7 @@ func TestOnlyOneConcurrentConditionalWriteSucceeds(t *testing.T) {
 			t.Errorf("%s: got %d responses with status 404, want 0", name, n[http.StatusNotFound])
 		}
 	}
-	// /new and one file in /batch exist. /a exists, too, unless the deletion was the last request.
+	// /new and one file in /batch exist. /a exists, too, unless "delete" was the last case. The order of a map is random.
 	if n := len(client.paths()); n != 2 && n != 3 {
 		t.Errorf("got the files %v, want 2 or 3", client.paths())
 	}
@@ -112,7 +112,7 @@ func TestConcurrentCreationOfFileAndFolder(t *testing.T) {
 		root := fmt.Sprint("/", round)
 		paths := []string{root, root + "/b", root + "/b/c"}
 		responses := slicetest.Concurrently(len(paths), func(i int) response {
-			if round%3 == 0 {
+			if round%3 == 0 { // some rounds use batches
 				return client.batch(creation(paths[i], ""))
 			}
 			return client.save(paths[i], "")
@@ -140,6 +140,7 @@ func TestFileQuotasUnderConcurrency(t *testing.T) {
 	client := f.newFilesClient("ada")
 	responses := slicetest.Concurrently(16, func(i int) response { return client.save(fmt.Sprint("/", i), "x") })
 	wantStatuses(t, responses, map[int]int{http.StatusCreated: 5, http.StatusPaymentRequired: 11})
+	// The quota of 1000 bytes has room for three files of this size, but not for five.
 	paths := client.paths()
 	responses = slicetest.Concurrently(16, func(i int) response {
 		return client.save(paths[i%5].(string), strings.Repeat("x", 300+i))
@@ -171,7 +172,7 @@ func TestConcurrentBatchesAreAtomic(t *testing.T) {
 	}
 	responses := slicetest.Concurrently(12, func(i int) response {
 		var ops []object
-		for n := range paths {
+		for n := range paths { // each batch starts with a different file
 			ops = append(ops, update(paths[(n+i)%len(paths)], fmt.Sprint("writer ", i)))
 		}
 		ops = append(ops, creation(fmt.Sprint("/writer/", i), ""))
@@ -181,27 +182,28 @@ func TestConcurrentBatchesAreAtomic(t *testing.T) {
 	if n[http.StatusOK]+n[http.StatusConflict] != len(responses) || n[http.StatusOK] == 0 {
 		t.Errorf("got responses by status %v, want 200 or 409, and at least one 200", n)
 	}
+	perBatch := len(paths) + 1 // the updates and the creation
 	contents := client.contents()
 	for _, path := range paths {
 		if contents[path] != contents["/a"] {
 			t.Errorf("%s has the content %q, want the same as /a: %q", path, contents[path], contents["/a"])
 		}
 	}
-	if len(contents) != len(paths)+n[http.StatusOK] || len(client.fileEvents()) != len(paths)+5*n[http.StatusOK] {
-		t.Errorf("got %d files and %d events after responses by status %v, want one new file and 5 events per success",
-			len(contents), len(client.fileEvents()), n)
+	if len(contents) != len(paths)+n[http.StatusOK] || len(client.fileEvents()) != len(paths)+perBatch*n[http.StatusOK] {
+		t.Errorf("got %d files and %d events after responses by status %v, want one new file and %d events per success",
+			len(contents), len(client.fileEvents()), n, perBatch)
 	}
 	client.checkTree()
 }
 
-// A reader that runs concurrently with writers always gets a complete version, from a read and from a list.
+// While other clients save a file, reading the file and listing it with its content return a complete version.
 func TestConcurrentReadReturnsOneVersion(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	client := f.newFilesClient("ada")
 	versions := make([]string, 6)
 	for i := range versions { // some are short, others are large and random
-		versions[i] = strings.Repeat(fmt.Sprint(i), 10+i%2*10)
+		versions[i] = strings.Repeat(fmt.Sprint(i), 10)
 		if i%2 == 1 {
 			versions[i] = base64Of(randomBytes(300_000))
 		}
@@ -221,11 +223,11 @@ func TestConcurrentReadReturnsOneVersion(t *testing.T) {
 		})
 	}
 	for n := range 24 {
-		path := "?path=/a"
-		if n%4 == 3 {
-			path = "?include=content"
+		query := "?path=/a"
+		if n%4 == 3 { // every fourth request is a list
+			query = "?include=content"
 		}
-		r := client.Get(client.url()+path).Want(t, http.StatusOK)
+		r := client.Get(client.url()+query).Want(t, http.StatusOK)
 		item := r.Body
 		if files := r.List("files"); files != nil {
 			item = files[0]
@@ -244,32 +246,33 @@ func TestConcurrentReadReturnsOneVersion(t *testing.T) {
 	client.checkTree()
 }
 
-// Between the reads of a file's record and of its chunks, the file is replaced and the old chunks are deleted.
+// After a read of a file's record, and before the read of its chunks, another request replaces the file and its old
+// chunks are deleted. The read is retried and returns the new content.
 func TestReadRetriesWhenChunksAreMissing(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	client := f.newFilesClient("ada")
 	client.save("/a", "old").Want(t, http.StatusCreated)
 	client.save("/b", "another file").Want(t, http.StatusCreated)
-	var between atomic.Pointer[func()]
+	var beforeChunks atomic.Pointer[func()]
 	f.useProxy(func(next http.Handler, out http.ResponseWriter, r *http.Request) {
 		if body := bodyOf(r); dynamotest.Operation(r) == "BatchGetItem" && strings.Contains(body, f.tableNames.contents) {
-			if do := between.Swap(nil); do != nil {
+			if do := beforeChunks.Swap(nil); do != nil {
 				(*do)()
 			}
 		}
 		next.ServeHTTP(out, r)
 	})
-	direct := f.client
 	deleteChunks := func() {
 		for key := range f.dump(f.tableNames.contents) {
-			if _, err := direct.Do(t.Context(), f.contents.Delete(key)); err != nil {
+			if _, err := f.client.Do(t.Context(), f.contents.Delete(key)); err != nil {
 				t.Error(err)
 			}
 		}
 	}
 	for i, read := range []func() response{
 		func() response { return client.read("/a") },
+		// The list contains only /a: the chunks of /b are deleted and not replaced.
 		func() response { return client.Get(client.url() + "?include=content&limit=1") },
 	} {
 		newContent := fmt.Sprint("new ", i)
@@ -277,14 +280,14 @@ func TestReadRetriesWhenChunksAreMissing(t *testing.T) {
 			deleteChunks()
 			client.save("/a", newContent).Want(t, http.StatusOK)
 		}
-		between.Store(&replace)
+		beforeChunks.Store(&replace)
 		r := read().Want(t, http.StatusOK)
 		if !strings.Contains(r.Raw, newContent) {
 			t.Errorf("got %s, want the content %q", r.Raw, newContent)
 		}
 	}
 
-	between.Store(&deleteChunks) // the file is not replaced, so its content is lost
+	beforeChunks.Store(&deleteChunks) // the file is not replaced, so its content is lost
 	r := client.read("/a").Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
 	if r.Header.Get("Retry-After") == "" {
 		t.Error("the response has no header Retry-After")
@@ -295,13 +298,13 @@ func TestReadRetriesWhenChunksAreMissing(t *testing.T) {
 	client.read("/a").Want(t, http.StatusNotFound, fault.CodeFileNotFound)
 }
 
-// A read never returns content that does not match the file's record.
+// A read of content that does not match the file's record fails.
 func TestReadOfCorruptContentFails(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	client := f.newFilesClient("ada")
 	client.save("/a", "valid").Want(t, http.StatusCreated)
-	// The chunks have another content, another size, an unknown format, and no format.
+	// The first byte of a chunk is its format. The cases are: wrong content, wrong size, unknown format, and no format.
 	for _, corrupt := range [][]byte{[]byte("\x00wrong"), []byte("\x00validity"), []byte("\x07"), {}} {
 		for key, item := range f.dump(f.tableNames.contents) {
 			chunk, err := db.Decode[chunk](item)
@@ -313,15 +316,15 @@ func TestReadOfCorruptContentFails(t *testing.T) {
 		}
 		r := client.read("/a").Want(t, http.StatusInternalServerError, fault.CodeInternal)
 		if strings.Contains(r.Text("error"), "content") {
-			t.Errorf("the error %s has internal details", r.Raw)
+			t.Errorf("the error %s contains internal details", r.Raw)
 		}
 	}
 	if !strings.Contains(f.log.String(), "does not match its record") {
-		t.Error("the log does not have the cause")
+		t.Error("the log does not contain the cause")
 	}
 }
 
-// Saves that run concurrently with the deletion of the project never restore the project's tree.
+// Saves that run concurrently with the deletion of their project do not write the project's tree item again.
 func TestSaveDuringProjectDeletion(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -329,7 +332,7 @@ func TestSaveDuringProjectDeletion(t *testing.T) {
 	for round := range 8 {
 		client := ada.filesOf(ada.project("", "App", Private))
 		responses := slicetest.Concurrently(6, func(i int) response {
-			switch i {
+			switch i { // one deletion, one batch, four saves
 			case 0:
 				return client.Do(http.MethodDelete, "/api/projects/"+client.projectID, nil)
 			case 1:
@@ -340,7 +343,7 @@ func TestSaveDuringProjectDeletion(t *testing.T) {
 		for i, r := range responses[1:] {
 			isSuccess := r.Status == http.StatusOK || r.Status == http.StatusCreated
 			if !isSuccess && r.Text("code") != string(fault.CodeProjectNotFound) {
-				t.Errorf("save %d: got %d %s, want success or PROJECT_NOT_FOUND", i, r.Status, r.Raw)
+				t.Errorf("request %d: got %d %s, want success or PROJECT_NOT_FOUND", i+1, r.Status, r.Raw)
 			}
 		}
 		client.save("/late", "x").Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
@@ -353,7 +356,7 @@ func TestSaveDuringProjectDeletion(t *testing.T) {
 	}
 }
 
-// A version is the current version even if it was written by a server whose clock is behind.
+// The last saved version is the current version, even if the clock of the server that saved it is slow.
 func TestCurrentVersionWithClockSkew(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -30,7 +30,7 @@ func (s *Service) registerComments(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "listComments", Method: http.MethodGet, Path: commentsPath, Tag: tagComments,
 		Summary:     "List the comments on a project",
-		Description: "Returns the comments oldest first. The list is always paged; the default limit is 50. With path, a page can have fewer comments than limit, or none, even if there is a nextCursor. Requires membership in the workspace.",
+		Description: "Returns the comments oldest first. The list is always paged; the default limit is 50. If path is set, a page can contain fewer comments than limit, or none, although it has a nextCursor. Requires membership in the workspace.",
 		Errors:      []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied},
 	}, s.handleListComments)
 	httpapi.Private(r, httpapi.Operation{
@@ -46,7 +46,7 @@ func (s *Service) registerComments(r *httpapi.Routes) {
 type newCommentInput struct {
 	InProject
 	Body struct {
-		Body string  `json:"body" minLength:"1" maxLength:"4000" doc:"1–4,000 characters, not blank" example:"Nice."`
+		Body string  `json:"body" minLength:"1" maxLength:"4000" doc:"The text of the comment: 1 to 4,000 characters, not blank" example:"Nice."`
 		Path *string `json:"path,omitempty" nullable:"true" doc:"The path of the file that the comment is about. The file does not have to exist. If absent, the comment is about the project" example:"/src/app.ts"`
 		Line *int    `json:"line,omitempty" nullable:"true" minimum:"1" doc:"The line that the comment is about, counted from 1. If absent, the comment is about the whole file or project" example:"12"`
 	}
@@ -60,7 +60,7 @@ func (in *newCommentInput) Validate(v *httpapi.Validation) {
 	}
 }
 
-// checkBody returns the rule that the text of a comment breaks, or "". The schema checks the length.
+// checkBody returns the rule that the text of a comment violates, or "" if it is valid. The schema checks the length.
 func checkBody(body string) string {
 	if strings.TrimSpace(body) == "" {
 		return "must not be blank"
@@ -114,7 +114,7 @@ type commentsOutput struct {
 	}
 }
 
-type commentInput struct {
+type deleteCommentInput struct {
 	InProject
 	CommentID string `path:"commentId" doc:"The comment's ID" example:"cmt_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 }
@@ -138,7 +138,7 @@ func (s *Service) handleListComments(
 }
 
 func (s *Service) handleDeleteComment(
-	ctx context.Context, caller httpapi.Caller, in *commentInput,
+	ctx context.Context, caller httpapi.Caller, in *deleteCommentInput,
 ) (*doneOutput, error) {
 	if err := s.DeleteComment(ctx, caller, in.ProjectID, in.CommentID); err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 
 // MemberItem is a member as clients see it.
 type MemberItem struct {
-	UserID   string          `json:"userId" doc:"The user's id" example:"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	UserID   string          `json:"userId" doc:"The user's ID" example:"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	Username string          `json:"username" doc:"The user's username" example:"grace"`
 	Role     Role            `json:"role" enum:"owner,admin,member,viewer" doc:"The role of the member" example:"member"`
 	AddedAt  clock.Timestamp `json:"addedAt" doc:"When the user became a member" example:"2026-01-31T08:15:30.123Z"`
@@ -22,7 +22,7 @@ func (m Membership) memberItem() MemberItem {
 }
 
 type addMemberInput struct {
-	ID   string `path:"id" doc:"The workspace's id" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	ID   string `path:"id" doc:"The workspace's ID" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	Body struct {
 		Username string `json:"username" minLength:"1" doc:"The username of the user to add. It is not case-sensitive" example:"grace"`
 		Role     Role   `json:"role" enum:"owner,admin,member,viewer" doc:"The role of the new member. It must not be higher than the caller's role" example:"member"`
@@ -30,13 +30,13 @@ type addMemberInput struct {
 }
 
 type removeMemberInput struct {
-	ID     string `path:"id" doc:"The workspace's id" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-	UserID string `path:"userId" doc:"The member's user id" example:"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	ID     string `path:"id" doc:"The workspace's ID" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	UserID string `path:"userId" doc:"The member's user ID" example:"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 }
 
 type updateMemberInput struct {
-	ID     string `path:"id" doc:"The workspace's id" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-	UserID string `path:"userId" doc:"The member's user id" example:"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	ID     string `path:"id" doc:"The workspace's ID" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	UserID string `path:"userId" doc:"The member's user ID" example:"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	Body   struct {
 		Role *Role `json:"role,omitempty" nullable:"false" enum:"owner,admin,member,viewer" doc:"The new role. If absent, the role is not changed" example:"admin"`
 	}
@@ -46,12 +46,12 @@ type memberOutput struct{ Body MemberItem }
 
 type membersInput struct {
 	httpapi.PageInput
-	ID string `path:"id" doc:"The workspace's id" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	ID string `path:"id" doc:"The workspace's ID" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 }
 
 type membersOutput struct {
 	Body struct {
-		Members    []MemberItem `json:"members" nullable:"false" doc:"The members, sorted by user id. This is the order in which the users signed up"`
+		Members    []MemberItem `json:"members" nullable:"false" doc:"The members, sorted by user ID. This is the order in which the users signed up"`
 		NextCursor string       `json:"nextCursor,omitempty" doc:"The cursor of the next page. Absent on the last page" example:"eyJrIjoiazEifQ"`
 	}
 }

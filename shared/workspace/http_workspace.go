@@ -17,7 +17,7 @@ var tag = httpapi.Tag{
 
 // WorkspaceItem is a workspace as clients see it.
 type WorkspaceItem struct {
-	ID        string          `json:"id" doc:"The workspace's id" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	ID        string          `json:"id" doc:"The workspace's ID" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	Name      string          `json:"name" doc:"The name of the workspace" example:"Team"`
 	Role      Role            `json:"role" enum:"owner,admin,member,viewer" doc:"The caller's role in the workspace" example:"owner"`
 	Personal  bool            `json:"personal" doc:"Whether this is the caller's personal workspace" example:"false"`

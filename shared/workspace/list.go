@@ -13,7 +13,7 @@ import (
 func (w WorkspaceItem) position() string { return listPosition(w.ID, w.Personal) }
 
 // List returns a page of the caller's workspaces, the personal workspace first, and the cursor of the next page.
-// Error: VALIDATION_FAILED for a cursor of another list.
+// Error: VALIDATION_FAILED if the cursor is not from this list.
 func (s *Service) List(
 	ctx context.Context, caller httpapi.Caller, page httpapi.PageInput,
 ) ([]WorkspaceItem, string, error) {
@@ -31,8 +31,8 @@ func (s *Service) List(
 	return httpapi.CutPage(ctx, s.cursors, scope, items, page.Limit, WorkspaceItem.position)
 }
 
-// ListMembers returns a page of the members of a workspace, by user ID, and the cursor of the next page.
-// Errors: WORKSPACE_NOT_FOUND; VALIDATION_FAILED for a cursor of another list.
+// ListMembers returns a page of the members of a workspace, sorted by user ID, and the cursor of the next page.
+// Errors: WORKSPACE_NOT_FOUND; VALIDATION_FAILED if the cursor is not from this list.
 func (s *Service) ListMembers(
 	ctx context.Context, caller httpapi.Caller, workspaceID string, page httpapi.PageInput,
 ) ([]MemberItem, string, error) {

@@ -37,7 +37,7 @@ var ErrNotFound = fault.New(fault.CodeWorkspaceNotFound,
 
 var (
 	errMemberNotFound = fault.New(fault.CodeMemberNotFound,
-		"The user is not a member of this workspace. List the members to see their user ids.")
+		"The user is not a member of this workspace. List the members to see their user IDs.")
 	errRoleTooHigh = fault.New(fault.CodeAccessDenied,
 		"You cannot grant, change or remove a role above your own. Ask a member with a higher role.")
 	errAlreadyMember = fault.New(fault.CodeConflict,

@@ -16,8 +16,8 @@ import (
 	"devplatform/shared/assistant/action"
 )
 
-// addPackage returns the content of a manifest after the package was added. ok is false if the package was rejected
-// with a valid problem.
+// addPackage returns the content of a manifest after the package was added. ok is false if the package was rejected.
+// The error of a rejection must be a Problem whose text is one line.
 func addPackage(t *testing.T, path, content, pkg string) (after string, ok bool) {
 	t.Helper()
 	after, err := edited(t, path, content, pkg)
@@ -36,7 +36,7 @@ func checkIdempotent(t *testing.T, path, after, pkg string) {
 	}
 }
 
-// members returns the names of an object's members in their order, and the raw values.
+// members returns the names of a JSON object's members in document order, and the raw JSON value of each member.
 func members(t *testing.T, object jsontext.Value) (names []string, values map[string]string) {
 	t.Helper()
 	values = map[string]string{}
@@ -60,7 +60,7 @@ func members(t *testing.T, object jsontext.Value) (names []string, values map[st
 	return names, values
 }
 
-// changed returns the names of the members that differ, in order.
+// changed returns the sorted names of the members that were added, removed or changed.
 func changed(before, after map[string]string) []string {
 	differ := map[string]bool{}
 	for name := range maps.Keys(before) {
@@ -73,7 +73,8 @@ func changed(before, after map[string]string) []string {
 	return slices.Sorted(maps.Keys(differ))
 }
 
-// FuzzPackageJSON checks that an edit changes only one member of one section, and neither other values nor the order.
+// FuzzPackageJSON checks that adding a package adds or changes one member of one section, such as dependencies. All
+// other values and the order of all other members must stay the same.
 func FuzzPackageJSON(f *testing.F) {
 	f.Add("{\n  \"name\": \"x\",\n  \"dependencies\": {\n    \"b\": \"1\"\n  }\n}\n", "a", "^1")
 	f.Add(`{"devDependencies":{"a":"1" , "b":"2"} , "x":[{"a":"1"}]}`, "b", ">=1 <2")
@@ -101,11 +102,12 @@ func FuzzPackageJSON(f *testing.F) {
 			t.Fatalf("the members %v differ between %q and %q, want one section", differ, before, after)
 		}
 		section := differ[0]
+		// The edit may add the section.
 		if !slices.Contains(oldNames, section) {
 			newNames = slices.DeleteFunc(newNames, func(n string) bool { return n == section })
 		}
 		if diff := cmp.Diff(oldNames, newNames, cmpopts.EquateEmpty()); diff != "" {
-			t.Fatalf("order of the members (-want +got):\n%s", diff)
+			t.Fatalf("names of the members (-want +got):\n%s", diff)
 		}
 		if oldValues[section] == "" {
 			oldValues[section] = "{}"
@@ -120,6 +122,7 @@ func FuzzPackageJSON(f *testing.F) {
 		if err := json.Unmarshal([]byte(newValues[differ[0]]), &value); err != nil || differ[0]+"@"+value != pkg {
 			t.Fatalf("got the range %q and error %v, want the range of %q", value, err, pkg)
 		}
+		// A new package is appended, unless the names are sorted. In all other cases, only the set of names is checked.
 		if slices.Contains(oldNames, differ[0]) || slices.IsSorted(oldNames) {
 			oldNames = slices.Compact(slices.Sorted(slices.Values(append(oldNames, differ[0]))))
 			newNames = slices.Sorted(slices.Values(newNames))
@@ -127,14 +130,15 @@ func FuzzPackageJSON(f *testing.F) {
 			oldNames = append(oldNames, differ[0])
 		}
 		if diff := cmp.Diff(oldNames, newNames, cmpopts.EquateEmpty()); diff != "" {
-			t.Fatalf("packages (-want +got):\n%s", diff)
+			t.Fatalf("names of the packages (-want +got):\n%s", diff)
 		}
 	})
 }
 
 // FuzzGoMod checks that an edit leaves the other requirements and all other directives unchanged.
 func FuzzGoMod(f *testing.F) {
-	f.Add("module x\n\ngo 1.26\n\nrequire (\n\texample.com/b v1.0.0 // indirect\n\texample.com/c v1.0.0\n)\nreplace example.com/b => ./b\n", "example.com/b", "v1.1.0")
+	f.Add("module x\n\ngo 1.26\n\nrequire (\n\texample.com/b v1.0.0 // indirect\n\texample.com/c v1.0.0\n)\n"+
+		"replace example.com/b => ./b\n", "example.com/b", "v1.1.0")
 	f.Add("module x\nrequire example.com/b v1.0.0\nexclude example.com/b v1.0.1\n", "example.com/c/v2", "v2.0.0")
 	f.Fuzz(func(t *testing.T, content, name, version string) {
 		after, ok := addPackage(t, "/go.mod", content, name+"@"+version)
@@ -163,7 +167,8 @@ func FuzzGoMod(f *testing.F) {
 	})
 }
 
-// requirements returns the version of each required module. An indirect requirement has a second entry.
+// requirements returns the version of each required module, by module path. An indirect requirement has a second entry,
+// with a space after the path, so that a lost "// indirect" comment is a difference.
 func requirements(file *modfile.File) map[string]string {
 	all := map[string]string{}
 	for _, r := range file.Require {
@@ -175,7 +180,7 @@ func requirements(file *modfile.File) map[string]string {
 	return all
 }
 
-// FuzzRequirements checks that an edit changes one line or appends one.
+// FuzzRequirements checks that adding a package changes at most one line or appends one.
 func FuzzRequirements(f *testing.F) {
 	f.Add("a==1\nB[x] >=1 ; y # z\r\n# b\n-r b", "b", ">=2")
 	f.Add("a @ https://x\nb==1 \\\n --hash=x\n", "c", "1.0")
@@ -185,11 +190,11 @@ func FuzzRequirements(f *testing.F) {
 			return
 		}
 		checkIdempotent(t, "/requirements.txt", after, name+"@"+version)
-		before, now := strings.SplitAfter(content, "\n"), strings.SplitAfter(after, "\n")
-		if len(before) == len(now) {
+		oldLines, newLines := strings.SplitAfter(content, "\n"), strings.SplitAfter(after, "\n")
+		if len(oldLines) == len(newLines) {
 			differ := 0
-			for i := range before {
-				if before[i] != now[i] {
+			for i := range oldLines {
+				if oldLines[i] != newLines[i] {
 					differ++
 				}
 			}
@@ -198,6 +203,7 @@ func FuzzRequirements(f *testing.F) {
 			}
 			return
 		}
+		// The appended text has at most two line breaks: one that completes the last line, and that of the new line.
 		if !strings.HasPrefix(after, content) || strings.Count(strings.TrimPrefix(after, content), "\n") > 2 {
 			t.Fatalf("got %q, want %q and one appended line", after, content)
 		}

@@ -13,7 +13,7 @@ import (
 
 // VersionItem is a version of a file as clients see it.
 type VersionItem struct {
-	Version   string          `json:"version" doc:"The ID of the version, for the version parameter when you read the file" example:"01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	Version   string          `json:"version" doc:"The ID of the version. To read the version, send this ID as the query parameter version" example:"01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	Size      int             `json:"size" doc:"The size of the decoded content, in bytes" example:"1024"`
 	SHA256    string          `json:"sha256" doc:"The SHA-256 hash of the decoded content, in hexadecimal" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
 	CreatedAt clock.Timestamp `json:"createdAt" doc:"When the version was created" example:"2026-01-31T08:15:30.123Z"`
@@ -35,8 +35,8 @@ func (v VersionItem) position() string {
 
 // History returns a page of the versions of the file at a path: the current version, then the replaced versions, newest
 // first. The history of a deleted file is available until its versions expire. Errors: PROJECT_NOT_FOUND; ACCESS_DENIED
-// if the caller is not a member of the workspace; FILE_NOT_FOUND if there is no version; VALIDATION_FAILED for a cursor
-// of another list.
+// if the caller is not a member of the workspace; FILE_NOT_FOUND if there is no version; VALIDATION_FAILED if the
+// cursor is not from this list.
 func (s *Service) History(
 	ctx context.Context, caller httpapi.Caller, projectID, path string, page httpapi.PageInput,
 ) ([]VersionItem, string, error) {

@@ -14,8 +14,9 @@ func (s *Service) registerHistory(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "fileHistory", Method: http.MethodGet, Path: filesPath + "/history", Tag: tag,
 		Summary: "List the versions of a file",
-		Description: "Returns the versions newest first, including the current version. A version is kept for 30 days after it was replaced or deleted. " +
-			"A rename starts a new history at the new path. To restore a version, read it and save its content.",
+		Description: "Returns the versions newest first, including the current version. The list is always paged; the default limit is 50. " +
+			"A version is kept for 30 days after it was replaced or its file was deleted. A rename starts a new history at the new path. " +
+			"To restore a version, read the file with the parameter version and save the content. Requires membership in the workspace.",
 		Errors: []*fault.Error{
 			fault.Invalid(fault.Field("path", "is required")), workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied,
 		},
@@ -25,7 +26,7 @@ func (s *Service) registerHistory(r *httpapi.Routes) {
 type fileHistoryInput struct {
 	InProject
 	httpapi.PageInput
-	Path string `query:"path" required:"true" doc:"The path of the file" example:"/src/app.ts"`
+	Path string `query:"path" required:"true" doc:"The path of the file. The file may have been deleted in the last 30 days" example:"/src/app.ts"`
 }
 
 // Validate checks the path.

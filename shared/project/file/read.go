@@ -98,7 +98,7 @@ const (
 )
 
 // List returns a page of a project's files in path order, and the cursor of the next page.
-// Errors: PROJECT_NOT_FOUND; VALIDATION_FAILED for a cursor of another list.
+// Errors: PROJECT_NOT_FOUND; VALIDATION_FAILED if the cursor is not from this list.
 func (s *Service) List(
 	ctx context.Context, caller httpapi.Caller, projectID string, in Listing,
 ) (items []FileItem, next string, err error) {
