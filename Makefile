@@ -11,7 +11,7 @@ AWS_PORT    ?= 4566
 FUZZTIME    ?= 60s
 BUILD       := .build
 LOCAL       := $(BUILD)/local
-# The URL of the platform that `make demo` uses.
+# The port of `make run`, and the URL of the platform that `make demo` uses.
 PORT        ?= 3000
 URL         ?= http://localhost:$(PORT)
 FUNCTIONS   := $(notdir $(wildcard functions/*))
@@ -42,11 +42,13 @@ run: export LIMIT_OAUTH_IP        ?= 10000
 run: export AI_PROVIDER           ?= scaffold
 run: export AI_MODEL              ?=
 .PHONY: run
-run: binaries ## run the platform: http://localhost:3000 (settings: shared/config/README.md)
+run: binaries ## start the platform: http://localhost:3000 (settings: shared/config/README.md)
+	@$(if $(filter-out 0,$(PORT)),echo "Starting the platform. Documentation: http://localhost:$(PORT)/api/docs")
 	@exec $(LOCAL)/local -functions $(LOCAL)
 
 .PHONY: binaries
 binaries: # the local platform and every function, for this machine
+	@echo "Building the functions and the local platform. The first build takes a few minutes."
 	@mkdir -p $(LOCAL)
 	@$(release) -o $(LOCAL)/ ./infra/local ./functions/...
 
@@ -106,14 +108,13 @@ fuzz: ## run every fuzz test (FUZZTIME=60s each)
 	@go run ./infra/fuzz -time $(FUZZTIME)
 
 .PHONY: demo
-demo: ## run a demo of all features in the terminal (URL=…; without it, starts a platform)
+demo: ## show all features in the terminal, on the running platform or its own (URL=…)
 	@mkdir -p $(BUILD) && $(release) -o $(BUILD)/demo ./infra/demo
-	@if $(BUILD)/demo -own -url '$(URL)'; then \
-		echo "building a platform (a minute the first time) …" && $(MAKE) binaries; fi
+	@if $(BUILD)/demo -own -url '$(URL)'; then $(MAKE) binaries; fi
 	@exec $(BUILD)/demo -url '$(URL)' -binaries $(LOCAL)
 
 .PHONY: bench
-bench: binaries ## run the benchmarks and compute costs, about 5 minutes (ONLY=costs,warm)
+bench: binaries ## run the benchmarks and compute the costs, about four minutes (ONLY=costs,warm)
 	@go run ./infra/bench -binaries $(LOCAL) $(if $(ONLY),-only $(ONLY),-save infra/bench/last.txt -costs infra/bench/COSTS.md)
 
 SOAK        ?= 5m
