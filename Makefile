@@ -44,11 +44,13 @@ run: export LIMIT_OAUTH_IP        ?= 10000
 run: export AI_PROVIDER           ?= scaffold
 run: export AI_MODEL              ?=
 .PHONY: run
-run: binaries ## run the platform: http://localhost:3000 (settings: shared/config/README.md)
+run: binaries ## start the platform: http://localhost:3000 (settings: shared/config/README.md)
+	@$(if $(filter-out 0,$(PORT)),echo "Starting the platform. Documentation: http://localhost:$(PORT)/api/docs")
 	@exec $(LOCAL)/local -functions $(LOCAL)
 
 .PHONY: binaries
 binaries: # the local platform and every function, for this machine
+	@echo "Building the functions and the local platform. The first build takes a few minutes."
 	@mkdir -p $(LOCAL)
 	@$(GO_BUILD) -o $(LOCAL)/ ./infra/local ./functions/...
 
@@ -109,14 +111,13 @@ fuzz: ## run every fuzz test (FUZZTIME=60s each)
 
 # `demo -own` does nothing. It exits with 0 if the demo would start its own platform, which needs the binaries.
 .PHONY: demo
-demo: ## run a demo of all features in the terminal (URL=…; without it, starts a platform)
+demo: ## show all features in the terminal, on the running platform or its own (URL=…)
 	@mkdir -p $(BUILD) && $(GO_BUILD) -o $(BUILD)/demo ./infra/demo
-	@if $(BUILD)/demo -own -url '$(URL)'; then \
-		echo "building the platform (this takes about a minute the first time) …" && $(MAKE) binaries; fi
+	@if $(BUILD)/demo -own -url '$(URL)'; then $(MAKE) binaries; fi
 	@exec $(BUILD)/demo -url '$(URL)' -binaries $(LOCAL)
 
 .PHONY: bench
-bench: binaries ## run the benchmarks and calculate the costs, about 5 minutes (some sections: ONLY=costs,warm)
+bench: binaries ## run the benchmarks and calculate the costs, about four minutes (ONLY=costs,warm)
 	@go run ./infra/bench -binaries $(LOCAL) $(if $(ONLY),-only $(ONLY),-save infra/bench/last.txt -costs infra/bench/COSTS.md)
 
 SOAK        ?= 5m

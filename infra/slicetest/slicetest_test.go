@@ -66,7 +66,7 @@ func TestClient(t *testing.T) {
 	}{
 		"/api/auth/me": {http.StatusUnauthorized, ""},
 		"/api/more":    {http.StatusNotFound, "exactly the fields error and code"},
-		"/api/unknown": {http.StatusOK, "of an operation that is not in the OpenAPI document"},
+		"/api/unknown": {http.StatusOK, "for an operation that is not in the OpenAPI document"},
 		"/api/text":    {http.StatusOK, "invalid character"},
 		"/api/gone":    {0, "EOF"},
 	} {
