@@ -183,7 +183,7 @@ func FuzzUserAgent(f *testing.F) {
 		}
 		stored := printable(agent, limit)
 		if len(stored) > limit || printable(stored, limit) != stored {
-			t.Fatalf("printable(%q, %d) = %q, which is too long or changes again", agent, limit, stored)
+			t.Fatalf("printable(%q, %d) = %q, which is too long, or printable changes it again", agent, limit, stored)
 		}
 		isUnprintable := func(r rune) bool { return !unicode.IsPrint(r) }
 		if !utf8.ValidString(stored) || strings.ContainsFunc(stored, isUnprintable) {
@@ -192,8 +192,8 @@ func FuzzUserAgent(f *testing.F) {
 	})
 }
 
-// FuzzStored decodes items that another version could have written. Each one is rejected, or is a record that is
-// encoded without a change.
+// FuzzStored decodes items that another version could have written. It checks that each item is either rejected, or
+// decoded to a record that stays the same when it is encoded and decoded again.
 func FuzzStored(f *testing.F) {
 	for _, seed := range []string{
 		`{"id":{"S":"usr_1"},"email":{"S":"a@x.example"},"createdAt":{"S":"2026-01-31T08:15:30.123Z"},"generation":{"N":"1"}}`,

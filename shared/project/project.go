@@ -1,6 +1,6 @@
-// Package project implements projects, their comments and their events. Package file implements their files, package
-// cleanup removes the data of deleted projects. Webhooks and the assistant are separate slices. This package does not
-// import them.
+// Package project implements projects, their comments and their events. Package file implements their files, and
+// package cleanup removes the data of deleted projects. Webhooks and the assistant are separate slices. This package
+// does not import them.
 //
 // Calls run in one direction: handlers (http*.go) call the Service (create.go, read.go, list.go, update.go, delete.go,
 // event.go, comment.go), which calls the store (store*.go). Package workspace decides whether a user may see or change
@@ -79,8 +79,8 @@ type opened struct {
 	record projectRecord
 }
 
-// open reads a project and checks that the caller may do the action. The result's Items also have the items under keys.
-// It makes two calls to storage. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED.
+// open reads a project and checks that the caller may do the action. It also reads the items with the given keys, and
+// adds them to Items of the result. It makes two calls to storage. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED.
 func (s *Service) open(
 	ctx context.Context, caller httpapi.Caller, projectID string, action workspace.Action, keys ...db.Key,
 ) (o opened, err error) {

@@ -16,7 +16,7 @@ import (
 
 // serverError is an error that the server sent instead of an answer or in the stream. Each field may be empty.
 type serverError struct {
-	status              int // 0 in a stream without a code
+	status              int // 0 for an error in a stream whose code is not an HTTP status
 	message, code, kind string
 	// raw is used to classify the error. It is not logged: text outside of the known fields may be the prompt.
 	raw       string
@@ -50,9 +50,9 @@ func (e *serverError) Error() string {
 // lenient accepts JSON that servers send although it is not strictly valid.
 var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
-// parseError parses the body of an error. OpenAI sends {"error": {message, type, code}}; Ollama and LM Studio send a
-// string as error, vLLM sends the inner object, Google sends it in an array, FastAPI sends {"detail": …}, and proxies
-// send text.
+// parseError parses the body of an error. OpenAI sends {"error": {message, type, code}}. Google sends the same object
+// in an array. Ollama and LM Studio send {"error": "…"}, vLLM sends only {message, type, code}, FastAPI sends
+// {"detail": …}, and proxies send text.
 func parseError(data []byte) *serverError {
 	data = bytes.TrimSpace(data)
 	var many []jsontext.Value

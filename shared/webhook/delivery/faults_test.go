@@ -390,7 +390,7 @@ func (ft *faultTest) checkRequests(maxRequests int) (total int) {
 	}
 	for delivery, n := range ft.requests.sent {
 		if !ft.expected[delivery] {
-			ft.t.Errorf("no webhook subscribes to this request: %s", delivery)
+			ft.t.Errorf("got a request that does not match any subscription: %s", delivery)
 		}
 		if n > maxRequests {
 			ft.t.Errorf("got %d requests, want at most %d: %s", n, maxRequests, delivery)
