@@ -23,7 +23,7 @@ import (
 
 type (
 	response = slicetest.Response
-	// fixture is the workspaces slice behind a real HTTP server, with its own DynamoDB.
+	// fixture is the workspace service behind a real HTTP server, with its own DynamoDB.
 	fixture struct {
 		t             *testing.T
 		clock         *slicetest.Clock // advances by a second on every call, so that all timestamps differ
@@ -73,7 +73,7 @@ func newFixture(t *testing.T, options ...func(*workspace.Deps)) *fixture {
 	return f
 }
 
-// startServer starts a new server for the registered slices.
+// startServer starts a new server with the routes that the register functions add.
 func (f *fixture) startServer(auth httpapi.Authenticator, register ...func(*httpapi.Routes)) {
 	f.server = httptest.NewServer(httpapi.NewRouter(httpapi.Config{
 		Edge: config.Edge{CookiePlainHTTP: true}, Logger: slog.New(f.log), Auth: auth, Clock: f.clock.Now,

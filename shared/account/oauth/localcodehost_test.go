@@ -91,7 +91,7 @@ func (f *fixture) authorize(t *testing.T, state, verifier string, c consent) url
 		t.Fatal(err)
 	}
 	defer page.Body.Close()
-	if page.StatusCode == http.StatusFound { // the code host rejects the request without a page
+	if page.StatusCode == http.StatusFound { // a redirect with an error, without a consent page
 		return callbackQuery(t, page)
 	}
 	form := hiddenFields(t, page)
@@ -247,7 +247,7 @@ func TestRejectionsOfTheLocalCodeHost(t *testing.T) {
 			err := c.identify(t, f, query.Get("code"), verifier)
 			e, ok := errors.AsType[*oauth.Error](err)
 			if !ok || !errors.Is(err, oauth.ErrRefused) || e.Code != c.code || e.Step != "token" {
-				t.Errorf("got the error %v, want %v with the code %s in the step token", err, oauth.ErrRefused, c.code)
+				t.Errorf("got the error %v, want %v with the code %s in step \"token\"", err, oauth.ErrRefused, c.code)
 			}
 		})
 	}
@@ -292,6 +292,6 @@ func TestMissingScopeIsRejectedByTheAPI(t *testing.T) {
 	err := identify(t, f, query.Get("code"), verifier)
 	e, ok := errors.AsType[*oauth.Error](err)
 	if !ok || !errors.Is(err, oauth.ErrRefused) || e.Step != "user" || e.Status != http.StatusForbidden {
-		t.Errorf("got the error %v, want %v with status 403 in the step user", err, oauth.ErrRefused)
+		t.Errorf("got the error %v, want %v with status 403 in step \"user\"", err, oauth.ErrRefused)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"devplatform/shared/assistant/openai"
 )
 
-// The request is canceled at the server, before the first byte of the response and after it.
+// When the context is canceled, the server sees the disconnect, before and after the first byte of the response.
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	for name, hasBegun := range map[string]bool{"before the first byte": false, "after the first byte": true} {
@@ -92,7 +92,8 @@ func TestEmitFails(t *testing.T) {
 	<-disconnected
 }
 
-// An error of emit is also returned unchanged for a call that waited in the queue until the end of the answer.
+// If a tool call is emitted only at the end of the answer, because it waited in the part queue, an error of emit is also
+// returned unchanged.
 func TestEmitFailsAtTheEnd(t *testing.T) {
 	t.Parallel()
 	errEmit := errors.New("emit failed")

@@ -16,7 +16,8 @@ import (
 var tag = httpapi.Tag{
 	Name: "Files",
 	Description: "The files of a project, with the versions of the last 30 days. To avoid overwriting the changes of others, send the version that you have read, " +
-		"as If-Match or as the etag of an operation. To make several changes in one transaction, send them as one batch.",
+		"as If-Match. To make several changes in one transaction, send them as one batch. " +
+		"In a batch, send the version as the etag of the operation.",
 }
 
 const filesPath = "/api/projects/{id}/files"

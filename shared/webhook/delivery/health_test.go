@@ -89,7 +89,7 @@ func TestHealthIsStoredWhenItChanges(t *testing.T) {
 		name   string
 		before Health
 		result sender.Result
-		wait   time.Duration // since the attempt before
+		wait   time.Duration // since the previous attempt
 		want   bool
 	}{
 		{"first attempt", Health{}, ok, 0, true},
