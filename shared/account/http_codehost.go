@@ -78,7 +78,7 @@ type callbackInput struct {
 }
 
 type callbackOutput struct {
-	Location  string   `header:"Location" doc:"The redirect path from the start of the sign-in"`
+	Location  string   `header:"Location" doc:"The redirect path that was given when the sign-in started"`
 	SetCookie []string `header:"Set-Cookie" doc:"The session cookie"`
 }
 

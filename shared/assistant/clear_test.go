@@ -33,7 +33,8 @@ func TestClear(t *testing.T) {
 
 	ctx := db.CountCalls(t.Context())
 	f.must(ada.clear(ctx, f.service, projectID))
-	// Two calls for the project, then one for the last message, the write, the keys of the messages, and their deletion.
+	// Two calls read the project. The other four read the last message, write the clear, read the keys of the messages,
+	// and delete the messages.
 	if n := db.Calls(ctx); n != 6 {
 		t.Errorf("Clear made %d calls, want 6", n)
 	}
@@ -90,7 +91,7 @@ func TestTurnsInProgressAreNotStoredAfterClear(t *testing.T) {
 		wantTaken += 77
 		f.checkPartCount(projectID, 0)
 		for _, userID := range []string{ada.id, ""} {
-			if got := f.usage(userID, may).Taken; got != wantTaken {
+			if got := f.usage(userID, monthMay).Taken; got != wantTaken {
 				t.Errorf("%s: got %d tokens taken by %q, want %d", tc.name, got, userID, wantTaken)
 			}
 		}
@@ -129,9 +130,9 @@ func TestConcurrentClears(t *testing.T) {
 		t.Errorf("got %d messages, want an even number", len(items))
 	}
 	if clearedUpTo := f.recall(projectID).ClearedUpTo; len(items) > 0 && items[0].ID <= clearedUpTo {
-		t.Errorf("got message %s, which was cleared: all up to %s were", items[0].ID, clearedUpTo)
+		t.Errorf("got message %s, but all messages up to %s were cleared", items[0].ID, clearedUpTo)
 	}
-	if got, want := f.usage(ada.id, may).Taken, calls/8*6*77; got != want {
+	if got, want := f.usage(ada.id, monthMay).Taken, calls/8*6*77; got != want {
 		t.Errorf("got %d tokens taken, want %d", got, want)
 	}
 	f.must(ada.clear(t.Context(), f.service, projectID))
@@ -157,7 +158,8 @@ func TestListDuringClear(t *testing.T) {
 	}
 }
 
-// A turn that begins after the write of a clear is stored, although the clear is still deleting messages.
+// A clear first writes the ID of the last cleared message, and then deletes messages. A turn that begins after this
+// write is stored, even if the clear is still deleting messages.
 func TestTurnDuringClear(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -272,7 +274,7 @@ func TestConversationFaults(t *testing.T) {
 				return f.service.saveTurn(ctx, projectID, turn, settlement(r, 70, 7))
 			}
 			checkFault(t, wire, injected, saveTurn, func() bool {
-				parts, taken := len(f.storedParts(projectID)), f.usage(ada.id, may).Taken
+				parts, taken := len(f.storedParts(projectID)), f.usage(ada.id, monthMay).Taken
 				isStored, isSettled := parts == 5, taken == 15+77
 				if isStored != isSettled || (!isStored && parts != 2) {
 					t.Errorf("the turn was stored in part: got %d message parts and %d tokens taken", parts, taken)

@@ -26,8 +26,8 @@ import (
 
 // Months of usage. The fixture's clock starts in May.
 const (
-	may  = "2031-05"
-	june = "2031-06"
+	monthMay  = "2031-05"
+	monthJune = "2031-06"
 )
 
 // randomText returns n random characters of base64. Each has 6 random bits, so compression makes the text smaller by at
@@ -223,7 +223,7 @@ func TestStoredTurnIsUnchanged(t *testing.T) {
 	if diff := cmp.Diff(conversation.Memory{Turns: []conversation.Turn{want}, Last: want.Answer.ID}, got); diff != "" {
 		t.Errorf("memory (-want +got):\n%s", diff)
 	}
-	if taken := f.usage(ada.id, may).Taken; taken != 12+3 {
+	if taken := f.usage(ada.id, monthMay).Taken; taken != 12+3 {
 		t.Errorf("got %d tokens taken, want 12 input and 3 output tokens", taken)
 	}
 }

@@ -267,16 +267,16 @@ func TestUsageResponse(t *testing.T) {
 	first, second := f.newReservation(ada.id, 2000), f.newReservation(ada.id, 3000)
 	f.must(f.reserve(first))
 	f.must(f.reserve(second))
-	check(ada, UsageItem{Month: may, ReservedTokens: 5000, Calls: 2}, juneFirst)
+	check(ada, UsageItem{Month: monthMay, ReservedTokens: 5000, Calls: 2}, juneFirst)
 	f.must(f.settle(first, 1000, 200))
 	check(ada, UsageItem{
-		Month: may, InputTokens: 1000, OutputTokens: 200, ReservedTokens: 3000, Remaining: 800, Calls: 2,
+		Month: monthMay, InputTokens: 1000, OutputTokens: 200, ReservedTokens: 3000, Remaining: 800, Calls: 2,
 	}, juneFirst)
 	f.must(f.settle(second, 4000, 200)) // more than was reserved
-	check(ada, UsageItem{Month: may, InputTokens: 5000, OutputTokens: 400, Calls: 2}, juneFirst)
-	check(grace, UsageItem{Month: may, Remaining: 5000}, juneFirst)
+	check(ada, UsageItem{Month: monthMay, InputTokens: 5000, OutputTokens: 400, Calls: 2}, juneFirst)
+	check(grace, UsageItem{Month: monthMay, Remaining: 5000}, juneFirst)
 	f.clock.Advance(17 * 24 * time.Hour)
-	check(ada, UsageItem{Month: june, Remaining: 5000}, "2031-07-01T00:00:00.000Z")
+	check(ada, UsageItem{Month: monthJune, Remaining: 5000}, "2031-07-01T00:00:00.000Z")
 	f.clock.Advance(time.Date(2031, 12, 31, 23, 59, 59, 0, time.UTC).Sub(f.clock.Now()))
 	check(ada, UsageItem{Month: "2031-12", Remaining: 5000}, "2032-01-01T00:00:00.000Z")
 }

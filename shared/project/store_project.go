@@ -146,8 +146,9 @@ func (s store) isRevision(n int) expression.ConditionBuilder {
 	return s.Projects.Exists().And(attrRevision.Equal(expression.Value(n)))
 }
 
-// projectWriteError converts the error of a transaction whose first write is on a project's record, with WithOld, and
-// whose second write is on the project's tree. Errors: PROJECT_NOT_FOUND, db.ErrStale.
+// projectWriteError converts the error of a transaction. The first write of the transaction must change a project's
+// record and use WithOld. The second write must change or check the project's tree.
+// Errors: PROJECT_NOT_FOUND, db.ErrStale.
 func projectWriteError(err error) error {
 	switch {
 	case db.FailedAt(err, 1), db.FailedAt(err, 0) && db.OldItem(err, 0) == nil:
