@@ -1,5 +1,5 @@
 // Command project-cleanup is the Lambda function that reads the stream of events: it deletes the data of deleted
-// projects, and sets an expiry time on replaced contents.
+// projects, and sets an expiry time on file contents that were replaced.
 package main
 
 import "devplatform/shared/lambdafn"

@@ -21,14 +21,14 @@ var (
 			WithHeader("Retry-After", "1")
 )
 
-// gatewayErrors maps the statuses that only the gateway returns to their errors. The codes of these errors normally
-// have other statuses.
+// gatewayErrors maps each status to its errors. Only the gateway returns these statuses. The codes of these errors
+// normally have other statuses.
 var gatewayErrors = map[int][]*fault.Error{
 	http.StatusBadGateway:     {fault.ErrInternal},
 	http.StatusGatewayTimeout: {errTimedOut},
 }
 
-// errorsOf returns all errors that an endpoint can return, first those that its slice lists.
+// errorsOf returns all errors that an endpoint can return. It starts with those in e.Errors.
 func errorsOf(op *huma.Operation, e *httpapi.Endpoint) []*fault.Error {
 	errs := slices.Clone(e.Errors)
 	if !slices.ContainsFunc(errs, func(e *fault.Error) bool { return e.Code == fault.CodeValidationFailed }) {

@@ -88,7 +88,8 @@ func TestScopeAndPositionAreSeparate(t *testing.T) {
 func TestInvalidCursors(t *testing.T) {
 	t.Parallel()
 	c, _, _ := newCursors(oldRing)
-	good := seal(t, c, "list", "position") // 43 bytes: four bits of the last character are unused
+	// good encodes 43 bytes, so four bits of its last character are unused. A change of these bits is also an error.
+	good := seal(t, c, "list", "position")
 	raw, err := base64.RawURLEncoding.DecodeString(good)
 	if err != nil {
 		t.Fatal(err)

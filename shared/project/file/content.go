@@ -54,8 +54,8 @@ func packContent(contentID string, data []byte, encoding Encoding) (*packedConte
 	return &packedContent{contentID: contentID, encoding: encoding, size: len(data), sha256: sum[:], chunks: chunks}, nil
 }
 
-// equals reports whether a file has the same bytes. It ignores the encoding: text that a client reads and saves as
-// base64 is the same text.
+// equals reports whether a file has the same bytes. It ignores the encoding: if a client reads a file as text and saves
+// the same bytes as base64, the content is equal.
 func (c *packedContent) equals(f *File) bool {
 	return c.size == f.Size && bytes.Equal(c.sha256, f.SHA256)
 }

@@ -126,8 +126,9 @@ func (f *Fanout) plan(
 	return slices.Concat(parts...)
 }
 
-// deliveriesOf returns the deliveries of events to the webhooks of their workspace that subscribe to them. If the
-// service has disabled the webhook, they are stored as failed, so that they can be recovered.
+// deliveriesOf returns the deliveries of the events of one workspace: one for each event and each webhook that
+// subscribes to it. If the service has disabled a webhook, its deliveries have the status Failed, so that they can be
+// recovered.
 func deliveriesOf(occurrences []occurrence, webhooks []Webhook, now time.Time) []newItem {
 	var items []newItem
 	for _, o := range occurrences {
