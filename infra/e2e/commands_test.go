@@ -211,12 +211,12 @@ func TestHTTPS(t *testing.T) {
 	}
 }
 
-// TestOtherDynamoDB runs the tests of a slice on the DynamoDB that AWS_ENDPOINT_URL names.
+// TestOtherDynamoDB runs the tests of a package on the DynamoDB that AWS_ENDPOINT_URL names.
 func TestOtherDynamoDB(t *testing.T) {
 	t.Parallel()
 	p := platformtest.Start(t)
 	output := shell(t, platformtest.Root, strings.ReplaceAll(command(t, "endpoint"), "http://127.0.0.1:8000", p.AWS))
-	if !strings.Contains(output, "ok  \tdevplatform/shared/workspace") {
+	if !strings.Contains(output, "ok  \tdevplatform/shared/limit") {
 		t.Errorf("the tests did not pass:\n%s", output)
 	}
 }
