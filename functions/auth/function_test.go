@@ -116,7 +116,7 @@ func TestClientSecretComesFromTheProvidersSecret(t *testing.T) {
 		}
 	}))
 	t.Cleanup(host.Close)
-	var secret string // empty until newProvider has returned, because it must not read the secret
+	var secret string // set after newProvider returns, because newProvider must not read it
 	providers := config.NewProviders(func(context.Context) (string, error) {
 		return `{"oauthClientSecret":"` + secret + `"}`, nil
 	}, clock.System)

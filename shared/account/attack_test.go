@@ -268,8 +268,8 @@ func TestForwardedForIsIgnored(t *testing.T) {
 	}
 }
 
-// A login does not reveal which e-mail addresses have an account. The test counts the work, because its duration would
-// vary.
+// A login does not reveal which e-mail addresses have an account. The test counts hashes and DynamoDB calls instead of
+// measuring the time, because the time varies.
 func TestNoUserEnumerationAtLogin(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -28,7 +28,7 @@ type Sessions struct {
 
 var _ httpapi.Authenticator = (*Sessions)(nil)
 
-// NewSessions returns the Sessions of a function that does not serve accounts. It does no I/O.
+// NewSessions returns a Sessions, and does no I/O. A function that does not serve accounts needs no Service.
 func NewSessions(
 	client *db.Client, tables config.Tables, keys *config.Keys, now clock.Clock, logger *slog.Logger,
 ) *Sessions {
@@ -84,7 +84,7 @@ func (s *Sessions) renew(ctx context.Context, session Session, now time.Time) *h
 // FindByUsername returns the ID of a user and the username as entered at sign-up. It ignores case. Error:
 // USER_NOT_FOUND.
 func (s *Sessions) FindByUsername(ctx context.Context, username string) (userID, canonical string, _ error) {
-	if CheckUsername(username) != "" { // some letters that usernames cannot contain become ASCII in lower case
+	if CheckUsername(username) != "" { // keys are in lower case, which turns the Kelvin sign into k
 		return "", "", errNoUser
 	}
 	user, err := s.store.userByName(ctx, username)

@@ -48,7 +48,7 @@ func TestSessionsWhenTheClockGoesBack(t *testing.T) {
 	}
 }
 
-// Renewals while the clock is ahead do not extend a session beyond its absolute lifetime by the correct clock.
+// Renewals while the clock is ahead do not extend a session beyond its absolute lifetime after the clock is corrected.
 func TestSessionsExpireWhenTheClockJumps(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -96,7 +96,7 @@ func TestLimitsWhenTheClockJumps(t *testing.T) {
 	}
 }
 
-// A sign-in in progress expires after a jump of the clock ahead. After a jump back, it can be finished once.
+// If the clock jumps ahead, a sign-in in progress expires. If the clock jumps back, the sign-in can be finished once.
 func TestSignInsInProgressWhenTheClockJumps(t *testing.T) {
 	t.Parallel()
 	for _, jump := range clockJumps[1:] {

@@ -120,7 +120,7 @@ func TestCallbackState(t *testing.T) {
 		checkRejected(client, CallbackPath+query)
 	}
 	callback := host.approve(client.startSignIn(""), user)
-	checkRejected(f.newClient(), callback) // another browser opens the link (login CSRF)
+	checkRejected(f.newClient(), callback) // another browser opens the callback URL (login CSRF)
 	other := f.newClient()
 	other.startSignIn("")
 	checkRejected(other, callback) // another browser, which has its own sign-in in progress
@@ -281,7 +281,8 @@ func TestIdentityIsLinkedToVerifiedAccount(t *testing.T) {
 	}
 }
 
-// The account can change between the read and the link. The transaction therefore checks its verification again.
+// The account can change between the read and the link. The transaction therefore checks again that the
+// e-mail address is verified.
 func TestLinkChecksVerificationAgain(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -330,7 +331,7 @@ func TestConcurrentSignInsCreateOneAccount(t *testing.T) {
 	f := newFixture(t, host.option())
 	const signIns = 4
 	for name, c := range map[string]struct {
-		user  func(i int) codeHostUser // of sign-in i
+		user  func(i int) codeHostUser // the user of sign-in i
 		users int                      // the number of users that the sign-ins create
 	}{
 		"same identity": {

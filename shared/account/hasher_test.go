@@ -109,7 +109,7 @@ func TestParseHashRejects(t *testing.T) {
 	}
 }
 
-// FuzzParseHash checks that every accepted text is the formatted result.
+// FuzzParseHash checks that formatHash returns the original text of every hash that parseHash accepts.
 func FuzzParseHash(f *testing.F) {
 	f.Add("$argon2id$v=19$m=19456,t=2,p=1$MDEyMzQ1Njc4OWFiY2RlZg$MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY")
 	f.Fuzz(func(t *testing.T, s string) {

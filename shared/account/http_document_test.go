@@ -24,7 +24,7 @@ func TestDocument(t *testing.T) {
 	if err := json.Unmarshal(docs.OpenAPI, &document); err != nil {
 		t.Fatal(err)
 	}
-	statuses := map[string]string{ // of success, by operation
+	statuses := map[string]string{ // the status of a successful response, by operation
 		"POST /api/auth/signup":           "201",
 		"POST /api/auth/login":            "200",
 		"GET /api/auth/me":                "200",

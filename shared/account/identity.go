@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// maxLoginNameBytes bounds the stored username at the code host, which is only displayed.
+	// maxLoginNameBytes bounds the username at the code host that is stored with an identity. No code reads it.
 	maxLoginNameBytes = 128
 	// maxUsableEmails bounds the number of e-mail addresses that are looked up.
 	maxUsableEmails = 20
@@ -79,8 +79,9 @@ func (s *Service) signInIdentity(ctx context.Context, identity oauth.Identity, c
 	return in, err
 }
 
-// trySignIn signs in to the account that is linked to an identity. If there is none, it links an account whose e-mail
-// address has been verified, also by the code host. Otherwise, it creates an account.
+// trySignIn signs in to the account that is linked to an identity. If there is none, it links the identity to an
+// account with the same e-mail address, if the address is verified both for the account and at the code host.
+// Otherwise, it creates an account.
 func (s *Service) trySignIn(ctx context.Context, identity oauth.Identity, client Client) (SignedIn, error) {
 	user, err := s.store.userOfIdentity(ctx, identity.Provider, identity.Subject)
 	if err == nil {

@@ -10,8 +10,9 @@ import (
 const maxRedirectBytes = 2048
 
 // cleanRedirect returns the path to which the browser returns after a sign-in, and reports whether raw is allowed. raw
-// must be a path of this origin; empty is "/". It rejects values that a browser could read as another origin, also if
-// they appear only after decoding: "//host", "/\host", a scheme, and control characters, which browsers remove.
+// must be a path of this origin. If raw is empty, the path is "/". cleanRedirect rejects values that a browser could
+// read as another origin, even if they appear only after decoding: "//host", "/\host", a scheme, and control
+// characters, which browsers remove.
 func cleanRedirect(raw string) (string, bool) {
 	if raw == "" {
 		return "/", true

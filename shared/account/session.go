@@ -15,7 +15,7 @@ import (
 
 var errNoSession = fault.New(fault.CodeSessionNotFound, "The session does not exist, or it has ended. List your sessions to see the active ones.")
 
-// The lifetimes of a session: since its last use, and since its start.
+// The lifetimes of a session, since its last use and since its start, and the time between two renewals.
 const (
 	SessionIdleLife     = 7 * 24 * time.Hour
 	SessionAbsoluteLife = 30 * 24 * time.Hour

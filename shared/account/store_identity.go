@@ -30,8 +30,8 @@ func (s store) saveState(ctx context.Context, state string, record stateRecord) 
 }
 
 // takeState deletes a state and returns its record, so that each state is used once. A request from another browser
-// does not delete the state. The delete is a transaction, so that a retry after a lost response is not a second use.
-// Error: errState.
+// does not delete the state. The delete is a transaction, so that a retry after a lost response does not count as a
+// second use. Error: errState.
 func (s store) takeState(ctx context.Context, state, binding string) (stateRecord, error) {
 	key := db.OAuthStateKey(hashParts(state))
 	item, err := s.accounts.Get(ctx, key)

@@ -97,7 +97,7 @@ type signIn struct {
 	email            string     // of the account
 	knownIP          string     // the network to store as known to the account; may be empty
 	refunds          []db.Write // of the rate limits
-	oldHash, newHash string     // newHash replaces oldHash, the hash of the same password; may be empty
+	oldHash, newHash string     // if newHash is not empty, it replaces oldHash, the stored hash of the password
 	replaces         string     // the ID of the session that this one replaces; may be empty
 }
 

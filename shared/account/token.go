@@ -24,7 +24,7 @@ const (
 var errToken = errors.New("account: invalid session token")
 
 // claims are the claims of a session token. sub is the ID of the user, and sid is the ID of the session. The token
-// contains no other data about them: that is in the stored session.
+// contains no other data about the user or the session.
 type claims struct {
 	jwt.RegisteredClaims
 	SessionID string `json:"sid"`
@@ -44,7 +44,7 @@ type tokens struct {
 	now  clock.Clock
 }
 
-// sign returns the signed token of a session that was issued at the given time. Error: config.ErrUnavailable.
+// sign returns a signed token for a session. issued is the time of the token. Error: config.ErrUnavailable.
 func (t tokens) sign(ctx context.Context, session Session, issued time.Time) (string, error) {
 	kid, key, err := t.keys.Current(ctx, TokenPurpose)
 	if err != nil {

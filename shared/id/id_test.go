@@ -170,7 +170,7 @@ func TestNewAfter(t *testing.T) {
 				t.Fatalf("offset %v: got IDs %s and %s, want two different ones after %s", offset, first, second, other)
 			}
 			if at, _ := id.Message.Time(g.New(id.Message)); at.Sub(now) > time.Second {
-				t.Fatalf("offset %v: a later ID has the time %v, want the time of its own clock, %v", offset, at, now)
+				t.Fatalf("offset %v: a later ID has the time %v, want %v, the time of its generator", offset, at, now)
 			}
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"devplatform/shared/limit"
 )
 
-// hits returns the stored number of attempts of a counter, "none" if the counter is not stored.
+// hits returns the stored number of attempts of a counter, or "none" if the counter is not stored.
 func (f *fixture) hits(c limit.Counter) string {
 	for _, item := range f.dump() {
 		if db.KeyOf(item) == c.Key() {
@@ -84,7 +84,7 @@ func TestFullCounterNeedsNoCall(t *testing.T) {
 	}
 	ctx := db.CountCalls(t.Context())
 	if _, err := f.Count(ctx, counter); retryAfter(err) != "60" || db.Calls(ctx) != 0 {
-		t.Errorf("got error %v after %d calls, want one with Retry-After 60 after none", err, db.Calls(ctx))
+		t.Errorf("got error %v and %d calls, want an error with Retry-After 60 and no calls", err, db.Calls(ctx))
 	}
 }
 

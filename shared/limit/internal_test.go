@@ -8,7 +8,8 @@ import (
 	"devplatform/shared/db"
 )
 
-// Status returns the status with the fewest remaining attempts. Of two equal ones, it returns the one that ends later.
+// Status returns the status with the fewest remaining attempts. If two have the same number, it returns the status of
+// the window that ends later.
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -23,7 +24,8 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// FuzzStored checks that an arbitrary item is either rejected, or decoded to a record that encoding does not change.
+// FuzzStored checks that an arbitrary item is either rejected, or decoded to a record that stays the same when it is
+// encoded and decoded again.
 func FuzzStored(f *testing.F) {
 	f.Add([]byte(`{"hits":{"N":"1"},"expiresAt":{"N":"1790000000"}}`))
 	f.Add([]byte(`{"hits":{"N":"1.5"}}`))

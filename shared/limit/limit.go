@@ -1,6 +1,6 @@
 // Package limit implements rate limits. It counts the attempts of a subject, such as a user or a network, in a fixed
 // window of time, and rejects attempts that exceed a rule's limit. Concurrent attempts cannot exceed the limit
-// together. The packages that use it define the rules and the subjects.
+// either. The packages that use it define the rules and the subjects.
 package limit
 
 import (
@@ -158,7 +158,7 @@ func (a Attempt) Refunds() []db.Write {
 // Status returns the status of the counter that is closest to its limit.
 func (a Attempt) Status() Status { return a.status(false) }
 
-// RefundedStatus returns the status that Status has after the writes of Refunds were made.
+// RefundedStatus returns the status of a successful attempt: it assumes that the writes of Refunds were made.
 func (a Attempt) RefundedStatus() Status { return a.status(true) }
 
 func (a Attempt) status(refunded bool) Status {
@@ -200,7 +200,7 @@ func (s Status) WithRetryAfter(err *fault.Error) *fault.Error {
 
 func (s Status) tooMany() *fault.Error { return s.WithRetryAfter(ErrTooMany) }
 
-// tighter reports whether s has fewer attempts remaining than other, or as few for a longer time.
+// tighter reports whether s has fewer attempts remaining than other, or the same number but a window that ends later.
 func (s Status) tighter(other Status) bool {
 	if s.Remaining != other.Remaining {
 		return s.Remaining < other.Remaining

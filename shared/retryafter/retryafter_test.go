@@ -70,8 +70,8 @@ func TestParseIsBounded(t *testing.T) {
 	})
 }
 
-// FuzzParse checks that the wait is from 0 to 1 year, that a number of seconds results in this wait, and that only a
-// date after now results in a wait.
+// FuzzParse checks that the wait is from 0 to 1 year, that a number of seconds results in a wait of that many seconds,
+// at most 1 year, and that a date results in a wait only if it is after now.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		"120", "0", "-1", "99999999999999999999", "1e3", "Fri, 31 Dec 1999 23:59:59 GMT", "Sun Nov  6 08:49:37 1994",

@@ -17,7 +17,7 @@ var (
 	ErrDenied = errors.New("authorization was denied at the provider")
 	// ErrRefused reports that the provider rejected the code, the client or the token.
 	ErrRefused = errors.New("the provider rejected the request")
-	// ErrUnavailable reports that the provider is down, timed out, throttles, or sent an invalid response.
+	// ErrUnavailable reports that the provider is down, timed out, throttled a request, or sent an invalid response.
 	ErrUnavailable = errors.New("the provider is unavailable")
 )
 
@@ -37,7 +37,7 @@ const (
 )
 
 // Error is a failed sign-in. Its text is safe to log: it contains no authorization code, token or secret, and no text
-// of the provider except a checked error code.
+// from the provider except a checked error code.
 type Error struct {
 	Kind   error  // ErrDenied, ErrRefused or ErrUnavailable
 	Step   string // "authorize", "token", "user" or "emails"

@@ -60,7 +60,7 @@ var tokenResponse = response{
 	body: `{"access_token":"` + testToken + `","token_type":"bearer","scope":"x","expires_in":7200}`,
 }
 
-// newProvider returns the provider that cfg describes, with the test client.
+// newProvider returns the provider that cfg describes, with the client ID and the client secret of the tests.
 func newProvider(t *testing.T, cfg Config) *Provider {
 	t.Helper()
 	cfg.ClientID, cfg.ClientSecret = "app", testSecret

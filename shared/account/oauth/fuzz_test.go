@@ -128,7 +128,7 @@ func FuzzCallbackError(f *testing.F) {
 		query, _ := url.ParseQuery(raw)
 		err := CallbackError(query)
 		if want := query.Has("error"); (err != nil) != want {
-			t.Fatalf("query %q: got %v, want an error = %v", raw, err, want)
+			t.Fatalf("query %q: got the error %v, want an error = %v", raw, err, want)
 		}
 		if err == nil {
 			return
@@ -168,7 +168,7 @@ func FuzzConfig(f *testing.F) {
 			encrypted := u.Scheme == "https"
 			private := u.Scheme == "http" && isPrivate(u.Hostname())
 			if u.Host == "" || u.User != nil || !encrypted && !private {
-				t.Fatalf("the URL %q is accepted", raw)
+				t.Fatalf("New accepts the URL %q", raw)
 			}
 		}
 		if p.issuer == "" {

@@ -234,7 +234,7 @@ func TestSelfHostedIssuersDiffer(t *testing.T) {
 	}
 }
 
-// A custom provider that does not accept the client in the header of the request gets it in the body.
+// If a custom provider rejects the client credentials in the header, a second request sends them in the body.
 func TestCustomTriesTheOtherClientAuthentication(t *testing.T) {
 	t.Parallel()
 	f := newFakeProvider(t, map[string]response{

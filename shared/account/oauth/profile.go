@@ -140,7 +140,7 @@ func (l emailList) emails() []Email {
 	return emails
 }
 
-// isAddress reports whether address has a local part and a domain, and is safe to store. It does not check more.
+// isAddress reports whether address has a local part and a domain, and is safe to store. It checks nothing else.
 func isAddress(address string) bool {
 	local, domain, ok := strings.Cut(address, "@")
 	return ok && local != "" && domain != "" && len(address) <= maxAddress &&
