@@ -50,9 +50,8 @@ func (s *Service) Update(
 	return details, err
 }
 
-// apply returns the project with the new settings, and the names of the settings that changed. If slugOf
-// returns different slugs for the old and the new name, the slug changes, too. The returned names do not include the
-// slug.
+// apply returns the project with the new settings, and the names of the settings that changed. If slugOf returns
+// different slugs for the old and the new name, the slug changes, too. The returned names do not include the slug.
 func (in Settings) apply(p projectRecord, now time.Time) (projectRecord, []string) {
 	var changes []string
 	old := p

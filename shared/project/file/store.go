@@ -143,8 +143,8 @@ func (s store) list(ctx context.Context, projectID, prefix, after string, limit 
 	}
 }
 
-// versions returns up to limit replaced versions of the file at a path, newest first. It returns only versions that are
-// older than the version with the ID before.
+// versions returns up to limit replaced versions of the file at a path, newest first. It starts after the
+// position in before.
 func (s store) versions(ctx context.Context, projectID, path, before string, limit int) ([]File, error) {
 	prefix := db.VersionsOf(projectID, pathHash(path))
 	q := db.Query{Prefix: prefix, After: prefix.After(before), Limit: limit, Descending: true}
