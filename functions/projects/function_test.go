@@ -29,7 +29,8 @@ func setEnv(t *testing.T) {
 	})
 }
 
-// The handler that newHandler builds from the environment accepts the sessions of accounts.
+// The handler that newHandler builds from the environment accepts the sessions that the
+// auth function created.
 func TestFunctionFromItsEnvironment(t *testing.T) {
 	setEnv(t)
 	logger := slog.New(slog.DiscardHandler)

@@ -289,7 +289,7 @@ func TestCleanupIgnoresOrRejectsEvent(t *testing.T) {
 		"no content":                 {record(func(r *event.Record) { r.Replaced.ID = "" }), true},
 		"invalid content ID":         {record(func(r *event.Record) { r.Replaced.ID = version + "#0" }), true},
 		"too many chunks":            {record(func(r *event.Record) { r.Replaced.Chunks = 1 << 40 }), true},
-		"too few chunks":             {record(func(r *event.Record) { r.Replaced.Chunks = -1 }), true},
+		"negative number of chunks":  {record(func(r *event.Record) { r.Replaced.Chunks = -1 }), true},
 		"no timestamp":               {record(func(r *event.Record) { r.Payload = "{}" }), true},
 		"zero timestamp": {
 			record(func(r *event.Record) { r.Payload = `{"timestamp":"0001-01-01T00:00:00.000Z"}` }), true,

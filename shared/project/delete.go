@@ -9,7 +9,8 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// Delete deletes a project. It is unavailable immediately. Package cleanup removes its files and comments later.
+// Delete deletes a project. The project is unavailable immediately. Package cleanup removes its files and comments
+// later.
 // Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, CONFLICT.
 func (s *Service) Delete(ctx context.Context, caller httpapi.Caller, projectID string) error {
 	return db.Retry(ctx, "delete a project", func() error {

@@ -51,7 +51,7 @@ func TestFileRequestCallCounts(t *testing.T) {
 }
 
 // The write units of a save, by table: twice the item's size in KB, because of the transaction. The embedded DynamoDB
-// computes them like DynamoDB.
+// computes them in the same way as AWS.
 func TestSaveWriteUnits(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -174,7 +174,7 @@ func itemBytes(v any) int {
 	return sum
 }
 
-// copier copies r response body.
+// copier copies the body of a response.
 type copier struct {
 	http.ResponseWriter
 	body bytes.Buffer
@@ -186,7 +186,7 @@ func (c *copier) Write(p []byte) (int, error) {
 }
 
 // The largest batch: the maximum number of actions and chunks, 3 MiB of incompressible content and the longest paths.
-// The test calls the Service, because an HTTP request of 4 MiB cannot have as much content. The embedded DynamoDB
+// The test calls the Service, because an HTTP request of 4 MiB cannot contain that much content. The embedded DynamoDB
 // enforces both limits of a transaction. The test also checks that the size is below 4,000,000 bytes.
 func TestLargestBatchFitsTransaction(t *testing.T) {
 	t.Parallel()

@@ -41,7 +41,7 @@ func TestFileEvents(t *testing.T) {
 	var records []event.Record
 	for _, r := range f.storedEvents() {
 		if strings.Contains(string(r.Payload), "secret") {
-			t.Errorf("an event has file content: %s", r.Payload)
+			t.Errorf("an event contains file content: %s", r.Payload)
 		}
 		if strings.HasPrefix(string(r.Type), "file.") {
 			records = append(records, r)

@@ -9,7 +9,7 @@ import (
 	"devplatform/shared/id"
 )
 
-// Every invalid request has a clear error and stores nothing.
+// Every invalid request returns a clear error and stores nothing.
 func TestInvalidFileRequests(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -19,14 +19,14 @@ import (
 // interruption runs a function once, during a request, before one of its calls to DynamoDB.
 type interruption struct {
 	before  int  // the number of the call, starting at 1
-	reverse bool // whether the tree is read before the function or after it, if the call reads it
+	reverse bool // whether a BatchGetItem reads the tree after the function, and the other items before it
 	do      func()
 	calls   atomic.Int32
 	done    atomic.Bool
 }
 
-// wrap runs the function before the call. A BatchGetItem is not a snapshot, so the function runs between its items:
-// half of them are read before it, half after it.
+// wrap runs the function before the call. A BatchGetItem is not a snapshot, so the function runs between the
+// reads of its items: the tree is read before the function and the other items after it, or the reverse.
 func (i *interruption) wrap(next http.Handler, out http.ResponseWriter, r *http.Request) {
 	if i.done.Load() || int(i.calls.Add(1)) != i.before || i.done.Swap(true) {
 		next.ServeHTTP(out, r)
@@ -78,7 +78,8 @@ func (i *interruption) wrap(next http.Handler, out http.ResponseWriter, r *http.
 	_ = json.NewEncoder(out).Encode(response)
 }
 
-// A second change runs before each call of a request. The request must take the change into account.
+// For each call of a request, the test makes a concurrent change before that call. The request must take the change
+// into account.
 func TestConflictingFileChangesAtEveryCall(t *testing.T) {
 	t.Parallel()
 	save := func(path string, change ...func(*http.Request)) func(filesClient) response {
@@ -93,7 +94,7 @@ func TestConflictingFileChangesAtEveryCall(t *testing.T) {
 		return func(client filesClient) response { return client.remove(path) }
 	}
 	ifNone, ifMatch := slicetest.Header("If-None-Match", "*"), slicetest.Header("If-Match", "*")
-	// The names have the request first, then the concurrent change.
+	// Each name describes the request first, then the concurrent change.
 	const (
 		untouched = "batch with an unchanged file, update of this file"
 		emptied   = "save at a folder, delete its only file"

@@ -113,7 +113,7 @@ func (client filesClient) checkTree() {
 	}
 }
 
-// contentOf returns the decoded content of a file in r response.
+// contentOf returns the decoded content of a file in a response.
 func contentOf(t *testing.T, item map[string]any) string {
 	t.Helper()
 	text, ok := item["content"].(string)

@@ -15,7 +15,7 @@ func FuzzSlug(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name string) {
 		slug := slugOf(name)
 		if !slugPattern.MatchString(slug) || len(slug) > maxSlugBase || slugOf(slug) != slug {
-			t.Fatalf("slugOf(%q) = %q, which is not a valid slug or has another slug itself", name, slug)
+			t.Fatalf("slugOf(%q) = %q, which is not a valid slug, or slugOf changes it again", name, slug)
 		}
 		if db.SlugKey("ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK", slug).IsZero() {
 			t.Fatalf("slugOf(%q) = %q, which is not valid in a key", name, slug)

@@ -28,7 +28,7 @@ import (
 
 var epoch = time.Date(2031, 5, 5, 10, 5, 0, 0, time.UTC)
 
-// fixture is the projects slice behind a real HTTP server, with its own DynamoDB.
+// fixture is the project service behind a real HTTP server, with its own DynamoDB.
 type fixture struct {
 	t           *testing.T
 	clock       *slicetest.Clock

@@ -304,7 +304,7 @@ func TestBatchRejectsPreconditionHeaders(t *testing.T) {
 }
 
 // Conflicts between files and folders are checked against the state after all operations.
-func TestBatchReplacesFoldersByFiles(t *testing.T) {
+func TestBatchReplacesFoldersWithFiles(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	client := f.newFilesClient("ada")

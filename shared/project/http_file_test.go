@@ -33,7 +33,7 @@ func TestSaveAndReadFile(t *testing.T) {
 		t.Errorf("created file: mismatch (-want +got):\n%s", diff)
 	}
 	if created.Header.Get("ETag") != want["etag"] || len(version) != 26 {
-		t.Errorf("got ETag %s and version %s, want a ULID and the ETag of it", created.Header.Get("ETag"), version)
+		t.Errorf("got ETag %s and version %s, want a ULID and its ETag", created.Header.Get("ETag"), version)
 	}
 	list := client.Get(client.url()).Want(t, http.StatusOK)
 	if diff := cmp.Diff(map[string]any{"files": []any{want}}, list.Body); diff != "" {
@@ -231,6 +231,6 @@ func TestPathIsEitherFileOrFolder(t *testing.T) {
 	client.batch(object{"op": "rename", "path": "/other/inner", "to": "/other"}).Want(t, http.StatusOK)
 	client.remove("/src/lib/x.ts").Want(t, http.StatusOK)
 	client.save("/src/lib/x.ts/y", "now it is a folder").Want(t, http.StatusCreated)
-	client.save("/src/lib/x.ts/y", "which does not get in the way of updates").Want(t, http.StatusOK)
+	client.save("/src/lib/x.ts/y", "the file in the folder can be updated").Want(t, http.StatusOK)
 	client.checkTree()
 }

@@ -321,7 +321,7 @@ func TestDelete(t *testing.T) {
 		t.Errorf("got %d calls, want at most 4; mismatch (-want +got):\n%s", r.Calls, diff)
 	}
 	if diff := cmp.Diff(dump, f.dump(f.tableNames.projects), unexported); diff != "" {
-		t.Errorf("the deletion did not restore the items from before the creation (-want +got):\n%s", diff)
+		t.Errorf("after the deletion, the stored items differ from those before the creation (-want +got):\n%s", diff)
 	}
 	got := f.lastEvent()
 	wantEvent := event.Payload{Type: event.ProjectDeleted, Timestamp: got.Timestamp, Data: event.Data{

@@ -91,7 +91,7 @@ func TestReadCallCounts(t *testing.T) {
 	}
 }
 
-// If a project has more files than fit into r response, there is a cursor for the other files.
+// If a project has more files than fit into a response, there is a cursor for the other files.
 func TestReadProjectWithManyFiles(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -99,7 +99,8 @@ func (f Filter) matcher() func(projectRecord) bool {
 // foldCase returns a normalized string for comparisons that ignore case and the Unicode encoding of accents.
 func foldCase(s string) string { return strings.ToLower(strings.ToUpper(norm.NFC.String(s))) }
 
-// position returns the sort key of the project: lastOpenedAt, then the ID. Lists are in descending order of it.
+// position returns the sort key of the project: lastOpenedAt, then the ID. Lists are sorted by position, in
+// descending order.
 func (p ProjectItem) position() string { return p.LastOpenedAt.String() + " " + p.ID }
 
 // itemsAfter returns the items that come after a position in a sorted list. "" is the start of the list.

@@ -1,6 +1,6 @@
 // Package project implements projects, their comments and their events. Package file implements their files, and
-// package cleanup removes the data of deleted projects. Webhooks and the assistant are separate slices. This package
-// does not import them.
+// package cleanup removes the data of deleted projects. Webhooks and the assistant are separate packages. This
+// package does not import them.
 //
 // Calls run in one direction: handlers (http*.go) call the Service (create.go, read.go, list.go, update.go, delete.go,
 // event.go, comment.go), which calls the store (store*.go). Package workspace decides whether a user may see or change

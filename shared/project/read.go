@@ -55,7 +55,7 @@ func (s *Service) updateLastOpened(ctx context.Context, o opened) clock.Timestam
 	ctx, cancel := context.WithTimeout(ctx, openedTimeout)
 	defer cancel()
 	if err := s.store.updateLastOpened(ctx, o.record, now); err != nil {
-		if !errors.Is(err, db.ErrConditionFailed) { // a concurrent read has updated it
+		if !errors.Is(err, db.ErrConditionFailed) { // db.ErrConditionFailed: a concurrent read has updated it
 			s.logger.WarnContext(ctx, "lastOpenedAt of a project was not stored", "project", o.ProjectID, "error", err)
 		}
 		return last

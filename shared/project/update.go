@@ -51,7 +51,7 @@ func (s *Service) Update(
 }
 
 // apply returns the project with the new settings, and the names of the settings that changed. If slugOf returns
-// another slug for the new name than for the old name, the slug changes, too. The returned names do not include it.
+// different slugs for the old and the new name, the slug changes, too. The returned names do not include the slug.
 func (in Settings) apply(p projectRecord, now time.Time) (projectRecord, []string) {
 	var changes []string
 	old := p

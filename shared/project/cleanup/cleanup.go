@@ -81,7 +81,7 @@ func (c *Cleanup) Handle(ctx context.Context, r lambdafn.StreamRecord) error {
 	return err
 }
 
-// errInvalidEvent reports an event that cannot belong to a change.
+// errInvalidEvent is the error for an event that no change can have emitted.
 var errInvalidEvent = errors.New("cleanup: invalid event")
 
 // expire sets the expiry of the content that an event reports as replaced to content.Retention after the event.

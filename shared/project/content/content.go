@@ -17,7 +17,8 @@ import (
 const (
 	// MaxBytes is the maximum size of the content of a file.
 	MaxBytes = 1 << 20
-	// MaxChunk is the maximum size of a chunk. A DynamoDB item holds 400 KB, including attribute names and keys.
+	// MaxChunk is the maximum size of a chunk. A DynamoDB item can have at most 400 KB, including attribute names
+	// and keys.
 	MaxChunk = 350 << 10
 	// MaxChunks is the maximum number of chunks of a file. Packed content has at most MaxBytes+1 bytes, because the
 	// format takes one byte. The division rounds up.

@@ -36,15 +36,15 @@ func pack(t testing.TB, data []byte) [][]byte {
 func TestPackAndJoin(t *testing.T) {
 	t.Parallel()
 	for name, data := range map[string][]byte{
-		"no bytes":                         {},
-		"one byte":                         {0},
-		"text":                             []byte(strings.Repeat("export const x = 1\n", 1000)),
-		"maximum size of zeros":            make([]byte, content.MaxBytes),
-		"random bytes":                     randomBytes(4096),
-		"random bytes of one chunk":        randomBytes(content.MaxChunk - 1),
-		"one random byte more than that":   randomBytes(content.MaxChunk),
-		"maximum size of random bytes":     randomBytes(content.MaxBytes),
-		"half random bytes, half of zeros": append(randomBytes(content.MaxBytes/2), make([]byte, content.MaxBytes/2)...),
+		"no bytes":                      {},
+		"one byte":                      {0},
+		"text":                          []byte(strings.Repeat("export const x = 1\n", 1000)),
+		"maximum size of zeros":         make([]byte, content.MaxBytes),
+		"random bytes":                  randomBytes(4096),
+		"random bytes of one chunk":     randomBytes(content.MaxChunk - 1),
+		"random bytes of two chunks":    randomBytes(content.MaxChunk),
+		"maximum size of random bytes":  randomBytes(content.MaxBytes),
+		"half random bytes, half zeros": append(randomBytes(content.MaxBytes/2), make([]byte, content.MaxBytes/2)...),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -96,7 +96,7 @@ func TestConcurrentPackAndJoin(t *testing.T) {
 				return
 			}
 			if got, err := content.Join(chunks); err != nil || !bytes.Equal(got, data) {
-				t.Errorf("Join returned other bytes than the packed bytes, or error %v", err)
+				t.Errorf("Join returned different bytes or error %v, want the packed bytes", err)
 			}
 		})
 	}

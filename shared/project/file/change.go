@@ -119,7 +119,7 @@ func (c change) event(caller httpapi.Caller, access workspace.ProjectAccess) eve
 var errInvalidBatch = fault.New(fault.CodeValidationFailed,
 	"The changes are not valid. Check the file paths, the file contents and the size of the batch.")
 
-// Change validates operations and applies them like Batch. It is for other slices.
+// Change validates operations and applies them like Batch. It is for other packages.
 // Errors: those of Batch; VALIDATION_FAILED.
 func (s *Service) Change(ctx context.Context, caller httpapi.Caller, projectID string, ops []BatchOperation) error {
 	if problems := checkBatch(ops); len(problems) > 0 {

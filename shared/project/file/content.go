@@ -41,7 +41,7 @@ func decodeContent(text string, encoding Encoding) (data []byte, rule string) {
 	return data, ""
 }
 
-// packContent prepares data, which decodeContent returned, to be stored under contentID.
+// packContent compresses data, so that it can be stored under contentID. data is the result of decodeContent.
 func packContent(contentID string, data []byte, encoding Encoding) (*packedContent, error) {
 	chunks, err := content.Pack(data)
 	if err != nil {

@@ -2,8 +2,8 @@
 // file.
 //
 // Calls run in one direction: handlers (http*.go) call the Service (change.go, read.go, history.go, view.go). The
-// Service calls pure functions that decide (operation.go, plan.go) and the store, which reads and writes. Package
-// workspace decides whether a user may see or change a project.
+// Service calls pure functions that plan changes (operation.go, plan.go), and the store, which reads and writes data.
+// Package workspace decides whether a user may see or change a project.
 package file
 
 import (

@@ -76,7 +76,7 @@ func (s *Service) versions(
 	case after == "":
 		after = afterCurrent
 	case wasCurrent && f.Version != seen:
-		after = seen // it was replaced after the previous page was read
+		after = seen // this version was replaced after the previous page was read
 	}
 	replaced, err := s.store.versions(ctx, projectID, path, after, n-len(items))
 	for _, version := range replaced {

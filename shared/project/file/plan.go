@@ -20,8 +20,8 @@ type before struct {
 	tree Tree
 	// files has the existing files, by path: those that operations name, and those at the parent folders of new files.
 	files map[string]File
-	// inside has, for each path to be created, the paths of existing files inside it. It is sufficient to read one more
-	// path than the operations can remove.
+	// inside has, for each path to be created, the paths of existing files inside it. The list can be incomplete: it needs
+	// only one more path than the operations can remove.
 	inside map[string][]string
 }
 
@@ -64,7 +64,7 @@ type plan struct {
 	operation []int     // for each change, the index of its operation
 	// files and bytes are the differences in the number and the total size of the project's files.
 	files, bytes int
-	// creates means that the plan creates files. It is then valid only for the version of tree.
+	// creates means that the plan creates files. The plan is then valid only while the stored tree has the same version.
 	creates bool
 }
 

@@ -37,7 +37,7 @@ func fileOf(projectID string, item db.Item) (File, error) {
 	return f, err
 }
 
-// readBefore reads a user's access to a project, and the records on which planFiles decides. Files that can collide
+// readBefore reads a user's access to a project, and the records that planFiles needs. Files that can collide
 // with a new file (a file at one of its folders, or a file inside it) are read after the tree. If readBefore misses a
 // file that is created at the same time, the version of the stored tree is higher, and commit fails.
 // Error: PROJECT_NOT_FOUND.
@@ -119,8 +119,8 @@ func (s store) pathsInside(ctx context.Context, projectID, folder string, limit 
 	return paths, nil
 }
 
-// list returns files in path order: those whose paths begin with prefix and sort after the path after. It returns at
-// most limit files, or all of them if limit is 0.
+// list returns the files whose paths begin with prefix, in path order. It omits the paths up to and including after. It
+// returns at most limit files, or all of them if limit is 0.
 func (s store) list(ctx context.Context, projectID, prefix, after string, limit int) ([]File, error) {
 	q := db.Query{Prefix: db.FilesOf(projectID, prefix), After: db.FilesOf(projectID, "").After(after), Limit: limit}
 	var files []File
@@ -143,8 +143,8 @@ func (s store) list(ctx context.Context, projectID, prefix, after string, limit 
 	}
 }
 
-// versions returns up to limit replaced versions of the file at a path that are older than the version before, newest
-// first.
+// versions returns up to limit replaced versions of the file at a path, newest first. It starts after the
+// position in before.
 func (s store) versions(ctx context.Context, projectID, path, before string, limit int) ([]File, error) {
 	prefix := db.VersionsOf(projectID, pathHash(path))
 	q := db.Query{Prefix: prefix, After: prefix.After(before), Limit: limit, Descending: true}

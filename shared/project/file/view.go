@@ -9,7 +9,7 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// View is a project that another slice opened for a user. Its methods read the current state of the project's files.
+// View is a project that another package opened for a user. Its methods read the current state of the project's files.
 // They do not check access again.
 type View struct {
 	ID          string `dynamodbav:"id"`
