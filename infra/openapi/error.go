@@ -28,7 +28,7 @@ var gatewayErrors = map[int][]*fault.Error{
 	http.StatusGatewayTimeout: {errTimedOut},
 }
 
-// errorsOf returns all errors that an endpoint can return, first those that its slice lists.
+// errorsOf returns all errors that an endpoint can return, first those that the endpoint lists.
 func errorsOf(op *huma.Operation, e *httpapi.Endpoint) []*fault.Error {
 	errs := slices.Clone(e.Errors)
 	if !slices.ContainsFunc(errs, func(e *fault.Error) bool { return e.Code == fault.CodeValidationFailed }) {
