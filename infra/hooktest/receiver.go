@@ -126,8 +126,8 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	b.respond(r, w, req)
 }
 
-// record records a request. It returns the handler that the test set for the path, or nil. It also returns the behaviour
-// that applies if there is no handler.
+// record records a request. It returns the handler that the test set for the path, or nil. It also returns the
+// behaviour that applies if there is no handler.
 func (r *Receiver) record(req *http.Request, body []byte) (http.Handler, behaviour) {
 	id, path := req.Header.Get("Webhook-Id"), req.URL.Path
 	r.mu.Lock()

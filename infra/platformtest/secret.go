@@ -128,7 +128,7 @@ func addStoredSecrets(dir string) {
 	for _, file := range files {
 		data, err := os.ReadFile(file) //nolint:gosec // the test's own folder
 		if err != nil {
-			continue // unreadable: then the platform could not read it either
+			continue // the platform could not open its data folder
 		}
 		addJSONSecrets(data)
 	}
