@@ -109,7 +109,7 @@ openapi: ## regenerate the OpenAPI document from the code
 fuzz: ## run every fuzz test (FUZZTIME=60s each)
 	@go run ./infra/fuzz -time $(FUZZTIME)
 
-# `demo -own` does nothing. It exits with 0 if the demo would start its own platform, which needs the binaries.
+# `demo -own` does not run the demo. It exits with 0 if the demo would start its own platform, which needs the binaries.
 .PHONY: demo
 demo: ## show all features in the terminal, on the running platform or its own (URL=…)
 	@mkdir -p $(BUILD) && $(GO_BUILD) -o $(BUILD)/demo ./infra/demo

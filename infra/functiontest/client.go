@@ -61,7 +61,7 @@ func (c *Client) Do(function http.Handler, method, path, body string) events.API
 	return response
 }
 
-// Field returns the value of a string field of a JSON object, "" if the field is missing or not a string.
+// Field returns the value of a string field of a JSON object, or "" if the field is missing or not a string.
 func Field(t *testing.T, body, name string) string {
 	t.Helper()
 	var object map[string]any

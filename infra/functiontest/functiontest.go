@@ -1,5 +1,5 @@
 // Package functiontest contains the parts that the tests of all functions share: the AWS services that a function calls,
-// its environment variables, and a client that invokes it as API Gateway does. The behavior of a function is tested in
+// its environment variables, and a client that invokes it as API Gateway does. The behaviour of a function is tested in
 // its own package.
 package functiontest
 

@@ -19,8 +19,8 @@ type behaviour struct {
 
 type respondFunc func(r *Receiver, w http.ResponseWriter, req *http.Request)
 
-// behaviourOf returns the behaviour that a URL requests. attempt is the number of this request among those with its
-// webhook-id and path, from 1.
+// behaviourOf returns the behaviour that a URL requests. attempt is the number of this request among the requests with
+// the same webhook-id and path, counted from 1.
 func behaviourOf(u *url.URL, attempt int) behaviour {
 	name, rest, _ := strings.Cut(strings.TrimPrefix(u.Path, "/"), "/")
 	query := u.Query()
@@ -113,7 +113,7 @@ func drip(interval time.Duration) respondFunc {
 	}
 }
 
-// huge sends a body without an end.
+// huge sends a body that never ends.
 func huge(r *Receiver, w http.ResponseWriter, req *http.Request) {
 	chunk := bytes.Repeat([]byte("a line of the response\n"), 3000)
 	for {
@@ -138,7 +138,8 @@ func reset(_ *Receiver, w http.ResponseWriter, _ *http.Request) {
 	_ = conn.Close()
 }
 
-// wait waits for a duration. It returns false if the client closes the connection or the receiver is closed before.
+// wait waits for a duration. It returns false if the client closes the connection first, or if the receiver is closed
+// first.
 func (r *Receiver) wait(req *http.Request, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -297,7 +297,7 @@ func TestSignatures(t *testing.T) {
 		"no webhook-signature": func(r *hooktest.Request) { r.Header.Del("webhook-signature") },
 		"no service signature": func(r *hooktest.Request) { r.Header.Del("X-Service-Signature") },
 		"not hexadecimal":      func(r *hooktest.Request) { r.Header.Set("X-Service-Signature", "sha256=xyz") },
-		"no name of algorithm": func(r *hooktest.Request) {
+		"no algorithm prefix": func(r *hooktest.Request) {
 			r.Header.Set("X-Service-Signature", hex.EncodeToString(mac.Sum(nil)))
 		},
 	} {

@@ -14,8 +14,8 @@
 //	/redirect?to=/ok     302 to a URL, or to a path of the receiver; /ok/redirected by default
 //	/slow?ms=200         200 after a delay in milliseconds, 1000 by default
 //	/hang                no response until the client closes the connection
-//	/drip?ms=1000        200, with one byte per interval in milliseconds and no end
-//	/huge                200, with a body without an end
+//	/drip?ms=1000        200, with one byte every ms milliseconds, without end; ms is 1000 by default
+//	/huge                200, with a large body that never ends
 //	/reset               no response: the connection is reset
 //	any other path       404
 //
@@ -52,7 +52,7 @@ type Receiver struct {
 	changed  chan struct{} // closed when the next request arrives
 }
 
-// count is the number of requests to a path: of all, and by webhook-id.
+// count contains the number of requests to a path, in total and by webhook-id.
 type count struct {
 	total int
 	ids   map[string]int
@@ -100,8 +100,8 @@ func (r *Receiver) Certificates() *x509.CertPool {
 	return pool
 }
 
-// Handle makes a handler respond to later requests to a path. A nil handler restores the standard response. The path is
-// complete, without the query. Requests are still recorded, with status 0.
+// Handle makes a handler respond to later requests to a path. A nil handler restores the standard response. path is
+// the complete path, without the query. Requests are still recorded, with status 0.
 func (r *Receiver) Handle(path string, handler http.Handler) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -126,8 +126,8 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	b.respond(r, w, req)
 }
 
-// record records a request. It returns the handler of the test for the path, which may be nil, and the behaviour that
-// applies if there is none.
+// record records a request. It returns the handler that the test set for the path, or nil. It also returns the
+// behaviour that applies if there is no handler.
 func (r *Receiver) record(req *http.Request, body []byte) (http.Handler, behaviour) {
 	id, path := req.Header.Get("Webhook-Id"), req.URL.Path
 	r.mu.Lock()

@@ -23,7 +23,7 @@ type Request struct {
 	Body []byte
 	// At is the time when the complete request had arrived.
 	At time.Time
-	// Attempt is the number of this request among those with its webhook-id and path, from 1.
+	// Attempt is the number of this request among the requests with the same webhook-id and path, counted from 1.
 	Attempt int
 	// Status is the status of the response. It is 0 if there is no response, or if a handler of the test writes it.
 	Status int

@@ -151,7 +151,7 @@ func (b body) checkErrors(status string, lacks report) {
 		err := example.fault()
 		hasExample[err.Code] = true
 		if err.Message == "" || !strings.HasPrefix(name, string(err.Code)) {
-			lacks("a message or the code %q in the example %s of %s", err.Code, name, status)
+			lacks("a message in the example %s of %s, or a name of the example that begins with %q", name, status, err.Code)
 		}
 		onlyGateway := status == "502" || status == "504"
 		if !onlyGateway && status != strconv.Itoa(err.Code.Status()) {

@@ -40,7 +40,8 @@ type document struct {
 }
 
 // newDocument returns a document of the endpoints. byID contains the examples of operations by their ID. newDocument
-// returns an error if such an operation does not exist. The caller may add events, and must then call complete.
+// returns an error if byID contains the ID of an operation that does not exist. The caller may add events, and must
+// call complete at the end.
 func newDocument(routes *httpapi.Routes, byID map[string]examples) (*document, error) {
 	for _, id := range sortedKeys(byID) {
 		if !slices.ContainsFunc(routes.Endpoints, func(e *httpapi.Endpoint) bool { return e.ID == id && !e.Hidden }) {

@@ -112,7 +112,8 @@ func describeEvent(t event.Type) string {
 	default:
 		cause = "Emitted after the change. A request that changes nothing emits no event."
 	}
-	return cause + " Sent at least once, and in any order. `id` is the same for every attempt and for every webhook."
+	return cause + " Each event is sent at least once, and events can arrive in any order. `id` is the same for " +
+		"every attempt and for every webhook."
 }
 
 // eventSchema adds the schema of a type's payload, and returns a reference to it. The schema of data has the fields of

@@ -37,8 +37,8 @@ func commonHeaders() map[string]*huma.Header {
 	}
 }
 
-// errorHeaders returns the headers of an error response. It takes the descriptions of other headers than Retry-After
-// from the success.
+// errorHeaders returns the headers of an error response. X-Request-Id and Retry-After are components. It takes the
+// descriptions of all other headers from the success response.
 func errorHeaders(errs []*fault.Error, success *huma.Response) map[string]*huma.Header {
 	headers := map[string]*huma.Header{"X-Request-Id": {Ref: headersPrefix + requestIDHeader}}
 	for _, err := range errs {

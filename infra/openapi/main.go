@@ -1,6 +1,6 @@
 // Command openapi prints the OpenAPI 3.1 document of the API. It derives the paths, parameters and schemas from the
-// endpoints that the slices register. It adds examples, the errors of the HTTP edge and of the gateway, and the
-// requests that webhooks send. Descriptions of endpoints belong in their slices.
+// endpoints that the API's packages register. It adds examples, the errors of the HTTP edge and of the gateway, and the
+// requests that webhooks send. The description of an endpoint belongs in the package that registers it.
 package main
 
 import (
@@ -49,7 +49,7 @@ func run(w io.Writer) error {
 	return nil
 }
 
-// allRoutes returns the endpoints of all slices, in the order of the groups in the document.
+// allRoutes returns the endpoints of all packages, in the order of the groups in the document.
 func allRoutes() *httpapi.Routes {
 	routes := &httpapi.Routes{}
 	for _, register := range []func(*httpapi.Routes){

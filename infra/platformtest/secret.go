@@ -77,7 +77,8 @@ func addBodySecrets(body []byte) {
 	})
 }
 
-// forEachString calls visit for each string in a JSON value. name is the name of its field, "" for an element of a list.
+// forEachString calls visit for each string in a JSON value. name is the name of the field that contains the string, or
+// "" for an element of a list.
 func forEachString(value any, visit func(name, text string)) {
 	var walk func(name string, value any)
 	walk = func(name string, value any) {
@@ -127,7 +128,7 @@ func addStoredSecrets(dir string) {
 	for _, file := range files {
 		data, err := os.ReadFile(file) //nolint:gosec // the test's own folder
 		if err != nil {
-			continue // a platform that could not open its data folder
+			continue // the platform could not open its data folder
 		}
 		addJSONSecrets(data)
 	}

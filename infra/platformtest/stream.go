@@ -44,7 +44,7 @@ func (c *Client) Stream(path, body string) *Frames {
 	return &Frames{Body: response.Body, t: c.T, reader: bufio.NewReader(response.Body)}
 }
 
-// Next returns the next frame, nil at the end of the stream. It returns the frame [DONE] as {"type":"[DONE]"}.
+// Next returns the next frame, or nil at the end of the stream. It returns the frame [DONE] as {"type":"[DONE]"}.
 func (f *Frames) Next() map[string]any {
 	f.t.Helper()
 	for {

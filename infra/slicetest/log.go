@@ -52,7 +52,7 @@ func (l *Log) Handle(ctx context.Context, r slog.Record) error {
 	return l.Handler.Handle(ctx, r) //nolint:wrapcheck // writing to a buffer does not fail
 }
 
-// Calls returns the number of DynamoDB calls of a request, 0 if the log has no line of the request.
+// Calls returns the number of DynamoDB calls of a request, or 0 if the log has no line of the request.
 func (l *Log) Calls(requestID string) int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,7 +1,8 @@
-// Package slicetest contains the parts that the tests of all slices share: a clock that tests set, a log that counts
-// DynamoDB calls, authenticated users, tables, and an HTTP client that checks every response against the OpenAPI
-// document. Package dynamotest simulates failures of DynamoDB. Each slice defines the fixture of its own domain, such as
-// its service and its requests. This package must not import a slice. Only tests import this package.
+// Package slicetest contains the parts that the tests of all features share, such as those of shared/project and
+// shared/webhook: a clock that tests set, a log that counts DynamoDB calls, authenticated users, tables, and an HTTP
+// client that checks every response against the OpenAPI document. Package dynamotest simulates failures of DynamoDB.
+// Each feature's package defines the fixture of its own domain, such as its service and its requests. This package must
+// not import the package of a feature. Only tests import this package.
 package slicetest
 
 import (
@@ -47,7 +48,7 @@ func (c *Clock) Advance(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// Users replaces the accounts slice in tests: it authenticates users, and finds them by username. It is an
+// Users replaces package account in tests: it authenticates users, and finds them by username. It is an
 // httpapi.Authenticator whose session tokens are the usernames in lower case.
 type Users struct {
 	mu sync.Mutex

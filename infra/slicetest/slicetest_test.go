@@ -29,7 +29,7 @@ func (r *recorder) Errorf(format string, args ...any) {
 	r.failures = append(r.failures, fmt.Sprintf(format, args...))
 }
 
-// The client reports an error of the test if a response does not match the OpenAPI document, or if there is no response.
+// The client reports a test error if a response does not match the OpenAPI document, or if there is no response.
 func TestClient(t *testing.T) {
 	t.Parallel()
 	const error401 = `{"error":"no","code":"AUTH_INVALID_TOKEN"}`

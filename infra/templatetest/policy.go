@@ -104,8 +104,8 @@ func managedStatements(t testing.TB, arn string) []Statement {
 	return parseStatements(arn, document)
 }
 
-// NeededByLambda returns the permissions that the Lambda service itself needs in a function's role. It writes the log
-// and the traces, reads streams and queues, and sends records that failed to the destination.
+// NeededByLambda returns the permissions that the Lambda service itself needs in a function's role. Lambda writes the
+// log and the traces, reads streams and queues, and sends failed records to the on-failure destination.
 // https://docs.aws.amazon.com/lambda/latest/dg/lambda-intro-execution-role.html
 func (tpl *Template) NeededByLambda(function string) map[Permission]bool {
 	needed := map[Permission]bool{}

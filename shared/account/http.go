@@ -31,7 +31,7 @@ func clientOf(ctx context.Context) Client {
 // RateLimit is the RateLimit-* headers of a response to an attempt that was counted. It is exported because httpapi
 // ignores unexported embedded structs.
 type RateLimit struct {
-	Limit     int `header:"RateLimit-Limit" doc:"The number of attempts per window that the limit with the fewest remaining attempts allows" example:"10"`
+	Limit     int `header:"RateLimit-Limit" doc:"The maximum number of attempts per window. If several limits apply, this is the limit with the fewest remaining attempts" example:"10"`
 	Remaining int `header:"RateLimit-Remaining" doc:"The number of attempts that remain in the current window" example:"9"`
 	Reset     int `header:"RateLimit-Reset" doc:"The number of seconds until the current window ends" example:"840"`
 }

@@ -31,7 +31,7 @@ type sessionItem struct {
 	ExpiresAt  clock.Timestamp `json:"expiresAt" doc:"When the session expires if it is not used again" example:"2026-02-07T08:15:30.000Z"`
 	UserAgent  string          `json:"userAgent" doc:"The User-Agent of the client that started the session" example:"Mozilla/5.0"`
 	IP         string          `json:"ip" doc:"The IP address from which the session was started" example:"203.0.113.7"`
-	Current    bool            `json:"current" doc:"Whether the session belongs to this request" example:"true"`
+	Current    bool            `json:"current" doc:"Whether this is the session of the current request" example:"true"`
 }
 
 type endSessionInput struct {

@@ -14,7 +14,7 @@ func (s *Service) registerUsage(r *httpapi.Routes) {
 		ID: "readUsage", Method: http.MethodGet, Path: "/api/ai/usage", Tag: tag,
 		Summary: "Read the caller's usage in this month",
 		Description: "Includes the caller's calls in all workspaces. Tokens are reserved when an answer begins. When " +
-			"the answer ends, its used tokens replace its reserved tokens. Both count in the month in which the " +
+			"the answer ends, the tokens that it used replace the reserved ones. Both count in the month in which the " +
 			"answer began.",
 	}, s.handleUsage)
 }

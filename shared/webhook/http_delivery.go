@@ -96,7 +96,7 @@ type deliveryListInput struct {
 
 type deliveryListOutput struct {
 	Body struct {
-		Deliveries []DeliveryItem `json:"deliveries" nullable:"false" doc:"Newest event first"`
+		Deliveries []DeliveryItem `json:"deliveries" nullable:"false" doc:"The deliveries, newest event first"`
 		NextCursor string         `json:"nextCursor,omitempty" doc:"The cursor of the next page; absent on the last one"`
 	}
 }
@@ -156,13 +156,13 @@ func (s *Service) registerDeliveries(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "listDeliveries", Method: http.MethodGet, Path: deliveriesPath, Tag: tag,
 		Summary: "List a webhook's deliveries of the last 30 days",
-		Description: "Newest event first. The default limit is 50. With status, a request searches a limited number of " +
-			"deliveries: a page may be shorter than limit, or empty, although it has a nextCursor.",
+		Description: "Returns the deliveries, newest event first. The default limit is 50. If status is set, a request " +
+			"searches a limited number of deliveries: a page may be shorter than limit, or empty, although it has a nextCursor.",
 		Errors: []*fault.Error{errNoWebhook, workspace.ErrDenied},
 	}, s.handleDeliveries)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "readDelivery", Method: http.MethodGet, Path: deliveryPath, Tag: tag,
-		Summary: "Read a delivery with its payload", Description: "The payload is what every attempt sends, byte for byte.",
+		Summary: "Read a delivery with its payload", Description: "Every attempt sends exactly this payload, byte for byte.",
 		Errors: []*fault.Error{errNoWebhook, errNoDelivery, workspace.ErrDenied},
 	}, s.handleDelivery)
 	httpapi.Private(r, httpapi.Operation{

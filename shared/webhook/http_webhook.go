@@ -46,9 +46,9 @@ func (pattern) Values() []string { return event.Subscribable() }
 type WebhookItem struct {
 	ID             string          `json:"id" doc:"The webhook's ID" example:"wh_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	URL            string          `json:"url" doc:"The URL that receives deliveries" example:"https://example.com/hooks"`
-	Events         []pattern       `json:"events" nullable:"false" doc:"The event types that are delivered, groups of them, or * for all" example:"[\"project.*\",\"file.created\"]"`
+	Events         []pattern       `json:"events" nullable:"false" doc:"The events that are delivered: event types, groups of types such as file.*, or * for all" example:"[\"project.*\",\"file.created\"]"`
 	Active         bool            `json:"active" doc:"Whether events are delivered" example:"true"`
-	Description    string          `json:"description" doc:"A description by its owners" example:"Notifies the build server."`
+	Description    string          `json:"description" doc:"The description of the webhook" example:"Notifies the build server."`
 	WorkspaceID    string          `json:"workspaceId" doc:"The workspace whose events are delivered" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	ProjectID      *string         `json:"projectId" doc:"The only project whose events are delivered; null: all events of the workspace" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	CreatedAt      clock.Timestamp `json:"createdAt" doc:"When the webhook was created" example:"2026-01-31T08:15:30.123Z"`
@@ -95,11 +95,11 @@ func textOrNull(text string) *string {
 
 type newWebhookInput struct {
 	Body struct {
-		URL         string                   `json:"url" minLength:"1" maxLength:"2048" doc:"An absolute https URL without credentials, at most 2,048 characters. Every attempt checks that its address is public" example:"https://example.com/hooks"`
-		Events      []pattern                `json:"events" minItems:"1" maxItems:"20" nullable:"false" doc:"1–20 event types, groups of them, or * for all" example:"[\"project.*\",\"file.created\"]"`
+		URL         string                   `json:"url" minLength:"1" maxLength:"2048" doc:"An absolute https URL without credentials, at most 2,048 characters. Before each attempt, the service checks that the host has a public IP address" example:"https://example.com/hooks"`
+		Events      []pattern                `json:"events" minItems:"1" maxItems:"20" nullable:"false" doc:"1–20 event types, groups of types such as file.*, or * for all" example:"[\"project.*\",\"file.created\"]"`
 		Secret      httpapi.Nullable[string] `json:"secret,omitzero" minLength:"1" maxLength:"256" doc:"The secret that signs deliveries, 1–256 characters. Absent or null: the service generates one, and only this response contains it." example:"a secret of your own"`
 		ProjectID   *string                  `json:"projectId,omitempty" nullable:"true" doc:"The only project whose events are delivered; absent or null: all events of the workspace" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-		WorkspaceID *string                  `json:"workspaceId,omitempty" doc:"The workspace. If absent: the project's, otherwise the caller's personal one" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+		WorkspaceID *string                  `json:"workspaceId,omitempty" doc:"The workspace whose events are delivered. If absent: the workspace of the project, or the caller's personal workspace if projectId is absent too" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 		Description string                   `json:"description,omitempty" maxLength:"2000" doc:"At most 2,000 characters" example:"Notifies the build server."`
 		Active      *bool                    `json:"active,omitempty" doc:"Whether events are delivered; true if absent" example:"true"`
 	}
@@ -121,7 +121,7 @@ type webhookSettingsInput struct {
 	InWebhook
 	Body struct {
 		URL         *string                  `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"An absolute https URL without credentials, at most 2,048 characters" example:"https://example.com/hooks"`
-		Events      []pattern                `json:"events,omitempty" minItems:"1" maxItems:"20" nullable:"false" doc:"1–20 event types, groups of them, or * for all" example:"[\"*\"]"`
+		Events      []pattern                `json:"events,omitempty" minItems:"1" maxItems:"20" nullable:"false" doc:"1–20 event types, groups of types such as file.*, or * for all" example:"[\"*\"]"`
 		Secret      httpapi.Nullable[string] `json:"secret,omitzero" minLength:"1" maxLength:"256" doc:"A new secret, 1–256 characters; null: the service generates one, and only this response contains it. The old secret stays valid for 24 hours" example:"a secret of your own"`
 		Description *string                  `json:"description,omitempty" maxLength:"2000" doc:"At most 2,000 characters" example:"Notifies the build server."`
 		Active      *bool                    `json:"active,omitempty" doc:"Whether events are delivered" example:"true"`
@@ -171,15 +171,15 @@ func (s *Service) registerWebhooks(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "listWebhooks", Method: http.MethodGet, Path: webhooksPath, Tag: tag,
 		Summary:     "List the webhooks of every workspace that the caller administers",
-		Description: "With workspaceId, members of that workspace who are not admins or owners receive 403.",
+		Description: "If workspaceId is set, members of that workspace who are not admins or owners receive 403.",
 		Errors:      []*fault.Error{workspace.ErrNotFound, workspace.ErrDenied},
 	}, s.handleList)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "updateWebhook", Method: http.MethodPut, Path: webhookPath, Tag: tag,
 		Summary: "Change a webhook's settings",
 		Description: "Absent fields are not changed. A new URL, or activating the webhook, resets the health of the " +
-			"endpoint. After the secret is replaced, the old one stays valid for 24 hours: until then, the Standard Webhooks header " +
-			"contains a signature of each.",
+			"endpoint. After the secret is replaced, the old one stays valid for 24 hours. During this time, the header " +
+			"webhook-signature contains one signature for each of the two secrets.",
 		Errors: []*fault.Error{errBadURL, errNoWebhook, workspace.ErrDenied, fault.ErrConflict},
 	}, s.handleUpdate)
 	httpapi.Private(r, httpapi.Operation{
