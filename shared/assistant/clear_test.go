@@ -33,7 +33,7 @@ func TestClear(t *testing.T) {
 
 	ctx := db.CountCalls(t.Context())
 	f.must(ada.clear(ctx, f.service, projectID))
-	// Two calls for the project, then one for the last message, the write, the keys of the messages, and their deletion.
+	// Two calls for the project, and one each for the last message, the write, the keys to delete, and the deletion.
 	if n := db.Calls(ctx); n != 6 {
 		t.Errorf("Clear made %d calls, want 6", n)
 	}
@@ -129,7 +129,7 @@ func TestConcurrentClears(t *testing.T) {
 		t.Errorf("got %d messages, want an even number", len(items))
 	}
 	if clearedUpTo := f.recall(projectID).ClearedUpTo; len(items) > 0 && items[0].ID <= clearedUpTo {
-		t.Errorf("got message %s, which was cleared: all up to %s were", items[0].ID, clearedUpTo)
+		t.Errorf("got message %s, want only messages after the last cleared message %s", items[0].ID, clearedUpTo)
 	}
 	if got, want := f.usage(ada.id, may).Taken, calls/8*6*77; got != want {
 		t.Errorf("got %d tokens taken, want %d", got, want)
@@ -147,7 +147,7 @@ func TestListDuringClear(t *testing.T) {
 	f.storeTurn(ada, projectID, "question", "answer")
 	direct := f.service // is not affected by the wire
 	wire := f.startWire()
-	wire.Before("GetItem", func() { // after the messages are read, and before the last clear is read
+	wire.Before("GetItem", func() { // after the messages, and before the ID of the last cleared message, are read
 		if err := ada.clear(t.Context(), direct, projectID); err != nil {
 			t.Error(err)
 		}
@@ -194,7 +194,7 @@ func TestInterruptedClear(t *testing.T) {
 	}
 	wire := f.startWire()
 	for _, operation := range []string{"Query", "BatchWriteItem"} {
-		wire.Before("Query", func() { wire.Break(operation, dynamotest.ServerError) }) // from the first query on
+		wire.Before("Query", func() { wire.Break(operation, dynamotest.ServerError) }) // after the first query
 		f.must(ada.clear(t.Context(), f.service, projectID))
 		if wire.Hits() == 0 {
 			t.Errorf("%s did not fail", operation)
