@@ -38,7 +38,7 @@ type answer struct {
 	text strings.Builder
 	// size is the number of bytes received, in text and in the inputs of calls.
 	size int
-	// stop and model are those of the first response. used is the total usage of all requests.
+	// stop and model are those of the first round. used is the total usage of all requests.
 	stop  model.Stop
 	model string
 	used  model.Usage
