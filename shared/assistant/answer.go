@@ -24,7 +24,7 @@ const (
 	maxCalls = 2 * action.MaxPerAnswer
 )
 
-// errTooLarge ends an answer that has reached maxAnswer or maxCalls.
+// errTooLarge ends an answer that exceeds maxAnswer or maxCalls.
 var errTooLarge = errors.New("assistant: the answer is too large")
 
 // answer collects the text and the tool calls that the model sends. Each call is checked and becomes an action.
@@ -38,7 +38,7 @@ type answer struct {
 	text strings.Builder
 	// size is the number of bytes received, in text and in the inputs of calls.
 	size int
-	// stop and model are reported by the first request. used is the usage of all requests.
+	// stop and model are those of the first round. used is the total usage of all requests.
 	stop  model.Stop
 	model string
 	used  model.Usage
@@ -179,8 +179,8 @@ func (a *answer) hasAction(parsed action.Action) bool {
 	})
 }
 
-// endRound records the outcome of a request. It returns err, but nil if err is errTooLarge: the answer is then cut off,
-// like an answer that reached the maximum number of tokens.
+// endRound records the outcome of a request, and returns err. If err is errTooLarge, it returns nil: the answer is cut
+// off, like an answer that reached the maximum number of tokens.
 func (a *answer) endRound(outcome model.Outcome, err error) error {
 	if errors.Is(err, errTooLarge) {
 		outcome.Stop, err = model.StopLength, nil

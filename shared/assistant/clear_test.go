@@ -148,7 +148,7 @@ func TestListDuringClear(t *testing.T) {
 	f.storeTurn(ada, projectID, "question", "answer")
 	direct := f.service // is not affected by the wire
 	wire := f.startWire()
-	wire.Before("GetItem", func() { // after the messages are read, and before the last clear is read
+	wire.Before("GetItem", func() { // after the messages, and before the ID of the last cleared message, are read
 		if err := ada.clear(t.Context(), direct, projectID); err != nil {
 			t.Error(err)
 		}
@@ -196,7 +196,7 @@ func TestInterruptedClear(t *testing.T) {
 	}
 	wire := f.startWire()
 	for _, operation := range []string{"Query", "BatchWriteItem"} {
-		wire.Before("Query", func() { wire.Break(operation, dynamotest.ServerError) }) // from the first query on
+		wire.Before("Query", func() { wire.Break(operation, dynamotest.ServerError) }) // after the first query
 		f.must(ada.clear(t.Context(), f.service, projectID))
 		if wire.Hits() == 0 {
 			t.Errorf("%s did not fail", operation)

@@ -12,8 +12,7 @@ import (
 	"devplatform/shared/id"
 )
 
-// jumpClock replaces the services with new ones whose clock is ahead by the given duration, or behind if the duration
-// is negative.
+// jumpClock moves the clock by the given duration, which may be negative, and replaces the services with new ones.
 func (f *fixture) jumpClock(by time.Duration) {
 	f.clock.Advance(by)
 	f.ids = id.NewGenerator(f.clock.Now, rand.Reader)
@@ -59,7 +58,7 @@ func TestConversationAfterClockGoesBack(t *testing.T) {
 	}
 }
 
-// Calls that are made while the clock shows another month do not count in this month. When a reservation is settled,
+// A call counts in the month that the clock shows. When a reservation is settled,
 // its tokens are returned to the month in which they were reserved.
 func TestQuotaAfterClockJumps(t *testing.T) {
 	t.Parallel()

@@ -20,8 +20,9 @@ import (
 
 // saveTurn stores a turn and settles its reservation in one transaction, even if ctx has ended. It is idempotent. If
 // the conversation was cleared after the turn began, saveTurn only settles the reservation and returns nil.
-// Errors: quota.ErrCancelled if the answer is complete but was cancelled; PROJECT_NOT_FOUND if the project was deleted
-// (the reservation is settled); the error classes of db, after which saveTurn may be called again.
+// Errors: quota.ErrCancelled if the status of the answer is Complete but the user has cancelled the answer;
+// PROJECT_NOT_FOUND if the project was deleted (the reservation is settled); the error classes of db, after which
+// saveTurn may be called again.
 func (s *Service) saveTurn(
 	ctx context.Context, projectID string, t conversation.Turn, settlement quota.Settlement,
 ) error {
@@ -101,7 +102,8 @@ func (s *Service) Messages(
 	return httpapi.ReadPage(ctx, s.cursors, scope, page, read, func(m MessageItem) string { return m.ID })
 }
 
-// deleteTime is the time that Clear spends on deleting messages. The next call of Clear deletes the remaining messages.
+// deleteTime is the maximum time that Clear spends on deleting messages. The next call of Clear deletes the
+// remaining messages.
 const deleteTime = 10 * time.Second
 
 // Clear deletes the messages of a project's conversation. It hides all messages with one write, and then deletes them

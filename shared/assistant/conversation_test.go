@@ -43,13 +43,13 @@ func (f *fixture) newReservation(userID string, tokens int) quota.Reservation {
 	return quota.Reservation{UserID: userID, MessageID: f.ids.New(id.Message), Tokens: tokens, Began: f.clock.Now()}
 }
 
-// reserve stores r. It fails if fewer than r.Tokens tokens are left.
+// reserve stores r. It fails if fewer than r.Tokens tokens remain.
 func (f *fixture) reserve(r quota.Reservation) error {
 	_, err := f.service.quota.Reserve(f.t.Context(), r, r.Tokens)
 	return err
 }
 
-// settle replaces r with the given numbers of input and output tokens.
+// settle settles r with the given numbers of used tokens.
 func (f *fixture) settle(r quota.Reservation, input, output int) error {
 	return f.service.quota.Settle(f.t.Context(), settlement(r, input, output))
 }
@@ -260,8 +260,8 @@ func TestLongMessages(t *testing.T) {
 	}
 }
 
-// If an answer does not fit into 1 MiB, the code, then the last actions and finally the end of the content are not
-// stored.
+// If an answer does not fit into 1 MiB, parts of it are removed: first the code, then the last actions, and finally the
+// end of the content.
 func TestTooLargeMessagesAreTruncated(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

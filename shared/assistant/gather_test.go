@@ -119,7 +119,7 @@ func TestPromptOfLargeProject(t *testing.T) {
 	}
 	facts := request.Facts
 	if facts.CurrentFile != largeFile || len(facts.Files) != 2 || !facts.Files[0].Cut {
-		t.Errorf("got the current file %q and %d files, want %q shortened and the named file",
+		t.Errorf("got the current file %q and %d files, want %q, shortened, and the named file",
 			facts.CurrentFile, len(facts.Files), largeFile)
 	}
 }

@@ -74,7 +74,7 @@ func TestConversationResponse(t *testing.T) {
 	if diff := cmp.Diff(want, got.Body); diff != "" {
 		t.Errorf("response (-want +got):\n%s", diff)
 	}
-	if got.Calls != 5 { // one more for the last clear
+	if got.Calls != 5 { // one more for the ID of the last cleared message
 		t.Errorf("got %d calls, want 5", got.Calls)
 	}
 
@@ -378,7 +378,7 @@ func TestListFaults(t *testing.T) {
 	for _, operation := range []string{"Query", "GetItem", "BatchGetItem"} {
 		wire.Break(operation, dynamotest.Throttled)
 		ada.Get(conversationURL(projectID)).Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
-		if operation != "BatchGetItem" { // BatchGetItem reads the access
+		if operation != "BatchGetItem" { // without BatchGetItem, access cannot be checked
 			grace.Get(conversationURL(projectID)).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
 		}
 	}

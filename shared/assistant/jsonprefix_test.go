@@ -86,7 +86,7 @@ func TestJSONPrefix(t *testing.T) {
 			t.Errorf("accept(%q): got true, want false", text)
 		}
 		if j.accept("}") {
-			t.Errorf("%q was rejected, but accepted after more text", text)
+			t.Errorf("accept(%q) after the rejected text %q: got true, want false", "}", text)
 		}
 	}
 }

@@ -95,8 +95,8 @@ func plausibleUsage(u model.Usage, r model.Request, received int) model.Usage {
 	return u
 }
 
-// watchForCancel polls whether the user has cancelled the answer, and then cancels its generation. It ignores read
-// errors, because it reads again at the next tick.
+// watchForCancel checks at each tick whether the user has cancelled the answer. If so, it cancels the generation. It
+// ignores read errors, because it reads again at the next tick.
 func (s *Service) watchForCancel(ctx context.Context, r quota.Reservation, cancel context.CancelCauseFunc) {
 	ticker := time.NewTicker(s.limits.CancelPoll)
 	defer ticker.Stop()

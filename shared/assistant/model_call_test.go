@@ -63,7 +63,8 @@ func TestModelErrors(t *testing.T) {
 		}
 		answer := messages[len(messages)-1]
 		if answer["status"] != "interrupted" || answer["content"] != partialText {
-			t.Errorf("%s after output: got answer %v, want %q, interrupted", tc.fault, answer, partialText)
+			t.Errorf("%s after output: got answer %v, want the content %q and the status interrupted",
+				tc.fault, answer, partialText)
 		}
 
 		f.model.enqueue(model.TaskGenerate, newResponse(partialText).withError(err))

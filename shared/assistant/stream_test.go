@@ -289,7 +289,8 @@ func TestAnswerIsStoredAfterClientDisconnects(t *testing.T) {
 	}
 }
 
-// abortingWriter is a http.ResponseWriter that panics when the response starts, like that of a server that aborts it.
+// abortingWriter is an http.ResponseWriter that panics when the response starts. It simulates a server that aborts the
+// response.
 type abortingWriter struct{ header http.Header }
 
 func (w abortingWriter) Header() http.Header       { return w.header }

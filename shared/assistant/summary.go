@@ -43,7 +43,8 @@ func summaryIsDue(m conversation.Memory) bool {
 	return len(m.Turns) >= summaryTurns || (len(m.Turns) > 1 && tokens > prompt.DefaultBudget().History*3/4)
 }
 
-// summaryRequest returns the request for a summary of the older half of the turns, and the last message that it covers.
+// summaryRequest returns the request for a summary of the older half of the turns, and the ID of the last message
+// that the summary covers.
 func summaryRequest(m conversation.Memory) (model.Request, string) {
 	older := m.Turns[:(len(m.Turns)+1)/2]
 	return prompt.Summarize(m.Summary, modelTurns(older), maxSummary), older[len(older)-1].Answer.ID
@@ -92,8 +93,8 @@ func (t *turn) summarize(ctx context.Context) (summary, error) {
 	return summary{text: strings.TrimSpace(text.String()), upTo: upTo, used: outcome.Usage}, nil
 }
 
-// finishSummary receives the summary. If the answer is complete, it waits up to SummaryWait for the summary before it
-// cancels it; otherwise it cancels it immediately.
+// finishSummary waits for the summary and adds its usage to the answer. If the summary is not ready after SummaryWait,
+// finishSummary cancels it. If the answer is not complete, finishSummary cancels the summary immediately.
 func (t *turn) finishSummary() {
 	if t.pendingSummary == nil {
 		return

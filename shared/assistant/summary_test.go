@@ -63,10 +63,10 @@ func TestFailingSummaries(t *testing.T) {
 	}
 }
 
-// If too few tokens are left for an answer and a summary, no summary is generated.
+// If too few tokens remain for an answer and a summary, no summary is generated.
 func TestNoSummaryWithoutTokens(t *testing.T) {
 	t.Parallel()
-	// After summaryTurns answers with 2,000 tokens each, 10,000 tokens are left. This is enough for a short answer, but
+	// After summaryTurns answers with 2,000 tokens each, 10,000 tokens remain. This is enough for a short answer, but
 	// less than the turn reserves for an answer, its repair and a summary.
 	f := newFixture(t, withLimits(func(l *Limits) { l.MonthlyTokens = 26_000 }))
 	ada := f.newUser("ada")

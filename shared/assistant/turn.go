@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	// maxOutput is the maximum length of an answer in tokens. If fewer than minOutput tokens are left for it, the model
+	// maxOutput is the maximum length of an answer in tokens. If fewer than minOutput tokens remain for it, the model
 	// is not called.
 	maxOutput = 8192
 	minOutput = 256
@@ -98,8 +98,8 @@ func (t *turn) gather(ctx context.Context) error {
 	return nil
 }
 
-// reserve reserves tokens for the answer, a repair, and a summary if one is due. If too few tokens are left for all of
-// them, but enough for a short answer, it reserves the tokens that are left, and no summary is generated.
+// reserve reserves tokens for the answer, a repair, and a summary if one is due. If too few tokens remain for all of
+// them, but enough for a short answer, it reserves all remaining tokens, and no summary is generated.
 // Errors: those of quota.Ledger.Reserve.
 func (t *turn) reserve(ctx context.Context) (err error) {
 	questionID, answerID := conversation.NewTurnIDs(t.ids, t.memory.Last)

@@ -101,8 +101,8 @@ func (s Store) Messages(ctx context.Context, projectID, after string, n int) ([]
 		if err != nil || len(messages) == 0 {
 			return nil, err
 		}
-		// clearedUpTo must be read after the messages. Otherwise a clear that begins between the two reads could delete
-		// some of the messages that are read, and the others would be returned.
+		// clearedUpTo must be read after the messages. Otherwise, a clear that begins between the two reads could
+		// delete some of the messages, and Messages would return the others.
 		clearedUpTo, err := s.clearedUpTo(ctx, projectID)
 		if err != nil {
 			return nil, err
@@ -251,8 +251,8 @@ func (s Store) Clear(ctx context.Context, projectID, upTo string, exists db.Writ
 	return err
 }
 
-// DeleteCleared deletes the messages up to and including upTo, oldest first. It stops when there are none left, or when
-// more returns false.
+// DeleteCleared deletes the messages up to and including upTo, oldest first. It stops when all of them are deleted, or
+// when more returns false.
 func (s Store) DeleteCleared(ctx context.Context, projectID, upTo string, more func() bool) error {
 	q := db.Query{Prefix: db.MessagesOf(projectID), KeysOnly: true, Limit: deletePageSize}
 	last := db.MessageKey(projectID, upTo, lastPart)

@@ -39,7 +39,7 @@ type fixture struct {
 	ledger   *Ledger
 }
 
-// newFixture returns a fixture whose limits are changed by change, unless it is nil.
+// newFixture returns a fixture. change changes its default limits; it may be nil.
 func newFixture(t *testing.T, change func(*Limits)) *fixture {
 	t.Helper()
 	f := &fixture{
@@ -159,7 +159,7 @@ func retryAfter(err error) string {
 	return clientError.Headers().Get("Retry-After")
 }
 
-// tokensLeft returns the number of tokens that are left according to an error, -1 if the error does not contain it.
+// tokensLeft returns the number of remaining tokens that an error reports, -1 if it reports none.
 func tokensLeft(err error) int {
 	if shortage, ok := errors.AsType[*shortageError](err); ok {
 		return shortage.left

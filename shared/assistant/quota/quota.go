@@ -100,9 +100,9 @@ var ErrInUse = fault.New(fault.CodeConflict,
 	"An answer with the same ID is already being generated. Send the request again to get a new answer.")
 
 // Reserve counts a call in the user's minute and reserves r.Tokens in the user's month, in one transaction. If there is
-// a limit for all users together, it also reserves the tokens in the month of all users. If fewer than r.Tokens are
-// left, but at least minTokens, it reserves all that are left. The field Tokens of the returned reservation is the
-// number of reserved tokens. Before it refuses a call, Reserve releases the reservations of the user's crashed
+// a limit for all users together, it also reserves the tokens in the month of all users. If fewer than r.Tokens
+// tokens remain, but at least minTokens, it reserves all remaining tokens. The field Tokens of the returned reservation
+// is the number of reserved tokens. Before it refuses a call, Reserve releases the reservations of the user's crashed
 // generations. Every reservation must be settled with Settle.
 // Errors: RATE_LIMITED with Retry-After, QUOTA_EXCEEDED, ErrInUse, the error classes of db.
 func (l *Ledger) Reserve(ctx context.Context, r Reservation, minTokens int) (Reservation, error) {
@@ -151,7 +151,7 @@ func (l *Ledger) releaseCrashed(ctx context.Context, r Reservation) (released bo
 	return released, nil
 }
 
-// left returns the number of tokens that were left when a reservation was refused.
+// left returns the number of tokens that remained when a reservation was refused.
 func (l Limits) left(refused *refusedError) int {
 	switch {
 	case refused.user == nil:
@@ -163,7 +163,8 @@ func (l Limits) left(refused *refusedError) int {
 	}
 }
 
-// exceeded returns the error for a reservation that was refused because only left tokens were left.
+// exceeded returns the error for a reservation that was refused because too few tokens remained. left is the number of
+// remaining tokens.
 func (l Limits) exceeded(refused *refusedError, m Month, left int) *fault.Error {
 	var message string
 	switch user := refused.user; {
@@ -189,7 +190,7 @@ func (l Limits) ExampleExceeded(at time.Time) *fault.Error {
 	return l.exceeded(usedUp, MonthOf(at), 0)
 }
 
-// shortageError is the cause of QUOTA_EXCEEDED. It reports how many tokens are left.
+// shortageError is the cause of QUOTA_EXCEEDED. It reports how many tokens remain.
 type shortageError struct {
 	left  int
 	cause error
@@ -204,8 +205,8 @@ func (e *shortageError) Unwrap() error { return e.cause }
 // Settle ends a reservation and executes the writes in more in the same transaction, even if ctx has ended. If the
 // reservation was settled before, Settle writes nothing and returns nil. A reservation that was released because its
 // generation was considered crashed can still be settled.
-// Errors: a db.ConditionError with indexes of more, if a condition of more fails (nothing is written); ErrCancelled;
-// the error classes of db, after which Settle may be called again.
+// Errors: a db.ConditionError with the indexes of the writes in more whose conditions failed (nothing is written);
+// ErrCancelled; the error classes of db, after which Settle may be called again.
 func (l *Ledger) Settle(ctx context.Context, s Settlement, more ...db.Write) error {
 	ctx = context.WithoutCancel(ctx) // the tokens were used, even if the client has disconnected
 	end := settlementWrite{Settlement: s, global: l.limits.GlobalMonthlyTokens > 0, at: l.now()}

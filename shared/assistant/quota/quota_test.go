@@ -47,7 +47,7 @@ func TestReservationsAreSettledOnce(t *testing.T) {
 	f.checkUsage(userID, may, Usage{Input: 1150, Output: 200, Taken: 1350, Calls: 2})
 }
 
-// Without a limit for all users, calls do not write a common item.
+// Without a limit for all users, calls do not write the usage record of all users.
 func TestGlobalUsageIsNotCountedWithoutALimit(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
@@ -67,7 +67,7 @@ func TestConcurrentReservationsDoNotExceedLimits(t *testing.T) {
 		users           int
 		wantReserved    int // the number of calls that succeed
 		wantCode        fault.Code
-		wantLeft        int // the number of tokens in the error
+		wantLeft        int // the number of remaining tokens in the error
 		wantTaken       int // by the first user; -1 if it depends on the order of the calls
 		wantGlobalTaken int
 	}{
@@ -135,7 +135,7 @@ func TestRefusedReservations(t *testing.T) {
 		limit, globalLimit int
 		used, reserved     int // before the call
 		tokens             int // of the call
-		wantLeft           int // the number of tokens in the error
+		wantLeft           int // the number of remaining tokens in the error
 		wantMessage        string
 	}{
 		"all tokens used": {
@@ -199,7 +199,7 @@ func TestRefusedReservations(t *testing.T) {
 	}
 }
 
-func TestReservationOfAllTokensLeft(t *testing.T) {
+func TestReservationOfAllRemainingTokens(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(l *Limits) { l.MonthlyTokens, l.GlobalMonthlyTokens = 1000, 1000 })
 	userID := f.newUserID()
@@ -267,7 +267,7 @@ func TestCrashedGenerationsAreReleased(t *testing.T) {
 		t.Errorf("got %d tokens taken by all users, want %d", got, taken+2000)
 	}
 
-	// A generation that was released, but was only slow, can still be settled once.
+	// If a generation was only slow, it can still be settled once after its reservation was released.
 	f.must(f.settle(crashed[0], 30, 4))
 	f.must(f.settle(crashed[0], 30, 4))
 	f.checkUsage(ada, may, Usage{Input: 1930, Output: 104, Taken: taken + 34, Calls: 8})
@@ -321,11 +321,11 @@ func TestTokensCountInMonthOfRequest(t *testing.T) {
 		f.checkUsage(id, june, Usage{})
 	}
 
-	f.must(f.reserve(f.newReservation(userID, 4500))) // crashes, too
+	f.must(f.reserve(f.newReservation(userID, 4500))) // also crashes
 	f.clock.Advance(9 * time.Minute)
 	f.must(f.settle(f.newReservation(userID, 1), 0, 0)) // was never reserved
 	f.clock.Advance(2 * time.Minute)
-	// Both crashed reservations are released. That of June makes this reservation possible.
+	// Both crashed reservations are released. This reservation needs the tokens that are released in June.
 	f.must(f.reserve(f.newReservation(userID, 600)))
 	if got := f.usage(userID, may).Taken; got != 123 {
 		t.Errorf("May: got %d tokens taken, want 123", got)

@@ -19,7 +19,7 @@ type store struct {
 
 // Usage is the usage of a user, or of all users together, in a month.
 type Usage struct {
-	// Input and Output are the tokens that models have read and generated.
+	// Input and Output are the numbers of tokens that models have read and generated.
 	Input  int `dynamodbav:"input"`
 	Output int `dynamodbav:"output"`
 	// Taken is the number of used and reserved tokens.
@@ -134,7 +134,7 @@ type settlementWrite struct {
 }
 
 // settle settles a reservation and executes more in the same transaction. If the generation has already ended, or if it
-// was cancelled and UnlessCancelled is set, settle writes nothing and returns the record of the generation as before.
+// was cancelled and UnlessCancelled is set, settle writes nothing, and before is the stored record of the generation.
 // In this case, err is nil unless a condition of more failed.
 func (s store) settle(ctx context.Context, end settlementWrite, more []db.Write) (before *generation, err error) {
 	generationAt, month := len(more), end.month().String()
