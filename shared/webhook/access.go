@@ -22,8 +22,9 @@ func (s *Service) checkWorkspace(ctx context.Context, caller httpapi.Caller, wor
 	return err
 }
 
-// checkNew returns the workspace of a new webhook: that of the project, or the workspace with the ID, or the caller's
-// personal one. It returns an error if the caller may not manage webhooks there.
+// checkNew returns the ID of the workspace of a new webhook: the project's workspace if the request names a project,
+// otherwise the requested workspace, or the caller's personal workspace if none is requested. It returns an error if
+// the caller may not manage webhooks there.
 func (s *Service) checkNew(ctx context.Context, caller httpapi.Caller, in NewWebhook) (workspaceID string, err error) {
 	if in.ProjectID == nil {
 		member, err := s.access.MembershipOrPersonal(ctx, caller.UserID, in.WorkspaceID)
@@ -45,10 +46,10 @@ func (s *Service) checkNew(ctx context.Context, caller httpapi.Caller, in NewWeb
 	return project.WorkspaceID, nil
 }
 
-// readIfAllowed finds the workspace of a webhook and calls read. It concurrently checks whether the caller may manage
-// the webhook. If the caller may not, it returns that error and not the error of read. It makes two calls to storage in
-// addition to those of read. Errors: errNoWebhook if the caller is not a member of the workspace, workspace.ErrDenied,
-// those of read.
+// readIfAllowed finds the workspace of a webhook and calls read. While read runs, it checks whether the caller may
+// manage the webhook. If both fail, it returns the error of the check. It makes two calls to storage in addition to
+// those of read. Errors: errNoWebhook if the webhook does not exist or the caller is not a member of its workspace,
+// workspace.ErrDenied, those of read.
 func (s *Service) readIfAllowed(
 	ctx context.Context, caller httpapi.Caller, webhookID string, read func(workspaceID string) error,
 ) error {

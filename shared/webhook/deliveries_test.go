@@ -169,7 +169,7 @@ func TestFilteringByStatusIsLimited(t *testing.T) {
 	}
 	first := ada.Get(path+"/deliveries?status=failed").Want(t, http.StatusOK)
 	if len(first.List("deliveries")) != 0 || first.Text("nextCursor") == "" || first.Calls != 3+filterCalls {
-		t.Errorf("got %s with %d calls, want an empty page and a cursor with %d calls", first.Raw, first.Calls, 3+filterCalls)
+		t.Errorf("got %s with %d calls, want an empty page, a cursor and %d calls", first.Raw, first.Calls, 3+filterCalls)
 	}
 	second := ada.Get(path+"/deliveries?status=failed&cursor="+first.Text("nextCursor")).Want(t, http.StatusOK)
 	if diff := cmp.Diff([]string{rare.ID}, second.Texts("deliveries", "id")); diff != "" {

@@ -53,7 +53,7 @@ type fixture struct {
 	keys         *config.Keys
 	ids          *id.Generator
 	users        *slicetest.Users
-	allowPrivate bool // of the next startService
+	allowPrivate bool // used by the next call of startService
 	service      *Service
 	server       *httptest.Server
 }

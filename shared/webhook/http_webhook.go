@@ -108,8 +108,8 @@ type newWebhookInput struct {
 // Validate checks the URL.
 func (in *newWebhookInput) Validate(v *httpapi.Validation) { v.Field("url", urlRule(&in.Body.URL)) }
 
-// urlRule returns the rule that a URL violates even if the service allows http URLs; "" if none. checkURL checks
-// whether HTTPS is required.
+// urlRule returns the rule that a URL violates; "" if none. It accepts http URLs. If the service requires HTTPS,
+// checkURL rejects them.
 func urlRule(url *string) string {
 	if url == nil || sender.CheckURL(*url, true) == nil {
 		return ""

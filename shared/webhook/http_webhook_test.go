@@ -258,7 +258,7 @@ func TestUpdateResetsHealthForANewEndpoint(t *testing.T) {
 				t.Errorf("the stored health (-want +got):\n%s", diff)
 			}
 			if after.DisabledReason != reason || response.Text("disabledReason") != reason {
-				t.Errorf("got the reason %q, in the response %q, want %q",
+				t.Errorf("got the stored reason %q and the reason %q in the response, want %q",
 					after.DisabledReason, response.Text("disabledReason"), reason)
 			}
 			if newGeneration := after.Generation != before.Generation; newGeneration != tc.newEndpoint {
@@ -306,7 +306,7 @@ func TestUpdateConflicts(t *testing.T) {
 	}
 }
 
-// An operation succeeds, and takes effect once, if storage executes a write and its response is lost, or throttles it.
+// If the response to a write is lost, or storage throttles the write, the operation succeeds and takes effect once.
 func TestLostResponses(t *testing.T) {
 	t.Parallel()
 	for _, fault := range []dynamotest.Fault{dynamotest.LostReply, dynamotest.Throttled} {

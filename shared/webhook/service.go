@@ -1,6 +1,6 @@
 // Package webhook manages subscriptions to events: webhooks, their secrets, and the HTTP endpoints with which their
-// owners list, test and repeat deliveries. Package delivery delivers the events and defines the records that both
-// packages store. It must not depend on callers, access rules or HTTP.
+// owners test webhooks, list deliveries and send them again. Package delivery delivers the events and defines the
+// records that both packages store. Package delivery must not depend on callers, access rules or HTTP.
 package webhook
 
 import (

@@ -118,7 +118,7 @@ func (s store) deleteOrphans(ctx context.Context, workspaceID string) error {
 
 // revise stores the next revision of the settings and returns the stored webhook. It changes the health only if the
 // endpoint is a new one. Error: db.ErrStale if the webhook was changed or deleted after it was read, or if the response
-// to this write was lost. In the last case, a second decision finds that nothing changes.
+// to this write was lost. If it was lost, the caller's next try finds that the webhook already has the settings.
 func (s store) revise(ctx context.Context, read, next delivery.Webhook) (delivery.Webhook, error) {
 	update := expression.Set(expression.Name("url"), expression.Value(next.URL)).
 		Set(expression.Name("events"), expression.Value(next.Events)).

@@ -32,7 +32,7 @@ type batch struct {
 func (w *Worker) Handle(ctx context.Context, received []lambdafn.QueueMessage) []error {
 	errs := make([]error, len(received))
 	var messages []message
-	var indexes []int // of messages, in received
+	var indexes []int // the index in received of each message
 	for i, r := range received {
 		m, err := parseMessage(r.Body)
 		if err != nil {
@@ -344,8 +344,8 @@ func (a *attempt) saveHealth(ctx context.Context) {
 	}
 }
 
-// maxReceives limits how often a message is returned to the queue for the next redelivery without a delay. The queue
-// moves a message to its dead-letter queue after ten receives.
+// maxReceives limits how often a message can be returned to the queue, without a delay, for the next redelivery. The
+// queue moves a message to its dead-letter queue after ten receives.
 const maxReceives = 7
 
 // requeue returns the message to the queue if the next attempt is soon. Otherwise the retry job sends a new one.

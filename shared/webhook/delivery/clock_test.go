@@ -48,8 +48,8 @@ func TestDeliveriesWhenTheClockJumpsAhead(t *testing.T) {
 }
 
 // The clock was ahead and is set back while deliveries wait, and while a delivery is leased to a function that was
-// killed. No delivery is sent twice because of this, and all deliveries are finished soon after the clock reaches the
-// earlier time again.
+// killed. No delivery is sent twice because of this. All deliveries are finished soon after the clock again reaches the
+// time from which it was set back.
 func TestDeliveriesWhenTheClockIsSetBack(t *testing.T) {
 	t.Parallel()
 	for _, by := range []time.Duration{10 * time.Second, time.Hour, 24 * time.Hour} {

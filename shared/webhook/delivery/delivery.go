@@ -54,8 +54,9 @@ type Delivery struct {
 	// LeaseUntil is the end of the lease of the attempt in progress; nil if no attempt is in progress. Until then, the
 	// attempt belongs to the worker that began it.
 	LeaseUntil *clock.Timestamp `dynamodbav:"leaseUntil,omitempty"`
-	// Due and DueAt are the keys in the index of due deliveries; absent unless pending. At DueAt the retry job sends a
-	// new message, unless the delivery was changed before. Wakes counts these messages since the last such change.
+	// Due and DueAt are the keys in the index of due deliveries; absent unless pending. At DueAt, the retry job sends a
+	// new message, unless the delivery changes earlier. Wakes counts the messages of the retry job since the latest
+	// change.
 	Due   string           `dynamodbav:"due,omitempty"`
 	DueAt *clock.Timestamp `dynamodbav:"dueAt,omitempty"`
 	Wakes int              `dynamodbav:"wakes,omitempty"`

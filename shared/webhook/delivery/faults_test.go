@@ -41,7 +41,7 @@ type faultInjector struct {
 	counts map[string]int // of the injected faults
 }
 
-// inject reports whether a fault occurs, which it does with the given probability.
+// inject decides at random whether a fault occurs, with the given probability. It counts the faults.
 func (i *faultInjector) inject(fault string, probability float64) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -77,7 +77,7 @@ func invocationOf(ctx context.Context) *invocation {
 
 var errKilled = errors.New("the function was killed")
 
-// step counts a step of the invocation: each call has one before and one after it. It returns errKilled if the
+// step counts a step of the invocation. There is one step before and one after each call. step returns errKilled if the
 // invocation was killed. A nil invocation is never killed.
 func (v *invocation) step() error {
 	if v == nil {
@@ -249,7 +249,7 @@ func (ft *faultTest) subscribeWorkspaces() (workspaces [][]Webhook) {
 	return workspaces
 }
 
-// send simulates an endpoint that may fail. The function may be killed immediately before and after the request.
+// send simulates an endpoint that may fail. The function may be killed immediately before or after the request.
 func (ft *faultTest) send(ctx context.Context, r sender.Request) sender.Result {
 	v := invocationOf(ctx)
 	if err := v.step(); err != nil {

@@ -132,7 +132,8 @@ func (f *fixture) now() time.Time { return time.UnixMilli(f.millis.Load()).UTC()
 
 func (f *fixture) advance(d time.Duration) { f.millis.Add(d.Milliseconds()) }
 
-// subscribe stores a webhook that subscribes to all events of a workspace. Each change is applied before.
+// subscribe stores a webhook that subscribes to all events of a workspace. The changes are applied before the
+// webhook is stored.
 func (f *fixture) subscribe(workspaceID, url string, change ...func(*Webhook)) Webhook {
 	f.t.Helper()
 	now := clock.Stamp(f.now())

@@ -140,7 +140,7 @@ func inPeriod(deliveries []Delivery, since, until time.Time) (selected []Deliver
 	return selected, false
 }
 
-// recoverAll sends the recoverable ones among the deliveries again, and returns their number.
+// recoverAll sends the recoverable deliveries again, and returns their number.
 func (l Log) recoverAll(ctx context.Context, deliveries []Delivery) (int, error) {
 	restart := func(d Delivery) (Delivery, bool) {
 		now := l.Clock()

@@ -209,11 +209,11 @@ func TestRunThatTimesOutIsContinued(t *testing.T) {
 		t.Error(err)
 	}
 	if n, wakes := f.purgeQueue(), f.onlyDelivery().Wakes; n != 0 || wakes != 0 {
-		t.Errorf("got %d messages and %d wakes by the run without time, want none", n, wakes)
+		t.Errorf("got %d messages and %d wakes after the run without time, want none", n, wakes)
 	}
 	f.runRetryJob()
 	if n := f.purgeQueue(); n != 1 {
-		t.Errorf("got %d messages by the next run, want 1", n)
+		t.Errorf("got %d messages after the next run, want 1", n)
 	}
 }
 
@@ -350,7 +350,7 @@ func TestUnavailableKeys(t *testing.T) {
 // The result of an attempt is stored even if responses are lost repeatedly, so that the request is not sent twice.
 func TestRecordIsRetried(t *testing.T) {
 	t.Parallel()
-	const claims, lostResponses = 1, 2 * dynamotest.Attempts // twice as many as one call of the SDK retries
+	const claims, lostResponses = 1, 2 * dynamotest.Attempts // twice the attempts of one SDK call
 	updates := 0
 	f := newFixture(t, func(next http.RoundTripper) http.RoundTripper {
 		return roundTripFunc(func(r *http.Request) (*http.Response, error) {

@@ -43,7 +43,7 @@ func TestSealing(t *testing.T) {
 		otherByte := rapid.ByteRange('0', 'z').Filter(func(b byte) bool { return b != sealed[i] }).Draw(r, "byte")
 		changed := sealed[:i] + string(otherByte) + sealed[i+1:]
 		if opened, err := s.open(t.Context(), webhookA, changed); !isLost(err) {
-			r.Fatalf("open %q, of which one byte was changed: got %q, %v, want an error", changed, opened, err)
+			r.Fatalf("open %q, in which one byte was changed: got %q, %v, want an error", changed, opened, err)
 		}
 	})
 	for _, text := range []string{"", "k1", "k1.", ".", "k1.AAAA", "k1.*", "k2." + strings.Repeat("A", 60)} {

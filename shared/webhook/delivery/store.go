@@ -17,7 +17,7 @@ import (
 const (
 	attrDueAt   = "dueAt"
 	attrWakes   = "wakes"   // projected into the index: it determines the time of the next wake
-	attrWokenBy = "wokenBy" // random ID of the latest wake: identifies it if its response was lost
+	attrWokenBy = "wokenBy" // random ID of the latest wake: identifies the wake if the response to the write was lost
 )
 
 // Store reads webhooks, and reads and writes their deliveries. Package webhook writes the settings of webhooks.
@@ -119,7 +119,7 @@ func (s Store) add(ctx context.Context, d Delivery) (bool, error) {
 	return err == nil, err
 }
 
-// save stores the next version of a delivery and returns it with its version number. read is the version before it.
+// save stores the next version of a delivery and returns it with its version number. read is the previous version.
 // save is for use within db.Retry. Error: db.ErrStale if the stored delivery is not the version that was read.
 func (s Store) save(ctx context.Context, read, next Delivery) (Delivery, error) {
 	next.Version, next.Writer = read.Version+1, rand.Text()
@@ -193,7 +193,7 @@ func attemptChanges(read, next []Attempt) (update expression.UpdateBuilder, err 
 }
 
 // hasText returns a function that reports whether an item has an attribute with this text. If the response to a write
-// was lost, a repetition of the write recognizes the result of the first one by it.
+// was lost, the text shows the retry that the first write was executed.
 func hasText(attribute, text string) func(db.Item) bool {
 	return func(stored db.Item) bool {
 		value, ok := stored[attribute].(*types.AttributeValueMemberS)

@@ -24,7 +24,7 @@ const (
 	attrLastAt         = "lastAt"
 	attrLastStatus     = "lastStatus"
 	attrProbeUntil     = "probeUntil"
-	attrProbeBy        = "probeBy" // random ID of the latest probe lease: identifies it if its response was lost
+	attrProbeBy        = "probeBy" // random ID of the latest probe lease: identifies it if the response was lost
 )
 
 // endpointUpdate returns a write that updates a webhook on the condition that its endpoint was not changed after w was

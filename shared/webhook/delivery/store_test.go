@@ -57,7 +57,7 @@ func TestSaveWritesOnlyChanges(t *testing.T) {
 	}
 }
 
-// After every transition, the stored delivery is the one that save returns, also when the oldest attempts are dropped.
+// After every transition, the stored delivery is the one that save returns, even if the oldest attempts are dropped.
 func TestSaveStoresEveryTransition(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -133,7 +133,7 @@ func TestSaveAfterAWake(t *testing.T) {
 	}
 	claimed, _ := read.claimed(w, midnight, 0)
 	if !claimed.DueAt.Equal(*read.DueAt) {
-		t.Fatalf("the claim is due at %v, want the time %v that was read", claimed.DueAt, read.DueAt)
+		t.Fatalf("the claimed delivery is due at %v, want the time %v that was read", claimed.DueAt, read.DueAt)
 	}
 	if _, err := f.store.save(t.Context(), read, claimed); err != nil {
 		t.Fatal(err)

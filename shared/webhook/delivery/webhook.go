@@ -42,9 +42,8 @@ type PreviousSecret struct {
 	Until  clock.Timestamp `dynamodbav:"until"`
 }
 
-// wants reports whether the webhook subscribes to an event of its workspace. at is the time of the event. It also does
-// so while the service has the webhook disabled: then the deliveries are stored as failed, so that they can be
-// recovered.
+// wants reports whether the webhook subscribes to an event of its workspace. at is the time of the event. A webhook
+// that the service disabled still subscribes: its deliveries are stored as failed, so that they can be recovered.
 func (w Webhook) wants(e event.Record, at time.Time) bool {
 	disabledByOwner := !w.Active && w.DisabledReason == ""
 	otherProject := w.ProjectID != "" && w.ProjectID != e.ProjectID

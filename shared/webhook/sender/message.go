@@ -15,8 +15,8 @@ import (
 	"syscall"
 )
 
-// The messages for the owner of an endpoint. They never contain the text of a Go error, because it contains addresses
-// and internals of the client.
+// The messages for the owner of an endpoint. They never contain the text of a Go error, because such a text contains
+// addresses and internals of the client.
 const (
 	messageURL            = "the url is not valid"
 	messageAborted        = "the attempt was interrupted before the response was complete"
@@ -62,8 +62,8 @@ func (s *Sender) withoutResponse(ctx context.Context, stage int32, err error) Re
 	}
 }
 
-// setIncomplete completes the result of a response whose body is incomplete. If the status is a failure, its message is
-// kept and the reason is appended.
+// setIncomplete sets the error of the result of a response whose body is incomplete. If the status is a failure, its
+// message is kept and the reason is appended.
 func (s *Sender) setIncomplete(ctx context.Context, result *Result) {
 	reason := messageIncomplete
 	switch cause := context.Cause(ctx); {

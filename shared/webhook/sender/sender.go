@@ -44,7 +44,7 @@ type Result struct {
 	Error      string        // a message for the owner of the endpoint; "" after a success
 	Response   string        // the beginning of the response body: at most 1 KiB of valid UTF-8 that is safe to print
 	TimedOut   bool          // the endpoint, or the lookup of its name, took too long
-	Aborted    bool          // the caller's context ended before the attempt; the endpoint did not fail
+	Aborted    bool          // the caller's context ended before the attempt was complete; the endpoint did not fail
 	RetryAfter time.Duration // the wait that a 429 or 503 asked for; 0 if it asked for none
 	Gone       bool          // the status is 410: the endpoint no longer accepts deliveries
 }

@@ -78,7 +78,7 @@ func TestNumericHostsAreRejected(t *testing.T) {
 	t.Parallel()
 	private := listen(t, "127.0.0.1:0", respond("HTTP/1.1 200 OK\r\n\r\n"))
 	hosts := []string{
-		// The endpoint
+		// The address of the endpoint
 		"2130706433", "017700000001", "0x7f000001", "0X7F000001", "0177.0.0.1", "0177.0.0.01", "0x7f.0.0.1", "0x7f.1",
 		"127.1", "127.0.1", "127.0.0.01", "127.0.0.1.", "2130706433.",
 		// Other addresses that are not public

@@ -78,7 +78,7 @@ func TestHTTPVersionsOverTLS(t *testing.T) {
 	}
 }
 
-// An endpoint can slow down or close its connection. So each attempt has its own, also to the same host.
+// An endpoint can slow down or close a connection. So each attempt uses its own connection, even to the same host.
 func TestConcurrentAttemptsUseSeparateConnections(t *testing.T) {
 	t.Parallel()
 	const attempts = 8

@@ -21,7 +21,7 @@ import (
 // with 1.
 type sample struct {
 	command []string
-	quiet   bool // prints nothing, also if the signature is not valid
+	quiet   bool // prints nothing, even if the signature is not valid
 }
 
 // TestGuideSamples runs every program in VERIFYING.md, exactly as it is in the document.
@@ -209,7 +209,7 @@ func newPythonSample(t *testing.T, code string) sample {
 // ownSecret is a secret that an owner chose, without the prefix.
 const ownSecret = "pässword with spaces' \"$HOME * 鍵"
 
-// binaryBody is a body that differs from its text in any encoding.
+// binaryBody is a body that is not valid UTF-8, so that a sample must verify the raw bytes.
 var binaryBody = []byte("{\"name\":\"Zoë\",\"text\":\"line\\n\"}\r\n\x00\xff ")
 
 // checkStandard checks a sample with the headers of Standard Webhooks and all kinds of secrets.
@@ -330,7 +330,7 @@ func checkService(t *testing.T, s sample) {
 		{"empty secret", "", plain("", body), body, false},
 		{"changed digit", newSecret, valid[:len(valid)-1] + changed, body, false},
 		{"signature without its last digits", newSecret, valid[:len(valid)-2], body, false},
-		{"signature with another digit", newSecret, valid + "0", body, false},
+		{"signature with an extra digit", newSecret, valid + "0", body, false},
 		{"signature without an algorithm", newSecret, strings.TrimPrefix(valid, "sha256="), body, false},
 		{"algorithm without a signature", newSecret, "sha256=", body, false},
 		{"empty header", newSecret, "", body, false},

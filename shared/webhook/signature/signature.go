@@ -40,7 +40,7 @@ const (
 //
 //   - X-Service-Signature is "sha256=" and the hex HMAC-SHA256 of the raw body. The key consists of all bytes of the
 //     newest secret, including any prefix.
-//   - X-Service-Event is the event type, X-Service-Delivery the ID of the delivery, and X-Service-Timestamp at in
+//   - X-Service-Event is the event type, X-Service-Delivery is the ID of the delivery, and X-Service-Timestamp is at in
 //     RFC 3339 with milliseconds.
 //   - webhook-id is the ID of the event, and webhook-timestamp is at in Unix seconds. webhook-signature contains
 //     "v1,<base64>" for each secret, separated by spaces: the HMAC-SHA256 of id.timestamp.body

@@ -171,7 +171,7 @@ func FuzzSign(f *testing.F) {
 	})
 }
 
-// verify checks each secret with the official library, with the constructor that accepts it.
+// verify checks each secret with the official library. It uses the constructor that accepts the secret.
 func verify(t interface{ Fatalf(string, ...any) }, secrets []string, body []byte, header http.Header) {
 	for _, secret := range secrets {
 		webhook, err := standardwebhooks.NewWebhookRaw([]byte(secret))
