@@ -246,7 +246,7 @@ func GenerationsOf(userID string) Prefix {
 // for their next attempt. More than one partition spreads the load.
 const DueShards = 16
 
-// DuePartition returns the partition key of a shard of that index. Shards count from 0.
+// DuePartition returns the partition key of a shard of the index "due". Shards count from 0.
 func DuePartition(shard int) string { return "DUE" + separator + strconv.Itoa(shard) }
 
 func webhookPK(webhookID string) string { return join("WEBHOOK", idPart(id.Webhook, webhookID)) }
