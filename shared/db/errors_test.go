@@ -170,8 +170,8 @@ func TestDoRetriesConflicts(t *testing.T) {
 	}
 }
 
-// lossyProxy is a proxy in front of DynamoDB. It forwards all requests, but drops the connection instead of sending some
-// of the responses.
+// lossyProxy is a proxy in front of DynamoDB. It forwards all requests, but drops the connection instead of sending
+// some of the responses.
 type lossyProxy struct {
 	proxy  *httputil.ReverseProxy
 	losses atomic.Int32 // the number of responses to drop, from the next one

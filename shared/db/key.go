@@ -127,7 +127,7 @@ func SlugsOf(workspaceID, base string) Prefix {
 	return newPrefix(workspacePK(workspaceID), join("SLUG", base))
 }
 
-// TreeKey returns the key of the item that finds a project by its ID and counts its files.
+// TreeKey returns the key of the item that maps a project's ID to its workspace and counts the project's files.
 func TreeKey(projectID string) Key { return newKey(projectPK(projectID), "TREE") }
 
 // ProjectPartition selects all items that are stored under the ID of a project, in any table.
