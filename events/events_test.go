@@ -45,8 +45,8 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// requests lists the samples of requests, with the responses of functions without data if the samples are sent in this
-// order. The session cookies of the samples are not valid.
+// requests lists the samples of requests with the expected responses. They are the responses of functions with empty
+// tables that receive the samples in this order. The session cookies of the samples are not valid.
 var requests = []struct {
 	file   string // the name without .json
 	status int    // the status of the response
@@ -280,8 +280,8 @@ func TestSampleResponses(t *testing.T) {
 	}
 }
 
-// TestSamplesAreValid invokes the functions with the samples and a valid session. Without a session, functions respond
-// before they validate the body and the query. None of these may be rejected.
+// TestSamplesAreValid checks that the functions accept the body and the query of each sample. It uses a valid session,
+// because without a session, the functions respond before they validate the body and the query.
 func TestSamplesAreValid(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -388,7 +388,7 @@ func newFixture(t *testing.T) *fixture {
 		t.Fatal(err)
 	}
 	f.functions = map[string]*apigateway.Handler{
-		"AiFunction": apigateway.New(httpapi.NewRouter( // the deployed function streams; complete responses are equal
+		"AiFunction": apigateway.New(httpapi.NewRouter( // the deployed function streams the same responses
 			httpapi.Config{Logger: logger, Auth: sessions, Clock: time.Now}, ai.Register)),
 		"AuthFunction": apigateway.New(accounts.Router(config.Edge{})),
 		"DocsFunction": apigateway.New(httpapi.NewRouter( // the deployed function streams, like AiFunction

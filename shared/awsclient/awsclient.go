@@ -19,7 +19,7 @@ import (
 	"devplatform/shared/config"
 )
 
-// MaxAttempts is the number of attempts of a call, the first one included.
+// MaxAttempts is the number of attempts of a call, including the first one.
 const MaxAttempts = 4
 
 // Timeouts of one attempt. A function runs for at most 20 s, and clients wait for less time than that, so a call should

@@ -66,7 +66,7 @@ func (c *cache[T]) get(ctx context.Context) (T, error) {
 	return c.await(ctx, loaded)
 }
 
-// refresh returns the secret, and fetches it again first unless the last fetch began less than age ago. If the fetch
+// refresh returns the secret, but first fetches it again if the last fetch began at least age ago. If the fetch
 // fails, the previous value remains in the cache. Errors: ErrUnavailable.
 func (c *cache[T]) refresh(ctx context.Context, age time.Duration) (T, error) {
 	c.mu.Lock()

@@ -27,7 +27,7 @@ type AWS struct {
 	BedrockEndpoint string `env:"AWS_ENDPOINT_URL_BEDROCK_RUNTIME"`
 }
 
-// Tables names the DynamoDB tables of users and of workspaces and projects.
+// Tables names two DynamoDB tables: one for users, and one for workspaces and projects.
 type Tables struct {
 	Accounts string `env:"ACCOUNTS_TABLE,required,notEmpty"`
 	Projects string `env:"PROJECTS_TABLE,required,notEmpty"`
@@ -63,11 +63,12 @@ type SecretNames struct {
 
 // Edge configures how clients reach the service.
 type Edge struct {
-	// AppURL is the origin at which browsers reach the service. If it is empty, it is the origin of the gateway.
+	// AppURL is the origin at which browsers reach the service. If it is empty, browsers use the origin of the gateway.
 	AppURL Origin `env:"APP_URL"`
 	// AllowedOrigins are the same-site origins whose pages may call the service.
 	AllowedOrigins []Origin `env:"ALLOWED_ORIGINS"`
-	// CookiePlainHTTP also sets a session cookie for clients that use plain http. Only the local platform sets it.
+	// CookiePlainHTTP also sets a session cookie for clients that use plain http. Only the local platform sets this
+	// variable.
 	CookiePlainHTTP bool `env:"COOKIE_PLAIN_HTTP"`
 }
 

@@ -28,8 +28,8 @@ const (
 
 // Keys is the key ring: a secret such as {"current":"k1","k1":"<random>"}. New signatures and encryptions use the
 // current key. An older key must stay in the ring as long as data that was signed or encrypted with it is in use. The
-// key for each purpose is derived from a key of the ring with HKDF-SHA256, so that a leak of one reveals nothing about
-// the others.
+// key for each purpose is derived from a key of the ring with HKDF-SHA256, so that a leak of one derived key
+// reveals nothing about the others.
 type Keys struct{ cache *cache[ring] }
 
 type ring struct {

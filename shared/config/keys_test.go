@@ -88,7 +88,7 @@ func TestKeysAreDerivedWithHKDF(t *testing.T) {
 	}
 	other, err := keys.Derive(t.Context(), "k1", "cursor")
 	if err != nil || string(other) == string(key) {
-		t.Errorf("got error %v, or the same key for another purpose", err)
+		t.Errorf("another purpose: got key %x, %v, want a different key", other, err)
 	}
 }
 
@@ -206,7 +206,7 @@ func TestFailedFetchIsRetriedLater(t *testing.T) {
 		t.Errorf("got %d fetches, want retries", fetches)
 	}
 	if _, _, err = keys.Current(t.Context(), "x"); !errors.Is(err, config.ErrUnavailable) || secret.fetches() != fetches {
-		t.Errorf("got error %v after %d more fetches, want ErrUnavailable without one", err, secret.fetches()-fetches)
+		t.Errorf("got error %v after %d more fetches, want ErrUnavailable without a fetch", err, secret.fetches()-fetches)
 	}
 	secret.set(`{"current":"k1","k1":"`+key1+`"}`, nil)
 	clk.advance(time.Second)

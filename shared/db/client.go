@@ -1,9 +1,9 @@
-// Package db is the storage layer that the store files of all slices share: the DynamoDB client, reads that ignore
+// Package db is the storage layer that the store files of all services share: the DynamoDB client, reads that ignore
 // expired items, conditional writes and transactions, the retry loop of optimistic concurrency, pages and cursors,
 // and the classes of errors.
 //
 // It also defines the layout of the tables: every key is built in key.go, from validated parts, so that no ID or path
-// can forge the key of another item. The slices define the attributes of items and the meaning of failed conditions.
+// can forge the key of another item. The services define the attributes of items and the meaning of failed conditions.
 package db
 
 import (

@@ -170,11 +170,11 @@ func TestDoRetriesConflicts(t *testing.T) {
 	}
 }
 
-// lossyProxy is a proxy in front of DynamoDB. It forwards all requests, but for the next losses requests it drops the
-// connection instead of sending the response.
+// lossyProxy is a proxy in front of DynamoDB. It forwards all requests, but drops the connection instead of sending
+// some of the responses.
 type lossyProxy struct {
 	proxy  *httputil.ReverseProxy
-	losses atomic.Int32
+	losses atomic.Int32 // the number of responses to drop, from the next one
 }
 
 func (p *lossyProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -17,7 +17,7 @@ import (
 // due is an index that projects the keys and the expiry only.
 var due = db.Index{Name: "due", PK: "due", SK: "dueAt"}
 
-// newIndexedTable creates a table with that index in a new DynamoDB.
+// newIndexedTable creates a table with the index due in a new DynamoDB.
 func newIndexedTable(t *testing.T) (*db.Client, db.Table, *fakeClock) {
 	t.Helper()
 	endpoint := dynamotest.StartServer(t)

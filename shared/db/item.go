@@ -89,7 +89,7 @@ func (a *attribute) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// attributeValue decodes the value of an attribute of a type.
+// attributeValue decodes the value of an attribute. name is the name of its type, such as "S".
 func attributeValue(name string, data jsontext.Value) (types.AttributeValue, error) {
 	if data.Kind() == 'n' {
 		return nil, errors.New("the value of an attribute is null")

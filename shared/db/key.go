@@ -127,7 +127,7 @@ func SlugsOf(workspaceID, base string) Prefix {
 	return newPrefix(workspacePK(workspaceID), join("SLUG", base))
 }
 
-// TreeKey returns the key of the item that finds a project by its ID and counts its files.
+// TreeKey returns the key of the item that maps a project's ID to its workspace and counts the project's files.
 func TreeKey(projectID string) Key { return newKey(projectPK(projectID), "TREE") }
 
 // ProjectPartition selects all items that are stored under the ID of a project, in any table.
@@ -246,7 +246,7 @@ func GenerationsOf(userID string) Prefix {
 // for their next attempt. More than one partition spreads the load.
 const DueShards = 16
 
-// DuePartition returns the partition key of a shard of that index. Shards count from 0.
+// DuePartition returns the partition key of a shard of the index "due". Shards count from 0.
 func DuePartition(shard int) string { return "DUE" + separator + strconv.Itoa(shard) }
 
 func webhookPK(webhookID string) string { return join("WEBHOOK", idPart(id.Webhook, webhookID)) }

@@ -116,11 +116,11 @@ func projection(attributes []string) (*string, map[string]string) {
 }
 
 // Index is a global secondary index of a table: its name, and the attributes that are its partition key and its sort
-// key. Both are strings. The index contains the items that have both.
+// key. Both are strings. The index contains the items that have both attributes.
 type Index struct{ Name, PK, SK string }
 
-// IndexKey is the position of an item in a partition of an index: its sort key there and, because items may share
-// that, its key in the table.
+// IndexKey is the position of an item in a partition of an index: its sort key in the index, and its key in the table,
+// because several items may have the same sort key.
 type IndexKey struct {
 	Sort string
 	Key  Key

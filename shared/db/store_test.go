@@ -101,7 +101,7 @@ func TestSingleWrites(t *testing.T) {
 	}
 	err = do(t, client, table.Delete(key).If(isTwo))
 	if !errors.Is(err, db.ErrConditionFailed) || db.OldItem(err, 0) != nil {
-		t.Errorf("got error %v with old item %v, want ErrConditionFailed without it", err, db.OldItem(err, 0))
+		t.Errorf("got error %v with old item %v, want ErrConditionFailed without an old item", err, db.OldItem(err, 0))
 	}
 	if old := mustDo(t, client, table.Delete(key)); value(old) != "3" {
 		t.Errorf("Delete returned %v, want the old item", old)

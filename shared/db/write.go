@@ -14,8 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// Write is a change of one item. A Table's Put, Create, Update, Delete and Check return one. Its own methods return a
-// changed copy.
+// Write is a change of one item. A Table's Put, Create, Update, Delete and Check return one. The methods of Write
+// return a changed copy.
 type Write struct {
 	kind    writeKind
 	table   string

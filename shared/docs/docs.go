@@ -108,7 +108,7 @@ func decompress(compressed []byte) ([]byte, error) {
 }
 
 // OpenAPI is the OpenAPI 3.1 document of the whole API. `make openapi` generates it, and a test compares it with the
-// code. It is not generated when the function starts, because that would link all slices into the function.
+// code. It is not generated when the function starts, because that would link all services into the function.
 //
 //go:embed openapi.json
 var OpenAPI []byte

@@ -127,7 +127,7 @@ func TestFiles(t *testing.T) {
 		}
 	}
 	pages, err := fs.Glob(own, "page/*")
-	if err != nil || len(pages) != 4 { // the index, and three files in the map above
+	if err != nil || len(pages) != 4 { // index.html and the three other files of the page
 		t.Errorf("got the files %v, error %v, want 4", pages, err)
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/swaggest/swgui/v5/static"
 )
 
-// pagePolicy is the Content-Security-Policy of the page. It allows only scripts, styles and requests of this origin,
-// and no inline ones. Swagger UI sets some styles through the DOM, which a policy does not restrict, and its style
-// sheet contains icons as data URLs.
+// pagePolicy is the Content-Security-Policy of the page. It allows only scripts and styles from this origin, and only
+// requests to this origin. It does not allow inline scripts or styles. Swagger UI sets some styles through the DOM,
+// which a policy does not restrict, and its style sheet contains icons as data URLs.
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 

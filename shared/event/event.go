@@ -92,11 +92,12 @@ func patterns() map[string]bool {
 }
 
 // Subscribable returns the patterns that a webhook can subscribe to, sorted: the types of events, including those
-// that nothing emits yet, their groups, and Everything.
+// that are not emitted yet, their groups, and Everything.
 func Subscribable() []string { return slices.Sorted(maps.Keys(subscribable)) }
 
 // Matches reports whether a subscription to a pattern includes events of a type. A pattern that Subscribable does not
-// return matches no type. A type that this version does not know, but a later one does, matches its group.
+// return matches no type. A type that only a later version of the code knows matches Everything and the pattern of its
+// group.
 func Matches(pattern string, t Type) bool {
 	if !subscribable[pattern] || types[t].source == test {
 		return false

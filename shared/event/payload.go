@@ -47,7 +47,7 @@ type Project struct {
 	WorkspaceID string `json:"workspaceId,omitempty" doc:"The ID of the project's workspace" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 }
 
-// File is a file in an event. A deleted file is described as it was before.
+// File is a file in an event. A deleted file is described as it was before the deletion.
 type File struct {
 	Path    string `json:"path" doc:"The file's path in the project" example:"/src/app.ts"`
 	Size    int    `json:"size" doc:"The file's size in bytes" example:"4"`

@@ -21,7 +21,8 @@ const (
 	maxDepth = 32
 	// maxName is the maximum length in bytes of a field name in an error message.
 	maxName = 100
-	// maxProblems is the maximum number of problems that are collected for one field, and of those about NUL.
+	// maxProblems is the maximum number of problems that are collected for one field, and the maximum number of
+	// problems about NUL.
 	maxProblems = 20
 )
 
@@ -275,8 +276,9 @@ func (d *decoder) syntaxError(err error) error {
 	return fault.Invalid(fault.Field(name, "must not be given more than once"))
 }
 
-// name returns the path of the current value, such as "operations[0].path". It returns "body" for the body itself, and
-// for a path that is too long or contains unprintable characters, which only an unknown field can have.
+// name returns the path of the current value, such as "operations[0].path". It returns "body" for the body itself. It
+// also returns "body" for a path that is too long or contains unprintable characters. Only the path of an unknown field
+// can be like that.
 func (d *decoder) name() string {
 	var b strings.Builder
 	for _, s := range d.path {

@@ -94,8 +94,8 @@ func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	e.next.ServeHTTP(x.out, r)
 }
 
-// handlePanic responds with INTERNAL_ERROR after a panic. If the response has already started, that is not possible,
-// and handlePanic only returns true.
+// handlePanic responds with INTERNAL_ERROR after a panic. If the response has already started, it only records the
+// error and returns true.
 func (x *exchange) handlePanic(cause any) (aborted bool) {
 	err := fault.ErrInternal.WithCause(fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
 	if x.out.started {
@@ -172,7 +172,8 @@ func rejection(r *http.Request) error {
 	return nil
 }
 
-// isCanonical reports whether a path has no empty, "." or ".." segment. ServeMux would redirect such a path.
+// isCanonical reports whether a path has no empty, "." or ".." segment. ServeMux would redirect a path with such a
+// segment.
 func isCanonical(path string) bool {
 	if !strings.HasPrefix(path, "/") || strings.Contains(path, "//") {
 		return false

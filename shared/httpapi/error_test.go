@@ -35,7 +35,7 @@ func TestErrorResponses(t *testing.T) {
 	}
 	for _, line := range log.Lines(t) {
 		if line["code"] == "INTERNAL_ERROR" && (line["level"] != "ERROR" || line["cause"] == nil) {
-			t.Errorf("the log does not contain the cause of the error: %v", line)
+			t.Errorf("logged %v, want level ERROR and a cause", line)
 		}
 	}
 }

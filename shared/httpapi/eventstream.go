@@ -17,7 +17,8 @@ func (s *EventStream) WriteHeader(status int) { s.out.WriteHeader(status) }
 func (s *EventStream) Write(p []byte) (int, error) { return s.out.Write(p) }
 
 // FlushError sends everything that was written so far. The first flush also sends the status and the headers. It
-// returns an error if the client has disconnected, and http.ErrNotSupported. http.ResponseController calls this method.
+// returns an error if the client has disconnected, and http.ErrNotSupported if the server cannot flush.
+// http.ResponseController calls this method.
 func (s *EventStream) FlushError() error { return s.out.FlushError() }
 
 // Started reports whether the status and the headers have been sent.

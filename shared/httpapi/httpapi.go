@@ -1,6 +1,6 @@
 // Package httpapi is the HTTP edge that all functions with endpoints share: routing, strict JSON decoding, validation,
-// sessions, CSRF and CORS, preconditions, pagination, the format of errors, and the request log. Slices register their
-// endpoints here. The package defines no endpoints itself. Business rules and storage do not belong here.
+// sessions, CSRF and CORS, preconditions, pagination, the format of errors, and the request log. Services register
+// their endpoints here. The package defines no endpoints itself. Business rules and storage do not belong here.
 package httpapi
 
 import (

@@ -88,9 +88,9 @@ const (
 	reserved = 16 << 10
 )
 
-// Fit returns how many of the items, from the first, fit into one response: at most limit (0 means no limit), and at
-// most 4 MiB of JSON, measured after the escaping in a proxy response. At least one item always fits. Fit encodes each
-// item once. If an item cannot be encoded, Fit returns the number of all items. The encoding of the response then
+// Fit returns how many of the first items fit into one response: at most limit (0 means no limit), and at most
+// 4 MiB of JSON, measured after the escaping in a proxy response. At least one item always fits. Fit encodes each item
+// once. If an item cannot be encoded, Fit returns the number of all items. The encoding of the response then
 // reports the error.
 func Fit[T any](items []T, limit int) int {
 	if limit > 0 && len(items) > limit {

@@ -74,7 +74,7 @@ func TestFitProxyResponseSize(t *testing.T) {
 			size := encodedSize(t, items[:n])
 			itemSize := encodedSize(t, items[:2]) - encodedSize(t, items[:1])
 			if size > fourMiB || size+itemSize <= fourMiB-20<<10 {
-				t.Errorf("%d items of %d bytes make a response of %d bytes, want at most 4 MiB and at least 20 KiB less",
+				t.Errorf("%d items of %d bytes make a response of %d bytes, want at most 4 MiB and no room for another item",
 					n, itemSize, size)
 			}
 		})

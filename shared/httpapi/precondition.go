@@ -78,7 +78,7 @@ func (p Preconditions) Check(current string) error {
 }
 
 // NotModified reports whether the client already has the current version. The response to a GET is then a 304 without
-// body.
+// a body.
 func (p Preconditions) NotModified(current string) bool { return p.noneMatch.has(current, weakMatch) }
 
 func (l tagList) isZero() bool { return !l.any && l.tags == nil }

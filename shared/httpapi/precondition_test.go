@@ -225,7 +225,7 @@ func TestNotModifiedResponse(t *testing.T) {
 			Method: method, Target: "/api/resource", Header: map[string]string{"If-None-Match": "W/" + tag},
 		}.Send(t, taggedRouter())
 		if response.Status != http.StatusNotModified || response.Body != "" || response.Header.Get("ETag") != tag {
-			t.Errorf("%s, known tag: got %d %s with ETag %s, want 304 without body and with ETag %s",
+			t.Errorf("%s, known tag: got %d %s with ETag %s, want 304 without a body and with ETag %s",
 				method, response.Status, response.Body, response.Header.Get("ETag"), tag)
 		}
 		for _, name := range []string{"Content-Type", "Content-Length"} {
@@ -253,7 +253,7 @@ func TestConditionsInSeveralHeaderLines(t *testing.T) {
 		"one line":            {header: http.Header{"If-Match": {tag}}, want: http.StatusCreated},
 		"second line matches": {header: http.Header{"If-Match": {otherTag, tag}}, want: http.StatusCreated},
 		"no line matches":     {header: http.Header{"If-Match": {otherTag, `"x"`}}, want: http.StatusPreconditionFailed},
-		"second line excludes": {
+		"second line of If-None-Match matches": {
 			header: http.Header{"If-None-Match": {otherTag, tag}},
 			want:   http.StatusPreconditionFailed,
 		},

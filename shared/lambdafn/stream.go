@@ -75,7 +75,7 @@ type StreamHandler struct {
 // streamResult is the result of an invocation so far.
 type streamResult struct {
 	records, done, poisoned int
-	poisonReason            error  // of the first record that went to poison
+	poisonReason            error  // of the first record that poison stored
 	failedAt                string // the sequence number of the record that failed
 	err                     error  // the error of that record, or nil if no record failed
 }
@@ -104,7 +104,7 @@ func (h *StreamHandler) Invoke(ctx context.Context, payload []byte) ([]byte, err
 	return batchResponse()
 }
 
-// handleBatch passes records to handle, and adds the results up to the first record that failed.
+// handleBatch passes records to handle. It adds their results to result, up to the first record that failed.
 func (h *StreamHandler) handleBatch(ctx context.Context, batch []jsontext.Value, result *streamResult) {
 	records, errs := make([]StreamRecord, len(batch)), make([]error, len(batch))
 	var valid []StreamRecord

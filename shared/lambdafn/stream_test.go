@@ -155,7 +155,7 @@ func TestStreamStopsAtTheFirstFailure(t *testing.T) {
 }
 
 // TestRecordWithoutSequenceNumberFailsTheBatch checks that the response has an empty identifier if a failed record has
-// no sequence number. It makes Lambda retry the whole batch.
+// no sequence number. An empty identifier makes Lambda retry the whole batch.
 func TestRecordWithoutSequenceNumberFailsTheBatch(t *testing.T) {
 	t.Parallel()
 	for _, record := range []string{

@@ -154,7 +154,7 @@ func TestRecordsAfterAFailureAreNotPoison(t *testing.T) {
 	errs := map[string]error{"150": errors.New("failed")}
 	response, _, line := invokeBatch(t, streamEvent(removal(150), invalidRecord), errs, p.store)
 	if response != failures("150") || len(p.records) != 0 || line["poisoned"] != nil {
-		t.Errorf("got the response %s, poison records %v and the log %v, want a failure at 150 and no poison",
+		t.Errorf("got the response %s, poison records %v and the log %v, want a failure at 150 and no poison records",
 			response, p.records, line)
 	}
 }
@@ -185,7 +185,7 @@ func TestStreamBatchWithInvalidResults(t *testing.T) {
 		p := &fakePoison{}
 		out, err := lambdafn.StreamBatch(discardLog, handle, p.store).Invoke(t.Context(), streamEvent(removal(200)))
 		if err != nil || string(out) != failures("100") || len(p.records) != 0 {
-			t.Errorf("%s: got the response %s, error %v and the poison records %v, want a failure at 100 and no poison",
+			t.Errorf("%s: got the response %s, error %v and the poison records %v, want a failure at 100 and no poison records",
 				name, out, err, p.records)
 		}
 	}
@@ -229,7 +229,7 @@ func TestStreamBatchDoesNotStartLate(t *testing.T) {
 }
 
 // TestBatchesOfRecords checks arbitrary batches: the response reports the first failure, and every poison record before
-// it is stored exactly once.
+// that failure is stored exactly once.
 func TestBatchesOfRecords(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

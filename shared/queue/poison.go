@@ -18,8 +18,8 @@ const (
 
 // Poison sends a stream record that cannot be processed to a failure queue, as {"reason", "record"}. This way the
 // record is not lost, and does not block the stream. The message contains the record as JSON, or as a string if it is
-// not valid JSON. If it is too long for a message, the message contains its beginning and its end as a string. Errors:
-// *SendError.
+// not valid JSON. If the record is too long for a message, the message contains its beginning and its end as a
+// string. Errors: *SendError.
 func (q Queue) Poison(ctx context.Context, record []byte, reason error) error {
 	return q.poison(ctx, "record", record, reason)
 }

@@ -84,7 +84,7 @@ func TestSendInParallelBatches(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !slices.Equal(bodiesOf(messages), f.bodies()) {
-		t.Errorf("got %d messages, want each of %d once", len(f.recorded().stored), len(messages))
+		t.Errorf("got %d messages, want each of the %d messages once", len(f.recorded().stored), len(messages))
 	}
 	if len(f.recorded().calls) != 11 || f.recorded().maxInFlight > 4 {
 		t.Errorf("got %d calls, up to %d in flight, want 11 calls, up to 4",

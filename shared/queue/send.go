@@ -75,8 +75,8 @@ const (
 // Send sends messages in batches, not atomically and in no particular order. It retries messages that SQS could not
 // accept. Errors: *SendError.
 //
-// If a response was lost, a message may have been sent although the error says otherwise, or be sent twice. Consumers
-// must recognize a message that they have already processed.
+// If a response was lost, a message may have been sent although the error says otherwise, or it may be sent twice.
+// Consumers must recognize a message that they have already processed.
 func (q Queue) Send(ctx context.Context, messages ...Message) error {
 	failed := map[int]error{}
 	var mu sync.Mutex
