@@ -56,7 +56,7 @@ func (w *recorder) allFlushed() bool {
 	return w.flushed == w.written.Len()
 }
 
-// newWriter returns a Writer that sends no comments unless a test waits for them.
+// newWriter returns a Writer that sends no comments.
 func newWriter(t *testing.T) (*uistream.Writer, *recorder) {
 	t.Helper()
 	rec := &recorder{}
@@ -254,7 +254,7 @@ func TestInvalidCallOrder(t *testing.T) {
 		"invalid data":       w.Data("x", func() {}),
 	} {
 		if err == nil || errors.Is(err, uistream.ErrEnded) {
-			t.Errorf("%s: got error %v, want another error than ErrEnded", name, err)
+			t.Errorf("%s: got error %v, want an error other than ErrEnded", name, err)
 		}
 	}
 	checkErrors(t, w.ToolAvailable("1", "a", nil))
