@@ -74,7 +74,7 @@ func (a ProjectAccess) Check(action Action) error {
 	return nil
 }
 
-// Access reads memberships and project access from the projects table. Every slice that checks a role or access to a
+// Access reads memberships and project access from the projects table. Every package that checks a role or access to a
 // project uses it. It does not cache anything, so a role change is effective on the next request.
 type Access struct{ Projects db.Table }
 
@@ -125,8 +125,8 @@ func (s Access) MembershipOrPersonal(ctx context.Context, userID string, workspa
 	return Membership{}, ErrNotFound
 }
 
-// Project reads a user's access to a project, and the items under keys. It makes two calls to storage. It does not
-// check the access: call Check on the result. Error: ErrProjectNotFound if the project does not exist.
+// Project reads a user's access to a project, and the items with the given keys. It makes two calls to storage. It does
+// not check the access: call Check on the result. Error: ErrProjectNotFound if the project does not exist.
 func (s Access) Project(ctx context.Context, userID, projectID string, keys ...db.Key) (ProjectAccess, error) {
 	a, err := s.Locate(ctx, projectID, keys...)
 	if err != nil {
@@ -135,8 +135,8 @@ func (s Access) Project(ctx context.Context, userID, projectID string, keys ...d
 	return a, s.Load(ctx, userID, &a)
 }
 
-// Locate makes the first call of Project: it finds the workspace of a project and reads the items under keys. Callers
-// that need more items from the second call use Locate and Load instead of Project. Error: ErrProjectNotFound.
+// Locate makes the first call of Project: it finds the workspace of a project and reads the items with the given keys.
+// Callers that need more items from the second call use Locate and Load instead of Project. Error: ErrProjectNotFound.
 func (s Access) Locate(ctx context.Context, projectID string, keys ...db.Key) (ProjectAccess, error) {
 	tree := db.TreeKey(projectID)
 	items, err := s.Projects.BatchGet(ctx, append(keys, tree)...)
@@ -151,8 +151,8 @@ func (s Access) Locate(ctx context.Context, projectID string, keys ...db.Key) (P
 	return a, err
 }
 
-// Load makes the second call of Project: it completes the result of Locate for a user, and adds the items under keys.
-// Error: ErrProjectNotFound if the project was deleted after Locate.
+// Load makes the second call of Project: it completes the result of Locate for a user, and adds the items with the
+// given keys. Error: ErrProjectNotFound if the project was deleted after Locate.
 func (s Access) Load(ctx context.Context, userID string, a *ProjectAccess, keys ...db.Key) error {
 	member, workspace := db.MemberKey(a.WorkspaceID, userID), db.WorkspaceKey(a.WorkspaceID)
 	project := db.ProjectKey(a.WorkspaceID, a.ProjectID)

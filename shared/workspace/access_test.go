@@ -9,7 +9,7 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// The access rules for every role, visibility and creator, written a second time, independently of the code.
+// The access rules are the same as in the table of this test, which was written independently of the code.
 func TestProjectAccess(t *testing.T) {
 	t.Parallel()
 	notFound, denied := workspace.ErrProjectNotFound, workspace.ErrDenied

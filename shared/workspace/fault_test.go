@@ -38,7 +38,7 @@ func ownerStepsDown(f *teamFixture) response {
 }
 func ownerLeaves(f *teamFixture) response { return f.owner1.remove(f.ws, f.owner1) }
 
-// changes are requests of every kind that change memberships.
+// changes contains requests for all kinds of changes of memberships.
 var changes = map[string]struct {
 	do         func(f *teamFixture) response
 	wantStatus int
@@ -141,8 +141,8 @@ func TestFailedReadReturnsUnavailable(t *testing.T) {
 	}
 }
 
-// Each case makes a change between the read and the write of a request. The request must be decided again, with the
-// changed memberships.
+// Each case makes a change between the read and the write of a request. The service must then read the memberships and
+// check the rules again.
 func TestConcurrentRoleAndMemberChanges(t *testing.T) {
 	t.Parallel()
 	demoteCaller := func(f *teamFixture) response { return f.owner2.setRole(f.ws, f.owner1, workspace.Viewer) }

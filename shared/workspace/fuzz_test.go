@@ -7,8 +7,8 @@ import (
 	"devplatform/shared/db"
 )
 
-// FuzzStored decodes arbitrary items. An item must fail to decode, or decode to a record that encoding and decoding
-// again does not change.
+// FuzzStored decodes arbitrary items. If an item can be decoded, the record must be the same after it is encoded and
+// decoded again.
 func FuzzStored(f *testing.F) {
 	for _, seed := range []string{
 		`{"workspaceId":{"S":"ws_1"},"userId":{"S":"usr_1"},"role":{"S":"owner"},` +

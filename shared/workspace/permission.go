@@ -1,7 +1,7 @@
 package workspace
 
-// Action is an action that requires a permission. Every endpoint below a workspace requires one action. The map
-// permissions is the only definition of the actions that a role may perform.
+// Action is an action that requires a permission. Every endpoint for a workspace or its content requires one action.
+// The map permissions is the only definition of the actions that a role may perform.
 type Action string
 
 // The actions.

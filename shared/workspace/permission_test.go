@@ -9,7 +9,7 @@ import (
 // roles has all roles, highest first.
 var roles = []workspace.Role{workspace.Owner, workspace.Admin, workspace.Member, workspace.Viewer}
 
-// The permission table, written a second time, independently of the code.
+// The permissions are the same as in the table of this test, which was written independently of the code.
 func TestPermissions(t *testing.T) {
 	t.Parallel()
 	table := []struct {

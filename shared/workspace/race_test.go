@@ -119,7 +119,7 @@ func TestDefaultMembershipQuota(t *testing.T) {
 	}
 }
 
-// The limit holds for concurrent requests that create workspaces and add members.
+// The limit also applies to concurrent requests that create workspaces and add members.
 func TestMembershipQuotaUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	const quota = 5

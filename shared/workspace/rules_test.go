@@ -23,8 +23,8 @@ func TestCheckName(t *testing.T) {
 	}
 }
 
-// The rules for all pairs of roles, written a second time, independently of the code: a user can manage only roles up
-// to their own, and only admins and owners can manage other members.
+// The rules for all pairs of roles are the same as in this test, which was written independently of the code: a user
+// can manage only roles up to their own, and only admins and owners can manage other members.
 func TestMemberChangeRules(t *testing.T) {
 	t.Parallel()
 	level := map[Role]int{Viewer: 0, Member: 1, Admin: 2, Owner: 3}

@@ -148,8 +148,8 @@ func (s store) countUp(userID string) db.Write {
 	return s.Projects.Update(db.MembershipCountKey(userID), expression.Set(attrCount, next)).If(belowQuota)
 }
 
-// countDown returns the write that decrements the user's number of memberships. A number is stored, because a member
-// who can be removed was added earlier, and countUp stored it then.
+// countDown returns the write that decrements the user's number of memberships. The number is always stored at this
+// point: a member who can be removed was added earlier, and countUp stored the number then.
 func (s store) countDown(userID string) db.Write {
 	update := expression.Set(attrCount, attrCount.Minus(expression.Value(1)))
 	return s.Projects.Update(db.MembershipCountKey(userID), update).

@@ -1,5 +1,6 @@
 // Package workspace implements workspaces, their members and the permissions of roles. Projects and webhooks belong to
-// a workspace, but are separate slices. All slices use Access (access.go) to decide who may see or change a project.
+// a workspace, but are in other packages. All packages use Access (access.go) to decide who may see or change a
+// project.
 //
 // Pure functions (rules.go) decide about a change of a membership, based on the memberships that were read. The change
 // is written on the condition that these memberships have not changed (store_change.go).
@@ -51,7 +52,7 @@ type Membership struct {
 	CreatedAt clock.Timestamp `dynamodbav:"createdAt"`
 
 	// Personal means that this is the user's own personal workspace. The user remains an owner of it. Every user has
-	// exactly one personal workspace. It is false for other members of that workspace.
+	// exactly one personal workspace. The field is false for other members of that workspace.
 	Personal bool `dynamodbav:"personal"`
 }
 

@@ -467,7 +467,7 @@ func TestProblems(t *testing.T) {
 			t.Errorf("%s was rejected, but changed the draft (-before +after):\n%s", c.rejected.Brief(), diff)
 		}
 		if err := d.Apply(t.Context(), create("/next", "")); err != nil {
-			t.Errorf("the action after the rejected %s: %v", c.rejected.Brief(), err)
+			t.Errorf("the action after the rejected %s failed: %v", c.rejected.Brief(), err)
 		}
 	}
 }
@@ -580,7 +580,7 @@ func TestStorage(t *testing.T) {
 		t.Errorf("failed actions changed the operations (-before +after):\n%s", diff)
 	}
 	if err := d.Apply(t.Context(), create("/n", "")); err != nil {
-		t.Errorf("the action after the failed ones: %v", err)
+		t.Errorf("an action failed although the storage works again: %v", err)
 	}
 }
 

@@ -122,7 +122,8 @@ func FuzzPackageJSON(f *testing.F) {
 		if err := json.Unmarshal([]byte(newValues[differ[0]]), &value); err != nil || differ[0]+"@"+value != pkg {
 			t.Fatalf("got the range %q and error %v, want the range of %q", value, err, pkg)
 		}
-		// A new package is appended, unless the names are sorted. In all other cases, only the set of names is checked.
+		// If the names are not sorted, a new package must be the last one. In all other cases, only the set of names is
+		// checked.
 		if slices.Contains(oldNames, differ[0]) || slices.IsSorted(oldNames) {
 			oldNames = slices.Compact(slices.Sorted(slices.Values(append(oldNames, differ[0]))))
 			newNames = slices.Sorted(slices.Values(newNames))

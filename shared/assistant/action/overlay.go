@@ -7,7 +7,7 @@ import (
 	"devplatform/shared/project/path"
 )
 
-// overlay contains the stored files of a project and the changes that were made to them, but are not stored yet.
+// overlay contains the stored files of a project, and the changes to them that are not stored yet.
 type overlay struct {
 	stored Files
 	// known caches what storage returned for a path. Each path is read only once, so that all checks see the same version

@@ -132,7 +132,7 @@ func (t tool) fieldNames() []string {
 func quote(text string) string {
 	data, err := json.Marshal(text)
 	if err != nil {
-		return `""` // text is not UTF-8; callers have checked that it is
+		return `""` // not reached: callers pass valid UTF-8
 	}
 	return string(data)
 }

@@ -61,7 +61,8 @@ func (p *Provider) callError(ctx context.Context, err error) error {
 	var response *awshttp.ResponseError
 	var notSent *smithyhttp.RequestSendError
 	var unreadable *smithy.DeserializationError
-	// All other errors occur before the request is sent: the credentials, the region or a valid endpoint are missing.
+	// Errors that match no case below occur before the request is sent: the credentials, the region or a valid endpoint
+	// are missing.
 	failed := &model.Error{Fault: model.Misconfigured, Cause: p.cause(err, !errors.As(err, &unreadable))}
 	switch {
 	case errors.As(err, &notSent):
@@ -131,8 +132,8 @@ func rejectsCaching(err error) bool {
 	return strings.Contains(message, "cachepoint") || strings.Contains(message, "prompt caching")
 }
 
-// retryAfter returns the wait that a response requests, at most an hour. It compares a date with the response's Date
-// header, and returns 0 if the header is not valid.
+// retryAfter returns the wait that a response requests, at most an hour. If Retry-After contains a date, the wait is
+// the time from the response's Date header to this date. retryAfter returns 0 if the header is not valid.
 func retryAfter(h http.Header) time.Duration {
 	now, _ := http.ParseTime(h.Get("Date")) // if it is zero, dates in Retry-After are ignored
 	wait, _ := retryafter.Parse(h.Get("Retry-After"), now)

@@ -203,8 +203,8 @@ func (a *answer) readDelta(d delta) error {
 	return nil
 }
 
-// contentText returns the text of a content. The content is a string or, from Mistral's reasoning models, a list of
-// parts, of which some are text.
+// contentText returns the text of a content. The content is usually a string. Mistral's reasoning models send a list of
+// parts instead, and some of these parts are text.
 func contentText(content jsontext.Value) string {
 	if content.Kind() != '[' {
 		return textOf(content)

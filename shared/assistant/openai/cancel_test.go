@@ -13,7 +13,7 @@ import (
 	"devplatform/shared/assistant/openai"
 )
 
-// When the context is canceled, the server sees the disconnect, before and after the first byte of the response.
+// When the context is canceled, the provider disconnects, both before and after the first byte of the response.
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	for name, hasBegun := range map[string]bool{"before the first byte": false, "after the first byte": true} {

@@ -14,7 +14,7 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// serverError is an error that the server sent instead of an answer or in the stream. Each field may be empty.
+// serverError is an error that the server sent, either instead of an answer or in the stream. Each field may be empty.
 type serverError struct {
 	status              int // 0 for an error in a stream whose code is not an HTTP status
 	message, code, kind string

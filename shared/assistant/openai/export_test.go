@@ -23,8 +23,8 @@ func Read(answer []byte, emit func(model.Part) error) (model.Outcome, error) {
 	return a.outcome, err
 }
 
-// Endpoint returns the URL of chat completions for a base URL, and reports whether this server names the limit
-// max_completion_tokens.
+// Endpoint returns the URL of chat completions for a base URL. It also reports whether the server's name for the limit
+// of an answer is max_completion_tokens.
 func Endpoint(base string) (string, bool, error) {
 	s, err := newServer(base, waits{})
 	if err != nil {

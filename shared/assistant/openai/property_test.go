@@ -171,7 +171,7 @@ func TestWholeCalls(t *testing.T) {
 			number := strings.NewReplacer("%d", strconv.Itoa(i))
 			call := fmt.Sprintf(`{%s"function":{"name":%q,"arguments":%s}}`, number.Replace(index+id), c.Name, quote(c.Input))
 			pending = append(pending, call)
-			if rapid.Bool().Draw(rt, "a chunk reason") {
+			if rapid.Bool().Draw(rt, "end of the chunk") {
 				b.WriteString(eventStream(callsChunk(strings.Join(pending, ","))))
 				pending = nil
 			}

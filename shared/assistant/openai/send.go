@@ -112,7 +112,8 @@ func (s *server) retryWait(err error, retries int) time.Duration {
 }
 
 // retryAfter returns the wait that a response requests, in OpenAI's header (in milliseconds) or in the standard header.
-// It compares a date with the response's Date header, and returns 0 if no header is valid.
+// If the standard header contains a date, the wait is the time from the response's Date header to this date. retryAfter
+// returns 0 if no header is valid.
 func retryAfter(h http.Header) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
 		if ms > 0 { // not NaN

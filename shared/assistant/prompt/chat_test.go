@@ -335,7 +335,7 @@ func TestHistory(t *testing.T) {
 		t.Fatalf("got the messages %+v, want both turns", r.Messages)
 	}
 	if text := r.Messages[3].Text; len(text) > 4000 || !strings.Contains(text, "lines left out …]") {
-		t.Errorf("got a message of %d bytes, want at most 4000 of a cut text", len(text))
+		t.Errorf("got a message of %d bytes, want a cut text of at most 4000 bytes", len(text))
 	}
 	if r = c.Request(prompt.Budget{}, 1); len(r.Messages) != 1 {
 		t.Errorf("got %d messages without a budget, want 1", len(r.Messages))

@@ -100,8 +100,8 @@ func orNoText(text string) string {
 	return text
 }
 
-// Summarize returns the request for a summary that replaces the turns, oldest first, and the old summary. Turns that
-// are too long are cut.
+// Summarize returns the request for a summary that replaces the old summary and the turns. The turns are sorted, oldest
+// first. Turns that are too long are cut.
 func Summarize(oldSummary string, turns []model.Turn, maxOutput int) model.Request {
 	var sections []section
 	oldSummary, _ = cut(clean(oldSummary), maxOldSummaryTokens*bytesPerToken)

@@ -56,7 +56,8 @@ func Mentioned(message string, paths []string) []string {
 	return outermost(named)
 }
 
-// mentionOf returns the part of the text that names the path and ends with the path's file name at end.
+// mentionOf returns the part of the text that names the path. end is the position after the path's file name in the
+// text.
 func mentionOf(p, text string, end int) (m mention, ok bool) {
 	n := commonSuffix(p, text[:end])
 	name := p[len(p)-n:]
@@ -72,7 +73,7 @@ func mentionOf(p, text string, end int) (m mention, ok bool) {
 	if mustBeQuoted && (!isQuote(previous) || !isQuote(next)) {
 		return m, false
 	}
-	const joining = "._-" // part of a word only between its other characters
+	const joining = "._-" // these characters belong to a word only if they are between its other characters
 	previous, _ = utf8.DecodeLastRuneInString(strings.TrimRight(before, joining))
 	next, _ = utf8.DecodeRuneInString(strings.TrimLeft(after, joining))
 	return m, !isWordRune(previous) && !isWordRune(next)
@@ -116,8 +117,8 @@ func isQuote(r rune) bool {
 	return strings.ContainsRune("`\"'", r) || unicode.In(r, unicode.Pi, unicode.Pf, unicode.Ps, unicode.Pe)
 }
 
-// isWordRune reports whether a rune continues a name. Letters of scripts without upper and lower case do not. In
-// Chinese or Korean, for example, there is no space between a file name and the text around it.
+// isWordRune reports whether a rune continues a name. Letters of scripts without upper and lower case do not continue a
+// name. In Chinese or Korean, for example, there is no space between a file name and the text around it.
 func isWordRune(r rune) bool {
 	return r == '/' || unicode.IsNumber(r) || unicode.IsLetter(r) && !unicode.Is(unicode.Lo, r)
 }

@@ -57,7 +57,7 @@ func inputObject(input string) string {
 	text, _ := cut(clean(input), maxUnreadable)
 	data, err := json.Marshal(map[string]string{"unreadable": text})
 	if err != nil {
-		return "{}" // not UTF-8, which clean excludes
+		return "{}" // not reached: clean returns valid UTF-8
 	}
 	return string(data)
 }

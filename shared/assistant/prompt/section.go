@@ -84,7 +84,7 @@ func quote(text string) string {
 	var out strings.Builder
 	data, err := json.Marshal(text)
 	if err != nil {
-		return `""` // text is not UTF-8; callers pass clean text
+		return `""` // not reached: callers pass clean text, which is valid UTF-8
 	}
 	for _, r := range string(data) {
 		if unicode.IsPrint(r) {

@@ -175,7 +175,7 @@ func TestCommentsDoNotInterruptFrames(t *testing.T) {
 		})
 	}
 	group.Wait()
-	for !strings.Contains(rec.String(), "keep-alive") { // at the latest, a comment follows the last frame
+	for !strings.Contains(rec.String(), "keep-alive") { // a comment is sent after the last frame, if not earlier
 		runtime.Gosched()
 	}
 	w.Close()

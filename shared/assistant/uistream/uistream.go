@@ -59,7 +59,7 @@ type Writer struct {
 	keepAlive time.Duration
 
 	mu     sync.Mutex
-	timer  *time.Timer // fires at the end of Hold, and KeepAlive after the last frame
+	timer  *time.Timer // fires at the end of Hold, and then when there was no frame for the time KeepAlive
 	frames []byte      // frames that were not sent yet; the buffer is reused
 	hold   bool        // the next frame is delayed until another frame follows
 	begun  bool        // something was sent
@@ -204,8 +204,8 @@ func (w *Writer) Close() {
 	w.end()
 }
 
-// Discard ends the stream if nothing has been sent yet. It reports whether this is the case. If so, the caller can
-// send another response.
+// Discard ends the stream if nothing has been sent yet. It reports whether nothing has been sent. In this case, the
+// caller can send another response.
 func (w *Writer) Discard() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -265,7 +265,7 @@ func (w *Writer) closeCall(callID string) {
 	}
 }
 
-// closeCalls ends the open calls with an error. Without it, a client would show them as in progress forever.
+// closeCalls ends the open calls with an error. Without the error, a client would show them as in progress forever.
 func (w *Writer) closeCalls() {
 	for _, c := range w.calls {
 		w.addFailed(c, notCompleted)
@@ -273,7 +273,7 @@ func (w *Writer) closeCalls() {
 	w.calls = nil
 }
 
-// addFailed adds the frame of a failed call. The client requires an input, so it is null.
+// addFailed adds the frame of a failed call. The client requires an input, so the frame contains null as the input.
 func (w *Writer) addFailed(c call, text string) {
 	w.addValue("input", jsontext.Value("null"),
 		"tool-input-error", "toolCallId", c.id, "toolName", c.name, "errorText", text)

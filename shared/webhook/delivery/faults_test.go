@@ -283,7 +283,7 @@ func (ft *faultTest) publishShard(events []event.Record) {
 				succeeded++
 			}
 		})
-		if !completed || ft.inject(faultRecordsReplayed, 0.1) {
+		if !completed || ft.inject(faultRecordsReplayed, 0.25) {
 			continue // the stream repeats the whole batch
 		}
 		events = events[succeeded:]
