@@ -23,8 +23,8 @@ func FuzzSlug(f *testing.F) {
 	})
 }
 
-// FuzzStored decodes arbitrary items. An item must fail to decode, or decode to a record that encoding and decoding
-// again does not change.
+// FuzzStored decodes arbitrary items. An item must fail to decode, or decode to a record that stays the same when it is
+// encoded and decoded again.
 func FuzzStored(f *testing.F) {
 	for _, seed := range []string{
 		`{"id":{"S":"prj_1"},"visibility":{"S":"public"},"createdAt":{"S":"2026-01-31T08:15:30.123Z"},"revision":{"N":"3"}}`,

@@ -317,7 +317,8 @@ func TestDelete(t *testing.T) {
 	deleted := ada.project("", "Deleted", Team)
 	f.clock.Advance(time.Second)
 	r := ada.Do(http.MethodDelete, projectURL(deleted), nil).Want(t, http.StatusOK)
-	if diff := cmp.Diff(map[string]any{"success": true, "message": "Project deleted."}, r.Body); diff != "" || r.Calls > 4 {
+	want := map[string]any{"success": true, "message": "Project deleted."}
+	if diff := cmp.Diff(want, r.Body); diff != "" || r.Calls > 4 {
 		t.Errorf("got %d calls, want at most 4; mismatch (-want +got):\n%s", r.Calls, diff)
 	}
 	if diff := cmp.Diff(dump, f.dump(f.tableNames.projects), unexported); diff != "" {

@@ -92,8 +92,8 @@ func TestEmitFails(t *testing.T) {
 	<-disconnected
 }
 
-// If a tool call is emitted only at the end of the answer, because it waited in the part queue, an error of emit is also
-// returned unchanged.
+// If a tool call is emitted only at the end of the answer, because it waited in the part queue, an error of emit is
+// also returned unchanged.
 func TestEmitFailsAtTheEnd(t *testing.T) {
 	t.Parallel()
 	errEmit := errors.New("emit failed")

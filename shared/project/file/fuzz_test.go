@@ -43,8 +43,8 @@ func FuzzContent(f *testing.F) {
 	})
 }
 
-// FuzzStored decodes arbitrary items. An item must fail to decode, or decode to a record that encoding and decoding
-// again does not change. The content must have the size in the record.
+// FuzzStored decodes arbitrary items. An item must fail to decode, or decode to a record that stays the same when it is
+// encoded and decoded again. The content must have the size in the record.
 func FuzzStored(f *testing.F) {
 	for _, seed := range []string{
 		`{"size":{"N":"5"},"sha256":{"B":"LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="},` +
