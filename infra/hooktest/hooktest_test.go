@@ -246,7 +246,7 @@ func TestHandle(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	if _, err := post(ctx, t, client, r.URL("/hang"), "evt_1"); err == nil {
-		t.Error("after the handler was removed: got a response of /hang, want none")
+		t.Error("after the handler was removed: got a response from /hang, want none")
 	}
 }
 

@@ -179,7 +179,8 @@ func (c *apiClient) startSignIn(redirect string) string {
 	return c.Get(path).Want(c.f.t, http.StatusFound).Header.Get("Location")
 }
 
-// startLink starts a link and returns the URL of the code host's authorization page.
+// startLink starts to link the client's user to a user of the code host. It returns the URL of the code host's
+// authorization page.
 func (c *apiClient) startLink() string {
 	c.f.t.Helper()
 	return c.Do(http.MethodPost, "/api/auth/codehost/link", nil).Want(c.f.t, http.StatusOK).Text("url")

@@ -36,10 +36,11 @@ type Query struct {
 	Limit int
 	// Descending reads from the last sort key to the first.
 	Descending bool
-	// KeysOnly returns only the keys. Only returns only the keys and these attributes. DynamoDB charges for whole items
-	// in either case.
+	// KeysOnly omits all attributes except the keys. DynamoDB still charges for whole items.
 	KeysOnly bool
-	Only     []string
+	// Only lists the attributes to return in addition to the keys. nil means all, unless KeysOnly is set. DynamoDB
+	// still charges for whole items.
+	Only []string
 	// Once makes a single call. The page may then have fewer items than Limit, or none, although there are more pages.
 	Once bool
 }
@@ -100,7 +101,8 @@ func (q Query) input(table string) *dynamodb.QueryInput {
 	return in
 }
 
-// projection returns the expression that selects attributes, the keys, and the attribute that live needs.
+// projection returns the expression that selects the attributes and the keys, and the names of its placeholders.
+// The expression also selects expiresAt, so that expired items can be omitted.
 func projection(attributes []string) (*string, map[string]string) {
 	expression := AttrPK + ", " + AttrSK + ", " + AttrExpiresAt
 	var names map[string]string

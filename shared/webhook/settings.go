@@ -42,11 +42,12 @@ type Settings struct {
 	Secret      httpapi.Nullable[string] // null: the service generates a new one
 }
 
-// applied returns the webhook with all settings except the secret, and false if nothing changes. A new URL, or an
-// activation, starts a new generation of the endpoint and resets its health. A webhook that the service disabled stays
-// disabled until its owners activate it. Until then, its events are stored, so that they can be recovered.
-func (in Settings) applied(w delivery.Webhook) (delivery.Webhook, bool) {
-	changed, newEndpoint := false, false
+// applied returns the webhook after all changes except that of the secret. changed reports whether a setting changed.
+// A new URL, or an activation, starts a new generation of the endpoint and resets its health. A webhook that the
+// service disabled stays disabled until its owners activate it. Until then, its events are stored, so that they can be
+// recovered.
+func (in Settings) applied(w delivery.Webhook) (_ delivery.Webhook, changed bool) {
+	newEndpoint := false
 	if in.URL != nil && *in.URL != w.URL {
 		w.URL, changed, newEndpoint = *in.URL, true, true
 	}
@@ -85,7 +86,7 @@ func checkURL(url string, allowPrivate bool) error {
 	return nil
 }
 
-// unique returns the patterns of a request without duplicates; nil if there are none.
+// unique returns the patterns of a request without duplicates. It returns nil if the list is empty.
 func unique(list []pattern) []string {
 	var all []string
 	for _, p := range list {
