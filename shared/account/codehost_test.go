@@ -467,7 +467,7 @@ func TestStartsOfSignInsAreLimited(t *testing.T) {
 	client.startSignIn("")
 }
 
-func TestSignInMakesTheNetworkKnown(t *testing.T) {
+func TestSignInStoresKnownIP(t *testing.T) {
 	t.Parallel()
 	host := newFakeCodeHost(t)
 	f := newFixture(t, host.option())

@@ -10,7 +10,7 @@ import (
 
 type loginInput struct {
 	Body struct {
-		Email    string `json:"email" doc:"The e-mail address of the account, in any case; at most 1,024 bytes" example:"ada@example.com"`
+		Email    string `json:"email" doc:"The e-mail address of the account, ignoring case; at most 1,024 bytes" example:"ada@example.com"`
 		Password string `json:"password" format:"password" doc:"The password of the account; at most 1,024 bytes" example:"correct horse battery"`
 	}
 }

@@ -59,7 +59,7 @@ func clean(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 }
 
-// withLineBreak returns a text with a line break at its end, as it is in a section.
+// withLineBreak returns the text of a section: it adds a line break to a text that does not end with one.
 func withLineBreak(text string) string {
 	if strings.HasSuffix(text, "\n") {
 		return text
@@ -78,13 +78,13 @@ func TestDataCannotEndItsSection(t *testing.T) {
 		r := c.Request(prompt.DefaultBudget(), 1)
 		parts := parseSections(t, lastText(r))
 		if len(parts) == 0 || parts[0].Title != "project" || strings.Count(parts[0].Text, "\n") > 4 {
-			t.Fatalf("got the sections %+v, want first a section project of at most 4 lines", parts)
+			t.Fatalf("got the sections %+v, want a section project of at most 4 lines first", parts)
 		}
 		want := []parsedSection{parts[0]}
 		if len(c.Paths) > 0 {
 			at := slices.IndexFunc(parts, func(p parsedSection) bool { return p.Title == "files" })
 			if at != 1 || strings.Count(parts[at].Text, "\n") > len(c.Paths)+1 {
-				t.Fatalf("got the sections %+v, want second a section files with one line for each path", parts)
+				t.Fatalf("got the sections %+v, want the second section to be files, with one line for each path", parts)
 			}
 			want = append(want, parts[at])
 		}
