@@ -62,7 +62,7 @@ func (b body) WriteTo(io.Writer) (int64, error) {
 	return 0, io.EOF
 }
 
-func TestRequestBodiesAreOnlyRead(t *testing.T) {
+func TestWriteToOfRequestBodyIsNotCalled(t *testing.T) {
 	t.Parallel()
 	echo := func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) }
 	server := httptest.NewServer(http.HandlerFunc(echo))

@@ -43,7 +43,7 @@ func (testType) Values() []string {
 
 // DeliveryItem is a delivery in a response.
 type DeliveryItem struct {
-	ID            string           `json:"id" doc:"The delivery's ID, the same in X-Service-Delivery of every attempt" example:"dlv_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	ID            string           `json:"id" doc:"The delivery's ID. Every attempt sends it in the X-Service-Delivery header" example:"dlv_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	EventID       string           `json:"eventId" doc:"The event's ID" example:"evt_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	Type          string           `json:"type" doc:"The event's type" example:"file.created"`
 	Status        delivery.Status  `json:"status" enum:"pending,succeeded,failed" doc:"The state of the delivery" example:"succeeded"`
@@ -168,8 +168,9 @@ func (s *Service) registerDeliveries(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "redeliver", Method: http.MethodPost, Path: deliveryPath + "/redeliver", Tag: tag, Status: http.StatusAccepted,
 		Summary: "Send a delivery again",
-		Description: "Sends the delivery again in any status, even if the webhook is not active. If the attempt fails and the " +
-			"webhook is active, the delivery is retried like a new one. The limit is 10 requests a minute for each webhook.",
+		Description: "Sends the delivery again. Its status does not matter, and the webhook does not have to be " +
+			"active. If the attempt fails and the webhook is active, the delivery is retried like a new one. " +
+			"The limit is 10 requests a minute for each webhook.",
 		Errors: []*fault.Error{fault.ErrConflict, errOften, errNoWebhook, errNoDelivery, workspace.ErrDenied},
 	}, s.handleRedeliver)
 	httpapi.Private(r, httpapi.Operation{

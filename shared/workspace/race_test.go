@@ -24,15 +24,14 @@ func TestConcurrentChangesKeepOneOwner(t *testing.T) {
 	demoteOther := func(ws string, u, other *user) response { return u.setRole(ws, other, workspace.Viewer) }
 	stepDown := func(ws string, u, _ *user) response { return u.setRole(ws, u, workspace.Member) }
 	for name, race := range map[string]struct {
-		first  func(ws string, a, b *user) response
-		second func(ws string, b, a *user) response
+		first, second func(ws string, u, other *user) response
 	}{
 		"both leave":                       {leave, leave},
 		"each removes the other":           {removeOther, removeOther},
 		"each demotes the other":           {demoteOther, demoteOther},
 		"one leaves, the other steps down": {leave, stepDown},
-		"one leaves, the other is demoted": {
-			leave, func(ws string, b, a *user) response { return demoteOther(ws, a, b) },
+		"one leaves and demotes the other": {
+			leave, func(ws string, u, other *user) response { return demoteOther(ws, other, u) },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -97,9 +97,11 @@ func newAnswer(modelName string, r model.Request, emit func(model.Part) error) *
 	return a
 }
 
-// read reads the whole answer. After the finish reason, it waits at most tail for the usage. cancelAfter starts a timer
-// that cancels the call.
-func (a *answer) read(response *http.Response, tail time.Duration, cancelAfter func(time.Duration) *time.Timer) error {
+// read reads the whole answer. After the finish reason, it waits at most usageWait for the usage. cancelAfter starts a
+// timer that cancels the call.
+func (a *answer) read(
+	response *http.Response, usageWait time.Duration, cancelAfter func(time.Duration) *time.Timer,
+) error {
 	if mediaType, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type")); mediaType == "text/html" {
 		cause := errors.New("the base URL is the address of a web page, not of an API")
 		return &model.Error{Fault: model.Misconfigured, Cause: cause}
@@ -131,7 +133,7 @@ func (a *answer) read(response *http.Response, tail time.Duration, cancelAfter f
 			return a.result(err)
 		}
 		if a.finishReason != "" && timer == nil {
-			timer = cancelAfter(tail)
+			timer = cancelAfter(usageWait)
 			defer timer.Stop()
 		}
 	}

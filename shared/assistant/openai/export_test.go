@@ -12,7 +12,7 @@ import (
 // NewQuick returns a provider like New, but with short waits.
 func NewQuick(o Options) model.Provider {
 	backoff := func(int) time.Duration { return time.Millisecond }
-	return newProvider(o, waits{backoff: backoff, tail: 10 * time.Millisecond})
+	return newProvider(o, waits{backoff: backoff, usageWait: 10 * time.Millisecond})
 }
 
 // Read reads an answer without a server.
@@ -23,8 +23,8 @@ func Read(answer []byte, emit func(model.Part) error) (model.Outcome, error) {
 	return a.outcome, err
 }
 
-// Endpoint returns the URL of chat completions for a base URL. It also reports whether the server's name for the limit
-// of an answer is max_completion_tokens.
+// Endpoint returns the URL of chat completions for a base URL. It also reports whether the first request to this server
+// uses max_completion_tokens instead of max_tokens.
 func Endpoint(base string) (string, bool, error) {
 	s, err := newServer(base, waits{})
 	if err != nil {

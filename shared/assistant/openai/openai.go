@@ -41,8 +41,8 @@ const (
 	// idleTimeout is shorter than the timeout of any NAT. The transport measures it with the wall clock. A function
 	// that was frozen therefore does not use a connection that the server has already closed.
 	idleTimeout = 30 * time.Second
-	// tailTimeout is the longest wait, after a complete answer, for the usage and [DONE].
-	tailTimeout = 3 * time.Second
+	// usageTimeout is the longest wait, after a complete answer, for the usage and [DONE].
+	usageTimeout = 3 * time.Second
 	// drainTimeout is the longest wait, after [DONE], for the end of the stream. The connection can be reused only
 	// after the end of the stream.
 	drainTimeout = 50 * time.Millisecond
@@ -51,7 +51,7 @@ const (
 // New returns a provider. The first call creates the client, and reports invalid options.
 func New(o Options) model.Provider {
 	backoff := func(attempt int) time.Duration { return 10 * awsclient.Jitter(attempt) }
-	return newProvider(o, waits{backoff: backoff, tail: tailTimeout})
+	return newProvider(o, waits{backoff: backoff, usageWait: usageTimeout})
 }
 
 func newProvider(o Options, w waits) *provider {
@@ -69,8 +69,8 @@ type provider struct {
 
 // waits are the durations of the waits before a retry and after the end of an answer.
 type waits struct {
-	backoff func(attempt int) time.Duration
-	tail    time.Duration
+	backoff   func(attempt int) time.Duration
+	usageWait time.Duration
 }
 
 // Generate implements model.Provider.
@@ -105,7 +105,7 @@ func (p *provider) generate(ctx context.Context, r model.Request, a *answer) (ke
 	}
 	defer func() { _ = response.Body.Close() }()
 	cancelAfter := func(wait time.Duration) *time.Timer { return time.AfterFunc(wait, cancel) }
-	return key, a.read(response, p.waits.tail, cancelAfter)
+	return key, a.read(response, p.waits.usageWait, cancelAfter)
 }
 
 func (p *provider) key(ctx context.Context) (string, error) {
