@@ -43,7 +43,7 @@ func (testType) Values() []string {
 
 // DeliveryItem is a delivery in a response.
 type DeliveryItem struct {
-	ID            string           `json:"id" doc:"The delivery's ID, the same in X-Service-Delivery of every attempt" example:"dlv_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	ID            string           `json:"id" doc:"The delivery's ID. Every attempt sends it in the X-Service-Delivery header" example:"dlv_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	EventID       string           `json:"eventId" doc:"The event's ID" example:"evt_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	Type          string           `json:"type" doc:"The event's type" example:"file.created"`
 	Status        delivery.Status  `json:"status" enum:"pending,succeeded,failed" doc:"The state of the delivery" example:"succeeded"`
