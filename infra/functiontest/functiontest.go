@@ -63,9 +63,9 @@ func SetEnv(t *testing.T, endpoint string, own map[string]string) {
 	}
 }
 
-// Endpoint starts a server and returns its URL. It forwards DynamoDB requests to the endpoint tables and SQS requests to
-// the endpoint queues, unless queues is "". It serves Secrets Manager itself, with the key ring as the only secret. A
-// call of another service fails the test.
+// Endpoint starts a server and returns its URL. The arguments are URLs: the server forwards DynamoDB requests to tables
+// and, if queues is not empty, SQS requests to queues. It serves Secrets Manager itself, with the key ring as the only
+// secret. A call to any other service fails the test.
 func Endpoint(t *testing.T, tables, queues string) string {
 	t.Helper()
 	manager, err := secrets.Open(secrets.Options{Now: clock.System})

@@ -203,7 +203,7 @@ func TestInterruptedClear(t *testing.T) {
 		}
 		f.checkPartCount(projectID, 8)
 	}
-	wire.Mend()
+	wire.Clear()
 	f.storeTurn(ada, projectID, "new question", "new answer")
 	want := []string{"new question", "new answer"}
 	for _, pageSize := range []int{1, 3, 50} {
@@ -244,7 +244,7 @@ func TestLongClear(t *testing.T) {
 	if texts := ada.readAll(projectID, 50); len(texts) != 0 {
 		t.Errorf("got %d messages, want none", len(texts))
 	}
-	wire.Mend()
+	wire.Clear()
 	f.must(ada.clear(t.Context(), f.service, projectID))
 	f.checkPartCount(projectID, 0)
 }
@@ -255,12 +255,12 @@ func TestConversationFaults(t *testing.T) {
 	for _, injected := range []dynamotest.Fault{
 		dynamotest.ServerError,
 		dynamotest.Throttled,
-		dynamotest.CutLine,
+		dynamotest.DroppedConnection,
 		dynamotest.LostReply,
 		dynamotest.LostReplies,
 		dynamotest.Conflict,
 		dynamotest.Throttled.Times(2),
-		dynamotest.CutLine.Times(2),
+		dynamotest.DroppedConnection.Times(2),
 	} {
 		t.Run(injected.Name+fmt.Sprint(injected.Calls), func(t *testing.T) {
 			t.Parallel()
@@ -315,8 +315,8 @@ func checkFault(
 	if isTemporary != (err == nil) || (err != nil && !errors.Is(err, db.ErrUnavailable)) || wire.Hits() == 0 {
 		t.Fatalf("first call: got error %v after %d faults, want success: %v", err, wire.Hits(), isTemporary)
 	}
-	wire.Mend()
-	if got, want := tookEffect(), isTemporary || injected.Done; got != want {
+	wire.Clear()
+	if got, want := tookEffect(), isTemporary || injected.Executed; got != want {
 		t.Errorf("the first call took effect: got %v, want %v; its error is %v", got, want, err)
 	}
 	if err := write(t.Context()); err != nil {

@@ -76,7 +76,7 @@ func TestAnswerIsStoredAfterOutage(t *testing.T) {
 	wire := f.startWire()
 	f.model.enqueue(model.TaskChat, newResponse("Here.").withFunc(func() {
 		wire.Break("TransactWriteItems", dynamotest.ServerError)
-		time.AfterFunc(700*time.Millisecond, wire.Mend)
+		time.AfterFunc(700*time.Millisecond, wire.Clear)
 	}))
 	if got := ada.chat(projectID, "Where?").Want(t, http.StatusOK).Text("response"); got != "Here." {
 		t.Errorf("got response %q, want %q", got, "Here.")

@@ -382,6 +382,6 @@ func TestListFaults(t *testing.T) {
 			grace.Get(conversationURL(projectID)).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
 		}
 	}
-	wire.Break("GetItem", dynamotest.CutLine)
+	wire.Break("GetItem", dynamotest.DroppedConnection)
 	ada.Get(usageURL).Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
 }

@@ -67,7 +67,7 @@ func TestNULIsAllowedOnlyInMarkedFields(t *testing.T) {
 			body: `{"content":{"content":"\u0000"}}`,
 			want: "content.content: must not contain NUL",
 		},
-		"object with NUL in a name instead of the text": {
+		"object instead of the text, with NUL in a field name": {
 			body: `{"content":{"\u0000":1}}`,
 			want: "body: must not contain NUL",
 		},
@@ -81,7 +81,7 @@ func TestNULIsAllowedOnlyInMarkedFields(t *testing.T) {
 			body: `{"operations":{"0":{"content":"\u0000"}}}`,
 			want: "operations.0.content: must not contain NUL",
 		},
-		"object instead of the list, named *": {
+		"object instead of the list, with a field named *": {
 			body: `{"operations":{"*":{"content":"\u0000"}}}`,
 			want: "operations.*.content: must not contain NUL",
 		},

@@ -166,7 +166,7 @@ func TestErrors(t *testing.T) {
 	if err := f.Take(t.Context(), rule("test", 1), webhook); !errors.Is(err, db.ErrUnavailable) {
 		t.Errorf("DynamoDB fails: got error %v, want ErrUnavailable", err)
 	}
-	f.wire.Mend()
+	f.wire.Clear()
 	for _, subject := range []string{"", "a\x00"} {
 		if err := f.Take(t.Context(), rule("test", 1), subject); !errors.Is(err, db.ErrInvalidKey) {
 			t.Errorf("subject %q: got error %v, want ErrInvalidKey", subject, err)

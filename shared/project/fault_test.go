@@ -13,8 +13,8 @@ import (
 )
 
 var faults = []dynamotest.Fault{
-	dynamotest.ServerError, dynamotest.Throttled, dynamotest.CutLine, dynamotest.LostReply, dynamotest.LostReplies,
-	dynamotest.Conflict, dynamotest.MissingTable,
+	dynamotest.ServerError, dynamotest.Throttled, dynamotest.DroppedConnection, dynamotest.LostReply,
+	dynamotest.LostReplies, dynamotest.Conflict, dynamotest.MissingTable,
 }
 
 // mutation is a request that changes a project or its comments.
@@ -65,7 +65,7 @@ func TestChangesAreAtomicWithEventsUnderFaults(t *testing.T) {
 					before, eventCount := f.dump(f.tableNames.projects), len(f.storedEvents())
 					wire.Break(operation, injected)
 					r := m.do(ada, project, comment)
-					wire.Mend()
+					wire.Clear()
 					after, events := f.dump(f.tableNames.projects), f.storedEvents()[eventCount:]
 
 					changed := !cmp.Equal(before, after, unexported)
@@ -80,7 +80,7 @@ func TestChangesAreAtomicWithEventsUnderFaults(t *testing.T) {
 					}
 					hit := wire.Hits() > 0
 					checkResponse(t, name, injected, hit, changed, r)
-					if operation == "TransactWriteItems" && (!hit || (injected.Done && !changed)) {
+					if operation == "TransactWriteItems" && (!hit || (injected.Executed && !changed)) {
 						t.Errorf("%s: fault occurred: %t, want true; stored items changed: %t", name, hit, changed)
 					}
 				}
@@ -104,7 +104,7 @@ func checkResponse(t *testing.T, name string, injected dynamotest.Fault, hit, ch
 	switch {
 	case succeeded && !changed:
 		t.Errorf("%s: got status %d, but no stored item changed", name, r.Status)
-	case !hit || injected.Calls > 0: // a retry of the SDK or of the store succeeded
+	case !hit || injected.Calls > 0: // the fault did not occur, or a retry succeeded
 		if !succeeded {
 			t.Errorf("%s: got %d %s, want success", name, r.Status, r.Raw)
 		}

@@ -52,7 +52,7 @@ func TestFileChangesAreAtomicWithEventsUnderFaults(t *testing.T) {
 					eventCount := len(client.fileEvents())
 					wire.Break(operation, injected)
 					r := m.do(client)
-					wire.Mend()
+					wire.Clear()
 
 					changed := !cmp.Equal(before, f.dump(f.tableNames.projects), unexported)
 					want := []string(nil)

@@ -216,13 +216,13 @@ func TestGivesUpAfterRepeatedConflicts(t *testing.T) {
 	var conflict func()
 	conflict = func() {
 		conflicts++
-		f.wire.Mend()
+		f.wire.Clear()
 		f.owner2.setRole(f.ws, f.admin, roles[conflicts%3+1]).Want(t, http.StatusOK)
 		f.wire.Before("TransactWriteItems", conflict)
 	}
 	f.wire.Before("TransactWriteItems", conflict)
 	r := removeAdmin(f)
-	f.wire.Mend()
+	f.wire.Clear()
 	if r.Status != http.StatusConflict || r.Calls > 20*2 {
 		t.Errorf("got %d %s after %d calls, want status 409 after at most 40 calls", r.Status, r.Raw, r.Calls)
 	}

@@ -16,7 +16,7 @@ import (
 	"devplatform/shared/project/path"
 )
 
-// There are only few paths and contents, so that actions conflict: files and folders with the same names, equal
+// There are only a few paths and contents, so that actions conflict: files and folders with the same names, equal
 // contents, and searches that match once or several times.
 var (
 	paths    = rapid.SampledFrom([]string{"/a", "/b", "/c", "/d", "/a/x", "/a/y", "/b/x", "/c/d/e", "/c/d"})
@@ -95,7 +95,7 @@ func applyTo(files map[string]string, a action.Action) (after map[string]string,
 // their order.
 func applyBatch(stored map[string]string, operations []action.Operation) (map[string]string, error) {
 	after := maps.Clone(stored)
-	used, created := map[string]bool{}, map[string]bool{}
+	used, written := map[string]bool{}, map[string]bool{}
 	usePath := func(p string) error {
 		if used[p] || path.Check(p) != "" {
 			return fmt.Errorf("%s occurs twice or is not a path", p)
@@ -120,7 +120,7 @@ func applyBatch(stored map[string]string, operations []action.Operation) (map[st
 			if !utf8.ValidString(op.Content) {
 				return nil, fmt.Errorf("%+v is not text", op)
 			}
-			after[op.Path], created[op.Path] = op.Content, op.Op == "create"
+			after[op.Path], written[op.Path] = op.Content, true
 		case "delete":
 			delete(after, op.Path)
 		case "rename":
@@ -131,10 +131,10 @@ func applyBatch(stored map[string]string, operations []action.Operation) (map[st
 				return nil, fmt.Errorf("%s exists", op.To)
 			}
 			delete(after, op.Path)
-			after[op.To], created[op.To] = content, true
+			after[op.To], written[op.To] = content, true
 		}
 	}
-	for p := range created {
+	for p := range written {
 		if _, ok := after[p]; !ok {
 			continue
 		}

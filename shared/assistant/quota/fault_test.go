@@ -52,12 +52,12 @@ func TestContentionOnOneItem(t *testing.T) {
 var injectedFaults = []dynamotest.Fault{
 	dynamotest.ServerError,
 	dynamotest.Throttled,
-	dynamotest.CutLine,
+	dynamotest.DroppedConnection,
 	dynamotest.LostReply,
 	dynamotest.LostReplies,
 	dynamotest.Conflict,
 	dynamotest.Throttled.Times(2),
-	dynamotest.CutLine.Times(2),
+	dynamotest.DroppedConnection.Times(2),
 	dynamotest.Conflict.Times(8),
 }
 
@@ -126,7 +126,7 @@ func (f *fixture) checkFault(injected dynamotest.Fault, write func() error) (tak
 	f.t.Helper()
 	wire := f.startWire(nil)
 	wire.Break("TransactWriteItems", injected)
-	defer wire.Mend()
+	defer wire.Clear()
 	err := write()
 	isTemporary := injected.Calls > 0
 	if isTemporary && err != nil {
@@ -135,7 +135,7 @@ func (f *fixture) checkFault(injected dynamotest.Fault, write func() error) (tak
 	if !isTemporary && !errors.Is(err, db.ErrUnavailable) {
 		f.t.Fatalf("got error %v after %d faults, want db.ErrUnavailable", err, wire.Hits())
 	}
-	return isTemporary || injected.Done
+	return isTemporary || injected.Executed
 }
 
 // After any sequence of calls, Taken is the sum of the used and the reserved tokens.

@@ -38,20 +38,22 @@ type Fault struct {
 	Name string
 	// Calls is how many calls it happens to, the SDK's repetitions counted; 0: to every one.
 	Calls int
-	// Done has DynamoDB do what it was asked, and only its reply is replaced.
-	Done bool
+	// Executed means that DynamoDB executes the request, and that only its response is replaced.
+	Executed bool
 	// Reply is what comes in place of DynamoDB's reply; [Cut] is none.
 	Reply http.HandlerFunc
 }
 
 // Faults are the kinds of things that happen on a wire.
 var (
-	ServerError  = Fault{Name: "an error", Reply: Refusal(http.StatusInternalServerError, "InternalServerError", "")}
-	Throttled    = Fault{Name: "throttled", Reply: Refusal(http.StatusBadRequest, "ThrottlingException", "")}
-	CutLine      = Fault{Name: "a cut line", Reply: Cut}
-	LostReply    = Fault{Name: "a lost reply", Calls: 1, Done: true, Reply: Cut}
-	LostReplies  = Fault{Name: "lost replies", Done: true, Reply: Cut}
-	MissingTable = Fault{Name: "a missing table", Reply: Refusal(http.StatusBadRequest, "ResourceNotFoundException", "")}
+	ServerError       = Fault{Name: "an error", Reply: Refusal(http.StatusInternalServerError, "InternalServerError", "")}
+	Throttled         = Fault{Name: "throttled", Reply: Refusal(http.StatusBadRequest, "ThrottlingException", "")}
+	DroppedConnection = Fault{Name: "a dropped connection", Reply: Cut}
+	LostReply         = Fault{Name: "a lost reply", Calls: 1, Executed: true, Reply: Cut}
+	LostReplies       = Fault{Name: "lost replies", Executed: true, Reply: Cut}
+	MissingTable      = Fault{
+		Name: "a missing table", Reply: Refusal(http.StatusBadRequest, "ResourceNotFoundException", ""),
+	}
 	// Conflict is for TransactWriteItems: another transaction was at one of the items.
 	Conflict = Fault{Name: "met once", Calls: 1, Reply: Refusal(http.StatusBadRequest, "TransactionCanceledException",
 		`,"CancellationReasons":[{"Code":"TransactionConflict"},{"Code":"None"}]`)}
@@ -123,8 +125,8 @@ func (w *Wire) Break(operation string, f Fault) { w.set(operation, &f, nil) }
 // Before runs something once, in front of the next call of an operation, in place of what was to happen before.
 func (w *Wire) Before(operation string, do func()) { w.set(operation, nil, do) }
 
-// Mend has calls go through again.
-func (w *Wire) Mend() { w.set("", nil, nil) }
+// Clear removes the fault, so that calls reach DynamoDB again.
+func (w *Wire) Clear() { w.set("", nil, nil) }
 
 func (w *Wire) set(operation string, f *Fault, between func()) {
 	w.mu.Lock()
@@ -165,7 +167,7 @@ func (w *Wire) serve(next http.Handler, out http.ResponseWriter, r *http.Request
 		next.ServeHTTP(out, r)
 		return
 	}
-	if f.Done {
+	if f.Executed {
 		next.ServeHTTP(httptest.NewRecorder(), r)
 	}
 	f.Reply(out, r)

@@ -30,7 +30,7 @@ func TestWire(t *testing.T) {
 		fails       bool
 	}{
 		"gives up":            {dynamotest.ServerError, dynamotest.Attempts, 0, true},
-		"gives up on cuts":    {dynamotest.CutLine, dynamotest.Attempts, 0, true},
+		"gives up on cuts":    {dynamotest.DroppedConnection, dynamotest.Attempts, 0, true},
 		"gives up unanswered": {dynamotest.LostReplies, dynamotest.Attempts, dynamotest.Attempts, true},
 		"is told once":        {dynamotest.MissingTable, 1, 0, true},
 		"asks again":          {dynamotest.LostReply, 1, 2, false},

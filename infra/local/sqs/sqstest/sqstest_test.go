@@ -48,7 +48,7 @@ func TestWire(t *testing.T) {
 		{sqstest.Throttled, true, sqstest.Attempts, "1"},
 		{sqstest.MissingQueue, true, 1, "1"},
 		{sqstest.LostReply, false, 1, "3"},
-		{sqstest.CutLine, true, sqstest.Attempts, "3"},
+		{sqstest.DroppedConnection, true, sqstest.Attempts, "3"},
 	} {
 		wire.Break("SendMessage", test.fault)
 		if err := send(); (err != nil) != test.fails || wire.Hits() != test.hits {
@@ -59,7 +59,7 @@ func TestWire(t *testing.T) {
 			t.Errorf("%s: then got %v, %v", test.fault.Name, got, err)
 		}
 	}
-	wire.Mend()
+	wire.Clear()
 	if err := send(); err != nil {
 		t.Error(err)
 	}

@@ -35,9 +35,9 @@ var (
 	MissingQueue = Fault{
 		Name: "a missing queue", Reply: Refusal(http.StatusBadRequest, "QueueDoesNotExist", "AWS.SimpleQueueService.NonExistentQueue;Sender"),
 	}
-	CutLine     = dynamotest.CutLine
-	LostReply   = dynamotest.LostReply
-	LostReplies = dynamotest.LostReplies
+	DroppedConnection = dynamotest.DroppedConnection
+	LostReply         = dynamotest.LostReply
+	LostReplies       = dynamotest.LostReplies
 )
 
 // Refusal answers with an exception of SQS. query is the header that tells its older name and whose fault it is.
