@@ -1,6 +1,5 @@
-// Package dynamotest gives tests a DynamoDB: the embedded one, in memory, a
-// fresh one each, behind its real wire protocol, with the real SDK in front.
-// What tests of one application need (tables, items) does not belong here.
+// Package dynamotest starts an embedded DynamoDB in memory for a test. Clients use the real SDK and wire protocol.
+// Tables and items of one application do not belong here.
 package dynamotest
 
 import (
@@ -18,19 +17,18 @@ import (
 	engine "devplatform/infra/local/dynamodb"
 )
 
-// EndpointVariable names an endpoint to test against in place of the embedded
-// engine: DynamoDB Local, LocalStack, AWS.
+// EndpointVariable is the environment variable with the URL of another DynamoDB to use instead of the embedded one, such
+// as DynamoDB Local, LocalStack or AWS.
 const EndpointVariable = "AWS_ENDPOINT_URL"
 
-// Start returns a client of a fresh, empty DynamoDB that ends with the test; or
-// of the endpoint in AWS_ENDPOINT_URL, which may have other tables.
+// Start starts an empty DynamoDB, until the test ends, and returns a client of it. If AWS_ENDPOINT_URL is set, it returns a
+// client of that endpoint, which can have other tables.
 func Start(t testing.TB) *dynamodb.Client {
 	t.Helper()
 	return Client(StartServer(t))
 }
 
-// StartServer is Start for callers that make their own client: it returns the
-// endpoint's URL.
+// StartServer is like Start, but returns the URL of the endpoint.
 func StartServer(t testing.TB) (endpoint string) {
 	t.Helper()
 	if endpoint := os.Getenv(EndpointVariable); endpoint != "" {
@@ -50,8 +48,8 @@ func StartServer(t testing.TB) (endpoint string) {
 	return server.URL
 }
 
-// CreateTable makes a table that ends with the test and waits until it can be used. Its key is of strings: a partition key
-// and, where a second name is given, a sort key.
+// CreateTable creates a table, and waits until it is active. The table is deleted when the test ends. Its partition key
+// and its optional sort key are strings.
 func CreateTable(t testing.TB, client *dynamodb.Client, name, partition string, sort ...string) {
 	t.Helper()
 	createTable(t, client, func(*dynamodb.CreateTableInput) {}, name, partition, sort)
@@ -82,8 +80,8 @@ func createTable(
 	}
 }
 
-// Client returns a client of an endpoint, with credentials that any emulator
-// takes, unless the environment has some.
+// Client returns a client of an endpoint. Its credentials are those of the environment, or dummy ones that emulators
+// accept.
 func Client(endpoint string, options ...func(*dynamodb.Options)) *dynamodb.Client {
 	return dynamodb.New(dynamodb.Options{
 		BaseEndpoint: aws.String(endpoint),

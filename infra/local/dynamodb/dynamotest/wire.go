@@ -19,32 +19,32 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// Attempts is how often a client of [Wire.Client] sends a request before it gives up.
+// Attempts is the number of attempts of a client of [Wire.Client] for each request.
 const Attempts = retry.DefaultMaxAttempts
 
-// Wire stands in front of a DynamoDB. Calls go through it unharmed, until a test has something happen to them.
+// Wire is a proxy in front of a DynamoDB endpoint. It forwards all calls until a test injects a fault.
 type Wire struct {
 	endpoint string
 	mu       sync.Mutex
-	on       string // the operation that a fault or an interruption is for
+	on       string // the operation to which fault or between applies
 	fault    *Fault
 	hits     int
-	between  func()
+	between  func() // runs before the next call
 }
 
-// Fault is what happens to calls.
+// Fault describes how calls fail.
 type Fault struct {
-	// Name says it in the messages of tests.
+	// Name describes the fault in test messages.
 	Name string
-	// Calls is how many calls it happens to, the SDK's repetitions counted; 0: to every one.
+	// Calls is the number of calls that fail, including the SDK's retries. 0 means all calls.
 	Calls int
 	// Executed means that DynamoDB executes the request, and that only its response is replaced.
 	Executed bool
-	// Reply is what comes in place of DynamoDB's reply; [Cut] is none.
+	// Reply replaces DynamoDB's response. With [Cut], there is no response.
 	Reply http.HandlerFunc
 }
 
-// Faults are the kinds of things that happen on a wire.
+// Faults that tests inject.
 var (
 	ServerError       = Fault{Name: "an error", Reply: Refusal(http.StatusInternalServerError, "InternalServerError", "")}
 	Throttled         = Fault{Name: "throttled", Reply: Refusal(http.StatusBadRequest, "ThrottlingException", "")}
@@ -54,18 +54,19 @@ var (
 	MissingTable      = Fault{
 		Name: "a missing table", Reply: Refusal(http.StatusBadRequest, "ResourceNotFoundException", ""),
 	}
-	// Conflict is for TransactWriteItems: another transaction was at one of the items.
-	Conflict = Fault{Name: "met once", Calls: 1, Reply: Refusal(http.StatusBadRequest, "TransactionCanceledException",
+	// Conflict is for TransactWriteItems: another transaction changes one of the items at the same time.
+	Conflict = Fault{Name: "one conflict", Calls: 1, Reply: Refusal(http.StatusBadRequest, "TransactionCanceledException",
 		`,"CancellationReasons":[{"Code":"TransactionConflict"},{"Code":"None"}]`)}
 )
 
-// Times is the fault, for so many calls.
+// Times returns the fault for the given number of calls.
 func (f Fault) Times(calls int) Fault {
 	f.Calls = calls
 	return f
 }
 
-// Refusal answers with an exception of DynamoDB. more is further members of its JSON, each behind a comma.
+// Refusal returns a handler that responds with an exception of DynamoDB. more contains additional JSON fields, each with
+// a leading comma.
 func Refusal(status int, exception, more string) http.HandlerFunc {
 	return func(out http.ResponseWriter, _ *http.Request) {
 		out.Header().Set("Content-Type", "application/x-amz-json-1.0")
@@ -74,19 +75,20 @@ func Refusal(status int, exception, more string) http.HandlerFunc {
 	}
 }
 
-// Cut ends the connection without a reply.
+// Cut closes the connection without a response.
 func Cut(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
-// Operation is what a request to DynamoDB asks for, such as TransactWriteItems.
+// Operation returns the operation of a request to DynamoDB, such as TransactWriteItems.
 func Operation(r *http.Request) string {
 	_, name, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 	return name
 }
 
-// Pass serves a call on its way to the real DynamoDB, which is next. It is for what a [Fault] cannot say.
+// Pass handles a call. next forwards it to DynamoDB. It is for behavior that a [Fault] cannot express.
 type Pass func(next http.Handler, out http.ResponseWriter, r *http.Request)
 
-// NewWire makes a wire to an endpoint that ends with the test. Every call that no fault ends goes through pass, unless it is nil.
+// NewWire starts a Wire in front of an endpoint, until the test ends. Calls without a fault are handled by pass, or
+// forwarded if pass is nil.
 func NewWire(t testing.TB, endpoint string, pass Pass) *Wire {
 	t.Helper()
 	target, err := url.Parse(endpoint)
@@ -94,7 +96,7 @@ func NewWire(t testing.TB, endpoint string, pass Pass) *Wire {
 		t.Fatal(err)
 	}
 	proxy := httputil.NewSingleHostReverseProxy(target)
-	proxy.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelInfo) // that it was cut off is no news
+	proxy.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelInfo) // dropped connections are expected
 	if pass == nil {
 		pass = http.Handler.ServeHTTP
 	}
@@ -106,23 +108,23 @@ func NewWire(t testing.TB, endpoint string, pass Pass) *Wire {
 	return w
 }
 
-// Client returns a client of what is behind the wire. It repeats what failed at once, [Attempts] times in all.
+// Client returns a DynamoDB client that uses the Wire. It makes up to [Attempts] attempts without waiting between them.
 func (w *Wire) Client(options ...func(*dynamodb.Options)) *dynamodb.Client {
-	impatient := func(o *dynamodb.Options) {
+	withoutBackoff := func(o *dynamodb.Options) {
 		o.Retryer = retry.NewStandard(func(o *retry.StandardOptions) {
 			o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 0, nil })
 		})
 	}
-	return Client(w.endpoint, append([]func(*dynamodb.Options){impatient}, options...)...)
+	return Client(w.endpoint, append([]func(*dynamodb.Options){withoutBackoff}, options...)...)
 }
 
-// Once has a client send every request once.
+// Once makes a client send each request only once.
 func Once(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }
 
-// Break has a fault happen to the next calls of an operation, in place of what was to happen before.
+// Break injects a fault into the next calls of an operation. It replaces an earlier fault or function.
 func (w *Wire) Break(operation string, f Fault) { w.set(operation, &f, nil) }
 
-// Before runs something once, in front of the next call of an operation, in place of what was to happen before.
+// Before runs do once, before the next call of an operation. It replaces an earlier fault or function.
 func (w *Wire) Before(operation string, do func()) { w.set(operation, nil, do) }
 
 // Clear removes the fault, so that calls reach DynamoDB again.
@@ -136,14 +138,14 @@ func (w *Wire) set(operation string, f *Fault, between func()) {
 	}
 }
 
-// Hits is how many calls the last fault has happened to.
+// Hits returns the number of calls that failed because of the last fault.
 func (w *Wire) Hits() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.hits
 }
 
-// next is what is to happen to a call.
+// next returns the fault of the next call and the function to run before it, or nil.
 func (w *Wire) next(operation string) (f *Fault, between func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -173,7 +175,7 @@ func (w *Wire) serve(next http.Handler, out http.ResponseWriter, r *http.Request
 	f.Reply(out, r)
 }
 
-// Dump reads a whole table, past every layer of its application. It may be called while the test cleans up.
+// Dump reads all items of a table. It can also be called during the cleanup of a test.
 func Dump(t testing.TB, client *dynamodb.Client, table string) []map[string]types.AttributeValue {
 	t.Helper()
 	var items []map[string]types.AttributeValue

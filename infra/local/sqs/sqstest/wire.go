@@ -14,21 +14,20 @@ import (
 	"devplatform/infra/local/dynamodb/dynamotest"
 )
 
-// Attempts is how often a client of [Wire.Client] sends a request before it gives up.
+// Attempts is the number of attempts of a client of [Wire.Client] for each request.
 const Attempts = retry.DefaultMaxAttempts
 
-// Wire stands in front of an SQS. Calls go through it unharmed, until a test has
-// something happen to them: see [dynamotest.Wire], which this is, with SQS's
-// clients and faults. Its operations are SQS's, such as SendMessageBatch.
+// Wire is a proxy in front of an SQS endpoint. It is a [dynamotest.Wire] with the clients, faults and operations of SQS,
+// such as SendMessageBatch.
 type Wire struct {
 	*dynamotest.Wire
 	endpoint string
 }
 
-// Fault is what happens to calls.
+// Fault describes how calls fail.
 type Fault = dynamotest.Fault
 
-// Faults are the kinds of things that happen on a wire.
+// Faults that tests inject.
 var (
 	ServerError  = Fault{Name: "an error", Reply: Refusal(http.StatusInternalServerError, "InternalFailure", "InternalFailure;Receiver")}
 	Throttled    = Fault{Name: "throttled", Reply: Refusal(http.StatusForbidden, "RequestThrottled", "RequestThrottled;Sender")}
@@ -40,7 +39,8 @@ var (
 	LostReplies       = dynamotest.LostReplies
 )
 
-// Refusal answers with an exception of SQS. query is the header that tells its older name and whose fault it is.
+// Refusal returns a handler that responds with an exception of SQS. query is the value of the header
+// x-amzn-query-error: the exception's older name, and Sender or Receiver.
 func Refusal(status int, exception, query string) http.HandlerFunc {
 	return func(out http.ResponseWriter, _ *http.Request) {
 		out.Header().Set("Content-Type", "application/x-amz-json-1.0")
@@ -50,7 +50,8 @@ func Refusal(status int, exception, query string) http.HandlerFunc {
 	}
 }
 
-// NewWire makes a wire to an endpoint that ends with the test. Every call that no fault ends goes through pass, unless it is nil.
+// NewWire starts a Wire in front of an endpoint, until the test ends. Calls without a fault are handled by pass, or
+// forwarded if pass is nil.
 func NewWire(t testing.TB, endpoint string, pass dynamotest.Pass) *Wire {
 	t.Helper()
 	w := &Wire{Wire: dynamotest.NewWire(t, endpoint, pass)}
@@ -58,18 +59,18 @@ func NewWire(t testing.TB, endpoint string, pass dynamotest.Pass) *Wire {
 	return w
 }
 
-// Endpoint is the URL at which the wire listens. Queue URLs that SQS answers through it have its host.
+// Endpoint returns the URL of the Wire. Queue URLs in responses have the same host.
 func (w *Wire) Endpoint() string { return w.endpoint }
 
-// Client returns a client of what is behind the wire. It repeats what failed at once, [Attempts] times in all.
+// Client returns an SQS client that uses the Wire. It makes up to [Attempts] attempts without waiting between them.
 func (w *Wire) Client(options ...func(*sqs.Options)) *sqs.Client {
-	impatient := func(o *sqs.Options) {
+	withoutBackoff := func(o *sqs.Options) {
 		o.Retryer = retry.NewStandard(func(o *retry.StandardOptions) {
 			o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 0, nil })
 		})
 	}
-	return Client(w.endpoint, append([]func(*sqs.Options){impatient}, options...)...)
+	return Client(w.endpoint, append([]func(*sqs.Options){withoutBackoff}, options...)...)
 }
 
-// Once has a client send every request once.
+// Once makes a client send each request only once.
 func Once(o *sqs.Options) { o.Retryer = aws.NopRetryer{} }
