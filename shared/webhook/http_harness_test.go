@@ -174,7 +174,7 @@ func (f *fixture) project(workspaceID string, visibility workspace.Visibility, b
 	return projectID
 }
 
-// deleteProject deletes the items that project stores.
+// deleteProject deletes the items that f.project stores.
 func (f *fixture) deleteProject(workspaceID, projectID string) {
 	f.t.Helper()
 	f.must(f.client.Transact(f.t.Context(),
@@ -191,8 +191,8 @@ func (f *fixture) putProjectItem(key db.Key, record any) {
 
 type object map[string]any
 
-// createWebhook creates a webhook whose endpoint is a path of the receiver, and returns its path in the API. settings
-// replace the defaults.
+// createWebhook creates a webhook whose endpoint is a path of the receiver. It returns the API path of the webhook.
+// settings replace the defaults.
 func (u *user) createWebhook(path string, settings ...object) string {
 	u.f.t.Helper()
 	fields := object{"url": u.f.receiver.URL(path), "events": []string{"*"}}
@@ -348,5 +348,5 @@ func (f *fixture) dump() string {
 	return fmt.Sprint(items)
 }
 
-// timestamp returns the current time as responses contain it.
+// timestamp returns the current time in the format of the responses.
 func (f *fixture) timestamp() string { return clock.Stamp(f.clock.Now()).String() }

@@ -86,8 +86,8 @@ func (s store) delete(ctx context.Context, workspaceID, webhookID string) error 
 }
 
 // deleteOrphans deletes the webhooks of a workspace whose projects do not exist any more. Deleting a project does not
-// delete its webhooks: that keeps its transaction small, and its event is still delivered. Error: errFull if there are
-// no such webhooks.
+// delete its webhooks, so that its transaction stays small and the webhooks still receive the event of the deletion.
+// Error: errFull if there are no such webhooks.
 func (s store) deleteOrphans(ctx context.Context, workspaceID string) error {
 	webhooks, _, err := s.Webhooks(ctx, workspaceID)
 	if err != nil {

@@ -63,8 +63,9 @@ func secretOrNew(requested *string) (secret, generated string, err error) {
 	return generated, generated, err
 }
 
-// List returns the webhooks of a workspace, or of all workspaces whose webhooks the caller may manage if workspaceID is
-// "", in the order in which they were created. It makes one query for each workspace, concurrently.
+// List returns the webhooks of a workspace in the order in which they were created. If workspaceID is "", it returns
+// the webhooks of all workspaces in which the caller may manage webhooks. It makes one query for each workspace,
+// concurrently.
 func (s *Service) List(
 	ctx context.Context, caller httpapi.Caller, workspaceID string,
 ) ([]delivery.Webhook, error) {
@@ -93,7 +94,8 @@ func (s *Service) List(
 	return all, nil
 }
 
-// managed returns the IDs of the workspaces whose webhooks the caller may manage, or of the requested one.
+// managed returns workspaceID if the caller may manage the webhooks of this workspace, otherwise an error. If
+// workspaceID is "", it returns the IDs of all workspaces in which the caller may manage webhooks.
 func (s *Service) managed(ctx context.Context, caller httpapi.Caller, workspaceID string) ([]string, error) {
 	if workspaceID != "" {
 		return []string{workspaceID}, s.checkWorkspace(ctx, caller, workspaceID)

@@ -13,7 +13,7 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// snapshot is the content of the projects table. The keys of both copies of memberships are "workspaceID userID".
+// snapshot is the content of the projects table. The keys of members and memberships are "workspaceID userID".
 type snapshot struct {
 	workspaces  map[string]workspace.Workspace
 	members     map[string]workspace.Membership // the copies in the partitions of workspaces

@@ -100,7 +100,7 @@ func TestMembers(t *testing.T) {
 	ws := ada.create("Team")
 	body := map[string]string{"username": "gRACE", "role": "admin"}
 	added := ada.Do(http.MethodPost, "/api/workspaces/"+ws+"/members", body).Want(t, http.StatusCreated)
-	// The test does not count the call that reads the session, and the two calls that find a user.
+	// The test counts neither the call that reads the session nor the two calls that find a user.
 	wantCalls(t, "adding a member", added, 2)
 	wantFields(t, added.Body, "addedAt", "role", "userId", "username")
 	if added.Text("userId") != grace.id || added.Text("username") != "Grace" || added.Text("role") != "admin" {
@@ -287,7 +287,7 @@ func TestLastOwnerCannotLeave(t *testing.T) {
 	grace.remove(ws, grace).Want(t, http.StatusConflict, fault.CodeConflict)
 }
 
-// The user to whom a personal workspace belongs cannot be removed or demoted, even if it has another owner.
+// The user to whom a personal workspace belongs cannot be removed or demoted, even if another owner exists.
 func TestPersonalWorkspaceKeepsItsOwner(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

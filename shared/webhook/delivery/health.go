@@ -11,10 +11,10 @@ import (
 type Health struct {
 	// Timeouts counts consecutive time-outs, including slow failures. From maxTimeouts on, only a success resets it.
 	Timeouts int `dynamodbav:"timeouts,omitempty"`
-	// Failures counts the failed attempts since the last success. FailingSince is when the first of them began.
+	// Failures counts the failed attempts since the last success. FailingSince is when the first of them ended.
 	Failures     int              `dynamodbav:"failures,omitempty"`
 	FailingSince *clock.Timestamp `dynamodbav:"failingSince,omitempty"`
-	// LastAt and LastStatus describe the latest attempt. Of consecutive successes, at most one a minute is stored.
+	// LastAt and LastStatus describe the latest attempt. While only LastAt changes, it is stored at most once a minute.
 	LastAt     *clock.Timestamp `dynamodbav:"lastAt,omitempty"`
 	LastStatus Status           `dynamodbav:"lastStatus,omitempty"`
 	// ProbeUntil is the end of the probe lease. Its holder is the only delivery that may probe an unhealthy endpoint.

@@ -178,7 +178,7 @@ func TestDeliveryThatKillsItsFunctionFails(t *testing.T) {
 	f.wantDelivery(Failed, maxTries)
 }
 
-// Duplicate, early and late messages do not cause attempts.
+// Duplicate and early messages do not cause additional attempts.
 func TestMessagesAreOnlySignals(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

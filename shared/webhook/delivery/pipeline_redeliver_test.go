@@ -84,7 +84,7 @@ func TestConcurrentRedeliveries(t *testing.T) {
 }
 
 // A claim that conflicts with another writer is repeated. If it conflicts every time, the message is returned to the
-// queue, because the other writer may not have sent one.
+// queue, because the other writer might not have sent a message.
 func TestClaimConflicts(t *testing.T) {
 	t.Parallel()
 	for conflicts, wantRequests := range map[int]int{0: 1, 1: 1, 2: 1, 20: 0} {

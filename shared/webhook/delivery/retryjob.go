@@ -14,11 +14,12 @@ import (
 )
 
 // RetryJob sends the messages of deliveries that are due: those that wait longer than the queue may delay a message,
-// those whose message was lost, and those whose function died. It runs once a minute, and sends the messages of all
-// deliveries that become due before the next run. Each message is delayed until its delivery is due.
+// those whose message was lost, and those whose function was killed during an attempt. It runs once a minute, and sends
+// the messages of all deliveries that become due before the next run. Each message is delayed until its delivery is
+// due.
 //
 // Before the job sends a message, it wakes the delivery: it moves the delivery to a later time in the index, on the
-// condition that this time was not changed after it was read. So two concurrent runs send one message. If the message
+// condition that the stored time is still the one that it read. So two concurrent runs send one message. If the message
 // is not sent, or is lost, the delivery is due again after two minutes. The wait doubles with each further message, up
 // to an hour, so that the job does not flood a queue that is slow.
 type RetryJob struct {

@@ -138,8 +138,8 @@ func (s Store) save(ctx context.Context, read, next Delivery) (Delivery, error) 
 }
 
 // changes returns the update that turns one version of a delivery into the next. It writes only the attributes that
-// differ, because the payload and the attempts can be long. It always writes the attributes that the retry job changes
-// without a new version.
+// differ, because the payload and the attempts can be long. It always writes dueAt and wakes, because the retry job
+// changes them without storing a new version.
 func changes(read, next Delivery) (expression.UpdateBuilder, error) {
 	update, err := attemptChanges(read.Attempts, next.Attempts)
 	if err != nil {
@@ -169,7 +169,7 @@ func changes(read, next Delivery) (expression.UpdateBuilder, error) {
 }
 
 // attemptChanges returns the update of the attribute "attempts". It appends or replaces single attempts if possible. It
-// replaces the whole list if the oldest attempt was dropped, or if the stored list may not exist.
+// replaces the whole list if the oldest attempt was dropped, or if the stored list might not exist.
 func attemptChanges(read, next []Attempt) (update expression.UpdateBuilder, err error) {
 	const name = "attempts"
 	values := make([]types.AttributeValue, len(next))
@@ -212,9 +212,9 @@ const (
 )
 
 // List reads at most limit deliveries of a webhook without their payloads, newest first. after is the ID of the last
-// delivery of the previous page; "" for the first page. With a status, List reads a limited number of
-// deliveries and returns those that match: the result may be shorter than limit, or empty, although more deliveries
-// match. next is the ID after which the next page begins; "" on the last page.
+// delivery of the previous page; "" for the first page. If status is not "", List reads a limited number of deliveries
+// and returns those that match: the result may be shorter than limit, or empty, although more deliveries match. next is
+// the ID after which the next page begins; "" on the last page.
 func (s Store) List(
 	ctx context.Context, webhookID string, status Status, after string, limit int,
 ) (found []Delivery, next string, _ error) {

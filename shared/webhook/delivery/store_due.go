@@ -60,10 +60,9 @@ func (s Store) dueUntil(
 // errUndecodable reports that a delivery exists and cannot be decoded.
 var errUndecodable = errors.New("delivery: the delivery cannot be decoded")
 
-// wake sets the time at which a delivery is due, on the condition that this time was not changed after it was read. It
-// also counts the wake, and returns the delivery. The version does not change, so that the write of a worker that has
-// read the delivery does not become stale. Errors: db.ErrStale; errUndecodable, in which
-// case the time was changed.
+// wake sets the time at which a delivery is due, on the condition that the stored time is still the one in the entry.
+// It also counts the wake, and returns the delivery. The version does not change, so that the write of a worker that
+// has read the delivery does not become stale. Errors: db.ErrStale; errUndecodable, after which the new time is stored.
 func (s Store) wake(ctx context.Context, e dueEntry, next time.Time) (Delivery, error) {
 	by := rand.Text()
 	update := expression.Set(expression.Name(attrDueAt), expression.Value(clock.Stamp(next).String())).

@@ -92,7 +92,7 @@ func TestSaveStoresEveryTransition(t *testing.T) {
 	}
 }
 
-// An item of another version of the program, which lacks attributes and has unknown ones, can be changed.
+// An item that another version of the program wrote can be changed, even if it lacks attributes and has unknown ones.
 func TestSaveItemOfAnotherVersion(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// normalizeIPv4 replaces a host that is an IPv4 address in another notation of inet_aton with dotted-decimal notation:
-// 2130706433, 0x7f.1 and 0177.0.0.1 are 127.0.0.1. Browsers and C libraries accept these notations, and Go does not.
+// normalizeIPv4 converts the host to dotted-decimal notation if it is an IPv4 address in another notation of inet_aton:
+// 2130706433, 0x7f.1 and 0177.0.0.1 become 127.0.0.1. Browsers and C libraries accept these notations, and Go does not.
 // After the conversion, the address is checked and dialed like any other.
 func normalizeIPv4(address string) string {
 	host, port, err := net.SplitHostPort(address)
