@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// FuzzRing checks that every accepted ring has a current key and no weak one, and that no error contains a key.
+// FuzzRing checks that every accepted ring has a current key and no weak keys, and that no error contains a key.
 func FuzzRing(f *testing.F) {
 	const key = "0123456789abcdefghijABCDEFGHIJ0123456789"
 	for _, seed := range []string{

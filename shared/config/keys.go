@@ -42,7 +42,7 @@ func NewKeys(fetch Fetch, now clock.Clock) *Keys {
 	return &Keys{cache: newCache(fetch, now, parseRing)}
 }
 
-// Start begins to fetch the ring in the background, so that the first request that needs it does not wait as long.
+// Start begins to fetch the ring in the background, so that the first request that needs it waits less.
 func (k *Keys) Start() { k.cache.start() }
 
 // Current derives a key of 32 bytes for a purpose from the ring's current key. kid is the ID of the current key,
@@ -56,8 +56,8 @@ func (k *Keys) Current(ctx context.Context, purpose string) (kid string, key []b
 	return r.current, key, err
 }
 
-// Derive derives a key of 32 bytes for a purpose from the ring's key with an ID. If the ring does not have that ID,
-// Derive fetches it again, at most once a minute. Errors: ErrUnknownKey, ErrUnavailable.
+// Derive derives a key of 32 bytes for a purpose from the ring's key with an ID. If the ring has no key with that
+// ID, Derive fetches the ring again, at most once a minute. Errors: ErrUnknownKey, ErrUnavailable.
 func (k *Keys) Derive(ctx context.Context, kid, purpose string) ([]byte, error) {
 	r, err := k.cache.get(ctx)
 	if err != nil {

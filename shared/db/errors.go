@@ -27,10 +27,10 @@ var (
 	ErrInvalidKey = errors.New("db: invalid key")
 )
 
-// ConditionError reports which writes' conditions failed. It is an ErrConditionFailed.
+// ConditionError contains the writes whose conditions failed. It is an ErrConditionFailed.
 type ConditionError struct {
-	// Failed contains the writes whose conditions failed, by their index in the arguments of Transact (0 for Do). The
-	// item is the stored one, nil if there is none or WithOld was not used.
+	// Failed maps the index of each such write in the arguments of Transact (0 for Do) to the stored item. The item is
+	// nil if there is none or WithOld was not used.
 	Failed map[int]Item
 	cause  error
 }

@@ -174,7 +174,7 @@ func TestDoRetriesConflicts(t *testing.T) {
 // some of the responses.
 type lossyProxy struct {
 	proxy  *httputil.ReverseProxy
-	losses atomic.Int32 // the number of responses to drop, from the next one
+	losses atomic.Int32 // the number of responses to drop, starting with the next one
 }
 
 func (p *lossyProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -175,7 +175,7 @@ func ProjectEventKey(projectID, eventID string) Key {
 	return newKey(projectPK(projectID), idPart(id.Event, eventID))
 }
 
-// WorkspaceEventKey returns the key of an event of a workspace that belongs to no project.
+// WorkspaceEventKey returns the key of a workspace's event that belongs to no project.
 func WorkspaceEventKey(workspaceID, eventID string) Key {
 	return newKey(workspacePK(workspaceID), idPart(id.Event, eventID))
 }

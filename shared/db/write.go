@@ -85,7 +85,7 @@ func (t Table) write(w Write) Write {
 	return w
 }
 
-// If adds a condition to those that the write has.
+// If adds a condition. All conditions of a write must be satisfied.
 func (w Write) If(cond expression.ConditionBuilder) Write {
 	if w.cond != nil {
 		cond = w.cond.And(cond)

@@ -38,8 +38,8 @@ type acceptInput struct {
 	Encoding string `header:"Accept-Encoding" hidden:"true"`
 }
 
-// gzip reports whether the client accepts gzip (RFC 9110 §12.5.3). The list must contain gzip with a weight other than
-// zero. If it does not contain gzip, it must contain * with a weight other than zero.
+// gzip reports whether the client accepts gzip (RFC 9110 §12.5.3). If the list contains gzip, the weight of gzip must
+// not be zero. Otherwise, the list must contain * with a weight other than zero.
 func (a acceptInput) gzip() bool {
 	any, named := false, false
 	for coding := range strings.SplitSeq(strings.ToLower(a.Encoding), ",") {

@@ -23,7 +23,7 @@ type Config struct {
 	Logger *slog.Logger
 	// Auth authenticates sessions. It may be nil if no endpoint needs a session.
 	Auth Authenticator
-	// Clock is used to measure requests and to set the lifetime of cookies.
+	// Clock is used to measure the duration of requests and to set the lifetime of cookies.
 	Clock clock.Clock
 }
 

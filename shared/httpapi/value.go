@@ -229,7 +229,7 @@ func (v *value) checkText(text string) string {
 	return ""
 }
 
-// maxExact is the largest n for which float64 represents all whole numbers from 0 to n exactly.
+// maxExact is JavaScript's Number.MAX_SAFE_INTEGER. A larger float64 may be the result of rounding a whole number.
 const maxExact = 1<<53 - 1
 
 // parseWhole parses a whole number. It accepts notations such as 1.0 and 1e2, because they are integers in JSON Schema

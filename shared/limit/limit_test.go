@@ -137,7 +137,7 @@ func TestLimitInTransaction(t *testing.T) {
 	}
 	f.wire.Break("TransactWriteItems", dynamotest.LostReply)
 	if _, _, err := transact(f.table.Put(other, nil)); err != nil || f.wire.Hits() != 1 {
-		t.Fatalf("first attempt, with a lost response: got error %v, want none", err)
+		t.Fatalf("first attempt: got error %v after %d lost responses, want none after 1", err, f.wire.Hits())
 	}
 	if err := f.Take(t.Context(), rule("test", 2), webhook); err != nil {
 		t.Fatalf("second attempt: got error %v, want none", err)

@@ -22,7 +22,7 @@ import (
 
 // New returns the Lambda handler for a router. It takes a proxy event of API Gateway and returns a buffered proxy
 // response. If an event cannot be converted to a request, for example because of an invalid path, the response is an
-// error response like any other. It is not a function error, because then any client could cause a 502 and an alarm.
+// error response like any other. It is not a function error, which would let any client cause a 502 and an alarm.
 func New(handler http.Handler) *Handler { return &Handler{handler: handler} }
 
 // Handler implements aws-lambda-go's Handler.
@@ -114,7 +114,7 @@ func escapedPath(path string) (string, error) {
 }
 
 // infoOf returns the request info of an event. It uses the event's request context, which clients cannot influence, and
-// the last value of X-Forwarded-Proto, which the gateway added. Without that header, the client used HTTPS.
+// the last value of X-Forwarded-Proto, which the gateway added. If that header is missing, it assumes HTTPS.
 func infoOf(r *http.Request, event events.APIGatewayProxyRequest) httpapi.RequestInfo {
 	rc := event.RequestContext
 	info := httpapi.RequestInfo{

@@ -47,7 +47,7 @@ type streamed struct {
 	header http.Header // set by the handler
 	noBody bool        // whether the request is HEAD; the gateway does not remove a body from the response
 	cancel context.CancelFunc
-	begun  chan struct{} // closed when the status and the headers are final, or when the handler has panicked earlier
+	begun  chan struct{} // closed when the status and the headers are final, or if the handler panicked before that
 	ended  chan struct{} // closed when the handler has returned
 
 	mu     sync.Mutex
