@@ -162,7 +162,8 @@ func (s *Service) newLink(ctx context.Context, user User, identity oauth.Identit
 	}, err
 }
 
-// usableEmails returns the verified e-mail addresses of an identity that accounts can have, the primary one first.
+// usableEmails returns the verified e-mail addresses of an identity, the primary one first. It leaves out addresses
+// that an account cannot have.
 func usableEmails(identity oauth.Identity) []string {
 	var emails []string
 	for _, address := range identity.VerifiedEmails() {

@@ -25,7 +25,7 @@ func (f *fixture) useDynamoDB(sdk *dynamodb.Client) {
 	f.server.Config.Handler = f.gateway(f.service.Router(testEdge))
 }
 
-// If a response of DynamoDB is lost, the SDK sends the request again. The second request must not fail because of the
+// If a response from DynamoDB is lost, the SDK sends the request again. The second request must not fail because of the
 // first one.
 func TestLostResponses(t *testing.T) {
 	t.Parallel()

@@ -130,8 +130,8 @@ func (a *answer) separator() string {
 	return "\n\n"
 }
 
-// addCall adds a complete call and applies its action to the draft. A call that fails its check is added to the
-// failures, which is not an error. Errors: errTooLarge; the error classes of db.
+// addCall adds a complete call and applies its action to the draft. If the call fails its check, addCall adds it to the
+// failures and does not return an error for it. Errors: errTooLarge; the error classes of db.
 func (a *answer) addCall(ctx context.Context, call model.Call) error {
 	a.round.calls = append(a.round.calls, call)
 	if len(a.round.calls) > maxCalls {
@@ -211,9 +211,9 @@ func usageOf(u model.Usage) Usage { return Usage{InputTokens: u.Input, OutputTok
 func (a *answer) isBlank() bool { return strings.TrimSpace(a.text.String()) == "" }
 
 // remainingFailures returns the failures of the first round that the repair did not fix, followed by new failures of
-// the repair. If a call failed in both rounds, the problem of the second attempt is returned. Each action of the repair
-// fixes one failure: a failure with the same path or, if the input of the failed call was not valid, a failure of the
-// same tool. A failed call of the repair is ignored if the same action succeeded in the first round.
+// the repair. If a call failed in both rounds, only its second failure is returned. Each action of the repair fixes
+// one failure: a failure with the same path or, if the input of the failed call was not valid, a failure of the same
+// tool. A failed call of the repair is ignored if the same action succeeded in the first round.
 func remainingFailures(first, repair round) []failure {
 	fixedByPath, fixedByTool := map[string]int{}, map[string]int{}
 	failedPaths, succeeded := map[string]bool{}, map[string]bool{}

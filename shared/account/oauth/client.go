@@ -12,7 +12,7 @@ import (
 	xoauth2 "golang.org/x/oauth2"
 )
 
-// maxResponse bounds each response of the provider, after decompression.
+// maxResponse bounds each response from the provider, after decompression.
 const maxResponse = 1 << 20
 
 func (p *Provider) config(secret, redirectURI string, style xoauth2.AuthStyle) *xoauth2.Config {
@@ -102,8 +102,10 @@ func (p *Provider) get(ctx context.Context, step, url, token string, into any) e
 // could send the secret or the token to another address. It does not use a proxy from the environment.
 func newClient() *http.Client {
 	const (
-		dialTimeout    = 5 * time.Second
-		idleTimeout    = 30 * time.Second // shorter than the providers', which can close a connection while Lambda is frozen
+		dialTimeout = 5 * time.Second
+		// idleTimeout is shorter than the idle timeouts of providers. While Lambda is frozen, the client does not notice
+		// that a provider closes a connection.
+		idleTimeout    = 30 * time.Second
 		maxHeaderBytes = 64 << 10
 	)
 	return &http.Client{

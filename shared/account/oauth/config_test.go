@@ -118,7 +118,7 @@ func TestConfigErrorsNameTheVariables(t *testing.T) {
 			withClient(Config{Provider: "github", EmailsURL: "emails", TokenURL: "https://x.example/#f"}),
 			[]string{"OAUTH_TOKEN_URL", "OAUTH_EMAILS_URL"},
 		},
-		"custom without URLs and client": {
+		"custom with one invalid URL and no client": {
 			Config{Provider: "custom", UserURL: "x"},
 			[]string{
 				"OAUTH_AUTHORIZE_URL", "OAUTH_TOKEN_URL", "OAUTH_USER_URL", "OAUTH_CLIENT_ID", "OAUTH_CLIENT_SECRET",

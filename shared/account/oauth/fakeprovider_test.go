@@ -18,7 +18,7 @@ const (
 	testCallback = "https://app.example/callback"
 )
 
-// response is a response of a fake provider.
+// response is a response from a fake provider.
 type response struct {
 	status int // 0 means 200
 	header http.Header

@@ -47,7 +47,7 @@ func TestFieldsOfAnotherTypeAreIgnored(t *testing.T) {
 	}
 }
 
-// The field verified is not part of OpenID Connect. It does not verify the address of a user resource.
+// The field "verified" is not part of OpenID Connect. It does not verify the address of a user resource.
 func TestOnlyTrueVerifiesAnAddress(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]bool{

@@ -584,8 +584,8 @@ func TestStorage(t *testing.T) {
 	}
 }
 
-// An action announces all paths that it reads to storage in one call, even if they are deep. Known paths are not
-// announced again.
+// Before an action reads paths from storage, it announces all of them in one call, even if the paths are deep. Known
+// paths are not announced again.
 func TestPrepare(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat("/d", 250)

@@ -89,7 +89,7 @@ func TestAddingPackagesTogetherOrSeparately(t *testing.T) {
 			next, errSeparately := edited(t, path, separately, p)
 			if errSeparately != nil {
 				if err == nil {
-					rt.Fatalf("%q alone: got error %v, want no error as in %q", p, errSeparately, packages)
+					rt.Fatalf("%q alone: got error %v, want no error, as for %q together", p, errSeparately, packages)
 				}
 				return
 			}
@@ -101,7 +101,8 @@ func TestAddingPackagesTogetherOrSeparately(t *testing.T) {
 	})
 }
 
-// New packages are sorted if the existing packages are sorted. Otherwise they are appended in their order.
+// New packages are sorted if the existing packages are sorted. Otherwise they are appended in the
+// order in which the action lists them.
 func TestOrderOfNewPackages(t *testing.T) {
 	t.Parallel()
 	for before, want := range map[string]string{

@@ -16,7 +16,8 @@ import (
 type npm struct{}
 
 var (
-	// npmName matches the names that npm accepts for new packages, and also capital letters, which older packages have.
+	// npmName matches the names that npm accepts for new packages, and also names with capital letters, which some
+	// older packages have.
 	npmName = regexp.MustCompile(`^(@[A-Za-z0-9~-][A-Za-z0-9._~-]*/)?[A-Za-z0-9~-][A-Za-z0-9._~-]*$`)
 	// npmRange matches versions, ranges, tags, and the URLs and paths that may replace them.
 	npmRange = regexp.MustCompile(`^[A-Za-z0-9.*^~<>=|:/#@+_-]+( [A-Za-z0-9.*^~<>=|:/#@+_-]+)*$`)
@@ -141,8 +142,8 @@ func addPackages(root *hujson.Object, packages []dependency) {
 	}
 }
 
-// insert inserts a member. The new member has the white space of the member that it replaces at its index, or of the
-// last member if it is appended. In an empty object, it has the white space of sample.
+// insert inserts a member at an index. The new member copies the white space of the member that was at this index, or
+// of the last member if it is appended. In an empty object, it copies the white space of sample.
 func insert(object *hujson.Object, at int, sample hujson.ObjectMember, name string, value hujson.ValueTrimmed) {
 	if n := len(object.Members); n > 0 {
 		sample = object.Members[min(at, n-1)]

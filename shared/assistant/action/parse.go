@@ -126,7 +126,7 @@ func (a *Action) set(name string, value jsontext.Value) (rule string) {
 
 func (a *Action) setPackages(value jsontext.Value) (rule string) {
 	rule = fmt.Sprintf("must be a list of strings, at least one and at most %d", maxPackages)
-	var packages []*string // a pointer, because null is not a string
+	var packages []*string // pointers, so that null can be rejected
 	if json.Unmarshal(value, &packages) != nil || len(packages) == 0 || len(packages) > maxPackages {
 		return rule
 	}

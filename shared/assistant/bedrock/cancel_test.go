@@ -68,7 +68,7 @@ func TestDeadlineReturnsContextError(t *testing.T) {
 	}
 }
 
-// An error of emit is returned unchanged, nothing more is emitted, and the request is canceled.
+// An error of emit is returned unchanged, nothing more is emitted, and the request is cancelled.
 func TestEmitErrorEndsAnswer(t *testing.T) {
 	t.Parallel()
 	errEmit := errors.New("emit failed")

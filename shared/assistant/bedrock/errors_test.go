@@ -206,7 +206,7 @@ func TestRetryAfterIsReturned(t *testing.T) {
 	}
 }
 
-// Responses of a proxy have none of Bedrock's error codes. They are classified by their status.
+// Responses from a proxy have none of Bedrock's error codes. They are classified by their status.
 func TestResponsesOfOtherServers(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]model.Fault{

@@ -138,7 +138,7 @@ func TestRequestFormat(t *testing.T) {
 	}
 }
 
-// sortMembers sorts the members of all objects in a JSON text. It does not change numbers, as a canonical form would.
+// sortMembers sorts the members of all objects in a JSON text. Unlike canonical JSON, the result has the same numbers.
 func sortMembers(t *testing.T, text string) string {
 	t.Helper()
 	value := jsontext.Value(text)
@@ -201,7 +201,7 @@ func TestToolsOfEarlierCalls(t *testing.T) {
 	for _, tool := range sent.ToolConfig.Tools {
 		names = append(names, tool.ToolSpec.Name)
 		if string(tool.ToolSpec.InputSchema.JSON) != `{"type":"object"}` {
-			t.Errorf("got the schema %s, want any object", tool.ToolSpec.InputSchema.JSON)
+			t.Errorf(`got the schema %s, want {"type":"object"}`, tool.ToolSpec.InputSchema.JSON)
 		}
 	}
 	if want := []string{"create_file", "other"}; !slices.Equal(names, want) {

@@ -19,7 +19,7 @@ const (
 	fuzzMessage = "msg_01K9ZQ3V7M8T5XW2ABCDEFGHJK"
 )
 
-// withPartKey sets the key of item to the key of a message's part, which need not be valid. It returns item.
+// withPartKey sets the key of item to the key of a message's part, and returns item. The key need not be valid.
 func withPartKey(item db.Item, messageID, number string) db.Item {
 	key := db.MessageKey(fuzzProject, fuzzMessage, 0)
 	item[db.AttrPK] = &dynamo.AttributeValueMemberS{Value: key.PK}

@@ -10,8 +10,8 @@ import (
 	"devplatform/shared/db"
 )
 
-// Store stores conversations in a table. The parameter exists of its methods is a condition check that fails if the
-// project was deleted.
+// Store stores conversations in a table. The parameter named "exists" of its methods is a condition check that fails if
+// the project was deleted.
 type Store struct {
 	client *db.Client
 	table  db.Table
@@ -92,9 +92,9 @@ func (s Store) latest(
 	return summary, a.reversed(), nil
 }
 
-// Messages reads up to n messages that are not cleared, oldest first. It starts after the message with the ID after, or
-// with the first message if after is "". It returns fewer messages if there are no more, or if they exceed 4 MiB of
-// JSON.
+// Messages reads up to n messages that are not cleared, oldest first. The parameter named "after" is the ID of the last
+// message that the caller has already read, or "" to start with the first message. Messages returns fewer messages if
+// there are no more, or if they exceed 4 MiB of JSON.
 func (s Store) Messages(ctx context.Context, projectID, after string, n int) ([]Message, error) {
 	for {
 		messages, err := s.messages(ctx, projectID, after, n, maxPageBytes)
@@ -114,8 +114,8 @@ func (s Store) Messages(ctx context.Context, projectID, after string, n int) ([]
 	}
 }
 
-// messages reads up to n complete messages after the message with the ID after. It returns fewer if they exceed size
-// bytes of JSON.
+// messages reads up to n complete messages. "after" has the same meaning as in Messages. It returns fewer messages if
+// there are no more, or if they exceed size bytes of JSON.
 func (s Store) messages(ctx context.Context, projectID, after string, n, size int) ([]Message, error) {
 	q := db.Query{Prefix: db.MessagesOf(projectID), Limit: n}
 	if after != "" {
