@@ -74,7 +74,8 @@ type Writer struct {
 type call struct{ id, name string }
 
 // NewWriter returns a Writer that writes the stream to the given io.Writer. Close stops its keep-alive comments.
-// Nothing is sent before the first frame or comment. If to is an http.ResponseWriter, its headers are set when the first byte is sent.
+// Nothing is sent before the first frame or comment. If to is an http.ResponseWriter, its headers are set when the
+// first byte is sent.
 func NewWriter(to io.Writer, flush func() error, o Options) *Writer {
 	w := &Writer{to: to, flush: flush, keepAlive: cmp.Or(o.KeepAlive, DefaultKeepAlive), hold: o.Hold > 0}
 	w.mu.Lock() // onTimer uses w.timer
