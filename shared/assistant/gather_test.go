@@ -144,10 +144,12 @@ func TestRetryWithSmallerPrompt(t *testing.T) {
 	}
 	first, second := len(requests[0].Facts.Files[0].Content), len(requests[1].Facts.Files[0].Content)
 	if second*3 > first {
-		t.Errorf("got %d bytes of the file after %d bytes, want at most a third", second, first)
+		t.Errorf("second request: got %d bytes of the file, want at most a third of the %d bytes in the first request",
+			second, first)
 	}
 	if requests[1].MaxOutput != requests[0].MaxOutput {
-		t.Errorf("got MaxOutput %d after %d, want the same", requests[1].MaxOutput, requests[0].MaxOutput)
+		t.Errorf("second request: got MaxOutput %d, want %d as in the first request",
+			requests[1].MaxOutput, requests[0].MaxOutput)
 	}
 
 	f.model.enqueue(model.TaskChat, tooLong, tooLong)

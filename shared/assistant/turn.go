@@ -37,7 +37,7 @@ type Question struct {
 	CurrentFile string
 	// Framework is the framework to use instead of the project's framework. If it is "", the project's framework is used.
 	Framework string
-	// Apply applies the actions of the answer to the project's files.
+	// Apply requests that the actions of the answer are applied to the project's files.
 	Apply bool
 }
 
@@ -161,7 +161,7 @@ func (t *turn) repair(ctx context.Context) {
 }
 
 // repairRequest returns the request that repairs the failed calls. ok is false if no call failed, if the answer has
-// reached its maximum size, or if too few reserved tokens are left.
+// reached its maximum size, or if too few reserved tokens remain.
 func (t *turn) repairRequest() (request model.Request, ok bool) {
 	a := t.answer
 	if len(a.round.failed) == 0 || a.size > maxAnswer {

@@ -118,8 +118,8 @@ func Retryer() aws.Retryer {
 const maxDoublings = 3
 
 // Jitter returns a random wait before another attempt. failures counts from 0: the wait is 10 to 40 ms after the
-// first failed attempt, and doubles with each further one up to 80 to 320 ms. Without randomness, clients that failed
-// together would fail together again.
+// first failed attempt. It doubles with each further one, and is 80 to 320 ms from the fourth one on. Without
+// randomness, clients that failed together would fail together again.
 func Jitter(failures int) time.Duration {
 	minimum := 10 * time.Millisecond << min(failures, maxDoublings)
 	return minimum + rand.N(3*minimum) //nolint:gosec // it needs no cryptographic randomness

@@ -43,8 +43,8 @@ type delta struct {
 	Refusal      string         `json:"refusal"`
 	ToolCalls    []callDelta    `json:"tool_calls"`
 	FunctionCall *functionDelta `json:"function_call"` // the predecessor of tool calls
-	// The content of reasoning is ignored. DeepSeek, vLLM and llama.cpp send the first field, OpenRouter, Ollama and
-	// Groq the second.
+	// The content of reasoning is ignored. DeepSeek, vLLM and llama.cpp send reasoning_content. OpenRouter, Ollama and
+	// Groq send reasoning.
 	ReasoningContent jsontext.Value `json:"reasoning_content"`
 	Reasoning        jsontext.Value `json:"reasoning"`
 }
@@ -84,7 +84,8 @@ type answer struct {
 	emitError error
 	// finishReason is set when the answer is complete.
 	finishReason string
-	// hasRefusal is set when the model has refused to answer. Its text is about the question, and is not logged.
+	// hasRefusal is set when the model has refused to answer. The text of the refusal is not stored or logged, because
+	// it is about the question.
 	hasRefusal bool
 }
 

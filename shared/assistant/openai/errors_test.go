@@ -128,7 +128,7 @@ func TestErrors(t *testing.T) {
 			status: 400, want: model.TooLong, attempts: 1,
 			body: `{"error":{"code":400,"message":"request (4390 tokens) exceeds the available context size (4096 tokens), try increasing it","type":"exceed_context_size_error","n_prompt_tokens":4390,"n_ctx":4096}}`,
 		},
-		"llama.cpp: too long, as 500": {
+		"llama.cpp: too long, with status 500": {
 			status: 500, want: model.TooLong, attempts: 1,
 			body: `{"error":{"code":500,"message":"Context size has been exceeded.","type":"server_error"}}`,
 		},
@@ -256,7 +256,7 @@ func TestErrorsDoNotContainPrompt(t *testing.T) {
 		handler http.HandlerFunc
 		want    string // a part of the error
 	}{
-		"text of another type": {
+		"plain text": {
 			handler: respondError(500, "can't do: "+prompt, "Content-Type", "text/plain; charset=utf-8"),
 			want:    `status 500: no readable message, of type "text/plain"`,
 		},

@@ -15,7 +15,7 @@ import (
 	"devplatform/shared/assistant/openai"
 )
 
-// tester is a test or one check of a property.
+// tester is a *testing.T or a *rapid.T.
 type tester interface {
 	Helper()
 	Error(args ...any)

@@ -225,7 +225,7 @@ func FuzzStream(f *testing.F) {
 	})
 }
 
-// BenchmarkRead measures the time from a chunk's bytes to its part.
+// BenchmarkRead measures the time to read a chunk and emit its part.
 func BenchmarkRead(b *testing.B) {
 	const chunks = 1000
 	answer := []byte(strings.Repeat(eventStream(helloChunk), chunks) + eventStream(stopChunk, usageChunk, doneData))

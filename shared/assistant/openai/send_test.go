@@ -63,7 +63,7 @@ func TestRetries(t *testing.T) {
 			fails:      true,
 			retryAfter: time.Hour,
 		},
-		"wait until a date requested": {
+		"wait requested as a date": {
 			handlers: []http.HandlerFunc{
 				respondError(429, "", "Retry-After", "Sun, 22 Nov 2026 03:01:30 GMT",
 					"Date", "Sun, 22 Nov 2026 03:00:00 GMT"), succeed,

@@ -72,7 +72,7 @@ func cut(text string, budget int) (short string, isCut bool) {
 	if len(text) <= budget {
 		return text, false
 	}
-	const marker = 64 // bytes of the line in the middle, at most
+	const marker = 64 // the maximum size of the line in the middle, in bytes
 	budget -= marker
 	if budget <= 0 {
 		return "", true

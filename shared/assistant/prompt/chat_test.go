@@ -16,7 +16,7 @@ import (
 	"devplatform/shared/assistant/prompt"
 )
 
-// tester is a test or one check of a property.
+// tester is a *testing.T or a *rapid.T.
 type tester interface {
 	Helper()
 	Fatalf(format string, args ...any)

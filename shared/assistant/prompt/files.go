@@ -45,7 +45,8 @@ func fit(documents []Document, budget int) []model.File {
 	return nil
 }
 
-// cutToShares gives each file its share of the bytes. It returns nil if a share is too small to be worth showing.
+// cutToShares cuts each file to its share of the available bytes. It returns nil if a share is too small to be worth
+// showing.
 func cutToShares(documents []Document, available int) []model.File {
 	if available < 0 {
 		return nil

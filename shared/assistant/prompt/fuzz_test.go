@@ -29,7 +29,7 @@ func FuzzMentioned(f *testing.F) {
 		named := prompt.Mentioned(message, paths)
 		for i, p := range named {
 			if !slices.Contains(paths, p) || slices.Contains(named[:i], p) {
-				t.Fatalf("the message %q: got %q, want different paths of %q", message, named, paths)
+				t.Fatalf("the message %q: got %q, want paths from %q, each only once", message, named, paths)
 			}
 		}
 		likely := prompt.PathsIn(message)
@@ -38,7 +38,7 @@ func FuzzMentioned(f *testing.F) {
 		}
 		for i, p := range likely {
 			if !strings.HasPrefix(p, "/") || slices.Contains(likely[:i], p) {
-				t.Fatalf("the message %q: got %q, want different absolute paths", message, likely)
+				t.Fatalf("the message %q: got %q, want absolute paths, each only once", message, likely)
 			}
 		}
 	})

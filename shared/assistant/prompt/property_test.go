@@ -78,7 +78,7 @@ func TestDataCannotEndItsSection(t *testing.T) {
 		r := c.Request(prompt.DefaultBudget(), 1)
 		parts := parseSections(t, lastText(r))
 		if len(parts) == 0 || parts[0].Title != "project" || strings.Count(parts[0].Text, "\n") > 4 {
-			t.Fatalf("got the sections %+v, want a section project of at most 4 lines first", parts)
+			t.Fatalf("got the sections %+v, want the section project first, with at most 4 lines", parts)
 		}
 		want := []parsedSection{parts[0]}
 		if len(c.Paths) > 0 {

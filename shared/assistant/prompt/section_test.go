@@ -11,7 +11,7 @@ func TestAbsentMark(t *testing.T) {
 	digits := strings.Repeat("0123456789abcdef", 4)
 	texts := []string{"a text without a mark"}
 	last := ""
-	for range 12 { // 12 marks have more digits than given
+	for range 12 { // the ninth and later marks need more than the 64 given digits
 		mark := absentMark(digits, texts)
 		if len(mark) <= len(last) || !strings.HasPrefix(mark, "data-01234567") || !strings.HasPrefix(mark, last) {
 			t.Fatalf("got the mark %s after %s, want a longer one with the same beginning", mark, last)

@@ -66,7 +66,7 @@ var (
 	usageWhenSettled  = Usage{Input: 70, Output: 7, Taken: 77, Calls: 1}
 )
 
-// If calls to DynamoDB fail during a reservation, the call is not counted twice or only in part.
+// If calls to DynamoDB fail during a reservation, the reservation is not counted twice or only in part.
 func TestReserveFaults(t *testing.T) {
 	t.Parallel()
 	for _, injected := range injectedFaults {

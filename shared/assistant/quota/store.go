@@ -64,8 +64,8 @@ const (
 type refusedError struct {
 	// minute reports that there were too many calls in this minute.
 	minute bool
-	// user is the usage of the user if the user has too few tokens left, otherwise nil. global is the same for all
-	// users together.
+	// user is the usage of the user if too few of the user's tokens remain, otherwise nil. global is the usage of all
+	// users together if too few of their tokens remain, otherwise nil.
 	user, global *Usage
 	cause        error
 }

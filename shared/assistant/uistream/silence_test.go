@@ -15,7 +15,7 @@ import (
 	"devplatform/shared/assistant/uistream"
 )
 
-// A comment is sent after 10 seconds without a frame, and every 10 seconds after that. The time is that of synctest.
+// A comment is sent after 10 seconds without a frame, and every 10 seconds after that.
 func TestKeepAlive(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -38,7 +38,7 @@ func TestKeepAlive(t *testing.T) {
 			t.Error("the comment was not flushed")
 		}
 		checkComments(20*time.Second, 3)
-		checkErrors(t, w.Text("a")) // restarts the time
+		checkErrors(t, w.Text("a")) // restarts the 10 seconds
 		checkComments(9*time.Second, 3)
 		checkErrors(t, w.Text("b"))
 		checkComments(9*time.Second, 3)

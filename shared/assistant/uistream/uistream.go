@@ -1,7 +1,7 @@
 // Package uistream writes the AI SDK's UI message stream, version 1, as server-sent events
-// (https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol): unnamed events with JSON, comments if there is no frame for some
-// time, and [DONE] at the end. It ensures the order of events that the protocol requires. The content of events does
-// not belong here.
+// (https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol): unnamed events with JSON, which are called frames here, comments
+// if there is no frame for some time, and [DONE] at the end. It ensures the order of frames that the protocol requires.
+// The content of frames does not belong here.
 package uistream
 
 import (
@@ -59,7 +59,7 @@ type Writer struct {
 	keepAlive time.Duration
 
 	mu     sync.Mutex
-	timer  *time.Timer // fires at the end of Hold, and then when there was no frame for the time KeepAlive
+	timer  *time.Timer // fires at the end of Hold, and then after the time keepAlive without a frame
 	frames []byte      // frames that were not sent yet; the buffer is reused
 	hold   bool        // the next frame is delayed until another frame follows
 	begun  bool        // something was sent
@@ -73,8 +73,9 @@ type Writer struct {
 // call is a tool call that has started and not ended.
 type call struct{ id, name string }
 
-// NewWriter returns a Writer that writes to to. Close stops its keep-alive comments. Nothing is sent before the first
-// frame or comment. If to is an http.ResponseWriter, its headers are set when the first byte is sent.
+// NewWriter returns a Writer that writes the stream to the given io.Writer. Close stops its keep-alive comments.
+// Nothing is sent before the first frame or comment. If to is an http.ResponseWriter, its headers are set when the
+// first byte is sent.
 func NewWriter(to io.Writer, flush func() error, o Options) *Writer {
 	w := &Writer{to: to, flush: flush, keepAlive: cmp.Or(o.KeepAlive, DefaultKeepAlive), hold: o.Hold > 0}
 	w.mu.Lock() // onTimer uses w.timer
@@ -176,8 +177,8 @@ func (w *Writer) Data(name string, v any) error {
 	})
 }
 
-// Error closes the open calls and writes that the answer failed, with a message for the user. The caller must then
-// call Finish(Failed).
+// Error closes the open calls and writes an error frame with a message for the user. The caller must then call
+// Finish(Failed).
 func (w *Writer) Error(text string) error {
 	return w.write(func() error {
 		w.closeCalls()
