@@ -45,8 +45,8 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// requests lists the samples of requests with the expected responses. They are the responses of functions with empty
-// tables that receive the samples in this order. The session cookies of the samples are not valid.
+// requests lists the samples of requests with the expected responses. TestSampleResponses sends the samples in this
+// order to functions with empty tables. The session cookies of the samples are not valid.
 var requests = []struct {
 	file   string // the name without .json
 	status int    // the status of the response

@@ -129,7 +129,7 @@ func TestPipelineSamples(t *testing.T) {
 			t.Errorf("%s: got %s, error %v, want %s", sample, got, err, want)
 		}
 	}
-	// The worker runs first. The delivery does not exist yet, so it sends nothing.
+	// The worker runs first. The delivery does not exist yet, so the worker sends nothing.
 	deps := delivery.Deps{
 		DB: p.client, Webhooks: p.webhooks, Queue: p.deliveries, Clock: time.Now, Logger: logger, Metrics: metrics,
 	}

@@ -19,7 +19,7 @@ import (
 	"devplatform/shared/project/cleanup"
 )
 
-// decodeStream decodes a sample with stream records strictly, with the types of aws-lambda-go.
+// decodeStream decodes a sample with stream records. It rejects fields that the types of aws-lambda-go do not have.
 func decodeStream(t *testing.T, sample string) events.DynamoDBEvent {
 	t.Helper()
 	decoder := json.NewDecoder(bytes.NewReader(read(t, sample+".json")))

@@ -34,7 +34,7 @@ type settings struct {
 	Secrets       config.SecretNames
 	Model         modelSettings
 	// CallsPerMinute, MonthlyTokens and GlobalMonthlyTokens are the fields of quota.Limits. The numbers of tokens are
-	// int64, because the library parses an int as 32 bits.
+	// int64, because the library that reads the variables accepts only 32 bits for an int.
 	CallsPerMinute      int   `env:"LIMIT_AI_MINUTE" envDefault:"20"`
 	MonthlyTokens       int64 `env:"AI_MONTHLY_TOKENS" envDefault:"2000000"`
 	GlobalMonthlyTokens int64 `env:"AI_GLOBAL_MONTHLY_TOKENS" envDefault:"0"`

@@ -280,8 +280,8 @@ func TestDocumentServer(t *testing.T) {
 	}
 }
 
-// TestPageLinks checks that all files that the page loads exist, that their URLs are relative, so that they also work
-// with a stage in the path, and that no script or style is inline.
+// TestPageLinks checks that all files that the page loads exist, and that no script or style is inline. The URLs of the
+// files must be relative, so that they also work with a stage in the path.
 func TestPageLinks(t *testing.T) {
 	page := send(t, "GET", "/api/docs").body
 	scriptOrStyle := regexp.MustCompile(`(?s)<script.*?</script>|<style|\s(on\w+|style)=`)

@@ -26,8 +26,8 @@ type settings struct {
 	Keys     string `env:"KEYS_SECRET,required,notEmpty"`
 }
 
-// newHandler builds the function's handler. Slow parts are built in the background, while the function requests its
-// first event.
+// newHandler builds the function's handler. The slow parts are built in the background, while the function waits for
+// its first event.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handler, error) {
 	keys := config.NewKeys(config.NewSecrets(cfg.AWS).Fetch(cfg.Keys), now)
 	keys.Start()

@@ -29,8 +29,7 @@ func setEnv(t *testing.T) {
 	})
 }
 
-// The handler that newHandler builds from the environment accepts the sessions that the
-// auth function created.
+// The handler that newHandler builds from the environment accepts the sessions that the auth function created.
 func TestFunctionFromItsEnvironment(t *testing.T) {
 	setEnv(t)
 	logger := slog.New(slog.DiscardHandler)

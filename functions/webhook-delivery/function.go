@@ -27,7 +27,7 @@ type settings struct {
 	AllowPrivate bool `env:"WEBHOOK_ALLOW_PRIVATE"`
 }
 
-// newHandler builds the function's handler. It fetches the key ring in the background, while the function requests its
+// newHandler builds the function's handler. It fetches the key ring in the background, while the function waits for its
 // first messages.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.QueueHandler, error) {
 	keys := config.NewKeys(config.NewSecrets(cfg.AWS).Fetch(cfg.Keys), now)

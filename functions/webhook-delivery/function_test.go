@@ -97,8 +97,8 @@ func (f *fixture) putDelivery(url string) {
 	}
 }
 
-// invoke calls the function with a batch of messages. The ID of each message is its body. invoke returns the IDs that
-// the function reports as failed, which SQS returns to the queue, and the log.
+// invoke calls the function with a batch of messages. The ID of each message is its body. invoke returns the IDs of
+// the messages that the function reports as failed, and the log. SQS returns failed messages to the queue.
 func (f *fixture) invoke(bodies ...string) (failed []string, log string) {
 	f.t.Helper()
 	cfg, err := config.Load[settings]()

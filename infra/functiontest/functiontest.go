@@ -42,8 +42,8 @@ func SkipWithEndpoint(t *testing.T) {
 	}
 }
 
-// SetEnv sets the environment variables of a function: those that every function has, with the endpoint of AWS and the
-// name of the secret with the key ring, and then the variables in own.
+// SetEnv sets the environment variables of a function. It sets the variables that every function has, and then those in
+// own. endpoint is the endpoint of the AWS services.
 func SetEnv(t *testing.T, endpoint string, own map[string]string) {
 	t.Helper()
 	variables := map[string]string{

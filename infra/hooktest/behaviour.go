@@ -19,7 +19,7 @@ type behaviour struct {
 
 type respondFunc func(r *Receiver, w http.ResponseWriter, req *http.Request)
 
-// behaviourOf returns the behaviour that a URL requests. attempt is the number of this request among the requests with
+// behaviourOf returns the behaviour that a URL selects. attempt is the number of this request among the requests with
 // the same webhook-id and path, counted from 1.
 func behaviourOf(u *url.URL, attempt int) behaviour {
 	name, rest, _ := strings.Cut(strings.TrimPrefix(u.Path, "/"), "/")

@@ -59,8 +59,8 @@ type count struct {
 }
 
 // New starts a receiver on two free ports of the loopback interface: one for HTTP, and one for HTTPS with its own
-// certificate (see [Receiver.Certificates]). It is closed at the end of the test. If t is nil, the caller closes it with
-// [Receiver.Close]. New panics if no port is free.
+// certificate (see [Receiver.Certificates]). The receiver is closed at the end of the test. If t is nil, the caller
+// closes it with [Receiver.Close]. New panics if no port is free.
 func New(t testing.TB) *Receiver {
 	r := &Receiver{closing: make(chan struct{}), handlers: map[string]http.Handler{}}
 	r.Reset()

@@ -115,7 +115,8 @@ func (s spec) checkParameters(op operation, lacks report) {
 	}
 }
 
-// checkResponses checks that an operation has a success, and that every response has examples and X-Request-Id.
+// checkResponses checks that an operation has a success response, and that every response has examples and
+// X-Request-Id.
 func (s spec) checkResponses(op operation, lacks report) {
 	succeeds := false
 	for status, response := range op.Responses {
@@ -131,7 +132,7 @@ func (s spec) checkResponses(op operation, lacks report) {
 		}
 	}
 	if !succeeds {
-		lacks("a success")
+		lacks("a success response")
 	}
 }
 

@@ -39,9 +39,9 @@ type document struct {
 	examples map[string]examples
 }
 
-// newDocument returns a document of the endpoints. byID contains the examples of operations by their ID. newDocument
-// returns an error if byID contains the ID of an operation that does not exist. The caller may add events, and must
-// call complete at the end.
+// newDocument returns a document of the endpoints. byID contains the examples by operation ID. newDocument returns an
+// error if byID contains the ID of an operation that does not exist. The caller may add events, and must call complete
+// at the end.
 func newDocument(routes *httpapi.Routes, byID map[string]examples) (*document, error) {
 	for _, id := range sortedKeys(byID) {
 		if !slices.ContainsFunc(routes.Endpoints, func(e *httpapi.Endpoint) bool { return e.ID == id && !e.Hidden }) {
@@ -163,8 +163,8 @@ func (d *document) addInput(op *huma.Operation, input reflect.Type) {
 	}
 }
 
-// param returns the parameter that a field with the tag in receives. It moves the description and the example from the
-// schema to the parameter.
+// param returns the parameter for a field. in is the field's tag that contains the parameter's name. param moves the
+// description and the example from the schema to the parameter.
 func (d *document) param(field reflect.StructField, in string) *huma.Param {
 	schema := *huma.SchemaFromField(d.schemas, field, "")
 	p := &huma.Param{
@@ -193,7 +193,7 @@ func (d *document) bodySchema(parent reflect.Type, body reflect.StructField, hin
 	return huma.SchemaFromField(d.schemas, body, hint)
 }
 
-// success returns the response of a success, with its headers and its body.
+// success returns the success response of an endpoint, with its headers and its body.
 func (d *document) success(e *httpapi.Endpoint) *huma.Response {
 	response := &huma.Response{Description: http.StatusText(e.Status), Headers: map[string]*huma.Header{}}
 	if e.Stream {
@@ -228,7 +228,7 @@ func (d *document) addOutput(e *httpapi.Endpoint, response *huma.Response) {
 	}
 }
 
-// otherSuccess returns the response of a success with another status. A 304 has no body.
+// otherSuccess returns a copy of a success response with another status. A 304 has no body.
 func otherSuccess(status int, success *huma.Response) *huma.Response {
 	response := &huma.Response{Description: http.StatusText(status), Headers: success.Headers}
 	if status != http.StatusNotModified {

@@ -77,7 +77,7 @@ func TestDocumentDescribesResponsesAndSecurity(t *testing.T) {
 	if diff := cmp.Diff([]map[string][]string{{"session": {}}}, me.Security); diff != "" {
 		t.Errorf("wrong security of the operation me (-want +got):\n%s", diff)
 	}
-	// Public operations have an explicit empty requirement.
+	// Public operations have an explicit empty security requirement.
 	if diff := cmp.Diff([]map[string][]string{{}}, signup.Security); diff != "" {
 		t.Errorf("wrong security of the operation signup (-want +got):\n%s", diff)
 	}

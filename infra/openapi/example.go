@@ -32,7 +32,7 @@ func readExamples(data []byte) (map[string]examples, error) {
 	return byID, nil
 }
 
-// addExamples adds examples to the request and the success of an operation.
+// addExamples adds examples to the request and the success response of an operation.
 func (d *document) addExamples(op *huma.Operation, success *huma.Response) {
 	explicit := d.examples[op.OperationID]
 	if op.RequestBody != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// share moves the error responses and parameters that several operations share to the components, and replaces them
-// with references. The names of the components depend on the order of the operations.
+// share finds the error responses and parameters that several operations have in common. It moves them to the
+// components, and replaces them with references. The names of the components depend on the order of the operations.
 func (d *document) share() {
 	responses := pool[huma.Response]{prefix: "#/components/responses/"}
 	parameters := pool[huma.Param]{prefix: "#/components/parameters/"}
@@ -45,7 +45,7 @@ func (d *document) share() {
 
 // pool finds the values that several operations share. Values are equal if their JSON is equal.
 type pool[T any] struct {
-	prefix string // of references to the components
+	prefix string // the beginning of a reference to a component
 	found  map[string]*pooled[T]
 	names  map[string]bool
 }

@@ -123,8 +123,8 @@ func (d *document) alternatives(t reflect.Type) *huma.Schema {
 	return schema
 }
 
-// rawContent returns the content of a success if the handler returns the body as bytes. It returns nil if the body is
-// encoded as JSON.
+// rawContent returns the content of a success response if the handler returns the body as bytes. It returns nil if the
+// body is encoded as JSON.
 func rawContent(operationID string) map[string]*huma.MediaType {
 	text := &huma.Schema{Type: huma.TypeString}
 	switch operationID {

@@ -13,8 +13,8 @@ import (
 // Root is the project's root folder, relative to the folder of a package directly below infra.
 const Root = "../.."
 
-// buildDir is the folder of the binaries that tests use. It is kept, so that a test run builds them once for all its
-// packages, and the next run only builds again what changed.
+// buildDir is the folder of the binaries that tests use. It is not deleted. A test run therefore builds the binaries
+// once for all packages, and the next run rebuilds only the binaries that changed.
 const buildDir = Root + "/.build/test" + raceFlag
 
 // build builds the binaries in buildDir, once in each test process.
@@ -73,7 +73,7 @@ func Binaries(t testing.TB) string {
 	return dir
 }
 
-// linkFiles creates a hard link in the folder to for each file of the folder from. go build replaces files instead of
+// linkFiles creates hard links to the files of one folder in another folder. go build replaces files instead of
 // overwriting them, so the links keep the linked contents.
 func linkFiles(from, to string) error {
 	entries, err := os.ReadDir(from)

@@ -36,7 +36,7 @@ type Platform struct {
 func Command(t testing.TB, dir string, env ...string) *exec.Cmd {
 	t.Helper()
 	bin := Binaries(t)
-	//nolint:gosec,noctx // this module's binary; the process must not end with a context
+	//nolint:gosec,noctx // this module's binary; no context may end the process
 	command := exec.Command(filepath.Join(bin, "local"), "-functions", bin)
 	command.Dir = Root
 	command.Env = append(os.Environ(), "PORT=0", "AWS_PORT=0", "DATA_DIR="+dir, "COOKIE_PLAIN_HTTP=true",
@@ -120,8 +120,8 @@ func (p *Platform) Kill() {
 	<-p.exited
 }
 
-// Interrupt sends SIGINT, waits until the process has ended, and returns how long that took. It fails the test if the
-// process still runs after the time within.
+// Interrupt sends SIGINT, waits until the process has ended, and returns how long that took. It fails the test if that
+// takes longer than the duration within.
 func (p *Platform) Interrupt(within time.Duration) time.Duration {
 	p.t.Helper()
 	begin := time.Now() //nolint:forbidigo // the other process uses the real clock

@@ -38,7 +38,8 @@ func (l *Log) Tail(n int) string {
 	return s
 }
 
-// Eventually waits up to 20 s until condition returns true. what describes the condition in the error of the test.
+// Eventually waits up to 20 s until condition returns true. The parameter what describes the condition in the error of
+// the test.
 func Eventually(t testing.TB, what string, condition func() bool) {
 	t.Helper()
 	EventuallyWithin(t, 20*time.Second, what, condition)

@@ -106,8 +106,8 @@ func TestCustomMetricsExist(t *testing.T) {
 	}
 }
 
-// dashboard returns the metrics of the dashboard's widgets. A metric consists of namespace, name and dimensions. It
-// also checks that widgets have a title, do not overlap, and fit into the width of 24 columns.
+// dashboard returns the metrics of the dashboard's widgets. A metric consists of namespace, name and dimensions.
+// dashboard also checks that widgets have a title, do not overlap, and fit into the width of 24 columns.
 func dashboard(t *testing.T, tpl *Template) (metrics [][]string) {
 	t.Helper()
 	body, _ := At(tpl.Resources["Dashboard"].Properties, "DashboardBody", "Fn::Sub").(string)

@@ -38,7 +38,7 @@ const retain = "RetainExceptOnCreate"
 func TestRequiredProperties(t *testing.T) {
 	t.Parallel()
 	tpl := Source(t)
-	// Each type has the JSON of its properties by path. "" allows any value.
+	// The map contains the JSON of each property by type and path. "" allows any value.
 	for typ, properties := range map[string]map[string]string{
 		"AWS::DynamoDB::Table": {
 			"DeletionProtectionEnabled":                                   `{"Fn::If":["IsProd",true,false]}`,

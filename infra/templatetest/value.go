@@ -46,8 +46,9 @@ func List(value any) (elements []any) {
 	return elements
 }
 
-// Name returns a reference as text: "Table" for the Ref or the ARN of Table, "Table/stream" for its stream, and the
-// text with replaced references for Fn::Sub, such as "Table/index/due". It returns any other value as text.
+// Name returns a reference as text: "Table" for the Ref or the ARN of Table, and "Table/stream" for its stream. For
+// Fn::Sub, it returns the text with the references replaced in the same way, such as "Table/index/due". It returns any
+// other value as text.
 func Name(value any) string {
 	switch reference := value.(type) {
 	case string:

@@ -316,7 +316,7 @@ func TestMalformedJSON(t *testing.T) {
 	for name, body := range map[string]string{
 		"duplicate field":          `{` + fields + `,"email":"eve@example.com"}`,
 		"duplicate escaped field":  `{` + fields + `,"\u0065mail":"eve@example.com"}`,
-		"fields in another case":   `{"Email":"ada@example.com","PASSWORD":"` + goodPassword + `"}`,
+		"capitals in field names":  `{"Email":"ada@example.com","PASSWORD":"` + goodPassword + `"}`,
 		"deep object":              `{` + fields + `,"x":` + deepObject + `}`,
 		"deep array":               `{` + fields + `,"x":` + deepArray + `}`,
 		"escaped NUL in the email": `{"email":"ada@example.com\u0000","password":"` + goodPassword + `"}`,

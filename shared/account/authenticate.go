@@ -84,7 +84,7 @@ func (s *Sessions) renew(ctx context.Context, session Session, now time.Time) *h
 // FindByUsername returns the ID of a user and the username as entered at sign-up. It ignores case. Error:
 // USER_NOT_FOUND.
 func (s *Sessions) FindByUsername(ctx context.Context, username string) (userID, canonical string, _ error) {
-	if CheckUsername(username) != "" { // keys are in lower case, which turns the Kelvin sign into k
+	if CheckUsername(username) != "" { // keys are in lower case, and the Kelvin sign becomes k in lower case
 		return "", "", errNoUser
 	}
 	user, err := s.store.userByName(ctx, username)

@@ -35,7 +35,7 @@ type CodeHostRequest struct {
 
 // Authorization is a sign-in that has started.
 type Authorization struct {
-	URL     string // of the authorization page of the code host
+	URL     string // the URL of the code host's authorization page
 	Binding string // the value of the cookie that binds the sign-in to the browser
 }
 

@@ -283,8 +283,8 @@ func TestIdentityIsLinkedToVerifiedAccount(t *testing.T) {
 	}
 }
 
-// The account can change between the read and the link. The transaction therefore checks again that the
-// e-mail address is verified.
+// The account can change between the read and the link. The transaction therefore checks again that the e-mail address
+// is verified.
 func TestLinkChecksVerificationAgain(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

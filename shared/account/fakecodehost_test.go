@@ -16,8 +16,9 @@ import (
 	"devplatform/shared/account/oauth"
 )
 
-// fakeCodeHost is a provider whose users, addresses and failures a test chooses. It checks requests as strictly as real
-// providers do: client, PKCE, redirect URI, single use. TestLocalCodeHost tests the code host of the local platform.
+// fakeCodeHost is a code host whose users, addresses and failures a test chooses. It checks the client, PKCE, the
+// redirect URI and the single use of codes as strictly as real code hosts do. TestLocalCodeHost tests the code host of
+// the local platform.
 type fakeCodeHost struct {
 	t      *testing.T
 	server *httptest.Server

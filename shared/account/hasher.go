@@ -50,7 +50,8 @@ func NewHasher(params HashParams, parallel int) *Hasher {
 	return &Hasher{params: params, slots: make(chan struct{}, max(parallel, 1)), argon2: argon2.IDKey}
 }
 
-// Hash returns the PHC string of password with a new salt. It waits for a free slot. Error: that of ctx.
+// Hash returns the PHC string of password with a new salt. It waits for a free slot. If ctx is done first, it returns
+// the error of ctx.
 func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	salt := make([]byte, h.params.SaltBytes)
 	_, _ = rand.Read(salt) // never returns an error
@@ -86,7 +87,7 @@ func (h *Hasher) Verify(ctx context.Context, stored, password string) (Verdict, 
 	return Verdict{OK: subtle.ConstantTimeCompare(got, want) == 1, Outdated: params != h.params}, nil
 }
 
-// derive waits for a free slot and computes a hash. Error: that of ctx.
+// derive waits for a free slot and computes a hash. If ctx is done first, it returns the error of ctx.
 func (h *Hasher) derive(ctx context.Context, password string, salt []byte, p HashParams) ([]byte, error) {
 	select {
 	case h.slots <- struct{}{}:

@@ -34,7 +34,7 @@ type signupOutput struct {
 	}
 }
 
-// exampleStatus is the rate limit in the examples of the document.
+// exampleStatus is the rate limit in the examples of the OpenAPI document.
 var exampleStatus = limit.Status{Limit: 10, Reset: 14 * time.Minute}
 
 func (s *Service) registerSignup(r *httpapi.Routes) {

@@ -52,7 +52,7 @@ func TestSignupLoginMeLogout(t *testing.T) {
 	client.logout().Want(t, http.StatusOK)
 }
 
-// TestDynamoDBCalls limits the DynamoDB calls of each request.
+// TestDynamoDBCalls checks that no request makes more DynamoDB calls than expected.
 func TestDynamoDBCalls(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -106,13 +106,14 @@ func (c *contract) check(t testing.TB, method, path string, status int, header h
 	content, _ := response["content"].(map[string]any)
 	if len(content) == 0 {
 		if len(body) > 0 {
-			t.Errorf("%s %s: %d has a body, but has no body in the OpenAPI document: %s", method, path, status, body)
+			t.Errorf("%s %s: status %d has a body, but the OpenAPI document describes none: %s",
+				method, path, status, body)
 		}
 		return
 	}
 	media := header.Get("Content-Type")
 	if _, documented := content[media]; !documented {
-		t.Errorf("%s %s: %d has Content-Type %q, but the OpenAPI document has %q",
+		t.Errorf("%s %s: status %d has Content-Type %q, but the OpenAPI document has %q",
 			method, path, status, media, slices.Sorted(maps.Keys(content)))
 		return
 	}
