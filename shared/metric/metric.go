@@ -23,8 +23,8 @@ const (
 	Bytes        Unit = "Bytes"
 )
 
-// Value is a metric with the values measured since the last report. Its name is not time, level or msg, which every
-// log line has.
+// Value is a metric with the values measured since the last report. Its name must not be time, level or msg, because
+// every log line has fields with these names.
 type Value struct {
 	Name   string
 	Unit   Unit

@@ -304,7 +304,7 @@ func TestCleanupIgnoresOrRejectsEvent(t *testing.T) {
 	} {
 		err := c.Handle(t.Context(), insertRecord(tt.image))
 		if err != nil && strings.Contains(err.Error(), "%!") {
-			t.Errorf("%s: the error is not formatted: %v", name, err)
+			t.Errorf("%s: the error is not formatted correctly: %v", name, err)
 		}
 		if errors.Is(err, lambdafn.ErrPoison) != tt.poison || (err == nil) == tt.poison {
 			t.Errorf("%s: got error %v, want ErrPoison: %v", name, err, tt.poison)

@@ -20,7 +20,7 @@ import (
 	"devplatform/shared/project/file"
 )
 
-// The number of DynamoDB calls of a request, including the call for the session.
+// Each request makes the expected number of DynamoDB calls, including the call for the session.
 func TestFileRequestCallCounts(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -33,14 +33,14 @@ func TestFileRequestCallCounts(t *testing.T) {
 	}
 	deep := strings.Repeat("/d", 99)
 	calls("create", client.save("/a/b/c", "1"), http.StatusCreated, 5)
-	calls("create the largest", client.saveBytes("/large", randomBytes(1<<20)), http.StatusCreated, 5)
+	calls("create the largest file", client.saveBytes("/large", randomBytes(1<<20)), http.StatusCreated, 5)
 	calls("create at a depth of 98", client.save(deep[:2*98], "1"), http.StatusCreated, 5)
 	calls("create at a depth of 150", client.save("/x"+strings.Repeat("/y", 150), "1"), http.StatusCreated, 6)
 	calls("update", client.save("/a/b/c", "2"), http.StatusOK, 4)
-	calls("update the largest", client.saveBytes("/large", randomBytes(1<<20)), http.StatusOK, 4)
+	calls("update the largest file", client.saveBytes("/large", randomBytes(1<<20)), http.StatusOK, 4)
 	calls("save unchanged content", client.save("/a/b/c", "2"), http.StatusOK, 3)
 	calls("read", client.read("/a/b/c"), http.StatusOK, 4)
-	calls("read the largest", client.read("/large"), http.StatusOK, 4)
+	calls("read the largest file", client.read("/large"), http.StatusOK, 4)
 	calls("list", client.Get(client.url()), http.StatusOK, 4)
 	calls("list a page", client.Get(client.url()+"?limit=1"), http.StatusOK, 4)
 	calls("list with contents", client.Get(client.url()+"?include=content"), http.StatusOK, 5)
@@ -50,8 +50,8 @@ func TestFileRequestCallCounts(t *testing.T) {
 	calls("batch", client.batch(update("/a/c", "3"), creation("/e", ""), creation("/f", "")), http.StatusOK, 6)
 }
 
-// The write units of a save, by table: twice the item's size in KB, because of the transaction. The embedded DynamoDB
-// computes them in the same way as AWS.
+// Each save consumes the expected write units in each table: twice the size of the items in KB, because of the
+// transaction. The embedded DynamoDB computes write units in the same way as AWS.
 func TestSaveWriteUnits(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -185,9 +185,9 @@ func (c *copier) Write(p []byte) (int, error) {
 	return c.ResponseWriter.Write(p)
 }
 
-// The largest batch: the maximum number of actions and chunks, 3 MiB of incompressible content and the longest paths.
-// The test calls the Service, because an HTTP request of 4 MiB cannot contain that much content. The embedded DynamoDB
-// enforces both limits of a transaction. The test also checks that the size is below 4,000,000 bytes.
+// The largest batch has the maximum number of actions and chunks, 3 MiB of incompressible content and the longest
+// paths. The test calls the Service, because an HTTP request of 4 MiB cannot contain that much content. The embedded
+// DynamoDB enforces both limits of a transaction. The test also checks that the size is below 4,000,000 bytes.
 func TestLargestBatchFitsTransaction(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -368,6 +368,6 @@ func TestCurrentVersionWithClockSkew(t *testing.T) {
 	list := client.history("/a", "").Want(t, http.StatusOK).List("versions")
 	if len(list) != 2 || list[0]["version"] != second.Text("version") || list[0]["current"] != true {
 		data, _ := json.Marshal(list)
-		t.Errorf("got the versions %s, want 2, the second saved version first", data)
+		t.Errorf("got the versions %s, want 2, starting with the version of the second save", data)
 	}
 }

@@ -20,7 +20,7 @@ type filesClient struct {
 	projectID string
 }
 
-// newFilesClient creates a user with a project.
+// newFilesClient creates a user with a project, and returns a client for the files of the project.
 func (f *fixture) newFilesClient(name string) filesClient {
 	f.t.Helper()
 	u := f.newUser(name)

@@ -180,7 +180,7 @@ func (f *fixture) removeMember(workspaceID string, u *user) {
 // timestamp returns the current time in the format of the API.
 func (f *fixture) timestamp() string { return clock.Stamp(f.clock.Now()).String() }
 
-// unexported makes cmp compare unexported fields. The SDK's types of items have one.
+// unexported makes cmp compare unexported fields. The SDK's attribute value types have such a field.
 var unexported = cmp.Exporter(func(reflect.Type) bool { return true })
 
 // encode returns the item of a record, without its key.

@@ -25,8 +25,8 @@ type Filter struct {
 const maxQueries = 16
 
 // List returns a page of the projects that the caller can see in their workspaces, last opened first, and the cursor of
-// the next page. It makes one query for each workspace. Errors: WORKSPACE_NOT_FOUND; VALIDATION_FAILED for a cursor of
-// another list.
+// the next page. It makes one query for each workspace. Errors: WORKSPACE_NOT_FOUND; VALIDATION_FAILED if the cursor is
+// not from this list.
 func (s *Service) List(
 	ctx context.Context, caller httpapi.Caller, f Filter, page httpapi.PageInput,
 ) ([]ProjectItem, string, error) {

@@ -70,7 +70,7 @@ func plainOf(r rune) string {
 type slugChooser struct {
 	store             store
 	workspaceID, base string
-	slug              string // the chosen slug, or "" if the next attempt must choose another
+	slug              string // the chosen slug, or "" if the next attempt must choose another slug
 	conflicts         int    // number of attempts that failed because another project had the chosen slug
 }
 

@@ -19,7 +19,7 @@ type user struct {
 	personal string // ID of the personal workspace
 }
 
-// newClient returns a client with a session token that does not belong to a user.
+// newClient returns a client that sends name as its session token. It does not create a user.
 func (f *fixture) newClient(name string) *user {
 	f.t.Helper()
 	c := slicetest.NewClient(f.t, f.server.URL, f.log)

@@ -15,8 +15,8 @@ import (
 	"devplatform/shared/config"
 )
 
-// ErrUnavailable reports that SQS throttled the call, failed, or did not respond in time. A message may have been
-// sent. Any other error is a bug or a mistake in the deployment, such as a missing queue or a body that SQS does not
+// ErrUnavailable reports that SQS throttled the call, failed, or did not respond in time. SQS may have executed the
+// call. Any other error is a bug or a mistake in the deployment, such as a missing queue or a body that SQS does not
 // accept.
 var ErrUnavailable = errors.New("queue: unavailable")
 

@@ -152,7 +152,7 @@ func TestSendErrorNamesFailedMessages(t *testing.T) {
 	for i, unavailable := range map[int]bool{0: false, 1: true, 2: false, 11: true} {
 		reason := queue.FailedAt(err, i)
 		if (reason == nil) != (i == 0) || errors.Is(reason, queue.ErrUnavailable) != unavailable {
-			t.Errorf("message %d: got error %v, want unavailable to be %v", i, reason, unavailable)
+			t.Errorf("message %d: got error %v, want ErrUnavailable: %v", i, reason, unavailable)
 		}
 	}
 	for body, want := range map[string]int{"001": 4, "002": 1, "011": 4} {
@@ -174,7 +174,8 @@ func TestSenderFaultIsNotUnavailable(t *testing.T) {
 	f.reject = func(string, int) *rejection { return &rejection{Code: "InvalidMessageContents", SenderFault: true} }
 	err := q.Send(t.Context(), numbered(1)...)
 	if err == nil || errors.Is(err, queue.ErrUnavailable) || len(f.recorded().calls) != 1 {
-		t.Errorf("got error %v after %d calls, want one other than ErrUnavailable after 1", err, len(f.recorded().calls))
+		t.Errorf("got error %v after %d calls, want an error other than ErrUnavailable after 1",
+			err, len(f.recorded().calls))
 	}
 }
 
@@ -206,7 +207,7 @@ func TestFailedCalls(t *testing.T) {
 			f.intercept = tc.intercept
 			err := q.Send(t.Context(), numbered(2)...)
 			if err == nil || errors.Is(err, queue.ErrUnavailable) != tc.unavailable {
-				t.Errorf("got error %v, want unavailable to be %v", err, tc.unavailable)
+				t.Errorf("got error %v, want ErrUnavailable: %v", err, tc.unavailable)
 			}
 			if n := len(f.recorded().calls); n != tc.calls {
 				t.Errorf("got %d calls, want %d", n, tc.calls)
@@ -218,7 +219,7 @@ func TestFailedCalls(t *testing.T) {
 				return // the response to ChangeMessageVisibility is empty
 			}
 			if err := q.Hide(t.Context(), "r", 0); err == nil || errors.Is(err, queue.ErrUnavailable) != tc.unavailable {
-				t.Errorf("Hide: got error %v, want unavailable to be %v", err, tc.unavailable)
+				t.Errorf("Hide: got error %v, want ErrUnavailable: %v", err, tc.unavailable)
 			}
 		})
 	}
@@ -355,6 +356,6 @@ func TestSendAndReceive(t *testing.T) {
 		t.Errorf("got error %v, want the messages 0 and 2 to fail", err)
 	}
 	if errors.Is(err, queue.ErrUnavailable) {
-		t.Errorf("got error %v, want one other than ErrUnavailable", err)
+		t.Errorf("got error %v, want an error other than ErrUnavailable", err)
 	}
 }

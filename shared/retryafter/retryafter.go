@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// Max is the longest wait that Parse returns. Without a bound, a wait would overflow time.Duration at 292 years.
+// Max is the longest wait that Parse returns. A wait of more than 292 years would overflow
+// time.Duration.
 const Max = 365 * 24 * time.Hour
 
 // Parse returns the wait that the value of a Retry-After header asks for, from 0 to Max. The value is a number of

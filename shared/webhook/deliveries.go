@@ -59,8 +59,8 @@ func (s *Service) Redeliver(
 	return d, deliveryError(err)
 }
 
-// Recover sends failed deliveries again whose events occurred between since and until. See delivery.Log.Recover. Error:
-// errInactive.
+// Recover sends deliveries again: those that failed or wait after a failed attempt, and whose events occurred between
+// since and until. See delivery.Log.Recover. Error: errInactive.
 func (s *Service) Recover(
 	ctx context.Context, caller httpapi.Caller, webhookID string, since, until time.Time,
 ) (delivery.Recovery, error) {

@@ -128,7 +128,7 @@ func TestJoinRejectsCorruptChunks(t *testing.T) {
 	}
 }
 
-// Join never returns more than MaxBytes, whatever size a compressed frame declares.
+// Join never returns more than MaxBytes. The size that a compressed frame declares does not matter.
 func FuzzJoin(f *testing.F) {
 	f.Add([]byte{}, []byte{})
 	f.Add([]byte{0, 1, 2}, []byte{3})

@@ -23,8 +23,8 @@ func FromBase64(text string) ([]byte, error) {
 	return data, nil
 }
 
-// FitsJSON reports whether data is returned as text in JSON: it is valid UTF-8, and escaping does not double its
-// length.
+// FitsJSON reports whether data can be returned as text in JSON: it must be valid UTF-8, and escaping must not double
+// its length.
 func FitsJSON(data []byte) bool {
 	if len(data) == 0 {
 		return true

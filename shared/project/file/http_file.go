@@ -117,7 +117,7 @@ func (b *filesBody) MarshalJSON() ([]byte, error) {
 	}
 	data, err := json.Marshal(body)
 	if err != nil {
-		return nil, fmt.Errorf("project: files: %w", err)
+		return nil, fmt.Errorf("file: encoding the response: %w", err)
 	}
 	return data, nil
 }

@@ -143,11 +143,11 @@ func (s store) list(ctx context.Context, projectID, prefix, after string, limit 
 	}
 }
 
-// versions returns up to limit replaced versions of the file at a path, newest first. It starts after the
-// position in before.
-func (s store) versions(ctx context.Context, projectID, path, before string, limit int) ([]File, error) {
+// versions returns up to limit replaced versions of the file at a path, newest first. It starts after a position in the
+// history.
+func (s store) versions(ctx context.Context, projectID, path, position string, limit int) ([]File, error) {
 	prefix := db.VersionsOf(projectID, pathHash(path))
-	q := db.Query{Prefix: prefix, After: prefix.After(before), Limit: limit, Descending: true}
+	q := db.Query{Prefix: prefix, After: prefix.After(position), Limit: limit, Descending: true}
 	page, err := s.Projects.Query(ctx, q)
 	if err != nil {
 		return nil, err

@@ -32,7 +32,7 @@ type batch struct {
 func (w *Worker) Handle(ctx context.Context, received []lambdafn.QueueMessage) []error {
 	errs := make([]error, len(received))
 	var messages []message
-	var indexes []int // the index in received of each message
+	var indexes []int // for each message, its index in received
 	for i, r := range received {
 		m, err := parseMessage(r.Body)
 		if err != nil {
@@ -64,9 +64,9 @@ func (w *Worker) Handle(ctx context.Context, received []lambdafn.QueueMessage) [
 // attempt handles one message: it claims the delivery, sends the request, and records the result. Its methods are in
 // the order in which run calls them.
 //
-// An attempt needs three calls to the table. One call reads all deliveries and webhooks of the batch. The claim leases
-// the delivery and stores the attempt as interrupted. The record stores the result. If the function dies between the
-// claim and the record, the attempt still counts, and the retry job finds the delivery in the index.
+// An attempt needs three calls to the table. The first reads all deliveries and webhooks of the batch. The second, in
+// claim, leases the delivery and stores the attempt as interrupted. The third, in record, stores the result. If the
+// function dies between claim and record, the attempt still counts, and the retry job finds the delivery in the index.
 type attempt struct {
 	worker   *Worker
 	batch    *batch
@@ -104,8 +104,8 @@ func (a *attempt) run(ctx context.Context) error {
 	return a.requeue(ctx)
 }
 
-// claim executes the plan for the delivery. It reports whether the plan is an attempt and this worker has claimed it.
-// If another writer changed the delivery after it was read, claim reads it and plans again.
+// claim executes the plan for the delivery. It reports whether the plan is an attempt and this worker has claimed the
+// delivery. If another writer changed the delivery after it was read, claim reads it and plans again.
 func (a *attempt) claim(ctx context.Context) (claimed bool, err error) {
 	stale := false
 	err = db.Retry(ctx, "claim delivery", func() error {
@@ -126,8 +126,8 @@ func (a *attempt) claim(ctx context.Context) (claimed bool, err error) {
 	return claimed && err == nil, err
 }
 
-// executePlan executes the plan for the delivery. It reports whether the attempt is claimed. Error: db.ErrStale if the
-// delivery was changed after it was read; then executePlan has changed nothing.
+// executePlan executes the plan for the delivery. It reports whether this worker has claimed the delivery for an
+// attempt. Error: db.ErrStale if the delivery was changed after it was read; then executePlan has changed nothing.
 func (a *attempt) executePlan(ctx context.Context) (claimed bool, err error) {
 	if a.err != nil {
 		return false, a.worker.reject(ctx, a.received, a.err)
@@ -150,8 +150,8 @@ func (a *attempt) executePlan(ctx context.Context) (claimed bool, err error) {
 	}
 }
 
-// wait handles a message that arrived before the next attempt is due. It returns the message to the queue if that is
-// soon. Otherwise the retry job sends a new one.
+// wait handles a message that arrived before the next attempt is due. It returns the message to the queue if the
+// attempt is due soon. Otherwise the retry job sends a new one.
 func (a *attempt) wait(ctx context.Context, until, now time.Time) error {
 	if isSoon(until, now) {
 		return a.returnAfter(ctx, until.Sub(now))
@@ -243,7 +243,8 @@ func signedRequest(d Delivery, url string, secrets []string, at time.Time) sende
 
 // decide decides what happens to the delivery, and disables the webhook if that is the decision. It does so before the
 // result is recorded, because the decision changes if the webhook cannot be disabled. If the function dies before the
-// record, the next message for the delivery fails it, because the webhook is not active.
+// result is recorded, the worker that receives the next message stores the delivery as failed, because the webhook is
+// not active.
 func (a *attempt) decide(ctx context.Context) {
 	a.decision = decide(*a.delivery, *a.webhook, a.result, a.ended, a.jitter)
 	if a.decision.outcome == outcomeDisable && !a.disable(ctx) {
@@ -336,7 +337,7 @@ func retryUnavailable(err error) error {
 // logged.
 func (a *attempt) saveHealth(ctx context.Context) {
 	after := a.webhook.after(a.result, a.ended)
-	if a.decision.outcome == outcomeDisable || !after.changedSince(a.webhook.Health) { // disable stored it
+	if a.decision.outcome == outcomeDisable || !after.changedSince(a.webhook.Health) { // disable has stored it
 		return
 	}
 	if err := a.worker.store.saveHealth(ctx, *a.webhook, after); err != nil {
@@ -353,7 +354,7 @@ func (a *attempt) requeue(ctx context.Context) error {
 	d, v := a.delivery, a.decision
 	switch {
 	case d.Status == Pending && d.Manual > 0:
-		// The messages of these redeliveries may have been received and skipped while this attempt was in progress.
+		// The messages of the requested redeliveries may have been received and skipped during this attempt.
 		if a.received.Receives < maxReceives {
 			return a.returnAfter(ctx, 0)
 		}

@@ -77,7 +77,7 @@ func TestDeliveriesWhenTheClockIsSetBack(t *testing.T) {
 				f.handleMessages()
 			}
 			if n := f.receiver.Total(); n != 4 {
-				t.Errorf("got %d requests, want the 4 first ones", n)
+				t.Errorf("got %d requests, want 4: the first attempts that were not interrupted", n)
 			}
 			setBackAt := f.now()
 			f.runUntilFinished()

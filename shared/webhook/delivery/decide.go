@@ -104,7 +104,7 @@ const (
 // before the attempt, and jitter is a random number from -1 to 1.
 //
 // Failure policy: a 2xx is a success. Every other result is a failure, including redirects. A 410 disables the webhook
-// immediately. So does a series of failures that is at least five days and ten attempts long. After any other failure,
+// immediately. A series of failures of at least five days and ten attempts also disables it. After any other failure,
 // the delivery is retried after the wait of the schedule. If a 429 or 503 requests a longer wait, that wait is used, up
 // to twice the wait of the schedule. The delivery fails after the last attempt of the schedule, and after a redelivery
 // to a webhook that is not active. An attempt that the service itself aborted counts as a failed attempt of the
