@@ -81,7 +81,7 @@ func (c *Cleanup) Handle(ctx context.Context, r lambdafn.StreamRecord) error {
 	return err
 }
 
-// errInvalidEvent is the error for an event that no change can have emitted.
+// errInvalidEvent is returned for an event that is malformed or contradicts the stored data.
 var errInvalidEvent = errors.New("cleanup: invalid event")
 
 // expire sets the expiry of the content that an event reports as replaced to content.Retention after the event.
@@ -107,9 +107,9 @@ func (c *Cleanup) expire(ctx context.Context, e event.Record) error {
 // remove deletes all stored data of a deleted project. Errors: errInvalidEvent if the project exists;
 // db.ErrUnavailable.
 //
-// A record is deleted after its chunks. So after an interruption the remaining chunks can still be found through the
-// records, without reading up to 200 MiB of contents. Finally, sweep deletes chunks without a record: those of versions
-// that expired earlier.
+// The records are the project's items in the projects table. A record is deleted after its chunks. So after an
+// interruption the remaining chunks can still be found through the records, without reading up to 200 MiB of contents.
+// Finally, sweep deletes chunks without a record: those of versions that expired earlier.
 func (c *Cleanup) remove(ctx context.Context, projectID string) error {
 	exists, err := c.store.exists(ctx, projectID)
 	if err != nil {
