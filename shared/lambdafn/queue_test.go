@@ -23,7 +23,7 @@ var (
 	_ lambda.Handler = (*lambdafn.ScheduleHandler)(nil)
 )
 
-// queueEvent returns an event with 1+more messages. The first message is the example of AWS's documentation.
+// queueEvent returns an event with 1+more messages. The first message is the example from AWS's documentation.
 func queueEvent(more int) []byte {
 	messages := []string{`{"messageId":"m0","receiptHandle":"AQEBwJnKyrHigUMZj6rYigCgxlaS3SLy0a...",
 		"body":"Test \"message\".",

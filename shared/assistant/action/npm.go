@@ -156,7 +156,7 @@ func insert(object *hujson.Object, at int, sample hujson.ObjectMember, name stri
 	})
 }
 
-// firstMember returns the first member of the root, whose white space new members copy. In an empty root, members are
+// firstMember returns the first member of the root. New members copy its white space. In an empty root, members are
 // indented by two spaces.
 func firstMember(root *hujson.Object) hujson.ObjectMember {
 	if len(root.Members) > 0 {
