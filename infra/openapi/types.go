@@ -102,8 +102,8 @@ func enumOf[T ~string](values []T) *huma.Schema {
 	return schema
 }
 
-// alternatives returns the schema of a struct whose fields are alternatives. These fields have the tag oneOf, which is
-// the name of the alternative's schema. It returns nil for any other type.
+// alternatives returns the schema of a struct whose fields are alternatives. These fields have the tag oneOf. Its
+// value is the name of the alternative's schema. alternatives returns nil for any other type.
 func (d *document) alternatives(t reflect.Type) *huma.Schema {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()

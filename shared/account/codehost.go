@@ -79,7 +79,7 @@ type CodeHostCallback struct {
 	State, Code string
 	Query       url.Values // contains the error that the code host reported, if any
 	Binding     string     // the binding cookie
-	Session     string     // the session token; only a link uses it
+	Session     string     // the session token; used only to link an identity
 	CallbackURL string
 	Client      Client
 }

@@ -19,7 +19,7 @@ type tool struct {
 	action      Type
 	description string
 	// fields have the names of the action's fields. All are required. path is first, so that the client of a stream
-	// receives early which file is being written.
+	// learns early which file is being written.
 	fields []field
 }
 
