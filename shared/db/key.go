@@ -280,7 +280,8 @@ func join(kind string, parts ...string) string {
 	return kind + separator + strings.Join(parts, separator)
 }
 
-// withSeparator returns the prefix of the keys that have further parts after joined, "" if joined is invalid.
+// withSeparator appends a separator to joined, a result of join, so that it is the prefix of longer keys. It returns ""
+// if joined is empty.
 func withSeparator(joined string) string {
 	if joined == "" {
 		return ""
@@ -288,7 +289,7 @@ func withSeparator(joined string) string {
 	return joined + separator
 }
 
-// DynamoDB's limits of partition keys and sort keys, in bytes.
+// DynamoDB's size limits for partition keys and sort keys, in bytes.
 const (
 	maxPK = 2048
 	maxSK = 1024

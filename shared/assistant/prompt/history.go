@@ -11,8 +11,8 @@ import (
 const (
 	// maxCallsText is the maximum size in bytes of the list of an answer's calls.
 	maxCallsText = 1 << 10
-	// turnOverhead is an upper bound for the bytes of a turn in addition to its texts: the replacement for an empty
-	// text, and rounding to tokens.
+	// turnOverhead is the maximum number of bytes that a turn needs in addition to its texts. It covers the
+	// replacement for an empty text and the rounding up to whole tokens.
 	turnOverhead = 64
 )
 

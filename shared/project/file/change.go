@@ -115,7 +115,7 @@ func (c change) event(caller httpapi.Caller, access workspace.ProjectAccess) eve
 	return e
 }
 
-// errInvalidBatch is the error of Change for invalid operations. Its cause has the broken rules.
+// errInvalidBatch is the error of Change for invalid operations. Its cause lists the validation problems.
 var errInvalidBatch = fault.New(fault.CodeValidationFailed,
 	"The changes are not valid. Check the file paths, the file contents and the size of the batch.")
 
