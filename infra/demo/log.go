@@ -72,7 +72,7 @@ func (s *story) showLog(ctx context.Context, hook string, limit int) error {
 		return err
 	}
 	var rows [][]cell
-	for i, name := range []string{"delivery", "event", "attempt", "response", "time", "status", "next attempt"} {
+	for i, name := range []string{"delivery", "event", "attempt", "code", "time", "status", "next attempt"} {
 		if i == 0 {
 			rows = append(rows, nil)
 		}

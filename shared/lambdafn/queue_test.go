@@ -172,7 +172,7 @@ func TestQueueEndsBeforeTheTimeLimit(t *testing.T) {
 	late, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	response, _ := invokeQueue(late, t, queueEvent(0), func(context.Context, []lambdafn.QueueMessage) []error {
-		t.Error("the handler was called after the margin had begun")
+		t.Error("the handler was called too close to the time limit")
 		return []error{nil}
 	})
 	if want := failures("m0"); response != want {

@@ -200,7 +200,7 @@ func TestFailedBatchChangesNothing(t *testing.T) {
 			ops:    []object{renaming("/a", "/c"), renaming("/c", "/d")},
 			status: 400, code: fault.CodeValidationFailed, message: "operations[1].path: must not occur more than once",
 		},
-		"renamed to one path": {
+		"two files renamed to the same path": {
 			ops:    []object{renaming("/a", "/c"), renaming("/dir/b", "/c")},
 			status: 400, code: fault.CodeValidationFailed, message: "operations[1].to: must not occur more than once",
 		},
@@ -224,7 +224,7 @@ func TestFailedBatchChangesNothing(t *testing.T) {
 			ops:    []object{deletion("/a").with("content", "x")},
 			status: 400, code: fault.CodeValidationFailed, message: "operations[0].content: is allowed only for",
 		},
-		"to of an update": {
+		"update with to": {
 			ops:    []object{update("/a", "x").with("to", "/b")},
 			status: 400, code: fault.CodeValidationFailed, message: "operations[0].to: is allowed only for",
 		},

@@ -53,7 +53,7 @@ type WebhookItem struct {
 	ProjectID      *string         `json:"projectId" doc:"The only project whose events are delivered; null: all events of the workspace" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	CreatedAt      clock.Timestamp `json:"createdAt" doc:"When the webhook was created" example:"2026-01-31T08:15:30.123Z"`
 	UpdatedAt      clock.Timestamp `json:"updatedAt" doc:"When the settings last changed" example:"2026-01-31T08:15:30.123Z"`
-	LastDelivery   *lastDelivery   `json:"lastDelivery" doc:"The latest attempt, or one that is at most a minute older; null if there was none"`
+	LastDelivery   *lastDelivery   `json:"lastDelivery" doc:"The latest attempt; null if there was none. It can be up to one minute out of date"`
 	DisabledReason *string         `json:"disabledReason" doc:"Why the service disabled the webhook; null if it did not" example:"the endpoint responded with 410 Gone"`
 }
 

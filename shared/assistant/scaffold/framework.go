@@ -8,7 +8,7 @@ import (
 	"devplatform/shared/assistant/scaffold/blueprint"
 )
 
-// frameworkNames are the frameworks' proper names, in the order of API.md §4.
+// frameworkNames are the frameworks' proper names, in the order of the constants in package blueprint.
 var frameworkNames = []struct {
 	framework blueprint.Framework
 	name      string

@@ -13,7 +13,7 @@ import (
 // Framework is one that there are blueprints for.
 type Framework string
 
-// The well-known frameworks (API.md §4).
+// The well-known frameworks.
 const (
 	React   Framework = "react"
 	Next    Framework = "nextjs"
