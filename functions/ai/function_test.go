@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"devplatform/infra/functiontest"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/lambdafn/apigateway"
@@ -21,14 +22,7 @@ type environment map[string]string
 // setEnvironment sets the environment variables that template.yaml sets. The values in changes replace them.
 func setEnvironment(t *testing.T, changes environment) {
 	t.Helper()
-	variables := environment{
-		"AWS_REGION":                       "us-east-1",
-		"AWS_ACCESS_KEY_ID":                "key",
-		"AWS_SECRET_ACCESS_KEY":            "secret",
-		"AWS_SESSION_TOKEN":                "",
-		"AWS_ENDPOINT_URL":                 "http://127.0.0.1:1",
-		"AWS_ENDPOINT_URL_DYNAMODB":        "",
-		"AWS_ENDPOINT_URL_SECRETS_MANAGER": "",
+	own := environment{
 		"AWS_ENDPOINT_URL_BEDROCK_RUNTIME": "",
 
 		"ACCOUNTS_TABLE":      "accounts",
@@ -36,7 +30,6 @@ func setEnvironment(t *testing.T, changes environment) {
 		"CONTENTS_TABLE":      "contents",
 		"EVENTS_TABLE":        "events",
 		"CONVERSATIONS_TABLE": "conversations",
-		"KEYS_SECRET":         "keys",
 		"PROVIDERS_SECRET":    "providers",
 
 		"APP_URL":           "",
@@ -51,10 +44,8 @@ func setEnvironment(t *testing.T, changes environment) {
 		"AI_MONTHLY_TOKENS":        "2000000",
 		"AI_GLOBAL_MONTHLY_TOKENS": "9000000000",
 	}
-	maps.Copy(variables, changes)
-	for name, value := range variables {
-		t.Setenv(name, value)
-	}
+	maps.Copy(own, changes)
+	functiontest.SetEnv(t, "http://127.0.0.1:1", own)
 }
 
 // Invalid settings are reported when the function starts. The error names the variable or its field.

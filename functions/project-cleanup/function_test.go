@@ -75,14 +75,10 @@ func newFixture(t *testing.T) (*fixture, *lambdafn.StreamHandler) {
 		next.ServeHTTP(out, r)
 	}))
 	t.Cleanup(endpoint.Close)
-	for name, value := range map[string]string{
-		"AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_SESSION_TOKEN": "",
-		"AWS_ENDPOINT_URL": endpoint.URL, "AWS_ENDPOINT_URL_DYNAMODB": "", "AWS_ENDPOINT_URL_SQS": queues,
-		"FAILURES_QUEUE": f.queue,
+	functiontest.SetEnv(t, endpoint.URL, map[string]string{
+		"AWS_ENDPOINT_URL_SQS": queues, "FAILURES_QUEUE": f.queue,
 		"PROJECTS_TABLE": "projects", "CONTENTS_TABLE": "contents", "CONVERSATIONS_TABLE": conversations,
-	} {
-		t.Setenv(name, value)
-	}
+	})
 	cfg, err := config.Load[settings]()
 	if err != nil {
 		t.Fatal(err)

@@ -44,14 +44,11 @@ func newFixture(t *testing.T) *fixture {
 	f.table = f.client.Table("webhooks")
 	f.deliveries = sqstest.CreateQueue(t, f.queues, "deliveries", nil)
 	f.failures = sqstest.CreateQueue(t, f.queues, "failures", nil)
-	for name, value := range map[string]string{
-		"AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_SESSION_TOKEN": "",
+	functiontest.SetEnv(t, "", map[string]string{
 		"AWS_ENDPOINT_URL_DYNAMODB": tables, "AWS_ENDPOINT_URL_SQS": queues,
 		"WEBHOOKS_TABLE": "webhooks", "METRICS_NAMESPACE": "stack",
 		"DELIVERIES_QUEUE": f.deliveries, "FAILURES_QUEUE": f.failures,
-	} {
-		t.Setenv(name, value)
-	}
+	})
 	return f
 }
 

@@ -50,13 +50,10 @@ func setEnv(t *testing.T) (client *db.Client, queues *sqs.Client, deliveries str
 	}
 	queues = sqstest.Client(endpoint)
 	deliveries = sqstest.CreateQueue(t, queues, "deliveries", nil)
-	for name, value := range map[string]string{
-		"AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_SESSION_TOKEN": "",
+	functiontest.SetEnv(t, "", map[string]string{
 		"AWS_ENDPOINT_URL_DYNAMODB": tables, "AWS_ENDPOINT_URL_SQS": endpoint,
 		"WEBHOOKS_TABLE": table, "DELIVERIES_QUEUE": deliveries, "METRICS_NAMESPACE": "stack",
-	} {
-		t.Setenv(name, value)
-	}
+	})
 	return db.Wrap(sdk, time.Now), queues, deliveries
 }
 
