@@ -25,7 +25,7 @@ const goodPassword = "correct horse battery"
 // new DynamoDB and a new Secrets Manager.
 func setEnv(t *testing.T) {
 	t.Helper()
-	functiontest.SkipWithEndpoint(t)
+	functiontest.SkipIfEndpointIsSet(t)
 	sdk := dynamotest.Start(t)
 	dynamotest.CreateTable(t, sdk, "accounts", "pk", "sk")
 	dynamotest.CreateTable(t, sdk, "projects", "pk", "sk")

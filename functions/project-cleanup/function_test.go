@@ -52,7 +52,7 @@ const conversations = "conversations"
 
 func newFixture(t *testing.T) (*fixture, *lambdafn.StreamHandler) {
 	t.Helper()
-	functiontest.SkipWithEndpoint(t)
+	functiontest.SkipIfEndpointIsSet(t)
 	queues := sqstest.StartServer(t)
 	f := &fixture{t: t, sdk: dynamotest.Start(t), ids: id.NewGenerator(time.Now, rand.Reader), sqs: sqstest.Client(queues)}
 	f.queue = sqstest.CreateQueue(t, f.sqs, "failures", nil)

@@ -18,7 +18,7 @@ import (
 // new and have the same endpoint.
 func setEnv(t *testing.T) {
 	t.Helper()
-	functiontest.SkipWithEndpoint(t)
+	functiontest.SkipIfEndpointIsSet(t)
 	sdk := dynamotest.Start(t)
 	for _, table := range []string{"accounts", "projects", "contents", "events"} {
 		dynamotest.CreateTable(t, sdk, table, "pk", "sk")

@@ -36,7 +36,7 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	functiontest.SkipWithEndpoint(t)
+	functiontest.SkipIfEndpointIsSet(t)
 	tables, queues := dynamotest.StartServer(t), sqstest.StartServer(t)
 	sdk := dynamotest.Client(tables)
 	dynamotest.CreateTable(t, sdk, "webhooks", "pk", "sk")

@@ -21,7 +21,7 @@ import (
 // setEnv sets the environment variables of template.yaml, with a new table and a new queue.
 func setEnv(t *testing.T) (client *db.Client, queues *sqs.Client, deliveries string) {
 	t.Helper()
-	functiontest.SkipWithEndpoint(t)
+	functiontest.SkipIfEndpointIsSet(t)
 	tables, endpoint := dynamotest.StartServer(t), sqstest.StartServer(t)
 	sdk := dynamotest.Client(tables)
 	var attributes []types.AttributeDefinition

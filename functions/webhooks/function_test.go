@@ -21,7 +21,7 @@ import (
 // endpoint.
 func setEnv(t *testing.T) (queues *sqs.Client, queue string) {
 	t.Helper()
-	functiontest.SkipWithEndpoint(t)
+	functiontest.SkipIfEndpointIsSet(t)
 	sdk := dynamotest.Start(t)
 	for _, table := range []string{"accounts", "projects", "webhooks"} {
 		dynamotest.CreateTable(t, sdk, table, "pk", "sk")

@@ -34,8 +34,8 @@ const KeyRing = `{"current":"k1","k1":"a key for the tests, and for nothing else
 // keysSecret is the name of the secret with the key ring.
 const keysSecret = "keys"
 
-// SkipWithEndpoint skips a test that sets AWS_ENDPOINT_URL itself, if the variable is already set.
-func SkipWithEndpoint(t *testing.T) {
+// SkipIfEndpointIsSet skips a test that sets AWS_ENDPOINT_URL itself, if the variable is already set.
+func SkipIfEndpointIsSet(t *testing.T) {
 	t.Helper()
 	if os.Getenv(dynamotest.EndpointVariable) != "" {
 		t.Skip("this test sets AWS_ENDPOINT_URL itself, so it does not run against another endpoint")

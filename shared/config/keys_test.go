@@ -164,7 +164,7 @@ func TestInvalidKeyIDsCauseNoFetch(t *testing.T) {
 		}
 	}
 	if _, err := keys.Derive(t.Context(), "k1", "x"); err != nil || secret.fetches() != 1 {
-		t.Errorf("got error %v after %d fetches, want none after 1", err, secret.fetches())
+		t.Errorf("got error %v and %d fetches, want no error and 1 fetch", err, secret.fetches())
 	}
 }
 
@@ -234,20 +234,20 @@ func TestFailedRefetchKeepsTheRing(t *testing.T) {
 func TestInvalidRingsAreRejected(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
-		"empty":              ``,
-		"not JSON":           `k1=` + key1,
-		"array":              `["` + key1 + `"]`,
-		"no current":         `{"k1":"` + key1 + `"}`,
-		"unknown current":    `{"current":"k2","k1":"` + key1 + `"}`,
-		"current is current": `{"current":"current"}`,
-		"duplicate name":     `{"current":"k1","k1":"` + key1 + `","k1":"` + key2 + `"}`,
-		"number":             `{"current":"k1","k1":1234567890123456789012345678901234567890}`,
-		"nested":             `{"current":"k1","keys":{"k1":"` + key1 + `"}}`,
-		"short":              `{"current":"k1","k1":"` + key1[:31] + `"}`,
-		"short older key":    `{"current":"k1","k1":"` + key1 + `","k0":"hunter2"}`,
-		"repetitive":         `{"current":"k1","k1":"` + strings.Repeat("ab", 32) + `"}`,
-		"ID with a space":    `{"current":"k 1","k 1":"` + key1 + `"}`,
-		"empty ID":           `{"current":"","":"` + key1 + `"}`,
+		"empty":                ``,
+		"not JSON":             `k1=` + key1,
+		"array":                `["` + key1 + `"]`,
+		"no current":           `{"k1":"` + key1 + `"}`,
+		"unknown current":      `{"current":"k2","k1":"` + key1 + `"}`,
+		"current names itself": `{"current":"current"}`,
+		"duplicate name":       `{"current":"k1","k1":"` + key1 + `","k1":"` + key2 + `"}`,
+		"number":               `{"current":"k1","k1":1234567890123456789012345678901234567890}`,
+		"nested":               `{"current":"k1","keys":{"k1":"` + key1 + `"}}`,
+		"short":                `{"current":"k1","k1":"` + key1[:31] + `"}`,
+		"short older key":      `{"current":"k1","k1":"` + key1 + `","k0":"hunter2"}`,
+		"repetitive":           `{"current":"k1","k1":"` + strings.Repeat("ab", 32) + `"}`,
+		"ID with a space":      `{"current":"k 1","k 1":"` + key1 + `"}`,
+		"empty ID":             `{"current":"","":"` + key1 + `"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -37,7 +37,7 @@ func TestReadsIgnoreExpiredItems(t *testing.T) {
 		t.Helper()
 		_, err := table.Get(t.Context(), key)
 		if wantFound && err != nil || !wantFound && !errors.Is(err, db.ErrNotFound) {
-			t.Errorf("Get: got error %v, want found to be %v", err, wantFound)
+			t.Errorf("Get: got error %v, want found %v", err, wantFound)
 		}
 		batch, err := table.BatchGet(t.Context(), key, key, permanentKey, db.EmailKey("missing@b.c"), db.Key{})
 		if err != nil || len(batch) != wantBatch {

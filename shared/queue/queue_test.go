@@ -353,7 +353,7 @@ func TestSendAndReceive(t *testing.T) {
 		queue.Message{Body: "valid"},
 		queue.Message{Body: "delay too long", Delay: 16 * time.Minute})
 	if queue.FailedAt(err, 0) == nil || queue.FailedAt(err, 1) != nil || queue.FailedAt(err, 2) == nil {
-		t.Errorf("got error %v, want the messages 0 and 2 to fail", err)
+		t.Errorf("got error %v, want an error for messages 0 and 2 only", err)
 	}
 	if errors.Is(err, queue.ErrUnavailable) {
 		t.Errorf("got error %v, want an error other than ErrUnavailable", err)

@@ -47,7 +47,7 @@ func TestSettingsAreApplied(t *testing.T) {
 		before := w
 		next, changed := in.applied(w)
 		if diff := cmp.Diff(before, w); diff != "" {
-			t.Fatalf("applied changed its receiver:\n%s", diff)
+			t.Fatalf("applied changed its argument:\n%s", diff)
 		}
 		if changed == cmp.Equal(w, next) {
 			t.Fatalf("applied reports a change: %t, the difference is:\n%s", changed, cmp.Diff(w, next))

@@ -41,7 +41,7 @@ var tools = []tool{
 	{
 		UpdateFile,
 		"Replaces the whole content of an existing file. For a small change in a long file use edit_file. " +
-			"Never use it for a file whose complete content you have not seen.",
+			"Never use update_file for a file whose complete content you have not seen.",
 		[]field{
 			{"path", "Path of the existing file."},
 			{"content", "The whole new content of the file, including everything that stays the same: without a " +
@@ -58,8 +58,8 @@ var tools = []tool{
 			{"search", "The text to replace, character for character as it is in the file, including indentation and " +
 				"line breaks. It must occur exactly once: include as many of the surrounding lines as " +
 				"necessary, and no more."},
-			{"replace", "The replacement; empty to remove the text. Repeat surrounding lines of the search that should " +
-				"stay in the file."},
+			{"replace", "The replacement; empty to remove the text. Repeat the surrounding lines from search that " +
+				"should stay in the file."},
 		},
 	},
 	{

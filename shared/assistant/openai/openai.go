@@ -129,8 +129,8 @@ type server struct {
 	client *http.Client
 	url    string
 	waits  waits
-	// useCompletionTokens reports whether the server's name for the limit of an answer is max_completion_tokens.
-	// Otherwise it is max_tokens.
+	// useCompletionTokens reports whether requests send the token limit of an answer as max_completion_tokens.
+	// Otherwise they send it as max_tokens.
 	useCompletionTokens atomic.Bool
 }
 

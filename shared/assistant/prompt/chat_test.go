@@ -369,7 +369,7 @@ func TestSummarize(t *testing.T) {
 	}
 	r := prompt.Summarize("Before.", turns, 500)
 	want := []parsedSection{
-		{"note before", "Before.\n"},
+		{"current note", "Before.\n"},
 		{"user", "a\n"},
 		{"assistant", "b\n"},
 		{"calls", "delete_file /x\n"},

@@ -60,11 +60,11 @@ func shorten(t model.Turn, limit int) model.Turn {
 // firstLines returns as many of the first texts as fit into the budget, each as one line. If some are missing, the last
 // line has their number.
 func firstLines(texts []string, budget int) []string {
-	const lastText = 24
+	const lastLineSize = 24 // bytes kept free for the line "and N more"
 	var lines []string
 	for i, text := range texts {
 		line := oneLine(clean(text))
-		if budget -= len(line) + 2; budget < lastText && i < len(texts)-1 || budget < 0 {
+		if budget -= len(line) + 2; budget < lastLineSize && i < len(texts)-1 || budget < 0 {
 			return append(lines, fmt.Sprintf("and %d more", len(texts)-i))
 		}
 		lines = append(lines, line)
@@ -106,7 +106,7 @@ func Summarize(oldSummary string, turns []model.Turn, maxOutput int) model.Reque
 	var sections []section
 	oldSummary, _ = cut(clean(oldSummary), maxOldSummaryTokens*bytesPerToken)
 	if oldSummary != "" {
-		sections = append(sections, section{"note before", oldSummary})
+		sections = append(sections, section{"current note", oldSummary})
 	}
 	sizes := make([]int, len(turns))
 	for i, t := range turns {

@@ -117,7 +117,7 @@ func TestDataCannotEndItsSection(t *testing.T) {
 		checkMessages(t, r, firstLine.FindStringSubmatch(lastText(r))[1])
 		summary := prompt.Summarize(c.Summary, c.Turns, 1)
 		for _, p := range parseSections(t, lastText(summary)) {
-			if !slices.Contains([]string{"note before", "user", "assistant", "calls"}, p.Title) {
+			if !slices.Contains([]string{"current note", "user", "assistant", "calls"}, p.Title) {
 				t.Fatalf("got the section %q, want a note or a turn", p.Title)
 			}
 		}

@@ -97,7 +97,7 @@ var ErrCancelled = errors.New("quota: the answer was cancelled by its user")
 
 // ErrInUse reports that a reservation for the same answer already exists.
 var ErrInUse = fault.New(fault.CodeConflict,
-	"An answer with the same ID is already being generated. Send the request again to get a new answer.")
+	"The answer could not be started because of a conflict. Please send the request again.")
 
 // Reserve counts a call towards the user's rate limit and reserves r.Tokens of the user's monthly tokens, in one
 // transaction. If there is a limit for all users together, the tokens also count towards that limit. If fewer than
