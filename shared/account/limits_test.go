@@ -56,9 +56,9 @@ func (f *fixture) storedAttempts(c limit.Counter) int {
 
 // loginAttempts are the stored attempts of the counters of a login.
 type loginAttempts struct {
-	pair    int // of the e-mail address from the network
-	network int // of all e-mail addresses from the network
-	email   int // of the e-mail address from unknown networks
+	pair    int // with the e-mail address, from the network
+	network int // with any e-mail address, from the network
+	email   int // with the e-mail address, from unknown networks
 }
 
 func (f *fixture) loginAttempts(email, ip string) loginAttempts {
@@ -71,7 +71,7 @@ func (f *fixture) loginAttempts(email, ip string) loginAttempts {
 	}
 }
 
-// checkLoginAttempts checks the stored attempts of an e-mail address from 203.0.113.1.
+// checkLoginAttempts checks the stored attempts for an e-mail address and the network of 203.0.113.1.
 func (f *fixture) checkLoginAttempts(email string, want loginAttempts) {
 	f.t.Helper()
 	if got := f.loginAttempts(email, "203.0.113.1"); got != want {

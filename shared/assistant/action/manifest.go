@@ -6,8 +6,9 @@ import "strings"
 type manifest interface {
 	// packages parses texts of the form name@range. It returns a *Problem if one of them is not valid.
 	packages(texts []string) ([]dependency, error)
-	// edit returns the content with the packages set or added and everything else unchanged. Its error says what is
-	// wrong with the content, as the end of the sentence "/go.mod could not be changed: …".
+	// edit returns the content in which each of the packages has its requested version. It adds the packages that are
+	// missing, and changes nothing else. Its error says what is wrong with the content, as the end of the sentence
+	// "/go.mod could not be changed: …".
 	edit(content string, packages []dependency) (string, error)
 }
 

@@ -62,7 +62,7 @@ type FileItem struct {
 	Path        string          `json:"path" doc:"The path of the file in the project" example:"/src/app.ts"`
 	Size        int             `json:"size" doc:"The size of the decoded content, in bytes" example:"10"`
 	ContentType string          `json:"contentType" doc:"The media type, derived from the path's extension" example:"text/typescript; charset=utf-8"`
-	Encoding    Encoding        `json:"encoding" enum:"utf-8,base64" doc:"The encoding of the field content. If that field is absent, the encoding with which the content was saved" example:"utf-8"`
+	Encoding    Encoding        `json:"encoding" enum:"utf-8,base64" doc:"The encoding of the content field. If the content field is absent, the encoding with which the content was saved" example:"utf-8"`
 	SHA256      string          `json:"sha256" doc:"The SHA-256 hash of the decoded content, in hexadecimal" example:"7992a39d6cde5e050eb78461a8bf9ad986175a94826e835c110b3967290bd249"`
 	ETag        string          `json:"etag" doc:"The entity tag for If-Match: the version in double quotes" example:"\"01K9ZQ3V7M8T5XW2ABCDEFGHJK\""`
 	Version     string          `json:"version" doc:"The ID of this version. Every change creates a new version, and so does a rename" example:"01K9ZQ3V7M8T5XW2ABCDEFGHJK"`

@@ -16,7 +16,7 @@ func (s *Service) registerBatch(r *httpapi.Routes) {
 		Description: "Creates, updates, deletes and renames files: either all operations succeed, or nothing changes. " +
 			"A batch has at most 20 operations and 3 MiB of content; a rename counts as two operations. A path may occur only once. " +
 			"Conflicts between files and folders are checked against the state after all operations. " +
-			"The error is the error of the first operation that fails; the message contains its index.",
+			"If several operations fail, only the first error is returned. Its message contains the operation's index.",
 		Errors: batchErrors(),
 	}, s.handleChangeFiles)
 }

@@ -68,7 +68,8 @@ func (h Health) after(r sender.Result, at time.Time) Health {
 	if h.FailingSince == nil {
 		h.FailingSince = &stamp
 	}
-	if h.Failures < disableFailures { // concurrent attempts may have counted more
+	// Concurrent attempts each add to the stored count, so it can be higher than disableFailures.
+	if h.Failures < disableFailures {
 		h.Failures++
 	}
 	switch {
