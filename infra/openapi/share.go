@@ -107,7 +107,8 @@ func encoded(value any) string {
 }
 
 // responseName returns the name of the component for an error response. It consists of the error codes. A 504 has
-// its own name because its code normally has another status. A 502 is equal to a 500 and shares its component.
+// its own name because its error code, SERVICE_UNAVAILABLE, normally has status 503. A 502 is equal to a 500 and shares
+// its component.
 func responseName(status string, response *huma.Response) string {
 	if status == "504" {
 		return "GatewayTimeout"

@@ -138,7 +138,7 @@ func (t *turn) generate(ctx context.Context, stream *uistream.Writer) {
 }
 
 // repair sends the problems of the failed calls to the model once, so that the model can correct the calls. It adds the
-// remaining failures to the text. If this request fails, the answer stays valid.
+// remaining failures to the text. If the repair request fails, the answer stays valid.
 func (t *turn) repair(ctx context.Context) {
 	if t.cause != nil {
 		return

@@ -19,7 +19,7 @@ import (
 // interruption runs a function once, during a request, before one of its calls to DynamoDB.
 type interruption struct {
 	before  int  // the number of the call, starting at 1
-	reverse bool // whether a BatchGetItem reads the tree after the function, and the other items before it
+	reverse bool // whether a BatchGetItem reads the tree after the function runs, not before (see wrap)
 	do      func()
 	calls   atomic.Int32
 	done    atomic.Bool
@@ -96,7 +96,7 @@ func TestConflictingFileChangesAtEveryCall(t *testing.T) {
 	ifNone, ifMatch := slicetest.Header("If-None-Match", "*"), slicetest.Header("If-Match", "*")
 	// Each name describes the request first, then the concurrent change.
 	const (
-		untouched = "batch with an unchanged file, update of this file"
+		untouched = "update in a batch to the current content, update the same file"
 		emptied   = "save at a folder, delete its only file"
 	)
 	for name, tc := range map[string]struct {

@@ -177,9 +177,10 @@ func (s *Service) registerWebhooks(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "updateWebhook", Method: http.MethodPut, Path: webhookPath, Tag: tag,
 		Summary: "Change a webhook's settings",
-		Description: "Absent fields are not changed. A new URL, or activating the webhook, resets the health of the " +
-			"endpoint. After the secret is replaced, the old one stays valid for 24 hours. During this time, the header " +
-			"webhook-signature contains one signature for each of the two secrets.",
+		Description: "Absent fields are not changed. A new URL, or activating the webhook, resets the webhook's " +
+			"counts of failed and timed-out attempts. lastDelivery is not changed. After the secret is replaced, the " +
+			"old one stays valid for 24 hours. During this time, the header webhook-signature contains one signature " +
+			"for each of the two secrets.",
 		Errors: []*fault.Error{errBadURL, errNoWebhook, workspace.ErrDenied, fault.ErrConflict},
 	}, s.handleUpdate)
 	httpapi.Private(r, httpapi.Operation{
