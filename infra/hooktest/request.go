@@ -25,15 +25,16 @@ type Request struct {
 	At time.Time
 	// Attempt is the number of this request among the requests with the same webhook-id and path, counted from 1.
 	Attempt int
-	// Status is the status of the response. It is 0 if there is no response, or if a handler of the test writes it.
+	// Status is the status of the response. It is 0 if there is no response, or if the test's own handler writes
+	// the response.
 	Status int
 }
 
 // ID returns the ID of the event, which is in the header webhook-id.
 func (r Request) ID() string { return r.Header.Get("Webhook-Id") }
 
-// Verify checks both signatures in the way that is documented for subscribers. It does not compare the timestamp with
-// the time, because tests use their own clocks.
+// Verify checks both signatures in the way that is documented for subscribers. It does not compare the header
+// webhook-timestamp with the current time, because tests use their own clocks.
 func (r Request) Verify(secret string) error {
 	return errors.Join(r.VerifyService(secret), r.VerifyStandard(secret))
 }

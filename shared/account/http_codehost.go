@@ -64,7 +64,7 @@ type startCodeHostOutput struct {
 
 type linkOutput struct {
 	RateLimit
-	SetCookie []string `header:"Set-Cookie" doc:"A cookie that binds the sign-in to this browser"`
+	SetCookie []string `header:"Set-Cookie" doc:"A cookie that binds the flow to this browser"`
 	Body      struct {
 		URL string `json:"url" doc:"The URL of the authorization page of the code host. The client must redirect the browser to it." example:"https://codehost.example/login/oauth/authorize?client_id=…"`
 	}
@@ -105,8 +105,8 @@ func (s *Service) registerCodeHost(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "linkCodehost", Method: http.MethodPost, Path: "/api/auth/codehost/link", Tag: tag,
 		Summary: "Link the code host to the caller's account",
-		Description: "Starts the same flow as a sign-in. At its end, the identity is linked to the account of the caller, who " +
-			"must still be signed in with the same browser.",
+		Description: "Starts the same flow as a sign-in. When the flow ends, the user's identity at the code " +
+			"host is linked to the account of the caller, who must still be signed in with the same browser.",
 		Errors: []*fault.Error{errBadRedirect, errNotConfigured, tooMany(exampleStatus)},
 	}, s.handleLinkCodeHost)
 }

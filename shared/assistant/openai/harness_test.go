@@ -132,7 +132,7 @@ type received struct {
 	orderError    string // describes the last part that was out of order
 }
 
-// emit records a part. It is passed to Generate.
+// emit records a part. The tests pass emit to Generate and Read.
 func (r *received) emit(p model.Part) error {
 	if p == (model.Part{Kind: model.Thinking}) {
 		r.thinkingParts++
