@@ -246,7 +246,7 @@ func TestResponses(t *testing.T) {
 				t.Errorf("got the policies %q, want one with %q and without unsafe sources", policies, wantPolicy)
 			}
 			if allow := got.header.Get("Allow"); (tc.status == 405) != (allow == "GET, HEAD") {
-				t.Errorf("got %d with Allow: %q, want GET, HEAD only with 405", got.status, allow)
+				t.Errorf("got %d with Allow: %q, want \"GET, HEAD\" if and only if the status is 405", got.status, allow)
 			}
 			if tc.method == "HEAD" && got.body != "" {
 				t.Errorf("the response to HEAD has a body of %d bytes", len(got.body))

@@ -13,8 +13,8 @@ import (
 	"sync"
 )
 
-// secrets contains the values that must not appear in the log of any platform. Clients of this package add the secrets
-// in their requests and responses.
+// secrets contains the values that must not appear in the log of any platform. A Client adds the secrets that it finds
+// in its requests and responses.
 var secrets = struct {
 	sync.Mutex
 	kinds map[string]string // by value
@@ -134,8 +134,8 @@ func addStoredSecrets(dir string) {
 	}
 }
 
-// addJSONSecrets adds the strings of a JSON text that can be keys. A key ring is a JSON object that is encoded in a
-// string, so it also searches the JSON objects in strings.
+// addJSONSecrets adds those strings of a JSON text that can be keys. It also searches strings that contain a JSON
+// object, because a key ring is stored in this form.
 func addJSONSecrets(data []byte) {
 	var value any
 	if json.Unmarshal(data, &value) != nil {

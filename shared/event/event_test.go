@@ -65,7 +65,7 @@ var (
 	member      = &event.Member{UserID: usr, Username: "grace", Role: "viewer"}
 )
 
-// The members of data in the JSON of payloads.
+// The JSON of the fields in the data of a payload.
 const (
 	projectJSON = `"project":{"id":"` + prj + `","name":"Café <1>","slug":"cafe-1","framework":"react",` +
 		`"visibility":"private","workspaceId":"` + ws + `"}`
@@ -75,7 +75,7 @@ const (
 		`"member":{"userId":"` + usr + `","username":"grace","role":"viewer"}`
 )
 
-// cases contains all types that changes emit, with the JSON of their data.
+// cases contains all types of events that are emitted by a change, with the JSON of their data.
 var cases = []struct {
 	kind event.Type
 	data event.Data
@@ -163,7 +163,7 @@ func TestPayloads(t *testing.T) {
 	}
 }
 
-// The cases include every type that changes emit.
+// The cases include every type of event that is emitted by a change.
 func TestCasesAreComplete(t *testing.T) {
 	t.Parallel()
 	var got []event.Type

@@ -54,9 +54,9 @@ func (d Delivery) finished(status Status, reason string) Delivery {
 	return d
 }
 
-// restarted returns the delivery at the beginning of a new run of the schedule, due now. manual counts the restart as a
-// requested redelivery. An attempt in progress keeps its lease: the new run begins when its result is recorded or the
-// lease expires.
+// restarted returns the delivery at the beginning of a new run of the schedule, due now. If manual is true, the restart
+// counts as a requested redelivery. If an attempt is in progress, it keeps its lease, and the new run begins when the
+// result of that attempt is recorded or the lease expires.
 func (d Delivery) restarted(now time.Time, manual bool) Delivery {
 	lease := d.LeaseUntil
 	d.Tries, d.Wakes = 0, 0
@@ -105,7 +105,7 @@ func (d Delivery) claimed(w Webhook, now time.Time, jitter float64) (Delivery, c
 	attempts := append([]Attempt(nil), d.Attempts[max(0, len(d.Attempts)+1-maxAttemptsKept):]...)
 	d.Attempts = append(attempts, Attempt{At: at, Error: interruptedText})
 	lease := leaseOf(at)
-	next := lease.Time() // after the last attempt, a worker has to store the failure
+	next := lease.Time() // if the last attempt is interrupted, another worker stores the failure after the lease
 	if v := decide(d, w, sender.Result{Error: interruptedText, Aborted: true}, now, jitter); v.outcome == outcomeRetry {
 		next = v.at
 	}
