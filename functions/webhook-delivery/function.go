@@ -17,12 +17,12 @@ import (
 type settings struct {
 	AWS     config.AWS
 	Tables  config.WebhooksTable
+	Events  config.EventsTable
+	Queues  config.DeliveryQueues
 	Metrics config.Metrics
-	// Deliveries is the URL of the queue whose messages the function receives. Failures is the URL of the queue for
-	// messages that cannot be parsed.
-	Deliveries string `env:"DELIVERIES_QUEUE,required,notEmpty"`
-	Failures   string `env:"FAILURES_QUEUE,required,notEmpty"`
-	Keys       string `env:"KEYS_SECRET,required,notEmpty"`
+	// Failures is the URL of the queue for messages that cannot be parsed.
+	Failures string `env:"FAILURES_QUEUE,required,notEmpty"`
+	Keys     string `env:"KEYS_SECRET,required,notEmpty"`
 	// AllowPrivate allows endpoints on private addresses and with plain http. Only the local platform sets it.
 	AllowPrivate bool `env:"WEBHOOK_ALLOW_PRIVATE"`
 }
@@ -33,13 +33,14 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.Q
 	keys := config.NewKeys(config.NewSecrets(cfg.AWS).Fetch(cfg.Keys), now)
 	keys.Start()
 	client, queues := db.New(cfg.AWS, now), queue.New(cfg.AWS)
-	worker := delivery.NewWorker(delivery.WorkerDeps{
+	worker := delivery.NewFastWorker(delivery.WorkerDeps{
 		Deps: delivery.Deps{
-			DB: client, Webhooks: client.Table(cfg.Tables.Webhooks), Queue: queues.Queue(cfg.Deliveries),
+			DB: client, Webhooks: client.Table(cfg.Tables.Webhooks), Events: client.Table(cfg.Events.Events),
+			Fast: queues.Queue(cfg.Queues.Fast), Slow: queues.Queue(cfg.Queues.Slow),
 			Clock: now, Logger: logger, Metrics: metric.New(logger, cfg.Metrics.Namespace, now),
 		},
 		Failures: queues.Queue(cfg.Failures), Keys: keys,
-		Sender: sender.New(sender.Options{AllowPrivate: cfg.AllowPrivate, Now: now}),
+		Sender: sender.New(sender.Options{AllowPrivate: cfg.AllowPrivate, Now: now, Timeout: delivery.PromptTime}),
 	})
 	return lambdafn.Queue(logger, worker.Handle), nil
 }

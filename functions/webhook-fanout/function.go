@@ -16,18 +16,18 @@ import (
 type settings struct {
 	AWS     config.AWS
 	Tables  config.WebhooksTable
+	Queues  config.DeliveryQueues
 	Metrics config.Metrics
-	// Deliveries is the URL of the queue for the messages of deliveries. Failures is the URL of the queue for stream
-	// records that cannot be processed.
-	Deliveries string `env:"DELIVERIES_QUEUE,required,notEmpty"`
-	Failures   string `env:"FAILURES_QUEUE,required,notEmpty"`
+	// Failures is the URL of the queue for stream records that cannot be processed.
+	Failures string `env:"FAILURES_QUEUE,required,notEmpty"`
 }
 
 // newHandler builds the function's handler. It does no I/O.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.StreamHandler, error) {
 	client, queues := db.New(cfg.AWS, now), queue.New(cfg.AWS)
 	fanout := delivery.NewFanout(delivery.Deps{
-		DB: client, Webhooks: client.Table(cfg.Tables.Webhooks), Queue: queues.Queue(cfg.Deliveries),
+		DB: client, Webhooks: client.Table(cfg.Tables.Webhooks),
+		Fast: queues.Queue(cfg.Queues.Fast), Slow: queues.Queue(cfg.Queues.Slow),
 		Clock: now, Logger: logger, Metrics: metric.New(logger, cfg.Metrics.Namespace, now),
 	})
 	return lambdafn.StreamBatch(logger, fanout.Handle, queues.Queue(cfg.Failures).Poison), nil

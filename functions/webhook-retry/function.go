@@ -16,16 +16,16 @@ import (
 type settings struct {
 	AWS     config.AWS
 	Tables  config.WebhooksTable
+	Queues  config.DeliveryQueues
 	Metrics config.Metrics
-	// Deliveries is the URL of the queue that receives the messages of deliveries.
-	Deliveries string `env:"DELIVERIES_QUEUE,required,notEmpty"`
 }
 
 // newHandler builds the function's handler. It does no I/O.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.ScheduleHandler, error) {
-	client := db.New(cfg.AWS, now)
+	client, queues := db.New(cfg.AWS, now), queue.New(cfg.AWS)
 	job := delivery.NewRetryJob(delivery.Deps{
-		DB: client, Webhooks: client.Table(cfg.Tables.Webhooks), Queue: queue.New(cfg.AWS).Queue(cfg.Deliveries),
+		DB: client, Webhooks: client.Table(cfg.Tables.Webhooks),
+		Fast: queues.Queue(cfg.Queues.Fast), Slow: queues.Queue(cfg.Queues.Slow),
 		Clock: now, Logger: logger, Metrics: metric.New(logger, cfg.Metrics.Namespace, now),
 	})
 	return lambdafn.Schedule(logger, job.Run), nil

@@ -21,9 +21,10 @@ type settings struct {
 	AWS      config.AWS
 	Tables   config.Tables
 	Webhooks config.WebhooksTable
+	Events   config.EventsTable
 	Edge     config.Edge
 	Keys     string `env:"KEYS_SECRET,required,notEmpty"`
-	// Deliveries is the URL of the queue of deliveries.
+	// Deliveries is the URL of the queue of the fast lane of deliveries.
 	Deliveries string `env:"DELIVERIES_QUEUE,required,notEmpty"`
 	// AllowPrivate allows endpoints on private addresses and with plain http. Only the local platform sets it.
 	AllowPrivate bool `env:"WEBHOOK_ALLOW_PRIVATE"`
@@ -39,7 +40,7 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 		sessions := account.NewSessions(client, cfg.Tables, keys, now, logger)
 		webhooks := webhook.New(webhook.Deps{
 			DB: client, Webhooks: client.Table(cfg.Webhooks.Webhooks), Projects: client.Table(cfg.Tables.Projects),
-			Queue: queue.New(cfg.AWS).Queue(cfg.Deliveries), Keys: keys, Cursors: db.NewCursors(keys),
+			Events: client.Table(cfg.Events.Events), Queue: queue.New(cfg.AWS).Queue(cfg.Deliveries), Keys: keys, Cursors: db.NewCursors(keys),
 			Sender: sender.New(sender.Options{AllowPrivate: cfg.AllowPrivate, Now: now}),
 			IDs:    id.NewGenerator(now, rand.Reader), Clock: now, Logger: logger, AllowPrivate: cfg.AllowPrivate,
 		})

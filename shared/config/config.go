@@ -36,7 +36,12 @@ type Tables struct {
 // ProjectTables names the DynamoDB tables of file contents and of events.
 type ProjectTables struct {
 	Contents string `env:"CONTENTS_TABLE,required,notEmpty"`
-	Events   string `env:"EVENTS_TABLE,required,notEmpty"`
+	EventsTable
+}
+
+// EventsTable names the DynamoDB table of events.
+type EventsTable struct {
+	Events string `env:"EVENTS_TABLE,required,notEmpty"`
 }
 
 // ConversationsTable names the DynamoDB table of conversations with the assistant.
@@ -47,6 +52,12 @@ type ConversationsTable struct {
 // WebhooksTable names the DynamoDB table of webhooks and their deliveries.
 type WebhooksTable struct {
 	Webhooks string `env:"WEBHOOKS_TABLE,required,notEmpty"`
+}
+
+// DeliveryQueues contains the URLs of the queues of the two lanes of deliveries.
+type DeliveryQueues struct {
+	Fast string `env:"DELIVERIES_QUEUE,required,notEmpty"`
+	Slow string `env:"SLOW_DELIVERIES_QUEUE,required,notEmpty"`
 }
 
 // Metrics configures the metrics of a function.

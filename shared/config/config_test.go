@@ -61,7 +61,7 @@ func TestLoad(t *testing.T) {
 	want := settings{
 		AWS:                config.AWS{Region: "eu-central-1"},
 		Tables:             config.Tables{Accounts: "a", Projects: "p"},
-		ProjectTables:      config.ProjectTables{Contents: "c", Events: "e"},
+		ProjectTables:      config.ProjectTables{Contents: "c", EventsTable: config.EventsTable{Events: "e"}},
 		ConversationsTable: config.ConversationsTable{Conversations: "v"},
 		SecretNames:        config.SecretNames{Keys: "k", Providers: "s"},
 		Edge: config.Edge{

@@ -23,33 +23,83 @@ const (
 	parallelWrites = 8
 )
 
+// Ref identifies an item of a table.
+type Ref struct {
+	table string
+	key   Key
+}
+
+// Ref returns a reference to the item with that key.
+func (t Table) Ref(key Key) Ref { return Ref{t.name, key} }
+
 // BatchGet reads items with strongly consistent reads. The result does not contain items that do not exist or have
 // expired. keys may contain duplicates. Invalid keys are ignored. Errors: ErrUnavailable.
 func (t Table) BatchGet(ctx context.Context, keys ...Key) (map[Key]Item, error) {
-	wanted := keyItems(keys)
-	found := make(map[Key]Item, len(wanted))
+	refs := make([]Ref, len(keys))
+	for i, key := range keys {
+		refs[i] = t.Ref(key)
+	}
+	items, err := t.client.BatchGet(ctx, refs...)
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[Key]Item, len(items))
+	for ref, item := range items {
+		found[ref.key] = item
+	}
+	return found, nil
+}
+
+// BatchGet reads items of several tables like Table.BatchGet. One call reads up to 100 items of all tables.
+func (c *Client) BatchGet(ctx context.Context, refs ...Ref) (map[Ref]Item, error) {
+	wanted := make([]Ref, 0, len(refs))
+	seen := make(map[Ref]bool, len(refs))
+	for _, ref := range refs {
+		if !ref.key.IsZero() && !seen[ref] {
+			seen[ref] = true
+			wanted = append(wanted, ref)
+		}
+	}
+	found := make(map[Ref]Item, len(wanted))
 	var mu sync.Mutex
-	get := func(ctx context.Context, keys []Item) ([]Item, error) {
+	get := func(ctx context.Context, refs []Ref) ([]Ref, error) {
 		countCall(ctx)
-		out, err := t.client.sdk.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
-			RequestItems: map[string]types.KeysAndAttributes{t.name: {Keys: keys, ConsistentRead: aws.Bool(true)}},
-		})
+		out, err := c.sdk.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: requestItems(refs)})
 		if err != nil {
 			return nil, classify("batch get", err)
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		for _, item := range out.Responses[t.name] {
-			if t.client.live(item) {
-				found[KeyOf(item)] = item
+		for table, items := range out.Responses {
+			for _, item := range items {
+				if c.live(item) {
+					found[Ref{table, KeyOf(item)}] = item
+				}
 			}
 		}
-		return out.UnprocessedKeys[t.name].Keys, nil
+		var unprocessed []Ref
+		for table, rest := range out.UnprocessedKeys {
+			for _, item := range rest.Keys {
+				unprocessed = append(unprocessed, Ref{table, KeyOf(item)})
+			}
+		}
+		return unprocessed, nil
 	}
 	if err := inBatches(ctx, wanted, maxBatchGet, parallelGets, get); err != nil {
 		return nil, err
 	}
 	return found, nil
+}
+
+// requestItems returns the strongly consistent reads of a BatchGetItem, by table.
+func requestItems(refs []Ref) map[string]types.KeysAndAttributes {
+	byTable := map[string]types.KeysAndAttributes{}
+	for _, ref := range refs {
+		reads := byTable[ref.table]
+		reads.Keys, reads.ConsistentRead = append(reads.Keys, ref.key.item()), aws.Bool(true)
+		byTable[ref.table] = reads
+	}
+	return byTable
 }
 
 // DeleteAll deletes items, without conditions and not atomically. After an error, some items are deleted and others

@@ -242,12 +242,20 @@ func GenerationsOf(userID string) Prefix {
 	return newPrefix(join("USER", idPart(id.User, userID)), "GENERATION"+separator)
 }
 
-// DueShards is the number of partitions of the webhooks table's index "due", which contains the deliveries that wait
-// for their next attempt. More than one partition spreads the load.
-const DueShards = 16
+// DueShards is the number of partitions of the webhooks table's index "due" whose items the retry job handles. More than
+// one partition spreads the load.
+const DueShards = 64
 
 // DuePartition returns the partition key of a shard of the index "due". Shards count from 0.
 func DuePartition(shard int) string { return "DUE" + separator + strconv.Itoa(shard) }
+
+// SlowPartition returns the partition key, in the index "due", of the deliveries of a webhook that wait in the slow
+// lane.
+func SlowPartition(webhookID string) string { return join("SLOW", idPart(id.Webhook, webhookID)) }
+
+// SlotsKey returns the key of the item that contains the slots of an account in the slow lane. An account is a user, or
+// a workspace whose account is not known.
+func SlotsKey(account string) Key { return newKey(join("ACCOUNT", account), "SLOTS") }
 
 func webhookPK(webhookID string) string { return join("WEBHOOK", idPart(id.Webhook, webhookID)) }
 

@@ -93,9 +93,13 @@ func (o Outbox) Add(c Change, at time.Time) (db.Write, error) {
 	if err != nil {
 		return db.Write{}, err
 	}
-	key := db.ProjectEventKey(c.ProjectID, payload.ID)
-	if c.ProjectID == "" {
-		key = db.WorkspaceEventKey(c.WorkspaceID, payload.ID)
+	return o.Events.Create(KeyOf(c.WorkspaceID, c.ProjectID, payload.ID), item), nil
+}
+
+// KeyOf returns the key of an event in the events table. projectID is "" if the event belongs to no project.
+func KeyOf(workspaceID, projectID, eventID string) db.Key {
+	if projectID == "" {
+		return db.WorkspaceEventKey(workspaceID, eventID)
 	}
-	return o.Events.Create(key, item), nil
+	return db.ProjectEventKey(projectID, eventID)
 }

@@ -25,12 +25,12 @@ func (s *Service) Deliveries(
 	return page, next, err
 }
 
-// Delivery returns one delivery of a webhook.
+// Delivery returns one delivery of a webhook with its payload.
 func (s *Service) Delivery(
 	ctx context.Context, caller httpapi.Caller, webhookID, deliveryID string,
 ) (d delivery.Delivery, err error) {
 	err = s.readIfAllowed(ctx, caller, webhookID, func(string) (err error) {
-		d, err = s.log.Get(ctx, webhookID, deliveryID)
+		d, err = s.log.Read(ctx, webhookID, deliveryID)
 		return err
 	})
 	return d, deliveryError(err)

@@ -23,7 +23,8 @@ type Deps struct {
 	DB       *db.Client
 	Webhooks db.Table
 	Projects db.Table    // workspaces and projects; only read
-	Queue    queue.Queue // of deliveries
+	Events   db.Table    // only read
+	Queue    queue.Queue // of the fast lane of deliveries
 	Keys     *config.Keys
 	Cursors  *db.Cursors
 	Sender   *sender.Sender
@@ -51,12 +52,13 @@ type Service struct {
 
 // New returns a service. It does no I/O.
 func New(d Deps) *Service {
-	records, secrets := delivery.Store{Client: d.DB, Table: d.Webhooks}, delivery.Secrets{Keys: d.Keys}
+	records := delivery.Store{Client: d.DB, Table: d.Webhooks, Events: d.Events}
+	secrets := delivery.Secrets{Keys: d.Keys}
 	access := workspace.Access{Projects: d.Projects}
 	return &Service{
 		store: store{Store: records, access: access}, access: access, secrets: secrets,
 		log: delivery.Log{
-			Store: records, Queue: d.Queue, Secrets: secrets, Sender: d.Sender, Clock: d.Clock, Logger: d.Logger,
+			Store: records, Fast: d.Queue, Secrets: secrets, Sender: d.Sender, Clock: d.Clock, Logger: d.Logger,
 		},
 		cursors: d.Cursors, limits: limit.New(d.DB, d.Webhooks, d.Clock), ids: d.IDs, now: d.Clock, logger: d.Logger,
 		allowPrivate: d.AllowPrivate,

@@ -1,8 +1,10 @@
 package webhook
 
 import (
+	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"devplatform/shared/clock"
@@ -43,13 +45,15 @@ type Settings struct {
 }
 
 // applied returns the webhook after all changes except that of the secret. changed reports whether a setting changed.
-// A new URL, or an activation, starts a new generation of the endpoint and resets its health. A webhook that the
+// A new URL, or an activation, starts a new generation of the endpoint: it has to respond promptly again before it is
+// in the fast lane. A URL with another host, or an activation, also resets the series of failures. A webhook that the
 // service disabled stays disabled until its owners activate it. Until then, its events are stored, so that they can be
 // recovered.
 func (in Settings) applied(w delivery.Webhook) (_ delivery.Webhook, changed bool) {
-	newEndpoint := false
+	newURL, newEndpoint := false, false
 	if in.URL != nil && *in.URL != w.URL {
-		w.URL, changed, newEndpoint = *in.URL, true, true
+		newURL, newEndpoint = true, !sameHost(*in.URL, w.URL)
+		w.URL, changed = *in.URL, true
 	}
 	if in.Events != nil && !slices.Equal(in.Events, w.Events) {
 		w.Events, changed = in.Events, true
@@ -61,14 +65,25 @@ func (in Settings) applied(w delivery.Webhook) (_ delivery.Webhook, changed bool
 		w.Active, changed = *in.Active, true
 		newEndpoint = newEndpoint || w.Active
 	}
-	if newEndpoint {
+	if newURL || newEndpoint {
 		w.Generation++
+		w.Prompt = false
 		if w.Active {
 			w.DisabledReason = ""
 		}
+	}
+	if newEndpoint {
 		w.Health = delivery.Health{LastAt: w.LastAt, LastStatus: w.LastStatus}
+		w.NotBefore = nil
 	}
 	return w, changed
+}
+
+// sameHost reports whether two URLs have the same host and port. Both URLs are valid.
+func sameHost(a, b string) bool {
+	first, err1 := url.Parse(a)
+	second, err2 := url.Parse(b)
+	return err1 == nil && err2 == nil && strings.EqualFold(first.Host, second.Host)
 }
 
 // revised returns the next revision of a changed webhook.

@@ -130,7 +130,10 @@ func (s store) revise(ctx context.Context, read, next delivery.Webhook) (deliver
 		Set(expression.Name("revision"), expression.Value(next.Revision)).
 		Set(expression.Name("generation"), expression.Value(next.Generation))
 	if next.Generation != read.Generation {
-		for _, attribute := range []string{"timeouts", "failures", "failingSince", "probeUntil", "probeBy"} {
+		update = update.Remove(expression.Name("prompt"))
+	}
+	if next.Generation != read.Generation && next.Failures == 0 {
+		for _, attribute := range []string{"failures", "failingSince", "notBefore"} {
 			update = update.Remove(expression.Name(attribute))
 		}
 	}

@@ -4,78 +4,35 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
+	"devplatform/shared/event"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/metric"
 	"devplatform/shared/webhook/sender"
 	"devplatform/shared/webhook/signature"
 )
 
-// attemptTime is the time that an invocation reserves for an attempt: up to 15 s for the request, and the rest for
-// storing the result.
-const attemptTime = 17 * time.Second
-
-// batch is the state that the attempts of one invocation share.
-type batch struct {
-	start  context.Context // ends when too little time remains to begin an attempt
-	probes sync.Map        // IDs of the webhooks that are probed by an attempt of this batch
-	tally  tally
-}
-
-// Handle handles the messages of one invocation concurrently, and returns one error for each. Errors: lambdafn.ErrLater
-// if the queue must deliver the message again when the next attempt is due; errors of storage and of the key ring,
-// after which a retry may succeed.
-func (w *Worker) Handle(ctx context.Context, received []lambdafn.QueueMessage) []error {
-	errs := make([]error, len(received))
-	var messages []message
-	var indexes []int // for each message, its index in received
-	for i, r := range received {
-		m, err := parseMessage(r.Body)
-		if err != nil {
-			errs[i] = w.reject(ctx, r, err)
-			continue
-		}
-		messages, indexes = append(messages, m), append(indexes, i)
-	}
-	targets, err := w.store.targets(ctx, messages...)
-	if err != nil {
-		for _, i := range indexes {
-			errs[i] = err
-		}
-		return errs
-	}
-	start, cancel := endingBefore(ctx, attemptTime)
-	defer cancel()
-	shared := &batch{start: start}
-	for i, err := range lambdafn.Parallel(len(messages), max(len(messages), 1), func(i int) error {
-		a := &attempt{worker: w, batch: shared, received: received[indexes[i]], message: messages[i], target: targets[i]}
-		return a.run(ctx)
-	}) {
-		errs[indexes[i]] = err
-	}
-	w.metrics.Put(ctx, shared.tally.all()...)
-	return errs
-}
-
-// attempt handles one message: it claims the delivery, sends the request, and records the result. Its methods are in
-// the order in which run calls them.
+// attempt handles one delivery: it begins an attempt, sends the request, and records the result. Its methods are in the
+// order in which run calls them.
 //
-// An attempt needs three calls to the table. The first reads all deliveries and webhooks of the batch. The second, in
-// claim, leases the delivery and stores the attempt as interrupted. The third, in record, stores the result. If the
-// function dies between claim and record, the attempt still counts, and the retry job finds the delivery in the index.
+// The fast lane makes the first attempt of a delivery without a lease, with one write to the table: the result. Every
+// other attempt needs two: the first, in begin, takes the lease of the delivery and stores the attempt as interrupted.
+// If the function dies before the result is recorded, an attempt with a lease still counts, and the delivery is found in
+// the index.
 type attempt struct {
-	worker   *Worker
+	worker   *worker
 	batch    *batch
-	received lambdafn.QueueMessage
-	message  message
-	target   // as read; after the claim, delivery is the claimed version
+	received lambdafn.QueueMessage // in the fast lane
+	target                         // as read; after begin, delivery is the stored version
 
-	// Set by claim.
-	at      clock.Timestamp // when the attempt began
+	// Set by begin.
+	made    bool     // an attempt has begun
+	leased  bool     // with a lease
+	trying  Delivery // the delivery with this attempt
+	at      clock.Timestamp
 	jitter  float64
 	secrets []string
 	// Set by post.
@@ -85,17 +42,21 @@ type attempt struct {
 	decision decision
 }
 
-// run handles the message. It returns lambdafn.ErrLater if the queue must deliver the message again.
+// run plans what to do with the delivery and does it. In the fast lane, it returns lambdafn.ErrLater if the queue must
+// deliver the message again.
 func (a *attempt) run(ctx context.Context) error {
-	claimed, err := a.claim(ctx)
-	if err != nil || !claimed {
+	err := a.begin(ctx)
+	if err != nil || !a.made {
 		return err
 	}
 	a.post(ctx)
+	if a.worker.lane == fastLane && a.result.TimedOut {
+		return a.giveBack(ctx)
+	}
 	a.decide(ctx)
 	a.report(ctx)
 	if a.result.Aborted {
-		return nil // the function ran out of time: the attempt stays interrupted, and the retry job finds the delivery
+		return nil // the function ran out of time: the delivery stays in the index
 	}
 	if err := a.record(ctx); err != nil {
 		return err
@@ -104,71 +65,81 @@ func (a *attempt) run(ctx context.Context) error {
 	return a.requeue(ctx)
 }
 
-// claim executes the plan for the delivery. It reports whether the plan is an attempt and this worker has claimed the
-// delivery. If another writer changed the delivery after it was read, claim reads it and plans again.
-func (a *attempt) claim(ctx context.Context) (claimed bool, err error) {
+// begin executes the plan for the delivery. If another writer changed the delivery after it was read, begin reads it and
+// plans again.
+func (a *attempt) begin(ctx context.Context) error {
 	stale := false
-	err = db.Retry(ctx, "claim delivery", func() error {
+	err := db.Retry(ctx, "begin attempt", func() error {
 		if stale {
-			targets, err := a.worker.store.targets(ctx, a.message)
-			if err != nil {
+			if err := a.readAgain(ctx); err != nil {
 				return err
 			}
-			a.target = targets[0]
 		}
 		stale = true
-		claimed, err = a.executePlan(ctx)
-		return err
+		return a.executePlan(ctx)
 	})
-	if errors.Is(err, db.ErrConflict) {
-		return false, a.returnAfter(ctx, time.Second)
+	if errors.Is(err, db.ErrConflict) && a.worker.lane == fastLane {
+		return a.worker.returnAfter(ctx, a.received, time.Second)
 	}
-	return claimed && err == nil, err
+	return err
 }
 
-// executePlan executes the plan for the delivery. It reports whether this worker has claimed the delivery for an
-// attempt. Error: db.ErrStale if the delivery was changed after it was read; then executePlan has changed nothing.
-func (a *attempt) executePlan(ctx context.Context) (claimed bool, err error) {
+// readAgain reads the delivery and the webhook again.
+func (a *attempt) readAgain(ctx context.Context) error {
+	d := a.delivery
+	targets, err := a.worker.store.targets(ctx, d.message())
+	if err == nil {
+		a.target = targets[0]
+	}
+	return err
+}
+
+// executePlan executes the plan for the delivery. Error: db.ErrStale if the delivery was changed after it was read; then
+// executePlan has changed nothing.
+func (a *attempt) executePlan(ctx context.Context) error {
 	if a.err != nil {
-		return false, a.worker.reject(ctx, a.received, a.err)
+		return a.rejectUndecodable(ctx)
 	}
 	if a.delivery == nil {
-		return false, nil // expired
+		return nil // expired
 	}
 	now := a.worker.now()
-	switch p := planNext(*a.delivery, a.webhook, now); p.action {
+	switch p := planNext(*a.delivery, a.webhook, a.worker.lane, now); p.action {
 	case actionSkip:
-		return false, nil
+		return nil
 	case actionWait:
-		return false, a.wait(ctx, p.until, now)
-	case actionPark:
-		return false, a.park(ctx, now)
+		return a.wait(ctx, p.until, now)
+	case actionMove:
+		return a.move(ctx, false, func(d Delivery) (Delivery, bool) { return d.moved(now), true })
 	case actionFail:
-		return false, a.fail(ctx, p.reason)
+		return a.fail(ctx, p.reason)
 	default:
-		return a.lease(ctx, p.probe, now)
+		return a.start(ctx, now)
 	}
 }
 
-// wait handles a message that arrived before the next attempt is due. It returns the message to the queue if the
+// rejectUndecodable handles a record that cannot be decoded.
+func (a *attempt) rejectUndecodable(ctx context.Context) error {
+	if a.worker.lane == fastLane {
+		return a.worker.reject(ctx, a.received, a.err)
+	}
+	a.worker.logger.ErrorContext(ctx, "delivery cannot be decoded", "webhook", a.webhook.ID, "cause", a.err.Error())
+	return nil
+}
+
+// wait handles a delivery before its next attempt is due. In the fast lane, it returns the message to the queue if the
 // attempt is due soon. Otherwise the retry job sends a new one.
 func (a *attempt) wait(ctx context.Context, until, now time.Time) error {
+	if a.worker.lane == slowLane {
+		return nil // the index shows when it is due
+	}
 	if isSoon(until, now) {
-		return a.returnAfter(ctx, until.Sub(now))
+		return a.worker.returnAfter(ctx, a.received, until.Sub(now))
 	}
 	if a.delivery.DueAt != nil && a.delivery.DueAt.Time().Equal(until) {
 		return nil
 	}
 	return a.save(ctx, a.delivery.deferred(until))
-}
-
-// park defers the delivery, because another delivery probes the unhealthy endpoint.
-func (a *attempt) park(ctx context.Context, now time.Time) error {
-	err := a.save(ctx, a.delivery.deferred(now.Add(parkTime(a.webhook.FailingSince, now, a.worker.jitter()))))
-	if err == nil {
-		a.batch.tally.count(metricParked)
-	}
-	return err
 }
 
 // fail stores the delivery as failed, without an attempt.
@@ -181,42 +152,52 @@ func (a *attempt) fail(ctx context.Context, reason string) error {
 	return err
 }
 
-// lease takes the lease of the delivery. If the attempt is a probe, it first takes the probe lease of the endpoint.
-func (a *attempt) lease(ctx context.Context, probe bool, now time.Time) (leased bool, err error) {
-	if a.batch.start.Err() != nil {
-		return false, fmt.Errorf("%w: too little time remains for an attempt", lambdafn.ErrLater)
+// move moves the delivery to the slow lane. next returns its next version, and false if it must not be moved. The
+// webhook is made due before the delivery is stored, so that a crash in between loses nothing. If mark is set, the
+// endpoint leaves the fast lane.
+func (a *attempt) move(ctx context.Context, mark bool, next func(Delivery) (Delivery, bool)) error {
+	w := a.worker
+	send, err := w.store.arm(ctx, *a.webhook, mark, w.now())
+	if err != nil {
+		return err
 	}
-	if a.secrets, err = a.worker.secrets(ctx, *a.webhook, now); err != nil {
-		return false, err
+	moved, ok := next(*a.delivery)
+	if !ok {
+		return nil
 	}
-	a.webhook.ProbeUntil = nil // this attempt must not release the lease of another one
-	if probe {
-		taken, err := a.takeProbe(ctx, now)
-		if err != nil {
-			return false, err
-		}
-		if !taken {
-			return false, a.park(ctx, now)
-		}
+	if err := a.save(ctx, moved); err != nil {
+		return err
 	}
-	a.jitter = a.worker.jitter()
-	claimed, at := a.delivery.claimed(*a.webhook, now, a.jitter)
-	a.at = at
-	err = a.save(ctx, claimed)
-	return err == nil, err
+	a.batch.tally.count(metricMoved)
+	if !send && moved.Manual == 0 {
+		return nil
+	}
+	if err := w.slow.Send(ctx, a.webhook.turnMessage(moved.ID).queued(a.webhook.account(), 0)); err != nil {
+		w.logger.WarnContext(ctx, "message for a turn was not sent, the retry job sends it",
+			"webhook", a.webhook.ID, "cause", err.Error())
+	}
+	return nil
 }
 
-// takeProbe takes the probe lease of the endpoint. It reports false if another delivery holds the lease.
-func (a *attempt) takeProbe(ctx context.Context, now time.Time) (bool, error) {
-	if _, taken := a.batch.probes.LoadOrStore(a.webhook.ID, true); taken {
-		return false, nil // without a call to storage
+// start begins an attempt.
+func (a *attempt) start(ctx context.Context, now time.Time) (err error) {
+	if a.batch.start.Err() != nil {
+		return fmt.Errorf("%w: too little time remains for an attempt", lambdafn.ErrLater)
 	}
-	until := clock.Stamp(now.Add(leaseTime))
-	taken, err := a.worker.store.takeProbe(ctx, *a.webhook, now, until.Time())
-	if taken {
-		a.webhook.ProbeUntil = &until
+	if a.secrets, err = a.worker.secrets(ctx, *a.webhook, now); err != nil {
+		return err
 	}
-	return taken, err
+	a.jitter = a.worker.jitter()
+	a.leased = a.worker.lane == slowLane || needsLease(*a.delivery, a.received.Receives)
+	if !a.leased {
+		a.trying, a.at = a.delivery.begun(now)
+		a.made = true
+		return nil
+	}
+	a.trying, a.at = a.delivery.claimed(*a.webhook, now, a.jitter)
+	err = a.save(ctx, a.trying)
+	a.made = err == nil
+	return err
 }
 
 // save stores the next version of the delivery. Error: db.ErrStale.
@@ -230,15 +211,40 @@ func (a *attempt) save(ctx context.Context, next Delivery) error {
 
 // post sends the event to the endpoint.
 func (a *attempt) post(ctx context.Context) {
-	a.result = a.worker.send(ctx, signedRequest(*a.delivery, a.webhook.URL, a.secrets, a.at.Time()))
+	a.result = a.worker.send(ctx, signedRequest(*a.delivery, a.payload, a.webhook.URL, a.secrets, a.at.Time()))
 	a.ended = a.worker.now()
 }
 
 // signedRequest returns the signed request of an attempt. at is the time at which the attempt begins.
-func signedRequest(d Delivery, url string, secrets []string, at time.Time) sender.Request {
-	body := []byte(d.Payload)
+func signedRequest(d Delivery, payload event.Text, url string, secrets []string, at time.Time) sender.Request {
+	body := []byte(payload)
 	header := signature.Sign(secrets, d.EventID, d.ID, string(d.Type), at, body)
 	return sender.Request{URL: url, Body: body, Header: header}
+}
+
+// giveBack moves the delivery to the slow lane after an attempt in the fast lane that took too long. The attempt is not
+// counted, and the endpoint leaves the fast lane.
+func (a *attempt) giveBack(ctx context.Context) error {
+	a.worker.logger.InfoContext(ctx, "delivery moved to the slow lane",
+		append(a.delivery.logAttrs(), "durationMs", a.result.Duration.Milliseconds())...)
+	first := true
+	err := db.Retry(ctx, "move delivery", func() error {
+		if !first {
+			current, err := a.worker.store.Get(ctx, a.delivery.WebhookID, a.delivery.ID)
+			if err != nil {
+				return retryUnavailable(err)
+			}
+			a.delivery = &current
+		}
+		first = false
+		return retryUnavailable(a.move(ctx, true, func(d Delivery) (Delivery, bool) {
+			return d.uncounted(a.at, a.leased, a.ended)
+		}))
+	})
+	if errors.Is(err, db.ErrNotFound) { // it has expired
+		return nil
+	}
+	return err
 }
 
 // decide decides what happens to the delivery, and disables the webhook if that is the decision. It does so before the
@@ -246,9 +252,9 @@ func signedRequest(d Delivery, url string, secrets []string, at time.Time) sende
 // result is recorded, the worker that receives the next message stores the delivery as failed, because the webhook is
 // not active.
 func (a *attempt) decide(ctx context.Context) {
-	a.decision = decide(*a.delivery, *a.webhook, a.result, a.ended, a.jitter)
+	a.decision = decide(a.trying, *a.webhook, a.result, a.ended, a.jitter)
 	if a.decision.outcome == outcomeDisable && !a.disable(ctx) {
-		a.decision = retryOrGiveUp(*a.delivery, a.result, a.ended, a.jitter)
+		a.decision = retryOrGiveUp(a.trying, a.result, a.ended, a.jitter)
 	}
 }
 
@@ -272,7 +278,7 @@ func (a *attempt) disable(ctx context.Context) bool {
 
 // report logs and counts the attempt. The log must not contain the request, the response, or the URL.
 func (a *attempt) report(ctx context.Context) {
-	d, r := a.delivery, a.result
+	d, r := a.trying, a.result
 	outcome := outcomeNames[a.decision.outcome]
 	if r.Aborted {
 		outcome = "interrupted"
@@ -302,17 +308,20 @@ func (a *attempt) report(ctx context.Context) {
 // repeated. If another writer changed the delivery during the attempt, as a redelivery does, record adds the result to
 // the changed delivery.
 func (a *attempt) record(ctx context.Context) error {
-	result, manual, claimed := attemptOf(a.at, a.result), a.delivery.Manual > 0, true
+	result, manual, first := attemptOf(a.at, a.result), a.trying.Manual > 0, true
 	err := db.Retry(ctx, "record attempt", func() error {
-		if !claimed {
-			current, err := a.worker.store.Get(ctx, a.message.WebhookID, a.message.DeliveryID)
+		if !first {
+			current, err := a.worker.store.Get(ctx, a.delivery.WebhookID, a.delivery.ID)
 			if err != nil {
 				return retryUnavailable(err)
 			}
 			a.delivery = &current
 		}
-		claimed = false
+		first = false
 		next, changed := a.delivery.recorded(result, manual, a.decision, a.ended)
+		if !a.leased {
+			next, changed = a.delivery.recordedWithoutLease(result, a.decision, a.ended)
+		}
 		if !changed {
 			return nil
 		}
@@ -345,32 +354,21 @@ func (a *attempt) saveHealth(ctx context.Context) {
 	}
 }
 
-// maxReceives limits how often a message can be returned to the queue, without a delay, for the next redelivery. The
-// queue moves a message to its dead-letter queue after ten receives.
-const maxReceives = 7
-
-// requeue returns the message to the queue if the next attempt is soon. Otherwise the retry job sends a new one.
+// requeue returns the message to the queue of the fast lane if the next attempt is soon. Otherwise the retry job sends a
+// new one. In the slow lane, the turn looks for the next delivery.
 func (a *attempt) requeue(ctx context.Context) error {
 	d, v := a.delivery, a.decision
 	switch {
+	case a.worker.lane == slowLane:
+		return nil
 	case d.Status == Pending && d.Manual > 0:
 		// The messages of the requested redeliveries may have been received and skipped during this attempt.
 		if a.received.Receives < maxReceives {
-			return a.returnAfter(ctx, 0)
+			return a.worker.returnAfter(ctx, a.received, 0)
 		}
 	case v.outcome == outcomeRetry && isSoon(v.at, a.ended) &&
 		d.NextAttemptAt != nil && d.NextAttemptAt.Equal(clock.Stamp(v.at)):
-		return a.returnAfter(ctx, v.at.Sub(a.ended))
+		return a.worker.returnAfter(ctx, a.received, v.at.Sub(a.ended))
 	}
 	return nil
-}
-
-// returnAfter returns the message to the queue, where it becomes visible after a wait. If that fails, the message
-// becomes visible at the end of its visibility timeout, or the retry job sends a new one.
-func (a *attempt) returnAfter(ctx context.Context, wait time.Duration) error {
-	if err := a.worker.queue.Hide(ctx, a.received.ReceiptHandle, wait); err != nil {
-		a.worker.logger.WarnContext(ctx, "message was not returned to the queue",
-			"messageId", a.received.ID, "cause", err.Error())
-	}
-	return fmt.Errorf("%w: the next attempt is in %v", lambdafn.ErrLater, wait.Round(time.Millisecond))
 }

@@ -21,15 +21,19 @@ const (
 	spread = 0.2
 	// clockSkew is how much earlier than planned an attempt may begin, because the clocks of machines differ.
 	clockSkew = time.Second
+	// deliverWithin is the time in which a run of the schedule must succeed.
+	deliverWithin = 75 * time.Hour
+	// deadlineGrace is how much later an attempt may begin that was planned for the deadline.
+	deadlineGrace = 5 * time.Minute
 )
 
-// action is what a worker does with a delivery whose message it received.
+// action is what a worker does with a delivery.
 type action int
 
 const (
-	actionSkip    action = iota // nothing is done: the delivery is finished, or another worker has leased it
+	actionSkip    action = iota // nothing is done: the delivery is finished, in the other lane, or leased
 	actionWait                  // the next attempt is not due yet
-	actionPark                  // the endpoint is unhealthy, and another delivery probes it
+	actionMove                  // the delivery moves to the slow lane
 	actionFail                  // the delivery fails without an attempt
 	actionAttempt               // an attempt is made
 )
@@ -39,33 +43,48 @@ type plan struct {
 	action action
 	until  time.Time // of actionWait: the time of the next attempt
 	reason string    // of actionFail: a human-readable reason; "" if the last attempt shows the reason
-	probe  bool      // of actionAttempt: requires the probe lease of the endpoint
 }
 
-// planNext decides what to do with a delivery whose message was received. w is nil if the webhook does not exist.
+// The human-readable reasons for which a delivery fails without an attempt.
+const (
+	reasonDeleted  = "the webhook was deleted"
+	reasonDeadline = "the delivery did not succeed within 75 hours"
+)
+
+// planNext decides what a worker of a lane does with a delivery. w is nil if the webhook does not exist.
 //
 // Policy: only the stored delivery decides, not the message. A finished delivery is not attempted again. A delivery
-// with an attempt in progress is skipped: if its worker dies, the lease expires, and the retry job finds the delivery
-// in the index. An interrupted attempt counts, so that the number of attempts is limited even if each of them kills its
-// function. A delivery fails if its webhook was deleted, or is not active; a redelivery is attempted even if the
-// webhook is not active. An unhealthy endpoint is probed with one delivery at a time. The other deliveries are parked,
-// which does not count as an attempt. Redeliveries are not parked.
-func planNext(d Delivery, w *Webhook, now time.Time) plan {
+// that waits in the other lane, or whose attempt has a lease, is skipped: its lane, or the retry job, finds it in the
+// index. An interrupted attempt with a lease counts, so that the number of attempts is limited even if each of them
+// kills its function. A delivery fails after its deadline, and if its webhook was deleted, or is not active. A
+// redelivery is attempted in spite of the deadline, and even if the webhook is not active. The fast lane attempts only
+// deliveries to endpoints of the fast lane. It moves the others.
+func planNext(d Delivery, w *Webhook, l lane, now time.Time) plan {
 	switch {
-	case d.Status != Pending || d.leased(now):
+	case d.Status != Pending || d.leased(now) || d.waitsInSlowLane() != (l == slowLane):
 		return plan{action: actionSkip}
 	case d.NextAttemptAt != nil && d.NextAttemptAt.Time().After(now.Add(clockSkew)):
 		return plan{action: actionWait, until: d.NextAttemptAt.Time()}
 	case d.Tries >= maxTries:
 		return plan{action: actionFail}
 	case w == nil:
-		return plan{action: actionFail, reason: "the webhook was deleted"}
+		return plan{action: actionFail, reason: reasonDeleted}
 	case !w.Active && d.Manual == 0:
 		return plan{action: actionFail, reason: w.inactiveReason()}
-	case w.unhealthy() && d.Manual == 0 && w.probing(now):
-		return plan{action: actionPark}
+	case d.Manual == 0 && d.Deadline != nil && now.After(d.Deadline.Time().Add(deadlineGrace)):
+		return plan{action: actionFail, reason: reasonDeadline}
+	case l == fastLane && w.lane() == slowLane:
+		return plan{action: actionMove}
 	}
-	return plan{action: actionAttempt, probe: w.unhealthy() && d.Manual == 0}
+	return plan{action: actionAttempt}
+}
+
+// needsLease reports whether an attempt in the fast lane must take the lease of the delivery. The first attempt of a
+// new delivery does not need it: no other worker has a reason to attempt the delivery, and the time in the index is
+// after the end of this worker. A message that is received again, a message of the retry job and a redelivery show that
+// another worker may have attempted the delivery. receives counts the receives of the message.
+func needsLease(d Delivery, receives int) bool {
+	return d.Tries > 0 || d.Manual > 0 || d.Wakes > 0 || len(d.Attempts) > 0 || receives > 1
 }
 
 // outcome is what happens to a delivery after an attempt.
@@ -106,8 +125,8 @@ const (
 // Failure policy: a 2xx is a success. Every other result is a failure, including redirects. A 410 disables the webhook
 // immediately. A series of failures of at least five days and ten attempts also disables it. After any other failure,
 // the delivery is retried after the wait of the schedule. If a 429 or 503 requests a longer wait, that wait is used, up
-// to twice the wait of the schedule. The delivery fails after the last attempt of the schedule, and after a redelivery
-// to a webhook that is not active. An attempt that the service itself aborted counts as a failed attempt of the
+// to twice the wait of the schedule. The delivery fails after the last attempt of the schedule or before its deadline,
+// and after a redelivery to a webhook that is not active. An attempt that the service itself aborted counts as a failed attempt of the
 // delivery, but does not change the health of the endpoint.
 func decide(d Delivery, w Webhook, r sender.Result, now time.Time, jitter float64) decision {
 	switch {
@@ -123,12 +142,20 @@ func decide(d Delivery, w Webhook, r sender.Result, now time.Time, jitter float6
 	return retryOrGiveUp(d, r, now, jitter)
 }
 
-// retryOrGiveUp returns the decision after a failed attempt if the webhook stays active.
+// retryOrGiveUp returns the decision after a failed attempt if the webhook stays active. An attempt that would be after
+// the deadline is made at the deadline, if its wait is then not shorter than the shortest wait of the schedule.
 func retryOrGiveUp(d Delivery, r sender.Result, now time.Time, jitter float64) decision {
 	if d.Tries >= maxTries {
 		return decision{outcome: outcomeGiveUp}
 	}
-	return decision{outcome: outcomeRetry, at: now.Add(retryWait(d.Tries, r.RetryAfter, jitter))}
+	at := now.Add(retryWait(d.Tries, r.RetryAfter, jitter))
+	if d.Deadline != nil && at.After(d.Deadline.Time()) {
+		if now.Add(retryWait(d.Tries, 0, -1)).After(d.Deadline.Time()) {
+			return decision{outcome: outcomeGiveUp}
+		}
+		at = d.Deadline.Time()
+	}
+	return decision{outcome: outcomeRetry, at: at}
 }
 
 // retryWait returns the wait after an attempt. try is its number, counted from 1. retryAfter is the wait that the
@@ -137,15 +164,4 @@ func retryWait(try int, retryAfter time.Duration, jitter float64) time.Duration 
 	step := schedule[min(max(try, 1), len(schedule))-1]
 	own := step + time.Duration(spread*jitter*float64(step))
 	return max(own, min(retryAfter, 2*step))
-}
-
-// parkTime returns how long a delivery is parked: 1 to 5 minutes during the first hour of failures, and then in
-// proportion to the duration of the failures, up to an hour. So the many deliveries of a long outage are checked
-// rarely, and at different times.
-func parkTime(failingSince *clock.Timestamp, now time.Time, jitter float64) time.Duration {
-	base := 3*time.Minute + time.Duration(jitter*float64(2*time.Minute))
-	if failingSince == nil {
-		return base
-	}
-	return time.Duration(float64(base) * min(max(now.Sub(failingSince.Time()).Hours(), 1), 12))
 }

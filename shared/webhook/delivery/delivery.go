@@ -1,12 +1,18 @@
 // Package delivery delivers events to the endpoints of webhooks. It contains the stored records, the fan-out that
-// creates the deliveries of an event, the worker that attempts them, the retry job, and the log of a webhook's
-// deliveries, from which they can be sent again. It must not contain subscriptions, access rules or HTTP endpoints:
-// they belong to package webhook, which imports this package.
+// selects the webhooks of an event, the workers of the two lanes that attempt the deliveries, the retry job, and the log
+// of a webhook's deliveries, from which they can be sent again. It must not contain subscriptions, access rules or HTTP
+// endpoints: they belong to package webhook, which imports this package.
 //
-// The table is the source of truth. A message in the queue only signals that the worker should check a delivery. A pure
-// function decides each change of a delivery. The change is stored on the condition that the delivery was not changed
-// after it was read. A pending delivery is always in the index of due deliveries, at a time that is not before the end
-// of its lease. If a message is lost or a function dies, the retry job finds the delivery there.
+// The fast lane serves the endpoints that have responded promptly. The slow lane serves all others: a turn handles the
+// waiting deliveries of one endpoint, and an account can have only a few turns at the same time. So endpoints that hang,
+// fail or respond slowly do not delay the deliveries of other accounts.
+//
+// The table is the source of truth. A message in a queue only signals that a worker should check a delivery or an
+// endpoint. A pure function decides each change of a delivery. The change is stored on the condition that the delivery
+// was not changed after it was read. A pending delivery of the fast lane is always in the index of due deliveries, at a
+// time that is not before the end of its lease. A pending delivery of the slow lane is in the partition of its webhook
+// in the same index, and the webhook itself is due. If a message is lost or a function dies, the retry job finds the
+// delivery or the webhook in the index.
 package delivery
 
 import (
@@ -14,6 +20,7 @@ import (
 	"time"
 
 	"devplatform/shared/clock"
+	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/id"
 )
@@ -35,10 +42,14 @@ type Delivery struct {
 	ID          string     `dynamodbav:"id"`
 	WebhookID   string     `dynamodbav:"webhookId"`
 	WorkspaceID string     `dynamodbav:"workspaceId"`
+	AccountID   string     `dynamodbav:"accountId,omitempty"` // see Webhook.AccountID
+	ProjectID   string     `dynamodbav:"projectId,omitempty"` // the project of the event; "" if it has none
 	EventID     string     `dynamodbav:"eventId"`
 	Type        event.Type `dynamodbav:"type"`
-	Payload     event.Text `dynamodbav:"payload"` // the body of every attempt, byte for byte; never changes
-	Status      Status     `dynamodbav:"status"`
+	// Payload is the body of every attempt, byte for byte. It is "" if the payload is in the events table. Tests and
+	// deliveries of earlier versions of this program contain it.
+	Payload event.Text `dynamodbav:"payload,omitempty"`
+	Status  Status     `dynamodbav:"status"`
 	// Attempts contains the latest attempts, at most maxAttemptsKept, oldest first. While LeaseUntil is in the future,
 	// the last one is in progress. It is stored as interrupted until its result is recorded.
 	Attempts []Attempt `dynamodbav:"attempts"`
@@ -51,12 +62,14 @@ type Delivery struct {
 	Test bool `dynamodbav:"test,omitempty"`
 	// NextAttemptAt is the time of the next attempt; nil unless pending.
 	NextAttemptAt *clock.Timestamp `dynamodbav:"nextAttemptAt,omitempty"`
-	// LeaseUntil is the end of the lease of the attempt in progress; nil if no attempt is in progress. Until then, the
-	// attempt belongs to the worker that began it.
+	// Deadline is the time after which no attempt is made in the current run; nil for the end of the schedule.
+	Deadline *clock.Timestamp `dynamodbav:"deadline,omitempty"`
+	// LeaseUntil is the end of the lease of the attempt in progress; nil if no attempt has a lease. Until then, the
+	// attempt belongs to the worker that began it. The first attempt in the fast lane has no lease.
 	LeaseUntil *clock.Timestamp `dynamodbav:"leaseUntil,omitempty"`
-	// Due and DueAt are the keys in the index of due deliveries; absent unless pending. At DueAt, the retry job sends a
-	// new message, unless the delivery changes earlier. Wakes counts the messages of the retry job since the latest
-	// change.
+	// Due and DueAt are the keys in the index of due deliveries; absent unless pending. In the fast lane, the retry job
+	// sends a new message at DueAt, unless the delivery changes earlier. In the slow lane, DueAt is NextAttemptAt.
+	// Wakes counts the messages of the retry job since the latest change.
 	Due   string           `dynamodbav:"due,omitempty"`
 	DueAt *clock.Timestamp `dynamodbav:"dueAt,omitempty"`
 	Wakes int              `dynamodbav:"wakes,omitempty"`
@@ -83,8 +96,8 @@ const (
 	retention = 30 * 24 * time.Hour
 	// maxAttemptsKept limits the attempts of a delivery that is redelivered many times: an item has at most 400 KB.
 	maxAttemptsKept = 50
-	// leaseTime is how long an attempt belongs to the worker that began it. It is longer than a function can run: when
-	// a lease expires, the function that took it is not running any more.
+	// leaseTime is how long an attempt or a turn belongs to the worker that began it. It is longer than a function can
+	// run: when a lease expires, the function that took it is not running any more.
 	leaseTime = 45 * time.Second
 )
 
@@ -95,9 +108,23 @@ const interruptedText = "the attempt was interrupted; whether the endpoint was r
 // the attempt within its delivery.
 func leaseOf(at clock.Timestamp) clock.Timestamp { return clock.Stamp(at.Time().Add(leaseTime)) }
 
-// leased reports whether an attempt is in progress.
+// leased reports whether an attempt with a lease is in progress.
 func (d Delivery) leased(now time.Time) bool {
 	return d.LeaseUntil != nil && d.LeaseUntil.Time().After(now)
+}
+
+// waitsInSlowLane reports whether the delivery is pending in the slow lane.
+func (d Delivery) waitsInSlowLane() bool {
+	return d.Due != "" && d.Due == db.SlowPartition(d.WebhookID)
+}
+
+// dueInSlowLane returns when a turn can attempt the delivery, which waits in the slow lane.
+func (d Delivery) dueInSlowLane() time.Time {
+	at := d.NextAttemptAt.Time()
+	if d.LeaseUntil != nil && d.LeaseUntil.Time().After(at) {
+		return d.LeaseUntil.Time()
+	}
+	return at
 }
 
 // recoverable reports whether a recovery sends the delivery again: the delivery failed, or waits after a failed
@@ -112,6 +139,9 @@ func (d Delivery) FinishedAttempts(now time.Time) []Attempt {
 		return a.Error == interruptedText && leaseOf(a.At).Time().After(now)
 	})
 }
+
+// eventKey returns the key of the delivery's event in the events table.
+func (d Delivery) eventKey() db.Key { return event.KeyOf(d.WorkspaceID, d.ProjectID, d.EventID) }
 
 // eventTime returns the time of the event.
 func (d Delivery) eventTime() time.Time {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"devplatform/shared/clock"
+	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/id"
 	"devplatform/shared/lambdafn"
@@ -16,25 +17,26 @@ import (
 	"devplatform/shared/queue"
 )
 
-// Fanout creates the deliveries of events: one for each webhook that subscribes to the event. It makes one read for
-// each workspace and one write for each delivery. Its work does not depend on the webhooks of other workspaces.
+// Fanout finds the webhooks that subscribe to events. It makes one read for each workspace. Its work does not depend on
+// the webhooks of other workspaces.
 //
-// A delivery is stored before its message is sent. Its ID depends only on the event and the webhook. So a replay of the
-// stream creates no second delivery, but sends the message again. If a message is lost, the retry job sends another
-// one.
+// For endpoints of the fast lane, it creates the deliveries: one write for each. A delivery is stored before its message
+// is sent. Its ID depends only on the event and the webhook. So a replay of the stream creates no second delivery, but
+// sends the message again. If a message is lost, the retry job sends another one.
+//
+// For endpoints of the slow lane, it sends one message for each workspace, and the worker of that lane creates the
+// deliveries. So an account with many such deliveries delays the stream no longer than other accounts do.
 type Fanout struct {
-	store   Store
-	queue   queue.Queue
-	now     clock.Clock
-	logger  *slog.Logger
-	metrics *metric.Metrics
+	store      Store
+	fast, slow queue.Queue
+	now        clock.Clock
+	logger     *slog.Logger
+	metrics    *metric.Metrics
 }
 
 // NewFanout returns a fan-out. It does no I/O.
 func NewFanout(d Deps) *Fanout {
-	return &Fanout{
-		store: Store{Client: d.DB, Table: d.Webhooks}, queue: d.Queue, now: d.Clock, logger: d.Logger, metrics: d.Metrics,
-	}
+	return &Fanout{store: d.store(), fast: d.Fast, slow: d.Slow, now: d.Clock, logger: d.Logger, metrics: d.Metrics}
 }
 
 // The largest numbers of concurrent reads and writes.
@@ -50,15 +52,28 @@ type occurrence struct {
 	at     time.Time
 }
 
-// newItem is a delivery that the fan-out creates.
+// newItem is a delivery to create.
 type newItem struct {
 	record   int // index of the stream record
 	delivery Delivery
 }
 
-// Handle creates the deliveries of the events in a batch of the stream of the events table, and returns one error for
-// each record. Errors: lambdafn.ErrPoison if a record cannot be decoded; errors of storage and of the queue, after
-// which a retry completes the work.
+// creation is a message that asks the slow lane to create deliveries.
+type creation struct {
+	records []int // indexes of the stream records
+	account string
+	message message
+}
+
+// fanoutPlan is the work for the events of one workspace.
+type fanoutPlan struct {
+	items     []newItem  // of the fast lane
+	creations []creation // none or one
+}
+
+// Handle handles the events in a batch of the stream of the events table, and returns one error for each record. The
+// fast lane comes first. Errors: lambdafn.ErrPoison if a record cannot be decoded; errors of storage and of the queues,
+// after which a retry completes the work.
 func (f *Fanout) Handle(ctx context.Context, records []lambdafn.StreamRecord) []error {
 	errs := make([]error, len(records))
 	byWorkspace := map[string][]occurrence{}
@@ -66,7 +81,7 @@ func (f *Fanout) Handle(ctx context.Context, records []lambdafn.StreamRecord) []
 		if r.EventName != "INSERT" { // events do not change, and the expiry of an item is ignored
 			continue
 		}
-		o, err := readOccurrence(i, r)
+		o, err := occurrenceOf(i, r.NewImage)
 		if err != nil {
 			errs[i] = fmt.Errorf("%w: no delivery was created: %w", lambdafn.ErrPoison, err)
 			continue
@@ -74,16 +89,16 @@ func (f *Fanout) Handle(ctx context.Context, records []lambdafn.StreamRecord) []
 		byWorkspace[o.event.WorkspaceID] = append(byWorkspace[o.event.WorkspaceID], o)
 	}
 	var counts tally
-	items := f.plan(ctx, byWorkspace, errs, &counts)
-	items = f.storeAll(ctx, items, errs, &counts)
-	f.enqueue(ctx, items, errs)
+	plan := f.plan(ctx, byWorkspace, errs, &counts)
+	f.enqueue(ctx, f.storeAll(ctx, plan.items, errs, &counts), errs)
+	f.sendCreations(ctx, plan.creations, errs)
 	f.metrics.Put(ctx, counts.all()...)
 	return errs
 }
 
-// readOccurrence reads the event of a stream record.
-func readOccurrence(record int, r lambdafn.StreamRecord) (occurrence, error) {
-	e, err := event.FromItem(r.NewImage)
+// occurrenceOf decodes a stored event. record is its index.
+func occurrenceOf(record int, item db.Item) (occurrence, error) {
+	e, err := event.FromItem(item)
 	if err != nil {
 		return occurrence{}, err
 	}
@@ -97,12 +112,13 @@ func readOccurrence(record int, r lambdafn.StreamRecord) (occurrence, error) {
 	return occurrence{record, e, at}, nil
 }
 
-// plan reads the webhooks of the workspaces and returns the deliveries of their events.
+// plan reads the webhooks of the workspaces and returns the work for their events. The workspaces with the fewest
+// deliveries come first.
 func (f *Fanout) plan(
 	ctx context.Context, byWorkspace map[string][]occurrence, errs []error, counts *tally,
-) []newItem {
+) (all fanoutPlan) {
 	workspaces := slices.Sorted(maps.Keys(byWorkspace))
-	parts := make([][]newItem, len(workspaces))
+	plans := make([]fanoutPlan, len(workspaces))
 	for i, err := range lambdafn.Parallel(len(workspaces), fanoutReads, func(i int) error {
 		webhooks, broken, err := f.store.Webhooks(ctx, workspaces[i])
 		if err != nil {
@@ -113,30 +129,58 @@ func (f *Fanout) plan(
 			f.logger.ErrorContext(ctx, "webhook cannot be decoded and receives no events",
 				"key", b.Key.SK, "cause", b.Cause.Error())
 		}
-		parts[i] = deliveriesOf(byWorkspace[workspaces[i]], webhooks, f.now())
+		plans[i] = planFanout(byWorkspace[workspaces[i]], webhooks, f.now())
 		return nil
 	}) {
 		if err != nil {
 			for _, o := range byWorkspace[workspaces[i]] {
 				errs[o.record] = err
 			}
-			parts[i] = nil
 		}
 	}
-	return slices.Concat(parts...)
+	slices.SortStableFunc(plans, func(a, b fanoutPlan) int { return len(a.items) - len(b.items) })
+	for _, p := range plans {
+		all.items, all.creations = append(all.items, p.items...), append(all.creations, p.creations...)
+	}
+	return all
+}
+
+// planFanout returns the work for the events of one workspace.
+func planFanout(occurrences []occurrence, webhooks []Webhook, now time.Time) (p fanoutPlan) {
+	var fast []Webhook
+	c := creation{}
+	for _, w := range webhooks {
+		if w.lane() == fastLane {
+			fast = append(fast, w)
+			continue
+		}
+		c.account, c.message.WorkspaceID = w.account(), w.WorkspaceID
+		c.message.Webhooks = append(c.message.Webhooks, w.ID)
+	}
+	p.items = deliveriesOf(occurrences, fast, fastLane, now)
+	for _, o := range occurrences {
+		if slices.ContainsFunc(webhooks, func(w Webhook) bool { return w.lane() == slowLane && w.wants(o.event, o.at) }) {
+			c.message.Events = append(c.message.Events, eventRef{o.event.ID, o.event.ProjectID})
+			c.records = append(c.records, o.record)
+		}
+	}
+	if len(c.records) > 0 {
+		p.creations = []creation{c}
+	}
+	return p
 }
 
 // deliveriesOf returns the deliveries of the events of one workspace: one for each event and each webhook that
-// subscribes to it. If the service has disabled a webhook, its deliveries have the status Failed, so that they can be
-// recovered.
-func deliveriesOf(occurrences []occurrence, webhooks []Webhook, now time.Time) []newItem {
+// subscribes to it. The deliveries are in lane l. If the service has disabled a webhook, its deliveries have the status Failed, so that they can
+// be recovered.
+func deliveriesOf(occurrences []occurrence, webhooks []Webhook, l lane, now time.Time) []newItem {
 	var items []newItem
 	for _, o := range occurrences {
 		for _, w := range webhooks {
 			if !w.wants(o.event, o.at) {
 				continue
 			}
-			d := newDelivery(o.event, o.at, w, now)
+			d := newDelivery(o.event, o.at, w, l, now)
 			if !w.Active {
 				d = d.finished(Failed, w.inactiveReason())
 			}
@@ -173,10 +217,26 @@ func (f *Fanout) enqueue(ctx context.Context, items []newItem, errs []error) {
 	for i, n := range items {
 		pending[i] = n.delivery
 	}
-	err := enqueue(ctx, f.queue, pending)
+	err := enqueue(ctx, f.fast, pending)
 	for i, n := range items {
 		if failed := queue.FailedAt(err, i); failed != nil {
 			errs[n.record] = failed
+		}
+	}
+}
+
+// sendCreations sends the messages to the slow lane.
+func (f *Fanout) sendCreations(ctx context.Context, creations []creation, errs []error) {
+	messages := make([]queue.Message, len(creations))
+	for i, c := range creations {
+		messages[i] = c.message.queued(c.account, 0)
+	}
+	err := send(ctx, f.slow, messages)
+	for i, c := range creations {
+		if failed := queue.FailedAt(err, i); failed != nil {
+			for _, record := range c.records {
+				errs[record] = failed
+			}
 		}
 	}
 }

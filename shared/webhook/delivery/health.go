@@ -9,38 +9,44 @@ import (
 
 // Health describes an endpoint by the results of its latest attempts. The zero Health is that of a new endpoint.
 type Health struct {
-	// Timeouts counts consecutive time-outs, including slow failures. From maxTimeouts on, only a success resets it.
-	Timeouts int `dynamodbav:"timeouts,omitempty"`
+	// Prompt is true if the latest success took less than PromptTime and no attempt has timed out since. See lane.
+	Prompt bool `dynamodbav:"prompt,omitempty"`
 	// Failures counts the failed attempts since the last success. FailingSince is when the first of them ended.
 	Failures     int              `dynamodbav:"failures,omitempty"`
 	FailingSince *clock.Timestamp `dynamodbav:"failingSince,omitempty"`
 	// LastAt and LastStatus describe the latest attempt. While only LastAt changes, it is stored at most once a minute.
 	LastAt     *clock.Timestamp `dynamodbav:"lastAt,omitempty"`
 	LastStatus Status           `dynamodbav:"lastStatus,omitempty"`
-	// ProbeUntil is the end of the probe lease. Its holder is the only delivery that may probe an unhealthy endpoint.
-	ProbeUntil *clock.Timestamp `dynamodbav:"probeUntil,omitempty"`
 }
 
 const (
-	// maxTimeouts is the number of consecutive time-outs after which an endpoint is unhealthy.
-	maxTimeouts = 3
+	// PromptTime is the time in which an endpoint of the fast lane must respond. An attempt in the fast lane is aborted
+	// after this time.
+	PromptTime = 2 * time.Second
+	// slowFailures is the number of consecutive failures after which an endpoint moves to the slow lane.
+	slowFailures = 3
 	// disableAfter and disableFailures are the duration and the number of consecutive failures after which a webhook is
 	// disabled. Failures beyond disableFailures are not counted.
 	disableAfter    = 5 * 24 * time.Hour
 	disableFailures = 10
-	// slowFailure is the duration from which a failed attempt counts as a time-out: an endpoint that responds with 500
-	// after 14 s occupies a worker almost as long as an endpoint that hangs. A slow success does not count as one.
-	slowFailure = 5 * time.Second
 	// healthInterval is how often the health is stored while only the time of the latest attempt changes.
 	healthInterval = time.Minute
 )
 
-// unhealthy reports whether the endpoint timed out so often that only one delivery at a time may probe it.
-func (h Health) unhealthy() bool { return h.Timeouts >= maxTimeouts }
+// lane is the part of the pipeline that attempts the deliveries to an endpoint.
+type lane int
 
-// probing reports whether a delivery holds the probe lease of the endpoint.
-func (h Health) probing(now time.Time) bool {
-	return h.ProbeUntil != nil && h.ProbeUntil.Time().After(now)
+const (
+	fastLane lane = iota // attempts are aborted after PromptTime
+	slowLane             // attempts are made in the turns of the endpoint
+)
+
+// lane returns the lane of the endpoint. A new endpoint is in the slow lane until its first prompt success.
+func (h Health) lane() lane {
+	if h.Prompt && h.Failures < slowFailures {
+		return fastLane
+	}
+	return slowLane
 }
 
 // shouldDisable reports whether the endpoint has been failing for so long that the webhook must be disabled.
@@ -49,20 +55,15 @@ func (h Health) shouldDisable(now time.Time) bool {
 		!h.FailingSince.Time().After(now.Add(-disableAfter))
 }
 
-// after returns the health after an attempt. at is the time at which the attempt ended.
-//
-// A success resets everything. The third consecutive time-out or slow failure makes the endpoint unhealthy. Any other
-// failure resets the count of time-outs, unless the endpoint is unhealthy: only a success makes it healthy again. When
-// a probe fails quickly, the probe lease is released, so that the next probe can begin immediately. When a probe times
-// out, the lease is kept until it expires. So probes of an endpoint that hangs occupy one worker for a third of the
-// time.
+// after returns the health after an attempt. at is the time at which the attempt ended. A success ends the series of
+// failures. The duration of the success decides the lane. A time-out moves the endpoint to the slow lane at once.
 func (h Health) after(r sender.Result, at time.Time) Health {
 	if r.Aborted {
 		return h
 	}
 	stamp := clock.Stamp(at)
 	if r.OK() {
-		return Health{LastAt: &stamp, LastStatus: Succeeded}
+		return Health{Prompt: r.Duration < PromptTime, LastAt: &stamp, LastStatus: Succeeded}
 	}
 	h.LastAt, h.LastStatus = &stamp, Failed
 	if h.FailingSince == nil {
@@ -72,25 +73,17 @@ func (h Health) after(r sender.Result, at time.Time) Health {
 	if h.Failures < disableFailures {
 		h.Failures++
 	}
-	switch {
-	case r.TimedOut || r.Duration >= slowFailure:
-		if h.Timeouts < maxTimeouts {
-			h.Timeouts++
-		}
-	case h.unhealthy():
-		h.ProbeUntil = nil
-	default:
-		h.Timeouts = 0
+	if r.TimedOut {
+		h.Prompt = false
 	}
 	return h
 }
 
-// changedSince reports whether the health should be stored, given the stored one.
+// changedSince reports whether the health must be stored. before is the stored health.
 func (h Health) changedSince(before Health) bool {
 	if h.LastAt == nil {
 		return false
 	}
-	return h.Timeouts != before.Timeouts || h.Failures != before.Failures || h.LastStatus != before.LastStatus ||
-		(h.ProbeUntil == nil) != (before.ProbeUntil == nil) ||
+	return h.Prompt != before.Prompt || h.Failures != before.Failures || h.LastStatus != before.LastStatus ||
 		before.LastAt == nil || h.LastAt.Time().Sub(before.LastAt.Time()) >= healthInterval
 }

@@ -20,7 +20,7 @@ import (
 // may do so.
 type Log struct {
 	Store
-	Queue   queue.Queue // of deliveries
+	Fast    queue.Queue // the queue of the fast lane
 	Secrets Secrets
 	Sender  *sender.Sender
 	Clock   clock.Clock
@@ -62,7 +62,7 @@ func (l Log) change(
 // enqueue sends the messages of deliveries that are due. A failure is only logged, because the retry job sends the
 // message within minutes.
 func (l Log) enqueue(ctx context.Context, deliveries []Delivery) {
-	err := enqueue(ctx, l.Queue, deliveries)
+	err := enqueue(ctx, l.Fast, deliveries)
 	if err == nil {
 		return
 	}
@@ -179,8 +179,9 @@ func (l Log) Test(ctx context.Context, w Webhook, e event.Record, at time.Time) 
 	if err != nil {
 		return Delivery{}, err
 	}
-	d := newDelivery(e, at, w, at)
-	result := l.Sender.Send(ctx, signedRequest(d, w.URL, secrets, at))
+	d := newDelivery(e, at, w, fastLane, at)
+	d.Payload = e.Payload // the events table does not contain the event
+	result := l.Sender.Send(ctx, signedRequest(d, d.Payload, w.URL, secrets, at))
 	status := Failed
 	if result.OK() {
 		status = Succeeded

@@ -12,45 +12,85 @@ import (
 	"devplatform/shared/queue"
 )
 
-// message is the body of a message in the queue. It names a delivery that the worker should check. The stored delivery
-// determines what the worker does.
+// message is the body of a message in a queue.
+//
+// In the queue of the fast lane, it names a delivery that a worker should check. In the queue of the slow lane, it asks
+// for a turn of an endpoint. Deliveries then contains the IDs of deliveries that the turn reads first, because the index
+// may not contain them yet. The stored records determine what a worker does.
+//
+// If the message contains Events, it asks the slow lane to create the deliveries of these events to Webhooks, which are
+// webhooks of the workspace.
 type message struct {
-	WorkspaceID string `json:"workspaceId"`
-	WebhookID   string `json:"webhookId"`
-	DeliveryID  string `json:"deliveryId"`
+	WorkspaceID string     `json:"workspaceId"`
+	WebhookID   string     `json:"webhookId,omitempty"`
+	DeliveryID  string     `json:"deliveryId,omitempty"` // in the fast lane
+	Event       *eventRef  `json:"event,omitzero"`       // in the fast lane: the event of the delivery
+	Deliveries  []string   `json:"deliveries,omitempty"`
+	Webhooks    []string   `json:"webhooks,omitempty"`
+	Events      []eventRef `json:"events,omitempty"`
+}
+
+// eventRef names an event of a workspace.
+type eventRef struct {
+	ID        string `json:"id"`
+	ProjectID string `json:"projectId,omitempty"`
 }
 
 // message returns the message that names the delivery.
-func (d Delivery) message() message { return message{d.WorkspaceID, d.WebhookID, d.ID} }
-
-// queued returns the message for the queue. The messages of a webhook form a group, so that a webhook with many
-// messages does not delay the messages of other webhooks.
-func (m message) queued(delay time.Duration) queue.Message {
-	body, _ := json.Marshal(m, jsontext.AllowInvalidUTF8(true)) // three strings: cannot fail
-	return queue.Message{Body: string(body), Group: m.WebhookID, Delay: delay}
+func (d Delivery) message() message {
+	return message{
+		WorkspaceID: d.WorkspaceID, WebhookID: d.WebhookID, DeliveryID: d.ID, Event: &eventRef{d.EventID, d.ProjectID},
+	}
 }
 
-// enqueue sends the messages of deliveries that are due now. If some messages were not sent, queue.FailedAt returns the
-// error of each.
+// account returns the account whose deliveries share the capacity of the lanes with this delivery.
+func (d Delivery) account() string {
+	if d.AccountID == "" {
+		return d.WorkspaceID
+	}
+	return d.AccountID
+}
+
+// queued returns the message for a queue. The messages of an account form a group, so that an account with many messages
+// does not delay the messages of other accounts.
+func (m message) queued(account string, delay time.Duration) queue.Message {
+	body, _ := json.Marshal(m, jsontext.AllowInvalidUTF8(true)) // strings only: cannot fail
+	return queue.Message{Body: string(body), Group: account, Delay: delay}
+}
+
+// turnMessage returns the message that asks for a turn of the webhook's endpoint.
+func (w Webhook) turnMessage(deliveries ...string) message {
+	return message{WorkspaceID: w.WorkspaceID, WebhookID: w.ID, Deliveries: deliveries[:min(len(deliveries), maxWindow)]}
+}
+
+// enqueue sends the messages of deliveries of the fast lane that are due now. If some messages were not sent,
+// queue.FailedAt returns the error of each.
 func enqueue(ctx context.Context, q queue.Queue, deliveries []Delivery) error {
 	if len(deliveries) == 0 {
 		return nil
 	}
 	messages := make([]queue.Message, len(deliveries))
 	for i, d := range deliveries {
-		messages[i] = d.message().queued(0)
+		messages[i] = d.message().queued(d.account(), 0)
 	}
 	return q.Send(ctx, messages...)
 }
 
-// parseMessage reads the body of a message. It ignores unknown fields. It returns an error if the message does not
-// contain the IDs of a delivery.
-func parseMessage(body string) (message, error) {
+// errMessage reports that the body of a message is not valid. The error of the decoder is not returned, because it may
+// quote the body.
+var errMessage = errors.New("delivery: the message does not contain the IDs that its lane needs")
+
+// parseMessage reads the body of a message of a lane. It ignores unknown fields.
+func parseMessage(body string, l lane) (message, error) {
 	var m message
-	if json.Unmarshal([]byte(body), &m) != nil ||
-		!id.Workspace.Valid(m.WorkspaceID) || !id.Webhook.Valid(m.WebhookID) || !id.Delivery.Valid(m.DeliveryID) {
-		// The error of the decoder is not returned, because it may quote the body.
-		return message{}, errors.New("delivery: the message does not contain the IDs of a delivery")
+	if json.Unmarshal([]byte(body), &m) != nil || !id.Workspace.Valid(m.WorkspaceID) {
+		return message{}, errMessage
+	}
+	if l == slowLane && len(m.Events) > 0 {
+		return m, nil // invalid IDs of events and webhooks match no record
+	}
+	if !id.Webhook.Valid(m.WebhookID) || l == fastLane && !id.Delivery.Valid(m.DeliveryID) {
+		return message{}, errMessage
 	}
 	return m, nil
 }

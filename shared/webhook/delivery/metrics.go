@@ -14,7 +14,10 @@ const (
 	metricSuccesses  = "DeliverySuccesses"
 	metricFailures   = "DeliveryFailures" // attempts that failed
 	metricLatency    = "DeliveryLatency"  // from the event to its successful attempt
-	metricParked     = "DeliveriesParked"
+	metricMoved      = "DeliveriesMoved"  // from the fast lane to the slow lane
+	metricTurns      = "SlowTurns"        // turns of endpoints in the slow lane
+	metricNoSlot     = "SlowTurnsDelayed" // turns that waited because their account had no free slot
+	metricTurnsDue   = "SlowTurnsDue"     // messages for turns that the retry job sent
 	metricDisabled   = "WebhooksDisabled"
 	metricUnreadable = "WebhooksUnreadable"
 	metricDue        = "DeliveriesDue"

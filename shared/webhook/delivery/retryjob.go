@@ -13,27 +13,27 @@ import (
 	"devplatform/shared/queue"
 )
 
-// RetryJob sends the messages of deliveries that are due: those that wait longer than the queue may delay a message,
-// those whose message was lost, and those whose function was killed during an attempt. It runs once a minute, and sends
-// the messages of all deliveries that become due before the next run. Each message is delayed until its delivery is
-// due.
+// RetryJob sends the messages of deliveries and webhooks that are due: deliveries that wait longer than the queue may
+// delay a message, those whose message was lost, those whose function was killed during an attempt, and endpoints whose
+// next turn is due. It runs once a minute, and sends the messages of everything that becomes due before the next run.
+// Each message is delayed until its delivery or webhook is due.
 //
-// Before the job sends a message, it wakes the delivery: it moves the delivery to a later time in the index, on the
+// Before the job sends a message, it wakes the delivery or webhook: it moves it to a later time in the index, on the
 // condition that the stored time is still the one that it read. So two concurrent runs send one message. If the message
-// is not sent, or is lost, the delivery is due again after two minutes. The wait doubles with each further message, up
-// to an hour, so that the job does not flood a queue that is slow.
+// is not sent, or is lost, the item is due again after two minutes. The wait doubles with each further message, up to an
+// hour, so that the job does not flood a queue that is slow.
 type RetryJob struct {
-	store   Store
-	queue   queue.Queue
-	now     clock.Clock
-	logger  *slog.Logger
-	metrics *metric.Metrics
+	store      Store
+	fast, slow queue.Queue
+	now        clock.Clock
+	logger     *slog.Logger
+	metrics    *metric.Metrics
 }
 
 // NewRetryJob returns a retry job. It does no I/O.
 func NewRetryJob(d Deps) *RetryJob {
 	return &RetryJob{
-		store: Store{Client: d.DB, Table: d.Webhooks}, queue: d.Queue, now: d.Clock, logger: d.Logger, metrics: d.Metrics,
+		store: d.store(), fast: d.Fast, slow: d.Slow, now: d.Clock, logger: d.Logger, metrics: d.Metrics,
 	}
 }
 
@@ -45,11 +45,11 @@ const (
 	dueWrites = 4
 	// runReserve is the time before its deadline at which a run stops reading pages.
 	runReserve = 5 * time.Second
-	// maxWakeWait is the longest time between two messages for a delivery.
+	// maxWakeWait is the longest time between two messages for a delivery or a webhook.
 	maxWakeWait = time.Hour
 )
 
-// Run sends the messages of all deliveries that become due before the next run. If it runs out of time, the next run
+// Run sends the messages of all deliveries and webhooks that become due before the next run. If it runs out of time, the next run
 // continues. It returns the errors of the pages that could not be read or sent.
 func (j *RetryJob) Run(ctx context.Context) error {
 	start, cancel := endingBefore(ctx, runReserve)
@@ -64,7 +64,7 @@ func (j *RetryJob) Run(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// shard sends the messages of the due deliveries of one shard of the index, page by page, until start ends. It
+// shard sends the messages of one shard of the index, page by page, until start ends. It
 // continues after a page that cannot be sent.
 func (j *RetryJob) shard(ctx, start context.Context, shard int, counts *tally) error {
 	var after db.IndexKey
@@ -85,7 +85,7 @@ func (j *RetryJob) shard(ctx, start context.Context, shard int, counts *tally) e
 	return errors.Join(errs...)
 }
 
-// page wakes deliveries and sends their messages.
+// page wakes the items of a page and sends their messages.
 func (j *RetryJob) page(ctx context.Context, page []dueEntry, now time.Time, counts *tally) error {
 	messages := make([]*queue.Message, len(page))
 	errs := lambdafn.Parallel(len(page), dueWrites, func(i int) (err error) {
@@ -93,44 +93,60 @@ func (j *RetryJob) page(ctx context.Context, page []dueEntry, now time.Time, cou
 		messages[i], err = j.wake(ctx, page[i], now, counts)
 		return err
 	})
-	ready := make([]queue.Message, 0, len(page))
-	for _, m := range messages {
-		if m != nil {
-			ready = append(ready, *m)
+	var fast, slow []queue.Message
+	for i, m := range messages {
+		switch {
+		case m == nil:
+		case page[i].isWebhook():
+			slow = append(slow, *m)
+		default:
+			fast = append(fast, *m)
 		}
 	}
-	if len(ready) > 0 {
-		errs = append(errs, j.queue.Send(ctx, ready...))
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, send(ctx, j.fast, fast), send(ctx, j.slow, slow))...)
 }
 
-// wake moves a delivery to a later time in the index. It returns the message to send, or nil if another writer changed
-// the delivery, or the delivery cannot be decoded.
+// send sends messages, if there are any.
+func send(ctx context.Context, q queue.Queue, messages []queue.Message) error {
+	if len(messages) == 0 {
+		return nil
+	}
+	return q.Send(ctx, messages...)
+}
+
+// wake moves a delivery or a webhook to a later time in the index. It returns the message to send, or nil if another
+// writer changed the item, or the item cannot be decoded.
 func (j *RetryJob) wake(ctx context.Context, e dueEntry, now time.Time, counts *tally) (*queue.Message, error) {
 	from := now
 	if e.at.After(from) {
 		from = e.at
 	}
-	d, err := j.store.wake(ctx, e, from.Add(wakeWait(e.wakes)))
+	record, err := j.store.wake(ctx, e, from.Add(wakeWait(e.wakes)))
 	switch {
 	case errors.Is(err, db.ErrStale):
 		return nil, nil
 	case errors.Is(err, errUndecodable):
-		j.logger.ErrorContext(ctx, "delivery cannot be decoded", "key", e.key.SK, "cause", err.Error())
+		j.logger.ErrorContext(ctx, "item of the index cannot be decoded", "key", e.key.SK, "cause", err.Error())
 		return nil, nil
 	case err != nil:
 		return nil, err
 	}
+	delay := max(0, e.at.Sub(now))
+	if w := record.webhook; w != nil {
+		counts.add(metricTurnsDue, metric.Count, 1)
+		m := w.turnMessage().queued(w.account(), delay)
+		return &m, nil
+	}
+	d := record.delivery
 	counts.add(metricDue, metric.Count, 1)
 	if d.NextAttemptAt != nil {
 		counts.highest(metricOldest, metric.Seconds, now.Sub(d.NextAttemptAt.Time()).Seconds())
 	}
-	m := d.message().queued(max(0, e.at.Sub(now)))
+	m := d.message().queued(d.account(), delay)
 	return &m, nil
 }
 
-// wakeWait returns the time until the next wake of a delivery. wakes is the number of wakes without an attempt.
+// wakeWait returns the time until the next wake. wakes is the number of wakes since the latest attempt or turn.
 func wakeWait(wakes int) time.Duration {
 	const maxDoublings = 5 // more than an hour
 	return min(messageTimeout<<min(max(wakes, 0), maxDoublings), maxWakeWait)

@@ -11,9 +11,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"devplatform/shared/db"
+	"devplatform/shared/event"
 )
 
-// The attributes that the retry job writes.
+// The attributes of deliveries and webhooks that the retry job writes.
 const (
 	attrDueAt   = "dueAt"
 	attrWakes   = "wakes"   // projected into the index: it determines the time of the next wake
@@ -24,6 +25,7 @@ const (
 type Store struct {
 	Client *db.Client
 	Table  db.Table // of webhooks
+	Events db.Table // only read
 }
 
 // Webhook reads a webhook of a workspace. Error: db.ErrNotFound.
@@ -61,30 +63,90 @@ func (s Store) Webhooks(ctx context.Context, workspaceID string) ([]Webhook, []B
 	return webhooks, broken, nil
 }
 
-// target is a delivery and its webhook as they are stored.
+// target is a delivery, its payload and its webhook as they are stored.
 type target struct {
 	delivery *Delivery // nil: it has expired
 	webhook  *Webhook  // nil: it was deleted
-	err      error     // one of the two cannot be decoded
+	payload  event.Text
+	err      error // a record cannot be decoded
 }
 
-// targets reads the deliveries that messages name, and their webhooks, in one call.
+// targets reads the deliveries that messages of the fast lane name, with their payloads and their webhooks. It makes one
+// call, and a second one if a message does not name the event.
 func (s Store) targets(ctx context.Context, messages ...message) ([]target, error) {
-	keys := make([]db.Key, 0, 2*len(messages))
+	refs := make([]db.Ref, 0, 3*len(messages))
 	for _, m := range messages {
-		keys = append(keys, db.DeliveryKey(m.WebhookID, m.DeliveryID), db.WebhookKey(m.WorkspaceID, m.WebhookID))
+		refs = append(refs, s.Table.Ref(db.DeliveryKey(m.WebhookID, m.DeliveryID)),
+			s.Table.Ref(db.WebhookKey(m.WorkspaceID, m.WebhookID)))
+		if m.Event != nil {
+			refs = append(refs, s.Events.Ref(event.KeyOf(m.WorkspaceID, m.Event.ProjectID, m.Event.ID)))
+		}
+	}
+	items, err := s.Client.BatchGet(ctx, refs...)
+	if err != nil {
+		return nil, err
+	}
+	targets := make([]target, len(messages))
+	for i, m := range messages {
+		delivery, derr := optional[Delivery](items[s.Table.Ref(db.DeliveryKey(m.WebhookID, m.DeliveryID))])
+		webhook, werr := optional[Webhook](items[s.Table.Ref(db.WebhookKey(m.WorkspaceID, m.WebhookID))])
+		targets[i] = target{delivery: delivery, webhook: webhook, err: errors.Join(derr, werr)}
+	}
+	return targets, s.addPayloads(ctx, targets, items)
+}
+
+// slowTargets reads deliveries of a webhook and their payloads.
+func (s Store) slowTargets(ctx context.Context, w *Webhook, deliveryIDs ...string) ([]target, error) {
+	keys := make([]db.Key, len(deliveryIDs))
+	for i, deliveryID := range deliveryIDs {
+		keys[i] = db.DeliveryKey(w.ID, deliveryID)
 	}
 	items, err := s.Table.BatchGet(ctx, keys...)
 	if err != nil {
 		return nil, err
 	}
-	targets := make([]target, len(messages))
-	for i := range messages {
-		delivery, derr := optional[Delivery](items[keys[2*i]])
-		webhook, werr := optional[Webhook](items[keys[2*i+1]])
-		targets[i] = target{delivery, webhook, errors.Join(derr, werr)}
+	targets := make([]target, len(keys))
+	for i, key := range keys {
+		delivery, err := optional[Delivery](items[key])
+		targets[i] = target{delivery: delivery, webhook: w, err: err}
 	}
-	return targets, nil
+	return targets, s.addPayloads(ctx, targets, nil)
+}
+
+// addPayloads sets the payloads of targets. read are items that were already read. The other events are read in one
+// call.
+func (s Store) addPayloads(ctx context.Context, targets []target, read map[db.Ref]db.Item) error {
+	var missing []db.Ref
+	for _, t := range targets {
+		if d := t.delivery; t.err == nil && d != nil && d.Payload == "" && read[s.Events.Ref(d.eventKey())] == nil {
+			missing = append(missing, s.Events.Ref(d.eventKey()))
+		}
+	}
+	events, err := s.Client.BatchGet(ctx, missing...)
+	if err != nil {
+		return err
+	}
+	for i, t := range targets {
+		if t.err != nil || t.delivery == nil {
+			continue
+		}
+		if t.delivery.Payload != "" {
+			targets[i].payload = t.delivery.Payload
+			continue
+		}
+		ref := s.Events.Ref(t.delivery.eventKey())
+		item := read[ref]
+		if item == nil {
+			item = events[ref]
+		}
+		if item == nil {
+			targets[i].delivery = nil // the event has expired, and so has the delivery
+			continue
+		}
+		e, err := event.FromItem(item)
+		targets[i].payload, targets[i].err = e.Payload, err
+	}
+	return nil
 }
 
 // optional decodes an item. It returns nil if there is no item.
@@ -96,13 +158,30 @@ func optional[T any](item db.Item) (*T, error) {
 	return &record, err
 }
 
-// Get reads a delivery. Error: db.ErrNotFound.
+// Get reads a delivery. It does not read a payload in the events table. Error: db.ErrNotFound.
 func (s Store) Get(ctx context.Context, webhookID, deliveryID string) (Delivery, error) {
 	item, err := s.Table.Get(ctx, db.DeliveryKey(webhookID, deliveryID))
 	if err != nil {
 		return Delivery{}, err
 	}
 	return db.Decode[Delivery](item)
+}
+
+// Read reads a delivery and sets its payload. Error: db.ErrNotFound.
+func (s Store) Read(ctx context.Context, webhookID, deliveryID string) (Delivery, error) {
+	d, err := s.Get(ctx, webhookID, deliveryID)
+	if err != nil || d.Payload != "" {
+		return d, err
+	}
+	targets := []target{{delivery: &d}}
+	if err := s.addPayloads(ctx, targets, nil); err != nil {
+		return d, err
+	}
+	if targets[0].delivery == nil {
+		return d, db.ErrNotFound
+	}
+	d.Payload = targets[0].payload
+	return d, targets[0].err
 }
 
 // add stores a new delivery. It reports false if the delivery already exists, in any state.

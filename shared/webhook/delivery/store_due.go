@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
@@ -15,11 +16,12 @@ import (
 	"devplatform/shared/db"
 )
 
-// dueIndex is the index of due deliveries: the pending ones, ordered by the time at which the retry job sends a
-// message.
-var dueIndex = db.Index{Name: "due", PK: "due", SK: attrDueAt}
+// dueIndex is the index of the pending deliveries. The partitions DUE#<shard> contain the deliveries of the fast lane and
+// the webhooks with deliveries in the slow lane, ordered by the time at which the retry job sends a message. The
+// partitions SLOW#<webhook> contain the deliveries that wait in the slow lane, ordered by the time of the next attempt.
+var dueIndex = db.Index{Name: "due", PK: attrDue, SK: attrDueAt}
 
-// dueEntry is an entry of the index of due deliveries.
+// dueEntry is an entry of a partition DUE#<shard>: a delivery or a webhook.
 type dueEntry struct {
 	key   db.Key
 	dueAt string // as stored
@@ -27,7 +29,7 @@ type dueEntry struct {
 	wakes int
 }
 
-// dueUntil reads a page of the deliveries of a shard that are due until a time, the most overdue first. It returns the
+// dueUntil reads a page of the deliveries and webhooks of a shard that are due until a time, the most overdue first. It returns the
 // position of the next page.
 func (s Store) dueUntil(
 	ctx context.Context, shard int, until time.Time, after db.IndexKey, limit int,
@@ -57,13 +59,23 @@ func (s Store) dueUntil(
 	return entries, page.Next, nil
 }
 
-// errUndecodable reports that a delivery exists and cannot be decoded.
-var errUndecodable = errors.New("delivery: the delivery cannot be decoded")
+// isWebhook reports whether the entry is a webhook.
+func (e dueEntry) isWebhook() bool { return strings.HasPrefix(e.key.SK, "WEBHOOK#") }
 
-// wake sets the time at which a delivery is due, on the condition that the stored time is still the one in the entry.
-// It also counts the wake, and returns the delivery. The version does not change, so that the write of a worker that
-// has read the delivery does not become stale. Errors: db.ErrStale; errUndecodable, after which the new time is stored.
-func (s Store) wake(ctx context.Context, e dueEntry, next time.Time) (Delivery, error) {
+// errUndecodable reports that a delivery or a webhook exists and cannot be decoded.
+var errUndecodable = errors.New("delivery: the item cannot be decoded")
+
+// woken is a delivery or a webhook that the retry job has woken. The other one is nil.
+type woken struct {
+	delivery *Delivery
+	webhook  *Webhook
+}
+
+// wake sets the time at which a delivery or a webhook is due, on the condition that the stored time is still the one in
+// the entry. It also counts the wake, and returns the item. The version of a delivery does not change, so that the write
+// of a worker that has read the delivery does not become stale. Errors: db.ErrStale; errUndecodable, after which the new
+// time is stored.
+func (s Store) wake(ctx context.Context, e dueEntry, next time.Time) (woken, error) {
 	by := rand.Text()
 	update := expression.Set(expression.Name(attrDueAt), expression.Value(clock.Stamp(next).String())).
 		Set(expression.Name(attrWokenBy), expression.Value(by)).
@@ -72,14 +84,19 @@ func (s Store) wake(ctx context.Context, e dueEntry, next time.Time) (Delivery, 
 		If(expression.Name(attrDueAt).Equal(expression.Value(e.dueAt))).Mine(hasText(attrWokenBy, by))
 	item, err := s.Client.Do(ctx, write)
 	if errors.Is(err, db.ErrConditionFailed) {
-		return Delivery{}, db.ErrStale
+		return woken{}, db.ErrStale
 	}
 	if err != nil {
-		return Delivery{}, err
+		return woken{}, err
 	}
-	d, err := db.Decode[Delivery](item)
+	var record woken
+	if e.isWebhook() {
+		record.webhook, err = optional[Webhook](item)
+	} else {
+		record.delivery, err = optional[Delivery](item)
+	}
 	if err != nil {
-		return d, fmt.Errorf("%w: %w", errUndecodable, err)
+		return woken{}, fmt.Errorf("%w: %w", errUndecodable, err)
 	}
-	return d, nil
+	return record, nil
 }

@@ -2,7 +2,6 @@ package delivery
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"time"
 
@@ -18,13 +17,11 @@ const (
 	attrDisabledReason = "disabledReason"
 	attrRevision       = "revision"
 	attrUpdatedAt      = "updatedAt"
-	attrTimeouts       = "timeouts"
+	attrPrompt         = "prompt"
 	attrFailures       = "failures"
 	attrFailingSince   = "failingSince"
 	attrLastAt         = "lastAt"
 	attrLastStatus     = "lastStatus"
-	attrProbeUntil     = "probeUntil"
-	attrProbeBy        = "probeBy" // random ID of the latest probe lease: identifies it if the response was lost
 )
 
 // endpointUpdate returns a write that updates a webhook on the condition that its endpoint was not changed after w was
@@ -42,17 +39,6 @@ func (s Store) writeIf(ctx context.Context, write db.Write) (bool, error) {
 		return false, nil
 	}
 	return err == nil, err
-}
-
-// takeProbe takes the probe lease of the endpoint until a time. It reports false if another delivery holds the lease,
-// or the webhook has a new endpoint.
-func (s Store) takeProbe(ctx context.Context, w Webhook, now, until time.Time) (bool, error) {
-	by, lease := rand.Text(), expression.Name(attrProbeUntil)
-	update := expression.Set(lease, expression.Value(clock.Stamp(until).String())).
-		Set(expression.Name(attrProbeBy), expression.Value(by))
-	expired := lease.LessThanEqual(expression.Value(clock.Stamp(now).String()))
-	return s.writeIf(ctx, s.endpointUpdate(w, update).
-		If(expression.AttributeNotExists(lease).Or(expired)).Mine(hasText(attrProbeBy, by)))
 }
 
 // saveHealth stores the health of an endpoint after an attempt. w is the webhook as it was read. The counts of
@@ -81,32 +67,19 @@ func (s Store) disable(ctx context.Context, w Webhook, after Health, v decision,
 func healthUpdate(before, after Health) expression.UpdateBuilder {
 	update := expression.Set(expression.Name(attrLastAt), expression.Value(after.LastAt.String())).
 		Set(expression.Name(attrLastStatus), expression.Value(string(after.LastStatus)))
-	if after.LastStatus == Succeeded { // also resets the failures that were counted after the webhook was read
-		for _, attribute := range []string{attrTimeouts, attrFailures, attrFailingSince, attrProbeUntil} {
-			update = update.Remove(expression.Name(attribute))
-		}
-		return update
+	if after.Prompt {
+		update = update.Set(expression.Name(attrPrompt), expression.Value(true))
+	} else {
+		update = update.Remove(expression.Name(attrPrompt))
 	}
-	update = countUpdate(update, attrTimeouts, before.Timeouts, after.Timeouts)
-	update = countUpdate(update, attrFailures, before.Failures, after.Failures)
+	if after.LastStatus == Succeeded { // also resets the failures that were counted after the webhook was read
+		return update.Remove(expression.Name(attrFailures)).Remove(expression.Name(attrFailingSince))
+	}
+	if after.Failures > before.Failures {
+		update = update.Add(expression.Name(attrFailures), expression.Value(after.Failures-before.Failures))
+	}
 	// The time of the first failure is kept. If a success has ended the series in the meantime, this failure is the
 	// first one of a new series.
 	since := expression.Name(attrFailingSince)
-	update = update.Set(since, since.IfNotExists(expression.Value(after.LastAt.String())))
-	if before.ProbeUntil != nil && after.ProbeUntil == nil {
-		update = update.Remove(expression.Name(attrProbeUntil))
-	}
-	return update
-}
-
-// countUpdate adds the difference to a counter, or removes a counter that is 0. It never subtracts: concurrent attempts
-// that read the same value would all subtract the difference.
-func countUpdate(update expression.UpdateBuilder, attribute string, before, after int) expression.UpdateBuilder {
-	switch {
-	case after > before:
-		return update.Add(expression.Name(attribute), expression.Value(after-before))
-	case after == 0 && before > 0:
-		return update.Remove(expression.Name(attribute))
-	}
-	return update
+	return update.Set(since, since.IfNotExists(expression.Value(after.LastAt.String())))
 }

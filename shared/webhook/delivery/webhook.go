@@ -10,8 +10,8 @@ import (
 
 // Webhook is a subscription of a workspace, as stored. The attribute names are part of the data format.
 //
-// Package webhook changes the settings, on the condition of Revision. This package only updates the attributes of
-// Health and disables the webhook, on the condition of Generation.
+// Package webhook changes the settings, on the condition of Revision. This package updates the attributes of Health and
+// disables the webhook, on the condition of Generation. It also updates the attributes of Turns.
 type Webhook struct {
 	ID          string   `dynamodbav:"id"`
 	WorkspaceID string   `dynamodbav:"workspaceId"`
@@ -27,19 +27,32 @@ type Webhook struct {
 	Secret    string           `dynamodbav:"secret"`
 	Previous  []PreviousSecret `dynamodbav:"previous,omitempty"`
 	CreatedBy string           `dynamodbav:"createdBy"`
-	CreatedAt clock.Timestamp  `dynamodbav:"createdAt"`
-	UpdatedAt clock.Timestamp  `dynamodbav:"updatedAt"`
-	Revision  int              `dynamodbav:"revision"` // counts the changes of the settings
+	// AccountID is the user who owned the workspace when the webhook was created; of several owners, the first. The
+	// deliveries of an account share the capacity of the lanes. It is "" for webhooks that were created before the
+	// attribute existed.
+	AccountID string          `dynamodbav:"accountId,omitempty"`
+	CreatedAt clock.Timestamp `dynamodbav:"createdAt"`
+	UpdatedAt clock.Timestamp `dynamodbav:"updatedAt"`
+	Revision  int             `dynamodbav:"revision"` // counts the changes of the settings
 	// Generation counts the changes after which the endpoint is treated as a new one: a new URL, or an activation. The
 	// result of an attempt does not change the health of a later generation.
 	Generation int `dynamodbav:"generation"`
 	Health
+	Turns
 }
 
 // PreviousSecret is a secret that was replaced, sealed.
 type PreviousSecret struct {
 	Sealed string          `dynamodbav:"sealed"`
 	Until  clock.Timestamp `dynamodbav:"until"`
+}
+
+// account returns the account whose deliveries share the capacity of the lanes with those of the webhook.
+func (w Webhook) account() string {
+	if w.AccountID == "" {
+		return w.WorkspaceID
+	}
+	return w.AccountID
 }
 
 // wants reports whether the webhook subscribes to an event of its workspace. at is the time of the event. A webhook

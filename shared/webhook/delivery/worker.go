@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"time"
@@ -15,44 +16,72 @@ import (
 	"devplatform/shared/webhook/sender"
 )
 
-// Deps are the dependencies of Fanout, Worker and RetryJob.
+// Deps are the dependencies of Fanout, the workers and RetryJob.
 type Deps struct {
-	DB       *db.Client
-	Webhooks db.Table
-	Queue    queue.Queue // of deliveries
-	Clock    clock.Clock
-	Logger   *slog.Logger
-	Metrics  *metric.Metrics
+	DB         *db.Client
+	Webhooks   db.Table
+	Events     db.Table    // only read, by the workers
+	Fast, Slow queue.Queue // the queues of the lanes
+	Clock      clock.Clock
+	Logger     *slog.Logger
+	Metrics    *metric.Metrics
 }
 
-// WorkerDeps are the dependencies of Worker.
+func (d Deps) store() Store { return Store{Client: d.DB, Table: d.Webhooks, Events: d.Events} }
+
+// WorkerDeps are the dependencies of the workers.
 type WorkerDeps struct {
 	Deps
 	Failures queue.Queue // receives the messages that cannot be handled
 	Keys     *config.Keys
-	Sender   *sender.Sender
+	// Sender must have the timeout of the lane: PromptTime in the fast lane, 15 s in the slow lane.
+	Sender *sender.Sender
 }
 
-// Worker attempts deliveries. See Worker.Handle.
-type Worker struct {
-	store    Store
-	queue    queue.Queue
-	failures queue.Queue
-	secrets  func(context.Context, Webhook, time.Time) ([]string, error)
-	send     func(context.Context, sender.Request) sender.Result
-	now      clock.Clock
-	logger   *slog.Logger
-	metrics  *metric.Metrics
-	jitter   func() float64 // random, from -1 to 1
+// worker contains what the workers of both lanes need.
+type worker struct {
+	store      Store
+	lane       lane
+	fast, slow queue.Queue
+	failures   queue.Queue
+	secrets    func(context.Context, Webhook, time.Time) ([]string, error)
+	send       func(context.Context, sender.Request) sender.Result
+	now        clock.Clock
+	logger     *slog.Logger
+	metrics    *metric.Metrics
+	jitter     func() float64 // random, from -1 to 1
 }
 
-// NewWorker returns a worker. It does no I/O.
-func NewWorker(d WorkerDeps) *Worker {
-	return &Worker{
-		store: Store{Client: d.DB, Table: d.Webhooks}, queue: d.Queue, failures: d.Failures,
-		secrets: Secrets{d.Keys}.Live, send: d.Sender.Send, now: d.Clock, logger: d.Logger, metrics: d.Metrics,
+func newWorker(d WorkerDeps, l lane) *worker {
+	return &worker{
+		store: d.store(), lane: l, fast: d.Fast, slow: d.Slow, failures: d.Failures, secrets: Secrets{d.Keys}.Live,
+		send: d.Sender.Send, now: d.Clock, logger: d.Logger, metrics: d.Metrics,
 		jitter: func() float64 { return 2*rand.Float64() - 1 }, //nolint:gosec // jitter needs no secure random numbers
 	}
+}
+
+// queue returns the queue of the worker's lane.
+func (w *worker) queue() queue.Queue {
+	if w.lane == slowLane {
+		return w.slow
+	}
+	return w.fast
+}
+
+// attemptTime is the time that an invocation reserves for an attempt: up to 15 s for the request, and the rest for
+// storing the result.
+const attemptTime = 17 * time.Second
+
+// batch is the state that the attempts of one invocation share.
+type batch struct {
+	start context.Context // ends when too little time remains to begin an attempt
+	tally tally
+}
+
+// newBatch returns the batch of an invocation.
+func newBatch(ctx context.Context) (*batch, context.CancelFunc) {
+	start, cancel := endingBefore(ctx, attemptTime)
+	return &batch{start: start}, cancel
 }
 
 // endingBefore returns a context whose deadline is the deadline of ctx minus reserve.
@@ -64,8 +93,38 @@ func endingBefore(ctx context.Context, reserve time.Duration) (context.Context, 
 	return context.WithDeadline(ctx, deadline.Add(-reserve))
 }
 
+// parse reads the messages of an invocation. It moves messages that are not valid to the failure queue. indexes
+// contains the index of each valid message in received. errs contains the errors of the others.
+func (w *worker) parse(
+	ctx context.Context, received []lambdafn.QueueMessage,
+) (messages []message, indexes []int, errs []error) {
+	errs = make([]error, len(received))
+	for i, r := range received {
+		m, err := parseMessage(r.Body, w.lane)
+		if err != nil {
+			errs[i] = w.reject(ctx, r, err)
+			continue
+		}
+		messages, indexes = append(messages, m), append(indexes, i)
+	}
+	return messages, indexes, errs
+}
+
 // reject moves a message that cannot be handled to the failure queue.
-func (w *Worker) reject(ctx context.Context, m lambdafn.QueueMessage, reason error) error {
+func (w *worker) reject(ctx context.Context, m lambdafn.QueueMessage, reason error) error {
 	w.logger.ErrorContext(ctx, "message cannot be handled", "messageId", m.ID, "cause", reason.Error())
 	return w.failures.PoisonMessage(ctx, m.ID, m.Body, reason)
+}
+
+// maxReceives limits how often a message can be returned to its queue because another attempt or turn is due soon. The
+// queue moves a message to its dead-letter queue after ten receives.
+const maxReceives = 7
+
+// returnAfter returns a message to its queue, where it becomes visible after a wait. If that fails, the message becomes
+// visible at the end of its visibility timeout, or the retry job sends a new one.
+func (w *worker) returnAfter(ctx context.Context, m lambdafn.QueueMessage, wait time.Duration) error {
+	if err := w.queue().Hide(ctx, m.ReceiptHandle, wait); err != nil {
+		w.logger.WarnContext(ctx, "message was not returned to the queue", "messageId", m.ID, "cause", err.Error())
+	}
+	return fmt.Errorf("%w: the message is visible again in %v", lambdafn.ErrLater, wait.Round(time.Millisecond))
 }

@@ -1,0 +1,134 @@
+package delivery
+
+import (
+	"time"
+
+	"devplatform/shared/clock"
+)
+
+// Turns is the state of the turns of an endpoint in the slow lane. The zero Turns means that no delivery waits.
+type Turns struct {
+	// Due and DueAt are the keys of the webhook in the index of due deliveries; absent if no delivery waits. At DueAt,
+	// the retry job sends a message for a turn. Wakes counts these messages since the latest turn.
+	Due   string           `dynamodbav:"due,omitempty"`
+	DueAt *clock.Timestamp `dynamodbav:"dueAt,omitempty"`
+	Wakes int              `dynamodbav:"wakes,omitempty"`
+	// TurnUntil is the end of the lease of the turn in progress; nil if no turn is in progress.
+	TurnUntil *clock.Timestamp `dynamodbav:"turnUntil,omitempty"`
+	// NotBefore is the earliest time of the next turn; nil unless the latest turn failed.
+	NotBefore *clock.Timestamp `dynamodbav:"notBefore,omitempty"`
+	// ArmedAt is the time at which a message for a turn was sent because deliveries were added; nil after that turn.
+	ArmedAt *clock.Timestamp `dynamodbav:"armedAt,omitempty"`
+	// Arms counts the times that deliveries were added. A turn that finds no delivery ends only if it has not changed.
+	Arms int `dynamodbav:"arms,omitempty"`
+	// Drained is true if the latest turn found no delivery that waits. The index is eventually consistent, so another
+	// turn has to confirm this before the webhook leaves the index.
+	Drained bool `dynamodbav:"drained,omitempty"`
+}
+
+const (
+	// maxWindow is the largest number of concurrent attempts of a turn.
+	maxWindow = 8
+	// slotsPerAccount is the number of concurrent turns of the endpoints of an account.
+	slotsPerAccount = 2
+	// shortestTurnWait and longestTurnWait limit the wait after a turn that failed. outagePart is the part of the
+	// duration of the outage that the wait takes.
+	shortestTurnWait = 5 * time.Second
+	longestTurnWait  = time.Hour
+	outagePart       = 0.1
+	// confirmAfter is the time after which another turn confirms that no delivery waits. It is longer than the index
+	// needs to show a new delivery, and than the time between reading a webhook and storing its deliveries.
+	confirmAfter = 2 * time.Minute
+)
+
+// turning reports whether a turn is in progress.
+func (t Turns) turning(now time.Time) bool {
+	return t.TurnUntil != nil && t.TurnUntil.Time().After(now)
+}
+
+// resting reports whether the next turn has to wait because the latest one failed.
+func (t Turns) resting(now time.Time) bool {
+	return t.NotBefore != nil && t.NotBefore.Time().After(now.Add(clockSkew))
+}
+
+// armed returns when the endpoint is due after deliveries were added, and whether a message for a turn is sent. No
+// message is sent if the next turn has to wait, if a turn is in progress, which looks for further deliveries when it
+// ends, or if a message was sent a short time ago.
+func (t Turns) armed(now time.Time) (dueAt time.Time, send bool) {
+	messageIsOnItsWay := t.ArmedAt != nil && t.ArmedAt.Time().Add(messageTimeout).After(now)
+	send = !t.resting(now) && !t.turning(now) && !messageIsOnItsWay
+	dueAt = now.Add(messageTimeout)
+	if t.resting(now) {
+		dueAt = t.NotBefore.Time()
+	}
+	if t.DueAt != nil && t.DueAt.Time().Before(dueAt) {
+		dueAt = t.DueAt.Time()
+	}
+	return dueAt, send
+}
+
+// turnEnd describes the end of a turn.
+type turnEnd struct {
+	failed bool      // attempts were made, and none of the latest ones succeeded
+	more   bool      // deliveries that are due remain
+	next   time.Time // the earliest time at which another delivery is due; zero if no other delivery waits
+}
+
+// nextTurn is the state of an endpoint after a turn.
+type nextTurn struct {
+	dueAt     time.Time // zero: the webhook leaves the index
+	notBefore time.Time // zero: no turn has to wait
+	drained   bool
+}
+
+// plan decides when the endpoint has its next turn. h is the health after the turn, and drained is the stored
+// Turns.Drained.
+//
+// Policy: after a failed turn, the next one is after a tenth of the time since the endpoint began to fail, so that an
+// endpoint that was down for ten minutes is tried after about a minute. Otherwise the next turn begins as soon as a
+// delivery is due. If no delivery waits, another turn confirms this before the webhook leaves the index.
+func (e turnEnd) plan(h Health, drained bool, now time.Time, jitter float64) nextTurn {
+	switch {
+	case e.failed:
+		at := now.Add(turnWait(h.FailingSince, now, jitter))
+		next := nextTurn{dueAt: at, notBefore: at}
+		if !e.more && e.next.After(at) {
+			next.dueAt = e.next
+		}
+		return next
+	case e.more:
+		return nextTurn{dueAt: now}
+	case !e.next.IsZero():
+		return nextTurn{dueAt: e.next}
+	case drained:
+		return nextTurn{}
+	}
+	return nextTurn{dueAt: now.Add(confirmAfter), drained: true}
+}
+
+// turnWait returns the wait after a failed turn.
+func turnWait(failingSince *clock.Timestamp, now time.Time, jitter float64) time.Duration {
+	var outage time.Duration
+	if failingSince != nil {
+		outage = now.Sub(failingSince.Time())
+	}
+	wait := time.Duration(outagePart * float64(outage))
+	wait = min(max(wait, shortestTurnWait), longestTurnWait)
+	return wait + time.Duration(spread*jitter*float64(wait))
+}
+
+// widened returns the number of concurrent attempts of a turn after that many attempts, of which at least one succeeded.
+func widened(window int) int { return min(2*window, maxWindow) }
+
+// slots are the ends of the leases of an account's slots in the slow lane. The zero time means that a slot is free.
+type slots [slotsPerAccount]time.Time
+
+// free returns the index of a free slot, and false if there is none.
+func (s slots) free(now time.Time) (int, bool) {
+	for i, until := range s {
+		if !until.After(now) {
+			return i, true
+		}
+	}
+	return 0, false
+}

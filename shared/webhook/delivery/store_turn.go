@@ -1,0 +1,205 @@
+package delivery
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"devplatform/shared/clock"
+	"devplatform/shared/db"
+)
+
+// The attributes of Turns.
+const (
+	attrDue       = "due"
+	attrTurnUntil = "turnUntil"
+	attrTurnBy    = "turnBy" // random ID of the turn in progress
+	attrNotBefore = "notBefore"
+	attrArmedAt   = "armedAt"
+	attrArms      = "arms"
+	attrDrained   = "drained"
+)
+
+// arm makes a webhook due, because deliveries to its endpoint are about to be stored in the slow lane. It reports
+// whether a message for a turn must be sent after that. If mark is set, the endpoint leaves the fast lane. It does
+// nothing if the webhook was deleted.
+func (s Store) arm(ctx context.Context, w Webhook, mark bool, now time.Time) (send bool, _ error) {
+	dueAt, send := w.armed(now)
+	update := expression.Add(expression.Name(attrArms), expression.Value(1)).
+		Set(expression.Name(attrDue), expression.Value(db.DuePartition(shardOf(w.ID)))).
+		Set(expression.Name(attrDueAt), expression.Value(clock.Stamp(dueAt).String())).
+		Remove(expression.Name(attrDrained))
+	if send {
+		update = update.Set(expression.Name(attrArmedAt), expression.Value(clock.Stamp(now).String()))
+	}
+	if mark {
+		update = update.Remove(expression.Name(attrPrompt))
+	}
+	exists, err := s.writeIf(ctx, s.Table.Update(db.WebhookKey(w.WorkspaceID, w.ID), update).If(s.Table.Exists()))
+	return send && exists, err
+}
+
+// takeTurn takes the lease of a turn until a time, and returns the webhook as it is then. token identifies the turn. It
+// reports false if another turn is in progress, or the webhook was deleted.
+func (s Store) takeTurn(ctx context.Context, w Webhook, now, until time.Time) (_ Webhook, token string, _ bool, _ error) {
+	token, lease := rand.Text(), expression.Name(attrTurnUntil)
+	update := expression.Set(lease, expression.Value(clock.Stamp(until).String())).
+		Set(expression.Name(attrTurnBy), expression.Value(token))
+	expired := lease.LessThanEqual(expression.Value(clock.Stamp(now).String()))
+	item, err := s.Client.Do(ctx, s.Table.Update(db.WebhookKey(w.WorkspaceID, w.ID), update).If(s.Table.Exists()).
+		If(expression.AttributeNotExists(lease).Or(expired)).Mine(hasText(attrTurnBy, token)))
+	if errors.Is(err, db.ErrConditionFailed) {
+		return w, "", false, nil
+	}
+	if err != nil {
+		return w, "", false, err
+	}
+	w, err = db.Decode[Webhook](item)
+	return w, token, err == nil, err
+}
+
+// endTurn releases the lease of a turn and stores when the next turn is due. w is the webhook as takeTurn returned it.
+// If unlessArmed is set, it changes nothing and reports false if deliveries were added since then.
+func (s Store) endTurn(ctx context.Context, w Webhook, token string, next nextTurn, unlessArmed bool) (bool, error) {
+	update := expression.Remove(expression.Name(attrTurnUntil)).Remove(expression.Name(attrTurnBy)).
+		Remove(expression.Name(attrArmedAt)).Remove(expression.Name(attrWakes))
+	update = setTime(update, attrDueAt, next.dueAt)
+	if next.dueAt.IsZero() {
+		update = update.Remove(expression.Name(attrDue))
+	} else {
+		update = update.Set(expression.Name(attrDue), expression.Value(db.DuePartition(shardOf(w.ID))))
+	}
+	update = setTime(update, attrNotBefore, next.notBefore)
+	if next.drained {
+		update = update.Set(expression.Name(attrDrained), expression.Value(true))
+	} else {
+		update = update.Remove(expression.Name(attrDrained))
+	}
+	write := s.Table.Update(db.WebhookKey(w.WorkspaceID, w.ID), update).
+		If(expression.Name(attrTurnBy).Equal(expression.Value(token))).
+		Mine(func(stored db.Item) bool { return stored[attrTurnBy] == nil }) // no other turn has begun
+	if unlessArmed {
+		arms := expression.Name(attrArms)
+		same := arms.Equal(expression.Value(w.Arms))
+		if w.Arms == 0 {
+			same = same.Or(expression.AttributeNotExists(arms))
+		}
+		write = write.If(same)
+	}
+	return s.writeIf(ctx, write)
+}
+
+// setTime sets an attribute to a time, or removes it if the time is zero.
+func setTime(update expression.UpdateBuilder, attribute string, at time.Time) expression.UpdateBuilder {
+	if at.IsZero() {
+		return update.Remove(expression.Name(attribute))
+	}
+	return update.Set(expression.Name(attribute), expression.Value(clock.Stamp(at).String()))
+}
+
+// slotAttributes returns the names of the attributes of a slot: the end of its lease, and the random ID of its turn.
+func slotAttributes(slot int) (until, by string) {
+	return fmt.Sprintf("slot%dUntil", slot), fmt.Sprintf("slot%dBy", slot)
+}
+
+// slotsOf returns the slots of an account. item is the stored item; nil if there is none.
+func slotsOf(item db.Item) slots {
+	var all slots
+	for i := range all {
+		attribute, _ := slotAttributes(i)
+		if value, ok := item[attribute].(*types.AttributeValueMemberS); ok {
+			if at, err := clock.ParseTimestamp(value.Value); err == nil {
+				all[i] = at.Time()
+			}
+		}
+	}
+	return all
+}
+
+// slotsTTL is the time after which the unused slots of an account are deleted.
+const slotsTTL = 24 * time.Hour
+
+// slotLease identifies a slot that a worker has taken.
+type slotLease struct {
+	account string
+	slot    int
+	token   string
+}
+
+// takeSlot takes a free slot of an account. It returns nil if there is none.
+func (s Store) takeSlot(ctx context.Context, account string, now time.Time) (*slotLease, error) {
+	item, err := s.Table.Get(ctx, db.SlotsKey(account))
+	if err != nil && !errors.Is(err, db.ErrNotFound) {
+		return nil, err
+	}
+	all, until := slotsOf(item), now.Add(leaseTime)
+	for {
+		free, ok := all.free(now)
+		if !ok {
+			return nil, nil
+		}
+		lease := &slotLease{account, free, rand.Text()}
+		attribute, by := slotAttributes(free)
+		end := expression.Name(attribute)
+		update := expression.Set(end, expression.Value(clock.Stamp(until).String())).
+			Set(expression.Name(by), expression.Value(lease.token)).
+			Set(expression.Name(db.AttrExpiresAt), expression.Value(now.Add(slotsTTL).Unix()))
+		expired := end.LessThanEqual(expression.Value(clock.Stamp(now).String()))
+		taken, err := s.writeIf(ctx, s.Table.Update(db.SlotsKey(account), update).
+			If(expression.AttributeNotExists(end).Or(expired)).Mine(hasText(by, lease.token)))
+		if err != nil {
+			return nil, err
+		}
+		if taken {
+			return lease, nil
+		}
+		all[free] = until // another worker has taken it
+	}
+}
+
+// releaseSlot releases a slot, unless its lease has expired and another worker has taken it.
+func (s Store) releaseSlot(ctx context.Context, lease slotLease) error {
+	attribute, by := slotAttributes(lease.slot)
+	update := expression.Remove(expression.Name(attribute)).Remove(expression.Name(by))
+	_, err := s.writeIf(ctx, s.Table.Update(db.SlotsKey(lease.account), update).
+		If(expression.Name(by).Equal(expression.Value(lease.token))))
+	return err
+}
+
+// slowEntry is a delivery that waits in the slow lane, as the index shows it.
+type slowEntry struct {
+	id string
+	at time.Time
+}
+
+// slowDeliveries reads a page of the deliveries of a webhook that wait in the slow lane, in the order in which they are
+// due. The index is eventually consistent: a delivery may be missing, or may not wait any more. It returns the position
+// of the next page.
+func (s Store) slowDeliveries(
+	ctx context.Context, webhookID string, after db.IndexKey, limit int,
+) ([]slowEntry, db.IndexKey, error) {
+	page, err := s.Table.QueryIndex(ctx, db.IndexQuery{
+		Index: dueIndex, Partition: db.SlowPartition(webhookID), After: after, Limit: limit,
+	})
+	if err != nil {
+		return nil, page.Next, err
+	}
+	prefix := db.DeliveriesOf(webhookID)
+	entries := make([]slowEntry, 0, len(page.Items))
+	for _, item := range page.Items {
+		key := db.KeyOf(item)
+		dueAt, ok := item[attrDueAt].(*types.AttributeValueMemberS)
+		if !ok || !strings.HasPrefix(key.SK, prefix.SK) {
+			continue // not written by this program
+		}
+		at, _ := clock.ParseTimestamp(dueAt.Value) // a time that is not valid is due
+		entries = append(entries, slowEntry{prefix.Rest(key), at.Time()})
+	}
+	return entries, page.Next, nil
+}

@@ -1,0 +1,259 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"devplatform/shared/clock"
+	"devplatform/shared/db"
+	"devplatform/shared/lambdafn"
+)
+
+// turn attempts the deliveries of one endpoint that wait in the slow lane, the oldest first: one at first, and more at
+// the same time while they succeed. Only one turn of an endpoint is in progress at a time. Its methods are in the order
+// in which run calls them.
+type turn struct {
+	worker   *worker
+	batch    *batch
+	received lambdafn.QueueMessage
+	webhook  Webhook
+	named    []string // IDs of deliveries that messages name
+	err      *error   // receives the error of the message
+
+	now    time.Time // when the turn began
+	token  string
+	window int
+	after  db.IndexKey     // position in the index
+	seen   map[string]bool // IDs of the deliveries that were read
+	end    turnEnd
+}
+
+// run runs the turn. It returns lambdafn.ErrLater if the queue must deliver the message again. A message that does not
+// lead to a turn is not needed: the webhook is due, or a turn is in progress that looks for further deliveries at its
+// end.
+func (t *turn) run(ctx context.Context) error {
+	begun, err := t.begin(ctx)
+	if err != nil || !begun {
+		return err
+	}
+	t.batch.tally.count(metricTurns)
+	if err := t.work(ctx); err != nil { // the next turn continues
+		t.worker.logger.ErrorContext(ctx, "turn failed", "webhook", t.webhook.ID, "cause", err.Error())
+		t.end = turnEnd{next: t.worker.now().Add(shortestTurnWait)}
+	}
+	return t.finish(ctx)
+}
+
+// begin takes the lease of the turn. It reports false if there is no turn now.
+func (t *turn) begin(ctx context.Context) (bool, error) {
+	t.now, t.window, t.seen = t.worker.now(), 1, map[string]bool{}
+	w, err := t.worker.store.Webhook(ctx, t.webhook.WorkspaceID, t.webhook.ID)
+	if errors.Is(err, db.ErrNotFound) {
+		return false, nil // deleted
+	}
+	if err != nil {
+		return false, err
+	}
+	t.webhook = w
+	manual, err := t.isManual(ctx)
+	if err != nil || w.resting(t.now) && !manual {
+		return false, err
+	}
+	if w.turning(t.now) {
+		if manual {
+			return false, t.later(ctx)
+		}
+		return false, nil
+	}
+	fresh, token, taken, err := t.worker.store.takeTurn(ctx, w, t.now, t.now.Add(leaseTime))
+	if err != nil || !taken {
+		return false, err
+	}
+	t.webhook, t.token = fresh, token
+	return true, nil
+}
+
+// isManual reports whether the message names a delivery of which a redelivery was requested. Such a turn does not wait
+// until an endpoint has rested.
+func (t *turn) isManual(ctx context.Context) (bool, error) {
+	if len(t.named) == 0 || !t.webhook.resting(t.now) {
+		return false, nil
+	}
+	targets, err := t.worker.store.slowTargets(ctx, &t.webhook, t.named...)
+	for _, target := range targets {
+		if target.err == nil && target.delivery != nil && target.delivery.Manual > 0 {
+			return true, err
+		}
+	}
+	return false, err
+}
+
+// quickReceives is how often a message is returned to the queue because another turn has the endpoint or the slots. After
+// that, the retry job sends the next message.
+const quickReceives = 4
+
+// later returns the message to the queue for a few seconds, unless that was done often.
+func (t *turn) later(ctx context.Context) error {
+	if t.received.Receives >= quickReceives {
+		return nil
+	}
+	wait := time.Duration((3 + 2*t.worker.jitter()) * float64(time.Second)) // 1 to 5 s
+	return t.worker.returnAfter(ctx, t.received, wait)
+}
+
+// work attempts the deliveries that are due, until none of several concurrent attempts succeeds, no delivery is due, or
+// the time ends.
+func (t *turn) work(ctx context.Context) error {
+	for {
+		ids, err := t.next(ctx)
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+		if t.batch.start.Err() != nil {
+			t.end.more = true
+			return nil
+		}
+		targets, err := t.worker.store.slowTargets(ctx, &t.webhook, ids...)
+		if err != nil {
+			return err
+		}
+		attempts, err := t.attemptAll(ctx, targets)
+		if errors.Is(err, lambdafn.ErrLater) { // the time ended
+			t.end.more = true
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if t.conclude(attempts) {
+			ids, err := t.next(ctx)
+			t.end.more = len(ids) > 0
+			return err
+		}
+	}
+}
+
+// next returns the IDs of at most window deliveries that may be due, those that messages name first. If it returns none,
+// t.end shows when another delivery is due.
+func (t *turn) next(ctx context.Context) ([]string, error) {
+	for len(t.named) > 0 {
+		n := min(len(t.named), t.window)
+		ids := t.unseen(t.named[:n])
+		t.named = t.named[n:]
+		if len(ids) > 0 {
+			return ids, nil
+		}
+	}
+	for {
+		page, after, err := t.worker.store.slowDeliveries(ctx, t.webhook.ID, t.after, t.window)
+		if err != nil {
+			return nil, err
+		}
+		var due []string
+		for _, e := range page {
+			if e.at.After(t.worker.now().Add(clockSkew)) {
+				t.nextDue(e.at)
+				return t.unseen(due), nil
+			}
+			due = append(due, e.id)
+		}
+		t.after = after
+		if ids := t.unseen(due); len(ids) > 0 || after.IsZero() {
+			return ids, nil
+		}
+	}
+}
+
+// unseen returns the IDs that the turn has not read yet. It changes t.seen.
+func (t *turn) unseen(ids []string) (fresh []string) {
+	for _, deliveryID := range ids {
+		if !t.seen[deliveryID] {
+			t.seen[deliveryID] = true
+			fresh = append(fresh, deliveryID)
+		}
+	}
+	return fresh
+}
+
+// nextDue notes that a delivery is due at a time.
+func (t *turn) nextDue(at time.Time) {
+	if t.end.next.IsZero() || at.Before(t.end.next) {
+		t.end.next = at
+	}
+}
+
+// attemptAll attempts deliveries concurrently.
+func (t *turn) attemptAll(ctx context.Context, targets []target) ([]*attempt, error) {
+	attempts := make([]*attempt, len(targets))
+	errs := lambdafn.Parallel(len(targets), max(len(targets), 1), func(i int) error {
+		attempts[i] = &attempt{worker: t.worker, batch: t.batch, target: targets[i]}
+		return attempts[i].run(ctx)
+	})
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return attempts, nil
+}
+
+// conclude updates the turn after concurrent attempts. It reports whether the turn ends because none of them succeeded.
+func (t *turn) conclude(attempts []*attempt) (ends bool) {
+	made, succeeded := 0, 0
+	for _, a := range attempts {
+		if d := a.delivery; d != nil && d.waitsInSlowLane() {
+			t.nextDue(d.dueInSlowLane())
+		}
+		if !a.made {
+			continue
+		}
+		made++
+		t.webhook.Health = t.webhook.after(a.result, a.ended)
+		if a.result.OK() {
+			succeeded++
+		}
+	}
+	if succeeded > 0 {
+		t.window = widened(t.window)
+	}
+	t.end.failed = made > 0 && succeeded == 0
+	return t.end.failed
+}
+
+// finish stores when the next turn is due, and ends the turn. If the next turn is soon, it returns the
+// message to the queue. It does so as well if deliveries were added during the turn.
+func (t *turn) finish(ctx context.Context) error {
+	now := t.worker.now()
+	next := t.end.plan(t.webhook.Health, t.webhook.Drained, now, t.worker.jitter())
+	wait, soon := t.requeueWait(next, now)
+	done, err := t.worker.store.endTurn(ctx, t.webhook, t.token, t.withNet(next, soon), !t.end.failed && !t.end.more)
+	if err == nil && !done { // deliveries were added
+		next = nextTurn{dueAt: now}
+		wait, soon = t.requeueWait(next, now)
+		_, err = t.worker.store.endTurn(ctx, t.webhook, t.token, t.withNet(next, soon), false)
+	}
+	if err != nil { // the lease expires, and the webhook stays due
+		t.worker.logger.ErrorContext(ctx, "turn was not ended", "webhook", t.webhook.ID, "cause", err.Error())
+		return nil
+	}
+	if soon {
+		return t.worker.returnAfter(ctx, t.received, wait)
+	}
+	return nil
+}
+
+// requeueWait returns the wait until the next turn, and whether the message is returned to the queue for it.
+func (t *turn) requeueWait(next nextTurn, now time.Time) (time.Duration, bool) {
+	soon := !next.dueAt.IsZero() && isSoon(next.dueAt, now) && t.received.Receives < maxReceives
+	return max(0, next.dueAt.Sub(now)), soon
+}
+
+// withNet returns the state to store. While a message waits in the queue for the next turn, the retry job sends another
+// one only if that message is lost.
+func (t *turn) withNet(next nextTurn, soon bool) nextTurn {
+	if soon {
+		next.dueAt = clock.Stamp(next.dueAt.Add(messageTimeout)).Time()
+	}
+	return next
+}
