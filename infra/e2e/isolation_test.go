@@ -12,9 +12,9 @@ import (
 	"devplatform/infra/platformtest"
 )
 
-// TestHangingEndpointsDoNotDelayOtherAccounts creates webhooks whose endpoint never responds in several workspaces of one
-// account, and then many events in each workspace. Meanwhile, the deliveries of another account arrive promptly. The
-// limit is far above a normal latency, and below the 15 s that an attempt at a hanging endpoint takes.
+// TestHangingEndpointsDoNotDelayOtherAccounts creates webhooks whose endpoint never responds in several workspaces of
+// one account, and then many events in each workspace. Meanwhile, the deliveries of another account arrive promptly.
+// The limit is far above a normal latency, and below the 15 s that an attempt at a hanging endpoint takes.
 func TestHangingEndpointsDoNotDelayOtherAccounts(t *testing.T) {
 	t.Parallel()
 	const workspaces, webhooks, deliveries, limit = 3, 20, 20, 5 * time.Second
@@ -65,7 +65,8 @@ func createFiles(c *platformtest.Client, project string) {
 	c.T.Helper()
 	var operations []platformtest.Object
 	for i := range 20 {
-		operations = append(operations, platformtest.Object{"op": "create", "path": fmt.Sprintf("/%d.txt", i), "content": "x"})
+		path := fmt.Sprintf("/%d.txt", i)
+		operations = append(operations, platformtest.Object{"op": "create", "path": path, "content": "x"})
 	}
 	body := platformtest.Object{"operations": operations}
 	response, err := c.Try("POST", "/api/projects/"+project+"/files/batch", body.String())
