@@ -31,7 +31,7 @@ func main() {
 	}
 }
 
-// sections are all there are, in the order in which they run: what a busy machine disturbs most comes first.
+// sections contains all sections in the order in which they run. Those that a busy machine disturbs most come first.
 var sections = []struct {
 	name string
 	run  func(*bench, context.Context) error
@@ -56,7 +56,7 @@ func sectionNames() []string {
 	return names
 }
 
-// bench is one run: where the binaries are, a scratch folder, the table, and what sections share.
+// bench is one run of the program: its settings, a scratch folder, the table, and the values that sections share.
 type bench struct {
 	report
 	binaries string
