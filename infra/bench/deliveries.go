@@ -41,22 +41,22 @@ func (p *pipeline) end() {
 	p.Close()
 }
 
-// deliver measures what a delivery takes when so many events come, each after the one before has arrived or as fast as they can be
-// made, from a quiet start to a quiet end.
+// deliver measures the consumption of a delivery. If lone is true, each event is made after the previous one has arrived.
+// Otherwise, the events are made as fast as possible.
 func (p *pipeline) deliver(ctx context.Context, subscribers, events int, lone bool) (rig.Taken, error) {
 	h, err := rig.NewHooked(ctx, p.URL, subscribers)
 	if err != nil {
 		return rig.Taken{}, err
 	}
 	defer h.Close()
-	if err := h.Lone(ctx, 1, 0); err != nil { // the first starts the functions
+	if _, err := h.Lone(ctx, 1); err != nil { // the first one starts the functions
 		return rig.Taken{}, err
 	}
 	p.meter.Settle()
 	h.Receiver.Reset()
 	p.meter.Take()
 	if lone {
-		err = h.Lone(ctx, events, 0)
+		_, err = h.Lone(ctx, events)
 	} else {
 		err = h.Touch(events)
 	}

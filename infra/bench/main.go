@@ -21,16 +21,17 @@ func main() {
 	save := flag.String("save", "", "file to keep the table in")
 	costs := flag.String("costs", "", "document whose table of prices is updated")
 	only := flag.String("only", "", "comma-separated sections to run (default: all): "+strings.Join(sectionNames(), ", "))
+	lone := flag.Int("lone", 50, "number of lone deliveries in each row of the section isolation")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *binaries, *save, *costs, *only); err != nil {
+	if err := run(ctx, *binaries, *save, *costs, *only, *lone); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-// sections are all there are, in the order in which they run: what a busy machine disturbs most comes first.
+// sections contains all sections in the order in which they run. Those that a busy machine disturbs most come first.
 var sections = []struct {
 	name string
 	run  func(*bench, context.Context) error
@@ -41,6 +42,7 @@ var sections = []struct {
 	{"projects", (*bench).projects},
 	{"assistant", (*bench).assistant},
 	{"webhooks", (*bench).webhooks},
+	{"isolation", (*bench).isolation},
 	{"deliveries", (*bench).deliveries},
 	{"database", (*bench).database},
 	{"costs", (*bench).costs},
@@ -54,18 +56,19 @@ func sectionNames() []string {
 	return names
 }
 
-// bench is one run: where the binaries are, a scratch folder, the table, and what sections share.
+// bench is one run of the program: its settings, a scratch folder, the table, and the values that sections share.
 type bench struct {
 	report
 	binaries string
 	scratch  string
+	lone     int           // see [bench.during]
 	platform *rig.Process  // see [bench.shared]
 	big      *rig.Workshop // see [bench.bigProject]
 	empty    string        // see [bench.emptyFunction]
 	rows     []costRow     // what requests cost, once that is measured
 }
 
-func run(ctx context.Context, binaries, save, costs, only string) error {
+func run(ctx context.Context, binaries, save, costs, only string, lone int) error {
 	chosen := sectionNames()
 	if only != "" {
 		chosen = strings.Split(only, ",")
@@ -84,7 +87,7 @@ func run(ctx context.Context, binaries, save, costs, only string) error {
 	if err != nil {
 		return fmt.Errorf("binaries: %w", err)
 	}
-	b := &bench{binaries: binaries, scratch: scratch, report: report{out: os.Stdout}}
+	b := &bench{binaries: binaries, scratch: scratch, lone: lone, report: report{out: os.Stdout}}
 	defer b.close()
 	b.machine(ctx)
 	if err := b.measure(ctx, chosen); err != nil {

@@ -3,6 +3,7 @@ package rig
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"strconv"
 	"strings"
 	"time"
@@ -13,26 +14,26 @@ import (
 	"devplatform/infra/hooktest"
 )
 
-// writers are the connections that make events together, each in a project of its own.
+// writers is the number of connections that make events in parallel, each in its own projects.
 const writers = 4
 
-// Hooked is a project whose events go to a receiver in this process.
+// Hooked is an account whose webhooks send all events to a receiver in this process.
 type Hooked struct {
 	*Workshop
 	Receiver *hooktest.Receiver
 
-	healthy int // webhooks whose endpoints answer
-	writers []*Connection
-	touched bool // they have made their files
+	subscribers int // the number of webhooks
+	writers     []*Connection
+	touched     bool // whether the writers have created their files
 }
 
-// NewHooked signs up, and makes a project and so many webhooks whose endpoints answer.
+// NewHooked signs up, and creates projects and that number of webhooks for all events.
 func NewHooked(ctx context.Context, base string, subscribers int) (*Hooked, error) {
 	w, err := NewWorkshop(ctx, base, writers)
 	if err != nil {
 		return nil, err
 	}
-	h := &Hooked{Workshop: w, Receiver: hooktest.New(nil), healthy: subscribers}
+	h := &Hooked{Workshop: w, Receiver: hooktest.New(nil), subscribers: subscribers}
 	for range w.Projects {
 		c, err := w.Account.Dial(ctx)
 		if err != nil {
@@ -41,14 +42,15 @@ func NewHooked(ctx context.Context, base string, subscribers int) (*Hooked, erro
 		h.writers = append(h.writers, c)
 	}
 	for n := range subscribers {
-		if err := h.Subscribe("/ok/" + strconv.Itoa(n)); err != nil {
+		webhook := map[string]any{"url": h.Receiver.URL("/ok/" + strconv.Itoa(n)), "events": []string{"*"}}
+		if err := h.Post("/api/webhooks", webhook); err != nil {
 			return nil, err
 		}
 	}
 	return h, nil
 }
 
-// Close ends the connections and the receiver.
+// Close closes the connections and the receiver.
 func (h *Hooked) Close() {
 	h.Receiver.Close()
 	h.Workshop.Close()
@@ -57,15 +59,10 @@ func (h *Hooked) Close() {
 	}
 }
 
-// Subscribe makes a webhook for all events to a path of the receiver.
-func (h *Hooked) Subscribe(path string) error {
-	return h.Post("/api/webhooks", map[string]any{"url": h.Receiver.URL(path), "events": []string{"*"}})
-}
-
 // Change makes one event.
 func (h *Hooked) Change() error { return h.Save(h.Projects[0], "/changing.txt", 64) }
 
-// Touch makes so many events, as fast as all writers together can: each writes its files again and again.
+// Touch makes that number of events as fast as possible. All writers write their files in parallel, again and again.
 func (h *Hooked) Touch(events int) error {
 	op := "update"
 	if !h.touched {
@@ -78,7 +75,8 @@ func (h *Hooked) Touch(events int) error {
 			for n := i * MaxBatch; n < events; n += len(h.writers) * MaxBatch {
 				var operations []map[string]any
 				for file := range MaxBatch {
-					operations = append(operations, map[string]any{"op": op, "path": "/touched/" + strconv.Itoa(file), "content": Source(64)})
+					path := "/touched/" + strconv.Itoa(file)
+					operations = append(operations, map[string]any{"op": op, "path": path, "content": Source(64)})
 				}
 				if err := w.Batch(h.Projects[i], operations...); err != nil {
 					return err
@@ -94,44 +92,51 @@ func (h *Hooked) Touch(events int) error {
 	return nil
 }
 
-// Await waits until every healthy endpoint has had that many requests since the last time.
+// Await waits until every endpoint has received that number of events since the last reset.
 func (h *Hooked) Await(ctx context.Context, events int) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
-	return h.Receiver.Wait(ctx, func(r *hooktest.Receiver) bool { // after each request: count them one by one only if there are enough
-		return r.Total() >= events*h.healthy && len(h.Arrived()) >= events*h.healthy
+	want := events * h.subscribers
+	return h.Receiver.Wait(ctx, func(r *hooktest.Receiver) bool {
+		return r.Total() >= want && len(h.Arrived()) >= want // Total is fast
 	})
 }
 
-// Arrived are the requests that healthy endpoints have had.
+// Arrived returns the first request of each delivery since the last reset.
 func (h *Hooked) Arrived() []hooktest.Request {
 	all := h.Receiver.Requests()
-	healthy := make([]hooktest.Request, 0, len(all))
+	first := make([]hooktest.Request, 0, len(all))
 	for _, r := range all {
-		if strings.HasPrefix(r.Path, "/ok/") {
-			healthy = append(healthy, r)
+		if r.Attempt == 1 {
+			first = append(first, r)
 		}
 	}
-	return healthy
+	return first
 }
 
-// Lone makes events one by one, each after the one before has arrived everywhere and a pause.
-func (h *Hooked) Lone(ctx context.Context, events int, pause time.Duration) error {
+// Lone resets the receiver, makes events one by one, and returns the latencies of their deliveries. The next event is
+// made when the previous one has arrived everywhere, after a random pause: fixed pauses would lock onto the polling
+// interval of the platform. If an event does not arrive before ctx is done, Lone returns an error, the latencies of the
+// previous ones, and the time for which it waited for this one.
+func (h *Hooked) Lone(ctx context.Context, events int) (Sample, error) {
+	h.Receiver.Reset()
 	for n := 1; n <= events; n++ {
+		begin := time.Now()
 		if err := h.Change(); err != nil {
-			return err
+			return nil, err
 		}
 		if err := h.Await(ctx, n); err != nil {
-			return err
+			latencies, _ := Latencies(h.Arrived())
+			return append(latencies, time.Since(begin)), err
 		}
-		time.Sleep(pause)
+		time.Sleep(50*time.Millisecond + rand.N(100*time.Millisecond))
 	}
-	return nil
+	return Latencies(h.Arrived())
 }
 
-// Flood makes at least so many deliveries, as fast as events can be made, and waits for the last.
+// Flood makes at least that number of deliveries, as fast as events can be made, and waits for the last one.
 func (h *Hooked) Flood(ctx context.Context, deliveries int) (Load, error) {
-	events := max(deliveries/h.healthy/MaxBatch/writers, 1) * MaxBatch * writers
+	events := max(deliveries/h.subscribers/MaxBatch/writers, 1) * MaxBatch * writers
 	begin := time.Now()
 	if err := h.Touch(events); err != nil {
 		return Load{}, err
@@ -139,7 +144,7 @@ func (h *Hooked) Flood(ctx context.Context, deliveries int) (Load, error) {
 	if err := h.Await(ctx, events); err != nil {
 		return Load{}, err
 	}
-	arrived := h.Receiver.Requests()
+	arrived := h.Arrived()
 	took := arrived[len(arrived)-1].At.Sub(begin)
 	all, err := Latencies(arrived)
 	return Load{PerSecond: float64(len(arrived)) / took.Seconds(), Latency: all}, err
