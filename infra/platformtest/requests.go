@@ -57,7 +57,8 @@ func (c *Client) Save(projectID, path, content string, headers ...string) Respon
 // HookSecret is the secret of the webhooks that Client.Subscribe creates.
 const HookSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" //nolint:gosec // only for tests
 
-// Subscribe creates a webhook and returns its ID. It subscribes to all events, unless fields contains other ones.
+// Subscribe creates a webhook and returns its ID. The webhook subscribes to all events, unless fields contains other
+// events.
 func (c *Client) Subscribe(url string, fields Object) string {
 	c.T.Helper()
 	body := Object{"url": url, "events": []string{"*"}, "secret": HookSecret}

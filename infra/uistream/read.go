@@ -1,6 +1,7 @@
-// Package uistream reads the assistant's streams with the client of the AI SDK from npm, as a web page does. It is for
-// tests: of the writer in package devplatform/shared/assistant/uistream, and of the whole platform. It knows only the
-// public endpoint POST /api/ai/chat/stream, and does not depend on the code that serves it.
+// Package uistream reads the assistant's streams with the client of the AI SDK from npm, as a web page does. It is used
+// by the tests of the package that writes the streams (devplatform/shared/assistant/uistream), and by the tests of the
+// whole platform. It knows only the public endpoint POST /api/ai/chat/stream, and does not depend on the code that
+// serves this endpoint.
 package uistream
 
 import (
