@@ -20,7 +20,8 @@ func (o Object) String() string {
 	return string(data)
 }
 
-// SignUp creates the user name with the e-mail address name@example.com, logs in, and returns the ID of the user.
+// SignUp creates a user with the username name and the e-mail address name@example.com, logs in, and returns the user's
+// ID.
 func (c *Client) SignUp(name string) (userID string) {
 	c.T.Helper()
 	body := Object{"email": name + "@example.com", "username": name, "password": Password}

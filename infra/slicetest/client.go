@@ -166,7 +166,7 @@ func (r Response) List(field string) []map[string]any {
 	return all
 }
 
-// Values returns the value of field in each object of the list field list.
+// Values returns the value of field in each object of List(list).
 func (r Response) Values(list, field string) []any {
 	all := []any{}
 	for _, object := range r.List(list) {

@@ -66,8 +66,8 @@ type Part struct {
 	Data       json.RawMessage `json:"data"`
 }
 
-// Read sends a message to the API at the URL base and reads the response to its end. cookie is the value of the Cookie
-// header. If the client can't be installed, Read skips the test, or fails it in CI.
+// Read sends a message to the API and reads the response to its end. base is the URL of the server, and cookie is the
+// value of the Cookie header. If the client can't be installed, Read skips the test, or fails it in CI.
 func Read(t testing.TB, base, cookie string, body Request) Message {
 	t.Helper()
 	files, err := fs.Sub(client, "client")
