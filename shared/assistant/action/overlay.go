@@ -64,8 +64,8 @@ func (o *overlay) prepare(ctx context.Context, paths ...string) error {
 	return o.stored.Prepare(ctx, unknown...)
 }
 
-// file reads a path from storage, without its content. Storage is read only once for each path. If there is no file, the
-// result has exists set to false.
+// file reads a path from storage, without its content. Storage is read only once for each path. If there is no file,
+// the result has exists set to false.
 func (o *overlay) file(ctx context.Context, path string) (*storedFile, error) {
 	if known, ok := o.known[path]; ok {
 		return known, nil
