@@ -28,8 +28,8 @@ const maxUserAgentBytes = 256
 type Session struct {
 	ID     string
 	UserID string
-	// Generation is the user's generation at sign-in. A password change starts a new generation, which ends all
-	// sessions of the old one with a single write.
+	// Generation equals User.Generation while the session is valid. A password change increments the generation of the
+	// user and of the current session, which ends all other sessions.
 	Generation int
 	CreatedAt  time.Time
 	LastSeenAt time.Time // accurate to a day: it changes when the session is renewed
