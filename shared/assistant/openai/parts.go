@@ -91,8 +91,8 @@ func (q *partQueue) call(d callDelta) error {
 	return q.flush(false)
 }
 
-// find returns the call that a delta continues: the call with its index, otherwise the call with its ID, otherwise the
-// last call.
+// find returns the call that a delta continues: the call with the delta's index, otherwise the call with the delta's
+// ID, otherwise the last call.
 func (q *partQueue) find(d callDelta) *piece {
 	if d.Index != nil {
 		return q.byIndex[*d.Index]
@@ -105,7 +105,7 @@ func (q *partQueue) find(d callDelta) *piece {
 
 // isFollowedBy reports whether a delta begins a new call although it has the index or the ID of c. Ollama sends each
 // call in one delta with index 0, and other servers send neither index nor ID. A delta begins a new call if it has a
-// name and at least one of the following: another ID; input although the input of c is complete; or, without an ID,
+// name and at least one of the following: another ID; input, if the input of c is already complete; or no ID and
 // another name. A name or an ID alone is not sufficient: some versions of vLLM send each delta with a new ID, and other
 // servers repeat ID and name.
 func (c *piece) isFollowedBy(d callDelta, input string) bool {
