@@ -116,7 +116,7 @@ func (t *turn) filesToShow(ctx context.Context) ([]string, error) {
 }
 
 // manifests returns the paths of the manifests (package.json and go.mod) in the nearest folder that has a manifest. It
-// searches the folders above the current file, the innermost first.
+// searches the folders that contain the current file, the innermost first.
 func manifests(known map[string]file.File, current string) []string {
 	folders := append([]string{""}, path.Ancestors(current)...)
 	for _, folder := range slices.Backward(folders) {

@@ -19,7 +19,8 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// maxAnswer is the largest stream that is read, in bytes. It is a hundred times the size of a long answer.
+// maxAnswer is the maximum number of bytes that are read from a stream. It is a hundred times the size of a long
+// answer.
 const maxAnswer = 64 << 20
 
 // chunk is an event of the stream, or a whole answer. Fields whose types differ between servers are raw values.

@@ -35,7 +35,7 @@ func (e *serverError) Error() string {
 	case e.message != "":
 		b.WriteString(e.message)
 	case e.mediaType != "":
-		fmt.Fprintf(&b, "no readable message, of type %q", e.mediaType)
+		fmt.Fprintf(&b, "no readable message in a body of type %q", e.mediaType)
 	default:
 		b.WriteString("no readable message")
 	}

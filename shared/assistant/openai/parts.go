@@ -105,7 +105,7 @@ func (q *partQueue) find(d callDelta) *piece {
 
 // isFollowedBy reports whether a delta begins a new call although it has the index or the ID of c. Ollama sends each
 // call in one delta with index 0, and other servers send neither index nor ID. A delta begins a new call if it has a
-// name and at least one of the following: another ID; input, if the input of c is already complete; or no ID and
+// name and at least one of the following: another ID; input, although the input of c is already complete; or no ID and
 // another name. A name or an ID alone is not sufficient: some versions of vLLM send each delta with a new ID, and other
 // servers repeat ID and name.
 func (c *piece) isFollowedBy(d callDelta, input string) bool {
