@@ -25,7 +25,7 @@ var uncachedClaude = []string{
 // Sources: the table of fields in "Prompt caching for faster model inference" in Bedrock's user guide, and
 // ToolResultBlock in the API reference.
 //
-// The ARN of an application inference profile does not name its model. It is treated as a model that caches, because
+// The ARN of an application inference profile does not name its model. The model is assumed to cache, because
 // without a cache the same prompt costs up to ten times as much. If the model rejects cache points, Generate retries
 // without them, and does not send them again.
 func traitsOf(id string) traits {

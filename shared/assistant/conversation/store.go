@@ -43,7 +43,8 @@ const (
 	recallItems = 1 + 2*16
 	// maxPageBytes is the size of the JSON after which Messages stops reading, so that a page fits into one response.
 	maxPageBytes = 4 << 20
-	// deletePageSize is the number of items that DeleteCleared reads and deletes between two calls of more.
+	// deletePageSize is the number of items that DeleteCleared reads and deletes between two calls of its parameter
+	// more.
 	deletePageSize = 200
 )
 

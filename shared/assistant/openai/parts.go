@@ -8,9 +8,9 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// partQueue emits the parts of an answer in the order that model.Part requires: one call at a time, and no text inside
-// a call. The API has no event for the end of a call. A call has ended when its arguments are a complete JSON value and
-// another part arrives. Parts that arrive before the current call has ended wait in the queue.
+// partQueue emits the parts of an answer in the order that model.PartKind requires: one call at a time, and no text
+// inside a call. The API has no event for the end of a call. A call has ended when its arguments are a complete JSON
+// value and another part arrives. Parts that arrive before the current call has ended wait in the queue.
 type partQueue struct {
 	emit func(model.Part) error
 	// queue contains the pieces that have not ended or were not emitted. The first piece is emitted while it arrives.

@@ -134,9 +134,9 @@ type settlementWrite struct {
 	at       time.Time
 }
 
-// settle settles a reservation and executes more in the same transaction. If the generation has already ended, or if it
-// was cancelled and UnlessCancelled is set, settle writes nothing, and before is the stored record of the generation.
-// In this case, err is nil unless a condition of more failed.
+// settle settles a reservation and also executes the given writes in the same transaction. If the generation has
+// already ended, or if it was cancelled and UnlessCancelled is set, settle writes nothing, and before is the stored
+// record of the generation. In this case, err is nil unless a condition of the given writes failed.
 func (s store) settle(ctx context.Context, end settlementWrite, more []db.Write) (before *generation, err error) {
 	generationAt, month := len(more), end.month().String()
 	writes := append(more[:len(more):len(more)], s.endGeneration(end), s.count(db.UsageKey(end.UserID, month), end))
