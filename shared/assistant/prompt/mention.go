@@ -26,9 +26,10 @@ const maxOccurrences = 100
 // mention is a part of a message that may name a file.
 type mention struct{ start, end int }
 
-// Mentioned returns the paths that the message names, in the order of the message. A file is named by its path, with
-// or without the first slash, or by the end of its path, such as the file name, unless several paths end with it.
-// A name is a whole word: any white space, quotation mark, bracket or punctuation delimits it.
+// Mentioned returns the paths that the message names, in the order in which they occur. A file can be named by its
+// path, with or without the first slash. It can also be named by the end of its path, such as the file name, if no
+// other path has the same end. A name is a whole word: any white space, quotation mark, bracket or punctuation delimits
+// it.
 func Mentioned(message string, paths []string) []string {
 	text := url.ReplaceAllString(norm.NFC.String(message), " ")
 	index := suffixarray.New([]byte(text))
