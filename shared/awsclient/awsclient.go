@@ -22,7 +22,7 @@ import (
 // MaxAttempts is the number of attempts of a call, including the first one.
 const MaxAttempts = 4
 
-// Timeouts of one attempt. A function runs for at most 20 s, and clients wait for less time than that, so a call should
+// Timeouts of one attempt. A function runs for at most 20 s, and its clients wait for a shorter time, so a call should
 // fail early.
 const (
 	attemptTimeout  = 4 * time.Second
@@ -59,7 +59,7 @@ func HTTP() *http.Client {
 }
 
 // SlowHTTP returns a new HTTP client for a service whose responses take minutes. The time to connect is limited as
-// usual. Only the call's context limits the response.
+// usual. The time for the response is limited only by the context of the call.
 func SlowHTTP() *http.Client { return newClient(newTransport(), 0) }
 
 func newClient(transport *http.Transport, timeout time.Duration) *http.Client {
@@ -97,7 +97,7 @@ func newTransport() *http.Transport {
 		MaxIdleConns:        maxConnections,
 		MaxIdleConnsPerHost: maxConnections,
 		IdleConnTimeout:     idleTimeout,
-		DisableCompression:  true, // DynamoDB's checksum is that of the bytes as sent
+		DisableCompression:  true, // DynamoDB computes its checksum of the bytes that it sends
 	}
 }
 

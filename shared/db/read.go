@@ -62,8 +62,8 @@ func (t Table) Query(ctx context.Context, q Query) (Page, error) {
 	return Page{Items: items, Next: KeyOf(last)}, err
 }
 
-// QueryAll reads all live items under a prefix. If attributes are named, it returns only these and the keys.
-// Errors: ErrUnavailable.
+// QueryAll reads all live items under a prefix. If only lists attributes, the items contain only these attributes and
+// the keys. Errors: ErrUnavailable.
 func (t Table) QueryAll(ctx context.Context, prefix Prefix, only ...string) ([]Item, error) {
 	var items []Item
 	q := Query{Prefix: prefix, Only: only}
@@ -101,11 +101,11 @@ func (q Query) input(table string) *dynamodb.QueryInput {
 	return in
 }
 
-// projection returns the expression that selects the attributes and the keys, and the names of its placeholders.
+// projection returns the expression that selects the attributes and the keys. names maps the placeholders in the
+// expression to attribute names.
 // The expression also selects expiresAt, so that expired items can be omitted.
-func projection(attributes []string) (*string, map[string]string) {
+func projection(attributes []string) (projected *string, names map[string]string) {
 	expression := AttrPK + ", " + AttrSK + ", " + AttrExpiresAt
-	var names map[string]string
 	for i, attribute := range attributes {
 		if names == nil {
 			names = map[string]string{}

@@ -148,7 +148,7 @@ func (x *exchange) noRoute(r *http.Request, notFound http.Handler) {
 type rejectionKey struct{}
 
 // WithRejection returns a context that makes the router reject the request with err. Adapters use it if they cannot
-// convert an event to a request. The response then has the same headers and the same log line as any other response.
+// convert an event to a request. The router adds its usual headers to the response and logs the request as usual.
 func WithRejection(ctx context.Context, err error) context.Context {
 	return context.WithValue(ctx, rejectionKey{}, err)
 }
