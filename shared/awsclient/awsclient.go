@@ -19,7 +19,7 @@ import (
 	"devplatform/shared/config"
 )
 
-// MaxAttempts is the number of attempts of a call, including the first one.
+// MaxAttempts is the maximum number of attempts of a call, including the first one.
 const MaxAttempts = 4
 
 // Timeouts of one attempt. A function runs for at most 20 s, and its clients wait for a shorter time, so a call should
@@ -73,7 +73,7 @@ func newClient(transport *http.Transport, timeout time.Duration) *http.Client {
 // plainBodies hides every method of a request's body except Read and Close. Without it, connections break: smithy-go
 // closes the body when it receives the response's header, while net/http may still be reading the body to find its end.
 // Read on a closed body returns io.EOF. But WriteTo, which net/http prefers, returns an error. Then net/http treats the
-// request as failed and closes the connection while the client still reads the response. This only happens if the
+// request as failed and closes the connection while the SDK still reads the response. This only happens if the
 // service responds very fast: on loopback, 3 of 1,000 streams broke.
 type plainBodies struct{ *http.Transport }
 

@@ -16,8 +16,7 @@ import (
 	"devplatform/shared/fault"
 )
 
-// securityHeaders are the headers of every response. The gateway's own responses have the same headers (see
-// template.yaml).
+// securityHeaders are headers that every response has. The gateway's own responses also have them (see template.yaml).
 var securityHeaders = map[string]string{
 	"Cache-Control":             "no-store",
 	"X-Content-Type-Options":    "nosniff",
