@@ -171,8 +171,8 @@ func rejection(r *http.Request) error {
 	return nil
 }
 
-// isCanonical reports whether a path has no empty, "." or ".." segment. ServeMux would redirect a path with such a
-// segment.
+// isCanonical reports whether a path begins with "/" and contains no "//" and no "." or ".." segment. ServeMux would
+// redirect a path that is not canonical.
 func isCanonical(path string) bool {
 	if !strings.HasPrefix(path, "/") || strings.Contains(path, "//") {
 		return false

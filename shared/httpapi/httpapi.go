@@ -40,8 +40,8 @@ type Operation struct {
 	Summary, Description string
 	// Status is the status of a successful response; 0 means 200.
 	Status int
-	// Also lists the other statuses of a successful response. A handler selects one of them with the field Status of its
-	// output. The body of a 201 has the same type as the body of a 200. A 304 has no body.
+	// Also lists the other statuses of a successful response. A handler selects one of them with the field Status of
+	// its output. The body of a 201 has the same type as the body of a 200. A 304 has no body.
 	Also []int
 	// Errors lists the errors that the handler returns. The document also contains the errors that the edge returns
 	// (session, CSRF, size and so on). They are not listed here.
@@ -98,8 +98,8 @@ func Public[I, O any](r *Routes, op Operation, handler func(context.Context, *I)
 }
 
 // PrivateStream registers an endpoint whose successful response is a stream of server-sent events. An error that the
-// handler returns before its first flush becomes an ordinary error response. A later error is only logged, so the handler must
-// also report it in the stream. See Private for I.
+// handler returns before its first flush becomes an ordinary error response. A later error is only logged, so the
+// handler must also report it in the stream. See Private for I.
 func PrivateStream[I any](r *Routes, op Operation, handler func(context.Context, Caller, *I, *EventStream) error) {
 	e := r.add(op, true, reflect.TypeFor[I](), nil, func(x *exchange, in any) (any, error) {
 		return nil, handler(x.ctx, x.caller, in.(*I), &EventStream{x.out})
