@@ -233,12 +233,13 @@ func UsageKey(userID, month string) Key {
 // GlobalUsageKey returns the key of all users' usage of the assistant in a month, such as 2026-11.
 func GlobalUsageKey(month string) Key { return newKey("USERS", join("USAGE", month)) }
 
-// GenerationKey returns the key of an answer that is being generated for a user, by the ID of its message.
+// GenerationKey returns the key of the record of an answer that is generated for a user. messageID is the ID of the
+// answer.
 func GenerationKey(userID, messageID string) Key {
 	return newKey(join("USER", idPart(id.User, userID)), join("GENERATION", idPart(id.Message, messageID)))
 }
 
-// GenerationsOf selects the answers that are being generated for a user, or were recently generated.
+// GenerationsOf selects the records of the answers that are being generated for a user, or were recently generated.
 func GenerationsOf(userID string) Prefix {
 	return newPrefix(join("USER", idPart(id.User, userID)), "GENERATION"+separator)
 }
