@@ -94,7 +94,7 @@ func (s *Service) open(
 	return o, err
 }
 
-// event returns the write that stores the event of a project's change. changes are the names of the changed fields.
+// event returns the write that stores the event of a change to a project. changes are the names of the changed fields.
 func (s *Service) event(
 	kind event.Type, caller httpapi.Caller, p projectRecord, at time.Time, changes ...string,
 ) (db.Write, error) {
