@@ -1,5 +1,5 @@
-// Package project implements projects, their comments and their events. Package file implements their files, and
-// package cleanup removes the data of deleted projects. Webhooks and the assistant are separate packages. This
+// Package project implements projects, their comments and their events. Package file implements the files of projects,
+// and package cleanup removes the data of deleted projects. Webhooks and the assistant are separate packages. This
 // package does not import them.
 //
 // Calls run in one direction: handlers (http*.go) call the Service (create.go, read.go, list.go, update.go, delete.go,

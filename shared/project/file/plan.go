@@ -66,7 +66,7 @@ type plan struct {
 	operation []int     // for each change, the index of its operation
 	// files and bytes are the differences in the number and the total size of the project's files.
 	files, bytes int
-	// creates means that the plan creates files. The plan is then valid only while the stored tree has the same version.
+	// creates means that the plan creates files. The plan is then valid only while the stored tree has tree.Version.
 	creates bool
 }
 

@@ -119,8 +119,8 @@ func (s store) pathsInside(ctx context.Context, projectID, folder string, limit 
 	return paths, nil
 }
 
-// list returns the files whose paths begin with prefix, in path order. It omits the paths up to and including after. It
-// returns at most limit files, or all of them if limit is 0.
+// list returns the files whose paths begin with prefix, in path order. It starts after the path that the parameter
+// after contains. It returns at most limit files, or all of them if limit is 0.
 func (s store) list(ctx context.Context, projectID, prefix, after string, limit int) ([]File, error) {
 	q := db.Query{Prefix: db.FilesOf(projectID, prefix), After: db.FilesOf(projectID, "").After(after), Limit: limit}
 	var files []File
