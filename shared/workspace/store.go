@@ -16,8 +16,8 @@ type store struct {
 }
 
 // Personal returns the writes that create the personal workspace of a new user: the workspace and both copies of the
-// membership. They are part of the transaction that creates the user, and fail if one of the items exists. They do not
-// store the counter of the user's memberships. It is stored when the user gets a second membership.
+// membership. They are part of the transaction that creates the user, and fail if one of the items exists. The counter
+// of the user's memberships is stored later, when the user gets a second membership.
 func Personal(projects db.Table, workspaceID, userID, username string, now time.Time) ([]db.Write, error) {
 	at := clock.Stamp(now)
 	w := Workspace{ID: workspaceID, Name: personalName(username), Personal: true, Owners: 1, CreatedAt: at}
