@@ -86,7 +86,9 @@ func (s *Sessions) renew(ctx context.Context, session Session, now time.Time) *h
 // FindByUsername returns the ID of a user and the username as entered at sign-up. It ignores case. Error:
 // USER_NOT_FOUND.
 func (s *Sessions) FindByUsername(ctx context.Context, username string) (userID, canonical string, _ error) {
-	if CheckUsername(username) != "" { // keys are in lower case, and the Kelvin sign becomes k in lower case
+	// The store looks up names in lower case. Without this check, a name with the Kelvin sign (U+212A) would find the
+	// user whose name has a k in that place.
+	if CheckUsername(username) != "" {
 		return "", "", errNoUser
 	}
 	user, err := s.store.userByName(ctx, username)

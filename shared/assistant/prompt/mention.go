@@ -69,7 +69,8 @@ func mentionOf(p, text string, end int) (m mention, ok bool) {
 	before, after := strings.TrimSuffix(text[:m.start], "./"), text[end:]
 	previous, _ := utf8.DecodeLastRuneInString(before)
 	next, _ := utf8.DecodeRuneInString(after)
-	// A name without a dot, a slash or a capital letter (as in Makefile) may be an ordinary word, so it must be quoted.
+	// A name without a dot, a slash or a capital letter may be an ordinary word, so it must be quoted. Makefile has a
+	// capital letter, so it need not be quoted.
 	mustBeQuoted := strings.Contains(name, " ") || !strings.ContainsAny(name, "./") && strings.ToLower(name) == name
 	if mustBeQuoted && (!isQuote(previous) || !isQuote(next)) {
 		return m, false
