@@ -60,8 +60,8 @@ func (s store) create(ctx context.Context, w Workspace, owner Membership) error 
 // maxMembers limits a list without a page limit. A response of 4 MiB has space for fewer members than this.
 const maxMembers = 40_000
 
-// members returns the members of a workspace, sorted by user ID. The list begins after the user ID that the parameter
-// after contains. If limit is not 0, it returns at most limit+1 members, so that the caller can detect a next page.
+// members returns the members of a workspace, sorted by user ID. It returns only members whose user IDs are
+// greater than after. If limit is not 0, it returns at most limit+1 members, so that the caller can detect a next page.
 func (s store) members(ctx context.Context, workspaceID, after string, limit int) ([]Membership, error) {
 	prefix := db.MembersOf(workspaceID)
 	q := db.Query{Prefix: prefix, After: prefix.After(after)}
