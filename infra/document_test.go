@@ -142,8 +142,8 @@ func namesInTables(text string) map[string]bool {
 	return names
 }
 
-// templateVariables returns the environment variables of functions that the template sets from a parameter or to an
-// empty string.
+// templateVariables returns the functions' environment variables that the template sets from a parameter or to an empty
+// string.
 func templateVariables(t *testing.T) (variables []string) {
 	t.Helper()
 	template := readFile(t, "template.yaml")
@@ -222,8 +222,8 @@ func TestPackages(t *testing.T) {
 
 var safeToRepeat = regexp.MustCompile(`(?i)safe to (retry|repeat)[^.]*\.`)
 
-// TestRepeatedRequests checks that the documents call only those requests safe to repeat that have no further effect. A
-// POST request whose response was lost may have created a resource, and creates another one when it is repeated.
+// TestRepeatedRequests checks that the documents call only GET, PUT and DELETE requests safe to repeat. If the response
+// to a POST request was lost, the request may have created a resource. Repeating it would then create another one.
 func TestRepeatedRequests(t *testing.T) {
 	t.Parallel()
 	for _, document := range []string{"shared/LIMITS.md", "infra/openapi/description.md"} {

@@ -48,7 +48,8 @@ type modelSettings struct {
 	Name string `env:"AI_MODEL"`
 	// OpenAIBaseURL is the URL of an OpenAI-compatible server.
 	OpenAIBaseURL string `env:"OPENAI_BASE_URL" envDefault:"https://api.openai.com/v1"`
-	// OpenAIKey is the API key for the server. If it is empty, the key is read from the secret in PROVIDERS_SECRET.
+	// OpenAIKey is the API key for the server. If it is empty, the key is read from the secret that
+	// PROVIDERS_SECRET names.
 	OpenAIKey string `env:"OPENAI_API_KEY"`
 }
 

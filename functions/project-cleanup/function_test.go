@@ -122,7 +122,7 @@ func (f *fixture) itemCount(projectID string) (n int) {
 	return n
 }
 
-// storeEvent stores the event of a change, and returns its stream record as Lambda sends it.
+// storeEvent stores the event of a change. It returns the stream record of this event, as Lambda sends it.
 func (f *fixture) storeEvent(c event.Change) events.DynamoDBEventRecord {
 	f.t.Helper()
 	c.WorkspaceID = f.ids.New(id.Workspace)

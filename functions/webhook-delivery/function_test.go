@@ -58,8 +58,8 @@ func newFixture(t *testing.T) *fixture {
 
 func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 
-// putDelivery stores a webhook with an encrypted secret, and a delivery that is due. The items and the encryption are
-// written out here, so that the test fails if the stored format changes.
+// putDelivery stores a webhook with an encrypted secret, and a delivery that is due. It creates the items and encrypts
+// the secret without the service's code, so that the test fails if the stored format changes.
 func (f *fixture) putDelivery(url string) {
 	f.t.Helper()
 	keys := config.NewKeys(func(context.Context) (string, error) { return functiontest.KeyRing, nil }, time.Now)

@@ -57,7 +57,8 @@ func setEnv(t *testing.T) (client *db.Client, queues *sqs.Client, deliveries str
 	return db.Wrap(sdk, time.Now), queues, deliveries
 }
 
-// A run sends messages for the deliveries that are due, and logs their number and the age of the oldest one.
+// A run sends messages for the deliveries that are due. It logs the number of these deliveries and the age of the
+// oldest one.
 func TestRun(t *testing.T) {
 	client, queues, deliveries := setEnv(t)
 	const webhookID, deliveryID = "wh_01KGA5B1S0ABCDEFGHJKMNPQRS", "dlv_01KGA52E40ABCDEFGHJKMNPQRS"

@@ -37,7 +37,8 @@ func setEnv(t *testing.T) (queues *sqs.Client, queue string) {
 	return queues, queue
 }
 
-// The handler that is configured by environment variables serves all endpoints, and accepts the sessions of accounts.
+// The handler that newHandler builds from the environment serves all endpoints, and accepts the sessions that the auth
+// function created.
 func TestEndpoints(t *testing.T) {
 	queues, queue := setEnv(t)
 	logger := slog.New(slog.DiscardHandler)

@@ -117,8 +117,8 @@ const (
 	SetPlain = "session=good; Path=/; Expires=Fri, 20 Nov 2026 13:00:00 GMT; Max-Age=3600; HttpOnly; SameSite=Lax"
 )
 
-// WantLine checks that the log has exactly one line, which describes this response of StreamRouter. It returns the
-// line.
+// WantLine checks that the log has exactly one line, and that the line has this level, status and code, and the
+// operation of StreamRouter. It returns the line.
 func WantLine(t *testing.T, log *Log, level string, status int, code fault.Code) map[string]any {
 	t.Helper()
 	lines := log.Lines(t)

@@ -109,8 +109,8 @@ func proxy(t *testing.T, endpoint string) http.Handler {
 	return httputil.NewSingleHostReverseProxy(target)
 }
 
-// CheckRequiredVariables checks that config.Load[T] succeeds with the current environment, and that it fails with an
-// error that names the variable if any one of the variables is empty.
+// CheckRequiredVariables checks that config.Load[T] succeeds with the current environment. It also checks that
+// config.Load[T] fails if any one of the named variables is empty, with an error that names this variable.
 func CheckRequiredVariables[T any](t *testing.T, names ...string) {
 	t.Helper()
 	if _, err := config.Load[T](); err != nil {

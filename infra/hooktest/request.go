@@ -21,7 +21,7 @@ type Request struct {
 	Header       http.Header
 	// Body is the raw body. The signatures are computed from it.
 	Body []byte
-	// At is the time when the complete request had arrived.
+	// At is the time at which the request had arrived completely.
 	At time.Time
 	// Attempt is the number of this request among the requests with the same webhook-id and path, counted from 1.
 	Attempt int

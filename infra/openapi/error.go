@@ -13,7 +13,7 @@ import (
 	"devplatform/shared/httpapi"
 )
 
-// Errors that the gateway returns instead of a function. template.yaml contains the same texts.
+// Errors that the gateway itself returns. template.yaml contains the same texts.
 var (
 	errThrottled = fault.New(fault.CodeRateLimited, "Too many requests at once. Please reduce the request rate.").
 			WithHeader("Retry-After", "1")
@@ -21,8 +21,8 @@ var (
 			WithHeader("Retry-After", "1")
 )
 
-// gatewayErrors maps each status to its errors. Only the gateway returns these statuses. The codes of these errors
-// normally have other statuses.
+// gatewayErrors contains the errors of the statuses that only the gateway returns. The codes of these errors normally
+// have other statuses.
 var gatewayErrors = map[int][]*fault.Error{
 	http.StatusBadGateway:     {fault.ErrInternal},
 	http.StatusGatewayTimeout: {errTimedOut},
@@ -81,8 +81,8 @@ func (d *document) errorResponses(op *huma.Operation, e *httpapi.Endpoint) map[i
 	return responses
 }
 
-// errorExamples returns the errors by code. If several errors have the same code but different messages, the names of
-// the second and later ones end with a number: CONFLICT, CONFLICT_2.
+// errorExamples returns an example of each error, by name. The name is the error's code. If several errors have the
+// same code but different messages, the names of the second and later examples end with a number: CONFLICT, CONFLICT_2.
 func errorExamples(errs []*fault.Error) map[string]*huma.Example {
 	examples, errorOf := map[string]*huma.Example{}, map[string]*fault.Error{}
 	for _, err := range errs {

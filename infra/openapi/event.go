@@ -42,7 +42,8 @@ const retryAfterFailure = "Failure. The next attempt respects Retry-After, up to
 // webhookTag is the group of the webhook operations.
 const webhookTag = "Webhooks"
 
-// notEmitted lists the types that no change emits, although webhooks can subscribe to them and can be tested with them.
+// notEmitted lists the types that the service does not emit, although webhooks can subscribe to them and can be tested
+// with them.
 var notEmitted = []event.Type{event.ProjectDeployed, event.DeploymentCompleted}
 
 // subscribableTypes returns the types that webhooks can subscribe to, sorted.
@@ -56,7 +57,7 @@ func subscribableTypes() []event.Type {
 	return types
 }
 
-// emittedTypes returns the types of events that changes emit, sorted.
+// emittedTypes returns the types of events that the service emits after a change, sorted.
 func emittedTypes() []event.Type {
 	return slices.DeleteFunc(subscribableTypes(), func(t event.Type) bool { return slices.Contains(notEmitted, t) })
 }

@@ -21,7 +21,7 @@ import (
 	"devplatform/shared/id"
 )
 
-// eventDocument returns a document of an endpoint that returns events, and of the requests that webhooks receive.
+// eventDocument returns a document with an endpoint that returns events, and with the requests that webhooks send.
 func eventDocument(t *testing.T) *document {
 	t.Helper()
 	type output struct {
@@ -52,7 +52,7 @@ func marshal(t *testing.T, v any) string {
 	return string(data)
 }
 
-// TestPayloadSchema checks that the schema names the types of events that changes emit, and allows null only where
+// TestPayloadSchema checks that the schema lists the types of events that the service emits, and allows null only where
 // null occurs.
 func TestPayloadSchema(t *testing.T) {
 	t.Parallel()
@@ -89,7 +89,7 @@ func TestEncodedEventSchema(t *testing.T) {
 }
 
 // TestEventTypeSchemas checks that the schema of an event type requires exactly the fields that its events have. This
-// includes types that no change emits.
+// includes types that the service does not emit.
 func TestEventTypeSchemas(t *testing.T) {
 	t.Parallel()
 	d := eventDocument(t)
@@ -115,7 +115,7 @@ func TestEventTypeSchemas(t *testing.T) {
 	}
 }
 
-// TestEmittedTypes checks that changes can emit the types of emittedTypes, and no others.
+// TestEmittedTypes checks that Outbox.Add accepts exactly the types that emittedTypes returns.
 func TestEmittedTypes(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, time.January, 31, 8, 15, 30, 0, time.UTC)

@@ -17,7 +17,7 @@ const (
 	headersPrefix   = "#/components/headers/"
 )
 
-// commonHeaders returns the headers of the edge that clients use. description.md describes the other headers.
+// commonHeaders returns those headers of the HTTP edge that clients use. description.md describes the other headers.
 func commonHeaders() map[string]*huma.Header {
 	return map[string]*huma.Header{
 		requestIDHeader: {
@@ -37,8 +37,8 @@ func commonHeaders() map[string]*huma.Header {
 	}
 }
 
-// errorHeaders returns the headers of an error response. X-Request-Id and Retry-After are components. It takes the
-// descriptions of all other headers from the success response.
+// errorHeaders returns the headers of an error response. X-Request-Id and Retry-After refer to components. The
+// descriptions of all other headers are those of the success response.
 func errorHeaders(errs []*fault.Error, success *huma.Response) map[string]*huma.Header {
 	headers := map[string]*huma.Header{"X-Request-Id": {Ref: headersPrefix + requestIDHeader}}
 	for _, err := range errs {

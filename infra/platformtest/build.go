@@ -74,7 +74,7 @@ func Binaries(t testing.TB) string {
 }
 
 // linkFiles creates hard links to the files of one folder in another folder. go build replaces files instead of
-// overwriting them, so the links keep the linked contents.
+// overwriting them, so a link still refers to the contents for which it was created.
 func linkFiles(from, to string) error {
 	entries, err := os.ReadDir(from)
 	if err != nil {

@@ -23,7 +23,7 @@ type Platform struct {
 	URL     string    // http://localhost:port
 	HTTPS   string    // https://localhost:port, with a self-signed certificate
 	AWS     string    // the endpoint of the AWS services
-	Table   []string  // the lines on stdout before the ready line: the table of its addresses
+	Table   []string  // the lines on stdout before the ready line: the table of the platform's addresses
 	Log     *Log      // stderr: the logs of the platform and of the functions
 	Command *exec.Cmd // the process
 
@@ -120,8 +120,8 @@ func (p *Platform) Kill() {
 	<-p.exited
 }
 
-// Interrupt sends SIGINT, waits until the process has ended, and returns how long that took. It fails the test if that
-// takes longer than the duration within.
+// Interrupt sends SIGINT, waits until the process has ended, and returns how long that took. It fails the test if the
+// process has not ended after the duration within.
 func (p *Platform) Interrupt(within time.Duration) time.Duration {
 	p.t.Helper()
 	begin := time.Now() //nolint:forbidigo // the other process uses the real clock

@@ -20,7 +20,8 @@ func (o Object) String() string {
 	return string(data)
 }
 
-// SignUp creates the user name with the e-mail address name@example.com, logs in, and returns the ID of the user.
+// SignUp creates a user with the username name and the e-mail address name@example.com, logs in, and returns the user's
+// ID.
 func (c *Client) SignUp(name string) (userID string) {
 	c.T.Helper()
 	body := Object{"email": name + "@example.com", "username": name, "password": Password}
@@ -57,7 +58,8 @@ func (c *Client) Save(projectID, path, content string, headers ...string) Respon
 // HookSecret is the secret of the webhooks that Client.Subscribe creates.
 const HookSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" //nolint:gosec // only for tests
 
-// Subscribe creates a webhook and returns its ID. It subscribes to all events, unless fields contains other ones.
+// Subscribe creates a webhook and returns its ID. The webhook subscribes to all events, unless fields contains other
+// events.
 func (c *Client) Subscribe(url string, fields Object) string {
 	c.T.Helper()
 	body := Object{"url": url, "events": []string{"*"}, "secret": HookSecret}

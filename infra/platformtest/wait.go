@@ -38,15 +38,15 @@ func (l *Log) Tail(n int) string {
 	return s
 }
 
-// Eventually waits up to 20 s until condition returns true. The parameter what describes the condition in the error of
-// the test.
-func Eventually(t testing.TB, what string, condition func() bool) {
+// Eventually waits up to 20 s until condition returns true. The error message of the test contains description, which is
+// a text about the condition.
+func Eventually(t testing.TB, description string, condition func() bool) {
 	t.Helper()
-	EventuallyWithin(t, 20*time.Second, what, condition)
+	EventuallyWithin(t, 20*time.Second, description, condition)
 }
 
 // EventuallyWithin does the same as Eventually with another limit.
-func EventuallyWithin(t testing.TB, limit time.Duration, what string, condition func() bool) {
+func EventuallyWithin(t testing.TB, limit time.Duration, description string, condition func() bool) {
 	t.Helper()
 	deadline := time.After(limit)
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -54,7 +54,7 @@ func EventuallyWithin(t testing.TB, limit time.Duration, what string, condition 
 	for !condition() {
 		select {
 		case <-deadline:
-			t.Fatalf("the condition was not met within %v: %s", limit, what)
+			t.Fatalf("the condition was not met within %v: %s", limit, description)
 		case <-tick.C:
 		}
 	}

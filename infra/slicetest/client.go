@@ -22,7 +22,7 @@ type Client struct {
 	// SessionCalls is added to Response.Calls. Tests that authenticate with the type Users, which makes no DynamoDB
 	// calls, set it to the number of calls that the real authentication makes.
 	SessionCalls int64
-	// HTTP sends requests to other servers with the same cookies.
+	// HTTP sends the requests. Tests also use it to send requests to other servers with the same cookies.
 	HTTP *http.Client
 
 	t    testing.TB
@@ -166,7 +166,7 @@ func (r Response) List(field string) []map[string]any {
 	return all
 }
 
-// Values returns the value of field in each object of the list field list.
+// Values returns the value of field in each object of List(list).
 func (r Response) Values(list, field string) []any {
 	all := []any{}
 	for _, object := range r.List(list) {

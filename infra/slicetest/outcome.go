@@ -7,7 +7,7 @@ import (
 	"devplatform/shared/fault"
 )
 
-// CodeOf returns the code of an error as clients receive it: "" for nil, and the error's text if it has no code.
+// CodeOf returns the error code that clients receive. It returns "" for nil, and the text of an error without a code.
 func CodeOf(err error) fault.Code {
 	if err == nil {
 		return ""

@@ -76,7 +76,7 @@ func (c *Users) Authenticate(_ context.Context, token string) (httpapi.Caller, *
 	return caller, nil, nil
 }
 
-// FindByUsername finds a user and ignores the case of the username. canonical is the username as the user wrote it.
+// FindByUsername finds a user and ignores the case of the username. canonical is the username as it was added.
 func (c *Users) FindByUsername(_ context.Context, username string) (userID, canonical string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

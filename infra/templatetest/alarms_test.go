@@ -27,7 +27,8 @@ func read(t *testing.T, path string) string {
 var runbookRow = regexp.MustCompile("(?m)^\\| (`[A-Za-z]+`[^|]*) \\|")
 
 // TestAlarmsAreComplete checks that every alarm sends notifications, treats missing data explicitly, and is described
-// in the runbook. The runbook marks the alarms that roll back a deployment with ↺, and describes no other alarms.
+// in the runbook. In the runbook, exactly those alarms that roll back a deployment must have the mark ↺. The runbook
+// must not describe alarms that do not exist.
 func TestAlarmsAreComplete(t *testing.T) {
 	t.Parallel()
 	tpl := Source(t)

@@ -34,7 +34,7 @@ func dimensions(alarm Resource) map[string]string {
 	return values
 }
 
-// alarmsOn returns the logical IDs of the alarms on a metric with this value of the dimension.
+// alarmsOn returns the logical IDs of the alarms on a metric whose dimension has this value.
 func alarmsOn(tpl *Template, metric, dimension, value string) (ids []string) {
 	for id, r := range tpl.Resources {
 		if r.Type == "AWS::CloudWatch::Alarm" && r.Properties["MetricName"] == metric && dimensions(r)[dimension] == value {

@@ -72,8 +72,8 @@ This page is generated: ` + "`go test ./infra/templatetest -run Parameters -upda
 
 var override = regexp.MustCompile(`"([A-Za-z]+)=([^"]*)"`)
 
-// overrides returns the parameter overrides of an environment in samconfig.toml. commented also includes those that are
-// commented out.
+// overrides returns the parameter overrides of an environment in samconfig.toml. If commented is true, it also returns
+// those that are commented out.
 func overrides(t *testing.T, environment string, commented bool) map[string]string {
 	t.Helper()
 	_, section, found := strings.Cut(read(t, "samconfig.toml"), "["+environment+".deploy.parameters]\n")

@@ -46,7 +46,7 @@ var serviceRoles = map[string]struct {
 }
 
 // TestRolesHaveLeastPrivilege checks that every role belongs to a function or is listed in serviceRoles, that only its
-// service can assume it, and that its permissions have no wildcards except those listed above.
+// service can assume it, and that its permissions have no wildcards except those in wildcards.
 func TestRolesHaveLeastPrivilege(t *testing.T) {
 	t.Parallel()
 	tpl := Transformed(t)

@@ -103,7 +103,7 @@ func TestAccessLogIsOptIn(t *testing.T) {
 			t.Errorf("samconfig.toml, %s: sets AccessLog=%s, want the default", environment, value)
 		}
 	}
-	// A new AWS account accepts the role only after its first gateway was created.
+	// A new AWS account accepts the role only after the account's first gateway was created.
 	if dependency := tpl.Resources["GatewayAccount"].DependsOn; dependency != "Api" {
 		t.Errorf("GatewayAccount depends on %v, want Api", dependency)
 	}
@@ -130,7 +130,8 @@ var nameProperties = map[string]string{
 	"AWS::SecretsManager::Secret":      "Name",
 }
 
-// unnamedTypes lists the types whose resources have no name, or a name that is unique only within another resource.
+// unnamedTypes lists the types whose resources have no name, or a name that must be unique only within another
+// resource.
 var unnamedTypes = []string{
 	"AWS::ApiGateway::Account", "AWS::ApiGateway::BasePathMapping", "AWS::ApiGateway::Deployment",
 	"AWS::ApiGateway::Stage", "AWS::KMS::Key", "AWS::Lambda::Alias", "AWS::Lambda::EventInvokeConfig",

@@ -22,7 +22,7 @@ import (
 	"devplatform/shared/lambdafn/apigateway"
 )
 
-// functionVariable is the environment variable with which this test binary runs as a Lambda function.
+// functionVariable is the environment variable that makes this test binary run as a Lambda function.
 const functionVariable = "UISTREAM_TEST_FUNCTION"
 
 func TestMain(m *testing.M) {
@@ -145,7 +145,7 @@ var streams = map[string]func(response) error{
 		counter.wait(6)
 		return errors.Join(err, w.Text("b"), w.Finish(uistream.Stop))
 	},
-	// paused waits after its first frames until the server at its argument responds.
+	// paused waits after its first frames until the server at the URL in the argument responds.
 	"paused": func(r response) error {
 		if err := errors.Join(r.Start("msg_1"), r.Text("a")); err != nil {
 			return err

@@ -1,6 +1,7 @@
-// Package uistream reads the assistant's streams with the client of the AI SDK from npm, as a web page does. It is for
-// tests: of the writer in package devplatform/shared/assistant/uistream, and of the whole platform. It knows only the
-// public endpoint POST /api/ai/chat/stream, and does not depend on the code that serves it.
+// Package uistream reads the assistant's streams with the client of the AI SDK from npm, as a web page does. It is used
+// by the tests of the package that writes the streams (devplatform/shared/assistant/uistream), and by the tests of the
+// whole platform. It knows only the public endpoint POST /api/ai/chat/stream, and does not depend on the code that
+// serves this endpoint.
 package uistream
 
 import (
@@ -65,8 +66,8 @@ type Part struct {
 	Data       json.RawMessage `json:"data"`
 }
 
-// Read sends a message to the API at the URL base and reads the response to its end. cookie is the value of the Cookie
-// header. If the client can't be installed, Read skips the test, or fails it in CI.
+// Read sends a message to the API and reads the response to its end. base is the URL of the server, and cookie is the
+// value of the Cookie header. If the client can't be installed, Read skips the test, or fails it in CI.
 func Read(t testing.TB, base, cookie string, body Request) Message {
 	t.Helper()
 	files, err := fs.Sub(client, "client")

@@ -24,7 +24,7 @@ import (
 	sdk "devplatform/infra/uistream"
 )
 
-// serveHTTP starts an HTTP server with the handler, and returns its URL.
+// serveHTTP starts an HTTP server with the handler of newRouter, and returns the server's URL.
 func serveHTTP(t *testing.T) string {
 	t.Helper()
 	server := httptest.NewServer(newRouter())
@@ -32,7 +32,8 @@ func serveHTTP(t *testing.T) string {
 	return server.URL
 }
 
-// serveLambda runs the handler as a function of the local Lambda, and returns the URL of the local API Gateway.
+// serveLambda runs the handler of newRouter as a function of the local Lambda, and returns the URL of the local API
+// Gateway.
 func serveLambda(t *testing.T) string {
 	t.Helper()
 	binary, err := os.Executable()
@@ -71,7 +72,7 @@ func serveLambda(t *testing.T) string {
 	return server.URL
 }
 
-// servers start a server with the handler and return its URL.
+// servers contains the functions that start a server with the handler of newRouter and return the server's URL.
 var servers = map[string]func(*testing.T) string{"HTTP": serveHTTP, "Lambda": serveLambda}
 
 // The AI SDK's client receives the same message from an HTTP server and through the local platform.
@@ -102,7 +103,7 @@ func TestClientReadsStreams(t *testing.T) {
 	}
 }
 
-// jsonValues compares JSON by its values, without regard to white space.
+// jsonValues compares JSON texts by their values, and ignores white space.
 var jsonValues = cmp.Transformer("JSON", func(raw json.RawMessage) any {
 	var value any
 	if raw == nil || json.Unmarshal(raw, &value) != nil {

@@ -46,7 +46,7 @@ type Client struct {
 // address.
 func (c Client) network() string { return httpapi.RateKey(c.IP) }
 
-// Deps are the dependencies of a Service. Fields whose comment says so are optional.
+// Deps are the dependencies of a Service. Only the fields marked as optional may be nil.
 type Deps struct {
 	DB       *db.Client
 	Tables   config.Tables

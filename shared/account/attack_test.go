@@ -352,7 +352,8 @@ func TestMalformedJSON(t *testing.T) {
 	login(`{`+fields+`}`, slicetest.Header("Content-Type", "Application/JSON; charset=utf-8")).Want(t, http.StatusOK)
 }
 
-// "#" separates the parts of a DynamoDB key. No value from a client can address an item of another kind or user.
+// "#" separates the parts of a DynamoDB key. No value from a client can produce the key of an item of another
+// kind or user.
 func TestKeyInjection(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -371,7 +372,7 @@ func TestKeyInjection(t *testing.T) {
 		client.signupWith("free@example.com", username, goodPassword).
 			Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	}
-	// An e-mail address may contain "#". It addresses only its own item.
+	// An e-mail address may contain "#". Its key still differs from the keys of all other items.
 	client.signupWith("a#b@example.com", "hash", goodPassword).Want(t, http.StatusCreated)
 	client.signupWith("EMAIL#ada@example.com", "hash2", goodPassword).Want(t, http.StatusCreated)
 	client.signupWith("a@example.com", "nohash", goodPassword).Want(t, http.StatusCreated)

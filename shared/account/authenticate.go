@@ -18,7 +18,8 @@ var (
 	errNoUser       = fault.New(fault.CodeUserNotFound, "The user does not exist. Check the username.")
 )
 
-// Sessions authenticates requests, with one read for each, and finds users by name. Every function uses it.
+// Sessions authenticates requests, with one read for each, and finds users by name. Every Lambda function that serves
+// the API uses it.
 type Sessions struct {
 	store  store
 	tokens tokens
@@ -28,7 +29,8 @@ type Sessions struct {
 
 var _ httpapi.Authenticator = (*Sessions)(nil)
 
-// NewSessions returns a Sessions, and does no I/O. A function that does not serve accounts needs no Service.
+// NewSessions returns a Sessions. It does no I/O. A Lambda function that does not serve accounts needs only a Sessions,
+// and no Service.
 func NewSessions(
 	client *db.Client, tables config.Tables, keys *config.Keys, now clock.Clock, logger *slog.Logger,
 ) *Sessions {
@@ -61,8 +63,8 @@ func (s *Sessions) Authenticate(ctx context.Context, token string) (httpapi.Call
 	return caller, s.renew(ctx, session, now), nil
 }
 
-// renew extends a session that is due for a renewal. If that fails, the request continues with the session as it is,
-// and the next request tries again.
+// renew extends a session that is due for a renewal. If that fails, the request continues with the unchanged
+// session, and the next request tries again.
 func (s *Sessions) renew(ctx context.Context, session Session, now time.Time) *httpapi.Renewal {
 	renewed, due := session.renewed(now)
 	if !due {
@@ -84,7 +86,9 @@ func (s *Sessions) renew(ctx context.Context, session Session, now time.Time) *h
 // FindByUsername returns the ID of a user and the username as entered at sign-up. It ignores case. Error:
 // USER_NOT_FOUND.
 func (s *Sessions) FindByUsername(ctx context.Context, username string) (userID, canonical string, _ error) {
-	if CheckUsername(username) != "" { // keys are in lower case, and the Kelvin sign becomes k in lower case
+	// The store looks up names in lower case. Without this check, a name with the Kelvin sign (U+212A) would find the
+	// user whose name has a k in that place.
+	if CheckUsername(username) != "" {
 		return "", "", errNoUser
 	}
 	user, err := s.store.userByName(ctx, username)

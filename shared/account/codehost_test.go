@@ -250,7 +250,7 @@ func TestAccountTakeoverBySigningUpFirst(t *testing.T) {
 			t.Errorf("the identity %s was linked to the account of the attacker", key.PK)
 		}
 	}
-	// A sign-up with the address of an account that a sign-in with the code host created is rejected.
+	// A sign-in with the code host creates an account. A sign-up with the address of this account is rejected.
 	victim.signIn(host, octocat(2, verified("other@example.com"))).Want(t, http.StatusFound)
 	attacker.signupWith("other@example.com", "attacker2", goodPassword).
 		Want(t, http.StatusConflict, fault.CodeUserExists)
@@ -436,8 +436,8 @@ func TestLinkNeedsTheSameUserInTheSameBrowser(t *testing.T) {
 	}
 }
 
-// An unverified account stays unverified when an identity is linked to it. Another identity with its address therefore
-// gets no access.
+// An unverified account stays unverified when an identity is linked to it. Another identity with the address of
+// the account therefore gets no access.
 func TestLinkDoesNotVerifyTheAddress(t *testing.T) {
 	t.Parallel()
 	host := newFakeCodeHost(t)

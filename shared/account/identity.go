@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// maxLoginNameBytes bounds the username at the code host that is stored with an identity. No code reads it.
+	// maxLoginNameBytes bounds the username at the code host, which is stored with an identity but never read.
 	maxLoginNameBytes = 128
 	// maxUsableEmails bounds the number of e-mail addresses that are looked up.
 	maxUsableEmails = 20

@@ -26,7 +26,7 @@ type Limits struct {
 	LoginIP int `env:"LIMIT_LOGIN_IP" envDefault:"300"`
 	// SignupIP limits sign-ups per client network in an hour.
 	SignupIP int `env:"LIMIT_SIGNUP_IP" envDefault:"100"`
-	// OAuthIP limits sign-ins with the code host that a client network starts in 15 minutes.
+	// OAuthIP limits attempts to start a sign-in with the code host, per client network in 15 minutes.
 	OAuthIP int `env:"LIMIT_OAUTH_IP" envDefault:"60"`
 }
 

@@ -54,7 +54,7 @@ func (f *fixture) storedAttempts(c limit.Counter) int {
 	return attempts
 }
 
-// loginAttempts are the stored attempts of the counters of a login.
+// loginAttempts contains the number of attempts that each counter of a login has stored.
 type loginAttempts struct {
 	pair    int // with the e-mail address, from the network
 	network int // with any e-mail address, from the network
@@ -136,7 +136,7 @@ func TestLimitIsExactUnderConcurrency(t *testing.T) {
 	if diff := cmp.Diff(want, slicetest.CountStatuses(responses)); diff != "" {
 		t.Errorf("number of responses by status (-want +got):\n%s", diff)
 	}
-	// Attempts that the rule of the pair rejected are not counted by the other rules.
+	// Attempts that the rule login-pair rejected are not counted by the other rules.
 	f.checkLoginAttempts("ada@example.com", loginAttempts{pair: 10, network: 10, email: 10})
 }
 

@@ -18,8 +18,8 @@ var (
 
 // ChangePassword replaces the caller's password and ends all other sessions. next must be valid (see CheckPassword).
 // The attempt counts as a login attempt, so that a stolen session does not allow more guesses of the password than the
-// login does. It returns the status of the limits. Errors: AUTH_RATE_LIMITED; AUTH_INVALID_CREDENTIALS if current is
-// wrong or the account has no password; CONFLICT.
+// login does. ChangePassword returns the status of the limits. Errors: AUTH_RATE_LIMITED; AUTH_INVALID_CREDENTIALS if
+// current is wrong or the account has no password; CONFLICT.
 //
 // The transaction increments the generation of the user and of the caller's session. The other sessions keep the old
 // generation and are therefore no longer accepted. DynamoDB's TTL deletes their items later.

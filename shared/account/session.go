@@ -28,8 +28,8 @@ const maxUserAgentBytes = 256
 type Session struct {
 	ID     string
 	UserID string
-	// Generation is the user's generation at sign-in. A password change starts a new generation, which ends all
-	// sessions of the old one with a single write.
+	// Generation equals User.Generation while the session is valid. A password change increments the generation of the
+	// user and of the current session, which ends all other sessions.
 	Generation int
 	CreatedAt  time.Time
 	LastSeenAt time.Time // accurate to a day: it changes when the session is renewed
@@ -57,12 +57,12 @@ func sessionExpiry(created, seen time.Time) time.Time {
 	return idle.UTC().Truncate(time.Second)
 }
 
-// isActive reports whether the session has not expired, and the user has not changed the password since it started.
+// isActive reports whether the session has not expired, and belongs to the current generation of the user.
 func (s Session) isActive(user User, now time.Time) bool {
 	return now.Before(s.ExpiresAt) && s.Generation == user.Generation
 }
 
-// renewed returns the session as it is after a renewal at now. It returns false if no renewal is due.
+// renewed returns the session with the new times of a renewal at now. It returns false if no renewal is due.
 func (s Session) renewed(now time.Time) (Session, bool) {
 	if now.Sub(s.LastSeenAt) < sessionRenewalEvery {
 		return s, false

@@ -34,7 +34,8 @@ func TestLostResponses(t *testing.T) {
 	wire := dynamotest.NewWire(t, aws.ToString(f.sdk.Options().BaseEndpoint), nil)
 	f.useDynamoDB(wire.Client())
 	client := f.newClient()
-	// checkStatus loses the response to the next request of a DynamoDB operation, and checks the status of send.
+	// checkStatus causes the loss of the response to the next request of a DynamoDB operation. It checks the status of
+	// the response that send returns.
 	checkStatus := func(name string, want int, operation string, send func() slicetest.Response) {
 		t.Helper()
 		wire.Break(operation, dynamotest.LostReply)
@@ -78,7 +79,7 @@ func TestLostResponses(t *testing.T) {
 	checkStatus("renewal", http.StatusOK, "UpdateItem", client.me)
 }
 
-// While DynamoDB is unavailable, the response is 503 with Retry-After, without internal details.
+// While DynamoDB is unavailable, the response has status 503 and Retry-After, and contains no internal details.
 func TestStorageUnavailable(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

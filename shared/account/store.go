@@ -77,7 +77,7 @@ type knownIPRecord struct {
 	ExpiresAt int64 `dynamodbav:"expiresAt"`
 }
 
-// stateRecord is a sign-in with the code host that is in progress.
+// stateRecord is an unfinished sign-in with the code host.
 type stateRecord struct {
 	Verifier  string `dynamodbav:"verifier"`
 	Browser   string `dynamodbav:"browser"` // SHA-256 of the binding cookie, in hex

@@ -18,7 +18,7 @@ import (
 type loginState struct {
 	email      string
 	credential Credential // zero if there is no such account
-	knownUntil time.Time  // the account knows the client's network until then; zero if it does not know it
+	knownUntil time.Time  // the client's network is known to the account until then; zero if it is not known
 }
 
 // user returns the fields of the user that a session needs.

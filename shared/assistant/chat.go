@@ -47,12 +47,13 @@ func (s *Service) Chat(ctx context.Context, caller httpapi.Caller, q Question, s
 	return t.reply(), nil
 }
 
-// errMessageNotFound is the error for an ID that is not the ID of a recent answer of the caller.
+// errMessageNotFound is the error for an ID that does not belong to a recent answer to a question of the caller.
 var errMessageNotFound = fault.New(fault.CodeMessageNotFound,
 	"The answer does not exist, is for another user's question, or ended more than 24 hours ago. "+
 		"Use the messageId of the stream's start event.")
 
-// Cancel requests the cancellation of an answer of the caller. An answer that has already ended is not changed.
+// Cancel requests the cancellation of an answer to a question of the caller. An answer that has already ended is not
+// changed.
 // Errors: MESSAGE_NOT_FOUND; the error classes of db.
 func (s *Service) Cancel(ctx context.Context, caller httpapi.Caller, messageID string) error {
 	err := s.quota.Cancel(ctx, caller.UserID, messageID)

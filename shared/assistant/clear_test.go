@@ -148,7 +148,7 @@ func TestListDuringClear(t *testing.T) {
 	f.storeTurn(ada, projectID, "question", "answer")
 	direct := f.service // is not affected by the wire
 	wire := f.startWire()
-	wire.Before("GetItem", func() { // after the messages, and before the ID of the last cleared message, are read
+	wire.Before("GetItem", func() { // the messages were already read, but not yet the ID of the last cleared message
 		if err := ada.clear(t.Context(), direct, projectID); err != nil {
 			t.Error(err)
 		}

@@ -90,7 +90,7 @@ func (s *Service) Messages(
 			return nil
 		})
 		if err := reads.Wait(); err != nil {
-			return nil, err //nolint:wrapcheck // an error of package file, which has priority over readErr
+			return nil, err //nolint:wrapcheck // an error of package file; it has priority over readErr
 		}
 		items := make([]MessageItem, len(messages))
 		for i, m := range messages {
@@ -106,9 +106,9 @@ func (s *Service) Messages(
 // remaining messages.
 const deleteTime = 10 * time.Second
 
-// Clear deletes the messages of a project's conversation. It hides all messages with one write, and then deletes them
-// for at most deleteTime. Answers in progress are not stored. If a turn begins at the same time, its message ID decides
-// whether it is cleared. The order of IDs depends on the clocks of the functions.
+// Clear deletes the messages of a project's conversation. It hides all messages with one write, and then spends at
+// most deleteTime on deleting them. Answers that are in progress are not stored when they end. If a turn begins at the
+// same time, its message ID decides whether it is cleared. The order of IDs depends on the clocks of the functions.
 // Errors: PROJECT_NOT_FOUND, ACCESS_DENIED; the error classes of db.
 func (s *Service) Clear(ctx context.Context, caller httpapi.Caller, projectID string) error {
 	if _, err := s.files.Open(ctx, caller, projectID, workspace.Write); err != nil {

@@ -58,7 +58,7 @@ func settlement(r quota.Reservation, input, output int) quota.Settlement {
 	return quota.Settlement{Reservation: r, Used: model.Usage{Input: input, Output: output}}
 }
 
-// usage returns the usage of a user, or of all users if userID is "", in a month.
+// usage returns the usage of a user in a month. If userID is "", it returns the usage of all users.
 func (f *fixture) usage(userID, month string) quota.Usage {
 	f.t.Helper()
 	key := db.GlobalUsageKey(month)

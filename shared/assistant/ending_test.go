@@ -38,7 +38,7 @@ func TestCutOffAnswerIsNotApplied(t *testing.T) {
 	}
 }
 
-// cancelAll cancels all answers in progress. It assumes that they are the user's.
+// cancelAll cancels all answers in progress. It assumes that all of them belong to u.
 func (u *user) cancelAll() {
 	u.f.t.Helper()
 	for key := range u.f.items(u.f.tables.conversations) {

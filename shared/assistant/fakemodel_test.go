@@ -9,7 +9,7 @@ import (
 )
 
 // fakeModel is a model.Provider that returns the responses that a test enqueues. Each task has its own queue, because a
-// summary is generated at the same time as an answer. If the queue is empty, the response is "Hello.".
+// summary is generated at the same time as an answer. If the queue of a task is empty, the response is "Hello.".
 type fakeModel struct {
 	mu       sync.Mutex
 	queues   map[model.Task][]fakeResponse

@@ -18,8 +18,8 @@ const maxListed = 999
 // file, projectFiles reads it.
 type projectFiles struct {
 	view *file.View
-	// known maps paths to the records that were read. If complete is true, known contains all files of
-	// the project.
+	// known maps paths to the records that were read. If complete is true, known contains all files of the
+	// project.
 	known    map[string]file.File
 	complete bool
 	// lookedUp contains the paths that were looked up. If such a path is not in known, the file does not exist.

@@ -115,8 +115,8 @@ func (t *turn) filesToShow(ctx context.Context) ([]string, error) {
 	return shown, nil
 }
 
-// manifests returns the paths of the manifests (package.json and go.mod) in the nearest folder above the current file
-// that has a manifest.
+// manifests returns the paths of the manifests (package.json and go.mod) in the nearest folder that has a manifest. It
+// searches the folders that contain the current file, the innermost first.
 func manifests(known map[string]file.File, current string) []string {
 	folders := append([]string{""}, path.Ancestors(current)...)
 	for _, folder := range slices.Backward(folders) {

@@ -49,7 +49,7 @@ func TestPromptFacts(t *testing.T) {
 	}
 }
 
-// The prompt contains the manifests in the nearest folder above the current file that has one.
+// The prompt contains the manifests in the nearest folder with a manifest, starting at the folder of the current file.
 func TestPromptManifests(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -111,7 +111,7 @@ func (s *Service) handleChatStream(
 	return err
 }
 
-// finishReason converts the reason why a model stopped to the stream's reason. StopTools becomes Stop, because the
+// finishReason converts the model's stop reason to the stream's finish reason. StopTools becomes Stop, because the
 // client does not have to send the results of tool calls.
 func finishReason(stop model.Stop) uistream.Reason {
 	switch stop {

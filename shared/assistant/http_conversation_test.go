@@ -206,8 +206,9 @@ func TestConversationAccess(t *testing.T) {
 		Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 }
 
-// checkConversationAccess makes every call as the user u to a conversation with one turn of the creator. If the project
-// is not visible to u, the response must be notFound, which is the response for a project that does not exist.
+// checkConversationAccess makes every call to a conversation as the user u. The conversation has one turn of the
+// creator. If the project is not visible to u, the response must be notFound, which is the response for a project that
+// does not exist.
 func checkConversationAccess(
 	t *testing.T, creator, u *user, role workspace.Role, projectID string, isVisible bool, notFound string,
 ) {
@@ -281,7 +282,7 @@ func TestUsageResponse(t *testing.T) {
 	check(ada, UsageItem{Month: "2031-12", Remaining: 5000}, "2032-01-01T00:00:00.000Z")
 }
 
-// checkCancelled checks whether the answer of a reservation is cancelled.
+// checkCancelled checks whether the answer of a reservation was cancelled.
 func (f *fixture) checkCancelled(r quota.Reservation, want bool) {
 	f.t.Helper()
 	got, err := f.service.quota.IsCancelled(f.t.Context(), r)

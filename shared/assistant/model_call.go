@@ -85,9 +85,9 @@ func (s *Service) callModel(
 	return outcome, err
 }
 
-// plausibleUsage limits the usage that a provider reports to possible values. A token has at least one byte. The output
-// can include tokens that the provider does not send, such as thinking, but at most MaxOutput of them. received is the
-// number of bytes that were received.
+// plausibleUsage limits u, the usage that a provider reported, to possible values. A token has at least one byte. The
+// output can include tokens that the provider does not send, such as thinking, but at most MaxOutput of them. received
+// is the number of bytes that were received.
 func plausibleUsage(u model.Usage, r model.Request, received int) model.Usage {
 	const bytesPerToken, framing = 4, 4096
 	u.Input = min(max(u.Input, 0), bytesPerToken*prompt.Tokens(r)+framing)

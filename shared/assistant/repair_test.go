@@ -9,7 +9,8 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// Calls of a repair are matched with failed calls by path and tool, not by call ID.
+// Calls of a repair are matched with failed calls by path, or by tool if the input of the failed call was not valid.
+// Call IDs are not compared.
 func TestRepairs(t *testing.T) {
 	t.Parallel()
 	twoEdits := newResponse("Changing the file.").

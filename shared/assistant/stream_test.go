@@ -56,7 +56,7 @@ func (u *user) openStream(projectID, message string, apply bool) *stream {
 // frame is an event of a stream.
 type frame map[string]any
 
-// data returns the field data of a frame.
+// data returns the field "data" of a frame.
 func (f frame) data() map[string]any {
 	data, _ := f["data"].(map[string]any)
 	return data
@@ -226,7 +226,7 @@ func TestStreamErrors(t *testing.T) {
 	}
 	ada.checkNoFiles(projectID)
 
-	// An error before the model's first output is an ordinary error response.
+	// If an error occurs before the model's first output, the response is an ordinary error response.
 	f.model.enqueue(model.TaskChat, newResponse().withError(unavailable))
 	ada.Do(http.MethodPost, streamURL, object{"projectId": projectID, "message": "Hello?"}).
 		Want(t, http.StatusServiceUnavailable, fault.CodeAIUnavailable)

@@ -77,7 +77,7 @@ func (t *turn) startSummary(ctx context.Context) {
 	}()
 }
 
-// summarize generates a summary. If it returns an error, only the field used of the summary is set.
+// summarize generates a summary. If it returns an error, only the field "used" of the summary is set.
 func (t *turn) summarize(ctx context.Context) (summary, error) {
 	request, upTo := summaryRequest(t.memory)
 	var text strings.Builder

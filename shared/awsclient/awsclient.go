@@ -19,11 +19,11 @@ import (
 	"devplatform/shared/config"
 )
 
-// MaxAttempts is the number of attempts of a call, including the first one.
+// MaxAttempts is the maximum number of attempts of a call, including the first one.
 const MaxAttempts = 4
 
-// Timeouts of one attempt. A function runs for at most 20 s, and clients wait for less time than that, so a call should
-// fail early.
+// Timeouts of one attempt. A call should fail early, because the functions of the API time out after 20 s, and the users
+// of the API may stop waiting before that.
 const (
 	attemptTimeout  = 4 * time.Second
 	dialTimeout     = time.Second
@@ -59,7 +59,7 @@ func HTTP() *http.Client {
 }
 
 // SlowHTTP returns a new HTTP client for a service whose responses take minutes. The time to connect is limited as
-// usual. Only the call's context limits the response.
+// usual. The time for the response is limited only by the context of the call.
 func SlowHTTP() *http.Client { return newClient(newTransport(), 0) }
 
 func newClient(transport *http.Transport, timeout time.Duration) *http.Client {
@@ -73,7 +73,7 @@ func newClient(transport *http.Transport, timeout time.Duration) *http.Client {
 // plainBodies hides every method of a request's body except Read and Close. Without it, connections break: smithy-go
 // closes the body when it receives the response's header, while net/http may still be reading the body to find its end.
 // Read on a closed body returns io.EOF. But WriteTo, which net/http prefers, returns an error. Then net/http treats the
-// request as failed and closes the connection while the client still reads the response. This only happens if the
+// request as failed and closes the connection while the SDK still reads the response. This only happens if the
 // service responds very fast: on loopback, 3 of 1,000 streams broke.
 type plainBodies struct{ *http.Transport }
 
@@ -97,7 +97,7 @@ func newTransport() *http.Transport {
 		MaxIdleConns:        maxConnections,
 		MaxIdleConnsPerHost: maxConnections,
 		IdleConnTimeout:     idleTimeout,
-		DisableCompression:  true, // DynamoDB's checksum is that of the bytes as sent
+		DisableCompression:  true, // DynamoDB computes its checksum of the bytes that it sends
 	}
 }
 

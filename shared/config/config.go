@@ -1,6 +1,6 @@
 // Package config is the typed configuration of the functions: the environment, the two secrets, and the keys that are
-// derived from them. Each function composes the small structs that it needs into its settings, and loads them with
-// Load. Defaults of a domain, such as limits and lifetimes, belong to the package of that domain.
+// derived from the key ring. Each function composes the small structs that it needs into its settings, and loads them
+// with Load. Defaults of a domain, such as limits and lifetimes, belong to the package of that domain.
 package config
 
 import (
@@ -12,7 +12,7 @@ import (
 )
 
 // AWS contains the variables that Lambda sets for every function, and the endpoints that the local platform sets. The
-// SDK's own loader would read the same variables, but adds 4 ms to every cold start.
+// SDK's own loader would read the same variables, but would add 4 ms to every cold start.
 type AWS struct {
 	Region          string `env:"AWS_REGION" envDefault:"us-east-1"`
 	AccessKeyID     string `env:"AWS_ACCESS_KEY_ID"`
@@ -87,7 +87,8 @@ type Edge struct {
 // wildcard.
 type Origin string
 
-// defaultPort maps schemes to their default ports. Browsers omit these, so an origin with one would never match.
+// defaultPort maps schemes to their default ports. Browsers omit them, so an origin with a default port would never
+// match.
 var defaultPort = map[string]string{"http": "80", "https": "443"}
 
 // UnmarshalText implements encoding.TextUnmarshaler. It accepts http and https origins in the form in which browsers

@@ -43,7 +43,7 @@ func FuzzRing(f *testing.F) {
 			return
 		}
 		if len(r.secrets[r.current]) < minKeyLength {
-			t.Fatalf("the ring %q was accepted with the current key %q", text, r.secrets[r.current])
+			t.Fatalf("the ring %q was accepted with the weak current key %q", text, r.secrets[r.current])
 		}
 		fields := map[string]string{currentName: r.current}
 		for kid, secret := range r.secrets {

@@ -23,7 +23,7 @@ const (
 	minKeyLength  = 32          // characters of a key in the ring
 	minDistinct   = 8           // different characters of a key in the ring
 	maxKidLength  = 64          // characters of a key's ID
-	refetchWindow = time.Minute // the minimum time between two fetches because of an unknown ID
+	refetchWindow = time.Minute // the minimum time between two fetches that unknown IDs cause
 )
 
 // Keys is the key ring: a secret such as {"current":"k1","k1":"<random>"}. New signatures and encryptions use the

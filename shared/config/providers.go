@@ -10,11 +10,12 @@ import (
 	"devplatform/shared/clock"
 )
 
-// providersAge is the time after which the providers' secret is fetched again.
+// providersAge is the age at which the providers' secret is fetched again when it is needed.
 const providersAge = 5 * time.Minute
 
 // Providers is the secret with the credentials that external providers issued. The operator writes it. It is fetched
-// when it is first needed, and again every five minutes.
+// when it is first needed. Later, it is fetched again if it is needed and the last fetch began at least five minutes
+// ago.
 type Providers struct{ cache *cache[providers] }
 
 type providers struct {

@@ -15,7 +15,7 @@ import (
 )
 
 // maxBatchGet and maxBatchWrite are DynamoDB's limits for the number of items in a batch. parallelGets and
-// parallelWrites are the maximum number of batches of one call of BatchGet or DeleteAll that are in flight.
+// parallelWrites are the maximum numbers of batches in flight for one call of BatchGet or DeleteAll.
 const (
 	maxBatchGet    = 100
 	parallelGets   = 4

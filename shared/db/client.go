@@ -26,7 +26,7 @@ const (
 	AttrExpiresAt = "expiresAt" // seconds since 1970, DynamoDB's TTL
 )
 
-// Item is a stored item by attribute name.
+// Item maps the attribute names of a stored item to their values.
 type Item = map[string]types.AttributeValue
 
 // Client reads and writes items. It is safe for concurrent use. A function makes one when it starts.
@@ -81,7 +81,8 @@ func CountCalls(ctx context.Context) context.Context {
 	return context.WithValue(ctx, callsKey{}, new(atomic.Int64))
 }
 
-// Calls returns the number of calls made so far with a context of CountCalls, and 0 for any other context.
+// Calls returns the number of calls made so far with a context that CountCalls returned. It returns 0 for any other
+// context.
 func Calls(ctx context.Context) int {
 	if n, ok := ctx.Value(callsKey{}).(*atomic.Int64); ok {
 		return int(n.Load())

@@ -47,7 +47,8 @@ func DecodeAll[T any](items []Item) ([]T, error) {
 	return records, nil
 }
 
-// ExpiresAt returns the value of AttrExpiresAt of an item that expires at a time in unix seconds.
+// ExpiresAt returns the value of the attribute AttrExpiresAt. unix is the time when the item expires, in seconds since
+// 1970.
 func ExpiresAt(unix int64) types.AttributeValue {
 	return &types.AttributeValueMemberN{Value: strconv.FormatInt(unix, 10)}
 }
@@ -55,8 +56,8 @@ func ExpiresAt(unix int64) types.AttributeValue {
 // ItemFromJSON decodes an item in DynamoDB's JSON, such as {"id":{"S":"evt_…"},"expiresAt":{"N":"1763640000"}}. Stream
 // records contain items in this format. Errors do not contain values.
 //
-// The SDK's attributevalue.UnmarshalMapJSON is not used: it accepts attributes without a type, with an unknown type,
-// with two types (and picks one at random) and duplicate names, and its errors contain values.
+// The SDK's attributevalue.UnmarshalMapJSON is not used. It accepts duplicate names, and attributes without a type,
+// with an unknown type, or with two types, of which it picks one at random. Its errors contain values.
 func ItemFromJSON(data []byte) (Item, error) {
 	var attributes map[string]attribute
 	if err := json.Unmarshal(data, &attributes); err != nil || attributes == nil {

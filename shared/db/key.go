@@ -70,8 +70,8 @@ func SessionsOf(userID string) Prefix {
 	return newPrefix(join("USER", idPart(id.User, userID)), "SESSION"+separator)
 }
 
-// CounterKey returns the key of the counter of a rate limit rule, for its subjects and the window that begins at
-// start. Only the last subject may be free text, such as an e-mail address.
+// CounterKey returns the key of a counter: it counts the attempts of subjects under a rate limit rule, in the window
+// that begins at start. Only the last subject may be free text, such as an e-mail address.
 func CounterKey(rule string, start time.Time, subjects ...string) Key {
 	return newKey(join("RATE", append([]string{rule}, subjects...)...), strconv.FormatInt(start.Unix(), 10))
 }
@@ -127,7 +127,8 @@ func SlugsOf(workspaceID, base string) Prefix {
 	return newPrefix(workspacePK(workspaceID), join("SLUG", base))
 }
 
-// TreeKey returns the key of the item that maps a project's ID to its workspace and counts the project's files.
+// TreeKey returns the key of the item that maps a project's ID to the project's workspace. The item also counts the
+// project's files.
 func TreeKey(projectID string) Key { return newKey(projectPK(projectID), "TREE") }
 
 // ProjectPartition selects all items that are stored under the ID of a project, in any table.
@@ -196,7 +197,7 @@ func WebhooksOf(workspaceID string) Prefix {
 // WebhookCountKey returns the key of the item that counts the webhooks of a workspace.
 func WebhookCountKey(workspaceID string) Key { return newKey(workspacePK(workspaceID), "WEBHOOKS") }
 
-// WebhookWorkspaceKey returns the key of the item that maps the ID of a webhook to its workspace.
+// WebhookWorkspaceKey returns the key of the item that maps a webhook's ID to the webhook's workspace.
 func WebhookWorkspaceKey(webhookID string) Key { return newKey(webhookPK(webhookID), "WEBHOOK") }
 
 // DeliveryKey returns the key of a delivery.
@@ -232,12 +233,13 @@ func UsageKey(userID, month string) Key {
 // GlobalUsageKey returns the key of all users' usage of the assistant in a month, such as 2026-11.
 func GlobalUsageKey(month string) Key { return newKey("USERS", join("USAGE", month)) }
 
-// GenerationKey returns the key of an answer that is being generated for a user, by the ID of its message.
+// GenerationKey returns the key of the record of an answer that is generated for a user. messageID is the ID of the
+// answer.
 func GenerationKey(userID, messageID string) Key {
 	return newKey(join("USER", idPart(id.User, userID)), join("GENERATION", idPart(id.Message, messageID)))
 }
 
-// GenerationsOf selects the answers that were recently generated for a user.
+// GenerationsOf selects the records of the answers that are being generated for a user, or were recently generated.
 func GenerationsOf(userID string) Prefix {
 	return newPrefix(join("USER", idPart(id.User, userID)), "GENERATION"+separator)
 }

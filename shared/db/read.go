@@ -48,7 +48,7 @@ type Query struct {
 // Page is a page of a query.
 type Page struct {
 	Items []Item
-	// Next is Query.After of the next page, zero on the last page.
+	// Next is the value of Query.After for the next page. It is zero on the last page.
 	Next Key
 }
 
@@ -62,8 +62,8 @@ func (t Table) Query(ctx context.Context, q Query) (Page, error) {
 	return Page{Items: items, Next: KeyOf(last)}, err
 }
 
-// QueryAll reads all live items under a prefix. If attributes are named, it returns only these and the keys.
-// Errors: ErrUnavailable.
+// QueryAll reads all live items under a prefix. If only lists attributes, the items contain only these attributes and
+// the keys. Errors: ErrUnavailable.
 func (t Table) QueryAll(ctx context.Context, prefix Prefix, only ...string) ([]Item, error) {
 	var items []Item
 	q := Query{Prefix: prefix, Only: only}
@@ -101,11 +101,11 @@ func (q Query) input(table string) *dynamodb.QueryInput {
 	return in
 }
 
-// projection returns the expression that selects the attributes and the keys, and the names of its placeholders.
+// projection returns the expression that selects the attributes and the keys. names maps the placeholders in the
+// expression to attribute names.
 // The expression also selects expiresAt, so that expired items can be omitted.
-func projection(attributes []string) (*string, map[string]string) {
+func projection(attributes []string) (projected *string, names map[string]string) {
 	expression := AttrPK + ", " + AttrSK + ", " + AttrExpiresAt
-	var names map[string]string
 	for i, attribute := range attributes {
 		if names == nil {
 			names = map[string]string{}
@@ -148,7 +148,7 @@ type IndexQuery struct {
 type IndexPage struct {
 	// Items have the keys of the table and of the index, and the attributes that the index projects.
 	Items []Item
-	// Next is IndexQuery.After of the next page, zero on the last page.
+	// Next is the value of IndexQuery.After for the next page. It is zero on the last page.
 	Next IndexKey
 }
 
@@ -192,8 +192,8 @@ func (x Index) position(item Item) IndexKey {
 	return IndexKey{Sort: sort.Value, Key: KeyOf(item)}
 }
 
-// readPage repeats a query until it has limit live items or reaches the end. It makes a single call if once is set,
-// and stops after the first call that returns live items if limit is 0. last is the position after which the next page
+// readPage repeats a query until it has limit live items or reaches the end. If once is set, it makes a single call. If
+// limit is 0, it stops after the first call that returns live items. last is the position after which the next page
 // begins, nil on the last page.
 func (t Table) readPage(
 	ctx context.Context, in *dynamodb.QueryInput, limit int, once bool,

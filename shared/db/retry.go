@@ -23,8 +23,8 @@ const (
 )
 
 // Retry implements optimistic concurrency. It calls attempt until it succeeds or returns an error other than ErrStale
-// and ErrConflict. Each attempt reads the current item, decides and writes with TransactOnce or DoOnce, which
-// do not retry conflicts themselves. operation is the name of the operation in the log. Errors: those of attempt;
+// and ErrConflict. Each attempt reads the current item, decides what to write, and writes it with TransactOnce or
+// DoOnce, which do not retry conflicts. operation is the name of the operation in the log. Errors: those of attempt;
 // ErrConflict after 20 attempts, or if ctx ended while Retry waited.
 func Retry(ctx context.Context, operation string, attempt func() error) error {
 	for n := 1; ; n++ {

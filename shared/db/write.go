@@ -118,8 +118,8 @@ func (c *Client) Do(ctx context.Context, w Write) (item Item, err error) {
 }
 
 // DoOnce executes a single write. It returns the new item of an Update, or the old item of a Put or a Delete, which is
-// nil if there was none. It is for use within Retry. Errors: ErrConditionFailed, ErrConflict,
-// ErrUnavailable, ErrInvalidKey.
+// nil if there was none. DoOnce is for use within Retry. Errors: ErrConditionFailed, ErrConflict, ErrUnavailable,
+// ErrInvalidKey.
 func (c *Client) DoOnce(ctx context.Context, w Write) (Item, error) {
 	e, err := w.expressions()
 	if err != nil {
@@ -186,7 +186,7 @@ func (c *Client) Transact(ctx context.Context, writes ...Write) error {
 	return Retry(ctx, "transaction", func() error { return c.transact(ctx, in) })
 }
 
-// TransactOnce executes all writes or none: at most 100 writes to different items. It is for use within Retry. The
+// TransactOnce executes all writes or none: at most 100 writes to different items. Use it within Retry. The
 // transaction has one request token for all attempts of the SDK, so that a retry after a lost response has no further
 // effect. Errors: ErrConditionFailed (FailedAt and OldItem take the index of a write), ErrConflict, ErrUnavailable,
 // ErrInvalidKey.

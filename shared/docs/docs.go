@@ -1,6 +1,6 @@
 // Package docs serves the OpenAPI document, and a web page that shows it and can send requests. It serves all files of
-// the page: its own files, and those of Swagger UI, which come from a Go module. It defines only the endpoints of the
-// documentation.
+// the page: those in the folder page, and those of Swagger UI, which come from a Go module. It defines only the
+// endpoints of the documentation.
 package docs
 
 import (

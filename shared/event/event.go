@@ -38,9 +38,9 @@ type typeInfo struct {
 type source int
 
 const (
-	notEmitted source = iota // the type is not emitted yet, but webhooks can subscribe to it
-	change                   // the type is emitted in the transaction of a change
-	test                     // the type is only sent to test a webhook
+	notEmitted source = iota // events of the type are not emitted yet, but webhooks can subscribe to them
+	change                   // events of the type are stored in the transaction of a change
+	test                     // events of the type are only sent to test a webhook
 )
 
 var types = map[Type]typeInfo{
@@ -66,7 +66,7 @@ func aboutMember(d Data) bool { return d.Workspace != nil && d.Member != nil }
 
 func aboutDeployment(d Data) bool { return aboutProject(d) && d.Deployment != nil }
 
-// accepts reports whether data contains the actor and the subject of the type.
+// accepts reports whether data contains an actor and the subject that events of the type have.
 func (t Type) accepts(d Data) bool {
 	info, ok := types[t]
 	return ok && info.hasSubject(d) && d.Actor != (Actor{})

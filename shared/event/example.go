@@ -30,8 +30,8 @@ const (
 	exampleSHA256    = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" // of "test"
 )
 
-// Example returns an example of an event of a type, including webhook.test, with all the data that such events have. It
-// returns an error if the type is unknown or the actor is empty.
+// Example returns an example of an event of type t, which may be webhook.test. The example has all the data that events
+// of the type have. Example returns an error if the type is unknown or the actor is empty.
 func Example(t Type, v ExampleValues) (Text, error) {
 	payload := Payload{ID: v.EventID, Type: t, Timestamp: clock.Stamp(v.At)}
 	if data, ok := examples[t]; ok {

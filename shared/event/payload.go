@@ -26,7 +26,7 @@ type Data struct {
 	Member    *Member    `json:"member,omitempty" doc:"The member, in member.* events"`
 	Comment   *Comment   `json:"comment,omitempty" doc:"The comment, in comment.created"`
 
-	// Events in the feed do not have these fields, so its documentation hides them.
+	// Events in the feed do not have these fields, so the documentation of the feed hides them.
 	Deployment *Deployment `json:"deployment,omitempty" hidden:"true"`
 	Webhook    *Webhook    `json:"webhook,omitempty" hidden:"true"`
 }

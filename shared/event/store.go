@@ -22,8 +22,8 @@ type Record struct {
 	WorkspaceID string `dynamodbav:"workspaceId"`
 	ProjectID   string `dynamodbav:"projectId,omitempty"`
 	Payload     Text   `dynamodbav:"payload"`
-	// Replaced is the file content that the change replaced, which the clean-up deletes. It is nil if the change replaced
-	// none, or if the replaced content is still in use.
+	// Replaced is the file content that the change replaced. The cleanup sets its expiry. Replaced is nil if the change
+	// replaced no content, or if the replaced content is still in use.
 	Replaced  *Content `dynamodbav:"replaced,omitempty"`
 	ExpiresAt int64    `dynamodbav:"expiresAt"` // seconds since 1970
 }
@@ -41,8 +41,8 @@ func FromItem(item db.Item) (Record, error) {
 	return r, nil
 }
 
-// Timestamp returns the timestamp in the payload. The time in the event's ID may be some milliseconds earlier. It
-// returns an error if the payload has no valid timestamp.
+// Timestamp returns the timestamp in the payload. The time in the event's ID may be some milliseconds earlier.
+// Timestamp returns an error if the payload has no valid timestamp.
 func (r Record) Timestamp() (time.Time, error) {
 	var payload struct {
 		Timestamp *clock.Timestamp `json:"timestamp"`
@@ -76,7 +76,7 @@ type Outbox struct {
 }
 
 // Add returns the write that stores the event of a change. It must be part of the change's own transaction. at is the
-// time of the change. Add returns an error if the data does not contain the actor and the subject of the type.
+// time of the change. Add returns an error if the data does not contain the actor or the subject.
 func (o Outbox) Add(c Change, at time.Time) (db.Write, error) {
 	if types[c.Type].source != change || !c.Type.accepts(c.Data) || c.WorkspaceID == "" {
 		return db.Write{}, fmt.Errorf("event: %q: the actor, the workspace or the subject is missing, or changes do not emit this type", c.Type)

@@ -152,7 +152,7 @@ func readBody(r *http.Request) ([]byte, error) {
 	return data, nil
 }
 
-// read reads a parameter into its field. An empty parameter is the same as an absent one, except in a header.
+// read reads a parameter into its field. An empty parameter counts as absent, unless it is a header.
 func (p param) read(r *http.Request, query url.Values, field reflect.Value) []fault.Problem {
 	var text string
 	switch p.in {

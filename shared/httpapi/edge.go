@@ -16,8 +16,7 @@ import (
 	"devplatform/shared/fault"
 )
 
-// securityHeaders are the headers of every response. The gateway's own responses have the same headers (see
-// template.yaml).
+// securityHeaders are headers that every response has. The gateway's own responses also have them (see template.yaml).
 var securityHeaders = map[string]string{
 	"Cache-Control":             "no-store",
 	"X-Content-Type-Options":    "nosniff",
@@ -148,7 +147,7 @@ func (x *exchange) noRoute(r *http.Request, notFound http.Handler) {
 type rejectionKey struct{}
 
 // WithRejection returns a context that makes the router reject the request with err. Adapters use it if they cannot
-// convert an event to a request. The response then has the same headers and the same log line as any other response.
+// convert an event to a request. The router adds its usual headers to the response and logs the request as usual.
 func WithRejection(ctx context.Context, err error) context.Context {
 	return context.WithValue(ctx, rejectionKey{}, err)
 }
@@ -172,8 +171,8 @@ func rejection(r *http.Request) error {
 	return nil
 }
 
-// isCanonical reports whether a path has no empty, "." or ".." segment. ServeMux would redirect a path with such a
-// segment.
+// isCanonical reports whether a path begins with "/" and contains no "//" and no "." or ".." segment. ServeMux would
+// redirect a path that is not canonical.
 func isCanonical(path string) bool {
 	if !strings.HasPrefix(path, "/") || strings.Contains(path, "//") {
 		return false

@@ -28,7 +28,7 @@ type Config struct {
 }
 
 // Operation declares an endpoint. Method and Path determine which requests it receives, and Status is the status of a
-// success. The other fields describe the endpoint in the OpenAPI document.
+// successful response. The other fields describe the endpoint in the OpenAPI document.
 type Operation struct {
 	// ID is the operation's name in the document, such as "login".
 	ID string
@@ -38,10 +38,10 @@ type Operation struct {
 	Tag Tag
 	// Summary is one line of text. Description is Markdown and may be longer.
 	Summary, Description string
-	// Status is the status of a success; 0 means 200.
+	// Status is the status of a successful response; 0 means 200.
 	Status int
-	// Also lists the other statuses of a success. A handler selects one of them with the field Status of its output. A
-	// 201 has the same body as a 200, and a 304 has no body.
+	// Also lists the other statuses of a successful response. A handler selects one of them with the field Status of
+	// its output. The body of a 201 has the same type as the body of a 200. A 304 has no body.
 	Also []int
 	// Errors lists the errors that the handler returns. The document also contains the errors that the edge returns
 	// (session, CSRF, size and so on). They are not listed here.
@@ -59,7 +59,7 @@ type Endpoint struct {
 
 	// Session reports whether callers need a session.
 	Session bool
-	// Stream reports whether a success is a stream of server-sent events.
+	// Stream reports whether a successful response is a stream of server-sent events.
 	Stream bool
 	// Input and Output are the struct types that the handler takes and returns. Output is nil for a stream.
 	Input, Output reflect.Type
@@ -97,9 +97,9 @@ func Public[I, O any](r *Routes, op Operation, handler func(context.Context, *I)
 	})
 }
 
-// PrivateStream registers an endpoint whose success is a stream of server-sent events. An error that the handler
-// returns before its first flush becomes an ordinary error response. A later error is only logged, so the handler must
-// also report it in the stream. See Private for I.
+// PrivateStream registers an endpoint whose successful response is a stream of server-sent events. An error that the
+// handler returns before its first flush becomes an ordinary error response. A later error is only logged, so the
+// handler must also report it in the stream. See Private for I.
 func PrivateStream[I any](r *Routes, op Operation, handler func(context.Context, Caller, *I, *EventStream) error) {
 	e := r.add(op, true, reflect.TypeFor[I](), nil, func(x *exchange, in any) (any, error) {
 		return nil, handler(x.ctx, x.caller, in.(*I), &EventStream{x.out})

@@ -73,8 +73,8 @@ func (r *response) finish() {
 	}
 }
 
-// send sends everything that was written so far. The response to HEAD has the same body as the response to GET. The
-// gateway or net/http omits it and uses its length as Content-Length.
+// send sends everything that was written so far. For a HEAD request, it also sends the body of the GET response. The
+// gateway or net/http omits the body and uses its length as Content-Length.
 func (r *response) send() {
 	r.WriteHeader(http.StatusOK)
 	r.started = true

@@ -94,7 +94,7 @@ var (
 	enumType     = reflect.TypeFor[Enum]()
 )
 
-// newValue returns the description of a field with type t and the tag. It panics if an input cannot have a field of
+// newValue returns the description of a field with type t and this tag. It panics if an input cannot have a field of
 // this type.
 func newValue(t reflect.Type, tag reflect.StructTag) *value {
 	v := &value{allowNUL: tag.Get("nul") == "allow"}
@@ -180,7 +180,7 @@ func (v *value) describeFields(t reflect.Type) {
 	slices.Sort(v.names)
 }
 
-// accepts reports whether a value may begin with a token of this kind.
+// accepts reports whether next can be the kind of the first token of the value.
 func (v *value) accepts(next jsontext.Kind) bool {
 	switch v.kind {
 	case textKind, timeKind:

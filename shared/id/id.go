@@ -44,7 +44,8 @@ func (k Kind) Valid(s string) bool {
 	return err == nil && u.String() == rest
 }
 
-// From returns the ID of kind k with a time, in milliseconds, and 80 bits of entropy. It is deterministic.
+// From returns the ID of kind k with the time at, truncated to milliseconds, and 80 bits of entropy. It is
+// deterministic.
 func (k Kind) From(at time.Time, entropy [10]byte) string {
 	var u ulid.ULID
 	_ = u.SetTime(ulid.Timestamp(at)) // fails before 1970 and after the year 10889: the time remains 0
@@ -52,7 +53,8 @@ func (k Kind) From(at time.Time, entropy [10]byte) string {
 	return string(k) + "_" + u.String()
 }
 
-// Time returns the time in an ID of kind k, in milliseconds. It reports false if s is not an ID of kind k.
+// Time returns the time in an ID of kind k, with a precision of milliseconds. It reports false if s is not an ID of
+// kind k.
 func (k Kind) Time(s string) (time.Time, bool) {
 	if !k.Valid(s) {
 		return time.Time{}, false
@@ -95,8 +97,8 @@ func NewGenerator(now clock.Clock, entropy io.Reader) *Generator {
 }
 
 // NewAfter returns a new ID of kind k that sorts after other, an ID of the same kind that another generator may have
-// generated. If that generator's clock was ahead, the new ID's time is ahead, too. This does not affect later IDs. ""
-// sorts before all IDs.
+// generated. If that generator's clock was ahead, the new ID's time is ahead, too. This does not affect later IDs.
+// other may be "", which sorts before all IDs.
 func (g *Generator) NewAfter(k Kind, other string) string {
 	next := g.New(k)
 	at, ok := k.Time(other)
@@ -119,7 +121,7 @@ func (g *Generator) New(k Kind) string {
 	g.last = max(g.last, ulid.Timestamp(g.now()))
 	u, err := ulid.New(g.last, g.entropy)
 	if errors.Is(err, ulid.ErrMonotonicOverflow) {
-		// The IDs of this millisecond are used up: use the next one.
+		// The IDs of this millisecond are used up: use the next millisecond.
 		g.last++
 		u, err = ulid.New(g.last, g.entropy)
 	}

@@ -156,7 +156,7 @@ func FuzzValid(f *testing.F) {
 }
 
 // The new ID sorts after the other one, even if the clock of the other ID's generator was ahead. Later IDs use the
-// generator's own clock.
+// clock of their own generator.
 func TestNewAfter(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2031, 5, 5, 10, 0, 0, 0, time.UTC)

@@ -29,9 +29,9 @@ var ErrLater = errors.New("later")
 // Queue returns a handler that passes the messages of an invocation to handle. The event source mapping must have
 // ReportBatchItemFailures set.
 //
-// handle returns one error for each message. SQS deletes a message whose error is nil. It delivers a message with
-// ErrLater or any other error again. If handle panics or returns the wrong number of errors, all messages fail. The
-// context of handle ends shortly before the function's time limit.
+// handle returns one error for each message. SQS deletes a message whose error is nil. If the error is ErrLater or any
+// other error, SQS delivers the message again. If handle panics or returns the wrong number of errors, all messages
+// fail. The context of handle ends shortly before the function's time limit.
 func Queue(logger *slog.Logger, handle func(ctx context.Context, messages []QueueMessage) []error) *QueueHandler {
 	return &QueueHandler{logger: logger, handle: handle}
 }

@@ -43,8 +43,8 @@ type Poison func(ctx context.Context, record []byte, reason error) error
 // reported sequence number. A record fails if handle returns an error or panics, if the record is not valid, or if the
 // function's time limit is near.
 //
-// A record that is not valid, or for which handle returns ErrPoison, does not fail if poison stores it. poison may be
-// nil.
+// A record that is not valid, or for which handle returns ErrPoison, does not fail if poison stores it. If poison is
+// nil, the record fails.
 func Stream(
 	logger *slog.Logger, handle func(context.Context, StreamRecord) error, poison Poison,
 ) *StreamHandler {
@@ -52,8 +52,8 @@ func Stream(
 	return &StreamHandler{logger: logger, handle: one, batchSize: 1, poison: poison}
 }
 
-// StreamBatch returns a handler like Stream, but passes all valid records of an invocation to handle at once, in
-// order, so that handle can process them in parallel. handle returns one error for each record, nil if the record is
+// StreamBatch is like Stream, but its handler passes all valid records of an invocation to handle at once, in order, so
+// that handle can process them in parallel. handle returns one error for each record, nil if the record is
 // done. If it panics or returns the wrong number of errors, all records fail.
 //
 // The handler reports the first record that failed. Lambda sends that record and all later records again, even those

@@ -17,7 +17,7 @@ import (
 	"devplatform/shared/lambdafn"
 )
 
-// fakePoison records the records and reasons that it receives. If err is set, it returns err instead.
+// fakePoison stores the records and the reasons that it receives. If err is set, it returns err instead.
 type fakePoison struct {
 	records, reasons []string
 	err              error

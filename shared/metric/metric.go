@@ -1,5 +1,5 @@
-// Package metric sends metrics to CloudWatch through the log, in the embedded metric format. A metric needs a log line
-// and no API call.
+// Package metric sends metrics to CloudWatch through the log, in the embedded metric format. To send a
+// metric, it writes a log line and makes no API call.
 // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
 package metric
 

@@ -18,19 +18,19 @@ import (
 	"devplatform/shared/project/content"
 )
 
-// failingClient returns a client whose first calls succeed. The connection of all later calls is cut. If execute is
-// true, DynamoDB executes the first of these calls before its connection is cut.
+// failingClient returns a client that fails after a number of successful calls: the connections of all later calls are
+// cut. If execute is true, DynamoDB still executes the first call whose connection is cut.
 func (f *fixture) failingClient(calls int, execute bool) *dynamodb.Client {
 	f.t.Helper()
 	var remaining atomic.Int64
 	remaining.Store(int64(calls))
 	return dynamotest.NewWire(f.t, f.endpoint, func(next http.Handler, out http.ResponseWriter, r *http.Request) {
-		left := remaining.Add(-1)
-		if left >= 0 {
+		n := remaining.Add(-1)
+		if n >= 0 {
 			next.ServeHTTP(out, r)
 			return
 		}
-		if execute && left == -1 {
+		if execute && n == -1 {
 			next.ServeHTTP(httptest.NewRecorder(), r)
 		}
 		dynamotest.Cut(out, r)

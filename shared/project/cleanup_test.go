@@ -31,7 +31,7 @@ import (
 type cleaner struct {
 	*cleanup.Cleanup
 	f             *fixture
-	conversations string // the table's name
+	conversations string // the name of the conversations table
 }
 
 func newCleaner(t *testing.T, f *fixture) *cleaner {
@@ -121,8 +121,8 @@ func (f *fixture) put(table string, items map[db.Key]db.Item) {
 	}
 }
 
-// storeDeletedProject stores the items of a deleted project: files, each with a replaced version and some with a second
-// chunk, comments, an expired version, chunks without a record, and a conversation.
+// storeDeletedProject stores the items of a deleted project: files (each with a replaced version, and some with a
+// second chunk), comments, an expired version, chunks without a record, and a conversation.
 func (c *cleaner) storeDeletedProject(projectID string, files, comments int) {
 	f := c.f
 	f.t.Helper()

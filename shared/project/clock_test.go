@@ -21,7 +21,7 @@ func TestHistoryOrderWithClockSkew(t *testing.T) {
 			f := newFixture(t)
 			ada := f.newUser("ada")
 			filesURL := projectURL(ada.project("", "App", Private)) + "/files"
-			switchServer := func(skew time.Duration) { // simulates another server with another clock
+			switchServer := func(skew time.Duration) { // simulates a server whose clock differs by skew
 				f.clock.Advance(skew)
 				f.ids = id.NewGenerator(f.clock.Now, rand.Reader)
 				f.useProxy(nil)

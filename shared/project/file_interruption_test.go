@@ -16,17 +16,17 @@ import (
 	"devplatform/shared/fault"
 )
 
-// interruption runs a function once, during a request, before one of its calls to DynamoDB.
+// interruption runs a function once, during a request, before one of the request's calls to DynamoDB.
 type interruption struct {
 	before  int  // the number of the call, starting at 1
-	reverse bool // whether a BatchGetItem reads the tree after the function runs, not before (see wrap)
+	reverse bool // whether a BatchGetItem reads the tree after the function runs (see wrap)
 	do      func()
 	calls   atomic.Int32
 	done    atomic.Bool
 }
 
-// wrap runs the function before the call. A BatchGetItem is not a snapshot, so the function runs between the
-// reads of its items: the tree is read before the function and the other items after it, or the reverse.
+// wrap runs the function before the selected call. If the call is a BatchGetItem, which is not a snapshot, the function
+// runs between the reads of its items. The tree is read first. If reverse is set, the other items are read first.
 func (i *interruption) wrap(next http.Handler, out http.ResponseWriter, r *http.Request) {
 	if i.done.Load() || int(i.calls.Add(1)) != i.before || i.done.Swap(true) {
 		next.ServeHTTP(out, r)

@@ -65,7 +65,7 @@ func (m model) apply(ops []object) (model, bool) {
 func TestFilesMatchModel(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	// Each round uses another project and sends dozens of requests. After a failure, the number of rounds is not limited,
+	// Each round uses its own project and sends dozens of requests. After a failure, the number of rounds is not limited,
 	// so that rapid can shrink the input.
 	const rounds = 6
 	round, failed := 0, false

@@ -103,7 +103,7 @@ func TestOnlyOneConcurrentConditionalWriteSucceeds(t *testing.T) {
 	client.checkTree()
 }
 
-// If a file and a file inside it are created at the same time, only one request succeeds.
+// If requests create a file and files inside its path at the same time, only one request succeeds.
 func TestConcurrentCreationOfFileAndFolder(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -91,7 +91,7 @@ func TestHistory(t *testing.T) {
 	client.history("/b", "").Want(t, http.StatusOK)
 }
 
-// A save between two pages replaces the current version. The version is not listed a second time.
+// A save between two pages replaces the current version. The replaced version is not listed a second time.
 func TestHistoryPagesWhileFileChanges(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

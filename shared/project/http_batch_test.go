@@ -26,7 +26,7 @@ func deletion(path string) object { return object{"op": "delete", "path": path} 
 
 func renaming(path, to string) object { return object{"op": "rename", "path": path, "to": to} }
 
-// with returns a copy of the object with another field.
+// with returns a copy of the object in which the field has the value.
 func (o object) with(field string, value any) object {
 	o = maps.Clone(o)
 	o[field] = value

@@ -157,7 +157,7 @@ func TestCommentPages(t *testing.T) {
 	}
 }
 
-// wantDefaultPage checks that a list that was requested without a limit has one full page and a cursor.
+// wantDefaultPage checks that the response to a list request without a limit has a full page and a cursor.
 func wantDefaultPage(t *testing.T, r response, list string) {
 	t.Helper()
 	if n := len(r.List(list)); n != httpapi.DefaultLimit || r.Text("nextCursor") == "" {

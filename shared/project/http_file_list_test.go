@@ -51,8 +51,8 @@ func TestListFiles(t *testing.T) {
 		for _, r := range pages(t, client, "?include=content", limit) {
 			for _, item := range r.List("files") {
 				n++
-				if contentOf(t, item) != "content of "+item["path"].(string) {
-					t.Errorf("got %v, want the content of the path", item)
+				if want := "content of " + item["path"].(string); contentOf(t, item) != want {
+					t.Errorf("got the file %v, want the content %q", item, want)
 				}
 			}
 		}
@@ -141,7 +141,7 @@ func TestCursorOfAnotherList(t *testing.T) {
 	} {
 		r := client.Get(path).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 		if !strings.Contains(r.Text("error"), "cursor") {
-			t.Errorf("%s: %s", path, r.Raw)
+			t.Errorf("%s: got %s, want an error for the cursor", path, r.Raw)
 		}
 	}
 	client.Get(client.url()+"?limit=2&cursor="+cursor).Want(t, http.StatusOK)

@@ -17,7 +17,7 @@ func (s *Service) registerProjects(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "listProjects", Method: http.MethodGet, Path: projectsPath, Tag: tagProjects,
 		Summary:     "List the caller's projects",
-		Description: "Returns the projects of all workspaces of the caller. The project that was opened last comes first; if two were opened at the same time, the newer project comes first. A private project is listed only for its creator and for the admins and owners of the workspace. Public projects of other workspaces are not listed.",
+		Description: "Returns the projects of all workspaces of the caller. The most recently opened project comes first; if two were opened at the same time, the newer project comes first. A private project is listed only for its creator and for the admins and owners of the workspace. Public projects of other workspaces are not listed.",
 		Errors:      []*fault.Error{workspace.ErrNotFound},
 	}, s.handleList)
 	httpapi.Private(r, httpapi.Operation{
@@ -73,7 +73,7 @@ type projectListInput struct {
 
 type projectListOutput struct {
 	Body struct {
-		Projects   []ProjectItem `json:"projects" nullable:"false" doc:"The projects, last opened first"`
+		Projects   []ProjectItem `json:"projects" nullable:"false" doc:"The projects, most recently opened first"`
 		NextCursor string        `json:"nextCursor,omitempty" doc:"The cursor of the next page. Absent on the last page"`
 	}
 }

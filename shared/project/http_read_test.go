@@ -33,7 +33,7 @@ func TestLastOpened(t *testing.T) {
 	}
 	f.clock.Advance(openedInterval - time.Millisecond)
 	if got := opened(ada); got != created || stored() != created {
-		t.Errorf("second read within a minute: got lastOpenedAt %s, want %s", got, created)
+		t.Errorf("read less than a minute after the creation: got lastOpenedAt %s, want %s", got, created)
 	}
 	f.clock.Advance(time.Millisecond)
 	if got := opened(eve); got != created || stored() != created {
@@ -91,7 +91,7 @@ func TestReadCallCounts(t *testing.T) {
 	}
 }
 
-// If a project has more files than fit into a response, there is a cursor for the other files.
+// If a project has more files than fit into a response, the response has a cursor for the remaining files.
 func TestReadProjectWithManyFiles(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -24,9 +24,9 @@ type Filter struct {
 // maxQueries is the maximum number of concurrent queries of a request.
 const maxQueries = 16
 
-// List returns a page of the projects that the caller can see in their workspaces, last opened first, and the cursor of
-// the next page. It makes one query for each workspace. Errors: WORKSPACE_NOT_FOUND; VALIDATION_FAILED if the cursor is
-// not from this list.
+// List returns a page of the projects that the caller can see in their workspaces, most recently opened first, and the
+// cursor of the next page. It makes one query for each workspace. Errors: WORKSPACE_NOT_FOUND; VALIDATION_FAILED if the
+// cursor is not from this list.
 func (s *Service) List(
 	ctx context.Context, caller httpapi.Caller, f Filter, page httpapi.PageInput,
 ) ([]ProjectItem, string, error) {
@@ -42,7 +42,7 @@ func (s *Service) List(
 	return httpapi.CutPage(ctx, s.cursors, scope, itemsAfter(all, after), page.Limit, ProjectItem.position)
 }
 
-// projects returns all projects that a filter selects, last opened first.
+// projects returns all projects that a filter selects, most recently opened first.
 func (s *Service) projects(ctx context.Context, userID string, f Filter) ([]ProjectItem, error) {
 	members, err := s.memberships(ctx, userID, f.WorkspaceID)
 	if err != nil {

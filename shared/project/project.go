@@ -1,5 +1,5 @@
-// Package project implements projects, their comments and their events. Package file implements their files, and
-// package cleanup removes the data of deleted projects. Webhooks and the assistant are separate packages. This
+// Package project implements projects, their comments and their events. Package file implements the files of projects,
+// and package cleanup removes the data of deleted projects. Webhooks and the assistant are separate packages. This
 // package does not import them.
 //
 // Calls run in one direction: handlers (http*.go) call the Service (create.go, read.go, list.go, update.go, delete.go,
@@ -94,7 +94,7 @@ func (s *Service) open(
 	return o, err
 }
 
-// event returns the write that stores the event of a project's change. changes are the names of the changed fields.
+// event returns the write that stores the event of a change to a project. changes are the names of the changed fields.
 func (s *Service) event(
 	kind event.Type, caller httpapi.Caller, p projectRecord, at time.Time, changes ...string,
 ) (db.Write, error) {

@@ -202,7 +202,7 @@ func TestChangesBetweenReadAndWrite(t *testing.T) {
 			t.Errorf("one of two updates was lost: %s", r.Raw)
 		}
 		if last := f.lastEvent(); tc.mutation == "delete" && last.Data.Project.Name != "Concurrent" {
-			t.Errorf("got the event of the project %v, want the name Concurrent", last.Data.Project)
+			t.Errorf("got an event with the project %v, want the name Concurrent", last.Data.Project)
 		}
 	}
 	// Each stored slug refers to the project that has the slug.

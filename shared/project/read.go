@@ -15,7 +15,7 @@ import (
 )
 
 // Read returns a project with the first page of its files, and the cursor of the next page. If the caller is a member
-// of the workspace, it updates lastOpenedAt. Error: PROJECT_NOT_FOUND.
+// of the workspace, Read updates lastOpenedAt. Error: PROJECT_NOT_FOUND.
 func (s *Service) Read(
 	ctx context.Context, caller httpapi.Caller, projectID string,
 ) (details ProjectDetails, files []file.FileItem, next string, err error) {

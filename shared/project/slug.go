@@ -18,8 +18,8 @@ const (
 	defaultSlug = "project"
 )
 
-// plainLetters maps lowercase Latin letters to ASCII, if Unicode does not decompose them into an ASCII letter and a
-// mark.
+// plainLetters maps lowercase Latin letters to ASCII. It contains only letters that Unicode does not decompose into an
+// ASCII letter and a mark.
 var plainLetters = map[rune]string{
 	'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'đ': "d", 'ð': "d", 'ł': "l", 'þ': "th", 'ı': "i", 'ȷ': "j",
 	'ħ': "h", 'ŧ': "t", 'ŋ': "ng", 'ĸ': "k", 'ƒ': "f", 'ə': "e", 'ɛ': "e", 'ɔ': "o", 'ƀ': "b", 'ɓ': "b", 'ɖ': "d",
@@ -58,7 +58,7 @@ func slugOf(name string) string {
 	return b.String()
 }
 
-// plainOf returns a lowercase letter or a digit in ASCII, or "" for any other character.
+// plainOf returns the ASCII form of a lowercase letter or a digit, or "" if r has none.
 func plainOf(r rune) string {
 	if (r >= 'a' && r <= 'z') || (r >= '0' && r <= '9') {
 		return string(r)
@@ -70,7 +70,7 @@ func plainOf(r rune) string {
 type slugChooser struct {
 	store             store
 	workspaceID, base string
-	slug              string // the chosen slug, or "" if the next attempt must choose another slug
+	slug              string // the chosen slug, or "" if the next attempt must choose a slug
 	conflicts         int    // number of attempts that failed because another project had the chosen slug
 }
 

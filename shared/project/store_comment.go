@@ -25,7 +25,8 @@ func (s store) createComment(ctx context.Context, projectID string, c commentRec
 	return err
 }
 
-// comments returns up to n comments on a project, oldest first, that are newer than the comment with the ID after.
+// comments returns up to n comments on a project, oldest first. It starts after the comment whose ID the parameter
+// after contains.
 func (s store) comments(ctx context.Context, projectID, after string, n int) ([]CommentItem, error) {
 	page, err := s.Projects.Query(ctx, commentQuery(projectID, after, n))
 	if err != nil {
@@ -51,9 +52,9 @@ func commentItems(page db.Page) ([]CommentItem, error) {
 // maxCommentReads is the maximum number of calls for a page of the comments on one path. Each call reads up to 1 MB.
 const maxCommentReads = 4
 
-// commentsOn returns up to n comments on a path, oldest first, that are newer than the comment with the ID after. next
-// is the position of the next page, or "" at the end. A page can have fewer than n comments even if there is a next
-// page.
+// commentsOn returns up to n comments on a path, oldest first. It starts after the comment whose ID the parameter after
+// contains. next is the position of the next page, or "" at the end. A page can have fewer than n comments even if
+// there is a next page.
 func (s store) commentsOn(
 	ctx context.Context, projectID, path, after string, n int,
 ) (found []CommentItem, next string, err error) {
@@ -100,7 +101,8 @@ func (s store) deleteComment(ctx context.Context, projectID, commentID string) e
 	return err
 }
 
-// eventsOf returns up to n events of a project, newest first, that are older than the event with the ID after.
+// eventsOf returns up to n events of a project, newest first. It starts after the event whose ID the parameter after
+// contains.
 func (s store) eventsOf(ctx context.Context, projectID, after string, n int) ([]event.Record, error) {
 	q := db.Query{Prefix: db.EventsOf(projectID), Limit: n, Descending: true}
 	if after != "" {

@@ -20,7 +20,7 @@ import (
 // accept.
 var ErrUnavailable = errors.New("queue: unavailable")
 
-// Client sends messages. It is safe for concurrent use. A function makes one when it starts.
+// Client sends messages. It is safe for concurrent use. A Lambda function creates one Client when it starts.
 type Client struct{ sdk *sqs.Client }
 
 // New returns a client configured by Lambda's environment. It does not access the network.

@@ -141,7 +141,7 @@ func TestSendErrorNamesFailedMessages(t *testing.T) {
 	err := q.Send(t.Context(), numbered(12)...)
 	var failed *queue.SendError
 	if !errors.As(err, &failed) || !errors.Is(err, queue.ErrUnavailable) {
-		t.Fatalf("got error %v, want a SendError that is an ErrUnavailable", err)
+		t.Fatalf("got error %v, want a SendError that wraps ErrUnavailable", err)
 	}
 	if diff := cmp.Diff([]int{1, 2, 11}, slices.Sorted(maps.Keys(failed.Failed))); diff != "" {
 		t.Errorf("failed messages (-want +got):\n%s", diff)
@@ -213,7 +213,7 @@ func TestFailedCalls(t *testing.T) {
 				t.Errorf("got %d calls, want %d", n, tc.calls)
 			}
 			if queue.FailedAt(err, 0) == nil || queue.FailedAt(err, 1) == nil {
-				t.Error("the error does not name all messages")
+				t.Error("FailedAt returned nil for a message that was not sent")
 			}
 			if name == "incomplete response" {
 				return // the response to ChangeMessageVisibility is empty

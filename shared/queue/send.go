@@ -31,8 +31,8 @@ type Message struct {
 	Attributes map[string]string
 }
 
-// SendError reports which messages were not sent. It is an ErrUnavailable if a retry may succeed for
-// at least one of them.
+// SendError reports which messages were not sent. It wraps ErrUnavailable if a retry may succeed for at least one
+// of them.
 type SendError struct {
 	// Failed contains the errors of the messages that were not sent, by their index in the arguments of Send.
 	Failed map[int]error

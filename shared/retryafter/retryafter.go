@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// Max is the longest wait that Parse returns. A wait of more than 292 years would overflow
-// time.Duration.
+// Max is the longest wait that Parse returns. A wait of more than 292 years would overflow time.Duration.
 const Max = 365 * 24 * time.Hour
 
 // Parse returns the wait that the value of a Retry-After header asks for, from 0 to Max. The value is a number of
-// seconds or an HTTP date (RFC 9110 §10.2.3). now is the time from which a date is measured, such as the response's
-// own Date; if it is the zero time, dates are not valid. Parse returns 0 and false if the value is not valid.
+// seconds or an HTTP date (RFC 9110 §10.2.3). now is the time from which a date is measured, such as the value of
+// the response's Date header. If now is the zero time, dates are not valid. Parse returns 0 and false if the value is
+// not valid.
 func Parse(value string, now time.Time) (time.Duration, bool) {
 	if value == "" {
 		return 0, false

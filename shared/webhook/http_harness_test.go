@@ -232,10 +232,11 @@ func (f *fixture) putItem(key db.Key, record any) {
 	f.must(err)
 }
 
-// stateFunc returns a new delivery in another state.
+// stateFunc returns a copy of d in another state. d is a delivery that was not attempted yet.
 type stateFunc func(d delivery.Delivery, now time.Time) delivery.Delivery
 
-// putDelivery stores a delivery of a new event to a webhook. If state is nil, the delivery is a new one.
+// putDelivery stores a delivery of a new event to a webhook. If state is nil, the delivery is pending and has
+// no attempts. Otherwise state sets its state.
 func (f *fixture) putDelivery(path string, state stateFunc) delivery.Delivery {
 	f.t.Helper()
 	now, w := f.clock.Now(), f.storedWebhook(path)

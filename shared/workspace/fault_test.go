@@ -76,7 +76,7 @@ func TestLostResponseIsRetried(t *testing.T) {
 	}
 }
 
-// A write that DynamoDB rejects changes nothing: neither copy of the membership, no counter and no event.
+// A write that DynamoDB does not execute changes nothing: neither copy of the membership, no counter and no event.
 func TestFailedWriteChangesNothing(t *testing.T) {
 	t.Parallel()
 	for name, change := range changes {
@@ -188,7 +188,7 @@ func TestConcurrentRoleAndMemberChanges(t *testing.T) {
 		"target already added": {
 			addTarget, addOutsider, http.StatusConflict, fault.CodeConflict,
 		},
-		"other owner left before leaving": {
+		"other owner left before the caller leaves": {
 			otherOwnerLeaves, ownerLeaves, http.StatusConflict, fault.CodeConflict,
 		},
 	} {

@@ -134,7 +134,7 @@ func TestMembers(t *testing.T) {
 }
 
 // wantMemberEvents checks the events of a member who was added as admin, became a viewer and was removed. A role change
-// emits no event. added is the response to the first request.
+// emits no event. added is the response to the request that added the member.
 func wantMemberEvents(t *testing.T, events []event.Payload, added response, data func(role string) event.Data) {
 	t.Helper()
 	if len(events) != 2 || events[0].Type != event.MemberAdded || events[1].Type != event.MemberRemoved {

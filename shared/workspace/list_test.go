@@ -46,7 +46,7 @@ func TestPages(t *testing.T) {
 				}
 				cursor = "&cursor=" + page.Text("nextCursor")
 				if len(page.List(list.name)) == 0 || furtherPages > 10 {
-					t.Fatalf("%s, limit %s: an empty page or page %d has a cursor", list.name, limit, furtherPages+1)
+					t.Fatalf("%s, limit %s: page %d is empty, or the list has too many pages", list.name, limit, furtherPages+1)
 				}
 			}
 			if diff := cmp.Diff(list.want, got); diff != "" {

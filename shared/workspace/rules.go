@@ -74,8 +74,8 @@ func checkAdd(caller Membership, role Role) error {
 	return nil
 }
 
-// checkRoleChange returns an error if the caller may not give the target a role. The write checks that an owner
-// remains.
+// checkRoleChange returns an error if the caller may not give the target a role. The transaction that writes
+// the change checks that an owner remains.
 func checkRoleChange(caller Membership, target *Membership, role Role) error {
 	switch {
 	case !caller.Role.May(ManageMembers):

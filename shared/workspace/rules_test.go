@@ -23,8 +23,9 @@ func TestCheckName(t *testing.T) {
 	}
 }
 
-// The rules for all pairs of roles are the same as in this test, which was written independently of the code: a user
-// can manage only roles up to their own, and only admins and owners can manage other members.
+// For every pair of roles, the code allows the same changes as this test. The rules in this test were written
+// independently of the code: a user can manage only roles up to their own, and only admins and owners can manage other
+// members.
 func TestMemberChangeRules(t *testing.T) {
 	t.Parallel()
 	level := map[Role]int{Viewer: 0, Member: 1, Admin: 2, Owner: 3}

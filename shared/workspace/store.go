@@ -16,8 +16,8 @@ type store struct {
 }
 
 // Personal returns the writes that create the personal workspace of a new user: the workspace and both copies of the
-// membership. They are part of the transaction that creates the user, and fail if one of the items exists. They do not
-// store the counter of the user's memberships. It is stored when the user gets a second membership.
+// membership. They are part of the transaction that creates the user, and fail if one of the items exists. The counter
+// of the user's memberships is stored later, when the user gets a second membership.
 func Personal(projects db.Table, workspaceID, userID, username string, now time.Time) ([]db.Write, error) {
 	at := clock.Stamp(now)
 	w := Workspace{ID: workspaceID, Name: personalName(username), Personal: true, Owners: 1, CreatedAt: at}
@@ -60,8 +60,8 @@ func (s store) create(ctx context.Context, w Workspace, owner Membership) error 
 // maxMembers limits a list without a page limit. A response of 4 MiB has space for fewer members than this.
 const maxMembers = 40_000
 
-// members returns the members of a workspace, sorted by user ID. The list begins after the user ID that the parameter
-// after contains. If limit is not 0, it returns at most limit+1 members, so that the caller can detect a next page.
+// members returns the members of a workspace, sorted by user ID. It returns only members whose user IDs are
+// greater than after. If limit is not 0, it returns at most limit+1 members, so that the caller can detect a next page.
 func (s store) members(ctx context.Context, workspaceID, after string, limit int) ([]Membership, error) {
 	prefix := db.MembersOf(workspaceID)
 	q := db.Query{Prefix: prefix, After: prefix.After(after)}

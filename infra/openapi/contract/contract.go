@@ -125,8 +125,9 @@ func (c *contract) check(t testing.TB, method, path string, status int, header h
 	}
 }
 
-// response returns the response of an operation with a status, or nil if the document has none, and its JSON pointer.
-// For a response that several operations share, the pointer refers to the component. Otherwise, it is own.
+// response returns an operation's response for a status, and the JSON pointer of the response. The response is nil if
+// the document has none. If several operations share the response, the pointer refers to the component. Otherwise, the
+// pointer is own.
 func (c *contract) response(operation map[string]any, status int, own string) (found map[string]any, pointer string) {
 	const components = "#/components/responses/"
 	responses, _ := operation["responses"].(map[string]any)
@@ -157,8 +158,8 @@ func (c *contract) validate(pointer string, body []byte) error {
 	return nil
 }
 
-// operation returns the operation for a method and a path, and its path pattern. It returns nil if the document does
-// not contain the operation.
+// operation returns the operation for a method and a path, and the pattern that the path matches. The operation is nil
+// if the document does not contain it.
 func (c *contract) operation(method, path string) (pattern string, operation map[string]any) {
 	for pattern, item := range c.paths {
 		if !matches(pattern, path) {

@@ -26,7 +26,7 @@ func (p *Provider) config(secret, redirectURI string, style xoauth2.AuthStyle) *
 }
 
 // exchange exchanges the code for an access token. With AuthStyleAutoDetect, the library would send the code a second
-// time after every failure. This function tries the next style only if the provider did not recognize the client.
+// time after every failure. exchange tries the next AuthStyle only if the provider did not recognize the client.
 func (p *Provider) exchange(ctx context.Context, code, verifier, redirectURI string) (string, error) {
 	secret, err := p.secret(ctx)
 	if err != nil {

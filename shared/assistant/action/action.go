@@ -1,6 +1,6 @@
 // Package action defines the changes that an answer makes to a project's files: the types of actions, the tools with
-// which a model requests them, the checks against the project, and the batch of file operations that results from them.
-// Users, models and the storage of files do not belong here.
+// which a model requests them, the checks against the project, and the batch of file operations that performs the
+// actions. Users, models and the storage of files do not belong here.
 package action
 
 import (

@@ -80,7 +80,7 @@ func pathsOf(a *Action) []string {
 	return paths
 }
 
-// perform applies the action to the overlay. It leaves a partial change if it returns an error.
+// perform applies the action to the overlay. If it returns an error, a part of the change may remain.
 func (d *Draft) perform(ctx context.Context, a *Action) error {
 	switch a.Type {
 	case CreateFile:

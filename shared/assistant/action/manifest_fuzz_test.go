@@ -181,7 +181,7 @@ func requirements(file *modfile.File) map[string]string {
 	return all
 }
 
-// FuzzRequirements checks that adding a package changes at most one line or appends one.
+// FuzzRequirements checks that adding a package changes at most one line, or appends one line.
 func FuzzRequirements(f *testing.F) {
 	f.Add("a==1\nB[x] >=1 ; y # z\r\n# b\n-r b", "b", ">=2")
 	f.Add("a @ https://x\nb==1 \\\n --hash=x\n", "c", "1.0")

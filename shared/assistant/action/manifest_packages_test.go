@@ -42,7 +42,7 @@ func TestManifestIsParsedOnce(t *testing.T) { //nolint:paralleltest // it counts
 	}
 }
 
-// One action with several packages and several actions with one package each result in the same file.
+// One action that adds several packages has the same result as several actions that each add one of the packages.
 func TestAddingPackagesTogetherOrSeparately(t *testing.T) {
 	t.Parallel()
 	names := []string{"a", "b", "c", "d", "e", "f"}

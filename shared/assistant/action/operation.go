@@ -16,8 +16,8 @@ const (
 )
 
 // normalize returns the changed paths in a form in which each path belongs to at most one operation. A file whose
-// content did not change is renamed if there is no other change at its old and its new path. Otherwise its content is
-// written to the new path.
+// content did not change is renamed if storage has no file at its new path, and there is no file at its old path after
+// the changes. Otherwise its content is written to the new path.
 func (o *overlay) normalize(ctx context.Context) (map[string]state, error) {
 	normalized := maps.Clone(o.changed)
 	for _, p := range o.order {
@@ -38,7 +38,7 @@ func (o *overlay) normalize(ctx context.Context) (map[string]state, error) {
 	return normalized, nil
 }
 
-// operationsOf returns the operations that change the stored files to the normalized paths, in the order in which the
+// operationsOf returns the operations that change the stored files to the normalized states, in the order in which the
 // paths were first changed.
 func (o *overlay) operationsOf(normalized map[string]state) []Operation {
 	renamed := map[string]bool{} // by old path

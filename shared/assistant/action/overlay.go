@@ -10,8 +10,8 @@ import (
 // overlay contains the stored files of a project, and the changes to them that are not stored yet.
 type overlay struct {
 	stored Files
-	// known caches what storage returned for a path. Each path is read only once, so that all checks see the same version
-	// of a file.
+	// known caches the result of reading each path from storage. Each path is read only once, so that all checks see the
+	// same version of a file.
 	known map[string]*storedFile
 	// changed contains the state of each changed path. order lists these paths in the order of their first change.
 	changed map[string]state
@@ -31,7 +31,7 @@ type storedFile struct {
 // state is the state of a path after the changes.
 type state struct {
 	exists bool // whether a file exists at the path
-	// origin is the stored path of a file whose content did not change. It is another path if the file was renamed. If
+	// origin is the stored path of a file whose content did not change. It is the old path if the file was renamed. If
 	// origin is empty, the content is new and is in the field content.
 	origin  string
 	content string
@@ -49,7 +49,7 @@ func (o *overlay) set(path string, s state) {
 	o.changed[path] = s
 }
 
-// prepare passes the paths that were neither read nor changed to Files.Prepare, in one call.
+// prepare calls Files.Prepare once, with those of the paths that were neither read nor changed.
 func (o *overlay) prepare(ctx context.Context, paths ...string) error {
 	var unknown []string
 	for _, p := range paths {
@@ -64,8 +64,8 @@ func (o *overlay) prepare(ctx context.Context, paths ...string) error {
 	return o.stored.Prepare(ctx, unknown...)
 }
 
-// file reads a path from storage, without its content. Storage is read only once for each path. The field exists of the
-// result is false if there is no file.
+// file reads a path from storage, without its content. Storage is read only once for each path. If there is no file,
+// the result has exists set to false.
 func (o *overlay) file(ctx context.Context, path string) (*storedFile, error) {
 	if known, ok := o.known[path]; ok {
 		return known, nil

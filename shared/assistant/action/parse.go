@@ -15,9 +15,9 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// Parse returns the action of a model's tool call. It adds a missing slash at the beginning of a path and converts
-// paths to NFC. It changes nothing else. It returns a *Problem if the tool does not exist, or if the input is not a
-// JSON object with exactly the tool's fields.
+// Parse returns the action of a model's tool call. It makes relative paths absolute and converts paths to NFC. It
+// changes nothing else. It returns a *Problem if the tool does not exist, or if the input is not a JSON object with
+// exactly the tool's fields.
 func Parse(call model.Call) (Action, error) {
 	at := slices.IndexFunc(tools, func(t tool) bool { return string(t.action) == call.Name })
 	if at < 0 {

@@ -150,8 +150,8 @@ func applyBatch(stored map[string]string, operations []action.Operation) (map[st
 	return after, nil
 }
 
-// One batch of all operations has the same effect as the actions one after the other. An action that is possible is not
-// rejected, apart from the exceptions of mayBeRejected.
+// One batch of all operations has the same effect as applying the actions one after the other. An action that is
+// possible is not rejected, apart from the exceptions of mayBeRejected.
 func TestOperationsHaveTheEffectOfActions(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

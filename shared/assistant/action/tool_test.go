@@ -91,7 +91,7 @@ func TestSchemasMatchParse(t *testing.T) {
 	}
 }
 
-// All providers accept the tools: their names are short, and their schemas have only basic keywords. The tools are the
+// All providers accept the tools: the names are short, and the schemas have only basic keywords. The tools are the
 // same for each call, so that providers can cache them.
 func TestToolsMeetProviderRequirements(t *testing.T) {
 	t.Parallel()
@@ -112,7 +112,7 @@ func TestToolsMeetProviderRequirements(t *testing.T) {
 			t.Errorf("%s: the schema is not a closed object: %s", tool.Name, tool.Schema)
 		}
 		if bytes.Contains(tool.Schema, []byte(`\u`)) {
-			t.Errorf("%s has escapes, which cost tokens: %s", tool.Name, tool.Schema)
+			t.Errorf("%s: the schema has escapes, which cost tokens: %s", tool.Name, tool.Schema)
 		}
 		if !strings.HasPrefix(string(tool.Schema), `{"type":"object","properties":{"path":`) {
 			t.Errorf("%s: the first property of the schema is not path: %s", tool.Name, tool.Schema)

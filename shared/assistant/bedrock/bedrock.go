@@ -95,7 +95,8 @@ func withOwnDecoder(o *bedrockruntime.Options) {
 }
 
 // Generate implements model.Provider. If an answer fails before its first event, Generate retries up to two times
-// within two seconds. It does not retry after that, because the client may have received a part of the answer.
+// within two seconds. After the first event it does not retry, because the client may have received a part of the
+// answer.
 func (p *Provider) Generate(ctx context.Context, r model.Request, emit func(model.Part) error) (model.Outcome, error) {
 	window, cancel := context.WithTimeout(ctx, p.window)
 	defer cancel()

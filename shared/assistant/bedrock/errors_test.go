@@ -198,7 +198,7 @@ func TestRetryAfterIsReturned(t *testing.T) {
 			t.Errorf("Retry-After %q: got %v, want %v", value, failed.RetryAfter, want)
 		}
 		if n := len(s.requests()); (n == 1) != (want > 0) {
-			t.Errorf("Retry-After %q: got %d requests, want a retry only without a wait", value, n)
+			t.Errorf("Retry-After %q: got %d requests, want retries only if the response requests no wait", value, n)
 		}
 	}
 	if got := retryAfter(http.Header{"Retry-After": {date}}); got != 0 {

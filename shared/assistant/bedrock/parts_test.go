@@ -98,8 +98,8 @@ func TestDeltasOfAnySize(t *testing.T) {
 	})
 }
 
-// If blocks overlap, each call is emitted completely, in the order in which the calls began, and text in the order in
-// which it arrived.
+// If blocks overlap, the calls are emitted one after the other, in the order in which they began. Text is emitted in
+// the order in which it arrived.
 func TestOverlappingBlocks(t *testing.T) {
 	t.Parallel()
 	var frames [][]byte
@@ -194,7 +194,8 @@ func textOfFrame(frame []byte) string {
 }
 
 // FuzzPartQueue checks that all parts are emitted, in the order that package model defines, for any order of the events
-// of any blocks. Each byte of the input is an event: bits 4 and 5 are its kind, bits 0 to 3 the index of its block.
+// of any blocks. Each byte of the input is an event: bits 4 and 5 are its kind, and bits 0 to 3 are the index of its
+// block.
 func FuzzPartQueue(f *testing.F) {
 	f.Add([]byte{0x10, 0x20, 0x00, 0x30})
 	f.Add([]byte{0x10, 0x11, 0x21, 0x20, 0x31, 0x02, 0x30})

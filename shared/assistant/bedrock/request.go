@@ -147,8 +147,8 @@ func objectOf(input string) jsontext.Value {
 
 func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
 
-// rawDocument is JSON that is sent unchanged. The SDK's own documents sort the names of an object. The model writes its
-// input in the order of the schema, so with sorted names it would write "content" before "path".
+// rawDocument is JSON that is sent unchanged. The SDK's own documents sort the names of an object. The model writes the
+// input of a call in the order of the schema, so with sorted names it would write "content" before "path".
 type rawDocument struct {
 	document.Interface // has an unexported method
 

@@ -138,7 +138,7 @@ func TestRequestFormat(t *testing.T) {
 	}
 }
 
-// sortMembers sorts the members of all objects in a JSON text. Unlike canonical JSON, the result has the same numbers.
+// sortMembers sorts the members of all objects in a JSON text. Unlike canonicalization, it does not change numbers.
 func sortMembers(t *testing.T, text string) string {
 	t.Helper()
 	value := jsontext.Value(text)
@@ -148,7 +148,8 @@ func sortMembers(t *testing.T, text string) string {
 	return string(value)
 }
 
-// The order of the properties is not changed, because models write their input in the order of the schema.
+// The order of the properties is not changed, because models write the input of a call in the order of the
+// schema.
 func TestSchemasAndInputsAreSentUnchanged(t *testing.T) {
 	t.Parallel()
 	s, r := serveText(t), fullRequest()
@@ -178,7 +179,8 @@ func TestRequestsAreDeterministic(t *testing.T) {
 	}
 }
 
-// Bedrock requires tools if earlier messages have calls, even if the request has no tools.
+// If earlier messages have tool calls, Bedrock requires the definitions of tools. If the model.Request has no tools, the
+// body contains definitions of the tools that were called.
 func TestToolsOfEarlierCalls(t *testing.T) {
 	t.Parallel()
 	s, r := serveText(t), fullRequest()

@@ -227,7 +227,8 @@ func TestStopDependsOnCalls(t *testing.T) {
 	}
 }
 
-// An answer is complete if the stream is cut after the event messageStop. Before that, the cut is an error.
+// If the stream is cut after the event messageStop, the answer is complete. If it is cut earlier, Generate returns an
+// error.
 func TestTruncatedStreams(t *testing.T) {
 	t.Parallel()
 	frames := [][]byte{
@@ -259,7 +260,7 @@ func TestTruncatedStreams(t *testing.T) {
 			}
 			failed := checkFault(t, err, model.Unavailable)
 			if failed.RetryAfter != 0 || outcome.Stop != "" || !strings.Contains(err.Error(), "ended before the message") {
-				t.Errorf("cut after %d of %d bytes, abort %v: got outcome %+v and error %v, want an incomplete message",
+				t.Errorf("cut after %d of %d bytes, abort %v: got outcome %+v and error %v, want an error",
 					at, len(stream), abort, outcome, err)
 			}
 			isRetried, wantRetry := len(s.requests()) > 1, at < len(frames[0])
@@ -328,7 +329,7 @@ func TestStreamThatStaysOpen(t *testing.T) {
 	p.closeWait = time.Millisecond
 	_, outcome, err := generate(t, p)
 	if err != nil || outcome.Usage.Output != 2 {
-		t.Errorf("got outcome %+v and error %v, want the usage of 2 tokens of output", outcome, err)
+		t.Errorf("got outcome %+v and error %v, want a usage of 2 output tokens", outcome, err)
 	}
 	<-disconnected
 }

@@ -21,11 +21,11 @@ var uncachedClaude = []string{
 	"claude-instant", "claude-v2", "claude-3-haiku", "claude-3-sonnet", "claude-3-opus", "claude-3-5-sonnet",
 }
 
-// traitsOf returns the traits of a model by its ID, with or without the prefix of the region, or by its ARN. Sources:
-// the table of fields in "Prompt caching for faster model inference" in Bedrock's user guide, and ToolResultBlock in
-// the API reference.
+// traitsOf returns the traits of a model. id is the model's ARN, or its ID with or without the prefix of the region.
+// Sources: the table of fields in "Prompt caching for faster model inference" in Bedrock's user guide, and
+// ToolResultBlock in the API reference.
 //
-// The ARN of an application inference profile does not name its model. It is treated as a model that caches, because
+// The ARN of an application inference profile does not name its model. The model is assumed to cache, because
 // without a cache the same prompt costs up to ten times as much. If the model rejects cache points, Generate retries
 // without them, and does not send them again.
 func traitsOf(id string) traits {

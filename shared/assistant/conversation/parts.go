@@ -32,7 +32,7 @@ type partRecord struct {
 // maxParts is the maximum number of parts of a message.
 const maxParts = content.MaxChunks
 
-// messageBody has the fields of a message that can be long.
+// messageBody contains the fields of a message that are stored in chunks, because some of them can be long.
 type messageBody struct {
 	Content string          `json:"content"`
 	Code    string          `json:"code,omitzero"`

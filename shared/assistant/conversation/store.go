@@ -43,11 +43,12 @@ const (
 	recallItems = 1 + 2*16
 	// maxPageBytes is the size of the JSON after which Messages stops reading, so that a page fits into one response.
 	maxPageBytes = 4 << 20
-	// deletePageSize is the number of items that DeleteCleared reads and deletes before it calls more again.
+	// deletePageSize is the number of items that DeleteCleared reads and deletes between two calls of its parameter
+	// more.
 	deletePageSize = 200
 )
 
-// Recall reads the memory of a conversation in one call. It is empty if there are no messages.
+// Recall reads the memory of a conversation in one call. The memory is empty if there are no messages.
 func (s Store) Recall(ctx context.Context, projectID string) (Memory, error) {
 	summary, messages, err := s.latest(ctx, projectID, recallItems)
 	if err != nil {

@@ -121,7 +121,8 @@ type Turn struct {
 type PartKind uint8
 
 // The kinds of parts. A call consists of a CallStart, any number of CallDeltas, and a CallEnd. Calls do not overlap,
-// and there is no text within a call. If the calls of a provider overlap, its implementation reorders the parts.
+// and there is no text within a call. If calls can overlap in a vendor's API, the Provider for this API reorders the
+// parts.
 const (
 	Text      PartKind = iota + 1 // the next piece of the answer's text, in Text
 	CallStart                     // a call begins; CallID and Name are set

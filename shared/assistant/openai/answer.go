@@ -19,7 +19,8 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// maxAnswer is the largest stream that is read, in bytes. It is a hundred times the size of a long answer.
+// maxAnswer is the maximum number of bytes that are read from a stream. It is a hundred times the size of a long
+// answer.
 const maxAnswer = 64 << 20
 
 // chunk is an event of the stream, or a whole answer. Fields whose types differ between servers are raw values.
@@ -178,7 +179,8 @@ func (a *answer) readEvent(event string, data []byte) error {
 	return nil
 }
 
-// isError reports whether the error field of an event is an error. Some servers send null or "" in each event.
+// isError reports whether v, the error field of an event, contains an error. Some servers send null or "" in each
+// event.
 func isError(v jsontext.Value) bool {
 	return v.Kind() == '"' && textOf(v) != "" || v.Kind() == '{' && len(v) > len("{}")
 }
@@ -206,8 +208,8 @@ func (a *answer) readDelta(d delta) error {
 	return nil
 }
 
-// contentText returns the text of a content. The content is usually a string. Mistral's reasoning models send a list of
-// parts instead, and some of these parts are text.
+// contentText returns the text of the content of a delta. The content is usually a string. Mistral's reasoning models
+// send a list of parts instead, and some of these parts are text.
 func contentText(content jsontext.Value) string {
 	if content.Kind() != '[' {
 		return textOf(content)
@@ -221,7 +223,7 @@ func contentText(content jsontext.Value) string {
 	return b.String()
 }
 
-// contentPart is a part of a content that is a list.
+// contentPart is a part of the content of a delta if the content is a list.
 type contentPart struct {
 	Type string `json:"type"`
 	Text string `json:"text"`
@@ -229,7 +231,7 @@ type contentPart struct {
 
 func isThinking(p contentPart) bool { return p.Type == "thinking" }
 
-// partsOf returns the parts of a content. It returns nil if the content is not a list.
+// partsOf returns the parts of the content of a delta. It returns nil if the content is not a list.
 func partsOf(content jsontext.Value) []contentPart {
 	var all []contentPart
 	if content.Kind() != '[' || json.Unmarshal(content, &all, lenient) != nil {
@@ -264,7 +266,7 @@ func (a *answer) result(err error) error {
 		return &model.Error{Fault: fault, Cause: fmt.Errorf("the answer ended with the finish reason %q", a.finishReason)}
 	}
 	if stop == model.StopEnd && a.parts.calls > 0 {
-		stop = model.StopTools // some servers send "stop" for both
+		stop = model.StopTools // some servers send "stop" even if the answer has calls
 	}
 	a.outcome.Stop = stop
 	return a.parts.close()

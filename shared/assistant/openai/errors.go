@@ -35,7 +35,7 @@ func (e *serverError) Error() string {
 	case e.message != "":
 		b.WriteString(e.message)
 	case e.mediaType != "":
-		fmt.Fprintf(&b, "no readable message, of type %q", e.mediaType)
+		fmt.Fprintf(&b, "no readable message in a body of type %q", e.mediaType)
 	default:
 		b.WriteString("no readable message")
 	}
@@ -105,8 +105,8 @@ func details(v jsontext.Value) []string {
 	return all
 }
 
-// providerMessage returns the message and the name of OpenRouter's provider. The metadata has the provider's response
-// as a string.
+// providerMessage returns the message and the name of OpenRouter's provider. The metadata contains the provider's
+// response as a string.
 func providerMessage(metadata jsontext.Value) string {
 	var provider struct {
 		Raw  string `json:"raw"`
@@ -152,7 +152,7 @@ func (e *serverError) inStream() *model.Error {
 	return &model.Error{Fault: e.fault(), Cause: e}
 }
 
-// codes are values of "code" or "type" that are more specific than the status.
+// codes maps values of "code" or "type" to faults. These values are more specific than the status.
 var codes = map[string]model.Fault{
 	"context_length_exceeded":      model.TooLong,
 	"exceed_context_size_error":    model.TooLong, // llama.cpp
@@ -236,8 +236,9 @@ func isRequestError(kind string) bool {
 	return false
 }
 
-// requiresOtherLimitName reports whether the server expects the other name of the limit. An example of such a message
-// is "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.".
+// requiresOtherLimitName reports whether the server expects the other name of the token limit. An example of its
+// message is "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens'
+// instead.".
 func (e *serverError) requiresOtherLimitName() bool {
 	return e.status == http.StatusBadRequest && e.fault() == model.Misconfigured &&
 		strings.Contains(e.raw, "max_tokens") && strings.Contains(e.raw, "max_completion_tokens")

@@ -258,11 +258,11 @@ func TestErrorsDoNotContainPrompt(t *testing.T) {
 	}{
 		"plain text": {
 			handler: respondError(500, "can't do: "+prompt, "Content-Type", "text/plain; charset=utf-8"),
-			want:    `status 500: no readable message, of type "text/plain"`,
+			want:    `status 500: no readable message in a body of type "text/plain"`,
 		},
 		"HTML page": {
 			handler: respondError(502, "<html>"+prompt, "Content-Type", "text/html"),
-			want:    `status 502: no readable message, of type "text/html"`,
+			want:    `status 502: no readable message in a body of type "text/html"`,
 		},
 		"no content type": {
 			handler: respondError(400, `{"messages":"`+prompt+`"}`, "Content-Type", ""),
@@ -270,7 +270,7 @@ func TestErrorsDoNotContainPrompt(t *testing.T) {
 		},
 		"body of the request": {
 			handler: respondError(400, `{"messages":[{"content":"`+prompt+`"}]}`, "Content-Type", "application/json"),
-			want:    `status 400: no readable message, of type "application/json"`,
+			want:    `status 400: no readable message in a body of type "application/json"`,
 		},
 		"fields are not strings": {
 			handler: respondError(400, `{"error":{"message":{"input":"`+prompt+`"},"code":["`+prompt+`"]}}`),

@@ -9,7 +9,7 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// NewQuick returns a provider like New, but with short waits.
+// NewQuick is like New, but the waits of the returned provider are short.
 func NewQuick(o Options) model.Provider {
 	backoff := func(int) time.Duration { return time.Millisecond }
 	return newProvider(o, waits{backoff: backoff, usageWait: 10 * time.Millisecond})

@@ -8,9 +8,9 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// partQueue emits the parts of an answer in the order that model.Part requires: one call at a time, and no text inside
-// a call. The API has no event for the end of a call. A call has ended when its arguments are a complete JSON value and
-// another part arrives. Parts that arrive before the current call has ended wait in the queue.
+// partQueue emits the parts of an answer in the order that model.PartKind requires: one call at a time, and no text
+// inside a call. The API has no event for the end of a call. A call has ended when its arguments are a complete JSON
+// value and another part arrives. Parts that arrive before the current call has ended wait in the queue.
 type partQueue struct {
 	emit func(model.Part) error
 	// queue contains the pieces that have not ended or were not emitted. The first piece is emitted while it arrives.
@@ -91,8 +91,8 @@ func (q *partQueue) call(d callDelta) error {
 	return q.flush(false)
 }
 
-// find returns the call that a delta continues: the call with its index, otherwise the call with its ID, otherwise the
-// last call.
+// find returns the call that a delta continues: the call with the delta's index, otherwise the call with the delta's
+// ID, otherwise the last call.
 func (q *partQueue) find(d callDelta) *piece {
 	if d.Index != nil {
 		return q.byIndex[*d.Index]
@@ -105,7 +105,7 @@ func (q *partQueue) find(d callDelta) *piece {
 
 // isFollowedBy reports whether a delta begins a new call although it has the index or the ID of c. Ollama sends each
 // call in one delta with index 0, and other servers send neither index nor ID. A delta begins a new call if it has a
-// name and at least one of the following: another ID; input although the input of c is complete; or, without an ID,
+// name and at least one of the following: another ID; input, although the input of c is already complete; or no ID and
 // another name. A name or an ID alone is not sufficient: some versions of vLLM send each delta with a new ID, and other
 // servers repeat ID and name.
 func (c *piece) isFollowedBy(d callDelta, input string) bool {

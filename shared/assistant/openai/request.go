@@ -104,7 +104,7 @@ func arguments(input string) string {
 	return "{}"
 }
 
-// encode returns the JSON of the body, with the limit of the answer under one of its two names.
+// encode returns the JSON of the body, with the token limit of the answer under one of the limit's two names.
 func (b body) encode(useCompletionTokens bool) ([]byte, error) {
 	if useCompletionTokens {
 		b.MaxCompletionTokens, b.MaxTokens = b.MaxTokens, 0

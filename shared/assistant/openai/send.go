@@ -28,7 +28,7 @@ const (
 	errorTimeout = 3 * time.Second
 )
 
-// maxRetryAfter is the longest wait that an error of send contains.
+// maxRetryAfter is the maximum of RetryAfter in the errors that send returns.
 const maxRetryAfter = 24 * time.Hour
 
 // send sends the request, with retries, and returns the response when the server has sent its headers. Its errors are

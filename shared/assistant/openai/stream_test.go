@@ -101,7 +101,7 @@ func TestAnswers(t *testing.T) {
 			text: "Hello",
 			stop: model.StopEnd,
 		},
-		"reasoning is emitted without content": {
+		"reasoning is emitted without its text": {
 			answer: eventStream(
 				deltaChunk(`{"reasoning_content":"Hm"}`),
 				deltaChunk(`{"reasoning":"Hm","content":""}`),

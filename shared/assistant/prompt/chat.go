@@ -19,7 +19,7 @@ type Document struct{ Path, Content string }
 type Chat struct {
 	// Project is the project's name. Framework is the name of its framework, as the user wrote it.
 	Project, Framework string
-	// Paths are the project's files, or the first of them. Total is the number of all files.
+	// Paths are the paths of all files of the project, or of the first ones. Total is the number of all files.
 	Paths []string
 	Total int
 	// CurrentFile is the path of the file that the user is looking at, or "".

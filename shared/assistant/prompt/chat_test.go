@@ -102,7 +102,8 @@ func TestChat(t *testing.T) {
 		{Role: model.Assistant, Text: "(no text)"},
 	}
 	if diff := cmp.Diff(before, r.Messages[:4]); diff != "" || len(r.Messages) != 5 || r.Messages[4].Role != model.User {
-		t.Error(diff)
+		t.Errorf("got %d messages, want 5 with the user's message last; earlier messages (-want +got):\n%s",
+			len(r.Messages), diff)
 	}
 	facts := model.Facts{
 		Prompt:      "Change b.ts",
@@ -117,7 +118,8 @@ func TestChat(t *testing.T) {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff(action.Tools(), r.Tools); diff != "" || r.Task != model.TaskChat || r.MaxOutput != 1000 {
-		t.Error(diff)
+		t.Errorf("got task %q and limit %d, want %q and 1000; tools (-want +got):\n%s",
+			r.Task, r.MaxOutput, model.TaskChat, diff)
 	}
 	if diff := cmp.Diff(r, c.Request(prompt.DefaultBudget(), 1000)); diff != "" {
 		t.Errorf("the same chat results in another request: %s", diff)
@@ -221,7 +223,7 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// numberedLines returns a text of lines of 20 bytes.
+// numberedLines returns a text with the given number of lines, each of which has 19 bytes.
 func numberedLines(lines int) string {
 	var text strings.Builder
 	for i := range lines {

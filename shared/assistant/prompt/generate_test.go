@@ -60,7 +60,8 @@ func TestAroundMainBlock(t *testing.T) {
 	}
 }
 
-// FuzzMainBlock checks that the code of a block is returned unchanged if its fence is longer than all fences in it.
+// FuzzMainBlock checks that the code of a block is returned unchanged if the fence of the block is longer than all
+// fences in the code.
 func FuzzMainBlock(f *testing.F) {
 	f.Add("a\n```\nb\n", "js")
 	f.Add("````\n", "")

@@ -26,9 +26,10 @@ const maxOccurrences = 100
 // mention is a part of a message that may name a file.
 type mention struct{ start, end int }
 
-// Mentioned returns the paths that the message names, in the order of the message. A file is named by its path, with
-// or without the first slash, or by the end of its path, such as the file name, unless several paths end with it.
-// A name is a whole word: any white space, quotation mark, bracket or punctuation delimits it.
+// Mentioned returns the paths that the message names, in the order in which they occur. A file can be named by its
+// path, with or without the first slash. It can also be named by the end of its path, such as the file name, if no
+// other path has the same end. A name is a whole word: any white space, quotation mark, bracket or punctuation delimits
+// it.
 func Mentioned(message string, paths []string) []string {
 	text := url.ReplaceAllString(norm.NFC.String(message), " ")
 	index := suffixarray.New([]byte(text))
@@ -68,7 +69,8 @@ func mentionOf(p, text string, end int) (m mention, ok bool) {
 	before, after := strings.TrimSuffix(text[:m.start], "./"), text[end:]
 	previous, _ := utf8.DecodeLastRuneInString(before)
 	next, _ := utf8.DecodeRuneInString(after)
-	// A name without a dot, a slash or a capital letter (as in Makefile) may be an ordinary word, so it must be quoted.
+	// A name without a dot, a slash or a capital letter may be an ordinary word, so it must be quoted. Makefile has a
+	// capital letter, so it need not be quoted.
 	mustBeQuoted := strings.Contains(name, " ") || !strings.ContainsAny(name, "./") && strings.ToLower(name) == name
 	if mustBeQuoted && (!isQuote(previous) || !isQuote(next)) {
 		return m, false

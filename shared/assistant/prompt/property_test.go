@@ -125,7 +125,7 @@ func TestDataCannotEndItsSection(t *testing.T) {
 }
 
 // checkMessages checks what providers require: alternating roles, no empty text, clean text. Only the last message may
-// have the mark.
+// contain the mark.
 func checkMessages(t *rapid.T, r model.Request, mark string) {
 	for i, m := range r.Messages {
 		role := model.User
@@ -172,7 +172,7 @@ func TestRequestsAreWithinBudget(t *testing.T) {
 			c.Paths[i] = "/" + c.Paths[i]
 		}
 		r := c.Request(b, 1)
-		// Names, numbers, titles, marks and the replacements of empty texts.
+		// fixed covers names, numbers, titles, marks and the replacements of empty texts.
 		const fixed = 4000
 		overhead := prompt.Tokens(prompt.Chat{Message: "x"}.Request(b, 1)) + fixed
 		limit := b.Tree + b.Current + b.Named + b.History + b.Summary + prompt.TokensOf(clean(c.Message)) + overhead

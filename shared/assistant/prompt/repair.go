@@ -10,8 +10,8 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// Repair returns the request that follows an answer to r in which some calls failed. It adds the answer, a result for
-// each of its calls, and the instruction to repeat only the failed calls. A call without a result succeeded. r is not
+// Repair returns the request that follows r if some calls of the answer failed. It adds the answer, a result for each
+// of its calls, and the instruction to repeat only the failed calls. A call without a result succeeded. r is not
 // changed.
 func Repair(r model.Request, text string, calls []model.Call, results []model.Result) model.Request {
 	answer := model.Message{Role: model.Assistant, Text: clean(text)}
@@ -28,7 +28,7 @@ func Repair(r model.Request, text string, calls []model.Call, results []model.Re
 	return r
 }
 
-// resultOf returns the failed result of a call, or the result of a call that succeeded.
+// resultOf returns the failed result of a call. If there is none, the call succeeded, and resultOf returns "Accepted.".
 func resultOf(call model.Call, results []model.Result) model.Result {
 	for _, result := range results {
 		if result.CallID != call.ID || !result.Failed {
@@ -42,11 +42,11 @@ func resultOf(call model.Call, results []model.Result) model.Result {
 	return model.Result{CallID: call.ID, Text: "Accepted."}
 }
 
-// maxUnreadable is the maximum size in bytes of an invalid input in the next request.
+// maxUnreadable is the maximum size in bytes of an invalid input in the request of Repair.
 const maxUnreadable = 2 << 10
 
 // inputObject returns a call's input as a JSON object, because providers reject any other input. An input that is not
-// an object becomes the value of the member unreadable.
+// an object becomes the value of the member "unreadable".
 func inputObject(input string) string {
 	if value := jsontext.Value(input); value.IsValid() && value.Kind() == '{' {
 		return input

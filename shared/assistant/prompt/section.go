@@ -98,7 +98,7 @@ func quote(text string) string {
 	return out.String()
 }
 
-// oneLine returns a text unchanged if all its characters are printable, else quoted.
+// oneLine returns a text unchanged if all its characters are printable. Otherwise, it quotes the text.
 func oneLine(text string) string {
 	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return quote(text)

@@ -112,7 +112,7 @@ func (f *fixture) settleContext(ctx context.Context, r Reservation, input, outpu
 	return f.ledger.Settle(ctx, Settlement{Reservation: r, Used: model.Usage{Input: input, Output: output}})
 }
 
-// usage returns the usage of a user, or of all users if userID is "", in a month.
+// usage returns the usage of a user in a month. If userID is "", it returns the usage of all users.
 func (f *fixture) usage(userID, month string) Usage {
 	f.t.Helper()
 	key := db.GlobalUsageKey(month)
@@ -128,7 +128,7 @@ func (f *fixture) usage(userID, month string) Usage {
 	return usage
 }
 
-// checkUsage checks the usage of a user, or of all users if userID is "", in a month.
+// checkUsage checks the usage of a user in a month. If userID is "", it checks the usage of all users.
 func (f *fixture) checkUsage(userID, month string, want Usage) {
 	f.t.Helper()
 	if diff := cmp.Diff(want, f.usage(userID, month)); diff != "" {

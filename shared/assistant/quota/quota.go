@@ -202,10 +202,10 @@ func (e *shortageError) Error() string {
 
 func (e *shortageError) Unwrap() error { return e.cause }
 
-// Settle ends a reservation and executes the writes in more in the same transaction, even if ctx has ended. If the
+// Settle ends a reservation and also executes the given writes in the same transaction, even if ctx has ended. If the
 // reservation was settled before, Settle writes nothing and returns nil. A reservation that was released because its
 // generation was considered crashed can still be settled.
-// Errors: a db.ConditionError with the indexes of the writes in more whose conditions failed (nothing is written);
+// Errors: if conditions of the given writes failed, a db.ConditionError with their indexes (nothing is written);
 // ErrCancelled; the error classes of db, after which Settle may be called again.
 func (l *Ledger) Settle(ctx context.Context, s Settlement, more ...db.Write) error {
 	ctx = context.WithoutCancel(ctx) // the tokens were used, even if the client has disconnected

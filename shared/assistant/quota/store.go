@@ -41,7 +41,7 @@ type generation struct {
 	End       ending          `dynamodbav:"end,omitempty"`
 }
 
-// ending is how a generation ended; "" while it is in progress.
+// ending describes how a generation ended; "" while it is in progress.
 type ending string
 
 const (
@@ -74,8 +74,8 @@ func (e *refusedError) Error() string { return "quota: reserve: " + e.cause.Erro
 
 func (e *refusedError) Unwrap() error { return e.cause }
 
-// reserve reserves the tokens of r. minute is the write that counts the call in its minute. Errors: *refusedError; the
-// error classes of db.
+// reserve reserves the tokens of r. minute is the write that counts the call towards the rate limit.
+// Errors: *refusedError; the error classes of db.
 func (s store) reserve(ctx context.Context, r Reservation, limits Limits, now time.Time, minute db.Write) error {
 	month, global := r.month(), limits.GlobalMonthlyTokens > 0
 	record, err := db.Encode(generation{
@@ -112,7 +112,8 @@ func (s store) reserve(ctx context.Context, r Reservation, limits Limits, now ti
 	return refused
 }
 
-// take returns the write that reserves tokens in a month if they do not exceed its limit.
+// take returns the write that counts a call and reserves its tokens in the usage of a month. Its condition is that the
+// used and reserved tokens do not exceed the limit.
 func (s store) take(key db.Key, tokens, limit int) db.Write {
 	taken := expression.Name(attrTaken)
 	fits := taken.LessThanEqual(expression.Value(limit - tokens))
@@ -133,9 +134,9 @@ type settlementWrite struct {
 	at       time.Time
 }
 
-// settle settles a reservation and executes more in the same transaction. If the generation has already ended, or if it
-// was cancelled and UnlessCancelled is set, settle writes nothing, and before is the stored record of the generation.
-// In this case, err is nil unless a condition of more failed.
+// settle settles a reservation and also executes the given writes in the same transaction. If the generation has
+// already ended, or if it was cancelled and UnlessCancelled is set, settle writes nothing, and before is the stored
+// record of the generation. In this case, err is nil unless a condition of the given writes failed.
 func (s store) settle(ctx context.Context, end settlementWrite, more []db.Write) (before *generation, err error) {
 	generationAt, month := len(more), end.month().String()
 	writes := append(more[:len(more):len(more)], s.endGeneration(end), s.count(db.UsageKey(end.UserID, month), end))

@@ -12,7 +12,7 @@ import (
 type message struct{ event, id, data string }
 
 // parse parses an event stream as the HTML standard (§9.2.6) requires: with three kinds of line endings, and with
-// fields without a colon. It ignores a last event without a blank line after it. It also returns the comments.
+// fields without a colon. It ignores the last event if no blank line follows it. It also returns the comments.
 func parse(stream string) (messages []message, comments []string) {
 	stream = strings.TrimPrefix(stream, "\ufeff")
 	stream = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(stream)

@@ -1,7 +1,7 @@
 // Package uistream writes the AI SDK's UI message stream, version 1, as server-sent events
-// (https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol): unnamed events with JSON, which are called frames here, comments
-// if there is no frame for some time, and [DONE] at the end. It ensures the order of frames that the protocol requires.
-// The content of frames does not belong here.
+// (https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol). A stream consists of unnamed events with JSON, which are called
+// frames here, and ends with [DONE]. If there is no frame for some time, a comment is sent. The package ensures the
+// order of frames that the protocol requires. The content of frames does not belong here.
 package uistream
 
 import (
@@ -73,9 +73,9 @@ type Writer struct {
 // call is a tool call that has started and not ended.
 type call struct{ id, name string }
 
-// NewWriter returns a Writer that writes the stream to the given io.Writer. Close stops its keep-alive comments.
-// Nothing is sent before the first frame or comment. If to is an http.ResponseWriter, its headers are set when the
-// first byte is sent.
+// NewWriter returns a Writer that writes the stream to the given io.Writer. The Writer sends keep-alive comments
+// until Close is called. Nothing is sent before the first frame or comment. If to is an http.ResponseWriter, its
+// headers are set when the first byte is sent.
 func NewWriter(to io.Writer, flush func() error, o Options) *Writer {
 	w := &Writer{to: to, flush: flush, keepAlive: cmp.Or(o.KeepAlive, DefaultKeepAlive), hold: o.Hold > 0}
 	w.mu.Lock() // onTimer uses w.timer

@@ -134,7 +134,7 @@ func infoOf(r *http.Request, event events.APIGatewayProxyRequest) httpapi.Reques
 	return info
 }
 
-// lastValue returns the last element of a list that may be sent in several header lines, in lower case.
+// lastValue returns, in lower case, the last element of a list that may be sent in several header lines.
 func lastValue(values []string) string {
 	if len(values) == 0 {
 		return ""

@@ -45,7 +45,7 @@ var errIncomplete = errors.New("apigateway: the response is incomplete")
 // function's time limit.
 type streamed struct {
 	header http.Header // set by the handler
-	noBody bool        // whether the request is HEAD; the gateway does not remove a body from the response
+	noBody bool        // whether the method is HEAD; the gateway does not remove the body of a streamed response
 	cancel context.CancelFunc
 	begun  chan struct{} // closed when the status and the headers are final, or if the handler panicked before that
 	ended  chan struct{} // closed when the handler has returned

@@ -177,7 +177,7 @@ func TestStreamPanicAfterFlush(t *testing.T) {
 }
 
 // TestStreamPanicBeforeFlush checks that the invocation fails if a handler panics before its first flush. The HTTP edge
-// recovers from panics, so the handler of the test does not use it.
+// recovers from panics, so this test does not use the edge.
 func TestStreamPanicBeforeFlush(t *testing.T) {
 	t.Parallel()
 	h := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -84,8 +84,8 @@ func (c *Cleanup) Handle(ctx context.Context, r lambdafn.StreamRecord) error {
 // errInvalidEvent is returned for an event that is malformed or contradicts the stored data.
 var errInvalidEvent = errors.New("cleanup: invalid event")
 
-// expire sets the expiry of the content that an event reports as replaced to content.Retention after the event.
-// Errors: errInvalidEvent; db.ErrUnavailable.
+// expire sets the expiry of the content that an event reports as replaced. The content expires content.Retention after
+// the time of the event. Errors: errInvalidEvent; db.ErrUnavailable.
 func (c *Cleanup) expire(ctx context.Context, e event.Record) error {
 	if e.Replaced == nil {
 		return nil

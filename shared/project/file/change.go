@@ -10,7 +10,7 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// Save creates or updates a file, and reports whether it was created. The caller has validated op. Without a
+// Save creates or updates a file, and reports whether it was created. op must have been validated. Without a
 // precondition the last writer wins. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, PRECONDITION_FAILED, CONFLICT,
 // QUOTA_EXCEEDED.
 func (s *Service) Save(
@@ -32,9 +32,9 @@ func (s *Service) Delete(
 	return err
 }
 
-// Batch applies operations in one transaction, and returns the files that exist after them, in operation order.
-// checkBatch has validated the operations. Errors: those of Save and Delete, with the index of the failed operation in
-// the message.
+// Batch applies operations in one transaction. It returns the resulting file of each operation except deletions, in
+// operation order. The operations must have been validated by checkBatch. Errors: those of Save and Delete, with the
+// index of the failed operation in the message.
 func (s *Service) Batch(
 	ctx context.Context, caller httpapi.Caller, projectID string, ops []BatchOperation,
 ) ([]File, error) {
@@ -92,7 +92,8 @@ func (s *Service) events(caller httpapi.Caller, access workspace.ProjectAccess, 
 	return writes, nil
 }
 
-// event returns the event of a change. The event of a deletion contains the file before the deletion.
+// event returns the event of a change. The event of a deletion contains the file as it was before the
+// deletion.
 func (c change) event(caller httpapi.Caller, access workspace.ProjectAccess) event.Change {
 	e := event.Change{
 		Type: event.FileUpdated, WorkspaceID: access.WorkspaceID, ProjectID: access.ProjectID,

@@ -47,8 +47,8 @@ type File struct {
 	ExpiresAt int64 `dynamodbav:"expiresAt,omitempty"`
 }
 
-// Tree is the record that maps a project's ID to its workspace and counts the project's files. Every write to a project
-// is conditional on its tree. The attribute names are part of the data format.
+// Tree is the record that maps a project's ID to its workspace and counts the project's files. Each transaction that
+// changes a project also checks or updates the tree of the project. The attribute names are part of the data format.
 type Tree struct {
 	WorkspaceID string `dynamodbav:"workspaceId"`
 	// Version is incremented by every creation and rename, because these can make paths collide.

@@ -73,7 +73,7 @@ func FuzzStored(f *testing.F) {
 			return
 		}
 		if data, err := record.join(chunks); err == nil && len(data) != record.Size {
-			t.Fatalf("got %d bytes, want the size of the record, %d", len(data), record.Size)
+			t.Fatalf("got %d bytes of content, want the size in the record, %d", len(data), record.Size)
 		}
 	})
 }

@@ -21,7 +21,8 @@ func (s *Service) registerBatch(r *httpapi.Routes) {
 	}, s.handleChangeFiles)
 }
 
-// batchErrors returns the documented errors of a batch. The message of an operation's error contains its index.
+// batchErrors returns the documented errors of a batch. The message of an operation's error contains the
+// operation's index.
 func batchErrors() []*fault.Error {
 	return []*fault.Error{
 		fault.Invalid(fault.Field("operations[1].to", "is required to rename a file")), atOperation(1, errNotFound),

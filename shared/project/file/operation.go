@@ -65,7 +65,7 @@ func (op *BatchOperation) createdPath() string {
 func checkBatch(ops []BatchOperation) []fault.Problem {
 	var problems []fault.Problem
 	paths, folders := map[string]bool{}, map[string]bool{}
-	count, size := 0, 0 // number of operations, and total size of their contents
+	count, size := 0, 0 // number of operations (a rename counts as two), and total size of their contents
 	for i := range ops {
 		op := &ops[i]
 		at := fmt.Sprintf("operations[%d].", i)
@@ -101,7 +101,8 @@ func checkBatch(ops []BatchOperation) []fault.Problem {
 	return problems
 }
 
-// check returns the rules that the operation breaks on its own. at is the prefix of the field names.
+// check returns the rules that the operation breaks, regardless of the other operations. at is the prefix of the field
+// names.
 func (op *BatchOperation) check(at string) (problems []fault.Problem) {
 	var contentRule, toRule, etagRule string
 	switch {

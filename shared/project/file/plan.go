@@ -11,17 +11,18 @@ import (
 )
 
 // The functions in this file decide how operations change a project, based on the records that were read. They do no
-// I/O. Failure policy: if one operation fails, the whole batch fails with the error of the first one that fails. The
+// I/O. Failure policy: if operations fail, the whole batch fails with the error of the first failed operation. The
 // transaction that writes the plan checks that the records have not changed. If they have, the records are read again
 // and a new plan is made.
 
 // before is the stored state on which a plan is based.
 type before struct {
 	tree Tree
-	// files has the existing files, by path: those that operations name, and those at the parent folders of new files.
+	// files contains existing files, by path: the files that operations name, and the files at the paths of the parent
+	// folders of new files.
 	files map[string]File
-	// inside has, for each path to be created, the paths of existing files inside it. The list can be incomplete: it needs
-	// only one more path than the operations can remove.
+	// inside maps each path to be created to the paths of existing files inside it. A list of paths can be incomplete:
+	// one path more than the operations can remove is sufficient.
 	inside map[string][]string
 }
 
@@ -44,7 +45,8 @@ type author struct {
 // change is the change of one path.
 type change struct {
 	path string
-	// before and after are the file's records. nil means that there is no file. They are equal if nothing changes.
+	// before and after are the file's records. nil means that there is no file. They are the same pointer if nothing
+	// changes.
 	before, after *File
 	// content is the content to store under after.ContentID. It is nil if the content is already stored.
 	content *packedContent
@@ -64,7 +66,7 @@ type plan struct {
 	operation []int     // for each change, the index of its operation
 	// files and bytes are the differences in the number and the total size of the project's files.
 	files, bytes int
-	// creates means that the plan creates files. The plan is then valid only while the stored tree has the same version.
+	// creates means that the plan creates files. The plan is then valid only while the stored tree has tree.Version.
 	creates bool
 }
 
@@ -78,7 +80,7 @@ func (p plan) isEmpty() bool {
 	return true
 }
 
-// results returns the files that exist after the operations, in operation order.
+// results returns the resulting file of each operation except deletions, in operation order.
 func (p plan) results() []File {
 	var files []File
 	for _, c := range p.changes {

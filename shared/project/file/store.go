@@ -38,9 +38,9 @@ func fileOf(projectID string, item db.Item) (File, error) {
 }
 
 // readBefore reads a user's access to a project, and the records that planFiles needs. Files that can collide
-// with a new file (a file at one of its folders, or a file inside it) are read after the tree. If readBefore misses a
-// file that is created at the same time, the version of the stored tree is higher, and commit fails.
-// Error: PROJECT_NOT_FOUND.
+// with a new file are read after the tree. These are files at the paths of its parent folders, and files inside its
+// path. If readBefore misses a file that is created at the same time, the version of the stored tree is higher than the
+// version that was read, and commit fails. Error: PROJECT_NOT_FOUND.
 func (s store) readBefore(
 	ctx context.Context, userID, projectID string, ops []BatchOperation,
 ) (access workspace.ProjectAccess, b before, err error) {
@@ -119,8 +119,8 @@ func (s store) pathsInside(ctx context.Context, projectID, folder string, limit 
 	return paths, nil
 }
 
-// list returns the files whose paths begin with prefix, in path order. It omits the paths up to and including after. It
-// returns at most limit files, or all of them if limit is 0.
+// list returns the files whose paths begin with prefix, in path order. It starts after the path that the parameter
+// after contains. It returns at most limit files, or all of them if limit is 0.
 func (s store) list(ctx context.Context, projectID, prefix, after string, limit int) ([]File, error) {
 	q := db.Query{Prefix: db.FilesOf(projectID, prefix), After: db.FilesOf(projectID, "").After(after), Limit: limit}
 	var files []File

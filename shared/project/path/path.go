@@ -15,7 +15,8 @@ const MaxBytes = 512
 
 const separator = "/"
 
-// Check returns the first rule that a path breaks, or "" if the path is valid. The text does not contain the path.
+// Check returns the first rule that a path breaks, or "" if the path is valid. The returned text does not contain
+// the path.
 func Check(path string) string {
 	switch {
 	case path == "":
