@@ -62,8 +62,8 @@ func TestDeliveriesWhenTheClockIsSetBack(t *testing.T) {
 			for range 4 {
 				f.publish(f.newEvent(workspaceID))
 			}
-			send, killed := f.worker.send, atomic.Bool{}
-			f.worker.send = func(ctx context.Context, r sender.Request) sender.Result {
+			send, killed := f.fast.send, atomic.Bool{}
+			f.fast.send = func(ctx context.Context, r sender.Request) sender.Result {
 				if killed.CompareAndSwap(false, true) {
 					panic("killed")
 				}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -30,6 +31,7 @@ const (
 	faultMessagesRepeated = "messages are delivered twice"
 	faultMessagesLost     = "messages are lost"
 	faultEndpointFails    = "an endpoint fails"
+	faultEndpointSlow     = "an endpoint is slow"
 )
 
 // faultInjector is a transport between the functions and AWS that injects random faults.
@@ -213,7 +215,8 @@ func newFaultTest(t *testing.T, seed uint64, events int) *faultTest {
 		injector.next = next
 		return injector
 	})
-	ft.worker.send = ft.send
+	ft.fast.send = func(ctx context.Context, r sender.Request) sender.Result { return ft.send(ctx, r, fastLane) }
+	ft.slow.send = func(ctx context.Context, r sender.Request) sender.Result { return ft.send(ctx, r, slowLane) }
 	workspaces := ft.subscribeWorkspaces()
 	types := []event.Type{event.FileCreated, event.FileUpdated, event.CommentCreated, event.MemberAdded}
 	for i := range events {
@@ -230,7 +233,7 @@ func newFaultTest(t *testing.T, seed uint64, events int) *faultTest {
 }
 
 // subscribeWorkspaces creates five workspaces with two webhooks each, and a third one in the last workspace. It returns
-// the webhooks by workspace.
+// the webhooks by workspace. The first endpoint of each workspace is in the fast lane.
 func (ft *faultTest) subscribeWorkspaces() (workspaces [][]Webhook) {
 	patterns := [][]string{{"file.*"}, {"comment.created", "member.added"}, {"*"}}
 	for i := range 5 {
@@ -242,7 +245,9 @@ func (ft *faultTest) subscribeWorkspaces() (workspaces [][]Webhook) {
 		var webhooks []Webhook
 		for j := range n {
 			url := fmt.Sprintf("https://e%d-%d.example.com", i, j)
-			webhooks = append(webhooks, ft.subscribe(workspaceID, url, func(w *Webhook) { w.Events = patterns[j] }))
+			webhooks = append(webhooks, ft.subscribe(workspaceID, url, func(w *Webhook) {
+				w.Events, w.Prompt = patterns[j], j == 0
+			}))
 		}
 		workspaces = append(workspaces, webhooks)
 	}
@@ -250,21 +255,27 @@ func (ft *faultTest) subscribeWorkspaces() (workspaces [][]Webhook) {
 }
 
 // send simulates an endpoint that may fail. The function may be killed immediately before or after the request.
-func (ft *faultTest) send(ctx context.Context, r sender.Request) sender.Result {
+func (ft *faultTest) send(ctx context.Context, r sender.Request, l lane) sender.Result {
 	v := invocationOf(ctx)
 	if err := v.step(); err != nil {
 		return sender.Result{Error: err.Error(), Aborted: true}
 	}
-	fails := ft.inject(faultEndpointFails, 0.1)
-	ft.requests.add(r.URL, string(r.Body), !fails)
+	fails, slow := ft.inject(faultEndpointFails, 0.1), ft.inject(faultEndpointSlow, 0.05)
+	aborted := slow && l == fastLane
+	ft.requests.add(r.URL, string(r.Body), !fails && !aborted)
 	if err := v.step(); err != nil {
 		if ft.inject(faultPanic, 0.5) {
 			panic(err)
 		}
 		return sender.Result{Error: err.Error(), Aborted: true}
 	}
-	if fails {
+	switch {
+	case aborted:
+		return sender.Result{Error: "time-out", TimedOut: true, Duration: PromptTime}
+	case fails:
 		return sender.Result{StatusCode: 500, Error: "status 500"}
+	case slow:
+		return sender.Result{StatusCode: 200, Duration: 2 * PromptTime}
 	}
 	return sender.Result{StatusCode: 200}
 }
@@ -290,59 +301,92 @@ func (ft *faultTest) publishShard(events []event.Record) {
 	}
 }
 
-// handleVisible handles all visible messages, in up to four concurrent batches.
+// laneBatch is a batch of messages of a lane.
+type laneBatch struct {
+	queue    string // its URL
+	messages []lambdafn.QueueMessage
+	handle   func(context.Context, []lambdafn.QueueMessage) []error
+}
+
+// handleVisible handles all visible messages of both lanes, in up to four concurrent batches of each.
 func (ft *faultTest) handleVisible() {
 	for {
-		var batches [][]lambdafn.QueueMessage
-		for len(batches) < 4 {
-			messages := ft.receiveMessages()
-			if len(messages) == 0 {
-				break
-			}
-			if ft.inject(faultMessagesRepeated, 0.1) {
-				batches = append(batches, messages)
-			}
-			batches = append(batches, messages)
-		}
+		batches := append(ft.batches(ft.deliveries, ft.fast.Handle), ft.batches(ft.slowDeliveries, ft.slow.Handle)...)
 		if len(batches) == 0 {
 			return
 		}
 		var group sync.WaitGroup
-		for _, messages := range batches {
-			group.Go(func() { ft.handleBatch(messages) })
+		for _, batch := range batches {
+			group.Go(func() { ft.handleBatch(batch) })
 		}
 		group.Wait()
 	}
 }
 
-func (ft *faultTest) handleBatch(messages []lambdafn.QueueMessage) {
+// batches receives up to four batches of a queue. It may return a batch twice.
+func (ft *faultTest) batches(
+	url string, handle func(context.Context, []lambdafn.QueueMessage) []error,
+) (batches []laneBatch) {
+	for len(batches) < 4 {
+		messages := ft.receiveFrom(url)
+		if len(messages) == 0 {
+			break
+		}
+		if ft.inject(faultMessagesRepeated, 0.1) {
+			batches = append(batches, laneBatch{url, messages, handle})
+		}
+		batches = append(batches, laneBatch{url, messages, handle})
+	}
+	return batches
+}
+
+func (ft *faultTest) handleBatch(b laneBatch) {
 	if ft.inject(faultMessagesLost, 0.05) {
-		for _, m := range messages {
-			ft.deleteMessage(m)
+		for _, m := range b.messages {
+			// A message that asks for the creation of deliveries is the only record of them. SQS does not lose messages.
+			if !strings.Contains(m.Body, `"events"`) {
+				ft.deleteFrom(b.queue, m)
+			}
 		}
 		return
 	}
 	var errs []error
-	completed := ft.invoke(ft.t.Context(), 0.2, func(ctx context.Context) { errs = ft.worker.Handle(ctx, messages) })
+	completed := ft.invoke(ft.t.Context(), 0.2, func(ctx context.Context) { errs = b.handle(ctx, b.messages) })
 	if !completed {
 		return // the messages become visible again when their visibility timeout ends
 	}
 	for i, err := range errs {
 		if err == nil {
-			ft.deleteMessage(messages[i])
+			ft.deleteFrom(b.queue, b.messages[i])
 		}
 	}
 }
 
-// pending returns the number of pending deliveries, and the earliest time at which the retry job finds one.
+// pending returns the number of deliveries that are pending or that a message asks for, and the earliest time at which
+// the retry job finds one of them or their webhook.
 func (ft *faultTest) pending() (n int, earliest time.Time) {
-	for _, d := range ft.allDeliveries() {
+	due := func(at time.Time) {
+		if earliest.IsZero() || at.Before(earliest) {
+			earliest = at
+		}
+	}
+	deliveries := ft.allDeliveries()
+	for _, d := range deliveries {
 		if d.Status != Pending {
 			continue
 		}
-		if n++; earliest.IsZero() || d.DueAt.Time().Before(earliest) {
-			earliest = d.DueAt.Time()
+		if n++; !d.waitsInSlowLane() {
+			due(d.DueAt.Time())
 		}
+	}
+	for _, w := range ft.allWebhooks() {
+		if w.DueAt != nil {
+			due(w.DueAt.Time())
+		}
+	}
+	if missing := len(ft.expected) - len(deliveries); missing > 0 {
+		n += missing
+		due(ft.now())
 	}
 	return n, earliest
 }
@@ -356,6 +400,9 @@ func (ft *faultTest) deliverAll() {
 		n, earliest := ft.pending()
 		if n == 0 {
 			return
+		}
+		if n > 0 && earliest.IsZero() {
+			ft.t.Fatalf("%d deliveries are pending, and nothing is due", n)
 		}
 		if idle := earliest.Add(-lookAhead).Sub(ft.now()) / time.Minute; idle > 3 { // nothing happens until then
 			ft.advance(idle * time.Minute)
@@ -408,6 +455,7 @@ func TestEveryEventIsDeliveredDespiteFaults(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	ft := newFaultTest(t, seed, events)
+	ft.putEvents(ft.events...)
 	ft.off = false
 	var group sync.WaitGroup
 	for shard := range shards {
@@ -420,7 +468,7 @@ func TestEveryEventIsDeliveredDespiteFaults(t *testing.T) {
 		events, len(ft.expected), requests, ft.now().Sub(midnight), ft.counts)
 	for _, fault := range []string{
 		faultKilled, faultCallLost, faultResponseLost, faultPartialBatch, faultRecordsReplayed, faultMessagesRepeated,
-		faultMessagesLost, faultEndpointFails,
+		faultMessagesLost, faultEndpointFails, faultEndpointSlow,
 	} {
 		if ft.counts[fault] == 0 {
 			t.Errorf("this fault was never injected: %s", fault)

@@ -1,10 +1,12 @@
 package delivery
 
 import (
+	"context"
 	"crypto/rand"
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -32,24 +34,25 @@ import (
 	"devplatform/shared/webhook/sender"
 )
 
-// fixture contains the fan-out, the worker and the retry job, with their own table and queues. Its clock changes
-// only when the test advances it.
+// fixture contains the fan-out, the workers of both lanes and the retry job, with their own tables and queues. Its clock
+// changes only when the test advances it.
 type fixture struct {
-	t                    *testing.T
-	millis               atomic.Int64
-	sdk                  *dynamodb.Client
-	table                string
-	queues               *sqs.Client
-	deliveries, failures string // queue URLs
-	store                Store
-	secrets              Secrets
-	ids                  *id.Generator
-	fanout               *Fanout
-	worker               *Worker
-	job                  *RetryJob
-	log                  *slicetest.Log
-	receiver             *hooktest.Receiver
-	lastRun              time.Time
+	t                                    *testing.T
+	millis                               atomic.Int64
+	sdk                                  *dynamodb.Client
+	table, events                        string
+	queues                               *sqs.Client
+	deliveries, slowDeliveries, failures string // queue URLs
+	store                                Store
+	secrets                              Secrets
+	ids                                  *id.Generator
+	fanout                               *Fanout
+	fast                                 FastWorker
+	slow                                 SlowWorker
+	job                                  *RetryJob
+	log                                  *slicetest.Log
+	receiver                             *hooktest.Receiver
+	lastRun                              time.Time
 }
 
 const webhookSecret = "whsec_c2l4dGVlbiBieXRlcyBvZiBzZWNyZXQgYW5kIG1vcmU="
@@ -62,7 +65,10 @@ type middleware func(http.RoundTripper) http.RoundTripper
 
 func newFixture(t *testing.T, transports ...middleware) *fixture {
 	t.Helper()
-	f := &fixture{t: t, table: "webhooks-" + rand.Text(), log: slicetest.NewLog(), receiver: hooktest.New(t)}
+	f := &fixture{
+		t: t, table: "webhooks-" + rand.Text(), events: "events-" + rand.Text(), log: slicetest.NewLog(),
+		receiver: hooktest.New(t),
+	}
 	f.millis.Store(midnight.UnixMilli())
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 	for _, wrap := range transports {
@@ -71,9 +77,11 @@ func newFixture(t *testing.T, transports ...middleware) *fixture {
 	dynamo, sqsEndpoint := dynamotest.StartServer(t), sqstest.StartServer(t, sqstest.Clock(f.now))
 	f.sdk, f.queues = dynamotest.Client(dynamo), sqstest.Client(sqsEndpoint)
 	f.createTable()
+	dynamotest.CreateTable(t, f.sdk, f.events, "pk", "sk")
 	f.failures = sqstest.CreateQueue(t, f.queues, "failures-"+rand.Text(), nil)
 	attributes := map[string]string{"VisibilityTimeout": "180"}
 	f.deliveries = sqstest.CreateQueue(t, f.queues, "deliveries-"+rand.Text(), attributes)
+	f.slowDeliveries = sqstest.CreateQueue(t, f.queues, "slow-"+rand.Text(), attributes)
 	withoutBackoff := retry.NewStandard(func(o *retry.StandardOptions) {
 		o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 0, nil })
 	})
@@ -85,18 +93,22 @@ func newFixture(t *testing.T, transports ...middleware) *fixture {
 	}))
 	logger := slog.New(slog.NewJSONHandler(f.log, nil))
 	metrics := metric.New(logger, "test", f.now)
-	table := database.Table(f.table)
-	f.store = Store{Client: db.Wrap(f.sdk, f.now), Table: db.Wrap(f.sdk, f.now).Table(f.table)}
+	own := db.Wrap(f.sdk, f.now)
+	f.store = Store{Client: own, Table: own.Table(f.table), Events: own.Table(f.events)}
 	f.secrets = Secrets{slicetest.Keys(f.now)}
 	f.ids = id.NewGenerator(f.now, rand.Reader)
 	deps := Deps{
-		DB: database, Webhooks: table, Queue: queues.Queue(f.deliveries), Clock: f.now, Logger: logger, Metrics: metrics,
+		DB: database, Webhooks: database.Table(f.table), Events: database.Table(f.events),
+		Fast: queues.Queue(f.deliveries), Slow: queues.Queue(f.slowDeliveries),
+		Clock: f.now, Logger: logger, Metrics: metrics,
 	}
 	f.fanout, f.job = NewFanout(deps), NewRetryJob(deps)
-	f.worker = NewWorker(WorkerDeps{
+	workers := WorkerDeps{
 		Deps: deps, Failures: queues.Queue(f.failures), Keys: f.secrets.Keys,
 		Sender: sender.New(sender.Options{AllowPrivate: true, Now: f.now, Timeout: 300 * time.Millisecond}),
-	})
+	}
+	f.fast, f.slow = NewFastWorker(workers), NewSlowWorker(workers)
+	f.slow.sleep = func(context.Context, time.Duration) bool { return true }
 	return f
 }
 
@@ -132,14 +144,14 @@ func (f *fixture) now() time.Time { return time.UnixMilli(f.millis.Load()).UTC()
 
 func (f *fixture) advance(d time.Duration) { f.millis.Add(d.Milliseconds()) }
 
-// subscribe stores a webhook that subscribes to all events of a workspace. The changes are applied before the
-// webhook is stored.
+// subscribe stores a webhook that subscribes to all events of a workspace. Its endpoint is in the fast lane. The changes
+// are applied before the webhook is stored.
 func (f *fixture) subscribe(workspaceID, url string, change ...func(*Webhook)) Webhook {
 	f.t.Helper()
 	now := clock.Stamp(f.now())
 	w := Webhook{
 		ID: f.ids.New(id.Webhook), WorkspaceID: workspaceID, URL: url, Events: []string{"*"}, Active: true,
-		CreatedAt: now, UpdatedAt: now, Revision: 1, Generation: 1,
+		CreatedAt: now, UpdatedAt: now, Revision: 1, Generation: 1, Health: Health{Prompt: true},
 	}
 	var err error
 	if w.Secret, err = f.secrets.Seal(f.t.Context(), w.ID, webhookSecret); err != nil {
@@ -151,6 +163,9 @@ func (f *fixture) subscribe(workspaceID, url string, change ...func(*Webhook)) W
 	f.putWebhook(w)
 	return w
 }
+
+// inSlowLane is a change of a webhook: its endpoint is in the slow lane.
+func inSlowLane(w *Webhook) { w.Prompt = false }
 
 // putWebhook stores a webhook. It replaces an existing one.
 func (f *fixture) putWebhook(w Webhook) {
@@ -216,9 +231,25 @@ func streamRecords(t *testing.T, events ...event.Record) []lambdafn.StreamRecord
 	return records
 }
 
-// publish runs the fan-out of events. The test fails if the fan-out fails.
+// putEvents stores events.
+func (f *fixture) putEvents(events ...event.Record) {
+	f.t.Helper()
+	for _, e := range events {
+		item, err := db.Encode(e)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		write := f.store.Events.Put(event.KeyOf(e.WorkspaceID, e.ProjectID, e.ID), item)
+		if _, err := f.store.Client.Do(f.t.Context(), write); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+}
+
+// publish stores events and runs the fan-out. The test fails if the fan-out fails.
 func (f *fixture) publish(events ...event.Record) {
 	f.t.Helper()
+	f.putEvents(events...)
 	for _, err := range f.fanout.Handle(f.t.Context(), streamRecords(f.t, events...)) {
 		if err != nil {
 			f.t.Fatal(err)
@@ -226,11 +257,14 @@ func (f *fixture) publish(events ...event.Record) {
 	}
 }
 
-// receiveMessages receives up to ten visible messages.
-func (f *fixture) receiveMessages() []lambdafn.QueueMessage {
+// receiveMessages receives up to ten visible messages of the fast lane.
+func (f *fixture) receiveMessages() []lambdafn.QueueMessage { return f.receiveFrom(f.deliveries) }
+
+// receiveFrom receives up to ten visible messages of a queue.
+func (f *fixture) receiveFrom(url string) []lambdafn.QueueMessage {
 	f.t.Helper()
 	out, err := f.queues.ReceiveMessage(f.t.Context(), &sqs.ReceiveMessageInput{
-		QueueUrl: &f.deliveries, MaxNumberOfMessages: 10,
+		QueueUrl: &url, MaxNumberOfMessages: 10,
 		MessageSystemAttributeNames: []sqstypes.MessageSystemAttributeName{sqstypes.MessageSystemAttributeNameAll},
 	})
 	if err != nil {
@@ -238,36 +272,53 @@ func (f *fixture) receiveMessages() []lambdafn.QueueMessage {
 	}
 	messages := make([]lambdafn.QueueMessage, len(out.Messages))
 	for i, m := range out.Messages {
+		receives, err := strconv.Atoi(m.Attributes["ApproximateReceiveCount"])
+		if err != nil {
+			f.t.Fatal(err)
+		}
 		messages[i] = lambdafn.QueueMessage{
 			ID: *m.MessageId, ReceiptHandle: *m.ReceiptHandle, Body: *m.Body, Group: m.Attributes["MessageGroupId"],
+			Receives: receives,
 		}
 	}
 	return messages
 }
 
-func (f *fixture) deleteMessage(m lambdafn.QueueMessage) {
+// deleteMessage deletes a message of the fast lane.
+func (f *fixture) deleteMessage(m lambdafn.QueueMessage) { f.deleteFrom(f.deliveries, m) }
+
+func (f *fixture) deleteFrom(url string, m lambdafn.QueueMessage) {
 	f.t.Helper()
-	input := &sqs.DeleteMessageInput{QueueUrl: &f.deliveries, ReceiptHandle: &m.ReceiptHandle}
+	input := &sqs.DeleteMessageInput{QueueUrl: &url, ReceiptHandle: &m.ReceiptHandle}
 	if _, err := f.queues.DeleteMessage(f.t.Context(), input); err != nil {
 		f.t.Fatal(err)
 	}
 }
 
-// handleMessages handles all visible messages. It returns their number and the errors of those that were not completed.
+// handleMessages handles all visible messages of both lanes. It returns their number and the errors of those that were
+// not completed.
 func (f *fixture) handleMessages() (n int, errs []error) {
 	f.t.Helper()
 	for {
-		messages := f.receiveMessages()
-		if len(messages) == 0 {
-			return n, errs
-		}
-		n += len(messages)
-		for i, err := range f.worker.Handle(f.t.Context(), messages) {
-			if err == nil {
-				f.deleteMessage(messages[i])
+		handled := 0
+		for url, handle := range map[string]func(context.Context, []lambdafn.QueueMessage) []error{
+			f.deliveries: f.fast.Handle, f.slowDeliveries: f.slow.Handle,
+		} {
+			messages := f.receiveFrom(url)
+			handled += len(messages)
+			if len(messages) == 0 {
 				continue
 			}
-			errs = append(errs, err)
+			for i, err := range handle(f.t.Context(), messages) {
+				if err == nil {
+					f.deleteFrom(url, messages[i])
+					continue
+				}
+				errs = append(errs, err)
+			}
+		}
+		if n += handled; handled == 0 {
+			return n, errs
 		}
 	}
 }
@@ -281,32 +332,51 @@ func (f *fixture) runRetryJob() {
 }
 
 // nextStep returns the time at which runUntilFinished continues: when a waiting message becomes visible, or when a run
-// of the retry job finds the next due delivery. It is zero if no delivery is pending.
+// of the retry job finds the next due delivery or webhook. It is zero if no delivery is pending.
 func (f *fixture) nextStep() time.Time {
 	f.t.Helper()
 	var next time.Time
 	useIfEarlier := func(at time.Time) {
-		if next.IsZero() || at.Before(next) {
+		if at = later(at, f.now().Add(time.Millisecond)); next.IsZero() || at.Before(next) {
 			next = at
 		}
 	}
+	visible := func(at *clock.Timestamp) { // a message waits for whole seconds, at most for a minute
+		if at != nil && at.Time().After(f.now()) && at.Time().Sub(f.now()) <= maxMessageDelay {
+			useIfEarlier(at.Time().Add(time.Second))
+		}
+	}
+	due := func(at time.Time) { useIfEarlier(later(at.Add(-lookAhead), f.lastRun.Add(time.Minute))) }
+	pending := false
 	for _, d := range f.allDeliveries() {
 		if d.Status != Pending {
 			continue
 		}
-		if at := d.NextAttemptAt.Time().Add(time.Second); at.After(f.now()) { // messages wait for whole seconds
-			useIfEarlier(at)
-		}
-		if at := d.DueAt.Time().Add(-lookAhead); at.After(f.now()) {
-			useIfEarlier(at)
-		}
-		useIfEarlier(f.lastRun.Add(time.Minute))
-		found := d.DueAt.Time().Add(-lookAhead)
-		if found.After(f.lastRun.Add(time.Minute)) && d.NextAttemptAt.Time().Sub(f.now()) > time.Minute {
-			next = found
+		pending = true
+		visible(d.NextAttemptAt)
+		visible(d.LeaseUntil)
+		if !d.waitsInSlowLane() {
+			due(d.DueAt.Time())
 		}
 	}
+	for _, w := range f.allWebhooks() {
+		visible(w.NotBefore)
+		if pending && w.DueAt != nil {
+			due(w.DueAt.Time())
+		}
+	}
+	if !pending {
+		return time.Time{}
+	}
 	return next
+}
+
+// later returns the later one of two times.
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // runUntilFinished advances the clock, handles messages and runs the retry job until no delivery is pending.
@@ -333,16 +403,27 @@ func (f *fixture) runUntilFinished() {
 // allDeliveries returns the stored deliveries.
 func (f *fixture) allDeliveries() []Delivery {
 	f.t.Helper()
-	var all []Delivery
+	return decodeAll[Delivery](f, "DELIVERY#")
+}
+
+// allWebhooks returns the stored webhooks.
+func (f *fixture) allWebhooks() []Webhook {
+	f.t.Helper()
+	return decodeAll[Webhook](f, "WEBHOOK#")
+}
+
+// decodeAll returns the stored items whose sort keys begin with a prefix.
+func decodeAll[T any](f *fixture, prefix string) (all []T) {
+	f.t.Helper()
 	for _, item := range dynamotest.Dump(f.t, f.sdk, f.table) {
-		if !strings.HasPrefix(db.KeyOf(item).SK, "DELIVERY#") {
+		if !strings.HasPrefix(db.KeyOf(item).SK, prefix) {
 			continue
 		}
-		d, err := db.Decode[Delivery](item)
+		record, err := db.Decode[T](item)
 		if err != nil {
 			f.t.Fatal(err)
 		}
-		all = append(all, d)
+		all = append(all, record)
 	}
 	return all
 }
@@ -446,4 +527,9 @@ func (c *callCounter) take() map[string]int {
 	counts := c.counts
 	c.counts = map[string]int{}
 	return counts
+}
+
+func stampPtr(at time.Time) *clock.Timestamp {
+	s := clock.Stamp(at)
+	return &s
 }

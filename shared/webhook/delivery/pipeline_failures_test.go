@@ -4,115 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"devplatform/shared/event"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/webhook/sender"
 )
-
-// After three time-outs, one delivery at a time probes the endpoint. The others are parked, which is not an attempt.
-// After a success, all of them are delivered.
-func TestUnhealthyEndpointIsProbed(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	workspaceID := f.newWorkspace()
-	w := f.subscribe(workspaceID, f.receiver.URL("/hang"))
-	f.publish(f.newEvent(workspaceID), f.newEvent(workspaceID), f.newEvent(workspaceID))
-	f.handleMessages()
-	if got := f.storedWebhook(w); got.Timeouts != 3 || !got.unhealthy() {
-		t.Fatalf("got webhook %+v after three concurrent time-outs, want an unhealthy one", got)
-	}
-	var batch []event.Record
-	for range 7 {
-		batch = append(batch, f.newEvent(workspaceID))
-	}
-	f.publish(batch...)
-	before := f.receiver.Total()
-	f.handleMessages()
-	if n := f.receiver.Total() - before; n != 1 {
-		t.Errorf("got %d requests to the unhealthy endpoint, want 1", n)
-	}
-	parked := 0
-	for _, d := range f.allDeliveries() {
-		if d.Tries > 0 {
-			continue
-		}
-		parked++
-		if wait := d.NextAttemptAt.Time().Sub(f.now()); wait < time.Minute || wait > 5*time.Minute {
-			t.Errorf("a delivery is parked for %v, want 1 to 5 minutes", wait)
-		}
-		if len(d.Attempts) != 0 || !d.DueAt.Equal(*d.NextAttemptAt) {
-			t.Errorf("got parked delivery %+v, want no attempts, due at its next attempt", d)
-		}
-	}
-	if parked != 6 {
-		t.Errorf("%d deliveries are parked, want 6", parked)
-	}
-	f.wantLog(`"DeliveriesParked":[6]`)
-	f.receiver.Handle("/hang", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	f.runUntilFinished()
-	for _, d := range f.allDeliveries() {
-		if d.Status != Succeeded || d.Tries > 2 {
-			t.Errorf("got delivery %+v, want a success after at most two attempts", d)
-		}
-	}
-	if got := f.storedWebhook(w); got.unhealthy() || got.ProbeUntil != nil {
-		t.Errorf("got webhook %+v, want a healthy one", got)
-	}
-	if took := f.now().Sub(midnight); took > 10*time.Minute {
-		t.Errorf("the deliveries took %v, want at most 10 minutes", took)
-	}
-}
-
-// A redelivery needs no probe lease. It does not release the probe lease of another delivery.
-func TestRedeliveryDuringAProbe(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	workspaceID := f.newWorkspace()
-	lease := stampPtr(midnight.Add(leaseTime))
-	w := f.subscribe(workspaceID, f.receiver.URL("/status/500"), func(w *Webhook) {
-		w.Timeouts, w.ProbeUntil = maxTimeouts, lease
-	})
-	f.publish(f.newEvent(workspaceID))
-	f.redeliver()
-	f.handleMessages()
-	f.wantRequests(1)
-	if got := f.storedWebhook(w); got.ProbeUntil == nil || !got.ProbeUntil.Equal(*lease) || got.Failures != 1 {
-		t.Errorf("got webhook %+v, want one failure and the unchanged probe lease", got)
-	}
-}
-
-// If another writer changes a delivery that is being parked, the delivery is read and planned again.
-func TestParkConflicts(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	workspaceID := f.newWorkspace()
-	f.subscribe(workspaceID, f.receiver.URL("/ok/a"), func(w *Webhook) {
-		w.Timeouts, w.ProbeUntil = maxTimeouts, stampPtr(midnight.Add(time.Minute))
-	})
-	f.publish(f.newEvent(workspaceID))
-	redelivered := false
-	f.worker.jitter = func() float64 { // called between the read and the write
-		if !redelivered {
-			redelivered = true
-			f.redeliver()
-		}
-		return 0
-	}
-	if errs := f.worker.Handle(t.Context(), f.receiveMessages()); errs[0] != nil {
-		t.Error(errs[0])
-	}
-	if d := f.wantDelivery(Succeeded, 1); d.Manual != 0 {
-		t.Errorf("got %d requested redeliveries, want none", d.Manual)
-	}
-	f.wantRequests(1)
-}
 
 // A hanging endpoint does not delay the other deliveries of its batch.
 func TestHangingEndpointDoesNotDelayItsBatch(t *testing.T) {
@@ -145,8 +45,8 @@ func TestInterruptedAttemptCounts(t *testing.T) {
 	workspaceID := f.newWorkspace()
 	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
 	f.publish(f.newEvent(workspaceID))
-	send, calls := f.worker.send, 0
-	f.worker.send = func(ctx context.Context, r sender.Request) sender.Result {
+	send, calls := f.fast.send, 0
+	f.fast.send = func(ctx context.Context, r sender.Request) sender.Result {
 		if calls++; calls <= 3 {
 			panic("killed")
 		}
@@ -173,7 +73,7 @@ func TestDeliveryThatKillsItsFunctionFails(t *testing.T) {
 	workspaceID := f.newWorkspace()
 	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
 	f.publish(f.newEvent(workspaceID))
-	f.worker.send = func(context.Context, sender.Request) sender.Result { panic("killed") }
+	f.fast.send = func(context.Context, sender.Request) sender.Result { panic("killed") }
 	f.runUntilFinished()
 	f.wantDelivery(Failed, maxTries)
 }
@@ -192,7 +92,7 @@ func TestMessagesAreOnlySignals(t *testing.T) {
 		t.Fatalf("got %d messages, want 2", len(duplicates))
 	}
 	returned := 0
-	for _, err := range f.worker.Handle(t.Context(), duplicates) {
+	for _, err := range f.fast.Handle(t.Context(), duplicates) {
 		if err != nil {
 			returned++
 		}
@@ -236,7 +136,7 @@ func TestNoAttemptWithoutEnoughTime(t *testing.T) {
 	f.publish(f.newEvent(workspaceID))
 	ctx, cancel := context.WithTimeout(t.Context(), attemptTime-time.Second)
 	defer cancel()
-	errs := f.worker.Handle(ctx, f.receiveMessages())
+	errs := f.fast.Handle(ctx, f.receiveMessages())
 	if len(errs) != 1 || !strings.Contains(fmt.Sprint(errs[0]), "too little time remains") {
 		t.Errorf("got %v, want an error that too little time remains", errs)
 	}
@@ -257,7 +157,7 @@ func TestAbortedAttemptDoesNotChangeHealth(t *testing.T) {
 		_, _ = f.receiver.WaitFor(ctx, "/hang", 1)
 		cancel()
 	}()
-	if errs := f.worker.Handle(ctx, f.receiveMessages()); errs[0] != nil {
+	if errs := f.fast.Handle(ctx, f.receiveMessages()); errs[0] != nil {
 		t.Error(errs[0])
 	}
 	d := f.wantDelivery(Pending, 1)

@@ -21,8 +21,8 @@ func TestRedeliveryDuringAnAttempt(t *testing.T) {
 	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
 	e := f.newEvent(workspaceID)
 	f.publish(e)
-	send, requested := f.worker.send, false
-	f.worker.send = func(ctx context.Context, r sender.Request) sender.Result {
+	send, requested := f.fast.send, false
+	f.fast.send = func(ctx context.Context, r sender.Request) sender.Result {
 		result := send(ctx, r)
 		if !requested {
 			requested = true
@@ -30,7 +30,7 @@ func TestRedeliveryDuringAnAttempt(t *testing.T) {
 		}
 		return result
 	}
-	errs := f.worker.Handle(t.Context(), f.receiveMessages())
+	errs := f.fast.Handle(t.Context(), f.receiveMessages())
 	if !errors.Is(errs[0], lambdafn.ErrLater) {
 		t.Errorf("got %v, want ErrLater: the message must return to the queue", errs[0])
 	}
@@ -62,9 +62,9 @@ func TestConcurrentRedeliveries(t *testing.T) {
 			}
 			w.Active = false // so that only redeliveries are attempted
 			f.putWebhook(w)
-			send := f.worker.send
+			send := f.fast.send
 			var interrupted atomic.Bool
-			f.worker.send = func(ctx context.Context, r sender.Request) sender.Result {
+			f.fast.send = func(ctx context.Context, r sender.Request) sender.Result {
 				if f.receiver.Total() == 3 && interrupted.CompareAndSwap(false, true) {
 					return sender.Result{Error: "x", Aborted: true}
 				}
@@ -95,13 +95,13 @@ func TestClaimConflicts(t *testing.T) {
 			f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
 			f.publish(f.newEvent(workspaceID))
 			remaining := conflicts
-			f.worker.jitter = func() float64 { // called between the read and the claim
+			f.fast.jitter = func() float64 { // called between the read and the claim
 				if remaining--; remaining >= 0 {
 					f.changeDelivery(func(d Delivery) Delivery { return d })
 				}
 				return 0
 			}
-			errs := f.worker.Handle(t.Context(), f.receiveMessages())
+			errs := f.fast.Handle(t.Context(), f.receiveMessages())
 			f.wantRequests(wantRequests)
 			if later := errors.Is(errs[0], lambdafn.ErrLater); later != (wantRequests == 0) {
 				t.Errorf("got %v, want ErrLater: %t", errs[0], wantRequests == 0)
@@ -127,7 +127,7 @@ func TestMessageReceivedOftenIsNotReturned(t *testing.T) {
 	}
 	messages := f.receiveMessages()
 	messages[0].Receives = maxReceives
-	if errs := f.worker.Handle(t.Context(), messages); errs[0] != nil {
+	if errs := f.fast.Handle(t.Context(), messages); errs[0] != nil {
 		t.Errorf("got %v, want no error: the message must not return to the queue", errs[0])
 	}
 	f.deleteMessage(messages[0])

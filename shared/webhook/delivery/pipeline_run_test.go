@@ -194,8 +194,8 @@ func TestGoneFromAReplacedEndpoint(t *testing.T) {
 	workspaceID := f.newWorkspace()
 	w := f.subscribe(workspaceID, f.receiver.URL("/gone"))
 	f.publish(f.newEvent(workspaceID))
-	send := f.worker.send
-	f.worker.send = func(ctx context.Context, r sender.Request) sender.Result {
+	send := f.fast.send
+	f.fast.send = func(ctx context.Context, r sender.Request) sender.Result {
 		result := send(ctx, r)
 		if result.Gone {
 			w.URL, w.Generation = f.receiver.URL("/ok/a"), w.Generation+1
@@ -203,7 +203,7 @@ func TestGoneFromAReplacedEndpoint(t *testing.T) {
 		}
 		return result
 	}
-	errs := f.worker.Handle(t.Context(), f.receiveMessages())
+	errs := f.fast.Handle(t.Context(), f.receiveMessages())
 	if !errors.Is(errs[0], lambdafn.ErrLater) {
 		t.Errorf("got %v, want ErrLater", errs[0])
 	}
@@ -255,8 +255,8 @@ func TestSuccessPreventsDisabling(t *testing.T) {
 		w.Failures, w.FailingSince, w.LastStatus = disableFailures, stampPtr(midnight.Add(-disableAfter)), Failed
 	})
 	f.publish(f.newEvent(workspaceID))
-	send := f.worker.send
-	f.worker.send = func(ctx context.Context, r sender.Request) sender.Result {
+	send := f.fast.send
+	f.fast.send = func(ctx context.Context, r sender.Request) sender.Result {
 		if f.receiver.Total() == 0 {
 			if err := f.store.saveHealth(ctx, w, w.after(sender.Result{StatusCode: 200}, f.now())); err != nil {
 				t.Error(err)
@@ -264,7 +264,7 @@ func TestSuccessPreventsDisabling(t *testing.T) {
 		}
 		return send(ctx, r)
 	}
-	errs := f.worker.Handle(t.Context(), f.receiveMessages())
+	errs := f.fast.Handle(t.Context(), f.receiveMessages())
 	if !errors.Is(errs[0], lambdafn.ErrLater) {
 		t.Errorf("got %v, want ErrLater", errs[0])
 	}
@@ -372,7 +372,7 @@ func TestInvalidMessagesAndRecords(t *testing.T) {
 	f.publish(f.newEvent(workspaceID))
 	valid := f.receiveMessages()
 	invalid := []lambdafn.QueueMessage{{ID: "m1", Body: "not JSON"}, {ID: "m2", Body: `{"deliveryId":"dlv_1"}`}}
-	for i, err := range f.worker.Handle(t.Context(), append(invalid, valid...)) {
+	for i, err := range f.fast.Handle(t.Context(), append(invalid, valid...)) {
 		if err != nil {
 			t.Errorf("message %d: %v", i, err)
 		}

@@ -309,7 +309,7 @@ func TestOutages(t *testing.T) {
 			outage = false
 			f.publish(e)
 			outage = true
-			err = f.worker.Handle(t.Context(), f.receiveMessages()[:1])[0]
+			err = f.fast.Handle(t.Context(), f.receiveMessages()[:1])[0]
 			if failed := errors.Is(err, db.ErrUnavailable); failed != tc.workerFails {
 				t.Errorf("worker: got %v, want ErrUnavailable: %t", err, tc.workerFails)
 			}
@@ -334,15 +334,15 @@ func TestUnavailableKeys(t *testing.T) {
 	workspaceID := f.newWorkspace()
 	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
 	f.publish(f.newEvent(workspaceID))
-	secrets := f.worker.secrets
-	f.worker.secrets = func(context.Context, Webhook, time.Time) ([]string, error) { return nil, errors.New("no keys") }
-	if errs := f.worker.Handle(t.Context(), f.receiveMessages()); errs[0] == nil {
+	secrets := f.fast.secrets
+	f.fast.secrets = func(context.Context, Webhook, time.Time) ([]string, error) { return nil, errors.New("no keys") }
+	if errs := f.fast.Handle(t.Context(), f.receiveMessages()); errs[0] == nil {
 		t.Error("got no error, want one because the keys are unavailable")
 	}
 	if d := f.onlyDelivery(); d.Tries != 0 {
 		t.Errorf("got %d tries, want none", d.Tries)
 	}
-	f.worker.secrets = secrets
+	f.fast.secrets = secrets
 	f.runUntilFinished()
 	f.wantDelivery(Succeeded, 1)
 }

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"devplatform/shared/awsclient"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/lambdafn"
@@ -114,7 +113,7 @@ func (w SlowWorker) takeSlot(ctx context.Context, account string) (*slotLease, e
 		if err != nil || slot != nil || try == slotTries {
 			return slot, err
 		}
-		if !awsclient.Sleep(ctx, time.Duration(float64(slotPause)*(1+w.jitter()/2))) {
+		if !w.sleep(ctx, time.Duration(float64(slotPause)*(1+w.jitter()/2))) {
 			return nil, nil
 		}
 	}
