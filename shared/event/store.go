@@ -41,7 +41,7 @@ func FromItem(item db.Item) (Record, error) {
 	return r, nil
 }
 
-// Timestamp returns the timestamp in the payload. The time in the event's ID may be some milliseconds earlier.
+// Timestamp returns the timestamp in the payload. The time in the event's ID may be some milliseconds later.
 // Timestamp returns an error if the payload has no valid timestamp.
 func (r Record) Timestamp() (time.Time, error) {
 	var payload struct {
