@@ -64,8 +64,8 @@ var EdgeConfig = config.Edge{
 // StreamFunc writes a stream.
 type StreamFunc func(context.Context, *httpapi.EventStream) error
 
-// StreamRouter returns a router with one endpoint, POST /api/stream, that calls write. If the body is {"fail": true},
-// the endpoint returns an error and does not call write.
+// StreamRouter returns a router with one endpoint, POST /api/stream. The endpoint calls the function write, which
+// writes the stream. If the body is {"fail": true}, the endpoint returns an error and does not call the function.
 func StreamRouter(write StreamFunc) (http.Handler, *Log) {
 	l := &Log{}
 	return httpapi.NewRouter(httpapi.Config{

@@ -1,6 +1,6 @@
-// Package functiontest contains the parts that the tests of all functions share: the AWS services that a function calls,
-// its environment variables, and a client that invokes it as API Gateway does. The behaviour of a function is tested in
-// its own package.
+// Package functiontest contains the parts that the tests of all functions share: the AWS services that a function
+// calls, its environment variables, and a client that invokes it as API Gateway does. The behaviour of a function is
+// tested in its own package.
 package functiontest
 
 import (
@@ -42,8 +42,9 @@ func SkipIfEndpointIsSet(t *testing.T) {
 	}
 }
 
-// SetEnv sets the environment variables of a function. It sets the variables that every function has, and then those in
-// own. endpoint is the endpoint of the AWS services.
+// SetEnv sets the environment variables of a function: those that every function has, and the function's own variables,
+// which the map own contains. If both contain a name, the value in own is used. endpoint is the endpoint of the AWS
+// services.
 func SetEnv(t *testing.T, endpoint string, own map[string]string) {
 	t.Helper()
 	variables := map[string]string{

@@ -163,8 +163,9 @@ func (d *document) addInput(op *huma.Operation, input reflect.Type) {
 	}
 }
 
-// param returns the parameter for a field. in is the field's tag that contains the parameter's name. param moves the
-// description and the example from the schema to the parameter.
+// param returns the parameter for a field. The argument in is path, query, header or cookie: the place of the
+// parameter, and the key of the struct tag that contains the parameter's name. param moves the description and the
+// example from the schema to the parameter.
 func (d *document) param(field reflect.StructField, in string) *huma.Param {
 	schema := *huma.SchemaFromField(d.schemas, field, "")
 	p := &huma.Param{
@@ -182,7 +183,8 @@ func (d *document) param(field reflect.StructField, in string) *huma.Param {
 	return p
 }
 
-// bodySchema returns the schema of the field body of the type parent. hint is the schema's name if parent has no name.
+// bodySchema returns the schema of a body. body is the field Body of the struct type parent. hint is the name of the
+// schema if parent has no name.
 func (d *document) bodySchema(parent reflect.Type, body reflect.StructField, hint string) *huma.Schema {
 	if parent.Name() != "" {
 		hint = parent.Name() + body.Name

@@ -24,8 +24,8 @@ type part struct {
 	ID string `json:"id" doc:"The ID of the part" example:"p"`
 }
 
-// registerItems registers the operation change, and the operation noExample, which has a required field without an
-// example.
+// registerItems registers two operations, with the IDs "change" and "noExample". The response of noExample has a
+// required field without an example.
 func registerItems(r *httpapi.Routes) {
 	type input struct {
 		ID   string `path:"id" doc:"The ID of the item" example:"t"`

@@ -105,7 +105,7 @@ func readSpec(t *testing.T, data []byte) spec {
 	return s
 }
 
-// generate returns the document of the endpoints that register adds.
+// generate returns the document of the endpoints that the function register adds.
 func generate(t *testing.T, register func(*httpapi.Routes), byID map[string]examples) []byte {
 	t.Helper()
 	var routes httpapi.Routes
@@ -122,7 +122,7 @@ func generate(t *testing.T, register func(*httpapi.Routes), byID map[string]exam
 	return data
 }
 
-// specOf returns the parsed document of the endpoints that register adds.
+// specOf returns the parsed document of the endpoints that the function register adds.
 func specOf(t *testing.T, register func(*httpapi.Routes), byID map[string]examples) spec {
 	t.Helper()
 	return readSpec(t, generate(t, register, byID))

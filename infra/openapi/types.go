@@ -10,8 +10,8 @@ import (
 	"devplatform/shared/httpapi"
 )
 
-// The schemas of some types cannot be derived from their fields. huma calls the method Schema of a type, but the
-// packages of the API do not import huma. In the document, the types below replace those types.
+// The schemas of some types of the API cannot be derived from their fields. huma would call a method Schema of such a
+// type, but the packages of the API do not import huma. So the document uses the types below in place of these types.
 type (
 	eventType    struct{} // a type of event that the service emits
 	eventText    struct{} // an encoded event

@@ -34,8 +34,8 @@ var build = sync.OnceValue(func() error {
 	})
 })
 
-// withLock calls do while it holds a lock on buildDir: LOCK_SH to read the folder, LOCK_EX to change it. The lock works
-// across processes, because go test runs the tests of each package in its own process.
+// withLock calls the function do while it holds a lock on buildDir. how is LOCK_SH if do reads the folder, and LOCK_EX
+// if do changes it. The lock works across processes, because go test runs the tests of each package in its own process.
 func withLock(how int, do func() error) error {
 	if err := os.MkdirAll(buildDir, 0o750); err != nil {
 		return fmt.Errorf("platformtest: %w", err)
@@ -51,8 +51,8 @@ func withLock(how int, do func() error) error {
 	return do()
 }
 
-// Binaries builds the platform (local), the webhook receiver and all functions, and returns a folder that contains them.
-// They use the race detector if the test does. The folder belongs to the test: a later build does not change it.
+// Binaries builds the platform (local), the webhook receiver and all functions, and returns a folder that contains
+// them. They use the race detector if the test does. The folder belongs to the test: a later build does not change it.
 func Binaries(t testing.TB) string {
 	t.Helper()
 	if err := build(); err != nil {

@@ -120,8 +120,8 @@ func (p *Platform) Kill() {
 	<-p.exited
 }
 
-// Interrupt sends SIGINT, waits until the process has ended, and returns how long that took. It fails the test if the
-// process has not ended after the duration within.
+// Interrupt sends SIGINT, waits until the process has ended, and returns how long that took. within is the time limit:
+// if the process still runs after it, the test fails.
 func (p *Platform) Interrupt(within time.Duration) time.Duration {
 	p.t.Helper()
 	begin := time.Now() //nolint:forbidigo // the other process uses the real clock

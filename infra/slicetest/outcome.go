@@ -18,7 +18,8 @@ func CodeOf(err error) fault.Code {
 	return fault.Code(err.Error())
 }
 
-// CountCodes calls do n times concurrently and returns the number of errors by code. Calls without an error count as "".
+// CountCodes calls the function do n times concurrently, and returns the number of errors by code. Calls without an
+// error count as "".
 func CountCodes(n int, do func(i int) error) map[fault.Code]int {
 	var mu sync.Mutex
 	var wg sync.WaitGroup

@@ -14,7 +14,7 @@ const (
 	oneModel  = "arn:AWS::Partition:bedrock:*::foundation-model/AiFoundationModel"
 )
 
-// wildcards maps the permissions whose resource may contain a wildcard to the reason.
+// wildcards lists the permissions whose resource may contain a wildcard. The values are the reasons.
 var wildcards = map[Permission]string{
 	"xray:PutTraceSegments *":    "X-Ray has no resources",
 	"xray:PutTelemetryRecords *": "X-Ray has no resources",

@@ -17,7 +17,8 @@ func At(value any, path ...string) any {
 	return value
 }
 
-// Branches returns all values that a value can have under any conditions. It follows both branches of Fn::If.
+// Branches returns all possible results of a value that can be an Fn::If: the results of both branches, without
+// AWS::NoValue. The only result of any other value is the value itself.
 func Branches(value any) []any {
 	if At(value, "Ref") == noValue {
 		return nil
@@ -29,8 +30,8 @@ func Branches(value any) []any {
 	return append(Branches(branches[1]), Branches(branches[2])...)
 }
 
-// List returns the elements of a value under any conditions. A value that is not a list is treated as a list with one
-// element.
+// List returns all elements that a list can have. It includes the elements in both branches of every Fn::If. A value
+// that is not a list is treated as a list with one element.
 func List(value any) (elements []any) {
 	for _, branch := range Branches(value) {
 		items, isList := branch.([]any)

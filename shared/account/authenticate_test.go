@@ -11,7 +11,7 @@ import (
 	"devplatform/shared/fault"
 )
 
-// newSessions returns the Sessions of a function that does not serve accounts.
+// newSessions returns the Sessions of a Lambda function that does not serve accounts.
 func (f *fixture) newSessions() *Sessions {
 	return NewSessions(db.Wrap(f.sdk, f.clock.Now), f.tables, f.keys, f.clock.Now, slog.New(f.log))
 }

@@ -63,8 +63,8 @@ func TestSessionsExpireWhenTheClockJumps(t *testing.T) {
 	client.me().Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 }
 
-// Limits apply in the window of the current time, after the clock jumped ahead and after it went back. No client has to
-// wait longer than a window.
+// If the clock jumps ahead or back, only the attempts in the window of the new time count. No client has to wait longer
+// than a window.
 func TestLimitsWhenTheClockJumps(t *testing.T) {
 	t.Parallel()
 	for _, jump := range clockJumps[1:] {

@@ -76,7 +76,7 @@ func TestSignInWithCodeHost(t *testing.T) {
 	if me.Text("email") != "octo@example.com" || me.Text("username") != "octocat" {
 		t.Errorf("got the account %s, want octocat with octo@example.com", me.Raw)
 	}
-	// A linked identity needs no e-mail address, and can have another login.
+	// After the link, a sign-in succeeds even if the user of the code host has a new username and no e-mail address.
 	second := f.newClient()
 	second.signIn(host, codeHostUser{ID: 1, Login: "renamed", Emails: nil}).Want(t, http.StatusFound)
 	if got := second.me().Text("id"); got != me.Text("id") {

@@ -127,7 +127,8 @@ func FuzzEmail(f *testing.F) {
 	})
 }
 
-// FuzzUsername checks that every login at a code host becomes a valid username, and that a valid username has a key.
+// FuzzUsername checks that usernameFrom converts every username at a code host to a valid username, and that every
+// valid username has a key.
 func FuzzUsername(f *testing.F) {
 	for _, seed := range []string{
 		"ada", "-", "é", "a", "..", "-_a", "octo cat", strings.Repeat("x", 200), "\u0130stanbul", "A#B", "\x00\xff",

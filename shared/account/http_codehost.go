@@ -9,8 +9,8 @@ import (
 	"devplatform/shared/httpapi"
 )
 
-// The names of the cookie that binds a sign-in to the browser in which it started. As with the session cookie, clients
-// that use plain HTTP receive the second cookie too.
+// The binding cookie binds a sign-in to the browser in which it started. Like the session cookie, it has two names. If
+// cookies for plain HTTP are enabled, a client that uses plain HTTP receives the value under both names.
 const (
 	bindingCookie      = "__Host-oauth"
 	plainBindingCookie = "oauth"
@@ -93,10 +93,10 @@ func (s *Service) registerCodeHost(r *httpapi.Routes) {
 	httpapi.Public(r, httpapi.Operation{
 		ID: "codehostCallback", Method: http.MethodGet, Path: CallbackPath, Tag: tag, Status: http.StatusFound,
 		Summary: "Finish the sign-in with the code host",
-		Description: "The code host redirects the browser to this endpoint, which starts a new session. If an account is linked " +
-			"to the identity, the session belongs to it. Otherwise, if an account has the same e-mail address and both the " +
-			"account and the code host have verified the address, the identity is linked to that account. Otherwise, a new " +
-			"account is created.",
+		Description: "The code host redirects the browser to this endpoint, which starts a new session. If an account " +
+			"is already linked to the identity, the session belongs to that account. Otherwise, if an account has " +
+			"the same e-mail address, and the address is verified both for the account and at the code host, the " +
+			"identity is linked to that account. Otherwise, a new account is created.",
 		Errors: []*fault.Error{
 			errNotConfigured, errBadState, errCodeHost, errNoEmail, errUnverified, errLinked, fault.ErrConflict,
 			errSessionEnded,

@@ -48,7 +48,8 @@ func newSession(id string, user User, client Client, now time.Time) Session {
 	}
 }
 
-// sessionExpiry returns the end of a session that started at created and was last used at seen.
+// sessionExpiry returns the time when a session expires. created is the time of its start, and seen is the time of its
+// last use.
 func sessionExpiry(created, seen time.Time) time.Time {
 	idle, absolute := seen.Add(SessionIdleLife), created.Add(SessionAbsoluteLife)
 	if absolute.Before(idle) {
@@ -62,7 +63,8 @@ func (s Session) isActive(user User, now time.Time) bool {
 	return now.Before(s.ExpiresAt) && s.Generation == user.Generation
 }
 
-// renewed returns the session with the new times of a renewal at now. It returns false if no renewal is due.
+// renewed returns the session as it is after a renewal. now is the time of the renewal. If no renewal is due, renewed
+// returns the unchanged session and false.
 func (s Session) renewed(now time.Time) (Session, bool) {
 	if now.Sub(s.LastSeenAt) < sessionRenewalEvery {
 		return s, false

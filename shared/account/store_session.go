@@ -145,8 +145,8 @@ func (s store) addSignIn(w *writes, in signIn) {
 	}
 }
 
-// renewSession stores the new times of a session. Error: db.ErrStale if another request
-// has renewed or ended it.
+// renewSession stores the new times of a session. Error: db.ErrStale if another request has renewed or ended the
+// session.
 func (s store) renewSession(ctx context.Context, before, after Session) error {
 	seen := expression.Name("lastSeenAt")
 	update := expression.

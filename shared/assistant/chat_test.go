@@ -26,12 +26,13 @@ func conversationURL(projectID string) string { return "/api/ai/conversations/" 
 
 func cancelURL(messageID string) string { return "/api/ai/messages/" + messageID + "/cancel" }
 
-// chat sends a message about a project. more alternates between the names and values of further fields of the body.
-func (u *user) chat(projectID, message string, more ...any) slicetest.Response {
+// chat sends a message about a project. extraFields are further fields of the body: a name, its value, a name, and so
+// on.
+func (u *user) chat(projectID, message string, extraFields ...any) slicetest.Response {
 	u.f.t.Helper()
 	body := object{"projectId": projectID, "message": message}
-	for i := 0; i < len(more); i += 2 {
-		body[fmt.Sprint(more[i])] = more[i+1]
+	for i := 0; i < len(extraFields); i += 2 {
+		body[fmt.Sprint(extraFields[i])] = extraFields[i+1]
 	}
 	return u.Do(http.MethodPost, chatURL, body)
 }

@@ -148,7 +148,7 @@ func TestListDuringClear(t *testing.T) {
 	f.storeTurn(ada, projectID, "question", "answer")
 	direct := f.service // is not affected by the wire
 	wire := f.startWire()
-	wire.Before("GetItem", func() { // the messages were already read, but not yet the ID of the last cleared message
+	wire.Before("GetItem", func() { // the messages were already read, but not yet ClearedTo
 		if err := ada.clear(t.Context(), direct, projectID); err != nil {
 			t.Error(err)
 		}
@@ -158,8 +158,8 @@ func TestListDuringClear(t *testing.T) {
 	}
 }
 
-// A clear first writes the ID of the last cleared message, and then deletes messages. A turn that begins after this
-// write is stored, even if the clear is still deleting messages.
+// A clear first writes ClearedTo, which hides the messages, and then deletes them. A turn that begins after this write
+// is stored, even if the clear is still deleting messages.
 func TestTurnDuringClear(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -302,8 +302,9 @@ func TestConversationFaults(t *testing.T) {
 	}
 }
 
-// checkFault calls write while its transaction fails, and again without the fault. It checks that the first call takes
-// effect if the fault allows that, and that the second call always takes effect.
+// checkFault calls the function write twice: first with a fault in its transaction, then without the fault. It checks
+// that the first call takes effect exactly if the fault is temporary or if only the response is lost, and that the
+// second call always takes effect.
 func checkFault(
 	t *testing.T, wire *dynamotest.Wire, injected dynamotest.Fault,
 	write func(context.Context) error, tookEffect func() bool,

@@ -58,8 +58,8 @@ func TestConversationAfterClockGoesBack(t *testing.T) {
 	}
 }
 
-// A call counts in the month that the clock shows. When a reservation is settled,
-// its tokens are returned to the month in which they were reserved.
+// A call counts in the month that the clock shows. When a reservation is settled, the unused tokens become available in
+// the month in which they were reserved, even if the clock shows another month.
 func TestQuotaAfterClockJumps(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, withLimits(func(l *Limits) { l.CallsPerMinute = 2 }))

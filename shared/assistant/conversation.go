@@ -108,7 +108,8 @@ const deleteTime = 10 * time.Second
 
 // Clear deletes the messages of a project's conversation. It hides all messages with one write, and then spends at
 // most deleteTime on deleting them. Answers that are in progress are not stored when they end. If a turn begins at the
-// same time, its message ID decides whether it is cleared. The order of IDs depends on the clocks of the functions.
+// same time, it is also cleared if the ID of its question is less than the ID that Clear generates. The order of IDs
+// from different processes depends on their clocks.
 // Errors: PROJECT_NOT_FOUND, ACCESS_DENIED; the error classes of db.
 func (s *Service) Clear(ctx context.Context, caller httpapi.Caller, projectID string) error {
 	if _, err := s.files.Open(ctx, caller, projectID, workspace.Write); err != nil {

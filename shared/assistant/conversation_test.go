@@ -123,8 +123,8 @@ func (f *fixture) recallInOneCall(projectID string) conversation.Memory {
 	return memory
 }
 
-// saveSummary stores a summary of the messages up to and including upTo. before is the memory that the summary is based
-// on.
+// saveSummary stores a summary of the messages up to and including upTo. The parameter named "before" is the memory
+// from which the summary was generated.
 func (f *fixture) saveSummary(
 	ctx context.Context, projectID string, before conversation.Memory, summary, upTo string,
 ) error {

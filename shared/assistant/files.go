@@ -89,7 +89,7 @@ func (f *projectFiles) HasInside(ctx context.Context, path string) (bool, error)
 }
 
 // Read implements action.Files. It returns "" for a file that was deleted after it was listed. A change to such a file
-// cannot be applied, because each change contains the version of its file.
+// cannot be applied, because each change requires the ETag that its file had when it was listed.
 func (f *projectFiles) Read(ctx context.Context, path string) (content string, text bool, err error) {
 	if err := f.load(ctx, path); err != nil {
 		return "", false, err

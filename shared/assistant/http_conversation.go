@@ -35,7 +35,7 @@ func (s *Service) registerConversation(r *httpapi.Routes) {
 		Summary: "List the messages of a project's conversation",
 		Description: "Returns the oldest messages first, 50 per page unless limit is set. The list is empty if the " +
 			"project has no messages. If two users chat at the same time, each answer still follows its question. " +
-			"Only members of the workspace have access, even if the project is public.",
+			"Only members of the workspace, including viewers, have access, even if the project is public.",
 		Errors: []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied},
 	}, s.handleListMessages)
 	httpapi.Private(r, httpapi.Operation{

@@ -74,7 +74,7 @@ func TestConversationResponse(t *testing.T) {
 	if diff := cmp.Diff(want, got.Body); diff != "" {
 		t.Errorf("response (-want +got):\n%s", diff)
 	}
-	if got.Calls != 5 { // one more for the ID of the last cleared message
+	if got.Calls != 5 { // one more, which reads ClearedTo
 		t.Errorf("got %d calls, want 5", got.Calls)
 	}
 

@@ -49,7 +49,7 @@ func (s *Service) withTimeLimit(ctx context.Context) (context.Context, context.C
 	return bounded, func() { cancelDeadline(); cancel() }
 }
 
-// runRound sends a request to the model and adds the response to a.
+// runRound sends a request to the model and adds the response to the answer a.
 // Errors: those of callModel; the error classes of db.
 func (s *Service) runRound(ctx context.Context, r quota.Reservation, request model.Request, a *answer) error {
 	outcome, err := s.callModel(ctx, r, request, func(p model.Part) error { return a.add(ctx, p) })

@@ -56,8 +56,8 @@ type Reply struct {
 	stop model.Stop
 }
 
-// turn processes a question. Chat calls the methods open, gather, reserve, generate, repair, finish, store, apply and
-// reply in this order.
+// turn processes a question. Chat calls the methods open, gather, reserve, startSummary, generate, repair, finish,
+// store, apply and reply in this order.
 type turn struct {
 	*Service
 	caller   httpapi.Caller

@@ -39,14 +39,14 @@ func Credentials(cfg config.AWS) aws.CredentialsProvider {
 	return credentials.NewStaticCredentialsProvider(cfg.AccessKeyID, cfg.SecretAccessKey, cfg.SessionToken)
 }
 
-// Endpoint returns the endpoint of a service: own if it is set, otherwise all, the endpoint of all services. If both
-// are empty, it returns nil, which means the SDK's default.
-func Endpoint(own, all string) *string {
+// Endpoint returns the endpoint of a service: the service's specific endpoint if it is set, otherwise the general
+// endpoint of all services. If both are empty, it returns nil, which means the SDK's default.
+func Endpoint(specific, general string) *string {
 	switch {
-	case own != "":
-		return &own
-	case all != "":
-		return &all
+	case specific != "":
+		return &specific
+	case general != "":
+		return &general
 	}
 	return nil
 }
@@ -107,7 +107,8 @@ func Retryer() aws.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) {
 		o.MaxAttempts = MaxAttempts
 		o.Retryables = append(o.Retryables, retry.IsErrorRetryableFunc(isUnreadable))
-		// The SDK's default waits start at one second. That is long for a service that responds within milliseconds.
+		// By default, the SDK waits up to two seconds before the second attempt. That is long for a service that
+		// responds within milliseconds.
 		o.Backoff = retry.BackoffDelayerFunc(func(failures int, _ error) (time.Duration, error) {
 			return Jitter(failures), nil
 		})
@@ -117,17 +118,17 @@ func Retryer() aws.Retryer {
 // maxDoublings is the number of times that Jitter doubles the wait.
 const maxDoublings = 3
 
-// Jitter returns a random wait before another attempt. failures counts from 0: the wait is 10 to 40 ms after the
-// first failed attempt. It doubles with each further one, and is 80 to 320 ms from the fourth one on. Without
-// randomness, clients that failed together would fail together again.
+// Jitter returns a random time to wait before another attempt. If failures is 0, the time is at least 10 ms and less
+// than 40 ms. Each further failure doubles both limits, up to 80 ms and 320 ms. Without randomness, clients that failed
+// together would fail together again.
 func Jitter(failures int) time.Duration {
 	minimum := 10 * time.Millisecond << min(failures, maxDoublings)
 	return minimum + rand.N(3*minimum) //nolint:gosec // it needs no cryptographic randomness
 }
 
-// Sleep waits for the duration wait. It reports false if ctx ended earlier.
-func Sleep(ctx context.Context, wait time.Duration) bool {
-	timer := time.NewTimer(wait)
+// Sleep waits for d and returns true. If ctx ends before that, it returns false immediately.
+func Sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:

@@ -66,11 +66,12 @@ func (c *cache[T]) get(ctx context.Context) (T, error) {
 	return c.await(ctx, loaded)
 }
 
-// refresh returns the secret, but first fetches it again if the last fetch began at least age ago. If the fetch
-// fails, the previous value remains in the cache. Errors: ErrUnavailable.
-func (c *cache[T]) refresh(ctx context.Context, age time.Duration) (T, error) {
+// refresh returns the secret. It fetches the secret first if no value is known, or if the last fetch did not begin
+// within the period that ends now. If the fetch fails, refresh returns the error, and the previous value remains in the
+// cache. Errors: ErrUnavailable.
+func (c *cache[T]) refresh(ctx context.Context, period time.Duration) (T, error) {
 	c.mu.Lock()
-	if c.value != nil && c.fetchedWithin(age) {
+	if c.value != nil && c.fetchedWithin(period) {
 		defer c.mu.Unlock()
 		return *c.value, nil
 	}
@@ -79,11 +80,11 @@ func (c *cache[T]) refresh(ctx context.Context, age time.Duration) (T, error) {
 	return c.await(ctx, loaded)
 }
 
-// fetchedWithin reports whether the last fetch began less than age ago. It reports false if the clock was set back and
-// the last fetch seems to be in the future. The caller holds c.mu.
-func (c *cache[T]) fetchedWithin(age time.Duration) bool {
+// fetchedWithin reports whether the last fetch began within the period that ends now. It reports false if the clock was
+// set back and the last fetch seems to be in the future. The caller holds c.mu.
+func (c *cache[T]) fetchedWithin(period time.Duration) bool {
 	since := c.now().Sub(c.fetchedAt)
-	return since >= 0 && since < age
+	return since >= 0 && since < period
 }
 
 // load fetches the secret, or joins the fetch in progress. The caller holds c.mu, so that a fetch cannot end after the

@@ -111,7 +111,7 @@ func (o *Origin) UnmarshalText(text []byte) error {
 }
 
 // Load returns the settings of type T, a struct with env tags, from the environment. The error names every variable
-// that is missing or not valid.
+// that is missing, and the struct field of every variable that is not valid.
 func Load[T any]() (T, error) {
 	cfg, err := env.ParseAs[T]()
 	if err != nil {

@@ -56,7 +56,7 @@ func (k *Keys) Current(ctx context.Context, purpose string) (kid string, key []b
 	return r.current, key, err
 }
 
-// Derive derives a key of 32 bytes for a purpose from the ring's key with an ID. If the ring has no key with that
+// Derive derives a key of 32 bytes for a purpose from the ring's key whose ID is kid. If the ring has no key with that
 // ID, Derive fetches the ring again, at most once a minute. Errors: ErrUnknownKey, ErrUnavailable.
 func (k *Keys) Derive(ctx context.Context, kid, purpose string) ([]byte, error) {
 	r, err := k.cache.get(ctx)

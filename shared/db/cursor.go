@@ -32,7 +32,7 @@ var cursorText = base64.RawURLEncoding.Strict()
 // so that clients cannot make one, and bound to one list, so that they cannot use it for another.
 //
 // A cursor is the base64url encoding of: the length of the signing key's ID (one byte), that ID, the HMAC-SHA-256 of
-// scope and position, and the position. The position is not encrypted, so it must not be secret.
+// scope and position (see Seal), and the position. The position is not encrypted, so it must not be secret.
 type Cursors struct{ keys *config.Keys }
 
 // NewCursors returns Cursors that sign with a key derived from the ring.

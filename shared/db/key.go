@@ -22,13 +22,13 @@ type Key struct{ PK, SK string }
 // results in the zero Prefix, which selects no items.
 type Prefix struct{ PK, SK string }
 
-// After returns the key whose sort key is the prefix followed by rest, for Query.After. If rest is empty, it returns
-// the zero Key: the first page. Rest is the inverse.
-func (p Prefix) After(rest string) Key {
-	if rest == "" {
+// After returns the value of Query.After for the page that begins after the sort key that consists of the prefix and
+// suffix. If suffix is empty, it returns the zero Key, which means the first page. Rest returns the suffix of a key.
+func (p Prefix) After(suffix string) Key {
+	if suffix == "" {
 		return Key{}
 	}
-	return newKey(p.PK, p.SK+rest)
+	return newKey(p.PK, p.SK+suffix)
 }
 
 // Rest returns the part of a sort key after the prefix, such as the path of a file or the ID of a comment.
@@ -70,8 +70,9 @@ func SessionsOf(userID string) Prefix {
 	return newPrefix(join("USER", idPart(id.User, userID)), "SESSION"+separator)
 }
 
-// CounterKey returns the key of a counter: it counts the attempts of subjects under a rate limit rule, in the window
-// that begins at start. Only the last subject may be free text, such as an e-mail address.
+// CounterKey returns the key of the counter of a rate limit rule, for the window of time that begins at start. subjects
+// identify whose attempts are counted, such as an IP address and an e-mail address. Only the last of them may contain
+// the separator.
 func CounterKey(rule string, start time.Time, subjects ...string) Key {
 	return newKey(join("RATE", append([]string{rule}, subjects...)...), strconv.FormatInt(start.Unix(), 10))
 }
@@ -290,8 +291,8 @@ func join(kind string, parts ...string) string {
 	return kind + separator + strings.Join(parts, separator)
 }
 
-// withSeparator appends a separator to joined, a result of join, so that it is the prefix of longer keys. It returns ""
-// if joined is empty.
+// withSeparator appends a separator to a result of join. The text that it returns can be used as the prefix of longer
+// keys. It returns "" if joined is empty.
 func withSeparator(joined string) string {
 	if joined == "" {
 		return ""

@@ -36,12 +36,13 @@ type Query struct {
 	Limit int
 	// Descending reads from the last sort key to the first.
 	Descending bool
-	// KeysOnly omits all attributes except the keys. DynamoDB still charges for whole items.
+	// KeysOnly omits all attributes except the keys and expiresAt. DynamoDB still charges for whole items.
 	KeysOnly bool
-	// Only lists the attributes to return in addition to the keys. nil means all, unless KeysOnly is set. DynamoDB
-	// still charges for whole items.
+	// If Only is not nil, the items contain only these attributes, the keys and expiresAt. DynamoDB still charges for
+	// whole items.
 	Only []string
-	// Once makes a single call. The page may then have fewer items than Limit, or none, although there are more pages.
+	// If Once is set, Query makes a single call. The page may then have fewer items than Limit, or none, although there
+	// are more pages.
 	Once bool
 }
 
@@ -62,11 +63,11 @@ func (t Table) Query(ctx context.Context, q Query) (Page, error) {
 	return Page{Items: items, Next: KeyOf(last)}, err
 }
 
-// QueryAll reads all live items under a prefix. If only lists attributes, the items contain only these attributes and
-// the keys. Errors: ErrUnavailable.
-func (t Table) QueryAll(ctx context.Context, prefix Prefix, only ...string) ([]Item, error) {
+// QueryAll reads all live items under a prefix. If attributes are given, the items contain only these attributes, the
+// keys and expiresAt. Errors: ErrUnavailable.
+func (t Table) QueryAll(ctx context.Context, prefix Prefix, attributes ...string) ([]Item, error) {
 	var items []Item
-	q := Query{Prefix: prefix, Only: only}
+	q := Query{Prefix: prefix, Only: attributes}
 	for {
 		page, err := t.Query(ctx, q)
 		if err != nil {
@@ -101,9 +102,8 @@ func (q Query) input(table string) *dynamodb.QueryInput {
 	return in
 }
 
-// projection returns the expression that selects the attributes and the keys. names maps the placeholders in the
-// expression to attribute names.
-// The expression also selects expiresAt, so that expired items can be omitted.
+// projection returns the expression that selects the attributes and the keys. The expression also selects expiresAt, so
+// that expired items can be omitted. names maps the placeholders in the expression to attribute names.
 func projection(attributes []string) (projected *string, names map[string]string) {
 	expression := AttrPK + ", " + AttrSK + ", " + AttrExpiresAt
 	for i, attribute := range attributes {

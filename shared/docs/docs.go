@@ -19,7 +19,7 @@ import (
 
 // Service serves the documentation.
 type Service struct {
-	// before and after are the parts of the document before and after its list of servers.
+	// before is the part of the document that precedes its list of servers. after is the part that follows the list.
 	before, after []byte
 	// latest is a cache of the last document. Nearly all requests use the same base URL.
 	latest atomic.Pointer[servedDocument]

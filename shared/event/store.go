@@ -41,7 +41,7 @@ func FromItem(item db.Item) (Record, error) {
 	return r, nil
 }
 
-// Timestamp returns the timestamp in the payload. The time in the event's ID may be some milliseconds earlier.
+// Timestamp returns the timestamp in the payload. The time in the event's ID may be some milliseconds later.
 // Timestamp returns an error if the payload has no valid timestamp.
 func (r Record) Timestamp() (time.Time, error) {
 	var payload struct {
@@ -76,7 +76,8 @@ type Outbox struct {
 }
 
 // Add returns the write that stores the event of a change. It must be part of the change's own transaction. at is the
-// time of the change. Add returns an error if the data does not contain the actor or the subject.
+// time of the change. Add returns an error if the actor, the subject or the workspace is missing, or if changes do not
+// emit events of the type.
 func (o Outbox) Add(c Change, at time.Time) (db.Write, error) {
 	if types[c.Type].source != change || !c.Type.accepts(c.Data) || c.WorkspaceID == "" {
 		return db.Write{}, fmt.Errorf("event: %q: the actor, the workspace or the subject is missing, or changes do not emit this type", c.Type)

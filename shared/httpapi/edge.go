@@ -127,8 +127,8 @@ func (e *edge) route(w http.ResponseWriter, r *http.Request) {
 	e.mux.ServeHTTP(w, r)
 }
 
-// noRoute responds to a request that has no endpoint. The response of notFound, ServeMux's own handler for the request,
-// shows whether the path does not exist or does not support the method.
+// noRoute responds to a request that has no endpoint. notFound is the handler that ServeMux returned for the request.
+// Its response shows whether the path does not exist or does not support the method.
 func (x *exchange) noRoute(r *http.Request, notFound http.Handler) {
 	probe := newResponse(discard{http.Header{}})
 	notFound.ServeHTTP(probe, r)

@@ -40,8 +40,8 @@ type Operation struct {
 	Summary, Description string
 	// Status is the status of a successful response; 0 means 200.
 	Status int
-	// Also lists the other statuses of a successful response. A handler selects one of them with the field Status of
-	// its output. The body of a 201 has the same type as the body of a 200. A 304 has no body.
+	// A successful response can also have one of the statuses in Also. A handler selects one of them with the field
+	// Status of its output. The body of a 201 has the same type as the body of a 200. A 304 has no body.
 	Also []int
 	// Errors lists the errors that the handler returns. The document also contains the errors that the edge returns
 	// (session, CSRF, size and so on). They are not listed here.

@@ -70,8 +70,8 @@ func encodeBody(body any) ([]byte, error) {
 	return data, nil
 }
 
-// writeHeader sets a header to a text or a number. For a list, it adds one header line for each text. An empty text is
-// ignored.
+// writeHeader sets a header to a text or a number. It ignores an empty text. For a list of texts, it adds one header
+// line for each of them.
 func writeHeader(to http.Header, name string, value reflect.Value) {
 	switch value.Kind() {
 	case reflect.Slice:

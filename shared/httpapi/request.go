@@ -20,7 +20,7 @@ type Caller struct {
 
 // RequestInfo contains the data about a request that the gateway provides. Clients control only UserAgent.
 type RequestInfo struct {
-	// RequestID is the gateway's request ID. It is returned as X-Request-Id and is in every log line.
+	// RequestID is the gateway's request ID. It is returned as X-Request-Id and logged with the request.
 	RequestID string
 	// SourceIP is the address of the client's connection to the gateway. It is never read from a forwarding header.
 	SourceIP string

@@ -57,7 +57,7 @@ func (x *exchange) cookies(value string, expires time.Time, maxAge int) []string
 	return values
 }
 
-// usesPlainCookie reports whether the second cookie is set for and accepted from this client.
+// usesPlainCookie reports whether responses to this client set the second cookie, and its requests may contain it.
 func (x *exchange) usesPlainCookie() bool { return x.edge.cfg.Edge.CookiePlainHTTP && !x.info.HTTPS }
 
 // readToken returns the session token of a request. A __Host- cookie cannot be set by another host or over plain HTTP.

@@ -44,12 +44,12 @@ func (k Kind) Valid(s string) bool {
 	return err == nil && u.String() == rest
 }
 
-// From returns the ID of kind k with the time at, truncated to milliseconds, and 80 bits of entropy. It is
-// deterministic.
-func (k Kind) From(at time.Time, entropy [10]byte) string {
+// From returns the ID of kind k that consists of t, truncated to milliseconds, and 80 bits of entropy. The same
+// arguments always result in the same ID.
+func (k Kind) From(t time.Time, entropy [10]byte) string {
 	var u ulid.ULID
-	_ = u.SetTime(ulid.Timestamp(at)) // fails before 1970 and after the year 10889: the time remains 0
-	_ = u.SetEntropy(entropy[:])      // fails only if the length is not 10
+	_ = u.SetTime(ulid.Timestamp(t)) // fails before 1970 and after the year 10889: the time remains 0
+	_ = u.SetEntropy(entropy[:])     // fails only if the length is not 10
 	return string(k) + "_" + u.String()
 }
 
@@ -96,13 +96,13 @@ func NewGenerator(now clock.Clock, entropy io.Reader) *Generator {
 	return &Generator{now: now, random: entropy, entropy: ulid.Monotonic(entropy, 0)}
 }
 
-// NewAfter returns a new ID of kind k that sorts after other, an ID of the same kind that another generator may have
-// generated. If that generator's clock was ahead, the new ID's time is ahead, too. This does not affect later IDs.
-// other may be "", which sorts before all IDs.
-func (g *Generator) NewAfter(k Kind, other string) string {
+// NewAfter returns a new ID of kind k that sorts after the ID earlierID of the same kind, which another generator may
+// have generated. If that generator's clock was ahead, the new ID's time is ahead, too. This does not affect later IDs.
+// earlierID may be "", which sorts before all IDs.
+func (g *Generator) NewAfter(k Kind, earlierID string) string {
 	next := g.New(k)
-	at, ok := k.Time(other)
-	if !ok || next > other {
+	at, ok := k.Time(earlierID)
+	if !ok || next > earlierID {
 		return next
 	}
 	var entropy [10]byte

@@ -26,8 +26,8 @@ func WithMargin(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(ctx, deadline.Add(-responseMargin))
 }
 
-// handleAll passes items to handle and returns one error for each item, or nil for an item that was handled. All items
-// fail if ctx has already ended, if handle panics, or if handle returns the wrong number of errors.
+// handleAll calls handle once with all items. It returns one error for each item, which is nil if the item was handled.
+// All items fail if ctx has already ended, if handle panics, or if handle returns the wrong number of errors.
 func handleAll[T any](ctx context.Context, items []T, handle func(context.Context, []T) []error) []error {
 	if len(items) == 0 {
 		return nil
@@ -52,15 +52,15 @@ func handleAll[T any](ctx context.Context, items []T, handle func(context.Contex
 	return errs
 }
 
-// Parallel calls do with 0 to n-1, with at most limit calls at a time, and returns their errors. If a call panics, the
-// panic becomes the error of that call.
-func Parallel(n, limit int, do func(i int) error) []error {
+// Parallel runs f(0) to f(n-1), at most limit of them at the same time. It returns the error of each call, in the order
+// of the arguments. If a call panics, the panic becomes the error of that call.
+func Parallel(n, limit int, f func(i int) error) []error {
 	errs := make([]error, n)
 	var group errgroup.Group
 	group.SetLimit(limit)
 	for i := range n {
 		group.Go(func() error {
-			errs[i] = fault.Recover(func() error { return do(i) })
+			errs[i] = fault.Recover(func() error { return f(i) })
 			return nil
 		})
 	}

@@ -17,7 +17,7 @@ type QueueMessage struct {
 	ReceiptHandle string // for queue.Queue.Hide
 	Body          string
 	Group         string            // the message group, "" if there is none
-	Attributes    map[string]string // the attributes of type String
+	Attributes    map[string]string // the attributes that have a string value
 	Receives      int               // the number of times that the message was received, including this time
 	SentAt        time.Time         // with a precision of milliseconds
 }
@@ -26,12 +26,12 @@ type QueueMessage struct {
 // received again when its visibility timeout ends.
 var ErrLater = errors.New("later")
 
-// Queue returns a handler that passes the messages of an invocation to handle. The event source mapping must have
+// Queue returns a handler that calls handle once with all messages of an invocation. The event source mapping must have
 // ReportBatchItemFailures set.
 //
-// handle returns one error for each message. SQS deletes a message whose error is nil. If the error is ErrLater or any
-// other error, SQS delivers the message again. If handle panics or returns the wrong number of errors, all messages
-// fail. The context of handle ends shortly before the function's time limit.
+// handle returns one error for each message. Lambda deletes a message from the queue if its error is nil. If the error
+// is ErrLater or any other error, SQS delivers the message again. If handle panics or returns the wrong number of
+// errors, all messages fail. The context of handle ends shortly before the function's time limit.
 func Queue(logger *slog.Logger, handle func(ctx context.Context, messages []QueueMessage) []error) *QueueHandler {
 	return &QueueHandler{logger: logger, handle: handle}
 }

@@ -36,8 +36,8 @@ var ErrPoison = errors.New("poison")
 // the record as Lambda sent it. An error means that the record was not stored.
 type Poison func(ctx context.Context, record []byte, reason error) error
 
-// Stream returns a handler that passes the records of a DynamoDB stream to handle, one after another. The event
-// source mapping must have ReportBatchItemFailures set.
+// Stream returns a handler that calls handle for each record of a DynamoDB stream, one after another. The event source
+// mapping must have ReportBatchItemFailures set.
 //
 // The handler stops at the first record that fails and reports only that record, because Lambda retries from the lowest
 // reported sequence number. A record fails if handle returns an error or panics, if the record is not valid, or if the
@@ -52,9 +52,9 @@ func Stream(
 	return &StreamHandler{logger: logger, handle: one, batchSize: 1, poison: poison}
 }
 
-// StreamBatch is like Stream, but its handler passes all valid records of an invocation to handle at once, in order, so
-// that handle can process them in parallel. handle returns one error for each record, nil if the record is
-// done. If it panics or returns the wrong number of errors, all records fail.
+// StreamBatch is like Stream, but its handler calls handle once with all valid records of an invocation, in order, so
+// that handle can process them in parallel. handle returns one error for each record, nil if the record is done. If it
+// panics or returns the wrong number of errors, all of these records fail.
 //
 // The handler reports the first record that failed. Lambda sends that record and all later records again, even those
 // that are done, so processing must be idempotent. A record is passed to poison only if no earlier record failed.
@@ -68,7 +68,7 @@ func StreamBatch(
 type StreamHandler struct {
 	logger    *slog.Logger
 	handle    func(context.Context, []StreamRecord) []error
-	batchSize int // maximum number of records passed to handle
+	batchSize int // maximum number of records in one call of handle
 	poison    Poison
 }
 
@@ -104,7 +104,8 @@ func (h *StreamHandler) Invoke(ctx context.Context, payload []byte) ([]byte, err
 	return batchResponse()
 }
 
-// handleBatch passes records to handle. It adds their results to result, up to the first record that failed.
+// handleBatch calls handle with the valid records of a batch. It adds the results of the batch to result, up to the
+// first record that failed.
 func (h *StreamHandler) handleBatch(ctx context.Context, batch []jsontext.Value, result *streamResult) {
 	records, errs := make([]StreamRecord, len(batch)), make([]error, len(batch))
 	var valid []StreamRecord

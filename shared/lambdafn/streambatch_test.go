@@ -191,7 +191,7 @@ func TestStreamBatchWithInvalidResults(t *testing.T) {
 	}
 }
 
-// TestStreamContinuesAfterPoison checks that Stream stores a poison record before it passes the next record to handle.
+// TestStreamContinuesAfterPoison checks that Stream stores a poison record before it calls handle with the next record.
 func TestStreamContinuesAfterPoison(t *testing.T) {
 	t.Parallel()
 	var order []string

@@ -200,7 +200,7 @@ func (s Status) WithRetryAfter(err *fault.Error) *fault.Error {
 
 func (s Status) tooMany() *fault.Error { return s.WithRetryAfter(ErrTooMany) }
 
-// tighter reports whether s has fewer attempts remaining than other, or the same number but a window that ends later.
+// tighter reports whether fewer attempts remain in s than in other, or the same number but the window of s ends later.
 func (s Status) tighter(other Status) bool {
 	if s.Remaining != other.Remaining {
 		return s.Remaining < other.Remaining

@@ -108,7 +108,7 @@ func TestCleanupDeletesChunksBeforeRecords(t *testing.T) {
 	}
 }
 
-// A cleanup succeeds although DynamoDB throttles two of three calls.
+// A repeated cleanup succeeds although DynamoDB throttles two of three calls that delete items.
 func TestCleanupUnderThrottling(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -186,8 +186,9 @@ func (c *copier) Write(p []byte) (int, error) {
 }
 
 // The largest batch has the maximum number of actions and chunks, 3 MiB of incompressible content and the longest
-// paths. The test calls the Service, because an HTTP request of 4 MiB cannot contain that much content. The embedded
-// DynamoDB enforces both limits of a transaction. The test also checks that the size is below 4,000,000 bytes.
+// paths. The test calls the Service, because an HTTP request body has at most 4 MiB, which is too small for this batch
+// in base64. The embedded DynamoDB enforces both limits of a transaction. The test also checks that the size is at most
+// 4,000,000 bytes.
 func TestLargestBatchFitsTransaction(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

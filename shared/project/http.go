@@ -22,7 +22,7 @@ const (
 	projectPath  = projectsPath + "/{id}"
 )
 
-// InProject is the path parameter of endpoints below a project.
+// InProject is the path parameter of the endpoints whose paths contain a project's ID.
 type InProject = file.InProject
 
 type doneOutput struct{ Body httpapi.Done }

@@ -8,7 +8,7 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// projectRequest is a request below a project, with the action that it requires.
+// projectRequest is a request for a project or a part of it, with the action that it requires.
 type projectRequest struct {
 	name       string
 	action     workspace.Action

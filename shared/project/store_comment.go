@@ -25,19 +25,18 @@ func (s store) createComment(ctx context.Context, projectID string, c commentRec
 	return err
 }
 
-// comments returns up to n comments on a project, oldest first. It starts after the comment whose ID the parameter
-// after contains.
-func (s store) comments(ctx context.Context, projectID, after string, n int) ([]CommentItem, error) {
-	page, err := s.Projects.Query(ctx, commentQuery(projectID, after, n))
+// comments returns up to n comments on a project, oldest first. It skips comments up to and including lastID.
+func (s store) comments(ctx context.Context, projectID, lastID string, n int) ([]CommentItem, error) {
+	page, err := s.Projects.Query(ctx, commentQuery(projectID, lastID, n))
 	if err != nil {
 		return nil, err
 	}
 	return commentItems(page)
 }
 
-func commentQuery(projectID, after string, n int) db.Query {
+func commentQuery(projectID, lastID string, n int) db.Query {
 	prefix := db.CommentsOf(projectID)
-	return db.Query{Prefix: prefix, After: prefix.After(after), Limit: n}
+	return db.Query{Prefix: prefix, After: prefix.After(lastID), Limit: n}
 }
 
 func commentItems(page db.Page) ([]CommentItem, error) {
@@ -52,14 +51,13 @@ func commentItems(page db.Page) ([]CommentItem, error) {
 // maxCommentReads is the maximum number of calls for a page of the comments on one path. Each call reads up to 1 MB.
 const maxCommentReads = 4
 
-// commentsOn returns up to n comments on a path, oldest first. It starts after the comment whose ID the parameter after
-// contains. next is the position of the next page, or "" at the end. A page can have fewer than n comments even if
-// there is a next page.
+// commentsOn returns up to n comments on a path, oldest first. It skips comments up to and including lastID. next is
+// the lastID for the next page, or "" at the end. A page can have fewer than n comments even if there is a next page.
 func (s store) commentsOn(
-	ctx context.Context, projectID, path, after string, n int,
+	ctx context.Context, projectID, path, lastID string, n int,
 ) (found []CommentItem, next string, err error) {
-	q := commentQuery(projectID, after, 0)
-	found, last := []CommentItem{}, after
+	q := commentQuery(projectID, lastID, 0)
+	found, next = []CommentItem{}, lastID
 	for range maxCommentReads {
 		page, err := s.Projects.Query(ctx, q)
 		if err != nil {
@@ -72,18 +70,18 @@ func (s store) commentsOn(
 		for _, c := range items {
 			if c.Path != nil && *c.Path == path {
 				if len(found) == n {
-					return found, last, nil
+					return found, next, nil
 				}
 				found = append(found, c)
 			}
-			last = c.ID
+			next = c.ID
 		}
 		if page.Next.IsZero() {
 			return found, "", nil
 		}
 		q.After = page.Next
 	}
-	return found, last, nil
+	return found, next, nil
 }
 
 // deleteComment deletes a comment. Errors: PROJECT_NOT_FOUND, COMMENT_NOT_FOUND.
@@ -101,12 +99,12 @@ func (s store) deleteComment(ctx context.Context, projectID, commentID string) e
 	return err
 }
 
-// eventsOf returns up to n events of a project, newest first. It starts after the event whose ID the parameter after
-// contains.
-func (s store) eventsOf(ctx context.Context, projectID, after string, n int) ([]event.Record, error) {
+// eventsOf returns up to n events of a project, newest first. If lastID is not "", it returns only events older than
+// the event with this ID.
+func (s store) eventsOf(ctx context.Context, projectID, lastID string, n int) ([]event.Record, error) {
 	q := db.Query{Prefix: db.EventsOf(projectID), Limit: n, Descending: true}
-	if after != "" {
-		q.After = db.ProjectEventKey(projectID, after)
+	if lastID != "" {
+		q.After = db.ProjectEventKey(projectID, lastID)
 	}
 	page, err := s.events.Query(ctx, q)
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Every message is in one batch. SQS accepts each batch, and no batch has room for the first message of the next one.
+// Every message is in one batch. SQS accepts each batch, unless it consists of one message that is too large. No batch
+// has room for the first message of the next one.
 func TestBatches(t *testing.T) {
 	t.Parallel()
 	longest := strings.Repeat("x", 2*maxBatch)

@@ -157,7 +157,7 @@ func (f *fakeQueue) send(w http.ResponseWriter, entries []entry) {
 	_ = json.NewEncoder(w).Encode(response)
 }
 
-// rejectionOf returns the rejection of the current attempt to send an entry, nil if the entry is accepted.
+// rejectionOf returns the rejection of the current attempt to send an entry, or nil if the entry is accepted.
 func (f *fakeQueue) rejectionOf(e entry) *rejection {
 	if f.reject == nil {
 		return nil

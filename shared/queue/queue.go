@@ -37,7 +37,7 @@ func New(cfg config.AWS) *Client {
 // Wrap returns a Client that uses an existing SDK client, such as a test's.
 func Wrap(sdk *sqs.Client) *Client { return &Client{sdk: sdk} }
 
-// Queue is a queue of a client.
+// Queue sends messages to one SQS queue.
 type Queue struct {
 	client *Client
 	url    string

@@ -55,7 +55,7 @@ func (e *SendError) Unwrap() []error {
 	return errs
 }
 
-// FailedAt returns the reason why the i-th message was not sent, nil if it was sent. err is the error of Send.
+// FailedAt returns the reason why the i-th message was not sent, or nil if it was sent. err is the error of Send.
 func FailedAt(err error, i int) error {
 	var failed *SendError
 	if !errors.As(err, &failed) {

@@ -18,7 +18,7 @@ type Visibility string
 const (
 	Private Visibility = "private" // its creator, and the workspace's admins and owners
 	Team    Visibility = "team"    // all members of the workspace
-	Public  Visibility = "public"  // all signed-in users; those who are not members see only the current files
+	Public  Visibility = "public"  // all signed-in users; non-members see only its settings and current files
 )
 
 // Errors of access to a project. A user who cannot see a project cannot learn that it exists.

@@ -60,11 +60,11 @@ func (s store) create(ctx context.Context, w Workspace, owner Membership) error 
 // maxMembers limits a list without a page limit. A response of 4 MiB has space for fewer members than this.
 const maxMembers = 40_000
 
-// members returns the members of a workspace, sorted by user ID. It returns only members whose user IDs are
-// greater than after. If limit is not 0, it returns at most limit+1 members, so that the caller can detect a next page.
-func (s store) members(ctx context.Context, workspaceID, after string, limit int) ([]Membership, error) {
+// members returns the members of a workspace, sorted by user ID. It skips user IDs up to and including lastID. If limit
+// is not 0, it returns at most limit+1 members, so that the caller can detect a next page.
+func (s store) members(ctx context.Context, workspaceID, lastID string, limit int) ([]Membership, error) {
 	prefix := db.MembersOf(workspaceID)
-	q := db.Query{Prefix: prefix, After: prefix.After(after)}
+	q := db.Query{Prefix: prefix, After: prefix.After(lastID)}
 	wanted := maxMembers
 	if limit > 0 {
 		wanted = limit + 1

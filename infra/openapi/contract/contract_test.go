@@ -150,8 +150,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestStreamsAndSharedResponses checks that check reports an event stream without its media type, and a JSON body that
-// does not conform to its schema. This includes responses that several operations share.
+// TestStreamsAndSharedResponses checks that a contract reports an event stream without its media type, and a JSON body
+// that does not conform to its schema. This includes responses that several operations share.
 func TestStreamsAndSharedResponses(t *testing.T) {
 	t.Parallel()
 	c, err := read([]byte(`{"openapi": "3.1.0", "paths": {"/api/stream": {"post": {"responses": {

@@ -13,7 +13,7 @@ import (
 var (
 	// ErrNotConfigured reports that no provider is configured.
 	ErrNotConfigured = errors.New("no code-hosting provider is configured")
-	// ErrDenied reports that the user, or the provider on its page, denied the authorization.
+	// ErrDenied reports that the user denied the authorization, or that the provider rejected the request for it.
 	ErrDenied = errors.New("authorization was denied at the provider")
 	// ErrRefused reports that the provider rejected the code, the client or the token.
 	ErrRefused = errors.New("the provider rejected the request")

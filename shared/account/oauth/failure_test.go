@@ -202,7 +202,8 @@ func TestCompressedResponseIsBounded(t *testing.T) {
 func TestSlowProviderTimesOut(t *testing.T) {
 	t.Parallel()
 	bodies := map[string]string{"/token": tokenResponse.body, "/user": `{"id":1}`, "/emails": `[]`}
-	for _, slow := range []string{"/token", "/user", "/emails", "body"} { // "body": in the body of /user
+	// In the case "body", the provider sends only the beginning of the response body of /user.
+	for _, slow := range []string{"/token", "/user", "/emails", "body"} {
 		t.Run(slow, func(t *testing.T) {
 			t.Parallel()
 			release := make(chan struct{})

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// presetCases contain responses from the documentation of the providers, reduced to the relevant fields.
+// presetCases contains responses from the documentation of the providers, reduced to the relevant fields.
 var presetCases = map[string]struct {
 	config    func(base string) Config
 	tokenPath string

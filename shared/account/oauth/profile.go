@@ -15,7 +15,7 @@ const (
 	maxAddress = 254 // bytes; RFC 5321 §4.5.3.1.3, without the angle brackets
 )
 
-// profile is the user resource of any provider: it has the fields of all of them. A field of an unexpected type is
+// profile is the user resource of any provider: it has the fields of all providers. A field of an unexpected type is
 // ignored. Only the subject is required.
 type profile struct {
 	Sub       jsontext.Value `json:"sub"`
@@ -82,7 +82,8 @@ func subjectOf(v jsontext.Value) string {
 
 func unprintable(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError }
 
-// emailEntry is an e-mail address of any provider: GitHub, Gitea, Bitbucket, GitLab, or OpenID Connect.
+// emailEntry is an e-mail address in the response of any provider: it has the fields of GitHub, Gitea, Bitbucket,
+// GitLab and OpenID Connect.
 type emailEntry struct {
 	Email         text `json:"email"`
 	Verified      flag `json:"verified"`

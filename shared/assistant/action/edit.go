@@ -44,8 +44,8 @@ func occurrences(content, search string) int {
 	return n
 }
 
-// mismatch returns the probable difference between the content and a search that does not occur in it, or "". It
-// continues the sentence "The search does not occur in a.ts".
+// mismatch returns the probable difference between the content and a search that does not occur in it, or "". The
+// returned text is the end of a sentence that begins with "The search does not occur in a.ts".
 func mismatch(content, search string) string {
 	words := func(text string) string { return strings.Join(strings.Fields(text), " ") }
 	switch {

@@ -6,9 +6,9 @@ import "strings"
 type manifest interface {
 	// packages parses texts of the form name@range. It returns a *Problem if one of them is not valid.
 	packages(texts []string) ([]dependency, error)
-	// edit returns the content in which each of the packages has its requested version. It adds the packages that are
-	// missing, and changes nothing else. Its error says what is wrong with the content, as the end of the sentence
-	// "/go.mod could not be changed: …".
+	// edit sets the requested versions of the packages, and returns the new content of the file. It adds the packages
+	// that are missing, and changes nothing else. Its error says what is wrong with the content, as the end of the
+	// sentence "/go.mod could not be changed: …".
 	edit(content string, packages []dependency) (string, error)
 }
 
@@ -30,8 +30,8 @@ func manifestAt(path string) (manifest, error) {
 		"it supports package.json, go.mod and requirements.txt. Change others with edit_file.", path)
 }
 
-// readPackages parses packages with read, which returns the rule that a text violates, or "". key normalizes the name
-// of a package, so that names can be compared.
+// readPackages parses the texts that describe packages. The function read parses one text. It also returns the rule
+// that the text violates, or "". The function key normalizes the name of a package, so that names can be compared.
 func readPackages(
 	texts []string, read func(text string) (d dependency, rule string), key func(name string) string,
 ) ([]dependency, error) {

@@ -58,7 +58,7 @@ func toolNames() []string {
 // readObject returns the members of the input. Its error completes a sentence that begins with "The input".
 func readObject(input string) (map[string]jsontext.Value, error) {
 	if strings.TrimSpace(input) == "" {
-		input = "{}" // some providers send this for a call without fields
+		input = "{}" // some providers send a blank input for a call without fields
 	}
 	d := jsontext.NewDecoder(strings.NewReader(input))
 	value, err := d.ReadValue()
@@ -148,8 +148,8 @@ func correctPath(text string) string {
 	return text
 }
 
-// shortQuote returns a name that a model chose as a JSON string, for the text of a problem. It cuts a name that is too
-// long.
+// shortQuote encodes a name as a JSON string, for the text of a problem. The model chose the name, so it can be long:
+// shortQuote cuts it after 80 bytes.
 func shortQuote(name string) string {
 	const limit = 80
 	if len(name) > limit {

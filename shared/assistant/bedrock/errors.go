@@ -180,10 +180,10 @@ func redactor(a config.AWS) func(string) string {
 	return strings.NewReplacer(pairs...).Replace
 }
 
-// maxLogged is the maximum length, in bytes, of Bedrock's message in an error.
+// maxLogged is the maximum length, in bytes, of Bedrock's message in an error, without the ellipsis that cut appends.
 const maxLogged = 300
 
-// cut shortens a text to at most maxLogged bytes of whole characters.
+// cut shortens a text that is longer than maxLogged bytes. It keeps only whole characters and appends an ellipsis.
 func cut(text string) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if len(text) <= maxLogged {

@@ -12,7 +12,8 @@ import (
 // arrive before the current call has ended wait in the queue.
 type partQueue struct {
 	emit func(model.Part) error
-	// queue contains the pieces that have not ended or were not emitted. The first piece is emitted while it arrives.
+	// queue contains the pieces that have not ended or have not been emitted completely. The first piece is emitted
+	// while it arrives.
 	queue []*piece
 	// running are the calls that have not ended, by index.
 	running map[int32]*piece
@@ -30,7 +31,7 @@ type piece struct {
 	hasEnded  bool
 }
 
-// newPartQueue returns a queue that emits valid UTF-8, which the SDK does not check.
+// newPartQueue returns a queue. It replaces invalid UTF-8 in the parts, because the SDK does not check the encoding.
 func newPartQueue(emit func(model.Part) error) *partQueue {
 	valid := func(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 	return &partQueue{running: map[int32]*piece{}, emit: func(p model.Part) error {

@@ -78,7 +78,7 @@ func eventsOfBlocks(t *rapid.T, blocks []block) [][][]byte {
 	return all
 }
 
-// Text and input are complete and in the order of their blocks for any sizes of the deltas.
+// For any sizes of the deltas, the text and the inputs are complete and in the order of their blocks.
 func TestDeltasOfAnySize(t *testing.T) {
 	t.Parallel()
 	var frames [][]byte

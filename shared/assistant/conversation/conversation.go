@@ -52,9 +52,11 @@ type Memory struct {
 	Summary, SummaryUpTo string
 	// Turns are the latest turns after SummaryUpTo, oldest first.
 	Turns []Turn
-	// ClearedUpTo is the ID of the last cleared message, "" if the conversation was never cleared.
+	// ClearedUpTo is the ID that was generated when the conversation was last cleared. Messages with smaller IDs are
+	// hidden. It is "" if the conversation was never cleared.
 	ClearedUpTo string
-	// Last is the ID of the latest message, even if it was cleared; "" if the conversation never had a message.
+	// Last is the largest of ClearedUpTo and the IDs of all messages, "" if there are none. The IDs of the next turn
+	// must be greater.
 	Last string
 }
 

@@ -20,12 +20,13 @@ type Store struct {
 // NewStore returns a Store that uses the given table.
 func NewStore(client *db.Client, table db.Table) Store { return Store{client: client, table: table} }
 
-// summaryRecord is the item with a conversation's summary and the ID of its last cleared message.
+// summaryRecord is the item with a conversation's summary and the ID up to which its messages are cleared.
 type summaryRecord struct {
 	// Note is the summary of the messages up to and including UpTo.
 	Note string `dynamodbav:"note,omitempty"`
 	UpTo string `dynamodbav:"upTo,omitempty"`
-	// ClearedTo is the ID of the last cleared message. All messages up to and including it are hidden.
+	// ClearedTo is the ID that was generated when the conversation was last cleared. Messages with smaller IDs are
+	// hidden.
 	ClearedTo string `dynamodbav:"clearedTo,omitempty"`
 }
 
@@ -43,8 +44,7 @@ const (
 	recallItems = 1 + 2*16
 	// maxPageBytes is the size of the JSON after which Messages stops reading, so that a page fits into one response.
 	maxPageBytes = 4 << 20
-	// deletePageSize is the number of items that DeleteCleared reads and deletes between two calls of its parameter
-	// more.
+	// deletePageSize is the number of items that DeleteCleared reads and deletes between two calls of shouldContinue.
 	deletePageSize = 200
 )
 
@@ -143,7 +143,7 @@ func (s Store) messages(ctx context.Context, projectID, after string, n, size in
 	}
 }
 
-// clearedUpTo reads the ID of the last cleared message, "" if the conversation was never cleared.
+// clearedUpTo reads the ID up to which the messages are cleared, "" if the conversation was never cleared.
 func (s Store) clearedUpTo(ctx context.Context, projectID string) (string, error) {
 	item, err := s.table.Get(ctx, db.SummaryKey(projectID))
 	if errors.Is(err, db.ErrNotFound) {
@@ -195,9 +195,9 @@ func (s Store) Replace(ctx context.Context, projectID string, m Message, exists 
 	return ignoreFailedCondition(s.client.Transact(ctx, writes...))
 }
 
-// SaveSummary stores a summary of the messages up to and including upTo. before is the memory that was summarized.
-// SaveSummary does nothing if the stored summary has changed since then, if the conversation was cleared, or if the
-// project was deleted.
+// SaveSummary stores a summary of the messages up to and including upTo. The parameter named "before" is the memory
+// from which the summary was generated. SaveSummary does nothing if the stored summary has changed since this memory
+// was read, if the conversation was cleared since then, or if the project was deleted.
 func (s Store) SaveSummary(
 	ctx context.Context, projectID string, before Memory, summary, upTo string, exists db.Write,
 ) error {
@@ -253,11 +253,11 @@ func (s Store) Clear(ctx context.Context, projectID, upTo string, exists db.Writ
 }
 
 // DeleteCleared deletes the messages up to and including upTo, oldest first. It stops when all of them are deleted, or
-// when more returns false.
-func (s Store) DeleteCleared(ctx context.Context, projectID, upTo string, more func() bool) error {
+// when shouldContinue returns false.
+func (s Store) DeleteCleared(ctx context.Context, projectID, upTo string, shouldContinue func() bool) error {
 	q := db.Query{Prefix: db.MessagesOf(projectID), KeysOnly: true, Limit: deletePageSize}
 	last := db.MessageKey(projectID, upTo, lastPart)
-	for more() {
+	for shouldContinue() {
 		page, err := s.table.Query(ctx, q)
 		if err != nil {
 			return err

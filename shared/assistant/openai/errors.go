@@ -224,8 +224,8 @@ func (e *serverError) fault() model.Fault {
 	return model.Unavailable
 }
 
-// isRequestError reports whether the type of an error says that the request is wrong: invalid_request_error,
-// BadRequestError, authentication_error, NotFoundError and others.
+// isRequestError reports whether the type or the code of an error means that the request is wrong. Examples are
+// invalid_request_error, BadRequestError, authentication_error and NotFoundError.
 func isRequestError(kind string) bool {
 	kind = strings.ToLower(strings.ReplaceAll(kind, "_", ""))
 	for _, word := range []string{"invalidrequest", "badrequest", "authentication", "permission", "notfound"} {

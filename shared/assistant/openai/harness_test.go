@@ -111,7 +111,7 @@ func finishChunk(delta, reason string) string {
 	return fmt.Sprintf(`{"model":"m-1","choices":[{"index":0,"delta":%s,"finish_reason":%q}]}`, delta, reason)
 }
 
-// respondError responds with an error. header alternates between the names and values of headers.
+// respondError responds with an error. header contains a name, its value, a name, and so on.
 func respondError(status int, body string, header ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		for i := 0; i+1 < len(header); i += 2 {

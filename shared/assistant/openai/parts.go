@@ -103,7 +103,7 @@ func (q *partQueue) find(d callDelta) *piece {
 	return q.last
 }
 
-// isFollowedBy reports whether a delta begins a new call although it has the index or the ID of c. Ollama sends each
+// isFollowedBy reports whether a delta begins a new call, although find returned the call c for it. Ollama sends each
 // call in one delta with index 0, and other servers send neither index nor ID. A delta begins a new call if it has a
 // name and at least one of the following: another ID; input, although the input of c is already complete; or no ID and
 // another name. A name or an ID alone is not sufficient: some versions of vLLM send each delta with a new ID, and other

@@ -158,7 +158,7 @@ func drawEventStream(rt *rapid.T, text string, calls []model.Call) string {
 	return b.String()
 }
 
-// Calls that arrive in one delta each are separated, even if their indexes and IDs are missing or equal.
+// If each call arrives in a single delta, the calls are kept apart, even if their indexes and IDs are missing or equal.
 func TestWholeCalls(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

@@ -104,7 +104,8 @@ func arguments(input string) string {
 	return "{}"
 }
 
-// encode returns the JSON of the body, with the token limit of the answer under one of the limit's two names.
+// encode returns the JSON of the body. The field with the token limit of the answer is max_completion_tokens if
+// useCompletionTokens is true, and max_tokens otherwise.
 func (b body) encode(useCompletionTokens bool) ([]byte, error) {
 	if useCompletionTokens {
 		b.MaxCompletionTokens, b.MaxTokens = b.MaxTokens, 0

@@ -62,7 +62,7 @@ func Mentioned(message string, paths []string) []string {
 func mentionOf(p, text string, end int) (m mention, ok bool) {
 	n := commonSuffix(p, text[:end])
 	name := p[len(p)-n:]
-	if n < len(p) && p[len(p)-n-1] != '/' { // the beginning of a folder's name differs
+	if n < len(p) && p[len(p)-n-1] != '/' { // only the end of this folder's name is equal
 		_, name, _ = strings.Cut(name, "/")
 	}
 	m = mention{end - len(name), end}

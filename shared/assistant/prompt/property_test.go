@@ -28,7 +28,7 @@ func imitatedText(parts ...string) *rapid.Generator[string] {
 	})
 }
 
-// drawChat draws a chat with the given texts.
+// drawChat draws a chat whose texts come from the given generator.
 func drawChat(t *rapid.T, text *rapid.Generator[string]) prompt.Chat {
 	c := prompt.Chat{
 		Project:     text.Draw(t, "project"),

@@ -17,8 +17,8 @@ import (
 	"devplatform/shared/fault"
 )
 
-// All calls write the usage record of all users. If only one transaction at a time can succeed, the others are retried
-// until they succeed.
+// All calls write the same record, which counts the usage of all users together. If only one transaction at a time can
+// succeed, the others are retried until they succeed.
 func TestContentionOnOneItem(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(l *Limits) { l.CallsPerMinute, l.GlobalMonthlyTokens = 1000, 1_000_000 })
@@ -120,8 +120,9 @@ func TestSettleFaults(t *testing.T) {
 	}
 }
 
-// checkFault calls write while its transaction fails. It checks that write succeeds if the fault is temporary, and
-// returns db.ErrUnavailable otherwise. It reports whether write must have taken effect.
+// checkFault calls the function write with a fault in its transaction. It checks that the call succeeds if the fault is
+// temporary, and that it fails with db.ErrUnavailable otherwise. takesEffect reports whether DynamoDB has executed the
+// transaction in spite of the fault.
 func (f *fixture) checkFault(injected dynamotest.Fault, write func() error) (takesEffect bool) {
 	f.t.Helper()
 	wire := f.startWire(nil)

@@ -39,7 +39,7 @@ type fixture struct {
 	ledger   *Ledger
 }
 
-// newFixture returns a fixture. change changes its default limits; it may be nil.
+// newFixture returns a fixture. The function change modifies its default limits. change may be nil.
 func newFixture(t *testing.T, change func(*Limits)) *fixture {
 	t.Helper()
 	f := &fixture{

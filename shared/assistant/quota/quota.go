@@ -102,8 +102,8 @@ var ErrInUse = fault.New(fault.CodeConflict,
 // Reserve counts a call towards the user's rate limit and reserves r.Tokens of the user's monthly tokens, in one
 // transaction. If there is a limit for all users together, the tokens also count towards that limit. If fewer than
 // r.Tokens tokens remain, but at least minTokens, it reserves all remaining tokens. The field Tokens of the returned
-// reservation is the number of reserved tokens. Before it refuses a call, Reserve releases the reservations of the
-// user's crashed generations. Every reservation must be settled with Settle.
+// reservation is the number of reserved tokens. Before it returns QUOTA_EXCEEDED, Reserve releases the reservations
+// of the user's crashed generations. Every reservation must be settled with Settle.
 // Errors: RATE_LIMITED with Retry-After, QUOTA_EXCEEDED, ErrInUse, the error classes of db.
 func (l *Ledger) Reserve(ctx context.Context, r Reservation, minTokens int) (Reservation, error) {
 	err := db.Retry(ctx, "reserve tokens", func() error {

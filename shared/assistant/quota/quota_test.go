@@ -47,7 +47,7 @@ func TestReservationsAreSettledOnce(t *testing.T) {
 	f.checkUsage(userID, may, Usage{Input: 1150, Output: 200, Taken: 1350, Calls: 2})
 }
 
-// Without a limit for all users, calls do not write the usage record of all users.
+// Without a limit for all users together, calls do not write the record that counts the usage of all users together.
 func TestGlobalUsageIsNotCountedWithoutALimit(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)

@@ -134,9 +134,9 @@ type settlementWrite struct {
 	at       time.Time
 }
 
-// settle settles a reservation and also executes the given writes in the same transaction. If the generation has
-// already ended, or if it was cancelled and UnlessCancelled is set, settle writes nothing, and before is the stored
-// record of the generation. In this case, err is nil unless a condition of the given writes failed.
+// settle settles a reservation and also executes the given writes in the same transaction. If the condition of
+// endGeneration fails, settle writes nothing, and the result named "before" is the stored record of the generation, or
+// a zero record if it has expired. In this case, err is nil unless a condition of the given writes also failed.
 func (s store) settle(ctx context.Context, end settlementWrite, more []db.Write) (before *generation, err error) {
 	generationAt, month := len(more), end.month().String()
 	writes := append(more[:len(more):len(more)], s.endGeneration(end), s.count(db.UsageKey(end.UserID, month), end))
@@ -159,8 +159,9 @@ func (s store) settle(ctx context.Context, end settlementWrite, more []db.Write)
 	return &found, nil
 }
 
-// endGeneration returns the write that marks a generation as settled, with the condition that it has not been settled
-// yet.
+// endGeneration returns the write that marks a generation as settled. Its condition is that the generation is in
+// progress and, if UnlessCancelled is set, was not cancelled. If end.released is set, the condition is instead that the
+// generation was released.
 func (s store) endGeneration(end settlementWrite) db.Write {
 	ended := expression.Name(attrEnd)
 	condition := expression.AttributeNotExists(ended)

@@ -74,8 +74,8 @@ type Writer struct {
 type call struct{ id, name string }
 
 // NewWriter returns a Writer that writes the stream to the given io.Writer. The Writer sends keep-alive comments
-// until Close is called. Nothing is sent before the first frame or comment. If to is an http.ResponseWriter, its
-// headers are set when the first byte is sent.
+// until Close is called. Nothing is sent before the first frame or comment. If the io.Writer is an http.ResponseWriter,
+// its headers are set when the first byte is sent.
 func NewWriter(to io.Writer, flush func() error, o Options) *Writer {
 	w := &Writer{to: to, flush: flush, keepAlive: cmp.Or(o.KeepAlive, DefaultKeepAlive), hold: o.Hold > 0}
 	w.mu.Lock() // onTimer uses w.timer
@@ -216,8 +216,8 @@ func (w *Writer) Discard() bool {
 	return !w.begun
 }
 
-// write closes the open text part, adds frames with add, and sends them.
-func (w *Writer) write(add func() error) error {
+// write closes the open text part, calls addFrames, and sends the frames that were added.
+func (w *Writer) write(addFrames func() error) error {
 	if w == nil {
 		return nil
 	}
@@ -230,7 +230,7 @@ func (w *Writer) write(add func() error) error {
 		w.inText = false
 		w.add("text-end", "id", w.textID())
 	}
-	if err := add(); err != nil {
+	if err := addFrames(); err != nil {
 		return errors.Join(err, w.send())
 	}
 	return w.send()
@@ -280,13 +280,13 @@ func (w *Writer) addFailed(c call, text string) {
 		"tool-input-error", "toolCallId", c.id, "toolName", c.name, "errorText", text)
 }
 
-// add adds a frame of the given type. members alternates between names and string values.
+// add adds a frame of the given type. members contains a name, its string value, a name, and so on.
 func (w *Writer) add(kind string, members ...string) {
 	w.open(kind, members)
 	w.frames = append(w.frames, "}\n\n"...)
 }
 
-// addValue adds a frame with one more member, whose value is JSON without line breaks.
+// addValue is like add, but the frame has one more member: its name and its value, which is JSON without line breaks.
 func (w *Writer) addValue(name string, value jsontext.Value, kind string, members ...string) {
 	w.open(kind, members)
 	w.member(name)

@@ -121,7 +121,8 @@ func (s store) remove(ctx context.Context, table db.Table, keys []db.Key) error 
 	return nil
 }
 
-// expireChunks sets the expiry of chunks. It ignores chunks that do not exist or that already expire later.
+// expireChunks sets the expiry of chunks. It does not change a chunk that already expires at that time or
+// later, and it ignores chunks that do not exist.
 func (s store) expireChunks(ctx context.Context, chunks []db.Key, at time.Time) error {
 	pk, expires := expression.Name(db.AttrPK), expression.Name(db.AttrExpiresAt)
 	group, ctx := errgroup.WithContext(ctx)

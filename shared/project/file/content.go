@@ -60,7 +60,8 @@ func (c *packedContent) equals(f *File) bool {
 	return c.size == f.Size && bytes.Equal(c.sha256, f.SHA256)
 }
 
-// errMissingChunks reports that the content of a file was replaced or deleted after the file's record was read.
+// errMissingChunks reports that the content of a file was deleted after the file's record was read, because the version
+// expired or the project was deleted.
 var errMissingChunks = fmt.Errorf("%w: chunks of a file are missing", db.ErrStale)
 
 // join returns the file's content from its chunks. Error: errMissingChunks. If the content does not match the size and

@@ -15,14 +15,14 @@ import (
 
 var tag = httpapi.Tag{
 	Name: "Files",
-	Description: "The files of a project, with the versions of the last 30 days. To avoid overwriting the changes of others, send the version that you have read, " +
-		"as If-Match. To make several changes in one transaction, send them as one batch. " +
-		"In a batch, send the version as the etag of the operation.",
+	Description: "The files of a project, with the versions of the last 30 days. To avoid overwriting the changes of others, set the header If-Match to the etag that you read with the file. " +
+		"To make several changes in one transaction, send them as one batch. " +
+		"In a batch, set the field etag of the operation instead of the header.",
 }
 
 const filesPath = "/api/projects/{id}/files"
 
-// InProject is the path parameter of endpoints below a project.
+// InProject is the path parameter of the endpoints whose paths contain a project's ID.
 type InProject struct {
 	ProjectID string `path:"id" doc:"The project's ID" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 }

@@ -16,7 +16,7 @@ func (s *Service) registerHistory(r *httpapi.Routes) {
 		Summary: "List the versions of a file",
 		Description: "Returns the versions newest first, including the current version. The list is always paged; the default limit is 50. " +
 			"A version is kept for 30 days after it was replaced or its file was deleted. A rename starts a new history at the new path. " +
-			"To restore a version, read the file with the parameter version and save the content. Requires membership in the workspace.",
+			"To restore a version, read the file with the ID of that version, then save the content that you read. Requires membership in the workspace.",
 		Errors: []*fault.Error{
 			fault.Invalid(fault.Field("path", "is required")), workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied,
 		},

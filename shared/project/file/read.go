@@ -39,9 +39,8 @@ func (s *Service) Read(
 	return f, data, err
 }
 
-// retryRead repeats a read that returned errMissingChunks. This error occurs if a file is replaced or deleted after its
-// record was read and before its content is read. If the content is still missing after the last attempt, retryRead
-// returns db.ErrUnavailable.
+// retryRead repeats a read that returned errMissingChunks. The next attempt reads the file's record again. If the
+// content is still missing after the last attempt, retryRead returns db.ErrUnavailable.
 func retryRead(ctx context.Context, operation string, read func() error) error {
 	err := db.Retry(ctx, operation, read)
 	if errors.Is(err, errMissingChunks) {

@@ -119,10 +119,10 @@ func (s store) pathsInside(ctx context.Context, projectID, folder string, limit 
 	return paths, nil
 }
 
-// list returns the files whose paths begin with prefix, in path order. It starts after the path that the parameter
-// after contains. It returns at most limit files, or all of them if limit is 0.
-func (s store) list(ctx context.Context, projectID, prefix, after string, limit int) ([]File, error) {
-	q := db.Query{Prefix: db.FilesOf(projectID, prefix), After: db.FilesOf(projectID, "").After(after), Limit: limit}
+// list returns the files whose paths begin with prefix, in path order. It skips paths up to and including lastPath. It
+// returns at most limit files, or all of them if limit is 0.
+func (s store) list(ctx context.Context, projectID, prefix, lastPath string, limit int) ([]File, error) {
+	q := db.Query{Prefix: db.FilesOf(projectID, prefix), After: db.FilesOf(projectID, "").After(lastPath), Limit: limit}
 	var files []File
 	for {
 		page, err := s.Projects.Query(ctx, q)

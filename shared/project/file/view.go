@@ -64,8 +64,8 @@ func (v *View) HasInside(ctx context.Context, folder string) (bool, error) {
 	return len(paths) > 0, err
 }
 
-// Read returns the contents of files, keyed by path. It makes one call to storage for every hundred chunks. A file that
-// was replaced or deleted after its record was read may be missing from the result.
+// Read returns the contents of files, keyed by path. It makes one call to storage for every hundred chunks. If the
+// content of a file was deleted after its record was read, the result does not contain the file.
 func (v *View) Read(ctx context.Context, files ...File) (map[string][]byte, error) {
 	if len(files) == 0 {
 		return nil, nil
