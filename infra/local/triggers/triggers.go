@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"devplatform/infra/local/awshttp"
 	"devplatform/infra/local/runtime"
 	"devplatform/infra/local/stack"
 )
@@ -61,7 +62,7 @@ func Open(options Options) (*Triggers, error) {
 		return nil, errors.New("triggers: Options.Invoke, Now and Dir are required")
 	}
 	setDefaults(&options)
-	t := &Triggers{options: options, http: newHTTPClient()}
+	t := &Triggers{options: options, http: awshttp.New()}
 	t.stopping, t.stop = context.WithCancel(context.Background())
 	t.working, t.giveUp = context.WithCancel(context.Background())
 	c := newClients(options, t.http)
