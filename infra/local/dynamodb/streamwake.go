@@ -1,7 +1,7 @@
 package dynamodb
 
-// StreamChanged returns a channel that is closed when the stream with this ARN has new records or has ended. It returns nil
-// if there is no such stream. A reader that gets the channel before it reads the stream misses no record.
+// StreamChanged returns a channel that is closed when the stream with this ARN has new records or has ended. It returns
+// nil if there is no such stream. A reader that gets the channel before it reads the stream misses no record.
 func (db *DB) StreamChanged(arn string) <-chan struct{} {
 	db.catalog.RLock()
 	defer db.catalog.RUnlock()

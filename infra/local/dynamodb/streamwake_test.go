@@ -24,9 +24,8 @@ func TestStreamChanged(t *testing.T) {
 	put := func() {
 		t.Helper()
 		s.clock.advance(1) // so that the item differs
-		_, err := s.tables.PutItem(t.Context(), &sdk.PutItemInput{TableName: aws.String("things"), Item: map[string]types.AttributeValue{
-			"pk": &types.AttributeValueMemberS{Value: s.clock.Now().String()},
-		}})
+		item := map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: s.clock.Now().String()}}
+		_, err := s.tables.PutItem(t.Context(), &sdk.PutItemInput{TableName: aws.String("things"), Item: item})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package triggers_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -39,7 +40,8 @@ func TestChangedStreamIsReadAtOnce(t *testing.T) {
 	r := newReceiver()
 	opened, err := triggers.Open(triggers.Options{
 		Mappings: []stack.EventSourceMapping{{
-			Name: "FnEvents", Function: "Fn", Table: t.Name(), Enabled: true, StartingPosition: "TRIM_HORIZON", MaximumRetryAttempts: -1,
+			Name: "FnEvents", Function: "Fn", Table: t.Name(), Enabled: true, StartingPosition: "TRIM_HORIZON",
+			MaximumRetryAttempts: -1,
 		}},
 		Invoke: r.invoke, Endpoint: server.URL, Dir: t.TempDir(), Now: time.Now, StreamChanged: db.StreamChanged,
 		PollInterval: time.Hour,
@@ -64,5 +66,15 @@ func TestChangedStreamIsReadAtOnce(t *testing.T) {
 	r.await(t, 4)
 	if took := time.Since(sent); took > 5*time.Second {
 		t.Errorf("the record took %v", took)
+	}
+	before, sent = reads.Load(), time.Now()
+	for n := range 100 {
+		put(t, client, fmt.Sprintf("e%d", n))
+	}
+	r.await(t, 104)
+	// The reader pauses for 20 ms after records, so it reads at most twice in that time.
+	most := 2*int32(time.Since(sent)/(20*time.Millisecond)) + 4
+	if n := reads.Load() - before; n > most {
+		t.Errorf("the reader sent %d requests for 100 writes, want at most %d", n, most)
 	}
 }
