@@ -18,18 +18,23 @@ func (p *platform) openTriggers(context.Context) (err error) {
 	if len(p.stack.EventSourceMappings) == 0 {
 		return nil
 	}
+	var streamChanged func(arn string) <-chan struct{}
+	if p.database != nil {
+		streamChanged = p.database.StreamChanged
+	}
 	p.triggers, err = triggers.Open(triggers.Options{
-		Mappings:     withinInstances(p.stack, p.settings.Concurrency),
-		Invoke:       p.runtime.Invoke,
-		Endpoint:     p.endpoint(),
-		Region:       p.settings.Region,
-		Account:      account,
-		AccessKeyID:  p.settings.AccessKeyID,
-		SecretKey:    p.settings.SecretKey,
-		SessionToken: p.settings.SessionToken,
-		Dir:          p.positionsDir(),
-		Now:          now,
-		Logger:       p.logger,
+		Mappings:      withinInstances(p.stack, p.settings.Concurrency),
+		Invoke:        p.runtime.Invoke,
+		Endpoint:      p.endpoint(),
+		Region:        p.settings.Region,
+		Account:       account,
+		AccessKeyID:   p.settings.AccessKeyID,
+		SecretKey:     p.settings.SecretKey,
+		SessionToken:  p.settings.SessionToken,
+		Dir:           p.positionsDir(),
+		Now:           now,
+		Logger:        p.logger,
+		StreamChanged: streamChanged,
 	})
 	return err
 }

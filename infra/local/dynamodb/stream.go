@@ -49,6 +49,10 @@ type stream struct {
 	// further: what a crash may take back was never given to anyone.
 	durable atomic.Uint64
 
+	// changed is closed and taken away when records have become durable, or when the stream has ended. It is nil until
+	// a reader waits.
+	changed atomic.Pointer[chan struct{}]
+
 	trim    sync.Mutex
 	steps   []uint64  // the records where time steps back, in their order; guarded by trim
 	horizon uint64    // the last number whose record is too old; guarded by trim
@@ -139,6 +143,7 @@ func (c *streamChange) made(db *DB) {
 	}
 	c.stream.streamRecord = c.record
 	db.streams[c.record.path()] = c.stream
+	c.stream.wakeReaders()
 }
 
 // startStream gives a table without a stream one.

@@ -219,6 +219,7 @@ func acknowledge(streams []appended) {
 		if a.step != 0 {
 			a.stream.stepped(a.step)
 		}
+		a.stream.wakeReaders()
 	}
 }
 

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"container/list"
 	"errors"
 	"io"
 	"sync"
@@ -17,7 +18,10 @@ type call struct {
 	// Set by the pool and the instance that holds the call, in that order, before anyone reads them.
 	queued, delivered time.Time
 	wait, init        time.Duration
-	throttle          *time.Timer
+
+	// The pool's, under its lock, while the call is in the queue.
+	place    *list.Element // nil if the call is not in the queue
+	throttle *time.Timer
 
 	result chan outcome
 	tail   *tail         // nil unless LogTail

@@ -38,57 +38,66 @@ type pool struct {
 	closed   bool
 }
 
-// enqueue gives the call to an instance, now or later.
+// enqueue hands the call to an idle instance, or makes it wait for one.
 func (p *pool) enqueue(c *call) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed {
-		go c.refuse(ErrClosed) // not under the lock
-		return
-	}
-	if n := len(p.idle); n > 0 {
+	if n := len(p.idle); n > 0 && !p.closed {
 		i := p.idle[n-1]
 		p.idle = p.idle[:n-1]
 		p.assign(i, c)
 		return
 	}
-	p.queue.PushBack(c)
-	c.throttle = time.AfterFunc(p.rt.opts.MaxWait, func() { p.overdue(c) })
+	p.wait(c, p.queue.PushBack)
 	p.grow()
 }
 
-// overdue throttles a call that has waited long enough, unless an instance is just starting.
+// wait puts a call into the queue with push, which is PushBack or PushFront. The call is throttled when it has waited
+// for Options.MaxWait, counted from its first enqueue. The caller holds mu.
+func (p *pool) wait(c *call, push func(any) *list.Element) {
+	if p.closed {
+		go c.refuse(ErrClosed) // not under the lock
+		return
+	}
+	c.place = push(c)
+	c.throttle = time.AfterFunc(p.rt.opts.MaxWait-p.rt.now().Sub(c.queued), func() { p.overdue(c) })
+}
+
+// remove takes a call out of the queue. It reports whether the call was in it. The caller holds mu.
+func (p *pool) remove(c *call) bool {
+	if c.place == nil {
+		return false
+	}
+	p.queue.Remove(c.place)
+	c.throttle.Stop()
+	c.place = nil
+	return true
+}
+
+// overdue throttles a call that has waited for Options.MaxWait. If an instance is starting, the call waits again.
 func (p *pool) overdue(c *call) {
 	p.mu.Lock()
-	starting := p.starting > 0
-	if starting {
+	if c.place != nil && p.starting > 0 {
 		c.throttle.Reset(p.rt.opts.MaxWait)
+		p.mu.Unlock()
+		return
 	}
+	throttled := p.remove(c)
 	p.mu.Unlock()
-	if !starting && p.withdraw(c) {
+	if throttled {
 		c.refuse(fmt.Errorf("%s: %w", p.function.Name, ErrThrottled))
 	}
 }
 
-// withdraw takes a call out of the queue; false means that it isn't there (any more).
+// withdraw takes a call out of the queue. It reports whether the call was in it.
 func (p *pool) withdraw(c *call) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for e := p.queue.Front(); e != nil; e = e.Next() {
-		if e.Value == any(c) {
-			c.throttle.Stop()
-			p.queue.Remove(e)
-			return true
-		}
-	}
-	return false
+	return p.remove(c)
 }
 
 // assign gives a call to a free instance. The caller holds mu.
 func (p *pool) assign(i *instance, c *call) {
-	if c.throttle != nil {
-		c.throttle.Stop()
-	}
 	c.wait = p.rt.now().Sub(c.queued)
 	c.init = 0
 	if i.invocations == 0 {
@@ -99,13 +108,15 @@ func (p *pool) assign(i *instance, c *call) {
 	i.work <- c // never blocks: a free instance holds no call
 }
 
-// next returns the first call in the queue, or nil. The caller holds mu.
+// next takes the first call out of the queue. It returns nil if the queue is empty. The caller holds mu.
 func (p *pool) next() *call {
 	first := p.queue.Front()
 	if first == nil {
 		return nil
 	}
-	return p.queue.Remove(first).(*call)
+	c := first.Value.(*call)
+	p.remove(c)
+	return c
 }
 
 // ready takes an instance that asks for work.
@@ -133,21 +144,12 @@ func (p *pool) ready(i *instance) {
 	p.idle = append(p.idle, i)
 }
 
-// returned puts a call back that its instance never took: it costs nothing but time.
+// returned makes a call the first in the queue again because the instance ended before it took the call.
 func (p *pool) returned(c *call) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.putBack(c)
+	p.wait(c, p.queue.PushFront)
 	p.grow()
-}
-
-// putBack makes a call the first in the queue. The caller holds mu.
-func (p *pool) putBack(c *call) {
-	if p.closed {
-		go c.refuse(ErrClosed) // not under the lock
-		return
-	}
-	p.queue.PushFront(c)
 }
 
 // gone takes an ended instance out. The calls returned are to fail for its reason: the first one
@@ -161,7 +163,7 @@ func (p *pool) gone(i *instance, crashed bool) []*call {
 	p.idle = slices.DeleteFunc(p.idle, func(other *instance) bool { return other == i })
 	select {
 	case c := <-i.work:
-		p.putBack(c)
+		p.wait(c, p.queue.PushFront)
 	default:
 	}
 	if state == Starting {
@@ -177,9 +179,6 @@ func (p *pool) gone(i *instance, crashed bool) []*call {
 	}
 	var failed []*call
 	for c := p.next(); c != nil; c = p.next() {
-		if c.throttle != nil {
-			c.throttle.Stop()
-		}
 		failed = append(failed, c)
 		if p.failures < stormAfter || len(p.all) > 0 {
 			break

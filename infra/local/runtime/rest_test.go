@@ -24,6 +24,7 @@ import (
 	"github.com/aws/smithy-go"
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/local/awshttp"
 	"devplatform/infra/local/runtime"
 )
 
@@ -34,25 +35,8 @@ func serve(t testing.TB, change func(*runtime.Options)) (*lambda.Client, string)
 	t.Cleanup(server.Close)
 	return lambda.New(lambda.Options{
 		Region: "us-east-1", BaseEndpoint: aws.String(server.URL), RetryMaxAttempts: 1,
-		Credentials: credentials.NewStaticCredentialsProvider("id", "secret", ""), HTTPClient: &http.Client{Transport: ownBody{}},
+		Credentials: credentials.NewStaticCredentialsProvider("id", "secret", ""), HTTPClient: awshttp.New(),
 	}), server.URL
-}
-
-// ownBody gives the transport a request body of its own. The SDK closes its body when the answer's head has come, which
-// breaks the connection under a streamed answer when the transport's writer is just looking for the body's end.
-type ownBody struct{}
-
-func (ownBody) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Body == nil {
-		return http.DefaultTransport.RoundTrip(r)
-	}
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, err
-	}
-	own := r.Clone(r.Context())
-	own.Body = io.NopCloser(bytes.NewReader(body))
-	return http.DefaultTransport.RoundTrip(own)
 }
 
 func TestSDKInvoke(t *testing.T) {

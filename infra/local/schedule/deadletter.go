@@ -25,13 +25,6 @@ type queueAPI interface {
 // buryTimeout bounds the way of an event to its dead-letter queue, the SDK's retries included.
 const buryTimeout = 30 * time.Second
 
-// newHTTPClient makes a client of our own, whose connections can be closed.
-func newHTTPClient() *http.Client {
-	return &http.Client{Transport: &http.Transport{
-		Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, IdleConnTimeout: 90 * time.Second, TLSHandshakeTimeout: 10 * time.Second,
-	}}
-}
-
 func newQueueClient(o Options, client *http.Client) *sqs.Client {
 	options := sqs.Options{
 		Region: o.Region, HTTPClient: client,

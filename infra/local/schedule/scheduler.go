@@ -12,6 +12,7 @@ import (
 	"time"
 	_ "time/tzdata" // the zones of a template are known on every machine
 
+	"devplatform/infra/local/awshttp"
 	"devplatform/infra/local/runtime"
 	"devplatform/infra/local/schedule/expression"
 	"devplatform/infra/local/stack"
@@ -81,7 +82,7 @@ func Open(options Options) (*Scheduler, error) {
 	if options.Random == nil {
 		options.Random = rand.N[time.Duration]
 	}
-	s := &Scheduler{options: options, http: newHTTPClient()}
+	s := &Scheduler{options: options, http: awshttp.New()}
 	s.queues = newQueueClient(options, s.http)
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	s.working, s.giveUp = context.WithCancel(context.Background())

@@ -3,7 +3,6 @@ package triggers
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
@@ -39,21 +38,7 @@ type clients struct {
 	queues  queueAPI
 }
 
-// callTimeout bounds one request: longPoll, which is how long a queue may be waited for, and time to answer.
-const callTimeout = 30 * time.Second
-
-// newHTTPClient makes a client of our own, whose connections can be closed.
-func newHTTPClient() *http.Client {
-	return &http.Client{
-		Timeout: callTimeout,
-		Transport: &http.Transport{
-			Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true,
-			MaxIdleConnsPerHost: 32, IdleConnTimeout: 90 * time.Second, TLSHandshakeTimeout: 10 * time.Second,
-		},
-	}
-}
-
-// newClients makes clients that don't retry: pollers do, and say so once.
+// newClients returns clients that do not retry: the pollers retry, and log each problem once.
 func newClients(o Options, client *http.Client) clients {
 	var endpoint *string
 	if o.Endpoint != "" {

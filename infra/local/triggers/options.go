@@ -13,6 +13,11 @@ const (
 	localPoll  = 50 * time.Millisecond
 	remotePoll = 250 * time.Millisecond
 
+	// How often a stream that reports its changes is read: while it is idle, in case a change was not reported, and
+	// while it has records. Without a pause between reads, many writes in a row would cost two reads each.
+	idlePoll = 10 * time.Second
+	busyPoll = 20 * time.Millisecond
+
 	firstBackoff = 100 * time.Millisecond
 	maxBackoff   = 10 * time.Second
 )

@@ -78,6 +78,7 @@ func (s *shard) read() (closed bool) {
 	at := s.positions.of(s.id)
 	iterator := ""
 	for s.awaitRoom() {
+		changed := s.changed() // before the stream is read, so that no change is missed
 		page, err := s.page(&iterator, at)
 		switch {
 		case s.ctx.Err() != nil:
@@ -102,11 +103,37 @@ func (s *shard) read() (closed bool) {
 		if iterator == "" {
 			return true
 		}
-		if len(page.Records) == 0 {
-			pause(s.ctx, s.options.PollInterval)
+		switch n := len(page.Records); {
+		case n == 0:
+			s.awaitChange(changed)
+		case n < pageSize && changed != nil:
+			pause(s.ctx, busyPoll)
 		}
 	}
 	return false
+}
+
+// changed returns a channel that is closed when the stream changes. It returns nil if the stream must be polled.
+func (s *shard) changed() <-chan struct{} {
+	if s.options.StreamChanged == nil {
+		return nil
+	}
+	return s.options.StreamChanged(s.source.arn)
+}
+
+// awaitChange waits until changed is closed, for at most idlePoll. If changed is nil, it waits for the poll interval.
+func (s *shard) awaitChange(changed <-chan struct{}) {
+	wait := s.options.PollInterval
+	if changed != nil {
+		wait = idlePoll
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-changed:
+	case <-timer.C:
+	case <-s.ctx.Done():
+	}
 }
 
 // page gets the next records and the iterator behind them, "" at the shard's end. An iterator that has expired or is not

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"devplatform/infra/local/awshttp"
 	"devplatform/infra/local/runtime"
 	"devplatform/infra/local/stack"
 )
@@ -34,6 +35,9 @@ type Options struct {
 	// PollInterval is the wait after a shard had nothing: 0 is 50 ms for an endpoint on this machine, else 250 ms,
 	// which is how often Lambda reads a shard. Queues tell when they have something.
 	PollInterval time.Duration
+	// StreamChanged returns a channel that is closed when the stream with this ARN has new records or has ended. The
+	// embedded DynamoDB has such a function. If it is nil, or returns nil, the stream is polled every PollInterval.
+	StreamChanged func(arn string) <-chan struct{}
 	// Backoff is the wait after the n-th failure in a row, from 1: nil is 100 ms, doubled up to 10 s, half of it random.
 	Backoff func(failures int) time.Duration
 }
@@ -61,7 +65,7 @@ func Open(options Options) (*Triggers, error) {
 		return nil, errors.New("triggers: Options.Invoke, Now and Dir are required")
 	}
 	setDefaults(&options)
-	t := &Triggers{options: options, http: newHTTPClient()}
+	t := &Triggers{options: options, http: awshttp.New()}
 	t.stopping, t.stop = context.WithCancel(context.Background())
 	t.working, t.giveUp = context.WithCancel(context.Background())
 	c := newClients(options, t.http)
