@@ -13,8 +13,12 @@ import (
 // Package webhook changes the settings, on the condition of Revision. This package only updates the attributes of
 // Health and disables the webhook, on the condition of Generation.
 type Webhook struct {
-	ID          string   `dynamodbav:"id"`
-	WorkspaceID string   `dynamodbav:"workspaceId"`
+	ID          string `dynamodbav:"id"`
+	WorkspaceID string `dynamodbav:"workspaceId"`
+	// AccountID is the ID of the user who owned the workspace when the webhook was created, of several owners the first
+	// one. It is "" if the webhook was created before this field existed. The deliveries of one account share the
+	// capacity of the lanes.
+	AccountID   string   `dynamodbav:"accountId,omitempty"`
 	ProjectID   string   `dynamodbav:"projectId,omitempty"` // only events of this project; "": all events
 	URL         string   `dynamodbav:"url"`
 	Events      []string `dynamodbav:"events"` // types, groups such as project.*, or *
