@@ -30,6 +30,7 @@ type Deps struct {
 	IDs      *id.Generator
 	Clock    clock.Clock
 	Logger   *slog.Logger
+	Limits   Limits
 	// AllowPrivate accepts http URLs. Only the local platform sets it.
 	AllowPrivate bool
 }
@@ -38,6 +39,7 @@ type Deps struct {
 // storage. It is safe for concurrent use.
 type Service struct {
 	store        store
+	quotas       Limits
 	access       workspace.Access
 	log          delivery.Log
 	secrets      delivery.Secrets
@@ -54,7 +56,7 @@ func New(d Deps) *Service {
 	records, secrets := delivery.Store{Client: d.DB, Table: d.Webhooks}, delivery.Secrets{Keys: d.Keys}
 	access := workspace.Access{Projects: d.Projects}
 	return &Service{
-		store: store{Store: records, access: access}, access: access, secrets: secrets,
+		store: store{Store: records, access: access}, quotas: d.Limits, access: access, secrets: secrets,
 		log: delivery.Log{
 			Store: records, Queue: d.Queue, Secrets: secrets, Sender: d.Sender, Clock: d.Clock, Logger: d.Logger,
 		},
