@@ -143,7 +143,8 @@ func TestCallsOfOperation(t *testing.T) {
 		}
 	}
 	f.wire.Break("TransactWriteItems", dynamotest.ServerError)
-	if _, err := f.Begin(t.Context(), []limit.Operations{f.inProgress("test", 1, webhook)}); !errors.Is(err, db.ErrUnavailable) {
+	_, err = f.Begin(t.Context(), []limit.Operations{f.inProgress("test", 1, webhook)})
+	if !errors.Is(err, db.ErrUnavailable) {
 		t.Errorf("DynamoDB fails: got error %v, want ErrUnavailable", err)
 	}
 }

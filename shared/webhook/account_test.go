@@ -49,7 +49,8 @@ func TestAccountQuota(t *testing.T) {
 	ada, grace := f.user("ada"), f.user("grace")
 	workspaces := []string{ada.personal}
 	for range 4 {
-		workspaces = append(workspaces, f.workspace(map[*user]workspace.Role{ada: workspace.Owner, grace: workspace.Admin}))
+		roles := map[*user]workspace.Role{ada: workspace.Owner, grace: workspace.Admin}
+		workspaces = append(workspaces, f.workspace(roles))
 	}
 	responses := slicetest.Concurrently(limit+8, func(i int) slicetest.Response {
 		return ada.newWebhook(workspaces[i%len(workspaces)])

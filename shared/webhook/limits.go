@@ -44,3 +44,16 @@ func (l Limits) errAccount() *fault.Error {
 	return fault.New(fault.CodeQuotaExceeded, "The owner of the workspace has reached the limit of "+
 		strconv.Itoa(l.AccountWebhooks)+" webhooks in all workspaces together. Delete one of these webhooks first.")
 }
+
+// errUserTests returns the error for a test of a user who has too many tests in progress.
+func (l Limits) errUserTests() *fault.Error { return testsError("You have", l.UserTests) }
+
+// errWorkspaceTests returns the error for a test of a webhook whose workspace has too many tests in progress.
+func (l Limits) errWorkspaceTests() *fault.Error {
+	return testsError("The workspace has", l.WorkspaceTests)
+}
+
+func testsError(subject string, limit int) *fault.Error {
+	return fault.New(fault.CodeRateLimited, subject+" reached the limit of webhook tests in progress ("+
+		strconv.Itoa(limit)+"). Wait until a test has ended, and try again.")
+}

@@ -71,7 +71,10 @@ const (
 	// maxQueries is the number of workspaces that are read concurrently.
 	maxQueries = 16
 	// maxOperations is the number of tests of a webhook that are allowed in limitWindow. Redeliveries and recoveries
-	// have the same limit, and are counted separately.
+	// have the same limit, and are counted separately. Limits.UserCalls is the number for one user in limitWindow.
 	maxOperations = 10
 	limitWindow   = time.Minute
+	// testLease is longer than the time limit of the function. If the function crashes during a test, the test does not
+	// count any more after this time.
+	testLease = 30 * time.Second
 )
