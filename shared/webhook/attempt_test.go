@@ -159,6 +159,7 @@ func TestTestsInProgress(t *testing.T) {
 	}
 	team := f.workspace(roles)
 	path := users[0].createWebhook("/ok", object{"workspaceId": team, "url": url})
+	other := users[0].createWebhook("/ok", object{"workspaceId": team})
 	own := users[0].createWebhook("/ok")
 	var tests sync.WaitGroup
 	for _, u := range users[:3] {
@@ -179,7 +180,7 @@ func TestTestsInProgress(t *testing.T) {
 				rejected.Raw, rejected.Header.Get("Retry-After"))
 		}
 	}
-	rejected := users[3].Do("POST", path+"/test", nil).Want(t, http.StatusTooManyRequests, fault.CodeRateLimited)
+	rejected := users[3].Do("POST", other+"/test", nil).Want(t, http.StatusTooManyRequests, fault.CodeRateLimited)
 	if !strings.HasPrefix(rejected.Text("error"), "The workspace has") {
 		t.Errorf("got %s, want an error about the workspace", rejected.Raw)
 	}

@@ -188,6 +188,11 @@ func (s *Service) registerDeliveries(r *httpapi.Routes) {
 			fault.Invalid(fault.Field("until", untilRule)), errNoWebhook, workspace.ErrDenied, errInactive, errOften,
 		},
 	}, s.handleRecover)
+}
+
+// RegisterTest adds the endpoint that tests a webhook. A test can take as long as an attempt, so a function of its own
+// serves it: tests of endpoints that hang do not take the capacity of the other endpoints.
+func (s *Service) RegisterTest(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "testWebhook", Method: http.MethodPost, Path: webhookPath + "/test", Tag: tag,
 		Summary: "Send an example event to a webhook",

@@ -90,7 +90,7 @@ func (f *fixture) startService(sdk *dynamodb.Client, queues *sqs.Client) {
 	})
 	f.server.Config.Handler = httpapi.NewRouter(httpapi.Config{
 		Edge: config.Edge{CookiePlainHTTP: true}, Logger: logger, Auth: f.users, Clock: f.clock.Now,
-	}, f.service.Register)
+	}, f.service.Register, f.service.RegisterTest)
 }
 
 // newWire restarts the service with a connection to DynamoDB that can inject faults.

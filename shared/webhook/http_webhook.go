@@ -26,7 +26,7 @@ const (
 	webhookPath  = webhooksPath + "/{id}"
 )
 
-// Register adds the endpoints of webhooks and their deliveries.
+// Register adds the endpoints of webhooks and their deliveries, except for the test.
 func (s *Service) Register(r *httpapi.Routes) {
 	s.registerWebhooks(r)
 	s.registerDeliveries(r)

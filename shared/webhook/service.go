@@ -23,10 +23,10 @@ type Deps struct {
 	DB       *db.Client
 	Webhooks db.Table
 	Projects db.Table    // workspaces and projects; only read
-	Queue    queue.Queue // of deliveries
+	Queue    queue.Queue // of deliveries; not used by tests
 	Keys     *config.Keys
 	Cursors  *db.Cursors
-	Sender   *sender.Sender
+	Sender   *sender.Sender // only used by tests
 	IDs      *id.Generator
 	Clock    clock.Clock
 	Logger   *slog.Logger
