@@ -55,7 +55,8 @@ func putWebhook(t *testing.T, cfg settings, userID, url string) string {
 		}),
 		put(webhooks, db.WebhookWorkspaceKey(webhookID), map[string]string{"workspaceId": workspaceID}),
 		put(webhooks, db.WebhookKey(workspaceID, webhookID), delivery.Webhook{
-			ID: webhookID, WorkspaceID: workspaceID, URL: url, Events: []string{"*"}, Secret: secret, CreatedAt: at, UpdatedAt: at,
+			ID: webhookID, WorkspaceID: workspaceID, URL: url, Events: []string{"*"}, Secret: secret,
+			CreatedAt: at, UpdatedAt: at,
 		}),
 	)
 	if err != nil {
