@@ -94,7 +94,7 @@ var requests = []struct {
 	{"webhooks-list", 401, noSession},
 	{"webhooks-update", 401, noSession},
 	{"webhooks-delete", 401, noSession},
-	{"webhooks-test", 401, noSession},
+	{"webhook-test", 401, noSession},
 	{"webhooks-deliveries-list", 401, noSession},
 	{"webhooks-delivery-read", 401, noSession},
 	{"webhooks-redeliver", 401, noSession},
@@ -117,7 +117,7 @@ var (
 // WebhookFanoutFunction for webhook-fanout-events.
 func functionOf(sample string) string {
 	words := strings.Split(sample, "-")
-	if slices.Contains(streams, sample) || slices.Contains(triggers, sample) {
+	if slices.Contains(streams, sample) || slices.Contains(triggers, sample) || sample == "webhook-test" {
 		words = words[:2]
 	} else {
 		words = words[:1]
@@ -379,6 +379,7 @@ func newFixture(t *testing.T) *fixture {
 	webhooks := webhook.New(webhook.Deps{ // without a queue: no sample sends a message to it
 		DB: f.client, Webhooks: f.tables["webhooks"], Projects: f.tables["projects"], Keys: keys, Cursors: cursors,
 		Sender: sender.New(sender.Options{Now: time.Now}), IDs: ids, Clock: time.Now, Logger: logger,
+		Limits: webhook.DefaultLimits(),
 	})
 	ai := assistant.New(assistant.Deps{
 		DB: f.client, Conversations: f.tables["conversations"], Files: files, Cursors: cursors, IDs: ids,
@@ -397,6 +398,8 @@ func newFixture(t *testing.T) *fixture {
 		"ProjectsFunction": apigateway.New(httpapi.NewRouter(
 			httpapi.Config{Logger: logger, Auth: sessions, Clock: time.Now},
 			workspaces.Register, projects.Register, files.Register)),
+		"WebhookTestFunction": apigateway.New(httpapi.NewRouter(
+			httpapi.Config{Logger: logger, Auth: sessions, Clock: time.Now}, webhooks.RegisterTest)),
 		"WebhooksFunction": apigateway.New(httpapi.NewRouter(
 			httpapi.Config{Logger: logger, Auth: sessions, Clock: time.Now}, webhooks.Register)),
 	}

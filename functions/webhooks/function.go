@@ -13,7 +13,6 @@ import (
 	"devplatform/shared/id"
 	"devplatform/shared/queue"
 	"devplatform/shared/webhook"
-	"devplatform/shared/webhook/sender"
 )
 
 // settings are the environment variables of the function.
@@ -26,13 +25,17 @@ type settings struct {
 	Keys     string `env:"KEYS_SECRET,required,notEmpty"`
 	// Deliveries is the URL of the queue of the fast lane of deliveries.
 	Deliveries string `env:"DELIVERIES_QUEUE,required,notEmpty"`
+	Limits     webhook.Limits
 	// AllowPrivate allows endpoints on private addresses and with plain http. Only the local platform sets it.
 	AllowPrivate bool `env:"WEBHOOK_ALLOW_PRIVATE"`
 }
 
-// newHandler builds the function's handler. The slow parts are built in the background, while the function waits for
+// newHandler builds the function's handler. It returns an error if a setting is invalid. The slow parts are built in the background, while the function waits for
 // its first event.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handler, error) {
+	if err := cfg.Limits.Validate(); err != nil {
+		return nil, err
+	}
 	keys := config.NewKeys(config.NewSecrets(cfg.AWS).Fetch(cfg.Keys), now)
 	keys.Start()
 	return httpapi.Lazy(func() http.Handler {
@@ -40,9 +43,9 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 		sessions := account.NewSessions(client, cfg.Tables, keys, now, logger)
 		webhooks := webhook.New(webhook.Deps{
 			DB: client, Webhooks: client.Table(cfg.Webhooks.Webhooks), Projects: client.Table(cfg.Tables.Projects),
-			Events: client.Table(cfg.Events.Events), Queue: queue.New(cfg.AWS).Queue(cfg.Deliveries), Keys: keys, Cursors: db.NewCursors(keys),
-			Sender: sender.New(sender.Options{AllowPrivate: cfg.AllowPrivate, Now: now}),
-			IDs:    id.NewGenerator(now, rand.Reader), Clock: now, Logger: logger, AllowPrivate: cfg.AllowPrivate,
+			Events: client.Table(cfg.Events.Events), Queue: queue.New(cfg.AWS).Queue(cfg.Deliveries), Keys: keys,
+			Cursors: db.NewCursors(keys), IDs: id.NewGenerator(now, rand.Reader), Clock: now, Logger: logger,
+			Limits: cfg.Limits, AllowPrivate: cfg.AllowPrivate,
 		})
 		return httpapi.NewRouter(httpapi.Config{
 			Edge: cfg.Edge, Logger: logger, Auth: sessions, Clock: now,

@@ -27,9 +27,19 @@ func (w *watched) callRareOperations(ada *platformtest.Client, workspace, projec
 	w.t.Helper()
 	w.signIns()
 	// Each function renews a session that was last used two days ago.
-	for _, path := range []string{"/api/projects/" + project, "/api/webhooks", "/api/ai/usage"} {
+	for _, request := range []struct {
+		method, path string
+		status       int
+	}{
+		{"GET", "/api/projects/" + project, http.StatusOK},
+		{"GET", "/api/webhooks", http.StatusOK},
+		{"POST", "/api/webhooks/wh_01K9ZQ3V7M8T5XW2ABCDEFGHJK/test", http.StatusNotFound},
+		{"GET", "/api/ai/usage", http.StatusOK},
+	} {
 		w.change("AccountsTable", "SESSION#", "lastSeenAt", time.Now().Add(-48*time.Hour).UTC().Format("2006-01-02T15:04:05.000Z"))
-		ada.Do("GET", path, "").Want(w.t, http.StatusOK)
+		if response := ada.Do(request.method, request.path, ""); response.Status != request.status {
+			w.t.Errorf("%s %s: got %d %s, want %d", request.method, request.path, response.Status, response.Body, request.status)
+		}
 	}
 	w.redeliveredMeanwhile(ada, workspace, project)
 	w.openAI()

@@ -59,6 +59,7 @@ func allRoutes() *httpapi.Routes {
 		new(file.Service).Register,
 		new(assistant.Service).Register,
 		new(webhook.Service).Register,
+		new(webhook.Service).RegisterTest,
 		new(docs.Service).Register,
 	} {
 		register(routes)

@@ -77,6 +77,11 @@ func CounterKey(rule string, start time.Time, subjects ...string) Key {
 	return newKey(join("RATE", append([]string{rule}, subjects...)...), strconv.FormatInt(start.Unix(), 10))
 }
 
+// OperationsKey returns the key of the item with the operations of a subject that are in progress under a rule.
+func OperationsKey(rule, subject string) Key {
+	return newKey(join("OPERATIONS", rule, subject), "OPERATIONS")
+}
+
 // WorkspaceKey returns the key of a workspace.
 func WorkspaceKey(workspaceID string) Key {
 	return newKey(workspacePK(workspaceID), "WORKSPACE")
@@ -197,6 +202,11 @@ func WebhooksOf(workspaceID string) Prefix {
 
 // WebhookCountKey returns the key of the item that counts the webhooks of a workspace.
 func WebhookCountKey(workspaceID string) Key { return newKey(workspacePK(workspaceID), "WEBHOOKS") }
+
+// WebhookAccountKey returns the key of the item that changes with each new webhook of an account, by the ID of its user.
+func WebhookAccountKey(userID string) Key {
+	return newKey(join("USER", idPart(id.User, userID)), "WEBHOOKS")
+}
 
 // WebhookWorkspaceKey returns the key of the item that maps a webhook's ID to the webhook's workspace.
 func WebhookWorkspaceKey(webhookID string) Key { return newKey(webhookPK(webhookID), "WEBHOOK") }

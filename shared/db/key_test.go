@@ -43,6 +43,8 @@ func TestKeys(t *testing.T) {
 		{db.OAuthStateKey("ab12"), db.Key{PK: "OAUTH#ab12", SK: "OAUTH"}},
 		{db.SessionKey(user, ses), db.Key{PK: "USER#" + user, SK: "SESSION#" + ses}},
 		{db.CounterKey("login", start, "192.0.2.1", "a#b@c.d"), db.Key{PK: "RATE#login#192.0.2.1#a#b@c.d", SK: "1763640000"}},
+		{db.OperationsKey("test", user), db.Key{PK: "OPERATIONS#test#" + user, SK: "OPERATIONS"}},
+		{db.WebhookAccountKey(user), db.Key{PK: "USER#" + user, SK: "WEBHOOKS"}},
 		{db.WorkspaceKey(ws), db.Key{PK: "WS#" + ws, SK: "WORKSPACE"}},
 		{db.MemberKey(ws, user), db.Key{PK: "WS#" + ws, SK: "MEMBER#" + user}},
 		{db.MembershipKey(user, ws), db.Key{PK: "USER#" + user, SK: "WS#" + ws}},

@@ -2,16 +2,20 @@ package webhook
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/slicetest"
 	"devplatform/shared/event"
 	"devplatform/shared/fault"
 	"devplatform/shared/webhook/delivery"
+	"devplatform/shared/workspace"
 )
 
 func TestTestDeliveries(t *testing.T) {
@@ -124,6 +128,119 @@ func TestOperationLimits(t *testing.T) {
 	for name, call := range calls {
 		if response := call(ada); response.Status >= 300 {
 			t.Errorf("%s after a minute: got %d %s, want a success", name, response.Status, response.Raw)
+		}
+	}
+}
+
+// hangingEndpoint is an endpoint that responds when release is called.
+func hangingEndpoint(t *testing.T) (url string, arrived <-chan struct{}, release func()) {
+	t.Helper()
+	requests, released := make(chan struct{}, 100), make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		requests <- struct{}{}
+		<-released
+	}))
+	release = sync.OnceFunc(func() { close(released) })
+	t.Cleanup(server.Close)
+	t.Cleanup(release)
+	return server.URL, requests, release
+}
+
+// A user has at most one test in progress, a workspace three. A test whose function crashed counts for 30 seconds.
+func TestTestsInProgress(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	url, arrived, release := hangingEndpoint(t)
+	var users []*user
+	roles := map[*user]workspace.Role{}
+	for _, name := range []string{"ada", "grace", "linus", "edith"} {
+		users = append(users, f.user(name))
+		roles[users[len(users)-1]] = workspace.Owner
+	}
+	team := f.workspace(roles)
+	path := users[0].createWebhook("/ok", object{"workspaceId": team, "url": url})
+	other := users[0].createWebhook("/ok", object{"workspaceId": team})
+	own := users[0].createWebhook("/ok")
+	var tests sync.WaitGroup
+	for _, u := range users[:3] {
+		tests.Go(func() {
+			// session, pointer, role, webhook, the begin of the test, delivery, and the end of the test
+			response := u.Do("POST", path+"/test", nil)
+			if response.Status != http.StatusOK || response.Calls != 7 {
+				t.Errorf("got %d %s with %d calls to DynamoDB, want 200 with 7", response.Status, response.Raw, response.Calls)
+			}
+		})
+		<-arrived
+	}
+	f.clock.Advance(time.Second)
+	for range maxOperations + 1 { // rejected tests do not count
+		rejected := users[0].Do("POST", own+"/test", nil).Want(t, http.StatusTooManyRequests, fault.CodeRateLimited)
+		if !strings.HasPrefix(rejected.Text("error"), "You have") || rejected.Header.Get("Retry-After") != "29" {
+			t.Errorf("got %s with Retry-After %s, want an error about the user with Retry-After 29",
+				rejected.Raw, rejected.Header.Get("Retry-After"))
+		}
+	}
+	rejected := users[3].Do("POST", other+"/test", nil).Want(t, http.StatusTooManyRequests, fault.CodeRateLimited)
+	if !strings.HasPrefix(rejected.Text("error"), "The workspace has") {
+		t.Errorf("got %s, want an error about the workspace", rejected.Raw)
+	}
+	f.clock.Advance(testLease)
+	users[0].Do("POST", own+"/test", nil).Want(t, http.StatusOK)
+	release()
+	tests.Wait()
+	for _, u := range users {
+		u.Do("POST", path+"/test", nil).Want(t, http.StatusOK)
+	}
+}
+
+// If the end of a test cannot be stored, the test succeeds, and counts until its lease expires.
+func TestEndOfTestIsNotStored(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.user("ada")
+	path := ada.createWebhook("/ok")
+	wire := f.newWire()
+	wire.Before("PutItem", func() { wire.Break("TransactWriteItems", dynamotest.ServerError) })
+	ada.Do("POST", path+"/test", nil).Want(t, http.StatusOK)
+	wire.Clear()
+	ada.Do("POST", path+"/test", nil).Want(t, http.StatusTooManyRequests, fault.CodeRateLimited)
+	f.clock.Advance(testLease)
+	ada.Do("POST", path+"/test", nil).Want(t, http.StatusOK)
+}
+
+// Each operation has a limit for each user, in addition to the limit for each webhook.
+func TestOperationLimitsOfUsers(t *testing.T) {
+	t.Parallel()
+	f := withLimits(t, func(l *Limits) { l.UserCalls = 3 })
+	ada, grace := f.user("ada"), f.user("grace")
+	team := f.workspace(map[*user]workspace.Role{ada: workspace.Owner, grace: workspace.Owner})
+	var paths []string
+	var deliveries []delivery.Delivery
+	for range 4 {
+		path := ada.createWebhook("/ok", object{"workspaceId": team})
+		paths, deliveries = append(paths, path), append(deliveries, f.putDelivery(path, succeeded))
+	}
+	f.clock.Advance(20*time.Second - f.clock.Now().Sub(noon))
+	for name, call := range map[string]func(u *user, i int) slicetest.Response{
+		"test": func(u *user, i int) slicetest.Response { return u.Do("POST", paths[i]+"/test", nil) },
+		"redeliver": func(u *user, i int) slicetest.Response {
+			return u.Do("POST", paths[i]+"/deliveries/"+deliveries[i].ID+"/redeliver", nil)
+		},
+		"recover": func(u *user, i int) slicetest.Response {
+			return u.Do("POST", paths[i]+"/recover", object{"since": noon})
+		},
+	} {
+		for i := range 3 {
+			if response := call(ada, i); response.Status >= 300 {
+				t.Fatalf("%s: got %d %s, want a success", name, response.Status, response.Raw)
+			}
+		}
+		rejected := call(ada, 3).Want(t, http.StatusTooManyRequests, fault.CodeRateLimited)
+		if got := rejected.Header.Get("Retry-After"); got != "40" {
+			t.Errorf("%s: got Retry-After %s, want 40", name, got)
+		}
+		if response := call(grace, 3); response.Status >= 300 {
+			t.Errorf("%s by another user: got %d %s, want a success", name, response.Status, response.Raw)
 		}
 	}
 }

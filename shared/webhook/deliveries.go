@@ -52,7 +52,7 @@ func (s *Service) Redeliver(
 	if err != nil {
 		return d, err
 	}
-	if err := s.limit(ctx, "redeliver", webhookID); err != nil {
+	if err := s.limit(ctx, "redeliver", caller, webhookID); err != nil {
 		return d, err
 	}
 	d, err = s.log.Redeliver(ctx, d)
@@ -71,7 +71,7 @@ func (s *Service) Recover(
 	if !w.Active {
 		return delivery.Recovery{}, errInactive
 	}
-	if err := s.limit(ctx, "recover", webhookID); err != nil {
+	if err := s.limit(ctx, "recover", caller, webhookID); err != nil {
 		return delivery.Recovery{}, err
 	}
 	return s.log.Recover(ctx, webhookID, since, until)
@@ -85,9 +85,15 @@ func (s *Service) Test(
 	if err != nil {
 		return delivery.Delivery{}, err
 	}
-	if err := s.limit(ctx, "test", webhookID); err != nil {
+	test, err := s.limits.Begin(ctx, s.testsInProgress(caller, w), s.counters("test", caller, webhookID)...)
+	if err != nil {
 		return delivery.Delivery{}, err
 	}
+	defer func() {
+		if err := test.End(ctx); err != nil {
+			s.logger.WarnContext(ctx, "a test counts as in progress until its lease expires", "webhook", w.ID, "error", err)
+		}
+	}()
 	now, e := s.now(), event.Record{ID: s.ids.New(id.Event), Type: kind}
 	e.Payload, err = event.Example(kind, event.ExampleValues{
 		EventID: e.ID, At: now, Actor: event.Actor{ID: caller.UserID, Username: caller.Username},
@@ -99,8 +105,29 @@ func (s *Service) Test(
 	return s.log.Test(ctx, w, e, now)
 }
 
+// testsInProgress returns the tests of the caller and of the webhook's workspace that are in progress.
+func (s *Service) testsInProgress(caller httpapi.Caller, w delivery.Webhook) []limit.Operations {
+	ofUser := limit.OperationRule{
+		Name: "webhook-test-user", Limit: s.quotas.UserTests, Lease: testLease, Full: s.quotas.errUserTests(),
+	}
+	ofWorkspace := limit.OperationRule{
+		Name: "webhook-test-workspace", Limit: s.quotas.WorkspaceTests, Lease: testLease,
+		Full: s.quotas.errWorkspaceTests(),
+	}
+	return []limit.Operations{
+		s.limits.Operations(ofUser, caller.UserID), s.limits.Operations(ofWorkspace, w.WorkspaceID),
+	}
+}
+
 // limit counts an operation on a webhook. Error: RATE_LIMITED.
-func (s *Service) limit(ctx context.Context, operation, webhookID string) error {
-	rule := limit.Rule{Name: "webhook-" + operation, Limit: maxOperations, Window: limitWindow}
-	return s.limits.Take(ctx, rule, webhookID)
+func (s *Service) limit(ctx context.Context, operation string, caller httpapi.Caller, webhookID string) error {
+	_, err := s.limits.Count(ctx, s.counters(operation, caller, webhookID)...)
+	return err
+}
+
+// counters returns the counters of an operation on a webhook: those of the webhook and of the caller.
+func (s *Service) counters(operation string, caller httpapi.Caller, webhookID string) []limit.Counter {
+	ofWebhook := limit.Rule{Name: "webhook-" + operation, Limit: maxOperations, Window: limitWindow}
+	ofUser := limit.Rule{Name: "webhook-" + operation + "-user", Limit: s.quotas.UserCalls, Window: limitWindow}
+	return []limit.Counter{s.limits.Counter(ofWebhook, webhookID), s.limits.Counter(ofUser, caller.UserID)}
 }

@@ -196,8 +196,8 @@ func TestRedeliver(t *testing.T) {
 			response.Text("id") != d.ID || response.Body["reason"] != nil {
 			t.Errorf("%s: got %s, want a pending delivery that is due now", name, response.Raw)
 		}
-		if response.Calls != 6 { // session, pointer, role, delivery, limit, and the write
-			t.Errorf("%s: got %d calls to DynamoDB, want 6", name, response.Calls)
+		if response.Calls != 7 { // session, pointer, role, delivery, two limits, and the write
+			t.Errorf("%s: got %d calls to DynamoDB, want 7", name, response.Calls)
 		}
 		after := f.storedDelivery(d)
 		if after.Manual != 1 || after.Tries != 0 || !after.NextAttemptAt.Time().Equal(f.clock.Now()) ||

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -151,6 +152,10 @@ type recoverOutput struct {
 // errOften is the error after too many tests, redeliveries or recoveries.
 var errOften = limit.ErrTooMany.WithHeader("Retry-After", "40")
 
+// callLimits describes the limits of tests, redeliveries and recoveries.
+var callLimits = "The limits are " + strconv.Itoa(maxOperations) + " requests a minute for each webhook and " +
+	strconv.Itoa(DefaultLimits().UserCalls) + " requests a minute for each user."
+
 // registerDeliveries adds the endpoints of deliveries.
 func (s *Service) registerDeliveries(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
@@ -170,7 +175,7 @@ func (s *Service) registerDeliveries(r *httpapi.Routes) {
 		Summary: "Send a delivery again",
 		Description: "Sends the delivery again. Its status does not matter, and the webhook does not have to be " +
 			"active. If the attempt fails and the webhook is active, the delivery is retried like a new one. " +
-			"The limit is 10 requests a minute for each webhook.",
+			callLimits,
 		Errors: []*fault.Error{fault.ErrConflict, errOften, errNoWebhook, errNoDelivery, workspace.ErrDenied},
 	}, s.handleRedeliver)
 	httpapi.Private(r, httpapi.Operation{
@@ -178,17 +183,27 @@ func (s *Service) registerDeliveries(r *httpapi.Routes) {
 		Status: http.StatusAccepted, Summary: "Send the failed deliveries of a period again",
 		Description: "Sends the deliveries of events from since to until again, oldest event first: deliveries that failed " +
 			"and deliveries that wait for a retry after a failed attempt. Deliveries of test events are not sent again. " +
-			"Returns 409 if the webhook is not active. The limit is 10 requests a minute for each webhook.",
+			"Returns 409 if the webhook is not active. " + callLimits,
 		Errors: []*fault.Error{
 			fault.Invalid(fault.Field("until", untilRule)), errNoWebhook, workspace.ErrDenied, errInactive, errOften,
 		},
 	}, s.handleRecover)
+}
+
+// RegisterTest adds the endpoint that tests a webhook. A test can take as long as an attempt, so a function of its own
+// serves it: tests of endpoints that hang do not take the capacity of the other endpoints.
+func (s *Service) RegisterTest(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "testWebhook", Method: http.MethodPost, Path: webhookPath + "/test", Tag: tag,
 		Summary: "Send an example event to a webhook",
 		Description: "Returns the result of the attempt. A failed attempt is not retried. The webhook does not have to be " +
-			"active. The limit is 10 requests a minute for each webhook.",
-		Errors: []*fault.Error{errNoWebhook, workspace.ErrDenied, errOften},
+			"active. " + callLimits + " A user can have " + strconv.Itoa(DefaultLimits().UserTests) + " test in progress, and " +
+			"a workspace " + strconv.Itoa(DefaultLimits().WorkspaceTests) + ".",
+		Errors: []*fault.Error{
+			errNoWebhook, workspace.ErrDenied, errOften,
+			DefaultLimits().errUserTests().WithHeader("Retry-After", "29"),
+			DefaultLimits().errWorkspaceTests().WithHeader("Retry-After", "29"),
+		},
 	}, s.handleTest)
 }
 

@@ -53,7 +53,8 @@ type fixture struct {
 	keys         *config.Keys
 	ids          *id.Generator
 	users        *slicetest.Users
-	allowPrivate bool // used by the next call of startService
+	limits       Limits // like allowPrivate, used by the next call of startService
+	allowPrivate bool
 	service      *Service
 	server       *httptest.Server
 }
@@ -62,7 +63,8 @@ func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{
 		t: t, clock: slicetest.NewClock(noon, 0), log: slicetest.NewLog(), endpoint: dynamotest.StartServer(t),
-		sqs: sqstest.Start(t), receiver: hooktest.New(t), users: &slicetest.Users{}, allowPrivate: true,
+		sqs: sqstest.Start(t), receiver: hooktest.New(t), users: &slicetest.Users{}, limits: DefaultLimits(),
+		allowPrivate: true,
 	}
 	f.sdk = dynamotest.Client(f.endpoint)
 	f.keys = slicetest.Keys(f.clock.Now)
@@ -83,12 +85,12 @@ func (f *fixture) startService(sdk *dynamodb.Client, queues *sqs.Client) {
 	f.service = New(Deps{
 		DB: f.client, Webhooks: f.webhooks, Projects: f.projects, Queue: queue.Wrap(queues).Queue(f.queueURL),
 		Keys: f.keys, Cursors: db.NewCursors(f.keys), IDs: f.ids, Clock: f.clock.Now, Logger: logger,
-		Sender:       sender.New(sender.Options{AllowPrivate: f.allowPrivate, Now: f.clock.Now}),
-		AllowPrivate: f.allowPrivate,
+		Sender: sender.New(sender.Options{AllowPrivate: f.allowPrivate, Now: f.clock.Now}),
+		Limits: f.limits, AllowPrivate: f.allowPrivate,
 	})
 	f.server.Config.Handler = httpapi.NewRouter(httpapi.Config{
 		Edge: config.Edge{CookiePlainHTTP: true}, Logger: logger, Auth: f.users, Clock: f.clock.Now,
-	}, f.service.Register)
+	}, f.service.Register, f.service.RegisterTest)
 }
 
 // newWire restarts the service with a connection to DynamoDB that can inject faults.

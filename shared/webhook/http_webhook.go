@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"net/http"
+	"strconv"
 
 	"devplatform/shared/clock"
 	"devplatform/shared/event"
@@ -25,7 +26,7 @@ const (
 	webhookPath  = webhooksPath + "/{id}"
 )
 
-// Register adds the endpoints of webhooks and their deliveries.
+// Register adds the endpoints of webhooks and their deliveries, except for the test.
 func (s *Service) Register(r *httpapi.Routes) {
 	s.registerWebhooks(r)
 	s.registerDeliveries(r)
@@ -161,11 +162,14 @@ func (s *Service) registerWebhooks(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "createWebhook", Method: http.MethodPost, Path: webhooksPath, Tag: tag, Status: http.StatusCreated,
 		Summary: "Subscribe to events",
-		Description: "Requires the role of an admin or owner of the workspace. A workspace has at most 20 webhooks. Those " +
-			"of deleted projects do not count. The workspace and the project cannot be changed later. Events that occurred " +
+		Description: "Requires the role of an admin or owner of the workspace. A workspace has at most 20 webhooks. All " +
+			"workspaces of an account together have at most " + strconv.Itoa(DefaultLimits().AccountWebhooks) + ". The " +
+			"account of a workspace is its owner, of several owners the one who was added first. Webhooks of deleted " +
+			"projects do not count. The workspace and the project cannot be changed later. Events that occurred " +
 			"before the webhook was created are not delivered.",
 		Errors: []*fault.Error{
-			errBadURL, workspace.ErrNotFound, workspace.ErrProjectNotFound, workspace.ErrDenied, errFull, fault.ErrConflict,
+			errBadURL, workspace.ErrNotFound, workspace.ErrProjectNotFound, workspace.ErrDenied, errFull,
+			DefaultLimits().errAccount(), fault.ErrConflict,
 		},
 	}, s.handleCreate)
 	httpapi.Private(r, httpapi.Operation{

@@ -77,7 +77,7 @@ func TestCreateUpdateDelete(t *testing.T) {
 func TestCreateValidation(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	team := f.workspace(nil) // older than the personal workspace
+	team := f.workspace(map[*user]workspace.Role{f.user("grace"): workspace.Owner}) // older than the personal workspace
 	ada := f.user("ada")
 	f.addMember(team, ada, workspace.Admin)
 	teamProject := f.project(team, workspace.Team, ada)

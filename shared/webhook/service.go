@@ -25,13 +25,14 @@ type Deps struct {
 	Webhooks db.Table
 	Projects db.Table    // workspaces and projects; only read
 	Events   db.Table    // only read
-	Queue    queue.Queue // of the fast lane of deliveries
+	Queue    queue.Queue // of the fast lane of deliveries; not used by tests
 	Keys     *config.Keys
 	Cursors  *db.Cursors
-	Sender   *sender.Sender
+	Sender   *sender.Sender // only used by tests
 	IDs      *id.Generator
 	Clock    clock.Clock
 	Logger   *slog.Logger
+	Limits   Limits
 	// AllowPrivate accepts http URLs. Only the local platform sets it.
 	AllowPrivate bool
 }
@@ -40,6 +41,7 @@ type Deps struct {
 // storage. It is safe for concurrent use.
 type Service struct {
 	store        store
+	quotas       Limits
 	access       workspace.Access
 	log          delivery.Log
 	secrets      delivery.Secrets
@@ -57,7 +59,7 @@ func New(d Deps) *Service {
 	secrets := delivery.Secrets{Keys: d.Keys}
 	access := workspace.Access{Projects: d.Projects}
 	return &Service{
-		store: store{Store: records, access: access}, access: access, secrets: secrets,
+		store: store{Store: records, access: access}, quotas: d.Limits, access: access, secrets: secrets,
 		log: delivery.Log{
 			Store: records, Fast: d.Queue, Secrets: secrets, Sender: d.Sender, Clock: d.Clock, Logger: d.Logger,
 		},
@@ -72,7 +74,10 @@ const (
 	// maxQueries is the number of workspaces that are read concurrently.
 	maxQueries = 16
 	// maxOperations is the number of tests of a webhook that are allowed in limitWindow. Redeliveries and recoveries
-	// have the same limit, and are counted separately.
+	// have the same limit, and are counted separately. Limits.UserCalls is the number for one user in limitWindow.
 	maxOperations = 10
 	limitWindow   = time.Minute
+	// testLease is longer than the time limit of the function. If the function crashes during a test, the test does not
+	// count any more after this time.
+	testLease = 30 * time.Second
 )

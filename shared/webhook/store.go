@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+	"golang.org/x/sync/errgroup"
 
 	"devplatform/shared/db"
 	"devplatform/shared/webhook/delivery"
@@ -24,8 +26,20 @@ type pointer struct {
 	WorkspaceID string `dynamodbav:"workspaceId"`
 }
 
-// attrCount is the number of webhooks of a workspace.
-var attrCount = expression.Name("n")
+// Attributes that are updated individually.
+var (
+	attrCount    = expression.Name("n")        // the number of webhooks of a workspace
+	attrRevision = expression.Name("revision") // of a webhook or an account
+)
+
+// errAccountFull reports that the account has reached its limit of webhooks. The caller returns Limits.errAccount.
+var errAccountFull = errors.New("webhook: the account has reached its limit")
+
+// accountLimit is the limit of an account.
+type accountLimit struct {
+	workspaces []string // the IDs of the workspaces of the account
+	webhooks   int      // the largest number of webhooks in all of them together
+}
 
 // workspaceOf returns the workspace of a webhook. Error: db.ErrNotFound.
 func (s store) workspaceOf(ctx context.Context, webhookID string) (string, error) {
@@ -37,8 +51,13 @@ func (s store) workspaceOf(ctx context.Context, webhookID string) (string, error
 	return p.WorkspaceID, err
 }
 
-// create stores a webhook. Errors: errFull, workspace.ErrProjectNotFound.
-func (s store) create(ctx context.Context, w delivery.Webhook) error {
+// create stores a webhook. Errors: errFull, errAccountFull, workspace.ErrProjectNotFound.
+//
+// No item counts the webhooks of an account, because the count would have to change with the owners of workspaces.
+// Instead, create adds the counts of all workspaces of the account. A concurrent creation in another workspace must not
+// invalidate this sum. So every creation also changes the revision of the account, and create fails if the revision
+// is not the one that it read before the counts.
+func (s store) create(ctx context.Context, w delivery.Webhook, account accountLimit) error {
 	record, err := db.Encode(w)
 	if err != nil {
 		return err
@@ -56,16 +75,65 @@ func (s store) create(ctx context.Context, w delivery.Webhook) error {
 	if w.ProjectID != "" {
 		writes = append(writes, s.access.ProjectExists(w.ProjectID))
 	}
-	err = s.Client.Transact(ctx, writes...)
-	switch {
-	case err == nil:
-		return nil
-	case db.FailedAt(err, 3):
-		return workspace.ErrProjectNotFound.WithCause(err)
-	case db.FailedAt(err, 0):
-		return errFull.WithCause(err)
+	return db.Retry(ctx, "create webhook", func() error {
+		unchanged, err := s.countAccount(ctx, w.AccountID, account)
+		if err != nil {
+			return err
+		}
+		err = s.Client.TransactOnce(ctx, append(writes, unchanged)...)
+		switch {
+		case w.ProjectID != "" && db.FailedAt(err, 3):
+			return workspace.ErrProjectNotFound.WithCause(err)
+		case db.FailedAt(err, 0):
+			return errFull.WithCause(err)
+		case db.FailedAt(err, len(writes)):
+			return fmt.Errorf("%w: %w", db.ErrStale, err)
+		}
+		return err
+	})
+}
+
+// countAccount returns the write that increments the revision of an account. The write fails if another webhook of the
+// account was created in the meantime. It makes two calls to storage, which must not be concurrent: the counts are
+// at least as new as the revision. Error: errAccountFull.
+func (s store) countAccount(ctx context.Context, accountID string, limit accountLimit) (w db.Write, err error) {
+	key := db.WebhookAccountKey(accountID)
+	item, err := s.Table.Get(ctx, key)
+	if err != nil && !errors.Is(err, db.ErrNotFound) {
+		return w, err
 	}
-	return fmt.Errorf("creating a webhook: %w", err)
+	stored, err := db.Decode[struct {
+		Revision int `dynamodbav:"revision"`
+	}](item)
+	if err != nil {
+		return w, err
+	}
+	keys := make([]db.Key, len(limit.workspaces))
+	for i, workspaceID := range limit.workspaces {
+		keys[i] = db.WebhookCountKey(workspaceID)
+	}
+	items, err := s.Table.BatchGet(ctx, keys...)
+	if err != nil {
+		return w, err
+	}
+	total := 0
+	for _, item := range items {
+		count, err := db.Decode[struct {
+			N int `dynamodbav:"n"`
+		}](item)
+		if err != nil {
+			return w, err
+		}
+		total += count.N
+	}
+	if total >= limit.webhooks {
+		return w, errAccountFull
+	}
+	unchanged := attrRevision.Equal(expression.Value(stored.Revision))
+	if stored.Revision == 0 {
+		unchanged = attrRevision.AttributeNotExists()
+	}
+	return s.Table.Update(key, expression.Add(attrRevision, expression.Value(1))).If(unchanged), nil
 }
 
 // delete deletes a webhook with its pointer, and decrements the count. Error: db.ErrNotFound.
@@ -85,13 +153,37 @@ func (s store) delete(ctx context.Context, workspaceID, webhookID string) error 
 	return fmt.Errorf("deleting a webhook: %w", err)
 }
 
-// deleteOrphans deletes the webhooks of a workspace whose projects do not exist any more. Deleting a project does not
-// delete its webhooks, so that its transaction stays small and the webhooks still receive the event of the deletion.
-// Error: errFull if there are no such webhooks.
-func (s store) deleteOrphans(ctx context.Context, workspaceID string) error {
+// deleteOrphans deletes the webhooks of workspaces whose projects do not exist any more. It reports whether it deleted
+// one. Deleting a project does not delete its webhooks, so that its transaction stays small and the webhooks still
+// receive the event of the deletion.
+func (s store) deleteOrphans(ctx context.Context, workspaceIDs []string) (bool, error) {
+	var deleted atomic.Bool
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(maxQueries)
+	for _, workspaceID := range workspaceIDs {
+		group.Go(func() error {
+			orphans, err := s.orphans(groupCtx, workspaceID)
+			if err != nil {
+				return err
+			}
+			for _, webhookID := range orphans {
+				if err := s.delete(groupCtx, workspaceID, webhookID); err != nil && !errors.Is(err, db.ErrNotFound) {
+					return err
+				}
+				deleted.Store(true)
+			}
+			return nil
+		})
+	}
+	err := group.Wait()
+	return deleted.Load(), err //nolint:wrapcheck // an error of storage
+}
+
+// orphans returns the IDs of the webhooks of a workspace whose projects do not exist any more.
+func (s store) orphans(ctx context.Context, workspaceID string) (ids []string, err error) {
 	webhooks, _, err := s.Webhooks(ctx, workspaceID)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var projects []db.Key
 	for _, w := range webhooks {
@@ -101,19 +193,14 @@ func (s store) deleteOrphans(ctx context.Context, workspaceID string) error {
 	}
 	existing, err := s.access.Projects.BatchGet(ctx, projects...)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	result := error(errFull)
 	for _, w := range webhooks {
-		if w.ProjectID == "" || existing[db.TreeKey(w.ProjectID)] != nil {
-			continue
+		if w.ProjectID != "" && existing[db.TreeKey(w.ProjectID)] == nil {
+			ids = append(ids, w.ID)
 		}
-		if err := s.delete(ctx, workspaceID, w.ID); err != nil && !errors.Is(err, db.ErrNotFound) {
-			return err
-		}
-		result = nil
 	}
-	return result
+	return ids, nil
 }
 
 // revise stores the next revision of the settings and returns the stored webhook. It changes the health only if the
@@ -127,7 +214,7 @@ func (s store) revise(ctx context.Context, read, next delivery.Webhook) (deliver
 		Set(expression.Name("secret"), expression.Value(next.Secret)).
 		Set(expression.Name("previous"), expression.Value(storedSecrets(next.Previous))).
 		Set(expression.Name("updatedAt"), expression.Value(next.UpdatedAt.String())).
-		Set(expression.Name("revision"), expression.Value(next.Revision)).
+		Set(attrRevision, expression.Value(next.Revision)).
 		Set(expression.Name("generation"), expression.Value(next.Generation))
 	if next.Generation != read.Generation {
 		update = update.Remove(expression.Name("prompt"))
@@ -141,7 +228,7 @@ func (s store) revise(ctx context.Context, read, next delivery.Webhook) (deliver
 		update = update.Remove(expression.Name("disabledReason"))
 	}
 	write := s.Table.Update(db.WebhookKey(read.WorkspaceID, read.ID), update).
-		If(expression.Name("revision").Equal(expression.Value(read.Revision)))
+		If(attrRevision.Equal(expression.Value(read.Revision)))
 	item, err := s.Client.DoOnce(ctx, write)
 	if errors.Is(err, db.ErrConditionFailed) {
 		return read, fmt.Errorf("%w: %w", db.ErrStale, err)

@@ -44,13 +44,38 @@ func (s *Service) Create(
 	if w.Secret, err = s.secrets.Seal(ctx, w.ID, secret); err != nil {
 		return w, "", err
 	}
-	err = s.store.create(ctx, w)
-	if errors.Is(err, errFull) { // the webhooks of deleted projects do not count
-		if err = s.store.deleteOrphans(ctx, workspaceID); err == nil {
-			err = s.store.create(ctx, w)
-		}
+	if w.AccountID, err = s.access.Account(ctx, workspaceID); err != nil {
+		return w, "", err
 	}
-	return w, generated, err
+	return w, generated, s.add(ctx, w)
+}
+
+// add stores a new webhook. If the workspace or the account has reached its limit, it deletes the webhooks of deleted
+// projects, which do not count, and tries again.
+func (s *Service) add(ctx context.Context, w delivery.Webhook) error {
+	workspaces, err := s.access.AccountWorkspaces(ctx, w.AccountID)
+	if err != nil {
+		return err
+	}
+	account := accountLimit{workspaces: workspaces, webhooks: s.quotas.AccountWebhooks}
+	err = s.store.create(ctx, w, account)
+	switch {
+	case errors.Is(err, errFull):
+		workspaces = []string{w.WorkspaceID}
+	case !errors.Is(err, errAccountFull):
+		return err
+	}
+	deleted, deleteErr := s.store.deleteOrphans(ctx, workspaces)
+	switch {
+	case deleteErr != nil:
+		return deleteErr
+	case deleted:
+		err = s.store.create(ctx, w, account)
+	}
+	if errors.Is(err, errAccountFull) {
+		return s.quotas.errAccount().WithCause(err)
+	}
+	return err
 }
 
 // secretOrNew returns the secret of a request. If the request has none, it generates one and also returns it as

@@ -13,8 +13,12 @@ import (
 // Package webhook changes the settings, on the condition of Revision. This package updates the attributes of Health and
 // disables the webhook, on the condition of Generation. It also updates the attributes of Turns.
 type Webhook struct {
-	ID          string   `dynamodbav:"id"`
-	WorkspaceID string   `dynamodbav:"workspaceId"`
+	ID          string `dynamodbav:"id"`
+	WorkspaceID string `dynamodbav:"workspaceId"`
+	// AccountID is the ID of the user who owned the workspace when the webhook was created, of several owners the first
+	// one. It is "" if the webhook was created before this field existed. The deliveries of one account share the
+	// capacity of the lanes.
+	AccountID   string   `dynamodbav:"accountId,omitempty"`
 	ProjectID   string   `dynamodbav:"projectId,omitempty"` // only events of this project; "": all events
 	URL         string   `dynamodbav:"url"`
 	Events      []string `dynamodbav:"events"` // types, groups such as project.*, or *
@@ -27,13 +31,9 @@ type Webhook struct {
 	Secret    string           `dynamodbav:"secret"`
 	Previous  []PreviousSecret `dynamodbav:"previous,omitempty"`
 	CreatedBy string           `dynamodbav:"createdBy"`
-	// AccountID is the user who owned the workspace when the webhook was created; of several owners, the first. The
-	// deliveries of an account share the capacity of the lanes. It is "" for webhooks that were created before the
-	// attribute existed.
-	AccountID string          `dynamodbav:"accountId,omitempty"`
-	CreatedAt clock.Timestamp `dynamodbav:"createdAt"`
-	UpdatedAt clock.Timestamp `dynamodbav:"updatedAt"`
-	Revision  int             `dynamodbav:"revision"` // counts the changes of the settings
+	CreatedAt clock.Timestamp  `dynamodbav:"createdAt"`
+	UpdatedAt clock.Timestamp  `dynamodbav:"updatedAt"`
+	Revision  int              `dynamodbav:"revision"` // counts the changes of the settings
 	// Generation counts the changes after which the endpoint is treated as a new one: a new URL, or an activation. The
 	// result of an attempt does not change the health of a later generation.
 	Generation int `dynamodbav:"generation"`

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"crypto/rand"
+	"log/slog"
+	"net/http"
+
+	"devplatform/shared/account"
+	"devplatform/shared/clock"
+	"devplatform/shared/config"
+	"devplatform/shared/db"
+	"devplatform/shared/httpapi"
+	"devplatform/shared/id"
+	"devplatform/shared/webhook"
+	"devplatform/shared/webhook/sender"
+)
+
+// settings are the environment variables of the function.
+type settings struct {
+	AWS      config.AWS
+	Tables   config.Tables
+	Webhooks config.WebhooksTable
+	Edge     config.Edge
+	Keys     string `env:"KEYS_SECRET,required,notEmpty"`
+	Limits   webhook.Limits
+	// AllowPrivate allows endpoints on private addresses and with plain http. Only the local platform sets it.
+	AllowPrivate bool `env:"WEBHOOK_ALLOW_PRIVATE"`
+}
+
+// newHandler builds the function's handler. It returns an error if a setting is invalid. The slow parts are built in
+// the background, while the function waits for its first event.
+func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handler, error) {
+	if err := cfg.Limits.Validate(); err != nil {
+		return nil, err
+	}
+	keys := config.NewKeys(config.NewSecrets(cfg.AWS).Fetch(cfg.Keys), now)
+	keys.Start()
+	return httpapi.Lazy(func() http.Handler {
+		client := db.New(cfg.AWS, now)
+		sessions := account.NewSessions(client, cfg.Tables, keys, now, logger)
+		webhooks := webhook.New(webhook.Deps{ // without a queue and cursors: a test does not use them
+			DB: client, Webhooks: client.Table(cfg.Webhooks.Webhooks), Projects: client.Table(cfg.Tables.Projects),
+			Keys: keys, Sender: sender.New(sender.Options{AllowPrivate: cfg.AllowPrivate, Now: now}),
+			IDs: id.NewGenerator(now, rand.Reader), Clock: now, Logger: logger, Limits: cfg.Limits,
+			AllowPrivate: cfg.AllowPrivate,
+		})
+		return httpapi.NewRouter(httpapi.Config{
+			Edge: cfg.Edge, Logger: logger, Auth: sessions, Clock: now,
+		}, webhooks.RegisterTest)
+	}), nil
+}

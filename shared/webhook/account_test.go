@@ -1,0 +1,158 @@
+package webhook
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"devplatform/infra/slicetest"
+	"devplatform/shared/db"
+	"devplatform/shared/fault"
+	"devplatform/shared/workspace"
+)
+
+// newWebhook sends a request to create a webhook in a workspace. It repeats the request if it conflicts with others.
+func (u *user) newWebhook(workspaceID string, settings ...object) slicetest.Response {
+	u.f.t.Helper()
+	fields := object{"url": "https://example.com/", "events": []string{"*"}, "workspaceId": workspaceID}
+	for _, s := range settings {
+		for name, value := range s {
+			fields[name] = value
+		}
+	}
+	for {
+		response := u.Do("POST", "/api/webhooks", fields)
+		if response.Status != http.StatusConflict {
+			return response
+		}
+	}
+}
+
+// withLimits returns a fixture with limits that differ from the default.
+func withLimits(t *testing.T, change func(l *Limits)) *fixture {
+	t.Helper()
+	f := newFixture(t)
+	change(&f.limits)
+	f.startService(f.sdk, f.sqs)
+	return f
+}
+
+// The workspaces of an account together have a limited number of webhooks, even if they are created concurrently. Other
+// workspaces of the same users have their own limits.
+func TestAccountQuota(t *testing.T) {
+	t.Parallel()
+	const limit = 12
+	f := withLimits(t, func(l *Limits) { l.AccountWebhooks = limit })
+	ada, grace := f.user("ada"), f.user("grace")
+	workspaces := []string{ada.personal}
+	for range 4 {
+		roles := map[*user]workspace.Role{ada: workspace.Owner, grace: workspace.Admin}
+		workspaces = append(workspaces, f.workspace(roles))
+	}
+	responses := slicetest.Concurrently(limit+8, func(i int) slicetest.Response {
+		return ada.newWebhook(workspaces[i%len(workspaces)])
+	})
+	want := map[int]int{http.StatusCreated: limit, http.StatusPaymentRequired: 8}
+	if diff := cmp.Diff(want, slicetest.CountStatuses(responses)); diff != "" {
+		t.Fatalf("concurrent requests (-want +got):\n%s", diff)
+	}
+	full := grace.newWebhook(workspaces[1]).Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
+	if text := full.Text("error"); !strings.Contains(text, "12 webhooks") || !strings.Contains(text, "Delete") {
+		t.Errorf("got the error %q, want one with the limit and what to do", text)
+	}
+	created := grace.newWebhook(grace.personal).Want(t, http.StatusCreated)
+	if got := f.storedWebhook("/api/webhooks/" + created.Text("id")).AccountID; got != grace.userID {
+		t.Errorf("got the account %s of a webhook of grace, want %s", got, grace.userID)
+	}
+	webhookID := ada.Get("/api/webhooks").Texts("webhooks", "id")[0]
+	ada.Do("DELETE", "/api/webhooks/"+webhookID, nil).Want(t, http.StatusOK)
+	created = grace.newWebhook(workspaces[1]).Want(t, http.StatusCreated)
+	if got := f.storedWebhook("/api/webhooks/" + created.Text("id")).AccountID; got != ada.userID {
+		t.Errorf("got the account %s of a webhook in a workspace of ada, want %s", got, ada.userID)
+	}
+}
+
+// A creation makes eight calls to storage. If another webhook of the account is created at the same time, the counts are
+// read again.
+func TestCallsOfCreation(t *testing.T) {
+	t.Parallel()
+	f := withLimits(t, func(l *Limits) { l.AccountWebhooks = 2 })
+	ada := f.user("ada")
+	team := f.workspace(map[*user]workspace.Role{ada: workspace.Owner})
+	record := workspace.Workspace{ID: team, Name: "Team", Owners: 1}
+	f.putProjectItem(db.WorkspaceKey(team), record)
+	created := ada.newWebhook(team).Want(t, http.StatusCreated)
+	// session, role, members, memberships, workspaces, revision, counts, and the transaction
+	if created.Calls != 8 {
+		t.Errorf("got %d calls to DynamoDB, want 8", created.Calls)
+	}
+	wire := f.newWire()
+	wire.Before("TransactWriteItems", func() { ada.newWebhook(ada.personal).Want(t, http.StatusCreated) })
+	ada.newWebhook(team).Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
+}
+
+// If the owner of a workspace changes, its webhooks count for the new owner.
+func TestAccountQuotaAfterTransfer(t *testing.T) {
+	t.Parallel()
+	f := withLimits(t, func(l *Limits) { l.AccountWebhooks = 3 })
+	ada, grace := f.user("ada"), f.user("grace")
+	team := f.workspace(map[*user]workspace.Role{ada: workspace.Owner, grace: workspace.Admin})
+	for range 2 {
+		ada.newWebhook(team).Want(t, http.StatusCreated)
+	}
+	ada.newWebhook(ada.personal).Want(t, http.StatusCreated)
+	ada.newWebhook(ada.personal).Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
+	f.addMember(team, ada, workspace.Member)
+	f.addMember(team, grace, workspace.Owner)
+	ada.newWebhook(ada.personal).Want(t, http.StatusCreated)
+	grace.newWebhook(team).Want(t, http.StatusCreated)
+	grace.newWebhook(grace.personal).Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
+	for _, id := range grace.Get("/api/webhooks").Texts("webhooks", "id") {
+		grace.Do("DELETE", "/api/webhooks/"+id, nil).Want(t, http.StatusOK)
+	}
+	for range 3 {
+		grace.newWebhook(grace.personal).Want(t, http.StatusCreated)
+	}
+	grace.newWebhook(team).Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
+}
+
+// The webhooks of deleted projects do not count against the limit of the account.
+func TestAccountQuotaIgnoresDeletedProjects(t *testing.T) {
+	t.Parallel()
+	f := withLimits(t, func(l *Limits) { l.AccountWebhooks = 4 })
+	ada := f.user("ada")
+	team := f.workspace(map[*user]workspace.Role{ada: workspace.Owner})
+	project := f.project(team, workspace.Team, ada)
+	for range 3 {
+		ada.newWebhook(team, object{"projectId": project}).Want(t, http.StatusCreated)
+	}
+	ada.newWebhook(team).Want(t, http.StatusCreated)
+	ada.newWebhook(ada.personal).Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
+	f.deleteProject(team, project)
+	for range 3 {
+		ada.newWebhook(ada.personal).Want(t, http.StatusCreated)
+	}
+	ada.newWebhook(ada.personal).Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
+}
+
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	if err := DefaultLimits().Validate(); err != nil {
+		t.Errorf("the default limits: %v", err)
+	}
+	for name, change := range map[string]func(l *Limits){
+		"LIMIT_WEBHOOKS_ACCOUNT":        func(l *Limits) { l.AccountWebhooks = 0 },
+		"LIMIT_WEBHOOK_TESTS_USER":      func(l *Limits) { l.UserTests = 0 },
+		"LIMIT_WEBHOOK_TESTS_WORKSPACE": func(l *Limits) { l.WorkspaceTests = -1 },
+		"LIMIT_WEBHOOK_CALLS_USER":      func(l *Limits) { l.UserCalls = 0 },
+	} {
+		limits := DefaultLimits()
+		change(&limits)
+		if err := limits.Validate(); err == nil || !strings.Contains(fmt.Sprint(err), name+"=") {
+			t.Errorf("%s: got the error %v, want one that names the variable", name, err)
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package webhook
+
+import (
+	"fmt"
+	"strconv"
+
+	"devplatform/shared/fault"
+)
+
+// Limits are the limits of each account and of each user. The account of a workspace is its owner, of several owners
+// the first one.
+type Limits struct {
+	// AccountWebhooks is the largest number of webhooks in all workspaces of an account together.
+	AccountWebhooks int `env:"LIMIT_WEBHOOKS_ACCOUNT" envDefault:"100"`
+	// UserTests and WorkspaceTests are the largest numbers of tests of a user, and of the webhooks of a workspace, that
+	// are in progress at the same time.
+	UserTests      int `env:"LIMIT_WEBHOOK_TESTS_USER" envDefault:"1"`
+	WorkspaceTests int `env:"LIMIT_WEBHOOK_TESTS_WORKSPACE" envDefault:"3"`
+	// UserCalls is the largest number of tests of a user in one minute. Redeliveries and recoveries have the same limit,
+	// and are counted separately.
+	UserCalls int `env:"LIMIT_WEBHOOK_CALLS_USER" envDefault:"30"`
+}
+
+// DefaultLimits returns the limits that apply if the environment sets no others.
+func DefaultLimits() Limits {
+	return Limits{AccountWebhooks: 100, UserTests: 1, WorkspaceTests: 3, UserCalls: 30}
+}
+
+// Validate returns an error if a limit would reject every request. The error names the environment variable.
+func (l Limits) Validate() error {
+	for name, value := range map[string]int{
+		"LIMIT_WEBHOOKS_ACCOUNT": l.AccountWebhooks, "LIMIT_WEBHOOK_TESTS_USER": l.UserTests,
+		"LIMIT_WEBHOOK_TESTS_WORKSPACE": l.WorkspaceTests, "LIMIT_WEBHOOK_CALLS_USER": l.UserCalls,
+	} {
+		if value < 1 {
+			return fmt.Errorf("%s=%d: must be at least 1", name, value)
+		}
+	}
+	return nil
+}
+
+// errAccount returns the error for a new webhook of an account that has reached its limit.
+func (l Limits) errAccount() *fault.Error {
+	return fault.New(fault.CodeQuotaExceeded, "The owner of the workspace has reached the limit of "+
+		strconv.Itoa(l.AccountWebhooks)+" webhooks in all workspaces together. Delete one of these webhooks first.")
+}
+
+// errUserTests returns the error for a test of a user who has too many tests in progress.
+func (l Limits) errUserTests() *fault.Error { return testsError("You have", l.UserTests) }
+
+// errWorkspaceTests returns the error for a test of a webhook whose workspace has too many tests in progress.
+func (l Limits) errWorkspaceTests() *fault.Error {
+	return testsError("The workspace has", l.WorkspaceTests)
+}
+
+func testsError(subject string, limit int) *fault.Error {
+	return fault.New(fault.CodeRateLimited, subject+" reached the limit of webhook tests in progress ("+
+		strconv.Itoa(limit)+"). Wait until a test has ended, and try again.")
+}

@@ -1,0 +1,83 @@
+package workspace
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"devplatform/shared/db"
+)
+
+// The account of a workspace is the user whose limits apply to it: its owner, of several owners the one who was added
+// first. It is computed from the memberships. If the ownership changes, the next request uses the new account.
+
+// Account returns the user ID of a workspace's account. It reads all members, usually in one call to storage.
+// Error: ErrNotFound if the workspace has no owner, which means that it does not exist.
+func (s Access) Account(ctx context.Context, workspaceID string) (userID string, err error) {
+	items, err := s.Projects.QueryAll(ctx, db.MembersOf(workspaceID), "userId", "role", "addedAt")
+	if err != nil {
+		return "", err
+	}
+	members, err := db.DecodeAll[Membership](items)
+	if err != nil {
+		return "", err
+	}
+	owners := slices.DeleteFunc(members, func(m Membership) bool { return m.Role != Owner })
+	if len(owners) == 0 {
+		return "", ErrNotFound
+	}
+	first := slices.MinFunc(owners, func(a, b Membership) int {
+		return cmp.Or(a.AddedAt.Time().Compare(b.AddedAt.Time()), cmp.Compare(a.UserID, b.UserID))
+	})
+	return first.UserID, nil
+}
+
+// accountReads is the number of workspaces whose members AccountWorkspaces reads concurrently.
+const accountReads = 16
+
+// AccountWorkspaces returns the IDs of the workspaces whose account is the user. It makes two calls to storage, and one
+// for each workspace that the user owns together with other users.
+func (s Access) AccountWorkspaces(ctx context.Context, userID string) ([]string, error) {
+	members, err := s.Memberships(ctx, userID)
+	if err != nil {
+		return nil, err
+	}
+	owned := slices.DeleteFunc(members, func(m Membership) bool { return m.Role != Owner })
+	keys := make([]db.Key, len(owned))
+	for i, m := range owned {
+		keys[i] = db.WorkspaceKey(m.WorkspaceID)
+	}
+	items, err := s.Projects.BatchGet(ctx, keys...)
+	if err != nil {
+		return nil, err
+	}
+	others := make([]bool, len(owned)) // whether another user is the account
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(accountReads)
+	for i, m := range owned {
+		w, err := db.Decode[Workspace](items[keys[i]])
+		if err != nil {
+			return nil, err
+		}
+		if w.Owners == 1 {
+			continue
+		}
+		group.Go(func() error {
+			account, err := s.Account(groupCtx, m.WorkspaceID)
+			others[i] = account != userID
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err //nolint:wrapcheck // an error of Account
+	}
+	var ids []string
+	for i, m := range owned {
+		if !others[i] {
+			ids = append(ids, m.WorkspaceID)
+		}
+	}
+	return ids, nil
+}
