@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"context"
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -13,15 +14,15 @@ import (
 // for each step of the schedule that was skipped.
 func TestDeliveriesWhenTheClockJumpsAhead(t *testing.T) {
 	t.Parallel()
-	for _, by := range []time.Duration{time.Hour, 24 * time.Hour, 20 * 24 * time.Hour} {
+	for _, by := range []time.Duration{time.Hour, 24 * time.Hour, 70 * time.Hour} {
 		t.Run(by.String(), func(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
 			workspaceID := f.newWorkspace()
-			w := f.subscribe(workspaceID, f.receiver.URL("/fail/a?n=2"))
-			for range 8 {
-				f.publish(f.newEvent(workspaceID))
+			for i := range 8 {
+				f.subscribe(workspaceID, f.receiver.URL(fmt.Sprintf("/fail/%d?n=2", i)))
 			}
+			f.publish(f.newEvent(workspaceID))
 			f.handleMessages()
 			if n := f.receiver.Total(); n != 8 {
 				t.Fatalf("got %d first attempts, want 8", n)
@@ -40,9 +41,32 @@ func TestDeliveriesWhenTheClockJumpsAhead(t *testing.T) {
 					t.Errorf("got %s after %d attempts, want a success after 3", d.Status, len(d.Attempts))
 				}
 			}
-			if got := f.storedWebhook(w); !got.Active || got.DisabledReason != "" {
-				t.Errorf("got webhook %+v, want an active one after two failures", got)
+			for _, w := range f.allWebhooks() {
+				if !w.Active || w.DisabledReason != "" {
+					t.Errorf("got webhook %+v, want an active one after two failures", w)
+				}
 			}
+		})
+	}
+}
+
+// If the clock jumps beyond the deadline of a delivery, the delivery fails without another attempt, in both lanes.
+func TestDeliveryAfterItsDeadline(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*Webhook){"fast": func(*Webhook) {}, "slow": inSlowLane} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			workspaceID := f.newWorkspace()
+			f.subscribe(workspaceID, f.receiver.URL("/status/500"), change)
+			f.publish(f.newEvent(workspaceID))
+			f.handleMessages()
+			f.advance(deliverWithin + time.Hour)
+			f.runUntilFinished()
+			if d := f.wantDelivery(Failed, 1); d.Reason != reasonDeadline {
+				t.Errorf("got reason %q, want %q", d.Reason, reasonDeadline)
+			}
+			f.wantRequests(1)
 		})
 	}
 }

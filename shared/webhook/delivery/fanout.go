@@ -56,6 +56,7 @@ type occurrence struct {
 type newItem struct {
 	record   int // index of the stream record
 	delivery Delivery
+	existed  bool // an earlier invocation has stored the delivery
 }
 
 // creation is a message that asks the slow lane to create deliveries.
@@ -184,7 +185,7 @@ func deliveriesOf(occurrences []occurrence, webhooks []Webhook, l lane, now time
 			if !w.Active {
 				d = d.finished(Failed, w.inactiveReason())
 			}
-			items = append(items, newItem{o.record, d})
+			items = append(items, newItem{record: o.record, delivery: d})
 		}
 	}
 	return items
@@ -198,6 +199,7 @@ func (f *Fanout) storeAll(ctx context.Context, items []newItem, errs []error, co
 		if created {
 			counts.count(metricCreated)
 		}
+		items[i].existed = !created
 		return err
 	}) {
 		if err != nil {
@@ -209,15 +211,23 @@ func (f *Fanout) storeAll(ctx context.Context, items []newItem, errs []error, co
 	return stored
 }
 
+// replayDelay is the delay of a message for a delivery that existed. The first attempt, which has no lease, is over by
+// then.
+const replayDelay = 5 * PromptTime
+
 // enqueue sends the messages of the pending deliveries, including those that were stored earlier: the earlier
 // invocation may have failed before it sent their messages.
 func (f *Fanout) enqueue(ctx context.Context, items []newItem, errs []error) {
 	items = slices.DeleteFunc(items, func(n newItem) bool { return n.delivery.Status != Pending })
-	pending := make([]Delivery, len(items))
+	messages := make([]queue.Message, len(items))
 	for i, n := range items {
-		pending[i] = n.delivery
+		delay := time.Duration(0)
+		if n.existed {
+			delay = replayDelay
+		}
+		messages[i] = n.delivery.message().queued(n.delivery.account(), delay)
 	}
-	err := enqueue(ctx, f.fast, pending)
+	err := send(ctx, f.fast, messages)
 	for i, n := range items {
 		if failed := queue.FailedAt(err, i); failed != nil {
 			errs[n.record] = failed

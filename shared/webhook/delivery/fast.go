@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"context"
+	"slices"
 
 	"devplatform/shared/lambdafn"
 )
@@ -27,6 +28,9 @@ func (w FastWorker) Handle(ctx context.Context, received []lambdafn.QueueMessage
 	shared, cancel := newBatch(ctx)
 	defer cancel()
 	for i, err := range lambdafn.Parallel(len(messages), max(len(messages), 1), func(i int) error {
+		if slices.ContainsFunc(messages[:i], func(m message) bool { return m.DeliveryID == messages[i].DeliveryID }) {
+			return nil // a duplicate
+		}
 		a := &attempt{worker: w.worker, batch: shared, received: received[indexes[i]], target: targets[i]}
 		return a.run(ctx)
 	}) {

@@ -62,7 +62,11 @@ func (l Log) change(
 // enqueue sends the messages of deliveries that are due. A failure is only logged, because the retry job sends the
 // message within minutes.
 func (l Log) enqueue(ctx context.Context, deliveries []Delivery) {
-	err := enqueue(ctx, l.Fast, deliveries)
+	messages := make([]queue.Message, len(deliveries))
+	for i, d := range deliveries {
+		messages[i] = d.message().queued(d.account(), 0)
+	}
+	err := send(ctx, l.Fast, messages)
 	if err == nil {
 		return
 	}

@@ -1,7 +1,6 @@
 package delivery
 
 import (
-	"context"
 	"errors"
 	"time"
 
@@ -61,19 +60,6 @@ func (m message) queued(account string, delay time.Duration) queue.Message {
 // turnMessage returns the message that asks for a turn of the webhook's endpoint.
 func (w Webhook) turnMessage(deliveries ...string) message {
 	return message{WorkspaceID: w.WorkspaceID, WebhookID: w.ID, Deliveries: deliveries[:min(len(deliveries), maxWindow)]}
-}
-
-// enqueue sends the messages of deliveries of the fast lane that are due now. If some messages were not sent,
-// queue.FailedAt returns the error of each.
-func enqueue(ctx context.Context, q queue.Queue, deliveries []Delivery) error {
-	if len(deliveries) == 0 {
-		return nil
-	}
-	messages := make([]queue.Message, len(deliveries))
-	for i, d := range deliveries {
-		messages[i] = d.message().queued(d.account(), 0)
-	}
-	return q.Send(ctx, messages...)
 }
 
 // errMessage reports that the body of a message is not valid. The error of the decoder is not returned, because it may

@@ -94,6 +94,7 @@ func TestClaimConflicts(t *testing.T) {
 			workspaceID := f.newWorkspace()
 			f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
 			f.publish(f.newEvent(workspaceID))
+			f.redeliver() // its attempt takes a lease
 			remaining := conflicts
 			f.fast.jitter = func() float64 { // called between the read and the claim
 				if remaining--; remaining >= 0 {
