@@ -110,16 +110,22 @@ const noSession = `"AUTH_INVALID_TOKEN"`
 // and pipeline_test.go test them.
 var (
 	streams  = []string{"project-cleanup-project-deleted", "project-cleanup-replaced", "webhook-fanout-events"}
-	triggers = []string{"webhook-delivery-messages", "webhook-retry-schedule"}
+	triggers = []string{
+		"webhook-delivery-messages", "webhook-slow-delivery-creation", "webhook-slow-delivery-turn",
+		"webhook-retry-schedule",
+	}
 )
 
 // functionOf returns the logical ID of the function that a sample is for, such as AuthFunction for auth-me, and
 // WebhookFanoutFunction for webhook-fanout-events.
 func functionOf(sample string) string {
 	words := strings.Split(sample, "-")
-	if slices.Contains(streams, sample) || slices.Contains(triggers, sample) || sample == "webhook-test" {
+	switch {
+	case strings.HasPrefix(sample, "webhook-slow-delivery-"):
+		words = words[:3]
+	case slices.Contains(streams, sample) || slices.Contains(triggers, sample) || sample == "webhook-test":
 		words = words[:2]
-	} else {
+	default:
 		words = words[:1]
 	}
 	name := ""

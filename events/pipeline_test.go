@@ -2,12 +2,15 @@ package events_test
 
 import (
 	"context"
+	"crypto/md5" //nolint:gosec // SQS uses MD5
 	"crypto/rand"
+	"encoding/hex"
 	"encoding/json"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +18,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
+	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"devplatform/infra/local/dynamodb"
 	"devplatform/infra/local/provision"
@@ -24,6 +28,7 @@ import (
 	"devplatform/infra/local/stack"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
+	"devplatform/shared/event"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/metric"
 	"devplatform/shared/queue"
@@ -31,27 +36,36 @@ import (
 	"devplatform/shared/webhook/sender"
 )
 
+// sampleTime is the time at which the functions process the samples: shortly after the sample events.
+func sampleTime() time.Time { return time.Date(2026, time.January, 31, 8, 31, 20, 0, time.UTC) }
+
+// The webhooks of the samples. One is in the fast lane, the other one is in the slow lane.
+const (
+	fastWebhook = "wh_01KGA5B1S0ABCDEFGHJKMNPQRS"
+	slowWebhook = "wh_01KGA5B1S0ABCDEFGHJKMNPQRT"
+)
+
 // pipeline contains the tables and queues of the template, in new embedded AWS services.
 type pipeline struct {
-	client   *db.Client
-	webhooks db.Table
-	sqs      *awssqs.Client
-	queues   map[string]string // URLs by logical ID
+	client           *db.Client
+	webhooks, events db.Table
+	sqs              *awssqs.Client
+	queues           map[string]string // URLs by logical ID
 
-	deliveries, failures queue.Queue
+	fast, slow, failures queue.Queue
 }
 
 func newPipeline(t *testing.T) *pipeline {
 	t.Helper()
-	tables, err := dynamodb.Open(dynamodb.Options{Now: time.Now})
+	tables, err := dynamodb.Open(dynamodb.Options{Now: sampleTime})
 	if err != nil {
 		t.Fatal(err)
 	}
-	queues, err := sqs.Open(sqs.Options{Now: time.Now})
+	queues, err := sqs.Open(sqs.Options{Now: sampleTime})
 	if err != nil {
 		t.Fatal(err)
 	}
-	secretsServer, err := secrets.Open(secrets.Options{Now: time.Now})
+	secretsServer, err := secrets.Open(secrets.Options{Now: sampleTime})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,26 +91,34 @@ func newPipeline(t *testing.T) *pipeline {
 		t.Fatal(err)
 	}
 	aws := config.AWS{Region: "us-east-1", AccessKeyID: "key", SecretAccessKey: "secret", Endpoint: server.URL}
-	p := &pipeline{client: db.New(aws, time.Now), sqs: sqstest.Client(server.URL), queues: map[string]string{}}
+	p := &pipeline{client: db.New(aws, sampleTime), sqs: sqstest.Client(server.URL), queues: map[string]string{}}
 	for _, table := range template.Tables {
-		if table.LogicalID == "WebhooksTable" {
+		switch table.LogicalID {
+		case "WebhooksTable":
 			p.webhooks = p.client.Table(table.Name)
+		case "EventsTable":
+			p.events = p.client.Table(table.Name)
 		}
 	}
 	for _, q := range template.Queues {
 		p.queues[q.LogicalID] = q.URL
 	}
 	client := queue.New(aws)
-	p.deliveries, p.failures = client.Queue(p.queues["DeliveriesQueue"]), client.Queue(p.queues["DeliveryFailuresQueue"])
+	p.fast, p.slow = client.Queue(p.queues["DeliveriesQueue"]), client.Queue(p.queues["SlowDeliveriesQueue"])
+	p.failures = client.Queue(p.queues["DeliveryFailuresQueue"])
 	return p
 }
 
-// subscribe stores a webhook that subscribes to all events of the workspace.
-func (p *pipeline) subscribe(t *testing.T, workspaceID, webhookID string) {
+// subscribe stores a webhook that subscribes to all events of the samples' workspace. prompt reports whether its endpoint
+// is in the fast lane.
+func (p *pipeline) subscribe(t *testing.T, webhookID string, prompt bool) {
 	t.Helper()
+	const workspaceID, accountID = "ws_01KGA4V5N2ABCDEFGHJKMNPQRS", "usr_01KGA4V5N0ABCDEFGHJKMNPQRS"
 	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 	write := p.webhooks.Put(db.WebhookKey(workspaceID, webhookID), db.Item{
-		"id": text(webhookID), "workspaceId": text(workspaceID), "active": &types.AttributeValueMemberBOOL{Value: true},
+		"id": text(webhookID), "workspaceId": text(workspaceID), "accountId": text(accountID),
+		"active":    &types.AttributeValueMemberBOOL{Value: true},
+		"prompt":    &types.AttributeValueMemberBOOL{Value: prompt},
 		"events":    &types.AttributeValueMemberL{Value: []types.AttributeValue{text("*")}},
 		"createdAt": text("2026-01-31T08:00:00.000Z"), "updatedAt": text("2026-01-31T08:00:00.000Z"),
 	})
@@ -105,22 +127,62 @@ func (p *pipeline) subscribe(t *testing.T, workspaceID, webhookID string) {
 	}
 }
 
-// TestPipelineSamples checks that each function of the webhook pipeline accepts its sample. The samples must also be
-// consistent: for the first event of its sample, the fan-out must send the message in the sample of the worker.
+// storeEvents stores the events of the fan-out's sample.
+func (p *pipeline) storeEvents(t *testing.T) {
+	t.Helper()
+	for _, record := range storedEvents(t, "webhook-fanout-events") {
+		item, err := db.Encode(record)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write := p.events.Put(event.KeyOf(record.WorkspaceID, record.ProjectID, record.ID), item)
+		if _, err := p.client.Do(t.Context(), write); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// receive returns the messages in a queue: for each, the group and the body.
+func (p *pipeline) receive(t *testing.T, logicalID string) (messages []string) {
+	t.Helper()
+	url := p.queues[logicalID]
+	out, err := p.sqs.ReceiveMessage(t.Context(), &awssqs.ReceiveMessageInput{
+		QueueUrl: &url, MaxNumberOfMessages: 10,
+		MessageSystemAttributeNames: []sqstypes.MessageSystemAttributeName{sqstypes.MessageSystemAttributeNameAll},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range out.Messages {
+		messages = append(messages, m.Attributes["MessageGroupId"]+" "+*m.Body)
+	}
+	return messages
+}
+
+// sampleMessage returns the group and the body of the message in a sample.
+func sampleMessage(t *testing.T, sample string) string {
+	t.Helper()
+	var decoded events.SQSEvent
+	if err := json.Unmarshal(read(t, sample+".json"), &decoded); err != nil {
+		t.Fatal(err)
+	}
+	m := decoded.Records[0]
+	if sum := md5.Sum([]byte(m.Body)); hex.EncodeToString(sum[:]) != m.Md5OfBody { //nolint:gosec // SQS uses MD5
+		t.Errorf("%s: got md5OfBody %s, want %x", sample, m.Md5OfBody, sum)
+	}
+	return m.Attributes["MessageGroupId"] + " " + m.Body
+}
+
+// TestPipelineSamples checks that each function of the webhook pipeline accepts its samples. The samples must also be
+// consistent: for its sample, the fan-out must send the messages in the samples of the fast lane and of the creation of
+// deliveries. For the latter, the function of the slow lane must send the message in the sample of a turn.
 func TestPipelineSamples(t *testing.T) {
 	t.Parallel()
 	p := newPipeline(t)
 	logger := slog.New(slog.DiscardHandler)
-	metrics := metric.New(logger, "", time.Now)
-	var ids struct{ WorkspaceID, WebhookID, DeliveryID string }
-	var message events.SQSEvent
-	if err := json.Unmarshal(read(t, "webhook-delivery-messages.json"), &message); err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal([]byte(message.Records[0].Body), &ids); err != nil {
-		t.Fatal(err)
-	}
-	p.subscribe(t, ids.WorkspaceID, ids.WebhookID)
+	p.subscribe(t, fastWebhook, true)
+	p.subscribe(t, slowWebhook, false)
+	p.storeEvents(t)
 	handle := func(handler interface {
 		Invoke(context.Context, []byte) ([]byte, error)
 	}, sample, want string) {
@@ -129,37 +191,40 @@ func TestPipelineSamples(t *testing.T) {
 			t.Errorf("%s: got %s, error %v, want %s", sample, got, err, want)
 		}
 	}
-	// The worker runs first. The delivery does not exist yet, so the worker sends nothing.
 	deps := delivery.Deps{
-		DB: p.client, Webhooks: p.webhooks, Queue: p.deliveries, Clock: time.Now, Logger: logger, Metrics: metrics,
+		DB: p.client, Webhooks: p.webhooks, Events: p.events, Fast: p.fast, Slow: p.slow,
+		Clock: sampleTime, Logger: logger, Metrics: metric.New(logger, "", sampleTime),
 	}
-	worker := delivery.NewWorker(delivery.WorkerDeps{
-		Deps: deps, Failures: p.failures, Keys: newKeys(), Sender: sender.New(sender.Options{Now: time.Now}),
-	})
-	handle(lambdafn.Queue(logger, worker.Handle), "webhook-delivery-messages", `{"batchItemFailures":[]}`)
+	workers := delivery.WorkerDeps{
+		Deps: deps, Failures: p.failures, Keys: newKeys(), Sender: sender.New(sender.Options{Now: sampleTime}),
+	}
+	// The workers run first. The deliveries do not exist yet, so they send nothing.
+	fast, slow := delivery.NewFastWorker(workers), delivery.NewSlowWorker(workers)
+	handle(lambdafn.Queue(logger, fast.Handle), "webhook-delivery-messages", `{"batchItemFailures":[]}`)
+	handle(lambdafn.Queue(logger, slow.Handle), "webhook-slow-delivery-turn", `{"batchItemFailures":[]}`)
 	fanout := delivery.NewFanout(deps)
 	handle(lambdafn.StreamBatch(logger, fanout.Handle, p.failures.Poison), "webhook-fanout-events",
 		`{"batchItemFailures":[]}`)
 	handle(lambdafn.Schedule(logger, delivery.NewRetryJob(deps).Run), "webhook-retry-schedule", `null`)
 
-	url := p.queues["DeliveriesQueue"]
-	input := &awssqs.ReceiveMessageInput{QueueUrl: &url, MaxNumberOfMessages: 10}
-	received, err := p.sqs.ReceiveMessage(t.Context(), input)
-	if err != nil {
-		t.Fatal(err)
+	want := sampleMessage(t, "webhook-delivery-messages")
+	if got := p.receive(t, "DeliveriesQueue"); len(got) != 2 || !slices.Contains(got, want) {
+		t.Errorf("the fan-out sent\n%s\nto the fast lane, want two messages, one of them the sample\n%s",
+			strings.Join(got, "\n"), want)
 	}
-	var bodies []string
-	for _, m := range received.Messages {
-		bodies = append(bodies, *m.Body)
+	want = sampleMessage(t, "webhook-slow-delivery-creation")
+	if got := p.receive(t, "SlowDeliveriesQueue"); len(got) != 1 || got[0] != want {
+		t.Errorf("the fan-out sent\n%s\nto the slow lane, want the sample\n%s", strings.Join(got, "\n"), want)
 	}
-	if len(bodies) != 2 || !strings.Contains(strings.Join(bodies, "\n"), message.Records[0].Body) {
-		t.Errorf("the fan-out sent\n%s\nwant two messages, one of them the sample\n%s",
-			strings.Join(bodies, "\n"), message.Records[0].Body)
+	handle(lambdafn.Queue(logger, slow.Handle), "webhook-slow-delivery-creation", `{"batchItemFailures":[]}`)
+	want = sampleMessage(t, "webhook-slow-delivery-turn")
+	if got := p.receive(t, "SlowDeliveriesQueue"); len(got) != 1 || got[0] != want {
+		t.Errorf("the slow lane sent\n%s\nwant the sample\n%s", strings.Join(got, "\n"), want)
 	}
 }
 
 // newKeys returns a key ring with one random key.
 func newKeys() *config.Keys {
 	ring := `{"current":"k1","k1":"` + rand.Text() + rand.Text() + `"}`
-	return config.NewKeys(func(context.Context) (string, error) { return ring, nil }, time.Now)
+	return config.NewKeys(func(context.Context) (string, error) { return ring, nil }, sampleTime)
 }

@@ -1,10 +1,6 @@
 package main
 
 import (
-	"context"
-	"crypto/aes"
-	"crypto/cipher"
-	"encoding/base64"
 	"encoding/json"
 	"log/slog"
 	"net/http"
@@ -31,9 +27,10 @@ const (
 	workspaceID = "ws_01KGA4V5N2ABCDEFGHJKMNPQRS"
 	webhookID   = "wh_01KGA5B1S0ABCDEFGHJKMNPQRS"
 	deliveryID  = "dlv_01KGA52E40ABCDEFGHJKMNPQRS"
+	eventID     = "evt_01KGA52E40ABCDEFGHJKMNPQRS"
 )
 
-// fixture is the environment of the function: its table and its queues.
+// fixture is the environment of the function: its tables and its queues.
 type fixture struct {
 	t        *testing.T
 	client   *db.Client
@@ -47,53 +44,47 @@ func newFixture(t *testing.T) *fixture {
 	tables, queues := dynamotest.StartServer(t), sqstest.StartServer(t)
 	sdk := dynamotest.Client(tables)
 	dynamotest.CreateTable(t, sdk, "webhooks", "pk", "sk")
+	dynamotest.CreateTable(t, sdk, "events", "pk", "sk")
 	f := &fixture{t: t, client: db.Wrap(sdk, time.Now), queues: sqstest.Client(queues)}
 	f.failures = sqstest.CreateQueue(t, f.queues, "failures", nil)
 	functiontest.SetEnv(t, functiontest.Endpoint(t, tables, queues), map[string]string{
-		"WEBHOOKS_TABLE": "webhooks", "METRICS_NAMESPACE": "stack", "WEBHOOK_ALLOW_PRIVATE": "false",
-		"DELIVERIES_QUEUE": sqstest.CreateQueue(t, f.queues, "deliveries", nil), "FAILURES_QUEUE": f.failures,
+		"WEBHOOKS_TABLE": "webhooks", "EVENTS_TABLE": "events", "METRICS_NAMESPACE": "stack",
+		"DELIVERIES_QUEUE":      sqstest.CreateQueue(t, f.queues, "deliveries", nil),
+		"SLOW_DELIVERIES_QUEUE": sqstest.CreateQueue(t, f.queues, "slow-deliveries", nil),
+		"FAILURES_QUEUE":        f.failures, "WEBHOOK_ALLOW_PRIVATE": "false",
 	})
 	return f
 }
 
 func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 
-// putDelivery stores a webhook with an encrypted secret, and a delivery that is due. It creates the items and encrypts
-// the secret without the service's code, so that the test fails if the stored format changes.
+// putDelivery stores an event, a webhook of the fast lane, and a delivery that is due. It creates the items without the
+// service's code, so that the test fails if the stored format changes.
 func (f *fixture) putDelivery(url string) {
 	f.t.Helper()
-	keys := config.NewKeys(func(context.Context) (string, error) { return functiontest.KeyRing, nil }, time.Now)
-	kid, key, err := keys.Current(f.t.Context(), "webhook-secret")
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	block, err := aes.NewCipher(key)
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	aead, err := cipher.NewGCMWithRandomNonce(block)
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	ciphertext := aead.Seal(nil, nil, []byte(secret), []byte(webhookID))
-	sealed := kid + "." + base64.RawURLEncoding.EncodeToString(ciphertext)
 	now := clock.Stamp(time.Now()).String()
-	for key, item := range map[db.Key]db.Item{
-		db.WebhookKey(workspaceID, webhookID): {
-			"id": text(webhookID), "workspaceId": text(workspaceID), "url": text(url), "secret": text(sealed),
-			"createdAt": text(now), "updatedAt": text(now), "active": &types.AttributeValueMemberBOOL{Value: true},
-			"generation": &types.AttributeValueMemberN{Value: "1"},
-		},
-		db.DeliveryKey(webhookID, deliveryID): {
-			"id": text(deliveryID), "webhookId": text(webhookID), "workspaceId": text(workspaceID),
-			"type": text("file.created"), "eventId": text("evt_01KGA52E40ABCDEFGHJKMNPQRS"), "payload": text(`{"a":1}`),
-			"status": text("pending"), "due": text(db.DuePartition(0)), "dueAt": text(now), "nextAttemptAt": text(now),
-			"version": &types.AttributeValueMemberN{Value: "1"},
-		},
-	} {
-		if _, err := f.client.Do(f.t.Context(), f.client.Table("webhooks").Put(key, item)); err != nil {
-			f.t.Fatal(err)
-		}
+	f.put("events", db.WorkspaceEventKey(workspaceID, eventID), db.Item{
+		"id": text(eventID), "type": text("file.created"), "workspaceId": text(workspaceID), "payload": text(`{"a":1}`),
+	})
+	f.put("webhooks", db.WebhookKey(workspaceID, webhookID), db.Item{
+		"id": text(webhookID), "workspaceId": text(workspaceID), "url": text(url), "createdAt": text(now),
+		"secret":    text(functiontest.SealWebhookSecret(f.t, webhookID, secret)),
+		"updatedAt": text(now), "active": &types.AttributeValueMemberBOOL{Value: true},
+		"prompt": &types.AttributeValueMemberBOOL{Value: true}, "generation": &types.AttributeValueMemberN{Value: "1"},
+	})
+	f.put("webhooks", db.DeliveryKey(webhookID, deliveryID), db.Item{
+		"id": text(deliveryID), "webhookId": text(webhookID), "workspaceId": text(workspaceID),
+		"type": text("file.created"), "eventId": text(eventID), "status": text("pending"),
+		"due": text(db.DuePartition(0)), "dueAt": text(now), "nextAttemptAt": text(now),
+		"version": &types.AttributeValueMemberN{Value: "1"},
+	})
+}
+
+// put stores an item.
+func (f *fixture) put(table string, key db.Key, item db.Item) {
+	f.t.Helper()
+	if _, err := f.client.Do(f.t.Context(), f.client.Table(table).Put(key, item)); err != nil {
+		f.t.Fatal(err)
 	}
 }
 
@@ -131,7 +122,7 @@ func (f *fixture) invoke(bodies ...string) (failed []string, log string) {
 
 // message is the body of the message for the stored delivery.
 const message = `{"workspaceId":"` + workspaceID + `","webhookId":"` + webhookID + `",` +
-	`"deliveryId":"` + deliveryID + `"}`
+	`"deliveryId":"` + deliveryID + `","event":{"id":"` + eventID + `"}}`
 
 // The function sends a signed POST for a valid message, and moves an invalid message to the failure queue. It reports
 // neither as failed.
@@ -186,5 +177,5 @@ func TestPrivateAddresses(t *testing.T) {
 func TestRequiredVariables(t *testing.T) {
 	newFixture(t)
 	functiontest.CheckRequiredVariables[settings](t,
-		"WEBHOOKS_TABLE", "DELIVERIES_QUEUE", "FAILURES_QUEUE", "KEYS_SECRET")
+		"WEBHOOKS_TABLE", "EVENTS_TABLE", "DELIVERIES_QUEUE", "SLOW_DELIVERIES_QUEUE", "FAILURES_QUEUE", "KEYS_SECRET")
 }

@@ -22,7 +22,8 @@ import (
 
 const (
 	workspaceID = "ws_01KGA4V5N2ABCDEFGHJKMNPQRS"
-	webhookID   = "wh_01KGA5B1S0ABCDEFGHJKMNPQRS"
+	fastID      = "wh_01KGA5B1S0ABCDEFGHJKMNPQRS"
+	slowID      = "wh_01KGA5B1S0ABCDEFGHJKMNPQRT"
 )
 
 // fixture is the environment of the function: its table and its queues.
@@ -31,7 +32,7 @@ type fixture struct {
 	table                db.Table
 	client               *db.Client
 	queues               *sqs.Client
-	deliveries, failures string
+	fast, slow, failures string
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -42,12 +43,12 @@ func newFixture(t *testing.T) *fixture {
 	dynamotest.CreateTable(t, sdk, "webhooks", "pk", "sk")
 	f := &fixture{t: t, client: db.Wrap(sdk, time.Now), queues: sqstest.Client(queues)}
 	f.table = f.client.Table("webhooks")
-	f.deliveries = sqstest.CreateQueue(t, f.queues, "deliveries", nil)
+	f.fast, f.slow = sqstest.CreateQueue(t, f.queues, "fast", nil), sqstest.CreateQueue(t, f.queues, "slow", nil)
 	f.failures = sqstest.CreateQueue(t, f.queues, "failures", nil)
 	functiontest.SetEnv(t, "", map[string]string{
 		"AWS_ENDPOINT_URL_DYNAMODB": tables, "AWS_ENDPOINT_URL_SQS": queues,
 		"WEBHOOKS_TABLE": "webhooks", "METRICS_NAMESPACE": "stack",
-		"DELIVERIES_QUEUE": f.deliveries, "FAILURES_QUEUE": f.failures,
+		"DELIVERIES_QUEUE": f.fast, "SLOW_DELIVERIES_QUEUE": f.slow, "FAILURES_QUEUE": f.failures,
 	})
 	return f
 }
@@ -66,18 +67,26 @@ func (f *fixture) receive(queueURL string) (bodies []string) {
 	return bodies
 }
 
-// An event in the stream leads to a delivery and its message. An invalid record goes to the failure queue and does not
-// block the stream.
-func TestBatch(t *testing.T) {
-	f := newFixture(t)
-	if _, err := f.client.Do(t.Context(), f.table.Put(db.WebhookKey(workspaceID, webhookID), db.Item{
+// subscribe stores a webhook for all events of files. prompt reports whether its endpoint is in the fast lane.
+func (f *fixture) subscribe(webhookID string, prompt bool) {
+	f.t.Helper()
+	if _, err := f.client.Do(f.t.Context(), f.table.Put(db.WebhookKey(workspaceID, webhookID), db.Item{
 		"id": text(webhookID), "workspaceId": text(workspaceID), "url": text("https://example.com"),
 		"active":    &types.AttributeValueMemberBOOL{Value: true},
+		"prompt":    &types.AttributeValueMemberBOOL{Value: prompt},
 		"events":    &types.AttributeValueMemberL{Value: []types.AttributeValue{text("file.*")}},
 		"createdAt": text("2026-01-01T00:00:00.000Z"), "updatedAt": text("2026-01-01T00:00:00.000Z"),
 	})); err != nil {
-		t.Fatal(err)
+		f.t.Fatal(err)
 	}
+}
+
+// An event in the stream leads to a delivery and its message for an endpoint of the fast lane, and only to a message for
+// endpoints of the slow lane. An invalid record goes to the failure queue and does not block the stream.
+func TestBatch(t *testing.T) {
+	f := newFixture(t)
+	f.subscribe(fastID, true)
+	f.subscribe(slowID, false)
 	cfg, err := config.Load[settings]()
 	if err != nil {
 		t.Fatal(err)
@@ -105,16 +114,20 @@ func TestBatch(t *testing.T) {
 	if err != nil || string(out) != `{"batchItemFailures":[]}` {
 		t.Fatalf("got %s, %v, want no failures", out, err)
 	}
-	if bodies := f.receive(f.deliveries); len(bodies) != 1 || !strings.Contains(bodies[0], webhookID) {
-		t.Errorf("got messages %v, want one with the ID %s", bodies, webhookID)
+	for queue, want := range map[string]string{f.fast: fastID, f.slow: slowID} {
+		if bodies := f.receive(queue); len(bodies) != 1 || !strings.Contains(bodies[0], want) {
+			t.Errorf("%s: got messages %v, want one with the ID %s", queue, bodies, want)
+		}
 	}
 	if bodies := f.receive(f.failures); len(bodies) != 1 || !strings.Contains(bodies[0], "invalid ID") ||
 		!strings.Contains(bodies[0], `"reason"`) {
 		t.Errorf("got messages %v in the failure queue, want the invalid record with a reason", bodies)
 	}
-	items, err := f.table.QueryAll(t.Context(), db.DeliveriesOf(webhookID))
-	if err != nil || len(items) != 1 {
-		t.Errorf("got deliveries %v, %v, want 1", items, err)
+	for webhookID, want := range map[string]int{fastID: 1, slowID: 0} {
+		items, err := f.table.QueryAll(t.Context(), db.DeliveriesOf(webhookID))
+		if err != nil || len(items) != want {
+			t.Errorf("%s: got deliveries %v, %v, want %d", webhookID, items, err, want)
+		}
 	}
 	for _, want := range []string{`"DeliveriesMade":[1]`, `"Namespace":"stack"`} {
 		if !strings.Contains(log.String(), want) {
@@ -127,5 +140,6 @@ func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{V
 
 func TestRequiredVariables(t *testing.T) {
 	newFixture(t)
-	functiontest.CheckRequiredVariables[settings](t, "WEBHOOKS_TABLE", "DELIVERIES_QUEUE", "FAILURES_QUEUE")
+	functiontest.CheckRequiredVariables[settings](t,
+		"WEBHOOKS_TABLE", "DELIVERIES_QUEUE", "SLOW_DELIVERIES_QUEUE", "FAILURES_QUEUE")
 }

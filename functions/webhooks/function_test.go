@@ -29,7 +29,7 @@ func setEnv(t *testing.T) (queues *sqs.Client, queue string) {
 	t.Helper()
 	functiontest.SkipIfEndpointIsSet(t)
 	sdk := dynamotest.Start(t)
-	for _, table := range []string{"accounts", "projects", "webhooks"} {
+	for _, table := range []string{"accounts", "projects", "webhooks", "events"} {
 		dynamotest.CreateTable(t, sdk, table, "pk", "sk")
 	}
 	queues = sqstest.Start(t)
@@ -37,7 +37,7 @@ func setEnv(t *testing.T) (queues *sqs.Client, queue string) {
 	tablesURL, queuesURL := aws.ToString(sdk.Options().BaseEndpoint), aws.ToString(queues.Options().BaseEndpoint)
 	functiontest.SetEnv(t, functiontest.Endpoint(t, tablesURL, queuesURL), map[string]string{
 		"ACCOUNTS_TABLE": "accounts", "PROJECTS_TABLE": "projects", "WEBHOOKS_TABLE": "webhooks",
-		"DELIVERIES_QUEUE": queue, "WEBHOOK_ALLOW_PRIVATE": "true",
+		"EVENTS_TABLE": "events", "DELIVERIES_QUEUE": queue, "WEBHOOK_ALLOW_PRIVATE": "true",
 		"APP_URL": "", "ALLOWED_ORIGINS": "", "COOKIE_PLAIN_HTTP": "",
 	})
 	return queues, queue
@@ -139,5 +139,5 @@ func TestInvalidLimits(t *testing.T) {
 func TestRequiredVariables(t *testing.T) {
 	setEnv(t)
 	functiontest.CheckRequiredVariables[settings](t,
-		"ACCOUNTS_TABLE", "PROJECTS_TABLE", "WEBHOOKS_TABLE", "DELIVERIES_QUEUE", "KEYS_SECRET")
+		"ACCOUNTS_TABLE", "PROJECTS_TABLE", "WEBHOOKS_TABLE", "EVENTS_TABLE", "DELIVERIES_QUEUE", "KEYS_SECRET")
 }

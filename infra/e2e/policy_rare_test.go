@@ -118,12 +118,27 @@ func (w *watched) redeliveredMeanwhile(ada *platformtest.Client, workspace, proj
 	}))
 	w.t.Cleanup(endpoint.Close)
 	hook = ada.Subscribe(endpoint.URL, platformtest.Object{"workspaceId": workspace, "projectId": project})
+	w.makePrompt(hook)
 	ada.Save(project, "/again.txt", "x").Want(w.t, http.StatusCreated)
 	<-redelivered
 	platformtest.Eventually(w.t, "the delivery is read again", func() bool {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		return w.used["WebhookDeliveryFunction"]["dynamodb:GetItem WebhooksTable"]
+	})
+}
+
+// makePrompt moves the endpoint of a webhook to the fast lane.
+func (w *watched) makePrompt(hook string) {
+	w.t.Helper()
+	w.each("WebhooksTable", "WEBHOOK#"+hook, func(
+		client *dynamodb.Client, table *string, key map[string]types.AttributeValue,
+	) {
+		_, err := client.UpdateItem(w.t.Context(), &dynamodb.UpdateItemInput{
+			TableName: table, Key: key, UpdateExpression: aws.String("SET prompt = :v"),
+			ExpressionAttributeValues: map[string]types.AttributeValue{":v": &types.AttributeValueMemberBOOL{Value: true}},
+		})
+		must(w.t, err)
 	})
 }
 

@@ -32,12 +32,13 @@ func (w *watched) callEverything() {
 	w.callRareOperations(ada, workspace, project)
 	ada.Do("DELETE", "/api/projects/"+project, "").Want(w.t, http.StatusOK)
 	w.poison()
-	platformtest.Eventually(w.t, "the clean-up of a project, and the reports of invalid records", func() bool {
+	platformtest.Eventually(w.t, "the clean-up of a project, the reports of invalid records, and a move to the slow lane", func() bool {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		cleanup := w.used["ProjectCleanupFunction"]
 		return cleanup["dynamodb:BatchWriteItem ContentsTable"] && cleanup["dynamodb:BatchWriteItem ConversationsTable"] && cleanup["sqs:SendMessage CleanupFailuresQueue"] &&
-			w.used["WebhookFanoutFunction"]["sqs:SendMessage FanoutFailuresQueue"] && w.used["WebhookDeliveryFunction"]["sqs:SendMessage DeliveryFailuresQueue"]
+			w.used["WebhookFanoutFunction"]["sqs:SendMessage FanoutFailuresQueue"] && w.used["WebhookDeliveryFunction"]["sqs:SendMessage DeliveryFailuresQueue"] &&
+			w.used["WebhookSlowDeliveryFunction"]["sqs:SendMessage DeliveryFailuresQueue"] && w.used["WebhookDeliveryFunction"]["sqs:SendMessage SlowDeliveriesQueue"]
 	})
 }
 
@@ -92,13 +93,15 @@ func (w *watched) projects(ada, grace *platformtest.Client) (workspace, project 
 func (w *watched) webhooks(ada *platformtest.Client, workspace, project string) {
 	w.t.Helper()
 	r := hooktest.New(w.t)
+	hooks := map[string]string{} // by path
 	for _, path := range []string{"/ok", "/fail?n=1", "/gone", "/retry-after?s=600"} {
 		fields := platformtest.Object{"workspaceId": workspace}
 		if path == "/ok" {
 			fields["projectId"] = project
 		}
-		ada.Subscribe(r.URL(path), fields)
+		hooks[path] = ada.Subscribe(r.URL(path), fields)
 	}
+	w.makePrompt(hooks["/retry-after?s=600"]) // so a delivery of the fast lane waits for its next attempt
 	hook := ada.Subscribe(r.URL("/ok/kept"), platformtest.Object{"workspaceId": workspace})
 	at := "/api/webhooks/" + hook
 	ada.Save(project, "/hooked.txt", "x").Want(w.t, http.StatusCreated)
@@ -108,14 +111,22 @@ func (w *watched) webhooks(ada *platformtest.Client, workspace, project string) 
 	ada.Do("POST", at+"/test", "").Want(w.t, http.StatusOK)
 	deliveries := ada.Do("GET", at+"/deliveries", "").List(w.t, "deliveries")
 	ada.Do("GET", fmt.Sprint(at, "/deliveries/", deliveries[0]["id"]), "").Want(w.t, http.StatusOK)
-	ada.Do("POST", fmt.Sprint(at, "/deliveries/", deliveries[0]["id"], "/redeliver"), "").Want(w.t, http.StatusAccepted)
+	w.redeliver(ada, at)
+	w.redeliver(ada, "/api/webhooks/"+hooks["/gone"]) // the fast lane moves it to the slow lane
 	ada.Do("POST", at+"/recover", `{"since":"2026-01-01T00:00:00Z"}`).Want(w.t, http.StatusAccepted)
 	w.makeDue()
 	w.run("WebhookRetryFunction", "{}")
 	ada.Do("DELETE", at, "").Want(w.t, http.StatusOK)
 }
 
-// makeDue makes all deliveries that wait for their next attempt due now.
+// redeliver requests a redelivery of the newest delivery of a webhook.
+func (w *watched) redeliver(ada *platformtest.Client, hook string) {
+	w.t.Helper()
+	deliveries := ada.Do("GET", hook+"/deliveries", "").List(w.t, "deliveries")
+	ada.Do("POST", fmt.Sprint(hook, "/deliveries/", deliveries[0]["id"], "/redeliver"), "").Want(w.t, http.StatusAccepted)
+}
+
+// makeDue makes all deliveries and endpoints that wait for their next attempt due now.
 func (w *watched) makeDue() {
 	w.t.Helper()
 	var table string
@@ -230,5 +241,7 @@ func (w *watched) poison() {
 	const record = `{"Records":[{"eventName":"INSERT","eventSource":"aws:dynamodb","dynamodb":{"SequenceNumber":"1","ApproximateCreationDateTime":1,"NewImage":{"pk":{"S":"x"}}}}]}`
 	w.run("ProjectCleanupFunction", record)
 	w.run("WebhookFanoutFunction", record)
-	w.run("WebhookDeliveryFunction", `{"Records":[{"messageId":"m","receiptHandle":"r","body":"?","attributes":{"ApproximateReceiveCount":"1","SentTimestamp":"1"},"eventSource":"aws:sqs"}]}`)
+	const message = `{"Records":[{"messageId":"m","receiptHandle":"r","body":"?","attributes":{"ApproximateReceiveCount":"1","SentTimestamp":"1"},"eventSource":"aws:sqs"}]}`
+	w.run("WebhookDeliveryFunction", message)
+	w.run("WebhookSlowDeliveryFunction", message)
 }

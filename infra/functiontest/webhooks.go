@@ -1,0 +1,65 @@
+package functiontest
+
+import (
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"encoding/base64"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"devplatform/shared/config"
+)
+
+// CreateWebhooksTable creates a table with the keys and the index of the webhooks table in template.yaml.
+func CreateWebhooksTable(t *testing.T, sdk *dynamodb.Client, table string) {
+	t.Helper()
+	var attributes []types.AttributeDefinition
+	for _, name := range []string{"pk", "sk", "due", "dueAt"} {
+		attributes = append(attributes, types.AttributeDefinition{
+			AttributeName: &name, AttributeType: types.ScalarAttributeTypeS,
+		})
+	}
+	key := func(hash, sort string) []types.KeySchemaElement {
+		return []types.KeySchemaElement{
+			{AttributeName: &hash, KeyType: types.KeyTypeHash}, {AttributeName: &sort, KeyType: types.KeyTypeRange},
+		}
+	}
+	if _, err := sdk.CreateTable(t.Context(), &dynamodb.CreateTableInput{
+		TableName: &table, BillingMode: types.BillingModePayPerRequest,
+		AttributeDefinitions: attributes, KeySchema: key("pk", "sk"),
+		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{{
+			IndexName: aws.String("due"), KeySchema: key("due", "dueAt"),
+			Projection: &types.Projection{
+				ProjectionType: types.ProjectionTypeInclude, NonKeyAttributes: []string{"wakes", "expiresAt"},
+			},
+		}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// SealWebhookSecret encrypts the secret of a webhook with the key ring. It does so without the service's code, so that a
+// test fails if the stored format changes.
+func SealWebhookSecret(t *testing.T, webhookID, secret string) string {
+	t.Helper()
+	keys := config.NewKeys(func(context.Context) (string, error) { return KeyRing, nil }, time.Now)
+	kid, key, err := keys.Current(t.Context(), "webhook-secret")
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ciphertext := aead.Seal(nil, nil, []byte(secret), []byte(webhookID))
+	return kid + "." + base64.RawURLEncoding.EncodeToString(ciphertext)
+}
