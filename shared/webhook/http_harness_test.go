@@ -44,9 +44,10 @@ type fixture struct {
 	endpoint     string
 	sdk          *dynamodb.Client // without faults
 	client       *db.Client
-	tables       struct{ webhooks, projects string }
+	tables       struct{ webhooks, projects, events string }
 	webhooks     db.Table
 	projects     db.Table
+	events       db.Table
 	sqs          *sqs.Client
 	queueURL     string
 	receiver     *hooktest.Receiver
@@ -70,6 +71,7 @@ func newFixture(t *testing.T) *fixture {
 	f.keys = slicetest.Keys(f.clock.Now)
 	f.ids = id.NewGenerator(f.clock.Now, rand.Reader)
 	f.tables.webhooks, f.tables.projects = slicetest.Table(t, f.sdk, "webhooks"), slicetest.Table(t, f.sdk, "projects")
+	f.tables.events = slicetest.Table(t, f.sdk, "events")
 	f.queueURL = sqstest.CreateQueue(t, f.sqs, "deliveries-"+strings.ToLower(rand.Text()), nil)
 	f.server = httptest.NewServer(nil)
 	t.Cleanup(f.server.Close)
@@ -81,10 +83,12 @@ func newFixture(t *testing.T) *fixture {
 func (f *fixture) startService(sdk *dynamodb.Client, queues *sqs.Client) {
 	f.client = db.Wrap(sdk, f.clock.Now)
 	f.webhooks, f.projects = f.client.Table(f.tables.webhooks), f.client.Table(f.tables.projects)
+	f.events = f.client.Table(f.tables.events)
 	logger := slog.New(f.log)
 	f.service = New(Deps{
-		DB: f.client, Webhooks: f.webhooks, Projects: f.projects, Queue: queue.Wrap(queues).Queue(f.queueURL),
-		Keys: f.keys, Cursors: db.NewCursors(f.keys), IDs: f.ids, Clock: f.clock.Now, Logger: logger,
+		DB: f.client, Webhooks: f.webhooks, Projects: f.projects, Events: f.events,
+		Queue: queue.Wrap(queues).Queue(f.queueURL),
+		Keys:  f.keys, Cursors: db.NewCursors(f.keys), IDs: f.ids, Clock: f.clock.Now, Logger: logger,
 		Sender: sender.New(sender.Options{AllowPrivate: f.allowPrivate, Now: f.clock.Now}),
 		Limits: f.limits, AllowPrivate: f.allowPrivate,
 	})

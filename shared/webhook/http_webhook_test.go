@@ -208,6 +208,7 @@ func TestUpdateResetsHealthForANewEndpoint(t *testing.T) {
 	for name, tc := range map[string]struct {
 		settings    object
 		newEndpoint bool
+		newPath     bool
 		unchanged   bool
 	}{
 		"no settings": {settings: object{}, unchanged: true},
@@ -219,6 +220,7 @@ func TestUpdateResetsHealthForANewEndpoint(t *testing.T) {
 		"events":                 {settings: object{"events": []string{"file.*"}}},
 		"secret":                 {settings: object{"secret": "new"}},
 		"url":                    {settings: object{"url": "https://example.com/elsewhere"}, newEndpoint: true},
+		"path of the url":        {settings: object{}, newPath: true},
 		"active":                 {settings: object{"active": true}, newEndpoint: true},
 		"active and description": {settings: object{"active": true, "description": "new"}, newEndpoint: true},
 	} {
@@ -229,15 +231,18 @@ func TestUpdateResetsHealthForANewEndpoint(t *testing.T) {
 			path := ada.createWebhook("/ok", object{"secret": "old"})
 			at := clock.Stamp(f.clock.Now())
 			unhealthy := delivery.Health{
-				Timeouts: 3, Failures: 4, FailingSince: &at, LastAt: &at, LastStatus: delivery.Failed, ProbeUntil: &at,
+				Prompt: true, Failures: 4, FailingSince: &at, LastAt: &at, LastStatus: delivery.Failed,
 			}
 			f.changeWebhook(path, func(w *delivery.Webhook) {
 				w.Health, w.Active, w.DisabledReason, w.Revision = unhealthy, false, "it is gone", w.Revision+1
 			})
 			before := f.storedWebhook(path)
 			f.clock.Advance(time.Second)
-			if name == "same settings" {
+			switch name {
+			case "same settings":
 				tc.settings["url"] = before.URL
+			case "path of the url":
+				tc.settings["url"] = before.URL + "/elsewhere"
 			}
 			response := ada.Do("PUT", path, tc.settings).Want(t, http.StatusOK)
 			after := f.storedWebhook(path)
@@ -251,6 +256,9 @@ func TestUpdateResetsHealthForANewEndpoint(t *testing.T) {
 			if tc.newEndpoint {
 				want = delivery.Health{LastAt: &at, LastStatus: delivery.Failed}
 			}
+			if tc.newPath { // has to respond promptly again, but is still failing
+				want.Prompt = false
+			}
 			if after.Active { // with only a new URL, the webhook stays disabled by the service
 				reason = ""
 			}
@@ -261,8 +269,8 @@ func TestUpdateResetsHealthForANewEndpoint(t *testing.T) {
 				t.Errorf("got the stored reason %q and the reason %q in the response, want %q",
 					after.DisabledReason, response.Text("disabledReason"), reason)
 			}
-			if newGeneration := after.Generation != before.Generation; newGeneration != tc.newEndpoint {
-				t.Errorf("the webhook has a new generation: got %t, want %t", newGeneration, tc.newEndpoint)
+			if newGeneration := after.Generation != before.Generation; newGeneration != (tc.newEndpoint || tc.newPath) {
+				t.Errorf("the webhook has a new generation: got %t, want %t", newGeneration, !newGeneration)
 			}
 			if after.Revision != before.Revision+1 || response.Text("updatedAt") != f.timestamp() {
 				t.Errorf("got revision %d, updated at %s, want revision %d, updated at %s",
@@ -435,10 +443,10 @@ func TestDeliveriesOfDeletedWebhook(t *testing.T) {
 		response.Want(t, http.StatusNotFound, fault.CodeWebhookNotFound)
 	}
 	logger := slog.New(f.log)
-	worker := delivery.NewWorker(delivery.WorkerDeps{
+	worker := delivery.NewFastWorker(delivery.WorkerDeps{
 		Deps: delivery.Deps{
-			DB: f.client, Webhooks: f.webhooks, Queue: queue.Wrap(f.sqs).Queue(f.queueURL), Clock: f.clock.Now, Logger: logger,
-			Metrics: metric.New(logger, "test", f.clock.Now),
+			DB: f.client, Webhooks: f.webhooks, Events: f.events, Fast: queue.Wrap(f.sqs).Queue(f.queueURL),
+			Clock: f.clock.Now, Logger: logger, Metrics: metric.New(logger, "test", f.clock.Now),
 		},
 		Keys: f.keys, Sender: sender.New(sender.Options{AllowPrivate: true, Now: f.clock.Now}),
 	})

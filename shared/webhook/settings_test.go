@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -16,7 +17,7 @@ var settingsGenerator = rapid.Custom(func(t *rapid.T) Settings {
 		return rapid.Ptr(rapid.SampledFrom(values), true).Draw(t, name)
 	}
 	in := Settings{
-		URL: optional("url", "https://a.example", "https://b.example"), Description: optional("description", "", "x"),
+		URL: optional("url", "https://a.example", "https://a.example/b", "https://b.example"), Description: optional("description", "", "x"),
 	}
 	in.Active = rapid.Ptr(rapid.Bool(), true).Draw(t, "active")
 	in.Events = rapid.SampledFrom([][]string{nil, {"*"}, {"file.*", "project.created"}}).Draw(t, "events")
@@ -33,9 +34,9 @@ var webhookGenerator = rapid.Custom(func(t *rapid.T) delivery.Webhook {
 	}
 	at := clock.Stamp(noon)
 	w.Health = delivery.Health{
-		Timeouts: rapid.IntRange(0, 3).Draw(t, "timeouts"), Failures: 2, FailingSince: &at, LastAt: &at,
-		LastStatus: delivery.Failed, ProbeUntil: &at,
+		Prompt: rapid.Bool().Draw(t, "prompt"), Failures: 2, FailingSince: &at, LastAt: &at, LastStatus: delivery.Failed,
 	}
+	w.NotBefore = &at
 	return w
 })
 
@@ -68,12 +69,19 @@ func TestSettingsAreApplied(t *testing.T) {
 		if in.Events != nil && !slices.Equal(next.Events, in.Events) {
 			t.Fatalf("got events %v, want %v", next.Events, in.Events)
 		}
-		newEndpoint := url != w.URL || active && !w.Active
-		if newGeneration := next.Generation == w.Generation+1; newGeneration != newEndpoint {
-			t.Fatalf("the webhook has a new generation: got %t, want %t", newGeneration, newEndpoint)
+		newURL, activated := url != w.URL, active && !w.Active
+		newEndpoint := newURL && !strings.HasPrefix(url, "https://a.example") || activated
+		if newGeneration := next.Generation == w.Generation+1; newGeneration != (newURL || newEndpoint) {
+			t.Fatalf("the webhook has a new generation: got %t, want %t", newGeneration, !newGeneration)
 		}
-		if newEndpoint && (next.Failures != 0 || next.Timeouts != 0 || next.ProbeUntil != nil) {
+		if newEndpoint && (next.Failures != 0 || next.FailingSince != nil || next.NotBefore != nil) {
 			t.Fatalf("got health %+v, want that of a new endpoint", next.Health)
+		}
+		if (newURL || newEndpoint) && next.Prompt {
+			t.Fatal("the endpoint is in the fast lane before it has responded")
+		}
+		if !newEndpoint && next.Failures != w.Failures {
+			t.Fatalf("got %d failures, want %d", next.Failures, w.Failures)
 		}
 		reason := w.DisabledReason // a webhook that the service disabled stays disabled until it is activated
 		if active {
@@ -82,7 +90,7 @@ func TestSettingsAreApplied(t *testing.T) {
 		if next.DisabledReason != reason {
 			t.Fatalf("got DisabledReason %q, want %q", next.DisabledReason, reason)
 		}
-		if !newEndpoint && !cmp.Equal(next.Health, w.Health) || next.LastAt != w.LastAt {
+		if !newURL && !newEndpoint && !cmp.Equal(next.Health, w.Health) || next.LastAt != w.LastAt {
 			t.Fatalf("got health %+v, want %+v", next.Health, w.Health)
 		}
 	})
