@@ -138,7 +138,8 @@ func TestEmittedTypes(t *testing.T) {
 	}
 }
 
-// TestEnumValues checks that the schemas that replace enums have the values that the edge accepts.
+// TestEnumValues checks each enum type that has an alias in the document. The alias's schema must list exactly the
+// values that the HTTP edge accepts.
 func TestEnumValues(t *testing.T) {
 	t.Parallel()
 	checked := 0

@@ -13,7 +13,7 @@ import (
 	"devplatform/shared/db"
 )
 
-// fakeClock is a clock that tests set.
+// fakeClock is a clock whose time is set by the tests.
 type fakeClock struct{ seconds atomic.Int64 }
 
 func newFakeClock() *fakeClock {
@@ -25,7 +25,7 @@ func newFakeClock() *fakeClock {
 func (clk *fakeClock) now() time.Time          { return time.Unix(clk.seconds.Load(), 0) }
 func (clk *fakeClock) advance(d time.Duration) { clk.seconds.Add(int64(d / time.Second)) }
 
-// awsConfig returns the configuration of a client of that endpoint.
+// awsConfig returns the configuration of a client that sends its requests to endpoint.
 func awsConfig(endpoint string) config.AWS {
 	return config.AWS{Region: "us-east-1", AccessKeyID: "test", SecretAccessKey: "test", Endpoint: endpoint}
 }

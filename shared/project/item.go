@@ -7,7 +7,7 @@ type ProjectItem struct {
 	ID           string          `json:"id" doc:"The project's ID" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	Name         string          `json:"name" doc:"The name of the project" example:"Café Déjà"`
 	Slug         string          `json:"slug" doc:"The name in lowercase ASCII, unique in the workspace. It can change when the project is renamed" example:"cafe-deja"`
-	Framework    string          `json:"framework" doc:"The framework as the client sent it, or static if it sent none" example:"react"`
+	Framework    string          `json:"framework" doc:"The framework as the client sent it. The default is \"static\"" example:"react"`
 	Visibility   Visibility      `json:"visibility" enum:"private,team,public" doc:"Who can see the project. private: its creator and the admins and owners of the workspace; team: all members of the workspace; public: all signed-in users" example:"private"`
 	LastOpenedAt clock.Timestamp `json:"lastOpenedAt" doc:"When a member of the workspace last read this project (GET /api/projects/{id}), with a precision of one minute. If no member has read it: when it was created" example:"2026-01-31T08:15:30.123Z"`
 	Workspace    workspaceRef    `json:"workspace" doc:"The workspace of the project"`

@@ -118,7 +118,7 @@ func TestProjectAccessMakesTwoCalls(t *testing.T) {
 	}
 	a, err = access.Project(t.Context(), grace.id, projectID)
 	if err != nil || a.Member.Role != "" {
-		t.Errorf("a user who is not a member: got %+v, %v, want access without a role", a, err)
+		t.Errorf("a user who is not a member: got %+v, %v, want a ProjectAccess with an empty role", a, err)
 	}
 	if err := a.Check(workspace.View); !errors.Is(err, workspace.ErrProjectNotFound) {
 		t.Errorf("a user who is not a member: got error %v for View, want ErrProjectNotFound", err)

@@ -126,8 +126,8 @@ func (c *contract) check(t testing.TB, method, path string, status int, header h
 }
 
 // response returns an operation's response for a status, and the JSON pointer of the response. The response is nil if
-// the document has none. If several operations share the response, the pointer refers to the component. Otherwise,
-// response returns the pointer own, which points to the operation's own entry for the status.
+// the document has none. If several operations share the response, the pointer refers to the component. Otherwise, it
+// is the parameter own, which must refer to the operation's entry for the status.
 func (c *contract) response(operation map[string]any, status int, own string) (found map[string]any, pointer string) {
 	const components = "#/components/responses/"
 	responses, _ := operation["responses"].(map[string]any)

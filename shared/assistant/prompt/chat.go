@@ -1,7 +1,7 @@
-// Package prompt builds the requests to a model and reads the text of its answers: the instructions, the project and
-// the conversation within token budgets, the files that a message names, and the code in an answer. The package is
-// pure: the same input results in the same request, byte for byte. It does not read projects, store conversations or
-// call models.
+// Package prompt builds the requests to a model. A request contains instructions, and it can contain parts of the
+// project and of the conversation, within token budgets. The package also finds the files that a message names, and the
+// code in an answer. The package is pure: the same input results in the same request, byte for byte. It does not read
+// projects, store conversations or call models.
 package prompt
 
 import (
