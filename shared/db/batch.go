@@ -15,7 +15,7 @@ import (
 )
 
 // maxBatchGet and maxBatchWrite are DynamoDB's limits for the number of items in a batch. parallelGets and
-// parallelWrites are the maximum numbers of batches in flight for one call of BatchGet or DeleteAll.
+// parallelWrites are the maximum numbers of batches in flight for one call of BatchGet, DeleteAll or PutAll.
 const (
 	maxBatchGet    = 100
 	parallelGets   = 4
@@ -113,14 +113,33 @@ func (t Table) DeleteAll(ctx context.Context, keys ...Key) error {
 	for _, key := range keyItems(keys) {
 		deletions = append(deletions, types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: key}})
 	}
-	return inBatches(ctx, deletions, maxBatchWrite, parallelWrites,
-		func(ctx context.Context, deletions []types.WriteRequest) ([]types.WriteRequest, error) {
+	return t.writeAll(ctx, "delete all", deletions)
+}
+
+// PutAll stores items, without conditions and not atomically: it replaces the items with these keys. After an error,
+// some items are stored and others are not, and it is safe to call PutAll again. The items do not contain the key
+// attributes. Errors: ErrUnavailable, ErrInvalidKey.
+func (t Table) PutAll(ctx context.Context, items map[Key]Item) error {
+	puts := make([]types.WriteRequest, 0, len(items))
+	for key, item := range items {
+		if key.IsZero() {
+			return fmt.Errorf("put all: %w", ErrInvalidKey)
+		}
+		puts = append(puts, types.WriteRequest{PutRequest: &types.PutRequest{Item: withKey(key, item)}})
+	}
+	return t.writeAll(ctx, "put all", puts)
+}
+
+// writeAll executes writes in batches.
+func (t Table) writeAll(ctx context.Context, operation string, writes []types.WriteRequest) error {
+	return inBatches(ctx, writes, maxBatchWrite, parallelWrites,
+		func(ctx context.Context, writes []types.WriteRequest) ([]types.WriteRequest, error) {
 			countCall(ctx)
 			out, err := t.client.sdk.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{
-				RequestItems: map[string][]types.WriteRequest{t.name: deletions},
+				RequestItems: map[string][]types.WriteRequest{t.name: writes},
 			})
 			if err != nil {
-				return nil, classify("delete all", err)
+				return nil, classify(operation, err)
 			}
 			return out.UnprocessedItems[t.name], nil
 		})

@@ -39,12 +39,17 @@ const (
 
 // Put stores an item. It replaces the item with that key if there is one. item does not contain the key attributes.
 func (t Table) Put(key Key, item Item) Write {
+	return t.write(Write{kind: putWrite, key: key, item: withKey(key, item)})
+}
+
+// withKey returns a copy of an item that contains the key attributes.
+func withKey(key Key, item Item) Item {
 	full := maps.Clone(item)
 	if full == nil {
 		full = Item{}
 	}
 	maps.Copy(full, key.item())
-	return t.write(Write{kind: putWrite, key: key, item: full})
+	return full
 }
 
 // Create stores an item on the condition that no live item has that key.

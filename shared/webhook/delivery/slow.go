@@ -3,7 +3,6 @@ package delivery
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -12,6 +11,7 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/lambdafn"
+	"devplatform/shared/metric"
 	"devplatform/shared/queue"
 )
 
@@ -143,9 +143,6 @@ func createWait(receives int) time.Duration {
 	return min(wait, longest)
 }
 
-// createWrites is the number of concurrent writes of create.
-const createWrites = 4
-
 // create creates the deliveries of events to webhooks in the slow lane, and sends messages for the turns of their
 // endpoints. The webhooks are made due before their deliveries are stored, so that a crash in between loses nothing. If
 // it runs twice, it finds the deliveries of the first run.
@@ -164,16 +161,11 @@ func (w SlowWorker) create(ctx context.Context, shared *batch, m message) error 
 	if err != nil {
 		return err
 	}
-	err = errors.Join(lambdafn.Parallel(len(items), createWrites, func(i int) error {
-		created, err := w.store.add(ctx, items[i].delivery)
-		if created {
-			shared.tally.count(metricCreated)
-		}
-		return err
-	})...)
+	created, err := w.store.addAll(ctx, items)
 	if err != nil {
 		return err
 	}
+	shared.tally.add(metricCreated, metric.Count, float64(created))
 	return send(ctx, w.slow, turns)
 }
 
@@ -187,8 +179,8 @@ func (w SlowWorker) armAll(ctx context.Context, webhooks []Webhook, items []newI
 	}
 	var turns []queue.Message
 	for _, webhook := range webhooks {
-		if len(waiting[webhook.ID]) == 0 || webhook.resting(w.now()) && webhook.DueAt != nil {
-			continue // an endpoint that rests is due already
+		if len(waiting[webhook.ID]) == 0 {
+			continue
 		}
 		send, err := w.store.arm(ctx, webhook, false, w.now())
 		if err != nil {

@@ -28,8 +28,11 @@ const (
 
 // arm makes a webhook due, because deliveries to its endpoint are about to be stored in the slow lane. It reports
 // whether a message for a turn must be sent after that. If mark is set, the endpoint leaves the fast lane. It does
-// nothing if the webhook was deleted.
+// nothing if the webhook was deleted. An endpoint that rests is due already.
 func (s Store) arm(ctx context.Context, w Webhook, mark bool, now time.Time) (send bool, _ error) {
+	if w.resting(now) && w.DueAt != nil && !mark {
+		return false, nil
+	}
 	dueAt, send := w.armed(now)
 	update := expression.Add(expression.Name(attrArms), expression.Value(1)).
 		Set(expression.Name(attrDue), expression.Value(db.DuePartition(shardOf(w.ID)))).

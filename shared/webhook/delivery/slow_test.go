@@ -1,0 +1,404 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"devplatform/shared/db"
+	"devplatform/shared/event"
+	"devplatform/shared/lambdafn"
+	"devplatform/shared/webhook/sender"
+)
+
+// newEvents returns events of a workspace.
+func (f *fixture) newEvents(workspaceID string, n int) []event.Record {
+	events := make([]event.Record, n)
+	for i := range events {
+		events[i] = f.newEvent(workspaceID)
+		f.advance(time.Millisecond)
+	}
+	return events
+}
+
+// A new endpoint is in the slow lane. After its first prompt success, it is in the fast lane.
+func TestNewEndpointBecomesFast(t *testing.T) {
+	t.Parallel()
+	calls, countTransport := countCalls()
+	f := newFixture(t, countTransport)
+	workspaceID := f.newWorkspace()
+	w := f.subscribe(workspaceID, f.receiver.URL("/ok/a"), inSlowLane)
+	f.publish(f.newEvent(workspaceID))
+	if diff := cmp.Diff(map[string]int{"Query": 1, "SendMessageBatch": 1}, calls.take()); diff != "" {
+		t.Errorf("the calls of the fan-out (-want +got):\n%s", diff)
+	}
+	if n := len(f.allDeliveries()); n != 0 {
+		t.Errorf("the fan-out created %d deliveries, want none", n)
+	}
+	f.handleMessages()
+	f.wantDelivery(Succeeded, 1)
+	f.wantRequests(1)
+	if got := f.storedWebhook(w); got.lane() != fastLane || got.turning(f.now()) || !got.Drained {
+		t.Errorf("got webhook %+v, want a fast endpoint without a turn or deliveries that wait", got)
+	}
+	calls.take()
+	f.publish(f.newEvent(workspaceID))
+	if diff := cmp.Diff(map[string]int{"Query": 1, "PutItem": 1, "SendMessageBatch": 1}, calls.take()); diff != "" {
+		t.Errorf("the calls of the fan-out for a fast endpoint (-want +got):\n%s", diff)
+	}
+	f.handleMessages()
+	f.wantRequests(2)
+}
+
+// When no delivery waits any more, a second turn confirms it, and the webhook leaves the index.
+func TestDrainedWebhookLeavesTheIndex(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	w := f.subscribe(workspaceID, f.receiver.URL("/ok/a"), inSlowLane)
+	f.publish(f.newEvent(workspaceID))
+	f.handleMessages()
+	for range 5 {
+		if f.storedWebhook(w).DueAt == nil {
+			break
+		}
+		f.advance(time.Minute)
+		f.runRetryJob()
+		f.handleMessages()
+	}
+	if got := f.storedWebhook(w); got.Due != "" || got.DueAt != nil || got.Drained || got.Wakes != 0 {
+		t.Errorf("got webhook %+v, want one that is not in the index", got)
+	}
+	f.wantRequests(1)
+}
+
+// An attempt in the fast lane that takes too long is not counted. The slow lane makes it again, and further deliveries
+// to the endpoint do not reach the fast lane.
+func TestSlowEndpointLeavesTheFastLane(t *testing.T) {
+	t.Parallel()
+	for _, tries := range []int{0, 1} { // the first attempt has no lease, the second one has
+		t.Run(fmt.Sprint(tries, " earlier attempts"), func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			workspaceID := f.newWorkspace()
+			w := f.subscribe(workspaceID, f.receiver.URL("/hang"))
+			f.publish(f.newEvent(workspaceID))
+			if tries > 0 {
+				f.changeDelivery(func(d Delivery) Delivery {
+					d, at := d.begun(f.now())
+					d.Attempts[0] = Attempt{At: at, StatusCode: 500, Error: "status 500"}
+					return d
+				})
+			}
+			message := f.receiveMessages()
+			if errs := f.fast.Handle(t.Context(), message); errs[0] != nil {
+				t.Fatal(errs[0])
+			}
+			f.deleteMessage(message[0])
+			d := f.wantDelivery(Pending, tries)
+			if d.Tries != tries || !d.waitsInSlowLane() || d.LeaseUntil != nil {
+				t.Errorf("got delivery %+v, want one that waits in the slow lane after %d tries", d, tries)
+			}
+			if got := f.storedWebhook(w); got.lane() != slowLane || got.DueAt == nil || got.Failures != 0 {
+				t.Errorf("got webhook %+v, want one in the slow lane that is due and has no failures", got)
+			}
+			f.handleMessages() // 300 ms are the time limit of both lanes in tests
+			f.wantDelivery(Pending, tries+1)
+			if got := f.storedWebhook(w); got.Failures != 1 || got.NotBefore == nil {
+				t.Errorf("got webhook %+v, want one failure and a rest", got)
+			}
+			f.wantRequests(2)
+			f.wantLog(`"DeliveriesMoved":[1]`)
+		})
+	}
+}
+
+// A delivery in the queue of the fast lane moves to the slow lane if its endpoint has left the fast lane.
+func TestQueuedDeliveriesMove(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	w := f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
+	f.publish(f.newEvents(workspaceID, 5)...)
+	w.Prompt = false
+	f.putWebhook(w)
+	messages := f.receiveMessages()
+	for i, err := range f.fast.Handle(t.Context(), messages) {
+		if err != nil {
+			t.Error(err)
+		}
+		f.deleteMessage(messages[i])
+	}
+	f.wantRequests(0)
+	f.handleMessages()
+	f.wantRequests(5)
+	for _, d := range f.allDeliveries() {
+		if d.Status != Succeeded || len(d.Attempts) != 1 {
+			t.Errorf("got delivery %+v, want a success after one attempt", d)
+		}
+	}
+}
+
+// A turn attempts one delivery, then two, four and eight at the same time, the oldest first.
+func TestTurnWidens(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	f.subscribe(workspaceID, "https://example.com", inSlowLane)
+	var mu sync.Mutex
+	var order []string
+	inFlight, highest := 0, 0
+	f.slow.send = func(_ context.Context, r sender.Request) sender.Result {
+		mu.Lock()
+		order = append(order, r.Header.Get("X-Service-Delivery"))
+		inFlight++
+		highest = max(highest, inFlight)
+		mu.Unlock()
+		time.Sleep(20 * time.Millisecond)
+		mu.Lock()
+		inFlight--
+		mu.Unlock()
+		return sender.Result{StatusCode: 200, Duration: 2 * PromptTime} // the endpoint stays in the slow lane
+	}
+	f.publish(f.newEvents(workspaceID, 40)...)
+	f.handleMessages()
+	if len(order) != 40 || highest != maxWindow {
+		t.Errorf("got %d attempts, at most %d at the same time, want 40 and %d", len(order), highest, maxWindow)
+	}
+	sorted := slices.Sorted(slices.Values(order))
+	for i, deliveryID := range order { // concurrent attempts are in no particular order
+		if at := slices.Index(sorted, deliveryID); at <= i-maxWindow || at >= i+maxWindow {
+			t.Errorf("attempt %d is for delivery %d, want the oldest deliveries first", i, at)
+		}
+	}
+}
+
+// A hanging endpoint is attempted once a turn, however many deliveries wait, and its turns become rare.
+func TestHangingEndpointIsTriedRarely(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	f.subscribe(workspaceID, "https://example.com", inSlowLane)
+	attempts := 0
+	f.slow.send = func(context.Context, sender.Request) sender.Result {
+		attempts++
+		return sender.Result{Error: "time-out", TimedOut: true, Duration: 15 * time.Second}
+	}
+	f.publish(f.newEvents(workspaceID, 30)...)
+	f.handleMessages()
+	if attempts != 1 {
+		t.Errorf("got %d attempts in the first turn, want 1", attempts)
+	}
+	for range 60 {
+		f.advance(time.Minute)
+		f.runRetryJob()
+		f.handleMessages()
+	}
+	// Waits of a tenth of the outage, and at least about a minute, because the job runs once a minute.
+	if attempts < 15 || attempts > 45 {
+		t.Errorf("got %d attempts in an hour, want 15 to 45", attempts)
+	}
+	f.slow.send = func(context.Context, sender.Request) sender.Result { return sender.Result{StatusCode: 200} }
+	recovered := f.now()
+	for f.anyPending() {
+		f.advance(30 * time.Second)
+		f.runRetryJob()
+		f.handleMessages()
+		if f.now().Sub(recovered) > 10*time.Minute {
+			t.Fatal("deliveries still wait ten minutes after the endpoint has recovered from an outage of an hour")
+		}
+	}
+}
+
+// anyPending reports whether a delivery is pending.
+func (f *fixture) anyPending() bool {
+	return slices.ContainsFunc(f.allDeliveries(), func(d Delivery) bool { return d.Status == Pending })
+}
+
+// An account has at most two turns at a time, in all functions together. Another account is not delayed.
+func TestAccountHasTwoTurns(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	noisy, quiet := f.newWorkspace(), f.newWorkspace()
+	for i := range 6 {
+		f.subscribe(noisy, fmt.Sprintf("https://hang.example.com/%d", i), inSlowLane)
+	}
+	f.subscribe(quiet, "https://ok.example.com", inSlowLane)
+	release, started := make(chan struct{}), make(chan struct{}, 100)
+	delivered := make(chan struct{})
+	f.slow.send = func(_ context.Context, r sender.Request) sender.Result {
+		if strings.Contains(r.URL, "ok.") {
+			close(delivered)
+			return sender.Result{StatusCode: 200}
+		}
+		started <- struct{}{}
+		<-release
+		return sender.Result{Error: "time-out", TimedOut: true}
+	}
+	f.publish(f.newEvent(noisy))
+	f.createDeliveries()
+	var group sync.WaitGroup
+	messages := f.receiveFrom(f.slowDeliveries)
+	if len(messages) != 6 {
+		t.Fatalf("got %d messages for turns, want 6", len(messages))
+	}
+	for _, m := range messages { // each in a function of its own
+		group.Go(func() { f.slow.Handle(t.Context(), []lambdafn.QueueMessage{m}) })
+	}
+	<-started
+	<-started
+	f.publish(f.newEvent(quiet))
+	f.createDeliveries()
+	group.Go(func() { f.slow.Handle(t.Context(), f.receiveFrom(f.slowDeliveries)) })
+	<-delivered
+	close(release)
+	group.Wait()
+	if n := 2 + len(started); n != 2 {
+		t.Errorf("got %d concurrent turns of the account, want 2", n)
+	}
+}
+
+// createDeliveries handles the messages in the queue of the slow lane that create deliveries.
+func (f *fixture) createDeliveries() {
+	f.t.Helper()
+	messages := f.receiveFrom(f.slowDeliveries)
+	if errs := errors.Join(f.slow.Handle(f.t.Context(), messages)...); errs != nil {
+		f.t.Fatal(errs)
+	}
+	for _, m := range messages {
+		f.deleteFrom(f.slowDeliveries, m)
+	}
+}
+
+// A redelivery does not wait until a failing endpoint has rested.
+func TestRedeliveryToARestingEndpoint(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	w := f.subscribe(workspaceID, f.receiver.URL("/fail/a?n=1"), inSlowLane)
+	f.publish(f.newEvent(workspaceID))
+	f.handleMessages()
+	d := f.wantDelivery(Pending, 1)
+	if !f.storedWebhook(w).resting(f.now()) {
+		t.Fatal("the endpoint does not rest after a failure")
+	}
+	log := Log{Store: f.store, Fast: f.fast.fast, Clock: f.now, Logger: f.slow.logger}
+	if _, err := log.Redeliver(t.Context(), d); err != nil {
+		t.Fatal(err)
+	}
+	f.handleMessages()
+	f.wantDelivery(Succeeded, 2)
+}
+
+// If deliveries cannot be created, the message is returned to the queue with growing waits, and is handled completely
+// later. Handling it twice creates nothing twice.
+func TestCreationIsRetried(t *testing.T) {
+	t.Parallel()
+	outage := true
+	f := newFixture(t, failCalls("BatchWriteItem", func() bool { return outage }))
+	workspaceID := f.newWorkspace()
+	for i := range 3 {
+		f.subscribe(workspaceID, f.receiver.URL(fmt.Sprintf("/ok/%d", i)), inSlowLane)
+	}
+	f.publish(f.newEvents(workspaceID, 4)...)
+	if _, errs := f.handleMessages(); len(errs) != 1 || !errors.Is(errs[0], lambdafn.ErrLater) {
+		t.Errorf("got the errors %v, want ErrLater", errs)
+	}
+	f.wantLog("deliveries were not created")
+	outage = false
+	if n, _ := f.handleMessages(); n != 0 {
+		t.Errorf("got %d messages at once, want none", n)
+	}
+	f.advance(createWait(1))
+	messages := f.receiveFrom(f.slowDeliveries)
+	for range 2 {
+		f.slow.Handle(t.Context(), messages)
+	}
+	f.deleteFrom(f.slowDeliveries, messages[0])
+	f.runUntilFinished()
+	if n := len(f.allDeliveries()); n != 12 {
+		t.Errorf("got %d deliveries, want 12", n)
+	}
+	f.wantRequests(12)
+}
+
+// The waits before attempts to create deliveries add up to at least seven hours.
+func TestCreateWait(t *testing.T) {
+	t.Parallel()
+	var total time.Duration
+	for receives := 1; receives < 10; receives++ {
+		wait := createWait(receives)
+		if total += wait; wait < 10*time.Second || wait > 12*time.Hour-time.Minute {
+			t.Errorf("createWait(%d) = %v", receives, wait)
+		}
+	}
+	if total < 7*time.Hour {
+		t.Errorf("the waits add up to %v, want at least 7 hours", total)
+	}
+}
+
+// Nothing is sent after a webhook was deactivated, in the slow lane as well.
+func TestInactiveWebhookInTheSlowLane(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	w := f.subscribe(workspaceID, f.receiver.URL("/ok/a"), inSlowLane)
+	f.publish(f.newEvents(workspaceID, 3)...)
+	f.createDeliveries()
+	w = f.storedWebhook(w)
+	w.Active = false
+	f.putWebhook(w)
+	f.runUntilFinished()
+	f.wantRequests(0)
+	for _, d := range f.allDeliveries() {
+		if d.Status != Failed || d.Reason != w.inactiveReason() {
+			t.Errorf("got delivery %+v, want a failed one because the webhook is not active", d)
+		}
+	}
+}
+
+// If a function dies during a turn, the leases expire, and the next turn continues.
+func TestTurnIsInterrupted(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	f.subscribe(workspaceID, f.receiver.URL("/ok/a"), inSlowLane)
+	f.publish(f.newEvents(workspaceID, 3)...)
+	f.createDeliveries()
+	send, killed := f.slow.send, false
+	f.slow.send = func(ctx context.Context, r sender.Request) sender.Result {
+		if !killed {
+			killed = true
+			panic(http.ErrAbortHandler)
+		}
+		return send(ctx, r)
+	}
+	f.runUntilFinished()
+	for _, d := range f.allDeliveries() {
+		if d.Status != Succeeded {
+			t.Errorf("got delivery %+v, want a success", d)
+		}
+	}
+	f.wantRequests(3)
+	if items := f.storedSlots(workspaceID); items != (slots{}) {
+		t.Errorf("got slots %v, want free ones", items)
+	}
+}
+
+// storedSlots returns the stored slots of an account.
+func (f *fixture) storedSlots(account string) slots {
+	f.t.Helper()
+	item, err := f.store.Table.Get(f.t.Context(), db.SlotsKey(account))
+	if err != nil && !errors.Is(err, db.ErrNotFound) {
+		f.t.Fatal(err)
+	}
+	return slotsOf(item)
+}
