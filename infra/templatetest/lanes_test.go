@@ -6,8 +6,8 @@ import (
 	. "devplatform/infra/templatetest"
 )
 
-// TestLanesOfDeliveries checks that the queues of both lanes have the same dead-letter queue and alarms on the age and on
-// the number of their messages. The queue of the slow lane must keep messages as long as a failure queue, because no
+// TestLanesOfDeliveries checks that the queues of both lanes have the same dead-letter queue and alarms on the age and
+// on the number of their messages. The queue of the slow lane must keep messages as long as a failure queue, because no
 // other record remembers deliveries that are not created yet.
 func TestLanesOfDeliveries(t *testing.T) {
 	t.Parallel()
