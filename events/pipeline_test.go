@@ -109,8 +109,8 @@ func newPipeline(t *testing.T) *pipeline {
 	return p
 }
 
-// subscribe stores a webhook that subscribes to all events of the samples' workspace. prompt reports whether its endpoint
-// is in the fast lane.
+// subscribe stores a webhook that subscribes to all events of the samples' workspace. prompt reports whether its
+// endpoint is in the fast lane.
 func (p *pipeline) subscribe(t *testing.T, webhookID string, prompt bool) {
 	t.Helper()
 	const workspaceID, accountID = "ws_01KGA4V5N2ABCDEFGHJKMNPQRS", "usr_01KGA4V5N0ABCDEFGHJKMNPQRS"

@@ -81,8 +81,8 @@ func (f *fixture) subscribe(webhookID string, prompt bool) {
 	}
 }
 
-// An event in the stream leads to a delivery and its message for an endpoint of the fast lane, and only to a message for
-// endpoints of the slow lane. An invalid record goes to the failure queue and does not block the stream.
+// An event in the stream leads to a delivery and its message for an endpoint of the fast lane, and only to a message
+// for endpoints of the slow lane. An invalid record goes to the failure queue and does not block the stream.
 func TestBatch(t *testing.T) {
 	f := newFixture(t)
 	f.subscribe(fastID, true)

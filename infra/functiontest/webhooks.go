@@ -43,8 +43,8 @@ func CreateWebhooksTable(t *testing.T, sdk *dynamodb.Client, table string) {
 	}
 }
 
-// SealWebhookSecret encrypts the secret of a webhook with the key ring. It does so without the service's code, so that a
-// test fails if the stored format changes.
+// SealWebhookSecret encrypts the secret of a webhook with the key ring. It does so without the service's code, so that
+// a test fails if the stored format changes.
 func SealWebhookSecret(t *testing.T, webhookID, secret string) string {
 	t.Helper()
 	keys := config.NewKeys(func(context.Context) (string, error) { return KeyRing, nil }, time.Now)
