@@ -157,7 +157,7 @@ func (a *attempt) fail(ctx context.Context, reason string) error {
 // endpoint leaves the fast lane.
 func (a *attempt) move(ctx context.Context, mark bool, next func(Delivery) (Delivery, bool)) error {
 	w := a.worker
-	send, err := w.store.arm(ctx, *a.webhook, mark, w.now())
+	send, err := a.batch.arm(ctx, w.store, *a.webhook, mark, w.now())
 	if err != nil {
 		return err
 	}

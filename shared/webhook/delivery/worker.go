@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	"devplatform/shared/awsclient"
@@ -78,6 +79,20 @@ const attemptTime = 17 * time.Second
 type batch struct {
 	start context.Context // ends when too little time remains to begin an attempt
 	tally tally
+	arms  sync.Map // by webhook and mark: a func() (bool, error) that calls Store.arm once
+}
+
+// arm calls Store.arm once for a webhook and mark. It reports whether the caller must send a message for a turn.
+func (b *batch) arm(ctx context.Context, s Store, w Webhook, mark bool, now time.Time) (send bool, _ error) {
+	type key struct {
+		webhookID string
+		mark      bool
+	}
+	once, loaded := b.arms.LoadOrStore(key{w.ID, mark}, sync.OnceValues(func() (bool, error) {
+		return s.arm(ctx, w, mark, now)
+	}))
+	send, err := once.(func() (bool, error))()
+	return send && !loaded, err
 }
 
 // newBatch returns the batch of an invocation.
