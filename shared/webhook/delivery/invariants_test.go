@@ -138,6 +138,9 @@ func TestPendingDeliveriesStayInTheIndex(t *testing.T) {
 			case manual || m.d.recoverable(m.now):
 				m.d = m.d.restarted(m.now, manual)
 			}
+			if m.d.Status == Pending && !m.d.waitsInSlowLane() {
+				m.d.Wakes = rapid.IntRange(0, 2).Draw(t, "wakes")
+			}
 			m.check(t)
 			m.step(t, rapid.SampledFrom([]lane{fastLane, slowLane}).Draw(t, "lane"))
 			m.check(t)

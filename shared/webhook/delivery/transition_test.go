@@ -67,6 +67,11 @@ func TestRecordAfterARedeliveryRequest(t *testing.T) {
 	if !changed || third.Status != Succeeded || third.Manual != 0 {
 		t.Errorf("got %+v, changed: %t, want a success and no pending redelivery", third, changed)
 	}
+	again := third.restarted(now, true)
+	got, changed = again.recorded(attemptOf(secondAt, ok), true, decision{outcome: outcomeSucceeded}, now)
+	if changed || got.Manual != 1 {
+		t.Errorf("got %+v, changed: %t, want no change, because the redelivery is already recorded", got, changed)
+	}
 }
 
 // result describes a delivery after a result was recorded.
