@@ -121,7 +121,7 @@ func TestHealthIsStoredWhenItChanges(t *testing.T) {
 		{"failure beyond disableFailures", failing, failure, time.Second, false},
 		{"time-out beyond disableFailures", failing, timeout, time.Second, true},
 		{"aborted attempt", failing, sender.Result{Error: "x", Aborted: true}, time.Second, false},
-		{"aborted first attempt", Health{}, sender.Result{Error: "x", Aborted: true}, time.Second, false},
+		{"aborted first attempt", Health{Prompt: true}, sender.Result{Error: "x", Aborted: true}, time.Second, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
