@@ -67,10 +67,11 @@ func (s Store) disable(ctx context.Context, w Webhook, after Health, v decision,
 func healthUpdate(before, after Health) expression.UpdateBuilder {
 	update := expression.Set(expression.Name(attrLastAt), expression.Value(after.LastAt.String())).
 		Set(expression.Name(attrLastStatus), expression.Value(string(after.LastStatus)))
-	if after.Prompt {
-		update = update.Set(expression.Name(attrPrompt), expression.Value(true))
-	} else {
+	switch {
+	case !after.Prompt:
 		update = update.Remove(expression.Name(attrPrompt))
+	case after.LastStatus == Succeeded: // a failure does not undo the time-out of a concurrent attempt
+		update = update.Set(expression.Name(attrPrompt), expression.Value(true))
 	}
 	if after.LastStatus == Succeeded { // also resets the failures that were counted after the webhook was read
 		return update.Remove(expression.Name(attrFailures)).Remove(expression.Name(attrFailingSince))
