@@ -1,0 +1,251 @@
+package delivery
+
+import (
+	"time"
+
+	"devplatform/shared/webhook/sender"
+)
+
+// fanOut does what Fanout.Handle does with an event of an account.
+func (s *simulation) fanOut(a *simAccount, births []*simBirth) {
+	at := s.at
+	s.after(storageTime, func() {
+		webhooks := make([]Webhook, len(a.endpoints))
+		for i, e := range a.endpoints {
+			webhooks[i] = e.stored
+		}
+		occurrences := []occurrence{{0, s.event(a, at), midnight.Add(at)}}
+		p := planFanout(occurrences, webhooks, s.now())
+		s.after(storageTime, func() { // the deliveries are stored
+			records := make([]*simRecord, len(p.items))
+			for i, n := range p.items {
+				e := s.endpoints[n.delivery.WebhookID]
+				records[i] = &simRecord{stored: n.delivery, endpoint: e, born: births[e.place]}
+				s.add(records[i])
+			}
+			s.after(storageTime, func() { // the messages are sent
+				for _, r := range records {
+					s.fast.send(r.message(), 0)
+				}
+				for _, c := range p.creations {
+					s.slow.send(&simMessage{message: c.message, group: &a.slow, births: births, events: occurrences}, 0)
+				}
+			})
+		})
+	})
+}
+
+// message returns the message that names the delivery.
+func (r *simRecord) message() *simMessage {
+	return &simMessage{message: r.stored.message(), group: &r.endpoint.account.fast, record: r, endpoint: r.endpoint}
+}
+
+// simAttempt is an attempt in the simulation. Its steps are those of attempt.
+type simAttempt struct {
+	attempt
+	lane     lane
+	record   *simRecord
+	message  *simMessage   // in the fast lane
+	startEnd time.Duration // when too little time remains to begin an attempt
+	tooLate  bool
+	end      func()
+}
+
+// handleFast does what FastWorker.Handle does.
+func (s *simulation) handleFast(batch []*simMessage, done func()) {
+	startEnd := s.at + functionTime - attemptTime
+	s.after(storageTime, func() {
+		left := len(batch)
+		for _, m := range batch {
+			d, w := m.record.stored, m.endpoint.stored
+			a := &simAttempt{lane: fastLane, record: m.record, message: m, startEnd: startEnd}
+			a.delivery, a.webhook, a.received.Receives = &d, &w, m.receives
+			a.end = func() {
+				if left--; left == 0 {
+					done()
+				}
+			}
+			s.begin(a)
+		}
+	})
+}
+
+// readAgain reads the delivery and the webhook again, and continues.
+func (s *simulation) readAgain(a *simAttempt, then func()) {
+	s.after(storageTime, func() {
+		d := a.record.stored
+		a.delivery = &d
+		if a.lane == fastLane {
+			w := a.record.endpoint.stored
+			a.webhook = &w
+		}
+		then()
+	})
+}
+
+// save stores the next version of the delivery. If the delivery was changed after it was read, it reads it again and
+// calls stale.
+func (s *simulation) save(a *simAttempt, next Delivery, stale, then func()) {
+	read := *a.delivery
+	s.after(storageTime, func() {
+		stored, ok := s.replace(a.record, read, next)
+		if !ok {
+			s.readAgain(a, stale)
+			return
+		}
+		a.delivery = &stored
+		then()
+	})
+}
+
+// begin does what attempt.begin does.
+func (s *simulation) begin(a *simAttempt) {
+	now, again := s.now(), func() { s.begin(a) }
+	switch p := planNext(*a.delivery, a.webhook, a.lane, now); p.action {
+	case actionSkip:
+		a.end()
+	case actionWait:
+		s.wait(a, p.until, now, again)
+	case actionMove:
+		s.move(a, false, func(d Delivery) (Delivery, bool) { return d.moved(now), true }, again)
+	case actionFail:
+		s.save(a, a.delivery.finished(Failed, p.reason), again, a.end)
+	default:
+		s.start(a, now, again)
+	}
+}
+
+// wait does what attempt.wait does.
+func (s *simulation) wait(a *simAttempt, until, now time.Time, again func()) {
+	switch {
+	case a.lane == slowLane:
+		a.end()
+	case isSoon(until, now):
+		s.fast.hide(a.message, until.Sub(now))
+		a.end()
+	case a.delivery.DueAt != nil && a.delivery.DueAt.Time().Equal(until):
+		a.end()
+	default:
+		s.save(a, a.delivery.deferred(until), again, a.end)
+	}
+}
+
+// move does what attempt.move does.
+func (s *simulation) move(a *simAttempt, mark bool, next func(Delivery) (Delivery, bool), again func()) {
+	e := a.record.endpoint
+	s.arm(e, *a.webhook, mark, func(send bool) {
+		moved, ok := next(*a.delivery)
+		if !ok {
+			a.end()
+			return
+		}
+		s.save(a, moved, again, func() {
+			s.stats.moved++
+			if !send {
+				a.end()
+				return
+			}
+			s.after(storageTime, func() {
+				s.slow.send(e.turnMessage(moved.ID), 0)
+				a.end()
+			})
+		})
+	})
+}
+
+// start does what attempt.start does, and makes the attempt.
+func (s *simulation) start(a *simAttempt, now time.Time, again func()) {
+	if s.at >= a.startEnd {
+		a.tooLate = true
+		if a.lane == fastLane {
+			s.fast.hide(a.message, visibility)
+		}
+		a.end()
+		return
+	}
+	a.jitter = s.jitter()
+	a.leased = a.lane == slowLane || needsLease(*a.delivery, a.received.Receives)
+	if !a.leased {
+		a.trying, a.at = a.delivery.begun(now)
+		s.post(a)
+		return
+	}
+	a.trying, a.at = a.delivery.claimed(*a.webhook, now, a.jitter)
+	s.save(a, a.trying, again, func() { s.post(a) })
+}
+
+// post makes the attempt.
+func (s *simulation) post(a *simAttempt) {
+	limit := PromptTime
+	if a.lane == slowLane {
+		limit = 15 * time.Second
+	}
+	a.made, a.result = true, s.respond(a.record.endpoint, limit)
+	account := a.record.endpoint.account
+	account.inFlight++
+	s.stats.attempt(account)
+	s.after(a.result.Duration, func() {
+		account.inFlight--
+		a.ended = s.now()
+		if a.lane == fastLane && a.result.TimedOut {
+			s.giveBack(a)
+			return
+		}
+		a.decision = decide(a.trying, *a.webhook, a.result, a.ended, a.jitter)
+		if a.decision.outcome == outcomeDisable {
+			panic("simulation: a webhook was disabled")
+		}
+		s.record(a)
+	})
+}
+
+// giveBack does what attempt.giveBack does.
+func (s *simulation) giveBack(a *simAttempt) {
+	s.move(a, true, func(d Delivery) (Delivery, bool) { return d.uncounted(a.at, a.leased, a.ended) },
+		func() { s.giveBack(a) })
+}
+
+// record does what attempt.record does, and the steps after it.
+func (s *simulation) record(a *simAttempt) {
+	result := attemptOf(a.at, a.result)
+	next, changed := a.delivery.recorded(result, a.trying.Manual > 0, a.decision, a.ended)
+	if !a.leased {
+		next, changed = a.delivery.recordedWithoutLease(result, a.decision, a.ended)
+	}
+	if !changed {
+		s.saveHealth(a)
+		return
+	}
+	a.record.succeeded(a.result, s)
+	s.save(a, next, func() { s.record(a) }, func() { s.saveHealth(a) })
+}
+
+// succeeded notes when the endpoint received the delivery.
+func (r *simRecord) succeeded(result sender.Result, s *simulation) {
+	if result.OK() && !r.born.done {
+		s.stats.delivered(r.born, s.at)
+	}
+}
+
+// saveHealth does what attempt.saveHealth does.
+func (s *simulation) saveHealth(a *simAttempt) {
+	after := a.webhook.after(a.result, a.ended)
+	if !after.changedSince(a.webhook.Health) {
+		s.requeue(a)
+		return
+	}
+	before := a.webhook.Health
+	s.after(storageTime, func() {
+		storeHealth(&a.record.endpoint.stored.Health, before, after)
+		s.requeue(a)
+	})
+}
+
+// requeue does what attempt.requeue does.
+func (s *simulation) requeue(a *simAttempt) {
+	v := a.decision
+	if a.lane == fastLane && v.outcome == outcomeRetry && isSoon(v.at, a.ended) {
+		s.fast.hide(a.message, v.at.Sub(a.ended))
+	}
+	a.end()
+}
