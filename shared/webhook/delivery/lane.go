@@ -27,8 +27,10 @@ type Turns struct {
 }
 
 const (
-	// maxWindow is the largest number of concurrent attempts of a turn.
-	maxWindow = 8
+	// maxWindow is the largest number of concurrent attempts of a turn. maxPromptWindow is the largest number if the
+	// endpoint responds promptly: it has recovered and works off its backlog.
+	maxWindow       = 8
+	maxPromptWindow = 32
 	// slotsPerAccount is the number of concurrent turns of the endpoints of an account.
 	slotsPerAccount = 2
 	// shortestTurnWait and longestTurnWait limit the wait after a turn that failed. outagePart is the part of the
@@ -118,7 +120,13 @@ func turnWait(failingSince *clock.Timestamp, now time.Time, jitter float64) time
 }
 
 // widened returns the number of concurrent attempts of a turn after that many attempts, of which at least one succeeded.
-func widened(window int) int { return min(2*window, maxWindow) }
+// h is the health after them.
+func widened(window int, h Health) int {
+	if h.Prompt {
+		return min(2*window, maxPromptWindow)
+	}
+	return min(2*window, maxWindow)
+}
 
 // slots are the ends of the leases of an account's slots in the slow lane. The zero time means that a slot is free.
 type slots [slotsPerAccount]time.Time

@@ -156,10 +156,12 @@ func TestTurnWait(t *testing.T) {
 
 func TestWidenedWindow(t *testing.T) {
 	t.Parallel()
-	window := 1
-	for _, want := range []int{2, 4, 8, 8, 8} {
-		if window = widened(window); window != want {
-			t.Errorf("got window %d, want %d", window, want)
+	for prompt, windows := range map[bool][]int{false: {2, 4, 8, 8, 8}, true: {2, 4, 8, 16, 32, 32}} {
+		window := 1
+		for _, want := range windows {
+			if window = widened(window, Health{Prompt: prompt}); window != want {
+				t.Errorf("prompt %t: got window %d, want %d", prompt, window, want)
+			}
 		}
 	}
 }

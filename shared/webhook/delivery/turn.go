@@ -215,7 +215,7 @@ func (t *turn) conclude(attempts []*attempt) (ends bool) {
 		}
 	}
 	if succeeded > 0 {
-		t.window = widened(t.window)
+		t.window = widened(t.window, t.webhook.Health)
 	}
 	t.end.failed = made > 0 && succeeded == 0
 	return t.end.failed
