@@ -1,17 +1,20 @@
 package db_test
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
 
+	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/shared/db"
 )
 
@@ -43,6 +46,60 @@ func TestDeleteAll(t *testing.T) {
 	}
 	if _, err := table.Get(t.Context(), other); err != nil {
 		t.Errorf("DeleteAll with an invalid key deleted another item: %v", err)
+	}
+}
+
+func TestPutAll(t *testing.T) {
+	t.Parallel()
+	client, table, _ := newTable(t)
+	replaced := db.UsernameKey("u0")
+	mustDo(t, client, table.Put(replaced, item("old")))
+	items := map[db.Key]db.Item{}
+	for i := range 60 {
+		items[db.UsernameKey(fmt.Sprint("u", i))] = item(fmt.Sprint(i))
+	}
+	ctx := db.CountCalls(t.Context())
+	if err := table.PutAll(ctx, items); err != nil || db.Calls(ctx) != 3 {
+		t.Fatalf("got error %v after %d calls, want none after 3 calls", err, db.Calls(ctx))
+	}
+	for key, want := range items {
+		got, err := table.Get(t.Context(), key)
+		if err != nil || !reflect.DeepEqual(got["v"], want["v"]) || db.KeyOf(got) != key {
+			t.Errorf("got %v and error %v, want %v", got, err, want)
+		}
+	}
+	if err := table.PutAll(t.Context(), nil); err != nil {
+		t.Errorf("without items: got error %v, want none", err)
+	}
+	items[db.Key{}] = item("x")
+	if err := table.PutAll(t.Context(), items); !errors.Is(err, db.ErrInvalidKey) {
+		t.Errorf("with an invalid key: got error %v, want ErrInvalidKey", err)
+	}
+}
+
+// One call reads items of several tables.
+func TestBatchGetOfSeveralTables(t *testing.T) {
+	t.Parallel()
+	endpoint := dynamotest.StartServer(t)
+	client := db.New(awsConfig(endpoint), newFakeClock().now)
+	names := []string{"first-" + rand.Text(), "second-" + rand.Text()}
+	for _, name := range names {
+		dynamotest.CreateTable(t, dynamotest.Client(endpoint), name, "pk", "sk")
+	}
+	first, second := client.Table(names[0]), client.Table(names[1])
+	key := db.UsernameKey("u")
+	mustDo(t, client, first.Put(key, item("1")))
+	mustDo(t, client, second.Put(key, item("2")))
+	refs := []db.Ref{first.Ref(key), second.Ref(key), second.Ref(key), second.Ref(db.UsernameKey("none")), first.Ref(db.Key{})}
+	ctx := db.CountCalls(t.Context())
+	found, err := client.BatchGet(ctx, refs...)
+	if err != nil || len(found) != 2 || db.Calls(ctx) != 1 {
+		t.Fatalf("got %d items, error %v and %d calls, want 2 items in one call", len(found), err, db.Calls(ctx))
+	}
+	for i, want := range []string{"1", "2"} {
+		if !reflect.DeepEqual(found[refs[i]]["v"], item(want)["v"]) {
+			t.Errorf("table %d: got %v, want %s", i+1, found[refs[i]], want)
+		}
 	}
 }
 

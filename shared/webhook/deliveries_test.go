@@ -13,7 +13,9 @@ import (
 	"devplatform/infra/slicetest"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
+	"devplatform/shared/event"
 	"devplatform/shared/fault"
+	"devplatform/shared/id"
 	"devplatform/shared/webhook/delivery"
 )
 
@@ -292,4 +294,30 @@ func TestDeliveryExpiresDuringRedelivery(t *testing.T) {
 		}
 	})
 	ada.Do("POST", path+"/deliveries/"+d.ID+"/redeliver", nil).Want(t, http.StatusNotFound, fault.CodeDeliveryNotFound)
+}
+
+// The payload of a delivery is read from the events table, byte for byte.
+func TestPayloadOfADelivery(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.user("ada")
+	path := ada.createWebhook("/ok")
+	eventID, payload := f.ids.New(id.Event), `{"type":"comment.created","data":{"comment":{"body":"<b>&"}}}`
+	projectID := f.ids.New(id.Project)
+	d := f.putDelivery(path, func(d delivery.Delivery, _ time.Time) delivery.Delivery {
+		d.EventID, d.ProjectID, d.Payload = eventID, projectID, ""
+		return d
+	})
+	record := event.Record{
+		ID: eventID, Type: event.CommentCreated, WorkspaceID: d.WorkspaceID, ProjectID: projectID,
+		Payload: event.Text(payload), ExpiresAt: d.ExpiresAt,
+	}
+	item, err := db.Encode(record)
+	f.must(err)
+	_, err = f.client.Do(t.Context(), f.events.Put(event.KeyOf(d.WorkspaceID, projectID, eventID), item))
+	f.must(err)
+	response := ada.Get(path+"/deliveries/"+d.ID).Want(t, http.StatusOK)
+	if !strings.Contains(response.Raw, `"payload":`+payload) || response.Calls != 5 {
+		t.Errorf("got %s after %d calls, want payload %s after 5 calls", response.Raw, response.Calls, payload)
+	}
 }
