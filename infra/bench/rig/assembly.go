@@ -46,11 +46,12 @@ type Assembly struct {
 	URL   string // the gateway's
 	Stack *stack.Stack
 
-	services string // where the AWS services answer
-	lambda   *runtime.Runtime
-	watch    Watch
-	memory   map[string]int
-	closers  []func()
+	services      string // where the AWS services answer
+	lambda        *runtime.Runtime
+	watch         Watch
+	memory        map[string]int
+	closers       []func()
+	streamChanged func(arn string) <-chan struct{}
 }
 
 // Assemble builds one with its data in dir. empty is the binary of the function that does nothing, or "".
@@ -142,6 +143,7 @@ func (e *ending) Close() error {
 func (a *Assembly) ReadTriggers(dir string) (stop func(), err error) {
 	readers, err := triggers.Open(triggers.Options{
 		Mappings: a.Stack.EventSourceMappings, Endpoint: a.services, Account: a.Stack.Account, Dir: dir, Now: time.Now, Invoke: a.Invoke,
+		StreamChanged: a.streamChanged,
 	})
 	if err != nil {
 		return nil, err
@@ -174,7 +176,7 @@ func (a *Assembly) openServices(dir string) error {
 	if err != nil {
 		return err
 	}
-	a.closers = append(a.closers, func() { _ = db.Close() })
+	a.closers, a.streamChanged = append(a.closers, func() { _ = db.Close() }), db.StreamChanged
 	queues, err := sqs.Open(sqs.Options{Dir: filepath.Join(dir, "sqs"), Now: time.Now, Logger: quiet})
 	if err != nil {
 		return err
