@@ -48,6 +48,7 @@ type call struct {
 	service, operation string
 	tables             []string // as far as it names them
 	actions            int      // of a transaction
+	fansOut            bool     // it sends messages of the fan-out
 }
 
 // writes reports whether a call is to change a table.
@@ -181,10 +182,14 @@ func readCall(r *http.Request, body []byte) call {
 	asked := call{service: service, operation: operation}
 	var in struct {
 		TableName     string
+		QueueURL      string `json:"QueueUrl"`
 		RequestItems  map[string]json.RawMessage
 		TransactItems []map[string]struct{ TableName string }
 	}
 	_ = json.Unmarshal(body, &in) // what is not read is no call of a table
+	// The fan-out sends messages of deliveries to the fast lane, and messages with events to the slow lane.
+	asked.fansOut = strings.HasPrefix(operation, "SendMessage") &&
+		(strings.HasSuffix(in.QueueURL, "-DeliveriesQueue") || bytes.Contains(body, []byte(`\"events\"`)))
 	if in.TableName != "" {
 		asked.tables = append(asked.tables, in.TableName)
 	}

@@ -114,8 +114,10 @@ func TestKilledInTheBackground(t *testing.T) {
 		w.ada.Save(doomed, "/"+strconv.Itoa(i)+".ts", "to go").Want(t, http.StatusCreated)
 	}
 	for function, on := range map[string]func(call) bool{
-		"webhook-fanout":  func(c call) bool { return c.service == queues && strings.HasPrefix(c.operation, "SendMessage") },
-		"project-cleanup": func(c call) bool { return c.operation == "BatchWriteItem" },
+		"webhook-fanout": func(c call) bool { return c.service == queues && c.fansOut },
+		"project-cleanup": func(c call) bool {
+			return c.operation == "BatchWriteItem" && !slices.Contains(c.tables, "local-WebhooksTable")
+		},
 	} {
 		t.Run(function, func(t *testing.T) {
 			w.t, w.ada.T = t, t

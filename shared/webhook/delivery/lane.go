@@ -38,6 +38,8 @@ const (
 	shortestTurnWait = 5 * time.Second
 	longestTurnWait  = time.Hour
 	outagePart       = 0.1
+	// restPerAttempt is the shortest wait after a turn that failed, in durations of its attempts.
+	restPerAttempt = 4
 	// confirmAfter is the time after which another turn confirms that no delivery waits. It is longer than the index
 	// needs to show a new delivery, and than the time between reading a webhook and storing its deliveries.
 	confirmAfter = 2 * time.Minute
@@ -71,9 +73,10 @@ func (t Turns) armed(now time.Time) (dueAt time.Time, send bool) {
 
 // turnEnd describes the end of a turn.
 type turnEnd struct {
-	failed bool      // attempts were made, and none of the latest ones succeeded
-	more   bool      // deliveries that are due remain
-	next   time.Time // the earliest time at which another delivery is due; zero if no other delivery waits
+	failed bool          // attempts were made, and none of the latest ones succeeded
+	took   time.Duration // the longest of these attempts, if the turn failed
+	more   bool          // deliveries that are due remain
+	next   time.Time     // the earliest time at which another delivery is due; zero if no other delivery waits
 }
 
 // nextTurn is the state of an endpoint after a turn.
@@ -87,12 +90,13 @@ type nextTurn struct {
 // Turns.Drained.
 //
 // Policy: after a failed turn, the next one is after a tenth of the time since the endpoint began to fail, so that an
-// endpoint that was down for ten minutes is tried after about a minute. Otherwise the next turn begins as soon as a
+// endpoint that was down for an hour is tried every six minutes. It is not before four times the duration of the failed
+// attempts, so that an endpoint that hangs occupies a worker for at most a fifth of the time. Otherwise the next turn begins as soon as a
 // delivery is due. If no delivery waits, another turn confirms this before the webhook leaves the index.
 func (e turnEnd) plan(h Health, drained bool, now time.Time, jitter float64) nextTurn {
 	switch {
 	case e.failed:
-		at := now.Add(turnWait(h.FailingSince, now, jitter))
+		at := now.Add(turnWait(h.FailingSince, e.took, now, jitter))
 		next := nextTurn{dueAt: at, notBefore: at}
 		if !e.more && e.next.After(at) {
 			next.dueAt = e.next
@@ -108,14 +112,14 @@ func (e turnEnd) plan(h Health, drained bool, now time.Time, jitter float64) nex
 	return nextTurn{dueAt: now.Add(confirmAfter), drained: true}
 }
 
-// turnWait returns the wait after a failed turn.
-func turnWait(failingSince *clock.Timestamp, now time.Time, jitter float64) time.Duration {
+// turnWait returns the wait after a failed turn. took is the duration of its failed attempts.
+func turnWait(failingSince *clock.Timestamp, took time.Duration, now time.Time, jitter float64) time.Duration {
 	var outage time.Duration
 	if failingSince != nil {
 		outage = now.Sub(failingSince.Time())
 	}
 	wait := time.Duration(outagePart * float64(outage))
-	wait = min(max(wait, shortestTurnWait), longestTurnWait)
+	wait = min(max(wait, restPerAttempt*took, shortestTurnWait), longestTurnWait)
 	return wait + time.Duration(spread*jitter*float64(wait))
 }
 

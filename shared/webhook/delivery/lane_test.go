@@ -130,26 +130,29 @@ func TestTurnWait(t *testing.T) {
 		outage time.Duration
 		jitter float64 // 1 and -1 change the wait by 20 %
 		want   time.Duration
+		took   time.Duration
 	}{
-		{0, 0, 5 * time.Second},
-		{-time.Hour, 0, 5 * time.Second}, // the clock was set back
-		{50 * time.Second, 0, 5 * time.Second},
-		{time.Minute, 0, 6 * time.Second},
-		{time.Minute, -1, 4800 * time.Millisecond},
-		{0, 1, 6 * time.Second},
-		{10 * time.Minute, 0, time.Minute},
-		{10 * time.Minute, 0.5, 66 * time.Second},
-		{5 * time.Hour, 0, 30 * time.Minute},
-		{10 * time.Hour, 0, time.Hour},
-		{100 * time.Hour, 0, time.Hour},
-		{100 * time.Hour, -1, 48 * time.Minute},
-		{100 * time.Hour, 1, 72 * time.Minute},
+		{0, 0, 5 * time.Second, 0},
+		{-time.Hour, 0, 5 * time.Second, 0}, // the clock was set back
+		{50 * time.Second, 0, 5 * time.Second, 0},
+		{time.Minute, 0, 6 * time.Second, 0},
+		{time.Minute, -1, 4800 * time.Millisecond, 0},
+		{0, 1, 6 * time.Second, 0},
+		{10 * time.Minute, 0, time.Minute, 0},
+		{10 * time.Minute, 0.5, 66 * time.Second, 0},
+		{5 * time.Hour, 0, 30 * time.Minute, 0},
+		{10 * time.Hour, 0, time.Hour, 0},
+		{100 * time.Hour, 0, time.Hour, 0},
+		{100 * time.Hour, -1, 48 * time.Minute, 0},
+		{100 * time.Hour, 1, 72 * time.Minute, 0},
+		{time.Minute, 0, time.Minute, 15 * time.Second}, // it hangs
+		{time.Hour, 0, 6 * time.Minute, 15 * time.Second},
 	} {
-		if got := turnWait(stampPtr(midnight.Add(-tc.outage)), midnight, tc.jitter); got != tc.want {
+		if got := turnWait(stampPtr(midnight.Add(-tc.outage)), tc.took, midnight, tc.jitter); got != tc.want {
 			t.Errorf("outage of %v, jitter %v: got %v, want %v", tc.outage, tc.jitter, got, tc.want)
 		}
 	}
-	if got := turnWait(nil, midnight, 0); got != shortestTurnWait {
+	if got := turnWait(nil, 0, midnight, 0); got != shortestTurnWait {
 		t.Errorf("outage not known: got %v, want %v", got, shortestTurnWait)
 	}
 }

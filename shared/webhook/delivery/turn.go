@@ -201,6 +201,7 @@ func (t *turn) attemptAll(ctx context.Context, targets []target) ([]*attempt, er
 // conclude updates the turn after concurrent attempts. It reports whether the turn ends because none of them succeeded.
 func (t *turn) conclude(attempts []*attempt) (ends bool) {
 	made, succeeded := 0, 0
+	t.end.took = 0
 	for _, a := range attempts {
 		if d := a.delivery; d != nil && d.waitsInSlowLane() {
 			t.nextDue(d.dueInSlowLane())
@@ -209,6 +210,7 @@ func (t *turn) conclude(attempts []*attempt) (ends bool) {
 			continue
 		}
 		made++
+		t.end.took = max(t.end.took, a.result.Duration)
 		t.webhook.Health = t.webhook.after(a.result, a.ended)
 		if a.result.OK() {
 			succeeded++
