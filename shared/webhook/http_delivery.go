@@ -48,8 +48,8 @@ type DeliveryItem struct {
 	EventID       string           `json:"eventId" doc:"The event's ID" example:"evt_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	Type          string           `json:"type" doc:"The event's type" example:"file.created"`
 	Status        delivery.Status  `json:"status" enum:"pending,succeeded,failed" doc:"The state of the delivery" example:"succeeded"`
-	Attempts      []AttemptItem    `json:"attempts" nullable:"false" doc:"The latest 50 finished attempts, oldest first"`
-	NextAttemptAt *clock.Timestamp `json:"nextAttemptAt" nullable:"true" doc:"The planned time of the next attempt; null unless pending" example:"2026-01-31T08:15:35.123Z"`
+	Attempts      []AttemptItem    `json:"attempts" nullable:"false" doc:"The latest 50 finished attempts, oldest first. An attempt that was aborted after two seconds, to be repeated with 15 seconds, is not included"`
+	NextAttemptAt *clock.Timestamp `json:"nextAttemptAt" nullable:"true" doc:"The earliest time of the next attempt; null unless pending" example:"2026-01-31T08:15:35.123Z"`
 	Reason        string           `json:"reason,omitempty" doc:"Why the delivery failed, if it failed without an attempt" example:"the webhook is not active"`
 }
 
@@ -162,7 +162,8 @@ func (s *Service) registerDeliveries(r *httpapi.Routes) {
 		ID: "listDeliveries", Method: http.MethodGet, Path: deliveriesPath, Tag: tag,
 		Summary: "List a webhook's deliveries of the last 30 days",
 		Description: "Returns the deliveries, newest event first. The default limit is 50. If status is set, a request " +
-			"searches a limited number of deliveries: a page may be shorter than limit, or empty, although it has a nextCursor.",
+			"searches a limited number of deliveries: a page may be shorter than limit, or empty, although it has a nextCursor. " +
+			"A delivery to an endpoint that is new, slow or failing can appear later than its event.",
 		Errors: []*fault.Error{errNoWebhook, workspace.ErrDenied},
 	}, s.handleDeliveries)
 	httpapi.Private(r, httpapi.Operation{
@@ -175,7 +176,7 @@ func (s *Service) registerDeliveries(r *httpapi.Routes) {
 		Summary: "Send a delivery again",
 		Description: "Sends the delivery again. Its status does not matter, and the webhook does not have to be " +
 			"active. If the attempt fails and the webhook is active, the delivery is retried like a new one. " +
-			callLimits,
+			"The attempt does not wait for the next planned attempt to a failing endpoint. " + callLimits,
 		Errors: []*fault.Error{fault.ErrConflict, errOften, errNoWebhook, errNoDelivery, workspace.ErrDenied},
 	}, s.handleRedeliver)
 	httpapi.Private(r, httpapi.Operation{
@@ -183,6 +184,7 @@ func (s *Service) registerDeliveries(r *httpapi.Routes) {
 		Status: http.StatusAccepted, Summary: "Send the failed deliveries of a period again",
 		Description: "Sends the deliveries of events from since to until again, oldest event first: deliveries that failed " +
 			"and deliveries that wait for a retry after a failed attempt. Deliveries of test events are not sent again. " +
+			"If the endpoint is failing, they wait for the next planned attempt. " +
 			"Returns 409 if the webhook is not active. " + callLimits,
 		Errors: []*fault.Error{
 			fault.Invalid(fault.Field("until", untilRule)), errNoWebhook, workspace.ErrDenied, errInactive, errOften,

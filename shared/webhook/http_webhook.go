@@ -166,7 +166,8 @@ func (s *Service) registerWebhooks(r *httpapi.Routes) {
 			"workspaces of an account together have at most " + strconv.Itoa(DefaultLimits().AccountWebhooks) + ". The " +
 			"account of a workspace is its owner, of several owners the one who was added first. Webhooks of deleted " +
 			"projects do not count. The workspace and the project cannot be changed later. Events that occurred " +
-			"before the webhook was created are not delivered.",
+			"before the webhook was created are not delivered. A new endpoint receives one delivery at a time, " +
+			"and more after it has responded with a 2xx status in less than two seconds.",
 		Errors: []*fault.Error{
 			errBadURL, workspace.ErrNotFound, workspace.ErrProjectNotFound, workspace.ErrDenied, errFull,
 			DefaultLimits().errAccount(), fault.ErrConflict,
@@ -181,9 +182,10 @@ func (s *Service) registerWebhooks(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "updateWebhook", Method: http.MethodPut, Path: webhookPath, Tag: tag,
 		Summary: "Change a webhook's settings",
-		Description: "Absent fields are not changed. A new URL, or activating the webhook, resets the webhook's " +
-			"counts of failed and timed-out attempts. lastDelivery is not changed. After the secret is replaced, the " +
-			"old one stays valid for 24 hours. During this time, the header webhook-signature contains one signature " +
+		Description: "Absent fields are not changed. A URL with another host or port, or activating the webhook, resets the " +
+			"webhook's count of failed attempts. After these changes, and after any other change of the URL, the endpoint " +
+			"receives few deliveries at a time, like a new one. lastDelivery is not changed. After the secret is replaced, " +
+			"the old one stays valid for 24 hours. During this time, the header webhook-signature contains one signature " +
 			"for each of the two secrets.",
 		Errors: []*fault.Error{errBadURL, errNoWebhook, workspace.ErrDenied, fault.ErrConflict},
 	}, s.handleUpdate)
