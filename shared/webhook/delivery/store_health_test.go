@@ -48,7 +48,8 @@ func TestHealthOfConcurrentAttempts(t *testing.T) {
 	}
 }
 
-// Concurrent attempts can increase the counter beyond its limit. Later attempts do not decrease it, and cause no writes.
+// Concurrent attempts can increase the counter beyond its limit. Later attempts do not decrease it, and cause no
+// writes.
 func TestFailuresBeyondTheirLimit(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -1,0 +1,276 @@
+package delivery
+
+import (
+	"errors"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/shared/db"
+)
+
+// losing returns the middleware that loses the responses to the next n writes, which are executed.
+func losing(n *atomic.Int32) middleware {
+	return func(next http.RoundTripper) http.RoundTripper {
+		return roundTripFunc(func(r *http.Request) (*http.Response, error) {
+			response, err := next.RoundTrip(r)
+			if err == nil && dynamotest.Operation(r) == "UpdateItem" && n.Add(-1) >= 0 {
+				_ = response.Body.Close()
+				return nil, errors.New("lost")
+			}
+			return response, err
+		})
+	}
+}
+
+// concurrently calls do 16 times at the same time, and returns how many calls reported success.
+func concurrently(do func() bool) (successes int32) {
+	var n atomic.Int32
+	var group sync.WaitGroup
+	for range 16 {
+		group.Go(func() {
+			if do() {
+				n.Add(1)
+			}
+		})
+	}
+	group.Wait()
+	return n.Load()
+}
+
+// Adding deliveries makes the webhook due, and counts. The endpoint leaves the fast lane only if it is marked.
+func TestArm(t *testing.T) {
+	t.Parallel()
+	f, now := newFixture(t), midnight
+	partition := func(w Webhook) string { return db.DuePartition(shardOf(w.ID)) }
+	for _, tc := range []struct {
+		name     string
+		before   Turns
+		mark     bool
+		wantSend bool
+		want     Turns // without Due
+	}{
+		{
+			"no delivery waits", Turns{}, false, true,
+			Turns{DueAt: stampPtr(now.Add(messageTimeout)), ArmedAt: stampPtr(now), Arms: 1},
+		},
+		{
+			"marked", Turns{}, true, true,
+			Turns{DueAt: stampPtr(now.Add(messageTimeout)), ArmedAt: stampPtr(now), Arms: 1},
+		},
+		{
+			"the latest turn found no delivery", Turns{Arms: 2, Drained: true, DueAt: stampPtr(now.Add(time.Minute)), Wakes: 1},
+			false, true, Turns{Arms: 3, DueAt: stampPtr(now.Add(time.Minute)), Wakes: 1, ArmedAt: stampPtr(now)},
+		},
+		{
+			"message is on its way", Turns{Arms: 1, DueAt: stampPtr(now.Add(time.Minute)), ArmedAt: stampPtr(now)}, true, false,
+			Turns{Arms: 2, DueAt: stampPtr(now.Add(time.Minute)), ArmedAt: stampPtr(now)},
+		},
+		{
+			"resting", Turns{NotBefore: stampPtr(now.Add(time.Hour))}, false, false,
+			Turns{NotBefore: stampPtr(now.Add(time.Hour)), DueAt: stampPtr(now.Add(time.Hour)), Arms: 1},
+		},
+		{
+			"turn in progress", Turns{TurnUntil: stampPtr(now.Add(leaseTime))}, false, false,
+			Turns{TurnUntil: stampPtr(now.Add(leaseTime)), DueAt: stampPtr(now.Add(messageTimeout)), Arms: 1},
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			w := f.subscribe(f.newWorkspace(), "https://example.com", func(w *Webhook) { w.Turns = tc.before })
+			send, err := f.store.arm(t.Context(), w, tc.mark, now)
+			if err != nil || send != tc.wantSend {
+				t.Errorf("got message %t, %v, want %t", send, err, tc.wantSend)
+			}
+			want := w
+			want.Turns, want.Due, want.Prompt = tc.want, partition(w), !tc.mark
+			if diff := cmp.Diff(want, f.storedWebhook(w)); diff != "" {
+				t.Errorf("the webhook (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A deleted webhook is not created again, and no message is sent for it.
+func TestTurnsOfADeletedWebhook(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	w := f.subscribe(f.newWorkspace(), "https://example.com")
+	taken, token, ok, err := f.store.takeTurn(t.Context(), w, midnight, midnight.Add(leaseTime))
+	if !ok || err != nil {
+		t.Fatalf("takeTurn: got %t, %v, want the lease", ok, err)
+	}
+	f.deleteWebhook(w)
+	if send, err := f.store.arm(t.Context(), w, true, midnight); send || err != nil {
+		t.Errorf("arm: got message %t, %v, want none", send, err)
+	}
+	if _, err := f.store.endTurn(t.Context(), taken, token, nextTurn{dueAt: midnight}, false); err != nil {
+		t.Errorf("endTurn: got %v, want no error", err)
+	}
+	if _, _, ok, err := f.store.takeTurn(t.Context(), w, midnight, midnight.Add(leaseTime)); ok || err != nil {
+		t.Errorf("takeTurn: got %t, %v, want false", ok, err)
+	}
+	if n := len(f.allWebhooks()); n != 0 {
+		t.Errorf("got %d webhooks, want none", n)
+	}
+}
+
+// Exactly one of several concurrent requests takes the lease of a turn, even if its response is lost. The lease can be
+// taken again when it has expired. The result is the webhook as it is then.
+func TestTakeTurn(t *testing.T) {
+	t.Parallel()
+	var responsesToLose atomic.Int32
+	f := newFixture(t, losing(&responsesToLose))
+	read := f.subscribe(f.newWorkspace(), "https://example.com")
+	if _, err := f.store.arm(t.Context(), read, false, midnight); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		at   time.Time
+		lost int32
+		want int32
+	}{
+		{midnight, 0, 1},
+		{midnight.Add(leaseTime - time.Millisecond), 0, 0}, // the lease has not expired
+		{midnight.Add(leaseTime), 1, 1},
+		{midnight.Add(3 * leaseTime), 2, 1},
+	} {
+		responsesToLose.Store(tc.lost)
+		var tokens sync.Map
+		got := concurrently(func() bool {
+			w, token, ok, err := f.fast.store.takeTurn(t.Context(), read, tc.at, tc.at.Add(leaseTime))
+			if err != nil {
+				t.Error(err)
+			}
+			if ok {
+				tokens.Store(token, true)
+				want := read
+				want.Turns = f.storedWebhook(read).Turns
+				if diff := cmp.Diff(want, w); diff != "" || w.Arms != 1 || !w.TurnUntil.Time().Equal(tc.at.Add(leaseTime)) {
+					t.Errorf("got turns %+v, want the stored ones, with the lease (-want +got):\n%s", w.Turns, diff)
+				}
+			}
+			return ok
+		})
+		if got != tc.want {
+			t.Errorf("at %v: %d requests took the lease, want %d", tc.at, got, tc.want)
+		}
+		tokens.Range(func(token, _ any) bool {
+			if token == "" {
+				t.Error("the turn has no token")
+			}
+			return true
+		})
+	}
+}
+
+// At the end of a turn, the webhook is due for the next one, or leaves the index. Nothing else is changed.
+func TestEndTurn(t *testing.T) {
+	t.Parallel()
+	var responsesToLose atomic.Int32
+	f := newFixture(t, losing(&responsesToLose))
+	next := midnight.Add(time.Hour)
+	for _, tc := range []struct {
+		name         string
+		next         nextTurn
+		arms         int  // how often deliveries were added before the turn
+		added        bool // deliveries are added during the turn
+		unlessArmed  bool
+		lost         int32
+		wantNotEnded bool
+		want         Turns // without Due and Arms
+	}{
+		{name: "another turn", next: nextTurn{dueAt: next}, want: Turns{DueAt: stampPtr(next)}},
+		{
+			name: "rest", next: nextTurn{dueAt: next, notBefore: next},
+			want: Turns{DueAt: stampPtr(next), NotBefore: stampPtr(next)},
+		},
+		{
+			name: "no delivery waits", next: nextTurn{dueAt: next, drained: true}, unlessArmed: true,
+			want: Turns{DueAt: stampPtr(next), Drained: true},
+		},
+		{name: "still no delivery waits", unlessArmed: true},
+		{name: "still no delivery waits, after deliveries", arms: 3, unlessArmed: true},
+		{name: "deliveries added", unlessArmed: true, added: true, wantNotEnded: true},
+		{name: "more deliveries added", arms: 3, unlessArmed: true, added: true, wantNotEnded: true},
+		{
+			name: "deliveries added, but another turn follows", next: nextTurn{dueAt: next}, added: true,
+			want: Turns{DueAt: stampPtr(next)},
+		},
+		{name: "lost response", next: nextTurn{dueAt: next}, lost: 1, want: Turns{DueAt: stampPtr(next)}},
+		{name: "lost response, leaves the index", arms: 1, unlessArmed: true, lost: 2},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			w := f.subscribe(f.newWorkspace(), "https://example.com", func(w *Webhook) {
+				w.Turns = Turns{Due: db.DuePartition(shardOf(w.ID)), DueAt: stampPtr(midnight), Wakes: 2, Arms: tc.arms}
+				w.NotBefore, w.ArmedAt, w.Drained = stampPtr(midnight), stampPtr(midnight), true
+			})
+			taken, token, _, err := f.store.takeTurn(t.Context(), w, midnight, midnight.Add(leaseTime))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tc.added {
+				if _, err := f.store.arm(t.Context(), w, false, midnight.Add(time.Second)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			before := f.storedWebhook(w)
+			responsesToLose.Store(tc.lost)
+			ended, err := f.fast.store.endTurn(t.Context(), taken, token, tc.next, tc.unlessArmed)
+			if err != nil || ended == tc.wantNotEnded {
+				t.Errorf("got %t, %v, want %t", ended, err, !tc.wantNotEnded)
+			}
+			want := before
+			if !tc.wantNotEnded {
+				want.Turns, want.Arms = tc.want, before.Arms
+			}
+			if want.DueAt != nil {
+				want.Due = before.Due
+			}
+			if diff := cmp.Diff(want, f.storedWebhook(w)); diff != "" {
+				t.Errorf("the webhook (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A turn whose lease has expired does not end the turn of another worker, and does not change the plan of that turn.
+func TestEndOfAStaleTurn(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	w := f.subscribe(f.newWorkspace(), "https://example.com")
+	stale, staleToken, _, err := f.store.takeTurn(t.Context(), w, midnight, midnight.Add(leaseTime))
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := midnight.Add(leaseTime)
+	current, token, taken, err := f.store.takeTurn(t.Context(), w, now, now.Add(leaseTime))
+	if !taken || err != nil {
+		t.Fatalf("got %t, %v, want the lease", taken, err)
+	}
+	endStale := func() (ended bool) {
+		t.Helper()
+		before := f.storedWebhook(w)
+		ended, err := f.store.endTurn(t.Context(), stale, staleToken, nextTurn{dueAt: midnight}, false)
+		if err != nil {
+			t.Error(err)
+		}
+		if diff := cmp.Diff(before, f.storedWebhook(w)); diff != "" {
+			t.Errorf("the stale turn changed the webhook:\n%s", diff)
+		}
+		return ended
+	}
+	if endStale() {
+		t.Error("the stale turn ended the current turn")
+	}
+	next := nextTurn{dueAt: now.Add(time.Hour), notBefore: now.Add(time.Hour)}
+	if ended, err := f.store.endTurn(t.Context(), current, token, next, false); !ended || err != nil {
+		t.Errorf("got %t, %v, want the end of the current turn", ended, err)
+	}
+	endStale()
+}
