@@ -45,6 +45,7 @@ var sections = []struct {
 	{"isolation", (*bench).isolation},
 	{"deliveries", (*bench).deliveries},
 	{"database", (*bench).database},
+	{"simulation", (*bench).simulation},
 	{"costs", (*bench).costs},
 }
 

@@ -88,6 +88,11 @@ func (s *simStats) add(class simClass, at time.Duration, n int) {
 func (s *simStats) delivered(b *simBirth, at time.Duration) {
 	b.done = true
 	s.add(b.class, b.at, -1)
+	s.observe(b, at)
+}
+
+// observe adds the time from an event until at to the latencies.
+func (s *simStats) observe(b *simBirth, at time.Duration) {
 	for _, p := range s.phases {
 		if b.at < p.until {
 			p.latencies[b.class] = append(p.latencies[b.class], float32((at-b.at).Seconds()*1000))
@@ -96,8 +101,19 @@ func (s *simStats) delivered(b *simBirth, at time.Duration) {
 	}
 }
 
+// end adds the ages of the deliveries that are still pending to the latencies.
+func (s *simStats) end() {
+	for class := range s.births {
+		for f := &s.births[class]; f.len() > 0; {
+			if b := f.pop(); !b.done {
+				s.observe(b, s.at)
+			}
+		}
+	}
+}
+
 // finished notes that a delivery failed.
-func (s *simStats) finished(r *simRecord, _ time.Duration) {
+func (s *simStats) finished(r *simRecord) {
 	r.born.done = true
 	s.add(r.born.class, r.born.at, -1)
 	s.failed++
@@ -135,13 +151,14 @@ func (p *simPhaseStats) quantile(class simClass, q float64) time.Duration {
 	return time.Duration(float64(all[i]) * float64(time.Millisecond))
 }
 
-const simHeads = "%-34s %-16s %8s %8s %8s %8s %8s %9s %8s %9s %6s %6s %9s\n"
+const simHeads = "%-34s %-16s %8s %8s %8s %8s %8s %9s %8s %9s %6s %8s %6s %9s\n"
 
-// simHead is the head of the table.
+// simHead is the head of the table. "attempts" is the largest number of concurrent attempts of an account, "batch" is
+// the mean number of messages, and "queue" is the longest time that a message was visible before it was received.
 func simHead() string {
 	return trimLines(fmt.Sprintf(simHeads, "", "tenants", "p50", "p99", "slowest", "oldest", "attempts", "wake-ups", "turns",
-		"messages", "fast", "slow", "slow") +
-		fmt.Sprintf(simHeads, "", "", "", "", "", "pending", "/account", "/s", "/s", "/s", "busy", "busy", "queue"))
+		"turn msg", "fast", "fast", "slow", "slow") +
+		fmt.Sprintf(simHeads, "", "", "", "", "", "pending", "/account", "/s", "/s", "/s", "batch", "queue", "busy", "queue"))
 }
 
 // rows returns the rows of a phase.
@@ -149,12 +166,11 @@ func (p *simPhaseStats) rows(s *simulation, classes ...simClass) string {
 	var table strings.Builder
 	seconds := (p.until - p.begin).Seconds()
 	perSecond := func(n int) string { return fmt.Sprintf("%.1f", float64(n)/seconds) }
-	busy := func(q simQueueStats, workers int) string {
-		return fmt.Sprintf("%.0f %%", 100*q.busyTime.Seconds()/seconds/float64(workers))
-	}
+	busy := fmt.Sprintf("%.0f %%", 100*p.slow.busyTime.Seconds()/seconds/float64(s.setup.slowWorkers))
+	batch := fmt.Sprintf("%.1f", float64(p.fast.received)/float64(max(p.fast.batches, 1)))
 	name, shared := p.name, []any{
 		fmt.Sprint(p.maxInFlight), perSecond(p.wakes + p.deliveryWakes), perSecond(p.turns), perSecond(p.turnMessages),
-		busy(p.fast, s.setup.fastWorkers), busy(p.slow, s.setup.slowWorkers), simDuration(p.slow.maxAge),
+		batch, simDuration(p.fast.maxAge), busy, simDuration(p.slow.maxAge),
 	}
 	for _, class := range classes {
 		values := []any{name, simClassNames[class]}
@@ -165,7 +181,7 @@ func (p *simPhaseStats) rows(s *simulation, classes ...simClass) string {
 		}
 		values = append(values, shared...)
 		fmt.Fprintf(&table, simHeads, values...)
-		name, shared = "", []any{"", "", "", "", "", "", ""}
+		name, shared = "", []any{"", "", "", "", "", "", "", ""}
 	}
 	return trimLines(table.String())
 }

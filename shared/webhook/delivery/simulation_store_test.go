@@ -138,7 +138,7 @@ func (s *simulation) replace(r *simRecord, read, next Delivery) (Delivery, bool)
 	r.stored, r.written = next, s.at
 	s.indexAgain(r)
 	if next.Status != Pending && !r.born.done {
-		s.stats.finished(r, s.at)
+		s.stats.finished(r)
 	}
 	return next, true
 }

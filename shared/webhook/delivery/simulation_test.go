@@ -128,5 +128,6 @@ func (s *simulation) run() *simulation {
 		p.until = min(p.until, s.at)
 		p.fast, p.slow = s.fast.stats, s.slow.stats
 	}
+	s.stats.end()
 	return s
 }
