@@ -30,8 +30,8 @@ type settings struct {
 	AllowPrivate bool `env:"WEBHOOK_ALLOW_PRIVATE"`
 }
 
-// newHandler builds the function's handler. It returns an error if a setting is invalid. The slow parts are built in the background, while the function waits for
-// its first event.
+// newHandler builds the function's handler. It returns an error if a setting is invalid. The slow parts are built in
+// the background, while the function waits for its first event.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handler, error) {
 	if err := cfg.Limits.Validate(); err != nil {
 		return nil, err

@@ -203,7 +203,8 @@ func WebhooksOf(workspaceID string) Prefix {
 // WebhookCountKey returns the key of the item that counts the webhooks of a workspace.
 func WebhookCountKey(workspaceID string) Key { return newKey(workspacePK(workspaceID), "WEBHOOKS") }
 
-// WebhookAccountKey returns the key of the item that changes with each new webhook of an account, by the ID of its user.
+// WebhookAccountKey returns the key of the item that changes with each new webhook of an account, by the ID of its
+// user.
 func WebhookAccountKey(userID string) Key {
 	return newKey(join("USER", idPart(id.User, userID)), "WEBHOOKS")
 }
@@ -255,8 +256,8 @@ func GenerationsOf(userID string) Prefix {
 	return newPrefix(join("USER", idPart(id.User, userID)), "GENERATION"+separator)
 }
 
-// DueShards is the number of partitions of the webhooks table's index "due" whose items the retry job handles. More than
-// one partition spreads the load.
+// DueShards is the number of partitions of the webhooks table's index "due" whose items the retry job handles. More
+// than one partition spreads the load.
 const DueShards = 64
 
 // DuePartition returns the partition key of a shard of the index "due". Shards count from 0.

@@ -75,8 +75,8 @@ func TestAccountQuota(t *testing.T) {
 	}
 }
 
-// A creation makes eight calls to storage. If another webhook of the account is created at the same time, the counts are
-// read again.
+// A creation makes eight calls to storage. If another webhook of the account is created at the same time, the counts
+// are read again.
 func TestCallsOfCreation(t *testing.T) {
 	t.Parallel()
 	f := withLimits(t, func(l *Limits) { l.AccountWebhooks = 2 })

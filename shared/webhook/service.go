@@ -1,7 +1,7 @@
-// Package webhook manages webhooks, which are subscriptions to events, and their secrets. It implements the operations of
-// the API with which users manage and test webhooks, list deliveries, and send deliveries again. Package delivery
-// delivers the events and defines the records that both packages store. Package delivery must not depend on this package
-// or on the users of the API and their rights.
+// Package webhook manages webhooks, which are subscriptions to events, and their secrets. It implements the operations
+// of the API with which users manage and test webhooks, list deliveries, and send deliveries again. Package delivery
+// delivers the events and defines the records that both packages store. Package delivery must not depend on this
+// package or on the users of the API and their rights.
 package webhook
 
 import (

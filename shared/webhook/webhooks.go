@@ -174,8 +174,9 @@ func (s *Service) Update(
 	return w, generated, err
 }
 
-// Delete deletes a webhook, even if it cannot be decoded. Pending deliveries fail when they are due, because the
-// webhook does not exist any more. Stored deliveries expire as usual.
+// Delete deletes a webhook, even if it cannot be decoded. Pending deliveries of the fast lane fail when they are due,
+// because the webhook does not exist any more. Those that wait in the slow lane are not attempted. All stored
+// deliveries expire as usual.
 func (s *Service) Delete(ctx context.Context, caller httpapi.Caller, webhookID string) error {
 	var workspaceID string
 	err := s.readIfAllowed(ctx, caller, webhookID, func(found string) error {

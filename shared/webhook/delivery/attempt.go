@@ -20,8 +20,8 @@ import (
 //
 // The fast lane makes the first attempt of a delivery without a lease, with one write to the table: the result. Every
 // other attempt needs two: the first, in begin, takes the lease of the delivery and stores the attempt as interrupted.
-// If the function dies before the result is recorded, an attempt with a lease still counts, and the delivery is found in
-// the index.
+// If the function dies before the result is recorded, an attempt with a lease still counts, and the delivery is found
+// in the index.
 type attempt struct {
 	worker   *worker
 	batch    *batch
@@ -65,8 +65,8 @@ func (a *attempt) run(ctx context.Context) error {
 	return a.requeue(ctx)
 }
 
-// begin executes the plan for the delivery. If another writer changed the delivery after it was read, begin reads it and
-// plans again.
+// begin executes the plan for the delivery. If another writer changed the delivery after it was read, begin reads it
+// and plans again.
 func (a *attempt) begin(ctx context.Context) error {
 	stale := false
 	err := db.Retry(ctx, "begin attempt", func() error {
@@ -94,8 +94,8 @@ func (a *attempt) readAgain(ctx context.Context) error {
 	return err
 }
 
-// executePlan executes the plan for the delivery. Error: db.ErrStale if the delivery was changed after it was read; then
-// executePlan has changed nothing.
+// executePlan executes the plan for the delivery. Error: db.ErrStale if the delivery was changed after it was read;
+// then executePlan has changed nothing.
 func (a *attempt) executePlan(ctx context.Context) error {
 	if a.err != nil {
 		return a.rejectUndecodable(ctx)
@@ -354,8 +354,8 @@ func (a *attempt) saveHealth(ctx context.Context) {
 	}
 }
 
-// requeue returns the message to the queue of the fast lane if the next attempt is soon. Otherwise the retry job sends a
-// new one. In the slow lane, the turn looks for the next delivery.
+// requeue returns the message to the queue of the fast lane if the next attempt is soon. Otherwise the retry job sends
+// a new one. In the slow lane, the turn looks for the next delivery.
 func (a *attempt) requeue(ctx context.Context) error {
 	d, v := a.delivery, a.decision
 	switch {

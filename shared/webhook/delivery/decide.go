@@ -126,8 +126,8 @@ const (
 // immediately. A series of failures of at least five days and ten attempts also disables it. After any other failure,
 // the delivery is retried after the wait of the schedule. If a 429 or 503 requests a longer wait, that wait is used, up
 // to twice the wait of the schedule. The delivery fails after the last attempt of the schedule or before its deadline,
-// and after a redelivery to a webhook that is not active. An attempt that the service itself aborted counts as a failed attempt of the
-// delivery, but does not change the health of the endpoint.
+// and after a redelivery to a webhook that is not active. An attempt that the service itself aborted counts as a failed
+// attempt of the delivery, but does not change the health of the endpoint.
 func decide(d Delivery, w Webhook, r sender.Result, now time.Time, jitter float64) decision {
 	switch {
 	case r.OK():

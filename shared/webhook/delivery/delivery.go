@@ -1,11 +1,11 @@
 // Package delivery delivers events to the endpoints of webhooks. It contains the stored records, the fan-out that
-// selects the webhooks of an event, the workers of the two lanes that attempt the deliveries, the retry job, and the log
-// of a webhook's deliveries, from which they can be sent again. It must not contain subscriptions, access rules or HTTP
-// endpoints: they belong to package webhook, which imports this package.
+// selects the webhooks of an event, the workers of the two lanes that attempt the deliveries, the retry job, and the
+// log of a webhook's deliveries, from which they can be sent again. It must not contain subscriptions, access rules or
+// HTTP endpoints: they belong to package webhook, which imports this package.
 //
 // The fast lane serves the endpoints that have responded promptly. The slow lane serves all others: a turn handles the
-// waiting deliveries of one endpoint, and an account can have only a few turns at the same time. So endpoints that hang,
-// fail or respond slowly do not delay the deliveries of other accounts.
+// waiting deliveries of one endpoint, and an account can have only a few turns at the same time. So endpoints that
+// hang, fail or respond slowly do not delay the deliveries of other accounts.
 //
 // The table is the source of truth. A message in a queue only signals that a worker should check a delivery or an
 // endpoint. A pure function decides each change of a delivery. The change is stored on the condition that the delivery

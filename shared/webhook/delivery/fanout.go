@@ -20,9 +20,9 @@ import (
 // Fanout finds the webhooks that subscribe to events. It makes one read for each workspace. Its work does not depend on
 // the webhooks of other workspaces.
 //
-// For endpoints of the fast lane, it creates the deliveries: one write for each. A delivery is stored before its message
-// is sent. Its ID depends only on the event and the webhook. So a replay of the stream creates no second delivery, but
-// sends the message again. If a message is lost, the retry job sends another one.
+// For endpoints of the fast lane, it creates the deliveries: one write for each. A delivery is stored before its
+// message is sent. Its ID depends only on the event and the webhook. So a replay of the stream creates no second
+// delivery, but sends the message again. If a message is lost, the retry job sends another one.
 //
 // For endpoints of the slow lane, it sends one message for each workspace, and the worker of that lane creates the
 // deliveries. So an account with many such deliveries delays the stream no longer than other accounts do.
@@ -172,8 +172,8 @@ func planFanout(occurrences []occurrence, webhooks []Webhook, now time.Time) (p 
 }
 
 // deliveriesOf returns the deliveries of the events of one workspace: one for each event and each webhook that
-// subscribes to it. The deliveries are in lane l. If the service has disabled a webhook, its deliveries have the status Failed, so that they can
-// be recovered.
+// subscribes to it. The deliveries are in lane l. If the service has disabled a webhook, its deliveries have the status
+// Failed, so that they can be recovered.
 func deliveriesOf(occurrences []occurrence, webhooks []Webhook, l lane, now time.Time) []newItem {
 	var items []newItem
 	for _, o := range occurrences {

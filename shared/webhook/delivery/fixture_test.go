@@ -34,8 +34,8 @@ import (
 	"devplatform/shared/webhook/sender"
 )
 
-// fixture contains the fan-out, the workers of both lanes and the retry job, with their own tables and queues. Its clock
-// changes only when the test advances it.
+// fixture contains the fan-out, the workers of both lanes and the retry job, with their own tables and queues. Its
+// clock changes only when the test advances it.
 type fixture struct {
 	t                                    *testing.T
 	millis                               atomic.Int64
@@ -144,8 +144,8 @@ func (f *fixture) now() time.Time { return time.UnixMilli(f.millis.Load()).UTC()
 
 func (f *fixture) advance(d time.Duration) { f.millis.Add(d.Milliseconds()) }
 
-// subscribe stores a webhook that subscribes to all events of a workspace. Its endpoint is in the fast lane. The changes
-// are applied before the webhook is stored.
+// subscribe stores a webhook that subscribes to all events of a workspace. Its endpoint is in the fast lane. The
+// changes are applied before the webhook is stored.
 func (f *fixture) subscribe(workspaceID, url string, change ...func(*Webhook)) Webhook {
 	f.t.Helper()
 	now := clock.Stamp(f.now())

@@ -68,8 +68,8 @@ func TestHealthAfter(t *testing.T) {
 	}
 }
 
-// An endpoint is in the fast lane after a prompt success, until it times out, responds slowly, or fails three times in a
-// row.
+// An endpoint is in the fast lane after a prompt success, until it times out, responds slowly, or fails three times in
+// a row.
 func TestLaneOfAnEndpoint(t *testing.T) {
 	t.Parallel()
 	results := map[byte]sender.Result{

@@ -156,8 +156,8 @@ func TestPendingDeliveriesStayInTheIndex(t *testing.T) {
 	})
 }
 
-// redeliveries is a delivery that is redelivered several times. It counts the requests, and the attempts of redeliveries
-// that were completed.
+// redeliveries is a delivery that is redelivered several times. It counts the requests, and the attempts of
+// redeliveries that were completed.
 type redeliveries struct {
 	d                           Delivery
 	w                           Webhook

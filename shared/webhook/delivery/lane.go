@@ -91,8 +91,9 @@ type nextTurn struct {
 //
 // Policy: after a failed turn, the next one is after a tenth of the time since the endpoint began to fail, so that an
 // endpoint that was down for an hour is tried every six minutes. It is not before four times the duration of the failed
-// attempts, so that an endpoint that hangs occupies a worker for at most a fifth of the time. Otherwise the next turn begins as soon as a
-// delivery is due. If no delivery waits, another turn confirms this before the webhook leaves the index.
+// attempts, so that an endpoint that hangs occupies a worker for at most a fifth of the time. Otherwise the next turn
+// begins as soon as a delivery is due. If no delivery waits, another turn confirms this before the webhook leaves the
+// index.
 func (e turnEnd) plan(h Health, drained bool, now time.Time, jitter float64) nextTurn {
 	switch {
 	case e.failed:
@@ -123,8 +124,8 @@ func turnWait(failingSince *clock.Timestamp, took time.Duration, now time.Time, 
 	return wait + time.Duration(spread*jitter*float64(wait))
 }
 
-// widened returns the number of concurrent attempts of a turn after that many attempts, of which at least one succeeded.
-// h is the health after them.
+// widened returns the number of concurrent attempts of a turn after that many attempts, of which at least one
+// succeeded. h is the health after them.
 func widened(window int, h Health) int {
 	if h.Prompt {
 		return min(2*window, maxPromptWindow)

@@ -14,8 +14,8 @@ import (
 // message is the body of a message in a queue.
 //
 // In the queue of the fast lane, it names a delivery that a worker should check. In the queue of the slow lane, it asks
-// for a turn of an endpoint. Deliveries then contains the IDs of deliveries that the turn reads first, because the index
-// may not contain them yet. The stored records determine what a worker does.
+// for a turn of an endpoint. Deliveries then contains the IDs of deliveries that the turn reads first, because the
+// index may not contain them yet. The stored records determine what a worker does.
 //
 // If the message contains Events, it asks the slow lane to create the deliveries of these events to Webhooks, which are
 // webhooks of the workspace.
@@ -50,8 +50,8 @@ func (d Delivery) account() string {
 	return d.AccountID
 }
 
-// queued returns the message for a queue. The messages of an account form a group, so that an account with many messages
-// does not delay the messages of other accounts.
+// queued returns the message for a queue. The messages of an account form a group, so that an account with many
+// messages does not delay the messages of other accounts.
 func (m message) queued(account string, delay time.Duration) queue.Message {
 	body, _ := json.Marshal(m, jsontext.AllowInvalidUTF8(true)) // strings only: cannot fail
 	return queue.Message{Body: string(body), Group: account, Delay: delay}

@@ -20,8 +20,8 @@ import (
 //
 // Before the job sends a message, it wakes the delivery or webhook: it moves it to a later time in the index, on the
 // condition that the stored time is still the one that it read. So two concurrent runs send one message. If the message
-// is not sent, or is lost, the item is due again after two minutes. The wait doubles with each further message, up to an
-// hour, so that the job does not flood a queue that is slow.
+// is not sent, or is lost, the item is due again after two minutes. The wait doubles with each further message, up to
+// an hour, so that the job does not flood a queue that is slow.
 type RetryJob struct {
 	store      Store
 	fast, slow queue.Queue
@@ -49,8 +49,8 @@ const (
 	maxWakeWait = time.Hour
 )
 
-// Run sends the messages of all deliveries and webhooks that become due before the next run. If it runs out of time, the next run
-// continues. It returns the errors of the pages that could not be read or sent.
+// Run sends the messages of all deliveries and webhooks that become due before the next run. If it runs out of time,
+// the next run continues. It returns the errors of the pages that could not be read or sent.
 func (j *RetryJob) Run(ctx context.Context) error {
 	start, cancel := endingBefore(ctx, runReserve)
 	defer cancel()

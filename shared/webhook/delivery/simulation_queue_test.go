@@ -137,8 +137,8 @@ type simGroup struct {
 }
 
 // simQueue is an SQS queue with fair groups and the event source mapping of its function. A group is noisy while it has
-// at least 30 messages and more than a tenth of the messages in flight: then it is served last. SQS also limits the share
-// of the processing time of a group. The simulation does not, so it has less protection than SQS.
+// at least 30 messages and more than a tenth of the messages in flight: then it is served last. SQS also limits the
+// share of the processing time of a group. The simulation does not, so it has less protection than SQS.
 type simQueue struct {
 	*simulator
 	handle   func(batch []*simMessage, done func())

@@ -108,8 +108,8 @@ func drainedAfter(s *simulation, class simClass, recovery time.Duration) string 
 	return simDuration(s.stats.drained[class] - recovery)
 }
 
-// simulateSweep writes rows with higher and higher rates of events, until the p99 of the fast tenants is more than twice
-// the baseline.
+// simulateSweep writes rows with higher and higher rates of events, until the p99 of the fast tenants is more than
+// twice the baseline.
 func simulateSweep(out io.Writer, baseline time.Duration) {
 	for rate := 1000.0; rate <= 10_000; rate += 250 {
 		setup := fullSetup(true, simPhase{fmt.Sprintf("%.0f events/s, 2 min", rate), 2 * time.Minute})

@@ -22,10 +22,10 @@ type SlowWorker struct{ *worker }
 // NewSlowWorker returns a worker of the slow lane. It does no I/O.
 func NewSlowWorker(d WorkerDeps) SlowWorker { return SlowWorker{newWorker(d, slowLane)} }
 
-// Handle handles the messages of one invocation, and returns one error for each. It runs the turns of different accounts
-// concurrently. At the same time it creates deliveries, but for one message after the other, so that the writes do not
-// take the capacity of the table from the fast lane. Errors: lambdafn.ErrLater if the queue must deliver the message
-// again later; errors of storage, after which a retry may succeed.
+// Handle handles the messages of one invocation, and returns one error for each. It runs the turns of different
+// accounts concurrently. At the same time it creates deliveries, but for one message after the other, so that the
+// writes do not take the capacity of the table from the fast lane. Errors: lambdafn.ErrLater if the queue must deliver
+// the message again later; errors of storage, after which a retry may succeed.
 func (w SlowWorker) Handle(ctx context.Context, received []lambdafn.QueueMessage) []error {
 	messages, indexes, errs := w.parse(ctx, received)
 	shared, cancel := newBatch(ctx)
@@ -54,8 +54,8 @@ func (w SlowWorker) Handle(ctx context.Context, received []lambdafn.QueueMessage
 	return errs
 }
 
-// addTurn adds the turn that a message asks for. If there is a turn of the endpoint already, it adds the deliveries that
-// the message names to that turn. err receives the error of the message.
+// addTurn adds the turn that a message asks for. If there is a turn of the endpoint already, it adds the deliveries
+// that the message names to that turn. err receives the error of the message.
 func (w SlowWorker) addTurn(
 	turns []*turn, shared *batch, m message, received lambdafn.QueueMessage, err *error,
 ) []*turn {

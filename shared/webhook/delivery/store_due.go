@@ -16,8 +16,8 @@ import (
 	"devplatform/shared/db"
 )
 
-// dueIndex is the index of the pending deliveries. The partitions DUE#<shard> contain the deliveries of the fast lane and
-// the webhooks with deliveries in the slow lane, ordered by the time at which the retry job sends a message. The
+// dueIndex is the index of the pending deliveries. The partitions DUE#<shard> contain the deliveries of the fast lane
+// and the webhooks with deliveries in the slow lane, ordered by the time at which the retry job sends a message. The
 // partitions SLOW#<webhook> contain the deliveries that wait in the slow lane, ordered by the time of the next attempt.
 var dueIndex = db.Index{Name: "due", PK: attrDue, SK: attrDueAt}
 
@@ -29,8 +29,8 @@ type dueEntry struct {
 	wakes int
 }
 
-// dueUntil reads a page of the deliveries and webhooks of a shard that are due until a time, the most overdue first. It returns the
-// position of the next page.
+// dueUntil reads a page of the deliveries and webhooks of a shard that are due until a time, the most overdue first. It
+// returns the position of the next page.
 func (s Store) dueUntil(
 	ctx context.Context, shard int, until time.Time, after db.IndexKey, limit int,
 ) ([]dueEntry, db.IndexKey, error) {
@@ -72,9 +72,9 @@ type woken struct {
 }
 
 // wake sets the time at which a delivery or a webhook is due, on the condition that the stored time is still the one in
-// the entry. It also counts the wake, and returns the item. The version of a delivery does not change, so that the write
-// of a worker that has read the delivery does not become stale. Errors: db.ErrStale; errUndecodable, after which the new
-// time is stored.
+// the entry. It also counts the wake, and returns the item. The version of a delivery does not change, so that the
+// write of a worker that has read the delivery does not become stale. Errors: db.ErrStale; errUndecodable, after which
+// the new time is stored.
 func (s Store) wake(ctx context.Context, e dueEntry, next time.Time) (woken, error) {
 	by := rand.Text()
 	update := expression.Set(expression.Name(attrDueAt), expression.Value(clock.Stamp(next).String())).

@@ -70,9 +70,9 @@ func (d Delivery) moved(now time.Time) Delivery {
 	return d.waiting(next)
 }
 
-// uncounted returns the delivery in the slow lane without an attempt in the fast lane that was aborted. The next attempt
-// is due now. It returns false if the delivery does not belong to the attempt any more. at is the time at which the
-// attempt began. leased reports whether it has a lease.
+// uncounted returns the delivery in the slow lane without an attempt in the fast lane that was aborted. The next
+// attempt is due now. It returns false if the delivery does not belong to the attempt any more. at is the time at which
+// the attempt began. leased reports whether it has a lease.
 func (d Delivery) uncounted(at clock.Timestamp, leased bool, now time.Time) (Delivery, bool) {
 	if leased {
 		if d.LeaseUntil == nil || !d.LeaseUntil.Equal(leaseOf(at)) {
@@ -97,9 +97,9 @@ func (d Delivery) finished(status Status, reason string) Delivery {
 	return d
 }
 
-// restarted returns the delivery at the beginning of a new run of the schedule, due now in the fast lane. If manual is true, the restart
-// counts as a requested redelivery. If an attempt is in progress, it keeps its lease, and the new run begins when the
-// result of that attempt is recorded or the lease expires.
+// restarted returns the delivery at the beginning of a new run of the schedule, due now in the fast lane. If manual is
+// true, the restart counts as a requested redelivery. If an attempt is in progress, it keeps its lease, and the new run
+// begins when the result of that attempt is recorded or the lease expires.
 func (d Delivery) restarted(now time.Time, manual bool) Delivery {
 	lease := d.LeaseUntil
 	d.Tries, d.Wakes = 0, 0
@@ -122,10 +122,10 @@ func (d Delivery) deferred(next time.Time) Delivery {
 	return d.scheduled(next, next)
 }
 
-// rescheduled returns the delivery with its next attempt at next, in the same lane. In the fast lane, a message waits in
-// the queue if that is soon, and the index entry is only needed if the message is lost. An existing index entry that is
-// late enough is kept, because each change of the entry costs a write. The entry is always later than the end of a lease
-// that begins now.
+// rescheduled returns the delivery with its next attempt at next, in the same lane. In the fast lane, a message waits
+// in the queue if that is soon, and the index entry is only needed if the message is lost. An existing index entry that
+// is late enough is kept, because each change of the entry costs a write. The entry is always later than the end of a
+// lease that begins now.
 func (d Delivery) rescheduled(next, now time.Time) Delivery {
 	if d.waitsInSlowLane() {
 		return d.waiting(next)
@@ -177,10 +177,10 @@ func (d Delivery) claimed(w Webhook, now time.Time, jitter float64) (Delivery, c
 	return d, at
 }
 
-// recorded returns the delivery with the result of an attempt with a lease, and false if the result is already recorded.
-// manual reports whether the attempt was a redelivery when it began. The decision is applied only if the attempt still
-// holds its lease and no redelivery was requested in the meantime. A requested redelivery is attempted immediately, in a
-// new run.
+// recorded returns the delivery with the result of an attempt with a lease, and false if the result is already
+// recorded. manual reports whether the attempt was a redelivery when it began. The decision is applied only if the
+// attempt still holds its lease and no redelivery was requested in the meantime. A requested redelivery is attempted
+// immediately, in a new run.
 func (d Delivery) recorded(a Attempt, manual bool, v decision, now time.Time) (Delivery, bool) {
 	changed := false
 	attempts := slices.Clone(d.Attempts)

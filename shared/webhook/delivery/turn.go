@@ -89,8 +89,8 @@ func (t *turn) isManual(ctx context.Context) (bool, error) {
 	return false, err
 }
 
-// quickReceives is how often a message is returned to the queue because another turn has the endpoint or the slots. After
-// that, the retry job sends the next message.
+// quickReceives is how often a message is returned to the queue because another turn has the endpoint or the slots.
+// After that, the retry job sends the next message.
 const quickReceives = 4
 
 // later returns the message to the queue for a few seconds, unless that was done often.
@@ -134,8 +134,8 @@ func (t *turn) work(ctx context.Context) error {
 	}
 }
 
-// next returns the IDs of at most window deliveries that may be due, those that messages name first. If it returns none,
-// t.end shows when another delivery is due.
+// next returns the IDs of at most window deliveries that may be due, those that messages name first. If it returns
+// none, t.end shows when another delivery is due.
 func (t *turn) next(ctx context.Context) ([]string, error) {
 	for len(t.named) > 0 {
 		n := min(len(t.named), t.window)
