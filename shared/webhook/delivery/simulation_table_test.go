@@ -31,7 +31,7 @@ func TestFullSimulation(t *testing.T) {
 	if path == "" {
 		t.Skip("SIMULATION is not set")
 	}
-	file, err := os.Create(path) //nolint:gosec // the caller chooses the file
+	file, err := os.Create(path)
 	if err != nil {
 		t.Fatal(err)
 	}
