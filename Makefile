@@ -117,7 +117,7 @@ demo: ## show all features in the terminal, on the running platform or its own (
 	@exec $(BUILD)/demo -url '$(URL)' -binaries $(LOCAL)
 
 .PHONY: bench
-bench: binaries ## run the benchmarks and calculate the costs, about four minutes (ONLY=costs,warm)
+bench: binaries ## run the benchmarks and calculate the costs, about ten minutes (ONLY=costs,warm)
 	@go run ./infra/bench -binaries $(LOCAL) $(if $(ONLY),-only $(ONLY),-save infra/bench/last.txt -costs infra/bench/COSTS.md)
 
 SOAK        ?= 5m

@@ -20,7 +20,7 @@ func (b *bench) simulation(ctx context.Context) error {
 	if output, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, output)
 	}
-	table, err := os.ReadFile(path) //nolint:gosec // a file of this program
+	table, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("the test has written no table: %w", err)
 	}

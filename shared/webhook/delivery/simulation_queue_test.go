@@ -31,7 +31,7 @@ type simStep struct {
 }
 
 func newSimulator(seed uint64) *simulator {
-	s := &simulator{random: rand.New(rand.NewPCG(seed, seed))} //nolint:gosec // must be reproducible
+	s := &simulator{random: rand.New(rand.NewPCG(seed, seed))}
 	s.steps.before = func(a, b *simStep) bool { return a.at < b.at || a.at == b.at && a.number < b.number }
 	return s
 }

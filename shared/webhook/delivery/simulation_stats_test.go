@@ -31,7 +31,6 @@ type simPhase struct {
 type simStats struct {
 	*simulator
 	phases   []*simPhaseStats
-	current  *simPhaseStats
 	births   [simClasses]simFIFO[*simBirth]
 	pending  [simClasses]int
 	failed   int

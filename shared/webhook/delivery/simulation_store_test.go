@@ -87,8 +87,6 @@ func (x *simIndex) remove(r *simRecord) {
 	r.indexed = false
 }
 
-func (x *simIndex) len() int { return len(x.entries) + len(x.seeds) }
-
 // page returns the next deliveries after a position.
 func (s *simulation) page(e *simEndpoint, after simKey, limit int) (page []*simRecord) {
 	x := &e.index
