@@ -90,7 +90,9 @@ func TestBatchGetOfSeveralTables(t *testing.T) {
 	key := db.UsernameKey("u")
 	mustDo(t, client, first.Put(key, item("1")))
 	mustDo(t, client, second.Put(key, item("2")))
-	refs := []db.Ref{first.Ref(key), second.Ref(key), second.Ref(key), second.Ref(db.UsernameKey("none")), first.Ref(db.Key{})}
+	refs := []db.Ref{
+		first.Ref(key), second.Ref(key), second.Ref(key), second.Ref(db.UsernameKey("none")), first.Ref(db.Key{}),
+	}
 	ctx := db.CountCalls(t.Context())
 	found, err := client.BatchGet(ctx, refs...)
 	if err != nil || len(found) != 2 || db.Calls(ctx) != 1 {

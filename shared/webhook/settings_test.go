@@ -17,7 +17,8 @@ var settingsGenerator = rapid.Custom(func(t *rapid.T) Settings {
 		return rapid.Ptr(rapid.SampledFrom(values), true).Draw(t, name)
 	}
 	in := Settings{
-		URL: optional("url", "https://a.example", "https://a.example/b", "https://b.example"), Description: optional("description", "", "x"),
+		URL:         optional("url", "https://a.example", "https://a.example/b", "https://b.example"),
+		Description: optional("description", "", "x"),
 	}
 	in.Active = rapid.Ptr(rapid.Bool(), true).Draw(t, "active")
 	in.Events = rapid.SampledFrom([][]string{nil, {"*"}, {"file.*", "project.created"}}).Draw(t, "events")

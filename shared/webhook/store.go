@@ -176,7 +176,7 @@ func (s store) deleteOrphans(ctx context.Context, workspaceIDs []string) (bool, 
 		})
 	}
 	err := group.Wait()
-	return deleted.Load(), err //nolint:wrapcheck // an error of storage
+	return deleted.Load(), err
 }
 
 // orphans returns the IDs of the webhooks of a workspace whose projects do not exist any more.

@@ -75,7 +75,7 @@ func (n *Noisy) addWorkspace(w *noisyWriter) error {
 		return err
 	}
 	w.projects = append(w.projects, project)
-	for range n.Noise.Webhooks {
+	for range n.Webhooks {
 		id, err := w.Create("/api/webhooks", map[string]any{
 			"url":    n.Receiver.URL(fmt.Sprintf(n.Path, n.webhooks)),
 			"events": []string{"*"}, "workspaceId": workspace, "active": false,
@@ -158,7 +158,7 @@ func (n *Noisy) write(ctx context.Context, w *noisyWriter, begin func()) error {
 	for made := 0; made < n.Events; made += n.Batch {
 		for _, project := range w.projects {
 			if ctx.Err() != nil {
-				return nil
+				return nil //nolint:nilerr // the noise ends here
 			}
 			if err := w.create(project, min(n.Batch, n.Events-made)); err != nil {
 				return err

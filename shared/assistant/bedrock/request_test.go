@@ -179,8 +179,8 @@ func TestRequestsAreDeterministic(t *testing.T) {
 	}
 }
 
-// If earlier messages have tool calls, Bedrock requires the definitions of tools. If the model.Request has no tools, the
-// body contains definitions of the tools that were called.
+// If earlier messages have tool calls, Bedrock requires the definitions of tools. If the model.Request has no tools,
+// the body contains definitions of the tools that were called.
 func TestToolsOfEarlierCalls(t *testing.T) {
 	t.Parallel()
 	s, r := serveText(t), fullRequest()

@@ -154,7 +154,8 @@ func FuzzDecodeStored(f *testing.F) {
 		`{"id":{"S":"wh_1"},"events":{"L":[{"S":"file.*"}]},"previous":{"L":[{"M":{"sealed":{"S":"k.x"},"until":{"S":"2026-01-31T08:15:30.123Z"}}}]},"lastAt":{"S":"2026-01-31T08:15:30.123Z"}}`,
 		`{"id":{"S":"wh_1"},"prompt":{"BOOL":true},"due":{"S":"DUE#1"},"dueAt":{"S":"2026-01-31T08:15:30.123Z"},"notBefore":{"S":"2031-05-05T13:00:00.000Z"},"arms":{"N":"2"},"drained":{"BOOL":true}}`,
 		`{"id":{"S":"dlv_1"},"attempts":{"L":[{"M":{"at":{"S":"2026-01-31T08:15:30.123Z"},"statusCode":{"N":"500"},"durationMs":{"N":"12"}}}]},"status":{"S":"pending"},"tries":{"N":"-1"}}`,
-		`{"id":{"S":"dlv_1"},"webhookId":{"S":"` + webhookA + `"},"due":{"S":"SLOW#` + webhookA + `"},"status":{"S":"pending"},"active":{"BOOL":true}}`,
+		`{"id":{"S":"dlv_1"},"webhookId":{"S":"` + webhookA + `"},"due":{"S":"SLOW#` +
+			webhookA + `"},"status":{"S":"pending"},"active":{"BOOL":true}}`,
 		`{"events":{"SS":["a"]},"attempts":{"NULL":true},"leaseUntil":{"NULL":true},"previous":{"L":[{"NULL":true}]}}`,
 		`{"expiresAt":{"N":"1e99"}}`,
 	} {

@@ -24,7 +24,7 @@ func TestArmed(t *testing.T) {
 		{"overdue", Turns{DueAt: stampPtr(now.Add(-time.Minute))}, -time.Minute, true},
 		{"turn in progress", Turns{TurnUntil: stampPtr(now.Add(time.Millisecond))}, messageTimeout, false},
 		{"the lease of the turn has expired", Turns{TurnUntil: stampPtr(now)}, messageTimeout, true},
-		{"message is on its way", Turns{ArmedAt: stampPtr(now.Add(time.Millisecond - messageTimeout))}, messageTimeout, false},
+		{"message on its way", Turns{ArmedAt: stampPtr(now.Add(time.Millisecond - messageTimeout))}, messageTimeout, false},
 		{"message was lost", Turns{ArmedAt: stampPtr(now.Add(-messageTimeout))}, messageTimeout, true},
 		{"resting", Turns{NotBefore: stampPtr(now.Add(time.Hour))}, time.Hour, false},
 		{"resting for a short time", Turns{NotBefore: stampPtr(now.Add(5 * time.Second))}, 5 * time.Second, false},

@@ -31,11 +31,11 @@ type tally struct {
 }
 
 // count adds one.
-func (t *tally) count(name string) { t.add(name, metric.Count, 1) }
+func (t *tally) count(name string) { t.add(name, 1) }
 
-// add adds to a sum.
-func (t *tally) add(name string, unit metric.Unit, value float64) {
-	t.update(name, unit, func(values []float64) []float64 {
+// add adds to a count.
+func (t *tally) add(name string, value float64) {
+	t.update(name, metric.Count, func(values []float64) []float64 {
 		if len(values) == 0 {
 			return []float64{value}
 		}

@@ -55,7 +55,7 @@ func (j *RetryJob) Run(ctx context.Context) error {
 	start, cancel := endingBefore(ctx, runReserve)
 	defer cancel()
 	var counts tally
-	counts.add(metricDue, metric.Count, 0)
+	counts.add(metricDue, 0)
 	counts.highest(metricOldest, metric.Seconds, 0)
 	errs := lambdafn.Parallel(db.DueShards, db.DueShards, func(shard int) error {
 		return j.shard(ctx, start, shard, &counts)
@@ -133,12 +133,12 @@ func (j *RetryJob) wake(ctx context.Context, e dueEntry, now time.Time, counts *
 	}
 	delay := max(0, e.at.Sub(now))
 	if w := record.webhook; w != nil {
-		counts.add(metricTurnsDue, metric.Count, 1)
+		counts.add(metricTurnsDue, 1)
 		m := w.turnMessage().queued(w.account(), delay)
 		return &m, nil
 	}
 	d := record.delivery
-	counts.add(metricDue, metric.Count, 1)
+	counts.add(metricDue, 1)
 	if d.NextAttemptAt != nil {
 		counts.highest(metricOldest, metric.Seconds, now.Sub(d.NextAttemptAt.Time()).Seconds())
 	}

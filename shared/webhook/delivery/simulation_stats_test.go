@@ -155,8 +155,8 @@ const simHeads = "%-34s %-16s %8s %8s %8s %8s %8s %9s %8s %9s %6s %8s %6s %9s\n"
 // simHead is the head of the table. "attempts" is the largest number of concurrent attempts of an account, "batch" is
 // the mean number of messages, and "queue" is the longest time that a message was visible before it was received.
 func simHead() string {
-	return trimLines(fmt.Sprintf(simHeads, "", "tenants", "p50", "p99", "slowest", "oldest", "attempts", "wake-ups", "turns",
-		"turn msg", "fast", "fast", "slow", "slow") +
+	return trimLines(fmt.Sprintf(simHeads, "", "tenants", "p50", "p99", "slowest", "oldest", "attempts", "wake-ups",
+		"turns", "turn msg", "fast", "fast", "slow", "slow") +
 		fmt.Sprintf(simHeads, "", "", "", "", "", "pending", "/account", "/s", "/s", "/s", "batch", "queue", "busy", "queue"))
 }
 

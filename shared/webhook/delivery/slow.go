@@ -11,7 +11,6 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/lambdafn"
-	"devplatform/shared/metric"
 	"devplatform/shared/queue"
 )
 
@@ -165,7 +164,7 @@ func (w SlowWorker) create(ctx context.Context, shared *batch, m message) error 
 	if err != nil {
 		return err
 	}
-	shared.tally.add(metricCreated, metric.Count, float64(created))
+	shared.tally.add(metricCreated, float64(created))
 	return send(ctx, w.slow, turns)
 }
 

@@ -50,7 +50,9 @@ func (s Store) arm(ctx context.Context, w Webhook, mark bool, now time.Time) (se
 
 // takeTurn takes the lease of a turn until a time, and returns the webhook as it is then. token identifies the turn. It
 // reports false if another turn is in progress, or the webhook was deleted.
-func (s Store) takeTurn(ctx context.Context, w Webhook, now, until time.Time) (_ Webhook, token string, _ bool, _ error) {
+func (s Store) takeTurn(
+	ctx context.Context, w Webhook, now, until time.Time,
+) (_ Webhook, token string, _ bool, _ error) {
 	token, lease := rand.Text(), expression.Name(attrTurnUntil)
 	update := expression.Set(lease, expression.Value(clock.Stamp(until).String())).
 		Set(expression.Name(attrTurnBy), expression.Value(token))

@@ -87,7 +87,7 @@ func (d Delivery) uncounted(at clock.Timestamp, leased bool, now time.Time) (Del
 
 // isUntried reports whether the delivery is pending and no attempt has begun, as far as the stored version shows.
 func (d Delivery) isUntried() bool {
-	return d.Status == Pending && d.LeaseUntil == nil && d.Tries == 0 && d.Manual == 0
+	return d.Status == Pending && d.LeaseUntil == nil && len(d.Attempts) == 0 && d.Tries == 0 && d.Manual == 0
 }
 
 // finished returns the delivery with its final status. It has no entry in the index.

@@ -255,7 +255,8 @@ func TestMovedDelivery(t *testing.T) {
 	d.Wakes, d.Tries, d.Attempts = 3, 2, []Attempt{{StatusCode: 500}}
 	want := result{true, Pending, slowLane, 2, 1, false, time.Hour, []int{500}, 0}
 	moved := d.moved(midnight.Add(time.Minute))
-	if diff := cmp.Diff(want, resultOf(moved, true)); diff != "" || moved.Wakes != 0 || !moved.Deadline.Equal(*d.Deadline) {
+	diff := cmp.Diff(want, resultOf(moved, true))
+	if diff != "" || moved.Wakes != 0 || !moved.Deadline.Equal(*d.Deadline) {
 		t.Errorf("got %+v, want no wakes and the same deadline (-want +got):\n%s", moved, diff)
 	}
 	d.NextAttemptAt = nil // not written by this program

@@ -112,7 +112,7 @@ func (t *turn) work(ctx context.Context) error {
 		}
 		if t.batch.start.Err() != nil {
 			t.end.more = true
-			return nil
+			return nil //nolint:nilerr // the time of the turn has ended
 		}
 		targets, err := t.worker.store.slowTargets(ctx, &t.webhook, ids...)
 		if err != nil {
