@@ -66,12 +66,6 @@ func (c *Counters) Counter(rule Rule, subject string) Counter {
 	return Counter{rule: rule, key: db.CounterKey(rule.Name, starts, subject), ends: starts.Add(rule.Window)}
 }
 
-// Take counts one attempt of a subject. Errors: those of Count.
-func (c *Counters) Take(ctx context.Context, rule Rule, subject string) error {
-	_, err := c.Count(ctx, c.Counter(rule, subject))
-	return err
-}
-
 // Write returns a write that counts one attempt of a subject as part of a transaction, and the error to return if the
 // condition of that write fails because the limit is reached.
 func (c *Counters) Write(rule Rule, subject string) (w db.Write, tooMany error) {

@@ -259,13 +259,14 @@ func (a *attempt) decide(ctx context.Context) {
 }
 
 // disable disables the webhook. It reports false if the decision does not apply any more, because the webhook has a new
-// endpoint, or another attempt succeeded.
+// endpoint, or another attempt succeeded. It also reports false if storage is unavailable: the delivery is then retried,
+// and the next failure leads to the same decision.
 func (a *attempt) disable(ctx context.Context) bool {
 	w, log := *a.webhook, a.worker.logger
 	disabled, err := a.worker.store.disable(ctx, w, w.after(a.result, a.ended), a.decision, a.ended)
-	if err != nil { // the next failure leads to the same decision
+	if err != nil {
 		log.ErrorContext(ctx, "webhook was not disabled", "webhook", w.ID, "reason", a.decision.reason, "cause", err.Error())
-		return true
+		return false
 	}
 	if disabled {
 		a.batch.tally.count(metricDisabled)
@@ -273,7 +274,7 @@ func (a *attempt) disable(ctx context.Context) bool {
 		return true
 	}
 	current, err := a.worker.store.Webhook(ctx, w.WorkspaceID, w.ID)
-	return err != nil || current.Generation == w.Generation && !current.Active
+	return err == nil && current.Generation == w.Generation && !current.Active
 }
 
 // report logs and counts the attempt. The log must not contain the request, the response, or the URL.
@@ -360,7 +361,9 @@ func (a *attempt) requeue(ctx context.Context) error {
 	d, v := a.delivery, a.decision
 	switch {
 	case a.worker.lane == slowLane:
-		return nil
+		if d.Status == Pending && d.Manual > 0 { // a redelivery was requested, and its message may have been skipped
+			a.sendToFastLane(ctx)
+		}
 	case d.Status == Pending && d.Manual > 0:
 		// The messages of the requested redeliveries may have been received and skipped during this attempt.
 		if a.received.Receives < maxReceives {
@@ -371,4 +374,12 @@ func (a *attempt) requeue(ctx context.Context) error {
 		return a.worker.returnAfter(ctx, a.received, v.at.Sub(a.ended))
 	}
 	return nil
+}
+
+// sendToFastLane sends a message for the delivery to the fast lane. If that fails, the retry job sends it.
+func (a *attempt) sendToFastLane(ctx context.Context) {
+	if err := a.worker.fast.Send(ctx, a.delivery.message().queued(a.delivery.account(), 0)); err != nil {
+		a.worker.logger.WarnContext(ctx, "message was not sent, the retry job sends it",
+			"delivery", a.delivery.ID, "cause", err.Error())
+	}
 }

@@ -60,7 +60,7 @@ type Delivery struct {
 	Manual int `dynamodbav:"manualAttempts,omitempty"`
 	// Test is true if the delivery was made to test the webhook. Its event never occurred, so recoveries ignore it.
 	Test bool `dynamodbav:"test,omitempty"`
-	// NextAttemptAt is the time of the next attempt; nil unless pending.
+	// NextAttemptAt is the earliest time of the next attempt; nil unless pending.
 	NextAttemptAt *clock.Timestamp `dynamodbav:"nextAttemptAt,omitempty"`
 	// Deadline is the time after which no attempt is made in the current run; nil for the end of the schedule.
 	Deadline *clock.Timestamp `dynamodbav:"deadline,omitempty"`

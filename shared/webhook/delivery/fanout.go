@@ -25,7 +25,7 @@ import (
 // delivery, but sends the message again. If a message is lost, the retry job sends another one.
 //
 // For endpoints of the slow lane, it sends one message for each workspace, and the worker of that lane creates the
-// deliveries. So an account with many such deliveries delays the stream no longer than other accounts do.
+// deliveries. So an account with many such deliveries does not delay the stream.
 type Fanout struct {
 	store      Store
 	fast, slow queue.Queue
@@ -227,7 +227,7 @@ func (f *Fanout) enqueue(ctx context.Context, items []newItem, errs []error) {
 		}
 		messages[i] = n.delivery.message().queued(n.delivery.account(), delay)
 	}
-	err := send(ctx, f.fast, messages)
+	err := f.fast.Send(ctx, messages...)
 	for i, n := range items {
 		if failed := queue.FailedAt(err, i); failed != nil {
 			errs[n.record] = failed
@@ -241,7 +241,7 @@ func (f *Fanout) sendCreations(ctx context.Context, creations []creation, errs [
 	for i, c := range creations {
 		messages[i] = c.message.queued(c.account, 0)
 	}
-	err := send(ctx, f.slow, messages)
+	err := f.slow.Send(ctx, messages...)
 	for i, c := range creations {
 		if failed := queue.FailedAt(err, i); failed != nil {
 			for _, record := range c.records {

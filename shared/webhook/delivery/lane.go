@@ -21,9 +21,9 @@ type Turns struct {
 	ArmedAt *clock.Timestamp `dynamodbav:"armedAt,omitempty"`
 	// Arms counts the times that deliveries were added. A turn that finds no delivery ends only if it has not changed.
 	Arms int `dynamodbav:"arms,omitempty"`
-	// Drained is true if the latest turn found no delivery that waits. The index is eventually consistent, so another
-	// turn has to confirm this before the webhook leaves the index.
-	Drained bool `dynamodbav:"drained,omitempty"`
+	// DrainedAt is the end of the first turn that found no further delivery that is due; nil if deliveries were added
+	// since then. The index is eventually consistent, so another turn has to confirm this after confirmAfter.
+	DrainedAt *clock.Timestamp `dynamodbav:"drainedAt,omitempty"`
 }
 
 const (
@@ -55,6 +55,12 @@ func (t Turns) resting(now time.Time) bool {
 	return t.NotBefore != nil && t.NotBefore.Time().After(now.Add(clockSkew))
 }
 
+// isDueAfterRest reports whether the next turn has to wait because the latest one failed, and is due when it may begin.
+// Nothing has to change when deliveries are added then.
+func (t Turns) isDueAfterRest(now time.Time) bool {
+	return t.resting(now) && t.DueAt != nil && !t.DueAt.Time().After(t.NotBefore.Time().Add(messageTimeout))
+}
+
 // armed returns when the endpoint is due after deliveries were added, and whether a message for a turn is sent. No
 // message is sent if the next turn has to wait, if a turn is in progress, which looks for further deliveries when it
 // ends, or if a message was sent a short time ago.
@@ -79,38 +85,47 @@ type turnEnd struct {
 	next   time.Time     // the earliest time at which another delivery is due; zero if no other delivery waits
 }
 
-// nextTurn is the state of an endpoint after a turn.
+// nextTurn is the state of an endpoint after a turn. A zero time means that there is none.
 type nextTurn struct {
 	dueAt     time.Time // zero: the webhook leaves the index
-	notBefore time.Time // zero: no turn has to wait
-	drained   bool
+	notBefore time.Time
+	drainedAt time.Time
 }
 
-// plan decides when the endpoint has its next turn. h is the health after the turn, and drained is the stored
-// Turns.Drained.
+// plan decides when the endpoint has its next turn. h is the health after the turn, and drainedAt is the stored
+// Turns.DrainedAt.
 //
 // Policy: after a failed turn, the next one is after a tenth of the time since the endpoint began to fail, so that an
 // endpoint that was down for an hour is tried every six minutes. It is not before four times the duration of the failed
 // attempts, so that an endpoint that hangs occupies a worker for at most a fifth of the time. Otherwise the next turn
-// begins as soon as a delivery is due. If no delivery waits, another turn confirms this before the webhook leaves the
-// index.
-func (e turnEnd) plan(h Health, drained bool, now time.Time, jitter float64) nextTurn {
+// begins as soon as a delivery is due. If no delivery is due, another turn confirms this, because the index may not show
+// all deliveries yet. Then the endpoint is due with its next delivery, or leaves the index.
+func (e turnEnd) plan(h Health, drainedAt *clock.Timestamp, now time.Time, jitter float64) (n nextTurn) {
+	if e.failed {
+		n.notBefore = now.Add(turnWait(h.FailingSince, e.took, now, jitter))
+	}
+	confirmed := false
 	switch {
-	case e.failed:
-		at := now.Add(turnWait(h.FailingSince, e.took, now, jitter))
-		next := nextTurn{dueAt: at, notBefore: at}
-		if !e.more && e.next.After(at) {
-			next.dueAt = e.next
-		}
-		return next
 	case e.more:
-		return nextTurn{dueAt: now}
-	case !e.next.IsZero():
-		return nextTurn{dueAt: e.next}
-	case drained:
+		n.dueAt = now
+	case drainedAt == nil:
+		n.dueAt, n.drainedAt = now.Add(confirmAfter), now
+	default:
+		n.dueAt, n.drainedAt = drainedAt.Time().Add(confirmAfter), drainedAt.Time()
+		confirmed = !n.dueAt.After(now)
+	}
+	if confirmed {
+		n.dueAt = e.next
+	} else if !e.more && !e.next.IsZero() && e.next.Before(n.dueAt) {
+		n.dueAt = e.next
+	}
+	if n.dueAt.IsZero() {
 		return nextTurn{}
 	}
-	return nextTurn{dueAt: now.Add(confirmAfter), drained: true}
+	if n.dueAt.Before(n.notBefore) {
+		n.dueAt = n.notBefore
+	}
+	return n
 }
 
 // turnWait returns the wait after a failed turn. took is the duration of its failed attempts.

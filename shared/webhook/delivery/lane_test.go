@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"devplatform/shared/clock"
 	"testing"
 	"time"
 
@@ -55,49 +56,66 @@ func TestPlanOfTheNextTurn(t *testing.T) {
 	at := func(after time.Duration) time.Time { return now.Add(after) }
 	rest := func(wait time.Duration) nextTurn { return nextTurn{dueAt: at(wait), notBefore: at(wait)} }
 	down := Health{FailingSince: stampPtr(now.Add(-10 * time.Minute))} // so the next turn is after a minute
+	longAgo := stampPtr(now.Add(-confirmAfter))
 	for _, tc := range []struct {
 		name string
 		end  turnEnd
 		Health
-		drained bool
-		want    nextTurn
+		drainedAt *clock.Timestamp
+		want      nextTurn
 	}{
-		{"failed, more deliveries are due", turnEnd{failed: true, more: true}, down, false, rest(time.Minute)},
-		{"failed, no other delivery waits", turnEnd{failed: true}, down, false, rest(time.Minute)},
-		{"failed after an empty turn", turnEnd{failed: true}, down, true, rest(time.Minute)},
+		{"failed, more deliveries are due", turnEnd{failed: true, more: true}, down, nil, rest(time.Minute)},
 		{
-			"failed, the next delivery is due earlier", turnEnd{failed: true, next: at(5 * time.Second)}, down, false,
-			rest(time.Minute),
+			"failed, no other delivery is due", turnEnd{failed: true}, down, nil,
+			nextTurn{dueAt: at(confirmAfter), notBefore: at(time.Minute), drainedAt: now},
 		},
 		{
-			"failed, the next delivery is due later", turnEnd{failed: true, next: at(time.Hour)}, down, false,
-			nextTurn{dueAt: at(time.Hour), notBefore: at(time.Minute)},
+			"failed, the next delivery is due soon", turnEnd{failed: true, next: at(5 * time.Second)}, down, nil,
+			nextTurn{dueAt: at(time.Minute), notBefore: at(time.Minute), drainedAt: now},
 		},
 		{
-			"failed, more deliveries are due, another one later", turnEnd{failed: true, more: true, next: at(time.Hour)},
-			down, false, rest(time.Minute),
+			"failed, the next delivery is due later, not confirmed", turnEnd{failed: true, next: at(time.Hour)}, down, nil,
+			nextTurn{dueAt: at(confirmAfter), notBefore: at(time.Minute), drainedAt: now},
 		},
 		{
-			"failed for the first time", turnEnd{failed: true}, Health{FailingSince: stampPtr(now)}, false,
+			"failed, the next delivery is due later, confirmed", turnEnd{failed: true, next: at(time.Hour)}, down, longAgo,
+			nextTurn{dueAt: at(time.Hour), notBefore: at(time.Minute), drainedAt: longAgo.Time()},
+		},
+		{
+			"failed for the first time", turnEnd{failed: true, more: true}, Health{FailingSince: stampPtr(now)}, nil,
 			rest(5 * time.Second),
 		},
-		{"failed, the time is not known", turnEnd{failed: true}, Health{}, false, rest(5 * time.Second)},
-		{"more deliveries are due", turnEnd{more: true, next: at(time.Hour)}, down, true, nextTurn{dueAt: now}},
-		{"a delivery is due later", turnEnd{next: at(time.Hour)}, down, true, nextTurn{dueAt: at(time.Hour)}},
-		{"no delivery waits", turnEnd{}, Health{}, false, nextTurn{dueAt: at(confirmAfter), drained: true}},
-		{"still no delivery waits", turnEnd{}, Health{}, true, nextTurn{}},
+		{"failed, the time is not known", turnEnd{failed: true, more: true}, Health{}, nil, rest(5 * time.Second)},
+		{"more deliveries are due", turnEnd{more: true, next: at(time.Hour)}, down, longAgo, nextTurn{dueAt: now}},
+		{
+			"a delivery is due soon", turnEnd{next: at(time.Second)}, Health{}, nil,
+			nextTurn{dueAt: at(time.Second), drainedAt: now},
+		},
+		{
+			"a delivery is due later, not confirmed", turnEnd{next: at(time.Hour)}, Health{}, nil,
+			nextTurn{dueAt: at(confirmAfter), drainedAt: now},
+		},
+		{
+			"a delivery is due later, confirmed", turnEnd{next: at(time.Hour)}, Health{}, longAgo,
+			nextTurn{dueAt: at(time.Hour), drainedAt: longAgo.Time()},
+		},
+		{"no delivery waits", turnEnd{}, Health{}, nil, nextTurn{dueAt: at(confirmAfter), drainedAt: now}},
+		{
+			"a turn too early to confirm it", turnEnd{}, Health{}, stampPtr(at(-time.Second)),
+			nextTurn{dueAt: at(confirmAfter - time.Second), drainedAt: at(-time.Second)},
+		},
+		{"confirmed that no delivery waits", turnEnd{}, Health{}, longAgo, nextTurn{}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(tc.want, tc.end.plan(tc.Health, tc.drained, now, 0), compareUnexported); diff != "" {
+			if diff := cmp.Diff(tc.want, tc.end.plan(tc.Health, tc.drainedAt, now, 0), compareUnexported); diff != "" {
 				t.Errorf("the next turn (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-// While deliveries wait, the endpoint stays in the index. It is due when a delivery is due, but not before it has
-// rested.
+// The endpoint leaves the index only if no delivery waits and this was confirmed. It is not due before it has rested.
 func TestEndpointsWithDeliveriesStayDue(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -107,19 +125,24 @@ func TestEndpointsWithDeliveriesStayDue(t *testing.T) {
 		}
 		outage := time.Duration(rapid.Int64Range(0, int64(80*time.Hour)).Draw(t, "outage"))
 		h := Health{FailingSince: stampPtr(midnight.Add(-outage))}
-		drained, jitter := rapid.Bool().Draw(t, "drained"), rapid.Float64Range(-1, 1).Draw(t, "jitter")
-		next := end.plan(h, drained, midnight, jitter)
-		waits := end.failed || end.more || !end.next.IsZero()
-		switch {
-		case waits && (next.dueAt.IsZero() || next.drained):
-			t.Fatalf("got %+v after %+v, want the endpoint due, because deliveries wait", next, end)
-		case !waits && !drained && next.dueAt.IsZero():
-			t.Fatalf("got %+v, want another turn that confirms that no delivery waits", next)
-		case end.failed == next.notBefore.IsZero() || next.dueAt.Before(next.notBefore):
+		var drainedAt *clock.Timestamp
+		if rapid.Bool().Draw(t, "drained") {
+			age := rapid.Int64Range(0, int64(2*confirmAfter)).Draw(t, "age")
+			drainedAt = stampPtr(midnight.Add(-time.Duration(age)))
+		}
+		next := end.plan(h, drainedAt, midnight, rapid.Float64Range(-1, 1).Draw(t, "jitter"))
+		confirmed := drainedAt != nil && !drainedAt.Time().Add(confirmAfter).After(midnight)
+		if next.dueAt.IsZero() {
+			if end.more || !end.next.IsZero() || !confirmed {
+				t.Fatalf("the endpoint leaves the index after %+v, confirmed: %t", end, confirmed)
+			}
+			return
+		}
+		if end.failed == next.notBefore.IsZero() || next.dueAt.Before(next.notBefore) {
 			t.Fatalf("got %+v after %+v, want a rest only after a failure, and no turn before its end", next, end)
 		}
-		if latest := later(end.next, next.notBefore); waits && next.dueAt.After(later(latest, midnight)) {
-			t.Fatalf("got %+v after %+v, want a turn at %v", next, end, latest)
+		if latest := midnight.Add(confirmAfter); !confirmed && next.dueAt.After(later(latest, next.notBefore)) {
+			t.Fatalf("got %+v after %+v, want a turn that confirms it after %v", next, end, confirmAfter)
 		}
 	})
 }

@@ -66,7 +66,7 @@ func (l Log) enqueue(ctx context.Context, deliveries []Delivery) {
 	for i, d := range deliveries {
 		messages[i] = d.message().queued(d.account(), 0)
 	}
-	err := send(ctx, l.Fast, messages)
+	err := l.Fast.Send(ctx, messages...)
 	if err == nil {
 		return
 	}

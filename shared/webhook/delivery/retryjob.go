@@ -103,15 +103,7 @@ func (j *RetryJob) page(ctx context.Context, page []dueEntry, now time.Time, cou
 			fast = append(fast, *m)
 		}
 	}
-	return errors.Join(append(errs, send(ctx, j.fast, fast), send(ctx, j.slow, slow))...)
-}
-
-// send sends messages, if there are any.
-func send(ctx context.Context, q queue.Queue, messages []queue.Message) error {
-	if len(messages) == 0 {
-		return nil
-	}
-	return q.Send(ctx, messages...)
+	return errors.Join(append(errs, j.fast.Send(ctx, fast...), j.slow.Send(ctx, slow...))...)
 }
 
 // wake moves a delivery or a webhook to a later time in the index. It returns the message to send, or nil if another

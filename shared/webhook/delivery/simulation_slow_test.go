@@ -252,16 +252,18 @@ func (t *simTurn) unread(records []*simRecord) (fresh []*simRecord) {
 // finishTurn does what turn.finish does.
 func (s *simulation) finishTurn(t *simTurn) {
 	now := s.now()
-	next := t.end.plan(t.webhook.Health, t.webhook.Drained, now, s.jitter())
+	next := t.end.plan(t.webhook.Health, t.webhook.DrainedAt, now, s.jitter())
 	wait, soon := t.requeueWait(next, now)
 	s.after(storageTime, func() {
-		if s.endTurn(t, t.withNet(next, soon), !t.end.failed && !t.end.more) {
+		if s.endTurn(t, withMessageTimeout(next, soon), !t.end.more) {
 			s.endedTurn(t, wait, soon)
 			return
 		}
-		wait, soon := t.requeueWait(nextTurn{dueAt: now}, now) // deliveries were added
+		t.end.more = true // deliveries were added
+		next := t.end.plan(t.webhook.Health, nil, now, s.jitter())
+		wait, soon := t.requeueWait(next, now)
 		s.after(storageTime, func() {
-			s.endTurn(t, t.withNet(nextTurn{dueAt: now}, soon), false)
+			s.endTurn(t, withMessageTimeout(next, soon), false)
 			s.endedTurn(t, wait, soon)
 		})
 	})
@@ -321,7 +323,7 @@ func (s *simulation) armAll(webhooks []Webhook, items []newItem, turns []*simMes
 			waiting = append(waiting, n.delivery.ID)
 		}
 	}
-	if len(waiting) == 0 || w.resting(s.now()) && w.DueAt != nil {
+	if len(waiting) == 0 || w.isDueAfterRest(s.now()) && w.DrainedAt == nil {
 		s.armAll(webhooks[1:], items, turns, then)
 		return
 	}

@@ -193,7 +193,7 @@ func (s *simulation) arm(e *simEndpoint, w Webhook, mark bool, then func(send bo
 	s.after(storageTime, func() {
 		e.stored.Arms++
 		s.setDue(e, dueAt)
-		e.stored.Drained = false
+		e.stored.DrainedAt = nil
 		if send {
 			stamp := clock.Stamp(now)
 			e.stored.ArmedAt = &stamp
@@ -212,8 +212,12 @@ func (s *simulation) endTurn(t *simTurn, next nextTurn, unlessArmed bool) bool {
 		return false
 	}
 	t.endpoint.turn = nil
-	w.TurnUntil, w.ArmedAt, w.NotBefore, w.Wakes, w.Drained = nil, nil, nil, 0, next.drained
+	w.TurnUntil, w.ArmedAt, w.NotBefore, w.Wakes, w.DrainedAt = nil, nil, nil, 0, nil
 	s.setDue(t.endpoint, next.dueAt)
+	if !next.drainedAt.IsZero() {
+		stamp := clock.Stamp(next.drainedAt)
+		w.DrainedAt = &stamp
+	}
 	if !next.notBefore.IsZero() {
 		stamp := clock.Stamp(next.notBefore)
 		w.NotBefore = &stamp

@@ -21,10 +21,10 @@ type SlowWorker struct{ *worker }
 // NewSlowWorker returns a worker of the slow lane. It does no I/O.
 func NewSlowWorker(d WorkerDeps) SlowWorker { return SlowWorker{newWorker(d, slowLane)} }
 
-// Handle handles the messages of one invocation, and returns one error for each. It runs the turns of different
-// accounts concurrently. At the same time it creates deliveries, but for one message after the other, so that the
-// writes do not take the capacity of the table from the fast lane. Errors: lambdafn.ErrLater if the queue must deliver
-// the message again later; errors of storage, after which a retry may succeed.
+// Handle handles the messages of one invocation, and returns one error for each. It runs the turns of different accounts
+// concurrently. It also creates deliveries, one message at a time, so that the writes do not take the capacity of the
+// table from the fast lane. Errors: lambdafn.ErrLater if the queue must deliver the message again later; errors of
+// storage, after which a retry may succeed.
 func (w SlowWorker) Handle(ctx context.Context, received []lambdafn.QueueMessage) []error {
 	messages, indexes, errs := w.parse(ctx, received)
 	shared, cancel := newBatch(ctx)
@@ -119,7 +119,8 @@ func (w SlowWorker) takeSlot(ctx context.Context, account string) (*slotLease, e
 }
 
 // createOrReturn creates the deliveries that a message asks for. If that fails, it returns the message to the queue. No
-// other record remembers these deliveries, so the waits between the attempts grow until they exceed an outage of hours.
+// other record remembers these deliveries. The waits between the attempts grow and add up to seven hours, so that the
+// deliveries are created even after an outage of hours.
 func (w SlowWorker) createOrReturn(
 	ctx context.Context, shared *batch, m message, received lambdafn.QueueMessage,
 ) error {
@@ -165,7 +166,7 @@ func (w SlowWorker) create(ctx context.Context, shared *batch, m message) error 
 		return err
 	}
 	shared.tally.add(metricCreated, float64(created))
-	return send(ctx, w.slow, turns)
+	return w.slow.Send(ctx, turns...)
 }
 
 // armAll makes the webhooks with pending deliveries due, and returns the messages for their turns.

@@ -46,7 +46,7 @@ func TestNewEndpointBecomesFast(t *testing.T) {
 	f.handleMessages()
 	f.wantDelivery(Succeeded, 1)
 	f.wantRequests(1)
-	if got := f.storedWebhook(w); got.lane() != fastLane || got.turning(f.now()) || !got.Drained {
+	if got := f.storedWebhook(w); got.lane() != fastLane || got.turning(f.now()) || got.DrainedAt == nil {
 		t.Errorf("got webhook %+v, want a fast endpoint without a turn or deliveries that wait", got)
 	}
 	calls.take()
@@ -74,7 +74,7 @@ func TestDrainedWebhookLeavesTheIndex(t *testing.T) {
 		f.runRetryJob()
 		f.handleMessages()
 	}
-	if got := f.storedWebhook(w); got.Due != "" || got.DueAt != nil || got.Drained || got.Wakes != 0 {
+	if got := f.storedWebhook(w); got.Due != "" || got.DueAt != nil || got.DrainedAt != nil || got.Wakes != 0 {
 		t.Errorf("got webhook %+v, want one that is not in the index", got)
 	}
 	f.wantRequests(1)

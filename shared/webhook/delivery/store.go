@@ -284,7 +284,7 @@ func attemptChanges(read, next []Attempt) (update expression.UpdateBuilder, err 
 		}
 		values[i] = &types.AttributeValueMemberM{Value: item}
 	}
-	if len(next) > 0 && (len(read) == 0 || len(next) < len(read) || !next[0].At.Equal(read[0].At)) {
+	if len(next) < len(read) || len(next) > 0 && (len(read) == 0 || !next[0].At.Equal(read[0].At)) {
 		return update.Set(expression.Name(name), expression.Value(&types.AttributeValueMemberL{Value: values})), nil
 	}
 	for i, value := range values {

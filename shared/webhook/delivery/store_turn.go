@@ -23,21 +23,21 @@ const (
 	attrNotBefore = "notBefore"
 	attrArmedAt   = "armedAt"
 	attrArms      = "arms"
-	attrDrained   = "drained"
+	attrDrainedAt = "drainedAt"
 )
 
 // arm makes a webhook due, because deliveries to its endpoint are about to be stored in the slow lane. It reports
 // whether a message for a turn must be sent after that. If mark is set, the endpoint leaves the fast lane. It does
-// nothing if the webhook was deleted. An endpoint that rests is due already.
+// nothing if the webhook was deleted, or if its endpoint is due after a rest.
 func (s Store) arm(ctx context.Context, w Webhook, mark bool, now time.Time) (send bool, _ error) {
-	if w.resting(now) && w.DueAt != nil && !mark {
+	if w.isDueAfterRest(now) && w.DrainedAt == nil && !mark {
 		return false, nil
 	}
 	dueAt, send := w.armed(now)
 	update := expression.Add(expression.Name(attrArms), expression.Value(1)).
 		Set(expression.Name(attrDue), expression.Value(db.DuePartition(shardOf(w.ID)))).
 		Set(expression.Name(attrDueAt), expression.Value(clock.Stamp(dueAt).String())).
-		Remove(expression.Name(attrDrained))
+		Remove(expression.Name(attrDrainedAt))
 	if send {
 		update = update.Set(expression.Name(attrArmedAt), expression.Value(clock.Stamp(now).String()))
 	}
@@ -81,11 +81,7 @@ func (s Store) endTurn(ctx context.Context, w Webhook, token string, next nextTu
 		update = update.Set(expression.Name(attrDue), expression.Value(db.DuePartition(shardOf(w.ID))))
 	}
 	update = setTime(update, attrNotBefore, next.notBefore)
-	if next.drained {
-		update = update.Set(expression.Name(attrDrained), expression.Value(true))
-	} else {
-		update = update.Remove(expression.Name(attrDrained))
-	}
+	update = setTime(update, attrDrainedAt, next.drainedAt)
 	write := s.Table.Update(db.WebhookKey(w.WorkspaceID, w.ID), update).
 		If(expression.Name(attrTurnBy).Equal(expression.Value(token))).
 		Mine(func(stored db.Item) bool { return stored[attrTurnBy] == nil }) // no other turn has begun

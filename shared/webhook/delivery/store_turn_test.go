@@ -64,7 +64,7 @@ func TestArm(t *testing.T) {
 			Turns{DueAt: stampPtr(now.Add(messageTimeout)), ArmedAt: stampPtr(now), Arms: 1},
 		},
 		{
-			"the latest turn found no delivery", Turns{Arms: 2, Drained: true, DueAt: stampPtr(now.Add(time.Minute)), Wakes: 1},
+			"the latest turn found no delivery", Turns{Arms: 2, DrainedAt: stampPtr(now), DueAt: stampPtr(now.Add(time.Minute)), Wakes: 1},
 			false, true, Turns{Arms: 3, DueAt: stampPtr(now.Add(time.Minute)), Wakes: 1, ArmedAt: stampPtr(now)},
 		},
 		{
@@ -191,8 +191,8 @@ func TestEndTurn(t *testing.T) {
 			want: Turns{DueAt: stampPtr(next), NotBefore: stampPtr(next)},
 		},
 		{
-			name: "no delivery waits", next: nextTurn{dueAt: next, drained: true}, unlessArmed: true,
-			want: Turns{DueAt: stampPtr(next), Drained: true},
+			name: "no delivery waits", next: nextTurn{dueAt: next, drainedAt: next}, unlessArmed: true,
+			want: Turns{DueAt: stampPtr(next), DrainedAt: stampPtr(next)},
 		},
 		{name: "still no delivery waits", unlessArmed: true},
 		{name: "still no delivery waits, after deliveries", arms: 3, unlessArmed: true},
@@ -208,7 +208,7 @@ func TestEndTurn(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			w := f.subscribe(f.newWorkspace(), "https://example.com", func(w *Webhook) {
 				w.Turns = Turns{Due: db.DuePartition(shardOf(w.ID)), DueAt: stampPtr(midnight), Wakes: 2, Arms: tc.arms}
-				w.NotBefore, w.ArmedAt, w.Drained = stampPtr(midnight), stampPtr(midnight), true
+				w.NotBefore, w.ArmedAt, w.DrainedAt = stampPtr(midnight), stampPtr(midnight), stampPtr(midnight)
 			})
 			taken, token, _, err := f.store.takeTurn(t.Context(), w, midnight, midnight.Add(leaseTime))
 			if err != nil {

@@ -85,7 +85,8 @@ func (d Delivery) uncounted(at clock.Timestamp, leased bool, now time.Time) (Del
 	return d.waiting(now), d.isUntried() && !d.waitsInSlowLane()
 }
 
-// isUntried reports whether the delivery is pending and no attempt has begun, as far as the stored version shows.
+// isUntried reports whether the delivery is pending and no attempt is stored. The first attempt in the fast lane is not
+// stored before it ends.
 func (d Delivery) isUntried() bool {
 	return d.Status == Pending && d.LeaseUntil == nil && len(d.Attempts) == 0 && d.Tries == 0 && d.Manual == 0
 }

@@ -203,7 +203,7 @@ func (t *turn) conclude(attempts []*attempt) (ends bool) {
 	made, succeeded := 0, 0
 	t.end.took = 0
 	for _, a := range attempts {
-		if d := a.delivery; d != nil && d.waitsInSlowLane() {
+		if d := a.delivery; a.err == nil && d != nil && d.waitsInSlowLane() {
 			t.nextDue(d.dueInSlowLane())
 		}
 		if !a.made {
@@ -227,13 +227,14 @@ func (t *turn) conclude(attempts []*attempt) (ends bool) {
 // message to the queue. It does so as well if deliveries were added during the turn.
 func (t *turn) finish(ctx context.Context) error {
 	now := t.worker.now()
-	next := t.end.plan(t.webhook.Health, t.webhook.Drained, now, t.worker.jitter())
+	next := t.end.plan(t.webhook.Health, t.webhook.DrainedAt, now, t.worker.jitter())
 	wait, soon := t.requeueWait(next, now)
-	done, err := t.worker.store.endTurn(ctx, t.webhook, t.token, t.withNet(next, soon), !t.end.failed && !t.end.more)
+	done, err := t.worker.store.endTurn(ctx, t.webhook, t.token, withMessageTimeout(next, soon), !t.end.more)
 	if err == nil && !done { // deliveries were added
-		next = nextTurn{dueAt: now}
+		t.end.more = true
+		next = t.end.plan(t.webhook.Health, nil, now, t.worker.jitter())
 		wait, soon = t.requeueWait(next, now)
-		_, err = t.worker.store.endTurn(ctx, t.webhook, t.token, t.withNet(next, soon), false)
+		_, err = t.worker.store.endTurn(ctx, t.webhook, t.token, withMessageTimeout(next, soon), false)
 	}
 	if err != nil { // the lease expires, and the webhook stays due
 		t.worker.logger.ErrorContext(ctx, "turn was not ended", "webhook", t.webhook.ID, "cause", err.Error())
@@ -251,9 +252,9 @@ func (t *turn) requeueWait(next nextTurn, now time.Time) (time.Duration, bool) {
 	return max(0, next.dueAt.Sub(now)), soon
 }
 
-// withNet returns the state to store. While a message waits in the queue for the next turn, the retry job sends another
-// one only if that message is lost.
-func (t *turn) withNet(next nextTurn, soon bool) nextTurn {
+// withMessageTimeout returns the state to store. While a message waits in the queue for the next turn, the retry job
+// sends another one only if that message is lost.
+func withMessageTimeout(next nextTurn, soon bool) nextTurn {
 	if soon {
 		next.dueAt = clock.Stamp(next.dueAt.Add(messageTimeout)).Time()
 	}

@@ -92,6 +92,9 @@ func (b *batch) arm(ctx context.Context, s Store, w Webhook, mark bool, now time
 		return s.arm(ctx, w, mark, now)
 	}))
 	send, err := once.(func() (bool, error))()
+	if err != nil {
+		b.arms.Delete(key{w.ID, mark}) // so that the next call tries again
+	}
 	return send && !loaded, err
 }
 

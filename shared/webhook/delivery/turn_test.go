@@ -1,0 +1,80 @@
+package delivery
+
+import (
+	"context"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"devplatform/shared/webhook/sender"
+)
+
+// A delivery that is added while an endpoint rests is attempted soon after the rest, although the delivery that failed
+// waits for hours.
+func TestDeliveryAddedDuringARest(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.slow.jitter = noJitter
+	workspaceID := f.newWorkspace()
+	w := f.subscribe(workspaceID, f.receiver.URL("/status/500"), inSlowLane)
+	f.publish(f.newEvent(workspaceID))
+	f.handleMessages()
+	step := func() {
+		f.advance(time.Minute)
+		f.runRetryJob()
+		f.handleMessages()
+	}
+	for f.onlyDelivery().Tries < 5 { // the next attempt is after five hours
+		step()
+	}
+	if !f.storedWebhook(w).resting(f.now()) {
+		t.Fatal("the endpoint does not rest")
+	}
+	f.receiver.Handle("/status/500", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	before, added := f.receiver.Total(), f.now()
+	f.publish(f.newEvent(workspaceID))
+	f.handleMessages()
+	for f.receiver.Total() == before {
+		step()
+		if f.now().Sub(added) > 30*time.Minute {
+			t.Fatal("the delivery was not attempted within 30 minutes")
+		}
+	}
+}
+
+// If a webhook cannot be disabled because storage is unavailable, the delivery is retried.
+func TestWebhookIsNotDisabledDuringAnOutage(t *testing.T) {
+	t.Parallel()
+	var outage atomic.Int32 // the number of calls that fail
+	f := newFixture(t, failCalls("UpdateItem", func() bool { return outage.Add(-1) >= 0 }))
+	workspaceID := f.newWorkspace()
+	w := f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
+	f.publish(f.newEvent(workspaceID))
+	f.fast.send = func(context.Context, sender.Request) sender.Result {
+		outage.Store(3) // all attempts of the call that disables the webhook
+		return sender.Result{StatusCode: 410, Error: "status 410", Gone: true}
+	}
+	f.fast.Handle(t.Context(), f.receiveMessages())
+	f.wantLog("webhook was not disabled")
+	if d := f.wantDelivery(Pending, 1); !f.storedWebhook(w).Active || d.NextAttemptAt == nil {
+		t.Errorf("got delivery %+v, want it retried while the webhook is active", d)
+	}
+}
+
+// If the only attempt of a delivery is not counted, it is removed.
+func TestOnlyAttemptIsNotCounted(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	f.subscribe(workspaceID, f.receiver.URL("/hang"))
+	f.publish(f.newEvent(workspaceID))
+	messages := f.receiveMessages()
+	messages[0].Receives = 2 // the attempt takes a lease
+	if errs := f.fast.Handle(t.Context(), messages); errs[0] != nil {
+		t.Fatal(errs[0])
+	}
+	if d := f.wantDelivery(Pending, 0); d.Tries != 0 || !d.waitsInSlowLane() {
+		t.Errorf("got delivery %+v, want one in the slow lane without attempts", d)
+	}
+}
