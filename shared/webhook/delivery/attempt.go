@@ -259,8 +259,8 @@ func (a *attempt) decide(ctx context.Context) {
 }
 
 // disable disables the webhook. It reports false if the decision does not apply any more, because the webhook has a new
-// endpoint, or another attempt succeeded. It also reports false if storage is unavailable: the delivery is then retried,
-// and the next failure leads to the same decision.
+// endpoint, or another attempt succeeded. It also reports false if storage is unavailable: the delivery is then
+// retried, and the next failure leads to the same decision.
 func (a *attempt) disable(ctx context.Context) bool {
 	w, log := *a.webhook, a.worker.logger
 	disabled, err := a.worker.store.disable(ctx, w, w.after(a.result, a.ended), a.decision, a.ended)

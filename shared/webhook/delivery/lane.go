@@ -98,8 +98,8 @@ type nextTurn struct {
 // Policy: after a failed turn, the next one is after a tenth of the time since the endpoint began to fail, so that an
 // endpoint that was down for an hour is tried every six minutes. It is not before four times the duration of the failed
 // attempts, so that an endpoint that hangs occupies a worker for at most a fifth of the time. Otherwise the next turn
-// begins as soon as a delivery is due. If no delivery is due, another turn confirms this, because the index may not show
-// all deliveries yet. Then the endpoint is due with its next delivery, or leaves the index.
+// begins as soon as a delivery is due. If no delivery is due, another turn confirms this, because the index may not
+// show all deliveries yet. Then the endpoint is due with its next delivery, or leaves the index.
 func (e turnEnd) plan(h Health, drainedAt *clock.Timestamp, now time.Time, jitter float64) (n nextTurn) {
 	if e.failed {
 		n.notBefore = now.Add(turnWait(h.FailingSince, e.took, now, jitter))

@@ -1,12 +1,13 @@
 package delivery
 
 import (
-	"devplatform/shared/clock"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"devplatform/shared/clock"
 )
 
 // An endpoint is due no later than messageTimeout after deliveries were added, unless its next turn has to wait.

@@ -21,10 +21,10 @@ type SlowWorker struct{ *worker }
 // NewSlowWorker returns a worker of the slow lane. It does no I/O.
 func NewSlowWorker(d WorkerDeps) SlowWorker { return SlowWorker{newWorker(d, slowLane)} }
 
-// Handle handles the messages of one invocation, and returns one error for each. It runs the turns of different accounts
-// concurrently. It also creates deliveries, one message at a time, so that the writes do not take the capacity of the
-// table from the fast lane. Errors: lambdafn.ErrLater if the queue must deliver the message again later; errors of
-// storage, after which a retry may succeed.
+// Handle handles the messages of one invocation, and returns one error for each. It runs the turns of different
+// accounts concurrently. It also creates deliveries, one message at a time, so that the writes do not take the capacity
+// of the table from the fast lane. Errors: lambdafn.ErrLater if the queue must deliver the message again later; errors
+// of storage, after which a retry may succeed.
 func (w SlowWorker) Handle(ctx context.Context, received []lambdafn.QueueMessage) []error {
 	messages, indexes, errs := w.parse(ctx, received)
 	shared, cancel := newBatch(ctx)

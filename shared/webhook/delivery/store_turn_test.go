@@ -64,7 +64,8 @@ func TestArm(t *testing.T) {
 			Turns{DueAt: stampPtr(now.Add(messageTimeout)), ArmedAt: stampPtr(now), Arms: 1},
 		},
 		{
-			"the latest turn found no delivery", Turns{Arms: 2, DrainedAt: stampPtr(now), DueAt: stampPtr(now.Add(time.Minute)), Wakes: 1},
+			"the latest turn found no delivery",
+			Turns{Arms: 2, DrainedAt: stampPtr(now), DueAt: stampPtr(now.Add(time.Minute)), Wakes: 1},
 			false, true, Turns{Arms: 3, DueAt: stampPtr(now.Add(time.Minute)), Wakes: 1, ArmedAt: stampPtr(now)},
 		},
 		{
