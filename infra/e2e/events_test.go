@@ -240,7 +240,7 @@ func functionOf(t testing.TB, event string) string {
 	function, longest := "", 0
 	for _, folder := range folders {
 		name := filepath.Base(folder)
-		if strings.HasPrefix(event, name+"-") && len(name) > longest {
+		if strings.HasPrefix(event+"-", name+"-") && len(name) > longest {
 			function, longest = "", len(name)
 			for part := range strings.SplitSeq(name, "-") {
 				function += strings.ToUpper(part[:1]) + part[1:]
