@@ -155,14 +155,23 @@ func TestTurnWidens(t *testing.T) {
 	f.subscribe(workspaceID, "https://example.com", inSlowLane)
 	var mu sync.Mutex
 	var order []string
-	inFlight, highest := 0, 0
+	inFlight, highest, full := 0, 0, make(chan struct{})
 	f.slow.send = func(_ context.Context, r sender.Request) sender.Result {
 		mu.Lock()
 		order = append(order, r.Header.Get("X-Service-Delivery"))
 		inFlight++
+		if inFlight == maxWindow && highest < maxWindow {
+			close(full)
+		}
 		highest = max(highest, inFlight)
+		widening := len(order) <= maxWindow // the message names the first deliveries
 		mu.Unlock()
-		time.Sleep(20 * time.Millisecond)
+		if !widening {
+			select {
+			case <-full:
+			case <-time.After(10 * time.Second):
+			}
+		}
 		mu.Lock()
 		inFlight--
 		mu.Unlock()
