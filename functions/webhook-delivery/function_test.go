@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -9,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
@@ -96,27 +94,9 @@ func (f *fixture) invoke(bodies ...string) (failed []string, log string) {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	var event events.SQSEvent
-	for _, body := range bodies {
-		event.Records = append(event.Records, events.SQSMessage{MessageId: body, ReceiptHandle: "x", Body: body})
-	}
-	payload, err := json.Marshal(event)
-	if err != nil {
-		f.t.Fatal(err)
-	}
 	var lines strings.Builder
 	handler := functiontest.Must(newHandler(cfg, clock.System, slog.New(slog.NewJSONHandler(&lines, nil))))
-	out, err := handler.Invoke(f.t.Context(), payload)
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	var response events.SQSEventResponse
-	if err := json.Unmarshal(out, &response); err != nil {
-		f.t.Fatal(err)
-	}
-	for _, failure := range response.BatchItemFailures {
-		failed = append(failed, failure.ItemIdentifier)
-	}
+	failed = functiontest.InvokeQueue(f.t, handler, bodies...)
 	return failed, lines.String()
 }
 

@@ -5,8 +5,11 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"encoding/base64"
+	"encoding/json"
 	"testing"
 
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -62,4 +65,30 @@ func SealWebhookSecret(t *testing.T, webhookID, secret string) string {
 	}
 	ciphertext := aead.Seal(nil, nil, []byte(secret), []byte(webhookID)) //nolint:gosec // the cipher adds a random nonce
 	return kid + "." + base64.RawURLEncoding.EncodeToString(ciphertext)
+}
+
+// InvokeQueue calls a function with a batch of messages of a queue. The ID of each message is its body. InvokeQueue
+// returns the IDs of the messages that the function reports as failed.
+func InvokeQueue(t *testing.T, handler lambda.Handler, bodies ...string) (failed []string) {
+	t.Helper()
+	var event events.SQSEvent
+	for _, body := range bodies {
+		event.Records = append(event.Records, events.SQSMessage{MessageId: body, ReceiptHandle: "x", Body: body})
+	}
+	payload, err := json.Marshal(event)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := handler.Invoke(t.Context(), payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var response events.SQSEventResponse
+	if err := json.Unmarshal(out, &response); err != nil {
+		t.Fatal(err)
+	}
+	for _, failure := range response.BatchItemFailures {
+		failed = append(failed, failure.ItemIdentifier)
+	}
+	return failed
 }

@@ -13,13 +13,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
+	"devplatform/infra/functiontest"
 	"devplatform/infra/hooktest"
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/local/sqs/sqstest"
@@ -76,7 +75,7 @@ func newFixture(t *testing.T, transports ...middleware) *fixture {
 	}
 	dynamo, sqsEndpoint := dynamotest.StartServer(t), sqstest.StartServer(t, sqstest.Clock(f.now))
 	f.sdk, f.queues = dynamotest.Client(dynamo), sqstest.Client(sqsEndpoint)
-	f.createTable()
+	functiontest.CreateWebhooksTable(t, f.sdk, f.table)
 	dynamotest.CreateTable(t, f.sdk, f.events, "pk", "sk")
 	f.failures = sqstest.CreateQueue(t, f.queues, "failures-"+rand.Text(), nil)
 	attributes := map[string]string{"VisibilityTimeout": "180"}
@@ -110,34 +109,6 @@ func newFixture(t *testing.T, transports ...middleware) *fixture {
 	f.fast, f.slow = NewFastWorker(workers), NewSlowWorker(workers)
 	f.slow.sleep = func(context.Context, time.Duration) bool { return true }
 	return f
-}
-
-// createTable creates the table with the schema of template.yaml.
-func (f *fixture) createTable() {
-	f.t.Helper()
-	attribute := func(name string) types.AttributeDefinition {
-		return types.AttributeDefinition{AttributeName: &name, AttributeType: types.ScalarAttributeTypeS}
-	}
-	key := func(hash, sort string) []types.KeySchemaElement {
-		return []types.KeySchemaElement{
-			{AttributeName: &hash, KeyType: types.KeyTypeHash}, {AttributeName: &sort, KeyType: types.KeyTypeRange},
-		}
-	}
-	_, err := f.sdk.CreateTable(f.t.Context(), &dynamodb.CreateTableInput{
-		TableName: &f.table, BillingMode: types.BillingModePayPerRequest, KeySchema: key("pk", "sk"),
-		AttributeDefinitions: []types.AttributeDefinition{
-			attribute("pk"), attribute("sk"), attribute("due"), attribute("dueAt"),
-		},
-		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{{
-			IndexName: aws.String("due"), KeySchema: key("due", "dueAt"),
-			Projection: &types.Projection{
-				ProjectionType: types.ProjectionTypeInclude, NonKeyAttributes: []string{"wakes", "expiresAt"},
-			},
-		}},
-	})
-	if err != nil {
-		f.t.Fatal(err)
-	}
 }
 
 func (f *fixture) now() time.Time { return time.UnixMilli(f.millis.Load()).UTC() }
