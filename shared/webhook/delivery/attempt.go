@@ -227,8 +227,17 @@ func signedRequest(d Delivery, payload event.Text, url string, secrets []string,
 func (a *attempt) giveBack(ctx context.Context) error {
 	a.worker.logger.InfoContext(ctx, "delivery moved to the slow lane",
 		append(a.delivery.logAttrs(), "durationMs", a.result.Duration.Milliseconds())...)
+	return a.change(ctx, "move delivery", func() error {
+		return a.move(ctx, true, func(d Delivery) (Delivery, bool) { return d.uncounted(a.at, a.leased, a.ended) })
+	})
+}
+
+// change calls store, which stores the next version of the delivery. If another writer changed the delivery, or storage
+// is unavailable, it reads the delivery and calls store again: a write that seemed to fail may have been executed. It
+// returns nil if the delivery has expired.
+func (a *attempt) change(ctx context.Context, operation string, store func() error) error {
 	first := true
-	err := db.Retry(ctx, "move delivery", func() error {
+	err := db.Retry(ctx, operation, func() error {
 		if !first {
 			current, err := a.worker.store.Get(ctx, a.delivery.WebhookID, a.delivery.ID)
 			if err != nil {
@@ -237,11 +246,9 @@ func (a *attempt) giveBack(ctx context.Context) error {
 			a.delivery = &current
 		}
 		first = false
-		return retryUnavailable(a.move(ctx, true, func(d Delivery) (Delivery, bool) {
-			return d.uncounted(a.at, a.leased, a.ended)
-		}))
+		return retryUnavailable(store())
 	})
-	if errors.Is(err, db.ErrNotFound) { // it has expired
+	if errors.Is(err, db.ErrNotFound) {
 		return nil
 	}
 	return err
@@ -309,26 +316,21 @@ func (a *attempt) report(ctx context.Context) {
 // repeated. If another writer changed the delivery during the attempt, as a redelivery does, record adds the result to
 // the changed delivery.
 func (a *attempt) record(ctx context.Context) error {
-	result, manual, first := attemptOf(a.at, a.result), a.trying.Manual > 0, true
-	err := db.Retry(ctx, "record attempt", func() error {
-		if !first {
-			current, err := a.worker.store.Get(ctx, a.delivery.WebhookID, a.delivery.ID)
-			if err != nil {
-				return retryUnavailable(err)
-			}
-			a.delivery = &current
-		}
-		first = false
-		next, changed := a.delivery.recorded(result, manual, a.decision, a.ended)
-		if !a.leased {
+	result, manual := attemptOf(a.at, a.result), a.trying.Manual > 0
+	err := a.change(ctx, "record attempt", func() error {
+		var next Delivery
+		var changed bool
+		if a.leased {
+			next, changed = a.delivery.recorded(result, manual, a.decision, a.ended)
+		} else {
 			next, changed = a.delivery.recordedWithoutLease(result, a.decision, a.ended)
 		}
 		if !changed {
 			return nil
 		}
-		return retryUnavailable(a.save(ctx, next))
+		return a.save(ctx, next)
 	})
-	if err != nil && !errors.Is(err, db.ErrNotFound) { // not found: it has expired
+	if err != nil {
 		return fmt.Errorf("delivery: the result of an attempt of %s was not recorded: %w", a.delivery.ID, err)
 	}
 	return nil

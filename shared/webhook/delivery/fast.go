@@ -27,7 +27,7 @@ func (w FastWorker) Handle(ctx context.Context, received []lambdafn.QueueMessage
 	}
 	shared, cancel := newBatch(ctx)
 	defer cancel()
-	for i, err := range lambdafn.Parallel(len(messages), max(len(messages), 1), func(i int) error {
+	for i, err := range lambdafn.Parallel(len(messages), len(messages), func(i int) error {
 		if slices.ContainsFunc(messages[:i], func(m message) bool { return m.DeliveryID == messages[i].DeliveryID }) {
 			return nil // a duplicate
 		}

@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -43,12 +44,7 @@ func (d Delivery) message() message {
 }
 
 // account returns the account whose deliveries share the capacity of the lanes with this delivery.
-func (d Delivery) account() string {
-	if d.AccountID == "" {
-		return d.WorkspaceID
-	}
-	return d.AccountID
-}
+func (d Delivery) account() string { return cmp.Or(d.AccountID, d.WorkspaceID) }
 
 // queued returns the message for a queue. The messages of an account form a group, so that an account with many
 // messages does not delay the messages of other accounts.

@@ -10,6 +10,7 @@ import (
 
 	"devplatform/shared/db"
 	"devplatform/shared/event"
+	"devplatform/shared/fault"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/queue"
 )
@@ -89,7 +90,7 @@ func (w SlowWorker) runTurns(ctx context.Context, shared *batch, account string,
 			*t.err = t.later(ctx)
 			continue
 		}
-		*t.err = lambdafn.Parallel(1, 1, func(int) error { return t.run(ctx) })[0]
+		*t.err = fault.Recover(func() error { return t.run(ctx) })
 	}
 	if slot == nil {
 		return
@@ -124,7 +125,7 @@ func (w SlowWorker) takeSlot(ctx context.Context, account string) (*slotLease, e
 func (w SlowWorker) createOrReturn(
 	ctx context.Context, shared *batch, m message, received lambdafn.QueueMessage,
 ) error {
-	err := lambdafn.Parallel(1, 1, func(int) error { return w.create(ctx, shared, m) })[0]
+	err := fault.Recover(func() error { return w.create(ctx, shared, m) })
 	if err == nil {
 		return nil
 	}

@@ -74,8 +74,8 @@ func (t *turn) begin(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// isManual reports whether the message names a delivery of which a redelivery was requested. Such a turn does not wait
-// until an endpoint has rested.
+// isManual reports whether a redelivery of a delivery that the message names was requested. Such a turn does not wait
+// until the endpoint has rested.
 func (t *turn) isManual(ctx context.Context) (bool, error) {
 	if len(t.named) == 0 || !t.webhook.resting(t.now) {
 		return false, nil
@@ -186,7 +186,7 @@ func (t *turn) nextDue(at time.Time) {
 // attemptAll attempts deliveries concurrently.
 func (t *turn) attemptAll(ctx context.Context, targets []target) ([]*attempt, error) {
 	attempts := make([]*attempt, len(targets))
-	errs := lambdafn.Parallel(len(targets), max(len(targets), 1), func(i int) error {
+	errs := lambdafn.Parallel(len(targets), len(targets), func(i int) error {
 		attempts[i] = &attempt{worker: t.worker, batch: t.batch, target: targets[i]}
 		return attempts[i].run(ctx)
 	})

@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -48,12 +49,7 @@ type PreviousSecret struct {
 }
 
 // account returns the account whose deliveries share the capacity of the lanes with those of the webhook.
-func (w Webhook) account() string {
-	if w.AccountID == "" {
-		return w.WorkspaceID
-	}
-	return w.AccountID
-}
+func (w Webhook) account() string { return cmp.Or(w.AccountID, w.WorkspaceID) }
 
 // wants reports whether the webhook subscribes to an event of its workspace. at is the time of the event. A webhook
 // that the service disabled still subscribes: its deliveries are stored as failed, so that they can be recovered.
