@@ -49,7 +49,7 @@ func (o *overlay) set(path string, s state) {
 	o.changed[path] = s
 }
 
-// prepare calls Files.Prepare once, with those of the paths that were neither read nor changed.
+// prepare calls Files.Prepare once, with the paths that were not read and not changed.
 func (o *overlay) prepare(ctx context.Context, paths ...string) error {
 	var unknown []string
 	for _, p := range paths {

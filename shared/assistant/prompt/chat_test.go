@@ -223,7 +223,7 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// numberedLines returns a text with the given number of lines, each of which has 19 bytes.
+// numberedLines returns a text with the given number of lines of 19 bytes each.
 func numberedLines(lines int) string {
 	var text strings.Builder
 	for i := range lines {

@@ -139,8 +139,8 @@ func turnWait(failingSince *clock.Timestamp, took time.Duration, now time.Time, 
 	return wait + time.Duration(spread*jitter*float64(wait))
 }
 
-// widened returns the number of concurrent attempts of a turn after that many attempts, of which at least one
-// succeeded. h is the health after them.
+// widened returns how many attempts a turn makes at the same time after window concurrent attempts. At least one of
+// them succeeded. h is the health after them.
 func widened(window int, h Health) int {
 	if h.Prompt {
 		return min(2*window, maxPromptWindow)
