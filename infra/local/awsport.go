@@ -7,30 +7,53 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"devplatform/infra/local/loopback"
 	"devplatform/infra/local/runtime"
+	"devplatform/infra/local/s3"
 )
 
-// awsPort is the one port of all AWS protocols: JSON services are told apart by X-Amz-Target, Lambda by its dated
-// paths, and the built-in code host by its own path.
+// awsPort is the port of all AWS protocols. The X-Amz-Target header selects a JSON service. S3 has the requests that are
+// signed for it, Lambda those whose path begins with a date, and the built-in code host those below its own path.
 type awsPort struct {
-	dynamodb, sqs, secrets, codehost http.Handler
-	lambda                           atomic.Pointer[runtime.Runtime] // nil until the functions can start
+	dynamodb, sqs, secrets, s3, codehost http.Handler
+	lambda                               atomic.Pointer[runtime.Runtime] // nil until the functions can start
+	hosts                                []string                        // accepted in the Host header, beside this machine's
 }
 
 // lambdaPath is how every path of Lambda's API starts: the date of an API version.
 var lambdaPath = regexp.MustCompile(`^/20\d\d-\d\d-\d\d/`)
 
-// handler keeps web pages of other origins out: a page that a developer visits must not invoke functions here.
-// The code host is meant for browsers and looks after itself.
+// handler returns the handler of the port. It keeps out web pages of other origins, because a page that a developer visits
+// must not invoke functions. The code host and S3 are used by pages, so they decide themselves.
 func (p *awsPort) handler() http.Handler {
 	services := http.NewCrossOriginProtection().Handler(http.HandlerFunc(p.service))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if p.codehost != nil && strings.HasPrefix(r.URL.Path, codehostPath+"/") {
+		isBucket := s3.BucketOfHost(r.Host) != ""
+		switch {
+		case !isBucket && !loopback.Accepts(r.Host, p.hosts...), isBucket && !isS3(r):
+			http.Error(w, "The Host header does not name this machine or the host of APP_URL.", http.StatusForbidden)
+		case p.codehost != nil && !isBucket && strings.HasPrefix(r.URL.Path, codehostPath+"/"):
 			p.codehost.ServeHTTP(w, r)
-			return
+		case p.s3 != nil && isS3(r):
+			p.s3.ServeHTTP(w, r)
+		default:
+			services.ServeHTTP(w, r)
 		}
-		services.ServeHTTP(w, r)
 	})
+}
+
+// isS3 reports whether a request is one of S3: it is signed for S3, or is not signed and cannot be one of another service.
+func isS3(r *http.Request) bool {
+	switch service := s3.SignedFor(r); {
+	case r.Header.Get("X-Amz-Target") != "":
+		return false
+	case service != "":
+		return service == "s3"
+	case s3.IsPresigned(r.URL.Query()):
+		return true
+	default:
+		return r.Method != http.MethodPost && !lambdaPath.MatchString(r.URL.Path)
+	}
 }
 
 func (p *awsPort) service(w http.ResponseWriter, r *http.Request) {

@@ -7,18 +7,28 @@ import (
 	"testing"
 )
 
-// TestAWSPort checks who answers what on the one port, and that pages of other origins reach nobody but the code host.
+// TestAWSPort checks which service handles which request on the port, and that pages of other origins reach only the code
+// host and S3.
 func TestAWSPort(t *testing.T) {
 	t.Parallel()
 	named := func(name string) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(name)) })
 	}
-	port := (&awsPort{dynamodb: named("dynamodb"), sqs: named("sqs"), secrets: named("secrets"), codehost: named("codehost")}).handler()
+	port := (&awsPort{dynamodb: named("dynamodb"), sqs: named("sqs"), secrets: named("secrets"), s3: named("s3"), codehost: named("codehost")}).handler()
+	const presigned = "X-Amz-Credential=local%2F20261123%2Fus-east-1%2Fs3%2Faws4_request&X-Amz-Signature=0"
 	for _, tc := range []struct {
 		path, target, origin string
 		status               int
 		says                 string
 	}{
+		{"GET /bucket/key", "", "https://elsewhere.example", 200, "s3"},
+		{"OPTIONS /bucket/key", "", "https://elsewhere.example", 200, "s3"},
+		{"GET /2015-03-31/functions", "", "", 400, "no such service"},
+		{"/bucket/key?uploads&" + presigned, "", "https://elsewhere.example", 200, "s3"}, // S3 decides itself about origins
+		{"/2015-03-31/functions?" + presigned, "", "", 200, "s3"},
+		{"/bucket/key?" + presigned, "AmazonSQS.SendMessage", "https://elsewhere.example", 403, "cross-origin"},
+		{"/bucket/key?" + strings.Replace(presigned, "s3", "sqs", 1), "", "", 400, "no such service"},
+		{"/bucket/key?AWSAccessKeyId=local", "", "", 200, "s3"},
 		{"/", "DynamoDB_20120810.GetItem", "", 200, "dynamodb"},
 		{"/", "secretsmanager.GetSecretValue", "", 200, "secrets"},
 		{"/", "AmazonSQS.SendMessage", "", 200, "sqs"},
@@ -31,7 +41,11 @@ func TestAWSPort(t *testing.T) {
 		{"/", "", "", 400, "no such service"},
 		{"/", "DynamoDB_20120810.GetItem", "https://elsewhere.example", 403, "cross-origin"},
 	} {
-		r := httptest.NewRequest(http.MethodPost, "http://localhost:4566"+tc.path, nil)
+		method, path, found := strings.Cut(tc.path, " ")
+		if !found {
+			method, path = http.MethodPost, tc.path
+		}
+		r := httptest.NewRequest(method, "http://localhost:4566"+path, nil)
 		if tc.target != "" {
 			r.Header.Set("X-Amz-Target", tc.target)
 		}

@@ -21,6 +21,9 @@ func (p *platform) banner(w io.Writer) error {
 			return fmt.Errorf("write: %w", err)
 		}
 	}
+	if _, err := io.WriteString(w, modelHint(p.stack.Functions, p.models)); err != nil {
+		return fmt.Errorf("write: %w", err)
+	}
 	address := fmt.Sprintf("http://localhost:%d", p.http.port)
 	if p.gateway == nil {
 		address = p.awsAddress()
@@ -33,14 +36,19 @@ func (p *platform) banner(w io.Writer) error {
 
 // routes are the ways to the functions: over HTTP, from streams and queues, and by the clock.
 func (p *platform) routes() (routes [][]string) {
-	for _, api := range p.stack.APIs {
+	_, sites, _ := findAPIs(p.stack) // checked when the gateways were made
+	for i := range p.stack.APIs {
+		api, origin := &p.stack.APIs[i], ""
+		if api == sites {
+			origin = p.siteAddress()
+		}
 		sorted := slices.SortedStableFunc(slices.Values(api.Routes), func(a, b stack.Route) int { return strings.Compare(a.Path, b.Path) })
 		for _, route := range sorted {
 			function := route.Function
 			if route.Stream {
 				function += " (streamed)"
 			}
-			routes = append(routes, []string{route.Method, route.Path, function})
+			routes = append(routes, []string{route.Method, origin + route.Path, function})
 		}
 	}
 	called := func(function string, enabled bool) string {
@@ -84,10 +92,13 @@ func (p *platform) awsAddress() string { return fmt.Sprintf("http://127.0.0.1:%d
 
 // endpoints are the addresses that people use beside the API itself.
 func (p *platform) endpoints() (all []endpoint) {
-	const stores = "DynamoDB and its streams, SQS, Secrets Manager"
+	const stores = "DynamoDB and its streams, SQS, S3, Secrets Manager"
 	services := "Lambda, " + stores
 	if p.gateway != nil {
 		all = append(all, endpoint{"https", fmt.Sprintf("https://localhost:%d  (self-signed)", p.https.port)})
+	}
+	if p.siteGateway != nil {
+		all = append(all, endpoint{"sites", p.siteAddress()})
 	}
 	if p.settings.EndpointURL != "" {
 		services = "Lambda"

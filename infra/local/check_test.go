@@ -13,8 +13,8 @@ func TestCheck(t *testing.T) {
 	t.Parallel()
 	template := strings.Replace(triggered, "%s", "http://localhost", 1)
 	for _, tc := range []struct{ name, template, out, err string }{
-		{"sound", template, ": 2 functions, 1 routes, 2 event source mappings, 0 schedules, 1 tables, 0 queues, 0 secrets: the local platform can run it\n", ""},
-		{"queues", strings.Replace(queued, "%s", "http://localhost", 1), ": 1 functions, 0 routes, 2 event source mappings, 2 schedules, 1 tables, 3 queues, 0 secrets: the local platform can run it\n", ""},
+		{"sound", template, ": 2 functions, 1 routes, 2 event source mappings, 0 schedules, 1 tables, 0 queues, 0 buckets, 0 secrets: the local platform can run it\n", ""},
+		{"queues", strings.Replace(queued, "%s", "http://localhost", 1), ": 1 functions, 0 routes, 2 event source mappings, 2 schedules, 1 tables, 3 queues, 0 buckets, 0 secrets: the local platform can run it\n", ""},
 		{"broken expression", strings.Replace(queued, "rate(1 day)", "rate(1 fortnight)", 1), "", ":20: Worker: Properties.Events.Clock.Properties.ScheduleExpression: "},
 		{
 			"broken pattern", strings.Replace(template, "anything-but", "nothing-but", 1), "",

@@ -19,12 +19,9 @@ func (p *platform) openCodehost(overrides map[string]string) (map[string]string,
 	}
 	secret := rand.Text() // new at each start: nothing else has to know it
 	const clientID = "local"
-	prefixes := []string{
-		fmt.Sprintf("http://localhost:%d/", p.http.port), fmt.Sprintf("http://127.0.0.1:%d/", p.http.port),
-		fmt.Sprintf("https://localhost:%d/", p.https.port), fmt.Sprintf("https://127.0.0.1:%d/", p.https.port),
-	}
-	if app := overrides["APP_URL"]; app != "" {
-		prefixes = append(prefixes, app+"/")
+	var prefixes []string
+	for _, origin := range p.origins() {
+		prefixes = append(prefixes, origin+"/")
 	}
 	var err error
 	p.codehost, err = codehost.New(codehost.Options{

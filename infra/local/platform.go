@@ -8,15 +8,19 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"devplatform/infra/local/codehost"
 	"devplatform/infra/local/dynamodb"
 	"devplatform/infra/local/gateway"
+	"devplatform/infra/local/loopback"
 	"devplatform/infra/local/provision"
 	"devplatform/infra/local/runtime"
+	"devplatform/infra/local/s3"
 	"devplatform/infra/local/schedule"
 	"devplatform/infra/local/secrets"
 	"devplatform/infra/local/sqs"
@@ -30,25 +34,28 @@ type platform struct {
 	logger   *slog.Logger
 	stack    *stack.Stack
 
-	http, https, aws *listeners
-	certificate      tls.Certificate
-	servers          []*http.Server // the gateway's
-	port             *awsPort
-	awsServer        *http.Server
-	failed           chan error // the first server or store that failed
-	starting         func()     // gives the start up
+	http, https, sites, aws *listeners
+	certificate             tls.Certificate
+	servers                 []*http.Server // the gateways'
+	port                    *awsPort
+	awsServer               *http.Server
+	failed                  chan error // the first server or store that failed
+	starting                func()     // gives the start up
 
-	database  *dynamodb.DB   // nil when another endpoint is used
-	queues    *sqs.Store     // as database
-	secrets   *secrets.Store // as database
-	runtime   *runtime.Runtime
-	codehost  *codehost.Server    // nil when a provider is configured
-	gateway   *gateway.Gateway    // nil where the template has no API
-	triggers  *triggers.Triggers  // nil where no function reads a stream or a queue
-	schedules *schedule.Scheduler // nil where there are none
+	database    *dynamodb.DB   // nil when another endpoint is used
+	queues      *sqs.Store     // as database
+	secrets     *secrets.Store // as database
+	objects     *s3.Store      // as database
+	runtime     *runtime.Runtime
+	codehost    *codehost.Server    // nil when a provider is configured
+	gateway     *gateway.Gateway    // nil where the template has no API
+	siteGateway *gateway.Gateway    // nil where the template has no API for sites
+	triggers    *triggers.Triggers  // nil where no function reads a stream or a queue
+	schedules   *schedule.Scheduler // nil where there are none
+	models      <-chan string       // the result of probeModels
 }
 
-// open takes the ports, reads the template, opens the data, makes the tables, queues and secrets that are missing, and starts
+// open takes the ports, reads the template, opens the data, makes the tables, queues, buckets and secrets that are missing, and starts
 // to serve. On an error nothing stays open.
 func open(ctx context.Context, settings Settings, logger *slog.Logger) (_ *platform, err error) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -60,7 +67,7 @@ func open(ctx context.Context, settings Settings, logger *slog.Logger) (_ *platf
 		}
 	}()
 	for _, step := range []func(context.Context) error{
-		p.listen, p.makeDataDir, p.loadTemplate, p.openData, p.serveAWS, p.provision, p.openRuntime, p.serveGateway,
+		p.listen, p.makeDataDir, p.loadTemplate, p.openData, p.serveAWS, p.provision, p.openRuntime, p.serveGateways,
 		p.openTriggers, p.openSchedules,
 	} {
 		if err := step(ctx); err != nil {
@@ -95,6 +102,9 @@ func (p *platform) listen(context.Context) (err error) {
 	if p.https, err = listen(httpsPort, "PORT (https is at PORT+443)"); err != nil {
 		return err
 	}
+	if p.sites, err = listen(p.settings.SitesPort, "SITES_PORT"); err != nil {
+		return err
+	}
 	p.aws, err = listen(p.settings.AWSPort, "AWS_PORT")
 	return err
 }
@@ -113,16 +123,20 @@ func (p *platform) loadTemplate(context.Context) error {
 	if err != nil {
 		return err
 	}
+	// The bucket's CORS rule allows the gateway's pages, too. The functions must not get those origins.
+	origins := strings.Join(p.origins(), ",")
+	if others := overrides["ALLOWED_ORIGINS"]; others != "" {
+		origins += "," + others
+	}
+	overrides["ALLOWED_ORIGINS"] += "" // not the template's default, which is replaced below
+	if _, isSet := overrides["SITES_ORIGIN"]; !isSet {
+		overrides["SITES_ORIGIN"] = p.sitesOrigin()
+	}
 	p.stack, err = loadStack(p.settings.Template, stack.Options{
 		Region: p.settings.Region, QueueEndpoint: p.endpoint(), Overrides: overrides,
+		Defaults: map[string]string{"AllowedOrigins": origins},
 	})
-	if err != nil {
-		return err
-	}
-	if len(p.stack.APIs) > 1 {
-		return fmt.Errorf("%s: the local platform runs one API, the template has %d", p.settings.Template, len(p.stack.APIs))
-	}
-	return nil
+	return err
 }
 
 // openData opens what lies in the data folder. With another endpoint only the certificate and the identities do.
@@ -146,6 +160,12 @@ func (p *platform) openData(context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	p.objects, err = s3.Open(s3.Options{
+		Dir: filepath.Join(dir, "s3"), Now: now, Logger: p.logger, Region: p.settings.Region, Account: account, Failed: p.fail,
+	})
+	if err != nil {
+		return err
+	}
 	p.database, err = dynamodb.Open(dynamodb.Options{
 		Dir: filepath.Join(dir, "dynamodb"), Now: now, Logger: p.logger, Region: p.settings.Region, Account: account,
 		Failed: p.fail,
@@ -153,7 +173,7 @@ func (p *platform) openData(context.Context) (err error) {
 	return err
 }
 
-// endpoint is where DynamoDB, SQS and Secrets Manager answer.
+// endpoint is where DynamoDB, SQS, S3 and Secrets Manager answer.
 func (p *platform) endpoint() string {
 	if p.settings.EndpointURL != "" {
 		return p.settings.EndpointURL
@@ -161,11 +181,31 @@ func (p *platform) endpoint() string {
 	return fmt.Sprintf("http://127.0.0.1:%d", p.aws.port)
 }
 
+// origins returns the origins of the gateway's pages, and APP_URL if it is set.
+func (p *platform) origins() []string {
+	origins := []string{
+		fmt.Sprintf("http://localhost:%d", p.http.port), fmt.Sprintf("http://127.0.0.1:%d", p.http.port),
+		fmt.Sprintf("https://localhost:%d", p.https.port), fmt.Sprintf("https://127.0.0.1:%d", p.https.port),
+	}
+	if p.settings.AppURL != "" {
+		origins = append(origins, p.settings.AppURL)
+	}
+	return origins
+}
+
+// hosts returns the host of APP_URL, which browsers use if a proxy forwards to the platform.
+func (p *platform) hosts() []string {
+	if app, err := url.Parse(p.settings.AppURL); err == nil && app.Host != "" {
+		return []string{app.Host}
+	}
+	return nil
+}
+
 // serveAWS opens the AWS port. Lambda joins it when its functions can start.
 func (p *platform) serveAWS(context.Context) error {
-	p.port = &awsPort{}
+	p.port = &awsPort{hosts: p.hosts()}
 	if p.database != nil {
-		p.port.dynamodb, p.port.sqs, p.port.secrets = p.database, p.queues, p.secrets
+		p.port.dynamodb, p.port.sqs, p.port.secrets, p.port.s3 = p.database, p.queues, p.secrets, p.objects
 	}
 	if p.codehost != nil {
 		p.port.codehost = p.codehost
@@ -174,7 +214,7 @@ func (p *platform) serveAWS(context.Context) error {
 	return nil
 }
 
-// provision makes the tables, queues and secrets of the template that are not there yet.
+// provision makes the tables, queues, buckets and secrets of the template that are not there yet.
 func (p *platform) provision(ctx context.Context) error {
 	made, err := provision.Apply(ctx, p.stack, provision.Options{
 		Endpoint: p.endpoint(), AccessKeyID: p.settings.AccessKeyID, SecretKey: p.settings.SecretKey, SessionToken: p.settings.SessionToken,
@@ -197,6 +237,7 @@ func (p *platform) openRuntime(ctx context.Context) error {
 		functions = append(functions, runtime.Function{
 			Name: f.Name, Bootstrap: paths[f.Name], Handler: f.Handler, RuntimeName: f.Runtime, Architecture: f.Architecture,
 			MemoryMB: f.MemoryMB, Timeout: f.Timeout, Env: f.Env, MaxConcurrency: f.ReservedConcurrency, Description: f.Description,
+			LateEnv: lateEnv(f.Env, p.settings.Registry),
 		})
 	}
 	p.runtime, err = runtime.New(runtime.Options{
@@ -219,15 +260,28 @@ func (p *platform) openRuntime(ctx context.Context) error {
 	return nil
 }
 
-// serveGateway opens the two public ports. Without an API nothing answers there, and they are given back.
-func (p *platform) serveGateway(context.Context) (err error) {
-	if len(p.stack.APIs) == 0 {
+// serveGateways opens the public ports.
+func (p *platform) serveGateways(context.Context) error {
+	api, sites, err := findAPIs(p.stack)
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.settings.Template, err)
+	}
+	if err := p.serveAPI(api); err != nil {
+		return err
+	}
+	return p.serveSites(sites)
+}
+
+// serveAPI opens the ports of the API. Without an API nothing answers there, and they are given back.
+func (p *platform) serveAPI(api *stack.API) (err error) {
+	if api == nil {
 		p.http.close()
 		p.https.close()
 		return nil
 	}
 	p.gateway, err = gateway.New(gateway.Options{
-		API: p.stack.APIs[0], Invoke: p.runtime.Invoke, Account: account, Now: now, Logger: p.logger,
+		API: *api, Invoke: p.runtime.Invoke, Account: account, Now: now, Logger: p.logger,
+		AcceptHost: func(host string) bool { return loopback.Accepts(host, p.hosts()...) },
 	})
 	if err != nil {
 		return err
@@ -295,13 +349,16 @@ func (p *platform) close() error {
 	if p.awsServer != nil {
 		_ = p.awsServer.Close()
 	}
-	for _, l := range []*listeners{p.http, p.https, p.aws} {
+	for _, l := range []*listeners{p.http, p.https, p.sites, p.aws} {
 		if l != nil {
 			l.close()
 		}
 	}
 	if p.queues != nil {
 		problems = append(problems, p.queues.Close())
+	}
+	if p.objects != nil {
+		problems = append(problems, p.objects.Close())
 	}
 	if p.database != nil {
 		problems = append(problems, p.database.Close())

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"io"
+	"os"
+	"runtime/debug"
 	"time"
 )
 
@@ -21,13 +23,20 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := parse(flags, args, 0); err != nil {
 		return err
 	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400) // 5 % less CPU time for some 50 MB
+	}
 	settings, err := loadSettings()
 	if err != nil {
 		return err
 	}
 	settings.Template, settings.Binaries = *template, *functions
+	if env := environment(); !hasRegistry(env) {
+		settings.Registry = findRegistry(ctx, env)
+	}
 
 	logger := newLogger(stderr)
+	models := probeModels(ctx, ollama)
 	p, err := open(ctx, settings, logger)
 	if err != nil {
 		if ctx.Err() == nil {
@@ -36,10 +45,12 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		logger.Info("stopping") // told to end while it started: err is only what that cut
 		return nil
 	}
+	p.models = models
 	if err := p.banner(stdout); err != nil {
 		_ = p.stop()
 		return err
 	}
+	p.startRegistry()
 	p.startTriggers()
 	p.startSchedules()
 	select {

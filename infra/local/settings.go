@@ -18,11 +18,13 @@ import (
 type Settings struct {
 	// Port is the gateway's http port; https is at Port + 443. 0 takes two free ones.
 	Port int `env:"PORT" envDefault:"3000"`
+	// SitesPort is the port of sites. 0 takes a free one.
+	SitesPort int `env:"SITES_PORT"`
 	// AWSPort is the port of the AWS services' wire protocols. 0 takes a free one.
 	AWSPort int `env:"AWS_PORT" envDefault:"4566"`
-	// DataDir keeps tables, queues, secrets, the positions of event source mappings, certificates and identities.
+	// DataDir keeps tables, queues, objects, secrets, the positions of event source mappings, certificates and identities.
 	DataDir string `env:"DATA_DIR" envDefault:".local"`
-	// EndpointURL, if set, is used in place of the embedded DynamoDB, SQS and Secrets Manager.
+	// EndpointURL, if set, is used in place of the embedded DynamoDB, SQS, S3 and Secrets Manager.
 	EndpointURL string `env:"AWS_ENDPOINT_URL"`
 	// Region is that of functions, ARNs and clients.
 	Region string `env:"AWS_REGION" envDefault:"us-east-1"`
@@ -36,6 +38,11 @@ type Settings struct {
 	// OAuthProvider, if set at all, keeps the built-in code host out of the functions' settings.
 	OAuthProvider string `env:"OAUTH_PROVIDER"`
 
+	// AppURL is where browsers reach the service: the ports accept its host.
+	AppURL string `env:"APP_URL"`
+
+	// Registry returns the npm registry of this machine, or "". It is nil if NPM_REGISTRY is set.
+	Registry func() string
 	// Template is the file that says what runs.
 	Template string
 	// Binaries is a folder with a binary for each function, named as the last element of its CodeUri.
@@ -45,6 +52,9 @@ type Settings struct {
 
 // httpsOffset is how far the https port lies above the http one.
 const httpsOffset = 443
+
+// defaultSitesPort is the port of sites, unless PORT is 0, which asks for free ports.
+const defaultSitesPort = 3001
 
 // maxPort is the highest TCP port.
 const maxPort = 65535
@@ -61,6 +71,15 @@ func loadSettings() (Settings, error) {
 	var problems []error
 	if s.Port < 0 || s.Port > maxPort-httpsOffset {
 		problems = append(problems, fmt.Errorf("PORT=%d: must be 0 to %d (https is at PORT+%d)", s.Port, maxPort-httpsOffset, httpsOffset))
+	}
+	if os.Getenv("SITES_PORT") == "" && s.Port != 0 {
+		s.SitesPort = defaultSitesPort
+	}
+	switch {
+	case s.SitesPort < 0 || s.SitesPort > maxPort:
+		problems = append(problems, fmt.Errorf("SITES_PORT=%d: must be 0 to %d", s.SitesPort, maxPort))
+	case s.SitesPort != 0 && (s.SitesPort == s.Port || s.SitesPort == s.AWSPort):
+		problems = append(problems, fmt.Errorf("SITES_PORT=%d: PORT and AWS_PORT must be other ports", s.SitesPort))
 	}
 	if s.AWSPort < 0 || s.AWSPort > maxPort {
 		problems = append(problems, fmt.Errorf("AWS_PORT=%d: must be 0 to %d", s.AWSPort, maxPort))

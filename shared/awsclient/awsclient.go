@@ -26,9 +26,11 @@ const MaxAttempts = 4
 // users of the API may stop waiting before that.
 const (
 	attemptTimeout  = 4 * time.Second
+	transferTimeout = 30 * time.Second // of an attempt that transfers megabytes
 	dialTimeout     = time.Second
 	tlsTimeout      = 2 * time.Second
 	responseTimeout = 3 * time.Second // from the end of the request to the response's header
+	continueTimeout = 3 * time.Second // for which a large body waits for S3's "100 Continue"
 	keepAlive       = 30 * time.Second
 	idleTimeout     = 90 * time.Second
 	maxConnections  = 64
@@ -58,6 +60,18 @@ func HTTP() *http.Client {
 	return newClient(transport, attemptTimeout)
 }
 
+// TransferHTTP returns a new HTTP client for a service to which a background job transfers megabytes in one call.
+func TransferHTTP() *http.Client { return newClient(newTransport(), transferTimeout) }
+
+// DownloadHTTP returns a new HTTP client for a service whose responses are passed on to another client while they are
+// read. The time until the response's header is limited as usual. The time for the body is limited only by the context
+// of the call.
+func DownloadHTTP() *http.Client {
+	transport := newTransport()
+	transport.ResponseHeaderTimeout = responseTimeout
+	return newClient(transport, 0)
+}
+
 // SlowHTTP returns a new HTTP client for a service whose responses take minutes. The time to connect is limited as
 // usual. The time for the response is limited only by the context of the call.
 func SlowHTTP() *http.Client { return newClient(newTransport(), 0) }
@@ -84,6 +98,12 @@ func (t plainBodies) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body != nil && r.Body != http.NoBody {
 		r = r.WithContext(r.Context()) // a copy: a RoundTripper must not change the caller's request
 		r.Body = plainBody{r.Body}
+		if r.Header.Get("Expect") != "" {
+			// Wait for "100 Continue". net/http does not wait if the version is not set, as in the SDK's requests. After a
+			// refusal, it sends the body, unless it closes the connection. But the SDK has closed the body, so sending
+			// would fail, and the response could be lost.
+			r.ProtoMajor, r.ProtoMinor, r.Close = 1, 1, true
+		}
 	}
 	return t.Transport.RoundTrip(r) //nolint:wrapcheck // http.Client wraps it
 }
@@ -98,6 +118,8 @@ func newTransport() *http.Transport {
 		MaxIdleConnsPerHost: maxConnections,
 		IdleConnTimeout:     idleTimeout,
 		DisableCompression:  true, // DynamoDB computes its checksum of the bytes that it sends
+
+		ExpectContinueTimeout: continueTimeout,
 	}
 }
 

@@ -34,15 +34,18 @@ func TestEndpoints(t *testing.T) {
 
 func TestResponseTimeouts(t *testing.T) {
 	t.Parallel()
-	quick, slow := awsclient.HTTP(), awsclient.SlowHTTP()
+	quick, transfer, slow := awsclient.HTTP(), awsclient.TransferHTTP(), awsclient.SlowHTTP()
 	responseTimeout := func(c *http.Client) time.Duration { return awsclient.Transport(c).ResponseHeaderTimeout }
 	if quick.Timeout == 0 || responseTimeout(quick) == 0 {
 		t.Errorf("HTTP: got timeouts %v and %v, want limits", quick.Timeout, responseTimeout(quick))
 	}
+	if transfer.Timeout <= quick.Timeout {
+		t.Errorf("TransferHTTP: got the timeout %v, want more than the %v of HTTP", transfer.Timeout, quick.Timeout)
+	}
 	if slow.Timeout != 0 || responseTimeout(slow) != 0 {
 		t.Errorf("SlowHTTP: got timeouts %v and %v, want none", slow.Timeout, responseTimeout(slow))
 	}
-	for _, client := range []*http.Client{quick, slow} {
+	for _, client := range []*http.Client{quick, transfer, slow} {
 		transport := awsclient.Transport(client)
 		if transport.TLSHandshakeTimeout == 0 || transport.DialContext == nil {
 			t.Error("the time to connect is not limited")

@@ -22,6 +22,7 @@ type AWS struct {
 	Endpoint         string `env:"AWS_ENDPOINT_URL"`
 	DynamoDBEndpoint string `env:"AWS_ENDPOINT_URL_DYNAMODB"`
 	SQSEndpoint      string `env:"AWS_ENDPOINT_URL_SQS"`
+	S3Endpoint       string `env:"AWS_ENDPOINT_URL_S3"`
 	SecretsEndpoint  string `env:"AWS_ENDPOINT_URL_SECRETS_MANAGER"`
 	// BedrockEndpoint does not default to Endpoint as the others do: the local platform's endpoint serves no models.
 	BedrockEndpoint string `env:"AWS_ENDPOINT_URL_BEDROCK_RUNTIME"`
@@ -39,6 +40,11 @@ type ProjectTables struct {
 	EventsTable
 }
 
+// FilesBucket names the S3 bucket of large file contents.
+type FilesBucket struct {
+	Files string `env:"FILES_BUCKET,required,notEmpty"`
+}
+
 // EventsTable names the DynamoDB table of events.
 type EventsTable struct {
 	Events string `env:"EVENTS_TABLE,required,notEmpty"`
@@ -54,7 +60,7 @@ type WebhooksTable struct {
 	Webhooks string `env:"WEBHOOKS_TABLE,required,notEmpty"`
 }
 
-// DeliveryQueues contains the URLs of the queues of the two lanes of deliveries.
+// DeliveryQueues contains the URLs of the queues for attempts in the two lanes.
 type DeliveryQueues struct {
 	Fast string `env:"DELIVERIES_QUEUE,required,notEmpty"`
 	Slow string `env:"SLOW_DELIVERIES_QUEUE,required,notEmpty"`

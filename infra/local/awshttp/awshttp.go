@@ -17,6 +17,7 @@ func New() *http.Client {
 		Transport: plainBodies{&http.Transport{
 			Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true,
 			MaxIdleConnsPerHost: 32, IdleConnTimeout: 90 * time.Second, TLSHandshakeTimeout: 10 * time.Second,
+			ExpectContinueTimeout: 3 * time.Second,
 		}},
 	}
 }
@@ -34,6 +35,12 @@ func (t plainBodies) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body != nil && r.Body != http.NoBody {
 		r = r.WithContext(r.Context()) // a copy: a RoundTripper must not change the caller's request
 		r.Body = struct{ io.ReadCloser }{r.Body}
+		if r.Header.Get("Expect") != "" {
+			// Wait for "100 Continue". net/http does not wait if the version is not set, as in the SDK's requests. After a
+			// refusal, it sends the body, unless it closes the connection. But the SDK has closed the body, so sending
+			// would fail, and the response could be lost.
+			r.ProtoMajor, r.ProtoMinor, r.Close = 1, 1, true
+		}
 	}
 	return t.Transport.RoundTrip(r) //nolint:wrapcheck // http.Client wraps it
 }

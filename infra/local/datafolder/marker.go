@@ -6,8 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-
-	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // A data folder is a marker file that says whose it is and in which version,
@@ -60,12 +58,11 @@ func (f *Folder) createMarker(marker string) error {
 		return f.errorf("making the data folder: %w", err)
 	}
 	draft := files.PathJoin(dir, markerDraft)
-	file, err := files.Create(draft, vfs.WriteCategoryUnspecified)
+	err := WriteFile(files, draft, func(to io.Writer) error {
+		_, err := io.WriteString(to, f.markerText())
+		return err //nolint:wrapcheck // below
+	})
 	if err != nil {
-		return f.errorf("marking the data folder: %w", err)
-	}
-	_, err = file.Write([]byte(f.markerText()))
-	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return f.errorf("marking the data folder: %w", err)
 	}
 	if err := files.Rename(draft, marker); err != nil {
@@ -76,12 +73,8 @@ func (f *Folder) createMarker(marker string) error {
 
 // syncFolder makes the names in a folder durable.
 func (f *Folder) syncFolder(dir string) error {
-	folder, err := f.options.FS.OpenDir(dir)
-	if err != nil {
-		return f.errorf("syncing %s: %w", dir, err)
-	}
-	if err := errors.Join(folder.Sync(), folder.Close()); err != nil {
-		return f.errorf("syncing %s: %w", dir, err)
+	if err := SyncDir(f.options.FS, dir); err != nil {
+		return f.errorf("%w", err)
 	}
 	return nil
 }

@@ -1,59 +1,25 @@
 package dynamodb
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"devplatform/infra/local/datafolder/disktest"
+
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 )
 
-const childVariable = "DYNAMODB_TEST_CHILD"
-
-// TestMain turns the test binary into the process that TestKill kills.
+// TestMain makes the test binary the process that TestKill kills.
 func TestMain(m *testing.M) {
-	if dir := os.Getenv(childVariable); dir != "" {
-		serveUntilKilled(dir)
-	}
+	disktest.ServeChild(func(dir string) (http.Handler, error) { return Open(Options{Dir: dir, Now: time.Now}) })
 	os.Exit(m.Run())
-}
-
-func serveUntilKilled(dir string) {
-	db, err := Open(Options{Dir: dir, Now: time.Now})
-	if err != nil {
-		_, _ = fmt.Fprintln(os.Stdout, err)
-		os.Exit(1)
-	}
-	server := httptest.NewServer(db)
-	_, _ = fmt.Fprintln(os.Stdout, server.URL)
-	select {}
-}
-
-func startChild(t *testing.T, dir string) (*exec.Cmd, string) {
-	t.Helper()
-	child := exec.CommandContext(t.Context(), os.Args[0])
-	child.Env = append(os.Environ(), childVariable+"="+dir)
-	output, err := child.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
-	line, err := bufio.NewReader(output).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	return child, strings.TrimSpace(line)
 }
 
 func post(url, operation, body string) error {
@@ -77,11 +43,11 @@ func post(url, operation, body string) error {
 }
 
 // kill -9 in the middle of writes loses nothing acknowledged, nor its record in
-// the stream; and while the process lives, nobody else gets its folder.
+// the stream; and while the process lives, no other process can open its folder.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
-	child, url := startChild(t, dir)
+	child, url := disktest.StartChild(t, dir)
 	streamed := strings.Replace(hashTable, `{"TableName"`, `{"StreamSpecification":{"StreamEnabled":true,"StreamViewType":"KEYS_ONLY"},"TableName"`, 1)
 	if err := post(url, "CreateTable", streamed); err != nil {
 		t.Fatal(err)

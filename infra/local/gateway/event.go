@@ -87,7 +87,7 @@ func (g *Gateway) appendContext(b []byte, q *request) []byte {
 	b = q.received.AppendFormat(b, requestTimeLayout)
 	b = append(b, `","requestTimeEpoch":`...)
 	b = strconv.AppendInt(b, q.received.UnixMilli(), 10)
-	b = appendString(b, `,"domainName":`, q.Host)
+	b = appendString(b, `,"domainName":`, g.domainName(q.Host))
 	b = appendString(b, `,"domainPrefix":`, domainPrefix(q.Host))
 	b = append(b, `,"identity":{"cognitoIdentityPoolId":null,"accountId":null,"cognitoIdentityId":null,"caller":null,`...)
 	b = appendString(b, `"sourceIp":`, q.sourceIP)

@@ -43,6 +43,12 @@ type Options struct {
 	Now func() time.Time
 	// Logger gets a line a request.
 	Logger *slog.Logger
+	// AcceptHost reports whether requests with a Host header are answered; nil answers all.
+	AcceptHost func(host string) bool
+	// DomainName returns requestContext.domainName for a Host header; nil is the header as it is, with its port.
+	DomainName func(host string) string
+	// Beside is another gateway of the process, whose connections count together with this one's; nil if there is none.
+	Beside *Gateway
 	// StageInPath has requests come to /<stage>/…, as at execute-api's own domain names.
 	StageInPath bool
 	// StreamIdle is how long a streamed answer may be silent; 0 is AWS's 5 minutes for regional APIs.
@@ -69,6 +75,8 @@ type Gateway struct {
 	idle           time.Duration
 	bodyTimeout    time.Duration
 	crowd          *crowd
+	acceptHost     func(string) bool
+	domainName     func(string) string
 	now            func() time.Time
 	logger         *slog.Logger
 }
@@ -79,6 +87,7 @@ func New(o Options) (*Gateway, error) {
 		api: o.API, binary: newBinaryTypes(o.API.BinaryMediaTypes), invoke: o.Invoke, account: o.Account,
 		deploymentID: shortID(o.API.ID, o.API.Stage), stageVariables: stageVariables(o.API.Variables),
 		idle: cmp.Or(o.StreamIdle, defaultIdle), bodyTimeout: cmp.Or(o.BodyTimeout, defaultBodyTimeout), now: o.Now, logger: o.Logger,
+		acceptHost: o.AcceptHost, domainName: o.DomainName,
 	}
 	if o.Invoke == nil || o.Now == nil || o.Logger == nil {
 		return nil, errors.New("gateway: Invoke, Now and Logger are needed")
@@ -86,7 +95,14 @@ func New(o Options) (*Gateway, error) {
 	if o.StageInPath {
 		g.stagePrefix = "/" + o.API.Stage
 	}
-	g.crowd = newCrowd(o)
+	if g.domainName == nil {
+		g.domainName = func(host string) string { return host }
+	}
+	if o.Beside != nil {
+		g.crowd = o.Beside.crowd
+	} else {
+		g.crowd = newCrowd(o)
+	}
 	var err error
 	if g.router, err = newRouter(o.API.ID, o.API.Routes); err != nil {
 		return nil, fmt.Errorf("gateway: API %s: %w", o.API.Name, err)
@@ -151,6 +167,9 @@ func (x *exchange) serve() error {
 	if x.q.Context().Value(refusedKey{}) != nil {
 		x.w.Header()["Connection"] = []string{"close"}
 		return errThrottled
+	}
+	if accept := x.gateway.acceptHost; accept != nil && !accept(x.q.Host) {
+		return errHost
 	}
 	if err := x.resolve(); err != nil {
 		return err

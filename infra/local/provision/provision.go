@@ -1,10 +1,10 @@
 // Package provision makes what a stack needs and what isn't there yet: tables with their indexes, streams and time to live,
-// queues with their attributes, and secrets.
+// queues with their attributes, buckets with their CORS and lifecycle rules, and secrets.
 //
 // It speaks to AWS's APIs only, through the SDK, so that the embedded services, LocalStack, moto or AWS itself will do.
 // It never deletes, never overwrites a value, and finishes what an earlier run was interrupted at. Streams and time to live
-// are switched off where the template has them no more, and attributes of queues are set to the template's, as CloudFormation
-// does.
+// are switched off where the template has them no more, and attributes of queues and rules of buckets are set to the
+// template's, as CloudFormation does.
 //
 // What may not enter: anything about how the services work inside.
 package provision
@@ -19,6 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"golang.org/x/sync/errgroup"
@@ -35,8 +36,10 @@ type Options struct {
 }
 
 // Result names what Apply has made or changed, each as it is called in AWS, sorted.
-// QueueAttributes are queues that were there, with what was set.
-type Result struct{ Tables, Indexes, Streams, TimeToLive, Queues, QueueAttributes, Secrets []string }
+// QueueAttributes are queues that were there, with what was set, BucketRules are buckets whose rules were set.
+type Result struct {
+	Tables, Indexes, Streams, TimeToLive, Queues, QueueAttributes, Buckets, BucketRules, Secrets []string
+}
 
 // String gives a line for the log: "tables a, b; secrets c", or "everything is there".
 func (r Result) String() string {
@@ -46,7 +49,8 @@ func (r Result) String() string {
 		names []string
 	}{
 		{"tables", r.Tables}, {"indexes", r.Indexes}, {"streams of", r.Streams}, {"time to live of", r.TimeToLive},
-		{"queues", r.Queues}, {"attributes of", r.QueueAttributes}, {"secrets", r.Secrets},
+		{"queues", r.Queues}, {"attributes of", r.QueueAttributes}, {"buckets", r.Buckets}, {"rules of", r.BucketRules},
+		{"secrets", r.Secrets},
 	} {
 		if len(made.names) > 0 {
 			parts = append(parts, made.what+" "+strings.Join(made.names, ", "))
@@ -66,6 +70,8 @@ type provisioner struct {
 	tables  *dynamodb.Client
 	secrets *secretsmanager.Client
 	sqs     *sqs.Client
+	buckets *s3.Client
+	region  string
 
 	mu     sync.Mutex
 	made   Result
@@ -82,6 +88,7 @@ func Apply(ctx context.Context, s *stack.Stack, options Options) (Result, error)
 		each("table", s.Tables, func(t stack.Table) string { return t.Name }, p.table),
 		each("secret", s.Secrets, func(s stack.Secret) string { return s.Name }, p.secret),
 		each("queue", s.Queues, queueName, p.findQueue),
+		each("bucket", s.Buckets, func(b stack.Bucket) string { return b.Name }, p.bucket),
 	)
 	if err := together(ctx, steps); err != nil {
 		return Result{}, err
@@ -98,7 +105,8 @@ func Apply(ctx context.Context, s *stack.Stack, options Options) (Result, error)
 	}
 	p.noteQueues(s.Queues)
 	for _, names := range [][]string{
-		p.made.Tables, p.made.Indexes, p.made.Streams, p.made.TimeToLive, p.made.Queues, p.made.QueueAttributes, p.made.Secrets,
+		p.made.Tables, p.made.Indexes, p.made.Streams, p.made.TimeToLive, p.made.Queues, p.made.QueueAttributes, p.made.Buckets,
+		p.made.BucketRules, p.made.Secrets,
 	} {
 		slices.Sort(names)
 	}
@@ -148,6 +156,9 @@ func newProvisioner(s *stack.Stack, o Options) *provisioner {
 		tables:  dynamodb.New(dynamodb.Options{Region: s.Region, BaseEndpoint: endpoint, Credentials: keys}),
 		secrets: secretsmanager.New(secretsmanager.Options{Region: s.Region, BaseEndpoint: endpoint, Credentials: keys}),
 		sqs:     sqs.New(sqs.Options{Region: s.Region, BaseEndpoint: endpoint, Credentials: keys}),
+		// Emulators have the bucket in the path: its name in the host's name would have to be resolved.
+		buckets: s3.New(s3.Options{Region: s.Region, BaseEndpoint: endpoint, Credentials: keys, UsePathStyle: endpoint != nil}),
+		region:  s.Region,
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"devplatform/infra/local/loopback"
 )
 
 // This file is the Lambda Runtime API, as one process sees it:
@@ -35,6 +37,10 @@ func (e *transitionError) Error() string {
 
 // ServeHTTP answers the process.
 func (i *instance) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !loopback.Accepts(r.Host) {
+		refuse(w, http.StatusForbidden, "Forbidden", "The Host header does not name this machine")
+		return
+	}
 	path, known := strings.CutPrefix(r.URL.Path, apiPrefix)
 	if !known {
 		http.NotFound(w, r)

@@ -195,3 +195,26 @@ func TestRuntimeThatGivesUpPolling(t *testing.T) {
 		t.Errorf("answer %q, %v", got.Payload, got.err)
 	}
 }
+
+// A page that reaches the Runtime API under a name of its own (DNS rebinding) must not see events or answer them.
+func TestRuntimeAPIRebinding(t *testing.T) {
+	t.Parallel()
+	_, api, answered := puppet(t)
+	for host, want := range map[string]int{"evil.example": http.StatusForbidden, "a.localhost": http.StatusForbidden, "localhost:1": http.StatusOK} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, api+"invocation/next", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Host = host
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		if response.StatusCode != want {
+			t.Errorf("as %s: got %d, want %d", host, response.StatusCode, want)
+		}
+	}
+	call(t, http.MethodPost, api+"invocation/id-1/response", "{}")
+	<-answered
+}

@@ -59,6 +59,11 @@ func (p *pool) environment() []string {
 	for name, value := range f.Env {
 		env[name] = value
 	}
+	if f.LateEnv != nil {
+		for name, value := range f.LateEnv() {
+			env[name] = value
+		}
+	}
 	for name, value := range o.ExtraEnv {
 		env[name] = value
 	}
@@ -101,7 +106,7 @@ func (p *pool) logGroup() string { return "/aws/lambda/" + p.function.Name }
 // environment adds what differs between instances.
 func (i *instance) environment() []string {
 	stream := i.started.UTC().Format("2006/01/02") + "/[" + latest + "]" + newHex(16)
-	return append(slices.Clip(i.pool.env),
+	return append(slices.Clip(i.pool.env()),
 		"AWS_LAMBDA_RUNTIME_API="+i.address,
 		"AWS_LAMBDA_LOG_STREAM_NAME="+stream)
 }

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 		lambda.Start(handle)
 	case "puppet": // the test speaks the Runtime API in its place
 		say("api " + os.Getenv("AWS_LAMBDA_RUNTIME_API"))
-		select {}
+		hang()
 	case "init-exit":
 		say("no configuration")
 		os.Exit(3)
@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(1)
 	case "init-hang":
-		select {}
+		hang()
 	case "stubborn":
 		signal.Ignore(syscall.SIGTERM)
 		lambda.Start(handle)
@@ -81,7 +81,7 @@ func handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	}
 	wait(o.Wait)
 	if o.Sleep {
-		select {}
+		hang()
 	}
 	switch o.Do {
 	case "exit":
@@ -90,7 +90,7 @@ func handle(ctx context.Context, raw json.RawMessage) (any, error) {
 		os.Exit(0)
 	case "kill":
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-		select {}
+		hang()
 	case "panic":
 		panic("out of cheese")
 	case "error":
@@ -142,7 +142,7 @@ func (s *stream) Read(p []byte) (int, error) {
 		case "stream-exit":
 			os.Exit(4)
 		case "stream-hang":
-			select {}
+			hang()
 		}
 		return 0, io.EOF
 	}
@@ -238,3 +238,7 @@ func alive(pid int) bool {
 	_, rest, _ := strings.Cut(string(stat), ") ")
 	return !strings.HasPrefix(rest, "Z")
 }
+
+// hang blocks for longer than a test runs. With an empty select, a program without cgo and without other goroutines would
+// exit, because Go detects a deadlock.
+func hang() { time.Sleep(time.Hour) }

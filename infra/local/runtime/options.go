@@ -25,6 +25,9 @@ type Function struct {
 	Timeout time.Duration
 	// Env holds the function's own variables.
 	Env map[string]string
+	// LateEnv returns variables that are not known yet when the function is configured. It is called once, before the first
+	// instance starts, and wins over Env. nil if there are none.
+	LateEnv func() map[string]string
 	// MaxConcurrency caps the instances (reserved concurrency); 0 means Options.MaxConcurrency.
 	MaxConcurrency int
 }

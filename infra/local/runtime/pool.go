@@ -24,7 +24,7 @@ type pool struct {
 	rt       *Runtime
 	function Function
 	arn      string
-	env      []string
+	env      func() []string // from the first start on
 
 	mu       sync.Mutex
 	queue    list.List // of *call

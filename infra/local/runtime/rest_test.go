@@ -271,7 +271,7 @@ func TestErrorsOnTheWire(t *testing.T) {
 func TestAWSCLI(t *testing.T) {
 	t.Parallel()
 	cli, err := exec.LookPath("aws")
-	if err != nil {
+	if err != nil || testing.Short() {
 		t.Skip("needs the AWS CLI on PATH")
 	}
 	_, url := serve(t, nil)

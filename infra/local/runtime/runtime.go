@@ -88,7 +88,7 @@ func (r *Runtime) configure() error {
 			f.MaxConcurrency = r.opts.MaxConcurrency
 		}
 		p := &pool{rt: r, function: f, arn: r.arn(f.Name), all: make(map[*instance]struct{})}
-		p.env = p.environment()
+		p.env = sync.OnceValue(p.environment)
 		r.pools[f.Name] = p
 		r.names = append(r.names, f.Name)
 	}

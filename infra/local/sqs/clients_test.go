@@ -9,9 +9,12 @@ import (
 	"time"
 )
 
-// tool skips a test whose tool is not installed, and fails it where all must be: in CI.
+// tool skips a test if its tool is not installed, or with -short. In CI, it fails the test instead.
 func tool(t *testing.T, what string, probe ...string) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("not a unit test: it starts " + what)
+	}
 	if err := exec.CommandContext(t.Context(), probe[0], probe[1:]...).Run(); err != nil {
 		if os.Getenv("CI") == "true" {
 			t.Fatalf("%s is missing: %v", what, err)

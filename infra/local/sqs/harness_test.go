@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"devplatform/infra/local/awshttp"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	sdk "github.com/aws/aws-sdk-go-v2/service/sqs"
@@ -85,6 +87,7 @@ func sdkClient(endpoint string) *sdk.Client {
 		BaseEndpoint: &endpoint,
 		Region:       "us-east-1",
 		Credentials:  credentials.NewStaticCredentialsProvider("test", "test", ""),
+		HTTPClient:   awshttp.New(),
 		Retryer:      aws.NopRetryer{},
 	})
 }

@@ -1,11 +1,8 @@
 package sqs
 
 import (
-	"bufio"
-	"fmt"
-	"net/http/httptest"
+	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -14,53 +11,24 @@ import (
 	"testing"
 	"time"
 
+	"devplatform/infra/local/datafolder/disktest"
+
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 )
 
-const childVariable = "SQS_TEST_CHILD"
-
-// TestMain turns the test binary into the process that TestKill kills.
+// TestMain makes the test binary the process that TestKill kills.
 func TestMain(m *testing.M) {
-	if dir := os.Getenv(childVariable); dir != "" {
-		serveUntilKilled(dir)
-	}
+	disktest.ServeChild(func(dir string) (http.Handler, error) { return Open(Options{Dir: dir, Now: time.Now}) })
 	os.Exit(m.Run())
 }
 
-func serveUntilKilled(dir string) {
-	s, err := Open(Options{Dir: dir, Now: time.Now})
-	if err != nil {
-		_, _ = fmt.Fprintln(os.Stdout, err)
-		os.Exit(1)
-	}
-	_, _ = fmt.Fprintln(os.Stdout, httptest.NewServer(s).URL)
-	select {}
-}
-
-func startChild(t *testing.T, dir string) (*exec.Cmd, string) {
-	t.Helper()
-	child := exec.CommandContext(t.Context(), os.Args[0])
-	child.Env = append(os.Environ(), childVariable+"="+dir)
-	output, err := child.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
-	line, err := bufio.NewReader(output).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	return child, strings.TrimSpace(line)
-}
-
-// kill -9 in the middle of work loses nothing acknowledged; and while the process lives, nobody else gets its folder.
+// kill -9 in the middle of work loses nothing acknowledged; and while the process lives, no other process can open its
+// folder.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
-	child, endpoint := startChild(t, dir)
+	child, endpoint := disktest.StartChild(t, dir)
 	client := sdkClient(endpoint)
 	url := create(t, client, "q", map[string]string{"VisibilityTimeout": "1000"})
 	if _, err := Open(Options{Dir: dir, Now: time.Now}); err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), dir) {

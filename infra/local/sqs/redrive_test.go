@@ -274,7 +274,7 @@ func TestMoveToNowhere(t *testing.T) {
 	s, _ := openClock(t)
 	client := clientOf(t, s)
 	url, dead := deadLetters(t, client, "q", "dead", "a", "b", "c")
-	start(t, client, func(in *sdk.StartMessageMoveTaskInput) { in.MaxNumberOfMessagesPerSecond = aws.Int32(5) })
+	start(t, client, func(in *sdk.StartMessageMoveTaskInput) { in.MaxNumberOfMessagesPerSecond = aws.Int32(1) })
 	eventually(t, "the first is moved", func() bool { return moves(t, client)[0].ApproximateNumberOfMessagesMoved == 1 })
 	if _, err := client.DeleteQueue(t.Context(), &sdk.DeleteQueueInput{QueueUrl: &url}); err != nil {
 		t.Fatal(err)

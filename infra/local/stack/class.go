@@ -37,7 +37,8 @@ func classes() map[string]class {
 			build: (*resolver).buildTable, properties: tableProperties,
 			ref: tableName, attributes: attributes{"Arn": tableARN},
 		},
-		typeMapping: {build: (*resolver).buildMapping, properties: mappingProperties},
+		typeDomainMapping: {build: (*resolver).buildDomainMapping},
+		typeMapping:       {build: (*resolver).buildMapping, properties: mappingProperties},
 		typeQueue: {
 			build: (*resolver).buildQueue, properties: queueProperties,
 			ref: queueURL, attributes: attributes{"Arn": queueARN, "QueueName": queueName, "QueueUrl": queueURL},
@@ -54,6 +55,11 @@ func classes() map[string]class {
 			build: (*resolver).buildSimpleTable, properties: simpleTableProperties,
 			ref: tableName, attributes: attributes{"Arn": tableARN},
 		},
+		typeBucket: {
+			build: (*resolver).buildBucket, properties: bucketProperties, ref: bucketName, attributes: attributes{
+				"Arn": bucketARN, "DomainName": bucketDomain, "RegionalDomainName": bucketRegionalDomain,
+			},
+		},
 		typeSecret: {
 			build: (*resolver).buildSecret, properties: secretProperties,
 			ref: secretARN, attributes: attributes{"Id": secretARN},
@@ -68,6 +74,7 @@ func addNamedTypes(known map[string]class) {
 	for _, typ := range inertTypes {
 		known[typ] = class{}
 	}
+	known[typeDomain] = class{ref: named("DomainName")}
 	known["AWS::IAM::Role"] = class{
 		ref:        named("RoleName"),
 		attributes: attributes{"Arn": func(r *resolver, res *resource) string { return r.globalARN("iam", "role/"+named("RoleName")(r, res)) }},
@@ -107,10 +114,10 @@ func namedWithin(property string, most int) func(*resolver, *resource) string {
 }
 
 // inertTypes have no effect on a laptop: rights, logs, alarms, domains, the way a deployment is done.
-// A type that a function can speak to (a bucket, a parameter, a state machine) must not stand here.
+// A type that a function can speak to (a parameter, a state machine) must not stand here.
 var inertTypes = []string{
-	"AWS::ApiGateway::Account", "AWS::ApiGateway::ApiKey", "AWS::ApiGateway::BasePathMapping", "AWS::ApiGateway::BasePathMappingV2",
-	"AWS::ApiGateway::ClientCertificate", "AWS::ApiGateway::DomainName", "AWS::ApiGateway::DomainNameV2",
+	"AWS::ApiGateway::Account", "AWS::ApiGateway::ApiKey", "AWS::ApiGateway::BasePathMappingV2",
+	"AWS::ApiGateway::ClientCertificate", "AWS::ApiGateway::DomainNameV2",
 	"AWS::ApiGateway::UsagePlan", "AWS::ApiGateway::UsagePlanKey",
 	"AWS::ApplicationAutoScaling::ScalableTarget", "AWS::ApplicationAutoScaling::ScalingPolicy",
 	"AWS::ApplicationInsights::Application", "AWS::Budgets::Budget", "AWS::CertificateManager::Certificate",
@@ -119,7 +126,7 @@ var inertTypes = []string{
 	"AWS::IAM::InstanceProfile", "AWS::IAM::ManagedPolicy", "AWS::IAM::Policy", "AWS::IAM::RolePolicy", "AWS::IAM::ServiceLinkedRole",
 	"AWS::KMS::Alias", "AWS::KMS::Key", "AWS::Lambda::Permission", "AWS::Lambda::Version",
 	"AWS::Logs::MetricFilter", "AWS::Logs::QueryDefinition", "AWS::Logs::ResourcePolicy", "AWS::Logs::SubscriptionFilter",
-	"AWS::ResourceGroups::Group", "AWS::Route53::HealthCheck", "AWS::Route53::HostedZone", "AWS::Route53::RecordSet", "AWS::Route53::RecordSetGroup",
+	"AWS::ResourceGroups::Group", "AWS::S3::BucketPolicy", "AWS::Route53::HealthCheck", "AWS::Route53::HostedZone", "AWS::Route53::RecordSet", "AWS::Route53::RecordSetGroup",
 	"AWS::SNS::Subscription", "AWS::SNS::TopicInlinePolicy", "AWS::SNS::TopicPolicy", "AWS::SQS::QueueInlinePolicy", "AWS::SQS::QueuePolicy",
 	"AWS::SecretsManager::ResourcePolicy", "AWS::Serverless::Connector",
 	"AWS::WAFv2::IPSet", "AWS::WAFv2::LoggingConfiguration", "AWS::WAFv2::RegexPatternSet", "AWS::WAFv2::RuleGroup",

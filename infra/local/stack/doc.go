@@ -1,5 +1,5 @@
 // Package stack reads a SAM or CloudFormation template and resolves it to what the local platform runs:
-// functions, REST APIs with their routes, tables, queues and secrets, which streams and queues functions read,
+// functions, REST APIs with their routes, tables, queues, buckets and secrets, which streams and queues functions read,
 // and which schedules invoke them.
 //
 // What belongs here: the template language (parameters, conditions, mappings, intrinsic functions, SAM's Globals),

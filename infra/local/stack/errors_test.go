@@ -55,7 +55,7 @@ func TestTemplateErrors(t *testing.T) {
 		"no transform":      {"Resources: {A: {Type: AWS::Serverless::Connector}}", []string{"1: A: Type: AWS::Serverless::Connector needs Transform: AWS::Serverless-2016-10-31"}},
 		"no type":           {"Resources: {A: {}}", []string{"1: A: Type: is missing"}},
 		"logical id":        {"Resources: {a-b: {Type: AWS::KMS::Key}}", []string{"1: a-b: a logical id has letters and digits only, 255 at most"}},
-		"unknown type":      {"Resources:\n  Q: {Type: AWS::Kinesis::Stream}\n  B: {Type: AWS::S3::Bucket}", []string{"2: Q: Type: AWS::Kinesis::Stream is %", "3: B: Type: AWS::S3::Bucket is %"}},
+		"unknown type":      {"Resources:\n  Q: {Type: AWS::Kinesis::Stream}\n  B: {Type: AWS::SSM::Parameter}", []string{"2: Q: Type: AWS::Kinesis::Stream is %", "3: B: Type: AWS::SSM::Parameter is %"}},
 		"unknown attribute": {"Resources: {A: {Type: AWS::KMS::Key, Connectors: {}}}", []string{"1: A: Connectors: %"}},
 		"properties a list": {"Resources: {A: {Type: AWS::KMS::Key, Properties: []}}", []string{"1: A: Properties: must be a mapping"}},
 		"unknown function":  {"Resources: {A: {Type: AWS::KMS::Key, Properties: {K: !Nonsense x}}}", []string{"1: A: Properties.K: Fn::Nonsense is no intrinsic function"}},

@@ -16,6 +16,7 @@ type Stack struct {
 	Tables    []Table
 	Queues    []Queue
 	Secrets   []Secret
+	Buckets   []Bucket
 	// EventSourceMappings are the streams and queues that functions read.
 	EventSourceMappings []EventSourceMapping
 	// Schedules are what invokes functions by the clock.
@@ -80,6 +81,9 @@ type API struct {
 	BinaryMediaTypes []string
 	// Variables are the stage's variables, which functions see as stageVariables.
 	Variables map[string]string
+	// Domains are the custom domain names that the template maps to the API (AWS::ApiGateway::BasePathMapping), such as
+	// "api.example.com" or "*.example.app".
+	Domains []string
 }
 
 // Route is one method on one path.
@@ -241,12 +245,36 @@ type GenerateSecretString struct {
 	Template, Key string
 }
 
+// Bucket is a bucket of S3 (AWS::S3::Bucket).
+type Bucket struct {
+	LogicalID, Name, ARN string
+	CORS                 []CORSRule
+	Lifecycle            []LifecycleRule
+}
+
+// CORSRule lets pages of other origins use a bucket.
+type CORSRule struct {
+	ID                                                             string
+	AllowedOrigins, AllowedMethods, AllowedHeaders, ExposedHeaders []string
+	// MaxAge is how many seconds a browser keeps the answer to a preflight request; 0: the browser decides.
+	MaxAge int
+}
+
+// LifecycleRule removes the objects, or the unfinished uploads, whose keys begin with Prefix. Days of 0 remove nothing.
+type LifecycleRule struct {
+	ID, Prefix                      string
+	Enabled                         bool
+	ExpirationDays, AbortUploadDays int
+}
+
 // Options say under which circumstances a template is resolved.
 type Options struct {
 	// StackName, Region and Account are the values of the pseudo parameters. Empty ones are "local", "us-east-1" and "000000000000".
 	StackName, Region, Account string
 	// Parameters are values for the template's parameters; the others have their defaults.
 	Parameters map[string]string
+	// Defaults replace the defaults of the template's parameters. Those that the template does not have are ignored.
+	Defaults map[string]string
 	// QueueEndpoint is what the URLs of queues begin with, such as http://127.0.0.1:4566; "" is that of SQS in Region.
 	QueueEndpoint string
 	// Overrides are variables of the platform's environment: each replaces the variable of the same name

@@ -47,6 +47,9 @@ func (r *resolver) parameter(at place, f field) *node {
 	}
 	text, given := r.options.Parameters[f.key]
 	if !given {
+		text, given = r.options.Defaults[f.key]
+	}
+	if !given {
 		value := declaration.value("Default")
 		if value == nil || value.kind != scalar {
 			r.add(at, f.line, "has no default, and no value was given")

@@ -116,6 +116,12 @@ func TestConditionsAndRules(t *testing.T) {
 	if got.APIs[0].Stage != "prod" {
 		t.Errorf("stage %q", got.APIs[0].Stage)
 	}
+	got, err = stack.Load("testdata/service.yaml", stack.Options{
+		Parameters: map[string]string{"Concurrency": "7"}, Defaults: map[string]string{"Stage": "prod", "Concurrency": "8", "Unknown": "x"},
+	})
+	if err != nil || got.APIs[0].Stage != "prod" || got.Functions[0].ReservedConcurrency != 7 {
+		t.Errorf("with defaults: %v, want the stage prod of the defaults and the concurrency 7 of the parameters", err)
+	}
 	_, err = load(map[string]string{"Stage": "prod"})
 	wantError(t, err, "testdata/service.yaml:31: Rules: ProdIsGuarded.Assertions[0]: the assertion fails: prod needs a reserved concurrency")
 }

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// How Lambda scales a queue's mapping: https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html. Five
-// batches at a time, then as long as there are more, up to 300 more of them a minute; and less when the function takes no
-// more, or fails.
+// How Lambda scales the mapping of a queue: https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html. It
+// begins with five concurrent batches. While messages wait, it adds up to 300 batches a minute. It takes fewer if the
+// function throttles or fails.
 const (
 	firstSlots = 5
 	slotEvery  = time.Minute / 300
-	calm       = time.Second // between two cuts: what was begun before the first says nothing new
+	calm       = time.Second // between two cuts, and from a failure until the limit grows again
 )
 
 // slots bounds the batches of a queue that are in flight.
@@ -27,9 +27,11 @@ type slots struct {
 	grow, cut   time.Time // the earliest moments for the next ones
 }
 
-// newSlots makes them: maximum is the mapping's, 0 where it sets none.
+// newSlots returns the slots of a mapping. maximum is its largest number of concurrent batches; 0 means that it sets
+// none.
 func newSlots(maximum int, now func() time.Time) *slots {
-	return &slots{now: now, most: cmp.Or(maximum, maxConcurrency), limit: cmp.Or(maximum, firstSlots), free: make(chan struct{}, 1)}
+	most := cmp.Or(maximum, maxConcurrency)
+	return &slots{now: now, most: most, limit: min(firstSlots, most), free: make(chan struct{}, 1)}
 }
 
 // acquire waits for a slot, and tells whether ctx let it. Waiting is what makes the limit grow.
@@ -76,15 +78,16 @@ func (s *slots) release() {
 	notify(s.free)
 }
 
-// shrink halves the limit: the function does not take, or not do, as much.
+// shrink halves the limit because the function throttled or failed. Batches that fail soon after a cut were begun before
+// it, so they only delay the growth.
 func (s *slots) shrink() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
+	s.grow = now.Add(calm)
 	if now.Before(s.cut) {
 		return
 	}
 	s.cut = now.Add(calm)
 	s.limit = max(s.limit/2, 1)
-	s.grow = now.Add(calm)
 }

@@ -25,7 +25,9 @@ func TestSlots(t *testing.T) {
 	t.Run("a maximum", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			s := newSlots(7, time.Now)
-			equal(t, "slots", take(t, s), 7)
+			equal(t, "slots", take(t, s), firstSlots+1)
+			after(slotEvery)
+			equal(t, "one more", take(t, s), 1)
 			after(time.Hour)
 			equal(t, "more", take(t, s), 0)
 			s.release()
@@ -53,7 +55,7 @@ func TestSlots(t *testing.T) {
 			for range 8 { // of batches that began together
 				s.shrink()
 			}
-			equal(t, "half", s.limit, 4)
+			equal(t, "half", s.limit, firstSlots/2)
 			for range 5 {
 				after(calm)
 				s.shrink()

@@ -1,4 +1,5 @@
-// Package disktest is a disk in memory that runs full, for tests of what keeps its data in a data folder.
+// Package disktest has what tests of stores with a data folder need: a disk in memory that runs full, and a process that
+// serves a store until it is killed.
 package disktest
 
 import (

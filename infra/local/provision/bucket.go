@@ -1,0 +1,169 @@
+package provision
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"devplatform/infra/local/stack"
+)
+
+// defaultRegion is the region whose buckets S3 creates without a location constraint.
+const defaultRegion = "us-east-1"
+
+// bucket creates a bucket if it is missing, and sets its rules to those of the template.
+func (p *provisioner) bucket(ctx context.Context, want stack.Bucket) error {
+	_, err := p.buckets.HeadBucket(ctx, &s3.HeadBucketInput{Bucket: &want.Name})
+	var response *smithyhttp.ResponseError
+	if errors.As(err, &response) && response.HTTPStatusCode() == http.StatusNotFound {
+		err = p.createBucket(ctx, want)
+	}
+	if err != nil {
+		return fmt.Errorf("find or create: %w", err)
+	}
+	cors, err := p.setCORS(ctx, want)
+	if err != nil {
+		return fmt.Errorf("set CORS rules: %w", err)
+	}
+	lifecycle, err := p.setLifecycle(ctx, want)
+	if err != nil {
+		return fmt.Errorf("set lifecycle rules: %w", err)
+	}
+	if cors || lifecycle {
+		p.note(&p.made.BucketRules, want.Name)
+	}
+	return nil
+}
+
+func (p *provisioner) createBucket(ctx context.Context, want stack.Bucket) error {
+	in := &s3.CreateBucketInput{Bucket: &want.Name}
+	if p.region != defaultRegion {
+		in.CreateBucketConfiguration = &types.CreateBucketConfiguration{
+			LocationConstraint: types.BucketLocationConstraint(p.region),
+		}
+	}
+	_, err := p.buckets.CreateBucket(ctx, in)
+	var exists *types.BucketAlreadyOwnedByYou
+	if err != nil && !errors.As(err, &exists) { // another process may have created it now
+		return err //nolint:wrapcheck // the caller does
+	}
+	p.note(&p.made.Buckets, want.Name)
+	return nil
+}
+
+// hasNone reports whether an error says that a bucket has no rules.
+func hasNone(err error) bool {
+	var failure smithy.APIError
+	return errors.As(err, &failure) &&
+		(failure.ErrorCode() == "NoSuchCORSConfiguration" || failure.ErrorCode() == "NoSuchLifecycleConfiguration")
+}
+
+// equal reports whether two lists of rules are the same on the wire.
+func equal[T any](a, b []T) bool {
+	if len(a) == 0 && len(b) == 0 {
+		return true
+	}
+	left, leftErr := json.Marshal(a)
+	right, rightErr := json.Marshal(b)
+	return leftErr == nil && rightErr == nil && string(left) == string(right)
+}
+
+// setRules calls put or remove if the rules of a bucket are not those of the template. It reports whether it has. current
+// are the rules of the bucket, and readErr is the error of reading them.
+func setRules[T any](rules, current []T, readErr error, put, remove func() error) (changed bool, err error) {
+	switch {
+	case readErr != nil && !hasNone(readErr):
+		return false, readErr
+	case equal(rules, current):
+		return false, nil
+	case len(rules) == 0:
+		return true, remove()
+	}
+	return true, put()
+}
+
+// setCORS makes the CORS rules of a bucket those of the template, and reports whether it changed them.
+func (p *provisioner) setCORS(ctx context.Context, want stack.Bucket) (changed bool, err error) {
+	var rules, current []types.CORSRule
+	for _, rule := range want.CORS {
+		rules = append(rules, types.CORSRule{
+			ID: optional(rule.ID), AllowedOrigins: rule.AllowedOrigins, AllowedMethods: rule.AllowedMethods,
+			AllowedHeaders: rule.AllowedHeaders, ExposeHeaders: rule.ExposedHeaders,
+			MaxAgeSeconds: optional(int32(rule.MaxAge)), //nolint:gosec // stack bounds it
+		})
+	}
+	out, err := p.buckets.GetBucketCors(ctx, &s3.GetBucketCorsInput{Bucket: &want.Name})
+	if err == nil {
+		current = out.CORSRules
+	}
+	return setRules(rules, current, err, func() error {
+		_, err := p.buckets.PutBucketCors(ctx, &s3.PutBucketCorsInput{
+			Bucket: &want.Name, CORSConfiguration: &types.CORSConfiguration{CORSRules: rules},
+		})
+		return err //nolint:wrapcheck // the caller of setCORS does
+	}, func() error {
+		_, err := p.buckets.DeleteBucketCors(ctx, &s3.DeleteBucketCorsInput{Bucket: &want.Name})
+		return err //nolint:wrapcheck // as above
+	})
+}
+
+// setLifecycle makes the lifecycle rules of a bucket those of the template, and reports whether it changed them.
+func (p *provisioner) setLifecycle(ctx context.Context, want stack.Bucket) (changed bool, err error) {
+	var rules, current []types.LifecycleRule
+	for i, rule := range want.Lifecycle {
+		rules = append(rules, lifecycleRule(i, rule))
+	}
+	in := &s3.GetBucketLifecycleConfigurationInput{Bucket: &want.Name}
+	out, err := p.buckets.GetBucketLifecycleConfiguration(ctx, in)
+	if err == nil {
+		current = out.Rules
+	}
+	return setRules(rules, current, err, func() error {
+		_, err := p.buckets.PutBucketLifecycleConfiguration(ctx, &s3.PutBucketLifecycleConfigurationInput{
+			Bucket: &want.Name, LifecycleConfiguration: &types.BucketLifecycleConfiguration{Rules: rules},
+		})
+		return err //nolint:wrapcheck // the caller of setLifecycle does
+	}, func() error {
+		_, err := p.buckets.DeleteBucketLifecycle(ctx, &s3.DeleteBucketLifecycleInput{Bucket: &want.Name})
+		return err //nolint:wrapcheck // as above
+	})
+}
+
+// lifecycleRule converts a rule. A rule without an ID gets one here, because S3 would choose another each time.
+func lifecycleRule(number int, rule stack.LifecycleRule) types.LifecycleRule {
+	if rule.ID == "" {
+		rule.ID = fmt.Sprintf("rule-%d", number)
+	}
+	converted := types.LifecycleRule{
+		ID: &rule.ID, Status: types.ExpirationStatusDisabled,
+		Filter: &types.LifecycleRuleFilter{Prefix: aws.String(rule.Prefix)},
+	}
+	if rule.Enabled {
+		converted.Status = types.ExpirationStatusEnabled
+	}
+	if days := rule.ExpirationDays; days > 0 {
+		converted.Expiration = &types.LifecycleExpiration{Days: aws.Int32(int32(days))} //nolint:gosec // stack bounds it
+	}
+	if days := rule.AbortUploadDays; days > 0 {
+		converted.AbortIncompleteMultipartUpload = &types.AbortIncompleteMultipartUpload{
+			DaysAfterInitiation: aws.Int32(int32(days)), //nolint:gosec // as above
+		}
+	}
+	return converted
+}
+
+// optional returns nil for the zero value.
+func optional[T comparable](value T) *T {
+	if value == *new(T) {
+		return nil
+	}
+	return &value
+}

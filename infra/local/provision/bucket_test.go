@@ -1,0 +1,79 @@
+package provision_test
+
+import (
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	bucketclient "github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"devplatform/infra/local/provision"
+	"devplatform/infra/local/s3"
+	"devplatform/infra/local/stack"
+)
+
+const buckets = `Resources:
+  Files:
+    Type: AWS::S3::Bucket
+    Properties:
+      CorsConfiguration: {CorsRules: [{AllowedOrigins: [https://a.example], AllowedMethods: [PUT, GET], AllowedHeaders: ['*'], MaxAge: 60}]}
+      LifecycleConfiguration: {Rules: [{Status: Enabled, Prefix: uploads/, ExpirationInDays: 1, AbortIncompleteMultipartUpload: {DaysAfterInitiation: 1}}]}
+`
+
+// Buckets are created once, and their rules follow the template. Objects stay.
+func TestBuckets(t *testing.T) {
+	t.Parallel()
+	for _, region := range []string{"us-east-1", "eu-west-1"} {
+		store, err := s3.Open(s3.Options{Now: time.Now, Region: region})
+		if err != nil {
+			t.Fatal(err)
+		}
+		server := httptest.NewServer(store)
+		t.Cleanup(func() {
+			server.Close()
+			if err := store.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		apply := func(template string) string {
+			t.Helper()
+			loaded, err := stack.Parse("template.yaml", []byte(template), stack.Options{Region: region})
+			if err != nil {
+				t.Fatal(err)
+			}
+			made, err := provision.Apply(t.Context(), loaded, provision.Options{Endpoint: server.URL})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return made.String()
+		}
+		equal(t, apply(buckets), "buckets local-files; rules of local-files")
+		equal(t, apply(buckets), "everything is there")
+		client := bucketclient.New(bucketclient.Options{
+			Region: region, BaseEndpoint: &server.URL, UsePathStyle: true, Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
+		})
+		bucket := aws.String("local-files")
+		if _, err := client.PutObject(t.Context(), &bucketclient.PutObjectInput{Bucket: bucket, Key: aws.String("k"), Body: strings.NewReader("x")}); err != nil {
+			t.Fatal(err)
+		}
+		equal(t, apply(strings.ReplaceAll(strings.ReplaceAll(buckets, "a.example", "b.example"), "ExpirationInDays: 1", "ExpirationInDays: 2")), "rules of local-files")
+		cors, err := client.GetBucketCors(t.Context(), &bucketclient.GetBucketCorsInput{Bucket: bucket})
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, cors.CORSRules[0].AllowedOrigins, []string{"https://b.example"})
+		lifecycle, err := client.GetBucketLifecycleConfiguration(t.Context(), &bucketclient.GetBucketLifecycleConfigurationInput{Bucket: bucket})
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, *lifecycle.Rules[0].Expiration.Days, int32(2))
+		equal(t, apply("Resources:\n  Files: {Type: AWS::S3::Bucket}\n"), "rules of local-files")
+		equal(t, apply("Resources:\n  Files: {Type: AWS::S3::Bucket}\n"), "everything is there")
+		if _, err := client.HeadObject(t.Context(), &bucketclient.HeadObjectInput{Bucket: bucket, Key: aws.String("k")}); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"io"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"testing"
+)
+
+// TestRebinding sends requests under the name of another machine, as a page does whose name an attacker lets point to
+// this one. No port accepts them.
+func TestRebinding(t *testing.T) {
+	t.Parallel()
+	settings := projectOf(t, triggered, func(http.ResponseWriter, *http.Request) {})
+	settings.OAuthProvider = "" // with the code host
+	settings.AppURL = "https://app.example"
+	p, err := open(t.Context(), settings, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := p.stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	ask := func(method, url, host, target string) (int, string) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), method, url, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Host = host
+		r.Header.Set("X-Amz-Target", target)
+		response, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		text, err := io.ReadAll(response.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return response.StatusCode, string(text)
+	}
+	aws, gateway := p.awsAddress(), "http://127.0.0.1:"+strconv.Itoa(p.http.port)
+	for _, request := range []struct{ method, url, target string }{
+		{http.MethodGet, gateway + "/", ""},
+		{http.MethodPost, aws + "/", "DynamoDB_20120810.ListTables"},
+		{http.MethodPost, aws + "/", "secretsmanager.ListSecrets"},
+		{http.MethodPost, aws + "/2015-03-31/functions/Reader/invocations", ""},
+		{http.MethodGet, aws + "/2015-03-31/functions", ""},
+		{http.MethodGet, aws + codehostPath + "/", ""},
+		{http.MethodGet, aws + "/bucket/key", ""},
+	} {
+		for _, host := range []string{"evil.example", "evil.example:4566", "127.0.0.1.evil.example"} {
+			if status, text := ask(request.method, request.url, host, request.target); status != http.StatusForbidden {
+				t.Errorf("%s %s %s as %s: got %d %s", request.method, request.url, request.target, host, status, text)
+			}
+		}
+		if status, text := ask(request.method, request.url, "bucket.localhost", request.target); request.url != aws+"/bucket/key" && status != http.StatusForbidden {
+			t.Errorf("%s %s %s as bucket.localhost: got %d %s", request.method, request.url, request.target, status, text)
+		}
+	}
+	for _, host := range []string{"localhost", "127.0.0.1:1", "[::1]:1", "app.example"} {
+		for _, url := range []string{gateway + "/", aws + codehostPath + "/", aws + "/2015-03-31/functions"} {
+			if status, text := ask(http.MethodGet, url, host, ""); status == http.StatusForbidden {
+				t.Errorf("%s as %s: got %d %s", url, host, status, text)
+			}
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package s3
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"devplatform/infra/local/datafolder"
+)
+
+// AccessKeyID and SecretKey are the only credentials whose signatures are accepted.
+const (
+	AccessKeyID = "local"
+	SecretKey   = "local"
+)
+
+// expireInterval is the time between two searches for expired objects.
+const expireInterval = time.Hour
+
+// Options configure a Store.
+type Options struct {
+	Dir     string           // data folder, created if it is missing; "" keeps everything in memory
+	Now     func() time.Time // the clock of signatures, timestamps and expiry; required
+	Logger  *slog.Logger     // nil discards
+	Region  string           // the region that requests are signed for; default "us-east-1"
+	Account string           // the owner of the buckets; default "000000000000"
+	// Failed is called once, in its own goroutine, if the index can no longer be written. All later requests fail.
+	Failed func(error)
+
+	fs vfs.FS // the file system of Dir; tests replace it
+}
+
+func (o *Options) setDefaults() {
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	o.Region = cmp.Or(o.Region, "us-east-1")
+	o.Account = cmp.Or(o.Account, "000000000000")
+	if o.Dir == "" {
+		o.fs = cmp.Or(o.fs, vfs.FS(vfs.NewMem()))
+	}
+	o.fs = cmp.Or(o.fs, vfs.Default)
+}
+
+// Store holds the buckets of one account in one region. It is an http.Handler and is safe for concurrent use.
+type Store struct {
+	options Options
+	folder  *datafolder.Folder // the index
+	files   files              // the contents
+	origins *http.CrossOriginProtection
+	locks   locks
+
+	// requests is locked for reading during each request and each search for expired objects, so that Close can wait
+	// for them.
+	requests sync.RWMutex
+	closed   bool
+	stop     chan struct{} // closed by Close
+}
+
+// Open opens or creates a store. It removes the files to which the index does not refer, and the objects that have
+// expired. If the folder has other or damaged data, Open returns an error and does not change it.
+func Open(options Options) (*Store, error) {
+	if options.Now == nil {
+		return nil, errors.New("s3: Options.Now is required")
+	}
+	options.setDefaults()
+	folder, err := datafolder.Open(datafolder.Options{
+		Service: "s3", Format: "embedded-s3 1", Dir: options.Dir, Logger: options.Logger, Failed: options.Failed, FS: options.fs,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{
+		options: options, folder: folder, origins: http.NewCrossOriginProtection(), stop: make(chan struct{}),
+		files: files{options.fs, options.fs.PathJoin(cmp.Or(options.Dir, "/"), "files")},
+	}
+	if err := s.removeUnfinished(); err != nil {
+		return nil, errors.Join(fmt.Errorf("s3: %s: %w", options.Dir, err), folder.Close(nil))
+	}
+	go s.expireRepeatedly()
+	return s, nil
+}
+
+// expireRepeatedly removes expired objects now and at every interval, until the store is closed.
+func (s *Store) expireRepeatedly() {
+	for {
+		if err := s.expire(); err != nil {
+			s.options.Logger.Error("s3: remove expired objects", slog.Any("error", err))
+		}
+		select {
+		case <-time.After(expireInterval):
+		case <-s.stop:
+			return
+		}
+	}
+}
+
+// Close waits for the requests in progress and closes the store. Acknowledged writes are already on the disk. Later
+// requests get an error.
+func (s *Store) Close() error {
+	close(s.stop)
+	return s.folder.Close(func() {
+		s.requests.Lock()
+		s.closed = true
+		s.requests.Unlock()
+	})
+}

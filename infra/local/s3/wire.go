@@ -1,0 +1,204 @@
+package s3
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+)
+
+const (
+	// maxKey is the length of the longest key, in bytes.
+	maxKey = 1024
+	// drainLimit is the number of bytes that are read of the body of a refused request, and drainTime the time for it
+	// if the response was sent before.
+	drainLimit = 64 << 20
+	drainTime  = 5 * time.Second
+	// documentTime is the format of times in documents.
+	documentTime = "2006-01-02T15:04:05.000Z"
+	namespace    = "http://s3.amazonaws.com/doc/2006-03-01/"
+)
+
+// request is a request in progress.
+type request struct {
+	*http.Request
+
+	store       *Store
+	w           http.ResponseWriter
+	id          string
+	now         time.Time
+	bucket, key string
+	query       url.Values
+	rules       bucket // the bucket's record; zero if the bucket does not exist
+
+	presigned bool
+	payload   string // x-amz-content-sha256
+	signer    signer
+	seed      string // the signature
+}
+
+// ServeHTTP handles a request in path style (/bucket/key) or in virtual-host style (<bucket>.localhost).
+func (s *Store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.requests.RLock()
+	defer s.requests.RUnlock()
+	q := &request{Request: r, store: s, w: w, id: uuid.NewString(), now: s.options.Now().UTC().Truncate(time.Millisecond)}
+	defer func() { _ = q.Body.Close() }() // for a copy, it is a file that was only read
+	w.Header().Set("X-Amz-Request-Id", q.id)
+	// A page in a bucket must not use the other services of this port.
+	w.Header().Set("Content-Security-Policy", "sandbox")
+	if err := s.serve(q); err != nil {
+		q.fail(s.toAPIError(err))
+	}
+}
+
+func (s *Store) serve(q *request) error {
+	if s.closed {
+		return errUnavailable
+	}
+	if err := errors.Join(s.folder.Check(), q.parse()); err != nil {
+		return err
+	}
+	if _, err := s.read(indexKey(bucketPrefix, q.bucket), &q.rules); err != nil {
+		return err
+	}
+	if q.Method == http.MethodOptions {
+		return q.preflight()
+	}
+	allowed := q.setCORS(q.Method, nil)
+	if err := q.authenticate(); err != nil {
+		return err
+	}
+	// Everyone knows the credentials. So a page can only use presigned URLs, and only if the bucket's CORS rules allow
+	// it.
+	if s.origins.Check(q.Request) != nil && (!q.presigned || !allowed) {
+		return errCORS
+	}
+	op, err := q.operation()
+	if err != nil {
+		return err
+	}
+	if op.level != "service" && op.name != "CreateBucket" && q.rules.Created.IsZero() {
+		return errNoBucket
+	}
+	if err := op.run(s, q); err != nil {
+		return err
+	}
+	if q.Method == http.MethodDelete {
+		q.w.WriteHeader(http.StatusNoContent)
+	}
+	return nil
+}
+
+// parse reads the query, the bucket and the key.
+func (q *request) parse() (err error) {
+	if q.query, err = url.ParseQuery(q.URL.RawQuery); err != nil || !utf8.ValidString(q.URL.Path) {
+		return errInvalidURI
+	}
+	q.presigned = IsPresigned(q.query)
+	path := strings.TrimPrefix(q.URL.Path, "/")
+	if q.bucket = BucketOfHost(q.Host); q.bucket == "" {
+		q.bucket, q.key, _ = strings.Cut(path, "/")
+	} else {
+		q.key = path
+	}
+	switch {
+	case len(q.key) > maxKey:
+		return errKeyTooLong
+	case strings.ContainsRune(q.key, 0):
+		return errInvalidURI.with("The local platform does not support keys with a NUL character.")
+	}
+	return nil
+}
+
+// IsPresigned reports whether the query of a request has a signature, of this or an older version of signatures.
+func IsPresigned(query url.Values) bool {
+	return query.Has("X-Amz-Algorithm") || query.Has("X-Amz-Signature") || query.Has("AWSAccessKeyId")
+}
+
+// BucketOfHost returns the bucket in a Host header in virtual-host style, <bucket>.localhost, or "".
+func BucketOfHost(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	bucket, found := strings.CutSuffix(strings.ToLower(host), ".localhost")
+	if !found {
+		return ""
+	}
+	return bucket
+}
+
+// anyElement is an element that the type of a document does not have. Decoding it returns an error.
+type anyElement struct{}
+
+// UnmarshalXML implements xml.Unmarshaler.
+func (*anyElement) UnmarshalXML(_ *xml.Decoder, start xml.StartElement) error {
+	return errUnsupported.with("The local platform does not support the element %s.", start.Name.Local)
+}
+
+// readXML decodes and checks the body of a request.
+func (q *request) readXML(into interface{ check() error }) error {
+	var body bytes.Buffer
+	if _, err := q.copyBody(&body, maxDocument, defaultAlgorithm); err != nil {
+		return err
+	}
+	var known *apiError
+	switch err := xml.Unmarshal(body.Bytes(), into); {
+	case errors.As(err, &known):
+		return known
+	case err != nil:
+		return errMalformedXML
+	}
+	return into.check()
+}
+
+// sendXML sends a document with the name of its root element.
+func (q *request) sendXML(root string, document any) error {
+	return q.send(http.StatusOK, document, root, xml.Attr{Name: xml.Name{Local: "xmlns"}, Value: namespace})
+}
+
+func (q *request) send(status int, document any, root string, attributes ...xml.Attr) error {
+	body := bytes.NewBufferString(xml.Header)
+	start := xml.StartElement{Name: xml.Name{Local: root}, Attr: attributes}
+	if err := xml.NewEncoder(body).EncodeElement(document, start); err != nil {
+		return err //nolint:wrapcheck // a fault of the platform
+	}
+	q.w.Header().Set("Content-Type", "application/xml")
+	q.w.WriteHeader(status)
+	_, _ = body.WriteTo(q.w) // the client may have closed the connection
+	return nil
+}
+
+// fail sends an error, and reads the rest of the body, because some clients read no response before they have sent all.
+// If the client can wait for "100 Continue", the response is sent first: reading the body before would ask for it.
+func (q *request) fail(e *apiError) {
+	if q.Header.Get("Expect") == "" {
+		q.drain()
+		q.sendError(e)
+		return
+	}
+	q.sendError(e)
+	control := http.NewResponseController(q.w)
+	deadline := time.Now().Add(drainTime) //nolint:forbidigo // connections use the system's clock
+	_ = errors.Join(control.Flush(), control.SetReadDeadline(deadline))
+	q.drain()
+}
+
+// drain reads the rest of the body.
+func (q *request) drain() { _, _ = io.Copy(io.Discard, io.LimitReader(q.Body, drainLimit)) }
+
+// sendError sends an error. Responses to HEAD requests, and responses with the status 304, have no body.
+func (q *request) sendError(e *apiError) {
+	if q.Method == http.MethodHead || e.status == http.StatusNotModified {
+		q.w.WriteHeader(e.status)
+		return
+	}
+	_ = q.send(e.status, errorDocument{e.code, e.message, q.URL.Path, q.id}, "Error")
+}

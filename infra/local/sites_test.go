@@ -1,0 +1,313 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"devplatform/infra/local/stack"
+)
+
+// published is a template with two APIs, of which one has a wildcard domain. Its functions are this binary.
+const published = `Transform: AWS::Serverless-2016-10-31
+Parameters:
+  SitesDomain: {Type: String, Default: ''}
+Conditions:
+  HasSites: !Not [!Equals [!Ref SitesDomain, '']]
+Globals:
+  Function:
+    CodeUri: reader
+    Handler: bootstrap
+    Runtime: provided.al2023
+    Timeout: 30
+    Environment: {Variables: {TEST_URL: '%s', SITES_ORIGIN: ''}}
+Resources:
+  Api: {Type: AWS::Serverless::Api, Properties: {StageName: dev}}
+  Reader:
+    Type: AWS::Serverless::Function
+    Properties:
+      Events:
+        Api: {Type: Api, Properties: {RestApiId: !Ref Api, Path: /api, Method: get}}
+  Pages:
+    Type: AWS::Serverless::Api
+    Condition: HasSites
+    Properties: {StageName: dev}
+  PagesDomain:
+    Type: AWS::ApiGateway::DomainName
+    Condition: HasSites
+    Properties: {DomainName: !Sub '*.${SitesDomain}'}
+  PagesMapping:
+    Type: AWS::ApiGateway::BasePathMapping
+    Condition: HasSites
+    Properties: {DomainName: !Ref PagesDomain, RestApiId: !Ref Pages, Stage: !Ref Pages.Stage}
+  Server:
+    Type: AWS::Serverless::Function
+    Condition: HasSites
+    Properties:
+      Events:
+        Root: {Type: Api, Properties: {RestApiId: !Ref Pages, Path: /, Method: any}}
+        Proxy: {Type: Api, Properties: {RestApiId: !Ref Pages, Path: '/{proxy+}', Method: any}}
+`
+
+// proxyEvent is the part of an event that the tests look at.
+type proxyEvent struct {
+	Path, HTTPMethod string
+	RequestContext   struct{ APIID, DomainName string }
+}
+
+// publishedPlatform is a platform of the template above, and the events that its functions got.
+type publishedPlatform struct {
+	*platform
+	events chan proxyEvent
+	sites  string // the URL of the port of sites
+}
+
+func newPublished(t *testing.T) *publishedPlatform {
+	t.Helper()
+	p := &publishedPlatform{events: make(chan proxyEvent, 100)}
+	settings := projectOf(t, published, func(_ http.ResponseWriter, r *http.Request) {
+		var event proxyEvent
+		if err := json.NewDecoder(r.Body).Decode(&event); err != nil {
+			t.Error(err)
+		}
+		p.events <- event
+	})
+	settings.AppURL = "https://app.example"
+	var err error
+	if p.platform, err = open(t.Context(), settings, slog.New(slog.DiscardHandler)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	p.sites = fmt.Sprintf("http://127.0.0.1:%d", p.platform.sites.port)
+	return p
+}
+
+// ask sends a request with a Host header and returns the status and the body. The functions' answers are not valid for API
+// Gateway, so the status of a request that reached a function is 502.
+func ask(t *testing.T, method, url, host string) (int, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Host = host
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(text)
+}
+
+// Each API has its own port and its own routes. A site's function gets the host name without the port.
+func TestTwoAPIs(t *testing.T) {
+	t.Parallel()
+	p := newPublished(t)
+	port := p.platform.sites.port
+	api := fmt.Sprintf("http://127.0.0.1:%d", p.http.port)
+	for _, f := range p.stack.Functions {
+		if want := fmt.Sprintf("http://localhost:%d", port); f.Env["SITES_ORIGIN"] != want {
+			t.Errorf("%s: got SITES_ORIGIN=%s, want %s", f.Name, f.Env["SITES_ORIGIN"], want)
+		}
+	}
+	for _, request := range []struct {
+		method, url, host string
+		domain            string // "" if no function gets the request
+	}{
+		{http.MethodGet, api + "/api", "localhost", "localhost"},
+		{http.MethodGet, api + "/api", "localhost:3000", "localhost:3000"}, // with the port: see TestHTTPS of the gateway
+		{http.MethodGet, api + "/", "localhost", ""},
+		{http.MethodGet, p.sites + "/", "shop.localhost", "shop.localhost"},
+		{http.MethodGet, p.sites + "/a/b.html", fmt.Sprint("shop.localhost:", port), "shop.localhost"},
+		{http.MethodPost, p.sites + "/api", "Shop--ABC.LocalHost:1", "shop--abc.localhost"},
+		{http.MethodDelete, p.sites + "/api", "a.b.localhost", "a.b.localhost"},
+	} {
+		status, text := ask(t, request.method, request.url, request.host)
+		if request.domain == "" {
+			if status != http.StatusForbidden || !strings.Contains(text, "Missing Authentication Token") {
+				t.Errorf("%s as %s: got %d %s, want no route", request.url, request.host, status, text)
+			}
+			continue
+		}
+		event := <-p.events
+		target, err := url.Parse(request.url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := p.stack.APIs[0].ID
+		if strings.HasPrefix(request.url, p.sites) {
+			id = p.stack.APIs[1].ID
+		}
+		if event.RequestContext.DomainName != request.domain || event.RequestContext.APIID != id ||
+			event.HTTPMethod != request.method || event.Path != target.Path {
+			t.Errorf("%s %s as %s: got %+v, want the domain name %s", request.method, request.url, request.host, event, request.domain)
+		}
+	}
+}
+
+// The port of sites accepts only names below localhost. The other ports accept none of them.
+func TestHostsOfSites(t *testing.T) {
+	t.Parallel()
+	p := newPublished(t)
+	for _, host := range []string{
+		"localhost", fmt.Sprint("localhost:", p.platform.sites.port), "127.0.0.1", "[::1]:1", "evil.example", "app.example",
+		"shop.localhost.evil.example", "shoplocalhost", ".localhost", "shop..localhost", "shop.localhost.", "0.0.0.0",
+	} {
+		status, text := ask(t, http.MethodGet, p.sites+"/", host)
+		if status != http.StatusForbidden || !strings.Contains(text, p.siteAddress()) {
+			t.Errorf("as %s: got %d %s, want 403 and the form of an address", host, status, text)
+		}
+	}
+	for _, url := range []string{fmt.Sprintf("http://127.0.0.1:%d/api", p.http.port), p.awsAddress() + "/2015-03-31/functions"} {
+		if status, text := ask(t, http.MethodGet, url, "shop.localhost"); status != http.StatusForbidden {
+			t.Errorf("%s as a site: got %d %s, want 403", url, status, text)
+		}
+	}
+	if len(p.events) > 0 {
+		t.Errorf("a function got the event %+v", <-p.events)
+	}
+}
+
+// The banner shows the form of the addresses of sites, and which routes are theirs.
+func TestBannerShowsSites(t *testing.T) {
+	t.Parallel()
+	p := newPublished(t)
+	var out bytes.Buffer
+	if err := p.banner(&out); err != nil {
+		t.Fatal(err)
+	}
+	address := p.siteAddress()
+	for _, line := range []string{
+		"/api", "ANY  " + address + "/          Server\n", "ANY  " + address + "/{proxy+}  Server\n", "sites  " + address + "\n",
+	} {
+		if !strings.Contains(out.String(), line) {
+			t.Errorf("%s\nwant %s", &out, line)
+		}
+	}
+}
+
+// Without an API with a wildcard domain, the port of sites is given back.
+func TestWithoutSites(t *testing.T) {
+	t.Parallel()
+	p, err := open(t.Context(), projectOf(t, triggered, func(http.ResponseWriter, *http.Request) {}), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = p.stop() }()
+	again, err := listen(p.sites.port, "SITES_PORT")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.close()
+	var out bytes.Buffer
+	if err := p.banner(&out); err != nil || strings.Contains(out.String(), "sites") {
+		t.Errorf("%s, error %v, want no sites", &out, err)
+	}
+}
+
+// A port in use, and APIs that the platform can't tell apart, are errors.
+func TestSitesCannotStart(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	port := taken.Addr().(*net.TCPAddr).Port
+	settings := projectOf(t, published, func(http.ResponseWriter, *http.Request) {})
+	settings.SitesPort = port
+	want := fmt.Sprintf("port %d is in use: end what listens there, or choose another with SITES_PORT", port)
+	if _, err := open(t.Context(), settings, slog.New(slog.DiscardHandler)); message(err) != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	settings = projectOf(t, strings.Replace(published, "!Sub '*.${SitesDomain}'", "!Ref SitesDomain", 1), func(http.ResponseWriter, *http.Request) {})
+	_, err = open(t.Context(), settings, slog.New(slog.DiscardHandler))
+	want = settings.Template + ": the local platform runs one API, and one API with a wildcard domain: Api and Pages are of the same kind"
+	if message(err) != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// The npm registry is that of npm's own variable, or that of npm.
+func TestRegistry(t *testing.T) { // not parallel: the environment
+	dir := t.TempDir()
+	t.Setenv("PATH", dir)
+	if got := findRegistry(t.Context(), nil)(); got != "" {
+		t.Errorf("without npm: got %q, want none", got)
+	}
+	for output, want := range map[string]string{
+		"https://npm.example.com/": "https://npm.example.com/", "http://127.0.0.1:4873": "http://127.0.0.1:4873",
+		"undefined": "", "": "", "file:///etc": "", "https://": "",
+	} {
+		script := "#!/bin/sh\n[ \"$*\" = 'config get registry' ] && echo '" + output + "'\n"
+		if err := os.WriteFile(filepath.Join(dir, "npm"), []byte(script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if got := findRegistry(t.Context(), nil)(); got != want {
+			t.Errorf("npm prints %q: got %q, want %q", output, got, want)
+		}
+		env := map[string]string{"npm_config_registry": "https://own.example.com"}
+		if got := findRegistry(t.Context(), env)(); got != "https://own.example.com" {
+			t.Errorf("with npm's variable: got %q", got)
+		}
+	}
+}
+
+// Only a function that needs a registry gets one, and only if neither the environment nor the template chooses one.
+func TestRegistryOfFunctions(t *testing.T) {
+	t.Parallel()
+	found := func() string { return "https://npm.example.com/" }
+	for _, tc := range []struct {
+		env      map[string]string
+		registry func() string
+		want     string
+	}{
+		{map[string]string{npmRegistry: ""}, found, found()},
+		{map[string]string{npmRegistry: ""}, nil, ""},
+		{map[string]string{npmRegistry: "https://other.example.com"}, found, ""},
+		{map[string]string{"OTHER": ""}, found, ""},
+	} {
+		got := ""
+		if late := lateEnv(tc.env, tc.registry); late != nil {
+			got = late()[npmRegistry]
+		}
+		if got != tc.want {
+			t.Errorf("%v: got %q, want %q", tc.env, got, tc.want)
+		}
+	}
+	for env, want := range map[string]bool{"": false, npmRegistry: true} {
+		if got := hasRegistry(map[string]string{env: ""}); got != want {
+			t.Errorf("%q: got %v, want %v", env, got, want)
+		}
+	}
+}
+
+// The project's own template has both APIs.
+func TestSitesOfTemplate(t *testing.T) {
+	t.Parallel()
+	loaded, err := loadStack("../../template.yaml", stack.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	api, sites, err := findAPIs(loaded)
+	if err != nil || api == nil || sites == nil || api.LogicalID != "Api" || sites.LogicalID != "SitesApi" {
+		t.Errorf("got %v and %v, error %v, want Api and SitesApi", api, sites, err)
+	}
+}

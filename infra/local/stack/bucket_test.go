@@ -1,0 +1,92 @@
+package stack_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"devplatform/infra/local/stack"
+)
+
+// bucketUsers has buckets, and a function that refers to them in every way that is supported.
+const bucketUsers = `
+      Environment:
+        Variables: {REF: !Ref Files, ARN: !GetAtt Files.Arn, DOMAIN: !GetAtt Files.DomainName, REGIONAL: !GetAtt Plain.RegionalDomainName}
+  Files:
+    Type: AWS::S3::Bucket
+    DeletionPolicy: Retain
+    Properties:
+      BucketName: !Sub '${AWS::StackName}-files-${AWS::AccountId}'
+      BucketEncryption: {ServerSideEncryptionConfiguration: [{ServerSideEncryptionByDefault: {SSEAlgorithm: AES256}}]}
+      OwnershipControls: {Rules: [{ObjectOwnership: BucketOwnerEnforced}]}
+      PublicAccessBlockConfiguration: {BlockPublicAcls: true}
+      VersioningConfiguration: {Status: Enabled}
+      CorsConfiguration:
+        CorsRules:
+          - {Id: app, AllowedOrigins: !Split [',', 'https://a.example,https://b.example'], AllowedMethods: [PUT, GET], AllowedHeaders: ['*'], ExposedHeaders: [ETag], MaxAge: 600}
+          - {AllowedOrigins: ['*'], AllowedMethods: [HEAD]}
+      LifecycleConfiguration:
+        Rules:
+          - {Id: uploads, Status: Enabled, Prefix: uploads/, ExpirationInDays: 1, AbortIncompleteMultipartUpload: {DaysAfterInitiation: 2}}
+          - {Status: Disabled, ExpirationInDays: 30}
+          - {Status: Enabled, NoncurrentVersionExpiration: {NoncurrentDays: 35}, ExpiredObjectDeleteMarker: true}
+  Plain: {Type: AWS::S3::Bucket}
+  Policy: {Type: AWS::S3::BucketPolicy, Properties: {Bucket: !Ref Files, PolicyDocument: {Statement: []}}}
+`
+
+func TestBuckets(t *testing.T) {
+	t.Parallel()
+	got, err := stack.Parse("t.yaml", []byte(header+bucketUsers), stack.Options{Region: "eu-west-1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []stack.Bucket{
+		{
+			LogicalID: "Files", Name: "local-files-000000000000", ARN: "arn:aws:s3:::local-files-000000000000",
+			CORS: []stack.CORSRule{
+				{
+					ID: "app", AllowedOrigins: []string{"https://a.example", "https://b.example"}, AllowedMethods: []string{"PUT", "GET"},
+					AllowedHeaders: []string{"*"}, ExposedHeaders: []string{"ETag"}, MaxAge: 600,
+				},
+				{AllowedOrigins: []string{"*"}, AllowedMethods: []string{"HEAD"}},
+			},
+			Lifecycle: []stack.LifecycleRule{
+				{ID: "uploads", Prefix: "uploads/", Enabled: true, ExpirationDays: 1, AbortUploadDays: 2}, {ExpirationDays: 30},
+			},
+		},
+		{LogicalID: "Plain", Name: "local-plain", ARN: "arn:aws:s3:::local-plain"},
+	}
+	if diff := cmp.Diff(want, got.Buckets); diff != "" {
+		t.Error(diff)
+	}
+	env := map[string]string{
+		"REF": "local-files-000000000000", "ARN": "arn:aws:s3:::local-files-000000000000",
+		"DOMAIN": "local-files-000000000000.s3.amazonaws.com", "REGIONAL": "local-plain.s3.eu-west-1.amazonaws.com",
+	}
+	if diff := cmp.Diff(env, got.Functions[0].Env); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestBucketErrors(t *testing.T) {
+	t.Parallel()
+	run(t, "Resources:\n  B:\n    Type: AWS::S3::Bucket\n    Properties:\n", map[string]errorCase{
+		"property":      {"      WebsiteConfiguration: {}", []string{"5: B: Properties.WebsiteConfiguration: %"}},
+		"name":          {"      BucketName: Upper", []string{`2: B: "Upper" can't be a bucket's name: 3 to 63 lower-case letters, digits, - and .`}},
+		"no CORS rules": {"      CorsConfiguration: {CorsRules: []}", []string{"5: B: Properties.CorsConfiguration.CorsRules: must be a list with at least one element"}},
+		"CORS rule": {"      CorsConfiguration: {CorsRules: [{AllowedOrigins: ['*'], Foo: 1}]}", []string{
+			"5: B: Properties.CorsConfiguration.CorsRules[0].Foo: %",
+			"5: B: Properties.CorsConfiguration.CorsRules[0].AllowedMethods: must be a list with at least one element",
+		}},
+		"transition": {"      LifecycleConfiguration: {Rules: [{Status: Enabled, Transitions: []}]}", []string{
+			"5: B: Properties.LifecycleConfiguration.Rules[0].Transitions: %",
+			"5: B: Properties.LifecycleConfiguration.Rules[0].ExpirationInDays: or AbortIncompleteMultipartUpload must be there",
+		}},
+		"days": {"      LifecycleConfiguration: {Rules: [{Status: Enabled, ExpirationInDays: 0}]}", []string{
+			`5: B: Properties.LifecycleConfiguration.Rules[0].ExpirationInDays: "0" must be a whole number between 1 and 2147483647`,
+		}},
+		"status":    {"      LifecycleConfiguration: {Rules: [{ExpirationInDays: 1}]}", []string{"5: B: Properties.LifecycleConfiguration.Rules[0].Status: is missing"}},
+		"attribute": {"      BucketName: !GetAtt C.WebsiteURL\n  C: {Type: AWS::S3::Bucket}", []string{"5: B: Properties.BucketName: attribute WebsiteURL of C (AWS::S3::Bucket) is %"}},
+		"same name": {"      BucketName: same\n  C: {Type: AWS::S3::Bucket, Properties: {BucketName: same}}", []string{"6: C: has the name same, as B has"}},
+	})
+}

@@ -1,0 +1,174 @@
+// Package process runs the local platform as a separate process: for programs that are its clients (the demo, the
+// benchmarks and the calculation of costs), and for infra/platformtest, which tests use.
+package process
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Options describe a platform.
+type Options struct {
+	Binaries string   // the folder with the platform's and the functions' binaries (make binaries)
+	Template string   // the template that it runs, or "" for template.yaml
+	Dir      string   // the folder of its data
+	Log      string   // the file of its log
+	Env      []string // further settings ("NAME=value"), which take precedence over those of Start
+}
+
+// Process is a running platform.
+type Process struct {
+	URL     string        // the base URL of the API
+	HTTPS   string        // the same with https and a self-signed certificate
+	AWS     string        // the endpoint of the AWS services
+	Sites   string        // the origin below which sites are, such as http://localhost:3001
+	Table   []string      // the lines on stdout before the ready line: the table of the platform's addresses
+	Took    time.Duration // the time from exec to the ready line
+	Command *exec.Cmd
+
+	log    string        // the file of the log, if Start started the platform
+	exited chan struct{} // closed when the process has ended
+}
+
+// settings are those of `make run` for free ports, without limits of sign-ups and logins.
+var settings = []string{
+	"PORT=0", "AWS_PORT=0", "AWS_ENDPOINT_URL=", "COOKIE_PLAIN_HTTP=true", "WEBHOOK_ALLOW_PRIVATE=true", "NPM_ALLOW_PRIVATE=true",
+	"LIMIT_LOGIN_IP=1000000", "LIMIT_SIGNUP_IP=1000000", "LIMIT_OAUTH_IP=1000000", "AI_PROVIDER=scaffold", "AI_MODEL=",
+}
+
+// Start starts a platform and returns when it is ready. Stop ends it: the end of ctx only ends the wait.
+func Start(ctx context.Context, o Options) (*Process, error) {
+	program := filepath.Join(o.Binaries, "local")
+	if _, err := os.Stat(program); err != nil {
+		return nil, fmt.Errorf("no binaries in %s: build them with `make binaries`", o.Binaries)
+	}
+	if o.Template == "" {
+		o.Template = "template.yaml"
+	}
+	log, err := os.Create(o.Log)
+	if err != nil {
+		return nil, fmt.Errorf("log: %w", err)
+	}
+	defer func() { _ = log.Close() }() // the process has its own
+	command := exec.CommandContext(context.WithoutCancel(ctx), program, "-functions", o.Binaries, "-template", o.Template)
+	command.Env = append(append(append(os.Environ(), settings...), "DATA_DIR="+o.Dir), o.Env...)
+	command.Stderr = log
+	p, err := Run(ctx, command)
+	if p == nil {
+		return nil, err
+	}
+	p.log = o.Log
+	if err != nil {
+		p.Stop()
+		return nil, errors.Join(ctx.Err(), fmt.Errorf("the platform is not ready: %s", p.lastLine()))
+	}
+	return p, nil
+}
+
+// Run starts a command that runs the platform, and returns when it is ready. The end of ctx only ends the wait. If the
+// platform is not ready within a minute, or exits before, Run returns the process and an error. If the command cannot be
+// started, there is no process.
+func Run(ctx context.Context, command *exec.Cmd) (*Process, error) {
+	stdout, err := command.StdoutPipe()
+	if err != nil {
+		return nil, fmt.Errorf("stdout: %w", err)
+	}
+	p := &Process{Command: command, exited: make(chan struct{})}
+	begin := time.Now()
+	if err := command.Start(); err != nil {
+		return nil, fmt.Errorf("start: %w", err)
+	}
+	ready := make(chan bool, 1)
+	go func() {
+		ready <- p.readTable(stdout)
+		_, _ = io.Copy(io.Discard, stdout)
+		_ = command.Wait()
+		close(p.exited)
+	}()
+	select {
+	case isReady := <-ready:
+		if p.Took = time.Since(begin); !isReady {
+			return p, errors.New("the platform exited before it was ready")
+		}
+		return p, nil
+	case <-ctx.Done():
+		return p, ctx.Err() //nolint:wrapcheck // the caller's own
+	case <-time.After(time.Minute):
+		return p, errors.New("the platform was not ready within a minute")
+	}
+}
+
+// readTable reads stdout up to the ready line. It reports false if stdout ends before that line.
+func (p *Process) readTable(stdout io.Reader) bool {
+	lines := bufio.NewScanner(stdout)
+	for lines.Scan() {
+		line := lines.Text()
+		if url, ok := strings.CutPrefix(line, "ready: "); ok {
+			p.URL = strings.TrimSpace(url)
+			return true
+		}
+		p.Table = append(p.Table, line)
+		switch fields := strings.Fields(line); {
+		case len(fields) > 1 && fields[0] == "https":
+			p.HTTPS = fields[1]
+		case len(fields) > 1 && fields[0] == "AWS":
+			p.AWS = fields[1]
+		case len(fields) > 1 && fields[0] == "sites":
+			p.Sites = strings.Replace(fields[1], "<label>.", "", 1)
+		}
+	}
+	return false
+}
+
+// Log returns the log so far.
+func (p *Process) Log() string {
+	log, err := os.ReadFile(p.log)
+	if err != nil {
+		return err.Error()
+	}
+	return string(log)
+}
+
+// lastLine returns the last line of the log. It says why a platform did not start.
+func (p *Process) lastLine() string {
+	lines := strings.Split(strings.TrimSpace(p.Log()), "\n")
+	return lines[len(lines)-1]
+}
+
+// Stop ends the platform as `kill` does, and returns how long that took. After 20 s, it kills the platform.
+func (p *Process) Stop() time.Duration {
+	begin := time.Now()
+	if !p.End(syscall.SIGTERM, 20*time.Second) {
+		p.Kill()
+	}
+	return time.Since(begin)
+}
+
+// End sends a signal, and waits until the process has ended. It reports false if the process still runs after a time.
+func (p *Process) End(signal os.Signal, within time.Duration) bool {
+	_ = p.Command.Process.Signal(signal) // fails if the process has ended
+	select {
+	case <-p.exited:
+		return true
+	case <-time.After(within):
+		return false
+	}
+}
+
+// Kill kills the platform, and waits until its process has ended.
+func (p *Process) Kill() {
+	_ = p.Command.Process.Kill()
+	<-p.exited
+}
+
+// PID returns the process ID.
+func (p *Process) PID() int { return p.Command.Process.Pid }

@@ -1,0 +1,6 @@
+//go:build race
+
+package slicetest
+
+// HasRaceDetector is true if the tests run with the race detector. It makes them several times as slow.
+const HasRaceDetector = true
