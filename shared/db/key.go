@@ -161,6 +161,19 @@ func VersionsOf(projectID, pathHash string) Prefix {
 	return newPrefix(projectPK(projectID), withSeparator(join("VERSION", pathHash)))
 }
 
+// AllVersionsOf selects the replaced versions of all files of a project.
+func AllVersionsOf(projectID string) Prefix {
+	return newPrefix(projectPK(projectID), "VERSION"+separator)
+}
+
+// UploadKey returns the key of an announced upload.
+func UploadKey(projectID, uploadID string) Key {
+	return newKey(projectPK(projectID), join("UPLOAD", idPart(id.Upload, uploadID)))
+}
+
+// UploadsOf selects the announced uploads of a project, in the order of their announcement.
+func UploadsOf(projectID string) Prefix { return newPrefix(projectPK(projectID), "UPLOAD"+separator) }
+
 // CommentKey returns the key of a comment.
 func CommentKey(projectID, commentID string) Key {
 	return newKey(projectPK(projectID), join("COMMENT", idPart(id.Comment, commentID)))
@@ -169,6 +182,48 @@ func CommentKey(projectID, commentID string) Key {
 // CommentsOf selects the comments of a project, in the order of their creation.
 func CommentsOf(projectID string) Prefix { return newPrefix(projectPK(projectID), "COMMENT"+separator) }
 
+// ExportKey returns the key of an export of a project's files.
+func ExportKey(projectID, exportID string) Key {
+	return newKey(projectPK(projectID), join("EXPORT", idPart(id.Export, exportID)))
+}
+
+// DeploymentKey returns the key of a deployment.
+func DeploymentKey(projectID, deploymentID string) Key {
+	return newKey(projectPK(projectID), join("DEPLOYMENT", idPart(id.Deployment, deploymentID)))
+}
+
+// DeploymentsOf selects the deployments of a project, in the order of their creation.
+func DeploymentsOf(projectID string) Prefix {
+	return newPrefix(projectPK(projectID), "DEPLOYMENT"+separator)
+}
+
+// DeploymentLogKey returns the key of the log of a deployment.
+func DeploymentLogKey(projectID, deploymentID string) Key {
+	return newKey(projectPK(projectID), join("DEPLOYMENTLOG", idPart(id.Deployment, deploymentID)))
+}
+
+// BuildsKey returns the key of the item with the builds in progress of an account, by the ID of its user.
+func BuildsKey(userID string) Key {
+	return newKey(join("USER", idPart(id.User, userID)), "BUILDS")
+}
+
+// OutputKey returns the key of the item that counts the stored output of an account, by the ID of its user.
+func OutputKey(userID string) Key {
+	return newKey(join("USER", idPart(id.User, userID)), "OUTPUT")
+}
+
+// SiteKey returns the key of the site of a project.
+func SiteKey(projectID string) Key { return newKey(projectPK(projectID), "SITE") }
+
+// AddressKey returns the key of an address of sites, by its label: the first part of the host name.
+func AddressKey(label string) Key { return newKey(join("ADDRESS", label), "ADDRESS") }
+
+// TrafficKey returns the key of the item that counts the bytes that the sites of an account served in a month, such as
+// "2026-11".
+func TrafficKey(accountID, month string) Key {
+	return newKey(join("ACCOUNT", accountID), join("TRAFFIC", month))
+}
+
 // ChunkKey returns the key of the n-th chunk of a file's content, counted from 0.
 func ChunkKey(projectID, contentID string, n int) Key {
 	if contentID == "" || strings.ContainsAny(contentID, separator+"\x00") || n < 0 {
@@ -176,6 +231,9 @@ func ChunkKey(projectID, contentID string, n int) Key {
 	}
 	return newKey(projectPK(projectID), contentID+separator+strconv.Itoa(n))
 }
+
+// SweepKey returns the key of the item with the position of the sweep that removes objects without a record.
+func SweepKey() Key { return newKey("SWEEP", "SWEEP") }
 
 // ProjectEventKey returns the key of an event of a project.
 func ProjectEventKey(projectID, eventID string) Key {

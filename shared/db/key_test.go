@@ -21,7 +21,9 @@ const (
 	prj  = "prj_01K9ZQ3V7M8T5XW2ABCDEFGHJP"
 	prj2 = "prj_01K9ZQ3V7M8T5XW2ABCDEFGHJQ"
 	cmt  = "cmt_01K9ZQ3V7M8T5XW2ABCDEFGHJR"
+	exp  = "exp_01K9ZQ3V7M8T5XW2ABCDEFGHJT"
 	evt  = "evt_01K9ZQ3V7M8T5XW2ABCDEFGHJS"
+	upl  = "upl_01K9ZQ3V7M8T5XW2ABCDEFGHJV"
 )
 
 // hash is the SHA-256 of a path in hex. version is a version of a file.
@@ -54,7 +56,9 @@ func TestKeys(t *testing.T) {
 		{db.TreeKey(prj), db.Key{PK: "PROJECT#" + prj, SK: "TREE"}},
 		{db.FileKey(prj, "/a#b/TREE"), db.Key{PK: "PROJECT#" + prj, SK: "FILE#/a#b/TREE"}},
 		{db.VersionKey(prj, hash, version), db.Key{PK: "PROJECT#" + prj, SK: "VERSION#" + hash + "#" + version}},
+		{db.ExportKey(prj, exp), db.Key{PK: "PROJECT#" + prj, SK: "EXPORT#" + exp}},
 		{db.CommentKey(prj, cmt), db.Key{PK: "PROJECT#" + prj, SK: "COMMENT#" + cmt}},
+		{db.UploadKey(prj, upl), db.Key{PK: "PROJECT#" + prj, SK: "UPLOAD#" + upl}},
 		{db.ChunkKey(prj, version, 3), db.Key{PK: "PROJECT#" + prj, SK: version + "#3"}},
 		{db.ProjectEventKey(prj, evt), db.Key{PK: "PROJECT#" + prj, SK: evt}},
 		{db.WorkspaceEventKey(ws, evt), db.Key{PK: "WS#" + ws, SK: evt}},
@@ -68,6 +72,7 @@ func TestKeys(t *testing.T) {
 		{db.Key(db.FilesOf(prj, "/src/")), db.Key{PK: "PROJECT#" + prj, SK: "FILE#/src/"}},
 		{db.Key(db.VersionsOf(prj, hash)), db.Key{PK: "PROJECT#" + prj, SK: "VERSION#" + hash + "#"}},
 		{db.Key(db.CommentsOf(prj)), db.Key{PK: "PROJECT#" + prj, SK: "COMMENT#"}},
+		{db.Key(db.UploadsOf(prj)), db.Key{PK: "PROJECT#" + prj, SK: "UPLOAD#"}},
 		{db.Key(db.EventsOf(prj)), db.Key{PK: "PROJECT#" + prj, SK: "evt_"}},
 		{db.FilesOf(prj, "/a").After("/b"), db.Key{PK: "PROJECT#" + prj, SK: "FILE#/a/b"}},
 		{db.ProjectPartition(prj).After("TREE"), db.Key{PK: "PROJECT#" + prj, SK: "TREE"}},
@@ -117,6 +122,8 @@ func TestInvalidPartsResultInTheZeroKey(t *testing.T) {
 		"chunk: empty content ID":           db.ChunkKey(prj, "", 2),
 		"chunk: negative index":             db.ChunkKey(prj, version, -1),
 		"comment: event ID":                 db.CommentKey(prj, evt),
+		"upload: event ID":                  db.UploadKey(prj, evt),
+		"export: event ID":                  db.ExportKey(prj, evt),
 		"project event: comment ID":         db.ProjectEventKey(prj, cmt),
 		"workspace event: project ID":       db.WorkspaceEventKey(prj, evt),
 	} {
@@ -172,6 +179,8 @@ func drawKey(t *rapid.T) namedKey {
 	twoTexts := map[string]db.Key{
 		"file":            db.FileKey(a, b),
 		"comment":         db.CommentKey(a, b),
+		"upload":          db.UploadKey(a, b),
+		"export":          db.ExportKey(a, b),
 		"project":         db.ProjectKey(a, b),
 		"slug":            db.SlugKey(a, b),
 		"member":          db.MemberKey(a, b),

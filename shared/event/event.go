@@ -38,23 +38,22 @@ type typeInfo struct {
 type source int
 
 const (
-	notEmitted source = iota // events of the type are not emitted yet, but webhooks can subscribe to them
-	change                   // events of the type are stored in the transaction of a change
-	test                     // events of the type are only sent to test a webhook
+	change source = iota // events of the type are stored in the transaction of a change
+	test                 // events of the type are only sent to test a webhook
 )
 
 var types = map[Type]typeInfo{
 	ProjectCreated:      {aboutProject, change},
 	ProjectUpdated:      {func(d Data) bool { return aboutProject(d) && len(d.Changes) > 0 }, change},
 	ProjectDeleted:      {aboutProject, change},
-	ProjectDeployed:     {aboutDeployment, notEmitted},
+	ProjectDeployed:     {func(d Data) bool { return aboutDeployment(d) && d.Reason != "" }, change},
 	FileCreated:         {aboutFile, change},
 	FileUpdated:         {aboutFile, change},
 	FileDeleted:         {aboutFile, change},
 	MemberAdded:         {aboutMember, change},
 	MemberRemoved:       {aboutMember, change},
 	CommentCreated:      {func(d Data) bool { return aboutProject(d) && d.Comment != nil }, change},
-	DeploymentCompleted: {aboutDeployment, notEmitted},
+	DeploymentCompleted: {aboutDeployment, change},
 	WebhookTest:         {func(d Data) bool { return d.Webhook != nil }, test},
 }
 
@@ -91,8 +90,8 @@ func patterns() map[string]bool {
 	return all
 }
 
-// Subscribable returns the patterns that a webhook can subscribe to, sorted: the types of events, including those
-// that are not emitted yet, their groups, and Everything.
+// Subscribable returns the patterns that a webhook can subscribe to, sorted: the types of events, their
+// groups, and Everything.
 func Subscribable() []string { return slices.Sorted(maps.Keys(subscribable)) }
 
 // Matches reports whether a subscription to a pattern includes events of a type. A pattern that Subscribable does not

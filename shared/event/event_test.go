@@ -23,6 +23,7 @@ const (
 	prj = "prj_01K9ZQ3V7M8T5XW2ABCDEFGHJM"
 	ws  = "ws_01K9ZQ3V7M8T5XW2ABCDEFGHJN"
 	cmt = "cmt_01K9ZQ3V7M8T5XW2ABCDEFGHJP"
+	dpl = "dpl_01K9ZQ3V7M8T5XW2ABCDEFGHJQ"
 	sha = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 	ver = "01K9ZQ3V7M8T5XW2ABCDEFGHJQ"
 )
@@ -62,7 +63,10 @@ var (
 	projectName = &event.Project{ID: prj, Name: "Café <1>"}
 	file        = &event.File{Path: "/a#b.ts", Size: 0, SHA256: sha, Version: ver}
 	workspace   = &event.Workspace{ID: ws, Name: "Team"}
-	member      = &event.Member{UserID: usr, Username: "grace", Role: "viewer"}
+	deployment  = &event.Deployment{
+		ID: dpl, Status: "ready", URL: "https://cafe-1--k3j5n2m4p6q7r2s4.example.app", Version: 3, Target: "preview",
+	}
+	member = &event.Member{UserID: usr, Username: "grace", Role: "viewer"}
 )
 
 // The JSON of the fields in the data of a payload.
@@ -71,7 +75,9 @@ const (
 		`"visibility":"private","workspaceId":"` + ws + `"}`
 	projectNameJSON = `"project":{"id":"` + prj + `","name":"Café <1>"}`
 	fileJSON        = `"file":{"path":"/a#b.ts","size":0,"sha256":"` + sha + `","version":"` + ver + `"}`
-	memberJSON      = `"workspace":{"id":"` + ws + `","name":"Team"},` +
+	deploymentJSON  = `"deployment":{"id":"` + dpl + `","status":"ready",` +
+		`"url":"https://cafe-1--k3j5n2m4p6q7r2s4.example.app","version":3,"target":"preview"}`
+	memberJSON = `"workspace":{"id":"` + ws + `","name":"Team"},` +
 		`"member":{"userId":"` + usr + `","username":"grace","role":"viewer"}`
 )
 
@@ -88,6 +94,10 @@ var cases = []struct {
 		projectJSON + `,"changes":["name","slug"]`,
 	},
 	{"project.deleted", event.Data{Project: project}, projectJSON},
+	{
+		"project.deployed", event.Data{Project: projectName, Deployment: deployment, Reason: "promote"},
+		projectNameJSON + "," + deploymentJSON + `,"reason":"promote"`,
+	},
 	{"file.created", event.Data{Project: projectName, File: file}, projectNameJSON + "," + fileJSON},
 	{"file.updated", event.Data{Project: projectName, File: file}, projectNameJSON + "," + fileJSON},
 	{"file.deleted", event.Data{Project: projectName, File: file}, projectNameJSON + "," + fileJSON},
@@ -104,6 +114,10 @@ var cases = []struct {
 		"comment.created",
 		event.Data{Project: projectName, Comment: &event.Comment{ID: cmt, Body: "x"}},
 		projectNameJSON + `,"comment":{"id":"` + cmt + `","path":null,"line":null,"body":"x"}`,
+	},
+	{
+		"deployment.completed", event.Data{Project: projectName, Deployment: deployment},
+		projectNameJSON + "," + deploymentJSON,
 	},
 }
 
@@ -171,9 +185,9 @@ func TestCasesAreComplete(t *testing.T) {
 		got = append(got, tc.kind)
 	}
 	want := []event.Type{
-		event.ProjectCreated, event.ProjectUpdated, event.ProjectDeleted,
+		event.ProjectCreated, event.ProjectUpdated, event.ProjectDeleted, event.ProjectDeployed,
 		event.FileCreated, event.FileUpdated, event.FileDeleted,
-		event.MemberAdded, event.MemberRemoved, event.CommentCreated,
+		event.MemberAdded, event.MemberRemoved, event.CommentCreated, event.DeploymentCompleted,
 	}
 	if diff := cmp.Diff(want, slices.Compact(got)); diff != "" {
 		t.Errorf("types of the cases (-want +got):\n%s", diff)
@@ -191,13 +205,13 @@ func TestAddRejectsIncompleteEvents(t *testing.T) {
 			"no workspace": func(c *event.Change) { c.WorkspaceID = "" },
 			"no data":      func(c *event.Change) { c.Data = event.Data{Actor: ada} },
 			"no type":      func(c *event.Change) { c.Type = "" },
-			"other type":   func(c *event.Change) { c.Type = "project.deployed" },
-			"type that is not emitted yet": func(c *event.Change) {
-				c.Type, c.Data.Project, c.Data.Deployment = "project.deployed", project, &event.Deployment{ID: "dep_1"}
+			"other type":   func(c *event.Change) { c.Type = "webhook.test" },
+			"no reason": func(c *event.Change) {
+				c.Type, c.Data.Project, c.Data.Deployment, c.Data.Reason = "project.deployed", project, deployment, ""
 			},
 			"webhook test": func(c *event.Change) { c.Type, c.Data.Webhook = "webhook.test", &event.Webhook{ID: "wh_1"} },
 			"no subject": func(c *event.Change) {
-				c.Data.File, c.Data.Member, c.Data.Comment, c.Data.Changes = nil, nil, nil, nil
+				c.Data.File, c.Data.Member, c.Data.Comment, c.Data.Changes, c.Data.Deployment = nil, nil, nil, nil, nil
 				if c.Type == event.ProjectCreated || c.Type == event.ProjectDeleted {
 					c.Data.Project = nil
 				}

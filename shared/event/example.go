@@ -46,15 +46,19 @@ func Example(t Type, v ExampleValues) (Text, error) {
 
 // examples contains the data of each type.
 var examples = map[Type]func(ExampleValues) Data{
-	ProjectCreated:  func(v ExampleValues) Data { return Data{Project: v.project()} },
-	ProjectUpdated:  func(v ExampleValues) Data { return Data{Project: v.project(), Changes: []string{"name"}} },
-	ProjectDeleted:  func(v ExampleValues) Data { return Data{Project: v.project()} },
-	ProjectDeployed: deployment,
-	FileCreated:     file,
-	FileUpdated:     file,
-	FileDeleted:     file,
-	MemberAdded:     member,
-	MemberRemoved:   member,
+	ProjectCreated: func(v ExampleValues) Data { return Data{Project: v.project()} },
+	ProjectUpdated: func(v ExampleValues) Data { return Data{Project: v.project(), Changes: []string{"name"}} },
+	ProjectDeleted: func(v ExampleValues) Data { return Data{Project: v.project()} },
+	ProjectDeployed: func(v ExampleValues) Data {
+		d := deployment(v)
+		d.Reason = "deploy"
+		return d
+	},
+	FileCreated:   file,
+	FileUpdated:   file,
+	FileDeleted:   file,
+	MemberAdded:   member,
+	MemberRemoved: member,
 	CommentCreated: func(v ExampleValues) Data {
 		path, line := "/src/app.ts", 12
 		return Data{Project: v.projectName(), Comment: &Comment{ID: exampleComment, Path: &path, Line: &line, Body: "Nice."}}
@@ -101,6 +105,7 @@ func member(v ExampleValues) Data {
 
 func deployment(v ExampleValues) Data {
 	return Data{Project: v.projectName(), Deployment: &Deployment{
-		ID: "dep_" + exampleVersion, Status: "succeeded", URL: "https://todo-list.example.com", Version: exampleVersion,
+		ID: "dpl_" + exampleVersion, Status: "ready", URL: "https://todo-list--k3j5n2m4p6q7r2s4.example.app", Version: 7,
+		Target: "production",
 	}}
 }

@@ -39,7 +39,7 @@ var dataFields = map[string][]string{
 	"member.added":         {"member", "workspace"},
 	"member.removed":       {"member", "workspace"},
 	"comment.created":      {"comment", "project"},
-	"project.deployed":     {"deployment", "project"},
+	"project.deployed":     {"deployment", "project", "reason"},
 	"deployment.completed": {"deployment", "project"},
 	"webhook.test":         {"webhook"},
 }

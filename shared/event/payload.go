@@ -18,17 +18,18 @@ type Payload struct {
 
 // Data contains the actor and the subject of an event. The type determines which fields are set.
 type Data struct {
-	Actor     Actor      `json:"actor" doc:"The user who made the change"`
-	Project   *Project   `json:"project,omitempty" doc:"The project. Events of files and comments contain only its ID and name"`
-	Changes   []string   `json:"changes,omitempty" nullable:"false" doc:"The names of the fields that changed, in project.updated" example:"[\"name\"]"`
-	File      *File      `json:"file,omitempty" doc:"The file without its content, in file.* events"`
-	Workspace *Workspace `json:"workspace,omitempty" doc:"The workspace, in member.* events"`
-	Member    *Member    `json:"member,omitempty" doc:"The member, in member.* events"`
-	Comment   *Comment   `json:"comment,omitempty" doc:"The comment, in comment.created"`
+	Actor      Actor       `json:"actor" doc:"The user who made the change"`
+	Project    *Project    `json:"project,omitempty" doc:"The project. Events of files and comments contain only its ID and name"`
+	Changes    []string    `json:"changes,omitempty" nullable:"false" doc:"The names of the fields that changed, in project.updated" example:"[\"name\"]"`
+	File       *File       `json:"file,omitempty" doc:"The file without its content, in file.* events"`
+	Workspace  *Workspace  `json:"workspace,omitempty" doc:"The workspace, in member.* events"`
+	Member     *Member     `json:"member,omitempty" doc:"The member, in member.* events"`
+	Comment    *Comment    `json:"comment,omitempty" doc:"The comment, in comment.created"`
+	Deployment *Deployment `json:"deployment,omitempty" doc:"The deployment, in project.deployed and deployment.completed"`
+	Reason     string      `json:"reason,omitempty" enum:"deploy,promote" doc:"Why the deployment is live, in project.deployed: deploy, or promote for a promotion or a rollback" example:"deploy"`
 
-	// Events in the feed do not have these fields, so the documentation of the feed hides them.
-	Deployment *Deployment `json:"deployment,omitempty" hidden:"true"`
-	Webhook    *Webhook    `json:"webhook,omitempty" hidden:"true"`
+	// Events in the feed do not have this field, so the documentation of the feed hides it.
+	Webhook *Webhook `json:"webhook,omitempty" hidden:"true"`
 }
 
 // Actor is the user who made the change.
@@ -78,10 +79,11 @@ type Comment struct {
 
 // Deployment is a deployment in an event.
 type Deployment struct {
-	ID      string `json:"id" doc:"The deployment's ID" example:"dep_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-	Status  string `json:"status" doc:"The outcome of the deployment" example:"succeeded"`
-	URL     string `json:"url" doc:"The URL of the deployed project" example:"https://todo-list.example.com"`
-	Version string `json:"version" doc:"The deployed version" example:"01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	ID      string `json:"id" doc:"The deployment's ID" example:"dpl_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	Status  string `json:"status" enum:"ready,failed,canceled" doc:"The outcome of the deployment" example:"ready"`
+	URL     string `json:"url" doc:"The address of the deployment, which never changes" example:"https://todo-list--k3j5n2m4p6q7r2s4.example.app"`
+	Version int    `json:"version" doc:"The deployment's number in its project, counted from 1" example:"7"`
+	Target  string `json:"target" enum:"production,preview" doc:"The target of the deployment" example:"production"`
 }
 
 // Webhook is the webhook in a webhook.test event.

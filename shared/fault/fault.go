@@ -26,6 +26,7 @@ const (
 	CodeAccessDenied         Code = "ACCESS_DENIED"
 	CodeProjectNotFound      Code = "PROJECT_NOT_FOUND"
 	CodeFileNotFound         Code = "FILE_NOT_FOUND"
+	CodeUploadNotFound       Code = "UPLOAD_NOT_FOUND"
 	CodeWorkspaceNotFound    Code = "WORKSPACE_NOT_FOUND"
 	CodeMemberNotFound       Code = "MEMBER_NOT_FOUND"
 	CodeUserNotFound         Code = "USER_NOT_FOUND"
@@ -34,6 +35,10 @@ const (
 	CodeMessageNotFound      Code = "MESSAGE_NOT_FOUND"
 	CodeWebhookNotFound      Code = "WEBHOOK_NOT_FOUND"
 	CodeDeliveryNotFound     Code = "DELIVERY_NOT_FOUND"
+	CodeExportNotFound       Code = "EXPORT_NOT_FOUND"
+	CodeDeploymentNotFound   Code = "DEPLOYMENT_NOT_FOUND"
+	CodeSiteNotFound         Code = "SITE_NOT_FOUND"
+	CodeSitesNotConfigured   Code = "SITES_NOT_CONFIGURED"
 	CodeRouteNotFound        Code = "ROUTE_NOT_FOUND"
 	CodeMethodNotAllowed     Code = "METHOD_NOT_ALLOWED"
 	CodePreconditionFailed   Code = "PRECONDITION_FAILED"
@@ -62,6 +67,7 @@ var StatusOf = map[Code]int{
 	CodeAccessDenied:         http.StatusForbidden,
 	CodeProjectNotFound:      http.StatusNotFound,
 	CodeFileNotFound:         http.StatusNotFound,
+	CodeUploadNotFound:       http.StatusNotFound,
 	CodeWorkspaceNotFound:    http.StatusNotFound,
 	CodeMemberNotFound:       http.StatusNotFound,
 	CodeUserNotFound:         http.StatusNotFound,
@@ -70,6 +76,10 @@ var StatusOf = map[Code]int{
 	CodeMessageNotFound:      http.StatusNotFound,
 	CodeWebhookNotFound:      http.StatusNotFound,
 	CodeDeliveryNotFound:     http.StatusNotFound,
+	CodeExportNotFound:       http.StatusNotFound,
+	CodeDeploymentNotFound:   http.StatusNotFound,
+	CodeSiteNotFound:         http.StatusNotFound,
+	CodeSitesNotConfigured:   http.StatusNotImplemented,
 	CodeRouteNotFound:        http.StatusNotFound,
 	CodeMethodNotAllowed:     http.StatusMethodNotAllowed,
 	CodePreconditionFailed:   http.StatusPreconditionFailed,

@@ -30,6 +30,9 @@ const (
 	Delivery     Kind = "dlv"
 	Comment      Kind = "cmt"
 	Session      Kind = "ses"
+	Upload       Kind = "upl"
+	Export       Kind = "exp"
+	Deployment   Kind = "dpl"
 )
 
 // Valid reports whether s is an ID of kind k in canonical form: not of another kind, not in lower case, and with

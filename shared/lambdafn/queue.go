@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/go-json-experiment/json"
 )
 
 // QueueMessage is a message received from an SQS queue.
@@ -38,15 +37,32 @@ func Queue(logger *slog.Logger, handle func(ctx context.Context, messages []Queu
 
 // QueueHandler implements aws-lambda-go's Handler.
 type QueueHandler struct {
-	logger *slog.Logger
-	handle func(context.Context, []QueueMessage) []error
+	logger   *slog.Logger
+	handle   func(context.Context, []QueueMessage) []error
+	schedule *ScheduleHandler // nil without WithSchedule
+}
+
+// WithSchedule returns a copy of the handler that also calls run for each event of a schedule. An event without Records
+// is that of a schedule.
+func (h *QueueHandler) WithSchedule(run func(ctx context.Context) error) *QueueHandler {
+	both := *h
+	both.schedule = Schedule(h.logger, run)
+	return &both
 }
 
 var errNotQueueEvent = errors.New("lambdafn: not an event of an SQS queue")
 
-// Invoke handles one batch. It returns an error if the payload is not an event of an SQS queue.
+// Invoke handles one batch, or the event of a schedule. It returns an error if the payload is not an event of an SQS
+// queue and the handler has no schedule.
 func (h *QueueHandler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
-	messages, err := parseMessages(payload)
+	records, err := parseBatch[events.SQSMessage](payload)
+	switch {
+	case errors.Is(err, errNoRecords) && h.schedule != nil:
+		return h.schedule.Invoke(ctx, payload)
+	case err != nil:
+		return nil, errNotQueueEvent
+	}
+	messages, err := parseMessages(records)
 	if err != nil {
 		return nil, err
 	}
@@ -63,15 +79,11 @@ func (h *QueueHandler) Invoke(ctx context.Context, payload []byte) ([]byte, erro
 	return batchResponse(failed...)
 }
 
-// parseMessages parses an event. It rejects an event with a message that has no ID, because the response could not
-// report that message.
-func parseMessages(payload []byte) ([]QueueMessage, error) {
-	var event events.SQSEvent
-	if err := json.Unmarshal(payload, &event); err != nil || event.Records == nil {
-		return nil, errNotQueueEvent // without the decoder's error, which may contain parts of a message
-	}
-	messages := make([]QueueMessage, len(event.Records))
-	for i, r := range event.Records {
+// parseMessages converts the records of an event. It rejects an event with a message that has no ID, because the
+// response could not report that message.
+func parseMessages(records []events.SQSMessage) ([]QueueMessage, error) {
+	messages := make([]QueueMessage, len(records))
+	for i, r := range records {
 		if r.MessageId == "" {
 			return nil, errNotQueueEvent
 		}

@@ -2,8 +2,11 @@ package lambdafn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+
+	"github.com/go-json-experiment/json"
 
 	"devplatform/shared/fault"
 )
@@ -30,4 +33,26 @@ func (h *ScheduleHandler) Invoke(ctx context.Context, _ []byte) ([]byte, error) 
 	}
 	h.logger.LogAttrs(ctx, slog.LevelInfo, "scheduled run", requestID(ctx)...)
 	return []byte("null"), nil
+}
+
+var (
+	// errNotBatch reports that an event is not valid. The decoder's error is not returned, because it may contain parts of
+	// a record.
+	errNotBatch = errors.New("lambdafn: not an event of a stream or a queue")
+	// errNoRecords reports that an event has no Records. The event of a schedule has none.
+	errNoRecords = errors.New("lambdafn: an event without Records")
+)
+
+// parseBatch returns the records of an event of a stream or a queue. Errors: errNotBatch, errNoRecords.
+func parseBatch[Record any](payload []byte) ([]Record, error) {
+	var event struct {
+		Records []Record `json:"Records"`
+	}
+	switch err := json.Unmarshal(payload, &event); {
+	case err != nil:
+		return nil, errNotBatch
+	case event.Records == nil:
+		return nil, errNoRecords
+	}
+	return event.Records, nil
 }

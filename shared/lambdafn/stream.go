@@ -70,6 +70,15 @@ type StreamHandler struct {
 	handle    func(context.Context, []StreamRecord) []error
 	batchSize int // maximum number of records in one call of handle
 	poison    Poison
+	schedule  *ScheduleHandler // nil without WithSchedule
+}
+
+// WithSchedule returns a copy of the handler that also calls run for each event of a schedule. An event without Records
+// is that of a schedule.
+func (h *StreamHandler) WithSchedule(run func(ctx context.Context) error) *StreamHandler {
+	both := *h
+	both.schedule = Schedule(h.logger, run)
+	return &both
 }
 
 // streamResult is the result of an invocation so far.
@@ -80,19 +89,20 @@ type streamResult struct {
 	err                     error  // the error of that record, or nil if no record failed
 }
 
-// Invoke handles one batch. It returns an error if the payload is not an event of a DynamoDB stream.
+// Invoke handles one batch, or the event of a schedule. It returns an error if the payload is not an event of a
+// DynamoDB stream and the handler has no schedule.
 func (h *StreamHandler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
-	var event struct {
-		Records []jsontext.Value `json:"Records"`
-	}
-	if err := json.Unmarshal(payload, &event); err != nil || event.Records == nil {
-		// The decoder's error is not returned, because it may contain parts of a record.
+	records, err := parseBatch[jsontext.Value](payload)
+	switch {
+	case errors.Is(err, errNoRecords) && h.schedule != nil:
+		return h.schedule.Invoke(ctx, payload)
+	case err != nil:
 		return nil, errors.New("lambdafn: not an event of a DynamoDB stream")
 	}
 	ctx, cancel := WithMargin(ctx)
 	defer cancel()
-	result := streamResult{records: len(event.Records)}
-	for batch := range slices.Chunk(event.Records, h.batchSize) {
+	result := streamResult{records: len(records)}
+	for batch := range slices.Chunk(records, h.batchSize) {
 		if h.handleBatch(ctx, batch, &result); result.err != nil {
 			break
 		}

@@ -2,6 +2,7 @@ package limit_test
 
 import (
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -122,5 +123,73 @@ func TestHeaders(t *testing.T) {
 		if got := headers.Get(name); got != want {
 			t.Errorf("header %s: got %q, want %q", name, got, want)
 		}
+	}
+}
+
+// Add counts units in the window of a given time, up to the limit exactly.
+func TestAdd(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	units, at := rule("units", 100), noon.Add(-time.Second) // in the window before the clock's
+	for _, step := range []struct {
+		n       int
+		allowed bool
+		sum     string
+	}{
+		{101, false, "none"}, {60, true, "60"}, {41, false, "60"}, {40, true, "100"}, {1, false, "100"},
+	} {
+		err := f.db.Transact(t.Context(), f.Add(units, webhook, at, step.n))
+		if step.allowed && err != nil || !step.allowed && !errors.Is(err, db.ErrConditionFailed) {
+			t.Errorf("adding %d: got error %v, want success: %t", step.n, err, step.allowed)
+		}
+		if got := f.sumAt(units, at); got != step.sum {
+			t.Errorf("after adding %d: got %s units, want %s", step.n, got, step.sum)
+		}
+	}
+	for _, other := range []db.Write{
+		f.Add(units, webhook, noon, 100), f.Add(units, "another", at, 100), f.Add(rule("other", 100), webhook, at, 100),
+	} {
+		if err := f.db.Transact(t.Context(), other); err != nil {
+			t.Errorf("another window, subject or rule: got error %v, want none", err)
+		}
+	}
+	for _, item := range f.dump() {
+		if expires := item["expiresAt"].(*types.AttributeValueMemberN).Value; expires < fmt.Sprint(noon.Unix()) {
+			t.Errorf("the item %v expires before the end of its window", item)
+		}
+	}
+}
+
+// sumAt returns the stored number of units of a rule in the window that contains a time, or "none".
+func (f *fixture) sumAt(r limit.Rule, at time.Time) string {
+	for _, item := range f.dump() {
+		if db.KeyOf(item) == db.CounterKey(r.Name, at.Truncate(r.Window), webhook) {
+			return item["hits"].(*types.AttributeValueMemberN).Value
+		}
+	}
+	return "none"
+}
+
+// Concurrent additions never exceed the limit. Those that are refused count nothing.
+func TestConcurrentAdditions(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	units := rule("units", 500)
+	var sum, refused atomic.Int64
+	lambdafn.Parallel(40, 10, func(i int) error {
+		err := f.db.Transact(t.Context(), f.Add(units, webhook, noon, 10+i))
+		switch {
+		case err == nil:
+			sum.Add(int64(10 + i))
+		case errors.Is(err, db.ErrConditionFailed):
+			refused.Add(1)
+		default:
+			t.Error(err)
+		}
+		return nil
+	})
+	if got := f.sumAt(units, noon); got != fmt.Sprint(sum.Load()) || sum.Load() > 500 || refused.Load() == 0 {
+		t.Errorf("got %s units, and %d in successful additions (%d were refused), want the same number, at most 500",
+			got, sum.Load(), refused.Load())
 	}
 }

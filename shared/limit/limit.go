@@ -41,12 +41,15 @@ type Counter struct {
 // Key returns the key of the counter's item.
 func (c Counter) Key() db.Key { return c.key }
 
+// Remaining returns the number of attempts that the counter still allows, as of the last read or write of the item.
+func (c Counter) Remaining() int { return max(c.rule.Limit-c.hits, 0) }
+
 // isFull reports whether the counter allows no further attempt.
 func (c Counter) isFull() bool { return c.hits >= c.rule.Limit }
 
 // status returns the state of the counter at the given time.
 func (c Counter) status(now time.Time) Status {
-	return Status{Limit: c.rule.Limit, Remaining: max(c.rule.Limit-c.hits, 0), Reset: c.ends.Sub(now)}
+	return Status{Limit: c.rule.Limit, Remaining: c.Remaining(), Reset: c.ends.Sub(now)}
 }
 
 // Counters stores counters in a table. A counter expires at the end of its window. Counters is safe for concurrent use.
@@ -62,7 +65,12 @@ func New(client *db.Client, table db.Table, now clock.Clock) *Counters {
 
 // Counter returns the counter of a rule for a subject, such as an ID, in the current window.
 func (c *Counters) Counter(rule Rule, subject string) Counter {
-	starts := c.now().UTC().Truncate(rule.Window)
+	return counterAt(rule, subject, c.now())
+}
+
+// counterAt returns the counter of the window that contains a time.
+func counterAt(rule Rule, subject string, at time.Time) Counter {
+	starts := at.UTC().Truncate(rule.Window)
 	return Counter{rule: rule, key: db.CounterKey(rule.Name, starts, subject), ends: starts.Add(rule.Window)}
 }
 
@@ -70,7 +78,13 @@ func (c *Counters) Counter(rule Rule, subject string) Counter {
 // condition of that write fails because the limit is reached.
 func (c *Counters) Write(rule Rule, subject string) (w db.Write, tooMany error) {
 	counter := c.Counter(rule, subject)
-	return c.store.hitWrite(counter), counter.status(c.now()).tooMany()
+	return c.store.hitWrite(counter, 1), counter.status(c.now()).tooMany()
+}
+
+// Add returns a write that counts n units of a subject, such as bytes, as part of a transaction, in the window that
+// contains a time. Its condition fails if the sum would exceed the limit.
+func (c *Counters) Add(rule Rule, subject string, at time.Time, n int) db.Write {
+	return c.store.hitWrite(counterAt(rule, subject, at), n)
 }
 
 // Count counts one attempt with all counters in parallel. If one of them has reached its limit, Count rejects the

@@ -31,7 +31,7 @@ func (c *Counter) Load(item db.Item) error {
 
 // hit counts one attempt. It reports false, and counts nothing, if the counter has reached its limit.
 func (s store) hit(ctx context.Context, counter *Counter) (counted bool, err error) {
-	item, err := s.client.Do(ctx, s.hitWrite(*counter))
+	item, err := s.client.Do(ctx, s.hitWrite(*counter, 1))
 	if errors.Is(err, db.ErrConditionFailed) {
 		counter.hits = counter.rule.Limit
 		return false, nil
@@ -42,11 +42,14 @@ func (s store) hit(ctx context.Context, counter *Counter) (counted bool, err err
 	return true, counter.Load(item)
 }
 
-// hitWrite returns the write that counts one attempt. Its condition fails if the counter has reached its limit.
-func (s store) hitWrite(counter Counter) db.Write {
-	hits := expression.Name("hits")
-	return s.table.Update(counter.key, add(counter, 1)).
-		If(expression.AttributeNotExists(hits).Or(hits.LessThan(expression.Value(counter.rule.Limit))))
+// hitWrite returns the write that counts n attempts. Its condition fails if the counter would exceed its limit.
+func (s store) hitWrite(counter Counter, n int) db.Write {
+	hits, most := expression.Name("hits"), counter.rule.Limit-n
+	withinLimit := hits.LessThanEqual(expression.Value(most))
+	if most >= 0 {
+		withinLimit = expression.AttributeNotExists(hits).Or(withinLimit)
+	}
+	return s.table.Update(counter.key, add(counter, n)).If(withinLimit)
 }
 
 // refund takes one attempt back.

@@ -59,7 +59,7 @@ func (c *Counters) Begin(ctx context.Context, inProgress []Operations, counters 
 		now := c.now()
 		var writes []db.Write
 		for _, counter := range counters {
-			writes = append(writes, c.store.hitWrite(counter))
+			writes = append(writes, c.store.hitWrite(counter, 1))
 		}
 		op = Operation{store: c.store}
 		for _, o := range inProgress {

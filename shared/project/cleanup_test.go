@@ -14,14 +14,17 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/local/s3/s3test"
 	"devplatform/infra/slicetest"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/id"
 	"devplatform/shared/lambdafn"
+	"devplatform/shared/objectstore"
 	"devplatform/shared/project/cleanup"
 	"devplatform/shared/project/content"
 	"devplatform/shared/project/file"
@@ -43,10 +46,17 @@ func newCleaner(t *testing.T, f *fixture) *cleaner {
 
 // withClient returns a cleanup that uses an SDK client and does not wait between attempts.
 func (c *cleaner) withClient(sdk *dynamodb.Client) *cleanup.Cleanup {
+	return c.withClients(sdk, c.f.s3, c.f.clock.Now)
+}
+
+// withClients returns a cleanup that uses SDK clients and does not wait between attempts. now is the clock by which the
+// sweep computes the age of objects: S3 knows only the real time.
+func (c *cleaner) withClients(sdk *dynamodb.Client, objects *s3.Client, now clock.Clock) *cleanup.Cleanup {
 	client := db.Wrap(sdk, c.f.clock.Now)
 	return cleanup.New(cleanup.Deps{
 		DB: client, Projects: client.Table(c.f.tableNames.projects), Contents: client.Table(c.f.tableNames.contents),
-		Conversations: client.Table(c.conversations), Clock: c.f.clock.Now, Logger: slog.New(c.f.log),
+		Conversations: client.Table(c.conversations), Bucket: objectstore.Wrap(s3test.Of(objects)).Bucket(c.f.bucket),
+		Clock: now, Logger: slog.New(c.f.log),
 		Sleep: func(ctx context.Context, _ time.Duration) bool { return ctx.Err() == nil },
 	})
 }

@@ -9,19 +9,29 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// Delete deletes a project. The project is unavailable immediately. Package cleanup removes its files and comments
-// later.
+// Delete deletes a project. The project and its site are unavailable immediately. Package cleanup removes its files and
+// comments later.
 // Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, CONFLICT.
 func (s *Service) Delete(ctx context.Context, caller httpapi.Caller, projectID string) error {
 	return db.Retry(ctx, "delete a project", func() error {
-		o, err := s.open(ctx, caller, projectID, workspace.DeleteOwnProject)
+		site := db.SiteKey(projectID)
+		o, err := s.open(ctx, caller, projectID, workspace.DeleteOwnProject, site)
 		if err != nil {
 			return err
 		}
-		e, err := s.event(event.ProjectDeleted, caller, o.record, s.now())
+		now := s.now()
+		e, err := s.event(event.ProjectDeleted, caller, o.record, now)
 		if err != nil {
 			return err
 		}
-		return s.store.deleteProject(ctx, o.record, e)
+		writes := []db.Write{e}
+		if s.removeSite != nil {
+			removal, err := s.removeSite(changeOf(event.ProjectDeleted, caller, o.record), o.Items[site], now)
+			if err != nil {
+				return err
+			}
+			writes = append(writes, removal...)
+		}
+		return s.store.deleteProject(ctx, o.record, writes...)
 	})
 }

@@ -22,13 +22,18 @@ func TestFilePermissions(t *testing.T) {
 		f.setRole(team, users[string(role)], role)
 	}
 	requests := map[string]func(filesClient) response{
-		"list":         func(client filesClient) response { return client.Get(client.url()) },
-		"list content": func(client filesClient) response { return client.Get(client.url() + "?include=content") },
-		"read":         func(client filesClient) response { return client.read("/a") },
-		"version":      func(client filesClient) response { return client.Get(client.url() + "?path=/a&version=unknown") },
-		"history":      func(client filesClient) response { return client.history("/a", "") },
-		"save":         func(client filesClient) response { return client.save("/saved", rand.Text()) },
-		"delete":       func(client filesClient) response { return client.remove("/unknown") },
+		"list":             func(client filesClient) response { return client.Get(client.url()) },
+		"list content":     func(client filesClient) response { return client.Get(client.url() + "?include=content") },
+		"read":             func(client filesClient) response { return client.read("/a") },
+		"version":          func(client filesClient) response { return client.Get(client.url() + "?path=/a&version=unknown") },
+		"history":          func(client filesClient) response { return client.history("/a", "") },
+		"save":             func(client filesClient) response { return client.save("/saved", rand.Text()) },
+		"delete":           func(client filesClient) response { return client.remove("/unknown") },
+		"delete a version": func(client filesClient) response { return client.deleteVersion("/a", "unknown") },
+		"announce":         func(client filesClient) response { return client.tryAnnounce("/uploaded", nil, nil) },
+		"complete": func(client filesClient) response {
+			return announced{client: client, ID: "upl_01K9ZQ3V7M8T5XW2ABCDEFGHJK"}.complete()
+		},
 		"batch": func(client filesClient) response {
 			return client.batch(object{"op": "update", "path": "/a", "content": "x"})
 		},
@@ -39,19 +44,23 @@ func TestFilePermissions(t *testing.T) {
 	// caller may send them.
 	editor := map[string]fault.Code{
 		"list": ok, "list content": ok, "read": ok, "version": noFile, "history": ok,
-		"save": ok, "delete": noFile, "batch": ok,
+		"save": ok, "delete": noFile, "batch": ok, "announce": ok, "complete": fault.CodeUploadNotFound,
+		"delete a version": noFile,
 	}
 	viewer := map[string]fault.Code{
 		"list": ok, "list content": ok, "read": ok, "version": noFile, "history": ok,
-		"save": denied, "delete": denied, "batch": denied,
+		"save": denied, "delete": denied, "batch": denied, "announce": denied, "complete": denied,
+		"delete a version": denied,
 	}
 	publicReader := map[string]fault.Code{
 		"list": ok, "list content": ok, "read": ok, "version": denied, "history": denied,
-		"save": denied, "delete": denied, "batch": denied,
+		"save": denied, "delete": denied, "batch": denied, "announce": denied, "complete": denied,
+		"delete a version": denied,
 	}
 	hidden := map[string]fault.Code{
 		"list": noProject, "list content": noProject, "read": noProject, "version": noProject, "history": noProject,
-		"save": noProject, "delete": noProject, "batch": noProject,
+		"save": noProject, "delete": noProject, "batch": noProject, "announce": noProject, "complete": noProject,
+		"delete a version": noProject,
 	}
 	for visibility, wantByRole := range map[Visibility]map[string]map[string]fault.Code{
 		Private: {"owner": editor, "admin": editor, "member": hidden, "viewer": hidden, "outsider": hidden},
@@ -65,6 +74,9 @@ func TestFilePermissions(t *testing.T) {
 			for name, request := range requests {
 				r := request(users[role].filesOf(projectID))
 				status := http.StatusOK
+				if name == "announce" {
+					status = http.StatusCreated
+				}
 				if code := want[name]; code != ok {
 					status = code.Status()
 				}

@@ -15,43 +15,91 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/slicetest"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/project/content"
 	"devplatform/shared/project/file"
 )
 
-// Each request makes the expected number of DynamoDB calls, including the call for the session.
+// Each request makes the expected number of calls to DynamoDB, including the call for the session, and to S3.
 func TestFileRequestCallCounts(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	client := f.newFilesClient("ada")
-	calls := func(name string, r response, status int, want int64) {
-		t.Helper()
-		if r.Want(t, status); r.Calls != want {
-			t.Errorf("%s: got %d calls, want %d", name, r.Calls, want)
+	deep := strings.Repeat("/d", 99)
+	video, upload := randomBytes(2<<20), announced{}
+	operations := []object{}
+	for i := range 20 {
+		operations = append(operations, creation(fmt.Sprintf("/many/%d", i), base64Of(randomBytes(6_000))))
+	}
+	for _, tc := range []struct {
+		name           string
+		do             func() response
+		status         int
+		calls, s3Calls int64
+	}{
+		{"create", func() response { return client.save("/a/b/c", "1") }, http.StatusCreated, 5, 0},
+		{"create the largest file", func() response {
+			return client.saveBytes("/large", randomBytes(1<<20))
+		}, http.StatusCreated, 5, 1},
+		{"create at a depth of 98", func() response { return client.save(deep[:2*98], "1") }, http.StatusCreated, 5, 0},
+		{"create at a depth of 150", func() response {
+			return client.save("/x"+strings.Repeat("/y", 150), "1")
+		}, http.StatusCreated, 6, 0},
+		{"update", func() response { return client.save("/a/b/c", "2") }, http.StatusOK, 4, 0},
+		{"update the largest file", func() response {
+			return client.saveBytes("/large", randomBytes(1<<20))
+		}, http.StatusOK, 4, 1},
+		{"save unchanged content", func() response { return client.save("/a/b/c", "2") }, http.StatusOK, 3, 0},
+		{"save without access", func() response {
+			return f.newUser("eve").filesOf(client.projectID).saveBytes("/large", randomBytes(10_000))
+		}, http.StatusNotFound, 3, 0},
+		{"save with a failed precondition", func() response {
+			body := object{"path": "/large", "content": base64Of(randomBytes(10_000))}
+			return client.post(body, slicetest.Header("If-None-Match", "*"))
+		}, http.StatusPreconditionFailed, 3, 0},
+		{"announce", func() response {
+			r := client.tryAnnounce("/video", video, nil)
+			upload = client.announcedOf(r, video)
+			upload.put(nil)
+			return r
+		}, http.StatusCreated, 5, 0},
+		{"complete", func() response { return upload.complete() }, http.StatusCreated, 7, 1},
+		{"complete again", func() response { return upload.complete() }, http.StatusOK, 5, 0},
+		{"read a file with a URL", func() response { return client.read("/video") }, http.StatusOK, 3, 0},
+		{"delete a file with a URL", func() response { return client.remove("/video") }, http.StatusOK, 4, 0},
+		{"read", func() response { return client.read("/a/b/c") }, http.StatusOK, 4, 0},
+		{"read the largest file", func() response { return client.read("/large") }, http.StatusOK, 3, 1},
+		{"list", func() response { return client.Get(client.url()) }, http.StatusOK, 4, 0},
+		{"list a page", func() response { return client.Get(client.url() + "?limit=1") }, http.StatusOK, 4, 0},
+		{"list with contents", func() response {
+			return client.Get(client.url() + "?include=content")
+		}, http.StatusOK, 5, 1},
+		{"history", func() response { return client.history("/a/b/c", "") }, http.StatusOK, 4, 0},
+		{"delete a version", func() response {
+			return client.deleteVersion("/a/b/c", client.history("/a/b/c", "").Texts("versions", "version")[1])
+		}, http.StatusOK, 4, 0},
+		{"rename a large file", func() response { return client.batch(renaming("/large", "/larger")) }, http.StatusOK, 5, 0},
+		{"delete", func() response { return client.remove("/larger") }, http.StatusOK, 4, 0},
+		{"rename", func() response { return client.batch(renaming("/a/b/c", "/a/c")) }, http.StatusOK, 5, 0},
+		{"batch", func() response {
+			return client.batch(update("/a/c", "3"), creation("/e", ""), creation("/f", ""))
+		}, http.StatusOK, 6, 0},
+		{"batch of large files", func() response { return client.batch(operations...) }, http.StatusOK, 24, 20},
+	} {
+		before := f.s3Calls.Load()
+		r := tc.do().Want(t, tc.status)
+		if s3Calls := f.s3Calls.Load() - before; r.Calls != tc.calls || s3Calls != tc.s3Calls {
+			t.Errorf("%s: got %d calls to DynamoDB and %d to S3, want %d and %d",
+				tc.name, r.Calls, s3Calls, tc.calls, tc.s3Calls)
 		}
 	}
-	deep := strings.Repeat("/d", 99)
-	calls("create", client.save("/a/b/c", "1"), http.StatusCreated, 5)
-	calls("create the largest file", client.saveBytes("/large", randomBytes(1<<20)), http.StatusCreated, 5)
-	calls("create at a depth of 98", client.save(deep[:2*98], "1"), http.StatusCreated, 5)
-	calls("create at a depth of 150", client.save("/x"+strings.Repeat("/y", 150), "1"), http.StatusCreated, 6)
-	calls("update", client.save("/a/b/c", "2"), http.StatusOK, 4)
-	calls("update the largest file", client.saveBytes("/large", randomBytes(1<<20)), http.StatusOK, 4)
-	calls("save unchanged content", client.save("/a/b/c", "2"), http.StatusOK, 3)
-	calls("read", client.read("/a/b/c"), http.StatusOK, 4)
-	calls("read the largest file", client.read("/large"), http.StatusOK, 4)
-	calls("list", client.Get(client.url()), http.StatusOK, 4)
-	calls("list a page", client.Get(client.url()+"?limit=1"), http.StatusOK, 4)
-	calls("list with contents", client.Get(client.url()+"?include=content"), http.StatusOK, 5)
-	calls("history", client.history("/a/b/c", ""), http.StatusOK, 4)
-	calls("delete", client.remove("/large"), http.StatusOK, 4)
-	calls("rename", client.batch(renaming("/a/b/c", "/a/c")), http.StatusOK, 5)
-	calls("batch", client.batch(update("/a/c", "3"), creation("/e", ""), creation("/f", "")), http.StatusOK, 6)
 }
 
 // Each save consumes the expected write units in each table: twice the size of the items in KB, because of the
-// transaction. The embedded DynamoDB computes write units in the same way as AWS.
+// transaction, and 2 for the bytes that the user writes on the day. Large contents consume none, because they are
+// objects. The embedded DynamoDB computes write units in the
+// same way as AWS.
 func TestSaveWriteUnits(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -70,17 +118,22 @@ func TestSaveWriteUnits(t *testing.T) {
 		save                       func() response
 		projects, contents, events float64
 	}{
-		{"4 KiB of text, new", func() response { return client.save("/src/app.ts", text(4096)) }, 4, 2, 2},
-		{"4 KiB of text, update", func() response { return client.save("/src/app.ts", text(4097)[1:]) }, 6, 2, 2},
-		{"4 KiB of random bytes, new", func() response { return client.saveBytes("/4.bin", randomBytes(4096)) }, 4, 10, 2},
-		{"4 KiB of random bytes, update", func() response { return client.saveBytes("/4.bin", randomBytes(4096)) }, 6, 10, 2},
-		{"100 KiB of text, update", func() response { return client.save("/src/app.ts", text(100<<10)) }, 6, 42, 2},
+		{"4 KiB of text, new", func() response { return client.save("/src/app.ts", text(4096)) }, 6, 2, 2},
+		{"4 KiB of text, update", func() response { return client.save("/src/app.ts", text(4097)[1:]) }, 8, 2, 2},
+		{"the largest chunk, new", func() response {
+			return client.saveBytes("/4.bin", randomBytes(content.MaxInline-1))
+		}, 6, 8, 2},
+		{"the largest chunk, update", func() response {
+			return client.saveBytes("/4.bin", randomBytes(content.MaxInline-1))
+		}, 8, 8, 2},
+		{"4 KiB of random bytes, new", func() response { return client.saveBytes("/5.bin", randomBytes(4096)) }, 6, 0, 2},
+		{"100 KiB of text, update", func() response { return client.save("/src/app.ts", text(100<<10)) }, 8, 0, 2},
 		{"100 KiB of random bytes, new", func() response {
 			return client.saveBytes("/100.bin", randomBytes(100<<10))
-		}, 4, 202, 2},
+		}, 6, 0, 2},
 		{"1 MiB of random bytes, new", func() response {
 			return client.saveBytes("/1m.bin", randomBytes(1<<20))
-		}, 4, 2054, 2},
+		}, 6, 0, 2},
 		{"delete", func() response { return client.remove("/1m.bin") }, 6, 0, 2},
 		{"rename", func() response { return client.batch(renaming("/100.bin", "/200.bin")) }, 8, 0, 4},
 	} {
@@ -185,10 +238,9 @@ func (c *copier) Write(p []byte) (int, error) {
 	return c.ResponseWriter.Write(p)
 }
 
-// The largest batch has the maximum number of actions and chunks, 3 MiB of incompressible content and the longest
-// paths. The test calls the Service, because an HTTP request body has at most 4 MiB, which is too small for this batch
-// in base64. The embedded DynamoDB enforces both limits of a transaction. The test also checks that the size is at most
-// 4,000,000 bytes.
+// The largest batch has the maximum number of actions, the longest paths and, in each operation, the largest content
+// that is a chunk. The embedded DynamoDB enforces both limits of a transaction. The test also checks that the size is
+// at most 4,000,000 bytes.
 func TestLargestBatchFitsTransaction(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -200,14 +252,8 @@ func TestLargestBatchFitsTransaction(t *testing.T) {
 	for _, action := range []file.Action{file.Create, file.Update} {
 		meter.reset()
 		var ops []file.BatchOperation
-		rest := 3 << 20
 		for i := range maxOperations {
-			size := min(content.MaxChunk, rest-(maxOperations-1-i))
-			if i == maxOperations-1 {
-				size = rest
-			}
-			rest -= size
-			text := base64Of(randomBytes(size))
+			text := base64Of(randomBytes(content.MaxInline - 1))
 			path := fmt.Sprintf("/%02d/%s", i, strings.Repeat("é", 254))
 			ops = append(ops, file.BatchOperation{Action: action, Path: path, Content: &text, Encoding: file.Base64})
 		}
@@ -220,4 +266,33 @@ func TestLargestBatchFitsTransaction(t *testing.T) {
 		t.Logf("%s: %d actions, at most %d bytes", action, meter.actions, meter.bytes)
 	}
 	client.checkTree()
+}
+
+// A batch of 3 MiB writes less than 100 units to each partition. A partition accepts 1,000 units per second. All items
+// of a project in a table are in one partition.
+func TestLargeBatchWriteUnits(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	meter := &unitMeter{}
+	f.useProxy(meter.pass)
+	client := f.newFilesClient("ada")
+	caller := httpapi.Caller{UserID: client.userID, Username: client.name}
+	for _, action := range []file.Action{file.Create, file.Update} {
+		meter.reset()
+		var ops []file.BatchOperation
+		for i := range 20 {
+			text := base64Of(randomBytes(3 << 20 / 20))
+			path := fmt.Sprintf("/src/images/%d.png", i)
+			ops = append(ops, file.BatchOperation{Action: action, Path: path, Content: &text, Encoding: file.Base64})
+		}
+		if err := f.files.Change(t.Context(), caller, client.projectID, ops); err != nil {
+			t.Fatal(err)
+		}
+		for table, units := range meter.read() {
+			if units >= 100 {
+				t.Errorf("%s: got %v write units in %s, want less than 100", action, units, table)
+			}
+		}
+		t.Logf("%s: %v", action, meter.read())
+	}
 }

@@ -19,7 +19,6 @@ import (
 	"devplatform/infra/slicetest"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
-	"devplatform/shared/project/file"
 )
 
 // bodyOf returns a request's body. The body can then be read again.
@@ -136,7 +135,7 @@ func TestConcurrentCreationOfFileAndFolder(t *testing.T) {
 
 func TestFileQuotasUnderConcurrency(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, withQuotas(file.Quotas{Files: 5, Bytes: 1000}))
+	f := newFixture(t, withQuotas(quotas(5, 1000)))
 	client := f.newFilesClient("ada")
 	responses := slicetest.Concurrently(16, func(i int) response { return client.save(fmt.Sprint("/", i), "x") })
 	wantStatuses(t, responses, map[int]int{http.StatusCreated: 5, http.StatusPaymentRequired: 11})

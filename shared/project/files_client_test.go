@@ -92,25 +92,33 @@ func (client filesClient) tree() file.Tree {
 	return tree
 }
 
-// checkTree compares the tree's counters with the stored files.
+// checkTree compares the tree's counters with the stored files and their old versions. After versions have expired, it
+// must be called after a recount.
 func (client filesClient) checkTree() {
 	client.f.t.Helper()
-	items, err := client.f.projects.QueryAll(client.f.t.Context(), db.FilesOf(client.projectID, ""))
+	files, bytes := client.stored(db.FilesOf(client.projectID, ""))
+	_, oldBytes := client.stored(db.AllVersionsOf(client.projectID))
+	if tree := client.tree(); tree.Files != files || tree.Bytes != bytes || tree.OldBytes != oldBytes {
+		client.f.t.Errorf("the tree has the counters %d files, %d bytes and %d bytes of old versions, want %d, %d and %d",
+			tree.Files, tree.Bytes, tree.OldBytes, files, bytes, oldBytes)
+	}
+}
+
+// stored returns the number of stored records under a prefix, and their total size.
+func (client filesClient) stored(prefix db.Prefix) (n, bytes int) {
+	client.f.t.Helper()
+	items, err := client.f.projects.QueryAll(client.f.t.Context(), prefix)
 	if err != nil {
 		client.f.t.Fatal(err)
 	}
-	files, err := db.DecodeAll[file.File](items)
+	records, err := db.DecodeAll[file.File](items)
 	if err != nil {
 		client.f.t.Fatal(err)
 	}
-	sum := 0
-	for _, record := range files {
-		sum += record.Size
+	for _, record := range records {
+		bytes += record.Size
 	}
-	if tree := client.tree(); tree.Files != len(files) || tree.Bytes != sum {
-		client.f.t.Errorf("the tree has the counters %d files and %d bytes, want %d and %d",
-			tree.Files, tree.Bytes, len(files), sum)
-	}
+	return len(records), bytes
 }
 
 // contentOf returns the decoded content of a file in a response.

@@ -4,17 +4,21 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/local/s3/s3test"
 	"devplatform/infra/slicetest"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
@@ -22,6 +26,7 @@ import (
 	"devplatform/shared/event"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
+	"devplatform/shared/objectstore"
 	"devplatform/shared/project/file"
 	"devplatform/shared/workspace"
 )
@@ -35,6 +40,9 @@ type fixture struct {
 	log         *slicetest.Log
 	endpoint    string
 	sdk         *dynamodb.Client // direct access to DynamoDB
+	s3          *s3.Client       // direct access to S3
+	s3Calls     atomic.Int64     // number of calls of s3
+	bucket      string
 	client      *db.Client
 	projects    db.Table
 	contents    db.Table
@@ -52,6 +60,13 @@ type fixture struct {
 // option changes a fixture before its service is created.
 type option func(*fixture)
 
+// quotas returns the quotas in production, with other limits of a project's files.
+func quotas(files, bytes int) file.Quotas {
+	q := file.DefaultQuotas()
+	q.Files, q.Bytes = files, bytes
+	return q
+}
+
 func withQuotas(q file.Quotas) option { return func(f *fixture) { f.quotas = q } }
 
 func withMaxProjects(n int) option { return func(f *fixture) { f.maxProjects = n } }
@@ -63,6 +78,8 @@ func newFixture(t *testing.T, options ...option) *fixture {
 		quotas: file.DefaultQuotas(), users: &slicetest.Users{},
 	}
 	f.sdk = dynamotest.Client(f.endpoint)
+	f.s3 = s3test.Client(s3test.StartServer(t), func(o *s3.Options) { o.HTTPClient = countingClient{&f.s3Calls} })
+	f.bucket = s3test.CreateBucket(t, f.s3, "files")
 	f.ids = id.NewGenerator(f.clock.Now, rand.Reader)
 	f.tableNames.projects = slicetest.Table(t, f.sdk, "projects")
 	f.tableNames.contents = slicetest.Table(t, f.sdk, "contents")
@@ -72,36 +89,67 @@ func newFixture(t *testing.T, options ...option) *fixture {
 	}
 	f.server = httptest.NewServer(nil)
 	t.Cleanup(f.server.Close)
-	f.replaceService(f.sdk)
+	f.replaceService(f.sdk, f.s3)
 	return f
 }
 
-// replaceService replaces the service with a new one that has no cached state and uses the given SDK client.
-func (f *fixture) replaceService(sdk *dynamodb.Client) {
+// replaceService replaces the service with a new one that has no cached state and uses the given SDK clients.
+func (f *fixture) replaceService(sdk *dynamodb.Client, objects *s3.Client) {
 	f.client = db.Wrap(sdk, f.clock.Now)
 	f.projects = f.client.Table(f.tableNames.projects)
 	f.contents = f.client.Table(f.tableNames.contents)
 	f.events = f.client.Table(f.tableNames.events)
-	logger := slog.New(f.log)
-	outbox, cursors := event.Outbox{Events: f.events, IDs: f.ids}, db.NewCursors(slicetest.Keys(f.clock.Now))
-	f.files = file.New(file.Deps{
-		DB: f.client, Projects: f.projects, Contents: f.contents, Outbox: outbox, Cursors: cursors,
-		IDs: f.ids, Clock: f.clock.Now, Quotas: f.quotas,
-	})
-	f.service = New(Deps{
-		DB: f.client, Projects: f.projects, Outbox: outbox, Cursors: cursors, Files: f.files,
-		IDs: f.ids, Clock: f.clock.Now, Logger: logger, MaxProjects: f.maxProjects,
-	})
+	f.files, f.service = f.newServices(f.client, objects)
 	f.server.Config.Handler = httpapi.NewRouter(httpapi.Config{
-		Edge: config.Edge{CookiePlainHTTP: true}, Logger: logger, Auth: f.users, Clock: f.clock.Now,
+		Edge: config.Edge{CookiePlainHTTP: true}, Logger: slog.New(f.log), Auth: f.users, Clock: f.clock.Now,
 	}, f.service.Register, f.files.Register)
+}
+
+// newServices returns services that have no cached state.
+func (f *fixture) newServices(client *db.Client, objects *s3.Client) (*file.Service, *Service) {
+	outbox := event.Outbox{Events: client.Table(f.tableNames.events), IDs: f.ids}
+	cursors, projects := db.NewCursors(slicetest.Keys(f.clock.Now)), client.Table(f.tableNames.projects)
+	files := file.New(file.Deps{
+		DB: client, Projects: projects, Contents: client.Table(f.tableNames.contents),
+		Bucket: objectstore.Wrap(s3test.Of(objects)).Bucket(f.bucket),
+		Outbox: outbox, Cursors: cursors, IDs: f.ids, Clock: f.clock.Now, Quotas: f.quotas,
+	})
+	return files, New(Deps{
+		DB: client, Projects: projects, Outbox: outbox, Cursors: cursors, Files: files,
+		IDs: f.ids, Clock: f.clock.Now, Logger: slog.New(f.log), MaxProjects: f.maxProjects,
+	})
+}
+
+// countingClient counts the calls of an SDK client.
+type countingClient struct{ calls *atomic.Int64 }
+
+func (c countingClient) Do(r *http.Request) (*http.Response, error) {
+	c.calls.Add(1)
+	return http.DefaultClient.Do(r)
+}
+
+// objects returns the keys of all objects in the bucket.
+func (f *fixture) objects() []string {
+	f.t.Helper()
+	keys := []string{}
+	pages := s3.NewListObjectsV2Paginator(f.s3, &s3.ListObjectsV2Input{Bucket: &f.bucket})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(f.t.Context())
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		for _, o := range page.Contents {
+			keys = append(keys, *o.Key)
+		}
+	}
+	return keys
 }
 
 // useProxy replaces the service with one that calls DynamoDB through a proxy.
 func (f *fixture) useProxy(pass dynamotest.Pass) *dynamotest.Wire {
 	f.t.Helper()
 	wire := dynamotest.NewWire(f.t, f.endpoint, pass)
-	f.replaceService(wire.Client())
+	f.replaceService(wire.Client(), f.s3)
 	return wire
 }
 

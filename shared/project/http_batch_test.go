@@ -11,7 +11,6 @@ import (
 
 	"devplatform/infra/slicetest"
 	"devplatform/shared/fault"
-	"devplatform/shared/project/file"
 )
 
 func creation(path, content string) object {
@@ -99,7 +98,7 @@ func TestBatchOfAllOperations(t *testing.T) {
 // The error of a failed batch names the failed operation, and the batch changes nothing.
 func TestFailedBatchChangesNothing(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, withQuotas(file.Quotas{Files: 25, Bytes: 2 << 20}))
+	f := newFixture(t, withQuotas(quotas(25, 2<<20)))
 	client := f.newFilesClient("ada")
 	tag := client.save("/a", "a").Want(t, http.StatusCreated).Header.Get("ETag")
 	client.save("/dir/b", "b").Want(t, http.StatusCreated)

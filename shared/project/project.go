@@ -46,6 +46,10 @@ type Deps struct {
 	Logger   *slog.Logger
 	// MaxProjects is the maximum number of projects in a workspace. 0 means the constant MaxProjects.
 	MaxProjects int
+	// RemoveSite returns the writes that remove the site of a project, as part of the transaction that deletes the
+	// project. site is the item under db.SiteKey, nil if there is none. The writes may have conditions, which fail if the
+	// site has changed. nil means that projects have no sites.
+	RemoveSite func(deleted event.Change, site db.Item, now time.Time) ([]db.Write, error)
 }
 
 // Service implements the operations on projects, their comments and their events. Its methods return a *fault.Error or
@@ -58,6 +62,8 @@ type Service struct {
 	ids     *id.Generator
 	now     clock.Clock
 	logger  *slog.Logger
+
+	removeSite func(deleted event.Change, site db.Item, now time.Time) ([]db.Write, error)
 }
 
 // New returns a Service. It makes no calls to storage.
@@ -70,6 +76,7 @@ func New(d Deps) *Service {
 			Access: workspace.Access{Projects: d.Projects}, client: d.DB, events: d.Outbox.Events, quota: d.MaxProjects,
 		},
 		outbox: d.Outbox, cursors: d.Cursors, files: d.Files, ids: d.IDs, now: d.Clock, logger: d.Logger,
+		removeSite: d.RemoveSite,
 	}
 }
 
@@ -98,7 +105,12 @@ func (s *Service) open(
 func (s *Service) event(
 	kind event.Type, caller httpapi.Caller, p projectRecord, at time.Time, changes ...string,
 ) (db.Write, error) {
-	return s.outbox.Add(event.Change{
+	return s.outbox.Add(changeOf(kind, caller, p, changes...), at)
+}
+
+// changeOf returns the change of a project that an event describes.
+func changeOf(kind event.Type, caller httpapi.Caller, p projectRecord, changes ...string) event.Change {
+	return event.Change{
 		Type: kind, WorkspaceID: p.WorkspaceID, ProjectID: p.ID,
 		Data: event.Data{
 			Actor: event.Actor{ID: caller.UserID, Username: caller.Username},
@@ -108,5 +120,5 @@ func (s *Service) event(
 			},
 			Changes: changes,
 		},
-	}, at)
+	}
 }

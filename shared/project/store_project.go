@@ -46,7 +46,7 @@ func (s store) createProject(ctx context.Context, p projectRecord, event db.Writ
 	if err != nil {
 		return err
 	}
-	tree, err := db.Encode(file.Tree{WorkspaceID: p.WorkspaceID})
+	tree, err := db.Encode(file.NewTree(p.WorkspaceID, p.CreatedAt))
 	if err != nil {
 		return err
 	}
@@ -129,16 +129,19 @@ func (s store) updateProject(ctx context.Context, old, p projectRecord, event db
 	return projectWriteError(err)
 }
 
-// deleteProject deletes a project with its slug and its tree. Call it within db.Retry.
-// Errors: PROJECT_NOT_FOUND, db.ErrStale.
-func (s store) deleteProject(ctx context.Context, p projectRecord, event db.Write) error {
-	return projectWriteError(s.client.TransactOnce(ctx,
+// deleteProject deletes a project with its slug and its tree, and makes more writes in the same transaction. Call it
+// within db.Retry. Errors: PROJECT_NOT_FOUND; db.ErrStale, also if the condition of one of these writes fails.
+func (s store) deleteProject(ctx context.Context, p projectRecord, more ...db.Write) error {
+	err := projectWriteError(s.client.TransactOnce(ctx, append([]db.Write{
 		s.Projects.Delete(db.ProjectKey(p.WorkspaceID, p.ID)).If(s.isRevision(p.Revision)).WithOld(),
 		s.Projects.Delete(db.TreeKey(p.ID)).If(s.Projects.Exists()),
 		s.Projects.Delete(db.SlugKey(p.WorkspaceID, p.Slug)),
 		s.countProjects(p.WorkspaceID, -1),
-		event,
-	))
+	}, more...)...))
+	if errors.Is(err, db.ErrConditionFailed) && !errors.Is(err, workspace.ErrProjectNotFound) {
+		return fmt.Errorf("%w: %w", db.ErrStale, err)
+	}
+	return err
 }
 
 // isRevision returns the condition that a project still has revision n.

@@ -27,3 +27,15 @@ func StartStreaming[Settings any](build Build[Settings]) {
 		return NewStream(handler), err
 	})
 }
+
+// maxUnread is the size of the buffer of StartBoundedStreaming.
+const maxUnread = 256 << 10
+
+// StartBoundedStreaming is like StartStreaming for large responses: a handler that writes faster than its client reads
+// waits (see NewBoundedStream).
+func StartBoundedStreaming[Settings any](build Build[Settings]) {
+	lambdafn.Start(func(s Settings, now clock.Clock, logger *slog.Logger) (StreamFunction, error) {
+		handler, err := build(s, now, logger)
+		return NewBoundedStream(handler, maxUnread), err
+	})
+}

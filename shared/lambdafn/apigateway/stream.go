@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"sync"
 
@@ -25,12 +26,22 @@ type StreamFunction func(context.Context, jsontext.Value) (*events.APIGatewayPro
 // disconnected. If the router panics after the first flush, reading the body fails with an error.
 //
 // NewStream returns a function and not a type with an Invoke method, because Invoke can only return complete responses.
-func NewStream(handler http.Handler) StreamFunction {
+func NewStream(handler http.Handler) StreamFunction { return newStream(handler, unbounded) }
+
+// NewBoundedStream is like NewStream for a router whose responses are large. The buffer of a response contains about
+// maxUnread bytes. If it is full, the response starts, and the handler waits until the client has read more. Its Write
+// returns an error when the request's context ends.
+func NewBoundedStream(handler http.Handler, maxUnread int) StreamFunction {
+	return newStream(handler, maxUnread)
+}
+
+func newStream(handler http.Handler, maxUnread int) StreamFunction {
 	requests := New(handler)
 	return func(ctx context.Context, payload jsontext.Value) (*events.APIGatewayProxyStreamingResponse, error) {
 		ctx, cancel := lambdafn.WithMargin(ctx)
 		r := requests.request(ctx, payload)
-		s := newStreamed(r.Method == http.MethodHead, cancel)
+		s := newStreamed(r.Method == http.MethodHead, maxUnread, cancel)
+		context.AfterFunc(ctx, s.expire)
 		go s.serve(handler, r)
 		<-s.begun
 		return s.response()
@@ -41,27 +52,33 @@ func NewStream(handler http.Handler) StreamFunction {
 var errIncomplete = errors.New("apigateway: the response is incomplete")
 
 // streamed is a streamed response: its handler writes in one goroutine, and Lambda's runtime client reads in another.
-// The buffer between them is unbounded, so that a slow reader does not delay the handler, which must finish within the
-// function's time limit.
+// If the buffer between them is unbounded, a slow reader does not delay the handler, which must finish within the
+// function's time limit. If it is bounded, a large response does not need more memory than a small one.
 type streamed struct {
-	header http.Header // set by the handler
-	noBody bool        // whether the method is HEAD; the gateway does not remove the body of a streamed response
-	cancel context.CancelFunc
-	begun  chan struct{} // closed when the status and the headers are final, or if the handler panicked before that
-	ended  chan struct{} // closed when the handler has returned
+	header    http.Header // set by the handler
+	noBody    bool        // whether the method is HEAD; the gateway does not remove the body of a streamed response
+	maxUnread int         // the size of body above which Write waits
+	cancel    context.CancelFunc
+	begun     chan struct{} // closed when the status and the headers are final, or if the handler panicked before that
+	ended     chan struct{} // closed when the handler has returned
 
 	mu     sync.Mutex
-	more   sync.Cond // signaled when the body has grown or ended
+	more   sync.Cond // signaled when the body has grown, shrunk or ended
 	status int       // 0 until the handler sets it
 	sent   http.Header
 	body   bytes.Buffer
 	err    error // the result of Read at the end of the body; nil while the handler may write more
 	closed bool  // whether the reader has closed the body
+	// expired is whether the context of the request has ended.
+	expired bool
 }
 
-func newStreamed(noBody bool, cancel context.CancelFunc) *streamed {
+// unbounded is the value of maxUnread with which Write never waits.
+const unbounded = math.MaxInt
+
+func newStreamed(noBody bool, maxUnread int, cancel context.CancelFunc) *streamed {
 	s := &streamed{
-		header: http.Header{}, noBody: noBody, cancel: cancel,
+		header: http.Header{}, noBody: noBody, maxUnread: maxUnread, cancel: cancel,
 		begun: make(chan struct{}), ended: make(chan struct{}),
 	}
 	s.more.L = &s.mu
@@ -129,8 +146,27 @@ func (s *streamed) WriteHeader(status int) {
 	}
 }
 
-// Write appends to the body without waiting for the reader. Errors: http.ErrBodyNotAllowed; io.ErrClosedPipe if the
-// reader has closed the body.
+// expire wakes a Write that waits.
+func (s *streamed) expire() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.expired = true
+	s.more.Broadcast()
+}
+
+// wait starts the response and waits until the buffer is not full. The caller must hold mu.
+func (s *streamed) wait() {
+	for s.body.Len() >= s.maxUnread && !s.closed && !s.expired {
+		if s.sent == nil {
+			s.begin()
+		}
+		s.more.Wait()
+	}
+}
+
+// Write appends to the body. It waits for the reader only if the buffer is bounded and full. Errors:
+// http.ErrBodyNotAllowed; io.ErrClosedPipe if the reader has closed the body; context.DeadlineExceeded if the request's
+// context ended while the buffer was full.
 func (s *streamed) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,8 +175,12 @@ func (s *streamed) Write(p []byte) (int, error) {
 		return 0, http.ErrBodyNotAllowed
 	case s.noBody:
 		return len(p), nil
-	case s.closed:
+	}
+	if s.wait(); s.closed {
 		return 0, io.ErrClosedPipe
+	}
+	if s.body.Len() >= s.maxUnread {
+		return 0, context.DeadlineExceeded
 	}
 	if s.status == 0 {
 		s.status = http.StatusOK
@@ -177,6 +217,7 @@ func (s *streamed) Read(p []byte) (int, error) {
 	case s.body.Len() == 0:
 		return 0, s.err
 	}
+	defer s.more.Signal()
 	return s.body.Read(p) //nolint:wrapcheck // cannot fail: the buffer is not empty
 }
 

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -289,5 +290,82 @@ func TestStreamHandlerDeadline(t *testing.T) {
 	}
 	if margin < 100*time.Millisecond {
 		t.Errorf("the handler's context ends %v before the time limit, want at least 100 ms", margin)
+	}
+}
+
+// TestBoundedStream checks that a handler waits for a slow reader, and that a response starts when its buffer is full.
+func TestBoundedStream(t *testing.T) {
+	t.Parallel()
+	const maxUnread, chunk, chunks = 1000, 400, 50
+	var written atomic.Int64
+	h := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusAccepted)
+		for range chunks {
+			n, err := w.Write(make([]byte, chunk))
+			if written.Add(int64(n)); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	payload := []byte(`{"httpMethod":"GET","path":"/"}`)
+	response, err := apigateway.NewBoundedStream(h, maxUnread)(t.Context(), payload)
+	if err != nil || response.StatusCode != http.StatusAccepted {
+		t.Fatalf("got %+v, error %v, want status 202", response, err)
+	}
+	read := int64(0)
+	for buffer := make([]byte, 100); ; {
+		n, err := response.Body.Read(buffer)
+		if read += int64(n); err != nil {
+			break
+		}
+		if unread := written.Load() - read; unread >= maxUnread+chunk {
+			t.Fatalf("the handler wrote %d bytes more than were read", unread)
+		}
+	}
+	if read != chunk*chunks {
+		t.Errorf("got %d bytes, want %d", read, chunk*chunks)
+	}
+	if err := response.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestBoundedStreamEnds checks that a handler that waits for the reader continues when the reader closes the body, and
+// when the request's context ends.
+func TestBoundedStreamEnds(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		timeout time.Duration // of the function
+		want    error
+	}{
+		"closed": {time.Minute, io.ErrClosedPipe}, "deadline": {600 * time.Millisecond, context.DeadlineExceeded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			failed := make(chan error, 1)
+			h := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				for {
+					if _, err := w.Write(make([]byte, 100)); err != nil {
+						failed <- err
+						panic(http.ErrAbortHandler)
+					}
+				}
+			})
+			ctx, cancel := context.WithTimeout(t.Context(), tc.timeout)
+			defer cancel()
+			response, err := apigateway.NewBoundedStream(h, 1000)(ctx, []byte(`{"httpMethod":"GET","path":"/"}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if name == "closed" {
+				_ = response.Close()
+			}
+			if err := <-failed; !errors.Is(err, tc.want) {
+				t.Errorf("Write: got error %v, want %v", err, tc.want)
+			}
+			if n, err := io.Copy(io.Discard, response.Body); err == nil {
+				t.Errorf("got %d bytes and no error, want an incomplete body", n)
+			}
+		})
 	}
 }

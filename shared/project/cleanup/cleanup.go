@@ -1,5 +1,6 @@
-// Package cleanup removes the stored data of deleted projects, and sets the expiry of replaced file contents. It runs
-// in the background and is triggered by the events of these changes.
+// Package cleanup removes the stored data of deleted projects, sets the expiry of replaced file contents, and removes
+// objects without a record. It runs in the background and is triggered by the events of these changes, and by a
+// schedule.
 package cleanup
 
 import (
@@ -14,6 +15,7 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/lambdafn"
+	"devplatform/shared/objectstore"
 	"devplatform/shared/project/content"
 )
 
@@ -23,6 +25,7 @@ type Deps struct {
 	Projects      db.Table
 	Contents      db.Table
 	Conversations db.Table
+	Bucket        objectstore.Bucket
 	Clock         clock.Clock
 	Logger        *slog.Logger
 	// Sleep waits, and returns false if the context ends first. nil means awsclient.Sleep. Tests replace it.
@@ -37,7 +40,8 @@ type Deps struct {
 // and deletes the old file, and its events report no replaced content. So at most one file has a given content ID, and
 // the event that reports it as replaced was written by the transaction that removed it from that file. After that, only
 // replaced versions refer to the content. They expire at most 30 days after the event, and so do the chunks. The expiry
-// depends only on the event, so a late or repeated event has the same result.
+// depends only on the event, so a late or repeated event has the same result. Contents that are objects have no such
+// events: Sweep removes them.
 type Cleanup struct {
 	store  store
 	now    clock.Clock
@@ -51,7 +55,8 @@ func New(d Deps) *Cleanup {
 	}
 	return &Cleanup{
 		store: store{
-			client: d.DB, projects: d.Projects, contents: d.Contents, conversations: d.Conversations, sleep: d.Sleep,
+			client: d.DB, projects: d.Projects, contents: d.Contents, conversations: d.Conversations, bucket: d.Bucket,
+			sleep: d.Sleep,
 		},
 		now: d.Clock, logger: d.Logger,
 	}
@@ -109,7 +114,8 @@ func (c *Cleanup) expire(ctx context.Context, e event.Record) error {
 //
 // The records are the project's items in the projects table. A record is deleted after its chunks. So after an
 // interruption the remaining chunks can still be found through the records, without reading up to 200 MiB of contents.
-// Finally, sweep deletes chunks without a record: those of versions that expired earlier.
+// Finally, sweep deletes chunks without a record: those of versions that expired earlier. If a save is in progress, its
+// object can be stored after the project's objects were removed. Its transaction fails, and Sweep removes the object.
 func (c *Cleanup) remove(ctx context.Context, projectID string) error {
 	exists, err := c.store.exists(ctx, projectID)
 	if err != nil {
@@ -119,19 +125,24 @@ func (c *Cleanup) remove(ctx context.Context, projectID string) error {
 		return fmt.Errorf("%w: the project exists", errInvalidEvent)
 	}
 	began, ctx := c.now(), db.CountCalls(ctx)
-	records, chunks, err := c.store.removeRecords(ctx, projectID)
+	done, err := c.store.removeRecords(ctx, projectID, began)
+	if err != nil {
+		return err
+	}
+	objects, err := c.store.removeObjects(ctx, projectID)
 	if err != nil {
 		return err
 	}
 	tables := []db.Table{c.store.contents, c.store.conversations, c.store.projects}
 	swept := make([]int, len(tables))
 	for i, table := range tables {
-		if swept[i], err = c.store.sweep(ctx, table, projectID); err != nil {
+		if swept[i], err = c.store.sweep(ctx, table, projectID, done.kept); err != nil {
 			return err
 		}
 	}
 	c.logger.InfoContext(ctx, "a deleted project was cleaned up", "project", projectID,
-		"records", records+swept[2], "chunks", chunks+swept[0], "messages", swept[1],
+		"records", done.records+swept[2], "chunks", done.chunks+swept[0], "objects", done.objects+objects,
+		"messages", swept[1],
 		"durationMs", c.now().Sub(began).Milliseconds(), "dynamodbCalls", db.Calls(ctx))
 	return nil
 }

@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"golang.org/x/sync/errgroup"
 
 	"devplatform/shared/awsclient"
+	"devplatform/shared/clock"
 	"devplatform/shared/db"
+	"devplatform/shared/objectstore"
 	"devplatform/shared/project/content"
 )
 
@@ -18,6 +21,7 @@ import (
 type store struct {
 	client                            *db.Client
 	projects, contents, conversations db.Table
+	bucket                            objectstore.Bucket
 	sleep                             func(context.Context, time.Duration) bool
 }
 
@@ -44,48 +48,77 @@ func (s store) exists(ctx context.Context, projectID string) (bool, error) {
 	return err == nil, err
 }
 
-// removeRecords deletes the records of a project, one page at a time. It deletes the chunks of a page's records before
-// the records. It returns the numbers of deleted records and chunks.
-func (s store) removeRecords(ctx context.Context, projectID string) (records, chunks int, err error) {
-	q := db.Query{Prefix: db.ProjectPartition(projectID)}
+// removed is the result of removeRecords.
+type removed struct {
+	records, chunks, objects int
+	// kept are the keys of the deployments that may still be built.
+	kept map[db.Key]bool
+}
+
+// removeRecords deletes the records of a project, one page at a time. It deletes the chunks of a page's records, and
+// the objects of its deployments, before the records. It keeps the records of deployments whose worker may still
+// write objects: they are due when its lease ends, and package deployment removes them.
+func (s store) removeRecords(ctx context.Context, projectID string, now time.Time) (removed, error) {
+	q, r := db.Query{Prefix: db.ProjectPartition(projectID)}, removed{kept: map[db.Key]bool{}}
 	for {
 		page, err := s.projects.Query(ctx, q)
 		if err != nil {
-			return records, chunks, err
+			return r, err
 		}
 		var recordKeys, chunkKeys []db.Key
 		for _, item := range page.Items {
-			recordKeys = append(recordKeys, db.KeyOf(item))
+			key := db.KeyOf(item)
+			if deploymentID, ok := strings.CutPrefix(key.SK, db.DeploymentsOf(projectID).SK); ok {
+				if r.kept[key] = isLeased(item, now); r.kept[key] {
+					continue
+				}
+				n, err := s.removeOutput(ctx, deploymentID)
+				if err != nil {
+					return r, err
+				}
+				r.objects += n
+			}
+			recordKeys = append(recordKeys, key)
 			if ref, err := db.Decode[content.Ref](item); err == nil { // sweep deletes the chunks of an invalid record
 				chunkKeys = append(chunkKeys, ref.Keys(projectID)...)
 			}
 		}
 		if err := s.remove(ctx, s.contents, chunkKeys); err != nil {
-			return records, chunks, err
+			return r, err
 		}
 		if err := s.remove(ctx, s.projects, recordKeys); err != nil {
-			return records, chunks, err
+			return r, err
 		}
-		records, chunks = records+len(recordKeys), chunks+len(chunkKeys)
+		r.records, r.chunks = r.records+len(recordKeys), r.chunks+len(chunkKeys)
 		if page.Next.IsZero() {
-			return records, chunks, nil
+			return r, nil
 		}
 		q.After = page.Next
 	}
 }
 
-// sweep deletes all items of a project in a table, and returns their number. It leaves expired items to DynamoDB, which
-// deletes them at no cost.
-func (s store) sweep(ctx context.Context, table db.Table, projectID string) (n int, err error) {
+// isLeased reports whether the record of a deployment has a lease that has not expired.
+func isLeased(item db.Item, now time.Time) bool {
+	lease, err := db.Decode[struct {
+		Ends clock.Timestamp `dynamodbav:"leaseEnds"`
+	}](item)
+	return err == nil && now.Before(lease.Ends.Time())
+}
+
+// sweep deletes all items of a project in a table except those with the keys in kept, and returns their number. It
+// leaves expired items to DynamoDB, which deletes them at no cost.
+func (s store) sweep(ctx context.Context, table db.Table, projectID string, kept map[db.Key]bool) (n int, err error) {
 	q := db.Query{Prefix: db.ProjectPartition(projectID), KeysOnly: true}
 	for {
 		page, err := table.Query(ctx, q)
 		if err != nil {
 			return n, err
 		}
-		keys := make([]db.Key, len(page.Items))
-		for i, item := range page.Items {
-			keys[i] = db.KeyOf(item)
+		var keys []db.Key
+		for _, item := range page.Items {
+			if key := db.KeyOf(item); !kept[key] {
+				keys = append(keys, key)
+			}
 		}
 		if err := s.remove(ctx, table, keys); err != nil {
 			return n, err

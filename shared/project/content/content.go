@@ -1,28 +1,54 @@
-// Package content defines how the bytes of a file are stored: compressed if that makes them smaller, and split into
-// chunks that fit into a DynamoDB item. It does no I/O.
+// Package content defines how the bytes of a file are stored: compressed if that makes them smaller, and either as an
+// object in a bucket or as chunks that fit into a DynamoDB item. It does no I/O.
 package content
 
 import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
 
 	"devplatform/shared/db"
+	"devplatform/shared/id"
 )
 
 const (
-	// MaxBytes is the maximum size of the content of a file.
+	// MaxBytes is the maximum size of content that a function receives, returns or compresses. Larger content is only
+	// uploaded and downloaded directly, as an object of the format Raw.
 	MaxBytes = 1 << 20
+	// MaxUpload is the maximum size of the content of a file.
+	MaxUpload = 25 << 20
 	// MaxChunk is the maximum size of a chunk. A DynamoDB item can have at most 400 KB, including attribute names
 	// and keys.
 	MaxChunk = 350 << 10
-	// MaxChunks is the maximum number of chunks of a file. Packed content has at most MaxBytes+1 bytes, because the
+	// MaxChunks is the maximum number of chunks of content. Packed content has at most MaxBytes+1 bytes, because the
 	// format takes one byte. The division rounds up.
 	MaxChunks = (MaxBytes + MaxChunk) / MaxChunk
+	// MaxInline is the maximum size of packed content that is stored in DynamoDB. Larger content is an object in S3.
+	//
+	// List prices of us-east-1, for a million: $0.625 for write units (1 KB), $0.125 for read units (4 KB), $5.00 for
+	// PUT, $0.40 for GET. Content of n units is written in a transaction (2n), and written again when it is replaced, to
+	// set its expiry (n). With r reads before that, it costs 3n × $0.625 + r × n/4 (rounded up) × $0.125 in DynamoDB, and
+	// $5.00 + r × $0.40 in S3:
+	//
+	//	units   DynamoDB           object             the object is cheaper
+	//	2       $3.75 + r × 0.125  $5.00 + r × 0.40   never
+	//	3       $5.63 + r × 0.125  $5.00 + r × 0.40   up to 2 reads
+	//	4       $7.50 + r × 0.125  $5.00 + r × 0.40   up to 9 reads
+	//	5       $9.38 + r × 0.250  $5.00 + r × 0.40   up to 29 reads
+	//	8       $15.00 + r × 0.250 $5.00 + r × 0.40   up to 66 reads
+	//	9       $16.88 + r × 0.375 $5.00 + r × 0.40   up to 474 reads
+	//	13      $24.38 + r × 0.500 $5.00 + r × 0.40   always
+	//
+	// Both services cost more in eu-central-1 (PUT $5.40, GET $0.43), and the limit would be the same. Up to 4 units, one
+	// read unit is enough, and most files are read more than nine times before they change. A read from DynamoDB is also
+	// faster, and one call reads 100 files. So an item of 4 units (4,096 bytes) is the limit. Up to 96 bytes of it are
+	// keys, attribute names and the expiry.
+	MaxInline = 4000
 	// Retention is the time for which a version of a file and its content are kept after the version was replaced or
 	// deleted.
 	Retention = 30 * 24 * time.Hour
@@ -31,7 +57,51 @@ const (
 // Ref refers to the stored content of a file. It is part of the file's record.
 type Ref struct {
 	ContentID string `dynamodbav:"content"` // does not change when the file is renamed
-	Chunks    int    `dynamodbav:"chunks"`
+	// Chunks is the number of chunks in the contents table. It is more than 1 only for contents that were stored before
+	// large contents were objects.
+	Chunks int `dynamodbav:"chunks"`
+	// Object is the format of the content's object. It is empty if the content is in chunks.
+	Object Format `dynamodbav:"object,omitempty"`
+}
+
+// Format is the format of an object.
+type Format string
+
+// The formats of objects. These values are part of the data format.
+const (
+	Raw  Format = "raw"  // the bytes of the content
+	Zstd Format = "zstd" // a zstd frame
+)
+
+// formatOfByte maps the first byte of packed content to the format of an object.
+var formatOfByte = map[byte]Format{formatRaw: Raw, formatZstd: Zstd}
+
+// ObjectPrefix is the prefix of the keys of all objects with contents. The keys have the form
+// contents/<project ID>/<content ID>.
+const ObjectPrefix = "contents/"
+
+// ProjectObjects returns the prefix of the keys of a project's objects. It returns "" if the ID is not valid.
+func ProjectObjects(projectID string) string {
+	if !id.Project.Valid(projectID) {
+		return ""
+	}
+	return ObjectPrefix + projectID + "/"
+}
+
+// ObjectKey returns the key of the content's object. It returns "" if a part is not valid.
+func (r Ref) ObjectKey(projectID string) string {
+	prefix := ProjectObjects(projectID)
+	if prefix == "" || r.ContentID == "" || strings.ContainsAny(r.ContentID, "/\x00") {
+		return ""
+	}
+	return prefix + r.ContentID
+}
+
+// ParseObjectKey returns the parts of a key that ObjectKey returned. ok is false for any other key.
+func ParseObjectKey(key string) (projectID, contentID string, ok bool) {
+	rest, _ := strings.CutPrefix(key, ObjectPrefix)
+	projectID, contentID, _ = strings.Cut(rest, "/")
+	return projectID, contentID, key != "" && Ref{ContentID: contentID}.ObjectKey(projectID) == key
 }
 
 // Keys returns the keys of the content's chunks in the contents table, in order. It returns nil if the Ref is not
@@ -57,9 +127,9 @@ const (
 	formatZstd = 1
 )
 
-// ErrCorrupt is the error for chunks that Pack cannot have produced. Join does not detect every corruption, so callers
-// must compare the content with its hash.
-var ErrCorrupt = errors.New("content: corrupt chunks")
+// ErrCorrupt is the error for chunks or an object that Pack or PackObject cannot have produced. Join and Open do not
+// detect every corruption, so callers must compare the content with its hash.
+var ErrCorrupt = errors.New("content: corrupt")
 
 // ErrTooLarge is the error for content of more than MaxBytes.
 var ErrTooLarge = errors.New("content: larger than 1 MiB")
@@ -67,6 +137,22 @@ var ErrTooLarge = errors.New("content: larger than 1 MiB")
 // Pack compresses data and splits it into chunks of at most MaxChunk bytes. It returns no chunks for empty data.
 // Error: ErrTooLarge.
 func Pack(data []byte) ([][]byte, error) {
+	packed, err := compress(data)
+	return slices.Collect(slices.Chunk(packed, MaxChunk)), err
+}
+
+// PackObject compresses data like Pack. If the result has at most MaxInline bytes, it returns the chunks, at most one.
+// Otherwise it returns an object and its format, and no chunks. Error: ErrTooLarge.
+func PackObject(data []byte) (chunks [][]byte, object []byte, format Format, err error) {
+	packed, err := compress(data)
+	if len(packed) > MaxInline {
+		return nil, packed[1:], formatOfByte[packed[0]], err
+	}
+	return slices.Collect(slices.Chunk(packed, MaxChunk)), nil, "", err
+}
+
+// compress returns the format byte and the data, compressed if that makes it smaller. It returns nil for empty data.
+func compress(data []byte) ([]byte, error) {
 	if len(data) == 0 {
 		return nil, nil
 	}
@@ -82,7 +168,7 @@ func Pack(data []byte) ([][]byte, error) {
 	if len(packed) > len(data) {
 		packed = append(append(make([]byte, 0, len(data)+1), formatRaw), data...)
 	}
-	return slices.Collect(slices.Chunk(packed, MaxChunk)), nil
+	return packed, nil
 }
 
 // Join returns the data that was passed to Pack. The data has at most MaxBytes, even if the chunks are corrupt. Error:
@@ -95,12 +181,16 @@ func Join(chunks [][]byte) ([]byte, error) {
 	if len(packed) == 0 {
 		return nil, fmt.Errorf("%w: no format byte", ErrCorrupt)
 	}
-	format, body := packed[0], packed[1:]
+	return Open(formatOfByte[packed[0]], packed[1:])
+}
+
+// Open returns the data of an object. The data has at most MaxBytes, even if the object is corrupt. Error: ErrCorrupt.
+func Open(format Format, body []byte) ([]byte, error) {
 	switch {
-	case format == formatRaw && len(body) <= MaxBytes:
+	case format == Raw && len(body) <= MaxBytes:
 		return body, nil
-	case format != formatZstd:
-		return nil, fmt.Errorf("%w: format %d, %d bytes", ErrCorrupt, format, len(body))
+	case format != Zstd:
+		return nil, fmt.Errorf("%w: format %q, %d bytes", ErrCorrupt, format, len(body))
 	}
 	decoder, err := sharedDecoder()
 	if err != nil {

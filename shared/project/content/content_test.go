@@ -210,3 +210,83 @@ func TestFitsJSONCountsEscapes(t *testing.T) {
 		}
 	})
 }
+
+func TestPackObject(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		data   []byte
+		chunks int
+		format content.Format
+	}{
+		"no bytes":            {nil, 0, ""},
+		"the largest chunk":   {randomBytes(content.MaxInline - 1), 1, ""}, // one byte is the format
+		"the smallest object": {randomBytes(content.MaxInline), 0, content.Raw},
+		"compressed to chunk": {make([]byte, content.MaxBytes), 1, ""},
+		"compressed object":   {append(randomBytes(10_000), make([]byte, 10_000)...), 0, content.Zstd},
+		"maximum size":        {randomBytes(content.MaxBytes), 0, content.Raw},
+	} {
+		chunks, object, format, err := content.PackObject(tc.data)
+		if err != nil || len(chunks) != tc.chunks || format != tc.format || (object != nil) != (format != "") {
+			t.Errorf("%s: got %d chunks, an object of %d bytes in the format %q, error %v, want %d chunks, format %q",
+				name, len(chunks), len(object), format, err, tc.chunks, tc.format)
+			continue
+		}
+		got, err := content.Join(chunks)
+		if format != "" {
+			got, err = content.Open(format, object)
+		}
+		if err != nil || !bytes.Equal(got, tc.data) {
+			t.Errorf("%s: got %d bytes, error %v, want the packed %d bytes", name, len(got), err, len(tc.data))
+		}
+	}
+	if _, _, _, err := content.PackObject(make([]byte, content.MaxBytes+1)); !errors.Is(err, content.ErrTooLarge) {
+		t.Errorf("got error %v, want ErrTooLarge", err)
+	}
+}
+
+func TestOpenRejectsCorruptObjects(t *testing.T) {
+	t.Parallel()
+	_, compressed, _, err := content.PackObject(append(randomBytes(10_000), make([]byte, 10_000)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		format content.Format
+		body   []byte
+	}{
+		{"", compressed}, {"gzip", compressed}, {content.Zstd, []byte("x")}, {content.Zstd, compressed[:len(compressed)/2]},
+		{content.Raw, make([]byte, content.MaxBytes+1)},
+	} {
+		if data, err := content.Open(tc.format, tc.body); !errors.Is(err, content.ErrCorrupt) {
+			t.Errorf("format %q: got %d bytes, error %v, want ErrCorrupt", tc.format, len(data), err)
+		}
+	}
+}
+
+func TestObjectKeys(t *testing.T) {
+	t.Parallel()
+	const projectID, contentID = "prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK", "01K9ZQ3V7M8T5XW2ABCDEFGHJK"
+	key := content.Ref{ContentID: contentID}.ObjectKey(projectID)
+	if want := "contents/" + projectID + "/" + contentID; key != want {
+		t.Errorf("got the key %q, want %q", key, want)
+	}
+	if p, c, ok := content.ParseObjectKey(key); p != projectID || c != contentID || !ok {
+		t.Errorf("ParseObjectKey(%q) = %q, %q, %v, want the parts of the key", key, p, c, ok)
+	}
+	for _, parts := range [][2]string{
+		{"", contentID}, {"prj_1", contentID}, {"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK", contentID}, {projectID + "/x", contentID},
+		{projectID, ""}, {projectID, "a/b"}, {projectID, "a\x00"},
+	} {
+		if key := (content.Ref{ContentID: parts[1]}).ObjectKey(parts[0]); key != "" {
+			t.Errorf("project ID %q and content ID %q: got the key %q, want none", parts[0], parts[1], key)
+		}
+	}
+	for _, key := range []string{
+		"", "contents/", "contents/" + projectID, "contents/" + projectID + "/", "contents//" + contentID,
+		projectID + "/" + contentID, "sites/" + projectID + "/" + contentID, key + "/x",
+	} {
+		if p, c, ok := content.ParseObjectKey(key); ok {
+			t.Errorf("ParseObjectKey(%q) = %q, %q, true, want false", key, p, c)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package file
 
 import (
 	"context"
+	"errors"
 
 	"devplatform/shared/db"
 	"devplatform/shared/event"
@@ -24,7 +25,7 @@ func (s *Service) Save(
 }
 
 // Delete deletes a file. Its versions remain readable until they expire.
-// Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, FILE_NOT_FOUND, PRECONDITION_FAILED, CONFLICT.
+// Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, FILE_NOT_FOUND, PRECONDITION_FAILED, CONFLICT, QUOTA_EXCEEDED.
 func (s *Service) Delete(
 	ctx context.Context, caller httpapi.Caller, projectID, path string, condition httpapi.Preconditions,
 ) error {
@@ -49,13 +50,14 @@ func (s *Service) change(
 	ctx context.Context, caller httpapi.Caller, projectID string, ops []BatchOperation,
 ) (p plan, err error) {
 	for i := range ops {
-		if op := &ops[i]; op.hasContent() {
+		if op := &ops[i]; op.hasContent() && op.packed == nil {
 			if op.packed, err = packContent(s.newVersion(""), op.data, op.Encoding); err != nil {
 				return p, &operationError{i, err}
 			}
 		}
 	}
 	err = db.Retry(ctx, "change files", func() error {
+		by := author{userID: caller.UserID, at: s.now(), newVersion: s.newVersion}
 		access, b, err := s.store.readBefore(ctx, caller.UserID, projectID, ops)
 		if err != nil {
 			return err
@@ -63,12 +65,18 @@ func (s *Service) change(
 		if err := access.Check(workspace.Write); err != nil {
 			return err
 		}
-		by := author{userID: caller.UserID, at: s.now(), newVersion: s.newVersion}
-		if p, err = planFiles(ops, b, by, s.quotas); err != nil || p.isEmpty() {
-			return err
+		p, err = planFiles(ops, b, by, s.quotas)
+		if errors.Is(err, errMustRecount) {
+			return s.recountOld(ctx, projectID, b.tree)
+		}
+		if err != nil || p.isEmpty() {
+			return s.releaseExpired(ctx, projectID, b.tree, err)
 		}
 		events, err := s.events(caller, access, p)
 		if err != nil {
+			return err
+		}
+		if err := s.store.storeObjects(ctx, projectID, p); err != nil {
 			return err
 		}
 		return s.store.commit(ctx, projectID, p, events)
@@ -110,7 +118,7 @@ func (c change) event(caller httpapi.Caller, access workspace.ProjectAccess) eve
 		e.Type, shown = event.FileDeleted, c.before
 	}
 	e.Data.File = shown.event()
-	if c.before != nil && !c.moved {
+	if c.before != nil && !c.moved && c.before.Chunks > 0 { // the cleanup's sweep removes objects without an event
 		e.Replaced = &event.Content{ID: c.before.ContentID, Chunks: c.before.Chunks}
 	}
 	return e

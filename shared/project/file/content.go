@@ -15,15 +15,27 @@ import (
 type packedContent struct {
 	contentID string
 	encoding  Encoding
-	size      int
-	sha256    []byte
-	chunks    [][]byte
+	// contentType is the media type that the client set for an uploaded file, or "".
+	contentType string
+	size        int
+	sha256      []byte
+	chunks      [][]byte
+	// object is stored in the bucket instead of chunks, unless format is empty.
+	object []byte
+	format content.Format
+	// isStored means that an earlier attempt of the request has stored the object, or that the client has uploaded it.
+	isStored bool
+}
+
+// ref returns the reference to the content for the file's record.
+func (c *packedContent) ref() content.Ref {
+	return content.Ref{ContentID: c.contentID, Chunks: len(c.chunks), Object: c.format}
 }
 
 // Validation messages for content.
 const (
 	ruleBase64 = "must be base64 with padding (RFC 4648, section 4)"
-	ruleSize   = "must be at most 1 MiB after decoding"
+	ruleSize   = "must be at most 1 MiB after decoding; announce an upload for a larger file"
 )
 
 // decodeContent decodes content that a client sent. It returns the rule that the content breaks, or "".
@@ -43,7 +55,7 @@ func decodeContent(text string, encoding Encoding) (data []byte, rule string) {
 
 // packContent compresses data, so that it can be stored under contentID. data is the result of decodeContent.
 func packContent(contentID string, data []byte, encoding Encoding) (*packedContent, error) {
-	chunks, err := content.Pack(data)
+	chunks, object, format, err := content.PackObject(data)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +63,10 @@ func packContent(contentID string, data []byte, encoding Encoding) (*packedConte
 		encoding = UTF8
 	}
 	sum := sha256.Sum256(data)
-	return &packedContent{contentID: contentID, encoding: encoding, size: len(data), sha256: sum[:], chunks: chunks}, nil
+	return &packedContent{
+		contentID: contentID, encoding: encoding, size: len(data), sha256: sum[:],
+		chunks: chunks, object: object, format: format,
+	}, nil
 }
 
 // equals reports whether a file has the same bytes. It ignores the encoding: if a client reads a file as text and saves
@@ -60,17 +75,18 @@ func (c *packedContent) equals(f *File) bool {
 	return c.size == f.Size && bytes.Equal(c.sha256, f.SHA256)
 }
 
-// errMissingChunks reports that the content of a file was deleted after the file's record was read, because the version
-// expired or the project was deleted.
-var errMissingChunks = fmt.Errorf("%w: chunks of a file are missing", db.ErrStale)
+// errMissingContent reports that the content of a file was deleted after the file's record was read, because the
+// version expired or the project was deleted.
+var errMissingContent = fmt.Errorf("%w: the content of a file is missing", db.ErrStale)
 
-// join returns the file's content from its chunks. Error: errMissingChunks. If the content does not match the size and
-// the hash in the file's record, join returns an internal error.
-func (f File) join(chunks [][]byte) ([]byte, error) {
-	if len(chunks) != f.Chunks {
-		return nil, errMissingChunks
+// unpack returns the file's content from its chunks or its object. If the content does not match the size and the hash
+// in the file's record, unpack returns an internal error.
+func (f File) unpack(chunks [][]byte, object []byte) (data []byte, err error) {
+	if f.Object == "" {
+		data, err = content.Join(chunks)
+	} else {
+		data, err = content.Open(f.Object, object)
 	}
-	data, err := content.Join(chunks)
 	if err != nil {
 		return nil, fmt.Errorf("file: content %s: %w", f.ContentID, err)
 	}

@@ -1,12 +1,13 @@
 // Package file reads, saves and deletes the files of a project, applies batches of changes, and lists the versions of a
 // file.
 //
-// Calls run in one direction: handlers (http*.go) call the Service (change.go, read.go, history.go, view.go). The
-// Service calls pure functions that plan changes (operation.go, plan.go), and the store, which reads and writes data.
-// Package workspace decides whether a user may see or change a project.
+// Calls run in one direction: handlers (http*.go) call the Service (change.go, upload.go, read.go, history.go,
+// view.go). The Service calls pure functions that plan changes (operation.go, plan.go), and the store, which reads and
+// writes data. Package workspace decides whether a user may see or change a project.
 package file
 
 import (
+	"cmp"
 	"encoding/hex"
 
 	"devplatform/shared/clock"
@@ -20,6 +21,8 @@ var (
 	errNotFound        = fault.New(fault.CodeFileNotFound, "The file does not exist. List the files to see all paths.")
 	errVersionNotFound = fault.New(fault.CodeFileNotFound,
 		"The file does not have this version. List the versions of the file.")
+	errCurrentVersion = fault.New(fault.CodeConflict,
+		"The current version cannot be deleted. Delete the file, or save other content first.")
 )
 
 // Encoding is the representation of content as a JSON string.
@@ -39,6 +42,8 @@ type File struct {
 	SHA256   []byte   `dynamodbav:"sha256"`
 	Encoding Encoding `dynamodbav:"encoding"`
 	Version  string   `dynamodbav:"version"` // a ULID, new with every change
+	// ContentType is the media type that the client set when it uploaded the file. It is empty for other files.
+	ContentType string `dynamodbav:"contentType,omitempty"`
 	content.Ref
 	CreatedAt clock.Timestamp `dynamodbav:"createdAt"`
 	UpdatedAt clock.Timestamp `dynamodbav:"updatedAt"`
@@ -54,14 +59,33 @@ type Tree struct {
 	// Version is incremented by every creation and rename, because these can make paths collide.
 	Version int `dynamodbav:"version"`
 	Files   int `dynamodbav:"files"`
-	Bytes   int `dynamodbav:"bytes"` // of the current contents, decoded
+	Bytes   int `dynamodbav:"bytes"` // of the current contents, decoded, and of the open uploads
+	// Uploads is the number of open uploads.
+	Uploads int `dynamodbav:"uploads,omitempty"`
+	// Changes is incremented by every transaction that changes a file or deletes an old version, so it identifies a
+	// state of the files and their old versions.
+	Changes int `dynamodbav:"changes"`
+	// OldBytes is the total size of the old versions, decoded. Versions that have expired since the last recount are
+	// still included. A version that expires before OldRecountAt may be included or not.
+	OldBytes int `dynamodbav:"oldBytes"`
+	// OldRecountAt is the time from which OldBytes may be counted again, in seconds since 1970. It is 0 if OldBytes has
+	// never been counted: in projects that are older than OldBytes.
+	OldRecountAt int64 `dynamodbav:"oldRecountAt,omitempty"`
 }
+
+// NewTree returns the tree of a new project.
+func NewTree(workspaceID string, createdAt clock.Timestamp) Tree {
+	return Tree{WorkspaceID: workspaceID, OldRecountAt: createdAt.Time().Unix()}
+}
+
+// includes reports whether OldBytes includes a replaced version.
+func (t Tree) includes(f File) bool { return t.OldRecountAt > 0 && f.ExpiresAt >= t.OldRecountAt }
 
 // FileItem is a file as clients see it.
 type FileItem struct {
 	Path        string          `json:"path" doc:"The path of the file in the project" example:"/src/app.ts"`
 	Size        int             `json:"size" doc:"The size of the decoded content, in bytes" example:"10"`
-	ContentType string          `json:"contentType" doc:"The media type, derived from the path's extension" example:"text/typescript; charset=utf-8"`
+	ContentType string          `json:"contentType" doc:"The media type: the one that was set when the file was uploaded, otherwise derived from the path's extension" example:"text/typescript; charset=utf-8"`
 	Encoding    Encoding        `json:"encoding" enum:"utf-8,base64" doc:"The encoding of the content field. If the content field is absent, the encoding with which the content was saved" example:"utf-8"`
 	SHA256      string          `json:"sha256" doc:"The SHA-256 hash of the decoded content, in hexadecimal" example:"7992a39d6cde5e050eb78461a8bf9ad986175a94826e835c110b3967290bd249"`
 	ETag        string          `json:"etag" doc:"The entity tag for If-Match: the version in double quotes" example:"\"01K9ZQ3V7M8T5XW2ABCDEFGHJK\""`
@@ -69,8 +93,13 @@ type FileItem struct {
 	CreatedAt   clock.Timestamp `json:"createdAt" doc:"When the file was created. A rename does not change it" example:"2026-01-31T08:15:30.123Z"`
 	UpdatedAt   clock.Timestamp `json:"updatedAt" doc:"When this version was created" example:"2026-01-31T08:15:30.123Z"`
 	UpdatedBy   string          `json:"updatedBy" doc:"The ID of the user who created this version" example:"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-	Content     *string         `json:"content,omitzero" nullable:"false" doc:"The content, if it was requested. It is base64 if encoding is base64. Text is returned as base64 if escaping it in JSON would double its length" example:"export {}\n"`
+	URL         string          `json:"url,omitzero" doc:"A URL from which the content can be downloaded without a session, for 5 minutes. Present instead of content if the content was requested and is larger than 1 MiB. The response has the headers Content-Type and Content-Disposition: attachment. For a new URL, read the file again without If-None-Match" example:"https://bucket.s3.eu-central-1.amazonaws.com/contents/prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK/01K9ZQ3V7M8T5XW2ABCDEFGHJK?X-Amz-Expires=300"`
+	Content     *string         `json:"content,omitzero" nullable:"false" doc:"The content, if it was requested and has at most 1 MiB. It is base64 if encoding is base64. Text is returned as base64 if escaping it in JSON would double its length" example:"export {}\n"`
 }
+
+// IsLarge reports whether the content of the file is too large to be loaded into memory. It was uploaded, and can only
+// be downloaded.
+func (f File) IsLarge() bool { return f.Size > content.MaxBytes }
 
 // ETag returns the file's entity tag. It is a strong tag, because every change creates a new version.
 func (f File) ETag() string { return `"` + f.Version + `"` }
@@ -78,8 +107,9 @@ func (f File) ETag() string { return `"` + f.Version + `"` }
 // Item returns the file as clients see it, without its content.
 func (f File) Item() FileItem {
 	return FileItem{
-		Path: f.Path, Size: f.Size, ContentType: path.ContentType(f.Path, f.Encoding == UTF8), Encoding: f.Encoding,
-		SHA256: hex.EncodeToString(f.SHA256), ETag: f.ETag(), Version: f.Version,
+		Path: f.Path, Size: f.Size, Encoding: f.Encoding,
+		ContentType: cmp.Or(f.ContentType, path.ContentType(f.Path, f.Encoding == UTF8)),
+		SHA256:      hex.EncodeToString(f.SHA256), ETag: f.ETag(), Version: f.Version,
 		CreatedAt: f.CreatedAt, UpdatedAt: f.UpdatedAt, UpdatedBy: f.UpdatedBy,
 	}
 }

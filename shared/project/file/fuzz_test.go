@@ -10,7 +10,7 @@ import (
 	"devplatform/shared/project/content"
 )
 
-// FuzzContent checks that packing and joining valid content returns the same content.
+// FuzzContent checks that packing and unpacking valid content returns the same content.
 func FuzzContent(f *testing.F) {
 	f.Add("hello\r\n", false)
 	f.Add("aGVsbG8=", true)
@@ -35,10 +35,10 @@ func FuzzContent(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := File{Size: packed.size, SHA256: packed.sha256, Ref: content.Ref{ContentID: "c", Chunks: len(packed.chunks)}}
-		joined, err := f.join(packed.chunks)
-		if err != nil || !bytes.Equal(joined, data) || utf8.Valid(data) != utf8.Valid(joined) || !packed.equals(&f) {
-			t.Fatalf("join returned %q, %v, want the packed data %q", joined, err, data)
+		f := File{Size: packed.size, SHA256: packed.sha256, Ref: packed.ref()}
+		unpacked, err := f.unpack(packed.chunks, packed.object)
+		if err != nil || !bytes.Equal(unpacked, data) || utf8.Valid(data) != utf8.Valid(unpacked) || !packed.equals(&f) {
+			t.Fatalf("unpack returned %q, %v, want the packed data %q", unpacked, err, data)
 		}
 	})
 }
@@ -63,6 +63,7 @@ func FuzzStored(f *testing.F) {
 			return
 		}
 		slicetest.DecodeStored[Tree](t, item)
+		slicetest.DecodeStored[upload](t, item)
 		slicetest.DecodeStored[content.Ref](t, item)
 		record, ok := slicetest.DecodeStored[File](t, item)
 		if !ok {
@@ -72,7 +73,7 @@ func FuzzStored(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if data, err := record.join(chunks); err == nil && len(data) != record.Size {
+		if data, err := record.unpack(chunks, nil); err == nil && len(data) != record.Size {
 			t.Fatalf("got %d bytes of content, want the size in the record, %d", len(data), record.Size)
 		}
 	})

@@ -3,7 +3,9 @@ package file
 import (
 	"context"
 	"encoding/hex"
+	"fmt"
 	"strings"
+	"time"
 
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
@@ -57,6 +59,70 @@ func (s *Service) History(
 		return items, err
 	}
 	return httpapi.ReadPage(ctx, s.cursors, scope, page, read, VersionItem.position)
+}
+
+// DeleteVersion deletes an old version of the file at a path. Its content can no longer be read, unless another version
+// or file has the same content. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED; CONFLICT for the current version;
+// FILE_NOT_FOUND if there is no such version.
+func (s *Service) DeleteVersion(ctx context.Context, caller httpapi.Caller, projectID, path, version string) error {
+	current, replaced := db.FileKey(projectID, path), db.VersionKey(projectID, pathHash(path), version)
+	return db.Retry(ctx, "delete a version", func() error {
+		access, err := s.store.Project(ctx, caller.UserID, projectID, current, replaced)
+		if err == nil {
+			err = access.Check(workspace.Write)
+		}
+		if err != nil {
+			return err
+		}
+		tree, err := db.Decode[Tree](access.Items[db.TreeKey(projectID)])
+		if err != nil {
+			return err
+		}
+		files, err := db.DecodeAll[File]([]db.Item{access.Items[current], access.Items[replaced]})
+		switch {
+		case err != nil:
+			return err
+		case access.Items[current] != nil && files[0].Version == version:
+			return errCurrentVersion
+		case access.Items[replaced] == nil:
+			return errVersionNotFound
+		}
+		return s.store.deleteVersion(ctx, projectID, replaced, files[1], tree)
+	})
+}
+
+// minRecount is the time after the start of a recount of a project's old versions in which no other request starts one,
+// so that requests that exceed the quota do not each read thousands of records. After maxRecount, a recount is always
+// possible.
+const (
+	minRecount = time.Minute
+	maxRecount = 24 * time.Hour
+)
+
+// recountOld counts the bytes of a project's old versions and stores the result in the tree. tree is the tree as it was
+// read before. On success, recountOld returns db.ErrStale, because plans that are based on tree are no longer valid.
+//
+// Expired versions are not counted, whether or not DynamoDB has deleted them. They expire before OldRecountAt, which is
+// after the read. So DeleteVersion never subtracts a version that is not in OldBytes, and OldBytes is never too small.
+func (s *Service) recountOld(ctx context.Context, projectID string, tree Tree) error {
+	if tree.OldRecountAt > 0 { // until OldBytes was counted once, no request can store a version, so each of them counts
+		if err := s.store.postponeRecount(ctx, projectID, tree, s.now().Add(minRecount).Unix()); err != nil {
+			return err
+		}
+	}
+	bytes, expiresAt, err := s.store.countOld(ctx, projectID)
+	if err != nil {
+		return err
+	}
+	now := s.now()
+	recountAt := now.Add(maxRecount).Unix()
+	if expiresAt > 0 {
+		recountAt = max(min(expiresAt, recountAt), now.Add(minRecount).Unix())
+	}
+	if err := s.store.setOldBytes(ctx, projectID, tree, bytes, recountAt); err != nil {
+		return err
+	}
+	return fmt.Errorf("%w: the old versions were counted", db.ErrStale)
 }
 
 // versions returns up to n versions that come after a position. current is the file's record, or nil if the file does

@@ -28,8 +28,8 @@ func batchErrors() []*fault.Error {
 		fault.Invalid(fault.Field("operations[1].to", "is required to rename a file")), atOperation(1, errNotFound),
 		atOperation(0, errFileExists), atOperation(0, errIsFolder), atOperation(0, errInsideFile),
 		atOperation(1, httpapi.ErrIfMatch),
-		errFileQuota(DefaultQuotas()), errStorageQuota(DefaultQuotas()), workspace.ErrProjectNotFound, workspace.ErrDenied,
-		fault.ErrConflict,
+		errFileQuota(DefaultQuotas()), errStorageQuota(DefaultQuotas()), errOldQuota(DefaultQuotas()),
+		errWrittenQuota(DefaultQuotas()), workspace.ErrProjectNotFound, workspace.ErrDenied, fault.ErrConflict,
 	}
 }
 

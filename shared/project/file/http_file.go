@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 
@@ -32,6 +33,7 @@ func (s *Service) Register(r *httpapi.Routes) {
 	s.registerFiles(r)
 	s.registerBatch(r)
 	s.registerHistory(r)
+	s.registerUploads(r)
 }
 
 func (s *Service) registerFiles(r *httpapi.Routes) {
@@ -39,7 +41,7 @@ func (s *Service) registerFiles(r *httpapi.Routes) {
 		ID: "readFiles", Method: http.MethodGet, Path: filesPath, Tag: tag,
 		Summary: "List files, or read a file",
 		Description: "Without path: lists the files in path order. With include=content the list is always paged, and a page contains at most about 4 MiB of content. " +
-			"With path: returns the file with its content. With path and version: returns that version of the file, for members of the workspace only.",
+			"With path: returns the file with its content. A file of more than 1 MiB has a url instead of its content. With path and version: returns that version of the file, for members of the workspace only.",
 		Errors: []*fault.Error{errInvalidPath, workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied},
 		Also:   []int{http.StatusNotModified},
 	}, s.handleReadFiles)
@@ -53,20 +55,24 @@ func (s *Service) registerFiles(r *httpapi.Routes) {
 	}, s.handleSaveFile)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "deleteFile", Method: http.MethodDelete, Path: filesPath, Tag: tag,
-		Summary: "Delete a file", Description: "Send the path in the query or in the body. The versions of the file are kept for 30 days.",
-		Errors: append([]*fault.Error{errInvalidPath, errNotFound}, writeErrors...),
+		Summary: "Delete a file",
+		Description: "Send the path in the query or in the body. The versions of the file are kept for 30 days. " +
+			"The content counts as an old version of the project for that time. If this exceeds the project's limit, the error is QUOTA_EXCEEDED.",
+		Errors: append([]*fault.Error{errInvalidPath, errNotFound, errOldQuota(DefaultQuotas())}, writeErrors...),
 	}, s.handleDeleteFile)
 }
 
-// writeErrors are the documented errors of all requests that change files. saveErrors also has the errors of requests
-// that can exceed a quota.
+// writeErrors are the documented errors of all requests that change files. quotaErrors are those of requests that can
+// exceed a quota. saveErrors has both.
 var (
 	writeErrors = []*fault.Error{
 		workspace.ErrProjectNotFound, workspace.ErrDenied, httpapi.ErrIfMatch, httpapi.ErrIfNoneMatch, fault.ErrConflict,
 	}
-	saveErrors = append([]*fault.Error{
-		errFileQuota(DefaultQuotas()), errStorageQuota(DefaultQuotas()),
-	}, writeErrors...)
+	saveErrors  = append(slices.Clone(quotaErrors), writeErrors...)
+	quotaErrors = []*fault.Error{
+		errFileQuota(DefaultQuotas()), errStorageQuota(DefaultQuotas()), errOldQuota(DefaultQuotas()),
+		errWrittenQuota(DefaultQuotas()),
+	}
 	errInvalidPath = fault.Invalid(fault.Field("path", path.Check("src/app.ts")))
 )
 
@@ -153,9 +159,9 @@ func (s *Service) handleReadFile(
 		out.Status = http.StatusNotModified
 		return out, nil
 	}
-	item := f.itemWith(data)
+	item, err := s.fullItem(ctx, in.ProjectID, f, data)
 	out.Body = &filesBody{file: &item}
-	return out, nil
+	return out, err
 }
 
 type saveFileInput struct {
@@ -197,11 +203,15 @@ func (s *Service) handleSaveFile(
 	if err != nil {
 		return nil, err
 	}
+	return newSaveFileOutput(f, created), nil
+}
+
+func newSaveFileOutput(f File, created bool) *saveFileOutput {
 	out := &saveFileOutput{Status: http.StatusOK, ETag: f.ETag(), Body: f.Item()}
 	if created {
 		out.Status = http.StatusCreated
 	}
-	return out, nil
+	return out
 }
 
 var fileDeleted = httpapi.Done{Success: true, Message: "File deleted."}

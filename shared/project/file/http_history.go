@@ -16,11 +16,22 @@ func (s *Service) registerHistory(r *httpapi.Routes) {
 		Summary: "List the versions of a file",
 		Description: "Returns the versions newest first, including the current version. The list is always paged; the default limit is 50. " +
 			"A version is kept for 30 days after it was replaced or its file was deleted. A rename starts a new history at the new path. " +
-			"To restore a version, read the file with the ID of that version, then save the content that you read. Requires membership in the workspace.",
+			"To restore a version, read the file with the ID of that version, then save the content that you read. If the version is larger than 1 MiB, download it from its url and upload it. Requires membership in the workspace.",
 		Errors: []*fault.Error{
 			fault.Invalid(fault.Field("path", "is required")), workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied,
 		},
 	}, s.handleFileHistory)
+	httpapi.Private(r, httpapi.Operation{
+		ID: "deleteFileVersion", Method: http.MethodDelete, Path: filesPath + "/history", Tag: tag,
+		Summary: "Delete an old version of a file",
+		Description: "Deletes a version that was replaced, or the version of a deleted file. It then no longer counts against the project's limit of old versions. " +
+			"Its content can no longer be read at this path, and is removed in the background. Operators can restore it for 35 days after that. " +
+			"The current version cannot be deleted. No event is sent.",
+		Errors: []*fault.Error{
+			fault.Invalid(fault.Field("version", "is required")), workspace.ErrProjectNotFound, errVersionNotFound,
+			workspace.ErrDenied, errCurrentVersion, fault.ErrConflict,
+		},
+	}, s.handleDeleteVersion)
 }
 
 type fileHistoryInput struct {
@@ -46,4 +57,24 @@ func (s *Service) handleFileHistory(
 	var err error
 	out.Body.Versions, out.Body.NextCursor, err = s.History(ctx, caller, in.ProjectID, in.Path, in.PageInput)
 	return out, err
+}
+
+var versionDeleted = httpapi.Done{Success: true, Message: "Version deleted."}
+
+type deleteVersionInput struct {
+	InProject
+	Path    string `query:"path" required:"true" doc:"The path of the file. The file may have been deleted in the last 30 days" example:"/src/app.ts"`
+	Version string `query:"version" required:"true" doc:"The ID of the version" example:"01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+}
+
+// Validate checks the path.
+func (in *deleteVersionInput) Validate(v *httpapi.Validation) { v.Field("path", path.Check(in.Path)) }
+
+func (s *Service) handleDeleteVersion(
+	ctx context.Context, caller httpapi.Caller, in *deleteVersionInput,
+) (*doneOutput, error) {
+	if err := s.DeleteVersion(ctx, caller, in.ProjectID, in.Path, in.Version); err != nil {
+		return nil, err
+	}
+	return &doneOutput{versionDeleted}, nil
 }

@@ -40,7 +40,8 @@ type BatchOperation struct {
 	ETag     string   `json:"etag,omitempty" doc:"For update, delete and rename: the entity tag that the file must have, as in If-Match" example:"\"01K9ZQ3V7M8T5XW2ABCDEFGHJK\""`
 
 	data      []byte         // the content, decoded
-	packed    *packedContent // set by Service.change
+	packed    *packedContent // set by Service.change, or by Service.Complete
+	uploadID  string         // the upload that the operation completes, or ""
 	condition httpapi.Preconditions
 }
 

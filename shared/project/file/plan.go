@@ -1,12 +1,12 @@
 package file
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
 	"devplatform/shared/clock"
 	"devplatform/shared/fault"
-	"devplatform/shared/project/content"
 	"devplatform/shared/project/path"
 )
 
@@ -24,6 +24,10 @@ type before struct {
 	// inside maps each path to be created to the paths of existing files inside it. A list of paths can be incomplete:
 	// one path more than the operations can remove is sufficient.
 	inside map[string][]string
+	// mayWrite is the number of bytes of new content that the user may still write on this day.
+	mayWrite int
+	// upload is the upload that the operation completes, or nil.
+	upload *upload
 }
 
 // file returns the file at a path, or nil if there is no file.
@@ -62,22 +66,44 @@ func (c change) isEmpty() bool { return c.before == c.after }
 type plan struct {
 	tree      Tree      // the tree on which the plan is based
 	at        time.Time // the time of the changes
+	userID    string    // the user who makes the changes
 	changes   []change  // the changes of all operations, in operation order
 	operation []int     // for each change, the index of its operation
-	// files and bytes are the differences in the number and the total size of the project's files.
+	// files and bytes are the differences in the number and the total size of the project's files. bytes does not
+	// include what the upload has reserved.
 	files, bytes int
+	// oldBytes is the total size of the versions that the plan replaces or deletes, and thus stores as old versions.
+	oldBytes int
+	// upload is the upload that the plan completes, or nil.
+	upload *upload
 	// creates means that the plan creates files. The plan is then valid only while the stored tree has tree.Version.
 	creates bool
 }
 
 // isEmpty reports whether there is nothing to write.
-func (p plan) isEmpty() bool {
+func (p plan) isEmpty() bool { return p.upload == nil && !p.changesFiles() }
+
+// changesFiles reports whether the plan changes a file.
+func (p plan) changesFiles() bool {
 	for _, c := range p.changes {
 		if !c.isEmpty() {
-			return false
+			return true
 		}
 	}
-	return true
+	return false
+}
+
+// written returns the number of bytes of new content. The bytes of an upload were counted when it was announced.
+func (p plan) written() (n int) {
+	if p.upload != nil {
+		return 0
+	}
+	for _, c := range p.changes {
+		if c.content != nil {
+			n += c.content.size
+		}
+	}
+	return n
 }
 
 // results returns the resulting file of each operation except deletions, in operation order.
@@ -98,9 +124,12 @@ var (
 	errInsideFile = fault.New(fault.CodeConflict, "A parent folder of this path is a file. Choose another path.")
 )
 
-// planFiles returns the effect of operations. Errors: *operationError; QUOTA_EXCEEDED.
+// planFiles returns the effect of operations. Errors: *operationError; QUOTA_EXCEEDED; errMustRecount.
 func planFiles(ops []BatchOperation, b before, by author, quotas Quotas) (plan, error) {
-	p := plan{tree: b.tree, at: by.at}
+	p := plan{tree: b.tree, at: by.at, userID: by.userID, upload: b.upload, bytes: -b.upload.reserved()}
+	if b.upload.isCompleted() {
+		return p, errUploadCompleted
+	}
 	for i, op := range ops {
 		changes, err := op.plan(b, by)
 		if err != nil {
@@ -113,7 +142,7 @@ func planFiles(ops []BatchOperation, b before, by author, quotas Quotas) (plan, 
 	if err := p.checkFolders(b); err != nil {
 		return p, err
 	}
-	return p, p.checkQuotas(quotas)
+	return p, p.checkQuotas(b, quotas)
 }
 
 func (p *plan) add(c change, operation int) {
@@ -123,6 +152,9 @@ func (p *plan) add(c change, operation int) {
 	}
 	if c.after != nil {
 		p.files, p.bytes = p.files+1, p.bytes+c.after.Size
+	}
+	if c.before != nil && !c.isEmpty() {
+		p.oldBytes += c.before.Size
 	}
 	p.creates = p.creates || c.creates()
 }
@@ -145,7 +177,7 @@ func (op BatchOperation) plan(b before, by author) ([]change, error) {
 		moved.Path, moved.Version = op.To, by.newVersion(old.Version)
 		moved.UpdatedAt, moved.UpdatedBy = clock.Stamp(by.at), by.userID
 		return []change{{path: op.Path, before: old, moved: true}, {path: op.To, after: &moved}}, nil
-	case old != nil && op.packed.equals(old):
+	case old != nil && op.packed.equals(old) && (op.uploadID == "" || op.packed.contentType == old.ContentType):
 		return []change{{path: op.Path, before: old, after: old}}, nil
 	}
 	return []change{{path: op.Path, before: old, after: op.file(old, by), content: op.packed}}, nil
@@ -170,8 +202,7 @@ func (op BatchOperation) file(old *File, by author) *File {
 	at := clock.Stamp(by.at)
 	f := &File{
 		Path: op.Path, Size: op.packed.size, SHA256: op.packed.sha256, Encoding: op.packed.encoding,
-		Ref:       content.Ref{ContentID: op.packed.contentID, Chunks: len(op.packed.chunks)},
-		CreatedAt: at, UpdatedAt: at, UpdatedBy: by.userID,
+		ContentType: op.packed.contentType, Ref: op.packed.ref(), CreatedAt: at, UpdatedAt: at, UpdatedBy: by.userID,
 	}
 	replaced := ""
 	if old != nil {
@@ -213,19 +244,43 @@ func errFileQuota(quotas Quotas) *fault.Error {
 
 func errStorageQuota(quotas Quotas) *fault.Error {
 	return fault.New(fault.CodeQuotaExceeded,
-		"The project has reached its limit of "+inMiB(quotas.Bytes)+" of file content. Delete or shorten files first.")
+		"The project has reached its limit of "+inMiB(quotas.Bytes)+" of file content. Delete or shorten files first. "+
+			"Open uploads count, too, until they are completed or expire.").
+		WithCause(errNoRoom)
 }
 
-// checkQuotas returns an error if the project would exceed a quota. The transaction checks the quotas again, because
-// other requests may write at the same time.
-func (p plan) checkQuotas(quotas Quotas) error {
+func errOldQuota(quotas Quotas) *fault.Error {
+	return fault.New(fault.CodeQuotaExceeded, "The project has reached its limit of "+inMiB(quotas.OldBytes)+
+		" of old file versions. Delete old versions first, or wait until they expire, 30 days after they were replaced.")
+}
+
+func errWrittenQuota(quotas Quotas) *fault.Error {
+	return fault.New(fault.CodeQuotaExceeded,
+		"You have reached your limit of "+inMiB(quotas.WrittenPerDay)+" of written content a day. "+
+			"Try again after midnight UTC.")
+}
+
+// errMustRecount reports that the bytes of old versions must be counted again before the operations can be planned,
+// because they have not been counted yet, or because the quota is reached and versions may have expired.
+var errMustRecount = errors.New("file: the bytes of old versions must be counted")
+
+// checkQuotas returns an error if the project or the user would exceed a quota. The transaction checks the quotas
+// again, because other requests may write at the same time. Errors: QUOTA_EXCEEDED; errMustRecount.
+func (p plan) checkQuotas(b before, quotas Quotas) error {
 	switch {
 	case p.files > 0 && p.tree.Files+p.files > quotas.Files:
 		return errFileQuota(quotas)
 	case p.bytes > 0 && p.tree.Bytes+p.bytes > quotas.Bytes:
 		return errStorageQuota(quotas)
+	case p.written() > b.mayWrite:
+		return errWrittenQuota(quotas)
+	case p.oldBytes == 0, p.tree.OldRecountAt > 0 && p.tree.OldBytes+p.oldBytes <= quotas.OldBytes:
+		return nil
+	case p.at.Unix() >= p.tree.OldRecountAt:
+		return errMustRecount
+	default:
+		return errOldQuota(quotas)
 	}
-	return nil
 }
 
 func inMiB(bytes int) string {

@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
+	"slices"
+	"time"
 
 	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
+	"devplatform/shared/objectstore"
 	"devplatform/shared/workspace"
 )
 
@@ -19,31 +23,35 @@ type Selection struct {
 	Known httpapi.Preconditions
 }
 
-// Read returns a file with its content. The content is nil if the client has cached it. Errors: PROJECT_NOT_FOUND;
-// FILE_NOT_FOUND; ACCESS_DENIED for a Version if the caller is not a member of the workspace.
+// Read returns a file with its content. The content is nil if the client has cached it, or if it has more than 1 MiB.
+// Errors: PROJECT_NOT_FOUND; FILE_NOT_FOUND; ACCESS_DENIED for a Version if the caller is not a member of the
+// workspace.
 func (s *Service) Read(
 	ctx context.Context, caller httpapi.Caller, projectID string, in Selection,
 ) (f File, data []byte, err error) {
 	err = retryRead(ctx, "read a file", func() error {
 		f, err = s.find(ctx, caller, projectID, in)
-		if err != nil || in.Known.NotModified(f.ETag()) {
+		if err != nil || in.Known.NotModified(f.ETag()) || f.IsLarge() {
 			return err
 		}
-		chunks, err := s.store.chunksOf(ctx, projectID, f)
+		contents, err := s.store.contentsOf(ctx, projectID, f)
 		if err != nil {
 			return err
 		}
-		data, err = f.join(chunks[f.ContentID])
-		return err
+		var found bool
+		if data, found = contents[f.ContentID]; !found {
+			return errMissingContent
+		}
+		return nil
 	})
 	return f, data, err
 }
 
-// retryRead repeats a read that returned errMissingChunks. The next attempt reads the file's record again. If the
+// retryRead repeats a read that returned errMissingContent. The next attempt reads the file's record again. If the
 // content is still missing after the last attempt, retryRead returns db.ErrUnavailable.
 func retryRead(ctx context.Context, operation string, read func() error) error {
 	err := db.Retry(ctx, operation, read)
-	if errors.Is(err, errMissingChunks) {
+	if errors.Is(err, errMissingContent) {
 		return fmt.Errorf("%w: %v", db.ErrUnavailable, err) //nolint:errorlint // no longer a conflict
 	}
 	return err
@@ -93,7 +101,8 @@ type Listing struct {
 const (
 	// contentPage is the default number of files on a page with contents.
 	contentPage = 100
-	// contentPageBytes limits the total size of the contents on a page. A page always has at least one file.
+	// contentPageBytes limits the total size of the contents on a page. A page always has at least one file. Large files
+	// have a URL instead of their content, so they do not count.
 	contentPageBytes = 4 << 20
 )
 
@@ -145,7 +154,7 @@ func listScope(caller httpapi.Caller, projectID string, in Listing) string {
 func (i FileItem) position() string { return i.Path }
 
 // items reads the files of a listing that sort after a path. limit is the number of files that fit on the page; 0 means
-// all. If there are more files, items has at least one more than limit. Error: errMissingChunks.
+// all. If there are more files, items has at least one more than limit. Error: errMissingContent.
 func (s *Service) items(
 	ctx context.Context, projectID string, in Listing, after string,
 ) (items []FileItem, limit int, err error) {
@@ -165,25 +174,49 @@ func (s *Service) items(
 		return items, in.Limit, nil
 	}
 	limit = min(in.Limit, countWithin(files, contentPageBytes))
-	chunks, err := s.store.chunksOf(ctx, projectID, files[:limit]...)
+	contents, err := s.store.contentsOf(ctx, projectID, withoutLarge(files[:limit])...)
 	if err != nil {
 		return nil, 0, err
 	}
 	for i, f := range files[:limit] {
-		data, err := f.join(chunks[f.ContentID])
-		if err != nil {
+		data, found := contents[f.ContentID]
+		if !found && !f.IsLarge() {
+			return nil, 0, errMissingContent
+		}
+		if items[i], err = s.fullItem(ctx, projectID, f, data); err != nil {
 			return nil, 0, err
 		}
-		items[i] = f.itemWith(data)
 	}
 	return items, limit, nil
 }
 
-// countWithin returns the largest number of files, from the start of the list, that have at most limit bytes in total.
-// It is at least one, unless there are no files.
+// withoutLarge returns the files whose content may be loaded into memory.
+func withoutLarge(files []File) []File { return slices.DeleteFunc(slices.Clone(files), File.IsLarge) }
+
+// downloadTime is the time for which the URL of a large file is valid.
+const downloadTime = 5 * time.Minute
+
+// fullItem returns the file as clients see it, with its content, or with a URL if it is large.
+func (s *Service) fullItem(ctx context.Context, projectID string, f File, data []byte) (FileItem, error) {
+	if !f.IsLarge() {
+		return f.itemWith(data), nil
+	}
+	item := f.Item()
+	url, err := s.store.bucket.PresignGet(ctx, objectstore.Download{
+		Key: f.ObjectKey(projectID), Filename: path.Base(f.Path), ContentType: item.ContentType,
+	}, downloadTime)
+	item.URL = url
+	return item, err
+}
+
+// countWithin returns the largest number of files, from the start of the list, that have at most limit bytes in total,
+// without large files. It is at least one, unless there are no files.
 func countWithin(files []File, limit int) int {
 	sum := 0
 	for i, f := range files {
+		if f.IsLarge() {
+			continue
+		}
 		if sum += f.Size; sum > limit && i > 0 {
 			return i
 		}

@@ -8,17 +8,22 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"devplatform/shared/db"
+	"devplatform/shared/limit"
+	"devplatform/shared/objectstore"
 	"devplatform/shared/project/path"
 	"devplatform/shared/workspace"
 )
 
-// store stores the records of files in the projects table and their contents in the contents table. This file has the
-// reads, store_write.go has the writes.
+// store stores the records of files in the projects table, and their contents in the contents table or in the bucket.
+// This file has the reads of files, store_version.go the replaced versions, store_content.go the contents,
+// store_write.go the transactions that change files, and store_upload.go the other transactions of uploads.
 type store struct {
 	workspace.Access
 	client   *db.Client
 	contents db.Table
+	bucket   objectstore.Bucket
 	quotas   Quotas
+	counters *limit.Counters
 }
 
 // parallelReads is the largest number of concurrent reads of one request.
@@ -37,7 +42,7 @@ func fileOf(projectID string, item db.Item) (File, error) {
 	return f, err
 }
 
-// readBefore reads a user's access to a project, and the records that planFiles needs. Files that can collide
+// readBefore reads a user's access to a project, and the stored state that planFiles needs. Files that can collide
 // with a new file are read after the tree. These are files at the paths of its parent folders, and files inside its
 // path. If readBefore misses a file that is created at the same time, the version of the stored tree is higher than the
 // version that was read, and commit fails. Error: PROJECT_NOT_FOUND.
@@ -48,9 +53,18 @@ func (s store) readBefore(
 	for _, op := range ops {
 		paths = append(paths, op.Path, op.To)
 	}
-	if access, err = s.Locate(ctx, projectID, fileKeys(projectID, paths)...); err != nil {
+	written := s.counters.Counter(s.writtenRule(), userID)
+	keys := append(fileKeys(projectID, paths), written.Key())
+	if access, err = s.Locate(ctx, projectID, append(keys, uploadKeys(projectID, ops)...)...); err != nil {
 		return access, b, err
 	}
+	if b.upload, err = uploadOf(projectID, ops, access.Items); err != nil {
+		return access, b, err
+	}
+	if err := written.Load(access.Items[written.Key()]); err != nil {
+		return access, b, err
+	}
+	b.mayWrite = written.Remaining()
 	if b.tree, err = db.Decode[Tree](access.Items[db.TreeKey(projectID)]); err != nil {
 		return access, b, err
 	}
@@ -141,57 +155,4 @@ func (s store) list(ctx context.Context, projectID, prefix, lastPath string, lim
 		}
 		q.After = page.Next
 	}
-}
-
-// versions returns up to limit replaced versions of the file at a path, newest first. It starts after a position in the
-// history.
-func (s store) versions(ctx context.Context, projectID, path, position string, limit int) ([]File, error) {
-	prefix := db.VersionsOf(projectID, pathHash(path))
-	q := db.Query{Prefix: prefix, After: prefix.After(position), Limit: limit, Descending: true}
-	page, err := s.Projects.Query(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	return db.DecodeAll[File](page.Items)
-}
-
-// chunkRecord is one chunk of packed content.
-type chunkRecord struct {
-	Data []byte `dynamodbav:"data"`
-}
-
-// chunksOf reads the chunks of the files' contents, keyed by content ID. If a chunk of a file is missing, the entry of
-// the file is empty.
-func (s store) chunksOf(ctx context.Context, projectID string, files ...File) (map[string][][]byte, error) {
-	var keys []db.Key
-	for _, f := range files {
-		keys = append(keys, f.Keys(projectID)...)
-	}
-	items, err := s.contents.BatchGet(ctx, keys...)
-	if err != nil {
-		return nil, err
-	}
-	chunks := make(map[string][][]byte, len(files))
-	for _, f := range files {
-		if chunks[f.ContentID], err = f.chunks(projectID, items); err != nil {
-			return nil, err
-		}
-	}
-	return chunks, nil
-}
-
-// chunks decodes the chunks of the file's content in order. It returns nil if a chunk is missing.
-func (f File) chunks(projectID string, items map[db.Key]db.Item) ([][]byte, error) {
-	var chunks [][]byte
-	for _, key := range f.Keys(projectID) {
-		if items[key] == nil {
-			return nil, nil
-		}
-		chunk, err := db.Decode[chunkRecord](items[key])
-		if err != nil {
-			return nil, err
-		}
-		chunks = append(chunks, chunk.Data)
-	}
-	return chunks, nil
 }

@@ -4,16 +4,30 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
 	"devplatform/shared/db"
+	"devplatform/shared/limit"
 	"devplatform/shared/project/content"
 	"devplatform/shared/workspace"
 )
 
+// The attributes of the tree.
+var (
+	attrFiles        = expression.Name("files")
+	attrBytes        = expression.Name("bytes")
+	attrVersion      = expression.Name("version")
+	attrChanges      = expression.Name("changes")
+	attrUploads      = expression.Name("uploads")
+	attrOldBytes     = expression.Name("oldBytes")
+	attrOldRecountAt = expression.Name("oldRecountAt")
+)
+
 // commit writes a plan and its events in one transaction. Call it within db.Retry.
-// Errors: PROJECT_NOT_FOUND if the project was deleted; db.ErrStale if the plan is no longer valid.
+// Errors: PROJECT_NOT_FOUND if the project was deleted; QUOTA_EXCEEDED if the user has written too much on this day;
+// db.ErrStale if the plan is no longer valid.
 func (s store) commit(ctx context.Context, projectID string, p plan, events []db.Write) error {
 	writes := []db.Write{s.treeWrite(projectID, p)}
 	for _, c := range p.changes {
@@ -23,7 +37,23 @@ func (s store) commit(ctx context.Context, projectID string, p plan, events []db
 		}
 		writes = append(writes, more...)
 	}
+	if p.upload != nil {
+		writes = append(writes, s.completionWrite(projectID, p))
+	}
+	written := len(writes)
+	if n := p.written(); n > 0 {
+		writes = append(writes, s.writtenWrite(p.userID, p.at, n))
+	}
 	err := s.client.TransactOnce(ctx, append(writes, events...)...)
+	if p.written() > 0 && db.FailedAt(err, written) && !db.FailedAt(err, 0) {
+		return errWrittenQuota(s.quotas).WithCause(err)
+	}
+	return treeError(err)
+}
+
+// treeError converts the error of a transaction. The first write of the transaction must change the project's tree and
+// use WithOld. Errors: PROJECT_NOT_FOUND; db.ErrStale if another condition failed.
+func treeError(err error) error {
 	switch {
 	case !errors.Is(err, db.ErrConditionFailed):
 		return err
@@ -38,27 +68,43 @@ func (s store) commit(ctx context.Context, projectID string, p plan, events []db
 // exceed a quota. If the plan creates files, the write also fails if another request has created files in the meantime:
 // each creation increments the tree's version.
 func (s store) treeWrite(projectID string, p plan) db.Write {
-	if p.files == 0 && p.bytes == 0 && !p.creates {
-		return s.ProjectExists(projectID).WithOld()
+	update := expression.Add(attrFiles, expression.Value(p.files)).Add(attrBytes, expression.Value(p.bytes))
+	if p.changesFiles() {
+		update = update.Add(attrChanges, expression.Value(1))
 	}
-	files, bytes, version := expression.Name("files"), expression.Name("bytes"), expression.Name("version")
-	update := expression.Add(files, expression.Value(p.files)).Add(bytes, expression.Value(p.bytes))
+	if p.upload.isOpen() {
+		update = update.Add(attrUploads, expression.Value(-1))
+	}
 	cond := s.Projects.Exists()
 	if p.creates {
-		update = update.Add(version, expression.Value(1))
-		cond = cond.And(version.Equal(expression.Value(p.tree.Version)))
+		update = update.Add(attrVersion, expression.Value(1))
+		cond = cond.And(attrVersion.Equal(expression.Value(p.tree.Version)))
 	}
 	if p.files > 0 {
-		cond = cond.And(files.LessThanEqual(expression.Value(s.quotas.Files - p.files)))
+		cond = cond.And(attrFiles.LessThanEqual(expression.Value(s.quotas.Files - p.files)))
 	}
 	if p.bytes > 0 {
-		cond = cond.And(bytes.LessThanEqual(expression.Value(s.quotas.Bytes - p.bytes)))
+		cond = cond.And(attrBytes.LessThanEqual(expression.Value(s.quotas.Bytes - p.bytes)))
+	}
+	if p.oldBytes > 0 { // the condition also fails if OldBytes has never been counted
+		update = update.Add(attrOldBytes, expression.Value(p.oldBytes))
+		cond = cond.And(attrOldBytes.LessThanEqual(expression.Value(s.quotas.OldBytes - p.oldBytes)))
 	}
 	return s.Projects.Update(db.TreeKey(projectID), update).If(cond).WithOld()
 }
 
-// changeWrites returns the writes of one change: the file's record, the replaced version, and the chunks of the new
-// content.
+// writtenWrite returns the write that counts the bytes that a user writes on a day (UTC). Its condition fails if the
+// user would exceed the quota.
+func (s store) writtenWrite(userID string, at time.Time, n int) db.Write {
+	return s.counters.Add(s.writtenRule(), userID, at, n)
+}
+
+func (s store) writtenRule() limit.Rule {
+	return limit.Rule{Name: "written", Limit: s.quotas.WrittenPerDay, Window: 24 * time.Hour}
+}
+
+// changeWrites returns the writes of one change: the file's record, the replaced version, and the new content if it is
+// not an object.
 func (s store) changeWrites(projectID string, p plan, c change) ([]db.Write, error) {
 	key := db.FileKey(projectID, c.path)
 	unchanged := func() expression.ConditionBuilder {
@@ -91,21 +137,4 @@ func (s store) changeWrites(projectID string, p plan, c change) ([]db.Write, err
 	}
 	chunks, err := s.chunkWrites(projectID, c)
 	return append(writes, chunks...), err
-}
-
-// chunkWrites returns the writes of new content. All chunks are part of the transaction, so a failed save leaves no
-// chunks behind.
-func (s store) chunkWrites(projectID string, c change) ([]db.Write, error) {
-	if c.content == nil {
-		return nil, nil
-	}
-	writes := make([]db.Write, len(c.content.chunks))
-	for i, data := range c.content.chunks {
-		item, err := db.Encode(chunkRecord{Data: data})
-		if err != nil {
-			return nil, err
-		}
-		writes[i] = s.contents.Put(db.ChunkKey(projectID, c.after.ContentID, i), item)
-	}
-	return writes, nil
 }

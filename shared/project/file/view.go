@@ -2,7 +2,6 @@ package file
 
 import (
 	"context"
-	"errors"
 
 	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
@@ -64,26 +63,22 @@ func (v *View) HasInside(ctx context.Context, folder string) (bool, error) {
 	return len(paths) > 0, err
 }
 
-// Read returns the contents of files, keyed by path. It makes one call to storage for every hundred chunks. If the
-// content of a file was deleted after its record was read, the result does not contain the file.
+// Read returns the contents of files, keyed by path. It makes one call to DynamoDB for every hundred chunks, and one to
+// S3 for each object. The result does not contain files of more than 1 MiB, and no file whose content was deleted after
+// its record was read.
 func (v *View) Read(ctx context.Context, files ...File) (map[string][]byte, error) {
-	if len(files) == 0 {
+	if files = withoutLarge(files); len(files) == 0 {
 		return nil, nil
 	}
-	chunks, err := v.store.chunksOf(ctx, v.ID, files...)
+	byID, err := v.store.contentsOf(ctx, v.ID, files...)
 	if err != nil {
 		return nil, err
 	}
 	contents := make(map[string][]byte, len(files))
 	for _, f := range files {
-		data, err := f.join(chunks[f.ContentID])
-		if errors.Is(err, errMissingChunks) {
-			continue
+		if data, found := byID[f.ContentID]; found {
+			contents[f.Path] = data
 		}
-		if err != nil {
-			return nil, err
-		}
-		contents[f.Path] = data
 	}
 	return contents, nil
 }

@@ -1,0 +1,161 @@
+package cleanup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+	"golang.org/x/sync/errgroup"
+
+	"devplatform/shared/db"
+	"devplatform/shared/id"
+	"devplatform/shared/objectstore"
+	"devplatform/shared/project/content"
+	"devplatform/shared/site"
+)
+
+// parallelProjects is the largest number of projects whose records the sweep reads at the same time.
+const parallelProjects = 8
+
+// errInvalidRecord reports a record that cannot be decoded, so that it is not known to which object it refers.
+var errInvalidRecord = errors.New("cleanup: invalid record")
+
+// removeObjects deletes all objects of a project, and returns their number.
+func (s store) removeObjects(ctx context.Context, projectID string) (n int, err error) {
+	return s.bucket.DeletePrefix(ctx, content.ProjectObjects(projectID))
+}
+
+// removeOutput deletes all objects of a deployment, and returns their number.
+func (s store) removeOutput(ctx context.Context, deploymentID string) (int, error) {
+	if !id.Deployment.Valid(deploymentID) { // would select other objects
+		return 0, fmt.Errorf("%w: deployment ID %q", errInvalidEvent, deploymentID)
+	}
+	return s.bucket.DeletePrefix(ctx, site.ObjectsOf(deploymentID))
+}
+
+// removeUnreferenced deletes those objects that were written before a time and to which no record refers. It returns
+// their number. It skips keys that are not those of contents, and projects that change meanwhile. Error:
+// errInvalidRecord, after it has handled the other projects.
+func (s store) removeUnreferenced(ctx context.Context, objects []objectstore.Object, before time.Time) (int, error) {
+	old := map[string][]string{} // the keys of old objects by project
+	for _, o := range objects {
+		if projectID, _, ok := content.ParseObjectKey(o.Key); ok && o.Written.Before(before) {
+			old[projectID] = append(old[projectID], o.Key)
+		}
+	}
+	var removed atomic.Int64
+	var invalid atomic.Pointer[error]
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(parallelProjects)
+	for projectID, keys := range old {
+		group.Go(func() error {
+			keys, err := s.unreferenced(ctx, projectID, keys)
+			if errors.Is(err, errInvalidRecord) {
+				invalid.Store(&err)
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			removed.Add(int64(len(keys)))
+			return s.bucket.DeleteAll(ctx, keys...)
+		})
+	}
+	err := group.Wait()
+	if first := invalid.Load(); err == nil && first != nil {
+		err = *first
+	}
+	return int(removed.Load()), err
+}
+
+// unreferenced returns those keys of a project's objects to which no record of the project refers. It returns none if
+// files or old versions change while it reads the records, because the records are then not those of one point in time
+// (see Sweep). Error: errInvalidRecord.
+func (s store) unreferenced(ctx context.Context, projectID string, keys []string) ([]string, error) {
+	before, err := s.treeState(ctx, projectID)
+	if err != nil {
+		return nil, err
+	}
+	referenced, err := s.referencedObjects(ctx, projectID)
+	if err != nil {
+		return nil, err
+	}
+	keys = slices.DeleteFunc(keys, func(key string) bool { return referenced[key] })
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	after, err := s.treeState(ctx, projectID)
+	if err != nil || after != before {
+		return nil, err
+	}
+	return keys, nil
+}
+
+// treeState identifies a state of the files and old versions of a project. It has two attributes of the project's tree,
+// and is zero if the project does not exist.
+type treeState struct {
+	WorkspaceID string `dynamodbav:"workspaceId"`
+	Changes     int    `dynamodbav:"changes"`
+}
+
+func (s store) treeState(ctx context.Context, projectID string) (treeState, error) {
+	item, err := s.projects.Get(ctx, db.TreeKey(projectID))
+	if err != nil && !errors.Is(err, db.ErrNotFound) {
+		return treeState{}, err
+	}
+	return db.Decode[treeState](item)
+}
+
+// referencedObjects returns the keys of the objects to which the records of a project refer. It returns no keys if the
+// project does not exist. Error: errInvalidRecord.
+func (s store) referencedObjects(ctx context.Context, projectID string) (map[string]bool, error) {
+	keys := map[string]bool{}
+	q := db.Query{Prefix: db.ProjectPartition(projectID), Only: []string{"content", "chunks", "object"}}
+	for {
+		page, err := s.projects.Query(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, item := range page.Items {
+			ref, err := db.Decode[content.Ref](item)
+			if err != nil {
+				return nil, fmt.Errorf("%w: project %s: %w", errInvalidRecord, projectID, err)
+			}
+			if ref.ContentID != "" {
+				keys[ref.ObjectKey(projectID)] = true
+			}
+		}
+		if page.Next.IsZero() {
+			return keys, nil
+		}
+		q.After = page.Next
+	}
+}
+
+// sweepPosition is the record of the position of the sweep.
+type sweepPosition struct {
+	After string `dynamodbav:"after"` // the key of the last object that was handled
+}
+
+// position returns the key after which the sweep continues, or "" for the first object.
+func (s store) position(ctx context.Context) (after string, err error) {
+	item, err := s.contents.Get(ctx, db.SweepKey())
+	if errors.Is(err, db.ErrNotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	p, err := db.Decode[sweepPosition](item)
+	return p.After, err
+}
+
+func (s store) setPosition(ctx context.Context, after string) error {
+	_, err := s.client.Do(ctx, s.contents.Update(db.SweepKey(),
+		expression.Set(expression.Name("after"), expression.Value(after))))
+	return err
+}

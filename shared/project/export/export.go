@@ -1,0 +1,110 @@
+// Package export makes zip archives of the files of projects. Clients start an export, ask for its state, and download
+// the archive from the bucket.
+//
+// Calls run in one direction: handlers (http.go) call the Service (service.go). A message makes the Worker (worker.go)
+// run a job (job.go), which writes the archive (archive.go) in parts. Both use the store.
+//
+// The record of an export is the only state. A message only wakes a worker: it can be lost, late or repeated. A worker
+// holds a lease on the record. The lease has a random token, and each write of the worker has the condition that the
+// record still has it. A worker that loses its lease can therefore change nothing but the parts of an upload, and S3
+// completes an upload only if the entity tags of all parts are those that the worker expects.
+//
+// If a worker is interrupted, the next one creates the same bytes again: contents never change, and the archive has no
+// other input than the files. It compares the hash of each part with those in the record, and uploads only the parts
+// that are missing. If a file has changed since, the archive contains the newer files, and the parts differ from the
+// first difference on. An export that has failed starts from the beginning.
+//
+// If a message is lost, the next request that starts or reads the export sends another one.
+package export
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"time"
+
+	"devplatform/shared/clock"
+	"devplatform/shared/fault"
+	"devplatform/shared/id"
+)
+
+const (
+	// timeToFinish is the time after which an export that is not ready has failed.
+	timeToFinish = 15 * time.Minute
+	// lifetime is the time for which an export can be downloaded. The bucket removes the archive at the first midnight
+	// that is at least a day after its upload began, and the upload begins after the export. So the object exists as long
+	// as the record and its URLs.
+	lifetime = 24*time.Hour - urlValid
+	// urlValid is the time for which the URL of an archive is valid.
+	urlValid = 5 * time.Minute
+	// leaseTime is the time for which a worker holds its lease. It is more than the timeout of the function, so that a
+	// lease never expires while the worker runs.
+	leaseTime = 130 * time.Second
+	// resendAfter is the minimum time between two messages for one export.
+	resendAfter = 30 * time.Second
+)
+
+// DefaultHourlyLimit is the number of exports that a user can start in one hour.
+const DefaultHourlyLimit = 10
+
+var errNotFound = fault.New(fault.CodeExportNotFound,
+	"The export does not exist or has expired. Start a new export of the project.")
+
+// Status is the state of an export.
+type Status string
+
+// The states of an export.
+const (
+	Running Status = "running"
+	Ready   Status = "ready"
+	Failed  Status = "failed"
+)
+
+// record is an export as it is stored. The attribute names are part of the data format.
+type record struct {
+	ID        string          `dynamodbav:"id"`
+	Status    Status          `dynamodbav:"status"`
+	StartedAt clock.Timestamp `dynamodbav:"startedAt"`
+	DueAt     clock.Timestamp `dynamodbav:"dueAt"`
+	SentAt    clock.Timestamp `dynamodbav:"sentAt"`    // when the last message was sent
+	Lease     string          `dynamodbav:"lease"`     // the token of the last worker
+	LeaseEnds clock.Timestamp `dynamodbav:"leaseEnds"` // zero if no worker holds the lease
+	Upload    string          `dynamodbav:"upload,omitempty"`
+	Parts     []part          `dynamodbav:"parts,omitempty"`
+	Size      int             `dynamodbav:"size"` // of the archive, if it is ready
+	ExpiresAt int64           `dynamodbav:"expiresAt"`
+}
+
+// part is a part of the archive that was uploaded.
+type part struct {
+	ETag   string `dynamodbav:"etag"`
+	SHA256 []byte `dynamodbav:"sha256"`
+}
+
+// statusAt returns the status at a time. A running export whose time is over has failed.
+func (r record) statusAt(now time.Time) Status {
+	if r.Status == Running && !now.Before(r.DueAt.Time()) {
+		return Failed
+	}
+	return r.Status
+}
+
+// newRecord returns the record of an export that starts now.
+func newRecord(exportID string, now time.Time) record {
+	return record{
+		ID: exportID, Status: Running, StartedAt: clock.Stamp(now), DueAt: clock.Stamp(now.Add(timeToFinish)),
+		SentAt: clock.Stamp(now), ExpiresAt: now.Add(lifetime).Unix(),
+	}
+}
+
+// idOf returns the ID of the export of a project in the state that changes identifies. So each state has one export.
+func idOf(projectID string, changes int) string {
+	created, _ := id.Project.Time(projectID)
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", projectID, changes))
+	return id.Export.From(created, [10]byte(sum[:10]))
+}
+
+// prefix is the prefix of the keys of all archives. The keys have the form exports/<project ID>/<export ID>.
+const prefix = "exports/"
+
+// objectKey returns the key of an archive. Both IDs must be valid.
+func objectKey(projectID, exportID string) string { return prefix + projectID + "/" + exportID }

@@ -1,0 +1,437 @@
+package export_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/google/go-cmp/cmp"
+
+	"devplatform/infra/slicetest"
+	"devplatform/shared/db"
+	"devplatform/shared/fault"
+	"devplatform/shared/id"
+	"devplatform/shared/lambdafn"
+	"devplatform/shared/project"
+	"devplatform/shared/project/content"
+	"devplatform/shared/project/file"
+	"devplatform/shared/workspace"
+)
+
+// The archive has exactly the files of the project.
+func TestArchive(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.project("Café Déjà", project.Private)
+	want := map[string][]byte{
+		"/empty": {}, "/src/app.ts": []byte("export {}\n"), "/日本語/é.md": []byte("# é"),
+		"/binary.bin": randomBytes(content.MaxInline * 2), "/c.png": randomBytes(1000),
+		"/text.txt": bytes.Repeat([]byte("a line of text\n"), 60_000), "/largest.bin": randomBytes(content.MaxBytes),
+		"/C:/drive": []byte("c"),
+	}
+	for i := range 12 { // several batches of bytes, with a large file between them
+		want[fmt.Sprintf("/batch/%02d", i)] = randomBytes(600_000)
+	}
+	ada.save(projectID, want)
+	want["/batch/05.mp4"] = randomBytes(content.MaxBytes + 1)
+	f.putLarge(projectID, "/batch/05.mp4", want["/batch/05.mp4"])
+	data := f.export(ada, projectID)
+	got := unzip(t, data)
+	want["/./C:/drive"] = want["/C:/drive"] // no program takes this name for an absolute path
+	delete(want, "/C:/drive")
+	if !maps.EqualFunc(got, want, bytes.Equal) {
+		t.Errorf("got the files %v, want %v, with the contents that were saved",
+			slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
+	}
+	archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range archive.File {
+		isUTF8 := entry.Flags&0x800 != 0
+		if !entry.Modified.Equal(f.clock.Now()) || (strings.Contains(entry.Name, "é") && !isUTF8) || entry.Mode() != 0o644 {
+			t.Errorf("%s: got the time %v, mode %v, flags %b", entry.Name, entry.Modified, entry.Mode(), entry.Flags)
+		}
+		if entry.Name == "text.txt" && entry.CompressedSize64 > entry.UncompressedSize64/10 {
+			t.Errorf("%s is not compressed: %d bytes", entry.Name, entry.CompressedSize64)
+		}
+	}
+}
+
+func TestEmptyProject(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	if files := unzip(t, f.export(ada, ada.project("Empty", project.Private))); len(files) != 0 {
+		t.Errorf("got the files %v, want none", files)
+	}
+}
+
+// Each state of the files has one export. The URL has the slug as the name of the file. An export expires.
+func TestOneExportForEachState(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.project("Todo List", project.Private)
+	ada.save(projectID, map[string][]byte{"/a": []byte("1")})
+	first, status := ada.start(projectID)
+	if !id.Export.Valid(first) || status != "running" {
+		t.Errorf("got the export %q with the status %q, want a valid ID and running", first, status)
+	}
+	if again, _ := ada.start(projectID); again != first {
+		t.Errorf("got the exports %s and %s for one state, want one", first, again)
+	}
+	received := f.messages()
+	if len(received) != 1 || received[0].Group != ada.caller.UserID {
+		t.Fatalf("got the messages %v, want one in the group of the user", received)
+	}
+	if r := ada.read(projectID, first); r.Text("status") != "running" || r.Text("url") != "" || r.Body["size"] != nil {
+		t.Errorf("got %s, want a running export", r.Raw)
+	}
+	worker := f.clients(nil).worker
+	for range 2 { // the second message has no effect
+		if errs := worker.Handle(t.Context(), received); errs[0] != nil {
+			t.Fatal(errs)
+		}
+	}
+	r := ada.read(projectID, first)
+	if !strings.Contains(r.Text("url"), "todo-list.zip") || !strings.Contains(r.Text("url"), "X-Amz-Expires=300") {
+		t.Errorf("got the URL %s, want one for todo-list.zip that is valid for 5 minutes", r.Text("url"))
+	}
+	archive := f.download(r)
+	if again, status := ada.start(projectID); again != first || status != "ready" {
+		t.Errorf("got the export %s with the status %q, want %s, ready", again, status, first)
+	}
+	ada.save(projectID, map[string][]byte{"/b": []byte("2")})
+	second, _ := ada.start(projectID)
+	f.work(f.clients(nil))
+	if got := unzip(t, f.download(ada.read(projectID, second))); second == first || len(got) != 2 {
+		t.Errorf("got the export %s with %d files, want another than %s, with 2", second, len(got), first)
+	}
+	if got := f.download(ada.read(projectID, first)); !bytes.Equal(got, archive) {
+		t.Error("the first export has changed")
+	}
+	f.clock.Advance(24 * time.Hour)
+	ada.Get("/api/projects/"+projectID+"/exports/"+second).Want(t, http.StatusNotFound, fault.CodeExportNotFound)
+	if again, status := ada.start(projectID); again != second || status != "running" {
+		t.Errorf("got the export %s with the status %q, want %s, running", again, status, second)
+	}
+}
+
+// Only members of the workspace can export a project.
+func TestAccess(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada, viewer, stranger := f.newUser("ada"), f.newUser("viewer"), f.newUser("stranger")
+	viewer.join(ada, workspace.Viewer)
+	for _, tc := range []struct {
+		visibility       project.Visibility
+		viewer, stranger int
+	}{
+		{project.Private, 404, 404},
+		{project.Team, 202, 404},
+		{project.Public, 202, 403},
+	} {
+		projectID := ada.project(string(tc.visibility), tc.visibility)
+		at := "/api/projects/" + projectID + "/exports"
+		exportID, _ := ada.start(projectID)
+		viewer.Do(http.MethodPost, at, nil).Want(t, tc.viewer)
+		stranger.Do(http.MethodPost, at, nil).Want(t, tc.stranger)
+		stranger.Get(at+"/"+exportID).Want(t, tc.stranger)
+		if tc.viewer == 202 {
+			viewer.Get(at+"/"+exportID).Want(t, http.StatusOK)
+		} else {
+			viewer.Get(at+"/"+exportID).Want(t, tc.viewer)
+		}
+		for _, unknown := range []string{f.ids.New(id.Export), f.ids.New(id.Event), "x"} {
+			ada.Get(at+"/"+unknown).Want(t, http.StatusNotFound, fault.CodeExportNotFound)
+		}
+	}
+	ada.Do(http.MethodPost, "/api/projects/"+f.ids.New(id.Project)+"/exports", nil).
+		Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
+}
+
+// A user can start ten exports in one hour, also at the same time. Exports that exist do not count.
+func TestHourlyLimit(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	var projects []string
+	for i := range 11 {
+		projects = append(projects, ada.project(fmt.Sprint("P", i), project.Private))
+	}
+	responses := slicetest.Concurrently(22, func(i int) slicetest.Response {
+		return ada.Do(http.MethodPost, "/api/projects/"+projects[i%10]+"/exports", nil)
+	})
+	if got := slicetest.CountStatuses(responses); got[http.StatusAccepted] != 22 {
+		t.Errorf("got the statuses %v, want 202 only", got)
+	}
+	r := ada.Do(http.MethodPost, "/api/projects/"+projects[10]+"/exports", nil)
+	r.Want(t, http.StatusTooManyRequests, fault.CodeRateLimited)
+	if r.Header.Get("Retry-After") == "" {
+		t.Error("the response has no Retry-After")
+	}
+	if n := len(f.messages()); n != 10 {
+		t.Errorf("got %d messages, want 10", n)
+	}
+	f.clock.Advance(time.Hour)
+	ada.start(projects[10])
+}
+
+// An export that is not ready after 15 minutes has failed. It can be started again, under the same ID.
+func TestTimeToFinish(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.project("Slow", project.Private)
+	exportID, _ := ada.start(projectID)
+	f.clock.Advance(15*time.Minute - time.Millisecond)
+	if r := ada.read(projectID, exportID); r.Text("status") != "running" {
+		t.Errorf("got %s, want a running export", r.Raw)
+	}
+	f.clock.Advance(time.Millisecond)
+	if r := ada.read(projectID, exportID); r.Text("status") != "failed" {
+		t.Errorf("got %s, want a failed export", r.Raw)
+	}
+	// The second message was sent by the first read.
+	if errs := f.work(f.clients(nil)); len(errs) != 2 || errs[0] != nil || errs[1] != nil {
+		t.Errorf("got the errors %v of two late messages, want success", errs)
+	}
+	if r := ada.read(projectID, exportID); r.Text("status") != "failed" {
+		t.Errorf("after a late message: got %s, want a failed export", r.Raw)
+	}
+	if again, status := ada.start(projectID); again != exportID || status != "running" {
+		t.Errorf("got the export %s with the status %q, want %s, running", again, status, exportID)
+	}
+	f.work(f.clients(nil))
+	f.download(ada.read(projectID, exportID))
+}
+
+// If the message was lost, the next request sends another one, but not more than one in 30 seconds.
+func TestLostMessage(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.project("Lost", project.Private)
+	exportID, _ := ada.start(projectID)
+	lost := f.messages()
+	f.clock.Advance(29 * time.Second)
+	ada.start(projectID)
+	ada.read(projectID, exportID)
+	if n := len(f.messages()); n != 0 {
+		t.Errorf("got %d messages after 29 s, want none", n)
+	}
+	f.clock.Advance(time.Second)
+	slicetest.Concurrently(6, func(i int) slicetest.Response {
+		if i%2 == 0 {
+			return ada.Do(http.MethodPost, "/api/projects/"+projectID+"/exports", nil)
+		}
+		return ada.Do(http.MethodGet, "/api/projects/"+projectID+"/exports/"+exportID, nil)
+	})
+	received := f.messages()
+	if len(received) != 1 || received[0].Body != lost[0].Body {
+		t.Fatalf("got the messages %v, want one like %v", received, lost)
+	}
+	f.clients(nil).worker.Handle(t.Context(), received)
+	f.download(ada.read(projectID, exportID))
+}
+
+// A content that does not match its record, or is missing, makes the export fail. So does a path that is not valid.
+// There is never an archive with wrong content.
+func TestCorruptContent(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	large := randomBytes(content.MaxBytes + 1)
+	put := func(projectID, path string, data []byte) {
+		record := f.record(projectID, path)
+		_, err := f.s3.PutObject(t.Context(), &s3.PutObjectInput{
+			Bucket: &f.bucket, Key: aws.String(record.ObjectKey(projectID)), Body: bytes.NewReader(data),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	remove := func(projectID, path string) {
+		key := f.record(projectID, path).ObjectKey(projectID)
+		if _, err := f.s3.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &f.bucket, Key: &key}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	changed := bytes.Clone(large)
+	changed[1000]++
+	for name, corrupt := range map[string]func(projectID string){
+		"small":         func(projectID string) { put(projectID, "/small", randomBytes(5000)) },
+		"missing":       func(projectID string) { remove(projectID, "/small") },
+		"large":         func(projectID string) { put(projectID, "/large", changed) },
+		"large, short":  func(projectID string) { put(projectID, "/large", large[:len(large)-1]) },
+		"large, long":   func(projectID string) { put(projectID, "/large", append(bytes.Clone(large), 0)) },
+		"large missing": func(projectID string) { remove(projectID, "/large") },
+		"path":          func(projectID string) { f.putLarge(projectID, "/a/../../b", large) },
+	} {
+		projectID := ada.project(name, project.Private)
+		ada.save(projectID, map[string][]byte{"/small": randomBytes(5000)})
+		f.putLarge(projectID, "/large", large)
+		corrupt(projectID)
+		exportID, _ := ada.start(projectID)
+		if errs := f.work(f.clients(nil)); len(errs) != 1 || errs[0] != nil {
+			t.Errorf("%s: got the errors %v, want a handled message", name, errs)
+		}
+		if r := ada.read(projectID, exportID); r.Text("status") != "failed" || r.Text("url") != "" {
+			t.Errorf("%s: got %s, want a failed export", name, r.Raw)
+		}
+		if line := `level=ERROR msg="an export failed" project=` + projectID; !strings.Contains(f.log.String(), line) {
+			t.Errorf("%s: the log has no line %s", name, line)
+		}
+	}
+	if keys := f.archives(); len(keys) != 0 {
+		t.Errorf("got the archives %v, want none", keys)
+	}
+}
+
+// If the project is deleted, the job stops, and the record stays away.
+func TestDeletedProject(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.project("Gone", project.Private)
+	exportID, _ := ada.start(projectID)
+	ada.Do(http.MethodDelete, "/api/projects/"+projectID, nil).Want(t, http.StatusOK)
+	if errs := f.work(f.clients(nil)); len(errs) != 1 || errs[0] != nil {
+		t.Errorf("got the errors %v, want a handled message", errs)
+	}
+	if keys := f.archives(); len(keys) != 0 {
+		t.Errorf("got the archives %v, want none", keys)
+	}
+	ada.Get("/api/projects/"+projectID+"/exports/"+exportID).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
+}
+
+// A message that is not valid, or names an export that does not exist, is removed from the queue.
+func TestUselessMessages(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ids := fmt.Sprintf(`{"projectId":%q,"exportId":%q}`, f.ids.New(id.Project), f.ids.New(id.Export))
+	var received []lambdafn.QueueMessage
+	for _, body := range []string{"", "?", "{}", `{"projectId":"prj_1","exportId":"exp_1"}`, ids} {
+		received = append(received, lambdafn.QueueMessage{Body: body})
+	}
+	for i, err := range f.clients(nil).worker.Handle(t.Context(), received) {
+		if err != nil {
+			t.Errorf("%s: got error %v, want none", received[i].Body, err)
+		}
+	}
+	if items := slicetest.Dump(t, f.sdk, f.names.projects); len(items) != 0 {
+		t.Errorf("got the items %v, want none", items)
+	}
+}
+
+// If the files change while they are listed, the listing is repeated: an archive never has files of two states.
+func TestConsistentSnapshot(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.project("Busy", project.Private)
+	ada.save(projectID, map[string][]byte{"/a": []byte("1"), "/b": []byte("1")})
+	exportID, _ := ada.start(projectID)
+	queries := 0
+	between := doFunc(func(r *http.Request) (*http.Response, error) {
+		if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".Query") {
+			if queries++; queries == 1 {
+				one := "2"
+				err := f.files.Change(t.Context(), ada.caller, projectID, []file.BatchOperation{
+					{Action: file.Delete, Path: "/a"}, {Action: file.Save, Path: "/b", Content: &one},
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		return transfers.Do(r)
+	})
+	// The change happens after the tree was read, and before the files are listed.
+	if errs := f.work(f.clients(between)); len(errs) != 1 || errs[0] != nil || queries != 2 {
+		t.Fatalf("got the errors %v after %d listings, want success after 2", errs, queries)
+	}
+	want := map[string][]byte{"/b": []byte("2")}
+	if diff := cmp.Diff(want, unzip(t, f.download(ada.read(projectID, exportID)))); diff != "" {
+		t.Errorf("files: mismatch (-want +got):\n%s", diff)
+	}
+}
+
+type doFunc func(*http.Request) (*http.Response, error)
+
+func (d doFunc) Do(r *http.Request) (*http.Response, error) { return d(r) }
+
+// If SQS is unavailable, the response is 503, and the next request sends the message.
+func TestQueueUnavailable(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.project("No queue", project.Private)
+	f.serve(f.clients(doFunc(func(r *http.Request) (*http.Response, error) {
+		if strings.HasPrefix(r.Header.Get("X-Amz-Target"), "AmazonSQS") {
+			return nil, errors.New("no connection")
+		}
+		return transfers.Do(r)
+	})))
+	ada.Do(http.MethodPost, "/api/projects/"+projectID+"/exports", nil).
+		Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
+	f.serve(f.clients(nil))
+	unzip(t, f.export(ada, projectID))
+}
+
+// record returns the record of a file.
+func (f *fixture) record(projectID, path string) file.File {
+	f.t.Helper()
+	item, err := f.projects.Get(f.t.Context(), db.FileKey(projectID, path))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	record, err := db.Decode[file.File](item)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return record
+}
+
+// archives returns the keys of the archives in the bucket.
+func (f *fixture) archives() (keys []string) {
+	f.t.Helper()
+	in := &s3.ListObjectsV2Input{Bucket: &f.bucket, Prefix: aws.String("exports/")}
+	out, err := f.s3.ListObjectsV2(f.t.Context(), in)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	for _, o := range out.Contents {
+		keys = append(keys, *o.Key)
+	}
+	return keys
+}
+
+// exportRecord returns the parts of an export's upload.
+func (f *fixture) exportRecord(projectID, exportID string) (record struct {
+	Parts []struct{} `dynamodbav:"parts"`
+},
+) {
+	f.t.Helper()
+	item, err := f.projects.Get(f.t.Context(), db.ExportKey(projectID, exportID))
+	if err == nil {
+		record, err = db.Decode[struct {
+			Parts []struct{} `dynamodbav:"parts"`
+		}](item)
+	}
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return record
+}

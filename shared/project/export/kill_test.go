@@ -1,0 +1,434 @@
+package export_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"devplatform/infra/slicetest"
+	"devplatform/shared/awsclient"
+	"devplatform/shared/db"
+	"devplatform/shared/lambdafn"
+	"devplatform/shared/project"
+	"devplatform/shared/project/content"
+)
+
+// transfers is a client like that of the function.
+var transfers = awsclient.TransferHTTP()
+
+// process is the HTTP client of a function. Its function at runs before or after one of its calls to AWS.
+type process struct {
+	mu       sync.Mutex
+	calls    int
+	puts     int // number of parts that were uploaded
+	step     int // the number of the call, starting at 1; 0 means never
+	executes bool
+	at       func() error // if it returns an error, the process is killed: this call and all later ones get no response
+	killed   error
+}
+
+func (p *process) Do(r *http.Request) (*http.Response, error) {
+	p.mu.Lock()
+	p.calls++
+	isStep, killed := p.calls == p.step, p.killed
+	if r.Method == http.MethodPut && r.URL.Query().Has("partNumber") {
+		p.puts++
+	}
+	p.mu.Unlock()
+	if killed != nil {
+		return nil, killed
+	}
+	if isStep && !p.executes {
+		if err := p.reach(); err != nil {
+			return nil, err
+		}
+	}
+	response, err := transfers.Do(r)
+	if isStep && p.executes {
+		if killed := p.reach(); killed != nil {
+			if err == nil {
+				_ = response.Body.Close()
+			}
+			return nil, killed
+		}
+	}
+	return response, err
+}
+
+func (p *process) reach() error {
+	err := p.at()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.killed = err
+	return err
+}
+
+// reached reports whether the process made the call with the number step.
+func (p *process) reached() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.calls >= p.step
+}
+
+var errKilled = errors.New("the process was killed")
+
+func kill() error { return errKilled }
+
+// skipWithRaceDetector skips a test that compresses and hashes many archives. With the race detector, that takes
+// minutes, and calls time out.
+func skipWithRaceDetector(t *testing.T) {
+	t.Helper()
+	if slicetest.HasRaceDetector {
+		t.Skip("takes too long with the race detector")
+	}
+}
+
+// steps calls do for each call of a process, once before and once after it, until the process makes no more calls.
+func steps(t *testing.T, atLeast int, do func(p *process)) {
+	t.Helper()
+	for step := 1; ; step++ {
+		reached := false
+		for _, executes := range []bool{true, false} {
+			if testing.Short() && !executes {
+				break // a call that is not made is like a kill after the call before it
+			}
+			p := &process{step: step, executes: executes}
+			do(p)
+			reached = reached || p.reached()
+			if t.Failed() {
+				t.Fatalf("failed at step %d, executed: %v", step, executes)
+			}
+		}
+		if !reached {
+			if step <= atLeast {
+				t.Errorf("the process made %d calls, want at least %d", step-1, atLeast)
+			}
+			return
+		}
+	}
+}
+
+// twoParts returns the files of an archive with two parts, and stores them.
+func (f *fixture) twoParts(u *user) (projectID string, want map[string][]byte) {
+	f.t.Helper()
+	projectID = u.project(fmt.Sprint("P", rand.Int()), project.Private)
+	want = map[string][]byte{"/a.txt": []byte("a"), "/z.txt": []byte("z")}
+	u.save(projectID, want)
+	want["/large.mp4"] = sharedLarge()
+	f.putLarge(projectID, "/large.mp4", want["/large.mp4"])
+	return projectID, want
+}
+
+var sharedLarge = sync.OnceValue(func() []byte { return randomBytes(9 * content.MaxBytes) })
+
+// check checks that an export that is ready has an archive with these files. It returns the archive, nil if the export
+// is not ready.
+func (f *fixture) check(u *user, projectID, exportID string, want map[string][]byte) []byte {
+	f.t.Helper()
+	r := u.read(projectID, exportID)
+	if r.Text("status") == "running" {
+		return nil
+	}
+	archive := f.download(r)
+	got := unzip(f.t, archive)
+	for path, data := range want {
+		if !bytes.Equal(got[path], data) {
+			f.t.Errorf("%s: got %d bytes, want %d others", path, len(got[path]), len(data))
+		}
+	}
+	return archive
+}
+
+// finish makes a worker handle messages. It repeats that if the worker is interrupted: the SDK sends a part without
+// waiting for the response, so that it may see only a broken connection if the upload has ended.
+func (f *fixture) finish(received []lambdafn.QueueMessage) {
+	f.t.Helper()
+	for range 5 {
+		if errs := f.clients(nil).worker.Handle(f.t.Context(), received); errs[0] == nil {
+			return
+		}
+	}
+	f.t.Errorf("the message was not handled: %v", f.log)
+}
+
+const (
+	resend = 30 * time.Second  // the time after which a message that was lost is sent again
+	lost   = 131 * time.Second // more than the time for which a worker holds its lease
+)
+
+// Start can be killed at every call. The next request of the user continues, and counts at most once.
+func TestStartIsKilled(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	steps(t, 4, func(p *process) {
+		p.at = kill
+		u := f.newUser(fmt.Sprintf("ada-%d-%v", p.step, p.executes))
+		projectID, want := u.project("P", project.Private), map[string][]byte{"/a": []byte("a")}
+		u.save(projectID, want)
+		_, _ = f.clients(p).exports.Start(t.Context(), u.caller, projectID)
+		f.clock.Advance(resend)
+		exportID, _ := u.start(projectID)
+		f.work(f.clients(nil))
+		if f.check(u, projectID, exportID, want) == nil {
+			t.Error("the export is not ready")
+		}
+		counter := db.CounterKey("exports", f.clock.Now().Truncate(time.Hour), u.caller.UserID)
+		item, err := f.projects.Get(t.Context(), counter)
+		if err != nil || item["hits"].(*types.AttributeValueMemberN).Value != "1" {
+			t.Errorf("got the counter %v, error %v, want one export", item, err)
+		}
+		f.messages()
+	})
+}
+
+// A worker can be killed at every call. Another one finishes the export, and uploads no part again that was stored as
+// uploaded. An export that was ready stays as it was.
+func TestWorkerIsKilled(t *testing.T) {
+	t.Parallel()
+	skipWithRaceDetector(t)
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	mostResumed := 0
+	steps(t, 14, func(p *process) {
+		p.at = kill
+		f.clock.Advance(time.Hour) // for the hourly limit
+		projectID, want := f.twoParts(ada)
+		exportID, _ := ada.start(projectID)
+		received := f.messages()
+		f.clients(p).worker.Handle(t.Context(), received)
+		before := f.check(ada, projectID, exportID, want)
+		stored := len(f.exportRecord(projectID, exportID).Parts)
+		f.clock.Advance(lost)
+		second := &process{}
+		if errs := f.clients(second).worker.Handle(t.Context(), received); errs[0] != nil {
+			t.Error(errs)
+		}
+		after := f.check(ada, projectID, exportID, want)
+		if after == nil || (before != nil && !bytes.Equal(before, after)) {
+			t.Errorf("got an archive of %d bytes, then one of %d bytes", len(before), len(after))
+		}
+		isComplete := p.reached() && stored == 2 // the upload may be completed, so that there is none to continue
+		if second.puts > 2-stored && !isComplete && before == nil {
+			t.Errorf("%d parts were stored, and the second worker uploaded %d, want %d", stored, second.puts, 2-stored)
+		}
+		if before == nil {
+			mostResumed = max(mostResumed, 2-second.puts)
+		}
+	})
+	if mostResumed != 2 {
+		t.Errorf("the second worker skipped at most %d parts, want 2", mostResumed)
+	}
+}
+
+// A worker can be paused at every call until its lease has ended and another worker has finished the export. When it
+// continues, it does not change the export, even if the files have changed in the meantime.
+func TestWorkerIsPaused(t *testing.T) {
+	t.Parallel()
+	skipWithRaceDetector(t)
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	for _, changes := range []bool{true, false} {
+		if testing.Short() && !changes {
+			break
+		}
+		steps(t, 14, func(p *process) {
+			f.clock.Advance(time.Hour)
+			projectID, want := f.twoParts(ada)
+			exportID, _ := ada.start(projectID)
+			received := f.messages()
+			var archive []byte
+			p.at = func() error {
+				if r := ada.read(projectID, exportID); r.Text("status") == "ready" {
+					archive = f.download(r)
+					return nil
+				}
+				if changes {
+					want["/a.txt"] = []byte("changed")
+					ada.save(projectID, map[string][]byte{"/a.txt": want["/a.txt"]})
+				}
+				f.clock.Advance(lost)
+				f.finish(received)
+				archive = f.check(ada, projectID, exportID, want)
+				return nil
+			}
+			f.clients(p).worker.Handle(t.Context(), received)
+			if got := f.check(ada, projectID, exportID, want); p.reached() && (archive == nil || !bytes.Equal(got, archive)) {
+				t.Errorf("got an archive of %d bytes, want the one of %d bytes of the other worker", len(got), len(archive))
+			}
+		})
+	}
+}
+
+// Two workers handle the message of an export at the same time, and the lease of the first one ends early. In the end,
+// the archive has the files.
+func TestWorkersRace(t *testing.T) {
+	t.Parallel()
+	skipWithRaceDetector(t)
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	rounds := 40
+	if testing.Short() {
+		rounds = 4
+	}
+	for range rounds {
+		f.clock.Advance(time.Hour)
+		projectID, want := f.twoParts(ada)
+		exportID, _ := ada.start(projectID)
+		received := f.messages()
+		var running sync.WaitGroup
+		for range 3 {
+			slow := doFunc(func(r *http.Request) (*http.Response, error) {
+				awsclient.Sleep(r.Context(), rand.N(20*time.Millisecond))
+				if rand.IntN(20) == 0 {
+					f.clock.Advance(lost)
+				}
+				return transfers.Do(r)
+			})
+			running.Go(func() { f.clients(slow).worker.Handle(t.Context(), received) })
+		}
+		running.Wait()
+		before := f.ready(ada, projectID, exportID, want)
+		f.clock.Advance(lost)
+		f.clients(nil).worker.Handle(t.Context(), received)
+		after := f.ready(ada, projectID, exportID, want)
+		if before != nil && !bytes.Equal(before, after) {
+			t.Fatalf("got an archive of %d bytes, then one of %d bytes", len(before), len(after))
+		}
+	}
+}
+
+// ready is like check, but an export can also have failed, because its time is over.
+func (f *fixture) ready(u *user, projectID, exportID string, want map[string][]byte) []byte {
+	f.t.Helper()
+	if u.read(projectID, exportID).Text("status") == "failed" {
+		return nil
+	}
+	return f.check(u, projectID, exportID, want)
+}
+
+// If storage is unavailable, or the function's time ends, the worker releases the lease, so that another worker can
+// continue at once.
+func TestInterruptedWorker(t *testing.T) {
+	t.Parallel()
+	skipWithRaceDetector(t)
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	const limit = 12 * time.Second
+	for name, fail := range map[string]func(r *http.Request) (*http.Response, error){
+		"unavailable": func(*http.Request) (*http.Response, error) { return nil, errors.New("no connection") },
+		"time":        func(r *http.Request) (*http.Response, error) { <-r.Context().Done(); return nil, r.Context().Err() },
+	} {
+		projectID, want := f.twoParts(ada)
+		exportID, _ := ada.start(projectID)
+		received := f.messages()
+		puts := 0
+		through := doFunc(func(r *http.Request) (*http.Response, error) {
+			if r.Method == http.MethodPut {
+				if puts++; puts == 2 {
+					return fail(r)
+				}
+			}
+			return transfers.Do(r)
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), limit) // the worker needs 5 s of it to return the message
+		errs := f.clients(through).worker.Handle(ctx, received)
+		cancel()
+		if !errors.Is(errs[0], lambdafn.ErrLater) || !strings.Contains(f.log.String(), "an export was interrupted") {
+			t.Errorf("%s: got error %v, want ErrLater, and a line in the log", name, errs[0])
+		}
+		second := &process{}
+		if errs := f.clients(second).worker.Handle(t.Context(), received); errs[0] != nil || second.puts != 1 {
+			t.Errorf("%s: got error %v after %d parts, want success after one", name, errs[0], second.puts)
+		}
+		if f.check(ada, projectID, exportID, want) == nil {
+			t.Errorf("%s: the export is not ready", name)
+		}
+	}
+}
+
+// If a file changes during an export, and a user deletes its old version with the content, the next attempt has the
+// new content.
+func TestVersionIsDeleted(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID, want := f.twoParts(ada)
+	exportID, _ := ada.start(projectID)
+	received := f.messages()
+	old := f.record(projectID, "/z.txt")
+	p := &process{step: 7, at: func() error { // the files are listed
+		want["/z.txt"] = []byte("new")
+		ada.save(projectID, map[string][]byte{"/z.txt": want["/z.txt"]})
+		contents := db.Wrap(f.sdk, f.clock.Now).Table(f.names.contents)
+		_, err := db.Wrap(f.sdk, f.clock.Now).Do(t.Context(), contents.Delete(old.Keys(projectID)[0]))
+		if err != nil {
+			t.Error(err)
+		}
+		return nil
+	}}
+	if errs := f.clients(p).worker.Handle(t.Context(), received); !errors.Is(errs[0], lambdafn.ErrLater) {
+		t.Errorf("got error %v, want ErrLater", errs[0])
+	}
+	f.finish(received)
+	if f.check(ada, projectID, exportID, want) == nil {
+		t.Error("the export is not ready")
+	}
+}
+
+// While a worker holds the lease, another one returns the message to the queue until the lease ends.
+func TestLeaseIsHeld(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID, want := f.twoParts(ada)
+	exportID, _ := ada.start(projectID)
+	received := f.messages()
+	p := &process{step: 5, at: func() error {
+		if errs := f.clients(nil).worker.Handle(t.Context(), received); !errors.Is(errs[0], lambdafn.ErrLater) ||
+			!strings.Contains(errs[0].Error(), "2m10s") {
+			t.Errorf("got error %v, want ErrLater until the lease of 2m10s ends", errs[0])
+		}
+		return nil
+	}}
+	f.clients(p).worker.Handle(t.Context(), received)
+	if f.check(ada, projectID, exportID, want) == nil {
+		t.Error("the export is not ready")
+	}
+}
+
+// A failed export that is started again begins a new upload, because the bucket's rules count from the start of an
+// upload.
+func TestFailedExportIsRestarted(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID, want := f.twoParts(ada)
+	exportID, _ := ada.start(projectID)
+	puts := 0
+	f.work(f.clients(doFunc(func(r *http.Request) (*http.Response, error) {
+		if r.Method == http.MethodPut {
+			if puts++; puts == 2 {
+				return nil, errKilled
+			}
+		}
+		return transfers.Do(r)
+	})))
+	f.clock.Advance(15 * time.Minute)
+	if again, status := ada.start(projectID); again != exportID || status != "running" {
+		t.Errorf("got the export %s with the status %q, want %s, running", again, status, exportID)
+	}
+	second := &process{}
+	f.work(f.clients(second))
+	if f.check(ada, projectID, exportID, want) == nil || second.puts != 2 {
+		t.Errorf("the export is not ready after %d parts, want it after two", second.puts)
+	}
+}

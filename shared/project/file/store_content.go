@@ -1,0 +1,128 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"devplatform/shared/db"
+	"devplatform/shared/objectstore"
+)
+
+// parallelObjects is the largest number of objects that one request reads or writes at the same time.
+const parallelObjects = 16
+
+// storeObjects stores the new contents of a plan that are objects. An object is stored before the transaction that
+// refers to it, so that no record ever refers to a missing object. If the transaction fails, or its outcome is unknown,
+// the object stays: the cleanup's sweep removes objects without a record after a day. A request stores each object
+// once, even if it commits several plans. Errors: db.ErrUnavailable.
+func (s store) storeObjects(ctx context.Context, projectID string, p plan) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(parallelObjects)
+	for _, c := range p.changes {
+		packed := c.content
+		if packed == nil || packed.format == "" || packed.isStored {
+			continue
+		}
+		group.Go(func() error {
+			err := s.bucket.Create(ctx, packed.ref().ObjectKey(projectID), packed.object)
+			packed.isStored = err == nil
+			return storageError(err)
+		})
+	}
+	return group.Wait() //nolint:wrapcheck // the error of a goroutine above
+}
+
+// storageError converts the error of package objectstore that may be transient to that of package db.
+func storageError(err error) error {
+	if errors.Is(err, objectstore.ErrUnavailable) {
+		return fmt.Errorf("%w: %w", db.ErrUnavailable, err)
+	}
+	return err
+}
+
+// chunkRecord is one chunk of packed content.
+type chunkRecord struct {
+	Data []byte `dynamodbav:"data"`
+}
+
+// contentsOf reads the contents of files, keyed by content ID: one BatchGet for all chunks, and one GET for each
+// object, in parallel. It returns no entry for a content that was deleted. Errors: db.ErrUnavailable.
+func (s store) contentsOf(ctx context.Context, projectID string, files ...File) (map[string][]byte, error) {
+	group, readCtx := errgroup.WithContext(ctx)
+	group.SetLimit(parallelObjects)
+	var chunks map[db.Key]db.Item
+	group.Go(func() (err error) {
+		var keys []db.Key
+		for _, f := range files {
+			keys = append(keys, f.Keys(projectID)...)
+		}
+		chunks, err = s.contents.BatchGet(readCtx, keys...)
+		return err
+	})
+	objects := make([][]byte, len(files)) // nil if the file has no object, or the object does not exist
+	for i, f := range files {
+		if f.Object == "" {
+			continue
+		}
+		group.Go(func() (err error) {
+			objects[i], err = s.bucket.Get(readCtx, f.ObjectKey(projectID))
+			if errors.Is(err, objectstore.ErrNotFound) {
+				return nil
+			}
+			return storageError(err)
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err //nolint:wrapcheck // the error of a goroutine above
+	}
+	contents := make(map[string][]byte, len(files))
+	for i, f := range files {
+		packed, err := f.chunks(projectID, chunks)
+		if err != nil {
+			return nil, err
+		}
+		if len(packed) != f.Chunks || (f.Object != "" && objects[i] == nil) {
+			continue
+		}
+		if contents[f.ContentID], err = f.unpack(packed, objects[i]); err != nil {
+			return nil, err
+		}
+	}
+	return contents, nil
+}
+
+// chunks decodes the chunks of the file's content in order. It returns nil if a chunk is missing.
+func (f File) chunks(projectID string, items map[db.Key]db.Item) ([][]byte, error) {
+	var chunks [][]byte
+	for _, key := range f.Keys(projectID) {
+		if items[key] == nil {
+			return nil, nil
+		}
+		chunk, err := db.Decode[chunkRecord](items[key])
+		if err != nil {
+			return nil, err
+		}
+		chunks = append(chunks, chunk.Data)
+	}
+	return chunks, nil
+}
+
+// chunkWrites returns the writes of new content that is not an object. They are part of the transaction, so a failed
+// save leaves no chunks behind.
+func (s store) chunkWrites(projectID string, c change) ([]db.Write, error) {
+	if c.content == nil {
+		return nil, nil
+	}
+	writes := make([]db.Write, len(c.content.chunks))
+	for i, data := range c.content.chunks {
+		item, err := db.Encode(chunkRecord{Data: data})
+		if err != nil {
+			return nil, err
+		}
+		writes[i] = s.contents.Put(db.ChunkKey(projectID, c.after.ContentID, i), item)
+	}
+	return writes, nil
+}

@@ -1,0 +1,164 @@
+package file
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
+	"devplatform/shared/db"
+	"devplatform/shared/objectstore"
+	"devplatform/shared/project/content"
+	"devplatform/shared/project/path"
+)
+
+// The attributes of an upload that transactions change.
+var (
+	attrStatus    = expression.Name("status")
+	attrExpiresAt = expression.Name(db.AttrExpiresAt)
+)
+
+// announce stores the record of an open upload, and reserves its bytes. Call it within db.Retry.
+// Errors: PROJECT_NOT_FOUND if the project was deleted; QUOTA_EXCEEDED if the user has written too much on this day;
+// db.ErrStale if the project has no room any more.
+func (s store) announce(ctx context.Context, projectID string, u upload) error {
+	record, err := db.Encode(u)
+	if err != nil {
+		return err
+	}
+	reserve := expression.Add(attrBytes, expression.Value(u.Size)).Add(attrUploads, expression.Value(1))
+	hasRoom := s.Projects.Exists().
+		And(attrBytes.LessThanEqual(expression.Value(s.quotas.Bytes - u.Size))).
+		And(attrUploads.AttributeNotExists().Or(attrUploads.LessThan(expression.Value(maxOpenUploads))))
+	writes := []db.Write{
+		s.Projects.Update(db.TreeKey(projectID), reserve).If(hasRoom).WithOld(),
+		s.Projects.Create(db.UploadKey(projectID, u.ID), record),
+	}
+	if u.Size > 0 {
+		writes = append(writes, s.writtenWrite(u.UserID, u.AnnouncedAt.Time(), u.Size))
+	}
+	err = s.client.TransactOnce(ctx, writes...)
+	if db.FailedAt(err, 2) && !db.FailedAt(err, 0) { // the indexes of writtenWrite and of the tree's write
+		return errWrittenQuota(s.quotas).WithCause(err)
+	}
+	return treeError(err)
+}
+
+// openUploads returns the open uploads of a project.
+func (s store) openUploads(ctx context.Context, projectID string) ([]upload, error) {
+	prefix := db.UploadsOf(projectID)
+	items, err := s.Projects.QueryAll(ctx, prefix)
+	if err != nil {
+		return nil, err
+	}
+	var open []upload
+	for _, item := range items {
+		u, err := decodeUpload(prefix.Rest(db.KeyOf(item)), item)
+		if err != nil {
+			return nil, err
+		}
+		if u.isOpen() {
+			open = append(open, *u)
+		}
+	}
+	return open, nil
+}
+
+// maxReleases is the maximum number of uploads that one transaction releases. It has one more write, for the tree.
+const maxReleases = 99
+
+// release takes back the bytes of a project that uploads have reserved. The uploads can still be completed, if the
+// project has room for them. The bytes stay counted as written by the user: S3 may have received them, or be receiving
+// them. Errors: PROJECT_NOT_FOUND; db.ErrStale if another request has completed or released one of them.
+func (s store) release(ctx context.Context, projectID string, uploads []upload, at time.Time) error {
+	for batch := range slices.Chunk(uploads, maxReleases) {
+		bytes := 0
+		writes := make([]db.Write, 1, len(batch)+1) // the first is that of the tree
+		for _, u := range batch {
+			bytes += u.Size
+			writes = append(writes, s.settleWrite(projectID, &u, uploadReleased, "", at))
+		}
+		free := expression.Add(attrBytes, expression.Value(-bytes)).Add(attrUploads, expression.Value(-len(batch)))
+		writes[0] = s.Projects.Update(db.TreeKey(projectID), free).If(s.Projects.Exists()).WithOld()
+		if err := treeError(s.client.TransactOnce(ctx, writes...)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// completionWrite returns the write that marks the upload of a plan as completed. It fails if the upload is no longer
+// in the status on which the plan is based.
+func (s store) completionWrite(projectID string, p plan) db.Write {
+	return s.settleWrite(projectID, p.upload, uploadCompleted, p.results()[0].Version, p.at)
+}
+
+// settleWrite returns the write that changes the status of an upload. The record then expires.
+func (s store) settleWrite(projectID string, u *upload, status uploadStatus, version string, at time.Time) db.Write {
+	update := expression.Set(attrStatus, expression.Value(status)).
+		Set(attrExpiresAt, expression.Value(at.Add(settledTime).Unix()))
+	if version != "" {
+		update = update.Set(expression.Name("version"), expression.Value(version))
+	}
+	return s.Projects.Update(db.UploadKey(projectID, u.ID), update).If(attrStatus.Equal(expression.Value(u.Status)))
+}
+
+// uploadKeys returns the keys of the uploads that operations complete.
+func uploadKeys(projectID string, ops []BatchOperation) (keys []db.Key) {
+	for _, op := range ops {
+		if op.uploadID != "" {
+			keys = append(keys, db.UploadKey(projectID, op.uploadID))
+		}
+	}
+	return keys
+}
+
+// uploadOf returns the upload that operations complete from items, or nil if they complete none. An operation that
+// completes an upload is the only one. Error: UPLOAD_NOT_FOUND.
+func uploadOf(projectID string, ops []BatchOperation, items map[db.Key]db.Item) (*upload, error) {
+	for _, key := range uploadKeys(projectID, ops) {
+		return decodeUpload(ops[0].uploadID, items[key])
+	}
+	return nil, nil //nolint:nilnil // most operations complete no upload
+}
+
+// decodeUpload decodes the record of an upload. Error: UPLOAD_NOT_FOUND if item is nil.
+func decodeUpload(uploadID string, item db.Item) (*upload, error) {
+	if item == nil {
+		return nil, errUploadNotFound
+	}
+	u, err := db.Decode[upload](item)
+	u.ID = uploadID
+	return &u, err
+}
+
+// uploaded returns the content that a client has sent to the URL of an upload. S3 has compared its size and its hash
+// with those of the announcement. Content that clients receive in JSON is text if it is UTF-8. Larger content is not
+// read: it is text if its media type says so. Errors: CONFLICT if there is no such object; db.ErrUnavailable.
+func (s store) uploaded(ctx context.Context, projectID string, u *upload) (*packedContent, error) {
+	packed := u.packed(Base64)
+	key := packed.ref().ObjectKey(projectID)
+	var size int
+	var isText bool
+	var err error
+	if u.Size > content.MaxBytes {
+		size, err = s.bucket.Size(ctx, key)
+		isText = strings.HasPrefix(cmp.Or(u.ContentType, path.ContentType(u.Path, false)), "text/")
+	} else {
+		var data []byte
+		data, err = s.bucket.Get(ctx, key)
+		size, isText = len(data), utf8.Valid(data)
+	}
+	if isText {
+		packed.encoding = UTF8
+	}
+	if errors.Is(err, objectstore.ErrNotFound) || err == nil && size != u.Size {
+		return nil, errNotUploaded
+	}
+	return packed, storageError(err)
+}

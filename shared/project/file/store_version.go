@@ -1,0 +1,95 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
+	"devplatform/shared/db"
+)
+
+// versions returns up to limit replaced versions of the file at a path, newest first. It starts after a position in the
+// history.
+func (s store) versions(ctx context.Context, projectID, path, position string, limit int) ([]File, error) {
+	prefix := db.VersionsOf(projectID, pathHash(path))
+	q := db.Query{Prefix: prefix, After: prefix.After(position), Limit: limit, Descending: true}
+	page, err := s.Projects.Query(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return db.DecodeAll[File](page.Items)
+}
+
+// deleteVersion deletes the record of a replaced version, and subtracts its size from the tree's OldBytes if it is
+// included there. Call it within db.Retry. Errors: PROJECT_NOT_FOUND; db.ErrStale.
+func (s store) deleteVersion(ctx context.Context, projectID string, version db.Key, f File, tree Tree) error {
+	update, cond := expression.Add(attrChanges, expression.Value(1)), s.Projects.Exists()
+	if tree.OldRecountAt == 0 {
+		cond = cond.And(expression.AttributeNotExists(attrOldRecountAt))
+	} else {
+		cond = cond.And(attrOldRecountAt.Equal(expression.Value(tree.OldRecountAt)))
+	}
+	if tree.includes(f) {
+		update = update.Add(attrOldBytes, expression.Value(-f.Size))
+	}
+	return treeError(s.client.TransactOnce(ctx,
+		s.Projects.Update(db.TreeKey(projectID), update).If(cond).WithOld(),
+		s.Projects.Delete(version).If(s.Projects.Exists()),
+	))
+}
+
+// countOld returns the total size of a project's old versions that have not expired, and the time at which the first of
+// them expires, in seconds since 1970. The time is 0 if there are none. It makes one call per MB of records.
+func (s store) countOld(ctx context.Context, projectID string) (bytes int, expiresAt int64, err error) {
+	q := db.Query{Prefix: db.AllVersionsOf(projectID), Only: []string{"size"}}
+	for {
+		page, err := s.Projects.Query(ctx, q)
+		if err != nil {
+			return 0, 0, err
+		}
+		versions, err := db.DecodeAll[File](page.Items)
+		if err != nil {
+			return 0, 0, err
+		}
+		for _, f := range versions {
+			bytes += f.Size
+			if expiresAt == 0 || f.ExpiresAt < expiresAt {
+				expiresAt = f.ExpiresAt
+			}
+		}
+		if page.Next.IsZero() {
+			return bytes, expiresAt, nil
+		}
+		q.After = page.Next
+	}
+}
+
+// postponeRecount changes the time from which the old versions may be counted again. Error: db.ErrStale if another
+// request has changed it after tree was read.
+func (s store) postponeRecount(ctx context.Context, projectID string, tree Tree, recountAt int64) error {
+	_, err := s.client.DoOnce(ctx, s.Projects.Update(db.TreeKey(projectID),
+		expression.Set(attrOldRecountAt, expression.Value(recountAt))).
+		If(attrOldRecountAt.Equal(expression.Value(tree.OldRecountAt))))
+	if errors.Is(err, db.ErrConditionFailed) {
+		return fmt.Errorf("%w: %w", db.ErrStale, err)
+	}
+	return err
+}
+
+// setOldBytes stores the result of a recount, if no file or version has changed since tree was read.
+// Error: db.ErrStale.
+func (s store) setOldBytes(ctx context.Context, projectID string, tree Tree, bytes int, recountAt int64) error {
+	set := expression.Set(attrOldBytes, expression.Value(bytes)).
+		Set(attrOldRecountAt, expression.Value(recountAt))
+	unchanged := attrChanges.Equal(expression.Value(tree.Changes))
+	if tree.Changes == 0 { // the trees of old projects do not have the attribute
+		unchanged = unchanged.Or(expression.AttributeNotExists(attrChanges))
+	}
+	_, err := s.client.DoOnce(ctx, s.Projects.Update(db.TreeKey(projectID), set).If(s.Projects.Exists()).If(unchanged))
+	if errors.Is(err, db.ErrConditionFailed) {
+		return fmt.Errorf("%w: %w", db.ErrStale, err)
+	}
+	return err
+}

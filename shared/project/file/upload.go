@@ -1,0 +1,252 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"devplatform/shared/clock"
+	"devplatform/shared/db"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
+	"devplatform/shared/id"
+	"devplatform/shared/limit"
+	"devplatform/shared/objectstore"
+	"devplatform/shared/project/content"
+	"devplatform/shared/workspace"
+)
+
+// An upload stores content directly in the bucket. The client announces it, sends the bytes to a presigned URL, and
+// completes it. The announcement reserves the bytes in the quotas. The URL writes the object that the file will refer
+// to, so nothing is copied.
+//
+// Each step can be interrupted. An upload that is never completed leaves an object without a record, which package
+// cleanup removes. Its reservation is released by the first request that would exceed a quota after the URL has
+// expired.
+const (
+	// uploadTime is the time for which the URL of an upload is valid, and for which its bytes are reserved.
+	uploadTime = 15 * time.Minute
+	// completionTime is the time after the announcement in which an upload can be completed: one hour more than the URL
+	// is valid. The sweep of package cleanup removes an object without a record when it is 24 hours old. So an upload
+	// cannot be completed at the time when its object is removed.
+	completionTime = uploadTime + time.Hour
+	// maxOpenUploads is the maximum number of uploads of a project that are announced, and neither completed nor
+	// released.
+	maxOpenUploads = 100
+	// settledTime is the time for which the record of a completed or released upload is kept. In this time, a completion
+	// can be repeated.
+	settledTime = 24 * time.Hour
+)
+
+// Errors of uploads.
+var (
+	errUploadNotFound = fault.New(fault.CodeUploadNotFound, "The upload does not exist. Announce a new upload.")
+	errNotUploaded    = fault.New(fault.CodeConflict,
+		"The content was not uploaded. Send it with PUT to the upload's URL. If the URL has expired, announce a new upload.")
+	errUploadExpired  = fault.New(fault.CodeConflict, "The upload has expired. Announce a new upload.")
+	errTooManyUploads = fault.New(fault.CodeRateLimited, fmt.Sprintf(
+		"The project has reached its limit of %d open uploads. Complete them, or wait until their URLs expire.",
+		maxOpenUploads))
+	// errUploadCompleted reports to Complete that another request has completed the upload.
+	errUploadCompleted = errors.New("file: the upload is completed")
+)
+
+// uploadStatus is the status of an upload. The values are part of the data format.
+type uploadStatus string
+
+const (
+	uploadOpen      uploadStatus = "open"      // its bytes are reserved
+	uploadReleased  uploadStatus = "released"  // it can be completed, but its bytes are not reserved any more
+	uploadCompleted uploadStatus = "completed" // final
+)
+
+// upload is the record of an announced upload. The attribute names are part of the data format. None of them is an
+// attribute of content.Ref: the record does not refer to the object, so it does not prevent the object's removal.
+type upload struct {
+	ID          string          `dynamodbav:"-"` // stored in the key
+	Status      uploadStatus    `dynamodbav:"status"`
+	Path        string          `dynamodbav:"path"`
+	Size        int             `dynamodbav:"size"`
+	SHA256      []byte          `dynamodbav:"sha256"`
+	ContentType string          `dynamodbav:"contentType,omitempty"` // as the client set it
+	ContentID   string          `dynamodbav:"contentId"`
+	UserID      string          `dynamodbav:"userId"` // who announced it, and whose written bytes count it
+	AnnouncedAt clock.Timestamp `dynamodbav:"announcedAt"`
+	Version     string          `dynamodbav:"version,omitempty"` // of the file, after the completion
+	// ExpiresAt is when the record of a completed or released upload is removed, in seconds since 1970. It is 0 for an
+	// open upload, because the record is needed to release its bytes.
+	ExpiresAt int64 `dynamodbav:"expiresAt,omitempty"`
+}
+
+// isOpen and isCompleted return false for nil.
+func (u *upload) isOpen() bool      { return u != nil && u.Status == uploadOpen }
+func (u *upload) isCompleted() bool { return u != nil && u.Status == uploadCompleted }
+
+// reserved returns the number of bytes that the upload has reserved. It returns 0 for nil.
+func (u *upload) reserved() int {
+	if !u.isOpen() {
+		return 0
+	}
+	return u.Size
+}
+
+// urlExpiresAt returns the time at which the URL and the reservation expire.
+func (u *upload) urlExpiresAt() time.Time { return u.AnnouncedAt.Time().Add(uploadTime) }
+
+// packed returns the uploaded content.
+func (u *upload) packed(encoding Encoding) *packedContent {
+	return &packedContent{
+		contentID: u.ContentID, encoding: encoding, contentType: u.ContentType, size: u.Size, sha256: u.SHA256,
+		format: content.Raw, isStored: true,
+	}
+}
+
+// Announcement describes content that a client wants to upload. It must have been validated.
+type Announcement struct {
+	Path   string
+	Size   int
+	SHA256 []byte
+	// ContentType is the media type of the file, or "" to derive it from the path.
+	ContentType string
+}
+
+// Announced is an announced upload: the request that sends the content, and the time until which it is accepted.
+type Announced struct {
+	ID        string
+	URL       string
+	Headers   map[string]string
+	ExpiresAt time.Time
+}
+
+// Announce reserves the bytes of an upload, and returns the request with which the client can send them. It checks what
+// Complete will check, but not the file's version. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, CONFLICT, QUOTA_EXCEEDED;
+// RATE_LIMITED if the project has too many open uploads.
+func (s *Service) Announce(
+	ctx context.Context, caller httpapi.Caller, projectID string, a Announcement,
+) (out Announced, err error) {
+	u := upload{
+		ID: s.ids.New(id.Upload), Status: uploadOpen, Path: a.Path, Size: a.Size, SHA256: a.SHA256,
+		ContentType: a.ContentType, ContentID: s.newVersion(""), UserID: caller.UserID,
+	}
+	packed := u.packed(Base64)
+	ops := []BatchOperation{{Action: Save, Path: u.Path, packed: packed}}
+	err = db.Retry(ctx, "announce an upload", func() error {
+		access, b, err := s.store.readBefore(ctx, caller.UserID, projectID, ops)
+		if err != nil {
+			return err
+		}
+		if err := access.Check(workspace.Write); err != nil {
+			return err
+		}
+		// The URL is signed before the time of the announcement is taken. So the reservation never ends before the URL.
+		request := objectstore.Upload{Key: packed.ref().ObjectKey(projectID), Size: u.Size, SHA256: u.SHA256}
+		if out.URL, out.Headers, err = s.store.bucket.PresignPut(ctx, request, uploadTime); err != nil {
+			return err
+		}
+		at := s.now()
+		u.AnnouncedAt = clock.Stamp(at)
+		_, err = planFiles(ops, b, author{userID: caller.UserID, at: at, newVersion: s.newVersion}, s.quotas)
+		if errors.Is(err, errMustRecount) {
+			return s.recountOld(ctx, projectID, b.tree)
+		}
+		if err == nil {
+			err = u.checkReservation(b.tree, s.quotas)
+		}
+		if err == nil {
+			err = s.store.announce(ctx, projectID, u)
+		}
+		return s.releaseExpired(ctx, projectID, b.tree, err)
+	})
+	out.ID, out.ExpiresAt = u.ID, u.urlExpiresAt()
+	return out, err
+}
+
+// checkReservation returns an error if the project has no room for the upload. The transaction checks it again.
+func (u *upload) checkReservation(tree Tree, quotas Quotas) error {
+	switch {
+	case tree.Uploads >= maxOpenUploads:
+		return errTooManyUploads.WithCause(errNoRoom)
+	case tree.Bytes+u.Size > quotas.Bytes:
+		return errStorageQuota(quotas)
+	}
+	return nil
+}
+
+// errNoRoom is the cause of the errors of requests for which there can be room if expired uploads are released.
+var errNoRoom = errors.New("file: the project has no room")
+
+// releaseExpired is called with the error of an attempt. If it is errNoRoom, and uploads of the project have expired,
+// it releases them and returns db.ErrStale, so that the caller makes another attempt. Otherwise it returns err. tree is
+// the tree on which the attempt was based.
+func (s *Service) releaseExpired(ctx context.Context, projectID string, tree Tree, err error) error {
+	if !errors.Is(err, errNoRoom) || tree.Uploads == 0 {
+		return err
+	}
+	open, readErr := s.store.openUploads(ctx, projectID)
+	if readErr != nil {
+		return readErr
+	}
+	now, first := s.now(), uploadTime // first is the time until the next upload expires
+	var expired []upload
+	for _, u := range open {
+		if left := u.urlExpiresAt().Sub(now); left <= 0 {
+			expired = append(expired, u)
+		} else {
+			first = min(first, left)
+		}
+	}
+	switch {
+	case len(expired) > 0:
+		if err := s.store.release(ctx, projectID, expired, now); err != nil {
+			return err
+		}
+		return fmt.Errorf("%w: %d expired uploads were released", db.ErrStale, len(expired))
+	case len(open) != tree.Uploads: // another request has changed them after the tree was read
+		return fmt.Errorf("%w: the open uploads have changed", db.ErrStale)
+	case errors.Is(err, errTooManyUploads):
+		return limit.Status{Reset: first}.WithRetryAfter(errTooManyUploads)
+	}
+	return err
+}
+
+// Complete makes uploaded content the content of its file, and reports whether the file was created. If the upload is
+// completed already, it returns the version of the file that was stored then. Errors: those of Save; UPLOAD_NOT_FOUND;
+// CONFLICT if the content was not uploaded or the upload has expired; FILE_NOT_FOUND if the upload is completed and
+// that version does not exist any more.
+func (s *Service) Complete(
+	ctx context.Context, caller httpapi.Caller, projectID, uploadID string, condition httpapi.Preconditions,
+) (File, bool, error) {
+	key := db.UploadKey(projectID, uploadID)
+	access, err := s.store.Project(ctx, caller.UserID, projectID, key)
+	if err == nil {
+		err = access.Check(workspace.Write)
+	}
+	if err != nil {
+		return File{}, false, err
+	}
+	u, err := decodeUpload(uploadID, access.Items[key])
+	if err != nil {
+		return File{}, false, err
+	}
+	if u.isCompleted() {
+		f, err := s.find(ctx, caller, projectID, Selection{Path: u.Path, Version: u.Version})
+		return f, false, err
+	}
+	if s.now().Sub(u.AnnouncedAt.Time()) > completionTime {
+		return File{}, false, errUploadExpired
+	}
+	packed, err := s.store.uploaded(ctx, projectID, u)
+	if err != nil {
+		return File{}, false, err
+	}
+	op := BatchOperation{Action: Save, Path: u.Path, packed: packed, uploadID: uploadID, condition: condition}
+	p, err := s.change(ctx, caller, projectID, []BatchOperation{op})
+	if errors.Is(err, errUploadCompleted) { // by another request, after this one has read the record
+		return s.Complete(ctx, caller, projectID, uploadID, condition)
+	}
+	if err != nil {
+		return File{}, false, err
+	}
+	return p.results()[0], p.creates, nil
+}

@@ -1,0 +1,481 @@
+package project
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/slicetest"
+	"devplatform/shared/db"
+	"devplatform/shared/fault"
+	"devplatform/shared/project/content"
+)
+
+// deleteVersion deletes an old version of a file.
+func (client filesClient) deleteVersion(path, version string) response {
+	client.f.t.Helper()
+	query := "?path=" + url.QueryEscape(path) + "&version=" + url.QueryEscape(version)
+	return client.Do(http.MethodDelete, client.url()+"/history"+query, nil)
+}
+
+// sized returns content of n bytes that no other save has.
+func sized(n int) string {
+	return fmt.Sprintf("%-*d", n, lastContent.Add(1))
+}
+
+var lastContent atomic.Int64
+
+// withOldBytes sets the quota of old versions.
+func withOldBytes(n int) option { return func(f *fixture) { f.quotas.OldBytes = n } }
+
+// saveSized saves content of n bytes that the file does not have, and returns the ID of the version.
+func (client filesClient) saveSized(path string, n int) (version string) {
+	client.f.t.Helper()
+	r := client.save(path, sized(n))
+	if r.Status >= http.StatusBadRequest {
+		client.f.t.Fatalf("saving %d bytes at %s: got %d %s", n, path, r.Status, r.Raw)
+	}
+	return r.Text("version")
+}
+
+// wantOldQuota checks that a request was refused because of the quota of old versions.
+func (client filesClient) wantOldQuota(r response) {
+	client.f.t.Helper()
+	r.Want(client.f.t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
+	if message := r.Text("error"); !strings.Contains(message, "Delete old versions") {
+		client.f.t.Errorf("got the message %q, want one about old versions", message)
+	}
+}
+
+// Every operation that stores an old version counts its size. A request that would exceed the quota changes nothing.
+func TestQuotaOfOldVersions(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, withOldBytes(1000))
+	client := f.newFilesClient("ada")
+	wantOld := func(want int) {
+		t.Helper()
+		if got := client.tree().OldBytes; got != want {
+			t.Errorf("got %d bytes of old versions, want %d", got, want)
+		}
+		client.checkTree()
+	}
+	client.saveSized("/a", 400)
+	first := client.read("/a").Text("version")
+	current := sized(300)
+	client.save("/a", current).Want(t, http.StatusOK)
+	wantOld(400)
+	client.save("/a", current).Want(t, http.StatusOK) // unchanged
+	client.batch(renaming("/a", "/b")).Want(t, http.StatusOK)
+	wantOld(700)
+	client.saveSized("/c", 200)
+	client.remove("/c").Want(t, http.StatusOK)
+	wantOld(900)
+	client.saveSized("/d", 100)
+	client.saveSized("/d", 10) // reaches the quota exactly
+	wantOld(1000)
+
+	before := f.storedItemCount()
+	client.wantOldQuota(client.save("/b", "new"))
+	client.wantOldQuota(client.remove("/b"))
+	client.wantOldQuota(client.batch(renaming("/b", "/e")))
+	client.wantOldQuota(client.batch(creation("/e", "x"), deletion("/d")))
+	if after := f.storedItemCount(); after != before {
+		t.Errorf("the refused requests changed the number of items from %d to %d", before, after)
+	}
+	wantOld(1000)
+	client.save("/e", "").Want(t, http.StatusCreated) // no old version
+	client.save("/e", "now not empty").Want(t, http.StatusOK)
+	client.save("/b", current).Want(t, http.StatusOK) // unchanged
+
+	client.deleteVersion("/a", first).Want(t, http.StatusOK)
+	wantOld(600)
+	client.save("/b", "new").Want(t, http.StatusOK)
+	wantOld(900)
+}
+
+// Whatever runs at the same time, the tree has the exact size of the old versions, and it never exceeds the quota.
+func TestQuotaOfOldVersionsUnderConcurrency(t *testing.T) {
+	t.Parallel()
+	const quota = 3000
+	f := newFixture(t, withOldBytes(quota))
+	client := f.newFilesClient("ada")
+	paths := []string{"/0", "/1", "/2", "/3", "/4", "/5"}
+	for _, path := range paths {
+		client.saveSized(path, 50)
+	}
+	statuses := map[int]int{}
+	for range 6 {
+		maps.Copy(statuses, slicetest.CountStatuses(slicetest.Concurrently(12, func(int) response {
+			path, other := paths[rand.IntN(len(paths))], paths[rand.IntN(len(paths))]
+			switch rand.IntN(10) {
+			case 0:
+				return client.remove(path)
+			case 1:
+				return client.batch(renaming(path, other))
+			case 2, 3:
+				versions := client.history(path, "").Texts("versions", "version")
+				if len(versions) == 0 {
+					return client.history(path, "")
+				}
+				return client.deleteVersion(path, versions[rand.IntN(len(versions))])
+			default:
+				return client.save(path, sized(20+rand.IntN(300)))
+			}
+		})))
+		if old := client.tree().OldBytes; old > quota {
+			t.Errorf("got %d bytes of old versions, want at most %d", old, quota)
+		}
+		client.checkTree()
+	}
+	for range 20 { // fill the rest
+		r := slicetest.Concurrently(8, func(i int) response { return client.save(paths[i%len(paths)], sized(100)) })
+		maps.Copy(statuses, slicetest.CountStatuses(r))
+		client.checkTree()
+		if slicetest.CountStatuses(r)[http.StatusPaymentRequired] == len(r) {
+			break
+		}
+	}
+	old := client.tree().OldBytes
+	if old > quota || old < quota-400 || statuses[http.StatusPaymentRequired] == 0 || statuses[http.StatusOK] == 0 {
+		t.Errorf("got %d bytes of old versions and responses by status %v, want nearly %d bytes, 200 and 402",
+			old, statuses, quota)
+	}
+	for status := range statuses {
+		if status >= http.StatusInternalServerError {
+			t.Errorf("got responses by status %v, want no error of the server", statuses)
+		}
+	}
+}
+
+// countingQueries makes the service count its queries of all old versions of a project.
+func (f *fixture) countingQueries() *atomic.Int64 {
+	f.t.Helper()
+	queries := &atomic.Int64{}
+	f.useProxy(func(next http.Handler, out http.ResponseWriter, r *http.Request) {
+		if dynamotest.Operation(r) == "Query" && strings.Contains(bodyOf(r), `"VERSION#"`) {
+			queries.Add(1)
+		}
+		next.ServeHTTP(out, r)
+	})
+	return queries
+}
+
+// Expired versions stop to count when a request would otherwise exceed the quota. Requests that are refused do not each
+// read all versions.
+func TestExpiredVersionsDoNotCount(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, withOldBytes(1000))
+	client := f.newFilesClient("ada")
+	queries := f.countingQueries()
+	wantQueries := func(want int64) {
+		t.Helper()
+		if got := queries.Swap(0); got != want {
+			t.Errorf("got %d queries of all versions, want %d", got, want)
+		}
+	}
+	client.saveSized("/a", 500)
+	client.saveSized("/a", 300) // stores 500
+	f.clock.Advance(time.Hour)
+	client.saveSized("/a", 600) // stores 300
+	wantQueries(0)
+	for n := range 3 {
+		client.wantOldQuota(client.save("/a", sized(10)))
+		wantQueries(int64(max(0, 1-n)))
+	}
+	f.clock.Advance(24*time.Hour + time.Second) // a day after the last count
+	client.wantOldQuota(client.save("/a", sized(10)))
+	wantQueries(1)
+
+	f.clock.Advance(content.Retention - 25*time.Hour - 2*time.Second) // one second before the first version expires
+	client.wantOldQuota(client.save("/a", sized(10)))
+	wantQueries(1)
+	f.clock.Advance(time.Second) // the first version has expired, but less than a minute has passed
+	client.wantOldQuota(client.save("/a", sized(10)))
+	wantQueries(0)
+	f.clock.Advance(time.Minute)
+	if r := client.save("/a", sized(10)).Want(t, http.StatusOK); r.Calls != 9 {
+		t.Errorf("got %d calls to DynamoDB, want the 4 of a save, and 5 to count the versions", r.Calls)
+	}
+	wantQueries(1)
+	if got := client.tree().OldBytes; got != 900 {
+		t.Errorf("got %d bytes of old versions, want 300 and 600", got)
+	}
+	client.checkTree()
+}
+
+// The deletion of a version that a recount has left out subtracts nothing, even if the clock of the server is slow and
+// the version has not expired by that clock.
+func TestDeletionOfUncountedVersion(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, withOldBytes(1000))
+	client := f.newFilesClient("ada")
+	first := client.saveSized("/a", 600)
+	client.saveSized("/a", 700) // stores 600
+	f.clock.Advance(content.Retention + time.Second)
+	second := client.read("/a").Text("version")
+	client.saveSized("/a", 800) // recounts, and stores 700
+	f.clock.Advance(-time.Minute)
+	client.deleteVersion("/a", first).Want(t, http.StatusOK)
+	if got := client.tree().OldBytes; got != 700 {
+		t.Errorf("got %d bytes of old versions, want 700", got)
+	}
+	client.deleteVersion("/a", second).Want(t, http.StatusOK)
+	if got := client.tree().OldBytes; got != 0 {
+		t.Errorf("got %d bytes of old versions, want 0", got)
+	}
+}
+
+// makeOld removes the attributes that the trees of old projects do not have.
+func (client filesClient) makeOld() {
+	client.f.t.Helper()
+	key := db.TreeKey(client.projectID)
+	tree := maps.Clone(client.f.dump(client.f.tableNames.projects)[key])
+	for _, name := range []string{"oldBytes", "oldRecountAt", "changes"} {
+		delete(tree, name)
+	}
+	client.f.transact(client.f.projects.Put(key, tree))
+}
+
+// In a project that is older than the quota, the first request that stores an old version counts all of them.
+func TestOldVersionsOfOldProject(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, withOldBytes(1000))
+	client := f.newFilesClient("ada")
+	queries := f.countingQueries()
+	client.saveSized("/a", 300)
+	second := client.saveSized("/a", 300)
+	client.saveSized("/a", 500)
+	client.makeOld()
+	client.saveSized("/new", 10)
+	client.save("/new", client.contents()["/new"]).Want(t, http.StatusOK) // unchanged
+	if queries.Load() != 0 {
+		t.Errorf("got %d queries of all versions after creations, want 0", queries.Load())
+	}
+	client.deleteVersion("/a", second).Want(t, http.StatusOK)
+	client.saveSized("/new", 20)
+	if got := client.tree().OldBytes; got != 310 || queries.Load() != 1 {
+		t.Errorf("got %d bytes of old versions after %d queries of all versions, want 310 after 1", got, queries.Load())
+	}
+	client.saveSized("/a", 300)
+	client.checkTree()
+	client.wantOldQuota(client.save("/a", "new"))
+
+	client.makeOld()
+	client.wantOldQuota(client.save("/a", "new"))
+	client.checkTree()
+}
+
+// If files or versions change between the read and the write of a recount, the recount is repeated.
+func TestChangesDuringRecount(t *testing.T) {
+	t.Parallel()
+	for name, during := range map[string]func(client filesClient, version string) response{
+		"save":   func(client filesClient, _ string) response { return client.save("/b", sized(10)) },
+		"delete": func(client filesClient, _ string) response { return client.remove("/b") },
+		"delete a version": func(client filesClient, version string) response {
+			return client.deleteVersion("/a", version)
+		},
+		"create": func(client filesClient, _ string) response { return client.save("/new", "x") },
+		"delete the project": func(client filesClient, _ string) response {
+			return client.Do(http.MethodDelete, projectURL(client.projectID), nil)
+		},
+	} {
+		f := newFixture(t, withOldBytes(1000))
+		client := f.newFilesClient("ada")
+		version := client.saveSized("/a", 100)
+		client.saveSized("/a", 100)
+		client.saveSized("/b", 70)
+		client.makeOld()
+		isDone := false
+		wire := f.useProxy(nil)
+		wire.Before("UpdateItem", func() {
+			isDone = true
+			if r := during(client, version); r.Status >= http.StatusBadRequest {
+				t.Errorf("%s: got %d %s", name, r.Status, r.Raw)
+			}
+		})
+		r := client.save("/a", "new")
+		if !isDone {
+			t.Errorf("%s: the request did not recount", name)
+		}
+		if name == "delete the project" {
+			r.Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
+			if item := f.dump(f.tableNames.projects)[db.TreeKey(client.projectID)]; item != nil {
+				t.Errorf("the tree of the deleted project exists: %v", item)
+			}
+			continue
+		}
+		r.Want(t, http.StatusOK)
+		client.checkTree()
+	}
+}
+
+// A recount that fails or whose response is lost leaves a correct tree. The next request recounts again.
+func TestRecountUnderFaults(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, withOldBytes(1000))
+	client := f.newFilesClient("ada")
+	client.saveSized("/a", 600)
+	client.saveSized("/a", 500)
+	wire := f.useProxy(nil)
+	for _, operation := range []string{"Query", "UpdateItem"} {
+		for _, injected := range faults {
+			if injected.Name == dynamotest.Conflict.Name {
+				continue
+			}
+			client.makeOld()
+			wire.Break(operation, injected)
+			r := client.save("/a", "new")
+			wire.Clear()
+			if wire.Hits() == 0 || (r.Status == http.StatusOK) {
+				t.Errorf("%s at %s: got %d %s and %d faults, want an error", injected.Name, operation, r.Status, r.Raw, wire.Hits())
+			}
+			if injected.Name == dynamotest.LostReply.Name {
+				client.wantOldQuota(r)
+			}
+			client.wantOldQuota(client.save("/a", "new"))
+			client.checkTree()
+		}
+	}
+}
+
+func TestDeleteVersion(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	client := f.newFilesClient("ada")
+	first := client.saveSized("/a", 10)
+	second := client.saveSized("/a", 20)
+	third := client.saveSized("/a", 30)
+	events, changes := len(f.storedEvents()), client.tree().Changes
+	r := client.deleteVersion("/a", second).Want(t, http.StatusOK)
+	if r.Body["success"] != true || r.Text("message") == "" {
+		t.Errorf("got %s, want success and a message", r.Raw)
+	}
+	if got := client.tree().Changes; got != changes+1 || len(f.storedEvents()) != events {
+		t.Errorf("got %d changes and %d events, want %d and %d", got, len(f.storedEvents()), changes+1, events)
+	}
+	client.deleteVersion("/a", second).Want(t, http.StatusNotFound, fault.CodeFileNotFound)
+	client.Get(client.url()+"?path=/a&version="+second).Want(t, http.StatusNotFound, fault.CodeFileNotFound)
+	client.Get(client.url()+"?path=/a&version="+first).Want(t, http.StatusOK)
+	if got := client.history("/a", "").Texts("versions", "version"); len(got) != 2 || got[0] != third || got[1] != first {
+		t.Errorf("got the versions %v, want %s and %s", got, third, first)
+	}
+	client.deleteVersion("/a", third).Want(t, http.StatusConflict, fault.CodeConflict)
+	client.deleteVersion("/b", first).Want(t, http.StatusNotFound, fault.CodeFileNotFound)
+	for _, version := range []string{"unknown", "a#b", strings.Repeat("x", 2000)} {
+		client.deleteVersion("/a", version).Want(t, http.StatusNotFound, fault.CodeFileNotFound)
+	}
+	client.deleteVersion("/a", "").Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+	client.deleteVersion("a", first).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+	client.deleteVersion("", first).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+	f.newUser("eve").filesOf(client.projectID).deleteVersion("/a", first).
+		Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
+
+	// The version of a deleted file, and a version that has expired.
+	client.remove("/a").Want(t, http.StatusOK)
+	client.deleteVersion("/a", third).Want(t, http.StatusOK)
+	client.checkTree()
+	f.clock.Advance(content.Retention)
+	client.deleteVersion("/a", first).Want(t, http.StatusNotFound, fault.CodeFileNotFound)
+}
+
+// Of concurrent deletions of one version, one succeeds. Its size is subtracted once.
+func TestConcurrentDeletionsOfOneVersion(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	client := f.newFilesClient("ada")
+	first := client.saveSized("/a", 100)
+	client.saveSized("/a", 200)
+	client.saveSized("/a", 300)
+	responses := slicetest.Concurrently(8, func(int) response { return client.deleteVersion("/a", first) })
+	wantStatuses(t, responses, map[int]int{http.StatusOK: 1, http.StatusNotFound: 7})
+	if got := client.tree().OldBytes; got != 200 {
+		t.Errorf("got %d bytes of old versions, want 200", got)
+	}
+	client.checkTree()
+}
+
+// A deletion that fails has deleted nothing. If only the response was lost, the deletion has subtracted the size once.
+func TestDeleteVersionUnderFaults(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	client := f.newFilesClient("ada")
+	wire := f.useProxy(nil)
+	for _, injected := range faults {
+		for _, operation := range []string{"BatchGetItem", "TransactWriteItems"} {
+			if injected.Name == dynamotest.Conflict.Name && operation != "TransactWriteItems" {
+				continue
+			}
+			version := client.saveSized("/a", 100)
+			client.saveSized("/a", 50)
+			before := client.tree().OldBytes
+			wire.Break(operation, injected)
+			r := client.deleteVersion("/a", version)
+			wire.Clear()
+			changed := client.tree().OldBytes == before-100
+			checkResponse(t, injected.Name+" at "+operation, injected, wire.Hits() > 0, changed, r)
+			client.checkTree()
+		}
+	}
+}
+
+// A version can be deleted at the same time as a recount. Its size is subtracted if the recount has included it.
+func TestRecountDuringDeletion(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, withOldBytes(1000))
+	client := f.newFilesClient("ada")
+	first := client.saveSized("/a", 400)
+	client.saveSized("/a", 700)
+	client.makeOld()
+	wire := f.useProxy(nil)
+	wire.Before("TransactWriteItems", func() { client.wantOldQuota(client.save("/a", "new")) })
+	client.deleteVersion("/a", first).Want(t, http.StatusOK)
+	if tree := client.tree(); tree.OldBytes != 0 || tree.OldRecountAt == 0 {
+		t.Errorf("got the tree %+v, want 0 bytes of old versions after a count", tree)
+	}
+	client.checkTree()
+}
+
+// If a recount leaves a version out while the version is being deleted, its size is not subtracted.
+func TestRecountWithoutVersionDuringDeletion(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, withOldBytes(1000))
+	client := f.newFilesClient("ada")
+	first := client.saveSized("/a", 400)
+	client.saveSized("/a", 700)
+	wire := f.useProxy(nil)
+	wire.Before("TransactWriteItems", func() {
+		f.clock.Advance(content.Retention) // by the clock of another server
+		client.saveSized("/a", 10)         // stores 700
+		f.clock.Advance(-content.Retention)
+	})
+	client.deleteVersion("/a", first).Want(t, http.StatusOK)
+	if got := client.tree().OldBytes; got != 700 {
+		t.Errorf("got %d bytes of old versions, want 700", got)
+	}
+}
+
+// The tree of a new project is counted: it has no old versions.
+func TestNewTreeIsCounted(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	client := f.newFilesClient("ada")
+	item := f.dump(f.tableNames.projects)[db.TreeKey(client.projectID)]
+	if n, ok := item["oldBytes"].(*types.AttributeValueMemberN); !ok || n.Value != "0" {
+		t.Errorf("got the attribute oldBytes %v, want 0", item["oldBytes"])
+	}
+	queries := f.countingQueries()
+	client.saveSized("/a", 10)
+	client.saveSized("/a", 20)
+	if tree := client.tree(); tree.OldBytes != 10 || queries.Load() != 0 {
+		t.Errorf("got %d bytes of old versions and %d queries of all versions, want 10 and 0", tree.OldBytes, queries.Load())
+	}
+}

@@ -1,0 +1,510 @@
+package project
+
+import (
+	"encoding/base64"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/slicetest"
+	"devplatform/shared/clock"
+	"devplatform/shared/fault"
+	"devplatform/shared/project/content"
+	"devplatform/shared/workspace"
+)
+
+const mib = 1 << 20
+
+// A file of up to 25 MiB is uploaded to the object to which its record then refers. Files of more than 1 MiB are
+// downloaded from a URL.
+func TestUpload(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	client := f.newFilesClient("ada")
+	sum := 0
+	for _, tc := range []struct {
+		path                  string
+		data                  []byte
+		sent                  string // the media type in the announcement
+		contentType, encoding string
+	}{
+		{"/empty", nil, "", "text/plain; charset=utf-8", "utf-8"},
+		{"/small.txt", []byte("smäll\x00\n"), "", "text/plain; charset=utf-8", "utf-8"},
+		{"/small", randomBytes(2000), "", "application/octet-stream", "base64"},
+		{"/limit", randomBytes(content.MaxBytes), "Image/PNG;q=1", "image/png; q=1", "base64"},
+		{"/above.mp4", randomBytes(content.MaxBytes + 1), "", "video/mp4", "base64"},
+		{"/above", randomBytes(content.MaxBytes + 1), "", "application/octet-stream", "base64"},
+		{"/text.ts", slices.Repeat([]byte("let a = 1\n"), 200_000), "", "text/typescript; charset=utf-8", "utf-8"},
+		{`/a/Straße "1".webm`, randomBytes(2 * mib), "video/x-own", "video/x-own", "base64"},
+		{"/largest", randomBytes(content.MaxUpload), "text/x-own", "text/x-own", "utf-8"},
+	} {
+		sum += len(tc.data)
+		fields := object{}
+		if tc.sent != "" {
+			fields["contentType"] = tc.sent
+		}
+		r := client.upload(tc.path, tc.data, fields).Want(t, http.StatusCreated)
+		record := client.record(tc.path)
+		if record.Object != content.Raw || record.Chunks != 0 || r.Header.Get("ETag") != record.ETag() {
+			t.Errorf("%s: got the record %+v and the etag %s, want one with a raw object", tc.path, record, r.Header.Get("ETag"))
+		}
+		item := client.read(tc.path).Want(t, http.StatusOK).Body
+		for _, got := range []map[string]any{r.Body, item} {
+			if got["contentType"] != tc.contentType || got["encoding"] != tc.encoding || got["sha256"] != hexSum(tc.data) {
+				t.Errorf("%s: got %.300v, want the type %s and the encoding %s", tc.path, got, tc.contentType, tc.encoding)
+			}
+		}
+		if len(tc.data) <= content.MaxBytes {
+			if got := contentOf(t, item); got != string(tc.data) || item["url"] != nil {
+				t.Errorf("%s: got %d bytes, want the %d bytes that were uploaded", tc.path, len(got), len(tc.data))
+			}
+			continue
+		}
+		for _, read := range []response{client.read(tc.path), client.Get(client.versionURL(tc.path, record.Version))} {
+			got := client.download(read.Want(t, http.StatusOK).Body)
+			if got.Raw != string(tc.data) || got.Header.Get("Content-Type") != tc.contentType {
+				t.Errorf("%s: downloaded %d bytes of the type %s, want the %d bytes of the type %s", tc.path,
+					len(got.Raw), got.Header.Get("Content-Type"), len(tc.data), tc.contentType)
+			}
+			if d := got.Header.Get("Content-Disposition"); !strings.HasPrefix(d, "attachment; filename") {
+				t.Errorf("%s: got the Content-Disposition %q, want an attachment", tc.path, d)
+			}
+		}
+	}
+	client.checkTree()
+	client.wantTree("after all uploads", sum, 0, sum)
+	if n := len(client.fileEvents()); n != 9 {
+		t.Errorf("got %d events, want 9", n)
+	}
+}
+
+func (client filesClient) versionURL(path, version string) string {
+	return client.url() + "?path=" + url.QueryEscape(path) + "&version=" + version
+}
+
+// A list with contents has URLs of the large files. They do not count to the size of a page.
+func TestListWithLargeFiles(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	client := f.newFilesClient("ada")
+	large := randomBytes(2 * mib)
+	for _, path := range []string{"/1", "/3", "/4", "/5"} {
+		client.upload(path, large, nil).Want(t, http.StatusCreated)
+	}
+	client.save("/2", "two").Want(t, http.StatusCreated)
+	client.save("/6", "six").Want(t, http.StatusCreated)
+	r := client.Get(client.url()+"?include=content").Want(t, http.StatusOK)
+	if got := r.Values("files", "content"); !cmp.Equal(got, []any{nil, "two", nil, nil, nil, "six"}) {
+		t.Errorf("got the contents %v, want those of /2 and /6", got)
+	}
+	for _, item := range r.List("files") {
+		if item["content"] == nil && client.download(item).Raw != string(large) {
+			t.Errorf("%s: the URL has other content", item["path"])
+		}
+	}
+	for _, item := range client.Get(client.url()).Want(t, http.StatusOK).List("files") {
+		if item["url"] != nil {
+			t.Errorf("%s: got a url in a list without contents", item["path"])
+		}
+	}
+}
+
+// Large files can be renamed, replaced, restored and deleted like others, without reading their contents.
+func TestLargeFilesChangeLikeOthers(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	client := f.newFilesClient("ada")
+	data := randomBytes(2 * mib)
+	first := client.upload("/a.mp4", data, object{"contentType": "video/own"}).Want(t, http.StatusCreated)
+	before := f.s3Calls.Load()
+	client.batch(renaming("/a.mp4", "/b")).Want(t, http.StatusOK)
+	item := client.read("/b").Want(t, http.StatusOK).Body
+	if n := f.s3Calls.Load() - before; n != 0 || item["contentType"] != "video/own" {
+		t.Errorf("got %d calls to S3 and the file %v, want no call and the media type of the upload", n, item)
+	}
+	known := slicetest.Header("If-None-Match", item["etag"].(string))
+	client.read("/b", known).Want(t, http.StatusNotModified)
+	second := client.upload("/b", randomBytes(2*mib), nil).Want(t, http.StatusOK)
+	client.save("/b", "small").Want(t, http.StatusOK)
+	if item := client.read("/b").Body; item["contentType"] != "text/plain; charset=utf-8" {
+		t.Errorf("got %v after a save, want the media type of the new content", item)
+	}
+	old := client.Get(client.versionURL("/a.mp4", first.Text("version"))).Want(t, http.StatusOK)
+	if client.download(old.Body).Raw != string(data) {
+		t.Error("the version before the rename has other content")
+	}
+	client.Get(client.versionURL("/b", second.Text("version"))).Want(t, http.StatusOK)
+	client.upload("/b", data, nil).Want(t, http.StatusOK)
+	client.remove("/b").Want(t, http.StatusOK)
+	client.checkTree()
+	want := []string{
+		"file.created /a.mp4", "file.deleted /a.mp4", "file.created /b", "file.updated /b", "file.updated /b",
+		"file.updated /b", "file.deleted /b",
+	}
+	if diff := cmp.Diff(want, client.fileEvents()); diff != "" {
+		t.Errorf("events: mismatch (-want +got):\n%s", diff)
+	}
+}
+
+// Storage accepts exactly the announced content, once, with the URL that the API returned.
+func TestUploadURLAcceptsOnlyAnnouncedContent(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	client := f.newFilesClient("ada")
+	data := randomBytes(2000)
+	a := client.announce("/a", data, nil)
+	otherSum, _ := base64.StdEncoding.DecodeString(a.Headers["X-Amz-Checksum-Sha256"])
+	otherSum[0]++
+	body := func(data []byte) func(*http.Request) {
+		return func(r *http.Request) {
+			r.Body, r.ContentLength = io.NopCloser(strings.NewReader(string(data))), int64(len(data))
+		}
+	}
+	other := slices.Clone(data)
+	other[0]++
+	changes := map[string]func(*http.Request){
+		"other content":   body(other),
+		"longer content":  body(append(slices.Clone(data), 0)),
+		"shorter content": body(data[1:]),
+		"in chunks":       func(r *http.Request) { r.ContentLength = -1 },
+		"another header":  slicetest.Header("X-Amz-Meta-A", "b"),
+		"other key":       func(r *http.Request) { r.URL.Path += "x" },
+		"other checksum":  slicetest.Header("X-Amz-Checksum-Sha256", base64.StdEncoding.EncodeToString(otherSum)),
+		"longer validity": func(r *http.Request) {
+			r.URL.RawQuery = strings.Replace(r.URL.RawQuery, "X-Amz-Expires=900", "X-Amz-Expires=9000", 1)
+		},
+		"DELETE": func(r *http.Request) { r.Method = http.MethodDelete },
+	}
+	names, want := slices.Sorted(maps.Keys(a.Headers)), []string{"If-None-Match", "X-Amz-Checksum-Sha256"}
+	if !slices.Equal(names, want) {
+		t.Fatalf("got the headers %v, want %v", names, want)
+	}
+	for name := range a.Headers {
+		changes["without "+name] = func(r *http.Request) { r.Header.Del(name) }
+		changes["changed "+name] = slicetest.Header(name, "x")
+	}
+	for name, change := range changes {
+		if status := a.put(change); status < 400 || status > 499 {
+			t.Errorf("%s: got %d, want the request to be refused", name, status)
+		}
+	}
+	a.complete().Want(t, http.StatusConflict, fault.CodeConflict)
+	if n := len(f.objects()); n != 0 {
+		t.Errorf("got %d objects, want 0", n)
+	}
+	for _, want := range []int{http.StatusOK, http.StatusPreconditionFailed} {
+		if status := a.put(nil); status != want {
+			t.Errorf("got %d, want %d", status, want)
+		}
+	}
+	a.complete().Want(t, http.StatusCreated)
+	if status := a.put(nil); status != http.StatusPreconditionFailed {
+		t.Errorf("replacing a file's content: got %d, want 412", status)
+	}
+}
+
+func TestUploadInput(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	client := f.newFilesClient("ada")
+	client.save("/folder/file", "x").Want(t, http.StatusCreated)
+	for name, fields := range map[string]object{
+		"path":        {"path": "a"},
+		"size":        {"size": content.MaxUpload + 1},
+		"negative":    {"size": -1},
+		"no integer":  {"size": 1.5},
+		"hash":        {"sha256": strings.Repeat("g", 64)},
+		"short hash":  {"sha256": strings.Repeat("a", 63)},
+		"media type":  {"contentType": "text"},
+		"list":        {"contentType": "text/html, text/plain"},
+		"line break":  {"contentType": "text/html\r\nX: y"},
+		"tab":         {"contentType": "text/html; a=\"\t\""},
+		"long type":   {"contentType": "text/" + strings.Repeat("x", 251)},
+		"number":      {"contentType": 1},
+		"null":        {"path": nil},
+		"null in URL": {"path": "/a\x00"},
+	} {
+		r := client.tryAnnounce("/a", []byte("a"), fields)
+		if r.Status != http.StatusBadRequest || r.Text("code") != string(fault.CodeValidationFailed) {
+			t.Errorf("%s: got %d %s, want 400", name, r.Status, r.Raw)
+		}
+	}
+	longest := object{"contentType": "text/" + strings.Repeat("x", 250)}
+	client.tryAnnounce("/a", []byte("a"), longest).Want(t, http.StatusCreated)
+	for path, code := range map[string]fault.Code{"/folder": fault.CodeConflict, "/folder/file/x": fault.CodeConflict} {
+		client.tryAnnounce(path, []byte("a"), nil).Want(t, http.StatusConflict, code)
+	}
+	for _, id := range []string{"upl_01K9ZQ3V7M8T5XW2ABCDEFGHJK", "x", "%00"} {
+		r := client.Do(http.MethodPost, projectURL(client.projectID)+"/uploads/"+id+"/complete", nil)
+		r.Want(t, http.StatusNotFound, fault.CodeUploadNotFound)
+	}
+	// Another project's upload cannot be completed.
+	a := client.announce("/b", []byte("b"), nil)
+	a.put(nil)
+	a.client = client.filesOf(client.project("", "Other", Private))
+	a.complete().Want(t, http.StatusNotFound, fault.CodeUploadNotFound)
+}
+
+// Members can announce and complete uploads, viewers and others cannot. A member can complete the upload of another
+// member.
+func TestUploadPermissions(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	owner := f.newUser("owner")
+	team := owner.workspace("Team")
+	client := owner.filesOf(owner.project(team, "App", Public))
+	a := client.announce("/a", []byte("a"), nil)
+	a.put(nil)
+	for role, status := range map[workspace.Role]int{
+		"": http.StatusForbidden, workspace.Viewer: http.StatusForbidden, workspace.Member: http.StatusCreated,
+	} {
+		u := f.newUser("user-" + string(role))
+		if role != "" {
+			f.setRole(team, u, role)
+		}
+		theirs := u.filesOf(client.projectID)
+		theirs.tryAnnounce("/"+u.name, []byte("b"), nil).Want(t, status)
+		a.client = theirs
+		a.complete().Want(t, status)
+	}
+	if updatedBy := client.record("/a").UpdatedBy; updatedBy == owner.userID || updatedBy == "" {
+		t.Errorf("got the author %s, want the member who completed the upload", updatedBy)
+	}
+}
+
+// A completion has the preconditions of a save. After a failed one, it can be sent again.
+func TestCompleteWithPrecondition(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	client := f.newFilesClient("ada")
+	tag := client.save("/a", "one").Header.Get("ETag")
+	a := client.announce("/a", []byte("two"), nil)
+	a.put(nil)
+	create, match := slicetest.Header("If-None-Match", "*"), slicetest.Header("If-Match", tag)
+	a.complete(create).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
+	client.save("/a", "three").Want(t, http.StatusOK)
+	a.complete(match).Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
+	client.wantTree("before the completion", 5+3, 1, 3+5+3)
+	done := a.complete(slicetest.Header("If-Match", "*")).Want(t, http.StatusOK)
+	client.wantTree("after the completion", 3, 0, 3+5+3)
+	// The same request again has the same result, although the precondition is no longer met.
+	if again := a.complete(match).Want(t, http.StatusOK); again.Raw != done.Raw {
+		t.Errorf("got %s, want the response %s again", again.Raw, done.Raw)
+	}
+}
+
+// A completion that is repeated returns the version that it created, as long as it exists.
+func TestCompleteTwice(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	client := f.newFilesClient("ada")
+	a := client.announce("/a", []byte("one"), nil)
+	a.put(nil)
+	first := a.complete().Want(t, http.StatusCreated)
+	for _, change := range []func(){
+		func() {},
+		func() { client.save("/a", "two").Want(t, http.StatusOK) },
+		func() { client.batch(renaming("/a", "/b")).Want(t, http.StatusOK) },
+		func() { f.clock.Advance(23 * time.Hour) },
+	} {
+		change()
+		if again := a.complete().Want(t, http.StatusOK); again.Raw != first.Raw {
+			t.Errorf("got %s, want %s", again.Raw, first.Raw)
+		}
+	}
+	if n := len(client.fileEvents()); n != 4 {
+		t.Errorf("got %d events, want one of the upload, one of the save and two of the rename", n)
+	}
+	f.clock.Advance(2 * time.Hour)
+	a.complete().Want(t, http.StatusNotFound, fault.CodeUploadNotFound)
+}
+
+// An upload of the content that the file already has changes no file, but is completed.
+func TestCompleteWithSameContent(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	c := newCleaner(t, f)
+	client := f.newFilesClient("ada")
+	saved := client.save("/a", "same")
+	before := client.tree()
+	a := client.announce("/a", []byte("same"), nil)
+	a.put(nil)
+	for range 2 {
+		done := a.complete().Want(t, http.StatusOK)
+		if done.Text("version") != saved.Text("version") {
+			t.Errorf("got %s, want the version %s", done.Raw, saved.Text("version"))
+		}
+	}
+	after := client.tree()
+	if before.Uploads, after.Uploads = 0, 0; before != after {
+		t.Errorf("got the tree %+v, want %+v", after, before)
+	}
+	if n := len(client.fileEvents()); n != 1 {
+		t.Errorf("got %d events, want 1", n)
+	}
+	if err := c.sweep(old); err != nil || len(f.objects()) != 0 {
+		t.Errorf("after a sweep: error %v, objects %v, want none", err, f.objects())
+	}
+}
+
+// Concurrent completions of one upload create one version, and all return it.
+func TestConcurrentCompletions(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	client := f.newFilesClient("ada")
+	a := client.announce("/a", randomBytes(2*mib), nil)
+	a.put(nil)
+	responses := slicetest.Concurrently(12, func(int) response { return a.complete() })
+	wantStatuses(t, responses, map[int]int{http.StatusCreated: 1, http.StatusOK: 11})
+	for _, r := range responses {
+		if r.Text("version") != client.record("/a").Version {
+			t.Errorf("got %s, want the version %s", r.Raw, client.record("/a").Version)
+		}
+	}
+	if n := len(client.fileEvents()); n != 1 {
+		t.Errorf("got %d events, want 1", n)
+	}
+	client.wantTree("after the completions", 2*mib, 0, 2*mib)
+}
+
+// An upload can be completed for one hour after its URL has expired. After a day, the sweep removes its object.
+func TestCompleteLate(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	c := newCleaner(t, f)
+	client := f.newFilesClient("ada")
+	data := randomBytes(5000)
+	inTime, late := client.announce("/a", data, nil), client.announce("/b", data, nil)
+	if late.Expires != clock.Stamp(f.clock.Now().Add(15*time.Minute)).String() {
+		t.Errorf("got the expiry %s, want 15 minutes after %v", late.Expires, f.clock.Now())
+	}
+	inTime.put(nil)
+	late.put(nil)
+	f.clock.Advance(75 * time.Minute)
+	inTime.complete().Want(t, http.StatusCreated)
+	f.clock.Advance(time.Millisecond)
+	late.complete().Want(t, http.StatusConflict, fault.CodeConflict)
+	if err := c.sweep(old); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := f.objects(), []string{client.record("/a").ObjectKey(client.projectID)}; !slices.Equal(got, want) {
+		t.Errorf("got the objects %v, want %v", got, want)
+	}
+}
+
+// An object of another size, which the signature does not allow, is not accepted.
+func TestCompleteChecksSize(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	client := f.newFilesClient("ada")
+	for _, size := range []int{100, 2 * mib} {
+		a := client.announce("/a", randomBytes(size), nil)
+		key := client.uploadKeys()[a.ID]
+		f.putObject(key, randomBytes(size-1))
+		a.complete().Want(t, http.StatusConflict, fault.CodeConflict)
+	}
+}
+
+// The project of an upload can be deleted at any time. Then nothing of the upload remains.
+func TestUploadToDeletedProject(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	c := newCleaner(t, f)
+	ada := f.newUser("ada")
+	client := ada.filesOf(ada.project("", "App", Private))
+	a, b := client.announce("/a", randomBytes(5000), nil), client.announce("/b", randomBytes(5000), nil)
+	a.put(nil)
+	wire := f.useProxy(nil)
+	deleteDuring := func(projectID string) {
+		wire.Before("TransactWriteItems", func() {
+			wire.Clear()
+			ada.Do(http.MethodDelete, projectURL(projectID), nil).Want(t, http.StatusOK)
+		})
+	}
+	other := ada.filesOf(ada.project("", "Other", Private))
+	deleteDuring(other.projectID)
+	other.tryAnnounce("/a", []byte("a"), nil).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
+	deleteDuring(client.projectID)
+	a.complete().Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
+	b.complete().Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
+	client.tryAnnounce("/c", nil, nil).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
+	c.handleAll()
+	b.put(nil) // the URL is still valid
+	if err := c.sweep(old); err != nil {
+		t.Fatal(err)
+	}
+	if keys := f.objects(); len(keys) != 0 {
+		t.Errorf("got the objects %v, want none", keys)
+	}
+	for key := range f.dump(f.tableNames.projects) {
+		if strings.Contains(key.PK, client.projectID) {
+			t.Errorf("the item %v remains", key)
+		}
+	}
+}
+
+// A lost response or a conflict of storage does not count an upload twice.
+func TestUploadUnderFaults(t *testing.T) {
+	t.Parallel()
+	for _, injected := range faults {
+		t.Run(injected.Name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			client := f.newFilesClient("ada")
+			wire := f.useProxy(nil)
+			for _, operation := range []string{"BatchGetItem", "Query", "TransactWriteItems"} {
+				if injected.Name == dynamotest.Conflict.Name && operation != "TransactWriteItems" {
+					continue
+				}
+				path := "/" + operation
+				before, records := client.tree(), len(client.uploadKeys())
+				wire.Break(operation, injected)
+				r := client.tryAnnounce(path, []byte("announced"), nil)
+				wire.Clear()
+				stored := len(client.uploadKeys()) - records
+				checkResponse(t, "announce, "+operation, injected, wire.Hits() > 0, stored > 0, r)
+				client.wantTree("after the announcement", before.Bytes+9*stored, before.Uploads+stored, before.Bytes+9*stored)
+
+				a := client.announce(path, []byte("completed"), nil)
+				a.put(nil)
+				before, events := client.tree(), len(client.fileEvents())
+				wire.Break(operation, injected)
+				r = a.complete()
+				wire.Clear()
+				completed := len(client.fileEvents()) - events
+				checkResponse(t, "complete, "+operation, injected, wire.Hits() > 0, completed > 0, r)
+				client.wantTree("after the completion", before.Bytes, before.Uploads-completed, before.Bytes)
+				if again := a.complete(); again.Status != http.StatusOK && again.Status != http.StatusCreated {
+					t.Errorf("complete, %s, again: got %d %s, want success", operation, again.Status, again.Raw)
+				}
+				if n := len(client.fileEvents()) - events; n != 1 {
+					t.Errorf("complete, %s: got %d events, want 1", operation, n)
+				}
+			}
+		})
+	}
+}
+
+// An interrupted upload can be continued: files that were announced with the same settings have different objects.
+func TestUploadsOfOneFileAreIndependent(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	client := f.newFilesClient("ada")
+	data := []byte("content")
+	first, second := client.announce("/a", data, nil), client.announce("/a", data, nil)
+	first.put(nil)
+	second.complete().Want(t, http.StatusConflict, fault.CodeConflict)
+	second.put(nil)
+	second.complete().Want(t, http.StatusCreated)
+	first.complete().Want(t, http.StatusOK)
+	client.wantTree("after both", len(data), 0, 2*len(data))
+	client.checkTree()
+}

@@ -1,0 +1,104 @@
+package site
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/go-json-experiment/json"
+
+	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/local/s3/s3test"
+	"devplatform/shared/db"
+	"devplatform/shared/objectstore"
+)
+
+// BenchmarkPage measures the handler's own work for a page of 10 KiB. DynamoDB and S3 respond at once, without a
+// network.
+func BenchmarkPage(b *testing.B) {
+	page := make([]byte, 10<<10)
+	copy(page, "<!doctype html>")
+	for _, bc := range []struct {
+		name, accept string
+		object       []byte
+		gzip         bool
+	}{
+		{"plain", "gzip", page, false}, {"gzip", "gzip", compress(page), true}, {"decompressed", "", compress(page), true},
+	} {
+		b.Run(bc.name, func(b *testing.B) {
+			manifest, err := json.Marshal(Manifest{Files: map[string]File{
+				"/index.html": {Size: len(page), SHA256: sha256.Sum256(page), ContentType: htmlType, Gzip: bc.gzip},
+			}})
+			if err != nil {
+				b.Fatal(err)
+			}
+			h := newCanned(map[string][]byte{".json": manifest, "index.html": bc.object})
+			r := httptest.NewRequestWithContext(b.Context(), http.MethodGet, "http://"+host+"/", nil)
+			r.Header.Set("Accept-Encoding", bc.accept)
+			b.ReportAllocs()
+			for b.Loop() {
+				w := discard{header: http.Header{}}
+				h.ServeHTTP(&w, r)
+				if w.status != http.StatusOK || w.n == 0 {
+					b.Fatalf("got status %d, %d bytes", w.status, w.n)
+				}
+			}
+		})
+	}
+}
+
+// discard is an http.ResponseWriter that discards the body.
+type discard struct {
+	header    http.Header
+	status, n int
+}
+
+func (d *discard) Header() http.Header         { return d.header }
+func (d *discard) WriteHeader(status int)      { d.status = status }
+func (d *discard) Write(p []byte) (int, error) { d.n += len(p); return len(p), nil }
+
+// newCanned returns a handler. Its DynamoDB returns one address, and its S3 returns objects by the end of their keys.
+func newCanned(objects map[string][]byte) *Handler {
+	respond := func(body []byte, kind string) *http.Response {
+		return &http.Response{
+			StatusCode: http.StatusOK, Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)),
+			Header: http.Header{"Content-Type": {kind}, "Content-Length": {strconv.Itoa(len(body))}},
+		}
+	}
+	item := []byte(`{"Item":{"pk":{"S":"ADDRESS#shop"},"sk":{"S":"ADDRESS"},"accountId":{"S":"` + account +
+		`"},"deploymentId":{"S":"` + first + `"},"production":{"BOOL":true},"spa":{"BOOL":false}}}`)
+	tables := dynamotest.Client("http://dynamodb", func(o *dynamodb.Options) {
+		o.HTTPClient = roundTrip(func(*http.Request) (*http.Response, error) {
+			response := respond(item, "application/x-amz-json-1.0")
+			response.Header.Set("X-Amz-Crc32", fmt.Sprint(crc32.ChecksumIEEE(item)))
+			return response, nil
+		})
+	})
+	files := s3test.Client("http://s3", func(o *s3.Options) {
+		o.HTTPClient = roundTrip(func(r *http.Request) (*http.Response, error) {
+			for end, object := range objects {
+				if strings.HasSuffix(r.URL.Path, end) {
+					return respond(object, "application/octet-stream"), nil
+				}
+			}
+			return nil, fmt.Errorf("unexpected object %s", r.URL.Path)
+		})
+	})
+	client := db.Wrap(tables, func() time.Time { return epoch })
+	return newHandler(Deps{
+		DB: client, Sites: client.Table("sites"), Bucket: objectstore.Wrap(s3test.Of(files)).Bucket("files"),
+		Origin: "https://example.app", TrafficLimit: 1 << 40, Clock: func() time.Time { return epoch },
+		Logger: slog.New(slog.NewJSONHandler(io.Discard, nil)), RequestID: requestID,
+	}, func() float64 { return 0.999999 })
+}

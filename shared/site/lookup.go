@@ -1,0 +1,53 @@
+package site
+
+import (
+	"net/http"
+	"strings"
+)
+
+// maxPath is the maximum length of a path that can have a file. The paths in a project and in an output are shorter.
+const maxPath = 1024
+
+// target is the file that a path shows, and its status.
+type target struct {
+	status int
+	path   string // of the file in the manifest; "" if there is none
+}
+
+// find returns the response to a path that is not escaped. Paths are only compared with those of the manifest, so that
+// no path leads to another object.
+//
+// /a shows the first of /a, /a.html and /a/index.html that exists. /a/ shows /a/index.html. Any other path shows
+// /index.html if spa is set, and otherwise the nearest 404.html.
+func (m Manifest) find(path string, spa bool) target {
+	isClean := strings.HasPrefix(path, "/") && !strings.Contains(path, "//") && len(path) <= maxPath
+	folder, isFolder := strings.CutSuffix(path, "/")
+	switch {
+	case !isClean:
+		path = "/" // there is no such file; the nearest 404.html is that of the site
+	case isFolder && m.has(folder+index):
+		return target{http.StatusOK, folder + index}
+	case !isFolder && m.has(path):
+		return target{http.StatusOK, path}
+	case !isFolder && m.has(path+".html"):
+		return target{http.StatusOK, path + ".html"}
+	case !isFolder && m.has(path+index):
+		return target{http.StatusOK, path + index}
+	}
+	if spa && m.has(index) {
+		return target{http.StatusOK, index}
+	}
+	for i := strings.LastIndexByte(path, '/'); i >= 0; i = strings.LastIndexByte(path[:i], '/') {
+		if page := path[:i] + "/404.html"; m.has(page) {
+			return target{http.StatusNotFound, page}
+		}
+	}
+	return target{status: http.StatusNotFound}
+}
+
+const index = "/index.html"
+
+func (m Manifest) has(path string) bool {
+	_, ok := m.Files[path]
+	return ok
+}

@@ -1,0 +1,91 @@
+// Package site serves the output of deployments to visitors. It defines the records and objects that it reads; package
+// deployment writes them. It knows nothing of users, projects and builds, and uses nothing of the API's functions.
+//
+// An address is the first part of a host name below the domain of the sites, and names a deployment. The objects of a
+// deployment are its manifest and its files. Their keys are sites/<deployment ID>/<SHA-256 of the content>, with .gz if
+// they are compressed. Objects never change until the deployment is deleted.
+//
+// Each view reads the address with a strongly consistent read, so that changes are visible at once. Manifests are
+// cached in memory, because they never change.
+//
+// # Responses
+//
+//   - /a shows the first of /a, /a.html and /a/index.html that exists. /a/ shows /a/index.html. No path is redirected,
+//     so pages below a folder need links that begin with a slash. With the setting spa, each other path shows
+//     /index.html, also if there is a 404.html.
+//   - Files are compressed with gzip or not at all. The ETag of a compressed response is weak, so it never validates a
+//     range. Ranges are always parts of the content that is not compressed. Several ranges are ignored.
+//   - An address that is unknown, reserved, offline or deleted has the same response as a path without a file on a site
+//     without 404.html.
+//   - Every response has X-Content-Type-Options, Referrer-Policy with the browsers' own default, and, if the origin is
+//     https, Strict-Transport-Security. There is no Content-Security-Policy, which would break sites. A site can set
+//     its own in HTML.
+//   - Responses have no Content-Length, because API Gateway streams them in chunks.
+package site
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+)
+
+// Address is the record of an address, in the sites table under db.AddressKey. The attribute names are part of the data
+// format.
+type Address struct {
+	ProjectID string `dynamodbav:"projectId"`
+	// AccountID is the user whose traffic is counted: the owner of the workspace when the deployment was requested.
+	AccountID string `dynamodbav:"accountId"`
+	// DeploymentID is the deployment that the address shows. "" if the site is offline, or if the label is only reserved.
+	DeploymentID string `dynamodbav:"deploymentId"`
+	// Manifest is the hash of the deployment's manifest. Empty if there is no deployment.
+	Manifest []byte `dynamodbav:"manifest,omitempty"`
+	// Production reports that the address is the site's own, not that of a single deployment.
+	Production bool `dynamodbav:"production"`
+	// SPA reports that paths without a file show /index.html.
+	SPA bool `dynamodbav:"spa"`
+	// Blocked reports that an operator has blocked the address.
+	Blocked bool `dynamodbav:"blocked,omitempty"`
+	// ReservedFor is the workspace that may claim a label that was given up, until ExpiresAt. "" if the label is in use.
+	ReservedFor string `dynamodbav:"reservedFor,omitempty"`
+	ExpiresAt   int64  `dynamodbav:"expiresAt,omitempty"` // Unix time in seconds
+}
+
+// manifestKey returns the key of the object with the manifest of the address's deployment.
+func (a Address) manifestKey() string { return ManifestKey(a.DeploymentID, a.Manifest) }
+
+// Manifest lists the files of a deployment. It is stored as JSON.
+type Manifest struct {
+	Files map[string]File `json:"files"` // by path, such as "/index.html"
+}
+
+// File is a file of a deployment.
+type File struct {
+	Size        int    `json:"size"`   // of the content, not of a compressed object
+	SHA256      Hash   `json:"sha256"` // of the content
+	ContentType string `json:"contentType"`
+	// Hashed reports that the name contains a hash of the content.
+	Hashed bool `json:"hashed,omitempty"`
+	// Gzip reports that the object is compressed with gzip.
+	Gzip bool `json:"gzip,omitempty"`
+}
+
+// Hash is a SHA-256. JSON contains it in base64.
+type Hash [sha256.Size]byte
+
+// ObjectKey returns the key of an object of a deployment: a file, or the manifest. hash is the hash of the content,
+// and zipped whether the object is compressed with gzip. All objects that can have a key mean the same content, so an
+// attempt to build a deployment cannot damage what another attempt stored.
+func ObjectKey(deploymentID string, hash Hash, zipped bool) string {
+	key := ObjectsOf(deploymentID) + hex.EncodeToString(hash[:])
+	if zipped {
+		key += ".gz"
+	}
+	return key
+}
+
+// ManifestKey returns the key of the object with a manifest, by the hash in the record of an address.
+func ManifestKey(deploymentID string, hash []byte) string {
+	return ObjectsOf(deploymentID) + hex.EncodeToString(hash)
+}
+
+// ObjectsOf returns the prefix of the keys of all objects of a deployment.
+func ObjectsOf(deploymentID string) string { return "sites/" + deploymentID + "/" }
