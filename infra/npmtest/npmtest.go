@@ -25,9 +25,12 @@ var errInstall = errors.New("npmtest: npm could not install (it needs the regist
 var one sync.Mutex
 
 // Need is a folder with the files and all that they need, made once and kept in the user's cache. Where there can be none the test is
-// skipped, and in CI it fails.
+// skipped, and in CI it fails. With -short, the test is skipped.
 func Need(t testing.TB, files fs.FS) string {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("not a unit test: it starts Node")
+	}
 	one.Lock()
 	defer one.Unlock()
 	dir, err := installed(files)

@@ -51,7 +51,7 @@ func TestAnswerIsReturnedIfApplyFails(t *testing.T) {
 	f.model.enqueue(model.TaskChat, newResponse("Done.").
 		withCall("1", "update_file", `{"path":"/a.ts","content":"from the model\n"}`).
 		withFunc(updateFile))
-	got := ada.chat(projectID, "Change it.", "apply", true).Want(t, http.StatusOK)
+	got := ada.chat(projectID, "Change a.ts.", "apply", true).Want(t, http.StatusOK)
 	const wantText = "Done.\n\n> The changes were not applied: some of these files were changed"
 	if got.Body["applied"] != false || len(got.List("actions")) != 1 || !strings.Contains(got.Text("response"), wantText) {
 		t.Errorf("got %s, want one action that was not applied, and the text %q", got.Raw, wantText)
@@ -80,7 +80,7 @@ func TestFailedActionsAreRepairedOnce(t *testing.T) {
 		withCall("2", "update_file", `{"path":"/u.ts","content":"v\n"}`).
 		withCall("3", "create_file", `{"path":"/b.ts","content":"other\n"}`)
 	f.model.enqueue(model.TaskChat, first, second)
-	got := ada.chat(projectID, "Change it.").Want(t, http.StatusOK)
+	got := ada.chat(projectID, "Change u.ts.").Want(t, http.StatusOK)
 
 	var actions []string
 	for _, action := range got.List("actions") {
@@ -153,7 +153,8 @@ func TestAnswerWithoutTextListsActions(t *testing.T) {
 		withOutcome(cutOffOutcome))
 	got := ada.chat(projectID, "Make it.").Want(t, http.StatusOK).Text("response")
 	const want = "These are the changes:\n\n- `create_file /x`\n\n" +
-		"> The answer was cut off here: it reached the maximum length. Its changes are not applied."
+		"> The answer was cut off here: it reached the maximum length. Its changes are not applied. " +
+		"Ask for fewer changes at once."
 	if got != want {
 		t.Errorf("got response %q, want %q", got, want)
 	}

@@ -34,6 +34,8 @@ type answer struct {
 	stream *uistream.Writer
 	// draft checks the actions; nil if the model may not call tools.
 	draft *action.Draft
+	// seen contains the paths of the files whose complete content the model knows. It may replace only these files.
+	seen map[string]bool
 
 	text strings.Builder
 	// size is the number of bytes received, in text and in the inputs of calls.
@@ -161,11 +163,20 @@ func (a *answer) addCall(ctx context.Context, call model.Call) error {
 
 // apply applies an action to the draft. Errors: *action.Problem; the error classes of db.
 func (a *answer) apply(ctx context.Context, parsed action.Action) error {
+	if err := a.checkSeen(ctx, parsed); err != nil {
+		return err
+	}
 	if err := a.draft.Apply(ctx, parsed); err != nil {
 		return err
 	}
 	actions := a.draft.Actions()
 	done := actions[len(actions)-1] // differs from parsed if the draft changed the line endings
+	switch done.Type {
+	case action.CreateFile, action.UpdateFile:
+		a.seen[done.Path] = true
+	case action.RenameFile:
+		a.seen[*done.To] = a.seen[done.Path]
+	}
 	a.round.done = append(a.round.done, done)
 	_ = a.stream.Data("action", done)
 	return nil
@@ -177,6 +188,14 @@ func (a *answer) hasAction(parsed action.Action) bool {
 	return slices.ContainsFunc(a.draft.Actions(), func(other action.Action) bool {
 		return reflect.DeepEqual(other, parsed)
 	})
+}
+
+// hasOnlyCutOffCall reports whether the last call is the only one that failed, and failed because the answer reached
+// its maximum length. A repair would not help: the call would be as long again, and the answer would still not be
+// applied.
+func (a *answer) hasOnlyCutOffCall() bool {
+	failed, results := a.round.failed, a.round.results
+	return a.stop == model.StopLength && len(failed) == 1 && failed[0].path == "" && results[len(results)-1].Failed
 }
 
 // endRound records the outcome of a request, and returns err. If err is errTooLarge, it returns nil: the answer is cut
@@ -272,7 +291,7 @@ func (a *answer) finishText(failed []failure) {
 		a.addNote(fmt.Sprintf("Left out: `%s`: %s", truncate(f.brief), truncate(f.problem.Text)))
 	}
 	if a.stop == model.StopLength {
-		a.addNote(cutOff + " Its changes are not applied.")
+		a.addNote(cutOff + " Its changes are not applied. Ask for fewer changes at once.")
 	}
 }
 

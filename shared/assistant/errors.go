@@ -55,6 +55,12 @@ func clientError(err error, tooLong *fault.Error) error {
 	}
 }
 
+// isTooLong reports whether the model rejected a request as too long.
+func isTooLong(err error) bool {
+	failure, ok := errors.AsType[*model.Error](err)
+	return ok && failure.Fault == model.TooLong
+}
+
 func withRetryAfter(e *fault.Error, wait time.Duration) *fault.Error {
 	return e.WithHeader("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
 }

@@ -89,13 +89,14 @@ func (f *projectFiles) HasInside(ctx context.Context, path string) (bool, error)
 }
 
 // Read implements action.Files. It returns "" for a file that was deleted after it was listed. A change to such a file
-// cannot be applied, because each change requires the ETag that its file had when it was listed.
+// cannot be applied, because each change requires the ETag that its file had when it was listed. It does not read a
+// file of more than 1 MiB, which is treated like a file that is not text.
 func (f *projectFiles) Read(ctx context.Context, path string) (content string, text bool, err error) {
 	if err := f.load(ctx, path); err != nil {
 		return "", false, err
 	}
 	data := f.contents[path]
-	return string(data), utf8.Valid(data), nil
+	return string(data), utf8.Valid(data) && !f.known[path].IsLarge(), nil
 }
 
 // load reads the contents of the files that exist and are not cached yet, in one call.

@@ -16,10 +16,11 @@ import (
 )
 
 const (
-	// maxNamedFiles is the maximum number of files that are read because they are named in the message or open in the
-	// editor.
+	// maxNamedFiles is the maximum number of files that are read because they are open in the editor, named in the
+	// message, or changed by the previous answer.
 	maxNamedFiles = 10
-	// maxNamedBytes is the maximum total size of the files that are read, excluding the current file.
+	// maxNamedBytes is the maximum total size of the files that are read, excluding the current file. Files of more than
+	// 1 MiB are never read.
 	maxNamedBytes = 1 << 20
 )
 
@@ -61,9 +62,9 @@ func modelTurns(turns []conversation.Turn) []model.Turn {
 	return all
 }
 
-// readFiles reads the files that the prompt contains, in one call: the current file, the files that the message names,
-// and the manifests that belong to the current file. If the project has more files than were listed, a second call
-// looks up the named files.
+// readFiles reads the files that the prompt contains, in one call: the current file, the files that the message names
+// or that the previous answer changed, and the manifests that belong to the current file. If the project has more files
+// than were listed, a second call looks up the named files.
 func (t *turn) readFiles(ctx context.Context) error {
 	current := t.question.CurrentFile
 	shown, err := t.filesToShow(ctx)
@@ -75,8 +76,12 @@ func (t *turn) readFiles(ctx context.Context) error {
 	}
 	for _, name := range shown {
 		data, ok := t.projectFiles.contents[name]
-		if !ok || !utf8.Valid(data) {
-			continue // the file was deleted after it was listed, or it is not text
+		if t.projectFiles.known[name].IsLarge() || !utf8.Valid(data) {
+			t.prompt.Unreadable = append(t.prompt.Unreadable, name)
+			continue
+		}
+		if !ok {
+			continue // the file was deleted after it was listed
 		}
 		t.prompt.Files = append(t.prompt.Files, prompt.Document{Path: name, Content: string(data)})
 		if name == current {
@@ -86,12 +91,16 @@ func (t *turn) readFiles(ctx context.Context) error {
 	return nil
 }
 
-// filesToShow returns the paths of the files that the prompt contains, the current file first.
+// filesToShow returns the paths of the files that the prompt contains, or reports as unreadable, the current file
+// first.
 func (t *turn) filesToShow(ctx context.Context) ([]string, error) {
 	current := t.question.CurrentFile
 	wanted := prompt.Mentioned(t.question.Message, t.prompt.Paths)
 	if !t.projectFiles.complete {
 		wanted = append(wanted, prompt.PathsIn(t.question.Message)...)
+	}
+	if len(wanted) == 0 {
+		wanted = lastChanged(t.memory.Turns)
 	}
 	if current != "" {
 		wanted = append([]string{current}, wanted...)
@@ -104,15 +113,36 @@ func (t *turn) filesToShow(ctx context.Context) ([]string, error) {
 	total := 0
 	for _, name := range wanted {
 		info, ok := t.projectFiles.known[name]
-		if !ok || slices.Contains(shown, name) || (total+info.Size > maxNamedBytes && name != current) {
+		if !ok || slices.Contains(shown, name) {
 			continue
 		}
-		if name != current {
+		if name != current && !info.IsLarge() { // the content of a large file is not read
+			if total+info.Size > maxNamedBytes {
+				continue
+			}
 			total += info.Size
 		}
 		shown = append(shown, name)
 	}
 	return shown, nil
+}
+
+// lastChanged returns the paths that the actions of the last answer changed. A message that names no file, such as "now
+// make it green", is probably about them.
+func lastChanged(turns []conversation.Turn) []string {
+	var paths []string
+	if len(turns) == 0 {
+		return nil
+	}
+	for _, a := range turns[len(turns)-1].Answer.Actions {
+		if a.To != nil {
+			a.Path = *a.To
+		}
+		if !slices.Contains(paths, a.Path) {
+			paths = append(paths, a.Path)
+		}
+	}
+	return paths
 }
 
 // manifests returns the paths of the manifests (package.json and go.mod) in the nearest folder that has a manifest. It

@@ -1,9 +1,13 @@
 package assistant
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -45,6 +49,45 @@ func TestPromptFacts(t *testing.T) {
 	} {
 		if tc.got != tc.want {
 			t.Errorf("%s: got %v, want %v", tc.name, tc.got, tc.want)
+		}
+	}
+}
+
+// If the message names no file, the prompt contains the files that the previous answer changed, as they are now.
+func TestPromptContainsChangedFiles(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
+	for _, path := range []string{"/a.ts", "/b.ts", "/c.ts", "/open.ts"} {
+		ada.createFile(projectID, path, "0\n")
+	}
+	first := newResponse("Done.")
+	for i := range maxNamedFiles {
+		edit := fmt.Sprintf(`{"path":"/a.ts","search":"%d","replace":"%d"}`, i, i+1)
+		first = first.withCall(fmt.Sprint("edit", i), "edit_file", edit)
+	}
+	f.model.enqueue(model.TaskChat, first.
+		withCall("rename", "rename_file", `{"path":"/b.ts","to":"/d.ts"}`).
+		withCall("create", "create_file", `{"path":"/e.ts","content":"new\n"}`))
+	ada.chat(projectID, "Change them.", "apply", true).Want(t, http.StatusOK)
+	ada.Do(http.MethodPost, "/api/projects/"+projectID+"/files", object{"path": "/a.ts", "content": "by hand\n"}).
+		Want(t, http.StatusOK)
+	ada.Do(http.MethodDelete, "/api/projects/"+projectID+"/files?path=/e.ts", nil).Want(t, http.StatusOK)
+	changed := newResponse("").withCall("1", "edit_file", `{"path":"/a.ts","search":"hand","replace":"the assistant"}`)
+	for i, tc := range []struct {
+		message, current string
+		want             string
+	}{
+		{"Now make it green.", "/open.ts", "[{/open.ts 0\n false} {/a.ts by hand\n false} {/d.ts 0\n false}]"},
+		{"Now make c.ts green.", "", "[{/c.ts 0\n false}]"}, // the previous answer changed /a.ts
+		{"Now make it green.", "", "[]"},                    // the previous answer changed nothing
+	} {
+		f.model.enqueue(model.TaskChat, changed)
+		changed = newResponse("Done.")
+		ada.chat(projectID, tc.message, "context", object{"currentFile": tc.current}).Want(t, http.StatusOK)
+		if got := fmt.Sprint(f.model.requests()[i+1].Facts.Files); got != tc.want {
+			t.Errorf("%s: got the files %s, want %s", tc.message, got, tc.want)
 		}
 	}
 }
@@ -152,8 +195,30 @@ func TestRetryWithSmallerPrompt(t *testing.T) {
 			requests[1].MaxOutput, requests[0].MaxOutput)
 	}
 
-	f.model.enqueue(model.TaskChat, tooLong, tooLong)
+	// The third request also has a smaller MaxOutput, and so has the repair.
+	f.model.enqueue(model.TaskChat, tooLong, tooLong, newResponse().withCall("1", "delete_file", `{"path":"/missing"}`))
+	chat().Want(t, http.StatusOK)
+	var limits []int
+	for _, request := range f.model.requests()[2:] {
+		limits = append(limits, request.MaxOutput)
+	}
+	if want := []int{maxOutput, maxOutput, smallOutput, smallOutput}; !slices.Equal(limits, want) {
+		t.Errorf("got requests with MaxOutput %v, want %v", limits, want)
+	}
+
+	f.model.enqueue(model.TaskChat, tooLong, tooLong, tooLong)
 	chat().Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+
+	f.model.enqueue(model.TaskGenerate, tooLong, newResponse("```js\n1\n```"))
+	if got := ada.generate("One.").Want(t, http.StatusOK).Text("code"); got != "1\n" {
+		t.Errorf("got code %q, want that of the second request", got)
+	}
+	requests = f.model.requests()
+	if got := requests[len(requests)-1].MaxOutput; got != smallOutput {
+		t.Errorf("generate: got a second request with MaxOutput %d, want %d", got, smallOutput)
+	}
+	f.model.enqueue(model.TaskGenerate, tooLong, tooLong)
+	ada.generate("One.").Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 }
 
 // When there are many turns, a summary replaces the older half of them.
@@ -192,5 +257,65 @@ func TestOldTurnsAreSummarized(t *testing.T) {
 	}
 	if n := len(ada.messages(projectID)); n != 2*(turns+1) {
 		t.Errorf("got %d messages, want %d", n, 2*(turns+1))
+	}
+}
+
+// upload uploads a file.
+func (u *user) upload(projectID, path string, data []byte) {
+	u.f.t.Helper()
+	sum := sha256.Sum256(data)
+	uploads := "/api/projects/" + projectID + "/uploads"
+	body := object{"path": path, "size": len(data), "sha256": hex.EncodeToString(sum[:])}
+	announced := u.Do(http.MethodPost, uploads, body).Want(u.f.t, http.StatusCreated)
+	r, err := http.NewRequestWithContext(u.f.t.Context(), http.MethodPut, announced.Text("url"), bytes.NewReader(data))
+	u.f.must(err)
+	headers, _ := announced.Body["headers"].(map[string]any)
+	for name, value := range headers {
+		r.Header.Set(name, fmt.Sprint(value))
+	}
+	response, err := http.DefaultClient.Do(r)
+	u.f.must(err)
+	u.f.must(response.Body.Close())
+	u.Do(http.MethodPost, uploads+"/"+announced.Text("id")+"/complete", nil).Want(u.f.t, http.StatusCreated)
+}
+
+// A file of more than 1 MiB is never read. The prompt says that the model cannot read it. The model can rename, delete
+// and replace it, but not edit it.
+func TestPromptOfProjectWithLargeFile(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
+	ada.createFile(projectID, "/app.ts", "app\n")
+	ada.createFile(projectID, "/icon.png", "icon")
+	ada.Do(http.MethodPost, "/api/projects/"+projectID+"/files",
+		object{"path": "/icon.png", "content": "/w==", "encoding": "base64"}).Want(t, http.StatusOK)
+	ada.upload(projectID, "/data.txt", bytes.Repeat([]byte("text "), 400_000))
+	ada.upload(projectID, "/old.txt", bytes.Repeat([]byte("text "), 400_000))
+	const note = "not readable, because it is binary or larger than 1 MiB: "
+	for i, tc := range []struct{ message, current, want string }{
+		{"What is in data.txt and app.ts?", "", note + `"/data.txt"`},
+		{"What is this?", "/data.txt", note + `"/data.txt"`},
+		{"What is icon.png?", "", note + `"/icon.png"`},
+		{"What is app.ts?", "", ""},
+	} {
+		ada.chat(projectID, tc.message, "context", object{"currentFile": tc.current}).Want(t, http.StatusOK)
+		request := f.model.requests()[i]
+		text := request.Messages[len(request.Messages)-1].Text
+		if !strings.Contains(text, tc.want) || (tc.want == "" && strings.Contains(text, note)) || len(text) > 10_000 {
+			t.Errorf("%s: got a request of %d bytes, want one with %q:\n%.2000s", tc.message, len(text), tc.want, text)
+		}
+	}
+	f.model.enqueue(model.TaskChat, newResponse("Done.").
+		withCall("1", "edit_file", `{"path":"/data.txt","search":"text","replace":"x"}`).
+		withCall("2", "rename_file", `{"path":"/data.txt","to":"/moved.txt"}`).
+		withCall("3", "delete_file", `{"path":"/old.txt"}`))
+	answer := ada.chat(projectID, "Change data.txt.", "apply", true).Want(t, http.StatusOK)
+	paths := ada.Get("/api/projects/"+projectID+"/files").Texts("files", "path")
+	if fmt.Sprint(paths) != "[/app.ts /icon.png /moved.txt]" {
+		t.Errorf("got the files %v after %s, want /data.txt renamed and /old.txt deleted", paths, answer.Raw)
+	}
+	if requests := f.model.requests(); !strings.Contains(fmt.Sprint(requests[len(requests)-1]), "larger than 1 MiB") {
+		t.Error("the model was not told why the edit failed")
 	}
 }

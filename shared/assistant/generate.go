@@ -15,10 +15,10 @@ import (
 
 // Generated is the code that a model generated for a prompt.
 type Generated struct {
-	Code        string `json:"code" doc:"The code; empty if the answer has no code" example:"export const slugify = (title) => title.toLowerCase()\n"`
+	Code        string `json:"code" doc:"The code; empty if the answer has no code" example:"export default function UserTable({ rows }) {}\n"`
 	Language    string `json:"language" doc:"The requested language. If the request has no language, the language of the code block in the answer" example:"javascript"`
 	Framework   string `json:"framework" doc:"The requested framework; empty if the request has no framework" example:"react"`
-	Explanation string `json:"explanation" doc:"The explanation of the code, as Markdown" example:"It keeps letters and digits."`
+	Explanation string `json:"explanation" doc:"The explanation of the code, as Markdown" example:"It shows one row for each user."`
 	Model       string `json:"model" doc:"The model that generated the code, as named by its provider" example:"scaffold-1"`
 	Usage       Usage  `json:"usage" doc:"The tokens that the call used"`
 }
@@ -45,6 +45,10 @@ func (s *Service) Generate(
 	defer stop()
 	a := &answer{}
 	cause := s.runRound(generation, reserved, request, a)
+	if isTooLong(cause) && a.size == 0 {
+		request.MaxOutput = min(smallOutput, request.MaxOutput)
+		cause = s.runRound(generation, reserved, request, a)
+	}
 	if cause == nil && a.isBlank() {
 		cause = errEmptyAnswer
 	}

@@ -9,15 +9,19 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/local/s3/s3test"
 	"devplatform/infra/slicetest"
+	"devplatform/shared/assistant/model"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
+	"devplatform/shared/objectstore"
 	"devplatform/shared/project"
 	"devplatform/shared/project/file"
 	"devplatform/shared/workspace"
@@ -37,8 +41,11 @@ type fixture struct {
 	tables   struct{ projects, contents, events, conversations string }
 	ids      *id.Generator
 	limits   Limits
+	s3       *s3.Client
+	bucket   string
 	users    *slicetest.Users
 	model    *fakeModel
+	provider model.Provider // model, unless an option replaces it
 	service  *Service
 	server   *httptest.Server
 }
@@ -47,6 +54,8 @@ type option func(*fixture)
 
 func withLimits(change func(*Limits)) option { return func(f *fixture) { change(&f.limits) } }
 
+func withProvider(p model.Provider) option { return func(f *fixture) { f.provider = p } }
+
 func newFixture(t *testing.T, options ...option) *fixture {
 	t.Helper()
 	f := &fixture{
@@ -54,11 +63,14 @@ func newFixture(t *testing.T, options ...option) *fixture {
 		limits: DefaultLimits(), users: &slicetest.Users{}, model: &fakeModel{},
 	}
 	f.sdk = dynamotest.Client(f.endpoint)
+	f.s3 = s3test.Client(s3test.StartServer(t))
+	f.bucket = s3test.CreateBucket(t, f.s3, "files")
 	f.ids = id.NewGenerator(f.clock.Now, rand.Reader)
 	f.tables.projects = slicetest.Table(t, f.sdk, "projects")
 	f.tables.contents = slicetest.Table(t, f.sdk, "contents")
 	f.tables.events = slicetest.Table(t, f.sdk, "events")
 	f.tables.conversations = slicetest.Table(t, f.sdk, "conversations")
+	f.provider = f.model
 	for _, apply := range options {
 		apply(f)
 	}
@@ -76,6 +88,7 @@ func (f *fixture) startServices(sdk *dynamodb.Client) {
 	outbox := event.Outbox{Events: f.client.Table(f.tables.events), IDs: f.ids}
 	files := file.New(file.Deps{
 		DB: f.client, Projects: f.client.Table(f.tables.projects), Contents: f.client.Table(f.tables.contents),
+		Bucket: objectstore.Wrap(s3test.Of(f.s3)).Bucket(f.bucket),
 		Outbox: outbox, Cursors: cursors, IDs: f.ids, Clock: f.clock.Now, Quotas: file.DefaultQuotas(),
 	})
 	projects := project.New(project.Deps{
@@ -84,7 +97,7 @@ func (f *fixture) startServices(sdk *dynamodb.Client) {
 	})
 	f.service = New(Deps{
 		DB: f.client, Conversations: f.client.Table(f.tables.conversations), Files: files,
-		Cursors: cursors, IDs: f.ids, Clock: f.clock.Now, Logger: logger, Model: f.model, Limits: f.limits,
+		Cursors: cursors, IDs: f.ids, Clock: f.clock.Now, Logger: logger, Model: f.provider, Limits: f.limits,
 	})
 	f.server.Config.Handler = httpapi.NewRouter(httpapi.Config{
 		Edge: config.Edge{CookiePlainHTTP: true}, Logger: logger, Auth: f.users, Clock: f.clock.Now,

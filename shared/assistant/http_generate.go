@@ -11,8 +11,8 @@ import (
 
 type generateInput struct {
 	Body struct {
-		Prompt    string `json:"prompt" minLength:"1" maxLength:"32000" doc:"The description of the code, 1–32,000 characters" example:"A function that slugifies a title."`
-		Language  string `json:"language,omitempty" maxLength:"64" doc:"The language of the code" example:"typescript"`
+		Prompt    string `json:"prompt" minLength:"1" maxLength:"32000" doc:"The description of the code, 1–32,000 characters" example:"A table of users with name and email."`
+		Language  string `json:"language,omitempty" maxLength:"64" doc:"The language of the code" example:"javascript"`
 		Framework string `json:"framework,omitempty" maxLength:"64" doc:"The framework to use" example:"react"`
 	}
 }

@@ -78,11 +78,25 @@ func (s *Service) callModel(
 	if outcome.Usage.IsZero() && (err == nil || received > 0 || ctx.Err() != nil) {
 		outcome.Usage = model.Usage{Input: prompt.Tokens(request), Output: (received + 3) / 4}
 	}
+	s.warnIfCut(ctx, r, request, outcome.Usage)
 	outcome.Usage = plausibleUsage(outcome.Usage, request, received)
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		return outcome, cause //nolint:wrapcheck // the reason why this package ended the generation
 	}
 	return outcome, err
+}
+
+// minWindow is less than the context window of every model. A provider that reports fewer input tokens has another
+// reason than its window, such as a cache, or a generator that reads only the last message.
+const minWindow = 1000
+
+// warnIfCut logs a warning if a provider reports so few input tokens that it must have cut the request. Ollama removes
+// the beginning of a request that exceeds its context window, and reports no error.
+func (s *Service) warnIfCut(ctx context.Context, r quota.Reservation, request model.Request, u model.Usage) {
+	if sent := prompt.Tokens(request); u.Input >= minWindow && u.Input < sent/2 {
+		s.logger.WarnContext(ctx, "the model read only a part of the request: its context window may be too small",
+			"messageId", r.MessageID, "inputTokens", u.Input, "sentTokens", sent)
+	}
 }
 
 // plausibleUsage limits u, the usage that a provider reported, to possible values. A token has at least one byte. The

@@ -36,8 +36,8 @@ func TestModelErrors(t *testing.T) {
 
 		// The model fails before it sends anything: the turn is not stored.
 		f.model.enqueue(model.TaskChat, newResponse().withError(err))
-		if tc.fault == model.TooLong { // the request is repeated with a smaller prompt
-			f.model.enqueue(model.TaskChat, newResponse().withError(err))
+		if tc.fault == model.TooLong { // the request is repeated with a smaller prompt and a smaller MaxOutput
+			f.model.enqueue(model.TaskChat, newResponse().withError(err), newResponse().withError(err))
 		}
 		got := ada.chat(projectID, "Hello?").Want(t, tc.status, tc.code)
 		if got.Header.Get("Retry-After") != tc.retryAfter {
@@ -107,6 +107,21 @@ func TestUsageOfSilentModel(t *testing.T) {
 		Want(t, http.StatusServiceUnavailable, fault.CodeAIUnavailable)
 	if used, _ := ada.Get(usageURL).Want(t, http.StatusOK).Body["inputTokens"].(float64); used < 5000 {
 		t.Errorf("got %v input tokens, want at least 5000", used)
+	}
+}
+
+// A provider that counts far fewer tokens than were sent has cut the request.
+func TestCutRequestIsLogged(t *testing.T) {
+	t.Parallel()
+	for input, want := range map[int]bool{1_000: true, 4_000: false, 999: false, 0: false} {
+		f := newFixture(t)
+		ada := f.newUser("ada")
+		outcome := model.Outcome{Stop: model.StopEnd, Usage: model.Usage{Input: input, Output: 10}}
+		f.model.enqueue(model.TaskChat, newResponse("Hello.").withOutcome(outcome))
+		ada.chat(ada.newProject(), "Hello?").Want(t, http.StatusOK)
+		if got := strings.Contains(f.log.String(), "read only a part of the request"); got != want {
+			t.Errorf("%d input tokens: got a warning: %v, want %v", input, got, want)
+		}
 	}
 }
 

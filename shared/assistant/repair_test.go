@@ -70,6 +70,38 @@ func TestRepairs(t *testing.T) {
 	}
 }
 
+// In an answer that was cut off, calls that failed are repaired, except the call that was cut off.
+func TestRepairsOfCutOffAnswers(t *testing.T) {
+	t.Parallel()
+	cutOffCall := newResponse("").withCall("9", "create_file", `{"path":"/n","content":"`)
+	for name, tc := range map[string]struct {
+		answer   fakeResponse
+		requests int
+	}{
+		"only the call that was cut off": {cutOffCall.withOutcome(cutOffOutcome), 1},
+		"only the last call":             {newResponse("").withCall("1", "delete_file", `{"path":"/x"}`).withOutcome(cutOffOutcome), 2},
+		"only an earlier call": {
+			newResponse("").withCall("1", "delete_file", "{").withCall("2", "create_file", `{"path":"/n","content":""}`).
+				withOutcome(cutOffOutcome), 2,
+		},
+		"two calls": {
+			newResponse("").withCall("1", "delete_file", "{").withCall("2", "create_file", "{").withOutcome(cutOffOutcome), 2,
+		},
+		"the answer was not cut off": {cutOffCall, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			ada := f.newUser("ada")
+			f.model.enqueue(model.TaskChat, tc.answer)
+			ada.chat(ada.newProject(), "Change it.").Want(t, http.StatusOK)
+			if n := len(f.model.requests()); n != tc.requests {
+				t.Errorf("got %d model requests, want %d", n, tc.requests)
+			}
+		})
+	}
+}
+
 func TestCancelDuringRepair(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, withLimits(func(l *Limits) { l.CancelPoll = 10 * time.Millisecond }))

@@ -2,7 +2,9 @@ package assistant
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -80,6 +82,10 @@ func TestNoSummaryWithoutTokens(t *testing.T) {
 	for _, request := range f.model.requests() {
 		if request.Task == model.TaskSummarize {
 			t.Error("got a request for a summary, want none")
+		}
+		text := request.Messages[len(request.Messages)-1].Text
+		if want := fmt.Sprintf("answer: %d tokens\n", request.MaxOutput); !strings.Contains(text, want) {
+			t.Errorf("got the prompt %.300q, want %q in it", text, want)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package assistant
 import (
 	"context"
 	"errors"
+	"maps"
 	"time"
 
 	"devplatform/shared/assistant/action"
@@ -25,6 +26,9 @@ const (
 	// is not called.
 	maxOutput = 8192
 	minOutput = 256
+	// smallOutput is the maximum length of an answer if the model rejects a request with maxOutput. Some models count it
+	// as part of their context window, and some allow only answers of 4,096 tokens.
+	smallOutput = maxOutput / 4
 	// storeAttempts is the maximum number of attempts to store an answer while storage is unavailable. They take several
 	// seconds in total: the user may have read the answer already, so it should not be missing from the conversation.
 	storeAttempts = 6
@@ -67,6 +71,7 @@ type turn struct {
 	projectFiles *projectFiles
 	memory       conversation.Memory
 	prompt       prompt.Chat
+	budget       prompt.Budget // of request
 	request      model.Request
 	reserved     quota.Reservation
 	// answerTokens is the part of the reservation that is for the answer and its repair. The rest is for the summary.
@@ -94,7 +99,8 @@ func (t *turn) gather(ctx context.Context) error {
 	if err := t.readFiles(ctx); err != nil {
 		return err
 	}
-	t.request = t.prompt.Request(prompt.DefaultBudget(), maxOutput)
+	t.budget = prompt.DefaultBudget()
+	t.request = t.prompt.Request(t.budget, maxOutput)
 	return nil
 }
 
@@ -120,19 +126,24 @@ func (t *turn) reserve(ctx context.Context) (err error) {
 	if forSummary > 0 && t.reserved.Tokens == forAnswer+forSummary {
 		t.answerTokens, t.pendingSummary = forAnswer, &pendingSummary{}
 	}
-	t.request.MaxOutput = min(maxOutput, t.answerTokens-input)
+	t.request = t.prompt.Request(t.budget, min(maxOutput, t.answerTokens-input)) // the prompt contains the limit
 	return err
 }
 
-// generate requests the answer from the model. If the request exceeds the model's context window, it sends a second
-// request with a smaller prompt.
+// generate requests the answer from the model. If the request is too long for the model, it sends the request again
+// with a smaller prompt, and then also with a smaller limit for the answer.
 func (t *turn) generate(ctx context.Context, stream *uistream.Writer) {
 	t.answer = &answer{stream: stream, draft: action.NewDraft(t.projectFiles)}
 	_ = stream.Start(t.reserved.MessageID)
+	t.answer.seen = seenFiles(t.request)
 	t.cause = t.runRound(ctx, t.reserved, t.request, t.answer)
-	var failure *model.Error
-	if errors.As(t.cause, &failure) && failure.Fault == model.TooLong && t.answer.size == 0 {
-		t.request = t.prompt.Request(prompt.DefaultBudget().Tight(), t.request.MaxOutput)
+	for _, limit := range []int{maxOutput, smallOutput} {
+		if !isTooLong(t.cause) || t.answer.size > 0 {
+			return
+		}
+		t.budget = prompt.DefaultBudget().Tight()
+		t.request = t.prompt.Request(t.budget, min(limit, t.request.MaxOutput))
+		t.answer.seen = seenFiles(t.request)
 		t.cause = t.runRound(ctx, t.reserved, t.request, t.answer)
 	}
 }
@@ -145,7 +156,8 @@ func (t *turn) repair(ctx context.Context) {
 	}
 	first := t.answer.round
 	remaining := first.failed
-	if request, ok := t.repairRequest(); ok {
+	if request, ok := t.repairRequest(ctx); ok {
+		maps.Copy(t.answer.seen, seenFiles(request))
 		t.answer.round = round{repair: true}
 		err := t.runRound(ctx, t.reserved, request, t.answer)
 		remaining = remainingFailures(first, t.answer.round)
@@ -160,16 +172,24 @@ func (t *turn) repair(ctx context.Context) {
 	t.answer.finishText(remaining)
 }
 
-// repairRequest returns the request that repairs the failed calls. ok is false if no call failed, if the answer has
-// reached its maximum size, or if too few reserved tokens remain.
-func (t *turn) repairRequest() (request model.Request, ok bool) {
+// repairRequest returns the request that repairs the failed calls. It shows the files of these calls that the model has
+// not seen completely. ok is false if no call failed, if the only failed call was cut off together with the answer, if
+// the answer has reached its maximum size, or if too few reserved tokens remain.
+func (t *turn) repairRequest(ctx context.Context) (request model.Request, ok bool) {
 	a := t.answer
-	if len(a.round.failed) == 0 || a.size > maxAnswer {
+	if len(a.round.failed) == 0 || a.hasOnlyCutOffCall() || a.size > maxAnswer {
 		return request, false
 	}
-	request = prompt.Repair(t.request, a.text.String(), a.round.calls, a.round.results)
-	left := t.answerTokens - a.used.Input - a.used.Output - prompt.Tokens(request)
-	request.MaxOutput = min(maxOutput, left)
+	left := 0
+	build := func(files []prompt.Document, fileTokens int) {
+		request = prompt.Repair(t.request, a.text.String(), a.round.calls, a.round.results, files, fileTokens)
+		left = t.answerTokens - a.used.Input - a.used.Output - prompt.Tokens(request)
+	}
+	build(nil, 0)
+	if files := a.unseenFiles(ctx); len(files) > 0 {
+		build(files, min(t.budget.Named, left/2)) // the other half is for the answer
+	}
+	request.MaxOutput = min(t.request.MaxOutput, left)
 	return request, left >= minOutput
 }
 

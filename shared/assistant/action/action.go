@@ -61,7 +61,7 @@ type Files interface {
 	Stat(ctx context.Context, path string) (f File, ok bool, err error)
 	// HasInside reports whether the path is a folder, which means that there are files inside it.
 	HasInside(ctx context.Context, path string) (bool, error)
-	// Read returns the content of an existing file. text is false if the content is not UTF-8 text.
+	// Read returns the content of an existing file. text is false if the content is not UTF-8 text, or too large.
 	Read(ctx context.Context, path string) (content string, text bool, err error)
 }
 

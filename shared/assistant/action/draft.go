@@ -32,6 +32,10 @@ func (d *Draft) Actions() []Action { return d.actions }
 // file that was renamed and then renamed back.
 func (d *Draft) Operations() []Operation { return d.operations }
 
+// Text returns the content of a file, including the changes. It returns a *Problem if the file does not exist or is not
+// text, or the error of the storage.
+func (d *Draft) Text(ctx context.Context, path string) (string, error) { return d.text(ctx, path) }
+
 // Apply checks an action against the draft and applies it. It returns a *Problem if the action is not possible, or the
 // error of the storage. In both cases the draft does not change.
 func (d *Draft) Apply(ctx context.Context, a Action) error {

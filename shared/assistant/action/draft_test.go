@@ -380,7 +380,7 @@ func TestProblems(t *testing.T) {
 		},
 		{
 			rejected: edit("/logo.png", "PNG", "b"),
-			want:     "/logo.png is a binary file: it can be deleted, renamed and replaced, but not edited.",
+			want:     "/logo.png is a binary file, or larger than 1 MiB: it can be deleted, renamed and replaced, but not edited.",
 		},
 		{
 			rejected: edit("/a.ts", "", "b"),
@@ -427,12 +427,12 @@ func TestProblems(t *testing.T) {
 		{
 			before:   []action.Action{remove("/a.ts")},
 			rejected: rename("/logo.png", "/a.ts"),
-			want:     "/logo.png is a binary file. One answer can't rename it to the path of another file",
+			want:     "/logo.png is a binary file, or larger than 1 MiB. One answer can't rename it to the path of another file",
 		},
 		{
 			before:   []action.Action{rename("/logo.png", "/l.png")},
 			rejected: create("/logo.png", ""),
-			want:     "/logo.png is a binary file. One answer can't rename it",
+			want:     "/logo.png is a binary file, or larger than 1 MiB. One answer can't rename it",
 		},
 		{
 			rejected: add("/Cargo.toml", "serde@1"),

@@ -30,7 +30,7 @@ func (o *overlay) normalize(ctx context.Context) (map[string]state, error) {
 			return nil, err
 		}
 		if !f.isText {
-			return nil, problemf("%s is a binary file. One answer can't rename it to the path of another file, "+
+			return nil, problemf("%s is a binary file, or larger than 1 MiB. One answer can't rename it to the path of another file, "+
 				"and can't rename it and create a new file at its old path.", s.origin)
 		}
 		normalized[p] = state{exists: true, content: f.content}

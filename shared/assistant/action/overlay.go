@@ -114,7 +114,7 @@ func (o *overlay) text(ctx context.Context, path string) (string, error) {
 		return "", err
 	}
 	if !f.isText {
-		return "", problemf("%s is a binary file: it can be deleted, renamed and replaced, but not edited.", path)
+		return "", problemf("%s is a binary file, or larger than 1 MiB: it can be deleted, renamed and replaced, but not edited.", path)
 	}
 	return f.content, nil
 }

@@ -221,5 +221,5 @@ func mayBeRejected(stored map[string]string, a action.Action, problem string, ac
 	}
 	return accepted == action.MaxPerAnswer ||
 		strings.Contains(problem, "is a folder") && hasInside(stored, to) ||
-		strings.Contains(problem, "is a binary file. One answer can't rename it")
+		strings.Contains(problem, "is a binary file, or larger than 1 MiB. One answer can't rename it")
 }

@@ -40,8 +40,8 @@ var tools = []tool{
 	},
 	{
 		UpdateFile,
-		"Replaces the whole content of an existing file. For a small change in a long file use edit_file. " +
-			"Never use update_file for a file whose complete content you have not seen.",
+		"Replaces the whole content of an existing file. If a part of the file stays the same, use edit_file. " +
+			"Fails if you have not seen the complete content of the file.",
 		[]field{
 			{"path", "Path of the existing file."},
 			{"content", "The whole new content of the file, including everything that stays the same: without a " +
@@ -50,9 +50,8 @@ var tools = []tool{
 	},
 	{
 		EditFile,
-		"Replaces one passage of an existing text file and leaves everything else as it is. The best choice " +
-			"for small changes. For several changes in a file make several calls: each call sees the result of the " +
-			"previous calls.",
+		"Replaces one passage of an existing text file and leaves everything else as it is. For several changes in " +
+			"a file make several calls: each call sees the result of the previous calls.",
 		[]field{
 			{"path", "Path of the existing text file."},
 			{"search", "The text to replace, character for character as it is in the file, including indentation and " +

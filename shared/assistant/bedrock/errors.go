@@ -46,7 +46,8 @@ var tooLongPhrases = []string{
 	"maximum context length",     // Llama, Mistral: "This model's maximum context length is 8192 tokens. …"
 	"exceeds the context window", // models with OpenAI's API
 	"maximum prompt length",
-	"expected maxlength", // schemas that count characters: "expected maxLength: 50000, actual: 52611"
+	"tokens you requested exceeds", // "The maximum tokens you requested exceeds the model limit of 4096. …"
+	"expected maxlength",           // schemas that count characters: "expected maxLength: 50000, actual: 52611"
 }
 
 // filterPhrases are phrases with which a filter reports that it rejected a prompt. These errors are also

@@ -36,7 +36,7 @@ var errorCases = []struct {
 	{
 		"ValidationException",
 		"The maximum tokens you requested exceeds the model limit of 4096.",
-		400, model.Misconfigured,
+		400, model.TooLong,
 	},
 	{"ValidationException", "Input is too long for requested model.", 400, model.TooLong},
 	{

@@ -15,7 +15,7 @@ const (
 	Unavailable Fault = "unavailable"
 	// Refused: the model refused to answer, or the provider's filter stopped the answer.
 	Refused Fault = "refused"
-	// TooLong: the request exceeds the model's context window.
+	// TooLong: the request exceeds the model's context window, or the request's MaxOutput exceeds the model's limit.
 	TooLong Fault = "too long"
 	// Misconfigured: the provider rejects the API key, the model or the request. Only the operator can fix this.
 	Misconfigured Fault = "misconfigured"

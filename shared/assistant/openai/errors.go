@@ -189,6 +189,7 @@ var phrases = []struct {
 	{model.TooLong, "prompt is too long"},                           // Anthropic behind a gateway
 	{model.TooLong, "exceeds the maximum number of tokens allowed"}, // Google
 	{model.TooLong, "request too large for"},                        // OpenAI and Groq: larger than the rate limit
+	{model.TooLong, "supports at most"},                             // OpenAI, where max_tokens exceeds the model's limit
 	{model.TooLong, "please reduce the length of the messages"},     // OpenAI, Groq
 	{model.Refused, "content management policy"},                    // Azure
 	{model.Refused, "content policy"},                               // several servers

@@ -112,6 +112,10 @@ func TestErrors(t *testing.T) {
 			status: 400, want: model.TooLong, attempts: 1,
 			body: openAI("Too many tokens.", "invalid_request_error", `"context_length_exceeded"`),
 		},
+		"OpenAI: limit too large": {
+			status: 400, want: model.TooLong, attempts: 1,
+			body: openAI("max_tokens is too large: 8192. This model supports at most 4096 completion tokens.", "invalid_request_error", `"invalid_value"`),
+		},
 		"vLLM: too long": {
 			status: 400, want: model.TooLong, attempts: 1,
 			body: `{"object":"error","message":"This model's maximum context length is 4096 tokens. However, you requested 5000 tokens (4000 in the messages, 1000 in the completion). Please reduce the length of the messages or completion.","type":"BadRequestError","param":null,"code":400}`,

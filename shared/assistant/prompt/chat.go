@@ -26,6 +26,8 @@ type Chat struct {
 	CurrentFile string
 	// Files are the files to show: first the current file, if it exists, then the named files, most important first.
 	Files []Document
+	// Unreadable are the paths of the files that would be in Files if they were not binary or too large.
+	Unreadable []string
 	// Summary replaces the turns that are older than Turns. Turns are sorted, oldest first.
 	Summary string
 	Turns   []model.Turn
@@ -40,13 +42,11 @@ func (c Chat) Request(b Budget, maxOutput int) model.Request {
 	summary, _ := cut(clean(c.Summary), b.Summary*bytesPerToken-sectionOverhead)
 	messages, calls := messagesOf(turns)
 
-	sections := []section{{"project", c.projectFacts()}}
+	sections := []section{{"project", c.projectFacts(maxOutput)}}
 	if len(c.Paths) > 0 && b.Tree > 0 {
 		sections = append(sections, section{"files", c.tree(b.Tree*bytesPerToken - sectionOverhead)})
 	}
-	for _, f := range files {
-		sections = append(sections, section{fileTitle(f.Path, f.Cut), f.Content})
-	}
+	sections = append(sections, fileSections(files)...)
 	if summary != "" {
 		sections = append(sections, section{"conversation before", summary})
 	}
@@ -66,14 +66,18 @@ func (c Chat) Request(b Budget, maxOutput int) model.Request {
 	}
 }
 
-// projectFacts returns one line for each fact about the project.
-func (c Chat) projectFacts() string {
+// projectFacts returns one line for each fact about the project, and the maximum length of the answer.
+func (c Chat) projectFacts(maxOutput int) string {
 	lines := []string{
 		"name: " + quoteName(c.Project), "framework: " + quoteName(c.Framework),
 		fmt.Sprintf("number of files: %d", max(c.Total, len(c.Paths))),
+		fmt.Sprintf("maximum length of your answer: %d tokens", maxOutput),
 	}
 	if c.CurrentFile != "" {
 		lines = append(lines, "the user is looking at: "+quoteName(c.CurrentFile))
+	}
+	for _, p := range c.Unreadable {
+		lines = append(lines, "not readable, because it is binary or larger than 1 MiB: "+quoteName(p))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -84,7 +84,7 @@ func TestChat(t *testing.T) {
 	}
 	r := c.Request(prompt.DefaultBudget(), 1000)
 	want := []parsedSection{
-		{"project", "name: \"Café \\\"Déjà\\\"\\n\"\nframework: \"react\"\nnumber of files: 3\nthe user is looking at: \"/src/app.tsx\"\n"},
+		{"project", "name: \"Café \\\"Déjà\\\"\\n\"\nframework: \"react\"\nnumber of files: 3\nmaximum length of your answer: 1000 tokens\nthe user is looking at: \"/src/app.tsx\"\n"},
 		{"files", "/package.json\n/src/app.tsx\n/src/b.ts\n"},
 		{"file \"/src/app.tsx\"", "export {}\n"},
 		{"file \"/src/b.ts\"", "b\n"},
@@ -129,7 +129,7 @@ func TestChat(t *testing.T) {
 		t.Error("the instruction differs between requests")
 	}
 	want = []parsedSection{
-		{"project", "name: \"\"\nframework: \"\"\nnumber of files: 0\n"},
+		{"project", "name: \"\"\nframework: \"\"\nnumber of files: 0\nmaximum length of your answer: 1000 tokens\n"},
 		{"message", "Hello\n"},
 	}
 	if diff := cmp.Diff(want, parseSections(t, lastText(other))); diff != "" {
@@ -412,7 +412,7 @@ func TestRepair(t *testing.T) {
 		{CallID: "1", Text: "Checked."},
 		{CallID: "2", Text: "It does not occur.", Failed: true},
 		{CallID: "3", Failed: true},
-	})
+	}, nil, 0)
 	if got.System != r.System || got.Task != r.Task || got.MaxOutput != r.MaxOutput {
 		t.Errorf("got the request %+v, want the same settings as in %+v", got, r)
 	}
@@ -451,12 +451,23 @@ func TestRepair(t *testing.T) {
 			t.Errorf("the input %s is not an object: %v", call.Input, err)
 		}
 	}
+	// Files are shown before the instruction, and are cut to the budget.
+	files := []prompt.Document{{Path: "/a", Content: numberedLines(1000)}, {Path: "/b", Content: "b\n"}}
+	withFiles := prompt.Repair(r, "", calls, nil, files, 500)
+	text, isLast := strings.CutSuffix(lastText(withFiles), "\n"+next.Text)
+	sections := parseSections(t, text)
+	if !isLast || len(sections) != 2 || sections[0].Title != `file "/a" cut` || sections[1].Title != `file "/b"` {
+		t.Errorf("got the message %q, want both files and the instruction", lastText(withFiles))
+	}
+	if shown := withFiles.Facts.Files; len(shown) != 2 || !shown[0].Cut || shown[1].Cut || len(r.Facts.Files) != 0 {
+		t.Errorf("got the files %v in the facts, want both, the first one cut", shown)
+	}
 	// The original request is not changed, even if it is repaired twice.
-	prompt.Repair(r, "other", nil, nil)
+	prompt.Repair(r, "other", nil, nil, nil, 0)
 	if got.Messages[3].Text != "" {
 		t.Error("the second request changed the messages of the first one")
 	}
-	if text := prompt.Repair(r, "", nil, nil).Messages[3].Text; text == "" {
+	if text := prompt.Repair(r, "", nil, nil, nil, 0).Messages[3].Text; text == "" {
 		t.Error("got an empty answer, want a replacement")
 	}
 }

@@ -66,6 +66,15 @@ func cutToShares(documents []Document, available int) []model.File {
 	return files
 }
 
+// fileSections returns a section for each file.
+func fileSections(files []model.File) []section {
+	var sections []section
+	for _, f := range files {
+		sections = append(sections, section{fileTitle(f.Path, f.Cut), f.Content})
+	}
+	return sections
+}
+
 // fileTitle returns the title of a file's section.
 func fileTitle(path string, isCut bool) string {
 	if isCut {

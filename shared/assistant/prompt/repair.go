@@ -11,11 +11,17 @@ import (
 )
 
 // Repair returns the request that follows r if some calls of the answer failed. It adds the answer, a result for each
-// of its calls, and the instruction to repeat only the failed calls. A call without a result succeeded. r is not
-// changed.
-func Repair(r model.Request, text string, calls []model.Call, results []model.Result) model.Request {
+// of its calls, the files, cut to fileTokens, and the instruction to repeat only the failed calls. A call without a
+// result succeeded. r is not changed.
+func Repair(
+	r model.Request, text string, calls []model.Call, results []model.Result, files []Document, fileTokens int,
+) model.Request {
 	answer := model.Message{Role: model.Assistant, Text: clean(text)}
 	next := model.Message{Role: model.User, Text: repairInstruction}
+	if shown := fit(files, fileTokens*bytesPerToken); len(shown) > 0 {
+		next.Text = join(fileSections(shown), append(slices.Clip(r.Messages), answer)) + "\n" + repairInstruction
+		r.Facts.Files = append(slices.Clip(r.Facts.Files), shown...)
+	}
 	for _, call := range calls {
 		next.Results = append(next.Results, resultOf(call, results))
 		call.Input = inputObject(call.Input)

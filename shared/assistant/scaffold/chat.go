@@ -1,159 +1,128 @@
 package scaffold
 
 import (
+	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
-	"devplatform/shared/assistant/scaffold/blueprint"
+	"devplatform/shared/assistant/action"
+	"devplatform/shared/assistant/model"
 )
 
-// conversation is an answer to a message about a project as it comes into being.
-type conversation struct {
-	facts facts
-	words []word
-	// framework is what the whole message says, for requests that say nothing; other one that there is none for.
-	framework blueprint.Framework
-	other     string
-	steps     []step
-	said      []string
-	notes     []string
-	looked    map[string]bool
-	// last is what was made last, for "a test for it".
-	last *made
-	// build makes a thing; a test looks over its shoulder.
-	build func(blueprint.Spec) (blueprint.Result, error)
-	// asked is that the framework that is not known was told of.
-	asked bool
-}
+const fromTemplates = "(From the built-in templates. No language model was used.)"
 
-// made is a thing that was made.
-type made struct {
-	spec   blueprint.Spec
-	path   string
-	before []string // the project's paths before it
-	files  []blueprint.File
-}
-
+// The end of a refusal. The three lines are the settings of `make run`; shared/config/README.md explains them.
 const (
-	maxIntents = 20
-	disclaimer = "(From the built-in templates; no language model was asked.)"
+	abilities = "I changed nothing. I am the built-in generator, not a language model: I fill in templates, and refuse what I " +
+		"do not understand completely."
+	connect = "For everything else, connect a language model, such as one that Ollama serves: stop the platform, and start " +
+		"it again with these settings:\n\n" +
+		"- `AI_PROVIDER=openai`\n- `AI_MODEL=qwen3-coder`\n- `OPENAI_BASE_URL=http://localhost:11434/v1`"
 )
 
-// newConversation begins an answer.
-func newConversation(f facts) *conversation {
-	c := &conversation{facts: f, words: wordsOf(f.Prompt), looked: map[string]bool{}, build: blueprint.Make}
-	c.framework, c.other = frameworkIn(c.words)
-	return c
-}
+var asksForApp = regexp.MustCompile(`(?i)\b(app|application|web ?site|site|home ?page)\b`)
 
-// chat answers a message about a project.
-func chat(f facts) answer { return newConversation(f).answer() }
-
-func (c *conversation) answer() answer {
-	if a, ok := c.smallTalk(); ok {
-		return a
-	}
-	intents := read(c.facts.Prompt)
-	if len(intents) > maxIntents {
-		c.note("I took in the first %d requests only.", maxIntents)
-		intents = intents[:maxIntents]
-	}
-	for _, in := range intents {
-		c.do(in, intents)
-	}
-	if len(c.steps) == 0 && len(c.said) == 0 {
-		return c.notUnderstood(intents)
-	}
-	return c.finish(intents)
-}
-
-// do answers one request.
-func (c *conversation) do(in intent, all []intent) {
-	switch in.deed {
-	case makeThing:
-		c.make(in)
-	case addPackages:
-		c.install(in)
-	case removeFile:
-		c.remove(in)
-	case renameFile:
-		c.rename(in)
-	case explainFile:
-		c.explain(in)
-	case removePackage:
-		c.say("I can't take packages out of a manifest; remove the line yourself, or with `npm uninstall`.")
-	case change:
-		if len(all) == 1 || !c.followsUp(in) {
-			c.say("I can't do “%s”: changing code that exists takes a language model, and I only have templates.", in.text)
+// refusal returns an answer without actions. Its examples are requests that attempt understands in this project.
+func refusal(f model.Facts, reason error, attempt func(model.Facts) (answer, error)) answer {
+	var tries []string
+	text, prompt := reason.Error(), f.Prompt
+	for _, f.Prompt = range []string{
+		"create a starter", "create a contact form with name and email", examples[table], examples[page], "a todo list",
+		examples[endpoint], examples[endpoint] + ", in Express", "npm install zod",
+	} {
+		known := "“" + strings.TrimSuffix(f.Prompt, ", in Express") + "”" // the project uses Express
+		if _, err := attempt(f); err == nil && len(tries) < 5 && !slices.Contains(tries, known) {
+			tries = append(tries, "“"+f.Prompt+"”")
 		}
 	}
-}
-
-// followsUp reports that a request for a change is a wish about what was just made; it is told of with the rest.
-func (c *conversation) followsUp(in intent) bool {
-	if len(c.steps) == 0 {
-		return false
+	if len(tries) > 0 && tries[0] == "“create a starter”" && asksForApp.MatchString(prompt) {
+		text += " For a small app for tasks, say " + tries[0] + "."
 	}
-	c.note("Not taken into account: “%s”.", in.text)
-	return true
+	text += "\n\n" + abilities
+	if len(tries) > 0 {
+		text += " Try for example " + enumerate(tries) + "."
+	}
+	return answer{text: text + "\n\n" + connect}
 }
 
-// finish puts together what was said and done.
-func (c *conversation) finish(intents []intent) answer {
-	for _, in := range intents {
-		if in.deed == unclear && strings.TrimSpace(in.text) != "" && !isFiller(in) {
-			c.note("I did not understand “%s”.", in.text)
+// chat answers a message about a project. Its errors are reasons for a refusal.
+func chat(f model.Facts) (answer, error) {
+	requests, err := understand(f)
+	if err != nil {
+		return answer{}, err
+	}
+	p := plan{facts: f}
+	for _, r := range requests {
+		if err := p.add(r); err != nil {
+			return answer{}, err
 		}
 	}
-	made := slices.ContainsFunc(c.steps, func(s step) bool {
-		return slices.ContainsFunc(s.acts, func(a act) bool { return a.input.Content != nil })
-	})
-	end := slices.Clone(c.notes)
-	if made {
-		end = append(end, disclaimer)
+	if n := len(p.calls); n > action.MaxPerAnswer-p.renames {
+		return answer{}, refusef("The requests need %d actions, and an answer can have %d.", n, action.MaxPerAnswer)
 	}
-	return answer{text: strings.Join(c.said, "\n\n"), steps: c.steps, end: strings.Join(end, "\n\n"), used: c.usedText()}
+	return answer{text: strings.Join(append(p.text, fromTemplates), "\n\n"), calls: p.calls}, nil
 }
 
-// isFiller reports words that say nothing of their own: "In Vue:", "Use TypeScript", "thanks".
-func isFiller(in intent) bool {
-	if in.framework != "" || in.other != "" {
-		return true
-	}
-	words := wordsOf(in.text)
-	return !slices.ContainsFunc(words, func(w word) bool {
-		return !w.is(polite) && !w.is(inWords) && !w.is(thanks) && !w.is(greetings) && !w.is(determiners) && !w.is(pronouns) &&
-			!typeScript.of(w.low) && !javaScript.of(w.low) && verbOf(w) == noVerb && !w.is(wholes)
-	})
+// plan collects the actions of an answer.
+type plan struct {
+	facts   model.Facts
+	text    []string
+	calls   []call
+	paths   []string
+	renames int // a rename counts twice in a batch
 }
 
-// say adds a paragraph to the answer.
-func (c *conversation) say(format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	if !slices.Contains(c.said, text) {
-		c.said = append(c.said, text)
+func (p *plan) add(r request) error {
+	switch r.piece {
+	case rename:
+		p.renames++
+		p.say("I rename `%s` to `%s`. I do not change files that refer to it.", r.path, r.to)
+		p.paths = append(p.paths, r.to)
+		return p.call(action.RenameFile, r.path, input{"to": r.to})
+	case remove:
+		p.say("I delete `%s`. I do not change files that refer to it.", r.path)
+		return p.call(action.DeleteFile, r.path, input{})
+	case install:
+		p.say("I add %s to `%s`. Run `npm install` afterwards.", enumerate(r.packages), r.path)
+		return p.call(action.AddDependency, r.path, input{"packages": r.packages})
 	}
-}
-
-// note adds a paragraph to the answer's end.
-func (c *conversation) note(format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	if !slices.Contains(c.notes, text) {
-		c.notes = append(c.notes, text)
+	files, err := filesOf(r, p.facts)
+	if err != nil {
+		return err
 	}
-}
-
-// used remembers that a file was looked into.
-func (c *conversation) used(path string) { c.looked[path] = true }
-
-// usedText is what was looked into.
-func (c *conversation) usedText() string {
-	var b strings.Builder
-	for _, f := range c.facts.Files {
-		if c.looked[f.Path] {
-			b.WriteString(f.Content)
+	p.say("%s", explain(r, files))
+	for _, f := range files {
+		if exists(p.facts, f.path) {
+			advice := map[bool]string{false: "Choose another name (“… called Y”), or delete it first.", true: "Delete it first."}
+			return refusef("The file %s exists already. %s", f.path, advice[r.piece == starter || r.piece == endpoint])
+		}
+		if err := p.call(action.CreateFile, f.path, input{"content": f.content}); err != nil {
+			return err
 		}
 	}
-	return b.String()
+	return nil
+}
+
+func (p *plan) say(format string, values ...any) {
+	p.text = append(p.text, fmt.Sprintf(format, values...))
+}
+
+// input contains the members of an action, except its type and path.
+type input map[string]any
+
+// call adds an action.
+func (p *plan) call(kind action.Type, path string, in input) error {
+	if slices.Contains(p.paths, path) {
+		return refusef("Two of these requests change %s. Ask for them one after another.", path)
+	}
+	p.paths = append(p.paths, path)
+	in["path"] = path
+	text, err := json.Marshal(in)
+	if err != nil {
+		return fmt.Errorf("encode an action: %w", err)
+	}
+	p.calls = append(p.calls, call{name: string(kind), input: string(text)})
+	return nil
 }

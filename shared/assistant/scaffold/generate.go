@@ -3,156 +3,46 @@ package scaffold
 import (
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 
-	"devplatform/shared/assistant/scaffold/blueprint"
+	"devplatform/shared/assistant/model"
 )
 
-// generate writes code for a prompt without a project: one fenced block and a short explanation.
-func generate(f facts) answer { return newConversation(f).generate() }
-
-func (c *conversation) generate() answer {
-	f := c.facts
-	in, found := firstThing(read(f.Prompt))
-	if !found {
-		return c.notUnderstood(nil)
-	}
-	language := strings.ToLower(strings.TrimSpace(f.Language))
-	spec, ok := c.generateSpec(in, language)
-	if !ok {
-		return answer{text: strings.Join(append(c.said, introduction), "\n\n")}
-	}
-	result, err := c.build(spec)
-	if err != nil {
-		return answer{text: fmt.Sprintf("I have no template for that: %s. %s", err.Error(), introduction)}
-	}
-	main, ok := fileFor(result.Files, language)
-	if !ok {
-		return answer{text: fmt.Sprintf("I have no template that writes %s for %s. %s", clip(f.Language, 40), thingName(spec), introduction)}
-	}
-	return answer{text: c.explained(spec, result, main)}
-}
-
-// firstThing is the first request for a thing.
-func firstThing(intents []intent) (intent, bool) {
-	i := slices.IndexFunc(intents, func(in intent) bool { return in.deed == makeThing })
-	if i < 0 {
-		return intent{}, false
-	}
-	return intents[i], true
-}
-
-// generateSpec completes the words by the language and framework that were given.
-func (c *conversation) generateSpec(in intent, language string) (blueprint.Spec, bool) {
-	spec := in.spec
-	l, known := languages.look(language)
-	if language != "" && !known {
-		c.say("I have no templates for %s; I write %s.", clip(c.facts.Language, 40), "JavaScript, TypeScript, Go, HTML, CSS, Vue and Svelte")
-		return spec, false
-	}
-	f, ok := c.generateFramework(in, l)
-	if !ok {
-		return spec, false
-	}
-	if l.framework != "" && l.framework != f || l.script && f == blueprint.Go {
-		c.say("%s code is not written in %s: leave one of the two out.", properName(f), clip(c.facts.Language, 40))
-		return spec, false
-	}
-	spec.Framework, spec.TypeScript = f, l.typeScript || !l.script && typeScriptIn(c.words) > 0
-	if in.thing.route {
-		spec.Kind = blueprint.Page
-		if f == blueprint.Express || f == blueprint.Go || len(spec.Methods) > 0 {
-			spec.Kind = blueprint.Endpoint
-		}
-	}
+// generate writes one block of code for a prompt without a project. Its errors are reasons for a refusal.
+func generate(f model.Facts) (answer, error) {
+	requests, err := understand(f)
 	switch {
-	case spec.Kind == blueprint.Test && len(spec.Name) == 0:
-		c.say("What is the test to be about? For example: “%s”.", example(f, blueprint.Test))
-		return spec, false
-	case spec.Kind == blueprint.Test && spec.Subject == "":
-		spec.Subject = blueprint.Component
-		if f == blueprint.Express || f == blueprint.Go {
-			spec.Subject = blueprint.Utility
-		}
-	case len(spec.Name) == 0:
-		return c.named(spec)
+	case err != nil:
+		return answer{}, err
+	case len(requests) > 1:
+		return answer{}, refusef("Ask for one piece at a time.")
+	case requests[0].piece == starter:
+		return answer{}, refusef("A starter has several files, so it needs a project.")
 	}
-	return spec, true
+	files, err := filesOf(requests[0], model.Facts{})
+	if err != nil {
+		return answer{}, err
+	}
+	block := fmt.Sprintf("```%s\n%s```", strings.TrimPrefix(path.Ext(files[0].path), "."), files[0].content)
+	return answer{text: strings.Join([]string{block, explain(requests[0], files), fromTemplates}, "\n\n")}, nil
 }
 
-// generateFramework chooses: the prompt's words, what was given, the language's, else what suits.
-func (c *conversation) generateFramework(in intent, l language) (blueprint.Framework, bool) {
-	if c.framework == "" && strings.TrimSpace(c.facts.Framework) == "" && c.other == "" {
-		if l.framework != "" {
-			return l.framework, true
+// summarize returns one line for each turn: the question, and the actions of the answer. The oldest lines are left out
+// if there is no room for them.
+func summarize(f model.Facts, maxTokens int) string {
+	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(f.Summary, "�")), "\n")
+	if lines[0] == "" {
+		lines = nil
+	}
+	for _, t := range f.Turns {
+		done := "nothing was changed"
+		if len(t.Actions) > 0 {
+			done = strings.ToValidUTF8(strings.Join(t.Actions, ", "), "�")
 		}
-		f := fallback(in.spec, l.typeScript || typeScriptIn(c.words) > 0)
-		if l.jsx {
-			f = blueprint.React
-		}
-		c.note("No framework was named, so this is %s.", properName(f))
-		return f, true
+		lines = append(lines, fmt.Sprintf("- “%s”: %s", clip(t.User), done))
 	}
-	return c.frameworkFor(in)
-}
-
-// language is what a language that can be asked for says of the rest.
-type language struct {
-	framework  blueprint.Framework
-	script     bool // JavaScript or TypeScript
-	typeScript bool
-	jsx        bool
-}
-
-var languages = lazily(func() map[string]language {
-	return map[string]language{
-		"javascript": {script: true}, "js": {script: true}, "jsx": {script: true, jsx: true}, "ecmascript": {script: true},
-		"typescript": {script: true, typeScript: true}, "ts": {script: true, typeScript: true}, "tsx": {script: true, typeScript: true, jsx: true},
-		"go": {framework: blueprint.Go}, "golang": {framework: blueprint.Go},
-		"vue": {framework: blueprint.Vue}, "svelte": {framework: blueprint.Svelte},
-		"html": {}, "css": {}, "": {},
+	for len(lines) > 0 && (answer{text: strings.Join(lines, "\n")}).tokens() > maxTokens {
+		lines = lines[1:]
 	}
-})
-
-// fileFor is the file that answers: the main one, or, where a language's own was asked for, the first of that.
-func fileFor(files []blueprint.File, language string) (blueprint.File, bool) {
-	if language != "html" && language != "css" {
-		return files[0], true
-	}
-	for _, f := range files {
-		if path.Ext(f.Path) == "."+language {
-			return f, true
-		}
-	}
-	return blueprint.File{}, false
-}
-
-// explained is the block and what there is to say about it.
-func (c *conversation) explained(spec blueprint.Spec, result blueprint.Result, main blueprint.File) string {
-	paragraphs := []string{fenced(main)}
-	say := fmt.Sprintf("%s for %s, from the built-in templates (no language model). Save it as %s. %s", capital(thingName(spec)), properName(spec.Framework), code(main.Path), result.Says)
-	paragraphs = append(paragraphs, strings.TrimSpace(say))
-	var others []string
-	for _, f := range result.Files {
-		if f.Path != main.Path {
-			others = append(others, code(f.Path))
-		}
-	}
-	if len(others) > 0 {
-		paragraphs = append(paragraphs, fmt.Sprintf("In a project it comes with %s, which the chat writes as well.", andList(others)))
-	}
-	if len(result.Packages) > 0 {
-		paragraphs = append(paragraphs, fmt.Sprintf("It needs %s.", codeList(result.Packages)))
-	}
-	return strings.Join(append(paragraphs, c.notes...), "\n\n")
-}
-
-// fenced is a file as a block of Markdown, with a fence that is longer than any within.
-func fenced(f blueprint.File) string {
-	fence := "```"
-	for strings.Contains(f.Content, fence) {
-		fence += "`"
-	}
-	return fence + strings.TrimPrefix(path.Ext(f.Path), ".") + "\n" + strings.TrimSuffix(f.Content, "\n") + "\n" + fence
+	return strings.Join(lines, "\n")
 }

@@ -1,56 +1,87 @@
-// Package scaffold is the built-in provider: a deterministic generator that makes real code for the well-known frameworks out of the
-// words of a prompt. It is no language model, has no network and no key, and says so. It goes by the request's task and facts and
-// never reads the prompt text that was made for models. What the code looks like is blueprint's business; sessions, projects and
-// storage are not known here.
+// Package scaffold is the built-in provider. It is a stand-in for a language model: it writes small pieces of code from
+// templates, without a network or a key. The same request always gets the same answer.
+//
+// It understands a request only by the grammar in grammar.go. If a word of the request has no place in the grammar, the
+// generator refuses the whole request. So it never guesses. ../README.md documents the grammar for users.
+//
+// grammar.go and clause.go read a prompt, with the words in vocabulary.go. check.go compares the requests with the
+// project. chat.go and files.go turn them into actions, with the files in templates. stream.go emits the answer.
+//
+// It reads the task and the facts of a model.Request, and not the prompt text that was written for models. Storage,
+// HTTP and conversations do not belong here.
 package scaffold
 
 import (
 	"context"
+	"unicode/utf8"
 
 	"devplatform/shared/assistant/model"
 )
 
-// Model is what the generator calls itself where a model's name is asked for.
+// Model is the name of the model in answers.
 const Model = "scaffold-1 (built-in templates, no language model)"
 
-// Provider is the generator.
+// Provider is the built-in generator.
 type Provider struct{}
 
-// New is the generator. The same request gets the same answer from each.
+// New returns the generator.
 func New() model.Provider { return Provider{} }
 
-// Generate answers at once. Usage is an estimate by the rule that prompts are measured with, four characters to a token: of the
-// user's words and the contents that were looked into, and of what was written. It never fails of itself: its errors are the
-// context's and emit's.
+// answer is a complete answer.
+type answer struct {
+	text  string
+	calls []call
+}
+
+// call is a call of a tool. input is JSON.
+type call struct{ name, input string }
+
+// Generate emits the whole answer at once. The usage is an estimate: four characters count as a token. The only errors
+// are those of ctx and emit.
 func (Provider) Generate(ctx context.Context, r model.Request, emit func(model.Part) error) (model.Outcome, error) {
-	given := factsOf(r.Facts)
-	a := answerTo(r, given)
-	out, stop := a.fit(r.MaxOutput)
-	w := &writer{ctx: ctx, emit: emit, prefix: idPrefix(given)}
-	err := w.write(out)
-	outcome := model.Outcome{Stop: stop, Model: Model, Usage: model.Usage{Input: a.read(given), Output: tokens(w.written)}}
+	a := answerTo(r)
+	outcome := model.Outcome{Stop: model.StopEnd, Model: Model}
+	switch {
+	case r.MaxOutput > 0 && a.tokens() > r.MaxOutput:
+		a = answer{text: "The answer is longer than the tokens that remain."}
+		outcome.Stop = model.StopLength
+	case len(a.calls) > 0:
+		outcome.Stop = model.StopTools
+	}
+	w := &writer{ctx: ctx, emit: emit, prefix: callPrefix(r.Facts)}
+	err := w.write(a)
 	if err != nil {
 		outcome.Stop = ""
 	}
+	outcome.Usage = model.Usage{Input: tokens(utf8.RuneCountInString(r.Facts.Prompt)), Output: tokens(w.written)}
 	return outcome, err
 }
 
-// answerTo decides what is answered.
-func answerTo(r model.Request, f facts) answer {
-	if isRepair(r.Messages) {
-		return answer{text: "The built-in generator can't do better what failed (it is no language model), so I leave those changes out."}
+func answerTo(r model.Request) answer {
+	if n := len(r.Messages); n > 0 && len(r.Messages[n-1].Results) > 0 {
+		return answer{text: "The built-in generator cannot correct these changes, so they are left out."}
 	}
+	attempt := chat
 	switch r.Task {
 	case model.TaskGenerate:
-		return generate(f)
+		attempt = generate
 	case model.TaskSummarize:
-		return answer{text: summarize(f, r.MaxOutput), used: turnsText(f.Turns)}
-	default:
-		return chat(f)
+		return answer{text: summarize(r.Facts, r.MaxOutput)}
 	}
+	a, err := attempt(r.Facts)
+	if err != nil {
+		return refusal(r.Facts, err, attempt)
+	}
+	return a
 }
 
-// isRepair reports that the request asks to make failed calls again.
-func isRepair(messages []model.Message) bool {
-	return len(messages) > 0 && len(messages[len(messages)-1].Results) > 0
+// tokens estimates the number of tokens of a text.
+func tokens(characters int) int { return (characters + 3) / 4 }
+
+func (a answer) tokens() int {
+	n := utf8.RuneCountInString(a.text)
+	for _, c := range a.calls {
+		n += utf8.RuneCountInString(c.name) + utf8.RuneCountInString(c.input)
+	}
+	return tokens(n)
 }

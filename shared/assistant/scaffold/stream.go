@@ -7,29 +7,27 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/go-json-experiment/json"
-
 	"devplatform/shared/assistant/model"
 )
 
-// A piece of text is a few words, a piece of input a line or so, as language models hand them on.
+// The sizes of emitted pieces in bytes: a few words of text, and about a line of a call's input.
 const (
 	textPiece  = 16
 	inputPiece = 64
 )
 
-// writer hands a reply on in parts.
+// writer emits an answer in parts.
 type writer struct {
-	ctx  context.Context //nolint:containedctx // lives for one call of Generate
+	ctx  context.Context //nolint:containedctx // a writer lives for one call of Generate
 	emit func(model.Part) error
-	// prefix makes the calls' ids differ from those of the conversation's other answers.
+	// prefix makes the IDs of calls different in each answer of a conversation.
 	prefix string
-	// written is how many characters have gone out.
+	// written is the number of emitted characters.
 	written int
 }
 
-// idPrefix is another one for another question, and for the same question later.
-func idPrefix(f facts) string {
+// callPrefix returns a hash of the question and the conversation before it.
+func callPrefix(f model.Facts) string {
 	h := fnv.New32a()
 	texts := []string{f.Prompt, f.Summary}
 	for _, t := range f.Turns {
@@ -39,14 +37,13 @@ func idPrefix(f facts) string {
 	return fmt.Sprintf("%08x", h.Sum32())
 }
 
-// write hands on the text, then the calls.
-func (w *writer) write(out reply) error {
-	for _, p := range pieces(out.text, textPiece) {
+func (w *writer) write(a answer) error {
+	for _, p := range pieces(a.text, textPiece) {
 		if err := w.part(model.Part{Kind: model.Text, Text: p}); err != nil {
 			return err
 		}
 	}
-	for i, c := range out.calls {
+	for i, c := range a.calls {
 		if err := w.call(fmt.Sprintf("call_%s_%d", w.prefix, i+1), c); err != nil {
 			return err
 		}
@@ -66,10 +63,9 @@ func (w *writer) call(id string, c call) error {
 	return w.part(model.Part{Kind: model.CallEnd, CallID: id})
 }
 
-// part hands one part on, unless the caller has gone.
 func (w *writer) part(p model.Part) error {
 	if err := w.ctx.Err(); err != nil {
-		return err //nolint:wrapcheck // the contract asks for the context's own
+		return err //nolint:wrapcheck // the interface requires the context's own error
 	}
 	if err := w.emit(p); err != nil {
 		return err
@@ -78,31 +74,22 @@ func (w *writer) part(p model.Part) error {
 	return nil
 }
 
-// pieces cuts a text behind spaces and ends of lines, into pieces of about size bytes; where there are none for long, between runes.
+// pieces splits a text after the first space or line break that follows size bytes, or between two characters if there
+// is none within the next size bytes.
 func pieces(text string, size int) []string {
-	var out []string
-	for text != "" {
-		n := len(text)
-		if n > size {
-			n = size
-			if i := strings.IndexAny(text[size:], " \n"); i >= 0 && i < size {
-				n = size + i + 1
-			}
-			for n < len(text) && !utf8.RuneStart(text[n]) {
-				n++
-			}
+	var all []string
+	for len(text) > size {
+		n := size
+		if i := strings.IndexAny(text[size:], " \n"); i >= 0 && i < size {
+			n += i + 1
 		}
-		out = append(out, text[:n])
-		text = text[n:]
+		for n < len(text) && !utf8.RuneStart(text[n]) {
+			n++
+		}
+		all, text = append(all, text[:n]), text[n:]
 	}
-	return out
-}
-
-// json is the input as a tool's call has it.
-func (in input) json() string {
-	b, err := json.Marshal(in)
-	if err != nil { // strings that were made valid UTF-8 before; there is nothing else in it
-		panic(fmt.Sprintf("scaffold: input: %v", err))
+	if text != "" {
+		all = append(all, text)
 	}
-	return string(b)
+	return all
 }

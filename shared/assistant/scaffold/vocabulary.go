@@ -1,222 +1,179 @@
 package scaffold
 
-import (
-	"strings"
+import "strings"
 
-	"devplatform/shared/assistant/scaffold/blueprint"
-)
-
-func setOf(words string) lexicon[string, bool] {
-	return lazily(func() map[string]bool {
-		set := map[string]bool{}
-		for w := range strings.FieldsSeq(words) {
-			set[w] = true
-		}
-		return set
-	})
-}
-
-// verb is what a request asks to do.
-type verb uint8
+// piece is a kind of thing that the generator writes, or a change to a file. The name of a piece is the name of its
+// templates.
+type piece string
 
 const (
-	noVerb verb = iota
-	makeVerb
-	addVerb     // make, or add a package
-	installVerb // add a package
-	removeVerb
-	renameVerb
-	explainVerb
-	testVerb
-	changeVerb // what templates can't do
-	askVerb    // a question
+	starter   piece = "starter"
+	form      piece = "form"
+	list      piece = "list"
+	todo      piece = "todo"
+	table     piece = "table"
+	page      piece = "page"
+	endpoint  piece = "endpoint"
+	component piece = "component"
+	button    piece = "button"
+	card      piece = "card"
+	counter   piece = "counter"
+	modal     piece = "modal"
+
+	rename  piece = "rename"
+	remove  piece = "delete"
+	install piece = "install"
 )
 
-var verbs = listed(map[verb]string{
-	makeVerb:    "create make build generate write scaffold implement produce develop design code draft prepare provide setup bootstrap",
-	addVerb:     "add include insert introduce",
-	installVerb: "install npm yarn pnpm bun",
-	removeVerb:  "delete remove erase rm unlink uninstall",
-	renameVerb:  "rename move mv",
-	explainVerb: "explain describe summarize summarise what what's whats how understand analyze analyse walk",
-	testVerb:    "test",
-	changeVerb: "fix change update edit refactor modify replace improve optimize optimise convert style restyle debug run deploy extend migrate " +
-		"rewrite translate upgrade simplify integrate connect use ensure format lint undo revert upgrade bump downgrade reorder sort rearrange split merge",
-	askVerb: "why when who where is are does do did tell show which should may shall don't dont never not",
-})
-
-var (
-	// polite stands in front of a verb or where one would be.
-	polite = setOf("please pls plz can could would will you i we i'd we'd i'll id like want wanna need to me us let's lets help just now then also " +
-		"hey hi hello ok okay so give get my kindly quickly additionally afterwards great thanks thank go ahead there's should must have looking for try")
-	// orders stand in front of a verb, or alone before a comma.
-	orders      = setOf("next finally first second secondly third lastly")
-	fillers     = setOf("please pls plz i we me us just kindly now also then")
-	greetings   = setOf("hi hello hey hola greetings yo howdy morning evening afternoon")
-	thanks      = setOf("thanks thank thx cheers ty")
-	determiners = setOf("a an the my our your this these those some another new one two three four five few several any all more its their each every following")
-	// adjectives say how, which templates don't ask; they are a name only where there is no other.
-	adjectives = setOf("simple basic nice beautiful pretty modern responsive small reusable clean minimal accessible styled fancy good great cool quick " +
-		"dummy generic custom complete full fully-featured functional typed working proper little big large tiny stateless stateful animated " +
-		"interactive robust production-ready rest restful http json crud-like unit sortable paginated searchable dynamic separate missing own short")
-	joiners = setOf("and & plus then also +")
-	// pairs are names that have an "and" inside.
-	pairs = listed(map[string]string{"conditions": "terms", "drop": "drag", "answers": "questions", "hide": "show", "filter": "search"})
-
-	// withWords lead to the fields of a thing; so do those in fieldHeads, with a colon or without.
-	withWords  = setOf("with having containing including includes contains has accepting taking asking collecting collect collects w/")
-	showWords  = setOf("displaying showing shows displays show display listing lists list")
-	haveWords  = setOf("have has contain contains include includes with having containing including accept accepts take takes show shows ask asks for")
-	fieldHeads = setOf("field fields column columns input inputs property properties props attribute attributes col cols")
-	nameWords  = setOf("called named titled name:")
-	forWords   = setOf("for of about against covering")
-	doWords    = setOf("to that which who for")
-	inWords    = setOf("in using via on inside into under within by from at as like so when where if because after before")
-	pronouns   = setOf("it them this that they these those itself there something anything everything stuff things thing one")
-	// wholes are what a thing is added to without changing a thing that is there.
-	wholes = setOf("project app application site website repo repository codebase api backend frontend server router workspace package.json go.mod dependencies deps packages")
-
-	packageWords = setOf("package packages library libraries dependency dependencies module modules lib libs npm devdependency devdependencies")
-	insideWords  = setOf("in inside of from within out")
-	exceptWords  = setOf("except but not don't dont never without keep other besides unless if")
-	// toolWords are libraries that people name beside a thing that is made without them, or with them anyway.
-	toolWords   = setOf("css tailwind tailwindcss pinia zustand redux vuex jotai vitest jest mocha supertest axios bootstrap")
-	folderWords = setOf("folder folders directory directories dir dirs")
-	fileWords   = setOf("file files component components page pages module code script")
-)
-
-// thing is what a kind word means.
+// thing is the meaning of a noun phrase. topic is the first word of its name, such as "login" in "login form".
 type thing struct {
-	kind    blueprint.Kind
-	utility string
-	table   bool
-	plural  bool
-	// weak gives way to a kind before it: a form component is a form.
-	weak bool
-	// middleware is Express's alone.
-	middleware bool
-	// route is an endpoint or a page, whichever the framework has.
-	route bool
+	piece piece
+	topic string
 }
 
-var things = lazily(thingsOf)
+// things maps noun phrases to their meaning.
+var things = phrases(map[thing]string{
+	{form, ""}:           "form",
+	{form, "contact"}:    "contact form, contact us form",
+	{form, "login"}:      "login form, log in form, log-in form, sign in form, sign-in form",
+	{form, "signup"}:     "signup form, sign up form, sign-up form, registration form",
+	{form, "newsletter"}: "newsletter form, newsletter signup form, subscription form",
+	{form, "feedback"}:   "feedback form",
+	{list, ""}:           "list",
+	{todo, "todo"}:       "todo list, to-do list, to do list, list of todos",
+	{todo, "task"}:       "task list, list of tasks",
+	{todo, "shopping"}:   "shopping list",
+	{table, ""}:          "table, data table",
+	{page, ""}:           "page, web page",
+	{page, "about"}:      "about page",
+	{component, ""}:      "component",
+	{button, ""}:         "button",
+	{card, ""}:           "card",
+	{counter, ""}:        "counter",
+	{modal, ""}:          "modal, modal dialog, dialog",
+	{endpoint, ""}: "endpoint, api endpoint, rest endpoint, crud endpoint, api, rest api, crud api, json api, " +
+		"rest api endpoint, crud api endpoint",
+	{starter, ""}:     "starter, starter app, starter project, example app, sample app",
+	{starter, "todo"}: "todo app, to-do app, to do app, task app, todo list app, task list app",
+	{starter, "app"}:  "app, web app", // only with a framework
+})
 
-func thingsOf() map[string]thing {
-	out := map[string]thing{}
-	both := func(t thing, singular, plurals string) {
-		for w := range strings.FieldsSeq(singular) {
-			out[w] = t
-		}
-		t.plural = true
-		for w := range strings.FieldsSeq(plurals) {
-			out[w] = t
-		}
-	}
-	both(thing{kind: blueprint.Component, weak: true}, "component partial widget", "components partials widgets")
-	both(thing{kind: blueprint.Page}, "page screen webpage", "pages screens webpages")
-	both(thing{kind: blueprint.Page, weak: true}, "view", "views")
-	both(thing{kind: blueprint.Page, route: true}, "route", "routes")
-	both(thing{kind: blueprint.Endpoint}, "endpoint api handler controller crud resource", "endpoints apis handlers controllers resources")
-	both(thing{kind: blueprint.Form}, "form", "forms")
-	both(thing{kind: blueprint.List}, "list listing", "lists listings")
-	both(thing{kind: blueprint.List, table: true}, "table datatable", "tables datatables")
-	both(thing{kind: blueprint.Utility}, "utility util", "utilities utils")
-	both(thing{kind: blueprint.Utility, utility: "hook"}, "hook composable", "hooks composables")
-	both(thing{kind: blueprint.Utility, utility: "hook", middleware: true}, "middleware", "middlewares")
-	both(thing{kind: blueprint.Utility, utility: "store"}, "store", "stores")
-	both(thing{kind: blueprint.Utility, utility: "helper"}, "helper function", "helpers functions")
-	both(thing{kind: blueprint.Utility, utility: "client"}, "client", "clients")
-	both(thing{kind: blueprint.Test}, "test spec", "tests specs")
-	return out
+// changes maps the beginnings of requests that change files.
+var changes = phrases(map[piece]string{rename: "rename, move", remove: "delete, remove", install: "npm install"})
+
+// formFields are the fields of forms that are requested without fields.
+var formFields = map[string]string{
+	"contact":    "name, email, message",
+	"login":      "email, password",
+	"signup":     "name, email, password",
+	"newsletter": "email",
+	"feedback":   "name, message",
 }
 
-// nouns are things by their own name: a navbar is a component, whoever asks for one.
-var nouns = lazily(nounsOf)
-
-func nounsOf() map[string]thing {
-	out := map[string]thing{}
-	put := func(t thing, words string) {
-		for w := range strings.FieldsSeq(words) {
-			out[w] = t
-		}
-	}
-	put(thing{kind: blueprint.Component}, "navbar nav navigation menu header footer sidebar button modal dialog card dropdown tooltip tabs accordion hero "+
-		"carousel slider avatar badge spinner loader breadcrumb breadcrumbs pagination toast alert banner layout toolbar drawer stepper searchbar counter "+
-		"gallery timeline progressbar chip popover skeleton toggle section buttons cards")
-	put(thing{kind: blueprint.Form}, "login signup sign-up signin sign-in registration")
-	put(thing{kind: blueprint.Page}, "dashboard homepage")
-	return out
+// essentialFields are the main fields of a form. A list without any of them is refused. It may name only additional
+// fields, as in "a login form with remember me".
+var essentialFields = map[string]map[string]bool{
+	"contact": set("email, message"), "login": set("password"), "signup": set("password"), "newsletter": set("email"),
+	"feedback": set("message, comment, feedback, rating"),
 }
 
-// frameworkWords name a framework wherever they stand; those of ambiguousFrameworks only behind "in" and its like, or right before a
-// kind word.
-var frameworkWords = lazily(func() map[string]blueprint.Framework {
-	return map[string]blueprint.Framework{
-		"react": blueprint.React, "react.js": blueprint.React, "reactjs": blueprint.React,
-		"next.js": blueprint.Next, "nextjs": blueprint.Next, "next-js": blueprint.Next,
-		"vue": blueprint.Vue, "vue.js": blueprint.Vue, "vuejs": blueprint.Vue, "vue3": blueprint.Vue,
-		"svelte": blueprint.Svelte, "sveltekit": blueprint.Svelte, "svelte-kit": blueprint.Svelte, "svelte5": blueprint.Svelte,
-		"expressjs": blueprint.Express, "express.js": blueprint.Express,
-		"golang": blueprint.Go, "net/http": blueprint.Go,
-		"vanilla": blueprint.Static,
-	}
-})
+// framework is one that has templates.
+type framework string
 
-var ambiguousFrameworks = lazily(func() map[string]blueprint.Framework {
-	return map[string]blueprint.Framework{
-		"next": blueprint.Next, "express": blueprint.Express, "go": blueprint.Go, "html": blueprint.Static, "static": blueprint.Static,
-		"html5": blueprint.Static, "plain": blueprint.Static, "node": blueprint.Express, "node.js": blueprint.Express, "nodejs": blueprint.Express,
-	}
-})
-
-// otherFrameworks are well-known frameworks and languages that there are no blueprints for, by their proper names.
-var otherFrameworks = lazily(func() map[string]string {
-	return map[string]string{
-		"angular": "Angular", "angularjs": "AngularJS", "solidjs": "Solid", "solid.js": "Solid", "qwik": "Qwik", "ember": "Ember", "astro": "Astro", "nuxt": "Nuxt",
-		"nuxt.js": "Nuxt", "nuxtjs": "Nuxt", "remix": "Remix", "gatsby": "Gatsby", "preact": "Preact", "django": "Django", "flask": "Flask", "fastapi": "FastAPI", "rails": "Rails",
-		"laravel": "Laravel", "symfony": "Symfony", "spring": "Spring", "nestjs": "NestJS", "nest.js": "NestJS", "fastify": "Fastify", "koa": "Koa", "hono": "Hono",
-		"flutter": "Flutter", "react-native": "React Native", "jquery": "jQuery", "htmx": "htmx", "alpine.js": "Alpine.js", "alpinejs": "Alpine.js", "php": "PHP", "python": "Python", "java": "Java",
-		"kotlin": "Kotlin", "swift": "Swift", "swiftui": "SwiftUI", "rust": "Rust", "ruby": "Ruby", "c#": "C#", "c++": "C++", "dart": "Dart", "elixir": "Elixir", "scala": "Scala",
-		"perl": "Perl", "haskell": "Haskell", "lua": "Lua", "blazor": "Blazor", "graphql": "GraphQL", "cobol": "COBOL", "bash": "Bash", "sql": "SQL",
-	}
-})
-
-// typeScript and javaScript are what people call the two.
-var (
-	typeScript = setOf("typescript ts tsx typescript-based")
-	javaScript = setOf("javascript js jsx")
+const (
+	static  framework = "static"
+	react   framework = "react"
+	next    framework = "nextjs"
+	express framework = "express"
+	golang  framework = "go"
 )
 
-// thingOf is what a kind word means.
-func thingOf(w word) (thing, bool) {
-	if w.thing == nil {
-		return thing{}, false
-	}
-	return *w.thing, true
+// frameworks maps names to frameworks. The bare word "next" is not a name: a "next button" is something else.
+var frameworks = phrases(map[framework]string{
+	static:  "static, html, plain html, static html",
+	react:   "react, react.js, reactjs",
+	next:    "next.js, nextjs, next js",
+	express: "express, express.js, expressjs",
+	golang:  "go, golang",
+})
+
+// byPreference is the order in which a framework is selected if the request and the project name none.
+var byPreference = []framework{static, react, express, next, golang}
+
+// displayNames are the names of frameworks in answers.
+var displayNames = map[framework]string{
+	static: "plain HTML", react: "React", express: "Express", next: "Next.js", golang: "Go",
 }
 
-// meaningOf is the meaning of a kind word, one letter wrong or two exchanged included; nil if it is none.
-func meaningOf(w word) *thing {
-	if w.quoted || w.isCamel() {
-		return nil
+// fieldTypes maps the names of fields to their types. Only these names can follow a bare "with": a word such as
+// "pagination" is not a field.
+var fieldTypes = phrases(map[string]string{
+	"text": "name, first name, last name, full name, username, user name, company, organization, department, position, street, city, zip, zip code, country, address, location, subject, title, status, category, brand, color, " +
+		"author, publisher, genre, isbn, sku, code, number, order number, invoice number, customer, product, currency, role, priority, id, source, grade, size",
+	"email":    "email, e-mail, email address, e-mail address",
+	"tel":      "phone, phone number, telephone, mobile number",
+	"password": "password",
+	"number": "age, quantity, amount, price, unit price, total, total price, subtotal, cost, salary, stock, weight, height, width, length, " +
+		"rating, score, points, servings, duration, year, pages",
+	"date":     "date, birthday, date of birth, due date, start date, end date, deadline, order date, created, updated",
+	"time":     "time, start time, end time",
+	"url":      "url, website, homepage, link",
+	"textarea": "message, description, comment, note, notes, bio, question, summary, feedback, instructions, ingredients, content, body, text",
+	"checkbox": "done, completed, active, paid, in stock, available, published, remember me, subscribed",
+})
+
+// typeNames maps the words in parentheses after a field to types.
+var typeNames = phrases(map[string]string{
+	"text": "text, string", "email": "email", "tel": "phone, tel", "password": "password", "number": "number, integer",
+	"date": "date", "time": "time", "url": "url, link", "textarea": "long text, textarea, multiline",
+	"checkbox": "checkbox, boolean, yes/no",
+})
+
+// recordNouns are the nouns that can stand before a piece, as in "user table". Other nouns follow "of" or "for". Any
+// word could stand before a piece, but most would be adjectives that the generator does not implement.
+var recordNouns = set("user, users, customer, customers, product, products, order, orders, invoice, invoices, employee, employees, member, members, student, students, book, books, movie, movies, " +
+	"recipe, recipes, event, events, post, posts, article, articles, payment, payments, contact, contacts, appointment, appointments, expense, expenses")
+
+// Function words of the grammar.
+const (
+	polite = "please, thanks, thank you, hi, hello, can you, could you, would you please, i want, i want to, i want you to, i need, i need you to, i need to, i would like, " +
+		"i would like to, i would like you to, i'd like, i'd like to, i'd like you to, we need, we want, let's, now, then, also"
+	makeVerbs   = "create, make, build, add, write, generate, implement, develop, set up"
+	afterVerb   = "me, us"
+	determiners = "a, an, the, my, our, another, one, some, new, simple, basic"
+	closing     = "please, thanks, thank you, for me, to my project, to the project, to this project, in my project, " +
+		"in this project, to my app, to my site, to my website"
+	forNone = "validation, input validation, form validation, client-side validation, submit button, send button"
+	// notNames cannot be the name of a field, of records or of a piece. They show that a clause follows which the
+	// grammar does not have.
+	notNames = "a, an, the, and, or, but, not, no, that, which, who, whose, when, while, where, if, then, it, its, they, this, these, those, is, are, be, has, have, with, without, for, " +
+		"from, to, of, on, in, at, by, as, like, so, than, use, uses, using, make, add, should, must, can, will"
+	// otherWords show that a text is English, and cannot be the name of a package.
+	otherWords = "fails, failed, failing, fail, failure, hangs, hanging, stuck, slow, error, errors, crashes, crash, crashed, breaks, broke, broken, works, worked, work, problem, problems, issue, issues, everything, again, now, " +
+		"first, later, help, me, my, you, i, all, how, why, what, do, does, don't, no, yes, fix, explain, install, run, start, stop, test, build, deploy, change, update, refactor, improve, show, tell, edit, replace, write, " +
+		"dependencies, packages, package, please, never, just, completed, done, finished, succeeded, successfully, correctly, properly, warning, warnings, timeout, twice, forever, globally, locally"
+)
+
+// fieldAdjectives can stand before the name of a field, as in "billing address".
+var fieldAdjectives = set("shipping, billing, delivery, home, work, mobile, first, last, second, new, old, current")
+
+// notFields cannot be the name of a field. They describe behavior or other controls, or are names that a form of HTML
+// or an object of JavaScript has.
+var notFields = set("except, plus, minus, never, neither, nor, either, only, just, all, any, each, every, both, two, three, four, five, six, seven, eight, nine, ten, multiple, several, " +
+	"many, more, other, etc, everything, hidden, confirm, confirmation, repeat, dropdown, select, captcha, pagination, search, filter, sort, action, button, icon, photo, " +
+	"image, picture, avatar, logo, file, document, attachment, upload, download, signature, terms, caption, header, footer, row, chart, map, edit, delete, dataset, " +
+	"whatever, stuff, thing, anything, something, reset, elements, constructor")
+
+// phrases reverses a map from meanings to comma-separated phrases.
+func phrases[M comparable](meanings map[M]string) map[string]M {
+	all := map[string]M{}
+	for meaning, list := range meanings {
+		for phrase := range strings.SplitSeq(list, ", ") {
+			all[phrase] = meaning
+		}
 	}
-	t, ok := things.look(w.low)
-	if !ok {
-		t, ok = things.look(closest(w.low, thingWords()))
-	}
-	if !ok {
-		return nil
-	}
-	return &t
+	return all
 }
 
-// verbOf is the meaning of a word where a verb is expected.
-func verbOf(w word) verb {
-	if w.quoted {
-		return noVerb
-	}
-	if v, ok := verbs.look(w.low); ok {
-		return v
-	}
-	return verbs.of(closest(w.low, verbWords()))
-}
+// set returns a lookup of a comma-separated list of phrases.
+func set(list string) map[string]bool { return phrases(map[bool]string{true: list}) }
