@@ -23,9 +23,11 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/functiontest"
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/local/gateway"
 	"devplatform/infra/local/runtime"
+	"devplatform/infra/local/s3/s3test"
 	"devplatform/infra/local/stack"
 	"devplatform/shared/account"
 	"devplatform/shared/account/oauth"
@@ -33,12 +35,15 @@ import (
 	"devplatform/shared/assistant/scaffold"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
+	"devplatform/shared/deployment"
 	"devplatform/shared/docs"
 	"devplatform/shared/event"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/lambdafn/apigateway"
+	"devplatform/shared/objectstore"
 	"devplatform/shared/project"
+	"devplatform/shared/project/export"
 	"devplatform/shared/project/file"
 	"devplatform/shared/webhook"
 	"devplatform/shared/webhook/sender"
@@ -83,6 +88,23 @@ var requests = []struct {
 	{"projects-file-delete", 401, noSession},
 	{"projects-files-batch", 401, noSession},
 	{"projects-file-history", 401, noSession},
+	{"projects-file-version-delete", 401, noSession},
+	{"projects-upload-announce", 401, noSession},
+	{"projects-upload-complete", 401, noSession},
+	{"projects-export-start", 401, noSession},
+	{"projects-export-read", 401, noSession},
+	{"projects-deployment-create", 401, noSession},
+	{"projects-deployments-list", 401, noSession},
+	{"projects-deployment-read", 401, noSession},
+	{"projects-deployment-log", 401, noSession},
+	{"projects-deployment-files", 401, noSession},
+	{"projects-deployment-cancel", 401, noSession},
+	{"projects-deployment-promote", 401, noSession},
+	{"projects-deployment-delete", 401, noSession},
+	{"projects-site-read", 401, noSession},
+	{"projects-site-update", 401, noSession},
+	{"projects-site-delete", 401, noSession},
+	{"sites-page", 404, `Pagenotfound`},
 	{"ai-chat", 401, noSession},
 	{"ai-chat-stream", 401, noSession},
 	{"ai-conversation-read", 401, noSession},
@@ -106,13 +128,13 @@ var requests = []struct {
 
 const noSession = `"AUTH_INVALID_TOKEN"`
 
-// streams lists the samples with stream records. triggers lists the other samples that are not requests. stream_test.go
-// and pipeline_test.go test them.
+// streams lists the samples with stream records. triggers lists the other samples that are not requests. The other
+// files of this package test them.
 var (
 	streams  = []string{"project-cleanup-project-deleted", "project-cleanup-replaced", "webhook-fanout-events"}
 	triggers = []string{
 		"webhook-delivery-messages", "webhook-slow-delivery-creation", "webhook-slow-delivery-turn",
-		"webhook-retry-schedule",
+		"webhook-retry-schedule", "project-cleanup-schedule", "project-export", "deployer-message", "deployer-schedule",
 	}
 )
 
@@ -121,6 +143,8 @@ var (
 func functionOf(sample string) string {
 	words := strings.Split(sample, "-")
 	switch {
+	case strings.HasPrefix(sample, "deployer-"):
+		words = words[:1]
 	case strings.HasPrefix(sample, "webhook-slow-delivery-"):
 		words = words[:3]
 	case slices.Contains(streams, sample) || slices.Contains(triggers, sample) || sample == "webhook-test":
@@ -156,7 +180,7 @@ func TestSamplesAreListed(t *testing.T) {
 }
 
 // TestEveryRouteHasASample checks that every operation of the OpenAPI document has a sample, and that every sample
-// matches an operation.
+// matches an operation. Pages of sites are not in the document.
 func TestEveryRouteHasASample(t *testing.T) {
 	t.Parallel()
 	var document struct {
@@ -179,6 +203,9 @@ func TestEveryRouteHasASample(t *testing.T) {
 		if err := json.Unmarshal(read(t, sample.file+".json"), &event); err != nil {
 			t.Fatal(err)
 		}
+		if functionOf(sample.file) == "SitesFunction" {
+			continue
+		}
 		r := httptest.NewRequestWithContext(t.Context(), event.HTTPMethod, event.Path, http.NoBody)
 		_, pattern := routes.Handler(r)
 		if pattern == "" {
@@ -195,9 +222,15 @@ func TestEveryRouteHasASample(t *testing.T) {
 // must be the sample, except for generated IDs.
 func TestSamplesMatchGatewayEvents(t *testing.T) {
 	t.Parallel()
-	template, err := stack.Load(filepath.Join("..", "template.yaml"), stack.Options{})
+	template, err := stack.Load(filepath.Join("..", "template.yaml"), stack.Options{Parameters: map[string]string{
+		"SitesDomain": "example.app", "SitesCertificateArn": "arn:aws:acm:eu-central-1:123456789012:certificate/c",
+	}})
 	if err != nil {
 		t.Fatal(err)
+	}
+	apis := map[string]stack.API{}
+	for _, api := range template.APIs {
+		apis[api.LogicalID] = api
 	}
 	for _, sample := range requests {
 		t.Run(sample.file, func(t *testing.T) {
@@ -211,11 +244,15 @@ func TestSamplesMatchGatewayEvents(t *testing.T) {
 			if err := json.Unmarshal(data, &want); err != nil {
 				t.Fatal(err)
 			}
-			description := template.APIs[0]
+			isSite := functionOf(sample.file) == "SitesFunction" // at a domain name of its own, without a stage in the path
+			description := apis["Api"]
+			if isSite {
+				description = apis["SitesApi"]
+			}
 			description.ID, description.Stage = event.RequestContext.APIID, event.RequestContext.Stage
 			var got map[string]any
 			g, err := gateway.New(gateway.Options{
-				API: description, Account: event.RequestContext.AccountID, StageInPath: true,
+				API: description, Account: event.RequestContext.AccountID, StageInPath: !isSite,
 				Logger: slog.New(slog.DiscardHandler),
 				Now:    func() time.Time { return time.UnixMilli(event.RequestContext.RequestTimeEpoch) },
 				Invoke: func(_ context.Context, in runtime.Invocation) (*runtime.Response, error) {
@@ -326,6 +363,7 @@ type fixture struct {
 	functions map[string]*apigateway.Handler
 	client    *db.Client
 	tables    map[string]db.Table
+	bucket    objectstore.Bucket
 }
 
 // signUp creates the account of the samples and returns its session cookie.
@@ -349,11 +387,18 @@ func (f *fixture) signUp(t *testing.T) (cookie string) {
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	sdk := dynamotest.Start(t)
+	sdk, objects := dynamotest.Start(t), s3test.Client(s3test.StartServer(t))
 	suffix := strings.ToLower(rand.Text())
-	f := &fixture{client: db.Wrap(sdk, time.Now), tables: map[string]db.Table{}}
-	for _, name := range []string{"accounts", "projects", "contents", "conversations", "events", "webhooks"} {
-		dynamotest.CreateTable(t, sdk, name+"-"+suffix, "pk", "sk")
+	f := &fixture{
+		client: db.Wrap(sdk, time.Now), tables: map[string]db.Table{},
+		bucket: objectstore.Wrap(s3test.Of(objects)).Bucket(s3test.CreateBucket(t, objects, "files")),
+	}
+	for _, name := range []string{"accounts", "projects", "contents", "conversations", "events", "webhooks", "sites"} {
+		if name == "projects" {
+			functiontest.CreateProjectsTable(t, sdk, name+"-"+suffix)
+		} else {
+			dynamotest.CreateTable(t, sdk, name+"-"+suffix, "pk", "sk")
+		}
 		f.tables[name] = f.client.Table(name + "-" + suffix)
 	}
 	tables := config.Tables{Accounts: "accounts-" + suffix, Projects: "projects-" + suffix}
@@ -375,12 +420,17 @@ func newFixture(t *testing.T) *fixture {
 		IDs: ids, Clock: time.Now,
 	})
 	files := file.New(file.Deps{
-		DB: f.client, Projects: f.tables["projects"], Contents: f.tables["contents"], Outbox: outbox, Cursors: cursors,
+		DB: f.client, Projects: f.tables["projects"], Contents: f.tables["contents"], Bucket: f.bucket,
+		Outbox: outbox, Cursors: cursors,
 		IDs: ids, Clock: time.Now, Quotas: file.DefaultQuotas(),
 	})
 	projects := project.New(project.Deps{
 		DB: f.client, Projects: f.tables["projects"], Outbox: outbox, Cursors: cursors, Files: files,
 		IDs: ids, Clock: time.Now, Logger: logger,
+	})
+	exports := export.New(export.Deps{ // without a queue: no sample starts an export of a project that exists
+		DB: f.client, Projects: f.tables["projects"], Bucket: f.bucket, Clock: time.Now,
+		HourlyLimit: export.DefaultHourlyLimit,
 	})
 	webhooks := webhook.New(webhook.Deps{ // without a queue: no sample sends a message to it
 		DB: f.client, Webhooks: f.tables["webhooks"], Projects: f.tables["projects"], Keys: keys, Cursors: cursors,
@@ -403,7 +453,9 @@ func newFixture(t *testing.T) *fixture {
 			httpapi.Config{Logger: logger, Clock: time.Now}, documentation.Register)),
 		"ProjectsFunction": apigateway.New(httpapi.NewRouter(
 			httpapi.Config{Logger: logger, Auth: sessions, Clock: time.Now},
-			workspaces.Register, projects.Register, files.Register)),
+			workspaces.Register, projects.Register, files.Register, exports.Register,
+			deployment.New(f.deployments()).Register)),
+		"SitesFunction": apigateway.New(f.site()), // the deployed function streams, like AiFunction
 		"WebhookTestFunction": apigateway.New(httpapi.NewRouter(
 			httpapi.Config{Logger: logger, Auth: sessions, Clock: time.Now}, webhooks.RegisterTest)),
 		"WebhooksFunction": apigateway.New(httpapi.NewRouter(

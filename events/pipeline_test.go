@@ -52,7 +52,7 @@ type pipeline struct {
 	sqs              *awssqs.Client
 	queues           map[string]string // URLs by logical ID
 
-	fast, slow, failures queue.Queue
+	fast, slow, creations, failures queue.Queue
 }
 
 func newPipeline(t *testing.T) *pipeline {
@@ -87,6 +87,7 @@ func newPipeline(t *testing.T) *pipeline {
 	if err != nil {
 		t.Fatal(err)
 	}
+	template.Buckets = nil // the pipeline does not use S3
 	if _, err := provision.Apply(t.Context(), template, provision.Options{Endpoint: server.URL}); err != nil {
 		t.Fatal(err)
 	}
@@ -105,6 +106,7 @@ func newPipeline(t *testing.T) *pipeline {
 	}
 	client := queue.New(aws)
 	p.fast, p.slow = client.Queue(p.queues["DeliveriesQueue"]), client.Queue(p.queues["SlowDeliveriesQueue"])
+	p.creations = client.Queue(p.queues["CreationsQueue"])
 	p.failures = client.Queue(p.queues["DeliveryFailuresQueue"])
 	return p
 }
@@ -193,7 +195,7 @@ func TestPipelineSamples(t *testing.T) {
 	}
 	deps := delivery.Deps{
 		DB: p.client, Webhooks: p.webhooks, Events: p.events, Fast: p.fast, Slow: p.slow,
-		Clock: sampleTime, Logger: logger, Metrics: metric.New(logger, "", sampleTime),
+		Creations: p.creations, Clock: sampleTime, Logger: logger, Metrics: metric.New(logger, "", sampleTime),
 	}
 	workers := delivery.WorkerDeps{
 		Deps: deps, Failures: p.failures, Keys: newKeys(), Sender: sender.New(sender.Options{Now: sampleTime}),
@@ -213,7 +215,7 @@ func TestPipelineSamples(t *testing.T) {
 			strings.Join(got, "\n"), want)
 	}
 	want = sampleMessage(t, "webhook-slow-delivery-creation")
-	if got := p.receive(t, "SlowDeliveriesQueue"); len(got) != 1 || got[0] != want {
+	if got := p.receive(t, "CreationsQueue"); len(got) != 1 || got[0] != want {
 		t.Errorf("the fan-out sent\n%s\nto the slow lane, want the sample\n%s", strings.Join(got, "\n"), want)
 	}
 	handle(lambdafn.Queue(logger, slow.Handle), "webhook-slow-delivery-creation", `{"batchItemFailures":[]}`)

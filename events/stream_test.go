@@ -116,10 +116,11 @@ func TestCleanupSamples(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	contents := f.tables["contents"]
-	handler := lambdafn.Stream(slog.New(slog.DiscardHandler), cleanup.New(cleanup.Deps{
-		DB: f.client, Projects: f.tables["projects"], Contents: contents,
-		Conversations: f.tables["conversations"], Clock: time.Now, Logger: slog.New(slog.DiscardHandler),
-	}).Handle, nil)
+	c := cleanup.New(cleanup.Deps{
+		DB: f.client, Projects: f.tables["projects"], Contents: contents, Conversations: f.tables["conversations"],
+		Bucket: f.bucket, Clock: time.Now, Logger: slog.New(slog.DiscardHandler),
+	})
+	handler := lambdafn.Stream(slog.New(slog.DiscardHandler), c.Handle, nil).WithSchedule(c.Sweep)
 	handle := func(sample string) {
 		t.Helper()
 		if len(decodeStream(t, sample).Records) != len(storedEvents(t, sample)) {
@@ -154,5 +155,12 @@ func TestCleanupSamples(t *testing.T) {
 	remaining, err := f.tables["projects"].QueryAll(t.Context(), db.ProjectPartition(projectID))
 	if err != nil || len(remaining) > 0 {
 		t.Errorf("got the items %v, error %v, want an empty partition of the deleted project", remaining, err)
+	}
+	response, err := handler.Invoke(t.Context(), read(t, "project-cleanup-schedule.json"))
+	if err != nil || string(response) != "null" {
+		t.Errorf("project-cleanup-schedule: got %s, error %v, want null", response, err)
+	}
+	if _, err := contents.Get(t.Context(), db.SweepKey()); err != nil {
+		t.Errorf("the sweep has no position: %v", err)
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"devplatform/shared/event"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
+	"devplatform/shared/objectstore"
 	"devplatform/shared/project/file"
 )
 
@@ -29,10 +30,12 @@ type settings struct {
 	AWS           config.AWS
 	Tables        config.Tables
 	Files         config.ProjectTables
+	Bucket        config.FilesBucket
 	Conversations config.ConversationsTable
 	Edge          config.Edge
 	Secrets       config.SecretNames
 	Model         modelSettings
+	Quotas        file.QuotaSettings
 	// CallsPerMinute, MonthlyTokens and GlobalMonthlyTokens are the fields of quota.Limits. The numbers of tokens are
 	// int64, because the library that reads the variables accepts only 32 bits for an int.
 	CallsPerMinute      int   `env:"LIMIT_AI_MINUTE" envDefault:"20"`
@@ -101,6 +104,10 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
+	quotas, err := cfg.Quotas.Quotas()
+	if err != nil {
+		return nil, err
+	}
 	secrets := config.NewSecrets(cfg.AWS)
 	providers := config.NewProviders(secrets.Fetch(cfg.Secrets.Providers), now)
 	provider, err := cfg.Model.newProvider(cfg.AWS, providers.OpenAIKey)
@@ -118,8 +125,9 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 		cursors := db.NewCursors(keys)
 		files := file.New(file.Deps{
 			DB: client, Projects: client.Table(cfg.Tables.Projects), Contents: client.Table(cfg.Files.Contents),
+			Bucket:  objectstore.New(cfg.AWS).Bucket(cfg.Bucket.Files),
 			Outbox:  event.Outbox{Events: client.Table(cfg.Files.Events), IDs: ids},
-			Cursors: cursors, IDs: ids, Clock: now, Quotas: file.DefaultQuotas(),
+			Cursors: cursors, IDs: ids, Clock: now, Quotas: quotas,
 		})
 		ai := assistant.New(assistant.Deps{
 			DB: client, Conversations: client.Table(cfg.Conversations.Conversations), Files: files,

@@ -30,6 +30,7 @@ func setEnvironment(t *testing.T, changes environment) {
 		"CONTENTS_TABLE":      "contents",
 		"EVENTS_TABLE":        "events",
 		"CONVERSATIONS_TABLE": "conversations",
+		"FILES_BUCKET":        "files",
 		"PROVIDERS_SECRET":    "providers",
 
 		"APP_URL":           "",
@@ -43,6 +44,8 @@ func setEnvironment(t *testing.T, changes environment) {
 		"LIMIT_AI_MINUTE":          "20",
 		"AI_MONTHLY_TOKENS":        "2000000",
 		"AI_GLOBAL_MONTHLY_TOKENS": "9000000000",
+		"LIMIT_OLD_VERSIONS_MIB":   "400",
+		"LIMIT_WRITTEN_MIB_DAY":    "2048",
 	}
 	maps.Copy(own, changes)
 	functiontest.SetEnv(t, "http://127.0.0.1:1", own)
@@ -95,6 +98,10 @@ func TestSettings(t *testing.T) {
 		"negative monthly tokens of all users": {
 			changes:   environment{"AI_GLOBAL_MONTHLY_TOKENS": "-1"},
 			wantError: "AI_GLOBAL_MONTHLY_TOKENS",
+		},
+		"no old versions": {
+			changes:   environment{"LIMIT_OLD_VERSIONS_MIB": "0"},
+			wantError: "LIMIT_OLD_VERSIONS_MIB=0",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

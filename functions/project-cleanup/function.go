@@ -7,6 +7,7 @@ import (
 	"devplatform/shared/config"
 	"devplatform/shared/db"
 	"devplatform/shared/lambdafn"
+	"devplatform/shared/objectstore"
 	"devplatform/shared/project/cleanup"
 	"devplatform/shared/queue"
 )
@@ -15,6 +16,7 @@ import (
 type settings struct {
 	AWS           config.AWS
 	Conversations config.ConversationsTable
+	Bucket        config.FilesBucket
 	Projects      string `env:"PROJECTS_TABLE,required,notEmpty"`
 	Contents      string `env:"CONTENTS_TABLE,required,notEmpty"`
 	// Failures is the URL of the queue for records that cannot be processed.
@@ -24,8 +26,11 @@ type settings struct {
 // newHandler builds the function's handler. It does no I/O.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.StreamHandler, error) {
 	client := db.New(cfg.AWS, now)
-	return lambdafn.Stream(logger, cleanup.New(cleanup.Deps{
+	c := cleanup.New(cleanup.Deps{
 		DB: client, Projects: client.Table(cfg.Projects), Contents: client.Table(cfg.Contents),
-		Conversations: client.Table(cfg.Conversations.Conversations), Clock: now, Logger: logger,
-	}).Handle, queue.New(cfg.AWS).Queue(cfg.Failures).Poison), nil
+		Conversations: client.Table(cfg.Conversations.Conversations),
+		Bucket:        objectstore.New(cfg.AWS).Bucket(cfg.Bucket.Files), Clock: now, Logger: logger,
+	})
+	records := lambdafn.Stream(logger, c.Handle, queue.New(cfg.AWS).Queue(cfg.Failures).Poison)
+	return records.WithSchedule(c.Sweep), nil
 }

@@ -21,11 +21,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/functiontest"
 	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/local/s3/s3test"
 	"devplatform/infra/local/sqs/sqstest"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
@@ -45,6 +47,8 @@ type fixture struct {
 	number int                                        // sequence number of the last stream record
 	sqs    *sqs.Client
 	queue  string // URL of the failure queue
+	s3     *s3.Client
+	bucket string
 }
 
 // conversations is the name of the conversations table.
@@ -57,6 +61,9 @@ func newFixture(t *testing.T) (*fixture, *lambdafn.StreamHandler) {
 	f := &fixture{t: t, sdk: dynamotest.Start(t), ids: id.NewGenerator(time.Now, rand.Reader), sqs: sqstest.Client(queues)}
 	f.queue = sqstest.CreateQueue(t, f.sqs, "failures", nil)
 	f.client = db.Wrap(f.sdk, time.Now)
+	objects := s3test.StartServer(t)
+	f.s3 = s3test.Client(objects)
+	f.bucket = s3test.CreateBucket(t, f.s3, "files")
 	for _, table := range []string{"projects", "contents", conversations, "events"} {
 		dynamotest.CreateTable(t, f.sdk, table, "pk", "sk")
 	}
@@ -77,6 +84,8 @@ func newFixture(t *testing.T) (*fixture, *lambdafn.StreamHandler) {
 	t.Cleanup(endpoint.Close)
 	functiontest.SetEnv(t, endpoint.URL, map[string]string{
 		"AWS_ENDPOINT_URL_SQS": queues, "FAILURES_QUEUE": f.queue,
+		"AWS_ENDPOINT_URL_S3": objects, "AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local",
+		"FILES_BUCKET":   f.bucket,
 		"PROJECTS_TABLE": "projects", "CONTENTS_TABLE": "contents", "CONVERSATIONS_TABLE": conversations,
 	})
 	cfg, err := config.Load[settings]()
@@ -377,8 +386,39 @@ func TestUnavailableFailureQueue(t *testing.T) {
 	}
 }
 
+// The event of the schedule runs the sweep. It keeps an object that is younger than a day. The deletion of the project
+// removes the object.
+func TestObjects(t *testing.T) {
+	f, handler := newFixture(t)
+	projectID := f.storeDeletedProject(1)
+	key := "contents/" + projectID + "/CONTENT"
+	in := &s3.PutObjectInput{Bucket: &f.bucket, Key: &key, Body: strings.NewReader("x")}
+	if _, err := f.s3.PutObject(t.Context(), in); err != nil {
+		t.Fatal(err)
+	}
+	count := func() int {
+		t.Helper()
+		out, err := f.s3.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: &f.bucket})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(out.Contents)
+	}
+	if out, err := handler.Invoke(t.Context(), []byte(`{"source":"aws.scheduler"}`)); err != nil || string(out) != "null" {
+		t.Errorf("sweep: got %s, %v, want null", out, err)
+	}
+	position, err := f.client.Table("contents").Get(t.Context(), db.SweepKey())
+	if err != nil || count() != 1 {
+		t.Errorf("after the sweep: got %d objects, position %v, error %v, want 1 object and a position",
+			count(), position, err)
+	}
+	if failed := f.invoke(t.Context(), handler, f.deletionRecord(projectID)); len(failed) > 0 || count() != 0 {
+		t.Errorf("deletion: got the failed records %v and %d objects, want none", failed, count())
+	}
+}
+
 func TestRequiredVariables(t *testing.T) {
 	newFixture(t)
 	functiontest.CheckRequiredVariables[settings](t,
-		"PROJECTS_TABLE", "CONTENTS_TABLE", "CONVERSATIONS_TABLE", "FAILURES_QUEUE")
+		"PROJECTS_TABLE", "CONTENTS_TABLE", "CONVERSATIONS_TABLE", "FILES_BUCKET", "FAILURES_QUEUE")
 }

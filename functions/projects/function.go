@@ -2,6 +2,8 @@ package main
 
 import (
 	"crypto/rand"
+	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 
@@ -9,11 +11,15 @@ import (
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
+	"devplatform/shared/deployment"
 	"devplatform/shared/event"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
+	"devplatform/shared/objectstore"
 	"devplatform/shared/project"
+	"devplatform/shared/project/export"
 	"devplatform/shared/project/file"
+	"devplatform/shared/queue/signal"
 	"devplatform/shared/workspace"
 )
 
@@ -22,13 +28,43 @@ type settings struct {
 	AWS      config.AWS
 	Tables   config.Tables
 	Projects config.ProjectTables
+	Bucket   config.FilesBucket
 	Edge     config.Edge
 	Keys     string `env:"KEYS_SECRET,required,notEmpty"`
+	Quotas   file.QuotaSettings
+	// Exports is the URL of the queue of exports to make.
+	Exports string `env:"EXPORTS_QUEUE,required,notEmpty"`
+	// ExportsPerHour is the number of exports that a user can start in one hour.
+	ExportsPerHour int `env:"LIMIT_EXPORTS_HOUR" envDefault:"10"`
+	Sites          siteSettings
 }
 
-// newHandler builds the function's handler. The slow parts are built in the background, while the function waits for
-// its first event.
+// siteSettings are the settings of deployments and sites.
+type siteSettings struct {
+	Table string `env:"SITES_TABLE,required,notEmpty"`
+	// Builds is the URL of the queue of deployments to build.
+	Builds string `env:"BUILDS_QUEUE,required,notEmpty"`
+	// Origin is the origin below whose host the sites have their addresses. Without it, nothing can be deployed.
+	Origin deployment.Origin `env:"SITES_ORIGIN"`
+	Limits deployment.Limits
+	// StorageGiB is the largest size of the stored output of an account, in GiB.
+	StorageGiB int `env:"LIMIT_SITE_STORAGE_GIB" envDefault:"10"`
+}
+
+// newHandler builds the function's handler. It returns an error if a setting is invalid. The slow parts are built in
+// the background, while the function waits for its first event.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handler, error) {
+	quotas, err := cfg.Quotas.Quotas()
+	if err != nil {
+		return nil, err
+	}
+	if cfg.ExportsPerHour < 1 {
+		return nil, fmt.Errorf("LIMIT_EXPORTS_HOUR=%d: must be at least 1", cfg.ExportsPerHour)
+	}
+	cfg.Sites.Limits.AccountBytes = cfg.Sites.StorageGiB << 30
+	if err := errors.Join(cfg.Sites.Origin.Validate(), cfg.Sites.Limits.Validate()); err != nil {
+		return nil, err
+	}
 	keys := config.NewKeys(config.NewSecrets(cfg.AWS).Fetch(cfg.Keys), now)
 	keys.Start()
 	return httpapi.Lazy(func() http.Handler {
@@ -41,15 +77,29 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 			DB: client, Projects: table, Outbox: outbox, Cursors: cursors, People: sessions,
 			IDs: ids, Clock: now,
 		})
+		bucket := objectstore.New(cfg.AWS).Bucket(cfg.Bucket.Files)
 		files := file.New(file.Deps{
-			DB: client, Projects: table, Contents: client.Table(cfg.Projects.Contents), Outbox: outbox, Cursors: cursors,
-			IDs: ids, Clock: now, Quotas: file.DefaultQuotas(),
+			DB: client, Projects: table, Contents: client.Table(cfg.Projects.Contents), Bucket: bucket, Outbox: outbox,
+			Cursors: cursors, IDs: ids, Clock: now, Quotas: quotas,
+		})
+		sites := client.Table(cfg.Sites.Table)
+		deployments := deployment.New(deployment.Deps{
+			DB: client, Projects: table, Sites: sites, Outbox: outbox, Cursors: cursors, Bucket: bucket,
+			Send: signal.New(cfg.AWS, cfg.Sites.Builds, now).Send, IDs: ids, Clock: now, Logger: logger,
+			Origin: cfg.Sites.Origin, Limits: cfg.Sites.Limits,
 		})
 		projects := project.New(project.Deps{
 			DB: client, Projects: table, Outbox: outbox, Cursors: cursors, Files: files, IDs: ids, Clock: now, Logger: logger,
+			RemoveSite: deployment.Store{
+				DB: client, Projects: table, Sites: sites, Outbox: outbox, Origin: cfg.Sites.Origin,
+			}.RemoveSite,
+		})
+		exports := export.New(export.Deps{
+			DB: client, Projects: table, Bucket: bucket, Clock: now, HourlyLimit: cfg.ExportsPerHour,
+			Send: signal.New(cfg.AWS, cfg.Exports, now).Send,
 		})
 		return httpapi.NewRouter(httpapi.Config{
 			Edge: cfg.Edge, Logger: logger, Auth: sessions, Clock: now,
-		}, workspaces.Register, projects.Register, files.Register)
+		}, workspaces.Register, projects.Register, files.Register, exports.Register, deployments.Register)
 	}), nil
 }

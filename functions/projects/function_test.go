@@ -1,6 +1,8 @@
 package main
 
 import (
+	"crypto/rand"
+	"encoding/base64"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -10,22 +12,33 @@ import (
 
 	"devplatform/infra/functiontest"
 	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/local/s3/s3test"
+	"devplatform/infra/local/sqs/sqstest"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 )
 
-// setEnv sets the environment variables that template.yaml defines for the function. DynamoDB and Secrets Manager are
-// new and have the same endpoint.
+// setEnv sets the environment variables that template.yaml defines for the function. DynamoDB, SQS and Secrets Manager
+// are new and have the same endpoint. S3 is new, too.
 func setEnv(t *testing.T) {
 	t.Helper()
 	functiontest.SkipIfEndpointIsSet(t)
 	sdk := dynamotest.Start(t)
-	for _, table := range []string{"accounts", "projects", "contents", "events"} {
+	for _, table := range []string{"accounts", "projects", "contents", "events", "sites"} {
 		dynamotest.CreateTable(t, sdk, table, "pk", "sk")
 	}
-	functiontest.SetEnv(t, functiontest.Endpoint(t, aws.ToString(sdk.Options().BaseEndpoint), ""), map[string]string{
+	objects, queues := s3test.StartServer(t), sqstest.StartServer(t)
+	functiontest.SetEnv(t, functiontest.Endpoint(t, aws.ToString(sdk.Options().BaseEndpoint), queues), map[string]string{
+		"EXPORTS_QUEUE":      sqstest.CreateQueue(t, sqstest.Client(queues), "exports", nil),
+		"LIMIT_EXPORTS_HOUR": "",
+		"SITES_TABLE":        "sites", "SITES_ORIGIN": "https://example.app",
+		"BUILDS_QUEUE":             sqstest.CreateQueue(t, sqstest.Client(queues), "builds", nil),
+		"LIMIT_DEPLOYMENTS_MINUTE": "", "LIMIT_DEPLOYMENTS_DAY": "", "LIMIT_BUILDS_ACCOUNT": "", "LIMIT_SITE_STORAGE_GIB": "",
+		"AWS_ENDPOINT_URL_S3": objects, "AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local",
+		"FILES_BUCKET":   s3test.CreateBucket(t, s3test.Client(objects), "files"),
 		"ACCOUNTS_TABLE": "accounts", "PROJECTS_TABLE": "projects", "CONTENTS_TABLE": "contents", "EVENTS_TABLE": "events",
 		"APP_URL": "", "ALLOWED_ORIGINS": "", "COOKIE_PLAIN_HTTP": "",
+		"LIMIT_OLD_VERSIONS_MIB": "400", "LIMIT_WRITTEN_MIB_DAY": "2048",
 	})
 }
 
@@ -56,6 +69,9 @@ func TestFunctionFromItsEnvironment(t *testing.T) {
 	}
 	project := "/api/projects/" + functiontest.Field(t, created.Body, "id")
 	members := "/api/workspaces/" + functiontest.Field(t, team.Body, "id") + "/members"
+	data := make([]byte, 9000) // stored in S3
+	_, _ = rand.Read(data)
+	large := base64.StdEncoding.EncodeToString(data)
 	for _, step := range []struct {
 		method, path, body string
 		wantStatus         int
@@ -65,9 +81,20 @@ func TestFunctionFromItsEnvironment(t *testing.T) {
 		{"GET", "/api/workspaces", "", 200, `"name":"Team"`},
 		{"POST", project + "/files", `{"path":"/a.ts","content":"export {}\n"}`, 201, `"path":"/a.ts"`},
 		{"GET", project + "/files?path=/a.ts", "", 200, `"content":"export {}\n"`},
+		{
+			"POST", project + "/files", `{"path":"/large.bin","content":"` + large + `","encoding":"base64"}`, 201,
+			`"size":9000`,
+		},
+		{"GET", project + "/files?path=/large.bin", "", 200, `"content":"` + large + `"`},
 		{"GET", project, "", 200, `"files":[{"path":"/a.ts"`},
 		{"GET", project + "/events?limit=1", "", 200, `"type":"file.created"`},
 		{"GET", "/api/projects", "", 200, `"slug":"todo-list"`},
+		{"POST", project + "/exports", "", 202, `"status":"running"`},
+		{"GET", project + "/exports/exp_01K9ZQ3V7M8T5XW2ABCDEFGHJK", "", 404, `"EXPORT_NOT_FOUND"`},
+		{"GET", project + "/site", "", 404, `"SITE_NOT_FOUND"`},
+		{"POST", project + "/deployments", `{}`, 202, `"status":"queued"`},
+		{"GET", project + "/deployments", "", 200, `"number":1`},
+		{"GET", project + "/site", "", 200, `"url":"https://todo-list.example.app"`},
 		{"DELETE", project, "", 200, `"success":true`},
 		{"GET", project + "/files?path=/a.ts", "", 404, `"PROJECT_NOT_FOUND"`},
 		{"GET", "/api/unknown", "", 404, `"ROUTE_NOT_FOUND"`},
@@ -82,6 +109,34 @@ func TestFunctionFromItsEnvironment(t *testing.T) {
 
 func TestRequiredVariables(t *testing.T) {
 	setEnv(t)
-	functiontest.CheckRequiredVariables[settings](t,
-		"ACCOUNTS_TABLE", "PROJECTS_TABLE", "CONTENTS_TABLE", "EVENTS_TABLE", "KEYS_SECRET")
+	functiontest.CheckRequiredVariables[settings](t, "ACCOUNTS_TABLE", "PROJECTS_TABLE", "CONTENTS_TABLE", "EVENTS_TABLE",
+		"SITES_TABLE", "FILES_BUCKET", "EXPORTS_QUEUE", "BUILDS_QUEUE", "KEYS_SECRET")
+}
+
+// A setting that would reject every request is reported when the function starts. The error names the variable.
+func TestInvalidSettings(t *testing.T) {
+	setEnv(t)
+	for _, tc := range []struct{ name, value, want string }{
+		{"LIMIT_EXPORTS_HOUR", "0", "LIMIT_EXPORTS_HOUR=0"},
+		{"LIMIT_WRITTEN_MIB_DAY", "-1", "LIMIT_WRITTEN_MIB_DAY=-1"},
+		{"LIMIT_DEPLOYMENTS_MINUTE", "0", "LIMIT_DEPLOYMENTS_MINUTE=0"},
+		{"LIMIT_DEPLOYMENTS_DAY", "0", "LIMIT_DEPLOYMENTS_DAY=0"},
+		{"LIMIT_BUILDS_ACCOUNT", "0", "LIMIT_BUILDS_ACCOUNT=0"},
+		{"LIMIT_SITE_STORAGE_GIB", "0", "LIMIT_SITE_STORAGE_GIB=0"},
+		{"SITES_ORIGIN", "example.app", `SITES_ORIGIN="example.app"`},
+		{"SITES_ORIGIN", "https://example.app/", `SITES_ORIGIN="https://example.app/"`},
+		{"SITES_ORIGIN", "", ""}, // sites are not configured
+	} {
+		t.Run(tc.name+"="+tc.value, func(t *testing.T) {
+			t.Setenv(tc.name, tc.value)
+			cfg, err := config.Load[settings]()
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = newHandler(cfg, clock.System, slog.New(slog.DiscardHandler))
+			if (err == nil) != (tc.want == "") || (err != nil && !strings.Contains(err.Error(), tc.want)) {
+				t.Errorf("got error %v, want one that contains %q", err, tc.want)
+			}
+		})
+	}
 }

@@ -14,6 +14,6 @@ type settings = delivery.WorkerSettings
 // newHandler builds the function's handler. It fetches the key ring in the background, while the function waits for its
 // first messages.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.QueueHandler, error) {
-	worker := delivery.NewFastWorker(cfg.Deps(delivery.PromptTime, now, logger))
+	worker := delivery.NewFastWorker(cfg.Deps(delivery.PromptTime, "", now, logger))
 	return lambdafn.Queue(logger, worker.Handle), nil
 }

@@ -16,8 +16,11 @@ import (
 type settings struct {
 	AWS     config.AWS
 	Tables  config.WebhooksTable
-	Queues  config.DeliveryQueues
 	Metrics config.Metrics
+	// Deliveries is the URL of the queue of the fast lane.
+	Deliveries string `env:"DELIVERIES_QUEUE,required,notEmpty"`
+	// Creations is the URL of the queue for messages that ask the slow lane to create deliveries.
+	Creations string `env:"CREATIONS_QUEUE,required,notEmpty"`
 	// Failures is the URL of the queue for stream records that cannot be processed.
 	Failures string `env:"FAILURES_QUEUE,required,notEmpty"`
 }
@@ -27,7 +30,7 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.S
 	client, queues := db.New(cfg.AWS, now), queue.New(cfg.AWS)
 	fanout := delivery.NewFanout(delivery.Deps{
 		DB: client, Webhooks: client.Table(cfg.Tables.Webhooks),
-		Fast: queues.Queue(cfg.Queues.Fast), Slow: queues.Queue(cfg.Queues.Slow),
+		Fast: queues.Queue(cfg.Deliveries), Creations: queues.Queue(cfg.Creations),
 		Clock: now, Logger: logger, Metrics: metric.New(logger, cfg.Metrics.Namespace, now),
 	})
 	return lambdafn.StreamBatch(logger, fanout.Handle, queues.Queue(cfg.Failures).Poison), nil

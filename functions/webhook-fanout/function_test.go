@@ -28,11 +28,12 @@ const (
 
 // fixture is the environment of the function: its table and its queues.
 type fixture struct {
-	t                    *testing.T
-	table                db.Table
-	client               *db.Client
-	queues               *sqs.Client
-	fast, slow, failures string
+	t      *testing.T
+	table  db.Table
+	client *db.Client
+	queues *sqs.Client
+
+	deliveries, creations, failures string // queue URLs
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -43,12 +44,13 @@ func newFixture(t *testing.T) *fixture {
 	dynamotest.CreateTable(t, sdk, "webhooks", "pk", "sk")
 	f := &fixture{t: t, client: db.Wrap(sdk, time.Now), queues: sqstest.Client(queues)}
 	f.table = f.client.Table("webhooks")
-	f.fast, f.slow = sqstest.CreateQueue(t, f.queues, "fast", nil), sqstest.CreateQueue(t, f.queues, "slow", nil)
+	f.deliveries = sqstest.CreateQueue(t, f.queues, "deliveries", nil)
+	f.creations = sqstest.CreateQueue(t, f.queues, "creations", nil)
 	f.failures = sqstest.CreateQueue(t, f.queues, "failures", nil)
 	functiontest.SetEnv(t, "", map[string]string{
 		"AWS_ENDPOINT_URL_DYNAMODB": tables, "AWS_ENDPOINT_URL_SQS": queues,
 		"WEBHOOKS_TABLE": "webhooks", "METRICS_NAMESPACE": "stack",
-		"DELIVERIES_QUEUE": f.fast, "SLOW_DELIVERIES_QUEUE": f.slow, "FAILURES_QUEUE": f.failures,
+		"DELIVERIES_QUEUE": f.deliveries, "CREATIONS_QUEUE": f.creations, "FAILURES_QUEUE": f.failures,
 	})
 	return f
 }
@@ -114,7 +116,7 @@ func TestBatch(t *testing.T) {
 	if err != nil || string(out) != `{"batchItemFailures":[]}` {
 		t.Fatalf("got %s, %v, want no failures", out, err)
 	}
-	for queue, want := range map[string]string{f.fast: fastID, f.slow: slowID} {
+	for queue, want := range map[string]string{f.deliveries: fastID, f.creations: slowID} {
 		if bodies := f.receive(queue); len(bodies) != 1 || !strings.Contains(bodies[0], want) {
 			t.Errorf("%s: got messages %v, want one with the ID %s", queue, bodies, want)
 		}
@@ -141,5 +143,5 @@ func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{V
 func TestRequiredVariables(t *testing.T) {
 	newFixture(t)
 	functiontest.CheckRequiredVariables[settings](t,
-		"WEBHOOKS_TABLE", "DELIVERIES_QUEUE", "SLOW_DELIVERIES_QUEUE", "FAILURES_QUEUE")
+		"WEBHOOKS_TABLE", "DELIVERIES_QUEUE", "CREATIONS_QUEUE", "FAILURES_QUEUE")
 }

@@ -9,11 +9,15 @@ import (
 )
 
 // settings are the environment variables of the function.
-type settings = delivery.WorkerSettings
+type settings struct {
+	Worker delivery.WorkerSettings
+	// Creations is the URL of the queue of messages that ask for the creation of deliveries.
+	Creations string `env:"CREATIONS_QUEUE,required,notEmpty"`
+}
 
 // newHandler builds the function's handler. It fetches the key ring in the background, while the function waits for its
 // first messages.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.QueueHandler, error) {
-	worker := delivery.NewSlowWorker(cfg.Deps(0, now, logger))
+	worker := delivery.NewSlowWorker(cfg.Worker.Deps(0, cfg.Creations, now, logger))
 	return lambdafn.Queue(logger, worker.Handle), nil
 }

@@ -48,6 +48,7 @@ func newFixture(t *testing.T) *fixture {
 	functiontest.SetEnv(t, functiontest.Endpoint(t, tables, queues), map[string]string{
 		"WEBHOOKS_TABLE": "webhooks", "EVENTS_TABLE": "events", "METRICS_NAMESPACE": "stack",
 		"DELIVERIES_QUEUE":      sqstest.CreateQueue(t, f.queues, "deliveries", nil),
+		"CREATIONS_QUEUE":       sqstest.CreateQueue(t, f.queues, "creations", nil),
 		"SLOW_DELIVERIES_QUEUE": f.slow, "FAILURES_QUEUE": f.failures, "WEBHOOK_ALLOW_PRIVATE": "false",
 	})
 	return f
@@ -166,5 +167,6 @@ func TestPrivateAddresses(t *testing.T) {
 func TestRequiredVariables(t *testing.T) {
 	newFixture(t)
 	functiontest.CheckRequiredVariables[settings](t,
-		"WEBHOOKS_TABLE", "EVENTS_TABLE", "DELIVERIES_QUEUE", "SLOW_DELIVERIES_QUEUE", "FAILURES_QUEUE", "KEYS_SECRET")
+		"WEBHOOKS_TABLE", "EVENTS_TABLE", "DELIVERIES_QUEUE", "SLOW_DELIVERIES_QUEUE", "CREATIONS_QUEUE", "FAILURES_QUEUE",
+		"KEYS_SECRET")
 }

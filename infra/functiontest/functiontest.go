@@ -56,6 +56,7 @@ func SetEnv(t *testing.T, endpoint string, own map[string]string) {
 		"AWS_ENDPOINT_URL_DYNAMODB":        "",
 		"AWS_ENDPOINT_URL_SECRETS_MANAGER": "",
 		"AWS_ENDPOINT_URL_SQS":             "",
+		"AWS_ENDPOINT_URL_S3":              "",
 		"KEYS_SECRET":                      keysSecret,
 	}
 	maps.Copy(variables, own)

@@ -21,6 +21,20 @@ import (
 // CreateWebhooksTable creates a table with the keys and the index of the webhooks table in template.yaml.
 func CreateWebhooksTable(t *testing.T, sdk *dynamodb.Client, table string) {
 	t.Helper()
+	createDueTable(t, sdk, table, &types.Projection{
+		ProjectionType: types.ProjectionTypeInclude, NonKeyAttributes: []string{"wakes", "expiresAt"},
+	})
+}
+
+// CreateProjectsTable creates a table with the keys and the index of the projects table in template.yaml.
+func CreateProjectsTable(t *testing.T, sdk *dynamodb.Client, table string) {
+	t.Helper()
+	createDueTable(t, sdk, table, &types.Projection{ProjectionType: types.ProjectionTypeAll})
+}
+
+// createDueTable creates a table with an index of the items that are due.
+func createDueTable(t *testing.T, sdk *dynamodb.Client, table string, projection *types.Projection) {
+	t.Helper()
 	var attributes []types.AttributeDefinition
 	for _, name := range []string{"pk", "sk", "due", "dueAt"} {
 		attributes = append(attributes, types.AttributeDefinition{
@@ -36,10 +50,7 @@ func CreateWebhooksTable(t *testing.T, sdk *dynamodb.Client, table string) {
 		TableName: &table, BillingMode: types.BillingModePayPerRequest,
 		AttributeDefinitions: attributes, KeySchema: key("pk", "sk"),
 		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{{
-			IndexName: aws.String("due"), KeySchema: key("due", "dueAt"),
-			Projection: &types.Projection{
-				ProjectionType: types.ProjectionTypeInclude, NonKeyAttributes: []string{"wakes", "expiresAt"},
-			},
+			IndexName: aws.String("due"), KeySchema: key("due", "dueAt"), Projection: projection,
 		}},
 	}); err != nil {
 		t.Fatal(err)

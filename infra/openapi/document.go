@@ -239,16 +239,18 @@ func otherSuccess(status int, success *huma.Response) *huma.Response {
 	return response
 }
 
-// openSchemas declares that later versions may add fields to objects, and that lastDelivery may be null. huma cannot
-// derive this from the types.
+// openSchemas declares that later versions may add fields to objects, and that the last delivery of a webhook
+// and the error of a deployment may be null. huma cannot derive this from the types.
 func (d *document) openSchemas() {
 	for _, schema := range d.schemas.Map() {
 		if schema.AdditionalProperties == false {
 			schema.AdditionalProperties = true
 		}
 	}
-	if schema := d.schemas.Map()["LastDelivery"]; schema != nil {
-		schema.Nullable = true
+	for _, name := range []string{"LastDelivery", "BuildError"} {
+		if schema := d.schemas.Map()[name]; schema != nil {
+			schema.Nullable = true
+		}
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
-	"slices"
 	"strings"
 	"time"
 
@@ -42,10 +41,6 @@ const retryAfterFailure = "Failure. The next attempt respects Retry-After, up to
 // webhookTag is the group of the webhook operations.
 const webhookTag = "Webhooks"
 
-// notEmitted lists the types that the service does not emit, although webhooks can subscribe to them and can be tested
-// with them.
-var notEmitted = []event.Type{event.ProjectDeployed, event.DeploymentCompleted}
-
 // subscribableTypes returns the types that webhooks can subscribe to, sorted.
 func subscribableTypes() []event.Type {
 	var types []event.Type
@@ -55,11 +50,6 @@ func subscribableTypes() []event.Type {
 		}
 	}
 	return types
-}
-
-// emittedTypes returns the types of events that the service emits after a change, sorted.
-func emittedTypes() []event.Type {
-	return slices.DeleteFunc(subscribableTypes(), func(t event.Type) bool { return slices.Contains(notEmitted, t) })
 }
 
 // addEvents adds the requests that webhooks send, one for each type of event.
@@ -105,9 +95,10 @@ func describeEvent(t event.Type) string {
 	switch t {
 	case event.WebhookTest:
 		return "A user tested the webhook. Only this webhook sends the request, and it is not retried."
-	case event.ProjectDeployed, event.DeploymentCompleted:
-		cause = "Reserved for deployments, which are not available yet. Webhooks can subscribe to this type and can be " +
-			"tested with it, but the service does not emit it."
+	case event.DeploymentCompleted:
+		cause = "Emitted once for each deployment, when it is ready, has failed or was canceled."
+	case event.ProjectDeployed:
+		cause = "Emitted each time a deployment goes live at the address of the site: after a build, a promotion or a rollback."
 	case event.FileDeleted, event.FileCreated:
 		cause = "Renaming a file emits file.deleted and file.created. Deleting a project emits no events for its files."
 	default:

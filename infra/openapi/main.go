@@ -10,9 +10,11 @@ import (
 
 	"devplatform/shared/account"
 	"devplatform/shared/assistant"
+	"devplatform/shared/deployment"
 	"devplatform/shared/docs"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/project"
+	"devplatform/shared/project/export"
 	"devplatform/shared/project/file"
 	"devplatform/shared/webhook"
 	"devplatform/shared/workspace"
@@ -57,6 +59,8 @@ func allRoutes() *httpapi.Routes {
 		new(workspace.Service).Register,
 		new(project.Service).Register,
 		new(file.Service).Register,
+		new(export.Service).Register,
+		new(deployment.Service).Register,
 		new(assistant.Service).Register,
 		new(webhook.Service).Register,
 		new(webhook.Service).RegisterTest,

@@ -68,7 +68,7 @@ func visitTypes(routes *httpapi.Routes, f func(reflect.Type)) {
 }
 
 // Schema implements huma.SchemaProvider.
-func (eventType) Schema(huma.Registry) *huma.Schema { return enumOf(emittedTypes()) }
+func (eventType) Schema(huma.Registry) *huma.Schema { return enumOf(subscribableTypes()) }
 
 // Schema implements huma.SchemaProvider.
 func (pattern) Schema(huma.Registry) *huma.Schema { return enumOf(event.Subscribable()) }

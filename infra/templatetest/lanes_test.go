@@ -6,25 +6,28 @@ import (
 	. "devplatform/infra/templatetest"
 )
 
-// TestLanesOfDeliveries checks that the queues of both lanes have the same dead-letter queue and alarms on the age and
-// on the number of their messages. The queue of the slow lane must keep messages as long as a failure queue, because no
-// other record remembers deliveries that are not created yet.
-func TestLanesOfDeliveries(t *testing.T) {
+// TestQueuesOfDeliveries checks that the queues of deliveries have the same dead-letter queue and alarms. Messages that
+// ask for the creation of deliveries must be kept as long as those in a failure queue, because no other record remembers
+// these deliveries.
+func TestQueuesOfDeliveries(t *testing.T) {
 	t.Parallel()
 	tpl := Source(t)
-	for _, queue := range []string{"DeliveriesQueue", "SlowDeliveriesQueue"} {
+	const age, depth = "ApproximateAgeOfOldestMessage", "ApproximateNumberOfMessagesVisible"
+	for queue, metrics := range map[string][]string{
+		"DeliveriesQueue": {age, depth}, "SlowDeliveriesQueue": {age, depth}, "CreationsQueue": {age},
+	} {
 		p := tpl.Resources[queue].Properties
 		if failures := Name(At(p, "RedrivePolicy", "deadLetterTargetArn")); failures != "DeliveryFailuresQueue" {
 			t.Errorf("%s: got the dead-letter queue %q, want DeliveryFailuresQueue", queue, failures)
 		}
-		for _, metric := range []string{"ApproximateAgeOfOldestMessage", "ApproximateNumberOfMessagesVisible"} {
+		for _, metric := range metrics {
 			if alarms := alarmsOn(tpl, metric, "QueueName", queue); len(alarms) != 1 {
 				t.Errorf("%s: got the alarms %v on %s, want one", queue, alarms, metric)
 			}
 		}
 	}
-	if seconds := At(tpl.Resources["SlowDeliveriesQueue"].Properties, "MessageRetentionPeriod"); seconds != 1_209_600.0 {
-		t.Errorf("SlowDeliveriesQueue keeps messages for %v seconds, want 14 days", seconds)
+	if seconds := At(tpl.Resources["CreationsQueue"].Properties, "MessageRetentionPeriod"); seconds != 1_209_600.0 {
+		t.Errorf("CreationsQueue keeps messages for %v seconds, want 14 days", seconds)
 	}
 }
 

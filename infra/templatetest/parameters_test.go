@@ -59,7 +59,7 @@ This page is generated: ` + "`go test ./infra/templatetest -run Parameters -upda
 			t.Errorf("parameter %s is not in a group of AWS::CloudFormation::Interface", name)
 		}
 	}
-	path := filepath.Join(Root(), "infra", "PARAMETERS.md")
+	path := filepath.Join(Root, "infra", "PARAMETERS.md")
 	if *update {
 		if err := os.WriteFile(path, []byte(page.String()), 0o600); err != nil {
 			t.Fatal(err)
@@ -121,7 +121,7 @@ func TestEnvironments(t *testing.T) {
 
 // loadTemplate loads template.yaml with parameters.
 func loadTemplate(parameters map[string]string) (*stack.Stack, error) {
-	return stack.Load(filepath.Join(Root(), "template.yaml"), stack.Options{Parameters: parameters})
+	return stack.Load(filepath.Join(Root, "template.yaml"), stack.Options{Parameters: parameters})
 }
 
 // TestParameterRules checks that invalid combinations of parameters are rejected before a deployment begins.
@@ -145,6 +145,19 @@ func TestParameterRules(t *testing.T) {
 			parameters: "DomainName=https://api.example.com CertificateArn=" + certificate,
 			want:       "AllowedPattern",
 		},
+		{parameters: "SitesDomain=example.app SitesCertificateArn=" + certificate + " SitesHostedZoneId=Z0123456789"},
+		{parameters: "SitesDomain=example.app", want: "SitesDomain needs SitesCertificateArn"},
+		{parameters: "SitesDomain=*.example.app SitesCertificateArn=" + certificate, want: "AllowedPattern"},
+		{parameters: "SitesCertificateArn=" + certificate, want: "without SitesDomain"},
+		{parameters: "SitesHostedZoneId=Z0123456789", want: "without SitesDomain"},
+		{
+			parameters: "DomainName=example.app CertificateArn=" + certificate +
+				" SitesDomain=example.app SitesCertificateArn=" + certificate,
+			want: "Sites need a domain of their own",
+		},
+		{parameters: "NpmRegistry=https://npm.example.com/path/"},
+		{parameters: "NpmRegistry=http://npm.example.com", want: "AllowedPattern"},
+		{parameters: "NpmAllowPrivate=true", want: "AllowedValues"},
 		{parameters: "AlarmEmail=a@example.com"},
 		{parameters: "AlarmTopicArn=arn:aws:sns:us-east-1:123456789012:alarms"},
 		{
@@ -175,6 +188,40 @@ func TestParameterRules(t *testing.T) {
 		_, err := loadTemplate(parameters)
 		if (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got the error %v, want %q", c.parameters, err, c.want)
+		}
+	}
+}
+
+// TestSitesAreOptional checks that a stack without SitesDomain serves no sites, and that its functions know that.
+func TestSitesAreOptional(t *testing.T) {
+	t.Parallel()
+	const certificate = "arn:aws:acm:us-east-1:123456789012:certificate/1234"
+	for _, c := range []struct {
+		parameters map[string]string
+		origin     string
+		apis       int
+	}{
+		{nil, "", 1},
+		{map[string]string{"SitesDomain": "example.app", "SitesCertificateArn": certificate}, "https://example.app", 2},
+	} {
+		loaded, err := loadTemplate(c.parameters)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(loaded.APIs) != c.apis {
+			t.Errorf("%v: got %d APIs, want %d", c.parameters, len(loaded.APIs), c.apis)
+		}
+		functions := 0
+		for _, f := range loaded.Functions {
+			if origin, isSet := f.Env["SITES_ORIGIN"]; isSet {
+				functions++
+				if origin != c.origin {
+					t.Errorf("%v: %s has SITES_ORIGIN=%q, want %q", c.parameters, f.Name, origin, c.origin)
+				}
+			}
+		}
+		if want := c.apis + 1; functions != want { // projects and deployer, and sites if it exists
+			t.Errorf("%v: %d functions have SITES_ORIGIN, want %d", c.parameters, functions, want)
 		}
 	}
 }

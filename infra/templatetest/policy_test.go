@@ -12,6 +12,10 @@ import (
 const (
 	allAlarms = "arn:AWS::Partition:cloudwatch:AWS::Region:AWS::AccountId:alarm:*"
 	oneModel  = "arn:AWS::Partition:bedrock:*::foundation-model/AiFoundationModel"
+	contents  = "FilesBucket/contents/*"
+	exports   = "FilesBucket/exports/*"
+	sites     = "FilesBucket/sites/*"
+	packages  = "FilesBucket/packages/*"
 )
 
 // wildcards lists the permissions whose resource may contain a wildcard. The values are the reasons.
@@ -23,6 +27,22 @@ var wildcards = map[Permission]string{
 	"cloudwatch:DescribeAlarms " + allAlarms:            "the action lists all alarms",
 	"bedrock:InvokeModel " + oneModel:                   "one model in all regions of the inference profile",
 	"bedrock:InvokeModelWithResponseStream " + oneModel: "one model in all regions of the inference profile",
+
+	"s3:GetObject " + contents:    "all objects under one prefix",
+	"s3:PutObject " + contents:    "all objects under one prefix",
+	"s3:DeleteObject " + contents: "all objects under one prefix",
+
+	"s3:GetObject " + exports:            "all objects under one prefix",
+	"s3:PutObject " + exports:            "all objects under one prefix",
+	"s3:AbortMultipartUpload " + exports: "all objects under one prefix",
+
+	"s3:GetObject " + sites:    "all objects under one prefix",
+	"s3:PutObject " + sites:    "all objects under one prefix",
+	"s3:DeleteObject " + sites: "all objects under one prefix",
+
+	"s3:GetObject " + packages:    "all objects under one prefix",
+	"s3:PutObject " + packages:    "all objects under one prefix",
+	"s3:DeleteObject " + packages: "all objects under one prefix",
 }
 
 // serviceRoles lists the roles that AWS services other than Lambda assume, with all of their permissions. Comments in
@@ -32,8 +52,11 @@ var serviceRoles = map[string]struct {
 	permissions []string
 }{
 	"ScheduleRole": {
-		service:     "scheduler.amazonaws.com",
-		permissions: []string{"lambda:InvokeFunction WebhookRetryFunction:live"},
+		service: "scheduler.amazonaws.com",
+		permissions: []string{
+			"lambda:InvokeFunction DeployerFunction:live", "lambda:InvokeFunction ProjectCleanupFunction:live",
+			"lambda:InvokeFunction WebhookRetryFunction:live",
+		},
 	},
 	"GatewayLogsRole": {
 		service: "apigateway.amazonaws.com",
@@ -92,7 +115,7 @@ func TestPermissionsAreOnlyInRoles(t *testing.T) {
 	tpl := Transformed(t)
 	for _, typ := range []string{
 		"AWS::IAM::Policy", "AWS::IAM::RolePolicy", "AWS::IAM::ManagedPolicy",
-		"AWS::SQS::QueuePolicy", "AWS::SecretsManager::ResourcePolicy",
+		"AWS::SQS::QueuePolicy", "AWS::SecretsManager::ResourcePolicy", "AWS::S3::BucketPolicy",
 	} {
 		if ids := resourcesOf(tpl, typ); len(ids) > 0 {
 			t.Errorf("the template has resources of the type %s: %v", typ, ids)
@@ -108,6 +131,28 @@ func TestPermissionsAreOnlyInRoles(t *testing.T) {
 		source := Name(At(r.Properties, "SourceArn"))
 		if r.Properties["Principal"] != "apigateway.amazonaws.com" || !strings.Contains(source, "execute-api") {
 			t.Errorf("%s allows calls by %v from %s, want only calls by the gateway", id, r.Properties["Principal"], source)
+		}
+	}
+}
+
+// TestSitesRole checks that the function that serves sites can read nothing but addresses and the output of deployments, and
+// that it can change nothing but its counters of traffic.
+func TestSitesRole(t *testing.T) {
+	t.Parallel()
+	tpl := Transformed(t)
+	var got []string
+	for _, p := range slices.Sorted(maps.Keys(tpl.Granted(t, "SitesRole"))) {
+		if action, _, _ := strings.Cut(string(p), ":"); action == "dynamodb" || action == "s3" {
+			got = append(got, string(p))
+		}
+	}
+	want := []string{"dynamodb:GetItem SitesTable", "dynamodb:UpdateItem SitesTable", "s3:GetObject " + sites}
+	if !slices.Equal(got, want) {
+		t.Errorf("got the permissions %q, want %q", got, want)
+	}
+	for _, s := range tpl.Statements(t, "SitesRole") {
+		if slices.Contains(s.Actions, "dynamodb:UpdateItem") && !s.HasCondition {
+			t.Error("the function can change addresses, want a condition on the keys of the items")
 		}
 	}
 }

@@ -47,14 +47,29 @@ func TestRequiredProperties(t *testing.T) {
 			"TimeToLiveSpecification":                                     `{"AttributeName":"expiresAt","Enabled":true}`,
 			"BillingMode":                                                 `"PAY_PER_REQUEST"`,
 		},
-		"AWS::SQS::Queue":                  {"SqsManagedSseEnabled": `true`},
-		"AWS::Logs::LogGroup":              {"RetentionInDays": `{"Ref":"LogRetentionDays"}`},
-		"AWS::SNS::Topic":                  {"KmsMasterKeyId": `{"Ref":"AlarmKey"}`},
-		"AWS::KMS::Key":                    {"EnableKeyRotation": `true`},
-		"AWS::SecretsManager::Secret":      {"GenerateSecretString.PasswordLength": ``},
-		"AWS::ApiGateway::DomainName":      {"SecurityPolicy": `"TLS_1_2"`, "EndpointConfiguration.Types": `["REGIONAL"]`},
-		"AWS::Serverless::Api":             {"TracingEnabled": `true`, "AlwaysDeploy": `true`},
-		"AWS::ApiGateway::BasePathMapping": {"Stage": `{"Ref":"Api.Stage"}`},
+		"AWS::S3::Bucket": {
+			"BucketEncryption": `{"ServerSideEncryptionConfiguration":
+				[{"ServerSideEncryptionByDefault":{"SSEAlgorithm":"AES256"}}]}`,
+			"PublicAccessBlockConfiguration": `{"BlockPublicAcls":true,"BlockPublicPolicy":true,
+				"IgnorePublicAcls":true,"RestrictPublicBuckets":true}`,
+			"OwnershipControls":       `{"Rules":[{"ObjectOwnership":"BucketOwnerEnforced"}]}`,
+			"VersioningConfiguration": `{"Status":"Enabled"}`,
+			"LifecycleConfiguration.Rules": `[{"Id":"deleted-objects","Status":"Enabled",
+				"NoncurrentVersionExpiration":{"NoncurrentDays":35},"ExpiredObjectDeleteMarker":true},
+				{"Id":"unfinished-uploads","Status":"Enabled",
+				"AbortIncompleteMultipartUpload":{"DaysAfterInitiation":1}},
+				{"Id":"exports","Status":"Enabled","Prefix":"exports/","ExpirationInDays":1,
+				"NoncurrentVersionExpiration":{"NoncurrentDays":1}},
+				{"Id":"packages","Status":"Enabled","Prefix":"packages/","ExpirationInDays":30,
+				"NoncurrentVersionExpiration":{"NoncurrentDays":1}}]`,
+		},
+		"AWS::SQS::Queue":             {"SqsManagedSseEnabled": `true`},
+		"AWS::Logs::LogGroup":         {"RetentionInDays": `{"Ref":"LogRetentionDays"}`},
+		"AWS::SNS::Topic":             {"KmsMasterKeyId": `{"Ref":"AlarmKey"}`},
+		"AWS::KMS::Key":               {"EnableKeyRotation": `true`},
+		"AWS::SecretsManager::Secret": {"GenerateSecretString.PasswordLength": ``},
+		"AWS::ApiGateway::DomainName": {"SecurityPolicy": `"TLS_1_2"`, "EndpointConfiguration.Types": `["REGIONAL"]`},
+		"AWS::Serverless::Api":        {"TracingEnabled": `true`, "AlwaysDeploy": `true`},
 	} {
 		ids := resourcesOf(tpl, typ)
 		if len(ids) == 0 {
@@ -71,12 +86,36 @@ func TestRequiredProperties(t *testing.T) {
 	}
 }
 
-// TestDataIsRetained checks that tables, secrets and the gateway account are retained when the stack is deleted, and
+// TestDomains checks that each API has its own domain, without the stage in the path, and that sites are never reachable at
+// the gateway's own domain.
+func TestDomains(t *testing.T) {
+	t.Parallel()
+	tpl := Source(t)
+	domains := map[string]string{}
+	for _, id := range resourcesOf(tpl, "AWS::ApiGateway::BasePathMapping") {
+		p := tpl.Resources[id].Properties
+		api := Name(p["RestApiId"])
+		domains[api] = Name(tpl.Resources[Name(p["DomainName"])].Properties["DomainName"])
+		if Name(p["Stage"]) != api+".Stage" || p["BasePath"] != nil {
+			t.Errorf("%s: got the stage %v and the base path %v, want the stage of %s and no path", id, p["Stage"], p["BasePath"], api)
+		}
+	}
+	if want := map[string]string{"Api": "DomainName", "SitesApi": "*.SitesDomain"}; !maps.Equal(domains, want) {
+		t.Errorf("got the domains %v, want %v", domains, want)
+	}
+	if disabled := tpl.Resources["SitesApi"].Properties["DisableExecuteApiEndpoint"]; disabled != true {
+		t.Errorf("SitesApi: got %v for DisableExecuteApiEndpoint, want true", disabled)
+	}
+}
+
+// TestDataIsRetained checks that tables, buckets, secrets and the gateway account are retained when the stack is deleted, and
 // when the resource is replaced.
 func TestDataIsRetained(t *testing.T) {
 	t.Parallel()
 	tpl := Source(t)
-	for _, typ := range []string{"AWS::DynamoDB::Table", "AWS::SecretsManager::Secret", "AWS::ApiGateway::Account"} {
+	for _, typ := range []string{
+		"AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::SecretsManager::Secret", "AWS::ApiGateway::Account",
+	} {
 		for _, id := range resourcesOf(tpl, typ) {
 			if r := tpl.Resources[id]; r.DeletionPolicy != retain || r.UpdateReplacePolicy != "Retain" {
 				t.Errorf("%s: got DeletionPolicy %s and UpdateReplacePolicy %s, want %s and Retain",
@@ -124,6 +163,7 @@ var nameProperties = map[string]string{
 	"AWS::Logs::LogGroup":              "LogGroupName",
 	"AWS::Logs::MetricFilter":          "FilterName",
 	"AWS::Route53::RecordSet":          "Name",
+	"AWS::S3::Bucket":                  "BucketName",
 	"AWS::SNS::Topic":                  "TopicName",
 	"AWS::SQS::Queue":                  "QueueName",
 	"AWS::Scheduler::Schedule":         "Name",
@@ -153,7 +193,7 @@ func TestStacksShareAnAccount(t *testing.T) {
 			continue
 		}
 		name := Name(r.Properties[property])
-		_, isParameter := tpl.Parameters[name]
+		_, isParameter := tpl.Parameters[strings.TrimPrefix(name, "*.")]
 		if r.Properties[property] != nil && !strings.Contains(name, "AWS::StackName") && !isParameter {
 			t.Errorf("%s: the %s %s would be the same in every stack", id, property, name)
 		}
@@ -171,26 +211,28 @@ func TestStacksShareAnAccount(t *testing.T) {
 // functions' logs and to its trace. It must not contain headers or query strings, because these can contain secrets.
 func TestAccessLogFormat(t *testing.T) {
 	t.Parallel()
-	branches := Branches(Source(t).Resources["Api"].Properties["AccessLogSetting"])
-	if len(branches) != 1 || Name(At(branches[0], "DestinationArn")) != "GatewayLogs" {
-		t.Fatalf("got the access log settings %v, want one with the log group GatewayLogs", branches)
-	}
-	format, _ := At(branches[0], "Format").(string)
-	var fields map[string]string
-	if err := json.Unmarshal([]byte(format), &fields); err != nil || strings.Contains(format, "\n") {
-		t.Fatalf("the format %s is not a JSON object in one line (error %v)", format, err)
-	}
-	for name, variable := range map[string]string{
-		"requestId": "$context.requestId", "trace": "$context.xrayTraceId", "status": "$context.status",
-		"integrationStatus": "$context.integration.integrationStatus",
-	} {
-		if fields[name] != variable {
-			t.Errorf("got %s for the field %s, want %s", fields[name], name, variable)
+	for api, logs := range map[string]string{"Api": "GatewayLogs", "SitesApi": "SitesGatewayLogs"} {
+		branches := Branches(Source(t).Resources[api].Properties["AccessLogSetting"])
+		if len(branches) != 1 || Name(At(branches[0], "DestinationArn")) != logs {
+			t.Fatalf("%s: got the access log settings %v, want one with the log group %s", api, branches, logs)
 		}
-	}
-	for name, variable := range fields {
-		if strings.Contains(variable, "header") || strings.Contains(variable, "query") {
-			t.Errorf("the field %s logs %s, which can contain a secret", name, variable)
+		format, _ := At(branches[0], "Format").(string)
+		var fields map[string]string
+		if err := json.Unmarshal([]byte(format), &fields); err != nil || strings.Contains(format, "\n") {
+			t.Fatalf("%s: the format %s is not a JSON object in one line (error %v)", api, format, err)
+		}
+		for name, variable := range map[string]string{
+			"requestId": "$context.requestId", "trace": "$context.xrayTraceId", "status": "$context.status",
+			"integrationStatus": "$context.integration.integrationStatus",
+		} {
+			if fields[name] != variable {
+				t.Errorf("%s: got %s for the field %s, want %s", api, fields[name], name, variable)
+			}
+		}
+		for name, variable := range fields {
+			if strings.Contains(variable, "header") || strings.Contains(variable, "query") {
+				t.Errorf("%s: the field %s logs %s, which can contain a secret", api, name, variable)
+			}
 		}
 	}
 }

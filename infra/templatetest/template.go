@@ -13,7 +13,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -40,16 +39,13 @@ type Resource struct {
 	Properties map[string]any
 }
 
-// Root returns the root folder of the repository.
-func Root() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(file), "..", "..")
-}
+// Root is the root folder of the repository, relative to the folder of a package directly below infra.
+const Root = "../.."
 
 // Source returns template.yaml before the SAM transform.
 func Source(t testing.TB) *Template {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(Root(), "template.yaml"))
+	content, err := os.ReadFile(filepath.Join(Root, "template.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +106,7 @@ func Transformed(t testing.TB) *Template {
 func python(script string, args ...string) ([]byte, error) {
 	args = append([]string{filepath.Join(".ci", script)}, args...)
 	command := exec.CommandContext(context.Background(), "python3", args...) //nolint:gosec // a script of this repository
-	command.Dir = Root()
+	command.Dir = Root
 	var stderr bytes.Buffer
 	command.Stderr = &stderr
 	out, err := command.Output()

@@ -235,6 +235,7 @@ func TestUpdateResetsHealthForANewEndpoint(t *testing.T) {
 			}
 			f.changeWebhook(path, func(w *delivery.Webhook) {
 				w.Health, w.Active, w.DisabledReason, w.Revision = unhealthy, false, "it is gone", w.Revision+1
+				w.Window = 8
 			})
 			before := f.storedWebhook(path)
 			f.clock.Advance(time.Second)
@@ -271,6 +272,9 @@ func TestUpdateResetsHealthForANewEndpoint(t *testing.T) {
 			}
 			if newGeneration := after.Generation != before.Generation; newGeneration != (tc.newEndpoint || tc.newPath) {
 				t.Errorf("the webhook has a new generation: got %t, want %t", newGeneration, !newGeneration)
+			}
+			if newGeneration := after.Generation != before.Generation; newGeneration != (after.Window == 0) {
+				t.Errorf("the next turn begins with %d attempts, with a new endpoint: %t", after.Window, newGeneration)
 			}
 			if after.Revision != before.Revision+1 || response.Text("updatedAt") != f.timestamp() {
 				t.Errorf("got revision %d, updated at %s, want revision %d, updated at %s",

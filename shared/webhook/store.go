@@ -217,7 +217,7 @@ func (s store) revise(ctx context.Context, read, next delivery.Webhook) (deliver
 		Set(attrRevision, expression.Value(next.Revision)).
 		Set(expression.Name("generation"), expression.Value(next.Generation))
 	if next.Generation != read.Generation {
-		update = update.Remove(expression.Name("prompt"))
+		update = update.Remove(expression.Name("prompt")).Remove(expression.Name("window"))
 	}
 	if next.Generation != read.Generation && next.Failures == 0 {
 		for _, attribute := range []string{"failures", "failingSince", "notBefore"} {

@@ -27,22 +27,27 @@ import (
 // For endpoints of the slow lane, it sends one message for each workspace, and the worker of that lane creates the
 // deliveries. So an account with many such deliveries does not delay the stream.
 type Fanout struct {
-	store      Store
-	fast, slow queue.Queue
-	now        clock.Clock
-	logger     *slog.Logger
-	metrics    *metric.Metrics
+	store     Store
+	fast      queue.Queue
+	creations queue.Queue
+	now       clock.Clock
+	logger    *slog.Logger
+	metrics   *metric.Metrics
 }
 
 // NewFanout returns a fan-out. It does no I/O.
 func NewFanout(d Deps) *Fanout {
-	return &Fanout{store: d.store(), fast: d.Fast, slow: d.Slow, now: d.Clock, logger: d.Logger, metrics: d.Metrics}
+	return &Fanout{
+		store: d.store(), fast: d.Fast, creations: d.Creations, now: d.Clock, logger: d.Logger, metrics: d.Metrics,
+	}
 }
 
-// The largest numbers of concurrent reads and writes.
 const (
-	fanoutReads  = 8
-	fanoutWrites = 32
+	// fanoutReads is the largest number of concurrent reads.
+	fanoutReads = 8
+	// fanoutChunk is the number of deliveries that are stored at the same time, before their messages are sent: three full
+	// batches of messages. So a workspace with few deliveries does not wait for those of other workspaces.
+	fanoutChunk = 30
 )
 
 // occurrence is an event of a stream record.
@@ -91,7 +96,9 @@ func (f *Fanout) Handle(ctx context.Context, records []lambdafn.StreamRecord) []
 	}
 	var counts tally
 	plan := f.plan(ctx, byWorkspace, errs, &counts)
-	f.enqueue(ctx, f.storeAll(ctx, plan.items, errs, &counts), errs)
+	for chunk := range slices.Chunk(plan.items, fanoutChunk) {
+		f.enqueue(ctx, f.storeAll(ctx, chunk, errs, &counts), errs)
+	}
 	f.sendCreations(ctx, plan.creations, errs)
 	f.metrics.Put(ctx, counts.all()...)
 	return errs
@@ -194,7 +201,7 @@ func deliveriesOf(occurrences []occurrence, webhooks []Webhook, l lane, now time
 // storeAll stores the deliveries that do not exist yet. It returns all deliveries that are now stored.
 func (f *Fanout) storeAll(ctx context.Context, items []newItem, errs []error, counts *tally) []newItem {
 	var stored []newItem
-	for i, err := range lambdafn.Parallel(len(items), fanoutWrites, func(i int) error {
+	for i, err := range lambdafn.Parallel(len(items), len(items), func(i int) error {
 		created, err := f.store.add(ctx, items[i].delivery)
 		if created {
 			counts.count(metricCreated)
@@ -235,13 +242,13 @@ func (f *Fanout) enqueue(ctx context.Context, items []newItem, errs []error) {
 	}
 }
 
-// sendCreations sends the messages to the slow lane.
+// sendCreations sends the messages that ask the slow lane to create deliveries.
 func (f *Fanout) sendCreations(ctx context.Context, creations []creation, errs []error) {
 	messages := make([]queue.Message, len(creations))
 	for i, c := range creations {
 		messages[i] = c.message.queued(c.account, 0)
 	}
-	err := f.slow.Send(ctx, messages...)
+	err := f.creations.Send(ctx, messages...)
 	for i, c := range creations {
 		if failed := queue.FailedAt(err, i); failed != nil {
 			for _, record := range c.records {

@@ -301,17 +301,20 @@ func (ft *faultTest) publishShard(events []event.Record) {
 	}
 }
 
-// laneBatch is a batch of messages of a lane.
-type laneBatch struct {
+// queueBatch is a batch of messages of a queue.
+type queueBatch struct {
 	queue    string // its URL
 	messages []lambdafn.QueueMessage
 	handle   func(context.Context, []lambdafn.QueueMessage) []error
 }
 
-// handleVisible handles all visible messages of both lanes, in up to four concurrent batches of each.
+// handleVisible handles all visible messages of all queues, in up to four concurrent batches of each.
 func (ft *faultTest) handleVisible() {
 	for {
-		batches := append(ft.batches(ft.deliveries, ft.fast.Handle), ft.batches(ft.slowDeliveries, ft.slow.Handle)...)
+		var batches []queueBatch
+		for url, handle := range ft.handlers() {
+			batches = append(batches, ft.batches(url, handle)...)
+		}
 		if len(batches) == 0 {
 			return
 		}
@@ -326,21 +329,21 @@ func (ft *faultTest) handleVisible() {
 // batches receives up to four batches of a queue. It may return a batch twice.
 func (ft *faultTest) batches(
 	url string, handle func(context.Context, []lambdafn.QueueMessage) []error,
-) (batches []laneBatch) {
+) (batches []queueBatch) {
 	for len(batches) < 4 {
 		messages := ft.receiveFrom(url)
 		if len(messages) == 0 {
 			break
 		}
 		if ft.inject(faultMessagesRepeated, 0.1) {
-			batches = append(batches, laneBatch{url, messages, handle})
+			batches = append(batches, queueBatch{url, messages, handle})
 		}
-		batches = append(batches, laneBatch{url, messages, handle})
+		batches = append(batches, queueBatch{url, messages, handle})
 	}
 	return batches
 }
 
-func (ft *faultTest) handleBatch(b laneBatch) {
+func (ft *faultTest) handleBatch(b queueBatch) {
 	if ft.inject(faultMessagesLost, 0.05) {
 		for _, m := range b.messages {
 			// A message that asks for the creation of deliveries is the only record of them. SQS does not lose messages.
@@ -451,7 +454,11 @@ func (ft *faultTest) checkRequests(maxRequests int) (total int) {
 // are repeated.
 func TestEveryEventIsDeliveredDespiteFaults(t *testing.T) {
 	t.Parallel()
-	const events, shards = 2000, 4
+	const shards = 4
+	events := 2000
+	if testing.Short() {
+		events = 400
+	}
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	ft := newFaultTest(t, seed, events)

@@ -36,22 +36,22 @@ import (
 // fixture contains the fan-out, the workers of both lanes and the retry job, with their own tables and queues. Its
 // clock changes only when the test advances it.
 type fixture struct {
-	t                                    *testing.T
-	millis                               atomic.Int64
-	sdk                                  *dynamodb.Client
-	table, events                        string
-	queues                               *sqs.Client
-	deliveries, slowDeliveries, failures string // queue URLs
-	store                                Store
-	secrets                              Secrets
-	ids                                  *id.Generator
-	fanout                               *Fanout
-	fast                                 FastWorker
-	slow                                 SlowWorker
-	job                                  *RetryJob
-	log                                  *slicetest.Log
-	receiver                             *hooktest.Receiver
-	lastRun                              time.Time
+	t                                               *testing.T
+	millis                                          atomic.Int64
+	sdk                                             *dynamodb.Client
+	table, events                                   string
+	queues                                          *sqs.Client
+	deliveries, slowDeliveries, creations, failures string // queue URLs
+	store                                           Store
+	secrets                                         Secrets
+	ids                                             *id.Generator
+	fanout                                          *Fanout
+	fast                                            FastWorker
+	slow                                            SlowWorker
+	job                                             *RetryJob
+	log                                             *slicetest.Log
+	receiver                                        *hooktest.Receiver
+	lastRun                                         time.Time
 }
 
 const webhookSecret = "whsec_c2l4dGVlbiBieXRlcyBvZiBzZWNyZXQgYW5kIG1vcmU="
@@ -81,6 +81,7 @@ func newFixture(t *testing.T, transports ...middleware) *fixture {
 	attributes := map[string]string{"VisibilityTimeout": "180"}
 	f.deliveries = sqstest.CreateQueue(t, f.queues, "deliveries-"+rand.Text(), attributes)
 	f.slowDeliveries = sqstest.CreateQueue(t, f.queues, "slow-"+rand.Text(), attributes)
+	f.creations = sqstest.CreateQueue(t, f.queues, "creations-"+rand.Text(), attributes)
 	withoutBackoff := retry.NewStandard(func(o *retry.StandardOptions) {
 		o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 0, nil })
 	})
@@ -98,7 +99,7 @@ func newFixture(t *testing.T, transports ...middleware) *fixture {
 	f.ids = id.NewGenerator(f.now, rand.Reader)
 	deps := Deps{
 		DB: database, Webhooks: database.Table(f.table), Events: database.Table(f.events),
-		Fast: queues.Queue(f.deliveries), Slow: queues.Queue(f.slowDeliveries),
+		Fast: queues.Queue(f.deliveries), Slow: queues.Queue(f.slowDeliveries), Creations: queues.Queue(f.creations),
 		Clock: f.now, Logger: logger, Metrics: metrics,
 	}
 	f.fanout, f.job = NewFanout(deps), NewRetryJob(deps)
@@ -266,15 +267,20 @@ func (f *fixture) deleteFrom(url string, m lambdafn.QueueMessage) {
 	}
 }
 
-// handleMessages handles all visible messages of both lanes. It returns their number and the errors of those that were
+// handlers returns the functions that handle the messages of the queues, by the URL of the queue.
+func (f *fixture) handlers() map[string]func(context.Context, []lambdafn.QueueMessage) []error {
+	return map[string]func(context.Context, []lambdafn.QueueMessage) []error{
+		f.deliveries: f.fast.Handle, f.slowDeliveries: f.slow.Handle, f.creations: f.slow.Handle,
+	}
+}
+
+// handleMessages handles all visible messages of all queues. It returns their number and the errors of those that were
 // not completed.
 func (f *fixture) handleMessages() (n int, errs []error) {
 	f.t.Helper()
 	for {
 		handled := 0
-		for url, handle := range map[string]func(context.Context, []lambdafn.QueueMessage) []error{
-			f.deliveries: f.fast.Handle, f.slowDeliveries: f.slow.Handle,
-		} {
+		for url, handle := range f.handlers() {
 			messages := f.receiveFrom(url)
 			handled += len(messages)
 			if len(messages) == 0 {

@@ -17,7 +17,10 @@ type Turns struct {
 	TurnUntil *clock.Timestamp `dynamodbav:"turnUntil,omitempty"`
 	// NotBefore is the earliest time of the next turn; nil unless the latest turn failed.
 	NotBefore *clock.Timestamp `dynamodbav:"notBefore,omitempty"`
-	// ArmedAt is the time at which a message for a turn was sent because deliveries were added; nil after that turn.
+	// Window is the number of concurrent attempts with which the next turn begins; 0 stands for 1. It is the number that
+	// the latest turn reached, 0 if that turn failed or was interrupted, and 0 if no delivery waits.
+	Window int `dynamodbav:"window,omitempty"`
+	// ArmedAt is the time at which deliveries were added after the latest turn; nil if none were added. See wasArmed.
 	ArmedAt *clock.Timestamp `dynamodbav:"armedAt,omitempty"`
 	// Arms counts the times that deliveries were added. A turn that finds no delivery ends only if it has not changed.
 	Arms int `dynamodbav:"arms,omitempty"`
@@ -61,12 +64,8 @@ func (t Turns) isDueAfterRest(now time.Time) bool {
 	return t.resting(now) && t.DueAt != nil && !t.DueAt.Time().After(t.NotBefore.Time().Add(messageTimeout))
 }
 
-// armed returns when the endpoint is due after deliveries were added, and whether a message for a turn is sent. No
-// message is sent if the next turn has to wait, if a turn is in progress, which looks for further deliveries when it
-// ends, or if a message was sent a short time ago.
-func (t Turns) armed(now time.Time) (dueAt time.Time, send bool) {
-	messageIsOnItsWay := t.ArmedAt != nil && t.ArmedAt.Time().Add(messageTimeout).After(now)
-	send = !t.resting(now) && !t.turning(now) && !messageIsOnItsWay
+// armed returns when the endpoint is due after deliveries were added.
+func (t Turns) armed(now time.Time) (dueAt time.Time) {
 	dueAt = now.Add(messageTimeout)
 	if t.resting(now) {
 		dueAt = t.NotBefore.Time()
@@ -74,7 +73,20 @@ func (t Turns) armed(now time.Time) (dueAt time.Time, send bool) {
 	if t.DueAt != nil && t.DueAt.Time().Before(dueAt) {
 		dueAt = t.DueAt.Time()
 	}
-	return dueAt, send
+	return dueAt
+}
+
+// wasArmed reports whether deliveries were added a short time ago, after the latest turn. A message for the next turn
+// is on its way then, unless the endpoint rests.
+func (t Turns) wasArmed(now time.Time) bool {
+	return t.ArmedAt != nil && t.ArmedAt.Time().Add(messageTimeout).After(now)
+}
+
+// needsMessage reports whether a message for a turn must be sent, after deliveries were added at a time. No message is
+// sent if the next turn has to wait, if a turn is in progress, which looks for further deliveries when it ends, or if
+// deliveries were added a short time before.
+func (t Turns) needsMessage(now time.Time) bool {
+	return !t.resting(now) && !t.turning(now) && t.ArmedAt != nil && t.ArmedAt.Equal(clock.Stamp(now))
 }
 
 // turnEnd describes the end of a turn.
@@ -82,12 +94,14 @@ type turnEnd struct {
 	failed bool          // attempts were made, and none of the latest ones succeeded
 	took   time.Duration // the longest of these attempts, if the turn failed
 	more   bool          // deliveries that are due remain
+	window int           // the number of concurrent attempts with which the next turn begins
 	next   time.Time     // the earliest time at which another delivery is due; zero if no other delivery waits
 }
 
 // nextTurn is the state of an endpoint after a turn. A zero time means that there is none.
 type nextTurn struct {
 	dueAt     time.Time // zero: the webhook leaves the index
+	window    int       // see Turns.Window
 	notBefore time.Time
 	drainedAt time.Time
 }
@@ -125,6 +139,7 @@ func (e turnEnd) plan(h Health, drainedAt *clock.Timestamp, now time.Time, jitte
 	if n.dueAt.Before(n.notBefore) {
 		n.dueAt = n.notBefore
 	}
+	n.window = e.window
 	return n
 }
 
@@ -139,14 +154,16 @@ func turnWait(failingSince *clock.Timestamp, took time.Duration, now time.Time, 
 	return wait + time.Duration(spread*jitter*float64(wait))
 }
 
-// widened returns how many attempts a turn makes at the same time after window concurrent attempts. At least one of
-// them succeeded. h is the health after them.
-func widened(window int, h Health) int {
+// widestWindow returns the largest number of concurrent attempts of a turn.
+func (h Health) widestWindow() int {
 	if h.Prompt {
-		return min(2*window, maxPromptWindow)
+		return maxPromptWindow
 	}
-	return min(2*window, maxWindow)
+	return maxWindow
 }
+
+// window returns the number of concurrent attempts with which the next turn begins.
+func (w Webhook) window() int { return max(1, min(w.Window, w.widestWindow())) }
 
 // slots are the ends of the leases of an account's slots in the slow lane. The zero time means that a slot is free.
 type slots [slotsPerAccount]time.Time

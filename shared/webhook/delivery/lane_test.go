@@ -43,8 +43,12 @@ func TestArmed(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			dueAt, send := tc.armed(now)
-			if got := dueAt.Sub(now); got != tc.dueIn || send != tc.send {
+			armed := tc.Turns
+			if armed.ArmedAt == nil || !armed.wasArmed(now) {
+				armed.ArmedAt = stampPtr(now)
+			}
+			send := armed.needsMessage(now)
+			if got := tc.armed(now).Sub(now); got != tc.dueIn || send != tc.send {
 				t.Errorf("got due in %v, message %t, want %v and %t", got, send, tc.dueIn, tc.send)
 			}
 		})
@@ -87,7 +91,10 @@ func TestPlanOfTheNextTurn(t *testing.T) {
 			rest(5 * time.Second),
 		},
 		{"failed, the time is not known", turnEnd{failed: true, more: true}, Health{}, nil, rest(5 * time.Second)},
-		{"more deliveries are due", turnEnd{more: true, next: at(time.Hour)}, down, longAgo, nextTurn{dueAt: now}},
+		{
+			"more deliveries are due", turnEnd{more: true, next: at(time.Hour), window: 4}, down, longAgo,
+			nextTurn{dueAt: now, window: 4},
+		},
 		{
 			"a delivery is due soon", turnEnd{next: at(time.Second)}, Health{}, nil,
 			nextTurn{dueAt: at(time.Second), drainedAt: now},
@@ -105,7 +112,7 @@ func TestPlanOfTheNextTurn(t *testing.T) {
 			"a turn too early to confirm it", turnEnd{}, Health{}, stampPtr(at(-time.Second)),
 			nextTurn{dueAt: at(confirmAfter - time.Second), drainedAt: at(-time.Second)},
 		},
-		{"confirmed that no delivery waits", turnEnd{}, Health{}, longAgo, nextTurn{}},
+		{"confirmed that no delivery waits", turnEnd{window: 4}, Health{}, longAgo, nextTurn{}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -181,14 +188,16 @@ func TestTurnWait(t *testing.T) {
 	}
 }
 
-func TestWidenedWindow(t *testing.T) {
+func TestWindow(t *testing.T) {
 	t.Parallel()
-	for prompt, windows := range map[bool][]int{false: {2, 4, 8, 8, 8}, true: {2, 4, 8, 16, 32, 32}} {
-		window := 1
-		for _, want := range windows {
-			if window = widened(window, Health{Prompt: prompt}); window != want {
-				t.Errorf("prompt %t: got window %d, want %d", prompt, window, want)
-			}
+	for _, tc := range []struct {
+		stored int
+		prompt bool
+		want   int
+	}{{0, false, 1}, {1, false, 1}, {4, false, 4}, {32, false, 8}, {32, true, 32}, {64, true, 32}, {-1, true, 1}} {
+		w := Webhook{Health: Health{Prompt: tc.prompt}, Turns: Turns{Window: tc.stored}}
+		if got := w.window(); got != tc.want {
+			t.Errorf("stored window %d, prompt %t: got %d, want %d", tc.stored, tc.prompt, got, tc.want)
 		}
 	}
 }

@@ -18,7 +18,7 @@ import (
 // for a turn of an endpoint. Deliveries then contains the IDs of deliveries that the turn reads first, because the
 // index may not contain them yet. The stored records determine what a worker does.
 //
-// If the message contains Events, it asks the slow lane to create the deliveries of these events to Webhooks, which are
+// In the queue of creations, it contains Events, and asks for the creation of their deliveries to Webhooks, which are
 // webhooks of the workspace.
 type message struct {
 	WorkspaceID string     `json:"workspaceId"`

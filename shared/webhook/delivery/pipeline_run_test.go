@@ -1,10 +1,15 @@
 package delivery
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -13,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/id"
@@ -435,5 +441,49 @@ func TestFanoutReadsItsWorkspaceOnly(t *testing.T) {
 	}
 	if out.ScannedCount != 20 {
 		t.Errorf("the query reads %d items, want 20", out.ScannedCount)
+	}
+}
+
+// A workspace with few deliveries does not wait for a workspace with many: its messages are sent before all deliveries
+// are stored.
+func TestFewDeliveriesComeFirst(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var calls []string // PutItem, and the bodies of the calls that send messages
+	f := newFixture(t, func(next http.RoundTripper) http.RoundTripper {
+		return roundTripFunc(func(r *http.Request) (*http.Response, error) {
+			call := dynamotest.Operation(r)
+			if call == "SendMessageBatch" {
+				body, err := io.ReadAll(r.Body)
+				if err != nil {
+					return nil, err
+				}
+				call, r.Body = string(body), io.NopCloser(bytes.NewReader(body))
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			calls = append(calls, call)
+			return next.RoundTrip(r)
+		})
+	})
+	noisy, quiet := f.newWorkspace(), f.newWorkspace()
+	for i := range 2 * fanoutChunk {
+		f.subscribe(noisy, fmt.Sprintf("https://example.com/%d", i))
+	}
+	w := f.subscribe(quiet, "https://example.com")
+	f.publish(f.newEvent(noisy), f.newEvent(quiet))
+	sent := slices.IndexFunc(calls, func(call string) bool { return strings.Contains(call, w.ID) })
+	all, before := 0, 0
+	for i, call := range calls {
+		if call == "PutItem" {
+			all++
+			if i < sent {
+				before++
+			}
+		}
+	}
+	if all != 2*fanoutChunk+1 || before != fanoutChunk {
+		t.Errorf("%d of %d deliveries were stored before the message of the quiet workspace was sent, want %d of %d",
+			before, all, fanoutChunk, 2*fanoutChunk+1)
 	}
 }

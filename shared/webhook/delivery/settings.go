@@ -26,16 +26,18 @@ type WorkerSettings struct {
 	AllowPrivate bool `env:"WEBHOOK_ALLOW_PRIVATE"`
 }
 
-// Deps returns the dependencies of a worker. timeout is the time limit of an attempt; 0 is 15 s. Deps fetches the key
-// ring in the background.
-func (s WorkerSettings) Deps(timeout time.Duration, now clock.Clock, logger *slog.Logger) WorkerDeps {
+// Deps returns the dependencies of a worker. timeout is the time limit of an attempt; 0 is 15 s. creations is the URL
+// of the queue Creations, which only the slow lane uses. Deps fetches the key ring in the background.
+func (s WorkerSettings) Deps(
+	timeout time.Duration, creations string, now clock.Clock, logger *slog.Logger,
+) WorkerDeps {
 	keys := config.NewKeys(config.NewSecrets(s.AWS).Fetch(s.Keys), now)
 	keys.Start()
 	client, queues := db.New(s.AWS, now), queue.New(s.AWS)
 	return WorkerDeps{
 		Deps: Deps{
 			DB: client, Webhooks: client.Table(s.Tables.Webhooks), Events: client.Table(s.Events.Events),
-			Fast: queues.Queue(s.Queues.Fast), Slow: queues.Queue(s.Queues.Slow),
+			Fast: queues.Queue(s.Queues.Fast), Slow: queues.Queue(s.Queues.Slow), Creations: queues.Queue(creations),
 			Clock: now, Logger: logger, Metrics: metric.New(logger, s.Metrics.Namespace, now),
 		},
 		Failures: queues.Queue(s.Failures), Keys: keys,

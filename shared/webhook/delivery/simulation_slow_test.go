@@ -1,9 +1,6 @@
 package delivery
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 // simTurn is a turn in the simulation. Its steps are those of turn.
 type simTurn struct {
@@ -23,19 +20,10 @@ func (e *simEndpoint) turnMessage(deliveries ...string) *simMessage {
 // handleSlow does what SlowWorker.Handle does.
 func (s *simulation) handleSlow(batch []*simMessage, done func()) {
 	startEnd := s.at + functionTime - attemptTime
-	accounts, order, creations := map[*simAccount][]*simTurn{}, []*simAccount(nil), []*simMessage(nil)
+	accounts, order := map[*simAccount][]*simTurn{}, []*simAccount(nil)
 	for _, m := range batch {
-		if len(m.Events) > 0 {
-			creations = append(creations, m)
-			continue
-		}
 		s.stats.turnMessages++
 		account := m.endpoint.account
-		same := slices.IndexFunc(accounts[account], func(t *simTurn) bool { return t.endpoint == m.endpoint })
-		if same >= 0 {
-			accounts[account][same].named = append(accounts[account][same].named, m.Deliveries...)
-			continue
-		}
 		t := &simTurn{turn: &turn{worker: s.worker, named: m.Deliveries}, endpoint: m.endpoint, message: m}
 		t.startEnd, t.received.Receives = startEnd, m.receives
 		if accounts[account] == nil {
@@ -43,13 +31,12 @@ func (s *simulation) handleSlow(batch []*simMessage, done func()) {
 		}
 		accounts[account] = append(accounts[account], t)
 	}
-	left := 1 + len(order)
+	left := len(order)
 	end := func() {
 		if left--; left == 0 {
 			done()
 		}
 	}
-	s.createAll(creations, end)
 	for _, account := range order {
 		s.takeSlot(account, 1, func(slot int, lease time.Time) {
 			s.runTurns(account, accounts[account], slot, s.at, func() { s.releaseSlot(account, slot, lease, end) })
@@ -129,7 +116,7 @@ func (s *simulation) later(t *simTurn) {
 
 // beginTurn does what turn.begin does, and works if the turn has begun.
 func (s *simulation) beginTurn(t *simTurn) {
-	t.now, t.window, t.seen = s.now(), 1, map[string]bool{}
+	t.now, t.seen = s.now(), map[string]bool{}
 	s.after(storageTime, func() {
 		w := t.endpoint.stored
 		if w.resting(t.now) || w.turning(t.now) {
@@ -147,6 +134,7 @@ func (s *simulation) beginTurn(t *simTurn) {
 			until := t.now.Add(leaseTime)
 			stored.TurnUntil, t.endpoint.turn = stampOf(until), t
 			t.webhook = *stored
+			t.window = stored.window()
 			s.stats.turn(t.endpoint.account)
 			s.work(t)
 		})
@@ -252,6 +240,7 @@ func (t *simTurn) unread(records []*simRecord) (fresh []*simRecord) {
 // finishTurn does what turn.finish does.
 func (s *simulation) finishTurn(t *simTurn) {
 	now := s.now()
+	t.end.window = t.window
 	next := t.end.plan(t.webhook.Health, t.webhook.DrainedAt, now, s.jitter())
 	wait, soon := t.requeueWait(next, now)
 	s.after(storageTime, func() {
@@ -293,12 +282,12 @@ func (s *simulation) createAll(messages []*simMessage, then func()) {
 			named = append(named, s.endpoints[webhookID].stored)
 		}
 		items := deliveriesOf(m.events, named, slowLane, s.now())
-		s.armAll(named, items, nil, func(turns []*simMessage) {
-			s.after(2*storageTime, func() { // reads which deliveries exist, and stores the others in batches
-				for _, n := range items {
-					e := s.endpoints[n.delivery.WebhookID]
-					s.add(&simRecord{stored: n.delivery, endpoint: e, born: m.births[e.place], written: s.at})
-				}
+		s.after(2*storageTime, func() { // reads which deliveries exist, and stores the others in batches
+			for _, n := range items {
+				e := s.endpoints[n.delivery.WebhookID]
+				s.add(&simRecord{stored: n.delivery, endpoint: e, born: m.births[e.place], written: s.at})
+			}
+			s.armAll(named, items, nil, func(turns []*simMessage) {
 				s.after(storageTime, func() {
 					for _, turn := range turns {
 						s.slow.send(turn, 0)

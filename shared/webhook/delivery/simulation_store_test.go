@@ -189,19 +189,18 @@ func (s *simulation) setDue(e *simEndpoint, at time.Time) {
 // arm does what Store.arm does. w is the webhook as it was read. send reports whether a message must be sent.
 func (s *simulation) arm(e *simEndpoint, w Webhook, mark bool, then func(send bool)) {
 	now := s.now()
-	dueAt, send := w.armed(now)
+	dueAt := w.armed(now)
 	s.after(storageTime, func() {
 		e.stored.Arms++
 		s.setDue(e, dueAt)
 		e.stored.DrainedAt = nil
-		if send {
-			stamp := clock.Stamp(now)
-			e.stored.ArmedAt = &stamp
+		if e.stored.ArmedAt == nil || w.ArmedAt != nil && !w.wasArmed(now) {
+			e.stored.ArmedAt = stampOf(now)
 		}
 		if mark {
 			e.stored.Prompt = false
 		}
-		then(send)
+		then(e.stored.needsMessage(now))
 	})
 }
 
@@ -212,6 +211,7 @@ func (s *simulation) endTurn(t *simTurn, next nextTurn, unlessArmed bool) bool {
 		return false
 	}
 	t.endpoint.turn = nil
+	w.Window = next.window
 	w.TurnUntil, w.ArmedAt, w.NotBefore, w.Wakes, w.DrainedAt = nil, nil, nil, 0, nil
 	s.setDue(t.endpoint, next.dueAt)
 	if !next.drainedAt.IsZero() {

@@ -36,7 +36,8 @@ func TestFullSimulation(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _ = fmt.Fprintf(file, "50 workers of the fast lane, 50 of the slow lane, 10 messages each; 10,000 tenants; "+
-		"1,000 events/s unless noted\nfast endpoints: 50 to 150 ms; slow ones: 3 to 10 s; hanging tenants: %d endpoints each\n"+
+		"1,000 events/s unless noted\n"+
+		"fast endpoints: 50 to 150 ms; slow ones: 3 to 10 s; hanging tenants: %d endpoints each\n"+
 		"a delivery that is still pending at the end of a scenario counts with its age\n",
 		endpointsOfHanging)
 	_, _ = io.WriteString(file, simHead())

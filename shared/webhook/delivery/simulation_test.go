@@ -22,6 +22,9 @@ type simSetup struct {
 // endpointsOfHanging is the number of webhooks of an account whose endpoints hang. The other accounts have one.
 const endpointsOfHanging = 5
 
+// creationWorkers is the number of workers that create deliveries in the slow lane.
+const creationWorkers = 20
+
 // simConcurrentWakes is the number of concurrent writes of the retry job.
 const simConcurrentWakes = 64 * dueWrites
 
@@ -33,6 +36,7 @@ type simulation struct {
 	accounts    []*simAccount
 	endpoints   map[string]*simEndpoint // by the ID of the webhook
 	fast, slow  *simQueue
+	creations   *simQueue
 	due         simHeap[simDue]
 	keys        uint64
 	eventNumber uint64
@@ -49,6 +53,7 @@ func newSimulation(setup simSetup) *simulation {
 	s.due.before = func(a, b *simDue) bool { return a.at.Before(b.at) || a.at.Equal(b.at) && a.number < b.number }
 	s.fast = &simQueue{simulator: s.simulator, workers: setup.fastWorkers, handle: s.handleFast}
 	s.slow = &simQueue{simulator: s.simulator, workers: setup.slowWorkers, handle: s.handleSlow}
+	s.creations = &simQueue{simulator: s.simulator, workers: creationWorkers, handle: s.createAll}
 	for i := range setup.accounts {
 		switch {
 		case i < setup.hanging:
@@ -124,6 +129,7 @@ func (s *simulation) run() *simulation {
 	for _, p := range s.stats.phases {
 		s.stats.simPhaseStats = p
 		s.fast.stats, s.slow.stats = simQueueStats{}, simQueueStats{}
+		s.creations.stats = simQueueStats{}
 		s.runUntil(p.until)
 		p.until = min(p.until, s.at)
 		p.fast, p.slow = s.fast.stats, s.slow.stats

@@ -22,52 +22,33 @@ type SlowWorker struct{ *worker }
 // NewSlowWorker returns a worker of the slow lane. It does no I/O.
 func NewSlowWorker(d WorkerDeps) SlowWorker { return SlowWorker{newWorker(d, slowLane)} }
 
-// Handle handles the messages of one invocation, and returns one error for each. It runs the turns of different
-// accounts concurrently. It also creates deliveries, one message at a time, so that the writes do not take the capacity
-// of the table from the fast lane. Errors: lambdafn.ErrLater if the queue must deliver the message again later; errors
-// of storage, after which a retry may succeed.
+// Handle handles the messages of one invocation, which are from one queue, and returns one error for each. It runs the
+// turns of different accounts concurrently. It creates deliveries for one message at a time, so that the writes do not
+// take the capacity of the table from the fast lane. Errors: lambdafn.ErrLater if the queue must deliver the message
+// again later; errors of storage, after which a retry may succeed.
 func (w SlowWorker) Handle(ctx context.Context, received []lambdafn.QueueMessage) []error {
 	messages, indexes, errs := w.parse(ctx, received)
 	shared, cancel := newBatch(ctx)
 	defer cancel()
-	accounts, creations := map[string][]*turn{}, []int{}
+	accounts := map[string][]*turn{}
 	for n, m := range messages {
 		i := indexes[n]
 		if len(m.Events) > 0 {
-			creations = append(creations, n)
+			errs[i] = w.createOrReturn(ctx, shared, m, received[i])
 			continue
 		}
 		account := cmp.Or(received[i].Group, m.WorkspaceID)
-		accounts[account] = w.addTurn(accounts[account], shared, m, received[i], &errs[i])
+		t := &turn{worker: w.worker, batch: shared, received: received[i], named: m.Deliveries, err: &errs[i]}
+		t.webhook.WorkspaceID, t.webhook.ID = m.WorkspaceID, m.WebhookID
+		accounts[account] = append(accounts[account], t)
 	}
 	var group sync.WaitGroup
-	group.Go(func() {
-		for _, n := range creations {
-			errs[indexes[n]] = w.createOrReturn(ctx, shared, messages[n], received[indexes[n]])
-		}
-	})
 	for account, turns := range accounts {
 		group.Go(func() { w.runTurns(ctx, shared, account, turns) })
 	}
 	group.Wait()
 	w.metrics.Put(ctx, shared.tally.all()...)
 	return errs
-}
-
-// addTurn adds the turn that a message asks for. If there is a turn of the endpoint already, it adds the deliveries
-// that the message names to that turn. err receives the error of the message.
-func (w SlowWorker) addTurn(
-	turns []*turn, shared *batch, m message, received lambdafn.QueueMessage, err *error,
-) []*turn {
-	for _, t := range turns {
-		if t.webhook.ID == m.WebhookID {
-			t.named = append(t.named, m.Deliveries...)
-			return turns
-		}
-	}
-	t := &turn{worker: w.worker, batch: shared, received: received, named: m.Deliveries, err: err}
-	t.webhook.WorkspaceID, t.webhook.ID = m.WorkspaceID, m.WebhookID
-	return append(turns, t)
 }
 
 // longTurn is the time after which no further turn begins in the slot of an account: an endpoint hangs or has many
@@ -130,7 +111,7 @@ func (w SlowWorker) createOrReturn(
 		return nil
 	}
 	w.logger.ErrorContext(ctx, "deliveries were not created", "workspace", m.WorkspaceID, "cause", err.Error())
-	return w.returnAfter(ctx, received, createWait(received.Receives))
+	return w.returnTo(ctx, w.creations, received, createWait(received.Receives))
 }
 
 // createWait returns the wait before another attempt to create deliveries. receives counts the attempts. The waits
@@ -145,8 +126,9 @@ func createWait(receives int) time.Duration {
 }
 
 // create creates the deliveries of events to webhooks in the slow lane, and sends messages for the turns of their
-// endpoints. The webhooks are made due before their deliveries are stored, so that a crash in between loses nothing. If
-// it runs twice, it finds the deliveries of the first run.
+// endpoints. The webhooks are made due after their deliveries are stored: a turn that begins in between could otherwise
+// find nothing. If the function crashes in between, the message is received again. If create runs twice, it finds the
+// deliveries of the first run.
 func (w SlowWorker) create(ctx context.Context, shared *batch, m message) error {
 	webhooks, _, err := w.store.Webhooks(ctx, m.WorkspaceID) // the fan-out has reported those that cannot be decoded
 	if err != nil {
@@ -158,15 +140,15 @@ func (w SlowWorker) create(ctx context.Context, shared *batch, m message) error 
 	}
 	named := slices.DeleteFunc(webhooks, func(webhook Webhook) bool { return !slices.Contains(m.Webhooks, webhook.ID) })
 	items := deliveriesOf(occurrences, named, slowLane, w.now())
-	turns, err := w.armAll(ctx, named, items)
-	if err != nil {
-		return err
-	}
 	created, err := w.store.addAll(ctx, items)
 	if err != nil {
 		return err
 	}
 	shared.tally.add(metricCreated, float64(created))
+	turns, err := w.armAll(ctx, named, items)
+	if err != nil {
+		return err
+	}
 	return w.slow.Send(ctx, turns...)
 }
 

@@ -190,6 +190,64 @@ func TestTurnWidens(t *testing.T) {
 	}
 }
 
+// The next turn begins with as many concurrent attempts as the latest one ended with. After a turn that failed or was
+// interrupted, it begins with one.
+func TestNextTurnBeginsWithTheWindow(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	w := f.subscribe(workspaceID, "https://example.com", inSlowLane)
+	result := sender.Result{StatusCode: 200, Duration: 2 * PromptTime}
+	f.slow.send = func(context.Context, sender.Request) sender.Result { return result }
+	f.publish(f.newEvents(workspaceID, 4)...)
+	f.handleMessages()
+	if got := f.storedWebhook(w).window(); got != 8 { // rounds of 1, 2 and 1 attempts
+		t.Errorf("after four successes: got %d concurrent attempts, want 8", got)
+	}
+	result = sender.Result{StatusCode: 500, Error: "status 500"}
+	f.advance(time.Minute)
+	f.publish(f.newEvents(workspaceID, 4)...)
+	f.handleMessages()
+	if got := f.storedWebhook(w); got.window() != 1 || got.Failures != 4 {
+		t.Errorf("after a failed turn: got %d concurrent attempts and %d failures, want 1 and 4", got.window(), got.Failures)
+	}
+	w = f.storedWebhook(w)
+	w.Window, w.TurnUntil, w.NotBefore = 8, stampPtr(f.now().Add(-time.Second)), nil
+	f.putWebhook(w)
+	if got, _, taken, err := f.store.takeTurn(t.Context(), w, f.now(), f.now().Add(leaseTime)); !taken || err != nil ||
+		got.window() != 1 {
+		t.Errorf("after an interrupted turn: got %d concurrent attempts, taken %t, error %v, want 1", got.window(), taken, err)
+	}
+}
+
+// If no slot of the account is free, all messages return to the queue, including two messages for the same endpoint:
+// each of them can name a redelivery.
+func TestMessagesReturnIfNoSlotIsFree(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	w := f.subscribe(workspaceID, f.receiver.URL("/ok/a"), inSlowLane)
+	f.publish(f.newEvents(workspaceID, 2)...)
+	f.createDeliveries()
+	all := f.allDeliveries()
+	messages := f.receiveFrom(f.slowDeliveries)
+	for _, d := range all {
+		m := w.turnMessage(d.ID).queued(w.account(), 0)
+		messages = append(messages, lambdafn.QueueMessage{
+			ID: d.ID, ReceiptHandle: messages[0].ReceiptHandle, Body: m.Body, Group: m.Group, Receives: 1,
+		})
+	}
+	for range slotsPerAccount {
+		f.takeSlot(w.account(), f.now())
+	}
+	for i, err := range f.slow.Handle(t.Context(), messages) {
+		if !errors.Is(err, lambdafn.ErrLater) {
+			t.Errorf("message %d: got error %v, want ErrLater", i, err)
+		}
+	}
+	f.wantRequests(0)
+}
+
 // A hanging endpoint is attempted once a turn, however many deliveries wait, and its turns become rare.
 func TestHangingEndpointIsTriedRarely(t *testing.T) {
 	t.Parallel()
@@ -275,15 +333,15 @@ func TestAccountHasTwoTurns(t *testing.T) {
 	}
 }
 
-// createDeliveries handles the messages in the queue of the slow lane that create deliveries.
+// createDeliveries handles the messages that create deliveries.
 func (f *fixture) createDeliveries() {
 	f.t.Helper()
-	messages := f.receiveFrom(f.slowDeliveries)
+	messages := f.receiveFrom(f.creations)
 	if errs := errors.Join(f.slow.Handle(f.t.Context(), messages)...); errs != nil {
 		f.t.Fatal(errs)
 	}
 	for _, m := range messages {
-		f.deleteFrom(f.slowDeliveries, m)
+		f.deleteFrom(f.creations, m)
 	}
 }
 
@@ -327,11 +385,11 @@ func TestCreationIsRetried(t *testing.T) {
 		t.Errorf("got %d messages at once, want none", n)
 	}
 	f.advance(createWait(1))
-	messages := f.receiveFrom(f.slowDeliveries)
+	messages := f.receiveFrom(f.creations)
 	for range 2 {
 		f.slow.Handle(t.Context(), messages)
 	}
-	f.deleteFrom(f.slowDeliveries, messages[0])
+	f.deleteFrom(f.creations, messages[0])
 	f.runUntilFinished()
 	if n := len(f.allDeliveries()); n != 12 {
 		t.Errorf("got %d deliveries, want 12", n)

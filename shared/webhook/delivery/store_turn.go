@@ -24,28 +24,38 @@ const (
 	attrArmedAt   = "armedAt"
 	attrArms      = "arms"
 	attrDrainedAt = "drainedAt"
+	attrWindow    = "window"
 )
 
-// arm makes a webhook due, because deliveries to its endpoint are about to be stored in the slow lane. It reports
-// whether a message for a turn must be sent after that. If mark is set, the endpoint leaves the fast lane. It does
-// nothing if the webhook was deleted, or if its endpoint is due after a rest.
+// arm makes a webhook due, because deliveries to its endpoint are added to the slow lane. It reports whether a message
+// for a turn must be sent after that, as the webhook is stored now: w may be out of date. If mark is set, the endpoint
+// leaves the fast lane. arm does nothing if the webhook was deleted, or if its endpoint is due after a rest.
 func (s Store) arm(ctx context.Context, w Webhook, mark bool, now time.Time) (send bool, _ error) {
 	if w.isDueAfterRest(now) && w.DrainedAt == nil && !mark {
 		return false, nil
 	}
-	dueAt, send := w.armed(now)
+	armedAt, at := expression.Name(attrArmedAt), expression.Value(clock.Stamp(now).String())
 	update := expression.Add(expression.Name(attrArms), expression.Value(1)).
 		Set(expression.Name(attrDue), expression.Value(db.DuePartition(shardOf(w.ID)))).
-		Set(expression.Name(attrDueAt), expression.Value(clock.Stamp(dueAt).String())).
+		Set(expression.Name(attrDueAt), expression.Value(clock.Stamp(w.armed(now)).String())).
 		Remove(expression.Name(attrDrainedAt))
-	if send {
-		update = update.Set(expression.Name(attrArmedAt), expression.Value(clock.Stamp(now).String()))
+	if w.ArmedAt != nil && !w.wasArmed(now) { // the message of that time was lost, or is late
+		update = update.Set(armedAt, at)
+	} else {
+		update = update.Set(armedAt, armedAt.IfNotExists(at))
 	}
 	if mark {
 		update = update.Remove(expression.Name(attrPrompt))
 	}
-	exists, err := s.writeIf(ctx, s.Table.Update(db.WebhookKey(w.WorkspaceID, w.ID), update).If(s.Table.Exists()))
-	return send && exists, err
+	item, err := s.Client.Do(ctx, s.Table.Update(db.WebhookKey(w.WorkspaceID, w.ID), update).If(s.Table.Exists()))
+	if errors.Is(err, db.ErrConditionFailed) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	armed, err := db.Decode[Webhook](item)
+	return err == nil && armed.needsMessage(now), err
 }
 
 // takeTurn takes the lease of a turn until a time, and returns the webhook as it is then. token identifies the turn. It
@@ -56,6 +66,9 @@ func (s Store) takeTurn(
 	token, lease := rand.Text(), expression.Name(attrTurnUntil)
 	update := expression.Set(lease, expression.Value(clock.Stamp(until).String())).
 		Set(expression.Name(attrTurnBy), expression.Value(token))
+	if w.TurnUntil != nil { // the latest turn was interrupted
+		update = update.Remove(expression.Name(attrWindow))
+	}
 	expired := lease.LessThanEqual(expression.Value(clock.Stamp(now).String()))
 	item, err := s.Client.Do(ctx, s.Table.Update(db.WebhookKey(w.WorkspaceID, w.ID), update).If(s.Table.Exists()).
 		If(expression.AttributeNotExists(lease).Or(expired)).Mine(hasText(attrTurnBy, token)))
@@ -79,6 +92,11 @@ func (s Store) endTurn(ctx context.Context, w Webhook, token string, next nextTu
 		update = update.Remove(expression.Name(attrDue))
 	} else {
 		update = update.Set(expression.Name(attrDue), expression.Value(db.DuePartition(shardOf(w.ID))))
+	}
+	if next.window > 1 {
+		update = update.Set(expression.Name(attrWindow), expression.Value(next.window))
+	} else {
+		update = update.Remove(expression.Name(attrWindow))
 	}
 	update = setTime(update, attrNotBefore, next.notBefore)
 	update = setTime(update, attrDrainedAt, next.drainedAt)

@@ -69,16 +69,26 @@ func TestArm(t *testing.T) {
 			false, true, Turns{Arms: 3, DueAt: stampPtr(now.Add(time.Minute)), Wakes: 1, ArmedAt: stampPtr(now)},
 		},
 		{
-			"message is on its way", Turns{Arms: 1, DueAt: stampPtr(now.Add(time.Minute)), ArmedAt: stampPtr(now)}, true, false,
-			Turns{Arms: 2, DueAt: stampPtr(now.Add(time.Minute)), ArmedAt: stampPtr(now)},
+			"message is on its way",
+			Turns{Arms: 1, DueAt: stampPtr(now.Add(time.Minute)), ArmedAt: stampPtr(now.Add(-time.Second))}, true, false,
+			Turns{Arms: 2, DueAt: stampPtr(now.Add(time.Minute)), ArmedAt: stampPtr(now.Add(-time.Second))},
+		},
+		{
+			"message was lost", Turns{Arms: 1, ArmedAt: stampPtr(now.Add(-messageTimeout))}, true, true,
+			Turns{Arms: 2, DueAt: stampPtr(now.Add(messageTimeout)), ArmedAt: stampPtr(now)},
 		},
 		{
 			"resting", Turns{NotBefore: stampPtr(now.Add(time.Hour))}, false, false,
-			Turns{NotBefore: stampPtr(now.Add(time.Hour)), DueAt: stampPtr(now.Add(time.Hour)), Arms: 1},
+			Turns{
+				NotBefore: stampPtr(now.Add(time.Hour)), DueAt: stampPtr(now.Add(time.Hour)), Arms: 1, ArmedAt: stampPtr(now),
+			},
 		},
 		{
 			"turn in progress", Turns{TurnUntil: stampPtr(now.Add(leaseTime))}, false, false,
-			Turns{TurnUntil: stampPtr(now.Add(leaseTime)), DueAt: stampPtr(now.Add(messageTimeout)), Arms: 1},
+			Turns{
+				TurnUntil: stampPtr(now.Add(leaseTime)), DueAt: stampPtr(now.Add(messageTimeout)), Arms: 1,
+				ArmedAt: stampPtr(now),
+			},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -94,6 +104,24 @@ func TestArm(t *testing.T) {
 				t.Errorf("the webhook (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// If a turn ended after the webhook was read, a message is sent: that turn has not seen the deliveries that were added.
+func TestArmAfterATurnEnded(t *testing.T) {
+	t.Parallel()
+	f, now := newFixture(t), midnight
+	stored := f.subscribe(f.newWorkspace(), "https://example.com")
+	for name, turns := range map[string]Turns{
+		"message was on its way": {ArmedAt: stampPtr(now.Add(-time.Second))},
+		"turn was in progress":   {TurnUntil: stampPtr(now.Add(leaseTime))},
+	} {
+		read := stored
+		read.Turns = turns
+		f.putWebhook(stored)
+		if send, err := f.store.arm(t.Context(), read, false, now); err != nil || !send {
+			t.Errorf("%s: got message %t, %v, want true", name, send, err)
+		}
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 )
 
 // turn attempts the deliveries of one endpoint that wait in the slow lane, the oldest first: one at first, and more at
-// the same time while they succeed. Only one turn of an endpoint is in progress at a time. Its methods are in the order
-// in which run calls them.
+// the same time while they succeed. The next turn begins with the number that this one reached, unless this one fails.
+// Only one turn of an endpoint is in progress at a time. Its methods are in the order in which run calls them.
 type turn struct {
 	worker   *worker
 	batch    *batch
@@ -40,14 +40,14 @@ func (t *turn) run(ctx context.Context) error {
 	t.batch.tally.count(metricTurns)
 	if err := t.work(ctx); err != nil { // the next turn continues
 		t.worker.logger.ErrorContext(ctx, "turn failed", "webhook", t.webhook.ID, "cause", err.Error())
-		t.end = turnEnd{next: t.worker.now().Add(shortestTurnWait)}
+		t.end, t.window = turnEnd{next: t.worker.now().Add(shortestTurnWait)}, 1
 	}
 	return t.finish(ctx)
 }
 
 // begin takes the lease of the turn. It reports false if there is no turn now.
 func (t *turn) begin(ctx context.Context) (bool, error) {
-	t.now, t.window, t.seen = t.worker.now(), 1, map[string]bool{}
+	t.now, t.seen = t.worker.now(), map[string]bool{}
 	w, err := t.worker.store.Webhook(ctx, t.webhook.WorkspaceID, t.webhook.ID)
 	if errors.Is(err, db.ErrNotFound) {
 		return false, nil // deleted
@@ -70,7 +70,7 @@ func (t *turn) begin(ctx context.Context) (bool, error) {
 	if err != nil || !taken {
 		return false, err
 	}
-	t.webhook, t.token = fresh, token
+	t.webhook, t.token, t.window = fresh, token, fresh.window()
 	return true, nil
 }
 
@@ -216,10 +216,13 @@ func (t *turn) conclude(attempts []*attempt) (ends bool) {
 			succeeded++
 		}
 	}
-	if succeeded > 0 {
-		t.window = widened(t.window, t.webhook.Health)
-	}
 	t.end.failed = made > 0 && succeeded == 0
+	switch {
+	case succeeded > 0:
+		t.window = min(2*t.window, t.webhook.widestWindow())
+	case t.end.failed:
+		t.window = 1
+	}
 	return t.end.failed
 }
 
@@ -227,6 +230,7 @@ func (t *turn) conclude(attempts []*attempt) (ends bool) {
 // message to the queue. It does so as well if deliveries were added during the turn.
 func (t *turn) finish(ctx context.Context) error {
 	now := t.worker.now()
+	t.end.window = t.window
 	next := t.end.plan(t.webhook.Health, t.webhook.DrainedAt, now, t.worker.jitter())
 	wait, soon := t.requeueWait(next, now)
 	done, err := t.worker.store.endTurn(ctx, t.webhook, t.token, withMessageTimeout(next, soon), !t.end.more)

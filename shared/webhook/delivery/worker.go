@@ -24,6 +24,7 @@ type Deps struct {
 	Webhooks   db.Table
 	Events     db.Table    // only read, by the workers
 	Fast, Slow queue.Queue // the queues of the lanes
+	Creations  queue.Queue // messages that ask the slow lane to create deliveries
 	Clock      clock.Clock
 	Logger     *slog.Logger
 	Metrics    *metric.Metrics
@@ -45,6 +46,7 @@ type worker struct {
 	store      Store
 	lane       lane
 	fast, slow queue.Queue
+	creations  queue.Queue
 	failures   queue.Queue
 	secrets    func(context.Context, Webhook, time.Time) ([]string, error)
 	send       func(context.Context, sender.Request) sender.Result
@@ -57,9 +59,10 @@ type worker struct {
 
 func newWorker(d WorkerDeps, l lane) *worker {
 	return &worker{
-		store: d.store(), lane: l, fast: d.Fast, slow: d.Slow, failures: d.Failures, secrets: Secrets{d.Keys}.Live,
-		send: d.Sender.Send, sleep: awsclient.Sleep, now: d.Clock, logger: d.Logger, metrics: d.Metrics,
-		jitter: func() float64 { return 2*rand.Float64() - 1 }, //nolint:gosec // jitter needs no secure random numbers
+		store: d.store(), lane: l, fast: d.Fast, slow: d.Slow, creations: d.Creations, failures: d.Failures,
+		secrets: Secrets{d.Keys}.Live, send: d.Sender.Send, sleep: awsclient.Sleep, now: d.Clock, logger: d.Logger,
+		metrics: d.Metrics,
+		jitter:  func() float64 { return 2*rand.Float64() - 1 }, //nolint:gosec // jitter needs no secure random numbers
 	}
 }
 
@@ -140,10 +143,15 @@ func (w *worker) reject(ctx context.Context, m lambdafn.QueueMessage, reason err
 // queue moves a message to its dead-letter queue after ten receives.
 const maxReceives = 7
 
-// returnAfter returns a message to its queue, where it becomes visible after a wait. If that fails, the message becomes
-// visible at the end of its visibility timeout, or the retry job sends a new one.
+// returnAfter returns a message to the queue of the worker's lane. See returnTo.
 func (w *worker) returnAfter(ctx context.Context, m lambdafn.QueueMessage, wait time.Duration) error {
-	if err := w.queue().Hide(ctx, m.ReceiptHandle, wait); err != nil {
+	return w.returnTo(ctx, w.queue(), m, wait)
+}
+
+// returnTo returns a message to its queue, where it becomes visible after a wait. If that fails, the message becomes
+// visible at the end of its visibility timeout, or the retry job sends a new one.
+func (w *worker) returnTo(ctx context.Context, q queue.Queue, m lambdafn.QueueMessage, wait time.Duration) error {
+	if err := q.Hide(ctx, m.ReceiptHandle, wait); err != nil {
 		w.logger.WarnContext(ctx, "message was not returned to the queue", "messageId", m.ID, "cause", err.Error())
 	}
 	return fmt.Errorf("%w: the message is visible again in %v", lambdafn.ErrLater, wait.Round(time.Millisecond))

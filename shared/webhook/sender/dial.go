@@ -7,23 +7,7 @@ import (
 	"net"
 	"net/http/httptrace"
 	"sync/atomic"
-	"syscall"
-
-	"code.dny.dev/ssrf"
 )
-
-// publicOnly returns a function for net.Dialer.Control that returns an error for every address that is not public. The
-// dialer calls it after the DNS lookup, for each IP address that it is about to connect to. So neither an unusual
-// notation of the address nor a later change of the DNS record can bypass the check.
-func publicOnly() func(network, address string, _ syscall.RawConn) error {
-	return ssrf.New(ssrf.WithAnyPort()).Safe
-}
-
-// isNotPublic reports whether the function that publicOnly returns rejected an address with err.
-func isNotPublic(err error) bool {
-	return errors.Is(err, ssrf.ErrProhibitedIP) || errors.Is(err, ssrf.ErrProhibitedNetwork) ||
-		errors.Is(err, ssrf.ErrInvalidHostPort)
-}
 
 var errSecondDial = errors.New("sender: an attempt may open only one connection")
 

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"devplatform/shared/publicnet"
 )
 
 // The messages for the owner of an endpoint. They never contain the text of a Go error, because such a text contains
@@ -85,7 +87,7 @@ func connectResult(err error) Result {
 		}
 		return Result{Error: messageUnresolved}
 	}
-	if isNotPublic(err) {
+	if publicnet.IsRejected(err) {
 		return Result{Error: messageNotPublic}
 	}
 	if failed, ok := errors.AsType[net.Error](err); ok && failed.Timeout() {

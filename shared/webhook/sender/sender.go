@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"devplatform/shared/clock"
+	"devplatform/shared/publicnet"
 )
 
 const (
@@ -82,7 +83,7 @@ func New(o Options) *Sender {
 	}
 	dialer := &net.Dialer{Timeout: o.Timeout, Resolver: o.Resolver, KeepAlive: -1}
 	if !o.AllowPrivate {
-		dialer.Control = publicOnly()
+		dialer.Control = publicnet.Control()
 	}
 	return &Sender{options: o, dialer: dialer, sessions: tls.NewLRUClientSessionCache(maxSessions)}
 }

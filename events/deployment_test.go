@@ -1,0 +1,176 @@
+package events_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
+	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+	"github.com/oklog/ulid/v2"
+
+	"devplatform/infra/local/sqs/sqstest"
+	"devplatform/shared/clock"
+	"devplatform/shared/db"
+	"devplatform/shared/deployment"
+	"devplatform/shared/deployment/npm"
+	"devplatform/shared/deployment/worker"
+	"devplatform/shared/event"
+	"devplatform/shared/httpapi"
+	"devplatform/shared/id"
+	"devplatform/shared/lambdafn"
+	"devplatform/shared/project/content"
+	"devplatform/shared/project/file"
+	"devplatform/shared/queue"
+	"devplatform/shared/site"
+	"devplatform/shared/workspace"
+)
+
+// origin is the origin of the sites of the samples.
+const origin = "https://example.app"
+
+// sampleDeployment is the ID of the deployment in the samples.
+const sampleDeployment = "dpl_01KGA52T10ABCDEFGHJKMNPQRS"
+
+// deployments returns the dependencies of the service of deployments, without a queue.
+func (f *fixture) deployments() deployment.Deps {
+	ids := id.NewGenerator(time.Now, rand.Reader)
+	return deployment.Deps{
+		DB: f.client, Projects: f.tables["projects"], Sites: f.tables["sites"], Bucket: f.bucket,
+		Outbox: event.Outbox{Events: f.tables["events"], IDs: ids}, Cursors: db.NewCursors(newKeys()),
+		Send: func(context.Context, string, string) error { return nil }, IDs: ids, Clock: time.Now,
+		Logger: slog.New(slog.DiscardHandler), Origin: origin, Limits: deployment.DefaultLimits(),
+	}
+}
+
+// site returns the handler of sites.
+func (f *fixture) site() http.Handler {
+	return site.New(site.Deps{
+		DB: f.client, Sites: f.tables["sites"], Bucket: f.bucket, Origin: origin, TrafficLimit: 1 << 30, Clock: time.Now,
+		Logger: slog.New(slog.DiscardHandler), RequestID: func(context.Context) string { return "" },
+	})
+}
+
+// storePage stores a project with a page.
+func (f *fixture) storePage(t *testing.T, userID, workspaceID, projectID, page string) {
+	t.Helper()
+	table := f.tables["projects"]
+	writes, err := workspace.Personal(table, workspaceID, userID, "ada", time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	chunks, err := content.Pack([]byte(page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, now := sha256.Sum256([]byte(page)), clock.Stamp(time.Now()).String()
+	put := func(table db.Table, key db.Key, record any) {
+		item, err := db.Encode(record)
+		if err != nil {
+			t.Fatal(err)
+		}
+		writes = append(writes, table.Put(key, item))
+	}
+	put(table, db.TreeKey(projectID), file.Tree{WorkspaceID: workspaceID, Changes: 3})
+	put(table, db.ProjectKey(workspaceID, projectID), map[string]any{
+		"workspaceId": workspaceID, "name": "Todo list", "slug": "todo-list", "visibility": "private", "createdBy": userID,
+		"framework": "static",
+	})
+	put(table, db.FileKey(projectID, "/index.html"), map[string]any{
+		"content": "C", "chunks": 1, "size": len(page), "updatedAt": now, "createdAt": now, "encoding": "utf-8",
+		"sha256": sum[:],
+	})
+	put(f.tables["contents"], db.ChunkKey(projectID, "C", 0), map[string]any{"data": chunks[0]})
+	if err := f.client.Transact(t.Context(), writes...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// generator returns a generator whose next ID is the given one.
+func generator(t *testing.T, kind id.Kind, next string) *id.Generator {
+	t.Helper()
+	at, ok := kind.Time(next)
+	parsed, err := ulid.Parse(strings.TrimPrefix(next, string(kind)+"_"))
+	if err != nil || !ok {
+		t.Fatalf("the ID %s is not valid: %v", next, err)
+	}
+	return id.NewGenerator(func() time.Time { return at }, bytes.NewReader(parsed.Entropy()))
+}
+
+// TestDeploymentSamples checks that a deployment sends the message of the sample. The worker must accept the samples of
+// its message and its schedule. The sample of a page must then show the page.
+func TestDeploymentSamples(t *testing.T) {
+	t.Parallel()
+	const userID, workspaceID = "usr_01KGA4V5N0ABCDEFGHJKMNPQRS", "ws_01KGA4V5N2ABCDEFGHJKMNPQRS"
+	const projectID, page = "prj_01KGA4ZK70ABCDEFGHJKMNPQRS", "<!doctype html><h1>Todo</h1>"
+	f := newFixture(t)
+	f.storePage(t, userID, workspaceID, projectID, page)
+	sqs := sqstest.Start(t)
+	url := sqstest.CreateQueue(t, sqs, "builds", nil)
+	builds := queue.Wrap(sqs).Queue(url)
+	deps := f.deployments()
+	deps.IDs = generator(t, id.Deployment, sampleDeployment)
+	deps.Send = func(ctx context.Context, body, group string) error {
+		return builds.Send(ctx, queue.Message{Body: body, Group: group})
+	}
+	caller := httpapi.Caller{UserID: userID, Username: "ada"}
+	service := deployment.New(deps)
+	if _, err := service.Deploy(t.Context(), caller, projectID, deployment.Production, ""); err != nil {
+		t.Fatal(err)
+	}
+	out, err := sqs.ReceiveMessage(t.Context(), &awssqs.ReceiveMessageInput{
+		QueueUrl:                    &url,
+		MessageSystemAttributeNames: []sqstypes.MessageSystemAttributeName{sqstypes.MessageSystemAttributeNameAll},
+	})
+	if err != nil || len(out.Messages) != 1 {
+		t.Fatalf("got %+v, error %v, want one message", out, err)
+	}
+	got := out.Messages[0].Attributes["MessageGroupId"] + " " + *out.Messages[0].Body
+	if want := sampleMessage(t, "deployer-message"); got != want {
+		t.Errorf("got the message\n%s\nwant the sample\n%s", got, want)
+	}
+	deployer := newDeployer(f, deps, builds)
+	for sample, want := range map[string]string{
+		"deployer-message": `{"batchItemFailures":[]}`, "deployer-schedule": `null`,
+	} {
+		if response, err := deployer.Invoke(t.Context(), read(t, sample+".json")); err != nil || string(response) != want {
+			t.Errorf("%s: got %s, error %v, want %s", sample, response, err, want)
+		}
+	}
+	d, err := service.Get(t.Context(), caller, projectID, sampleDeployment)
+	if err != nil || d.Status != deployment.Ready {
+		t.Errorf("got the deployment %+v, error %v, want it to be ready", d, err)
+	}
+	payload, err := f.functions["SitesFunction"].Invoke(t.Context(), read(t, "sites-page.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var response events.APIGatewayProxyResponse
+	err = json.Unmarshal(payload, &response)
+	if err != nil || response.StatusCode != http.StatusOK || response.Body != page {
+		t.Errorf("sites-page: got %s, error %v, want the page", payload, err)
+	}
+}
+
+// newDeployer returns the handler of DeployerFunction.
+func newDeployer(f *fixture, deps deployment.Deps, builds queue.Queue) *lambdafn.QueueHandler {
+	w := worker.New(worker.Deps{
+		Store: deployment.Store{
+			DB: f.client, Projects: deps.Projects, Sites: deps.Sites, Outbox: deps.Outbox, Origin: origin, Builds: 3,
+		},
+		Files: file.New(file.Deps{
+			DB: f.client, Projects: deps.Projects, Contents: f.tables["contents"], Bucket: f.bucket, Clock: time.Now,
+		}),
+		Packages: npm.New(npm.Deps{Bucket: f.bucket, Clock: time.Now, Logger: deps.Logger}),
+		Bucket:   f.bucket, Send: deps.Send, Hide: builds.Hide, Clock: time.Now, Logger: deps.Logger,
+	})
+	return lambdafn.Queue(deps.Logger, w.Handle).WithSchedule(w.Sweep)
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+
+	"devplatform/shared/clock"
+	"devplatform/shared/config"
+	"devplatform/shared/db"
+	"devplatform/shared/deployment"
+	"devplatform/shared/deployment/npm"
+	"devplatform/shared/deployment/worker"
+	"devplatform/shared/event"
+	"devplatform/shared/id"
+	"devplatform/shared/lambdafn"
+	"devplatform/shared/objectstore"
+	"devplatform/shared/project/file"
+	"devplatform/shared/queue"
+)
+
+// settings are the environment variables of the function.
+type settings struct {
+	AWS      config.AWS
+	Projects config.ProjectTables
+	Bucket   config.FilesBucket
+	Table    string `env:"PROJECTS_TABLE,required,notEmpty"`
+	Sites    string `env:"SITES_TABLE,required,notEmpty"`
+	// Builds is the URL of the queue from which the function receives its messages.
+	Builds string `env:"BUILDS_QUEUE,required,notEmpty"`
+	// SitesOrigin is the origin of the sites, such as https://example.app. Their addresses are below its host.
+	SitesOrigin deployment.Origin `env:"SITES_ORIGIN"`
+	// Registry is the URL of the npm registry. Without it, projects with packages cannot be built.
+	Registry string `env:"NPM_REGISTRY"`
+	// AllowPrivate allows a registry with http or a private address, as on a laptop.
+	AllowPrivate bool `env:"NPM_ALLOW_PRIVATE"`
+	// BuildsAccount is the number of builds of an account that can be in progress.
+	BuildsAccount int `env:"LIMIT_BUILDS_ACCOUNT" envDefault:"3"`
+}
+
+// memoryLimit is the size of the heap at which the garbage collector works harder. The function has 1,769 MB.
+const memoryLimit = 1200 << 20
+
+// newHandler builds the function's handler. It does no I/O.
+func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.QueueHandler, error) {
+	if err := cfg.SitesOrigin.Validate(); err != nil {
+		return nil, err
+	}
+	if cfg.BuildsAccount < 1 {
+		return nil, fmt.Errorf("LIMIT_BUILDS_ACCOUNT=%d: must be at least 1", cfg.BuildsAccount)
+	}
+	debug.SetMemoryLimit(memoryLimit)
+	client := db.New(cfg.AWS, now)
+	bucket := objectstore.NewTransfer(cfg.AWS).Bucket(cfg.Bucket.Files)
+	projects, builds := client.Table(cfg.Table), queue.New(cfg.AWS).Queue(cfg.Builds)
+	w := worker.New(worker.Deps{
+		Store: deployment.Store{
+			DB: client, Projects: projects, Sites: client.Table(cfg.Sites), Origin: cfg.SitesOrigin, Builds: cfg.BuildsAccount,
+			Outbox: event.Outbox{Events: client.Table(cfg.Projects.Events), IDs: id.NewGenerator(now, rand.Reader)},
+		},
+		Files: file.New(file.Deps{ // the dependencies that reads need
+			DB: client, Projects: projects, Contents: client.Table(cfg.Projects.Contents), Bucket: bucket, Clock: now,
+		}),
+		Packages: npm.New(npm.Deps{
+			Registry: cfg.Registry, AllowPrivate: cfg.AllowPrivate, Bucket: bucket, Clock: now, Logger: logger,
+		}),
+		Bucket: bucket, Clock: now, Logger: logger, Hide: builds.Hide,
+		Send: func(ctx context.Context, body, group string) error {
+			return builds.Send(ctx, queue.Message{Body: body, Group: group})
+		},
+	})
+	return lambdafn.Queue(logger, w.Handle).WithSchedule(w.Sweep), nil
+}

@@ -1,0 +1,235 @@
+package main
+
+import (
+	"crypto/sha256"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/google/go-cmp/cmp"
+
+	"devplatform/infra/functiontest"
+	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/local/s3/s3test"
+	"devplatform/infra/local/sqs/sqstest"
+	"devplatform/shared/clock"
+	"devplatform/shared/config"
+	"devplatform/shared/db"
+	"devplatform/shared/lambdafn"
+	"devplatform/shared/project/content"
+)
+
+const (
+	projectID    = "prj_01KGA4ZK70ABCDEFGHJKMNPQRS"
+	workspaceID  = "ws_01KGA4V5N2ABCDEFGHJKMNPQRS"
+	accountID    = "usr_01KGA4V5N0ABCDEFGHJKMNPQRS"
+	deploymentID = "dpl_01KGA4ZK70CXAR7FR50G4M0SXT"
+	deletedID    = "dpl_01KGA4ZK70CXAR7FR50G4M0SXV"
+	label        = "todo"
+	ownLabel     = "todo--abcdefghijklmnop" // of the deployment's own address
+	page         = "<!doctype html><h1>Todo</h1>"
+	messageBody  = `{"projectId":"` + projectID + `","deploymentId":"` + deploymentID + `"}`
+)
+
+// fixture is the environment of the function, with new services.
+type fixture struct {
+	*testing.T
+
+	client  *db.Client
+	objects *s3.Client
+	queues  *sqs.Client
+	log     strings.Builder
+}
+
+// setEnv sets the environment variables that template.yaml defines for the function.
+func setEnv(t *testing.T) *fixture {
+	t.Helper()
+	functiontest.SkipIfEndpointIsSet(t)
+	sdk, queues := dynamotest.Start(t), sqstest.StartServer(t)
+	functiontest.CreateProjectsTable(t, sdk, "projects")
+	for _, table := range []string{"contents", "events", "sites"} {
+		dynamotest.CreateTable(t, sdk, table, "pk", "sk")
+	}
+	f := &fixture{
+		T: t, client: db.Wrap(sdk, time.Now), objects: s3test.Client(s3test.StartServer(t)), queues: sqstest.Client(queues),
+	}
+	functiontest.SetEnv(t, functiontest.Endpoint(t, aws.ToString(sdk.Options().BaseEndpoint), queues), map[string]string{
+		"AWS_ENDPOINT_URL_S3": *f.objects.Options().BaseEndpoint, "AWS_ACCESS_KEY_ID": "local",
+		"AWS_SECRET_ACCESS_KEY": "local", "FILES_BUCKET": s3test.CreateBucket(t, f.objects, "files"),
+		"PROJECTS_TABLE": "projects", "CONTENTS_TABLE": "contents", "EVENTS_TABLE": "events", "SITES_TABLE": "sites",
+		"BUILDS_QUEUE": sqstest.CreateQueue(t, f.queues, "builds", nil), "SITES_ORIGIN": "https://example.app",
+		"NPM_REGISTRY": "", "NPM_ALLOW_PRIVATE": "", "LIMIT_BUILDS_ACCOUNT": "3", "LIMIT_SITE_STORAGE_GIB": "10",
+	})
+	return f
+}
+
+// newHandler returns the function as it is built from the environment.
+func (f *fixture) newHandler() (*lambdafn.QueueHandler, settings) {
+	f.Helper()
+	cfg, err := config.Load[settings]()
+	if err != nil {
+		f.Fatal(err)
+	}
+	return functiontest.Must(newHandler(cfg, clock.System, slog.New(slog.NewJSONHandler(&f.log, nil)))), cfg
+}
+
+// put stores an item. It creates the items without the service's code, so that the test fails if the stored format
+// changes.
+func (f *fixture) put(table string, key db.Key, record map[string]any) {
+	f.Helper()
+	item, err := db.Encode(record)
+	if err == nil {
+		_, err = f.client.Do(f.Context(), f.client.Table(table).Put(key, item))
+	}
+	if err != nil {
+		f.Fatal(err)
+	}
+}
+
+// check fails the test if an item does not have the attributes.
+func (f *fixture) check(table string, key db.Key, want map[string]any) {
+	f.Helper()
+	item, err := f.client.Table(table).Get(f.Context(), key)
+	if err != nil {
+		f.Fatalf("%s: %v", key.PK, err)
+	}
+	stored, err := db.Decode[map[string]any](item)
+	if err != nil {
+		f.Fatal(err)
+	}
+	got := map[string]any{}
+	for name := range want {
+		got[name] = stored[name]
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		f.Errorf("%s %s differs (-want +got):\n%s", key.PK, key.SK, diff)
+	}
+}
+
+// store stores a project with a page and a deployment that was requested an hour ago.
+func (f *fixture) store() {
+	f.Helper()
+	now := clock.Stamp(time.Now().Add(-time.Hour)).String()
+	chunks, err := content.Pack([]byte(page))
+	if err != nil {
+		f.Fatal(err)
+	}
+	sum := sha256.Sum256([]byte(page))
+	f.put("projects", db.TreeKey(projectID), map[string]any{"workspaceId": workspaceID})
+	f.put("projects", db.ProjectKey(workspaceID, projectID), map[string]any{
+		"workspaceId": workspaceID, "name": "Todo", "framework": "static",
+	})
+	f.put("projects", db.FileKey(projectID, "/index.html"), map[string]any{
+		"content": "C", "chunks": 1, "size": len(page), "updatedAt": now, "createdAt": now, "encoding": "utf-8",
+		"sha256": sum[:],
+	})
+	f.put("contents", db.ChunkKey(projectID, "C", 0), map[string]any{"data": chunks[0]})
+	f.put("sites", db.AddressKey(label), map[string]any{
+		"projectId": projectID, "accountId": accountID, "deploymentId": "", "production": true, "spa": false,
+	})
+	f.put("projects", db.SiteKey(projectID), map[string]any{
+		"label": label, "spa": false, "deploymentId": "", "sequence": 1, "liveSequence": 0, "number": 1, "version": 1,
+		"updatedAt": now, "deployments": map[string]any{deploymentID: map[string]any{
+			"number": 1, "status": "queued", "target": "production", "sequence": 1, "label": ownLabel, "accountId": accountID,
+			"bytes": 0,
+		}},
+	})
+	f.put("projects", db.DeploymentKey(projectID, deploymentID), map[string]any{
+		"id": deploymentID, "projectId": projectID, "workspaceId": workspaceID, "accountId": accountID, "number": 1,
+		"status": "queued", "target": "production", "message": "", "sequence": 1, "label": ownLabel, "files": 0, "bytes": 0,
+		"createdBy": map[string]any{"id": accountID, "username": "ada"}, "createdAt": now, "due": "DEPLOYMENTS", "dueAt": now,
+	})
+}
+
+// The function builds the deployment that a message names, and makes it live. A message that is not valid is removed.
+func TestMessages(t *testing.T) {
+	f := setEnv(t)
+	f.store()
+	handler, cfg := f.newHandler()
+	if failed := functiontest.InvokeQueue(t, handler, "not JSON", messageBody); len(failed) != 0 {
+		t.Fatalf("got failed messages %v, want none: %s", failed, &f.log)
+	}
+	for _, want := range []string{`"msg":"message cannot be handled"`, `"msg":"a deployment ended"`} {
+		if !strings.Contains(f.log.String(), want) {
+			t.Errorf("the log does not contain %s: %s", want, &f.log)
+		}
+	}
+	f.check("projects", db.DeploymentKey(projectID, deploymentID), map[string]any{
+		"status": "ready", "files": 1.0, "bytes": float64(len(page)),
+	})
+	f.check("projects", db.SiteKey(projectID), map[string]any{"deploymentId": deploymentID})
+	for _, l := range []string{label, ownLabel} {
+		f.check("sites", db.AddressKey(l), map[string]any{"deploymentId": deploymentID, "production": l == label})
+	}
+	prefix := "sites/" + deploymentID + "/"
+	out, err := f.objects.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: &cfg.Bucket.Files, Prefix: &prefix})
+	if err != nil || len(out.Contents) != 2 {
+		t.Errorf("got the objects %+v, error %v, want the page and the manifest", out, err)
+	}
+}
+
+// The schedule sends the message of a deployment that waits for too long, and removes the output of a deleted one.
+func TestSchedule(t *testing.T) {
+	f := setEnv(t)
+	f.store()
+	handler, cfg := f.newHandler()
+	f.put("projects", db.DeploymentKey(projectID, deletedID), map[string]any{
+		"id": deletedID, "projectId": projectID, "workspaceId": workspaceID, "accountId": accountID, "status": "removing",
+		"due": "DEPLOYMENTS", "dueAt": clock.Stamp(time.Now().Add(-time.Hour)).String(),
+		"createdAt": clock.Stamp(time.Now()).String(), "createdBy": map[string]any{"id": accountID, "username": "ada"},
+	})
+	object := "sites/" + deletedID + "/hash"
+	if _, err := f.objects.PutObject(t.Context(), &s3.PutObjectInput{
+		Bucket: &cfg.Bucket.Files, Key: &object, Body: strings.NewReader(page),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // in the second run, nothing is due
+		out, err := handler.Invoke(t.Context(), []byte(`{"source":"aws.scheduler"}`))
+		if err != nil || string(out) != "null" {
+			t.Fatalf("got %s, error %v, want null", out, err)
+		}
+	}
+	input := &sqs.ReceiveMessageInput{QueueUrl: &cfg.Builds, MaxNumberOfMessages: 10}
+	out, err := f.queues.ReceiveMessage(t.Context(), input)
+	if err != nil || len(out.Messages) != 1 || *out.Messages[0].Body != messageBody {
+		t.Errorf("got %+v, error %v, want one message %s", out, err, messageBody)
+	}
+	_, err = f.client.Table("projects").Get(t.Context(), db.DeploymentKey(projectID, deletedID))
+	if !errors.Is(err, db.ErrNotFound) {
+		t.Errorf("the record of the deleted deployment: got error %v, want db.ErrNotFound", err)
+	}
+	head := &s3.HeadObjectInput{Bucket: &cfg.Bucket.Files, Key: &object}
+	if _, err := f.objects.HeadObject(t.Context(), head); err == nil {
+		t.Errorf("the object %s exists, want it to be removed", object)
+	}
+}
+
+func TestSettings(t *testing.T) {
+	setEnv(t)
+	functiontest.CheckRequiredVariables[settings](t, "PROJECTS_TABLE", "CONTENTS_TABLE", "EVENTS_TABLE", "SITES_TABLE",
+		"FILES_BUCKET", "BUILDS_QUEUE")
+	for _, tc := range []struct{ name, value, want string }{
+		{"SITES_ORIGIN", "", ""}, // sites are not configured
+		{"SITES_ORIGIN", "http://localhost:3001", ""},
+		{"SITES_ORIGIN", "example.app", `SITES_ORIGIN="example.app"`},
+		{"SITES_ORIGIN", "https://example.app/", `SITES_ORIGIN="https://example.app/"`},
+		{"LIMIT_BUILDS_ACCOUNT", "0", "LIMIT_BUILDS_ACCOUNT=0"},
+	} {
+		t.Run(tc.name+"="+tc.value, func(t *testing.T) {
+			t.Setenv(tc.name, tc.value)
+			cfg, err := config.Load[settings]()
+			if err == nil {
+				_, err = newHandler(cfg, clock.System, slog.New(slog.DiscardHandler))
+			}
+			if (err == nil) != (tc.want == "") || (err != nil && !strings.Contains(err.Error(), tc.want)) {
+				t.Errorf("got error %v, want one that contains %q", err, tc.want)
+			}
+		})
+	}
+}

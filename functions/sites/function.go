@@ -1,0 +1,47 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+
+	"devplatform/shared/clock"
+	"devplatform/shared/config"
+	"devplatform/shared/db"
+	"devplatform/shared/httpapi"
+	"devplatform/shared/objectstore"
+	"devplatform/shared/site"
+)
+
+// settings are the environment variables of the function.
+type settings struct {
+	AWS    config.AWS
+	Bucket config.FilesBucket
+	// Sites is the DynamoDB table of addresses and of the traffic of accounts.
+	Sites string `env:"SITES_TABLE,required,notEmpty"`
+	// Origin is the origin of all sites. Each address is a label below its host. Without it, there are no sites.
+	Origin config.Origin `env:"SITES_ORIGIN"`
+	// TrafficGiB is the limit of the bytes that the sites of an account serve in a month.
+	TrafficGiB int64 `env:"LIMIT_SITE_TRAFFIC_GIB" envDefault:"100"`
+}
+
+// maxTrafficGiB is the maximum of TrafficGiB: a pebibyte.
+const maxTrafficGiB = 1 << 20
+
+// newHandler builds the function's handler. It does no I/O.
+func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handler, error) {
+	if cfg.TrafficGiB < 1 || cfg.TrafficGiB > maxTrafficGiB {
+		return nil, fmt.Errorf("LIMIT_SITE_TRAFFIC_GIB=%d: must be from 1 to %d", cfg.TrafficGiB, maxTrafficGiB)
+	}
+	return httpapi.Lazy(func() http.Handler {
+		client := db.New(cfg.AWS, now)
+		return site.New(site.Deps{
+			DB: client, Sites: client.Table(cfg.Sites),
+			Bucket: objectstore.NewDownload(cfg.AWS).Bucket(cfg.Bucket.Files),
+			Origin: cfg.Origin, TrafficLimit: cfg.TrafficGiB << 30,
+			Clock: now, Logger: logger,
+			RequestID: func(ctx context.Context) string { return httpapi.RequestInfoFrom(ctx).RequestID },
+		})
+	}), nil
+}

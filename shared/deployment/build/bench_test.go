@@ -1,0 +1,40 @@
+package build
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+)
+
+// BenchmarkRun builds sites. REACT_MODULES is a folder node_modules with react and react-dom; without it, the packages
+// are the fakes of the tests.
+func BenchmarkRun(b *testing.B) {
+	packages := fakeReact()
+	if folder := os.Getenv("REACT_MODULES"); folder != "" {
+		packages = readTree(b, folder, "/node_modules")
+	}
+	static := func(n int) map[string][]byte {
+		all := files("/index.html", `<link rel=stylesheet href=a.css><script type=module src=a.js></script>`, "/a.css",
+			"a{color:red}",
+			"/a.js", "console.log(1)")
+		for i := range n - 3 {
+			all[fmt.Sprintf("/pages/%d.html", i)] = []byte("<!doctype html><link rel=stylesheet href=/a.css><p>page</p>")
+		}
+		return all
+	}
+	for name, in := range map[string]Input{
+		"react":      {Files: starter(b, "react", "/src/styles.css"), Packages: packages, Framework: "react"},
+		"static20":   {Files: static(20)},
+		"static1000": {Files: static(1000)},
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := Run(context.Background(), in); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

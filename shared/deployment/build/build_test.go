@@ -1,0 +1,158 @@
+package build
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"devplatform/shared/deployment/failure"
+)
+
+// files returns files from pairs of paths and contents.
+func files(pairs ...string) map[string][]byte {
+	m := map[string][]byte{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		m[pairs[i]] = []byte(pairs[i+1])
+	}
+	return m
+}
+
+// fakeReact is a package with React's entries, which renders to a string.
+func fakeReact() map[string][]byte {
+	return files(
+		"/node_modules/react/package.json", `{"name":"react","main":"index.js","exports":{".":{"react-server":"./no.js",
+			"default":"./index.js"},"./jsx-runtime":"./jsx-runtime.js"}}`,
+		"/node_modules/react/index.js",
+		`if (process.env.NODE_ENV === "production") { module.exports = require("./cjs/prod.js") }
+			else { module.exports = require("./cjs/dev.js") }`,
+		"/node_modules/react/cjs/prod.js", `exports.useState = (v) => [typeof v === "function" ? v() : v, () => {}];
+			exports.useEffect = () => {}; exports.StrictMode = "strict"`,
+		"/node_modules/react/cjs/dev.js", `exports.development = "react in development"`,
+		"/node_modules/react/jsx-runtime.js",
+		`exports.Fragment = "fragment"; exports.jsx = exports.jsxs = (type, props) => ({ type, props })`,
+		"/node_modules/react-dom/package.json", `{"name":"react-dom","exports":{"./client":{"default":"./client.js"}}}`,
+		"/node_modules/react-dom/client.js", `exports.createRoot = (e) => ({ render: (x) => e.append(JSON.stringify(x)) })`,
+	)
+}
+
+// readTree returns the files of a folder of the repository.
+func readTree(t testing.TB, folder, prefix string) map[string][]byte {
+	t.Helper()
+	all := map[string][]byte{}
+	err := filepath.WalkDir(folder, func(name string, e os.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(name)
+		rel, _ := filepath.Rel(folder, name)
+		all[prefix+"/"+filepath.ToSlash(rel)] = data
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// starter returns the files of a starter.
+func starter(t testing.TB, name, stylesAt string) map[string][]byte {
+	t.Helper()
+	const folder = "../../assistant/scaffold/templates/starter/"
+	all := readTree(t, folder+name, "")
+	styles, err := os.ReadFile(folder + "styles.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all[stylesAt] = styles
+	return all
+}
+
+// run builds and returns the output by path.
+func mustRun(t testing.TB, in Input) map[string]string {
+	t.Helper()
+	out, err := Run(context.Background(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	for _, f := range out.Files {
+		all[f.Path] = string(f.Data)
+	}
+	return all
+}
+
+// wantPaths checks the paths of an output. A hash is written as HASH.
+func wantPaths(t *testing.T, out map[string]string, want ...string) {
+	t.Helper()
+	var got []string
+	for name := range maps.Keys(out) {
+		got = append(got, hash.ReplaceAllString(name, "-HASH."))
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("paths:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// wantFailure builds and checks the error.
+func wantFailure(t *testing.T, in Input, want failure.Error) {
+	t.Helper()
+	out, err := Run(context.Background(), in)
+	var got *failure.Error
+	if !errors.As(err, &got) {
+		t.Fatalf("got %v with %d files, want %v", err, len(out.Files), want)
+	}
+	if !strings.Contains(got.Message, want.Message) {
+		t.Errorf("message %q, want a part %q", got.Message, want.Message)
+	}
+	want.Message = got.Message
+	if *got != want {
+		t.Errorf("got %+v, want %+v", *got, want)
+	}
+}
+
+func TestStarterStatic(t *testing.T) {
+	t.Parallel()
+	in := starter(t, "static", "/styles.css")
+	out := mustRun(t, Input{Files: in, Framework: "static"})
+	wantPaths(t, out, "/app.js", "/assets/styles-HASH.css", "/index.html", "/styles.css")
+	if out["/app.js"] != string(in["/app.js"]) {
+		t.Error("the plain script was changed")
+	}
+	var sheet string
+	for name := range out {
+		if strings.HasPrefix(name, "/assets/") {
+			sheet = name
+		}
+	}
+	want := strings.Replace(string(in["/index.html"]), `href="styles.css"`, `href="`+sheet+`"`, 1)
+	if out["/index.html"] != want {
+		t.Errorf("page:\n%s\nwant:\n%s", out["/index.html"], want)
+	}
+}
+
+func TestStarterReact(t *testing.T) {
+	t.Parallel()
+	in := starter(t, "react", "/src/styles.css")
+	out := mustRun(t, Input{Files: in, Packages: fakeReact(), Framework: "react"})
+	wantPaths(t, out, "/assets/main-HASH.css", "/assets/main-HASH.js", "/index.html")
+	page := hash.ReplaceAllString(out["/index.html"], "-HASH.")
+	want := strings.NewReplacer(`src="/src/main.jsx"`, `src="/assets/main-HASH.js"`,
+		"</head>", `<link rel="stylesheet" href="/assets/main-HASH.css"></head>`).Replace(string(in["/index.html"]))
+	if page != want {
+		t.Errorf("page:\n%s\nwant:\n%s", page, want)
+	}
+	for _, data := range out {
+		if strings.Contains(data, "react in development") || strings.Contains(data, "deployment-") {
+			t.Errorf("unexpected content: %s", data)
+		}
+	}
+}
+
+var hash = regexp.MustCompile(`-[A-Z0-9]{8}\.`)

@@ -1,0 +1,220 @@
+package build
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/evanw/esbuild/pkg/api"
+
+	"devplatform/shared/deployment/failure"
+)
+
+// root is a path that cannot be a folder on any machine. The bundler's output is below it, and is never written.
+const root = "/dev/null"
+
+const maxEntries = 1000
+
+// bundled is the result of the bundler.
+type bundled struct {
+	files    []File
+	entries  map[string]bundledEntry // by key of the entry
+	inputs   []string                // files of the project that are in the bundle
+	warnings []string
+}
+
+// bundledEntry is the output of an entry.
+type bundledEntry struct {
+	path   string
+	styles string // style sheet with what the script and the scripts that it loads later import, or ""
+}
+
+// defines are the constants that programs can read, as in Vite.
+var defines = map[string]string{
+	"process.env.NODE_ENV":     `"production"`,
+	"process.env.PUBLIC_URL":   `""`,
+	"process.env":              `{}`,
+	"import.meta.env.MODE":     `"production"`,
+	"import.meta.env.PROD":     `true`,
+	"import.meta.env.DEV":      `false`,
+	"import.meta.env.SSR":      `false`,
+	"import.meta.env.BASE_URL": `"/"`,
+	"import.meta.env":          `{"MODE":"production","PROD":true,"DEV":false,"SSR":false,"BASE_URL":"/"}`,
+	"import.meta.hot":          `undefined`,
+}
+
+// bundle runs esbuild on the entries of the pages. Errors: *failure.Error; the error of ctx.
+func bundle(ctx context.Context, in Input, s *pages) (bundled, error) {
+	declared, err := readPackageJSON(in.Files)
+	if err != nil {
+		return bundled{}, err
+	}
+	config, err := readTSConfig(in.Files, declared)
+	if err != nil {
+		return bundled{}, err
+	}
+	p := &plugin{
+		ctx: ctx, inline: map[string]entry{}, entries: map[string]string{}, missing: map[[2]string]*failure.Error{},
+		modules:  map[string]bool{},
+		resolver: &resolver{tree: tree{in.Files, in.Packages}, config: config, imports: s.imports, declared: declared},
+	}
+	p.resolver.budget = &p.budget
+	points, err := p.entryPoints(s)
+	if err != nil || len(points) == 0 {
+		return bundled{}, err
+	}
+	result, err := run(ctx, options(p, points))
+	if err != nil {
+		return bundled{}, err
+	}
+	if err := p.failure(result.Errors); err != nil {
+		return bundled{}, err
+	}
+	b := bundled{entries: map[string]bundledEntry{}, warnings: p.warnings(result.Warnings)}
+	for _, f := range result.OutputFiles {
+		name := strings.TrimPrefix(f.Path, root)
+		b.files = append(b.files, File{Path: name, Data: f.Contents, ContentType: ContentType(name), Hashed: true})
+	}
+	return b, b.readMetafile(result.Metafile)
+}
+
+var unsafeName = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
+
+// entryPoints returns the bundler's entry points: each script and style sheet of the pages once. Their names in the
+// bundler are not paths, so that it does not look for them on the machine.
+func (p *plugin) entryPoints(s *pages) ([]api.EntryPoint, error) {
+	for _, page := range s.pages {
+		for _, e := range page.entries {
+			p.entries[e.key()] = ""
+			if e.inline() {
+				p.inline[e.key()] = e
+			}
+		}
+	}
+	if len(p.entries) > maxEntries {
+		return nil, failf(failure.BuildFailed, "The pages load %d different scripts and style sheets, and the limit is %d. "+
+			"Combine some of them.", len(p.entries), maxEntries)
+	}
+	var points []api.EntryPoint
+	keys := slices.Sorted(maps.Keys(p.entries))
+	clear(p.entries)
+	for i, key := range keys {
+		point := fmt.Sprintf("entry:%d", i)
+		p.entries[point] = key
+		file, _, _ := strings.Cut(path.Base(key), "?")
+		name := unsafeName.ReplaceAllString(strings.TrimSuffix(file, path.Ext(file)), "_")
+		points = append(points, api.EntryPoint{InputPath: point, OutputPath: cmp.Or(strings.Trim(name, "."), "_")})
+	}
+	return points, nil
+}
+
+// hasLargeStyles reports whether the project has so many style sheets that removing duplicate rules could take minutes:
+// the bundler's time for it is quadratic.
+func (t tree) hasLargeStyles() bool {
+	const limit = 512 << 10
+	total := 0
+	for name, data := range t.files {
+		if path.Ext(name) == ".css" {
+			total += len(data)
+		}
+	}
+	for name, data := range t.packages {
+		if path.Ext(name) == ".css" && len(data) > limit {
+			return true
+		}
+	}
+	return total > limit
+}
+
+func options(p *plugin, points []api.EntryPoint) api.BuildOptions {
+	return api.BuildOptions{
+		EntryPointsAdvanced: points, AbsWorkingDir: root, Outdir: root, PublicPath: "/",
+		Bundle: true, Splitting: true, Write: false, Metafile: true,
+		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: !p.resolver.hasLargeStyles(),
+		Format: api.FormatESModule, Platform: api.PlatformBrowser, Charset: api.CharsetUTF8,
+		// The browsers that Vite's "baseline-widely-available" supports.
+		Engines: []api.Engine{
+			{Name: api.EngineChrome, Version: "107"}, {Name: api.EngineEdge, Version: "107"},
+			{Name: api.EngineFirefox, Version: "104"}, {Name: api.EngineSafari, Version: "16"},
+		},
+		EntryNames: "assets/[name]-[hash]", ChunkNames: "assets/[name]-[hash]", AssetNames: "assets/[name]-[hash]",
+		Define: defines, TsconfigRaw: p.resolver.config.raw,
+		LogLevel: api.LogLevelSilent, Color: api.ColorNever,
+		Plugins: []api.Plugin{{Name: "deployment", Setup: p.setup}},
+	}
+}
+
+// run runs the bundler. If ctx ends, it returns at once, and the bundler stops in the background.
+func run(ctx context.Context, o api.BuildOptions) (api.BuildResult, error) {
+	type outcome struct {
+		result api.BuildResult
+		err    error
+	}
+	done := make(chan outcome, 1)
+	builder, contextErr := api.Context(o)
+	if contextErr != nil {
+		return api.BuildResult{}, fmt.Errorf("configure the bundler: %w", contextErr)
+	}
+	go func() {
+		defer func() {
+			if r := recover(); r != nil {
+				done <- outcome{err: fmt.Errorf("the bundler panicked: %v", r)}
+			}
+		}()
+		result := builder.Rebuild()
+		builder.Dispose()
+		done <- outcome{result: result}
+	}()
+	select {
+	case o := <-done:
+		if ctx.Err() != nil {
+			return api.BuildResult{}, fmt.Errorf("bundle: %w", ctx.Err())
+		}
+		return o.result, o.err
+	case <-ctx.Done():
+		go builder.Cancel()
+		return api.BuildResult{}, fmt.Errorf("bundle: %w", ctx.Err())
+	}
+}
+
+// metafile is the part of the bundler's report that says which outputs belong to an entry.
+type metafile struct {
+	Inputs  map[string]struct{} `json:"inputs"`
+	Outputs map[string]struct {
+		EntryPoint string `json:"entryPoint"`
+		CSSBundle  string `json:"cssBundle"`
+	} `json:"outputs"`
+}
+
+var errMetafile = errors.New("the bundler's report is not valid")
+
+func (b *bundled) readMetafile(data string) error {
+	var m metafile
+	if err := json.Unmarshal([]byte(data), &m); err != nil {
+		return fmt.Errorf("%w: %w", errMetafile, err)
+	}
+	for name := range m.Inputs {
+		if file, ok := strings.CutPrefix(name, nsFile+":"); ok {
+			b.inputs = append(b.inputs, file)
+		}
+	}
+	for name, o := range m.Outputs {
+		_, key, ok := strings.Cut(o.EntryPoint, ":")
+		if !ok {
+			continue
+		}
+		e := bundledEntry{path: "/" + name}
+		if o.CSSBundle != "" {
+			e.styles = "/" + o.CSSBundle
+		}
+		b.entries[key] = e
+	}
+	return nil
+}

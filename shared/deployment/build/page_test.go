@@ -1,0 +1,194 @@
+package build
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+
+	"devplatform/shared/deployment/failure"
+)
+
+func TestPages(t *testing.T) {
+	t.Parallel()
+	const script = "console.log(1)"
+	for name, c := range map[string]struct {
+		files map[string][]byte
+		want  []string
+		page  string // a part of /index.html
+	}{
+		"several pages share an entry": {files("/index.html", `<script type="module" src="a.js"></script>`,
+			"/sub/b.html", `<script type="module" src="../a.js"></script>`, "/a.js", script),
+			[]string{"/assets/a-HASH.js", "/index.html", "/sub/b.html"},
+			`<script type="module" src="/assets/a-HASH.js"></script>`},
+		"base": {files("/index.html", `<base href="/app/"><link rel=stylesheet href="a.css?v=1">`, "/app/a.css",
+			"a{color:red}"),
+			[]string{"/assets/a-HASH.css", "/index.html"}, `<link rel="stylesheet" href="/assets/a-HASH.css">`},
+		"generated page": {files("/src/main.js", `import "./a.css"`, "/src/a.css", "a{color:red}"),
+			[]string{"/assets/main-HASH.css", "/assets/main-HASH.js", "/index.html"},
+			`<link rel="stylesheet" href="/assets/main-HASH.css"></head>`},
+		"page in public without entry": {files("/src/index.js", script, "/public/index.html",
+			`<link rel="icon" href="%PUBLIC_URL%/a.ico"><body></body>`),
+			[]string{"/assets/index-HASH.js", "/index.html"},
+			`<link rel="icon" href="/a.ico"><body><script type="module" src="/assets/index-HASH.js"></script></body>`},
+		"site in public": {files("/public/index.html", `<p>`, "/public/a.js", script), []string{"/a.js", "/index.html"},
+			`<p>`},
+		"everything else stays": {files("/index.html",
+			"<!DOCTYPE html>\r\n<!-- <script type=module src=a.js> --><P Class='x' >\xff&amp;<br/>"+
+				`<style>a>b{}</style><script>"</p>"</script><SCRIPT SRC="https://x.example/a.js" type=module></SCRIPT><textarea><link rel=stylesheet href=a.css></textarea>`),
+			[]string{"/index.html"}, "<!DOCTYPE html>\r\n<!-- <script type=module src=a.js> --><P Class='x' >\xff&amp;<br/>" +
+				`<style>a>b{}</style><script>"</p>"</script><SCRIPT SRC="https://x.example/a.js" type=module></SCRIPT><textarea><link rel=stylesheet href=a.css></textarea>`},
+		"inline module": {files("/index.html", "<p>\n<script type=module>\nimport './a.js'</script><p>", "/a.js", script),
+			[]string{"/assets/index-HASH.js", "/index.html"},
+			"<p>\n<script type=\"module\" src=\"/assets/index-HASH.js\"></script><p>"},
+		"attributes": {files("/index.html",
+			`<script type="module" crossorigin integrity="sha384-x" data-a="&quot;" src="a.js"></script>`, "/a.js", script),
+			[]string{"/assets/a-HASH.js", "/index.html"},
+			`<script crossorigin="" data-a="&#34;" type="module" src="/assets/a-HASH.js"></script>`},
+		"TypeScript without a type": {files("/index.html", `<script src="a.ts"></script>`, "/a.ts", script),
+			[]string{"/assets/a-HASH.js", "/index.html"}, `<script type="module" src="/assets/a-HASH.js"></script>`},
+		"script in public": {files("/index.html", `<script type=module src="/a.js"></script>`, "/public/a.js", script),
+			[]string{"/a.js", "/index.html"}, `<script type=module src="/a.js"></script>`},
+		"missing style sheet": {files("/index.html", `<link rel=stylesheet href=a.css>`), []string{"/index.html"},
+			`<link rel=stylesheet href=a.css>`},
+		"styles of later scripts": {files("/index.html", `<head></head><script type=module src=a.js></script>`, "/a.js",
+			`import("./b.js")`,
+			"/b.js", `import "./b.css"; console.log(2)`, "/b.css", "b{color:red}"),
+			[]string{"/assets/a-HASH.css", "/assets/a-HASH.js", "/assets/b-HASH.css", "/assets/b-HASH.js", "/index.html"},
+			`<head><link rel="stylesheet" href="/assets/a-HASH.css"></head>`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.files["/package.json"] = []byte(`{"devDependencies":{"vite":"7"}}`)
+			out := mustRun(t, Input{Files: c.files})
+			wantPaths(t, out, c.want...)
+			if page := hash.ReplaceAllString(out["/index.html"], "-HASH."); !strings.Contains(page, c.page) {
+				t.Errorf("page:\n%s\nwant a part:\n%s", page, c.page)
+			}
+		})
+	}
+}
+
+func TestCopiedFiles(t *testing.T) {
+	t.Parallel()
+	all := files("/index.html", `<script type="module" src="/main.js"></script><script src="js/plain.js"></script><img src="/src/kept.png">`,
+		"/main.js", `import a from "./img/a.png"; import "./src/b.png"; console.log(a)`)
+	copied := []string{"/img/a.png", "/js/plain.js", "/data.json", "/favicon.ico", "/.well-known/x.txt", "/worker.js",
+		"/sub/movie.mp4"}
+	left := []string{"/.env", "/.env.local", "/.git/config", "/sub/.env", "/node_modules/p/index.js", "/package.json",
+		"/package-lock.json",
+		"/tsconfig.json", "/README.md", "/server.key", "/a.test.js", "/x.ts", "/vite.config.js", "/sub/Dockerfile",
+		"/sub/a.scss", "/main.go",
+		"/docker-compose.yml", "/public/.env"}
+	for _, name := range append(copied, left...) {
+		all[name] = []byte("{}")
+	}
+	maps.Copy(all, files("/public/a/b.md", "public", "/data.txt", "root", "/public/data.txt", "public", "/src/b.png",
+		"", "/src/kept.png", ""))
+	out := mustRun(t, Input{Files: all})
+	want := append(copied, "/a/b.md", "/assets/a-HASH.png", "/assets/main-HASH.js", "/data.txt", "/index.html",
+		"/src/kept.png", "/main.js", "/src/b.png")
+	got := map[string]bool{}
+	for name := range out {
+		got[hash.ReplaceAllString(name, "-HASH.")] = true
+	}
+	for _, name := range want {
+		if !got[name] {
+			t.Errorf("%s is missing", name)
+		}
+		delete(got, name)
+	}
+	delete(got, "/assets/b-HASH.png")
+	if len(got) > 0 {
+		t.Errorf("published: %v", got)
+	}
+	if out["/data.txt"] != "public" {
+		t.Error("the file in /public does not win")
+	}
+	all["/package.json"] = []byte(`{"dependencies":{"react":"19"}}`)
+	out = mustRun(t, Input{Files: all})
+	for _, name := range []string{"/main.js", "/src/b.png", "/worker.js", "/package.json"} {
+		if _, ok := out[name]; ok {
+			t.Errorf("%s of an app is published", name)
+		}
+	}
+	if _, ok := out["/js/plain.js"]; !ok {
+		t.Error("the plain script of an app is missing")
+	}
+}
+
+func TestFrameworks(t *testing.T) {
+	t.Parallel()
+	page := files("/index.html", "<p>")
+	for setting, want := range map[string]string{"next": "Next.js", "NextJS ": "Next.js", "vue": "Vue",
+		"svelte": "Svelte", "express": "Express", "go": "Go"} {
+		wantFailure(t, Input{Files: page, Framework: setting}, failure.Error{Code: failure.FrameworkUnsupported,
+			Message: want})
+	}
+	for _, setting := range []string{"", "static", "react", "html", "anything"} {
+		mustRun(t, Input{Files: page, Framework: setting})
+	}
+	for dependency, want := range map[string]string{"next": "Next.js", "nuxt": "Nuxt", "vue": "Vue",
+		"@angular/core": "Angular", "astro": "Astro"} {
+		in := files("/index.html", "<p>", "/src/App.vue", "", "/package.json", fmt.Sprintf(`{"devDependencies":{%q:"1"}}`, dependency))
+		wantFailure(t, Input{Files: in, Framework: "react"},
+			failure.Error{Code: failure.FrameworkUnsupported, Message: want, Path: "/package.json"})
+	}
+	server := files("/server.js", "", "/package.json", `{"dependencies":{"express":"5"}}`)
+	wantFailure(t, Input{Files: server}, failure.Error{Code: failure.FrameworkUnsupported, Message: "needs a server",
+		Path: "/package.json"})
+	server["/index.html"] = []byte("<p>")
+	mustRun(t, Input{Files: server})
+	wantFailure(t, Input{Files: files("/main.go", "", "/go.mod", "")},
+		failure.Error{Code: failure.FrameworkUnsupported, Message: "Go", Path: "/go.mod"})
+}
+
+func TestEntryNotFound(t *testing.T) {
+	t.Parallel()
+	wantFailure(t, Input{Files: files("/about.html", "<p>")}, failure.Error{Code: failure.EntryNotFound,
+		Message: "Add /index.html"})
+	wantFailure(t, Input{}, failure.Error{Code: failure.EntryNotFound, Message: "Add /index.html"})
+	wantFailure(t, Input{Files: files("/index.html", "<p>\n<script type=module src=/src/main.jsx></script>")},
+		failure.Error{Code: failure.EntryNotFound, Message: "/src/main.jsx", Path: "/index.html", Line: 2, Column: 1})
+	wantFailure(t, Input{Files: files("/index.html", "<p>", "/public/index.html", "<p>")},
+		failure.Error{Code: failure.BuildFailed, Message: "Delete one", Path: "/public/index.html"})
+}
+
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	tooLarge := func(part string) failure.Error {
+		return failure.Error{Code: failure.OutputTooLarge, Message: part}
+	}
+	in := files("/index.html", "<p>")
+	for i := range maxFiles - 1 {
+		in[fmt.Sprintf("/%d.txt", i)] = nil
+	}
+	mustRun(t, Input{Files: in})
+	in["/one-more.txt"] = nil
+	wantFailure(t, Input{Files: in}, tooLarge("5001 files"))
+	big := make([]byte, maxFileBytes+1)
+	wantFailure(t, Input{Files: map[string][]byte{"/index.html": nil, "/big.bin": big}}, tooLarge("/big.bin"))
+	in = map[string][]byte{"/index.html": []byte("<p>")}
+	for i := range 4 {
+		in[fmt.Sprintf("/%d.bin", i)] = big[1:]
+	}
+	wantFailure(t, Input{Files: in}, tooLarge("100 MiB"))
+	for _, name := range []string{"/ping", "/sping"} {
+		wantFailure(t, Input{Files: files("/index.html", "<p>", "/public"+name, "")},
+			failure.Error{Code: failure.BuildFailed, Message: "reserved", Path: name})
+	}
+}
+
+func TestContentTypes(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"/a.html": "text/html; charset=utf-8", "/a.JS": "text/javascript; charset=utf-8", "/a.css": "text/css; charset=utf-8",
+		"/a.svg": "image/svg+xml; charset=utf-8", "/a.json": "application/json; charset=utf-8", "/a.png": "image/png",
+		"/a.woff2": "font/woff2", "/a.wasm": "application/wasm", "/a.mp4": "video/mp4", "/a": "application/octet-stream",
+		"/a.webmanifest": "application/manifest+json; charset=utf-8",
+	} {
+		if got := ContentType(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}

@@ -1,0 +1,38 @@
+// Package failure defines the errors of a build that the owners of a project see: a code for programs, a message that
+// says what to change, and the place in the project's files. It imports no other package of the project.
+package failure
+
+import "fmt"
+
+// Code is the machine-readable part of a failed build.
+type Code string
+
+// The codes of failed builds.
+const (
+	BuildFailed          Code = "BUILD_FAILED"
+	EntryNotFound        Code = "ENTRY_NOT_FOUND"
+	DependencyNotFound   Code = "DEPENDENCY_NOT_FOUND"
+	DependencyTooLarge   Code = "DEPENDENCY_TOO_LARGE"
+	FrameworkUnsupported Code = "FRAMEWORK_UNSUPPORTED"
+	OutputTooLarge       Code = "OUTPUT_TOO_LARGE"
+	BuildTimeout         Code = "BUILD_TIMEOUT"
+	BuildInterrupted     Code = "BUILD_INTERRUPTED"
+)
+
+// Error is the reason why a build failed. A new build of the same files fails in the same way. Any other error of a
+// build is transient or a bug.
+type Error struct {
+	Code    Code   `json:"code" dynamodbav:"code" doc:"The reason, for programs" enum:"BUILD_FAILED,ENTRY_NOT_FOUND,DEPENDENCY_NOT_FOUND,DEPENDENCY_TOO_LARGE,FRAMEWORK_UNSUPPORTED,OUTPUT_TOO_LARGE,BUILD_TIMEOUT,BUILD_INTERRUPTED" example:"BUILD_FAILED"`
+	Message string `json:"message" dynamodbav:"message" doc:"What is wrong and what to change, for people" example:"Expected \";\" but found \"}\"."`
+	Path    string `json:"path,omitempty" dynamodbav:"path,omitempty" doc:"The path of the file with the error" example:"/src/app.tsx"`
+	Line    int    `json:"line,omitempty" dynamodbav:"line,omitempty" doc:"The line, counted from 1" example:"12"`
+	Column  int    `json:"column,omitempty" dynamodbav:"column,omitempty" doc:"The column in characters, counted from 1" example:"5"`
+}
+
+// Error implements error.
+func (e *Error) Error() string {
+	if e.Path == "" {
+		return fmt.Sprintf("%s: %s", e.Code, e.Message)
+	}
+	return fmt.Sprintf("%s: %s:%d:%d: %s", e.Code, e.Path, e.Line, e.Column, e.Message)
+}

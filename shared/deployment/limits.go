@@ -1,0 +1,82 @@
+package deployment
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"devplatform/shared/fault"
+	"devplatform/shared/limit"
+)
+
+// Limits are the limits of deployments. The account of a project is the user who owns its workspace.
+type Limits struct {
+	// ProjectMinute is the number of deployments of a project that can be requested in one minute.
+	ProjectMinute int `env:"LIMIT_DEPLOYMENTS_MINUTE" envDefault:"10"`
+	// AccountDay is the number of deployments of an account that can be requested in one day.
+	AccountDay int `env:"LIMIT_DEPLOYMENTS_DAY" envDefault:"200"`
+	// AccountBytes is the largest size of the stored output of an account.
+	AccountBytes int `env:"-"`
+	// AccountBuilds is the largest number of builds of an account that are in progress at the same time.
+	AccountBuilds int `env:"LIMIT_BUILDS_ACCOUNT" envDefault:"3"`
+}
+
+// DefaultLimits returns the limits that apply if the environment sets no others.
+func DefaultLimits() Limits {
+	return Limits{ProjectMinute: 10, AccountDay: 200, AccountBytes: 10 << 30, AccountBuilds: 3}
+}
+
+// Validate returns an error if a limit would reject every request. The error names the environment variable.
+func (l Limits) Validate() error {
+	for name, value := range map[string]int{
+		"LIMIT_DEPLOYMENTS_MINUTE": l.ProjectMinute, "LIMIT_DEPLOYMENTS_DAY": l.AccountDay,
+		"LIMIT_SITE_STORAGE_GIB": l.AccountBytes, "LIMIT_BUILDS_ACCOUNT": l.AccountBuilds,
+	} {
+		if value < 1 {
+			return fmt.Errorf("%s=%d: must be at least 1", name, value)
+		}
+	}
+	return nil
+}
+
+func (l Limits) projectRule() limit.Rule {
+	return limit.Rule{Name: "deployments-project", Limit: l.ProjectMinute, Window: time.Minute}
+}
+
+func (l Limits) accountRule() limit.Rule {
+	return limit.Rule{Name: "deployments-account", Limit: l.AccountDay, Window: 24 * time.Hour}
+}
+
+// labelRule limits how often the labels of a workspace can change. Each change reserves the old label for 30 days.
+var labelRule = limit.Rule{Name: "labels", Limit: 20, Window: 24 * time.Hour}
+
+func (l Limits) errOutput() *fault.Error {
+	return fault.New(fault.CodeQuotaExceeded, fmt.Sprintf("The owner of the workspace has reached the limit of %d GiB "+
+		"of stored output in all workspaces together. Delete old deployments first.", l.AccountBytes>>30))
+}
+
+// Origin is the setting SITES_ORIGIN, such as "https://example.app". "" means that sites are not configured.
+type Origin string
+
+// Validate returns an error if the origin is not empty and not valid.
+func (o Origin) Validate() error {
+	if o == "" {
+		return nil
+	}
+	u, err := url.Parse(string(o))
+	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Hostname() == "" ||
+		u.Scheme+"://"+u.Host != string(o) {
+		return fmt.Errorf("SITES_ORIGIN=%q: must be empty, or a scheme and a host such as https://example.app", string(o))
+	}
+	return nil
+}
+
+// URL returns the address of a label, "" if sites are not configured.
+func (o Origin) URL(label string) string {
+	if o == "" {
+		return ""
+	}
+	scheme, host, _ := strings.Cut(string(o), "://")
+	return scheme + "://" + label + "." + host
+}

@@ -1,0 +1,209 @@
+package npm_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"devplatform/shared/deployment/failure"
+	"devplatform/shared/deployment/npm"
+)
+
+// Peers that contradict each other replace each other without end.
+func TestContradictingPeers(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	for _, p := range []struct{ name, version, peer, wanted string }{
+		{"a", "2.0.0", "b", "2"}, {"a", "1.0.0", "b", "1"}, {"b", "2.0.0", "a", "1"}, {"b", "1.0.0", "a", "2"},
+	} {
+		f.registry.publish(p.name, p.version, fields{"peerDependencies": fields{p.peer: p.wanted}}, nil)
+	}
+	began := time.Now()
+	_, _, err := npm.NewWithTimes(f.deps, 5*time.Second, 5*time.Second).Install(
+		t.Context(), []byte(`{"dependencies":{"a":"*"}}`), nil)
+	got := wantFailure(t, err, failure.DependencyNotFound, "conflict")
+	if got.Line != 1 || got.Column != 18 {
+		t.Errorf("got position %d:%d, want that of a in package.json", got.Line, got.Column)
+	}
+	if took := time.Since(began); took > 2*time.Second {
+		t.Errorf("took %v", took)
+	}
+}
+
+func TestChainOfPeers(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	for i := range 101 {
+		f.registry.publish(fmt.Sprintf("p%d", i), "1.0.0",
+			fields{"peerDependencies": fields{fmt.Sprintf("p%d", i+1): "1"}}, nil)
+	}
+	f.registry.publish("p101", "1.0.0", nil, nil)
+	got, err := npm.Resolve(background(), f.deps, []byte(`{"dependencies":{"p2":"1"}}`))
+	if len(got) != 100 || err != nil {
+		t.Errorf("got %d packages, error %v, want 100", len(got), err)
+	}
+	_, err = npm.Resolve(background(), f.deps, []byte(`{"dependencies":{"p1":"1"}}`))
+	wantFailure(t, err, failure.DependencyNotFound, "p100@1.0.0 and p101@1.0.0 conflict, or need more than 100")
+}
+
+// numbered returns n dependencies that are in no lock file.
+func numbered(n int) string {
+	missing := make([]string, n)
+	for i := range missing {
+		missing[i] = fmt.Sprintf(`"missing%d":"1"`, i)
+	}
+	return strings.Join(missing, ",")
+}
+
+// TestLockLimits checks that a lock file that no npm writes does not take time.
+func TestLockLimits(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	a := f.registry.publish("a", "1.0.0", nil, nil)
+	deep := func(levels int, name string) string {
+		var b strings.Builder
+		var packages []string
+		for range levels {
+			b.WriteString("/node_modules/" + name)
+			fields := fmt.Sprintf(`,"name":"a","dependencies":{%q:"*"}`, name)
+			packages = append(packages, entry(b.String()[1:], "1.0.0", a, fields))
+		}
+		return lockOf(packages...)
+	}
+	nested := "a" + strings.Repeat("/node_modules/a", 10_000)
+	long := strings.Repeat("n", 200)
+	for name, tc := range map[string]struct {
+		name, lock string
+		code       failure.Code
+		message    string // "" if the lock file is accepted
+	}{
+		"nested": {
+			"a", lockOf(entry("node_modules/a", "1.0.0", a, fmt.Sprintf(`,"dependencies":{%q:"1"}`, nested)),
+				entry("node_modules/"+nested, "1.0.0", a, `,"optionalDependencies":{`+numbered(40)+`}`)),
+			failure.BuildFailed, "names a package that is not valid",
+		},
+		"32 levels": {"a", deep(32, "a"), "", ""},
+		"33 levels": {"a", deep(33, "a"), failure.BuildFailed, "names a package that is not valid"},
+		"long":      {long, deep(4, long), "", ""},
+		"longer":    {long, deep(5, long), failure.BuildFailed, "names a package that is not valid"},
+		"not a name": {
+			"a", lockOf(entry("node_modules/a", "1.0.0", a, `,"optionalDependencies":{"a/node_modules/b":"1"}`)),
+			failure.BuildFailed, "names a package that is not valid",
+		},
+		"many dependencies": {
+			"a", lockOf(entry("node_modules/a", "1.0.0", a, `,"optionalDependencies":{`+numbered(20_001)+`}`)),
+			failure.DependencyTooLarge, "more than 8 MiB or 20000 dependencies",
+		},
+		"large": {
+			"a", lockOf(entry("node_modules/a", "1.0.0", a, "")) + strings.Repeat(" ", 8<<20),
+			failure.DependencyTooLarge, "more than 8 MiB",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			began := time.Now()
+			_, report, err := f.install(t, fmt.Sprintf(`%q:"npm:a@*"`, tc.name), tc.lock)
+			if tc.message != "" {
+				wantFailure(t, err, tc.code, tc.message)
+			} else if err != nil || !report.Locked {
+				t.Errorf("got %+v, error %v, want locked packages", report, err)
+			}
+			if took := time.Since(began); took > 2*time.Second {
+				t.Errorf("took %v", took)
+			}
+		})
+	}
+}
+
+// A lock file with too many packages is not read to its end, and its reading ends with its time.
+func TestLockStops(t *testing.T) {
+	t.Parallel()
+	packages, dependencies := []string{}, make([]string, 150)
+	extra := `,"optionalDependencies":{` + numbered(100) + `}`
+	for i := range dependencies {
+		name := fmt.Sprintf("p%d", i)
+		dependencies[i] = fmt.Sprintf(`%q:"1"`, name)
+		packages = append(packages, entry("node_modules/"+name, "1.0.0", "", extra))
+	}
+	manifest := []byte(`{"dependencies":{` + strings.Join(dependencies, ",") + `}}`)
+	lock := []byte(lockOf(packages...))
+	stopped, cancel := context.WithCancel(t.Context())
+	cancel()
+	if n, err := npm.Select(stopped, manifest, lock); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %d packages, error %v, want the error of the context", n, err)
+	}
+	if n, err := npm.Select(t.Context(), manifest, lock); n != 150 || err != nil {
+		t.Errorf("got %d packages, error %v, want 150", n, err)
+	}
+	chain := []string{}
+	for i := range 600 { // the last of them misses a package, so that the lock file does not match
+		chain = append(chain, entry(fmt.Sprintf("node_modules/c%d", i), "1.0.0", "",
+			fmt.Sprintf(`,"dependencies":{"c%d":"*"}`, i+1)))
+	}
+	_, err := npm.Select(t.Context(), []byte(`{"dependencies":{"c0":"*"}}`), []byte(lockOf(chain...)))
+	wantFailure(t, err, failure.DependencyTooLarge, "more than 500 packages")
+}
+
+// The documents that are read at the same time share the limit of all documents while they are read.
+func TestDocumentsShareLimit(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	stopped := make(chan struct{}) // closed when the installer stops to read a document
+	var once sync.Once
+	chunk := []byte(strings.Repeat(" ", 1<<20))
+	dependencies := make([]string, 16)
+	for i := range dependencies {
+		name := fmt.Sprintf("p%d", i)
+		dependencies[i] = fmt.Sprintf(`%q:"1"`, name)
+		f.registry.publish(name, "1.0.0", nil, nil)
+		document, _ := json.Marshal(f.registry.documents[name])
+		f.registry.on["/"+name] = func(w http.ResponseWriter, r *http.Request) {
+			for range 17 {
+				_, _ = w.Write(chunk)
+			}
+			_ = http.NewResponseController(w).Flush()
+			select {
+			case <-r.Context().Done():
+				once.Do(func() { close(stopped) })
+			case <-stopped:
+			}
+			_, _ = w.Write(document)
+		}
+	}
+	_, _, err := f.installWithin(t, 10*time.Second, strings.Join(dependencies, ","), "")
+	wantFailure(t, err, failure.DependencyTooLarge, "The lists of versions of the packages have more than 256 MiB")
+}
+
+// A document that a broken connection interrupted does not count.
+func TestRepeatedDocuments(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	chunk := strings.Repeat(" ", 30<<20)
+	dependencies := make([]string, 5)
+	for i := range dependencies {
+		name := fmt.Sprintf("p%d", i)
+		dependencies[i] = fmt.Sprintf(`%q:"1"`, name)
+		f.registry.publish(name, "1.0.0", nil, nil)
+		document, _ := json.Marshal(f.registry.documents[name])
+		f.registry.on["/"+name] = func(w http.ResponseWriter, _ *http.Request) {
+			if n := f.registry.count("/" + name); n < 3 {
+				w.Header().Set("Content-Length", fmt.Sprint(len(chunk)+1))
+				_, _ = io.WriteString(w, chunk)
+				_ = http.NewResponseController(w).Flush()
+				panic(http.ErrAbortHandler)
+			}
+			_, _ = io.WriteString(w, chunk[:20<<20])
+			_, _ = w.Write(document)
+		}
+	}
+	if _, _, err := f.install(t, strings.Join(dependencies, ","), ""); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,209 @@
+package npm
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"devplatform/shared/deployment/failure"
+)
+
+const (
+	manifestPath = "/package.json"
+	lockPath     = "/package-lock.json"
+)
+
+// manifest is the part of a package.json that is used. The versions in a registry's document and the packages in a lock
+// file have the same form.
+type manifest struct {
+	Name                 string                  `json:"name"`
+	Version              string                  `json:"version"`
+	Dependencies         map[string]string       `json:"dependencies"`
+	OptionalDependencies map[string]string       `json:"optionalDependencies"`
+	PeerDependencies     map[string]string       `json:"peerDependencies"`
+	PeerDependenciesMeta map[string]peerMetadata `json:"peerDependenciesMeta"`
+	BundleDependencies   jsontext.Value          `json:"bundleDependencies"` // an array, or a boolean
+	OS                   jsontext.Value          `json:"os"`                 // an array, or a string
+	CPU                  jsontext.Value          `json:"cpu"`
+	Deprecated           jsontext.Value          `json:"deprecated"` // a message, or a boolean
+}
+
+type peerMetadata struct {
+	Optional bool `json:"optional"`
+}
+
+// options are the options for reading JSON. npm accepts duplicate names, too.
+var options = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+
+// An edge is a dependency of a package on a name.
+type edge struct {
+	name string // in node_modules
+	spec string
+	kind kind
+}
+
+type kind int
+
+const (
+	regular kind = iota
+	optional
+	peer
+	optionalPeer // used if it is there, but never installed
+)
+
+func (k kind) isPeer() bool { return k == peer || k == optionalPeer }
+
+// edges returns the dependencies of a package, sorted by name as npm does. If a name has several dependencies, the
+// optional one wins over the regular one, and the regular one over the peer.
+func (m *manifest) edges() []edge {
+	byName := map[string]edge{}
+	add := func(specs map[string]string, k kind) {
+		for name, spec := range specs {
+			byName[name] = edge{name, strings.TrimSpace(spec), k}
+		}
+	}
+	add(m.PeerDependencies, peer)
+	for name, e := range byName {
+		if m.PeerDependenciesMeta[name].Optional {
+			e.kind = optionalPeer
+			byName[name] = e
+		}
+	}
+	add(m.Dependencies, regular)
+	add(m.OptionalDependencies, optional)
+	var bundled []string
+	if json.Unmarshal(m.BundleDependencies, &bundled) != nil && string(m.BundleDependencies) == "true" {
+		byName = nil
+	}
+	for _, name := range bundled { // they are in the package's tarball
+		delete(byName, name)
+	}
+	edges := make([]edge, 0, len(byName))
+	for _, e := range byName {
+		edges = append(edges, e)
+	}
+	slices.SortFunc(edges, func(a, b edge) int {
+		return cmp.Or(strings.Compare(strings.ToLower(a.name), strings.ToLower(b.name)), strings.Compare(b.name, a.name))
+	})
+	return edges
+}
+
+// native reports whether a package is only for some operating systems or processors, so that it contains programs that
+// no browser runs.
+func (m *manifest) native() bool { return restricts(m.OS) || restricts(m.CPU) }
+
+func restricts(v jsontext.Value) bool {
+	var list []string
+	if json.Unmarshal(v, &list) != nil {
+		var one string
+		return json.Unmarshal(v, &one) == nil && one != "any" && one != "" && !strings.HasPrefix(one, "!")
+	}
+	return slices.ContainsFunc(list, func(s string) bool { return s != "any" && !strings.HasPrefix(s, "!") })
+}
+
+// project is the parsed package.json of a project.
+type project struct {
+	edges []edge
+	raw   []byte
+}
+
+func parseProject(raw []byte) (*project, error) {
+	var m manifest
+	if err := json.Unmarshal(raw, &m, options); err != nil {
+		return nil, jsonFailure(raw, manifestPath, err, "")
+	}
+	p := &project{edges: m.edges(), raw: raw}
+	p.edges = slices.DeleteFunc(p.edges, func(e edge) bool { return e.kind == optionalPeer })
+	for _, e := range p.edges {
+		if _, _, err := target(e); err != nil {
+			return nil, p.failure(e.name, err.Message)
+		}
+	}
+	return p, nil
+}
+
+// failure returns an error about a dependency, with its place in package.json.
+func (p *project) failure(name, message string) *failure.Error {
+	f := &failure.Error{Code: failure.DependencyNotFound, Message: message, Path: manifestPath}
+	section := max(0, bytes.Index(p.raw, []byte(`ependencies"`)))
+	if at := bytes.Index(p.raw[section:], []byte(`"`+name+`"`)); at >= 0 {
+		f.Line, f.Column = position(p.raw, section+at)
+	}
+	return f
+}
+
+func position(text []byte, offset int) (line, column int) {
+	before := text[:min(offset, len(text))]
+	return 1 + bytes.Count(before, []byte("\n")), len([]rune(string(before[bytes.LastIndexByte(before, '\n')+1:]))) + 1
+}
+
+// jsonFailure returns an error about a file that is not valid JSON or has values of other types.
+func jsonFailure(raw []byte, path string, err error, advice string) error {
+	f := &failure.Error{Code: failure.BuildFailed, Path: path}
+	var syntax *jsontext.SyntacticError
+	var types *json.SemanticError
+	name := strings.TrimPrefix(path, "/")
+	switch {
+	case errors.As(err, &syntax):
+		f.Message = name + " is not valid JSON." + advice
+		f.Line, f.Column = position(raw, int(syntax.ByteOffset))
+	case errors.As(err, &types):
+		f.Message = fmt.Sprintf("The value of %s in %s has the wrong type.%s", types.JSONPointer, name, advice)
+		f.Line, f.Column = position(raw, int(types.ByteOffset))
+	default:
+		f.Message = name + " cannot be read." + advice
+	}
+	return f
+}
+
+// validName matches the names of packages. Old packages have upper-case letters.
+var validName = regexp.MustCompile(`^(@[A-Za-z0-9~-][A-Za-z0-9._~-]*/)?[A-Za-z0-9~-][A-Za-z0-9._~-]*$`)
+
+const (
+	maxName = 214
+	maxSpec = 256
+)
+
+func isName(name string) bool {
+	return len(name) <= maxName && validName.MatchString(name) && name != "node_modules"
+}
+
+func isTypes(name string) bool { return strings.HasPrefix(name, "@types/") }
+
+// target returns the package of the registry that a dependency names, and the version, range or tag.
+func target(e edge) (name, spec string, err *failure.Error) {
+	name, spec = e.name, e.spec
+	if alias, ok := strings.CutPrefix(spec, "npm:"); ok {
+		name, spec = alias, ""
+		if at := strings.LastIndexByte(alias, '@'); at > 0 {
+			name, spec = alias[:at], strings.TrimSpace(alias[at+1:])
+		}
+	}
+	switch {
+	case !isName(e.name) || !isName(name):
+		return "", "", fail(failure.DependencyNotFound, "%.100q is not a valid name of a package.", cmp.Or(name, e.name))
+	case len(spec) > maxSpec:
+		return "", "", fail(failure.DependencyNotFound, "The version of %s is longer than %d characters.", name, maxSpec)
+	case strings.ContainsAny(spec, ":/\\"):
+		return "", "", fail(failure.DependencyNotFound, "The version %q of %s is not supported: packages come only from "+
+			"the npm registry, and not from git, files, links, workspaces or URLs. Replace it by a version such as "+
+			"\"^1.2.3\".", spec, name)
+	}
+	return name, spec, nil
+}
+
+func fail(code failure.Code, format string, args ...any) *failure.Error {
+	return &failure.Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+func tooMany() error {
+	return fail(failure.DependencyTooLarge, "The project needs more than %d packages. Remove dependencies from "+
+		"package.json.", maxPackages)
+}

@@ -1,0 +1,64 @@
+package npm_test
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"testing"
+	"time"
+
+	"devplatform/shared/deployment/npm"
+)
+
+// TestMeasure logs the time and the memory of installations of real projects, with an empty and with a warm cache. It
+// needs a registry, like TestCompare.
+func TestMeasure(t *testing.T) {
+	registry := os.Getenv("NPM_COMPARE")
+	if registry == "" {
+		t.Skip("NPM_COMPARE is not set to the URL of a registry")
+	}
+	for _, name := range []string{"react", "mui", "charts", "antd"} {
+		t.Run(name, func(t *testing.T) {
+			f := setUp(t)
+			f.deps.Registry = registry
+			manifest := fmt.Appendf(nil, `{"dependencies":{%s}}`, projects[name])
+			for _, cache := range []string{"empty", "warm"} {
+				done := make(chan struct{})
+				peak := watchHeap(done)
+				began := time.Now()
+				files, report, err := npm.New(f.deps).Install(t.Context(), manifest, nil)
+				took := time.Since(began)
+				close(done)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Logf("%s cache: %v, %d packages, %d downloaded, %d files, %.1f MB, peak of the heap %d MB", cache,
+					took.Round(time.Millisecond), report.Packages, report.Downloaded, len(files),
+					float64(report.Bytes)/1e6, <-peak/1e6)
+			}
+		})
+	}
+}
+
+// watchHeap returns a channel. When done is closed, it receives the largest growth of the heap since the call.
+func watchHeap(done chan struct{}) chan uint64 {
+	result := make(chan uint64, 1)
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	before := m.HeapInuse
+	go func() {
+		peak := before
+		for {
+			select {
+			case <-done:
+				result <- peak - before
+				return
+			case <-time.After(5 * time.Millisecond):
+				runtime.ReadMemStats(&m)
+				peak = max(peak, m.HeapInuse)
+			}
+		}
+	}()
+	return result
+}

@@ -1,0 +1,232 @@
+package npm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"devplatform/shared/awsclient"
+	"devplatform/shared/deployment/failure"
+	"devplatform/shared/publicnet"
+)
+
+const (
+	requestTimeout = 15 * time.Second // of one attempt, until the end of the response
+	connectTimeout = 3 * time.Second
+	attempts       = 3
+	connections    = 16       // requests at the same time
+	maxHeader      = 64 << 10 // bytes of a response's header
+	maxRedirects   = 5
+	userAgent      = "devplatform-builds/1"
+)
+
+// registry is a client of an npm registry.
+type registry struct {
+	base    *url.URL
+	err     error // why the URL of the registry cannot be used
+	client  *http.Client
+	timeout time.Duration
+	slots   chan struct{} // limits the requests at the same time
+}
+
+var (
+	errScheme   = errors.New("the URL is not an https URL")
+	errRedirect = errors.New("the registry redirected the request to another origin")
+)
+
+func newRegistry(raw string, allowPrivate bool, timeout time.Duration) *registry {
+	r := &registry{timeout: timeout, slots: make(chan struct{}, connections)}
+	dialer := &net.Dialer{Timeout: connectTimeout}
+	transport := &http.Transport{
+		DialContext:            dialer.DialContext,
+		TLSHandshakeTimeout:    connectTimeout,
+		ForceAttemptHTTP2:      true,
+		MaxIdleConnsPerHost:    connections,
+		IdleConnTimeout:        time.Minute,
+		MaxResponseHeaderBytes: maxHeader,
+	}
+	if allowPrivate {
+		transport.Proxy = http.ProxyFromEnvironment // a laptop may reach its registry only through a proxy
+	} else {
+		dialer.Control = publicnet.Control()
+	}
+	r.client = &http.Client{Transport: transport, CheckRedirect: r.checkRedirect}
+	r.base, r.err = url.Parse(strings.TrimRight(raw, "/"))
+	if r.err == nil && (r.base.Host == "" || r.base.Scheme != "https" && (!allowPrivate || r.base.Scheme != "http")) {
+		r.err = errScheme
+	}
+	return r
+}
+
+// sameOrigin reports whether u has the scheme, host and port of the registry.
+func (r *registry) sameOrigin(u *url.URL) bool {
+	return u.Scheme == r.base.Scheme && strings.EqualFold(u.Host, r.base.Host) && u.User == nil
+}
+
+func (r *registry) checkRedirect(request *http.Request, via []*http.Request) error {
+	if !r.sameOrigin(request.URL) || len(via) > maxRedirects {
+		return errRedirect
+	}
+	return nil
+}
+
+// tarballURL returns the URL of a version's tarball: the one in the registry's document if it has the registry's
+// origin, otherwise the conventional one.
+func (r *registry) tarballURL(s selected) string {
+	if u, err := url.Parse(s.tarball); err == nil && r.sameOrigin(u) {
+		return s.tarball
+	}
+	base := s.name[strings.LastIndexByte(s.name, '/')+1:]
+	return r.base.String() + "/" + s.name + "/-/" + base + "-" + url.PathEscape(s.version) + ".tgz"
+}
+
+// get requests a URL of the registry, and calls read with the body of the response. what describes the resource to
+// people. get repeats the request if the connection breaks or the registry fails, and then calls read again. It returns
+// an error of read as it is, unless the connection caused it. errMissing means that the registry has no such resource.
+func (r *registry) get(ctx context.Context, target, accept, what string, read func(io.Reader) error) error {
+	select {
+	case r.slots <- struct{}{}:
+		defer func() { <-r.slots }()
+	case <-ctx.Done():
+		return ctx.Err() //nolint:wrapcheck // Install classifies it
+	}
+	for attempt := 1; ; attempt++ {
+		err := r.try(ctx, target, accept, read)
+		var broken *brokenError
+		switch {
+		case err == nil || ctx.Err() != nil || !errors.As(err, &broken):
+			return err
+		case broken.permanent || attempt == attempts || !awsclient.Sleep(ctx, 5*awsclient.Jitter(attempt)):
+			return fail(failure.DependencyNotFound, "%s cannot be downloaded: %s.", what, broken.message)
+		}
+	}
+}
+
+// errMissing reports that the registry does not have the resource, or not for everybody.
+var errMissing = errors.New("npm: not in the registry")
+
+// brokenError reports that a request failed because of the registry or the connection. The message is for people.
+type brokenError struct {
+	message   string
+	permanent bool // another attempt would fail in the same way, or would take too long
+}
+
+func (e *brokenError) Error() string { return e.message }
+
+func (r *registry) try(parent context.Context, target, accept string, read func(io.Reader) error) error {
+	ctx, cancel := context.WithTimeout(parent, r.timeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
+	if err != nil {
+		return errMissing
+	}
+	request.Header.Set("User-Agent", userAgent)
+	if accept != "" {
+		request.Header.Set("Accept", accept)
+	} else {
+		request.Header.Set("Accept-Encoding", "identity") // a tarball is compressed already
+	}
+	response, err := r.client.Do(request)
+	if err != nil {
+		return connectionError(ctx, err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	switch status := response.StatusCode; {
+	case status == http.StatusOK:
+	case status >= http.StatusInternalServerError || status == http.StatusTooManyRequests:
+		return &brokenError{message: fmt.Sprintf("the npm registry failed with status %d. Deploy again later", status)}
+	default:
+		return errMissing
+	}
+	body := &bodyReader{body: response.Body}
+	if err = read(body); err != nil && body.err != nil {
+		return connectionError(ctx, body.err)
+	}
+	return err
+}
+
+func connectionError(ctx context.Context, err error) error {
+	switch {
+	case errors.Is(err, errRedirect):
+		return &brokenError{"the npm registry redirected the request to another server, which is not allowed", true}
+	case publicnet.IsRejected(err):
+		return &brokenError{"the npm registry does not have a public address", true}
+	case ctx.Err() != nil:
+		return &brokenError{"the npm registry did not respond in time. Deploy again later", true}
+	}
+	return &brokenError{"the connection to the npm registry failed. Deploy again later", false}
+}
+
+// bodyReader remembers the error with which the body of a response ended.
+type bodyReader struct {
+	body io.Reader
+	err  error
+}
+
+func (b *bodyReader) Read(p []byte) (int, error) {
+	n, err := b.body.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		b.err = err
+	}
+	return n, err //nolint:wrapcheck // an io.Reader passes errors through
+}
+
+// limitedReader returns err after max bytes.
+type limitedReader struct {
+	reader io.Reader
+	left   int64
+	err    error
+}
+
+func (l *limitedReader) Read(p []byte) (int, error) {
+	if l.left <= 0 {
+		return 0, l.err
+	}
+	n, err := l.reader.Read(p[:min(int64(len(p)), l.left)])
+	l.left -= int64(n)
+	return n, err //nolint:wrapcheck // an io.Reader passes errors through
+}
+
+// countedReader takes the bytes that it reads from a counter. It returns err if the counter does not allow them.
+type countedReader struct {
+	reader  io.Reader
+	counter *counter
+	taken   int64
+	full    bool // whether it has returned err
+	err     error
+}
+
+func (c *countedReader) Read(p []byte) (int, error) {
+	n, err := c.reader.Read(p)
+	if !c.counter.take(int64(n)) {
+		c.full = true
+		return 0, c.err
+	}
+	c.taken += int64(n)
+	return n, err //nolint:wrapcheck // an io.Reader passes errors through
+}
+
+// counter is a limit that several goroutines share.
+type counter struct{ left atomic.Int64 }
+
+func newCounter(limit int64) *counter {
+	c := new(counter)
+	c.left.Store(limit)
+	return c
+}
+
+// take reserves n. It reports whether the limit allows it.
+func (c *counter) take(n int64) bool {
+	if n >= 0 && c.left.Add(-n) >= 0 {
+		return true
+	}
+	c.left.Add(n)
+	return false
+}

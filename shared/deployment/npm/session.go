@@ -1,0 +1,150 @@
+package npm
+
+import (
+	"context"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/go-json-experiment/json"
+
+	"devplatform/shared/deployment/failure"
+)
+
+const (
+	abbreviated  = "application/vnd.npm.install-v1+json"
+	maxDocument  = 32 << 20  // bytes of a document
+	maxDocuments = 256 << 20 // bytes of all documents of an installation
+	// maxNames is the number of packages whose documents an installation may read. It is more than maxPackages, because
+	// documents are requested before it is known whether they are needed.
+	maxNames = 2 * maxPackages
+)
+
+// session reads the documents of one installation, each of them once. It is safe for concurrent use.
+type session struct {
+	registry *registry
+	bytes    *counter
+
+	mu        sync.Mutex
+	documents map[string]*pendingDocument
+	explored  map[string]bool // the dependencies for which prefetch was called
+}
+
+// pendingDocument is a document that was requested. The other fields are set when done is closed.
+type pendingDocument struct {
+	done     chan struct{}
+	document *document
+	err      error
+}
+
+func (r *registry) session() *session {
+	return &session{
+		registry: r, bytes: newCounter(maxDocuments),
+		documents: map[string]*pendingDocument{}, explored: map[string]bool{},
+	}
+}
+
+// document returns the document of a package. Errors: errMissing, *failure.Error.
+func (s *session) document(ctx context.Context, name string) (*document, error) {
+	s.mu.Lock()
+	p, started := s.documents[name]
+	if !started && len(s.documents) >= maxNames {
+		s.mu.Unlock()
+		return nil, tooMany()
+	}
+	if !started {
+		p = &pendingDocument{done: make(chan struct{})}
+		s.documents[name] = p
+	}
+	s.mu.Unlock()
+	if !started {
+		p.document, p.err = s.read(ctx, name)
+		close(p.done)
+	}
+	select {
+	case <-p.done:
+		return p.document, p.err
+	case <-ctx.Done():
+		return nil, ctx.Err() //nolint:wrapcheck // Install classifies it
+	}
+}
+
+func (s *session) read(ctx context.Context, name string) (*document, error) {
+	url := s.registry.base.String() + "/" + strings.Replace(name, "/", "%2f", 1)
+	var d *document
+	err := s.registry.get(ctx, url, abbreviated, "The package "+name, func(body io.Reader) error {
+		limited := &limitedReader{body, maxDocument, fail(failure.DependencyTooLarge,
+			"The list of versions of %s is too large.", name)}
+		counted := &countedReader{reader: limited, counter: s.bytes, err: fail(failure.DependencyTooLarge,
+			"The lists of versions of the packages have more than %d MiB. Remove dependencies from package.json.",
+			maxDocuments>>20)}
+		d = &document{name: name}
+		err := json.UnmarshalRead(counted, d, options)
+		if err != nil {
+			s.bytes.left.Add(counted.taken)
+		}
+		switch {
+		case counted.full:
+			return counted.err
+		case limited.left <= 0:
+			return limited.err
+		case err != nil:
+			return fail(failure.DependencyNotFound, "The npm registry sent a document about %s that cannot be read.", name)
+		}
+		return nil
+	})
+	return d, err
+}
+
+// prefetch reads the documents of dependencies, and those of their dependencies, as far as the versions can be guessed.
+// They are then ready when the versions are selected one after the other. It ignores errors, and returns when all
+// documents are read.
+func (s *session) prefetch(ctx context.Context, edges []edge, preferred map[string][]string) {
+	var group sync.WaitGroup
+	defer group.Wait()
+	for _, e := range edges {
+		name, spec, err := target(e)
+		if err != nil || e.kind == optionalPeer || ctx.Err() != nil {
+			continue
+		}
+		s.mu.Lock()
+		known := s.explored[name+"@"+spec]
+		s.explored[name+"@"+spec] = true
+		full := len(s.explored) > 4*maxNames
+		s.mu.Unlock()
+		if known || full {
+			continue
+		}
+		group.Go(func() {
+			d, err := s.document(ctx, name)
+			if err != nil {
+				return
+			}
+			s.mu.Lock()
+			picked := d.pick(spec, preferred[name])
+			s.mu.Unlock()
+			if picked != nil && (e.kind != optional || !picked.native()) {
+				s.prefetch(ctx, picked.edges, preferred)
+			}
+		})
+	}
+}
+
+// pick returns the version that a dependency selects. Errors: *failure.Error. It is errMissing if there is no such
+// package or version.
+func (s *session) pick(ctx context.Context, e edge, preferred map[string][]string) (*release, error) {
+	name, spec, invalid := target(e)
+	if invalid != nil {
+		return nil, errMissing // missing reports why
+	}
+	d, err := s.document(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r := d.pick(spec, preferred[name]); r != nil {
+		return r, nil
+	}
+	return nil, errMissing
+}

@@ -1,0 +1,99 @@
+package deployment_test
+
+import (
+	"errors"
+	"testing"
+
+	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/shared/db"
+	"devplatform/shared/deployment"
+	"devplatform/shared/site"
+	"devplatform/shared/workspace"
+)
+
+// TestProjectDeletionRaces checks that no address of a deleted project shows anything if another transaction comes
+// between the read and the write of the deletion, or the deletion between those of another operation.
+func TestProjectDeletionRaces(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	wire := dynamotest.NewWire(t, f.endpoint, nil)
+	slow := f.process(wire.Client())
+	moved := "moved"
+	for name, op := range map[string]func(s *services, p, ready string, held deployment.Deployment) error{
+		"first deployment": func(s *services, p, _ string, _ deployment.Deployment) error {
+			return second(s.deployments.Deploy(t.Context(), ada.caller, p, deployment.Production, ""))
+		},
+		"deploy": func(s *services, p, _ string, _ deployment.Deployment) error {
+			return second(s.deployments.Deploy(t.Context(), ada.caller, p, deployment.Production, ""))
+		},
+		"finish": func(s *services, _, _ string, held deployment.Deployment) error {
+			return second(s.store.Finish(t.Context(), held, deployment.Outcome{}, f.clock.Now()))
+		},
+		"promote": func(s *services, p, ready string, _ deployment.Deployment) error {
+			return second(s.deployments.Promote(t.Context(), ada.caller, p, ready))
+		},
+		"move": func(s *services, p, _ string, _ deployment.Deployment) error {
+			return second(s.deployments.UpdateSite(t.Context(), ada.caller, p, deployment.SiteSettings{Label: &moved}))
+		},
+	} {
+		for _, deletionIsSlow := range []bool{true, false} {
+			p := ada.newProject("First", workspace.Team)
+			var ready string
+			var held deployment.Deployment
+			if name != "first deployment" {
+				ready = ada.deploy(p, "preview")
+				f.build(p, ready)
+				held = f.begin(p, ada.deploy(p, "production"))
+			}
+			var inner error
+			if deletionIsSlow {
+				wire.Before("TransactWriteItems", func() { inner = op(f.services, p, ready, held) })
+				if err := slow.project.Delete(t.Context(), ada.caller, p); err != nil || inner != nil {
+					t.Fatalf("%s during the deletion: got %v, %v", name, inner, err)
+				}
+			} else {
+				wire.Before("TransactWriteItems", func() { inner = f.project.Delete(t.Context(), ada.caller, p) })
+				if err := op(slow, p, ready, held); err == nil || inner != nil {
+					t.Fatalf("the deletion during %s: got %v, %v", name, inner, err)
+				}
+			}
+			f.checkGone(name, p)
+			f.clock.Advance(deployment.LeaseTime) // the build in progress counts until then
+		}
+	}
+}
+
+// TestBuildsRace checks that two workers cannot both begin the last build that the limit of an account allows.
+func TestBuildsRace(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.limits.AccountBuilds = 1
+	f.restart()
+	ada := f.newUser("ada")
+	p, q := ada.newProject("First", workspace.Team), ada.newProject("Second", workspace.Team)
+	a, b := ada.deploy(p, "production"), ada.deploy(q, "production")
+	wire := dynamotest.NewWire(t, f.endpoint, nil)
+	wire.Before("TransactWriteItems", func() { f.begin(p, a) })
+	_, err := f.process(wire.Client()).store.Begin(t.Context(), q, b, "token", f.clock.Now())
+	if !errors.Is(err, deployment.ErrBusy) {
+		t.Errorf("got %v, want ErrBusy", err)
+	}
+}
+
+// checkGone checks that a project has no site, and that no address of it shows anything.
+func (f *fixture) checkGone(name, projectID string) {
+	f.t.Helper()
+	if _, err := f.projects.Get(f.t.Context(), db.SiteKey(projectID)); err == nil {
+		f.t.Errorf("%s: the site exists", name)
+	}
+	for _, item := range dynamotest.Dump(f.t, f.sdk, f.names.sites) {
+		a, err := db.Decode[site.Address](item)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		if a.ProjectID == projectID && (a.DeploymentID != "" || a.ReservedFor == "") {
+			f.t.Errorf("%s: the address %v is %+v", name, db.KeyOf(item), a)
+		}
+	}
+}

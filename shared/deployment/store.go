@@ -1,0 +1,82 @@
+package deployment
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"time"
+
+	"devplatform/shared/db"
+	"devplatform/shared/event"
+	"devplatform/shared/workspace"
+)
+
+// Store stores deployments, sites and addresses. It is safe for concurrent use.
+type Store struct {
+	DB       *db.Client
+	Projects db.Table
+	Sites    db.Table
+	Outbox   event.Outbox
+	Origin   Origin
+	// Builds is the largest number of builds of an account that are in progress at the same time.
+	Builds int
+}
+
+// Errors of the Store, for workers.
+var (
+	// ErrEnded reports that a deployment needs no build: it has ended, was superseded by a newer one (which canceled
+	// it), or was deleted, or its project was deleted.
+	ErrEnded = errors.New("deployment: the deployment has ended")
+	// ErrLeased reports that another worker holds the lease.
+	ErrLeased = errors.New("deployment: another worker holds the lease")
+	// ErrBusy reports that the account has reached its limit of builds in progress.
+	ErrBusy = errors.New("deployment: the account has too many builds in progress")
+	// ErrLost reports that the worker has lost its lease: the deployment was canceled or deleted, another worker builds
+	// it, or the project was deleted. The worker must stop.
+	ErrLost = errors.New("deployment: the lease is lost")
+)
+
+func (s Store) access() workspace.Access { return workspace.Access{Projects: s.Projects} }
+
+// located is a deployment, its site and the workspace of its project, as they were read.
+type located struct {
+	workspaceID string // "" if the project does not exist
+	site        db.Item
+	deployment  Deployment // zero if it does not exist
+}
+
+// locate reads a deployment with the site of its project.
+func (s Store) locate(ctx context.Context, projectID, deploymentID string) (l located, err error) {
+	tree, site := db.TreeKey(projectID), db.SiteKey(projectID)
+	key := db.DeploymentKey(projectID, deploymentID)
+	items, err := s.Projects.BatchGet(ctx, tree, site, key)
+	if err != nil {
+		return l, err
+	}
+	project, err := db.Decode[workspace.ProjectAccess](items[tree])
+	if err != nil {
+		return l, err
+	}
+	l.workspaceID, l.site = project.WorkspaceID, items[site]
+	l.deployment, err = db.Decode[Deployment](items[key])
+	return l, err
+}
+
+// change returns a change of the site of a project. item is the record of the site as it was read; nil if there is
+// none.
+func (s Store) change(projectID, workspaceID, name string, item db.Item, now time.Time) (*change, error) {
+	site, err := db.Decode[Site](item)
+	if err != nil {
+		return nil, err
+	}
+	c := &change{
+		store: s, projectID: projectID, workspaceID: workspaceID, name: name, now: now,
+		before: site, site: site, isNew: item == nil, output: map[string]int{},
+		touched: map[string]bool{},
+	}
+	c.site.Deployments = maps.Clone(site.Deployments)
+	if c.isNew {
+		c.site.Deployments = map[string]Summary{}
+	}
+	return c, nil
+}

@@ -1,0 +1,353 @@
+package deployment
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
+	"devplatform/shared/clock"
+	"devplatform/shared/db"
+	"devplatform/shared/event"
+	"devplatform/shared/site"
+	"devplatform/shared/workspace"
+)
+
+// change is a change of a site and its deployments that becomes one transaction. Its methods decide on the site as it
+// was read, and collect the writes.
+type change struct {
+	store                        Store
+	projectID, workspaceID, name string
+	now                          time.Time
+	before, site                 Site // as it was read, and as it will be
+	isNew                        bool // whether the site has no record yet
+	writes                       []write
+	output                       map[string]int // bytes to add to the stored output, by account
+	quota                        *quota         // nil if the change adds no deployment
+	// touched contains the IDs of the records that the change writes. A transaction can write a record only once.
+	touched map[string]bool
+}
+
+// quota is the limit of the stored output of an account.
+type quota struct {
+	accountID string
+	bytes     int
+	failure   error // the error if the limit is reached
+}
+
+// write is a write of a transaction, and the error if its condition fails.
+type write struct {
+	db.Write
+
+	failure error
+}
+
+// add adds a write. failure is the error if its condition fails.
+func (c *change) add(w db.Write, failure error) { c.writes = append(c.writes, write{w, failure}) }
+
+// addEvent adds the event of a deployment. reason is "" for deployment.completed.
+func (c *change) addEvent(kind event.Type, id string, actor event.Actor, reason string) error {
+	d := c.site.Deployments[id]
+	w, err := c.store.Outbox.Add(event.Change{
+		Type: kind, WorkspaceID: c.workspaceID, ProjectID: c.projectID,
+		Data: event.Data{
+			Actor: actor, Project: &event.Project{ID: c.projectID, Name: c.name}, Reason: reason,
+			Deployment: &event.Deployment{
+				ID: id, Status: string(d.Status), URL: c.store.Origin.URL(d.Label), Version: d.Number,
+				Target: string(d.Target),
+			},
+		},
+	}, c.now)
+	if err == nil {
+		c.add(w, nil)
+	}
+	return err
+}
+
+// putDeployment stores a record on a condition, and its summary in the site. failure is the error if the condition
+// fails.
+func (c *change) putDeployment(d Deployment, condition expression.ConditionBuilder, failure error) error {
+	item, err := db.Encode(d)
+	if err != nil {
+		return err
+	}
+	c.site.Deployments[d.ID] = d.summary()
+	c.touched[d.ID] = true
+	c.add(c.store.Projects.Put(db.DeploymentKey(d.ProjectID, d.ID), item).If(condition), failure)
+	return nil
+}
+
+// createDeployment stores the record of a new deployment.
+func (c *change) createDeployment(d Deployment) error {
+	return c.putDeployment(d, expression.AttributeNotExists(expression.Name(db.AttrPK)), nil)
+}
+
+// updateDeployment changes attributes of a record that has a summary in the site.
+func (c *change) updateDeployment(id string, update expression.UpdateBuilder) {
+	c.touched[id] = true
+	status := equals("status", c.site.Deployments[id].Status)
+	c.add(c.store.Projects.Update(db.DeploymentKey(c.projectID, id), update).If(status), nil)
+}
+
+// cancel cancels a deployment that has not ended. If it is building, its objects are removed when its worker can no
+// longer write any. Until then, the build counts as one in progress.
+func (c *change) cancel(id string, actor event.Actor) error {
+	update := set("status", Canceled).Set(expression.Name("endedAt"), expression.Value(clock.Stamp(c.now).String()))
+	if c.site.Deployments[id].Status == Building {
+		update = setDue(update, c.now.Add(LeaseTime))
+	} else {
+		update = clearDue(update)
+	}
+	c.updateDeployment(id, update)
+	return c.endCanceled(id, actor)
+}
+
+func (c *change) endCanceled(id string, actor event.Actor) error {
+	d := c.site.Deployments[id]
+	d.Status = Canceled
+	c.site.Deployments[id] = d
+	return c.addEvent(event.DeploymentCompleted, id, actor, "")
+}
+
+// remove hides a deployment that is not live from clients, and makes its removal due. If the deployment has not ended,
+// it is canceled first.
+func (c *change) remove(id string, actor event.Actor) error {
+	d := c.site.Deployments[id]
+	removeAt := c.now
+	if d.Status == Canceled || d.Status == Building { // a worker may still write objects
+		removeAt = c.now.Add(LeaseTime)
+	}
+	c.updateDeployment(id, setDue(set("status", Removing), removeAt))
+	if !d.Status.hasEnded() {
+		if err := c.endCanceled(id, actor); err != nil {
+			return err
+		}
+	}
+	if d.Status == Ready {
+		c.add(c.store.Sites.Delete(db.AddressKey(d.Label)), nil)
+		c.output[d.AccountID] -= d.Bytes
+	}
+	delete(c.site.Deployments, id)
+	return nil
+}
+
+// maxPruned is the largest number of deployments that one change prunes. The next change continues.
+const maxPruned = 10
+
+// prune removes deployments that have ended and are neither live nor among the last ones, which are kept. It leaves
+// those that the change writes to the next change.
+func (c *change) prune() error {
+	pruned := 0
+	ids := slices.SortedFunc(maps.Keys(c.site.Deployments), func(a, b string) int {
+		return cmp.Compare(c.site.Deployments[b].Number, c.site.Deployments[a].Number)
+	})
+	for _, id := range ids[min(kept, len(ids)):] {
+		isPrunable := c.site.Deployments[id].Status.hasEnded() && id != c.site.DeploymentID && !c.touched[id]
+		if isPrunable && pruned < maxPruned {
+			if err := c.remove(id, event.Actor{}); err != nil {
+				return err
+			}
+			pruned++
+		}
+	}
+	return nil
+}
+
+// supersede cancels the queued deployments with a target, because a newer one is requested.
+func (c *change) supersede(target Target, actor event.Actor) error {
+	for _, id := range slices.Sorted(maps.Keys(c.site.Deployments)) {
+		if d := c.site.Deployments[id]; d.Status == Queued && d.Target == target {
+			if err := c.cancel(id, actor); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Reasons of project.deployed.
+const (
+	reasonDeploy  = "deploy"
+	reasonPromote = "promote"
+)
+
+// goLive makes a ready deployment the live one, by the request with a number of the site's sequence. It does nothing if
+// a later request has changed the live deployment.
+func (c *change) goLive(id string, sequence int, actor event.Actor, reason string) error {
+	if sequence < c.site.LiveSequence {
+		return nil
+	}
+	c.site.LiveSequence = sequence
+	if c.site.DeploymentID == id {
+		return nil
+	}
+	c.site.DeploymentID = id
+	c.updateAddress(set("deploymentId", id).
+		Set(expression.Name("manifest"), expression.Value(c.site.Deployments[id].Manifest)).
+		Set(expression.Name("accountId"), expression.Value(c.site.Deployments[id].AccountID)))
+	return c.addEvent(event.ProjectDeployed, id, actor, reason)
+}
+
+// goOffline takes the site offline, by a request with the next number of the site's sequence.
+func (c *change) goOffline() {
+	c.site.LiveSequence = c.nextSequence()
+	if c.site.DeploymentID != "" {
+		c.site.DeploymentID = ""
+		c.updateAddress(set("deploymentId", ""))
+	}
+}
+
+func (c *change) nextSequence() int {
+	c.site.Sequence++
+	return c.site.Sequence
+}
+
+// updateAddress changes the address of the site. It keeps attributes that operators set.
+func (c *change) updateAddress(update expression.UpdateBuilder) {
+	c.add(c.store.Sites.Update(db.AddressKey(c.site.Label), update).If(equals("projectId", c.projectID)), nil)
+}
+
+// setSPA changes the setting of the site, and of the own addresses of its deployments.
+func (c *change) setSPA(spa bool) {
+	c.site.SPA = spa
+	for _, d := range c.site.Deployments {
+		if d.Status == Ready {
+			c.add(c.store.Sites.Update(db.AddressKey(d.Label), set("spa", spa)).If(equals("projectId", c.projectID)), nil)
+		}
+	}
+}
+
+// addAddress adds the own address of a deployment that is ready.
+func (c *change) addAddress(d Deployment) error {
+	item, err := db.Encode(site.Address{
+		ProjectID: c.projectID, AccountID: d.AccountID, DeploymentID: d.ID, Manifest: d.Manifest, SPA: c.site.SPA,
+	})
+	if err == nil {
+		c.add(c.store.Sites.Create(db.AddressKey(d.Label), item), nil)
+	}
+	return err
+}
+
+// claim makes a label that is free, or reserved for the workspace, the address of the site. stored is the address as it
+// was read, nil if there is none. Error of the transaction: errLabelTaken.
+func (c *change) claim(label string, stored db.Item, accountID string) error {
+	c.site.Label = label
+	address := site.Address{
+		ProjectID: c.projectID, AccountID: accountID, DeploymentID: c.site.DeploymentID,
+		Manifest: c.site.Deployments[c.site.DeploymentID].Manifest, Production: true, SPA: c.site.SPA,
+	}
+	if stored == nil {
+		item, err := db.Encode(address)
+		c.add(c.store.Sites.Create(db.AddressKey(label), item), errLabelTaken)
+		return err
+	}
+	update := set("projectId", address.ProjectID).
+		Set(expression.Name("accountId"), expression.Value(address.AccountID)).
+		Set(expression.Name("deploymentId"), expression.Value(address.DeploymentID)).
+		Set(expression.Name("manifest"), expression.Value(address.Manifest)).
+		Set(expression.Name("production"), expression.Value(true)).
+		Set(expression.Name("spa"), expression.Value(address.SPA)).
+		Remove(expression.Name("reservedFor")).Remove(expression.Name(db.AttrExpiresAt))
+	c.add(c.store.Sites.Update(db.AddressKey(label), update).If(equals("reservedFor", c.workspaceID)), errLabelTaken)
+	return nil
+}
+
+// giveUp reserves the label of the site for the workspace.
+func (c *change) giveUp() {
+	c.updateAddress(set("deploymentId", "").
+		Set(expression.Name("reservedFor"), expression.Value(c.workspaceID)).
+		Set(expression.Name(db.AttrExpiresAt), expression.Value(c.now.Add(reservedTime).Unix())))
+}
+
+// commit executes the transaction. Call it within db.Retry. Errors: PROJECT_NOT_FOUND if the project does not exist;
+// the failure of a write whose condition failed; db.ErrStale.
+func (c *change) commit(ctx context.Context) error {
+	w, err := c.all()
+	if err != nil {
+		return err
+	}
+	writes := make([]db.Write, len(w))
+	for i := range w {
+		writes[i] = w[i].Write
+	}
+	err = c.store.DB.TransactOnce(ctx, writes...)
+	for i := range w {
+		if db.FailedAt(err, i) {
+			if w[i].failure != nil {
+				return w[i].failure
+			}
+			return fmt.Errorf("%w: %w", db.ErrStale, err)
+		}
+	}
+	return err
+}
+
+// all returns the writes of the transaction.
+func (c *change) all() ([]write, error) {
+	if s := c.site; s.Label != c.before.Label || s.SPA != c.before.SPA || s.DeploymentID != c.before.DeploymentID {
+		c.site.UpdatedAt = clock.Stamp(c.now)
+	}
+	c.site.Version = c.before.Version + 1
+	item, err := db.Encode(c.site)
+	if err != nil {
+		return nil, err
+	}
+	key := db.SiteKey(c.projectID)
+	put := c.store.Projects.Create(key, item)
+	if !c.isNew {
+		put = c.store.Projects.Put(key, item).If(equals("version", c.before.Version))
+	}
+	exists := c.store.access().ProjectExists(c.projectID)
+	all := append([]write{{exists, workspace.ErrProjectNotFound}, {put, nil}}, c.writes...)
+	return append(all, c.outputWrites()...), nil
+}
+
+// outputWrites returns the writes that count the stored output of accounts, and check the quota.
+func (c *change) outputWrites() (writes []write) {
+	if q := c.quota; q != nil {
+		c.output[q.accountID] += 0 // adds the account if it is missing, so that its quota is checked
+	}
+	for _, account := range slices.Sorted(maps.Keys(c.output)) {
+		n, key := c.output[account], db.OutputKey(account)
+		isLimited := c.quota != nil && c.quota.accountID == account
+		w := write{c.store.Projects.Update(key, expression.Add(attrBytes, expression.Value(n))), nil}
+		if isLimited {
+			hasSpace := expression.AttributeNotExists(attrBytes).
+				Or(attrBytes.LessThan(expression.Value(c.quota.bytes)))
+			w = write{w.If(hasSpace), c.quota.failure}
+			if n == 0 {
+				w.Write = c.store.Projects.Check(key, hasSpace)
+			}
+		}
+		if n != 0 || isLimited {
+			writes = append(writes, w)
+		}
+	}
+	return writes
+}
+
+var attrBytes = expression.Name("bytes")
+
+// due is the partition of the index "due".
+const due = "DEPLOYMENTS"
+
+func setDue(update expression.UpdateBuilder, at time.Time) expression.UpdateBuilder {
+	return update.Set(expression.Name("due"), expression.Value(due)).
+		Set(expression.Name("dueAt"), expression.Value(clock.Stamp(at).String()))
+}
+
+func clearDue(update expression.UpdateBuilder) expression.UpdateBuilder {
+	return update.Remove(expression.Name("due")).Remove(expression.Name("dueAt"))
+}
+
+func set(attribute string, value any) expression.UpdateBuilder {
+	return expression.Set(expression.Name(attribute), expression.Value(value))
+}
+
+func equals(attribute string, value any) expression.ConditionBuilder {
+	return expression.Name(attribute).Equal(expression.Value(value))
+}

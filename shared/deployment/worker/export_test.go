@@ -1,0 +1,12 @@
+package worker
+
+import "time"
+
+// SetBuildTime lowers the largest duration of a build.
+func (w *Worker) SetBuildTime(d time.Duration) { w.limits.build = d }
+
+// SetMaxSource lowers the largest size of a project that is built.
+func (w *Worker) SetMaxSource(n int) { w.limits.source = n }
+
+// SetSweepPage lowers the largest number of deployments that a sweep handles.
+func (w *Worker) SetSweepPage(n int) { w.limits.sweep = n }

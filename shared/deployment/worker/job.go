@@ -1,0 +1,174 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"devplatform/shared/clock"
+	"devplatform/shared/deployment"
+	"devplatform/shared/deployment/build"
+	"devplatform/shared/deployment/failure"
+	"devplatform/shared/project/file"
+	"devplatform/shared/workspace"
+)
+
+// maxWarnings is the number of warnings of the bundler that the log contains.
+const maxWarnings = 50
+
+var (
+	errTimeout = &failure.Error{
+		Code:    failure.BuildTimeout,
+		Message: "The build took longer than 60 seconds. Use fewer files or packages.",
+	}
+	errSourceTooLarge = &failure.Error{
+		Code: failure.OutputTooLarge,
+		Message: fmt.Sprintf("The files of the project have more than %d MiB. Delete files that the site does not need.",
+			maxSource>>20),
+	}
+)
+
+// job is one attempt of a worker to build a deployment.
+type job struct {
+	*Worker
+
+	deployment deployment.Deployment // with the lease of the worker
+	began      time.Time
+	lines      []deployment.LogLine // not stored yet
+}
+
+// run builds the deployment and stores how it ended. Errors: deployment.ErrLost; an error for which isTransient is
+// true. Any other error is a bug.
+func (j *job) run(ctx context.Context) error {
+	outcome, err := j.build(ctx)
+	var failed *failure.Error
+	switch {
+	case errors.As(err, &failed):
+		outcome = deployment.Outcome{Error: failed}
+		j.log(deployment.Error, failed.Message)
+		last := &j.lines[len(j.lines)-1]
+		last.Path, last.Line = failed.Path, failed.Line
+	case err != nil:
+		return err
+	}
+	if err := j.flush(ctx); err != nil {
+		return err
+	}
+	d, err := j.Store.Finish(ctx, j.deployment, outcome, j.Clock())
+	if err != nil {
+		return err
+	}
+	j.Logger.InfoContext(ctx, "a deployment ended", "project", d.ProjectID, "deployment", d.ID, "status", d.Status,
+		"files", d.Files, "bytes", d.Bytes, "durationMs", j.Clock().Sub(j.began).Milliseconds())
+	return nil
+}
+
+// build runs all steps of a build. Errors: *failure.Error; those of run.
+func (j *job) build(ctx context.Context) (deployment.Outcome, error) {
+	limited, cancel := context.WithTimeoutCause(ctx, j.limits.build, errTimeout)
+	defer cancel()
+	if deadline, ok := ctx.Deadline(); ok { // the function's own time limit is an interruption
+		var cancel context.CancelFunc
+		limited, cancel = context.WithDeadline(limited, deadline.Add(-reserve))
+		defer cancel()
+	}
+	outcome, err := j.steps(limited)
+	if err != nil && errors.Is(context.Cause(limited), errTimeout) {
+		return deployment.Outcome{}, errTimeout
+	}
+	return outcome, err
+}
+
+func (j *job) steps(ctx context.Context) (deployment.Outcome, error) {
+	in, err := j.snapshot(ctx)
+	if err != nil {
+		return deployment.Outcome{}, err
+	}
+	if err := build.Check(in); err != nil { // before the installation, which takes much longer
+		return deployment.Outcome{}, err
+	}
+	if in.Packages, err = j.packages(ctx, in.Files); err != nil {
+		return deployment.Outcome{}, err
+	}
+	built, err := build.Run(ctx, in)
+	if err != nil {
+		return deployment.Outcome{}, err
+	}
+	for _, warning := range built.Warnings[:min(len(built.Warnings), maxWarnings)] {
+		j.log(deployment.Warning, warning)
+	}
+	out, err := j.store(ctx, j.deployment.ID, built.Files)
+	if err != nil {
+		return deployment.Outcome{}, err
+	}
+	j.log(deployment.Info, fmt.Sprintf("Built %d files, %d bytes.", out.files, out.bytes))
+	return deployment.Outcome{Files: out.files, Bytes: out.bytes, Manifest: out.manifest[:]}, nil
+}
+
+// snapshot reads the project's files. Errors: deployment.ErrLost if the project was deleted; those of file.Snapshot.
+func (j *job) snapshot(ctx context.Context) (build.Input, error) {
+	in := build.Input{Files: map[string][]byte{}}
+	var err error
+	if in.Framework, err = j.Store.Framework(ctx, j.deployment); err == nil {
+		err = j.read(ctx, in.Files)
+	}
+	if errors.Is(err, workspace.ErrProjectNotFound) {
+		return in, fmt.Errorf("%w: %w", deployment.ErrLost, err)
+	}
+	return in, err
+}
+
+// read reads the contents of a snapshot of the project into files.
+func (j *job) read(ctx context.Context, files map[string][]byte) error {
+	snapshot, err := j.Files.Snapshot(ctx, j.deployment.ProjectID)
+	if err != nil {
+		return err
+	}
+	size := 0
+	for _, f := range snapshot.Files {
+		size += f.Size
+	}
+	if size > j.limits.source {
+		return errSourceTooLarge
+	}
+	err = snapshot.Each(ctx, func(f file.File, data io.Reader) error {
+		var content bytes.Buffer
+		content.Grow(f.Size + bytes.MinRead)
+		_, err := content.ReadFrom(data)
+		files[f.Path] = content.Bytes()
+		return err //nolint:wrapcheck // an error of the snapshot
+	})
+	if err == nil {
+		j.log(deployment.Info, fmt.Sprintf("Read %d files of the project, %d bytes.", len(files), size))
+	}
+	return err
+}
+
+// packages installs the packages on which the project depends.
+func (j *job) packages(ctx context.Context, files map[string][]byte) (map[string][]byte, error) {
+	manifest := files["/package.json"]
+	if manifest == nil {
+		return nil, nil
+	}
+	packages, report, err := j.Packages.Install(ctx, manifest, files["/package-lock.json"])
+	if err == nil && report.Packages > 0 {
+		j.log(deployment.Info, fmt.Sprintf("Installed %d packages, %d bytes. %d were downloaded.", report.Packages,
+			report.Bytes, report.Downloaded))
+	}
+	return packages, err
+}
+
+// log adds a line to those that flush stores.
+func (j *job) log(level deployment.Level, text string) {
+	j.lines = append(j.lines, deployment.LogLine{At: clock.Stamp(j.Clock()), Level: level, Text: text})
+}
+
+// flush stores the lines of the log. Error: deployment.ErrLost.
+func (j *job) flush(ctx context.Context) error {
+	err := j.Store.AppendLog(ctx, j.deployment, j.lines...)
+	j.lines = nil
+	return err
+}

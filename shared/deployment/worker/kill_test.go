@@ -1,0 +1,326 @@
+package worker_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"devplatform/infra/slicetest"
+	"devplatform/shared/awsclient"
+	"devplatform/shared/deployment"
+	"devplatform/shared/lambdafn"
+)
+
+// transfers is a client like that of the function.
+var transfers = awsclient.TransferHTTP()
+
+type doFunc func(r *http.Request) (*http.Response, error)
+
+func (do doFunc) Do(r *http.Request) (*http.Response, error) { return do(r) }
+
+// process is the HTTP client of a function. Its function at runs before or after one of its calls to AWS.
+type process struct {
+	mu       sync.Mutex
+	calls    int
+	step     int // the number of the call, starting at 1; 0 means never
+	executes bool
+	at       func() error // if it returns an error, the process is killed: this call and all later ones get no response
+	loses    bool         // whether the error of at affects only this call, whose response is lost
+	killed   error
+}
+
+func (p *process) Do(r *http.Request) (*http.Response, error) {
+	p.mu.Lock()
+	p.calls++
+	isStep, killed := p.calls == p.step, p.killed
+	p.mu.Unlock()
+	if killed != nil {
+		return nil, killed
+	}
+	if isStep && !p.executes {
+		if err := p.reach(); err != nil {
+			return nil, err
+		}
+	}
+	response, err := transfers.Do(r)
+	if isStep && p.executes {
+		if killed := p.reach(); killed != nil {
+			if err == nil {
+				_ = response.Body.Close()
+			}
+			return nil, killed
+		}
+	}
+	return response, err
+}
+
+func (p *process) reach() error {
+	err := p.at()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.loses {
+		p.killed = err
+	}
+	return err
+}
+
+// reached reports whether the process made the call with the number step.
+func (p *process) reached() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.calls >= p.step
+}
+
+var errKilled = errors.New("the process was killed")
+
+func kill() error { return errKilled }
+
+// steps calls do for each call of a process, once before and once after it, until the process makes no more calls.
+func steps(t *testing.T, atLeast int, do func(p *process)) {
+	t.Helper()
+	for step := 1; ; step++ {
+		reached := false
+		for _, executes := range []bool{true, false} {
+			if (testing.Short() || slicetest.HasRaceDetector) && !executes {
+				break // a call that is not made is like a kill after the call before it
+			}
+			p := &process{step: step, executes: executes}
+			do(p)
+			reached = reached || p.reached()
+			if t.Failed() {
+				t.Fatalf("failed at step %d, executed: %v", step, executes)
+			}
+		}
+		if !reached {
+			if step <= atLeast {
+				t.Errorf("the process made %d calls, want at least %d", step-1, atLeast)
+			}
+			return
+		}
+	}
+}
+
+// lost is more than the time for which a worker holds its lease.
+const lost = deployment.LeaseTime + time.Second
+
+// calls is the smallest number of calls to AWS of a worker that builds small.
+const calls = 14
+
+func small(text string) map[string]string {
+	return map[string]string{"/index.html": "<!doctype html><h1>" + text + "</h1>", "/public/robots.txt": text}
+}
+
+// checkLive checks that the production address shows the files of small.
+func (p *published) checkLive(text string) {
+	p.f.t.Helper()
+	files := p.live()
+	if len(files) != 2 || !strings.Contains(files["/index.html"], text) || files["/robots.txt"] != text {
+		p.f.t.Errorf("the site shows %q, want the text %q", files, text)
+	}
+}
+
+// goneAfterDelete takes the site offline, deletes a deployment, and checks that its objects and records are removed.
+func (p *published) goneAfterDelete(deploymentID string) {
+	p.f.t.Helper()
+	p.Do(http.MethodDelete, "/api/projects/"+p.id+"/site", nil).Want(p.f.t, http.StatusOK)
+	p.Do(http.MethodDelete, p.url(deploymentID), nil).Want(p.f.t, http.StatusOK)
+	p.checkGone(deploymentID)
+}
+
+// checkGone checks that a sweep removes the objects and the records of a deployment.
+func (p *published) checkGone(deploymentID string) {
+	p.f.t.Helper()
+	p.f.sweep(lost) // a canceled worker may write until then; a deployment of a deleted project becomes due
+	p.f.sweep(0)
+	if keys := p.f.objects(deploymentID); len(keys) > 0 {
+		p.f.t.Errorf("%d objects remain after the deletion: %v", len(keys), keys)
+	}
+	for key := range slicetest.Dump(p.f.t, p.f.sdk, p.f.names.projects) {
+		if strings.Contains(key.SK, deploymentID) {
+			p.f.t.Errorf("the record %v remains after the deletion", key)
+		}
+	}
+}
+
+// A worker can be killed at every call. A sweep wakes another one, which finishes the deployment.
+func TestWorkerIsKilled(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	steps(t, calls, func(p *process) {
+		p.at = kill
+		project := ada.newProject(small("Hello"))
+		id := project.request()
+		f.work(f.process(p))
+		f.sweep(lost)
+		d := project.Get(project.url(id)).Want(t, http.StatusOK)
+		if d.Text("status") != "ready" || d.Body["live"] != true {
+			t.Errorf("got %s, want the deployment to be ready and live", d.Raw)
+		}
+		want := []string{"deployment.completed ready", "project.deployed ready deploy"}
+		if diff := cmp.Diff(want, f.events(id)); diff != "" {
+			t.Errorf("events: mismatch (-want +got):\n%s", diff)
+		}
+		project.checkLive("Hello")
+		if due := project.record(id).DueAt; due != nil {
+			t.Errorf("the deployment is due at %v, want it to be done", due)
+		}
+		project.goneAfterDelete(id)
+	})
+}
+
+// The response of every call can be lost. The deployment still ends once.
+func TestResponsesAreLost(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	steps(t, calls, func(p *process) {
+		p.at, p.loses = kill, true
+		project := ada.newProject(small("Hello"))
+		id := project.request()
+		received := f.messages()
+		c := f.process(p)
+		for range 3 { // a message that returns to the queue is received again
+			if c.worker.Handle(t.Context(), received)[0] == nil {
+				break
+			}
+		}
+		f.sweep(lost)
+		if d := project.record(id); d.Status != deployment.Ready || d.DueAt != nil {
+			t.Errorf("got the record %+v, want it to be ready", d)
+		}
+		want := []string{"deployment.completed ready", "project.deployed ready deploy"}
+		if diff := cmp.Diff(want, f.events(id)); diff != "" {
+			t.Errorf("events: mismatch (-want +got):\n%s", diff)
+		}
+		project.checkLive("Hello")
+	})
+}
+
+// A sweep can be killed at every call. The next sweep completes its work.
+func TestSweepIsKilled(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	steps(t, 6, func(p *process) {
+		p.at = kill
+		project := ada.newProject(small("Hello"))
+		first, second := project.deploy().Text("id"), project.deploy().Text("id")
+		project.Do(http.MethodDelete, project.url(first), nil).Want(t, http.StatusOK)
+		third := project.request()
+		f.messages() // is lost
+		f.clock.Advance(lost)
+		_ = f.process(p).worker.Sweep(t.Context())
+		f.sweep(3 * time.Minute)
+		if keys := f.objects(first); len(keys) > 0 || project.record(first).ID != "" {
+			t.Errorf("the record or %d objects of the deleted deployment remain", len(keys))
+		}
+		if status := project.record(third).Status; status != deployment.Ready {
+			t.Errorf("the deployment whose message was lost is %s, want ready", status)
+		}
+		if len(f.objects(second)) == 0 {
+			t.Error("the objects of another deployment are gone")
+		}
+	})
+}
+
+// visible returns all that users, visitors and webhooks see of a project and a deployment.
+func (p *published) visible(deploymentID string) string {
+	p.f.t.Helper()
+	var all strings.Builder
+	for _, path := range []string{p.url(deploymentID), p.url(deploymentID, "/log"), "/api/projects/" + p.id + "/site"} {
+		r := p.Get(path)
+		delete(r.Body, "requestId")
+		fmt.Fprintln(&all, r.Status, r.Body)
+	}
+	for label, a := range p.addresses() {
+		if a.Production {
+			fmt.Fprintln(&all, label, a.DeploymentID, p.f.output(a))
+		}
+	}
+	fmt.Fprintln(&all, p.f.events(deploymentID))
+	return all.String()
+}
+
+// pauses are the things that happen while a worker is paused.
+var pauses = map[string]func(p *published, deploymentID string){
+	"another worker finishes": func(p *published, id string) {
+		p.save(small("Changed"))
+		p.f.sweep(lost)
+		if status := p.record(id).Status; status != deployment.Ready {
+			p.f.t.Errorf("the other worker left the deployment %s, want ready", status)
+		}
+	},
+	"it is canceled": func(p *published, id string) {
+		p.Do(http.MethodPost, p.url(id, "/cancel"), nil)
+	},
+	"it is deleted": func(p *published, id string) {
+		p.Do(http.MethodDelete, p.url(id), nil)
+	},
+	"a newer one goes live": func(p *published, _ string) {
+		p.save(small("Changed"))
+		p.deploy()
+	},
+	"the project is deleted": func(p *published, _ string) {
+		p.Do(http.MethodDelete, "/api/projects/"+p.id, nil).Want(p.f.t, http.StatusOK)
+	},
+	"the project is deleted and cleaned up": func(p *published, _ string) {
+		p.Do(http.MethodDelete, "/api/projects/"+p.id, nil).Want(p.f.t, http.StatusOK)
+		p.cleanUp()
+	},
+}
+
+// A worker can be paused at every call. When it continues after its deployment has ended, it changes nothing that users
+// and visitors can see, and the objects that it still writes are removed with the deployment.
+func TestWorkerIsPaused(t *testing.T) {
+	t.Parallel()
+	for name, during := range pauses {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			ada := f.newUser("ada")
+			steps(t, calls, func(p *process) {
+				project := ada.newProject(small("Hello"))
+				id, before := project.request(), ""
+				p.at = func() error {
+					during(project, id)
+					before = project.visible(id)
+					return nil
+				}
+				for _, err := range f.work(f.process(p)) {
+					if err != nil && !errors.Is(err, lambdafn.ErrLater) {
+						t.Errorf("the paused worker reports %v, want no failure", err)
+					}
+				}
+				if !p.reached() {
+					return
+				}
+				after := project.visible(id)
+				if name == "a newer one goes live" { // the paused worker still holds its lease, and ends its deployment
+					if files := project.live(); files["/robots.txt"] != "Changed" {
+						t.Errorf("the site shows %q, want the newer deployment", files)
+					}
+					return
+				}
+				if diff := cmp.Diff(before, after); diff != "" {
+					t.Errorf("the paused worker made a visible change (-before +after):\n%s", diff)
+				}
+				switch {
+				case name == "another worker finishes" || project.record(id).Status == deployment.Canceled:
+					project.goneAfterDelete(id)
+				case strings.HasPrefix(name, "the project is deleted"):
+					project.cleanUp()
+					project.checkGone(id)
+				case project.record(id).Status == deployment.Removing:
+					project.checkGone(id)
+				}
+			})
+		})
+	}
+}

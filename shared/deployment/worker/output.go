@@ -1,0 +1,99 @@
+package worker
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"devplatform/shared/deployment/build"
+	"devplatform/shared/lambdafn"
+	"devplatform/shared/objectstore"
+	"devplatform/shared/site"
+)
+
+const (
+	// uploads is the number of objects that are stored at the same time.
+	uploads = 32
+	// minGzip is the size below which compression saves less than its header costs.
+	minGzip = 512
+)
+
+// output is the output of a build, stored in the bucket.
+type output struct {
+	manifest site.Hash // names the object with the manifest
+	files    int
+	bytes    int
+}
+
+// store stores the files of a build and their manifest. The keys contain the hashes of the contents, so another attempt
+// to build the same deployment cannot change an object. Errors: objectstore.ErrUnavailable; the error of ctx.
+func (w *Worker) store(ctx context.Context, deploymentID string, built []build.File) (output, error) {
+	manifest := site.Manifest{Files: make(map[string]site.File, len(built))}
+	out := output{files: len(built)}
+	objects := map[string][]byte{} // by key
+	for _, f := range built {
+		hash := site.Hash(sha256.Sum256(f.Data))
+		entry := site.File{Size: len(f.Data), SHA256: hash, ContentType: f.ContentType, Hashed: f.Hashed}
+		data := f.Data
+		if compressed, ok := compress(f); ok {
+			entry.Gzip, data = true, compressed
+		}
+		manifest.Files[f.Path] = entry
+		objects[site.ObjectKey(deploymentID, hash, entry.Gzip)] = data
+		out.bytes += len(f.Data)
+	}
+	text, err := json.Marshal(manifest, json.Deterministic(true))
+	if err != nil {
+		return output{}, fmt.Errorf("worker: encode the manifest: %w", err)
+	}
+	out.manifest = sha256.Sum256(text)
+	objects[site.ObjectKey(deploymentID, out.manifest, false)] = text
+	keys := slices.Collect(maps.Keys(objects))
+	for _, err := range lambdafn.Parallel(len(keys), uploads, func(i int) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		err := w.Bucket.Create(ctx, keys[i], objects[keys[i]])
+		if errors.Is(err, objectstore.ErrExists) { // stored by an earlier attempt, perhaps with another compression
+			return nil
+		}
+		return err
+	}) {
+		if err != nil {
+			return output{}, err
+		}
+	}
+	return out, nil
+}
+
+// compress returns the content of a file compressed with gzip. It reports false if that is not worthwhile.
+func compress(f build.File) ([]byte, bool) {
+	if len(f.Data) < minGzip || !isText(f.ContentType) {
+		return nil, false
+	}
+	var buffer bytes.Buffer
+	w := gzip.NewWriter(&buffer)
+	_, _ = w.Write(f.Data) // a buffer never fails
+	_ = w.Close()
+	return buffer.Bytes(), buffer.Len() < len(f.Data)
+}
+
+// isText reports whether files of a content type are usually text, which compresses well.
+func isText(contentType string) bool {
+	mediaType, _, _ := strings.Cut(contentType, ";")
+	switch mediaType {
+	case "application/json", "application/javascript", "application/xml", "application/wasm", "application/manifest+json",
+		"image/svg+xml", "image/bmp", "image/x-icon", "font/ttf", "font/otf":
+		return true
+	}
+	return strings.HasPrefix(mediaType, "text/") || strings.HasSuffix(mediaType, "+json") ||
+		strings.HasSuffix(mediaType, "+xml")
+}
