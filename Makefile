@@ -17,18 +17,23 @@ URL         ?= http://localhost:$(PORT)
 FUNCTIONS   := $(notdir $(wildcard functions/*))
 DOCUMENT    := shared/docs/openapi.json
 
-# `make build`, `make run` and `sam build` use the same flags. A flag must not contain a space, because GOFLAGS is split
-# at spaces.
+# All builds, tests and checks use the same flags, so that Go compiles each package only once. Only the race detector
+# needs a second variant. Binaries are built without cgo, so that they are the same on every machine. A flag must not
+# contain a space, because GOFLAGS is split at spaces.
 BUILD_FLAGS := -trimpath -tags=lambda.norpc -ldflags=-s
-# The race detector needs a C compiler. Without one, `make test` prints a notice and runs without the race detector.
-RACE        := $(if $(shell command -v $${CC:-cc} 2>/dev/null),-race,)
-# A separate module pins the tools and their dependencies.
-TOOLS       := infra/tools/go.mod
-LINT        := go tool -modfile=$(TOOLS) golangci-lint
-DEADCODE    := go tool -modfile=$(TOOLS) deadcode
-
-# Binaries are built without cgo, so that they are the same on every machine.
-GO_BUILD    := CGO_ENABLED=0 go build $(BUILD_FLAGS)
+export GOFLAGS     := $(strip $(filter-out $(BUILD_FLAGS),$(GOFLAGS)) $(BUILD_FLAGS))
+export CGO_ENABLED := 0
+# The linter includes the checks of go vet. Many tests wait for processes, so that more tests than cores can run.
+TEST        := go test -vet=off -parallel 4 -timeout 20m
+# The race detector needs cgo and a C compiler. Without a C compiler, the tests run without the race detector.
+HAS_CC      := $(shell command -v $${CC:-cc} 2>/dev/null)
+RACE        := $(if $(HAS_CC),CGO_ENABLED=1 $(TEST) -race,$(TEST))
+# The packages that `make test` also tests with the race detector: those that run goroutines or share state between
+# requests. `make race` tests all packages, which takes too long for every run.
+CONCURRENT  := $(addprefix ./shared/,assistant/uistream config db httpapi limit queue lambdafn/...) \
+	$(addprefix ./infra/local/,gateway runtime schedule sqs triggers)
+TOOLS       := $(BUILD)/tools
+STEP        := .ci/step
 
 # The list contains the targets whose comment begins with ##. Other targets are steps of these targets.
 .PHONY: help
@@ -38,6 +43,7 @@ help: ## list the targets
 # Settings of the local platform only. The environment of the caller takes precedence.
 run: export COOKIE_PLAIN_HTTP     ?= true
 run: export WEBHOOK_ALLOW_PRIVATE ?= true
+run: export NPM_ALLOW_PRIVATE     ?= true
 run: export LIMIT_LOGIN_IP        ?= 10000
 run: export LIMIT_SIGNUP_IP       ?= 10000
 run: export LIMIT_OAUTH_IP        ?= 10000
@@ -52,53 +58,66 @@ run: binaries ## start the platform: http://localhost:3000 (settings: shared/con
 binaries: # the local platform and every function, for this machine
 	@echo "Building the functions and the local platform. The first build takes a few minutes."
 	@mkdir -p $(LOCAL)
-	@$(GO_BUILD) -o $(LOCAL)/ ./infra/local ./functions/...
+	@go build -o $(LOCAL)/ ./infra/local ./functions/...
 
 .PHONY: build
 build: ## build every function for Lambda into .build/ARCH (ARCH=arm64)
 	@for f in $(FUNCTIONS); do \
 		mkdir -p $(BUILD)/$(ARCH)/$$f && \
-		GOOS=linux GOARCH=$(ARCH) $(GO_BUILD) -o $(BUILD)/$(ARCH)/$$f/bootstrap ./functions/$$f || exit 1; \
+		GOOS=linux GOARCH=$(ARCH) go build -o $(BUILD)/$(ARCH)/$$f/bootstrap ./functions/$$f || exit 1; \
 	done
 	@ls -l $(BUILD)/$(ARCH)/*/bootstrap
 
+.PHONY: check
+check: format lint ## run before each commit: format, lint, unit tests
+	@$(STEP) 'unit tests' $(TEST) -short ./...
+
 .PHONY: test
-test: format vet lint deadcode validate check-licences ## run all tests and checks: format, vet, lint, dead code, template, licences
-	@$(if $(RACE),,echo "no C compiler found: the tests run without the race detector";) go test $(RACE) -timeout 15m ./...
+test: format lint deadcode validate check-licences ## run all tests and checks, long tests in a short form
+	@$(STEP) 'tests' $(TEST) ./...
+	@$(if $(CONCURRENT),$(if $(HAS_CC),$(STEP) 'tests with the race detector' env $(RACE) -short $(CONCURRENT),echo 'No C compiler found: no tests with the race detector.'))
+
+.PHONY: race
+race: ## run all tests with the race detector, also in the processes that they start
+	@$(STEP) 'all tests with the race detector' env $(RACE) ./...
+
+.PHONY: faults
+faults: ## run the tests of failures and kills in their full form, with the race detector
+	@$(STEP) 'failures of AWS, and killed functions' env FULL=1 $(RACE) -count=1 ./infra/faults
+	@$(STEP) 'kills of the platform' env FULL=1 $(RACE) -count=1 -run Kill ./infra/e2e
 
 .PHONY: format
 format: # fails on files that gofmt would change
-	@files=$$(gofmt -l $$(git ls-files --cached --others --exclude-standard '*.go')); \
-	if [ -n "$$files" ]; then echo "not formatted (gofmt -w):"; echo "$$files"; exit 1; fi
-
-.PHONY: vet
-vet: # fails on problems that go vet reports
-	@go vet ./...
+	@$(STEP) 'format' sh -c 'files=$$(gofmt -l $$(git ls-files --cached --others --exclude-standard "*.go")); \
+	if [ -n "$$files" ]; then echo "not formatted (gofmt -w):"; echo "$$files"; exit 1; fi'
 
 .PHONY: lint
-lint: ## run the linter at the version pinned in infra/tools
-	@$(LINT) run ./...
+lint: tools ## run the linter, which includes the checks of go vet
+	@$(STEP) 'lint' $(TOOLS)/golangci-lint run ./...
 
 .PHONY: deadcode
-deadcode: # fails if a package that a Lambda function links contains a function that no Lambda function can call
-	@dead=$$($(DEADCODE) ./functions/...) || exit 1; \
-	if [ -n "$$dead" ]; then echo "dead code:"; echo "$$dead"; exit 1; fi
+deadcode: tools # fails if a package that a Lambda function links contains a function that no Lambda function can call
+	@$(STEP) 'dead code' sh -c 'dead=$$($(TOOLS)/deadcode ./functions/...) || exit 1; \
+	if [ -n "$$dead" ]; then echo "dead code:"; echo "$$dead"; exit 1; fi'
+
+.PHONY: tools
+tools: # the tools that infra/tools pins, in .build/tools
+	@$(STEP) 'tools (the first build compiles 1,400 packages, which takes a few minutes)' .ci/tools
 
 .PHONY: validate
 validate: ## check template.yaml, also with cfn-lint and the SAM transform if installed
-	@go run ./infra/local check template.yaml
-	@.ci/validate-template
+	@$(STEP) 'template' sh -c 'go run ./infra/local check template.yaml && .ci/validate-template'
 
 .PHONY: licences
-licences: ## regenerate infra/licences/README.md, the list of dependencies' licences
+licences: tools ## regenerate infra/licences/README.md, the list of dependencies' licences
 	@.ci/licences write
 
 .PHONY: check-licences
-check-licences: # fails on a licence that is not allowed, or that infra/licences/README.md does not list
-	@.ci/licences check
+check-licences: tools # fails on a licence that is not allowed, or that infra/licences/README.md does not list
+	@$(STEP) 'licences' .ci/licences check
 
 .PHONY: vulnerable
-vulnerable: ## check for known vulnerabilities that the code can reach
+vulnerable: tools ## check for known vulnerabilities that the code can reach
 	@.ci/vulnerable
 
 .PHONY: openapi
@@ -109,21 +128,30 @@ openapi: ## regenerate the OpenAPI document from the code
 fuzz: ## run every fuzz test (FUZZTIME=60s each)
 	@go run ./infra/fuzz -time $(FUZZTIME)
 
-# `demo -own` does not run the demo. It exits with 0 if the demo would start its own platform, which needs the binaries.
+# KEEP=1 keeps the account, the project and the webhooks, and prints how to log in.
 .PHONY: demo
-demo: ## show all features in the terminal, on the running platform or its own (URL=…)
-	@mkdir -p $(BUILD) && $(GO_BUILD) -o $(BUILD)/demo ./infra/demo
-	@if $(BUILD)/demo -own -url '$(URL)'; then $(MAKE) binaries; fi
-	@exec $(BUILD)/demo -url '$(URL)' -binaries $(LOCAL)
+demo: binaries ## show all features on the running platform or its own (URL=… KEEP=1)
+	@go build -o $(BUILD)/demo ./infra/demo
+	@exec $(BUILD)/demo -url '$(URL)' -binaries $(LOCAL) $(if $(KEEP),-keep)
 
 .PHONY: bench
-bench: binaries ## run the benchmarks and calculate the costs, about ten minutes (ONLY=costs,warm)
-	@go run ./infra/bench -binaries $(LOCAL) $(if $(ONLY),-only $(ONLY),-save infra/bench/last.txt -costs infra/bench/COSTS.md)
+bench: binaries ## measure the speed of the local platform, about ten minutes (ONLY=cold,warm)
+	@go run ./infra/bench -binaries $(LOCAL) $(if $(ONLY),-only $(ONLY))
+
+.PHONY: costs
+costs: binaries ## calculate the costs on AWS, and update infra/COSTS.md
+	@go run ./infra/costs -binaries $(LOCAL) -document infra/COSTS.md
 
 SOAK        ?= 5m
 .PHONY: soak
 soak: ## send a day's traffic in a few minutes and check for leaks (SOAK=5m)
 	@SOAK=$(SOAK) go test -count=1 -timeout 60m -v -run '^TestSoak$$' ./infra/soak
+
+# A separate module pins versitygw, another implementation of S3, and its dependencies.
+.PHONY: compare-s3
+compare-s3: ## compare the S3 of the local platform with versitygw, which the first run builds in a few minutes
+	@mkdir -p $(BUILD) && CGO_ENABLED=0 go build -modfile=infra/s3oracle/go.mod -o $(BUILD)/versitygw github.com/versity/versitygw/cmd/versitygw
+	@S3_ORACLE=$(CURDIR)/$(BUILD)/versitygw go test -count=1 -v -run '^TestOracle$$' ./infra/local/s3
 
 .PHONY: invoke
 invoke: ## invoke a function of a running platform (FUNCTION=… EVENT=events/….json)
@@ -136,7 +164,7 @@ invoke: ## invoke a function of a running platform (FUNCTION=… EVENT=events/�
 # parameters. The checksum does not cover parameters on the command line of `sam deploy`: set them in samconfig.toml.
 .PHONY: deploy
 deploy: ## deploy to AWS with the SAM CLI (ENV=dev|prod)
-	GOFLAGS='$(BUILD_FLAGS)' CGO_ENABLED=0 sam build --config-env $(ENV)
+	sam build --config-env $(ENV)
 	@sum=$$(cat template.yaml samconfig.toml | git hash-object --stdin) && \
 	for f in .aws-sam/build/*/; do echo "$$sum" > "$$f/configuration" || exit 1; done
 	sam deploy --config-env $(ENV)

@@ -1,6 +1,6 @@
 """Applies the AWS SAM transform to template.yaml and prints the resulting CloudFormation template.
 
-Fails if the transform fails, or if it creates more than one API stage.
+Fails if the transform fails, or if it does not create exactly one stage for each API.
 """
 
 import json
@@ -21,11 +21,12 @@ def main(path: str) -> int:
     for resource in template["Resources"].values():  # as `sam package` would after uploading the code
         if resource["Type"] == "AWS::Serverless::Function":
             resource["Properties"]["CodeUri"] = "s3://bucket/key"
+    apis = [k for k, v in template["Resources"].items() if v["Type"] == "AWS::Serverless::Api"]
     translator = Translator({}, Parser(), boto_session=boto3.Session(region_name="us-east-1"))
     result = translator.translate(template, {})
     stages = [k for k, v in result["Resources"].items() if v["Type"] == "AWS::ApiGateway::Stage"]
-    if len(stages) != 1:
-        print(f"the SAM transform created {len(stages)} API stages, expected 1: {stages}", file=sys.stderr)
+    if len(stages) != len(apis):
+        print(f"the SAM transform created the API stages {stages} for the APIs {apis}", file=sys.stderr)
         return 1
     json.dump(result, sys.stdout, indent=1, sort_keys=True)
     return 0

@@ -1,170 +1,182 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
+
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
 
 	"devplatform/infra/bench/rig"
 )
 
 const (
-	// assistantTime is how long each kind of call is measured.
-	assistantTime = 1500 * time.Millisecond
-	// pieceAim is how soon after the model said it a client shall have a piece of an answer.
-	pieceAim = 5 * time.Millisecond
-	// streams is how many streams are read at once, lossAim how much slower than the model's the slowest may be.
-	streams = 16
-	lossAim = "2 %"
+	pieceGap = 5 * time.Millisecond
+	pieces   = 500
 )
 
-// assistant measures the assistant through the platform as a process of its own: with the built-in generator, and what it adds to a
-// model whose own time is known.
-func (b *bench) assistant(ctx context.Context) error {
-	if err := b.scaffold(ctx); err != nil {
-		return err
+// question returns the body of a chat for which the model sends n pieces, and which the model also understands itself.
+func question(project string, n int) rig.Object {
+	text := fmt.Sprintf("pieces:%d", n)
+	return rig.Object{
+		"projectId": project, "message": text, "messages": []map[string]string{{"role": "user", "content": text}},
 	}
+}
+
+// assistant measures what the platform adds to a model whose times are known.
+func (b *bench) assistant(ctx context.Context) error {
 	model := httptest.NewServer(http.HandlerFunc(speak))
 	defer model.Close()
-	p, err := rig.Start(ctx, b.binaries, filepath.Join(b.scratch, "assistant"),
-		"AI_PROVIDER=openai", "AI_MODEL=bench", "OPENAI_BASE_URL="+model.URL+"/v1", fmt.Sprintf("LAMBDA_CONCURRENCY=%d", 2*streams))
+	p, err := b.platform(ctx, "assistant", "AI_PROVIDER=openai", "AI_MODEL=bench", "OPENAI_BASE_URL="+model.URL+"/v1",
+		fmt.Sprintf("LAMBDA_CONCURRENCY=%d", 2*clients))
 	if err != nil {
 		return err
 	}
 	defer p.Stop()
-	if err := b.overhead(ctx, p.URL, model.URL); err != nil {
+	account, err := rig.SignUp(ctx, p.URL)
+	if err != nil {
 		return err
 	}
-	return b.throughput(ctx, p.URL, model.URL)
+	chat := p.URL + "/api/ai/chat/stream"
+	if err := oneAnswer(ctx, account, model.URL, chat); err != nil {
+		return err
+	}
+	return manyAnswers(ctx, p.URL, model.URL, chat)
 }
 
-// scaffold measures chat and stream with the built-in generator, in a project with few files and in one with very many.
-func (b *bench) scaffold(ctx context.Context) error {
-	url, err := b.shared(ctx)
+// oneAnswer compares answers of one piece: from the model, and through the platform in small and large projects.
+func oneAnswer(ctx context.Context, account *rig.Client, model, chat string) error {
+	section("AN ANSWER OF ONE PIECE (1 connection; goal for a piece: 5 ms)", "whole: p50", "p99", "piece: p50", "p99")
+	projects, err := account.Projects(2)
 	if err != nil {
 		return err
 	}
-	small, err := rig.NewWorkshop(ctx, url, 1)
-	if err != nil {
-		return err
+	for i, files := range []int{10, manyFiles} {
+		if err := account.Fill(projects[i], files); err != nil {
+			return err
+		}
 	}
-	defer small.Close()
-	if err := small.Fill(small.Projects[0], 0, 10); err != nil {
-		return err
-	}
-	big, err := b.bigProject(ctx)
-	if err != nil {
-		return err
-	}
-	b.section("THE ASSISTANT with the built-in generator, through the whole local platform (1 connection)", "first: p50", "p99", "whole: p50", "p99")
-	for _, call := range []struct {
-		name, path string
-		in         *rig.Workshop
-	}{
-		{"chat, 10 files", "/api/ai/chat", small},
-		{"stream, 10 files", "/api/ai/chat/stream", small},
-		{fmt.Sprintf("stream, %d files", bigFiles), "/api/ai/chat/stream", big},
+	for _, from := range []struct{ name, url, project string }{
+		{"the model itself", model, ""}, {"a chat about 10 files", chat, projects[0]},
+		{fmt.Sprintf("a chat about %d files", manyFiles), chat, projects[1]},
 	} {
-		body := rig.Encode(map[string]any{"projectId": call.in.Projects[0], "message": "Create a table of invoices with number, date and total."})
-		if _, err := listen(ctx, url+call.path, call.in.Account.Cookie, body); err != nil { // its function starts
-			return err
-		}
-		var first, whole rig.Sample
-		for end := time.Now().Add(assistantTime); time.Now().Before(end); {
-			h, err := listen(ctx, url+call.path, call.in.Account.Cookie, body)
+		whole, piece := newTimes(), newTimes()
+		for end := time.Now().Add(loadTime); time.Now().Before(end); {
+			a, err := ask(ctx, from.url, account, question(from.project, 1))
 			if err != nil {
 				return err
 			}
-			first, whole = append(first, h.first), append(whole, h.last)
+			record(whole, a.took)
+			piece.Merge(a.pieces)
 		}
-		b.row(call.name, first.At(0.5), first.At(0.99), whole.At(0.5), whole.At(0.99))
+		row(from.name, at(whole, 50), at(whole, 99), at(piece, 50), at(piece, 99))
 	}
 	return nil
 }
 
-// overhead compares answers of one piece, had from the model itself and through the platform.
-func (b *bench) overhead(ctx context.Context, url, model string) error {
-	w, err := rig.NewWorkshop(ctx, url, 1)
+// manyAnswers reads concurrent streams of many pieces.
+func manyAnswers(ctx context.Context, base, model, chat string) error {
+	section(fmt.Sprintf("%d ANSWERS AT ONCE of %d pieces, one every %v (goal: 2 %% slower than the model)", clients,
+		pieces, pieceGap), "pieces/s", "piece: p50", "p99", "slower")
+	accounts, err := parallel(clients, func(int) (*rig.Client, error) { return rig.SignUp(ctx, base) })
 	if err != nil {
 		return err
 	}
-	defer w.Close()
-	const question = "pieces:1"
-	direct := rig.Encode(map[string]any{"messages": []map[string]string{{"role": "user", "content": question}}})
-	asked := rig.Encode(map[string]any{"projectId": w.Projects[0], "message": question})
-	if _, err := listen(ctx, url+"/api/ai/chat/stream", w.Account.Cookie, asked); err != nil { // its function starts
-		return err
-	}
-	var took [3]rig.Sample
-	var piece rig.Sample
-	for end := time.Now().Add(2 * assistantTime); time.Now().Before(end); {
-		for i, call := range []struct {
-			url  string
-			body []byte
-		}{{model, direct}, {url + "/api/ai/chat/stream", asked}, {url + "/api/ai/generate", rig.Encode(map[string]any{"prompt": question})}} {
-			h, err := listen(ctx, call.url, w.Account.Cookie, call.body)
-			if err != nil {
-				return err
-			}
-			took[i] = append(took[i], h.last)
-			if i == 1 {
-				piece = append(piece, h.gaps...)
-			}
-		}
-	}
-	b.section("WHAT IS ADDED to a model whose own time is known (1 connection, its whole answer at once)", "whole: p50", "p99")
-	for i, name := range []string{"the model itself", "chat, streamed", "generate"} {
-		b.row(name, took[i].At(0.5), took[i].At(0.99))
-	}
-	b.row("a piece, from model to client", piece.At(0.5), piece.At(0.99), "  aim: "+ms(pieceAim))
-	return nil
-}
-
-// throughput reads streams of 200 pieces a second, sixteen at once, from the model itself and through the platform.
-func (b *bench) throughput(ctx context.Context, url, model string) error {
-	question := fmt.Sprintf("pieces:%d", pieces)
-	direct := rig.Encode(map[string]any{"messages": []map[string]string{{"role": "user", "content": question}}})
-	readers, err := rig.Together(streams, func(int) (func() (heard, error), error) {
-		w, err := rig.NewWorkshop(ctx, url, 1)
-		if err != nil {
-			return nil, err
-		}
-		w.Close()
-		read := func(question string) (heard, error) {
-			return listen(ctx, url+"/api/ai/chat/stream", w.Account.Cookie, rig.Encode(map[string]any{"projectId": w.Projects[0], "message": question}))
-		}
-		if _, err := read("pieces:1"); err != nil { // its function is warm
-			return nil, err
-		}
-		return func() (heard, error) { return read(question) }, nil
-	})
+	projects, err := parallel(clients, func(n int) ([]string, error) { return accounts[n].Projects(1) })
 	if err != nil {
 		return err
 	}
-	b.section(fmt.Sprintf("%d STREAMS AT ONCE of %d pieces, one every %s", streams, pieces, ms(pieceGap)), "pieces/s", "piece: p50", "p99")
-	var rates [2]float64
-	for i, name := range []string{"the model itself", "through the platform"} {
-		all, err := rig.Together(streams, func(n int) (heard, error) {
-			if i == 0 {
-				return listen(ctx, model, "", direct)
-			}
-			return readers[n]()
+	read := func(url string, pieces int) ([]answer, error) {
+		return parallel(clients, func(n int) (answer, error) {
+			return ask(ctx, url, accounts[n], question(projects[n][0], pieces))
 		})
+	}
+	if _, err := read(chat, 1); err != nil { // it starts the functions
+		return err
+	}
+	var rates []float64
+	for i, url := range []string{model, chat} {
+		all, err := read(url, pieces)
 		if err != nil {
 			return err
 		}
-		var gaps rig.Sample
-		var slowest time.Duration
-		for _, h := range all {
-			gaps = append(gaps, h.gaps...)
-			slowest = max(slowest, h.last-h.first)
+		times, slowest := newTimes(), time.Duration(0)
+		for _, a := range all {
+			times.Merge(a.pieces)
+			slowest = max(slowest, a.took)
 		}
-		rates[i] = float64(pieces-1) / slowest.Seconds()
-		b.row(name, rates[i], gaps.At(0.5), gaps.At(0.99))
+		rates = append(rates, float64(pieces-1)/slowest.Seconds())
+		row([]string{"the model itself", "through the platform"}[i], rates[i], at(times, 50), at(times, 99),
+			fmt.Sprintf("%.1f %%", 100*(1-rates[i]/rates[0])))
 	}
-	b.row("lost, of the slowest stream", percent(rates[0]-rates[1], rates[0]), "  aim: "+lossAim)
 	return nil
+}
+
+// speak is a model of the OpenAI API. The question "pieces:N" makes it answer with N pieces, one every pieceGap. Each
+// piece contains the time at which it was sent, in nanoseconds.
+func speak(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	n := 1
+	if at := bytes.LastIndex(body, []byte("pieces:")); at >= 0 {
+		_, _ = fmt.Sscan(string(body[at+len("pieces:"):]), &n) // Sscan stops at the first byte that is not a digit
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	send := func(choices, rest string) {
+		_, _ = fmt.Fprintf(w, `data: {"id":"1","object":"chat.completion.chunk","created":1,"model":"bench",`+
+			`"choices":[%s]%s}`+"\n\n", choices, rest)
+		_ = http.NewResponseController(w).Flush()
+	}
+	begin := time.Now()
+	for i := range n {
+		time.Sleep(time.Until(begin.Add(time.Duration(i) * pieceGap)))
+		send(fmt.Sprintf(`{"index":0,"delta":{"content":"@%d of it "},"finish_reason":null}`, time.Now().UnixNano()), "")
+	}
+	send(`{"index":0,"delta":{},"finish_reason":"stop"}`, "")
+	send("", `,"usage":{"prompt_tokens":10,"completion_tokens":10,"total_tokens":20}`)
+	_, _ = io.WriteString(w, "data: [DONE]\n\n")
+}
+
+// answer is an answer as its client received it.
+type answer struct {
+	took   time.Duration
+	pieces *hdr.Histogram // the time from the model to the client
+}
+
+// ask sends a question, and reads the answer to its end.
+func ask(ctx context.Context, url string, c *rig.Client, fields rig.Object) (answer, error) {
+	a := answer{pieces: newTimes()}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(rig.Encode(fields)))
+	if err != nil {
+		return a, fmt.Errorf("request: %w", err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Cookie", c.Cookie)
+	begin := time.Now()
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return a, fmt.Errorf("send: %w", err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusOK {
+		return a, fmt.Errorf("%s: %s", url, response.Status)
+	}
+	lines := bufio.NewScanner(response.Body)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		now := time.Now()
+		if _, rest, found := strings.Cut(lines.Text(), `"@`); found && len(rest) > 19 {
+			if nanos, err := strconv.ParseInt(rest[:19], 10, 64); err == nil {
+				record(a.pieces, now.Sub(time.Unix(0, nanos)))
+			}
+		}
+	}
+	a.took = time.Since(begin)
+	return a, lines.Err() //nolint:wrapcheck // it has context
 }

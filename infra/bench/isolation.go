@@ -4,111 +4,224 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
+	"net/http"
+	"sync"
 	"time"
 
 	"devplatform/infra/bench/rig"
+	"devplatform/infra/hooktest"
 )
 
-// patience is the time after which a series of lone deliveries is given up.
+// patience is the time after which a series of lone deliveries ends.
 const patience = 70 * time.Second
 
-// noises are the cases of the section isolation.
-var noises = []struct {
-	name  string
-	fails bool // whether the endpoints respond with 500 after their first event
-	rig.Noise
-}{
-	{"400 endpoints hang, 300 changes at once", false, rig.Noise{
-		Accounts: 4, Workspaces: 5, Webhooks: 20, Path: "/hang/%d", Events: 15, Batch: 15,
-	}},
-	{"1 endpoint takes 14 s, 20 changes/s", false, rig.Noise{
-		Accounts: 1, Workspaces: 1, Webhooks: 1, Path: "/slow/%d?ms=14000",
-		Events: int(20 * patience / time.Second), Batch: 1, Interval: time.Second / 20,
-	}},
-	{"20 endpoints fail at once, 5000 changes", true, rig.Noise{
-		Accounts: 1, Workspaces: 20, Webhooks: 1, Path: "/ok/%d", Events: 250, Batch: rig.MaxBatch,
-	}},
+// noise describes a tenant that makes many events for endpoints that hang, are slow or fail.
+type noise struct {
+	name                           string
+	accounts, workspaces, webhooks int // the workspaces in each account, and the webhooks in each workspace
+	path                           string
+	fails                          bool // whether the endpoints respond with 500 after their first event
+	// events is the number of events in each workspace, batch the number of events in a request.
+	events, batch int
+	interval      time.Duration // between two requests
+}
+
+var noises = []noise{
+	{"400 endpoints hang, 300 changes at once", 4, 5, 20, "/hang/%d", false, 15, 15, 0},
+	{"1 endpoint takes 14 s, 20 changes/s", 1, 1, 1, "/slow/%d?ms=14000", false, 1400, 1, time.Second / 20},
+	{"20 endpoints fail at once, 5000 changes", 1, 20, 1, "/ok/%d", true, 250, rig.MaxBatch, 0},
 }
 
 // isolation measures the lone deliveries of one tenant while another tenant makes noise, each case on its own platform.
 func (b *bench) isolation(ctx context.Context) error {
-	b.section(fmt.Sprintf("ISOLATION: %d lone deliveries of one tenant, from the first change of another tenant on",
-		b.lone), "p50", "p99", "slowest", "missing")
-	for i := range noises {
-		if err := b.noise(ctx, i); err != nil {
-			return fmt.Errorf("%s: %w", noises[i].name, err)
+	section(fmt.Sprintf("ISOLATION: %d lone deliveries of one tenant, from the first change of another tenant on", b.lone),
+		"p50", "p99", "slowest", "missing")
+	for i, n := range noises {
+		if err := b.isolate(ctx, fmt.Sprintf("isolation-%d", i), n); err != nil {
+			return fmt.Errorf("%s: %w", n.name, err)
 		}
 	}
-	b.line("(A series ends after %.0f s. A missing delivery counts with the time for which the last one was awaited.)",
-		patience.Seconds())
 	return nil
 }
 
-// noise measures one case: first while the webhooks of the noisy tenant are inactive, then while they are active.
-func (b *bench) noise(ctx context.Context, i int) error {
-	p, err := rig.Start(ctx, b.binaries, filepath.Join(b.scratch, fmt.Sprintf("isolation-%d", i)))
+// isolate measures one case: first while the webhooks of the noisy tenant are inactive, then while they are active.
+func (b *bench) isolate(ctx context.Context, dir string, n noise) error {
+	p, err := b.platform(ctx, dir)
 	if err != nil {
 		return err
 	}
 	defer p.Stop()
-	quiet, err := rig.NewHooked(ctx, p.URL, 1)
+	quiet, err := newSubscriber(ctx, p.URL, 1)
 	if err != nil {
 		return err
 	}
-	defer quiet.Close()
-	noisy, err := rig.NewNoisy(ctx, p.URL, noises[i].Noise)
+	defer quiet.receiver.Close()
+	noisy, err := newNoisyTenant(ctx, p.URL, n)
 	if err != nil {
 		return err
 	}
-	defer noisy.Close()
-	if _, err := quiet.Lone(ctx, 1); err != nil { // the first one starts the functions
-		return err
-	}
-	b.line("%s", noises[i].name)
-	off, err := b.during(ctx, "  switched off", quiet, noisy)
+	defer noisy.receiver.Close()
+	printf("%s\n", n.name)
+	off, err := b.loneDuring(ctx, "  switched off", quiet, noisy)
 	if err != nil {
 		return err
 	}
-	if err := noisy.Activate(); err != nil {
+	if err := noisy.activate(ctx); err != nil {
 		return err
 	}
-	if noises[i].fails {
-		if err := noisy.Break(ctx); err != nil {
-			return err
-		}
-	}
-	on, err := b.during(ctx, "  noisy", quiet, noisy)
+	on, err := b.loneDuring(ctx, "  noisy", quiet, noisy)
 	if err != nil {
 		return err
 	}
-	if noisy.Receiver.Total() == 0 {
+	if noisy.receiver.Total() == 0 {
 		return errors.New("no delivery of the noisy tenant was attempted")
 	}
 	var ratios []any
-	for _, q := range []float64{0.5, 0.99, 1} {
-		ratios = append(ratios, times(float64(on.At(q)), float64(off.At(q))))
+	for i := range on {
+		ratios = append(ratios, ratio(on[i], off[i]))
 	}
-	b.row("  ratio", ratios...)
+	row("  ratio", ratios...)
 	return nil
 }
 
-// during measures the lone deliveries of the quiet tenant during the noise, and prints a row.
-func (b *bench) during(ctx context.Context, name string, quiet *rig.Hooked, noisy *rig.Noisy) (rig.Sample, error) {
-	stop := noisy.Start(ctx)
+// loneDuring prints and returns the p50, the p99 and the maximum of b.lone deliveries of the quiet tenant.
+func (b *bench) loneDuring(
+	ctx context.Context, name string, quiet *subscriber, noisy *noisyTenant,
+) ([]time.Duration, error) {
+	stop := noisy.begin(ctx)
 	patient, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	lone, err := quiet.Lone(patient, b.lone)
-	missing := 0
-	if errors.Is(err, context.DeadlineExceeded) && len(lone) > 0 {
-		for missing = 1; len(lone) < b.lone; missing++ {
-			lone = append(lone, lone[len(lone)-1])
-		}
-		err = nil
-	}
+	times, missing, err := quiet.changeOneByOne(patient, b.lone)
 	if err := errors.Join(err, stop()); err != nil {
 		return nil, err
 	}
-	b.row(name, lone.At(0.5), lone.At(0.99), lone.At(1), missing)
-	return lone, nil
+	all := []time.Duration{at(times, 50), at(times, 99), at(times, 100)}
+	row(name, all[0], all[1], all[2], missing)
+	return all, nil
+}
+
+// noisyTenant is a tenant that makes noise. Its webhooks are inactive at first.
+type noisyTenant struct {
+	noise
+	receiver   *hooktest.Receiver
+	workspaces []*noisyWorkspace
+}
+
+// noisyWorkspace is a workspace with a project, and a connection that makes the events there.
+type noisyWorkspace struct {
+	*rig.Client
+	project  string
+	webhooks []string
+	files    int // the number of files that were created
+}
+
+// newNoisyTenant creates the accounts, workspaces and webhooks.
+func newNoisyTenant(ctx context.Context, base string, n noise) (*noisyTenant, error) {
+	t := &noisyTenant{noise: n, receiver: hooktest.New(nil)}
+	for range n.accounts {
+		account, err := rig.SignUp(ctx, base)
+		if err != nil {
+			return nil, err
+		}
+		for range n.workspaces {
+			if err := t.addWorkspace(ctx, account); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return t, nil
+}
+
+// addWorkspace creates a workspace with a project and webhooks.
+func (t *noisyTenant) addWorkspace(ctx context.Context, account *rig.Client) error {
+	c, err := account.Dial(ctx)
+	if err != nil {
+		return err
+	}
+	workspace, err := c.Create("/api/workspaces", rig.Object{"name": "Noisy"})
+	if err != nil {
+		return err
+	}
+	w := &noisyWorkspace{Client: c}
+	if w.project, err = c.Create("/api/projects", rig.Object{"name": "Noisy", "workspaceId": workspace}); err != nil {
+		return err
+	}
+	for n := range t.webhooks {
+		url := t.receiver.URL(fmt.Sprintf(t.path, len(t.workspaces)*t.webhooks+n))
+		id, err := c.Create("/api/webhooks", rig.Object{
+			"url": url, "events": []string{"*"}, "workspaceId": workspace, "active": false,
+		})
+		if err != nil {
+			return err
+		}
+		w.webhooks = append(w.webhooks, id)
+	}
+	t.workspaces = append(t.workspaces, w)
+	return nil
+}
+
+// activate activates the webhooks. If the endpoints fail, each of them receives an event first.
+func (t *noisyTenant) activate(ctx context.Context) error {
+	for i, w := range t.workspaces {
+		for _, id := range w.webhooks {
+			if _, err := w.Do(http.MethodPut, "/api/webhooks/"+id, rig.Object{"active": true}); err != nil {
+				return err
+			}
+		}
+		if !t.fails {
+			continue
+		}
+		if err := w.create(1); err != nil {
+			return err
+		}
+		for n := range t.webhooks {
+			path := fmt.Sprintf(t.path, i*t.webhooks+n)
+			if _, err := t.receiver.WaitFor(ctx, path, 1); err != nil {
+				return err
+			}
+			t.receiver.Handle(path, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(http.StatusInternalServerError)
+			}))
+		}
+	}
+	return nil
+}
+
+// begin begins to make the events in all workspaces, and returns after the first request. stop ends the noise early,
+// and returns the first error.
+func (t *noisyTenant) begin(ctx context.Context) (stop func() error) {
+	ctx, cancel := context.WithCancel(ctx)
+	begun, errs := make(chan struct{}), make(chan error, 1)
+	first := sync.OnceFunc(func() { close(begun) })
+	go func() {
+		_, err := parallel(len(t.workspaces), func(i int) (struct{}, error) {
+			next := time.Now()
+			for made := 0; made < t.events && ctx.Err() == nil; made += t.batch {
+				if err := t.workspaces[i].create(min(t.batch, t.events-made)); err != nil {
+					return struct{}{}, err
+				}
+				first()
+				next = next.Add(t.interval)
+				time.Sleep(time.Until(next))
+			}
+			return struct{}{}, nil
+		})
+		first()
+		errs <- err
+	}()
+	<-begun
+	return func() error {
+		cancel()
+		return <-errs
+	}
+}
+
+// create creates new files with one batch.
+func (w *noisyWorkspace) create(files int) error {
+	var paths []string
+	for range files {
+		w.files++
+		paths = append(paths, fmt.Sprintf("/%d.txt", w.files))
+	}
+	return w.Batch(w.project, "create", 64, paths...)
 }

@@ -2,49 +2,156 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
+	"time"
+
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
 
 	"devplatform/infra/bench/rig"
+	"devplatform/infra/local/stack"
+	"devplatform/infra/process"
 )
 
-// startRuns is how often the platform is started, each time on a fresh folder and once more on the same.
+// startRuns is the number of starts, each in a new folder and then again in the same.
 const startRuns = 5
 
-// platformStart measures `make run` with built binaries: to the ready line with and without data, and the memory of
-// the platform and of one function instance after a request.
-func (b *bench) platformStart(ctx context.Context) error {
-	var fresh, again, stop rig.Sample
-	var memory, function int64
+// start measures how long a platform takes to be ready, and its memory.
+func (b *bench) start(ctx context.Context) error {
+	fresh, again, stop := newTimes(), newTimes(), newTimes()
+	memory := int64(0)
 	for i := range startRuns {
-		dir := filepath.Join(b.scratch, fmt.Sprintf("start-%d", i))
-		p, err := rig.Start(ctx, b.binaries, dir)
+		name := fmt.Sprintf("start-%d", i)
+		p, err := b.platform(ctx, name)
 		if err != nil {
 			return err
 		}
-		fresh = append(fresh, p.Took)
-		w, err := rig.NewWorkshop(ctx, p.URL, 0)
-		if err == nil {
-			err = w.Me()
-		}
-		if err != nil {
+		record(fresh, p.Took)
+		if _, err := rig.SignUp(ctx, p.URL); err != nil {
 			p.Stop()
 			return err
 		}
-		w.Close()
-		memory, function = p.Resident()
-		stop = append(stop, p.Stop())
-		if p, err = rig.Start(ctx, b.binaries, dir); err != nil {
+		memory = process.Resident(p.PID())
+		record(stop, p.Stop())
+		if p, err = b.platform(ctx, name); err != nil {
 			return err
 		}
-		again = append(again, p.Took)
+		record(again, p.Took)
 		p.Stop()
 	}
-	b.section(fmt.Sprintf("THE LOCAL PLATFORM with built binaries (median of %d)", startRuns), "value")
-	b.row("start to ready, fresh folder", fresh.At(0.5))
-	b.row("start to ready, existing data", again.At(0.5))
-	b.row("SIGTERM to exit", stop.At(0.5))
-	b.row("memory, platform, after the first requests", mb(memory))
-	b.row("memory, largest function, after a login", mb(function))
+	section(fmt.Sprintf("THE LOCAL PLATFORM (median of %d)", startRuns), "value")
+	row("start to ready, new folder", at(fresh, 50))
+	row("start to ready, existing data", at(again, 50))
+	row("SIGTERM to exit", at(stop, 50))
+	row("memory of the platform after a login", mb(memory))
 	return nil
+}
+
+const (
+	// coldRuns is the number of times that each function is started.
+	coldRuns = 20
+	template = "template.yaml"
+)
+
+// coldFunction is a function whose cold start is measured.
+type coldFunction struct {
+	name, path string
+	env        map[string]string
+	times      *hdr.Histogram // from exec to the first request for an event
+	memory     *hdr.Histogram // at that time, in KB
+}
+
+// cold starts every function, and an empty one for comparison, in turn.
+func (b *bench) cold(ctx context.Context) error {
+	functions, err := b.coldFunctions(ctx)
+	if err != nil {
+		return err
+	}
+	// While it starts, a function may call AWS services. They respond at once.
+	services := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}))
+	defer services.Close()
+	for range coldRuns {
+		for _, f := range functions {
+			if err := f.start(ctx, services.URL); err != nil {
+				return fmt.Errorf("%s: %w", f.name, err)
+			}
+		}
+	}
+	section(fmt.Sprintf("COLD START of a function: from exec to the first request for an event, and its memory then "+
+		"(median of %d)", coldRuns), "time", "x empty", "memory", "x empty", "binary")
+	empty := functions[0]
+	for _, f := range functions {
+		info, err := os.Stat(f.path)
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.name, err)
+		}
+		took, kb, emptyKB := at(f.times, 50), f.memory.ValueAtQuantile(50), empty.memory.ValueAtQuantile(50)
+		row(f.name, took, ratio(took, at(empty.times, 50)), mb(kb*1000), ratio(kb, emptyKB), mb(info.Size()))
+	}
+	return nil
+}
+
+// coldFunctions returns the functions of the template, after an empty one that it compiles with the same flags.
+func (b *bench) coldFunctions(ctx context.Context) ([]*coldFunction, error) {
+	path := filepath.Join(b.scratch, "empty")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags=lambda.norpc", "-ldflags=-s", "-o", path,
+		"./infra/bench/empty")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if output, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("build the empty function: %w\n%s", err, output)
+	}
+	s, err := stack.Load(template, stack.Options{Parameters: map[string]string{ // so that it has the function of the sites
+		"SitesDomain": "example.app", "SitesCertificateArn": "arn:aws:acm:us-east-1:000000000000:certificate/c",
+	}})
+	if err != nil {
+		return nil, err
+	}
+	all := []*coldFunction{{"(empty)", path, nil, newTimes(), newTimes()}}
+	for _, f := range s.Functions {
+		path := filepath.Join(b.binaries, filepath.Base(f.CodeURI))
+		all = append(all, &coldFunction{f.Name, path, f.Env, newTimes(), newTimes()})
+	}
+	return all, nil
+}
+
+// start starts the function once, with a Runtime API that has no events.
+func (f *coldFunction) start(ctx context.Context, services string) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	asked := make(chan time.Time, 1)
+	api := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case asked <- time.Now():
+		default:
+		}
+		<-r.Context().Done()
+	}))
+	defer api.Close()
+	command := exec.CommandContext(ctx, f.path)
+	command.Env = []string{"AWS_LAMBDA_RUNTIME_API=" + strings.TrimPrefix(api.URL, "http://"), "AWS_REGION=us-east-1",
+		"AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local", "AWS_ENDPOINT_URL=" + services, "_HANDLER=bootstrap"}
+	for name, value := range f.env {
+		command.Env = append(command.Env, name+"="+value)
+	}
+	begin := time.Now()
+	if err := command.Start(); err != nil {
+		return fmt.Errorf("start: %w", err)
+	}
+	defer func() { _ = command.Wait() }()
+	defer cancel() // kills it
+	select {
+	case at := <-asked:
+		record(f.times, at.Sub(begin))
+		return f.memory.RecordValue(process.Resident(command.Process.Pid) / 1000) //nolint:wrapcheck // it has context
+	case <-ctx.Done():
+		return errors.New("the function did not ask for an event within 10 s")
+	}
 }

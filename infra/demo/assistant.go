@@ -1,10 +1,14 @@
 package main
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 )
 
 // chat is an answer of the assistant.
@@ -16,98 +20,138 @@ type chat struct {
 	Applied  bool
 }
 
-// action is a change that the assistant makes to the project.
+// action is a change that the assistant makes.
 type action struct {
 	Type, Path, To, Content string
 	Packages                []string
 }
 
-// file is a record of a listing.
-type file struct {
-	Path, ETag, Version string
-	Size                int
-}
-
-// ask has the assistant change the project, and shows what became of the project.
+// ask lets the assistant change the project. The deliveries show the changes.
 func (s *story) ask(ctx context.Context) error {
-	const message = "Create a contact form with name, email and message. Rename /src/old.jsx to /src/legacy.jsx. Add zod."
-	before, err := s.list(ctx, "before")
-	if err != nil {
-		return err
-	}
+	const message = "Create a contact form with name, email and message. Rename /src/old.jsx to /src/legacy.jsx. npm install zod."
 	s.screen.say("“%s”", message)
 	var answer chat
-	if err := s.do(ctx, call{method: http.MethodPost, path: "/api/ai/chat", body: object{"projectId": s.project, "message": message, "apply": true},
-		want: http.StatusOK, into: &answer}); err != nil {
+	body := object{"projectId": s.project, "message": message, "apply": true}
+	if err := s.post(ctx, "/api/ai/chat", body, &answer); err != nil {
 		return err
 	}
-	words := &flow{screen: s.screen}
-	words.write(answer.Response)
-	words.endLine()
+	s.screen.wrap(bar, answer.Response)
 	for _, action := range answer.Actions {
 		s.action(action)
 	}
 	s.verdict(answer)
-	after, err := s.list(ctx, "after")
-	if err != nil {
-		return err
-	}
-	s.screen.remark("%s", "Changes in the project:")
-	s.difference(before, after)
 	return s.allDelivered(ctx)
 }
 
-// verdict says who answered, for how much, and whether the actions were done.
+// verdict shows the model, its tokens, and whether the actions were applied.
 func (s *story) verdict(answer chat) {
-	s.screen.fields(field{"model", answer.Model},
-		field{"tokens", fmt.Sprintf("%s in, %s out", number(answer.Usage.InputTokens), number(answer.Usage.OutputTokens))},
-		field{"applied", fmt.Sprint(answer.Applied)})
+	tokens := fmt.Sprintf("%d in, %d out", answer.Usage.InputTokens, answer.Usage.OutputTokens)
+	s.screen.fields("model", answer.Model, "tokens", tokens, "applied", fmt.Sprint(answer.Applied))
 }
 
-// action shows one with its mark.
+// action shows an action.
 func (s *story) action(a action) {
+	mark, path, detail := "~", a.Path, a.Type
 	switch a.Type {
 	case "create_file":
-		s.screen.mark("+", a.Path, "create_file, "+number(len(a.Content))+" bytes")
+		mark, detail = "+", fmt.Sprint(a.Type, ", ", len(a.Content), " bytes")
 	case "update_file":
-		s.screen.mark("~", a.Path, "update_file, "+number(len(a.Content))+" bytes")
+		detail = fmt.Sprint(a.Type, ", ", len(a.Content), " bytes")
 	case "delete_file":
-		s.screen.mark("-", a.Path, "delete_file")
+		mark = "-"
 	case "rename_file":
-		s.screen.mark("~", a.Path+" → "+a.To, "rename_file")
+		path += " → " + a.To
 	case "add_dependency":
-		s.screen.mark("~", a.Path, "add_dependency "+clean(strings.Join(a.Packages, " ")))
-	default:
-		s.screen.mark("~", a.Path, clean(a.Type))
+		detail += " " + strings.Join(a.Packages, " ")
 	}
+	s.screen.mark(mark, path, clean(detail))
 }
 
-// list reads the project's files, in the order of their paths.
-func (s *story) list(ctx context.Context, note string) ([]file, error) {
-	var listing struct{ Files []file }
-	err := s.do(ctx, call{method: http.MethodGet, path: s.files(), note: note, want: http.StatusOK, into: &listing})
-	return listing.Files, err
+// frame is an event of a UI message stream.
+type frame struct {
+	Type      string          `json:"type"`
+	Delta     string          `json:"delta"`
+	ErrorText string          `json:"errorText"`
+	Data      json.RawMessage `json:"data"`
 }
 
-// difference shows what two listings do not have in common.
-func (s *story) difference(before, after []file) {
-	was, is := map[string]file{}, map[string]file{}
-	for _, f := range before {
-		was[f.Path] = f
+// watch shows an answer of the assistant while it is generated.
+func (s *story) watch(ctx context.Context) error {
+	const message = "A table of invoices with number, date and total"
+	s.screen.say("“%s”, as server-sent events:", message)
+	begin := time.Now()
+	response, err := s.client.open(ctx, call{method: http.MethodPost, path: "/api/ai/chat/stream",
+		body: object{"projectId": s.project, "message": message, "apply": true}})
+	if err != nil {
+		return err
 	}
-	for _, f := range after {
-		is[f.Path] = f
-		old, there := was[f.Path]
-		switch {
-		case !there:
-			s.screen.mark("+", f.Path, number(f.Size)+" bytes")
-		case old.Version != f.Version:
-			s.screen.mark("~", f.Path, number(old.Size)+" → "+number(f.Size)+" bytes")
+	defer func() { _ = response.Body.Close() }()
+	view := streamView{story: s}
+	var first time.Duration
+	lines := bufio.NewScanner(response.Body)
+	lines.Buffer(nil, 8<<20)
+	for lines.Scan() {
+		data, found := strings.CutPrefix(lines.Text(), "data: ")
+		if !found || data == "[DONE]" {
+			continue
+		}
+		if view.frames++; view.frames == 1 {
+			first = time.Since(begin)
+		}
+		var f frame
+		if err := json.Unmarshal([]byte(data), &f); err != nil {
+			return fmt.Errorf("an event of the stream is not valid JSON: %w", err)
+		}
+		if err := view.show(f); err != nil {
+			return err
 		}
 	}
-	for _, f := range before {
-		if _, there := is[f.Path]; !there {
-			s.screen.mark("-", f.Path, number(f.Size)+" bytes")
-		}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("the stream: %w", err)
 	}
+	if view.result == nil {
+		return errors.New("the stream ended without its result")
+	}
+	s.verdict(*view.result)
+	s.screen.fields("frames", fmt.Sprint(view.frames), "first", "after "+milliseconds(first),
+		"last", "after "+milliseconds(time.Since(begin)))
+	return s.allDelivered(ctx)
+}
+
+// streamView shows the frames of a stream.
+type streamView struct {
+	*story
+	frames int
+	text   string // words that were not shown yet
+	result *chat
+}
+
+// show shows a frame: each line of text and each action as soon as it is complete.
+func (v *streamView) show(f frame) error {
+	v.text += f.Delta
+	if end := strings.LastIndex(v.text, "\n"); end >= 0 || f.Type != "text-delta" && v.text != "" {
+		if end < 0 || f.Type != "text-delta" {
+			end = len(v.text)
+		}
+		v.screen.wrap(bar, v.text[:end])
+		v.text = strings.TrimLeft(v.text[end:], "\n")
+	}
+	switch f.Type {
+	case "data-action":
+		var a action
+		if err := json.Unmarshal(f.Data, &a); err != nil {
+			return fmt.Errorf("data-action: %w", err)
+		}
+		v.action(a)
+	case "tool-input-error":
+		v.screen.remark("not applied: %s", f.ErrorText)
+	case "data-result":
+		v.result = &chat{}
+		if err := json.Unmarshal(f.Data, v.result); err != nil {
+			return fmt.Errorf("data-result: %w", err)
+		}
+	case "error":
+		return fmt.Errorf("the assistant: %s", f.ErrorText)
+	}
+	return nil
 }

@@ -14,31 +14,24 @@ import (
 	"time"
 )
 
-// object is a JSON object that is sent.
+// object is a JSON object.
 type object map[string]any
 
-// call is one request, and what it is to come to.
+// call is a request and the expected response.
 type call struct {
 	method, path string
-	note         string // said behind the path: what is special about this request
-	header       [2]string
+	note         string // shown after the path
+	match        string // the header If-Match
 	body         object
-	want         int  // the status
-	into         any  // what a JSON answer is decoded into
-	quiet        bool // not shown: a question asked again while waiting
+	want         int  // the status of the response, or 0 for any that means success
+	into         any  // receives the JSON of the response
+	quiet        bool // not shown
 }
 
-// answer is a response, read to its end.
-type answer struct {
-	status int
-	header http.Header
-	body   []byte
-}
-
-// refusal is the shape of every error of the API.
+// refusal is an error of the API.
 type refusal struct{ Error, Code string }
 
-// client is a user agent with its own cookies. It shows what it sends and what comes back.
+// client sends requests with its own cookies, and shows them.
 type client struct {
 	screen   *screen
 	base     string
@@ -46,98 +39,105 @@ type client struct {
 	requests atomic.Int64
 }
 
-// answerTime is how long a call may take: a model thinks for two minutes at most.
-const answerTime = 150 * time.Second
-
 func newClient(screen *screen, base string) (*client, error) {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		return nil, fmt.Errorf("cookies: %w", err)
 	}
-	return &client{screen: screen, base: base, http: &http.Client{
-		Jar: jar, Timeout: answerTime,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}, nil
+	return &client{screen: screen, base: base, http: &http.Client{Jar: jar, Timeout: 150 * time.Second}}, nil
 }
 
-// open sends a request and answers when the response begins, and how long that took.
-func (c *client) open(ctx context.Context, call call) (*http.Response, time.Duration, error) {
+// open sends a request, shows it when the response begins, and returns the response if it has the expected status.
+func (c *client) open(ctx context.Context, call call) (*http.Response, error) {
 	var body io.Reader
 	if call.body != nil {
 		data, err := json.Marshal(call.body)
 		if err != nil {
-			return nil, 0, fmt.Errorf("%s %s: %w", call.method, call.path, err)
+			return nil, fmt.Errorf("%s %s: %w", call.method, call.path, err)
 		}
 		body = bytes.NewReader(data)
 	}
 	request, err := http.NewRequestWithContext(ctx, call.method, c.base+call.path, body)
 	if err != nil {
-		return nil, 0, fmt.Errorf("%s %s: %w", call.method, call.path, err)
+		return nil, fmt.Errorf("%s %s: %w", call.method, call.path, err)
 	}
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
-	if call.header[0] != "" {
-		request.Header.Set(call.header[0], call.header[1])
+	if call.match != "" {
+		request.Header.Set("If-Match", call.match)
 	}
 	c.requests.Add(1)
-	begin := now()
+	begin := time.Now()
 	response, err := c.http.Do(request)
-	var transport *url.Error // which says again what the request was
-	if errors.As(err, &transport) {
-		err = transport.Err
-	}
 	if err != nil {
-		return nil, 0, fmt.Errorf("%s %s: %w", call.method, call.path, err)
+		var transport *url.Error // it repeats the method and the URL
+		if errors.As(err, &transport) {
+			err = transport.Err
+		}
+		return nil, fmt.Errorf("%s %s: %w", call.method, call.path, err)
 	}
-	return response, now().Sub(begin), nil
-}
-
-// do sends a request and reads the answer; a status that was not wanted is an error that says what the platform said.
-func (c *client) do(ctx context.Context, call call) (answer, error) {
 	if !call.quiet {
-		c.screen.request(call.method, call.path, call.note)
+		c.screen.columns("  ", dim, call.method+" "+call.path, call.note, response.StatusCode, time.Since(begin))
 	}
-	begin := now()
-	response, _, err := c.open(ctx, call)
-	if err != nil {
-		return answer{}, err
+	if response.StatusCode == call.want || call.want == 0 && response.StatusCode/100 == 2 {
+		return response, nil
 	}
 	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(response.Body)
-	if !call.quiet {
-		c.screen.answered(response.StatusCode, now().Sub(begin))
-	}
+	unexpected := &unexpectedError{call: call, status: response.StatusCode}
+	_ = json.NewDecoder(response.Body).Decode(&unexpected.refusal) // another program's response has no such fields
+	return nil, unexpected
+}
+
+// do sends a request and decodes the response. It returns the header of the response.
+func (c *client) do(ctx context.Context, call call) (http.Header, error) {
+	response, err := c.open(ctx, call)
 	if err != nil {
-		return answer{}, fmt.Errorf("%s %s: %w", call.method, call.path, err)
+		return nil, err
 	}
-	a := answer{status: response.StatusCode, header: response.Header, body: body}
-	return a, a.check(call)
+	defer func() { _ = response.Body.Close() }()
+	if call.into != nil {
+		if err := json.NewDecoder(response.Body).Decode(call.into); err != nil {
+			return nil, fmt.Errorf("%s %s returned an unexpected body: %w", call.method, call.path, err)
+		}
+	}
+	return response.Header, nil
 }
 
-// check holds an answer against what was wanted, and decodes it.
-func (a answer) check(call call) error {
-	if a.status != call.want {
-		var said refusal
-		_ = json.Unmarshal(a.body, &said) // what is no error of the API has nothing to say
-		return &unwanted{call: call, status: a.status, refusal: said}
-	}
-	if call.into == nil {
-		return nil
-	}
-	if err := json.Unmarshal(a.body, call.into); err != nil {
-		return fmt.Errorf("%s %s returned an unexpected body: %w", call.method, call.path, err)
-	}
-	return nil
-}
-
-// unwanted is an answer with another status than the story has.
-type unwanted struct {
+// unexpectedError is a response with another status than the story expects.
+type unexpectedError struct {
 	call   call
 	status int
 	refusal
 }
 
-func (u *unwanted) Error() string {
-	return fmt.Sprintf("%s %s returned status %d, want %d: %s %s", u.call.method, u.call.path, u.status, u.call.want, u.Code, u.refusal.Error)
+func (u *unexpectedError) Error() string {
+	return fmt.Sprintf("%s %s returned status %d: %s %s", u.call.method, u.call.path, u.status, u.Code, u.refusal.Error)
+}
+
+// get, post and remove send requests that must succeed.
+func (s *story) get(ctx context.Context, path string, into any) error {
+	_, err := s.client.do(ctx, call{method: http.MethodGet, path: path, into: into})
+	return err
+}
+
+func (s *story) post(ctx context.Context, path string, body object, into any) error {
+	_, err := s.client.do(ctx, call{method: http.MethodPost, path: path, body: body, into: into})
+	return err
+}
+
+func (s *story) remove(ctx context.Context, path string) error {
+	_, err := s.client.do(ctx, call{method: http.MethodDelete, path: path})
+	return err
+}
+
+// refuse sends a request that the platform must reject, and shows the error.
+func (s *story) refuse(ctx context.Context, call call) error {
+	var received refusal
+	call.into = &received
+	if _, err := s.client.do(ctx, call); err != nil {
+		return err
+	}
+	s.screen.remark("%s %s", received.Code, received.Error)
+	return nil
 }

@@ -3,27 +3,29 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
-	"net"
+	"fmt"
+	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
-	"time"
 
 	"devplatform/infra/platformtest"
 )
 
 const template = platformtest.Root + "/template.yaml"
 
-// page is what the demo prints; when it has printed a text, it calls.
+// page records what the demo prints. It calls a function once when a text was printed.
 type page struct {
 	mu    sync.Mutex
 	buf   bytes.Buffer
@@ -35,224 +37,241 @@ func (p *page) Write(data []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.buf.Write(data)
-	if p.call != nil && strings.Contains(p.buf.String(), p.until) {
+	if p.call != nil && p.until != "" && strings.Contains(p.buf.String(), p.until) {
 		p.call()
 		p.call = nil
 	}
 	return len(data), nil
 }
 
-func (p *page) String() string {
+func (p *page) text() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.buf.String()
 }
 
-// arrival is the line of a delivery that came, and the line below it.
-var arrival = regexp.MustCompile(`(?m)^  ◀ (\S+) .* (\d{3}) +[<\d,]+ ms\n    dlv_…\w{6} attempt (\d)   ✓ X-Service-Signature   ✓ Standard Webhooks$`)
+// arrival matches the lines of a delivery with valid signatures.
+var arrival = regexp.MustCompile(`(?m)^  ◀ \S+ .* \d{3} +[<\d]+ ms\n` +
+	`    dlv_…\w{6} attempt (\d)   ✓ X-Service-Signature   ✓ Standard Webhooks$`)
 
-// check holds a page against the story, and answers how many deliveries came, attempts counted.
+// viewed matches what a visitor of the site saw.
+var viewed = regexp.MustCompile(`The page shows “The menu of (\w+)”`)
+
+// check checks that a page contains all chapters of a complete demo.
 func check(t *testing.T, page string) {
 	t.Helper()
-	rest := page
-	for i, chapter := range (&story{}).chapters() {
-		heading := "\n" + strconv.Itoa(i+1) + "  " + chapter.title + "\n"
-		_, after, found := strings.Cut(rest, heading)
-		if !found {
-			t.Fatalf("no chapter %q in its place:\n%s", chapter.title, page)
+	for i, chapter := range (&story{}).chapters()[:8] {
+		if !strings.Contains(page, "\n"+strconv.Itoa(i+1)+"  "+chapter.title+"\n") {
+			t.Errorf("the page has no chapter %q", chapter.title)
 		}
-		rest = after
-	}
-	if i := strings.IndexAny(page, "\x1b\r"); i >= 0 {
-		t.Errorf("a pipe got control codes: %q", page[max(0, i-40):i+1])
 	}
 	for line := range strings.Lines(page) {
-		if columns := length(strings.TrimRight(line, "\n")); columns > pageWidth {
-			t.Errorf("%d columns: %s", columns, line)
+		isLong := length(strings.TrimRight(line, "\n")) > pageWidth && !strings.Contains(line, "curl ")
+		if isLong || strings.ContainsAny(line, "\x1b\r") {
+			t.Errorf("this line is too long, or contains control characters: %q", line)
 		}
 	}
 	for _, want := range []string{
-		"PRECONDITION_FAILED", "operations[1]", "AUTH_INVALID_CREDENTIALS", "PROJECT_NOT_FOUND", // refusals
-		"+ /src/components/ContactForm.jsx", "~ /src/old.jsx → /src/legacy.jsx", "- /src/old.jsx", "add_dependency zod@", // actions, and what they did
-		"    │ import styles from", "more lines\n", "   last after ", // the stream
+		"PRECONDITION_FAILED", "operations[1]", "AUTH_INVALID_CREDENTIALS", "create_file, ", "rename_file", "add_dependency",
 		"✗ X-Service-Signature   ✗ Standard Webhooks", "The same event, delivery and body with a new signature",
-		"projects none", "webhooks none",
 	} {
 		if !strings.Contains(page, want) {
-			t.Errorf("the page does not say %q", want)
+			t.Errorf("the page does not contain %q", want)
 		}
 	}
 	arrivals := arrival.FindAllStringSubmatch(page, -1)
-	again := 0
-	for _, a := range arrivals {
-		if a[3] == "2" {
-			again++
-		}
-	}
-	if len(arrivals) != strings.Count(page, "◀ ") || again != 1 || strings.Count(page, " 503 ") < 3 {
-		t.Errorf("%d verified arrivals of %d, %d second attempts", len(arrivals), strings.Count(page, "◀ "), again)
-	}
-	count := " deliveries received in " + strconv.Itoa(len(arrivals)) + " requests, each with both signatures verified\n"
-	if !strings.Contains(page, count) || !strings.Contains(page, strconv.Itoa(len(arrivals)-1)+count) {
-		t.Errorf("%d arrivals are not what the summary says", len(arrivals))
+	n, all := len(arrivals), strings.Count(page, "◀ ")
+	isSecond := func(arrival []string) bool { return arrival[1] == "2" }
+	if n < 6 || n != all || !slices.ContainsFunc(arrivals, isSecond) {
+		t.Errorf("%d of %d deliveries have valid signatures, or none is a second attempt", n, all)
 	}
 	if t.Failed() {
 		t.Log(page)
 	}
 }
 
-// Three demos at once on a platform that runs: two tell the whole story, each with names of its own; the third is interrupted and
-// deletes what it has made.
-func TestTheStoryOnARunningPlatform(t *testing.T) {
-	t.Parallel()
-	p := platformtest.Start(t)
-	var demos sync.WaitGroup
-	for range 2 {
-		demos.Go(func() {
-			var out page
-			var complaints bytes.Buffer
-			if code := run(t.Context(), []string{"-url", p.URL + "/", "-binaries", "none"}, &out, &complaints); code != exitDone {
-				t.Errorf("exit code %d: %s\n%s", code, complaints.String(), out.String())
-				return
-			}
-			check(t, out.String())
-		})
-	}
-	breakOff(t, p.URL)
-	demos.Wait()
-}
-
-// breakOff interrupts a demo while it waits.
-func breakOff(t *testing.T, url string) {
-	ctx, interrupt := context.WithCancel(t.Context())
-	defer interrupt()
-	out := &page{until: "Waiting for the second attempt", call: interrupt}
-	var complaints bytes.Buffer
-	if code := run(ctx, []string{"-url", url}, out, &complaints); code != exitInterrupted || complaints.String() != "demo: interrupted\n" {
-		t.Errorf("exit code %d: %s", code, complaints.String())
-	}
-	_, end, _ := strings.Cut(out.String(), "The demo was stopped")
-	if deleted := regexp.MustCompile(`(?m)^  DELETE /api/(projects|webhooks)/\S+ +200 `).FindAllString(end, -1); len(deleted) != 3 {
-		t.Errorf("it deleted %q:\n%s", deleted, out.String())
-	}
-}
-
-// free is an address at which nothing answers.
-func free(t *testing.T) string {
+// checkSite checks that a page shows the views of the site, and the events of its deployments.
+func checkSite(t *testing.T, page string) {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	var views []string
+	for _, view := range viewed.FindAllStringSubmatch(page, -1) {
+		views = append(views, view[1])
+	}
+	if want := []string{"spring", "spring", "summer", "spring"}; !slices.Equal(views, want) {
+		t.Errorf("visitors of the site saw the menus of %v, want %v", views, want)
+	}
+	for _, event := range []string{
+		"deployment.completed 1, ready", "deployment.completed 2, ready", "project.deployed 1, deploy", "project.deployed 1, promote",
+		"project.deployed 2, deploy",
+	} {
+		if !strings.Contains(page, "◀ "+event) {
+			t.Errorf("the page does not contain the event %q", event)
+		}
+	}
+	if t.Failed() {
+		t.Log(page)
+	}
+}
+
+// TestStory runs demos at the same time, on a running platform and on their own. An own platform ends with its demo.
+// Only -keep leaves anything, and its account works.
+func TestStory(t *testing.T) {
+	running, binaries := platformtest.Start(t).URL, platformtest.Binaries(t)
+	root, err := filepath.Abs(template)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close()
-	return "http://" + listener.Addr().String()
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	t.Setenv("SITES_PORT", "0")
+	t.Chdir(dir)
+	t.Run("all", func(t *testing.T) {
+		for _, c := range []struct {
+			name, url string
+			keep      bool
+			until     string // if it is not empty, the demo is interrupted after this text
+			code      int
+		}{
+			{"running", running + "/", false, "", exitDone},
+			{"running, kept", running, true, "", exitDone},
+			{"running, interrupted", running, false, "Waiting for the second attempt", exitInterrupted},
+			{"running, without sites", withoutSites(t, running), false, "", exitDone},
+			{"own", freeURL(), false, "", exitDone},
+			{"own, kept", freeURL(), true, "Ctrl-C stops", exitDone},
+			{"own, interrupted", freeURL(), false, "\n3  ", exitInterrupted},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				t.Parallel()
+				ctx, interrupt := context.WithCancel(t.Context())
+				defer interrupt()
+				out, errors := &page{until: c.until}, &page{}
+				out.call = func() {
+					go func() { // the page is locked
+						if c.keep {
+							checkKept(t, out.text())
+						}
+						interrupt()
+					}()
+				}
+				args := []string{"-url", c.url, "-binaries", binaries, "-template", root, "-keep=" + strconv.FormatBool(c.keep)}
+				if code := run(ctx, args, out, errors); code != c.code {
+					t.Fatalf("exit code %d, want %d: %s\n%s", code, c.code, errors.text(), out.text())
+				}
+				deleted := regexp.MustCompile(`(?m)^  DELETE /api/(projects|webhooks)/\S+ +200 `).FindAllString(out.text(), -1)
+				isOwn := strings.HasPrefix(c.name, "own")
+				want := 5 // two projects and three webhooks
+				if c.until != "" {
+					want = 3 // it was interrupted before the second project
+				}
+				if c.keep || isOwn && c.until != "" {
+					want = 0
+				}
+				if len(deleted) != want {
+					t.Errorf("it deleted %q:\n%s", deleted, out.text())
+				}
+				if c.code == exitDone {
+					check(t, out.text())
+				}
+				if isSkipped := strings.Contains(out.text(), "no domain for sites"); isSkipped != strings.HasSuffix(c.name, "sites") {
+					t.Errorf("the chapter about sites was skipped, or was not:\n%s", out.text())
+				} else if !isSkipped && c.code == exitDone {
+					checkSite(t, out.text())
+				}
+				if c.keep && c.until == "" {
+					checkKept(t, out.text())
+				}
+				own := regexp.MustCompile(`own\s+at\s+(\S+)`).FindStringSubmatch(out.text())
+				if isOwn != (own != nil) || isOwn && find(t.Context(), own[1]) == nil {
+					t.Errorf("the demo has its own platform, or it still runs:\n%s", out.text())
+				}
+			})
+		}
+	})
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 1 || left[0].Name() != ".local" {
+		t.Errorf("the demos left %v, %v, want .local", left, err)
+	}
 }
 
-// build makes the demo's program.
-func build(t *testing.T) string {
+// checkKept runs the curl commands that the page shows, and checks their output.
+func checkKept(t *testing.T, page string) {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), "demo")
-	if output, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, output)
+	commands := strings.Join(regexp.MustCompile(`(?m)^curl .*$`).FindAllString(page, -1), "\n")
+	script := exec.Command(platformtest.Required(t, "sh"), "-ec", commands)
+	platformtest.Required(t, "curl")
+	script.Dir = t.TempDir()
+	output, err := script.Output()
+	for _, want := range []string{"userId", appPath, "file.updated"} {
+		if err != nil || !strings.Contains(string(output), want) {
+			t.Errorf("the output does not contain %q: %v\n%s\n%s", want, err, commands, output)
+		}
 	}
-	return program
-}
-
-// ownPlatform is the address of the platform that a demo has said it runs.
-var ownPlatform = regexp.MustCompile(`its\s+own\s+at\s+http://(localhost:\d+)`)
-
-// If no platform responds, the demo starts its own. That platform ends with the demo and leaves no files, also after an interruption.
-func TestTheStoryOnAPlatformOfItsOwn(t *testing.T) {
-	t.Parallel()
-	program, binaries := build(t), platformtest.Binaries(t)
-	for name, interrupted := range map[string]bool{"completed": false, "interrupted": true} {
-		t.Run(name, func(t *testing.T) {
-			scratch := t.TempDir()
-			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-			defer cancel()
-			command := exec.CommandContext(ctx, program, "-url", free(t), "-binaries", binaries, "-template", template)
-			command.Env = append(os.Environ(), "TMPDIR="+scratch)
-			out := &page{}
-			var complaints bytes.Buffer
-			want := exitDone
-			if interrupted {
-				want = exitInterrupted
-				out.until, out.call = "\n3  ", func() { _ = command.Process.Signal(syscall.SIGINT) }
-			}
-			command.Stdout, command.Stderr = out, &complaints
-			err := command.Run()
-			var exit *exec.ExitError
-			if err != nil && !errors.As(err, &exit) || command.ProcessState.ExitCode() != want {
-				t.Fatalf("%v, want exit code %d: %s\n%s", err, want, complaints.String(), out.String())
-			}
-			if !interrupted {
-				check(t, out.String())
-			} else if complaints.String() != "demo: interrupted\n" {
-				t.Errorf("it complained %q", complaints.String())
-			}
-			own := ownPlatform.FindStringSubmatch(out.String())
-			if own == nil {
-				t.Fatalf("it did not say where its platform is:\n%s", out.String())
-			}
-			if connection, err := net.Dial("tcp", own[1]); err == nil {
-				connection.Close()
-				t.Error("its platform still runs")
-			}
-			if left, err := os.ReadDir(scratch); err != nil || len(left) > 0 {
-				t.Errorf("it left %v, %v", left, err)
-			}
-		})
+	site := regexp.MustCompile(`(?m)^    site      (http://\S+)$`).FindStringSubmatch(page)
+	if site == nil {
+		t.Errorf("the page does not contain the URL of the site:\n%s", page)
+		return
+	}
+	visitor := &story{screen: newScreen(io.Discard), site: site[1], visitor: newVisitor()}
+	if err := visitor.visit(t.Context(), http.StatusOK, firstTitle); err != nil {
+		t.Error(err)
 	}
 }
 
-// What goes wrong is one line that says what to do.
-func TestFailuresAreOneLine(t *testing.T) {
+// withoutSites returns the URL of a platform at a URL that responds as one without a domain for sites.
+func withoutSites(t *testing.T, platform string) string {
+	t.Helper()
+	target, err := url.Parse(platform)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	proxy.FlushInterval = -1
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/deployments") {
+			w.WriteHeader(http.StatusNotImplemented)
+			_, _ = io.WriteString(w, `{"error":"Sites are not available.","code":"SITES_NOT_CONFIGURED"}`)
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// freeURL returns a URL at which nothing listens. Its port, and the port for https, which is 443 higher, are not among
+// those that the system gives to connections.
+func freeURL() string { return fmt.Sprintf("http://127.0.0.1:%d", 20_000+rand.IntN(10_000)) }
+
+// TestFailures checks that each failure is one line that says what to do, and that nothing remains.
+func TestFailures(t *testing.T) {
 	t.Parallel()
 	other := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(other.Close)
-	binaries := platformtest.Binaries(t)
+	free, binaries, public := freeURL(), platformtest.Binaries(t), platformtest.Start(t, "WEBHOOK_ALLOW_PRIVATE=false").URL
 	for _, c := range []struct {
 		name string
 		args []string
-		env  []string // of a platform, if there is to be one
 		code int
-		says string
+		want string
 	}{
-		{"no platform and no binaries", []string{"-url", free(t), "-binaries", t.TempDir()}, nil, exitFailed, "build them with `make binaries`"},
-		{"its own platform does not start", []string{"-url", free(t), "-binaries", binaries, "-template", "none.yaml"}, nil, exitFailed, "none.yaml"},
-		{"no platform on another host", []string{"-url", "http://demo.invalid", "-binaries", binaries}, nil, exitFailed, "start the platform with `make run`"},
-		{"another server", []string{"-url", other.URL}, nil, exitFailed, "404 Not Found): free the port"},
-		{"not a URL", []string{"-url", "localhost:3000"}, nil, exitFailed, "must start with http:// or https://"},
-		{"no webhooks to this machine", nil, []string{"WEBHOOK_ALLOW_PRIVATE=false"}, exitFailed, "run it with WEBHOOK_ALLOW_PRIVATE=true"},
-		{"too many words", []string{"please"}, nil, exitUsage, `"please" is not a flag`},
+		{"no binaries", []string{"-url", free, "-binaries", t.TempDir()}, exitFailed, "build them with `make binaries`"},
+		{"no template", []string{"-url", free, "-binaries", binaries, "-template", "none.yaml"}, exitFailed, "none.yaml"},
+		{"another host", []string{"-url", "http://demo.invalid"}, exitFailed, "start the platform with `make run`"},
+		{"another server", []string{"-url", other.URL}, exitFailed, "free the port"},
+		{"not a URL", []string{"-url", "localhost:3000"}, exitFailed, "must start with http:// or https://"},
+		{"no private webhooks", []string{"-url", public}, exitFailed, "run it with WEBHOOK_ALLOW_PRIVATE=true"},
+		{"an argument", []string{"please"}, exitUsage, `"please" is not a flag`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			if c.env != nil {
-				c.args = []string{"-url", platformtest.Start(t, c.env...).URL}
+			var out, errors page
+			code := run(t.Context(), c.args, &out, &errors)
+			if got := errors.text(); code != c.code || !strings.Contains(got, c.want) || strings.Count(got, "\n") != 1 {
+				t.Errorf("exit code %d: %s\n%s", code, got, out.text())
 			}
-			var out page
-			var complaints bytes.Buffer
-			code := run(t.Context(), c.args, &out, &complaints)
-			if said := complaints.String(); code != c.code || !strings.Contains(said, c.says) || strings.Count(said, "\n") != 1 || !strings.HasPrefix(said, "demo: ") {
-				t.Errorf("exit code %d: %s\n%s", code, said, out.String())
-			}
-			if strings.Contains(out.String(), "prj_") && !strings.Contains(out.String(), "DELETE /api/projects/") {
-				t.Errorf("its project stays:\n%s", out.String())
+			if page := out.text(); strings.Contains(page, "prj_") && !strings.Contains(page, "DELETE /api/projects/") {
+				t.Errorf("the project was not deleted:\n%s", page)
 			}
 		})
-	}
-}
-
-// -own is how make knows whether there is a platform to build.
-func TestOwnTellsMake(t *testing.T) {
-	t.Parallel()
-	other := httptest.NewServer(http.NotFoundHandler())
-	t.Cleanup(other.Close)
-	for url, want := range map[string]int{free(t): exitDone, other.URL: exitFailed, "http://demo.invalid": exitFailed} {
-		var out, complaints bytes.Buffer
-		if code := run(t.Context(), []string{"-own", "-url", url}, &out, &complaints); code != want || out.Len()+complaints.Len() > 0 {
-			t.Errorf("%s: %d, %q, %q", url, code, out.String(), complaints.String())
-		}
 	}
 }

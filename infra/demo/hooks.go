@@ -2,170 +2,299 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
+	"text/tabwriter"
+	"time"
+
+	"devplatform/infra/hooktest"
 )
 
-// The receiver's two endpoints: one that works, one that refuses its first request.
+// The two endpoints of the receiver: one that works, and one that responds with 503 to the first request of each event.
 const (
-	steady = "/steady"
-	flaky  = "/flaky"
+	steady = "/ok/steady"
+	flaky  = "/fail/flaky"
 )
 
-// arrived shows a delivery when it comes.
-func (s *story) arrived(d delivery) {
-	left := "◀ " + clean(d.payload.Type)
-	subject := clean(d.payload.Data.File.Path)
-	if d.path != steady {
-		subject += " at " + clean(d.path)
+const (
+	deliveryHeader = "X-Service-Delivery" // the ID of a delivery, the same for every attempt
+	patience       = 40 * time.Second     // the maximum time of a delivery and of a chapter's wait
+)
+
+// payload is the body of an event.
+type payload struct {
+	ID, Type  string
+	Timestamp time.Time
+	Data      struct {
+		File       struct{ Path string }
+		Reason     string // of project.deployed
+		Deployment struct {
+			ID, Status string
+			Version    int
+		}
 	}
-	room := s.screen.width - 2 - right - 1 - length(left) - 1
-	subject = elide(subject, room)
-	pad := fmt.Sprintf("%*s", room-length(subject)+1, "")
-	s.screen.line("  "+s.screen.paint(cyan, left)+" "+subject+pad+s.screen.paint(class(d.status), fmt.Sprint(d.status))+
-		fmt.Sprintf("%*s", right-3, milliseconds(d.took)),
-		s.checked(d.id, fmt.Sprintf("attempt %d", d.attempt), d.checks))
 }
 
-// checked says which signatures of a delivery hold.
-func (s *story) checked(id, what string, checks checks) string {
-	return fmt.Sprintf("%s%s %s   %s   %s", indent, s.screen.paint(dim, clean(short(id))), what,
-		s.tick("X-Service-Signature", checks.service), s.tick("Standard Webhooks", checks.standard))
+// showArrival shows a request to the receiver, and the results of the checks of its signatures.
+func (s *story) showArrival(r hooktest.Request) {
+	var event payload
+	_ = json.Unmarshal(r.Body, &event) // an invalid body is shown without a path
+	subject := event.Type + " " + event.Data.File.Path
+	switch r.Path {
+	case flaky:
+		subject += " at " + r.Path
+	case sites:
+		d := event.Data.Deployment
+		subject = fmt.Sprintf("%s %d, %s", event.Type, d.Version, cmp.Or(event.Data.Reason, d.Status))
+	}
+	s.screen.columns("  ◀ ", cyan, subject, "", r.Status, r.At.Sub(event.Timestamp))
+	s.showChecks(r, fmt.Sprintf("attempt %d", r.Attempt))
 }
 
-// tick shows whether a signature holds.
-func (s *story) tick(name string, err error) string {
-	if err != nil {
-		return s.screen.paint(red, "✗") + " " + name
+// showChecks shows which signatures of a request are valid.
+func (s *story) showChecks(r hooktest.Request, what string) {
+	secret := s.secrets[r.Path]
+	line := indent + s.screen.paint(dim, short(r.Header.Get(deliveryHeader))) + " " + what
+	for _, check := range []struct {
+		name string
+		err  error
+	}{{"X-Service-Signature", r.VerifyService(secret)}, {"Standard Webhooks", r.VerifyStandard(secret)}} {
+		if check.err != nil {
+			line += "   " + s.screen.paint(red, "✗") + " " + check.name
+		} else {
+			line += "   " + s.screen.paint(green, "✓") + " " + check.name
+		}
 	}
-	return s.screen.paint(green, "✓") + " " + name
+	s.screen.line(line)
 }
 
-// hook makes a webhook that sends to one of the receiver's endpoints.
-func (s *story) hook(ctx context.Context, endpoint, event string, refuse int) error {
-	var hook struct {
-		ID, Secret string
-		Events     []string
-	}
-	err := s.do(ctx, call{method: http.MethodPost, path: "/api/webhooks", want: http.StatusCreated, into: &hook,
-		body: object{"url": s.receiver.url + endpoint, "events": []string{event}, "projectId": s.project}})
-	var other *unwanted
-	if errors.As(err, &other) && other.status == http.StatusBadRequest {
-		return fmt.Errorf("the platform sends no webhooks to this machine (%q): run it with WEBHOOK_ALLOW_PRIVATE=true, as `make run` does", other.refusal.Error)
+// hook creates a webhook of a project for an endpoint of the receiver, which can have a query.
+func (s *story) hook(ctx context.Context, project, endpoint string, events ...string) error {
+	path, _, _ := strings.Cut(endpoint, "?")
+	var hook struct{ ID, Secret string }
+	body := object{"url": s.receiver.URL(endpoint), "events": events, "projectId": project}
+	err := s.post(ctx, "/api/webhooks", body, &hook)
+	s.secrets[path] = hook.Secret
+	var unexpected *unexpectedError
+	if errors.As(err, &unexpected) && unexpected.status == http.StatusBadRequest {
+		return fmt.Errorf("the platform sends no webhooks to this machine (%q): run it with WEBHOOK_ALLOW_PRIVATE=true",
+			unexpected.refusal.Error)
 	}
 	if err != nil {
 		return err
 	}
 	s.hooks = append(s.hooks, hook.ID)
-	s.receiver.expect(endpoint, hook.Secret, refuse)
-	s.screen.fields(field{"id", hook.ID}, field{"events", event}, field{"to", s.receiver.url + endpoint},
-		field{"secret", secretKind(hook.Secret) + "… (shown only once)"})
+	kind, _, _ := strings.Cut(hook.Secret, "_")
+	s.screen.fields("id", hook.ID, "events", strings.Join(events, ", "), "to", s.receiver.URL(path), "secret", kind+"_… (shown only once)")
 	return nil
 }
 
-// secretKind is what of a secret may be shown.
-func secretKind(secret string) string {
-	kind, _, found := strings.Cut(secret, "_")
-	if !found {
-		return ""
-	}
-	return kind + "_"
-}
-
-// save changes the application's file.
-func (s *story) save(ctx context.Context, content string) error {
-	var saved file
-	if err := s.do(ctx, call{method: http.MethodPost, path: s.files(), body: object{"path": appPath, "content": content},
-		want: http.StatusOK, into: &saved}); err != nil {
-		return err
-	}
-	s.screen.fields(field{"path", saved.Path}, field{"size", number(saved.Size) + " bytes"})
-	return nil
-}
-
-// subscribe makes a webhook, tries it, and shows the delivery of a change.
+// subscribe creates a webhook, tests it, and shows the delivery of a change.
 func (s *story) subscribe(ctx context.Context) error {
-	s.screen.say("This program receives webhooks at %s. It verifies both signatures of each request: X-Service-Signature with HMAC-SHA256, and "+
-		"Standard Webhooks with the library of that standard. Requests are marked with ◀; at the end of the line are the response and the time since the event.", s.receiver.url)
-	events, err := s.feed(ctx)
-	if err != nil {
+	s.screen.say("This program receives webhooks. It verifies both signatures of each request: X-Service-Signature " +
+		"with HMAC-SHA256, and Standard Webhooks with the library of that standard. Requests are marked with ◀; " +
+		"at the end of the line are the response and the time since the event.")
+	var err error
+	if s.older, err = s.events(ctx); err != nil {
 		return err
 	}
-	s.older = map[string]bool{}
-	for _, id := range events {
-		s.older[id] = true
-	}
-	if err := s.hook(ctx, steady, "file.*", 0); err != nil {
+	if err := s.hook(ctx, s.project, steady, "file.*"); err != nil {
 		return err
 	}
 	var attempt struct {
-		StatusCode int
-		DurationMs int
-		Error      string
+		StatusCode, DurationMs int
+		Error                  string
 	}
-	if err := s.do(ctx, call{method: http.MethodPost, path: "/api/webhooks/" + s.hooks[0] + "/test", want: http.StatusOK, into: &attempt}); err != nil {
+	if err := s.post(ctx, "/api/webhooks/"+s.hooks[0]+"/test", nil, &attempt); err != nil {
 		return err
 	}
 	if attempt.StatusCode == 0 {
 		return fmt.Errorf("the platform cannot send webhooks to this machine: %s", attempt.Error)
 	}
-	s.screen.fields(field{"the receiver responded", fmt.Sprint(attempt.StatusCode)}, field{"in", fmt.Sprintf("%d ms", attempt.DurationMs)})
-	if err := s.save(ctx, "export default function App() {\n  return <h1>Open all night</h1>;\n}\n"); err != nil {
+	s.screen.remark("The receiver responded with %d in %d ms.", attempt.StatusCode, attempt.DurationMs)
+	if err := s.save(ctx, "Open all night"); err != nil {
 		return err
 	}
 	if err := s.allDelivered(ctx); err != nil {
 		return err
 	}
-	return s.tamper()
-}
-
-// tamper changes one byte of the last delivery and checks it again.
-func (s *story) tamper() error {
-	all := s.receiver.all()
-	last := all[len(all)-1]
-	body := bytes.Replace(last.body, []byte(appPath), []byte("/src/app.jsx"), 1)
-	s.receiver.mu.Lock()
-	secret := s.receiver.secrets[last.path]
-	s.receiver.mu.Unlock()
-	checks := verify(secret, body, last.header)
-	if bytes.Equal(body, last.body) || checks.service == nil || checks.standard == nil {
+	all := s.receiver.To(steady)
+	altered := all[len(all)-1]
+	altered.Body = bytes.Replace(altered.Body, []byte(appPath), []byte(strings.ToLower(appPath)), 1)
+	if altered.VerifyService(s.secrets[steady]) == nil || altered.VerifyStandard(s.secrets[steady]) == nil {
 		return errors.New("the signatures of a changed body were accepted")
 	}
-	s.refused++
 	s.screen.remark("The same delivery with one changed letter in its body is rejected:")
-	s.screen.line(s.checked(last.id, "altered  ", checks))
+	s.showChecks(altered, "altered  ")
 	return nil
 }
 
-// feed is the ids of the events of the project's files.
-func (s *story) feed(ctx context.Context) ([]string, error) {
+// events returns the number of events of the project's files.
+func (s *story) events(ctx context.Context) (n int, err error) {
 	var page struct{ Events []payload }
-	if err := s.do(ctx, call{method: http.MethodGet, path: "/api/projects/" + s.project + "/events?limit=100", want: http.StatusOK, into: &page, quiet: true}); err != nil {
-		return nil, err
-	}
-	var ids []string
+	path := "/api/projects/" + s.project + "/events?limit=100"
+	_, err = s.client.do(ctx, call{method: http.MethodGet, path: path, into: &page, quiet: true})
 	for _, event := range page.Events {
 		if strings.HasPrefix(event.Type, "file.") {
-			ids = append(ids, event.ID)
+			n++
 		}
 	}
-	return ids, nil
+	return n, err
 }
 
-// allDelivered waits until each event of the project's feed that is younger than the webhook has come to the receiver that works.
+// allDelivered waits until every event since the creation of the first webhook has arrived, and checks its signatures.
 func (s *story) allDelivered(ctx context.Context) error {
-	events, err := s.feed(ctx)
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	events, err := s.events(ctx)
 	if err != nil {
 		return err
 	}
-	_, err = s.receiver.wait(ctx, patience, "the deliveries of the last change", func(seen []delivery) bool {
-		return !slices.ContainsFunc(events, func(id string) bool {
-			return !s.older[id] && !slices.ContainsFunc(seen, func(d delivery) bool { return d.path == steady && d.payload.ID == id })
+	if err := s.await(ctx, "the deliveries of the last change", func(r *hooktest.Receiver) bool {
+		return len(r.IDs(steady)) >= events-s.older+1 // and the test
+	}); err != nil {
+		return err
+	}
+	return s.allSigned()
+}
+
+// allSigned checks the signatures of all requests to the receiver.
+func (s *story) allSigned() error {
+	for _, r := range s.receiver.Requests() {
+		if err := r.Verify(s.secrets[r.Path]); err != nil {
+			return fmt.Errorf("delivery %s is not signed as documented: %w", r.Header.Get(deliveryHeader), err)
+		}
+	}
+	return nil
+}
+
+// await waits for a condition of the receiver, and shows the requests that have arrived.
+func (s *story) await(ctx context.Context, what string, condition func(*hooktest.Receiver) bool) error {
+	for {
+		isMet := false
+		err := s.receiver.Wait(ctx, func(r *hooktest.Receiver) bool {
+			isMet = condition(r)
+			return isMet || r.Total() > s.shown
 		})
-	})
-	return err
+		for ; s.shown < s.receiver.Total(); s.shown++ {
+			s.showArrival(s.receiver.Requests()[s.shown])
+		}
+		if err != nil {
+			return fmt.Errorf("waiting for %s: %w", what, err)
+		}
+		if isMet {
+			return nil
+		}
+	}
+}
+
+// fail makes a delivery fail, and waits for the platform's second attempt.
+func (s *story) fail(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	s.screen.say("A second endpoint responds to its first request with 503. The platform retries after 5 s ± 20 %%. " +
+		"The first endpoint receives its events without delay.")
+	if err := s.hook(ctx, s.project, flaky+"?status=503", "file.updated"); err != nil {
+		return err
+	}
+	if err := s.save(ctx, "Closed on Mondays"); err != nil {
+		return err
+	}
+	attempted := func(n int) func(*hooktest.Receiver) bool {
+		return func(r *hooktest.Receiver) bool { return r.Count(flaky) == n }
+	}
+	if err := s.await(ctx, "the first attempt", attempted(1)); err != nil {
+		return err
+	}
+	if err := s.allDelivered(ctx); err != nil {
+		return err
+	}
+	log, err := s.logUntil(ctx, s.hooks[1], func(d []delivery) bool { return len(d) > 0 && d[0].NextAttemptAt != nil })
+	if err != nil {
+		return err
+	}
+	s.showLog(log)
+	s.screen.remark("Waiting for the second attempt …")
+	if err := s.await(ctx, "the second attempt", attempted(2)); err != nil {
+		return err
+	}
+	if err := s.allDelivered(ctx); err != nil {
+		return err
+	}
+	attempts := s.receiver.To(flaky)
+	first, second := attempts[0], attempts[1]
+	if first.Header.Get(deliveryHeader) != second.Header.Get(deliveryHeader) || !bytes.Equal(first.Body, second.Body) {
+		return errors.New("the second attempt was for another delivery")
+	}
+	s.retried = second.At.Sub(first.At)
+	s.screen.remark("The same event, delivery and body with a new signature, %.1f s later.", s.retried.Seconds())
+	return nil
+}
+
+// delivery is an entry of the delivery log.
+type delivery struct {
+	ID, Type, Status string
+	Attempts         []struct{ StatusCode, DurationMs int }
+	NextAttemptAt    *time.Time
+}
+
+// logUntil reads the log of a webhook again and again until a condition is true.
+func (s *story) logUntil(ctx context.Context, hook string, condition func([]delivery) bool) ([]delivery, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for quiet := false; ; quiet = true {
+		var page struct{ Deliveries []delivery }
+		path := "/api/webhooks/" + hook + "/deliveries"
+		if _, err := s.client.do(ctx, call{method: http.MethodGet, path: path, into: &page, quiet: quiet}); err != nil {
+			return nil, err
+		}
+		if condition(page.Deliveries) {
+			return page.Deliveries, nil
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// log shows the logs of both webhooks when no delivery is pending.
+func (s *story) log(ctx context.Context) error {
+	for i, hook := range s.hooks {
+		s.screen.say("%s", []string{"The last deliveries to the first endpoint:", "The endpoint that failed once:"}[i])
+		log, err := s.logUntil(ctx, hook, func(log []delivery) bool {
+			return !slices.ContainsFunc(log, func(d delivery) bool { return d.Status == "pending" })
+		})
+		if err != nil {
+			return err
+		}
+		s.showLog(log[:min(4, len(log))])
+	}
+	return nil
+}
+
+// showLog shows deliveries as a table with a row for each attempt.
+func (s *story) showLog(log []delivery) {
+	var text strings.Builder
+	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(table, indent+"delivery\tevent\tattempt\tcode\ttime\tstatus\tnext attempt")
+	for _, d := range log {
+		next := "–"
+		if d.NextAttemptAt != nil {
+			next = fmt.Sprintf("in %.1f s", time.Until(*d.NextAttemptAt).Seconds())
+		}
+		for i, a := range d.Attempts {
+			status := ""
+			if i == len(d.Attempts)-1 {
+				status = clean(d.Status) + "\t" + next
+			}
+			_, _ = fmt.Fprintf(table, "%s%s\t%s\t%d\t%d\t%d ms\t%s\n",
+				indent, clean(short(d.ID)), clean(d.Type), i+1, a.StatusCode, a.DurationMs, status)
+		}
+	}
+	_ = table.Flush() // a strings.Builder accepts everything
+	s.screen.line(strings.TrimRight(text.String(), "\n"))
 }

@@ -1,11 +1,9 @@
-// Command demo tells the whole story of the platform on a terminal, in well under a minute: an account, a project and its files,
-// the assistant at work, its answer as a live stream, webhooks that a receiver verifies, one that fails and is retried, and the log
-// of it all. Everything that it prints happened while it ran, and every time was measured.
+// Command demo shows all features of the platform in a terminal: an account, a project and its files, the assistant,
+// webhooks with verified signatures, a failed delivery and its retry, the delivery log, and a site. Everything that it prints
+// happens while it runs, and every time is measured.
 //
-// It knows the platform as any client does, from its HTTP API and its documentation: nothing of the product's code may enter here.
-// Where no platform answers it runs one of its own, from built binaries, with its data in a temporary folder.
-//
-//	demo [-url http://localhost:3000] [-binaries .build/local] [-plain]
+// It uses the platform as any client does, through its HTTP API. It must not import packages of the service. If no
+// platform responds, it starts one, with its data in a temporary folder. With -keep, nothing is deleted.
 package main
 
 import (
@@ -14,16 +12,21 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net"
+	"net/http"
+	"net/url"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
+
+	"devplatform/infra/hooktest"
+	"devplatform/infra/process"
 )
 
-// now is the clock of the whole demo.
-var now = time.Now
-
-// Exit codes: what shells expect of a program that did its work, that failed, that was called wrongly, that was interrupted.
+// Exit codes.
 const (
 	exitDone        = 0
 	exitFailed      = 1
@@ -38,91 +41,113 @@ func main() {
 	os.Exit(code)
 }
 
-// options are what the command line says.
+// options are the flags.
 type options struct {
-	url      string // the platform's base URL
-	binaries string // folder with the platform's and the functions' binaries
-	template string // template that the demo's own platform runs
-	plain    bool   // no colours and nothing that moves
-	own      bool   // exit with 0 if the demo would start its own platform, else with 1, and do nothing else
+	url, binaries, template string
+	keep                    bool
 }
 
-func parse(args []string, stderr io.Writer) (o options, err error) {
+// run runs the demo and returns the exit code. It reports an error as one line on stderr.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	var o options
 	flags := flag.NewFlagSet("demo", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.StringVar(&o.url, "url", "http://localhost:3000", "base URL of the platform")
-	flags.StringVar(&o.binaries, "binaries", ".build/local", "folder of the binaries for the demo's own platform (make binaries)")
-	flags.BoolVar(&o.plain, "plain", false, "print without colors and animations, like to a file")
+	flags.StringVar(&o.binaries, "binaries", ".build/local", "folder of the binaries of the demo's own platform")
 	flags.StringVar(&o.template, "template", "template.yaml", "template that the demo's own platform runs")
-	flags.BoolVar(&o.own, "own", false, "exit with 0 if the demo would start its own platform, else with 1, and do nothing else")
-	if err := flags.Parse(args); err != nil {
-		return o, fmt.Errorf("flags: %w", err)
+	flags.BoolVar(&o.keep, "keep", false, "keep the account, the projects, the site and the webhooks, and print how to log in")
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return exitDone
+	} else if err != nil {
+		return exitUsage
 	}
 	if flags.NArg() > 0 {
 		_, _ = fmt.Fprintf(stderr, "demo: %q is not a flag\n", flags.Arg(0))
-		return o, errors.New("arguments")
-	}
-	return o, nil
-}
-
-// run tells the story and answers the exit code; what went wrong is one line on stderr.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	o, err := parse(args, stderr)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return exitDone
-	case err != nil:
 		return exitUsage
 	}
-	if o.own {
-		if _, err := look(ctx, o.url); errors.Is(err, errNobody) && onThisMachine(o.url) {
-			return exitDone
-		}
-		return exitFailed
-	}
-	screen := newScreen(stdout, o.plain)
-	err = perform(ctx, o, screen)
-	screen.end()
-	switch {
+	switch err := perform(ctx, o, newScreen(stdout)); {
 	case err == nil:
 		return exitDone
 	case ctx.Err() != nil:
 		_, _ = fmt.Fprintln(stderr, "demo: interrupted")
 		return exitInterrupted
+	default:
+		_, _ = fmt.Fprintln(stderr, "demo:", clean(err.Error()))
+		return exitFailed
 	}
-	_, _ = fmt.Fprintln(stderr, "demo:", clean(err.Error()))
-	return exitFailed
 }
 
-// perform finds a platform or runs one, and tells the story on it.
-func perform(ctx context.Context, o options, screen *screen) (err error) {
-	screen.title("devplatform: a demonstration")
-	var own *platform
-	url, err := look(ctx, o.url)
+// perform finds or starts a platform, and runs the demo on it.
+func perform(ctx context.Context, o options, screen *screen) error {
+	screen.line(screen.paint(bold, "devplatform: a demonstration"))
+	base := strings.TrimRight(o.url, "/")
+	err := find(ctx, base)
+	isOwn := errors.Is(err, errNoPlatform)
 	switch {
-	case err == nil:
-		screen.say("The demo uses the platform at %s. At the end it deletes everything except its account.", url)
-	case errors.Is(err, errNobody) && onThisMachine(o.url):
-		if own, err = startPlatform(ctx, o.binaries, o.template); err != nil {
-			return fmt.Errorf("no platform responds at %s, and the demo cannot start its own: %w", o.url, err)
+	case isOwn:
+		folder, err := os.MkdirTemp("", "devplatform-demo-")
+		if err != nil {
+			return fmt.Errorf("temporary folder: %w", err)
 		}
-		defer func() { err = errors.Join(err, own.stop()) }()
-		url = own.url
-		screen.say("No platform responds at %s. The demo has started its own at %s (in %s), with its data in a temporary folder.",
-			o.url, url, milliseconds(own.took))
-	default:
+		defer func() { _ = os.RemoveAll(folder) }()
+		own := process.Options{Binaries: o.binaries, Template: o.template, Dir: filepath.Join(folder, "data"),
+			Log: filepath.Join(folder, "log")}
+		if parsed, err := url.Parse(base); err == nil && o.keep { // as `make run`
+			own.Dir, own.Env = ".local", []string{"PORT=" + parsed.Port()}
+		}
+		p, err := process.Start(ctx, own)
+		if err != nil {
+			return fmt.Errorf("no platform responds at %s, and the demo cannot start its own: %w", base, err)
+		}
+		defer p.Stop()
+		screen.say("No platform responds at %s. The demo has started its own at %s (in %s).", base, p.URL,
+			milliseconds(p.Took))
+		base = p.URL
+	case err != nil:
 		return err
+	default:
+		screen.say("The demo uses the platform at %s.", base)
 	}
-	story, err := newStory(screen, url)
+	story, err := newStory(screen, base, o.keep)
 	if err != nil {
 		return err
 	}
-	defer story.receiver.close()
-	if err := story.tell(ctx); err != nil {
-		if own == nil { // else all of it ends with the platform
-			story.abandon(ctx)
-		}
-		return err
+	defer story.receiver.Close()
+	err = story.run(ctx)
+	switch {
+	case err != nil && !isOwn: // else everything ends with the platform
+		story.abandon(ctx)
+	case err == nil && isOwn && o.keep:
+		screen.say("Ctrl-C stops the platform. `make run` starts it again with the same data.")
+		_ = story.await(ctx, "Ctrl-C", func(*hooktest.Receiver) bool { return false })
+	}
+	return err
+}
+
+// errNoPlatform is the error if nothing listens at an address on this machine.
+var errNoPlatform = errors.New("no platform responds")
+
+// find returns nil if a platform responds at an address.
+func find(ctx context.Context, base string) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(base, "/")+"/api/auth/me", nil)
+	if err != nil || request.URL.Scheme != "http" && request.URL.Scheme != "https" {
+		return fmt.Errorf("-url %s: must start with http:// or https://", base)
+	}
+	response, err := http.DefaultClient.Do(request)
+	ip := net.ParseIP(strings.Replace(request.URL.Hostname(), "localhost", "127.0.0.1", 1))
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED) && ip.IsLoopback():
+		return errNoPlatform
+	case err != nil:
+		return fmt.Errorf("no platform responds at %s: start the platform with `make run`, or set -url: %w", base, err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, _ := io.ReadAll(io.LimitReader(response.Body, 1<<16))
+	if response.StatusCode != http.StatusUnauthorized || !strings.Contains(string(body), "AUTH_INVALID_TOKEN") {
+		return fmt.Errorf("another program uses %s, or the platform there does not work (%s): free the port, or set PORT=…",
+			base, response.Status)
 	}
 	return nil
 }

@@ -4,24 +4,25 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
-	"sync"
+	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 )
 
-// Widths: of a page that is no terminal, and the most and the least that is made use of.
 const (
-	pageWidth  = 80
-	mostWidth  = 100
-	leastWidth = 50
+	pageWidth = 80 // if the output is not a terminal
+	indent    = "    "
+	bar       = indent + "│ " // before the words of the assistant
 )
 
-// style is an ANSI escape code's number.
+// style is the number of an ANSI escape code.
 type style string
 
 const (
-	plain  style = ""
 	bold   style = "1"
 	dim    style = "2"
 	red    style = "31"
@@ -31,117 +32,140 @@ const (
 	head   style = "1;36"
 )
 
-// screen writes the story in whole lines, from the one that tells it and from the receiver, to which deliveries come when they come.
+// screen writes complete lines.
 type screen struct {
-	mu       sync.Mutex
 	out      io.Writer
 	width    int
-	coloured bool
-	moves    bool     // a line may be rewritten
-	open     int      // columns of the line that has been begun and not ended; others wait for its end
-	held     []string // the lines that wait
-	waiting  string   // the line that is rewritten, if there is one
+	hasColor bool
 	chapters int
 }
 
-// newScreen finds out what the output can show.
-func newScreen(out io.Writer, plain bool) *screen {
+// newScreen returns a screen with the width and the colors of a terminal, or plain if out is not a terminal.
+func newScreen(out io.Writer) *screen {
 	s := &screen{out: out, width: pageWidth}
-	file, ok := out.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
-		return s
+	if file, ok := out.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+		if width, _, err := term.GetSize(int(file.Fd())); err == nil {
+			s.width = max(min(width, 100), 50)
+		}
+		s.hasColor = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	}
-	if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
-		s.width = max(min(width, mostWidth), leastWidth)
-	}
-	s.moves = !plain && os.Getenv("TERM") != "dumb"
-	s.coloured = s.moves && os.Getenv("NO_COLOR") == ""
 	return s
 }
 
-// paint colours a text, where there are colours.
+// paint returns a text with a color.
 func (s *screen) paint(style style, text string) string {
-	if !s.coloured || style == plain || text == "" {
+	if !s.hasColor || text == "" {
 		return text
 	}
 	return "\x1b[" + string(style) + "m" + text + "\x1b[0m"
 }
 
-// line writes a whole line, or several with none of others between them; while one is open, they wait for its end.
-func (s *screen) line(texts ...string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.open > 0 {
-		s.held = append(s.held, texts...)
-		return
-	}
-	for _, text := range texts {
-		s.writeLine(text)
+// line writes lines.
+func (s *screen) line(lines ...string) {
+	for _, line := range lines {
+		_, _ = fmt.Fprintln(s.out, line)
 	}
 }
 
-// writeLine puts a line above the one that is rewritten.
-func (s *screen) writeLine(text string) {
-	waiting := s.waiting
-	s.rewrite("")
-	_, _ = fmt.Fprintln(s.out, text)
-	s.rewrite(waiting)
+// chapter writes the heading of the next chapter.
+func (s *screen) chapter(title string) {
+	s.chapters++
+	s.line("", s.paint(head, fmt.Sprintf("%d  %s", s.chapters, title)))
 }
 
-// rewrite replaces the line that is rewritten; "" takes it away.
-func (s *screen) rewrite(text string) {
-	switch {
-	case !s.moves:
-		return
-	case text != "":
-		_, _ = fmt.Fprint(s.out, "\r\x1b[K"+s.paint(dim, elide(text, s.width-1)))
-	case s.waiting != "":
-		_, _ = fmt.Fprint(s.out, "\r\x1b[K")
+// say writes a text of the story.
+func (s *screen) say(format string, args ...any) { s.wrap("  ", fmt.Sprintf(format, args...)) }
+
+// remark writes a text about the request above.
+func (s *screen) remark(format string, args ...any) { s.wrap(indent, fmt.Sprintf(format, args...)) }
+
+// wrap writes a text in lines that begin with a prefix.
+func (s *screen) wrap(prefix, text string) {
+	line := ""
+	for _, word := range strings.Fields(clean(short(text))) {
+		word = elide(word, s.width-length(prefix))
+		if line != "" && length(prefix+line)+1+length(word) > s.width {
+			s.line(prefix + line)
+			line = ""
+		}
+		line = strings.TrimPrefix(line+" "+word, " ")
 	}
-	s.waiting = text
+	s.line(prefix + line)
 }
 
-// status shows what is being waited for, where a line can be rewritten; "" takes it away.
-func (s *screen) status(text string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.open == 0 {
-		s.rewrite(text)
+// columns writes a request: its text and a note on the left, the status of the response and a time on the right.
+func (s *screen) columns(mark string, color style, text, note string, status int, took time.Duration) {
+	if note != "" {
+		note = "  " + note
 	}
+	text = elide(clean(short(text)), s.width-length(mark+note)-17)
+	pad := strings.Repeat(" ", max(s.width-length(mark+text+note)-16, 1))
+	s.line(mark + s.paint(color, text) + note + pad + s.paint(colorOf(status), fmt.Sprint(status)) +
+		fmt.Sprintf("%13s", milliseconds(took)))
 }
 
-// begin writes the beginning of a line, which has columns characters. Until finish all others wait.
-func (s *screen) begin(text string, columns int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.rewrite("")
-	_, _ = fmt.Fprint(s.out, text)
-	s.open += columns
+// colorOf returns the color of a status.
+func colorOf(status int) style {
+	switch status / 100 {
+	case 2:
+		return green
+	case 4:
+		return yellow
+	}
+	return red
 }
 
-// finish writes the end of the line, at the right edge if it has columns, and then those that waited.
-func (s *screen) finish(text string, columns int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	pad := ""
-	if columns > 0 {
-		pad = strings.Repeat(" ", max(s.width-s.open-columns, 1))
+// fields writes names and values of a response.
+func (s *screen) fields(pairs ...string) {
+	text := ""
+	for i, part := range pairs {
+		text += part + []string{": ", " · "}[i%2]
 	}
-	_, _ = fmt.Fprintln(s.out, pad+text)
-	s.open = 0
-	for _, line := range s.held {
-		s.writeLine(line)
-	}
-	s.held = nil
+	s.remark("%s", strings.TrimSuffix(text, " · "))
 }
 
-// end leaves the screen at the beginning of a line.
-func (s *screen) end() {
-	s.mu.Lock()
-	open := s.open
-	s.rewrite("")
-	s.mu.Unlock()
-	if open > 0 {
-		s.finish("", 0)
+// mark writes a change of a file: added (+), changed (~) or deleted (-).
+func (s *screen) mark(mark, path, detail string) {
+	color := map[string]style{"+": green, "~": yellow, "-": red}[mark]
+	path = elide(clean(path), s.width-length(indent+detail)-4)
+	pad := strings.Repeat(" ", max(s.width-length(indent+path+detail)-2, 2))
+	s.line(indent + s.paint(color, mark+" "+path) + pad + s.paint(dim, detail))
+}
+
+var identifier = regexp.MustCompile(`\b([a-z]+_)?[0-9A-HJKMNP-TV-Z]{20}([0-9A-HJKMNP-TV-Z]{6})\b`)
+
+// short abbreviates IDs to their last characters, because the first ones are the time.
+func short(text string) string { return identifier.ReplaceAllString(text, "$1…$2") }
+
+// clean removes control characters: a response must not move the cursor.
+func clean(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t' || r == '\n':
+			return ' '
+		case unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == utf8.RuneError:
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// elide shortens a text to a number of characters by replacing its middle.
+func elide(text string, width int) string {
+	runes := []rune(text)
+	if len(runes) <= width {
+		return text
 	}
+	first := max(width-1, 0) / 3
+	return string(runes[:first]) + "…" + string(runes[len(runes)-max(width-1, 0)+first:])
+}
+
+func length(text string) int { return utf8.RuneCountInString(text) }
+
+// milliseconds formats a measured time.
+func milliseconds(d time.Duration) string {
+	if d < time.Millisecond {
+		return "<1 ms"
+	}
+	return fmt.Sprintf("%d ms", d.Milliseconds())
 }

@@ -4,46 +4,56 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
+
+	"devplatform/infra/hooktest"
 )
 
-// story is one telling: who tells it, to whom, and what exists on the platform because of it.
+// story is one run of the demo.
 type story struct {
 	screen   *screen
 	client   *client
-	receiver *receiver
-	begin    time.Time
+	receiver *hooktest.Receiver
+	began    time.Time
+	keep     bool // whether everything is kept
 
-	username, password string
-	project            string          // its id, as long as it exists
-	hooks              []string        // the webhooks' ids, as long as they exist
-	older              map[string]bool // events from before the first webhook
-	refused            int             // tampered bodies that the checks refused
-	retried            time.Duration   // between the two attempts
+	username, email, password string
+	project, published        string // the IDs of the projects, while they exist
+	site                      string // the URL of the site of the second project, if it has one
+	visitor                   *http.Client
+	hooks                     []string // the IDs of the webhooks, while they exist
+	older                     int      // the number of events before the first webhook
+	retried                   time.Duration
+	secrets                   map[string]string // of the webhooks, by the path of the endpoint
+	shown                     int               // the number of requests to the receiver that were shown
 }
 
-func newStory(screen *screen, base string) (*story, error) {
+func newStory(screen *screen, base string, keep bool) (*story, error) {
 	client, err := newClient(screen, base)
 	if err != nil {
 		return nil, err
 	}
-	s := &story{screen: screen, client: client, begin: now()}
-	if s.receiver, err = newReceiver(s.arrived); err != nil {
-		return nil, err
+	s := &story{
+		screen: screen, client: client, began: time.Now(), keep: keep, receiver: hooktest.New(nil), visitor: newVisitor(),
+		username: "ada-" + strings.ToLower(rand.Text()[:6]), password: rand.Text(), secrets: map[string]string{},
 	}
-	s.username = "ada-" + strings.ToLower(rand.Text()[:6])
-	s.password = rand.Text()
+	s.email = s.username + "@example.com"
 	return s, nil
 }
 
 // chapter is a part of the story.
 type chapter struct {
 	title string
-	tell  func(context.Context) error
+	run   func(context.Context) error
 }
 
 func (s *story) chapters() []chapter {
+	last := chapter{"Clean-up", s.tidy}
+	if s.keep {
+		last = chapter{"What remains", s.leave}
+	}
 	return []chapter{
 		{"An account", s.account},
 		{"A project and its files", s.write},
@@ -52,72 +62,123 @@ func (s *story) chapters() []chapter {
 		{"The assistant's answer as a live stream", s.watch},
 		{"A delivery that fails", s.fail},
 		{"The delivery log", s.log},
-		{"Clean-up", s.tidy},
+		{"Publish the project", s.publish},
+		last,
 	}
 }
 
-// tell goes through the chapters.
-func (s *story) tell(ctx context.Context) error {
+// run runs all chapters.
+func (s *story) run(ctx context.Context) error {
 	for _, chapter := range s.chapters() {
 		s.screen.chapter(chapter.title)
-		if err := chapter.tell(ctx); err != nil {
+		if err := chapter.run(ctx); err != nil {
 			return err
 		}
 	}
-	s.summary()
+	s.screen.line("", s.screen.paint(head, fmt.Sprintf("Done in %.1f s", time.Since(s.began).Seconds())))
+	s.screen.say("%d requests sent to the platform", s.client.requests.Load())
+	s.screen.say("%d requests received from it, each with both signatures verified", s.receiver.Total())
+	s.screen.say("1 changed body rejected by the same checks")
+	s.screen.say("1 failed delivery retried by the platform after %.1f s", s.retried.Seconds())
 	return nil
 }
 
-// do sends a request whose answer's body, beyond what is decoded, does not matter.
-func (s *story) do(ctx context.Context, call call) error {
-	_, err := s.client.do(ctx, call)
-	return err
-}
-
-// refuse sends a request that the platform must refuse, and shows how it says so.
-func (s *story) refuse(ctx context.Context, call call) error {
-	var said refusal
-	call.into = &said
-	if err := s.do(ctx, call); err != nil {
+// account signs up and logs in.
+func (s *story) account(ctx context.Context) error {
+	var user struct{ UserID, Message string }
+	body := object{"email": s.email, "username": s.username, "password": s.password}
+	if err := s.post(ctx, "/api/auth/signup", body, &user); err != nil {
 		return err
 	}
-	s.screen.refusal(said)
+	s.screen.fields("userId", user.UserID, "message", user.Message)
+	login := call{method: http.MethodPost, path: "/api/auth/login", note: "with a wrong password",
+		body: object{"email": s.email, "password": "not " + s.password}, want: http.StatusUnauthorized}
+	if err := s.refuse(ctx, login); err != nil {
+		return err
+	}
+	login.note, login.body["password"], login.want = "", s.password, http.StatusOK
+	header, err := s.client.do(ctx, login)
+	if err != nil {
+		return err
+	}
+	for _, cookie := range header.Values("Set-Cookie") {
+		_, attributes, _ := strings.Cut(cookie, "; ")
+		name, _, _ := strings.Cut(cookie, "=")
+		s.screen.fields("cookie", name+" ("+attributes+")")
+	}
+	return s.get(ctx, "/api/auth/me", &struct{}{})
+}
+
+// tidy deletes the webhooks and the projects, and checks that a project and the site are gone.
+func (s *story) tidy(ctx context.Context) error {
+	project := "/api/projects/" + s.project
+	if err := s.removeAll(ctx); err != nil {
+		return err
+	}
+	deleted := call{method: http.MethodGet, path: project, note: "deleted immediately", want: http.StatusNotFound}
+	if err := s.refuse(ctx, deleted); err != nil {
+		return err
+	}
+	if s.site != "" {
+		if err := s.visit(ctx, http.StatusNotFound, "Page not found"); err != nil {
+			return err
+		}
+	}
+	if err := s.post(ctx, "/api/auth/logout", nil, nil); err != nil {
+		return err
+	}
+	s.screen.remark("The account %s remains, because the API cannot delete accounts.", s.username)
 	return nil
 }
 
-// summary counts what was seen.
-func (s *story) summary() {
-	all := s.receiver.all()
-	deliveries := map[string]bool{}
-	for _, d := range all {
-		deliveries[d.id] = true
+// leave deletes nothing, and prints how to look at it.
+func (s *story) leave(context.Context) error {
+	base := s.client.base
+	s.screen.say("The account, both projects and all webhooks remain. The endpoints respond until the demo ends.")
+	if s.site != "" {
+		s.screen.line(indent + "site      " + s.site)
 	}
-	s.screen.line("")
-	s.screen.line(s.screen.paint(head, "Done in "+seconds(now().Sub(s.begin))))
-	for _, row := range []struct {
-		count int64
-		what  string
-	}{
-		{s.client.requests.Load(), "requests sent to the platform"},
-		{int64(len(deliveries)), fmt.Sprintf("deliveries received in %d requests, each with both signatures verified", len(all))},
-		{int64(s.refused), "changed body rejected by the same checks"},
-		{int64(len(all) - len(deliveries)), "failed delivery retried by the platform after " + seconds(s.retried)},
-	} {
-		s.screen.line("  " + s.screen.paint(green, fmt.Sprintf("%3d", row.count)) + " " + row.what)
-	}
+	s.screen.line(
+		indent+"URL       "+base+"/api/docs",
+		indent+"e-mail    "+s.email,
+		indent+"password  "+s.password,
+		"",
+		"  Log in, list the files, and read the delivery log:",
+		fmt.Sprintf(`curl -c cookies.txt %s/api/auth/login -H 'Content-Type: application/json' `+
+			`-d '{"email":"%s","password":"%s"}'`, base, s.email, s.password),
+		fmt.Sprintf("curl -b cookies.txt %s%s", base, s.files()),
+		fmt.Sprintf("curl -b cookies.txt %s/api/webhooks/%s/deliveries", base, s.hooks[0]))
+	return nil
 }
 
-// abandon deletes what a story that broke off has made. One that was told to its end has left nothing to delete.
+// removeAll deletes the webhooks and the projects.
+func (s *story) removeAll(ctx context.Context) error {
+	for len(s.hooks) > 0 {
+		if err := s.remove(ctx, "/api/webhooks/"+s.hooks[0]); err != nil {
+			return err
+		}
+		s.hooks = s.hooks[1:]
+	}
+	for _, project := range []*string{&s.published, &s.project} {
+		if id := *project; id != "" {
+			*project = ""
+			if err := s.remove(ctx, "/api/projects/"+id); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// abandon deletes what an incomplete story has created.
 func (s *story) abandon(ctx context.Context) {
-	if len(s.hooks) == 0 && s.project == "" {
+	if len(s.hooks) == 0 && s.project == "" && s.published == "" {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	s.screen.end()
-	s.screen.line("")
 	s.screen.say("The demo was stopped. It deletes what it has created:")
-	if err := s.remove(ctx); err != nil {
+	if err := s.removeAll(ctx); err != nil {
 		s.screen.say("Deleting failed: %v", err)
 	}
 }

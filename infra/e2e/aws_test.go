@@ -71,7 +71,7 @@ func TestAWSCLI(t *testing.T) {
 	if err == nil || !strings.Contains(output, "ResourceNotFoundException") {
 		t.Errorf("unknown function: got error %v with output %s, want ResourceNotFoundException", err, output)
 	}
-	if output, err = cli(t, p, "s3", "ls"); err == nil {
+	if output, err = cli(t, p, "sns", "list-topics"); err == nil {
 		t.Errorf("unsupported service: got output %s, want an error", output)
 	}
 }

@@ -2,10 +2,14 @@ package e2e
 
 import (
 	"context"
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
 	"devplatform/infra/platformtest"
@@ -59,4 +63,30 @@ func browser(t *testing.T, path string) context.Context {
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
 	return ctx
+}
+
+// console records errors and warnings of a page, including violations of its security policy.
+type console struct {
+	mu       sync.Mutex
+	problems []string
+}
+
+// record records an event of the browser if it is a problem.
+func (c *console) record(event any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch e := event.(type) {
+	case *log.EventEntryAdded:
+		if e.Entry.Level == log.EntryLevelError || e.Entry.Level == log.EntryLevelWarning {
+			c.problems = append(c.problems, fmt.Sprintf("%s: %s %s", e.Entry.Source, e.Entry.Text, e.Entry.URL))
+		}
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == runtime.ConsoleAPICalledTypeError || e.Type == runtime.ConsoleAPICalledTypeWarning {
+			for _, arg := range e.Args {
+				c.problems = append(c.problems, fmt.Sprintf("console: %s %s", arg.Value, arg.Description))
+			}
+		}
+	case *runtime.EventExceptionThrown:
+		c.problems = append(c.problems, e.ExceptionDetails.Text)
+	}
 }

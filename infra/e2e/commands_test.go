@@ -125,8 +125,9 @@ var testOfComment = map[string]string{
 var testOfTarget = map[string]string{
 	"run": "TestMakeRun", "deploy": "TestMakeDeploy", "licences": "TestMakeLicences", "openapi": "TestContributing",
 	"invoke": "TestInvoke",
-	"demo":   "CI: make demo", "test": "CI: make test", "vulnerable": "CI: make vulnerable", "bench": "CI: make bench ONLY=",
-	"soak": "infra/soak: TestSoak", "fuzz": "infra/fuzz: TestRun",
+	"demo":   "CI: make demo", "test": "CI: make test", "check": "CI: make test", "race": "CI: make race", "faults": "infra/faults: TestStorageRefuses",
+	"vulnerable": "CI: make vulnerable", "bench": "CI: make bench ONLY=", "costs": "CI: make costs",
+	"compare-s3": "infra/local/s3: TestOracle", "soak": "infra/soak: TestSoak", "fuzz": "infra/fuzz: TestRun",
 }
 
 // hasTest reports whether a test exists. by is a test of this package, "folder: test", or "CI: command".
@@ -330,33 +331,39 @@ func TestMakeRun(t *testing.T) {
 	}
 }
 
-// TestMakeLicences checks that make licences does not change the committed list.
+// TestMakeLicences checks that make licences does not change the committed list. It uses the tools of the project, because
+// linking them again takes long.
 func TestMakeLicences(t *testing.T) {
 	t.Parallel()
 	committed, err := filepath.Abs(filepath.Join(platformtest.Root, "infra/licences/README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	shell(t, checkout(t), "make licences && diff infra/licences/README.md "+committed)
+	tools, err := filepath.Abs(filepath.Join(platformtest.Root, ".build/tools"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shell(t, checkout(t), "mkdir -p "+tools+" .build && ln -s "+tools+" .build/tools && make licences && diff infra/licences/README.md "+committed)
 }
 
-// fakeSAM replaces the SAM CLI, which needs AWS. It prints its arguments. `build` builds two functions with the settings
-// of the real command, and `deploy` prints the checksum in the code of each.
+// fakeSAM replaces the SAM CLI, which needs AWS. It prints its arguments. `build` runs a command that builds each of two
+// functions, and `deploy` prints the checksum in the code of each.
 const fakeSAM = `#!/bin/sh
 echo sam "$@"
 for f in AuthFunction WebhookRetryFunction; do
 	case $1 in
-	build) rm -rf .aws-sam/build/$f && mkdir -p .aws-sam/build/$f && GOOS=linux GOARCH=arm64 go build -o .aws-sam/build/$f/bootstrap ./functions/webhook-retry ;;
+	build) rm -rf .aws-sam/build/$f && mkdir -p .aws-sam/build/$f && BUILD -o .aws-sam/build/$f/bootstrap ./functions/webhook-retry ;;
 	deploy) echo "uploaded $(cat .aws-sam/build/$f/configuration)" ;;
 	esac || exit 1
 done
 `
 
-// checkoutWithSAM returns a copy of the project, and a function that runs commands in it with the fake SAM CLI.
-func checkoutWithSAM(t testing.TB) (dir string, run func(script string) string) {
+// checkoutWithSAM returns a copy of the project, and a function that runs commands in it with the fake SAM CLI. build is
+// the command that builds a function.
+func checkoutWithSAM(t testing.TB, build string) (dir string, run func(script string) string) {
 	t.Helper()
 	dir, tools := checkout(t), t.TempDir()
-	write(t, filepath.Join(tools, "sam"), fakeSAM)
+	write(t, filepath.Join(tools, "sam"), strings.Replace(fakeSAM, "BUILD", build, 1))
 	if err := os.Chmod(filepath.Join(tools, "sam"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -366,8 +373,8 @@ func checkoutWithSAM(t testing.TB) (dir string, run func(script string) string) 
 // TestMakeDeploy runs the documented commands that deploy both stacks.
 func TestMakeDeploy(t *testing.T) {
 	t.Parallel()
-	dir, run := checkoutWithSAM(t)
-	output := run(command(t, "sam"))
+	dir, run := checkoutWithSAM(t, "go build")
+	output := run("unset GOFLAGS CGO_ENABLED\n" + command(t, "sam"))
 	for _, want := range []string{
 		"sam build --config-env dev", "sam deploy --config-env dev",
 		"sam build --config-env prod", "sam deploy --config-env prod",
@@ -381,7 +388,7 @@ func TestMakeDeploy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"-tags=lambda.norpc", "GOARCH=arm64"} {
+	for _, want := range []string{"-tags=lambda.norpc", "-trimpath=true", "CGO_ENABLED=0"} {
 		if !strings.Contains(string(settings), want) {
 			t.Errorf("the function was not built with %s:\n%s", want, settings)
 		}
@@ -394,7 +401,7 @@ var uploadedChecksum = regexp.MustCompile(`(?m)^uploaded ([0-9a-f]{40,})$`)
 // template change, because SAM publishes a new version only of changed code.
 func TestMakeDeployShipsParameters(t *testing.T) {
 	t.Parallel()
-	dir, run := checkoutWithSAM(t)
+	dir, run := checkoutWithSAM(t, "true")
 	deploy := func() string {
 		t.Helper()
 		checksums := uploadedChecksum.FindAllStringSubmatch(run("make deploy"), -1)

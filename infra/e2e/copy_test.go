@@ -10,9 +10,11 @@ import (
 	"devplatform/infra/platformtest"
 )
 
-// checkout copies the project to a new folder, as git clone does, but including uncommitted changes.
+// checkout copies the project to a new folder, as git clone does, but including uncommitted changes. With -short, it skips
+// the test.
 func checkout(t testing.TB) string {
 	t.Helper()
+	platformtest.SkipIfShort(t)
 	list := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	list.Dir = platformtest.Root
 	files, err := list.Output()

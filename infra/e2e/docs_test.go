@@ -11,13 +11,10 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
 	"devplatform/infra/platformtest"
@@ -30,8 +27,8 @@ type docsPage struct {
 	ctx  context.Context
 	base string
 
-	mu          sync.Mutex
-	problems    []string // errors and warnings on the console, including violations of the security policy
+	console
+
 	crossOrigin []string // requests to other origins
 	received    float64  // bytes, as transferred
 }
@@ -51,21 +48,10 @@ func openDocs(t *testing.T, chromium, base, suffix string) *docsPage {
 
 // record records the problems, the requests and the size of the page from the browser's events.
 func (d *docsPage) record(event any) {
+	d.console.record(event)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch e := event.(type) {
-	case *log.EventEntryAdded:
-		if e.Entry.Level == log.EntryLevelError || e.Entry.Level == log.EntryLevelWarning {
-			d.problems = append(d.problems, fmt.Sprintf("%s: %s %s", e.Entry.Source, e.Entry.Text, e.Entry.URL))
-		}
-	case *runtime.EventConsoleAPICalled:
-		if e.Type == runtime.ConsoleAPICalledTypeError || e.Type == runtime.ConsoleAPICalledTypeWarning {
-			for _, arg := range e.Args {
-				d.problems = append(d.problems, fmt.Sprintf("console: %s %s", arg.Value, arg.Description))
-			}
-		}
-	case *runtime.EventExceptionThrown:
-		d.problems = append(d.problems, e.ExceptionDetails.Text)
 	case *network.EventRequestWillBeSent:
 		if to := e.Request.URL; !strings.HasPrefix(to, d.base+"/") && !strings.HasPrefix(to, "data:") {
 			d.crossOrigin = append(d.crossOrigin, to)

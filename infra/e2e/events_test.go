@@ -24,14 +24,19 @@ type sampleStep struct {
 	// capture contains pairs of a text in the samples and a regular expression. In later steps, the text is replaced by
 	// the group of the expression that matches this response.
 	capture []string
+	// until is a text. The step is repeated until the response contains it.
+	until string
 }
 
 // IDs in the samples. The session is the value of the cookie.
 const (
-	sampleSession = `eyJhbGciOiJIUzI1NiIsImtpZCI6InNhbXBsZSIsInR5cCI6IkpXVCJ9.eyJpc3MiOiJkZXZwbGF0Zm9ybSIsInN1YiI6InVzcl8wMUtHQTRWNU4wQUJDREVGR0hKS01OUFFSUyIsInNpZCI6InNlc18wMUtHQTRWNU4xQUJDREVGR0hKS01OUFFSUyIsImlhdCI6MTc2OTg0NzMzMCwiZXhwIjoxNzcwNDUyMTMwfQ.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA`
-	sampleProject = "prj_01KGA4ZK70ABCDEFGHJKMNPQRS"
-	sampleWebhook = "wh_01KGA5B1S0ABCDEFGHJKMNPQRS"
-	sampleVersion = "01KGA50XJ0ABCDEFGHJKMNPQRS"
+	sampleSession    = `eyJhbGciOiJIUzI1NiIsImtpZCI6InNhbXBsZSIsInR5cCI6IkpXVCJ9.eyJpc3MiOiJkZXZwbGF0Zm9ybSIsInN1YiI6InVzcl8wMUtHQTRWNU4wQUJDREVGR0hKS01OUFFSUyIsInNpZCI6InNlc18wMUtHQTRWNU4xQUJDREVGR0hKS01OUFFSUyIsImlhdCI6MTc2OTg0NzMzMCwiZXhwIjoxNzcwNDUyMTMwfQ.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA`
+	sampleProject    = "prj_01KGA4ZK70ABCDEFGHJKMNPQRS"
+	sampleWebhook    = "wh_01KGA5B1S0ABCDEFGHJKMNPQRS"
+	sampleDeployment = "dpl_01KGA52T10ABCDEFGHJKMNPQRS"
+	sampleVersion    = "01KGA50XJ0ABCDEFGHJKMNPQRS"
+	// sampleOldVersion is a version that was replaced.
+	sampleOldVersion = "01KGA4ZRZRABCDEFGHJKMNPQRS"
 )
 
 // createReplacements change the sample that updates a version of a file so that it creates the file.
@@ -69,7 +74,9 @@ var sampleSteps = []sampleStep{
 	{sample: "projects-file-save", status: 200, replace: []string{"Todo<", "To do<"}},
 	{sample: "projects-file-read", status: 200, capture: []string{sampleVersion, `"version":"(\w+)"`}},
 	{sample: "projects-file-read", status: 304},
-	{sample: "projects-file-history", status: 200},
+	{sample: "projects-file-history", status: 200, capture: []string{sampleOldVersion, `"version":"(\w+)"[^}]*"current":false`}},
+	{sample: "projects-file-version-delete", status: 200},
+	{sample: "projects-file-version-delete", status: 404},
 	{sample: "projects-files-list", status: 200},
 	{sample: "projects-comment-create", status: 201, capture: []string{"cmt_01KGA52E40ABCDEFGHJKMNPQRS", `"id":"(cmt_\w+)"`}},
 	{sample: "projects-comments-list", status: 200},
@@ -80,6 +87,26 @@ var sampleSteps = []sampleStep{
 	{sample: "projects-file-save", status: 201, replace: slices.Concat(createReplacements, []string{"/src/app.tsx", "/public/dot.png"})},
 	{sample: "projects-files-batch", status: 200},
 	{sample: "projects-events-list", status: 200},
+	{sample: "projects-upload-announce", status: 201, capture: []string{"upl_01KGA50XJ0ABCDEFGHJKMNPQRS", `"id":"(upl_\w+)"`}},
+	{sample: "projects-upload-complete", status: 409}, // no content was sent to the upload's URL
+	{sample: "projects-export-start", status: 202, capture: []string{"exp_01KGA4ZK70CXAR7FR50G4M0SXT", `"id":"(exp_\w+)"`}},
+	{sample: "projects-export-read", status: 200},
+
+	{sample: "projects-file-save", status: 201, replace: slices.Concat(createReplacements, []string{"/src/app.tsx", "/index.html"})},
+	{sample: "projects-deployment-create", status: 202, capture: []string{sampleDeployment, `"id":"(dpl_\w+)"`}},
+	{sample: "projects-deployment-read", status: 200, until: `"status":"ready"`},
+	{sample: "projects-deployment-cancel", status: 409}, // it has ended
+	{sample: "projects-deployment-log", status: 200},
+	{sample: "projects-deployment-files", status: 200},
+	{sample: "projects-deployment-promote", status: 200},
+	{sample: "projects-deployments-list", status: 200, until: `"live":true`},
+	{sample: "projects-site-update", status: 200},
+	{sample: "projects-site-read", status: 200, capture: []string{"todo-list.example.app", `"url":"http://([^/:"]+)`}},
+	{sample: "sites-page", status: 200},
+	{sample: "projects-deployment-delete", status: 409}, // it is live
+	{sample: "projects-site-delete", status: 200},
+	{sample: "projects-deployment-delete", status: 200},
+	{sample: "sites-page", status: 404},
 
 	{sample: "ai-chat", status: 200, capture: []string{"msg_01KGA5Q2X0ABCDEFGHJKMNPQRT", `"messageId":"(msg_\w+)"`}},
 	{sample: "ai-chat-stream", status: 200},
@@ -123,7 +150,11 @@ func TestSampleRequests(t *testing.T) {
 		event := sample(t, step.sample)
 		event = strings.NewReplacer(step.replace...).Replace(event)
 		event = strings.NewReplacer(captured...).Replace(event)
-		response := proxyResponse(t, lambda.Do("POST", "/2015-03-31/functions/"+functionOf(t, step.sample)+"/invocations", event))
+		var response platformtest.Response
+		platformtest.Eventually(t, "the response with "+step.until, func() bool {
+			response = proxyResponse(t, lambda.Do("POST", "/2015-03-31/functions/"+functionOf(t, step.sample)+"/invocations", event))
+			return response.Status != step.status || bytes.Contains(response.Body, []byte(step.until))
+		})
 		if response.Status != step.status {
 			t.Fatalf("%s: got status %d with body %s, want %d", step.sample, response.Status, response.Body, step.status)
 		}
@@ -131,7 +162,9 @@ func TestSampleRequests(t *testing.T) {
 		if err := json.Unmarshal([]byte(event), &request); err != nil {
 			t.Fatal(err)
 		}
-		contract.Check(t, request.HTTPMethod, request.Path, response.Status, response.Header, response.Body)
+		if !strings.HasPrefix(step.sample, "sites-") { // pages of sites are not in the OpenAPI document
+			contract.Check(t, request.HTTPMethod, request.Path, response.Status, response.Header, response.Body)
+		}
 		for i := 0; i < len(step.capture); i += 2 {
 			text, expression := step.capture[i], step.capture[i+1]
 			cookies := strings.Join(response.Header["Set-Cookie"], "\n")
@@ -161,7 +194,7 @@ func TestSampleTriggerEvents(t *testing.T) {
 		}
 		response := lambda.Do("POST", "/2015-03-31/functions/"+functionOf(t, name)+"/invocations", event)
 		want := `{"batchItemFailures":[]}`
-		if name == "webhook-retry-schedule" {
+		if strings.HasSuffix(name, "-schedule") {
 			want = "null"
 		}
 		got := strings.Join(strings.Fields(string(response.Body)), "")

@@ -153,7 +153,7 @@ func (w *watched) openAI() {
 		other := w.start(f, map[string]string{"AI_PROVIDER": "openai", "OPENAI_BASE_URL": w.services + "/missing"})
 		defer other.Close(w.t.Context())
 		front, err := gateway.New(gateway.Options{
-			API: w.stack.APIs[0], Now: time.Now, Logger: slog.New(slog.DiscardHandler),
+			API: w.api("Api"), Now: time.Now, Logger: slog.New(slog.DiscardHandler),
 			Invoke: func(ctx context.Context, in runtime.Invocation) (*runtime.Response, error) {
 				if in.Function == f.Name {
 					return other.Invoke(ctx, in)

@@ -2,21 +2,22 @@ package e2e
 
 import (
 	"bytes"
+	"crypto/rand"
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"devplatform/infra/hooktest"
-	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/local/runtime"
 	"devplatform/infra/platformtest"
+	"devplatform/shared/db"
 )
 
 // callEverything makes every function execute all of its operations.
@@ -29,17 +30,34 @@ func (w *watched) callEverything() {
 	workspace, project := w.projects(ada, grace)
 	w.webhooks(ada, workspace, project)
 	w.assistant(ada, project)
+	w.exports(ada, project)
+	w.deployments(ada)
 	w.callRareOperations(ada, workspace, project)
 	ada.Do("DELETE", "/api/projects/"+project, "").Want(w.t, http.StatusOK)
 	w.poison()
-	platformtest.Eventually(w.t, "the clean-up of a project, the reports of invalid records, and a move to the slow lane", func() bool {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		cleanup := w.used["ProjectCleanupFunction"]
-		return cleanup["dynamodb:BatchWriteItem ContentsTable"] && cleanup["dynamodb:BatchWriteItem ConversationsTable"] && cleanup["sqs:SendMessage CleanupFailuresQueue"] &&
-			w.used["WebhookFanoutFunction"]["sqs:SendMessage FanoutFailuresQueue"] && w.used["WebhookDeliveryFunction"]["sqs:SendMessage DeliveryFailuresQueue"] &&
-			w.used["WebhookSlowDeliveryFunction"]["sqs:SendMessage DeliveryFailuresQueue"] && w.used["WebhookDeliveryFunction"]["sqs:SendMessage SlowDeliveriesQueue"]
+	w.waitFor(map[string][]permission{
+		"ProjectCleanupFunction": {
+			"s3:DeleteObject FilesBucket/contents/*", "s3:DeleteObject FilesBucket/sites/*", "dynamodb:BatchWriteItem ContentsTable",
+			"dynamodb:BatchWriteItem ConversationsTable", "sqs:SendMessage CleanupFailuresQueue",
+		},
+		"WebhookFanoutFunction":       {"sqs:SendMessage FanoutFailuresQueue"},
+		"WebhookDeliveryFunction":     {"sqs:SendMessage DeliveryFailuresQueue", "sqs:SendMessage SlowDeliveriesQueue"},
+		"WebhookSlowDeliveryFunction": {"sqs:SendMessage DeliveryFailuresQueue"},
 	})
+}
+
+// waitFor waits until the functions have used permissions in the background.
+func (w *watched) waitFor(permissions map[string][]permission) {
+	w.t.Helper()
+	for function, all := range permissions {
+		for _, p := range all {
+			platformtest.Eventually(w.t, fmt.Sprintf("%s uses %s", function, p), func() bool {
+				w.mu.Lock()
+				defer w.mu.Unlock()
+				return w.used[function][p]
+			})
+		}
+	}
 }
 
 func (w *watched) accounts(ada *platformtest.Client) {
@@ -79,8 +97,22 @@ func (w *watched) projects(ada, grace *platformtest.Client) (workspace, project 
 	ada.Do("PUT", at, `{"name":"Renamed"}`).Want(w.t, http.StatusOK)
 	ada.Save(project, "/a.txt", "one").Want(w.t, http.StatusCreated)
 	ada.Save(project, "/a.txt", "two").Want(w.t, http.StatusOK)
+	for _, version := range ada.Do("GET", at+"/files/history?path=/a.txt", "").List(w.t, "versions") {
+		if version["current"] != true {
+			ada.Do("DELETE", fmt.Sprint(at, "/files/history?path=/a.txt&version=", version["version"]), "").Want(w.t, http.StatusOK)
+		}
+	}
 	ada.Do("POST", at+"/files/batch", `{"operations":[{"op":"rename","path":"/a.txt","to":"/b.txt"},{"op":"create","path":"/c/d.txt","content":"x"}]}`).Want(w.t, http.StatusOK)
 	ada.Do("DELETE", at+"/files?path=/c/d.txt", "").Want(w.t, http.StatusOK)
+	ada.Save(project, "/large.txt", large()).Want(w.t, http.StatusCreated)
+	ada.Do("GET", at+"/files?path=/large.txt", "").Want(w.t, http.StatusOK)
+	upload := announceUpload(ada, project, "/video.mp4", strings.Repeat("video", 1<<19))
+	upload.put(ada)
+	ada.Do("POST", upload.path+"/complete", "").Want(w.t, http.StatusCreated)
+	video := ada.Do("GET", at+"/files?path=/video.mp4", "").Want(w.t, http.StatusOK)
+	if download := ada.Do("GET", fmt.Sprint(video["url"]), ""); download.Status != http.StatusOK || len(download.Body) != 5<<19 {
+		w.t.Errorf("download: got %d with %d bytes, want 200 with %d", download.Status, len(download.Body), 5<<19)
+	}
 	comment := ada.Do("POST", at+"/comments", `{"body":"Nice."}`).Want(w.t, http.StatusCreated)["id"]
 	for _, path := range []string{"/api/projects", at, at + "/files", at + "/files?path=/b.txt", at + "/files?include=content", at + "/files/history?path=/b.txt", at + "/events", at + "/comments"} {
 		ada.Do("GET", path, "").Want(w.t, http.StatusOK)
@@ -94,14 +126,13 @@ func (w *watched) webhooks(ada *platformtest.Client, workspace, project string) 
 	w.t.Helper()
 	r := hooktest.New(w.t)
 	hooks := map[string]string{} // by path
-	for _, path := range []string{"/ok", "/fail?n=1", "/gone", "/retry-after?s=600"} {
+	for _, path := range []string{"/ok", "/fail?n=1", "/gone"} {
 		fields := platformtest.Object{"workspaceId": workspace}
 		if path == "/ok" {
 			fields["projectId"] = project
 		}
 		hooks[path] = ada.Subscribe(r.URL(path), fields)
 	}
-	w.makePrompt(hooks["/retry-after?s=600"]) // so a delivery of the fast lane waits for its next attempt
 	hook := ada.Subscribe(r.URL("/ok/kept"), platformtest.Object{"workspaceId": workspace})
 	at := "/api/webhooks/" + hook
 	ada.Save(project, "/hooked.txt", "x").Want(w.t, http.StatusCreated)
@@ -116,6 +147,7 @@ func (w *watched) webhooks(ada *platformtest.Client, workspace, project string) 
 	ada.Do("POST", at+"/recover", `{"since":"2026-01-01T00:00:00Z"}`).Want(w.t, http.StatusAccepted)
 	w.makeDue()
 	w.run("WebhookRetryFunction", "{}")
+	w.run("ProjectCleanupFunction", "{}")
 	ada.Do("DELETE", at, "").Want(w.t, http.StatusOK)
 }
 
@@ -126,31 +158,12 @@ func (w *watched) redeliver(ada *platformtest.Client, hook string) {
 	ada.Do("POST", fmt.Sprint(hook, "/deliveries/", deliveries[0]["id"], "/redeliver"), "").Want(w.t, http.StatusAccepted)
 }
 
-// makeDue makes all deliveries and endpoints that wait for their next attempt due now.
+// makeDue makes all deliveries and webhooks due now. The state in which the attempts left them does not matter.
 func (w *watched) makeDue() {
 	w.t.Helper()
-	var table string
-	for _, t := range w.stack.Tables {
-		if t.LogicalID == "WebhooksTable" {
-			table = t.Name
-		}
-	}
-	client := dynamotest.Client(w.services)
-	pages, err := client.Scan(w.t.Context(), &dynamodb.ScanInput{TableName: &table, IndexName: aws.String("due")})
-	must(w.t, err)
-	for _, item := range pages.Items {
-		_, err := client.UpdateItem(w.t.Context(), &dynamodb.UpdateItemInput{
-			TableName: &table, Key: map[string]types.AttributeValue{"pk": item["pk"], "sk": item["sk"]},
-			UpdateExpression: aws.String("SET dueAt = :now"),
-			ExpressionAttributeValues: map[string]types.AttributeValue{
-				":now": &types.AttributeValueMemberS{Value: time.Now().UTC().Format("2006-01-02T15:04:05.000Z")},
-			},
-		})
-		must(w.t, err)
-	}
-	if len(pages.Items) == 0 {
-		w.t.Error("no delivery waits for its next attempt")
-	}
+	now := time.Now().UTC().Format("2006-01-02T15:04:05.000Z")
+	w.change("WebhooksTable", "WEBHOOK#", "due", db.DuePartition(0))
+	w.change("WebhooksTable", "WEBHOOK#", "dueAt", now)
 }
 
 // assistant calls all operations of the assistant, and enough of them that old messages are summarized.
@@ -161,8 +174,9 @@ func (w *watched) assistant(ada *platformtest.Client, project string) {
 	if first := ada.Do("POST", "/api/ai/chat", ask).Want(w.t, http.StatusOK); first["applied"] != true {
 		w.t.Errorf("got answer %v, want an applied one", first)
 	}
+	next := platformtest.Object{"projectId": project, "message": "And now?", "context": platformtest.Object{"currentFile": "/large.txt"}}.String()
 	for range 9 {
-		ada.Do("POST", "/api/ai/chat", platformtest.Object{"projectId": project, "message": "And now?"}.String()).Want(w.t, http.StatusOK)
+		ada.Do("POST", "/api/ai/chat", next).Want(w.t, http.StatusOK)
 	}
 	answer := ada.Do("POST", "/api/ai/chat/stream", platformtest.Object{"projectId": project, "message": "And now?"}.String())
 	_, id, _ := strings.Cut(string(answer.Body), `"messageId":"`)
@@ -180,6 +194,48 @@ func (w *watched) assistant(ada *platformtest.Client, project string) {
 	if last := ada.Do("POST", "/api/ai/chat", ask).Want(w.t, http.StatusOK); last["applied"] != false {
 		w.t.Errorf("got answer %v, want one that is not applied", last)
 	}
+}
+
+// exports calls all operations of exports: one becomes ready, one fails, and one is running in another worker.
+func (w *watched) exports(ada *platformtest.Client, project string) {
+	w.t.Helper()
+	at := "/api/projects/" + project + "/exports"
+	read := func(want string) (export map[string]any) {
+		id, _ := ada.Do("POST", at, "").Want(w.t, http.StatusAccepted)["id"].(string)
+		platformtest.Eventually(w.t, "an export that is "+want, func() bool {
+			export = ada.Do("GET", at+"/"+id, "").Want(w.t, http.StatusOK)
+			return export["status"] == want
+		})
+		return export
+	}
+	url, _ := read("ready")["url"].(string)
+	r, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, url, http.NoBody)
+	must(w.t, err)
+	response, err := http.DefaultClient.Do(r)
+	must(w.t, err)
+	must(w.t, response.Body.Close())
+	if response.StatusCode != http.StatusOK {
+		w.t.Errorf("the download of an export: got status %d, want 200", response.StatusCode)
+	}
+	ada.Save(project, "/damaged.txt", "x").Want(w.t, http.StatusCreated)
+	w.change("ProjectsTable", "FILE#/damaged.txt", "content", "missing")
+	read("failed")
+	ada.Do("DELETE", "/api/projects/"+project+"/files?path=/damaged.txt", "").Want(w.t, http.StatusOK)
+	w.change("ProjectsTable", "EXPORT#", "status", "running")
+	w.change("ProjectsTable", "EXPORT#", "leaseEnds", time.Now().Add(time.Minute).UTC().Format("2006-01-02T15:04:05.000Z"))
+	w.each("ProjectsTable", "EXPORT#", func(_ *dynamodb.Client, _ *string, key map[string]types.AttributeValue) {
+		body := fmt.Sprintf(`{"projectId":%q,"exportId":%q}`, project, strings.TrimPrefix(text(key["sk"]), "EXPORT#"))
+		w.run("ProjectExportFunction", strings.Replace(queueEvent, `"?"`, strconv.Quote(body), 1))
+	})
+}
+
+// large returns a text that is stored in the bucket.
+func large() string {
+	var text strings.Builder
+	for text.Len() < 10_000 {
+		text.WriteString(rand.Text())
+	}
+	return text.String()
 }
 
 // bedrock is a fake of Bedrock. If the message is "Change all.", it takes more than a second, and then creates, updates
@@ -215,7 +271,7 @@ func (w *watched) bedrock(rw http.ResponseWriter, r *http.Request) {
 		case <-r.Context().Done():
 		}
 		for i, call := range []string{
-			`create_file {"path":"/new.txt","content":"new"}`, `update_file {"path":"/b.txt","content":"other"}`, `delete_file {"path":"/old.txt"}`,
+			`create_file {"path":"/new.txt","content":"` + large() + `"}`, `update_file {"path":"/b.txt","content":"other"}`, `delete_file {"path":"/old.txt"}`,
 		} {
 			name, input, _ := strings.Cut(call, " ")
 			send("contentBlockStart", fmt.Sprintf(`{"contentBlockIndex":%d,"start":{"toolUse":{"toolUseId":"t%d","name":%q}}}`, i+1, i, name))
@@ -235,13 +291,20 @@ func (w *watched) run(function, payload string) {
 	must(w.t, response.Body.Close())
 }
 
+// queueEvent is an event of a queue with one message, whose body is "?".
+const queueEvent = `{"Records":[{"messageId":"m","receiptHandle":"r","body":"?","attributes":{"ApproximateReceiveCount":"1","SentTimestamp":"1"},"eventSource":"aws:sqs"}]}`
+
 // poison invokes each consumer with a record or message that is not valid.
 func (w *watched) poison() {
 	w.t.Helper()
 	const record = `{"Records":[{"eventName":"INSERT","eventSource":"aws:dynamodb","dynamodb":{"SequenceNumber":"1","ApproximateCreationDateTime":1,"NewImage":{"pk":{"S":"x"}}}}]}`
 	w.run("ProjectCleanupFunction", record)
 	w.run("WebhookFanoutFunction", record)
-	const message = `{"Records":[{"messageId":"m","receiptHandle":"r","body":"?","attributes":{"ApproximateReceiveCount":"1","SentTimestamp":"1"},"eventSource":"aws:sqs"}]}`
-	w.run("WebhookDeliveryFunction", message)
-	w.run("WebhookSlowDeliveryFunction", message)
+	w.run("WebhookDeliveryFunction", queueEvent)
+	w.run("WebhookSlowDeliveryFunction", queueEvent)
+	w.change("EventsTable", "WS#", "workspaceId", "damaged")
+	w.each("EventsTable", "WS#", func(_ *dynamodb.Client, _ *string, key map[string]types.AttributeValue) {
+		body := fmt.Sprintf(`{"workspaceId":%q,"events":[{"id":%q}]}`, strings.TrimPrefix(text(key["pk"]), "WS#"), text(key["sk"]))
+		w.run("WebhookSlowDeliveryFunction", strings.Replace(queueEvent, `"?"`, strconv.Quote(body), 1))
+	})
 }

@@ -20,6 +20,7 @@ import (
 	"devplatform/infra/local/gateway"
 	"devplatform/infra/local/provision"
 	"devplatform/infra/local/runtime"
+	"devplatform/infra/local/s3"
 	"devplatform/infra/local/secrets"
 	"devplatform/infra/local/sqs"
 	"devplatform/infra/local/stack"
@@ -36,6 +37,7 @@ type watched struct {
 	t        testing.TB
 	stack    *stack.Stack
 	url      string // of the gateway
+	sites    *httptest.Server
 	services string // the endpoint of the AWS services
 	lambda   map[string]*runtime.Runtime
 	codehost *codehost.Server
@@ -55,6 +57,8 @@ func newWatched(t testing.TB) *watched {
 	must(t, err)
 	secretsManager, err := secrets.Open(secrets.Options{Now: time.Now})
 	must(t, err)
+	objects, err := s3.Open(s3.Options{Now: time.Now})
+	must(t, err)
 	services := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w.record(r)
 		if strings.HasPrefix(r.URL.Path, "/model/") {
@@ -63,6 +67,11 @@ func newWatched(t testing.TB) *watched {
 		}
 		if strings.HasPrefix(r.URL.Path, codehostPath) {
 			w.codehost.ServeHTTP(rw, r)
+			return
+		}
+		if s3.SignedFor(r) == "s3" {
+			w.signLocally(r)
+			objects.ServeHTTP(rw, r)
 			return
 		}
 		switch service, _, _ := strings.Cut(r.Header.Get("X-Amz-Target"), "."); service {
@@ -75,8 +84,11 @@ func newWatched(t testing.TB) *watched {
 		}
 	}))
 	w.services = services.URL
-	oauth := w.openCodehost()
-	w.stack, err = stack.Load(filepath.Join(platformtest.Root, "template.yaml"), stack.Options{QueueEndpoint: services.URL, Overrides: oauth})
+	variables := w.openCodehost()
+	maps.Copy(variables, w.openSites())
+	w.stack, err = stack.Load(filepath.Join(platformtest.Root, "template.yaml"), stack.Options{
+		QueueEndpoint: services.URL, Overrides: variables, Parameters: siteDomain,
+	})
 	must(t, err)
 	_, err = provision.Apply(t.Context(), w.stack, provision.Options{Endpoint: services.URL})
 	must(t, err)
@@ -84,10 +96,11 @@ func newWatched(t testing.TB) *watched {
 	for _, f := range w.stack.Functions {
 		w.lambda[f.Name] = w.start(f, nil)
 	}
-	front, err := gateway.New(gateway.Options{API: w.stack.APIs[0], Now: time.Now, Logger: slog.New(slog.DiscardHandler), Invoke: w.invoke})
+	front, err := gateway.New(gateway.Options{API: w.api("Api"), Now: time.Now, Logger: slog.New(slog.DiscardHandler), Invoke: w.invoke})
 	must(t, err)
 	server := httptest.NewServer(front)
 	w.url = server.URL
+	w.startSites()
 	readers, err := triggers.Open(triggers.Options{
 		Mappings: w.stack.EventSourceMappings, Invoke: w.invoke, Endpoint: services.URL, Dir: t.TempDir(), Now: time.Now,
 	})
@@ -102,7 +115,7 @@ func newWatched(t testing.TB) *watched {
 			_ = lambda.Close(ctx)
 		}
 		services.Close()
-		_, _ = tables.Close(), queues.Close()
+		_, _, _ = tables.Close(), queues.Close(), objects.Close()
 	})
 	return w
 }
@@ -139,6 +152,9 @@ func (w *watched) invoke(ctx context.Context, in runtime.Invocation) (*runtime.R
 // record records the permissions that a request of a function needs.
 func (w *watched) record(r *http.Request) {
 	_, credential, _ := strings.Cut(r.Header.Get("Authorization"), "Credential=")
+	if credential == "" { // a presigned URL has the permissions of the role that signed it
+		credential = r.URL.Query().Get("X-Amz-Credential")
+	}
 	function, _, _ := strings.Cut(credential, "/")
 	if w.lambda[function] == nil {
 		return // a request of the platform itself
@@ -154,7 +170,10 @@ func (w *watched) record(r *http.Request) {
 		w.used[function] = map[permission]bool{}
 	}
 	needed := modelPermissions(r.URL.Path)
-	if needed == nil {
+	switch {
+	case s3.SignedFor(r) == "s3":
+		needed = w.objectPermissions(r, body)
+	case needed == nil:
 		needed = w.needs(r.Header.Get("X-Amz-Target"), body)
 	}
 	for _, p := range needed {
@@ -229,6 +248,11 @@ func (w *watched) logicalID(name string) string {
 	for _, q := range w.stack.Queues {
 		if q.Name == name {
 			return q.LogicalID
+		}
+	}
+	for _, b := range w.stack.Buckets {
+		if b.Name == name {
+			return b.LogicalID
 		}
 	}
 	for _, s := range w.stack.Secrets {

@@ -27,9 +27,9 @@ func TestNoSecretIsLogged(t *testing.T) {
 	c.Save(project, "/secret.txt", "the secret of the file").Want(t, http.StatusCreated)
 	c.Save(project, "/../secret.txt", "the secret of a file with an invalid path").WantError(t, 400, "VALIDATION_FAILED")
 	c.Do("POST", "/api/projects/"+project+"/comments", `{"body":"a secret comment"}`).Want(t, http.StatusCreated)
-	c.Do("POST", "/api/ai/chat", platformtest.Object{"projectId": project, "message": "create a form with a secret message", "apply": true}.String()).Want(t, http.StatusOK)
-	c.Stream("/api/ai/chat/stream", platformtest.Object{"projectId": project, "message": "a table with a secret message"}.String()).Until("[DONE]")
-	c.Do("POST", "/api/ai/generate", `{"prompt":"a function with a secret prompt"}`).Want(t, http.StatusOK)
+	c.Do("POST", "/api/ai/chat", platformtest.Object{"projectId": project, "message": "create a form called \"Secret message\" with name and email", "apply": true}.String()).Want(t, http.StatusOK)
+	c.Stream("/api/ai/chat/stream", platformtest.Object{"projectId": project, "message": "a table called \"Secret table\" with name and email"}.String()).Until("[DONE]")
+	c.Do("POST", "/api/ai/generate", `{"prompt":"a button called SecretPrompt"}`).Want(t, http.StatusOK)
 	hook := c.Subscribe(r.URL("/ok"), platformtest.Object{"secret": "the secret of a webhook"})
 	var webhook struct{ Secret string }
 	if err := json.Unmarshal(c.Do("PUT", "/api/webhooks/"+hook, `{"secret":null}`).Body, &webhook); err != nil || webhook.Secret == "" {

@@ -141,9 +141,13 @@ func TestPrivateEndpointsAreRejected(t *testing.T) {
 
 // TestWebhooksSurviveKills kills functions and the platform while changes are made and delivered. Both endpoints receive
 // every event of the feed. If a function is killed during an attempt, the retry job repeats the attempt after its lease
-// has expired. This takes minutes.
+// has expired. This takes minutes, so the test runs in make faults only. In make test, TestKill of this package and the
+// tests of killed functions in infra/faults are the short form.
 func TestWebhooksSurviveKills(t *testing.T) {
 	t.Parallel()
+	if !platformtest.IsFull() {
+		t.Skip("it takes minutes: make faults runs it")
+	}
 	r := hooktest.New(t)
 	dir := t.TempDir()
 	p := platformtest.StartIn(t, dir)

@@ -16,6 +16,7 @@ import (
 
 	"devplatform/infra/local/dynamodb"
 	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/local/s3"
 	"devplatform/infra/local/secrets"
 	"devplatform/infra/local/sqs"
 	"devplatform/infra/platformtest"
@@ -78,6 +79,8 @@ func newCloud(t testing.TB) *cloud {
 	must(t, err)
 	secret, err := secrets.Open(secrets.Options{Now: time.Now})
 	must(t, err)
+	objects, err := s3.Open(s3.Options{Now: time.Now})
+	must(t, err)
 	direct := httptest.NewServer(db)
 	c := &cloud{t: t, tables: dynamotest.Client(direct.URL)}
 	c.service = http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
@@ -86,8 +89,10 @@ func newCloud(t testing.TB) *cloud {
 			queue.ServeHTTP(out, r)
 		case vault:
 			secret.ServeHTTP(out, r)
-		default:
+		case tables, streams:
 			db.ServeHTTP(out, r)
+		default:
+			objects.ServeHTTP(out, r)
 		}
 	})
 	c.address = "127.0.0.1:0"
@@ -96,7 +101,7 @@ func newCloud(t testing.TB) *cloud {
 		queue.Drain()
 		c.refuse()
 		direct.Close()
-		_, _ = queue.Close(), db.Close()
+		_, _, _ = queue.Close(), db.Close(), objects.Close()
 	})
 	return c
 }
@@ -187,7 +192,7 @@ func readCall(r *http.Request, body []byte) call {
 		TransactItems []map[string]struct{ TableName string }
 	}
 	_ = json.Unmarshal(body, &in) // what is not read is no call of a table
-	// The fan-out sends messages of deliveries to the fast lane, and messages with events to the slow lane.
+	// The fan-out sends messages of deliveries to the fast lane, and messages with events to the queue of creations.
 	asked.fansOut = strings.HasPrefix(operation, "SendMessage") &&
 		(strings.HasSuffix(in.QueueURL, "-DeliveriesQueue") || bytes.Contains(body, []byte(`\"events\"`)))
 	if in.TableName != "" {

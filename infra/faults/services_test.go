@@ -13,15 +13,15 @@ import (
 func TestDeliveriesWaitOutAnOutage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for _, tr := range []trouble{
+	for _, tr := range some(
+		lost.service(queues),
+		failing.service(streams),
+		failing.table("WebhooksTable"), // the fan-out's and the worker's
 		queueThrottled,
 		failing.service(queues),
 		cut.service(queues),
-		lost.service(queues),
-		failing.service(streams),
 		torn.service(streams),
-		failing.table("WebhooksTable"), // the fan-out's and the worker's
-	} {
+	) {
 		if !t.Run(tr.name, func(t *testing.T) { w.outlast(t, tr) }) {
 			break
 		}
@@ -51,10 +51,10 @@ func (w *world) outlast(t *testing.T, tr trouble) {
 // Without its keys a function can make nobody out. It says so, and needs no restart to get them.
 func TestSecretsAreDownAtTheStart(t *testing.T) {
 	t.Parallel()
-	for _, tr := range []trouble{
-		{name: "throttled", happen: replying(dynamotest.Refusal(http.StatusBadRequest, "ThrottlingException", ""))},
-		failing, cut, torn, dead,
-	} {
+	for _, tr := range some(
+		trouble{name: "throttled", happen: replying(dynamotest.Refusal(http.StatusBadRequest, "ThrottlingException", ""))},
+		cut, dead, failing, torn,
+	) {
 		tr := tr.service(vault)
 		t.Run(tr.name, func(t *testing.T) {
 			t.Parallel()

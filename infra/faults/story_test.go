@@ -90,7 +90,10 @@ func (w *world) requests() []request {
 	ada.Save(w.project, name("/kept")+".ts", "kept").Want(w.t, http.StatusCreated)
 	w.told()
 	delivery := text(ada.Do("GET", "/api/webhooks/"+w.hook+"/deliveries?limit=1", "").List(w.t, "deliveries")[0], "id")
-	chat := object{"projectId": w.project, "message": "A table of invoices, " + name("number"), "apply": true}.String()
+	chat := func(table string) string {
+		message := "A table of invoices with number and date, called " + name(table)
+		return object{"projectId": w.project, "message": message, "apply": true}.String()
+	}
 	ok, created := []int{200}, []int{201}
 	return []request{
 		{"sign up", w.client(), "POST", "/api/auth/signup", object{"email": name("s") + "@example.com", "username": name("s"), "password": platformtest.Password}.String(), created, []int{201, 409}},
@@ -130,9 +133,9 @@ func (w *world) requests() []request {
 			{"op": "create", "path": name("/batch/a") + ".ts", "content": "a"}, {"op": "rename", "path": name("/kept") + ".ts", "to": name("/batch/b") + ".ts"},
 		}}.String(), ok, []int{200, 404, 409}},
 
-		{"chat", ada, "POST", "/api/ai/chat", chat, ok, nil},
-		{"stream", ada, "POST", "/api/ai/chat/stream", chat, ok, nil},
-		{"generate", ada, "POST", "/api/ai/generate", `{"prompt":"a store"}`, ok, nil},
+		{"chat", ada, "POST", "/api/ai/chat", chat("invoices"), ok, nil},
+		{"stream", ada, "POST", "/api/ai/chat/stream", chat("streamed"), ok, nil},
+		{"generate", ada, "POST", "/api/ai/generate", `{"prompt":"a button"}`, ok, nil},
 		{"conversation", ada, "GET", "/api/ai/conversations/" + w.project, "", ok, nil},
 		{"usage", ada, "GET", "/api/ai/usage", "", ok, nil},
 		{"cancel", ada, "POST", "/api/ai/messages/msg_01KGA5Q2X0ABCDEFGHJKMNPQRT/cancel", "", []int{404}, nil},

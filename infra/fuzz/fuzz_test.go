@@ -34,6 +34,9 @@ func module(t *testing.T) string {
 
 func TestRun(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("not a unit test: it runs go test")
+	}
 	folder := module(t)
 	var table bytes.Buffer
 	f := fuzzer{folder: folder, each: "1000x", workers: 1, table: &table}

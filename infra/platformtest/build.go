@@ -2,9 +2,11 @@ package platformtest
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -20,13 +22,16 @@ const buildDir = Root + "/.build/test" + raceFlag
 // build builds the binaries in buildDir, once in each test process.
 var build = sync.OnceValue(func() error {
 	return withLock(syscall.LOCK_EX, func() error {
-		args := []string{"build", "-tags=lambda.norpc", "-o", filepath.Join(".build", filepath.Base(buildDir)) + "/"}
+		// The flags are those of the Makefile, so that Go does not compile the packages again.
+		args := []string{"build", "-trimpath", "-tags=lambda.norpc", "-ldflags=-s", "-o", ".build/" + filepath.Base(buildDir) + "/"}
+		cgo := "CGO_ENABLED=0"
 		if raceFlag != "" {
-			args = append(args, raceFlag)
+			args, cgo = append(args, raceFlag), "CGO_ENABLED=1"
 		}
 		args = append(args, "./infra/local", "./infra/receiver", "./functions/...")
 		command := exec.Command("go", args...) //nolint:gosec // all arguments are constants
 		command.Dir = Root
+		command.Env = append(os.Environ(), cgo)
 		if output, err := command.CombinedOutput(); err != nil {
 			return fmt.Errorf("platformtest: go build: %w\n%s", err, output)
 		}
@@ -40,7 +45,8 @@ func withLock(how int, do func() error) error {
 	if err := os.MkdirAll(buildDir, 0o750); err != nil {
 		return fmt.Errorf("platformtest: %w", err)
 	}
-	lock, err := os.Create(buildDir + ".lock")
+	// Without O_TRUNC, because go test does not reuse the result of a test that changed one of its files.
+	lock, err := os.OpenFile(buildDir+".lock", os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return fmt.Errorf("platformtest: %w", err)
 	}
@@ -53,8 +59,13 @@ func withLock(how int, do func() error) error {
 
 // Binaries builds the platform (local), the webhook receiver and all functions, and returns a folder that contains
 // them. They use the race detector if the test does. The folder belongs to the test: a later build does not change it.
+// With -short, Binaries skips the test.
 func Binaries(t testing.TB) string {
 	t.Helper()
+	SkipIfShort(t)
+	if err := DependOnSources(); err != nil {
+		t.Fatal(err)
+	}
 	if err := build(); err != nil {
 		t.Fatal(err)
 	}
@@ -71,6 +82,23 @@ func Binaries(t testing.TB) string {
 		t.Fatal(err)
 	}
 	return dir
+}
+
+// DependOnSources makes the result of the test depend on the source files of the binaries. go test reuses the result of
+// a package if no file that the test process looked at has changed. It does not know what go build reads.
+func DependOnSources() error {
+	for _, folder := range []string{"functions", "shared", "infra/local", "infra/receiver", "go.mod", "template.yaml"} {
+		err := filepath.WalkDir(filepath.Join(Root, folder), func(path string, entry fs.DirEntry, err error) error {
+			if err == nil && !strings.HasSuffix(path, "_test.go") {
+				_, err = os.Stat(path)
+			}
+			return err //nolint:wrapcheck // wrapped below
+		})
+		if err != nil {
+			return fmt.Errorf("platformtest: %w", err)
+		}
+	}
+	return nil
 }
 
 // linkFiles creates hard links to the files of one folder in another folder. go build replaces files instead of

@@ -60,9 +60,26 @@ func EventuallyWithin(t testing.TB, limit time.Duration, description string, con
 	}
 }
 
+// SkipIfShort skips the test with -short, because it is not a unit test: it starts the platform or another program.
+func SkipIfShort(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("not a unit test: it starts other programs")
+	}
+}
+
+// IsFull reports whether the long tests run in their full form, as in make faults. Otherwise, they run in a short form.
+func IsFull() bool { return os.Getenv("FULL") != "" }
+
+// HasRaceDetector reports whether the tests, and the processes that they start, run with the race detector. They then
+// need several times the time and the memory.
+func HasRaceDetector() bool { return raceFlag != "" }
+
 // Required returns the path of a command-line tool. If the tool is not installed, it skips the test, or fails it in CI.
+// With -short, it skips the test.
 func Required(t testing.TB, tool string) string {
 	t.Helper()
+	SkipIfShort(t)
 	path, err := exec.LookPath(tool)
 	if err == nil {
 		return path

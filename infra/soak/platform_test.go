@@ -35,62 +35,68 @@ type probe struct {
 	heap       int64
 }
 
-// built makes the platform and the functions once, each with the probe in it, and answers their folder. They are without the
-// race detector, which takes many times the memory.
-var built = sync.OnceValues(func() (dir string, err error) {
-	if dir, err = os.MkdirTemp("", "soak-"); err != nil {
-		return "", err
-	}
+// binaries is the folder of the binaries that build writes. TestMain creates and removes it.
+var binaries string
+
+// build builds the platform and the functions once, with the probe. They do not use the race detector, because it needs
+// many times the memory. The flags are those of the Makefile, so that Go does not compile the packages again.
+var build = sync.OnceValue(func() error {
 	file, err := filepath.Abs("probe/probe.go.txt")
 	if err != nil {
-		return dir, err
+		return err
 	}
 	mains, err := filepath.Glob(filepath.Join(platformtest.Root, "functions/*/main.go"))
 	if err != nil {
-		return dir, err
+		return err
 	}
 	replace := map[string]string{}
 	for _, name := range append(mains, filepath.Join(platformtest.Root, "infra/local/main.go")) {
 		path, err := filepath.Abs(filepath.Join(filepath.Dir(name), "soak_probe.go"))
 		if err != nil {
-			return dir, err
+			return err
 		}
 		replace[path] = file
 	}
 	text, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
-		return dir, err
+		return err
 	}
-	overlay := filepath.Join(dir, "overlay.json")
+	overlay := filepath.Join(binaries, "overlay.json")
 	if err := os.WriteFile(overlay, text, 0o600); err != nil {
-		return dir, err
+		return err
 	}
-	command := exec.Command("go", "build", "-tags=lambda.norpc", "-overlay", overlay, "-o", dir+"/", "./infra/local", "./functions/...")
+	command := exec.Command("go", "build", "-trimpath", "-tags=lambda.norpc", "-ldflags=-s", "-overlay", overlay,
+		"-o", binaries+"/", "./infra/local", "./functions/...")
 	command.Dir = platformtest.Root
+	command.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if output, err := command.CombinedOutput(); err != nil {
-		return dir, fmt.Errorf("go build: %w\n%s", err, output)
+		return fmt.Errorf("go build: %w\n%s", err, output)
 	}
-	return dir, nil
+	return nil
 })
 
-// TestMain removes what was built.
 func TestMain(m *testing.M) {
-	code := m.Run()
-	if dir, _ := built(); dir != "" {
-		_ = os.RemoveAll(dir)
+	var err error
+	if binaries, err = os.MkdirTemp("", "soak-"); err != nil {
+		panic(err)
 	}
+	code := m.Run()
+	_ = os.RemoveAll(binaries)
 	os.Exit(code)
 }
 
 // start runs the platform until the test ends.
 func start(t *testing.T, env ...string) *platform {
 	t.Helper()
-	bin, err := built()
-	if err != nil {
+	platformtest.SkipIfShort(t)
+	if err := platformtest.DependOnSources(); err != nil {
+		t.Fatal(err)
+	}
+	if err := build(); err != nil {
 		t.Fatal(err)
 	}
 	p := &platform{dir: t.TempDir(), probes: map[int]probe{}, names: map[int]string{}}
-	command := exec.Command(filepath.Join(bin, "local"), "-functions", bin)
+	command := exec.Command(filepath.Join(binaries, "local"), "-functions", binaries)
 	command.Dir = platformtest.Root
 	command.Env = append(os.Environ(), "PORT=0", "AWS_PORT=0", "DATA_DIR="+p.dir, "COOKIE_PLAIN_HTTP=true", "WEBHOOK_ALLOW_PRIVATE=true",
 		"LIMIT_LOGIN_IP=1000000", "LIMIT_SIGNUP_IP=1000000", "LIMIT_LOGIN_PAIR=1000000", "LIMIT_AI_MINUTE=1000000", "AI_MONTHLY_TOKENS=1000000000",

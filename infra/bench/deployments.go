@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	"devplatform/infra/bench/rig"
+	"devplatform/infra/process"
+)
+
+const (
+	deployRuns = 7
+	// pageSize is the size of the page that visitors read.
+	pageSize = 10 << 10
+)
+
+// deployments measures the time from the request for a deployment until it is live, the memory of the deployer, and the
+// pages of a site.
+func (b *bench) deployments(ctx context.Context) error {
+	p, err := b.platform(ctx, "deployments", "NPM_ALLOW_PRIVATE=true")
+	if err != nil {
+		return err
+	}
+	defer p.Stop()
+	account, err := rig.SignUp(ctx, p.URL)
+	if err != nil {
+		return err
+	}
+	section(fmt.Sprintf("POST TO LIVE, with all packages in the cache (median of %d; goals: 1 s, 2 s, 6 s)", deployRuns),
+		"p50", "max", "peak memory")
+	site := ""
+	for _, kind := range []struct {
+		name, framework string
+		files           int // 0: the starter
+	}{{"static, 20 files", "static", 20}, {"React starter", "react", 0}, {"static, 1,000 files", "static", 1000}} {
+		project, err := account.Create("/api/projects", rig.Object{"name": kind.name, "framework": kind.framework})
+		if err == nil && kind.files > 0 {
+			err = account.FillStatic(project, kind.files, pageSize)
+		} else if err == nil {
+			err = account.Post("/api/ai/chat", rig.Object{"projectId": project, "message": "Create a starter.", "apply": true})
+		}
+		if err != nil {
+			return err
+		}
+		url, err := measureDeployments(account, p, kind.name, project)
+		if err != nil {
+			return fmt.Errorf("%s: %w", kind.name, err)
+		}
+		if site == "" {
+			site = url
+		}
+	}
+	return pages(ctx, account, site)
+}
+
+// measureDeployments deploys a project several times, after once that is not measured. It returns the URL of its site.
+func measureDeployments(account *rig.Client, p *process.Process, name, project string) (site string, err error) {
+	times := newTimes()
+	for n := range deployRuns + 1 {
+		time.Sleep(50*time.Millisecond + rand.N(100*time.Millisecond))
+		begin := time.Now()
+		if err := deploy(account, project); err != nil {
+			return "", err
+		}
+		if n > 0 {
+			record(times, time.Since(begin))
+		}
+	}
+	row(name, at(times, 50), at(times, 100), mb(p.Peak("deployer")))
+	received, err := account.Do(http.MethodGet, "/api/projects/"+project+"/site", nil)
+	if err != nil {
+		return "", err
+	}
+	var view struct{ URL string }
+	err = json.Unmarshal(received, &view)
+	return view.URL, err //nolint:wrapcheck // it has context
+}
+
+// deploy deploys a project and waits until the deployment is live.
+func deploy(account *rig.Client, project string) error {
+	at := "/api/projects/" + project + "/deployments"
+	id, err := account.Create(at, rig.Object{})
+	if err != nil {
+		return err
+	}
+	for {
+		received, err := account.Do(http.MethodGet, at+"/"+id, nil)
+		if err != nil {
+			return err
+		}
+		var deployment struct{ Status string }
+		if err := json.Unmarshal(received, &deployment); err != nil {
+			return fmt.Errorf("deployment: %w", err)
+		}
+		switch deployment.Status {
+		case "ready":
+			return nil
+		case "failed", "canceled":
+			return errors.New("the deployment ended: " + string(received))
+		}
+		time.Sleep(10*time.Millisecond + rand.N(20*time.Millisecond))
+	}
+}
+
+// pages compares the page of a site with GET /api/auth/me.
+func pages(ctx context.Context, account *rig.Client, site string) error {
+	section(fmt.Sprintf("A PAGE OF %d KiB, %d connections (goal: 1.3x)", pageSize>>10, clients), "requests/s", "p50", "p99",
+		"me: req/s", "me / page")
+	open, err := dial(ctx, account, clients)
+	if err != nil {
+		return err
+	}
+	for _, encoding := range []string{"gzip", "identity"} {
+		visitors, err := parallel(clients, func(int) (*rig.Client, error) { return rig.Visit(ctx, site, encoding) })
+		if err != nil {
+			return err
+		}
+		me, err := drive(clients, loadTime, func(client int) error { return open[client].Get("/api/auth/me") })
+		if err != nil {
+			return err
+		}
+		page, err := drive(clients, loadTime, func(client int) error { return visitors[client].Get("/") })
+		if err != nil {
+			return err
+		}
+		row("Accept-Encoding: "+encoding, append(page.values(), me.perSecond, fmt.Sprintf("%.2fx", me.perSecond/page.perSecond))...)
+	}
+	return nil
+}

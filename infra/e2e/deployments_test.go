@@ -1,0 +1,202 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"devplatform/infra/hooktest"
+	"devplatform/infra/platformtest"
+)
+
+// deployer deploys a project of a user, and reads its site as visitors do.
+type deployer struct {
+	*platformtest.Client
+
+	project string
+	site    http.Client
+}
+
+func newDeployer(c *platformtest.Client, project string) *deployer {
+	dialer := &net.Dialer{}
+	return &deployer{Client: c, project: project, site: http.Client{
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &http.Transport{
+			DisableKeepAlives: true,
+			// Browsers resolve names below localhost themselves. The C library does not.
+			DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+				_, port, _ := net.SplitHostPort(address)
+				return dialer.DialContext(ctx, network, net.JoinHostPort("127.0.0.1", port))
+			},
+		},
+	}}
+}
+
+// at returns the path of the project's deployments, or of a part of them.
+func (d *deployer) at(parts ...string) string {
+	return "/api/projects/" + d.project + "/deployments" + strings.Join(parts, "")
+}
+
+// deploy requests a deployment with the fields, or without a body if they are nil, waits until it has ended, and returns it.
+func (d *deployer) deploy(fields platformtest.Object) map[string]any {
+	d.T.Helper()
+	body := ""
+	if fields != nil {
+		body = fields.String()
+	}
+	requested := d.Do("POST", d.at(), body).Want(d.T, http.StatusAccepted)
+	return d.ended(fmt.Sprint(requested["id"]))
+}
+
+// ended waits until a deployment has ended, and returns it. An interrupted build begins again at the latest after the
+// time of its lease and a minute.
+func (d *deployer) ended(id string) (deployment map[string]any) {
+	d.T.Helper()
+	platformtest.EventuallyWithin(d.T, 4*time.Minute, "the end of the deployment", func() bool {
+		deployment = d.Do("GET", d.at("/", id), "").Want(d.T, http.StatusOK)
+		return deployment["status"] != "queued" && deployment["status"] != "building"
+	})
+	return deployment
+}
+
+// ready is like deploy, and fails the test if the deployment is not ready.
+func (d *deployer) ready(fields platformtest.Object) map[string]any {
+	d.T.Helper()
+	deployment := d.deploy(fields)
+	if deployment["status"] != "ready" {
+		d.T.Fatalf("got deployment %v, want it to be ready", deployment)
+	}
+	return deployment
+}
+
+// siteURL returns the URL of the project's site.
+func (d *deployer) siteURL() string {
+	d.T.Helper()
+	return fmt.Sprint(d.Do("GET", "/api/projects/"+d.project+"/site", "").Want(d.T, http.StatusOK)["url"])
+}
+
+// visit returns the status and the body of a page.
+func (d *deployer) visit(address string) (status int, body string) {
+	d.T.Helper()
+	r, err := http.NewRequestWithContext(d.T.Context(), http.MethodGet, address, http.NoBody)
+	must(d.T, err)
+	response, err := d.site.Do(r)
+	must(d.T, err)
+	defer response.Body.Close()
+	data, err := io.ReadAll(response.Body)
+	must(d.T, err)
+	return response.StatusCode, string(data)
+}
+
+// shows fails the test if a page does not have the status and the text. Changes are visible within two seconds.
+func (d *deployer) shows(address string, status int, text string) {
+	d.T.Helper()
+	var gotStatus int
+	var got string
+	for range 20 {
+		if gotStatus, got = d.visit(address); gotStatus == status && strings.Contains(got, text) {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	d.T.Errorf("GET %s: got %d with %.200q, want %d with %q", address, gotStatus, got, status, text)
+}
+
+// TestDeploy publishes a project, changes it, publishes it again, goes back, takes it offline, and deletes it. A webhook
+// receives both events of each step.
+func TestDeploy(t *testing.T) {
+	t.Parallel()
+	p := platformtest.Start(t)
+	ada := platformtest.NewClient(t, p.URL)
+	ada.SignUp("ada")
+	d := newDeployer(ada, ada.NewProject("Todo list", nil))
+	hooks := hooktest.New(t)
+	ada.Subscribe(hooks.URL("/ok"), platformtest.Object{"events": []string{"deployment.completed", "project.deployed"}})
+
+	d.Do("GET", "/api/projects/"+d.project+"/site", "").WantError(t, http.StatusNotFound, "SITE_NOT_FOUND")
+	empty := d.deploy(nil)
+	if failed, _ := empty["error"].(map[string]any); failed["code"] != "ENTRY_NOT_FOUND" {
+		t.Errorf("got deployment %v, want the error ENTRY_NOT_FOUND", empty)
+	}
+	ada.Save(d.project, "/index.html", "<!doctype html><title>Todo</title><h1>First</h1>").Want(t, http.StatusCreated)
+	ada.Save(d.project, "/public/robots.txt", "User-agent: *\n").Want(t, http.StatusCreated)
+	first := d.ready(nil)
+	home := d.siteURL()
+	if address, err := url.Parse(home); err != nil || !strings.HasPrefix(address.Host, "todo-list.localhost:") {
+		t.Errorf("got the URL %s, want todo-list.localhost", home)
+	}
+	d.shows(home, http.StatusOK, "First")
+	d.shows(home+"/robots.txt", http.StatusOK, "User-agent")
+	d.shows(fmt.Sprint(first["url"]), http.StatusOK, "First")
+
+	ada.Save(d.project, "/index.html", "<!doctype html><title>Todo</title><h1>Second</h1>").Want(t, http.StatusOK)
+	preview := d.ready(platformtest.Object{"target": "preview"})
+	d.shows(home, http.StatusOK, "First")
+	d.shows(fmt.Sprint(preview["url"]), http.StatusOK, "Second")
+	d.Do("POST", d.at("/", fmt.Sprint(preview["id"]), "/promote"), "").Want(t, http.StatusOK)
+	d.shows(home, http.StatusOK, "Second")
+	d.Do("DELETE", d.at("/", fmt.Sprint(preview["id"])), "").WantError(t, http.StatusConflict, "CONFLICT")
+	d.Do("POST", d.at("/", fmt.Sprint(first["id"]), "/promote"), "").Want(t, http.StatusOK)
+	d.shows(home, http.StatusOK, "First")
+
+	d.Do("PUT", "/api/projects/"+d.project+"/site", `{"label":"my-list"}`).Want(t, http.StatusOK)
+	renamed := d.siteURL()
+	d.shows(renamed, http.StatusOK, "First")
+	d.shows(home, http.StatusNotFound, "")
+	d.Do("DELETE", "/api/projects/"+d.project+"/site", "").Want(t, http.StatusOK)
+	d.shows(renamed, http.StatusNotFound, "")
+	second := d.ready(nil)
+	d.shows(renamed, http.StatusOK, "Second")
+	d.Do("DELETE", "/api/projects/"+d.project, "").Want(t, http.StatusOK)
+	d.shows(renamed, http.StatusNotFound, "")
+	d.shows(fmt.Sprint(second["url"]), http.StatusNotFound, "")
+
+	want := map[string]int{"deployment.completed": 4, "project.deployed": 4}
+	platformtest.Eventually(t, "the events of all deployments", func() bool {
+		got := map[string]int{}
+		for _, r := range hooks.Requests() {
+			got[r.Header.Get("X-Service-Event")]++
+		}
+		return fmt.Sprint(got) == fmt.Sprint(want)
+	})
+}
+
+// TestStartersDeploy deploys the starters of the built-in generator unchanged, and opens them in Chromium. The pages
+// render without an error in the console.
+func TestStartersDeploy(t *testing.T) {
+	t.Parallel()
+	if platformtest.HasRaceDetector() {
+		t.Skip("bundling React takes too long with the race detector")
+	}
+	chromium := platformtest.Required(t, "chromium")
+	platformtest.Required(t, "npm") // names the registry
+	p := platformtest.Start(t, "NPM_ALLOW_PRIVATE=true")
+	ctx := browser(t, chromium)
+	page := &console{}
+	must(t, chromedp.Listen(ctx, page.record))
+	for _, framework := range []string{"static", "react"} {
+		ada := platformtest.NewClient(t, p.URL)
+		ada.SignUp("ada-" + framework)
+		d := newDeployer(ada, ada.NewProject("My "+framework, platformtest.Object{"framework": framework}))
+		ask := platformtest.Object{"projectId": d.project, "message": "Create a starter.", "apply": true}
+		if answer := d.Do("POST", "/api/ai/chat", ask.String()).Want(t, http.StatusOK); answer["applied"] != true {
+			t.Fatalf("got answer %v, want an applied one", answer)
+		}
+		deployment := d.ready(nil)
+		t.Logf("%s: ready after %v ms", framework, deployment["durationMs"])
+		must(t, chromedp.Do(ctx, chromedp.Navigate(d.siteURL()), chromedp.WaitVisible("h1")))
+	}
+	page.mu.Lock()
+	defer page.mu.Unlock()
+	if len(page.problems) > 0 {
+		t.Errorf("the console shows %q, want nothing", page.problems)
+	}
+}

@@ -1,0 +1,180 @@
+package e2e
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha512"
+	"encoding/base64"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"devplatform/infra/local/gateway"
+	"devplatform/infra/local/loopback"
+	"devplatform/infra/local/s3/s3test"
+	"devplatform/infra/local/stack"
+	"devplatform/infra/platformtest"
+)
+
+// siteDomain is the parameters of the template with which sites are available.
+var siteDomain = map[string]string{
+	"SitesDomain": "example.app", "SitesCertificateArn": "arn:aws:acm:us-east-1:000000000000:certificate/c",
+}
+
+// api returns an API of the template.
+func (w *watched) api(logicalID string) stack.API {
+	w.t.Helper()
+	for _, api := range w.stack.APIs {
+		if api.LogicalID == logicalID {
+			return api
+		}
+	}
+	w.t.Fatalf("the template has no API %s", logicalID)
+	return stack.API{}
+}
+
+// openSites opens the port of the sites and an npm registry, and returns the functions' variables for them.
+func (w *watched) openSites() map[string]string {
+	w.t.Helper()
+	w.sites = httptest.NewUnstartedServer(nil)
+	_, port, err := net.SplitHostPort(w.sites.Listener.Addr().String())
+	must(w.t, err)
+	return map[string]string{
+		"SITES_ORIGIN": "http://localhost:" + port, "NPM_REGISTRY": w.openRegistry(), "NPM_ALLOW_PRIVATE": "true",
+		"LIMIT_DEPLOYMENTS_MINUTE": "100",
+	}
+}
+
+// startSites serves the API of the sites.
+func (w *watched) startSites() {
+	w.t.Helper()
+	front, err := gateway.New(gateway.Options{
+		API: w.api("SitesApi"), Now: time.Now, Logger: slog.New(slog.DiscardHandler), Invoke: w.invoke, DomainName: loopback.Name,
+	})
+	must(w.t, err)
+	w.sites.Config.Handler = front
+	w.sites.Start()
+	w.t.Cleanup(w.sites.Close)
+}
+
+// openRegistry starts an npm registry with one package, and returns its URL.
+func (w *watched) openRegistry() string {
+	w.t.Helper()
+	var packed bytes.Buffer
+	zipped := gzip.NewWriter(&packed)
+	archive := tar.NewWriter(zipped)
+	for name, data := range map[string]string{
+		"package/package.json": `{"name":"greeting","version":"1.0.0","main":"index.js"}`, "package/index.js": `module.exports = "Hello";`,
+	} {
+		must(w.t, archive.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(data)), Typeflag: tar.TypeReg}))
+		_, err := archive.Write([]byte(data))
+		must(w.t, err)
+	}
+	must(w.t, archive.Close())
+	must(w.t, zipped.Close())
+	sum := sha512.Sum512(packed.Bytes())
+	registry := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, ".tgz") {
+			_, _ = rw.Write(packed.Bytes())
+			return
+		}
+		_, _ = fmt.Fprintf(rw, `{"name":"greeting","dist-tags":{"latest":"1.0.0"},"versions":{"1.0.0":{"name":"greeting","version":"1.0.0",`+
+			`"dist":{"tarball":"http://%s/greeting/-/greeting-1.0.0.tgz","integrity":"sha512-%s"}}}}`,
+			r.Host, base64.StdEncoding.EncodeToString(sum[:]))
+	}))
+	w.t.Cleanup(registry.Close)
+	return registry.URL
+}
+
+// deployments calls all operations of deployments and sites. The last project is deleted with its site.
+func (w *watched) deployments(ada *platformtest.Client) {
+	w.t.Helper()
+	d := newDeployer(ada, ada.NewProject("Published", platformtest.Object{"framework": "react"}))
+	ada.Save(d.project, "/index.html", `<!doctype html><h1>Hi</h1><script type="module" src="/src/main.js"></script>`).Want(w.t, http.StatusCreated)
+	ada.Save(d.project, "/src/main.js", `import greeting from "greeting"; document.title = greeting;`).Want(w.t, http.StatusCreated)
+	ada.Save(d.project, "/package.json", `{"dependencies":{"greeting":"1.0.0"}}`).Want(w.t, http.StatusCreated)
+	upload := announceUpload(ada, d.project, "/public/large.bin", strings.Repeat("video", 1<<19))
+	upload.put(ada)
+	ada.Do("POST", upload.path+"/complete", "").Want(w.t, http.StatusCreated)
+
+	first := fmt.Sprint(d.ready(platformtest.Object{})["id"])
+	home := d.siteURL()
+	d.shows(home, http.StatusOK, "Hi")
+	d.shows(home+"/large.bin", http.StatusOK, "video") // large enough that its traffic is always counted
+	for _, part := range []string{"", "/log", "/files"} {
+		d.Do("GET", d.at("/", first, part), "").Want(w.t, http.StatusOK)
+	}
+	d.Do("GET", d.at(), "").Want(w.t, http.StatusOK)
+	w.damagePackages()
+	preview := fmt.Sprint(d.ready(platformtest.Object{"target": "preview"})["id"])
+	d.Do("POST", d.at("/", preview, "/promote"), "").Want(w.t, http.StatusOK)
+	d.Do("POST", d.at("/", first, "/promote"), "").Want(w.t, http.StatusOK)
+	d.Do("DELETE", d.at("/", preview), "").Want(w.t, http.StatusOK)
+	site := "/api/projects/" + d.project + "/site"
+	for _, change := range []string{`{"label":"other-label"}`, `{"label":"published"}`, `{"spa":true}`} {
+		d.Do("PUT", site, change).Want(w.t, http.StatusOK)
+	}
+	w.prune(d)
+	w.sweep(d)
+	d.Do("DELETE", site, "").Want(w.t, http.StatusOK)
+	d.Do("DELETE", "/api/projects/"+d.project, "").Want(w.t, http.StatusOK)
+}
+
+// damagePackages damages all objects of the cache of packages.
+func (w *watched) damagePackages() {
+	w.t.Helper()
+	client, bucket := s3test.Client(w.services), w.stack.Buckets[0].Name
+	page, err := client.ListObjectsV2(w.t.Context(), &s3.ListObjectsV2Input{Bucket: &bucket, Prefix: aws.String("packages/")})
+	must(w.t, err)
+	if len(page.Contents) == 0 {
+		w.t.Error("the cache of packages is empty")
+	}
+	for _, object := range page.Contents {
+		_, err := client.PutObject(w.t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: object.Key, Body: strings.NewReader("damaged")})
+		must(w.t, err)
+	}
+}
+
+// prune deploys until the live deployment is older than the last ones, which are kept. The next one replaces it, so that
+// it is removed.
+func (w *watched) prune(d *deployer) {
+	w.t.Helper()
+	for range 20 {
+		d.Do("POST", d.at(), `{"target":"preview"}`).Want(w.t, http.StatusAccepted)
+	}
+	d.ready(platformtest.Object{})
+}
+
+// sweep runs the schedule of the deployer with deployments that were removed, and then as if another worker built all
+// others. It also sends a message for each of these.
+func (w *watched) sweep(d *deployer) {
+	w.t.Helper()
+	w.run("DeployerFunction", "{}") // removes
+	set := func(attribute, text string) { w.change("ProjectsTable", "DEPLOYMENT#", attribute, text) }
+	stamp := func(after time.Duration) string {
+		return time.Now().Add(after).UTC().Format("2006-01-02T15:04:05.000Z")
+	}
+	set("status", "building")
+	set("lease", "another worker")
+	set("leaseEnds", stamp(time.Minute))
+	set("due", "DEPLOYMENTS")
+	set("dueAt", stamp(-time.Minute))
+	w.run("DeployerFunction", "{}") // sends messages
+	w.each("ProjectsTable", "DEPLOYMENT#", func(_ *dynamodb.Client, _ *string, key map[string]types.AttributeValue) {
+		body := fmt.Sprintf(`{"projectId":%q,"deploymentId":%q}`, d.project, strings.TrimPrefix(text(key["sk"]), "DEPLOYMENT#"))
+		w.run("DeployerFunction", strings.Replace(queueEvent, `"?"`, strconv.Quote(body), 1))
+	})
+	set("status", "ready")
+	set("leaseEnds", stamp(-time.Minute))
+}
