@@ -29,7 +29,7 @@ TEST        := go test -vet=off -parallel 4 -timeout 20m
 HAS_CC      := $(shell command -v $${CC:-cc} 2>/dev/null)
 RACE        := $(if $(HAS_CC),CGO_ENABLED=1 $(TEST) -race,$(TEST))
 # The packages that `make test` also tests with the race detector: those that run goroutines or share state between
-# requests. `make race` tests all packages, which takes too long for every run.
+# requests. `make race` tests all packages, which takes more than 20 minutes.
 CONCURRENT  := $(addprefix ./shared/,assistant/uistream config db httpapi limit queue lambdafn/...) \
 	$(addprefix ./infra/local/,gateway runtime schedule sqs triggers)
 TOOLS       := $(BUILD)/tools
@@ -78,8 +78,8 @@ test: format lint deadcode validate check-licences ## run all tests and checks, 
 	@$(if $(CONCURRENT),$(if $(HAS_CC),$(STEP) 'tests with the race detector' env $(RACE) -short $(CONCURRENT),echo 'No C compiler found: no tests with the race detector.'))
 
 .PHONY: race
-race: ## run all tests with the race detector, also in the processes that they start
-	@$(STEP) 'all tests with the race detector' env $(RACE) ./...
+race: ## run all tests with the race detector, also in the processes that they start (SHORT=-short)
+	@$(STEP) 'all tests with the race detector' env $(RACE) $(SHORT) ./...
 
 .PHONY: faults
 faults: ## run the tests of failures and kills in their full form, with the race detector

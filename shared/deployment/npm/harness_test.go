@@ -170,10 +170,13 @@ func setUp(t testing.TB) *fixture {
 	return f
 }
 
-// install installs dependencies such as `"a":"^1"`, with timeouts that no test reaches.
+// patience is a timeout that no test reaches, also on a slow machine with the race detector.
+const patience = 10 * time.Minute
+
+// install installs dependencies such as `"a":"^1"`.
 func (f *fixture) install(t testing.TB, dependencies, lock string) (map[string][]byte, npm.Report, error) {
 	t.Helper()
-	return f.installWithin(t, time.Minute, dependencies, lock)
+	return f.installWithin(t, patience, dependencies, lock)
 }
 
 // installWithin is like install, with a timeout of each request.
@@ -181,7 +184,7 @@ func (f *fixture) installWithin(
 	t testing.TB, request time.Duration, dependencies, lock string,
 ) (map[string][]byte, npm.Report, error) {
 	t.Helper()
-	installer := npm.NewWithTimes(f.deps, time.Minute, request)
+	installer := npm.NewWithTimes(f.deps, patience, request)
 	return installer.Install(t.Context(), fmt.Appendf(nil, "{\n  \"dependencies\": {%s}\n}", dependencies), []byte(lock))
 }
 

@@ -141,16 +141,13 @@ func TestHostileResponses(t *testing.T) {
 			f := setUp(t)
 			f.registry.publish("a", "1.0.0", nil, nil)
 			f.registry.on[tc.path] = tc.reply
-			began, timeout := time.Now(), time.Minute
+			timeout := patience
 			if strings.HasSuffix(name, "hangs") || strings.HasSuffix(name, "drips") {
 				timeout = time.Second
 			}
 			_, _, err := f.installWithin(t, timeout, `"a":"^1"`, "")
 			if got := wantFailure(t, err, tc.code, tc.message); strings.Contains(got.Message, "secret") {
 				t.Errorf("the message contains the response: %s", got.Message)
-			}
-			if took := time.Since(began); took > 30*time.Second {
-				t.Errorf("took %v", took)
 			}
 			if n := f.registry.count(tc.path); n != tc.requests {
 				t.Errorf("got %d requests, want %d", n, tc.requests)
@@ -278,13 +275,8 @@ func TestHostilePackages(t *testing.T) {
 			t.Parallel()
 			f := setUp(t)
 			f.registry.publishTarball("a", "1.0.0", fields{}, tc.tarball)
-			began := time.Now()
-			installer := npm.New(f.deps)
-			_, _, err := installer.Install(t.Context(), []byte(`{"dependencies":{"a":"1"}}`), nil)
+			_, _, err := f.install(t, `"a":"1"`, "")
 			wantFailure(t, err, tc.code, tc.message)
-			if took := time.Since(began); took > 30*time.Second {
-				t.Errorf("took %v", took)
-			}
 		})
 	}
 }
