@@ -1,5 +1,4 @@
-// Package npmtest installs what tests run with Node: a folder of files, among them a package.json and a lock that pin what they need.
-// What is in the folder, and what it is run for, is the tests' own business. Only tests import this package.
+// Package npmtest installs the npm packages of programs that tests run with Node. Only tests import it.
 package npmtest
 
 import (
@@ -15,24 +14,25 @@ import (
 	"testing"
 )
 
-// errTools is a machine that can't run the files.
-var errTools = errors.New("npmtest: node and npm are needed on PATH")
+var (
+	errTools = errors.New("npmtest: node or npm is not installed")
+	// errInstall usually means that npm cannot reach its registry.
+	errInstall = errors.New("npmtest: npm could not install the packages (they are downloaded once, and kept in the user's cache)")
+)
 
-// errInstall is a registry that can't be reached, most often.
-var errInstall = errors.New("npmtest: npm could not install (it needs the registry once; what it installs is kept in the user's cache)")
+// mutex lets one test of a package install at a time.
+var mutex sync.Mutex
 
-// one installs at a time: tests of a package may need the same.
-var one sync.Mutex
-
-// Need is a folder with the files and all that they need, made once and kept in the user's cache. Where there can be none the test is
-// skipped, and in CI it fails. With -short, the test is skipped.
+// Need returns a folder that contains the files and, in node_modules, the packages that their package.json and
+// package-lock.json name. The folder is kept in the user's cache. If node or npm is missing, or the installation fails,
+// the test is skipped; in CI, it fails. With -short, the test is skipped.
 func Need(t testing.TB, files fs.FS) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("not a unit test: it starts Node")
 	}
-	one.Lock()
-	defer one.Unlock()
+	mutex.Lock()
+	defer mutex.Unlock()
 	dir, err := installed(files)
 	switch {
 	case err == nil:
@@ -47,6 +47,7 @@ func Need(t testing.TB, files fs.FS) string {
 	return ""
 }
 
+// installed returns the folder of the files. It installs the packages if the folder does not exist.
 func installed(files fs.FS) (string, error) {
 	for _, tool := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -68,7 +69,7 @@ func installed(files fs.FS) (string, error) {
 	return dir, install(files, dir)
 }
 
-// digest names a set of files by their contents, so that older ones are never taken for them.
+// digest returns a hash of the files' paths and contents.
 func digest(files fs.FS) (string, error) {
 	hash := sha256.New()
 	err := fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error {
@@ -76,16 +77,17 @@ func digest(files fs.FS) (string, error) {
 			return err
 		}
 		data, err := fs.ReadFile(files, path)
-		_, _ = fmt.Fprintf(hash, "%s %d\n%s", path, len(data), data) // a hash takes everything
-		return err                                                   //nolint:wrapcheck // below
+		_, _ = fmt.Fprintf(hash, "%s %d\n%s", path, len(data), data) // never fails
+		return err                                                   //nolint:wrapcheck // digest wraps it
 	})
 	if err != nil {
-		return "", fmt.Errorf("npmtest: the files: %w", err)
+		return "", fmt.Errorf("npmtest: read the files: %w", err)
 	}
 	return hex.EncodeToString(hash.Sum(nil)[:8]), nil
 }
 
-// install makes the folder at once or not at all: tests of several packages may be at it at the same time.
+// install creates the folder with one rename, because tests of several packages may install the same files at the same
+// time.
 func install(files fs.FS, dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o750); err != nil {
 		return fmt.Errorf("npmtest: %w", err)
@@ -94,11 +96,11 @@ func install(files fs.FS, dir string) error {
 	if err != nil {
 		return fmt.Errorf("npmtest: %w", err)
 	}
-	defer os.RemoveAll(work) //nolint:errcheck // it has moved, or is of no use
+	defer os.RemoveAll(work) //nolint:errcheck // does not exist after the rename
 	if err := os.CopyFS(work, files); err != nil {
 		return fmt.Errorf("npmtest: %w", err)
 	}
-	command := exec.Command("npm", "ci", "--ignore-scripts", "--prefer-offline", "--no-progress") //nolint:noctx // once for all tests: it belongs to none
+	command := exec.Command("npm", "ci", "--ignore-scripts", "--prefer-offline", "--no-progress") //nolint:noctx // not of one test
 	command.Dir = work
 	if output, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %w\n%s", errInstall, err, output)
