@@ -78,7 +78,7 @@ test: format lint deadcode validate check-licences ## run all tests and checks, 
 	@$(if $(CONCURRENT),$(if $(HAS_CC),$(STEP) 'tests with the race detector' env $(RACE) -short $(CONCURRENT),echo 'No C compiler found: no tests with the race detector.'))
 
 .PHONY: race
-race: ## run all tests with the race detector, also in the processes that they start (SHORT=-short)
+race: ## run all tests with the race detector, also in child processes (SHORT=-short)
 	@$(STEP) 'all tests with the race detector' env $(RACE) $(SHORT) ./...
 
 .PHONY: faults

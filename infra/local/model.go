@@ -17,19 +17,19 @@ import (
 // ollama is the usual address of Ollama, a server of language models with an API that is compatible with OpenAI's.
 const ollama = "http://127.0.0.1:11434/v1"
 
-// probeTime limits the request to the server. The request runs while the platform starts.
+// probeTime is the timeout of the request to the server. The request runs while the platform starts.
 const probeTime = 300 * time.Millisecond
 
 // modelName matches the names that a shell does not interpret.
 var modelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/-]{0,99}$`)
 
 // probeModels asks a server for its models, in the background. The result is the name of a model. It is "" if the server
-// has no model. The channel is closed without a result if no server answers.
-func probeModels(ctx context.Context, base string) <-chan string {
+// has no model. The channel is closed without a result if no server answers within the timeout.
+func probeModels(ctx context.Context, base string, timeout time.Duration) <-chan string {
 	result := make(chan string, 1)
 	go func() {
 		defer close(result)
-		ctx, cancel := context.WithTimeout(ctx, probeTime)
+		ctx, cancel := context.WithTimeout(ctx, timeout)
 		defer cancel()
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/models", nil)
 		if err != nil {

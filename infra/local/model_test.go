@@ -39,7 +39,7 @@ func TestModelHint(t *testing.T) {
 			_, _ = w.Write([]byte(c.body))
 		}))
 		t.Cleanup(server.Close)
-		got := modelHint(c.functions, probeModels(t.Context(), server.URL+"/v1"))
+		got := modelHint(c.functions, probeModels(t.Context(), server.URL+"/v1", time.Minute))
 		if !strings.Contains(got, c.want) || (c.want == "") != (got == "") {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
@@ -53,7 +53,7 @@ func TestModelProbeTimesOut(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
 	t.Cleanup(func() { close(release); server.Close() })
 	select {
-	case name, found := <-probeModels(t.Context(), server.URL):
+	case name, found := <-probeModels(t.Context(), server.URL, probeTime):
 		if found {
 			t.Errorf("got the model %q", name)
 		}

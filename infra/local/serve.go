@@ -36,7 +36,7 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 
 	logger := newLogger(stderr)
-	models := probeModels(ctx, ollama)
+	models := probeModels(ctx, ollama, probeTime)
 	p, err := open(ctx, settings, logger)
 	if err != nil {
 		if ctx.Err() == nil {
