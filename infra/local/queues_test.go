@@ -120,7 +120,7 @@ func (p *queuedPlatform) next(t *testing.T) called {
 	select {
 	case call := <-p.calls:
 		return call
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatalf("the function was not called\n%s", p.log)
 		return called{}
 	}

@@ -191,7 +191,7 @@ func (p *triggeredPlatform) wantBatch(t *testing.T, keys ...string) {
 		if diff := cmp.Diff(keys, got); diff != "" {
 			t.Fatalf("(-want +got)\n%s", diff)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatalf("no batch\n%s", p.log)
 	}
 }

@@ -51,7 +51,7 @@ func TestFailure(t *testing.T) {
 			}
 			fails.Store(true)
 			go fill(f) // what is written when the disk fails may never return
-			deadline := time.After(5 * time.Second)
+			deadline := time.After(time.Minute)
 			select {
 			case err = <-told:
 			case <-deadline:
