@@ -48,7 +48,7 @@ func newIndexedTable(t *testing.T) (*db.Client, db.Table, *fakeClock) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(10 * time.Second); ; { // DynamoDB creates the index in the background
+	for deadline := time.Now().Add(time.Minute); ; { // DynamoDB creates the index in the background
 		out, err := sdk.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: &name})
 		if err != nil {
 			t.Fatal(err)

@@ -219,7 +219,7 @@ func event(t testing.TB, o order) []byte {
 // eventually waits for a condition.
 func eventually(t testing.TB, what string, met func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !met(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !met(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("never came true: %s", what)
 		}

@@ -299,12 +299,12 @@ func TestInitFailures(t *testing.T) {
 		o.Functions = []runtime.Function{
 			function(t, "exit", "init-exit"), function(t, "error", "init-error"), function(t, "hang", "init-hang"), missing,
 		}
-		o.InitTimeout = 500 * time.Millisecond
+		o.InitTimeout = 3 * time.Second
 	})
 	cases := []struct{ name, want string }{
 		{"exit", `{"errorType":"Runtime.ExitError","errorMessage":"RequestId: ID Error: Runtime exited with error: exit status 3"}`},
 		{"error", `{"errorType":"Config.Missing","errorMessage":"no table"}`},
-		{"hang", `{"errorType":"Sandbox.Timedout","errorMessage":"RequestId: ID Error: Task timed out after 0.50 seconds"}`},
+		{"hang", `{"errorType":"Sandbox.Timedout","errorMessage":"RequestId: ID Error: Task timed out after 3.00 seconds"}`},
 		{"missing", `{"errorType":"Runtime.InvalidEntrypoint","errorMessage":"RequestId: ID Error: Couldn't find valid bootstrap(s): [/nonexistent/bootstrap]"}`},
 	}
 	for _, c := range cases {
