@@ -44,14 +44,19 @@ type Handler struct {
 	suffix    string // of host names, such as ".example.app"
 	store     store
 	traffic   *traffic
-	manifests *manifests
+	manifests *cache[Manifest]
+	objects   *cache[[]byte]
+	maxSmall  int // see isSmall
 }
 
 // New returns a Handler. It does no I/O.
 func New(d Deps) *Handler { return newHandler(d, rand.Float64) }
 
 func newHandler(d Deps, random func() float64) *Handler {
-	h := &Handler{Deps: d, store: store{client: d.DB, table: d.Sites}, manifests: newManifests(d.Bucket, maxManifests)}
+	h := &Handler{
+		Deps: d, store: store{client: d.DB, table: d.Sites},
+		manifests: newManifests(d.Bucket, maxManifests), objects: newObjects(d.Bucket, maxObjects), maxSmall: maxSmall,
+	}
 	h.traffic = &traffic{
 		store: h.store, clock: d.Clock, limit: d.TrafficLimit, random: random, counters: map[counterID]*counter{},
 	}

@@ -116,10 +116,19 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// TestRanges checks ranges of a plain and of a compressed object.
+// TestRanges checks ranges of a plain and of a compressed object, in memory and in the bucket.
 func TestRanges(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, nil)
+	t.Run("memory", func(t *testing.T) { checkRanges(t, newFixture(t, nil)) })
+	t.Run("bucket", func(t *testing.T) {
+		f := newFixture(t, nil)
+		f.handler.maxSmall = -1
+		checkRanges(t, f)
+	})
+}
+
+func checkRanges(t *testing.T, f *fixture) {
+	t.Helper()
 	const text = "0123456789"
 	f.deploy(first, map[string]content{
 		"/plain": {text: text}, "/gzip": {text: text, gzip: true}, "/empty": {}, "/404.html": {text: text},

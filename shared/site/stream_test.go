@@ -102,7 +102,7 @@ func TestClientLeaves(t *testing.T) {
 func TestIncompleteFiles(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
-	f.deploy(first, map[string]content{"/plain": {text: large()[:mib]}, "/gzip": {text: large()[:mib], gzip: true}})
+	f.deploy(first, map[string]content{"/plain": {text: large()[:2*mib]}, "/gzip": {text: large()[:2*mib], gzip: true}})
 	f.live(first)
 	f.get(host, "/")
 	f.change = func(r *http.Response) {

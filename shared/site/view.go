@@ -1,7 +1,6 @@
 package site
 
 import (
-	"compress/gzip"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -138,54 +137,6 @@ func etag(f File, compressed bool) string {
 		return "W/" + tag
 	}
 	return tag
-}
-
-// open opens the object of a file for reading a part of it. Errors: objectstore.ErrNotFound,
-// objectstore.ErrUnavailable.
-func (v *view) open(key string, f File, p part, compressed bool) (io.ReadCloser, error) {
-	if !f.Gzip && p.status == http.StatusPartialContent {
-		return v.Bucket.OpenRange(v.ctx, key, p.start, p.length)
-	}
-	body, _, err := v.Bucket.Open(v.ctx, key)
-	if err != nil || compressed || !f.Gzip {
-		return body, err
-	}
-	plain, err := decompress(body)
-	if err == nil {
-		_, err = io.CopyN(io.Discard, plain, p.start)
-	}
-	if err != nil {
-		_ = body.Close()
-		return nil, fmt.Errorf("site: decompress %s: %w", key, err)
-	}
-	plain.limited = io.LimitReader(plain.Reader, p.length)
-	return plain, nil
-}
-
-// decompressed is the content of a compressed object.
-type decompressed struct {
-	*gzip.Reader
-
-	limited io.Reader
-	object  io.Closer
-}
-
-// decompressors contains gzip.Readers that are not in use. Each has buffers of about 40 KiB.
-var decompressors = sync.Pool{New: func() any { return new(gzip.Reader) }}
-
-func decompress(object io.ReadCloser) (*decompressed, error) {
-	reader := decompressors.Get().(*gzip.Reader)
-	err := reader.Reset(object)
-	return &decompressed{Reader: reader, limited: reader, object: object}, err //nolint:wrapcheck // wrapped by open
-}
-
-// Read implements io.Reader.
-func (d *decompressed) Read(p []byte) (int, error) { return d.limited.Read(p) } //nolint:wrapcheck // wrapped by send
-
-// Close closes the object.
-func (d *decompressed) Close() error {
-	decompressors.Put(d.Reader)
-	return d.object.Close() //nolint:wrapcheck // the caller ignores it
 }
 
 // unknown is the length of a part whose length is known when it ends.

@@ -1,0 +1,82 @@
+package site
+
+import (
+	"container/list"
+	"context"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+)
+
+const (
+	// loadTimeout is the time limit for reading an object into a cache. Several requests may wait for it.
+	loadTimeout = 10 * time.Second
+	// entryOverhead is added to the size of each value, so that many small values cannot use much more memory than max.
+	entryOverhead = 512
+)
+
+// cache keeps the most recently used values that were read from objects, by the keys of the objects. A value never
+// changes, because objects do not.
+type cache[V any] struct {
+	load   func(ctx context.Context, key string) (value V, size int, err error)
+	max    int // bytes
+	flight singleflight.Group
+
+	mu    sync.Mutex
+	byKey map[string]*list.Element
+	order list.List // of *cached[V], the most recently used first
+	size  int       // bytes
+}
+
+// cached is a value in memory.
+type cached[V any] struct {
+	key   string
+	value V
+	size  int // bytes
+}
+
+// newCache returns a cache of up to maxBytes. load reads a value and returns its size.
+func newCache[V any](maxBytes int, load func(context.Context, string) (V, int, error)) *cache[V] {
+	return &cache[V]{load: load, max: maxBytes, byKey: map[string]*list.Element{}}
+}
+
+// get returns the value of the object with that key. Concurrent calls read an object once. Errors: those of load.
+func (c *cache[V]) get(ctx context.Context, key string) (V, error) {
+	c.mu.Lock()
+	element := c.byKey[key]
+	if element != nil {
+		c.order.MoveToFront(element)
+	}
+	c.mu.Unlock()
+	if element != nil {
+		return element.Value.(*cached[V]).value, nil
+	}
+	loaded, err, _ := c.flight.Do(key, func() (any, error) {
+		// The client of another request that waits may stay longer than the client of this one.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loadTimeout)
+		defer cancel()
+		value, size, err := c.load(ctx, key)
+		if err == nil {
+			c.add(&cached[V]{key, value, size + entryOverhead})
+		}
+		return value, err
+	})
+	return loaded.(V), err //nolint:wrapcheck // an error of load
+}
+
+// add adds a value and evicts those that were not used for the longest time.
+func (c *cache[V]) add(loaded *cached[V]) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.byKey[loaded.key] != nil || loaded.size > c.max {
+		return
+	}
+	c.byKey[loaded.key] = c.order.PushFront(loaded)
+	c.size += loaded.size
+	for c.size > c.max {
+		oldest := c.order.Remove(c.order.Back()).(*cached[V])
+		delete(c.byKey, oldest.key)
+		c.size -= oldest.size
+	}
+}
