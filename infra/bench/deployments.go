@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"time"
 
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
+
 	"devplatform/infra/bench/rig"
 	"devplatform/infra/process"
 )
@@ -17,10 +19,11 @@ const (
 	deployRuns = 7
 	// pageSize is the size of the page that visitors read.
 	pageSize = 10 << 10
+	// pageRounds is the number of turns in which pages and GET /api/auth/me are measured alternately.
+	pageRounds = 3
 )
 
-// deployments measures the time from the request for a deployment until it is live, the memory of the deployer, and the
-// pages of a site.
+// deployments measures the time from the request for a deployment until it is live, and the memory of the deployer.
 func (b *bench) deployments(ctx context.Context) error {
 	p, err := b.platform(ctx, "deployments", "NPM_ALLOW_PRIVATE=true")
 	if err != nil {
@@ -33,7 +36,6 @@ func (b *bench) deployments(ctx context.Context) error {
 	}
 	section(fmt.Sprintf("POST TO LIVE, with all packages in the cache (median of %d; goals: 1 s, 2 s, 6 s)", deployRuns),
 		"p50", "max", "peak memory")
-	site := ""
 	for _, kind := range []struct {
 		name, framework string
 		files           int // 0: the starter
@@ -47,38 +49,28 @@ func (b *bench) deployments(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		url, err := measureDeployments(account, p, kind.name, project)
-		if err != nil {
+		if err := measureDeployments(account, p, kind.name, project); err != nil {
 			return fmt.Errorf("%s: %w", kind.name, err)
 		}
-		if site == "" {
-			site = url
-		}
 	}
-	return pages(ctx, account, site)
+	return nil
 }
 
-// measureDeployments deploys a project several times, after once that is not measured. It returns the URL of its site.
-func measureDeployments(account *rig.Client, p *process.Process, name, project string) (site string, err error) {
+// measureDeployments deploys a project several times, after once that is not measured.
+func measureDeployments(account *rig.Client, p *process.Process, name, project string) error {
 	times := newTimes()
 	for n := range deployRuns + 1 {
 		time.Sleep(50*time.Millisecond + rand.N(100*time.Millisecond))
 		begin := time.Now()
 		if err := deploy(account, project); err != nil {
-			return "", err
+			return err
 		}
 		if n > 0 {
 			record(times, time.Since(begin))
 		}
 	}
 	row(name, at(times, 50), at(times, 100), mb(p.Peak("deployer")))
-	received, err := account.Do(http.MethodGet, "/api/projects/"+project+"/site", nil)
-	if err != nil {
-		return "", err
-	}
-	var view struct{ URL string }
-	err = json.Unmarshal(received, &view)
-	return view.URL, err //nolint:wrapcheck // it has context
+	return nil
 }
 
 // deploy deploys a project and waits until the deployment is live.
@@ -108,27 +100,91 @@ func deploy(account *rig.Client, project string) error {
 }
 
 // pages compares the page of a site with GET /api/auth/me.
-func pages(ctx context.Context, account *rig.Client, site string) error {
-	section(fmt.Sprintf("A PAGE OF %d KiB, %d connections (goal: 1.3x)", pageSize>>10, clients), "requests/s", "p50", "p99",
-		"me: req/s", "me / page")
+func (b *bench) pages(ctx context.Context) error {
+	p, err := b.platform(ctx, "pages")
+	if err != nil {
+		return err
+	}
+	defer p.Stop()
+	account, err := rig.SignUp(ctx, p.URL)
+	if err != nil {
+		return err
+	}
+	site, err := publish(account)
+	if err != nil {
+		return err
+	}
 	open, err := dial(ctx, account, clients)
 	if err != nil {
 		return err
 	}
+	section(fmt.Sprintf("A PAGE OF %d KiB, %d connections, compared with GET /api/auth/me (goal: 1.3x)", pageSize>>10, clients),
+		"requests/s", "p50", "p99", "me: req/s", "me / page", "CPU: page / me")
 	for _, encoding := range []string{"gzip", "identity"} {
 		visitors, err := parallel(clients, func(int) (*rig.Client, error) { return rig.Visit(ctx, site, encoding) })
 		if err != nil {
 			return err
 		}
-		me, err := drive(clients, loadTime, func(client int) error { return open[client].Get("/api/auth/me") })
-		if err != nil {
-			return err
+		page, me := turns{times: newTimes()}, turns{times: newTimes()}
+		for range pageRounds {
+			if err := me.drive(p, func(client int) error { return open[client].Get("/api/auth/me") }); err != nil {
+				return err
+			}
+			if err := page.drive(p, func(client int) error { return visitors[client].Get("/") }); err != nil {
+				return err
+			}
 		}
-		page, err := drive(clients, loadTime, func(client int) error { return visitors[client].Get("/") })
-		if err != nil {
-			return err
-		}
-		row("Accept-Encoding: "+encoding, append(page.values(), me.perSecond, fmt.Sprintf("%.2fx", me.perSecond/page.perSecond))...)
+		pages, others := page.load(), me.load()
+		row("Accept-Encoding: "+encoding, append(pages.values(), others.perSecond, ratio(others.perSecond, pages.perSecond),
+			ratio(page.cpuEach(), me.cpuEach()))...)
 	}
 	return nil
 }
+
+// publish deploys a project with a page of pageSize, and returns the URL of its site.
+func publish(account *rig.Client) (string, error) {
+	project, err := account.Create("/api/projects", rig.Object{"name": "pages", "framework": "static"})
+	if err == nil {
+		err = account.FillStatic(project, 1, pageSize)
+	}
+	if err == nil {
+		err = deploy(account, project)
+	}
+	if err != nil {
+		return "", err
+	}
+	received, err := account.Do(http.MethodGet, "/api/projects/"+project+"/site", nil)
+	if err != nil {
+		return "", err
+	}
+	var view struct{ URL string }
+	err = json.Unmarshal(received, &view)
+	return view.URL, err //nolint:wrapcheck // it has context
+}
+
+// turns is the sum of several loads.
+type turns struct {
+	times *hdr.Histogram
+	n     int
+	cpu   time.Duration // of the platform's processes
+}
+
+// drive adds a turn with all clients.
+func (t *turns) drive(p *process.Process, do func(client int) error) error {
+	before := process.CPU(p.PID())
+	result, err := drive(clients, loadTime, do)
+	if err != nil {
+		return err
+	}
+	t.times.Merge(result.Histogram)
+	t.cpu += process.CPU(p.PID()) - before
+	t.n++
+	return nil
+}
+
+func (t *turns) load() load {
+	return load{float64(t.times.TotalCount()) / (float64(t.n) * loadTime.Seconds()), t.times}
+}
+
+// cpuEach returns the CPU time of the platform for each request.
+func (t *turns) cpuEach() time.Duration { return t.cpu / time.Duration(t.times.TotalCount()) }

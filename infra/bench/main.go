@@ -27,6 +27,7 @@ var sections = []struct {
 	{"warm", (*bench).warm},
 	{"projects", (*bench).projects},
 	{"deployments", (*bench).deployments},
+	{"pages", (*bench).pages},
 	{"assistant", (*bench).assistant},
 	{"webhooks", (*bench).webhooks},
 	{"deliveries", (*bench).deliveries},

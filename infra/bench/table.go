@@ -61,7 +61,7 @@ func printf(format string, args ...any) { _, _ = fmt.Fprintf(os.Stdout, format, 
 func mb(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
 
 // ratio returns how many times b is a.
-func ratio[T int64 | time.Duration](a, b T) string {
+func ratio[T int64 | float64 | time.Duration](a, b T) string {
 	return fmt.Sprintf("%.2fx", float64(a)/float64(b))
 }
 
