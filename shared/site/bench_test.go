@@ -3,6 +3,7 @@ package site
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -24,8 +25,8 @@ import (
 	"devplatform/shared/objectstore"
 )
 
-// BenchmarkPage measures the handler's own work for a page of 10 KiB. DynamoDB and S3 respond at once, without a
-// network.
+// BenchmarkPage measures the handler's own work for a page of 10 KiB that is in memory. DynamoDB responds at once,
+// without a network.
 func BenchmarkPage(b *testing.B) {
 	page := make([]byte, 10<<10)
 	copy(page, "<!doctype html>")
@@ -37,13 +38,12 @@ func BenchmarkPage(b *testing.B) {
 		{"plain", "gzip", page, false}, {"gzip", "gzip", compress(page), true}, {"decompressed", "", compress(page), true},
 	} {
 		b.Run(bc.name, func(b *testing.B) {
-			manifest, err := json.Marshal(Manifest{Files: map[string]File{
-				"/index.html": {Size: len(page), SHA256: sha256.Sum256(page), ContentType: htmlType, Gzip: bc.gzip},
-			}})
+			file := File{Size: len(page), SHA256: sha256.Sum256(page), ContentType: htmlType, Gzip: bc.gzip}
+			manifest, err := json.Marshal(Manifest{Files: map[string]File{"/index.html": file}})
 			if err != nil {
 				b.Fatal(err)
 			}
-			h := newCanned(map[string][]byte{".json": manifest, "index.html": bc.object})
+			h := newCanned(manifest, map[string][]byte{ObjectKey(first, file.SHA256, file.Gzip): bc.object})
 			r := httptest.NewRequestWithContext(b.Context(), http.MethodGet, "http://"+host+"/", nil)
 			r.Header.Set("Accept-Encoding", bc.accept)
 			b.ReportAllocs()
@@ -68,8 +68,11 @@ func (d *discard) Header() http.Header         { return d.header }
 func (d *discard) WriteHeader(status int)      { d.status = status }
 func (d *discard) Write(p []byte) (int, error) { d.n += len(p); return len(p), nil }
 
-// newCanned returns a handler. Its DynamoDB returns one address, and its S3 returns objects by the end of their keys.
-func newCanned(objects map[string][]byte) *Handler {
+// newCanned returns a handler. Its DynamoDB returns one address, and its S3 returns the manifest and objects by their
+// keys.
+func newCanned(manifest []byte, objects map[string][]byte) *Handler {
+	hash := sha256.Sum256(manifest)
+	objects[ManifestKey(first, hash[:])] = manifest
 	respond := func(body []byte, kind string) *http.Response {
 		return &http.Response{
 			StatusCode: http.StatusOK, Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)),
@@ -77,7 +80,8 @@ func newCanned(objects map[string][]byte) *Handler {
 		}
 	}
 	item := []byte(`{"Item":{"pk":{"S":"ADDRESS#shop"},"sk":{"S":"ADDRESS"},"accountId":{"S":"` + account +
-		`"},"deploymentId":{"S":"` + first + `"},"production":{"BOOL":true},"spa":{"BOOL":false}}}`)
+		`"},"deploymentId":{"S":"` + first + `"},"manifest":{"B":"` + base64.StdEncoding.EncodeToString(hash[:]) +
+		`"},"production":{"BOOL":true},"spa":{"BOOL":false}}}`)
 	tables := dynamotest.Client("http://dynamodb", func(o *dynamodb.Options) {
 		o.HTTPClient = roundTrip(func(*http.Request) (*http.Response, error) {
 			response := respond(item, "application/x-amz-json-1.0")
@@ -87,12 +91,11 @@ func newCanned(objects map[string][]byte) *Handler {
 	})
 	files := s3test.Client("http://s3", func(o *s3.Options) {
 		o.HTTPClient = roundTrip(func(r *http.Request) (*http.Response, error) {
-			for end, object := range objects {
-				if strings.HasSuffix(r.URL.Path, end) {
-					return respond(object, "application/octet-stream"), nil
-				}
+			object, ok := objects[strings.TrimPrefix(r.URL.Path, "/files/")]
+			if !ok {
+				return nil, fmt.Errorf("unexpected object %s", r.URL.Path)
 			}
-			return nil, fmt.Errorf("unexpected object %s", r.URL.Path)
+			return respond(object, "application/octet-stream"), nil
 		})
 	})
 	client := db.Wrap(tables, func() time.Time { return epoch })

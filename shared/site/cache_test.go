@@ -93,6 +93,20 @@ func TestSmallFiles(t *testing.T) {
 	}
 }
 
+// A range of a large file reads no other bytes of the object.
+func TestRangesOfLargeFiles(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, nil)
+	f.deploy(first, map[string]content{"/plain": {text: large()[:2*mib]}})
+	f.live(first)
+	got := ""
+	f.onRead = func(r *http.Request) { got = r.Header.Get("Range") }
+	w := f.do(http.MethodGet, host, "/plain", http.Header{"Range": {"bytes=1000000-"}})
+	if want := "bytes=1000000-2097151"; got != want || w.Body.String() != large()[1_000_000:2*mib] {
+		t.Errorf("read the range %q, want %s; got %d bytes", got, want, w.Body.Len())
+	}
+}
+
 // Changes of the address apply at once to files in memory.
 func TestAccessIsNotCached(t *testing.T) {
 	t.Parallel()
