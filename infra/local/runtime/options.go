@@ -28,7 +28,8 @@ type Function struct {
 	// LateEnv returns variables that are not known yet when the function is configured. It is called once, before the first
 	// instance starts, and wins over Env. nil if there are none.
 	LateEnv func() map[string]string
-	// MaxConcurrency caps the instances (reserved concurrency); 0 means Options.MaxConcurrency.
+	// MaxConcurrency is the reserved concurrency of the function, 0 if there is none. There are never more instances than
+	// Options.MaxConcurrency.
 	MaxConcurrency int
 }
 

@@ -80,12 +80,25 @@ func TestFunctionSeesItsRequest(t *testing.T) {
 
 func TestConcurrencyIsCappedAndTheQueueIsFair(t *testing.T) {
 	t.Parallel()
-	const limit, requests = 2, 8
-	r := start(t, func(o *runtime.Options) {
-		o.MaxConcurrency = 50
-		o.Functions[0].MaxConcurrency = limit
-		o.MaxWait = time.Minute
-	})
+	const limit = 2
+	for name, reserved := range map[string]int{"reserved": limit, "machine": 50, "none reserved": 0} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			checkConcurrency(t, limit, start(t, func(o *runtime.Options) {
+				o.MaxConcurrency = limit
+				if reserved == limit {
+					o.MaxConcurrency = 50
+				}
+				o.Functions[0].MaxConcurrency = reserved
+				o.MaxWait = time.Minute
+			}))
+		})
+	}
+}
+
+func checkConcurrency(t *testing.T, limit int, r *runtime.Runtime) {
+	t.Helper()
+	const requests = 8
 	g := newGate(t)
 	var done sync.WaitGroup
 	send := func(n int) {
