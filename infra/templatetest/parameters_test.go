@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"devplatform/infra/local/stack"
 	. "devplatform/infra/templatetest"
@@ -223,6 +224,63 @@ func TestSitesAreOptional(t *testing.T) {
 		if want := c.apis + 1; functions != want { // projects and deployer, and sites if it exists
 			t.Errorf("%v: %d functions have SITES_ORIGIN, want %d", c.parameters, functions, want)
 		}
+	}
+}
+
+// TestSitesReserveConcurrency checks that visitors of sites cannot use up the concurrency of the API's functions, unless
+// an operator decides that.
+func TestSitesReserveConcurrency(t *testing.T) {
+	t.Parallel()
+	for setting, want := range map[string]int{"": 100, "300": 300, "0": 0} {
+		parameters := map[string]string{
+			"SitesDomain": "example.app", "SitesCertificateArn": "arn:aws:acm:us-east-1:123456789012:certificate/1234",
+		}
+		if setting != "" {
+			parameters["SitesConcurrency"] = setting
+		}
+		loaded, err := loadTemplate(parameters)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := -1
+		for _, f := range loaded.Functions {
+			if f.LogicalID == "SitesFunction" {
+				got = f.ReservedConcurrency
+			}
+		}
+		if got != want {
+			t.Errorf("SitesConcurrency=%q: got %d reserved, want %d", setting, got, want)
+		}
+	}
+}
+
+// TestStreamsOutliveTheirFunctions checks that the gateway does not end a streamed response before the function does.
+func TestStreamsOutliveTheirFunctions(t *testing.T) {
+	t.Parallel()
+	loaded, err := loadTemplate(map[string]string{
+		"SitesDomain": "example.app", "SitesCertificateArn": "arn:aws:acm:us-east-1:123456789012:certificate/1234",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	timeouts := map[string]time.Duration{}
+	for _, f := range loaded.Functions {
+		timeouts[f.Name] = f.Timeout
+	}
+	streams := 0
+	for _, api := range loaded.APIs {
+		for _, r := range api.Routes {
+			if !r.Stream {
+				continue
+			}
+			streams++
+			if limit := timeouts[r.Function]; limit == 0 || r.Timeout <= limit {
+				t.Errorf("%s %s: got the timeout %v, want more than the %v of %s", r.Method, r.Path, r.Timeout, limit, r.Function)
+			}
+		}
+	}
+	if streams == 0 {
+		t.Error("got no streamed routes")
 	}
 }
 
