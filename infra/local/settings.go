@@ -75,15 +75,13 @@ func loadSettings() (Settings, error) {
 	if os.Getenv("SITES_PORT") == "" && s.Port != 0 {
 		s.SitesPort = defaultSitesPort
 	}
-	switch {
-	case s.SitesPort < 0 || s.SitesPort > maxPort:
+	if s.SitesPort < 0 || s.SitesPort > maxPort {
 		problems = append(problems, fmt.Errorf("SITES_PORT=%d: must be 0 to %d", s.SitesPort, maxPort))
-	case s.SitesPort != 0 && (s.SitesPort == s.Port || s.SitesPort == s.AWSPort):
-		problems = append(problems, fmt.Errorf("SITES_PORT=%d: PORT and AWS_PORT must be other ports", s.SitesPort))
 	}
 	if s.AWSPort < 0 || s.AWSPort > maxPort {
 		problems = append(problems, fmt.Errorf("AWS_PORT=%d: must be 0 to %d", s.AWSPort, maxPort))
 	}
+	problems = append(problems, s.equalPorts()...)
 	if s.Concurrency < 1 || s.Concurrency > 1000 {
 		problems = append(problems, fmt.Errorf("LAMBDA_CONCURRENCY=%d: must be 1 to 1000", s.Concurrency))
 	}
@@ -99,6 +97,25 @@ func loadSettings() (Settings, error) {
 	}
 	s.DataDir = dir
 	return s, errors.Join(problems...)
+}
+
+// equalPorts returns an error for each port that has two purposes. A port of 0 is any free port.
+func (s *Settings) equalPorts() (problems []error) {
+	ports := []struct {
+		name string
+		port int
+	}{{"PORT", s.Port}, {fmt.Sprintf("PORT+%d", httpsOffset), s.Port + httpsOffset}, {"SITES_PORT", s.SitesPort}, {"AWS_PORT", s.AWSPort}}
+	if s.Port == 0 {
+		ports[1].port = 0
+	}
+	for i, later := range ports {
+		for _, p := range ports[:i] {
+			if p.port == later.port && p.port != 0 {
+				problems = append(problems, fmt.Errorf("%s and %s are both %d: set %s to another port", p.name, later.name, p.port, later.name))
+			}
+		}
+	}
+	return problems
 }
 
 // unparsed says what the environment's numbers are not, by the names that the user knows.

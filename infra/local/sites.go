@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"devplatform/infra/local/gateway"
@@ -37,11 +38,17 @@ func findAPIs(s *stack.Stack) (api, sites *stack.API, err error) {
 }
 
 // sitesOrigin is the origin below which sites are: the label of a site is the first part of its host name.
-func (p *platform) sitesOrigin() string { return fmt.Sprintf("http://localhost:%d", p.sites.port) }
+func (p *platform) sitesOrigin() string { return "http://localhost" + portSuffix(p.sites.port) }
 
 // siteAddress shows the form of the addresses of sites.
-func (p *platform) siteAddress() string {
-	return fmt.Sprintf("http://<label>.localhost:%d", p.sites.port)
+func (p *platform) siteAddress() string { return "http://<label>.localhost" + portSuffix(p.sites.port) }
+
+// portSuffix returns a port as an http origin contains it: an origin has no default port.
+func portSuffix(port int) string {
+	if port == 80 {
+		return ""
+	}
+	return ":" + strconv.Itoa(port)
 }
 
 // serveSites opens the port of the sites, over plain http only. Without an API for sites, the port is given back.

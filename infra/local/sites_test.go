@@ -203,6 +203,17 @@ func TestBannerShowsSites(t *testing.T) {
 	}
 }
 
+// An origin has no default port. The functions reject one that has it.
+func TestSitesOrigin(t *testing.T) {
+	t.Parallel()
+	for port, want := range map[int]string{80: "http://localhost", 3001: "http://localhost:3001"} {
+		p := &platform{sites: &listeners{port: port}}
+		if got := p.sitesOrigin(); got != want {
+			t.Errorf("port %d: got %s, want %s", port, got, want)
+		}
+	}
+}
+
 // Without an API with a wildcard domain, the port of sites is given back.
 func TestWithoutSites(t *testing.T) {
 	t.Parallel()
