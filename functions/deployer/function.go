@@ -31,7 +31,7 @@ type settings struct {
 	// Builds is the URL of the queue from which the function receives its messages.
 	Builds string `env:"BUILDS_QUEUE,required,notEmpty"`
 	// SitesOrigin is the origin of the sites, such as https://example.app. Their addresses are below its host.
-	SitesOrigin deployment.Origin `env:"SITES_ORIGIN"`
+	SitesOrigin config.Origin `env:"SITES_ORIGIN"`
 	// Registry is the URL of the npm registry. Without it, projects with packages cannot be built.
 	Registry string `env:"NPM_REGISTRY"`
 	// AllowPrivate allows a registry with http or a private address, as on a laptop.
@@ -45,9 +45,6 @@ const memoryLimit = 1200 << 20
 
 // newHandler builds the function's handler. It does no I/O.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.QueueHandler, error) {
-	if err := cfg.SitesOrigin.Validate(); err != nil {
-		return nil, err
-	}
 	if cfg.BuildsAccount < 1 {
 		return nil, fmt.Errorf("LIMIT_BUILDS_ACCOUNT=%d: must be at least 1", cfg.BuildsAccount)
 	}

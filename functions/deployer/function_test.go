@@ -217,8 +217,8 @@ func TestSettings(t *testing.T) {
 	for _, tc := range []struct{ name, value, want string }{
 		{"SITES_ORIGIN", "", ""}, // sites are not configured
 		{"SITES_ORIGIN", "http://localhost:3001", ""},
-		{"SITES_ORIGIN", "example.app", `SITES_ORIGIN="example.app"`},
-		{"SITES_ORIGIN", "https://example.app/", `SITES_ORIGIN="https://example.app/"`},
+		{"SITES_ORIGIN", "example.app", `"example.app" is not an origin`},
+		{"SITES_ORIGIN", "https://example.app/", `"https://example.app/" is not an origin`},
 		{"LIMIT_BUILDS_ACCOUNT", "0", "LIMIT_BUILDS_ACCOUNT=0"},
 	} {
 		t.Run(tc.name+"="+tc.value, func(t *testing.T) {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -45,7 +44,7 @@ type siteSettings struct {
 	// Builds is the URL of the queue of deployments to build.
 	Builds string `env:"BUILDS_QUEUE,required,notEmpty"`
 	// Origin is the origin below whose host the sites have their addresses. Without it, nothing can be deployed.
-	Origin deployment.Origin `env:"SITES_ORIGIN"`
+	Origin config.Origin `env:"SITES_ORIGIN"`
 	Limits deployment.Limits
 	// StorageGiB is the largest size of the stored output of an account, in GiB.
 	StorageGiB int `env:"LIMIT_SITE_STORAGE_GIB" envDefault:"10"`
@@ -62,7 +61,7 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 		return nil, fmt.Errorf("LIMIT_EXPORTS_HOUR=%d: must be at least 1", cfg.ExportsPerHour)
 	}
 	cfg.Sites.Limits.AccountBytes = cfg.Sites.StorageGiB << 30
-	if err := errors.Join(cfg.Sites.Origin.Validate(), cfg.Sites.Limits.Validate()); err != nil {
+	if err := cfg.Sites.Limits.Validate(); err != nil {
 		return nil, err
 	}
 	keys := config.NewKeys(config.NewSecrets(cfg.AWS).Fetch(cfg.Keys), now)

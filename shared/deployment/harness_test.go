@@ -37,7 +37,7 @@ import (
 	"devplatform/shared/workspace"
 )
 
-const origin = deployment.Origin("https://example.app")
+const origin = config.Origin("https://example.app")
 
 // fixture is the services of projects and deployments behind an HTTP server, with their own DynamoDB and S3.
 type fixture struct {
@@ -51,7 +51,7 @@ type fixture struct {
 	s3       *s3.Client
 	bucket   objectstore.Bucket
 	names    struct{ projects, sites, events, contents string }
-	origin   deployment.Origin
+	origin   config.Origin
 	limits   deployment.Limits
 	manifest site.Hash // of the manifest of each output
 	mu       sync.Mutex

@@ -2,8 +2,6 @@ package deployment
 
 import (
 	"fmt"
-	"net/url"
-	"strings"
 	"time"
 
 	"devplatform/shared/fault"
@@ -54,29 +52,4 @@ var labelRule = limit.Rule{Name: "labels", Limit: 20, Window: 24 * time.Hour}
 func (l Limits) errOutput() *fault.Error {
 	return fault.New(fault.CodeQuotaExceeded, fmt.Sprintf("The owner of the workspace has reached the limit of %d GiB "+
 		"of stored output in all workspaces together. Delete old deployments first.", l.AccountBytes>>30))
-}
-
-// Origin is the setting SITES_ORIGIN, such as "https://example.app". "" means that sites are not configured.
-type Origin string
-
-// Validate returns an error if the origin is not empty and not valid.
-func (o Origin) Validate() error {
-	if o == "" {
-		return nil
-	}
-	u, err := url.Parse(string(o))
-	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Hostname() == "" ||
-		u.Scheme+"://"+u.Host != string(o) {
-		return fmt.Errorf("SITES_ORIGIN=%q: must be empty, or a scheme and a host such as https://example.app", string(o))
-	}
-	return nil
-}
-
-// URL returns the address of a label, "" if sites are not configured.
-func (o Origin) URL(label string) string {
-	if o == "" {
-		return ""
-	}
-	scheme, host, _ := strings.Cut(string(o), "://")
-	return scheme + "://" + label + "." + host
 }

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"devplatform/shared/clock"
+	"devplatform/shared/config"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/fault"
@@ -34,7 +35,7 @@ type Deps struct {
 	Clock  clock.Clock
 	Logger *slog.Logger
 	// Origin is the origin of the sites. "" if sites are not configured.
-	Origin Origin
+	Origin config.Origin
 	Limits Limits
 }
 

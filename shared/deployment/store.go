@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"strings"
 	"time"
 
+	"devplatform/shared/config"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/workspace"
@@ -17,7 +19,7 @@ type Store struct {
 	Projects db.Table
 	Sites    db.Table
 	Outbox   event.Outbox
-	Origin   Origin
+	Origin   config.Origin // of the sites; "" if they are not configured
 	// Builds is the largest number of builds of an account that are in progress at the same time.
 	Builds int
 }
@@ -35,6 +37,15 @@ var (
 	// it, or the project was deleted. The worker must stop.
 	ErrLost = errors.New("deployment: the lease is lost")
 )
+
+// url returns the URL of an address by its label, "" if sites are not configured.
+func (s Store) url(label string) string {
+	scheme, host, ok := strings.Cut(string(s.Origin), "://")
+	if !ok {
+		return ""
+	}
+	return scheme + "://" + label + "." + host
+}
 
 func (s Store) access() workspace.Access { return workspace.Access{Projects: s.Projects} }
 

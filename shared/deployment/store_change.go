@@ -57,7 +57,7 @@ func (c *change) addEvent(kind event.Type, id string, actor event.Actor, reason 
 		Data: event.Data{
 			Actor: actor, Project: &event.Project{ID: c.projectID, Name: c.name}, Reason: reason,
 			Deployment: &event.Deployment{
-				ID: id, Status: string(d.Status), URL: c.store.Origin.URL(d.Label), Version: d.Number,
+				ID: id, Status: string(d.Status), URL: c.store.url(d.Label), Version: d.Number,
 				Target: string(d.Target),
 			},
 		},

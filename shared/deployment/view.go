@@ -45,7 +45,7 @@ type creator struct {
 func (s *Service) view(d Deployment, site Site) DeploymentItem {
 	v := DeploymentItem{
 		ID: d.ID, ProjectID: d.ProjectID, Number: d.Number, Status: d.Status, Target: d.Target,
-		URL: s.store.Origin.URL(d.Label), Message: d.Message, Files: d.Files, Bytes: d.Bytes,
+		URL: s.store.url(d.Label), Message: d.Message, Files: d.Files, Bytes: d.Bytes,
 		Live: site.DeploymentID == d.ID, CreatedBy: creator(d.CreatedBy), CreatedAt: d.CreatedAt,
 		StartedAt: d.StartedAt, ReadyAt: d.ReadyAt, Error: (*buildError)(d.Error),
 	}
@@ -66,7 +66,7 @@ type SiteItem struct {
 }
 
 func (s *Service) siteView(site Site) SiteItem {
-	v := SiteItem{Label: site.Label, URL: s.store.Origin.URL(site.Label), SPA: site.SPA, UpdatedAt: site.UpdatedAt}
+	v := SiteItem{Label: site.Label, URL: s.store.url(site.Label), SPA: site.SPA, UpdatedAt: site.UpdatedAt}
 	if site.DeploymentID != "" {
 		v.DeploymentID = &site.DeploymentID
 	}

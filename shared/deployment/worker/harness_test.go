@@ -47,7 +47,7 @@ import (
 	"devplatform/shared/workspace"
 )
 
-const origin = deployment.Origin("https://example.app")
+const origin = config.Origin("https://example.app")
 
 // fixture is the services of projects and deployments behind an HTTP server, with their own DynamoDB, S3 and SQS.
 type fixture struct {
