@@ -5,8 +5,9 @@
 // deployment are its manifest and its files. Their keys are sites/<deployment ID>/<SHA-256 of the content>, with .gz if
 // they are compressed. Objects never change until the deployment is deleted.
 //
-// Each view reads the address with a strongly consistent read, so that changes are visible at once. Manifests are
-// cached in memory, because they never change.
+// Each view reads the address with a strongly consistent read, so that changes are visible at once. Manifests and small
+// files are cached in memory, because they never change. A file in memory is only shown while an address shows its
+// deployment. So it does not matter that it may outlive its object.
 //
 // # Responses
 //
