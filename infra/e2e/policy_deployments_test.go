@@ -122,7 +122,7 @@ func (w *watched) deployments(ada *platformtest.Client) {
 	d.Do("POST", d.at("/", first, "/promote"), "").Want(w.t, http.StatusOK)
 	d.Do("DELETE", d.at("/", preview), "").Want(w.t, http.StatusOK)
 	site := "/api/projects/" + d.project + "/site"
-	for _, change := range []string{`{"label":"other-label"}`, `{"label":"published"}`, `{"spa":true}`} {
+	for _, change := range []string{`{"label":"other-label"}`, `{"label":"published"}`, `{"spa":false}`} {
 		d.Do("PUT", site, change).Want(w.t, http.StatusOK)
 	}
 	w.prune(d)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -247,14 +248,19 @@ func (s *Service) count(c *change, accountID string) {
 	c.quota = &quota{accountID: accountID, bytes: s.limits.AccountBytes, failure: s.limits.errOutput()}
 }
 
-// claimFirst adds the write that claims the first label of a site. Error: errLabelTaken.
+// react is the framework of projects whose pages are usually routed in the browser.
+const react = "react"
+
+// claimFirst adds the write that claims the first label of a site, and decides its first settings. Error: errLabelTaken.
 func (s *Service) claimFirst(ctx context.Context, c *change, o opened, accountID string, claims int) error {
 	project, err := db.Decode[struct {
-		Slug string `dynamodbav:"slug"`
+		Slug      string `dynamodbav:"slug"`
+		Framework string `dynamodbav:"framework"`
 	}](o.Items[db.ProjectKey(o.WorkspaceID, o.ProjectID)])
 	if err != nil {
 		return err
 	}
+	c.site.SPA = strings.EqualFold(strings.TrimSpace(project.Framework), react)
 	return s.claim(ctx, c, labelOf(project.Slug, claims), accountID)
 }
 

@@ -86,6 +86,28 @@ func TestLabel(t *testing.T) {
 	}
 }
 
+// TestFirstSettings checks that unknown paths of a React app show its page, unless the site's setting is changed.
+func TestFirstSettings(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	for framework, want := range map[string]bool{"react": true, " React": true, "static": false, "react-x": false} {
+		p := ada.Do(http.MethodPost, "/api/projects", object{"name": "My app", "framework": framework}).
+			Want(t, http.StatusCreated).Text("id")
+		d := ada.deployed(p)
+		label := ada.Get(siteURL(p)).Text("label")
+		own := ownLabel(ada.Get(deploymentURL(p, d)).Text("url"))
+		if got := f.address(label).SPA; got != want || f.address(own).SPA != want {
+			t.Errorf("%q: got spa %v, want %v", framework, got, want)
+		}
+		ada.Do(http.MethodPut, siteURL(p), object{"spa": !want}).Want(t, http.StatusOK)
+		ada.deployed(p)
+		if got := f.address(label).SPA; got == want {
+			t.Errorf("%q: a later deployment changed spa to %v", framework, got)
+		}
+	}
+}
+
 // block blocks an address, as an operator does.
 func (f *fixture) block(label string) {
 	f.t.Helper()

@@ -60,7 +60,7 @@ func (s *Service) view(d Deployment, site Site) DeploymentItem {
 type SiteItem struct {
 	Label        string          `json:"label" doc:"The first part of the host name of the site" example:"todo-list"`
 	URL          string          `json:"url" doc:"The address of the site" example:"https://todo-list.example.app"`
-	SPA          bool            `json:"spa" doc:"Whether a path without a file shows /index.html" example:"false"`
+	SPA          bool            `json:"spa" doc:"Whether a path without a file shows /index.html. The first deployment sets it if the framework of the project is react" example:"false"`
 	DeploymentID *string         `json:"deploymentId" nullable:"true" doc:"The ID of the live deployment, null if the site is offline" example:"dpl_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	UpdatedAt    clock.Timestamp `json:"updatedAt" doc:"When the label, the setting or the live deployment last changed" example:"2026-01-31T08:15:30.123Z"`
 }
