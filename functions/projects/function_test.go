@@ -113,7 +113,8 @@ func TestRequiredVariables(t *testing.T) {
 		"SITES_TABLE", "FILES_BUCKET", "EXPORTS_QUEUE", "BUILDS_QUEUE", "KEYS_SECRET")
 }
 
-// A setting that would reject every request is reported when the function starts. The error names the variable or its value.
+// A setting that would reject every request is reported when the function starts. The error names the variable or its
+// value.
 func TestInvalidSettings(t *testing.T) {
 	setEnv(t)
 	for _, tc := range []struct{ name, value, want string }{

@@ -251,7 +251,8 @@ func (s *Service) count(c *change, accountID string) {
 // react is the framework of projects whose pages are usually routed in the browser.
 const react = "react"
 
-// claimFirst adds the write that claims the first label of a site, and decides its first settings. Error: errLabelTaken.
+// claimFirst adds the write that claims the first label of a site, and decides its first settings. Error:
+// errLabelTaken.
 func (s *Service) claimFirst(ctx context.Context, c *change, o opened, accountID string, claims int) error {
 	project, err := db.Decode[struct {
 		Slug      string `dynamodbav:"slug"`

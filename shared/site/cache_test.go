@@ -17,10 +17,10 @@ func TestCacheEvicts(t *testing.T) {
 	var loaded []string
 	c := newCache(3*(size+entryOverhead), func(_ context.Context, key string) (string, int, error) {
 		loaded = append(loaded, key)
-		switch {
-		case key == "missing":
+		switch key {
+		case "missing":
 			return "", 0, errors.New("not found")
-		case key == "large":
+		case "large":
 			return "value of large", 3*(size+entryOverhead) + 1, nil
 		}
 		return "value of " + key, size, nil
@@ -61,7 +61,8 @@ func TestObjectsAreReadOnce(t *testing.T) {
 			if err != nil || !m.has("/index.html") {
 				t.Errorf("got %v, error %v", m, err)
 			}
-			if data, err := f.handler.objects.get(ctx, f.fileKey(first, "/docs/index.html")); err != nil || string(data) != "docs" {
+			data, err := f.handler.objects.get(ctx, f.fileKey(first, "/docs/index.html"))
+			if err != nil || string(data) != "docs" {
 				t.Errorf("got %q, error %v", data, err)
 			}
 		})
@@ -78,7 +79,8 @@ func TestSmallFiles(t *testing.T) {
 	f := newFixture(t, nil)
 	f.deploy(first, map[string]content{
 		"/empty": {}, "/plain": {text: large()[:maxSmall]}, "/plain+1": {text: large()[:maxSmall+1]},
-		"/gzip": {text: large()[:gzipFactor*maxSmall], gzip: true}, "/gzip+1": {text: large()[:gzipFactor*maxSmall+1], gzip: true},
+		"/gzip":   {text: large()[:gzipFactor*maxSmall], gzip: true},
+		"/gzip+1": {text: large()[:gzipFactor*maxSmall+1], gzip: true},
 	})
 	f.live(first)
 	for path, want := range map[string]int64{"/empty": 0, "/plain": 0, "/plain+1": 1, "/gzip": 0, "/gzip+1": 1} {

@@ -134,6 +134,26 @@ func TestIncompleteFiles(t *testing.T) {
 	}
 }
 
+// A response with a small file is complete before the client reads it.
+func TestSmallFilesDoNotWait(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, nil)
+	f.deploy(first, map[string]content{"/plain": {text: large()[:maxSmall]}})
+	f.live(first)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	response, err := apigateway.NewBoundedStream(f.handler, 256<<10)(ctx, event(t, "GET", host, "/plain", nil))
+	f.must(err)
+	for !strings.Contains(f.log.String(), `"msg":"view"`) && ctx.Err() == nil {
+		time.Sleep(time.Millisecond)
+	}
+	body, err := io.ReadAll(response.Body)
+	if err != nil || string(body) != large()[:maxSmall] {
+		t.Errorf("got %d bytes and error %v, want the file; log: %s", len(body), err, f.log)
+	}
+	f.must(response.Close())
+}
+
 // If a client reads too slowly, the response is aborted shortly before the function's time limit.
 func TestTimeLimit(t *testing.T) {
 	t.Parallel()

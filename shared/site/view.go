@@ -162,6 +162,9 @@ func (v *view) send(p part, body io.Reader) error {
 			return err
 		}
 		v.begin(p.status)
+		if n == 0 { // a Write of no bytes would wait for the client, too
+			break
+		}
 		n, err = v.w.Write(chunk[:n])
 		v.sent += int64(n)
 		if err == nil && !ended {
