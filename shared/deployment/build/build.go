@@ -3,9 +3,9 @@
 // network calls: all files, including those of packages, are arguments.
 //
 // page.go and entry.go find the entries in the HTML pages. bundle.go runs the bundler, esbuild. esbuild sees files only
-// through plugin.go, which resolves imports by resolve.go, manifest.go and tsconfig.go. glob.go refuses the one kind of
-// import that esbuild would resolve without the plugin. message.go translates the bundler's messages. copy.go decides
-// which other files are published.
+// through plugin.go, which resolves imports by resolve.go, manifest.go and tsconfig.go. meta.go, metaglob.go and env.go
+// do what Vite does with import.meta. computed.go finds the one kind of import that esbuild would resolve without the
+// plugin. message.go translates the bundler's messages. copy.go decides which other files are published.
 package build
 
 import (

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/evanw/esbuild/pkg/api"
 
@@ -36,20 +37,6 @@ type bundledEntry struct {
 	styles string // style sheet with what the script and the scripts that it loads later import, or ""
 }
 
-// defines are the constants that programs can read, as in Vite.
-var defines = map[string]string{
-	"process.env.NODE_ENV":     `"production"`,
-	"process.env.PUBLIC_URL":   `""`,
-	"process.env":              `{}`,
-	"import.meta.env.MODE":     `"production"`,
-	"import.meta.env.PROD":     `true`,
-	"import.meta.env.DEV":      `false`,
-	"import.meta.env.SSR":      `false`,
-	"import.meta.env.BASE_URL": `"/"`,
-	"import.meta.env":          `{"MODE":"production","PROD":true,"DEV":false,"SSR":false,"BASE_URL":"/"}`,
-	"import.meta.hot":          `undefined`,
-}
-
 // bundle runs esbuild on the entries of the pages. Errors: *failure.Error; the error of ctx.
 func bundle(ctx context.Context, in Input, s *pages) (bundled, error) {
 	declared, err := readPackageJSON(in.Files)
@@ -60,17 +47,34 @@ func bundle(ctx context.Context, in Input, s *pages) (bundled, error) {
 	if err != nil {
 		return bundled{}, err
 	}
-	p := &plugin{
-		ctx: ctx, inline: map[string]entry{}, entries: map[string]string{}, missing: map[[2]string]*failure.Error{},
-		modules:  map[string]bool{},
-		resolver: &resolver{tree: tree{in.Files, in.Packages}, config: config, imports: s.imports, declared: declared},
+	defined, err := constants(in.Files)
+	if err != nil {
+		return bundled{}, err
 	}
+	p := &plugin{inline: map[string]entry{}, entries: map[string]string{}, state: &state{
+		ctx: ctx, constants: defined, missing: map[[2]string]*failure.Error{}, modules: map[string]bool{},
+		names:    sync.OnceValue(func() []string { return slices.Sorted(maps.Keys(in.Files)) }),
+		resolver: &resolver{tree: tree{in.Files, in.Packages}, config: config, imports: s.imports, declared: declared},
+	}}
 	p.resolver.budget = &p.budget
 	points, err := p.entryPoints(s)
 	if err != nil || len(points) == 0 {
 		return bundled{}, err
 	}
-	result, err := run(ctx, options(p, points))
+	b, err := p.build(options(p, points))
+	if err != nil {
+		return bundled{}, err
+	}
+	for _, w := range p.workers {
+		b.files, b.inputs = append(b.files, w.files...), append(b.inputs, w.inputs...)
+		b.warnings = append(b.warnings, w.warnings...)
+	}
+	return b, nil
+}
+
+// build runs the bundler once. Errors: *failure.Error; the error of ctx.
+func (p *plugin) build(o api.BuildOptions) (bundled, error) {
+	result, err := run(p.ctx, o)
 	if err != nil {
 		return bundled{}, err
 	}
@@ -83,6 +87,32 @@ func bundle(ctx context.Context, in Input, s *pages) (bundled, error) {
 		b.files = append(b.files, File{Path: name, Data: f.Contents, ContentType: ContentType(name), Hashed: true})
 	}
 	return b, b.readMetafile(result.Metafile)
+}
+
+// workerQuery is the query of an import whose value is the URL of the script of a worker.
+const workerQuery = "?worker-url"
+
+// buildWorker bundles the script of a worker into one file without imports, which all kinds of workers can load, and
+// returns its URL. Errors: *failure.Error; the error of ctx.
+func (p *plugin) buildWorker(file string) (string, error) {
+	if p.isWorker {
+		return "", failf(failure.BuildFailed, "A worker starts the worker %s, which is not supported. Move the script of "+
+			"the inner worker to /public, and use its path.", file)
+	}
+	const point = "worker:0"
+	w := &plugin{state: p.state, entries: map[string]string{point: file}, isWorker: true}
+	o := options(w, []api.EntryPoint{{InputPath: point, OutputPath: outputName(file)}})
+	o.Format, o.Splitting = api.FormatIIFE, false
+	o.Define = maps.Clone(p.constants)
+	o.Define["import.meta.url"] = "self.location.href"
+	b, err := w.build(o)
+	if err != nil {
+		return "", err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.workers = append(p.workers, b)
+	return b.entries[file].path, nil
 }
 
 var unsafeName = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
@@ -108,11 +138,16 @@ func (p *plugin) entryPoints(s *pages) ([]api.EntryPoint, error) {
 	for i, key := range keys {
 		point := fmt.Sprintf("entry:%d", i)
 		p.entries[point] = key
-		file, _, _ := strings.Cut(path.Base(key), "?")
-		name := unsafeName.ReplaceAllString(strings.TrimSuffix(file, path.Ext(file)), "_")
-		points = append(points, api.EntryPoint{InputPath: point, OutputPath: cmp.Or(strings.Trim(name, "."), "_")})
+		file, _, _ := strings.Cut(key, "?")
+		points = append(points, api.EntryPoint{InputPath: point, OutputPath: outputName(file)})
 	}
 	return points, nil
+}
+
+// outputName returns the name of the output of an entry, without the hash.
+func outputName(file string) string {
+	name := unsafeName.ReplaceAllString(strings.TrimSuffix(path.Base(file), path.Ext(file)), "_")
+	return cmp.Or(strings.Trim(name, "."), "_")
 }
 
 // hasLargeStyles reports whether the project has so many style sheets that removing duplicate rules could take minutes:
@@ -145,7 +180,7 @@ func options(p *plugin, points []api.EntryPoint) api.BuildOptions {
 			{Name: api.EngineFirefox, Version: "104"}, {Name: api.EngineSafari, Version: "16"},
 		},
 		EntryNames: "assets/[name]-[hash]", ChunkNames: "assets/[name]-[hash]", AssetNames: "assets/[name]-[hash]",
-		Define: defines, TsconfigRaw: p.resolver.config.raw,
+		Define: p.constants, TsconfigRaw: p.resolver.config.raw,
 		LogLevel: api.LogLevelSilent, Color: api.ColorNever,
 		Plugins: []api.Plugin{{Name: "deployment", Setup: p.setup}},
 	}

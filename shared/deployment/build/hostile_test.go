@@ -144,6 +144,15 @@ func TestMachineStaysUnread(t *testing.T) {
 <script type=module>import "`+dir+`/canary.js"</script>`)},
 		"entry with *": {project: files("/index.html", `<script type=module src="/*.js"></script>`, "/*.js",
 			"")},
+		"glob by variable":   {project: files("/main.js", "import(import.meta.env.VITE_DIR + n)", "/.env", "VITE_DIR=../")},
+		"import.meta.glob":   {project: script(`console.log(import.meta.glob("` + up + `/*.js"))`)},
+		"import.meta.glob 2": {project: script(`console.log(import.meta.glob("` + dir + `/*.js"))`), ok: true},
+		"import.meta.glob 3": {project: script(`console.log(import.meta.glob("./**/*", { eager: true, query: "?raw" }))`),
+			ok: true},
+		"worker": {project: script(`new Worker(new URL("` + up + `/canary.js", import.meta.url))`), ok: true},
+		"glob in worker": {project: files("/main.js", `new Worker(new URL("./w.js", import.meta.url))`,
+			"/w.js", "import('../' + n)")},
+		"URL by template": {project: script("new URL(`../${n}`, import.meta.url); new URL(`./${n}.txt`, import.meta.url)")},
 		"new URL": {project: script(`console.log(new URL("` + up + `/canary.js", import.meta.url))`),
 			ok: true},
 	} {
@@ -286,6 +295,19 @@ func TestHeavyInput(t *testing.T) {
 			`{"name":"p","exports":`+repeat(`{"import":`, 50_000)+`"./a.js"`+repeat("}", 5_000)+`}`)),
 		"page of scripts": {Files: files("/index.html", repeat(`<script type=module>import "./a.js"</script>`, size),
 			"/a.js", "")},
+		"globs": withPage(func() map[string][]byte {
+			all := maps.Clone(fewer)
+			all["/main.js"] = []byte(repeat("import.meta.glob('./**/{a,b}*/**/*.js');", 16<<10))
+			return all
+		}(), nil),
+		"globs of all": withPage(func() map[string][]byte {
+			all := maps.Clone(fewer)
+			all["/main.js"] = []byte(repeat("import.meta.glob('./**/*.js');", 14<<10))
+			return all
+		}(), nil),
+		"URLs": withPage(page(repeat("new URL('./main.js', import.meta.url);", 1<<20)), nil),
+		"types of glob": withPage(files("/main.js", `import "./a.ts"`, "/a.ts",
+			repeat("import.meta.glob<A>('./a');\nimport.meta.glob < (a) < (b);", 1<<20)), nil),
 		"page of tags":   {Files: files("/index.html", repeat(`<b a=1>`, size))},
 		"page of quotes": {Files: files("/index.html", repeat(`<b a='`, size))},
 	} {

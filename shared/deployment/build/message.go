@@ -18,7 +18,7 @@ import (
 const maxWarnings = 100
 
 var (
-	namespaceNames = regexp.MustCompile(`\bdeployment-(?:file|url|text|public|empty|inline):`)
+	namespaceNames = regexp.MustCompile(`\bdeployment-(?:file|url|text|public|empty|inline|worker):`)
 	unresolved     = regexp.MustCompile(`^Could not resolve "`)
 )
 
@@ -56,11 +56,12 @@ func (p *plugin) translate(m api.Message) *failure.Error {
 	var own *failure.Error
 	if errors.As(detail(m), &own) {
 		f.Code, f.Message = own.Code, own.Message
+		if own.Path != "" || m.Location == nil {
+			f.Path, f.Line, f.Column = own.Path, own.Line, own.Column
+			return f
+		}
 	}
 	if m.Location == nil {
-		if own != nil {
-			f.Path, f.Line, f.Column = own.Path, own.Line, own.Column
-		}
 		return f
 	}
 	namespace, file, _ := strings.Cut(m.Location.File, ":")
@@ -71,6 +72,9 @@ func (p *plugin) translate(m api.Message) *failure.Error {
 		f.Path, f.Line = e.file, f.Line+e.line-1
 	case nsFile:
 		f.Path = file
+		if data, _ := p.resolver.read(file); f.Line > 1+len(lineEnds.FindAllIndex(data, -1)) {
+			f.Line, f.Column = 0, 0 // an import that metaRewriter added
+		}
 	default:
 		f.Line, f.Column = 0, 0
 		if own == nil {

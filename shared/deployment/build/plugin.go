@@ -22,10 +22,12 @@ const (
 	nsPublic = "deployment-public"
 	nsEmpty  = "deployment-empty"
 	nsInline = "deployment-inline"
+	nsWorker = "deployment-worker"
 )
 
 var namespaces = map[targetKind]string{
 	toFile: nsFile, toURL: nsURL, toText: nsText, toPublic: nsPublic, toEmpty: nsEmpty,
+	toWorker: nsWorker,
 }
 
 var loaders = map[string]api.Loader{
@@ -49,17 +51,29 @@ var needsCompiler = map[string]string{
 
 // plugin is the bundler's only source of files.
 type plugin struct {
-	ctx      context.Context //nolint:containedctx // the bundler calls the plugin without a context
-	resolver *resolver
+	*state
+
 	inline   map[string]entry  // inline scripts by key
 	entries  map[string]string // keys of entries by entry point
-	budget   budget
-	errors   atomic.Int64
-	modules  map[string]bool // resolved files
+	isWorker bool              // the bundle is the script of a worker
+}
+
+// state is the state of a build. The bundle of the pages and those of workers share it.
+type state struct {
+	ctx       context.Context //nolint:containedctx // the bundler calls the plugin without a context
+	resolver  *resolver
+	constants map[string]string // JavaScript values by name
+	names     func() []string   // the paths of the project's files, sorted
+	budget    budget
+	errors    atomic.Int64
+	patterns  atomic.Int64 // of import.meta.glob
+
+	mu      sync.Mutex
+	modules map[string]bool // resolved files
 	// missing are the errors for packages that do not exist, by importer and specifier. The bundler decides whether they
 	// are errors.
-	mu      sync.Mutex
 	missing map[[2]string]*failure.Error
+	workers []bundled
 }
 
 func (p *plugin) setup(b api.PluginBuild) {
@@ -189,6 +203,9 @@ func (p *plugin) onLoad(a api.OnLoadArgs) (api.OnLoadResult, error) {
 		return contents("module.exports = {}", api.LoaderJS), nil
 	case nsPublic:
 		return contents(a.Path, api.LoaderText), nil
+	case nsWorker:
+		url, err := p.buildWorker(a.Path)
+		return contents(url, api.LoaderText), err
 	case nsFile, nsText, nsURL:
 	default:
 		return api.OnLoadResult{}, errUnexpected
@@ -235,7 +252,7 @@ func (p *plugin) file(name string, data []byte, with map[string]string) (api.OnL
 	case !ok:
 		loader = api.LoaderFile
 	}
-	inPackage := strings.HasPrefix(name, "/node_modules/")
+	inPackage := isInPackage(name)
 	if err := p.budget.take(name, data, loader); err != nil {
 		return api.OnLoadResult{}, err
 	}
@@ -261,23 +278,26 @@ func (p *plugin) file(name string, data []byte, with map[string]string) (api.OnL
 	return p.script(nsFile, name, data, loader)
 }
 
-// script returns a script. Scripts that compute the path of an import are refused.
+// script returns a script. Scripts of the project that compute the path of an import are refused.
 func (p *plugin) script(namespace, name string, data []byte, loader api.Loader) (api.OnLoadResult, error) {
-	options := api.TransformOptions{Loader: loader, TsconfigRaw: p.resolver.config.raw}
-	if !strings.HasPrefix(name, "/node_modules/") {
-		file := name
-		if namespace == nsInline {
-			file = p.inline[name].file
-		}
-		if at, f := p.needsVite(file, data, options); f != nil {
-			return api.OnLoadResult{Errors: []api.Message{messageAt(namespace, name, data, at, f)}}, nil
-		}
+	options := api.TransformOptions{Loader: loader, TsconfigRaw: p.resolver.config.raw, Define: p.constants}
+	file := name
+	if namespace == nsInline {
+		file = p.inline[name].file
 	}
-	at := computesPath(data, options)
+	r := metaRewriter{plugin: p, file: file, code: data}
+	if err := r.rewrite(options); err != nil {
+		return api.OnLoadResult{Errors: []api.Message{messageAt(namespace, name, data, err.offset, err.Error)}}, nil
+	}
+	result := contents(string(r.code), loader)
+	for _, w := range r.warnings {
+		result.Warnings = append(result.Warnings, messageAt(namespace, name, data, w.offset, failf("", "%s", w.text)))
+	}
+	at := computesPath(r.code, options)
 	if at < 0 {
-		return contents(string(data), loader), nil
+		return result, nil
 	}
-	return api.OnLoadResult{Errors: []api.Message{messageAt(namespace, name, data, at, failf(failure.BuildFailed,
+	return api.OnLoadResult{Errors: []api.Message{messageAt(namespace, name, r.code, at, failf(failure.BuildFailed,
 		"The path of this import is computed, so the bundler cannot know the files. Write one import() with a fixed path for "+
-			"each file, such as { home: () => import(\"./home.js\") }."))}}, nil
+			"each file, such as { home: () => import(\"./home.js\") }, or use import.meta.glob."))}}, nil
 }

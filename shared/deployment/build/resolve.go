@@ -53,6 +53,7 @@ const (
 	toFile     targetKind = iota
 	toURL                 // the file is published, and its URL is the value of the module
 	toText                // the content of the file is the value of the module
+	toWorker              // the file is the script of a worker, and the URL of its bundle is the value of the module
 	toPublic              // file is the URL
 	toExternal            // the reference stays as it is
 	toEmpty               // a module without exports
@@ -102,8 +103,11 @@ func (r *resolver) resolve(ref reference) (target, error) {
 			t.kind = toText
 		case slices.Contains(flags, "url"):
 			t.kind = toURL
+		case query == workerQuery:
+			t.kind = toWorker
 		case slices.Contains(flags, "worker"), slices.Contains(flags, "sharedworker"), slices.Contains(flags, "react"):
-			return t, failf(failure.BuildFailed, "Imports with %s are not supported. Supported are ?url and ?raw.", query)
+			return t, failf(failure.BuildFailed, "Imports with %s are not supported. Supported are ?url and ?raw, and "+
+				"new Worker(new URL(\"./worker.js\", import.meta.url)).", query)
 		}
 	} else if ref.css {
 		t.suffix = query

@@ -24,13 +24,13 @@ var (
 
 // computesPath returns the byte offset of an import whose path is computed from a relative one, or -1. code is
 // JavaScript or TypeScript of any kind. To see what the bundler sees, it lets esbuild normalize the code first: there,
-// the path is next to the keyword, constants are folded and escapes are resolved.
+// the path is next to the keyword, constants are folded and escapes are resolved. options has the bundler's constants.
 func computesPath(code []byte, options api.TransformOptions) int {
 	at := suspicious(code)
 	if at < 0 {
 		return -1
 	}
-	options.Format, options.Define = api.FormatESModule, defines
+	options.Format = api.FormatESModule
 	options.MinifySyntax, options.MinifyWhitespace = true, true
 	options.LogLevel = api.LogLevelSilent
 	result := api.Transform(string(code), options)

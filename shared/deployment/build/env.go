@@ -1,0 +1,130 @@
+package build
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"strings"
+
+	"devplatform/shared/deployment/failure"
+)
+
+// envFiles are the files of variables that Vite reads for production. Later files win.
+var envFiles = []string{"/.env", "/.env.local", "/.env.production", "/.env.production.local"}
+
+// The limits of the variables: each file that the bundler reads is compared with all of them.
+const (
+	maxEnvBytes = 64 << 10 // of a file, and of all values that programs can read
+	maxEnvNames = 1000
+)
+
+// constants returns the constants that programs can read, as in Vite: names to JavaScript values. Of the variables,
+// programs can read only those that begin with VITE_. Errors: *failure.Error.
+func constants(files map[string][]byte) (map[string]string, error) {
+	variables, err := readVariables(files)
+	if err != nil {
+		return nil, err
+	}
+	env := map[string]any{"MODE": "production", "PROD": true, "DEV": false, "SSR": false, "BASE_URL": "/"}
+	total := 0
+	for name := range variables {
+		if strings.HasPrefix(name, "VITE_") {
+			value := expand(variables, name)
+			env[name] = value
+			if total += len(value); total > maxEnvBytes {
+				return nil, &failure.Error{Code: failure.BuildFailed, Path: "/.env", Message: fmt.Sprintf(
+					"The values of the variables that begin with VITE_ have more than %d bytes. Make them shorter.", maxEnvBytes)}
+			}
+		}
+	}
+	all := map[string]string{
+		"process.env.NODE_ENV":   `"production"`,
+		"process.env.PUBLIC_URL": `""`,
+		"process.env":            `{}`,
+		"import.meta.hot":        `undefined`,
+		"import.meta.env":        quoteJSON(env),
+	}
+	for name, value := range env {
+		all["import.meta.env."+name] = quoteJSON(value)
+	}
+	return all, nil
+}
+
+// readVariables returns the variables of the files, without expansion. Errors: *failure.Error.
+func readVariables(files map[string][]byte) (map[string]string, error) {
+	variables := map[string]string{}
+	for _, name := range envFiles {
+		data, ok := files[name]
+		if !ok {
+			continue
+		}
+		if len(data) <= maxEnvBytes {
+			maps.Copy(variables, parseEnv(string(data)))
+		}
+		if len(data) > maxEnvBytes || len(variables) > maxEnvNames {
+			return nil, &failure.Error{Code: failure.BuildFailed, Path: name, Message: fmt.Sprintf(
+				"The file has more than %d bytes or %d variables. Remove those that the site does not need.", maxEnvBytes,
+				maxEnvNames)}
+		}
+	}
+	return variables, nil
+}
+
+// envLine matches a variable: its name and its value. A value in quotes can have several lines.
+var envLine = regexp.MustCompile("(?m)^[ \t]*(?:export[ \t]+)?(\\w+)[ \t]*=[ \t]*" +
+	"(\"(?:[^\"\\\\]|\\\\.|\\\\\n)*\"|'[^']*'|`[^`]*`|[^#\n]*)[ \t]*(?:#.*)?$")
+
+// parseEnv returns the variables of a file.
+func parseEnv(text string) map[string]string {
+	variables := map[string]string{}
+	for _, m := range envLine.FindAllStringSubmatch(strings.ReplaceAll(text, "\r\n", "\n"), -1) {
+		value := strings.TrimSpace(m[2])
+		switch {
+		case len(value) < 2 || !strings.Contains("\"'`", value[:1]) || value[0] != value[len(value)-1]:
+		case value[0] == '"':
+			value = strings.NewReplacer(`\n`, "\n", `\r`, "\r").Replace(value[1 : len(value)-1])
+		default:
+			value = value[1 : len(value)-1]
+		}
+		variables[m[1]] = value
+	}
+	return variables
+}
+
+// envReference matches $NAME, ${NAME} and ${NAME:-default}, also after a backslash, which makes it plain text.
+var envReference = regexp.MustCompile(`\\?\$(?:(\w+)|\{(\w+)(?::?-([^{}]*))?\})`)
+
+// expand returns the value of a variable with the values of the variables to which it refers. References in those are
+// expanded, too, up to maxReferences in all: more could make the value grow without end.
+func expand(variables map[string]string, name string) string {
+	left := maxReferences
+	var value func(text string) string
+	value = func(text string) string {
+		return envReference.ReplaceAllStringFunc(text, func(reference string) string {
+			if reference[0] == '\\' {
+				return reference[1:]
+			}
+			if left--; left < 0 {
+				return ""
+			}
+			m := envReference.FindStringSubmatch(reference)
+			if found := variables[m[1]+m[2]]; found != "" {
+				return value(found)
+			}
+			return m[3]
+		})
+	}
+	return value(variables[name])
+}
+
+const maxReferences = 100
+
+// quoteJSON returns a value as a JavaScript expression.
+func quoteJSON(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // the values are strings, booleans and maps of them
+	}
+	return string(text)
+}

@@ -1,0 +1,150 @@
+package build
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"devplatform/shared/deployment/failure"
+)
+
+// appFiles are files that the tests of this file import.
+func appFiles(main string) map[string][]byte {
+	return files("/main.js", main, "/package.json", `{"devDependencies":{"vite":"7"}}`,
+		"/src/a.svg", "<svg id='A'/>", "/src/img/b.png", "B", "/src/img/.c.png", "C", "/src/img/d.js", "",
+		"/src/img/e.key", "E",
+		"/src/pages/one.js", `export default "ONE"; export const title = "first"`, "/src/pages/two.ts",
+		`export default "TWO" as string; export const title = "second"`, "/src/pages/deep/three.js",
+		`export default "THREE"`, "/src/pages/note.md", "NOTE")
+}
+
+func TestMeta(t *testing.T) {
+	t.Parallel()
+	for code, c := range map[string]struct{ want, not string }{
+		// URLs of assets.
+		`new URL("./src/a.svg", import.meta.url)`:               {`"/assets/a-HASH.svg"`, ""},
+		`new URL('src/a.svg#x', import . meta . url)`:           {`+"#x",import.meta.url)`, "src/a.svg"},
+		"new URL(\n`./src/a.svg?v=1`\n, import.meta.url)":       {`+"?v=1",import.meta.url)`, "src/a.svg"},
+		`new URL("./src/img/d.js", import.meta.url)`:            {`"/assets/d-HASH.js"`, ""},
+		`new URL("./gone.svg", import.meta.url)`:                {`"./gone.svg"`, "/assets"},
+		`new URL("/src/a.svg", import.meta.url)`:                {`"/src/a.svg"`, "/assets"},
+		`new URL("https://x.example/", import.meta.url)`:        {`"https://x.example/"`, ""},
+		`"new URL('./src/a.svg', import.meta.url)"`:             {`'./src/a.svg'`, "/assets"},
+		"1 // new URL('./src/a.svg', import.meta.url)\n":        {"", "svg"},
+		"(x => new URL(`./src/img/${x}.png`, import.meta.url))": {`"./src/img/b.png":`, "c-HASH"},
+		"(x => new URL(`./src/img/${x}`, import.meta.url))":     {`"/assets/b-HASH.png"`, "e-HASH.key"},
+		"import.meta.url": {"import.meta.url", ""},
+		// Globs.
+		`import.meta.glob("./src/pages/*.js")`: {`"./src/pages/one.js":()=>import("/assets/one-HASH.js")`, "three"},
+		`import.meta.glob('/src/pages/**/*.{js,ts}', { import: "title" })`: {
+			`"/src/pages/two.ts":()=>import("/assets/two-HASH.js").then(`, ".md"},
+		"import.meta.glob(['./src/pages/*', '!**/*.md', `!./src/pages/two.*`], /* c */ { eager: true, import: 'default', },)": {
+			`"./src/pages/one.js":`, "two"},
+		`import.meta.glob("@/pages/*.js", { "eager": true })`:                {`"/src/pages/one.js"`, ""},
+		`import.meta.glob("./src/pages/*.md", {query: "?raw", eager: true})`: {`"NOTE"`, ""},
+		`import.meta.glob("./src/*.svg", {as: 'url', eager: true})`:          {`"/assets/a-HASH.svg"`, ""},
+		`import.meta.glob("./*.js")`:                                         {"Object.assign({})", ""},
+		`import.meta.glob("./src/*.none")`:                                   {"Object.assign({})", ""},
+		`"import.meta.glob('./src/*')"`:                                      {`import.meta.glob('./src/*')`, ""},
+	} {
+		t.Run(code, func(t *testing.T) {
+			t.Parallel()
+			got := hash.ReplaceAllString(bundleOf(t, appFiles("console.log("+code+")"), nil), "-HASH.")
+			if !strings.Contains(got, c.want) || c.not != "" && strings.Contains(got, c.not) {
+				t.Errorf("bundle %q, want %q, not %q", got, c.want, c.not)
+			}
+		})
+	}
+}
+
+func TestMetaErrors(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[string]string{
+		"import.meta.glob(x)":                                     "not supported",
+		"import.meta.glob('./*', {base: './'})":                   "not supported",
+		"import.meta.glob('./*', {query: '?react'})":              "not supported",
+		"import.meta.glob('./*', {import: '1;alert(1)'})":         "not supported",
+		"import.meta.globEager('./*.js')":                         "not supported",
+		"import.meta.glob('../*')":                                "pattern",
+		"import.meta.glob('./[ab]')":                              "pattern",
+		"import.meta.glob('pages/*')":                             "pattern",
+		"import.meta.glob('./" + strings.Repeat("a", 300) + "*')": "pattern",
+	} {
+		wantFailure(t, withPage(appFiles("\n  "+code), nil),
+			failure.Error{Code: failure.BuildFailed, Message: want, Path: "/main.js", Line: 2, Column: 3})
+	}
+	wantFailure(t, withPage(appFiles("\nnew URL('./src/pages/two.ts', import.meta.url)"), nil),
+		failure.Error{Code: failure.BuildFailed, Message: "TypeScript", Path: "/main.js", Line: 2, Column: 9})
+	many := strings.Repeat("import.meta.glob('./x/*');", maxGlobPatterns+1)
+	wantFailure(t, withPage(appFiles(many), nil), failure.Error{Code: failure.BuildFailed, Message: "500 patterns",
+		Path: "/main.js", Line: 1, Column: 1 + maxGlobPatterns*len("import.meta.glob('./x/*');")})
+	// The lines after an expression keep their numbers, and an added import has none.
+	wantFailure(t, withPage(appFiles("import.meta.glob(\n'./src/*.svg',\n{eager: true})\nimport './gone.js'"), nil),
+		failure.Error{Code: failure.BuildFailed, Message: "/gone.js", Path: "/main.js", Line: 4, Column: 8})
+	in := withPage(appFiles("import.meta.glob('./*.scss', { eager: true })"), nil)
+	in.Files["/a.scss"] = nil
+	wantFailure(t, in, failure.Error{Code: failure.FrameworkUnsupported, Message: "Sass", Path: "/main.js"})
+}
+
+// TestMetaOffsets reads code with other line ends, and with the forms in places that the bundler reports differently.
+func TestMetaOffsets(t *testing.T) {
+	t.Parallel()
+	got := bundleOf(t, appFiles("\u2028'é';\r\ntry {\rconsole.log(new URL('./src/a.svg', import.meta.url)) } catch {}"), nil)
+	if !strings.Contains(got, "/assets/a-") {
+		t.Error(got)
+	}
+	in := withPage(files("/main.ts", `const all = import.meta.glob<{ default: () => string }>("./src/*.ts", { eager: true }) as object
+		const other = import.meta.glob<() => string>(["./src/*.ts"]); console.log(all, other)`,
+		"/src/a.ts", `export default () => "found"`,
+		"/index.html", `<script type="module" src="/main.ts"></script>`), nil)
+	var text strings.Builder
+	for _, data := range mustRun(t, in) {
+		text.WriteString(data)
+	}
+	if strings.Count(text.String(), `"./src/a.ts":`) != 2 {
+		t.Error(text.String())
+	}
+}
+
+func TestMetaWarnings(t *testing.T) {
+	t.Parallel()
+	out, err := Run(context.Background(), withPage(appFiles("\nnew URL('./gone.svg', import.meta.url)"), nil))
+	want := []string{`/main.js:2:9: The file "./gone.svg" does not exist, so the URL stays as it is.`}
+	if err != nil || !slices.Equal(out.Warnings, want) {
+		t.Errorf("got %v, %q", err, out.Warnings)
+	}
+}
+
+func TestWorkers(t *testing.T) {
+	t.Parallel()
+	in := withPage(appFiles(`new Worker(new URL("./src/w.ts", import.meta.url), { type: "module" })
+		new SharedWorker(new URL("src/w.ts", import.meta.url))`), nil)
+	in.Files["/src/w.ts"] = []byte(`import { n } from "./lib"; import icon from "./a.svg";
+		postMessage([n as string, icon, new URL("./a.svg", import.meta.url)])`)
+	in.Files["/src/lib.ts"] = []byte(`export const n: string = "in the worker"`)
+	out := mustRun(t, in)
+	wantPaths(t, out, "/assets/a-HASH.svg", "/assets/main-HASH.js", "/assets/w-HASH.js", "/index.html")
+	for name, text := range out {
+		if strings.HasPrefix(name, "/assets/w-") && (!strings.Contains(text, "in the worker") ||
+			!strings.Contains(text, "self.location.href") || strings.Contains(text, "import")) {
+			t.Errorf("worker: %s", text)
+		}
+		if strings.HasPrefix(name, "/assets/main-") && !strings.Contains(hash.ReplaceAllString(text, "-HASH."), `"/assets/w-HASH.js"`) {
+			t.Errorf("main: %s", text)
+		}
+	}
+	in.Files["/src/w.ts"] = []byte("\nimport './gone'")
+	wantFailure(t, in, failure.Error{Code: failure.BuildFailed, Message: "/src/gone", Path: "/src/w.ts", Line: 2,
+		Column: 8})
+	in.Files["/src/w.ts"] = []byte("new Worker(new URL('./w.ts', import.meta.url))")
+	wantFailure(t, in, failure.Error{Code: failure.BuildFailed, Message: "starts the worker /src/w.ts", Path: "/src/w.ts"})
+}
+
+func TestPublicURL(t *testing.T) {
+	t.Parallel()
+	got := bundleOf(t, files("/main.js", "console.log(process.env.PUBLIC_URL + '/a')"), nil)
+	if got != "console.log(\"/a\");\n" {
+		t.Errorf("got %q", got)
+	}
+}
