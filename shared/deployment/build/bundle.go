@@ -53,8 +53,9 @@ func bundle(ctx context.Context, in Input, s *pages) (bundled, error) {
 	}
 	p := &plugin{inline: map[string]entry{}, entries: map[string]string{}, state: &state{
 		ctx: ctx, constants: defined, missing: map[[2]string]*failure.Error{}, modules: map[string]bool{},
-		names:    sync.OnceValue(func() []string { return slices.Sorted(maps.Keys(in.Files)) }),
-		resolver: &resolver{tree: tree{in.Files, in.Packages}, config: config, imports: s.imports, declared: declared},
+		computing: map[string]bool{},
+		names:     sync.OnceValue(func() []string { return slices.Sorted(maps.Keys(in.Files)) }),
+		resolver:  &resolver{tree: tree{in.Files, in.Packages}, config: config, imports: s.imports, declared: declared},
 	}}
 	p.resolver.budget = &p.budget
 	points, err := p.entryPoints(s)
@@ -68,6 +69,10 @@ func bundle(ctx context.Context, in Input, s *pages) (bundled, error) {
 	for _, w := range p.workers {
 		b.files, b.inputs = append(b.files, w.files...), append(b.inputs, w.inputs...)
 		b.warnings = append(b.warnings, w.warnings...)
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.computing)) {
+		b.warnings = append(b.warnings, fmt.Sprintf("The package %q computes the path of an import. The import is not "+
+			"bundled, and fails when a visitor's browser reaches it.", name))
 	}
 	return b, nil
 }

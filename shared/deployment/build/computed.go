@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"iter"
 	"regexp"
+	"slices"
 
 	"github.com/evanw/esbuild/pkg/api"
 )
@@ -40,6 +41,41 @@ func computesPath(code []byte, options api.TransformOptions) int {
 		}
 	}
 	return -1
+}
+
+// hidden is a name that hideComputedPaths writes before computed paths. Its value is an empty array, which adds nothing
+// to a text. esbuild does not know its value.
+const hidden, hiddenValue = "__deployment_hidden", "Array.prototype"
+
+// maxHidden is the number of computed paths in a file that are hidden: the bundler needs more than proportional time.
+const maxHidden = 1000
+
+// hideComputedPaths returns JavaScript whose computed paths esbuild does not recognize, so that browsers evaluate them.
+// ok is false if that is not possible.
+func hideComputedPaths(code []byte, options api.TransformOptions) (_ []byte, ok bool) {
+	options.MinifySyntax, options.MinifyWhitespace = true, true
+	options.LogLevel = api.LogLevelSilent
+	normalized := api.Transform(string(code), options).Code
+	var marked bytes.Buffer
+	end, n := 0, 0
+	for _, i := range slices.Sorted(keywords(normalized)) {
+		if call := normalized[i:]; computed.Match(call) && !staticCall.Match(call) {
+			if n++; n > maxHidden {
+				return nil, false
+			}
+			open := i + bytes.IndexByte(call, '(') + 1
+			marked.Write(normalized[end:open])
+			marked.WriteString(hidden + "+")
+			end = open
+		}
+	}
+	marked.Write(normalized[end:])
+	// The bundler replaces the name in code, and leaves it in strings, where it is removed.
+	options.Loader = api.LoaderJS
+	replacing := options
+	replacing.Define = map[string]string{hidden: hiddenValue}
+	result := bytes.ReplaceAll(api.Transform(marked.String(), replacing).Code, []byte(hidden+"+"), nil)
+	return result, len(result) > 0 && computesPath(result, options) < 0
 }
 
 // suspicious returns the offset of the first import that may compute its path, or -1. It allows only imports that

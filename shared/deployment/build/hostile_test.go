@@ -101,7 +101,7 @@ func TestMachineStaysUnread(t *testing.T) {
 		"glob after a HTML comment 2": {project: files("/main.js", `require("./a.cjs")`, "/a.cjs",
 			"import\n--> a\n('../' + n)")},
 		"glob in package": {project: script(`import "p"`), packages: with(`{"main":"x.js"}`,
-			"/node_modules/p/x.js", "require('../' + n)")},
+			"/node_modules/p/x.js", "require('../' + n)"), ok: true},
 		"main": {project: script(`import x from "p"`), packages: with(`{"main":"` + up +
 			`/canary.js"}`)},
 		"main absolute": {project: script(`import x from "p"`), packages: with(`{"main":"` + dir +
@@ -172,7 +172,26 @@ func TestMachineStaysUnread(t *testing.T) {
 			if strings.Contains(text, canary) || strings.Contains(text, "deployment-") || strings.Contains(text, "/dev/null") {
 				t.Errorf("the messages reveal something: %s", text)
 			}
+			if code, ok := c.project["/main.js"]; ok && strings.HasPrefix(name, "glob") {
+				wantUnreadPackage(t, string(code))
+			}
 		})
+	}
+}
+
+// wantUnreadPackage builds with code of the project as a package, where a computed path is not an error.
+func wantUnreadPackage(t *testing.T, code string) {
+	t.Helper()
+	in := withPage(files("/main.js", `import "p"`), files("/node_modules/p/index.js", code))
+	out, err := Run(context.Background(), in)
+	var f *failure.Error
+	if err != nil && !errors.As(err, &f) {
+		t.Errorf("error %v", err)
+	}
+	for _, file := range out.Files {
+		if bytes.Contains(file.Data, []byte(canary)) {
+			t.Errorf("%s contains the canary: %s", file.Path, file.Data)
+		}
 	}
 }
 
@@ -308,6 +327,8 @@ func TestHeavyInput(t *testing.T) {
 		"URLs": withPage(page(repeat("new URL('./main.js', import.meta.url);", 1<<20)), nil),
 		"types of glob": withPage(files("/main.js", `import "./a.ts"`, "/a.ts",
 			repeat("import.meta.glob<A>('./a');\nimport.meta.glob < (a) < (b);", 1<<20)), nil),
+		"computed in package": withPage(page(`import "p"`), files("/node_modules/p/index.js",
+			repeat("import('./'+n);", 128<<10))),
 		"page of tags":   {Files: files("/index.html", repeat(`<b a=1>`, size))},
 		"page of quotes": {Files: files("/index.html", repeat(`<b a='`, size))},
 	} {

@@ -141,6 +141,39 @@ func TestWorkers(t *testing.T) {
 	wantFailure(t, in, failure.Error{Code: failure.BuildFailed, Message: "starts the worker /src/w.ts", Path: "/src/w.ts"})
 }
 
+func TestPackagesThatComputePaths(t *testing.T) {
+	t.Parallel()
+	in := withPage(files("/main.js", `import "p"; import "p/b.js"`), files(
+		"/node_modules/p/package.json", `{"main":"a.js"}`,
+		"/node_modules/p/a.js", "export const load = (n) => import(`./locale/${n}.js`), c = import('./c.js');\nconsole.log(load, c)",
+		"/node_modules/p/b.js", `module.exports = (n) => n ? require("./locale/" + n) : require("./c.js")`,
+		"/node_modules/p/c.js", `console.log("static import")`,
+		"/node_modules/p/locale/x.js", `console.log("not bundled")`))
+	out, err := Run(context.Background(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	for _, f := range out.Files {
+		text.Write(f.Data)
+	}
+	for _, want := range []string{"./locale/${", `"./locale/"+`, "static import"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("no %s in %s", want, text.String())
+		}
+	}
+	if strings.Contains(text.String(), "not bundled") || strings.Contains(text.String(), hidden) {
+		t.Error(text.String())
+	}
+	if len(out.Warnings) != 1 || !strings.Contains(out.Warnings[0], `The package "p" computes the path`) {
+		t.Errorf("warnings %q", out.Warnings)
+	}
+	// A string is not changed, and the check for computed paths does not know that it is a string.
+	in.Packages["/node_modules/p/a.js"] = []byte(`import("./x/" + n); console.log('import("./" + n)')`)
+	wantFailure(t, in, failure.Error{Code: failure.BuildFailed, Message: "computed", Path: "/node_modules/p/a.js", Line: 1,
+		Column: 1})
+}
+
 func TestPublicURL(t *testing.T) {
 	t.Parallel()
 	got := bundleOf(t, files("/main.js", "console.log(process.env.PUBLIC_URL + '/a')"), nil)

@@ -74,6 +74,8 @@ type state struct {
 	// are errors.
 	missing map[[2]string]*failure.Error
 	workers []bundled
+	// computing are the packages that compute the path of an import.
+	computing map[string]bool
 }
 
 func (p *plugin) setup(b api.PluginBuild) {
@@ -278,7 +280,8 @@ func (p *plugin) file(name string, data []byte, with map[string]string) (api.OnL
 	return p.script(nsFile, name, data, loader)
 }
 
-// script returns a script. Scripts of the project that compute the path of an import are refused.
+// script returns a script. Scripts of the project that compute the path of an import are refused. In packages, such
+// imports stay as they are.
 func (p *plugin) script(namespace, name string, data []byte, loader api.Loader) (api.OnLoadResult, error) {
 	options := api.TransformOptions{Loader: loader, TsconfigRaw: p.resolver.config.raw, Define: p.constants}
 	file := name
@@ -297,7 +300,21 @@ func (p *plugin) script(namespace, name string, data []byte, loader api.Loader) 
 	if at < 0 {
 		return result, nil
 	}
+	if isInPackage(file) {
+		if code, ok := hideComputedPaths(r.code, options); ok {
+			p.addComputing(file)
+			return contents(string(code), api.LoaderJS), nil
+		}
+	}
 	return api.OnLoadResult{Errors: []api.Message{messageAt(namespace, name, r.code, at, failf(failure.BuildFailed,
 		"The path of this import is computed, so the bundler cannot know the files. Write one import() with a fixed path for "+
 			"each file, such as { home: () => import(\"./home.js\") }, or use import.meta.glob."))}}, nil
+}
+
+// addComputing records that a package computes the path of an import.
+func (p *plugin) addComputing(file string) {
+	name, _, _ := split(strings.TrimPrefix(file, "/node_modules/"))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.computing[name] = true
 }
