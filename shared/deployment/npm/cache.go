@@ -53,8 +53,8 @@ var decoder = sync.OnceValue(func() *zstd.Decoder {
 })
 
 // readCache returns the files of a package, or nil if they are not in the cache. A damaged object counts as missing,
-// and is removed so that it can be replaced. Errors: objectstore.ErrUnavailable, a *failure.Error if limit is reached.
-func (i *Installer) readCache(ctx context.Context, hash sha512Hash, limit *budget) ([]file, error) {
+// and is removed so that it can be replaced. Errors: objectstore.ErrUnavailable, a *failure.Error if left is used up.
+func (i *Installer) readCache(ctx context.Context, hash sha512Hash, left *budget) ([]file, error) {
 	key := cacheKey(hash)
 	body, size, err := i.deps.Bucket.Open(ctx, key)
 	if errors.Is(err, objectstore.ErrNotFound) {
@@ -64,7 +64,7 @@ func (i *Installer) readCache(ctx context.Context, hash sha512Hash, limit *budge
 		return nil, err
 	}
 	defer func() { _ = body.Close() }()
-	object, files, err := decodeObject(body, size, limit)
+	object, files, err := decodeObject(body, size, left)
 	if errors.Is(err, errDamaged) {
 		i.deps.Logger.WarnContext(ctx, "a cached package is damaged", slog.String("key", key))
 		return nil, i.deps.Bucket.DeleteAll(ctx, key)
@@ -85,7 +85,7 @@ func (i *Installer) readCache(ctx context.Context, hash sha512Hash, limit *budge
 var errDamaged = errors.New("npm: the object is damaged")
 
 // decodeObject reads an object of the cache, and returns it with its files.
-func decodeObject(body io.Reader, size int64, limit *budget) (object []byte, files []file, err error) {
+func decodeObject(body io.Reader, size int64, left *budget) (object []byte, files []file, err error) {
 	if size < headerSize || size > headerSize+2*maxUnpacked {
 		return nil, nil, errDamaged
 	}
@@ -97,12 +97,12 @@ func decodeObject(body io.Reader, size int64, limit *budget) (object []byte, fil
 	if header[0] != cacheFormat || unpacked > 2*maxUnpacked || size > headerSize+unpacked+1024 {
 		return nil, nil, errDamaged
 	}
-	if !limit.bytes.take(unpacked) {
+	if !left.bytes.take(unpacked) {
 		return nil, nil, tooLarge()
 	}
 	defer func() {
 		if err != nil {
-			limit.bytes.left.Add(unpacked)
+			left.bytes.left.Add(unpacked)
 		}
 	}()
 	object = append(make([]byte, 0, size), header...)[:size]
@@ -114,7 +114,7 @@ func decodeObject(body io.Reader, size int64, limit *budget) (object []byte, fil
 		return nil, nil, errDamaged
 	}
 	files, err = parseFiles(raw)
-	if err == nil && !limit.files.take(int64(len(files))) {
+	if err == nil && !left.files.take(int64(len(files))) {
 		err = tooLarge()
 	}
 	return object, files, err

@@ -48,6 +48,18 @@ func newRegistry(t testing.TB) *fakeRegistry {
 	return r
 }
 
+// allow makes the registry require a user and a password.
+func (r *fakeRegistry) allow(user, password string) {
+	next := r.server.Config.Handler
+	r.server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		if u, p, _ := request.BasicAuth(); u != user || p != password {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		next.ServeHTTP(w, request)
+	})
+}
+
 func (r *fakeRegistry) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	path := request.URL.Path
 	r.mu.Lock()
@@ -185,7 +197,16 @@ func (f *fixture) installWithin(
 ) (map[string][]byte, npm.Report, error) {
 	t.Helper()
 	installer := npm.NewWithTimes(f.deps, patience, request)
-	return installer.Install(t.Context(), fmt.Appendf(nil, "{\n  \"dependencies\": {%s}\n}", dependencies), []byte(lock))
+	return installer.Install(t.Context(), project(fmt.Sprintf("{\n  \"dependencies\": {%s}\n}", dependencies), lock))
+}
+
+// project returns the files of a project. It has no lock file if lock is "".
+func project(manifest, lock string) map[string][]byte {
+	files := map[string][]byte{"/package.json": []byte(manifest)}
+	if lock != "" {
+		files["/package-lock.json"] = []byte(lock)
+	}
+	return files
 }
 
 // want checks that files are those of the paths, in any order.

@@ -26,7 +26,7 @@ func TestContradictingPeers(t *testing.T) {
 		f.registry.publish(p.name, p.version, fields{"peerDependencies": fields{p.peer: p.wanted}}, nil)
 	}
 	_, _, err := npm.NewWithTimes(f.deps, patience, patience).Install(
-		t.Context(), []byte(`{"dependencies":{"a":"*"}}`), nil)
+		t.Context(), project(`{"dependencies":{"a":"*"}}`, ""))
 	got := wantFailure(t, err, failure.DependencyNotFound, "conflict")
 	if got.Line != 1 || got.Column != 18 {
 		t.Errorf("got position %d:%d, want that of a in package.json", got.Line, got.Column)

@@ -29,8 +29,9 @@ type manifest struct {
 	OptionalDependencies map[string]string       `json:"optionalDependencies"`
 	PeerDependencies     map[string]string       `json:"peerDependencies"`
 	PeerDependenciesMeta map[string]peerMetadata `json:"peerDependenciesMeta"`
-	BundleDependencies   jsontext.Value          `json:"bundleDependencies"` // an array, or a boolean
-	OS                   jsontext.Value          `json:"os"`                 // an array, or a string
+	BundleDependencies   jsontext.Value          `json:"bundleDependencies"`  // an array, or a boolean
+	BundledDependencies  jsontext.Value          `json:"bundledDependencies"` // another name of bundleDependencies
+	OS                   jsontext.Value          `json:"os"`                  // an array, or a string
 	CPU                  jsontext.Value          `json:"cpu"`
 	Deprecated           jsontext.Value          `json:"deprecated"` // a message, or a boolean
 }
@@ -78,12 +79,14 @@ func (m *manifest) edges() []edge {
 	}
 	add(m.Dependencies, regular)
 	add(m.OptionalDependencies, optional)
-	var bundled []string
-	if json.Unmarshal(m.BundleDependencies, &bundled) != nil && string(m.BundleDependencies) == "true" {
-		byName = nil
-	}
-	for _, name := range bundled { // they are in the package's tarball
-		delete(byName, name)
+	for _, v := range []jsontext.Value{m.BundleDependencies, m.BundledDependencies} { // they are in the package's tarball
+		var bundled []string
+		if json.Unmarshal(v, &bundled) != nil && string(v) == "true" {
+			byName = nil
+		}
+		for _, name := range bundled {
+			delete(byName, name)
+		}
 	}
 	edges := make([]edge, 0, len(byName))
 	for _, e := range byName {
@@ -110,16 +113,35 @@ func restricts(v jsontext.Value) bool {
 
 // project is the parsed package.json of a project.
 type project struct {
-	edges []edge
-	raw   []byte
+	edges   []edge
+	ignored []string // the fields that change versions for other installations
+	raw     []byte
 }
 
 func parseProject(raw []byte) (*project, error) {
-	var m manifest
+	var m struct {
+		manifest
+		Overrides   jsontext.Value `json:"overrides"`   // of npm
+		Resolutions jsontext.Value `json:"resolutions"` // of Yarn
+		PNPM        jsontext.Value `json:"pnpm"`
+	}
 	if err := json.Unmarshal(raw, &m, options); err != nil {
 		return nil, jsonFailure(raw, manifestPath, err, "")
 	}
+	m.BundleDependencies, m.BundledDependencies = nil, nil // the project has no tarball
 	p := &project{edges: m.edges(), raw: raw}
+	var pnpm struct {
+		Overrides jsontext.Value `json:"overrides"`
+	}
+	_ = json.Unmarshal(m.PNPM, &pnpm, options) // a field of another type is ignored, as npm does
+	for _, field := range []struct {
+		name  string
+		value jsontext.Value
+	}{{"overrides", m.Overrides}, {"resolutions", m.Resolutions}, {"pnpm.overrides", pnpm.Overrides}} {
+		if text := string(field.value); text != "" && text != "null" && text != "{}" {
+			p.ignored = append(p.ignored, field.name)
+		}
+	}
 	p.edges = slices.DeleteFunc(p.edges, func(e edge) bool { return e.kind == optionalPeer })
 	for _, e := range p.edges {
 		if _, _, err := target(e); err != nil {
@@ -127,6 +149,33 @@ func parseProject(raw []byte) (*project, error) {
 		}
 	}
 	return p, nil
+}
+
+// otherLocks are the lock files of other tools, and of npm's own older command.
+var otherLocks = []string{"npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb"}
+
+// warnings returns a warning for each file and field that could change the versions and is ignored. locked reports
+// whether package-lock.json selected the versions: it has those that npm selected with overrides.
+func (p *project) warnings(files map[string][]byte, locked bool) (all []string) {
+	if locked {
+		return nil
+	}
+	const advice = "Run npm install, and add the package-lock.json that it writes."
+	_, hasLock := files[lockPath]
+	if hasLock {
+		all = append(all, "package-lock.json was not used, because it does not match package.json or was written by npm 6 "+
+			"or older. The versions of the packages can differ from it. "+advice)
+	}
+	for _, name := range otherLocks {
+		if _, ok := files["/"+name]; ok && !hasLock {
+			all = append(all, name+" is ignored. The versions of the packages can differ from it. "+advice)
+		}
+	}
+	for _, name := range p.ignored {
+		all = append(all, fmt.Sprintf("%s in package.json is ignored without a package-lock.json that matches. %s", name,
+			advice))
+	}
+	return all
 }
 
 // failure returns an error about a dependency, with its place in package.json.

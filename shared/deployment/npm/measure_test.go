@@ -21,12 +21,12 @@ func TestMeasure(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := setUp(t)
 			f.deps.Registry = registry
-			manifest := fmt.Appendf(nil, `{"dependencies":{%s}}`, projects[name])
+			in := project(fmt.Sprintf(`{"dependencies":{%s}}`, projects[name]), "")
 			for _, cache := range []string{"empty", "warm"} {
 				done := make(chan struct{})
 				peak := watchHeap(done)
 				began := time.Now()
-				files, report, err := npm.New(f.deps).Install(t.Context(), manifest, nil)
+				files, report, err := npm.New(f.deps).Install(t.Context(), in)
 				took := time.Since(began)
 				close(done)
 				if err != nil {

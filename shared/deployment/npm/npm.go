@@ -16,7 +16,6 @@ package npm
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"maps"
 	"time"
@@ -69,16 +68,23 @@ type Report struct {
 	Downloaded int  // number of packages that came from the registry; the others came from the cache
 	Bytes      int  // unpacked
 	Locked     bool // whether package-lock.json selected the versions
+	// Warnings say which files and settings of the project are ignored.
+	Warnings []string
 }
 
-// Install installs the dependencies of a project, by its package.json and its package-lock.json (nil if there is none).
-// The keys of the result are paths such as "/node_modules/react/index.js". It is empty without dependencies.
+// Install installs the dependencies of a project. Of the project's files, it reads /package.json and
+// /package-lock.json. The keys of the result are paths such as "/node_modules/react/index.js". It is empty without
+// dependencies.
 //
 // If the lock file does not match package.json, as after a change of package.json alone, Report.Locked is false: the
 // versions are resolved again, and those of the lock file are preferred. The same applies to lock files of npm 6 and
 // older, but their versions are ignored.
 // Errors: *failure.Error; the error of ctx; objectstore.ErrUnavailable.
-func (i *Installer) Install(ctx context.Context, manifest, lock []byte) (map[string][]byte, Report, error) {
+func (i *Installer) Install(ctx context.Context, in map[string][]byte) (map[string][]byte, Report, error) {
+	manifest, ok := in[manifestPath]
+	if !ok {
+		return nil, Report{}, nil
+	}
 	project, err := parseProject(manifest)
 	if err != nil || len(project.edges) == 0 {
 		return nil, Report{}, err
@@ -91,22 +97,21 @@ func (i *Installer) Install(ctx context.Context, manifest, lock []byte) (map[str
 		return nil, Report{}, fail(failure.DependencyNotFound, "The npm registry cannot be used. The operator of the "+
 			"platform must set NPM_REGISTRY to an https URL.")
 	}
-	limited, cancel := context.WithTimeoutCause(ctx, i.timeout, errSlow)
+	limited, cancel := context.WithTimeout(ctx, i.timeout)
 	defer cancel()
-	files, report, err := i.install(limited, project, lock)
+	files, report, err := i.install(limited, project, in[lockPath])
 	switch {
 	case err == nil:
+		report.Warnings = project.warnings(in, report.Locked)
 		return files, report, nil
 	case ctx.Err() != nil:
 		return nil, Report{}, ctx.Err() //nolint:wrapcheck // part of the contract
 	case limited.Err() != nil:
-		return nil, Report{}, fail(failure.DependencyNotFound, "The npm registry took too long to send the packages. "+
-			"Deploy again in a few minutes.")
+		return nil, Report{}, fail(failure.DependencyNotFound, "The packages were not installed within %d seconds. "+
+			"Deploy again in a few minutes, or remove dependencies from package.json.", int(i.timeout.Seconds()))
 	}
 	return nil, Report{}, err
 }
-
-var errSlow = errors.New("npm: the registry is slow")
 
 func (i *Installer) install(ctx context.Context, p *project, lockFile []byte) (map[string][]byte, Report, error) {
 	lock, err := parseLock(lockFile)
@@ -141,7 +146,7 @@ type selected struct {
 
 // fetch returns the files of the packages.
 func (i *Installer) fetch(ctx context.Context, packages []selected) (map[string][]byte, Report, error) {
-	limit := newBudget()
+	left := newBudget()
 	distinct := map[string]*contents{} // by integrity
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(parallel)
@@ -153,7 +158,7 @@ func (i *Installer) fetch(ctx context.Context, packages []selected) (map[string]
 		c := new(contents)
 		distinct[s.integrity] = c
 		group.Go(func() (err error) {
-			*c, err = i.fetchOne(groupCtx, s, limit)
+			*c, err = i.fetchOne(groupCtx, s, left)
 			return err
 		})
 	}
@@ -183,16 +188,16 @@ func (i *Installer) fetch(ctx context.Context, packages []selected) (map[string]
 }
 
 // fetchOne returns the files of a package, from the cache or from the registry.
-func (i *Installer) fetchOne(ctx context.Context, s selected, limit *budget) (contents, error) {
+func (i *Installer) fetchOne(ctx context.Context, s selected, left *budget) (contents, error) {
 	hash, err := parseIntegrity(s)
 	if err != nil {
 		return contents{}, err
 	}
-	files, err := i.readCache(ctx, hash, limit)
+	files, err := i.readCache(ctx, hash, left)
 	if err != nil || files != nil {
 		return contents{files: files}, err
 	}
-	files, err = i.registry.download(ctx, s, hash, limit)
+	files, err = i.registry.download(ctx, s, hash, left)
 	if err != nil {
 		return contents{}, err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -59,8 +60,8 @@ func TestNothingToInstall(t *testing.T) {
 	f := setUp(t)
 	f.deps.Registry = ""
 	for _, manifest := range []string{`{}`, `{"devDependencies":{"vite":"^6"}}`, `{"dependencies":{}}`} {
-		files, report, err := npm.New(f.deps).Install(t.Context(), []byte(manifest), nil)
-		if len(files) != 0 || report != (npm.Report{}) || err != nil {
+		files, report, err := npm.New(f.deps).Install(t.Context(), project(manifest, ""))
+		if len(files) != 0 || report.Packages != 0 || err != nil {
 			t.Errorf("%s: got %d files, %+v, error %v", manifest, len(files), report, err)
 		}
 	}
@@ -80,7 +81,7 @@ func TestManifestErrors(t *testing.T) {
 		},
 	} {
 		want.Code, want.Path = failure.BuildFailed, "/package.json"
-		_, _, err := npm.New(f.deps).Install(t.Context(), []byte(manifest), nil)
+		_, _, err := npm.New(f.deps).Install(t.Context(), project(manifest, ""))
 		got := wantFailure(t, err, failure.BuildFailed, "")
 		if diff := cmp.Diff(want, *got); diff != "" {
 			t.Errorf("%q: mismatch (-want +got):\n%s", manifest, diff)
@@ -251,8 +252,60 @@ func TestCallerStops(t *testing.T) {
 	f.registry.on["/a"] = func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	_, _, err := npm.New(f.deps).Install(ctx, []byte(`{"dependencies":{"a":"1"}}`), nil)
+	_, _, err := npm.New(f.deps).Install(ctx, project(`{"dependencies":{"a":"1"}}`, ""))
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got error %v, want the error of the context", err)
 	}
+}
+
+func TestIgnoredFiles(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	f.registry.publish("a", "1.0.0", nil, nil)
+	lock := `{"lockfileVersion":3,"packages":{"node_modules/a":{"version":"1.0.0","integrity":"` +
+		f.registry.publish("a", "1.0.0", nil, nil) + `"}}}`
+	const dependency = `"dependencies":{"a":"1"}`
+	for name, c := range map[string]struct {
+		manifest, lock, other string
+		want                  []string // the beginnings of the warnings
+	}{
+		"nothing":      {dependency + `,"overrides":{},"pnpm":"x"`, "", "", nil},
+		"lock file":    {dependency + `,"overrides":{"b":"1"}`, lock, "/yarn.lock", nil},
+		"old lock":     {dependency, `{}`, "/yarn.lock", []string{"package-lock.json was not used"}},
+		"Yarn":         {dependency, "", "/yarn.lock", []string{"yarn.lock is ignored."}},
+		"pnpm":         {dependency, "", "/pnpm-lock.yaml", []string{"pnpm-lock.yaml is ignored."}},
+		"overrides":    {dependency + `,"overrides":{"b":"1"}`, "", "", []string{"overrides in package.json is"}},
+		"resolutions":  {dependency + `,"resolutions":{"b":"1"}`, "", "", []string{"resolutions in package.json is"}},
+		"pnpm's":       {dependency + `,"pnpm":{"overrides":{"b":"1"}}`, "", "", []string{"pnpm.overrides in"}},
+		"no packages":  {`"overrides":{"b":"1"}`, "", "/yarn.lock", nil},
+		"wrong fields": {dependency + `,"overrides":1`, "", "", []string{"overrides in package.json is"}},
+	} {
+		in := project("{"+c.manifest+"}", c.lock)
+		in[c.other] = nil
+		_, report, err := npm.New(f.deps).Install(t.Context(), in)
+		if err != nil || len(report.Warnings) != len(c.want) {
+			t.Errorf("%s: got %q, error %v", name, report.Warnings, err)
+			continue
+		}
+		for i, begin := range c.want {
+			if !strings.HasPrefix(report.Warnings[i], begin) {
+				t.Errorf("%s: got %q, want %q", name, report.Warnings[i], begin)
+			}
+		}
+	}
+}
+
+func TestBundledDependencies(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	f.registry.publish("a", "1.0.0", fields{"dependencies": fields{"b": "1"}, "bundledDependencies": []string{"b"}},
+		map[string]string{"node_modules/b/index.js": "", "node_modules/b/package.json": "{}"})
+	f.registry.publish("c", "1.0.0", nil, nil)
+	in := project(`{"dependencies":{"a":"1","c":"1"},"bundleDependencies":["c"]}`, "")
+	files, _, err := npm.New(f.deps).Install(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, files, "/node_modules/a/package.json", "/node_modules/a/node_modules/b/index.js",
+		"/node_modules/a/node_modules/b/package.json", "/node_modules/c/package.json")
 }

@@ -29,16 +29,16 @@ const (
 
 // registry is a client of an npm registry.
 type registry struct {
-	base    *url.URL
-	err     error // why the URL of the registry cannot be used
+	base    *url.URL // its user and password are those of basic authentication
+	err     error    // why the URL of the registry cannot be used
 	client  *http.Client
 	timeout time.Duration
 	slots   chan struct{} // limits the requests at the same time
 }
 
 var (
-	errScheme   = errors.New("the URL is not an https URL")
-	errRedirect = errors.New("the registry redirected the request to another origin")
+	errScheme      = errors.New("the URL is not an https URL")
+	errOtherOrigin = errors.New("the registry redirected the request to another origin")
 )
 
 func newRegistry(raw string, allowPrivate bool, timeout time.Duration) *registry {
@@ -65,14 +65,14 @@ func newRegistry(raw string, allowPrivate bool, timeout time.Duration) *registry
 	return r
 }
 
-// sameOrigin reports whether u has the scheme, host and port of the registry.
-func (r *registry) sameOrigin(u *url.URL) bool {
+// isSameOrigin reports whether u has the scheme, host and port of the registry.
+func (r *registry) isSameOrigin(u *url.URL) bool {
 	return u.Scheme == r.base.Scheme && strings.EqualFold(u.Host, r.base.Host) && u.User == nil
 }
 
 func (r *registry) checkRedirect(request *http.Request, via []*http.Request) error {
-	if !r.sameOrigin(request.URL) || len(via) > maxRedirects {
-		return errRedirect
+	if !r.isSameOrigin(request.URL) || len(via) > maxRedirects {
+		return errOtherOrigin
 	}
 	return nil
 }
@@ -80,7 +80,7 @@ func (r *registry) checkRedirect(request *http.Request, via []*http.Request) err
 // tarballURL returns the URL of a version's tarball: the one in the registry's document if it has the registry's
 // origin, otherwise the conventional one.
 func (r *registry) tarballURL(s selected) string {
-	if u, err := url.Parse(s.tarball); err == nil && r.sameOrigin(u) {
+	if u, err := url.Parse(s.tarball); err == nil && r.isSameOrigin(u) {
 		return s.tarball
 	}
 	base := s.name[strings.LastIndexByte(s.name, '/')+1:]
@@ -89,7 +89,8 @@ func (r *registry) tarballURL(s selected) string {
 
 // get requests a URL of the registry, and calls read with the body of the response. what describes the resource to
 // people. get repeats the request if the connection breaks or the registry fails, and then calls read again. It returns
-// an error of read as it is, unless the connection caused it. errMissing means that the registry has no such resource.
+// an error of read as it is, unless the connection caused it. errMissing means that the registry has no such resource,
+// and a *refusedError that it refused access.
 func (r *registry) get(ctx context.Context, target, accept, what string, read func(io.Reader) error) error {
 	select {
 	case r.slots <- struct{}{}:
@@ -101,6 +102,9 @@ func (r *registry) get(ctx context.Context, target, accept, what string, read fu
 		err := r.try(ctx, target, accept, read)
 		var broken *brokenError
 		switch {
+		case errors.Is(err, errRefused):
+			return &refusedError{fail(failure.DependencyNotFound, "%s cannot be downloaded: the npm registry refused access. "+
+				"The operator of the platform must check the user and the password in NPM_REGISTRY.", what)}
 		case err == nil || ctx.Err() != nil || !errors.As(err, &broken):
 			return err
 		case broken.permanent || attempt == attempts || !awsclient.Sleep(ctx, 5*awsclient.Jitter(attempt)):
@@ -109,8 +113,22 @@ func (r *registry) get(ctx context.Context, target, accept, what string, read fu
 	}
 }
 
-// errMissing reports that the registry does not have the resource, or not for everybody.
-var errMissing = errors.New("npm: not in the registry")
+var (
+	// errMissing reports that the registry does not have the resource, or does not show it.
+	errMissing = errors.New("npm: not in the registry")
+	errRefused = errors.New("npm: the registry refused access")
+)
+
+// refusedError reports that the registry refused access. It wraps a *failure.Error.
+type refusedError struct{ error }
+
+func (e *refusedError) Unwrap() error { return e.error }
+
+// isRefused reports whether the registry refused access.
+func isRefused(err error) bool {
+	var refused *refusedError
+	return errors.As(err, &refused)
+}
 
 // brokenError reports that a request failed because of the registry or the connection. The message is for people.
 type brokenError struct {
@@ -128,6 +146,10 @@ func (r *registry) try(parent context.Context, target, accept string, read func(
 		return errMissing
 	}
 	request.Header.Set("User-Agent", userAgent)
+	if user := r.base.User; user != nil {
+		password, _ := user.Password()
+		request.SetBasicAuth(user.Username(), password)
+	}
 	if accept != "" {
 		request.Header.Set("Accept", accept)
 	} else {
@@ -140,6 +162,8 @@ func (r *registry) try(parent context.Context, target, accept string, read func(
 	defer func() { _ = response.Body.Close() }()
 	switch status := response.StatusCode; {
 	case status == http.StatusOK:
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		return errRefused
 	case status >= http.StatusInternalServerError || status == http.StatusTooManyRequests:
 		return &brokenError{message: fmt.Sprintf("the npm registry failed with status %d. Deploy again later", status)}
 	default:
@@ -154,8 +178,8 @@ func (r *registry) try(parent context.Context, target, accept string, read func(
 
 func connectionError(ctx context.Context, err error) error {
 	switch {
-	case errors.Is(err, errRedirect):
-		return &brokenError{"the npm registry redirected the request to another server, which is not allowed", true}
+	case errors.Is(err, errOtherOrigin):
+		return &brokenError{"the npm registry redirected the request to another origin, which is not allowed", true}
 	case publicnet.IsRejected(err):
 		return &brokenError{"the npm registry does not have a public address", true}
 	case ctx.Err() != nil:
@@ -178,14 +202,14 @@ func (b *bodyReader) Read(p []byte) (int, error) {
 	return n, err //nolint:wrapcheck // an io.Reader passes errors through
 }
 
-// limitedReader returns err after max bytes.
-type limitedReader struct {
+// limitReader returns err after left bytes.
+type limitReader struct {
 	reader io.Reader
 	left   int64
 	err    error
 }
 
-func (l *limitedReader) Read(p []byte) (int, error) {
+func (l *limitReader) Read(p []byte) (int, error) {
 	if l.left <= 0 {
 		return 0, l.err
 	}
@@ -194,39 +218,39 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 	return n, err //nolint:wrapcheck // an io.Reader passes errors through
 }
 
-// countedReader takes the bytes that it reads from a counter. It returns err if the counter does not allow them.
-type countedReader struct {
-	reader  io.Reader
-	counter *counter
-	taken   int64
-	full    bool // whether it has returned err
-	err     error
+// sharedLimitReader takes the bytes that it reads from a limit. It returns err if the limit does not allow them.
+type sharedLimitReader struct {
+	reader io.Reader
+	limit  *sharedLimit
+	taken  int64
+	full   bool // whether it has returned err
+	err    error
 }
 
-func (c *countedReader) Read(p []byte) (int, error) {
-	n, err := c.reader.Read(p)
-	if !c.counter.take(int64(n)) {
-		c.full = true
-		return 0, c.err
+func (r *sharedLimitReader) Read(p []byte) (int, error) {
+	n, err := r.reader.Read(p)
+	if !r.limit.take(int64(n)) {
+		r.full = true
+		return 0, r.err
 	}
-	c.taken += int64(n)
+	r.taken += int64(n)
 	return n, err //nolint:wrapcheck // an io.Reader passes errors through
 }
 
-// counter is a limit that several goroutines share.
-type counter struct{ left atomic.Int64 }
+// sharedLimit is a limit that several goroutines share.
+type sharedLimit struct{ left atomic.Int64 }
 
-func newCounter(limit int64) *counter {
-	c := new(counter)
-	c.left.Store(limit)
-	return c
+func newSharedLimit(limit int64) *sharedLimit {
+	l := new(sharedLimit)
+	l.left.Store(limit)
+	return l
 }
 
 // take reserves n. It reports whether the limit allows it.
-func (c *counter) take(n int64) bool {
-	if n >= 0 && c.left.Add(-n) >= 0 {
+func (l *sharedLimit) take(n int64) bool {
+	if n >= 0 && l.left.Add(-n) >= 0 {
 		return true
 	}
-	c.left.Add(n)
+	l.left.Add(n)
 	return false
 }

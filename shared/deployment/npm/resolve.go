@@ -161,7 +161,7 @@ func (r *resolver) resolveNode(ctx context.Context, n *node) error {
 		picked, err := r.pick(ctx, source, e)
 		switch {
 		case err == nil:
-		case isMissing(err) && e.kind == optional:
+		case (isMissing(err) || isRefused(err)) && e.kind == optional:
 			n.ignored[e.name] = true
 			continue
 		case isMissing(err):
@@ -195,7 +195,7 @@ func (r *resolver) pick(ctx context.Context, source *node, e edge) (*release, er
 	}
 	for ; source != nil; source = source.parent {
 		own, ok := source.edge(e.name)
-		if !ok || own == e || own.kind == optionalPeer || satisfies(own, picked.name, picked.Version) && matchesTag(own) {
+		if !ok || own == e || own.kind == optionalPeer || satisfies(own, picked.name, picked.Version) && isRange(own) {
 			continue
 		}
 		return r.session.pick(ctx, own, r.preferred)
@@ -203,8 +203,8 @@ func (r *resolver) pick(ctx context.Context, source *node, e edge) (*release, er
 	return picked, nil
 }
 
-// matchesTag reports whether a dependency is not a tag, so that satisfies is exact.
-func matchesTag(e edge) bool {
+// isRange reports whether a dependency names a version or a range, and not a tag. Then satisfies is exact.
+func isRange(e edge) bool {
 	_, spec, err := target(e)
 	return err == nil && matcher(spec) != nil
 }

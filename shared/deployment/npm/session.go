@@ -23,7 +23,7 @@ const (
 // session reads the documents of one installation, each of them once. It is safe for concurrent use.
 type session struct {
 	registry *registry
-	bytes    *counter
+	bytes    *sharedLimit
 
 	mu        sync.Mutex
 	documents map[string]*pendingDocument
@@ -39,7 +39,7 @@ type pendingDocument struct {
 
 func (r *registry) session() *session {
 	return &session{
-		registry: r, bytes: newCounter(maxDocuments),
+		registry: r, bytes: newSharedLimit(maxDocuments),
 		documents: map[string]*pendingDocument{}, explored: map[string]bool{},
 	}
 }
@@ -73,9 +73,9 @@ func (s *session) read(ctx context.Context, name string) (*document, error) {
 	url := s.registry.base.String() + "/" + strings.Replace(name, "/", "%2f", 1)
 	var d *document
 	err := s.registry.get(ctx, url, abbreviated, "The package "+name, func(body io.Reader) error {
-		limited := &limitedReader{body, maxDocument, fail(failure.DependencyTooLarge,
+		limited := &limitReader{body, maxDocument, fail(failure.DependencyTooLarge,
 			"The list of versions of %s is too large.", name)}
-		counted := &countedReader{reader: limited, counter: s.bytes, err: fail(failure.DependencyTooLarge,
+		counted := &sharedLimitReader{reader: limited, limit: s.bytes, err: fail(failure.DependencyTooLarge,
 			"The lists of versions of the packages have more than %d MiB. Remove dependencies from package.json.",
 			maxDocuments>>20)}
 		d = &document{name: name}

@@ -36,9 +36,11 @@ type contents struct {
 }
 
 // budget is the memory that the packages of an installation can still use.
-type budget struct{ bytes, files *counter }
+type budget struct{ bytes, files *sharedLimit }
 
-func newBudget() *budget { return &budget{bytes: newCounter(maxUnpacked), files: newCounter(maxFiles)} }
+func newBudget() *budget {
+	return &budget{bytes: newSharedLimit(maxUnpacked), files: newSharedLimit(maxFiles)}
+}
 
 // sha512Hash is the hash of a tarball.
 type sha512Hash [sha512.Size]byte
@@ -57,12 +59,12 @@ func parseIntegrity(s selected) (hash sha512Hash, err error) {
 		"delete package-lock.json and deploy again; otherwise use another version.", s.name, s.version)
 }
 
-// download returns the files of a package from the registry. The memory that it reserves in limit is released if it
+// download returns the files of a package from the registry. The memory that it takes from left is released if it
 // returns an error.
-func (r *registry) download(ctx context.Context, s selected, want sha512Hash, limit *budget) (files []file, err error) {
+func (r *registry) download(ctx context.Context, s selected, want sha512Hash, left *budget) (files []file, err error) {
 	what := s.name + "@" + s.version
 	err = r.get(ctx, r.tarballURL(s), "", what, func(body io.Reader) error {
-		u := &unpacking{what: what, budget: limit}
+		u := &unpacking{what: what, budget: left}
 		if err := u.run(body, want); err != nil {
 			u.release()
 			return err
@@ -92,10 +94,10 @@ func (u *unpacking) release() {
 // run reads a tarball to its end and checks its hash.
 func (u *unpacking) run(body io.Reader, want sha512Hash) error {
 	hash := sha512.New()
-	whole := io.TeeReader(&limitedReader{body, maxTarball, u.tooLarge()}, hash)
+	whole := io.TeeReader(&limitReader{body, maxTarball, u.tooLarge()}, hash)
 	unpackErr := u.unpack(whole)
-	var limit *failure.Error
-	if errors.As(unpackErr, &limit) {
+	var refused *failure.Error
+	if errors.As(unpackErr, &refused) {
 		return unpackErr
 	}
 	if _, err := io.Copy(io.Discard, whole); err != nil {
@@ -120,7 +122,7 @@ func (u *unpacking) unpack(r io.Reader) error {
 	if err != nil {
 		return err //nolint:wrapcheck // run classifies it
 	}
-	archive := tar.NewReader(&limitedReader{unzipped, maxStream, u.tooLarge()})
+	archive := tar.NewReader(&limitReader{unzipped, maxStream, u.tooLarge()})
 	positions := map[string]int{} // a later file with the same path replaces the earlier one
 	for {
 		header, err := archive.Next()

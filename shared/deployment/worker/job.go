@@ -149,11 +149,10 @@ func (j *job) read(ctx context.Context, files map[string][]byte) error {
 
 // packages installs the packages on which the project depends.
 func (j *job) packages(ctx context.Context, files map[string][]byte) (map[string][]byte, error) {
-	manifest := files["/package.json"]
-	if manifest == nil {
-		return nil, nil
+	packages, report, err := j.Packages.Install(ctx, files)
+	for _, warning := range report.Warnings {
+		j.log(deployment.Warning, warning)
 	}
-	packages, report, err := j.Packages.Install(ctx, manifest, files["/package-lock.json"])
 	if err == nil && report.Packages > 0 {
 		j.log(deployment.Info, fmt.Sprintf("Installed %d packages, %d bytes. %d were downloaded.", report.Packages,
 			report.Bytes, report.Downloaded))

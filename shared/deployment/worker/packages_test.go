@@ -1,0 +1,33 @@
+package worker_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"testing"
+
+	"devplatform/shared/deployment/npm"
+)
+
+// The log of a deployment says which files and settings of the packages are ignored.
+func TestIgnoredLockFile(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	registry := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"dist-tags":{"latest":"1.0.0"},"versions":{"1.0.0":{}}}`))
+	}))
+	t.Cleanup(registry.Close)
+	f.worker.Packages = npm.New(npm.Deps{
+		Registry: registry.URL, AllowPrivate: true, Bucket: f.bucket, Clock: f.clock.Now,
+	})
+	p := f.newUser("ada").newProject(map[string]string{
+		"/index.html": "<!doctype html>", "/yarn.lock": "# yarn",
+		"/package.json": `{"dependencies":{"@types/a":"1"}}`, // types are not downloaded
+	})
+	d := p.deploy()
+	const want = "warning yarn.lock is ignored. The versions of the packages can differ from it. " +
+		"Run npm install, and add the package-lock.json that it writes."
+	if log := p.logOf(d.Text("id")); d.Text("status") != "ready" || !slices.Contains(log, want) {
+		t.Errorf("got %s and the log %q, want %q", d.Raw, log, want)
+	}
+}
