@@ -29,7 +29,8 @@ import (
 
 // Deps are the dependencies of an Installer.
 type Deps struct {
-	// Registry is the URL of the npm registry, such as https://registry.example.com. "" if none is configured.
+	// Registry is the URL of the npm registry, such as https://registry.example.com. A user and a password in the URL are
+	// sent with basic authentication. "" if none is configured.
 	Registry string
 	// AllowPrivate allows a registry with http or with an address that is not public, as on a laptop.
 	AllowPrivate bool
