@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -202,4 +204,35 @@ func TestRepeatedDocuments(t *testing.T) {
 	if _, _, err := f.install(t, strings.Join(dependencies, ","), ""); err != nil {
 		t.Error(err)
 	}
+}
+
+func TestTooManyPackages(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	var dependencies, packages []string
+	for i := range 501 {
+		name := fmt.Sprintf("p%d", i)
+		integrity := f.registry.publish(name, "1.0.0", nil, nil)
+		dependencies = append(dependencies, fmt.Sprintf(`%q:"1"`, name))
+		packages = append(packages, entry("node_modules/"+name, "1.0.0", integrity, ""))
+	}
+	for name, lock := range map[string]string{"resolved": "", "locked": lockOf(packages...)} {
+		_, _, err := f.install(t, strings.Join(dependencies, ","), lock)
+		wantFailure(t, err, failure.DependencyTooLarge, "more than 500 packages")
+		_, report, err := f.install(t, strings.Join(dependencies[:500], ","), lock)
+		if report.Packages != 500 || err != nil {
+			t.Errorf("%s: got %+v, error %v, want 500 packages", name, report, err)
+		}
+	}
+	// A registry that makes up a new package with each document.
+	endless := setUp(t)
+	var n atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		first := n.Add(2)
+		_, _ = fmt.Fprintf(w, `{"versions":{"1.0.0":{"dependencies":{"x%d":"*","x%d":"*"}}}}`, first, first+1)
+	}))
+	t.Cleanup(server.Close)
+	endless.deps.Registry = server.URL
+	_, _, err := endless.install(t, `"x0":"*"`, "")
+	wantFailure(t, err, failure.DependencyTooLarge, "more than 500 packages")
 }

@@ -1,0 +1,139 @@
+package npm_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"strings"
+	"testing"
+
+	"devplatform/shared/deployment/failure"
+)
+
+// TestPackages checks packages with a correct hash that contain dangerous files.
+func TestHostilePackages(t *testing.T) {
+	t.Parallel()
+	file := func(name string) []byte {
+		return tarball(tarEntry{name: "package/ok.js"}, tarEntry{name: name, data: "x"})
+	}
+	for name, tc := range map[string]struct {
+		tarball []byte
+		code    failure.Code
+		message string
+	}{
+		"a parent folder": {
+			file("package/../../../etc/passwd"), failure.BuildFailed, "a@1.0.0 has a file with an unsafe path",
+		},
+		"a path above":        {file("../x.js"), failure.BuildFailed, "unsafe path"},
+		"inside, but unusual": {file("package/lib/../x.js"), failure.BuildFailed, "unsafe path"},
+		"an absolute path":    {file("/package/x.js"), failure.BuildFailed, "unsafe path"},
+		"a backslash":         {file(`package/..\x.js`), failure.BuildFailed, "unsafe path"},
+		"a long path": {
+			file("package/" + strings.Repeat("a/", 1000) + "x.js"), failure.BuildFailed, "unsafe path",
+		},
+		"not gzip": {[]byte("text"), failure.BuildFailed, "a@1.0.0 is damaged"},
+		"not tar": {
+			gzipped([]byte(strings.Repeat("text", 1000))), failure.BuildFailed, "a@1.0.0 is damaged",
+		},
+		"a size that is not true": {lyingTarball(50 << 20), failure.BuildFailed, "a@1.0.0 is damaged"},
+		"a huge size":             {lyingTarball(1 << 40), failure.DependencyTooLarge, "more than 100 MiB"},
+		"a bomb":                  {bomb(101<<20, "package/zeros.js"), failure.DependencyTooLarge, "more than 100 MiB"},
+		"a bomb that is skipped":  {bomb(513<<20, "package/zeros.md"), failure.DependencyTooLarge, "a@1.0.0 is too large"},
+		"many files":              {manyFiles(100_001), failure.DependencyTooLarge, "100000 files"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := setUp(t)
+			f.registry.publishTarball("a", "1.0.0", fields{}, tc.tarball)
+			_, _, err := f.install(t, `"a":"1"`, "")
+			wantFailure(t, err, tc.code, tc.message)
+		})
+	}
+}
+
+// Links and devices are ignored, as npm does.
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	f.registry.publishTarball("a", "1.0.0", fields{}, tarball(
+		tarEntry{name: "package/", kind: tar.TypeDir},
+		tarEntry{name: "package/secret.js", kind: tar.TypeSymlink, data: "/etc/passwd"},
+		tarEntry{name: "package/other.js", kind: tar.TypeLink, data: "package/index.js"},
+		tarEntry{name: "package/fifo", kind: tar.TypeFifo},
+		tarEntry{name: "package/null", kind: tar.TypeChar},
+		tarEntry{name: "top.js", data: "not in a folder"},
+		tarEntry{name: "package/index.js", data: "first"},
+		tarEntry{name: "other/./index.js", data: "last"},
+	))
+	files, _, err := f.install(t, `"a":"1"`, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, files, "/node_modules/a/index.js")
+	if got := string(files["/node_modules/a/index.js"]); got != "last" {
+		t.Errorf("got %q, want the last file with that path", got)
+	}
+}
+
+func gzipped(data []byte) []byte {
+	var buffer bytes.Buffer
+	w := gzip.NewWriter(&buffer)
+	_, _ = w.Write(data)
+	_ = w.Close()
+	return buffer.Bytes()
+}
+
+// lyingTarball returns a tarball with one small file that claims to be large.
+func lyingTarball(size int64) []byte {
+	var buffer bytes.Buffer
+	w := tar.NewWriter(&buffer)
+	_ = w.WriteHeader(&tar.Header{Name: "package/index.js", Size: size, Mode: 0o644})
+	_, _ = w.Write([]byte("small"))
+	return gzipped(buffer.Bytes())
+}
+
+// bomb returns a tarball with a file of zeros. It consists of many gzip streams, of which all but the first are equal.
+func bomb(size int64, name string) []byte {
+	var header bytes.Buffer
+	_ = tar.NewWriter(&header).WriteHeader(&tar.Header{Name: name, Size: size, Mode: 0o644})
+	zeros := gzipped(make([]byte, 1<<20))
+	return append(gzipped(header.Bytes()), bytes.Repeat(zeros, int(size>>20)+1)...)
+}
+
+func manyFiles(n int) []byte {
+	entries := make([]tarEntry, n)
+	for i := range entries {
+		entries[i].name = fmt.Sprintf("package/%d.js", i)
+	}
+	return tarball(entries...)
+}
+
+// The limits apply to all packages together, also if they come from the cache.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	for i := range 4 {
+		f.registry.publishTarball(fmt.Sprintf("p%d", i), "1.0.0", fields{}, bomb(30<<20, "package/zeros.js"))
+	}
+	for range 2 {
+		_, _, err := f.install(t, `"p0":"1","p1":"1","p2":"1","p3":"1"`, "")
+		wantFailure(t, err, failure.DependencyTooLarge, "more than 100 MiB")
+		_, report, err := f.install(t, `"p0":"1","p1":"1","p2":"1"`, "")
+		if report.Bytes != 90<<20 || err != nil {
+			t.Fatalf("got %d bytes, error %v, want 90 MiB", report.Bytes, err)
+		}
+		if _, _, err = f.install(t, `"p3":"1"`, ""); err != nil { // now all are in the cache
+			t.Fatal(err)
+		}
+	}
+	// A package that is installed twice counts twice.
+	integrity := sha512Of(f.registry.tarballs["/p0/-/p0-1.0.0.tgz"])
+	var packages, dependencies []string
+	for i := range 4 {
+		packages = append(packages, entry(fmt.Sprintf("node_modules/x%d", i), "1.0.0", integrity, `,"name":"p0"`))
+		dependencies = append(dependencies, fmt.Sprintf(`"x%d":"npm:p0@1"`, i))
+	}
+	_, _, err := f.install(t, strings.Join(dependencies, ","), lockOf(packages...))
+	wantFailure(t, err, failure.DependencyTooLarge, "more than 100 MiB")
+}
