@@ -53,7 +53,8 @@ type Output struct {
 }
 
 // Run builds the output. Errors: *failure.Error; the error of ctx. If ctx ends, Run returns at once, and the bundler
-// stops a little later in the background.
+// stops later in the background, when it has finished the files that it parses. In measurements, that took up to 4
+// seconds, and 15 seconds with thousands of large files that each have an error.
 //
 // The files in /public win over other files with the same output path, except over HTML pages, which are an error.
 func Run(ctx context.Context, in Input) (Output, error) {

@@ -5,7 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
+
+	"github.com/evanw/esbuild/pkg/api"
 
 	"devplatform/shared/deployment/failure"
 )
@@ -85,6 +89,44 @@ func (c *afterContext) Err() error {
 		return context.Canceled
 	}
 	return nil
+}
+
+// TestBundlerStops ends the context while the bundler reads a chain of modules.
+func TestBundlerStops(t *testing.T) {
+	t.Parallel()
+	const modules = 3000
+	ctx, cancel := context.WithCancel(t.Context())
+	var loaded atomic.Int64
+	chain := api.Plugin{Name: "chain", Setup: func(b api.PluginBuild) {
+		b.OnResolve(api.OnResolveOptions{Filter: ".*"}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
+			return api.OnResolveResult{Path: a.Path, Namespace: "chain"}, nil
+		})
+		b.OnLoad(api.OnLoadOptions{Filter: ".*"}, func(api.OnLoadArgs) (api.OnLoadResult, error) {
+			n := loaded.Add(1)
+			if n == 3 {
+				cancel()
+			}
+			time.Sleep(time.Millisecond)
+			if n == modules {
+				return contents("", api.LoaderJS), nil
+			}
+			return contents(fmt.Sprintf("import %q", fmt.Sprint(n)), api.LoaderJS), nil
+		})
+	}}
+	_, err := run(ctx, api.BuildOptions{
+		EntryPoints: []string{"0"}, Bundle: true, AbsWorkingDir: root, Outdir: root, Plugins: []api.Plugin{chain},
+		LogLevel: api.LogLevelSilent,
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	for before := int64(-1); before != loaded.Load(); {
+		before = loaded.Load()
+		time.Sleep(200 * time.Millisecond)
+	}
+	if loaded.Load() == modules {
+		t.Error("the bundler has read all modules")
+	}
 }
 
 func TestContextEndsBetweenPages(t *testing.T) {

@@ -50,7 +50,7 @@ var (
 	metaURL = regexp.MustCompile(`^import\s*\.\s*meta\s*\.\s*url\b`)
 	// urlArgument matches the code before import.meta.url. Its groups are the constructor of a worker, and the path.
 	urlArgument = regexp.MustCompile(
-		"(\\bnew\\s+(?:Shared)?Worker\\s*\\(\\s*)?\\bnew\\s+URL\\s*\\(\\s*(\"[^\"\\n]*\"|'[^'\\n]*'|`[^`]*`)\\s*,\\s*$")
+		"(\\bnew\\s+(?:\\w+\\.)?(?:Shared)?Worker\\s*\\(\\s*)?\\bnew\\s+URL\\s*\\(\\s*(\"[^\"\\n]*\"|'[^'\\n]*'|`[^`]*`)\\s*,\\s*$")
 )
 
 // maxURLArgument is the number of bytes before import.meta.url that are searched.
@@ -169,9 +169,9 @@ func (r *metaRewriter) rewriteURL(offset int) *metaError {
 	switch {
 	case isWorker:
 		spec = file + workerQuery
-	case isTypeScript(file) && isInPackage(r.file):
+	case needsTranspiling(file) && isInPackage(r.file):
 		return nil
-	case isTypeScript(file):
+	case needsTranspiling(file):
 		return &metaError{begin, failf(failure.BuildFailed, "new URL(%s, import.meta.url) publishes the file as it is, and "+
 			"browsers cannot run TypeScript or JSX. Import the file instead.", quote(ref))}
 	}
@@ -209,6 +209,7 @@ func (r *metaRewriter) warn(offset int, format string, args ...any) {
 
 func isInPackage(file string) bool { return strings.HasPrefix(file, "/node_modules/") }
 
-func isTypeScript(file string) bool {
+// needsTranspiling reports whether a file is a script that browsers cannot run.
+func needsTranspiling(file string) bool {
 	return slices.Contains([]string{".ts", ".tsx", ".mts", ".cts", ".jsx"}, strings.ToLower(path.Ext(file)))
 }
