@@ -58,6 +58,16 @@ func TestMeta(t *testing.T) {
 	}
 }
 
+// An empty pattern can match an alias of tsconfig.json.
+func TestEmptyGlob(t *testing.T) {
+	t.Parallel()
+	project := appFiles(`console.log(import.meta.glob(["", "./src/a.*"], {query: "?url"}))`)
+	project["/tsconfig.json"] = []byte(`{"compilerOptions":{"paths":{"*":["./src/*"]}}}`)
+	if got := bundleOf(t, project, nil); !strings.Contains(got, `"/src/a.svg"`) {
+		t.Errorf("bundle %q, want the file of the other pattern", got)
+	}
+}
+
 func TestMetaErrors(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[string]string{

@@ -151,7 +151,9 @@ func (r *metaRewriter) expand(g glob) (string, *failure.Error) {
 	if err != nil {
 		return "", err
 	}
-	absolute := slices.ContainsFunc(g.patterns, func(p string) bool { return !strings.HasPrefix(p, ".") && p[0] != '!' })
+	absolute := slices.ContainsFunc(g.patterns, func(p string) bool {
+		return !strings.HasPrefix(p, ".") && !strings.HasPrefix(p, "!")
+	})
 	matches := func(all []*regexp.Regexp, file string) bool {
 		return slices.ContainsFunc(all, func(re *regexp.Regexp) bool { return re.MatchString(file[1:]) })
 	}
