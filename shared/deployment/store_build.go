@@ -237,6 +237,21 @@ func (s Store) Release(ctx context.Context, d Deployment, now time.Time, wait ti
 	return lost(s.DB.Transact(ctx, s.whileLeased(d, update), s.endBuild(d.AccountID, d.ID)))
 }
 
+// CheckLease returns ErrLost if the worker with d does not hold the lease, or if the project was deleted. It reads two
+// small records.
+func (s Store) CheckLease(ctx context.Context, d Deployment) error {
+	tree, key := db.TreeKey(d.ProjectID), db.DeploymentKey(d.ProjectID, d.ID)
+	items, err := s.Projects.BatchGet(ctx, tree, key)
+	if err != nil {
+		return err
+	}
+	stored, err := db.Decode[Deployment](items[key])
+	if err == nil && (items[tree] == nil || stored.Status != Building || stored.Lease != d.Lease) {
+		return ErrLost
+	}
+	return err
+}
+
 // whileLeased returns the write that changes the record of a deployment if the worker with d holds the lease.
 func (s Store) whileLeased(d Deployment, update expression.UpdateBuilder) db.Write {
 	return s.Projects.Update(db.DeploymentKey(d.ProjectID, d.ID), update).

@@ -93,8 +93,8 @@ func (c *change) updateDeployment(id string, update expression.UpdateBuilder) {
 	c.add(c.store.Projects.Update(db.DeploymentKey(c.projectID, id), update).If(status), nil)
 }
 
-// cancel cancels a deployment that has not ended. If it is building, its objects are removed when its worker can no
-// longer write any. Until then, the build counts as one in progress.
+// cancel cancels a deployment that has not ended. If it is building, the build counts as one in progress until its
+// worker stops, and its objects are removed when its worker can no longer write any.
 func (c *change) cancel(id string, actor event.Actor) error {
 	update := set("status", Canceled).Set(expression.Name("endedAt"), expression.Value(clock.Stamp(c.now).String()))
 	if c.site.Deployments[id].Status == Building {

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
+	"devplatform/shared/awsclient"
 	"devplatform/shared/clock"
 	"devplatform/shared/deployment"
 	"devplatform/shared/deployment/build"
@@ -68,7 +70,9 @@ func (j *job) run(ctx context.Context) error {
 
 // build runs all steps of a build. Errors: *failure.Error; those of run.
 func (j *job) build(ctx context.Context) (deployment.Outcome, error) {
-	limited, cancel := context.WithTimeoutCause(ctx, j.limits.build, errTimeout)
+	leased, stop := j.whileLeased(ctx)
+	defer stop()
+	limited, cancel := context.WithTimeoutCause(leased, j.limits.build, errTimeout)
 	defer cancel()
 	if deadline, ok := ctx.Deadline(); ok { // the function's own time limit is an interruption
 		var cancel context.CancelFunc
@@ -76,10 +80,29 @@ func (j *job) build(ctx context.Context) (deployment.Outcome, error) {
 		defer cancel()
 	}
 	outcome, err := j.steps(limited)
-	if err != nil && errors.Is(context.Cause(limited), errTimeout) {
-		return deployment.Outcome{}, errTimeout
+	cause := context.Cause(limited)
+	if err != nil && (errors.Is(cause, errTimeout) || errors.Is(cause, deployment.ErrLost)) {
+		return deployment.Outcome{}, cause //nolint:wrapcheck // errTimeout, or an error of the store
 	}
 	return outcome, err
+}
+
+// whileLeased returns a context that ends with the cause deployment.ErrLost when a check finds that the worker has lost
+// its lease. A check that fails is repeated at the time of the next one. stop ends the context and the checks.
+func (j *job) whileLeased(ctx context.Context) (leased context.Context, stop func()) {
+	leased, cancel := context.WithCancelCause(ctx)
+	var checks sync.WaitGroup
+	checks.Go(func() {
+		for awsclient.Sleep(leased, j.limits.lease) {
+			if err := j.Store.CheckLease(leased, j.deployment); errors.Is(err, deployment.ErrLost) {
+				cancel(err)
+			}
+		}
+	})
+	return leased, func() {
+		cancel(nil)
+		checks.Wait()
+	}
 }
 
 func (j *job) steps(ctx context.Context) (deployment.Outcome, error) {

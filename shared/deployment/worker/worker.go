@@ -3,7 +3,8 @@
 // also removes the objects of deleted deployments, and sends the messages of deployments that wait for too long.
 //
 // The record of a deployment is the truth, and package deployment decides what a worker may do with it. A worker that
-// loses its lease can store objects, which nothing refers to, and nothing else.
+// loses its lease can store objects, which nothing refers to, and nothing else. It notices that within about two
+// seconds, and stops.
 package worker
 
 import (
@@ -44,17 +45,21 @@ type limits struct {
 	build  time.Duration // the largest duration of a build, from the snapshot to the last object
 	source int           // the largest size of all files of a project that is built, in bytes
 	sweep  int           // the largest number of deployments that a sweep handles; the next one handles the others
+	lease  time.Duration // the time between two checks of the lease during a build
 }
 
 // New returns a Worker. It makes no calls to storage.
 func New(d Deps) *Worker {
-	return &Worker{Deps: d, limits: limits{build: buildTime, source: maxSource, sweep: sweepPage}}
+	return &Worker{Deps: d, limits: limits{build: buildTime, source: maxSource, sweep: sweepPage, lease: checkLease}}
 }
 
 const (
 	buildTime = 60 * time.Second
 	maxSource = 200 << 20
 	sweepPage = 500
+	// checkLease is short enough that a canceled build soon frees its place, and longer than most builds, which make no
+	// check.
+	checkLease = 2 * time.Second
 	// retryAfter is the wait before another attempt if storage or the registry is unavailable.
 	retryAfter = 10 * time.Second
 	// busyAfter is the wait before the second attempt if the account has too many builds in progress. It grows up to eight

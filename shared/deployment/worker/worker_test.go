@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,6 +20,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/slicetest"
+	"devplatform/shared/awsclient"
+	"devplatform/shared/db"
 	"devplatform/shared/deployment"
 	"devplatform/shared/lambdafn"
 )
@@ -385,5 +388,73 @@ func TestForeignMessages(t *testing.T) {
 		if err := f.worker.Handle(t.Context(), []lambdafn.QueueMessage{{Body: body}})[0]; err != nil {
 			t.Errorf("%q: got error %v, want none", body, err)
 		}
+	}
+}
+
+// A worker whose build has lost its lease stops the build, and frees its place among those of the account.
+func TestLostBuildStops(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	for name, loseLease := range map[string]func(p *published, id string){
+		"canceled":        pauses["it is canceled"],
+		"deleted":         pauses["it is deleted"],
+		"project deleted": pauses["the project is deleted"],
+	} {
+		p := ada.newProject(small("Hello"))
+		id := p.request()
+		var lose sync.Once
+		var cause atomic.Value
+		blocked := f.through(func(r *http.Request) (*http.Response, error) {
+			if !isUpload(r) {
+				return transfers.Do(r)
+			}
+			lose.Do(func() { loseLease(p, id) })
+			<-r.Context().Done()
+			cause.Store(context.Cause(r.Context()))
+			return nil, r.Context().Err()
+		})
+		blocked.worker.SetBuildTime(10 * time.Second)
+		blocked.worker.SetLeaseCheck(20 * time.Millisecond)
+		if errs := f.work(blocked); errs[0] != nil {
+			t.Errorf("%s: the message was not handled: %v", name, errs[0])
+		}
+		if err, _ := cause.Load().(error); !errors.Is(err, deployment.ErrLost) {
+			t.Errorf("%s: the build ended because of %v, want ErrLost", name, err)
+		}
+		builds, err := f.projects.Get(t.Context(), db.BuildsKey(ada.caller.UserID))
+		if err != nil || builds[id] != nil {
+			t.Errorf("%s: got the builds in progress %v, error %v, want none", name, builds, err)
+		}
+	}
+}
+
+// While a build holds its lease, the checks do not stop it.
+func TestLeaseChecks(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	p := f.newUser("ada").newProject(small("Hello"))
+	id := p.request()
+	var uploading atomic.Bool
+	var checks atomic.Int32
+	slow := f.through(func(r *http.Request) (*http.Response, error) {
+		isCheck := uploading.Load() && strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".BatchGetItem")
+		if isCheck && checks.Add(1) == 2 {
+			return nil, errors.New("no connection")
+		}
+		if isUpload(r) {
+			uploading.Store(true)
+			for r.Context().Err() == nil && checks.Load() < 4 {
+				awsclient.Sleep(r.Context(), time.Millisecond)
+			}
+		}
+		return transfers.Do(r)
+	})
+	slow.worker.SetLeaseCheck(time.Millisecond)
+	if errs := f.work(slow); errs[0] != nil {
+		t.Errorf("the message was not handled: %v", errs[0])
+	}
+	if status := p.record(id).Status; status != deployment.Ready {
+		t.Errorf("the deployment is %s, want ready", status)
 	}
 }
