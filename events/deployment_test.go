@@ -164,7 +164,7 @@ func TestDeploymentSamples(t *testing.T) {
 func newDeployer(f *fixture, deps deployment.Deps, builds queue.Queue) *lambdafn.QueueHandler {
 	w := worker.New(worker.Deps{
 		Store: deployment.Store{
-			DB: f.client, Projects: deps.Projects, Sites: deps.Sites, Outbox: deps.Outbox, Origin: origin, Builds: 3,
+			DB: f.client, Projects: deps.Projects, Sites: deps.Sites, Outbox: deps.Outbox, Origin: origin, MaxBuilds: 3, MaxOutput: 1 << 30,
 		},
 		Files: file.New(file.Deps{
 			DB: f.client, Projects: deps.Projects, Contents: f.tables["contents"], Bucket: f.bucket, Clock: time.Now,

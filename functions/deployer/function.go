@@ -38,6 +38,8 @@ type settings struct {
 	AllowPrivate bool `env:"NPM_ALLOW_PRIVATE"`
 	// BuildsAccount is the number of builds of an account that can be in progress.
 	BuildsAccount int `env:"LIMIT_BUILDS_ACCOUNT" envDefault:"3"`
+	// StorageGiB is the largest size of the stored output of an account, in GiB.
+	StorageGiB int `env:"LIMIT_SITE_STORAGE_GIB" envDefault:"10"`
 }
 
 // memoryLimit is the size of the heap at which the garbage collector works harder. The function has 1,769 MB.
@@ -48,14 +50,18 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.Q
 	if cfg.BuildsAccount < 1 {
 		return nil, fmt.Errorf("LIMIT_BUILDS_ACCOUNT=%d: must be at least 1", cfg.BuildsAccount)
 	}
+	if cfg.StorageGiB < 1 {
+		return nil, fmt.Errorf("LIMIT_SITE_STORAGE_GIB=%d: must be at least 1", cfg.StorageGiB)
+	}
 	debug.SetMemoryLimit(memoryLimit)
 	client := db.New(cfg.AWS, now)
 	bucket := objectstore.NewTransfer(cfg.AWS).Bucket(cfg.Bucket.Files)
 	projects, builds := client.Table(cfg.Table), queue.New(cfg.AWS).Queue(cfg.Builds)
 	w := worker.New(worker.Deps{
 		Store: deployment.Store{
-			DB: client, Projects: projects, Sites: client.Table(cfg.Sites), Origin: cfg.SitesOrigin, Builds: cfg.BuildsAccount,
-			Outbox: event.Outbox{Events: client.Table(cfg.Projects.Events), IDs: id.NewGenerator(now, rand.Reader)},
+			DB: client, Projects: projects, Sites: client.Table(cfg.Sites), Origin: cfg.SitesOrigin,
+			Outbox:    event.Outbox{Events: client.Table(cfg.Projects.Events), IDs: id.NewGenerator(now, rand.Reader)},
+			MaxBuilds: cfg.BuildsAccount, MaxOutput: cfg.StorageGiB << 30,
 		},
 		Files: file.New(file.Deps{ // the dependencies that reads need
 			DB: client, Projects: projects, Contents: client.Table(cfg.Projects.Contents), Bucket: bucket, Clock: now,

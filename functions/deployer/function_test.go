@@ -220,6 +220,7 @@ func TestSettings(t *testing.T) {
 		{"SITES_ORIGIN", "example.app", `"example.app" is not an origin`},
 		{"SITES_ORIGIN", "https://example.app/", `"https://example.app/" is not an origin`},
 		{"LIMIT_BUILDS_ACCOUNT", "0", "LIMIT_BUILDS_ACCOUNT=0"},
+		{"LIMIT_SITE_STORAGE_GIB", "0", "LIMIT_SITE_STORAGE_GIB=0"},
 	} {
 		t.Run(tc.name+"="+tc.value, func(t *testing.T) {
 			t.Setenv(tc.name, tc.value)

@@ -53,6 +53,7 @@ type fixture struct {
 	names    struct{ projects, sites, events, contents string }
 	origin   config.Origin
 	limits   deployment.Limits
+	builds   int       // the limit of builds in progress
 	manifest site.Hash // of the manifest of each output
 	mu       sync.Mutex
 	sent     []string // the messages that were sent
@@ -66,6 +67,7 @@ func newFixture(t *testing.T) *fixture {
 	f := &fixture{
 		t: t, clock: slicetest.NewClock(time.Date(2031, 5, 5, 10, 5, 0, 0, time.UTC), 0), log: slicetest.NewLog(),
 		users: &slicetest.Users{}, endpoint: dynamotest.StartServer(t), origin: origin, limits: deployment.DefaultLimits(),
+		builds: 3,
 	}
 	f.sdk, f.s3 = dynamotest.Client(f.endpoint), s3test.Client(s3test.StartServer(t))
 	f.bucket = objectstore.Wrap(s3test.Of(f.s3)).Bucket(s3test.CreateBucket(t, f.s3, "files"))
@@ -122,7 +124,8 @@ func (f *fixture) process(sdk *dynamodb.Client) *services {
 	outbox := event.Outbox{Events: client.Table(f.names.events), IDs: f.ids}
 	cursors := db.NewCursors(slicetest.Keys(f.clock.Now))
 	p.store = deployment.Store{
-		DB: client, Projects: p.projects, Sites: p.sites, Outbox: outbox, Origin: f.origin, Builds: f.limits.AccountBuilds,
+		DB: client, Projects: p.projects, Sites: p.sites, Outbox: outbox, Origin: f.origin, MaxBuilds: f.builds,
+		MaxOutput: f.limits.AccountBytes,
 	}
 	p.deployments = deployment.New(deployment.Deps{
 		DB: client, Projects: p.projects, Sites: p.sites, Outbox: outbox, Cursors: cursors, Bucket: f.bucket,

@@ -37,8 +37,8 @@ func (s *Service) registerDeployments(r *httpapi.Routes) {
 		Summary:     "Deploy the current files",
 		Description: "The deployment is built in the background. A queued deployment of the project with the same target is canceled. If the target is production, the deployment goes live when it is ready, unless a newer deployment went live, another one was promoted or the site was taken offline since the request. The first deployment creates the site. Deploying a private project publishes it. The number of deployments of a project in a minute and of an account in a day is limited. Requires the role member or higher in the workspace.",
 		Errors: []*fault.Error{
-			workspace.ErrProjectNotFound, workspace.ErrDenied, limit.ErrTooMany, DefaultLimits().errOutput(), errNotConfigured,
-			fault.ErrConflict,
+			workspace.ErrProjectNotFound, workspace.ErrDenied, limit.ErrTooMany, errOutput(DefaultLimits().AccountBytes),
+			errNotConfigured, fault.ErrConflict,
 		},
 	}, s.handleDeploy)
 	httpapi.Private(r, httpapi.Operation{

@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"time"
 
+	"devplatform/shared/deployment/failure"
 	"devplatform/shared/fault"
 	"devplatform/shared/limit"
 )
 
-// Limits are the limits of deployments. The account of a project is the user who owns its workspace.
+// Limits are the limits of requests to deploy. The account of a project is the user who owns its workspace.
 type Limits struct {
 	// ProjectMinute is the number of deployments of a project that can be requested in one minute.
 	ProjectMinute int `env:"LIMIT_DEPLOYMENTS_MINUTE" envDefault:"10"`
@@ -16,20 +17,18 @@ type Limits struct {
 	AccountDay int `env:"LIMIT_DEPLOYMENTS_DAY" envDefault:"200"`
 	// AccountBytes is the largest size of the stored output of an account.
 	AccountBytes int `env:"-"`
-	// AccountBuilds is the largest number of builds of an account that are in progress at the same time.
-	AccountBuilds int `env:"LIMIT_BUILDS_ACCOUNT" envDefault:"3"`
 }
 
 // DefaultLimits returns the limits that apply if the environment sets no others.
 func DefaultLimits() Limits {
-	return Limits{ProjectMinute: 10, AccountDay: 200, AccountBytes: 10 << 30, AccountBuilds: 3}
+	return Limits{ProjectMinute: 10, AccountDay: 200, AccountBytes: 10 << 30}
 }
 
 // Validate returns an error if a limit would reject every request. The error names the environment variable.
 func (l Limits) Validate() error {
 	for name, value := range map[string]int{
 		"LIMIT_DEPLOYMENTS_MINUTE": l.ProjectMinute, "LIMIT_DEPLOYMENTS_DAY": l.AccountDay,
-		"LIMIT_SITE_STORAGE_GIB": l.AccountBytes, "LIMIT_BUILDS_ACCOUNT": l.AccountBuilds,
+		"LIMIT_SITE_STORAGE_GIB": l.AccountBytes,
 	} {
 		if value < 1 {
 			return fmt.Errorf("%s=%d: must be at least 1", name, value)
@@ -49,7 +48,17 @@ func (l Limits) accountRule() limit.Rule {
 // labelRule limits how often the labels of a workspace can change. Each change reserves the old label for 30 days.
 var labelRule = limit.Rule{Name: "labels", Limit: 20, Window: 24 * time.Hour}
 
-func (l Limits) errOutput() *fault.Error {
+// errOutput returns the error of a request to deploy if the account has reached its limit of stored output, in bytes.
+func errOutput(limit int) *fault.Error {
 	return fault.New(fault.CodeQuotaExceeded, fmt.Sprintf("The owner of the workspace has reached the limit of %d GiB "+
-		"of stored output in all workspaces together. Delete old deployments first.", l.AccountBytes>>30))
+		"of stored output in all workspaces together. Delete old deployments first.", limit>>30))
+}
+
+// errNoSpace returns the error of a build whose output would exceed the limit of the account, in bytes.
+func errNoSpace(limit int) *failure.Error {
+	return &failure.Error{
+		Code: failure.OutputTooLarge,
+		Message: fmt.Sprintf("With this output, the owner of the workspace would exceed the limit of %d GiB of stored "+
+			"output in all workspaces together. Delete old deployments, and deploy again.", limit>>30),
+	}
 }

@@ -68,7 +68,7 @@ func TestProjectDeletionRaces(t *testing.T) {
 func TestBuildsRace(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.limits.AccountBuilds = 1
+	f.builds = 1
 	f.restart()
 	ada := f.newUser("ada")
 	p, q := ada.newProject("First", workspace.Team), ada.newProject("Second", workspace.Team)

@@ -59,7 +59,8 @@ type Service struct {
 func New(d Deps) *Service {
 	return &Service{
 		store: Store{
-			DB: d.DB, Projects: d.Projects, Sites: d.Sites, Outbox: d.Outbox, Origin: d.Origin, Builds: d.Limits.AccountBuilds,
+			DB: d.DB, Projects: d.Projects, Sites: d.Sites, Outbox: d.Outbox, Origin: d.Origin,
+			MaxOutput: d.Limits.AccountBytes,
 		},
 		access: workspace.Access{Projects: d.Projects}, counters: limit.New(d.DB, d.Projects, d.Clock),
 		cursors: d.Cursors, bucket: d.Bucket, send: d.Send, ids: d.IDs, now: d.Clock, logger: d.Logger, limits: d.Limits,
@@ -245,7 +246,7 @@ func (s *Service) count(c *change, accountID string) {
 	c.add(minute, tooMany)
 	day, tooMany := s.counters.Write(s.limits.accountRule(), accountID)
 	c.add(day, tooMany)
-	c.quota = &quota{accountID: accountID, bytes: s.limits.AccountBytes, failure: s.limits.errOutput()}
+	c.quota = &quota{accountID, errOutput(s.limits.AccountBytes)}
 }
 
 // react is the framework of projects whose pages are usually routed in the browser.

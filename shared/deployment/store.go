@@ -20,8 +20,10 @@ type Store struct {
 	Sites    db.Table
 	Outbox   event.Outbox
 	Origin   config.Origin // of the sites; "" if they are not configured
-	// Builds is the largest number of builds of an account that are in progress at the same time.
-	Builds int
+	// MaxBuilds is the largest number of builds of an account that are in progress at the same time. Only Begin uses it.
+	MaxBuilds int
+	// MaxOutput is the largest size of the stored output of an account, in bytes.
+	MaxOutput int
 }
 
 // Errors of the Store, for workers.

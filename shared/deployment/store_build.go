@@ -169,6 +169,9 @@ func (s Store) end(
 	if err := c.prune(); err != nil {
 		return err
 	}
+	if c.output[d.AccountID] > 0 {
+		c.quota = &quota{d.AccountID, errNoSpace(s.MaxOutput)}
+	}
 	return c.commit(ctx)
 }
 
@@ -184,8 +187,9 @@ type Outcome struct {
 
 // Finish ends a deployment, if the worker with d still holds the lease: it becomes ready or failed, and goes live if
 // its target is production and no later request has changed the live deployment. It returns the deployment as it is
-// stored. Finish with the same deployment and outcome again has no further effect. Error: ErrLost, also if the
-// project was deleted; the sweep then removes the objects.
+// stored. Finish with the same deployment and outcome again has no further effect. Errors: ErrLost, also if the
+// project was deleted; the sweep then removes the objects. *failure.Error if the output would exceed the limit of the
+// account: the deployment is still building, and the worker must finish it with this error.
 func (s Store) Finish(ctx context.Context, d Deployment, o Outcome, now time.Time) (finished Deployment, err error) {
 	err = db.Retry(ctx, "finish a build", func() error {
 		finished, err = s.finish(ctx, d, o, now)
@@ -288,7 +292,7 @@ func (s Store) takeBuild(ctx context.Context, accountID, deploymentID string, no
 			update = update.Remove(expression.Name(name))
 		}
 	}
-	if n >= s.Builds {
+	if n >= s.MaxBuilds {
 		return db.Write{}, ErrBusy
 	}
 	same := expression.AttributeNotExists(version)

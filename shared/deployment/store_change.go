@@ -27,16 +27,15 @@ type change struct {
 	isNew                        bool // whether the site has no record yet
 	writes                       []write
 	output                       map[string]int // bytes to add to the stored output, by account
-	quota                        *quota         // nil if the change adds no deployment
+	quota                        *quota         // nil if the change needs no space for output
 	// touched contains the IDs of the records that the change writes. A transaction can write a record only once.
 	touched map[string]bool
 }
 
-// quota is the limit of the stored output of an account.
+// quota is the check that the stored output of an account has space for what the change adds, at least for one byte.
 type quota struct {
 	accountID string
-	bytes     int
-	failure   error // the error if the limit is reached
+	failure   error // the error if there is no space
 }
 
 // write is a write of a transaction, and the error if its condition fails.
@@ -317,7 +316,7 @@ func (c *change) outputWrites() (writes []write) {
 		w := write{c.store.Projects.Update(key, expression.Add(attrBytes, expression.Value(n))), nil}
 		if isLimited {
 			hasSpace := expression.AttributeNotExists(attrBytes).
-				Or(attrBytes.LessThan(expression.Value(c.quota.bytes)))
+				Or(attrBytes.LessThanEqual(expression.Value(c.store.MaxOutput - max(n, 1))))
 			w = write{w.If(hasSpace), c.quota.failure}
 			if n == 0 {
 				w.Write = c.store.Projects.Check(key, hasSpace)

@@ -47,7 +47,11 @@ import (
 	"devplatform/shared/workspace"
 )
 
-const origin = config.Origin("https://example.app")
+const (
+	origin = config.Origin("https://example.app")
+	// maxBuilds is the limit of builds in progress for an account.
+	maxBuilds = 3
+)
 
 // fixture is the services of projects and deployments behind an HTTP server, with their own DynamoDB, S3 and SQS.
 type fixture struct {
@@ -157,7 +161,7 @@ func (f *fixture) process(through httpDoer) *clients {
 	}
 	c.store = deployment.Store{
 		DB: client, Projects: c.projects, Sites: c.sites, Outbox: outbox, Origin: origin,
-		Builds: deployment.DefaultLimits().AccountBuilds,
+		MaxBuilds: maxBuilds, MaxOutput: 1 << 30,
 	}
 	c.files = file.New(file.Deps{
 		DB: client, Projects: c.projects, Contents: contents, Bucket: c.bucket, Outbox: outbox, Cursors: cursors,

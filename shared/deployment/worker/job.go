@@ -46,16 +46,22 @@ type job struct {
 // true. Any other error is a bug.
 func (j *job) run(ctx context.Context) error {
 	outcome, err := j.build(ctx)
+	if err == nil {
+		err = j.finish(ctx, outcome)
+	}
 	var failed *failure.Error
-	switch {
-	case errors.As(err, &failed):
-		outcome = deployment.Outcome{Error: failed}
+	if errors.As(err, &failed) {
 		j.log(deployment.Error, failed.Message)
 		last := &j.lines[len(j.lines)-1]
 		last.Path, last.Line = failed.Path, failed.Line
-	case err != nil:
-		return err
+		return j.finish(ctx, deployment.Outcome{Error: failed})
 	}
+	return err
+}
+
+// finish stores the log and the outcome of the build. Errors: those of run; *failure.Error if the account has no space
+// for the output.
+func (j *job) finish(ctx context.Context, outcome deployment.Outcome) error {
 	if err := j.flush(ctx); err != nil {
 		return err
 	}

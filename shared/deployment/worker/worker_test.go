@@ -316,13 +316,38 @@ func TestSourceTooLarge(t *testing.T) {
 	}
 }
 
+// If the account has no space for the output, the deployment fails, and its objects are removed.
+func TestNoSpaceForOutput(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	live, p := ada.newProject(small("Hello")), ada.newProject(small("Hello"))
+	d := live.deploy()
+	f.worker.Store.MaxOutput = int(d.Body["bytes"].(float64)) + 1
+	d = p.deploy()
+	if got := failure(d); !strings.HasPrefix(got, "OUTPUT_TOO_LARGE ") {
+		t.Errorf("got the error %q, want OUTPUT_TOO_LARGE", got)
+	}
+	log := p.logOf(d.Text("id"))
+	if last := log[len(log)-1]; !strings.HasPrefix(last, "error With this output, ") {
+		t.Errorf("got the log %q, want the error at its end", log)
+	}
+	if f.sweep(0); len(f.objects(d.Text("id"))) > 0 {
+		t.Error("the objects of the failed deployment remain")
+	}
+	live.Do(http.MethodDelete, "/api/projects/"+live.id, nil).Want(t, http.StatusOK)
+	if d := p.deploy(); d.Text("status") != "ready" {
+		t.Errorf("got %s after the other project was deleted, want ready", d.Raw)
+	}
+}
+
 // Beyond the limit of builds in progress, the message returns to the queue. The deployment stays queued.
 func TestBusyAccount(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	ada := f.newUser("ada")
 	others := map[string]*published{}
-	for range deployment.DefaultLimits().AccountBuilds {
+	for range maxBuilds {
 		p := ada.newProject(small("Hello"))
 		others[p.request()] = p
 	}
