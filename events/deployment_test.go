@@ -27,6 +27,7 @@ import (
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/lambdafn"
+	"devplatform/shared/metric"
 	"devplatform/shared/project/content"
 	"devplatform/shared/project/file"
 	"devplatform/shared/queue"
@@ -171,6 +172,7 @@ func newDeployer(f *fixture, deps deployment.Deps, builds queue.Queue) *lambdafn
 		}),
 		Packages: npm.New(npm.Deps{Bucket: f.bucket, Clock: time.Now, Logger: deps.Logger}),
 		Bucket:   f.bucket, Send: deps.Send, Hide: builds.Hide, Clock: time.Now, Logger: deps.Logger,
+		Metrics: metric.New(deps.Logger, "", time.Now),
 	})
 	return lambdafn.Queue(deps.Logger, w.Handle).WithSchedule(w.Sweep)
 }

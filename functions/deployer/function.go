@@ -16,6 +16,7 @@ import (
 	"devplatform/shared/event"
 	"devplatform/shared/id"
 	"devplatform/shared/lambdafn"
+	"devplatform/shared/metric"
 	"devplatform/shared/objectstore"
 	"devplatform/shared/project/file"
 	"devplatform/shared/queue"
@@ -26,6 +27,7 @@ type settings struct {
 	AWS      config.AWS
 	Projects config.ProjectTables
 	Bucket   config.FilesBucket
+	Metrics  config.Metrics
 	Table    string `env:"PROJECTS_TABLE,required,notEmpty"`
 	Sites    string `env:"SITES_TABLE,required,notEmpty"`
 	// Builds is the URL of the queue from which the function receives its messages.
@@ -69,7 +71,7 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.Q
 		Packages: npm.New(npm.Deps{
 			Registry: cfg.Registry, AllowPrivate: cfg.AllowPrivate, Bucket: bucket, Clock: now, Logger: logger,
 		}),
-		Bucket: bucket, Clock: now, Logger: logger, Hide: builds.Hide,
+		Bucket: bucket, Clock: now, Logger: logger, Metrics: metric.New(logger, cfg.Metrics.Namespace, now), Hide: builds.Hide,
 		Send: func(ctx context.Context, body, group string) error {
 			return builds.Send(ctx, queue.Message{Body: body, Group: group})
 		},

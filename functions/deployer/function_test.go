@@ -64,6 +64,7 @@ func setEnv(t *testing.T) *fixture {
 		"PROJECTS_TABLE": "projects", "CONTENTS_TABLE": "contents", "EVENTS_TABLE": "events", "SITES_TABLE": "sites",
 		"BUILDS_QUEUE": sqstest.CreateQueue(t, f.queues, "builds", nil), "SITES_ORIGIN": "https://example.app",
 		"NPM_REGISTRY": "", "NPM_ALLOW_PRIVATE": "", "LIMIT_BUILDS_ACCOUNT": "3", "LIMIT_SITE_STORAGE_GIB": "10",
+		"METRICS_NAMESPACE": "stack",
 	})
 	return f
 }
@@ -194,6 +195,9 @@ func TestSchedule(t *testing.T) {
 		if err != nil || string(out) != "null" {
 			t.Fatalf("got %s, error %v, want null", out, err)
 		}
+	}
+	if n := strings.Count(f.log.String(), `"OldestBuild":[3600.`); n != 2 {
+		t.Errorf("the log has %d metrics with the delay of an hour, want 2: %s", n, &f.log)
 	}
 	input := &sqs.ReceiveMessageInput{QueueUrl: &cfg.Builds, MaxNumberOfMessages: 10}
 	out, err := f.queues.ReceiveMessage(t.Context(), input)

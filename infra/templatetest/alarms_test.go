@@ -77,7 +77,8 @@ func TestAlarmsAreComplete(t *testing.T) {
 }
 
 // TestCustomMetricsExist checks that the custom metrics in alarms and in the dashboard exist: a metric filter or the
-// code of the webhook delivery emits them. cfn-lint checks the references to resources.
+// code of the webhook delivery and of the builds emits them. The functions that report the metrics whose absence is an
+// alarm must have the namespace. cfn-lint checks the references to resources.
 func TestCustomMetricsExist(t *testing.T) {
 	t.Parallel()
 	tpl := Source(t)
@@ -88,8 +89,15 @@ func TestCustomMetricsExist(t *testing.T) {
 		}
 	}
 	constants := regexp.MustCompile(`metric[A-Z]\w+ += "(\w+)"`)
-	for _, constant := range constants.FindAllStringSubmatch(read(t, "shared/webhook/delivery/metrics.go"), -1) {
+	code := read(t, "shared/webhook/delivery/metrics.go") + read(t, "shared/deployment/worker/sweep.go")
+	for _, constant := range constants.FindAllStringSubmatch(code, -1) {
 		emitted[constant[1]] = true
+	}
+	for _, function := range []string{"WebhookRetryFunction", "DeployerFunction"} {
+		variables := At(tpl.Resources[function].Properties, "Environment", "Variables")
+		if Name(At(variables, "METRICS_NAMESPACE")) != "AWS::StackName" {
+			t.Errorf("%s has no namespace for its metrics", function)
+		}
 	}
 	for _, id := range resourcesOf(tpl, "AWS::CloudWatch::Alarm") {
 		p := tpl.Resources[id].Properties

@@ -190,7 +190,11 @@ func TestFailedEventsAreKept(t *testing.T) {
 		} else {
 			failureQueues[Name(At(queue, "RedrivePolicy", "deadLetterTargetArn"))] = true
 		}
-		if len(alarmsOn(tpl, "ApproximateAgeOfOldestMessage", "QueueName", source)) == 0 {
+		alarms := alarmsOn(tpl, "ApproximateAgeOfOldestMessage", "QueueName", source)
+		if source == "BuildsQueue" { // its messages are returned so often that the metric leaves them out
+			alarms = alarmsOn(tpl, "OldestBuild", "", "")
+		}
+		if len(alarms) == 0 {
 			t.Errorf("%s has no alarm on the age of its messages", source)
 		}
 		// AWS recommends six times the timeout, so that Lambda can retry a throttled batch.

@@ -117,6 +117,27 @@ type Deployment struct {
 	// Due and DueAt are the keys of the index "due". They are absent if nothing is left to do.
 	Due   string           `dynamodbav:"due,omitempty"`
 	DueAt *clock.Timestamp `dynamodbav:"dueAt,omitempty"`
+	// OverdueSince is the time at which a queued deployment was due when a sweep first woke it since a worker last received
+	// its message.
+	OverdueSince *clock.Timestamp `dynamodbav:"overdueSince,omitempty"`
+}
+
+// Delay returns how late the build is: the time since its first attempt began, or since it was due if none has begun.
+// 0 if it is not late, or has ended. A build that waits because of the limit of its account is not late.
+func (d Deployment) Delay(now time.Time) time.Duration {
+	since := d.DueAt
+	switch {
+	case d.Status == Building:
+		since = d.StartedAt
+	case d.Status != Queued:
+		since = nil
+	case d.OverdueSince != nil:
+		since = d.OverdueSince
+	}
+	if since == nil {
+		return 0
+	}
+	return max(0, now.Sub(since.Time()))
 }
 
 // isLeased reports whether a worker holds the lease at a time.

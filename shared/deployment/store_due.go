@@ -17,16 +17,16 @@ import (
 // dueIndex is the index of the deployments on which work must be done, ordered by the time. It projects all attributes.
 var dueIndex = db.Index{Name: "due", PK: "due", SK: "dueAt"}
 
-// Due returns up to limit deployments on which work must be done by now, the most overdue first:
+// Due returns up to limit deployments on which work must be done by a time, the most overdue first:
 //
 //   - Queued and Building: no worker has begun, or the lease of the last one has expired. Send a message for it.
 //   - Any other status: remove its objects, and call Removed.
 //
 // If a record cannot be decoded, Due returns the others and an error. The index is eventually consistent: call Wake
 // before the work.
-func (s Store) Due(ctx context.Context, now time.Time, limit int) ([]Deployment, error) {
+func (s Store) Due(ctx context.Context, by time.Time, limit int) ([]Deployment, error) {
 	page, err := s.Projects.QueryIndex(ctx, db.IndexQuery{
-		Index: dueIndex, Partition: due, Upto: clock.Stamp(now).String(), Limit: limit,
+		Index: dueIndex, Partition: due, Upto: clock.Stamp(by).String(), Limit: limit,
 	})
 	if err != nil {
 		return nil, err
@@ -48,12 +48,28 @@ func (s Store) Due(ctx context.Context, now time.Time, limit int) ([]Deployment,
 // work is repeated at that time, unless it succeeds. Error: db.ErrStale if the deployment has changed or is due at
 // another time: do nothing.
 func (s Store) Wake(ctx context.Context, d Deployment, next time.Time) (Deployment, error) {
+	since := expression.Name("overdueSince")
+	return s.moveDue(ctx, d, next, func(u expression.UpdateBuilder) expression.UpdateBuilder {
+		return u.Set(since, since.IfNotExists(expression.Value(d.DueAt.String())))
+	})
+}
+
+// Postpone is like Wake, for a deployment that a worker has received but may not build yet.
+func (s Store) Postpone(ctx context.Context, d Deployment, next time.Time) (Deployment, error) {
+	return s.moveDue(ctx, d, next, func(u expression.UpdateBuilder) expression.UpdateBuilder {
+		return u.Remove(expression.Name("overdueSince"))
+	})
+}
+
+func (s Store) moveDue(
+	ctx context.Context, d Deployment, next time.Time, more func(expression.UpdateBuilder) expression.UpdateBuilder,
+) (Deployment, error) {
 	if d.DueAt == nil {
 		return d, db.ErrStale
 	}
 	by := rand.Text()
-	write := s.Projects.Update(db.DeploymentKey(d.ProjectID, d.ID), set("wokenBy", by).
-		Set(expression.Name("dueAt"), expression.Value(clock.Stamp(next).String()))).
+	update := set("wokenBy", by).Set(expression.Name("dueAt"), expression.Value(clock.Stamp(next).String()))
+	write := s.Projects.Update(db.DeploymentKey(d.ProjectID, d.ID), more(update)).
 		If(equals("status", d.Status).And(equals("dueAt", d.DueAt.String()))).
 		Mine(func(stored db.Item) bool {
 			text, ok := stored["wokenBy"].(*types.AttributeValueMemberS)

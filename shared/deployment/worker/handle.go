@@ -80,7 +80,7 @@ func (w *Worker) waitForAccount(
 	ctx context.Context, received lambdafn.QueueMessage, d deployment.Deployment, now time.Time,
 ) error {
 	if d.DueAt != nil && d.DueAt.Time().Before(now.Add(busyQuiet/2)) {
-		if _, err := w.Store.Wake(ctx, d, now.Add(busyQuiet)); err != nil && !errors.Is(err, db.ErrStale) {
+		if _, err := w.Store.Postpone(ctx, d, now.Add(busyQuiet)); err != nil && !errors.Is(err, db.ErrStale) {
 			return w.returnAfter(ctx, received, busyAfter)
 		}
 	}

@@ -38,6 +38,7 @@ import (
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/lambdafn"
+	"devplatform/shared/metric"
 	"devplatform/shared/objectstore"
 	"devplatform/shared/project"
 	"devplatform/shared/project/cleanup"
@@ -182,6 +183,7 @@ func (f *fixture) process(through httpDoer) *clients {
 	c.worker = worker.New(worker.Deps{
 		Store: c.store, Files: c.files, Bucket: c.bucket, Clock: f.clock.Now, Logger: logger, Hide: builds.Hide, Send: send,
 		Packages: npm.New(npm.Deps{Bucket: c.bucket, Clock: f.clock.Now, Logger: logger}),
+		Metrics:  metric.New(logger, "stack", f.clock.Now),
 	})
 	return c
 }

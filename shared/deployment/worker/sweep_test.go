@@ -1,12 +1,15 @@
 package worker_test
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"devplatform/shared/clock"
+	"devplatform/shared/db"
 	"devplatform/shared/deployment"
 )
 
@@ -77,4 +80,67 @@ func TestSweep(t *testing.T) {
 	if f.sweep(time.Hour); len(f.messages()) > 0 {
 		t.Error("another sweep sent messages")
 	}
+}
+
+// Every sweep reports the longest delay of a build. The delay grows until a worker receives the message.
+func TestOldestBuild(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	// sweep makes a sweep after each of some minutes, and calls work after each. It returns the delays that the sweeps
+	// report.
+	sweep := func(minutes int, work func()) (delays []string) {
+		for range minutes {
+			f.clock.Advance(time.Minute)
+			if err := f.worker.Sweep(t.Context()); err != nil {
+				t.Error(err)
+			}
+			log := f.log.String()
+			_, delay, _ := strings.Cut(log[max(0, strings.LastIndex(log, "OldestBuild=")):], "[")
+			delay, _, _ = strings.Cut(delay, "]")
+			delays = append(delays, delay)
+			work()
+		}
+		return delays
+	}
+	check := func(name string, got []string, want ...string) {
+		t.Helper()
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: got the delays %v, want %v", name, got, want)
+		}
+	}
+	nothing := func() {}
+	p := ada.newProject(small("Hello"))
+	p.request()
+	check("no worker", sweep(7, nothing), "0", "60", "120", "180", "240", "300", "360")
+	f.work(f.clients)
+	check("after the build", sweep(1, nothing), "0")
+
+	id := p.request()
+	f.messages() // is lost
+	if _, err := f.store.Begin(t.Context(), p.id, id, "token", f.clock.Now()); err != nil {
+		t.Fatal(err)
+	}
+	check("interrupted build", sweep(5, nothing), "60", "120", "180", "240", "300")
+	f.work(f.clients)
+	check("after the second attempt", sweep(1, nothing), "0")
+
+	builds := map[string]string{}
+	for i := range maxBuilds {
+		builds[fmt.Sprint("dpl_", i)] = clock.Stamp(f.clock.Now().Add(24 * time.Hour)).String()
+	}
+	item, err := db.Encode(builds)
+	if err == nil {
+		err = f.db.Transact(t.Context(), f.projects.Put(db.BuildsKey(ada.caller.UserID), item))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.request()
+	received := f.messages()
+	delays := sweep(5, nothing)
+	check("before a worker finds that the account is busy", delays, "0", "60", "120", "180", "240")
+	delays = slices.Compact(sweep(12, func() { f.worker.Handle(t.Context(), received) }))
+	check("busy account", delays, "300", "0")
+	check("the message is lost", slices.Compact(sweep(12, nothing))[:3], "0", "60", "120")
 }

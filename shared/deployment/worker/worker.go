@@ -15,6 +15,7 @@ import (
 	"devplatform/shared/clock"
 	"devplatform/shared/deployment"
 	"devplatform/shared/deployment/npm"
+	"devplatform/shared/metric"
 	"devplatform/shared/objectstore"
 	"devplatform/shared/project/file"
 )
@@ -28,9 +29,10 @@ type Deps struct {
 	// Send sends a message to the queue of builds, with a message group.
 	Send func(ctx context.Context, body, group string) error
 	// Hide sets the visibility timeout of a received message.
-	Hide   func(ctx context.Context, receiptHandle string, d time.Duration) error
-	Clock  clock.Clock
-	Logger *slog.Logger
+	Hide    func(ctx context.Context, receiptHandle string, d time.Duration) error
+	Clock   clock.Clock
+	Logger  *slog.Logger
+	Metrics *metric.Metrics
 }
 
 // Worker builds deployments. It is safe for concurrent use.
