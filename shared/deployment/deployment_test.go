@@ -1,10 +1,10 @@
 package deployment_test
 
 import (
-	"context"
 	"crypto/rand"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -123,9 +123,9 @@ func TestCancel(t *testing.T) {
 	}
 	ada.Do(http.MethodPost, deploymentURL(p, b)+"/cancel", nil).Want(t, http.StatusConflict, fault.CodeConflict)
 	for name, err := range map[string]error{
-		"AppendLog": f.store.AppendLog(t.Context(), building, deployment.LogLine{Text: "Late"}),
-		"Release":   f.store.Release(t.Context(), building, f.clock.Now(), 0),
-		"Finish":    second(f.store.Finish(t.Context(), building, deployment.Outcome{}, f.clock.Now())),
+		"WriteLog": f.store.WriteLog(t.Context(), building, deployment.LogLine{Text: "Late"}),
+		"Release":  f.store.Release(t.Context(), building, f.clock.Now(), 0),
+		"Finish":   second(f.store.Finish(t.Context(), building, deployment.Outcome{}, f.clock.Now())),
 	} {
 		if !errors.Is(err, deployment.ErrLost) {
 			t.Errorf("%s of a canceled build: got %v", name, err)
@@ -463,35 +463,54 @@ func TestSendFails(t *testing.T) {
 	}
 }
 
-// TestLog checks the limits of a log, and its pages.
+// logOf returns the lines of the log of a deployment.
+func (u *user) logOf(projectID, deploymentID string) (lines []map[string]any) {
+	u.f.t.Helper()
+	for cursor := ""; ; {
+		r := u.Get(deploymentURL(projectID, deploymentID)+"/log?limit=100"+cursor).Want(u.f.t, http.StatusOK)
+		lines = append(lines, r.List("lines")...)
+		if r.Text("nextCursor") == "" {
+			return lines
+		}
+		cursor = "&cursor=" + r.Text("nextCursor")
+	}
+}
+
+// TestLog checks that the end of a long log is stored, that the lines of an attempt replace those of the one before, and
+// that the notice of the request stays.
 func TestLog(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	ada := f.newUser("ada")
-	p := ada.newProject("Shop front", workspace.Team)
+	p := ada.newProject("Shop front", workspace.Private)
 	d := f.begin(p, ada.deploy(p, "production"))
-	line := deployment.LogLine{Level: deployment.Info, Text: strings.Repeat("é", 100), Path: "/a.ts", Line: 7}
-	for range 4 {
-		if err := f.store.AppendLog(context.Background(), d, line, line, line); err != nil {
+	write := func(lines ...deployment.LogLine) []map[string]any {
+		t.Helper()
+		if err := f.store.WriteLog(t.Context(), d, lines...); err != nil {
 			t.Fatal(err)
 		}
+		return ada.logOf(p, d.ID)
 	}
-	many := make([]deployment.LogLine, 600)
-	for i := range many {
-		many[i] = line
-	}
-	for range 2 {
-		if err := f.store.AppendLog(t.Context(), d, many...); err != nil {
-			t.Fatal(err)
+	checkEnds := func(name string, got []map[string]any, n int, second, last string) {
+		t.Helper()
+		if len(got) != n || !strings.Contains(got[0]["text"].(string), "is private") || got[1]["text"] != second ||
+			got[n-1]["text"] != last {
+			t.Fatalf("%s: got %d lines %v, want %d, the second %q, the last %q", name, len(got), got, n, second, last)
 		}
 	}
-	r := ada.Get(deploymentURL(p, d.ID)+"/log?limit=100").Want(t, http.StatusOK)
-	n := len(r.List("lines"))
-	for next := r.Text("nextCursor"); next != ""; next = r.Text("nextCursor") {
-		r = ada.Get(deploymentURL(p, d.ID)+"/log?limit=100&cursor="+next).Want(t, http.StatusOK)
-		n += len(r.List("lines"))
+	line := func(size int) deployment.LogLine {
+		return deployment.LogLine{Level: deployment.Info, Text: strings.Repeat("é", size/2), Path: "/a.ts", Line: 7}
 	}
-	if n < 300 || n > 500 {
-		t.Errorf("got %d lines", n)
+	end := deployment.LogLine{Level: deployment.Error, Text: "The end"}
+	checkEnds("short", write(line(2), end), 3, "é", "The end")
+	checkEnds("as long as possible", write(append(slices.Repeat([]deployment.LogLine{line(2)}, 497), end)...), 499, "é",
+		"The end")
+	checkEnds("many lines", write(append(slices.Repeat([]deployment.LogLine{line(2)}, 600), end)...), 500,
+		"The log is too long. Its first 103 lines are left out.", "The end")
+	got := write(append(slices.Repeat([]deployment.LogLine{line(5000)}, 50), end)...)
+	checkEnds("long lines", got, 27, "The log is too long. Its first 26 lines are left out.", "The end")
+	if text := got[2]["text"].(string); len(text) != 4096 || got[2]["path"] != "/a.ts" || got[2]["line"] != 7.0 {
+		t.Errorf("got the line %v, want one with 4,096 bytes", got[2])
 	}
+	checkEnds("second attempt", write(end), 2, "The end", "The end")
 }

@@ -56,7 +56,7 @@ func (s *Service) registerDeployments(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "readDeploymentLog", Method: http.MethodGet, Path: deploymentPath + "/log", Tag: tag,
 		Summary:     "Read the log of a deployment",
-		Description: "Oldest line first. A log has at most 500 lines and 100 KiB. Requires membership in the workspace.",
+		Description: "Oldest line first. A log has at most 500 lines and 100 KiB: of a longer one, the first lines are left out. If a build is interrupted and repeated, the new lines replace the old ones. Requires membership in the workspace.",
 		Errors:      []*fault.Error{workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied},
 	}, s.handleLog)
 	httpapi.Private(r, httpapi.Operation{

@@ -303,7 +303,7 @@ func (w *world) workerSteps(label string, now time.Time) []step {
 			return s.store.Release(ctx, d, now, 0)
 		}},
 		step{"log", nil, func(s *services) error {
-			return s.store.AppendLog(ctx, d, deployment.LogLine{Text: "x"})
+			return s.store.WriteLog(ctx, d, deployment.LogLine{Text: "x"})
 		}})
 }
 

@@ -228,7 +228,7 @@ func (s *Service) deploy(ctx context.Context, caller httpapi.Caller, o opened, d
 		return err
 	}
 	if o.Visibility == workspace.Private {
-		log, err := s.store.firstLines(d.ProjectID, d.ID, privateLine(d.CreatedAt))
+		log, err := s.store.writeNotices(d.ProjectID, d.ID, privateNotice(d.CreatedAt))
 		if err != nil {
 			return err
 		}

@@ -102,8 +102,9 @@ func (s *Service) Log(
 		}
 		first, _ := strconv.Atoi(after) // 0 for the first page
 		var lines []numbered
-		for i := first; i < min(len(log.Lines), first+n); i++ {
-			lines = append(lines, numbered{log.Lines[i], i + 1})
+		all := log.all()
+		for i := first; i < min(len(all), first+n); i++ {
+			lines = append(lines, numbered{all[i], i + 1})
 		}
 		return lines, nil
 	}

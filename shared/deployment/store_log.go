@@ -2,7 +2,8 @@ package deployment
 
 import (
 	"context"
-	"errors"
+	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"devplatform/shared/clock"
@@ -31,9 +32,10 @@ type LogLine struct {
 func (l LogLine) size() int { return len(l.Text) + len(l.Path) + lineOverhead }
 
 const (
-	// maxLines and maxLogBytes are the largest size of a log. Of longer logs, only the beginning is stored.
-	maxLines    = 500
-	maxLogBytes = 100 << 10
+	// maxLines and maxLogBytes are the largest size of the lines of a worker. Of longer logs, only the end is stored. With
+	// the notices, and the line about those that are left out, a log has at most 500 lines and 100 KiB.
+	maxLines    = 498
+	maxLogBytes = 99 << 10
 	// maxText is the largest number of bytes of the text of a line.
 	maxText = 4 << 10
 	// lineOverhead is the size of the attributes of a line other than its text and path.
@@ -42,49 +44,41 @@ const (
 
 // logRecord is the log of a deployment, in the projects table under db.DeploymentLogKey.
 type logRecord struct {
-	Lines []LogLine `dynamodbav:"lines"`
+	Notices []LogLine `dynamodbav:"notices,omitempty"` // of the request
+	Lines   []LogLine `dynamodbav:"lines,omitempty"`   // of the latest attempt to build that stored any
 }
 
-// cut returns the lines that fit into a log after the first n lines.
-func cut(log []LogLine, n int) []LogLine {
-	size := 0
-	for i, line := range log {
-		if size += line.size(); i >= maxLines || (size > maxLogBytes && i >= n) {
-			return log[n:max(i, n)]
+func (r logRecord) all() []LogLine { return append(slices.Clip(r.Notices), r.Lines...) }
+
+// fit returns the last lines that fit into a log, after a line that says how many are left out.
+func fit(lines []LogLine) []LogLine {
+	first, size := len(lines), 0
+	for ; first > 0 && len(lines)-first < maxLines; first-- {
+		if size += lines[first-1].size(); size > maxLogBytes {
+			break
 		}
 	}
-	return log[n:]
+	if first == 0 {
+		return lines
+	}
+	text := fmt.Sprintf("The log is too long. Its first %d lines are left out.", first)
+	return append([]LogLine{{At: lines[0].At, Level: Warning, Text: text}}, lines[first:]...)
 }
 
-// AppendLog appends lines to the log of a deployment, if the worker with d holds the lease. It shortens long lines, and
-// omits lines that do not fit into the log. Error: ErrLost.
-func (s Store) AppendLog(ctx context.Context, d Deployment, lines ...LogLine) error {
-	if len(lines) == 0 {
-		return nil
+// WriteLog stores the lines of the worker with d, if it holds the lease. They replace those of earlier attempts. It
+// shortens long lines, and leaves out the first lines of a log that is too long. Error: ErrLost.
+func (s Store) WriteLog(ctx context.Context, d Deployment, lines ...LogLine) error {
+	lines = slices.Clone(lines)
+	for i := range lines {
+		lines[i].Text = shorten(lines[i].Text, maxText)
 	}
-	key := db.DeploymentLogKey(d.ProjectID, d.ID)
-	return db.Retry(ctx, "append to a log", func() error {
-		item, err := s.Projects.Get(ctx, key)
-		if err != nil && !errors.Is(err, db.ErrNotFound) {
-			return err
-		}
-		log, err := db.Decode[logRecord](item)
-		if err != nil {
-			return err
-		}
-		n := len(log.Lines)
-		for _, line := range lines {
-			line.Text = shorten(line.Text, maxText)
-			log.Lines = append(log.Lines, line)
-		}
-		log.Lines = append(log.Lines[:n:n], cut(log.Lines, n)...)
-		if item, err = db.Encode(log); err != nil {
-			return err
-		}
-		return lost(s.DB.TransactOnce(ctx,
-			s.Projects.Check(db.DeploymentKey(d.ProjectID, d.ID), equals("status", Building).And(equals("lease", d.Lease))),
-			s.Projects.Put(key, item)))
-	})
+	item, err := db.Encode(logRecord{Lines: fit(lines)})
+	if err != nil {
+		return err
+	}
+	return lost(s.DB.Transact(ctx,
+		s.Projects.Check(db.DeploymentKey(d.ProjectID, d.ID), equals("status", Building).And(equals("lease", d.Lease))),
+		s.Projects.Update(db.DeploymentLogKey(d.ProjectID, d.ID), set("lines", item["lines"]))))
 }
 
 // shorten returns the beginning of a text, with at most n bytes of whole characters.
@@ -98,14 +92,14 @@ func shorten(text string, n int) string {
 	return text[:n]
 }
 
-// privateLine is the first line of the log of a deployment of a private project.
-func privateLine(at clock.Timestamp) LogLine {
+// privateNotice is the first line of the log of a deployment of a private project.
+func privateNotice(at clock.Timestamp) LogLine {
 	return LogLine{At: at, Level: Warning, Text: "The project is private. Deploying publishes it: " +
 		"everyone who knows the address of the deployment can open it."}
 }
 
-// firstLines returns the write that stores the log of a new deployment.
-func (s Store) firstLines(projectID, deploymentID string, lines ...LogLine) (db.Write, error) {
-	item, err := db.Encode(logRecord{lines})
+// writeNotices returns the write that stores the notices in the log of a new deployment.
+func (s Store) writeNotices(projectID, deploymentID string, notices ...LogLine) (db.Write, error) {
+	item, err := db.Encode(logRecord{Notices: notices})
 	return s.Projects.Put(db.DeploymentLogKey(projectID, deploymentID), item), err
 }

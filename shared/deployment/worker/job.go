@@ -39,7 +39,7 @@ type job struct {
 
 	deployment deployment.Deployment // with the lease of the worker
 	began      time.Time
-	lines      []deployment.LogLine // not stored yet
+	lines      []deployment.LogLine // of the log
 }
 
 // run builds the deployment and stores how it ended. Errors: deployment.ErrLost; an error for which isTransient is
@@ -62,7 +62,7 @@ func (j *job) run(ctx context.Context) error {
 // finish stores the log and the outcome of the build. Errors: those of run; *failure.Error if the account has no space
 // for the output.
 func (j *job) finish(ctx context.Context, outcome deployment.Outcome) error {
-	if err := j.flush(ctx); err != nil {
+	if err := j.Store.WriteLog(ctx, j.deployment, j.lines...); err != nil {
 		return err
 	}
 	d, err := j.Store.Finish(ctx, j.deployment, outcome, j.Clock())
@@ -189,14 +189,7 @@ func (j *job) packages(ctx context.Context, files map[string][]byte) (map[string
 	return packages, err
 }
 
-// log adds a line to those that flush stores.
+// log adds a line to those that finish stores.
 func (j *job) log(level deployment.Level, text string) {
 	j.lines = append(j.lines, deployment.LogLine{At: clock.Stamp(j.Clock()), Level: level, Text: text})
-}
-
-// flush stores the lines of the log. Error: deployment.ErrLost.
-func (j *job) flush(ctx context.Context) error {
-	err := j.Store.AppendLog(ctx, j.deployment, j.lines...)
-	j.lines = nil
-	return err
 }

@@ -125,6 +125,15 @@ func (p *published) checkLive(text string) {
 	}
 }
 
+// checkLog checks that the log of a deployment of small has the lines of one attempt.
+func (p *published) checkLog(deploymentID string) {
+	p.f.t.Helper()
+	log := p.logOf(deploymentID)
+	if len(log) != 2 || !strings.HasPrefix(log[0], "info Read 2 files") || !strings.HasPrefix(log[1], "info Built 2 files") {
+		p.f.t.Errorf("got the log %q, want the lines of one attempt", log)
+	}
+}
+
 // goneAfterDelete takes the site offline, deletes a deployment, and checks that its objects and records are removed.
 func (p *published) goneAfterDelete(deploymentID string) {
 	p.f.t.Helper()
@@ -168,6 +177,7 @@ func TestWorkerIsKilled(t *testing.T) {
 			t.Errorf("events: mismatch (-want +got):\n%s", diff)
 		}
 		project.checkLive("Hello")
+		project.checkLog(id)
 		if due := project.record(id).DueAt; due != nil {
 			t.Errorf("the deployment is due at %v, want it to be done", due)
 		}
@@ -200,6 +210,7 @@ func TestResponsesAreLost(t *testing.T) {
 			t.Errorf("events: mismatch (-want +got):\n%s", diff)
 		}
 		project.checkLive("Hello")
+		project.checkLog(id)
 	})
 }
 
