@@ -100,10 +100,10 @@ func (s *Service) registerSite(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "updateSite", Method: http.MethodPut, Path: sitePath, Tag: tag,
 		Summary:     "Change the address or the settings of a site",
-		Description: "A field that is absent is not changed. The old label stays reserved for the workspace for 30 days. The labels of a workspace can change 20 times a day. The addresses of existing deployments do not change. Requires the role member or higher in the workspace.",
+		Description: "A field that is absent is not changed. The old label stays reserved for the workspace for 30 days. The labels of a workspace can change 20 times a day. The addresses of existing deployments do not change. The label of a blocked site cannot be changed. Requires the role member or higher in the workspace.",
 		Errors: []*fault.Error{
 			fault.Invalid(fault.Field("label", checkLabel("-"))), workspace.ErrProjectNotFound, errNoSite, workspace.ErrDenied,
-			errLabelTaken, errNotConfigured, limit.ErrTooMany,
+			errBlocked, errLabelTaken, errNotConfigured, limit.ErrTooMany,
 		},
 	}, s.handleUpdateSite)
 	httpapi.Private(r, httpapi.Operation{

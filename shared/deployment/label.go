@@ -47,6 +47,9 @@ func checkLabel(label string) string {
 	return ""
 }
 
+var errBlocked = fault.New(fault.CodeAccessDenied,
+	"The address of the site is blocked, so its label cannot be changed. Ask the operator of the service.")
+
 var errLabelTaken = fault.New(fault.CodeConflict, "The label is taken by another site. Choose another label.")
 
 // labelOf returns the label that the first deployment claims for a project's slug. attempt counts from 0. The label has

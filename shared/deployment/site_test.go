@@ -71,11 +71,10 @@ func TestLabel(t *testing.T) {
 		t.Error("the live deployment is not at the new address only")
 	}
 	put(eve, q, "first").Want(t, http.StatusConflict) // reserved
-	f.block("moved")
 	put(ada, p, "first").Want(t, http.StatusOK)
 	put(ada, p, "moved").Want(t, http.StatusOK)
-	if a := f.address("moved"); !a.Blocked || a.DeploymentID != d || a.ReservedFor != "" || a.ExpiresAt != 0 {
-		t.Errorf("got %+v, want the blocked address", a)
+	if a := f.address("moved"); a.DeploymentID != d || a.ReservedFor != "" || a.ExpiresAt != 0 {
+		t.Errorf("got %+v, want the address of the site", a)
 	}
 	f.clock.Advance(30*24*time.Hour + time.Second)
 	put(eve, q, "first").Want(t, http.StatusOK)
@@ -105,6 +104,33 @@ func TestFirstSettings(t *testing.T) {
 		if got := f.address(label).SPA; got == want {
 			t.Errorf("%q: a later deployment changed spa to %v", framework, got)
 		}
+	}
+}
+
+// TestBlockedLabel checks that a block stays when the workspace claims its reserved label again, that a blocked site cannot
+// change its label, and that its other operations work.
+func TestBlockedLabel(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	p := ada.newProject("First", workspace.Team)
+	d := ada.deployed(p)
+	put := func(fields object) slicetest.Response { return ada.Do(http.MethodPut, siteURL(p), fields) }
+	put(object{"label": "moved"}).Want(t, http.StatusOK)
+	f.block("first")
+	put(object{"label": "first"}).Want(t, http.StatusOK)
+	put(object{"label": "moved"}).Want(t, http.StatusForbidden, fault.CodeAccessDenied)
+	put(object{"label": "third", "spa": true}).Want(t, http.StatusForbidden, fault.CodeAccessDenied)
+	put(object{"label": "first", "spa": true}).Want(t, http.StatusOK)
+	next := ada.deployed(p)
+	if a := f.address("first"); !a.Blocked || a.DeploymentID != next || a.ReservedFor != "" || !a.SPA {
+		t.Errorf("got %+v, want the blocked address", a)
+	}
+	ada.Do(http.MethodPost, deploymentURL(p, d)+"/promote", nil).Want(t, http.StatusOK)
+	ada.Do(http.MethodDelete, siteURL(p), nil).Want(t, http.StatusOK)
+	ada.Do(http.MethodDelete, "/api/projects/"+p, nil).Want(t, http.StatusOK)
+	if a := f.address("first"); !a.Blocked || a.ReservedFor != ada.personal {
+		t.Errorf("after the deletion of the project: got %+v, want the blocked and reserved label", a)
 	}
 }
 

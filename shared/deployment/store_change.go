@@ -206,8 +206,10 @@ func (c *change) nextSequence() int {
 }
 
 // updateAddress changes the address of the site. It keeps attributes that operators set.
-func (c *change) updateAddress(update expression.UpdateBuilder) {
-	c.add(c.store.Sites.Update(db.AddressKey(c.site.Label), update).If(equals("projectId", c.projectID)), nil)
+func (c *change) updateAddress(update expression.UpdateBuilder) { c.add(c.addressUpdate(update), nil) }
+
+func (c *change) addressUpdate(update expression.UpdateBuilder) db.Write {
+	return c.store.Sites.Update(db.AddressKey(c.site.Label), update).If(equals("projectId", c.projectID))
 }
 
 // setSPA changes the setting of the site, and of the own addresses of its deployments.
@@ -256,8 +258,16 @@ func (c *change) claim(label string, stored db.Item, accountID string) error {
 }
 
 // giveUp reserves the label of the site for the workspace.
-func (c *change) giveUp() {
-	c.updateAddress(set("deploymentId", "").
+func (c *change) giveUp() { c.add(c.reserve(), nil) }
+
+// leave is like giveUp, for a site that moves to another label. Error of the transaction: errBlocked.
+func (c *change) leave() {
+	blocked := expression.Name("blocked")
+	c.add(c.reserve().If(expression.AttributeNotExists(blocked).Or(blocked.Equal(expression.Value(false)))), errBlocked)
+}
+
+func (c *change) reserve() db.Write {
+	return c.addressUpdate(set("deploymentId", "").
 		Set(expression.Name("reservedFor"), expression.Value(c.workspaceID)).
 		Set(expression.Name(db.AttrExpiresAt), expression.Value(c.now.Add(reservedTime).Unix())))
 }
