@@ -27,6 +27,11 @@ const (
 // DoOnce, which do not retry conflicts. operation is the name of the operation in the log. Errors: those of attempt;
 // ErrConflict after 20 attempts, or if ctx ended while Retry waited.
 func Retry(ctx context.Context, operation string, attempt func() error) error {
+	return RetryUpTo(ctx, maxAttempts, operation, attempt)
+}
+
+// RetryUpTo is like Retry with another maximum number of attempts.
+func RetryUpTo(ctx context.Context, attempts int, operation string, attempt func() error) error {
 	for n := 1; ; n++ {
 		err := attempt()
 		if !errors.Is(err, ErrStale) && !errors.Is(err, ErrConflict) {
@@ -36,7 +41,7 @@ func Retry(ctx context.Context, operation string, attempt func() error) error {
 			slog.WarnContext(ctx, "an operation keeps conflicting with other writers",
 				"operation", operation, "attempts", n, "error", err)
 		}
-		if n == maxAttempts || !awsclient.Sleep(ctx, awsclient.Jitter(n-1)) {
+		if n == attempts || !awsclient.Sleep(ctx, awsclient.Jitter(n-1)) {
 			return fmt.Errorf("%w: %s: %d attempts: %w", ErrConflict, operation, n, err)
 		}
 	}

@@ -228,6 +228,30 @@ func TestTransient(t *testing.T) {
 	}
 }
 
+// If files change during each of five readings of the project, the attempt ends. The next one builds the new files.
+func TestFilesKeepChanging(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	p := f.newUser("ada").newProject(small("Hello"))
+	p.request()
+	readings := 0
+	changing := f.through(func(r *http.Request) (*http.Response, error) {
+		if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".Query") {
+			readings++
+			p.save(small(fmt.Sprint("Reading ", readings)))
+		}
+		return transfers.Do(r)
+	})
+	received := f.messages()
+	if err := changing.worker.Handle(t.Context(), received)[0]; !errors.Is(err, lambdafn.ErrLater) || readings != 5 {
+		t.Errorf("got error %v after %d readings, want ErrLater after five", err, readings)
+	}
+	if err := f.worker.Handle(t.Context(), received)[0]; err != nil {
+		t.Errorf("got error %v from the next attempt", err)
+	}
+	p.checkLive("Reading 5")
+}
+
 // checkInterrupted checks that a deployment whose build always fails with a bug ends after the second attempt.
 func (p *published) checkInterrupted(attempt func([]lambdafn.QueueMessage) error) {
 	p.f.t.Helper()

@@ -23,12 +23,15 @@ type Snapshot struct {
 	store     store
 }
 
+// maxReadings is the maximum number of times that Snapshot lists the files.
+const maxReadings = 5
+
 // Snapshot reads a snapshot for a background job. It does not check access. It makes about one call to storage for
-// every thousand files, and reads again if a file changes in the meantime.
+// every thousand files, and reads again if a file changes in the meantime, at most five times in all.
 // Errors: PROJECT_NOT_FOUND; db.ErrConflict if the files keep changing.
 func (s *Service) Snapshot(ctx context.Context, projectID string) (*Snapshot, error) {
 	snapshot := &Snapshot{projectID: projectID, store: s.store}
-	err := db.Retry(ctx, "snapshot", func() error {
+	err := db.RetryUpTo(ctx, maxReadings, "snapshot", func() error {
 		before, err := s.store.tree(ctx, projectID)
 		if err != nil {
 			return err
