@@ -15,6 +15,7 @@ import (
 
 	"devplatform/infra/hooktest"
 	"devplatform/infra/platformtest"
+	"devplatform/infra/slicetest"
 )
 
 // deployer deploys a project of a user, and reads its site as visitors do.
@@ -173,7 +174,7 @@ func TestDeploy(t *testing.T) {
 // render without an error in the console.
 func TestStartersDeploy(t *testing.T) {
 	t.Parallel()
-	if platformtest.HasRaceDetector() {
+	if slicetest.HasRaceDetector {
 		t.Skip("bundling React takes too long with the race detector")
 	}
 	chromium := platformtest.Required(t, "chromium")

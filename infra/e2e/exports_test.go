@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"devplatform/infra/platformtest"
+	"devplatform/infra/slicetest"
 )
 
 // peakMemory returns the largest resident memory of the instances of a function so far, in MiB.
@@ -40,7 +41,7 @@ func TestExport(t *testing.T) {
 	t.Parallel()
 	files := 130 // of 1 MiB
 	switch {
-	case platformtest.HasRaceDetector():
+	case slicetest.HasRaceDetector:
 		files = 3 // the race detector compresses about 1 MiB per second
 	case platformtest.IsFull():
 		files = 199
@@ -70,7 +71,7 @@ func TestExport(t *testing.T) {
 	checkArchive(t, large, want)
 	after := peakMemory(p, "project-export")
 	t.Logf("an archive of %d MiB in %v, %d MiB of memory at first and %d MiB then", len(large)>>20, took, before, after)
-	if after > before+maxGrowth && !platformtest.HasRaceDetector() {
+	if after > before+maxGrowth && !slicetest.HasRaceDetector {
 		t.Errorf("the function needed %d MiB of memory for a small project and %d MiB for one of %d MiB", before, after, files)
 	}
 }

@@ -10,14 +10,20 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"devplatform/infra/slicetest"
 )
 
 // Root is the project's root folder, relative to the folder of a package directly below infra.
 const Root = "../.."
 
+// raceFlag makes go build use the race detector for the platform and the functions if the tests use it. Otherwise it is
+// empty.
+var raceFlag = map[bool]string{true: "-race"}[slicetest.HasRaceDetector]
+
 // buildDir is the folder of the binaries that tests use. It is not deleted. A test run therefore builds the binaries
 // once for all packages, and the next run rebuilds only the binaries that changed.
-const buildDir = Root + "/.build/test" + raceFlag
+var buildDir = Root + "/.build/test" + raceFlag
 
 // build builds the binaries in buildDir, once in each test process.
 var build = sync.OnceValue(func() error {

@@ -71,10 +71,6 @@ func SkipIfShort(t testing.TB) {
 // IsFull reports whether the long tests run in their full form, as in make faults. Otherwise, they run in a short form.
 func IsFull() bool { return os.Getenv("FULL") != "" }
 
-// HasRaceDetector reports whether the tests, and the processes that they start, run with the race detector. They then
-// need several times the time and the memory.
-func HasRaceDetector() bool { return raceFlag != "" }
-
 // Required returns the path of a command-line tool. If the tool is not installed, it skips the test, or fails it in CI.
 // With -short, it skips the test.
 func Required(t testing.TB, tool string) string {

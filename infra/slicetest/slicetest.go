@@ -1,6 +1,6 @@
 // Package slicetest contains the parts that the tests of all slices share: a clock that tests set, a log that counts
-// DynamoDB calls, authenticated users, tables, and an HTTP client that checks every response against the OpenAPI
-// document. A slice is a package that implements one part of the product, such as shared/project and shared/webhook.
+// DynamoDB calls, authenticated users, tables, processes that are killed, and an HTTP client that checks every response
+// against the OpenAPI document. A slice is a package that implements one part of the product, such as shared/project and shared/webhook.
 // Its own tests define the rest of their fixture, such as the slice's service and requests. Package dynamotest
 // simulates failures of DynamoDB. This package must not import a slice. Only tests import this package.
 package slicetest

@@ -14,11 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"devplatform/infra/functiontest"
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/local/s3/s3test"
 	"devplatform/infra/slicetest"
@@ -73,7 +72,7 @@ func newFixture(t *testing.T) *fixture {
 	f.bucket = objectstore.Wrap(s3test.Of(f.s3)).Bucket(s3test.CreateBucket(t, f.s3, "files"))
 	f.ids = id.NewGenerator(f.clock.Now, rand.Reader)
 	f.names.projects = "projects-" + strings.ToLower(rand.Text())
-	createProjectsTable(t, f.sdk, f.names.projects)
+	functiontest.CreateProjectsTable(t, f.sdk, f.names.projects)
 	f.names.sites = slicetest.Table(t, f.sdk, "sites")
 	f.names.events = slicetest.Table(t, f.sdk, "events")
 	f.names.contents = slicetest.Table(t, f.sdk, "contents")
@@ -81,29 +80,6 @@ func newFixture(t *testing.T) *fixture {
 	t.Cleanup(f.server.Close)
 	f.restart()
 	return f
-}
-
-// createProjectsTable creates a table with the index "due".
-func createProjectsTable(t *testing.T, sdk *dynamodb.Client, name string) {
-	t.Helper()
-	text := func(name string) types.AttributeDefinition {
-		return types.AttributeDefinition{AttributeName: &name, AttributeType: types.ScalarAttributeTypeS}
-	}
-	keys := func(pk, sk string) []types.KeySchemaElement {
-		return []types.KeySchemaElement{
-			{AttributeName: &pk, KeyType: types.KeyTypeHash}, {AttributeName: &sk, KeyType: types.KeyTypeRange},
-		}
-	}
-	if _, err := sdk.CreateTable(t.Context(), &dynamodb.CreateTableInput{
-		TableName: &name, BillingMode: types.BillingModePayPerRequest, KeySchema: keys("pk", "sk"),
-		AttributeDefinitions: []types.AttributeDefinition{text("pk"), text("sk"), text("due"), text("dueAt")},
-		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{{
-			IndexName: aws.String("due"), KeySchema: keys("due", "dueAt"),
-			Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
-		}},
-	}); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // services are the services of a process.

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -28,50 +26,6 @@ import (
 
 	jsonv2 "github.com/go-json-experiment/json"
 )
-
-// interrupter is the HTTP client of a process. Before or after its call number step, it runs at. If at returns an
-// error, the process is killed: this call and all later ones get no response.
-type interrupter struct {
-	mu     sync.Mutex
-	calls  int
-	step   int // counted from 1, 0 means never
-	after  bool
-	at     func() error
-	killed error
-}
-
-func (i *interrupter) Do(r *http.Request) (*http.Response, error) {
-	i.mu.Lock()
-	i.calls++
-	isStep, killed := i.calls == i.step, i.killed
-	i.mu.Unlock()
-	if killed != nil {
-		return nil, killed
-	}
-	if isStep && !i.after {
-		if err := i.reach(); err != nil {
-			return nil, err
-		}
-	}
-	response, err := http.DefaultClient.Do(r)
-	if isStep && i.after && err == nil {
-		if err := i.reach(); err != nil {
-			_ = response.Body.Close()
-			return nil, err
-		}
-	}
-	return response, err
-}
-
-func (i *interrupter) reach() error {
-	err := i.at()
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.killed = err
-	return err
-}
-
-var errKilled = errors.New("the process was killed")
 
 // world is a project with the operations on it.
 type world struct {
@@ -111,23 +65,23 @@ func TestModel(t *testing.T) {
 func (w *world) step() {
 	w.clock.Advance(time.Second)
 	one := w.draw("operation")
-	i := &interrupter{after: rapid.Bool().Draw(w.t, "after"), step: sample(w.t, numbers(5), "at call")}
+	p := &slicetest.Process{Executes: rapid.Bool().Draw(w.t, "after"), Step: sample(w.t, numbers(5), "at call")}
 	candidates := []model{w.model.after(one)}
 	switch sample(w.t, []string{"nothing", "nothing", "killed", "another operation"}, "meanwhile") {
 	case "nothing":
-		i.step = 0
+		p.Step = 0
 	case "killed":
-		i.at = func() error { return errKilled }
+		p.At = slicetest.Kill
 		candidates = append(candidates, w.model)
 	default:
 		two := w.draw("operation meanwhile")
 		candidates = append(candidates, w.model.after(one, two), w.model.after(two, one))
-		i.at = func() error { return w.check(two.run(w.services)) }
+		p.At = func() error { return w.check(two.run(w.services)) }
 	}
 	err := one.run(w.process(dynamotest.Client(w.endpoint, func(o *dynamodb.Options) {
-		o.HTTPClient, o.Retryer = i, aws.NopRetryer{}
+		o.HTTPClient, o.Retryer = p, aws.NopRetryer{}
 	})))
-	if i.killed == nil {
+	if !p.IsKilled() {
 		_ = w.check(err)
 	}
 	got := w.observe()

@@ -20,11 +20,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/go-json-experiment/json"
 
+	"devplatform/infra/functiontest"
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/local/s3/s3test"
 	"devplatform/infra/local/sqs/sqstest"
@@ -83,7 +83,7 @@ func newFixture(t *testing.T) *fixture {
 	f.ids = id.NewGenerator(f.clock.Now, rand.Reader)
 	f.names.bucket = s3test.CreateBucket(t, f.s3, "files")
 	f.names.projects = "projects-" + strings.ToLower(rand.Text())
-	f.createProjectsTable()
+	functiontest.CreateProjectsTable(t, f.sdk, f.names.projects)
 	f.names.sites = slicetest.Table(t, f.sdk, "sites")
 	f.names.events = slicetest.Table(t, f.sdk, "events")
 	f.names.contents = slicetest.Table(t, f.sdk, "contents")
@@ -93,29 +93,6 @@ func newFixture(t *testing.T) *fixture {
 	}, f.project.Register, f.files.Register, f.deployments.Register))
 	t.Cleanup(f.server.Close)
 	return f
-}
-
-// createProjectsTable creates the projects table with the index "due".
-func (f *fixture) createProjectsTable() {
-	f.t.Helper()
-	text := func(name string) types.AttributeDefinition {
-		return types.AttributeDefinition{AttributeName: &name, AttributeType: types.ScalarAttributeTypeS}
-	}
-	keys := func(pk, sk string) []types.KeySchemaElement {
-		return []types.KeySchemaElement{
-			{AttributeName: &pk, KeyType: types.KeyTypeHash}, {AttributeName: &sk, KeyType: types.KeyTypeRange},
-		}
-	}
-	if _, err := f.sdk.CreateTable(f.t.Context(), &dynamodb.CreateTableInput{
-		TableName: &f.names.projects, BillingMode: types.BillingModePayPerRequest, KeySchema: keys("pk", "sk"),
-		AttributeDefinitions: []types.AttributeDefinition{text("pk"), text("sk"), text("due"), text("dueAt")},
-		GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{{
-			IndexName: aws.String("due"), KeySchema: keys("due", "dueAt"),
-			Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
-		}},
-	}); err != nil {
-		f.t.Fatal(err)
-	}
 }
 
 // httpDoer is the HTTP client of the SDK's clients.

@@ -5,106 +5,15 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/slicetest"
-	"devplatform/shared/awsclient"
 	"devplatform/shared/deployment"
 	"devplatform/shared/lambdafn"
 )
-
-// transfers is a client like that of the function.
-var transfers = awsclient.TransferHTTP()
-
-type doFunc func(r *http.Request) (*http.Response, error)
-
-func (do doFunc) Do(r *http.Request) (*http.Response, error) { return do(r) }
-
-// process is the HTTP client of a function. Its function at runs before or after one of its calls to AWS.
-type process struct {
-	mu       sync.Mutex
-	calls    int
-	step     int // the number of the call, starting at 1; 0 means never
-	executes bool
-	at       func() error // if it returns an error, the process is killed: this call and all later ones get no response
-	loses    bool         // whether the error of at affects only this call, whose response is lost
-	killed   error
-}
-
-func (p *process) Do(r *http.Request) (*http.Response, error) {
-	p.mu.Lock()
-	p.calls++
-	isStep, killed := p.calls == p.step, p.killed
-	p.mu.Unlock()
-	if killed != nil {
-		return nil, killed
-	}
-	if isStep && !p.executes {
-		if err := p.reach(); err != nil {
-			return nil, err
-		}
-	}
-	response, err := transfers.Do(r)
-	if isStep && p.executes {
-		if killed := p.reach(); killed != nil {
-			if err == nil {
-				_ = response.Body.Close()
-			}
-			return nil, killed
-		}
-	}
-	return response, err
-}
-
-func (p *process) reach() error {
-	err := p.at()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.loses {
-		p.killed = err
-	}
-	return err
-}
-
-// reached reports whether the process made the call with the number step.
-func (p *process) reached() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.calls >= p.step
-}
-
-var errKilled = errors.New("the process was killed")
-
-func kill() error { return errKilled }
-
-// steps calls do for each call of a process, once before and once after it, until the process makes no more calls.
-func steps(t *testing.T, atLeast int, do func(p *process)) {
-	t.Helper()
-	for step := 1; ; step++ {
-		reached := false
-		for _, executes := range []bool{true, false} {
-			if (testing.Short() || slicetest.HasRaceDetector) && !executes {
-				break // a call that is not made is like a kill after the call before it
-			}
-			p := &process{step: step, executes: executes}
-			do(p)
-			reached = reached || p.reached()
-			if t.Failed() {
-				t.Fatalf("failed at step %d, executed: %v", step, executes)
-			}
-		}
-		if !reached {
-			if step <= atLeast {
-				t.Errorf("the process made %d calls, want at least %d", step-1, atLeast)
-			}
-			return
-		}
-	}
-}
 
 // lost is more than the time for which a worker holds its lease.
 const lost = deployment.LeaseTime + time.Second
@@ -162,8 +71,8 @@ func TestWorkerIsKilled(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	ada := f.newUser("ada")
-	steps(t, calls, func(p *process) {
-		p.at = kill
+	slicetest.Steps(t, calls, func(p *slicetest.Process) {
+		p.At = slicetest.Kill
 		project := ada.newProject(small("Hello"))
 		id := project.request()
 		f.work(f.process(p))
@@ -190,8 +99,8 @@ func TestResponsesAreLost(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	ada := f.newUser("ada")
-	steps(t, calls, func(p *process) {
-		p.at, p.loses = kill, true
+	slicetest.Steps(t, calls, func(p *slicetest.Process) {
+		p.At, p.Loses = slicetest.Kill, true
 		project := ada.newProject(small("Hello"))
 		id := project.request()
 		received := f.messages()
@@ -219,8 +128,8 @@ func TestSweepIsKilled(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	ada := f.newUser("ada")
-	steps(t, 6, func(p *process) {
-		p.at = kill
+	slicetest.Steps(t, 6, func(p *slicetest.Process) {
+		p.At = slicetest.Kill
 		project := ada.newProject(small("Hello"))
 		first, second := project.deploy().Text("id"), project.deploy().Text("id")
 		project.Do(http.MethodDelete, project.url(first), nil).Want(t, http.StatusOK)
@@ -296,10 +205,10 @@ func TestWorkerIsPaused(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
 			ada := f.newUser("ada")
-			steps(t, calls, func(p *process) {
+			slicetest.Steps(t, calls, func(p *slicetest.Process) {
 				project := ada.newProject(small("Hello"))
 				id, before := project.request(), ""
-				p.at = func() error {
+				p.At = func() error {
 					during(project, id)
 					before = project.visible(id)
 					return nil
@@ -309,7 +218,7 @@ func TestWorkerIsPaused(t *testing.T) {
 						t.Errorf("the paused worker reports %v, want no failure", err)
 					}
 				}
-				if !p.reached() {
+				if !p.Reached() {
 					return
 				}
 				after := project.visible(id)

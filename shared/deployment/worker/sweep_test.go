@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"devplatform/infra/slicetest"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/deployment"
@@ -36,9 +37,9 @@ func TestSweep(t *testing.T) {
 	f.messages()
 	canceled := ada.newProject(small("Hello"))
 	canceledID := canceled.request()
-	f.work(f.process(&process{step: calls - 3, at: func() error {
+	f.work(f.process(&slicetest.Process{Step: calls - 3, At: func() error {
 		canceled.Do(http.MethodPost, canceled.url(canceledID, "/cancel"), nil).Want(t, http.StatusAccepted)
-		return errKilled
+		return slicetest.Kill()
 	}}))
 	if len(f.objects(canceledID)) == 0 {
 		t.Error("the canceled deployment has no objects")

@@ -123,7 +123,7 @@ func TestFailedBuild(t *testing.T) {
 
 // through returns a worker whose calls go through a function.
 func (f *fixture) through(do func(r *http.Request) (*http.Response, error)) *clients {
-	return f.process(doFunc(do))
+	return f.process(slicetest.DoFunc(do))
 }
 
 // isUpload reports whether a request stores an object.
@@ -147,7 +147,7 @@ func TestTimeout(t *testing.T) {
 				return nil, r.Context().Err()
 			}
 		}
-		return transfers.Do(r)
+		return slicetest.Transfers.Do(r)
 	})
 	slow.worker.SetBuildTime(time.Second)
 	if errs := f.work(slow); errs[0] != nil {
@@ -206,7 +206,7 @@ func TestTransient(t *testing.T) {
 			if fails {
 				return tc.fail(r)
 			}
-			return transfers.Do(r)
+			return slicetest.Transfers.Do(r)
 		})
 		received := f.messages()
 		ctx, cancel := context.WithTimeout(t.Context(), 11*time.Second) // 10 s of it are reserved
@@ -240,7 +240,7 @@ func TestFilesKeepChanging(t *testing.T) {
 			readings++
 			p.save(small(fmt.Sprint("Reading ", readings)))
 		}
-		return transfers.Do(r)
+		return slicetest.Transfers.Do(r)
 	})
 	received := f.messages()
 	if err := changing.worker.Handle(t.Context(), received)[0]; !errors.Is(err, lambdafn.ErrLater) || readings != 5 {
@@ -307,7 +307,7 @@ func TestPanic(t *testing.T) {
 		if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".Query") {
 			panic("a bug")
 		}
-		return transfers.Do(r)
+		return slicetest.Transfers.Do(r)
 	})
 	var log bytes.Buffer
 	function := lambdafn.Queue(slog.New(slog.NewTextHandler(&log, nil)), failing.worker.Handle)
@@ -410,7 +410,7 @@ func TestLeaseIsHeld(t *testing.T) {
 	p := f.newUser("ada").newProject(small("Hello"))
 	p.request()
 	received := f.messages()
-	first := &process{step: 6, at: func() error {
+	first := &slicetest.Process{Step: 6, At: func() error {
 		f.clock.Advance(40 * time.Second)
 		err := f.worker.Handle(t.Context(), received)[0]
 		if !errors.Is(err, lambdafn.ErrLater) || !strings.Contains(err.Error(), "1m0s") {
@@ -418,7 +418,7 @@ func TestLeaseIsHeld(t *testing.T) {
 		}
 		return nil
 	}}
-	if err := f.process(first).worker.Handle(t.Context(), received)[0]; err != nil || !first.reached() {
+	if err := f.process(first).worker.Handle(t.Context(), received)[0]; err != nil || !first.Reached() {
 		t.Errorf("got error %v", err)
 	}
 	p.checkLive("Hello")
@@ -456,7 +456,7 @@ func TestLostBuildStops(t *testing.T) {
 		var cause atomic.Value
 		blocked := f.through(func(r *http.Request) (*http.Response, error) {
 			if !isUpload(r) {
-				return transfers.Do(r)
+				return slicetest.Transfers.Do(r)
 			}
 			lose.Do(func() { loseLease(p, id) })
 			<-r.Context().Done()
@@ -497,7 +497,7 @@ func TestLeaseChecks(t *testing.T) {
 				awsclient.Sleep(r.Context(), time.Millisecond)
 			}
 		}
-		return transfers.Do(r)
+		return slicetest.Transfers.Do(r)
 	})
 	slow.worker.SetLeaseCheck(time.Millisecond)
 	if errs := f.work(slow); errs[0] != nil {

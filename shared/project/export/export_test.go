@@ -344,7 +344,7 @@ func TestConsistentSnapshot(t *testing.T) {
 	ada.save(projectID, map[string][]byte{"/a": []byte("1"), "/b": []byte("1")})
 	exportID, _ := ada.start(projectID)
 	queries := 0
-	between := doFunc(func(r *http.Request) (*http.Response, error) {
+	between := slicetest.DoFunc(func(r *http.Request) (*http.Response, error) {
 		if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".Query") {
 			if queries++; queries == 1 {
 				one := "2"
@@ -356,7 +356,7 @@ func TestConsistentSnapshot(t *testing.T) {
 				}
 			}
 		}
-		return transfers.Do(r)
+		return slicetest.Transfers.Do(r)
 	})
 	// The change happens after the tree was read, and before the files are listed.
 	if errs := f.work(f.clients(between)); len(errs) != 1 || errs[0] != nil || queries != 2 {
@@ -368,21 +368,17 @@ func TestConsistentSnapshot(t *testing.T) {
 	}
 }
 
-type doFunc func(*http.Request) (*http.Response, error)
-
-func (d doFunc) Do(r *http.Request) (*http.Response, error) { return d(r) }
-
 // If SQS is unavailable, the response is 503, and the next request sends the message.
 func TestQueueUnavailable(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	ada := f.newUser("ada")
 	projectID := ada.project("No queue", project.Private)
-	f.serve(f.clients(doFunc(func(r *http.Request) (*http.Response, error) {
+	f.serve(f.clients(slicetest.DoFunc(func(r *http.Request) (*http.Response, error) {
 		if strings.HasPrefix(r.Header.Get("X-Amz-Target"), "AmazonSQS") {
 			return nil, errors.New("no connection")
 		}
-		return transfers.Do(r)
+		return slicetest.Transfers.Do(r)
 	})))
 	ada.Do(http.MethodPost, "/api/projects/"+projectID+"/exports", nil).
 		Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)

@@ -258,7 +258,7 @@ func (f *fixture) download(r slicetest.Response) []byte {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	response, err := transfers.Do(get)
+	response, err := slicetest.Transfers.Do(get)
 	if err != nil {
 		f.t.Fatal(err)
 	}

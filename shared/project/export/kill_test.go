@@ -22,67 +22,6 @@ import (
 	"devplatform/shared/project/content"
 )
 
-// transfers is a client like that of the function.
-var transfers = awsclient.TransferHTTP()
-
-// process is the HTTP client of a function. Its function at runs before or after one of its calls to AWS.
-type process struct {
-	mu       sync.Mutex
-	calls    int
-	puts     int // number of parts that were uploaded
-	step     int // the number of the call, starting at 1; 0 means never
-	executes bool
-	at       func() error // if it returns an error, the process is killed: this call and all later ones get no response
-	killed   error
-}
-
-func (p *process) Do(r *http.Request) (*http.Response, error) {
-	p.mu.Lock()
-	p.calls++
-	isStep, killed := p.calls == p.step, p.killed
-	if r.Method == http.MethodPut && r.URL.Query().Has("partNumber") {
-		p.puts++
-	}
-	p.mu.Unlock()
-	if killed != nil {
-		return nil, killed
-	}
-	if isStep && !p.executes {
-		if err := p.reach(); err != nil {
-			return nil, err
-		}
-	}
-	response, err := transfers.Do(r)
-	if isStep && p.executes {
-		if killed := p.reach(); killed != nil {
-			if err == nil {
-				_ = response.Body.Close()
-			}
-			return nil, killed
-		}
-	}
-	return response, err
-}
-
-func (p *process) reach() error {
-	err := p.at()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.killed = err
-	return err
-}
-
-// reached reports whether the process made the call with the number step.
-func (p *process) reached() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.calls >= p.step
-}
-
-var errKilled = errors.New("the process was killed")
-
-func kill() error { return errKilled }
-
 // skipWithRaceDetector skips a test that compresses and hashes many archives. With the race detector, that takes
 // minutes, and calls time out.
 func skipWithRaceDetector(t *testing.T) {
@@ -92,29 +31,20 @@ func skipWithRaceDetector(t *testing.T) {
 	}
 }
 
-// steps calls do for each call of a process, once before and once after it, until the process makes no more calls.
-func steps(t *testing.T, atLeast int, do func(p *process)) {
-	t.Helper()
-	for step := 1; ; step++ {
-		reached := false
-		for _, executes := range []bool{true, false} {
-			if testing.Short() && !executes {
-				break // a call that is not made is like a kill after the call before it
-			}
-			p := &process{step: step, executes: executes}
-			do(p)
-			reached = reached || p.reached()
-			if t.Failed() {
-				t.Fatalf("failed at step %d, executed: %v", step, executes)
-			}
-		}
-		if !reached {
-			if step <= atLeast {
-				t.Errorf("the process made %d calls, want at least %d", step-1, atLeast)
-			}
-			return
-		}
+// partCounter is an HTTP client that counts the parts that it uploads.
+type partCounter struct {
+	mu   sync.Mutex
+	puts int
+}
+
+// Do sends a request.
+func (c *partCounter) Do(r *http.Request) (*http.Response, error) {
+	if r.Method == http.MethodPut && r.URL.Query().Has("partNumber") {
+		c.mu.Lock()
+		c.puts++
+		c.mu.Unlock()
 	}
+	return slicetest.Transfers.Do(r)
 }
 
 // twoParts returns the files of an archive with two parts, and stores them.
@@ -169,9 +99,9 @@ const (
 func TestStartIsKilled(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	steps(t, 4, func(p *process) {
-		p.at = kill
-		u := f.newUser(fmt.Sprintf("ada-%d-%v", p.step, p.executes))
+	slicetest.Steps(t, 4, func(p *slicetest.Process) {
+		p.At = slicetest.Kill
+		u := f.newUser(fmt.Sprintf("ada-%d-%v", p.Step, p.Executes))
 		projectID, want := u.project("P", project.Private), map[string][]byte{"/a": []byte("a")}
 		u.save(projectID, want)
 		_, _ = f.clients(p).exports.Start(t.Context(), u.caller, projectID)
@@ -198,8 +128,8 @@ func TestWorkerIsKilled(t *testing.T) {
 	f := newFixture(t)
 	ada := f.newUser("ada")
 	mostResumed := 0
-	steps(t, 14, func(p *process) {
-		p.at = kill
+	slicetest.Steps(t, 14, func(p *slicetest.Process) {
+		p.At = slicetest.Kill
 		f.clock.Advance(time.Hour) // for the hourly limit
 		projectID, want := f.twoParts(ada)
 		exportID, _ := ada.start(projectID)
@@ -208,7 +138,7 @@ func TestWorkerIsKilled(t *testing.T) {
 		before := f.check(ada, projectID, exportID, want)
 		stored := len(f.exportRecord(projectID, exportID).Parts)
 		f.clock.Advance(lost)
-		second := &process{}
+		second := &partCounter{}
 		if errs := f.clients(second).worker.Handle(t.Context(), received); errs[0] != nil {
 			t.Error(errs)
 		}
@@ -216,7 +146,7 @@ func TestWorkerIsKilled(t *testing.T) {
 		if after == nil || (before != nil && !bytes.Equal(before, after)) {
 			t.Errorf("got an archive of %d bytes, then one of %d bytes", len(before), len(after))
 		}
-		isComplete := p.reached() && stored == 2 // the upload may be completed, so that there is none to continue
+		isComplete := p.Reached() && stored == 2 // the upload may be completed, so that there is none to continue
 		if second.puts > 2-stored && !isComplete && before == nil {
 			t.Errorf("%d parts were stored, and the second worker uploaded %d, want %d", stored, second.puts, 2-stored)
 		}
@@ -240,13 +170,13 @@ func TestWorkerIsPaused(t *testing.T) {
 		if testing.Short() && !changes {
 			break
 		}
-		steps(t, 14, func(p *process) {
+		slicetest.Steps(t, 14, func(p *slicetest.Process) {
 			f.clock.Advance(time.Hour)
 			projectID, want := f.twoParts(ada)
 			exportID, _ := ada.start(projectID)
 			received := f.messages()
 			var archive []byte
-			p.at = func() error {
+			p.At = func() error {
 				if r := ada.read(projectID, exportID); r.Text("status") == "ready" {
 					archive = f.download(r)
 					return nil
@@ -261,7 +191,7 @@ func TestWorkerIsPaused(t *testing.T) {
 				return nil
 			}
 			f.clients(p).worker.Handle(t.Context(), received)
-			if got := f.check(ada, projectID, exportID, want); p.reached() && (archive == nil || !bytes.Equal(got, archive)) {
+			if got := f.check(ada, projectID, exportID, want); p.Reached() && (archive == nil || !bytes.Equal(got, archive)) {
 				t.Errorf("got an archive of %d bytes, want the one of %d bytes of the other worker", len(got), len(archive))
 			}
 		})
@@ -286,12 +216,12 @@ func TestWorkersRace(t *testing.T) {
 		received := f.messages()
 		var running sync.WaitGroup
 		for range 3 {
-			slow := doFunc(func(r *http.Request) (*http.Response, error) {
+			slow := slicetest.DoFunc(func(r *http.Request) (*http.Response, error) {
 				awsclient.Sleep(r.Context(), rand.N(20*time.Millisecond))
 				if rand.IntN(20) == 0 {
 					f.clock.Advance(lost)
 				}
-				return transfers.Do(r)
+				return slicetest.Transfers.Do(r)
 			})
 			running.Go(func() { f.clients(slow).worker.Handle(t.Context(), received) })
 		}
@@ -331,13 +261,13 @@ func TestInterruptedWorker(t *testing.T) {
 		exportID, _ := ada.start(projectID)
 		received := f.messages()
 		puts := 0
-		through := doFunc(func(r *http.Request) (*http.Response, error) {
+		through := slicetest.DoFunc(func(r *http.Request) (*http.Response, error) {
 			if r.Method == http.MethodPut {
 				if puts++; puts == 2 {
 					return fail(r)
 				}
 			}
-			return transfers.Do(r)
+			return slicetest.Transfers.Do(r)
 		})
 		ctx, cancel := context.WithTimeout(t.Context(), limit) // the worker needs 5 s of it to return the message
 		errs := f.clients(through).worker.Handle(ctx, received)
@@ -345,7 +275,7 @@ func TestInterruptedWorker(t *testing.T) {
 		if !errors.Is(errs[0], lambdafn.ErrLater) || !strings.Contains(f.log.String(), "an export was interrupted") {
 			t.Errorf("%s: got error %v, want ErrLater, and a line in the log", name, errs[0])
 		}
-		second := &process{}
+		second := &partCounter{}
 		if errs := f.clients(second).worker.Handle(t.Context(), received); errs[0] != nil || second.puts != 1 {
 			t.Errorf("%s: got error %v after %d parts, want success after one", name, errs[0], second.puts)
 		}
@@ -365,7 +295,7 @@ func TestVersionIsDeleted(t *testing.T) {
 	exportID, _ := ada.start(projectID)
 	received := f.messages()
 	old := f.record(projectID, "/z.txt")
-	p := &process{step: 7, at: func() error { // the files are listed
+	p := &slicetest.Process{Step: 7, At: func() error { // the files are listed
 		want["/z.txt"] = []byte("new")
 		ada.save(projectID, map[string][]byte{"/z.txt": want["/z.txt"]})
 		contents := db.Wrap(f.sdk, f.clock.Now).Table(f.names.contents)
@@ -392,7 +322,7 @@ func TestLeaseIsHeld(t *testing.T) {
 	projectID, want := f.twoParts(ada)
 	exportID, _ := ada.start(projectID)
 	received := f.messages()
-	p := &process{step: 5, at: func() error {
+	p := &slicetest.Process{Step: 5, At: func() error {
 		if errs := f.clients(nil).worker.Handle(t.Context(), received); !errors.Is(errs[0], lambdafn.ErrLater) ||
 			!strings.Contains(errs[0].Error(), "2m10s") {
 			t.Errorf("got error %v, want ErrLater until the lease of 2m10s ends", errs[0])
@@ -414,19 +344,19 @@ func TestFailedExportIsRestarted(t *testing.T) {
 	projectID, want := f.twoParts(ada)
 	exportID, _ := ada.start(projectID)
 	puts := 0
-	f.work(f.clients(doFunc(func(r *http.Request) (*http.Response, error) {
+	f.work(f.clients(slicetest.DoFunc(func(r *http.Request) (*http.Response, error) {
 		if r.Method == http.MethodPut {
 			if puts++; puts == 2 {
-				return nil, errKilled
+				return nil, slicetest.Kill()
 			}
 		}
-		return transfers.Do(r)
+		return slicetest.Transfers.Do(r)
 	})))
 	f.clock.Advance(15 * time.Minute)
 	if again, status := ada.start(projectID); again != exportID || status != "running" {
 		t.Errorf("got the export %s with the status %q, want %s, running", again, status, exportID)
 	}
-	second := &process{}
+	second := &partCounter{}
 	f.work(f.clients(second))
 	if f.check(ada, projectID, exportID, want) == nil || second.puts != 2 {
 		t.Errorf("the export is not ready after %d parts, want it after two", second.puts)
