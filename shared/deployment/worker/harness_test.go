@@ -1,19 +1,13 @@
 package worker_test
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/base64"
-	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +16,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	"github.com/go-json-experiment/json"
 
 	"devplatform/infra/functiontest"
 	"devplatform/infra/local/dynamodb/dynamotest"
@@ -44,7 +37,6 @@ import (
 	"devplatform/shared/project/cleanup"
 	"devplatform/shared/project/file"
 	"devplatform/shared/queue"
-	"devplatform/shared/site"
 	"devplatform/shared/workspace"
 )
 
@@ -295,121 +287,6 @@ func (f *fixture) sweep(after time.Duration) {
 			f.t.Errorf("the message was not handled: %v", err)
 		}
 	}
-}
-
-// addresses returns the deployment that each address of a project shows, "" if it shows none.
-func (p *published) addresses() map[string]site.Address {
-	p.f.t.Helper()
-	all := map[string]site.Address{}
-	for key, item := range slicetest.Dump(p.f.t, p.f.sdk, p.f.names.sites) {
-		a, err := db.Decode[site.Address](item)
-		if err != nil {
-			p.f.t.Fatal(err)
-		}
-		if a.ProjectID == p.id && a.DeploymentID != "" {
-			all[key.PK] = a
-		}
-	}
-	return all
-}
-
-// live returns the files that the production address shows, nil if it is offline.
-func (p *published) live() map[string]string {
-	p.f.t.Helper()
-	for _, a := range p.addresses() {
-		if a.Production {
-			return p.f.output(a)
-		}
-	}
-	return nil
-}
-
-// output returns the files that an address shows, by path. It checks their objects.
-func (f *fixture) output(a site.Address) map[string]string {
-	f.t.Helper()
-	files := map[string]string{}
-	for path, entry := range f.manifest(a).Files {
-		data, err := f.bucket.Get(f.t.Context(), site.ObjectKey(a.DeploymentID, entry.SHA256, entry.Gzip))
-		if err == nil && entry.Gzip {
-			data, err = unzip(data)
-		}
-		if err != nil || len(data) != entry.Size || sha256.Sum256(data) != [32]byte(entry.SHA256) {
-			f.t.Errorf("%s: got %d bytes, error %v, want the %d bytes of the manifest", path, len(data), err, entry.Size)
-		}
-		files[path] = string(data)
-	}
-	return files
-}
-
-func (f *fixture) manifest(a site.Address) (m site.Manifest) {
-	f.t.Helper()
-	text, err := f.bucket.Get(f.t.Context(), site.ManifestKey(a.DeploymentID, a.Manifest))
-	if err == nil {
-		err = json.Unmarshal(text, &m)
-	}
-	if sum := sha256.Sum256(text); err != nil || !bytes.Equal(sum[:], a.Manifest) {
-		f.t.Errorf("manifest of %s: got %d bytes, error %v, want the one with the hash", a.DeploymentID, len(text), err)
-	}
-	return m
-}
-
-func unzip(data []byte) ([]byte, error) {
-	r, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(r)
-}
-
-// objects returns the keys of the objects of deployments, or of one.
-func (f *fixture) objects(deploymentID string) (keys []string) {
-	f.t.Helper()
-	found, _, err := f.bucket.List(f.t.Context(), "sites/"+deploymentID, "")
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	for _, o := range found {
-		keys = append(keys, o.Key)
-	}
-	return keys
-}
-
-// record returns the record of a deployment, zero if there is none.
-func (p *published) record(deploymentID string) deployment.Deployment {
-	p.f.t.Helper()
-	item, err := p.f.projects.Get(p.f.t.Context(), db.DeploymentKey(p.id, deploymentID))
-	if err != nil && !errors.Is(err, db.ErrNotFound) {
-		p.f.t.Fatal(err)
-	}
-	d, err := db.Decode[deployment.Deployment](item)
-	if err != nil {
-		p.f.t.Fatal(err)
-	}
-	return d
-}
-
-// events returns the events of a deployment in the order in which they were stored, as "type status reason".
-func (f *fixture) events(deploymentID string) (all []string) {
-	f.t.Helper()
-	var records []event.Record
-	for _, item := range slicetest.Dump(f.t, f.sdk, f.names.events) {
-		r, err := db.Decode[event.Record](item)
-		if err != nil {
-			f.t.Fatal(err)
-		}
-		records = append(records, r)
-	}
-	slices.SortFunc(records, func(a, b event.Record) int { return strings.Compare(a.ID, b.ID) })
-	for _, r := range records {
-		var p event.Payload
-		if err := json.Unmarshal([]byte(r.Payload), &p); err != nil {
-			f.t.Fatal(err)
-		}
-		if d := p.Data.Deployment; d != nil && d.ID == deploymentID {
-			all = append(all, strings.TrimSpace(fmt.Sprint(r.Type, " ", d.Status, " ", p.Data.Reason)))
-		}
-	}
-	return all
 }
 
 // cleanUp handles the event of a project that was deleted, as project-cleanup does. The event can be repeated.

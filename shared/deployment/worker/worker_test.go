@@ -1,27 +1,17 @@
 package worker_test
 
 import (
-	"bytes"
-	"context"
 	"crypto/rand"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/slicetest"
-	"devplatform/shared/awsclient"
-	"devplatform/shared/db"
 	"devplatform/shared/deployment"
 	"devplatform/shared/lambdafn"
 )
@@ -171,164 +161,6 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// If storage is unavailable, or the function's time ends, the worker releases its lease and returns the message. The
-// next attempt succeeds at once, and no build counts as interrupted.
-func TestTransient(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	ada := f.newUser("ada")
-	broken := func(*http.Request) (*http.Response, error) { return nil, errors.New("no connection") }
-	for name, tc := range map[string]struct {
-		isAt func(r *http.Request, target string) bool
-		fail func(r *http.Request) (*http.Response, error)
-	}{
-		"S3":          {func(r *http.Request, _ string) bool { return isUpload(r) }, broken},
-		"the project": {func(_ *http.Request, target string) bool { return strings.HasSuffix(target, ".GetItem") }, broken},
-		"the files":   {func(_ *http.Request, target string) bool { return strings.HasSuffix(target, ".Query") }, broken},
-		"time": {func(r *http.Request, _ string) bool { return isUpload(r) }, func(r *http.Request) (*http.Response, error) {
-			<-r.Context().Done()
-			return nil, r.Context().Err()
-		}},
-	} {
-		p := ada.newProject(small("Hello"))
-		id, failed := p.request(), 0
-		began := false
-		var mu sync.Mutex // uploads are concurrent
-		failing := f.through(func(r *http.Request) (*http.Response, error) {
-			target := r.Header.Get("X-Amz-Target")
-			mu.Lock()
-			began = began || strings.HasSuffix(target, ".TransactWriteItems")
-			fails := began && failed < 1 && tc.isAt(r, target)
-			if fails {
-				failed++
-			}
-			mu.Unlock()
-			if fails {
-				return tc.fail(r)
-			}
-			return slicetest.Transfers.Do(r)
-		})
-		received := f.messages()
-		ctx, cancel := context.WithTimeout(t.Context(), 11*time.Second) // 10 s of it are reserved
-		errs := failing.worker.Handle(ctx, received)
-		cancel()
-		if !errors.Is(errs[0], lambdafn.ErrLater) || failed == 0 {
-			t.Errorf("%s: got error %v after %d failures, want ErrLater", name, errs[0], failed)
-		}
-		if d := p.record(id); d.Status != deployment.Building || d.Lease != "" || d.Interruptions != 0 {
-			t.Errorf("%s: got the record %+v, want one without a lease", name, d)
-		}
-		if errs := f.worker.Handle(t.Context(), received); errs[0] != nil {
-			t.Errorf("%s: got error %v from the next attempt", name, errs[0])
-		}
-		p.checkLive("Hello")
-	}
-	if n := strings.Count(f.log.String(), "a build was interrupted"); n != 4 {
-		t.Errorf("the log has %d lines about interrupted builds, want 4", n)
-	}
-}
-
-// If files change during each of five readings of the project, the attempt ends. The next one builds the new files.
-func TestFilesKeepChanging(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	p := f.newUser("ada").newProject(small("Hello"))
-	p.request()
-	readings := 0
-	changing := f.through(func(r *http.Request) (*http.Response, error) {
-		if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".Query") {
-			readings++
-			p.save(small(fmt.Sprint("Reading ", readings)))
-		}
-		return slicetest.Transfers.Do(r)
-	})
-	received := f.messages()
-	if err := changing.worker.Handle(t.Context(), received)[0]; !errors.Is(err, lambdafn.ErrLater) || readings != 5 {
-		t.Errorf("got error %v after %d readings, want ErrLater after five", err, readings)
-	}
-	if err := f.worker.Handle(t.Context(), received)[0]; err != nil {
-		t.Errorf("got error %v from the next attempt", err)
-	}
-	p.checkLive("Reading 5")
-}
-
-// checkInterrupted checks that a deployment whose build always fails with a bug ends after the second attempt.
-func (p *published) checkInterrupted(attempt func([]lambdafn.QueueMessage) error) {
-	p.f.t.Helper()
-	id := p.request()
-	received := p.f.messages()
-	for range 2 {
-		if err := attempt(received); err == nil || errors.Is(err, lambdafn.ErrLater) {
-			p.f.t.Errorf("got error %v, want a failure", err)
-		}
-		if status := p.record(id).Status; status != deployment.Building {
-			p.f.t.Errorf("the deployment is %s after an attempt, want building", status)
-		}
-		p.f.clock.Advance(lost)
-		if err := p.f.worker.Sweep(p.f.t.Context()); err != nil {
-			p.f.t.Error(err)
-		}
-		if received = p.f.messages(); len(received) != 1 {
-			p.f.t.Fatalf("the sweep sent %d messages, want 1", len(received))
-		}
-	}
-	if errs := p.f.worker.Handle(p.f.t.Context(), received); errs[0] != nil {
-		p.f.t.Errorf("got error %v, want the end of the deployment", errs[0])
-	}
-	if got := failure(p.Get(p.url(id))); !strings.HasPrefix(got, "BUILD_INTERRUPTED ") {
-		p.f.t.Errorf("got the error %q, want BUILD_INTERRUPTED", got)
-	}
-	if got, want := p.f.events(id), []string{"deployment.completed failed"}; !slices.Equal(got, want) {
-		p.f.t.Errorf("got the events %q, want %q", got, want)
-	}
-}
-
-// A content that does not match its record is reported for each attempt, and ends the deployment.
-func TestCorruptContent(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	p := f.newUser("ada").newProject(small("Hello"))
-	for key := range slicetest.Dump(t, f.sdk, f.names.contents) {
-		if _, err := f.db.Do(t.Context(), f.db.Table(f.names.contents).Delete(key)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	p.checkInterrupted(func(received []lambdafn.QueueMessage) error {
-		return f.worker.Handle(t.Context(), received)[0]
-	})
-}
-
-// A bug that panics is reported for each attempt, and ends the deployment.
-func TestPanic(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	p := f.newUser("ada").newProject(small("Hello"))
-	failing := f.through(func(r *http.Request) (*http.Response, error) {
-		if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".Query") {
-			panic("a bug")
-		}
-		return slicetest.Transfers.Do(r)
-	})
-	var log bytes.Buffer
-	function := lambdafn.Queue(slog.New(slog.NewTextHandler(&log, nil)), failing.worker.Handle)
-	p.checkInterrupted(func(received []lambdafn.QueueMessage) error {
-		payload, err := json.Marshal(events.SQSEvent{Records: []events.SQSMessage{{
-			MessageId: received[0].ID, ReceiptHandle: received[0].ReceiptHandle, Body: received[0].Body,
-		}}})
-		if err != nil {
-			return err
-		}
-		response, err := function.Invoke(t.Context(), payload)
-		if err != nil || !strings.Contains(string(response), received[0].ID) {
-			t.Errorf("got the response %s, error %v, want the message to be reported", response, err)
-		}
-		return errors.New(log.String())
-	})
-	if !strings.Contains(log.String(), "a bug") {
-		t.Errorf("got the log %q, want the cause", &log)
-	}
-}
-
 // The files of a project that is too large are not read.
 func TestSourceTooLarge(t *testing.T) {
 	t.Parallel()
@@ -365,65 +197,6 @@ func TestNoSpaceForOutput(t *testing.T) {
 	}
 }
 
-// Beyond the limit of builds in progress, the message returns to the queue. The deployment stays queued.
-func TestBusyAccount(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	ada := f.newUser("ada")
-	others := map[string]*published{}
-	for range maxBuilds {
-		p := ada.newProject(small("Hello"))
-		others[p.request()] = p
-	}
-	f.messages()
-	p := ada.newProject(small("Hello"))
-	id := p.request()
-	received := f.messages()
-	var held []deployment.Deployment
-	for other, p := range others {
-		d, err := f.store.Begin(t.Context(), p.id, other, rand.Text(), f.clock.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
-		held = append(held, d)
-	}
-	err := f.worker.Handle(t.Context(), received)[0]
-	if !errors.Is(err, lambdafn.ErrLater) || !strings.Contains(err.Error(), "5s") {
-		t.Errorf("got error %v, want ErrLater after 5 s", err)
-	}
-	if status := p.record(id).Status; status != deployment.Queued {
-		t.Errorf("the deployment is %s, want queued", status)
-	}
-	if err := f.store.Release(t.Context(), held[0], f.clock.Now(), time.Hour); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.worker.Handle(t.Context(), received)[0]; err != nil {
-		t.Error(err)
-	}
-	p.checkLive("Hello")
-}
-
-// While a worker holds the lease, another one returns the message to the queue until the lease ends.
-func TestLeaseIsHeld(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	p := f.newUser("ada").newProject(small("Hello"))
-	p.request()
-	received := f.messages()
-	first := &slicetest.Process{Step: 6, At: func() error {
-		f.clock.Advance(40 * time.Second)
-		err := f.worker.Handle(t.Context(), received)[0]
-		if !errors.Is(err, lambdafn.ErrLater) || !strings.Contains(err.Error(), "1m0s") {
-			t.Errorf("got error %v, want ErrLater until the lease ends", err)
-		}
-		return nil
-	}}
-	if err := f.process(first).worker.Handle(t.Context(), received)[0]; err != nil || !first.Reached() {
-		t.Errorf("got error %v", err)
-	}
-	p.checkLive("Hello")
-}
-
 // Messages of other programs, and of deployments that do not exist, are deleted from the queue.
 func TestForeignMessages(t *testing.T) {
 	t.Parallel()
@@ -437,73 +210,5 @@ func TestForeignMessages(t *testing.T) {
 		if err := f.worker.Handle(t.Context(), []lambdafn.QueueMessage{{Body: body}})[0]; err != nil {
 			t.Errorf("%q: got error %v, want none", body, err)
 		}
-	}
-}
-
-// A worker whose build has lost its lease stops the build, and frees its place among those of the account.
-func TestLostBuildStops(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	ada := f.newUser("ada")
-	for name, loseLease := range map[string]func(p *published, id string){
-		"canceled":        pauses["it is canceled"],
-		"deleted":         pauses["it is deleted"],
-		"project deleted": pauses["the project is deleted"],
-	} {
-		p := ada.newProject(small("Hello"))
-		id := p.request()
-		var lose sync.Once
-		var cause atomic.Value
-		blocked := f.through(func(r *http.Request) (*http.Response, error) {
-			if !isUpload(r) {
-				return slicetest.Transfers.Do(r)
-			}
-			lose.Do(func() { loseLease(p, id) })
-			<-r.Context().Done()
-			cause.Store(context.Cause(r.Context()))
-			return nil, r.Context().Err()
-		})
-		blocked.worker.SetBuildTime(10 * time.Second)
-		blocked.worker.SetLeaseCheck(20 * time.Millisecond)
-		if errs := f.work(blocked); errs[0] != nil {
-			t.Errorf("%s: the message was not handled: %v", name, errs[0])
-		}
-		if err, _ := cause.Load().(error); !errors.Is(err, deployment.ErrLost) {
-			t.Errorf("%s: the build ended because of %v, want ErrLost", name, err)
-		}
-		builds, err := f.projects.Get(t.Context(), db.BuildsKey(ada.caller.UserID))
-		if err != nil || builds[id] != nil {
-			t.Errorf("%s: got the builds in progress %v, error %v, want none", name, builds, err)
-		}
-	}
-}
-
-// While a build holds its lease, the checks do not stop it.
-func TestLeaseChecks(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	p := f.newUser("ada").newProject(small("Hello"))
-	id := p.request()
-	var uploading atomic.Bool
-	var checks atomic.Int32
-	slow := f.through(func(r *http.Request) (*http.Response, error) {
-		isCheck := uploading.Load() && strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".BatchGetItem")
-		if isCheck && checks.Add(1) == 2 {
-			return nil, errors.New("no connection")
-		}
-		if isUpload(r) {
-			uploading.Store(true)
-			for r.Context().Err() == nil && checks.Load() < 4 {
-				awsclient.Sleep(r.Context(), time.Millisecond)
-			}
-		}
-		return slicetest.Transfers.Do(r)
-	})
-	slow.worker.SetLeaseCheck(time.Millisecond)
-	if errs := f.work(slow); errs[0] != nil {
-		t.Errorf("the message was not handled: %v", errs[0])
-	}
-	if status := p.record(id).Status; status != deployment.Ready {
-		t.Errorf("the deployment is %s, want ready", status)
 	}
 }

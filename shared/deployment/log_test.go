@@ -1,0 +1,63 @@
+package deployment_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"devplatform/shared/deployment"
+	"devplatform/shared/workspace"
+)
+
+// logOf returns the lines of the log of a deployment.
+func (u *user) logOf(projectID, deploymentID string) (lines []map[string]any) {
+	u.f.t.Helper()
+	for cursor := ""; ; {
+		r := u.Get(deploymentURL(projectID, deploymentID)+"/log?limit=100"+cursor).Want(u.f.t, http.StatusOK)
+		lines = append(lines, r.List("lines")...)
+		if r.Text("nextCursor") == "" {
+			return lines
+		}
+		cursor = "&cursor=" + r.Text("nextCursor")
+	}
+}
+
+// TestLog checks that the end of a long log is stored, that the lines of an attempt replace those of the one before, and
+// that the notice of the request stays.
+func TestLog(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	p := ada.newProject("Shop front", workspace.Private)
+	d := f.begin(p, ada.deploy(p, "production"))
+	write := func(lines ...deployment.LogLine) []map[string]any {
+		t.Helper()
+		if err := f.store.WriteLog(t.Context(), d, lines...); err != nil {
+			t.Fatal(err)
+		}
+		return ada.logOf(p, d.ID)
+	}
+	checkEnds := func(name string, got []map[string]any, n int, second, last string) {
+		t.Helper()
+		if len(got) != n || !strings.Contains(got[0]["text"].(string), "is private") || got[1]["text"] != second ||
+			got[n-1]["text"] != last {
+			t.Fatalf("%s: got %d lines %v, want %d, the second %q, the last %q", name, len(got), got, n, second, last)
+		}
+	}
+	line := func(size int) deployment.LogLine {
+		return deployment.LogLine{Level: deployment.Info, Text: strings.Repeat("é", size/2), Path: "/a.ts", Line: 7}
+	}
+	end := deployment.LogLine{Level: deployment.Error, Text: "The end"}
+	checkEnds("short", write(line(2), end), 3, "é", "The end")
+	checkEnds("as long as possible", write(append(slices.Repeat([]deployment.LogLine{line(2)}, 497), end)...), 499, "é",
+		"The end")
+	checkEnds("many lines", write(append(slices.Repeat([]deployment.LogLine{line(2)}, 600), end)...), 500,
+		"The log is too long. Its first 103 lines are left out.", "The end")
+	got := write(append(slices.Repeat([]deployment.LogLine{line(5000)}, 50), end)...)
+	checkEnds("long lines", got, 27, "The log is too long. Its first 26 lines are left out.", "The end")
+	if text := got[2]["text"].(string); len(text) != 4096 || got[2]["path"] != "/a.ts" || got[2]["line"] != 7.0 {
+		t.Errorf("got the line %v, want one with 4,096 bytes", got[2])
+	}
+	checkEnds("second attempt", write(end), 2, "The end", "The end")
+}

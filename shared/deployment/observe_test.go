@@ -1,0 +1,142 @@
+package deployment_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+
+	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/shared/db"
+	"devplatform/shared/deployment"
+	"devplatform/shared/event"
+	"devplatform/shared/id"
+	"devplatform/shared/site"
+
+	jsonv2 "github.com/go-json-experiment/json"
+)
+
+// ids returns the IDs of all deployments by number.
+func (w *world) ids() map[int]string {
+	ids := map[int]string{}
+	for _, d := range w.records() {
+		ids[d.Number] = d.ID
+	}
+	return ids
+}
+
+func (w *world) records() []deployment.Deployment {
+	items, err := w.projects.QueryAll(context.Background(), db.DeploymentsOf(w.project))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	all, err := db.DecodeAll[deployment.Deployment](items)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return all
+}
+
+// observe returns what is stored as a model, and checks the addresses.
+func (w *world) observe() model {
+	m := w.model.clone()
+	ctx, now := context.Background(), w.clock.Now()
+	if _, err := w.projects.Get(ctx, db.TreeKey(w.project)); err != nil {
+		m = model{}
+	}
+	item, _ := w.projects.Get(ctx, db.SiteKey(w.project))
+	s, err := db.Decode[deployment.Site](item)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	numberOf, own := map[string]int{}, map[string]string{}
+	if m.Exists {
+		m.Deployments = map[int]modelDeployment{}
+	}
+	for _, d := range w.records() {
+		numberOf[d.ID] = d.Number
+		if d.Status == deployment.Removing || !m.Exists {
+			continue
+		}
+		m.Deployments[d.Number] = modelDeployment{
+			Status: d.Status, Target: d.Target, Sequence: d.Sequence, Token: d.Lease, Interruptions: d.Interruptions,
+			Leased: d.Status == deployment.Building && d.Lease != "" && now.Before(d.LeaseEnds.Time()),
+		}
+		if d.Status == deployment.Ready {
+			own[d.Label] = d.ID
+		}
+		if s.Deployments[d.ID].Status != d.Status {
+			w.t.Fatalf("the summary of deployment %d is %+v, want status %s", d.Number, s.Deployments[d.ID], d.Status)
+		}
+	}
+	if m.Exists {
+		m.Label, m.SPA, m.Live = s.Label, s.SPA, numberOf[s.DeploymentID]
+		m.Sequence, m.LiveSequence, m.Number = s.Sequence, s.LiveSequence, s.Number
+		if len(s.Deployments) != len(m.Deployments) {
+			w.t.Fatalf("the site has %d summaries, want %d", len(s.Deployments), len(m.Deployments))
+		}
+	} else if item != nil {
+		w.t.Fatal("the site of a deleted project exists")
+	}
+	m.Events = w.observeEvents()
+	w.checkAddresses(m.Exists, s, own)
+	return m
+}
+
+// observeEvents returns the number of each event of a deployment.
+func (w *world) observeEvents() map[string]int {
+	items, err := w.client.Table(w.names.events).QueryAll(context.Background(), db.EventsOf(w.project))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	counts := map[string]int{}
+	for _, item := range items {
+		r, err := event.FromItem(item)
+		var p event.Payload
+		if err != nil || jsonv2.Unmarshal([]byte(r.Payload), &p) != nil {
+			w.t.Fatalf("event %v: %v", r, err)
+		}
+		if d := p.Data.Deployment; d != nil {
+			counts[strings.TrimSpace(fmt.Sprintf("%s %d %s %s", r.Type, d.Version, d.Status, p.Data.Reason))]++
+		}
+	}
+	return counts
+}
+
+// checkAddresses checks that the address of the site shows the live deployment, that each ready deployment has its own
+// address, and that no other address of the project shows anything.
+func (w *world) checkAddresses(exists bool, s deployment.Site, own map[string]string) {
+	want := map[string]string{}
+	if exists && s.Label != "" {
+		for label, deploymentID := range own {
+			want[label] = deploymentID
+		}
+		if s.DeploymentID != "" {
+			want[s.Label] = s.DeploymentID
+		}
+	}
+	got := map[string]string{}
+	for _, item := range dynamotest.Dump(w.fixture.t, w.sdk, w.names.sites) {
+		a, err := db.Decode[site.Address](item)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		label := strings.TrimPrefix(db.KeyOf(item).PK, "ADDRESS#")
+		if a.ProjectID != w.project {
+			continue
+		}
+		if a.DeploymentID != "" {
+			got[label] = a.DeploymentID
+			if a.SPA != s.SPA || a.ReservedFor != "" || !id.Deployment.Valid(a.DeploymentID) {
+				w.t.Fatalf("got the address %s: %+v, want spa %v", label, a, s.SPA)
+			}
+		}
+		if isSite := exists && label == s.Label; !strings.Contains(label, "--") && isSite != (a.ReservedFor == "") {
+			w.t.Fatalf("got the address %s: %+v of a site with label %s", label, a, s.Label)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		w.t.Fatalf("wrong addresses (-want +got):\n%s", diff)
+	}
+}

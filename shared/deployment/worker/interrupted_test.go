@@ -1,0 +1,180 @@
+package worker_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"devplatform/infra/slicetest"
+	"devplatform/shared/deployment"
+	"devplatform/shared/lambdafn"
+)
+
+// If storage is unavailable, or the function's time ends, the worker releases its lease and returns the message. The
+// next attempt succeeds at once, and no build counts as interrupted.
+func TestTransient(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	broken := func(*http.Request) (*http.Response, error) { return nil, errors.New("no connection") }
+	for name, tc := range map[string]struct {
+		isAt func(r *http.Request, target string) bool
+		fail func(r *http.Request) (*http.Response, error)
+	}{
+		"S3":          {func(r *http.Request, _ string) bool { return isUpload(r) }, broken},
+		"the project": {func(_ *http.Request, target string) bool { return strings.HasSuffix(target, ".GetItem") }, broken},
+		"the files":   {func(_ *http.Request, target string) bool { return strings.HasSuffix(target, ".Query") }, broken},
+		"time": {func(r *http.Request, _ string) bool { return isUpload(r) }, func(r *http.Request) (*http.Response, error) {
+			<-r.Context().Done()
+			return nil, r.Context().Err()
+		}},
+	} {
+		p := ada.newProject(small("Hello"))
+		id, failed := p.request(), 0
+		began := false
+		var mu sync.Mutex // uploads are concurrent
+		failing := f.through(func(r *http.Request) (*http.Response, error) {
+			target := r.Header.Get("X-Amz-Target")
+			mu.Lock()
+			began = began || strings.HasSuffix(target, ".TransactWriteItems")
+			fails := began && failed < 1 && tc.isAt(r, target)
+			if fails {
+				failed++
+			}
+			mu.Unlock()
+			if fails {
+				return tc.fail(r)
+			}
+			return slicetest.Transfers.Do(r)
+		})
+		received := f.messages()
+		ctx, cancel := context.WithTimeout(t.Context(), 11*time.Second) // 10 s of it are reserved
+		errs := failing.worker.Handle(ctx, received)
+		cancel()
+		if !errors.Is(errs[0], lambdafn.ErrLater) || failed == 0 {
+			t.Errorf("%s: got error %v after %d failures, want ErrLater", name, errs[0], failed)
+		}
+		if d := p.record(id); d.Status != deployment.Building || d.Lease != "" || d.Interruptions != 0 {
+			t.Errorf("%s: got the record %+v, want one without a lease", name, d)
+		}
+		if errs := f.worker.Handle(t.Context(), received); errs[0] != nil {
+			t.Errorf("%s: got error %v from the next attempt", name, errs[0])
+		}
+		p.checkLive("Hello")
+	}
+	if n := strings.Count(f.log.String(), "a build was interrupted"); n != 4 {
+		t.Errorf("the log has %d lines about interrupted builds, want 4", n)
+	}
+}
+
+// If files change during each of five readings of the project, the attempt ends. The next one builds the new files.
+func TestFilesKeepChanging(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	p := f.newUser("ada").newProject(small("Hello"))
+	p.request()
+	readings := 0
+	changing := f.through(func(r *http.Request) (*http.Response, error) {
+		if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".Query") {
+			readings++
+			p.save(small(fmt.Sprint("Reading ", readings)))
+		}
+		return slicetest.Transfers.Do(r)
+	})
+	received := f.messages()
+	if err := changing.worker.Handle(t.Context(), received)[0]; !errors.Is(err, lambdafn.ErrLater) || readings != 5 {
+		t.Errorf("got error %v after %d readings, want ErrLater after five", err, readings)
+	}
+	if err := f.worker.Handle(t.Context(), received)[0]; err != nil {
+		t.Errorf("got error %v from the next attempt", err)
+	}
+	p.checkLive("Reading 5")
+}
+
+// checkInterrupted checks that a deployment whose build always fails with a bug ends after the second attempt.
+func (p *published) checkInterrupted(attempt func([]lambdafn.QueueMessage) error) {
+	p.f.t.Helper()
+	id := p.request()
+	received := p.f.messages()
+	for range 2 {
+		if err := attempt(received); err == nil || errors.Is(err, lambdafn.ErrLater) {
+			p.f.t.Errorf("got error %v, want a failure", err)
+		}
+		if status := p.record(id).Status; status != deployment.Building {
+			p.f.t.Errorf("the deployment is %s after an attempt, want building", status)
+		}
+		p.f.clock.Advance(lost)
+		if err := p.f.worker.Sweep(p.f.t.Context()); err != nil {
+			p.f.t.Error(err)
+		}
+		if received = p.f.messages(); len(received) != 1 {
+			p.f.t.Fatalf("the sweep sent %d messages, want 1", len(received))
+		}
+	}
+	if errs := p.f.worker.Handle(p.f.t.Context(), received); errs[0] != nil {
+		p.f.t.Errorf("got error %v, want the end of the deployment", errs[0])
+	}
+	if got := failure(p.Get(p.url(id))); !strings.HasPrefix(got, "BUILD_INTERRUPTED ") {
+		p.f.t.Errorf("got the error %q, want BUILD_INTERRUPTED", got)
+	}
+	if got, want := p.f.events(id), []string{"deployment.completed failed"}; !slices.Equal(got, want) {
+		p.f.t.Errorf("got the events %q, want %q", got, want)
+	}
+}
+
+// A content that does not match its record is reported for each attempt, and ends the deployment.
+func TestCorruptContent(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	p := f.newUser("ada").newProject(small("Hello"))
+	for key := range slicetest.Dump(t, f.sdk, f.names.contents) {
+		if _, err := f.db.Do(t.Context(), f.db.Table(f.names.contents).Delete(key)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.checkInterrupted(func(received []lambdafn.QueueMessage) error {
+		return f.worker.Handle(t.Context(), received)[0]
+	})
+}
+
+// A bug that panics is reported for each attempt, and ends the deployment.
+func TestPanic(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	p := f.newUser("ada").newProject(small("Hello"))
+	failing := f.through(func(r *http.Request) (*http.Response, error) {
+		if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".Query") {
+			panic("a bug")
+		}
+		return slicetest.Transfers.Do(r)
+	})
+	var log bytes.Buffer
+	function := lambdafn.Queue(slog.New(slog.NewTextHandler(&log, nil)), failing.worker.Handle)
+	p.checkInterrupted(func(received []lambdafn.QueueMessage) error {
+		payload, err := json.Marshal(events.SQSEvent{Records: []events.SQSMessage{{
+			MessageId: received[0].ID, ReceiptHandle: received[0].ReceiptHandle, Body: received[0].Body,
+		}}})
+		if err != nil {
+			return err
+		}
+		response, err := function.Invoke(t.Context(), payload)
+		if err != nil || !strings.Contains(string(response), received[0].ID) {
+			t.Errorf("got the response %s, error %v, want the message to be reported", response, err)
+		}
+		return errors.New(log.String())
+	})
+	if !strings.Contains(log.String(), "a bug") {
+		t.Errorf("got the log %q, want the cause", &log)
+	}
+}
