@@ -165,7 +165,8 @@ func TestDeploymentSamples(t *testing.T) {
 func newDeployer(f *fixture, deps deployment.Deps, builds queue.Queue) *lambdafn.QueueHandler {
 	w := worker.New(worker.Deps{
 		Store: deployment.Store{
-			DB: f.client, Projects: deps.Projects, Sites: deps.Sites, Outbox: deps.Outbox, Origin: origin, MaxBuilds: 3, MaxOutput: 1 << 30,
+			DB: f.client, Projects: deps.Projects, Sites: deps.Sites, Outbox: deps.Outbox, Origin: origin,
+			MaxBuilds: 3, MaxOutput: 1 << 30,
 		},
 		Files: file.New(file.Deps{
 			DB: f.client, Projects: deps.Projects, Contents: f.tables["contents"], Bucket: f.bucket, Clock: time.Now,

@@ -54,7 +54,7 @@ func (p *Process) Do(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
-	response, err := Transfers.Do(r)
+	response, err := Transfers.Do(r) //nolint:gosec // the SDK made the request
 	if isStep && p.Executes {
 		if killed := p.reach(); killed != nil {
 			if err == nil {
@@ -63,7 +63,7 @@ func (p *Process) Do(r *http.Request) (*http.Response, error) {
 			return nil, killed
 		}
 	}
-	return response, err
+	return response, err //nolint:wrapcheck // the SDK expects the errors of its client
 }
 
 func (p *Process) reach() error {

@@ -117,8 +117,8 @@ type Deployment struct {
 	// Due and DueAt are the keys of the index "due". They are absent if nothing is left to do.
 	Due   string           `dynamodbav:"due,omitempty"`
 	DueAt *clock.Timestamp `dynamodbav:"dueAt,omitempty"`
-	// OverdueSince is the time at which a queued deployment was due when a sweep first woke it since a worker last received
-	// its message.
+	// OverdueSince is the time at which a queued deployment was due when a sweep first woke it since a worker last
+	// received its message.
 	OverdueSince *clock.Timestamp `dynamodbav:"overdueSince,omitempty"`
 }
 

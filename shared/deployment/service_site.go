@@ -124,8 +124,8 @@ type SiteSettings struct {
 
 // UpdateSite changes the settings of a site. A new label is the address of the site immediately; the old one stays
 // reserved for the workspace for 30 days. Errors: PROJECT_NOT_FOUND; ACCESS_DENIED, also if an operator has blocked the
-// address whose label would change; SITE_NOT_FOUND, SITES_NOT_CONFIGURED, RATE_LIMITED; CONFLICT if another site has the
-// label.
+// address whose label would change; SITE_NOT_FOUND, SITES_NOT_CONFIGURED, RATE_LIMITED; CONFLICT if another site has
+// the label.
 func (s *Service) UpdateSite(
 	ctx context.Context, caller httpapi.Caller, projectID string, in SiteSettings,
 ) (SiteItem, error) {

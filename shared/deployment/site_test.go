@@ -107,8 +107,8 @@ func TestFirstSettings(t *testing.T) {
 	}
 }
 
-// TestBlockedLabel checks that a block stays when the workspace claims its reserved label again, that a blocked site cannot
-// change its label, and that its other operations work.
+// TestBlockedLabel checks that a block stays when the workspace claims its reserved label again, that a blocked site
+// cannot change its label, and that its other operations work.
 func TestBlockedLabel(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

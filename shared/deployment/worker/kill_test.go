@@ -38,7 +38,8 @@ func (p *published) checkLive(text string) {
 func (p *published) checkLog(deploymentID string) {
 	p.f.t.Helper()
 	log := p.logOf(deploymentID)
-	if len(log) != 2 || !strings.HasPrefix(log[0], "info Read 2 files") || !strings.HasPrefix(log[1], "info Built 2 files") {
+	if len(log) != 2 || !strings.HasPrefix(log[0], "info Read 2 files") ||
+		!strings.HasPrefix(log[1], "info Built 2 files") {
 		p.f.t.Errorf("got the log %q, want the lines of one attempt", log)
 	}
 }
