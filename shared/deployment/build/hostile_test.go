@@ -324,11 +324,11 @@ func TestHeavyInput(t *testing.T) {
 			all["/main.js"] = []byte(repeat("import.meta.glob('./**/*.js');", 14<<10))
 			return all
 		}(), nil),
-		"URLs": withPage(page(repeat("new URL('./main.js', import.meta.url);", 1<<20)), nil),
+		"URLs": withPage(page(repeat("new URL('./main.js', import.meta.url);", 256<<10)), nil),
 		"types of glob": withPage(files("/main.js", `import "./a.ts"`, "/a.ts",
-			repeat("import.meta.glob<A>('./a');\nimport.meta.glob < (a) < (b);", 1<<20)), nil),
+			repeat("import.meta.glob<A>('./a');\nimport.meta.glob < (a) < (b);", 256<<10)), nil),
 		"computed in package": withPage(page(`import "p"`), files("/node_modules/p/index.js",
-			repeat("import('./'+n);", 128<<10))),
+			repeat("import('./'+n);", 64<<10))),
 		"page of tags":   {Files: files("/index.html", repeat(`<b a=1>`, size))},
 		"page of quotes": {Files: files("/index.html", repeat(`<b a='`, size))},
 	} {

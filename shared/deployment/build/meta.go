@@ -23,7 +23,8 @@ type metaRewriter struct {
 	file     string // of the project or of a package
 	code     []byte
 	edits    []edit
-	imports  []string // declarations that are appended to the file
+	imports  []string             // declarations that are appended to the file
+	added    map[[2]string]string // the names of the imports
 	warnings []metaWarning
 }
 
@@ -130,10 +131,15 @@ func (r *metaRewriter) apply() {
 	r.code = out.Bytes()
 }
 
-// add returns the name of a new import, which is appended to the file. what is what is imported, such as "* as %s".
+// add returns the name of an import, which is appended to the file. what is what is imported, such as "* as %s".
 func (r *metaRewriter) add(what, spec string) string {
-	name := fmt.Sprintf("__deployment_%d", len(r.imports))
-	r.imports = append(r.imports, "import "+fmt.Sprintf(what, name)+" from "+quoteJSON(spec)+";")
+	key := [2]string{what, spec}
+	name, ok := r.added[key]
+	if !ok {
+		name = fmt.Sprintf("__deployment_%d", len(r.imports))
+		r.added[key] = name
+		r.imports = append(r.imports, "import "+fmt.Sprintf(what, name)+" from "+quoteJSON(spec)+";")
+	}
 	return name
 }
 

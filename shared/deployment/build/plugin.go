@@ -288,7 +288,7 @@ func (p *plugin) script(namespace, name string, data []byte, loader api.Loader) 
 	if namespace == nsInline {
 		file = p.inline[name].file
 	}
-	r := metaRewriter{plugin: p, file: file, code: data}
+	r := metaRewriter{plugin: p, file: file, code: data, added: map[[2]string]string{}}
 	if err := r.rewrite(options); err != nil {
 		return api.OnLoadResult{Errors: []api.Message{messageAt(namespace, name, data, err.offset, err.Error)}}, nil
 	}
