@@ -37,7 +37,7 @@ func (c *Counters) Operations(rule OperationRule, subject string) Operations {
 	return Operations{rule: rule, key: db.OperationsKey(rule.Name, subject)}
 }
 
-// Operation is an operation in progress.
+// Operation is an operation in progress. The zero Operation has ended.
 type Operation struct {
 	store  store
 	places []place
@@ -63,10 +63,8 @@ func (c *Counters) Begin(ctx context.Context, inProgress []Operations, counters 
 		}
 		op = Operation{store: c.store}
 		for _, o := range inProgress {
-			until := now.Add(o.rule.Lease)
-			p := place{Operations: o, entry: strconv.FormatInt(until.UnixMilli(), 10) + " " + rand.Text()}
-			op.places = append(op.places, p)
-			writes = append(writes, c.store.enter(p, until))
+			joined, write := c.Join(o)
+			op.places, writes = append(op.places, joined.places...), append(writes, write)
 		}
 		err := c.store.client.TransactOnce(ctx, writes...)
 		if !errors.Is(err, db.ErrConditionFailed) {
@@ -84,7 +82,7 @@ func (c *Counters) Begin(ctx context.Context, inProgress []Operations, counters 
 		}
 		for i, o := range inProgress {
 			if at := len(counters) + i; db.FailedAt(err, at) {
-				if err := c.store.removeExpired(ctx, o, db.OldItem(err, at), now); err != nil {
+				if err := c.MakeRoom(ctx, o, db.OldItem(err, at)); err != nil {
 					return err
 				}
 			}
@@ -94,13 +92,37 @@ func (c *Counters) Begin(ctx context.Context, inProgress []Operations, counters 
 	return op, err
 }
 
+// Join returns a new operation, and the write that adds it to o, for a caller that begins the operation in a
+// transaction of its own. The condition of the write fails if the limit is reached. The caller then calls MakeRoom.
+func (c *Counters) Join(o Operations) (Operation, db.Write) {
+	until := c.now().Add(o.rule.Lease)
+	p := place{Operations: o, entry: strconv.FormatInt(until.UnixMilli(), 10) + " " + rand.Text()}
+	return Operation{store: c.store, places: []place{p}}, c.store.enter(p, until)
+}
+
+// MakeRoom removes the operations whose leases have expired from o. item is the stored item that the failed write of
+// Join returned. If MakeRoom returns nil, the caller can try again, with a new operation.
+// Errors: OperationRule.Full with Retry-After if no lease has expired; the error classes of db.
+func (c *Counters) MakeRoom(ctx context.Context, o Operations, item db.Item) error {
+	return c.store.removeExpired(ctx, o, item, c.now())
+}
+
 // End ends the operation, even if ctx has ended. If End fails, the operation counts until its lease expires.
 func (o Operation) End(ctx context.Context) error {
+	if len(o.places) == 0 {
+		return nil
+	}
+	return o.store.client.Transact(context.WithoutCancel(ctx), o.EndWrites()...)
+}
+
+// EndWrites returns the writes that end the operation as part of a transaction. They have no condition, and have no
+// effect if the operation has ended.
+func (o Operation) EndWrites() []db.Write {
 	writes := make([]db.Write, len(o.places))
 	for i, p := range o.places {
 		writes[i] = o.store.remove(p.Operations, p.entry)
 	}
-	return o.store.client.Transact(context.WithoutCancel(ctx), writes...)
+	return writes
 }
 
 // operationsRecord is Operations as it is stored. The attribute names are part of the data format.
