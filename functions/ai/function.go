@@ -36,11 +36,12 @@ type settings struct {
 	Secrets       config.SecretNames
 	Model         modelSettings
 	Quotas        file.QuotaSettings
-	// CallsPerMinute, MonthlyTokens and GlobalMonthlyTokens are the fields of quota.Limits. The numbers of tokens are
-	// int64, because the library that reads the variables accepts only 32 bits for an int.
+	// CallsPerMinute, InProgress, MonthlyTokens and GlobalMonthlyTokens are the fields of quota.Limits. The numbers of
+	// tokens are int64, because the library that reads the variables accepts only 32 bits for an int.
 	CallsPerMinute      int   `env:"LIMIT_AI_MINUTE" envDefault:"20"`
+	InProgress          int   `env:"LIMIT_AI_IN_PROGRESS" envDefault:"3"`
 	MonthlyTokens       int64 `env:"AI_MONTHLY_TOKENS" envDefault:"2000000"`
-	GlobalMonthlyTokens int64 `env:"AI_GLOBAL_MONTHLY_TOKENS" envDefault:"0"`
+	GlobalMonthlyTokens int64 `env:"AI_GLOBAL_MONTHLY_TOKENS" envDefault:"100000000"`
 }
 
 // modelSettings select the model and its provider.
@@ -88,6 +89,7 @@ func (m modelSettings) newProvider(
 func (s settings) check() error {
 	for name, limit := range map[string]struct{ value, minimum int64 }{
 		"LIMIT_AI_MINUTE":          {int64(s.CallsPerMinute), 1},
+		"LIMIT_AI_IN_PROGRESS":     {int64(s.InProgress), 1},
 		"AI_MONTHLY_TOKENS":        {s.MonthlyTokens, 1},
 		"AI_GLOBAL_MONTHLY_TOKENS": {s.GlobalMonthlyTokens, 0},
 	} {
@@ -96,6 +98,14 @@ func (s settings) check() error {
 		}
 	}
 	return nil
+}
+
+// limits returns the limits of the assistant.
+func (s settings) limits() assistant.Limits {
+	limits := assistant.DefaultLimits()
+	limits.CallsPerMinute, limits.InProgress = s.CallsPerMinute, s.InProgress
+	limits.MonthlyTokens, limits.GlobalMonthlyTokens = int(s.MonthlyTokens), int(s.GlobalMonthlyTokens)
+	return limits
 }
 
 // newHandler returns the function's handler. Its slow parts are initialized in the background, while the function waits
@@ -114,9 +124,6 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 	if err != nil {
 		return nil, err
 	}
-	limits := assistant.DefaultLimits()
-	limits.CallsPerMinute = cfg.CallsPerMinute
-	limits.MonthlyTokens, limits.GlobalMonthlyTokens = int(cfg.MonthlyTokens), int(cfg.GlobalMonthlyTokens)
 	keys := config.NewKeys(secrets.Fetch(cfg.Secrets.Keys), now)
 	keys.Start()
 	return httpapi.Lazy(func() http.Handler {
@@ -131,7 +138,7 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 		})
 		ai := assistant.New(assistant.Deps{
 			DB: client, Conversations: client.Table(cfg.Conversations.Conversations), Files: files,
-			Cursors: cursors, IDs: ids, Clock: now, Logger: logger, Model: provider, Limits: limits,
+			Cursors: cursors, IDs: ids, Clock: now, Logger: logger, Model: provider, Limits: cfg.limits(),
 		})
 		return httpapi.NewRouter(httpapi.Config{
 			Edge: cfg.Edge, Logger: logger, Clock: now,

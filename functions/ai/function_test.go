@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"devplatform/infra/functiontest"
+	"devplatform/shared/assistant"
+	"devplatform/shared/assistant/quota"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/lambdafn/apigateway"
@@ -42,6 +44,7 @@ func setEnvironment(t *testing.T, changes environment) {
 		"OPENAI_BASE_URL":          "",
 		"OPENAI_API_KEY":           "",
 		"LIMIT_AI_MINUTE":          "20",
+		"LIMIT_AI_IN_PROGRESS":     "3",
 		"AI_MONTHLY_TOKENS":        "2000000",
 		"AI_GLOBAL_MONTHLY_TOKENS": "9000000000",
 		"LIMIT_OLD_VERSIONS_MIB":   "400",
@@ -91,6 +94,10 @@ func TestSettings(t *testing.T) {
 			changes:   environment{"LIMIT_AI_MINUTE": "0"},
 			wantError: "LIMIT_AI_MINUTE",
 		},
+		"no answers in progress": {
+			changes:   environment{"LIMIT_AI_IN_PROGRESS": "0"},
+			wantError: "LIMIT_AI_IN_PROGRESS",
+		},
 		"negative monthly tokens": {
 			changes:   environment{"AI_MONTHLY_TOKENS": "-1"},
 			wantError: "AI_MONTHLY_TOKENS",
@@ -114,6 +121,32 @@ func TestSettings(t *testing.T) {
 				t.Errorf("got error %v, want one that contains %q", err, tc.wantError)
 			}
 		})
+	}
+}
+
+// The variables set the limits. A variable that is not set has the default limit.
+func TestLimits(t *testing.T) {
+	set := environment{
+		"LIMIT_AI_MINUTE": "7", "LIMIT_AI_IN_PROGRESS": "8",
+		"AI_MONTHLY_TOKENS": "9", "AI_GLOBAL_MONTHLY_TOKENS": "9000000000",
+	}
+	unset := environment{}
+	for name := range set {
+		unset[name] = ""
+	}
+	want := assistant.DefaultLimits()
+	want.Limits = quota.Limits{CallsPerMinute: 7, InProgress: 8, MonthlyTokens: 9, GlobalMonthlyTokens: 9_000_000_000}
+	for _, tc := range []struct {
+		changes environment
+		want    assistant.Limits
+	}{
+		{set, want}, {unset, assistant.DefaultLimits()},
+	} {
+		setEnvironment(t, tc.changes)
+		cfg, err := config.Load[settings]()
+		if got := cfg.limits(); err != nil || got != tc.want {
+			t.Errorf("%v: got the limits %+v and error %v, want %+v", tc.changes, got, err, tc.want)
+		}
 	}
 }
 

@@ -110,7 +110,8 @@ func newCloud(t testing.TB) *cloud {
 func (c *cloud) start(env ...string) *platformtest.Platform {
 	c.t.Helper()
 	return platformtest.Start(c.t, append([]string{"AWS_ENDPOINT_URL=http://" + c.address, "AWS_ACCESS_KEY_ID=local",
-		"AWS_SECRET_ACCESS_KEY=local", "LAMBDA_CONCURRENCY=24", "LIMIT_AI_MINUTE=10000", "LIMIT_LOGIN_PAIR=10000", "LIMIT_LOGIN_EMAIL=10000"}, env...)...)
+		"AWS_SECRET_ACCESS_KEY=local", "LAMBDA_CONCURRENCY=24", "LIMIT_AI_MINUTE=10000", "LIMIT_AI_IN_PROGRESS=100",
+		"LIMIT_LOGIN_PAIR=10000", "LIMIT_LOGIN_EMAIL=10000"}, env...)...)
 }
 
 // listen takes connections at the address, which is a free one the first time.

@@ -99,7 +99,7 @@ func start(t *testing.T, env ...string) *platform {
 	command := exec.Command(filepath.Join(binaries, "local"), "-functions", binaries)
 	command.Dir = platformtest.Root
 	command.Env = append(os.Environ(), "PORT=0", "AWS_PORT=0", "DATA_DIR="+p.dir, "COOKIE_PLAIN_HTTP=true", "WEBHOOK_ALLOW_PRIVATE=true",
-		"LIMIT_LOGIN_IP=1000000", "LIMIT_SIGNUP_IP=1000000", "LIMIT_LOGIN_PAIR=1000000", "LIMIT_AI_MINUTE=1000000", "AI_MONTHLY_TOKENS=1000000000",
+		"LIMIT_LOGIN_IP=1000000", "LIMIT_SIGNUP_IP=1000000", "LIMIT_LOGIN_PAIR=1000000", "LIMIT_AI_MINUTE=1000000", "LIMIT_AI_IN_PROGRESS=1000000", "AI_MONTHLY_TOKENS=1000000000",
 		"AI_GLOBAL_MONTHLY_TOKENS=1000000000", "AI_PROVIDER=scaffold", "AI_MODEL=")
 	command.Env = append(command.Env, env...)
 	stdout, err := command.StdoutPipe()

@@ -28,10 +28,12 @@ type Limits struct {
 	SummaryWait time.Duration
 }
 
-// DefaultLimits returns the limits of the API. The total usage of all users is not limited.
+// DefaultLimits returns the limits that apply if the environment sets no others.
 func DefaultLimits() Limits {
 	return Limits{
-		Limits:     quota.Limits{CallsPerMinute: 20, MonthlyTokens: 2_000_000},
+		Limits: quota.Limits{
+			CallsPerMinute: 20, InProgress: 3, MonthlyTokens: 2_000_000, GlobalMonthlyTokens: 100_000_000,
+		},
 		Generation: 2 * time.Minute, Silence: time.Minute, CancelPoll: time.Second, SummaryWait: 5 * time.Second,
 	}
 }
@@ -66,7 +68,7 @@ type Service struct {
 func New(d Deps) *Service {
 	return &Service{
 		conversations: conversation.NewStore(d.DB, d.Conversations),
-		quota:         quota.New(d.DB, d.Conversations, d.Clock, d.Limits.Limits),
+		quota:         quota.New(d.DB, d.Conversations, d.Clock, d.Logger, d.Limits.Limits),
 		files:         d.Files,
 		cursors:       d.Cursors,
 		ids:           d.IDs,

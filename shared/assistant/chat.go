@@ -28,6 +28,7 @@ func (s *Service) Chat(ctx context.Context, caller httpapi.Caller, q Question, s
 	if err := t.reserve(ctx); err != nil {
 		return Reply{}, err
 	}
+	defer s.quota.ReportGlobalUsage(ctx)
 	generation, stop := s.withTimeLimit(ctx)
 	defer stop()
 	t.startSummary(generation)

@@ -128,9 +128,10 @@ func TestMainCode(t *testing.T) {
 }
 
 // A chat makes at most eight calls to DynamoDB, and one more if an action needs files that the prompt does not contain.
+// Once a minute, a chat makes another call to report the usage of all users.
 func TestDatabaseCallsOfChat(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, withLimits(func(l *Limits) { l.GlobalMonthlyTokens = 1 << 40 }))
+	f := newFixture(t)
 	ada := f.newUser("ada")
 	projectID := ada.newProject()
 	ada.createFile(projectID, "/a.ts", "1\n")
@@ -142,6 +143,7 @@ func TestDatabaseCallsOfChat(t *testing.T) {
 		}
 	}
 	currentFile := object{"currentFile": "/a.ts"}
+	checkCalls("the first chat", ada.chat(projectID, "Hello."), 8)
 	checkCalls("no files", ada.chat(projectID, "Hello."), 7)
 	checkCalls("a current file", ada.chat(projectID, "Hello.", "context", currentFile), 8)
 	f.model.enqueue(model.TaskChat, newResponse("").
@@ -256,4 +258,32 @@ func TestValidation(t *testing.T) {
 		ada.Do(http.MethodPost, generateURL, body).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	}
 	ada.chat(projectID, strings.Repeat("é", 32_000)).Want(t, http.StatusOK)
+}
+
+// A user can have a limited number of answers in progress. Chats, streams and generate calls count together. Another
+// user has a limit of its own.
+func TestAnswersInProgress(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada, grace := f.newUser("ada"), f.newUser("grace")
+	projectID, other := ada.newProject(), grace.newProject()
+	refuse := func() {
+		for url, body := range map[string]object{
+			chatURL:     {"projectId": projectID, "message": "Hello."},
+			streamURL:   {"projectId": projectID, "message": "Hello."},
+			generateURL: {"prompt": "Hello."},
+		} {
+			refused := ada.Do(http.MethodPost, url, body).Want(t, http.StatusTooManyRequests, fault.CodeRateLimited)
+			if got := refused.Header.Get("Retry-After"); got != "160" {
+				t.Errorf("%s: got Retry-After %q, want 160", url, got)
+			}
+		}
+		grace.chat(other, "Hello.").Want(t, http.StatusOK)
+	}
+	f.model.enqueue(model.TaskChat, newResponse("Done.").withFunc(refuse))
+	ada.chat(projectID, "Hello.").Want(t, http.StatusOK)
+	ada.chat(projectID, "Hello.").Want(t, http.StatusOK)
+	if n := len(f.model.requests()); n != 3 {
+		t.Errorf("the model was called %d times, want 3: for two answers of ada and one of grace", n)
+	}
 }

@@ -102,7 +102,7 @@ func TestTurnsInProgressAreNotStoredAfterClear(t *testing.T) {
 // turns.
 func TestConcurrentClears(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, withLimits(func(l *Limits) { l.CallsPerMinute, l.GlobalMonthlyTokens = 1000, 1_000_000 }))
+	f := newFixture(t, withLimits(func(l *Limits) { l.CallsPerMinute, l.InProgress = 1000, 100 }))
 	ada := f.newUser("ada")
 	projectID := ada.newProject()
 	const calls = 24 // of every eight calls, six store a turn, one clears the conversation, and one reads it
@@ -162,7 +162,7 @@ func TestListDuringClear(t *testing.T) {
 // is stored, even if the clear is still deleting messages.
 func TestTurnDuringClear(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
+	f := newFixture(t, withLimits(func(l *Limits) { l.InProgress = 2 }))
 	ada := f.newUser("ada")
 	projectID := ada.newProject()
 	f.storeTurn(ada, projectID, "stored question", "stored answer")

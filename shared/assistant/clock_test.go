@@ -82,8 +82,7 @@ func TestQuotaAfterClockJumps(t *testing.T) {
 	ada.generate("Hello?").Want(t, http.StatusTooManyRequests, fault.CodeRateLimited)
 
 	f.jumpClock(time.Minute)
-	r := f.newReservation(ada.id, 1000)
-	f.must(f.reserve(r))
+	r := f.reserve(f.newReservation(ada.id, 1000))
 	f.jumpClock(-20 * 24 * time.Hour) // to the previous month
 	f.must(f.settle(r, 0, 0))
 	f.jumpClock(20 * 24 * time.Hour)

@@ -43,10 +43,12 @@ func (f *fixture) newReservation(userID string, tokens int) quota.Reservation {
 	return quota.Reservation{UserID: userID, MessageID: f.ids.New(id.Message), Tokens: tokens, Began: f.clock.Now()}
 }
 
-// reserve stores r. It fails if fewer than r.Tokens tokens remain.
-func (f *fixture) reserve(r quota.Reservation) error {
-	_, err := f.service.quota.Reserve(f.t.Context(), r, r.Tokens)
-	return err
+// reserve stores r and returns it as stored.
+func (f *fixture) reserve(r quota.Reservation) quota.Reservation {
+	f.t.Helper()
+	reserved, err := f.service.quota.Reserve(f.t.Context(), r, r.Tokens)
+	f.must(err)
+	return reserved
 }
 
 // settle settles r with the given numbers of used tokens.
@@ -58,10 +60,11 @@ func settlement(r quota.Reservation, input, output int) quota.Settlement {
 	return quota.Settlement{Reservation: r, Used: model.Usage{Input: input, Output: output}}
 }
 
-// usage returns the usage of a user in a month. If userID is "", it returns the usage of all users.
+// usage returns the usage of a user in a month. If userID is "", it returns the usage of all users, whose limit must be
+// so low that there is only one shard.
 func (f *fixture) usage(userID, month string) quota.Usage {
 	f.t.Helper()
-	key := db.GlobalUsageKey(month)
+	key := db.GlobalUsageKey(month, 1)
 	if userID != "" {
 		key = db.UsageKey(userID, month)
 	}
@@ -80,8 +83,7 @@ func (f *fixture) newTurn(u *user, question, answer string) (conversation.Turn, 
 	f.t.Helper()
 	questionID, answerID := conversation.NewTurnIDs(f.ids, "")
 	now := clock.Stamp(f.clock.Now())
-	r := quota.Reservation{UserID: u.id, MessageID: answerID, Tokens: 1000, Began: f.clock.Now()}
-	f.must(f.reserve(r))
+	r := f.reserve(quota.Reservation{UserID: u.id, MessageID: answerID, Tokens: 1000, Began: f.clock.Now()})
 	return conversation.Turn{
 		Question: conversation.Message{
 			ID: questionID, Role: model.User, Content: question,
@@ -309,7 +311,7 @@ func TestTooLargeMessagesAreTruncated(t *testing.T) {
 // Turns that are stored concurrently are all kept, and each answer follows its question.
 func TestConcurrentTurns(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
+	f := newFixture(t, withLimits(func(l *Limits) { l.InProgress = 100 }))
 	ada := f.newUser("ada")
 	projectID := ada.newProject()
 	codes := slicetest.CountCodes(16, func(i int) error {

@@ -51,7 +51,7 @@ func (u *user) cancelAll() {
 // A cancellation takes effect even if the model finishes before the next poll.
 func TestCancelAfterLastPoll(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, withLimits(func(l *Limits) { l.CancelPoll, l.GlobalMonthlyTokens = time.Hour, 1<<40 }))
+	f := newFixture(t, withLimits(func(l *Limits) { l.CancelPoll = time.Hour }))
 	ada := f.newUser("ada")
 	projectID := ada.newProject()
 	f.model.enqueue(model.TaskChat, newResponse("Done.").

@@ -40,6 +40,7 @@ func (s *Service) Generate(
 	if err != nil {
 		return Generated{}, err
 	}
+	defer s.quota.ReportGlobalUsage(ctx)
 	request.MaxOutput = min(maxOutput, reserved.Tokens-input)
 	generation, stop := s.withTimeLimit(ctx)
 	defer stop()

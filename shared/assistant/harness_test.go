@@ -62,6 +62,7 @@ func newFixture(t *testing.T, options ...option) *fixture {
 		t: t, clock: slicetest.NewClock(epoch, 0), log: slicetest.NewLog(), endpoint: dynamotest.StartServer(t),
 		limits: DefaultLimits(), users: &slicetest.Users{}, model: &fakeModel{},
 	}
+	f.limits.InProgress = 1 // an answer that does not end makes the next one fail
 	f.sdk = dynamotest.Client(f.endpoint)
 	f.s3 = s3test.Client(s3test.StartServer(t))
 	f.bucket = s3test.CreateBucket(t, f.s3, "files")

@@ -1,6 +1,7 @@
 package assistant
 
 import (
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -14,8 +15,9 @@ import (
 var tag = httpapi.Tag{
 	Name: "Assistant",
 	Description: "Ask a language model about a project, and generate code. Answers can contain changes to the project's " +
-		"files. The changes are checked, and they are applied if the request asks for it. Each user can make 20 " +
-		"chat or generate calls per minute and has a monthly quota of tokens.",
+		"files. The changes are checked, and they are applied if the request asks for it. Each user can make " +
+		strconv.Itoa(DefaultLimits().CallsPerMinute) + " chat or generate calls per minute, can have " +
+		strconv.Itoa(DefaultLimits().InProgress) + " of them in progress, and has a monthly quota of tokens.",
 }
 
 // Register adds the endpoints of the assistant.
@@ -35,6 +37,7 @@ var modelErrors = []*fault.Error{
 	errRefused,
 	quota.ErrInUse,
 	withRetryAfter(limit.ErrTooMany, 40*time.Second),
+	DefaultLimits().ExampleInProgress(),
 }
 
 type doneOutput struct{ Body httpapi.Done }

@@ -241,7 +241,7 @@ func checkConversationAccess(
 
 func TestUsageResponse(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, withLimits(func(l *Limits) { l.MonthlyTokens = 5000 }))
+	f := newFixture(t, withLimits(func(l *Limits) { l.InProgress, l.MonthlyTokens = 2, 5000 }))
 	ada, grace := f.newUser("ada"), f.newUser("grace")
 	check := func(u *user, want UsageItem, resetsAt string) {
 		t.Helper()
@@ -265,9 +265,7 @@ func TestUsageResponse(t *testing.T) {
 		}
 	}
 	const juneFirst = "2031-06-01T00:00:00.000Z"
-	first, second := f.newReservation(ada.id, 2000), f.newReservation(ada.id, 3000)
-	f.must(f.reserve(first))
-	f.must(f.reserve(second))
+	first, second := f.reserve(f.newReservation(ada.id, 2000)), f.reserve(f.newReservation(ada.id, 3000))
 	check(ada, UsageItem{Month: monthMay, ReservedTokens: 5000, Calls: 2}, juneFirst)
 	f.must(f.settle(first, 1000, 200))
 	check(ada, UsageItem{

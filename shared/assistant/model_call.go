@@ -132,7 +132,8 @@ func (s *Service) watchForCancel(ctx context.Context, r quota.Reservation, cance
 func (s *Service) logAnswer(ctx context.Context, r quota.Reservation, a *answer, cause error) {
 	level := slog.LevelInfo
 	attrs := []slog.Attr{
-		slog.String("messageId", r.MessageID), slog.String("model", a.model), slog.String("stop", string(a.stop)),
+		slog.String("userId", r.UserID), slog.String("messageId", r.MessageID),
+		slog.String("model", a.model), slog.String("stop", string(a.stop)),
 		slog.Int("inputTokens", a.used.Input), slog.Int("outputTokens", a.used.Output),
 		slog.Float64("ms", float64(s.now().Sub(r.Began).Microseconds())/1000),
 	}

@@ -300,8 +300,11 @@ func UsageKey(userID, month string) Key {
 	return newKey(join("USER", idPart(id.User, userID)), join("USAGE", month))
 }
 
-// GlobalUsageKey returns the key of all users' usage of the assistant in a month, such as 2026-11.
-func GlobalUsageKey(month string) Key { return newKey("USERS", join("USAGE", month)) }
+// GlobalUsageKey returns the key of one shard of all users' usage of the assistant in a month, such as 2026-11. Each
+// shard is in a partition of its own.
+func GlobalUsageKey(month string, shard int) Key {
+	return newKey(join("USERS", strconv.Itoa(shard)), join("USAGE", month))
+}
 
 // GenerationKey returns the key of the record of an answer that is generated for a user. messageID is the ID of the
 // answer.

@@ -1,7 +1,7 @@
 // Package limit implements rate limits. It counts the attempts of a subject, such as a user or a network, in a fixed
 // window of time, and rejects attempts that exceed a rule's limit. It also limits the operations of a subject that are
-// in progress at the same time (store_operation.go). Concurrent attempts cannot exceed a limit either. The packages that use
-// it define the rules and the subjects.
+// in progress at the same time (store_operation.go). Concurrent attempts cannot exceed a limit either. The packages
+// that use it define the rules and the subjects.
 package limit
 
 import (

@@ -147,7 +147,7 @@ func TestTakenIsUsedPlusReserved(t *testing.T) {
 		l.CallsPerMinute, l.MonthlyTokens, l.GlobalMonthlyTokens = 1_000_000, userLimit, globalLimit
 	})
 	rapid.Check(t, func(t *rapid.T) {
-		f.put(db.GlobalUsageKey(may), Usage{}) // removes the usage of earlier checks
+		f.put(db.GlobalUsageKey(may, 1), Usage{}) // removes the usage of earlier checks
 		userIDs := []string{f.newUserID(), f.newUserID()}
 		want := map[string]*Usage{userIDs[0]: {}, userIDs[1]: {}}
 		wantGlobalTaken := 0

@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -36,7 +38,9 @@ type fixture struct {
 	table    string
 	ids      *id.Generator
 	limits   Limits
+	log      *slicetest.Log
 	ledger   *Ledger
+	reserved sync.Map // the reservations that Reserve returned, by message ID
 }
 
 // newFixture returns a fixture. The function change modifies its default limits. change may be nil.
@@ -44,7 +48,7 @@ func newFixture(t *testing.T, change func(*Limits)) *fixture {
 	t.Helper()
 	f := &fixture{
 		t: t, clock: slicetest.NewClock(epoch, 0), endpoint: dynamotest.StartServer(t),
-		limits: Limits{CallsPerMinute: 20, MonthlyTokens: 2_000_000},
+		limits: Limits{CallsPerMinute: 20, InProgress: 1000, MonthlyTokens: 2_000_000}, log: slicetest.NewLog(),
 	}
 	if change != nil {
 		change(&f.limits)
@@ -59,7 +63,7 @@ func newFixture(t *testing.T, change func(*Limits)) *fixture {
 // newLedger replaces the ledger with a new one that calls DynamoDB through sdk.
 func (f *fixture) newLedger(sdk *dynamodb.Client) {
 	client := db.Wrap(sdk, f.clock.Now)
-	f.ledger = New(client, client.Table(f.table), f.clock.Now, f.limits)
+	f.ledger = New(client, client.Table(f.table), f.clock.Now, slog.New(f.log), f.limits)
 }
 
 // startWire starts a wire and replaces the ledger with a new one that calls DynamoDB through it.
@@ -99,26 +103,46 @@ func (f *fixture) newReservation(userID string, tokens int) Reservation {
 func (f *fixture) reserve(r Reservation) error { return f.reserveContext(f.t.Context(), r) }
 
 func (f *fixture) reserveContext(ctx context.Context, r Reservation) error {
-	_, err := f.ledger.Reserve(ctx, r, r.Tokens)
+	reserved, err := f.ledger.Reserve(ctx, r, r.Tokens)
+	if err == nil {
+		f.reserved.Store(r.MessageID, reserved)
+	}
 	return err
 }
 
-// settle settles r with the given usage.
+// settle settles the reservation that Reserve returned for r, with the given usage. If r was never reserved, it settles
+// r itself.
 func (f *fixture) settle(r Reservation, input, output int) error {
 	return f.settleContext(f.t.Context(), r, input, output)
 }
 
 func (f *fixture) settleContext(ctx context.Context, r Reservation, input, output int) error {
+	if reserved, ok := f.reserved.Load(r.MessageID); ok {
+		r = reserved.(Reservation)
+	}
 	return f.ledger.Settle(ctx, Settlement{Reservation: r, Used: model.Usage{Input: input, Output: output}})
 }
 
 // usage returns the usage of a user in a month. If userID is "", it returns the usage of all users.
 func (f *fixture) usage(userID, month string) Usage {
 	f.t.Helper()
-	key := db.GlobalUsageKey(month)
 	if userID != "" {
-		key = db.UsageKey(userID, month)
+		return f.usageAt(db.UsageKey(userID, month))
 	}
+	var sum Usage
+	for shard := range maxShards {
+		usage := f.usageAt(db.GlobalUsageKey(month, shard+1))
+		sum.Input += usage.Input
+		sum.Output += usage.Output
+		sum.Taken += usage.Taken
+		sum.Calls += usage.Calls
+	}
+	return sum
+}
+
+// usageAt returns the stored usage with a key.
+func (f *fixture) usageAt(key db.Key) Usage {
+	f.t.Helper()
 	item, err := db.Wrap(f.sdk, f.clock.Now).Table(f.table).Get(f.t.Context(), key)
 	if !errors.Is(err, db.ErrNotFound) {
 		f.must(err)

@@ -1,12 +1,17 @@
-// Package quota limits the use of the assistant: calls per minute and tokens per month. It reserves tokens before a
-// model is called, and settles the reservation when the answer ends. The record of a reservation also stores whether
-// the user has cancelled the answer. Questions, answers and conversations do not belong here.
+// Package quota limits the use of the assistant: calls per minute, generations in progress, and tokens per month. It
+// reserves tokens before a model is called, and settles the reservation when the answer ends. The record of a
+// reservation also stores whether the user has cancelled the answer. Questions, answers and conversations do not belong
+// here.
 package quota
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"math"
+	"strconv"
+	"sync/atomic"
 	"time"
 
 	"devplatform/shared/assistant/model"
@@ -20,6 +25,8 @@ import (
 type Limits struct {
 	// CallsPerMinute is the number of chat and generate calls that a user may make in a minute.
 	CallsPerMinute int
+	// InProgress is the number of generations of a user that may be in progress at the same time.
+	InProgress int
 	// MonthlyTokens is the number of tokens that a user may use in a calendar month (UTC).
 	MonthlyTokens int
 	// GlobalMonthlyTokens is the number of tokens that all users together may use in a calendar month. If it is 0, the
@@ -52,6 +59,11 @@ type Reservation struct {
 	// Began is the time of the user's request. The tokens count in the month of Began, even if the answer ends in the
 	// next month.
 	Began time.Time
+
+	// Reserve sets the remaining fields. shard is the shard of the usage of all users in which the tokens are reserved,
+	// from 1, or 0 if that usage is not counted. operation is the generation in progress.
+	shard     int
+	operation limit.Operation
 }
 
 func (r Reservation) month() Month { return MonthOf(r.Began) }
@@ -70,12 +82,16 @@ type Ledger struct {
 	counters *limit.Counters
 	limits   Limits
 	now      clock.Clock
+	logger   *slog.Logger
+	// reported is the time at which the usage of all users was last logged, in nanoseconds since 1970.
+	reported atomic.Int64
 }
 
 // New returns a Ledger that uses the given table.
-func New(client *db.Client, table db.Table, now clock.Clock, limits Limits) *Ledger {
+func New(client *db.Client, table db.Table, now clock.Clock, logger *slog.Logger, limits Limits) *Ledger {
 	return &Ledger{
 		store: store{client: client, table: table}, counters: limit.New(client, table, now), limits: limits, now: now,
+		logger: logger,
 	}
 }
 
@@ -87,9 +103,30 @@ const (
 	keptAfterEnd = 24 * time.Hour
 )
 
+// Lease is the time for which a generation counts as in progress if its function crashes. It is longer than the time
+// limit of the function.
+const Lease = 160 * time.Second
+
 // minuteRule returns the rate limit for calls.
 func (l Limits) minuteRule() limit.Rule {
 	return limit.Rule{Name: "ai", Limit: l.CallsPerMinute, Window: time.Minute}
+}
+
+// operationRule returns the limit of generations in progress.
+func (l Limits) operationRule() limit.OperationRule {
+	return limit.OperationRule{Name: "ai", Limit: l.InProgress, Lease: Lease, Full: l.errInProgress()}
+}
+
+// errInProgress returns the error for a call of a user who has too many generations in progress.
+func (l Limits) errInProgress() *fault.Error {
+	return fault.New(fault.CodeRateLimited, "You have reached the limit of answers in progress ("+
+		strconv.Itoa(l.InProgress)+"). Wait until an answer has ended, and try again.")
+}
+
+// ExampleInProgress returns the error of a user who has too many generations in progress. It is an example for the API
+// documentation.
+func (l Limits) ExampleInProgress() *fault.Error {
+	return limit.Status{Reset: Lease}.WithRetryAfter(l.errInProgress())
 }
 
 // ErrCancelled reports that the user cancelled the answer.
@@ -99,40 +136,71 @@ var ErrCancelled = errors.New("quota: the answer was cancelled by its user")
 var ErrInUse = fault.New(fault.CodeConflict,
 	"The answer could not be started because of a conflict. Please send the request again.")
 
-// Reserve counts a call towards the user's rate limit and reserves r.Tokens of the user's monthly tokens, in one
-// transaction. If there is a limit for all users together, the tokens also count towards that limit. If fewer than
-// r.Tokens tokens remain, but at least minTokens, it reserves all remaining tokens. The field Tokens of the returned
-// reservation is the number of reserved tokens. Before it returns QUOTA_EXCEEDED, Reserve releases the reservations
-// of the user's crashed generations. Every reservation must be settled with Settle.
+// Reserve begins a generation: it counts a call towards the user's rate limit, counts the generation as in progress
+// until it is settled, and reserves r.Tokens of the user's monthly tokens, in one transaction. If there is a limit for
+// all users together, the tokens also count towards that limit. If fewer than r.Tokens tokens remain, but at least
+// minTokens, it reserves all remaining tokens. The field Tokens of the returned reservation is the number of reserved
+// tokens. Before it returns QUOTA_EXCEEDED, Reserve releases the reservations of the user's crashed generations. Every
+// returned reservation must be settled with Settle.
 // Errors: RATE_LIMITED with Retry-After, QUOTA_EXCEEDED, ErrInUse, the error classes of db.
 func (l *Ledger) Reserve(ctx context.Context, r Reservation, minTokens int) (Reservation, error) {
+	inProgress := l.counters.Operations(l.limits.operationRule(), r.UserID)
+	r.shard = l.limits.anyShard()
 	err := db.Retry(ctx, "reserve tokens", func() error {
 		minute, tooManyCalls := l.counters.Write(l.limits.minuteRule(), r.UserID)
-		err := l.store.reserve(ctx, r, l.limits, l.now(), minute)
+		operation, begin := l.counters.Join(inProgress)
+		r.operation = operation
+		err := l.store.reserve(ctx, r, l.limits, l.now(), minute, begin)
 		refused, ok := errors.AsType[*refusedError](err)
 		switch {
 		case !ok:
 			return err
 		case refused.minute:
 			return tooManyCalls
-		case refused.user == nil && refused.global == nil:
+		case refused.inProgress != nil:
+			if err := l.counters.MakeRoom(ctx, inProgress, refused.inProgress); err != nil {
+				return err
+			}
+			return db.ErrStale
+		case refused.user == nil && !refused.global:
 			return ErrInUse.WithCause(err)
 		}
-		released, err := l.releaseCrashed(ctx, r)
+		return l.adjust(ctx, &r, minTokens, refused)
+	})
+	return r, err
+}
+
+// adjust changes a reservation that was refused because too few tokens remained, so that the next try can succeed.
+// Errors: db.ErrStale if the caller should try again; QUOTA_EXCEEDED; the error classes of db.
+func (l *Ledger) adjust(ctx context.Context, r *Reservation, minTokens int, refused *refusedError) error {
+	released, err := l.releaseCrashed(ctx, *r)
+	if err != nil {
+		return err
+	}
+	left := math.MaxInt
+	if refused.user != nil {
+		left = max(0, l.limits.MonthlyTokens-refused.user.Taken)
+	}
+	if refused.global {
+		taken, err := l.store.globalUsage(ctx, r.month())
 		if err != nil {
 			return err
 		}
-		left := l.limits.left(refused)
-		switch {
-		case released: // try again with the released tokens
-		case left >= minTokens && left < r.Tokens:
-			r.Tokens = left
-		default:
-			return l.limits.exceeded(refused, r.month(), left)
+		shard, free := l.limits.roomiestShard(taken, r.Tokens)
+		r.shard, left = shard, min(left, free)
+	}
+	switch {
+	case released: // try again with the released tokens
+	case left >= r.Tokens: // try again with another shard
+	case left >= minTokens:
+		r.Tokens = left
+	default:
+		if refused.user == nil {
+			l.logGlobalUsage(ctx, 100)
 		}
-		return db.ErrStale
-	})
-	return r, err
+		return l.limits.exceeded(refused, r.month(), left)
+	}
+	return db.ErrStale
 }
 
 // releaseCrashed releases the tokens that the user's crashed generations have reserved. It reports whether it released
@@ -149,18 +217,6 @@ func (l *Ledger) releaseCrashed(ctx context.Context, r Reservation) (released bo
 		released = released || g.Month == r.month().String()
 	}
 	return released, nil
-}
-
-// left returns the number of tokens that remained when a reservation was refused.
-func (l Limits) left(refused *refusedError) int {
-	switch {
-	case refused.user == nil:
-		return max(0, l.GlobalMonthlyTokens-refused.global.Taken)
-	case refused.global == nil:
-		return max(0, l.MonthlyTokens-refused.user.Taken)
-	default:
-		return max(0, min(l.MonthlyTokens-refused.user.Taken, l.GlobalMonthlyTokens-refused.global.Taken))
-	}
 }
 
 // exceeded returns the error for a reservation that was refused because too few tokens remained. left is the number of
@@ -202,14 +258,14 @@ func (e *shortageError) Error() string {
 
 func (e *shortageError) Unwrap() error { return e.cause }
 
-// Settle ends a reservation and also executes the given writes in the same transaction, even if ctx has ended. If the
-// reservation was settled before, Settle writes nothing and returns nil. A reservation that was released because its
-// generation was considered crashed can still be settled.
+// Settle ends a reservation and its generation in progress, and also executes the given writes in the same transaction,
+// even if ctx has ended. If the reservation was settled before, Settle writes nothing and returns nil. A reservation
+// that was released because its generation was considered crashed can still be settled.
 // Errors: if conditions of the given writes failed, a db.ConditionError with their indexes (nothing is written);
 // ErrCancelled; the error classes of db, after which Settle may be called again.
 func (l *Ledger) Settle(ctx context.Context, s Settlement, more ...db.Write) error {
 	ctx = context.WithoutCancel(ctx) // the tokens were used, even if the client has disconnected
-	end := settlementWrite{Settlement: s, global: l.limits.GlobalMonthlyTokens > 0, at: l.now()}
+	end := settlementWrite{Settlement: s, at: l.now()}
 	return db.Retry(ctx, "settle tokens", func() error {
 		before, err := l.store.settle(ctx, end, more)
 		switch {

@@ -47,18 +47,6 @@ func TestReservationsAreSettledOnce(t *testing.T) {
 	f.checkUsage(userID, may, Usage{Input: 1150, Output: 200, Taken: 1350, Calls: 2})
 }
 
-// Without a limit for all users together, calls do not write the record that counts the usage of all users together.
-func TestGlobalUsageIsNotCountedWithoutALimit(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t, nil)
-	r := f.newReservation(f.newUserID(), 3000)
-	f.must(f.reserve(r))
-	f.must(f.settle(r, 10, 0))
-	if item := slicetest.Dump(t, f.sdk, f.table)[db.GlobalUsageKey(may)]; item != nil {
-		t.Errorf("got the usage %v of all users, want none", item)
-	}
-}
-
 func TestConcurrentReservationsDoNotExceedLimits(t *testing.T) {
 	t.Parallel()
 	const calls = 40 // each reserves 1000 tokens
@@ -180,7 +168,7 @@ func TestRefusedReservations(t *testing.T) {
 			before := Usage{Taken: tc.used + tc.reserved, Input: tc.used}
 			if before.Taken > 0 {
 				f.put(db.UsageKey(userID, may), before)
-				f.put(db.GlobalUsageKey(may), before)
+				f.put(db.GlobalUsageKey(may, 1), before)
 			}
 			err := f.reserve(f.newReservation(userID, tc.tokens))
 			var clientError *fault.Error
@@ -204,7 +192,7 @@ func TestReservationOfAllRemainingTokens(t *testing.T) {
 	f := newFixture(t, func(l *Limits) { l.MonthlyTokens, l.GlobalMonthlyTokens = 1000, 1000 })
 	userID := f.newUserID()
 	f.put(db.UsageKey(userID, may), Usage{Taken: 700, Input: 700})
-	f.put(db.GlobalUsageKey(may), Usage{Taken: 700})
+	f.put(db.GlobalUsageKey(may, 1), Usage{Taken: 700})
 	f.must(f.reserve(f.newReservation(userID, 300)))
 }
 

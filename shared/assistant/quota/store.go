@@ -17,7 +17,7 @@ type store struct {
 	table  db.Table
 }
 
-// Usage is the usage of a user, or of all users together, in a month.
+// Usage is the usage of a user, or of one shard of all users together, in a month.
 type Usage struct {
 	// Input and Output are the numbers of tokens that models have read and generated.
 	Input  int `dynamodbav:"input"`
@@ -34,8 +34,8 @@ type generation struct {
 	ID     string `dynamodbav:"id"`
 	Tokens int    `dynamodbav:"tokens"`
 	Month  string `dynamodbav:"month"`
-	// Global reports whether the tokens are also reserved in the usage of all users.
-	Global    bool            `dynamodbav:"global"`
+	// Shard is the shard of the usage of all users in which the tokens are also reserved, from 1; 0 if there is none.
+	Shard     int             `dynamodbav:"shard"`
 	StartedAt clock.Timestamp `dynamodbav:"startedAt"`
 	Cancelled bool            `dynamodbav:"cancelled,omitempty"`
 	End       ending          `dynamodbav:"end,omitempty"`
@@ -59,57 +59,86 @@ const (
 	attrCancelled = "cancelled"
 )
 
-// refusedError reports why a reservation was refused. If minute, user and global are all unset, a reservation for the
-// same answer already exists.
+// refusedError reports why a reservation was refused. If no field but cause is set, a reservation for the same answer
+// already exists.
 type refusedError struct {
 	// minute reports that there were too many calls in this minute.
 	minute bool
-	// user is the usage of the user if too few of the user's tokens remain, otherwise nil. global is the usage of all
-	// users together if too few of their tokens remain, otherwise nil.
-	user, global *Usage
-	cause        error
+	// inProgress is the stored item of the user's generations in progress if there were too many, otherwise nil.
+	inProgress db.Item
+	// user is the usage of the user if too few of the user's tokens remain, otherwise nil.
+	user *Usage
+	// global reports that too few tokens of all users together remain in the shard of the reservation.
+	global bool
+	cause  error
 }
 
 func (e *refusedError) Error() string { return "quota: reserve: " + e.cause.Error() }
 
 func (e *refusedError) Unwrap() error { return e.cause }
 
-// reserve reserves the tokens of r. minute is the write that counts the call towards the rate limit.
+// reserve reserves the tokens of r. minute is the write that counts the call towards the rate limit, and begin is the
+// write that begins the generation in progress.
 // Errors: *refusedError; the error classes of db.
-func (s store) reserve(ctx context.Context, r Reservation, limits Limits, now time.Time, minute db.Write) error {
-	month, global := r.month(), limits.GlobalMonthlyTokens > 0
+func (s store) reserve(
+	ctx context.Context, r Reservation, limits Limits, now time.Time, minute, begin db.Write,
+) error {
+	month := r.month()
 	record, err := db.Encode(generation{
-		ID: r.MessageID, Tokens: r.Tokens, Month: month.String(), Global: global, StartedAt: clock.Stamp(now),
+		ID: r.MessageID, Tokens: r.Tokens, Month: month.String(), Shard: r.shard, StartedAt: clock.Stamp(now),
 	})
 	if err != nil {
 		return err
 	}
 	record[db.AttrExpiresAt] = db.ExpiresAt(month.End().Add(keptAfterEnd).Unix())
-	const minuteAt, userAt, globalAt = 0, 2, 3
+	const minuteAt, beginAt, userAt, globalAt = 0, 1, 3, 4
 	writes := []db.Write{
 		minuteAt: minute,
-		1:        s.table.Create(db.GenerationKey(r.UserID, r.MessageID), record),
+		beginAt:  begin,
+		2:        s.table.Create(db.GenerationKey(r.UserID, r.MessageID), record),
 		userAt:   s.take(db.UsageKey(r.UserID, month.String()), r.Tokens, limits.MonthlyTokens),
 	}
-	if global {
-		writes = append(writes, s.take(db.GlobalUsageKey(month.String()), r.Tokens, limits.GlobalMonthlyTokens))
+	if r.shard > 0 {
+		key := db.GlobalUsageKey(month.String(), r.shard)
+		writes = append(writes, s.take(key, r.Tokens, limits.shardLimit(r.shard)))
 	}
 	err = s.client.TransactOnce(ctx, writes...)
 	if !errors.Is(err, db.ErrConditionFailed) {
 		return err
 	}
-	refused := &refusedError{minute: db.FailedAt(err, minuteAt), cause: err}
-	for i, usage := range map[int]**Usage{userAt: &refused.user, globalAt: &refused.global} {
-		if !db.FailedAt(err, i) {
-			continue
-		}
-		found, err := db.Decode[Usage](db.OldItem(err, i))
+	refused := &refusedError{minute: db.FailedAt(err, minuteAt), global: db.FailedAt(err, globalAt), cause: err}
+	if db.FailedAt(err, beginAt) {
+		refused.inProgress = db.OldItem(err, beginAt)
+	}
+	if db.FailedAt(err, userAt) {
+		usage, err := db.Decode[Usage](db.OldItem(err, userAt))
 		if err != nil {
 			return err
 		}
-		*usage = &found
+		refused.user = &usage
 	}
 	return refused
+}
+
+// globalUsage returns the used and reserved tokens of all users in a month, for each shard, beginning with shard 1. It
+// reads all shards that can exist, because the number of shards can have changed in the month.
+func (s store) globalUsage(ctx context.Context, month Month) (taken [maxShards]int, err error) {
+	var keys [maxShards]db.Key
+	for i := range keys {
+		keys[i] = db.GlobalUsageKey(month.String(), i+1)
+	}
+	items, err := s.table.BatchGet(ctx, keys[:]...)
+	if err != nil {
+		return taken, err
+	}
+	for i, key := range keys {
+		usage, err := db.Decode[Usage](items[key])
+		if err != nil {
+			return taken, err
+		}
+		taken[i] = usage.Taken
+	}
+	return taken, nil
 }
 
 // take returns the write that counts a call and reserves its tokens in the usage of a month. Its condition is that the
@@ -127,8 +156,6 @@ func (s store) take(key db.Key, tokens, limit int) db.Write {
 // settlementWrite is a Settlement with the data that its writes depend on.
 type settlementWrite struct {
 	Settlement
-	// global reports whether the usage of all users is counted.
-	global bool
 	// released reports whether the reserved tokens have already been released.
 	released bool
 	at       time.Time
@@ -140,9 +167,10 @@ type settlementWrite struct {
 func (s store) settle(ctx context.Context, end settlementWrite, more []db.Write) (before *generation, err error) {
 	generationAt, month := len(more), end.month().String()
 	writes := append(more[:len(more):len(more)], s.endGeneration(end), s.count(db.UsageKey(end.UserID, month), end))
-	if end.global {
-		writes = append(writes, s.count(db.GlobalUsageKey(month), end))
+	if end.shard > 0 {
+		writes = append(writes, s.count(db.GlobalUsageKey(month, end.shard), end))
 	}
+	writes = append(writes, end.operation.EndWrites()...)
 	err = s.client.TransactOnce(ctx, writes...)
 	if !db.FailedAt(err, generationAt) {
 		return nil, err
@@ -232,8 +260,8 @@ func (s store) release(ctx context.Context, userID string, g generation, now tim
 		s.setEnd(userID, g.ID, endReleased, now).If(expression.AttributeNotExists(expression.Name(attrEnd))),
 		s.table.Update(db.UsageKey(userID, g.Month), returnTokens),
 	}
-	if g.Global {
-		writes = append(writes, s.table.Update(db.GlobalUsageKey(g.Month), returnTokens))
+	if g.Shard > 0 {
+		writes = append(writes, s.table.Update(db.GlobalUsageKey(g.Month, g.Shard), returnTokens))
 	}
 	err := s.client.Transact(ctx, writes...)
 	if db.FailedAt(err, 0) {
