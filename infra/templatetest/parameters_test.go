@@ -227,33 +227,6 @@ func TestSitesAreOptional(t *testing.T) {
 	}
 }
 
-// TestSitesReserveConcurrency checks that visitors of sites cannot use up the concurrency of the API's functions, unless
-// an operator decides that.
-func TestSitesReserveConcurrency(t *testing.T) {
-	t.Parallel()
-	for setting, want := range map[string]int{"": 100, "300": 300, "0": 0} {
-		parameters := map[string]string{
-			"SitesDomain": "example.app", "SitesCertificateArn": "arn:aws:acm:us-east-1:123456789012:certificate/1234",
-		}
-		if setting != "" {
-			parameters["SitesConcurrency"] = setting
-		}
-		loaded, err := loadTemplate(parameters)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := -1
-		for _, f := range loaded.Functions {
-			if f.LogicalID == "SitesFunction" {
-				got = f.ReservedConcurrency
-			}
-		}
-		if got != want {
-			t.Errorf("SitesConcurrency=%q: got %d reserved, want %d", setting, got, want)
-		}
-	}
-}
-
 // TestStreamsOutliveTheirFunctions checks that the gateway does not end a streamed response before the function does.
 func TestStreamsOutliveTheirFunctions(t *testing.T) {
 	t.Parallel()
