@@ -174,7 +174,7 @@ var nameProperties = map[string]string{
 // resource.
 var unnamedTypes = []string{
 	"AWS::ApiGateway::Account", "AWS::ApiGateway::BasePathMapping", "AWS::ApiGateway::Deployment",
-	"AWS::ApiGateway::Stage", "AWS::KMS::Key", "AWS::Lambda::Alias", "AWS::Lambda::EventInvokeConfig",
+	"AWS::ApiGateway::Stage", "AWS::Budgets::Budget", "AWS::KMS::Key", "AWS::Lambda::Alias", "AWS::Lambda::EventInvokeConfig",
 	"AWS::Lambda::EventSourceMapping", "AWS::Lambda::Permission", "AWS::Lambda::Version", "AWS::SNS::Subscription",
 	"AWS::SNS::TopicPolicy",
 }
