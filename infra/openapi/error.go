@@ -38,7 +38,7 @@ func errorsOf(op *huma.Operation, e *httpapi.Endpoint) []*fault.Error {
 		errs = append(errs, httpapi.ErrNoSession)
 	}
 	if e.Method != http.MethodGet {
-		errs = append(errs, httpapi.ErrCrossSite, httpapi.ErrTooLarge, httpapi.ErrMediaType)
+		errs = append(errs, httpapi.ErrCrossSite, e.TooLarge, httpapi.ErrMediaType)
 	}
 	return append(errs, errThrottled, fault.ErrInternal, fault.ErrUnavailable)
 }

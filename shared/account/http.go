@@ -10,7 +10,9 @@ import (
 var tag = httpapi.Tag{
 	Name: "Authentication",
 	Description: "Accounts, passwords, sessions, and sign-in with a code host. A login returns the session cookie that the " +
-		"endpoints of all other groups require.",
+		"endpoints of all other groups require. The maximum size of a body is 16 KiB.",
+	// Clients without a session can send these requests, and parsing 4 MiB of JSON costs more than a password hash.
+	MaxBody: 16 << 10,
 }
 
 // Register registers the endpoints of accounts.

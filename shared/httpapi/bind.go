@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -18,15 +19,21 @@ import (
 
 const (
 	jsonType = "application/json"
-	// maxBody is the maximum size of a request body in bytes.
-	maxBody = 4 << 20
+	// defaultMaxBody is the maximum size of a request body in bytes, unless the tag of the operation has another one.
+	defaultMaxBody = 4 << 20
 )
 
-// Errors about a request's body as a whole.
-var (
-	ErrTooLarge  = fault.New(fault.CodePayloadTooLarge, "The request body is larger than 4 MiB. Send a smaller body.")
-	ErrMediaType = fault.New(fault.CodeUnsupportedMediaType, "The header Content-Type must be application/json.")
-)
+// ErrMediaType reports a request body that is not declared as JSON.
+var ErrMediaType = fault.New(fault.CodeUnsupportedMediaType, "The header Content-Type must be application/json.")
+
+// tooLarge returns the error for a request body of more than maxBody bytes.
+func tooLarge(maxBody int) *fault.Error {
+	size := fmt.Sprintf("%d KiB", maxBody>>10)
+	if maxBody >= 1<<20 {
+		size = fmt.Sprintf("%d MiB", maxBody>>20)
+	}
+	return fault.New(fault.CodePayloadTooLarge, "The request body is larger than "+size+". Send a smaller body.")
+}
 
 // Validation collects the problems that the Validate method of an input finds.
 type Validation struct {
@@ -62,6 +69,7 @@ type binding struct {
 	body         *value
 	bodyIndex    []int
 	bodyOptional bool
+	maxBody      int // bytes
 }
 
 // param is a field that receives a parameter.
@@ -72,10 +80,10 @@ type param struct {
 	value    *value
 }
 
-// newBinding returns the binding of an input type. It panics if the type has a field that cannot be decoded, because
-// that is a programming error.
-func newBinding(input reflect.Type) *binding {
-	b := &binding{input: input}
+// newBinding returns the binding of an input type. maxBody is the maximum size of a body in bytes. newBinding panics if
+// the type has a field that cannot be decoded, because that is a programming error.
+func newBinding(input reflect.Type, maxBody int) *binding {
+	b := &binding{input: input, maxBody: maxBody}
 	for _, field := range reflect.VisibleFields(input) {
 		switch in, name := paramTag(field.Tag); {
 		case in != "":
@@ -108,7 +116,7 @@ func (b *binding) read(r *http.Request, caller Caller) (any, error) {
 	var body []byte
 	if !isSafe(r.Method) {
 		var err error
-		if body, err = readBody(r); err != nil {
+		if body, err = readBody(r, b.maxBody); err != nil {
 			return nil, err
 		}
 	}
@@ -135,13 +143,14 @@ func (b *binding) read(r *http.Request, caller Caller) (any, error) {
 	return in.Interface(), nil
 }
 
-func readBody(r *http.Request) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+// readBody reads a body of at most maxBody bytes. It does not parse the body.
+func readBody(r *http.Request, maxBody int) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r.Body, int64(maxBody)+1))
 	switch {
 	case err != nil:
 		return nil, fault.Invalid(fault.Field(fault.WholeBody, "could not be read")).WithCause(err)
 	case len(data) > maxBody:
-		return nil, ErrTooLarge
+		return nil, tooLarge(maxBody)
 	case len(data) == 0:
 		return nil, nil
 	}

@@ -281,6 +281,35 @@ func TestMaximumBodySize(t *testing.T) {
 	edgetest.WantError(t, logout.Send(t, router), 413, fault.CodePayloadTooLarge)
 }
 
+// A group of operations can have a smaller limit, which also applies to an operation without a body. A larger body is
+// rejected before it is parsed.
+func TestMaximumBodySizeOfAGroup(t *testing.T) {
+	t.Parallel()
+	small := httpapi.Tag{MaxBody: 16 << 10}
+	router := newRouter(func(r *httpapi.Routes) {
+		httpapi.Public(r, httpapi.Operation{ID: "signup", Method: http.MethodPost, Path: "/api/signup", Tag: small},
+			func(context.Context, *validatedInput) (*edgetest.EchoOutput, error) {
+				return &edgetest.EchoOutput{}, nil
+			})
+		httpapi.Public(r, httpapi.Operation{ID: "logout", Method: http.MethodPost, Path: "/api/logout", Tag: small},
+			func(context.Context, *struct{}) (*edgetest.EchoOutput, error) { return &edgetest.EchoOutput{}, nil })
+	})
+	const start, end = `{"a":"1","b":"1","c":"`, `"}`
+	largest := start + strings.Repeat("x", 16<<10-len(start+end)) + end
+	if response := post(largest).Send(t, router); response.Status != http.StatusOK {
+		t.Errorf("body of %d bytes: got %d %s, want 200", len(largest), response.Status, response.Body)
+	}
+	for _, body := range []string{largest + " ", strings.Repeat("{", 16<<10+1)} {
+		for _, path := range []string{"/api/signup", "/api/logout"} {
+			request := edgetest.Request{Method: http.MethodPost, Target: path, Body: body, Header: asJSON}
+			got := edgetest.WantError(t, request.Send(t, router), 413, fault.CodePayloadTooLarge)
+			if want := "The request body is larger than 16 KiB. Send a smaller body."; got != want {
+				t.Errorf("%s: got %q, want %q", path, got, want)
+			}
+		}
+	}
+}
+
 func TestQueryAndPathRules(t *testing.T) {
 	t.Parallel()
 	router, _ := edgetest.NewRouter(config.Edge{})

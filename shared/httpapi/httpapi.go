@@ -4,6 +4,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -51,7 +52,11 @@ type Operation struct {
 }
 
 // Tag is a group of operations. The document shows the groups in the order of their registration.
-type Tag struct{ Name, Description string }
+type Tag struct {
+	Name, Description string
+	// MaxBody is the maximum size in bytes of the body of a request to the group; 0 means 4 MiB.
+	MaxBody int
+}
 
 // Endpoint is a registered operation.
 type Endpoint struct {
@@ -63,6 +68,8 @@ type Endpoint struct {
 	Stream bool
 	// Input and Output are the struct types that the handler takes and returns. Output is nil for a stream.
 	Input, Output reflect.Type
+	// TooLarge is the error for a request whose body is larger than the group allows.
+	TooLarge *fault.Error
 
 	// call calls the handler. It returns nil if the handler wrote the response itself.
 	call func(*exchange, any) (any, error)
@@ -113,8 +120,11 @@ func (r *Routes) add(
 	if op.Status == 0 {
 		op.Status = http.StatusOK
 	}
-	e := &Endpoint{Operation: op, Session: session, Input: in, Output: out, call: call}
-	e.binding = sync.OnceValue(func() *binding { return newBinding(in) })
+	maxBody := cmp.Or(op.Tag.MaxBody, defaultMaxBody)
+	e := &Endpoint{
+		Operation: op, Session: session, Input: in, Output: out, TooLarge: tooLarge(maxBody), call: call,
+	}
+	e.binding = sync.OnceValue(func() *binding { return newBinding(in, maxBody) })
 	e.rendering = sync.OnceValue(func() *rendering { return newRendering(out) })
 	r.Endpoints = append(r.Endpoints, e)
 	return e
