@@ -448,7 +448,7 @@ func newFixture(t *testing.T) *fixture {
 	f.functions = map[string]*apigateway.Handler{
 		"AiFunction": apigateway.New(httpapi.NewRouter( // the deployed function streams the same responses
 			httpapi.Config{Logger: logger, Auth: sessions, Clock: time.Now}, ai.Register)),
-		"AuthFunction": apigateway.New(accounts.Router(config.Edge{})),
+		"AuthFunction": apigateway.New(accounts.Router()),
 		"DocsFunction": apigateway.New(httpapi.NewRouter( // the deployed function streams, like AiFunction
 			httpapi.Config{Logger: logger, Clock: time.Now}, documentation.Register)),
 		"ProjectsFunction": apigateway.New(httpapi.NewRouter(

@@ -44,8 +44,8 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 		return account.New(account.Deps{
 			DB: db.New(cfg.AWS, now), Tables: cfg.Tables, Keys: keys, Provider: provider,
 			IDs: id.NewGenerator(now, rand.Reader), Clock: now, Logger: logger, Limits: cfg.Limits,
-			PlainHTTPCookies: cfg.Edge.CookiePlainHTTP,
-		}).Router(cfg.Edge)
+			Edge: cfg.Edge,
+		}).Router()
 	}), nil
 }
 

@@ -156,5 +156,6 @@ func Accounts(t *testing.T) http.Handler {
 		Clock:  clock.System,
 		Logger: slog.New(slog.DiscardHandler),
 		Limits: account.Limits{LoginPair: 10, LoginEmail: 100, LoginIP: 300, SignupIP: 100, OAuthIP: 60},
-	}).Router(cfg.Edge)
+		Edge:   cfg.Edge,
+	}).Router()
 }

@@ -57,24 +57,23 @@ type Deps struct {
 	Logger   *slog.Logger
 	Limits   Limits
 	Hasher   *Hasher // optional: nil selects DefaultHashParams
-	// PlainHTTPCookies also sets cookies without Secure for clients that use plain HTTP (COOKIE_PLAIN_HTTP).
-	PlainHTTPCookies bool
+	Edge     config.Edge
 }
 
 // Service implements the operations on accounts. Its methods return *fault.Error, or an error of the storage or of the
 // key ring. It is safe for concurrent use.
 type Service struct {
-	store     store
-	sessions  *Sessions
-	hasher    *Hasher
-	tokens    tokens
-	provider  *oauth.Provider
-	counters  *limit.Counters
-	rules     rules
-	ids       *id.Generator
-	now       clock.Clock
-	logger    *slog.Logger
-	plainHTTP bool
+	store    store
+	sessions *Sessions
+	hasher   *Hasher
+	tokens   tokens
+	provider *oauth.Provider
+	counters *limit.Counters
+	rules    rules
+	ids      *id.Generator
+	now      clock.Clock
+	logger   *slog.Logger
+	edge     config.Edge
 }
 
 // New returns a Service. It does no I/O.
@@ -84,24 +83,24 @@ func New(d Deps) *Service {
 	}
 	sessions := NewSessions(d.DB, d.Tables, d.Keys, d.Clock, d.Logger)
 	return &Service{
-		store:     sessions.store,
-		sessions:  sessions,
-		hasher:    d.Hasher,
-		tokens:    sessions.tokens,
-		provider:  d.Provider,
-		counters:  limit.New(d.DB, d.DB.Table(d.Tables.Accounts), d.Clock),
-		rules:     d.Limits.rules(),
-		ids:       d.IDs,
-		now:       d.Clock,
-		logger:    d.Logger,
-		plainHTTP: d.PlainHTTPCookies,
+		store:    sessions.store,
+		sessions: sessions,
+		hasher:   d.Hasher,
+		tokens:   sessions.tokens,
+		provider: d.Provider,
+		counters: limit.New(d.DB, d.DB.Table(d.Tables.Accounts), d.Clock),
+		rules:    d.Limits.rules(),
+		ids:      d.IDs,
+		now:      d.Clock,
+		logger:   d.Logger,
+		edge:     d.Edge,
 	}
 }
 
 // Router returns the HTTP handler of the service.
-func (s *Service) Router(edge config.Edge) http.Handler {
+func (s *Service) Router() http.Handler {
 	return httpapi.NewRouter(httpapi.Config{
-		Edge: edge, Logger: s.logger, Auth: s.sessions, Clock: s.now,
+		Edge: s.edge, Logger: s.logger, Auth: s.sessions, Clock: s.now,
 	}, s.Register)
 }
 

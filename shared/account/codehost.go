@@ -21,12 +21,13 @@ var (
 	errBadState = fault.New(fault.CodeOAuthStateInvalid,
 		"This sign-in has expired, was already used, or began in another browser. Please start again.")
 	errCodeHost    = fault.New(fault.CodeOAuthFailed, "The sign-in at the code host failed. Please start again.")
-	errBadRedirect = fault.Invalid(fault.Field("redirect", "must be a path on this site, such as /projects"))
+	errBadRedirect = fault.Invalid(fault.Field("redirect",
+		"must be a path on this site, such as /projects, or a URL of an allowed origin"))
 )
 
 // CodeHostRequest is a request to sign in with the code host, or to link an identity at the code host.
 type CodeHostRequest struct {
-	Redirect    string // the path to which the browser returns after the sign-in
+	Redirect    string // the path or URL to which the browser returns after the sign-in
 	Binding     string // the browser's binding cookie, if another sign-in is in progress; may be empty
 	LinkTo      string // the ID of the user to link the identity to; empty for a sign-in
 	CallbackURL string
@@ -45,7 +46,7 @@ func (s *Service) StartCodeHost(ctx context.Context, r CodeHostRequest) (Authori
 	if s.provider == nil {
 		return Authorization{}, limit.Status{}, errNotConfigured
 	}
-	redirect, ok := cleanRedirect(r.Redirect)
+	redirect, ok := cleanRedirect(r.Redirect, s.edge.TrustedOrigins())
 	if !ok {
 		return Authorization{}, limit.Status{}, errBadRedirect
 	}
@@ -84,8 +85,8 @@ type CodeHostCallback struct {
 	Client      Client
 }
 
-// FinishCodeHost finishes a sign-in. It returns a new session and the path to which the browser is redirected. It
-// checks and deletes the state before it reads the rest of the callback. Errors: AUTH_OAUTH_NOT_CONFIGURED,
+// FinishCodeHost finishes a sign-in. It returns a new session and the path or URL to which the browser is redirected.
+// It checks and deletes the state before it reads the rest of the callback. Errors: AUTH_OAUTH_NOT_CONFIGURED,
 // AUTH_OAUTH_STATE_INVALID, AUTH_OAUTH_FAILED, and the errors of linkIdentity and signInIdentity.
 func (s *Service) FinishCodeHost(ctx context.Context, c CodeHostCallback) (in SignedIn, redirect string, _ error) {
 	if s.provider == nil {

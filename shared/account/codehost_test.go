@@ -209,6 +209,18 @@ func TestCallbackErrors(t *testing.T) {
 	client.me().Want(t, http.StatusUnauthorized)
 }
 
+func TestSignInReturnsToAnAllowedOrigin(t *testing.T) {
+	t.Parallel()
+	host := newFakeCodeHost(t)
+	f := newFixture(t, host.option())
+	client := f.newClient()
+	const page = "https://app.example.com/projects?tab=1#top"
+	callback := host.approve(client.startSignIn(page), octocat(1, verified("octo@example.com")))
+	if got := client.Get(callback).Want(t, http.StatusFound).Header.Get("Location"); got != page {
+		t.Errorf("the callback redirects to %q, want %q", got, page)
+	}
+}
+
 func TestOpenRedirectsAreRejected(t *testing.T) {
 	t.Parallel()
 	host := newFakeCodeHost(t)
@@ -216,7 +228,7 @@ func TestOpenRedirectsAreRejected(t *testing.T) {
 	client := f.newUser("ada")
 	for _, redirect := range []string{
 		"//evil.example", `/\evil.example`, `\\evil.example`, "https://evil.example", "evil.example", "evil",
-		"javascript:alert(1)", "/%2f/evil.example", "/\t/evil.example", "/\r\nX: y",
+		"javascript:alert(1)", "/%2f/evil.example", "/\t/evil.example", "/\r\nX: y", "https://app.example.com@evil.example/",
 	} {
 		query := "?redirect=" + url.QueryEscape(redirect)
 		client.Get("/api/auth/codehost"+query).

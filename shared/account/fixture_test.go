@@ -59,22 +59,22 @@ func newFixture(t *testing.T, options ...option) *fixture {
 	}
 	f.keys = config.NewKeys(func(context.Context) (string, error) { return testKeyRing, nil }, f.clock.Now)
 	deps := Deps{
-		DB:               db.Wrap(f.sdk, f.clock.Now),
-		Tables:           f.tables,
-		Keys:             f.keys,
-		IDs:              id.NewGenerator(f.clock.Now, rand.Reader),
-		Clock:            f.clock.Now,
-		Logger:           slog.New(f.log),
-		Limits:           Limits{LoginPair: 10, LoginEmail: 100, LoginIP: 300, SignupIP: 100, OAuthIP: 60},
-		Hasher:           NewHasher(cheapHashParams(), 4),
-		PlainHTTPCookies: true,
+		DB:     db.Wrap(f.sdk, f.clock.Now),
+		Tables: f.tables,
+		Keys:   f.keys,
+		IDs:    id.NewGenerator(f.clock.Now, rand.Reader),
+		Clock:  f.clock.Now,
+		Logger: slog.New(f.log),
+		Limits: Limits{LoginPair: 10, LoginEmail: 100, LoginIP: 300, SignupIP: 100, OAuthIP: 60},
+		Hasher: NewHasher(cheapHashParams(), 4),
+		Edge:   testEdge,
 	}
 	for _, apply := range options {
 		apply(&deps)
 	}
 	f.service = New(deps)
 	countHashes(f.service.hasher, &f.hashes)
-	f.server = httptest.NewServer(f.gateway(f.service.Router(testEdge)))
+	f.server = httptest.NewServer(f.gateway(f.service.Router()))
 	t.Cleanup(f.server.Close)
 	return f
 }

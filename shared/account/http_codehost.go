@@ -24,7 +24,7 @@ type Binding struct {
 
 // allowsPlainCookie reports whether the client of the request may use the cookie without Secure.
 func (s *Service) allowsPlainCookie(ctx context.Context) bool {
-	return s.plainHTTP && !httpapi.RequestInfoFrom(ctx).HTTPS
+	return s.edge.CookiePlainHTTP && !httpapi.RequestInfoFrom(ctx).HTTPS
 }
 
 func (s *Service) bindingOf(ctx context.Context, b Binding) string {
@@ -53,7 +53,7 @@ func callbackURL(ctx context.Context) string {
 
 type codeHostInput struct {
 	Binding
-	Redirect string `query:"redirect" doc:"The path on this site to which the browser is redirected when the flow ends; / if absent" example:"/projects"`
+	Redirect string `query:"redirect" doc:"The path on this site, or the URL of an allowed origin, to which the browser is redirected when the flow ends; / if absent" example:"/projects"`
 }
 
 type startCodeHostOutput struct {
@@ -78,7 +78,7 @@ type callbackInput struct {
 }
 
 type callbackOutput struct {
-	Location  string   `header:"Location" doc:"The redirect path that was given when the sign-in started"`
+	Location  string   `header:"Location" doc:"The path or URL that was given when the sign-in started"`
 	SetCookie []string `header:"Set-Cookie" doc:"The session cookie"`
 }
 

@@ -2,40 +2,59 @@ package account
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"devplatform/shared/config"
 )
 
 const maxRedirectBytes = 2048
 
-// cleanRedirect returns the path to which the browser returns after a sign-in, and reports whether raw is allowed. raw
-// must be a path of this origin. If raw is empty, the path is "/". cleanRedirect rejects values that a browser could
-// read as another origin, even if they appear only after decoding: "//host", "/\host", a scheme, and control
-// characters, which browsers remove.
-func cleanRedirect(raw string) (string, bool) {
+// cleanRedirect returns the path or URL to which the browser returns after a sign-in, and reports whether raw is
+// allowed. raw must be a path of this origin, or a URL of one of the origins. If raw is empty, the path is "/".
+func cleanRedirect(raw string, origins []config.Origin) (string, bool) {
 	if raw == "" {
 		return "/", true
 	}
-	if len(raw) > maxRedirectBytes || raw[0] != '/' || hasUnsafeCharacter(raw) {
+	if len(raw) > maxRedirectBytes || hasUnsafeCharacter(raw) {
 		return "", false
 	}
 	u, err := url.Parse(raw)
-	if err != nil || u.IsAbs() || u.Host != "" || u.User != nil || u.Opaque != "" {
+	if err != nil || u.User != nil || u.Opaque != "" {
 		return "", false
 	}
-	decoded := u.Path
-	for range 3 { // some servers and proxies decode a path more than once
-		if hasUnsafeCharacter(decoded) || !strings.HasPrefix(decoded, "/") || strings.Contains(decoded, "//") {
+	var origin config.Origin
+	if u.IsAbs() {
+		if err := origin.UnmarshalText([]byte(u.Scheme + "://" + u.Host)); err != nil || !slices.Contains(origins, origin) {
 			return "", false
 		}
-		again, err := url.PathUnescape(decoded)
-		if err != nil || again == decoded {
+		u.Scheme, u.Host = "", ""
+		if u.Path == "" {
+			u.Path = "/"
+		}
+	}
+	if u.Host != "" || !isSafePath(u.Path) {
+		return "", false
+	}
+	return string(origin) + u.String(), true
+}
+
+// isSafePath reports whether a path begins with "/", and no browser could read it as the URL of another origin. It also
+// rejects "//host", "/\host", and control characters, which browsers remove, if they appear only after decoding.
+func isSafePath(path string) bool {
+	for range 3 { // some servers and proxies decode a path more than once
+		if hasUnsafeCharacter(path) || !strings.HasPrefix(path, "/") || strings.Contains(path, "//") {
+			return false
+		}
+		decoded, err := url.PathUnescape(path)
+		if err != nil || decoded == path {
 			break
 		}
-		decoded = again
+		path = decoded
 	}
-	return u.String(), true
+	return true
 }
 
 // hasUnsafeCharacter reports whether s contains a character that browsers remove or read as a slash.

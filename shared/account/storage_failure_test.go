@@ -22,7 +22,7 @@ func (f *fixture) useDynamoDB(sdk *dynamodb.Client) {
 	f.service.store = newStore(client, f.tables)
 	f.service.sessions.store = f.service.store
 	f.service.counters = limit.New(client, client.Table(f.tables.Accounts), f.clock.Now)
-	f.server.Config.Handler = f.gateway(f.service.Router(testEdge))
+	f.server.Config.Handler = f.gateway(f.service.Router())
 }
 
 // If a response from DynamoDB is lost, the SDK sends the request again. The second request must not fail because of the

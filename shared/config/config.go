@@ -89,6 +89,14 @@ type Edge struct {
 	CookiePlainHTTP bool `env:"COOKIE_PLAIN_HTTP"`
 }
 
+// TrustedOrigins returns the origins whose pages may call the service: AppURL, if it is set, and AllowedOrigins.
+func (e Edge) TrustedOrigins() []Origin {
+	if e.AppURL == "" {
+		return e.AllowedOrigins
+	}
+	return append([]Origin{e.AppURL}, e.AllowedOrigins...)
+}
+
 // Origin is a web origin: a scheme, a host and, unless it is the scheme's default, a port. It has no path and no
 // wildcard.
 type Origin string

@@ -40,9 +40,9 @@ func TestCallCountsWithAccounts(t *testing.T) {
 	sessions = account.NewSessions(f.client, tables, f.keys, f.clock.Now, logger)
 	accounts := account.New(account.Deps{
 		DB: f.client, Tables: tables, Keys: f.keys, IDs: f.ids, Clock: f.clock.Now, Logger: logger,
-		PlainHTTPCookies: true,
-		Limits:           account.Limits{LoginPair: 10, LoginEmail: 10, LoginIP: 10, SignupIP: 10, OAuthIP: 10},
-		Hasher:           account.NewHasher(hashParams, 1),
+		Edge:   config.Edge{CookiePlainHTTP: true},
+		Limits: account.Limits{LoginPair: 10, LoginEmail: 10, LoginIP: 10, SignupIP: 10, OAuthIP: 10},
+		Hasher: account.NewHasher(hashParams, 1),
 	})
 	f.startServer(sessions, accounts.Register, f.service.Register)
 
