@@ -20,7 +20,10 @@ var (
 		"Sign-in with a code host is not configured. Please log in with your password.")
 	errBadState = fault.New(fault.CodeOAuthStateInvalid,
 		"This sign-in has expired, was already used, or began in another browser. Please start again.")
-	errCodeHost    = fault.New(fault.CodeOAuthFailed, "The sign-in at the code host failed. Please start again.")
+	errCodeHost     = fault.New(fault.CodeOAuthFailed, "The sign-in at the code host failed. Please start again.")
+	errCodeHostDown = fault.New(fault.CodeServiceUnavailable,
+		"The code host is not available. Please wait, and start the sign-in again.").
+		WithHeader("Retry-After", "10")
 	errBadRedirect = fault.Invalid(fault.Field("redirect",
 		"must be a path on this site, such as /projects, or a URL of an allowed origin"))
 )
@@ -87,7 +90,7 @@ type CodeHostCallback struct {
 
 // FinishCodeHost finishes a sign-in. It returns a new session and the path or URL to which the browser is redirected.
 // It checks and deletes the state before it reads the rest of the callback. Errors: AUTH_OAUTH_NOT_CONFIGURED,
-// AUTH_OAUTH_STATE_INVALID, AUTH_OAUTH_FAILED, and the errors of linkIdentity and signInIdentity.
+// AUTH_OAUTH_STATE_INVALID, and the errors of identify, linkIdentity and signInIdentity.
 func (s *Service) FinishCodeHost(ctx context.Context, c CodeHostCallback) (in SignedIn, redirect string, _ error) {
 	if s.provider == nil {
 		return SignedIn{}, "", errNotConfigured
@@ -101,7 +104,7 @@ func (s *Service) FinishCodeHost(ctx context.Context, c CodeHostCallback) (in Si
 	}
 	identity, err := s.identify(ctx, c, state.Verifier)
 	if err != nil {
-		return SignedIn{}, "", errCodeHost.WithCause(err)
+		return SignedIn{}, "", err
 	}
 	if state.LinkTo != "" {
 		in, err = s.linkIdentity(ctx, c, state.LinkTo, identity)
@@ -111,13 +114,22 @@ func (s *Service) FinishCodeHost(ctx context.Context, c CodeHostCallback) (in Si
 	return in, state.Redirect, err
 }
 
-// identify returns the identity of the user who signed in at the code host.
+// identify returns the identity of the user who signed in at the code host. Errors: SERVICE_UNAVAILABLE if a request to
+// the code host failed; AUTH_OAUTH_FAILED if the code host rejected it, or the callback reports any error. The browser
+// sends the callback, so it cannot prove that the code host is unavailable.
 func (s *Service) identify(ctx context.Context, c CodeHostCallback, verifier string) (oauth.Identity, error) {
 	if err := oauth.CallbackError(c.Query); err != nil {
-		return oauth.Identity{}, err
+		return oauth.Identity{}, errCodeHost.WithCause(err)
 	}
 	if c.Code == "" {
-		return oauth.Identity{}, errors.New("the callback has no code")
+		return oauth.Identity{}, errCodeHost.WithCause(errors.New("the callback has no code"))
 	}
-	return s.provider.Identify(ctx, c.Code, verifier, c.CallbackURL)
+	identity, err := s.provider.Identify(ctx, c.Code, verifier, c.CallbackURL)
+	if errors.Is(err, oauth.ErrUnavailable) {
+		return oauth.Identity{}, errCodeHostDown.WithCause(err)
+	}
+	if err != nil {
+		return oauth.Identity{}, errCodeHost.WithCause(err)
+	}
+	return identity, nil
 }

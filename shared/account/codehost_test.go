@@ -192,8 +192,11 @@ func TestCallbackErrors(t *testing.T) {
 	}
 	for _, path := range []string{"/token", "/user", "/emails"} {
 		host.failRequestsTo(path)
-		client.signIn(host, octocat(1, verified("ada@example.com"))).
-			Want(t, http.StatusUnauthorized, fault.CodeOAuthFailed)
+		response := client.signIn(host, octocat(1, verified("ada@example.com"))).
+			Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
+		if response.Header.Get("Retry-After") == "" {
+			t.Errorf("%s fails: the response has no Retry-After header", path)
+		}
 	}
 	host.failRequestsTo("")
 	for name, user := range map[string]codeHostUser{
@@ -207,6 +210,18 @@ func TestCallbackErrors(t *testing.T) {
 		}
 	}
 	client.me().Want(t, http.StatusUnauthorized)
+}
+
+// A code host that cannot be reached is not reported as one that refused the sign-in.
+func TestUnreachableCodeHost(t *testing.T) {
+	t.Parallel()
+	host := newFakeCodeHost(t)
+	f := newFixture(t, host.option())
+	client := f.newClient()
+	callback := host.approve(client.startSignIn(""), octocat(1, verified("ada@example.com")))
+	host.server.Close()
+	client.Get(callback).Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
+	client.Get(callback).Want(t, http.StatusBadRequest, fault.CodeOAuthStateInvalid) // the state was used
 }
 
 func TestSignInReturnsToAnAllowedOrigin(t *testing.T) {

@@ -96,10 +96,11 @@ func (s *Service) registerCodeHost(r *httpapi.Routes) {
 		Description: "The code host redirects the browser to this endpoint, which starts a new session. If an account " +
 			"is already linked to the identity, the session belongs to that account. Otherwise, if an account has " +
 			"the same e-mail address, and the address is verified both for the account and at the code host, the " +
-			"identity is linked to that account. Otherwise, a new account is created.",
+			"identity is linked to that account. Otherwise, a new account is created. The state of a failed sign-in " +
+			"cannot be used again.",
 		Errors: []*fault.Error{
 			errNotConfigured, errBadState, errCodeHost, errNoEmail, errUnverified, errLinked, fault.ErrConflict,
-			errSessionEnded,
+			errSessionEnded, errCodeHostDown,
 		},
 	}, s.handleCallback)
 	httpapi.Private(r, httpapi.Operation{

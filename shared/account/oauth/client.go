@@ -102,7 +102,7 @@ func (p *Provider) get(ctx context.Context, step, url, token string, into any) e
 // could send the secret or the token to another address. It does not use a proxy from the environment.
 func newClient() *http.Client {
 	const (
-		dialTimeout = 5 * time.Second
+		dialTimeout = 3 * time.Second
 		// idleTimeout is shorter than the idle timeouts of providers. While Lambda is frozen, the client does not notice
 		// that a provider closes a connection.
 		idleTimeout    = 30 * time.Second

@@ -222,8 +222,8 @@ func TestSlowProviderTimesOut(t *testing.T) {
 			t.Cleanup(server.Close)
 			t.Cleanup(func() { close(release) })
 			p := (&fakeProvider{Server: server}).provider(t)
-			if p.timeout != 10*time.Second {
-				t.Errorf("got the timeout %s, want 10s", p.timeout)
+			if p.timeout != 5*time.Second {
+				t.Errorf("got the timeout %s, want 5s", p.timeout)
 			}
 			p.timeout = 50 * time.Millisecond
 			_, err := identify(t.Context(), p)

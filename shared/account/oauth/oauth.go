@@ -16,7 +16,7 @@ import (
 )
 
 // identifyTimeout bounds the total time of the requests of one sign-in: token, user and e-mail addresses.
-const identifyTimeout = 10 * time.Second
+const identifyTimeout = 5 * time.Second
 
 // Identity is the user who signed in at the provider.
 type Identity struct {
@@ -97,7 +97,7 @@ func (p *Provider) AuthorizeURL(state, verifier, redirectURI string) string {
 }
 
 // Identify exchanges the code of the callback and reads the user who signed in. verifier and redirectURI must be the
-// values that were passed to AuthorizeURL. It takes at most 10 seconds. Its errors are *Error: ErrRefused if the
+// values that were passed to AuthorizeURL. It takes at most 5 seconds. Its errors are *Error: ErrRefused if the
 // provider rejected a request, ErrUnavailable if it is unavailable or its response is invalid.
 func (p *Provider) Identify(ctx context.Context, code, verifier, redirectURI string) (Identity, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.timeout)
