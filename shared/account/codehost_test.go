@@ -224,6 +224,45 @@ func TestUnreachableCodeHost(t *testing.T) {
 	client.Get(callback).Want(t, http.StatusBadRequest, fault.CodeOAuthStateInvalid) // the state was used
 }
 
+// The requests of images, frames and scripts on another site, and prefetches, must not use up the limit of a visitor's
+// network.
+func TestSignInStartsOnlyWithANavigation(t *testing.T) {
+	t.Parallel()
+	host := newFakeCodeHost(t)
+	f := newFixture(t, host.option(), withLimits(func(l *Limits) { l.OAuthIP = 3 }))
+	client := f.newClient()
+	start := func(headers map[string]string) slicetest.Response {
+		return client.Do(http.MethodGet, "/api/auth/codehost", nil, func(r *http.Request) {
+			for name, value := range headers {
+				r.Header.Set(name, value)
+			}
+		})
+	}
+	for _, headers := range []map[string]string{
+		{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"},
+		{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"},
+		{"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty"},
+		{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document",
+			"Sec-Purpose": "prefetch"},
+		{"Sec-Fetch-Dest": "image"},
+		{"Sec-Fetch-Mode": "no-cors"},
+		{"Sec-Fetch-Dest": ""},
+	} {
+		response := start(headers)
+		if response.Status != http.StatusForbidden || response.Text("code") != string(fault.CodeCSRFRejected) {
+			t.Errorf("%v: got %d %s, want 403 %s", headers, response.Status, response.Raw, fault.CodeCSRFRejected)
+		}
+	}
+	for i, headers := range []map[string]string{
+		{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"},
+		{"Sec-Fetch-Mode": "navigate"},
+		{}, // not a browser
+	} {
+		response := start(headers).Want(t, http.StatusFound)
+		checkRateLimit(t, response, RateLimit{Limit: 3, Remaining: 2 - i, Reset: 600})
+	}
+}
+
 func TestSignInReturnsToAnAllowedOrigin(t *testing.T) {
 	t.Parallel()
 	host := newFakeCodeHost(t)

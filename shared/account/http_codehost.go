@@ -16,6 +16,11 @@ const (
 	plainBindingCookie = "oauth"
 )
 
+// errNotNavigation is returned before the request is counted. Otherwise, images on a page of another site could use up
+// the limit of a visitor's network.
+var errNotNavigation = fault.New(fault.CodeCSRFRejected,
+	"A sign-in cannot start in a script, an image or a frame. Open this URL as a page.")
+
 // Binding is the binding cookie of a request.
 type Binding struct {
 	Host  string `cookie:"__Host-oauth" hidden:"true"`
@@ -51,9 +56,25 @@ func callbackURL(ctx context.Context) string {
 	return httpapi.RequestInfoFrom(ctx).BaseURL + CallbackPath
 }
 
-type codeHostInput struct {
+// CodeHostInput is the input that starts a sign-in or a link. It is exported because httpapi ignores unexported
+// embedded structs.
+type CodeHostInput struct {
 	Binding
 	Redirect string `query:"redirect" doc:"The path on this site, or the URL of an allowed origin, to which the browser is redirected when the flow ends; / if absent" example:"/projects"`
+}
+
+type startCodeHostInput struct {
+	CodeHostInput
+	FetchDest string `header:"Sec-Fetch-Dest" hidden:"true"`
+	FetchMode string `header:"Sec-Fetch-Mode" hidden:"true"`
+	Purpose   string `header:"Sec-Purpose" hidden:"true"`
+}
+
+// isNavigation reports whether the browser sends the request because the user opens a page, and not to load an image or
+// a frame of another page, or to prefetch the page. A client that is not a browser does not send these headers.
+func (in *startCodeHostInput) isNavigation() bool {
+	return (in.FetchDest == "" || in.FetchDest == "document") &&
+		(in.FetchMode == "" || in.FetchMode == "navigate") && in.Purpose == ""
 }
 
 type startCodeHostOutput struct {
@@ -87,8 +108,9 @@ func (s *Service) registerCodeHost(r *httpapi.Routes) {
 		ID: "startCodehost", Method: http.MethodGet, Path: "/api/auth/codehost", Tag: tag, Status: http.StatusFound,
 		Summary: "Sign in with the code host",
 		Description: "Starts an authorization code flow with PKCE, and redirects the browser to the code host. " +
-			"When the user has signed in there, the code host redirects the browser to GET /api/auth/codehost/callback.",
-		Errors: []*fault.Error{errBadRedirect, errNotConfigured, tooMany(exampleStatus)},
+			"When the user has signed in there, the code host redirects the browser to GET /api/auth/codehost/callback. " +
+			"A browser must open this path as a page: a request of a script, an image or a frame is rejected.",
+		Errors: []*fault.Error{errBadRedirect, errNotNavigation, errNotConfigured, tooMany(exampleStatus)},
 	}, s.handleStartCodeHost)
 	httpapi.Public(r, httpapi.Operation{
 		ID: "codehostCallback", Method: http.MethodGet, Path: CallbackPath, Tag: tag, Status: http.StatusFound,
@@ -112,8 +134,11 @@ func (s *Service) registerCodeHost(r *httpapi.Routes) {
 	}, s.handleLinkCodeHost)
 }
 
-func (s *Service) handleStartCodeHost(ctx context.Context, in *codeHostInput) (*startCodeHostOutput, error) {
-	started, status, err := s.StartCodeHost(ctx, s.codeHostRequest(ctx, in))
+func (s *Service) handleStartCodeHost(ctx context.Context, in *startCodeHostInput) (*startCodeHostOutput, error) {
+	if !in.isNavigation() {
+		return nil, errNotNavigation
+	}
+	started, status, err := s.StartCodeHost(ctx, s.codeHostRequest(ctx, in.CodeHostInput))
 	if err != nil {
 		return nil, err
 	}
@@ -125,9 +150,9 @@ func (s *Service) handleStartCodeHost(ctx context.Context, in *codeHostInput) (*
 }
 
 func (s *Service) handleLinkCodeHost(
-	ctx context.Context, caller httpapi.Caller, in *codeHostInput,
+	ctx context.Context, caller httpapi.Caller, in *CodeHostInput,
 ) (*linkOutput, error) {
-	request := s.codeHostRequest(ctx, in)
+	request := s.codeHostRequest(ctx, *in)
 	request.LinkTo = caller.UserID
 	started, status, err := s.StartCodeHost(ctx, request)
 	if err != nil {
@@ -138,7 +163,7 @@ func (s *Service) handleLinkCodeHost(
 	return out, nil
 }
 
-func (s *Service) codeHostRequest(ctx context.Context, in *codeHostInput) CodeHostRequest {
+func (s *Service) codeHostRequest(ctx context.Context, in CodeHostInput) CodeHostRequest {
 	return CodeHostRequest{
 		Redirect: in.Redirect, Binding: s.bindingOf(ctx, in.Binding),
 		CallbackURL: callbackURL(ctx), Client: clientOf(ctx),
