@@ -64,6 +64,8 @@ var requests = []struct {
 	{"auth-codehost", 302, ``},
 	{"auth-codehost-callback", 400, `"AUTH_OAUTH_STATE_INVALID"`},
 	{"auth-codehost-link", 401, noSession},
+	{"auth-identities-list", 401, noSession},
+	{"auth-identity-delete", 401, noSession},
 	{"auth-sessions-list", 401, noSession},
 	{"auth-session-delete", 401, noSession},
 	{"auth-password-change", 401, noSession},

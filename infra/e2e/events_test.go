@@ -58,6 +58,8 @@ var sampleSteps = []sampleStep{
 	{sample: "auth-codehost", status: 302},
 	{sample: "auth-codehost-callback", status: 400},
 	{sample: "auth-codehost-link", status: 200},
+	{sample: "auth-identities-list", status: 200},
+	{sample: "auth-identity-delete", status: 404}, // no identity is linked
 
 	{sample: "projects-workspaces-list", status: 200, capture: []string{"ws_01KGA4V5N2ABCDEFGHJKMNPQRS", `"id":"(ws_\w+)"`}},
 	{sample: "projects-workspace-create", status: 201},

@@ -84,7 +84,7 @@ func (w *watched) giveSecret(logicalID, text string) {
 }
 
 // signIns signs in with the code host three times: as a new user, as a user with an identity, and as a user who has only
-// the same e-mail address.
+// the same e-mail address. The last one also links an identity and removes it.
 func (w *watched) signIns() {
 	w.t.Helper()
 	for _, known := range []string{"", "identity", "email"} {
@@ -96,6 +96,13 @@ func (w *watched) signIns() {
 		begin.Want(w.t, http.StatusFound)
 		c.Do("GET", consent(w.t, c, begin.Header.Get("Location"), "octo"), "").Want(w.t, http.StatusFound)
 		c.Do("GET", "/api/auth/me", "").Want(w.t, http.StatusOK)
+		if known != "email" {
+			continue
+		}
+		page, _ := c.Do("POST", "/api/auth/codehost/link", "").Want(w.t, http.StatusOK)["url"].(string)
+		c.Do("GET", consent(w.t, c, page, "other-octo"), "").Want(w.t, http.StatusFound)
+		identities := c.Do("GET", "/api/auth/identities", "").List(w.t, "identities")
+		c.Do("DELETE", "/api/auth/identities/"+identities[0]["id"].(string), "").Want(w.t, http.StatusOK)
 	}
 }
 

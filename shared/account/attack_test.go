@@ -218,6 +218,7 @@ func TestCrossOriginRequestsAreRejected(t *testing.T) {
 		{http.MethodPut, "/api/auth/password"},
 		{http.MethodPost, "/api/auth/codehost/link"},
 		{http.MethodDelete, "/api/auth/sessions/ses_01K9ZQ3V7M8T5XW2ABCDEFGHJK"},
+		{http.MethodDelete, "/api/auth/identities/idn_01K9ZQ3V7M8T5XW2ABCDEFGHJK"},
 	}
 	for _, endpoint := range endpoints {
 		for _, headers := range []map[string]string{
@@ -350,7 +351,6 @@ func TestMalformedJSON(t *testing.T) {
 	login(`{`+fields+`}`, slicetest.Header("Content-Type", "Application/JSON; charset=utf-8")).Want(t, http.StatusOK)
 }
 
-// "#" separates the parts of a DynamoDB key. No value from a client can produce the key of an item of another
 // Parsing 4 MiB of JSON costs more CPU time than a login. So the endpoints reject large bodies without parsing them,
 // and without counting an attempt.
 func TestLargeBodiesAreRejectedFirst(t *testing.T) {
@@ -363,9 +363,11 @@ func TestLargeBodiesAreRejectedFirst(t *testing.T) {
 		strings.Repeat("[", 128<<10), // not valid JSON
 	} {
 		for method, paths := range map[string][]string{
-			http.MethodPost:   {"/signup", "/login", "/logout", "/codehost/link"},
-			http.MethodPut:    {"/password"},
-			http.MethodDelete: {"/sessions/ses_01K9ZQ3V7M8T5XW2ABCDEFGHJK"},
+			http.MethodPost: {"/signup", "/login", "/logout", "/codehost/link"},
+			http.MethodPut:  {"/password"},
+			http.MethodDelete: {
+				"/sessions/ses_01K9ZQ3V7M8T5XW2ABCDEFGHJK", "/identities/idn_01K9ZQ3V7M8T5XW2ABCDEFGHJK",
+			},
 		} {
 			for _, path := range paths {
 				client.Do(method, "/api/auth"+path, body).
@@ -376,6 +378,7 @@ func TestLargeBodiesAreRejectedFirst(t *testing.T) {
 	f.checkLoginAttempts("ada@example.com", loginAttempts{})
 }
 
+// "#" separates the parts of a DynamoDB key. No value from a client can produce the key of an item of another
 // kind or user.
 func TestKeyInjection(t *testing.T) {
 	t.Parallel()

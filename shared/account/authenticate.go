@@ -58,7 +58,8 @@ func (s *Sessions) Authenticate(ctx context.Context, token string) (httpapi.Call
 		return httpapi.Caller{}, nil, errSessionEnded
 	}
 	caller := httpapi.Caller{
-		UserID: user.ID, SessionID: session.ID, Email: user.Email, Username: user.Username, CreatedAt: user.CreatedAt,
+		UserID: user.ID, SessionID: session.ID, LoggedInAt: session.CreatedAt, Generation: session.Generation,
+		Email: user.Email, Username: user.Username, CreatedAt: user.CreatedAt,
 	}
 	return caller, s.renew(ctx, session, now), nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"devplatform/shared/account/oauth"
 	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/limit"
 )
 
@@ -32,9 +33,15 @@ var (
 type CodeHostRequest struct {
 	Redirect    string // the path or URL to which the browser returns after the sign-in
 	Binding     string // the browser's binding cookie, if another sign-in is in progress; may be empty
-	LinkTo      string // the ID of the user to link the identity to; empty for a sign-in
+	Link        *Link  // nil for a sign-in
 	CallbackURL string
 	Client      Client
+}
+
+// Link is a request to link an identity to the account of the caller.
+type Link struct {
+	Caller   httpapi.Caller
+	Password string // empty if the caller logged in recently
 }
 
 // Authorization is a sign-in that has started.
@@ -43,8 +50,8 @@ type Authorization struct {
 	Binding string // the value of the cookie that binds the sign-in to the browser
 }
 
-// StartCodeHost starts a sign-in with the code host.
-// Errors: AUTH_OAUTH_NOT_CONFIGURED, VALIDATION_FAILED, AUTH_RATE_LIMITED.
+// StartCodeHost starts a sign-in with the code host, or a link.
+// Errors: AUTH_OAUTH_NOT_CONFIGURED, VALIDATION_FAILED, AUTH_RATE_LIMITED; for a link also those of reauthenticate.
 func (s *Service) StartCodeHost(ctx context.Context, r CodeHostRequest) (Authorization, limit.Status, error) {
 	if s.provider == nil {
 		return Authorization{}, limit.Status{}, errNotConfigured
@@ -52,6 +59,11 @@ func (s *Service) StartCodeHost(ctx context.Context, r CodeHostRequest) (Authori
 	redirect, ok := cleanRedirect(r.Redirect, s.edge.TrustedOrigins())
 	if !ok {
 		return Authorization{}, limit.Status{}, errBadRedirect
+	}
+	if r.Link != nil {
+		if err := s.reauthenticate(ctx, r.Link.Caller, r.Link.Password, r.Client); err != nil {
+			return Authorization{}, limit.Status{}, err
+		}
 	}
 	attempt, err := s.count(ctx, s.counter(s.rules.oauthIP, r.Client.network()))
 	if err != nil {
@@ -62,11 +74,15 @@ func (s *Service) StartCodeHost(ctx context.Context, r CodeHostRequest) (Authori
 		binding = rand.Text()
 	}
 	state, verifier := rand.Text(), oauth.NewVerifier()
-	err = s.store.saveState(ctx, state, stateRecord{
-		Verifier: verifier, Browser: hashParts(binding), Redirect: redirect, LinkTo: r.LinkTo,
+	record := stateRecord{
+		Verifier: verifier, Browser: hashParts(binding), Redirect: redirect,
 		ExpiresAt: s.now().Add(stateLife).Unix(),
-	})
-	if err != nil {
+	}
+	if r.Link != nil {
+		caller := r.Link.Caller
+		record.LinkTo, record.Session, record.Generation = caller.UserID, caller.SessionID, caller.Generation
+	}
+	if err := s.store.saveState(ctx, state, record); err != nil {
 		return Authorization{}, limit.Status{}, err
 	}
 	authorizeURL := s.provider.AuthorizeURL(state, verifier, r.CallbackURL)
@@ -107,7 +123,7 @@ func (s *Service) FinishCodeHost(ctx context.Context, c CodeHostCallback) (in Si
 		return SignedIn{}, "", err
 	}
 	if state.LinkTo != "" {
-		in, err = s.linkIdentity(ctx, c, state.LinkTo, identity)
+		in, err = s.linkIdentity(ctx, c, state, identity)
 	} else {
 		in, err = s.signInIdentity(ctx, identity, c.Client)
 	}

@@ -361,7 +361,7 @@ func TestLinkChecksVerificationAgain(t *testing.T) {
 	}
 	session := newSession(f.service.ids.New(id.Session), user, Client{}, f.clock.Now())
 	l := link{
-		identity:     identityRecord{UserID: user.ID, Provider: "custom", Subject: "1"},
+		identity:     identityRecord{ID: f.service.ids.New(id.Identity), UserID: user.ID, Provider: "custom", Subject: "1"},
 		signIn:       signIn{session: session, email: user.Email, knownIP: "203.0.113.1"},
 		onlyVerified: true,
 	}

@@ -27,6 +27,7 @@ type fakeCodeHost struct {
 	codes       map[string]grant
 	tokens      map[string]codeHostUser
 	failingPath string // requests to this path fail
+	meanwhile   func() // called once, before the addresses of a user are returned
 }
 
 // grant is the data of an authorization code.
@@ -74,6 +75,7 @@ func newFakeCodeHost(t *testing.T) *fakeCodeHost {
 	})
 	mux.HandleFunc("GET /emails", func(w http.ResponseWriter, r *http.Request) {
 		if user, ok := h.authenticate(w, r); ok {
+			h.takeMeanwhile()()
 			_ = json.NewEncoder(w).Encode(append([]userEmail{}, user.Emails...))
 		}
 	})
@@ -161,6 +163,18 @@ func (h *fakeCodeHost) authenticate(w http.ResponseWriter, r *http.Request) (cod
 		http.Error(w, "invalid token", http.StatusUnauthorized)
 	}
 	return user, ok
+}
+
+// takeMeanwhile returns the function to call, and removes it.
+func (h *fakeCodeHost) takeMeanwhile() func() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	meanwhile := h.meanwhile
+	h.meanwhile = nil
+	if meanwhile == nil {
+		return func() {}
+	}
+	return meanwhile
 }
 
 // failRequestsTo makes requests to a path fail. An empty path stops the failures.

@@ -111,13 +111,14 @@ func (f *fixture) item(table string, key db.Key) db.Item {
 // apiClient is an HTTP client with its own cookies.
 type apiClient struct {
 	*slicetest.Client
-	f *fixture
+	f     *fixture
+	email string // of the user of newUser
 }
 
 // newClient returns a client without a session.
 func (f *fixture) newClient() *apiClient {
 	f.t.Helper()
-	return &apiClient{slicetest.NewClient(f.t, f.server.URL, f.log), f}
+	return &apiClient{Client: slicetest.NewClient(f.t, f.server.URL, f.log), f: f}
 }
 
 // newUser signs up a user and returns a client with a session of that user.

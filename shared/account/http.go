@@ -22,6 +22,7 @@ func (s *Service) Register(r *httpapi.Routes) {
 	s.registerPassword(r)
 	s.registerSessions(r)
 	s.registerCodeHost(r)
+	s.registerIdentities(r)
 }
 
 // clientOf returns the client that sent the request.

@@ -77,6 +77,14 @@ func (in *startCodeHostInput) isNavigation() bool {
 		(in.FetchMode == "" || in.FetchMode == "navigate") && in.Purpose == ""
 }
 
+type linkInput struct {
+	CodeHostInput
+	Body *reauthentication
+}
+
+// Validate implements httpapi's validation.
+func (in *linkInput) Validate(v *httpapi.Validation) { in.Body.validate(v) }
+
 type startCodeHostOutput struct {
 	RateLimit
 	Location  string   `header:"Location" doc:"The URL of the authorization page of the code host"`
@@ -129,8 +137,11 @@ func (s *Service) registerCodeHost(r *httpapi.Routes) {
 		ID: "linkCodehost", Method: http.MethodPost, Path: "/api/auth/codehost/link", Tag: tag,
 		Summary: "Link the code host to the caller's account",
 		Description: "Starts the same flow as a sign-in. When the flow ends, the user's identity at the code " +
-			"host is linked to the account of the caller, who must still be signed in with the same browser.",
-		Errors: []*fault.Error{errBadRedirect, errNotConfigured, tooMany(exampleStatus)},
+			"host is linked to the account of the caller, and a new session replaces the current one. The flow fails if " +
+			"this session has ended, or the password was changed, before it ends. " + reauthenticationRule,
+		Errors: []*fault.Error{
+			errBadRedirect, errNotConfigured, exampleStatus.WithHeaders(errReauthenticate), tooMany(exampleStatus),
+		},
 	}, s.handleLinkCodeHost)
 }
 
@@ -150,10 +161,10 @@ func (s *Service) handleStartCodeHost(ctx context.Context, in *startCodeHostInpu
 }
 
 func (s *Service) handleLinkCodeHost(
-	ctx context.Context, caller httpapi.Caller, in *CodeHostInput,
+	ctx context.Context, caller httpapi.Caller, in *linkInput,
 ) (*linkOutput, error) {
-	request := s.codeHostRequest(ctx, *in)
-	request.LinkTo = caller.UserID
+	request := s.codeHostRequest(ctx, in.CodeHostInput)
+	request.Link = &Link{Caller: caller, Password: in.Body.password()}
 	started, status, err := s.StartCodeHost(ctx, request)
 	if err != nil {
 		return nil, err

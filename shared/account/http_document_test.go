@@ -25,16 +25,18 @@ func TestDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	statuses := map[string]string{ // the status of a successful response, by operation
-		"POST /api/auth/signup":           "201",
-		"POST /api/auth/login":            "200",
-		"GET /api/auth/me":                "200",
-		"POST /api/auth/logout":           "200",
-		"GET /api/auth/codehost":          "302",
-		"GET /api/auth/codehost/callback": "302",
-		"POST /api/auth/codehost/link":    "200",
-		"GET /api/auth/sessions":          "200",
-		"DELETE /api/auth/sessions/{id}":  "200",
-		"PUT /api/auth/password":          "200",
+		"POST /api/auth/signup":            "201",
+		"POST /api/auth/login":             "200",
+		"GET /api/auth/me":                 "200",
+		"POST /api/auth/logout":            "200",
+		"GET /api/auth/codehost":           "302",
+		"GET /api/auth/codehost/callback":  "302",
+		"POST /api/auth/codehost/link":     "200",
+		"GET /api/auth/sessions":           "200",
+		"DELETE /api/auth/sessions/{id}":   "200",
+		"DELETE /api/auth/identities/{id}": "200",
+		"PUT /api/auth/password":           "200",
+		"GET /api/auth/identities":         "200",
 	}
 	for path, methods := range document.Paths {
 		for method, op := range methods {

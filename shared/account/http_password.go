@@ -30,8 +30,10 @@ func (s *Service) registerPassword(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "changePassword", Method: http.MethodPut, Path: "/api/auth/password", Tag: tag,
 		Summary: "Change the password",
-		Description: "Ends all other sessions of the caller. The request counts as a login attempt. If the account has no " +
-			"password because it signs in with a code host, the response is the same as for a wrong password.",
+		Description: "Ends all other sessions of the caller, and all links with the code host that have not finished. Linked " +
+			"identities can still sign in: see GET /api/auth/identities. The request counts as a login attempt. If the " +
+			"account has no password because it signs in with a code host, the response is the same as for a wrong " +
+			"password.",
 		Errors: []*fault.Error{
 			fault.Invalid(fault.Field("newPassword", CheckPassword("password", "", ""))),
 			exampleStatus.WithHeaders(errWrongCurrentPassword), exampleStatus.WithHeaders(errPasswordChanged),

@@ -5,17 +5,19 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"devplatform/shared/account/oauth"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 )
 
 const (
-	// maxLoginNameBytes bounds the username at the code host, which is stored with an identity but never read.
+	// maxLoginNameBytes bounds the username at the code host.
 	maxLoginNameBytes = 128
 	// maxUsableEmails bounds the number of e-mail addresses that are looked up.
 	maxUsableEmails = 20
@@ -28,41 +30,105 @@ var (
 		"An account with this e-mail address exists. Please log in with its password, and then link the code host.")
 	errLinked = fault.New(fault.CodeConflict,
 		"Another account is linked to this user of the code host. Sign in with the code host to use that account.")
+	errNoIdentity = fault.New(fault.CodeIdentityNotFound,
+		"The identity does not exist. List your identities to see the linked ones.")
+	errLastIdentity = fault.New(fault.CodeConflict,
+		"This identity is the only way to sign in to the account. Link another one before you remove it.")
 )
 
-// linkIdentity links an identity to the user who started the link. The browser must still have a session of that user.
-// Errors: AUTH_INVALID_TOKEN, AUTH_OAUTH_STATE_INVALID, CONFLICT.
+// Identities returns the identities that are linked to the caller's account, in the order in which they were linked.
+func (s *Service) Identities(ctx context.Context, caller httpapi.Caller) ([]Identity, error) {
+	records, err := s.store.identities(ctx, caller.UserID)
+	identities := make([]Identity, len(records))
+	for i, r := range records {
+		identities[i] = Identity{ID: r.ID, Provider: r.Provider, Username: r.Login, LinkedAt: r.LinkedAt}
+	}
+	return identities, err
+}
+
+// UnlinkIdentity removes an identity from the caller's account. If another request changes the identities at the same
+// time, it tries again. Errors: those of reauthenticate; IDENTITY_NOT_FOUND; CONFLICT if the account has no password
+// and no other identity.
+func (s *Service) UnlinkIdentity(
+	ctx context.Context, caller httpapi.Caller, identityID, password string, client Client,
+) error {
+	if err := s.reauthenticate(ctx, caller, password, client); err != nil {
+		return err
+	}
+	return db.Retry(ctx, "remove an identity", func() error { return s.tryUnlink(ctx, caller, identityID) })
+}
+
+func (s *Service) tryUnlink(ctx context.Context, caller httpapi.Caller, identityID string) error {
+	identities, err := s.store.identities(ctx, caller.UserID)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(identities, func(r identityRecord) bool { return r.ID == identityID })
+	if i < 0 {
+		return errNoIdentity
+	}
+	credential, err := s.store.credential(ctx, caller.Email)
+	if err != nil {
+		return err
+	}
+	identity := identities[i]
+	others := slices.Delete(identities, i, i+1)
+	var other *identityRecord // must remain linked
+	if credential.PasswordHash == "" {
+		if len(others) == 0 {
+			return errLastIdentity
+		}
+		other = &others[0]
+	}
+	return s.store.withoutRetries().unlinkIdentity(ctx, identity, other)
+}
+
+// linkIdentity links an identity to the user who started the link. The browser must still have the session that started
+// it, and the password must not have been changed since. If another request changes the session, the password or the
+// identity at the same time, linkIdentity tries again. Errors: AUTH_INVALID_TOKEN, AUTH_OAUTH_STATE_INVALID, CONFLICT.
 func (s *Service) linkIdentity(
-	ctx context.Context, c CodeHostCallback, userID string, identity oauth.Identity,
+	ctx context.Context, c CodeHostCallback, state stateRecord, identity oauth.Identity,
+) (in SignedIn, err error) {
+	err = db.Retry(ctx, "link an identity", func() (err error) {
+		in, err = s.tryLink(ctx, c, state, identity)
+		return err
+	})
+	return in, err
+}
+
+func (s *Service) tryLink(
+	ctx context.Context, c CodeHostCallback, state stateRecord, identity oauth.Identity,
 ) (SignedIn, error) {
 	caller, _, err := s.sessions.Authenticate(ctx, c.Session)
 	if err != nil {
 		return SignedIn{}, err
 	}
-	if caller.UserID != userID {
+	if caller.SessionID != state.Session || caller.Generation != state.Generation {
 		return SignedIn{}, errBadState
 	}
-	user, err := s.store.user(ctx, userID)
-	if err != nil {
-		return SignedIn{}, err
-	}
+	user := User{ID: caller.UserID, Email: caller.Email, Generation: caller.Generation}
 	l, err := s.newLink(ctx, user, identity, c.Client)
 	if err != nil {
 		return SignedIn{}, err
 	}
 	l.replaces = caller.SessionID
-	err = s.store.linkIdentity(ctx, l)
+	store := s.store.withoutRetries()
+	err = store.linkIdentity(ctx, l)
 	if !errors.Is(err, errTaken) {
 		return l.signedIn(), err
 	}
-	owner, err := s.store.userOfIdentity(ctx, identity.Provider, identity.Subject)
+	owner, err := store.userOfIdentity(ctx, identity.Provider, identity.Subject)
+	if errors.Is(err, db.ErrNotFound) {
+		return SignedIn{}, fmt.Errorf("%w: the identity was removed", db.ErrStale)
+	}
 	if err != nil {
 		return SignedIn{}, err
 	}
-	if owner.ID != userID {
+	if owner.ID != user.ID {
 		return SignedIn{}, errLinked
 	}
-	return l.signedIn(), s.store.startSession(ctx, l.signIn) // the identity is already linked to the user
+	l.signIn.identity = db.IdentityKey(identity.Provider, identity.Subject) // it is already linked to the user
+	return l.signedIn(), store.startSession(ctx, l.signIn)
 }
 
 // signInIdentity signs in the user of an identity, or creates an account for it. If another request changes the account
@@ -90,6 +156,7 @@ func (s *Service) trySignIn(ctx context.Context, identity oauth.Identity, client
 			return SignedIn{}, err
 		}
 		in.knownIP = client.network()
+		in.identity = db.IdentityKey(identity.Provider, identity.Subject)
 		return in.signedIn(), s.store.withoutRetries().startSession(ctx, in)
 	}
 	if !errors.Is(err, db.ErrNotFound) {
@@ -155,7 +222,7 @@ func (s *Service) newLink(ctx context.Context, user User, identity oauth.Identit
 	in.knownIP = client.network()
 	return link{
 		identity: identityRecord{
-			UserID: user.ID, Provider: identity.Provider, Subject: identity.Subject,
+			ID: s.ids.New(id.Identity), UserID: user.ID, Provider: identity.Provider, Subject: identity.Subject,
 			Login: printable(identity.Login, maxLoginNameBytes), LinkedAt: clock.Stamp(in.session.CreatedAt),
 		},
 		signIn: in,

@@ -75,6 +75,14 @@ func TestLostResponses(t *testing.T) {
 	checkStatus("end a session", http.StatusOK, "TransactWriteItems", func() slicetest.Response {
 		return client.Do(http.MethodDelete, "/api/auth/sessions/"+newestID, nil)
 	})
+	for _, id := range []int{2, 3} {
+		callback := host.approve(client.startLink(), octocat(id))
+		checkStatus("link", http.StatusFound, "TransactWriteItems", func() slicetest.Response { return client.Get(callback) })
+	}
+	newest := client.identityIDs()[2]
+	checkStatus("remove an identity", http.StatusOK, "TransactWriteItems", func() slicetest.Response {
+		return client.unlink(newest)
+	})
 	f.clock.Advance(sessionRenewalEvery)
 	checkStatus("renewal", http.StatusOK, "UpdateItem", client.me)
 }

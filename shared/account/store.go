@@ -54,7 +54,9 @@ type usernameRecord struct {
 	UserID string `dynamodbav:"userId"`
 }
 
+// identityRecord is stored twice: under the user of the code host, and under the user of this service.
 type identityRecord struct {
+	ID       string          `dynamodbav:"id"`
 	UserID   string          `dynamodbav:"userId"`
 	Provider string          `dynamodbav:"provider"`
 	Subject  string          `dynamodbav:"subject"`
@@ -82,8 +84,12 @@ type stateRecord struct {
 	Verifier  string `dynamodbav:"verifier"`
 	Browser   string `dynamodbav:"browser"` // SHA-256 of the binding cookie, in hex
 	Redirect  string `dynamodbav:"redirect"`
-	LinkTo    string `dynamodbav:"linkTo,omitempty"` // the ID of the user to link the identity to; empty for a sign-in
 	ExpiresAt int64  `dynamodbav:"expiresAt"`
+	// LinkTo is the ID of the user to link the identity to. It is empty for a sign-in. Session and Generation are those
+	// of the session that started the link, which must finish it.
+	LinkTo     string `dynamodbav:"linkTo,omitempty"`
+	Session    string `dynamodbav:"session,omitempty"`
+	Generation int    `dynamodbav:"generation,omitempty"`
 }
 
 func (r userRecord) user() User {

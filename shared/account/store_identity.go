@@ -85,12 +85,13 @@ type link struct {
 // addLink appends the writes of a link and returns the index of the identity's write.
 func (s store) addLink(w *writes, l link) int {
 	identity := w.create(s.accounts, db.IdentityKey(l.identity.Provider, l.identity.Subject), l.identity)
+	w.create(s.accounts, db.UserIdentityKey(l.identity.UserID, l.identity.ID), l.identity)
 	s.addSignIn(w, l.signIn)
 	return identity
 }
 
 // linkIdentity links an identity to an existing account and signs in. Errors: errTaken if the identity is already
-// linked; db.ErrStale if the e-mail address of the account is no longer verified.
+// linked; db.ErrStale if the e-mail address of the account is no longer verified, or the replaced session has ended.
 func (s store) linkIdentity(ctx context.Context, l link) error {
 	var w writes
 	identity := s.addLink(&w, l)
@@ -111,6 +112,37 @@ func (s store) linkIdentity(ctx context.Context, l link) error {
 		return fmt.Errorf("%w: %w", db.ErrStale, err)
 	}
 	return fmt.Errorf("linking an identity: %w", err)
+}
+
+// identities reads the identities that are linked to a user, in the order in which they were linked.
+func (s store) identities(ctx context.Context, userID string) ([]identityRecord, error) {
+	items, err := s.accounts.QueryAll(ctx, db.IdentitiesOf(userID))
+	if err != nil {
+		return nil, fmt.Errorf("listing identities: %w", err)
+	}
+	return db.DecodeAll[identityRecord](items)
+}
+
+// unlinkIdentity removes an identity from a user. If other is not nil, it is another identity, which must still be
+// linked to the user. So of two requests that remove the last two identities, one fails. Error: db.ErrStale if the
+// identity or other was removed.
+func (s store) unlinkIdentity(ctx context.Context, identity identityRecord, other *identityRecord) error {
+	sameID := expression.Name("id").Equal(expression.Value(identity.ID))
+	list := []db.Write{
+		s.accounts.Delete(db.UserIdentityKey(identity.UserID, identity.ID)).If(s.accounts.Exists()),
+		s.accounts.Delete(db.IdentityKey(identity.Provider, identity.Subject)).If(sameID),
+	}
+	if other != nil {
+		list = append(list, s.accounts.Check(db.UserIdentityKey(other.UserID, other.ID), s.accounts.Exists()))
+	}
+	err := s.transact(ctx, list...)
+	if errors.Is(err, db.ErrConditionFailed) {
+		return fmt.Errorf("%w: %w", db.ErrStale, err)
+	}
+	if err != nil {
+		return fmt.Errorf("removing an identity: %w", err)
+	}
+	return nil
 }
 
 // emailOwners returns the accounts that have the e-mail addresses, and which of the usernames are taken. It uses one

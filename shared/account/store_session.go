@@ -99,6 +99,7 @@ type signIn struct {
 	refunds          []db.Write // of the rate limits
 	oldHash, newHash string     // if newHash is not empty, it replaces oldHash, the stored hash of the password
 	replaces         string     // the ID of the session that this one replaces; may be empty
+	identity         db.Key     // of an identity that must still be linked to the user; may be zero
 }
 
 // signedIn returns the part of the sign-in that the client receives.
@@ -108,21 +109,24 @@ func (in signIn) signedIn() SignedIn {
 	}
 }
 
-// startSession starts a session. Error: db.ErrStale if newHash is set and oldHash is not the stored hash.
+// startSession starts a session. Error: db.ErrStale if the replaced session has ended, the identity is no longer linked
+// to the user, or newHash is set and oldHash is not the stored hash.
 func (s store) startSession(ctx context.Context, in signIn) error {
 	var w writes
 	s.addSignIn(&w, in)
-	newHash := -1
 	if in.newHash != "" {
 		hash := expression.Name("passwordHash")
 		update := expression.Set(hash, expression.Value(in.newHash))
-		newHash = w.add(s.accounts.Update(db.EmailKey(in.email), update).If(hash.Equal(expression.Value(in.oldHash))))
+		w.add(s.accounts.Update(db.EmailKey(in.email), update).If(hash.Equal(expression.Value(in.oldHash))))
+	}
+	if !in.identity.IsZero() {
+		w.add(s.accounts.Check(in.identity, expression.Name("userId").Equal(expression.Value(in.session.UserID))))
 	}
 	if w.err != nil {
 		return w.err
 	}
 	err := s.transact(ctx, w.list...)
-	if db.FailedAt(err, newHash) {
+	if errors.Is(err, db.ErrConditionFailed) {
 		return fmt.Errorf("%w: %w", db.ErrStale, err)
 	}
 	if err != nil {
@@ -140,9 +144,19 @@ func (s store) addSignIn(w *writes, in signIn) {
 			ExpiresAt: in.session.CreatedAt.Add(knownIPLife).Unix(),
 		})
 	}
-	if in.replaces != "" {
-		w.add(s.accounts.Delete(db.SessionKey(in.session.UserID, in.replaces)))
+	if in.replaces != "" { // the replaced session must still be active
+		current := expression.Name("generation").Equal(expression.Value(in.session.Generation))
+		w.add(s.accounts.Delete(db.SessionKey(in.session.UserID, in.replaces)).If(s.accounts.Exists()).If(current))
+		w.add(s.accounts.Check(db.UserKey(in.session.UserID), current))
 	}
+}
+
+// refund refunds a successful attempt.
+func (s store) refund(ctx context.Context, attempt limit.Attempt) error {
+	if err := s.transact(ctx, attempt.Refunds()...); err != nil {
+		return fmt.Errorf("refunding an attempt: %w", err)
+	}
+	return nil
 }
 
 // renewSession stores the new times of a session. Error: db.ErrStale if another request has renewed or ended the

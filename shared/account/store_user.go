@@ -61,6 +61,16 @@ func (s store) user(ctx context.Context, userID string) (User, error) {
 	return record.user(), err
 }
 
+// credential reads the credential of an account. Error: db.ErrNotFound.
+func (s store) credential(ctx context.Context, email string) (Credential, error) {
+	item, err := s.accounts.Get(ctx, db.EmailKey(email))
+	if err != nil {
+		return Credential{}, fmt.Errorf("reading a credential: %w", err)
+	}
+	record, err := db.Decode[emailRecord](item)
+	return Credential(record), err
+}
+
 // userByName reads the user with a username. Error: db.ErrNotFound.
 func (s store) userByName(ctx context.Context, username string) (User, error) {
 	item, err := s.accounts.Get(ctx, db.UsernameKey(username))

@@ -57,6 +57,17 @@ func IdentityKey(provider, subject string) Key {
 	return newKey(join("IDENTITY", provider, subject), "IDENTITY")
 }
 
+// UserIdentityKey returns the key of the copy of an identity that is stored under the user, to list the identities of
+// the user.
+func UserIdentityKey(userID, identityID string) Key {
+	return newKey(join("USER", idPart(id.User, userID)), join("IDENTITY", idPart(id.Identity, identityID)))
+}
+
+// IdentitiesOf selects the identities of a user, in the order in which they were linked.
+func IdentitiesOf(userID string) Prefix {
+	return newPrefix(join("USER", idPart(id.User, userID)), "IDENTITY"+separator)
+}
+
 // OAuthStateKey returns the key of a sign-in in progress, by the hash of its OAuth state.
 func OAuthStateKey(hash string) Key { return newKey(join("OAUTH", hash), "OAUTH") }
 

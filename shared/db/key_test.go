@@ -17,6 +17,7 @@ import (
 const (
 	user = "usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"
 	ses  = "ses_01K9ZQ3V7M8T5XW2ABCDEFGHJM"
+	idn  = "idn_01K9ZQ3V7M8T5XW2ABCDEFGHJW"
 	ws   = "ws_01K9ZQ3V7M8T5XW2ABCDEFGHJN"
 	prj  = "prj_01K9ZQ3V7M8T5XW2ABCDEFGHJP"
 	prj2 = "prj_01K9ZQ3V7M8T5XW2ABCDEFGHJQ"
@@ -42,6 +43,8 @@ func TestKeys(t *testing.T) {
 		{db.KnownIPKey("ada@example.com", "2001:db8::/64"), db.Key{PK: "EMAIL#ada@example.com", SK: "IP#2001:db8::/64"}},
 		{db.UsernameKey("Ada"), db.Key{PK: "USERNAME#ada", SK: "USERNAME"}},
 		{db.IdentityKey("gitea", "1#2"), db.Key{PK: "IDENTITY#gitea#1#2", SK: "IDENTITY"}},
+		{db.UserIdentityKey(user, idn), db.Key{PK: "USER#" + user, SK: "IDENTITY#" + idn}},
+		{db.Key(db.IdentitiesOf(user)), db.Key{PK: "USER#" + user, SK: "IDENTITY#"}},
 		{db.OAuthStateKey("ab12"), db.Key{PK: "OAUTH#ab12", SK: "OAUTH"}},
 		{db.SessionKey(user, ses), db.Key{PK: "USER#" + user, SK: "SESSION#" + ses}},
 		{db.CounterKey("login", start, "192.0.2.1", "a#b@c.d"), db.Key{PK: "RATE#login#192.0.2.1#a#b@c.d", SK: "1763640000"}},
@@ -98,6 +101,7 @@ func TestInvalidPartsResultInTheZeroKey(t *testing.T) {
 		"known IP: too long":                db.KnownIPKey("a@b.c", strings.Repeat("1", 1024)),
 		"identity: separator in provider":   db.IdentityKey("gitea#1", "2"),
 		"identity: empty subject":           db.IdentityKey("gitea", ""),
+		"user identity: session ID":         db.UserIdentityKey(user, ses),
 		"counter: separator in rule":        db.CounterKey("login#x", time.Unix(0, 0), "ip"),
 		"counter: separator in 1st subject": db.CounterKey("login", time.Unix(0, 0), "a#b", "c"),
 		"project: swapped IDs":              db.ProjectKey(prj, ws),

@@ -18,6 +18,7 @@ const (
 	CodeUserExists           Code = "AUTH_USER_EXISTS"
 	CodeAuthRateLimited      Code = "AUTH_RATE_LIMITED"
 	CodeInvalidToken         Code = "AUTH_INVALID_TOKEN" //nolint:gosec // a code
+	CodeReauthRequired       Code = "AUTH_REAUTHENTICATION_REQUIRED"
 	CodeCSRFRejected         Code = "AUTH_CSRF_REJECTED"
 	CodeOAuthNotConfigured   Code = "AUTH_OAUTH_NOT_CONFIGURED"
 	CodeOAuthStateInvalid    Code = "AUTH_OAUTH_STATE_INVALID"
@@ -31,6 +32,7 @@ const (
 	CodeMemberNotFound       Code = "MEMBER_NOT_FOUND"
 	CodeUserNotFound         Code = "USER_NOT_FOUND"
 	CodeSessionNotFound      Code = "SESSION_NOT_FOUND"
+	CodeIdentityNotFound     Code = "IDENTITY_NOT_FOUND"
 	CodeCommentNotFound      Code = "COMMENT_NOT_FOUND"
 	CodeMessageNotFound      Code = "MESSAGE_NOT_FOUND"
 	CodeWebhookNotFound      Code = "WEBHOOK_NOT_FOUND"
@@ -59,6 +61,7 @@ var StatusOf = map[Code]int{
 	CodeUserExists:           http.StatusConflict,
 	CodeAuthRateLimited:      http.StatusTooManyRequests,
 	CodeInvalidToken:         http.StatusUnauthorized,
+	CodeReauthRequired:       http.StatusForbidden,
 	CodeCSRFRejected:         http.StatusForbidden,
 	CodeOAuthNotConfigured:   http.StatusNotImplemented,
 	CodeOAuthStateInvalid:    http.StatusBadRequest,
@@ -72,6 +75,7 @@ var StatusOf = map[Code]int{
 	CodeMemberNotFound:       http.StatusNotFound,
 	CodeUserNotFound:         http.StatusNotFound,
 	CodeSessionNotFound:      http.StatusNotFound,
+	CodeIdentityNotFound:     http.StatusNotFound,
 	CodeCommentNotFound:      http.StatusNotFound,
 	CodeMessageNotFound:      http.StatusNotFound,
 	CodeWebhookNotFound:      http.StatusNotFound,

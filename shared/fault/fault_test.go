@@ -27,6 +27,7 @@ var statuses = map[fault.Code]int{
 	"MEMBER_NOT_FOUND":          404,
 	"USER_NOT_FOUND":            404,
 	"SESSION_NOT_FOUND":         404,
+	"IDENTITY_NOT_FOUND":        404,
 	"COMMENT_NOT_FOUND":         404,
 	"MESSAGE_NOT_FOUND":         404,
 	"WEBHOOK_NOT_FOUND":         404,
@@ -45,6 +46,8 @@ var statuses = map[fault.Code]int{
 	"SERVICE_UNAVAILABLE":       503,
 	"INTERNAL_ERROR":            500,
 	"NO_SUCH_CODE":              500, // an unknown code
+
+	"AUTH_REAUTHENTICATION_REQUIRED": 403,
 }
 
 func TestCodeStatus(t *testing.T) {

@@ -11,11 +11,13 @@ import (
 
 // Caller is the authenticated user of a request.
 type Caller struct {
-	UserID    string
-	SessionID string
-	Email     string
-	Username  string
-	CreatedAt time.Time
+	UserID     string
+	SessionID  string
+	LoggedInAt time.Time // when the session started
+	Generation int       // of the session: a password change ends the sessions of earlier generations
+	Email      string
+	Username   string
+	CreatedAt  time.Time // of the account
 }
 
 // RequestInfo contains the data about a request that the gateway provides. Clients control only UserAgent.

@@ -30,6 +30,7 @@ const (
 	Delivery     Kind = "dlv"
 	Comment      Kind = "cmt"
 	Session      Kind = "ses"
+	Identity     Kind = "idn"
 	Upload       Kind = "upl"
 	Export       Kind = "exp"
 	Deployment   Kind = "dpl"

@@ -22,7 +22,7 @@ func TestIDsAreValidForTheirKindOnly(t *testing.T) {
 	t.Parallel()
 	kinds := []id.Kind{
 		id.User, id.Workspace, id.Project, id.Conversation, id.Message,
-		id.Webhook, id.Event, id.Delivery, id.Comment, id.Session, id.Upload, id.Export,
+		id.Webhook, id.Event, id.Delivery, id.Comment, id.Session, id.Identity, id.Upload, id.Export,
 	}
 	g := id.NewGenerator(fixed, rand.Reader)
 	for _, kind := range kinds {
