@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"devplatform/shared/db"
 	"devplatform/shared/fault"
 	"devplatform/shared/id"
 )
@@ -88,4 +89,45 @@ func TestInvalidFileRequests(t *testing.T) {
 // storedItemCount returns the number of items in the tables of projects, contents and events.
 func (f *fixture) storedItemCount() int {
 	return len(f.dump(f.tableNames.projects)) + len(f.dump(f.tableNames.contents)) + len(f.dump(f.tableNames.events))
+}
+
+// A new file must not have a path that looks like another one. A file that has had such a path since before this rule can
+// still be read, changed by a batch, renamed and deleted.
+func TestInvisibleCharactersInPaths(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	client := f.newFilesClient("ada")
+	client.save("/plain", "x").Want(t, http.StatusCreated)
+	const rule = "path: must not contain invisible or direction-changing characters"
+	for _, path := range []string{"/in\u200bvisible.ts", "/invoice\u202egnp.exe", "/a\u2028b"} {
+		for name, r := range map[string]response{
+			"save":     client.save(path, "x"),
+			"create":   client.batch(object{"op": "create", "path": path, "content": ""}),
+			"announce": client.tryAnnounce(path, make([]byte, 9000), nil),
+		} {
+			r.Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+			if !strings.Contains(r.Text("error"), rule) {
+				t.Errorf("%s %q: got %s, want %q", name, path, r.Raw, rule)
+			}
+		}
+		client.batch(object{"op": "rename", "path": "/plain", "to": path}).
+			Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+	}
+	plain, err := f.projects.Get(t.Context(), db.FileKey(client.projectID, "/plain"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, other := "/invoice\u202egnp.exe", "/other\u200b"
+	f.transact(f.projects.Put(db.FileKey(client.projectID, old), plain),
+		f.projects.Put(db.FileKey(client.projectID, other), plain))
+	if r := client.read(old).Want(t, http.StatusOK); r.Text("content") != "x" {
+		t.Errorf("got %s, want the content x", r.Raw)
+	}
+	client.history(old, "").Want(t, http.StatusOK)
+	client.batch(object{"op": "update", "path": old, "content": "y"}).Want(t, http.StatusOK)
+	client.batch(object{"op": "rename", "path": old, "to": "/invoice.exe"}).Want(t, http.StatusOK)
+	if r := client.read("/invoice.exe").Want(t, http.StatusOK); r.Text("content") != "y" {
+		t.Errorf("got %s, want the content y", r.Raw)
+	}
+	client.remove(other).Want(t, http.StatusOK)
 }

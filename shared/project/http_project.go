@@ -80,7 +80,7 @@ type projectListOutput struct {
 
 type newProjectInput struct {
 	Body struct {
-		Name        string     `json:"name" minLength:"1" maxLength:"100" doc:"1–100 characters, not blank, without control characters" example:"Café Déjà"`
+		Name        string     `json:"name" minLength:"1" maxLength:"100" doc:"1–100 characters, not blank, without control, invisible or direction-changing characters" example:"Café Déjà"`
 		Description string     `json:"description,omitempty" maxLength:"2000" doc:"At most 2,000 characters" example:"Where the team meets."`
 		Framework   *string    `json:"framework,omitempty" minLength:"1" maxLength:"64" doc:"1–64 characters, without control characters. The default is static. The assistant has special support for react, nextjs, vue, svelte, express, go and static" example:"react"`
 		Visibility  Visibility `json:"visibility,omitempty" enum:"private,team,public" doc:"Who can see the project. The default is private" example:"private"`
@@ -99,7 +99,7 @@ func (in *newProjectInput) Validate(v *httpapi.Validation) {
 type projectSettingsInput struct {
 	InProject
 	Body struct {
-		Name        *string     `json:"name,omitempty" minLength:"1" maxLength:"100" doc:"1–100 characters, not blank, without control characters" example:"Café Déjà"`
+		Name        *string     `json:"name,omitempty" minLength:"1" maxLength:"100" doc:"1–100 characters, not blank, without control, invisible or direction-changing characters" example:"Café Déjà"`
 		Description *string     `json:"description,omitempty" maxLength:"2000" doc:"At most 2,000 characters" example:"Where the team meets."`
 		Framework   *string     `json:"framework,omitempty" minLength:"1" maxLength:"64" doc:"1–64 characters, without control characters" example:"react"`
 		Visibility  *Visibility `json:"visibility,omitempty" enum:"private,team,public" doc:"Who can see the project" example:"team"`

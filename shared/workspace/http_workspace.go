@@ -36,7 +36,7 @@ func (s *Service) Register(r *httpapi.Routes) {
 
 type createWorkspaceInput struct {
 	Body struct {
-		Name string `json:"name" minLength:"1" maxLength:"100" doc:"1–100 characters, not blank, without control characters" example:"Team"`
+		Name string `json:"name" minLength:"1" maxLength:"100" doc:"1–100 characters, not blank, without control, invisible or direction-changing characters" example:"Team"`
 	}
 }
 

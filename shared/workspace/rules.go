@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"devplatform/shared/fault"
+	"devplatform/shared/invisible"
 )
 
 // MaxNameChars is the maximum length of a name, in Unicode code points.
@@ -28,7 +29,7 @@ func CheckName(name string) string {
 	case !visible:
 		return "must not be blank"
 	}
-	return ""
+	return invisible.Check(name)
 }
 
 // ErrNotFound reports that a workspace does not exist, or that the caller is not a member of it.

@@ -55,7 +55,7 @@ func (d *Draft) Apply(ctx context.Context, a Action) error {
 // change applies the action to the overlay and returns the operations of all changes. It returns a problem if they
 // exceed the limits of a batch. For an edit, it may convert the line endings of the action's texts.
 func (d *Draft) change(ctx context.Context, a *Action) ([]Operation, error) {
-	if err := checkPath("path", a.Path); err != nil {
+	if err := checkPath("path", a.Path, path.Check); err != nil {
 		return nil, err
 	}
 	if err := d.prepare(ctx, pathsOf(a)...); err != nil {
@@ -107,6 +107,9 @@ func (d *Draft) create(ctx context.Context, a *Action) error {
 	if err := checkContent(a.Content); err != nil {
 		return err
 	}
+	if err := checkPath("path", a.Path, path.CheckNew); err != nil {
+		return err
+	}
 	if err := d.checkFree(ctx, a.Path); err != nil {
 		return err
 	}
@@ -137,7 +140,7 @@ func (d *Draft) rename(ctx context.Context, a *Action) error {
 	if a.To == nil {
 		return problemf(`rename_file requires the new path in the field "to".`)
 	}
-	if err := checkPath("to", *a.To); err != nil {
+	if err := checkPath("to", *a.To, path.CheckNew); err != nil {
 		return err
 	}
 	if *a.To == a.Path {
@@ -202,10 +205,10 @@ func (d *Draft) setText(path, content string) error {
 	return nil
 }
 
-// checkPath returns a problem if text is not a valid path. A valid path has no line breaks or other control characters,
+// checkPath returns a problem if text is not a valid path: check is path.Check or path.CheckNew. A valid path has no line breaks or other control characters,
 // so after this check the text of a problem may contain the path without quotes.
-func checkPath(field, text string) error {
-	if rule := path.Check(text); rule != "" {
+func checkPath(field, text string, check func(path string) string) error {
+	if rule := check(text); rule != "" {
 		return problemf("%s %s is not a valid file path: it %s.", field, shortQuote(text), rule)
 	}
 	return nil

@@ -271,7 +271,7 @@ func (p *parser) path() (string, error) {
 	if !strings.Contains(name, "/") && path.Ext(name) != "" {
 		name = "/" + name
 	}
-	if !strings.HasPrefix(name, "/") || projectpath.Check(name) != "" {
+	if !strings.HasPrefix(name, "/") || projectpath.CheckNew(name) != "" {
 		return "", p.refuse()
 	}
 	p.at++

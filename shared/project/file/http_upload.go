@@ -60,7 +60,7 @@ type announceUploadInput struct {
 
 // Validate checks the rules that tags cannot express. It decodes the hash, and normalizes the media type.
 func (in *announceUploadInput) Validate(v *httpapi.Validation) {
-	v.Field("path", path.Check(in.Body.Path))
+	v.Field("path", path.CheckNew(in.Body.Path))
 	var err error
 	if in.Body.sum, err = hex.DecodeString(in.Body.SHA256); err != nil {
 		v.Field("sha256", "must be 64 hexadecimal digits")

@@ -106,6 +106,10 @@ func checkBatch(ops []BatchOperation) []fault.Problem {
 // names.
 func (op *BatchOperation) check(at string) (problems []fault.Problem) {
 	var contentRule, toRule, etagRule string
+	pathRule := path.Check(op.Path)
+	if op.Action == Create {
+		pathRule = path.CheckNew(op.Path)
+	}
 	switch {
 	case op.hasContent() && op.Content == nil:
 		contentRule = "is required to " + string(op.Action) + " a file"
@@ -122,7 +126,7 @@ func (op *BatchOperation) check(at string) (problems []fault.Problem) {
 	case op.Action == Rename && op.To == op.Path:
 		toRule = "must be different from path"
 	case op.Action == Rename:
-		toRule = path.Check(op.To)
+		toRule = path.CheckNew(op.To)
 	}
 	if op.ETag != "" {
 		var err error
@@ -134,7 +138,7 @@ func (op *BatchOperation) check(at string) (problems []fault.Problem) {
 		}
 	}
 	for _, problem := range []fault.Problem{
-		fault.Field(at+"path", path.Check(op.Path)), fault.Field(at+"content", contentRule),
+		fault.Field(at+"path", pathRule), fault.Field(at+"content", contentRule),
 		fault.Field(at+"to", toRule), fault.Field(at+"etag", etagRule),
 	} {
 		if problem.Rule != "" {

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"devplatform/shared/invisible"
 )
 
 // MaxBytes is the maximum length of a path.
@@ -15,8 +17,18 @@ const MaxBytes = 512
 
 const separator = "/"
 
-// Check returns the first rule that a path breaks, or "" if the path is valid. The returned text does not contain
-// the path.
+// CheckNew returns the first rule that the path of a new file breaks, or "" if the path is valid. Text with invisible or
+// direction-changing characters can look like another path. Paths that were stored before this rule existed can contain
+// these characters, so only requests that can create a file use CheckNew. The returned text does not contain the path.
+func CheckNew(path string) string {
+	if rule := Check(path); rule != "" {
+		return rule
+	}
+	return invisible.Check(path)
+}
+
+// Check returns the first rule that the path of an existing file breaks, or "" if the path is valid. The returned text
+// does not contain the path.
 func Check(path string) string {
 	switch {
 	case path == "":

@@ -54,8 +54,26 @@ func TestCheck(t *testing.T) {
 		longest + "a":       "must be at most 512 bytes long",
 		longest[:511] + "é": "must be at most 512 bytes long",
 	} {
-		if rule := path.Check(invalid); rule != want {
-			t.Errorf("Check(%q) = %q, want %q", invalid, rule, want)
+		for _, rule := range []string{path.Check(invalid), path.CheckNew(invalid)} {
+			if rule != want {
+				t.Errorf("Check(%q) = %q, want %q", invalid, rule, want)
+			}
+		}
+	}
+}
+
+// A new file must not have a path that looks like another one. A file that already has such a path can be read.
+func TestCheckNew(t *testing.T) {
+	t.Parallel()
+	for _, p := range []string{"/a\u200b.ts", "/invoice\u202egnp.exe", "/\u2028", "/a\u2029b", "/\ufeffa", "/so\u00adft"} {
+		const want = "must not contain invisible or direction-changing characters"
+		if existing, rule := path.Check(p), path.CheckNew(p); existing != "" || rule != want {
+			t.Errorf("Check(%q) = %q and CheckNew = %q, want \"\" and %q", p, existing, rule, want)
+		}
+	}
+	for _, p := range []string{"/👩‍💻.txt", "/می\u200cخواهم"} {
+		if rule := path.CheckNew(p); rule != "" {
+			t.Errorf("CheckNew(%q) = %q, want \"\"", p, rule)
 		}
 	}
 }
