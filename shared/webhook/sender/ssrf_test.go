@@ -54,6 +54,9 @@ func TestPrivateAddressesAreRejected(t *testing.T) {
 	restricted := sender.New(sender.Options{Resolver: dnsServer(t, fixedNames(nil))})
 	for class, hosts := range rejectedHosts {
 		for _, host := range hosts {
+			if sender.CheckURL("https://"+host+"/", false) == nil {
+				t.Errorf("%s: CheckURL accepts %s", class, host)
+			}
 			got := post(t, restricted, "https://"+host+":"+v4.port()+"/")
 			if got.Error != notPublic || got.StatusCode != 0 || got.TimedOut || got.Aborted {
 				t.Errorf("%s: %s: got %+v, want the error that the address is not public", class, host, got)
@@ -87,6 +90,9 @@ func TestNumericHostsAreRejected(t *testing.T) {
 	const hostsOfEndpoint = 13
 	restricted := sender.New(sender.Options{Resolver: dnsServer(t, fixedNames(nil))})
 	for _, host := range hosts {
+		if sender.CheckURL("https://"+host+"/", false) == nil {
+			t.Errorf("CheckURL accepts %s", host)
+		}
 		if got := post(t, restricted, "https://"+host+":"+private.port()+"/"); got.Error != notPublic {
 			t.Errorf("%s: got %+v, want the error that the address is not public", host, got)
 		}

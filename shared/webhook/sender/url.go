@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/net/idna"
+
+	"devplatform/shared/publicnet"
 )
 
 // MaxURL is the largest number of characters of a webhook's URL.
@@ -24,13 +26,26 @@ var (
 	errURLFormPrivate = errors.New("must be an absolute https or http URL")
 	errURLCredentials = errors.New("must not contain a user name or password")
 	errURLHost        = errors.New("must contain a valid host name or IP address")
+	errURLPrivate     = errors.New("must not have localhost or a private, loopback or link-local IP address as its host")
 	errURLPort        = errors.New("must have no port, or a port from 1 to 65535")
 )
 
 // CheckURL returns an error with the rule that the URL of a webhook violates, or nil. The text continues a sentence
-// that begins with the name of the field ("must be an absolute https URL"). CheckURL does not check the address of the
-// host: it can change at any time, so each attempt checks it. allowPrivate allows http.
+// that begins with the name of the field ("must be an absolute https URL"). If the host is an IP address, it must be one
+// to which the sender connects. The addresses of a host name can change at any time, so each attempt checks them.
+// allowPrivate allows http and private addresses.
 func CheckURL(raw string, allowPrivate bool) error {
+	if err := checkForm(raw, allowPrivate); err != nil {
+		return err
+	}
+	if u, err := url.Parse(raw); !allowPrivate && (err != nil || isPrivate(u.Hostname())) {
+		return errURLPrivate
+	}
+	return nil
+}
+
+// checkForm makes the checks of CheckURL except that of the address. An attempt checks the address when it connects.
+func checkForm(raw string, allowPrivate bool) error {
 	if utf8.RuneCountInString(raw) > MaxURL {
 		return errURLLength
 	}
@@ -48,7 +63,7 @@ func CheckURL(raw string, allowPrivate bool) error {
 	if u.User != nil {
 		return errURLCredentials
 	}
-	if !validHost(u.Hostname()) {
+	if _, valid := asciiHost(u.Hostname()); !valid {
 		return errURLHost
 	}
 	if strings.HasSuffix(u.Host, ":") || u.Port() != "" && !validPort(u.Port()) {
@@ -83,20 +98,42 @@ func validPort(port string) bool {
 	return err == nil && n > 0
 }
 
-// validHost reports whether host is an IP address or a DNS name, which may be internationalized. It accepts
-// underscores, because existing names contain them.
-func validHost(host string) bool {
+// isPrivate reports whether a host is an IP address, in any notation, to which the sender does not connect, or a name
+// that always has a loopback address. The host has a valid form.
+func isPrivate(host string) bool {
+	name, _ := asciiHost(host)
+	name = strings.ToLower(strings.TrimSuffix(name, "."))
+	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
+		return true
+	}
+	address, isIPv4 := parseIPv4(name)
+	if !isIPv4 {
+		var err error
+		if address, err = netip.ParseAddr(name); err != nil {
+			return false
+		}
+	}
+	return !publicnet.IsPublic(address)
+}
+
+// asciiHost returns the ASCII form of a host. It reports whether the host is an IP address or a DNS name, which may be
+// internationalized. It accepts underscores, because existing names contain them.
+func asciiHost(host string) (ascii string, valid bool) {
 	if strings.Contains(host, ":") {
 		_, err := netip.ParseAddr(host)
-		return err == nil
+		return host, err == nil
 	}
 	if !isASCII(host) {
 		ascii, err := idna.Lookup.ToASCII(host) // as the transport does
 		if err != nil {
-			return false
+			return "", false
 		}
 		host = ascii
 	}
+	return host, validName(host)
+}
+
+func validName(host string) bool {
 	name := strings.TrimSuffix(host, ".")
 	const longestName, longestLabel = 253, 63
 	if len(name) > longestName {

@@ -19,6 +19,7 @@ func TestCheckURL(t *testing.T) {
 		characters  = "must not contain spaces or control characters"
 		credentials = "must not contain a user name or password"
 		host        = "must contain a valid host name or IP address"
+		private     = "must not have localhost or a private, loopback or link-local IP address as its host"
 		port        = "must have no port, or a port from 1 to 65535"
 		length      = "must be at most 2,048 characters long"
 	)
@@ -33,10 +34,36 @@ func TestCheckURL(t *testing.T) {
 		{"https://bücher.example/", "", ""},
 		{"https://xn--bcher-kva.example/", "", ""},
 		{"https://example.com/bücher", "", ""},
-		{"https://localhost", "", ""},
-		{"https://127.0.0.1:8080/", "", ""}, // the address is checked when the attempt connects
-		{"https://[::1]:8080/", "", ""},
-		{"https://[fe80::1%25eth0]/", "", ""},
+		{"https://8.8.8.8/", "", ""},
+		{"https://[::ffff:8.8.8.8]/", "", ""},
+		{"https://[2606:4700::1111]:8080/", "", ""},
+		{"https://134744072/", "", ""}, // 8.8.8.8
+		{"https://localhost.example.com/", "", ""},
+		{"https://10.example.com/", "", ""},
+		{"https://localhost", private, ""},
+		{"https://LocalHost./", private, ""},
+		{"https://api.localhost:3000/", private, ""},
+		{"https://127.0.0.1:8080/", private, ""},
+		{"https://127.0.0.1./", private, ""},
+		{"https://127.1/", private, ""},
+		{"https://2130706433/", private, ""},
+		{"https://0x7f000001/", private, ""},
+		{"https://0177.0.0.1/", private, ""},
+		{"https://0/", private, ""},
+		{"https://１２７.０.０.１/", private, ""},
+		{"https://10.1.2.3/", private, ""},
+		{"https://172.16.0.1/", private, ""},
+		{"https://192.168.0.1/", private, ""},
+		{"https://100.64.0.1/", private, ""},
+		{"https://169.254.169.254/latest/meta-data/", private, ""},
+		{"https://[::1]:8080/", private, ""},
+		{"https://[::]/", private, ""},
+		{"https://[::ffff:127.0.0.1]/", private, ""},
+		{"https://[::ffff:a9fe:a9fe]/", private, ""},
+		{"https://[fd00::1]/", private, ""},
+		{"https://[fe80::1%25eth0]/", private, ""},
+		{"https://[64:ff9b::7f00:1]/", private, ""},
+		{"https://[2002:7f00:1::]/", private, ""},
 		{"https://" + strings.Repeat("a", 63) + ".com", "", ""},
 		{"https://example.com/" + strings.Repeat("a", 2028), "", ""},
 		{"https://example.com/" + strings.Repeat("é", 2028), "", ""},
