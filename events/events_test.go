@@ -46,6 +46,7 @@ import (
 	"devplatform/shared/project/export"
 	"devplatform/shared/project/file"
 	"devplatform/shared/webhook"
+	"devplatform/shared/webhook/revocation"
 	"devplatform/shared/webhook/sender"
 	"devplatform/shared/workspace"
 )
@@ -419,7 +420,7 @@ func newFixture(t *testing.T) *fixture {
 	outbox, cursors := event.Outbox{Events: f.tables["events"], IDs: ids}, db.NewCursors(keys)
 	workspaces := workspace.New(workspace.Deps{
 		DB: f.client, Projects: f.tables["projects"], Outbox: outbox, Cursors: cursors, People: sessions,
-		IDs: ids, Clock: time.Now,
+		IDs: ids, Clock: time.Now, DisableWebhooks: revocation.Store{Webhooks: f.tables["webhooks"]}.Disable,
 	})
 	files := file.New(file.Deps{
 		DB: f.client, Projects: f.tables["projects"], Contents: f.tables["contents"], Bucket: f.bucket,

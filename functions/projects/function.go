@@ -19,6 +19,7 @@ import (
 	"devplatform/shared/project/export"
 	"devplatform/shared/project/file"
 	"devplatform/shared/queue/signal"
+	"devplatform/shared/webhook/revocation"
 	"devplatform/shared/workspace"
 )
 
@@ -28,6 +29,7 @@ type settings struct {
 	Tables   config.Tables
 	Projects config.ProjectTables
 	Bucket   config.FilesBucket
+	Webhooks config.WebhooksTable
 	Edge     config.Edge
 	Keys     string `env:"KEYS_SECRET,required,notEmpty"`
 	Quotas   file.QuotaSettings
@@ -74,7 +76,7 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 		table, cursors := client.Table(cfg.Tables.Projects), db.NewCursors(keys)
 		workspaces := workspace.New(workspace.Deps{
 			DB: client, Projects: table, Outbox: outbox, Cursors: cursors, People: sessions,
-			IDs: ids, Clock: now,
+			IDs: ids, Clock: now, DisableWebhooks: revocation.Store{Webhooks: client.Table(cfg.Webhooks.Webhooks)}.Disable,
 		})
 		bucket := objectstore.New(cfg.AWS).Bucket(cfg.Bucket.Files)
 		files := file.New(file.Deps{

@@ -24,13 +24,14 @@ func setEnv(t *testing.T) {
 	t.Helper()
 	functiontest.SkipIfEndpointIsSet(t)
 	sdk := dynamotest.Start(t)
-	for _, table := range []string{"accounts", "projects", "contents", "events", "sites"} {
+	for _, table := range []string{"accounts", "projects", "contents", "events", "sites", "webhooks"} {
 		dynamotest.CreateTable(t, sdk, table, "pk", "sk")
 	}
 	objects, queues := s3test.StartServer(t), sqstest.StartServer(t)
 	functiontest.SetEnv(t, functiontest.Endpoint(t, aws.ToString(sdk.Options().BaseEndpoint), queues), map[string]string{
 		"EXPORTS_QUEUE":      sqstest.CreateQueue(t, sqstest.Client(queues), "exports", nil),
 		"LIMIT_EXPORTS_HOUR": "",
+		"WEBHOOKS_TABLE":     "webhooks",
 		"SITES_TABLE":        "sites", "SITES_ORIGIN": "https://example.app",
 		"BUILDS_QUEUE":             sqstest.CreateQueue(t, sqstest.Client(queues), "builds", nil),
 		"LIMIT_DEPLOYMENTS_MINUTE": "", "LIMIT_DEPLOYMENTS_DAY": "", "LIMIT_SITE_STORAGE_GIB": "",
@@ -110,7 +111,7 @@ func TestFunctionFromItsEnvironment(t *testing.T) {
 func TestRequiredVariables(t *testing.T) {
 	setEnv(t)
 	functiontest.CheckRequiredVariables[settings](t, "ACCOUNTS_TABLE", "PROJECTS_TABLE", "CONTENTS_TABLE", "EVENTS_TABLE",
-		"SITES_TABLE", "FILES_BUCKET", "EXPORTS_QUEUE", "BUILDS_QUEUE", "KEYS_SECRET")
+		"SITES_TABLE", "WEBHOOKS_TABLE", "FILES_BUCKET", "EXPORTS_QUEUE", "BUILDS_QUEUE", "KEYS_SECRET")
 }
 
 // A setting that would reject every request is reported when the function starts. The error names the variable or its

@@ -29,6 +29,7 @@ import (
 	"devplatform/shared/id"
 	"devplatform/shared/queue"
 	"devplatform/shared/webhook/delivery"
+	"devplatform/shared/webhook/revocation"
 	"devplatform/shared/webhook/sender"
 	"devplatform/shared/workspace"
 )
@@ -94,7 +95,16 @@ func (f *fixture) startService(sdk *dynamodb.Client, queues *sqs.Client) {
 	})
 	f.server.Config.Handler = httpapi.NewRouter(httpapi.Config{
 		Edge: config.Edge{CookiePlainHTTP: true}, Logger: logger, Auth: f.users, Clock: f.clock.Now,
-	}, f.service.Register, f.service.RegisterTest)
+	}, f.service.Register, f.service.RegisterTest, f.members(f.client).Register)
+}
+
+// members returns the service of workspaces and their members.
+func (f *fixture) members(client *db.Client) *workspace.Service {
+	return workspace.New(workspace.Deps{
+		DB: client, Projects: client.Table(f.tables.projects), People: f.users, IDs: f.ids, Clock: f.clock.Now,
+		Outbox: event.Outbox{Events: client.Table(f.tables.events), IDs: f.ids}, Cursors: db.NewCursors(f.keys),
+		DisableWebhooks: revocation.Store{Webhooks: client.Table(f.tables.webhooks)}.Disable,
+	})
 }
 
 // newWire restarts the service with a connection to DynamoDB that can inject faults.

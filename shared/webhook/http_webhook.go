@@ -55,7 +55,14 @@ type WebhookItem struct {
 	CreatedAt      clock.Timestamp `json:"createdAt" doc:"When the webhook was created" example:"2026-01-31T08:15:30.123Z"`
 	UpdatedAt      clock.Timestamp `json:"updatedAt" doc:"When the settings last changed" example:"2026-01-31T08:15:30.123Z"`
 	LastDelivery   *lastDelivery   `json:"lastDelivery" doc:"The latest attempt; null if there was none. It can be up to one minute out of date"`
+	CreatedBy      webhookCreator  `json:"createdBy" doc:"The user who created the webhook, or who activated it later. If this user leaves the workspace or is no longer an admin or owner, the webhook is disabled"`
 	DisabledReason *string         `json:"disabledReason" doc:"Why the service disabled the webhook; null if it did not" example:"the endpoint responded with 410 Gone"`
+}
+
+// webhookCreator is the user who created or activated a webhook.
+type webhookCreator struct {
+	ID       string `json:"id" doc:"The user's ID" example:"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	Username string `json:"username" doc:"The user's username" example:"ada"`
 }
 
 // lastDelivery is the result of the latest attempt.
@@ -75,7 +82,7 @@ func webhookItem(w delivery.Webhook) WebhookItem {
 	item := WebhookItem{
 		ID: w.ID, URL: w.URL, Events: make([]pattern, len(w.Events)), Active: w.Active, Description: w.Description,
 		WorkspaceID: w.WorkspaceID, ProjectID: textOrNull(w.ProjectID), CreatedAt: w.CreatedAt, UpdatedAt: w.UpdatedAt,
-		DisabledReason: textOrNull(w.DisabledReason),
+		CreatedBy: webhookCreator{w.CreatedBy, w.CreatedByName}, DisabledReason: textOrNull(w.DisabledReason),
 	}
 	for i, p := range w.Events {
 		item.Events[i] = pattern(p)
@@ -96,7 +103,7 @@ func textOrNull(text string) *string {
 
 type newWebhookInput struct {
 	Body struct {
-		URL         string                   `json:"url" minLength:"1" maxLength:"2048" doc:"An absolute https URL without credentials, at most 2,048 characters. Before each attempt, the service checks that the host has a public IP address" example:"https://example.com/hooks"`
+		URL         string                   `json:"url" minLength:"1" maxLength:"2048" doc:"An absolute https URL without credentials, at most 2,048 characters. The host must not be localhost or an IP address that is not public. Before each attempt, the service checks that the host has a public IP address" example:"https://example.com/hooks"`
 		Events      []pattern                `json:"events" minItems:"1" maxItems:"20" nullable:"false" doc:"1–20 event types, groups of types such as file.*, or * for all" example:"[\"project.*\",\"file.created\"]"`
 		Secret      httpapi.Nullable[string] `json:"secret,omitzero" minLength:"1" maxLength:"256" doc:"The secret that signs deliveries, 1–256 characters. Absent or null: the service generates one, and only this response contains it." example:"a secret of your own"`
 		ProjectID   *string                  `json:"projectId,omitempty" nullable:"true" doc:"The only project whose events are delivered; absent or null: all events of the workspace" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
@@ -121,7 +128,7 @@ func urlRule(url *string) string {
 type webhookSettingsInput struct {
 	InWebhook
 	Body struct {
-		URL         *string                  `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"An absolute https URL without credentials, at most 2,048 characters" example:"https://example.com/hooks"`
+		URL         *string                  `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"An absolute https URL without credentials, at most 2,048 characters, like that of a new webhook" example:"https://example.com/hooks"`
 		Events      []pattern                `json:"events,omitempty" minItems:"1" maxItems:"20" nullable:"false" doc:"1–20 event types, groups of types such as file.*, or * for all" example:"[\"*\"]"`
 		Secret      httpapi.Nullable[string] `json:"secret,omitzero" minLength:"1" maxLength:"256" doc:"A new secret, 1–256 characters; null: the service generates one, and only this response contains it. The old secret stays valid for 24 hours" example:"a secret of your own"`
 		Description *string                  `json:"description,omitempty" maxLength:"2000" doc:"At most 2,000 characters" example:"Notifies the build server."`
@@ -184,7 +191,8 @@ func (s *Service) registerWebhooks(r *httpapi.Routes) {
 		Summary: "Change a webhook's settings",
 		Description: "Absent fields are not changed. A URL with another host or port, or activating the webhook, resets the " +
 			"webhook's count of failed attempts. After these changes, and after any other change of the URL, the endpoint " +
-			"receives few deliveries at a time, like a new one. lastDelivery is not changed. After the secret is replaced, " +
+			"receives few deliveries at a time, like a new one. lastDelivery is not changed. A user who activates the " +
+			"webhook becomes its creator: createdBy then names this user. After the secret is replaced, " +
 			"the old one stays valid for 24 hours. During this time, the header webhook-signature contains one signature " +
 			"for each of the two secrets.",
 		Errors: []*fault.Error{errBadURL, errNoWebhook, workspace.ErrDenied, fault.ErrConflict},

@@ -42,6 +42,7 @@ func TestCreateUpdateDelete(t *testing.T) {
 		"id": created.Text("id"), "url": "https://example.com/hooks", "events": []any{"project.*", "file.created"},
 		"active": true, "description": "Builds.", "workspaceId": ada.personal, "projectId": nil,
 		"createdAt": f.timestamp(), "updatedAt": f.timestamp(), "lastDelivery": nil, "disabledReason": nil,
+		"createdBy": map[string]any{"id": ada.userID, "username": "ada"},
 	}
 	delete(created.Body, "secret")
 	if diff := cmp.Diff(want, created.Body); diff != "" {
@@ -194,7 +195,22 @@ func TestPrivateEndpointsAreRejected(t *testing.T) {
 			t.Errorf("got %s, want an error about the https URL", response.Raw)
 		}
 	}
-	ada.Do("PUT", path, object{"url": "https://127.0.0.1/"}).Want(t, http.StatusOK)
+	for _, host := range []string{
+		"127.0.0.1", "2130706433", "0177.1", "[::ffff:10.0.0.1]", "localhost", "LOCALHOST.", "169.254.169.254",
+	} {
+		for _, response := range []slicetest.Response{
+			ada.Do("POST", "/api/webhooks", object{"url": "https://" + host + "/", "events": []string{"*"}}),
+			ada.Do("PUT", path, object{"url": "https://" + host + ":8443/"}),
+		} {
+			response.Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+			if !strings.Contains(response.Text("error"), "url: must not have localhost or a private") {
+				t.Errorf("%s: got %s, want an error about the address", host, response.Raw)
+			}
+		}
+	}
+	// A webhook that was created before this rule existed.
+	f.changeWebhook(path, func(w *delivery.Webhook) { w.URL = "https://127.0.0.1/" })
+	ada.Do("PUT", path, object{"description": "old"}).Want(t, http.StatusOK)
 	tested := ada.Do("POST", path+"/test", object{}).Want(t, http.StatusOK)
 	if tested.Text("error") != "the address is not public" ||
 		tested.Body["statusCode"] != nil || tested.Body["response"] != nil {

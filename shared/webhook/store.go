@@ -11,6 +11,7 @@ import (
 
 	"devplatform/shared/db"
 	"devplatform/shared/webhook/delivery"
+	"devplatform/shared/webhook/revocation"
 	"devplatform/shared/workspace"
 )
 
@@ -51,7 +52,8 @@ func (s store) workspaceOf(ctx context.Context, webhookID string) (string, error
 	return p.WorkspaceID, err
 }
 
-// create stores a webhook. Errors: errFull, errAccountFull, workspace.ErrProjectNotFound.
+// create stores a webhook. Errors: errFull, errAccountFull, workspace.ErrDenied if the creator may not manage webhooks
+// any more, workspace.ErrProjectNotFound.
 //
 // No item counts the webhooks of an account, because the count would have to change with the owners of workspaces.
 // Instead, create adds the counts of all workspaces of the account. A concurrent creation in another workspace must not
@@ -68,9 +70,12 @@ func (s store) create(ctx context.Context, w delivery.Webhook, account accountLi
 	}
 	belowLimit := attrCount.AttributeNotExists().Or(attrCount.LessThan(expression.Value(maxWebhooks)))
 	writes := []db.Write{
-		s.Table.Update(db.WebhookCountKey(w.WorkspaceID), expression.Add(attrCount, expression.Value(1))).If(belowLimit),
+		s.Table.Update(
+			db.WebhookCountKey(w.WorkspaceID), revocation.Activate(expression.Add(attrCount, expression.Value(1))),
+		).If(belowLimit),
 		s.Table.Create(db.WebhookKey(w.WorkspaceID, w.ID), record),
 		s.Table.Create(db.WebhookWorkspaceKey(w.ID), place),
+		s.access.Allows(w.CreatedBy, w.WorkspaceID, workspace.ManageWebhooks),
 	}
 	if w.ProjectID != "" {
 		writes = append(writes, s.access.ProjectExists(w.ProjectID))
@@ -82,7 +87,9 @@ func (s store) create(ctx context.Context, w delivery.Webhook, account accountLi
 		}
 		err = s.Client.TransactOnce(ctx, append(writes, unchanged)...)
 		switch {
-		case w.ProjectID != "" && db.FailedAt(err, 3):
+		case db.FailedAt(err, 3):
+			return workspace.ErrDenied.WithCause(err)
+		case w.ProjectID != "" && db.FailedAt(err, 4):
 			return workspace.ErrProjectNotFound.WithCause(err)
 		case db.FailedAt(err, 0):
 			return errFull.WithCause(err)
@@ -204,8 +211,9 @@ func (s store) orphans(ctx context.Context, workspaceID string) (ids []string, e
 }
 
 // revise stores the next revision of the settings and returns the stored webhook. It changes the health only if the
-// endpoint is a new one. Error: db.ErrStale if the webhook was changed or deleted after it was read, or if the response
-// to this write was lost. If it was lost, the caller's next try finds that the webhook already has the settings.
+// endpoint is a new one. Errors: workspace.ErrDenied if the revision activates the webhook and its new creator may not
+// manage webhooks any more; db.ErrStale if the webhook was changed or deleted after it was read, or if the response to
+// this write was lost. If it was lost, the caller's next try finds that the webhook already has the settings.
 func (s store) revise(ctx context.Context, read, next delivery.Webhook) (delivery.Webhook, error) {
 	update := expression.Set(expression.Name("url"), expression.Value(next.URL)).
 		Set(expression.Name("events"), expression.Value(next.Events)).
@@ -227,8 +235,16 @@ func (s store) revise(ctx context.Context, read, next delivery.Webhook) (deliver
 	if next.DisabledReason == "" { // if the service had set it in the meantime, the revision would differ
 		update = update.Remove(expression.Name("disabledReason"))
 	}
+	activates := next.Active && !read.Active
+	if activates {
+		update = update.Set(expression.Name("createdBy"), expression.Value(next.CreatedBy)).
+			Set(expression.Name("createdByName"), expression.Value(next.CreatedByName))
+	}
 	write := s.Table.Update(db.WebhookKey(read.WorkspaceID, read.ID), update).
 		If(attrRevision.Equal(expression.Value(read.Revision)))
+	if activates {
+		return next, s.activate(ctx, next, write)
+	}
 	item, err := s.Client.DoOnce(ctx, write)
 	if errors.Is(err, db.ErrConditionFailed) {
 		return read, fmt.Errorf("%w: %w", db.ErrStale, err)
@@ -237,6 +253,21 @@ func (s store) revise(ctx context.Context, read, next delivery.Webhook) (deliver
 		return read, err
 	}
 	return db.Decode[delivery.Webhook](item)
+}
+
+// activate executes the write that activates a webhook. Errors: workspace.ErrDenied, db.ErrStale.
+func (s store) activate(ctx context.Context, w delivery.Webhook, write db.Write) error {
+	err := s.Client.TransactOnce(ctx, write,
+		s.Table.Update(db.WebhookCountKey(w.WorkspaceID), revocation.Activate(expression.UpdateBuilder{})),
+		s.access.Allows(w.CreatedBy, w.WorkspaceID, workspace.ManageWebhooks),
+	)
+	switch {
+	case db.FailedAt(err, 2):
+		return workspace.ErrDenied.WithCause(err)
+	case db.FailedAt(err, 0):
+		return fmt.Errorf("%w: %w", db.ErrStale, err)
+	}
+	return err
 }
 
 // storedSecrets returns replaced secrets in their stored form. The encoder of expressions cannot encode timestamps.

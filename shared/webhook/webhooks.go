@@ -32,7 +32,8 @@ func (s *Service) Create(
 	at := clock.Stamp(s.now())
 	w = delivery.Webhook{
 		ID: s.ids.New(id.Webhook), WorkspaceID: workspaceID, URL: in.URL, Events: in.Events, Description: in.Description,
-		Active: in.Active, CreatedBy: caller.UserID, CreatedAt: at, UpdatedAt: at, Revision: 1, Generation: 1,
+		Active: in.Active, CreatedBy: caller.UserID, CreatedByName: caller.Username, CreatedAt: at, UpdatedAt: at,
+		Revision: 1, Generation: 1,
 	}
 	if in.ProjectID != nil {
 		w.ProjectID = *in.ProjectID
@@ -138,8 +139,8 @@ func (s *Service) managed(ctx context.Context, caller httpapi.Caller, workspaceI
 	return ids, nil
 }
 
-// Update changes the settings of a webhook. generated is the new secret if the service generated it, otherwise "". If
-// nothing changes, nothing is written.
+// Update changes the settings of a webhook. A caller who activates the webhook becomes its creator. generated is the
+// new secret if the service generated it, otherwise "". If nothing changes, nothing is written.
 func (s *Service) Update(
 	ctx context.Context, caller httpapi.Caller, webhookID string, in Settings,
 ) (w delivery.Webhook, generated string, err error) {
@@ -165,6 +166,9 @@ func (s *Service) Update(
 				return err
 			}
 			changed = changed || rotated
+		}
+		if next.Active && !w.Active {
+			next.CreatedBy, next.CreatedByName = caller.UserID, caller.Username
 		}
 		if changed { // false after a retry whose first write succeeded
 			w, err = s.store.revise(ctx, w, revised(next, s.now()))

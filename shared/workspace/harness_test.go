@@ -18,6 +18,7 @@ import (
 	"devplatform/shared/event"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
+	"devplatform/shared/webhook/revocation"
 	"devplatform/shared/workspace"
 )
 
@@ -33,6 +34,7 @@ type (
 		sdk           *dynamodb.Client // direct access to DynamoDB
 		projectsTable string
 		eventsTable   string
+		webhooksTable string
 		client        *db.Client
 		ids           *id.Generator
 		keys          *config.Keys
@@ -51,6 +53,7 @@ func newFixture(t *testing.T, options ...func(*workspace.Deps)) *fixture {
 		t: t, clock: slicetest.NewClock(noon, time.Second), log: slicetest.NewLog(), accounts: &slicetest.Users{},
 		wire: dynamotest.NewWire(t, endpoint, nil), sdk: dynamotest.Client(endpoint),
 	}
+	f.webhooksTable = slicetest.Table(t, f.sdk, "webhooks")
 	f.projectsTable, f.eventsTable = slicetest.Table(t, f.sdk, "projects"), slicetest.Table(t, f.sdk, "events")
 	f.client = db.Wrap(f.wire.Client(), f.clock.Now)
 	f.keys = slicetest.Keys(f.clock.Now)
@@ -59,6 +62,7 @@ func newFixture(t *testing.T, options ...func(*workspace.Deps)) *fixture {
 		DB: f.client, Projects: f.client.Table(f.projectsTable),
 		Outbox:  event.Outbox{Events: f.client.Table(f.eventsTable), IDs: f.ids},
 		Cursors: db.NewCursors(f.keys), People: f.accounts, IDs: f.ids, Clock: f.clock.Now,
+		DisableWebhooks: revocation.Store{Webhooks: f.client.Table(f.webhooksTable)}.Disable,
 	}
 	for _, apply := range options {
 		apply(&deps)

@@ -103,7 +103,8 @@ func (s *Service) memberships(
 	return *own, target, nil
 }
 
-// apply writes a change with its event. Errors: db.ErrStale, QUOTA_EXCEEDED, CONFLICT.
+// apply writes a change with its event. If the member loses the right to manage webhooks, it disables the webhooks that
+// the member created. Errors: db.ErrStale, QUOTA_EXCEEDED, CONFLICT.
 func (s *Service) apply(ctx context.Context, caller httpapi.Caller, c change, at time.Time) error {
 	if kind := c.eventType(); kind != "" {
 		m := c.member()
@@ -116,6 +117,12 @@ func (s *Service) apply(ctx context.Context, caller httpapi.Caller, c change, at
 			return err
 		}
 		c.event = &w
+	}
+	if c.revokesWebhooks() {
+		var err error
+		if c.disable, err = s.disableWebhooks(ctx, c.before.WorkspaceID, c.before.UserID, at); err != nil {
+			return err
+		}
 	}
 	err := s.store.apply(ctx, c)
 	switch {

@@ -25,6 +25,14 @@ type change struct {
 	before, after *Membership
 	// event is the write of the event, in the same transaction. It is nil for a role change.
 	event *db.Write
+	// disable are the writes of Deps.DisableWebhooks, in the same transaction.
+	disable []db.Write
+}
+
+// revokesWebhooks reports whether the member may manage webhooks before the change and not after it.
+func (c change) revokesWebhooks() bool {
+	return c.before != nil && c.before.Role.May(ManageWebhooks) &&
+		(c.after == nil || !c.after.Role.May(ManageWebhooks))
 }
 
 // member returns the changed membership: after, or before if the member is removed.
@@ -55,8 +63,19 @@ var (
 
 func hasRole(r Role) expression.ConditionBuilder { return attrRole.Equal(expression.Value(r)) }
 
-// apply writes both copies of the membership, the counters and the event of a change in one transaction. Call it within
-// db.Retry. Errors: db.ErrStale, errExists, errFull, errNoOwner.
+// Allows returns a condition check. Its transaction fails if the user's role in the workspace does not allow the action.
+func (s Access) Allows(userID, workspaceID string, a Action) db.Write {
+	allowed := hasRole(Owner) // may do everything
+	for role := range permissions {
+		if role != Owner && role.May(a) {
+			allowed = allowed.Or(hasRole(role))
+		}
+	}
+	return s.Projects.Check(db.MemberKey(workspaceID, userID), allowed)
+}
+
+// apply writes both copies of the membership, the counters, the event and the disabled webhooks of a change in one
+// transaction. Call it within db.Retry. Errors: db.ErrStale, errExists, errFull, errNoOwner.
 func (s store) apply(ctx context.Context, c change) error {
 	m := c.member()
 	var writes []db.Write
@@ -90,6 +109,9 @@ func (s store) apply(ctx context.Context, c change) error {
 	}
 	if c.event != nil {
 		add(*c.event, nil)
+	}
+	for _, w := range c.disable {
+		add(w, db.ErrStale)
 	}
 	err = s.client.TransactOnce(ctx, writes...)
 	// db.ErrStale has priority: if the decision is stale, the other conditions are irrelevant.

@@ -8,6 +8,7 @@ package workspace
 
 import (
 	"context"
+	"time"
 
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
@@ -81,6 +82,10 @@ type People interface {
 	FindByUsername(ctx context.Context, username string) (userID, canonical string, err error)
 }
 
+// DisableWebhooks is the type of Deps.DisableWebhooks. If a condition of the writes fails, the webhooks have changed,
+// and the function is called again.
+type DisableWebhooks func(ctx context.Context, workspaceID, userID string, at time.Time) ([]db.Write, error)
+
 // Deps are the dependencies of a Service.
 type Deps struct {
 	DB       *db.Client
@@ -88,8 +93,11 @@ type Deps struct {
 	Outbox   event.Outbox
 	Cursors  *db.Cursors
 	People   People
-	IDs      *id.Generator
-	Clock    clock.Clock
+	// DisableWebhooks returns writes that disable the active webhooks that a user created in a workspace. The
+	// transaction that takes away the user's right to manage webhooks contains them.
+	DisableWebhooks DisableWebhooks
+	IDs             *id.Generator
+	Clock           clock.Clock
 	// MaxMemberships is the maximum number of workspaces of a user. 0 means the constant MaxMemberships.
 	MaxMemberships int
 }
@@ -104,6 +112,8 @@ type Service struct {
 	ids     *id.Generator
 	now     clock.Clock
 	quota   int
+
+	disableWebhooks DisableWebhooks
 }
 
 // New returns a Service. It makes no calls to storage.
@@ -114,5 +124,6 @@ func New(d Deps) *Service {
 	return &Service{
 		store:  store{Access: Access{d.Projects}, client: d.DB, quota: d.MaxMemberships},
 		outbox: d.Outbox, cursors: d.Cursors, people: d.People, ids: d.IDs, now: d.Clock, quota: d.MaxMemberships,
+		disableWebhooks: d.DisableWebhooks,
 	}
 }

@@ -29,12 +29,16 @@ type Webhook struct {
 	// not disable it.
 	DisabledReason string `dynamodbav:"disabledReason,omitempty"`
 	// Secret is the current secret, sealed. Previous contains the replaced secrets that are still valid, newest first.
-	Secret    string           `dynamodbav:"secret"`
-	Previous  []PreviousSecret `dynamodbav:"previous,omitempty"`
-	CreatedBy string           `dynamodbav:"createdBy"`
-	CreatedAt clock.Timestamp  `dynamodbav:"createdAt"`
-	UpdatedAt clock.Timestamp  `dynamodbav:"updatedAt"`
-	Revision  int              `dynamodbav:"revision"` // counts the changes of the settings
+	Secret   string           `dynamodbav:"secret"`
+	Previous []PreviousSecret `dynamodbav:"previous,omitempty"`
+	// CreatedBy is the ID of the user who created the webhook, or who activated it later. While the webhook is active, this
+	// user is an admin or owner of the workspace (see package revocation). CreatedByName is the username. It is "" if the
+	// webhook was created before this field existed.
+	CreatedBy     string          `dynamodbav:"createdBy"`
+	CreatedByName string          `dynamodbav:"createdByName,omitempty"`
+	CreatedAt     clock.Timestamp `dynamodbav:"createdAt"`
+	UpdatedAt     clock.Timestamp `dynamodbav:"updatedAt"`
+	Revision      int             `dynamodbav:"revision"` // counts the changes of the settings
 	// Generation counts the changes after which the endpoint is treated as a new one: a new URL, or an activation. The
 	// result of an attempt does not change the health of a later generation.
 	Generation int `dynamodbav:"generation"`

@@ -1,0 +1,212 @@
+package webhook
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+
+	"devplatform/infra/slicetest"
+	"devplatform/shared/db"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
+	"devplatform/shared/webhook/revocation"
+	"devplatform/shared/workspace"
+)
+
+// team creates a workspace with the requests of its owner, and returns its ID.
+func (u *user) team(members map[*user]workspace.Role) string {
+	u.f.t.Helper()
+	id := u.Do("POST", "/api/workspaces", object{"name": "Team"}).Want(u.f.t, http.StatusCreated).Text("id")
+	for member, role := range members {
+		u.join(id, member, role)
+	}
+	return id
+}
+
+func (u *user) join(workspaceID string, member *user, role workspace.Role) {
+	u.f.t.Helper()
+	fields := object{"username": member.name, "role": role}
+	u.Do("POST", "/api/workspaces/"+workspaceID+"/members", fields).Want(u.f.t, http.StatusCreated)
+}
+
+// webhookOf returns a webhook of the user's list.
+func (u *user) webhookOf(workspaceID, path string) map[string]any {
+	u.f.t.Helper()
+	list := u.Get("/api/webhooks?workspaceId="+workspaceID).Want(u.f.t, http.StatusOK).List("webhooks")
+	i := slices.IndexFunc(list, func(w map[string]any) bool { return "/api/webhooks/"+w["id"].(string) == path })
+	if i < 0 {
+		u.f.t.Fatalf("the list does not contain %s", path)
+	}
+	return list[i]
+}
+
+// wantCreator checks the creator of a webhook, and whether it is active. A webhook that is not active must have the reason
+// that its creator may not manage it.
+func wantCreator(t *testing.T, w map[string]any, creator *user, active bool) {
+	t.Helper()
+	var reason any
+	if !active {
+		reason = revocation.Reason
+	}
+	by, _ := w["createdBy"].(map[string]any)
+	isCreator := by["id"] == creator.userID && by["username"] == creator.name
+	if !isCreator || w["active"] != active || w["disabledReason"] != reason {
+		t.Errorf("got %v, want the creator %s and active: %t", w, creator.name, active)
+	}
+}
+
+// If a user may no longer manage webhooks, the webhooks that the user created are disabled, and no others. An admin who
+// activates one of them becomes its creator.
+func TestWebhooksOfFormerAdmins(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		method   string
+		fields   any
+		byMember bool // the member makes the request, not the owner
+	}{
+		"removed": {"DELETE", nil, false},
+		"left":    {"DELETE", nil, true},
+		"member":  {"PUT", object{"role": workspace.Member}, false},
+		"viewer":  {"PUT", object{"role": workspace.Viewer}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			ada, grace := f.user("ada"), f.user("grace")
+			team := ada.team(map[*user]workspace.Role{grace: workspace.Admin})
+			private := f.project(team, workspace.Private, ada)
+			inTeam := object{"workspaceId": team}
+			ofTeam, ofProject := grace.createWebhook("/ok", inTeam), grace.createWebhook("/ok", object{"projectId": private})
+			paused := grace.createWebhook("/ok", inTeam, object{"active": false})
+			others, elsewhere := ada.createWebhook("/ok", inTeam), grace.createWebhook("/ok")
+
+			caller := ada
+			if tc.byMember {
+				caller = grace
+			}
+			caller.Do(tc.method, "/api/workspaces/"+team+"/members/"+grace.userID, tc.fields).Want(t, http.StatusOK)
+			for path, active := range map[string]bool{ofTeam: false, ofProject: false} {
+				wantCreator(t, ada.webhookOf(team, path), grace, active)
+			}
+			wantCreator(t, ada.webhookOf(team, others), ada, true)
+			wantCreator(t, grace.webhookOf(grace.personal, elsewhere), grace, true)
+			if w := ada.webhookOf(team, paused); w["active"] != false || w["disabledReason"] != nil {
+				t.Errorf("the webhook that its creator paused: got %v, want no change", w)
+			}
+			for _, path := range []string{ofTeam, paused} {
+				ada.Do("PUT", path, object{"active": true}).Want(t, http.StatusOK)
+				wantCreator(t, ada.webhookOf(team, path), ada, true)
+			}
+		})
+	}
+}
+
+// A user who becomes an admin of another kind keeps the webhooks.
+func TestWebhooksOfPromotedAdmins(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada, grace := f.user("ada"), f.user("grace")
+	team := ada.team(map[*user]workspace.Role{grace: workspace.Admin})
+	path := grace.createWebhook("/ok", object{"workspaceId": team})
+	for _, role := range []workspace.Role{workspace.Owner, workspace.Admin} {
+		ada.Do("PUT", "/api/workspaces/"+team+"/members/"+grace.userID, object{"role": role}).Want(t, http.StatusOK)
+		wantCreator(t, ada.webhookOf(team, path), grace, true)
+	}
+}
+
+// activations are the requests after which a webhook of a user is active.
+var activations = map[string]func(u *user, team, paused string) (path string, response slicetest.Response){
+	"creation": func(u *user, team, _ string) (string, slicetest.Response) {
+		response := u.Do("POST", "/api/webhooks", object{
+			"workspaceId": team, "url": u.f.receiver.URL("/ok"), "events": []string{"*"},
+		})
+		return "/api/webhooks/" + response.Text("id"), response
+	},
+	"activation": func(u *user, _, paused string) (string, slicetest.Response) {
+		return paused, u.Do("PUT", paused, object{"active": true})
+	},
+}
+
+// A member is removed while the member creates or activates a webhook, just before the write of the webhook.
+func TestRemovalDuringActivation(t *testing.T) {
+	t.Parallel()
+	for name, activate := range activations {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			wire := f.newWire()
+			ada, grace := f.user("ada"), f.user("grace")
+			team := ada.team(map[*user]workspace.Role{grace: workspace.Admin})
+			paused := grace.createWebhook("/ok", object{"workspaceId": team, "active": false})
+			members := f.members(db.Wrap(f.sdk, f.clock.Now))
+			wire.Before("TransactWriteItems", func() {
+				if err := members.RemoveMember(t.Context(), httpapi.Caller{UserID: ada.userID}, team, grace.userID); err != nil {
+					t.Error(err)
+				}
+			})
+			_, response := activate(grace, team, paused)
+			response.Want(t, http.StatusForbidden, fault.CodeAccessDenied)
+			list := ada.Get("/api/webhooks?workspaceId="+team).Want(t, http.StatusOK).List("webhooks")
+			if len(list) != 1 || list[0]["active"] != false {
+				t.Errorf("got the webhooks %v, want only the one that is not active", list)
+			}
+		})
+	}
+}
+
+// A member creates or activates a webhook while the member is removed, just before the write of the removal.
+func TestActivationDuringRemoval(t *testing.T) {
+	t.Parallel()
+	for name, activate := range activations {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			ada, grace := f.user("ada"), f.user("grace")
+			team := ada.team(map[*user]workspace.Role{grace: workspace.Admin})
+			paused := grace.createWebhook("/ok", object{"workspaceId": team, "active": false})
+			wire := f.newWire()
+			members := f.members(db.Wrap(wire.Client(), f.clock.Now))
+			f.startService(f.sdk, f.sqs)
+			var path string
+			wire.Before("TransactWriteItems", func() {
+				var response slicetest.Response
+				path, response = activate(grace, team, paused)
+				if response.Status >= 300 {
+					t.Errorf("got %d %s", response.Status, response.Raw)
+				}
+			})
+			f.must(members.RemoveMember(t.Context(), httpapi.Caller{UserID: ada.userID}, team, grace.userID))
+			wantCreator(t, ada.webhookOf(team, path), grace, false)
+		})
+	}
+}
+
+// Whatever the order of concurrent requests is, no webhook is active after its creator was removed. A lost response of the
+// removal changes nothing.
+func TestConcurrentRemovalAndActivation(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada, grace := f.user("ada"), f.user("grace")
+	team := ada.team(nil)
+	for round := range 12 {
+		ada.join(team, grace, workspace.Admin)
+		paused := grace.createWebhook("/ok", object{"workspaceId": team, "active": false})
+		slicetest.Concurrently(3, func(i int) (response slicetest.Response) {
+			switch i {
+			case 0:
+				_, response = activations["creation"](grace, team, paused)
+			case 1:
+				_, response = activations["activation"](grace, team, paused)
+			default:
+				response = ada.Do("DELETE", "/api/workspaces/"+team+"/members/"+grace.userID, nil).Want(t, http.StatusOK)
+			}
+			return response
+		})
+		for _, w := range ada.Get("/api/webhooks?workspaceId="+team).Want(t, http.StatusOK).List("webhooks") {
+			if w["active"] != false {
+				t.Fatalf("round %d: got %v, want no active webhook of the removed member", round, w)
+			}
+			ada.Do("DELETE", "/api/webhooks/"+w["id"].(string), nil).Want(t, http.StatusOK)
+		}
+	}
+}

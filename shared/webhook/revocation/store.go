@@ -1,0 +1,86 @@
+// Package revocation disables the webhooks of a user who may no longer manage them. While a webhook is active, the user
+// who created or activated it is an admin or owner of its workspace. Otherwise a former member would still receive the
+// events of the workspace.
+//
+// Two rules keep this true. A transaction that creates or activates a webhook checks the role of the user, and contains
+// Activate. A transaction that takes the role away contains the writes of Store.Disable, which fail if a webhook was
+// created or activated after Disable read the webhooks. So two concurrent transactions can't both succeed.
+//
+// The package is separate from package delivery because the function that manages members links it.
+package revocation
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
+	"devplatform/shared/clock"
+	"devplatform/shared/db"
+)
+
+// Reason is the reason why the webhooks of the user are disabled.
+const Reason = "the user who created or last activated the webhook is no longer an admin or owner of the workspace"
+
+// attrActivations is the number of times that a webhook of the workspace was created or activated. It is an attribute
+// of the item that counts the webhooks.
+var attrActivations = expression.Name("activations")
+
+// Activate adds an activation to an update of the item that counts the webhooks of a workspace.
+func Activate(update expression.UpdateBuilder) expression.UpdateBuilder {
+	return update.Add(attrActivations, expression.Value(1))
+}
+
+// Store reads and disables webhooks.
+type Store struct{ Webhooks db.Table }
+
+// Disable returns the writes that disable the active webhooks that a user created or activated in a workspace, which
+// has at most 20 webhooks. If a condition of the writes fails, the webhooks have changed: call Disable again. It makes
+// two calls to storage, which must not be concurrent: the webhooks are at least as new as the number of activations.
+func (s Store) Disable(ctx context.Context, workspaceID, userID string, at time.Time) ([]db.Write, error) {
+	countKey := db.WebhookCountKey(workspaceID)
+	item, err := s.Webhooks.Get(ctx, countKey)
+	if err != nil && !errors.Is(err, db.ErrNotFound) {
+		return nil, err
+	}
+	count, err := db.Decode[struct {
+		Activations int `dynamodbav:"activations"`
+	}](item)
+	if err != nil {
+		return nil, err
+	}
+	unchanged := attrActivations.Equal(expression.Value(count.Activations))
+	if count.Activations == 0 {
+		unchanged = attrActivations.AttributeNotExists()
+	}
+	items, err := s.Webhooks.QueryAll(ctx, db.WebhooksOf(workspaceID), "id", "createdBy", "active")
+	if err != nil {
+		return nil, err
+	}
+	writes := []db.Write{s.Webhooks.Check(countKey, unchanged)}
+	for _, item := range items {
+		w, err := db.Decode[struct {
+			ID        string `dynamodbav:"id"`
+			CreatedBy string `dynamodbav:"createdBy"`
+			Active    bool   `dynamodbav:"active"`
+		}](item)
+		// A webhook that cannot be decoded gets no deliveries, and must not prevent the removal of a member.
+		if err == nil && w.Active && w.CreatedBy == userID {
+			writes = append(writes, s.disable(db.WebhookKey(workspaceID, w.ID), userID, at))
+		}
+	}
+	return writes, nil
+}
+
+// disable returns the write that disables a webhook. It fails if the webhook is not active any more, or has another
+// creator.
+func (s Store) disable(key db.Key, userID string, at time.Time) db.Write {
+	active := expression.Name("active")
+	update := expression.Set(active, expression.Value(false)).
+		Set(expression.Name("disabledReason"), expression.Value(Reason)).
+		Set(expression.Name("updatedAt"), expression.Value(clock.Stamp(at).String())).
+		Add(expression.Name("revision"), expression.Value(1))
+	return s.Webhooks.Update(key, update).
+		If(active.Equal(expression.Value(true)).And(expression.Name("createdBy").Equal(expression.Value(userID))))
+}
