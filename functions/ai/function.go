@@ -33,7 +33,7 @@ type settings struct {
 	Bucket        config.FilesBucket
 	Conversations config.ConversationsTable
 	Edge          config.Edge
-	Secrets       config.SecretNames
+	Keys          string `env:"KEYS_SECRET,required,notEmpty"`
 	Model         modelSettings
 	Quotas        file.QuotaSettings
 	// CallsPerMinute, InProgress, MonthlyTokens and GlobalMonthlyTokens are the fields of quota.Limits. The numbers of
@@ -52,9 +52,10 @@ type modelSettings struct {
 	Name string `env:"AI_MODEL"`
 	// OpenAIBaseURL is the URL of an OpenAI-compatible server.
 	OpenAIBaseURL string `env:"OPENAI_BASE_URL" envDefault:"https://api.openai.com/v1"`
-	// OpenAIKey is the API key for the server. If it is empty, the key is read from the secret that
-	// PROVIDERS_SECRET names.
+	// OpenAIKey is the API key for the server. If it is empty, the key is read from Secret.
 	OpenAIKey string `env:"OPENAI_API_KEY"`
+	// Secret is the name or ARN of the secret with the API key, in the field openaiApiKey.
+	Secret string `env:"MODEL_SECRET,required,notEmpty"`
 }
 
 // newProvider returns the provider that the settings select. secret returns the API key from Secrets Manager.
@@ -72,8 +73,12 @@ func (m modelSettings) newProvider(
 		return bedrock.New(bedrock.Options{AWS: aws, Model: m.Name}), nil
 	case "openai":
 		base, err := url.Parse(m.OpenAIBaseURL)
-		if err != nil || base.Host == "" || (base.Scheme != "https" && base.Scheme != "http") {
-			return nil, errors.New("OPENAI_BASE_URL must be an http or https URL")
+		if err != nil || base.Hostname() == "" || (base.Scheme != "https" && base.Scheme != "http") {
+			return nil, errors.New("OPENAI_BASE_URL must be an absolute https URL")
+		}
+		if base.Scheme == "http" && !config.IsPrivateHost(base.Hostname()) {
+			return nil, errors.New("OPENAI_BASE_URL must be an https URL, because http to a public host would expose the " +
+				"API key and the code of users. Only hosts on this machine and in private networks can have an http URL")
 		}
 		key := secret
 		if m.OpenAIKey != "" {
@@ -119,12 +124,12 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 		return nil, err
 	}
 	secrets := config.NewSecrets(cfg.AWS)
-	providers := config.NewProviders(secrets.Fetch(cfg.Secrets.Providers), now)
-	provider, err := cfg.Model.newProvider(cfg.AWS, providers.OpenAIKey)
+	key := config.NewCredential("openaiApiKey", secrets.Fetch(cfg.Model.Secret), now)
+	provider, err := cfg.Model.newProvider(cfg.AWS, key.Get)
 	if err != nil {
 		return nil, err
 	}
-	keys := config.NewKeys(secrets.Fetch(cfg.Secrets.Keys), now)
+	keys := config.NewKeys(secrets.Fetch(cfg.Keys), now)
 	keys.Start()
 	return httpapi.Lazy(func() http.Handler {
 		client := db.New(cfg.AWS, now)

@@ -33,7 +33,7 @@ func setEnvironment(t *testing.T, changes environment) {
 		"EVENTS_TABLE":        "events",
 		"CONVERSATIONS_TABLE": "conversations",
 		"FILES_BUCKET":        "files",
-		"PROVIDERS_SECRET":    "providers",
+		"MODEL_SECRET":        "model",
 
 		"APP_URL":           "",
 		"ALLOWED_ORIGINS":   "",
@@ -65,6 +65,17 @@ func TestSettings(t *testing.T) {
 		"scaffold": {changes: environment{"AI_PROVIDER": "scaffold", "AI_MODEL": ""}},
 		"local OpenAI-compatible server": {
 			changes: environment{"AI_PROVIDER": "openai", "OPENAI_BASE_URL": "http://localhost:11434/v1"},
+		},
+		"OpenAI-compatible server in a private network": {
+			changes: environment{"AI_PROVIDER": "openai", "OPENAI_BASE_URL": "http://10.1.2.3:8000/v1"},
+		},
+		"plain http to a public host": {
+			changes:   environment{"AI_PROVIDER": "openai", "OPENAI_BASE_URL": "http://api.example.com/v1"},
+			wantError: "OPENAI_BASE_URL must be an https URL",
+		},
+		"plain http to a public address": {
+			changes:   environment{"AI_PROVIDER": "openai", "OPENAI_BASE_URL": "http://8.8.8.8/v1"},
+			wantError: "OPENAI_BASE_URL must be an https URL",
 		},
 		"no provider": {
 			changes:   environment{"AI_PROVIDER": ""},

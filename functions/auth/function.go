@@ -19,12 +19,14 @@ import (
 
 // settings are the environment variables of the function.
 type settings struct {
-	AWS     config.AWS
-	Tables  config.Tables
-	Secrets config.SecretNames
-	Edge    config.Edge
-	Limits  account.Limits
-	OAuth   oauth.Config
+	AWS    config.AWS
+	Tables config.Tables
+	Keys   string `env:"KEYS_SECRET,required,notEmpty"`
+	// CodeHost is the name or ARN of the secret with the client secret at the code host, in the field oauthClientSecret.
+	CodeHost string `env:"CODEHOST_SECRET,required,notEmpty"`
+	Edge     config.Edge
+	Limits   account.Limits
+	OAuth    oauth.Config
 }
 
 // newHandler builds the function's handler. It returns an error if a setting is invalid. The keys are fetched and the
@@ -34,11 +36,12 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 		return nil, err
 	}
 	secrets := config.NewSecrets(cfg.AWS)
-	provider, err := newProvider(cfg.OAuth, config.NewProviders(secrets.Fetch(cfg.Secrets.Providers), now))
+	clientSecret := config.NewCredential("oauthClientSecret", secrets.Fetch(cfg.CodeHost), now)
+	provider, err := newProvider(cfg.OAuth, clientSecret)
 	if err != nil {
 		return nil, err
 	}
-	keys := config.NewKeys(secrets.Fetch(cfg.Secrets.Keys), now)
+	keys := config.NewKeys(secrets.Fetch(cfg.Keys), now)
 	keys.Start()
 	return httpapi.Lazy(func() http.Handler {
 		return account.New(account.Deps{
@@ -51,15 +54,15 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 
 // newProvider returns the code host that cfg describes, or nil if none is configured. The client secret is read from
 // Secrets Manager unless the environment contains it.
-func newProvider(cfg oauth.Config, providers *config.Providers) (*oauth.Provider, error) {
+func newProvider(cfg oauth.Config, clientSecret *config.Credential) (*oauth.Provider, error) {
 	if !cfg.Enabled() {
 		return nil, nil //nolint:nilnil // sign-in with a code host is optional
 	}
 	if cfg.ClientSecret == "" {
 		cfg.Secret = func(ctx context.Context) (string, error) {
-			secret, err := providers.OAuthClientSecret(ctx)
+			secret, err := clientSecret.Get(ctx)
 			if err == nil && secret == "" {
-				err = errors.New("the secret of the providers has no field oauthClientSecret")
+				err = errors.New("the secret of the code host has no field oauthClientSecret")
 			}
 			return secret, err
 		}

@@ -33,7 +33,7 @@ func setEnv(t *testing.T) {
 	functiontest.SetEnv(t, endpoint, map[string]string{
 		"ACCOUNTS_TABLE":    "accounts",
 		"PROJECTS_TABLE":    "projects",
-		"PROVIDERS_SECRET":  "providers",
+		"CODEHOST_SECRET":   "codehost",
 		"APP_URL":           "",
 		"ALLOWED_ORIGINS":   "",
 		"COOKIE_PLAIN_HTTP": "",
@@ -78,7 +78,7 @@ func TestHandlerFromEnvironment(t *testing.T) {
 
 func TestRequiredVariables(t *testing.T) {
 	setEnv(t)
-	functiontest.CheckRequiredVariables[settings](t, "ACCOUNTS_TABLE", "PROJECTS_TABLE", "KEYS_SECRET", "PROVIDERS_SECRET")
+	functiontest.CheckRequiredVariables[settings](t, "ACCOUNTS_TABLE", "PROJECTS_TABLE", "KEYS_SECRET", "CODEHOST_SECRET")
 }
 
 func TestInvalidSettingsAreRejected(t *testing.T) {
@@ -100,7 +100,7 @@ func TestInvalidSettingsAreRejected(t *testing.T) {
 	}
 }
 
-func TestClientSecretComesFromTheProvidersSecret(t *testing.T) {
+func TestClientSecretComesFromItsSecret(t *testing.T) {
 	t.Parallel()
 	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -117,10 +117,10 @@ func TestClientSecretComesFromTheProvidersSecret(t *testing.T) {
 	}))
 	t.Cleanup(host.Close)
 	var secret string // set after newProvider returns, because newProvider must not read it
-	providers := config.NewProviders(func(context.Context) (string, error) {
+	clientSecret := config.NewCredential("oauthClientSecret", func(context.Context) (string, error) {
 		return `{"oauthClientSecret":"` + secret + `"}`, nil
 	}, clock.System)
-	provider, err := newProvider(oauth.Config{Provider: "gitea", BaseURL: host.URL, ClientID: "client"}, providers)
+	provider, err := newProvider(oauth.Config{Provider: "gitea", BaseURL: host.URL, ClientID: "client"}, clientSecret)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -117,7 +117,7 @@ func command(t testing.TB, name string) string {
 // only targets of the Makefile.
 var testOfComment = map[string]string{
 	"tour": "TestReadmeTour", "aws": "TestInvoke", "invoke": "TestInvoke", "https": "TestHTTPS", "sam": "TestMakeDeploy",
-	"secret": "TestProvidersSecret", "account": "TestAccountCommands", "model": "TestConfiguredModel",
+	"secret": "TestSecretCommands", "account": "TestAccountCommands", "model": "TestConfiguredModel",
 	"codehost": "TestConfiguredCodeHost", "endpoint": "TestOtherDynamoDB", "change": "TestContributing",
 }
 
@@ -432,17 +432,21 @@ func TestMakeDeployShipsParameters(t *testing.T) {
 	}
 }
 
-// TestProvidersSecret stores the credentials of providers with the documented command, and reads them again.
-func TestProvidersSecret(t *testing.T) {
+// TestSecretCommands stores the credentials of providers with the documented commands, and reads them again.
+func TestSecretCommands(t *testing.T) {
 	t.Parallel()
 	platformtest.Required(t, "aws")
 	p := platformtest.Start(t)
-	script := command(t, "secret") + "aws secretsmanager get-secret-value --secret-id \"$PROVIDERS_SECRET_ARN\""
-	output := shell(t, platformtest.Root, script, "PROVIDERS_SECRET_ARN=local-ProvidersSecret",
+	script := strings.Join(commands(t, "secret"), "\n") + `
+		aws secretsmanager get-secret-value --secret-id "$CODEHOST_SECRET_ARN"
+		aws secretsmanager get-secret-value --secret-id "$MODEL_SECRET_ARN"`
+	output := shell(t, platformtest.Root, script, "CODEHOST_SECRET_ARN=local-CodeHostSecret", "MODEL_SECRET_ARN=local-ModelSecret",
 		"AWS_ENDPOINT_URL="+p.AWS, "AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local",
 		"AWS_DEFAULT_REGION=us-east-1", "AWS_PAGER=")
-	if !strings.Contains(output, "oauthClientSecret") || !strings.Contains(output, "openaiApiKey") {
-		t.Errorf("the secret does not have both credentials:\n%s", output)
+	for _, stored := range []string{`{\"oauthClientSecret\":\"…\"}`, `{\"openaiApiKey\":\"…\"}`} {
+		if !strings.Contains(output, stored) && !strings.Contains(output, strings.ReplaceAll(stored, "…", `\u2026`)) {
+			t.Errorf("no secret contains %s:\n%s", stored, output)
+		}
 	}
 }
 

@@ -92,7 +92,8 @@ func newWatched(t testing.TB) *watched {
 	must(t, err)
 	_, err = provision.Apply(t.Context(), w.stack, provision.Options{Endpoint: services.URL})
 	must(t, err)
-	w.giveSecret("ProvidersSecret", `{"oauthClientSecret":"`+codehostSecret+`","openaiApiKey":"key"}`)
+	w.giveSecret("CodeHostSecret", `{"oauthClientSecret":"`+codehostSecret+`"}`)
+	w.giveSecret("ModelSecret", `{"openaiApiKey":"key"}`)
 	for _, f := range w.stack.Functions {
 		w.lambda[f.Name] = w.start(f, nil)
 	}

@@ -1,5 +1,5 @@
-// Package config is the typed configuration of the functions: the environment, the two secrets, and the keys that are
-// derived from the key ring. Each function composes the small structs that it needs into its settings, and loads them
+// Package config is the typed configuration of the functions: the environment, the secrets, and the keys that are derived
+// from the key ring. Each function composes the small structs that it needs into its settings, and loads them
 // with Load. Defaults of a domain, such as limits and lifetimes, belong to the package of that domain.
 package config
 
@@ -70,12 +70,6 @@ type DeliveryQueues struct {
 type Metrics struct {
 	// Namespace is the namespace of the metrics in CloudWatch. If it is empty, the function logs no metrics.
 	Namespace string `env:"METRICS_NAMESPACE"`
-}
-
-// SecretNames contains the names or ARNs of the two secrets.
-type SecretNames struct {
-	Keys      string `env:"KEYS_SECRET,required,notEmpty"`
-	Providers string `env:"PROVIDERS_SECRET,required,notEmpty"`
 }
 
 // Edge configures how clients reach the service.

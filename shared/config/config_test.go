@@ -15,7 +15,6 @@ type settings struct {
 	config.Tables
 	config.ProjectTables
 	config.ConversationsTable
-	config.SecretNames
 	config.Edge
 }
 
@@ -26,7 +25,7 @@ func setenv(t *testing.T, vars map[string]string) {
 		"AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL",
 		"AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL_SECRETS_MANAGER", "ACCOUNTS_TABLE", "PROJECTS_TABLE",
 		"CONTENTS_TABLE", "EVENTS_TABLE", "CONVERSATIONS_TABLE",
-		"KEYS_SECRET", "PROVIDERS_SECRET", "APP_URL", "ALLOWED_ORIGINS", "COOKIE_PLAIN_HTTP",
+		"APP_URL", "ALLOWED_ORIGINS", "COOKIE_PLAIN_HTTP",
 	} {
 		t.Setenv(name, vars[name])
 	}
@@ -40,8 +39,6 @@ func withRequired(vars map[string]string) map[string]string {
 		"CONTENTS_TABLE":      "c",
 		"EVENTS_TABLE":        "e",
 		"CONVERSATIONS_TABLE": "v",
-		"KEYS_SECRET":         "k",
-		"PROVIDERS_SECRET":    "s",
 	}
 	maps.Copy(all, vars)
 	return all
@@ -63,7 +60,6 @@ func TestLoad(t *testing.T) {
 		Tables:             config.Tables{Accounts: "a", Projects: "p"},
 		ProjectTables:      config.ProjectTables{Contents: "c", EventsTable: config.EventsTable{Events: "e"}},
 		ConversationsTable: config.ConversationsTable{Conversations: "v"},
-		SecretNames:        config.SecretNames{Keys: "k", Providers: "s"},
 		Edge: config.Edge{
 			AppURL:          "https://app.example.com",
 			AllowedOrigins:  []config.Origin{"https://a.example.com", "http://localhost:5173"},
@@ -93,7 +89,7 @@ func TestLoadNamesEveryInvalidVariable(t *testing.T) {
 		t.Fatal("got no error for invalid settings")
 	}
 	for _, name := range []string{
-		"ACCOUNTS_TABLE", "CONTENTS_TABLE", "EVENTS_TABLE", "CONVERSATIONS_TABLE", "KEYS_SECRET", "PROVIDERS_SECRET",
+		"ACCOUNTS_TABLE", "CONTENTS_TABLE", "EVENTS_TABLE", "CONVERSATIONS_TABLE",
 		"AppURL", "CookiePlainHTTP",
 	} {
 		if !strings.Contains(err.Error(), name) {

@@ -62,8 +62,8 @@ func FuzzRing(f *testing.F) {
 	})
 }
 
-// FuzzProviders checks that no error contains a part of the secret.
-func FuzzProviders(f *testing.F) {
+// FuzzCredentials checks that no error contains a part of the secret.
+func FuzzCredentials(f *testing.F) {
 	for _, seed := range []string{
 		`{"oauthClientSecret":"a","openaiApiKey":"b"}`,
 		`{}`,
@@ -74,15 +74,17 @@ func FuzzProviders(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		p, err := parseProviders(text)
+		fields, err := parseCredentials(text)
 		if err != nil {
-			if err.Error() != "the providers' secret is not a JSON object of strings" {
+			if err.Error() != "the secret of a provider is not a JSON object of strings" {
 				t.Fatalf("got the unexpected error %v", err)
 			}
 			return
 		}
-		if !utf8.ValidString(p.OpenAIKey) || !utf8.ValidString(p.OAuthClientSecret) {
-			t.Fatalf("got values %q that are not valid UTF-8", p)
+		for _, value := range fields {
+			if !utf8.ValidString(value) {
+				t.Fatalf("got the value %q, which is not valid UTF-8", value)
+			}
 		}
 	})
 }

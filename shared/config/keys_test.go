@@ -266,13 +266,13 @@ func TestInvalidRingsAreRejected(t *testing.T) {
 	}
 }
 
-func TestProvidersAreRefreshed(t *testing.T) {
+func TestCredentialIsRefreshed(t *testing.T) {
 	t.Parallel()
 	secret, clk := &fakeSecret{text: `{"oauthClientSecret":"","unused":"x"}`}, &fakeClock{}
-	providers := config.NewProviders(secret.fetch, clk.now)
+	credential := config.NewCredential("oauthClientSecret", secret.fetch, clk.now)
 	checkSecret := func(want string) {
 		t.Helper()
-		if got, err := providers.OAuthClientSecret(t.Context()); err != nil || got != want {
+		if got, err := credential.Get(t.Context()); err != nil || got != want {
 			t.Errorf("got secret %q, %v, want %q", got, err, want)
 		}
 	}

@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"strings"
+
+	"devplatform/shared/config"
 )
 
 // Config is the configuration of the provider, from the environment. New validates it.
@@ -158,25 +159,8 @@ func checkURL(raw string, allowQuery bool) error {
 		return errors.New("must not have a fragment")
 	case !allowQuery && u.RawQuery != "":
 		return errors.New("must not have a query")
-	case u.Scheme == "http" && !isPrivate(u.Hostname()):
+	case u.Scheme == "http" && !config.IsPrivateHost(u.Hostname()):
 		return errors.New("must be https, because http would expose the client secret")
 	}
 	return nil
-}
-
-// isPrivate reports whether host is an address of this machine or of a private network, or a name that does not exist
-// in public DNS.
-func isPrivate(host string) bool {
-	if ip := net.ParseIP(host); ip != nil {
-		return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast()
-	}
-	if !strings.Contains(host, ".") {
-		return true
-	}
-	for _, suffix := range []string{".localhost", ".local", ".internal", ".test", ".home.arpa"} {
-		if strings.HasSuffix(strings.ToLower(host), suffix) {
-			return true
-		}
-	}
-	return false
 }

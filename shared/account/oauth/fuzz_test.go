@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
+
+	"devplatform/shared/config"
 )
 
 // fakeTransport returns the same response to every request, without a network.
@@ -166,7 +168,7 @@ func FuzzConfig(f *testing.F) {
 				t.Fatal(err)
 			}
 			encrypted := u.Scheme == "https"
-			private := u.Scheme == "http" && isPrivate(u.Hostname())
+			private := u.Scheme == "http" && config.IsPrivateHost(u.Hostname())
 			if u.Host == "" || u.User != nil || !encrypted && !private {
 				t.Fatalf("New accepts the URL %q", raw)
 			}
