@@ -89,7 +89,8 @@ func (w *watched) projects(ada, grace *platformtest.Client) (workspace, project 
 	workspace, _ = ada.Do("POST", "/api/workspaces", `{"name":"Team"}`).Want(w.t, http.StatusCreated)["id"].(string)
 	members := "/api/workspaces/" + workspace + "/members"
 	graceID, _ := ada.Do("POST", members, `{"username":"grace","role":"viewer"}`).Want(w.t, http.StatusCreated)["userId"].(string)
-	ada.Do("PUT", members+"/"+graceID, `{"role":"member"}`).Want(w.t, http.StatusOK)
+	ada.Do("PUT", members+"/"+graceID, `{"role":"admin"}`).Want(w.t, http.StatusOK)
+	grace.Subscribe("http://127.0.0.1:9/", platformtest.Object{"workspaceId": workspace}) // disabled when grace is removed
 	ada.Do("GET", members, "").Want(w.t, http.StatusOK)
 	ada.Do("DELETE", members+"/"+graceID, "").Want(w.t, http.StatusOK)
 	project = ada.NewProject("Hooked", platformtest.Object{"workspaceId": workspace, "visibility": "public"})

@@ -46,11 +46,13 @@ type watched struct {
 
 	mu   sync.Mutex
 	used map[string]map[permission]bool // by function
+	// accesses are the accesses to items of DynamoDB, by function.
+	accesses map[string]map[string]access
 }
 
 func newWatched(t testing.TB) *watched {
 	t.Helper()
-	w := &watched{t: t, lambda: map[string]*runtime.Runtime{}, used: map[string]map[permission]bool{}}
+	w := &watched{t: t, lambda: map[string]*runtime.Runtime{}, used: map[string]map[permission]bool{}, accesses: map[string]map[string]access{}}
 	tables, err := dynamodb.Open(dynamodb.Options{Now: time.Now})
 	must(t, err)
 	queues, err := sqs.Open(sqs.Options{Now: time.Now})
@@ -176,6 +178,7 @@ func (w *watched) record(r *http.Request) {
 		needed = w.objectPermissions(r, body)
 	case needed == nil:
 		needed = w.needs(r.Header.Get("X-Amz-Target"), body)
+		w.recordAccesses(function, r.Header.Get("X-Amz-Target"), body)
 	}
 	for _, p := range needed {
 		w.used[function][p] = true
@@ -266,7 +269,8 @@ func (w *watched) logicalID(name string) string {
 
 // TestRolesGrantExactlyTheUsedPermissions makes every function execute all of its operations, and compares the permissions
 // that it used, and those that Lambda needs for it, with the permissions of its role in the deployed template. A role must
-// not lack a permission, and must not have one that is never used.
+// not lack a permission, and must not have one that is never used. The same holds for the keys and attributes to which the
+// conditions of its statements limit it.
 func TestRolesGrantExactlyTheUsedPermissions(t *testing.T) {
 	t.Parallel()
 	template := templatetest.Transformed(t)
@@ -288,6 +292,7 @@ func TestRolesGrantExactlyTheUsedPermissions(t *testing.T) {
 				t.Errorf("the role of %s has the permission %s, which is never used", function, p)
 			}
 		}
+		w.checkConditions(function, template.Statements(t, role))
 	}
 	if len(roles) != len(w.stack.Functions) {
 		t.Errorf("%d functions have roles, want all %d", len(roles), len(w.stack.Functions))

@@ -3,6 +3,7 @@ package templatetest
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -12,12 +13,15 @@ type Permission string
 
 // Statement is a statement of an inline or attached policy of a role.
 type Statement struct {
-	Policy         string // the name of the inline policy, or the ARN of the managed policy
-	Actions        []string
-	Resources      []string
-	Effect, Sid    string
-	HasCondition   bool // whether it has a Condition
-	HasNotElements bool // whether it has NotAction, NotResource or NotPrincipal
+	Policy       string // the name of the inline policy, or the ARN of the managed policy
+	Actions      []string
+	Resources    []string
+	Effect, Sid  string
+	HasCondition bool // whether it has a Condition
+	// LeadingKeys are the patterns of the partition keys, and Attributes the names of the attributes, to which the condition
+	// of a statement for DynamoDB limits it. They are nil if the condition does not limit them.
+	LeadingKeys, Attributes []string
+	HasNotElements          bool // whether it has NotAction, NotResource or NotPrincipal
 }
 
 // Functions returns the roles of the functions in a transformed template. Keys and values are logical IDs.
@@ -76,6 +80,8 @@ func parseStatements(policy string, document any) (all []Statement) {
 		s := Statement{
 			Policy: policy, Effect: fmt.Sprint(fields["Effect"]), Sid: fmt.Sprint(fields["Sid"]),
 			HasCondition: fields["Condition"] != nil,
+			LeadingKeys:  conditionValues(fields, "ForAllValues:StringLike", "dynamodb:LeadingKeys"),
+			Attributes:   conditionValues(fields, "ForAllValues:StringEquals", "dynamodb:Attributes"),
 		}
 		for _, action := range List(fields["Action"]) {
 			s.Actions = append(s.Actions, Name(action))
@@ -89,6 +95,32 @@ func parseStatements(policy string, document any) (all []Statement) {
 		all = append(all, s)
 	}
 	return all
+}
+
+// conditionValues returns the values of a key in the condition of a statement, nil if it has no such condition.
+func conditionValues(statement map[string]any, operator, key string) (values []string) {
+	for _, value := range List(At(statement, "Condition", operator, key)) {
+		values = append(values, Name(value))
+	}
+	return values
+}
+
+// Allows reports whether the statement allows an action of DynamoDB on the item with a partition key, if the action reads
+// or writes the given attributes. It assumes that the statement contains the action and the table.
+func (s Statement) Allows(partitionKey string, attributes []string) bool {
+	allowedKey := s.LeadingKeys == nil || slices.ContainsFunc(s.LeadingKeys, func(pattern string) bool {
+		return MatchesKey(pattern, partitionKey)
+	})
+	return allowedKey && (s.Attributes == nil || !slices.ContainsFunc(attributes, func(name string) bool {
+		return !slices.Contains(s.Attributes, name)
+	}))
+}
+
+// MatchesKey reports whether a partition key matches a pattern in LeadingKeys. A * at the end of a pattern stands for any
+// text.
+func MatchesKey(pattern, partitionKey string) bool {
+	prefix, isPrefix := strings.CutSuffix(pattern, "*")
+	return partitionKey == pattern || isPrefix && strings.HasPrefix(partitionKey, prefix)
 }
 
 // managedStatements returns the statements of an AWS managed policy.
