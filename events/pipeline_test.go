@@ -83,7 +83,9 @@ func newPipeline(t *testing.T) *pipeline {
 		server.Close()
 		_, _ = tables.Close(), queues.Close()
 	})
-	template, err := stack.Load(filepath.Join("..", "template.yaml"), stack.Options{QueueEndpoint: server.URL})
+	template, err := stack.Load(filepath.Join("..", "template.yaml"), stack.Options{
+		QueueEndpoint: server.URL, Parameters: map[string]string{"AiProvider": "scaffold"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -78,7 +78,7 @@ func storedEvents(t *testing.T, sample string) []event.Record {
 // source mapping.
 func TestStreamSamplesPassTheFilters(t *testing.T) {
 	t.Parallel()
-	template, err := stack.Load(filepath.Join("..", "template.yaml"), stack.Options{})
+	template, err := stack.Load(filepath.Join("..", "template.yaml"), stack.Options{Parameters: map[string]string{"AiProvider": "scaffold"}})
 	if err != nil {
 		t.Fatal(err)
 	}

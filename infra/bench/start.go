@@ -109,7 +109,7 @@ func (b *bench) coldFunctions(ctx context.Context) ([]*coldFunction, error) {
 		return nil, fmt.Errorf("build the empty function: %w\n%s", err, output)
 	}
 	s, err := stack.Load(template, stack.Options{Parameters: map[string]string{ // so that it has the function of the sites
-		"SitesDomain": "example.app", "SitesCertificateArn": "arn:aws:acm:us-east-1:000000000000:certificate/c",
+		"AiProvider": "scaffold", "SitesDomain": "example.app", "SitesCertificateArn": "arn:aws:acm:us-east-1:000000000000:certificate/c",
 	}})
 	if err != nil {
 		return nil, err

@@ -89,7 +89,7 @@ func (s *subscriber) deliver(ctx context.Context, p *process.Process, events, ba
 
 // populate stores n webhooks of other users, twenty in each workspace.
 func populate(ctx context.Context, endpoint string, n int) error {
-	s, err := stack.Load(template, stack.Options{})
+	s, err := stack.Load(template, stack.Options{Parameters: map[string]string{"AiProvider": "scaffold"}})
 	if err != nil {
 		return err
 	}

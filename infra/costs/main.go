@@ -54,7 +54,7 @@ func calculate(ctx context.Context, binaries string) (*result, error) {
 		return nil, fmt.Errorf("temporary folder: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	s, err := stack.Load(template, stack.Options{})
+	s, err := stack.Load(template, stack.Options{Parameters: map[string]string{"AiProvider": "scaffold"}})
 	if err != nil {
 		return nil, err
 	}

@@ -27,8 +27,9 @@ import (
 	"devplatform/infra/platformtest"
 )
 
-// siteDomain is the parameters of the template with which sites are available.
-var siteDomain = map[string]string{
+// parameters are the parameters of the template with which sites and a model are available.
+var parameters = map[string]string{
+	"AiModel": "model", "AiFoundationModel": "model",
 	"SitesDomain": "example.app", "SitesCertificateArn": "arn:aws:acm:us-east-1:000000000000:certificate/c",
 }
 

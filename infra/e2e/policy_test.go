@@ -89,7 +89,7 @@ func newWatched(t testing.TB) *watched {
 	variables := w.openCodehost()
 	maps.Copy(variables, w.openSites())
 	w.stack, err = stack.Load(filepath.Join(platformtest.Root, "template.yaml"), stack.Options{
-		QueueEndpoint: services.URL, Overrides: variables, Parameters: siteDomain,
+		QueueEndpoint: services.URL, Overrides: variables, Parameters: parameters,
 	})
 	must(t, err)
 	_, err = provision.Apply(t.Context(), w.stack, provision.Options{Endpoint: services.URL})

@@ -36,10 +36,10 @@ func check(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// loadStack resolves a template. If it can have an API for sites, it has one.
+// loadStack resolves a template with parameterDefaults. If it can have an API for sites, it has one.
 func loadStack(path string, options stack.Options) (*stack.Stack, error) {
 	options.StackName, options.Account = stackName, account
-	defaults := maps.Clone(siteParameters)
+	defaults := maps.Clone(parameterDefaults)
 	maps.Copy(defaults, options.Defaults)
 	options.Defaults = defaults
 	return stack.Load(path, options)

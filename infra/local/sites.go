@@ -13,9 +13,10 @@ import (
 	"devplatform/infra/local/stack"
 )
 
-// siteParameters replace the defaults of the template's parameters, so that the template has the API of the sites. The
-// domain is not used: functions get SITES_ORIGIN.
-var siteParameters = map[string]string{
+// parameterDefaults replace the defaults of the template's parameters. With them, the template has the API of the sites,
+// and needs no model. The values are not used: functions get SITES_ORIGIN and AI_PROVIDER.
+var parameterDefaults = map[string]string{
+	"AiProvider":          "scaffold",
 	"SitesDomain":         "sites.localhost",
 	"SitesCertificateArn": "arn:aws:acm:us-east-1:" + account + ":certificate/local",
 }

@@ -104,7 +104,7 @@ func TestEnvironments(t *testing.T) {
 		if parameters["Stage"] != environment {
 			t.Errorf("samconfig.toml, %s: got Stage=%q, want %s", environment, parameters["Stage"], environment)
 		}
-		if _, err := loadTemplate(parameters); err != nil {
+		if _, err := stack.Load(filepath.Join(Root, "template.yaml"), stack.Options{Parameters: parameters}); err != nil {
 			t.Errorf("samconfig.toml, %s: the template rejects the parameters: %v", environment, err)
 		}
 		for name := range overrides(t, environment, true) {
@@ -120,9 +120,11 @@ func TestEnvironments(t *testing.T) {
 	}
 }
 
-// loadTemplate loads template.yaml with parameters.
+// loadTemplate loads template.yaml with parameters. Without AiProvider, the template needs no model.
 func loadTemplate(parameters map[string]string) (*stack.Stack, error) {
-	return stack.Load(filepath.Join(Root, "template.yaml"), stack.Options{Parameters: parameters})
+	return stack.Load(filepath.Join(Root, "template.yaml"), stack.Options{
+		Parameters: parameters, Defaults: map[string]string{"AiProvider": "scaffold"},
+	})
 }
 
 // TestParameterRules checks that invalid combinations of parameters are rejected before a deployment begins.
@@ -179,7 +181,11 @@ func TestParameterRules(t *testing.T) {
 			parameters: "OAuthProvider=custom OAuthClientId=id OAuthAuthorizeUrl=https://a OAuthTokenUrl=https://t OAuthUserUrl=https://u",
 		},
 		{parameters: "AiProvider=openai AiModel=", want: "needs AiModel"},
-		{parameters: "AiProvider=scaffold AiModel="},
+		{parameters: "AiProvider=openai AiModel=model AiFoundationModel="},
+		{parameters: "AiProvider=bedrock AiModel=", want: "needs AiModel"},
+		{parameters: "AiProvider=bedrock AiModel=model AiFoundationModel=", want: "needs AiFoundationModel"},
+		{parameters: "AiProvider=scaffold AiModel= AiFoundationModel="},
+		{parameters: "OpenAiBaseUrl=http://api.example.com/v1", want: "AllowedPattern"},
 		{parameters: "AccessLog=make-role"},
 		{parameters: "AccessLog=yes", want: "AllowedValues"},
 		{parameters: "CookiePlainHttp=true", want: "AllowedValues"},
