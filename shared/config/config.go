@@ -1,5 +1,5 @@
-// Package config is the typed configuration of the functions: the environment, the secrets, and the keys that are derived
-// from the key ring. Each function composes the small structs that it needs into its settings, and loads them
+// Package config is the typed configuration of the functions: the environment, the secrets, and the keys that are
+// derived from the key ring. Each function composes the small structs that it needs into its settings, and loads them
 // with Load. Defaults of a domain, such as limits and lifetimes, belong to the package of that domain.
 package config
 

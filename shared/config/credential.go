@@ -13,9 +13,9 @@ import (
 // credentialAge is the age at which a credential is fetched again when it is needed.
 const credentialAge = 5 * time.Minute
 
-// A Credential is a secret that an external provider issued. It is a field of a JSON object in Secrets Manager, which the
-// operator writes. The object is fetched when the credential is first needed. Later, it is fetched again if the credential
-// is needed and the last fetch began at least five minutes ago.
+// A Credential is a secret that an external provider issued. It is a field of a JSON object in Secrets Manager, which
+// the operator writes. The object is fetched when the credential is first needed. Later, it is fetched again if the
+// credential is needed and the last fetch began at least five minutes ago.
 type Credential struct {
 	field string
 	cache *cache[map[string]string]

@@ -40,8 +40,8 @@ func (u *user) webhookOf(workspaceID, path string) map[string]any {
 	return list[i]
 }
 
-// wantCreator checks the creator of a webhook, and whether it is active. A webhook that is not active must have the reason
-// that its creator may not manage it.
+// wantCreator checks the creator of a webhook, and whether it is active. A webhook that is not active must have the
+// reason that its creator may not manage it.
 func wantCreator(t *testing.T, w map[string]any, creator *user, active bool) {
 	t.Helper()
 	var reason any
@@ -181,8 +181,7 @@ func TestActivationDuringRemoval(t *testing.T) {
 	}
 }
 
-// Whatever the order of concurrent requests is, no webhook is active after its creator was removed. A lost response of the
-// removal changes nothing.
+// Whatever the order of concurrent requests is, no webhook is active after its creator was removed.
 func TestConcurrentRemovalAndActivation(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

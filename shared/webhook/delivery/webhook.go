@@ -31,9 +31,9 @@ type Webhook struct {
 	// Secret is the current secret, sealed. Previous contains the replaced secrets that are still valid, newest first.
 	Secret   string           `dynamodbav:"secret"`
 	Previous []PreviousSecret `dynamodbav:"previous,omitempty"`
-	// CreatedBy is the ID of the user who created the webhook, or who activated it later. While the webhook is active, this
-	// user is an admin or owner of the workspace (see package revocation). CreatedByName is the username. It is "" if the
-	// webhook was created before this field existed.
+	// CreatedBy is the ID of the user who created the webhook, or who activated it later. While the webhook is active,
+	// this user is an admin or owner of the workspace (see package revocation). CreatedByName is the username. It is ""
+	// if the webhook was created before this field existed.
 	CreatedBy     string          `dynamodbav:"createdBy"`
 	CreatedByName string          `dynamodbav:"createdByName,omitempty"`
 	CreatedAt     clock.Timestamp `dynamodbav:"createdAt"`

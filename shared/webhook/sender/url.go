@@ -31,8 +31,8 @@ var (
 )
 
 // CheckURL returns an error with the rule that the URL of a webhook violates, or nil. The text continues a sentence
-// that begins with the name of the field ("must be an absolute https URL"). If the host is an IP address, it must be one
-// to which the sender connects. The addresses of a host name can change at any time, so each attempt checks them.
+// that begins with the name of the field ("must be an absolute https URL"). If the host is an IP address, it must be
+// one to which the sender connects. The addresses of a host name can change at any time, so each attempt checks them.
 // allowPrivate allows http and private addresses.
 func CheckURL(raw string, allowPrivate bool) error {
 	if err := checkForm(raw, allowPrivate); err != nil {
