@@ -63,8 +63,9 @@ func (c *Client) BatchGet(ctx context.Context, refs ...Ref) (map[Ref]Item, error
 	found := make(map[Ref]Item, len(wanted))
 	var mu sync.Mutex
 	get := func(ctx context.Context, refs []Ref) ([]Ref, error) {
-		countCall(ctx)
+		end := startCall(ctx)
 		out, err := c.sdk.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: requestItems(refs)})
+		end()
 		if err != nil {
 			return nil, classify("batch get", err)
 		}
@@ -134,10 +135,11 @@ func (t Table) PutAll(ctx context.Context, items map[Key]Item) error {
 func (t Table) writeAll(ctx context.Context, operation string, writes []types.WriteRequest) error {
 	return inBatches(ctx, writes, maxBatchWrite, parallelWrites,
 		func(ctx context.Context, writes []types.WriteRequest) ([]types.WriteRequest, error) {
-			countCall(ctx)
+			end := startCall(ctx)
 			out, err := t.client.sdk.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{
 				RequestItems: map[string][]types.WriteRequest{t.name: writes},
 			})
+			end()
 			if err != nil {
 				return nil, classify(operation, err)
 			}

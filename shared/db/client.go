@@ -9,7 +9,6 @@ package db
 import (
 	"context"
 	"strconv"
-	"sync/atomic"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -73,25 +72,14 @@ func (c *Client) live(item Item) bool {
 	return err != nil || expires > c.now().Unix()
 }
 
-type callsKey struct{}
+// CountCalls returns a context that counts the calls made with it (see awsclient.CountCalls).
+func CountCalls(ctx context.Context) context.Context { return awsclient.CountCalls(ctx) }
 
-// CountCalls returns a context that counts the DynamoDB calls made with it. Retries by the SDK do not count. The
-// request log shows the number, and tests limit it.
-func CountCalls(ctx context.Context) context.Context {
-	return context.WithValue(ctx, callsKey{}, new(atomic.Int64))
-}
-
-// Calls returns the number of calls made so far with a context that CountCalls returned. It returns 0 for any other
-// context.
+// Calls returns the number of DynamoDB calls made so far with a context that CountCalls returned. Retries by the SDK do
+// not count. Calls returns 0 for any other context.
 func Calls(ctx context.Context) int {
-	if n, ok := ctx.Value(callsKey{}).(*atomic.Int64); ok {
-		return int(n.Load())
-	}
-	return 0
+	n, _ := awsclient.Calls(ctx, awsclient.DynamoDB)
+	return n
 }
 
-func countCall(ctx context.Context) {
-	if n, ok := ctx.Value(callsKey{}).(*atomic.Int64); ok {
-		n.Add(1)
-	}
-}
+func startCall(ctx context.Context) (end func()) { return awsclient.StartCall(ctx, awsclient.DynamoDB) }

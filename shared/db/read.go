@@ -14,10 +14,11 @@ func (t Table) Get(ctx context.Context, key Key) (Item, error) {
 	if key.IsZero() {
 		return nil, ErrNotFound
 	}
-	countCall(ctx)
+	end := startCall(ctx)
 	out, err := t.client.sdk.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: &t.name, Key: key.item(), ConsistentRead: aws.Bool(true),
 	})
+	end()
 	if err != nil {
 		return nil, classify("get", err)
 	}
@@ -203,8 +204,9 @@ func (t Table) readPage(
 		if limit > 0 {
 			in.Limit = aws.Int32(int32(min(limit-len(items), maxLimit))) //nolint:gosec // at most 1000
 		}
-		countCall(ctx)
+		end := startCall(ctx)
 		out, err := t.client.sdk.Query(ctx, in)
+		end()
 		if err != nil {
 			return nil, nil, classify("query", err)
 		}

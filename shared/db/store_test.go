@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/shared/awsclient"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/id"
@@ -267,6 +268,9 @@ func TestCallsAreCounted(t *testing.T) {
 	}
 	if n := db.Calls(ctx); n != 4 {
 		t.Errorf("got %d calls, want 4", n)
+	}
+	if _, total := awsclient.Calls(ctx, awsclient.DynamoDB); total <= 0 {
+		t.Errorf("got the duration %v of all calls, want a positive one", total)
 	}
 	if n := db.Calls(t.Context()); n != 0 {
 		t.Errorf("got %d calls with another context, want 0", n)

@@ -130,8 +130,9 @@ func (c *Client) DoOnce(ctx context.Context, w Write) (Item, error) {
 	if err != nil {
 		return nil, err
 	}
-	countCall(ctx)
+	end := startCall(ctx)
 	item, err := c.single(ctx, w, e)
+	end()
 	err = classify("write", err)
 	var failed *ConditionError
 	if errors.As(err, &failed) && w.mine != nil && w.mine(failed.Failed[0]) {
@@ -216,7 +217,7 @@ func transaction(writes []Write) (*dynamodb.TransactWriteItemsInput, error) {
 }
 
 func (c *Client) transact(ctx context.Context, in *dynamodb.TransactWriteItemsInput) error {
-	countCall(ctx)
+	defer startCall(ctx)()
 	_, err := c.sdk.TransactWriteItems(ctx, in)
 	return classify("transact", err)
 }

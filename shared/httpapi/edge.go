@@ -12,7 +12,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"devplatform/shared/db"
+	"devplatform/shared/awsclient"
 	"devplatform/shared/fault"
 )
 
@@ -73,7 +73,7 @@ func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	started := e.cfg.Clock()
 	x := &exchange{edge: e, info: e.info(r), out: newResponse(w)}
 	x.token = x.readToken(r)
-	x.ctx = context.WithValue(WithRequestInfo(db.CountCalls(r.Context()), x.info), exchangeKey{}, x)
+	x.ctx = context.WithValue(WithRequestInfo(awsclient.CountCalls(r.Context()), x.info), exchangeKey{}, x)
 	r = r.WithContext(x.ctx)
 	for name, value := range securityHeaders {
 		x.out.Header().Set(name, value)
@@ -250,8 +250,8 @@ func (x *exchange) log(r *http.Request, took time.Duration) {
 		slog.String("operation", x.operation),
 		slog.Int("status", x.out.status),
 		slog.Float64("ms", float64(took.Microseconds())/1000),
-		slog.Int("dynamodbCalls", db.Calls(x.ctx)),
 	}
+	attrs = append(attrs, awsclient.LogCalls(x.ctx)...)
 	if x.caller.UserID != "" {
 		attrs = append(attrs, slog.String("userId", x.caller.UserID))
 	}

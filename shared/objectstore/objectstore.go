@@ -89,9 +89,11 @@ func (c *Client) Bucket(name string) Bucket { return Bucket{client: c, name: nam
 // Create stores a new object. It never changes an object: if one with the key and the same bytes exists, it was written
 // by an earlier attempt, and Create succeeds. Errors: ErrExists, ErrUnavailable.
 func (b Bucket) Create(ctx context.Context, key string, data []byte) error {
+	end := startCall(ctx)
 	_, err := b.client.sdk().PutObject(ctx, &s3.PutObjectInput{
 		Bucket: &b.name, Key: &key, Body: bytes.NewReader(data), IfNoneMatch: aws.String("*"),
 	})
+	end()
 	if !hasCode(err, "PreconditionFailed") {
 		return classify("create", key, err)
 	}
@@ -129,7 +131,9 @@ func (b Bucket) List(ctx context.Context, prefix, after string) (objects []Objec
 	if after != "" {
 		in.StartAfter = &after
 	}
+	end := startCall(ctx)
 	out, err := b.client.sdk().ListObjectsV2(ctx, in)
+	end()
 	if err != nil {
 		return nil, false, classify("list", prefix, err)
 	}
@@ -150,7 +154,9 @@ func (b Bucket) DeleteAll(ctx context.Context, keys ...string) error {
 		for _, key := range batch {
 			in.Delete.Objects = append(in.Delete.Objects, types.ObjectIdentifier{Key: &key})
 		}
+		end := startCall(ctx)
 		out, err := b.client.sdk().DeleteObjects(ctx, in)
+		end()
 		if err != nil {
 			return classify("delete", batch[0], err)
 		}
@@ -186,6 +192,8 @@ func (b Bucket) DeletePrefix(ctx context.Context, prefix string) (n int, err err
 	}
 	return n, nil
 }
+
+func startCall(ctx context.Context) (end func()) { return awsclient.StartCall(ctx, awsclient.S3) }
 
 // hasCode reports whether err is an error of S3 with that code.
 func hasCode(err error, code string) bool {

@@ -2,6 +2,7 @@ package objectstore_test
 
 import (
 	"bufio"
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -293,6 +294,43 @@ func TestStyleOfURL(t *testing.T) {
 		if o.UsePathStyle != (tc.want != "") || aws.ToString(o.BaseEndpoint) != tc.want {
 			t.Errorf("endpoints %q and %q: got path style %v and the endpoint %q, want %q",
 				tc.own, tc.all, o.UsePathStyle, aws.ToString(o.BaseEndpoint), tc.want)
+		}
+	}
+}
+
+// TestCallsAreCounted checks that every operation counts one call for each call of S3.
+func TestCallsAreCounted(t *testing.T) {
+	t.Parallel()
+	b := newBucket(t, s3test.StartServer(t))
+	var u objectstore.MultipartUpload
+	var etag string
+	for _, step := range []struct {
+		name string
+		want int
+		do   func(context.Context) error
+	}{
+		{"Create", 1, func(ctx context.Context) error { return b.Create(ctx, "a", []byte("one")) }},
+		{"Create again", 2, func(ctx context.Context) error { return b.Create(ctx, "a", []byte("one")) }},
+		{"Get", 1, func(ctx context.Context) error { _, err := b.Get(ctx, "a"); return err }},
+		{"Size", 1, func(ctx context.Context) error { _, err := b.Size(ctx, "a"); return err }},
+		{"DeletePrefix", 2, func(ctx context.Context) error { _, err := b.DeletePrefix(ctx, "a"); return err }},
+		{"StartMultipart", 1, func(ctx context.Context) (err error) {
+			u, err = b.StartMultipart(ctx, "b", "text/plain")
+			return err
+		}},
+		{"Put", 1, func(ctx context.Context) (err error) { etag, err = u.Put(ctx, 1, []byte("one")); return err }},
+		{"Complete", 1, func(ctx context.Context) error { return u.Complete(ctx, []string{etag}) }},
+		{"Abort", 1, func(ctx context.Context) error {
+			if err := u.Abort(ctx); !errors.Is(err, objectstore.ErrUploadEnded) {
+				return fmt.Errorf("got error %w, want ErrUploadEnded", err)
+			}
+			return nil
+		}},
+	} {
+		ctx := awsclient.CountCalls(t.Context())
+		err := step.do(ctx)
+		if n, total := awsclient.Calls(ctx, awsclient.S3); err != nil || n != step.want || total <= 0 {
+			t.Errorf("%s: got %d calls in %v, error %v, want %d", step.name, n, total, err, step.want)
 		}
 	}
 }

@@ -70,6 +70,7 @@ func (b Bucket) PresignGet(ctx context.Context, d Download, expires time.Duratio
 
 // Size returns the size of an object. Errors: ErrNotFound, as for Get; ErrUnavailable.
 func (b Bucket) Size(ctx context.Context, key string) (int, error) {
+	defer startCall(ctx)()
 	out, err := b.client.sdk().HeadObject(ctx, &s3.HeadObjectInput{Bucket: &b.name, Key: &key})
 	// The response to a HEAD request has no body, so the status is all that is known about the error.
 	if response, ok := errors.AsType[*smithyhttp.ResponseError](err); ok &&

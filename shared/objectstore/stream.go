@@ -32,7 +32,9 @@ func (b Bucket) OpenRange(ctx context.Context, key string, start, length int64) 
 
 func (b Bucket) open(ctx context.Context, in *s3.GetObjectInput) (io.ReadCloser, int64, error) {
 	key := aws.ToString(in.Key)
+	end := startCall(ctx)
 	out, err := b.client.sdk().GetObject(ctx, in)
+	end()
 	if hasCode(err, "NoSuchKey") || hasCode(err, "AccessDenied") {
 		return nil, 0, fmt.Errorf("%w: %s: %w", ErrNotFound, key, err)
 	}
@@ -73,6 +75,7 @@ type MultipartUpload struct {
 // StartMultipart starts an upload. If an object with the key exists, the upload replaces it when it is completed.
 // Errors: ErrUnavailable.
 func (b Bucket) StartMultipart(ctx context.Context, key, contentType string) (MultipartUpload, error) {
+	defer startCall(ctx)()
 	out, err := b.client.sdk().CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{
 		Bucket: &b.name, Key: &key, ContentType: &contentType,
 	})
@@ -90,6 +93,7 @@ func (b Bucket) Multipart(key, uploadID string) MultipartUpload {
 // Put stores a part and returns its entity tag. Parts are numbered from 1. A part with that number is replaced.
 // Errors: ErrUploadEnded, ErrUnavailable.
 func (u MultipartUpload) Put(ctx context.Context, number int, data []byte) (etag string, err error) {
+	defer startCall(ctx)()
 	out, err := u.bucket.client.sdk().UploadPart(ctx, &s3.UploadPartInput{
 		Bucket: &u.bucket.name, Key: &u.key, UploadId: &u.ID, Body: bytes.NewReader(data),
 		PartNumber: aws.Int32(int32(number)), //nolint:gosec // at most 10,000
@@ -107,6 +111,7 @@ func (u MultipartUpload) Complete(ctx context.Context, etags []string) error {
 	for i := range etags {
 		parts[i] = types.CompletedPart{ETag: &etags[i], PartNumber: aws.Int32(int32(i + 1))}
 	}
+	defer startCall(ctx)()
 	_, err := u.bucket.client.sdk().CompleteMultipartUpload(ctx, &s3.CompleteMultipartUploadInput{
 		Bucket: &u.bucket.name, Key: &u.key, UploadId: &u.ID,
 		MultipartUpload: &types.CompletedMultipartUpload{Parts: parts},
@@ -116,6 +121,7 @@ func (u MultipartUpload) Complete(ctx context.Context, etags []string) error {
 
 // Abort removes the parts. Errors: ErrUploadEnded, ErrUnavailable.
 func (u MultipartUpload) Abort(ctx context.Context) error {
+	defer startCall(ctx)()
 	_, err := u.bucket.client.sdk().AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{
 		Bucket: &u.bucket.name, Key: &u.key, UploadId: &u.ID,
 	})

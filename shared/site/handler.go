@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"devplatform/shared/awsclient"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
@@ -73,7 +74,7 @@ const countTimeout = 2 * time.Second
 // with http.ErrAbortHandler, so that the client sees that the body is incomplete.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := h.Clock()
-	v := &view{Handler: h, w: w, r: r, ctx: db.CountCalls(r.Context())}
+	v := &view{Handler: h, w: w, r: r, ctx: awsclient.CountCalls(r.Context())}
 	err := v.recovered()
 	isComplete := err == nil
 	if err != nil {
@@ -133,8 +134,8 @@ func (v *view) log(took time.Duration) {
 		slog.Int("status", v.status),
 		slog.Float64("ms", float64(took.Microseconds())/1000),
 		slog.Int64("bytes", v.sent),
-		slog.Int("dynamodbCalls", db.Calls(v.ctx)),
 	}
+	attrs = append(attrs, awsclient.LogCalls(v.ctx)...)
 	if v.label != "" {
 		attrs = append(attrs, slog.String("label", v.label), slog.String("deploymentId", v.address.DeploymentID))
 	}

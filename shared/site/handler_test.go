@@ -343,9 +343,10 @@ func TestCalls(t *testing.T) {
 		if got := f.reads.Load(); got != want {
 			t.Errorf("view %d: got %d calls of S3, want %d", i, got, want)
 		}
+		line := strings.Split(strings.TrimSpace(f.log.String()), "\n")[i]
 		calls := []string{`"dynamodbCalls":2`, `"dynamodbCalls":1`, `"dynamodbCalls":1`}[i]
-		if lines := strings.Split(strings.TrimSpace(f.log.String()), "\n"); !strings.Contains(lines[i], calls) {
-			t.Errorf("view %d: logged %s, want %s", i, lines[i], calls)
+		if !strings.Contains(line, calls) || !strings.Contains(line, fmt.Sprintf(`"s3Calls":%d,"s3Ms":`, want)) {
+			t.Errorf("view %d: logged %s, want %s and %d calls of S3", i, line, calls, want)
 		}
 	}
 	f.reads.Store(0)

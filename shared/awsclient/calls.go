@@ -1,0 +1,69 @@
+package awsclient
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"devplatform/shared/clock"
+)
+
+// Service is an AWS service whose calls are counted. The value is the prefix of its fields in the log.
+type Service string
+
+// The services whose calls are counted.
+const (
+	DynamoDB Service = "dynamodb"
+	S3       Service = "s3"
+)
+
+// callsKey is the key of the *calls of a service in a context.
+type callsKey struct{ service Service }
+
+type calls struct{ number, nanoseconds atomic.Int64 }
+
+// CountCalls returns a context that records the number and the duration of the calls made with it.
+func CountCalls(ctx context.Context) context.Context {
+	for _, service := range []Service{DynamoDB, S3} {
+		ctx = context.WithValue(ctx, callsKey{service}, new(calls))
+	}
+	return ctx
+}
+
+// StartCall counts a call. The caller must call end when the SDK has returned. A call and its retries by the SDK count
+// as one call. The time for reading the body of a streamed response does not count. StartCall does nothing if CountCalls did not return ctx.
+func StartCall(ctx context.Context, service Service) (end func()) {
+	c, ok := ctx.Value(callsKey{service}).(*calls)
+	if !ok {
+		return func() {}
+	}
+	c.number.Add(1)
+	began := clock.System()
+	return func() { c.nanoseconds.Add(int64(clock.System().Sub(began))) }
+}
+
+// Calls returns the number of calls so far and the sum of their durations. Calls that ran in parallel count with their
+// full durations. If CountCalls did not return ctx, both are 0.
+func Calls(ctx context.Context, service Service) (number int, total time.Duration) {
+	c, ok := ctx.Value(callsKey{service}).(*calls)
+	if !ok {
+		return 0, 0
+	}
+	return int(c.number.Load()), time.Duration(c.nanoseconds.Load())
+}
+
+// LogCalls returns the calls for a line of the log: dynamodbCalls and dynamodbMs, and for requests that use S3 also
+// s3Calls and s3Ms.
+func LogCalls(ctx context.Context) []slog.Attr {
+	var attrs []slog.Attr
+	for _, service := range []Service{DynamoDB, S3} {
+		number, total := Calls(ctx, service)
+		if number == 0 && service != DynamoDB {
+			continue
+		}
+		attrs = append(attrs, slog.Int(string(service)+"Calls", number),
+			slog.Float64(string(service)+"Ms", float64(total.Microseconds())/1000))
+	}
+	return attrs
+}
