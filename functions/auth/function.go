@@ -27,6 +27,9 @@ type settings struct {
 	Edge     config.Edge
 	Limits   account.Limits
 	OAuth    oauth.Config
+	// ClientAddressHeader is the header in which a CDN in front of the gateway sends the client's address, "" if there is
+	// none. CodeHost then also has the CDN's secret, in the field proxySecret.
+	ClientAddressHeader string `env:"CLIENT_ADDRESS_HEADER"`
 }
 
 // newHandler builds the function's handler. It returns an error if a setting is invalid. The keys are fetched and the
@@ -43,12 +46,16 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 	}
 	keys := config.NewKeys(secrets.Fetch(cfg.Keys), now)
 	keys.Start()
+	proxy := httpapi.Proxy{
+		AddressHeader: cfg.ClientAddressHeader,
+		Secret:        config.NewCredential("proxySecret", secrets.Fetch(cfg.CodeHost), now).Get,
+	}
 	return httpapi.Lazy(func() http.Handler {
-		return account.New(account.Deps{
+		return proxy.Handler(account.New(account.Deps{
 			DB: db.New(cfg.AWS, now), Tables: cfg.Tables, Keys: keys, Provider: provider,
 			IDs: id.NewGenerator(now, rand.Reader), Clock: now, Logger: logger, Limits: cfg.Limits,
 			Edge: cfg.Edge,
-		}).Router()
+		}).Router())
 	}), nil
 }
 

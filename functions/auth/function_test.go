@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -9,7 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"devplatform/infra/functiontest"
 	"devplatform/infra/local/dynamodb/dynamotest"
@@ -17,6 +21,7 @@ import (
 	"devplatform/shared/account/oauth"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
+	"devplatform/shared/lambdafn/apigateway"
 )
 
 const goodPassword = "correct horse battery"
@@ -45,6 +50,8 @@ func setEnv(t *testing.T) {
 		"LIMIT_LOGIN_IP":    "",
 		"LIMIT_SIGNUP_IP":   "7",
 		"LIMIT_OAUTH_IP":    "",
+
+		"CLIENT_ADDRESS_HEADER": "",
 	})
 }
 
@@ -73,6 +80,60 @@ func TestHandlerFromEnvironment(t *testing.T) {
 	me := client.Do(handler, http.MethodGet, "/api/auth/me", "")
 	if me.StatusCode != http.StatusOK || !strings.Contains(me.Body, `"username":"ada"`) {
 		t.Errorf("me: got %d %s, want 200 with the username ada", me.StatusCode, me.Body)
+	}
+}
+
+// TestClientAddressBehindCDN checks that limits apply to the address of the client, and not to that of the CDN.
+func TestClientAddressBehindCDN(t *testing.T) {
+	setEnv(t)
+	t.Setenv("CLIENT_ADDRESS_HEADER", "CF-Connecting-IP")
+	t.Setenv("LIMIT_SIGNUP_IP", "1")
+	cfg, err := config.Load[settings]()
+	if err != nil {
+		t.Fatal(err)
+	}
+	manager := secretsmanager.New(secretsmanager.Options{
+		Region: "us-east-1", BaseEndpoint: &cfg.AWS.Endpoint,
+		Credentials: credentials.NewStaticCredentialsProvider("key", "secret", ""),
+	})
+	secret := secretsmanager.CreateSecretInput{
+		Name: aws.String("codehost"), SecretString: aws.String(`{"proxySecret":"known to the CDN"}`),
+	}
+	if _, err := manager.CreateSecret(t.Context(), &secret); err != nil {
+		t.Fatal(err)
+	}
+	handler := apigateway.New(functiontest.Must(newHandler(cfg, clock.System, slog.New(slog.DiscardHandler))))
+	for i, tc := range []struct {
+		client, secret string
+		status         int
+	}{
+		{"203.0.113.7", "known to the CDN", http.StatusCreated},
+		{"203.0.113.8", "known to the CDN", http.StatusCreated},
+		{"203.0.113.7", "known to the CDN", http.StatusTooManyRequests},
+		{"203.0.113.9", "guess", http.StatusCreated}, // counts for the address of the connection
+		{"203.0.113.10", "guess", http.StatusTooManyRequests},
+	} {
+		event := events.APIGatewayProxyRequest{
+			HTTPMethod: http.MethodPost, Path: "/api/auth/signup",
+			Body: fmt.Sprintf(`{"email":"u%d@example.com","username":"user%d","password":%q}`, i, i, goodPassword),
+			MultiValueHeaders: map[string][]string{
+				"Content-Type": {"application/json"}, "CF-Connecting-IP": {tc.client}, "X-Proxy-Secret": {tc.secret},
+			},
+		}
+		event.RequestContext.RequestID, event.RequestContext.Identity.SourceIP = fmt.Sprint("r-", i), "192.0.2.1"
+		payload, err := json.Marshal(event)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := handler.Invoke(t.Context(), payload)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var response events.APIGatewayProxyResponse
+		if err := json.Unmarshal(out, &response); err != nil || response.StatusCode != tc.status {
+			t.Errorf("sign-up %d from %s with the secret %q: got %d %s, want %d",
+				i, tc.client, tc.secret, response.StatusCode, response.Body, tc.status)
+		}
 	}
 }
 

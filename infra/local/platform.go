@@ -123,10 +123,11 @@ func (p *platform) loadTemplate(context.Context) error {
 	if err != nil {
 		return err
 	}
-	// The bucket's CORS rule allows the gateway's pages, too. The functions must not get those origins.
+	// The bucket's CORS rule allows the gateway's pages, too. The functions must not get those origins. They come last,
+	// because the gateway's own responses allow the first origin.
 	origins := strings.Join(p.origins(), ",")
 	if others := overrides["ALLOWED_ORIGINS"]; others != "" {
-		origins += "," + others
+		origins = others + "," + origins
 	}
 	overrides["ALLOWED_ORIGINS"] += "" // not the template's default, which is replaced below
 	if _, isSet := overrides["SITES_ORIGIN"]; !isSet {

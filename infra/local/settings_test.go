@@ -82,6 +82,7 @@ func message(err error) string {
 }
 
 // Pages of the gateway, of APP_URL and of ALLOWED_ORIGINS can use the bucket. The functions get ALLOWED_ORIGINS as it is.
+// Pages of the first origin can read the gateway's own responses.
 func TestOriginsOfPages(t *testing.T) {
 	t.Setenv("OAUTH_PROVIDER", "none")
 	for allowed, also := range map[string][]string{"": nil, "http://localhost:5173,https://a.example": {"http://localhost:5173", "https://a.example"}} {
@@ -93,11 +94,16 @@ func TestOriginsOfPages(t *testing.T) {
 		if err := p.loadTemplate(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		want := append([]string{
+		want := append(slices.Clone(also),
 			"http://localhost:3000", "http://127.0.0.1:3000", "https://localhost:3443", "https://127.0.0.1:3443", "https://app.example",
-		}, also...)
+		)
 		if got := p.stack.Buckets[0].CORS[0].AllowedOrigins; !slices.Equal(got, want) {
 			t.Errorf("got the origins %v, want %v", got, want)
+		}
+		for kind, response := range p.stack.APIs[0].GatewayResponses {
+			if got := response.Headers["Access-Control-Allow-Origin"]; got != "'"+want[0]+"'" {
+				t.Errorf("gateway response %s: got Access-Control-Allow-Origin: %s, want %s", kind, got, want[0])
+			}
 		}
 		for _, f := range p.stack.Functions {
 			if got, found := f.Env["ALLOWED_ORIGINS"]; found && got != allowed {

@@ -176,7 +176,7 @@ var unnamedTypes = []string{
 	"AWS::ApiGateway::Account", "AWS::ApiGateway::BasePathMapping", "AWS::ApiGateway::Deployment",
 	"AWS::ApiGateway::Stage", "AWS::Budgets::Budget", "AWS::KMS::Key", "AWS::Lambda::Alias", "AWS::Lambda::EventInvokeConfig",
 	"AWS::Lambda::EventSourceMapping", "AWS::Lambda::Permission", "AWS::Lambda::Version", "AWS::SNS::Subscription",
-	"AWS::SNS::TopicPolicy",
+	"AWS::SNS::TopicPolicy", "AWS::WAFv2::WebACLAssociation",
 }
 
 // TestStacksShareAnAccount checks that two stacks can exist in one account: no resource has a fixed name. Either

@@ -24,7 +24,7 @@ type Caller struct {
 type RequestInfo struct {
 	// RequestID is the gateway's request ID. It is returned as X-Request-Id and logged with the request.
 	RequestID string
-	// SourceIP is the address of the client's connection to the gateway. It is never read from a forwarding header.
+	// SourceIP is the address of the client's connection to the gateway, or the address that a trusted Proxy sent.
 	SourceIP string
 	// UserAgent is the User-Agent header.
 	UserAgent string

@@ -26,6 +26,7 @@ const (
 	kindTooLarge      = "REQUEST_TOO_LARGE"
 	kindTimeout       = "INTEGRATION_TIMEOUT"
 	kindThrottled     = "THROTTLED"
+	kindIntegration   = "INTEGRATION_FAILURE"
 	kindConfiguration = "API_CONFIGURATION_ERROR"
 	internalMessage   = "Internal server error"
 	internalCode      = "InternalServerErrorException"
@@ -40,9 +41,11 @@ var (
 	errHeadersTooLong = &failure{
 		kindDefault4xx, http.StatusRequestHeaderFieldsTooLarge, "BadRequestException", "HTTP header is larger than 10240 bytes.",
 	}
-	errTooLarge      = &failure{kindTooLarge, http.StatusRequestEntityTooLarge, "RequestTooLargeException", "Request Too Long"}
-	errSlowBody      = &failure{kindTimeout, http.StatusGatewayTimeout, internalCode, "Request body took too long"}
-	errThrottled     = &failure{kindThrottled, http.StatusTooManyRequests, "TooManyRequestsException", "Too Many Requests"}
+	errTooLarge  = &failure{kindTooLarge, http.StatusRequestEntityTooLarge, "RequestTooLargeException", "Request Too Long"}
+	errSlowBody  = &failure{kindTimeout, http.StatusGatewayTimeout, internalCode, "Request body took too long"}
+	errThrottled = &failure{kindThrottled, http.StatusTooManyRequests, "TooManyRequestsException", "Too Many Requests"}
+	// errBusy is the response if Lambda throttles the function. A proxy integration does not pass Lambda's 429 on.
+	errBusy          = &failure{kindIntegration, http.StatusInternalServerError, internalCode, internalMessage}
 	errTimeout       = &failure{kindTimeout, http.StatusGatewayTimeout, internalCode, "Endpoint request timed out"}
 	errConfiguration = &failure{kindConfiguration, http.StatusInternalServerError, internalCode, internalMessage}
 	// errMalformed is also what AWS answers when the function failed: the client cannot tell the two apart.
@@ -58,7 +61,7 @@ func refused(err error) *failure {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, errDeadline), errors.Is(err, errIdle):
 		return errTimeout
 	case errors.Is(err, runtime.ErrThrottled):
-		return errThrottled
+		return errBusy
 	case errors.Is(err, runtime.ErrPayloadTooLarge):
 		return errTooLarge
 	case errors.Is(err, runtime.ErrFunctionNotFound):

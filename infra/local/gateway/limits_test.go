@@ -55,7 +55,7 @@ func TestFailures(t *testing.T) {
 		body   string
 		code   string
 	}{
-		"throttled":        {fails(runtime.ErrThrottled), 429, `{"message":"Too Many Requests"}`, "TooManyRequestsException"},
+		"throttled":        {fails(runtime.ErrThrottled), 500, internal, "InternalServerErrorException"},
 		"event too large":  {fails(runtime.ErrPayloadTooLarge), 413, `{"message":"Request Too Long"}`, "RequestTooLargeException"},
 		"no such function": {fails(runtime.ErrFunctionNotFound), 500, internal, "InternalServerErrorException"},
 		"crash":            {fails(errors.New("x")), 502, internal, "InternalServerErrorException"},
