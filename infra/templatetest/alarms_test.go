@@ -99,27 +99,116 @@ func TestCustomMetricsExist(t *testing.T) {
 			t.Errorf("%s has no namespace for its metrics", function)
 		}
 	}
-	for _, id := range resourcesOf(tpl, "AWS::CloudWatch::Alarm") {
-		p := tpl.Resources[id].Properties
-		if Name(p["Namespace"]) == "AWS::StackName" && !emitted[Name(p["MetricName"])] {
-			t.Errorf("%s uses the metric %v, which does not exist", id, p["MetricName"])
+	for id, metrics := range alarmMetrics(tpl) {
+		for _, m := range metrics {
+			if m.namespace == "AWS::StackName" && !emitted[m.name] {
+				t.Errorf("%s uses the metric %s, which does not exist", id, m.name)
+			}
 		}
 	}
 	for api, alarm := range gatewayAlarms {
 		want := Name(tpl.Resources[api].Properties["Name"])
-		for _, metric := range List(tpl.Resources[alarm].Properties["Metrics"]) {
-			if At(metric, "MetricStat") == nil {
-				continue // an expression
-			}
-			name := List(At(metric, "MetricStat", "Metric", "Dimensions"))[0]
-			if Name(At(name, "Name")) != "ApiName" || Name(At(name, "Value")) != want {
-				t.Errorf("%s: got the dimension %v, want the name of %s, %s", alarm, name, api, want)
+		for _, m := range alarmMetrics(tpl)[alarm] {
+			if m.namespace == "AWS/ApiGateway" && m.dimensions["ApiName"] != want {
+				t.Errorf("%s: got the dimensions %v, want the name of %s, %s", alarm, m.dimensions, api, want)
 			}
 		}
 	}
 	for _, metric := range dashboard(t, tpl) {
 		if namespace := metric[0]; namespace == "${AWS::StackName}" && !emitted[metric[1]] {
 			t.Errorf("the dashboard uses the metric %s, which does not exist", metric[1])
+		}
+	}
+}
+
+// alarmMetric is a metric that an alarm uses.
+type alarmMetric struct {
+	namespace, name string
+	dimensions      map[string]string
+}
+
+// alarmMetrics returns the metrics of each alarm. They are either properties of the alarm, or the input of its
+// expression.
+func alarmMetrics(tpl *Template) map[string][]alarmMetric {
+	all := map[string][]alarmMetric{}
+	for _, id := range resourcesOf(tpl, "AWS::CloudWatch::Alarm") {
+		metrics := []any{any(tpl.Resources[id].Properties)}
+		for _, metric := range List(tpl.Resources[id].Properties["Metrics"]) {
+			metrics = append(metrics, At(metric, "MetricStat", "Metric"))
+		}
+		for _, metric := range metrics {
+			if At(metric, "MetricName") == nil {
+				continue // an expression, or an alarm with an expression
+			}
+			m := alarmMetric{Name(At(metric, "Namespace")), Name(At(metric, "MetricName")), map[string]string{}}
+			for _, dimension := range List(At(metric, "Dimensions")) {
+				m.dimensions[Name(At(dimension, "Name"))] = Name(At(dimension, "Value"))
+			}
+			all[id] = append(all[id], m)
+		}
+	}
+	return all
+}
+
+// TestThrottlingIsNoticed checks that alarms watch the throttled reads and writes of every table and of every index. The
+// metrics of a table do not include those of its indexes.
+func TestThrottlingIsNoticed(t *testing.T) {
+	t.Parallel()
+	tpl := Source(t)
+	watched := map[string]bool{}
+	for id, metrics := range alarmMetrics(tpl) {
+		if len(metrics) > 10 {
+			t.Errorf("%s uses %d metrics, but CloudWatch allows 10 in an alarm", id, len(metrics))
+		}
+		for _, m := range metrics {
+			watched[m.name+" "+m.dimensions["TableName"]+" "+m.dimensions["GlobalSecondaryIndexName"]] = true
+		}
+	}
+	for _, table := range resourcesOf(tpl, "AWS::DynamoDB::Table") {
+		indexes := []string{""}
+		for _, index := range List(tpl.Resources[table].Properties["GlobalSecondaryIndexes"]) {
+			indexes = append(indexes, Name(At(index, "IndexName")))
+		}
+		for _, index := range indexes {
+			for _, name := range []string{"ReadThrottleEvents", "WriteThrottleEvents"} {
+				if !watched[name+" "+table+" "+index] {
+					t.Errorf("no alarm watches %s of %s, index %q", name, table, index)
+				}
+			}
+		}
+	}
+}
+
+// TestProviderBlocksNoDeployment checks that alarms that stop a deployment subtract the failures of the model provider.
+// A deployment that selects another model must be possible while the provider fails.
+func TestProviderBlocksNoDeployment(t *testing.T) {
+	t.Parallel()
+	tpl := Source(t)
+	for alarm, want := range map[string]struct{ all, provider string }{
+		"GatewayErrorsAlarm": {"errors", "AiProviderErrors"},
+		"AiFaultsAlarm":      {"faults", "AiProviderFaults"},
+	} {
+		var expression, subtracted string
+		for _, metric := range List(tpl.Resources[alarm].Properties["Metrics"]) {
+			if text, ok := At(metric, "Expression").(string); ok {
+				expression = text
+			}
+			if Name(At(metric, "Id")) == "provider" {
+				subtracted = Name(At(metric, "MetricStat", "Metric", "MetricName"))
+			}
+		}
+		difference := want.all + " - FILL(provider, 0)"
+		if rest := strings.ReplaceAll(expression, difference, ""); subtracted != want.provider ||
+			!strings.Contains(expression, difference) || strings.Contains(rest, want.all) {
+			t.Errorf("%s: got the expression %s with the provider's metric %s, want it to subtract %s",
+				alarm, expression, subtracted, want.provider)
+		}
+	}
+	for _, id := range resourcesOf(tpl, "AWS::Serverless::Function") {
+		for _, alarm := range List(At(tpl.Resources[id].Properties, "DeploymentPreference", "Alarms")) {
+			if Name(alarm) == "AiProviderAlarm" {
+				t.Errorf("%s: AiProviderAlarm blocks its deployments", id)
+			}
 		}
 	}
 }

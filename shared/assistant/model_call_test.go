@@ -71,6 +71,15 @@ func TestModelErrors(t *testing.T) {
 		ada.generate("Hello?").Want(t, tc.status, tc.code)
 	}
 
+	// The log filters of template.yaml recognize the failures of the provider by these fields.
+	for _, want := range []string{
+		"level=ERROR msg=answer", "code=AI_UNAVAILABLE", `cause="model: misconfigured: the provider's message"`,
+	} {
+		if !strings.Contains(f.log.String(), want) {
+			t.Errorf("the log does not contain %s", want)
+		}
+	}
+
 	f.model.enqueue(model.TaskChat, newResponse())
 	ada.chat(projectID, "Hello?").Want(t, http.StatusServiceUnavailable, fault.CodeAIUnavailable)
 	if reserved := ada.Get(usageURL).Want(t, http.StatusOK).Body["reservedTokens"]; reserved != 0.0 {
