@@ -32,6 +32,7 @@ func (w *watched) callEverything() {
 	w.assistant(ada, project)
 	w.exports(ada, project)
 	w.deployments(ada)
+	w.deployCheck()
 	w.callRareOperations(ada, workspace, project)
 	ada.Do("DELETE", "/api/projects/"+project, "").Want(w.t, http.StatusOK)
 	w.poison()

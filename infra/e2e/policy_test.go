@@ -67,6 +67,10 @@ func newWatched(t testing.TB) *watched {
 			w.bedrock(rw, r)
 			return
 		}
+		if versionOf(r) != "" {
+			w.invokeVersion(rw, r)
+			return
+		}
 		if strings.HasPrefix(r.URL.Path, codehostPath) {
 			w.codehost.ServeHTTP(rw, r)
 			return
@@ -81,6 +85,8 @@ func newWatched(t testing.TB) *watched {
 			queues.ServeHTTP(rw, r)
 		case "secretsmanager":
 			secretsManager.ServeHTTP(rw, r)
+		case "CodeDeploy_20141006":
+			w.codeDeploy(rw, r)
 		default:
 			tables.ServeHTTP(rw, r)
 		}
@@ -174,6 +180,8 @@ func (w *watched) record(r *http.Request) {
 	}
 	needed := modelPermissions(r.URL.Path)
 	switch {
+	case versionOf(r) != "":
+		needed = []permission{permission("lambda:InvokeFunction " + versionOf(r) + ":*")}
 	case s3.SignedFor(r) == "s3":
 		needed = w.objectPermissions(r, body)
 	case needed == nil:
@@ -218,6 +226,8 @@ func (w *watched) needs(target string, body []byte) (all []permission) {
 	case service == "AmazonSQS":
 		action := strings.TrimSuffix(operation, "Batch")
 		return []permission{permission("sqs:" + action + " " + name(a.QueueURL[strings.LastIndex(a.QueueURL, "/")+1:]))}
+	case service == "CodeDeploy_20141006":
+		return []permission{permission("codedeploy:" + operation + " " + deploymentGroups)}
 	case service == "secretsmanager":
 		return []permission{permission("secretsmanager:" + operation + " " + name(a.SecretID))}
 	case len(a.TransactItems) > 0:

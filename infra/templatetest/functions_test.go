@@ -17,6 +17,10 @@ const aliasSuffix = "Aliaslive"
 // gatewayAlarms maps each API to the alarm on its 5xx responses.
 var gatewayAlarms = map[string]string{"Api": "GatewayErrorsAlarm", "SitesApi": "SitesGatewayErrorsAlarm"}
 
+// deployCheck is the function that checks the new versions of all other functions. It has no alias and no alarm: if it
+// fails, the deployment fails.
+const deployCheck = "DeployCheckFunction"
+
 // gatewayOf returns the API that may call a function. It returns "" if there is none.
 func gatewayOf(tpl *Template, function string) string {
 	for _, r := range tpl.Resources {
@@ -49,7 +53,7 @@ func alarmsOn(tpl *Template, metric, dimension, value string) (ids []string) {
 }
 
 // TestFunctionsAreObservable checks that every function has its own role and log group, tracing, and one alarm for its
-// errors.
+// errors, except deploy-check.
 func TestFunctionsAreObservable(t *testing.T) {
 	t.Parallel()
 	tpl := Transformed(t)
@@ -70,6 +74,9 @@ func TestFunctionsAreObservable(t *testing.T) {
 		if tpl.Resources[logs].Type != "AWS::Logs::LogGroup" || At(p, "LoggingConfig", "LogFormat") != "JSON" {
 			t.Errorf("%s: %s is not a log group of the template, or the log format is not JSON", function, logs)
 		}
+		if function == deployCheck {
+			continue
+		}
 		alarms := alarmsOn(tpl, "Errors", "FunctionName", function)
 		if len(alarms) != 1 || dimensions(tpl.Resources[alarms[0]])["Resource"] != function+":live" {
 			t.Errorf("%s: got the alarms %v for errors, want one for the alias live", function, alarms)
@@ -85,6 +92,9 @@ func TestDeploymentsRollBack(t *testing.T) {
 	t.Parallel()
 	tpl := Transformed(t)
 	for function := range tpl.Functions() {
+		if function == deployCheck {
+			continue
+		}
 		wantAlarms := alarmsOn(tpl, "Errors", "FunctionName", function)
 		if api := gatewayOf(tpl, function); api != "" {
 			wantAlarms = append(wantAlarms, gatewayAlarms[api])
@@ -114,6 +124,38 @@ func TestDeploymentsRollBack(t *testing.T) {
 		}
 		if At(group, "AutoRollbackConfiguration", "Enabled") != true {
 			t.Errorf("%s has no automatic rollback", function)
+		}
+	}
+}
+
+// TestNewVersionsAreChecked checks that CodeDeploy invokes deploy-check before the new version of any function gets
+// traffic, and that deploy-check knows the new versions of all functions.
+func TestNewVersionsAreChecked(t *testing.T) {
+	t.Parallel()
+	tpl := Transformed(t)
+	sub, _ := At(tpl.Resources[deployCheck].Properties, "Environment", "Variables", "VERSIONS", "Fn::Sub").([]any)
+	if len(sub) != 2 {
+		t.Fatal("VERSIONS is not an Fn::Sub with a value for the function that can be missing")
+	}
+	versions, _ := sub[0].(string)
+	for name, value := range sub[1].(map[string]any) { //nolint:forcetypeassert // a panic fails the test, too
+		versions = strings.ReplaceAll(versions, "${"+name+"}", "${"+Name(Branches(value)[0])+"}")
+	}
+	for function := range tpl.Functions() {
+		if function == deployCheck {
+			continue
+		}
+		alias := tpl.Resources[function+aliasSuffix]
+		hook := Name(At(alias.UpdatePolicy, "CodeDeployLambdaAliasUpdate", "BeforeAllowTrafficHook"))
+		if hook != deployCheck {
+			t.Errorf("%s: got the hook %s before it gets traffic, want %s", function, hook, deployCheck)
+		}
+		version, _, _ := strings.Cut(Name(alias.Properties["FunctionVersion"]), ".")
+		if pair := function + "=${" + version + "}"; !slices.Contains(strings.Split(versions, ","), pair) {
+			t.Errorf("%s: VERSIONS of %s does not contain %s", function, deployCheck, pair)
+		}
+		if !tpl.Granted(t, "DeployCheckRole")[Permission("lambda:InvokeFunction "+function+":*")] {
+			t.Errorf("%s may not invoke the versions of %s", deployCheck, function)
 		}
 	}
 }

@@ -35,8 +35,9 @@ type Template struct {
 type Resource struct {
 	Type, Condition, DeletionPolicy, UpdateReplacePolicy string
 
-	DependsOn  any // a name or a list of names
-	Properties map[string]any
+	DependsOn    any // a name or a list of names
+	Properties   map[string]any
+	UpdatePolicy map[string]any
 }
 
 // Root is the root folder of the repository, relative to the folder of a package directly below infra.

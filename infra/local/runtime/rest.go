@@ -95,7 +95,7 @@ func (r *Runtime) find(segment, qualifier string) (reference, error) {
 	f.region = cmp.Or(f.region, r.opts.Region)
 	f.account = cmp.Or(f.account, r.opts.Account)
 	foreign := f.region != r.opts.Region || f.account != r.opts.Account
-	if foreign || r.pools[f.name] == nil || (f.qualifier != "" && f.qualifier != latest) {
+	if foreign || r.pools[f.name] == nil || !isVersion(f.qualifier) {
 		arn := "arn:aws:lambda:" + f.region + ":" + f.account + ":function:" + f.name
 		if f.qualifier != "" {
 			arn += ":" + f.qualifier

@@ -45,6 +45,7 @@ func TestSDKInvoke(t *testing.T) {
 	for _, name := range []string{
 		"echo", "echo:$LATEST", "function:echo", "000000000000:function:echo", "000000000000:echo",
 		"arn:aws:lambda:us-east-1:000000000000:function:echo", "arn:aws:lambda:us-east-1:000000000000:function:echo:$LATEST",
+		"arn:aws:lambda:us-east-1:000000000000:function:echo:1",
 	} {
 		out, err := client.Invoke(t.Context(), &lambda.InvokeInput{FunctionName: &name, Payload: []byte(`{"log":["hello"]}`), LogType: types.LogTypeTail})
 		if err != nil {

@@ -12,8 +12,16 @@ import (
 	"time"
 )
 
-// latest is the one version that every function has here.
-const latest = "$LATEST"
+// latest is the one version that every function has here. It is also published, as firstVersion.
+const (
+	latest       = "$LATEST"
+	firstVersion = "1"
+)
+
+// isVersion reports whether a qualifier selects the version of a function. "" selects the latest version.
+func isVersion(qualifier string) bool {
+	return qualifier == "" || qualifier == latest || qualifier == firstVersion
+}
 
 // Runtime runs functions. It is an http.Handler for Lambda's REST API.
 type Runtime struct {
@@ -121,7 +129,7 @@ func (r *Runtime) reap() (stop func()) {
 // ErrPayloadTooLarge, ErrClosed and the context's. ctx ending stops the waiting, never the function.
 func (r *Runtime) Invoke(ctx context.Context, inv Invocation) (*Response, error) {
 	p := r.pools[inv.Function]
-	if p == nil || (inv.Qualifier != "" && inv.Qualifier != latest) {
+	if p == nil || !isVersion(inv.Qualifier) {
 		return nil, fmt.Errorf("%w: %s", ErrFunctionNotFound, r.qualified(inv.Function, inv.Qualifier))
 	}
 	if len(inv.Payload) > MaxPayload {

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"strings"
+)
+
+// check is a request to a new version, and what its response must contain. Every request is safe to repeat.
+type check struct {
+	payload string
+	want    []string
+}
+
+// checks returns the check of each function, by logical ID in template.yaml. sitesDomain is the domain of the sites, ""
+// if there is none.
+func checks(sitesDomain string) map[string]check {
+	unauthorized := []string{`"statusCode":401`, "AUTH_INVALID_TOKEN"}
+	emptyBatch := check{`{"Records":[]}`, []string{`"batchItemFailures":[]`}}
+	return map[string]check{
+		// A login counts attempts, looks for a user and computes a hash. No user has the random address.
+		"AuthFunction": {
+			request("POST", "/api/auth/login", "", `{"email":"`+rand.Text()+`@example.com","password":"`+rand.Text()+`"}`),
+			[]string{`"statusCode":401`, "AUTH_INVALID_CREDENTIALS"},
+		},
+		// A session token with an unknown key needs the key ring.
+		"ProjectsFunction":    {request("GET", "/api/projects", "", ""), unauthorized},
+		"AiFunction":          {request("GET", "/api/ai/usage", "", ""), unauthorized},
+		"WebhooksFunction":    {request("GET", "/api/webhooks", "", ""), unauthorized},
+		"WebhookTestFunction": {request("POST", "/api/webhooks/wh_01KGA5B1S0ABCDEFGHJKMNPQRS/test", "", "{}"), unauthorized},
+		"DocsFunction":        {request("GET", "/api/openapi.json", "", ""), []string{`"statusCode":200`, "openapi"}},
+		// The function looks for an address that does not exist.
+		"SitesFunction": {
+			request("GET", "/", "check-"+strings.ToLower(rand.Text())+"."+sitesDomain, ""), []string{`"statusCode":404`},
+		},
+
+		"ProjectExportFunction":       emptyBatch,
+		"DeployerFunction":            emptyBatch,
+		"ProjectCleanupFunction":      emptyBatch,
+		"WebhookFanoutFunction":       emptyBatch,
+		"WebhookDeliveryFunction":     emptyBatch,
+		"WebhookSlowDeliveryFunction": emptyBatch,
+		// The usual run of the schedule. Runs may overlap.
+		"WebhookRetryFunction": {`{}`, []string{"null"}},
+	}
+}
+
+// unknownSession is a session token that has the correct format, but a key that does not exist:
+// {"alg":"HS256","kid":"check"}, {} and a signature.
+const unknownSession = "eyJhbGciOiJIUzI1NiIsImtpZCI6ImNoZWNrIn0.e30.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+
+// request returns the event of a request. host is the name of the gateway.
+func request(method, path, host, body string) string {
+	event, _ := json.Marshal(map[string]any{ // strings are always valid
+		"httpMethod": method, "path": path, "body": body,
+		"multiValueHeaders": map[string][]string{
+			"Content-Type": {"application/json"}, "Host": {host}, "Cookie": {"__Host-session=" + unknownSession},
+		},
+		"requestContext": map[string]any{
+			"requestId": "check-" + rand.Text(), "domainName": host, "identity": map[string]string{"sourceIp": "192.0.2.1"},
+		},
+	})
+	return string(event)
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/service/codedeploy"
+	"github.com/aws/aws-sdk-go-v2/service/codedeploy/types"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+
+	"devplatform/shared/awsclient"
+	"devplatform/shared/clock"
+	"devplatform/shared/config"
+	"devplatform/shared/lambdafn"
+)
+
+// settings are the environment variables of the function.
+type settings struct {
+	AWS config.AWS
+	// Versions maps the logical IDs of the functions to the ARNs of their new versions. The ARN of a function that is not
+	// deployed is empty.
+	Versions    map[string]string `env:"VERSIONS,required,notEmpty" envKeyValSeparator:"="`
+	SitesDomain string            `env:"SITES_DOMAIN"`
+}
+
+const (
+	// checksTimeout is the time for all checks. It leaves time for the report within the function's 120 s.
+	checksTimeout = 100 * time.Second
+	// parallelChecks is small, because a new account allows ten concurrent invocations.
+	parallelChecks = 3
+	// maxAttempts of a call, so that Lambda's throttling does not fail a deployment.
+	maxAttempts = 8
+	// maxLogged is the number of bytes of an unexpected response that are logged.
+	maxLogged = 500
+)
+
+// handler checks new versions.
+type handler struct {
+	settings settings
+	logger   *slog.Logger
+	lambda   *lambda.Client
+	deploy   *codedeploy.Client
+}
+
+// newHandler builds the function's handler. It does no I/O. It returns an error if a function has no check.
+func newHandler(cfg settings, _ clock.Clock, logger *slog.Logger) (func(context.Context, event) (result, error), error) {
+	for name := range cfg.Versions {
+		if _, ok := checks("")[name]; !ok {
+			return nil, fmt.Errorf("VERSIONS: there is no check for %s", name)
+		}
+	}
+	retryer := retry.NewStandard(func(o *retry.StandardOptions) { o.MaxAttempts = maxAttempts })
+	credentials, endpoint := awsclient.Credentials(cfg.AWS), awsclient.Endpoint("", cfg.AWS.Endpoint)
+	h := &handler{settings: cfg, logger: logger}
+	h.lambda = lambda.New(lambda.Options{
+		Region: cfg.AWS.Region, Credentials: credentials, BaseEndpoint: endpoint, HTTPClient: awsclient.SlowHTTP(), Retryer: retryer,
+	})
+	h.deploy = codedeploy.New(codedeploy.Options{
+		Region: cfg.AWS.Region, Credentials: credentials, BaseEndpoint: endpoint, HTTPClient: awsclient.HTTP(), Retryer: retryer,
+	})
+	return h.run, nil
+}
+
+// event is the event of CodeDeploy. If it is empty, because an operator invokes the function, all functions are checked
+// and nothing is reported.
+type event struct {
+	DeploymentID string `json:"DeploymentId"`
+	ExecutionID  string `json:"LifecycleEventHookExecutionId"`
+}
+
+// result is the result of the checks.
+type result struct {
+	Status   types.LifecycleEventStatus `json:"status"`
+	Failures map[string]string          `json:"failures,omitempty"` // the reasons, by logical ID
+}
+
+// run checks the new version of the function that is deployed, and reports the result to CodeDeploy. If the report
+// fails, it returns an error, and Lambda invokes the function again.
+func (h *handler) run(ctx context.Context, e event) (result, error) {
+	r := h.check(ctx, h.deployed(ctx, e.DeploymentID))
+	if e.DeploymentID == "" {
+		return r, nil
+	}
+	_, err := h.deploy.PutLifecycleEventHookExecutionStatus(ctx, &codedeploy.PutLifecycleEventHookExecutionStatusInput{
+		DeploymentId: &e.DeploymentID, LifecycleEventHookExecutionId: &e.ExecutionID, Status: r.Status,
+	})
+	if err != nil {
+		return r, fmt.Errorf("reporting the result of deployment %s: %w", e.DeploymentID, err)
+	}
+	return r, nil
+}
+
+// deployed returns the logical IDs of the functions to check. This is the function of the deployment, whose deployment
+// group is named STACK-FUNCTIONDeploymentGroup-SUFFIX. If CodeDeploy does not return a known name, for example because
+// CloudFormation shortened it, all functions are checked.
+func (h *handler) deployed(ctx context.Context, deploymentID string) []string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(h.settings.Versions)) {
+		if h.settings.Versions[name] != "" {
+			all = append(all, name)
+		}
+	}
+	if deploymentID == "" {
+		return all
+	}
+	out, err := h.deploy.GetDeployment(ctx, &codedeploy.GetDeploymentInput{DeploymentId: &deploymentID})
+	if err == nil && out.DeploymentInfo != nil {
+		group := aws.ToString(out.DeploymentInfo.DeploymentGroupName)
+		for _, name := range all {
+			if strings.Contains(group, "-"+name+"DeploymentGroup-") {
+				return []string{name}
+			}
+		}
+		err = fmt.Errorf("the deployment group %q belongs to no function", group)
+	}
+	h.logger.WarnContext(ctx, "all functions are checked", "deployment", deploymentID, "cause", fmt.Sprint(err))
+	return all
+}
+
+// check checks the new versions of functions.
+func (h *handler) check(ctx context.Context, names []string) result {
+	ctx, cancel := context.WithTimeout(ctx, checksTimeout)
+	defer cancel()
+	all := checks(h.settings.SitesDomain)
+	errs := lambdafn.Parallel(len(names), parallelChecks, func(i int) error {
+		return h.invoke(ctx, h.settings.Versions[names[i]], all[names[i]])
+	})
+	r := result{Status: types.LifecycleEventStatusSucceeded, Failures: map[string]string{}}
+	for i, err := range errs {
+		if err != nil {
+			r.Status, r.Failures[names[i]] = types.LifecycleEventStatusFailed, err.Error()
+			h.logger.ErrorContext(ctx, "check failed", "function", names[i], "cause", err.Error())
+			continue
+		}
+		h.logger.InfoContext(ctx, "check succeeded", "function", names[i])
+	}
+	return r
+}
+
+// invoke sends the check's request to a version.
+func (h *handler) invoke(ctx context.Context, version string, c check) error {
+	out, err := h.lambda.Invoke(ctx, &lambda.InvokeInput{FunctionName: &version, Payload: []byte(c.payload)})
+	if err != nil {
+		return fmt.Errorf("invoking %s: %w", version, err)
+	}
+	response := string(out.Payload)
+	if out.FunctionError != nil {
+		return errors.New("the function failed: " + shorten(response))
+	}
+	for _, want := range c.want {
+		if !strings.Contains(response, want) {
+			return fmt.Errorf("the response does not contain %s: %s", want, shorten(response))
+		}
+	}
+	return nil
+}
+
+func shorten(text string) string { return text[:min(len(text), maxLogged)] }
