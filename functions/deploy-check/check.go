@@ -12,9 +12,10 @@ type check struct {
 	want    []string
 }
 
-// checks returns the check of each function, by logical ID in template.yaml. sitesDomain is the domain of the sites, ""
-// if there is none.
-func checks(sitesDomain string) map[string]check {
+// checks returns the check of each function, by logical ID in template.yaml. sitesOrigin is the origin below which
+// sites are published, "" if there is none.
+func checks(sitesOrigin string) map[string]check {
+	_, sites, _ := strings.Cut(sitesOrigin, "://")
 	unauthorized := []string{`"statusCode":401`, "AUTH_INVALID_TOKEN"}
 	emptyBatch := check{`{"Records":[]}`, []string{`"batchItemFailures":[]`}}
 	return map[string]check{
@@ -31,7 +32,7 @@ func checks(sitesDomain string) map[string]check {
 		"DocsFunction":        {request("GET", "/api/openapi.json", "", ""), []string{`"statusCode":200`, "openapi"}},
 		// The function looks for an address that does not exist.
 		"SitesFunction": {
-			request("GET", "/", "check-"+strings.ToLower(rand.Text())+"."+sitesDomain, ""), []string{`"statusCode":404`},
+			request("GET", "/", "check-"+strings.ToLower(rand.Text())+"."+sites, ""), []string{`"statusCode":404`},
 		},
 
 		"ProjectExportFunction":       emptyBatch,

@@ -27,8 +27,9 @@ type settings struct {
 	AWS config.AWS
 	// Versions maps the logical IDs of the functions to the ARNs of their new versions. The ARN of a function that is not
 	// deployed is empty.
-	Versions    map[string]string `env:"VERSIONS,required,notEmpty" envKeyValSeparator:"="`
-	SitesDomain string            `env:"SITES_DOMAIN"`
+	Versions map[string]string `env:"VERSIONS,required,notEmpty" envKeyValSeparator:"="`
+	// SitesOrigin is the origin below which sites are published, "" if there is none.
+	SitesOrigin string `env:"SITES_ORIGIN"`
 }
 
 const (
@@ -50,8 +51,11 @@ type handler struct {
 	deploy   *codedeploy.Client
 }
 
+// run is the type of the function's handler.
+type run = func(context.Context, event) (result, error)
+
 // newHandler builds the function's handler. It does no I/O. It returns an error if a function has no check.
-func newHandler(cfg settings, _ clock.Clock, logger *slog.Logger) (func(context.Context, event) (result, error), error) {
+func newHandler(cfg settings, _ clock.Clock, logger *slog.Logger) (run, error) {
 	for name := range cfg.Versions {
 		if _, ok := checks("")[name]; !ok {
 			return nil, fmt.Errorf("VERSIONS: there is no check for %s", name)
@@ -61,10 +65,12 @@ func newHandler(cfg settings, _ clock.Clock, logger *slog.Logger) (func(context.
 	credentials, endpoint := awsclient.Credentials(cfg.AWS), awsclient.Endpoint("", cfg.AWS.Endpoint)
 	h := &handler{settings: cfg, logger: logger}
 	h.lambda = lambda.New(lambda.Options{
-		Region: cfg.AWS.Region, Credentials: credentials, BaseEndpoint: endpoint, HTTPClient: awsclient.SlowHTTP(), Retryer: retryer,
+		Region: cfg.AWS.Region, Credentials: credentials, BaseEndpoint: endpoint, Retryer: retryer,
+		HTTPClient: awsclient.SlowHTTP(),
 	})
 	h.deploy = codedeploy.New(codedeploy.Options{
-		Region: cfg.AWS.Region, Credentials: credentials, BaseEndpoint: endpoint, HTTPClient: awsclient.HTTP(), Retryer: retryer,
+		Region: cfg.AWS.Region, Credentials: credentials, BaseEndpoint: endpoint, Retryer: retryer,
+		HTTPClient: awsclient.HTTP(),
 	})
 	return h.run, nil
 }
@@ -129,7 +135,7 @@ func (h *handler) deployed(ctx context.Context, deploymentID string) []string {
 func (h *handler) check(ctx context.Context, names []string) result {
 	ctx, cancel := context.WithTimeout(ctx, checksTimeout)
 	defer cancel()
-	all := checks(h.settings.SitesDomain)
+	all := checks(h.settings.SitesOrigin)
 	errs := lambdafn.Parallel(len(names), parallelChecks, func(i int) error {
 		return h.invoke(ctx, h.settings.Versions[names[i]], all[names[i]])
 	})

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -79,14 +78,14 @@ const (
 )
 
 // start returns the function with fake services.
-func start(t *testing.T, services *fakeAWS) func(context.Context, event) (result, error) {
+func start(t *testing.T, services *fakeAWS) run {
 	t.Helper()
 	services.t = t
 	server := httptest.NewServer(services)
 	t.Cleanup(server.Close)
 	functiontest.SetEnv(t, server.URL, map[string]string{
 		"VERSIONS":     "DocsFunction=" + docsVersion + ",WebhookFanoutFunction=" + fanoutVersion + ",SitesFunction=",
-		"SITES_DOMAIN": "",
+		"SITES_ORIGIN": "",
 	})
 	cfg, err := config.Load[settings]()
 	if err != nil {
@@ -171,7 +170,7 @@ func TestEveryFunctionHasACheck(t *testing.T) {
 		}
 	}
 	slices.Sort(want)
-	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(checks("example.app")))); diff != "" {
+	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(checks("https://example.app")))); diff != "" {
 		t.Errorf("wrong checks (-want +got):\n%s", diff)
 	}
 	cfg := settings{Versions: map[string]string{"NewFunction": docsVersion}}

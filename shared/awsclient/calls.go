@@ -32,7 +32,8 @@ func CountCalls(ctx context.Context) context.Context {
 }
 
 // StartCall counts a call. The caller must call end when the SDK has returned. A call and its retries by the SDK count
-// as one call. The time for reading the body of a streamed response does not count. StartCall does nothing if CountCalls did not return ctx.
+// as one call. The time for reading the body of a streamed response does not count. StartCall does nothing if
+// CountCalls did not return ctx.
 func StartCall(ctx context.Context, service Service) (end func()) {
 	c, ok := ctx.Value(callsKey{service}).(*calls)
 	if !ok {

@@ -29,7 +29,7 @@ func TestLogCalls(t *testing.T) {
 		}
 		call := func(service awsclient.Service, duration time.Duration) {
 			end := awsclient.StartCall(ctx, service)
-			time.Sleep(duration) //nolint:forbidigo // in the bubble, time passes immediately
+			time.Sleep(duration) // in the bubble, time passes immediately
 			end()
 		}
 		// Two calls that run in parallel.

@@ -373,7 +373,9 @@ func TestLogContainsNoSecrets(t *testing.T) {
 	if strings.Contains(string(text), "hunter2") {
 		t.Errorf("the log line contains a secret: %s", text)
 	}
-	for _, field := range []string{"requestId", "method", "operation", "status", "ms", "dynamodbCalls", "dynamodbMs", "code"} {
+	for _, field := range []string{
+		"requestId", "method", "operation", "status", "ms", "dynamodbCalls", "dynamodbMs", "code",
+	} {
 		if _, ok := lines[0][field]; !ok {
 			t.Errorf("the log line has no field %s: %s", field, text)
 		}

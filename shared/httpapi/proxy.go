@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Proxy is a reverse proxy, such as a CDN, through which clients reach the gateway. The gateway sees the proxy's address
-// instead of the client's. The proxy sends the client's address in a header, and a secret that only the proxy knows in
-// the header X-Proxy-Secret. X-Forwarded-For is not used, because clients can also send it.
+// Proxy is a reverse proxy, such as a CDN, through which clients reach the gateway. The gateway sees the proxy's
+// address instead of the client's. The proxy sends the client's address in a header, and a secret that only the proxy
+// knows in the header X-Proxy-Secret. X-Forwarded-For is not used, because clients can also send it.
 type Proxy struct {
 	// AddressHeader is the header with the client's address. If it is empty, there is no proxy.
 	AddressHeader string
