@@ -226,7 +226,8 @@ func TestEveryRouteHasASample(t *testing.T) {
 func TestSamplesMatchGatewayEvents(t *testing.T) {
 	t.Parallel()
 	template, err := stack.Load(filepath.Join("..", "template.yaml"), stack.Options{Parameters: map[string]string{
-		"AiProvider": "scaffold", "SitesDomain": "example.app", "SitesCertificateArn": "arn:aws:acm:eu-central-1:123456789012:certificate/c",
+		"AiProvider": "scaffold", "SitesDomain": "example.app",
+		"SitesCertificateArn": "arn:aws:acm:eu-central-1:123456789012:certificate/c",
 	}})
 	if err != nil {
 		t.Fatal(err)

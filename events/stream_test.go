@@ -78,7 +78,8 @@ func storedEvents(t *testing.T, sample string) []event.Record {
 // source mapping.
 func TestStreamSamplesPassTheFilters(t *testing.T) {
 	t.Parallel()
-	template, err := stack.Load(filepath.Join("..", "template.yaml"), stack.Options{Parameters: map[string]string{"AiProvider": "scaffold"}})
+	options := stack.Options{Parameters: map[string]string{"AiProvider": "scaffold"}}
+	template, err := stack.Load(filepath.Join("..", "template.yaml"), options)
 	if err != nil {
 		t.Fatal(err)
 	}

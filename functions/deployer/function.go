@@ -71,7 +71,8 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.Q
 		Packages: npm.New(npm.Deps{
 			Registry: cfg.Registry, AllowPrivate: cfg.AllowPrivate, Bucket: bucket, Clock: now, Logger: logger,
 		}),
-		Bucket: bucket, Clock: now, Logger: logger, Metrics: metric.New(logger, cfg.Metrics.Namespace, now), Hide: builds.Hide,
+		Bucket: bucket, Clock: now, Logger: logger, Metrics: metric.New(logger, cfg.Metrics.Namespace, now),
+		Hide: builds.Hide,
 		Send: func(ctx context.Context, body, group string) error {
 			return builds.Send(ctx, queue.Message{Body: body, Group: group})
 		},

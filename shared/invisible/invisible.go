@@ -13,8 +13,8 @@ const (
 	zeroWidthJoiner    = '\u200d'
 )
 
-// Check returns the rule that a name or a path breaks if it contains a format character (Unicode category Cf), except the
-// joiners, or a line or paragraph separator (Zl, Zp). Otherwise it returns "".
+// Check returns the rule that a name or a path breaks if it contains a format character (Unicode category Cf), except
+// the joiners, or a line or paragraph separator (Zl, Zp). Otherwise it returns "".
 func Check(text string) string {
 	if strings.ContainsFunc(text, isInvisible) {
 		return "must not contain invisible or direction-changing characters"

@@ -14,8 +14,8 @@ func TestCheck(t *testing.T) {
 		}
 	}
 	for _, r := range []rune{
-		'\u00ad', '\u061c', '\u180e', '\u200b', '\u200e', '\u200f', '\u2028', '\u2029', '\u202a', '\u202e', '\u2060', '\u2066',
-		'\u2069', '\ufeff', '\U000e0041', '\U000e007f',
+		'\u00ad', '\u061c', '\u180e', '\u200b', '\u200e', '\u200f', '\u2028', '\u2029', '\u202a', '\u202e', '\u2060',
+		'\u2066', '\u2069', '\ufeff', '\U000e0041', '\U000e007f',
 	} {
 		if rule := invisible.Check("a" + string(r) + "b"); rule == "" {
 			t.Errorf("Check accepts %U", r)

@@ -91,8 +91,8 @@ func (f *fixture) storedItemCount() int {
 	return len(f.dump(f.tableNames.projects)) + len(f.dump(f.tableNames.contents)) + len(f.dump(f.tableNames.events))
 }
 
-// A new file must not have a path that looks like another one. A file that has had such a path since before this rule can
-// still be read, changed by a batch, renamed and deleted.
+// A new file must not have a path that looks like another one. A file that has had such a path since before this rule
+// can still be read, changed by a batch, renamed and deleted.
 func TestInvisibleCharactersInPaths(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

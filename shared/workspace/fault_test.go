@@ -208,7 +208,7 @@ func TestConcurrentRoleAndMemberChanges(t *testing.T) {
 	}
 }
 
-// A change with repeated conflicts fails after 20 attempts, each of at most three reads and one transaction, and changes
+// A change with repeated conflicts fails after 20 attempts, each of at most three reads and one transaction. It changes
 // nothing.
 func TestGivesUpAfterRepeatedConflicts(t *testing.T) {
 	t.Parallel()

@@ -63,7 +63,7 @@ var (
 
 func hasRole(r Role) expression.ConditionBuilder { return attrRole.Equal(expression.Value(r)) }
 
-// Allows returns a condition check. Its transaction fails if the user's role in the workspace does not allow the action.
+// Allows returns a condition check. It fails if the user's role in the workspace does not allow the action.
 func (s Access) Allows(userID, workspaceID string, a Action) db.Write {
 	allowed := hasRole(Owner) // may do everything
 	for role := range permissions {

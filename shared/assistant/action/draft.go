@@ -205,8 +205,9 @@ func (d *Draft) setText(path, content string) error {
 	return nil
 }
 
-// checkPath returns a problem if text is not a valid path: check is path.Check or path.CheckNew. A valid path has no line breaks or other control characters,
-// so after this check the text of a problem may contain the path without quotes.
+// checkPath returns a problem if text is not a valid path: check is path.Check or path.CheckNew. A valid path has no
+// line breaks or other control characters, so after this check the text of a problem may contain the path without
+// quotes.
 func checkPath(field, text string, check func(path string) string) error {
 	if rule := check(text); rule != "" {
 		return problemf("%s %s is not a valid file path: it %s.", field, shortQuote(text), rule)

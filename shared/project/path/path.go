@@ -17,9 +17,10 @@ const MaxBytes = 512
 
 const separator = "/"
 
-// CheckNew returns the first rule that the path of a new file breaks, or "" if the path is valid. Text with invisible or
-// direction-changing characters can look like another path. Paths that were stored before this rule existed can contain
-// these characters, so only requests that can create a file use CheckNew. The returned text does not contain the path.
+// CheckNew returns the first rule that the path of a new file breaks, or "" if the path is valid. Text with invisible
+// or direction-changing characters can look like another path. Paths that were stored before this rule existed can
+// contain these characters, so only requests that can create a file use CheckNew. The returned text does not contain
+// the path.
 func CheckNew(path string) string {
 	if rule := Check(path); rule != "" {
 		return rule
