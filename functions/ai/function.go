@@ -124,7 +124,7 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 		return nil, err
 	}
 	secrets := config.NewSecrets(cfg.AWS)
-	key := config.NewCredential("openaiApiKey", secrets.Fetch(cfg.Model.Secret), now)
+	key := config.NewCredentials(secrets.Fetch(cfg.Model.Secret), now).Field("openaiApiKey")
 	provider, err := cfg.Model.newProvider(cfg.AWS, key.Get)
 	if err != nil {
 		return nil, err

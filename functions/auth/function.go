@@ -22,13 +22,14 @@ type settings struct {
 	AWS    config.AWS
 	Tables config.Tables
 	Keys   string `env:"KEYS_SECRET,required,notEmpty"`
-	// CodeHost is the name or ARN of the secret with the client secret at the code host, in the field oauthClientSecret.
-	CodeHost string `env:"CODEHOST_SECRET,required,notEmpty"`
-	Edge     config.Edge
-	Limits   account.Limits
-	OAuth    oauth.Config
+	// CodeHostSecret is the name or ARN of the secret whose field oauthClientSecret is the client secret at the code host.
+	// Its field proxySecret is the secret of a CDN.
+	CodeHostSecret string `env:"CODEHOST_SECRET,required,notEmpty"`
+	Edge           config.Edge
+	Limits         account.Limits
+	OAuth          oauth.Config
 	// ClientAddressHeader is the header in which a CDN in front of the gateway sends the client's address, "" if there is
-	// none. CodeHost then also has the CDN's secret, in the field proxySecret.
+	// none.
 	ClientAddressHeader string `env:"CLIENT_ADDRESS_HEADER"`
 }
 
@@ -39,17 +40,14 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 		return nil, err
 	}
 	secrets := config.NewSecrets(cfg.AWS)
-	clientSecret := config.NewCredential("oauthClientSecret", secrets.Fetch(cfg.CodeHost), now)
-	provider, err := newProvider(cfg.OAuth, clientSecret)
+	shared := config.NewCredentials(secrets.Fetch(cfg.CodeHostSecret), now)
+	provider, err := newProvider(cfg.OAuth, shared.Field("oauthClientSecret"))
 	if err != nil {
 		return nil, err
 	}
 	keys := config.NewKeys(secrets.Fetch(cfg.Keys), now)
 	keys.Start()
-	proxy := httpapi.Proxy{
-		AddressHeader: cfg.ClientAddressHeader,
-		Secret:        config.NewCredential("proxySecret", secrets.Fetch(cfg.CodeHost), now).Get,
-	}
+	proxy := httpapi.Proxy{AddressHeader: cfg.ClientAddressHeader, Secret: shared.Field("proxySecret").Get}
 	return httpapi.Lazy(func() http.Handler {
 		return proxy.Handler(account.New(account.Deps{
 			DB: db.New(cfg.AWS, now), Tables: cfg.Tables, Keys: keys, Provider: provider,

@@ -178,9 +178,9 @@ func TestClientSecretComesFromItsSecret(t *testing.T) {
 	}))
 	t.Cleanup(host.Close)
 	var secret string // set after newProvider returns, because newProvider must not read it
-	clientSecret := config.NewCredential("oauthClientSecret", func(context.Context) (string, error) {
+	clientSecret := config.NewCredentials(func(context.Context) (string, error) {
 		return `{"oauthClientSecret":"` + secret + `"}`, nil
-	}, clock.System)
+	}, clock.System).Field("oauthClientSecret")
 	provider, err := newProvider(oauth.Config{Provider: "gitea", BaseURL: host.URL, ClientID: "client"}, clientSecret)
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,7 @@
 // Command deploy-check is the Lambda function that CodeDeploy invokes before a new version of a function gets traffic.
 // It sends the new version one request, and reports whether the response is the expected one. If it is not, CodeDeploy
 // ends the deployment, and the version gets no traffic. So a version that does not start, has invalid settings or lacks
-// a permission does not depend on the requests of users to be noticed.
+// a permission is found before it serves users.
 package main
 
 import "devplatform/shared/lambdafn"

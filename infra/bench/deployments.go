@@ -134,8 +134,8 @@ func (b *bench) pages(ctx context.Context) error {
 				return err
 			}
 		}
-		pages, others := page.load(), me.load()
-		row("Accept-Encoding: "+encoding, append(pages.values(), others.perSecond, ratio(others.perSecond, pages.perSecond),
+		pageLoad, meLoad := page.load(), me.load()
+		row("Accept-Encoding: "+encoding, append(pageLoad.values(), meLoad.perSecond, ratio(meLoad.perSecond, pageLoad.perSecond),
 			ratio(page.cpuEach(), me.cpuEach()))...)
 	}
 	return nil

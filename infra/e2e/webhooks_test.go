@@ -117,21 +117,29 @@ func typesOf(requests []hooktest.Request) string {
 	return strings.Join(types, " ")
 }
 
-// TestPrivateEndpointsAreRejected runs the platform with the setting of a deployed stack. It sends no requests to private
-// addresses.
+// TestPrivateEndpointsAreRejected runs the platform with the setting of a deployed stack. It accepts no webhooks with
+// private addresses, and sends no requests to those that exist.
 func TestPrivateEndpointsAreRejected(t *testing.T) {
 	t.Parallel()
 	r := hooktest.New(t)
-	p := platformtest.Start(t, "WEBHOOK_ALLOW_PRIVATE=false")
+	urls := []string{r.SecureURL("/ok"), strings.Replace(r.SecureURL("/ok"), "127.0.0.1", "localhost", 1)}
+	dir := t.TempDir()
+	p := platformtest.StartIn(t, dir)
 	ada := platformtest.NewClient(t, p.URL)
 	ada.SignUp("ada")
-	body := platformtest.Object{"url": r.URL("/ok"), "events": []string{"*"}}
-	ada.Do("POST", "/api/webhooks", body.String()).WantError(t, http.StatusBadRequest, "VALIDATION_FAILED")
-	for _, url := range []string{r.SecureURL("/ok"), strings.Replace(r.SecureURL("/ok"), "127.0.0.1", "localhost", 1)} {
-		hook := ada.Subscribe(url, nil)
+	hooks := []string{ada.Subscribe(urls[0], nil), ada.Subscribe(urls[1], nil)}
+	p.Interrupt(time.Minute)
+	p = platformtest.StartIn(t, dir, "WEBHOOK_ALLOW_PRIVATE=false")
+	ada = platformtest.NewClient(t, p.URL)
+	ada.Login("ada")
+	for _, url := range append(urls, r.URL("/ok")) {
+		body := platformtest.Object{"url": url, "events": []string{"*"}}
+		ada.Do("POST", "/api/webhooks", body.String()).WantError(t, http.StatusBadRequest, "VALIDATION_FAILED")
+	}
+	for i, hook := range hooks {
 		attempt := ada.Do("POST", "/api/webhooks/"+hook+"/test", "{}").Want(t, http.StatusOK)
 		if reason, _ := attempt["error"].(string); attempt["statusCode"] != nil || !strings.Contains(reason, "public") {
-			t.Errorf("%s: got attempt %v, want an error about public addresses", url, attempt)
+			t.Errorf("%s: got attempt %v, want an error about public addresses", urls[i], attempt)
 		}
 	}
 	if n := r.Total(); n > 0 {

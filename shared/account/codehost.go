@@ -31,15 +31,15 @@ var (
 
 // CodeHostRequest is a request to sign in with the code host, or to link an identity at the code host.
 type CodeHostRequest struct {
-	Redirect    string // the path or URL to which the browser returns after the sign-in
-	Binding     string // the browser's binding cookie, if another sign-in is in progress; may be empty
-	Link        *Link  // nil for a sign-in
+	Redirect    string       // the path or URL to which the browser returns after the sign-in
+	Binding     string       // the browser's binding cookie, if another sign-in is in progress; may be empty
+	Link        *LinkRequest // nil for a sign-in
 	CallbackURL string
 	Client      Client
 }
 
-// Link is a request to link an identity to the account of the caller.
-type Link struct {
+// LinkRequest is a request to link an identity to the account of the caller.
+type LinkRequest struct {
 	Caller   httpapi.Caller
 	Password string // empty if the caller logged in recently
 }

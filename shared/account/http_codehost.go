@@ -164,7 +164,7 @@ func (s *Service) handleLinkCodeHost(
 	ctx context.Context, caller httpapi.Caller, in *linkInput,
 ) (*linkOutput, error) {
 	request := s.codeHostRequest(ctx, in.CodeHostInput)
-	request.Link = &Link{Caller: caller, Password: in.Body.password()}
+	request.Link = &LinkRequest{Caller: caller, Password: in.Body.password()}
 	started, status, err := s.StartCodeHost(ctx, request)
 	if err != nil {
 		return nil, err

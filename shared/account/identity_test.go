@@ -82,7 +82,7 @@ func TestIdentitiesNeedReauthentication(t *testing.T) {
 	client.link(host, octocat(1))
 	identityPath := "/api/auth/identities/" + client.identityIDs()[0]
 
-	f.clock.Advance(loginIsRecent)
+	f.clock.Advance(recentLogin)
 	client.requestLink(nil).Want(t, http.StatusOK) // the login was 10 minutes ago
 	f.clock.Advance(time.Millisecond)
 	for _, body := range []any{nil, "{}", passwordField(""), passwordField("wrong")} {

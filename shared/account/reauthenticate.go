@@ -9,8 +9,9 @@ import (
 	"devplatform/shared/httpapi"
 )
 
-// loginIsRecent is how long after a login the session may change the ways to sign in without the password.
-const loginIsRecent = 10 * time.Minute
+// recentLogin is the longest time since the login in which a session may link or remove identities without the
+// password.
+const recentLogin = 10 * time.Minute
 
 var errReauthenticate = fault.New(fault.CodeReauthRequired,
 	"Send the password of the account, or log in again and repeat the request within 10 minutes.")
@@ -20,7 +21,7 @@ var errReauthenticate = fault.New(fault.CodeReauthRequired,
 // login, the password is not checked. A password that is checked counts as a login attempt. Errors:
 // AUTH_REAUTHENTICATION_REQUIRED, AUTH_RATE_LIMITED.
 func (s *Service) reauthenticate(ctx context.Context, caller httpapi.Caller, password string, client Client) error {
-	if s.now().Sub(caller.LoggedInAt) <= loginIsRecent {
+	if s.now().Sub(caller.LoggedInAt) <= recentLogin {
 		return nil
 	}
 	if password == "" {

@@ -10,20 +10,30 @@ import (
 	"devplatform/shared/clock"
 )
 
-// credentialAge is the age at which a credential is fetched again when it is needed.
-const credentialAge = 5 * time.Minute
+const (
+	// credentialAge is the age at which credentials are fetched again when one of them is needed.
+	credentialAge = 5 * time.Minute
+	// refreshWait is the time for which a request waits for the fetch, if an earlier value is known.
+	refreshWait = 500 * time.Millisecond
+)
 
-// A Credential is a secret that an external provider issued. It is a field of a JSON object in Secrets Manager, which
-// the operator writes. The object is fetched when the credential is first needed. Later, it is fetched again if the
-// credential is needed and the last fetch began at least five minutes ago.
+// Credentials are the fields of a JSON object in Secrets Manager, which the operator writes. The object is fetched when
+// a credential is first needed. Later, it is fetched again if a credential is needed and the last fetch began at least
+// five minutes ago.
+type Credentials struct{ cache *cache[map[string]string] }
+
+// NewCredentials returns the credentials in a secret. fetch returns the text of the secret.
+func NewCredentials(fetch Fetch, now clock.Clock) *Credentials {
+	return &Credentials{cache: newCache(fetch, now, parseCredentials)}
+}
+
+// Field returns the credential in a field.
+func (c *Credentials) Field(name string) *Credential { return &Credential{field: name, cache: c.cache} }
+
+// A Credential is a secret that this service and another one share, such as the API key at a provider.
 type Credential struct {
 	field string
 	cache *cache[map[string]string]
-}
-
-// NewCredential returns the credential in a field of a secret. fetch returns the text of the secret.
-func NewCredential(field string, fetch Fetch, now clock.Clock) *Credential {
-	return &Credential{field: field, cache: newCache(fetch, now, parseCredentials)}
 }
 
 // Get returns the credential, "" if none is set. Errors: ErrUnavailable.
@@ -32,8 +42,10 @@ func (c *Credential) Get(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	ctx, cancel := context.WithTimeout(ctx, refreshWait)
+	defer cancel()
 	if refreshed, err := c.cache.refresh(ctx, credentialAge); err == nil {
-		fields = refreshed // otherwise the previous fields, while Secrets Manager is unavailable
+		fields = refreshed // otherwise the previous fields, while Secrets Manager is slow or unavailable
 	}
 	return fields[c.field], nil
 }

@@ -269,7 +269,7 @@ func TestInvalidRingsAreRejected(t *testing.T) {
 func TestCredentialIsRefreshed(t *testing.T) {
 	t.Parallel()
 	secret, clk := &fakeSecret{text: `{"oauthClientSecret":"","unused":"x"}`}, &fakeClock{}
-	credential := config.NewCredential("oauthClientSecret", secret.fetch, clk.now)
+	credential := config.NewCredentials(secret.fetch, clk.now).Field("oauthClientSecret")
 	checkSecret := func(want string) {
 		t.Helper()
 		if got, err := credential.Get(t.Context()); err != nil || got != want {

@@ -122,8 +122,9 @@ type Deployment struct {
 	OverdueSince *clock.Timestamp `dynamodbav:"overdueSince,omitempty"`
 }
 
-// Delay returns how late the build is: the time since its first attempt began, or since it was due if none has begun.
-// 0 if it is not late, or has ended. A build that waits because of the limit of its account is not late.
+// Delay returns how long the build has been in progress or overdue: the time since its first attempt began, or since it
+// was due if none has begun. It is 0 before that time, and after the build has ended. A queued build that waits because
+// of the limit of its account is not due.
 func (d Deployment) Delay(now time.Time) time.Duration {
 	since := d.DueAt
 	switch {

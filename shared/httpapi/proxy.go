@@ -10,7 +10,8 @@ import (
 
 // Proxy is a reverse proxy, such as a CDN, through which clients reach the gateway. The gateway sees the proxy's
 // address instead of the client's. The proxy sends the client's address in a header, and a secret that only the proxy
-// knows in the header X-Proxy-Secret. X-Forwarded-For is not used, because clients can also send it.
+// knows in the header X-Proxy-Secret. Do not use X-Forwarded-For: proxies
+// append to it, so it can contain an address that the client sent.
 type Proxy struct {
 	// AddressHeader is the header with the client's address. If it is empty, there is no proxy.
 	AddressHeader string

@@ -13,8 +13,8 @@ const (
 	zeroWidthJoiner    = '\u200d'
 )
 
-// Check returns the rule that a name or a path breaks if it contains a format character (Unicode category Cf), except
-// the joiners, or a line or paragraph separator (Zl, Zp). Otherwise it returns "".
+// Check returns the rule that a name or a path breaks if it contains an invisible or direction-changing character.
+// Otherwise it returns "".
 func Check(text string) string {
 	if strings.ContainsFunc(text, isInvisible) {
 		return "must not contain invisible or direction-changing characters"
@@ -22,6 +22,12 @@ func Check(text string) string {
 	return ""
 }
 
+// isInvisible reports whether r is a line or paragraph separator (Zl, Zp), a format character (Cf), or another character
+// without a visible form, such as a Hangul filler. The joiners are allowed, and so are format characters with a visible
+// form, such as the Arabic number sign.
 func isInvisible(r rune) bool {
-	return r != zeroWidthNonJoiner && r != zeroWidthJoiner && unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)
+	if r == zeroWidthNonJoiner || r == zeroWidthJoiner || unicode.Is(unicode.Prepended_Concatenation_Mark, r) {
+		return false
+	}
+	return unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point)
 }

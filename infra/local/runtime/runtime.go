@@ -92,7 +92,9 @@ func (r *Runtime) configure() error {
 		f.Architecture = cmp.Or(f.Architecture, "x86_64")
 		f.MemoryMB = cmp.Or(f.MemoryMB, 128)
 		f.Timeout = cmp.Or(f.Timeout, 3*time.Second)
-		f.MaxConcurrency = cmp.Or(min(max(f.MaxConcurrency, 0), r.opts.MaxConcurrency), r.opts.MaxConcurrency)
+		if f.MaxConcurrency <= 0 || f.MaxConcurrency > r.opts.MaxConcurrency {
+			f.MaxConcurrency = r.opts.MaxConcurrency
+		}
 		p := &pool{rt: r, function: f, arn: r.arn(f.Name), all: make(map[*instance]struct{})}
 		p.env = sync.OnceValue(p.environment)
 		r.pools[f.Name] = p

@@ -10,12 +10,12 @@ import (
 // The usage of all users together is divided into shards, because all calls would conflict on a single item. Each shard
 // has an equal part of the limit. A call reserves its tokens in a random shard. If that shard has too few tokens left,
 // it takes another one. So the sum of all shards exceeds the limit only by tokens that answers use beyond their
-// reservations. When the tokens are used up, each shard can have a rest that is too small for a call.
+// reservations. When the tokens are used up, each shard can have some left, too few for a call.
 const (
 	// maxShards is the largest number of shards.
 	maxShards = 16
 	// tokensPerShard is the smallest limit of a shard, if there are several shards. It is many times the tokens of a
-	// call, so that the rests are a small part of the limit.
+	// call, so that the tokens that are left are a small part of the limit.
 	tokensPerShard = 1_000_000
 )
 
@@ -44,10 +44,10 @@ func (l Limits) anyShard() int {
 	return 1 + rand.IntN(l.shards()) //nolint:gosec // it only spreads the load
 }
 
-// roomiestShard returns a shard that has at least the given number of tokens left, and the number that it has left. Of
+// findShard returns a shard that has at least the given number of tokens left, and the number that it has left. Of
 // several such shards, it returns a random one, so that calls do not conflict. If there is none, it returns the shard
 // with the most tokens left. taken contains the used and reserved tokens of each shard, beginning with shard 1.
-func (l Limits) roomiestShard(taken [maxShards]int, tokens int) (shard, left int) {
+func (l Limits) findShard(taken [maxShards]int, tokens int) (shard, left int) {
 	left = -1
 	for _, i := range rand.Perm(l.shards()) { //nolint:gosec // it only spreads the load
 		if free := max(0, l.shardLimit(i+1)-taken[i]); free > left {

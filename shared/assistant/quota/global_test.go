@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"regexp"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -70,6 +71,24 @@ func TestShardsAreFilled(t *testing.T) {
 		if got := f.usageAt(db.GlobalUsageKey(may, shard+1)).Taken; got != 1_000_000 {
 			t.Errorf("got %d tokens taken in shard %d, want 1,000,000", got, shard+1)
 		}
+	}
+}
+
+// If both the user and all users have too few tokens, the error names the reason that rejects the call.
+func TestBothLimitsRefuse(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, func(l *Limits) {
+		l.CallsPerMinute, l.MonthlyTokens, l.GlobalMonthlyTokens = 1000, 40_000, 40_000
+	})
+	ada, grace := f.newUserID(), f.newUserID()
+	f.must(f.reserve(f.newReservation(ada, 20_000)))
+	f.must(f.reserve(f.newReservation(grace, 20_000)))
+	_, err := f.ledger.Reserve(t.Context(), f.newReservation(ada, 30_000), 5_000) // ada has 20,000 left
+	if slicetest.CodeOf(err) != fault.CodeQuotaExceeded || !strings.Contains(err.Error(), "All users together") {
+		t.Errorf("got error %v, want that all users together have used the tokens", err)
+	}
+	if diff := cmp.Diff([]string{"100"}, f.percents()); diff != "" {
+		t.Errorf("reports (-want +got):\n%s", diff)
 	}
 }
 

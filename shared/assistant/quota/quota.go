@@ -177,25 +177,26 @@ func (l *Ledger) adjust(ctx context.Context, r *Reservation, minTokens int, refu
 	if err != nil {
 		return err
 	}
-	left := math.MaxInt
+	userLeft, globalLeft := math.MaxInt, math.MaxInt
 	if refused.user != nil {
-		left = max(0, l.limits.MonthlyTokens-refused.user.Taken)
+		userLeft = max(0, l.limits.MonthlyTokens-refused.user.Taken)
 	}
 	if refused.global {
 		taken, err := l.store.globalUsage(ctx, r.month())
 		if err != nil {
 			return err
 		}
-		shard, free := l.limits.roomiestShard(taken, r.Tokens)
-		r.shard, left = shard, min(left, free)
+		r.shard, globalLeft = l.limits.findShard(taken, r.Tokens)
 	}
+	left := min(userLeft, globalLeft)
 	switch {
 	case released: // try again with the released tokens
 	case left >= r.Tokens: // try again with another shard
 	case left >= minTokens:
 		r.Tokens = left
 	default:
-		if refused.user == nil {
+		if userLeft >= minTokens { // so the tokens of all users are the reason
+			refused.user = nil
 			l.logGlobalUsage(ctx, 100)
 		}
 		return l.limits.exceeded(refused, r.month(), left)

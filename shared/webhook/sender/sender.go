@@ -103,7 +103,7 @@ func (s *Sender) Send(ctx context.Context, request Request) Result {
 }
 
 func (s *Sender) attempt(parent context.Context, request Request) Result {
-	if err := checkForm(request.URL, s.options.AllowPrivate); err != nil {
+	if _, err := checkForm(request.URL, s.options.AllowPrivate); err != nil {
 		return Result{Error: "the url " + err.Error()}
 	}
 	if parent.Err() != nil {

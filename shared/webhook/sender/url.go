@@ -26,7 +26,7 @@ var (
 	errURLFormPrivate = errors.New("must be an absolute https or http URL")
 	errURLCredentials = errors.New("must not contain a user name or password")
 	errURLHost        = errors.New("must contain a valid host name or IP address")
-	errURLPrivate     = errors.New("must not have localhost or a private, loopback or link-local IP address as its host")
+	errURLNotPublic   = errors.New("must not have localhost or an IP address that is not public as its host")
 	errURLPort        = errors.New("must have no port, or a port from 1 to 65535")
 )
 
@@ -35,41 +35,40 @@ var (
 // one to which the sender connects. The addresses of a host name can change at any time, so each attempt checks them.
 // allowPrivate allows http and private addresses.
 func CheckURL(raw string, allowPrivate bool) error {
-	if err := checkForm(raw, allowPrivate); err != nil {
-		return err
+	u, err := checkForm(raw, allowPrivate)
+	if err == nil && !allowPrivate && isNotPublic(u.Hostname()) {
+		return errURLNotPublic
 	}
-	if u, err := url.Parse(raw); !allowPrivate && (err != nil || isPrivate(u.Hostname())) {
-		return errURLPrivate
-	}
-	return nil
+	return err
 }
 
-// checkForm makes the checks of CheckURL except that of the address. An attempt checks the address when it connects.
-func checkForm(raw string, allowPrivate bool) error {
+// checkForm makes the checks of CheckURL except that of the address, and returns the parsed URL. An attempt checks the
+// address when it connects.
+func checkForm(raw string, allowPrivate bool) (*url.URL, error) {
 	if utf8.RuneCountInString(raw) > MaxURL {
-		return errURLLength
+		return nil, errURLLength
 	}
 	invisible := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 	if !utf8.ValidString(raw) || strings.ContainsFunc(raw, invisible) {
-		return errURLCharacters
+		return nil, errURLCharacters
 	}
 	u, err := url.Parse(raw)
 	if allowPrivate && (err != nil || u.Scheme != "https" && u.Scheme != "http") {
-		return errURLFormPrivate
+		return nil, errURLFormPrivate
 	}
 	if err != nil || u.Scheme != "https" && !allowPrivate {
-		return errURLForm
+		return nil, errURLForm
 	}
 	if u.User != nil {
-		return errURLCredentials
+		return nil, errURLCredentials
 	}
 	if _, valid := asciiHost(u.Hostname()); !valid {
-		return errURLHost
+		return nil, errURLHost
 	}
 	if strings.HasSuffix(u.Host, ":") || u.Port() != "" && !validPort(u.Port()) {
-		return errURLPort
+		return nil, errURLPort
 	}
-	return nil
+	return u, nil
 }
 
 // encodeURL percent-encodes the characters of the path and the query that are not ASCII, because the request line must
@@ -98,9 +97,9 @@ func validPort(port string) bool {
 	return err == nil && n > 0
 }
 
-// isPrivate reports whether a host is an IP address, in any notation, to which the sender does not connect, or a name
+// isNotPublic reports whether a host is an IP address, in any notation, to which the sender does not connect, or a name
 // that always has a loopback address. The host has a valid form.
-func isPrivate(host string) bool {
+func isNotPublic(host string) bool {
 	name, _ := asciiHost(host)
 	name = strings.ToLower(strings.TrimSuffix(name, "."))
 	if name == "localhost" || strings.HasSuffix(name, ".localhost") {

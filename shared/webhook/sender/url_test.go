@@ -19,7 +19,7 @@ func TestCheckURL(t *testing.T) {
 		characters  = "must not contain spaces or control characters"
 		credentials = "must not contain a user name or password"
 		host        = "must contain a valid host name or IP address"
-		private     = "must not have localhost or a private, loopback or link-local IP address as its host"
+		private     = "must not have localhost or an IP address that is not public as its host"
 		port        = "must have no port, or a port from 1 to 65535"
 		length      = "must be at most 2,048 characters long"
 	)
