@@ -324,7 +324,8 @@ func TestHeavyInput(t *testing.T) {
 			all["/main.js"] = []byte(repeat("import.meta.glob('./**/*.js');", 14<<10))
 			return all
 		}(), nil),
-		"URLs": withPage(page(repeat("new URL('./main.js', import.meta.url);", 256<<10)), nil),
+		"URLs":                 withPage(page(repeat("new URL('./main.js', import.meta.url);", 256<<10)), nil),
+		"URLs of absent files": withPage(page(repeat("new URL('a',import.meta.url);", 256<<10)), nil),
 		"types of glob": withPage(files("/main.js", `import "./a.ts"`, "/a.ts",
 			repeat("import.meta.glob<A>('./a');\nimport.meta.glob < (a) < (b);", 256<<10)), nil),
 		"computed in package": withPage(page(`import "p"`), files("/node_modules/p/index.js",

@@ -1,7 +1,6 @@
 package build
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"regexp"
@@ -127,15 +126,15 @@ func (p *plugin) warnings(messages []api.Message) []string {
 	return slices.Compact(all)
 }
 
-// messageAt returns an error at an offset of a file.
-func messageAt(namespace, name string, data []byte, offset int, f *failure.Error) api.Message {
-	start := bytes.LastIndexByte(data[:offset], '\n') + 1
-	end := bytes.IndexByte(data[offset:], '\n')
+// messageAt returns an error at an offset of a file. The error shares the memory of text.
+func messageAt(namespace, name, text string, offset int, f *failure.Error) api.Message {
+	start := strings.LastIndexByte(text[:offset], '\n') + 1
+	end := strings.IndexByte(text[offset:], '\n')
 	if end < 0 {
-		end = len(data) - offset
+		end = len(text) - offset
 	}
 	return api.Message{Text: f.Message, Detail: f, Location: &api.Location{
-		File: name, Namespace: namespace, Line: bytes.Count(data[:offset], []byte("\n")) + 1, Column: offset - start,
-		LineText: string(data[start : offset+end]),
+		File: name, Namespace: namespace, Line: strings.Count(text[:offset], "\n") + 1, Column: offset - start,
+		LineText: text[start : offset+end],
 	}}
 }

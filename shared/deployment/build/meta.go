@@ -207,8 +207,9 @@ func (r *metaRewriter) rewriteURLTemplate(begin, end int, literal string) *metaE
 	return nil
 }
 
+// warn adds a warning about a file of the project, up to maxWarnings in a build.
 func (r *metaRewriter) warn(offset int, format string, args ...any) {
-	if !isInPackage(r.file) {
+	if !isInPackage(r.file) && r.warned.Add(1) <= maxWarnings {
 		r.warnings = append(r.warnings, metaWarning{offset, fmt.Sprintf(format, args...)})
 	}
 }

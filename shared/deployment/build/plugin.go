@@ -67,6 +67,7 @@ type state struct {
 	budget    budget
 	errors    atomic.Int64
 	patterns  atomic.Int64 // of import.meta.glob
+	warned    atomic.Int64 // warnings of metaRewriter
 
 	mu      sync.Mutex
 	modules map[string]bool // resolved files
@@ -265,7 +266,7 @@ func (p *plugin) file(name string, data []byte, with map[string]string) (api.OnL
 		return contents(string(data), loader), nil
 	case loader == api.LoaderCSS:
 		if at := tailwind.FindIndex(data); at != nil && !inPackage {
-			return api.OnLoadResult{Errors: []api.Message{messageAt(nsFile, name, data, at[0],
+			return api.OnLoadResult{Errors: []api.Message{messageAt(nsFile, name, string(data), at[0],
 				failf(failure.FrameworkUnsupported,
 					"Tailwind CSS needs a build that runs its code, and this service executes none. Remove this line and load Tailwind "+
 						"in the page instead: <script src=\"https://cdn.jsdelivr.net/npm/@tailwindcss/browser@4\"></script>"))}}, nil
@@ -290,11 +291,15 @@ func (p *plugin) script(namespace, name string, data []byte, loader api.Loader) 
 	}
 	r := metaRewriter{plugin: p, file: file, code: data, added: map[[2]string]string{}}
 	if err := r.rewrite(options); err != nil {
-		return api.OnLoadResult{Errors: []api.Message{messageAt(namespace, name, data, err.offset, err.Error)}}, nil
+		return api.OnLoadResult{Errors: []api.Message{messageAt(namespace, name, string(data), err.offset,
+			err.Error)}}, nil
 	}
 	result := contents(string(r.code), loader)
-	for _, w := range r.warnings {
-		result.Warnings = append(result.Warnings, messageAt(namespace, name, data, w.offset, failf("", "%s", w.text)))
+	if len(r.warnings) > 0 {
+		text := string(data) // all warnings share it
+		for _, w := range r.warnings {
+			result.Warnings = append(result.Warnings, messageAt(namespace, name, text, w.offset, failf("", "%s", w.text)))
+		}
 	}
 	at := computesPath(r.code, options)
 	if at < 0 {
@@ -306,7 +311,7 @@ func (p *plugin) script(namespace, name string, data []byte, loader api.Loader) 
 			return contents(string(code), api.LoaderJS), nil
 		}
 	}
-	return api.OnLoadResult{Errors: []api.Message{messageAt(namespace, name, r.code, at, failf(failure.BuildFailed,
+	return api.OnLoadResult{Errors: []api.Message{messageAt(namespace, name, string(r.code), at, failf(failure.BuildFailed,
 		"The path of this import is computed, so the bundler cannot know the files. Write one import() with a fixed path for "+
 			"each file, such as { home: () => import(\"./home.js\") }, or use import.meta.glob."))}}, nil
 }
