@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"devplatform/shared/deployment/failure"
@@ -28,13 +29,19 @@ func constants(files map[string][]byte) (map[string]string, error) {
 	}
 	env := map[string]any{"MODE": "production", "PROD": true, "DEV": false, "SSR": false, "BASE_URL": "/"}
 	total := 0
-	for name := range variables {
+	e := expander{variables: variables, bytes: maxExpandedBytes}
+	for _, name := range slices.Sorted(maps.Keys(variables)) {
 		if strings.HasPrefix(name, "VITE_") {
-			value := expand(variables, name)
+			value := e.expand(name)
 			env[name] = value
-			if total += len(value); total > maxEnvBytes {
-				return nil, &failure.Error{Code: failure.BuildFailed, Path: "/.env", Message: fmt.Sprintf(
-					"The values of the variables that begin with VITE_ have more than %d bytes. Make them shorter.", maxEnvBytes)}
+			total += len(value)
+			switch {
+			case e.bytes < 0:
+				return nil, failf(failure.BuildFailed, "The variables in the .env files refer to each other too often. "+
+					"Write the values without references.")
+			case total > maxEnvBytes:
+				return nil, failf(failure.BuildFailed, "The values of the variables that begin with VITE_ have more than "+
+					"%d bytes. Make them shorter.", maxEnvBytes)
 			}
 		}
 	}
@@ -95,30 +102,43 @@ func parseEnv(text string) map[string]string {
 // envReference matches $NAME, ${NAME} and ${NAME:-default}, also after a backslash, which makes it plain text.
 var envReference = regexp.MustCompile(`\\?\$(?:(\w+)|\{(\w+)(?::?-([^{}]*))?\})`)
 
+// The limits of references. Without them, values could grow without end.
+const (
+	maxReferences    = 100     // that are expanded for a variable; the value of the others is empty
+	maxExpandedBytes = 1 << 20 // that are searched for references in a build
+)
+
+// expander expands the references of variables.
+type expander struct {
+	variables map[string]string
+	bytes     int // that may still be searched; negative if the limit is exceeded
+}
+
 // expand returns the value of a variable with the values of the variables to which it refers. References in those are
-// expanded, too, up to maxReferences in all: more could make the value grow without end.
-func expand(variables map[string]string, name string) string {
+// expanded, too. If the limit of bytes is exceeded, the value is not complete.
+func (e *expander) expand(name string) string {
 	left := maxReferences
 	var value func(text string) string
 	value = func(text string) string {
+		if e.bytes -= len(text); e.bytes < 0 {
+			return ""
+		}
 		return envReference.ReplaceAllStringFunc(text, func(reference string) string {
 			if reference[0] == '\\' {
 				return reference[1:]
 			}
-			if left--; left < 0 {
+			if left--; left < 0 || e.bytes < 0 {
 				return ""
 			}
 			m := envReference.FindStringSubmatch(reference)
-			if found := variables[m[1]+m[2]]; found != "" {
+			if found := e.variables[m[1]+m[2]]; found != "" {
 				return value(found)
 			}
 			return m[3]
 		})
 	}
-	return value(variables[name])
+	return value(e.variables[name])
 }
-
-const maxReferences = 100
 
 // quoteJSON returns a value as a JavaScript expression.
 func quoteJSON(v any) string {
