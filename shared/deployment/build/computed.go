@@ -47,7 +47,8 @@ func computesPath(code []byte, options api.TransformOptions) int {
 // to a text. esbuild does not know its value.
 const hidden, hiddenValue = "__deployment_hidden", "Array.prototype"
 
-// maxHidden is the number of computed paths in a file that are hidden: the bundler needs more than proportional time.
+// maxHidden is the maximum number of computed paths in a file that are hidden. The bundler's time grows faster than
+// their number.
 const maxHidden = 1000
 
 // hideComputedPaths returns JavaScript whose computed paths esbuild does not recognize, so that browsers evaluate them.

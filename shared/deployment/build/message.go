@@ -27,8 +27,9 @@ func (p *plugin) failure(messages []api.Message) error {
 		if strings.HasPrefix(m.Text, "panic:") {
 			return errors.New("the bundler panicked while it read " + namespaceNames.ReplaceAllString(location(m), ""))
 		}
-		if errors.Is(detail(m), errUnexpected) {
-			return fmt.Errorf("%w: %s", errUnexpected, location(m))
+		var own *failure.Error
+		if err := detail(m); err != nil && !errors.As(err, &own) { // also of the bundler of a worker
+			return fmt.Errorf("%w: %s", err, location(m))
 		}
 	}
 	if len(messages) == 0 {
@@ -69,6 +70,9 @@ func (p *plugin) translate(m api.Message) *failure.Error {
 	case nsInline:
 		e := p.inline[file]
 		f.Path, f.Line = e.file, f.Line+e.line-1
+		if m.Location.Line > 1+len(lineEnds.FindAllStringIndex(e.code, -1)) {
+			f.Line, f.Column = 0, 0 // an import that metaRewriter added
+		}
 	case nsFile:
 		f.Path = file
 		if data, _ := p.resolver.read(file); f.Line > 1+len(lineEnds.FindAllIndex(data, -1)) {
@@ -116,10 +120,14 @@ func (p *plugin) warnings(messages []api.Message) []string {
 	var all []string
 	for _, m := range messages {
 		f := p.translate(m)
-		if f.Path == "" || strings.HasPrefix(f.Path, "/node_modules/") {
+		if f.Path == "" || isInPackage(f.Path) {
 			continue
 		}
-		if all = append(all, fmt.Sprintf("%s:%d:%d: %s", f.Path, f.Line, f.Column, f.Message)); len(all) == maxWarnings {
+		place := f.Path
+		if f.Line > 0 {
+			place = fmt.Sprintf("%s:%d:%d", f.Path, f.Line, f.Column)
+		}
+		if all = append(all, place+": "+f.Message); len(all) == maxWarnings {
 			break
 		}
 	}

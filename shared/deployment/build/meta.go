@@ -131,14 +131,15 @@ func (r *metaRewriter) apply() {
 	r.code = out.Bytes()
 }
 
-// add returns the name of an import, which is appended to the file. what is what is imported, such as "* as %s".
-func (r *metaRewriter) add(what, spec string) string {
-	key := [2]string{what, spec}
+// add returns the name of an import, which is appended to the file. binding is a format for the name, such as
+// "* as %s".
+func (r *metaRewriter) add(binding, spec string) string {
+	key := [2]string{binding, spec}
 	name, ok := r.added[key]
 	if !ok {
 		name = fmt.Sprintf("__deployment_%d", len(r.imports))
 		r.added[key] = name
-		r.imports = append(r.imports, "import "+fmt.Sprintf(what, name)+" from "+quoteJSON(spec)+";")
+		r.imports = append(r.imports, "import "+fmt.Sprintf(binding, name)+" from "+quoteJSON(spec)+";")
 	}
 	return name
 }

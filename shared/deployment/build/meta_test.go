@@ -2,9 +2,12 @@ package build
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/evanw/esbuild/pkg/api"
 
 	"devplatform/shared/deployment/failure"
 )
@@ -78,6 +81,10 @@ func TestMetaErrors(t *testing.T) {
 		"import.meta.globEager('./*.js')":                         "not supported",
 		"import.meta.glob('../*')":                                "pattern",
 		"import.meta.glob('./[ab]')":                              "pattern",
+		"import.meta.glob('./{a')":                                "pattern",
+		"import.meta.glob('./a}')":                                "pattern",
+		"import.meta.glob('./{a,{b,c}}')":                         "pattern",
+		"import.meta.glob('./a,b')":                               "pattern",
 		"import.meta.glob('pages/*')":                             "pattern",
 		"import.meta.glob('./" + strings.Repeat("a", 300) + "*')": "pattern",
 	} {
@@ -95,6 +102,32 @@ func TestMetaErrors(t *testing.T) {
 	in := withPage(appFiles("import.meta.glob('./*.scss', { eager: true })"), nil)
 	in.Files["/a.scss"] = nil
 	wantFailure(t, in, failure.Error{Code: failure.FrameworkUnsupported, Message: "Sass", Path: "/main.js"})
+}
+
+// TestAddedImportInPage checks that an error about an added import names no line after an inline script.
+func TestAddedImportInPage(t *testing.T) {
+	t.Parallel()
+	in := files("/a.scss", "", "/index.html",
+		"<script type=module>import.meta.glob('./*.scss', { eager: true })</script>")
+	_, err := Run(context.Background(), Input{Files: in})
+	var f *failure.Error
+	if !errors.As(err, &f) || f.Path != "/index.html" || f.Line != 0 || f.Column != 0 {
+		t.Errorf("got %+v", err)
+	}
+}
+
+func TestMessages(t *testing.T) {
+	t.Parallel()
+	p := &plugin{state: &state{resolver: &resolver{tree: tree{files: files("/a.js", "1")}}}}
+	at := &api.Location{File: nsFile + ":/a.js", Line: 9}
+	if got := p.warnings([]api.Message{{Text: "text", Location: at}}); !slices.Equal(got, []string{"/a.js: text"}) {
+		t.Errorf("warnings %q", got)
+	}
+	var f *failure.Error
+	if err := p.failure([]api.Message{{Location: at, Detail: errMetafile}}); errors.As(err, &f) ||
+		!errors.Is(err, errMetafile) {
+		t.Errorf("got %v, want an unexpected error", err)
+	}
 }
 
 // TestMetaOffsets reads code with other line ends, and with the forms in places that the bundler reports differently.
@@ -177,6 +210,13 @@ func TestPackagesThatComputePaths(t *testing.T) {
 	}
 	if len(out.Warnings) != 1 || !strings.Contains(out.Warnings[0], `The package "p" computes the path`) {
 		t.Errorf("warnings %q", out.Warnings)
+	}
+	in.Packages["/node_modules/p/a.js"] = []byte(`import "q"`)
+	in.Packages["/node_modules/p/node_modules/q/index.js"] = []byte("import(`./x/${n}.js`)")
+	in.Files["/main.js"] = []byte(`import "p"`)
+	out, err = Run(context.Background(), in)
+	if err != nil || len(out.Warnings) != 1 || !strings.Contains(out.Warnings[0], `The package "q" computes the path`) {
+		t.Errorf("got %v, warnings %q", err, out.Warnings)
 	}
 	// A string is not changed, and the check for computed paths does not know that it is a string.
 	in.Packages["/node_modules/p/a.js"] = []byte(`import("./x/" + n); console.log('import("./" + n)')`)

@@ -215,7 +215,7 @@ func (r *metaRewriter) compile(dir string, patterns []string) (included, exclude
 			}
 		}
 		switch {
-		case !ok || strings.ContainsAny(file, "[]()") || len(file) > maxPatternBytes:
+		case !ok || strings.ContainsAny(file, "[]()") || !hasValidBraces(file) || len(file) > maxPatternBytes:
 			return nil, nil, failf(failure.BuildFailed, "The pattern %s of import.meta.glob is not supported. Patterns begin "+
 				"with ./, ../ or /, and can have *, **, ? and {a,b}.", quote(written))
 		case r.patterns.Add(1) > maxGlobPatterns:
@@ -229,4 +229,23 @@ func (r *metaRewriter) compile(dir string, patterns []string) (included, exclude
 		}
 	}
 	return included, excluded, nil
+}
+
+// hasValidBraces reports whether the braces of a pattern are balanced and not nested, with all commas inside.
+func hasValidBraces(pattern string) bool {
+	open := false
+	for _, c := range pattern {
+		switch c {
+		case '{', '}':
+			if open == (c == '{') {
+				return false
+			}
+			open = !open
+		case ',':
+			if !open {
+				return false
+			}
+		}
+	}
+	return !open
 }

@@ -318,7 +318,8 @@ func (p *plugin) script(namespace, name string, data []byte, loader api.Loader) 
 
 // addComputing records that a package computes the path of an import.
 func (p *plugin) addComputing(file string) {
-	name, _, _ := split(strings.TrimPrefix(file, "/node_modules/"))
+	const folder = "/node_modules/"
+	name, _, _ := split(file[strings.LastIndex(file, folder)+len(folder):])
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.computing[name] = true

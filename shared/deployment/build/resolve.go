@@ -16,7 +16,7 @@ import (
 type tree struct{ files, packages map[string][]byte }
 
 func (t tree) read(name string) ([]byte, bool) {
-	if strings.HasPrefix(name, "/node_modules/") {
+	if isInPackage(name) {
 		data, ok := t.packages[name]
 		return data, ok
 	}
@@ -160,7 +160,7 @@ func (r *resolver) locate(ref reference) (target, error) {
 	case strings.HasPrefix(spec, "#"):
 		return r.packageImport(ref)
 	}
-	inProject := !strings.HasPrefix(ref.importer, "/node_modules/")
+	inProject := !isInPackage(ref.importer)
 	if ref.css {
 		file, ok := join(path.Dir(ref.importer), spec)
 		if t, found := r.file(file, ref); ok && found {
@@ -291,7 +291,7 @@ func (r *resolver) probeFile(name string, ref reference) (string, bool) {
 	switch {
 	case ref.css:
 		extensions = styleExtensions
-	case strings.HasPrefix(name, "/node_modules/"):
+	case isInPackage(name):
 		extensions = packageExtensions
 	}
 	for _, ext := range extensions {
