@@ -138,6 +138,7 @@ func parseProject(raw []byte) (*project, error) {
 		name  string
 		value jsontext.Value
 	}{{"overrides", m.Overrides}, {"resolutions", m.Resolutions}, {"pnpm.overrides", pnpm.Overrides}} {
+		_ = field.value.Compact() // it fails only for a field that is absent
 		if text := string(field.value); text != "" && text != "null" && text != "{}" {
 			p.ignored = append(p.ignored, field.name)
 		}
@@ -154,8 +155,8 @@ func parseProject(raw []byte) (*project, error) {
 // otherLocks are the lock files of other tools, and of npm's own older command.
 var otherLocks = []string{"npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb"}
 
-// warnings returns a warning for each file and field that could change the versions and is ignored. locked reports
-// whether package-lock.json selected the versions: it has those that npm selected with overrides.
+// warnings returns a warning for each file and field that could change the versions and is ignored. It returns none if
+// package-lock.json selected the versions (locked), because npm applied the overrides when it wrote that file.
 func (p *project) warnings(files map[string][]byte, locked bool) (all []string) {
 	if locked {
 		return nil
@@ -163,8 +164,8 @@ func (p *project) warnings(files map[string][]byte, locked bool) (all []string) 
 	const advice = "Run npm install, and add the package-lock.json that it writes."
 	_, hasLock := files[lockPath]
 	if hasLock {
-		all = append(all, "package-lock.json was not used, because it does not match package.json or was written by npm 6 "+
-			"or older. The versions of the packages can differ from it. "+advice)
+		all = append(all, "package-lock.json does not match package.json, or was written by npm 6 or older, so the "+
+			"versions were selected again. They can differ from it. "+advice)
 	}
 	for _, name := range otherLocks {
 		if _, ok := files["/"+name]; ok && !hasLock {
@@ -172,8 +173,8 @@ func (p *project) warnings(files map[string][]byte, locked bool) (all []string) 
 		}
 	}
 	for _, name := range p.ignored {
-		all = append(all, fmt.Sprintf("%s in package.json is ignored without a package-lock.json that matches. %s", name,
-			advice))
+		all = append(all, fmt.Sprintf("%s in package.json is ignored, because there is no package-lock.json that "+
+			"matches. %s", name, advice))
 	}
 	return all
 }

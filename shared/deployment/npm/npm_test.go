@@ -269,7 +269,7 @@ func TestIgnoredFiles(t *testing.T) {
 		manifest, lock, other string
 		want                  []string // the beginnings of the warnings
 	}{
-		"nothing":      {dependency + `,"overrides":{},"pnpm":"x"`, "", "", nil},
+		"nothing":      {dependency + `,"overrides":{ },"pnpm":"x"`, "", "", nil},
 		"lock file":    {dependency + `,"overrides":{"b":"1"}`, lock, "/yarn.lock", nil},
 		"old lock":     {dependency, `{}`, "/yarn.lock", []string{"package-lock.json was not used"}},
 		"Yarn":         {dependency, "", "/yarn.lock", []string{"yarn.lock is ignored."}},
