@@ -271,7 +271,7 @@ func TestIgnoredFiles(t *testing.T) {
 	}{
 		"nothing":      {dependency + `,"overrides":{ },"pnpm":"x"`, "", "", nil},
 		"lock file":    {dependency + `,"overrides":{"b":"1"}`, lock, "/yarn.lock", nil},
-		"old lock":     {dependency, `{}`, "/yarn.lock", []string{"package-lock.json was not used"}},
+		"old lock":     {dependency, `{}`, "/yarn.lock", []string{"package-lock.json does not match package.json, or"}},
 		"Yarn":         {dependency, "", "/yarn.lock", []string{"yarn.lock is ignored."}},
 		"pnpm":         {dependency, "", "/pnpm-lock.yaml", []string{"pnpm-lock.yaml is ignored."}},
 		"overrides":    {dependency + `,"overrides":{"b":"1"}`, "", "", []string{"overrides in package.json is"}},
