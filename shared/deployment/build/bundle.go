@@ -53,9 +53,9 @@ func bundle(ctx context.Context, in Input, s *pages) (bundled, error) {
 	}
 	p := &plugin{inline: map[string]entry{}, entries: map[string]string{}, state: &state{
 		ctx: ctx, constants: defined, missing: map[[2]string]*failure.Error{}, modules: map[string]bool{},
-		computing: map[string]bool{},
-		names:     sync.OnceValue(func() []string { return slices.Sorted(maps.Keys(in.Files)) }),
-		resolver:  &resolver{tree: tree{in.Files, in.Packages}, config: config, imports: s.imports, declared: declared},
+		computing: map[string]bool{}, workerSlots: make(chan struct{}, 2),
+		names:    sync.OnceValue(func() []string { return slices.Sorted(maps.Keys(in.Files)) }),
+		resolver: &resolver{tree: tree{in.Files, in.Packages}, config: config, imports: s.imports, declared: declared},
 	}}
 	p.resolver.budget = &p.budget
 	points, err := p.entryPoints(s)
@@ -97,12 +97,24 @@ func (p *plugin) build(o api.BuildOptions) (bundled, error) {
 // workerQuery is the query of an import whose value is the URL of the script of a worker.
 const workerQuery = "?worker-url"
 
+// workerMemory is an upper bound of the memory that the bundler needs for a small worker.
+const workerMemory = 1 << 20
+
 // buildWorker bundles the script of a worker into one file without imports, which all kinds of workers can load, and
 // returns its URL. Errors: *failure.Error; the error of ctx.
 func (p *plugin) buildWorker(file string) (string, error) {
 	if p.isWorker {
 		return "", failf(failure.BuildFailed, "A worker starts the worker %s, which is not supported. Move the script of "+
 			"the inner worker to /public, and use its path.", file)
+	}
+	if err := p.budget.add(workerMemory, file, nil); err != nil {
+		return "", err
+	}
+	select {
+	case p.workerSlots <- struct{}{}:
+		defer func() { <-p.workerSlots }()
+	case <-p.ctx.Done():
+		return "", fmt.Errorf("bundle: %w", p.ctx.Err())
 	}
 	const point = "worker:0"
 	w := &plugin{state: p.state, entries: map[string]string{point: file}, isWorker: true}

@@ -324,6 +324,7 @@ func TestHeavyInput(t *testing.T) {
 			all["/main.js"] = []byte(repeat("import.meta.glob('./**/*.js');", 14<<10))
 			return all
 		}(), nil),
+		"many workers": withPage(workers(800), nil), "too many workers": withPage(workers(5000), nil),
 		"URLs":                 withPage(page(repeat("new URL('./main.js', import.meta.url);", 256<<10)), nil),
 		"URLs of absent files": withPage(page(repeat("new URL('a',import.meta.url);", 256<<10)), nil),
 		"types of glob": withPage(files("/main.js", `import "./a.ts"`, "/a.ts",
@@ -353,6 +354,16 @@ func TestHeavyInput(t *testing.T) {
 			}
 		})
 	}
+}
+
+// workers returns a project that starts n workers.
+func workers(n int) map[string][]byte {
+	all := map[string][]byte{}
+	for i := range n {
+		all["/main.js"] = fmt.Appendf(all["/main.js"], "new Worker(new URL('./w%d.js', import.meta.url));\n", i)
+		all[fmt.Sprintf("/w%d.js", i)] = fmt.Appendf(nil, "postMessage(%d)", i)
+	}
+	return all
 }
 
 func shorten(err error) string {

@@ -68,6 +68,8 @@ type state struct {
 	errors    atomic.Int64
 	patterns  atomic.Int64 // of import.meta.glob
 	warned    atomic.Int64 // warnings of metaRewriter
+	// workerSlots limits the bundlers of workers that run at the same time.
+	workerSlots chan struct{}
 
 	mu      sync.Mutex
 	modules map[string]bool // resolved files
