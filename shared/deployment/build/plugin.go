@@ -313,8 +313,8 @@ func (p *plugin) script(namespace, name string, data []byte, loader api.Loader) 
 			return contents(string(code), api.LoaderJS), nil
 		}
 	}
-	return api.OnLoadResult{Errors: []api.Message{messageAt(namespace, name, string(r.code), at, failf(failure.BuildFailed,
-		"The path of this import is computed, so the bundler cannot know the files. Write one import() with a fixed path for "+
+	return api.OnLoadResult{Errors: []api.Message{messageAt(namespace, name, string(r.code), at,
+		failf(failure.BuildFailed, "The path of this import is computed, so the bundler cannot know the files. Write one import() with a fixed path for "+
 			"each file, such as { home: () => import(\"./home.js\") }, or use import.meta.glob."))}}, nil
 }
 

@@ -155,8 +155,8 @@ func parseProject(raw []byte) (*project, error) {
 // otherLocks are the lock files of other tools, and of npm's own older command.
 var otherLocks = []string{"npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb"}
 
-// warnings returns a warning for each file and field that could change the versions and is ignored. It returns none if
-// package-lock.json selected the versions (locked), because npm applied the overrides when it wrote that file.
+// warnings returns a warning for each file and field that could change the versions and is ignored. It returns none
+// if package-lock.json selected the versions (locked), because npm applied the overrides when it wrote that file.
 func (p *project) warnings(files map[string][]byte, locked bool) (all []string) {
 	if locked {
 		return nil
