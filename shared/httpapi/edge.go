@@ -147,7 +147,8 @@ func (x *exchange) noRoute(r *http.Request, notFound http.Handler) {
 type rejectionKey struct{}
 
 // WithRejection returns a context that makes the router reject the request with err. Adapters use it if they cannot
-// convert an event to a request, and Proxy if the client's address is unknown. The router adds its usual headers to the response and logs the request as usual.
+// convert an event to a request, and Proxy if the client's address is unknown. The router adds its usual headers to the
+// response and logs the request as usual.
 func WithRejection(ctx context.Context, err error) context.Context {
 	return context.WithValue(ctx, rejectionKey{}, err)
 }

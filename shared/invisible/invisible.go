@@ -22,9 +22,9 @@ func Check(text string) string {
 	return ""
 }
 
-// isInvisible reports whether r is a line or paragraph separator (Zl, Zp), a format character (Cf), or another character
-// without a visible form, such as a Hangul filler. The joiners are allowed, and so are format characters with a visible
-// form, such as the Arabic number sign.
+// isInvisible reports whether r is a line or paragraph separator (Zl, Zp), a format character (Cf), or another
+// character without a visible form, such as a Hangul filler. The joiners are allowed, and so are format characters with
+// a visible form, such as the Arabic number sign.
 func isInvisible(r rune) bool {
 	if r == zeroWidthNonJoiner || r == zeroWidthJoiner || unicode.Is(unicode.Prepended_Concatenation_Mark, r) {
 		return false

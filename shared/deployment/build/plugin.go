@@ -314,8 +314,9 @@ func (p *plugin) script(namespace, name string, data []byte, loader api.Loader) 
 		}
 	}
 	return api.OnLoadResult{Errors: []api.Message{messageAt(namespace, name, string(r.code), at,
-		failf(failure.BuildFailed, "The path of this import is computed, so the bundler cannot know the files. Write one import() with a fixed path for "+
-			"each file, such as { home: () => import(\"./home.js\") }, or use import.meta.glob."))}}, nil
+		failf(failure.BuildFailed, "The path of this import is computed, so the bundler cannot know the files. "+
+			"Write one import() with a fixed path for each file, such as { home: () => import(\"./home.js\") }, "+
+			"or use import.meta.glob."))}}, nil
 }
 
 // addComputing records that a package computes the path of an import.
