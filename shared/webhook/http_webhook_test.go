@@ -203,7 +203,7 @@ func TestPrivateEndpointsAreRejected(t *testing.T) {
 			ada.Do("PUT", path, object{"url": "https://" + host + ":8443/"}),
 		} {
 			response.Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
-			if !strings.Contains(response.Text("error"), "url: must not have localhost or a private") {
+			if !strings.Contains(response.Text("error"), "url: must not have localhost or an IP address that is not public") {
 				t.Errorf("%s: got %s, want an error about the address", host, response.Raw)
 			}
 		}
