@@ -30,7 +30,7 @@ HAS_CC      := $(shell command -v $${CC:-cc} 2>/dev/null)
 RACE        := $(if $(HAS_CC),CGO_ENABLED=1 $(TEST) -race,$(TEST))
 # The packages that `make test` also tests with the race detector: those that run goroutines or share state between
 # requests. `make race` tests all packages, which takes more than 20 minutes.
-CONCURRENT  := $(addprefix ./shared/,assistant/uistream config db httpapi limit queue lambdafn/...) \
+CONCURRENT  := $(addprefix ./shared/,assistant/uistream config db httpapi limit queue site lambdafn/...) \
 	$(addprefix ./infra/local/,gateway runtime schedule sqs triggers)
 TOOLS       := $(BUILD)/tools
 STEP        := .ci/step

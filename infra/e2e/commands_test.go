@@ -125,7 +125,7 @@ var testOfComment = map[string]string{
 var testOfTarget = map[string]string{
 	"run": "TestMakeRun", "deploy": "TestMakeDeploy", "licences": "TestMakeLicences", "openapi": "TestContributing",
 	"invoke": "TestInvoke",
-	"demo":   "CI: make demo", "test": "CI: make test", "check": "CI: make test", "race": "CI: make race", "faults": "infra/faults: TestStorageRefuses",
+	"demo":   "CI: make demo", "test": "CI: make test", "check": "CI: make test", "race": "CI: make test", "faults": "infra/faults: TestStorageRefuses",
 	"vulnerable": "CI: make vulnerable", "bench": "CI: make bench ONLY=", "costs": "CI: make costs",
 	"compare-s3": "infra/local/s3: TestOracle", "soak": "infra/soak: TestSoak", "fuzz": "infra/fuzz: TestRun",
 }
