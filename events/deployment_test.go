@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
-	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
-	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/oklog/ulid/v2"
 
 	"devplatform/infra/local/sqs/sqstest"
@@ -127,17 +125,7 @@ func TestDeploymentSamples(t *testing.T) {
 	if _, err := service.Deploy(t.Context(), caller, projectID, deployment.Production, ""); err != nil {
 		t.Fatal(err)
 	}
-	out, err := sqs.ReceiveMessage(t.Context(), &awssqs.ReceiveMessageInput{
-		QueueUrl:                    &url,
-		MessageSystemAttributeNames: []sqstypes.MessageSystemAttributeName{sqstypes.MessageSystemAttributeNameAll},
-	})
-	if err != nil || len(out.Messages) != 1 {
-		t.Fatalf("got %+v, error %v, want one message", out, err)
-	}
-	got := out.Messages[0].Attributes["MessageGroupId"] + " " + *out.Messages[0].Body
-	if want := sampleMessage(t, "deployer-message"); got != want {
-		t.Errorf("got the message\n%s\nwant the sample\n%s", got, want)
-	}
+	checkMessage(t, sqs, url, "deployer-message")
 	deployer := newDeployer(f, deps, builds)
 	for sample, want := range map[string]string{
 		"deployer-message": `{"batchItemFailures":[]}`, "deployer-schedule": `null`,

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
-	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
-	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"devplatform/infra/local/sqs/sqstest"
 	"devplatform/shared/db"
@@ -63,17 +61,7 @@ func TestExportSample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := sqs.ReceiveMessage(t.Context(), &awssqs.ReceiveMessageInput{
-		QueueUrl:                    &url,
-		MessageSystemAttributeNames: []sqstypes.MessageSystemAttributeName{sqstypes.MessageSystemAttributeNameAll},
-	})
-	if err != nil || len(out.Messages) != 1 {
-		t.Fatalf("got %+v, error %v, want one message", out, err)
-	}
-	got := out.Messages[0].Attributes["MessageGroupId"] + " " + *out.Messages[0].Body
-	if want := sampleMessage(t, "project-export"); got != want {
-		t.Errorf("got the message\n%s\nwant the sample\n%s", got, want)
-	}
+	checkMessage(t, sqs, url, "project-export")
 	logger := slog.New(slog.DiscardHandler)
 	worker := export.NewWorker(export.WorkerDeps{
 		DB: f.client, Projects: table, Bucket: f.bucket, Hide: q.Hide, Clock: time.Now, Logger: logger,

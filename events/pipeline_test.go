@@ -149,8 +149,12 @@ func (p *pipeline) storeEvents(t *testing.T) {
 // receive returns the messages in a queue: for each, the group and the body.
 func (p *pipeline) receive(t *testing.T, logicalID string) (messages []string) {
 	t.Helper()
-	url := p.queues[logicalID]
-	out, err := p.sqs.ReceiveMessage(t.Context(), &awssqs.ReceiveMessageInput{
+	return receive(t, p.sqs, p.queues[logicalID])
+}
+
+func receive(t *testing.T, sqs *awssqs.Client, url string) (messages []string) {
+	t.Helper()
+	out, err := sqs.ReceiveMessage(t.Context(), &awssqs.ReceiveMessageInput{
 		QueueUrl: &url, MaxNumberOfMessages: 10,
 		MessageSystemAttributeNames: []sqstypes.MessageSystemAttributeName{sqstypes.MessageSystemAttributeNameAll},
 	})
@@ -161,6 +165,18 @@ func (p *pipeline) receive(t *testing.T, logicalID string) (messages []string) {
 		messages = append(messages, m.Attributes["MessageGroupId"]+" "+*m.Body)
 	}
 	return messages
+}
+
+// checkMessage checks that a queue contains one message, and that it is that of a sample.
+func checkMessage(t *testing.T, sqs *awssqs.Client, url, sample string) {
+	t.Helper()
+	got := receive(t, sqs, url)
+	if len(got) != 1 {
+		t.Fatalf("got the messages %q, want one", got)
+	}
+	if want := sampleMessage(t, sample); got[0] != want {
+		t.Errorf("got the message\n%s\nwant the sample\n%s", got[0], want)
+	}
 }
 
 // sampleMessage returns the group and the body of the message in a sample.

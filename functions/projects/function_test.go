@@ -128,15 +128,6 @@ func TestInvalidSettings(t *testing.T) {
 		{"SITES_ORIGIN", "https://example.app/", `"https://example.app/" is not an origin`},
 		{"SITES_ORIGIN", "", ""}, // sites are not configured
 	} {
-		t.Run(tc.name+"="+tc.value, func(t *testing.T) {
-			t.Setenv(tc.name, tc.value)
-			cfg, err := config.Load[settings]()
-			if err == nil {
-				_, err = newHandler(cfg, clock.System, slog.New(slog.DiscardHandler))
-			}
-			if (err == nil) != (tc.want == "") || (err != nil && !strings.Contains(err.Error(), tc.want)) {
-				t.Errorf("got error %v, want one that contains %q", err, tc.want)
-			}
-		})
+		functiontest.CheckSetting(t, newHandler, tc.name, tc.value, tc.want)
 	}
 }

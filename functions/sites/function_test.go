@@ -147,15 +147,6 @@ func TestSettings(t *testing.T) {
 		{"LIMIT_SITE_TRAFFIC_GIB", "9999999", "LIMIT_SITE_TRAFFIC_GIB=9999999"},
 		{"LIMIT_SITE_TRAFFIC_GIB", "many", "TrafficGiB"},
 	} {
-		t.Run(tc.name+"="+tc.value, func(t *testing.T) {
-			t.Setenv(tc.name, tc.value)
-			cfg, err := config.Load[settings]()
-			if err == nil {
-				_, err = newHandler(cfg, clock.System, slog.New(slog.DiscardHandler))
-			}
-			if (err == nil) != (tc.want == "") || (err != nil && !strings.Contains(err.Error(), tc.want)) {
-				t.Errorf("got error %v, want one that contains %q", err, tc.want)
-			}
-		})
+		functiontest.CheckSetting(t, newHandler, tc.name, tc.value, tc.want)
 	}
 }

@@ -128,6 +128,24 @@ func CheckRequiredVariables[T any](t *testing.T, names ...string) {
 	}
 }
 
+// CheckSetting sets an environment variable, and checks that the function rejects it with an error that contains want. If
+// want is "", the function must accept it. build is the function that builds the handler.
+func CheckSetting[Settings, Handler any](
+	t *testing.T, build func(Settings, clock.Clock, *slog.Logger) (Handler, error), name, value, want string,
+) {
+	t.Helper()
+	t.Run(name+"="+value, func(t *testing.T) {
+		t.Setenv(name, value)
+		cfg, err := config.Load[Settings]()
+		if err == nil {
+			_, err = build(cfg, clock.System, slog.New(slog.DiscardHandler))
+		}
+		if (err == nil) != (want == "") || (err != nil && !strings.Contains(err.Error(), want)) {
+			t.Errorf("got error %v, want one that contains %q", err, want)
+		}
+	})
+}
+
 // Must returns the handler that a function's builder returned. It panics if the builder failed.
 func Must[Handler any](handler Handler, err error) Handler {
 	if err != nil {
