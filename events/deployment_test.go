@@ -120,7 +120,7 @@ func TestDeploymentSamples(t *testing.T) {
 	deps.Send = func(ctx context.Context, body, group string) error {
 		return builds.Send(ctx, queue.Message{Body: body, Group: group})
 	}
-	caller := httpapi.Caller{UserID: userID, Username: "ada"}
+	caller := httpapi.NewCaller(userID, "").Confirm(httpapi.Account{Username: "ada"}, nil)
 	service := deployment.New(deps)
 	if _, err := service.Deploy(t.Context(), caller, projectID, deployment.Production, ""); err != nil {
 		t.Fatal(err)

@@ -56,7 +56,7 @@ func TestExportSample(t *testing.T) {
 		DB: f.client, Projects: table, Bucket: f.bucket, Send: send, Clock: time.Now,
 		HourlyLimit: export.DefaultHourlyLimit,
 	})
-	caller := httpapi.Caller{UserID: userID, Username: "ada"}
+	caller := httpapi.NewCaller(userID, "").Confirm(httpapi.Account{Username: "ada"}, nil)
 	started, err := exports.Start(t.Context(), caller, projectID)
 	if err != nil {
 		t.Fatal(err)

@@ -29,17 +29,18 @@ var Noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 type Sessions struct{}
 
 // Authenticate implements httpapi.Authenticator.
-func (Sessions) Authenticate(_ context.Context, token string) (httpapi.Caller, *httpapi.Renewal, error) {
-	ada := httpapi.Caller{UserID: "usr_ada", SessionID: "ses_1"}
+func (Sessions) Authenticate(ctx context.Context, token string) (context.Context, httpapi.Caller, error) {
+	ada := httpapi.NewCaller("usr_ada", "ses_1")
 	switch token {
 	case "good":
-		return ada, nil, nil
+		return ctx, ada.Confirm(httpapi.Account{}, nil), nil
 	case "old":
-		return ada, &httpapi.Renewal{Token: "fresh", Expires: Noon.Add(7 * 24 * time.Hour)}, nil
+		renewal := &httpapi.Renewal{Token: "fresh", Expires: Noon.Add(7 * 24 * time.Hour)}
+		return ctx, ada.Confirm(httpapi.Account{}, renewal), nil
 	case "down":
-		return httpapi.Caller{}, nil, errors.Join(db.ErrUnavailable)
+		return ctx, httpapi.Caller{}, errors.Join(db.ErrUnavailable)
 	default:
-		return httpapi.Caller{}, nil, fault.New(fault.CodeInvalidToken, "The session is missing or has ended.")
+		return ctx, httpapi.Caller{}, fault.New(fault.CodeInvalidToken, "The session is missing or has ended.")
 	}
 }
 

@@ -19,9 +19,6 @@ import (
 type Client struct {
 	// Header contains the headers that are sent with every request.
 	Header http.Header
-	// SessionCalls is added to Response.Calls. Tests that authenticate with the type Users, which makes no DynamoDB
-	// calls, set it to the number of calls that the real authentication makes.
-	SessionCalls int64
 	// HTTP sends the requests. Tests also use it to send requests to other servers with the same cookies.
 	HTTP *http.Client
 
@@ -128,11 +125,13 @@ func (c *Client) send(method, path string, body any, options []func(*http.Reques
 	if err != nil {
 		return Response{}, err
 	}
+	counted := c.log.Calls(res.Header.Get("X-Request-Id"))
 	response := Response{
 		Status: res.StatusCode,
 		Header: res.Header,
 		Raw:    string(raw),
-		Calls:  c.SessionCalls + c.log.Calls(res.Header.Get("X-Request-Id")),
+		Calls:  counted.Number,
+		Depth:  counted.Depth,
 	}
 	if len(raw) > 0 && !strings.HasPrefix(res.Header.Get("Content-Type"), "text/") {
 		err = json.Unmarshal(raw, &response.Body)
@@ -147,6 +146,7 @@ type Response struct {
 	Body   map[string]any // the decoded JSON object, nil for a stream or an empty body
 	Raw    string
 	Calls  int64 // the number of DynamoDB calls that the server made for the request
+	Depth  int64 // the number of these calls that waited for each other
 }
 
 // Text returns the value of a string field of the body, or "" if the field is missing or not a string.

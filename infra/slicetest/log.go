@@ -7,19 +7,25 @@ import (
 	"sync"
 )
 
-// Log is a slog.Handler that keeps the log as text, and records the number of DynamoDB calls that the request log
-// reports for each request.
+// Log is a slog.Handler that keeps the log as text, and records the DynamoDB calls that the request log reports
+// for each request.
 type Log struct {
 	slog.Handler
 
 	mu    sync.Mutex
-	calls map[string]int64 // by request ID
+	calls map[string]Calls // by request ID
 	text  bytes.Buffer
+}
+
+// Calls are the DynamoDB calls of a request.
+type Calls struct {
+	Number int64
+	Depth  int64 // the number of calls that waited for each other
 }
 
 // NewLog returns an empty log.
 func NewLog() *Log {
-	l := &Log{calls: map[string]int64{}}
+	l := &Log{calls: map[string]Calls{}}
 	l.Handler = slog.NewTextHandler(l, nil)
 	return l
 }
@@ -34,17 +40,19 @@ func (l *Log) Write(line []byte) (int, error) {
 // Handle implements slog.Handler.
 func (l *Log) Handle(ctx context.Context, r slog.Record) error {
 	var requestID string
-	calls := int64(-1)
+	calls := Calls{Number: -1}
 	r.Attrs(func(a slog.Attr) bool {
 		switch a.Key {
 		case "requestId":
 			requestID = a.Value.String()
 		case "dynamodbCalls":
-			calls = a.Value.Int64()
+			calls.Number = a.Value.Int64()
+		case "dynamodbDepth":
+			calls.Depth = a.Value.Int64()
 		}
 		return true
 	})
-	if calls >= 0 {
+	if calls.Number >= 0 {
 		l.mu.Lock()
 		l.calls[requestID] = calls
 		l.mu.Unlock()
@@ -52,8 +60,8 @@ func (l *Log) Handle(ctx context.Context, r slog.Record) error {
 	return l.Handler.Handle(ctx, r) //nolint:wrapcheck // writing to a buffer does not fail
 }
 
-// Calls returns the number of DynamoDB calls of a request, or 0 if the log has no line of the request.
-func (l *Log) Calls(requestID string) int64 {
+// Calls returns the DynamoDB calls of a request, or none if the log has no line of the request.
+func (l *Log) Calls(requestID string) Calls {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.calls[requestID]

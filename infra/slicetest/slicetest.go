@@ -8,6 +8,7 @@ package slicetest
 import (
 	"context"
 	"crypto/rand"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -51,8 +52,22 @@ func (c *Clock) Advance(d time.Duration) {
 // Users replaces package account in tests: it authenticates users, and finds them by username. It is an
 // httpapi.Authenticator whose session tokens are the usernames in lower case.
 type Users struct {
-	mu sync.Mutex
-	by map[string]httpapi.Caller
+	mu       sync.Mutex
+	by       map[string]httpapi.Caller
+	sessions func(context.Context, httpapi.Caller) (context.Context, httpapi.Caller, error)
+}
+
+// ReadSessions makes every request with a session read an item of a table, as package account reads the session. The
+// item need not exist. Call it before the first request.
+func (c *Users) ReadSessions(client *db.Client, table db.Table) {
+	c.sessions = func(ctx context.Context, user httpapi.Caller) (context.Context, httpapi.Caller, error) {
+		caller := httpapi.NewCaller(user.UserID, user.SessionID)
+		confirm := func(map[db.Ref]db.Item) error {
+			caller.Confirm(user.Account(), nil)
+			return nil
+		}
+		return client.WithGuard(ctx, confirm, table.Ref(db.UserKey(user.UserID))), caller, nil
+	}
 }
 
 // Add adds a user with a session.
@@ -62,18 +77,21 @@ func (c *Users) Add(caller httpapi.Caller) {
 	if c.by == nil {
 		c.by = map[string]httpapi.Caller{}
 	}
-	c.by[strings.ToLower(caller.Username)] = caller
+	c.by[strings.ToLower(caller.Account().Username)] = caller
 }
 
-// Authenticate implements httpapi.Authenticator without DynamoDB calls.
-func (c *Users) Authenticate(_ context.Context, token string) (httpapi.Caller, *httpapi.Renewal, error) {
+// Authenticate implements httpapi.Authenticator.
+func (c *Users) Authenticate(ctx context.Context, token string) (context.Context, httpapi.Caller, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	caller, ok := c.by[token]
 	if !ok {
-		return caller, nil, fault.New(fault.CodeInvalidToken, "The session is missing or has ended. Please log in.")
+		return ctx, caller, fault.New(fault.CodeInvalidToken, "The session is missing or has ended. Please log in.")
 	}
-	return caller, nil, nil
+	if c.sessions != nil {
+		return c.sessions(ctx, caller)
+	}
+	return ctx, caller, nil
 }
 
 // FindByUsername finds a user and ignores the case of the username. canonical is the username as it was added.
@@ -84,7 +102,7 @@ func (c *Users) FindByUsername(_ context.Context, username string) (userID, cano
 	if !ok {
 		return "", "", fault.New(fault.CodeUserNotFound, "The user does not exist. Check the username.")
 	}
-	return caller.UserID, caller.Username, nil
+	return caller.UserID, caller.Account().Username, nil
 }
 
 // Keys returns a key ring with one key.
@@ -112,4 +130,11 @@ func Dump(t testing.TB, sdk *dynamodb.Client, table string) map[db.Key]db.Item {
 		all[db.Key{PK: pk.Value, SK: sk.Value}] = item
 	}
 	return all
+}
+
+// Slow is a proxy in front of DynamoDB (see dynamotest.NewWire) that delays every response, so that calls that a request
+// starts at the same time also run at the same time, and Response.Depth does not depend on the speed of the machine.
+func Slow(next http.Handler, out http.ResponseWriter, r *http.Request) {
+	time.Sleep(20 * time.Millisecond) //nolint:forbidigo // the delay itself
+	next.ServeHTTP(out, r)
 }

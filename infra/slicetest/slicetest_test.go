@@ -35,7 +35,7 @@ func TestClient(t *testing.T) {
 	const error401 = `{"error":"no","code":"AUTH_INVALID_TOKEN"}`
 	log := NewLog()
 	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-		slog.New(log).Info("request", "requestId", "r-1", "dynamodbCalls", 3)
+		slog.New(log).Info("request", "requestId", "r-1", "dynamodbCalls", 3, "dynamodbDepth", 2)
 		out.Header().Set("Content-Type", "application/json")
 		out.Header().Set("X-Request-Id", "r-1")
 		if session, err := r.Cookie("session"); err != nil || session.Value != "ada" {
@@ -72,7 +72,6 @@ func TestClient(t *testing.T) {
 	} {
 		r := &recorder{TB: t}
 		c := NewClient(r, server.URL, log)
-		c.SessionCalls = 1
 		c.SetCookie("session", "ada")
 		c.Header.Set("X-All", "2")
 		response := c.Do(http.MethodGet, path, nil, Header("X-One", "1"))
@@ -83,8 +82,8 @@ func TestClient(t *testing.T) {
 		if (want.wantError == "") != (failures == "") || !strings.Contains(failures, want.wantError) {
 			t.Errorf("%s: got test errors %q, want %q", path, failures, want.wantError)
 		}
-		if response.Status > 0 && response.Calls != 4 {
-			t.Errorf("%s: got %d calls, want 4", path, response.Calls)
+		if response.Status > 0 && (response.Calls != 3 || response.Depth != 2) {
+			t.Errorf("%s: got %d calls with depth %d, want 3 and 2", path, response.Calls, response.Depth)
 		}
 	}
 	if text := log.String(); !strings.Contains(text, "level=INFO") || !strings.Contains(text, "dynamodbCalls=3") {
@@ -116,8 +115,8 @@ func TestResponse(t *testing.T) {
 func TestUsers(t *testing.T) {
 	t.Parallel()
 	var users Users
-	users.Add(httpapi.Caller{UserID: "usr_1", Username: "Ada"})
-	if caller, _, err := users.Authenticate(t.Context(), "ada"); err != nil || caller.UserID != "usr_1" {
+	users.Add(httpapi.NewCaller("usr_1", "").Confirm(httpapi.Account{Username: "Ada"}, nil))
+	if _, caller, err := users.Authenticate(t.Context(), "ada"); err != nil || caller.UserID != "usr_1" {
 		t.Errorf("Authenticate returned %+v, %v, want usr_1", caller, err)
 	}
 	if userID, name, err := users.FindByUsername(t.Context(), "ADA"); err != nil || userID != "usr_1" || name != "Ada" {

@@ -69,8 +69,8 @@ func newRouter() http.Handler {
 type fakeAuthenticator struct{}
 
 // Authenticate implements httpapi.Authenticator.
-func (fakeAuthenticator) Authenticate(context.Context, string) (httpapi.Caller, *httpapi.Renewal, error) {
-	return httpapi.Caller{UserID: "usr_1"}, nil, nil
+func (fakeAuthenticator) Authenticate(ctx context.Context, _ string) (context.Context, httpapi.Caller, error) {
+	return ctx, httpapi.NewCaller("usr_1", "").Confirm(httpapi.Account{}, nil), nil
 }
 
 // response is the response to one request.

@@ -38,30 +38,36 @@ func NewSessions(
 }
 
 // Authenticate implements httpapi.Authenticator. A session in use is renewed once a day.
-func (s *Sessions) Authenticate(ctx context.Context, token string) (httpapi.Caller, *httpapi.Renewal, error) {
+func (s *Sessions) Authenticate(ctx context.Context, token string) (context.Context, httpapi.Caller, error) {
 	claims, err := s.tokens.verify(ctx, token)
 	if errors.Is(err, errToken) {
-		return httpapi.Caller{}, nil, errSessionEnded.WithCause(err)
+		err = errSessionEnded.WithCause(err)
 	}
 	if err != nil {
-		return httpapi.Caller{}, nil, err
+		return ctx, httpapi.Caller{}, err
 	}
-	session, user, err := s.store.session(ctx, claims.Subject, claims.SessionID)
-	if errors.Is(err, db.ErrNotFound) {
-		return httpapi.Caller{}, nil, errSessionEnded.WithCause(err)
-	}
+	caller := httpapi.NewCaller(claims.Subject, claims.SessionID)
+	guarded := s.store.guardSession(ctx, claims, func(session Session, user User) error {
+		now := s.now()
+		if !session.isActive(user, now) {
+			return errSessionEnded
+		}
+		caller.Confirm(httpapi.Account{
+			Email: user.Email, Username: user.Username, CreatedAt: user.CreatedAt,
+			LoggedInAt: session.CreatedAt, Generation: session.Generation,
+		}, s.renew(ctx, session, now))
+		return nil
+	})
+	return guarded, caller, nil
+}
+
+// authenticate is Authenticate for requests that do not have a session cookie: it reads the session.
+func (s *Sessions) authenticate(ctx context.Context, token string) (httpapi.Caller, error) {
+	guarded, caller, err := s.Authenticate(ctx, token)
 	if err != nil {
-		return httpapi.Caller{}, nil, err
+		return httpapi.Caller{}, err
 	}
-	now := s.now()
-	if !session.isActive(user, now) {
-		return httpapi.Caller{}, nil, errSessionEnded
-	}
-	caller := httpapi.Caller{
-		UserID: user.ID, SessionID: session.ID, LoggedInAt: session.CreatedAt, Generation: session.Generation,
-		Email: user.Email, Username: user.Username, CreatedAt: user.CreatedAt,
-	}
-	return caller, s.renew(ctx, session, now), nil
+	return caller, db.Admit(guarded)
 }
 
 // renew extends a session that is due for a renewal. If that fails, the request continues with the unchanged

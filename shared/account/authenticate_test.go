@@ -22,18 +22,18 @@ func TestOtherFunctionsAuthenticate(t *testing.T) {
 	client := f.newUser("ada")
 	userID, token := client.me().Text("id"), client.Cookie("session")
 	ctx := db.CountCalls(t.Context())
-	caller, _, err := f.newSessions().Authenticate(ctx, token)
+	caller, err := f.newSessions().authenticate(ctx, token)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if caller.UserID != userID || caller.Username != "ada" || caller.Email != "ada@example.com" {
+	if caller.UserID != userID || caller.Account().Username != "ada" || caller.Account().Email != "ada@example.com" {
 		t.Errorf("got the caller %+v, want ada (%s)", caller, userID)
 	}
 	if n := db.Calls(ctx); n != 1 {
 		t.Errorf("Authenticate used %d DynamoDB calls, want 1", n)
 	}
 	client.logout().Want(t, http.StatusOK)
-	_, _, err = f.newSessions().Authenticate(t.Context(), token)
+	_, err = f.newSessions().authenticate(t.Context(), token)
 	if !errors.Is(err, fault.New(fault.CodeInvalidToken, "")) {
 		t.Errorf("Authenticate after the logout: got %v, want %s", err, fault.CodeInvalidToken)
 	}

@@ -80,7 +80,7 @@ func (s *Service) StartCodeHost(ctx context.Context, r CodeHostRequest) (Authori
 	}
 	if r.Link != nil {
 		caller := r.Link.Caller
-		record.LinkTo, record.Session, record.Generation = caller.UserID, caller.SessionID, caller.Generation
+		record.LinkTo, record.Session, record.Generation = caller.UserID, caller.SessionID, caller.Account().Generation
 	}
 	if err := s.store.saveState(ctx, state, record); err != nil {
 		return Authorization{}, limit.Status{}, err

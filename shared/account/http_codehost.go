@@ -134,7 +134,7 @@ func (s *Service) registerCodeHost(r *httpapi.Routes) {
 		},
 	}, s.handleCallback)
 	httpapi.Private(r, httpapi.Operation{
-		ID: "linkCodehost", Method: http.MethodPost, Path: "/api/auth/codehost/link", Tag: tag,
+		ID: "linkCodehost", Method: http.MethodPost, Path: "/api/auth/codehost/link", Tag: tag, SessionFirst: true,
 		Summary: "Link the code host to the caller's account",
 		Description: "Starts the same flow as a sign-in. When the flow ends, the user's identity at the code " +
 			"host is linked to the account of the caller, and a new session replaces the current one. The flow fails if " +

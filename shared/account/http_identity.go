@@ -61,7 +61,7 @@ func (s *Service) registerIdentities(r *httpapi.Routes) {
 		Description: "Returns the users of code hosts who can sign in to the account, in the order in which they were linked.",
 	}, s.handleIdentities)
 	httpapi.Private(r, httpapi.Operation{
-		ID: "unlinkIdentity", Method: http.MethodDelete, Path: "/api/auth/identities/{id}", Tag: tag,
+		ID: "unlinkIdentity", Method: http.MethodDelete, Path: "/api/auth/identities/{id}", Tag: tag, SessionFirst: true,
 		Summary: "Remove an identity from the caller's account",
 		Description: "The identity can no longer sign in to the account. Sessions that it started do not end. If the " +
 			"account has no password, its last identity cannot be removed. " + reauthenticationRule,

@@ -18,7 +18,7 @@ type changePasswordInput struct {
 // Validate implements httpapi's validation.
 func (in *changePasswordInput) Validate(v *httpapi.Validation) {
 	v.Field("currentPassword", checkLoginField(in.Body.CurrentPassword))
-	v.Field("newPassword", CheckPassword(in.Body.NewPassword, v.Caller.Email, v.Caller.Username))
+	v.Field("newPassword", CheckPassword(in.Body.NewPassword, v.Caller.Account().Email, v.Caller.Account().Username))
 }
 
 type changePasswordOutput struct {
@@ -28,7 +28,7 @@ type changePasswordOutput struct {
 
 func (s *Service) registerPassword(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
-		ID: "changePassword", Method: http.MethodPut, Path: "/api/auth/password", Tag: tag,
+		ID: "changePassword", Method: http.MethodPut, Path: "/api/auth/password", Tag: tag, SessionFirst: true,
 		Summary: "Change the password",
 		Description: "Ends all other sessions of the caller, and all links with the code host that have not finished. Linked " +
 			"identities can still sign in: see GET /api/auth/identities. The request counts as a login attempt. If the " +

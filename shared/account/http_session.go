@@ -40,7 +40,7 @@ type endSessionInput struct {
 
 func (s *Service) registerSessions(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
-		ID: "me", Method: http.MethodGet, Path: "/api/auth/me", Tag: tag,
+		ID: "me", Method: http.MethodGet, Path: "/api/auth/me", Tag: tag, SessionFirst: true,
 		Summary: "Read the caller's account", Description: "Returns the account to which the session belongs.",
 	}, s.handleMe)
 	httpapi.Private(r, httpapi.Operation{
@@ -59,8 +59,8 @@ func (s *Service) registerSessions(r *httpapi.Routes) {
 
 func (s *Service) handleMe(_ context.Context, caller httpapi.Caller, _ *struct{}) (*meOutput, error) {
 	out := &meOutput{}
-	out.Body.ID, out.Body.Email, out.Body.Username = caller.UserID, caller.Email, caller.Username
-	out.Body.CreatedAt = clock.Stamp(caller.CreatedAt)
+	out.Body.ID, out.Body.Email, out.Body.Username = caller.UserID, caller.Account().Email, caller.Account().Username
+	out.Body.CreatedAt = clock.Stamp(caller.Account().CreatedAt)
 	return out, nil
 }
 

@@ -67,7 +67,7 @@ func (s *Service) tryUnlink(ctx context.Context, caller httpapi.Caller, identity
 	if i < 0 {
 		return errNoIdentity
 	}
-	credential, err := s.store.credential(ctx, caller.Email)
+	credential, err := s.store.credential(ctx, caller.Account().Email)
 	if err != nil {
 		return err
 	}
@@ -99,14 +99,14 @@ func (s *Service) linkIdentity(
 func (s *Service) tryLink(
 	ctx context.Context, c CodeHostCallback, state stateRecord, identity oauth.Identity,
 ) (SignedIn, error) {
-	caller, _, err := s.sessions.Authenticate(ctx, c.Session)
+	caller, err := s.sessions.authenticate(ctx, c.Session)
 	if err != nil {
 		return SignedIn{}, err
 	}
-	if caller.SessionID != state.Session || caller.Generation != state.Generation {
+	if caller.SessionID != state.Session || caller.Account().Generation != state.Generation {
 		return SignedIn{}, errBadState
 	}
-	user := User{ID: caller.UserID, Email: caller.Email, Generation: caller.Generation}
+	user := User{ID: caller.UserID, Email: caller.Account().Email, Generation: caller.Account().Generation}
 	l, err := s.newLink(ctx, user, identity, c.Client)
 	if err != nil {
 		return SignedIn{}, err

@@ -26,7 +26,7 @@ var (
 func (s *Service) ChangePassword(
 	ctx context.Context, caller httpapi.Caller, current, next string, client Client,
 ) (limit.Status, error) {
-	check, err := s.checkPassword(ctx, caller.Email, current, client)
+	check, err := s.checkPassword(ctx, caller.Account().Email, current, client)
 	if errors.Is(err, errWrongPassword) {
 		return limit.Status{}, check.attempt.Status().WithHeaders(errWrongCurrentPassword)
 	}
@@ -38,7 +38,7 @@ func (s *Service) ChangePassword(
 		return limit.Status{}, err
 	}
 	err = s.store.changePassword(ctx, passwordChange{
-		user:      User{ID: caller.UserID, Email: caller.Email, Generation: check.credential.Generation},
+		user:      User{ID: caller.UserID, Email: caller.Account().Email, Generation: check.credential.Generation},
 		sessionID: caller.SessionID,
 		oldHash:   check.credential.PasswordHash,
 		newHash:   hash,

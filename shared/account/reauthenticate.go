@@ -21,13 +21,13 @@ var errReauthenticate = fault.New(fault.CodeReauthRequired,
 // login, the password is not checked. A password that is checked counts as a login attempt. Errors:
 // AUTH_REAUTHENTICATION_REQUIRED, AUTH_RATE_LIMITED.
 func (s *Service) reauthenticate(ctx context.Context, caller httpapi.Caller, password string, client Client) error {
-	if s.now().Sub(caller.LoggedInAt) <= recentLogin {
+	if s.now().Sub(caller.Account().LoggedInAt) <= recentLogin {
 		return nil
 	}
 	if password == "" {
 		return errReauthenticate
 	}
-	check, err := s.checkPassword(ctx, caller.Email, password, client)
+	check, err := s.checkPassword(ctx, caller.Account().Email, password, client)
 	if errors.Is(err, errWrongPassword) {
 		return check.attempt.Status().WithHeaders(errReauthenticate.WithCause(err))
 	}

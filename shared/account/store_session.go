@@ -52,21 +52,47 @@ func (s store) loginState(
 	return state, err
 }
 
+// sessionRefs returns the references of a session and its user.
+func (s store) sessionRefs(userID, sessionID string) (session, user db.Ref) {
+	return s.accounts.Ref(db.SessionKey(userID, sessionID)), s.accounts.Ref(db.UserKey(userID))
+}
+
 // session reads a session and its user in one call. Error: db.ErrNotFound if one of them does not exist.
 func (s store) session(ctx context.Context, userID, sessionID string) (Session, User, error) {
-	sessionKey, userKey := db.SessionKey(userID, sessionID), db.UserKey(userID)
-	items, err := s.accounts.BatchGet(ctx, sessionKey, userKey)
+	session, user := s.sessionRefs(userID, sessionID)
+	items, err := s.client.BatchGet(ctx, session, user)
 	if err != nil {
 		return Session{}, User{}, fmt.Errorf("reading a session: %w", err)
 	}
-	if items[sessionKey] == nil || items[userKey] == nil {
+	return decodeSession(items[session], items[user])
+}
+
+// guardSession returns a context whose guard reads the session of a token and its user. If both exist, check decides.
+// Error of the guard: errSessionEnded.
+func (s store) guardSession(ctx context.Context, c claims, check func(Session, User) error) context.Context {
+	sessionRef, userRef := s.sessionRefs(c.Subject, c.SessionID)
+	return s.client.WithGuard(ctx, func(items map[db.Ref]db.Item) error {
+		session, user, err := decodeSession(items[sessionRef], items[userRef])
+		if errors.Is(err, db.ErrNotFound) {
+			return errSessionEnded.WithCause(err)
+		}
+		if err != nil {
+			return err
+		}
+		return check(session, user)
+	}, sessionRef, userRef)
+}
+
+// decodeSession decodes a session and its user. Error: db.ErrNotFound if one of them does not exist.
+func decodeSession(sessionItem, userItem db.Item) (Session, User, error) {
+	if sessionItem == nil || userItem == nil {
 		return Session{}, User{}, db.ErrNotFound
 	}
-	session, err := db.Decode[sessionRecord](items[sessionKey])
+	session, err := db.Decode[sessionRecord](sessionItem)
 	if err != nil {
 		return Session{}, User{}, err
 	}
-	user, err := db.Decode[userRecord](items[userKey])
+	user, err := db.Decode[userRecord](userItem)
 	return session.session(), user.user(), err
 }
 

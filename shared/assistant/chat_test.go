@@ -143,16 +143,16 @@ func TestDatabaseCallsOfChat(t *testing.T) {
 		}
 	}
 	currentFile := object{"currentFile": "/a.ts"}
-	checkCalls("the first chat", ada.chat(projectID, "Hello."), 8)
-	checkCalls("no files", ada.chat(projectID, "Hello."), 7)
-	checkCalls("a current file", ada.chat(projectID, "Hello.", "context", currentFile), 8)
+	checkCalls("the first chat", ada.chat(projectID, "Hello."), 7)
+	checkCalls("no files", ada.chat(projectID, "Hello."), 6)
+	checkCalls("a current file", ada.chat(projectID, "Hello.", "context", currentFile), 7)
 	f.model.enqueue(model.TaskChat, newResponse("").
 		withCall("1", "edit_file", `{"path":"/a.ts","search":"1","replace":"2"}`).
 		withCall("2", "create_file", `{"path":"/c.ts","content":""}`))
-	checkCalls("a current file and a named file", ada.chat(projectID, "Like b.ts.", "context", currentFile), 8)
+	checkCalls("a current file and a named file", ada.chat(projectID, "Like b.ts.", "context", currentFile), 7)
 	f.model.enqueue(model.TaskChat, newResponse("").
 		withCall("1", "edit_file", `{"path":"/b.ts","search":"2","replace":"3"}`))
-	checkCalls("an edit of another file", ada.chat(projectID, "Hello.", "context", currentFile), 9)
+	checkCalls("an edit of another file", ada.chat(projectID, "Hello.", "context", currentFile), 8)
 	checkCalls("generate", ada.generate("A button."), 3)
 }
 

@@ -139,7 +139,9 @@ func (f *fixture) replace(ctx context.Context, projectID string, m conversation.
 	return f.service.conversations.Replace(ctx, projectID, m, f.service.files.ProjectExists(projectID))
 }
 
-func (u *user) caller() httpapi.Caller { return httpapi.Caller{UserID: u.id, Username: u.name} }
+func (u *user) caller() httpapi.Caller {
+	return httpapi.NewCaller(u.id, "").Confirm(httpapi.Account{Username: u.name}, nil)
+}
 
 // clear clears a conversation.
 func (u *user) clear(ctx context.Context, s *Service, projectID string) error {

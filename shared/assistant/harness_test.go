@@ -84,6 +84,7 @@ func newFixture(t *testing.T, options ...option) *fixture {
 // startServices replaces the services with new ones that call DynamoDB through sdk.
 func (f *fixture) startServices(sdk *dynamodb.Client) {
 	f.client = db.Wrap(sdk, f.clock.Now)
+	f.users.ReadSessions(f.client, f.client.Table(f.tables.projects))
 	logger := slog.New(f.log)
 	cursors := db.NewCursors(slicetest.Keys(f.clock.Now))
 	outbox := event.Outbox{Events: f.client.Table(f.tables.events), IDs: f.ids}
@@ -158,15 +159,12 @@ func (f *fixture) newUser(name string) *user {
 	f.clock.Advance(time.Millisecond)
 	u := &user{Client: slicetest.NewClient(f.t, f.server.URL, f.log), f: f, name: name, id: f.ids.New(id.User)}
 	u.SetCookie("session", name)
-	u.SessionCalls = 1
 	client := db.Wrap(f.sdk, f.clock.Now)
 	workspaceID := f.ids.New(id.Workspace)
 	writes, err := workspace.Personal(client.Table(f.tables.projects), workspaceID, u.id, name, f.clock.Now())
 	f.must(err)
 	f.must(client.Transact(f.t.Context(), writes...))
-	f.users.Add(httpapi.Caller{
-		UserID: u.id, Username: name, Email: name + "@example.com", CreatedAt: f.clock.Now(),
-	})
+	f.users.Add(httpapi.NewCaller(u.id, "").Confirm(httpapi.Account{Username: name, Email: name + "@example.com", CreatedAt: f.clock.Now()}, nil))
 	return u
 }
 

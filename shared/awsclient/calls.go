@@ -21,7 +21,10 @@ const (
 // callsKey is the key of the *calls of a service in a context.
 type callsKey struct{ service Service }
 
-type calls struct{ number, nanoseconds atomic.Int64 }
+type calls struct {
+	number, nanoseconds atomic.Int64
+	depth               atomic.Int64 // of the calls that have ended
+}
 
 // CountCalls returns a context that records the number and the duration of the calls made with it.
 func CountCalls(ctx context.Context) context.Context {
@@ -40,8 +43,26 @@ func StartCall(ctx context.Context, service Service) (end func()) {
 		return func() {}
 	}
 	c.number.Add(1)
-	began := clock.System()
-	return func() { c.nanoseconds.Add(int64(clock.System().Sub(began))) }
+	began, depth := clock.System(), c.depth.Load()+1
+	return func() {
+		c.nanoseconds.Add(int64(clock.System().Sub(began)))
+		for {
+			ended := c.depth.Load()
+			if ended >= depth || c.depth.CompareAndSwap(ended, depth) {
+				return
+			}
+		}
+	}
+}
+
+// Depth returns the length of the longest chain of calls in which each began after the one before had ended. On AWS, the
+// latency of a request is about its depth times the latency of a call. If CountCalls did not return ctx, Depth returns 0.
+func Depth(ctx context.Context, service Service) int {
+	c, ok := ctx.Value(callsKey{service}).(*calls)
+	if !ok {
+		return 0
+	}
+	return int(c.depth.Load())
 }
 
 // Calls returns the number of calls so far and the sum of their durations. Calls that ran in parallel count with their
@@ -54,8 +75,8 @@ func Calls(ctx context.Context, service Service) (number int, total time.Duratio
 	return int(c.number.Load()), time.Duration(c.nanoseconds.Load())
 }
 
-// LogCalls returns the calls for a line of the log: dynamodbCalls and dynamodbMs, and for requests that use S3 also
-// s3Calls and s3Ms.
+// LogCalls returns the calls for a line of the log: dynamodbCalls, dynamodbDepth and dynamodbMs, and the same fields with
+// the prefix s3 for requests that use S3.
 func LogCalls(ctx context.Context) []slog.Attr {
 	var attrs []slog.Attr
 	for _, service := range []Service{DynamoDB, S3} {
@@ -64,6 +85,7 @@ func LogCalls(ctx context.Context) []slog.Attr {
 			continue
 		}
 		attrs = append(attrs, slog.Int(string(service)+"Calls", number),
+			slog.Int(string(service)+"Depth", Depth(ctx, service)),
 			slog.Float64(string(service)+"Ms", float64(total.Microseconds())/1000))
 	}
 	return attrs

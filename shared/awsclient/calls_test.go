@@ -24,7 +24,7 @@ func TestLogCalls(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx := awsclient.CountCalls(t.Context())
-		if diff := cmp.Diff(map[string]any{"dynamodbCalls": int64(0), "dynamodbMs": 0.0}, logged(ctx)); diff != "" {
+		if diff := cmp.Diff(map[string]any{"dynamodbCalls": int64(0), "dynamodbDepth": int64(0), "dynamodbMs": 0.0}, logged(ctx)); diff != "" {
 			t.Errorf("without calls (-want +got):\n%s", diff)
 		}
 		call := func(service awsclient.Service, duration time.Duration) {
@@ -36,8 +36,12 @@ func TestLogCalls(t *testing.T) {
 		end := awsclient.StartCall(ctx, awsclient.DynamoDB)
 		call(awsclient.DynamoDB, 4*time.Millisecond)
 		end()
+		call(awsclient.DynamoDB, 2*time.Millisecond)
 		call(awsclient.S3, 1500*time.Microsecond)
-		want := map[string]any{"dynamodbCalls": int64(2), "dynamodbMs": 8.0, "s3Calls": int64(1), "s3Ms": 1.5}
+		want := map[string]any{
+			"dynamodbCalls": int64(3), "dynamodbDepth": int64(2), "dynamodbMs": 10.0,
+			"s3Calls": int64(1), "s3Depth": int64(1), "s3Ms": 1.5,
+		}
 		if diff := cmp.Diff(want, logged(ctx)); diff != "" {
 			t.Errorf("after calls (-want +got):\n%s", diff)
 		}

@@ -32,14 +32,27 @@ type Ref struct {
 // Ref returns a reference to the item with that key.
 func (t Table) Ref(key Key) Ref { return Ref{t.name, key} }
 
-// BatchGet reads items with strongly consistent reads. The result does not contain items that do not exist or have
-// expired. keys may contain duplicates. Invalid keys are ignored. Errors: ErrUnavailable.
-func (t Table) BatchGet(ctx context.Context, keys ...Key) (map[Key]Item, error) {
+// Key returns the key of the item.
+func (r Ref) Key() Key { return r.key }
+
+// Refs returns references to the items with these keys.
+func (t Table) Refs(keys ...Key) []Ref {
 	refs := make([]Ref, len(keys))
 	for i, key := range keys {
 		refs[i] = t.Ref(key)
 	}
-	items, err := t.client.BatchGet(ctx, refs...)
+	return refs
+}
+
+// BatchGet reads items with strongly consistent reads. The result does not contain items that do not exist or have
+// expired. keys may contain duplicates. Invalid keys are ignored. Errors: ErrUnavailable.
+func (t Table) BatchGet(ctx context.Context, keys ...Key) (map[Key]Item, error) {
+	return t.BatchGetWith(ctx, nil, keys...)
+}
+
+// BatchGetWith is like BatchGet, and also reads items of any tables. Their keys must differ from the other keys.
+func (t Table) BatchGetWith(ctx context.Context, more []Ref, keys ...Key) (map[Key]Item, error) {
+	items, err := t.client.BatchGet(ctx, append(t.Refs(keys...), more...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -52,6 +65,28 @@ func (t Table) BatchGet(ctx context.Context, keys ...Key) (map[Key]Item, error) 
 
 // BatchGet reads items of several tables like Table.BatchGet. One call reads up to 100 items of all tables.
 func (c *Client) BatchGet(ctx context.Context, refs ...Ref) (map[Ref]Item, error) {
+	g := guardOf(ctx)
+	if !g.take() {
+		found, err := c.batchGet(ctx, refs)
+		if refused := g.wait(ctx); refused != nil {
+			return nil, refused
+		}
+		return found, err
+	}
+	all, err := c.batchGet(ctx, slices.Concat(refs, g.refs))
+	if g.settle(all, err); g.err != nil {
+		return nil, g.err
+	}
+	found := make(map[Ref]Item, len(refs))
+	for _, ref := range refs {
+		if item, ok := all[ref]; ok {
+			found[ref] = item
+		}
+	}
+	return found, nil
+}
+
+func (c *Client) batchGet(ctx context.Context, refs []Ref) (map[Ref]Item, error) {
 	wanted := make([]Ref, 0, len(refs))
 	seen := make(map[Ref]bool, len(refs))
 	for _, ref := range refs {
@@ -133,6 +168,9 @@ func (t Table) PutAll(ctx context.Context, items map[Key]Item) error {
 
 // writeAll executes writes in batches.
 func (t Table) writeAll(ctx context.Context, operation string, writes []types.WriteRequest) error {
+	if err := Admit(ctx); err != nil {
+		return err
+	}
 	return inBatches(ctx, writes, maxBatchWrite, parallelWrites,
 		func(ctx context.Context, writes []types.WriteRequest) ([]types.WriteRequest, error) {
 			end := startCall(ctx)
@@ -166,6 +204,12 @@ func keyItems(keys []Key) []Item {
 func inBatches[T any](
 	ctx context.Context, items []T, size, parallel int, send func(context.Context, []T) ([]T, error),
 ) error {
+	if len(items) <= size { // the usual case, without a goroutine
+		if len(items) == 0 {
+			return nil
+		}
+		return sendBatch(ctx, items, send)
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallel)
 	for batch := range slices.Chunk(items, size) {

@@ -11,6 +11,14 @@ import (
 
 // Get reads one item with a strongly consistent read. Errors: ErrNotFound, ErrUnavailable.
 func (t Table) Get(ctx context.Context, key Key) (Item, error) {
+	if g := guardOf(ctx); g != nil && !g.taken.Load() { // a BatchGet also reads the guard's items
+		ref := t.Ref(key)
+		items, err := t.client.BatchGet(ctx, ref)
+		if err == nil && items[ref] == nil {
+			err = ErrNotFound
+		}
+		return items[ref], err
+	}
 	if key.IsZero() {
 		return nil, ErrNotFound
 	}
@@ -19,6 +27,9 @@ func (t Table) Get(ctx context.Context, key Key) (Item, error) {
 		TableName: &t.name, Key: key.item(), ConsistentRead: aws.Bool(true),
 	})
 	end()
+	if refused := guardOf(ctx).wait(ctx); refused != nil {
+		return nil, refused
+	}
 	if err != nil {
 		return nil, classify("get", err)
 	}
@@ -200,6 +211,7 @@ func (t Table) readPage(
 	ctx context.Context, in *dynamodb.QueryInput, limit int, once bool,
 ) (items []Item, last Item, err error) {
 	const maxLimit = 1000
+	wait := beside(ctx)
 	for {
 		if limit > 0 {
 			in.Limit = aws.Int32(int32(min(limit-len(items), maxLimit))) //nolint:gosec // at most 1000
@@ -207,6 +219,9 @@ func (t Table) readPage(
 		end := startCall(ctx)
 		out, err := t.client.sdk.Query(ctx, in)
 		end()
+		if refused := wait(); refused != nil {
+			return nil, nil, refused
+		}
 		if err != nil {
 			return nil, nil, classify("query", err)
 		}

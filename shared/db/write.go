@@ -130,6 +130,9 @@ func (c *Client) DoOnce(ctx context.Context, w Write) (Item, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := Admit(ctx); err != nil {
+		return nil, err
+	}
 	end := startCall(ctx)
 	item, err := c.single(ctx, w, e)
 	end()
@@ -217,6 +220,9 @@ func transaction(writes []Write) (*dynamodb.TransactWriteItemsInput, error) {
 }
 
 func (c *Client) transact(ctx context.Context, in *dynamodb.TransactWriteItemsInput) error {
+	if err := Admit(ctx); err != nil {
+		return err
+	}
 	defer startCall(ctx)()
 	_, err := c.sdk.TransactWriteItems(ctx, in)
 	return classify("transact", err)

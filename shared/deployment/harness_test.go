@@ -134,6 +134,7 @@ func (f *fixture) send(_ context.Context, body, _ string) error {
 // restart replaces the services of the server, after a change of settings.
 func (f *fixture) restart() {
 	f.services = f.process(f.sdk)
+	f.users.ReadSessions(f.services.client, f.services.projects)
 	f.server.Config.Handler = httpapi.NewRouter(httpapi.Config{
 		Edge: config.Edge{CookiePlainHTTP: true}, Logger: slog.New(f.log), Auth: f.users, Clock: f.clock.Now,
 	}, f.project.Register, f.deployments.Register)
@@ -152,8 +153,7 @@ func (f *fixture) newUser(name string) *user {
 	f.clock.Advance(time.Millisecond)
 	u := &user{Client: slicetest.NewClient(f.t, f.server.URL, f.log), f: f, personal: f.ids.New(id.Workspace)}
 	u.SetCookie("session", name)
-	u.SessionCalls = 1
-	u.caller = httpapi.Caller{UserID: f.ids.New(id.User), Username: name, Email: name + "@example.com"}
+	u.caller = httpapi.NewCaller(f.ids.New(id.User), "").Confirm(httpapi.Account{Username: name, Email: name + "@example.com"}, nil)
 	writes, err := workspace.Personal(f.projects, u.personal, u.caller.UserID, name, f.clock.Now())
 	if err != nil {
 		f.t.Fatal(err)
@@ -175,7 +175,7 @@ func (f *fixture) addMember(workspaceID string, u *user, role workspace.Role) {
 	f.t.Helper()
 	f.clock.Advance(time.Millisecond)
 	item, err := db.Encode(workspace.Membership{
-		WorkspaceID: workspaceID, UserID: u.caller.UserID, Username: u.caller.Username, Role: role,
+		WorkspaceID: workspaceID, UserID: u.caller.UserID, Username: u.caller.Account().Username, Role: role,
 		AddedAt: clock.Stamp(f.clock.Now()), CreatedAt: clock.Stamp(f.clock.Now()),
 	})
 	if err != nil {

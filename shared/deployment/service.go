@@ -130,7 +130,7 @@ func (s *Service) change(o opened, now time.Time) (*change, error) {
 }
 
 func actorOf(caller httpapi.Caller) event.Actor {
-	return event.Actor{ID: caller.UserID, Username: caller.Username}
+	return event.Actor{ID: caller.UserID, Username: caller.Account().Username}
 }
 
 // Deploy requests a deployment of the current files of a project. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED,
@@ -139,15 +139,13 @@ func (s *Service) Deploy(
 	ctx context.Context, caller httpapi.Caller, projectID string, target Target, message string,
 ) (DeploymentItem, error) {
 	var o opened
-	d := Deployment{
-		ProjectID: projectID, Status: Queued, Target: target, Message: message,
-		CreatedBy: actorOf(caller),
-	}
+	d := Deployment{ProjectID: projectID, Status: Queued, Target: target, Message: message}
 	claims := 0
 	err := db.Retry(ctx, "deploy a project", func() (err error) {
 		if o, d.AccountID, err = s.openToDeploy(ctx, caller, projectID); err != nil {
 			return err
 		}
+		d.CreatedBy = actorOf(caller)
 		d.ID = s.ids.New(id.Deployment) // the order of the IDs is that of the numbers
 		err = s.deploy(ctx, caller, o, &d, claims)
 		if errors.Is(err, errLabelTaken) && claims < maxClaims {

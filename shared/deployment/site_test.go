@@ -188,8 +188,8 @@ func TestDeleteProject(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if r := ada.Do(http.MethodDelete, "/api/projects/"+p, nil).Want(t, http.StatusOK); r.Calls != 4 {
-		t.Errorf("the deletion made %d calls, want 4", r.Calls)
+	if r := ada.Do(http.MethodDelete, "/api/projects/"+p, nil).Want(t, http.StatusOK); r.Calls != 3 {
+		t.Errorf("the deletion made %d calls, want 3", r.Calls)
 	}
 	if f.live("first") != "" || f.address("first").ReservedFor != ada.personal || f.address(own).ProjectID != "" {
 		t.Error("an address of a deleted project shows a deployment, or its label is not reserved")
@@ -289,7 +289,7 @@ func (f *fixture) objects(prefix string) (keys []string) {
 // request is a request that a role may make or not.
 type request struct {
 	name   string
-	calls  int64 // the number of DynamoDB calls, with one for the session
+	calls  int64 // the number of DynamoDB calls
 	write  bool
 	status int
 	do     func(u *user, p, d string) slicetest.Response
@@ -303,19 +303,19 @@ func do(method, path string, body any) func(u *user, p, d string) slicetest.Resp
 
 // requests can be made one after another with a ready deployment that is not live.
 var requests = []request{
-	{"deploy", 5, true, 202, do("POST", "deployments", object{"target": "preview"})},
+	{"deploy", 4, true, 202, do("POST", "deployments", object{"target": "preview"})},
 	{"list", 4, false, 200, do("GET", "deployments", nil)},
-	{"read", 3, false, 200, do("GET", "deployments/{deploymentId}", nil)},
-	{"log", 3, false, 200, do("GET", "deployments/{deploymentId}/log", nil)},
-	{"read site", 3, false, 200, do("GET", "site", nil)},
-	{"promote", 4, true, 200, do("POST", "deployments/{deploymentId}/promote", nil)},
-	{"spa", 4, true, 200, do("PUT", "site", object{"spa": true})},
-	{"no change", 3, true, 200, do("PUT", "site", object{"spa": true})},
-	{"move", 5, true, 200, do("PUT", "site", object{"label": "moved"})},
-	{"delete live", 3, true, 409, do("DELETE", "deployments/{deploymentId}", nil)},
-	{"offline", 4, true, 200, do("DELETE", "site", nil)},
-	{"cancel ended", 3, true, 409, do("POST", "deployments/{deploymentId}/cancel", nil)},
-	{"delete", 4, true, 200, do("DELETE", "deployments/{deploymentId}", nil)},
+	{"read", 2, false, 200, do("GET", "deployments/{deploymentId}", nil)},
+	{"log", 2, false, 200, do("GET", "deployments/{deploymentId}/log", nil)},
+	{"read site", 2, false, 200, do("GET", "site", nil)},
+	{"promote", 3, true, 200, do("POST", "deployments/{deploymentId}/promote", nil)},
+	{"spa", 3, true, 200, do("PUT", "site", object{"spa": true})},
+	{"no change", 2, true, 200, do("PUT", "site", object{"spa": true})},
+	{"move", 4, true, 200, do("PUT", "site", object{"label": "moved"})},
+	{"delete live", 2, true, 409, do("DELETE", "deployments/{deploymentId}", nil)},
+	{"offline", 3, true, 200, do("DELETE", "site", nil)},
+	{"cancel ended", 2, true, 409, do("POST", "deployments/{deploymentId}/cancel", nil)},
+	{"delete", 3, true, 200, do("DELETE", "deployments/{deploymentId}", nil)},
 }
 
 // TestCalls checks the number of DynamoDB calls of each request.
@@ -325,8 +325,8 @@ func TestCalls(t *testing.T) {
 	ada := f.newUser("ada")
 	p := ada.newProject("First", workspace.Team)
 	f.clock.Advance(time.Minute)
-	if r := ada.Do(http.MethodPost, deploymentsURL(p), object{}).Want(t, 202); r.Calls != 6 {
-		t.Errorf("the first deployment made %d calls, want 6", r.Calls)
+	if r := ada.Do(http.MethodPost, deploymentsURL(p), object{}).Want(t, 202); r.Calls != 5 {
+		t.Errorf("the first deployment made %d calls, want 5", r.Calls)
 	}
 	d := ada.deploy(p, "preview")
 	f.build(p, d)

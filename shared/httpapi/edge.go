@@ -200,18 +200,32 @@ func (e *edge) serve(_ http.ResponseWriter, r *http.Request, endpoint *Endpoint)
 	}
 }
 
-// respond authenticates the caller, reads the input, calls the handler and writes its output.
+// respond serves a request to an endpoint. Nothing is sent before the session is known to be active.
 func (x *exchange) respond(r *http.Request, endpoint *Endpoint) error {
-	if endpoint.Session {
-		if err := x.authenticate(); err != nil {
+	if !endpoint.Session {
+		return x.handle(r, endpoint)
+	}
+	if err := x.authenticate(); err != nil {
+		return err
+	}
+	if endpoint.SessionFirst {
+		if err := x.confirm(); err != nil {
 			return err
 		}
 	}
+	return x.handle(r, endpoint)
+}
+
+// handle reads the input, calls the handler and writes its output.
+func (x *exchange) handle(r *http.Request, endpoint *Endpoint) error {
 	in, err := endpoint.binding().read(r, x.caller)
-	if err != nil {
-		return err
+	var out any
+	if err == nil {
+		out, err = endpoint.call(x, in)
 	}
-	out, err := endpoint.call(x, in)
+	if refused := x.confirm(); refused != nil {
+		return refused
+	}
 	if err != nil || endpoint.Stream {
 		return err
 	}

@@ -5,7 +5,10 @@ import "net/http"
 // EventStream is the response of an endpoint that streams server-sent events
 // (https://html.spec.whatwg.org/multipage/server-sent-events.html). Writes are buffered until the first flush. Later
 // writes are sent immediately. The handler sets the Content-Type.
-type EventStream struct{ out *response }
+type EventStream struct {
+	out     *response
+	confirm func() error // returns an error if the caller has no session
+}
 
 // Header returns the headers with which the response starts.
 func (s *EventStream) Header() http.Header { return s.out.Header() }
@@ -18,8 +21,15 @@ func (s *EventStream) Write(p []byte) (int, error) { return s.out.Write(p) }
 
 // FlushError sends everything that was written so far. The first flush also sends the status and the headers. It
 // returns an error if the client has disconnected, and http.ErrNotSupported if the server cannot flush.
-// http.ResponseController calls this method.
-func (s *EventStream) FlushError() error { return s.out.FlushError() }
+// The first flush also fails if the caller's session has ended. http.ResponseController calls this method.
+func (s *EventStream) FlushError() error {
+	if !s.out.started {
+		if err := s.confirm(); err != nil {
+			return err
+		}
+	}
+	return s.out.FlushError()
+}
 
 // Started reports whether the status and the headers have been sent.
 func (s *EventStream) Started() bool { return s.out.started }

@@ -47,6 +47,9 @@ type Operation struct {
 	// Errors lists the errors that the handler returns. The document also contains the errors that the edge returns
 	// (session, CSRF, size and so on). They are not listed here.
 	Errors []*fault.Error
+	// SessionFirst makes the edge read the session before it reads the input and calls the handler. It is for endpoints that
+	// need the caller's account before their first read of the database.
+	SessionFirst bool
 	// Hidden leaves the operation out of the document.
 	Hidden bool
 }
@@ -109,7 +112,7 @@ func Public[I, O any](r *Routes, op Operation, handler func(context.Context, *I)
 // handler must also report it in the stream. See Private for I.
 func PrivateStream[I any](r *Routes, op Operation, handler func(context.Context, Caller, *I, *EventStream) error) {
 	e := r.add(op, true, reflect.TypeFor[I](), nil, func(x *exchange, in any) (any, error) {
-		return nil, handler(x.ctx, x.caller, in.(*I), &EventStream{x.out})
+		return nil, handler(x.ctx, x.caller, in.(*I), &EventStream{x.out, x.confirm})
 	})
 	e.Stream = true
 }

@@ -9,15 +9,49 @@ import (
 	"time"
 )
 
-// Caller is the authenticated user of a request.
+// Caller is the user of a request. While the handler runs, its session may not have been read yet: the first read of the
+// database reads it too, and fails if the session has ended (see db.Client.WithGuard).
 type Caller struct {
-	UserID     string
-	SessionID  string
-	LoggedInAt time.Time // when the session started
-	Generation int       // of the session: a password change ends the sessions of earlier generations
+	UserID    string
+	SessionID string
+
+	session *sessionState
+}
+
+// sessionState is the part of a caller that storage contains.
+type sessionState struct {
+	account *Account // nil until the session has been read
+	renewal *Renewal
+}
+
+// Account is the account of a caller, with the data of the session that depends on it.
+type Account struct {
 	Email      string
 	Username   string
-	CreatedAt  time.Time // of the account
+	CreatedAt  time.Time
+	LoggedInAt time.Time // when the session started
+	Generation int       // of the session: a password change ends the sessions of earlier generations
+}
+
+// NewCaller returns a caller whose session has not been read. Confirm completes it.
+func NewCaller(userID, sessionID string) Caller {
+	return Caller{UserID: userID, SessionID: sessionID, session: &sessionState{}}
+}
+
+// Confirm completes a caller after the session was read. renewal is the new token of the session, or nil. It returns the
+// caller.
+func (c Caller) Confirm(account Account, renewal *Renewal) Caller {
+	c.session.account, c.session.renewal = &account, renewal
+	return c
+}
+
+// Account returns the caller's account. It panics if the session has not been read: a handler that needs the account
+// before it reads from the database must be registered with SessionFirst.
+func (c Caller) Account() Account {
+	if c.session == nil || c.session.account == nil {
+		panic("httpapi: the account of a caller was used before the session was read")
+	}
+	return *c.session.account
 }
 
 // RequestInfo contains the data about a request that the gateway provides. Clients control only UserAgent.

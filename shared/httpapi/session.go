@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"devplatform/shared/db"
 	"devplatform/shared/fault"
 )
 
@@ -18,10 +19,13 @@ const (
 // ErrNoSession reports that a request has no valid session.
 var ErrNoSession = fault.New(fault.CodeInvalidToken, "The session is missing or has ended. Please log in.")
 
-// Authenticator returns the caller that a session token belongs to. If the token is not valid, it returns a
-// *fault.Error with CodeInvalidToken. Any other error means that the token could not be checked.
+// Authenticator checks the session of a request in two steps, so that the handler's first read of the database can also
+// read the session.
 type Authenticator interface {
-	Authenticate(ctx context.Context, token string) (Caller, *Renewal, error)
+	// Authenticate returns the caller that a token names, and a context for the handler. The context has a guard (see
+	// db.Client.WithGuard) that reads the session, and then confirms the caller or returns an error. Errors: a *fault.Error
+	// with CodeInvalidToken if the token is not valid. Any other error means that the token could not be checked.
+	Authenticate(ctx context.Context, token string) (context.Context, Caller, error)
 }
 
 // Renewal is the new token of a session that was extended because it is in use.
@@ -72,20 +76,33 @@ func (x *exchange) readToken(r *http.Request) string {
 	return ""
 }
 
-// authenticate sets the caller, and sets new session cookies if the session was extended.
+// authenticate checks the token of the request, and sets the caller.
 func (x *exchange) authenticate() error {
 	if x.token == "" {
 		return ErrNoSession
 	}
-	caller, renewal, err := x.edge.cfg.Auth.Authenticate(x.ctx, x.token)
+	ctx, caller, err := x.edge.cfg.Auth.Authenticate(x.ctx, x.token)
 	if err != nil {
 		return err
 	}
-	x.caller = caller
-	if renewal != nil {
-		for _, cookie := range SessionCookies(x.ctx, renewal.Token, renewal.Expires) {
-			x.out.Header().Add("Set-Cookie", cookie)
-		}
+	x.ctx, x.caller = ctx, caller
+	return nil
+}
+
+// confirm returns nil if the caller's session is active. It sets new session cookies if the session was extended. It
+// makes no call to storage if the handler has read from the database.
+func (x *exchange) confirm() error {
+	if err := db.Admit(x.ctx); err != nil {
+		x.caller = Caller{}
+		return err
 	}
+	state := x.caller.session
+	if state == nil || state.renewal == nil {
+		return nil
+	}
+	for _, cookie := range SessionCookies(x.ctx, state.renewal.Token, state.renewal.Expires) {
+		x.out.Header().Add("Set-Cookie", cookie)
+	}
+	state.renewal = nil
 	return nil
 }

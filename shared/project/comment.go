@@ -34,12 +34,12 @@ func (s *Service) CreateComment(
 	now := s.now()
 	c := commentRecord{
 		ID: s.ids.New(id.Comment), Body: in.Body, Path: in.Path, Line: in.Line,
-		AuthorID: caller.UserID, Author: caller.Username, CreatedAt: clock.Stamp(now),
+		AuthorID: caller.UserID, Author: caller.Account().Username, CreatedAt: clock.Stamp(now),
 	}
 	e, err := s.outbox.Add(event.Change{
 		Type: event.CommentCreated, WorkspaceID: o.WorkspaceID, ProjectID: projectID,
 		Data: event.Data{
-			Actor:   event.Actor{ID: caller.UserID, Username: caller.Username},
+			Actor:   event.Actor{ID: caller.UserID, Username: caller.Account().Username},
 			Project: &event.Project{ID: projectID, Name: o.Name},
 			Comment: &event.Comment{ID: c.ID, Path: c.Path, Line: c.Line, Body: c.Body},
 		},
@@ -61,10 +61,9 @@ func (s *Service) ListComments(
 		return s.commentsOn(ctx, caller, projectID, path, scope, page)
 	}
 	read := func(ctx context.Context, after string, n int) ([]CommentItem, error) {
-		if _, err := s.open(ctx, caller, projectID, workspace.Read); err != nil {
-			return nil, err
-		}
-		return s.store.comments(ctx, projectID, after, n)
+		comments := func(map[db.Key]db.Item) ([]CommentItem, error) { return s.store.comments(ctx, projectID, after, n) }
+		_, items, err := workspace.ReadWith(ctx, s.store.Access, caller.UserID, projectID, workspace.Read, comments)
+		return items, err
 	}
 	return httpapi.ReadPage(ctx, s.cursors, scope, page, read, func(c CommentItem) string { return c.ID })
 }
@@ -78,10 +77,11 @@ func (s *Service) commentsOn(
 	if err != nil {
 		return nil, "", err
 	}
-	if _, err := s.open(ctx, caller, projectID, workspace.Read); err != nil {
-		return nil, "", err
+	read := func(map[db.Key]db.Item) (items []CommentItem, err error) {
+		items, next, err = s.store.commentsOn(ctx, projectID, path, after, cmp.Or(page.Limit, httpapi.DefaultLimit))
+		return items, err
 	}
-	items, next, err = s.store.commentsOn(ctx, projectID, path, after, cmp.Or(page.Limit, httpapi.DefaultLimit))
+	_, items, err = workspace.ReadWith(ctx, s.store.Access, caller.UserID, projectID, workspace.Read, read)
 	if err != nil || next == "" {
 		return items, "", err
 	}

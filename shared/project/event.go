@@ -3,6 +3,7 @@ package project
 import (
 	"context"
 
+	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/workspace"
@@ -15,10 +16,9 @@ func (s *Service) ListEvents(
 ) ([]event.Text, string, error) {
 	scope := httpapi.ListScope(caller, "feed", projectID)
 	read := func(ctx context.Context, after string, n int) ([]event.Record, error) {
-		if _, err := s.open(ctx, caller, projectID, workspace.Read); err != nil {
-			return nil, err
-		}
-		return s.store.eventsOf(ctx, projectID, after, n)
+		events := func(map[db.Key]db.Item) ([]event.Record, error) { return s.store.eventsOf(ctx, projectID, after, n) }
+		_, records, err := workspace.ReadWith(ctx, s.store.Access, caller.UserID, projectID, workspace.Read, events)
+		return records, err
 	}
 	records, next, err := httpapi.ReadPage(ctx, s.cursors, scope, page, read, func(r event.Record) string { return r.ID })
 	payloads := make([]event.Text, len(records))

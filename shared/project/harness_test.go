@@ -100,6 +100,7 @@ func (f *fixture) replaceService(sdk *dynamodb.Client, objects *s3.Client) {
 	f.contents = f.client.Table(f.tableNames.contents)
 	f.events = f.client.Table(f.tableNames.events)
 	f.files, f.service = f.newServices(f.client, objects)
+	f.users.ReadSessions(f.client, f.projects)
 	f.server.Config.Handler = httpapi.NewRouter(httpapi.Config{
 		Edge: config.Edge{CookiePlainHTTP: true}, Logger: slog.New(f.log), Auth: f.users, Clock: f.clock.Now,
 	}, f.service.Register, f.files.Register)

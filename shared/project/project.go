@@ -91,13 +91,20 @@ type opened struct {
 func (s *Service) open(
 	ctx context.Context, caller httpapi.Caller, projectID string, action workspace.Action, keys ...db.Key,
 ) (o opened, err error) {
-	if o.ProjectAccess, err = s.store.Project(ctx, caller.UserID, projectID, keys...); err != nil {
-		return o, err
+	access, err := s.store.Project(ctx, caller.UserID, projectID, keys...)
+	if err == nil {
+		err = access.Check(action)
 	}
-	if err := o.Check(action); err != nil {
+	if err != nil {
 		return opened{}, err
 	}
-	o.record, err = db.Decode[projectRecord](o.Items[db.ProjectKey(o.WorkspaceID, projectID)])
+	return newOpened(access)
+}
+
+// newOpened decodes the record of a project that the caller may see.
+func newOpened(access workspace.ProjectAccess) (o opened, err error) {
+	o.ProjectAccess = access
+	o.record, err = db.Decode[projectRecord](o.Items[db.ProjectKey(o.WorkspaceID, o.ProjectID)])
 	return o, err
 }
 
@@ -113,7 +120,7 @@ func changeOf(kind event.Type, caller httpapi.Caller, p projectRecord, changes .
 	return event.Change{
 		Type: kind, WorkspaceID: p.WorkspaceID, ProjectID: p.ID,
 		Data: event.Data{
-			Actor: event.Actor{ID: caller.UserID, Username: caller.Username},
+			Actor: event.Actor{ID: caller.UserID, Username: caller.Account().Username},
 			Project: &event.Project{
 				ID: p.ID, Name: p.Name, Slug: p.Slug, Framework: p.Framework,
 				Visibility: string(p.Visibility), WorkspaceID: p.WorkspaceID,

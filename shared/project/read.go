@@ -5,8 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
@@ -19,22 +17,19 @@ import (
 func (s *Service) Read(
 	ctx context.Context, caller httpapi.Caller, projectID string,
 ) (details ProjectDetails, files []file.FileItem, next string, err error) {
-	o, err := s.open(ctx, caller, projectID, workspace.View)
+	access, files, err := workspace.ReadWith(ctx, s.store.Access, caller.UserID, projectID, workspace.View,
+		func(map[db.Key]db.Item) (files []file.FileItem, err error) {
+			files, next, err = s.files.FirstPage(ctx, caller, projectID)
+			return files, err
+		})
 	if err != nil {
 		return details, nil, "", err
 	}
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.Go(func() (err error) {
-		files, next, err = s.files.FirstPage(groupCtx, caller, projectID)
-		return err
-	})
-	group.Go(func() error {
-		o.record.LastOpenedAt = s.updateLastOpened(groupCtx, o)
-		return nil
-	})
-	if err := group.Wait(); err != nil {
-		return details, nil, "", err //nolint:wrapcheck // the error of a goroutine above
+	o, err := newOpened(access)
+	if err != nil {
+		return details, nil, "", err
 	}
+	o.record.LastOpenedAt = s.updateLastOpened(ctx, o)
 	return o.record.details(o.Workspace.Name), files, next, nil
 }
 

@@ -24,7 +24,6 @@ func (f *fixture) newClient(name string) *user {
 	f.t.Helper()
 	c := slicetest.NewClient(f.t, f.server.URL, f.log)
 	c.SetCookie("session", name)
-	c.SessionCalls = 1
 	return &user{Client: c, f: f, name: name}
 }
 
@@ -39,7 +38,7 @@ func (f *fixture) newUser(name string) *user {
 		f.t.Fatal(err)
 	}
 	f.transact(writes...)
-	f.users.Add(httpapi.Caller{UserID: u.userID, Username: name, Email: name + "@example.com", CreatedAt: f.clock.Now()})
+	f.users.Add(httpapi.NewCaller(u.userID, "").Confirm(httpapi.Account{Username: name, Email: name + "@example.com", CreatedAt: f.clock.Now()}, nil))
 	return u
 }
 

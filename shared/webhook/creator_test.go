@@ -140,7 +140,7 @@ func TestRemovalDuringActivation(t *testing.T) {
 			paused := grace.createWebhook("/ok", object{"workspaceId": team, "active": false})
 			members := f.members(db.Wrap(f.sdk, f.clock.Now))
 			wire.Before("TransactWriteItems", func() {
-				if err := members.RemoveMember(t.Context(), httpapi.Caller{UserID: ada.userID}, team, grace.userID); err != nil {
+				if err := members.RemoveMember(t.Context(), httpapi.NewCaller(ada.userID, "").Confirm(httpapi.Account{}, nil), team, grace.userID); err != nil {
 					t.Error(err)
 				}
 			})
@@ -175,7 +175,7 @@ func TestActivationDuringRemoval(t *testing.T) {
 					t.Errorf("got %d %s", response.Status, response.Raw)
 				}
 			})
-			f.must(members.RemoveMember(t.Context(), httpapi.Caller{UserID: ada.userID}, team, grace.userID))
+			f.must(members.RemoveMember(t.Context(), httpapi.NewCaller(ada.userID, "").Confirm(httpapi.Account{}, nil), team, grace.userID))
 			wantCreator(t, ada.webhookOf(team, path), grace, false)
 		})
 	}

@@ -85,6 +85,7 @@ func (f *fixture) startService(sdk *dynamodb.Client, queues *sqs.Client) {
 	f.client = db.Wrap(sdk, f.clock.Now)
 	f.webhooks, f.projects = f.client.Table(f.tables.webhooks), f.client.Table(f.tables.projects)
 	f.events = f.client.Table(f.tables.events)
+	f.users.ReadSessions(f.client, f.projects)
 	logger := slog.New(f.log)
 	f.service = New(Deps{
 		DB: f.client, Webhooks: f.webhooks, Projects: f.projects, Events: f.events,
@@ -130,12 +131,11 @@ func (f *fixture) user(name string) *user {
 	f.clock.Advance(time.Millisecond)
 	u := &user{Client: slicetest.NewClient(f.t, f.server.URL, f.log), f: f, name: name}
 	u.SetCookie("session", name)
-	u.SessionCalls = 1
 	u.userID, u.personal = f.ids.New(id.User), f.ids.New(id.Workspace)
 	writes, err := workspace.Personal(f.projects, u.personal, u.userID, name, f.clock.Now())
 	f.must(err)
 	f.must(f.client.Transact(f.t.Context(), writes...))
-	f.users.Add(httpapi.Caller{UserID: u.userID, Username: name, Email: name + "@example.com", CreatedAt: f.clock.Now()})
+	f.users.Add(httpapi.NewCaller(u.userID, "").Confirm(httpapi.Account{Username: name, Email: name + "@example.com", CreatedAt: f.clock.Now()}, nil))
 	return u
 }
 

@@ -578,8 +578,8 @@ func TestListWebhooks(t *testing.T) {
 	if diff := cmp.Diff(wantAsAdmin, one.Texts("webhooks", "id")); diff != "" {
 		t.Errorf("the webhooks of one workspace (-want +got):\n%s", diff)
 	}
-	if one.Calls != 3 {
-		t.Errorf("got %d calls to DynamoDB, want 3", one.Calls)
+	if one.Calls != 2 {
+		t.Errorf("got %d calls to DynamoDB, want 2", one.Calls)
 	}
 	ada.Get("/api/webhooks?workspaceId="+asViewer).Want(t, http.StatusForbidden, fault.CodeAccessDenied)
 	for _, unknown := range []string{notMember, "ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK", "team"} {

@@ -32,7 +32,7 @@ func (s *Service) Create(
 	at := clock.Stamp(s.now())
 	w = delivery.Webhook{
 		ID: s.ids.New(id.Webhook), WorkspaceID: workspaceID, URL: in.URL, Events: in.Events, Description: in.Description,
-		Active: in.Active, CreatedBy: caller.UserID, CreatedByName: caller.Username, CreatedAt: at, UpdatedAt: at,
+		Active: in.Active, CreatedBy: caller.UserID, CreatedByName: caller.Account().Username, CreatedAt: at, UpdatedAt: at,
 		Revision: 1, Generation: 1,
 	}
 	if in.ProjectID != nil {
@@ -168,7 +168,7 @@ func (s *Service) Update(
 			changed = changed || rotated
 		}
 		if next.Active && !w.Active {
-			next.CreatedBy, next.CreatedByName = caller.UserID, caller.Username
+			next.CreatedBy, next.CreatedByName = caller.UserID, caller.Account().Username
 		}
 		if changed { // false after a retry whose first write succeeded
 			w, err = s.store.revise(ctx, w, revised(next, s.now()))

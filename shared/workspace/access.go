@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
 )
@@ -135,6 +137,34 @@ func (s Access) Project(ctx context.Context, userID, projectID string, keys ...d
 	return a, s.Load(ctx, userID, &a)
 }
 
+// ReadWith is like Project, checks that the user may do the action, and runs read at the same time as its second call.
+// found are the items that the first call read. If access is denied, the result is empty and the error is that of the
+// check. Errors: ErrProjectNotFound, ErrDenied, those of read.
+func ReadWith[T any](
+	ctx context.Context, s Access, userID, projectID string, action Action,
+	read func(found map[db.Key]db.Item) (T, error), keys ...db.Key,
+) (a ProjectAccess, result T, err error) {
+	var none T
+	if a, err = s.Locate(ctx, projectID, keys...); err != nil {
+		return a, none, err
+	}
+	var reading errgroup.Group
+	found := a.Items
+	reading.Go(func() (err error) {
+		result, err = read(found)
+		return err
+	})
+	err = s.Load(ctx, userID, &a)
+	readErr := reading.Wait()
+	if err == nil {
+		err = a.Check(action)
+	}
+	if err != nil {
+		return a, none, err
+	}
+	return a, result, readErr //nolint:wrapcheck // an error of read
+}
+
 // Locate makes the first call of Project: it finds the workspace of a project and reads the items with the given keys.
 // Callers that need more items from the second call use Locate and Load instead of Project. Error: ErrProjectNotFound.
 func (s Access) Locate(ctx context.Context, projectID string, keys ...db.Key) (ProjectAccess, error) {
@@ -151,12 +181,12 @@ func (s Access) Locate(ctx context.Context, projectID string, keys ...db.Key) (P
 	return a, err
 }
 
-// Load makes the second call of Project: it completes the result of Locate for a user, and adds the items with the
-// given keys. Error: ErrProjectNotFound if the project was deleted after Locate.
-func (s Access) Load(ctx context.Context, userID string, a *ProjectAccess, keys ...db.Key) error {
+// Load makes the second call of Project: it completes the result of Locate for a user, and adds more items, which may be
+// in any table. Error: ErrProjectNotFound if the project was deleted after Locate.
+func (s Access) Load(ctx context.Context, userID string, a *ProjectAccess, more ...db.Ref) error {
 	member, workspace := db.MemberKey(a.WorkspaceID, userID), db.WorkspaceKey(a.WorkspaceID)
 	project := db.ProjectKey(a.WorkspaceID, a.ProjectID)
-	items, err := s.Projects.BatchGet(ctx, append(keys, member, project, workspace)...)
+	items, err := s.Projects.BatchGetWith(ctx, more, member, project, workspace)
 	if err != nil {
 		return err
 	}

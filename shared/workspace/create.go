@@ -15,7 +15,7 @@ func (s *Service) Create(ctx context.Context, caller httpapi.Caller, name string
 	at := clock.Stamp(s.now())
 	w := Workspace{ID: s.ids.New(id.Workspace), Name: name, Owners: 1, CreatedAt: at}
 	owner := Membership{
-		WorkspaceID: w.ID, UserID: caller.UserID, Username: caller.Username, Role: Owner, AddedAt: at,
+		WorkspaceID: w.ID, UserID: caller.UserID, Username: caller.Account().Username, Role: Owner, AddedAt: at,
 		Name: name, CreatedAt: at,
 	}
 	err := s.store.create(ctx, w, owner)

@@ -128,13 +128,12 @@ func TestFailedReadReturnsUnavailable(t *testing.T) {
 	eventsBefore := len(f.events())
 	for operation, request := range map[string]func() response{
 		"Query":        f.owner1.workspaces,
-		"GetItem":      func() response { return addOutsider(f) },
 		"BatchGetItem": func() response { return removeAdmin(f) },
 	} {
 		f.wire.Break(operation, dynamotest.ServerError.Times(dynamotest.Attempts))
 		request().Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
 	}
-	f.wire.Break("GetItem", dynamotest.ServerError.Times(dynamotest.Attempts))
+	f.wire.Break("BatchGetItem", dynamotest.ServerError.Times(dynamotest.Attempts))
 	f.owner1.members(f.ws).Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
 	if len(f.events()) != eventsBefore {
 		t.Error("a failed read emitted events")

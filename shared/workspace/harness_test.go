@@ -68,6 +68,7 @@ func newFixture(t *testing.T, options ...func(*workspace.Deps)) *fixture {
 		apply(&deps)
 	}
 	f.service = workspace.New(deps)
+	f.accounts.ReadSessions(f.client, deps.Projects)
 	f.startServer(f.accounts, f.service.Register)
 	t.Cleanup(func() {
 		if !f.skipConsistencyCheck {
@@ -118,7 +119,7 @@ func (f *fixture) newUser(username string) *user {
 	if err := f.client.Transact(f.t.Context(), writes...); err != nil {
 		f.t.Fatal(err)
 	}
-	f.accounts.Add(httpapi.Caller{UserID: u.id, Username: username})
+	f.accounts.Add(httpapi.NewCaller(u.id, "").Confirm(httpapi.Account{Username: username}, nil))
 	return u
 }
 

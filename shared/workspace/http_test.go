@@ -55,10 +55,10 @@ func TestCreateAndListWorkspaces(t *testing.T) {
 	if _, err := clock.ParseTimestamp(created.Text("createdAt")); err != nil {
 		t.Error(err)
 	}
-	wantCalls(t, "creating a workspace", created, 1) // not counting the call that reads the session
+	wantCalls(t, "creating a workspace", created, 2)
 	other := ada.create("Another")
 	list := ada.workspaces().Want(t, http.StatusOK)
-	wantCalls(t, "listing workspaces", list, 1)
+	wantCalls(t, "listing workspaces", list, 2)
 	wantTexts(t, list, "workspaces", "id", ada.personal, created.Text("id"), other)
 	if diff := cmp.Diff(created.Body, list.List("workspaces")[1]); diff != "" {
 		t.Errorf("the created workspace and its list entry differ (-created +listed):\n%s", diff)
@@ -100,14 +100,14 @@ func TestMembers(t *testing.T) {
 	ws := ada.create("Team")
 	body := map[string]string{"username": "gRACE", "role": "admin"}
 	added := ada.Do(http.MethodPost, "/api/workspaces/"+ws+"/members", body).Want(t, http.StatusCreated)
-	// The test counts neither the call that reads the session nor the two calls that find a user.
+	// The test does not count the two calls that find a user.
 	wantCalls(t, "adding a member", added, 2)
 	wantFields(t, added.Body, "addedAt", "role", "userId", "username")
 	if added.Text("userId") != grace.id || added.Text("username") != "Grace" || added.Text("role") != "admin" {
 		t.Errorf("added %s, want Grace as admin", added.Raw)
 	}
 	list := grace.members(ws).Want(t, http.StatusOK)
-	wantCalls(t, "listing members", list, 2)
+	wantCalls(t, "listing members", list, 3)
 	wantTexts(t, list, "members", "userId", ada.id, grace.id)
 	if diff := cmp.Diff(added.Body, list.List("members")[1]); diff != "" {
 		t.Errorf("the added member and its list entry differ (-added +listed):\n%s", diff)

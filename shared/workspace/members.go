@@ -109,7 +109,7 @@ func (s *Service) apply(ctx context.Context, caller httpapi.Caller, c change, at
 	if kind := c.eventType(); kind != "" {
 		m := c.member()
 		w, err := s.outbox.Add(event.Change{Type: kind, WorkspaceID: m.WorkspaceID, Data: event.Data{
-			Actor:     event.Actor{ID: caller.UserID, Username: caller.Username},
+			Actor:     event.Actor{ID: caller.UserID, Username: caller.Account().Username},
 			Workspace: &event.Workspace{ID: m.WorkspaceID, Name: m.Name},
 			Member:    &event.Member{UserID: m.UserID, Username: m.Username, Role: string(m.Role)},
 		}}, at)

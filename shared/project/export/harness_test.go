@@ -154,7 +154,7 @@ func (f *fixture) newUser(name string) *user {
 	f.t.Helper()
 	u := &user{Client: slicetest.NewClient(f.t, f.server.URL, f.log), f: f, workspace: f.ids.New(id.Workspace)}
 	u.SetCookie("session", name)
-	u.caller = httpapi.Caller{UserID: f.ids.New(id.User), Username: name}
+	u.caller = httpapi.NewCaller(f.ids.New(id.User), "").Confirm(httpapi.Account{Username: name}, nil)
 	writes, err := workspace.Personal(f.projects, u.workspace, u.caller.UserID, name, f.clock.Now())
 	if err != nil {
 		f.t.Fatal(err)
@@ -170,7 +170,7 @@ func (f *fixture) newUser(name string) *user {
 func (u *user) join(owner *user, role workspace.Role) {
 	u.f.t.Helper()
 	item, err := db.Encode(workspace.Membership{
-		WorkspaceID: owner.workspace, UserID: u.caller.UserID, Username: u.caller.Username, Role: role,
+		WorkspaceID: owner.workspace, UserID: u.caller.UserID, Username: u.caller.Account().Username, Role: role,
 	})
 	if err == nil {
 		key := db.MemberKey(owner.workspace, u.caller.UserID)

@@ -136,7 +136,7 @@ func (s *Service) current(ctx context.Context, caller httpapi.Caller, projectID 
 	}
 	exportID := idOf(projectID, tree.Changes)
 	key := db.ExportKey(projectID, exportID)
-	if err := s.store.Load(ctx, caller.UserID, &access, key); err != nil {
+	if err := s.store.Load(ctx, caller.UserID, &access, s.store.Projects.Ref(key)); err != nil {
 		return record{}, err
 	}
 	if err := access.Check(workspace.Read); err != nil {

@@ -106,7 +106,7 @@ func (c change) event(caller httpapi.Caller, access workspace.ProjectAccess) eve
 	e := event.Change{
 		Type: event.FileUpdated, WorkspaceID: access.WorkspaceID, ProjectID: access.ProjectID,
 		Data: event.Data{
-			Actor:   event.Actor{ID: caller.UserID, Username: caller.Username},
+			Actor:   event.Actor{ID: caller.UserID, Username: caller.Account().Username},
 			Project: &event.Project{ID: access.ProjectID, Name: access.Name},
 		},
 	}

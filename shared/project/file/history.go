@@ -45,14 +45,11 @@ func (s *Service) History(
 	scope := httpapi.ListScope(caller, "versions", projectID, path)
 	read := func(ctx context.Context, after string, n int) ([]VersionItem, error) {
 		key := db.FileKey(projectID, path)
-		access, err := s.store.Project(ctx, caller.UserID, projectID, key)
-		if err == nil {
-			err = access.Check(workspace.Read)
+		versions := func(found map[db.Key]db.Item) ([]VersionItem, error) {
+			return s.versions(ctx, projectID, path, found[key], after, n)
 		}
-		if err != nil {
-			return nil, err
-		}
-		items, err := s.versions(ctx, projectID, path, access.Items[key], after, n)
+		_, items, err := workspace.ReadWith(
+			ctx, s.store.Access, caller.UserID, projectID, workspace.Read, versions, key)
 		if err == nil && len(items) == 0 && after == "" {
 			err = errNotFound
 		}

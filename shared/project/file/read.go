@@ -1,6 +1,7 @@
 package file
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,22 +30,46 @@ type Selection struct {
 func (s *Service) Read(
 	ctx context.Context, caller httpapi.Caller, projectID string, in Selection,
 ) (f File, data []byte, err error) {
+	// The content is read at the same time as the caller's access to it.
 	err = retryRead(ctx, "read a file", func() error {
-		f, err = s.find(ctx, caller, projectID, in)
-		if err != nil || in.Known.NotModified(f.ETag()) || f.IsLarge() {
-			return err
-		}
-		contents, err := s.store.contentsOf(ctx, projectID, f)
+		access, err := s.store.Locate(ctx, projectID, in.keys(projectID)...)
 		if err != nil {
 			return err
 		}
-		var found bool
-		if data, found = contents[f.ContentID]; !found {
-			return errMissingContent
+		var missing error
+		f, missing = in.choose(projectID, access.Items)
+		var wanted File // the file, if its content is returned
+		if missing == nil && !in.Known.NotModified(f.ETag()) && !f.IsLarge() {
+			wanted = f
 		}
-		return nil
+		waitForObject := s.store.startObject(ctx, projectID, wanted)
+		err = s.store.Load(ctx, caller.UserID, &access, s.store.contents.Refs(wanted.Keys(projectID)...)...)
+		object, objectErr := waitForObject()
+		if err == nil {
+			err = access.Check(in.action())
+		}
+		if err = cmp.Or(err, missing, objectErr); err != nil || wanted.ContentID == "" {
+			return err
+		}
+		data, err = wanted.content(projectID, access.Items, object)
+		return err
 	})
 	return f, data, err
+}
+
+// action returns what a caller who reads the selected version must be allowed to do.
+func (in Selection) action() workspace.Action {
+	if in.Version != "" {
+		return workspace.Read
+	}
+	return workspace.View
+}
+
+// keys returns the keys of the records that can be the selected version.
+func (in Selection) keys(projectID string) []db.Key {
+	return []db.Key{
+		db.FileKey(projectID, in.Path), db.VersionKey(projectID, pathHash(in.Path), in.Version),
+	}
 }
 
 // retryRead repeats a read that returned errMissingContent. The next attempt reads the file's record again. If the
@@ -59,20 +84,20 @@ func retryRead(ctx context.Context, operation string, read func() error) error {
 
 // find reads the record of the selected version, and checks the caller's access.
 func (s *Service) find(ctx context.Context, caller httpapi.Caller, projectID string, in Selection) (File, error) {
-	current, replaced := db.FileKey(projectID, in.Path), db.VersionKey(projectID, pathHash(in.Path), in.Version)
-	access, err := s.store.Project(ctx, caller.UserID, projectID, current, replaced)
+	access, err := s.store.Project(ctx, caller.UserID, projectID, in.keys(projectID)...)
+	if err == nil {
+		err = access.Check(in.action())
+	}
 	if err != nil {
 		return File{}, err
 	}
-	action := workspace.View
-	if in.Version != "" {
-		action = workspace.Read
-	}
-	if err := access.Check(action); err != nil {
-		return File{}, err
-	}
-	for _, key := range []db.Key{current, replaced} {
-		item := access.Items[key]
+	return in.choose(projectID, access.Items)
+}
+
+// choose returns the selected version. Errors: FILE_NOT_FOUND.
+func (in Selection) choose(projectID string, items map[db.Key]db.Item) (File, error) {
+	for _, key := range in.keys(projectID) {
+		item := items[key]
 		if item == nil {
 			continue
 		}
@@ -120,14 +145,12 @@ func (s *Service) List(
 		in.Limit = contentPage
 	}
 	limit := 0
+	read := func(map[db.Key]db.Item) (items []FileItem, err error) {
+		items, limit, err = s.items(ctx, projectID, in, after)
+		return items, err
+	}
 	err = retryRead(ctx, "list files", func() error {
-		access, err := s.store.Project(ctx, caller.UserID, projectID)
-		if err == nil {
-			err = access.Check(workspace.View)
-		}
-		if err == nil {
-			items, limit, err = s.items(ctx, projectID, in, after)
-		}
+		_, items, err = workspace.ReadWith(ctx, s.store.Access, caller.UserID, projectID, workspace.View, read)
 		return err
 	})
 	if err != nil {
@@ -136,8 +159,8 @@ func (s *Service) List(
 	return httpapi.CutPage(ctx, s.cursors, scope, items, limit, FileItem.position)
 }
 
-// FirstPage returns the first page of List, without contents. It does not check access. Call it only for a caller who
-// can see the project.
+// FirstPage returns the first page of List, without contents. It does not check access. Show the result only to a caller
+// who can see the project.
 func (s *Service) FirstPage(ctx context.Context, caller httpapi.Caller, projectID string) ([]FileItem, string, error) {
 	items, _, err := s.items(ctx, projectID, Listing{}, "")
 	if err != nil {

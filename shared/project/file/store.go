@@ -83,7 +83,9 @@ func (s store) readBefore(
 			return err
 		})
 	}
-	reads.Go(func() error { return s.Load(readCtx, userID, &access, fileKeys(projectID, folders)...) })
+	reads.Go(func() error {
+		return s.Load(readCtx, userID, &access, s.Projects.Refs(fileKeys(projectID, folders)...)...)
+	})
 	if err := reads.Wait(); err != nil {
 		return access, b, err //nolint:wrapcheck // an error of one of the reads
 	}

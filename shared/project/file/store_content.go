@@ -68,11 +68,8 @@ func (s store) contentsOf(ctx context.Context, projectID string, files ...File) 
 			continue
 		}
 		group.Go(func() (err error) {
-			objects[i], err = s.bucket.Get(readCtx, f.ObjectKey(projectID))
-			if errors.Is(err, objectstore.ErrNotFound) {
-				return nil
-			}
-			return storageError(err)
+			objects[i], err = s.object(readCtx, projectID, f)
+			return err
 		})
 	}
 	if err := group.Wait(); err != nil {
@@ -80,18 +77,55 @@ func (s store) contentsOf(ctx context.Context, projectID string, files ...File) 
 	}
 	contents := make(map[string][]byte, len(files))
 	for i, f := range files {
-		packed, err := f.chunks(projectID, chunks)
+		data, err := f.content(projectID, chunks, objects[i])
+		if errors.Is(err, errMissingContent) {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
-		if len(packed) != f.Chunks || (f.Object != "" && objects[i] == nil) {
-			continue
-		}
-		if contents[f.ContentID], err = f.unpack(packed, objects[i]); err != nil {
-			return nil, err
-		}
+		contents[f.ContentID] = data
 	}
 	return contents, nil
+}
+
+// object reads the object of a file's content. It returns nil if the object does not exist. Errors: db.ErrUnavailable.
+func (s store) object(ctx context.Context, projectID string, f File) ([]byte, error) {
+	object, err := s.bucket.Get(ctx, f.ObjectKey(projectID))
+	if errors.Is(err, objectstore.ErrNotFound) {
+		return nil, nil
+	}
+	return object, storageError(err)
+}
+
+// startObject starts to read the object of a file's content, if it has one. The returned function waits for it.
+func (s store) startObject(ctx context.Context, projectID string, f File) (wait func() ([]byte, error)) {
+	if f.Object == "" {
+		return func() ([]byte, error) { return nil, nil }
+	}
+	var object []byte
+	var reading errgroup.Group
+	reading.Go(func() (err error) {
+		object, err = s.object(ctx, projectID, f)
+		return err
+	})
+	return func() ([]byte, error) {
+		err := reading.Wait()
+		return object, err //nolint:wrapcheck // the error of object
+	}
+}
+
+// content returns the content of the file. items have the records of its chunks. object is nil if the file has no
+// object, or the object does not exist. Error: errMissingContent.
+func (f File) content(projectID string, items map[db.Key]db.Item, object []byte) ([]byte, error) {
+	packed, err := f.chunks(projectID, items)
+	if err != nil {
+		return nil, err
+	}
+	if len(packed) != f.Chunks || (f.Object != "" && object == nil) {
+		return nil, errMissingContent
+	}
+	return f.unpack(packed, object)
 }
 
 // chunks decodes the chunks of the file's content in order. It returns nil if a chunk is missing.

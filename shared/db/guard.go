@@ -1,0 +1,87 @@
+package db
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+)
+
+// A guard lets a request read what it needs before it is known whether the request is allowed, so that the check of the
+// session costs no round trip of its own. The first BatchGet or Get of the request also reads the guard's items. No call
+// of this package returns data, and none writes, before the guard has allowed the request.
+type guard struct {
+	ctx    context.Context //nolint:containedctx // of the request: the guard's own read must not end with one call's ctx
+	client *Client
+	refs   []Ref
+	check  func(map[Ref]Item) error
+	taken  atomic.Bool   // whether a call reads the items
+	done   chan struct{} // closed when err is final
+	err    error
+}
+
+type guardKey struct{}
+
+// WithGuard returns a context for the calls of one request. Each of them fails with the error of check, unless check
+// returns nil for the items with these references. WithGuard makes no call itself. check is called once; it must not use
+// the returned context.
+func (c *Client) WithGuard(ctx context.Context, check func(map[Ref]Item) error, refs ...Ref) context.Context {
+	g := &guard{ctx: ctx, client: c, refs: refs, check: check, done: make(chan struct{})}
+	return context.WithValue(ctx, guardKey{}, g)
+}
+
+// Admit returns nil if the guard of the context allows the request, or if there is no guard. If no call has read the
+// guard's items, Admit reads them. Errors: those of the guard's check; ErrUnavailable.
+func Admit(ctx context.Context) error {
+	g := guardOf(ctx)
+	if g.take() {
+		g.read()
+	}
+	return g.wait(ctx)
+}
+
+// guardOf returns the guard of a context, or nil.
+func guardOf(ctx context.Context) *guard {
+	g, _ := ctx.Value(guardKey{}).(*guard)
+	return g
+}
+
+// take reports whether the caller must read the guard's items and settle the guard. It returns true once.
+func (g *guard) take() bool { return g != nil && g.taken.CompareAndSwap(false, true) }
+
+// read reads the guard's items, and settles the guard.
+func (g *guard) read() {
+	items, err := g.client.batchGet(g.ctx, g.refs)
+	g.settle(items, err)
+}
+
+// settle ends the wait of all calls of the request. items and err are the result of the read.
+func (g *guard) settle(items map[Ref]Item, err error) {
+	if err == nil {
+		err = g.check(items)
+	}
+	g.err = err
+	close(g.done)
+}
+
+// wait waits until the guard is settled, and returns its error.
+func (g *guard) wait(ctx context.Context) error {
+	if g == nil {
+		return nil
+	}
+	select {
+	case <-g.done:
+		return g.err
+	case <-ctx.Done():
+		return fmt.Errorf("%w: %w", ErrUnavailable, context.Cause(ctx))
+	}
+}
+
+// beside starts to read the guard's items if no other call does, and returns the function that waits for the guard. It is
+// for calls that cannot read the items themselves.
+func beside(ctx context.Context) (wait func() error) {
+	g := guardOf(ctx)
+	if g.take() {
+		go g.read()
+	}
+	return func() error { return g.wait(ctx) }
+}
