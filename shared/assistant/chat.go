@@ -22,9 +22,6 @@ func (s *Service) Chat(ctx context.Context, caller httpapi.Caller, q Question, s
 	if err := t.open(ctx); err != nil {
 		return Reply{}, err
 	}
-	if err := t.gather(ctx); err != nil {
-		return Reply{}, err
-	}
 	if err := t.reserve(ctx); err != nil {
 		return Reply{}, err
 	}

@@ -86,7 +86,7 @@ func (s *Service) Messages(
 			return err
 		})
 		reads.Go(func() error {
-			messages, readErr = s.conversations.Messages(ctx, projectID, after, n)
+			messages, readErr = s.conversations.Messages(db.Beside(ctx), projectID, after, n)
 			return nil
 		})
 		if err := reads.Wait(); err != nil {

@@ -24,11 +24,19 @@ const (
 	maxNamedBytes = 1 << 20
 )
 
+// gather reads the data for the prompt.
+func (t *turn) gather(ctx context.Context) error {
+	if err := t.readProject(ctx); err != nil {
+		return err
+	}
+	return t.readFiles(ctx)
+}
+
 // readProject reads the list of files and the conversation, in one call each.
 func (t *turn) readProject(ctx context.Context) error {
 	reads, readCtx := errgroup.WithContext(ctx)
 	reads.Go(func() (err error) {
-		t.projectFiles, err = listFiles(readCtx, t.project)
+		t.projectFiles, err = listFiles(readCtx, t.files.View(t.question.ProjectID))
 		return err
 	})
 	reads.Go(func() (err error) {
@@ -39,12 +47,8 @@ func (t *turn) readProject(ctx context.Context) error {
 		return err //nolint:wrapcheck // already wrapped by the functions above
 	}
 	t.prompt = prompt.Chat{
-		Project: t.project.Name, Framework: t.project.Framework, Total: t.project.Files,
 		Paths: slices.Sorted(maps.Keys(t.projectFiles.known)), Summary: t.memory.Summary, Turns: modelTurns(t.memory.Turns),
 		Message: t.question.Message,
-	}
-	if t.question.Framework != "" {
-		t.prompt.Framework = t.question.Framework
 	}
 	return nil
 }

@@ -1,10 +1,13 @@
 package assistant
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"devplatform/shared/assistant/action"
 	"devplatform/shared/assistant/conversation"
@@ -60,14 +63,13 @@ type Reply struct {
 	stop model.Stop
 }
 
-// turn processes a question. Chat calls the methods open, gather, reserve, startSummary, generate, repair, finish,
+// turn processes a question. Chat calls the methods open, reserve, startSummary, generate, repair, finish,
 // store, apply and reply in this order.
 type turn struct {
 	*Service
 	caller   httpapi.Caller
 	question Question
 
-	project      *file.View
 	projectFiles *projectFiles
 	memory       conversation.Memory
 	prompt       prompt.Chat
@@ -85,19 +87,19 @@ type turn struct {
 	applied bool
 }
 
-// open checks the caller's access to the project. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED.
-func (t *turn) open(ctx context.Context) (err error) {
-	t.project, err = t.files.Open(ctx, t.caller, t.question.ProjectID, workspace.Write)
-	return err
-}
-
-// gather reads the data for the prompt and builds the request.
-func (t *turn) gather(ctx context.Context) error {
-	if err := t.readProject(ctx); err != nil {
-		return err
+// open reads the project and the data for the prompt, and builds the request. The data is read at the same time as the
+// caller's access to the project. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED.
+func (t *turn) open(ctx context.Context) error {
+	var reading errgroup.Group
+	reading.Go(func() error { return t.gather(db.Beside(ctx)) })
+	project, err := t.files.Open(ctx, t.caller, t.question.ProjectID, workspace.Write)
+	readErr := reading.Wait()
+	if err := cmp.Or(err, readErr); err != nil {
+		return err //nolint:wrapcheck // the error of Open, or of gather
 	}
-	if err := t.readFiles(ctx); err != nil {
-		return err
+	t.prompt.Project, t.prompt.Framework, t.prompt.Total = project.Name, project.Framework, project.Files
+	if t.question.Framework != "" {
+		t.prompt.Framework = t.question.Framework
 	}
 	t.budget = prompt.DefaultBudget()
 	t.request = t.prompt.Request(t.budget, maxOutput)

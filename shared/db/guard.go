@@ -39,6 +39,13 @@ func Admit(ctx context.Context) error {
 	return g.wait(ctx)
 }
 
+// Beside returns a context for calls that the request makes at the same time as a BatchGet or Get with ctx: they leave it
+// to that call to read the guard's items, and wait for it. Without Beside, a Query that begins first would read them with
+// a call of its own.
+func Beside(ctx context.Context) context.Context { return context.WithValue(ctx, besideKey{}, true) }
+
+type besideKey struct{}
+
 // guardOf returns the guard of a context, or nil.
 func guardOf(ctx context.Context) *guard {
 	g, _ := ctx.Value(guardKey{}).(*guard)
@@ -76,11 +83,11 @@ func (g *guard) wait(ctx context.Context) error {
 	}
 }
 
-// beside starts to read the guard's items if no other call does, and returns the function that waits for the guard. It is
-// for calls that cannot read the items themselves.
-func beside(ctx context.Context) (wait func() error) {
+// startGuard starts to read the guard's items if no other call does, and returns the function that waits for the guard.
+// It is for calls that cannot read the items themselves.
+func startGuard(ctx context.Context) (wait func() error) {
 	g := guardOf(ctx)
-	if g.take() {
+	if ctx.Value(besideKey{}) == nil && g.take() {
 		go g.read()
 	}
 	return func() error { return g.wait(ctx) }

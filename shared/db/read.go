@@ -211,7 +211,7 @@ func (t Table) readPage(
 	ctx context.Context, in *dynamodb.QueryInput, limit int, once bool,
 ) (items []Item, last Item, err error) {
 	const maxLimit = 1000
-	wait := beside(ctx)
+	wait := startGuard(ctx)
 	for {
 		if limit > 0 {
 			in.Limit = aws.Int32(int32(min(limit-len(items), maxLimit))) //nolint:gosec // at most 1000

@@ -61,7 +61,7 @@ func (s *Service) readAll(
 		return err
 	})
 	group.Go(func() error {
-		items, err := s.store.Projects.QueryAll(groupCtx, db.DeploymentsOf(projectID))
+		items, err := s.store.Projects.QueryAll(db.Beside(groupCtx), db.DeploymentsOf(projectID))
 		if err != nil {
 			return err
 		}

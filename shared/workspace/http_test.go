@@ -107,7 +107,7 @@ func TestMembers(t *testing.T) {
 		t.Errorf("added %s, want Grace as admin", added.Raw)
 	}
 	list := grace.members(ws).Want(t, http.StatusOK)
-	wantCalls(t, "listing members", list, 3)
+	wantCalls(t, "listing members", list, 2)
 	wantTexts(t, list, "members", "userId", ada.id, grace.id)
 	if diff := cmp.Diff(added.Body, list.List("members")[1]); diff != "" {
 		t.Errorf("the added member and its list entry differ (-added +listed):\n%s", diff)

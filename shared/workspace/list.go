@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
 )
 
@@ -48,7 +49,7 @@ func (s *Service) ListMembers(
 		return err
 	})
 	reads.Go(func() (err error) {
-		list, err = s.store.members(readCtx, workspaceID, after, page.Limit)
+		list, err = s.store.members(db.Beside(readCtx), workspaceID, after, page.Limit)
 		return err
 	})
 	if err := reads.Wait(); err != nil {

@@ -26,9 +26,6 @@ type store struct {
 	counters *limit.Counters
 }
 
-// parallelReads is the largest number of concurrent reads of one request.
-const parallelReads = 8
-
 // pathHash returns the hash of a path for the key of a version. The path itself can be too long for a key.
 func pathHash(path string) string {
 	sum := sha256.Sum256([]byte(path))
@@ -75,8 +72,7 @@ func (s store) readBefore(
 		}
 	}
 	inside := make([][]string, len(created))
-	reads, readCtx := errgroup.WithContext(ctx)
-	reads.SetLimit(parallelReads)
+	reads, readCtx := errgroup.WithContext(ctx) // at most maxOperations, and the read of the caller's access
 	for i, p := range created {
 		reads.Go(func() (err error) {
 			inside[i], err = s.pathsInside(readCtx, projectID, p, len(ops)+1)

@@ -8,58 +8,63 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// View is a project that another package opened for a user. Its methods read the current state of the project's files.
-// They do not check access again.
-type View struct {
-	ID          string `dynamodbav:"id"`
-	Name        string `dynamodbav:"name"`
-	Description string `dynamodbav:"description"`
-	Framework   string `dynamodbav:"framework"`
+// Project describes a project that another package opened for a user.
+type Project struct {
+	Name      string `dynamodbav:"name"`
+	Framework string `dynamodbav:"framework"`
 	// Files is the number of files when the project was opened.
 	Files int `dynamodbav:"-"`
-
-	store store
 }
 
 // Open reads a project and checks that the caller may do the action. It makes two calls to storage.
 // Errors: PROJECT_NOT_FOUND, ACCESS_DENIED.
 func (s *Service) Open(
 	ctx context.Context, caller httpapi.Caller, projectID string, action workspace.Action,
-) (*View, error) {
+) (Project, error) {
 	access, err := s.store.Project(ctx, caller.UserID, projectID)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = access.Check(action)
 	}
-	if err := access.Check(action); err != nil {
-		return nil, err
-	}
-	v, err := db.Decode[View](access.Items[db.ProjectKey(access.WorkspaceID, projectID)])
 	if err != nil {
-		return nil, err
+		return Project{}, err
+	}
+	p, err := db.Decode[Project](access.Items[db.ProjectKey(access.WorkspaceID, projectID)])
+	if err != nil {
+		return p, err
 	}
 	tree, err := db.Decode[Tree](access.Items[db.TreeKey(projectID)])
-	v.Files, v.store = tree.Files, s.store
-	return &v, err
+	p.Files = tree.Files
+	return p, err
 }
+
+// View reads the current state of a project's files for another package. Its methods do not check access. Their results
+// are only for a user for whom Open succeeds.
+type View struct {
+	projectID string
+	store     store
+}
+
+// View returns a View of a project. It makes no calls to storage.
+func (s *Service) View(projectID string) *View { return &View{projectID, s.store} }
 
 // List returns the first limit files in path order. It makes about one call to storage for every thousand files.
 func (v *View) List(ctx context.Context, limit int) ([]File, error) {
-	return v.store.list(ctx, v.ID, "", "", limit)
+	return v.store.list(ctx, v.projectID, "", "", limit)
 }
 
 // Stat returns the files at paths, keyed by path. A path without a file has no entry. It makes one call to storage for
 // every hundred paths.
 func (v *View) Stat(ctx context.Context, paths ...string) (map[string]File, error) {
-	items, err := v.store.Projects.BatchGet(ctx, fileKeys(v.ID, paths)...)
+	items, err := v.store.Projects.BatchGet(ctx, fileKeys(v.projectID, paths)...)
 	if err != nil {
 		return nil, err
 	}
-	return filesAt(v.ID, paths, items)
+	return filesAt(v.projectID, paths, items)
 }
 
 // HasInside reports whether a folder contains a file. It makes one call to storage.
 func (v *View) HasInside(ctx context.Context, folder string) (bool, error) {
-	paths, err := v.store.pathsInside(ctx, v.ID, folder, 1)
+	paths, err := v.store.pathsInside(ctx, v.projectID, folder, 1)
 	return len(paths) > 0, err
 }
 
@@ -70,7 +75,7 @@ func (v *View) Read(ctx context.Context, files ...File) (map[string][]byte, erro
 	if files = withoutLarge(files); len(files) == 0 {
 		return nil, nil
 	}
-	byID, err := v.store.contentsOf(ctx, v.ID, files...)
+	byID, err := v.store.contentsOf(ctx, v.projectID, files...)
 	if err != nil {
 		return nil, err
 	}
