@@ -56,8 +56,11 @@ type File struct {
 // changes a project also checks or updates the tree of the project. The attribute names are part of the data format.
 type Tree struct {
 	WorkspaceID string `dynamodbav:"workspaceId"`
-	// Version is incremented by every creation and rename, because these can make paths collide.
+	// Version is incremented by every creation, Folders by those that can create a folder, and Removed by every removal of
+	// a path. A rename is a creation and a removal. See plan.unchanged.
 	Version int `dynamodbav:"version"`
+	Folders int `dynamodbav:"folders,omitempty"`
+	Removed int `dynamodbav:"removed,omitempty"`
 	Files   int `dynamodbav:"files"`
 	Bytes   int `dynamodbav:"bytes"` // of the current contents, decoded, and of the open uploads
 	// Uploads is the number of open uploads.

@@ -21,6 +21,8 @@ type before struct {
 	// files contains existing files, by path: the files that operations name, and the files at the paths of the parent
 	// folders of new files.
 	files map[string]File
+	// folders are the parent folders of new files that contain a file.
+	folders map[string]bool
 	// inside maps each path to be created to the paths of existing files inside it. A list of paths can be incomplete:
 	// one path more than the operations can remove is sufficient.
 	inside map[string][]string
@@ -76,8 +78,10 @@ type plan struct {
 	oldBytes int
 	// upload is the upload that the plan completes, or nil.
 	upload *upload
-	// creates means that the plan creates files. The plan is then valid only while the stored tree has tree.Version.
-	creates bool
+	// creates and removes mean that the plan creates files, and that it removes files from their paths.
+	creates, removes bool
+	// newFolders means that the plan may create folders: not all parent folders of its new files contain another file.
+	newFolders bool
 }
 
 // isEmpty reports whether there is nothing to write.
@@ -142,6 +146,7 @@ func planFiles(ops []BatchOperation, b before, by author, quotas Quotas) (plan, 
 	if err := p.checkFolders(b); err != nil {
 		return p, err
 	}
+	p.newFolders = p.mayCreateFolders(b)
 	return p, p.checkQuotas(b, quotas)
 }
 
@@ -156,7 +161,7 @@ func (p *plan) add(c change, operation int) {
 	if c.before != nil && !c.isEmpty() {
 		p.oldBytes += c.before.Size
 	}
-	p.creates = p.creates || c.creates()
+	p.creates, p.removes = p.creates || c.creates(), p.removes || c.deletes()
 }
 
 // plan returns the changes of one operation. They do not depend on the other operations, because no two operations name
@@ -235,6 +240,20 @@ func (p plan) checkFolders(b before) error {
 		}
 	}
 	return nil
+}
+
+// mayCreateFolders reports whether the plan may create folders. After a removal, a folder that contained a file may be
+// empty.
+func (p plan) mayCreateFolders(b before) bool {
+	if p.creates && p.removes {
+		return true
+	}
+	for _, c := range p.changes {
+		if folder := path.Parent(c.path); c.creates() && folder != "" && !b.folders[folder] {
+			return true
+		}
+	}
+	return false
 }
 
 func errFileQuota(quotas Quotas) *fault.Error {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -41,8 +43,8 @@ func fileOf(projectID string, item db.Item) (File, error) {
 
 // readBefore reads a user's access to a project, and the stored state that planFiles needs. Files that can collide
 // with a new file are read after the tree. These are files at the paths of its parent folders, and files inside its
-// path. If readBefore misses a file that is created at the same time, the version of the stored tree is higher than the
-// version that was read, and commit fails. Error: PROJECT_NOT_FOUND.
+// path. If another request changes them at the same time, the stored tree no longer satisfies plan.unchanged, and commit
+// fails. Error: PROJECT_NOT_FOUND.
 func (s store) readBefore(
 	ctx context.Context, userID, projectID string, ops []BatchOperation,
 ) (access workspace.ProjectAccess, b before, err error) {
@@ -72,10 +74,25 @@ func (s store) readBefore(
 		}
 	}
 	inside := make([][]string, len(created))
-	reads, readCtx := errgroup.WithContext(ctx) // at most maxOperations, and the read of the caller's access
+	b.folders = map[string]bool{}
+	for _, p := range created {
+		b.folders[path.Parent(p)] = false
+	}
+	delete(b.folders, "")
+	var mu sync.Mutex // for b.folders
+	reads, readCtx := errgroup.WithContext(ctx) // at most two for each operation, and one of the caller's access
 	for i, p := range created {
 		reads.Go(func() (err error) {
 			inside[i], err = s.pathsInside(readCtx, projectID, p, len(ops)+1)
+			return err
+		})
+	}
+	for folder := range maps.Clone(b.folders) {
+		reads.Go(func() error {
+			files, err := s.pathsInside(readCtx, projectID, folder, 1)
+			mu.Lock()
+			defer mu.Unlock()
+			b.folders[folder] = len(files) > 0
 			return err
 		})
 	}

@@ -19,6 +19,8 @@ var (
 	attrFiles        = expression.Name("files")
 	attrBytes        = expression.Name("bytes")
 	attrVersion      = expression.Name("version")
+	attrFolders      = expression.Name("folders")
+	attrRemoved      = expression.Name("removed")
 	attrChanges      = expression.Name("changes")
 	attrUploads      = expression.Name("uploads")
 	attrOldBytes     = expression.Name("oldBytes")
@@ -65,8 +67,7 @@ func treeError(err error) error {
 }
 
 // treeWrite returns the write that updates the tree's counters. The write fails if the project does not exist or would
-// exceed a quota. If the plan creates files, the write also fails if another request has created files in the meantime:
-// each creation increments the tree's version.
+// exceed a quota, or if the plan is no longer valid (see plan.unchanged).
 func (s store) treeWrite(projectID string, p plan) db.Write {
 	update := expression.Add(attrFiles, expression.Value(p.files)).Add(attrBytes, expression.Value(p.bytes))
 	if p.changesFiles() {
@@ -78,7 +79,13 @@ func (s store) treeWrite(projectID string, p plan) db.Write {
 	cond := s.Projects.Exists()
 	if p.creates {
 		update = update.Add(attrVersion, expression.Value(1))
-		cond = cond.And(attrVersion.Equal(expression.Value(p.tree.Version)))
+		cond = cond.And(p.unchanged())
+	}
+	if p.newFolders {
+		update = update.Add(attrFolders, expression.Value(1))
+	}
+	if p.removes {
+		update = update.Add(attrRemoved, expression.Value(1))
 	}
 	if p.files > 0 {
 		cond = cond.And(attrFiles.LessThanEqual(expression.Value(s.quotas.Files - p.files)))
@@ -91,6 +98,29 @@ func (s store) treeWrite(projectID string, p plan) db.Write {
 		cond = cond.And(attrOldBytes.LessThanEqual(expression.Value(s.quotas.OldBytes - p.oldBytes)))
 	}
 	return s.Projects.Update(db.TreeKey(projectID), update).If(cond).WithOld()
+}
+
+// unchanged returns the condition that no other request has made a path of the plan both a file and a folder since the
+// tree was read. A path is a folder if there is a file inside it.
+//
+// A new file in a folder that contained another file when the tree was read collides only if a request has created a
+// folder at its path, or removed the files of its folder. So requests that create files in the same folder do not conflict
+// with each other. A file that may create folders also collides with a new file at the path of one of them, so it
+// conflicts with every creation.
+func (p plan) unchanged() expression.ConditionBuilder {
+	cond := equals(attrFolders, p.tree.Folders).And(equals(attrRemoved, p.tree.Removed))
+	if p.newFolders {
+		cond = cond.And(equals(attrVersion, p.tree.Version))
+	}
+	return cond
+}
+
+// equals returns the condition that a counter has a value. A counter without a value is 0.
+func equals(counter expression.NameBuilder, n int) expression.ConditionBuilder {
+	if n == 0 {
+		return counter.AttributeNotExists().Or(counter.Equal(expression.Value(0)))
+	}
+	return counter.Equal(expression.Value(n))
 }
 
 // writtenWrite returns the write that counts the bytes that a user writes on a day (UTC). Its condition fails if the

@@ -74,5 +74,8 @@ func Ancestors(path string) []string {
 	return folders
 }
 
+// Parent returns the folder of a path, or "" for a path such as /a.
+func Parent(path string) string { return path[:max(strings.LastIndex(path, separator), 0)] }
+
 // Inside returns the common prefix of all paths inside the folder at path.
 func Inside(path string) string { return path + separator }
