@@ -126,6 +126,7 @@ func (w *watched) projects(ada, grace *platformtest.Client) (workspace, project 
 
 func (w *watched) webhooks(ada *platformtest.Client, workspace, project string) {
 	w.t.Helper()
+	ada.Do("GET", "/api/workspaces", "").Want(w.t, http.StatusOK)
 	r := hooktest.New(w.t)
 	hooks := map[string]string{} // by path
 	for _, path := range []string{"/ok", "/fail?n=1", "/gone"} {

@@ -48,11 +48,13 @@ type watched struct {
 	used map[string]map[permission]bool // by function
 	// accesses are the accesses to items of DynamoDB, by function.
 	accesses map[string]map[string]access
+	// depths are the depths of the calls to DynamoDB of successful requests, by operation.
+	depths map[string][]int
 }
 
 func newWatched(t testing.TB) *watched {
 	t.Helper()
-	w := &watched{t: t, lambda: map[string]*runtime.Runtime{}, used: map[string]map[permission]bool{}, accesses: map[string]map[string]access{}}
+	w := &watched{t: t, lambda: map[string]*runtime.Runtime{}, used: map[string]map[permission]bool{}, accesses: map[string]map[string]access{}, depths: map[string][]int{}}
 	tables, err := dynamodb.Open(dynamodb.Options{Now: time.Now})
 	must(t, err)
 	queues, err := sqs.Open(sqs.Options{Now: time.Now})
@@ -88,6 +90,7 @@ func newWatched(t testing.TB) *watched {
 		case "CodeDeploy_20141006":
 			w.codeDeploy(rw, r)
 		default:
+			w.delay(r)
 			tables.ServeHTTP(rw, r)
 		}
 	}))
@@ -139,6 +142,7 @@ func (w *watched) start(f stack.Function, changed map[string]string) *runtime.Ru
 			Name: f.Name, Bootstrap: filepath.Join(platformtest.Binaries(w.t), filepath.Base(f.CodeURI)), Handler: f.Handler, MemoryMB: f.MemoryMB,
 			Timeout: f.Timeout, Env: env,
 		}},
+		Lines:          func(_, _, line string) { w.recordDepth(line) },
 		MaxConcurrency: 2, Now: time.Now, Region: "us-east-1", AccessKeyID: f.Name, SecretKey: "secret",
 		ExtraEnv: map[string]string{"AWS_ENDPOINT_URL": w.services, "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": w.services},
 	})
@@ -158,14 +162,23 @@ func (w *watched) invoke(ctx context.Context, in runtime.Invocation) (*runtime.R
 	return w.lambda[in.Function].Invoke(ctx, in)
 }
 
-// record records the permissions that a request of a function needs.
-func (w *watched) record(r *http.Request) {
+// functionOf returns the function that sent a request to a service, or "".
+func (w *watched) functionOf(r *http.Request) string {
 	_, credential, _ := strings.Cut(r.Header.Get("Authorization"), "Credential=")
 	if credential == "" { // a presigned URL has the permissions of the role that signed it
 		credential = r.URL.Query().Get("X-Amz-Credential")
 	}
 	function, _, _ := strings.Cut(credential, "/")
 	if w.lambda[function] == nil {
+		return ""
+	}
+	return function
+}
+
+// record records the permissions that a request of a function needs.
+func (w *watched) record(r *http.Request) {
+	function := w.functionOf(r)
+	if function == "" {
 		return // a request of the platform itself
 	}
 	body, err := io.ReadAll(r.Body)
@@ -288,6 +301,7 @@ func TestRolesGrantExactlyTheUsedPermissions(t *testing.T) {
 	w.callEverything()
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.checkDepths(t)
 	roles := template.Functions()
 	for function, role := range roles {
 		granted, needed := template.Granted(t, role), template.NeededByLambda(function)
