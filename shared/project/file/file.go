@@ -13,6 +13,7 @@ import (
 	"devplatform/shared/clock"
 	"devplatform/shared/event"
 	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/project/content"
 	"devplatform/shared/project/path"
 )
@@ -98,6 +99,16 @@ type FileItem struct {
 	UpdatedBy   string          `json:"updatedBy" doc:"The ID of the user who created this version" example:"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	URL         string          `json:"url,omitzero" doc:"A URL from which the content can be downloaded without a session, for 5 minutes. Present instead of content if the content was requested and is larger than 1 MiB. The response has the headers Content-Type and Content-Disposition: attachment. For a new URL, read the file again without If-None-Match" example:"https://bucket.s3.eu-central-1.amazonaws.com/contents/prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK/01K9ZQ3V7M8T5XW2ABCDEFGHJK?X-Amz-Expires=300"`
 	Content     *string         `json:"content,omitzero" nullable:"false" doc:"The content, if it was requested and has at most 1 MiB. It is base64 if encoding is base64. Text is returned as base64 if escaping it in JSON would double its length" example:"export {}\n"`
+}
+
+// MaxJSON implements httpapi.Bounded.
+func (i FileItem) MaxJSON() int {
+	const others = 700 // the names and the other values, with their quotes escaped
+	text := len(i.Path) + len(i.ContentType) + len(i.URL) + len(i.UpdatedBy) + len(i.ETag)
+	if i.Content != nil {
+		text += len(*i.Content)
+	}
+	return others + httpapi.MaxJSONByte*text
 }
 
 // IsLarge reports whether the content of the file is too large to be loaded into memory. It was uploaded, and can only

@@ -2,11 +2,11 @@ package file
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"slices"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
@@ -115,17 +115,12 @@ type filesBody struct {
 	file *FileItem `oneOf:"FileItem"`
 }
 
-// MarshalJSON implements json.Marshaler.
-func (b *filesBody) MarshalJSON() ([]byte, error) {
-	var body any = b.list
+// MarshalJSONTo implements json.MarshalerTo.
+func (b *filesBody) MarshalJSONTo(out *jsontext.Encoder) error {
 	if b.file != nil {
-		body = b.file
+		return json.MarshalEncode(out, b.file) //nolint:wrapcheck // the encoder wraps it
 	}
-	data, err := json.Marshal(body)
-	if err != nil {
-		return nil, fmt.Errorf("file: encoding the response: %w", err)
-	}
-	return data, nil
+	return json.MarshalEncode(out, b.list) //nolint:wrapcheck // the encoder wraps it
 }
 
 func (s *Service) handleReadFiles(
