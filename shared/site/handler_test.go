@@ -345,7 +345,7 @@ func TestCalls(t *testing.T) {
 		}
 		line := strings.Split(strings.TrimSpace(f.log.String()), "\n")[i]
 		calls := []string{`"dynamodbCalls":2`, `"dynamodbCalls":1`, `"dynamodbCalls":1`}[i]
-		s3 := fmt.Sprintf(`"s3Calls":%d,"s3Ms":`, want)
+		s3 := fmt.Sprintf(`"s3Calls":%d,"s3Depth":`, want)
 		if !strings.Contains(line, calls) || strings.Contains(line, s3) != (want > 0) {
 			t.Errorf("view %d: logged %s, want %s and %d calls of S3", i, line, calls, want)
 		}
