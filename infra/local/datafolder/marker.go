@@ -58,7 +58,7 @@ func (f *Folder) createMarker(marker string) error {
 		return f.errorf("making the data folder: %w", err)
 	}
 	draft := files.PathJoin(dir, markerDraft)
-	err := WriteFile(files, draft, func(to io.Writer) error {
+	err := CreateFile(files, draft, func(to io.Writer) error {
 		_, err := io.WriteString(to, f.markerText())
 		return err //nolint:wrapcheck // below
 	})

@@ -22,7 +22,7 @@ type files struct {
 // write creates a file and makes it durable. fill writes the content. If fill or the write fails, no file remains.
 func (f files) write(fill func(io.Writer) error) (name string, err error) {
 	name = rand.Text()
-	return name, datafolder.WriteFile(f.fs, f.fs.PathJoin(f.dir, name), fill)
+	return name, datafolder.CreateFile(f.fs, f.fs.PathJoin(f.dir, name), fill)
 }
 
 func (f files) open(name string) (vfs.File, error) {
