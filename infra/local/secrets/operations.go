@@ -1,163 +1,193 @@
 package secrets
 
 import (
+	"context"
+	"fmt"
 	"regexp"
 	"slices"
+	"time"
 
+	"devplatform/infra/local/awsjson"
 	"devplatform/infra/local/stack"
+
+	"github.com/google/uuid"
 )
 
-type createSecretInput struct {
-	Name               string  `json:"Name"`
-	ClientRequestToken string  `json:"ClientRequestToken"`
-	Description        string  `json:"Description"`
-	KMSKeyID           string  `json:"KmsKeyId"`
-	SecretString       *string `json:"SecretString"`
-	SecretBinary       []byte  `json:"SecretBinary"`
-	Tags               []tag   `json:"Tags"`
+// Limits of AWS.
+const (
+	maxValueBytes   = 65536
+	maxVersions     = 100 // older versions are deleted
+	minTokenLength  = 32
+	maxTokenLength  = 64
+	maxRequestBytes = 1 << 20 // leaves room for a value with escapes
+)
+
+const (
+	stageCurrent  = "AWSCURRENT"
+	stagePrevious = "AWSPREVIOUS"
+)
+
+const targetPrefix = "secretsmanager."
+
+func (s *Store) service() *awsjson.Service {
+	return &awsjson.Service{
+		Name: "secrets", ContentType: awsjson.Version11, MaxRequestBytes: maxRequestBytes,
+		Logger: s.options.Logger, RejectUnknown: true,
+		Targets: map[string]awsjson.Operations{targetPrefix: {
+			"CreateSecret":      awsjson.Handle(s.createSecret),
+			"DeleteSecret":      awsjson.Handle(s.deleteSecret),
+			"DescribeSecret":    awsjson.Handle(s.describeSecret),
+			"GetRandomPassword": awsjson.Handle(s.getRandomPassword),
+			"GetSecretValue":    awsjson.Handle(s.getSecretValue),
+			"PutSecretValue":    awsjson.Handle(s.putSecretValue),
+		}},
+	}
 }
 
-// written is what operations answer that make or find a version.
-type written struct {
+func invalidParameter(format string, args ...any) error {
+	return &awsjson.Error{Type: "InvalidParameterException", Message: fmt.Sprintf(format, args...)}
+}
+
+func notFound(format string, args ...any) error {
+	return &awsjson.Error{Type: "ResourceNotFoundException", Message: fmt.Sprintf(format, args...)}
+}
+
+func exists(format string, args ...any) error {
+	return &awsjson.Error{Type: "ResourceExistsException", Message: fmt.Sprintf(format, args...)}
+}
+
+// epoch returns a time as seconds since 1970.
+func epoch(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
+
+type writtenOutput struct {
 	ARN           string   `json:"ARN"`
 	Name          string   `json:"Name"`
 	VersionID     string   `json:"VersionId,omitzero"`
 	VersionStages []string `json:"VersionStages,omitzero"`
 }
 
-var secretNames = regexp.MustCompile(`^[A-Za-z0-9/_+=.@-]{1,512}$`)
+// newValue is the value in a request. The token identifies the request when it is repeated, and is the version's ID.
+type newValue struct {
+	ClientRequestToken string  `json:"ClientRequestToken"`
+	SecretString       *string `json:"SecretString"`
+}
 
-func (s *Store) createSecret(in createSecretInput) (written, error) {
-	v := value{in.SecretString, in.SecretBinary}
-	if !secretNames.MatchString(in.Name) {
-		return written{}, invalidParameter("Invalid name. Must be a valid name containing alphanumeric characters, or any of the following: -/_+=.@!")
+func (in *newValue) check() error {
+	if n := len(in.ClientRequestToken); n > 0 && (n < minTokenLength || n > maxTokenLength) {
+		return invalidParameter("ClientRequestToken must be %d-%d characters long.", minTokenLength, maxTokenLength)
 	}
-	if err := firstOf(checkToken(in.ClientRequestToken), v.check()); err != nil {
-		return written{}, err
+	if in.SecretString != nil && len(*in.SecretString) > maxValueBytes {
+		return invalidParameter("The value must have at most %d bytes.", maxValueBytes)
 	}
-	var out written
+	return nil
+}
+
+type createSecretInput struct {
+	newValue
+
+	Name        string `json:"Name"`
+	Description string `json:"Description"`
+}
+
+var secretName = regexp.MustCompile(`^[A-Za-z0-9/_+=.@-]{1,512}$`)
+
+func (s *Store) createSecret(_ context.Context, in *createSecretInput) (*writtenOutput, error) {
+	if !secretName.MatchString(in.Name) {
+		return nil, invalidParameter("Name must have 1 to 512 letters, digits, and characters of /_+=.@-.")
+	}
+	if err := in.check(); err != nil {
+		return nil, err
+	}
+	var out *writtenOutput
 	err := s.change(func(all *[]secret) error {
-		now := s.now()
-		at := slices.IndexFunc(*all, func(sec secret) bool { return sec.Name == in.Name })
-		if at >= 0 {
-			again, err := sameCreation(&(*all)[at], in.ClientRequestToken, v)
-			out = again
-			return err
-		}
-		made := secret{
-			Name: in.Name, ARN: stack.SecretARN(s.options.Region, s.options.Account, in.Name), Description: in.Description,
-			KMSKeyID: in.KMSKeyID, Tags: in.Tags, Created: now, Changed: now,
-		}
-		out = written{ARN: made.ARN, Name: made.Name}
-		if !v.empty() {
-			first, err := made.put(in.ClientRequestToken, v, []string{stageCurrent}, now)
-			if err != nil {
-				return err
+		if i := slices.IndexFunc(*all, func(sec secret) bool { return sec.Name == in.Name }); i >= 0 {
+			taken := &(*all)[i]
+			if known := taken.find(in.ClientRequestToken, ""); known == nil || !known.has(in.SecretString) {
+				return exists("The secret %s already exists.", in.Name)
 			}
-			out.VersionID = first.ID
+			out = &writtenOutput{ARN: taken.ARN, Name: taken.Name, VersionID: in.ClientRequestToken}
+			return nil
 		}
-		*all = append(*all, made)
+		created := secret{
+			Name: in.Name, ARN: stack.SecretARN(s.options.Region, s.options.Account, in.Name), Description: in.Description,
+			Created: s.now(), Changed: s.now(),
+		}
+		out = &writtenOutput{ARN: created.ARN, Name: created.Name}
+		if in.SecretString != nil {
+			out.VersionID = created.put(in.newValue, s.now()).ID
+		}
+		*all = append(*all, created)
 		return nil
 	})
 	return out, err
 }
 
-// sameCreation answers a CreateSecret whose name is taken: a repetition with the token of the first is no error.
-func sameCreation(taken *secret, token string, v value) (written, error) {
-	if !taken.Deleted.IsZero() {
-		return written{}, invalidRequest("You can't create this secret because a secret with this name is already scheduled for deletion.")
-	}
-	if known := taken.version(token); known != nil && known.Value.equal(v) {
-		return written{ARN: taken.ARN, Name: taken.Name, VersionID: known.ID}, nil
-	}
-	return written{}, exists("The operation failed because the secret %s already exists.", taken.Name)
+type putSecretValueInput struct {
+	newValue
+
+	SecretID string `json:"SecretId"`
 }
 
-func firstOf(errs ...error) error {
-	for _, err := range errs {
+func (s *Store) putSecretValue(_ context.Context, in *putSecretValueInput) (*writtenOutput, error) {
+	if in.SecretString == nil {
+		return nil, invalidParameter("You must provide a value for the SecretString parameter.")
+	}
+	if err := in.check(); err != nil {
+		return nil, err
+	}
+	var out *writtenOutput
+	err := s.change(func(all *[]secret) error {
+		found, err := s.find(*all, in.SecretID)
 		if err != nil {
 			return err
+		}
+		put := found.find(in.ClientRequestToken, "")
+		switch {
+		case put == nil:
+			put = found.put(in.newValue, s.now())
+		case !put.has(in.SecretString):
+			return exists("ClientRequestToken %s is already in use for another value of %s.", in.ClientRequestToken, found.Name)
+		}
+		out = &writtenOutput{ARN: found.ARN, Name: found.Name, VersionID: put.ID, VersionStages: put.Stages}
+		return nil
+	})
+	return out, err
+}
+
+// find returns the version with an ID or, if the ID is empty, with a stage. It returns nil if there is none.
+func (sec *secret) find(id, stage string) *version {
+	for i := range sec.Versions {
+		v := &sec.Versions[i]
+		if id != "" && v.ID == id || id == "" && slices.Contains(v.Stages, stage) {
+			return v
 		}
 	}
 	return nil
 }
 
-type putSecretValueInput struct {
-	SecretID           string   `json:"SecretId"`
-	ClientRequestToken string   `json:"ClientRequestToken"`
-	SecretString       *string  `json:"SecretString"`
-	SecretBinary       []byte   `json:"SecretBinary"`
-	VersionStages      []string `json:"VersionStages"`
+func (v *version) has(text *string) bool {
+	return v.Value.Text != nil && text != nil && *v.Value.Text == *text
 }
 
-func (s *Store) putSecretValue(in putSecretValueInput) (written, error) {
-	v := value{in.SecretString, in.SecretBinary}
-	if v.empty() {
-		return written{}, invalidRequest("You must provide either SecretString or SecretBinary.")
+// put adds the current version. The version that was current becomes the previous one.
+func (sec *secret) put(in newValue, now time.Time) *version {
+	if in.ClientRequestToken == "" {
+		in.ClientRequestToken = uuid.NewString()
 	}
-	if len(in.VersionStages) > maxStages {
-		return written{}, invalidParameter("A version can have %d staging labels at most.", maxStages)
-	}
-	if len(in.VersionStages) == 0 {
-		in.VersionStages = []string{stageCurrent}
-	}
-	if err := firstOf(checkToken(in.ClientRequestToken), v.check()); err != nil {
-		return written{}, err
-	}
-	var out written
-	err := s.change(func(all *[]secret) error {
-		found, err := s.findAlive(*all, in.SecretID)
-		if err != nil {
-			return err
+	for i := range sec.Versions {
+		v := &sec.Versions[i]
+		wasCurrent := slices.Contains(v.Stages, stageCurrent)
+		v.Stages = nil
+		if wasCurrent {
+			v.Stages = []string{stagePrevious}
 		}
-		put, err := found.put(in.ClientRequestToken, v, in.VersionStages, s.now())
-		if err != nil {
-			return err
-		}
-		out = written{ARN: found.ARN, Name: found.Name, VersionID: put.ID, VersionStages: slices.Clone(put.Stages)}
-		return nil
+	}
+	sec.Versions = append(sec.Versions, version{
+		ID: in.ClientRequestToken, Stages: []string{stageCurrent}, Created: now, Value: value{in.SecretString},
 	})
-	return out, err
-}
-
-type updateSecretInput struct {
-	SecretID           string  `json:"SecretId"`
-	ClientRequestToken string  `json:"ClientRequestToken"`
-	Description        *string `json:"Description"`
-	KMSKeyID           *string `json:"KmsKeyId"`
-	SecretString       *string `json:"SecretString"`
-	SecretBinary       []byte  `json:"SecretBinary"`
-}
-
-func (s *Store) updateSecret(in updateSecretInput) (written, error) {
-	v := value{in.SecretString, in.SecretBinary}
-	if err := firstOf(checkToken(in.ClientRequestToken), v.check()); err != nil {
-		return written{}, err
-	}
-	var out written
-	err := s.change(func(all *[]secret) error {
-		found, err := s.findAlive(*all, in.SecretID)
-		if err != nil {
-			return err
-		}
-		out = written{ARN: found.ARN, Name: found.Name}
-		if in.Description != nil {
-			found.Description, found.Changed = *in.Description, s.now()
-		}
-		if in.KMSKeyID != nil {
-			found.KMSKeyID, found.Changed = *in.KMSKeyID, s.now()
-		}
-		if v.empty() {
-			return nil
-		}
-		put, err := found.put(in.ClientRequestToken, v, []string{stageCurrent}, s.now())
-		if err != nil {
-			return err
-		}
-		out.VersionID = put.ID
-		return nil
-	})
-	return out, err
+	sec.Versions = sec.Versions[max(0, len(sec.Versions)-maxVersions):]
+	sec.Changed = now
+	return &sec.Versions[len(sec.Versions)-1]
 }
 
 type getSecretValueInput struct {
@@ -166,94 +196,92 @@ type getSecretValueInput struct {
 	VersionStage string `json:"VersionStage"`
 }
 
-type secretValue struct {
+type secretValueOutput struct {
 	ARN           string   `json:"ARN"`
 	Name          string   `json:"Name"`
-	CreatedDate   epoch    `json:"CreatedDate"`
-	SecretString  *string  `json:"SecretString,omitzero"`
-	SecretBinary  []byte   `json:"SecretBinary,omitzero"`
+	CreatedDate   float64  `json:"CreatedDate"`
+	SecretString  *string  `json:"SecretString"`
 	VersionID     string   `json:"VersionId"`
 	VersionStages []string `json:"VersionStages"`
 }
 
-func (s *Store) getSecretValue(in getSecretValueInput) (secretValue, error) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	found, err := s.findAlive(s.secrets, in.SecretID)
+func (s *Store) getSecretValue(_ context.Context, in *getSecretValueInput) (*secretValueOutput, error) {
+	s.mutex.RLock()
+	defer s.mutex.RUnlock()
+	found, err := s.find(s.secrets, in.SecretID)
 	if err != nil {
-		return secretValue{}, err
+		return nil, err
 	}
 	stage := in.VersionStage
-	if stage == "" {
+	if stage == "" && in.VersionID == "" {
 		stage = stageCurrent
 	}
-	v := found.staged(stage)
-	if in.VersionID != "" {
-		v = found.version(in.VersionID)
+	v := found.find(in.VersionID, stage)
+	if v == nil || v.Value.Text == nil || stage != "" && !slices.Contains(v.Stages, stage) {
+		return nil, notFound("Secrets Manager can't find the specified secret value: %s%s.", in.VersionID, stage)
 	}
-	switch {
-	case v == nil && in.VersionID != "":
-		return secretValue{}, notFound("Secrets Manager can't find the specified secret value for VersionId: %s", in.VersionID)
-	case v == nil:
-		return secretValue{}, notFound("Secrets Manager can't find the specified secret value for staging label: %s", stage)
-	case in.VersionStage != "" && !slices.Contains(v.Stages, stage):
-		return secretValue{}, invalidRequest("You provided a VersionStage that is not associated to the provided VersionId.")
-	}
-	return secretValue{
-		ARN: found.ARN, Name: found.Name, CreatedDate: toEpoch(v.Created), VersionID: v.ID, VersionStages: v.Stages,
-		SecretString: v.Value.String, SecretBinary: v.Value.Binary,
+	return &secretValueOutput{
+		ARN: found.ARN, Name: found.Name, CreatedDate: epoch(v.Created), SecretString: v.Value.Text,
+		VersionID: v.ID, VersionStages: v.Stages,
 	}, nil
 }
 
-type moveStageInput struct {
-	SecretID            string `json:"SecretId"`
-	VersionStage        string `json:"VersionStage"`
-	MoveToVersionID     string `json:"MoveToVersionId"`
-	RemoveFromVersionID string `json:"RemoveFromVersionId"`
+type describeSecretInput struct {
+	SecretID string `json:"SecretId"`
 }
 
-// moveStage is UpdateSecretVersionStage: it attaches a label to a version, moves it, or takes it away.
-func (s *Store) moveStage(in moveStageInput) (written, error) {
-	if in.VersionStage == "" {
-		return written{}, invalidParameter("You must provide a value for the VersionStage parameter.")
+type describeSecretOutput struct {
+	ARN                string              `json:"ARN"`
+	Name               string              `json:"Name"`
+	Description        string              `json:"Description,omitzero"`
+	CreatedDate        float64             `json:"CreatedDate"`
+	LastChangedDate    float64             `json:"LastChangedDate"`
+	VersionIDsToStages map[string][]string `json:"VersionIdsToStages,omitzero"`
+}
+
+func (s *Store) describeSecret(_ context.Context, in *describeSecretInput) (*describeSecretOutput, error) {
+	s.mutex.RLock()
+	defer s.mutex.RUnlock()
+	found, err := s.find(s.secrets, in.SecretID)
+	if err != nil {
+		return nil, err
 	}
-	var out written
+	out := &describeSecretOutput{
+		ARN: found.ARN, Name: found.Name, Description: found.Description,
+		CreatedDate: epoch(found.Created), LastChangedDate: epoch(found.Changed), VersionIDsToStages: map[string][]string{},
+	}
+	for _, v := range found.Versions {
+		if len(v.Stages) > 0 {
+			out.VersionIDsToStages[v.ID] = v.Stages
+		}
+	}
+	return out, nil
+}
+
+type deleteSecretInput struct {
+	SecretID                   string `json:"SecretId"`
+	ForceDeleteWithoutRecovery bool   `json:"ForceDeleteWithoutRecovery"`
+}
+
+type deleteSecretOutput struct {
+	ARN          string  `json:"ARN"`
+	Name         string  `json:"Name"`
+	DeletionDate float64 `json:"DeletionDate"`
+}
+
+func (s *Store) deleteSecret(_ context.Context, in *deleteSecretInput) (*deleteSecretOutput, error) {
+	if !in.ForceDeleteWithoutRecovery {
+		return nil, invalidParameter("The local platform deletes secrets only with ForceDeleteWithoutRecovery.")
+	}
+	var out *deleteSecretOutput
 	err := s.change(func(all *[]secret) error {
-		found, err := s.findAlive(*all, in.SecretID)
+		found, err := s.find(*all, in.SecretID)
 		if err != nil {
 			return err
 		}
-		out = written{ARN: found.ARN, Name: found.Name}
-		if err := found.checkMove(in); err != nil {
-			return err
-		}
-		found.Changed = s.now()
-		if in.MoveToVersionID == "" {
-			found.detach(in.VersionStage)
-			return nil
-		}
-		found.move(in.VersionStage, in.MoveToVersionID)
+		out = &deleteSecretOutput{ARN: found.ARN, Name: found.Name, DeletionDate: epoch(s.now())}
+		*all = slices.DeleteFunc(*all, func(sec secret) bool { return sec.Name == out.Name })
 		return nil
 	})
 	return out, err
-}
-
-// checkMove: a label is only ever taken from the version that the request names.
-func (sec *secret) checkMove(in moveStageInput) error {
-	for _, id := range []string{in.MoveToVersionID, in.RemoveFromVersionID} {
-		if id != "" && sec.version(id) == nil {
-			return notFound("Secrets Manager can't find the specified secret value for VersionId: %s", id)
-		}
-	}
-	holder := sec.staged(in.VersionStage)
-	switch {
-	case in.VersionStage == stageCurrent && in.MoveToVersionID == "":
-		return invalidParameter("You can't remove the staging label %s: move it to another version.", stageCurrent)
-	case in.RemoveFromVersionID != "" && (holder == nil || holder.ID != in.RemoveFromVersionID):
-		return invalidParameter("The staging label %s isn't attached to version %s.", in.VersionStage, in.RemoveFromVersionID)
-	case holder != nil && holder.ID != in.MoveToVersionID && in.RemoveFromVersionID == "":
-		return invalidParameter("The parameter RemoveFromVersionId can't be empty. Staging label %s is currently attached to version %s, "+
-			"so you must explicitly reference that version in RemoveFromVersionId.", in.VersionStage, holder.ID)
-	}
-	return nil
 }

@@ -1,6 +1,7 @@
 package secrets
 
 import (
+	"context"
 	"crypto/rand"
 	"fmt"
 	"math/big"
@@ -18,11 +19,12 @@ const (
 	numbers     = "0123456789"
 	punctuation = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
 
-	maxPassword = 4096
+	defaultPassword = 32
+	maxPassword     = 4096
 )
 
-// Generate makes a secret's first value as CloudFormation does: a random string or, where the specification has a template,
-// the template's JSON object with the random string under the key.
+// Generate returns a secret's first value as CloudFormation generates it: a random string or, if the specification has a
+// template, the template's JSON object with the random string as the value of the key.
 func Generate(spec stack.GenerateSecretString) (string, error) {
 	password, err := randomPassword(spec)
 	if err != nil || spec.Template == "" {
@@ -44,7 +46,7 @@ func Generate(spec stack.GenerateSecretString) (string, error) {
 	return string(filled), nil
 }
 
-// randomPassword draws every character from crypto/rand, without bias.
+// randomPassword returns a password of unbiased random characters.
 func randomPassword(spec stack.GenerateSecretString) (string, error) {
 	if spec.Length < 1 || spec.Length > maxPassword {
 		return "", invalidParameter("PasswordLength must be between 1 and %d.", maxPassword)
@@ -67,7 +69,7 @@ func randomPassword(spec stack.GenerateSecretString) (string, error) {
 		}
 		all += characters
 		if spec.RequireEachIncludedType && !set.isOptional {
-			password = append(password, characters[below(len(characters))])
+			password = append(password, characters[randomBelow(len(characters))])
 		}
 	}
 	if all == "" {
@@ -77,10 +79,10 @@ func randomPassword(spec stack.GenerateSecretString) (string, error) {
 		return "", invalidParameter("Password length %d is too short based on the required types.", spec.Length)
 	}
 	for len(password) < spec.Length {
-		password = append(password, all[below(len(all))])
+		password = append(password, all[randomBelow(len(all))])
 	}
-	for i := len(password) - 1; i > 0; i-- { // the required ones must not stand in front
-		j := below(i + 1)
+	for i := len(password) - 1; i > 0; i-- { // required characters must not always come first
+		j := randomBelow(i + 1)
 		password[i], password[j] = password[j], password[i]
 	}
 	return string(password), nil
@@ -95,10 +97,10 @@ func without(characters, excluded string) string {
 	}, characters)
 }
 
-// below gives a random number from 0 to n-1.
-func below(n int) int {
+// randomBelow returns a random number from 0 to n-1.
+func randomBelow(n int) int {
 	number, err := rand.Int(rand.Reader, big.NewInt(int64(n)))
-	if err != nil { // the reader never fails: see crypto/rand
+	if err != nil { // crypto/rand's reader never fails
 		panic(err)
 	}
 	return int(number.Int64())
@@ -119,15 +121,16 @@ type randomPasswordOutput struct {
 	RandomPassword string `json:"RandomPassword"`
 }
 
-func (s *Store) getRandomPassword(in randomPasswordInput) (randomPasswordOutput, error) {
+func (s *Store) getRandomPassword(_ context.Context, in *randomPasswordInput) (*randomPasswordOutput, error) {
 	spec := stack.GenerateSecretString{
-		Length: 32, ExcludeCharacters: in.ExcludeCharacters, ExcludeLowercase: in.ExcludeLowercase, ExcludeUppercase: in.ExcludeUppercase,
-		ExcludeNumbers: in.ExcludeNumbers, ExcludePunctuation: in.ExcludePunctuation, IncludeSpace: in.IncludeSpace,
-		RequireEachIncludedType: in.RequireEachIncludedType == nil || *in.RequireEachIncludedType,
+		Length: defaultPassword, ExcludeCharacters: in.ExcludeCharacters,
+		ExcludeLowercase: in.ExcludeLowercase, ExcludeUppercase: in.ExcludeUppercase,
+		ExcludeNumbers: in.ExcludeNumbers, ExcludePunctuation: in.ExcludePunctuation,
+		IncludeSpace: in.IncludeSpace, RequireEachIncludedType: in.RequireEachIncludedType == nil || *in.RequireEachIncludedType,
 	}
 	if in.PasswordLength != nil {
 		spec.Length = *in.PasswordLength
 	}
 	password, err := randomPassword(spec)
-	return randomPasswordOutput{RandomPassword: password}, err
+	return &randomPasswordOutput{password}, err
 }

@@ -36,7 +36,7 @@ func TestGeneratedStrings(t *testing.T) {
 		password, err := secrets.Generate(spec)
 		if spec.ExcludeLowercase && spec.ExcludeUppercase && spec.ExcludeNumbers && spec.ExcludePunctuation && !spec.IncludeSpace {
 			if err == nil {
-				t.Fatalf("%q out of nothing", password)
+				t.Fatalf("generated %q without characters", password)
 			}
 			return
 		}
@@ -51,10 +51,10 @@ func TestGeneratedStrings(t *testing.T) {
 		} {
 			has := strings.ContainsAny(password, set)
 			if excluded && has {
-				t.Fatalf("%q has one of %s", password, set)
+				t.Fatalf("%q has a character of %s", password, set)
 			}
 			if !excluded && !has && set != " " && spec.RequireEachIncludedType {
-				t.Fatalf("%q has none of %s", password, set)
+				t.Fatalf("%q has no character of %s", password, set)
 			}
 		}
 	})
@@ -77,7 +77,7 @@ func TestGeneratedIntoTemplate(t *testing.T) {
 	}
 	equal(t, len(key), 64)
 	if _, err := secrets.Generate(stack.GenerateSecretString{Length: 64, Template: `[]`, Key: "k1"}); err == nil {
-		t.Error("a list took a key")
+		t.Error("the key was added to a list")
 	}
 }
 
@@ -94,7 +94,7 @@ func TestGetRandomPassword(t *testing.T) {
 	}
 	equal(t, len(*first.RandomPassword), 32)
 	if *first.RandomPassword == *second.RandomPassword {
-		t.Error("the same twice")
+		t.Error("two passwords are the same")
 	}
 	_, err = s.GetRandomPassword(t.Context(), &secretsmanager.GetRandomPasswordInput{PasswordLength: aws.Int64(3)})
 	equal(t, failure(err), "InvalidParameterException: Password length 3 is too short based on the required types.")

@@ -1,59 +1,64 @@
+// Package secrets is AWS Secrets Manager for a laptop: the JSON 1.1 protocol over a store in one file, with AWS's error
+// types.
+//
+// It has the operations that the platform, its functions and its documents use: secrets with a description and a text
+// value, the current and the previous version, and random passwords. It rejects everything else by name. A value that
+// was acknowledged survives a kill. Only the owner can read the file. Which secrets exist does not belong here.
 package secrets
 
 import (
-	"crypto/rand"
+	"bytes"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
+	"io/fs"
 	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"devplatform/infra/local/awsjson"
+	"devplatform/infra/local/datafolder"
 	"devplatform/infra/local/stack"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Options say where the secrets are kept and who owns them. Every field but Dir has a default.
+// Options configure a Store. Every field but Now has a default.
 type Options struct {
-	// Dir is the folder of the secrets' file, made with mode 0700 where it is missing; "" keeps everything in memory.
-	Dir string
-	// Now is the clock.
-	Now func() time.Time
-	// Region and Account are those of the ARNs: "us-east-1" and "000000000000" unless set.
-	Region, Account string
-	Logger          *slog.Logger
+	Dir             string           // made if it is missing; "" keeps everything in memory
+	Now             func() time.Time // the clock
+	Region, Account string           // of ARNs; by default "us-east-1" and "000000000000"
+	Logger          *slog.Logger     // by default, nothing is logged
 }
 
-// Store holds secrets and answers Secrets Manager's API. It is safe for concurrent use.
+// Store is one account's Secrets Manager. It is an http.Handler, and safe for concurrent use.
 type Store struct {
 	options Options
+	api     *awsjson.Service
 	path    string // "" in memory
 
-	mu      sync.RWMutex
-	secrets []secret // sorted by creation
+	mutex   sync.RWMutex
+	secrets []secret // in order of creation
 }
 
-// secret is what is kept of one secret.
+// secret is the stored form of a secret.
 type secret struct {
 	Name        string    `json:"name"`
 	ARN         string    `json:"arn"`
 	Description string    `json:"description,omitzero"`
-	KMSKeyID    string    `json:"kmsKeyId,omitzero"`
-	Tags        []tag     `json:"tags,omitzero"`
 	Created     time.Time `json:"created"`
 	Changed     time.Time `json:"changed"`
-	// Deleted and DeletionDue are set while the secret waits for its deletion.
-	Deleted     time.Time `json:"deleted,omitzero"`
-	DeletionDue time.Time `json:"deletionDue,omitzero"`
-	Versions    []version `json:"versions,omitzero"`
+	Versions    []version `json:"versions,omitzero"` // oldest first
 }
 
-type tag struct {
-	Key   string `json:"Key"`
-	Value string `json:"Value"`
-}
-
-// version is one value of a secret. Its value never changes; its labels move.
+// version is one value of a secret. The value never changes.
 type version struct {
 	ID      string    `json:"id"`
 	Stages  []string  `json:"stages,omitzero"`
@@ -61,21 +66,26 @@ type version struct {
 	Value   value     `json:"value"`
 }
 
-// value is a string or bytes.
 type value struct {
-	String *string `json:"string,omitzero"`
-	Binary []byte  `json:"binary,omitzero"`
+	Text *string `json:"string,omitzero"`
 }
 
 const (
-	stageCurrent  = "AWSCURRENT"
-	stagePrevious = "AWSPREVIOUS"
+	fileName   = "secrets.json"
+	fileFormat = "local-secretsmanager/1"
 )
 
-// Open reads the secrets kept in a folder. A file that isn't whole, or isn't this package's, is an error and stays as it is.
+// file is the content of the file. The checksum is that of the compact form of Secrets.
+type file struct {
+	Format   string         `json:"format"`
+	Checksum string         `json:"sha256"`
+	Secrets  jsontext.Value `json:"secrets"`
+}
+
+// Open opens the secrets in a folder. It returns an error and leaves the file as it is if the file is damaged.
 func Open(options Options) (*Store, error) {
 	if options.Now == nil {
-		return nil, errors.New("secrets: a clock is needed")
+		return nil, errors.New("secrets: Options.Now is required")
 	}
 	if options.Region == "" {
 		options.Region = "us-east-1"
@@ -87,37 +97,81 @@ func Open(options Options) (*Store, error) {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := &Store{options: options}
+	s.api = s.service()
 	if options.Dir == "" {
 		return s, nil
 	}
-	if err := s.open(); err != nil {
-		return nil, err
+	s.path = filepath.Join(options.Dir, fileName)
+	raw, err := os.ReadFile(s.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	if err == nil {
+		s.secrets, err = decode(raw)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("secrets: cannot read %s: %w; the file was not changed: "+
+			"restore it from a backup, or move it away to start without secrets", s.path, err)
 	}
 	return s, nil
 }
 
-// change runs edit on a copy of the secrets, and keeps the copy once it is on disk.
+// ServeHTTP implements http.Handler.
+func (s *Store) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.api.ServeHTTP(w, r) }
+
+func decode(raw []byte) ([]secret, error) {
+	var content file
+	if err := json.Unmarshal(raw, &content, json.RejectUnknownMembers(true)); err != nil {
+		return nil, errors.New("it is damaged or not a file of secrets")
+	}
+	if content.Format != fileFormat {
+		return nil, fmt.Errorf("its format is %q, not %q", content.Format, fileFormat)
+	}
+	if err := content.Secrets.Compact(); err != nil || checksum(content.Secrets) != content.Checksum {
+		return nil, errors.New("it is damaged: its checksum is wrong")
+	}
+	var secrets []secret
+	if err := json.Unmarshal(content.Secrets, &secrets); err != nil {
+		return nil, errors.New("it is damaged or not a file of secrets")
+	}
+	return secrets, nil
+}
+
+func checksum(raw []byte) string {
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:])
+}
+
+func (s *Store) write(secrets []secret) error {
+	if s.path == "" {
+		return nil
+	}
+	body, err := json.Marshal(secrets)
+	if err != nil {
+		return fmt.Errorf("encoding the secrets: %w", err)
+	}
+	content := file{Format: fileFormat, Checksum: checksum(body), Secrets: body}
+	var raw bytes.Buffer
+	if err := json.MarshalWrite(&raw, content, jsontext.WithIndent("  ")); err != nil {
+		return fmt.Errorf("encoding the secrets: %w", err)
+	}
+	raw.WriteByte('\n')
+	return datafolder.WriteFile(s.path, raw.Bytes(), 0o600)
+}
+
+// change calls edit with a copy of the secrets, writes the copy to disk, and then replaces the secrets with it.
 func (s *Store) change(edit func(*[]secret) error) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now := s.now()
-	next := make([]secret, 0, len(s.secrets)+1)
-	for _, kept := range s.secrets {
-		if kept.due(now) {
-			continue
-		}
-		kept.Versions = slices.Clone(kept.Versions)
-		for i := range kept.Versions {
-			kept.Versions[i].Stages = slices.Clone(kept.Versions[i].Stages)
-		}
-		next = append(next, kept)
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	next := slices.Clone(s.secrets)
+	for i := range next {
+		next[i].Versions = slices.Clone(next[i].Versions)
 	}
 	if err := edit(&next); err != nil {
 		return err
 	}
 	if err := s.write(next); err != nil {
-		s.options.Logger.Error("secrets: write", "error", err)
-		return &Error{Type: "InternalServiceError", Message: "An error occurred on the server side.", internal: true}
+		return err
 	}
 	s.secrets = next
 	return nil
@@ -125,47 +179,17 @@ func (s *Store) change(edit func(*[]secret) error) error {
 
 func (s *Store) now() time.Time { return s.options.Now().UTC().Truncate(time.Millisecond) }
 
-// due tells whether the secret's time to be restored is over.
-func (sec *secret) due(now time.Time) bool {
-	return !sec.DeletionDue.IsZero() && !now.Before(sec.DeletionDue)
-}
-
-// find gives the secret of an id: its name, its ARN, or its ARN without the six random characters at the end.
+// find returns the secret with an ID: its name, its ARN, or its ARN without the six random characters at the end.
 func (s *Store) find(secrets []secret, id string) (*secret, error) {
 	if id == "" {
 		return nil, invalidParameter("You must provide a value for the SecretId parameter.")
 	}
-	now := s.now()
-	name := strings.TrimPrefix(id, arnPrefix(s.options))
+	arn := stack.SecretARN(s.options.Region, s.options.Account, "")
+	name := strings.TrimPrefix(id, arn[:strings.LastIndexByte(arn, ':')+1])
 	for i := range secrets {
-		if !secrets[i].due(now) && (secrets[i].ARN == id || secrets[i].Name == name) {
+		if secrets[i].ARN == id || secrets[i].Name == name {
 			return &secrets[i], nil
 		}
 	}
 	return nil, notFound("Secrets Manager can't find the specified secret.")
-}
-
-// findAlive is find for operations that a secret marked for deletion refuses.
-func (s *Store) findAlive(secrets []secret, id string) (*secret, error) {
-	found, err := s.find(secrets, id)
-	if err == nil && !found.Deleted.IsZero() {
-		return nil, invalidRequest("You can't perform this operation on the secret because it was marked for deletion.")
-	}
-	return found, err
-}
-
-// arnPrefix is an ARN up to the secret's name.
-func arnPrefix(o Options) string {
-	arn := stack.SecretARN(o.Region, o.Account, "")
-	return arn[:strings.LastIndexByte(arn, ':')+1]
-}
-
-// newID gives a random UUID, version 4.
-func newID() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails: see crypto/rand
-	b[6] = b[6]&0x0f | 0x40
-	b[8] = b[8]&0x3f | 0x80
-	text := hex.EncodeToString(b[:])
-	return strings.Join([]string{text[:8], text[8:12], text[12:16], text[16:20], text[20:]}, "-")
 }
