@@ -1,37 +1,27 @@
 package sqs
 
 import (
+	"errors"
 	"regexp"
+	"strings"
+
+	"devplatform/infra/local/awsjson"
 )
 
-// mostEntries is how many entries a batch has at most.
-const mostEntries = 10
+// maxEntries is AWS's limit of entries in a batch.
+const maxEntries = 10
 
 var batchEntryID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,80}$`)
 
-// checkBatch checks what makes AWS refuse a batch as a whole.
-func checkBatch[E interface{ entryID() string }](kind string, entries []E) error {
-	if len(entries) == 0 {
-		return refuse(typeEmptyBatch, "There should be at least one %s in the request.", kind)
-	}
-	if len(entries) > mostEntries {
-		return refuse(typeTooManyEntries, "Maximum number of entries per request are %d. You have sent %d.", mostEntries, len(entries))
-	}
-	seen := map[string]bool{}
-	for _, e := range entries {
-		id := e.entryID()
-		if !batchEntryID.MatchString(id) {
-			return refuse(typeBatchEntryID, "A batch entry id can only contain alphanumeric characters, hyphens and underscores. It can be at most 80 letters long.")
-		}
-		if seen[id] {
-			return refuse(typeIDsNotDistinct, "Id %s repeated.", id)
-		}
-		seen[id] = true
-	}
-	return nil
+type batchEntry interface{ entryID() string }
+
+// entry is the ID of an entry of a batch.
+type entry struct {
+	ID string `json:"Id"`
 }
 
-// batchOutput is the answer to a batch whose entries succeed or fail each.
+func (e entry) entryID() string { return e.ID }
+
 type batchOutput[T any] struct {
 	Successful []T            `json:"Successful"`
 	Failed     []batchFailure `json:"Failed,omitempty"`
@@ -44,40 +34,48 @@ type batchFailure struct {
 	Message     string `json:"Message"`
 }
 
-// batchID is the result of an entry that only succeeds.
-type batchID struct {
-	ID string `json:"Id"`
-}
-
-func newBatchOutput[T any](size int) *batchOutput[T] {
-	return &batchOutput[T]{Successful: make([]T, 0, size)}
-}
-
-func (o *batchOutput[T]) fail(id string, err error) {
-	refused, _ := asAPIError(err)
-	o.Failed = append(o.Failed, batchFailure{ID: id, SenderFault: refused.fault() == "Sender", Code: refused.Type.code, Message: refused.Message})
-}
-
-// checkBatchOf looks for the queue first, as AWS does.
-func (s *Store) checkBatchOf(address string, check func() error) error {
-	s.mutex.Lock()
-	_, err := s.queueAt(address)
-	s.mutex.Unlock()
-	if err != nil {
-		return err
+// checkBatch returns an error if SQS rejects the batch as a whole.
+func checkBatch[E batchEntry](entries []E) error {
+	if len(entries) == 0 {
+		return kindEmptyBatch.error("The batch must have at least one entry.")
 	}
-	return check()
+	if len(entries) > maxEntries {
+		return kindTooManyEntries.error("The batch has %d entries. The maximum is %d.", len(entries), maxEntries)
+	}
+	seen := map[string]bool{}
+	for _, e := range entries {
+		id := e.entryID()
+		if !batchEntryID.MatchString(id) {
+			return kindBatchEntryID.error("The Id of an entry must have 1 to 80 letters, digits, hyphens and underscores.")
+		}
+		if seen[id] {
+			return kindIDsNotDistinct.error("Two entries have the Id %s.", id)
+		}
+		seen[id] = true
+	}
+	return nil
 }
 
-// answerEach answers entries that only succeed or fail.
-func answerEach[E interface{ entryID() string }](entries []E, errs []error) *batchOutput[batchID] {
-	out := newBatchOutput[batchID](len(entries))
+// newBatchOutput returns the response to a batch. errs has one error, or nil, for each entry. success returns the
+// result of an entry that succeeded.
+func newBatchOutput[E batchEntry, T any](entries []E, errs []error, success func(i int, id entry) T) *batchOutput[T] {
+	out := &batchOutput[T]{Successful: make([]T, 0, len(entries))}
 	for i, e := range entries {
-		if errs[i] != nil {
-			out.fail(e.entryID(), errs[i])
+		id := entry{e.entryID()}
+		if errs[i] == nil {
+			out.Successful = append(out.Successful, success(i, id))
 			continue
 		}
-		out.Successful = append(out.Successful, batchID{e.entryID()})
+		failure := batchFailure{ID: id.ID, Code: "InternalError", Message: "Internal error."}
+		var refused *awsjson.Error
+		if errors.As(errs[i], &refused) {
+			code, fault, _ := strings.Cut(refused.QueryError, ";")
+			failure.Code, failure.SenderFault, failure.Message = code, fault == "Sender", refused.Message
+		}
+		out.Failed = append(out.Failed, failure)
 	}
 	return out
 }
+
+// onlyID is the result of entries without one.
+func onlyID(_ int, id entry) entry { return id }

@@ -38,19 +38,19 @@ func TestAWSCLI(t *testing.T) {
 	tool(t, "the AWS CLI", "aws", "--version")
 	s := openTest(t, func(o *Options) { o.Now = time.Now })
 	endpoint := serve(t, s)
-	aws := func(arguments ...string) (answer map[string]any, text string, err error) {
+	aws := func(arguments ...string) (result map[string]any, text string, err error) {
 		t.Helper()
 		command := exec.CommandContext(t.Context(), "aws", append([]string{"--endpoint-url", endpoint, "--output", "json", "sqs"}, arguments...)...)
 		command.Env = append(os.Environ(), "AWS_DEFAULT_REGION=us-east-1", "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test", "AWS_PAGER=", "AWS_MAX_ATTEMPTS=1")
 		output, err := command.CombinedOutput()
 		if err == nil && len(output) > 0 {
-			if err := json.Unmarshal(output, &answer); err != nil {
+			if err := json.Unmarshal(output, &result); err != nil {
 				t.Fatalf("%v: %s", arguments, output)
 			}
 		}
-		return answer, string(output), err
+		return result, string(output), err
 	}
-	created, text, err := aws("create-queue", "--queue-name", "jobs", "--attributes", "VisibilityTimeout=5,DelaySeconds=0", "--tags", "a=b")
+	created, text, err := aws("create-queue", "--queue-name", "jobs", "--attributes", "VisibilityTimeout=5,DelaySeconds=0")
 	if err != nil {
 		t.Fatal(text)
 	}

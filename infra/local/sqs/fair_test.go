@@ -21,7 +21,7 @@ func sendTo(t testing.TB, client *sdk.Client, url, group string, bodies ...strin
 
 func one(in *sdk.ReceiveMessageInput) { in.MaxNumberOfMessages = 1 }
 
-// A group that floods the queue waits behind others that send little, as long as its own are being worked on.
+// Messages of a group with many messages in flight wait for those of other groups.
 func TestNoisyGroup(t *testing.T) {
 	t.Parallel()
 	s, clock := openClock(t)
@@ -31,14 +31,14 @@ func TestNoisyGroup(t *testing.T) {
 		sendTo(t, client, url, "noisy", fmt.Sprintf("n%d", i))
 	}
 	if got := bodies(receive(t, client, url, nil)); got != "n0 n1 n2 n3 n4 n5 n6 n7 n8 n9" {
-		t.Errorf("alone it gets all: %s", got)
+		t.Errorf("without other groups: %s", got)
 	}
 	sendTo(t, client, url, "quiet", "q0", "q1")
 	sendText(t, client, url, "u0")
 	if got := bodies(receive(t, client, url, func(in *sdk.ReceiveMessageInput) { in.MaxNumberOfMessages = 4 })); got != "q0 u0 q1 n10" {
 		t.Errorf("got %s", got)
 	}
-	// What is done with, or hidden no more, doesn't count against a group.
+	// Only messages in flight delay a group.
 	clock.advance(30 * time.Second)
 	sendTo(t, client, url, "quiet", "q2")
 	if got := bodies(receive(t, client, url, one)); got != "n11" {
@@ -49,7 +49,7 @@ func TestNoisyGroup(t *testing.T) {
 	}
 }
 
-// Without groups, or with one message in flight each, it is first come, first served.
+// Without groups, or with at most one message in flight, the order is first in, first out.
 func TestOrderWithoutNoise(t *testing.T) {
 	t.Parallel()
 	s, _ := openClock(t)
@@ -74,7 +74,7 @@ func TestOrderWithoutNoise(t *testing.T) {
 	}
 }
 
-// However much one group has, the wait of the others is bounded: each receive costs the logarithm of the number of groups.
+// The wait of other groups does not depend on the number of messages of one group.
 func TestFairAtScale(t *testing.T) {
 	t.Parallel()
 	s, _ := openClock(t)
@@ -94,7 +94,7 @@ func TestFairAtScale(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got := receive(t, client, url, nil) // nobody has anything in flight before, so one of the noisy group is first
+	got := receive(t, client, url, nil) // nothing is in flight, so the first message is of the noisy group
 	if *got[0].Body != "noise" || *got[1].Body != "quiet" || *got[9].Body != "quiet" {
 		t.Errorf("got %s", bodies(got))
 	}

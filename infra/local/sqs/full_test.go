@@ -11,8 +11,8 @@ import (
 	"devplatform/infra/local/datafolder/disktest"
 )
 
-// TestFullDisk fills the disk: what changes a queue, a receive included, is answered as what is to be tried again, the rest
-// is answered, and the messages are all there when there is room, and in the next life.
+// TestFullDisk fills the disk. Operations that change a queue, such as receives, fail and can be retried. The others
+// succeed. No message is lost when there is room again, or after a restart.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	disk := disktest.New(1<<30, "")
@@ -30,7 +30,7 @@ func TestFullDisk(t *testing.T) {
 	var sent atomic.Int64
 	sent.Store(1)
 	var filled atomic.Bool
-	var senders sync.WaitGroup // those in flight when the disk is full are answered when there is room
+	var senders sync.WaitGroup // their requests in flight wait until there is room
 	for range 4 {
 		senders.Go(func() {
 			for !filled.Load() {
@@ -46,10 +46,10 @@ func TestFullDisk(t *testing.T) {
 		"SendMessage":      `{URL(q),"MessageBody":"during"}`,
 		"SendMessageBatch": `{URL(q),"Entries":[{"Id":"1","MessageBody":"during"}]}`,
 		"ReceiveMessage":   `{URL(q)}`,
-		"PurgeQueue":       `{URL(q)}`,
+		"DeleteQueue":      `{URL(q)}`,
 		"CreateQueue":      `{"QueueName":"another"}`,
 	} {
-		if got := ask(t, s, operation, body); got.status != 500 || !strings.Contains(got.raw, "InternalFailure") {
+		if got := ask(t, s, operation, body); got.status != 500 || !strings.Contains(got.raw, "InternalServerError") {
 			t.Errorf("%s: %d %s", operation, got.status, got.raw)
 		}
 	}

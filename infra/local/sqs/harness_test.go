@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"devplatform/infra/local/awshttp"
+	"devplatform/infra/local/awsjson"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
@@ -19,7 +20,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 )
 
-// testClock is a clock that tests move.
+// testClock is a clock that tests advance.
 type testClock struct {
 	mutex sync.Mutex
 	now   time.Time
@@ -59,14 +60,14 @@ func openTest(t testing.TB, change func(*Options)) *Store {
 	return s
 }
 
-// openClock opens a store whose clock the test moves.
+// openClock opens a store with a clock that the test advances.
 func openClock(t testing.TB) (*Store, *testClock) {
 	t.Helper()
 	clock := newTestClock()
 	return openTest(t, func(o *Options) { o.Now = clock.Now }), clock
 }
 
-// clientOf puts a store behind HTTP and the real SDK in front of it.
+// clientOf returns an SDK client of a store behind an HTTP server.
 func clientOf(t testing.TB, s *Store) *sdk.Client {
 	t.Helper()
 	return sdkClient(serve(t, s))
@@ -92,30 +93,30 @@ func sdkClient(endpoint string) *sdk.Client {
 	})
 }
 
-// answer is a decoded response.
-type answer struct {
+// response is a decoded response.
+type response struct {
 	status int
 	header http.Header
 	body   map[string]any
 	raw    string
 }
 
-// refusal is "status type | code | message" of an error response, "" of success.
-func (a answer) refusal() string {
-	kind, _ := a.body["__type"].(string)
+// failure returns "status type | code | message" of an error response, "" if the request succeeded.
+func (r response) failure() string {
+	kind, _ := r.body["__type"].(string)
 	if kind == "" {
 		return ""
 	}
-	return fmt.Sprintf("%d %s | %s | %s", a.status, kind, a.header.Get("x-amzn-query-error"), a.body["message"])
+	return fmt.Sprintf("%d %s | %s | %s", r.status, kind, r.header.Get("x-amzn-query-error"), r.body["message"])
 }
 
 const testAuthorization = "AWS4-HMAC-SHA256 Credential=test/20261120/us-east-1/sqs/aws4_request, SignedHeaders=host, Signature=00"
 
-// queueURL is what the tests' raw requests call a queue.
+// queueURL returns the URL of a queue in requests that do not use the SDK.
 func queueURL(name string) string { return "http://sqs.test/000000000000/" + name }
 
-// ask sends one request as JSON, without HTTP in between. "URL(name)" in the body becomes the URL of a queue.
-func ask(t testing.TB, s *Store, operation, body string) answer {
+// ask sends a request without the network. "URL(name)" in the body is replaced with the URL of a queue.
+func ask(t testing.TB, s *Store, operation, body string) response {
 	t.Helper()
 	for {
 		before, rest, ok := strings.Cut(body, "URL(")
@@ -126,17 +127,18 @@ func ask(t testing.TB, s *Store, operation, body string) answer {
 		body = before + `"QueueUrl":"` + queueURL(name) + `"` + after
 	}
 	request := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
-	request.Header.Set("Content-Type", contentType)
+	request.Header.Set("Content-Type", awsjson.Version10)
 	request.Header.Set("X-Amz-Target", targetPrefix+operation)
 	request.Header.Set("Authorization", testAuthorization)
+	request.Header.Set("X-Amz-Date", "20261120T120000Z")
 	return send(t, s, request)
 }
 
-func send(t testing.TB, s *Store, request *http.Request) answer {
+func send(t testing.TB, s *Store, request *http.Request) response {
 	t.Helper()
 	recorder := httptest.NewRecorder()
 	s.ServeHTTP(recorder, request)
-	result := answer{status: recorder.Code, header: recorder.Header(), raw: recorder.Body.String()}
+	result := response{status: recorder.Code, header: recorder.Header(), raw: recorder.Body.String()}
 	if strings.HasPrefix(result.raw, "{") {
 		if err := json.Unmarshal(recorder.Body.Bytes(), &result.body); err != nil {
 			t.Fatalf("%s: %v", result.raw, err)
@@ -145,8 +147,8 @@ func send(t testing.TB, s *Store, request *http.Request) answer {
 	return result
 }
 
-// must is ask that has to succeed.
-func must(t testing.TB, s *Store, operation, body string) answer {
+// must is ask for requests that must succeed.
+func must(t testing.TB, s *Store, operation, body string) response {
 	t.Helper()
 	result := ask(t, s, operation, body)
 	if result.status != http.StatusOK {
@@ -155,7 +157,7 @@ func must(t testing.TB, s *Store, operation, body string) answer {
 	return result
 }
 
-// create makes a queue through the SDK.
+// create creates a queue with the SDK.
 func create(t testing.TB, client *sdk.Client, name string, attributes map[string]string) (url string) {
 	t.Helper()
 	out, err := client.CreateQueue(t.Context(), &sdk.CreateQueueInput{QueueName: &name, Attributes: attributes})
@@ -174,7 +176,7 @@ func sendText(t testing.TB, client *sdk.Client, url string, bodies ...string) {
 	}
 }
 
-// receive asks for everything of up to ten messages; change may ask otherwise.
+// receive receives up to ten messages with all attributes. change may change the request.
 func receive(t testing.TB, client *sdk.Client, url string, change func(*sdk.ReceiveMessageInput)) []types.Message {
 	t.Helper()
 	in := &sdk.ReceiveMessageInput{
@@ -199,7 +201,7 @@ func bodies(messages []types.Message) string {
 	return strings.Join(texts, " ")
 }
 
-// counts is "visible in-flight delayed".
+// counts returns "visible in-flight delayed".
 func counts(t testing.TB, client *sdk.Client, url string) string {
 	t.Helper()
 	got := queueAttributes(t, client, url)
@@ -245,7 +247,7 @@ func eventually(t testing.TB, what string, condition func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); !condition(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("never happened: %s", what)
+			t.Fatalf("timed out: %s", what)
 		}
 	}
 }

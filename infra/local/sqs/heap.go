@@ -2,16 +2,15 @@ package sqs
 
 import "container/heap"
 
-// ordered is a heap whose members know their places in it, so that one can be
-// taken out of the middle.
+// ordered is a heap whose members know their places in it, so that any member can be removed.
 type ordered[T any] struct {
 	members []T
 	before  func(a, b T) bool
-	place   func(T) *int32 // where a member notes its place
+	place   func(T) *int32 // returns the field that has the place of a member
 }
 
-// nowhere is the place of what is not in the heap.
-const nowhere = -1
+// notInHeap is the place of a value that is not in the heap.
+const notInHeap = -1
 
 func (o *ordered[T]) first() (member T, ok bool) {
 	if len(o.members) == 0 {
@@ -22,17 +21,17 @@ func (o *ordered[T]) first() (member T, ok bool) {
 
 func (o *ordered[T]) add(member T) { heap.Push((*heapOf[T])(o), member) }
 
-// moved restores the order after a member's rank has changed.
+// moved restores the order after the rank of a member changed.
 func (o *ordered[T]) moved(member T) { heap.Fix((*heapOf[T])(o), int(*o.place(member))) }
 
-// remove takes a member out; it does nothing when it isn't in.
+// remove removes a member if it is in the heap.
 func (o *ordered[T]) remove(member T) {
-	if place := *o.place(member); place != nowhere {
+	if place := *o.place(member); place != notInHeap {
 		heap.Remove((*heapOf[T])(o), int(place))
 	}
 }
 
-// heapOf is what package heap sees of an ordered.
+// heapOf implements heap.Interface.
 type heapOf[T any] ordered[T]
 
 func (h *heapOf[T]) Len() int           { return len(h.members) }
@@ -40,7 +39,7 @@ func (h *heapOf[T]) Less(i, j int) bool { return h.before(h.members[i], h.member
 
 func (h *heapOf[T]) Swap(i, j int) {
 	h.members[i], h.members[j] = h.members[j], h.members[i]
-	*h.place(h.members[i]), *h.place(h.members[j]) = int32(i), int32(j) //nolint:gosec // far fewer messages fit into memory
+	*h.place(h.members[i]), *h.place(h.members[j]) = int32(i), int32(j) //nolint:gosec // far fewer messages fit in memory
 }
 
 func (h *heapOf[T]) Push(member any) {
@@ -51,9 +50,9 @@ func (h *heapOf[T]) Push(member any) {
 func (h *heapOf[T]) Pop() any {
 	last := len(h.members) - 1
 	member := h.members[last]
-	var none T
-	h.members[last] = none
+	var zero T
+	h.members[last] = zero
 	h.members = h.members[:last]
-	*h.place(member) = nowhere
+	*h.place(member) = notInHeap
 	return member
 }

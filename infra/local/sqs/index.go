@@ -1,46 +1,43 @@
 package sqs
 
-// message is where one message stands. Its content is in the store. A message is
-// visible (in its group's line), or hidden until a time: delayed when nobody has
-// received it yet, in flight when somebody has.
+// message is the state of a message. Its content is on disk. A message is either visible, and in the list of its group,
+// or hidden until a time. A hidden message is delayed if it was never received, and in flight otherwise.
 type message struct {
 	number     uint64
 	id         [16]byte
-	sent       int64 // milliseconds since 1970, as all times here
-	first      int64 // first received; 0: never
+	sent       int64 // in milliseconds since 1970, like all times here
+	first      int64 // first received; 0 if never
 	last       int64 // last received
-	visible    int64 // when it can be received
+	visible    int64 // when it becomes or became visible
 	receives   uint32
-	generation uint32 // of its receipt handles: only the newest counts
-	source     string // ARN of the queue that gave it up to this dead-letter queue; "" when it was sent here
+	generation uint32 // of its receipt handles; only that of the last receive is valid
+	source     string // ARN of the queue from which it was moved to this dead-letter queue, or ""
 
 	group      *group
-	turn       uint64 // ranks visible messages: which became visible first
+	turn       uint64 // orders visible messages by when they became visible
 	next, prev *message
 	hiddenAt   int32 // places in the queue's heaps
 	agedAt     int32
 }
 
-func (m *message) inFlight() bool { return m.hiddenAt != nowhere && m.receives > 0 }
+func (m *message) inFlight() bool { return m.hiddenAt != notInHeap && m.receives > 0 }
 
-// group is the messages of a queue that share a MessageGroupId. Those without
-// one are a group as well.
+// group is the messages of a queue that have the same MessageGroupId. Messages without one are a group as well.
 type group struct {
 	name       string
-	head, tail *message // the visible ones in the order in which they became visible
-	messages   int      // all of them
+	head, tail *message // visible messages in the order in which they became visible
+	messages   int      // visible and hidden
 	inFlight   int
 	readyAt    int32
 }
 
-// index is the messages of one queue. Nothing in it takes longer than the
-// logarithm of how many there are.
+// index is the messages of one queue. All operations take logarithmic time.
 type index struct {
 	messages map[uint64]*message
 	groups   map[string]*group
-	ready    ordered[*group]   // groups with visible messages, the one to serve next first
-	hidden   ordered[*message] // by the time they become visible
-	aged     ordered[*message] // by the time they were sent
+	ready    ordered[*group]   // groups with visible messages, ordered by servedBefore
+	hidden   ordered[*message] // by when they become visible
+	aged     ordered[*message] // by when they were sent
 	visible  int
 	inFlight int
 	turns    uint64
@@ -64,10 +61,9 @@ func newIndex() index {
 	}
 }
 
-// servedBefore makes the queue fair: the group with the fewest messages in
-// flight is served next, and among equals the one whose message waits longest.
-// One noisy group thus delays itself: what others send is behind at most as many
-// of its messages as they have in flight themselves.
+// servedBefore makes the queue fair. The group with the fewest messages in flight is served next, and among equals the
+// one whose first message has waited longest. So a group with many messages delays only itself: another group's message
+// waits for at most as many of them as its own group has in flight.
 func servedBefore(a, b *group) bool {
 	if a.inFlight != b.inFlight {
 		return a.inFlight < b.inFlight
@@ -77,11 +73,11 @@ func servedBefore(a, b *group) bool {
 
 func (x *index) delayed() int { return len(x.hidden.members) - x.inFlight }
 
-// add puts a message in, visible or hidden by its time.
+// add adds a message.
 func (x *index) add(m *message, group string, now int64) {
 	m.group = x.groupOf(group)
 	m.group.messages++
-	m.hiddenAt, m.agedAt = nowhere, nowhere
+	m.hiddenAt, m.agedAt = notInHeap, notInHeap
 	x.messages[m.number] = m
 	x.aged.add(m)
 	if m.visible > now {
@@ -94,13 +90,13 @@ func (x *index) add(m *message, group string, now int64) {
 func (x *index) groupOf(name string) *group {
 	g, ok := x.groups[name]
 	if !ok {
-		g = &group{name: name, readyAt: nowhere}
+		g = &group{name: name, readyAt: notInHeap}
 		x.groups[name] = g
 	}
 	return g
 }
 
-// remove takes a message out, wherever it is.
+// remove removes a message.
 func (x *index) remove(m *message) {
 	x.detach(m)
 	x.aged.remove(m)
@@ -110,10 +106,10 @@ func (x *index) remove(m *message) {
 	}
 }
 
-// detach ends that a message is visible or hidden; show or hide must follow, or its removal.
+// detach removes a message from the visible or the hidden ones. show, hide or remove must follow.
 func (x *index) detach(m *message) {
-	if m.hiddenAt == nowhere {
-		x.leaveLine(m)
+	if m.hiddenAt == notInHeap {
+		x.unlink(m)
 		return
 	}
 	if m.inFlight() {
@@ -124,7 +120,7 @@ func (x *index) detach(m *message) {
 	x.hidden.remove(m)
 }
 
-// hide hides a detached message until its time.
+// hide adds a detached message to the hidden ones.
 func (x *index) hide(m *message) {
 	x.hidden.add(m)
 	if m.receives == 0 {
@@ -135,7 +131,7 @@ func (x *index) hide(m *message) {
 	x.reorder(m.group)
 }
 
-// show puts a detached message at the end of its group's line.
+// show adds a detached message to the visible ones, as the last of its group.
 func (x *index) show(m *message) {
 	g := m.group
 	x.turns++
@@ -150,7 +146,7 @@ func (x *index) show(m *message) {
 	x.ready.add(g)
 }
 
-func (x *index) leaveLine(m *message) {
+func (x *index) unlink(m *message) {
 	g := m.group
 	x.visible--
 	if m.prev != nil {
@@ -171,15 +167,15 @@ func (x *index) leaveLine(m *message) {
 	x.reorder(g)
 }
 
-// reorder finds a group's place again after its rank has changed.
+// reorder restores the order of groups after the rank of a group changed.
 func (x *index) reorder(g *group) {
-	if g.readyAt != nowhere {
+	if g.readyAt != notInHeap {
 		x.ready.moved(g)
 	}
 }
 
-// serve is the message to receive next; nil when none is visible.
-func (x *index) serve() *message {
+// next returns the message to receive next, nil if none is visible.
+func (x *index) next() *message {
 	g, ok := x.ready.first()
 	if !ok {
 		return nil
@@ -187,7 +183,7 @@ func (x *index) serve() *message {
 	return g.head
 }
 
-// promote shows the messages whose time has come.
+// promote makes hidden messages visible whose time has come.
 func (x *index) promote(now int64) {
 	for {
 		m, ok := x.hidden.first()

@@ -2,19 +2,18 @@ package sqs
 
 import "encoding/binary"
 
-// The key space. Every key begins with a byte for its kind. Queues and messages
-// have numbers that are never used twice, so that what refers to a deleted one
-// (a receipt handle) never means another.
+// The first byte of every key. The numbers of queues and messages are never used twice, so that a receipt handle of a
+// deleted message never refers to another one.
 const (
-	spaceQueue = 0x01 // queue number → queue record (JSON)
-	spaceEpoch = 0x02 // → how often the folder was opened; see counterBits
-	spaceBody  = 0x03 // message number → content: what never changes, and may be large
-	spaceEntry = 0x04 // queue number, message number → entry: where the message stands
-	spaceMove  = 0x05 // move task id → move task (JSON)
+	spaceQueue = 0x01 // queue number → queueRecord as JSON
+	spaceEpoch = 0x02 // → how often the folder was opened, and the next queue number; see counterBits
+	spaceBody  = 0x03 // message number → content, which never changes and may be large
+	spaceEntry = 0x04 // queue number, message number → state of the message
+	// 0x05 was used by an earlier version.
 )
 
-// Message numbers are the folder's epoch and a counter in it: numbers that were
-// handed out and whose messages are gone need no trace on disk.
+// counterBits is the size of the counter in a message number. The bits above it are the epoch, so that the counter does
+// not have to be stored.
 const counterBits = 40
 
 func queueKey(queue uint32) []byte {
@@ -29,7 +28,5 @@ func entryKey(queue uint32, message uint64) []byte {
 	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32([]byte{spaceEntry}, queue), message)
 }
 
-func moveKey(task string) []byte { return append([]byte{spaceMove}, task...) }
-
-// queueEnd is the first key behind all entries of a queue.
+// queueEnd returns the first key after all entries of a queue.
 func queueEnd(queue uint32) []byte { return binary.BigEndian.AppendUint32([]byte{spaceEntry}, queue+1) }

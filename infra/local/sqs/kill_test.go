@@ -17,14 +17,13 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 )
 
-// TestMain makes the test binary the process that TestKill kills.
+// TestMain lets the test binary be the process that TestKill kills.
 func TestMain(m *testing.M) {
 	disktest.ServeChild(func(dir string) (http.Handler, error) { return Open(Options{Dir: dir, Now: time.Now}) })
 	os.Exit(m.Run())
 }
 
-// kill -9 in the middle of work loses nothing acknowledged; and while the process lives, no other process can open its
-// folder.
+// kill -9 during work loses nothing acknowledged. While the process runs, no other process can open its folder.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
@@ -52,7 +51,7 @@ func TestKill(t *testing.T) {
 	l.check(t, s, l)
 }
 
-// A disk that breaks is told once, what follows is refused, and the store can be closed.
+// A broken disk is reported once, later requests fail, and the store can be closed.
 func TestBrokenDisk(t *testing.T) {
 	t.Parallel()
 	broken := &atomic.Bool{}
@@ -63,21 +62,21 @@ func TestBrokenDisk(t *testing.T) {
 		}
 		return nil
 	}))
-	told := make(chan error, 2)
-	s, err := Open(Options{Dir: "/data", Now: newTestClock().Now, fs: files, Failed: func(err error) { told <- err }})
+	reported := make(chan error, 2)
+	s, err := Open(Options{Dir: "/data", Now: newTestClock().Now, fs: files, Failed: func(err error) { reported <- err }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	must(t, s, "CreateQueue", `{"QueueName":"q"}`)
 	broken.Store(true)
-	go ask(t, s, "SendMessage", `{URL(q),"MessageBody":"may never be answered"}`)
+	go ask(t, s, "SendMessage", `{URL(q),"MessageBody":"may get no response"}`)
 	select {
-	case err := <-told:
+	case err := <-reported:
 		if !strings.Contains(err.Error(), "sqs: the store in /data cannot go on: ") || !strings.Contains(err.Error(), "input/output error") {
-			t.Errorf("told %v", err)
+			t.Errorf("reported %v", err)
 		}
 	case <-time.After(time.Minute):
-		t.Fatal("nobody was told")
+		t.Fatal("the broken disk was not reported")
 	}
 	if got := ask(t, s, "ListQueues", `{}`); got.status != 500 {
 		t.Errorf("then got %d %s", got.status, got.raw)
@@ -92,7 +91,7 @@ func TestBrokenDisk(t *testing.T) {
 	case <-time.After(time.Minute):
 		t.Fatal("closing hangs")
 	}
-	if len(told) > 0 {
-		t.Errorf("told again: %v", <-told)
+	if len(reported) > 0 {
+		t.Errorf("reported again: %v", <-reported)
 	}
 }

@@ -9,20 +9,18 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// load reads queues, messages and move tasks, and begins a new epoch.
+// load reads queues and messages, and begins a new epoch.
 func (s *Store) load() error {
-	for space, read := range map[byte]func(key, value []byte) error{spaceQueue: s.loadQueue, spaceMove: s.loadMove} {
-		if err := s.scan(space, read); err != nil {
-			return err
-		}
+	if err := s.scan(spaceQueue, s.loadQueue); err != nil {
+		return err
 	}
-	if err := s.scan(spaceEntry, s.loadEntry); err != nil { // its queues must be there
+	if err := s.scan(spaceEntry, s.loadEntry); err != nil {
 		return err
 	}
 	return s.beginEpoch()
 }
 
-// scan reads all keys of a space in their order.
+// scan reads all keys of a space in order.
 func (s *Store) scan(space byte, read func(key, value []byte) error) error {
 	iterator, err := s.folder.DB.NewIter(&pebble.IterOptions{LowerBound: []byte{space}, UpperBound: []byte{space + 1}})
 	if err != nil {
@@ -40,16 +38,11 @@ func (s *Store) scan(space byte, read func(key, value []byte) error) error {
 func (s *Store) loadQueue(_, value []byte) error {
 	q := &queue{index: newIndex()}
 	if err := json.Unmarshal(value, &q.queueRecord); err != nil {
-		return fmt.Errorf("a queue: %w", err)
+		return fmt.Errorf("reading a queue: %w", err)
 	}
-	s.keep(q)
+	s.add(q)
 	s.nextQueue = max(s.nextQueue, q.ID+1)
 	return nil
-}
-
-func (s *Store) keep(q *queue) {
-	s.queues[q.Name] = q
-	s.byID[q.ID] = q
 }
 
 func (s *Store) loadEntry(key, value []byte) error {
@@ -59,7 +52,7 @@ func (s *Store) loadEntry(key, value []byte) error {
 	}
 	q := s.byID[binary.BigEndian.Uint32(key)]
 	if q == nil {
-		return fmt.Errorf("a message without a queue: %w", errDamaged)
+		return fmt.Errorf("reading a message without a queue: %w", errDamaged)
 	}
 	m, group, err := parseEntry(binary.BigEndian.Uint64(key[queueBytes:]), value)
 	if err != nil {
@@ -69,7 +62,7 @@ func (s *Store) loadEntry(key, value []byte) error {
 	return nil
 }
 
-// beginEpoch makes sure that no number of a message or queue is used again.
+// beginEpoch increments the epoch, so that no number of a message is used again.
 func (s *Store) beginEpoch() error {
 	var epoch uint64
 	value, closer, err := s.folder.DB.Get([]byte{spaceEpoch})
@@ -100,7 +93,7 @@ func (s *Store) beginEpoch() error {
 	return write.Wait()
 }
 
-// storeNumbers notes the epoch and the next queue's number.
+// storeNumbers adds the epoch and the number of the next queue to a batch.
 func (s *Store) storeNumbers(batch *pebble.Batch, epoch uint64) error {
 	value := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, epoch), uint64(s.nextQueue))
 	if err := batch.Set([]byte{spaceEpoch}, value, nil); err != nil {

@@ -17,7 +17,7 @@ func text(value string) types.MessageAttributeValue {
 	return types.MessageAttributeValue{DataType: aws.String("String"), StringValue: &value}
 }
 
-// A message comes back as it was sent, with what the service adds. The body's checksum is verified by the SDK.
+// A message is received as it was sent, with system attributes. The SDK verifies the checksum of the body.
 func TestMessage(t *testing.T) {
 	t.Parallel()
 	s, clock := openClock(t)
@@ -61,7 +61,7 @@ func TestMessage(t *testing.T) {
 	}
 }
 
-// Checksums that AWS itself has answered.
+// The checksums are from responses of AWS.
 func TestAttributeChecksums(t *testing.T) {
 	t.Parallel()
 	for want, values := range map[string][]attributeValue{
@@ -114,7 +114,7 @@ func TestMessageAttributeNames(t *testing.T) {
 			t.Errorf("%q: got %v with sum %s", test.ask, names, aws.ToString(got.MD5OfMessageAttributes))
 		}
 		if test.want == "" && got.MD5OfMessageAttributes != nil {
-			t.Errorf("%q: a sum of nothing", test.ask)
+			t.Errorf("%q: a sum without attributes", test.ask)
 		}
 	}
 }
@@ -130,7 +130,7 @@ func TestSystemAttributeNames(t *testing.T) {
 		{`,"AttributeNames":["SenderId"]`, `"Attributes":{"SenderId":"000000000000"}`},
 		{`,"MessageSystemAttributeNames":["SenderId"]`, `"Attributes":{"SenderId":"000000000000"}`},
 		{`,"AttributeNames":["SenderId"],"MessageSystemAttributeNames":["ApproximateReceiveCount"]`, `"Attributes":{"ApproximateReceiveCount":"4","SenderId":"000000000000"}`},
-		{`,"AttributeNames":["VisibilityTimeout","SequenceNumber","FifoQueue"]`, ``},
+		{`,"AttributeNames":["SequenceNumber","MessageDeduplicationId"]`, ``},
 	} {
 		got := must(t, s, "ReceiveMessage", `{URL(q)`+test.ask+`}`)
 		message := got.body["Messages"].([]any)[0].(map[string]any)
@@ -198,7 +198,7 @@ func TestLargestMessage(t *testing.T) {
 		t.Errorf("got %d messages", len(got))
 	}
 	if _, err := client.SendMessage(t.Context(), &sdk.SendMessageInput{QueueUrl: &url, MessageBody: aws.String(largest + "x")}); err == nil {
-		t.Error("one byte more was taken")
+		t.Error("a message with one byte more was accepted")
 	}
 }
 
@@ -255,11 +255,11 @@ func TestVisibility(t *testing.T) {
 		_, err := client.ChangeMessageVisibility(t.Context(), &sdk.ChangeMessageVisibilityInput{QueueUrl: &url, ReceiptHandle: handle, VisibilityTimeout: seconds})
 		return err
 	}
-	if err := change(first.ReceiptHandle, 5); err == nil || !strings.Contains(err.Error(), "Message does not exist or is not available for visibility timeout change.") {
+	if err := change(first.ReceiptHandle, 5); err == nil || !strings.Contains(err.Error(), "ReceiptHandle is not that of the last receive") {
 		t.Errorf("with the older handle: %v", err)
 	}
 	clock.advance(10 * time.Second)
-	if err := change(second.ReceiptHandle, 43_191); err == nil || !strings.Contains(err.Error(), "Total VisibilityTimeout for the message is beyond the limit [43200 seconds]") {
+	if err := change(second.ReceiptHandle, 43_191); err == nil || !strings.Contains(err.Error(), "VisibilityTimeout must end at most 43200 seconds after") {
 		t.Errorf("over 12 hours: %v", err)
 	}
 	if err := change(second.ReceiptHandle, 43_190); err != nil {
@@ -276,7 +276,7 @@ func TestVisibility(t *testing.T) {
 		t.Errorf("of a visible message: %v", err)
 	}
 	deleteOne(t, client, url, second.ReceiptHandle)
-	if err := change(second.ReceiptHandle, 10); err == nil || !strings.Contains(err.Error(), "Message does not exist") {
+	if err := change(second.ReceiptHandle, 10); err == nil || !strings.Contains(err.Error(), "ReceiptHandle is not that of the last receive") {
 		t.Errorf("of a deleted message: %v", err)
 	}
 }
@@ -301,7 +301,7 @@ func TestChangeVisibilityBatch(t *testing.T) {
 	}
 }
 
-// Deleting is idempotent, and only the last receive's handle deletes.
+// Deletions are idempotent, and need the handle of the last receive.
 func TestDelete(t *testing.T) {
 	t.Parallel()
 	s, clock := openClock(t)
@@ -317,7 +317,7 @@ func TestDelete(t *testing.T) {
 	}
 	clock.advance(30 * time.Second)
 	for range 2 {
-		deleteOne(t, client, url, second) // also when its time is over, and again
+		deleteOne(t, client, url, second) // also after the visibility timeout, and twice
 		if got := counts(t, client, url); got != "0 0 0" {
 			t.Errorf("left %s", got)
 		}
@@ -360,7 +360,7 @@ func TestRetention(t *testing.T) {
 	}
 }
 
-// keysOnDisk counts what the store holds.
+// keysOnDisk returns the numbers of keys in the store.
 func (s *Store) keysOnDisk(t testing.TB) string {
 	t.Helper()
 	found := map[byte]int{}
@@ -387,7 +387,7 @@ func TestOverLimit(t *testing.T) {
 	if !errors.As(err, &over) {
 		t.Errorf("got %v", err)
 	}
-	// Who waits gets no error, and a message as soon as there is room.
+	// A receive that waits gets no error, and gets a message when another one is deleted.
 	late := make(chan string)
 	go func() {
 		late <- bodies(receive(t, client, url, func(in *sdk.ReceiveMessageInput) { in.WaitTimeSeconds = 20 }))

@@ -10,36 +10,36 @@ import (
 
 // waiter is a receive that waits for messages.
 type waiter struct {
-	queue    *queue
-	woken    chan struct{} // has room for one
-	patience time.Duration
+	queue   *queue
+	woken   chan struct{} // buffered
+	timeout time.Duration
 }
 
-// wait puts a receive at the end of the line. The mutex is held, as for all of queue's methods here.
-func (q *queue) wait(s *Store, patience time.Duration) *waiter {
-	w := &waiter{queue: q, woken: make(chan struct{}, 1), patience: patience}
+// wait adds a waiter. The caller of this and all other methods of queue holds the mutex.
+func (q *queue) wait(s *Store, timeout time.Duration) *waiter {
+	w := &waiter{queue: q, woken: make(chan struct{}, 1), timeout: timeout}
 	q.waiters = append(q.waiters, w)
 	q.setAlarm(s)
 	return w
 }
 
-// leave ends a wait. A waiter that was woken and takes nothing passes that on.
+// leave removes a waiter. If the waiter was woken, it wakes the next one instead.
 func (s *Store) leave(w *waiter) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	q := w.queue
-	if at := slices.Index(q.waiters, w); at >= 0 {
-		q.waiters = slices.Delete(q.waiters, at, at+1)
+	if i := slices.Index(q.waiters, w); i >= 0 {
+		q.waiters = slices.Delete(q.waiters, i, i+1)
 		return
 	}
 	q.offer(s)
 }
 
-// offer wakes as many waiters as may get something: a message each that is
-// visible, and that there is room for in flight.
+// offer wakes one waiter for each message that can be received: it is visible, and the limit of messages in flight
+// allows it.
 func (q *queue) offer(s *Store) { q.wake(max(0, min(q.visible, s.options.inFlightLimit-q.inFlight))) }
 
-// wake lets the first n waiters look.
+// wake wakes the first n waiters.
 func (q *queue) wake(n int) {
 	n = min(n, len(q.waiters))
 	for _, w := range q.waiters[:n] {
@@ -48,7 +48,7 @@ func (q *queue) wake(n int) {
 	q.waiters = slices.Delete(q.waiters, 0, n)
 }
 
-// notify follows every change that can make messages visible, now or later.
+// notify is called after every change that makes messages visible, now or later.
 func (q *queue) notify(s *Store, now int64) {
 	if len(q.waiters) == 0 {
 		return
@@ -58,21 +58,20 @@ func (q *queue) notify(s *Store, now int64) {
 	q.setAlarm(s)
 }
 
-// setAlarm sets the alarm to when the next hidden message becomes visible, as
-// long as somebody waits.
+// setAlarm sets the alarm to when the next hidden message becomes visible, if there are waiters.
 func (q *queue) setAlarm(s *Store) {
 	next, ok := q.hidden.first()
 	if !ok || len(q.waiters) == 0 || q.alarm != nil && q.alarmAt <= next.visible {
 		return
 	}
-	q.silence()
+	q.stopAlarm()
 	q.alarmAt = next.visible
 	after := max(time.Duration(next.visible-s.now())*time.Millisecond, time.Millisecond)
 	var alarm *time.Timer
 	alarm = time.AfterFunc(after, func() {
 		s.mutex.Lock()
 		defer s.mutex.Unlock()
-		if q.alarm == alarm { // else it was replaced or silenced while it waited for the mutex
+		if q.alarm == alarm { // it was not replaced or stopped while it waited for the mutex
 			q.alarm = nil
 			q.notify(s, s.now())
 		}
@@ -80,19 +79,18 @@ func (q *queue) setAlarm(s *Store) {
 	q.alarm = alarm
 }
 
-// silence ends the alarm.
-func (q *queue) silence() {
+// stopAlarm stops the alarm, if it is set.
+func (q *queue) stopAlarm() {
 	if q.alarm != nil {
 		q.alarm.Stop()
 		q.alarm = nil
 	}
 }
 
-// mostExpired is how many messages one batch buries.
-const mostExpired = 1000
+// maxExpired is the number of expired messages that are deleted in one batch.
+const maxExpired = 1000
 
-// advance brings a queue to the present: messages become visible, and those that
-// were kept for their time vanish. Nobody waits for the latter to be written.
+// advance makes messages visible whose time has come, deletes expired messages, and notifies waiters.
 func (s *Store) advance(q *queue) error {
 	if err := s.settle(q); err != nil {
 		return err
@@ -101,30 +99,29 @@ func (s *Store) advance(q *queue) error {
 	return nil
 }
 
-// settle is advance without a word to those who wait: a receive looks for itself,
-// and if it told others each time, two that may take nothing would wake each other
-// without end.
+// settle is advance without notifying waiters. Receives call it: if they notified others, two of them that can take
+// nothing would wake each other forever.
 func (s *Store) settle(q *queue) error {
 	now := s.now()
-	if err := s.bury(q, now); err != nil {
+	if err := s.deleteExpired(q, now); err != nil {
 		return err
 	}
 	q.promote(now)
 	return nil
 }
 
-// bury deletes messages that are older than the queue's retention.
-func (s *Store) bury(q *queue, now int64) error {
+// deleteExpired deletes messages that are older than the queue's retention. It does not wait until this is durable.
+func (s *Store) deleteExpired(q *queue, now int64) error {
 	expired := func() *message {
 		m, ok := q.aged.first()
-		if !ok || m.sent+q.Settings.Retention*millisecondsOf > now {
+		if !ok || m.sent+q.Settings.Retention*secondMillis > now {
 			return nil
 		}
 		return m
 	}
 	for expired() != nil && s.folder.Room() == nil {
 		batch := s.folder.DB.NewBatch()
-		for range mostExpired {
+		for range maxExpired {
 			m := expired()
 			if m == nil {
 				break
@@ -142,7 +139,7 @@ func (s *Store) bury(q *queue, now int64) error {
 	return nil
 }
 
-// erase adds a message's end to a batch.
+// erase adds the deletion of a message to a batch.
 func (q *queue) erase(batch *pebble.Batch, m *message) error {
 	err := batch.Delete(bodyKey(m.number), nil)
 	if err == nil {
@@ -154,7 +151,7 @@ func (q *queue) erase(batch *pebble.Batch, m *message) error {
 	return nil
 }
 
-// put adds where a message stands to a batch.
+// put adds the state of a message to a batch.
 func (q *queue) put(batch *pebble.Batch, m *message) error {
 	if err := batch.Set(entryKey(q.ID, m.number), m.encode(m.group.name), nil); err != nil {
 		return fmt.Errorf("writing a message: %w", err)

@@ -11,7 +11,7 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/service/sqs"
 )
 
-// waiting waits until so many receives wait for a queue's messages.
+// waiting waits until n receives wait for messages of a queue.
 func waiting(t testing.TB, s *Store, name string, n int) {
 	t.Helper()
 	eventually(t, fmt.Sprint(n, " receives wait"), func() bool {
@@ -21,12 +21,12 @@ func waiting(t testing.TB, s *Store, name string, n int) {
 	})
 }
 
-// long is a receive that waits.
+// long sets the time that a receive waits.
 func long(seconds int32) func(*sdk.ReceiveMessageInput) {
 	return func(in *sdk.ReceiveMessageInput) { in.WaitTimeSeconds = seconds }
 }
 
-// A long poll ends at once when a message comes, whatever makes it visible.
+// A long poll ends immediately when a message becomes visible.
 func TestLongPollWakes(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -110,7 +110,7 @@ func TestLongPollEnds(t *testing.T) {
 	}
 }
 
-// Messages go to those that wait, one each, the longest waiting first; one that goes away takes none.
+// Each waiting receive gets a message, in the order in which they began to wait. A canceled receive gets none.
 func TestManyLongPolls(t *testing.T) {
 	t.Parallel()
 	s, _ := openClock(t)
@@ -145,7 +145,7 @@ func TestManyLongPolls(t *testing.T) {
 	}
 }
 
-// Draining ends what waits, so that a server can shut down.
+// Drain ends long polls.
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	s, _ := openClock(t)
@@ -164,7 +164,7 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// A receive that was woken and goes away without a look leaves the message to the next in line.
+// A receive that was woken and is canceled wakes the next one.
 func TestWakePassesOn(t *testing.T) {
 	t.Parallel()
 	s, _ := openClock(t)
@@ -179,7 +179,7 @@ func TestWakePassesOn(t *testing.T) {
 	}
 	s.leave(first)
 	if len(second.woken) != 1 {
-		t.Error("the second still waits")
+		t.Error("the second was not woken")
 	}
 	s.leave(second)
 	if len(q.waiters) != 0 {
@@ -187,16 +187,16 @@ func TestWakePassesOn(t *testing.T) {
 	}
 }
 
-// Receives that may take nothing of what is visible wait in silence: they neither wake each other nor write.
-func TestNobodyIsWokenForNothing(t *testing.T) {
+// Receives that can take none of the visible messages do not wake each other.
+func TestNoUselessWakes(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range map[string]func(t *testing.T, client *sdk.Client, url string){
-		"as much is in flight as may be": func(t *testing.T, client *sdk.Client, url string) {
+		"the limit of messages in flight is reached": func(t *testing.T, client *sdk.Client, url string) {
 			t.Helper()
 			sendText(t, client, url, "a", "b", "c")
 			receive(t, client, url, func(in *sdk.ReceiveMessageInput) { in.MaxNumberOfMessages = 2 })
 		},
-		"all is given up to the queue itself": func(t *testing.T, client *sdk.Client, url string) {
+		"the queue is its own dead-letter queue": func(t *testing.T, client *sdk.Client, url string) {
 			t.Helper()
 			sendText(t, client, url, "a")
 			for range 2 {

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// modelMessage is all that a message is, said as simply as possible.
+// modelMessage is a message in the model.
 type modelMessage struct {
 	body          string
 	sent, visible int64
@@ -20,13 +20,13 @@ type modelMessage struct {
 	dead          bool   // in the dead-letter queue
 }
 
-// model is a queue with a dead-letter queue, without any index: every question walks through all.
+// model is a queue with a dead-letter queue, without an index.
 type model struct {
-	now               int64
-	retention, giveUp int64
-	messages          []*modelMessage
-	handles           []string // all that were given out
-	handleOf          map[string]*modelMessage
+	now                    int64
+	retention, maxReceives int64
+	messages               []*modelMessage
+	handles                []string // all that were returned
+	handleOf               map[string]*modelMessage
 }
 
 func (m *model) expire() {
@@ -35,7 +35,7 @@ func (m *model) expire() {
 	})
 }
 
-// counts is "visible in-flight delayed" of the queue, or of its dead-letter queue.
+// counts returns "visible in-flight delayed" of the queue, or of its dead-letter queue.
 func (m *model) counts(dead bool) string {
 	m.expire()
 	var visible, inFlight, delayed int
@@ -62,12 +62,12 @@ func (m *model) find(body string) *modelMessage {
 	return nil
 }
 
-// received checks that an answer is one that a queue may give, and notes it.
+// received checks the messages of a response, and updates the model.
 func (m *model) received(t *rapid.T, dead bool, most int, visibility int64, got []any) {
 	m.expire()
-	var due []*modelMessage // visible, and to be given
+	var due []*modelMessage // can be received
 	for _, x := range m.messages {
-		if x.dead == dead && x.visible <= m.now && (dead || x.receives < m.giveUp) {
+		if x.dead == dead && x.visible <= m.now && (dead || x.receives < m.maxReceives) {
 			due = append(due, x)
 		}
 	}
@@ -75,15 +75,15 @@ func (m *model) received(t *rapid.T, dead bool, most int, visibility int64, got 
 		t.Fatalf("got %d messages, want %d", len(got), want)
 	}
 	for _, one := range got {
-		answer := one.(map[string]any)
-		x := m.find(answer["Body"].(string))
+		message := one.(map[string]any)
+		x := m.find(message["Body"].(string))
 		if x == nil || !slices.Contains(due, x) {
-			t.Fatalf("got %v, which is not to be had", answer["Body"])
+			t.Fatalf("got %v, which cannot be received", message["Body"])
 		}
 		due = slices.DeleteFunc(due, func(y *modelMessage) bool { return y == x })
 		x.receives++
-		x.visible, x.handle = m.now+visibility*1000, answer["ReceiptHandle"].(string)
-		if count := answer["Attributes"].(map[string]any)["ApproximateReceiveCount"]; count != fmt.Sprint(x.receives) {
+		x.visible, x.handle = m.now+visibility*1000, message["ReceiptHandle"].(string)
+		if count := message["Attributes"].(map[string]any)["ApproximateReceiveCount"]; count != fmt.Sprint(x.receives) {
 			t.Fatalf("%s counts %v receives, want %d", x.body, count, x.receives)
 		}
 		if slices.Contains(m.handles, x.handle) {
@@ -94,12 +94,12 @@ func (m *model) received(t *rapid.T, dead bool, most int, visibility int64, got 
 	}
 }
 
-// gaveUp says which messages a receive moves on its way: all that are visible and worn out before it has enough.
-// Which those are depends on the order, which is nobody's business; so the engine tells.
-func (m *model) gaveUp(s *Store) {
+// movedToDead marks the messages that a receive has moved to the dead-letter queue. The model does not know the order
+// of messages, so it looks at the engine.
+func (m *model) movedToDead(s *Store) {
 	for _, e := range s.queues["dead"].messages {
 		for _, x := range m.messages {
-			if !x.dead && x.receives >= m.giveUp && x.visible <= m.now && x.sent == e.sent && int64(e.receives) == x.receives && x.body == bodyOf(s, e.number) {
+			if !x.dead && x.receives >= m.maxReceives && x.visible <= m.now && x.sent == e.sent && int64(e.receives) == x.receives && x.body == bodyOf(s, e.number) {
 				x.dead, x.visible = true, m.now
 			}
 		}
@@ -119,18 +119,18 @@ func bodyOf(s *Store, number uint64) string {
 	return content.Body
 }
 
-// Whatever is done in whatever order, a queue answers as the model does.
-func TestQueueIsItsModel(t *testing.T) {
+// A queue behaves like the model for any sequence of operations.
+func TestModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
 		clock := newTestClock()
 		s := openTest(t, func(o *Options) { o.Now = clock.Now })
 		m := &model{
-			now: clock.Now().UnixMilli(), retention: 300, giveUp: 3, handleOf: map[string]*modelMessage{},
+			now: clock.Now().UnixMilli(), retention: 300, maxReceives: 3, handleOf: map[string]*modelMessage{},
 		}
 		must(t, s, "CreateQueue", `{"QueueName":"dead"}`)
 		must(t, s, "CreateQueue", `{"QueueName":"q","Attributes":{"VisibilityTimeout":"20","MessageRetentionPeriod":"300","RedrivePolicy":"`+
-			strings.ReplaceAll(redriveTo("dead", int(m.giveUp)), `"`, `\"`)+`"}}`)
+			strings.ReplaceAll(redriveTo("dead", int(m.maxReceives)), `"`, `\"`)+`"}}`)
 		sent := 0
 		handle := func(r *rapid.T) string {
 			if len(m.handles) == 0 {
@@ -150,7 +150,7 @@ func TestQueueIsItsModel(t *testing.T) {
 				most, visibility := rapid.IntRange(1, 10).Draw(r, "most"), rapid.Int64Range(0, 40).Draw(r, "visibility")
 				got := must(t, s, "ReceiveMessage", fmt.Sprintf(`{URL(q),"MaxNumberOfMessages":%d,"VisibilityTimeout":%d,"AttributeNames":["All"]}`, most, visibility))
 				messages, _ := got.body["Messages"].([]any)
-				m.gaveUp(s)
+				m.movedToDead(s)
 				m.received(r, false, most, visibility, messages)
 			},
 			"receive the dead": func(r *rapid.T) {
@@ -207,36 +207,36 @@ func TestQueueIsItsModel(t *testing.T) {
 	})
 }
 
-// isDead says whether a handle was given out by the dead-letter queue.
+// isDead reports whether a handle is of the dead-letter queue.
 func (m *model) isDead(s *Store, handle string) bool {
-	_, err := s.queues["dead"].receiptOf(handle)
+	_, err := s.queues["dead"].parseReceipt(handle)
 	return err == nil
 }
 
-// checkIndex checks that all parts of an index tell the same.
+// checkIndex checks that the parts of an index are consistent.
 func checkIndex(t *rapid.T, x *index) {
 	visible, inFlight := 0, 0
 	for name, g := range x.groups {
 		line, turn := 0, uint64(0)
 		for m := g.head; m != nil; m = m.next {
-			if m.group != g || m.turn <= turn || m.hiddenAt != nowhere || x.messages[m.number] != m {
-				t.Fatalf("group %q: message %d is out of line", name, m.number)
+			if m.group != g || m.turn <= turn || m.hiddenAt != notInHeap || x.messages[m.number] != m {
+				t.Fatalf("group %q: message %d is not in order", name, m.number)
 			}
 			turn = m.turn
 			line++
 		}
-		if (g.readyAt != nowhere) != (line > 0) {
+		if (g.readyAt != notInHeap) != (line > 0) {
 			t.Fatalf("group %q has %d visible messages and is at %d", name, line, g.readyAt)
 		}
 		visible += line
 		inFlight += g.inFlight
 	}
-	best := math.MaxInt
+	fewest := math.MaxInt
 	for _, g := range x.ready.members {
-		best = min(best, g.inFlight)
+		fewest = min(fewest, g.inFlight)
 	}
-	if first, ok := x.ready.first(); ok && first.inFlight != best {
-		t.Fatalf("group %q with %d in flight is before one with %d", first.name, first.inFlight, best)
+	if first, ok := x.ready.first(); ok && first.inFlight != fewest {
+		t.Fatalf("group %q with %d in flight is before one with %d", first.name, first.inFlight, fewest)
 	}
 	if visible != x.visible || inFlight != x.inFlight || visible+len(x.hidden.members) != len(x.messages) || len(x.aged.members) != len(x.messages) {
 		t.Fatalf("the index counts %d visible, %d in flight, %d hidden of %d messages", x.visible, x.inFlight, len(x.hidden.members), len(x.messages))

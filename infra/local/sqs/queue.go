@@ -1,39 +1,43 @@
 package sqs
 
 import (
+	"context"
 	"fmt"
+	"maps"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
+
+	"devplatform/infra/local/awsjson"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/go-json-experiment/json"
 )
 
-// queue is one queue: what is stored of it, its messages and who waits for them.
+// queue is a queue with its messages and the receives that wait for them.
 type queue struct {
 	queueRecord
 	index
-	waiters []*waiter   // the one that waits longest first
-	alarm   *time.Timer // wakes waiters when a hidden message becomes visible; nil when nothing is to come
+
+	waiters []*waiter   // longest waiting first
+	alarm   *time.Timer // wakes waiters when a hidden message becomes visible; may be nil
 	alarmAt int64
 }
 
-// queueRecord is what is stored of a queue. Times are in seconds but Purged.
+// queueRecord is the stored part of a queue. Times are in seconds.
 type queueRecord struct {
-	ID       uint32            `json:"id"`
-	Name     string            `json:"name"`
-	Created  int64             `json:"created"`
-	Modified int64             `json:"modified"`
-	Purged   int64             `json:"purged,omitzero"` // milliseconds
-	Settings settings          `json:"settings"`
-	Tags     map[string]string `json:"tags,omitempty"`
+	ID       uint32   `json:"id"`
+	Name     string   `json:"name"`
+	Created  int64    `json:"created"`
+	Modified int64    `json:"modified"`
+	Settings settings `json:"settings"`
 }
 
-// store adds the queue's record to a batch.
+// store adds the record to a batch.
 func (r *queueRecord) store(batch *pebble.Batch) error {
-	value, err := json.Marshal(r, json.Deterministic(true))
+	value, err := json.Marshal(r)
 	if err != nil {
 		return fmt.Errorf("encoding queue %s: %w", r.Name, err)
 	}
@@ -47,30 +51,26 @@ func (s *Store) arn(name string) string {
 	return "arn:aws:sqs:" + s.options.Region + ":" + s.options.Account + ":" + name
 }
 
-func (s *Store) url(c call, name string) string {
-	return c.base + "/" + s.options.Account + "/" + name
+func (s *Store) url(ctx context.Context, name string) string {
+	return awsjson.BaseURL(ctx) + "/" + s.options.Account + "/" + name
 }
 
-// queueAt finds the queue of a URL, of which only the path counts: containers,
-// tests and tunnels reach one service under many hosts. The mutex is held.
-func (s *Store) queueAt(address string) (*queue, error) {
+// findQueue returns the queue of a URL. It ignores the host, because clients reach the service under different hosts.
+// The caller holds the mutex.
+func (s *Store) findQueue(address string) (*queue, error) {
 	parsed, err := url.Parse(address)
 	if err != nil {
 		return nil, errNoQueue
 	}
 	account, name, ok := strings.Cut(strings.Trim(parsed.Path, "/"), "/")
-	if !ok || account != s.options.Account {
-		return nil, errNoQueue
+	if q := s.queues[name]; ok && q != nil && account == s.options.Account {
+		return q, nil
 	}
-	q, ok := s.queues[name]
-	if !ok {
-		return nil, errNoQueue
-	}
-	return q, nil
+	return nil, errNoQueue
 }
 
-// queueOf finds the queue of an ARN; nil when there is none. The mutex is held.
-func (s *Store) queueOf(arn string) *queue {
+// findARN returns the queue of an ARN, or nil. The caller holds the mutex.
+func (s *Store) findARN(arn string) *queue {
 	name := arn[strings.LastIndexByte(arn, ':')+1:]
 	if q := s.queues[name]; q != nil && s.arn(name) == arn {
 		return q
@@ -78,41 +78,23 @@ func (s *Store) queueOf(arn string) *queue {
 	return nil
 }
 
-// update changes a queue's record and waits until that is durable. change works
-// on a copy of the record, whose maps it must not write to; the queue has it
-// when change and the write succeed.
-func (s *Store) update(address string, change func(*queueRecord) error) error {
-	return s.write(func(batch *pebble.Batch) (func(), error) {
-		q, err := s.queueAt(address)
-		if err != nil {
-			return nil, err
-		}
-		record := q.queueRecord
-		if err := change(&record); err != nil {
-			return nil, err
-		}
-		return func() { q.queueRecord = record }, record.store(batch)
-	})
-}
-
-// write runs an operation that changes something: decide looks and fills the
-// batch under the mutex, and returns what makes the index agree once the batch
-// is written; write returns when it is durable.
+// write runs an operation that changes something. decide fills the batch under the mutex, and returns a function that
+// updates the memory when the batch was written. write returns when the batch is durable.
 func (s *Store) write(decide func(*pebble.Batch) (func(), error)) error {
 	if err := s.folder.Room(); err != nil {
 		return err
 	}
 	s.mutex.Lock()
 	batch := s.folder.DB.NewBatch()
-	done, err := decide(batch)
+	apply, err := decide(batch)
 	if err != nil {
 		s.mutex.Unlock()
 		_ = batch.Close() // never written
 		return err
 	}
 	write, err := s.folder.Commit(batch)
-	if err == nil && done != nil {
-		done()
+	if err == nil && apply != nil {
+		apply()
 	}
 	s.mutex.Unlock()
 	if err != nil {
@@ -121,14 +103,127 @@ func (s *Store) write(decide func(*pebble.Batch) (func(), error)) error {
 	return write.Wait()
 }
 
+type createQueueInput struct {
+	QueueName  string            `json:"QueueName"`
+	Attributes map[string]string `json:"Attributes"`
+}
+
+type queueURLOutput struct {
+	QueueURL string `json:"QueueUrl"`
+}
+
+// noOutput is the output of operations that return nothing.
+type noOutput struct{}
+
 var queueName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,80}$`)
 
-func checkQueueName(name string) error {
-	if name == "" {
-		return invalid("Value for parameter QueueName is invalid. Reason: Must specify a queue name.")
+func (s *Store) createQueue(ctx context.Context, in *createQueueInput) (*queueURLOutput, error) {
+	if !queueName.MatchString(in.QueueName) {
+		return nil, invalid("QueueName must have 1 to 80 letters, digits, hyphens and underscores. " +
+			"FIFO queues are not supported.")
 	}
-	if !queueName.MatchString(name) {
-		return invalid("Can only include alphanumeric characters, hyphens, or underscores. 1 to 80 in length")
+	err := s.write(func(batch *pebble.Batch) (func(), error) {
+		if q, exists := s.queues[in.QueueName]; exists {
+			return nil, s.checkSame(q, in.Attributes)
+		}
+		now := s.now() / secondMillis
+		record := queueRecord{ID: s.nextQueue, Name: in.QueueName, Created: now, Modified: now, Settings: defaultSettings()}
+		if err := s.set(in.QueueName, &record.Settings, in.Attributes); err != nil {
+			return nil, err
+		}
+		return func() {
+			s.nextQueue++
+			s.add(&queue{queueRecord: record, index: newIndex()})
+		}, record.store(batch)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &queueURLOutput{s.url(ctx, in.QueueName)}, nil
+}
+
+func (s *Store) add(q *queue) {
+	s.queues[q.Name] = q
+	s.byID[q.ID] = q
+}
+
+// checkSame returns an error if an existing queue has other values of the attributes.
+func (s *Store) checkSame(q *queue, values map[string]string) error {
+	wanted := &queue{queueRecord: q.queueRecord}
+	if err := s.set(q.Name, &wanted.Settings, values); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if a := attributes[name]; a.get(s, wanted) != a.get(s, q) {
+			return kindQueueNameExists.error("A queue with this name exists and has another value of the attribute %s", name)
+		}
 	}
 	return nil
+}
+
+type queueInput struct {
+	QueueURL string `json:"QueueUrl"`
+}
+
+// deleteQueue deletes a queue and all its messages. The ID of the queue is not used again, so that its receipt handles
+// are not valid for a later queue of the same name.
+func (s *Store) deleteQueue(_ context.Context, in *queueInput) (*noOutput, error) {
+	return &noOutput{}, s.write(func(batch *pebble.Batch) (func(), error) {
+		q, err := s.findQueue(in.QueueURL)
+		if err != nil {
+			return nil, err
+		}
+		err = batch.Delete(queueKey(q.ID), nil)
+		if err == nil {
+			err = batch.DeleteRange(entryKey(q.ID, 0), queueEnd(q.ID), nil)
+		}
+		for number := range q.messages {
+			if err == nil {
+				err = batch.Delete(bodyKey(number), nil)
+			}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("deleting queue %s: %w", q.Name, err)
+		}
+		return func() {
+			delete(s.queues, q.Name)
+			delete(s.byID, q.ID)
+			q.stopAlarm()
+			q.wake(len(q.waiters))
+		}, s.storeNumbers(batch, s.nextEntry>>counterBits)
+	})
+}
+
+type getQueueURLInput struct {
+	QueueName string `json:"QueueName"`
+}
+
+func (s *Store) getQueueURL(ctx context.Context, in *getQueueURLInput) (*queueURLOutput, error) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.queues[in.QueueName] == nil {
+		return nil, errNoQueue
+	}
+	return &queueURLOutput{s.url(ctx, in.QueueName)}, nil
+}
+
+type listQueuesInput struct {
+	Prefix string `json:"QueueNamePrefix"`
+}
+
+type listQueuesOutput struct {
+	QueueURLs []string `json:"QueueUrls,omitempty"`
+}
+
+// listQueues returns all queues in one page.
+func (s *Store) listQueues(ctx context.Context, in *listQueuesInput) (*listQueuesOutput, error) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	out := &listQueuesOutput{}
+	for _, name := range slices.Sorted(maps.Keys(s.queues)) {
+		if strings.HasPrefix(name, in.Prefix) {
+			out.QueueURLs = append(out.QueueURLs, s.url(ctx, name))
+		}
+	}
+	return out, nil
 }

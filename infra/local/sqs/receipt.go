@@ -6,9 +6,8 @@ import (
 	"hash/crc64"
 )
 
-// A receipt handle names one receive of one message. It is self-contained, so
-// that it is good after a restart, for a message that is gone, and for one that
-// somebody else received since.
+// receipt is the content of a receipt handle, which identifies one receive of one message. Handles are not stored: they
+// remain valid after a restart, and can be parsed when the message was deleted or received again.
 type receipt struct {
 	queue      uint32
 	message    uint64
@@ -30,8 +29,8 @@ func (r receipt) String() string {
 	return base64.StdEncoding.EncodeToString(binary.BigEndian.AppendUint64(dst, crc64.Checksum(dst, receiptSums)))
 }
 
-// receiptOf reads a handle that this queue gave out.
-func (q *queue) receiptOf(handle string) (receipt, error) {
+// parseReceipt parses a receipt handle of this queue.
+func (q *queue) parseReceipt(handle string) (receipt, error) {
 	const sumAt = receiptBytes - 8
 	raw, err := base64.StdEncoding.DecodeString(handle)
 	if err != nil || len(raw) != receiptBytes || raw[0] != receiptVersion ||
@@ -43,18 +42,21 @@ func (q *queue) receiptOf(handle string) (receipt, error) {
 		message:    binary.BigEndian.Uint64(raw[5:]),
 		generation: binary.BigEndian.Uint32(raw[13:]),
 	}
-	if r.queue != q.ID || r.String() != handle { // the decoder skips line breaks
+	if r.queue != q.ID || r.String() != handle { // the decoder ignores line breaks
 		return receipt{}, errReceipt
 	}
 	return r, nil
 }
 
-var errReceipt = &apiError{Type: typeReceiptHandle, Message: "The input receipt handle is invalid."}
+var errReceipt = kindReceiptHandle.error("ReceiptHandle is not valid for this queue.")
 
-// received finds the message of a handle; nil when it is gone, or when the
-// handle is not of its last receive.
+// received returns the message of a handle. It returns nil if the message was deleted, or if the handle is not that of
+// its last receive.
 func (q *queue) received(handle string) (*message, error) {
-	r, err := q.receiptOf(handle)
+	if handle == "" {
+		return nil, missing("ReceiptHandle")
+	}
+	r, err := q.parseReceipt(handle)
 	if err != nil {
 		return nil, err
 	}

@@ -1,137 +1,165 @@
 package sqs
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/google/uuid"
 )
 
 type receiveInput struct {
-	QueueURL         string   `json:"QueueUrl"`
-	AttributeNames   []string `json:"AttributeNames"`
-	SystemNames      []string `json:"MessageSystemAttributeNames"`
-	MessageNames     []string `json:"MessageAttributeNames"`
-	MaxMessages      *int64   `json:"MaxNumberOfMessages"`
-	Visibility       *int64   `json:"VisibilityTimeout"`
-	Wait             *int64   `json:"WaitTimeSeconds"`
-	ReceiveAttemptID *string  `json:"ReceiveRequestAttemptId"`
+	QueueURL       string   `json:"QueueUrl"`
+	AttributeNames []string `json:"AttributeNames"` // the older form of SystemNames
+	SystemNames    []string `json:"MessageSystemAttributeNames"`
+	MessageNames   []string `json:"MessageAttributeNames"`
+	MaxMessages    *int64   `json:"MaxNumberOfMessages"`
+	Visibility     *int64   `json:"VisibilityTimeout"`
+	Wait           *int64   `json:"WaitTimeSeconds"`
 }
 
-const (
-	mostReceived    = 10
-	defaultReceived = 1
-)
+type receiveOutput struct {
+	Messages []*receivedMessage `json:"Messages,omitempty"`
+}
+
+type receivedMessage struct {
+	MessageID       string                      `json:"MessageId"`
+	ReceiptHandle   string                      `json:"ReceiptHandle"`
+	MD5OfBody       string                      `json:"MD5OfBody"`
+	Body            string                      `json:"Body"`
+	System          map[string]string           `json:"Attributes,omitempty"`
+	MD5OfAttributes string                      `json:"MD5OfMessageAttributes,omitzero"`
+	Attributes      map[string]messageAttribute `json:"MessageAttributes,omitempty"`
+}
+
+const maxReceived = 10
+
+// systemAttributes are the attributes that SQS adds to a message. They are "" if the message does not have them.
+var systemAttributes = map[string]func(s *Store, t *taken, c *content) string{
+	"SenderId":                         func(s *Store, _ *taken, _ *content) string { return s.options.Account },
+	"SentTimestamp":                    func(_ *Store, t *taken, _ *content) string { return fmt.Sprint(t.sent) },
+	"ApproximateReceiveCount":          func(_ *Store, t *taken, _ *content) string { return fmt.Sprint(t.receives) },
+	"ApproximateFirstReceiveTimestamp": func(_ *Store, t *taken, _ *content) string { return fmt.Sprint(t.first) },
+	"MessageGroupId":                   func(_ *Store, t *taken, _ *content) string { return t.group },
+	"DeadLetterQueueSourceArn":         func(_ *Store, t *taken, _ *content) string { return t.source },
+	attributeTrace:                     func(_ *Store, _ *taken, c *content) string { return c.Trace },
+}
+
+// fifoAttributes are attributes that messages of a standard queue do not have.
+var fifoAttributes = []string{"SequenceNumber", "MessageDeduplicationId"}
 
 func (in *receiveInput) check() error {
-	if n := in.MaxMessages; n != nil && (*n < 1 || *n > mostReceived) {
-		return invalidValue(*n, "MaxNumberOfMessages", "Must be between 1 and 10, if provided.")
+	in.SystemNames = slices.Concat(in.SystemNames, in.AttributeNames)
+	for _, name := range in.SystemNames {
+		if systemAttributes[name] == nil && name != attributeAll && !slices.Contains(fifoAttributes, name) {
+			return unknownAttribute(name)
+		}
 	}
-	if n := in.Wait; n != nil && (*n < 0 || *n > maxWait) {
-		return invalidValue(*n, "WaitTimeSeconds", "Must be >= 0 and <= 20, if provided.")
-	}
-	if n := in.Visibility; n != nil && (*n < 0 || *n > maxVisibility) {
-		return invalidValue(*n, "VisibilityTimeout", "Must be >= 0 and <= 43200, if provided.")
-	}
-	if in.ReceiveAttemptID != nil {
-		return invalidValue(*in.ReceiveAttemptID, "ReceiveRequestAttemptId", notThisType)
-	}
-	return in.checkNames()
+	return errors.Join(
+		checkRange("MaxNumberOfMessages", in.MaxMessages, 1, maxReceived),
+		checkRange("VisibilityTimeout", in.Visibility, 0, maxVisibility),
+		checkRange("WaitTimeSeconds", in.Wait, 0, maxWait),
+	)
 }
 
-func (s *Store) receiveMessage(c call, in *receiveInput) (*receiveOutput, error) {
+func (s *Store) receiveMessage(ctx context.Context, in *receiveInput) (*receiveOutput, error) {
 	if err := in.check(); err != nil {
 		return nil, err
 	}
-	got, err := s.receive(c, in)
+	messages, err := s.receive(ctx, in)
 	if err != nil {
 		return nil, err
 	}
 	out := &receiveOutput{}
-	for _, t := range got {
-		shown, err := s.show(in, t)
+	for _, t := range messages {
+		received, err := s.read(in, t)
 		if err != nil {
 			return nil, err
 		}
-		if shown != nil {
-			out.Messages = append(out.Messages, shown)
+		if received != nil {
+			out.Messages = append(out.Messages, received)
 		}
 	}
 	return out, nil
 }
 
-// taken is a message as a receive took it: others may change it since.
+// taken is a copy of a message as it was when it was received.
 type taken struct {
 	message
+
 	group   string
 	receipt receipt
 }
 
-// receive takes messages, and waits for some when there are none.
-func (s *Store) receive(c call, in *receiveInput) ([]taken, error) {
-	var patience *time.Timer
-	for waits := true; ; {
-		got, w, err := s.tryReceive(in, waits)
+// receive takes messages. If there are none, it waits for some.
+func (s *Store) receive(ctx context.Context, in *receiveInput) ([]taken, error) {
+	var timeout *time.Timer
+	for mayWait := true; ; {
+		messages, w, err := s.tryReceive(in, mayWait)
 		if err != nil || w == nil {
-			return got, err
+			return messages, err
 		}
-		if patience == nil {
-			patience = time.NewTimer(w.patience)
-			defer patience.Stop()
+		if timeout == nil {
+			timeout = time.NewTimer(w.timeout)
+			defer timeout.Stop()
 		}
 		select {
 		case <-w.woken:
 			continue
-		case <-patience.C:
+		case <-timeout.C:
 		case <-s.draining:
-		case <-c.ctx.Done():
+		case <-ctx.Done():
 			s.leave(w)
-			return nil, c.ctx.Err() //nolint:wrapcheck // nobody reads it
+			return nil, fmt.Errorf("waiting for messages: %w", ctx.Err())
 		}
 		s.leave(w)
-		waits = false
+		mayWait = false
 	}
 }
 
-// tryReceive takes messages, or joins the line of those that wait for some.
-func (s *Store) tryReceive(in *receiveInput, waits bool) ([]taken, *waiter, error) {
-	if err := s.folder.Room(); err != nil { // it is written down who has a message
+// tryReceive takes messages. If there are none, and it may wait, it returns a waiter.
+func (s *Store) tryReceive(in *receiveInput, mayWait bool) ([]taken, *waiter, error) {
+	if err := s.folder.Room(); err != nil { // receives are written to disk
 		return nil, nil, err
 	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	q, err := s.queueAt(in.QueueURL)
+	q, err := s.findQueue(in.QueueURL)
 	if err != nil {
 		return nil, nil, err
 	}
 	if err := s.settle(q); err != nil {
 		return nil, nil, err
 	}
-	patience := q.Settings.Wait
+	wait := q.Settings.Wait
 	if in.Wait != nil {
-		patience = *in.Wait
+		wait = *in.Wait
 	}
-	full := q.inFlight >= s.options.inFlightLimit
+	isFull := q.inFlight >= s.options.inFlightLimit
 	batch := s.folder.DB.NewBatch()
-	got, err := s.take(batch, q, in)
+	messages, err := s.take(batch, q, in)
 	if err != nil {
 		_ = batch.Close() // never written
 		return nil, nil, err
 	}
 	var w *waiter
-	if len(got) == 0 && waits && patience > 0 && !s.isDraining() {
-		w = q.wait(s, time.Duration(patience)*time.Second)
+	if len(messages) == 0 && mayWait && wait > 0 && !s.isDraining() {
+		w = q.wait(s, time.Duration(wait)*time.Second)
 	}
-	if full && patience == 0 {
-		err = refuse(typeOverLimit, "Too many messages are in flight on the queue %s: at most %d can be.", q.Name, s.options.inFlightLimit)
+	if isFull && wait == 0 {
+		err = kindOverLimit.error("The queue %s has the maximum of %d messages in flight.", q.Name, s.options.inFlightLimit)
 	}
 	if batch.Empty() {
 		return nil, w, errors.Join(err, batch.Close())
 	}
-	return got, w, errors.Join(err, s.commitUnlocked(batch))
+	return messages, w, errors.Join(err, s.commitUnlocked(batch))
 }
 
-// commitUnlocked commits a batch and gives up the mutex until that is durable.
+// commitUnlocked commits a batch, and unlocks the mutex until the batch is durable.
 func (s *Store) commitUnlocked(batch *pebble.Batch) error {
 	write, err := s.folder.Commit(batch)
 	if err != nil {
@@ -142,38 +170,28 @@ func (s *Store) commitUnlocked(batch *pebble.Batch) error {
 	return write.Wait()
 }
 
-func (s *Store) isDraining() bool {
-	select {
-	case <-s.draining:
-		return true
-	default:
-		return false
-	}
-}
-
-// take takes the visible messages that are next, as many as are asked for, and
-// adds to a batch that they are received. Those that were received too often go
-// to the dead-letter queue instead.
+// take takes the next visible messages and adds their receive to a batch. It moves messages that were received too
+// often to the dead-letter queue instead.
 func (s *Store) take(batch *pebble.Batch, q *queue, in *receiveInput) ([]taken, error) {
-	most, visibility, now := int64(defaultReceived), q.Settings.VisibilityTimeout, s.now()
+	limit, visibility, now := int64(1), q.Settings.VisibilityTimeout, s.now()
 	if in.MaxMessages != nil {
-		most = *in.MaxMessages
+		limit = *in.MaxMessages
 	}
 	if in.Visibility != nil {
 		visibility = *in.Visibility
 	}
-	var got []taken
-	var again []*message // received without a timeout: visible as before, but not to this receive
-	for giveUps := q.visible; int64(len(got)) < most && q.inFlight < s.options.inFlightLimit; {
-		m := q.serve()
+	var messages []taken
+	var stillVisible []*message // received with a visibility timeout of 0; this receive must not take them again
+	for moves := q.visible; int64(len(messages)) < limit && q.inFlight < s.options.inFlightLimit; {
+		m := q.next()
 		if m == nil {
 			break
 		}
 		if target := s.deadLetterQueue(q, m); target != nil {
-			if giveUps--; giveUps < 0 {
-				break // the queue is its own dead-letter queue: once around is enough
+			if moves--; moves < 0 {
+				break // the queue is its own dead-letter queue, and every message was moved once
 			}
-			if err := s.giveUp(batch, q, m, target, now); err != nil {
+			if err := s.moveToDeadLetterQueue(batch, q, m, target, now); err != nil {
 				return nil, err
 			}
 			continue
@@ -181,25 +199,72 @@ func (s *Store) take(batch *pebble.Batch, q *queue, in *receiveInput) ([]taken, 
 		q.detach(m)
 		m.receives++
 		m.generation++
-		m.last, m.visible = now, now+visibility*millisecondsOf
+		m.last, m.visible = now, now+visibility*secondMillis
 		if m.first == 0 {
 			m.first = now
 		}
 		if visibility > 0 {
 			q.hide(m)
 		} else {
-			again = append(again, m)
+			stillVisible = append(stillVisible, m)
 		}
 		if err := q.put(batch, m); err != nil {
 			return nil, err
 		}
-		got = append(got, taken{*m, m.group.name, receipt{q.ID, m.number, m.generation}})
+		messages = append(messages, taken{*m, m.group.name, receipt{q.ID, m.number, m.generation}})
 	}
-	for _, m := range again {
+	for _, m := range stillVisible {
 		q.show(m)
 	}
-	if len(got) > 0 {
-		q.notify(s, now) // there may be more, for others
+	if len(messages) > 0 {
+		q.notify(s, now) // other receives may take the rest
 	}
-	return got, nil
+	return messages, nil
+}
+
+// read reads the content of a taken message. It returns nil if the message was deleted meanwhile.
+func (s *Store) read(in *receiveInput, t taken) (*receivedMessage, error) {
+	value, closer, err := s.folder.DB.Get(bodyKey(t.number))
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading a message: %w", err)
+	}
+	c, err := parseContent(value)
+	if err := errors.Join(err, closer.Close()); err != nil {
+		return nil, fmt.Errorf("reading message %d: %w", t.number, err)
+	}
+	received := &receivedMessage{
+		MessageID: uuid.UUID(t.id).String(), ReceiptHandle: t.receipt.String(), Body: c.Body, MD5OfBody: sumOf(c.Body),
+		System: map[string]string{}, Attributes: map[string]messageAttribute{},
+	}
+	all := slices.Contains(in.SystemNames, attributeAll)
+	for name, get := range systemAttributes {
+		if all || slices.Contains(in.SystemNames, name) {
+			if value := get(s, &t, c); value != "" {
+				received.System[name] = value
+			}
+		}
+	}
+	wanted := slices.DeleteFunc(c.Attributes, func(a attributeValue) bool { return !in.wants(a.Name) })
+	received.MD5OfAttributes = sumOfAttributes(wanted)
+	for _, v := range wanted {
+		a := messageAttribute{DataType: v.Type}
+		if v.Binary {
+			a.Binary = []byte(v.Value)
+		} else {
+			a.String = &v.Value
+		}
+		received.Attributes[v.Name] = a
+	}
+	return received, nil
+}
+
+// wants reports whether a receive requests a message attribute: by its name, by a prefix, or with all others.
+func (in *receiveInput) wants(name string) bool {
+	return slices.ContainsFunc(in.MessageNames, func(wanted string) bool {
+		prefix, isPrefix := strings.CutSuffix(wanted, ".*")
+		return wanted == name || wanted == attributeAll || wanted == "*" || isPrefix && strings.HasPrefix(name, prefix)
+	})
 }

@@ -2,16 +2,13 @@ package sqs
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 )
 
-// entryBytes is about how long an entry is without its texts.
+// entryBytes is the approximate size of an entry without its texts.
 const entryBytes = 64
 
-var errDamaged = errors.New("damaged record")
-
-// encode encodes where a message stands, all but its number.
+// encode encodes the state of a message without its number.
 func (m *message) encode(group string) []byte {
 	dst := append(make([]byte, 0, entryBytes+len(group)+len(m.source)), m.id[:]...)
 	for _, number := range []int64{m.sent, m.first, m.last, m.visible, int64(m.receives), int64(m.generation)} {
@@ -20,7 +17,7 @@ func (m *message) encode(group string) []byte {
 	return appendString(appendString(dst, group), m.source)
 }
 
-// parseEntry decodes an entry; the message is in no queue yet.
+// parseEntry decodes the state of a message.
 func parseEntry(number uint64, value []byte) (m *message, group string, err error) {
 	r := reader{rest: value}
 	m = &message{number: number}
@@ -34,17 +31,17 @@ func parseEntry(number uint64, value []byte) (m *message, group string, err erro
 	return m, group, nil
 }
 
-// content is what was sent and never changes.
+// content is the part of a message that never changes.
 type content struct {
 	Body       string
 	Trace      string // the system attribute AWSTraceHeader
 	Attributes []attributeValue
 }
 
-// attributeValue is one message attribute.
+// attributeValue is a checked message attribute.
 type attributeValue struct {
 	Name, Type string
-	Value      string // text, or bytes
+	Value      string // a text, or bytes if Binary
 	Binary     bool
 }
 
@@ -83,7 +80,7 @@ func appendString(dst []byte, text string) []byte {
 	return append(binary.AppendVarint(dst, int64(len(text))), text...)
 }
 
-// reader reads what the append functions wrote; damage sticks.
+// reader reads encoded values. After an error, damaged stays true.
 type reader struct {
 	rest    []byte
 	damaged bool

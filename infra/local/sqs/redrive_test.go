@@ -2,7 +2,6 @@ package sqs
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -12,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 )
 
-// A message that was received often enough goes to the dead-letter queue, as the message it was.
+// A message that was received too often is moved to the dead-letter queue and keeps its ID, times and content.
 func TestRedrive(t *testing.T) {
 	t.Parallel()
 	s, clock := openClock(t)
@@ -50,17 +49,13 @@ func TestRedrive(t *testing.T) {
 	if *got.MessageId != *last.MessageId || *got.Body != "m" || *got.MessageAttributes["Foo"].StringValue != "Bar" {
 		t.Errorf("got %+v", got)
 	}
-	deleteOne(t, client, url, last.ReceiptHandle) // too late: it is another queue's
+	deleteOne(t, client, url, last.ReceiptHandle) // deletes nothing, because the message was moved
 	if got := counts(t, client, url) + ", " + counts(t, client, dead); got != "0 0 0, 0 1 0" {
 		t.Errorf("counts %s", got)
 	}
-	sources, err := client.ListDeadLetterSourceQueues(t.Context(), &sdk.ListDeadLetterSourceQueuesInput{QueueUrl: &dead})
-	if err != nil || len(sources.QueueUrls) != 1 || sources.QueueUrls[0] != url {
-		t.Errorf("sources %v, %v", sources, err)
-	}
 }
 
-// What is given up is as old as it was: it ends by when it was sent, and the dead-letter queue's retention.
+// In a dead-letter queue, the retention period begins when the message was sent to its first queue.
 func TestRedriveRetention(t *testing.T) {
 	t.Parallel()
 	s, clock := openClock(t)
@@ -80,7 +75,7 @@ func TestRedriveRetention(t *testing.T) {
 	}
 }
 
-// Odd policies: a queue that is its own dead-letter queue, and a target that has gone.
+// A queue can be its own dead-letter queue, and the dead-letter queue can be deleted.
 func TestOddRedrives(t *testing.T) {
 	t.Parallel()
 	s, _ := openClock(t)
@@ -107,7 +102,7 @@ func TestOddRedrives(t *testing.T) {
 	}
 }
 
-// deadLetters puts messages into a dead-letter queue by way of a queue.
+// deadLetters creates a queue with a dead-letter queue and moves messages to the latter.
 func deadLetters(t testing.TB, client *sdk.Client, source, dead string, bodies ...string) (url, deadURL string) {
 	t.Helper()
 	deadURL = create(t, client, dead, nil)
@@ -123,37 +118,10 @@ func deadLetters(t testing.TB, client *sdk.Client, source, dead string, bodies .
 	return url, deadURL
 }
 
-func start(t testing.TB, client *sdk.Client, change func(*sdk.StartMessageMoveTaskInput)) (handle *string) {
+func startMove(t *testing.T, client *sdk.Client) error {
 	t.Helper()
-	in := &sdk.StartMessageMoveTaskInput{SourceArn: aws.String(arnOf("dead"))}
-	if change != nil {
-		change(in)
-	}
-	out, err := client.StartMessageMoveTask(t.Context(), in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out.TaskHandle
-}
-
-func moves(t testing.TB, client *sdk.Client) []types.ListMessageMoveTasksResultEntry {
-	t.Helper()
-	out, err := client.ListMessageMoveTasks(t.Context(), &sdk.ListMessageMoveTasksInput{SourceArn: aws.String(arnOf("dead")), MaxResults: aws.Int32(10)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out.Results
-}
-
-// ended waits for the end of the newest task.
-func ended(t testing.TB, client *sdk.Client) types.ListMessageMoveTasksResultEntry {
-	t.Helper()
-	var newest types.ListMessageMoveTasksResultEntry
-	eventually(t, "the task ends", func() bool {
-		newest = moves(t, client)[0]
-		return *newest.Status != moveRunning
-	})
-	return newest
+	_, err := client.StartMessageMoveTask(t.Context(), &sdk.StartMessageMoveTaskInput{SourceArn: aws.String(arnOf("dead"))})
+	return err
 }
 
 func TestMoveBack(t *testing.T) {
@@ -163,11 +131,8 @@ func TestMoveBack(t *testing.T) {
 	url, dead := deadLetters(t, client, "q", "dead", "a", "b", "c")
 	before := receive(t, client, dead, nil)
 	clock.advance(30 * time.Second)
-	start(t, client, nil)
-	task := ended(t, client)
-	if *task.Status != moveCompleted || task.ApproximateNumberOfMessagesMoved != 3 || *task.ApproximateNumberOfMessagesToMove != 3 ||
-		task.TaskHandle != nil || task.DestinationArn != nil || task.StartedTimestamp != clock.Now().UnixMilli() {
-		t.Errorf("got %+v", task)
+	if err := startMove(t, client); err != nil {
+		t.Fatal(err)
 	}
 	if got := counts(t, client, dead) + ", " + counts(t, client, url); got != "0 0 0, 3 0 0" {
 		t.Errorf("counts %s", got)
@@ -184,105 +149,25 @@ func TestMoveBack(t *testing.T) {
 	}
 }
 
-func TestMoveElsewhere(t *testing.T) {
+// Messages without a source queue stop the move, unless they are hidden.
+func TestMoveBackWithoutSource(t *testing.T) {
 	t.Parallel()
 	s, _ := openClock(t)
 	client := clientOf(t, s)
-	_, dead := deadLetters(t, client, "q", "dead", "a", "b")
-	sendText(t, client, dead, "never received")
-	other := create(t, client, "other", nil)
-	start(t, client, func(in *sdk.StartMessageMoveTaskInput) {
-		in.DestinationArn, in.MaxNumberOfMessagesPerSecond = aws.String(arnOf("other")), aws.Int32(500)
-	})
-	if task := ended(t, client); *task.Status != moveCompleted || *task.DestinationArn != arnOf("other") || *task.MaxNumberOfMessagesPerSecond != 500 {
-		t.Errorf("got %+v", task)
+	url, dead := deadLetters(t, client, "q", "dead", "a", "b")
+	sendText(t, client, dead, "sent here")
+	if err := startMove(t, client); err == nil || !strings.Contains(err.Error(), "was not moved there from a queue that exists") {
+		t.Errorf("got %v", err)
 	}
-	if got := counts(t, client, dead) + ", " + counts(t, client, other); got != "0 0 0, 3 0 0" {
-		t.Errorf("counts %s", got)
+	if got := counts(t, client, dead) + ", " + counts(t, client, url); got != "3 0 0, 0 0 0" {
+		t.Errorf("after the error: %s", got)
 	}
-	// What never was anywhere else has no way back.
-	sendText(t, client, dead, "never received")
-	start(t, client, nil)
-	if task := ended(t, client); *task.Status != moveFailed || *task.FailureReason != "CouldNotDetermineMessageSource" {
-		t.Errorf("got %+v", task)
-	}
-	if got := len(moves(t, client)); got != 2 {
-		t.Errorf("%d tasks", got)
-	}
-}
-
-// A task moves in its own time, can be cancelled, and is the only one of its source.
-func TestMoveSlowly(t *testing.T) {
-	t.Parallel()
-	s, _ := openClock(t)
-	client := clientOf(t, s)
-	url, dead := deadLetters(t, client, "q", "dead", "a", "b", "c")
-	slow := func(in *sdk.StartMessageMoveTaskInput) { in.MaxNumberOfMessagesPerSecond = aws.Int32(1) }
-	handle := start(t, client, slow)
-	eventually(t, "the first is moved", func() bool { return moves(t, client)[0].ApproximateNumberOfMessagesMoved == 1 })
-	task := moves(t, client)[0]
-	if *task.Status != moveRunning || *task.TaskHandle != *handle {
-		t.Errorf("got %+v", task)
-	}
-	_, err := client.StartMessageMoveTask(t.Context(), &sdk.StartMessageMoveTaskInput{SourceArn: aws.String(arnOf("dead"))})
-	if err == nil || !strings.Contains(err.Error(), "There is already a task running. Only one active task is allowed for a source queue arn at a given time.") {
-		t.Errorf("a second task: %v", err)
-	}
-	out, err := client.CancelMessageMoveTask(t.Context(), &sdk.CancelMessageMoveTaskInput{TaskHandle: handle})
-	if err != nil || out.ApproximateNumberOfMessagesMoved != 1 {
-		t.Errorf("got %+v, %v", out, err)
-	}
-	if task := moves(t, client)[0]; *task.Status != moveCancelled || task.TaskHandle != nil {
-		t.Errorf("got %+v", task)
-	}
-	if got := counts(t, client, dead) + ", " + counts(t, client, url); got != "2 0 0, 1 0 0" {
-		t.Errorf("counts %s", got)
-	}
-	if _, err := client.CancelMessageMoveTask(t.Context(), &sdk.CancelMessageMoveTaskInput{TaskHandle: handle}); err == nil {
-		t.Error("cancelled again")
-	}
-}
-
-// A task that the store's end interrupts goes on at its next start, where it was.
-func TestMoveInterrupted(t *testing.T) {
-	t.Parallel()
-	options := Options{Dir: filepath.Join(t.TempDir(), "data"), Now: newTestClock().Now}
-	s, err := Open(options)
-	if err != nil {
+	got := receive(t, client, dead, nil)
+	hide(t, client, dead, got[0].ReceiptHandle, 0)
+	if err := startMove(t, client); err != nil {
 		t.Fatal(err)
 	}
-	client := clientOf(t, s)
-	deadLetters(t, client, "q", "dead", "a", "b", "c", "d", "e", "f", "g", "h")
-	start(t, client, func(in *sdk.StartMessageMoveTaskInput) { in.MaxNumberOfMessagesPerSecond = aws.Int32(10) })
-	eventually(t, "one is moved", func() bool { return moves(t, client)[0].ApproximateNumberOfMessagesMoved > 0 })
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	s = openTest(t, func(o *Options) { *o = options })
-	client = clientOf(t, s)
-	if task := ended(t, client); *task.Status != moveCompleted || task.ApproximateNumberOfMessagesMoved != 8 {
-		t.Errorf("got %s after %d messages", *task.Status, task.ApproximateNumberOfMessagesMoved)
-	}
-	if got := must(t, s, "GetQueueAttributes", `{URL(q),"AttributeNames":["ApproximateNumberOfMessages"]}`).raw; !strings.Contains(got, `"8"`) {
-		t.Errorf("got %s", got)
-	}
-}
-
-// A task whose destination goes fails.
-func TestMoveToNowhere(t *testing.T) {
-	t.Parallel()
-	s, _ := openClock(t)
-	client := clientOf(t, s)
-	url, dead := deadLetters(t, client, "q", "dead", "a", "b", "c")
-	start(t, client, func(in *sdk.StartMessageMoveTaskInput) { in.MaxNumberOfMessagesPerSecond = aws.Int32(1) })
-	eventually(t, "the first is moved", func() bool { return moves(t, client)[0].ApproximateNumberOfMessagesMoved == 1 })
-	if _, err := client.DeleteQueue(t.Context(), &sdk.DeleteQueueInput{QueueUrl: &url}); err != nil {
-		t.Fatal(err)
-	}
-	if task := ended(t, client); *task.Status != moveFailed || *task.FailureReason != "AWS.SimpleQueueService.NonExistentQueue" {
-		t.Errorf("got %+v", task)
-	}
-	if got := counts(t, client, dead); got != "2 0 0" {
-		t.Errorf("left %s", got)
+	if got := counts(t, client, dead) + ", " + counts(t, client, url); got != "0 2 0, 1 0 0" {
+		t.Errorf("after the move: %s", got)
 	}
 }

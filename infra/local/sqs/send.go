@@ -1,20 +1,21 @@
 package sqs
 
 import (
+	"context"
 	"fmt"
+	"regexp"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
 )
 
-type sendInput struct {
-	QueueURL         string                    `json:"QueueUrl"`
-	Body             string                    `json:"MessageBody"`
-	DelaySeconds     *int64                    `json:"DelaySeconds"`
-	Attributes       map[string]wireAttribute  `json:"MessageAttributes"`
-	SystemAttributes map[string]*wireAttribute `json:"MessageSystemAttributes"`
-	Deduplication    *string                   `json:"MessageDeduplicationId"`
-	Group            *string                   `json:"MessageGroupId"`
+// messageInput is a message in SendMessage and in an entry of SendMessageBatch.
+type messageInput struct {
+	Body             string                      `json:"MessageBody"`
+	DelaySeconds     *int64                      `json:"DelaySeconds"`
+	Attributes       map[string]messageAttribute `json:"MessageAttributes"`
+	SystemAttributes map[string]messageAttribute `json:"MessageSystemAttributes"`
+	Group            *string                     `json:"MessageGroupId"`
 }
 
 type sendOutput struct {
@@ -24,60 +25,61 @@ type sendOutput struct {
 	MessageID             string `json:"MessageId"`
 }
 
-// draft is a message that was found good and is not in a queue yet.
-type draft struct {
+// newMessage is a checked message that is not in a queue yet.
+type newMessage struct {
 	content []byte // encoded
 	id      uuid.UUID
 	group   string
-	delay   *int64 // seconds; nil: the queue's
+	delay   *int64 // seconds; nil is the queue's
 	size    int64
-	sums    sendOutput
+	output  sendOutput
 }
 
-// draftOf checks all of a message that does not depend on its queue.
-func draftOf(in *sendInput) (*draft, error) {
+// groupName matches letters, digits and the punctuation of ASCII.
+var groupName = regexp.MustCompile("^[A-Za-z0-9!-/:-@\\[-`{-~]{1,128}$")
+
+// check checks everything that does not depend on the queue.
+func (in *messageInput) check() (*newMessage, error) {
 	if in.Body == "" {
 		return nil, missing("MessageBody")
 	}
-	if err := checkText(in.Body); err != nil {
+	if !isText(in.Body) {
+		return nil, kindMessageContents.error("MessageBody has characters that are not allowed.")
+	}
+	if err := checkRange("DelaySeconds", in.DelaySeconds, 0, maxDelay); err != nil {
 		return nil, err
 	}
-	d := &draft{id: uuid.New(), delay: in.DelaySeconds}
-	if d.delay != nil && (*d.delay < 0 || *d.delay > maxDelay) {
-		return nil, invalidValue(*d.delay, "DelaySeconds", "DelaySeconds must be >= 0 and <= 900.")
-	}
-	if in.Deduplication != nil {
-		return nil, invalidValue(*in.Deduplication, "MessageDeduplicationId", notThisType)
-	}
+	m := &newMessage{id: uuid.New(), delay: in.DelaySeconds, size: in.size()}
 	if in.Group != nil {
-		if !isGroup(*in.Group) {
-			return nil, invalidValue(*in.Group, "MessageGroupId",
-				"MessageGroupId can only include alphanumeric and punctuation characters. 1 to 128 in length.")
+		if m.group = *in.Group; !groupName.MatchString(m.group) {
+			return nil, invalid("MessageGroupId must have 1 to 128 letters, digits and punctuation characters.")
 		}
-		d.group = *in.Group
 	}
 	values, err := checkAttributes(in.Attributes)
 	if err != nil {
 		return nil, err
 	}
-	trace, err := checkSystemAttributes(in.SystemAttributes)
+	system, err := checkAttributes(in.SystemAttributes)
 	if err != nil {
 		return nil, err
 	}
-	d.content = (&content{Body: in.Body, Trace: trace, Attributes: values}).encode()
-	d.size = sizeOf(in)
-	d.sums = sendOutput{MD5OfBody: sumOf(in.Body), MD5OfAttributes: sumOfAttributes(values), MessageID: d.id.String()}
-	if trace != "" {
-		d.sums.MD5OfSystemAttributes = sumOfAttributes([]attributeValue{{Name: attributeTrace, Type: typeString, Value: trace}})
+	c := content{Body: in.Body, Attributes: values}
+	for _, a := range system {
+		if a.Name != attributeTrace || a.Type != typeString {
+			return nil, invalid("The only system attribute is %s, of the type %s.", attributeTrace, typeString)
+		}
+		c.Trace = a.Value
 	}
-	return d, nil
+	m.content = c.encode()
+	m.output = sendOutput{
+		MD5OfBody: sumOf(in.Body), MD5OfAttributes: sumOfAttributes(values), MD5OfSystemAttributes: sumOfAttributes(system),
+		MessageID: m.id.String(),
+	}
+	return m, nil
 }
 
-// notThisType is AWS's reason, in its grammar, against what only FIFO queues take.
-const notThisType = "The request include parameter that is not valid for this queue type."
-
-// sizeOf is what counts towards the limits of a message: its body, and the names, types and values of its attributes.
-func sizeOf(in *sendInput) int64 {
+// size returns the number of bytes that count towards the limits.
+func (in *messageInput) size() int64 {
 	size := len(in.Body)
 	for name, a := range in.Attributes {
 		size += len(name) + len(a.DataType) + len(a.Binary)
@@ -88,78 +90,74 @@ func sizeOf(in *sendInput) int64 {
 	return int64(size)
 }
 
-func (s *Store) sendMessage(_ call, in *sendInput) (*sendOutput, error) {
-	results, err := s.send(in.QueueURL, []*sendInput{in})
-	if err != nil {
-		return nil, err
-	}
-	if results[0].err != nil {
-		return nil, results[0].err
-	}
-	return &results[0].draft.sums, nil
-}
-
-// sent is what became of one message.
-type sent struct {
-	draft *draft
-	err   error
-}
-
-// send puts messages into a queue in one write. Those that the queue doesn't
-// take have an error each, and don't hinder the others.
-func (s *Store) send(address string, inputs []*sendInput) ([]sent, error) {
-	results := make([]sent, len(inputs))
+// send adds messages to a queue in one write. Each message has an error, or nil.
+func (s *Store) send(address string, inputs []*messageInput) ([]*newMessage, []error, error) {
+	messages, errs := make([]*newMessage, len(inputs)), make([]error, len(inputs))
 	for i, in := range inputs {
-		results[i].draft, results[i].err = draftOf(in)
+		messages[i], errs[i] = in.check()
 	}
-	err := s.write(func(batch *pebble.Batch) (func(), error) {
-		q, err := s.queueAt(address)
+	return messages, errs, s.write(func(batch *pebble.Batch) (func(), error) {
+		q, err := s.findQueue(address)
 		if err != nil {
 			return nil, err
 		}
 		now := s.now()
-		added := make([]*message, 0, len(results))
-		groups := make([]string, 0, len(results))
-		for i := range results {
-			r := &results[i]
-			if r.err == nil && r.draft.size > q.Settings.MaximumMessageSize {
-				r.err = invalid("One or more parameters are invalid. Reason: Message must be shorter than %d bytes.", q.Settings.MaximumMessageSize)
+		added := make([]*message, len(messages))
+		for i, m := range messages {
+			if errs[i] == nil && m.size > q.Settings.MaximumMessageSize {
+				errs[i] = invalid("The message must have at most %d bytes.", q.Settings.MaximumMessageSize)
 			}
-			if r.err != nil {
+			if errs[i] != nil {
 				continue
 			}
-			m, err := s.enter(batch, q, r.draft, now)
-			if err != nil {
+			if added[i], err = s.storeNew(batch, q, m, now); err != nil {
 				return nil, err
 			}
-			added, groups = append(added, m), append(groups, r.draft.group)
 		}
 		return func() {
 			for i, m := range added {
-				q.add(m, groups[i], now)
+				if m != nil {
+					q.add(m, messages[i].group, now)
+				}
 			}
 			q.notify(s, now)
 		}, nil
 	})
-	return results, err
 }
 
-// enter adds a new message to a batch.
-func (s *Store) enter(batch *pebble.Batch, q *queue, d *draft, now int64) (*message, error) {
+// storeNew adds a new message to a batch.
+func (s *Store) storeNew(batch *pebble.Batch, q *queue, in *newMessage, now int64) (*message, error) {
 	s.nextEntry++
 	delay := q.Settings.Delay
-	if d.delay != nil {
-		delay = *d.delay
+	if in.delay != nil {
+		delay = *in.delay
 	}
-	m := &message{number: s.nextEntry, id: d.id, sent: now, visible: now + delay*millisecondsOf}
-	err := batch.Set(bodyKey(m.number), d.content, nil)
+	m := &message{number: s.nextEntry, id: in.id, sent: now, visible: now + delay*secondMillis}
+	err := batch.Set(bodyKey(m.number), in.content, nil)
 	if err == nil {
-		err = batch.Set(entryKey(q.ID, m.number), m.encode(d.group), nil)
+		err = batch.Set(entryKey(q.ID, m.number), m.encode(in.group), nil)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("writing a message: %w", err)
 	}
 	return m, nil
+}
+
+type sendInput struct {
+	messageInput
+
+	QueueURL string `json:"QueueUrl"`
+}
+
+func (s *Store) sendMessage(_ context.Context, in *sendInput) (*sendOutput, error) {
+	messages, errs, err := s.send(in.QueueURL, []*messageInput{&in.messageInput})
+	if err != nil {
+		return nil, err
+	}
+	if errs[0] != nil {
+		return nil, errs[0]
+	}
+	return &messages[0].output, nil
 }
 
 type sendBatchInput struct {
@@ -168,48 +166,32 @@ type sendBatchInput struct {
 }
 
 type sendBatchEntry struct {
-	ID               string                    `json:"Id"`
-	Body             string                    `json:"MessageBody"`
-	DelaySeconds     *int64                    `json:"DelaySeconds"`
-	Attributes       map[string]wireAttribute  `json:"MessageAttributes"`
-	SystemAttributes map[string]*wireAttribute `json:"MessageSystemAttributes"`
-	Deduplication    *string                   `json:"MessageDeduplicationId"`
-	Group            *string                   `json:"MessageGroupId"`
+	entry
+	messageInput
 }
 
-func (e sendBatchEntry) entryID() string { return e.ID }
-
 type sendBatchResult struct {
-	ID string `json:"Id"`
+	entry
 	sendOutput
 }
 
-func (s *Store) sendMessageBatch(_ call, in *sendBatchInput) (*batchOutput[sendBatchResult], error) {
-	if err := s.checkBatchOf(in.QueueURL, func() error { return checkBatch("SendMessageBatchRequestEntry", in.Entries) }); err != nil {
+func (s *Store) sendMessageBatch(_ context.Context, in *sendBatchInput) (*batchOutput[sendBatchResult], error) {
+	if err := checkBatch(in.Entries); err != nil {
 		return nil, err
 	}
-	inputs, size := make([]*sendInput, len(in.Entries)), int64(0)
-	for i, e := range in.Entries {
-		inputs[i] = &sendInput{
-			Body: e.Body, DelaySeconds: e.DelaySeconds, Attributes: e.Attributes, SystemAttributes: e.SystemAttributes,
-			Deduplication: e.Deduplication, Group: e.Group,
-		}
-		size += sizeOf(inputs[i])
+	inputs, size := make([]*messageInput, len(in.Entries)), int64(0)
+	for i := range in.Entries {
+		inputs[i] = &in.Entries[i].messageInput
+		size += inputs[i].size()
 	}
 	if size > maxMessageBytes {
-		return nil, refuse(typeBatchTooLong, "Batch requests cannot be longer than %d bytes. You have sent %d bytes.", maxMessageBytes, size)
+		return nil, kindBatchTooLong.error("The messages of a batch must have at most %d bytes in total.", maxMessageBytes)
 	}
-	results, err := s.send(in.QueueURL, inputs)
+	messages, errs, err := s.send(in.QueueURL, inputs)
 	if err != nil {
 		return nil, err
 	}
-	out := newBatchOutput[sendBatchResult](len(results))
-	for i, r := range results {
-		if r.err != nil {
-			out.fail(in.Entries[i].ID, r.err)
-			continue
-		}
-		out.Successful = append(out.Successful, sendBatchResult{in.Entries[i].ID, r.draft.sums})
-	}
-	return out, nil
+	return newBatchOutput(in.Entries, errs, func(i int, id entry) sendBatchResult {
+		return sendBatchResult{id, messages[i].output}
+	}), nil
 }

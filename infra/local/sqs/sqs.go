@@ -1,34 +1,53 @@
+// Package sqs is an embedded Amazon SQS: the JSON 1.0 protocol over Pebble, in a folder or in memory.
+//
+// It works with the AWS SDKs and the AWS CLI. It has standard queues with their attributes, messages with attributes,
+// delays, visibility timeouts, long polling, batches, dead-letter queues and the move back from them, and fair queues,
+// with AWS's limits and error types. It rejects everything else (FIFO queues, tags, permissions, encryption keys, the
+// Query protocol) by name, and ignores nothing.
+//
+// Everything acknowledged is on the disk: sends, deletions and also receives. The receive count, the visibility
+// deadline and the receipt handle are synced before the response. This costs a receive one shared sync. In return, a
+// message that crashes the process still reaches its dead-letter queue, and no crash makes a message visible early.
+// Changes that come with time (a message becomes visible again, or expires) are written later or not at all, because
+// they can be computed when the folder is opened.
+//
+// An index of all messages is in memory, about 160 bytes each. It is rebuilt from small records when the folder is
+// opened. Bodies stay in Pebble. Only DeleteQueue and StartMessageMoveTask scan a queue.
+//
+// Package datafolder keeps the data. Nothing that belongs to one application may be here.
 package sqs
 
 import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"sync"
 	"time"
 
+	"devplatform/infra/local/awsjson"
 	"devplatform/infra/local/datafolder"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// Options says where a Store keeps its data and what it believes about the world.
+// Options configure a Store.
 type Options struct {
-	Dir     string           // data folder, made when missing; "" keeps everything in memory
+	Dir     string           // data folder, made if it is missing; "" keeps everything in memory
 	Now     func() time.Time // the clock of timestamps, delays, visibility and retention; required
 	Logger  *slog.Logger     // nil discards; the storage engine logs at debug level
 	Region  string           // of queue ARNs; default "us-east-1"
 	Account string           // of queue URLs, ARNs and senders; default "000000000000"
 
-	// Failed is told, once and on a goroutine of its own, that the store cannot go on (its disk is full or broken).
-	// From then on every request fails; the process should end.
+	// Failed is called once, on its own goroutine, when the store cannot continue because its disk is full or broken.
+	// From then on, every request fails, and the process should end.
 	Failed func(error)
 
-	fs            vfs.FS // tests: the file system behind Dir
-	inFlightLimit int    // tests: in place of AWS's
+	fs            vfs.FS // the file system of Dir, replaced by tests
+	inFlightLimit int    // replaced by tests
 }
 
-// maxInFlight is how many messages of a queue can be in flight.
+// maxInFlight is AWS's limit of messages in flight in a queue.
 const maxInFlight = 120_000
 
 func (o *Options) setDefaults() {
@@ -46,39 +65,37 @@ func (o *Options) setDefaults() {
 	}
 }
 
-// Store is one embedded SQS: one account in one region. It is an http.Handler
-// that answers the JSON protocol on POST. All methods are safe for concurrent use.
+// Store is one account's SQS in one region. It is an http.Handler, and safe for concurrent use.
 type Store struct {
 	options Options
 	folder  *datafolder.Folder
+	api     *awsjson.Service
 
-	// requests is held for reading by every request, so that Close can wait for them.
+	// requests is read-locked by every request, so that Close can wait for them.
 	requests sync.RWMutex
 	closed   bool
 	drain    sync.Once
-	draining chan struct{}  // closed by Drain; ends what waits
-	tasks    sync.WaitGroup // the goroutines of running move tasks
+	draining chan struct{} // closed by Drain; ends long polls
 
-	// mutex guards everything below and all that is reachable from it. It is held while an operation
-	// decides and makes its write visible, and never while that becomes durable or bodies are read.
+	// mutex guards the fields below and everything that they refer to. It is held while an operation decides and makes its
+	// write visible, and never while the write becomes durable or bodies are read.
 	mutex     sync.Mutex
 	queues    map[string]*queue // by name
 	byID      map[uint32]*queue
-	moves     map[string]*moveTask // by task id
 	nextQueue uint32
 	nextEntry uint64 // the number of the next message
 }
 
-// Open opens or creates a store. A folder that holds something else, data of
-// another version, or damaged data is refused with one error that names it, and
-// is left as it was; so is a folder that another process has open.
+// Open opens or creates a store. It returns an error and leaves the folder as it is if the folder holds other data,
+// data of another version or damaged data, or if another process uses it.
 func Open(options Options) (*Store, error) {
 	if options.Now == nil {
 		return nil, errors.New("sqs: Options.Now is required")
 	}
 	options.setDefaults()
 	folder, err := datafolder.Open(datafolder.Options{
-		Service: "sqs", Format: "embedded-sqs 1", Dir: options.Dir, Logger: options.Logger, Failed: options.Failed, FS: options.fs,
+		Service: "sqs", Format: "embedded-sqs 1",
+		Dir: options.Dir, Logger: options.Logger, Failed: options.Failed, FS: options.fs,
 	})
 	if err != nil {
 		return nil, err
@@ -89,36 +106,86 @@ func Open(options Options) (*Store, error) {
 		draining: make(chan struct{}),
 		queues:   map[string]*queue{},
 		byID:     map[uint32]*queue{},
-		moves:    map[string]*moveTask{},
 	}
+	s.api = s.service()
 	if err := s.load(); err != nil {
 		return nil, errors.Join(fmt.Errorf("sqs: %s holds damaged data: %w", options.Dir, err), folder.Close(nil))
 	}
-	s.resumeMoves()
 	return s, nil
 }
 
-// Drain ends the receives that wait for messages, with an empty answer, and lets
-// none wait from now on: a server that shuts down need not wait for long polls.
+const targetPrefix = "AmazonSQS."
+
+// maxRequestBytes is the size of ten messages of the maximum size in which every byte is escaped. Such a batch gets the
+// error of a batch that is too long, and not that of a request that is too large.
+const maxRequestBytes = maxEntries*6*maxMessageBytes + 256<<10
+
+func (s *Store) service() *awsjson.Service {
+	return &awsjson.Service{
+		Name: "sqs", ContentType: awsjson.Version10, MaxRequestBytes: maxRequestBytes,
+		Logger: s.options.Logger, RejectUnknown: true, Before: s.check,
+		Targets: map[string]awsjson.Operations{targetPrefix: {
+			"CreateQueue":                  awsjson.Handle(s.createQueue),
+			"DeleteQueue":                  awsjson.Handle(s.deleteQueue),
+			"GetQueueUrl":                  awsjson.Handle(s.getQueueURL),
+			"ListQueues":                   awsjson.Handle(s.listQueues),
+			"GetQueueAttributes":           awsjson.Handle(s.getQueueAttributes),
+			"SetQueueAttributes":           awsjson.Handle(s.setQueueAttributes),
+			"SendMessage":                  awsjson.Handle(s.sendMessage),
+			"SendMessageBatch":             awsjson.Handle(s.sendMessageBatch),
+			"ReceiveMessage":               awsjson.Handle(s.receiveMessage),
+			"DeleteMessage":                awsjson.Handle(s.deleteMessage),
+			"DeleteMessageBatch":           awsjson.Handle(s.deleteMessageBatch),
+			"ChangeMessageVisibility":      awsjson.Handle(s.changeVisibility),
+			"ChangeMessageVisibilityBatch": awsjson.Handle(s.changeVisibilityBatch),
+			"StartMessageMoveTask":         awsjson.Handle(s.startMoveTask),
+		}},
+	}
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.requests.RLock()
+	defer s.requests.RUnlock()
+	s.api.ServeHTTP(w, r)
+}
+
+// check returns an error if no operation can run. The caller holds a read lock on requests.
+func (s *Store) check() error {
+	if s.closed {
+		return kindUnavailable.error("The service is shutting down.")
+	}
+	return s.folder.Check()
+}
+
+// Drain ends all long polls with an empty response, and makes later receives return immediately, so that a server does
+// not have to wait for them when it shuts down.
 func (s *Store) Drain() { s.drain.Do(func() { close(s.draining) }) }
 
-// Close drains, waits for the requests under way and closes the store; every
-// acknowledged write is already durable. Requests that follow are answered with
-// an error. A store that cannot go on is left as it is, and the error says why.
+func (s *Store) isDraining() bool {
+	select {
+	case <-s.draining:
+		return true
+	default:
+		return false
+	}
+}
+
+// Close drains, waits for running requests, and closes the store. Later requests get an error. If the store has failed,
+// Close leaves it as it is and returns the reason.
 func (s *Store) Close() error {
 	s.Drain()
 	return s.folder.Close(func() {
 		s.requests.Lock()
 		s.closed = true
 		s.requests.Unlock()
-		s.tasks.Wait()
 		s.mutex.Lock()
 		defer s.mutex.Unlock()
 		for _, q := range s.queues {
-			q.silence()
+			q.stopAlarm()
 		}
 	})
 }
 
-// now is the time in milliseconds since 1970, as messages count it.
+// now returns the time in milliseconds since 1970, the unit of all times of messages.
 func (s *Store) now() int64 { return s.options.Now().UnixMilli() }

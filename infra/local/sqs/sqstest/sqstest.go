@@ -1,6 +1,5 @@
-// Package sqstest gives tests an SQS: the embedded one, in memory, a fresh one
-// each, behind its real wire protocol, with the real SDK in front. What tests of
-// one application need (its queues, its messages) does not belong here.
+// Package sqstest starts an embedded SQS in memory for a test, and returns an SDK client of it. Nothing that belongs to one
+// application may be here.
 package sqstest
 
 import (
@@ -17,25 +16,23 @@ import (
 	engine "devplatform/infra/local/sqs"
 )
 
-// EndpointVariable names an endpoint to test against in place of the embedded
-// engine: LocalStack, ElasticMQ, AWS.
+// EndpointVariable is the variable with the endpoint of another SQS to test with, such as LocalStack, ElasticMQ or AWS.
 const EndpointVariable = "AWS_ENDPOINT_URL"
 
-// Start returns a client of a fresh, empty SQS that ends with the test; or of
-// the endpoint in AWS_ENDPOINT_URL, which may have other queues.
+// Start starts an empty SQS that stops with the test, and returns its client. If AWS_ENDPOINT_URL is set, it returns a
+// client of that endpoint, which may have other queues.
 func Start(t testing.TB, options ...func(*engine.Options)) *sqs.Client {
 	t.Helper()
 	return Client(StartServer(t, options...))
 }
 
-// StartServer is Start for callers that make their own client: it returns the
-// endpoint's URL. Options, such as [Clock], change the embedded engine only.
+// StartServer is like Start and returns the URL of the endpoint. Options, such as [Clock], change only the embedded SQS.
 func StartServer(t testing.TB, options ...func(*engine.Options)) (endpoint string) {
 	t.Helper()
 	if endpoint := os.Getenv(EndpointVariable); endpoint != "" {
 		return endpoint
 	}
-	settings := engine.Options{Now: time.Now} //nolint:forbidigo // what tests have to wait for is not here
+	settings := engine.Options{Now: time.Now} //nolint:forbidigo // tests may replace it with a clock
 	for _, change := range options {
 		change(&settings)
 	}
@@ -45,7 +42,7 @@ func StartServer(t testing.TB, options ...func(*engine.Options)) (endpoint strin
 	}
 	server := httptest.NewServer(store)
 	t.Cleanup(func() {
-		store.Drain() // the server waits for the long polls of readers that a test left behind
+		store.Drain() // long polls that a test has left behind would delay Close
 		server.Close()
 		if err := store.Close(); err != nil {
 			t.Errorf("stopping SQS: %v", err)
@@ -54,13 +51,12 @@ func StartServer(t testing.TB, options ...func(*engine.Options)) (endpoint strin
 	return server.URL
 }
 
-// Clock has the engine believe a clock. Long polls see it move when they are
-// woken, or ask again.
+// Clock replaces the clock. A long poll reads it only when it is woken.
 func Clock(now func() time.Time) func(*engine.Options) {
 	return func(o *engine.Options) { o.Now = now }
 }
 
-// CreateQueue makes a queue that ends with the test, and returns its URL.
+// CreateQueue creates a queue that is deleted at the end of the test, and returns its URL.
 func CreateQueue(t testing.TB, client *sqs.Client, name string, attributes map[string]string) (url string) {
 	t.Helper()
 	out, err := client.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: &name, Attributes: attributes})
@@ -75,8 +71,7 @@ func CreateQueue(t testing.TB, client *sqs.Client, name string, attributes map[s
 	return aws.ToString(out.QueueUrl)
 }
 
-// Client returns a client of an endpoint, with credentials that any emulator
-// takes, unless the environment has some.
+// Client returns a client of an endpoint, with the credentials of the environment or, if it has none, any others.
 func Client(endpoint string, options ...func(*sqs.Options)) *sqs.Client {
 	return sqs.New(sqs.Options{
 		BaseEndpoint: aws.String(endpoint),

@@ -1,0 +1,153 @@
+package sqs
+
+import (
+	"context"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// handleInput is the message of a deletion or of a change of visibility.
+type handleInput struct {
+	ReceiptHandle string `json:"ReceiptHandle"`
+	Visibility    *int64 `json:"VisibilityTimeout"` // seconds from now; nil in deletions
+}
+
+type handleRequest struct {
+	handleInput
+
+	QueueURL string `json:"QueueUrl"`
+}
+
+type handleBatchRequest struct {
+	QueueURL string             `json:"QueueUrl"`
+	Entries  []handleBatchEntry `json:"Entries"`
+}
+
+type handleBatchEntry struct {
+	entry
+	handleInput
+}
+
+// handleOperation changes messages in one write. Each message has an error, or nil.
+type handleOperation func(address string, inputs []handleInput) ([]error, error)
+
+func (run handleOperation) one(in *handleRequest) (*noOutput, error) {
+	errs, err := run(in.QueueURL, []handleInput{in.handleInput})
+	if err != nil {
+		return nil, err
+	}
+	return &noOutput{}, errs[0]
+}
+
+func (run handleOperation) batch(in *handleBatchRequest) (*batchOutput[entry], error) {
+	if err := checkBatch(in.Entries); err != nil {
+		return nil, err
+	}
+	inputs := make([]handleInput, len(in.Entries))
+	for i, e := range in.Entries {
+		inputs[i] = e.handleInput
+	}
+	errs, err := run(in.QueueURL, inputs)
+	if err != nil {
+		return nil, err
+	}
+	return newBatchOutput(in.Entries, errs, onlyID), nil
+}
+
+func (s *Store) deleteMessage(_ context.Context, in *handleRequest) (*noOutput, error) {
+	return handleOperation(s.delete).one(in)
+}
+
+func (s *Store) deleteMessageBatch(_ context.Context, in *handleBatchRequest) (*batchOutput[entry], error) {
+	return handleOperation(s.delete).batch(in)
+}
+
+func (s *Store) changeVisibility(_ context.Context, in *handleRequest) (*noOutput, error) {
+	return handleOperation(s.hide).one(in)
+}
+
+func (s *Store) changeVisibilityBatch(_ context.Context, in *handleBatchRequest) (*batchOutput[entry], error) {
+	return handleOperation(s.hide).batch(in)
+}
+
+// delete deletes messages. It is no error if a message does not exist any more, or if the handle is not that of its
+// last receive: then nothing is deleted.
+func (s *Store) delete(address string, inputs []handleInput) ([]error, error) {
+	errs := make([]error, len(inputs))
+	return errs, s.write(func(batch *pebble.Batch) (func(), error) {
+		q, err := s.findQueue(address)
+		if err != nil {
+			return nil, err
+		}
+		found := map[*message]bool{}
+		for i, in := range inputs {
+			m, err := q.received(in.ReceiptHandle)
+			if errs[i] = err; m == nil || found[m] {
+				continue
+			}
+			found[m] = true
+			if err := q.erase(batch, m); err != nil {
+				return nil, err
+			}
+		}
+		return func() {
+			for m := range found {
+				q.remove(m)
+			}
+			q.notify(s, s.now()) // more messages may be in flight now
+		}, nil
+	})
+}
+
+// hide changes when messages in flight become visible.
+func (s *Store) hide(address string, inputs []handleInput) ([]error, error) {
+	errs := make([]error, len(inputs))
+	return errs, s.write(func(batch *pebble.Batch) (func(), error) {
+		q, err := s.findQueue(address)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.advance(q); err != nil {
+			return nil, err
+		}
+		now := s.now()
+		for i, in := range inputs {
+			m, err := q.findInFlight(in, now)
+			if errs[i] = err; err != nil {
+				continue
+			}
+			q.detach(m)
+			if m.visible = now + *in.Visibility*secondMillis; *in.Visibility > 0 {
+				q.hide(m)
+			} else {
+				q.show(m)
+			}
+			if err := q.put(batch, m); err != nil {
+				return nil, err
+			}
+		}
+		return func() { q.notify(s, now) }, nil
+	})
+}
+
+// findInFlight returns the message whose visibility is to be changed.
+func (q *queue) findInFlight(in handleInput, now int64) (*message, error) {
+	if in.Visibility == nil {
+		return nil, missing("VisibilityTimeout")
+	}
+	if err := checkRange("VisibilityTimeout", in.Visibility, 0, maxVisibility); err != nil {
+		return nil, err
+	}
+	m, err := q.received(in.ReceiptHandle)
+	switch {
+	case err != nil:
+		return nil, err
+	case m == nil:
+		return nil, invalid("ReceiptHandle is not that of the last receive of a message that exists.")
+	case !m.inFlight():
+		return nil, kindNotInFlight.error("The message is not in flight.")
+	case now+*in.Visibility*secondMillis > m.last+maxVisibility*secondMillis:
+		return nil, invalid("VisibilityTimeout must end at most %d seconds after the message was received.", maxVisibility)
+	}
+	return m, nil
+}
