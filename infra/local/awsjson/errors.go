@@ -37,13 +37,16 @@ func (e *Error) status() int {
 
 var (
 	errInternal = &Error{
-		Type: "InternalServerError", Message: "Internal error. The platform's log has the cause.", Status: http.StatusInternalServerError,
+		Type: "InternalServerError", Message: "Internal error. The platform's log has the cause.",
+		Status: http.StatusInternalServerError,
 	}
 	errTooLarge = &Error{
-		Type: "RequestEntityTooLargeException", Message: "The request is too large.", Status: http.StatusRequestEntityTooLarge,
+		Type: "RequestEntityTooLargeException", Message: "The request is too large.",
+		Status: http.StatusRequestEntityTooLarge,
 	}
 	errNoSignature = &Error{
-		Type: "com.amazon.coral.service#MissingAuthenticationTokenException", Message: "Request is missing Authentication Token",
+		Type:    "com.amazon.coral.service#MissingAuthenticationTokenException",
+		Message: "Request is missing Authentication Token",
 	}
 	errIncompleteSignature = &Error{
 		Type:    "com.amazon.coral.service#IncompleteSignatureException",

@@ -23,8 +23,8 @@ const (
 	maxPassword     = 4096
 )
 
-// Generate returns a secret's first value as CloudFormation generates it: a random string or, if the specification has a
-// template, the template's JSON object with the random string as the value of the key.
+// Generate returns a secret's first value as CloudFormation generates it: a random string or, if the specification has
+// a template, the template's JSON object with the random string as the value of the key.
 func Generate(spec stack.GenerateSecretString) (string, error) {
 	password, err := randomPassword(spec)
 	if err != nil || spec.Template == "" {
@@ -126,7 +126,8 @@ func (s *Store) getRandomPassword(_ context.Context, in *randomPasswordInput) (*
 		Length: defaultPassword, ExcludeCharacters: in.ExcludeCharacters,
 		ExcludeLowercase: in.ExcludeLowercase, ExcludeUppercase: in.ExcludeUppercase,
 		ExcludeNumbers: in.ExcludeNumbers, ExcludePunctuation: in.ExcludePunctuation,
-		IncludeSpace: in.IncludeSpace, RequireEachIncludedType: in.RequireEachIncludedType == nil || *in.RequireEachIncludedType,
+		IncludeSpace:            in.IncludeSpace,
+		RequireEachIncludedType: in.RequireEachIncludedType == nil || *in.RequireEachIncludedType,
 	}
 	if in.PasswordLength != nil {
 		spec.Length = *in.PasswordLength
