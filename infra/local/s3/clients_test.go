@@ -74,9 +74,7 @@ func TestAWSCLI(t *testing.T) {
 	if got := run("s3", "cp", "s3://from-cli/folder/small.txt", "-"); got != "content" {
 		t.Errorf("got %q", got)
 	}
-	run("s3", "mv", "s3://from-cli/folder/small.txt", "s3://from-cli/moved.txt")
-	run("s3", "cp", "s3://from-cli/large.bin", "s3://from-cli/copied.bin")
-	if got := run("s3", "ls", "--recursive", "s3://from-cli"); !strings.Contains(got, " 7 moved.txt") || strings.Contains(got, "folder") {
+	if got := run("s3", "ls", "--recursive", "s3://from-cli"); !strings.Contains(got, " 7 folder/small.txt") {
 		t.Errorf("the list is %s", got)
 	}
 	run("s3", "sync", ".", "s3://from-cli/synced/")

@@ -104,7 +104,8 @@ func (l *ledger) check(t *testing.T, s *server) {
 	}
 }
 
-// kill -9 in the middle of work loses no acknowledged object, and leaves no half object and no file of an unfinished one.
+// kill -9 in the middle of work loses no acknowledged object, and leaves no half object and no file of an unfinished
+// one.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "s3")

@@ -87,11 +87,6 @@ func (s *Store) uploadPart(q *request) error {
 		return errInvalidRequest.with("Checksum Type mismatch occurred, expected checksum Type: %s, actual checksum Type: %s",
 			strings.ToLower(u.Algorithm), strings.ToLower(want.algorithm.name))
 	}
-	if q.isCopy() {
-		if _, err := s.takeSource(q); err != nil {
-			return err
-		}
-	}
 	received, err := q.receive(u.algorithm())
 	if err != nil {
 		return err
@@ -109,9 +104,6 @@ func (s *Store) uploadPart(q *request) error {
 	}, key)
 	if err != nil {
 		return err
-	}
-	if q.isCopy() {
-		return q.sendXML("CopyPartResult", received.copied())
 	}
 	received.Checksum.set(q.w.Header())
 	q.w.Header().Del("X-Amz-Checksum-Type")

@@ -31,9 +31,6 @@ func (q *request) keptHeaders() map[string]string {
 }
 
 func (s *Store) putObject(q *request) error {
-	if q.isCopy() {
-		return s.copyObject(q)
-	}
 	if _, err := s.replaced(q); err != nil { // before the body is read
 		return err
 	}

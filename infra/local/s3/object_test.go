@@ -204,36 +204,6 @@ func TestConditionalRace(t *testing.T) {
 	s.wantFiles(1)
 }
 
-func TestCopy(t *testing.T) {
-	t.Parallel()
-	s := start(t, Options{})
-	s.put("a b", "content")
-	copyTo := func(key, source string, replace bool) error {
-		in := &sdk.CopyObjectInput{Bucket: aws.String("bkt"), Key: &key, CopySource: &source}
-		if replace {
-			in.MetadataDirective, in.ContentType = types.MetadataDirectiveReplace, aws.String("text/css")
-		}
-		_, err := s.CopyObject(t.Context(), in)
-		return err
-	}
-	if err := copyTo("c", "bkt/a%20b", false); err != nil {
-		t.Fatal(err)
-	}
-	s.wantContent("c", "content")
-	wantCode(t, copyTo("c", "bkt/c", false), "InvalidRequest")
-	wantCode(t, copyTo("c", "bkt/none", false), "NoSuchKey")
-	wantCode(t, copyTo("c", "none/c", false), "NoSuchBucket")
-	wantCode(t, copyTo("c", "bkt/c", true), "")
-	_, err := s.CopyObject(t.Context(), &sdk.CopyObjectInput{
-		Bucket: aws.String("bkt"), Key: aws.String("d"), CopySource: aws.String("bkt/c"), CopySourceIfMatch: aws.String("other"),
-	})
-	wantCode(t, err, "PreconditionFailed")
-	head, err := s.HeadObject(t.Context(), &sdk.HeadObjectInput{Bucket: aws.String("bkt"), Key: aws.String("c")})
-	if err != nil || *head.ContentType != "text/css" || *head.ContentLength != 7 {
-		t.Errorf("got %+v, %v", head, err)
-	}
-}
-
 func TestDeleteObjects(t *testing.T) {
 	t.Parallel()
 	s := start(t, Options{})
@@ -331,6 +301,7 @@ func TestUnsupported(t *testing.T) {
 		{"PUT", "/bkt/k?tagging", nil, 501, "tagging"},
 		{"PUT", "/bkt/k", header("x-amz-acl", "public-read"), 501, "x-amz-acl of PutObject"},
 		{"PUT", "/bkt/k", header("x-amz-tagging", "a=b"), 501, "x-amz-tagging"},
+		{"PUT", "/bkt/k", header("x-amz-copy-source", "bkt/k"), 501, "x-amz-copy-source of PutObject"},
 		{"PUT", "/bkt/k", header("x-amz-storage-class", "GLACIER"), 501, "x-amz-storage-class: GLACIER"},
 		{"PUT", "/bkt/k", header("x-amz-server-side-encryption", "aws:kms"), 501, "aws:kms"},
 		{"GET", "/bkt/k", header("x-amz-expected-bucket-owner", "999"), 403, "AccessDenied"},

@@ -34,7 +34,6 @@ const (
 	writing    = " x-amz-storage-class x-amz-server-side-encryption x-amz-meta-*" + integrity
 	beginning  = " x-amz-checksum-algorithm x-amz-checksum-type"
 	completing = " x-amz-checksum-type x-amz-mp-object-size"
-	copying    = " x-amz-copy-source x-amz-copy-source-if-match"
 	reading    = " x-amz-checksum-mode response-cache-control response-content-disposition response-content-encoding" +
 		" response-content-language response-content-type response-expires"
 	listing = " prefix delimiter max-keys continuation-token start-after encoding-type"
@@ -58,10 +57,10 @@ var operations = []operation{
 	{"HeadBucket", head, "bucket", "", "", (*Store).headBucket},
 
 	{"CreateMultipartUpload", post, "object", "uploads", beginning + writing, (*Store).createUpload},
-	{"UploadPart", put, "object", "partNumber", "uploadId x-amz-copy-source-range" + copying + integrity, (*Store).uploadPart},
+	{"UploadPart", put, "object", "partNumber", "uploadId" + integrity, (*Store).uploadPart},
 	{"CompleteMultipartUpload", post, "object", "uploadId", completing + integrity, (*Store).completeUpload},
 	{"AbortMultipartUpload", remove, "object", "uploadId", "", (*Store).abortUpload},
-	{"PutObject", put, "object", "", "x-amz-metadata-directive" + copying + writing, (*Store).putObject},
+	{"PutObject", put, "object", "", writing, (*Store).putObject},
 	{"GetObject", get, "object", "", reading, (*Store).getObject},
 	{"HeadObject", head, "object", "", reading, (*Store).getObject},
 	{"DeleteObject", remove, "object", "", "", (*Store).deleteObject},

@@ -229,12 +229,6 @@ func oracleSteps() []step {
 		{method: put, path: "/bkt/k", body: "x", headers: []string{"X-Amz-Content-Sha256", hexSHA256("y")}},
 		{method: put, path: "/bkt/k", body: "x", headers: []string{"X-Amz-Content-Sha256", unsignedPayload}},
 		{method: get, path: "/bkt/k"},
-		{method: put, path: "/bkt/copied", headers: []string{"X-Amz-Copy-Source", "bkt/a/one.txt"}},
-		{method: get, path: "/bkt/copied", headers: []string{"X-Amz-Checksum-Mode", "ENABLED"}},
-		{method: put, path: "/bkt/copied", headers: []string{"X-Amz-Copy-Source", "bkt/copied"}},
-		{method: put, path: "/bkt/copied", headers: []string{"X-Amz-Copy-Source", "bkt/none"}},
-		{method: put, path: "/bkt/copied", headers: []string{"X-Amz-Copy-Source", "bkt/copied", "X-Amz-Metadata-Directive", "REPLACE", "X-Amz-Meta-Owner", "eve"}, differs: "a copy has the checksum algorithm of its source"},
-		{method: head, path: "/bkt/copied", differs: "REPLACE replaces all headers, not only the metadata"},
 
 		{method: get, path: "/bkt/plain", after: func(r *http.Request) { r.Header.Del("Authorization") }},
 		{method: get, path: "/bkt/plain", after: setHeader("Authorization", "AWS local:c2ln")},

@@ -50,7 +50,6 @@ func (s *Store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.requests.RLock()
 	defer s.requests.RUnlock()
 	q := &request{Request: r, store: s, w: w, id: uuid.NewString(), now: s.options.Now().UTC().Truncate(time.Millisecond)}
-	defer func() { _ = q.Body.Close() }() // for a copy, it is a file that was only read
 	w.Header().Set("X-Amz-Request-Id", q.id)
 	// A page in a bucket must not use the other services of this port.
 	w.Header().Set("Content-Security-Policy", "sandbox")
