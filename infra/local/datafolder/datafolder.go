@@ -1,15 +1,15 @@
-// Package datafolder keeps the data of one embedded service: Pebble in a folder
-// of its own that is marked as the service's, or in memory.
+// Package datafolder keeps the data of one embedded service: Pebble in a folder that is marked as the service's, or in
+// memory.
 //
-// It decides what is opened (a folder that is empty or ours, whole, and nobody
-// else's at the moment; anything else is refused with one error and left as it
-// was), when a write is durable, and what happens when the disk is full or fails.
-// What the keys and values mean does not belong here.
+// It decides which folders are opened, when a write is durable, and what happens when the disk is full or fails. It
+// opens a folder that is empty, or that has undamaged data of this service and is not in use. It does not change other
+// folders. The meaning of keys and values does not belong here.
 package datafolder
 
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"strings"
 
@@ -18,30 +18,29 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// Memory: the local platform runs beside an editor and a browser.
+// The limits of memory are low, because the local platform runs on a developer's computer.
 const (
 	memTableBytes   = 4 << 20
 	blockCacheBytes = 8 << 20
 	bloomBitsPerKey = 10
 )
 
-// Options says whose data it is and where it lies.
+// Options configure a Folder.
 type Options struct {
 	Service string       // begins the text of every error, such as "sqs"
-	Format  string       // what the folder's marker says: whose data it is, and in which version; one line
-	Dir     string       // made when missing; "" keeps everything in memory
+	Format  string       // one line in the folder's marker file: the service and the version of the format
+	Dir     string       // made if it is missing; "" keeps everything in memory
 	Logger  *slog.Logger // required; the storage engine logs at debug level
-	Failed  func(error)  // told once, on a goroutine of its own, that the data cannot be kept any more; may be nil
-	FS      vfs.FS       // the file system behind Dir; nil is the real one
+	Failed  func(error)  // called once, on its own goroutine, when the data can no longer be written; may be nil
+	FS      vfs.FS       // the file system of Dir; nil is the real one
 
-	// Merger is what merges mean; nil where there are none. Its name is part of the format: a folder whose data another
-	// one wrote is refused.
+	// Merger may be nil. Its name is part of the format: data that was written with another merger is an error.
 	Merger *pebble.Merger
 }
 
 // Folder is an open data folder. Its methods are safe for concurrent use.
 type Folder struct {
-	DB *pebble.DB // for reading, and for making batches; they are written with [Folder.Commit]
+	DB *pebble.DB // for reads and for creating batches; [Folder.Commit] writes them
 
 	options  Options
 	failure  *failure
@@ -49,7 +48,7 @@ type Folder struct {
 	inMemory bool
 }
 
-// Open opens or makes a data folder.
+// Open opens or creates a data folder.
 func Open(options Options) (*Folder, error) {
 	if options.FS == nil {
 		options.FS = vfs.Default
@@ -63,7 +62,7 @@ func Open(options Options) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	folder.space.waits.Store(true)
+	folder.space.mayWait.Store(true)
 	return folder, nil
 }
 
@@ -78,7 +77,7 @@ func (f *Folder) open() (*pebble.DB, error) {
 		Logger:             logger,
 		EventListener: &pebble.EventListener{
 			BackgroundError: logger.background,
-			DataCorruption:  logger.corruption, // by default the process ends
+			DataCorruption:  logger.corruption, // the default ends the process
 		},
 		Merger: f.options.Merger,
 	}
@@ -95,10 +94,27 @@ func (f *Folder) open() (*pebble.DB, error) {
 		return db, nil
 	}
 	settings.FS = roomFS{f.options.FS, f.space}
-	if err := f.checkFolder(); err != nil {
+	if err := f.checkMarker(); err != nil {
 		return nil, err
 	}
-	path := f.options.FS.PathJoin(f.options.Dir, storeFolder)
+	return f.openStore(f.options.FS.PathJoin(f.options.Dir, storeFolder), settings)
+}
+
+// openStore locks, checks and opens the folder of Pebble.
+func (f *Folder) openStore(path string, settings *pebble.Options) (*pebble.DB, error) {
+	if err := settings.FS.MkdirAll(path, 0o700); err != nil {
+		return nil, f.openError(err)
+	}
+	lock, err := pebble.LockDirectory(path, settings.FS)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil, f.openError(err)
+	}
+	if err != nil {
+		return nil, f.errorf("the data in %s is in use by another process: stop that process, "+
+			"or choose another folder with DATA_DIR", f.options.Dir)
+	}
+	defer func() { _ = lock.Close() }() // the open store still holds the lock
+	settings.Lock = lock
 	if err := checkStore(path, settings); err != nil {
 		return nil, f.openError(err)
 	}
@@ -106,31 +122,42 @@ func (f *Folder) open() (*pebble.DB, error) {
 	if err != nil {
 		return nil, f.openError(err)
 	}
-	if err := f.syncFolder(f.options.Dir); err != nil {
-		return nil, errors.Join(err, db.Close())
+	if err := SyncDir(f.options.FS, f.options.Dir); err != nil {
+		return nil, errors.Join(f.openError(err), db.Close())
 	}
 	return db, nil
 }
 
-// openError says in one line, as a command line wants it, why there is no store.
+// openError returns the error for a store that cannot be opened, in one line.
 func (f *Folder) openError(err error) error {
-	reason, _, _ := strings.Cut(err.Error(), "\n")
-	return f.errorf("cannot open the data in %s (in use by another process: end it, or choose another folder with DATA_DIR; or damaged): %s", f.options.Dir, reason)
+	if errors.Is(err, fs.ErrPermission) || isFull(err) {
+		return f.errorf("cannot open the data in %s: %s", f.options.Dir, firstLine(err))
+	}
+	return f.Damaged(err)
+}
+
+// Damaged returns the error, in one line, for data that cannot be used for a reason.
+func (f *Folder) Damaged(reason error) error {
+	return f.errorf("the data in %s is damaged and was not changed: restore it from a backup, or move it away to start "+
+		"without data: %s", f.options.Dir, firstLine(reason))
+}
+
+func firstLine(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line
 }
 
 func (f *Folder) errorf(format string, args ...any) error {
 	return fmt.Errorf(f.options.Service+": "+format, args...)
 }
 
-// Check answers the error that ended the data's life, when there has been one.
+// Check returns an error if the store has failed.
 func (f *Folder) Check() error { return f.failure.check() }
 
-// Close closes the store; every acknowledged write is already durable. No write
-// may be in flight or follow. What before does first, it does only with data that
-// can go on: a store that cannot, for want of room, too, is left as it is, and the
-// error says why.
+// Close calls before, which may be nil, and closes the store. Acknowledged writes are already durable. No write may be
+// in progress. If the store has failed or the disk is full, Close does nothing and returns the reason.
 func (f *Folder) Close(before func()) error {
-	f.space.waits.Store(false)
+	f.space.mayWait.Store(false)
 	if f.Room() != nil {
 		f.failure.report(ErrFull.Error())
 	}
@@ -145,20 +172,17 @@ func (f *Folder) Close(before func()) error {
 	})
 }
 
-// Write is a batch that is visible but perhaps not yet durable.
+// Write is a batch that is visible, but may not be durable yet.
 type Write struct {
 	batch  *pebble.Batch // nil in memory
 	folder *Folder
 }
 
-// Commit makes a batch visible, and ends it. An empty batch is written as well:
-// what its maker saw may be an earlier write that is not durable yet.
+// Commit makes a batch visible, and closes it. It also writes an empty batch, because the caller may have read an
+// earlier write that is not durable yet.
 func (f *Folder) Commit(batch *pebble.Batch) (Write, error) {
 	if f.inMemory {
-		if err := errors.Join(batch.Commit(pebble.NoSync), batch.Close()); err != nil {
-			return Write{}, f.errorf("writing: %w", err)
-		}
-		return Write{}, nil
+		return Write{}, f.CommitLater(batch)
 	}
 	if batch.Empty() {
 		if err := batch.LogData(nil, nil); err != nil {
@@ -171,21 +195,20 @@ func (f *Folder) Commit(batch *pebble.Batch) (Write, error) {
 	return Write{batch: batch, folder: f}, nil
 }
 
-// Wait returns when the write is durable, which is when it may be acknowledged.
-// Writes that wait at the same time share a sync of the disk.
+// Wait returns when the write is durable and can be acknowledged. Concurrent writes share a sync of the disk.
 func (w Write) Wait() error {
 	if w.batch == nil {
 		return nil
 	}
 	if err := errors.Join(w.batch.SyncWait(), w.batch.Close()); err != nil {
-		w.folder.failure.report(err.Error()) // the log takes nothing more
+		w.folder.failure.report(err.Error()) // Pebble's log accepts no further writes
 		return w.folder.errorf("writing: %w", err)
 	}
 	return nil
 }
 
-// CommitSync makes a batch visible and durable, which its maker still has to close.
-// It is refused while there is no room.
+// CommitSync makes a batch visible and durable. The caller closes the batch. CommitSync returns [ErrFull] if the disk
+// is full.
 func (f *Folder) CommitSync(batch *pebble.Batch) error {
 	if err := f.Room(); err != nil {
 		return err
@@ -194,11 +217,10 @@ func (f *Folder) CommitSync(batch *pebble.Batch) error {
 	if f.inMemory {
 		durable = pebble.NoSync
 	}
-	return batch.Commit(durable) //nolint:wrapcheck // its maker says what was written
+	return batch.Commit(durable) //nolint:wrapcheck // the caller adds what was written
 }
 
-// CommitLater writes a batch that nobody waits for: what it says can be found
-// out again after a crash.
+// CommitLater makes a batch visible, and closes it. It becomes durable later, or is lost in a crash.
 func (f *Folder) CommitLater(batch *pebble.Batch) error {
 	if err := errors.Join(batch.Commit(pebble.NoSync), batch.Close()); err != nil {
 		return f.errorf("writing: %w", err)

@@ -33,7 +33,7 @@ func write(t *testing.T, f *Folder, key string) {
 	}
 }
 
-// filled makes a folder with data in a table and in the log.
+// filled creates a folder with data in a table and in the log.
 func filled(t *testing.T) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "data")
@@ -76,7 +76,7 @@ func TestReopen(t *testing.T) {
 	}
 }
 
-// digest is the content of a folder, file by file, but for Pebble's lock.
+// digest returns the hash of every file in a folder except Pebble's lock.
 func digest(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -94,7 +94,7 @@ func digest(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// overwrite replaces the content of files.
+// overwrite returns a function that replaces the content of files.
 func overwrite(pattern, content string) func(*testing.T, string) {
 	return func(t *testing.T, dir string) {
 		t.Helper()
@@ -110,7 +110,7 @@ func overwrite(pattern, content string) func(*testing.T, string) {
 	}
 }
 
-// What is not ours, or damaged, is refused with one line and left as it is.
+// Open returns an error in one line, and does not change the folder, if the folder has other or damaged data.
 func TestRefusesForeignAndDamagedFolders(t *testing.T) {
 	t.Parallel()
 	garbage := strings.Repeat("garbage ", 1000)
@@ -145,7 +145,7 @@ func TestRefusesForeignAndDamagedFolders(t *testing.T) {
 			}
 			overwrite(markerFile, "x")(t, dir)
 		},
-		"somebody's files": func(t *testing.T, dir string) {
+		"other files": func(t *testing.T, dir string) {
 			t.Helper()
 			if err := errors.Join(os.RemoveAll(dir), os.Mkdir(dir, 0o700)); err != nil {
 				t.Fatal(err)
@@ -165,7 +165,7 @@ func TestRefusesForeignAndDamagedFolders(t *testing.T) {
 				_ = refused.Close(nil)
 				t.Fatal("opened")
 			}
-			if strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), dir) || !strings.HasPrefix(err.Error(), "test: ") {
+			if strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "in use") || !strings.Contains(err.Error(), dir) || !strings.HasPrefix(err.Error(), "test: ") {
 				t.Errorf("not one line with the folder: %q", err)
 			}
 			after := digest(t, dir)
@@ -181,7 +181,7 @@ func TestRefusesForeignAndDamagedFolders(t *testing.T) {
 	}
 }
 
-// What merges mean is part of the format: data that another merger wrote is refused.
+// Data that was written with another merger is an error.
 func TestMerger(t *testing.T) {
 	t.Parallel()
 	merging := options(filepath.Join(t.TempDir(), "data"))
@@ -213,15 +213,14 @@ func TestMerger(t *testing.T) {
 	}
 }
 
-// A folder that is open is nobody else's.
-func TestLocked(t *testing.T) {
+func TestInUse(t *testing.T) {
 	t.Parallel()
 	dir := filled(t)
 	f, err := Open(options(dir))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(options(dir)); err == nil || !strings.Contains(err.Error(), "in use by another process") {
+	if _, err := Open(options(dir)); err == nil || !strings.Contains(err.Error(), "is in use by another process: stop that process") {
 		t.Errorf("got %v", err)
 	}
 	if err := f.Close(nil); err != nil {

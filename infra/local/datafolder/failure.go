@@ -9,13 +9,13 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// failure is the end of a store that cannot go on, because its disk is broken, or full while it is opened or closed. Pebble
-// then refuses every further write, or retries without end, and it cannot be closed either: all that is left is to end the
-// process. What was acknowledged is on the disk.
+// failure is the state of a store that cannot continue, because its disk is broken, or is full while the store is
+// opened or closed. Pebble then rejects every write or retries without end, and cannot be closed. The process can only
+// end. What was acknowledged is on the disk.
 type failure struct {
 	once     sync.Once
 	happened chan struct{} // closed by the first report
-	err      error         // set before that
+	err      error         // set before happened is closed
 	options  Options
 }
 
@@ -23,10 +23,10 @@ func newFailure(options Options) *failure {
 	return &failure{happened: make(chan struct{}), options: options}
 }
 
-// report notes the first reason and tells it; later ones are its consequences.
+// report records the first reason. It ignores later ones, which are consequences of the first.
 func (f *failure) report(reason string) {
 	f.once.Do(func() {
-		f.err = fmt.Errorf("%s: the store in %s cannot go on: %s", f.options.Service, f.options.Dir, reason)
+		f.err = fmt.Errorf("%s: the store in %s cannot continue: %s", f.options.Service, f.options.Dir, reason)
 		close(f.happened)
 		if f.options.Failed != nil {
 			go f.options.Failed(f.err)
@@ -34,7 +34,7 @@ func (f *failure) report(reason string) {
 	})
 }
 
-// check answers the error when there has been one.
+// check returns the error if the store has failed.
 func (f *failure) check() error {
 	select {
 	case <-f.happened:
@@ -44,8 +44,8 @@ func (f *failure) check() error {
 	}
 }
 
-// guard runs what may be caught in a store that fails under it, and then doesn't wait for it. A store that has failed
-// is not touched: requests may still be caught in it.
+// guard calls work, which may hang if the store fails, and returns when it is done or the store has failed. If the
+// store has already failed, it does not call work.
 func (f *failure) guard(work func() error) error {
 	if err := f.check(); err != nil {
 		return err
@@ -60,7 +60,7 @@ func (f *failure) guard(work func() error) error {
 	}
 }
 
-// storeLogger routes Pebble's own log to slog, its chatter at debug level, and what ends the store to failure.
+// storeLogger writes Pebble's log to slog, and reports errors after which the store cannot continue.
 type storeLogger struct {
 	log     *slog.Logger
 	failure *failure
@@ -74,15 +74,15 @@ func (l storeLogger) Errorf(format string, args ...any) {
 	l.log.Error("store: " + fmt.Sprintf(format, args...))
 }
 
-// Fatalf is called when going on would lose data; Pebble expects it not to return. The goroutine that it is called on
-// is kept, with its locks: unwinding it would let others see, and write, a store that is half changed.
+// Fatalf is called when the store would lose data if it continued. Pebble expects that it does not return. It blocks
+// the goroutine with its locks, because other goroutines must not see or write an inconsistent store.
 func (l storeLogger) Fatalf(format string, args ...any) {
 	l.failure.report(strings.TrimPrefix(fmt.Sprintf(format, args...), "pebble: "))
 	select {}
 }
 
-// background is told of a flush or compaction that failed, which Pebble begins anew at once and for ever. Damage is
-// [storeLogger.corruption]'s: what it doesn't touch can still be used.
+// background is called when a flush or compaction fails, which Pebble retries without end. Damaged data is not a
+// failure, because the rest of the data can be used.
 func (l storeLogger) background(err error) {
 	if pebble.IsCorruptionError(err) {
 		l.Errorf("background error: %v", err)
@@ -91,7 +91,7 @@ func (l storeLogger) background(err error) {
 	l.failure.report(err.Error())
 }
 
-// corruption notes damage that a read met; the read itself fails.
+// corruption is called when a read finds damaged data. The read itself returns an error.
 func (l storeLogger) corruption(info pebble.DataCorruptionInfo) {
 	l.log.Error("store: damaged data", slog.String("file", info.Path), slog.Any("error", info.Details))
 }

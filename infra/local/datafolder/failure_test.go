@@ -12,7 +12,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 )
 
-// failing is a file system that fails to write files with one ending when it is told to.
+// failing returns a file system on which writes of files with an ending fail while fails is true.
 func failing(ending string, reason error) (files vfs.FS, fails *atomic.Bool) {
 	fails = &atomic.Bool{}
 	return errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
@@ -24,23 +24,22 @@ func failing(ending string, reason error) (files vfs.FS, fails *atomic.Bool) {
 	})), fails
 }
 
-// A disk that breaks under the log or under what the log is flushed to, is told once; it is what the
-// folder then says of itself, also when it is closed, which ends at once and does nothing before.
+// A broken disk is reported once. Check and Close then return the error, and Close does nothing else.
 func TestFailure(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		ending string
 		reason error
 	}{
-		"broken under the log":    {".log", syscall.EIO},
-		"broken under the tables": {".sst", syscall.EIO},
+		"log":    {".log", syscall.EIO},
+		"tables": {".sst", syscall.EIO},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			files, fails := failing(test.ending, test.reason)
-			told := make(chan error, 2)
+			reported := make(chan error, 2)
 			settings := options("/data")
-			settings.FS, settings.Failed = files, func(err error) { told <- err }
+			settings.FS, settings.Failed = files, func(err error) { reported <- err }
 			f, err := Open(settings)
 			if err != nil {
 				t.Fatal(err)
@@ -50,21 +49,21 @@ func TestFailure(t *testing.T) {
 				t.Fatal(err)
 			}
 			fails.Store(true)
-			go fill(f) // what is written when the disk fails may never return
+			go fill(f) // a write may hang when the disk fails
 			deadline := time.After(time.Minute)
 			select {
-			case err = <-told:
+			case err = <-reported:
 			case <-deadline:
-				t.Fatal("nobody was told")
+				t.Fatal("the failure was not reported")
 			}
-			if !strings.HasPrefix(err.Error(), "test: the store in /data cannot go on: ") || !strings.Contains(err.Error(), test.reason.Error()) {
-				t.Errorf("told %v", err)
+			if !strings.HasPrefix(err.Error(), "test: the store in /data cannot continue: ") || !strings.Contains(err.Error(), test.reason.Error()) {
+				t.Errorf("reported %v", err)
 			}
 			if got := f.Check(); !errors.Is(got, err) {
 				t.Errorf("checked: %v", got)
 			}
 			closed := make(chan error, 1)
-			go func() { closed <- f.Close(func() { t.Error("went on") }) }()
+			go func() { closed <- f.Close(func() { t.Error("before was called") }) }()
 			select {
 			case got := <-closed:
 				if !errors.Is(got, err) {
@@ -73,14 +72,14 @@ func TestFailure(t *testing.T) {
 			case <-deadline:
 				t.Fatal("closing hangs")
 			}
-			if len(told) > 0 {
-				t.Errorf("told again: %v", <-told)
+			if len(reported) > 0 {
+				t.Errorf("reported again: %v", <-reported)
 			}
 		})
 	}
 }
 
-// fill writes a little, and then more than the memory holds, until that fails.
+// fill writes more than fits in memory, or until a write fails.
 func fill(f *Folder) {
 	value := make([]byte, 300_000)
 	for n := range 3 * memTableBytes / len(value) {

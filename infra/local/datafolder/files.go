@@ -11,8 +11,8 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// WriteFile replaces the file at path atomically, with exactly these permissions. It makes folders that are missing, with
-// mode 0700. When it returns, content and name are durable; after a crash, the file is the old one or the new one.
+// WriteFile replaces the file at path atomically, with exactly these permissions. It makes folders that are missing,
+// with mode 0700. When it returns, content and name are durable; after a crash, the file is the old one or the new one.
 func WriteFile(path string, data []byte, perm os.FileMode) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -5,23 +5,19 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 )
 
-// A data folder is a marker file that says whose it is and in which version,
-// and a folder of Pebble's. The marker is written first and read first, so that
-// nothing is ever opened, or written, that is not ours.
+// A data folder has a marker file with the format, and the folder of Pebble. The marker is written and read first, so
+// that other folders are never changed.
 const (
 	markerFile  = "FORMAT"
-	markerDraft = "FORMAT.draft" // until it is whole
+	markerDraft = "FORMAT.draft" // the incomplete marker
 	storeFolder = "store"
 )
 
-func (f *Folder) markerText() string { return f.options.Format + "\n" }
-
-// checkFolder accepts a folder with our marker, and makes one of a missing or
-// empty folder. Anything else is an error, and nothing was touched.
-func (f *Folder) checkFolder() error {
+// checkMarker accepts a folder with the marker of this service, and creates the marker if the folder is missing or
+// empty.
+func (f *Folder) checkMarker() error {
 	files, dir := f.options.FS, f.options.Dir
 	marker := files.PathJoin(dir, markerFile)
 	names, err := files.List(dir)
@@ -33,48 +29,40 @@ func (f *Folder) checkFolder() error {
 	}
 	file, err := files.Open(marker)
 	if errors.Is(err, os.ErrNotExist) {
-		return f.errorf("%s holds files that are not data of this program: refusing to touch it", dir)
+		return f.errorf("%s has other files: choose an empty folder", dir)
 	}
 	if err != nil {
-		return f.errorf("reading the data folder's format: %w", err)
+		return f.errorf("reading the data folder: %w", err)
 	}
-	want := f.markerText()
-	text, err := io.ReadAll(io.LimitReader(file, 2*int64(len(want))))
+	text, err := io.ReadAll(io.LimitReader(file, 2*int64(len(f.options.Format))))
 	if err := errors.Join(err, file.Close()); err != nil {
-		return f.errorf("reading the data folder's format: %w", err)
+		return f.errorf("reading the data folder: %w", err)
 	}
-	if string(text) != want {
-		return f.errorf("%s has the format %q, this program reads %q: refusing to touch it",
-			filepath.Join(dir, markerFile), bytes.TrimSpace(text), f.options.Format)
+	if format := bytes.TrimSpace(text); string(format) != f.options.Format {
+		return f.errorf("%s has the format %q, this program reads %q: choose another folder",
+			marker, format, f.options.Format)
 	}
 	return nil
 }
 
-// createMarker writes the marker under another name first: after a crash there
-// is a whole one or none.
 func (f *Folder) createMarker(marker string) error {
 	files, dir := f.options.FS, f.options.Dir
-	if err := files.MkdirAll(dir, 0o700); err != nil {
-		return f.errorf("making the data folder: %w", err)
-	}
 	draft := files.PathJoin(dir, markerDraft)
-	err := CreateFile(files, draft, func(to io.Writer) error {
-		_, err := io.WriteString(to, f.markerText())
-		return err //nolint:wrapcheck // below
-	})
+	err := files.MkdirAll(dir, 0o700)
+	if err == nil {
+		err = CreateFile(files, draft, func(to io.Writer) error {
+			_, err := io.WriteString(to, f.options.Format+"\n")
+			return err //nolint:wrapcheck // below
+		})
+	}
+	if err == nil {
+		err = files.Rename(draft, marker)
+	}
+	if err == nil {
+		err = errors.Join(SyncDir(files, dir), SyncDir(files, files.PathDir(dir)))
+	}
 	if err != nil {
-		return f.errorf("marking the data folder: %w", err)
-	}
-	if err := files.Rename(draft, marker); err != nil {
-		return f.errorf("marking the data folder: %w", err)
-	}
-	return errors.Join(f.syncFolder(dir), f.syncFolder(files.PathDir(dir)))
-}
-
-// syncFolder makes the names in a folder durable.
-func (f *Folder) syncFolder(dir string) error {
-	if err := SyncDir(f.options.FS, dir); err != nil {
-		return f.errorf("%w", err)
+		return f.errorf("creating the data folder: %w", err)
 	}
 	return nil
 }

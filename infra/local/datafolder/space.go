@@ -11,18 +11,17 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// ErrFull says that the disk has no room for a write. It was not made; later there may be room.
+// ErrFull means that the disk is full. The write was not made, and can be retried.
 var ErrFull = errors.New("the disk is full")
 
-// lookAgain is how long a write that found no room waits before it is tried again.
-const lookAgain = 250 * time.Millisecond
+// retryInterval is the time between attempts to write to a full disk.
+const retryInterval = 250 * time.Millisecond
 
-// Room answers [ErrFull] while there is no room on the disk. Whoever is about to write asks first, before anything is
-// changed in memory and before locks are taken.
+// Room returns [ErrFull] while the disk is full. Callers check it before they change anything in memory or take locks.
 //
-// The store itself takes a failed write of its log for its end. So a write that finds no room is held, and tried until
-// there is: what was in flight at that moment waits, or is given up by its client, who does not know then whether it was
-// made, and everything that comes later is refused. Reads need no room.
+// Pebble cannot continue after a failed write to its log. So a write that finds no room waits and is repeated until
+// there is room. Requests that were in progress at that moment wait, and later requests get ErrFull. Reads do not need
+// room.
 func (f *Folder) Room() error {
 	if f.space.waiting.Load() == 0 {
 		return nil
@@ -30,35 +29,36 @@ func (f *Folder) Room() error {
 	return f.errorf("%w: %s", ErrFull, f.options.Dir)
 }
 
-// space is the room on the disk of a folder.
+// space makes changes of the file system wait while the disk is full.
 type space struct {
 	options Options
 	failure *failure
-	waiting atomic.Int64 // writes that wait for room
-	waits   atomic.Bool  // false while the folder is opened or closed, when to be full is a failure
+	waiting atomic.Int64 // number of waiting changes
+	mayWait atomic.Bool  // false while the folder is opened or closed: then a full disk is a failure
 }
 
-// hold makes a change of the file system, when there is room for it.
-func (s *space) hold(change func() error) error {
+// retry makes a change of the file system, and repeats it while the disk is full.
+func (s *space) retry(change func() error) error {
 	err := change()
-	if !noRoom(err) {
+	if !isFull(err) {
 		return err
 	}
-	if !s.waits.Load() {
+	if !s.mayWait.Load() {
 		s.failure.report(syscall.ENOSPC.Error())
-		select {} // Pebble would panic, or try for ever
+		select {} // if it returned, Pebble would panic, or retry without end
 	}
 	if s.waiting.Add(1) == 1 {
-		s.options.Logger.Error(fmt.Sprintf("%s: %v: writes are refused until there is room in %s; reads go on", s.options.Service, ErrFull, s.options.Dir))
+		s.options.Logger.Error(fmt.Sprintf("%s: %v: writes fail until there is room in %s; reads continue",
+			s.options.Service, ErrFull, s.options.Dir))
 	}
-	again := time.NewTicker(lookAgain)
-	defer again.Stop()
-	for noRoom(err) {
+	ticker := time.NewTicker(retryInterval)
+	defer ticker.Stop()
+	for isFull(err) {
 		select {
-		case <-again.C:
+		case <-ticker.C:
 			err = change()
 		case <-s.failure.happened:
-			select {} // closed, or broken as well: what is in flight stays so
+			select {} // the folder is closed or broken
 		}
 	}
 	if s.waiting.Add(-1) == 0 {
@@ -67,104 +67,98 @@ func (s *space) hold(change func() error) error {
 	return err
 }
 
-func noRoom(err error) bool {
-	return err != nil && (errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT))
+func isFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// broken keeps a write or sync that failed, and with it all that follow: Pebble ends the process at the next one. Nobody knows
-// what a failed sync has left on the disk: for want of room, too, it isn't tried again.
-func (s *space) broken(err error) error {
-	if err != nil && s.waits.Load() {
+// block reports a failed write or sync as a failure, and blocks, because Pebble ends the process at the next one. It is
+// not retried, because the state of the disk after a failed sync is not known.
+func (s *space) block(err error) error {
+	if err != nil && s.mayWait.Load() {
 		s.failure.report(err.Error())
 		select {}
 	}
 	return err
 }
 
-// roomFS is a file system whose changes wait for room.
+// roomFS is a file system whose changes wait while the disk is full.
 type roomFS struct {
 	vfs.FS
 
 	space *space
 }
 
-func (r roomFS) file(file vfs.File, err error) (vfs.File, error) {
-	if file == nil {
-		return nil, err
-	}
-	return &roomFile{file, r.space}, err
-}
-
-func (r roomFS) held(open func() (vfs.File, error)) (vfs.File, error) {
+func (r roomFS) open(open func() (vfs.File, error)) (vfs.File, error) {
 	var file vfs.File
-	err := r.space.hold(func() (err error) {
+	err := r.space.retry(func() (err error) {
 		file, err = open()
 		return err
 	})
-	return r.file(file, err)
+	if err != nil {
+		return nil, err
+	}
+	return &roomFile{file, r.space}, nil
 }
 
 func (r roomFS) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {
-	return r.held(func() (vfs.File, error) { return r.FS.Create(name, category) })
+	return r.open(func() (vfs.File, error) { return r.FS.Create(name, category) })
 }
 
 func (r roomFS) ReuseForWrite(oldName, newName string, category vfs.DiskWriteCategory) (vfs.File, error) {
-	return r.held(func() (vfs.File, error) { return r.FS.ReuseForWrite(oldName, newName, category) })
+	return r.open(func() (vfs.File, error) { return r.FS.ReuseForWrite(oldName, newName, category) })
 }
 
-func (r roomFS) OpenReadWrite(name string, category vfs.DiskWriteCategory, options ...vfs.OpenOption) (vfs.File, error) {
-	return r.held(func() (vfs.File, error) { return r.FS.OpenReadWrite(name, category, options...) })
+func (r roomFS) OpenReadWrite(
+	name string, category vfs.DiskWriteCategory, options ...vfs.OpenOption,
+) (vfs.File, error) {
+	return r.open(func() (vfs.File, error) { return r.FS.OpenReadWrite(name, category, options...) })
 }
 
 func (r roomFS) Link(oldName, newName string) error {
-	return r.space.hold(func() error { return r.FS.Link(oldName, newName) })
+	return r.space.retry(func() error { return r.FS.Link(oldName, newName) })
 }
 
 func (r roomFS) Rename(oldName, newName string) error {
-	return r.space.hold(func() error { return r.FS.Rename(oldName, newName) })
+	return r.space.retry(func() error { return r.FS.Rename(oldName, newName) })
 }
 
 func (r roomFS) MkdirAll(dir string, mode os.FileMode) error {
-	return r.space.hold(func() error { return r.FS.MkdirAll(dir, mode) })
+	return r.space.retry(func() error { return r.FS.MkdirAll(dir, mode) })
 }
 
 func (r roomFS) Unwrap() vfs.FS { return r.FS }
 
-// roomFile is a file whose writes wait for room.
+// roomFile is a file whose writes wait while the disk is full.
 type roomFile struct {
 	vfs.File
 
 	space *space
 }
 
-// Write goes on where there was no more room.
-func (f *roomFile) Write(p []byte) (written int, err error) {
-	err = f.space.hold(func() error {
-		n, err := f.File.Write(p[written:])
+// writeAll writes p, and continues after a partial write.
+func (f *roomFile) writeAll(p []byte, write func(rest []byte, written int) (int, error)) (written int, err error) {
+	err = f.space.retry(func() error {
+		n, err := write(p[written:], written)
 		written += n
-		return err //nolint:wrapcheck // Pebble looks at it
+		return err
 	})
-	return written, f.space.broken(err)
+	return written, f.space.block(err)
 }
 
-// WriteAt goes on where there was no more room.
-func (f *roomFile) WriteAt(p []byte, at int64) (written int, err error) {
-	err = f.space.hold(func() error {
-		n, err := f.File.WriteAt(p[written:], at+int64(written))
-		written += n
-		return err //nolint:wrapcheck // Pebble looks at it
-	})
-	return written, f.space.broken(err)
+func (f *roomFile) Write(p []byte) (int, error) {
+	return f.writeAll(p, func(rest []byte, _ int) (int, error) { return f.File.Write(rest) })
 }
 
-// Sync implements vfs.File.
-func (f *roomFile) Sync() error { return f.space.broken(f.File.Sync()) }
+func (f *roomFile) WriteAt(p []byte, offset int64) (int, error) {
+	return f.writeAll(p, func(rest []byte, written int) (int, error) {
+		return f.File.WriteAt(rest, offset+int64(written))
+	})
+}
 
-// SyncData implements vfs.File.
-func (f *roomFile) SyncData() error { return f.space.broken(f.File.SyncData()) }
+func (f *roomFile) Sync() error     { return f.space.block(f.File.Sync()) }
+func (f *roomFile) SyncData() error { return f.space.block(f.File.SyncData()) }
 
-// SyncTo implements vfs.File.
 func (f *roomFile) SyncTo(length int64) (bool, error) {
-	full, err := f.File.SyncTo(length)
-	return full, f.space.broken(err)
+	complete, err := f.File.SyncTo(length)
+	return complete, f.space.block(err)
 }

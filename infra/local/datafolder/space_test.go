@@ -18,7 +18,7 @@ import (
 	"devplatform/infra/local/datafolder/disktest"
 )
 
-// valueOf is some 20 KB that can't be made smaller.
+// valueOf returns 20 KB that cannot be compressed.
 func valueOf(key string) []byte {
 	var seed [32]byte
 	copy(seed[:], key)
@@ -27,17 +27,17 @@ func valueOf(key string) []byte {
 	return value
 }
 
-// notes are what was written, from many goroutines.
-type notes struct {
-	mu   sync.Mutex
-	next int
-	made []string
-	over atomic.Bool
+// journal has the keys that many goroutines have written.
+type journal struct {
+	mu      sync.Mutex
+	next    int
+	written []string
+	stopped atomic.Bool
 }
 
-// work writes until the folder has no room, or had none, or enough was written, and notes what is durable.
-func (n *notes) work(t *testing.T, f *Folder, enough int) {
-	for f.Room() == nil && !n.over.Load() {
+// work writes until the disk is full, it is stopped, or enough was written, and records what is durable.
+func (n *journal) work(t *testing.T, f *Folder, enough int) {
+	for f.Room() == nil && !n.stopped.Load() {
 		n.mu.Lock()
 		n.next++
 		key := fmt.Sprintf("key %05d", n.next)
@@ -53,8 +53,8 @@ func (n *notes) work(t *testing.T, f *Folder, enough int) {
 			return
 		}
 		n.mu.Lock()
-		n.made = append(n.made, key)
-		done := len(n.made) >= enough
+		n.written = append(n.written, key)
+		done := len(n.written) >= enough
 		n.mu.Unlock()
 		if done {
 			return
@@ -63,11 +63,11 @@ func (n *notes) work(t *testing.T, f *Folder, enough int) {
 }
 
 // check reads everything that is durable.
-func (n *notes) check(t *testing.T, when string, f *Folder) {
+func (n *journal) check(t *testing.T, when string, f *Folder) {
 	t.Helper()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for _, key := range n.made {
+	for _, key := range n.written {
 		value, closer, err := f.DB.Get([]byte(key))
 		if err != nil {
 			t.Errorf("%s: %s is lost: %v", when, key, err)
@@ -95,9 +95,9 @@ func openOn(t *testing.T, files vfs.FS, log *bytes.Buffer) *Folder {
 	return f
 }
 
-// TestDiskFull has a disk run full under many writers, under the log and under what it is flushed to. Writes are refused,
-// reads go on, and what was acknowledged is there: at once, after a power cut, and when there is room again, in which case
-// the folder goes on by itself, and what was in flight is made.
+// TestDiskFull fills the disk under many writers. Writes fail, reads continue, and acknowledged writes are not lost:
+// while the disk is full, after a power cut, and when there is room again. Then writes that were in progress are
+// completed.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	for name, ending := range map[string]string{"everything": "", "log": ".log", "tables": ".sst"} {
@@ -106,7 +106,7 @@ func TestDiskFull(t *testing.T) {
 			disk := disktest.New(1<<20+12345, ending)
 			var log bytes.Buffer
 			f := openOn(t, disk, &log)
-			var n notes
+			var n journal
 			var writers sync.WaitGroup
 			for range 8 {
 				writers.Go(func() { n.work(t, f, 1000) })
@@ -118,29 +118,29 @@ func TestDiskFull(t *testing.T) {
 			refused := f.DB.NewBatch()
 			_ = refused.Set([]byte("refused"), nil, nil)
 			if err := f.CommitSync(refused); !errors.Is(err, ErrFull) {
-				t.Errorf("a write that can wait for nobody: %v", err)
+				t.Errorf("CommitSync: %v", err)
 			}
-			n.over.Store(true)
+			n.stopped.Store(true)
 			n.check(t, "while the disk is full", f)
 			n.mu.Lock()
-			acknowledged := notes{made: append([]string(nil), n.made...)}
+			acknowledged := journal{written: append([]string(nil), n.written...)}
 			n.mu.Unlock()
 			acknowledged.check(t, "after a power cut", openOn(t, disk.AfterPowerCut(), nil))
 
 			disk.Give(1 << 30)
 			disktest.Await(t, "room", func() bool { return f.Room() == nil })
 			writers.Wait()
-			n.over.Store(false)
-			n.work(t, f, len(n.made)+100)
+			n.stopped.Store(false)
+			n.work(t, f, len(n.written)+100)
 			n.check(t, "when there was room again", f)
 			if _, _, err := f.DB.Get([]byte("refused")); !errors.Is(err, pebble.ErrNotFound) {
-				t.Errorf("what was refused is there: %v", err)
+				t.Errorf("the refused write was made: %v", err)
 			}
 			if err := f.Close(nil); err != nil {
 				t.Fatal(err)
 			}
-			n.check(t, "in the next life", openOn(t, disk, nil))
-			if text := log.String(); strings.Count(text, "\n") != 2 || !strings.Contains(text, "the disk is full: writes are refused until there is room in /data") ||
+			n.check(t, "after a restart", openOn(t, disk, nil))
+			if text := log.String(); strings.Count(text, "\n") != 2 || !strings.Contains(text, "the disk is full: writes fail until there is room in /data") ||
 				!strings.Contains(text, "there is room again in /data") {
 				t.Errorf("the log says:\n%s", text)
 			}
@@ -148,7 +148,7 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// TestFullFromTheStart has no room at all: there is one error that says so, and nothing waits.
+// Open returns an error if the disk is full.
 func TestFullFromTheStart(t *testing.T) {
 	t.Parallel()
 	for _, room := range []int{0, 100} {
@@ -161,7 +161,7 @@ func TestFullFromTheStart(t *testing.T) {
 	}
 }
 
-// TestCloseFull closes a folder whose disk is full: that ends at once, and says why.
+// Close returns the reason immediately if the disk is full.
 func TestCloseFull(t *testing.T) {
 	t.Parallel()
 	disk := disktest.New(1<<30, "")
@@ -172,14 +172,14 @@ func TestCloseFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	disk.Fill()
-	var n notes
+	var n journal
 	go n.work(t, f, 1)
 	disktest.Await(t, "a full disk", func() bool { return f.Room() != nil })
 	closed := make(chan error, 1)
-	go func() { closed <- f.Close(func() { t.Error("went on") }) }()
+	go func() { closed <- f.Close(func() { t.Error("before was called") }) }()
 	select {
 	case err := <-closed:
-		if err == nil || !strings.Contains(err.Error(), "the store in /data cannot go on: the disk is full") {
+		if err == nil || !strings.Contains(err.Error(), "the store in /data cannot continue: the disk is full") {
 			t.Errorf("closed: %v", err)
 		}
 	case <-time.After(20 * time.Second):

@@ -6,76 +6,68 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// verifyTime bounds how long an opening reads data to find damage.
+// verifyTime limits how long checkStore reads data.
 const verifyTime = 100 * time.Millisecond
 
-// checkStore opens existing data for reading only: whatever that finds damaged
-// is refused before anything is written.
-func checkStore(folder string, settings *pebble.Options) error {
-	described, err := pebble.Peek(folder, settings.FS)
-	if errors.Is(err, os.ErrNotExist) || err == nil && !described.Exists {
+// checkStore opens an existing store only for reading, so that damage is found before anything is written.
+func checkStore(path string, settings *pebble.Options) error {
+	description, err := pebble.Peek(path, settings.FS)
+	if err != nil {
+		return fmt.Errorf("reading the store: %w", err)
+	}
+	if !description.Exists {
 		return nil
 	}
-	if err != nil {
-		return fmt.Errorf("looking at the store: %w", err)
-	}
-	if err := checkLogs(folder, settings.FS); err != nil {
+	if err := checkLogs(path, settings.FS); err != nil {
 		return err
 	}
-	reading := settings.Clone()
-	reading.ReadOnly = true
-	store, err := pebble.Open(folder, reading)
+	readOnly := settings.Clone()
+	readOnly.ReadOnly = true
+	db, err := pebble.Open(path, readOnly)
 	if err != nil {
 		return fmt.Errorf("reading the store: %w", err)
 	}
-	return errors.Join(verify(store), store.Close())
+	return errors.Join(verify(db), db.Close())
 }
 
-// verify reads all data, whose blocks have checksums, as far as the time goes.
-func verify(store *pebble.DB) error {
-	iterator, err := store.NewIter(nil)
+// verify reads the data, which has checksums, for a limited time.
+func verify(db *pebble.DB) error {
+	iterator, err := db.NewIter(nil)
 	if err != nil {
 		return fmt.Errorf("reading the store: %w", err)
 	}
-	timer := time.NewTimer(verifyTime)
-	defer timer.Stop()
-	for valid, more := iterator.First(), true; valid && more; valid = iterator.Next() {
-		select {
-		case <-timer.C:
-			more = false
-		default:
-		}
+	var timedOut atomic.Bool
+	defer time.AfterFunc(verifyTime, func() { timedOut.Store(true) }).Stop()
+	for valid := iterator.First(); valid && !timedOut.Load(); valid = iterator.Next() {
 	}
-	if err := iterator.Close(); err != nil { // also what reading met
+	if err := iterator.Close(); err != nil { // includes the errors of reads
 		return fmt.Errorf("reading the store: %w", err)
 	}
 	return nil
 }
 
-// The beginning of a record in Pebble's log: checksum (4 bytes), size (2), kind
-// (1), number of the log (4).
+// The header of a record in Pebble's log: checksum (4 bytes), size (2), kind (1), number of the log (4).
 const (
-	recordKindAt      = 6
-	recordNumberAt    = 7
-	recordHeaderBytes = 11
-	firstRecordKind   = 5 // older kinds have no log number, and are not written
-	lastRecordKind    = 12
+	kindOffset   = 6
+	numberOffset = 7
+	headerBytes  = 11
+	minKind      = 5 // earlier kinds have no number, and are not written any more
+	maxKind      = 12
 )
 
-// checkLogs refuses a log that does not begin as one. Pebble itself takes a bad
-// beginning for a write that was cut off, and would drop the log in silence. A
-// file that is used again may begin with a record of an older log.
-func checkLogs(folder string, files vfs.FS) error {
-	names, err := files.List(folder)
+// checkLogs returns an error if a log does not begin with a record. Pebble would take this for a write that was
+// interrupted, and ignore the log. The record may be of an earlier log, because Pebble reuses files.
+func checkLogs(path string, files vfs.FS) error {
+	names, err := files.List(path)
 	if err != nil {
 		return fmt.Errorf("listing the store: %w", err)
 	}
@@ -85,19 +77,16 @@ func checkLogs(folder string, files vfs.FS) error {
 		if !isLog || err != nil {
 			continue
 		}
-		header, err := readHeader(files, files.PathJoin(folder, name))
+		header, err := readHeader(files, files.PathJoin(path, name))
 		if err != nil {
 			return err
 		}
-		if len(header) < recordHeaderBytes || bytes.Equal(header, make([]byte, recordHeaderBytes)) {
+		if len(header) < headerBytes || bytes.Equal(header, make([]byte, headerBytes)) {
 			continue // nothing was written yet
 		}
-		kind := header[recordKindAt]
-		written := binary.LittleEndian.Uint32(header[recordNumberAt:])
-		if isTrailer := bytes.Equal(header[:recordKindAt], make([]byte, recordKindAt)); isTrailer && uint64(written) == number+1 {
-			continue // closed without a write: the end's own record, numbered as the log that would follow
-		}
-		if kind < firstRecordKind || kind > lastRecordKind || uint64(written) > number {
+		kind, written := header[kindOffset], uint64(binary.LittleEndian.Uint32(header[numberOffset:]))
+		isEnd := bytes.Equal(header[:kindOffset], make([]byte, kindOffset)) && written == number+1
+		if !isEnd && (kind < minKind || kind > maxKind || written > number) {
 			return fmt.Errorf("%s is not a log", name)
 		}
 	}
@@ -109,7 +98,7 @@ func readHeader(files vfs.FS, path string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading a log: %w", err)
 	}
-	header, err := io.ReadAll(io.LimitReader(file, recordHeaderBytes))
+	header, err := io.ReadAll(io.LimitReader(file, headerBytes))
 	if err := errors.Join(err, file.Close()); err != nil {
 		return nil, fmt.Errorf("reading a log: %w", err)
 	}

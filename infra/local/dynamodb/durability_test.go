@@ -188,7 +188,7 @@ func TestFormat(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Open(Options{Dir: dir, Now: newTestClock().Now}); err == nil || !strings.HasPrefix(err.Error(), "dynamodb: cannot open the data in "+dir+" (in use by another process: end it, or choose another folder with DATA_DIR; or damaged): ") {
+	if _, err := Open(Options{Dir: dir, Now: newTestClock().Now}); err == nil || !strings.HasPrefix(err.Error(), "dynamodb: the data in "+dir+" is in use by another process: ") {
 		t.Errorf("opened twice: %v", err)
 	}
 }
@@ -203,7 +203,7 @@ func TestRefusedFolders(t *testing.T) {
 	}{
 		"another version": {func(db *DB) error {
 			return os.WriteFile(filepath.Join(db.options.Dir, "FORMAT"), []byte("embedded-dynamodb 2\n"), 0o600)
-		}, `/FORMAT has the format "embedded-dynamodb 2", this program reads "embedded-dynamodb 1": refusing to touch it`},
+		}, `/FORMAT has the format "embedded-dynamodb 2", this program reads "embedded-dynamodb 1": choose another folder`},
 		"a table": {func(db *DB) error {
 			return db.folder.DB.Set(catalogKey("hash"), []byte("{"), nil)
 		}, " holds damaged data: "},

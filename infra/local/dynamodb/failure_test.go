@@ -51,7 +51,7 @@ func TestBrokenDisk(t *testing.T) {
 			deadline := time.After(time.Minute)
 			select {
 			case err := <-told:
-				if !strings.Contains(err.Error(), "the store in /data cannot go on: ") || !strings.Contains(err.Error(), "input/output error") {
+				if !strings.Contains(err.Error(), "the store in /data cannot continue: ") || !strings.Contains(err.Error(), "input/output error") {
 					t.Errorf("told %v", err)
 				}
 			case <-deadline:

@@ -360,7 +360,7 @@ func TestDamagedRecords(t *testing.T) {
 					_ = again.Close()
 					t.Fatal("opened")
 				}
-				if !strings.HasPrefix(err.Error(), "sqs: "+options.Dir+" holds damaged data: ") || strings.Contains(err.Error(), "\n") {
+				if !strings.HasPrefix(err.Error(), "sqs: the data in "+options.Dir+" is damaged and was not changed: ") || strings.Contains(err.Error(), "\n") {
 					t.Errorf("got %q", err)
 				}
 			}

@@ -72,7 +72,7 @@ func TestBrokenDisk(t *testing.T) {
 	go ask(t, s, "SendMessage", `{URL(q),"MessageBody":"may get no response"}`)
 	select {
 	case err := <-reported:
-		if !strings.Contains(err.Error(), "sqs: the store in /data cannot go on: ") || !strings.Contains(err.Error(), "input/output error") {
+		if !strings.Contains(err.Error(), "sqs: the store in /data cannot continue: ") || !strings.Contains(err.Error(), "input/output error") {
 			t.Errorf("reported %v", err)
 		}
 	case <-time.After(time.Minute):

@@ -19,7 +19,6 @@ package sqs
 
 import (
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -109,7 +108,7 @@ func Open(options Options) (*Store, error) {
 	}
 	s.api = s.service()
 	if err := s.load(); err != nil {
-		return nil, errors.Join(fmt.Errorf("sqs: %s holds damaged data: %w", options.Dir, err), folder.Close(nil))
+		return nil, errors.Join(folder.Damaged(err), folder.Close(nil))
 	}
 	return s, nil
 }

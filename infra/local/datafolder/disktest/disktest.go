@@ -1,5 +1,5 @@
-// Package disktest has what tests of stores with a data folder need: a disk in memory that runs full, and a process that
-// serves a store until it is killed.
+// Package disktest has a disk in memory that can be full, and processes that serve a store until they are killed, for
+// tests of stores with a data folder.
 package disktest
 
 import (
@@ -12,8 +12,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// Disk is a file system with a number of bytes left to write. As on a real disk, the write that meets the end is made in
-// part. What is removed gives no room back: a test says when there is room again.
+// Disk is a file system to which a number of bytes can be written. As on a real disk, the last write is made in part.
+// Removing files does not make room.
 type Disk struct {
 	vfs.FS
 
@@ -24,27 +24,27 @@ type Disk struct {
 	room int
 }
 
-// New is an empty disk. Only files with the ending, "" for all, take from its room, in bytes.
+// New returns an empty disk with room for a number of bytes. Only files with the ending need room; "" is all files.
 func New(room int, ending string) *Disk {
 	memory := vfs.NewCrashableMem()
 	return &Disk{FS: memory, memory: memory, ending: ending, room: room}
 }
 
-// Give adds room.
+// Give adds room in bytes.
 func (d *Disk) Give(bytes int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.room += bytes
 }
 
-// Fill takes all the room.
+// Fill makes the disk full.
 func (d *Disk) Fill() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.room = 0
 }
 
-// AfterPowerCut is the disk as a machine finds it that lost its power now: without what was not synced.
+// AfterPowerCut returns a copy of the disk without the writes that were not synced.
 func (d *Disk) AfterPowerCut() vfs.FS { return d.memory.CrashClone(vfs.CrashCloneCfg{}) }
 
 // Create implements vfs.FS.
@@ -75,7 +75,7 @@ type file struct {
 	disk *Disk
 }
 
-// Write writes what there is room for.
+// Write writes as much as there is room for.
 func (f *file) Write(p []byte) (int, error) {
 	f.disk.mu.Lock()
 	fits := min(len(p), f.disk.room)
@@ -88,7 +88,7 @@ func (f *file) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Await waits until what a disk does to its user has come about, 30 s at most; what says what that is.
+// Await waits up to 30 s for a condition, which what describes.
 func Await(t testing.TB, what string, condition func() bool) {
 	t.Helper()
 	deadline := time.After(30 * time.Second)
@@ -98,7 +98,7 @@ func Await(t testing.TB, what string, condition func() bool) {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			t.Fatalf("waited in vain for %s", what)
+			t.Fatalf("timed out waiting for %s", what)
 		}
 	}
 }
