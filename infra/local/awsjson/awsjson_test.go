@@ -151,11 +151,8 @@ func TestRejectService(t *testing.T) {
 	} {
 		request := httptest.NewRequest(http.MethodPost, "/", strings.NewReader("Action=GetCallerIdentity"))
 		request.Header = http.Header{"Content-Type": {test.contentType}, "X-Amz-Target": {test.target}}
-		if test.service != "" {
-			request.Header.Set("Authorization", strings.Replace(authorization, "/test/", "/"+test.service+"/", 1))
-		}
 		response := httptest.NewRecorder()
-		RejectService(response, request)
+		RejectService(response, request, test.service)
 		body := response.Body.String()
 		if response.Code != http.StatusBadRequest || response.Header().Get("Content-Type") != test.wantType || !strings.Contains(body, test.want) {
 			t.Errorf("%s: got %d %v %s", name, response.Code, response.Header(), body)

@@ -12,9 +12,9 @@ import (
 
 // RejectService responds to a request for a service that the local platform does not have, in the protocol of the
 // request, so that SDKs report the message. The Query protocol (STS, SNS, IAM and others) sends forms and reads XML, S3
-// reads XML, and all others read JSON.
-func RejectService(w http.ResponseWriter, r *http.Request) {
-	service, target := signedFor(r), r.Header.Get("X-Amz-Target")
+// reads XML, and all others read JSON. service is the name in the signature, such as "sts", or "" if there is none.
+func RejectService(w http.ResponseWriter, r *http.Request, service string) {
+	target := r.Header.Get("X-Amz-Target")
 	isForm := strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded")
 	message := "The local platform does not have this service or operation."
 	switch {
@@ -62,19 +62,4 @@ type xmlError struct {
 	Type    string   `xml:",omitempty"`
 	Code    string
 	Message string
-}
-
-// signedFor returns the service in the credential scope of a request's signature, such as "sts". It is empty if the
-// request is not signed.
-func signedFor(r *http.Request) string {
-	_, scope, ok := strings.Cut(r.Header.Get("Authorization"), "Credential=")
-	if !ok {
-		scope = r.URL.Query().Get("X-Amz-Credential")
-	}
-	scope, _, _ = strings.Cut(scope, ",")
-	parts := strings.Split(strings.TrimSpace(scope), "/") // key, date, region, service, "aws4_request"
-	if len(parts) != 5 {
-		return ""
-	}
-	return parts[3]
 }
