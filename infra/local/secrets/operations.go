@@ -35,7 +35,6 @@ func (s *Store) service() *awsjson.Service {
 		Logger: s.options.Logger, RejectUnknown: true,
 		Targets: map[string]awsjson.Operations{targetPrefix: {
 			"CreateSecret":      awsjson.Handle(s.createSecret),
-			"DeleteSecret":      awsjson.Handle(s.deleteSecret),
 			"DescribeSecret":    awsjson.Handle(s.describeSecret),
 			"GetRandomPassword": awsjson.Handle(s.getRandomPassword),
 			"GetSecretValue":    awsjson.Handle(s.getSecretValue),
@@ -256,32 +255,4 @@ func (s *Store) describeSecret(_ context.Context, in *describeSecretInput) (*des
 		}
 	}
 	return out, nil
-}
-
-type deleteSecretInput struct {
-	SecretID                   string `json:"SecretId"`
-	ForceDeleteWithoutRecovery bool   `json:"ForceDeleteWithoutRecovery"`
-}
-
-type deleteSecretOutput struct {
-	ARN          string  `json:"ARN"`
-	Name         string  `json:"Name"`
-	DeletionDate float64 `json:"DeletionDate"`
-}
-
-func (s *Store) deleteSecret(_ context.Context, in *deleteSecretInput) (*deleteSecretOutput, error) {
-	if !in.ForceDeleteWithoutRecovery {
-		return nil, invalidParameter("The local platform deletes secrets only with ForceDeleteWithoutRecovery.")
-	}
-	var out *deleteSecretOutput
-	err := s.change(func(all *[]secret) error {
-		found, err := s.find(*all, in.SecretID)
-		if err != nil {
-			return err
-		}
-		out = &deleteSecretOutput{ARN: found.ARN, Name: found.Name, DeletionDate: epoch(s.now())}
-		*all = slices.DeleteFunc(*all, func(sec secret) bool { return sec.Name == out.Name })
-		return nil
-	})
-	return out, err
 }

@@ -209,18 +209,3 @@ func TestValues(t *testing.T) {
 	_, err = s.ListSecrets(t.Context(), &secretsmanager.ListSecretsInput{})
 	equal(t, failure(err), "UnknownOperationException: The local platform's secrets does not have the operation ListSecrets.")
 }
-
-func TestDeletion(t *testing.T) {
-	t.Parallel()
-	s := open(t, "")
-	s.create(t, "k", "one")
-	in := &secretsmanager.DeleteSecretInput{SecretId: aws.String("k")}
-	_, err := s.DeleteSecret(t.Context(), in)
-	equal(t, failure(err), "InvalidParameterException: The local platform deletes secrets only with ForceDeleteWithoutRecovery.")
-	in.ForceDeleteWithoutRecovery = aws.Bool(true)
-	if _, err := s.DeleteSecret(t.Context(), in); err != nil {
-		t.Fatal(err)
-	}
-	equal(t, s.value(t.Context(), "k", ""), missing)
-	s.create(t, "k", "again")
-}
