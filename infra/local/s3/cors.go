@@ -103,7 +103,8 @@ func (q *request) setCORS(method string, headers []string) (allowed bool) {
 		isForbidden := func(header string) bool {
 			return matches(strings.Fields(strings.ToLower(strings.Join(rule.AllowedHeaders, " "))), header) < 0
 		}
-		if origin == "" || at < 0 || !slices.Contains(rule.AllowedMethods, method) || slices.ContainsFunc(headers, isForbidden) {
+		if origin == "" || at < 0 || !slices.Contains(rule.AllowedMethods, method) ||
+			slices.ContainsFunc(headers, isForbidden) {
 			continue
 		}
 		header := q.w.Header()

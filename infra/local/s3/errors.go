@@ -3,7 +3,6 @@ package s3
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"syscall"
 
 	"devplatform/infra/local/datafolder"
@@ -27,45 +26,50 @@ func failure(status int, code, message string) *apiError { return &apiError{stat
 
 // https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html
 var (
-	errNotModified = failure(http.StatusNotModified, "NotModified", "Not Modified")
-
-	errAuthMalformed   = failure(http.StatusBadRequest, "AuthorizationHeaderMalformed", "The Authorization header is not valid.")
-	errQueryAuth       = failure(http.StatusBadRequest, "AuthorizationQueryParametersError", "The query parameters of the signature are not valid.")
-	errBadDigest       = failure(http.StatusBadRequest, "BadDigest", "The Content-MD5 or checksum of the request does not match the received content.")
-	errTooLarge        = failure(http.StatusBadRequest, "EntityTooLarge", "The upload is larger than the maximum size.")
-	errTooSmall        = failure(http.StatusBadRequest, "EntityTooSmall", "A part other than the last one is smaller than 5 MiB.")
-	errIncomplete      = failure(http.StatusBadRequest, "IncompleteBody", "The request does not have as many bytes as its headers say.")
-	errInvalidArgument = failure(http.StatusBadRequest, "InvalidArgument", "An argument is not valid.")
-	errBucketName      = failure(http.StatusBadRequest, "InvalidBucketName", "The specified bucket is not valid.")
-	errInvalidDigest   = failure(http.StatusBadRequest, "InvalidDigest", "The Content-MD5 is not valid.")
-	errInvalidPart     = failure(http.StatusBadRequest, "InvalidPart", "A part was not uploaded, or has another entity tag or checksum.")
-	errPartOrder       = failure(http.StatusBadRequest, "InvalidPartOrder", "The list of parts is not in ascending order.")
-	errInvalidRequest  = failure(http.StatusBadRequest, "InvalidRequest", "The request is not valid.")
-	errInvalidURI      = failure(http.StatusBadRequest, "InvalidURI", "The URI of the request cannot be parsed.")
-	errKeyTooLong      = failure(http.StatusBadRequest, "KeyTooLongError", "The key is longer than 1,024 bytes.")
-	errMalformedXML    = failure(http.StatusBadRequest, "MalformedXML", "The XML is not well-formed, or is not what the operation expects.")
-	errContentHash     = failure(http.StatusBadRequest, "XAmzContentSHA256Mismatch", "The x-amz-content-sha256 header does not match the received content.")
-	errToken           = failure(http.StatusBadRequest, "InvalidToken", "The local platform has no session tokens.")
-
-	errAccessDenied = failure(http.StatusForbidden, "AccessDenied", "Access Denied")
-	errCORS         = failure(http.StatusForbidden, "AccessForbidden", "CORSResponse: no CORS rule of the bucket allows this request.")
-	errUnknownKey   = failure(http.StatusForbidden, "InvalidAccessKeyId", "The access key ID is not known. The credentials of the local platform are local and local.")
-	errSkewed       = failure(http.StatusForbidden, "RequestTimeTooSkewed", "The time of the request differs from the current time by more than 15 minutes.")
-	errSignature    = failure(http.StatusForbidden, "SignatureDoesNotMatch", "The signature does not match the request. The secret key of the local platform is local.")
-
-	errNoBucket    = failure(http.StatusNotFound, "NoSuchBucket", "The specified bucket does not exist.")
-	errNoCORS      = failure(http.StatusNotFound, "NoSuchCORSConfiguration", "The bucket has no CORS configuration.")
-	errNoKey       = failure(http.StatusNotFound, "NoSuchKey", "The specified key does not exist.")
-	errNoLifecycle = failure(http.StatusNotFound, "NoSuchLifecycleConfiguration", "The bucket has no lifecycle configuration.")
-	errNoUpload    = failure(http.StatusNotFound, "NoSuchUpload", "The multipart upload does not exist. It may have been completed or aborted.")
-
-	errNoLength     = failure(http.StatusLengthRequired, "MissingContentLength", "The Content-Length header is missing.")
-	errPrecondition = failure(http.StatusPreconditionFailed, "PreconditionFailed", "At least one of the preconditions that were specified did not hold.")
-	errRange        = failure(http.StatusRequestedRangeNotSatisfiable, "InvalidRange", "The requested range is not satisfiable.")
-	errInternal     = failure(http.StatusInternalServerError, "InternalError", "An internal error occurred.")
-	errUnsupported  = failure(http.StatusNotImplemented, "NotImplemented", "The local platform does not support this.")
-	errUnavailable  = failure(http.StatusServiceUnavailable, "ServiceUnavailable", "The store is closed.")
-	errFullDisk     = failure(http.StatusServiceUnavailable, "ServiceUnavailable", "The disk is full.")
+	errNotModified   = failure(304, "NotModified", "Not Modified")
+	errAuthMalformed = failure(400, "AuthorizationHeaderMalformed", "The Authorization header is not valid.")
+	errQueryAuth     = failure(400, "AuthorizationQueryParametersError",
+		"The query parameters of the signature are not valid.")
+	errBadDigest = failure(400, "BadDigest",
+		"The Content-MD5 or checksum of the request does not match the received content.")
+	errTooLarge        = failure(400, "EntityTooLarge", "The upload is larger than the maximum size.")
+	errTooSmall        = failure(400, "EntityTooSmall", "A part other than the last one is smaller than 5 MiB.")
+	errIncomplete      = failure(400, "IncompleteBody", "The request does not have as many bytes as its headers say.")
+	errInvalidArgument = failure(400, "InvalidArgument", "An argument is not valid.")
+	errBucketName      = failure(400, "InvalidBucketName", "The specified bucket is not valid.")
+	errInvalidDigest   = failure(400, "InvalidDigest", "The Content-MD5 is not valid.")
+	errInvalidPart     = failure(400, "InvalidPart", "A part was not uploaded, or has another entity tag or checksum.")
+	errPartOrder       = failure(400, "InvalidPartOrder", "The list of parts is not in ascending order.")
+	errInvalidRequest  = failure(400, "InvalidRequest", "The request is not valid.")
+	errInvalidURI      = failure(400, "InvalidURI", "The URI of the request cannot be parsed.")
+	errKeyTooLong      = failure(400, "KeyTooLongError", "The key is longer than 1,024 bytes.")
+	errMalformedXML    = failure(400, "MalformedXML",
+		"The XML is not well-formed, or is not what the operation expects.")
+	errContentHash = failure(400, "XAmzContentSHA256Mismatch",
+		"The x-amz-content-sha256 header does not match the received content.")
+	errToken        = failure(400, "InvalidToken", "The local platform has no session tokens.")
+	errAccessDenied = failure(403, "AccessDenied", "Access Denied")
+	errCORS         = failure(403, "AccessForbidden", "CORSResponse: no CORS rule of the bucket allows this request.")
+	errUnknownKey   = failure(403, "InvalidAccessKeyId",
+		"The access key ID is not known. The credentials of the local platform are local and local.")
+	errSkewed = failure(403, "RequestTimeTooSkewed",
+		"The time of the request differs from the current time by more than 15 minutes.")
+	errSignature = failure(403, "SignatureDoesNotMatch",
+		"The signature does not match the request. The secret key of the local platform is local.")
+	errNoBucket    = failure(404, "NoSuchBucket", "The specified bucket does not exist.")
+	errNoCORS      = failure(404, "NoSuchCORSConfiguration", "The bucket has no CORS configuration.")
+	errNoKey       = failure(404, "NoSuchKey", "The specified key does not exist.")
+	errNoLifecycle = failure(404, "NoSuchLifecycleConfiguration", "The bucket has no lifecycle configuration.")
+	errNoUpload    = failure(404, "NoSuchUpload",
+		"The multipart upload does not exist. It may have been completed or aborted.")
+	errNoLength     = failure(411, "MissingContentLength", "The Content-Length header is missing.")
+	errPrecondition = failure(412, "PreconditionFailed",
+		"At least one of the preconditions that were specified did not hold.")
+	errRange       = failure(416, "InvalidRange", "The requested range is not satisfiable.")
+	errInternal    = failure(500, "InternalError", "An internal error occurred.")
+	errUnsupported = failure(501, "NotImplemented", "The local platform does not support this.")
+	errUnavailable = failure(503, "ServiceUnavailable", "The store is closed.")
+	errFullDisk    = failure(503, "ServiceUnavailable", "The disk is full.")
 )
 
 // errorDocument is the body of an error response.

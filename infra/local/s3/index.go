@@ -77,7 +77,9 @@ const afterAll = "\xff"
 // scan calls visit for the records whose keys begin with prefix, in the order of their keys, from the key prefix+from.
 // rest is the key without the prefix. visit returns "" to continue with the next record, or the rest of the key at
 // which the scan continues. If visit returns [fs.SkipAll], the scan ends without an error.
-func scan[T any](s *Store, prefix []byte, from string, visit func(rest string, record T) (next string, err error)) error {
+func scan[T any](
+	s *Store, prefix []byte, from string, visit func(rest string, record T) (next string, err error),
+) error {
 	end := append(slices.Clip(prefix), afterAll...)
 	iterator, err := s.folder.DB.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: end})
 	if err != nil {

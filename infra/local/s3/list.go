@@ -72,8 +72,9 @@ func (q *request) newLister() (*lister, error) {
 	}
 	l.from = max(l.from, l.prefix)
 	l.listResult = listResult{
-		Name: q.bucket, Prefix: l.encode(l.prefix), Delimiter: l.encode(l.delimiter), StartAfter: l.encode(get("start-after")),
-		ContinuationToken: get("continuation-token"), EncodingType: get("encoding-type"), MaxKeys: l.page,
+		Name: q.bucket, Prefix: l.encode(l.prefix), Delimiter: l.encode(l.delimiter),
+		StartAfter: l.encode(get("start-after")), ContinuationToken: get("continuation-token"),
+		EncodingType: get("encoding-type"), MaxKeys: l.page,
 	}
 	l.page = min(l.page, maxList)
 	return l, nil

@@ -118,6 +118,8 @@ type part struct {
 	number int
 }
 
+func (p part) compare(number int) int { return p.number - number }
+
 // parts returns the parts of an upload in the order of their numbers.
 func (s *Store) parts(id string) (parts []part, err error) {
 	err = scan(s, indexKey(partPrefix, id), "", func(rest string, c content) (string, error) {
@@ -235,7 +237,7 @@ func (s *Store) chosenParts(id string, wanted []completedPart) (chosen []part, e
 		return nil, err
 	}
 	for i, want := range wanted {
-		at, found := slices.BinarySearchFunc(uploaded, want.PartNumber, func(p part, number int) int { return p.number - number })
+		at, found := slices.BinarySearchFunc(uploaded, want.PartNumber, part.compare)
 		if !found || strings.Trim(want.ETag, `"`) != uploaded[at].ETag {
 			return nil, errInvalidPart
 		}

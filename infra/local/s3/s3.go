@@ -82,7 +82,8 @@ func Open(options Options) (*Store, error) {
 	}
 	options.setDefaults()
 	folder, err := datafolder.Open(datafolder.Options{
-		Service: "s3", Format: "embedded-s3 1", Dir: options.Dir, Logger: options.Logger, Failed: options.Failed, FS: options.fs,
+		Service: "s3", Format: "embedded-s3 1",
+		Dir: options.Dir, Logger: options.Logger, Failed: options.Failed, FS: options.fs,
 	})
 	if err != nil {
 		return nil, err

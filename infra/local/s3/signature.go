@@ -135,7 +135,8 @@ func (q *request) checkClaims(a authorization, scope string, signedHeaders []str
 	}
 	switch {
 	case a("Algorithm") != signatureAlgorithm:
-		return unsupported.with("The authorization mechanism you have provided is not supported. Please use %s.", signatureAlgorithm)
+		return unsupported.with("The authorization mechanism you have provided is not supported. Please use %s.",
+			signatureAlgorithm)
 	case expires <= 0 || expires > maxExpires:
 		return malformed.with("X-Amz-Expires must be a number of seconds from 1 to 604800")
 	case !slices.Contains(signedHeaders, "host"):
