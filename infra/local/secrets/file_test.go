@@ -53,7 +53,7 @@ func TestDamagedFileIsLeftAlone(t *testing.T) {
 		"cut off":      sound[:len(sound)/2],
 		"empty":        {},
 		"flipped":      bytes.Replace(sound, []byte("precious"), []byte("precioux"), 1),
-		"foreign":      []byte(`{"a": "file of somebody else"}`),
+		"foreign":      []byte(`{"a": "file of another program"}`),
 		"other format": bytes.Replace(sound, []byte("local-secretsmanager/1"), []byte("local-secretsmanager/2"), 1),
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -367,3 +367,30 @@ func TestDamagedRecords(t *testing.T) {
 		})
 	}
 }
+
+// Records of earlier versions have more members, and more kinds of records.
+func TestOlderRecords(t *testing.T) {
+	t.Parallel()
+	options := Options{Dir: filepath.Join(t.TempDir(), "data"), Now: newTestClock().Now}
+	s, err := Open(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	must(t, s, "CreateQueue", `{"QueueName":"q"}`)
+	must(t, s, "SendMessage", `{URL(q),"MessageBody":"m"}`)
+	const record = `{"id":0,"name":"q","created":1,"modified":2,"purged":3,"tags":{"a":"b"},` +
+		`"settings":{"visibilityTimeout":7,"maximumMessageSize":1024,"retention":345600,"kmsReuse":300,"managedSSE":true,"policy":"{}"}}`
+	for key, value := range map[string]string{string(queueKey(0)): record, "\x05task": `{"status":"RUNNING"}`} {
+		if err := s.folder.DB.Set([]byte(key), []byte(value), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = openTest(t, func(o *Options) { *o = options })
+	got := must(t, s, "GetQueueAttributes", `{URL(q),"AttributeNames":["VisibilityTimeout","ApproximateNumberOfMessages"]}`).raw
+	if !strings.Contains(got, `"VisibilityTimeout":"7"`) || !strings.Contains(got, `"ApproximateNumberOfMessages":"1"`) {
+		t.Errorf("got %s", got)
+	}
+}

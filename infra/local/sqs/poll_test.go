@@ -98,7 +98,7 @@ func TestLongPollWakes(t *testing.T) {
 	}
 }
 
-// A poll that gets nothing ends in its time: its own, or the queue's.
+// A long poll without messages ends after its own wait time or, if it has none, that of the queue.
 func TestLongPollEnds(t *testing.T) {
 	t.Parallel()
 	s, _ := openClock(t)
