@@ -161,7 +161,7 @@ func (s *Service) operation(target string) (Operation, error) {
 	}
 	run, ok := operations[name]
 	if !ok {
-		return nil, unknownOperation("The local platform's %s does not have the operation %s.", s.Name, name)
+		return nil, unknownOperation("The local platform does not have the operation %s.", target)
 	}
 	return run, nil
 }

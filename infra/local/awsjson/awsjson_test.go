@@ -77,7 +77,7 @@ func TestService(t *testing.T) {
 		"method":     {status: 405, change: func(r *http.Request) { r.Method = http.MethodPut }},
 		"too large":  {body: strings.Repeat(" ", 101), status: 413, want: `{"__type":"RequestEntityTooLargeException","message":"The request is too large."}`},
 		"no target":  {status: 400, want: `"The header X-Amz-Target does not name an operation of greeter."`, change: func(r *http.Request) { r.Header.Del("X-Amz-Target") }},
-		"operation":  {status: 400, want: `"The local platform's greeter does not have the operation Shout."`, change: func(r *http.Request) { r.Header.Set("X-Amz-Target", "Greeter.Shout") }},
+		"operation":  {status: 400, want: `"The local platform does not have the operation Greeter.Shout."`, change: func(r *http.Request) { r.Header.Set("X-Amz-Target", "Greeter.Shout") }},
 		"unsigned":   {status: 400, want: "MissingAuthenticationTokenException", change: func(r *http.Request) { r.Header.Del("Authorization") }},
 		"basic auth": {status: 400, want: "MissingAuthenticationTokenException", change: func(r *http.Request) { r.SetBasicAuth("a", "b") }},
 		"signature":  {status: 400, want: "IncompleteSignatureException", change: func(r *http.Request) { r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=a") }},

@@ -207,5 +207,5 @@ func TestValues(t *testing.T) {
 	_, err := s.CreateSecret(t.Context(), &secretsmanager.CreateSecretInput{Name: aws.String("with blanks")})
 	equal(t, failure(err), "InvalidParameterException: Name must have 1 to 512 letters, digits, and characters of /_+=.@-.")
 	_, err = s.ListSecrets(t.Context(), &secretsmanager.ListSecretsInput{})
-	equal(t, failure(err), "UnknownOperationException: The local platform's secrets does not have the operation ListSecrets.")
+	equal(t, failure(err), "UnknownOperationException: The local platform does not have the operation secretsmanager.ListSecrets.")
 }

@@ -121,7 +121,7 @@ func TestErrors(t *testing.T) {
 
 		{"StartMessageMoveTask", `{}`, "404 com.amazonaws.sqs#ResourceNotFoundException | ResourceNotFoundException;Sender | "},
 		{"StartMessageMoveTask", `{"SourceArn":"` + arnOf("none") + `"}`, "404 com.amazonaws.sqs#ResourceNotFoundException | ResourceNotFoundException;Sender | "},
-		{"AddPermission", `{}`, "400 com.amazon.coral.service#UnknownOperationException |  | The local platform's sqs does not have the operation AddPermission."},
+		{"AddPermission", `{}`, "400 com.amazon.coral.service#UnknownOperationException |  | The local platform does not have the operation AmazonSQS.AddPermission."},
 	}
 	for _, test := range tests {
 		if got := ask(t, s, test.operation, test.body).failure(); test.want == "" || !strings.HasPrefix(got, test.want) {

@@ -26,7 +26,7 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// Faults happen to the calls that they are for, as often as they say.
+// A fault affects the calls of its operation, as often as it is configured.
 func TestWire(t *testing.T) {
 	t.Parallel()
 	endpoint := sqstest.StartServer(t)
