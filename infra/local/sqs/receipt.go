@@ -1,9 +1,8 @@
 package sqs
 
 import (
-	"encoding/base64"
 	"encoding/binary"
-	"hash/crc64"
+	"encoding/hex"
 )
 
 // receipt is the content of a receipt handle, which identifies one receive of one message. Handles are not stored: they
@@ -14,41 +13,32 @@ type receipt struct {
 	generation uint32
 }
 
-const (
-	receiptVersion = 1
-	receiptBytes   = 1 + 4 + 8 + 4 + 8
-)
-
-var receiptSums = crc64.MakeTable(crc64.ECMA)
+const receiptBytes = 4 + 8 + 4
 
 func (r receipt) String() string {
-	dst := append(make([]byte, 0, receiptBytes), receiptVersion)
-	dst = binary.BigEndian.AppendUint32(dst, r.queue)
-	dst = binary.BigEndian.AppendUint64(dst, r.message)
-	dst = binary.BigEndian.AppendUint32(dst, r.generation)
-	return base64.StdEncoding.EncodeToString(binary.BigEndian.AppendUint64(dst, crc64.Checksum(dst, receiptSums)))
+	raw := binary.BigEndian.AppendUint32(make([]byte, 0, receiptBytes), r.queue)
+	raw = binary.BigEndian.AppendUint64(raw, r.message)
+	return hex.EncodeToString(binary.BigEndian.AppendUint32(raw, r.generation))
 }
+
+var errReceipt = kindReceiptHandle.error("ReceiptHandle is not valid for this queue.")
 
 // parseReceipt parses a receipt handle of this queue.
 func (q *queue) parseReceipt(handle string) (receipt, error) {
-	const sumAt = receiptBytes - 8
-	raw, err := base64.StdEncoding.DecodeString(handle)
-	if err != nil || len(raw) != receiptBytes || raw[0] != receiptVersion ||
-		binary.BigEndian.Uint64(raw[sumAt:]) != crc64.Checksum(raw[:sumAt], receiptSums) {
+	raw, err := hex.DecodeString(handle)
+	if err != nil || len(raw) != receiptBytes {
 		return receipt{}, errReceipt
 	}
 	r := receipt{
-		queue:      binary.BigEndian.Uint32(raw[1:]),
-		message:    binary.BigEndian.Uint64(raw[5:]),
-		generation: binary.BigEndian.Uint32(raw[13:]),
+		queue:      binary.BigEndian.Uint32(raw),
+		message:    binary.BigEndian.Uint64(raw[4:]),
+		generation: binary.BigEndian.Uint32(raw[12:]),
 	}
-	if r.queue != q.ID || r.String() != handle { // the decoder ignores line breaks
+	if r.queue != q.ID || r.String() != handle { // the decoder accepts capital letters
 		return receipt{}, errReceipt
 	}
 	return r, nil
 }
-
-var errReceipt = kindReceiptHandle.error("ReceiptHandle is not valid for this queue.")
 
 // received returns the message of a handle. It returns nil if the message was deleted, or if the handle is not that of
 // its last receive.
