@@ -8,6 +8,7 @@ package secrets
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -87,15 +88,9 @@ func Open(options Options) (*Store, error) {
 	if options.Now == nil {
 		return nil, errors.New("secrets: Options.Now is required")
 	}
-	if options.Region == "" {
-		options.Region = "us-east-1"
-	}
-	if options.Account == "" {
-		options.Account = "000000000000"
-	}
-	if options.Logger == nil {
-		options.Logger = slog.New(slog.DiscardHandler)
-	}
+	options.Region = cmp.Or(options.Region, "us-east-1")
+	options.Account = cmp.Or(options.Account, "000000000000")
+	options.Logger = cmp.Or(options.Logger, slog.New(slog.DiscardHandler))
 	s := &Store{options: options}
 	s.api = s.service()
 	if options.Dir == "" {

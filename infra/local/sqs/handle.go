@@ -31,15 +31,15 @@ type handleBatchEntry struct {
 // handleOperation changes messages in one write. Each message has an error, or nil.
 type handleOperation func(address string, inputs []handleInput) ([]error, error)
 
-func (run handleOperation) one(in *handleRequest) (*noOutput, error) {
-	errs, err := run(in.QueueURL, []handleInput{in.handleInput})
+func changeOne(in *handleRequest, change handleOperation) (*noOutput, error) {
+	errs, err := change(in.QueueURL, []handleInput{in.handleInput})
 	if err != nil {
 		return nil, err
 	}
 	return &noOutput{}, errs[0]
 }
 
-func (run handleOperation) batch(in *handleBatchRequest) (*batchOutput[entry], error) {
+func changeEach(in *handleBatchRequest, change handleOperation) (*batchOutput[entry], error) {
 	if err := checkBatch(in.Entries); err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func (run handleOperation) batch(in *handleBatchRequest) (*batchOutput[entry], e
 	for i, e := range in.Entries {
 		inputs[i] = e.handleInput
 	}
-	errs, err := run(in.QueueURL, inputs)
+	errs, err := change(in.QueueURL, inputs)
 	if err != nil {
 		return nil, err
 	}
@@ -55,19 +55,19 @@ func (run handleOperation) batch(in *handleBatchRequest) (*batchOutput[entry], e
 }
 
 func (s *Store) deleteMessage(_ context.Context, in *handleRequest) (*noOutput, error) {
-	return handleOperation(s.delete).one(in)
+	return changeOne(in, s.delete)
 }
 
 func (s *Store) deleteMessageBatch(_ context.Context, in *handleBatchRequest) (*batchOutput[entry], error) {
-	return handleOperation(s.delete).batch(in)
+	return changeEach(in, s.delete)
 }
 
 func (s *Store) changeVisibility(_ context.Context, in *handleRequest) (*noOutput, error) {
-	return handleOperation(s.hide).one(in)
+	return changeOne(in, s.hide)
 }
 
 func (s *Store) changeVisibilityBatch(_ context.Context, in *handleBatchRequest) (*batchOutput[entry], error) {
-	return handleOperation(s.hide).batch(in)
+	return changeEach(in, s.hide)
 }
 
 // delete deletes messages. It is no error if a message does not exist any more, or if the handle is not that of its

@@ -18,6 +18,7 @@
 package sqs
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -50,18 +51,10 @@ type Options struct {
 const maxInFlight = 120_000
 
 func (o *Options) setDefaults() {
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
-	if o.Region == "" {
-		o.Region = "us-east-1"
-	}
-	if o.Account == "" {
-		o.Account = "000000000000"
-	}
-	if o.inFlightLimit == 0 {
-		o.inFlightLimit = maxInFlight
-	}
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	o.Region = cmp.Or(o.Region, "us-east-1")
+	o.Account = cmp.Or(o.Account, "000000000000")
+	o.inFlightLimit = cmp.Or(o.inFlightLimit, maxInFlight)
 }
 
 // Store is one account's SQS in one region. It is an http.Handler, and safe for concurrent use.
