@@ -49,6 +49,8 @@ type Options struct {
 	DomainName func(host string) string
 	// Beside is another gateway of the process, whose connections count together with this one's; nil if there is none.
 	Beside *Gateway
+	// Landing answers GET and HEAD / if the API has no route for it. nil: the API's own response.
+	Landing http.Handler
 	// StageInPath has requests come to /<stage>/…, as at execute-api's own domain names.
 	StageInPath bool
 	// StreamIdle is how long a streamed answer may be silent; 0 is AWS's 5 minutes for regional APIs.
@@ -76,6 +78,7 @@ type Gateway struct {
 	bodyTimeout    time.Duration
 	crowd          *crowd
 	acceptHost     func(string) bool
+	landing        http.Handler
 	domainName     func(string) string
 	now            func() time.Time
 	logger         *slog.Logger
@@ -87,7 +90,7 @@ func New(o Options) (*Gateway, error) {
 		api: o.API, binary: newBinaryTypes(o.API.BinaryMediaTypes), invoke: o.Invoke, account: o.Account,
 		deploymentID: shortID(o.API.ID, o.API.Stage), stageVariables: stageVariables(o.API.Variables),
 		idle: cmp.Or(o.StreamIdle, defaultIdle), bodyTimeout: cmp.Or(o.BodyTimeout, defaultBodyTimeout), now: o.Now, logger: o.Logger,
-		acceptHost: o.AcceptHost, domainName: o.DomainName,
+		acceptHost: o.AcceptHost, landing: o.Landing, domainName: o.DomainName,
 	}
 	if o.Invoke == nil || o.Now == nil || o.Logger == nil {
 		return nil, errors.New("gateway: Invoke, Now and Logger are needed")
@@ -172,6 +175,11 @@ func (x *exchange) serve() error {
 		return errHost
 	}
 	if err := x.resolve(); err != nil {
+		if errors.Is(err, errNoRoute) && x.wantsLanding() {
+			x.status = http.StatusOK
+			x.gateway.landing.ServeHTTP(x.w, x.q.Request)
+			return nil
+		}
 		return err
 	}
 	if hasBody {
@@ -201,6 +209,11 @@ func (x *exchange) serve() error {
 		return x.stream(ctx, response)
 	}
 	return x.buffer(response)
+}
+
+// wantsLanding reports whether a request that no route matches gets the landing page.
+func (x *exchange) wantsLanding() bool {
+	return x.gateway.landing != nil && x.q.path == "/" && (x.q.Method == http.MethodGet || x.q.Method == http.MethodHead)
 }
 
 // resolve finds out what is asked for.

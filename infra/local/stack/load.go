@@ -27,6 +27,9 @@ func Load(path string, options Options) (*Stack, error) {
 		return nil, err
 	}
 	loaded.Dir = dir
+	if err := loaded.findModules(); err != nil {
+		return nil, err
+	}
 	return loaded, nil
 }
 

@@ -24,6 +24,9 @@ type Stack struct {
 
 	// Outputs holds the template's outputs that can be known without AWS, by their logical id.
 	Outputs map[string]string
+
+	// Notices are messages for the log: properties that have no effect on the local platform, and SDKs that do not use it.
+	Notices []string
 }
 
 // Function is a Lambda function (AWS::Serverless::Function).
@@ -38,6 +41,9 @@ type Function struct {
 	Description string
 	// CodeURI is the folder of the function's source as the template gives it, relative to Stack.Dir.
 	CodeURI string
+	// ModuleDir is the absolute path of the folder of the go.mod in or above CodeURI, "" if there is none. PackageDir is
+	// the function's package relative to it, as the go command takes it: "." or "./functions/auth". [Load] sets both.
+	ModuleDir, PackageDir string
 	// BuildMethod is the resource's Metadata.BuildMethod: "go1.x", "makefile" or "" where there is none.
 	BuildMethod string
 	// Handler and Runtime are AWS's: the runtime is one of the provided.* family.
