@@ -3,11 +3,10 @@ package codehost
 import (
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 )
 
-// apiUser and apiEmail are the fields of Gitea's User and Email that sign-in needs.
+// apiUser and apiEmail have the fields of Gitea's User and Email that sign-in needs.
 type apiUser struct {
 	ID       int64  `json:"id"`
 	Login    string `json:"login"`
@@ -25,55 +24,42 @@ type apiEmail struct {
 	Username string `json:"username"`
 }
 
-// user is GET /api/v1/user.
+// user handles GET /api/v1/user.
 func (s *Server) user(w http.ResponseWriter, r *http.Request) {
-	who, ok := s.bearer(w, r, scopeUser)
-	if !ok {
-		return
+	if who, ok := s.bearer(w, r, scopeUser); ok {
+		writeJSON(w, http.StatusOK, apiUser{ID: who.ID, Login: who.Login, Username: who.Login, Email: who.Email, Active: true})
 	}
-	writeJSON(w, http.StatusOK, apiUser{ID: who.ID, Login: who.Login, Username: who.Login, Email: who.Email, Active: true})
 }
 
-// emails is GET /api/v1/user/emails.
+// emails handles GET /api/v1/user/emails.
 func (s *Server) emails(w http.ResponseWriter, r *http.Request) {
-	who, ok := s.bearer(w, r, scopeUser, scopeEmail)
-	if !ok {
-		return
+	if who, ok := s.bearer(w, r, scopeUser, scopeEmail); ok {
+		writeJSON(w, http.StatusOK, []apiEmail{
+			{Email: who.Email, Verified: who.Verified, Primary: true, UserID: who.ID, Username: who.Login},
+		})
 	}
-	writeJSON(w, http.StatusOK, []apiEmail{
-		{Email: who.Email, Verified: who.Verified, Primary: true, UserID: who.ID, Username: who.Login},
-	})
 }
 
-// bearer finds whose token the request carries and whether it has one of the scopes; else it answers as RFC 6750 §3 says.
+// bearer returns the identity of the request's token, which must have one of the scopes. If it does not, bearer responds
+// as RFC 6750 §3 says.
 func (s *Server) bearer(w http.ResponseWriter, r *http.Request, scopes ...string) (identity, bool) {
 	refuse := func(status int, challenge, message string) (identity, bool) {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="codehost"`+challenge)
 		writeJSON(w, status, map[string]string{"message": message})
 		return identity{}, false
 	}
-	if len(r.Header.Values("Authorization")) == 0 {
-		return refuse(http.StatusUnauthorized, "", "token is required")
-	}
 	kind, access, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !strings.EqualFold(kind, "Bearer") && !strings.EqualFold(kind, "token") { // Gitea takes both
+	if !strings.EqualFold(kind, "Bearer") && !strings.EqualFold(kind, "token") { // Gitea accepts both
 		return refuse(http.StatusUnauthorized, "", "token is required")
 	}
-	info, err := s.manager.LoadAccessToken(r.Context(), access)
-	if err != nil {
+	granted, ok := s.grants.find(access)
+	who, known := s.identities.find(granted.userID)
+	if !ok || !known {
 		return refuse(http.StatusUnauthorized, `, error="invalid_token"`, "the token is unknown, expired or revoked")
 	}
-	granted := strings.Fields(info.GetScope())
-	if !slices.ContainsFunc(scopes, func(scope string) bool { return slices.Contains(granted, scope) }) {
-		return refuse(http.StatusForbidden, `, error="insufficient_scope", scope="`+scopes[0]+`"`, "the token's scope does not reach this far")
-	}
-	id, err := strconv.ParseInt(info.GetUserID(), 10, 64)
-	if err != nil {
-		return refuse(http.StatusUnauthorized, `, error="invalid_token"`, "the token belongs to nobody")
-	}
-	who, err := s.identities.byID(id)
-	if err != nil {
-		return refuse(http.StatusUnauthorized, `, error="invalid_token"`, "the token belongs to nobody")
+	if !slices.ContainsFunc(scopes, func(scope string) bool { return slices.Contains(granted.scopes, scope) }) {
+		return refuse(http.StatusForbidden, `, error="insufficient_scope", scope="`+scopes[0]+`"`,
+			"the token does not have the scope "+scopes[0])
 	}
 	return who, true
 }

@@ -11,98 +11,97 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/go-oauth2/oauth2/v4"
 )
-
-// The scopes that can be granted, and what they say to people. Without one asked for, read:user is granted.
-var scopeTexts = map[string]string{
-	scopeUser:  "read the profile and the e-mail address",
-	scopeEmail: "read the e-mail address",
-}
 
 const (
 	scopeUser  = "read:user"
 	scopeEmail = "user:email"
 )
 
-// challengePattern is what S256 makes: the base64url of 32 bytes, without padding (RFC 7636 §4.2).
+// scopeTexts describes the scopes on the consent page. A request without a scope gets read:user.
+var scopeTexts = map[string]string{
+	scopeUser:  "read the profile and the e-mail address",
+	scopeEmail: "read the e-mail address",
+}
+
+// challengePattern is the base64url of 32 bytes, without padding (RFC 7636 §4.2).
 var challengePattern = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 
-// authorization is a valid authorization request.
+// authorizationFields are the parameters of an authorization request. Each may be given once.
+var authorizationFields = []string{
+	"client_id", "redirect_uri", "response_type", "scope", "state", "code_challenge", "code_challenge_method",
+}
+
+// authorization is an authorization request. redirectURI is "" unless it may be trusted.
 type authorization struct {
-	RedirectURI, State, Challenge string
-	Scopes                        []string
-	HasState                      bool
+	redirectURI string
+	scopes      []string
+	fields      url.Values // the parameters as the form repeats them
 }
 
-// refusal is an authorization request that is not served. With a redirect URI to be trusted the client is told, else only the user.
-type refusal struct {
-	redirectURI, state string
-	hasState           bool
-	code, description  string
-}
+// refusal is the reason why a request is not served.
+type refusal struct{ code, description string }
 
-// readAuthorization checks in the order of RFC 6749 §4.1.2.1: first where errors may be sent, then the rest.
-func (s *Server) readAuthorization(q url.Values) (authorization, *refusal) {
+// readAuthorization checks a request in the order of RFC 6749 §4.1.2.1: first whether the redirect URI may be trusted,
+// then the rest.
+func (s *Server) readAuthorization(q url.Values) (a authorization, no *refusal) {
 	if len(q["client_id"]) != 1 || q.Get("client_id") != s.clientID {
-		return authorization{}, &refusal{description: "The client_id is missing or unknown."}
+		return a, &refusal{description: "The client_id is missing or unknown."}
 	}
 	if len(q["redirect_uri"]) != 1 || !s.redirects.allow(q.Get("redirect_uri")) {
-		return authorization{}, &refusal{description: "The redirect_uri is missing, or is not below a registered callback URL of this client."}
+		return a, &refusal{description: "The redirect_uri is missing, or is not below a registered callback URL of this client."}
 	}
-	a := authorization{
-		RedirectURI: q.Get("redirect_uri"), State: q.Get("state"), HasState: q.Has("state"),
-		Challenge: q.Get("code_challenge"), Scopes: scopesOf(q.Get("scope")),
-	}
-	refuse := func(code, description string) (authorization, *refusal) {
-		return a, &refusal{a.RedirectURI, a.State, a.HasState, code, description}
-	}
-	for _, name := range []string{"response_type", "state", "scope", "code_challenge", "code_challenge_method"} {
-		if len(q[name]) > 1 {
-			return refuse("invalid_request", name+" is given more than once")
+	a = authorization{redirectURI: q.Get("redirect_uri"), scopes: strings.Fields(q.Get("scope")), fields: url.Values{}}
+	for _, name := range authorizationFields {
+		if q.Has(name) {
+			a.fields.Set(name, q.Get(name))
 		}
 	}
+	for _, name := range authorizationFields {
+		if len(q[name]) > 1 {
+			return a, &refusal{"invalid_request", name + " is given more than once"}
+		}
+	}
+	if len(a.scopes) == 0 {
+		a.scopes = []string{scopeUser}
+	}
+	slices.Sort(a.scopes)
+	a.scopes = slices.Compact(a.scopes)
 	switch responseType := q.Get("response_type"); {
 	case responseType == "":
-		return refuse("invalid_request", "response_type is missing")
-	case responseType != string(oauth2.Code):
-		return refuse("unsupported_response_type", "only response_type=code is supported")
-	case a.Challenge == "":
-		return refuse("invalid_request", "code_challenge is required (PKCE)")
-	case q.Get("code_challenge_method") != string(oauth2.CodeChallengeS256):
-		return refuse("invalid_request", "code_challenge_method must be S256")
-	case !challengePattern.MatchString(a.Challenge):
-		return refuse("invalid_request", "code_challenge is not the base64url of a SHA-256 hash")
-	case slices.ContainsFunc(a.Scopes, func(scope string) bool { return scopeTexts[scope] == "" }):
-		return refuse("invalid_scope", "the scopes are read:user and user:email")
+		return a, &refusal{"invalid_request", "response_type is missing"}
+	case responseType != "code":
+		return a, &refusal{"unsupported_response_type", "only response_type=code is supported"}
+	case q.Get("code_challenge") == "":
+		return a, &refusal{"invalid_request", "code_challenge is required (PKCE)"}
+	case q.Get("code_challenge_method") != "S256":
+		return a, &refusal{"invalid_request", "code_challenge_method must be S256"}
+	case !challengePattern.MatchString(q.Get("code_challenge")):
+		return a, &refusal{"invalid_request", "code_challenge is not the base64url of a SHA-256 hash"}
+	case slices.ContainsFunc(a.scopes, func(scope string) bool { return scopeTexts[scope] == "" }):
+		return a, &refusal{"invalid_scope", "the scopes are read:user and user:email"}
 	}
 	return a, nil
 }
 
-func scopesOf(given string) []string {
-	scopes := strings.Fields(given)
-	if len(scopes) == 0 {
-		return []string{scopeUser}
-	}
-	slices.Sort(scopes)
-	return slices.Compact(scopes)
-}
-
-// refuse shows or redirects, never both.
-func (s *Server) refuse(w http.ResponseWriter, r *http.Request, no *refusal) {
-	if no.redirectURI == "" {
+// refuse redirects to the client with the error, or shows it if the redirect URI may not be trusted.
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, a authorization, no *refusal) {
+	if a.redirectURI == "" {
 		s.showError(w, http.StatusBadRequest, no.description)
 		return
 	}
-	answer := url.Values{"error": {no.code}, "error_description": {no.description}}
-	if no.hasState {
-		answer.Set("state", no.state)
-	}
-	http.Redirect(w, r, withQuery(no.redirectURI, answer), http.StatusFound) //nolint:gosec // a registered callback, see readAuthorization
+	redirect(w, r, a, url.Values{"error": {no.code}, "error_description": {no.description}})
 }
 
-// askConsent is GET authorize.
+// redirect sends the browser back to the client, with the state that came with the request.
+func redirect(w http.ResponseWriter, r *http.Request, a authorization, result url.Values) {
+	if a.fields.Has("state") {
+		result.Set("state", a.fields.Get("state"))
+	}
+	http.Redirect(w, r, withQuery(a.redirectURI, result), http.StatusFound) //nolint:gosec // a registered callback URL
+}
+
+// askConsent handles GET /login/oauth/authorize.
 func (s *Server) askConsent(w http.ResponseWriter, r *http.Request) {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -111,13 +110,13 @@ func (s *Server) askConsent(w http.ResponseWriter, r *http.Request) {
 	}
 	a, no := s.readAuthorization(query)
 	if no != nil {
-		s.refuse(w, r, no)
+		s.refuse(w, r, a, no)
 		return
 	}
-	s.showConsent(w, http.StatusOK, a, s.browser(w, r), consentInput{Verified: true})
+	s.showConsent(w, r, http.StatusOK, a, consentInput{Verified: true})
 }
 
-// decide is the consent page's form.
+// decide handles POST /login/oauth/authorize, the form of the consent page.
 func (s *Server) decide(w http.ResponseWriter, r *http.Request) {
 	if err := s.guard.Check(r); err != nil {
 		s.showError(w, http.StatusForbidden, "The form came from another site.")
@@ -129,28 +128,29 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) {
 	}
 	form := r.PostForm
 	a, no := s.readAuthorization(form)
-	if no != nil && no.redirectURI == "" {
-		s.refuse(w, r, no)
+	if no != nil && a.redirectURI == "" {
+		s.refuse(w, r, a, no)
 		return
 	}
 	cookie, err := r.Cookie(browserCookie)
-	if err != nil || !hmac.Equal([]byte(form.Get("csrf")), []byte(s.csrfToken(cookie.Value, form))) {
-		s.showError(w, http.StatusForbidden, "The form is not from this browser, or from before a restart. Go back to the application and sign in again.")
+	if err != nil || !hmac.Equal([]byte(form.Get("csrf")), []byte(s.csrfToken(cookie.Value, a.fields))) {
+		s.showError(w, http.StatusForbidden,
+			"The form is not from this browser, or from before a restart. Go back to the application and sign in again.")
 		return
 	}
 	switch {
 	case no != nil:
-		s.refuse(w, r, no)
+		s.refuse(w, r, a, no)
 	case form.Get("decision") == "cancel":
-		s.refuse(w, r, &refusal{a.RedirectURI, a.State, a.HasState, "access_denied", "the user did not authorize"})
+		s.refuse(w, r, a, &refusal{"access_denied", "the user did not authorize"})
 	case form.Get("decision") == "authorize":
 		s.authorize(w, r, a)
 	default:
-		s.showError(w, http.StatusBadRequest, "The form holds no decision.")
+		s.showError(w, http.StatusBadRequest, "The form has no decision.")
 	}
 }
 
-// authorize signs in whom the form names and sends the code.
+// authorize signs in as the identity that the form names, and redirects to the client with a code.
 func (s *Server) authorize(w http.ResponseWriter, r *http.Request, a authorization) {
 	input := consentInput{
 		Known: r.PostForm.Get("identity"), Login: strings.TrimSpace(r.PostForm.Get("login")),
@@ -163,38 +163,25 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request, a authorizati
 		return
 	}
 	if input.Wrong != nil {
-		s.showConsent(w, http.StatusUnprocessableEntity, a, s.browser(w, r), input)
+		s.showConsent(w, r, http.StatusUnprocessableEntity, a, input)
 		return
 	}
-	granted, err := s.manager.GenerateAuthToken(r.Context(), oauth2.Code, &oauth2.TokenGenerateRequest{
-		ClientID: s.clientID, UserID: strconv.FormatInt(who.ID, 10), RedirectURI: a.RedirectURI, Scope: strings.Join(a.Scopes, " "),
-		CodeChallenge: a.Challenge, CodeChallengeMethod: oauth2.CodeChallengeS256, Request: r,
+	key := s.grants.issueCode(code{
+		grant: grant{userID: who.ID, scopes: a.scopes}, redirectURI: a.redirectURI, challenge: a.fields.Get("code_challenge"),
 	})
-	if err != nil {
-		s.log.Error("codehost: code", "error", err)
-		s.refuse(w, r, &refusal{a.RedirectURI, a.State, a.HasState, "server_error", "no code could be issued"})
-		return
-	}
 	s.log.Info("codehost: authorized", "login", who.Login)
-	answer := url.Values{"code": {granted.GetCode()}}
-	if a.HasState {
-		answer.Set("state", a.State)
-	}
-	http.Redirect(w, r, withQuery(a.RedirectURI, answer), http.StatusFound)
+	redirect(w, r, a, url.Values{"code": {key}})
 }
 
-// chosen is the identity that the form names; what is wrong with the form is put into input.
+// chosen returns the identity that the form names. If a field is not valid, it sets input.Wrong.
 func (s *Server) chosen(input *consentInput) (identity, error) {
 	if input.Known != "" {
 		id, err := strconv.ParseInt(input.Known, 10, 64)
-		if err == nil {
-			var who identity
-			if who, err = s.identities.byID(id); err == nil {
-				return who, nil
-			}
+		who, ok := s.identities.find(id)
+		if err != nil || !ok {
+			input.Wrong = fieldErrors{"identity": "This identity does not exist."}
 		}
-		input.Wrong = fieldErrors{"identity": errUnknownIdentity.Error()}
-		return identity{}, nil
+		return who, nil
 	}
 	if input.Wrong = checkIdentity(input.Login, input.Email); input.Wrong != nil {
 		return identity{}, nil
@@ -202,47 +189,25 @@ func (s *Server) chosen(input *consentInput) (identity, error) {
 	return s.identities.put(input.Login, input.Email, input.Verified)
 }
 
-// browserCookie holds a random value that binds consent forms to the browser which was shown them.
+// browserCookie has a random value that binds a consent form to the browser that got it.
 const browserCookie = "codehost_browser"
 
-// browser is that value, made and set where the request brings none.
+// browser returns the value of the browser's cookie. If the browser has none, it sets one.
 func (s *Server) browser(w http.ResponseWriter, r *http.Request) string {
 	if c, err := r.Cookie(browserCookie); err == nil && c.Valid() == nil && len(c.Value) == len(rand.Text()) {
 		return c.Value
 	}
 	value := rand.Text()
-	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure wherever it can be: a laptop has plain http
+	http.SetCookie(w, &http.Cookie{ //nolint:gosec // a laptop has plain http
 		Name: browserCookie, Value: value, Path: s.base + "/", HttpOnly: true,
 		Secure: r.TLS != nil, SameSite: http.SameSiteLaxMode,
 	})
 	return value
 }
 
-// signedFields are the fields of the form that nobody may exchange between the page and the decision.
-var signedFields = []string{
-	"client_id", "redirect_uri", "response_type", "scope", "state", "code_challenge", "code_challenge_method",
-}
-
-// csrfToken ties a form to a browser, to the request that it decides on, and to this server.
-func (s *Server) csrfToken(browser string, form url.Values) string {
-	signed := url.Values{"browser": {browser}}
-	for _, name := range signedFields {
-		signed[name] = form[name]
-	}
+// csrfToken binds a form to a browser, to the authorization request, and to this server.
+func (s *Server) csrfToken(browser string, fields url.Values) string {
 	mac := hmac.New(sha256.New, s.csrfKey)
-	mac.Write([]byte(signed.Encode()))
+	mac.Write([]byte(browser + "\n" + fields.Encode()))
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
-}
-
-// fields is the request as the form carries it.
-func (s *Server) fields(a authorization) url.Values {
-	form := url.Values{
-		"client_id": {s.clientID}, "redirect_uri": {a.RedirectURI}, "response_type": {string(oauth2.Code)},
-		"scope": {strings.Join(a.Scopes, " ")}, "code_challenge": {a.Challenge},
-		"code_challenge_method": {string(oauth2.CodeChallengeS256)},
-	}
-	if a.HasState {
-		form.Set("state", a.State)
-	}
-	return form
 }

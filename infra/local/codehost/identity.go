@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"devplatform/infra/local/datafolder"
 )
 
 const (
@@ -24,29 +26,28 @@ const (
 
 var loginPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,38}$`)
 
-// identity is somebody who can be signed in as. The id is never used for another.
+// identity is a user that one can sign in as. Its ID is never reused.
 type identity struct {
 	ID       int64  `json:"id"`
-	Login    string `json:"login"` // unique, whatever its case
+	Login    string `json:"login"` // unique, ignoring case
 	Email    string `json:"email"`
-	Verified bool   `json:"verified"` // whether this provider claims to have verified the e-mail
+	Verified bool   `json:"verified"` // whether this provider claims that it has verified the e-mail address
 }
 
-// identities are all of them, in the order of their ids.
+// identities holds all identities in the order of their IDs.
 type identities struct {
-	path string // empty: in memory only
+	path string // "": in memory only
 
 	mu    sync.Mutex
 	state identityState
 }
 
+// identityState is the content of the file.
 type identityState struct {
 	Version    int        `json:"version"`
 	NextID     int64      `json:"nextId"`
 	Identities []identity `json:"identities"`
 }
-
-var errUnknownIdentity = errors.New("there is no such identity")
 
 func openIdentities(dir string) (*identities, error) {
 	s := &identities{state: identityState{Version: identityVersion, NextID: 1}}
@@ -65,7 +66,7 @@ func openIdentities(dir string) (*identities, error) {
 		return nil, fmt.Errorf("codehost: %w", err)
 	}
 	if s.state, err = decodeIdentities(data); err != nil {
-		return nil, fmt.Errorf("codehost: %s is not an identities file of this program (%w); it was left as it is", s.path, err)
+		return nil, fmt.Errorf("codehost: %s is not a valid file of identities (%w); move it away to start without identities", s.path, err)
 	}
 	return s, nil
 }
@@ -78,37 +79,36 @@ func decodeIdentities(data []byte) (identityState, error) {
 		return state, fmt.Errorf("JSON: %w", err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return state, errors.New("something follows its end")
+		return state, errors.New("there is more than one JSON value")
 	}
 	if state.Version != identityVersion {
-		return state, fmt.Errorf("version %d", state.Version)
+		return state, fmt.Errorf("version %d is unknown", state.Version)
 	}
 	logins := make(map[string]bool)
 	last := int64(0)
 	for _, who := range state.Identities {
 		login := strings.ToLower(who.Login)
-		if who.ID <= last || who.ID >= state.NextID || logins[login] || checkIdentity(who.Login, who.Email) != nil {
-			return state, fmt.Errorf("identity %d does not hold", who.ID)
+		if who.ID <= last || logins[login] || checkIdentity(who.Login, who.Email) != nil {
+			return state, fmt.Errorf("identity %d is not valid", who.ID)
 		}
 		logins[login], last = true, who.ID
 	}
 	if state.NextID <= last {
-		return state, fmt.Errorf("next id %d", state.NextID)
+		return state, fmt.Errorf("nextId %d is not valid", state.NextID)
 	}
 	return state, nil
 }
 
-// fieldErrors are what is wrong with a form, by field.
+// fieldErrors are the errors of a form, by field.
 type fieldErrors map[string]string
 
 func checkIdentity(login, email string) fieldErrors {
 	wrong := make(fieldErrors)
 	if !loginPattern.MatchString(login) {
-		wrong["login"] = "1 to 39 letters, digits, dots, dashes or underscores; a letter or digit first."
+		wrong["login"] = "Use 1 to 39 letters, digits, dots, dashes or underscores. Begin with a letter or digit."
 	}
-	parsed, err := mail.ParseAddress(email)
-	if err != nil || parsed.Address != email || len(email) > maxEmail {
-		wrong["email"] = "This is not an e-mail address."
+	if parsed, err := mail.ParseAddress(email); err != nil || parsed.Address != email || len(email) > maxEmail {
+		wrong["email"] = "This is not a valid e-mail address."
 	}
 	if len(wrong) == 0 {
 		return nil
@@ -127,18 +127,18 @@ func (s *identities) all() []identity {
 	return sorted
 }
 
-func (s *identities) byID(id int64) (identity, error) {
+func (s *identities) find(id int64) (identity, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := slices.IndexFunc(s.state.Identities, func(who identity) bool { return who.ID == id })
 	if i < 0 {
-		return identity{}, errUnknownIdentity
+		return identity{}, false
 	}
-	return s.state.Identities[i], nil
+	return s.state.Identities[i], true
 }
 
-// put returns the identity of that login, with that e-mail from now on, or makes it. Login and e-mail have been checked.
-// When it returns, the identity is on disk.
+// put returns the identity with a login after it has set its e-mail address. It creates the identity if it does not exist.
+// Login and e-mail address must be valid. When put returns, the identity is on disk.
 func (s *identities) put(login, email string, verified bool) (identity, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -155,51 +155,15 @@ func (s *identities) put(login, email string, verified bool) (identity, error) {
 		return *who, nil
 	}
 	who.Email, who.Verified = email, verified
-	if err := save(s.path, next); err != nil {
-		return identity{}, err
+	if s.path != "" {
+		data, err := json.MarshalIndent(next, "", "  ")
+		if err == nil {
+			err = datafolder.WriteFile(s.path, append(data, '\n'), 0o600)
+		}
+		if err != nil {
+			return identity{}, fmt.Errorf("codehost: store the identity: %w", err)
+		}
 	}
 	s.state = next
 	return *who, nil
-}
-
-// save replaces the file as a whole: after a crash it is the old one or the new one.
-func save(path string, state identityState) (err error) {
-	if path == "" {
-		return nil
-	}
-	data, err := json.MarshalIndent(state, "", "  ")
-	if err != nil {
-		return fmt.Errorf("codehost: %w", err)
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), identityFile+".*.tmp") // mode 0600
-	if err != nil {
-		return fmt.Errorf("codehost: %w", err)
-	}
-	defer func() {
-		if err != nil {
-			_ = tmp.Close()
-			_ = os.Remove(tmp.Name())
-		}
-	}()
-	if _, err = tmp.Write(append(data, '\n')); err != nil {
-		return fmt.Errorf("codehost: %w", err)
-	}
-	if err = errors.Join(tmp.Sync(), tmp.Close()); err != nil {
-		return fmt.Errorf("codehost: %w", err)
-	}
-	if err = os.Rename(tmp.Name(), path); err != nil {
-		return fmt.Errorf("codehost: %w", err)
-	}
-	return syncDir(filepath.Dir(path))
-}
-
-func syncDir(path string) error {
-	dir, err := os.Open(path) //nolint:gosec // the configured folder
-	if err != nil {
-		return fmt.Errorf("codehost: %w", err)
-	}
-	if err := errors.Join(dir.Sync(), dir.Close()); err != nil {
-		return fmt.Errorf("codehost: %w", err)
-	}
-	return nil
 }

@@ -5,11 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"html/template"
+	"maps"
 	"net/http"
 	"net/url"
 )
 
-// css is the style of every page. The pages' policy allows it by its hash, and no script at all.
+// css is the style of all pages. Their policy allows it by its hash, and allows no scripts.
 const css = `
 :root { color-scheme: light dark; --line: #8888; --accent: #1f6feb; --bad: #cf222e; }
 @media (prefers-color-scheme: dark) { :root { --accent: #58a6ff; --bad: #ff7b72; } }
@@ -53,17 +54,17 @@ const pagesSource = `
 {{define "consent"}}{{template "head" "Sign in"}}
 <p>The application <strong>{{.Client}}</strong> at <code>{{.Place}}</code> asks to</p>
 <ul>{{range .Scopes}}<li>{{.}}</li>{{end}}</ul>
-<p>This is the local platform's own code host. It keeps no passwords: choose whom to be.</p>
+<p>This is the local platform's own code host. It keeps no passwords: choose an identity.</p>
 {{if .Known}}<form method="post" action="{{.Action}}" aria-labelledby="known">
-{{template "hidden" .}}<h2 id="known">Somebody known here</h2>
+{{template "hidden" .}}<h2 id="known">A known identity</h2>
 <label for="identity">Identity</label>
 <select id="identity" name="identity"{{with .Input.Wrong.identity}} aria-invalid="true" aria-describedby="identity-wrong"{{end}}>
 {{range .Known}}<option value="{{.ID}}">{{.Login}} – {{.Email}}{{if not .Verified}} (not verified){{end}}</option>
 {{end}}</select>
 {{with .Input.Wrong.identity}}<p class="wrong" id="identity-wrong" role="alert">{{.}}</p>
 {{end}}{{template "decision"}}</form>
-{{end}}<form method="post" action="{{.Action}}" aria-labelledby="somebody">
-{{template "hidden" .}}<h2 id="somebody">{{if .Known}}Somebody else{{else}}Somebody new{{end}}</h2>
+{{end}}<form method="post" action="{{.Action}}" aria-labelledby="new">
+{{template "hidden" .}}<h2 id="new">{{if .Known}}Another identity{{else}}A new identity{{end}}</h2>
 <label for="login">Username</label>
 <input type="text" id="login" name="login" value="{{.Input.Login}}" required maxlength="39" autocomplete="username" autocapitalize="none" spellcheck="false"{{with .Input.Wrong.login}} aria-invalid="true" aria-describedby="login-wrong"{{end}}>
 {{with .Input.Wrong.login}}<p class="wrong" id="login-wrong" role="alert">{{.}}</p>
@@ -71,17 +72,17 @@ const pagesSource = `
 <input type="email" id="email" name="email" value="{{.Input.Email}}" required maxlength="254" autocomplete="email"{{with .Input.Wrong.email}} aria-invalid="true" aria-describedby="email-wrong"{{end}}>
 {{with .Input.Wrong.email}}<p class="wrong" id="email-wrong" role="alert">{{.}}</p>
 {{end}}<label class="tick" for="verified"><input type="checkbox" id="verified" name="verified" value="true"{{if .Input.Verified}} checked{{end}}> The e-mail is verified</label>
-<p>A username that is known keeps its id and gets this e-mail.</p>
+<p>A known username keeps its id and gets this e-mail address.</p>
 {{template "decision"}}</form>
 {{template "foot"}}{{end}}
 
-{{define "error"}}{{template "head" "This sign-in cannot go on"}}
+{{define "error"}}{{template "head" "The sign-in failed"}}
 <p role="alert">{{.}}</p>
 {{template "foot"}}{{end}}
 
 {{define "home"}}{{template "head" "Local code host"}}
 <p>Applications of the local platform sign people in here by OAuth 2.0 (authorization code with PKCE S256).</p>
-{{if .}}<p>Known here:</p>
+{{if .}}<p>Identities:</p>
 <ul>{{range .}}<li>{{.Login}} – {{.Email}}{{if not .Verified}} (not verified){{end}}</li>{{end}}</ul>
 {{else}}<p>Nobody has signed in yet.</p>
 {{end}}{{template "foot"}}{{end}}
@@ -89,15 +90,14 @@ const pagesSource = `
 
 var pages = template.Must(template.New("").Parse(pagesSource))
 
-// pagePolicy: form-action stays open to all web addresses because browsers apply it to the redirects that follow the form, which
-// lead to the application and wherever it goes from there.
+// pagePolicy allows form-action to all web addresses, because browsers also apply it to the redirects after the form.
 var pagePolicy = func() string {
 	hash := sha256.Sum256([]byte(css))
 	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) +
 		"'; form-action 'self' http: https:; frame-ancestors 'none'; base-uri 'none'"
 }()
 
-// consentInput is what was entered so far, and what is wrong with it.
+// consentInput has the values of the form and their errors.
 type consentInput struct {
 	Known, Login, Email string
 	Verified            bool
@@ -112,17 +112,14 @@ type consentPage struct {
 	Input                 consentInput
 }
 
-func (s *Server) showConsent(w http.ResponseWriter, status int, a authorization, browser string, input consentInput) {
+func (s *Server) showConsent(w http.ResponseWriter, r *http.Request, status int, a authorization, input consentInput) {
 	page := consentPage{
-		Client: s.clientID, Place: a.RedirectURI, Action: s.base + pathAuthorize,
-		Fields: s.fields(a), Known: s.identities.all(), Input: input,
+		Client: s.clientID, Place: originOf(a.redirectURI), Action: s.base + pathAuthorize,
+		Fields: maps.Clone(a.fields), Known: s.identities.all(), Input: input,
 	}
-	page.Fields.Set("csrf", s.csrfToken(browser, page.Fields))
-	for _, scope := range a.Scopes {
+	page.Fields.Set("csrf", s.csrfToken(s.browser(w, r), a.fields))
+	for _, scope := range a.scopes {
 		page.Scopes = append(page.Scopes, scopeTexts[scope])
-	}
-	if u, err := url.Parse(a.RedirectURI); err == nil {
-		page.Place = u.Scheme + "://" + u.Host
 	}
 	s.show(w, status, "consent", page)
 }
@@ -131,7 +128,7 @@ func (s *Server) showError(w http.ResponseWriter, status int, text string) {
 	s.show(w, status, "error", text)
 }
 
-// home is a page for whoever opens the base path.
+// home handles GET /, a list of the identities.
 func (s *Server) home(w http.ResponseWriter, _ *http.Request) {
 	s.show(w, http.StatusOK, "home", s.identities.all())
 }

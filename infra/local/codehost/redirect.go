@@ -10,28 +10,28 @@ import (
 
 const maxRedirect = 2048 // bytes of a redirect URI
 
-// redirects are the registered callbacks of the client.
+// redirects are the registered callback URLs of the client.
 type redirects []*url.URL
 
 func parseRedirects(prefixes []string) (redirects, error) {
 	if len(prefixes) == 0 {
-		return nil, errors.New("codehost: no redirect prefix is registered")
+		return nil, errors.New("codehost: RedirectPrefixes must not be empty")
 	}
 	registered := make(redirects, 0, len(prefixes))
 	for _, prefix := range prefixes {
 		u, err := parseRedirect(prefix)
 		if err != nil {
-			return nil, fmt.Errorf("codehost: redirect prefix %q: %w", prefix, err)
+			return nil, fmt.Errorf("codehost: redirect prefix %q %w", prefix, err)
 		}
 		if u.RawQuery != "" || u.ForceQuery {
-			return nil, fmt.Errorf("codehost: redirect prefix %q: must not have a query", prefix)
+			return nil, fmt.Errorf("codehost: redirect prefix %q must not have a query", prefix)
 		}
 		registered = append(registered, u)
 	}
 	return registered, nil
 }
 
-// allow reports whether raw may be redirected to.
+// allow reports whether raw is a valid redirect URI.
 func (rs redirects) allow(raw string) bool {
 	u, err := parseRedirect(raw)
 	if err != nil {
@@ -45,28 +45,28 @@ func (rs redirects) allow(raw string) bool {
 	return false
 }
 
-// parseRedirect accepts absolute http and https URLs that every parser reads alike. Where two of them could differ (userinfo,
-// backslashes, dot segments, encoded slashes) a prefix check protects nothing.
+// parseRedirect accepts absolute http and https URLs that all parsers read in the same way. It refuses user names,
+// backslashes, dot segments and encoded slashes: where parsers differ, a comparison of prefixes does not protect.
 func parseRedirect(raw string) (*url.URL, error) {
 	if len(raw) > maxRedirect || strings.ContainsAny(raw, "\\ #") {
-		return nil, errors.New("too long, or it has a fragment, a space or a backslash")
+		return nil, errors.New("is too long, or has a fragment, a space or a backslash")
 	}
 	u, err := url.Parse(raw)
 	if err != nil {
-		return nil, errors.New("not a URL")
+		return nil, errors.New("is not a URL")
 	}
 	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.Opaque != "" {
-		return nil, errors.New("not an absolute http or https URL without a user")
+		return nil, errors.New("is not an absolute http or https URL without a user")
 	}
 	path := strings.ToLower(u.EscapedPath())
 	for _, encoded := range []string{"%2e", "%2f", "%5c", "%00"} {
 		if strings.Contains(path, encoded) {
-			return nil, errors.New("the path has an encoded dot, slash, backslash or NUL")
+			return nil, errors.New("has a path with an encoded dot, slash, backslash or NUL")
 		}
 	}
 	for segment := range strings.SplitSeq(path, "/") {
 		if segment == "." || segment == ".." {
-			return nil, errors.New("the path has a dot segment")
+			return nil, errors.New("has a path with a dot segment")
 		}
 	}
 	return u, nil
@@ -95,16 +95,23 @@ func below(registered, path string) bool {
 	return path == registered || strings.HasPrefix(path, registered+"/")
 }
 
-// withQuery adds parameters to a redirect URI and keeps those that it brought (RFC 6749 §3.1.2).
+// withQuery adds parameters to a redirect URI that [redirects.allow] accepts. It keeps the URI's own (RFC 6749 §3.1.2).
 func withQuery(redirectURI string, add url.Values) string {
+	separator := "?"
+	if base, query, found := strings.Cut(redirectURI, "?"); found {
+		redirectURI, separator = base, "?"
+		if query != "" {
+			separator += query + "&"
+		}
+	}
+	return redirectURI + separator + add.Encode()
+}
+
+// originOf returns the scheme and the host of a URI that [redirects.allow] accepts.
+func originOf(redirectURI string) string {
 	u, err := url.Parse(redirectURI)
 	if err != nil {
-		return redirectURI // cannot be: only allowed ones come here
+		return redirectURI
 	}
-	if u.RawQuery != "" {
-		u.RawQuery += "&"
-	}
-	u.RawQuery += add.Encode()
-	u.ForceQuery = false
-	return u.String()
+	return u.Scheme + "://" + u.Host
 }

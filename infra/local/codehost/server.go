@@ -1,32 +1,28 @@
-// Package codehost is a small OAuth 2.0 provider with the endpoints and JSON of a self-hosted code host (Gitea's), for a laptop and
-// for tests: a consent page on which one chooses whom to be, a token endpoint and a user API.
+// Package codehost is a small OAuth 2.0 provider with the endpoints and the JSON of a self-hosted code host (Gitea), for a
+// laptop and for tests: a consent page on which one chooses an identity, a token endpoint and a user API.
 //
-// It is as strict as the real ones, or stricter: authorization code flow only, PKCE S256 always, codes that work once. It keeps no
-// passwords, so it must never be reachable by strangers. What belongs to the applications that sign in here may not enter.
-//
-// The grants run on go-oauth2's manager. That one lets a code be redeemed twice at the same moment, compares redirect URIs by the
-// end of the host, and answers with status codes of its own; the store, the URI check and the endpoints around it do better.
+// It is at least as strict as a real code host: it has the authorization code flow only, always with PKCE S256, and a code
+// works once. It has no passwords, so it must never be reachable from other machines. Nothing about the applications that
+// sign in here may enter.
 package codehost
 
 import (
-	"crypto/rand"
+	"cmp"
+	"crypto/sha256"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
 	"time"
-
-	"github.com/go-oauth2/oauth2/v4/manage"
 )
 
 const (
-	codeLife  = 10 * time.Minute // the longest that RFC 6749 §4.1.2 recommends, and GitHub's
+	codeLife  = 10 * time.Minute // the maximum that RFC 6749 §4.1.2 recommends, and GitHub's lifetime
 	tokenLife = time.Hour
 	maxForm   = 64 << 10
 )
 
-// The endpoints, below the base path.
+// Paths of the endpoints below the base path.
 const (
 	pathHome      = "/"
 	pathAuthorize = "/login/oauth/authorize"
@@ -37,38 +33,48 @@ const (
 
 // Options configure a Server.
 type Options struct {
-	// Dir keeps the identities, in one file; made when missing. Empty: they are forgotten with the Server.
-	// Codes and tokens never outlive it.
+	// Dir is the folder with the file of identities. New creates it. If it is "", identities are kept in memory.
+	// Codes and tokens are always in memory.
 	Dir string
-	Now func() time.Time // default: the system's clock
-	// ClientID and ClientSecret are the one registered client's.
+	// Now is the clock. The default is the system's.
+	Now func() time.Time
+	// ClientID and ClientSecret are the credentials of the one registered client.
 	ClientID, ClientSecret string
-	// RedirectPrefixes are the client's registered callback URLs. A redirect URI must have the scheme, host and port of one and its
-	// path, or a path below it. Where the host is a loopback address literal the port is free (RFC 8252 §7.3; "localhost" is none).
+	// RedirectPrefixes are the client's registered callback URLs. A redirect URI must have the scheme, host and port of one
+	// of them, and its path or a path below it. If the host is a loopback address such as 127.0.0.1 (not "localhost"),
+	// every port is allowed (RFC 8252 §7.3).
 	RedirectPrefixes []string
-	BasePath         string       // default "/codehost"
-	Logger           *slog.Logger // default: nothing is logged
+	// BasePath is the path at which the server is mounted. The default is "/codehost".
+	BasePath string
+	// Logger gets a line for each sign-in and each refused token. The default discards them.
+	Logger *slog.Logger
 }
 
 // Server is the provider. It is safe for concurrent use.
 type Server struct {
 	base       string
 	clientID   string
+	secretHash [sha256.Size]byte
 	redirects  redirects
 	identities *identities
-	manager    *manage.Manager
-	client     client
+	grants     *grants
 	csrfKey    []byte
 	guard      *http.CrossOriginProtection
 	routes     map[string]map[string]http.HandlerFunc // path → method → handler
 	log        *slog.Logger
 }
 
-// New reads the identities of Options.Dir and returns a server that is ready. A file there that is not its own is an error and stays
-// as it is.
+// New reads the identities of Options.Dir and returns a server. A file of identities that is not valid is an error, and is
+// not changed.
 func New(o Options) (*Server, error) {
 	if o.ClientID == "" || o.ClientSecret == "" {
-		return nil, errors.New("codehost: a client id and a client secret are needed")
+		return nil, errors.New("codehost: ClientID and ClientSecret are required")
+	}
+	if o.Now == nil {
+		o.Now = time.Now //nolint:forbidigo // the default of an injected clock
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	registered, err := parseRedirects(o.RedirectPrefixes)
 	if err != nil {
@@ -79,32 +85,10 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		base:       "/" + strings.Trim(o.BasePath, "/"),
-		clientID:   o.ClientID,
-		redirects:  registered,
-		identities: known,
-		csrfKey:    make([]byte, 32),
-		guard:      http.NewCrossOriginProtection(),
-		log:        o.Logger,
+		base: strings.TrimSuffix("/"+strings.Trim(cmp.Or(o.BasePath, "/codehost"), "/"), "/"), clientID: o.ClientID,
+		secretHash: sha256.Sum256([]byte(o.ClientSecret)), redirects: registered, identities: known,
+		grants: newGrants(o.Now, o.Logger), csrfKey: []byte(randomText()), guard: http.NewCrossOriginProtection(), log: o.Logger,
 	}
-	if o.BasePath == "" {
-		s.base = "/codehost"
-	}
-	if s.base == "/" {
-		s.base = ""
-	}
-	if s.log == nil {
-		s.log = slog.New(slog.DiscardHandler)
-	}
-	now := o.Now
-	if now == nil {
-		now = time.Now //nolint:forbidigo // the default of an injected clock
-	}
-	if _, err := rand.Read(s.csrfKey); err != nil {
-		return nil, fmt.Errorf("codehost: %w", err)
-	}
-	s.client = newClient(o.ClientID, o.ClientSecret)
-	s.manager = newManager(newGrants(now, s.log), s.client, registered)
 	s.routes = map[string]map[string]http.HandlerFunc{
 		pathHome:      {http.MethodGet: s.home},
 		pathAuthorize: {http.MethodGet: s.askConsent, http.MethodPost: s.decide},
@@ -115,15 +99,14 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// ServeHTTP implements http.Handler. Requests come with the base path in front.
+// ServeHTTP implements http.Handler. The path of a request begins with the base path.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 	h.Set("X-Frame-Options", "DENY")
-	// Not no-referrer: that would turn the Origin of the page's own form into "null".
-	h.Set("Referrer-Policy", "same-origin")
+	h.Set("Referrer-Policy", "same-origin") // with no-referrer, browsers send "Origin: null" with the consent form
 
 	path, ok := strings.CutPrefix(r.URL.Path, s.base)
 	methods := s.routes[path]
