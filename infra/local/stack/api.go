@@ -5,102 +5,228 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
 const (
-	// implicitAPI and implicitStage are what SAM calls the API that it makes for Api events without RestApiId.
+	// implicitAPI and implicitStage are the names of the API that SAM makes for Api events without RestApiId.
 	implicitAPI   = "ServerlessRestApi"
 	implicitStage = "Prod"
+	// integrationTimeout is the default and the maximum for a buffered response, streamTimeout the maximum for a streamed one.
+	integrationTimeout = 29 * time.Second
+	streamTimeout      = 15 * time.Minute
 )
 
-// apiProperties: what is missing here (DefinitionBody, Cors, CanarySetting, MinimumCompressionSize, …) would change
-// what a client gets, and is refused.
-var apiProperties = map[string]support{
-	"StageName": runs, "Name": runs, "GatewayResponses": runs, "BinaryMediaTypes": runs, "Variables": runs, "Auth": runs,
+type (
+	// apiProperties are the properties of an API. DefinitionBody, Cors, MinimumCompressionSize and others are missing: they
+	// would change the responses.
+	apiProperties struct {
+		object
+		_ struct{} `ignored:"AccessLogSetting AlwaysDeploy ApiKeySourceType CacheClusterEnabled CacheClusterSize"`
+		_ struct{} `ignored:"Description DisableExecuteApiEndpoint Domain EndpointAccessMode EndpointConfiguration"`
+		_ struct{} `ignored:"FailOnWarnings MethodSettings Mode Models OpenApiVersion PropagateTags SecurityPolicy Tags"`
+		_ struct{} `ignored:"TracingEnabled"`
 
-	"AccessLogSetting": inert, "AlwaysDeploy": inert, "ApiKeySourceType": inert, "CacheClusterEnabled": inert, "CacheClusterSize": inert,
-	"Description": inert, "DisableExecuteApiEndpoint": inert, "Domain": inert, "EndpointAccessMode": inert, "EndpointConfiguration": inert,
-	"FailOnWarnings": inert, "MethodSettings": inert, "Mode": inert, "Models": inert, "OpenApiVersion": inert, "PropagateTags": inert,
-	"SecurityPolicy": inert, "Tags": inert, "TracingEnabled": inert,
-}
+		StageName        string `cfn:",required"`
+		Name             *string
+		BinaryMediaTypes []string
+		Variables        map[string]string
+		GatewayResponses *node
+		Auth             authProperties
+	}
+	// authProperties has no authorizers. Without one, these settings have no effect.
+	authProperties struct {
+		object `ignored:"AddDefaultAuthorizerToCorsPreflight AddApiKeyRequiredToCorsPreflight"`
+	}
+	gatewayResponseProperties struct {
+		object
 
-// Authorisers are refused; these two settings do nothing without one.
-var authProperties = map[string]support{"AddDefaultAuthorizerToCorsPreflight": inert, "AddApiKeyRequiredToCorsPreflight": inert}
+		StatusCode         int `cfn:",min=100,max=599"`
+		ResponseParameters struct{ Headers map[string]string }
+		ResponseTemplates  map[string]string
+	}
+	apiEventProperties struct {
+		object
 
-func implicitProperties(globals *node) *node {
-	stage := field{"StageName", 0, textNode(0, implicitStage)}
-	if globals == nil {
-		return &node{kind: mapping, fields: []field{stage}}
+		Path                 string  `cfn:",required"`
+		Method               string  `cfn:",required"`
+		RestAPI              *string `cfn:"RestApiId"`
+		ResponseTransferMode string  `cfn:",default=BUFFERED,oneof=BUFFERED|RESPONSE_STREAM"`
+		TimeoutInMillis      int     `cfn:",default=29000,min=50,max=900000"`
 	}
-	merged := *globals
-	merged.fields = append(slices.Clone(globals.fields), stage)
-	return &merged
-}
-
-func (r *resolver) buildAPI(res *resource) {
-	p := r.object(res.at().field("Properties"), orEmpty(res), apiProperties)
-	p.object("Auth", authProperties)
-	api := API{
-		LogicalID: res.id, ID: restAPIID(r.options.StackName, res.id), Name: p.text("Name", r.options.StackName),
-		Stage: p.required("StageName"), Variables: p.textMap("Variables"), GatewayResponses: r.gatewayResponses(p),
-	}
-	if api.Stage != "" && !regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$|^\$default$`).MatchString(api.Stage) {
-		p.problem("StageName", "%q can't be a stage's name: letters, digits, - and _ only", api.Stage)
-	}
-	for _, media := range p.texts("BinaryMediaTypes") {
-		api.BinaryMediaTypes = append(api.BinaryMediaTypes, strings.ReplaceAll(media, "~1", "/"))
-	}
-	r.stack.APIs = append(r.stack.APIs, api)
-}
-
-func orEmpty(res *resource) *node {
-	if res.properties == nil {
-		return &node{kind: mapping, line: res.line}
-	}
-	return res.properties
-}
+)
 
 var (
-	gatewayResponseProperties  = map[string]support{"StatusCode": runs, "ResponseParameters": runs, "ResponseTemplates": runs}
-	responseParameterKinds     = map[string]support{"Headers": runs}
-	gatewayResponseHeaderValue = regexp.MustCompile(`^'.*'$|^context\.[A-Za-z0-9._]+$`)
+	stageName           = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$|^\$default$`)
+	gatewayHeaderValue  = regexp.MustCompile(`^'.*'$|^context\.[A-Za-z0-9._]+$`)
+	methods             = []string{"GET", "PUT", "POST", "DELETE", "PATCH", "HEAD", "OPTIONS", "ANY"}
+	literalPart         = regexp.MustCompile(`^[A-Za-z0-9._:~@$!&'()*+,;=%-]+$`)
+	parameterPart       = regexp.MustCompile(`^\{[A-Za-z0-9._:-]+\+?\}$`)
+	gatewayResponseType = strings.Fields(`ACCESS_DENIED API_CONFIGURATION_ERROR AUTHORIZER_CONFIGURATION_ERROR AUTHORIZER_FAILURE
+		BAD_REQUEST_BODY BAD_REQUEST_PARAMETERS DEFAULT_4XX DEFAULT_5XX EXPIRED_TOKEN INTEGRATION_FAILURE INTEGRATION_TIMEOUT
+		INVALID_API_KEY INVALID_SIGNATURE MISSING_AUTHENTICATION_TOKEN QUOTA_EXCEEDED REQUEST_TOO_LARGE RESOURCE_NOT_FOUND THROTTLED
+		UNAUTHORIZED UNSUPPORTED_MEDIA_TYPE WAF_FILTERED`)
 )
 
-// gatewayResponseTypes are those of API Gateway.
-var gatewayResponseTypes = []string{
-	"ACCESS_DENIED", "API_CONFIGURATION_ERROR", "AUTHORIZER_CONFIGURATION_ERROR", "AUTHORIZER_FAILURE", "BAD_REQUEST_BODY",
-	"BAD_REQUEST_PARAMETERS", "DEFAULT_4XX", "DEFAULT_5XX", "EXPIRED_TOKEN", "INTEGRATION_FAILURE", "INTEGRATION_TIMEOUT",
-	"INVALID_API_KEY", "INVALID_SIGNATURE", "MISSING_AUTHENTICATION_TOKEN", "QUOTA_EXCEEDED", "REQUEST_TOO_LARGE",
-	"RESOURCE_NOT_FOUND", "THROTTLED", "UNAUTHORIZED", "UNSUPPORTED_MEDIA_TYPE", "WAF_FILTERED",
+func (b *builder) api(res *resource) {
+	var p apiProperties
+	b.decodeProperties(res, &p)
+	api := API{
+		LogicalID: res.id, ID: restAPIID(b.options.StackName, res.id), Name: b.options.StackName, Stage: p.StageName,
+		Variables: p.Variables, GatewayResponses: b.gatewayResponses(p),
+	}
+	if p.Name != nil {
+		api.Name = *p.Name
+	}
+	if api.Stage != "" && !stageName.MatchString(api.Stage) {
+		p.problem("StageName", "%q is not a valid name: a stage's name has letters, digits, - and _", api.Stage)
+	}
+	for _, media := range p.BinaryMediaTypes {
+		api.BinaryMediaTypes = append(api.BinaryMediaTypes, strings.ReplaceAll(media, "~1", "/"))
+	}
+	b.stack.APIs = append(b.stack.APIs, api)
 }
 
-func (r *resolver) gatewayResponses(api object) map[string]GatewayResponse {
-	all := r.anyObject(api.at.field("GatewayResponses"), api.n.get("GatewayResponses"))
+// implicitAPI adds the API for Api events without RestApiId.
+func (b *builder) implicitAPI() {
+	stage := &node{kind: mapping, fields: []field{{"StageName", 0, textNode(0, implicitStage)}}}
+	b.api(&resource{id: implicitAPI, line: b.root.line, typ: typeAPI, properties: mergeGlobals(b.globals[typeAPI], stage)})
+}
+
+// hasImplicitAPI reports whether a function has an Api event without RestApiId.
+func (e *evaluator) hasImplicitAPI() bool {
+	for _, res := range e.resources {
+		events := res.properties.get("Events")
+		if res.typ != typeFunction || events == nil || !e.active(res) {
+			continue
+		}
+		if slices.ContainsFunc(events.fields, func(f field) bool {
+			typ := f.value.get("Type")
+			return typ != nil && typ.text == "Api" && f.value.get("Properties").get("RestApiId") == nil
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+func (b *builder) gatewayResponses(p apiProperties) map[string]GatewayResponse {
+	all := b.mapping(p.at.field("GatewayResponses"), p.lineOf("GatewayResponses"), p.GatewayResponses)
 	if all.n == nil {
 		return nil
 	}
 	responses := map[string]GatewayResponse{}
 	for _, f := range all.n.fields {
-		if !slices.Contains(gatewayResponseTypes, f.key) {
+		if !slices.Contains(gatewayResponseType, f.key) {
 			all.problem(f.key, "API Gateway has no response of this type")
 			continue
 		}
-		p := all.object(f.key, gatewayResponseProperties)
-		response := GatewayResponse{Templates: p.textMap("ResponseTemplates")}
-		if p.has("StatusCode") {
-			response.StatusCode = p.integer("StatusCode", 0, 100, 599)
-		}
-		if p.has("ResponseParameters") {
-			parameters := p.object("ResponseParameters", responseParameterKinds)
-			response.Headers = parameters.textMap("Headers")
-			for _, name := range slices.Sorted(maps.Keys(response.Headers)) {
-				value := response.Headers[name]
-				if !gatewayResponseHeaderValue.MatchString(value) {
-					parameters.problem("Headers", "%s: %q is %s, which knows 'literals' and context.*", name, value, unsupported)
-				}
+		var r gatewayResponseProperties
+		b.decode(all.at.field(f.key), f.line, f.value, &r)
+		headers := r.ResponseParameters.Headers
+		for _, name := range slices.Sorted(maps.Keys(headers)) {
+			if !gatewayHeaderValue.MatchString(headers[name]) {
+				b.add(r.at.field("ResponseParameters.Headers"), r.lineOf("ResponseParameters"), "%s: %q is %s: use a 'literal' or context.*",
+					name, headers[name], unsupported)
 			}
 		}
-		responses[f.key] = response
+		responses[f.key] = GatewayResponse{StatusCode: r.StatusCode, Headers: headers, Templates: r.ResponseTemplates}
 	}
 	return responses
+}
+
+// domainMapping adds a custom domain to an API. It ignores mappings with values that only AWS knows.
+func (b *builder) domainMapping(res *resource) {
+	domain, id := b.quiet(res.properties.get("DomainName"), ""), b.quiet(res.properties.get("RestApiId"), "")
+	for i := range b.stack.APIs {
+		if api := &b.stack.APIs[i]; api.ID == id && domain != "" {
+			api.Domains = append(api.Domains, domain)
+		}
+	}
+}
+
+// apiEvent adds a route to the API that the event names, or to the implicit one.
+func (b *builder) apiEvent(ev eventProperties, f Function) {
+	var p apiEventProperties
+	b.decodeEvent(ev, &p)
+	id := restAPIID(b.options.StackName, implicitAPI)
+	if p.RestAPI != nil {
+		id = *p.RestAPI
+	}
+	at := slices.IndexFunc(b.stack.APIs, func(api API) bool { return api.ID == id })
+	if at < 0 && p.n != nil {
+		p.problem("RestApiId", "must refer to an %s of this template", typeAPI)
+	}
+	route := Route{
+		Method: strings.ToUpper(p.Method), Path: p.Path, Function: f.Name, Stream: p.ResponseTransferMode == "RESPONSE_STREAM",
+		Timeout: time.Duration(p.TimeoutInMillis) * time.Millisecond,
+	}
+	if !route.Stream && route.Timeout > integrationTimeout && route.Timeout <= streamTimeout {
+		p.problem("TimeoutInMillis", "%d is more than 29000, the maximum unless ResponseTransferMode is RESPONSE_STREAM", p.TimeoutInMillis)
+	}
+	if p.Method != "" && !slices.Contains(methods, route.Method) {
+		p.problem("Method", "%q is not a method of API Gateway", p.Method)
+		return
+	}
+	complaint := checkPath(p.Path)
+	switch {
+	case p.Path == "" || p.Method == "" || at < 0:
+	case complaint != "":
+		p.problem("Path", "%q %s", p.Path, complaint)
+	default:
+		api := &b.stack.APIs[at]
+		if complaint := checkRoute(api.Routes, route); complaint != "" {
+			b.add(ev.at, p.lineOf("Path"), "%s", complaint)
+			return
+		}
+		api.Routes = append(api.Routes, route)
+	}
+}
+
+// checkPath returns why API Gateway refuses a resource path, "" if it accepts it.
+func checkPath(path string) string {
+	if !strings.HasPrefix(path, "/") {
+		return "must begin with /"
+	}
+	if path == "/" {
+		return ""
+	}
+	parts := strings.Split(path[1:], "/")
+	var names []string
+	for i, part := range parts {
+		name := strings.TrimSuffix(strings.Trim(part, "{}"), "+")
+		switch {
+		case part == "":
+			return "has an empty part"
+		case parameterPart.MatchString(part) && slices.Contains(names, name):
+			return "has the parameter " + name + " twice"
+		case parameterPart.MatchString(part) && strings.HasSuffix(part, "+}") && i < len(parts)-1:
+			return "has the greedy parameter " + part + " before its end"
+		case parameterPart.MatchString(part):
+			names = append(names, name)
+		case !literalPart.MatchString(part):
+			return "has the part " + part + ", which is neither literal nor a parameter"
+		}
+	}
+	return ""
+}
+
+// checkRoute returns why API Gateway refuses a route beside others, "" if it accepts it. A path has a method once, and at
+// each position of a path there is one parameter.
+func checkRoute(routes []Route, route Route) string {
+	for _, other := range routes {
+		if other.Method == route.Method && other.Path == route.Path {
+			return route.Method + " " + route.Path + " is already a route to " + other.Function
+		}
+		theirs := strings.Split(other.Path, "/")
+		for i, part := range strings.Split(route.Path, "/") {
+			if i < len(theirs) && part != theirs[i] {
+				if strings.HasPrefix(part, "{") && strings.HasPrefix(theirs[i], "{") {
+					return route.Path + ": API Gateway can't have this parameter beside " + theirs[i] + " of " + other.Path
+				}
+				break
+			}
+		}
+	}
+	return ""
 }

@@ -1,11 +1,17 @@
 // Package stack reads a SAM or CloudFormation template and resolves it to what the local platform runs:
-// functions, REST APIs with their routes, tables, queues, buckets and secrets, which streams and queues functions read,
-// and which schedules invoke them.
+// functions, REST APIs with their routes, tables, queues, buckets and secrets, the streams and queues that functions read,
+// and the schedules that invoke them.
 //
-// What belongs here: the template language (parameters, conditions, mappings, intrinsic functions, SAM's Globals),
-// the list of resource types and properties that are run, the list of those that have no effect on a laptop,
-// and the deterministic names that resources get. Everything else in a template is an error that names file, line,
-// resource and property: a template never half works.
+// A template passes four stages, each in files of its own:
 //
-// What may not enter: creating or running anything (see provision, runtime, gateway), and knowledge of any one project.
+//   - load.go and node.go parse YAML into a tree of nodes that know their lines.
+//   - evaluator.go, reference.go, condition.go and parameter.go resolve intrinsic functions and parameters; globals.go
+//     merges the Globals section.
+//   - decode.go reads the properties of a resource into a struct, whose tags list the supported properties.
+//   - build.go and the files named after resources turn these structs into the model of model.go.
+//
+// Everything else in a template is an error that names file, line, resource and property: a template that the platform can
+// run only in part does not run.
+//
+// What may not enter: creating or running anything (see provision, runtime, gateway), and knowledge of a single project.
 package stack

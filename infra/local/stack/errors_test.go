@@ -45,33 +45,22 @@ func TestTemplateErrors(t *testing.T) {
 		"empty":             {"", []string{"1: is not a template: it has no Resources"}},
 		"a list":            {"- a", []string{"1: is not a template: it has no Resources"}},
 		"no resources":      {"Description: x", []string{"1: Resources: is missing or empty"}},
-		"two documents":     {"Resources: {}\n---\nResources: {}", []string{"2: a template is one YAML document, here begins another"}},
+		"two documents":     {"Resources: {}\n---\nResources: {}", []string{"2: a second YAML document begins here, but a template is a single one"}},
 		"unknown section":   {"Hooks: {}\nResources: {A: {Type: AWS::KMS::Key}}", []string{"1: Hooks: this section is %"}},
 		"section no map":    {"Resources: []", []string{"1: Resources: must be a mapping"}},
-		"alias":             {"Metadata: &a {}\nResources: *a", []string{"2: Resources: YAML aliases are not known to CloudFormation"}},
-		"merge":             {"Metadata: &a {}\nResources:\n  <<: *a", []string{"3: Resources: YAML merge keys are not known to CloudFormation"}},
-		"twice":             {"Resources:\n  A: {Type: AWS::KMS::Key}\n  A: {Type: AWS::KMS::Key}", []string{"3: Resources.A: stands here twice"}},
+		"alias":             {"Metadata: &a {}\nResources: *a", []string{"2: Resources: YAML aliases are not supported by CloudFormation"}},
+		"merge":             {"Metadata: &a {}\nResources:\n  <<: *a", []string{"3: Resources: YAML merge keys are not supported by CloudFormation"}},
+		"twice":             {"Resources:\n  A: {Type: AWS::KMS::Key}\n  A: {Type: AWS::KMS::Key}", []string{"3: Resources.A: is defined twice"}},
 		"other transform":   {"Transform: [AWS::Serverless-2016-10-31, AWS::LanguageExtensions]\nResources: {A: {Type: AWS::KMS::Key}}", []string{"1: Transform: only AWS::Serverless-2016-10-31 is supported by the local platform"}},
 		"no transform":      {"Resources: {A: {Type: AWS::Serverless::Connector}}", []string{"1: A: Type: AWS::Serverless::Connector needs Transform: AWS::Serverless-2016-10-31"}},
 		"no type":           {"Resources: {A: {}}", []string{"1: A: Type: is missing"}},
-		"logical id":        {"Resources: {a-b: {Type: AWS::KMS::Key}}", []string{"1: a-b: a logical id has letters and digits only, 255 at most"}},
+		"logical id":        {"Resources: {a-b: {Type: AWS::KMS::Key}}", []string{"1: a-b: a logical id has 1 to 255 letters and digits"}},
 		"unknown type":      {"Resources:\n  Q: {Type: AWS::Kinesis::Stream}\n  B: {Type: AWS::SSM::Parameter}", []string{"2: Q: Type: AWS::Kinesis::Stream is %", "3: B: Type: AWS::SSM::Parameter is %"}},
 		"unknown attribute": {"Resources: {A: {Type: AWS::KMS::Key, Connectors: {}}}", []string{"1: A: Connectors: %"}},
 		"properties a list": {"Resources: {A: {Type: AWS::KMS::Key, Properties: []}}", []string{"1: A: Properties: must be a mapping"}},
-		"unknown function":  {"Resources: {A: {Type: AWS::KMS::Key, Properties: {K: !Nonsense x}}}", []string{"1: A: Properties.K: Fn::Nonsense is no intrinsic function"}},
 		"inert import":      {"Resources: {A: {Type: AWS::KMS::Key, Properties: {K: !ImportValue x}}}", nil},
-		"dangling in inert": {
-			"Resources:\n  A:\n    Type: AWS::IAM::Role\n    DependsOn: [A, Nothing]\n    Properties:\n      K: !Ref Nowhere\n      L: !GetAtt Nobody.Arn\n      M: !Sub '${Nix} ${A.Arn} ${!B}'\n      N: !If [Never, 1, !Ref Deep]\n    Condition: Missing",
-			[]string{
-				"4: A: DependsOn: there is no parameter or resource Nothing", "6: A: Properties.K: there is no parameter or resource Nowhere",
-				"7: A: Properties.L: there is no resource Nobody", "8: A: Properties.M: there is no parameter or resource Nix",
-				"9: A: Properties.N: there is no condition Never", "9: A: Properties.N: there is no parameter or resource Deep",
-				"10: A: Condition: there is no condition Missing",
-			},
-		},
-		"dangling output": {"Resources: {A: {Type: AWS::KMS::Key}}\nOutputs: {O: {Value: !Ref B, Condition: C}, P: {}}", []string{
-			"2: Outputs: O.Value: there is no parameter or resource B", "2: Outputs: O.Condition: there is no condition C", "2: Outputs: P.Value: is missing",
-		}},
+		"outputs":           {"Resources: {A: {Type: AWS::KMS::Key}}\nOutputs: {O: {Value: !Ref B, Condition: C}, P: {}, Q: {Value: !Ref B}}", []string{"2: Outputs: O.Condition: there is no condition C", "2: Outputs: P.Value: is missing"}},
+		"condition":         {"Resources: {A: {Type: AWS::S3::Bucket, Condition: C}}", []string{"1: A: Condition: there is no condition C"}},
 	})
 }
 
@@ -79,8 +68,8 @@ func TestParameterErrors(t *testing.T) {
 	t.Parallel()
 	run(t, "Resources: {A: {Type: AWS::KMS::Key}}\nParameters:\n", map[string]errorCase{
 		"no default":      {"  P: {Type: String}", []string{"3: Parameters: P: has no default, and no value was given"}},
-		"not allowed":     {"  P: {Type: String, Default: c, AllowedValues: [a, b]}", []string{`3: Parameters: P: the value "c" is none of AllowedValues (a, b)`}},
-		"pattern":         {"  P: {Type: String, Default: xay, AllowedPattern: 'a|b', ConstraintDescription: a or b}", []string{`3: Parameters: P: the value "xay" doesn't match AllowedPattern a|b: a or b`}},
+		"not allowed":     {"  P: {Type: String, Default: c, AllowedValues: [a, b]}", []string{`3: Parameters: P: the value "c" is not one of AllowedValues (a, b)`}},
+		"pattern":         {"  P: {Type: String, Default: xay, AllowedPattern: 'a|b', ConstraintDescription: a or b}", []string{`3: Parameters: P: the value "xay" does not match AllowedPattern a|b: a or b`}},
 		"secret":          {"  P: {Type: String, NoEcho: true, Default: hunter2, MaxLength: 3}", []string{"3: Parameters: P: the value is longer than MaxLength"}},
 		"too short":       {"  P: {Type: String, Default: é, MinLength: 2}", []string{`3: Parameters: P: the value "é" is shorter than MinLength`}},
 		"no number":       {"  P: {Type: Number, Default: ten}", []string{`3: Parameters: P: the value "ten" is not a number`}},
@@ -92,7 +81,7 @@ func TestParameterErrors(t *testing.T) {
 		"several at once": {"  P: {Type: String}\n  Q: {Type: Number, Default: x}", []string{"3: Parameters: P: has no default, and no value was given", `4: Parameters: Q: the value "x" is not a number`}},
 	})
 	_, err := stack.Parse("t.yaml", []byte("Resources: {A: {Type: AWS::KMS::Key}}"), stack.Options{Parameters: map[string]string{"Typo": "x"}})
-	wantError(t, err, "t.yaml:1: Parameters: Typo: a value was given, but the template has no such parameter")
+	wantError(t, err, "t.yaml:1: Parameters: Typo: a value was given, but the template does not have this parameter")
 }
 
 func TestConditionErrors(t *testing.T) {
@@ -105,48 +94,50 @@ func TestConditionErrors(t *testing.T) {
 		"rules only":   {"  C: !Contains [[a], a]", []string{"3: Conditions: C.Fn::Contains: Fn::Contains is % in a condition"}},
 		"one of and":   {"  C: !And [!Equals [a, a]]", []string{"3: Conditions: C.Fn::And: takes a list of 2 to 10 conditions"}},
 		"three equal":  {"  C: !Equals [a, a, a]", []string{"3: Conditions: C.Fn::Equals: takes a list of two values"}},
-		"on resources": {"  C: !Equals [!Ref A, a]", []string{"3: Conditions: C.Fn::Equals: there is no parameter A, and conditions can't refer to anything else"}},
-		"no map":       {"  C: !Equals [!FindInMap [M, a, b], a]", []string{"3: Conditions: C.Fn::Equals: Fn::FindInMap: there is no M in Mappings (M.a.b)"}},
+		"on resources": {"  C: !Equals [!Ref A, a]", []string{"3: Conditions: C.Fn::Equals: there is no parameter A, and conditions can only refer to parameters"}},
+		"no map":       {"  C: !Equals [!FindInMap [M, a, b], a]", []string{"3: Conditions: C.Fn::Equals: Fn::FindInMap: Mappings has no M.a.b"}},
 	})
 }
 
 func TestFunctionErrors(t *testing.T) {
 	t.Parallel()
 	run(t, header, map[string]errorCase{
-		"vpc":              {"      VpcConfig: {SubnetIds: []}", []string{"9: F: Properties.VpcConfig: %"}},
-		"vpc left out":     {"      VpcConfig: !If [Never, {}, !Ref AWS::NoValue]\nConditions: {Never: !Equals [a, b]}", nil},
+		"layers":           {"      Layers: [x]", []string{"9: F: Properties.Layers: %"}},
+		"layers left out":  {"      Layers: !If [Never, [x], !Ref AWS::NoValue]\nConditions: {Never: !Equals [a, b]}", nil},
+		"no reference":     {"      Description: !Sub '${Nowhere}${Nobody.Arn}'", []string{"9: F: Properties.Description: there is no parameter or resource Nowhere"}},
+		"rule schedule":    {"      Events:\n        E: {Type: Schedule, Properties: {Schedule: rate(1 day)}}", []string{"10: F: Properties.Events.E.Type: event source Schedule is %: use ScheduleV2"}},
 		"several":          {"      Layers: []\n      Timeout: 901\n      MemorySize: 64", []string{"9: F: Properties.Layers: %", `10: F: Properties.Timeout: "901" must be a whole number between 1 and 900`, `11: F: Properties.MemorySize: "64" must be a whole number between 128 and 10240`}},
-		"image":            {"      PackageType: Image", []string{`9: F: Properties.PackageType: "Image" is %, which knows Zip`}},
+		"image":            {"      PackageType: Image", []string{`9: F: Properties.PackageType: "Image" is %: use Zip`}},
 		"retries":          {"      EventInvokeConfig: {MaximumRetryAttempts: 3}", []string{`9: F: Properties.EventInvokeConfig.MaximumRetryAttempts: "3" must be a whole number between 0 and 2`}},
 		"event age":        {"      EventInvokeConfig: {MaximumEventAgeInSeconds: 59}", []string{`9: F: Properties.EventInvokeConfig.MaximumEventAgeInSeconds: "59" must be a whole number between 60 and 21600`}},
 		"destination":      {"      EventInvokeConfig: {DestinationConfig: {OnFailure: {Type: SQS}}}", []string{"9: F: Properties.EventInvokeConfig.DestinationConfig: %"}},
 		"no concurrency":   {"      ReservedConcurrentExecutions: 0", []string{`9: F: Properties.ReservedConcurrentExecutions: "0" must be a whole number between 1 and 100000`}},
-		"two architecture": {"      Architectures: [arm64, x86_64]", []string{"9: F: Properties.Architectures: must be one of arm64 and x86_64"}},
-		"bad name":         {"      FunctionName: a b", []string{`3: F: "a b" can't be a function's name: letters, digits, - and _ only, 64 at most`}},
-		"reserved":         {"      Environment: {Variables: {AWS_REGION: x, 1x: y}}", []string{`9: F: Properties.Environment.Variables: "1x" can't be a variable's name on Lambda`, "9: F: Properties.Environment.Variables: Lambda sets AWS_REGION itself"}},
-		"large":            {"      Environment: {Variables: {LARGE: " + strings.Repeat("x", 4092) + "}}", []string{"9: F: Properties.Environment.Variables: are larger than the 4,096 bytes that Lambda takes"}},
+		"two architecture": {"      Architectures: [arm64, x86_64]", []string{"9: F: Properties.Architectures: must be [arm64] or [x86_64]"}},
+		"bad name":         {"      FunctionName: a b", []string{`3: F: "a b" is not a valid name: a function's name has 1 to 64 letters, digits, - and _`}},
+		"reserved":         {"      Environment: {Variables: {AWS_REGION: x, 1x: y}}", []string{`9: F: Properties.Environment.Variables: "1x" is not a valid name of a variable on Lambda`, "9: F: Properties.Environment.Variables: Lambda sets AWS_REGION itself"}},
+		"large":            {"      Environment: {Variables: {LARGE: " + strings.Repeat("x", 4092) + "}}", []string{"9: F: Properties.Environment.Variables: are larger than Lambda's limit of 4,096 bytes"}},
 		"nested variable":  {"      Environment: {Variables: {AA: [x]}}", []string{"9: F: Properties.Environment.Variables.AA: must be a string"}},
 		"environment":      {"      Environment: {Secrets: {}}", []string{"9: F: Properties.Environment.Secrets: %"}},
-		"build method":     {"    Metadata: {BuildMethod: rust-cargolambda}", []string{`9: F: Metadata.BuildMethod: "rust-cargolambda" is %, which knows go1.x and makefile`}},
+		"build method":     {"    Metadata: {BuildMethod: rust-cargolambda}", []string{`9: F: Metadata.BuildMethod: "rust-cargolambda" is %: use go1.x or makefile`}},
 		"inert":            {"      Role: !GetAtt FRole.Arn\n      Policies: [AmazonDynamoDBFullAccess]\n      EphemeralStorage: {Size: 512}", nil},
-		"event's name":     {"      Events: {a-b: {Type: Api, Properties: {Path: /, Method: get}}}", []string{"9: F: Properties.Events.a-b: a logical id has letters and digits only, 255 at most"}},
+		"event's name":     {"      Events: {a-b: {Type: Api, Properties: {Path: /, Method: get}}}", []string{"9: F: Properties.Events.a-b: a logical id has 1 to 255 letters and digits"}},
 		"event source":     {"      Events:\n        S: {Type: Kinesis}\n        C: {Type: EventBridgeRule}", []string{"10: F: Properties.Events.S.Type: event source Kinesis is %", "11: F: Properties.Events.C.Type: event source EventBridgeRule is %"}},
 		"import":           {"      Description: !ImportValue x", []string{"9: F: Properties.Description: Fn::ImportValue is %"}},
 		"dynamic":          {"      Environment: {Variables: {AA: '{{resolve:ssm:x}}'}}", []string{"9: F: Properties.Environment.Variables.AA: dynamic references are %"}},
 		"attribute":        {"      Description: !GetAtt T.TableId\n  T: {Type: AWS::Serverless::SimpleTable}", []string{"9: F: Properties.Description: attribute TableId of T (AWS::Serverless::SimpleTable) is %"}},
 		"ref to inert":     {"      Description: !Ref K\n  K: {Type: AWS::KMS::Key}", []string{"9: F: Properties.Description: Ref to K (AWS::KMS::Key) is %"}},
-		"left out":         {"      Description: !Ref T\n  T: {Type: AWS::Serverless::SimpleTable, Condition: Never}\nConditions: {Never: !Equals [a, b]}", []string{"9: F: Properties.Description: refers to T, which its condition leaves out"}},
-		"own name":         {"      FunctionName: !Sub 'x${F}'", []string{"3: F: Circular dependency between resources: [F]", "9: F: Properties.FunctionName: the name depends on itself"}},
-		"same name":        {"      FunctionName: G\n  G: {Type: AWS::Serverless::Function, Properties: {Runtime: provided.al2, Handler: h, CodeUri: g}}", []string{"10: G: has the name G, as F has"}},
+		"left out":         {"      Description: !Ref T\n  T: {Type: AWS::Serverless::SimpleTable, Condition: Never}\nConditions: {Never: !Equals [a, b]}", []string{"9: F: Properties.Description: refers to T, whose condition is false"}},
+		"own name":         {"      FunctionName: !Sub 'x${F}'", []string{"9: F: Properties.FunctionName: the name depends on itself"}},
+		"same name":        {"      FunctionName: G\n  G: {Type: AWS::Serverless::Function, Properties: {Runtime: provided.al2, Handler: h, CodeUri: g}}", []string{"10: G: has the same name as F: G"}},
 		"select":           {"      Description: !Select [2, [a, b]]", []string{"9: F: Properties.Description: Fn::Select: the list has no element 2"}},
 		"join of maps":     {"      Description: !Join ['', [{a: b}]]", []string{"9: F: Properties.Description: Fn::Join joins strings only"}},
 		"sub of a list":    {"      Description: !Sub '${L}'\nParameters: {L: {Type: CommaDelimitedList, Default: 'a,b'}}", []string{"9: F: Properties.Description: Fn::Sub: ${L} is not a string"}},
 	})
 	run(t, "Transform: AWS::Serverless-2016-10-31\nResources:\n  F:\n    Type: AWS::Serverless::Function\n", map[string]errorCase{
 		"nothing":      {"", []string{"3: F: has no Properties"}},
-		"what it must": {"    Properties: {Runtime: go1.x}", []string{"5: F: Properties.CodeUri: is missing", "5: F: Properties.Handler: is missing", `5: F: Properties.Runtime: "go1.x" is %, which knows provided.al2023, provided.al2`}},
-		"far code":     {"    Properties: {Runtime: provided.al2, Handler: h, CodeUri: s3://b/k}", []string{`5: F: Properties.CodeUri: "s3://b/k" must be a folder inside the template's own`}},
-		"outer code":   {"    Properties: {Runtime: provided.al2, Handler: h, CodeUri: ../x}", []string{`5: F: Properties.CodeUri: "../x" must be a folder inside the template's own`}},
+		"what it must": {"    Properties: {Runtime: go1.x}", []string{"5: F: Properties.CodeUri: is missing", "5: F: Properties.Handler: is missing", `5: F: Properties.Runtime: "go1.x" is %: use provided.al2023 or provided.al2`}},
+		"far code":     {"    Properties: {Runtime: provided.al2, Handler: h, CodeUri: s3://b/k}", []string{`5: F: Properties.CodeUri: "s3://b/k" must be a folder in the template's folder`}},
+		"outer code":   {"    Properties: {Runtime: provided.al2, Handler: h, CodeUri: ../x}", []string{`5: F: Properties.CodeUri: "../x" must be a folder in the template's folder`}},
 		"bucket code":  {"    Properties: {Runtime: provided.al2, Handler: h, CodeUri: {Bucket: b}}", []string{"5: F: Properties.CodeUri: must be a string"}},
 	})
 }
@@ -154,9 +145,9 @@ func TestFunctionErrors(t *testing.T) {
 func TestGlobalsErrors(t *testing.T) {
 	t.Parallel()
 	run(t, header+"  G: {Type: AWS::Serverless::Function, Properties: {Runtime: provided.al2, Handler: h, CodeUri: g}}\nGlobals:\n", map[string]errorCase{
-		"once":         {"  Function: {VpcConfig: {}}", []string{"11: Globals: Function.VpcConfig: %"}},
+		"once":         {"  Function: {Layers: []}", []string{"11: Globals: Function.Layers: %"}},
 		"http api":     {"  HttpApi: {}", []string{"11: Globals: HttpApi: %"}},
-		"not global":   {"  Function: {Role: x}", []string{"11: Globals: Function.Role: SAM doesn't take this property in Globals"}},
+		"not global":   {"  Function: {Role: x}", []string{"11: Globals: Function.Role: SAM does not allow this property in Globals"}},
 		"bad value":    {"  Function: {Timeout: 0}", []string{`11: F: Properties.Timeout: "0" must be a whole number between 1 and 900`}},
 		"no map":       {"  Function: []", []string{"11: Globals: Function: must be a mapping"}},
 		"api property": {"  Api: {Cors: '*'}", []string{"11: Globals: Api.Cors: %"}},
@@ -175,17 +166,17 @@ func TestRouteErrors(t *testing.T) {
 		"no slash":       one("api", "must begin with /"),
 		"empty part":     one("/api//x", "has an empty part"),
 		"trailing slash": one("/api/", "has an empty part"),
-		"greedy inside":  one("/{proxy+}/x", "has the greedy parameter {proxy+} elsewhere than at the end"),
+		"greedy inside":  one("/{proxy+}/x", "has the greedy parameter {proxy+} before its end"),
 		"half parameter": one("/x{id}", "has the part x{id}, which is neither literal nor a parameter"),
 		"twice a name":   one("/{id}/{id+}", "has the parameter id twice"),
 		"blank":          one("/a b", "has the part a b, which is neither literal nor a parameter"),
-		"method":         {"        E: " + route("FETCH", "/", ""), []string{`10: F: Properties.Events.E.Properties.Method: "FETCH" is no method of API Gateway's`}},
-		"nothing":        {"        E: {Type: Api}", []string{"10: F: Properties.Events.E.Properties.Method: is missing", "10: F: Properties.Events.E.Properties.Path: is missing"}},
-		"duplicate":      {"        E: " + route("GET", "/x", "") + "        D: " + route("get", "/x", ""), []string{"11: F: Properties.Events.D: GET /x is already routed, to F"}},
-		"siblings":       {"        E: " + route("GET", "/x/{id}", "") + "        D: " + route("GET", "/x/{proxy+}", ""), []string{"11: F: Properties.Events.D: /x/{proxy+}: beside the path part {id} there can't be another variable one"}},
+		"method":         {"        E: " + route("FETCH", "/", ""), []string{`10: F: Properties.Events.E.Properties.Method: "FETCH" is not a method of API Gateway`}},
+		"nothing":        {"        E: {Type: Api}", []string{"10: F: Properties.Events.E.Properties.Path: is missing", "10: F: Properties.Events.E.Properties.Method: is missing"}},
+		"duplicate":      {"        E: " + route("GET", "/x", "") + "        D: " + route("get", "/x", ""), []string{"11: F: Properties.Events.D: GET /x is already a route to F"}},
+		"siblings":       {"        E: " + route("GET", "/x/{id}", "") + "        D: " + route("GET", "/x/{proxy+}", ""), []string{"11: F: Properties.Events.D: /x/{proxy+}: API Gateway can't have this parameter beside {id} of /x/{id}"}},
 		"cousins":        {"        E: " + route("GET", "/x/{id}", "") + "        D: " + route("GET", "/y/{proxy+}", "") + "        C: " + route("ANY", "/x/{id}/y/{proxy+}", ""), nil},
 		"any beside get": {"        E: " + route("GET", "/x", "") + "        D: " + route("ANY", "/x", ""), nil},
-		"too long":       {"        E: " + route("GET", "/x", ", TimeoutInMillis: 29001"), []string{`10: F: Properties.Events.E.Properties.TimeoutInMillis: "29001" must be a whole number between 50 and 29000`}},
+		"too long":       {"        E: " + route("GET", "/x", ", TimeoutInMillis: 29001"), []string{`10: F: Properties.Events.E.Properties.TimeoutInMillis: 29001 is more than 29000, the maximum unless ResponseTransferMode is RESPONSE_STREAM`}},
 		"long stream":    {"        E: " + route("GET", "/x", ", TimeoutInMillis: 900000, ResponseTransferMode: RESPONSE_STREAM"), nil},
 		"authoriser":     {"        E: " + route("GET", "/x", ", Auth: {Authorizer: A}"), []string{"10: F: Properties.Events.E.Properties.Auth: %"}},
 		"no api":         {"        E: " + route("GET", "/x", ", RestApiId: abc"), []string{"10: F: Properties.Events.E.Properties.RestApiId: must refer to an AWS::Serverless::Api of this template"}},
@@ -196,11 +187,11 @@ func TestAPIErrors(t *testing.T) {
 	t.Parallel()
 	run(t, "Transform: AWS::Serverless-2016-10-31\nResources:\n  Api:\n    Type: AWS::Serverless::Api\n    Properties:\n", map[string]errorCase{
 		"no stage":       {"      Description: x", []string{"6: Api: Properties.StageName: is missing"}},
-		"bad stage":      {"      StageName: a/b", []string{`6: Api: Properties.StageName: "a/b" can't be a stage's name: letters, digits, - and _ only`}},
+		"bad stage":      {"      StageName: a/b", []string{`6: Api: Properties.StageName: "a/b" is not a valid name: a stage's name has letters, digits, - and _`}},
 		"cors":           {"      StageName: s\n      Cors: \"'*'\"\n      DefinitionBody: {}", []string{"7: Api: Properties.Cors: %", "8: Api: Properties.DefinitionBody: %"}},
 		"authorisers":    {"      StageName: s\n      Auth: {DefaultAuthorizer: A, Authorizers: {}}", []string{"7: Api: Properties.Auth.DefaultAuthorizer: %", "7: Api: Properties.Auth.Authorizers: %"}},
 		"response type":  {"      StageName: s\n      GatewayResponses: {NOT_FOUND: {}}", []string{"7: Api: Properties.GatewayResponses.NOT_FOUND: API Gateway has no response of this type"}},
-		"response value": {"      StageName: s\n      GatewayResponses: {THROTTLED: {StatusCode: 42, ResponseParameters: {Headers: {Retry-After: method.request.header.x}}}}", []string{`7: Api: Properties.GatewayResponses.THROTTLED.StatusCode: "42" must be a whole number between 100 and 599`, `7: Api: Properties.GatewayResponses.THROTTLED.ResponseParameters.Headers: Retry-After: "method.request.header.x" is %, which knows 'literals' and context.*`}},
+		"response value": {"      StageName: s\n      GatewayResponses: {THROTTLED: {StatusCode: 42, ResponseParameters: {Headers: {Retry-After: method.request.header.x}}}}", []string{`7: Api: Properties.GatewayResponses.THROTTLED.StatusCode: "42" must be a whole number between 100 and 599`, `7: Api: Properties.GatewayResponses.THROTTLED.ResponseParameters.Headers: Retry-After: "method.request.header.x" is %: use a 'literal' or context.*`}},
 		"response paths": {"      StageName: s\n      GatewayResponses: {THROTTLED: {ResponseParameters: {Paths: {}}}}", []string{"7: Api: Properties.GatewayResponses.THROTTLED.ResponseParameters.Paths: %"}},
 	})
 }
@@ -213,19 +204,19 @@ func TestTableErrors(t *testing.T) {
 		"provisioned": {keys + "      ProvisionedThroughput: {ReadCapacityUnits: 1, WriteCapacityUnits: 1}", nil},
 		"no units":    {keys, []string{"5: T: Properties.ProvisionedThroughput: is missing: BillingMode is PROVISIONED unless it is set to PAY_PER_REQUEST"}},
 		"both": {keys + "      BillingMode: PAY_PER_REQUEST\n      ProvisionedThroughput: {ReadCapacityUnits: 1, WriteCapacityUnits: 1}", []string{
-			"8: T: Properties.ProvisionedThroughput: can't stand with BillingMode PAY_PER_REQUEST"}},
+			"8: T: Properties.ProvisionedThroughput: must not be present with BillingMode PAY_PER_REQUEST"}},
 		"local indexes": {keys + "      BillingMode: PAY_PER_REQUEST\n      LocalSecondaryIndexes: []", []string{"8: T: Properties.LocalSecondaryIndexes: %"}},
 		"stream":        {keys + "      BillingMode: PAY_PER_REQUEST\n      StreamSpecification: {StreamViewType: OLD_IMAGE, ResourcePolicy: {PolicyDocument: {}}, Tags: []}", nil},
 		"stream without view": {keys + "      BillingMode: PAY_PER_REQUEST\n      StreamSpecification: {StreamEnabled: true}", []string{
 			"8: T: Properties.StreamSpecification.StreamEnabled: %", "8: T: Properties.StreamSpecification.StreamViewType: is missing"}},
 		"stream's view": {keys + "      BillingMode: PAY_PER_REQUEST\n      StreamSpecification: {StreamViewType: ALL}", []string{
-			`8: T: Properties.StreamSpecification.StreamViewType: "ALL" is %, which knows KEYS_ONLY, NEW_IMAGE, OLD_IMAGE, NEW_AND_OLD_IMAGES`}},
+			`8: T: Properties.StreamSpecification.StreamViewType: "ALL" is %: use KEYS_ONLY, NEW_IMAGE, OLD_IMAGE or NEW_AND_OLD_IMAGES`}},
 		"keys": {"      BillingMode: PAY_PER_REQUEST\n      AttributeDefinitions: [{AttributeName: a, AttributeType: S}, {AttributeName: a, AttributeType: X}]\n      KeySchema: [{AttributeName: b, KeyType: RANGE}]", []string{
-			`6: T: Properties.AttributeDefinitions[1].AttributeType: "X" is %, which knows S, N, B`, "6: T: Properties.AttributeDefinitions: a is in no key",
+			`6: T: Properties.AttributeDefinitions[1].AttributeType: "X" is %: use S, N or B`, "6: T: Properties.AttributeDefinitions: a is in no key",
 			"6: T: Properties.AttributeDefinitions: a is defined twice", "6: T: Properties.AttributeDefinitions: b is in a key and not defined",
 			"7: T: Properties.KeySchema: must have a HASH key, and may have a RANGE key after it"}},
 		"index": {keys + "      BillingMode: PAY_PER_REQUEST\n      GlobalSecondaryIndexes:\n        - IndexName: i\n          KeySchema: [{AttributeName: pk, KeyType: HASH}]\n          Projection: {ProjectionType: ALL, NonKeyAttributes: [x]}\n        - KeySchema: [{AttributeName: pk, KeyType: HASH}]", []string{
-			"11: T: Properties.GlobalSecondaryIndexes[0].Projection.NonKeyAttributes: stand with ProjectionType INCLUDE, and only there",
+			"11: T: Properties.GlobalSecondaryIndexes[0].Projection: must have NonKeyAttributes if, and only if, ProjectionType is INCLUDE",
 			"12: T: Properties.GlobalSecondaryIndexes[1].IndexName: is missing", "12: T: Properties.GlobalSecondaryIndexes[1].Projection: is missing"}},
 	})
 }
@@ -233,9 +224,9 @@ func TestTableErrors(t *testing.T) {
 func TestSecretErrors(t *testing.T) {
 	t.Parallel()
 	run(t, "Resources:\n  S:\n    Type: AWS::SecretsManager::Secret\n    Properties:\n", map[string]errorCase{
-		"both":      {"      SecretString: x\n      GenerateSecretString: {}", []string{"6: S: Properties.GenerateSecretString: can't stand beside SecretString"}},
-		"half":      {"      GenerateSecretString: {GenerateStringKey: k}", []string{"5: S: Properties.GenerateSecretString.SecretStringTemplate: and GenerateStringKey stand together or not at all"}},
-		"no object": {"      GenerateSecretString: {GenerateStringKey: k, SecretStringTemplate: '[]'}", []string{"5: S: Properties.GenerateSecretString.SecretStringTemplate: must be a JSON object"}},
+		"both":      {"      SecretString: x\n      GenerateSecretString: {}", []string{"6: S: Properties.GenerateSecretString: must not be present with SecretString"}},
+		"half":      {"      GenerateSecretString: {GenerateStringKey: k}", []string{"5: S: Properties.GenerateSecretString: must have both SecretStringTemplate and GenerateStringKey, or neither"}},
+		"no object": {"      GenerateSecretString: {GenerateStringKey: k, SecretStringTemplate: '[]'}", []string{"5: S: Properties.GenerateSecretString: SecretStringTemplate must be a JSON object"}},
 		"length":    {"      GenerateSecretString: {PasswordLength: 5000}", []string{`5: S: Properties.GenerateSecretString.PasswordLength: "5000" must be a whole number between 1 and 4096`}},
 		"boolean":   {"      GenerateSecretString: {IncludeSpace: maybe}", []string{`5: S: Properties.GenerateSecretString.IncludeSpace: "maybe" must be true or false`}},
 		"unknown":   {"      HostedRotationLambda: {}", []string{"5: S: Properties.HostedRotationLambda: %"}},

@@ -9,123 +9,91 @@ import (
 	"time"
 )
 
-// functionProperties: what is missing here (VpcConfig, Layers, ImageUri, FunctionUrlConfig, …) would change what a function
-// sees or who can call it, and is refused.
-var functionProperties = map[string]support{
-	"CodeUri": runs, "Handler": runs, "Runtime": runs, "Architectures": runs, "PackageType": runs, "FunctionName": runs, "Description": runs,
-	"MemorySize": runs, "Timeout": runs, "Environment": runs, "ReservedConcurrentExecutions": runs, "Events": runs,
-	"EventInvokeConfig": runs,
+// functionProperties are the properties of a function. Layers, ImageUri, FunctionUrlConfig and others are missing: they
+// would change what a function sees, or who can call it.
+type functionProperties struct {
+	object
+	_ struct{} `ignored:"AssumeRolePolicyDocument AutoPublishAlias AutoPublishAliasAllProperties"`
+	_ struct{} `ignored:"AutoPublishCodeSha256 CodeSigningConfigArn DeploymentPreference PermissionsBoundary Policies"`
+	_ struct{} `ignored:"PropagateTags RecursiveLoop Role RolePath VersionDeletionPolicy VersionDescription"`
+	_ struct{} `noted:"EphemeralStorage KmsKeyArn LoggingConfig ProvisionedConcurrencyConfig"`
+	_ struct{} `noted:"RuntimeManagementConfig SnapStart SourceKMSKeyArn Tags Tracing VpcConfig"`
 
-	"AssumeRolePolicyDocument": inert, "AutoPublishAlias": inert, "AutoPublishAliasAllProperties": inert, "AutoPublishCodeSha256": inert,
-	"CodeSigningConfigArn": inert, "DeploymentPreference": inert, "EphemeralStorage": inert, "KmsKeyArn": inert, "LoggingConfig": inert,
-	"PermissionsBoundary": inert, "Policies": inert, "PropagateTags": inert, "ProvisionedConcurrencyConfig": inert, "RecursiveLoop": inert,
-	"Role": inert, "RolePath": inert, "RuntimeManagementConfig": inert, "SnapStart": inert, "SourceKMSKeyArn": inert, "Tags": inert,
-	"Tracing": inert, "VersionDeletionPolicy": inert, "VersionDescription": inert,
+	CodeURI       string `cfn:"CodeUri,required"`
+	Handler       string `cfn:",required"`
+	Runtime       string `cfn:",required,oneof=provided.al2023|provided.al2"`
+	PackageType   string `cfn:",default=Zip,oneof=Zip"`
+	Architectures []string
+	FunctionName  string
+	Description   string
+	MemorySize    int           `cfn:",default=128,min=128,max=10240"`
+	Timeout       time.Duration `cfn:",default=3,min=1,max=900"`
+	Environment   struct{ Variables map[string]string }
+	// ReservedConcurrentExecutions 0 would switch the function off.
+	ReservedConcurrentExecutions int         `cfn:",min=1,max=100000"`
+	EventInvokeConfig            AsyncInvoke // other properties, such as DestinationConfig, are not supported
+	Events                       *node
 }
 
-// eventInvokeProperties: a DestinationConfig is refused, for nothing here would send there.
-var eventInvokeProperties = map[string]support{"MaximumRetryAttempts": runs, "MaximumEventAgeInSeconds": runs}
+var functionNamePattern = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-var environmentProperties = map[string]support{"Variables": runs}
-
-func functionName(r *resolver, res *resource) string {
-	return r.physicalName(res, "FunctionName", res.id)
-}
-
-func functionARN(r *resolver, res *resource) string {
-	return r.arn("lambda", "function:"+functionName(r, res))
-}
-
-func (r *resolver) buildFunction(res *resource) {
-	p := r.object(res.at().field("Properties"), res.properties, functionProperties)
-	if p.n == nil {
-		r.add(res.at(), res.line, "has no Properties")
+func (b *builder) function(res *resource) {
+	if res.properties == nil {
+		b.add(res.at(), res.line, "has no Properties")
 		return
 	}
-	p.oneOf("PackageType", "Zip", "Zip")
+	var p functionProperties
+	b.decodeProperties(res, &p)
 	function := Function{
-		LogicalID: res.id, Name: functionName(r, res), ARN: functionARN(r, res), Description: p.text("Description", ""),
-		CodeURI: p.codeURI(), BuildMethod: r.buildMethod(res), Handler: p.required("Handler"),
-		Runtime:      p.oneOf("Runtime", "", "provided.al2023", "provided.al2"),
-		Architecture: p.architecture(),
-		MemoryMB:     p.integer("MemorySize", 128, 128, 10240),
-		Timeout:      time.Duration(p.integer("Timeout", 3, 1, 900)) * time.Second,
-		Env:          p.environment(r.options.Overrides),
-		Async:        p.eventInvokeConfig(),
+		LogicalID: res.id, Name: b.nameOf(res), ARN: b.arn(res), Description: p.Description, CodeURI: p.codeURI(),
+		BuildMethod: b.buildMethod(res), Handler: p.Handler, Runtime: p.Runtime, Architecture: p.architecture(),
+		MemoryMB: p.MemorySize, Timeout: p.Timeout, Env: p.environment(b.options.Overrides), Async: p.EventInvokeConfig,
+		ReservedConcurrency: p.ReservedConcurrentExecutions,
 	}
-	if p.has("ReservedConcurrentExecutions") {
-		// 0 shuts a function off on AWS: a template that asks for it has nothing to run here.
-		function.ReservedConcurrency = p.integer("ReservedConcurrentExecutions", 1, 1, 100_000)
+	if !functionNamePattern.MatchString(function.Name) {
+		b.add(res.at(), res.line, "%q is not a valid name: a function's name has 1 to 64 letters, digits, - and _", function.Name)
 	}
-	if !regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`).MatchString(function.Name) {
-		r.add(res.at(), res.line, "%q can't be a function's name: letters, digits, - and _ only, 64 at most", function.Name)
-	}
-	r.stack.Functions = append(r.stack.Functions, function)
-	r.buildEvents(p, function.Name)
+	b.stack.Functions = append(b.stack.Functions, function)
+	b.events(p.object, p.Events, function)
 }
 
-// eventInvokeConfig reads what becomes of events that the function doesn't make, with Lambda's defaults.
-// https://docs.aws.amazon.com/lambda/latest/api/API_PutFunctionEventInvokeConfig.html
-func (o object) eventInvokeConfig() AsyncInvoke {
-	config := o.object("EventInvokeConfig", eventInvokeProperties)
-	return AsyncInvoke{
-		MaximumRetryAttempts: config.integer("MaximumRetryAttempts", 2, 0, 2),
-		MaximumEventAge:      time.Duration(config.integer("MaximumEventAgeInSeconds", 21_600, 60, 21_600)) * time.Second,
-	}
-}
-
-// schedulesOfFunctions tells each schedule how its function is invoked: a rule may stand before its function.
-func (r *resolver) schedulesOfFunctions() {
-	async := map[string]AsyncInvoke{}
-	for _, f := range r.stack.Functions {
-		async[f.Name] = f.Async
-	}
-	for i, s := range r.stack.Schedules {
-		r.stack.Schedules[i].Async = async[s.Function]
-	}
-}
-
-// codeURI is the folder with the source, in slashes and relative to the template.
-func (o object) codeURI() string {
-	before := o.r.found
-	uri := o.required("CodeUri")
-	switch {
-	case o.r.found > before:
-		return ""
-	case strings.Contains(uri, "://") || path.IsAbs(uri) || path.Clean(uri) == ".." || strings.HasPrefix(path.Clean(uri), "../"):
-		o.problem("CodeUri", "%q must be a folder inside the template's own", uri)
+// codeURI returns the folder with the source, with slashes and relative to the template.
+func (p *functionProperties) codeURI() string {
+	if p.CodeURI == "" {
 		return ""
 	}
-	return path.Clean(uri)
+	clean := path.Clean(p.CodeURI)
+	if strings.Contains(p.CodeURI, "://") || path.IsAbs(clean) || clean == ".." || strings.HasPrefix(clean, "../") {
+		p.problem("CodeUri", "%q must be a folder in the template's folder", p.CodeURI)
+	}
+	return clean
 }
 
-func (r *resolver) buildMethod(res *resource) string {
+func (b *builder) buildMethod(res *resource) string {
 	method := res.metadata.get("BuildMethod")
 	if method == nil {
 		return ""
 	}
-	if method.kind != scalar || (method.text != "go1.x" && method.text != "makefile") {
-		r.add(res.at().field("Metadata.BuildMethod"), method.line, "%q is %s, which knows go1.x and makefile", method.text, unsupported)
-		return ""
+	if method.text != "go1.x" && method.text != "makefile" {
+		b.add(res.at().field("Metadata.BuildMethod"), method.line, "%q is %s: use go1.x or makefile", method.text, unsupported)
 	}
 	return method.text
 }
 
-func (o object) architecture() string {
-	architectures := o.texts("Architectures")
-	switch {
-	case architectures == nil:
+func (p *functionProperties) architecture() string {
+	if p.Architectures == nil {
 		return "x86_64"
-	case len(architectures) == 1 && (architectures[0] == "arm64" || architectures[0] == "x86_64"):
-		return architectures[0]
 	}
-	o.problem("Architectures", "must be one of arm64 and x86_64")
-	return ""
+	if len(p.Architectures) != 1 || (p.Architectures[0] != "arm64" && p.Architectures[0] != "x86_64") {
+		p.problem("Architectures", "must be [arm64] or [x86_64]")
+		return ""
+	}
+	return p.Architectures[0]
 }
 
 var variableName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]+$`)
 
-// reservedVariables are those that Lambda sets itself and doesn't let a template set.
+// reservedVariables are set by Lambda. A template may not set them.
 var reservedVariables = []string{
 	"_HANDLER", "_X_AMZN_TRACE_ID", "AWS_DEFAULT_REGION", "AWS_REGION", "AWS_EXECUTION_ENV", "AWS_LAMBDA_FUNCTION_NAME",
 	"AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "AWS_LAMBDA_FUNCTION_VERSION", "AWS_LAMBDA_INITIALIZATION_TYPE", "AWS_LAMBDA_LOG_GROUP_NAME",
@@ -133,24 +101,73 @@ var reservedVariables = []string{
 	"AWS_LAMBDA_RUNTIME_API", "LAMBDA_TASK_ROOT", "LAMBDA_RUNTIME_DIR",
 }
 
-// environment gives the function's variables; one of the platform's environment replaces that of the same name.
-func (o object) environment(overrides map[string]string) map[string]string {
-	environment := o.object("Environment", environmentProperties)
-	variables := environment.textMap("Variables")
-	size := 0
+// environment returns the function's variables. An override replaces a variable that the template gives the function, and
+// never adds one.
+func (p *functionProperties) environment(overrides map[string]string) map[string]string {
+	variables, size := p.Environment.Variables, 0
+	problem := func(format string, args ...any) { p.problem("Environment.Variables", format, args...) }
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
 		size += len(name) + len(variables[name])
 		if slices.Contains(reservedVariables, name) {
-			environment.problem("Variables", "Lambda sets %s itself", name)
+			problem("Lambda sets %s itself", name)
 		} else if !variableName.MatchString(name) {
-			environment.problem("Variables", "%q can't be a variable's name on Lambda", name)
+			problem("%q is not a valid name of a variable on Lambda", name)
 		}
 		if override, set := overrides[name]; set {
 			variables[name] = override
 		}
 	}
 	if size > 4096 {
-		environment.problem("Variables", "are larger than the 4,096 bytes that Lambda takes")
+		problem("are larger than Lambda's limit of 4,096 bytes")
 	}
 	return variables
 }
+
+type eventProperties struct {
+	object
+
+	Type       string `cfn:",required"`
+	Properties *node
+}
+
+// eventSchedule is the event type of EventBridge Scheduler. SAM makes a schedule of it.
+const eventSchedule = "ScheduleV2"
+
+// events connects a function with what invokes it.
+func (b *builder) events(p object, n *node, f Function) {
+	events := b.mapping(p.at.field("Events"), p.lineOf("Events"), n)
+	if events.n == nil {
+		return
+	}
+	for _, entry := range events.n.fields {
+		var ev eventProperties
+		b.decode(events.at.field(entry.key), entry.line, entry.value, &ev)
+		if !logicalID.MatchString(entry.key) { // what SAM makes of the event has it in its logical id
+			b.add(ev.at, entry.line, logicalIDRule)
+			continue
+		}
+		switch ev.Type {
+		case "Api":
+			b.apiEvent(ev, f)
+		case "DynamoDB":
+			b.streamEvent(ev, f)
+		case "SQS":
+			b.queueEvent(ev, f)
+		case eventSchedule:
+			b.scheduleEvent(ev, f)
+		case "":
+		case "Schedule":
+			ev.problem("Type", "event source Schedule is %s: use %s", unsupported, eventSchedule)
+		default:
+			ev.problem("Type", "event source %s is %s", ev.Type, unsupported)
+		}
+	}
+}
+
+// decodeEvent reads the properties of an event into the struct that into points to.
+func (b *builder) decodeEvent(ev eventProperties, into any) {
+	b.decode(ev.at.field("Properties"), ev.lineOf("Properties"), ev.Properties, into)
+}
+
+// id returns the logical id of what SAM makes of an event.
+func (ev eventProperties) id() string { return ev.at.subject + ev.at.last() }

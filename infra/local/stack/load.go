@@ -2,6 +2,7 @@ package stack
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -11,73 +12,64 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Load reads the template at path and resolves it. What is wrong with the template is a single *[Error] that names
-// everything found; an unreadable file is an error of its own.
+// Load reads the template at path, resolves it, and finds the Go modules of its functions. If the template is not valid,
+// the error is a single *[Error] with all problems.
 func Load(path string, options Options) (*Stack, error) {
 	content, err := os.ReadFile(path) //nolint:gosec // the template is the one that the caller named
 	if err != nil {
 		return nil, fmt.Errorf("read the template: %w", err)
 	}
-	dir, err := filepath.Abs(filepath.Dir(path))
-	if err != nil {
-		return nil, fmt.Errorf("find the template's folder: %w", err)
-	}
 	loaded, err := Parse(path, content, options)
 	if err != nil {
 		return nil, err
 	}
-	loaded.Dir = dir
+	if loaded.Dir, err = filepath.Abs(filepath.Dir(path)); err != nil {
+		return nil, fmt.Errorf("find the template's folder: %w", err)
+	}
 	if err := loaded.findModules(); err != nil {
 		return nil, err
 	}
 	return loaded, nil
 }
 
-// Parse resolves a template that has been read already. The name is only for messages; Dir of the stack stays empty.
+// Parse resolves the content of a template. name is its name in messages. Dir and the modules of functions stay empty.
 func Parse(name string, content []byte, options Options) (*Stack, error) {
 	root, err := read(name, content)
 	if err != nil {
 		return nil, err
 	}
-	r := newResolver(name, root, withDefaults(options))
-	loaded := r.resolve()
-	if err := r.err(); err != nil {
+	options.StackName = cmp.Or(options.StackName, "local")
+	options.Region = cmp.Or(options.Region, "us-east-1")
+	options.Account = cmp.Or(options.Account, "000000000000")
+	e := newEvaluator(name, root, options)
+	b := &builder{evaluator: e, stack: &Stack{
+		Name: options.StackName, Region: options.Region, Account: options.Account, Outputs: map[string]string{},
+	}}
+	e.loadSections()
+	e.checkRules()
+	b.build()
+	if err := e.err(); err != nil {
 		return nil, err
 	}
-	return loaded, nil
+	return b.stack, nil
 }
 
-func withDefaults(options Options) Options {
-	for _, setting := range []struct {
-		value    *string
-		fallback string
-	}{{&options.StackName, "local"}, {&options.Region, "us-east-1"}, {&options.Account, "000000000000"}} {
-		if *setting.value == "" {
-			*setting.value = setting.fallback
-		}
-	}
-	return options
-}
-
-// read parses YAML, of which JSON is a part, into our tree.
+// read parses YAML, of which JSON is a part, into a tree.
 func read(name string, content []byte) (*node, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
-	var document yaml.Node
+	var document, second yaml.Node
 	if err := decoder.Decode(&document); err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	var second yaml.Node
-	if err := decoder.Decode(&second); err == nil {
-		return nil, &Error{[]Problem{{File: name, Line: second.Line, Message: "a template is one YAML document, here begins another"}}}
-	}
 	found := &problems{file: name}
+	if err := decoder.Decode(&second); err == nil {
+		found.add(place{}, second.Line, "a second YAML document begins here, but a template is a single one")
+		return nil, found.err()
+	}
 	if len(document.Content) == 0 || document.Content[0].Kind != yaml.MappingNode {
 		found.add(place{}, 1, "is not a template: it has no Resources")
 		return nil, found.err()
 	}
 	root := parser{found}.mapping(place{}, document.Content[0])
-	if err := found.err(); err != nil {
-		return nil, err
-	}
-	return root, nil
+	return root, found.err()
 }

@@ -2,209 +2,147 @@ package stack
 
 import (
 	"cmp"
-	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"devplatform/infra/local/triggers/pattern"
 )
 
-// typeMapping is CloudFormation's own form of what SAM's events of the types DynamoDB and SQS become.
-const typeMapping = "AWS::Lambda::EventSourceMapping"
-
-var (
-	// sourceReading are the properties that mappings of both sources have, streams and queues. What is missing here and in
-	// their own tables belongs to other sources (Kinesis, Kafka, …) and is refused.
-	sourceReading = map[string]support{
-		"Enabled": runs, "BatchSize": runs, "MaximumBatchingWindowInSeconds": runs, "FilterCriteria": runs, "FunctionResponseTypes": runs,
-
-		"KmsKeyArn": inert, "MetricsConfig": inert,
+type (
+	// sourceProperties are the properties that streams and queues have in common.
+	sourceProperties struct {
+		Enabled                        bool          `cfn:",default=true"`
+		BatchSize                      *int          `cfn:",min=1,max=10000"`
+		MaximumBatchingWindowInSeconds time.Duration `cfn:",max=300"`
+		FunctionResponseTypes          []string
+		FilterCriteria                 struct{ Filters []filterProperties }
 	}
-	mappingProperties = with(with(sourceReading, with(ofStreams, ofQueues)),
-		map[string]support{"EventSourceArn": runs, "FunctionName": runs, "Tags": inert})
+	filterProperties struct {
+		object
 
-	filterCriteriaProperties = map[string]support{"Filters": runs}
-	filterProperties         = map[string]support{"Pattern": runs}
+		Pattern string `cfn:",required"`
+	}
+	// streamEventProperties belong to an event of the type DynamoDB.
+	// https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-params.html
+	streamEventProperties struct {
+		object `ignored:"KmsKeyArn MetricsConfig"`
+		sourceProperties
+
+		Stream                     string `cfn:",required"`
+		StartingPosition           string `cfn:",required,oneof=TRIM_HORIZON|LATEST"`
+		ParallelizationFactor      int    `cfn:",default=1,min=1,max=10"`
+		BisectBatchOnFunctionError bool
+		MaximumRetryAttempts       int `cfn:",default=-1,min=-1,max=10000"`
+		MaximumRecordAgeInSeconds  int `cfn:",default=-1,min=-1,max=604800"`
+		TumblingWindowInSeconds    int // 0: tumbling windows are not supported
+		DestinationConfig          struct{ OnFailure *destinationProperties }
+	}
+	destinationProperties struct {
+		object
+
+		Type        string `cfn:",default=SQS,oneof=SQS"`
+		Destination string `cfn:",required"`
+	}
+	// queueEventProperties belong to an event of the type SQS.
+	// https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-parameters.html
+	queueEventProperties struct {
+		object `ignored:"KmsKeyArn MetricsConfig"`
+		sourceProperties
+
+		Queue         string `cfn:",required"`
+		ScalingConfig struct {
+			MaximumConcurrency int `cfn:",min=2,max=1000"`
+		}
+	}
 )
-
-func with(properties, more map[string]support) map[string]support {
-	all := maps.Clone(properties)
-	maps.Copy(all, more)
-	return all
-}
 
 const (
-	// maxFilters is how many filters AWS grants a mapping; the quota begins at five.
+	// maxFilters is the number of filters that AWS allows a mapping; the quota begins at five.
 	maxFilters = 10
-	maxBatch   = 10_000
+	// maxReceived is the number of messages that one call returns. For larger batches, Lambda needs time to gather them.
+	maxReceived = 10
+
+	reportItemFailures = "ReportBatchItemFailures"
 )
 
-// placedMapping is a mapping with where the template has it. Target is the function as Lambda is told of it: another
-// alias is another target.
-type placedMapping struct {
-	at      place
-	line    int
-	target  string
-	mapping EventSourceMapping
-}
-
-// eventMapping is the mapping that SAM makes of an event of a function.
-func (r *resolver) eventMapping(event object, function string) placedMapping {
-	id := event.at.subject
-	m := placedMapping{at: event.at, line: event.line("Type"), target: function, mapping: EventSourceMapping{
-		Name: id + event.at.last(), Function: function,
-	}}
-	if alias := r.aliasOf(id); alias != "" {
-		m.target += ":" + alias
+// mapping returns the event source mapping of an event, with the properties that both sources have.
+func (s sourceProperties) mapping(o object, ev eventProperties, f Function, batch int) EventSourceMapping {
+	if s.BatchSize == nil {
+		s.BatchSize = &batch
 	}
-	return m
-}
-
-// buildMapping builds CloudFormation's form: what it reads, its ARN tells.
-func (r *resolver) buildMapping(res *resource) {
-	const source = "EventSourceArn"
-	p := r.object(res.at().field("Properties"), orEmpty(res), mappingProperties)
-	function, target := p.functionOf("FunctionName")
-	m := placedMapping{at: res.at(), line: res.line, target: target, mapping: EventSourceMapping{Name: res.id, Function: function}}
-	arn := p.sourceARN(source)
-	table, isStream := r.tableByStream(arn)
-	queue, isQueue := r.queueByARN(arn)
-	switch {
-	case isQueue:
-		m.mapping.Queue = queue
-		p.readingQueue(&m.mapping)
-	case arn != "" && !isStream:
-		p.problem(source, "must be the %s of an %s of this template, or the Arn of an %s", streamAttribute, typeTable, typeQueue)
-		return
-	default:
-		m.mapping.Table = table
-		p.readingStream(&m.mapping, onFailureProperties)
-	}
-	r.addMapping(m)
-}
-
-// sourceARN is a property that names what is read: there a stream's ARN is known.
-func (o object) sourceARN(name string) string {
-	o.r.sources++
-	defer func() { o.r.sources-- }()
-	return o.required(name)
-}
-
-// addMapping refuses what AWS or SAM would: two of one name, and two that bring one source to one function.
-func (r *resolver) addMapping(m placedMapping) {
-	source := cmp.Or(m.mapping.Table, m.mapping.Queue)
-	for _, other := range r.mappings {
-		switch {
-		case other.mapping.Name == m.mapping.Name:
-			r.add(m.at, m.line, "the event source mapping has the name %s, as another one has", m.mapping.Name)
-		case m.target == "" || source == "" || other.target != m.target:
-		case m.mapping.Table != "" && other.mapping.Table == m.mapping.Table:
-			r.add(m.at, m.line, "%s reads the stream of %s already, by the event source mapping %s", m.target, source, other.mapping.Name)
-		case m.mapping.Queue != "" && other.mapping.Queue == m.mapping.Queue:
-			r.add(m.at, m.line, "%s reads %s already, by the event source mapping %s", m.target, source, other.mapping.Name)
+	for i, typ := range s.FunctionResponseTypes {
+		if typ != reportItemFailures || i > 0 {
+			o.problem("FunctionResponseTypes", "must be [%s]", reportItemFailures)
 		}
 	}
-	r.mappings = append(r.mappings, m)
-	r.stack.EventSourceMappings = append(r.stack.EventSourceMappings, m.mapping)
-}
-
-// reading reads what mappings of both sources have.
-func (o object) reading(m *EventSourceMapping, batch int) {
-	m.Enabled = o.boolean("Enabled", true)
-	m.BatchSize = o.integer("BatchSize", batch, 1, maxBatch)
-	m.BatchingWindow = time.Duration(o.integer("MaximumBatchingWindowInSeconds", 0, 0, 300)) * time.Second
-	m.Filters = o.filters()
-	m.ReportBatchItemFailures = o.reportsFailures()
-}
-
-// refuse names the properties that a mapping of the other source has, each with the reason.
-func (o object) refuse(reasons map[string]string) {
-	for _, name := range slices.Sorted(maps.Keys(reasons)) {
-		if o.has(name) {
-			o.problem(name, "%s", reasons[name])
-		}
-	}
-}
-
-func (o object) reportsFailures() bool {
-	const known = "ReportBatchItemFailures"
-	types := o.texts("FunctionResponseTypes")
-	for i, typ := range types {
-		switch {
-		case typ != known:
-			o.problem("FunctionResponseTypes", "%q is %s, which knows %s", typ, unsupported, known)
-		case i > 0:
-			o.problem("FunctionResponseTypes", "AWS takes one value only")
-		}
-	}
-	return slices.Contains(types, known)
-}
-
-// filters reads the patterns. A broken one is named here rather than when the mapping starts.
-func (o object) filters() []string {
-	criteria := o.object("FilterCriteria", filterCriteriaProperties)
-	items := criteria.items("Filters")
-	if len(items) > maxFilters {
-		criteria.problem("Filters", "AWS takes %d at most, these are %d", maxFilters, len(items))
+	if len(s.FilterCriteria.Filters) > maxFilters {
+		o.problem("FilterCriteria", "has %d filters, AWS allows %d", len(s.FilterCriteria.Filters), maxFilters)
 	}
 	var filters []string
-	for i, item := range items {
-		filter := o.r.object(criteria.at.field("Filters").index(i), item, filterProperties)
-		filter.origin = item.line
-		text := filter.required("Pattern")
-		if text == "" {
+	for _, filter := range s.FilterCriteria.Filters {
+		if filter.Pattern == "" {
 			continue
 		}
-		if _, err := pattern.Parse(text); err != nil {
+		if _, err := pattern.Parse(filter.Pattern); err != nil {
 			filter.problem("Pattern", "%v", err)
-			continue
 		}
-		filters = append(filters, text)
+		filters = append(filters, filter.Pattern)
 	}
-	return filters
+	return EventSourceMapping{
+		Name: ev.id(), Function: f.Name, Enabled: s.Enabled, BatchSize: *s.BatchSize, Filters: filters,
+		BatchingWindow:          s.MaximumBatchingWindowInSeconds,
+		ReportBatchItemFailures: slices.Contains(s.FunctionResponseTypes, reportItemFailures),
+	}
 }
 
-// functionOf finds the function that a property names as Lambda's API takes it: by its name or ARN, with an alias or
-// version behind it or without. Target is its name with what stands behind it.
-func (o object) functionOf(name string) (function, target string) {
-	given := o.required(name)
-	if given == "" {
-		return "", ""
-	}
-	if function, target, found := o.r.functionByARN(given); found {
-		return function, target
-	}
-	target = given
-	for _, prefix := range []string{o.r.options.Account + ":function:", "function:"} {
-		if rest, found := strings.CutPrefix(given, prefix); found {
-			target = rest
-			break
+// streamEvent lets a function read the stream of a table.
+func (b *builder) streamEvent(ev eventProperties, f Function) {
+	var p streamEventProperties
+	b.decodeEvent(ev, &p)
+	m := p.mapping(p.object, ev, f, 100)
+	if p.Stream != "" {
+		var found bool
+		if m.Table, found = b.tableByStream(p.Stream); !found {
+			p.problem("Stream", "must be the %s of an %s of this template", streamAttribute, typeTable)
 		}
 	}
-	if function, found := o.r.functionByName(target); found {
-		return function, target
+	m.StartingPosition, m.ParallelizationFactor = p.StartingPosition, p.ParallelizationFactor
+	m.BisectOnError, m.MaximumRetryAttempts = p.BisectBatchOnFunctionError, p.MaximumRetryAttempts
+	switch age := p.MaximumRecordAgeInSeconds; {
+	case age >= 60:
+		m.MaximumRecordAge = time.Duration(age) * time.Second
+	case age >= 0:
+		p.problem("MaximumRecordAgeInSeconds", "%d must be -1 or at least 60", age)
 	}
-	o.problem(name, "%q is no function of this template", given)
-	return "", ""
+	if failure := p.DestinationConfig.OnFailure; failure != nil && failure.Destination != "" {
+		m.OnFailureQueue = b.queueByARN(failure.object, "Destination", failure.Destination)
+	}
+	b.addMapping(ev, m)
 }
 
-// functionByARN finds the function of this template that has an ARN, which may go on with an alias or a version.
-func (r *resolver) functionByARN(arn string) (function, target string, found bool) {
-	if target, found = strings.CutPrefix(arn, r.arn("lambda", "function:")); !found {
-		return "", "", false
+// queueEvent lets a function read a queue.
+func (b *builder) queueEvent(ev eventProperties, f Function) {
+	var p queueEventProperties
+	b.decodeEvent(ev, &p)
+	m := p.mapping(p.object, ev, f, maxReceived)
+	m.MaximumConcurrency = p.ScalingConfig.MaximumConcurrency
+	if p.Queue != "" {
+		m.Queue = b.queueByARN(p.object, "Queue", p.Queue)
 	}
-	function, found = r.functionByName(target)
-	return function, target, found
+	if m.BatchSize > maxReceived && m.BatchingWindow == 0 {
+		p.problem("BatchSize", "%d needs a MaximumBatchingWindowInSeconds of at least 1; without it the maximum is %d",
+			m.BatchSize, maxReceived)
+	}
+	b.addMapping(ev, m)
 }
 
-// functionByName finds the function that a target names before its first colon.
-func (r *resolver) functionByName(target string) (function string, found bool) {
-	function, _, _ = strings.Cut(target, ":")
-	for _, res := range r.resources {
-		if res.typ == typeFunction && r.active(res) && functionName(r, res) == function {
-			return function, true
+// addMapping adds a mapping, unless the function already reads the source: AWS refuses that.
+func (b *builder) addMapping(ev eventProperties, m EventSourceMapping) {
+	for _, other := range b.stack.EventSourceMappings {
+		if source := cmp.Or(m.Table, m.Queue); source != "" && other.Function == m.Function && other.Table == m.Table && other.Queue == m.Queue {
+			b.add(ev.at, ev.lineOf("Type"), "%s already reads %s, with the event source mapping %s", m.Function, source, other.Name)
 		}
 	}
-	return "", false
+	b.mappings = append(b.mappings, ev)
+	b.stack.EventSourceMappings = append(b.stack.EventSourceMappings, m)
 }

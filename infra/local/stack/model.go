@@ -62,12 +62,12 @@ type Function struct {
 	Async AsyncInvoke
 }
 
-// AsyncInvoke bounds what Lambda does with an event that it has taken and the function has not made (SAM's EventInvokeConfig).
+// AsyncInvoke limits the retries of an asynchronous invocation that failed (SAM's EventInvokeConfig).
+// https://docs.aws.amazon.com/lambda/latest/api/API_PutFunctionEventInvokeConfig.html
 type AsyncInvoke struct {
-	// MaximumRetryAttempts is how often it is tried again, 0 to 2.
-	MaximumRetryAttempts int
-	// MaximumEventAge is how long it is kept, 1 min to 6 h.
-	MaximumEventAge time.Duration
+	MaximumRetryAttempts int `cfn:",default=2,min=0,max=2"`
+	// MaximumEventAge is the time after which the event is discarded.
+	MaximumEventAge time.Duration `cfn:"MaximumEventAgeInSeconds,default=21600,min=60,max=21600"`
 }
 
 // API is a REST API with its one stage (AWS::Serverless::Api, or SAM's implicit ServerlessRestApi).
@@ -133,10 +133,16 @@ type Table struct {
 }
 
 // Attribute is a key attribute of a table or of one of its indexes. Type is "S", "N" or "B".
-type Attribute struct{ Name, Type string }
+type Attribute struct {
+	Name string `cfn:"AttributeName,required"`
+	Type string `cfn:"AttributeType,required,oneof=S|N|B"`
+}
 
 // KeyPart is one attribute of a key. Type is "HASH" or "RANGE".
-type KeyPart struct{ Name, Type string }
+type KeyPart struct {
+	Name string `cfn:"AttributeName,required"`
+	Type string `cfn:"KeyType,required,oneof=HASH|RANGE"`
+}
 
 // Index is a global secondary index.
 type Index struct {
@@ -237,18 +243,19 @@ type Secret struct {
 	Literal  string
 }
 
-// GenerateSecretString has the meaning and the defaults of the CloudFormation property of this name.
+// GenerateSecretString has the meaning of the CloudFormation property of this name.
 type GenerateSecretString struct {
-	// Length is the length of the generated string, 32 unless set, at most 4,096.
-	Length int
-	// ExcludeCharacters are never generated.
-	ExcludeCharacters                                                      string
-	ExcludeLowercase, ExcludeUppercase, ExcludeNumbers, ExcludePunctuation bool
-	IncludeSpace                                                           bool
-	// RequireEachIncludedType asks for one character of every type at least; on unless the template says no.
-	RequireEachIncludedType bool
-	// Template is a JSON object that gets the generated string under Key; both are set or neither is.
-	Template, Key string
+	Length                  int `cfn:"PasswordLength,default=32,min=1,max=4096"`
+	ExcludeCharacters       string
+	ExcludeLowercase        bool
+	ExcludeUppercase        bool
+	ExcludeNumbers          bool
+	ExcludePunctuation      bool
+	IncludeSpace            bool
+	RequireEachIncludedType bool `cfn:",default=true"`
+	// Template is a JSON object that gets the generated string under Key. Both are set, or neither is.
+	Template string `cfn:"SecretStringTemplate"`
+	Key      string `cfn:"GenerateStringKey"`
 }
 
 // Bucket is a bucket of S3 (AWS::S3::Bucket).
@@ -260,10 +267,13 @@ type Bucket struct {
 
 // CORSRule lets pages of other origins use a bucket.
 type CORSRule struct {
-	ID                                                             string
-	AllowedOrigins, AllowedMethods, AllowedHeaders, ExposedHeaders []string
-	// MaxAge is how many seconds a browser keeps the answer to a preflight request; 0: the browser decides.
-	MaxAge int
+	ID             string   `cfn:"Id"`
+	AllowedOrigins []string `cfn:",required"`
+	AllowedMethods []string `cfn:",required"`
+	AllowedHeaders []string
+	ExposedHeaders []string
+	// MaxAge is how many seconds a browser keeps the response to a preflight request; 0: the browser's default.
+	MaxAge int `cfn:",max=2147483647"`
 }
 
 // LifecycleRule removes the objects, or the unfinished uploads, whose keys begin with Prefix. Days of 0 remove nothing.

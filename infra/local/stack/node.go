@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,14 +17,12 @@ const (
 	mapping
 )
 
-// node is a piece of a template: YAML or JSON with every intrinsic function in its long form.
+// node is a value in a template, YAML or JSON. Intrinsic functions are in their long form.
 type node struct {
 	kind kind
 	line int
-	// text is a scalar's value as CloudFormation passes it on: everything becomes a string in the end.
-	text string
-	// tag is a scalar's YAML type: "!!str", "!!int", "!!float" or "!!bool".
-	tag    string
+	// text is the value of a scalar, as CloudFormation passes it on: every scalar becomes a string.
+	text   string
 	items  []*node
 	fields []field
 }
@@ -34,23 +33,30 @@ type field struct {
 	value *node
 }
 
-func (n *node) get(key string) *node {
+// find returns a field of a mapping, nil if there is none.
+func (n *node) find(key string) *field {
 	if n == nil {
 		return nil
 	}
-	for _, f := range n.fields {
-		if f.key == key {
-			return f.value
-		}
+	if i := slices.IndexFunc(n.fields, func(f field) bool { return f.key == key }); i >= 0 {
+		return &n.fields[i]
+	}
+	return nil
+}
+
+// get returns the value of a field, nil if there is none.
+func (n *node) get(key string) *node {
+	if f := n.find(key); f != nil {
+		return f.value
 	}
 	return nil
 }
 
 func textNode(line int, text string) *node {
-	return &node{kind: scalar, line: line, tag: "!!str", text: text}
+	return &node{kind: scalar, line: line, text: text}
 }
 
-// intrinsic tells whether n is a call of an intrinsic function, and gives its name and argument.
+// intrinsic returns the name and the argument of the intrinsic function that n calls. ok is false if n calls none.
 func (n *node) intrinsic() (name string, arg *node, ok bool) {
 	if n == nil || n.kind != mapping || len(n.fields) != 1 {
 		return "", nil, false
@@ -62,12 +68,12 @@ func (n *node) intrinsic() (name string, arg *node, ok bool) {
 	return f.key, f.value, true
 }
 
-// parser turns YAML's tree into ours and collects what CloudFormation doesn't know of YAML.
+// parser converts YAML, and reports features of YAML that CloudFormation does not support.
 type parser struct{ *problems }
 
 func (p parser) convert(at place, y *yaml.Node) *node {
 	if y.Kind == yaml.AliasNode {
-		p.add(at, y.Line, "YAML aliases are not known to CloudFormation")
+		p.add(at, y.Line, "YAML aliases are not supported by CloudFormation")
 		return &node{line: y.Line}
 	}
 	if strings.HasPrefix(y.Tag, "!") && !strings.HasPrefix(y.Tag, "!!") {
@@ -85,7 +91,7 @@ func (p parser) convert(at place, y *yaml.Node) *node {
 	case yaml.ScalarNode:
 		return p.scalar(at, y)
 	default:
-		p.add(at, y.Line, "is not a value")
+		p.add(at, y.Line, "is not a valid value")
 		return &node{line: y.Line}
 	}
 }
@@ -100,10 +106,10 @@ func (p parser) mapping(at place, y *yaml.Node) *node {
 			p.add(at, key.Line, "a key must be a string")
 			continue
 		case key.Tag == "!!merge":
-			p.add(at, key.Line, "YAML merge keys are not known to CloudFormation")
+			p.add(at, key.Line, "YAML merge keys are not supported by CloudFormation")
 			continue
 		case n.get(key.Value) != nil:
-			p.add(inside, key.Line, "stands here twice")
+			p.add(inside, key.Line, "is defined twice")
 			continue
 		}
 		n.fields = append(n.fields, field{key.Value, key.Line, p.convert(inside, value)})
@@ -112,12 +118,12 @@ func (p parser) mapping(at place, y *yaml.Node) *node {
 }
 
 func (p parser) scalar(at place, y *yaml.Node) *node {
-	n := &node{kind: scalar, line: y.Line, tag: y.Tag, text: y.Value}
+	n := &node{kind: scalar, line: y.Line, text: y.Value}
 	switch y.Tag {
 	case "!!null":
 		return &node{line: y.Line}
 	case "!!binary":
-		p.add(at, y.Line, "binary YAML values are not known to CloudFormation")
+		p.add(at, y.Line, "binary YAML values are not supported by CloudFormation")
 	case "!!bool":
 		n.text = strings.ToLower(y.Value)
 	case "!!int":
@@ -130,13 +136,11 @@ func (p parser) scalar(at place, y *yaml.Node) *node {
 		if y.Decode(&number) == nil {
 			n.text = strconv.FormatFloat(number, 'f', -1, 64)
 		}
-	default: // a date such as 2012-10-17 is text to CloudFormation
-		n.tag = "!!str"
 	}
 	return n
 }
 
-// shortForm turns !Name x into its long form.
+// shortForm converts !Name x to the long form.
 func (p parser) shortForm(at place, y *yaml.Node) *node {
 	name := y.Tag[1:]
 	plain := *y

@@ -9,123 +9,128 @@ import (
 	"unicode/utf8"
 )
 
-var parameterAttributes = map[string]support{
-	"Type": runs, "Default": runs, "AllowedValues": runs, "AllowedPattern": runs, "ConstraintDescription": runs, "NoEcho": runs,
-	"MinLength": runs, "MaxLength": runs, "MinValue": runs, "MaxValue": runs, "Description": inert,
+// parameterType matches types whose values CloudFormation does not look up. It checks those of AWS resources against the
+// account, which does not exist here. Types of SSM parameters need a value from AWS.
+var parameterType = regexp.MustCompile(`^(String|Number|CommaDelimitedList|List<Number>|` +
+	`(List<)?AWS::[A-Za-z0-9]+::[A-Za-z0-9]+::(Id|Name|KeyName|GroupName)>?|AWS::EC2::KeyPair::KeyName)$`)
+
+// parameter is a declaration in the section Parameters.
+type parameter struct {
+	object `ignored:"Description"`
+
+	Type                                     string
+	Default                                  *string
+	AllowedValues                            []string
+	AllowedPattern, ConstraintDescription    string
+	NoEcho                                   bool
+	MinLength, MaxLength, MinValue, MaxValue *float64
 }
 
-// parameterType matches the types whose values CloudFormation takes as they are given; those of AWS resources are
-// checked against the account only, which there is none of here. SSM parameter types need a value from AWS.
-var parameterType = regexp.MustCompile(`^(String|Number|CommaDelimitedList|List<Number>|(List<)?AWS::[A-Za-z0-9]+::[A-Za-z0-9]+::(Id|Name|KeyName|GroupName)>?|AWS::EC2::KeyPair::KeyName)$`)
-
-func (r *resolver) loadParameters() {
+func (e *evaluator) loadParameters() {
 	declared := map[string]bool{}
-	for _, f := range r.section("Parameters") {
+	for _, f := range e.section("Parameters") {
 		declared[f.key] = true
 		at := place{subject: "Parameters", path: f.key}
 		if !logicalID.MatchString(f.key) {
-			r.add(at, f.line, "a logical id has letters and digits only, 255 at most")
+			e.add(at, f.line, logicalIDRule)
 			continue
 		}
-		r.parameters[f.key] = r.parameter(at, f)
+		// After a problem the value is empty, so that the rest can be checked.
+		e.parameters[f.key] = textNode(f.line, "")
+		if value := e.parameterValue(at, f); value != nil {
+			e.parameters[f.key] = value
+		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(r.options.Parameters)) {
+	for _, name := range slices.Sorted(maps.Keys(e.options.Parameters)) {
 		if !declared[name] {
-			r.add(place{subject: "Parameters", path: name}, r.root.line, "a value was given, but the template has no such parameter")
+			e.add(place{subject: "Parameters", path: name}, e.root.line, "a value was given, but the template does not have this parameter")
 		}
 	}
 }
 
-// parameter gives the value of one parameter. After a problem it gives an empty one, so that the rest can be looked at.
-func (r *resolver) parameter(at place, f field) *node {
-	declaration := r.object(at, f.value, parameterAttributes)
-	typ := declaration.text("Type", "")
-	empty := textNode(f.line, "")
-	if !parameterType.MatchString(typ) {
-		r.add(at.field("Type"), f.line, "type %q is %s", typ, unsupported)
-		return empty
+// parameterValue returns the value of a parameter, nil if it is not valid.
+func (e *evaluator) parameterValue(at place, f field) *node {
+	var p parameter
+	e.decode(at, f.line, f.value, &p)
+	if !parameterType.MatchString(p.Type) {
+		e.add(at.field("Type"), f.line, "type %q is %s", p.Type, unsupported)
+		return nil
 	}
-	text, given := r.options.Parameters[f.key]
+	text, given := e.options.Parameters[f.key]
 	if !given {
-		text, given = r.options.Defaults[f.key]
+		text, given = e.options.Defaults[f.key]
 	}
 	if !given {
-		value := declaration.value("Default")
-		if value == nil || value.kind != scalar {
-			r.add(at, f.line, "has no default, and no value was given")
-			return empty
+		if p.Default == nil {
+			e.add(at, f.line, "has no default, and no value was given")
+			return nil
 		}
-		text = value.text
+		text = *p.Default
 	}
-	values := []string{text}
-	isList := typ == "CommaDelimitedList" || strings.HasPrefix(typ, "List<")
+	values, isList := []string{text}, p.Type == "CommaDelimitedList" || strings.HasPrefix(p.Type, "List<")
 	if isList {
 		values = strings.Split(text, ",")
 	}
-	for i := range values {
-		if isList {
-			values[i] = strings.TrimSpace(values[i])
-		}
-		if complaint := declaration.refuses(typ, values[i]); complaint != "" {
-			r.add(at, f.line, "%s", declaration.explain(values[i], complaint))
-			return empty
-		}
-	}
-	if !isList {
-		return textNode(f.line, text)
-	}
 	n := &node{kind: list, line: f.line}
 	for _, value := range values {
+		if isList {
+			value = strings.TrimSpace(value)
+		}
+		if complaint := p.refuses(value); complaint != "" {
+			e.add(at, f.line, "%s", p.explain(value, complaint))
+			return nil
+		}
 		n.items = append(n.items, textNode(f.line, value))
+	}
+	if !isList {
+		return n.items[0]
 	}
 	return n
 }
 
-// refuses says what a parameter's declaration has against a value; nothing is "".
-func (o object) refuses(typ, value string) string {
-	if typ == "Number" || typ == "List<Number>" {
+// refuses returns why a value is not valid, "" if it is.
+func (p parameter) refuses(value string) string {
+	below := func(bound *float64, number float64) bool { return bound != nil && number < *bound }
+	above := func(bound *float64, number float64) bool { return bound != nil && number > *bound }
+	length := float64(utf8.RuneCountInString(value))
+	if p.Type == "Number" || p.Type == "List<Number>" {
 		number, err := strconv.ParseFloat(value, 64)
-		if err != nil {
+		switch {
+		case err != nil:
 			return "is not a number"
-		}
-		if lowest, ok := o.number("MinValue"); ok && number < lowest {
+		case below(p.MinValue, number):
 			return "is below MinValue"
-		}
-		if highest, ok := o.number("MaxValue"); ok && number > highest {
+		case above(p.MaxValue, number):
 			return "is above MaxValue"
 		}
-	} else {
-		length := float64(utf8.RuneCountInString(value))
-		if least, ok := o.number("MinLength"); ok && length < least {
-			return "is shorter than MinLength"
-		}
-		if most, ok := o.number("MaxLength"); ok && length > most {
-			return "is longer than MaxLength"
-		}
+	} else if below(p.MinLength, length) {
+		return "is shorter than MinLength"
+	} else if above(p.MaxLength, length) {
+		return "is longer than MaxLength"
 	}
-	if allowed := o.texts("AllowedValues"); allowed != nil && !slices.Contains(allowed, value) {
-		return "is none of AllowedValues (" + strings.Join(allowed, ", ") + ")"
+	if p.AllowedValues != nil && !slices.Contains(p.AllowedValues, value) {
+		return "is not one of AllowedValues (" + strings.Join(p.AllowedValues, ", ") + ")"
 	}
-	if pattern := o.text("AllowedPattern", ""); pattern != "" {
-		expression, err := regexp.Compile(`^(?:` + pattern + `)$`)
+	if p.AllowedPattern != "" {
+		expression, err := regexp.Compile(`^(?:` + p.AllowedPattern + `)$`)
 		if err != nil {
-			return "can't be checked: AllowedPattern uses what Go's regular expressions can't do"
+			return "can't be checked: AllowedPattern is not a regular expression of Go"
 		}
 		if !expression.MatchString(value) {
-			return "doesn't match AllowedPattern " + pattern
+			return "does not match AllowedPattern " + p.AllowedPattern
 		}
 	}
 	return ""
 }
 
-// explain builds the message; a NoEcho value doesn't stand in it.
-func (o object) explain(value, complaint string) string {
+// explain returns the message about a value. It does not contain a NoEcho value.
+func (p parameter) explain(value, complaint string) string {
 	message := "the value " + complaint
-	if !o.boolean("NoEcho", false) {
+	if !p.NoEcho {
 		message = "the value " + strconv.Quote(value) + " " + complaint
 	}
-	if description := o.text("ConstraintDescription", ""); description != "" {
-		message += ": " + description
+	if p.ConstraintDescription != "" {
+		message += ": " + p.ConstraintDescription
 	}
 	return message
 }

@@ -7,20 +7,19 @@ import (
 	"strings"
 )
 
-// Problem is one thing that is wrong with a template, or that the local platform can't do.
+// Problem is an error in a template, or something that the local platform does not support.
 type Problem struct {
-	// File is the template's path as it was given, Line counts from 1.
+	// File is the template's path as the caller gave it. Line counts from 1.
 	File string
 	Line int
-	// Subject is the logical id, or the section where no resource is concerned.
+	// Subject is the logical id of a resource, or the name of a section.
 	Subject string
-	// Path leads from the subject to the place, such as "Properties.VpcConfig". It may be empty.
-	Path string
-	// Message says what is wrong.
+	// Path is the path below the subject, such as "Properties.Layers". It may be empty.
+	Path    string
 	Message string
 }
 
-// String gives "template.yaml:57: AuthFunction: Properties.VpcConfig: not supported by the local platform".
+// String returns a line such as "template.yaml:57: AuthFunction: Properties.Layers: not supported by the local platform".
 func (p Problem) String() string {
 	parts := []string{fmt.Sprintf("%s:%d", p.File, p.Line)}
 	for _, part := range []string{p.Subject, p.Path, p.Message} {
@@ -31,19 +30,26 @@ func (p Problem) String() string {
 	return strings.Join(parts, ": ")
 }
 
-// Error holds everything that was found wrong, in the order of the lines.
-type Error struct{ Problems []Problem }
+// Error has all problems of a template, in the order of the lines.
+type Error struct {
+	Problems []Problem
+	// Hint says what to do about unsupported properties and resources, "" if there are none.
+	Hint string
+}
 
-// Error gives a line for each problem.
+// Error returns a line for each problem, and the hint.
 func (e *Error) Error() string {
-	lines := make([]string, len(e.Problems))
-	for i, problem := range e.Problems {
-		lines[i] = problem.String()
+	var lines []string
+	for _, problem := range e.Problems {
+		lines = append(lines, problem.String())
+	}
+	if e.Hint != "" {
+		lines = append(lines, e.Hint)
 	}
 	return strings.Join(lines, "\n")
 }
 
-// place is where in the template something stands, in the template's own words.
+// place is the position of a value in the template.
 type place struct{ subject, path string }
 
 func (p place) field(name string) place {
@@ -55,22 +61,21 @@ func (p place) field(name string) place {
 
 func (p place) index(i int) place { return place{p.subject, fmt.Sprintf("%s[%d]", p.path, i)} }
 
-// last is the innermost element of the path.
+// last returns the last element of the path.
 func (p place) last() string { return p.path[strings.LastIndexByte(p.path, '.')+1:] }
-
-// early tells whether the place is worked out before there are resources.
-func (p place) early() bool { return p.subject == "Conditions" || p.subject == "Rules" }
 
 const unsupported = "not supported by the local platform"
 
-// problems collects; what Globals give to several functions is reported once.
+// hint is what to do about unsupported properties and resources. The argument is the stack's name.
+const hint = "To leave out resources and properties on the local platform only, use a condition such as " +
+	"!Not [!Equals [!Ref AWS::StackName, %s]]."
+
+// problems collects the problems of a template. A problem that Globals cause in several functions is reported once.
 type problems struct {
-	file string
-	seen map[string]bool
-	list []Problem
-	// found counts what was found wrong, also what list has already.
-	found int
-	// muted is above 0 while something is tried whose failure is no problem (an output that AWS alone can know).
+	file, stackName string
+	seen            map[string]bool
+	list            []Problem
+	// muted is above 0 while problems are ignored: an output may have a value that only AWS knows.
 	muted int
 }
 
@@ -78,7 +83,6 @@ func (p *problems) add(at place, line int, format string, args ...any) {
 	if p.muted > 0 {
 		return
 	}
-	p.found++
 	message := fmt.Sprintf(format, args...)
 	key := fmt.Sprintf("%d\x00%s\x00%s", line, at.last(), message)
 	if p.seen[key] {
@@ -96,5 +100,9 @@ func (p *problems) err() error {
 		return nil
 	}
 	slices.SortStableFunc(p.list, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
-	return &Error{Problems: p.list}
+	err := &Error{Problems: p.list}
+	if slices.ContainsFunc(p.list, func(problem Problem) bool { return strings.Contains(problem.Message, unsupported) }) {
+		err.Hint = fmt.Sprintf(hint, p.stackName)
+	}
+	return err
 }

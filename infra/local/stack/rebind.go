@@ -5,64 +5,44 @@ import (
 	"strings"
 )
 
-// RebindSecret gives a secret another ARN than the predicted one, everywhere in the stack: AWS itself chooses
-// the six characters at an ARN's end. It must not run beside other uses of the stack.
+// RebindSecret replaces the predicted ARN of a secret everywhere in the stack: AWS chooses the last six characters. It must
+// not run concurrently with other uses of the stack.
 func (s *Stack) RebindSecret(logicalID, arn string) {
 	for i := range s.Secrets {
-		secret := &s.Secrets[i]
-		if secret.LogicalID != logicalID || secret.ARN == arn {
-			continue
-		}
-		predicted := secret.ARN
-		secret.ARN = arn
-		for _, texts := range s.texts() {
-			replaceIn(texts, predicted, arn)
+		if secret := &s.Secrets[i]; secret.LogicalID == logicalID && secret.ARN != arn {
+			s.replace(strings.NewReplacer(secret.ARN, arn))
+			secret.ARN = arn
 		}
 	}
 }
 
-func replaceIn(texts map[string]string, old, replacement string) {
-	for name, text := range texts {
-		texts[name] = strings.ReplaceAll(text, old, replacement)
-	}
-}
-
-// QueueAt is where an endpoint has a queue.
+// QueueAt has the URL and the ARN of a queue at an endpoint.
 type QueueAt struct{ URL, ARN string }
 
-// RebindQueues gives queues, by their logical id, other URLs and ARNs than the predicted ones, everywhere in the stack:
-// an endpoint chooses host and path of a URL, and may have another account. It must not run beside other uses of the stack.
+// RebindQueues replaces the predicted URLs and ARNs of queues everywhere in the stack. found has the new ones by logical id:
+// an endpoint chooses the host and the path of a URL, and may have another account. It must not run concurrently with other
+// uses of the stack.
 func (s *Stack) RebindQueues(found map[string]QueueAt) {
 	type change struct{ old, replacement string }
 	var changes []change
 	for i := range s.Queues {
 		queue := &s.Queues[i]
-		at, known := found[queue.LogicalID]
-		if !known {
-			continue
+		if at, known := found[queue.LogicalID]; known {
+			changes = append(changes, change{queue.URL, at.URL}, change{queue.ARN, at.ARN})
+			queue.URL, queue.ARN = at.URL, at.ARN
 		}
-		changes = append(changes, change{queue.URL, at.URL}, change{queue.ARN, at.ARN})
-		queue.URL, queue.ARN = at.URL, at.ARN
 	}
-	// One queue's name may begin as another's does: the longer one is looked for first.
+	// A queue's name may be the beginning of another's: longer texts are replaced first.
 	slices.SortStableFunc(changes, func(a, b change) int { return len(b.old) - len(a.old) })
 	var pairs []string
 	for _, c := range changes {
 		pairs = append(pairs, c.old, c.replacement)
 	}
-	replace := strings.NewReplacer(pairs...).Replace
-	for _, texts := range s.texts() {
-		for name, text := range texts {
-			texts[name] = replace(text)
-		}
-	}
-	for i := range s.Schedules {
-		s.Schedules[i].Input = replace(s.Schedules[i].Input)
-	}
+	s.replace(strings.NewReplacer(pairs...))
 }
 
-// texts are the places where the template's references have left their values.
-func (s *Stack) texts() []map[string]string {
+// replace replaces texts wherever references of the template may have left them.
+func (s *Stack) replace(replacer *strings.Replacer) {
 	all := []map[string]string{s.Outputs}
 	for _, function := range s.Functions {
 		all = append(all, function.Env)
@@ -73,5 +53,12 @@ func (s *Stack) texts() []map[string]string {
 	for _, queue := range s.Queues {
 		all = append(all, queue.Attributes)
 	}
-	return all
+	for _, texts := range all {
+		for name, text := range texts {
+			texts[name] = replacer.Replace(text)
+		}
+	}
+	for i := range s.Schedules {
+		s.Schedules[i].Input = replacer.Replace(s.Schedules[i].Input)
+	}
 }

@@ -1,220 +1,246 @@
 package stack
 
-import "strings"
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"math/big"
+	"strings"
+)
 
-// pseudo gives the value of a pseudo parameter.
-func (r *resolver) pseudo(name string) (value *node, known bool) {
-	o := r.options
+// pseudo returns the value of a pseudo parameter.
+func (e *evaluator) pseudo(name string) (value *node, known bool) {
 	switch name {
 	case "AWS::NoValue":
 		return nil, true
 	case "AWS::NotificationARNs":
 		return &node{kind: list}, true
-	case "AWS::StackId":
-		return textNode(0, r.arn("cloudformation", "stack/"+o.StackName+"/"+digest(12, o.Region, o.Account, o.StackName))), true
 	}
-	texts := map[string]string{
-		"AWS::Region": o.Region, "AWS::AccountId": o.Account, "AWS::StackName": o.StackName,
-		"AWS::Partition": partition(o.Region), "AWS::URLSuffix": urlSuffix(o.Region),
-	}
-	text, known := texts[name]
-	return textNode(0, text), known
+	pattern, known := map[string]string{
+		"AWS::Region": "{region}", "AWS::AccountId": "{account}", "AWS::StackName": "{stack}", "AWS::Partition": "{partition}",
+		"AWS::URLSuffix": "{suffix}", "AWS::StackId": "arn:{partition}:cloudformation:{region}:{account}:stack/{stack}/local",
+	}[name]
+	return textNode(0, e.expand(pattern)), known
 }
 
-// ref is Ref: a parameter's value, a pseudo parameter's, or what a resource is known by.
-func (r *resolver) ref(at place, arg *node) (*node, bool) {
+// ref is Ref: the value of a parameter or pseudo parameter, or the identifier of a resource.
+func (e *evaluator) ref(at place, arg *node) (*node, bool) {
 	if arg.kind != scalar {
-		r.add(at, arg.line, "Ref takes a name")
-		return nil, false
+		return e.fail(at, arg.line, "Ref takes a name")
 	}
-	if value, known := r.pseudo(arg.text); known {
+	if value, known := e.pseudo(arg.text); known {
 		return value, true
 	}
-	if value := r.parameters[arg.text]; value != nil {
+	if value := e.parameters[arg.text]; value != nil {
 		return value, true
 	}
-	if text, known := r.generatedRef(arg.text); known {
-		return textNode(arg.line, text), true
+	if value := e.generated[arg.text]; value != nil && e.byID[arg.text] == nil {
+		return textNode(arg.line, value()), true
 	}
-	res, ok := r.target(at, arg.line, arg.text)
-	if !ok {
+	res := e.find(at, arg.line, arg.text)
+	if res == nil {
 		return nil, false
 	}
-	class := r.classes[res.typ]
-	if class.ref == nil {
-		r.add(at, arg.line, "Ref to %s (%s) is %s", res.id, res.typ, unsupported)
-		return nil, false
+	pattern := resourceTypes[res.typ].ref
+	if pattern == "" {
+		return e.fail(at, arg.line, "Ref to %s (%s) is %s", res.id, res.typ, unsupported)
 	}
-	return textNode(arg.line, class.ref(r, res)), true
+	return textNode(arg.line, e.expandFor(res, pattern)), true
 }
 
 // getAtt is Fn::GetAtt.
-func (r *resolver) getAtt(at place, arg *node) (*node, bool) {
-	if arg.kind == scalar { // the long form may be written with a dot, too
+func (e *evaluator) getAtt(at place, arg *node) (*node, bool) {
+	const usage = "Fn::GetAtt takes a logical id and an attribute"
+	if arg.kind == scalar { // the long form may have a dot, too
 		id, attribute, _ := strings.Cut(arg.text, ".")
-		return r.attribute(at, arg.line, id, attribute)
+		return e.attribute(at, arg.line, id, attribute)
 	}
-	if arg.kind != list || len(arg.items) != 2 || arg.items[0].kind != scalar {
-		r.add(at, arg.line, "Fn::GetAtt takes a logical id and an attribute")
-		return nil, false
-	}
-	name, ok := r.eval(at, arg.items[1])
+	args, ok := e.args(at, arg, usage, scalar, scalar)
 	if !ok {
 		return nil, false
 	}
-	if name == nil || name.kind != scalar {
-		r.add(at, arg.line, "Fn::GetAtt takes a logical id and an attribute")
-		return nil, false
-	}
-	return r.attribute(at, arg.line, arg.items[0].text, name.text)
+	return e.attribute(at, arg.line, args[0].text, args[1].text)
 }
 
-func (r *resolver) attribute(at place, line int, id, attribute string) (*node, bool) {
-	if function := strings.TrimSuffix(id, "Role"); attribute == "Arn" && function != id && r.byID[id] == nil && r.isA(function, typeFunction) {
-		return textNode(line, r.globalARN("iam", "role/"+r.options.StackName+"-"+id)), true
+func (e *evaluator) attribute(at place, line int, id, attribute string) (*node, bool) {
+	if value := e.generated[id+"."+attribute]; value != nil && e.byID[id] == nil {
+		return textNode(line, value()), true
 	}
-	res, ok := r.target(at, line, id)
-	if !ok {
+	res := e.find(at, line, id)
+	if res == nil {
 		return nil, false
 	}
-	if attribute == streamAttribute && res.typ == typeTable {
-		return r.stream(at, line, res)
+	pattern := resourceTypes[res.typ].attributes[attribute]
+	switch {
+	case pattern == "":
+		return e.fail(at, line, "attribute %s of %s (%s) is %s", attribute, id, res.typ, unsupported)
+	case attribute == streamAttribute && !e.hasStream(res):
+		return e.fail(at, line, "%s has no %s: the table has no StreamSpecification", id, streamAttribute)
+	case attribute == streamAttribute && !strings.HasSuffix(at.path, ".Properties.Stream"):
+		return e.fail(at, line, "attribute %s of %s (%s) is %s, except as an event source: it ends with the time at which the stream began",
+			attribute, id, res.typ, unsupported)
 	}
-	get := r.classes[res.typ].attributes[attribute]
-	if get == nil {
-		r.add(at, line, "attribute %s of %s (%s) is %s", attribute, id, res.typ, unsupported)
-		return nil, false
-	}
-	return textNode(line, get(r, res)), true
+	return textNode(line, e.expandFor(res, pattern)), true
 }
 
-// target finds the resource that is referred to. One that the template's conditions leave out can't be.
-func (r *resolver) target(at place, line int, id string) (*resource, bool) {
-	if at.early() {
-		r.add(at, line, "there is no parameter %s, and conditions can't refer to anything else", id)
-		return nil, false
+// find returns the resource that something refers to. If there is none, it reports a problem and returns nil.
+func (e *evaluator) find(at place, line int, id string) *resource {
+	res := e.byID[id]
+	switch {
+	case at.subject == sectionConditions || at.subject == sectionRules:
+		e.add(at, line, "there is no parameter %s, and conditions can only refer to parameters", id)
+	case res == nil:
+		e.add(at, line, "there is no parameter or resource %s", id)
+	case !e.active(res):
+		e.add(at, line, "refers to %s, whose condition is false", id)
+	default:
+		return res
 	}
-	res := r.byID[id]
-	if res == nil { // checkReferences has reported it
-		return nil, false
-	}
-	if !r.active(res) {
-		r.add(at, line, "refers to %s, which its condition leaves out", id)
-		return nil, false
-	}
-	return res, true
+	return nil
 }
 
-func (r *resolver) isA(id, typ string) bool {
-	res := r.byID[id]
-	return res != nil && res.typ == typ
-}
-
-// generated tells whether a name is one of those that SAM's transform adds to the template.
-func (r *resolver) generated(name string) bool {
-	_, known := r.generatedRef(name)
-	return known
-}
-
-// generatedRef gives what Ref yields for the resources that SAM makes of others: a function's role, version and alias,
-// an API's stage and deployment, and the implicit API.
-func (r *resolver) generatedRef(name string) (string, bool) {
-	if r.byID[name] != nil {
-		return "", false
+// generateReferences finds the resources that SAM creates for functions, their events and APIs.
+func (e *evaluator) generateReferences() {
+	if e.hasImplicitAPI() {
+		e.generateAPI(implicitAPI, implicitStage)
 	}
-	if name == implicitAPI && r.hasImplicitAPI() {
-		return restAPIID(r.options.StackName, implicitAPI), true
-	}
-	if function := strings.TrimSuffix(name, "Role"); function != name && r.isA(function, typeFunction) {
-		return r.options.StackName + "-" + name, true
-	}
-	if schedule, found := r.scheduleOfEvent(name); found {
-		return schedule, true
-	}
-	if id, property, dotted := strings.Cut(name, "."); dotted {
+	for _, res := range e.resources {
 		switch {
-		case property == "Version" && r.isA(id, typeFunction):
-			return functionARN(r, r.byID[id]) + ":1", true
-		case property == "Alias" && r.isA(id, typeFunction):
-			return functionARN(r, r.byID[id]) + ":" + r.aliasOf(id), true
-		case property == "Stage" && (r.isA(id, typeAPI) || id == implicitAPI):
-			return r.stageOf(id), true
-		case property == "Deployment" && r.isA(id, typeAPI):
-			return digest(6, r.options.StackName, name), true
+		case !e.active(res):
+		case res.typ == typeAPI:
+			e.generateAPI(res.id, e.quiet(res.properties.get("StageName"), implicitStage))
+		case res.typ == typeFunction:
+			e.generateFunction(res)
 		}
-		return "", false
 	}
-	return r.generatedByPrefix(name)
 }
 
-// generatedByPrefix knows <Function>Alias<alias> and <Api><stage>Stage.
-func (r *resolver) generatedByPrefix(name string) (string, bool) {
-	if id, alias, found := strings.Cut(name, "Alias"); found && r.isA(id, typeFunction) && alias == r.aliasOf(id) {
-		return functionARN(r, r.byID[id]) + ":" + alias, true
+func (e *evaluator) generateAPI(id, stage string) {
+	value := func() string { return stage }
+	e.generated[id+"Stage"], e.generated[id+stage+"Stage"], e.generated[id+".Stage"] = value, value, value
+	if e.byID[id] == nil {
+		e.generated[id] = func() string { return restAPIID(e.options.StackName, id) }
 	}
-	if strings.HasSuffix(name, "Stage") {
-		if strings.HasPrefix(name, implicitAPI) && name == implicitAPI+r.stageOf(implicitAPI)+"Stage" && r.hasImplicitAPI() {
-			return r.stageOf(implicitAPI), true
-		}
-		for _, res := range r.resources {
-			if res.typ == typeAPI && (name == res.id+"Stage" || name == res.id+r.stageOf(res.id)+"Stage") {
-				return r.stageOf(res.id), true
+}
+
+func (e *evaluator) generateFunction(res *resource) {
+	name := func(pattern string) func() string { return func() string { return e.expandFor(res, pattern) } }
+	arn := resourceTypes[typeFunction].attributes["Arn"]
+	e.generated[res.id+"Role"] = name("{stack}-{id}Role")
+	e.generated[res.id+"Role.Arn"] = name("arn:{partition}:iam::{account}:role/{stack}-{id}Role")
+	e.generated[res.id+".Version"] = name(arn + ":1")
+	if alias := e.quiet(res.properties.get("AutoPublishAlias"), ""); alias != "" {
+		e.generated[res.id+".Alias"], e.generated[res.id+"Alias"+alias] = name(arn+":"+alias), name(arn+":"+alias)
+	}
+	if events := res.properties.get("Events"); events != nil {
+		for _, f := range events.fields {
+			if typ := f.value.get("Type"); typ != nil && typ.text == eventSchedule {
+				id := res.id + f.key
+				given := e.quiet(f.value.get("Properties").get("Name"), "")
+				e.generated[id] = func() string { return cmp.Or(given, id) }
 			}
 		}
 	}
-	return "", false
 }
 
-func (r *resolver) aliasOf(id string) string {
-	return r.quiet(r.byID[id], "AutoPublishAlias", "")
-}
-
-func (r *resolver) stageOf(id string) string {
-	if r.byID[id] == nil {
-		return implicitStage
-	}
-	return r.quiet(r.byID[id], "StageName", implicitStage)
-}
-
-// quiet reads a text property without reporting anything: building the resource itself does.
-func (r *resolver) quiet(res *resource, name, fallback string) string {
-	n := res.properties.get(name)
+// quiet resolves a text without reporting problems: building the resource reports them.
+func (e *evaluator) quiet(n *node, fallback string) string {
 	if n == nil {
 		return fallback
 	}
-	r.muted++
-	defer func() { r.muted-- }()
-	value, ok := r.eval(res.at(), n)
-	if !ok || value == nil || value.kind != scalar {
-		return fallback
+	e.muted++
+	defer func() { e.muted-- }()
+	if text, ok := e.evalText(place{}, n); ok {
+		return text
 	}
-	return value.text
+	return fallback
 }
 
-// physicalName is the name a resource has: the one its template gives it, or the fallback.
-func (r *resolver) physicalName(res *resource, property, fallback string) string {
-	if res.name != "" {
+// nameOf returns the physical name of a resource: the name in the template, or one that begins with the stack's name.
+func (e *evaluator) nameOf(res *resource) string {
+	typ := resourceTypes[res.typ]
+	if res.name != "" || typ.nameProperty == "" {
 		return res.name
 	}
-	n := res.properties.get(property)
-	if n == nil {
-		res.name = fallback
-		return fallback
+	fallback := shorten(e.options.StackName+"-"+res.id, typ.maxName)
+	if typ.fallback != nil {
+		fallback = typ.fallback(fallback, res.id)
 	}
-	at := res.at().field("Properties").field(property)
-	if res.naming {
-		r.add(at, n.line, "the name depends on itself")
-		return fallback
-	}
-	res.naming = true
-	defer func() { res.naming = false }()
-	value, ok := r.eval(at, n)
-	res.name = fallback
-	if ok && value != nil {
-		if res.name = value.text; value.kind != scalar || value.text == "" {
-			r.add(at, n.line, "must be a name")
-			res.name = fallback
+	n := res.properties.get(typ.nameProperty)
+	at := res.at().field("Properties").field(typ.nameProperty)
+	switch {
+	case n == nil:
+	case res.naming:
+		e.add(at, n.line, "the name depends on itself")
+	default:
+		res.naming = true
+		if value, ok := e.eval(at, n); ok && value != nil {
+			if fallback = value.text; value.kind != scalar || value.text == "" {
+				e.add(at, n.line, "must be a name")
+			}
 		}
+		res.naming = false
+		res.name = fallback
 	}
-	return res.name
+	return fallback
+}
+
+// shorten replaces the end of a name that is too long with a digest, as CloudFormation does. 0 is no limit.
+func shorten(name string, most int) string {
+	if most == 0 || len(name) <= most {
+		return name
+	}
+	const suffix = 6
+	return name[:most-suffix-1] + "-" + digest(suffix, name)
+}
+
+// expand replaces {region}, {account}, {stack}, {partition} and {suffix} in a pattern.
+func (e *evaluator) expand(pattern string) string {
+	o := e.options
+	suffix := "amazonaws.com"
+	if partition(o.Region) == "aws-cn" {
+		suffix = "amazonaws.com.cn"
+	}
+	return strings.NewReplacer("{region}", o.Region, "{account}", o.Account, "{stack}", o.StackName,
+		"{partition}", partition(o.Region), "{suffix}", suffix).Replace(pattern)
+}
+
+// expandFor replaces {id}, {name}, {api}, {secret} and {queues} in a pattern, and what expand does.
+func (e *evaluator) expandFor(res *resource, pattern string) string {
+	name, o := e.nameOf(res), e.options
+	queues := cmp.Or(strings.TrimSuffix(o.QueueEndpoint, "/"), e.expand("https://sqs.{region}.{suffix}"))
+	return strings.NewReplacer("{id}", res.id, "{name}", name, "{api}", restAPIID(o.StackName, res.id),
+		"{secret}", SecretARN(o.Region, o.Account, name), "{queues}", queues).Replace(e.expand(pattern))
+}
+
+// partition returns the first part of an ARN after "arn".
+func partition(region string) string {
+	switch {
+	case strings.HasPrefix(region, "cn-"):
+		return "aws-cn"
+	case strings.HasPrefix(region, "us-gov-"):
+		return "aws-us-gov"
+	default:
+		return "aws"
+	}
+}
+
+// SecretARN returns the ARN of a secret. On AWS it ends with six random characters. Here they depend on the name, so that
+// a template resolves to the same ARN before the secret exists, and after its data was deleted.
+func SecretARN(region, account, name string) string {
+	return "arn:" + partition(region) + ":secretsmanager:" + region + ":" + account + ":secret:" + name + "-" +
+		digest(6, region, account, name)
+}
+
+// restAPIID returns the ten-character id of a REST API.
+func restAPIID(stackName, logicalID string) string {
+	return digest(10, "restapi", stackName, logicalID)
+}
+
+// digest returns n lower-case letters and digits that depend on the parts only.
+func digest(n int, parts ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	number, _ := new(big.Int).SetString(hex.EncodeToString(sum[:]), 16)
+	text := number.Text(36)
+	return text[len(text)-n:]
 }

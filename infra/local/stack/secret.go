@@ -2,58 +2,31 @@ package stack
 
 import "encoding/json"
 
-var secretProperties = map[string]support{
-	"Name": runs, "Description": runs, "SecretString": runs, "GenerateSecretString": runs,
-	"KmsKeyId": inert, "ReplicaRegions": inert, "Tags": inert,
+type secretProperties struct {
+	object `ignored:"KmsKeyId ReplicaRegions Tags"`
+
+	Name                 string
+	Description          string
+	SecretString         string
+	GenerateSecretString *GenerateSecretString
 }
 
-var generateProperties = map[string]support{
-	"ExcludeCharacters": runs, "ExcludeLowercase": runs, "ExcludeNumbers": runs, "ExcludePunctuation": runs, "ExcludeUppercase": runs,
-	"GenerateStringKey": runs, "IncludeSpace": runs, "PasswordLength": runs, "RequireEachIncludedType": runs, "SecretStringTemplate": runs,
-}
-
-func secretName(r *resolver, res *resource) string {
-	return r.physicalName(res, "Name", r.options.StackName+"-"+res.id)
-}
-
-func secretARN(r *resolver, res *resource) string {
-	return SecretARN(r.options.Region, r.options.Account, secretName(r, res))
-}
-
-func (r *resolver) buildSecret(res *resource) {
-	p := r.object(res.at().field("Properties"), orEmpty(res), secretProperties)
-	secret := Secret{
-		LogicalID: res.id, Name: secretName(r, res), ARN: secretARN(r, res),
-		Description: p.text("Description", ""), Literal: p.text("SecretString", ""),
-	}
-	if p.has("GenerateSecretString") {
-		if p.has("SecretString") {
-			p.problem("GenerateSecretString", "can't stand beside SecretString")
+func (b *builder) secret(res *resource) {
+	var p secretProperties
+	b.decodeProperties(res, &p)
+	if generate := p.GenerateSecretString; generate != nil {
+		var template map[string]any
+		switch {
+		case p.has("SecretString"):
+			p.problem("GenerateSecretString", "must not be present with SecretString")
+		case (generate.Template == "") != (generate.Key == ""):
+			p.problem("GenerateSecretString", "must have both SecretStringTemplate and GenerateStringKey, or neither")
+		case generate.Template != "" && json.Unmarshal([]byte(generate.Template), &template) != nil:
+			p.problem("GenerateSecretString", "SecretStringTemplate must be a JSON object")
 		}
-		secret.Generate = p.object("GenerateSecretString", generateProperties).generate()
 	}
-	r.stack.Secrets = append(r.stack.Secrets, secret)
-}
-
-func (o object) generate() *GenerateSecretString {
-	generate := &GenerateSecretString{
-		Length:                  o.integer("PasswordLength", 32, 1, 4096),
-		ExcludeCharacters:       o.text("ExcludeCharacters", ""),
-		ExcludeLowercase:        o.boolean("ExcludeLowercase", false),
-		ExcludeUppercase:        o.boolean("ExcludeUppercase", false),
-		ExcludeNumbers:          o.boolean("ExcludeNumbers", false),
-		ExcludePunctuation:      o.boolean("ExcludePunctuation", false),
-		IncludeSpace:            o.boolean("IncludeSpace", false),
-		RequireEachIncludedType: o.boolean("RequireEachIncludedType", true),
-		Template:                o.text("SecretStringTemplate", ""),
-		Key:                     o.text("GenerateStringKey", ""),
-	}
-	if (generate.Template == "") != (generate.Key == "") {
-		o.problem("SecretStringTemplate", "and GenerateStringKey stand together or not at all")
-	}
-	var template map[string]any
-	if generate.Template != "" && json.Unmarshal([]byte(generate.Template), &template) != nil {
-		o.problem("SecretStringTemplate", "must be a JSON object")
-	}
-	return generate
+	b.stack.Secrets = append(b.stack.Secrets, Secret{
+		LogicalID: res.id, Name: b.nameOf(res), ARN: b.expandFor(res, "{secret}"), Description: p.Description,
+		Literal: p.SecretString, Generate: p.GenerateSecretString,
+	})
 }

@@ -27,6 +27,8 @@ func TestServiceTemplate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	root := filepath.Join(dir, "../../../..")
+	const folder = "./infra/local/stack/testdata/"
 	const tableARN = "arn:aws:dynamodb:eu-west-1:123456789012:table/dev-Table"
 	const authARN = "arn:aws:lambda:eu-west-1:123456789012:function:AuthFunction"
 	keysARN := stack.SecretARN("eu-west-1", "123456789012", "dev-Keys")
@@ -35,7 +37,7 @@ func TestServiceTemplate(t *testing.T) {
 		Name: "dev", Region: "eu-west-1", Account: "123456789012", Dir: dir,
 		Functions: []stack.Function{
 			{
-				LogicalID: "AuthFunction", Name: "AuthFunction", ARN: authARN, Description: "Accounts", CodeURI: "functions/auth", BuildMethod: "go1.x",
+				LogicalID: "AuthFunction", Name: "AuthFunction", ARN: authARN, Description: "Accounts", CodeURI: "functions/auth", ModuleDir: root, PackageDir: folder + "functions/auth", BuildMethod: "go1.x",
 				Handler: "bootstrap", Runtime: "provided.al2023", Architecture: "arm64", MemoryMB: 256, Timeout: 20 * time.Second, Async: async,
 				Env: map[string]string{
 					"SHARED": "everywhere", "LEVEL": "warn", "TABLE": "dev-Table", "TABLE_ARN": tableARN, "SECRET": keysARN, "LIMIT": "3",
@@ -45,6 +47,7 @@ func TestServiceTemplate(t *testing.T) {
 			},
 			{
 				LogicalID: "AiFunction", Name: "dev-ai", ARN: "arn:aws:lambda:eu-west-1:123456789012:function:dev-ai", CodeURI: "functions/ai",
+				ModuleDir: root, PackageDir: folder + "functions/ai",
 				BuildMethod: "makefile", Handler: "bootstrap", Runtime: "provided.al2023", Architecture: "arm64", MemoryMB: 512, Timeout: 15 * time.Minute, Async: async,
 				Env: map[string]string{"SHARED": "everywhere", "LEVEL": "warn", "AUTH": "AuthFunction", "AUTH_ARN": authARN, "LIVE": authARN + ":live"},
 			},
@@ -87,8 +90,9 @@ func TestServiceTemplate(t *testing.T) {
 			},
 			{LogicalID: "Fixed", Name: "fixed/name", ARN: stack.SecretARN("eu-west-1", "123456789012", "fixed/name"), Literal: "given"},
 		},
-		// RootId is AWS's secret, ProdOnly isn't there.
+		// Only AWS knows RootId. The condition of ProdOnly is false.
 		Outputs: map[string]string{"Url": "https://" + got.APIs[0].ID + ".execute-api.eu-west-1.amazonaws.com/dev"},
+		Notices: []string{"testdata/service.yaml: no effect on the local platform: LoggingConfig, Tracing"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -133,8 +137,12 @@ func wantError(t *testing.T, err error, want ...string) {
 	if !errors.As(err, &found) {
 		t.Fatalf("%v, want\n%s", err, strings.Join(want, "\n"))
 	}
-	if diff := cmp.Diff(want, strings.Split(found.Error(), "\n")); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
+	var got []string
+	for _, problem := range found.Problems {
+		got = append(got, problem.String())
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 
@@ -153,9 +161,9 @@ func TestIntrinsicFunctions(t *testing.T) {
 	t.Parallel()
 	const rest = `
   R: {Type: AWS::IAM::Role}
-  G: {Type: AWS::Serverless::Function, Properties: {Runtime: provided.al2, Handler: h, CodeUri: g, Events: {Nightly: {Type: Schedule, Properties: {Schedule: rate(1 day)}}, Hourly: {Type: ScheduleV2, Properties: {ScheduleExpression: rate(1 hour)}}}}}
+  G: {Type: AWS::Serverless::Function, Properties: {Runtime: provided.al2, Handler: h, CodeUri: g, AutoPublishAlias: live, Events: {Nightly: {Type: ScheduleV2, Properties: {Name: night, ScheduleExpression: rate(1 day)}}, Hourly: {Type: ScheduleV2, Properties: {ScheduleExpression: rate(1 hour)}}}}}
   Q: {Type: AWS::SQS::Queue, Properties: {QueueName: given}}
-  A: {Type: AWS::Events::Rule, Properties: {ScheduleExpression: rate(1 hour)}}
+  AliasFn: {Type: AWS::Serverless::Function, Properties: {Runtime: provided.al2, Handler: h, CodeUri: g, AutoPublishAlias: !Ref P}}
   L: {Type: AWS::Logs::LogGroup, Properties: {LogGroupName: /given}}
   N: {Type: AWS::SNS::Topic}
   T: {Type: AWS::Serverless::SimpleTable, Properties: {TableName: !Join ['-', [!Ref P, t]]}}
@@ -192,14 +200,16 @@ Mappings:
 		`!GetAtt FRole.Arn`:                               "arn:aws:iam::000000000000:role/local-FRole",
 		`!Ref FRole`:                                      "local-FRole",
 		`!Ref G`:                                          "G",
-		`!Ref GNightly`:                                   "local-GNightly",
+		`!Ref GNightly`:                                   "night",
 		`!Ref GHourly`:                                    "GHourly",
 		`!Ref Q`:                                          "https://sqs.us-east-1.amazonaws.com/000000000000/given",
 		`!GetAtt Q.QueueUrl`:                              "https://sqs.us-east-1.amazonaws.com/000000000000/given",
 		`!GetAtt Q.QueueName`:                             "given",
 		`!GetAtt Q.Arn`:                                   "arn:aws:sqs:us-east-1:000000000000:given",
-		`!Ref A`:                                          "local-A",
-		`!GetAtt A.Arn`:                                   "arn:aws:events:us-east-1:000000000000:rule/local-A",
+		`!Ref GAliaslive`:                                 "arn:aws:lambda:us-east-1:000000000000:function:G:live",
+		`!Ref AliasFnAliasvalue`:                          "arn:aws:lambda:us-east-1:000000000000:function:AliasFn:value",
+		`!Sub '${AliasFn.Alias}'`:                         "arn:aws:lambda:us-east-1:000000000000:function:AliasFn:value",
+		`!Ref G.Version`:                                  "arn:aws:lambda:us-east-1:000000000000:function:G:1",
 		`!Ref AWS::URLSuffix`:                             "amazonaws.com",
 		`007`:                                             "7",
 		`1.50`:                                            "1.5",

@@ -1,187 +1,183 @@
 package stack
 
-import (
-	"math"
-	"slices"
-)
-
-// tableProperties: KinesisStreamSpecification, LocalSecondaryIndexes and ImportSourceSpecification
-// are missing and refused.
-var tableProperties = map[string]support{
-	"TableName": runs, "AttributeDefinitions": runs, "KeySchema": runs, "GlobalSecondaryIndexes": runs, "BillingMode": runs,
-	"ProvisionedThroughput": runs, "StreamSpecification": runs, "TimeToLiveSpecification": runs,
-
-	"ContributorInsightsSpecification": inert, "DeletionProtectionEnabled": inert, "OnDemandThroughput": inert,
-	"PointInTimeRecoverySpecification": inert, "ResourcePolicy": inert, "SSESpecification": inert, "TableClass": inert,
-	"Tags": inert, "WarmThroughput": inert,
-}
-
-var (
-	attributeProperties  = map[string]support{"AttributeName": runs, "AttributeType": runs}
-	keyProperties        = map[string]support{"AttributeName": runs, "KeyType": runs}
-	throughputProperties = map[string]support{"ReadCapacityUnits": runs, "WriteCapacityUnits": runs}
-	ttlProperties        = map[string]support{"AttributeName": runs, "Enabled": runs}
-	streamProperties     = map[string]support{"StreamViewType": runs, "ResourcePolicy": inert, "Tags": inert}
-	projectionProperties = map[string]support{"ProjectionType": runs, "NonKeyAttributes": runs}
-	indexProperties      = map[string]support{
-		"IndexName": runs, "KeySchema": runs, "Projection": runs, "ProvisionedThroughput": runs,
-		"ContributorInsightsSpecification": inert, "OnDemandThroughput": inert, "WarmThroughput": inert,
-	}
-	simpleTableProperties = map[string]support{
-		"TableName": runs, "PrimaryKey": runs, "ProvisionedThroughput": runs,
-		"PointInTimeRecoverySpecification": inert, "SSESpecification": inert, "Tags": inert,
-	}
-	primaryKeyProperties = map[string]support{"Name": runs, "Type": runs}
-)
+import "slices"
 
 const (
 	onDemand    = "PAY_PER_REQUEST"
 	provisioned = "PROVISIONED"
+	// anyStream stands for the end of a stream's ARN, which on AWS is the time at which the stream began.
+	anyStream = "/stream/*"
 )
 
-func tableName(r *resolver, res *resource) string {
-	return r.physicalName(res, "TableName", r.options.StackName+"-"+res.id)
-}
+type (
+	// tableProperties are the properties of a table. LocalSecondaryIndexes, KinesisStreamSpecification and
+	// ImportSourceSpecification are not supported.
+	tableProperties struct {
+		object
+		_ struct{} `ignored:"ContributorInsightsSpecification DeletionProtectionEnabled OnDemandThroughput"`
+		_ struct{} `ignored:"PointInTimeRecoverySpecification ResourcePolicy SSESpecification TableClass Tags"`
+		_ struct{} `ignored:"WarmThroughput"`
 
-func tableARN(r *resolver, res *resource) string {
-	return r.arn("dynamodb", "table/"+tableName(r, res))
-}
+		TableName               string
+		AttributeDefinitions    []Attribute
+		KeySchema               []KeyPart
+		GlobalSecondaryIndexes  []indexProperties
+		BillingMode             string `cfn:",default=PROVISIONED,oneof=PAY_PER_REQUEST|PROVISIONED"`
+		ProvisionedThroughput   *throughput
+		StreamSpecification     *streamProperties
+		TimeToLiveSpecification *ttlProperties
+	}
+	indexProperties struct {
+		object `ignored:"ContributorInsightsSpecification OnDemandThroughput WarmThroughput"`
 
-func (r *resolver) buildTable(res *resource) {
-	p := r.object(res.at().field("Properties"), orEmpty(res), tableProperties)
+		IndexName             string `cfn:",required"`
+		KeySchema             []KeyPart
+		Projection            *projection `cfn:",required"`
+		ProvisionedThroughput *throughput
+	}
+	projection struct {
+		ProjectionType   string `cfn:",required,oneof=ALL|KEYS_ONLY|INCLUDE"`
+		NonKeyAttributes []string
+	}
+	throughput struct {
+		ReadCapacityUnits  int `cfn:",required,min=1,max=2147483647"`
+		WriteCapacityUnits int `cfn:",required,min=1,max=2147483647"`
+	}
+	streamProperties struct {
+		object `ignored:"ResourcePolicy Tags"`
+
+		StreamViewType string `cfn:",required,oneof=KEYS_ONLY|NEW_IMAGE|OLD_IMAGE|NEW_AND_OLD_IMAGES"`
+	}
+	ttlProperties struct {
+		AttributeName string
+		Enabled       bool `cfn:",required"`
+	}
+	simpleTableProperties struct {
+		object `ignored:"PointInTimeRecoverySpecification SSESpecification Tags"`
+
+		TableName             string
+		ProvisionedThroughput *throughput
+		PrimaryKey            struct {
+			Name string `cfn:",default=id"`
+			Type string `cfn:",default=String,oneof=String|Number|Binary"`
+		}
+	}
+)
+
+func (b *builder) table(res *resource) {
+	var p tableProperties
+	b.decodeProperties(res, &p)
 	table := Table{
-		LogicalID: res.id, Name: tableName(r, res), ARN: tableARN(r, res),
-		Key: p.keySchema(), BillingMode: p.oneOf("BillingMode", provisioned, onDemand, provisioned),
+		LogicalID: res.id, Name: b.nameOf(res), ARN: b.arn(res), Key: p.KeySchema, Attributes: p.AttributeDefinitions,
+		BillingMode: p.BillingMode,
 	}
-	for i, item := range p.items("AttributeDefinitions") {
-		attribute := r.object(p.at.field("AttributeDefinitions").index(i), item, attributeProperties)
-		table.Attributes = append(table.Attributes, Attribute{
-			Name: attribute.required("AttributeName"), Type: attribute.oneOf("AttributeType", "", "S", "N", "B"),
-		})
+	p.checkKey(p.KeySchema)
+	for _, i := range p.GlobalSecondaryIndexes {
+		table.Indexes = append(table.Indexes, i.index(p.BillingMode))
 	}
-	for i, item := range p.items("GlobalSecondaryIndexes") {
-		index := r.object(p.at.field("GlobalSecondaryIndexes").index(i), item, indexProperties)
-		table.Indexes = append(table.Indexes, index.index(table.BillingMode))
+	table.ReadUnits, table.WriteUnits = p.units(p.ProvisionedThroughput, p.BillingMode)
+	if p.StreamSpecification != nil {
+		table.StreamViewType = p.StreamSpecification.StreamViewType
 	}
-	table.ReadUnits, table.WriteUnits = p.throughput(table.BillingMode)
-	table.StreamViewType = p.streamViewType()
-	if p.has("TimeToLiveSpecification") {
-		ttl := p.object("TimeToLiveSpecification", ttlProperties)
-		if ttl.boolean("Enabled", false) {
-			table.TTLAttribute = ttl.required("AttributeName")
+	if ttl := p.TimeToLiveSpecification; ttl != nil && ttl.Enabled {
+		table.TTLAttribute = ttl.AttributeName
+		if ttl.AttributeName == "" {
+			p.problem("TimeToLiveSpecification", "must have an AttributeName if it is enabled")
 		}
 	}
 	p.checkAttributes(table)
-	r.stack.Tables = append(r.stack.Tables, table)
+	b.stack.Tables = append(b.stack.Tables, table)
 }
 
-// streamViewType is what the table's stream shows of an item; "" where there is no stream.
-func (o object) streamViewType() string {
-	if !o.has("StreamSpecification") {
-		return ""
+func (i indexProperties) index(billing string) Index {
+	i.checkKey(i.KeySchema)
+	index := Index{Name: i.IndexName, Key: i.KeySchema}
+	if i.Projection != nil {
+		index.Projection, index.NonKeyAttributes = i.Projection.ProjectionType, i.Projection.NonKeyAttributes
+		if (index.Projection == "INCLUDE") != (len(index.NonKeyAttributes) > 0) {
+			i.problem("Projection", "must have NonKeyAttributes if, and only if, ProjectionType is INCLUDE")
+		}
 	}
-	stream := o.object("StreamSpecification", streamProperties)
-	if !stream.has("StreamViewType") {
-		return stream.required("StreamViewType")
-	}
-	return stream.oneOf("StreamViewType", "", "KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES")
-}
-
-// keySchema reads a key: a partition key, then perhaps a sort key.
-func (o object) keySchema() []KeyPart {
-	var key []KeyPart
-	for i, item := range o.items("KeySchema") {
-		part := o.r.object(o.at.field("KeySchema").index(i), item, keyProperties)
-		key = append(key, KeyPart{Name: part.required("AttributeName"), Type: part.oneOf("KeyType", "", "HASH", "RANGE")})
-	}
-	if len(key) == 0 || len(key) > 2 || key[0].Type != "HASH" || (len(key) == 2 && key[1].Type != "RANGE") {
-		o.problem("KeySchema", "must have a HASH key, and may have a RANGE key after it")
-	}
-	return key
-}
-
-func (o object) index(billing string) Index {
-	projection := o.object("Projection", projectionProperties)
-	index := Index{
-		Name: o.required("IndexName"), Key: o.keySchema(),
-		NonKeyAttributes: projection.texts("NonKeyAttributes"),
-	}
-	if !o.has("Projection") {
-		o.problem("Projection", "is missing")
-	} else {
-		index.Projection = projection.oneOf("ProjectionType", "", "ALL", "KEYS_ONLY", "INCLUDE")
-	}
-	if (index.Projection == "INCLUDE") != (len(index.NonKeyAttributes) > 0) {
-		projection.problem("NonKeyAttributes", "stand with ProjectionType INCLUDE, and only there")
-	}
-	index.ReadUnits, index.WriteUnits = o.throughput(billing)
+	index.ReadUnits, index.WriteUnits = i.units(i.ProvisionedThroughput, billing)
 	return index
 }
 
-// throughput reads the capacity, which a provisioned table needs and no other may have.
-func (o object) throughput(billing string) (read, write int64) {
-	given := o.has("ProvisionedThroughput")
+// checkKey checks that a key is a partition key and at most one sort key.
+func (o object) checkKey(key []KeyPart) {
+	if len(key) == 0 || len(key) > 2 || key[0].Type != "HASH" || (len(key) == 2 && key[1].Type != "RANGE") {
+		o.problem("KeySchema", "must have a HASH key, and may have a RANGE key after it")
+	}
+}
+
+// units returns the capacity, which provisioned tables must have, and others must not have.
+func (o object) units(t *throughput, billing string) (read, write int64) {
 	switch {
-	case given && billing == onDemand:
-		o.problem("ProvisionedThroughput", "can't stand with BillingMode %s", onDemand)
-	case !given && billing == provisioned:
+	case t == nil && billing == provisioned:
 		o.problem("ProvisionedThroughput", "is missing: BillingMode is %s unless it is set to %s", provisioned, onDemand)
-	case given:
-		units := o.object("ProvisionedThroughput", throughputProperties)
-		return int64(units.integer("ReadCapacityUnits", 0, 1, math.MaxInt32)), int64(units.integer("WriteCapacityUnits", 0, 1, math.MaxInt32))
+	case t != nil && billing == onDemand:
+		o.problem("ProvisionedThroughput", "must not be present with BillingMode %s", onDemand)
+	case t != nil:
+		return int64(t.ReadCapacityUnits), int64(t.WriteCapacityUnits)
 	}
 	return 0, 0
 }
 
-// checkAttributes holds the definitions against the keys: DynamoDB wants exactly the attributes that keys use.
+// checkAttributes checks that the defined attributes are those that keys use, as DynamoDB does.
 func (o object) checkAttributes(table Table) {
-	var used []string
-	for _, part := range table.Key {
-		used = append(used, part.Name)
-	}
-	names := map[string]bool{}
+	keys, names := slices.Clone(table.Key), map[string]bool{}
 	for _, index := range table.Indexes {
+		keys = append(keys, index.Key...)
 		if names[index.Name] {
-			o.problem("GlobalSecondaryIndexes", "two indexes are named %s", index.Name)
+			o.problem("GlobalSecondaryIndexes", "two indexes have the name %s", index.Name)
 		}
 		names[index.Name] = true
-		for _, part := range index.Key {
-			used = append(used, part.Name)
-		}
 	}
 	defined := map[string]bool{}
 	for _, attribute := range table.Attributes {
 		if defined[attribute.Name] {
 			o.problem("AttributeDefinitions", "%s is defined twice", attribute.Name)
-		} else if !slices.Contains(used, attribute.Name) {
+		} else if !slices.ContainsFunc(keys, func(part KeyPart) bool { return part.Name == attribute.Name }) {
 			o.problem("AttributeDefinitions", "%s is in no key", attribute.Name)
 		}
 		defined[attribute.Name] = true
 	}
-	for _, name := range used {
-		if name != "" && !defined[name] {
-			o.problem("AttributeDefinitions", "%s is in a key and not defined", name)
-			defined[name] = true
+	for _, part := range keys {
+		if part.Name != "" && !defined[part.Name] {
+			o.problem("AttributeDefinitions", "%s is in a key and not defined", part.Name)
+			defined[part.Name] = true
 		}
 	}
 }
 
-// simpleKeyTypes are SAM's words for DynamoDB's.
-var simpleKeyTypes = map[string]string{"String": "S", "Number": "N", "Binary": "B"}
-
-// buildSimpleTable builds SAM's table with a partition key, named id unless the template says otherwise.
-func (r *resolver) buildSimpleTable(res *resource) {
-	p := r.object(res.at().field("Properties"), orEmpty(res), simpleTableProperties)
-	key := p.object("PrimaryKey", primaryKeyProperties)
-	name := key.text("Name", "id")
+// simpleTable builds SAM's table with a partition key.
+func (b *builder) simpleTable(res *resource) {
+	var p simpleTableProperties
+	b.decodeProperties(res, &p)
+	key := p.PrimaryKey
 	table := Table{
-		LogicalID: res.id, Name: tableName(r, res), ARN: tableARN(r, res), BillingMode: onDemand,
-		Key:        []KeyPart{{Name: name, Type: "HASH"}},
-		Attributes: []Attribute{{Name: name, Type: simpleKeyTypes[key.oneOf("Type", "String", "String", "Number", "Binary")]}},
+		LogicalID: res.id, Name: b.nameOf(res), ARN: b.arn(res), BillingMode: onDemand, Key: []KeyPart{{key.Name, "HASH"}},
+		Attributes: []Attribute{{key.Name, map[string]string{"String": "S", "Number": "N", "Binary": "B"}[key.Type]}},
 	}
-	if p.has("ProvisionedThroughput") {
+	if p.ProvisionedThroughput != nil {
 		table.BillingMode = provisioned
-		table.ReadUnits, table.WriteUnits = p.throughput(provisioned)
+		table.ReadUnits, table.WriteUnits = p.units(p.ProvisionedThroughput, provisioned)
 	}
-	r.stack.Tables = append(r.stack.Tables, table)
+	b.stack.Tables = append(b.stack.Tables, table)
+}
+
+// hasStream reports whether a table has a StreamSpecification.
+func (e *evaluator) hasStream(table *resource) bool {
+	e.muted++
+	defer func() { e.muted-- }()
+	return e.mapping(table.at(), 0, table.properties).has("StreamSpecification")
+}
+
+// tableByStream returns the name of the table whose stream has an ARN.
+func (b *builder) tableByStream(arn string) (name string, found bool) {
+	for _, res := range b.resources {
+		if res.typ == typeTable && b.active(res) && b.arn(res)+anyStream == arn {
+			return b.nameOf(res), true
+		}
+	}
+	return "", false
 }

@@ -1,0 +1,172 @@
+package stack
+
+import "strings"
+
+const (
+	typeAPI           = "AWS::Serverless::Api"
+	typeBucket        = "AWS::S3::Bucket"
+	typeDomainMapping = "AWS::ApiGateway::BasePathMapping"
+	typeFunction      = "AWS::Serverless::Function"
+	typeQueue         = "AWS::SQS::Queue"
+	typeSecret        = "AWS::SecretsManager::Secret"
+	typeSimpleTable   = "AWS::Serverless::SimpleTable"
+	typeTable         = "AWS::DynamoDB::Table"
+
+	streamAttribute = "StreamArn"
+)
+
+// resourceType is a type of resource. Patterns have placeholders: see [evaluator.expandFor].
+type resourceType struct {
+	// build adds a resource to the stack; nil: the type has no effect here.
+	build func(b *builder, res *resource)
+	// properties is the struct of the properties, for types that Globals may have.
+	properties any
+	// nameProperty is the property with the physical name. Without it, the name is that of the stack and the logical id, of
+	// maxName characters at most, unless fallback makes another.
+	nameProperty string
+	maxName      int
+	fallback     func(generated, id string) string
+	// ref and attributes are the patterns of Ref and of Fn::GetAtt.
+	ref        string
+	attributes map[string]string
+}
+
+// resourceTypes are the types of resources that a template may have.
+var resourceTypes map[string]resourceType
+
+func init() { //nolint:gochecknoinits // the table refers to functions that refer to the table
+	const tableARN = "arn:{partition}:dynamodb:{region}:{account}:table/{name}"
+	resourceTypes = map[string]resourceType{
+		typeFunction: {
+			build: (*builder).function, properties: functionProperties{}, nameProperty: "FunctionName", ref: "{name}",
+			fallback:   func(_, id string) string { return id },
+			attributes: map[string]string{"Arn": "arn:{partition}:lambda:{region}:{account}:function:{name}"},
+		},
+		typeAPI:           {build: (*builder).api, properties: apiProperties{}, ref: "{api}"},
+		typeDomainMapping: {build: (*builder).domainMapping},
+		typeTable: {
+			build: (*builder).table, nameProperty: "TableName", ref: "{name}",
+			attributes: map[string]string{"Arn": tableARN, streamAttribute: tableARN + anyStream},
+		},
+		typeSimpleTable: {
+			build: (*builder).simpleTable, properties: simpleTableProperties{}, nameProperty: "TableName", ref: "{name}",
+			attributes: map[string]string{"Arn": tableARN},
+		},
+		typeQueue: {
+			build: (*builder).queue, nameProperty: "QueueName", maxName: 80, ref: "{queues}/{account}/{name}",
+			attributes: map[string]string{
+				"Arn": "arn:{partition}:sqs:{region}:{account}:{name}", "QueueName": "{name}", "QueueUrl": "{queues}/{account}/{name}",
+			},
+		},
+		typeBucket: {
+			build: (*builder).bucket, nameProperty: "BucketName", maxName: 63, ref: "{name}",
+			fallback: func(generated, _ string) string { return strings.ToLower(generated) },
+			attributes: map[string]string{
+				"Arn": "arn:{partition}:s3:::{name}", "DomainName": "{name}.s3.{suffix}", "RegionalDomainName": "{name}.s3.{region}.{suffix}",
+			},
+		},
+		typeSecret: {
+			build: (*builder).secret, nameProperty: "Name", ref: "{secret}", attributes: map[string]string{"Id": "{secret}"},
+		},
+
+		// These types have no effect, but functions may refer to them.
+		"AWS::ApiGateway::DomainName": {nameProperty: "DomainName", ref: "{name}"},
+		"AWS::IAM::Role": {
+			nameProperty: "RoleName", ref: "{name}", attributes: map[string]string{"Arn": "arn:{partition}:iam::{account}:role/{name}"},
+		},
+		"AWS::Logs::LogGroup": {
+			nameProperty: "LogGroupName", ref: "{name}",
+			attributes: map[string]string{"Arn": "arn:{partition}:logs:{region}:{account}:log-group:{name}:*"},
+		},
+		"AWS::SNS::Topic": {
+			nameProperty: "TopicName", ref: "arn:{partition}:sns:{region}:{account}:{name}",
+			attributes: map[string]string{"TopicArn": "arn:{partition}:sns:{region}:{account}:{name}", "TopicName": "{name}"},
+		},
+		"AWS::CloudWatch::Alarm": {
+			nameProperty: "AlarmName", ref: "{name}",
+			attributes: map[string]string{"Arn": "arn:{partition}:cloudwatch:{region}:{account}:alarm:{name}"},
+		},
+		"AWS::Scheduler::ScheduleGroup": {nameProperty: "Name", ref: "{name}"},
+	}
+	for typ := range strings.FieldsSeq(ignoredTypes) {
+		resourceTypes[typ] = resourceType{}
+	}
+}
+
+// ignoredTypes have no effect on a laptop: permissions, logs, alarms, domains, and the way of deployment. A type that a
+// function can call (a parameter, a state machine) must not be here.
+const ignoredTypes = `
+	AWS::ApiGateway::Account AWS::ApiGateway::ApiKey AWS::ApiGateway::BasePathMappingV2 AWS::ApiGateway::ClientCertificate
+	AWS::ApiGateway::DomainNameV2 AWS::ApiGateway::UsagePlan AWS::ApiGateway::UsagePlanKey
+	AWS::ApplicationAutoScaling::ScalableTarget AWS::ApplicationAutoScaling::ScalingPolicy
+	AWS::ApplicationInsights::Application AWS::Budgets::Budget AWS::CertificateManager::Certificate
+	AWS::CloudWatch::AnomalyDetector AWS::CloudWatch::CompositeAlarm AWS::CloudWatch::Dashboard AWS::CloudWatch::InsightRule
+	AWS::CodeDeploy::Application AWS::CodeDeploy::DeploymentConfig AWS::CodeDeploy::DeploymentGroup
+	AWS::IAM::InstanceProfile AWS::IAM::ManagedPolicy AWS::IAM::Policy AWS::IAM::RolePolicy AWS::IAM::ServiceLinkedRole
+	AWS::KMS::Alias AWS::KMS::Key AWS::Lambda::Permission AWS::Lambda::Version
+	AWS::Logs::MetricFilter AWS::Logs::QueryDefinition AWS::Logs::ResourcePolicy AWS::Logs::SubscriptionFilter
+	AWS::ResourceGroups::Group AWS::Route53::HealthCheck AWS::Route53::HostedZone AWS::Route53::RecordSet
+	AWS::Route53::RecordSetGroup AWS::S3::BucketPolicy AWS::SNS::Subscription AWS::SNS::TopicInlinePolicy
+	AWS::SNS::TopicPolicy AWS::SQS::QueueInlinePolicy AWS::SQS::QueuePolicy AWS::SecretsManager::ResourcePolicy
+	AWS::Serverless::Connector AWS::WAFv2::IPSet AWS::WAFv2::LoggingConfiguration AWS::WAFv2::RegexPatternSet
+	AWS::WAFv2::RuleGroup AWS::WAFv2::WebACL AWS::WAFv2::WebACLAssociation AWS::XRay::Group AWS::XRay::SamplingRule`
+
+// builder builds the stack from the resources.
+type builder struct {
+	*evaluator
+
+	stack *Stack
+	// mappings are the events of stack.EventSourceMappings.
+	mappings []eventProperties
+}
+
+// build adds the resources whose conditions are true. APIs come first, because routes refer to them.
+func (b *builder) build() {
+	for _, apis := range []bool{true, false} {
+		for _, res := range b.resources {
+			if typ := resourceTypes[res.typ]; (res.typ == typeAPI) == apis && typ.build != nil && b.active(res) {
+				typ.build(b, res)
+			}
+		}
+		if apis && b.hasImplicitAPI() {
+			b.implicitAPI()
+		}
+	}
+	b.checkResources()
+	b.checkVisibility()
+	b.stack.Outputs, b.stack.Notices = b.outputs(), b.notices()
+}
+
+// checkResources reports unknown types, and resources with the same name, which AWS can't deploy.
+func (b *builder) checkResources() {
+	taken := map[string]string{}
+	for _, res := range b.resources {
+		typ, known := resourceTypes[res.typ]
+		if !known {
+			b.add(res.at().field("Type"), res.line, "%s is %s", res.typ, unsupported)
+		}
+		if typ.build == nil || typ.nameProperty == "" || !b.active(res) {
+			continue
+		}
+		name := b.nameOf(res)
+		key := typ.attributes["Arn"] + name
+		if other := taken[key]; other != "" {
+			b.add(res.at(), res.line, "has the same name as %s: %s", other, name)
+		}
+		taken[key] = res.id
+	}
+}
+
+// decodeProperties reads the properties of a resource into the struct that into points to.
+func (b *builder) decodeProperties(res *resource, into any) {
+	properties := res.properties
+	if properties == nil {
+		properties = &node{kind: mapping, line: res.line}
+	}
+	b.decode(res.at().field("Properties"), res.line, properties, into)
+}
+
+// arn returns the ARN of a resource.
+func (b *builder) arn(res *resource) string {
+	return b.expandFor(res, resourceTypes[res.typ].attributes["Arn"])
+}
