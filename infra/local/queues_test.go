@@ -38,7 +38,7 @@ Resources:
             MaximumRetryAttempts: 0
             DestinationConfig: {OnFailure: {Type: SQS, Destination: !GetAtt Failed.Arn}}
         Clock: {Type: ScheduleV2, Properties: {ScheduleExpression: rate(1 day), Input: '{"tick":true}'}}
-        Off: {Type: Schedule, Properties: {Schedule: rate(1 minute), Enabled: false}}
+        Off: {Type: ScheduleV2, Properties: {ScheduleExpression: rate(1 minute), State: DISABLED}}
   Table:
     Type: AWS::DynamoDB::Table
     Properties:
