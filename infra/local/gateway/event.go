@@ -13,26 +13,26 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// requestTimeLayout is the Common Log Format's, as requestContext.requestTime has it.
+// requestTimeLayout is the Common Log Format, which requestContext.requestTime has.
 const requestTimeLayout = "02/Jan/2006:15:04:05 -0700"
 
-// request is what an event and a gateway response are made from.
+// request is a request and what is known about it.
 type request struct {
 	*http.Request
 
 	ids      requestIDs
 	received time.Time
-	route    *route   // nil where none matches
+	route    *route   // nil if none matches
 	values   []string // of the path parameters, in the order of route.resource.params
-	path     string   // what routing and the function see
-	fullPath string   // path with the stage where StageInPath is set
+	path     string   // for routing and the function
+	fullPath string   // with the stage if StageInPath is set
 	query    []parameter
 	sourceIP string
 	body     []byte
 	binary   bool // the body's type is one of the API's binary media types
 }
 
-// sourceIP is the address of the TCP peer, without port and zone; an IPv4 address that came over IPv6 is an IPv4 address.
+// sourceIP returns the address of the TCP peer without port and zone. An IPv4-mapped IPv6 address becomes an IPv4 address.
 func sourceIP(remoteAddr string) string {
 	if peer, err := netip.ParseAddrPort(remoteAddr); err == nil {
 		return peer.Addr().Unmap().WithZone("").String()
@@ -51,15 +51,15 @@ func (g *Gateway) staticEvent(res *resource) {
 
 	b = appendString(nil, `,"requestContext":{"resourceId":`, res.id)
 	b = appendString(b, `,"resourcePath":`, res.path)
-	b = appendString(b, `,"accountId":`, g.account)
-	b = appendString(b, `,"stage":`, g.api.Stage)
-	b = appendString(b, `,"apiId":`, g.api.ID)
+	b = appendString(b, `,"accountId":`, g.options.Account)
+	b = appendString(b, `,"stage":`, g.options.API.Stage)
+	b = appendString(b, `,"apiId":`, g.options.API.ID)
 	b = appendString(b, `,"deploymentId":`, g.deploymentID)
 	res.context = append(b, `,"httpMethod":`...)
 }
 
-// event writes the Lambda proxy event of q (payload format 1.0), member for member as API Gateway does: what a request
-// does not have is null, not absent.
+// event returns the Lambda proxy event of a request (payload format 1.0). As on AWS, values that a request does not have are
+// null, not absent.
 func (g *Gateway) event(q *request) []byte {
 	res := q.route.resource
 	b := make([]byte, 0, len(q.body)+len(q.body)/8+2048)
@@ -87,7 +87,7 @@ func (g *Gateway) appendContext(b []byte, q *request) []byte {
 	b = q.received.AppendFormat(b, requestTimeLayout)
 	b = append(b, `","requestTimeEpoch":`...)
 	b = strconv.AppendInt(b, q.received.UnixMilli(), 10)
-	b = appendString(b, `,"domainName":`, g.domainName(q.Host))
+	b = appendString(b, `,"domainName":`, g.options.DomainName(q.Host))
 	b = appendString(b, `,"domainPrefix":`, domainPrefix(q.Host))
 	b = append(b, `,"identity":{"cognitoIdentityPoolId":null,"accountId":null,"cognitoIdentityId":null,"caller":null,`...)
 	b = appendString(b, `"sourceIp":`, q.sourceIP)
@@ -101,7 +101,7 @@ func (g *Gateway) appendContext(b []byte, q *request) []byte {
 	return append(b, `,"user":null}}`...)
 }
 
-// domainPrefix is the first label of host, without its port.
+// domainPrefix returns the first label of host, without its port.
 func domainPrefix(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -130,7 +130,7 @@ func appendQuery(b []byte, query []parameter) []byte {
 	return appendAll(b, query)
 }
 
-// appendLast writes the last value of each parameter: AWS keeps that one.
+// appendLast writes the last value of each parameter, as AWS does.
 func appendLast(b []byte, parameters []parameter) []byte {
 	for i, p := range parameters {
 		b = append(b, separator(i))
@@ -194,8 +194,8 @@ func appendString(b []byte, before, value string) []byte {
 	return quote(append(b, before...), value)
 }
 
-// quote appends s as a JSON string; bytes that are no UTF-8 become U+FFFD.
+// quote appends s as a JSON string. Bytes that are not UTF-8 become U+FFFD.
 func quote[Bytes ~[]byte | ~string](b []byte, s Bytes) []byte {
-	b, _ = jsontext.AppendQuote(b, s) // the error tells only that something was replaced
+	b, _ = jsontext.AppendQuote(b, s) // the error only says that bytes were replaced
 	return b
 }

@@ -8,7 +8,7 @@ import (
 	"devplatform/infra/local/runtime"
 )
 
-// failure is a request that the gateway answers itself.
+// failure is an error of the gateway itself.
 type failure struct {
 	kind    string // the gateway response's type
 	status  int    // unless a gateway response overrides it
@@ -16,7 +16,7 @@ type failure struct {
 	message string // $context.error.message
 }
 
-// Error returns the message that AWS gives the client.
+// Error returns the message that the client gets.
 func (f *failure) Error() string { return f.message }
 
 const (
@@ -48,12 +48,12 @@ var (
 	errBusy          = &failure{kindIntegration, http.StatusInternalServerError, internalCode, internalMessage}
 	errTimeout       = &failure{kindTimeout, http.StatusGatewayTimeout, internalCode, "Endpoint request timed out"}
 	errConfiguration = &failure{kindConfiguration, http.StatusInternalServerError, internalCode, internalMessage}
-	// errMalformed is also what AWS answers when the function failed: the client cannot tell the two apart.
+	// errMalformed is also the response if the function failed: on AWS, clients can't distinguish the two.
 	errMalformed = &failure{kindDefault5xx, http.StatusBadGateway, internalCode, internalMessage}
 )
 
-// refused finds the failure that an error of the runtime means.
-func refused(err error) *failure {
+// failureOf returns the failure for an error of the runtime.
+func failureOf(err error) *failure {
 	var f *failure
 	switch {
 	case errors.As(err, &f):

@@ -20,7 +20,7 @@ const (
 	jsonType             = "application/json"
 )
 
-// droppedFromRequest are the headers of a request that API Gateway keeps to itself, and those that it sets anew.
+// droppedFromRequest are the headers of a request that API Gateway does not pass on, and those that it sets itself.
 var droppedFromRequest = map[string]bool{
 	"Connection": true, "Content-Length": true, "Content-Md5": true, "Expect": true, "Keep-Alive": true, "Max-Forwards": true,
 	"Proxy-Authenticate": true, "Proxy-Connection": true, "Server": true, "Te": true, "Trailer": true, "Transfer-Encoding": true,
@@ -28,8 +28,8 @@ var droppedFromRequest = map[string]bool{
 	"Host": true, headerForwardedFor: true, headerForwardedPort: true, headerForwardedProto: true, headerTrace: true,
 }
 
-// remappedFromResponse are the headers of a function's answer that reach the client under the name x-amzn-Remapped-<name>,
-// because they are the gateway's own.
+// remappedFromResponse are headers of the gateway itself. Those of a function's response get the name
+// x-amzn-Remapped-<name>.
 var remappedFromResponse = map[string]bool{
 	"Connection": true, "Content-Length": true, "Date": true, "Server": true, "Trailer": true, "Upgrade": true,
 	headerRequestID: true, headerExtendedID: true, headerTrace: true,
@@ -38,7 +38,7 @@ var remappedFromResponse = map[string]bool{
 // droppedFromResponse would break the framing of the response.
 var droppedFromResponse = map[string]bool{"Transfer-Encoding": true, "Keep-Alive": true, "Proxy-Connection": true}
 
-// headers are the headers of the event: what the client sent, less what stays in the gateway, and what the gateway adds.
+// headers returns the headers of the event: those of the client that are passed on, and those of the gateway.
 func (q *request) headers() []parameter {
 	headers := make([]parameter, 0, len(q.Header)+5)
 	for name, values := range q.Header {
@@ -57,7 +57,7 @@ func (q *request) headers() []parameter {
 	)
 }
 
-// forwardedFor appends the peer to what the client claims.
+// forwardedFor appends the peer to the client's header.
 func (q *request) forwardedFor() string {
 	claimed := q.Header[headerForwardedFor]
 	if len(claimed) == 0 {
@@ -66,7 +66,7 @@ func (q *request) forwardedFor() string {
 	return strings.Join(headerTexts(claimed), ", ") + ", " + q.sourceIP
 }
 
-// listener is the port and the scheme that the request came in by.
+// listener returns the port and the scheme of the request.
 func (q *request) listener() (port, proto string) {
 	port, proto = "80", "http"
 	if q.TLS != nil {
@@ -95,7 +95,7 @@ func headerTexts(values []string) []string {
 	return values
 }
 
-// headerText reads a header value that is no UTF-8 as ISO-8859-1, which is what HTTP/1.1 meant by such bytes.
+// headerText decodes a header value that is not UTF-8 as ISO-8859-1, as HTTP/1.1 defines it.
 func headerText(value string) string {
 	if utf8.ValidString(value) {
 		return value
@@ -107,7 +107,7 @@ func headerText(value string) string {
 	return string(runes)
 }
 
-// headerSize is the size that API Gateway limits: that of all header values of a request.
+// headerSize returns the size of all header values of a request, which API Gateway limits.
 func headerSize(r *http.Request) int {
 	size := len(r.Host)
 	for _, values := range r.Header {
@@ -118,7 +118,7 @@ func headerSize(r *http.Request) int {
 	return size
 }
 
-// setHeader puts a function's header into the response under the name that the client sees.
+// setHeader sets a header of a function's response, under the name that the client gets.
 func setHeader(into http.Header, name string, values []string) {
 	name = http.CanonicalHeaderKey(name)
 	if droppedFromResponse[name] {
@@ -130,7 +130,7 @@ func setHeader(into http.Header, name string, values []string) {
 	into[name] = append(into[name], values...)
 }
 
-// validHeader tells whether a function's header can be sent (RFC 9110, section 5.1 and 5.5).
+// validHeader reports whether a function's header can be sent (RFC 9110, sections 5.1 and 5.5).
 func validHeader(name, value string) bool {
 	if name == "" {
 		return false

@@ -4,56 +4,38 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
+	"fmt"
 	"strings"
 	"time"
+
+	"github.com/google/uuid"
 )
 
-// requestIDs are the names of one request.
+// requestIDs are the ids of one request.
 type requestIDs struct {
-	request  string // a version 4 UUID
-	extended string // 15 characters of base64 and "=", as x-amz-apigw-id has it
+	request  string // a UUID
+	extended string // 15 characters of base64 and "=", as in x-amz-apigw-id
 	trace    string // the value of X-Amzn-Trace-Id
 }
 
 func newRequestIDs(now time.Time, clientTrace string) requestIDs {
-	var random [16 + 11 + 12]byte
-	_, _ = rand.Read(random[:]) // never fails: it ends the program instead
-	uuid, extended, trace := random[:16], random[16:27], random[27:]
-	uuid[6] = uuid[6]&0x0f | 0x40
-	uuid[8] = uuid[8]&0x3f | 0x80
+	var random [11 + 12]byte
+	_, _ = rand.Read(random[:]) // never fails
 	return requestIDs{
-		request:  formatUUID(uuid),
-		extended: base64.StdEncoding.EncodeToString(extended),
-		trace:    traceID(now, trace, clientTrace),
+		request:  uuid.NewString(),
+		extended: base64.StdEncoding.EncodeToString(random[:11]),
+		trace:    traceID(now, random[11:], clientTrace),
 	}
-}
-
-func formatUUID(u []byte) string {
-	var b [36]byte
-	hex.Encode(b[:8], u[:4])
-	hex.Encode(b[9:13], u[4:6])
-	hex.Encode(b[14:18], u[6:8])
-	hex.Encode(b[19:23], u[8:10])
-	hex.Encode(b[24:], u[10:])
-	b[8], b[13], b[18], b[23] = '-', '-', '-', '-'
-	return string(b[:])
 }
 
 const rootPrefix = "Root=1-"
 
-// traceID continues the client's trace where it has a root, else it begins one (AWS X-Ray's tracing header).
+// traceID returns the client's trace if it has a root, or begins one (the tracing header of AWS X-Ray).
 func traceID(now time.Time, random []byte, client string) string {
 	if strings.Contains(client, rootPrefix) && len(client) <= 256 && printable(client) {
 		return client
 	}
-	var b [len(rootPrefix) + 8 + 1 + 24]byte
-	n := copy(b[:], rootPrefix)
-	seconds := uint32(now.Unix()) //nolint:gosec // eight hex digits of seconds are X-Ray's format
-	hex.Encode(b[n:], []byte{byte(seconds >> 24), byte(seconds >> 16), byte(seconds >> 8), byte(seconds)})
-	b[n+8] = '-'
-	hex.Encode(b[n+9:], random)
-	return string(b[:])
+	return fmt.Sprintf("%s%08x-%x", rootPrefix, uint32(now.Unix()), random) //nolint:gosec // X-Ray's format has 8 digits
 }
 
 func printable(s string) bool {
@@ -67,7 +49,7 @@ func printable(s string) bool {
 
 const lowerBase36 = "abcdefghijklmnopqrstuvwxyz0123456789"
 
-// shortID derives a six-character id, as API Gateway gives resources and deployments, from the names of a thing.
+// shortID returns a six-character id, as resources and deployments of API Gateway have them.
 func shortID(names ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(names, "\x00")))
 	id := make([]byte, 6)

@@ -8,12 +8,12 @@ type binaryTypes []string
 func newBinaryTypes(types []string) binaryTypes {
 	out := make(binaryTypes, len(types))
 	for i, t := range types {
-		out[i] = strings.ToLower(strings.ReplaceAll(t, "~1", "/")) // the template's spelling of a slash
+		out[i] = strings.ToLower(strings.ReplaceAll(t, "~1", "/")) // the escaped slash of a template
 	}
 	return out
 }
 
-// match tells whether a media type, without parameters, is binary. A body without a type matches "*/*" only.
+// match reports whether a media type without parameters is binary. A body without a type matches "*/*" only.
 func (b binaryTypes) match(mediaType string) bool {
 	for _, pattern := range b {
 		family, wild := strings.CutSuffix(pattern, "/*")
@@ -24,7 +24,7 @@ func (b binaryTypes) match(mediaType string) bool {
 	return false
 }
 
-// firstMediaType is the first media type of a Content-Type or Accept header, in lower case and without parameters.
+// firstMediaType returns the first media type of a Content-Type or Accept header, in lower case and without parameters.
 func firstMediaType(header []string) string {
 	if len(header) == 0 {
 		return ""

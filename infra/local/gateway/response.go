@@ -13,7 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// proxyResponse is a function's buffered answer. AWS takes no member but these.
+// proxyResponse is a function's buffered response. AWS refuses other members.
 type proxyResponse struct {
 	StatusCode        statusCode              `json:"statusCode"`
 	Headers           map[string]headerValue  `json:"headers"`
@@ -22,17 +22,18 @@ type proxyResponse struct {
 	IsBase64Encoded   bool                    `json:"isBase64Encoded"`
 }
 
-// decodeOptions make the decoder as strict and as lenient as AWS's: member names are case-sensitive, others are refused.
+// decodeOptions make the decoder as strict and as lenient as AWS's: member names are case-sensitive, and unknown ones are
+// refused.
 var decodeOptions = json.JoinOptions(
 	json.RejectUnknownMembers(true), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true),
 )
 
-var errStatusCode = errors.New("statusCode is no HTTP status")
+var errStatusCode = errors.New("statusCode is not an HTTP status")
 
-// statusCode is an integer, or one in a string; 0 where the answer has none, which means 200 to AWS.
+// statusCode is an integer, or a string with one. 0 means that the response has none; then AWS sends 200.
 type statusCode int
 
-// UnmarshalJSONFrom refuses everything that is no final HTTP status.
+// UnmarshalJSONFrom refuses values that are not a final HTTP status.
 func (s *statusCode) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	token, err := dec.ReadToken()
 	if err != nil {
@@ -60,9 +61,9 @@ func (s statusCode) orOK() int {
 	return int(s)
 }
 
-var errHeaderValue = errors.New("header value is neither string nor boolean")
+var errHeaderValue = errors.New("header value is neither a string nor a boolean")
 
-// headerValue is a string, or a boolean that is sent as its name.
+// headerValue is a string, or a boolean that is sent as "true" or "false".
 type headerValue string
 
 // UnmarshalJSONFrom refuses numbers, null, arrays and objects.
@@ -80,7 +81,7 @@ func (h *headerValue) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	}
 }
 
-// headerValues is a list of header values, or a single one.
+// headerValues is a list of header values, or a single value.
 type headerValues []headerValue
 
 // UnmarshalJSONFrom reads a list or a single value.
@@ -99,7 +100,7 @@ func (h *headerValues) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return nil
 }
 
-// setHeaders merges both kinds of headers into the response: a value that stands in both appears once.
+// setHeaders sets both kinds of headers. A value that is in both appears once.
 func setHeaders(into http.Header, single map[string]headerValue, multi map[string]headerValues) error {
 	for name, values := range multi {
 		texts := make([]string, len(values))
@@ -131,7 +132,7 @@ func setChecked(into http.Header, name string, values []string) error {
 	return nil
 }
 
-// answer is a response that can be sent.
+// answer is a response of a function that can be sent.
 type answer struct {
 	status int
 	header http.Header
@@ -140,10 +141,10 @@ type answer struct {
 
 var errBase64 = errors.New("body is not base64")
 
-// parseAnswer reads a function's buffered answer. Every error but [errBase64] means a malformed answer: 502 on AWS.
+// parseAnswer decodes a function's buffered response. Every error except [errBase64] means 502 on AWS.
 func (g *Gateway) parseAnswer(payload []byte, accept []string) (*answer, error) {
 	if kind := jsontext.Value(payload).Kind(); kind != '{' {
-		return nil, errors.New("answer is no JSON object")
+		return nil, errors.New("the response is not a JSON object")
 	}
 	var response proxyResponse
 	if err := json.Unmarshal(payload, &response, decodeOptions); err != nil {
@@ -171,8 +172,8 @@ func (g *Gateway) parseAnswer(payload []byte, accept []string) (*answer, error) 
 	return a, nil
 }
 
-// wantsBinary tells whether a base64 body is to be decoded: AWS looks at the client's first accepted type; a client that
-// says nothing gets what the answer's type asks for.
+// wantsBinary reports whether a base64 body is decoded. AWS uses the first type that the client accepts, or else the type of
+// the response.
 func (g *Gateway) wantsBinary(accept, contentType []string) bool {
 	if len(accept) == 0 {
 		return g.binary.match(firstMediaType(contentType))
@@ -191,7 +192,7 @@ func (a *answer) send(w http.ResponseWriter) {
 	}
 	w.WriteHeader(a.status)
 	if bodyAllowed(a.status) {
-		_, _ = w.Write(a.body) // a client that has gone needs no answer
+		_, _ = w.Write(a.body) // the client may have disconnected
 	}
 }
 

@@ -3,6 +3,7 @@ package gateway_test
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -152,8 +153,7 @@ func TestGatewayResponses(t *testing.T) {
 		"MISSING_AUTHENTICATION_TOKEN": {
 			StatusCode: 404,
 			Headers: map[string]string{
-				"x-request-id": "context.requestId", "Cache-Control": "'no-store'", "X-Origin": "method.request.header.Origin",
-				"X-Q": "method.request.querystring.q", "X-Stage": "context.stage", "X-Variable": "stageVariables.v",
+				"x-request-id": "context.requestId", "Cache-Control": "'no-store'", "X-Stage": "context.stage",
 			},
 			Templates: templates(`{"error":"No such route: ${context.httpMethod} $context.path.","code":"ROUTE_NOT_FOUND","of":"$context.error.responseType"}`),
 		},
@@ -176,8 +176,7 @@ func TestGatewayResponses(t *testing.T) {
 			t.Errorf("%d %s", response.StatusCode, body)
 		}
 		for name, value := range map[string]string{
-			"X-Request-Id": response.Header.Get("X-Amzn-Requestid"), "Cache-Control": "no-store", "X-Origin": "https://a.example",
-			"X-Q": "2", "X-Stage": "prod", "X-Variable": "variable", "X-Amzn-Errortype": "MissingAuthenticationTokenException",
+			"X-Request-Id": response.Header.Get("X-Amzn-Requestid"), "Cache-Control": "no-store", "X-Stage": "prod", "X-Amzn-Errortype": "MissingAuthenticationTokenException",
 		} {
 			if got := response.Header.Get(name); got != value || got == "" {
 				t.Errorf("%s = %q, want %q", name, got, value)
@@ -220,9 +219,9 @@ func TestGatewayResponseOfAFunctionsFailure(t *testing.T) {
 func TestBadGatewayResponses(t *testing.T) {
 	t.Parallel()
 	for want, response := range map[string]stack.GatewayResponse{
-		"$context.nonsense is not known":          {Templates: map[string]string{"application/json": "$context.nonsense"}},
-		"neither a 'literal' nor a mapping":       {Headers: map[string]string{"X": "unquoted"}},
-		"header X: $context.error.x is not known": {Headers: map[string]string{"X": "context.error.x"}},
+		"$context.nonsense is not supported":          {Templates: map[string]string{"application/json": "$context.nonsense"}},
+		"neither a 'literal' nor a variable":          {Headers: map[string]string{"X": "unquoted"}},
+		"header X: $context.error.x is not supported": {Headers: map[string]string{"X": "context.error.x"}},
 	} {
 		api := apiOf(anyRoute("/x"))
 		api.GatewayResponses = map[string]stack.GatewayResponse{"DEFAULT_4XX": response}
@@ -247,8 +246,8 @@ func TestAccessLog(t *testing.T) {
 		t.Fatalf("%d lines:\n%s", len(lines), &out)
 	}
 	for i, want := range []map[string]any{
-		{"level": "INFO", "method": "GET", "path": "/x", "status": 200.0, "function": "Function"},
-		{"level": "INFO", "method": "GET", "path": "/y", "status": 403.0, "error": "Missing Authentication Token"},
+		{"level": "INFO", "method": "GET", "path": "/x", "status": 200.0, "bytes": 2.0, "function": "Function"},
+		{"level": "INFO", "method": "GET", "path": "/y", "status": 403.0, "bytes": 42.0, "error": "Missing Authentication Token"},
 	} {
 		var line map[string]any
 		if err := json.Unmarshal([]byte(lines[i]), &line); err != nil {
@@ -265,5 +264,63 @@ func TestAccessLog(t *testing.T) {
 	}
 	if strings.Contains(out.String(), "secret") {
 		t.Error("the query is in the log")
+	}
+}
+
+// TestRefusedOrigin has the log name the setting that would allow the origin of a page.
+func TestRefusedOrigin(t *testing.T) {
+	t.Parallel()
+	const allowed = `{"statusCode":200,"headers":{"Access-Control-Allow-Origin":"https://a.example"}}`
+	for name, test := range map[string]struct {
+		answer, setting, origin string
+		hint                    bool
+	}{
+		"refused":     {ok, "ALLOWED_ORIGINS", "https://a.example", true},
+		"opaque":      {ok, "ALLOWED_ORIGINS", "null", true},
+		"allowed":     {allowed, "ALLOWED_ORIGINS", "https://a.example", false},
+		"same origin": {ok, "ALLOWED_ORIGINS", "http://example.com", false},
+		"no origin":   {ok, "ALLOWED_ORIGINS", "", false},
+		"no setting":  {ok, "", "https://a.example", false},
+	} {
+		var out bytes.Buffer
+		g := newGateway(t, &function{answer: buffered(test.answer)}, gateway.Options{
+			API: apiOf(anyRoute("/x")), Logger: slog.New(slog.NewTextHandler(&out, nil)), OriginSetting: test.setting,
+		})
+		header := http.Header{}
+		if test.origin != "" {
+			header.Set("Origin", test.origin)
+		}
+		call(t, g, http.MethodGet, "/x", "", header)
+		if got := strings.Contains(out.String(), "add it to ALLOWED_ORIGINS"); got != test.hint {
+			t.Errorf("%s: %s", name, &out)
+		}
+	}
+}
+
+func TestLanding(t *testing.T) {
+	t.Parallel()
+	landing := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "welcome") })
+	none := newGateway(t, &function{answer: buffered(ok)}, gateway.Options{API: apiOf(anyRoute("/x")), Landing: landing})
+	own := newGateway(t, &function{answer: buffered(ok)}, gateway.Options{API: apiOf(anyRoute("/")), Landing: landing})
+	guarded := newGateway(t, &function{}, gateway.Options{
+		API: apiOf(anyRoute("/x")), Landing: landing, AcceptHost: func(string) bool { return false },
+	})
+	for _, test := range []struct {
+		g              *gateway.Gateway
+		method, target string
+		want           int
+		body           string
+	}{
+		{none, http.MethodGet, "/", http.StatusOK, "welcome"},
+		{none, http.MethodGet, "/?a=b", http.StatusOK, "welcome"},
+		{none, http.MethodPost, "/", http.StatusForbidden, `{"message":"Missing Authentication Token"}`},
+		{none, http.MethodGet, "/y", http.StatusForbidden, `{"message":"Missing Authentication Token"}`},
+		{own, http.MethodGet, "/", http.StatusOK, "ok"},
+		{guarded, http.MethodGet, "/", http.StatusForbidden, ""},
+	} {
+		response := call(t, test.g, test.method, test.target, "", nil)
+		if body := text(t, response); response.StatusCode != test.want || test.body != "" && body != test.body {
+			t.Errorf("%s %s: %d %s", test.method, test.target, response.StatusCode, body)
+		}
 	}
 }

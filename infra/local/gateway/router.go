@@ -1,7 +1,7 @@
 package gateway
 
 import (
-	"fmt"
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
@@ -13,11 +13,11 @@ import (
 
 const (
 	anyMethod = "ANY"
-	// defaultTimeout is AWS's integration time-out where the template sets none.
+	// defaultTimeout is AWS's integration time-out if the template sets none.
 	defaultTimeout = 29 * time.Second
 )
 
-// anyMethods are the methods that ANY stands for on AWS.
+// anyMethods are the methods of ANY on AWS.
 var anyMethods = []string{
 	http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodPatch, http.MethodPost, http.MethodPut,
 }
@@ -53,65 +53,42 @@ type node struct {
 	resource *resource
 }
 
-func newRouter(apiID string, routes []stack.Route) (*router, error) {
+// newRouter returns a router for routes that the stack package has checked.
+func newRouter(apiID string, routes []stack.Route) *router {
 	r := new(router)
-	names := make(map[*node]string)
 	for _, def := range routes {
-		res, err := r.root.insert(apiID, def.Path, names)
-		if err != nil {
-			return nil, fmt.Errorf("route %s %s: %w", def.Method, def.Path, err)
-		}
-		if err := res.add(def); err != nil {
-			return nil, fmt.Errorf("route %s %s: %w", def.Method, def.Path, err)
-		}
+		r.root.insert(apiID, def.Path).add(def)
 	}
-	return r, nil
+	return r
 }
 
-// insert walks pattern down from n, makes what is missing, and returns the resource at its end.
-// names remembers what a variable node is called: AWS allows one variable a level.
-func (n *node) insert(apiID, pattern string, names map[*node]string) (*resource, error) {
-	segments, err := splitPattern(pattern)
-	if err != nil {
-		return nil, err
-	}
+// insert returns the resource of a path pattern. It creates it if it does not exist.
+func (n *node) insert(apiID, pattern string) *resource {
 	var params []string
-	for i, segment := range segments {
-		name, kind, err := parseSegment(segment)
-		if err != nil {
-			return nil, err
-		}
-		if kind != literalSegment && slices.Contains(params, name) {
-			return nil, fmt.Errorf("parameter %s stands twice in the path", segment)
-		}
-		switch kind {
-		case literalSegment:
+	for segment := range strings.SplitSeq(strings.TrimPrefix(pattern, "/"), "/") {
+		name, isParameter := strings.CutPrefix(strings.TrimSuffix(segment, "}"), "{")
+		name, isGreedy := strings.CutSuffix(name, "+")
+		switch {
+		case segment == "": // the pattern is "/"
+		case !isParameter:
 			n = n.child(segment)
-		case variableSegment:
+		case isGreedy:
+			if n.greedy == nil {
+				n.greedy = newResource(apiID, pattern, append(params, name))
+			}
+			return n.greedy
+		default:
 			params = append(params, name)
 			if n.variable == nil {
 				n.variable = new(node)
-				names[n.variable] = name
-			}
-			if other := names[n.variable]; other != name {
-				return nil, fmt.Errorf("{%s} and {%s} stand at the same place: API Gateway allows one variable there", other, name)
 			}
 			n = n.variable
-		case greedySegment:
-			if i != len(segments)-1 {
-				return nil, fmt.Errorf("%s may only be the last segment", segment)
-			}
-			params = append(params, name)
-			if n.greedy == nil {
-				n.greedy = newResource(apiID, pattern, params)
-			}
-			return n.greedy, nil
 		}
 	}
 	if n.resource == nil {
 		n.resource = newResource(apiID, pattern, params)
 	}
-	return n.resource, nil
+	return n.resource
 }
 
 func (n *node) child(segment string) *node {
@@ -124,66 +101,19 @@ func (n *node) child(segment string) *node {
 	return n.literal[segment]
 }
 
-func splitPattern(pattern string) ([]string, error) {
-	rest, ok := strings.CutPrefix(pattern, "/")
-	if !ok {
-		return nil, fmt.Errorf("path does not begin with a slash")
-	}
-	if rest == "" {
-		return nil, nil
-	}
-	return strings.Split(rest, "/"), nil
-}
-
-type segmentKind uint8
-
-const (
-	literalSegment segmentKind = iota
-	variableSegment
-	greedySegment
-)
-
-func parseSegment(segment string) (name string, kind segmentKind, err error) {
-	if segment == "" {
-		return "", 0, fmt.Errorf("path has an empty segment")
-	}
-	inner, open := strings.CutPrefix(segment, "{")
-	inner, closed := strings.CutSuffix(inner, "}")
-	if !open && !closed && !strings.ContainsAny(segment, "{}") {
-		return segment, literalSegment, nil
-	}
-	name, greedy := strings.CutSuffix(inner, "+")
-	if !open || !closed || name == "" || strings.ContainsAny(name, "{}+") {
-		return "", 0, fmt.Errorf("segment %q is neither literal nor a parameter", segment)
-	}
-	if greedy {
-		return name, greedySegment, nil
-	}
-	return name, variableSegment, nil
-}
-
 func newResource(apiID, pattern string, params []string) *resource {
 	return &resource{
 		path: pattern, id: shortID(apiID, pattern), params: slices.Clone(params), methods: make(map[string]*route),
 	}
 }
 
-func (res *resource) add(def stack.Route) error {
-	if def.Method != anyMethod && !slices.Contains(anyMethods, def.Method) {
-		return fmt.Errorf("API Gateway has no method %q", def.Method)
+func (res *resource) add(def stack.Route) {
+	res.methods[def.Method] = &route{
+		function: def.Function, stream: def.Stream, timeout: cmp.Or(def.Timeout, defaultTimeout), resource: res,
 	}
-	if res.methods[def.Method] != nil {
-		return fmt.Errorf("stands twice in the API")
-	}
-	timeout := def.Timeout
-	if timeout <= 0 {
-		timeout = defaultTimeout
-	}
-	res.methods[def.Method] = &route{function: def.Function, stream: def.Stream, timeout: timeout, resource: res}
-	return nil
 }
 
-// route returns the resource's route for method: the method itself goes before ANY.
+// route returns the resource's route for a method: that of the method, or that of ANY.
 func (res *resource) route(method string) *route {
 	if found := res.methods[method]; found != nil {
 		return found
@@ -194,8 +124,8 @@ func (res *resource) route(method string) *route {
 	return nil
 }
 
-// match finds the route of a path in wire form (percent-encoded, beginning with a slash) and the values of its path
-// parameters, in the order of the pattern and as they stand in the path. It returns nil where there is none.
+// match returns the route of a path in wire form (percent-encoded, beginning with a slash) and the values of its path
+// parameters, in the order of the pattern and not decoded. It returns nil if there is no route.
 func (r *router) match(method, path string) (*route, []string) {
 	rest, ok := strings.CutPrefix(path, "/")
 	if !ok {
@@ -212,7 +142,7 @@ func (r *router) match(method, path string) (*route, []string) {
 	return res.route(method), values
 }
 
-// find looks for the most specific resource below n that matches rest. done tells that no segment is left.
+// find returns the most specific resource below n that matches rest. done means that no segment is left.
 func (n *node) find(rest string, done bool, values []string) (*resource, []string) {
 	if done {
 		return n.resource, values
@@ -234,7 +164,7 @@ func (n *node) find(rest string, done bool, values []string) (*resource, []strin
 	return nil, nil
 }
 
-// literalChild compares decoded: /%61pi is /api (RFC 3986, section 6.2.2.2).
+// literalChild compares decoded segments: /%61pi is /api (RFC 3986, section 6.2.2.2).
 func (n *node) literalChild(segment string) *node {
 	if next := n.literal[segment]; next != nil || strings.IndexByte(segment, '%') < 0 {
 		return next
@@ -246,7 +176,7 @@ func (n *node) literalChild(segment string) *node {
 	return n.literal[decoded]
 }
 
-// cleanSegments tells whether rest, a path without its outer slashes, has neither empty nor dot segments.
+// cleanSegments reports whether rest, a path without its outer slashes, has neither empty nor dot segments.
 func cleanSegments(rest string) bool {
 	for more := true; more; {
 		var segment string
@@ -266,7 +196,7 @@ func dotSegment(segment string) bool {
 	return err == nil && (decoded == "." || decoded == "..")
 }
 
-// each calls f with every resource below n, n's own included.
+// each calls f with every resource at or below n.
 func (n *node) each(f func(*resource)) {
 	for _, res := range []*resource{n.resource, n.greedy} {
 		if res != nil {

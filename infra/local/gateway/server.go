@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	// readHeaderTimeout is how long a client may take to send its headers, the TLS handshake included.
+	// readHeaderTimeout is how long a client may take for the TLS handshake and its headers.
 	readHeaderTimeout = 10 * time.Second
-	idleTimeout       = 350 * time.Second // as API Gateway's front door keeps connections
-	// maxWireHeaders leaves room to answer headers beyond API Gateway's limit with a gateway response.
+	idleTimeout       = 350 * time.Second // that of API Gateway
+	// maxWireHeaders is above API Gateway's limit, so that too large headers get a gateway response.
 	maxWireHeaders = 64 << 10
 )
 
-// NewServer returns a server for handler that slow and noisy clients can't wear out. tlsConfig is nil for plain http; with
-// one, HTTP/2 is offered. There is no write time-out: a streamed answer may take as long as its route allows.
+// NewServer returns a server for handler with time-outs against slow clients. tlsConfig is nil for plain http. With TLS, the
+// server offers HTTP/2. There is no write time-out: a streamed response may take as long as its route allows.
 func NewServer(handler http.Handler, tlsConfig *tls.Config, logger *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:                      handler,
@@ -33,10 +33,10 @@ func NewServer(handler http.Handler, tlsConfig *tls.Config, logger *slog.Logger)
 		IdleTimeout:                  idleTimeout,
 		MaxHeaderBytes:               maxWireHeaders,
 		ErrorLog:                     slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
-		DisableGeneralOptionsHandler: true, // OPTIONS * is for the API to refuse
-		ConnState:                    follow,
+		DisableGeneralOptionsHandler: true, // the API refuses OPTIONS *
+		ConnState:                    trackState,
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
-			if one := ours(c); one != nil && one.refused {
+			if one := connOf(c); one != nil && one.refused {
 				return context.WithValue(ctx, refusedKey{}, true)
 			}
 			return ctx
@@ -44,13 +44,12 @@ func NewServer(handler http.Handler, tlsConfig *tls.Config, logger *slog.Logger)
 	}
 }
 
-// refusedKey marks the context of a connection that is one too many.
+// refusedKey marks the context of a connection above the limit.
 type refusedKey struct{}
 
-// Listener wraps a listener, plain or to be wrapped in TLS, so that its connections are counted and limited together with
-// those of the gateway's other listeners, and so that what net/http refuses before the handler (a broken request line or
-// percent-encoding, headers beyond its limit, an unknown transfer coding or expectation) is answered in
-// the shape of the API's gateway responses, and not as text. On TLS connections net/http's own answer stands.
+// Listener wraps a listener. Its connections count towards the limit of connections. Requests that net/http refuses before
+// it calls the handler (a malformed request line or header, an unknown transfer coding or expectation) get a gateway
+// response instead of net/http's text. On TLS connections, net/http's own response remains.
 func (g *Gateway) Listener(inner net.Listener) net.Listener {
 	return &listener{Listener: inner, gateway: g, closed: make(chan struct{})}
 }
@@ -63,29 +62,29 @@ type listener struct {
 	closed  chan struct{}
 }
 
-// Accept wraps the next connection, once there is room for it. An error for want of files is one that net/http waits
-// after, and tries again.
+// Accept waits for a free slot, and returns the next connection. After an error because of too many open files, net/http
+// waits and calls it again.
 func (l *listener) Accept() (net.Conn, error) {
-	crowd := l.gateway.crowd
+	connections := l.gateway.connections
 	select {
-	case crowd.places <- struct{}{}:
+	case connections.slots <- struct{}{}:
 	case <-l.closed:
 		return nil, net.ErrClosed
 	}
 	inner, err := l.Listener.Accept()
 	if err != nil {
-		<-crowd.places
+		<-connections.slots
 		if !errors.Is(err, net.ErrClosed) {
-			crowd.complain("can't accept connections", slog.Any("error", err))
+			connections.warn("can't accept connections", slog.Any("error", err))
 		}
-		return nil, err //nolint:wrapcheck // net/http looks at the error itself
+		return nil, err //nolint:wrapcheck // net/http inspects the error
 	}
-	one := &conn{Conn: inner, gateway: l.gateway}
-	crowd.enter(one)
-	return one, nil
+	c := &conn{Conn: inner, gateway: l.gateway}
+	connections.add(c)
+	return c, nil
 }
 
-// Close ends the listener, also while it waits for room.
+// Close closes the listener, also while Accept waits for a slot.
 func (l *listener) Close() error {
 	l.close.Do(func() { close(l.closed) })
 	return l.Listener.Close() //nolint:wrapcheck // as in Accept
@@ -96,55 +95,21 @@ type conn struct {
 
 	gateway *Gateway
 	close   sync.Once
-	refused bool // set before it is used
+	refused bool // set before the connection is used
 
-	// Guarded by crowd.mu.
-	resting *list.Element // in crowd.idle; nil while it is busy
-	left    bool          // it was counted out
+	// Guarded by the mutex of the connLimiter.
+	idle    *list.Element // in connLimiter.idle; nil while the connection is busy
+	removed bool
 }
 
-// Close ends the connection and counts it out.
+// Close closes the connection, and stops counting it.
 func (c *conn) Close() error {
 	err := c.Conn.Close()
-	c.close.Do(func() { c.gateway.crowd.leave(c) })
+	c.close.Do(func() { c.gateway.connections.remove(c) })
 	return err //nolint:wrapcheck // as in Accept
 }
 
-// plainRefusal is how the head of an answer ends that net/http wrote itself: the handler's always have a date.
-var plainRefusal = []byte("\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n")
-
-// unexpected is all of net/http's own answer to an Expect that it doesn't know: the handler's always have request ids.
-var unexpected = regexp.MustCompile(`^HTTP/1\.[01] 417 Expectation Failed\r\nConnection: close\r\nDate: [^\r]+\r\n(Content-Length: 0\r\n)?\r\n$`)
-
-// Write replaces net/http's own refusals, which it writes in one piece.
-func (c *conn) Write(b []byte) (int, error) {
-	status, own := ownRefusal(b)
-	if !own {
-		return c.Conn.Write(b) //nolint:wrapcheck // a net.Conn's errors are looked at by net/http
-	}
-	if _, err := c.Conn.Write(c.gateway.refusal(status, c.RemoteAddr())); err != nil {
-		return 0, err //nolint:wrapcheck // as above
-	}
-	return len(b), nil
-}
-
-// ownRefusal tells whether net/http refuses a request with b, and the status that it has for it.
-func ownRefusal(b []byte) (status int, own bool) {
-	if !bytes.HasPrefix(b, []byte("HTTP/1.")) {
-		return 0, false
-	}
-	line, _, found := bytes.Cut(b, []byte("\r\n"))
-	if !found || len(line) < len("HTTP/1.1 400") {
-		return 0, false
-	}
-	status, err := strconv.Atoi(string(line[len("HTTP/1.1 "):len("HTTP/1.1 400")]))
-	if err != nil {
-		return 0, false
-	}
-	return status, bytes.HasPrefix(b[len(line):], plainRefusal) || status == http.StatusExpectationFailed && unexpected.Match(b)
-}
-
-// CloseWrite lets net/http end a refused connection without losing the answer.
+// CloseWrite lets net/http close a refused connection without losing the response.
 func (c *conn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -152,13 +117,32 @@ func (c *conn) CloseWrite() error {
 	return nil
 }
 
-// refusal is the whole answer to a request that could not be read.
-func (g *Gateway) refusal(status int, peer net.Addr) []byte {
+// ownResponse matches the head of a response that net/http itself wrote. Those of the handler have request ids.
+var ownResponse = regexp.MustCompile(`^HTTP/1\.[01] (\d{3}) [^\r]*\r\n(?:Content-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n` +
+	`|Connection: close\r\nDate: [^\r]+\r\n(?:Content-Length: 0\r\n)?\r\n$)`)
+
+// Write replaces the responses with which net/http refuses requests. It writes each in one piece.
+func (c *conn) Write(b []byte) (int, error) {
+	if !bytes.HasPrefix(b, []byte("HTTP/1.")) || len(b) < 10 || b[9] < '4' { // no response, or no refusal
+		return c.Conn.Write(b) //nolint:wrapcheck // net/http inspects the errors of a net.Conn
+	}
+	own := ownResponse.FindSubmatch(b)
+	if own == nil {
+		return c.Conn.Write(b) //nolint:wrapcheck // as above
+	}
+	if _, err := c.Conn.Write(c.gateway.refusal(string(own[1]), c.RemoteAddr())); err != nil {
+		return 0, err //nolint:wrapcheck // as above
+	}
+	return len(b), nil
+}
+
+// refusal returns the response to a request that net/http refused with a status.
+func (g *Gateway) refusal(status string, peer net.Addr) []byte {
 	f := errBadRequest
-	if status == http.StatusRequestHeaderFieldsTooLarge {
+	if status == strconv.Itoa(http.StatusRequestHeaderFieldsTooLarge) {
 		f = errHeadersTooLong
 	}
-	now := g.now().UTC()
+	now := g.options.Now().UTC()
 	q := &request{
 		Request: &http.Request{Header: http.Header{}}, ids: newRequestIDs(now, ""), received: now, sourceIP: sourceIP(peer.String()),
 	}
@@ -168,31 +152,31 @@ func (g *Gateway) refusal(status int, peer net.Addr) []byte {
 		headerRequestID:  {q.ids.request},
 		headerExtendedID: {q.ids.extended},
 	}}
-	sent := g.fail(w, q, f)
-	g.logger.Info("request", "status", sent, "requestId", q.ids.request, "error", f.message)
+	g.fail(w, q, f)
+	g.options.Logger.Info("request", "status", w.status, "bytes", w.body.Len(), "requestId", q.ids.request, "error", f.message)
 
 	var out bytes.Buffer
-	out.WriteString("HTTP/1.1 " + strconv.Itoa(sent) + " " + http.StatusText(sent) + "\r\n")
-	_ = w.header.Write(&out) // a buffer takes everything
+	out.WriteString("HTTP/1.1 " + strconv.Itoa(w.status) + " " + http.StatusText(w.status) + "\r\n")
+	_ = w.header.Write(&out) // writing to a buffer does not fail
 	out.WriteString("\r\n")
-	out.Write(w.body)
+	out.Write(w.body.Bytes())
 	return out.Bytes()
 }
 
 // memoryWriter keeps a small response.
 type memoryWriter struct {
 	header http.Header
-	body   []byte
+	status int
+	body   bytes.Buffer
 }
 
-// Header returns the response's headers.
+// Header implements http.ResponseWriter.
 func (m *memoryWriter) Header() http.Header { return m.header }
 
-// WriteHeader does nothing: the gateway response's status is known from elsewhere.
-func (m *memoryWriter) WriteHeader(int) {}
+// WriteHeader implements http.ResponseWriter.
+func (m *memoryWriter) WriteHeader(status int) { m.status = status }
 
-// Write appends to the body.
+// Write implements http.ResponseWriter.
 func (m *memoryWriter) Write(b []byte) (int, error) {
-	m.body = append(m.body, b...)
-	return len(b), nil
+	return m.body.Write(b) //nolint:wrapcheck // it does not fail
 }

@@ -13,23 +13,23 @@ import (
 )
 
 const (
-	// maxPrelude is how far into the stream the metadata and its delimiter must have ended.
+	// maxPrelude is the maximum size of the metadata and its delimiter.
 	maxPrelude = 16 << 10
-	// streamChunk is the most that is passed on at once.
+	// streamChunk is the maximum size of a write to the client.
 	streamChunk = 32 << 10
-	// defaultIdle is how long a stream of a regional API may be silent.
+	// defaultIdle is how long a stream of a regional API may pause.
 	defaultIdle = 5 * time.Minute
 )
 
 var (
 	delimiter   = make([]byte, 8)
-	errPrelude  = errors.New("no metadata and delimiter at the start of the stream")
-	errIdle     = errors.New("stream was silent for too long")
-	errGone     = errors.New("client has gone")
-	errDeadline = errors.New("stream took longer than the integration's time-out")
+	errPrelude  = errors.New("the stream does not begin with metadata and a delimiter")
+	errIdle     = errors.New("the stream paused for too long")
+	errGone     = errors.New("the client has disconnected")
+	errDeadline = errors.New("the stream took longer than the integration's time-out")
 )
 
-// metadata is what a streamed answer begins with.
+// metadata is at the beginning of a streamed response.
 type metadata struct {
 	StatusCode        statusCode              `json:"statusCode"`
 	Headers           map[string]headerValue  `json:"headers"`
@@ -37,11 +37,11 @@ type metadata struct {
 	Cookies           []string                `json:"cookies"`
 }
 
-// prelude collects the start of a stream until the metadata is there.
+// prelude collects the beginning of a stream until the metadata is complete.
 type prelude struct{ buffer []byte }
 
-// add takes the next bytes of the stream. done tells that the delimiter was among them; head and rest are then the
-// metadata and the first bytes of the body.
+// add adds the next bytes of the stream. done means that the delimiter was among them. Then head is the metadata, and rest
+// are the first bytes of the body.
 func (p *prelude) add(chunk []byte) (head, rest []byte, done bool, err error) {
 	from := max(0, len(p.buffer)-len(delimiter)+1)
 	p.buffer = append(p.buffer, chunk...)
@@ -54,7 +54,7 @@ func (p *prelude) add(chunk []byte) (head, rest []byte, done bool, err error) {
 	return nil, nil, false, nil
 }
 
-// parseMetadata reads the metadata of a streamed answer.
+// parseMetadata decodes the metadata of a streamed response.
 func parseMetadata(head []byte) (*answer, error) {
 	head = bytes.TrimSpace(head)
 	if len(head) == 0 || head[0] != '{' {
@@ -77,13 +77,13 @@ func parseMetadata(head []byte) (*answer, error) {
 	return a, nil
 }
 
-// pump reads a function's answer in its own goroutine, so that whoever waits for it can stop waiting. A body that is closed
-// early is drained by the runtime: as on AWS, a function whose client has gone is not interrupted.
+// pump reads a function's response in its own goroutine, so that the reader can stop to wait for it. The runtime drains a
+// body that is closed early: as on AWS, a function is not interrupted if its client disconnects.
 type pump struct {
-	chunks    chan []byte   // one at a time, the next once the last was taken
-	taken     chan struct{} // the last chunk may be overwritten
+	chunks    chan []byte   // the next one is sent after taken
+	taken     chan struct{} // the buffer of the last chunk may be reused
 	abandoned chan struct{}
-	err       error // set when chunks is closed; nil at the end of the answer
+	err       error // set when chunks is closed; nil at the end of the response
 }
 
 func startPump(body io.ReadCloser) *pump {
@@ -125,7 +125,7 @@ func (p *pump) hand(chunk []byte) bool {
 	}
 }
 
-// each calls f with every chunk until the answer ends, f fails, a limit is reached or gone is closed. It is called once.
+// each calls f with every chunk until the response ends, f fails, a limit is reached or gone is closed. It is called once.
 func (p *pump) each(ctx context.Context, gone <-chan struct{}, idle time.Duration, f func([]byte) error) error {
 	defer close(p.abandoned)
 	silence := time.NewTimer(idle)
@@ -151,16 +151,15 @@ func (p *pump) each(ctx context.Context, gone <-chan struct{}, idle time.Duratio
 	}
 }
 
-// streamer passes a streamed answer to the client.
+// streamer sends a streamed response to the client.
 type streamer struct {
 	w       http.ResponseWriter
 	flush   func() error
 	prelude *prelude // nil once the headers are sent
-	started func(status int)
-	writing func() // called before each write
+	writing func()   // called before each write
 }
 
-// take handles the next bytes of the answer: they are with the client when it returns.
+// take handles the next bytes of the response. When it returns, they are sent.
 func (s *streamer) take(chunk []byte) error {
 	if s.prelude == nil {
 		return s.write(chunk)
@@ -179,7 +178,6 @@ func (s *streamer) take(chunk []byte) error {
 		header[name] = values
 	}
 	s.w.WriteHeader(a.status)
-	s.started(a.status)
 	return s.write(rest)
 }
 

@@ -12,7 +12,7 @@ import (
 
 // gatewayResponse is a compiled gateway response of the API.
 type gatewayResponse struct {
-	status  int // 0: the failure's own
+	status  int // 0: that of the failure
 	headers []headerTemplate
 	bodies  map[string][]segment // by media type
 	types   []string             // the media types, sorted
@@ -23,13 +23,13 @@ type headerTemplate struct {
 	value segment
 }
 
-// segment is a piece of a template: text, or a variable where value is set.
+// segment is a part of a template: text, or a variable if value is set.
 type segment struct {
 	text  string
 	value func(*request, *failure) string
 }
 
-// defaultResponse is what AWS answers where the API says nothing.
+// defaultResponse is the response if the API defines none.
 var defaultResponse = &gatewayResponse{
 	bodies: map[string][]segment{jsonType: {
 		{text: `{"message":`}, {value: contextVariables["error.messageString"]}, {text: `}`},
@@ -37,8 +37,8 @@ var defaultResponse = &gatewayResponse{
 	types: []string{jsonType},
 }
 
-// contextVariables are the $context variables that a gateway response may use. A request that met no route has no
-// resource: its variables are empty, as on AWS.
+// contextVariables are the $context variables that a gateway response may use, and that differ between requests. A request
+// without a route has no resource: its variables are empty, as on AWS.
 var contextVariables = map[string]func(*request, *failure) string{
 	"error.message":       func(_ *request, f *failure) string { return f.message },
 	"error.messageString": func(_ *request, f *failure) string { return string(quote(nil, f.message)) },
@@ -54,18 +54,16 @@ var contextVariables = map[string]func(*request, *failure) string{
 	"domainPrefix":        func(q *request, _ *failure) string { return domainPrefix(q.Host) },
 	"identity.sourceIp":   func(q *request, _ *failure) string { return q.sourceIP },
 	"identity.userAgent":  func(q *request, _ *failure) string { return headerText(q.UserAgent()) },
-	"resourcePath": func(q *request, _ *failure) string {
-		if q.route == nil {
-			return ""
-		}
-		return q.route.resource.path
-	},
-	"resourceId": func(q *request, _ *failure) string {
-		if q.route == nil {
-			return ""
-		}
-		return q.route.resource.id
-	},
+	"resourcePath":        func(q *request, _ *failure) string { return q.resource().path },
+	"resourceId":          func(q *request, _ *failure) string { return q.resource().id },
+}
+
+// resource returns the resource of a request, an empty one if it has no route.
+func (q *request) resource() *resource {
+	if q.route == nil {
+		return new(resource)
+	}
+	return q.route.resource
 }
 
 func (g *Gateway) compileResponses(responses map[string]stack.GatewayResponse) (map[string]*gatewayResponse, error) {
@@ -96,7 +94,7 @@ func (g *Gateway) compileResponses(responses map[string]stack.GatewayResponse) (
 	return compiled, nil
 }
 
-// compileParameter reads a response parameter: 'a literal', or where the value comes from.
+// compileParameter compiles the value of a header: 'a literal', or context.* for a variable.
 func (g *Gateway) compileParameter(expression string) (segment, error) {
 	if len(expression) >= 2 && expression[0] == '\'' && expression[len(expression)-1] == '\'' {
 		return segment{text: expression[1 : len(expression)-1]}, nil
@@ -104,84 +102,50 @@ func (g *Gateway) compileParameter(expression string) (segment, error) {
 	if name, ok := strings.CutPrefix(expression, "context."); ok {
 		return g.variable(name)
 	}
-	if name, ok := strings.CutPrefix(expression, "stageVariables."); ok {
-		return segment{text: g.api.Variables[name]}, nil
-	}
-	if name, ok := strings.CutPrefix(expression, "method.request.header."); ok {
-		return segment{value: func(q *request, _ *failure) string { return q.Header.Get(name) }}, nil
-	}
-	if name, ok := strings.CutPrefix(expression, "method.request.querystring."); ok {
-		return segment{value: func(q *request, _ *failure) string { return lastOf(q.query, name) }}, nil
-	}
-	if name, ok := strings.CutPrefix(expression, "method.request.path."); ok {
-		return segment{value: func(q *request, _ *failure) string { return q.pathParameter(name) }}, nil
-	}
-	return segment{}, fmt.Errorf("%s is neither a 'literal' nor a mapping that is known here", expression)
-}
-
-func lastOf(parameters []parameter, name string) string {
-	if at := find(parameters, nil, name); at >= 0 {
-		values := parameters[at].values
-		return values[len(values)-1]
-	}
-	return ""
-}
-
-func (q *request) pathParameter(name string) string {
-	if q.route == nil {
-		return ""
-	}
-	if at := slices.Index(q.route.resource.params, name); at >= 0 {
-		return q.values[at]
-	}
-	return ""
+	return segment{}, fmt.Errorf("%s is neither a 'literal' nor a variable context.*", expression)
 }
 
 func (g *Gateway) variable(name string) (segment, error) {
-	switch name {
-	case "apiId":
-		return segment{text: g.api.ID}, nil
-	case "accountId":
-		return segment{text: g.account}, nil
-	case "stage":
-		return segment{text: g.api.Stage}, nil
-	case "deploymentId":
-		return segment{text: g.deploymentID}, nil
+	api := g.options.API
+	constants := map[string]string{
+		"apiId": api.ID, "accountId": g.options.Account, "stage": api.Stage, "deploymentId": g.deploymentID,
+	}
+	if text, ok := constants[name]; ok {
+		return segment{text: text}, nil
 	}
 	value, ok := contextVariables[name]
 	if !ok {
-		return segment{}, fmt.Errorf("$context.%s is not known here", name)
+		return segment{}, fmt.Errorf("$context.%s is not supported by the local platform", name)
 	}
 	return segment{value: value}, nil
 }
 
-// compileTemplate reads a body template. Like AWS it knows variables only, and none of the template language's directives.
+// compileTemplate compiles a body template. Like AWS, it supports variables, and no directives of the template language.
 func (g *Gateway) compileTemplate(template string) ([]segment, error) {
 	var segments []segment
-	for template != "" {
+	for {
 		at := strings.IndexByte(template, '$')
 		if at < 0 {
-			break
+			return append(segments, segment{text: template}), nil
 		}
 		name, size := variableName(template[at:])
-		var found segment
+		found := segment{text: "$"}
 		if variable, ok := strings.CutPrefix(name, "context."); ok {
 			var err error
 			if found, err = g.variable(variable); err != nil {
 				return nil, err
 			}
 		} else if variable, ok := strings.CutPrefix(name, "stageVariables."); ok {
-			found = segment{text: g.api.Variables[variable]}
+			found = segment{text: g.options.API.Variables[variable]}
 		} else {
-			found, size = segment{text: "$"}, 1
+			size = 1
 		}
 		segments = append(segments, segment{text: template[:at]}, found)
 		template = template[at+size:]
 	}
-	return append(segments, segment{text: template}), nil
 }
 
-// variableName reads $a.b or ${a.b} at the start of s; size is the length of all of it.
+// variableName returns the name in $a.b or ${a.b} at the beginning of s, and the length of the whole.
 func variableName(s string) (name string, size int) {
 	body := s[1:]
 	if rest, ok := strings.CutPrefix(body, "{"); ok {
@@ -201,7 +165,7 @@ func isWord(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-'
 }
 
-// response finds the gateway response for f: its own type's, else the default of its class, else AWS's.
+// response returns the gateway response for f: that of its type, the default of its class, or AWS's.
 func (g *Gateway) response(f *failure) *gatewayResponse {
 	if own := g.responses[f.kind]; own != nil {
 		return own
@@ -238,8 +202,8 @@ func (s segment) of(q *request, f *failure) string {
 	return s.value(q, f)
 }
 
-// fail answers q with the gateway response for f and returns the status that was sent.
-func (g *Gateway) fail(w http.ResponseWriter, q *request, f *failure) int {
+// fail sends the gateway response for f.
+func (g *Gateway) fail(w http.ResponseWriter, q *request, f *failure) {
 	c := g.response(f)
 	status := f.status
 	if c.status != 0 {
@@ -256,6 +220,5 @@ func (g *Gateway) fail(w http.ResponseWriter, q *request, f *failure) int {
 	}
 	header["Content-Length"] = []string{strconv.Itoa(len(body))}
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // a client that has gone needs no answer
-	return status
+	_, _ = w.Write(body) // the client may have disconnected
 }

@@ -16,14 +16,16 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"devplatform/infra/local/datafolder"
 )
 
 const (
-	// certificateFile holds the certificate and its key in one file: they can't come apart.
+	// certificateFile has the certificate and its key, so that they always match.
 	certificateFile = "localhost.pem"
-	// certificateLife is what browsers accept of a server certificate: they refuse more than 825 days.
+	// certificateLife is less than 825 days, the maximum that browsers accept.
 	certificateLife = 397 * 24 * time.Hour
-	// certificateMargin is how long before its end a certificate is replaced.
+	// certificateMargin is the remaining time at which a certificate is replaced.
 	certificateMargin = 30 * 24 * time.Hour
 )
 
@@ -32,26 +34,26 @@ var (
 	certificateAddresses = []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback}
 )
 
-// LoadOrMakeCertificate returns the self-signed certificate for localhost, 127.0.0.1 and ::1 that is kept in dir. It makes
-// one when there is none, or when it is broken, does not cover these names, or ends within a month. The file has mode 0600
-// and is replaced as a whole, so that a crash leaves the old one or the new one. dir is made if it isn't there.
+// LoadOrMakeCertificate returns the self-signed certificate for localhost, 127.0.0.1 and ::1 in dir. It creates one if there
+// is none, or if it is not valid, does not cover these names, or expires within a month. The file has mode 0600 and is
+// replaced atomically. dir is created if it does not exist.
 func LoadOrMakeCertificate(dir string, now func() time.Time) (tls.Certificate, error) {
 	path := filepath.Join(dir, certificateFile)
-	stored, err := os.ReadFile(path) //nolint:gosec // the path is the caller's own
+	stored, err := os.ReadFile(path) //nolint:gosec // the caller chose the path
 	switch {
 	case err == nil:
 		if certificate, usable := readCertificate(stored, now()); usable {
 			return certificate, nil
 		}
 	case !errors.Is(err, fs.ErrNotExist):
-		return tls.Certificate{}, fmt.Errorf("read certificate: %w", err)
+		return tls.Certificate{}, fmt.Errorf("read the certificate: %w", err)
 	}
 	made, err := makeCertificate(now())
 	if err != nil {
 		return tls.Certificate{}, err
 	}
-	if err := replaceFile(path, made); err != nil {
-		return tls.Certificate{}, fmt.Errorf("keep certificate: %w", err)
+	if err := datafolder.WriteFile(path, made, 0o600); err != nil {
+		return tls.Certificate{}, fmt.Errorf("store the certificate: %w", err)
 	}
 	certificate, err := tls.X509KeyPair(made, made)
 	if err != nil {
@@ -82,7 +84,7 @@ func readCertificate(stored []byte, now time.Time) (tls.Certificate, bool) {
 	return certificate, true
 }
 
-// makeCertificate returns a new key and its certificate in PEM.
+// makeCertificate returns a new certificate and its key as PEM.
 func makeCertificate(now time.Time) ([]byte, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -95,7 +97,7 @@ func makeCertificate(now time.Time) ([]byte, error) {
 	template := &x509.Certificate{
 		SerialNumber:          serial,
 		Subject:               pkix.Name{CommonName: "localhost", Organization: []string{"local platform"}},
-		NotBefore:             now.Add(-time.Hour), // a client's clock may be behind
+		NotBefore:             now.Add(-time.Hour), // a client's clock may be slow
 		NotAfter:              now.Add(certificateLife),
 		KeyUsage:              x509.KeyUsageDigitalSignature,
 		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
@@ -113,21 +115,4 @@ func makeCertificate(now time.Time) ([]byte, error) {
 	}
 	out := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 	return append(out, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})...), nil
-}
-
-// replaceFile writes path as a whole, readable by its owner only.
-func replaceFile(path string, content []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err //nolint:wrapcheck // the caller says what was being done
-	}
-	file, err := os.CreateTemp(filepath.Dir(path), certificateFile+".*") // mode 0600
-	if err != nil {
-		return err //nolint:wrapcheck // as above
-	}
-	defer func() { _ = os.Remove(file.Name()) }() // gone already when all went well
-	_, err = file.Write(content)
-	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), path) //nolint:wrapcheck // as above
 }

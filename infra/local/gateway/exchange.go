@@ -1,0 +1,276 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"devplatform/infra/local/runtime"
+)
+
+const (
+	// maxBody is API Gateway's limit on the body of a request.
+	maxBody = 10 << 20
+	// maxHeaders is API Gateway's limit on all header values of a request together, maxURL that on the URL of a regional API.
+	maxHeaders = 10240
+	maxURL     = 10240
+	// drainLimit is how much of a too large body is read before the response: clients that write before they read would
+	// otherwise see a broken connection.
+	drainLimit = 64 << 20
+	// firstBuffer limits the memory that is allocated for a body before it arrives.
+	firstBuffer = 64 << 10
+)
+
+// exchange is a request and its response. It counts what is written.
+type exchange struct {
+	http.ResponseWriter
+
+	gateway *Gateway
+	control *http.ResponseController // a recorder in a test supports no deadlines and no flushing
+	q       *request
+	status  int   // 0 until the head of the response is sent
+	bytes   int64 // of the body
+	cause   error // why the gateway itself responded, or ended the response early
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (x *exchange) WriteHeader(status int) {
+	x.status = status
+	x.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (x *exchange) Write(b []byte) (int, error) {
+	if x.status == 0 {
+		x.status = http.StatusOK
+	}
+	n, err := x.ResponseWriter.Write(b)
+	x.bytes += int64(n)
+	return n, err //nolint:wrapcheck // callers compare it with errors of net/http
+}
+
+func (x *exchange) serve() error {
+	hasBody := x.q.hasBody()
+	if hasBody { // also if it is not read here: net/http reads what is left of it
+		_ = x.control.SetReadDeadline(after(x.gateway.options.BodyTimeout))
+	}
+	if x.q.Context().Value(refusedKey{}) != nil {
+		x.Header()["Connection"] = []string{"close"}
+		return errThrottled
+	}
+	if accept := x.gateway.options.AcceptHost; accept != nil && !accept(x.q.Host) {
+		return errHost
+	}
+	if err := x.resolve(); err != nil {
+		if errors.Is(err, errNoRoute) && x.wantsLanding() {
+			x.gateway.options.Landing.ServeHTTP(x, x.q.Request)
+			return nil
+		}
+		return err
+	}
+	if hasBody {
+		if err := x.readBody(); err != nil {
+			return err
+		}
+	}
+	event := x.gateway.event(x.q)
+	if len(event) > runtime.MaxPayload {
+		return errTooLarge
+	}
+	x.q.body = nil // the event has it
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.q.Context()), x.q.route.timeout)
+	defer cancel()
+	response, err := x.gateway.options.Invoke(ctx, runtime.Invocation{
+		Function: x.q.route.function, RequestID: x.q.ids.request, Payload: event, TraceID: x.q.ids.trace, Stream: x.q.route.stream,
+	})
+	if err != nil {
+		return fmt.Errorf("invoke: %w", err)
+	}
+	if response.FunctionError != nil {
+		_ = response.Body.Close()
+		return response.FunctionError
+	}
+	x.Header()[headerTrace] = []string{x.q.ids.trace}
+	if x.q.route.stream {
+		return x.stream(ctx, response)
+	}
+	return x.buffer(response)
+}
+
+// wantsLanding reports whether a request that no route matches gets the landing page.
+func (x *exchange) wantsLanding() bool {
+	return x.gateway.options.Landing != nil && x.q.path == "/" && (x.q.Method == http.MethodGet || x.q.Method == http.MethodHead)
+}
+
+// resolve finds the route of the request, and checks its target and headers.
+func (x *exchange) resolve() error {
+	q := x.q
+	target, err := requestTarget(q.Request)
+	if err != nil {
+		return err
+	}
+	q.path, q.fullPath = target.path, target.path
+	if prefix := x.gateway.stagePrefix; prefix != "" {
+		rest, ok := strings.CutPrefix(target.path, prefix)
+		if !ok || rest != "" && rest[0] != '/' {
+			return errStage
+		}
+		q.path = rest
+		if rest == "" {
+			q.path = "/"
+		}
+	}
+	if len(q.RequestURI) > maxURL {
+		return errURLTooLong
+	}
+	if headerSize(q.Request) > maxHeaders {
+		return errHeadersTooLong
+	}
+	if q.query, err = parseQuery(target.query); err != nil {
+		return err
+	}
+	if q.route, q.values = x.gateway.router.match(q.Method, q.path); q.route == nil {
+		return errNoRoute
+	}
+	return nil
+}
+
+func (q *request) hasBody() bool {
+	return q.ContentLength != 0 && q.Body != nil && q.Body != http.NoBody
+}
+
+// readBody reads the whole body: API Gateway does not stream requests.
+func (x *exchange) readBody() error {
+	q := x.q
+	if q.ContentLength > maxBody {
+		x.drain()
+		return errTooLarge
+	}
+	body, err := readSized(io.LimitReader(q.Body, maxBody+1), q.ContentLength)
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return errSlowBody
+	case err != nil:
+		return errBadRequest
+	case len(body) > maxBody:
+		x.drain()
+		return errTooLarge
+	}
+	_ = x.control.SetReadDeadline(time.Time{})
+	q.body = body
+	q.binary = x.gateway.binary.match(firstMediaType(q.Header[headerContentType]))
+	return nil
+}
+
+// after returns the time after d. Deadlines of connections use the system's clock.
+func after(d time.Duration) time.Time {
+	return time.Now().Add(d) //nolint:forbidigo // see above
+}
+
+// readSized reads all of r. size is the length that the client announced, or -1. The buffer grows as data arrives.
+func readSized(r io.Reader, size int64) ([]byte, error) {
+	if size < 0 {
+		return io.ReadAll(r) //nolint:wrapcheck // the caller inspects the error
+	}
+	body := make([]byte, min(size, firstBuffer))
+	for read := 0; ; {
+		n, err := io.ReadFull(r, body[read:])
+		if read += n; err != nil || int64(read) == size {
+			return body, err //nolint:wrapcheck // as above
+		}
+		body = append(body, make([]byte, min(int64(read), size-int64(read)))...)
+	}
+}
+
+// drain reads a body that is refused, unless the client waits for 100 Continue.
+func (x *exchange) drain() {
+	if x.q.Header.Get("Expect") == "" {
+		_, _ = io.Copy(io.Discard, io.LimitReader(x.q.Body, drainLimit))
+	}
+}
+
+// buffer sends a response that is complete.
+func (x *exchange) buffer(response *runtime.Response) error {
+	a, err := x.gateway.parseAnswer(response.Payload, x.q.Header["Accept"])
+	_ = response.Body.Close() // a is a copy
+	if errors.Is(err, errBase64) {
+		return errors.Join(errConfiguration, err)
+	}
+	if err != nil {
+		return err
+	}
+	x.setWriteDeadline(time.Time{})
+	a.send(x)
+	return nil
+}
+
+// setWriteDeadline limits the time in which the client must read what is sent next. The deadline is not after end, unless
+// end is zero.
+func (x *exchange) setWriteDeadline(end time.Time) {
+	timeout := x.gateway.options.BodyTimeout
+	if x.q.hasBody() {
+		timeout += readHeaderTimeout // net/http first reads what is left of the body, which has its own time-out
+	}
+	at := after(timeout)
+	if !end.IsZero() && end.Before(at) {
+		at = end
+	}
+	_ = x.control.SetWriteDeadline(at)
+}
+
+// stream sends a response as it arrives.
+func (x *exchange) stream(ctx context.Context, response *runtime.Response) error {
+	end, _ := ctx.Deadline() // a client that does not read must not hold the connection longer
+	s := &streamer{
+		w: x, flush: x.control.Flush, prelude: new(prelude), writing: func() { x.setWriteDeadline(end) },
+	}
+	err := startPump(response.Body).each(ctx, x.q.Context().Done(), x.gateway.options.StreamIdle, s.take)
+	if err == nil && s.prelude != nil {
+		return errPrelude
+	}
+	return err
+}
+
+// refuse responds with a gateway response. If a response has begun, it ends it early.
+func (x *exchange) refuse(err error) {
+	x.cause = err
+	if errors.Is(err, errGone) || x.status != 0 {
+		panic(http.ErrAbortHandler)
+	}
+	x.Header().Del(headerTrace)
+	x.setWriteDeadline(time.Time{})
+	x.gateway.fail(x, x.q, failureOf(err))
+}
+
+// log writes the request's line.
+func (x *exchange) log() {
+	q, o := x.q, x.gateway.options
+	attributes := []slog.Attr{
+		slog.String("method", q.Method), slog.String("path", q.fullPath), slog.Int("status", x.status),
+		slog.Duration("duration", o.Now().Sub(q.received)), slog.Int64("bytes", x.bytes),
+	}
+	if q.route != nil {
+		attributes = append(attributes, slog.String("function", q.route.function))
+	}
+	attributes = append(attributes, slog.String("requestId", q.ids.request))
+	if x.cause != nil {
+		attributes = append(attributes, slog.String("error", x.cause.Error()))
+	}
+	if origin := q.Header.Get("Origin"); origin != "" && o.OriginSetting != "" && !x.allows(origin) {
+		attributes = append(attributes, slog.String("hint", "to allow the origin "+origin+", add it to "+o.OriginSetting))
+	}
+	o.Logger.LogAttrs(context.WithoutCancel(q.Context()), slog.LevelInfo, "request", attributes...)
+}
+
+// allows reports whether a browser lets a page of the origin read the response.
+func (x *exchange) allows(origin string) bool {
+	u, err := url.Parse(origin)
+	return err == nil && u.Host == x.q.Host || x.Header().Get("Access-Control-Allow-Origin") != ""
+}
