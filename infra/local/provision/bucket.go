@@ -68,73 +68,57 @@ func hasNone(err error) bool {
 
 // equal reports whether two lists of rules are the same on the wire.
 func equal[T any](a, b []T) bool {
-	if len(a) == 0 && len(b) == 0 {
-		return true
-	}
 	left, leftErr := json.Marshal(a)
 	right, rightErr := json.Marshal(b)
 	return leftErr == nil && rightErr == nil && string(left) == string(right)
 }
 
-// setRules calls put or remove if the rules of a bucket are not those of the template. It reports whether it has. current
-// are the rules of the bucket, and readErr is the error of reading them.
-func setRules[T any](rules, current []T, readErr error, put, remove func() error) (changed bool, err error) {
-	switch {
-	case readErr != nil && !hasNone(readErr):
-		return false, readErr
-	case equal(rules, current):
-		return false, nil
-	case len(rules) == 0:
-		return true, remove()
-	}
-	return true, put()
-}
-
-// setCORS makes the CORS rules of a bucket those of the template, and reports whether it changed them.
+// setCORS sets the CORS rules of a bucket to those of the template. It reports whether they were different.
 func (p *provisioner) setCORS(ctx context.Context, want stack.Bucket) (changed bool, err error) {
-	var rules, current []types.CORSRule
+	var rules []types.CORSRule
 	for _, rule := range want.CORS {
 		rules = append(rules, types.CORSRule{
 			ID: optional(rule.ID), AllowedOrigins: rule.AllowedOrigins, AllowedMethods: rule.AllowedMethods,
 			AllowedHeaders: rule.AllowedHeaders, ExposeHeaders: rule.ExposedHeaders,
-			MaxAgeSeconds: optional(int32(rule.MaxAge)), //nolint:gosec // stack bounds it
+			MaxAgeSeconds: optional(int32(rule.MaxAge)), //nolint:gosec // stack limits it
 		})
 	}
 	out, err := p.buckets.GetBucketCors(ctx, &s3.GetBucketCorsInput{Bucket: &want.Name})
-	if err == nil {
-		current = out.CORSRules
-	}
-	return setRules(rules, current, err, func() error {
-		_, err := p.buckets.PutBucketCors(ctx, &s3.PutBucketCorsInput{
+	switch {
+	case err != nil && !hasNone(err):
+		return false, err //nolint:wrapcheck // the caller does
+	case err == nil && equal(rules, out.CORSRules), err != nil && len(rules) == 0:
+		return false, nil
+	case len(rules) == 0:
+		_, err = p.buckets.DeleteBucketCors(ctx, &s3.DeleteBucketCorsInput{Bucket: &want.Name})
+	default:
+		_, err = p.buckets.PutBucketCors(ctx, &s3.PutBucketCorsInput{
 			Bucket: &want.Name, CORSConfiguration: &types.CORSConfiguration{CORSRules: rules},
 		})
-		return err //nolint:wrapcheck // the caller of setCORS does
-	}, func() error {
-		_, err := p.buckets.DeleteBucketCors(ctx, &s3.DeleteBucketCorsInput{Bucket: &want.Name})
-		return err //nolint:wrapcheck // as above
-	})
+	}
+	return true, err //nolint:wrapcheck // as above
 }
 
-// setLifecycle makes the lifecycle rules of a bucket those of the template, and reports whether it changed them.
+// setLifecycle sets the lifecycle rules of a bucket to those of the template. It reports whether they were different.
 func (p *provisioner) setLifecycle(ctx context.Context, want stack.Bucket) (changed bool, err error) {
-	var rules, current []types.LifecycleRule
+	var rules []types.LifecycleRule
 	for i, rule := range want.Lifecycle {
 		rules = append(rules, lifecycleRule(i, rule))
 	}
-	in := &s3.GetBucketLifecycleConfigurationInput{Bucket: &want.Name}
-	out, err := p.buckets.GetBucketLifecycleConfiguration(ctx, in)
-	if err == nil {
-		current = out.Rules
-	}
-	return setRules(rules, current, err, func() error {
-		_, err := p.buckets.PutBucketLifecycleConfiguration(ctx, &s3.PutBucketLifecycleConfigurationInput{
+	out, err := p.buckets.GetBucketLifecycleConfiguration(ctx, &s3.GetBucketLifecycleConfigurationInput{Bucket: &want.Name})
+	switch {
+	case err != nil && !hasNone(err):
+		return false, err //nolint:wrapcheck // the caller does
+	case err == nil && equal(rules, out.Rules), err != nil && len(rules) == 0:
+		return false, nil
+	case len(rules) == 0:
+		_, err = p.buckets.DeleteBucketLifecycle(ctx, &s3.DeleteBucketLifecycleInput{Bucket: &want.Name})
+	default:
+		_, err = p.buckets.PutBucketLifecycleConfiguration(ctx, &s3.PutBucketLifecycleConfigurationInput{
 			Bucket: &want.Name, LifecycleConfiguration: &types.BucketLifecycleConfiguration{Rules: rules},
 		})
-		return err //nolint:wrapcheck // the caller of setLifecycle does
-	}, func() error {
-		_, err := p.buckets.DeleteBucketLifecycle(ctx, &s3.DeleteBucketLifecycleInput{Bucket: &want.Name})
-		return err //nolint:wrapcheck // as above
-	})
+	}
+	return true, err //nolint:wrapcheck // as above
 }
 
 // lifecycleRule converts a rule. A rule without an ID gets one here, because S3 would choose another each time.
@@ -150,7 +134,7 @@ func lifecycleRule(number int, rule stack.LifecycleRule) types.LifecycleRule {
 		converted.Status = types.ExpirationStatusEnabled
 	}
 	if days := rule.ExpirationDays; days > 0 {
-		converted.Expiration = &types.LifecycleExpiration{Days: aws.Int32(int32(days))} //nolint:gosec // stack bounds it
+		converted.Expiration = &types.LifecycleExpiration{Days: aws.Int32(int32(days))} //nolint:gosec // stack limits it
 	}
 	if days := rule.AbortUploadDays; days > 0 {
 		converted.AbortIncompleteMultipartUpload = &types.AbortIncompleteMultipartUpload{

@@ -399,7 +399,7 @@ func TestSecretMarkedForDeletion(t *testing.T) {
 	}
 	s.during(marked, func() {
 		_, err := provision.Apply(t.Context(), load(t, template), provision.Options{Endpoint: s.url})
-		want := "provision: secret local-Keys: is marked for deletion: restore it, or delete it for good"
+		want := "provision: secret local-Keys: is scheduled for deletion: restore it, or delete it without recovery"
 		if err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}

@@ -13,7 +13,7 @@ import (
 	"devplatform/infra/local/stack"
 )
 
-// secret makes a secret with its first value where it is missing. One that exists keeps what it has.
+// secret creates a secret with its first value. A secret that exists is not changed.
 func (p *provisioner) secret(ctx context.Context, want stack.Secret) error {
 	arn, err := p.describeSecret(ctx, want.Name)
 	var missing *types.ResourceNotFoundException
@@ -35,7 +35,7 @@ func (p *provisioner) describeSecret(ctx context.Context, name string) (arn stri
 		return "", fmt.Errorf("describe: %w", err)
 	}
 	if found.DeletedDate != nil {
-		return "", errors.New("is marked for deletion: restore it, or delete it for good")
+		return "", errors.New("is scheduled for deletion: restore it, or delete it without recovery")
 	}
 	return aws.ToString(found.ARN), nil
 }
@@ -57,7 +57,7 @@ func (p *provisioner) createSecret(ctx context.Context, want stack.Secret) (arn 
 	}
 	made, err := p.secrets.CreateSecret(ctx, in)
 	var exists *types.ResourceExistsException
-	if errors.As(err, &exists) { // somebody else was faster: theirs counts
+	if errors.As(err, &exists) { // another process has created it
 		return p.describeSecret(ctx, want.Name)
 	}
 	if err != nil {

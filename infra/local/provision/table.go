@@ -15,7 +15,7 @@ import (
 	"devplatform/infra/local/stack"
 )
 
-// table makes a table, or checks the one that is there and adds what it lacks.
+// table creates a table. If it exists, table checks its key, and updates its stream, indexes and time to live.
 func (p *provisioner) table(ctx context.Context, want stack.Table) error {
 	have, err := p.describeTable(ctx, want.Name)
 	var missing *types.ResourceNotFoundException
@@ -25,7 +25,7 @@ func (p *provisioner) table(ctx context.Context, want stack.Table) error {
 	if err != nil {
 		return err
 	}
-	if have, err = p.settle(ctx, have); err != nil {
+	if have, err = p.waitUntilActive(ctx, have); err != nil {
 		return err
 	}
 	if err := sameKey(want.Attributes, have.AttributeDefinitions, want.Key, have.KeySchema); err != nil {
@@ -54,7 +54,7 @@ func (p *provisioner) createTable(ctx context.Context, want stack.Table) (*types
 		BillingMode: types.BillingMode(want.BillingMode), ProvisionedThroughput: throughput(want.ReadUnits, want.WriteUnits),
 	}
 	if want.StreamViewType != "" {
-		in.StreamSpecification = streamOn(want.StreamViewType)
+		in.StreamSpecification = streamSpecification(want.StreamViewType)
 	}
 	for _, index := range want.Indexes {
 		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{
@@ -64,7 +64,7 @@ func (p *provisioner) createTable(ctx context.Context, want stack.Table) (*types
 	}
 	out, err := p.tables.CreateTable(ctx, in)
 	var exists *types.ResourceInUseException
-	if errors.As(err, &exists) { // somebody else was faster
+	if errors.As(err, &exists) { // another process has created it
 		return p.describeTable(ctx, want.Name)
 	}
 	if err != nil {
@@ -74,11 +74,11 @@ func (p *provisioner) createTable(ctx context.Context, want stack.Table) (*types
 	return out.TableDescription, nil
 }
 
-// settle waits until the table and all of its indexes are active.
-func (p *provisioner) settle(ctx context.Context, table *types.TableDescription) (*types.TableDescription, error) {
+// waitUntilActive waits until the table and all of its indexes are active.
+func (p *provisioner) waitUntilActive(ctx context.Context, table *types.TableDescription) (*types.TableDescription, error) {
 	for wait := 20 * time.Millisecond; !active(table); wait = min(2*wait, time.Second) {
 		if table.TableStatus == types.TableStatusDeleting {
-			return nil, errors.New("is being deleted: try again when it is gone")
+			return nil, errors.New("is being deleted: try again later")
 		}
 		timer := time.NewTimer(wait)
 		select {
@@ -102,7 +102,7 @@ func active(table *types.TableDescription) bool {
 		})
 }
 
-// indexes adds what the template has and the table hasn't, one at a time as DynamoDB wants it. Surplus ones stay.
+// indexes adds missing indexes, one at a time as DynamoDB requires. Indexes that are not in the template stay.
 func (p *provisioner) indexes(ctx context.Context, want stack.Table, have *types.TableDescription) error {
 	for _, index := range want.Indexes {
 		at := slices.IndexFunc(have.GlobalSecondaryIndexes, func(existing types.GlobalSecondaryIndexDescription) bool {
@@ -124,7 +124,7 @@ func (p *provisioner) indexes(ctx context.Context, want stack.Table, have *types
 		if err != nil {
 			return fmt.Errorf("create index %s: %w", index.Name, err)
 		}
-		if _, err := p.settle(ctx, out.TableDescription); err != nil {
+		if _, err := p.waitUntilActive(ctx, out.TableDescription); err != nil {
 			return fmt.Errorf("index %s: %w", index.Name, err)
 		}
 		p.note(&p.made.Indexes, want.Name+"/"+index.Name)
@@ -132,46 +132,35 @@ func (p *provisioner) indexes(ctx context.Context, want stack.Table, have *types
 	return nil
 }
 
-// timeToLive switches expiry on, off, or to another attribute.
+// timeToLive enables or disables the expiry of items, or changes its attribute.
 func (p *provisioner) timeToLive(ctx context.Context, want stack.Table) error {
 	out, err := p.tables.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &want.Name})
 	if err != nil {
 		return fmt.Errorf("describe time to live: %w", err)
 	}
 	have := ""
-	switch status := out.TimeToLiveDescription; status.TimeToLiveStatus {
-	case types.TimeToLiveStatusEnabled, types.TimeToLiveStatusEnabling:
+	if status := out.TimeToLiveDescription; strings.HasPrefix(string(status.TimeToLiveStatus), "ENABL") { // …ED or …ING
 		have = aws.ToString(status.AttributeName)
-	case types.TimeToLiveStatusDisabled, types.TimeToLiveStatusDisabling:
 	}
 	if have == want.TTLAttribute {
 		return nil
 	}
-	if have != "" {
-		if err := p.switchTimeToLive(ctx, want.Name, have, false); err != nil {
-			return err
+	for _, spec := range []types.TimeToLiveSpecification{
+		{AttributeName: &have, Enabled: aws.Bool(false)}, {AttributeName: &want.TTLAttribute, Enabled: aws.Bool(true)},
+	} {
+		if *spec.AttributeName == "" {
+			continue
 		}
-	}
-	if want.TTLAttribute != "" {
-		if err := p.switchTimeToLive(ctx, want.Name, want.TTLAttribute, true); err != nil {
-			return err
+		in := &dynamodb.UpdateTimeToLiveInput{TableName: &want.Name, TimeToLiveSpecification: &spec}
+		if _, err := p.tables.UpdateTimeToLive(ctx, in); err != nil {
+			return fmt.Errorf("update time to live: %w", err)
 		}
 	}
 	p.note(&p.made.TimeToLive, want.Name)
 	return nil
 }
 
-func (p *provisioner) switchTimeToLive(ctx context.Context, table, attribute string, on bool) error {
-	_, err := p.tables.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{
-		TableName: &table, TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: &attribute, Enabled: &on},
-	})
-	if err != nil {
-		return fmt.Errorf("update time to live: %w", err)
-	}
-	return nil
-}
-
-// sameKey compares a key and the types of its attributes: those can't be changed once there is a table.
+// sameKey compares a key and the types of its attributes, which can't be changed.
 func sameKey(wantTypes []stack.Attribute, haveTypes []types.AttributeDefinition, want []stack.KeyPart, have []types.KeySchemaElement) error {
 	wanted, existing := make([]string, len(want)), make([]string, len(have))
 	for i, part := range want {
@@ -224,7 +213,7 @@ func definitions(attributes []stack.Attribute) []types.AttributeDefinition {
 	return all
 }
 
-// keyDefinitions are those of the table's attributes that the table's and the new index's keys use.
+// keyDefinitions returns the attributes in the keys of the table and the new index.
 func keyDefinitions(table stack.Table, index stack.Index) []types.AttributeDefinition {
 	used := slices.Concat(table.Key, index.Key)
 	return slices.DeleteFunc(definitions(table.Attributes), func(definition types.AttributeDefinition) bool {
@@ -236,7 +225,7 @@ func projection(index stack.Index) *types.Projection {
 	return &types.Projection{ProjectionType: types.ProjectionType(index.Projection), NonKeyAttributes: index.NonKeyAttributes}
 }
 
-// throughput is nil for tables that are billed by request.
+// throughput returns nil for tables that are billed per request.
 func throughput(read, write int64) *types.ProvisionedThroughput {
 	if read == 0 {
 		return nil
