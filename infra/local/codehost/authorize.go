@@ -98,7 +98,7 @@ func redirect(w http.ResponseWriter, r *http.Request, a authorization, result ur
 	if a.fields.Has("state") {
 		result.Set("state", a.fields.Get("state"))
 	}
-	http.Redirect(w, r, withQuery(a.redirectURI, result), http.StatusFound) //nolint:gosec // a registered callback URL
+	http.Redirect(w, r, withQuery(a.redirectURI, result), http.StatusFound)
 }
 
 // askConsent handles GET /login/oauth/authorize.

@@ -8,7 +8,7 @@ const (
 	typeDomainMapping = "AWS::ApiGateway::BasePathMapping"
 	typeFunction      = "AWS::Serverless::Function"
 	typeQueue         = "AWS::SQS::Queue"
-	typeSecret        = "AWS::SecretsManager::Secret"
+	typeSecret        = "AWS::SecretsManager::Secret" //nolint:gosec // a type, not a credential
 	typeSimpleTable   = "AWS::Serverless::SimpleTable"
 	typeTable         = "AWS::DynamoDB::Table"
 

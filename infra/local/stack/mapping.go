@@ -11,11 +11,11 @@ import (
 type (
 	// sourceProperties are the properties that streams and queues have in common.
 	sourceProperties struct {
-		Enabled                        bool          `cfn:",default=true"`
-		BatchSize                      *int          `cfn:",min=1,max=10000"`
-		MaximumBatchingWindowInSeconds time.Duration `cfn:",max=300"`
-		FunctionResponseTypes          []string
-		FilterCriteria                 struct{ Filters []filterProperties }
+		Enabled               bool          `cfn:",default=true"`
+		BatchSize             *int          `cfn:",min=1,max=10000"`
+		BatchingWindow        time.Duration `cfn:"MaximumBatchingWindowInSeconds,max=300"`
+		FunctionResponseTypes []string
+		FilterCriteria        struct{ Filters []filterProperties }
 	}
 	filterProperties struct {
 		object
@@ -90,7 +90,7 @@ func (s sourceProperties) mapping(o object, ev eventProperties, f Function, batc
 	}
 	return EventSourceMapping{
 		Name: ev.id(), Function: f.Name, Enabled: s.Enabled, BatchSize: *s.BatchSize, Filters: filters,
-		BatchingWindow:          s.MaximumBatchingWindowInSeconds,
+		BatchingWindow:          s.BatchingWindow,
 		ReportBatchItemFailures: slices.Contains(s.FunctionResponseTypes, reportItemFailures),
 	}
 }

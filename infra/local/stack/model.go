@@ -2,51 +2,47 @@ package stack
 
 import "time"
 
-// Stack is a resolved template: nothing in it refers to anything any more. All lists are in the template's order.
+// Stack is a resolved template, without references. All lists are in the order of the template.
 type Stack struct {
 	// Name is the stack's name, the prefix of the physical names of its resources.
 	Name string
 	// Region and Account are those of the names and ARNs in the stack.
 	Region, Account string
-	// Dir is the folder of the template: CodeURI of a function is relative to it.
+	// Dir is the absolute path of the template's folder.
 	Dir string
 
-	Functions []Function
-	APIs      []API
-	Tables    []Table
-	Queues    []Queue
-	Secrets   []Secret
-	Buckets   []Bucket
-	// EventSourceMappings are the streams and queues that functions read.
+	Functions           []Function
+	APIs                []API
+	Tables              []Table
+	Queues              []Queue
+	Secrets             []Secret
+	Buckets             []Bucket
 	EventSourceMappings []EventSourceMapping
-	// Schedules are what invokes functions by the clock.
-	Schedules []Schedule
+	Schedules           []Schedule
 
-	// Outputs holds the template's outputs that can be known without AWS, by their logical id.
+	// Outputs has the outputs whose values do not depend on AWS, by their logical id.
 	Outputs map[string]string
-
 	// Notices are messages for the log: properties that have no effect on the local platform, and SDKs that do not use it.
 	Notices []string
 }
 
 // Function is a Lambda function (AWS::Serverless::Function).
 type Function struct {
-	// LogicalID is the resource's name in the template.
 	LogicalID string
-	// Name is the function's name: FunctionName where the template sets it, else the logical id,
-	// so that `aws lambda invoke --function-name AuthFunction` finds it.
+	// Name is FunctionName or, if the template does not set it, the logical id, so that
+	// `aws lambda invoke --function-name AuthFunction` finds it.
 	Name string
-	// ARN is the function's unqualified ARN.
+	// ARN is the unqualified ARN.
 	ARN         string
 	Description string
-	// CodeURI is the folder of the function's source as the template gives it, relative to Stack.Dir.
+	// CodeURI is the folder of the source, relative to Stack.Dir.
 	CodeURI string
 	// ModuleDir is the absolute path of the folder of the go.mod in or above CodeURI, "" if there is none. PackageDir is
 	// the function's package relative to it, as the go command takes it: "." or "./functions/auth". [Load] sets both.
 	ModuleDir, PackageDir string
-	// BuildMethod is the resource's Metadata.BuildMethod: "go1.x", "makefile" or "" where there is none.
+	// BuildMethod is Metadata.BuildMethod of the resource: "go1.x", "makefile" or "".
 	BuildMethod string
-	// Handler and Runtime are AWS's: the runtime is one of the provided.* family.
+	// Handler is the Handler property. Runtime is "provided.al2023" or "provided.al2".
 	Handler, Runtime string
 	// Architecture is "arm64" or "x86_64".
 	Architecture string
@@ -54,12 +50,11 @@ type Function struct {
 	MemoryMB int
 	// Timeout is 1 s to 900 s.
 	Timeout time.Duration
-	// Env is the function's own environment, overrides applied; Lambda's variables aren't in it.
+	// Env are the variables that the template gives the function, with overrides. It does not have Lambda's own variables.
 	Env map[string]string
-	// ReservedConcurrency caps the function's instances; 0 where the template sets no cap.
+	// ReservedConcurrency limits the function's instances. 0 is no limit.
 	ReservedConcurrency int
-	// Async is what Lambda does with events that the function fails at.
-	Async AsyncInvoke
+	Async               AsyncInvoke
 }
 
 // AsyncInvoke limits the retries of an asynchronous invocation that failed (SAM's EventInvokeConfig).
@@ -70,47 +65,46 @@ type AsyncInvoke struct {
 	MaximumEventAge time.Duration `cfn:"MaximumEventAgeInSeconds,default=21600,min=60,max=21600"`
 }
 
-// API is a REST API with its one stage (AWS::Serverless::Api, or SAM's implicit ServerlessRestApi).
+// API is a REST API with its stage (AWS::Serverless::Api, or SAM's implicit ServerlessRestApi).
 type API struct {
 	LogicalID string
-	// ID is what Ref gives: ten lower-case characters, as on AWS.
+	// ID is the value of Ref: ten lower-case characters, as on AWS.
 	ID string
-	// Name is the API's name: the Name property, else the stack's name as SAM has it.
-	Name string
-	// Stage is the stage's name.
+	// Name is the Name property or, as in SAM, the stack's name.
+	Name  string
 	Stage string
-	// Routes are the API's methods: no method stands twice on one path.
+	// Routes are the API's methods. A path has a method once.
 	Routes []Route
 	// GatewayResponses are keyed by AWS's response type, such as "MISSING_AUTHENTICATION_TOKEN" or "DEFAULT_4XX".
 	GatewayResponses map[string]GatewayResponse
 	// BinaryMediaTypes are media types or patterns such as "*/*" and "image/*".
 	BinaryMediaTypes []string
-	// Variables are the stage's variables, which functions see as stageVariables.
+	// Variables are the stage's variables, which functions get as stageVariables.
 	Variables map[string]string
 	// Domains are the custom domain names that the template maps to the API (AWS::ApiGateway::BasePathMapping), such as
 	// "api.example.com" or "*.example.app".
 	Domains []string
 }
 
-// Route is one method on one path.
+// Route is one method of one path.
 type Route struct {
 	// Method is an HTTP method in capitals, or "ANY".
 	Method string
 	// Path is a pattern such as "/api/auth", "/api/users/{id}" or "/api/auth/{proxy+}".
 	Path string
-	// Function is the Name of the function that answers.
+	// Function is the Name of the function.
 	Function string
-	// Stream tells that the answer is streamed (ResponseTransferMode RESPONSE_STREAM).
+	// Stream means that the response is streamed (ResponseTransferMode RESPONSE_STREAM).
 	Stream bool
-	// Timeout is the integration's: 29 s unless TimeoutInMillis says otherwise.
+	// Timeout is the time-out of the integration.
 	Timeout time.Duration
 }
 
-// GatewayResponse is what the gateway itself answers for one type of failure.
+// GatewayResponse is the gateway's own response to a type of failure.
 type GatewayResponse struct {
-	// StatusCode is 0 where the template leaves it to the type's own.
+	// StatusCode is 0 for the default of the type.
 	StatusCode int
-	// Headers maps a header to its value as the template gives it: "'a literal'" or "context.requestId".
+	// Headers maps a header to a value as in the template: "'a literal'" or "context.requestId".
 	Headers map[string]string
 	// Templates maps a media type to a body template.
 	Templates map[string]string
@@ -120,14 +114,14 @@ type GatewayResponse struct {
 type Table struct {
 	LogicalID, Name, ARN string
 	Attributes           []Attribute
-	// Key has the partition key and, where there is one, the sort key, in this order.
+	// Key is the partition key, and then the sort key if there is one.
 	Key     []KeyPart
 	Indexes []Index
-	// TTLAttribute is "" where items don't expire.
+	// TTLAttribute is "" if items do not expire.
 	TTLAttribute string
-	// StreamViewType is DynamoDB's ("NEW_IMAGE", "KEYS_ONLY", …), "" where the table has no stream.
+	// StreamViewType is DynamoDB's ("NEW_IMAGE", "KEYS_ONLY", …), "" if the table has no stream.
 	StreamViewType string
-	// BillingMode is "PAY_PER_REQUEST" or "PROVISIONED"; with the latter ReadUnits and WriteUnits are set.
+	// BillingMode is "PAY_PER_REQUEST" or "PROVISIONED". ReadUnits and WriteUnits are set for the latter.
 	BillingMode           string
 	ReadUnits, WriteUnits int64
 }
@@ -148,7 +142,7 @@ type KeyPart struct {
 type Index struct {
 	Name string
 	Key  []KeyPart
-	// Projection is "ALL", "KEYS_ONLY" or "INCLUDE"; with the latter NonKeyAttributes says what.
+	// Projection is "ALL", "KEYS_ONLY" or "INCLUDE". NonKeyAttributes are set for the latter.
 	Projection            string
 	NonKeyAttributes      []string
 	ReadUnits, WriteUnits int64
@@ -156,89 +150,86 @@ type Index struct {
 
 // Queue is a standard queue of SQS (AWS::SQS::Queue).
 type Queue struct {
-	// LogicalID is the resource's name in the template, Name the queue's.
-	LogicalID, Name string
-	// ARN is what GetAtt Arn gives, URL what Ref gives: Options.QueueEndpoint, the account and the name.
-	ARN, URL string
-	// Attributes are those that the template sets, named and written as CreateQueue takes them ("VisibilityTimeout": "180",
-	// "RedrivePolicy": JSON). What is absent has SQS's default.
+	LogicalID, Name, ARN string
+	// URL is the value of Ref: Options.QueueEndpoint, the account and the name.
+	URL string
+	// Attributes are those that the template sets, as in CreateQueue ("VisibilityTimeout": "180", "RedrivePolicy": JSON).
+	// The others have SQS's defaults.
 	Attributes map[string]string
 }
 
-// EventSourceMapping lets a function read a table's stream or a queue (SAM's event types DynamoDB and SQS,
-// AWS::Lambda::EventSourceMapping). Defaults are applied: the fields say what happens.
+// EventSourceMapping lets a function read a table's stream or a queue (SAM's event types DynamoDB and SQS), with defaults
+// applied.
 type EventSourceMapping struct {
-	// Name is the mapping's logical id; SAM's is the function's followed by the event's.
+	// Name is the mapping's logical id: that of the function followed by that of the event.
 	Name string
 	// Function is the Name of the function.
 	Function string
-	// Table is the Name of the table whose stream is read, "" where Queue is set. Which ARN the stream has is known once the
+	// Table is the Name of the table whose stream is read, "" if Queue is set. The ARN of the stream is only known when the
 	// table exists.
 	Table string
-	// Queue is the Name of the queue that is read, "" where Table is set. Of the fields below it has Enabled, BatchSize,
-	// BatchingWindow, Filters, ReportBatchItemFailures and MaximumConcurrency.
+	// Queue is the Name of the queue, "" if Table is set. Of the fields below it has Enabled, BatchSize, BatchingWindow,
+	// Filters, ReportBatchItemFailures and MaximumConcurrency.
 	Queue   string
 	Enabled bool
 	// StartingPosition is where a mapping without a stored position begins: "TRIM_HORIZON" or "LATEST".
 	StartingPosition string
-	// BatchSize is the largest number of records in an invocation, 1 to 10,000; BatchingWindow how long to gather them,
-	// up to 5 min.
+	// BatchSize is the maximum number of records in an invocation, 1 to 10,000. BatchingWindow is how long to gather them, up
+	// to 5 min.
 	BatchSize      int
 	BatchingWindow time.Duration
-	// Filters are patterns as JSON text, of which a record must match one; none: every record counts.
+	// Filters are patterns as JSON text. A record must match one of them. Without filters, every record matches.
 	Filters []string
-	// ParallelizationFactor is the number of batches in flight per shard, 1 to 10; records of one item stay in order.
+	// ParallelizationFactor is the number of batches in flight per shard, 1 to 10. Records of one item stay in order.
 	ParallelizationFactor int
-	// ReportBatchItemFailures tells that the function names the records that failed.
+	// ReportBatchItemFailures means that the function returns the records that failed.
 	ReportBatchItemFailures bool
-	// BisectOnError halves a batch whose invocation failed.
+	// BisectOnError splits a batch whose invocation failed.
 	BisectOnError bool
-	// MaximumRetryAttempts is how often a batch is tried again, 0 to 10,000; -1: until its records are too old.
+	// MaximumRetryAttempts is how often a batch is retried, 0 to 10,000. -1 retries it until its records are too old.
 	MaximumRetryAttempts int
-	// MaximumRecordAge is 1 min to 7 days; 0: as long as the stream keeps a record.
+	// MaximumRecordAge is 1 min to 7 days. 0 is as long as the stream keeps a record.
 	MaximumRecordAge time.Duration
-	// OnFailureQueue is the Name of the queue that is told of a stream's records that are given up, "" for none.
+	// OnFailureQueue is the Name of the queue that gets a message about discarded records of a stream, "" for none.
 	OnFailureQueue string
-	// MaximumConcurrency is the most batches of a queue in flight at once, 2 to 1,000; 0: no bound but the function's own.
+	// MaximumConcurrency is the maximum number of a queue's batches in flight, 2 to 1,000. 0 is no limit.
 	MaximumConcurrency int
 }
 
-// Schedule invokes a function by the clock: a rule of EventBridge (SAM's event type Schedule) or a schedule of EventBridge
-// Scheduler (ScheduleV2). Defaults are applied.
+// Schedule invokes a function at certain times (SAM's event type ScheduleV2), with defaults applied.
 type Schedule struct {
-	// Name is the rule's or the schedule's, ARN its ARN.
 	Name, ARN string
-	// Rule tells that it is a rule: the two send different events.
+	// Rule means that it is a rule of EventBridge, which sends another event. Templates can't have rules with schedules.
 	Rule bool
 	// Function is the Name of the function.
 	Function string
 	Enabled  bool
-	// Expression is "rate(1 minute)", "cron(0 9 ? * MON-FRI *)" or, for Scheduler alone, "at(2026-11-21T10:00:00)".
+	// Expression is "rate(1 minute)", "cron(0 9 ? * MON-FRI *)" or "at(2026-11-21T10:00:00)".
 	Expression string
-	// Timezone is the IANA name of the zone that cron and at are told in; a rule's is UTC.
+	// Timezone is the IANA name of the time zone of cron and at expressions.
 	Timezone string
-	// Start and End bound the times at which it fires; zero: unbounded.
+	// Start and End limit the times of invocations. Zero is no limit.
 	Start, End time.Time
-	// FlexibleWindow is how much later than told it may fire, 0 for at once.
+	// FlexibleWindow is the maximum delay of an invocation.
 	FlexibleWindow time.Duration
-	// Input is the JSON that the function gets; "": the service's own event.
+	// Input is the JSON that the function gets, "" for the service's own event.
 	Input string
-	// MaximumRetryAttempts (0 to 185) and MaximumEventAge (1 min to 24 h) bound the repetitions of an invocation that failed.
+	// MaximumRetryAttempts (0 to 185) and MaximumEventAge (1 min to 24 h) limit the retries of an invocation that failed.
 	MaximumRetryAttempts int
 	MaximumEventAge      time.Duration
-	// DeadLetterQueue is the Name of the queue that gets the event that could not be handed over, "" for none.
+	// DeadLetterQueue is the Name of the queue that gets events that could not be delivered, "" for none.
 	DeadLetterQueue string
-	// Async is that of the function: it counts once Lambda has taken the event.
+	// Async is that of the function. It applies when Lambda has accepted the event.
 	Async AsyncInvoke
 }
 
 // Secret is a secret of Secrets Manager (AWS::SecretsManager::Secret).
 type Secret struct {
 	LogicalID, Name string
-	// ARN is the full one, its six random characters derived from the name: see [SecretARN].
+	// ARN is the full ARN: see [SecretARN].
 	ARN         string
 	Description string
-	// Generate says how the first value is made. Where it is nil, Literal is the value; both empty: a secret without a value.
+	// Generate says how the first value is generated. If it is nil, Literal is the first value; "" is no value.
 	Generate *GenerateSecretString
 	Literal  string
 }
@@ -276,24 +267,24 @@ type CORSRule struct {
 	MaxAge int `cfn:",max=2147483647"`
 }
 
-// LifecycleRule removes the objects, or the unfinished uploads, whose keys begin with Prefix. Days of 0 remove nothing.
+// LifecycleRule deletes objects, and unfinished uploads, whose keys begin with Prefix. 0 days delete nothing.
 type LifecycleRule struct {
 	ID, Prefix                      string
 	Enabled                         bool
 	ExpirationDays, AbortUploadDays int
 }
 
-// Options say under which circumstances a template is resolved.
+// Options are the circumstances in which a template is resolved.
 type Options struct {
-	// StackName, Region and Account are the values of the pseudo parameters. Empty ones are "local", "us-east-1" and "000000000000".
+	// StackName, Region and Account are the values of the pseudo parameters. The defaults are "local", "us-east-1" and
+	// "000000000000".
 	StackName, Region, Account string
-	// Parameters are values for the template's parameters; the others have their defaults.
+	// Parameters are values of the template's parameters. The others have their defaults.
 	Parameters map[string]string
-	// Defaults replace the defaults of the template's parameters. Those that the template does not have are ignored.
+	// Defaults replace the defaults of parameters. Those that the template does not have are ignored.
 	Defaults map[string]string
-	// QueueEndpoint is what the URLs of queues begin with, such as http://127.0.0.1:4566; "" is that of SQS in Region.
+	// QueueEndpoint is the beginning of the URLs of queues, such as http://127.0.0.1:4566. The default is that of SQS.
 	QueueEndpoint string
-	// Overrides are variables of the platform's environment: each replaces the variable of the same name
-	// in every function to which the template gives one.
+	// Overrides replace variables of functions. A variable that the template does not give a function is not added.
 	Overrides map[string]string
 }

@@ -50,7 +50,7 @@ func (s *Stack) findModules() error {
 // moduleOf returns the nearest folder in or above dir that has a go.mod, "" if there is none.
 func moduleOf(dir string) (string, error) {
 	for {
-		info, err := os.Stat(filepath.Join(dir, "go.mod"))
+		info, err := os.Stat(filepath.Join(dir, "go.mod")) //nolint:gosec // as below
 		switch {
 		case err == nil && info.Mode().IsRegular():
 			return dir, nil

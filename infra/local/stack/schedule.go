@@ -23,8 +23,8 @@ type (
 		FlexibleTimeWindow         *windowProperties
 		Input                      string
 		RetryPolicy                struct {
-			MaximumRetryAttempts     int           `cfn:",default=185,min=0,max=185"`
-			MaximumEventAgeInSeconds time.Duration `cfn:",default=86400,min=60,max=86400"`
+			MaximumRetryAttempts int           `cfn:",default=185,min=0,max=185"`
+			MaximumEventAge      time.Duration `cfn:"MaximumEventAgeInSeconds,default=86400,min=60,max=86400"`
 		}
 		DeadLetterConfig *deadLetterProperties
 	}
@@ -51,7 +51,7 @@ func (b *builder) scheduleEvent(ev eventProperties, f Function) {
 	s := Schedule{
 		Name: ev.id(), Function: f.Name, Async: f.Async, Enabled: p.State == "ENABLED", Expression: p.ScheduleExpression,
 		Timezone: p.ScheduleExpressionTimezone, Start: p.StartDate, End: p.EndDate, Input: p.Input,
-		MaximumRetryAttempts: p.RetryPolicy.MaximumRetryAttempts, MaximumEventAge: p.RetryPolicy.MaximumEventAgeInSeconds,
+		MaximumRetryAttempts: p.RetryPolicy.MaximumRetryAttempts, MaximumEventAge: p.RetryPolicy.MaximumEventAge,
 	}
 	if p.Name != nil {
 		s.Name = *p.Name
