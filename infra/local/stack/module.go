@@ -1,12 +1,9 @@
 package stack
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/semver"
@@ -15,14 +12,11 @@ import (
 // findModules sets where the functions are built. It adds a notice for each module with an SDK that ignores
 // AWS_ENDPOINT_URL.
 func (s *Stack) findModules() error {
-	users := map[string]string{} // the first function of each module
+	checked := map[string]bool{}
 	for i := range s.Functions {
 		f := &s.Functions[i]
 		source := filepath.Join(s.Dir, filepath.FromSlash(f.CodeURI))
-		dir, err := moduleOf(source)
-		if err != nil {
-			return fmt.Errorf("%s: %w", f.LogicalID, err)
-		}
+		dir := moduleOf(source)
 		if dir == "" {
 			continue
 		}
@@ -34,32 +28,23 @@ func (s *Stack) findModules() error {
 		if relative != "." {
 			f.PackageDir = "./" + filepath.ToSlash(relative)
 		}
-		if users[dir] != "" {
-			continue
+		if !checked[dir] {
+			checked[dir] = true
+			s.Notices = append(s.Notices, checkSDK(filepath.Join(dir, "go.mod"))...)
 		}
-		users[dir] = f.LogicalID
-		notices, err := checkSDK(filepath.Join(dir, "go.mod"))
-		if err != nil {
-			return fmt.Errorf("%s: %w", f.LogicalID, err)
-		}
-		s.Notices = append(s.Notices, notices...)
 	}
 	return nil
 }
 
 // moduleOf returns the nearest folder in or above dir that has a go.mod, "" if there is none.
-func moduleOf(dir string) (string, error) {
+func moduleOf(dir string) string {
 	for {
-		info, err := os.Stat(filepath.Join(dir, "go.mod")) //nolint:gosec // as below
-		switch {
-		case err == nil && info.Mode().IsRegular():
-			return dir, nil
-		case err != nil && !errors.Is(err, fs.ErrNotExist):
-			return "", fmt.Errorf("find go.mod: %w", err)
+		if info, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil && info.Mode().IsRegular() { //nolint:gosec // as below
+			return dir
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
-			return "", nil
+			return ""
 		}
 		dir = parent
 	}
@@ -72,27 +57,29 @@ const (
 	endpointVersion = "v1.21.0"
 )
 
-// checkSDK returns notices about the SDKs that a go.mod requires. An indirect requirement of version 1 is ignored: it
-// usually belongs to a package that the function does not link.
-func checkSDK(path string) (notices []string, err error) {
-	content, err := os.ReadFile(path) //nolint:gosec // the module of a function of the user's template
+// checkSDK returns notices about the SDKs that a go.mod requires. It ignores an indirect requirement of version 1, which
+// usually belongs to a package that the function does not link, and a file that is not valid: the go command reports it.
+func checkSDK(path string) (notices []string) {
+	content, err := os.ReadFile(path) //nolint:gosec // the module of a function in the user's template
 	if err != nil {
-		return nil, fmt.Errorf("read the module file: %w", err)
+		return nil
 	}
 	file, err := modfile.ParseLax(path, content, nil)
 	if err != nil {
-		return nil, fmt.Errorf("read the module file: %s", strings.TrimSpace(err.Error()))
+		return nil
 	}
 	for _, require := range file.Require {
-		module, version := require.Mod.Path, require.Mod.Version
+		module, version, advice := require.Mod.Path, require.Mod.Version, ""
 		switch {
 		case module == sdkV1 && !require.Indirect:
-			notices = append(notices, fmt.Sprintf("%s: %s ignores AWS_ENDPOINT_URL: its calls go to AWS, not to the local platform. "+
-				"Use github.com/aws/aws-sdk-go-v2.", path, module))
+			advice = "use github.com/aws/aws-sdk-go-v2"
 		case module == sdkV2 && semver.Compare(version, endpointVersion) < 0:
-			notices = append(notices, fmt.Sprintf("%s: %s %s ignores AWS_ENDPOINT_URL: its calls go to AWS, not to the local platform. "+
-				"Update it to %s or later, together with the clients of the services.", path, module, version, endpointVersion))
+			advice = "update it to " + endpointVersion + " or later, and the clients of the services"
+		default:
+			continue
 		}
+		notices = append(notices, fmt.Sprintf("%s: %s %s ignores AWS_ENDPOINT_URL, so its calls go to AWS instead of the local platform: %s",
+			path, module, version, advice))
 	}
-	return notices, nil
+	return notices
 }

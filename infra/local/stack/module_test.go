@@ -65,7 +65,9 @@ func TestModules(t *testing.T) {
 			map[string]string{"functions/f/go.mod": "module f\n", "functions/g/go.mod": "module g\n", "go.mod": "module m\n"},
 			[]string{"functions/f", ".", "functions/g", "./cmd"}, nil,
 		},
-		"one only": {map[string]string{"functions/g/go.mod": "module g\n"}, []string{"", "", "functions/g", "./cmd"}, nil},
+		"not valid": {map[string]string{"go.mod": "modul m"}, []string{".", "./functions/f", ".", "./functions/g/cmd"}, nil},
+		"a binary":  {map[string]string{"functions/f": ""}, []string{"", "", "", ""}, nil},
+		"one only":  {map[string]string{"functions/g/go.mod": "module g\n"}, []string{"", "", "functions/g", "./cmd"}, nil},
 		"old SDK": {
 			map[string]string{"go.mod": "module m\nrequire (\n\tgithub.com/aws/aws-sdk-go-v2/config v1.20.9 // indirect\n\tgithub.com/aws/aws-sdk-go v1.55.0 // indirect\n)\n"},
 			[]string{".", "./functions/f", ".", "./functions/g/cmd"},
@@ -74,7 +76,7 @@ func TestModules(t *testing.T) {
 		"version 1": {
 			map[string]string{"functions/f/go.mod": "module f\nrequire github.com/aws/aws-sdk-go v1.55.0\n"},
 			[]string{"functions/f", ".", "", ""},
-			[]string{"aws-sdk-go ignores AWS_ENDPOINT_URL"},
+			[]string{"aws-sdk-go v1.55.0 ignores AWS_ENDPOINT_URL"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
