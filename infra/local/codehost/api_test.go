@@ -58,7 +58,7 @@ func TestUserAPIRefuses(t *testing.T) {
 	for name, c := range cases {
 		got := h.get(c.path, c.authorization)
 		challenge := got.header.Get("WWW-Authenticate")
-		if name == "an empty token" { // a client trims the header's end: both are fine
+		if name == "an empty token" { // a client trims the end of the header
 			challenge = strings.TrimSuffix(challenge, `, error="invalid_token"`)
 		}
 		if got.status != c.status || challenge != c.challenge {
@@ -77,11 +77,11 @@ func TestIdentitiesSurviveARestart(t *testing.T) {
 
 	h := start(t, dir)
 	if got := h.get("/api/v1/user", "Bearer "+token); got.status != http.StatusUnauthorized {
-		t.Errorf("a token outlived the server: %d", got.status)
+		t.Errorf("a token of the previous server works: %d", got.status)
 	}
 	forms := h.forms(h.open(authorization()).body)
 	if len(forms) != 2 {
-		t.Fatalf("%d forms, want one for the known and one for others", len(forms))
+		t.Fatalf("got %d forms, want one for known identities and one for new ones", len(forms))
 	}
 	code := h.redirected(h.submit(forms[0], "authorize", set("identity", "2"))).Get("code")
 	_, body := h.redeem(redemption(code))
@@ -96,11 +96,11 @@ func TestIdentitiesSurviveARestart(t *testing.T) {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "*.tmp")); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+		t.Errorf("temporary files remain: %v", left)
 	}
 }
 
-func TestKnownNameKeepsItsIDAndTakesTheNewAddress(t *testing.T) {
+func TestKnownLoginKeepsItsIDAndGetsTheNewAddress(t *testing.T) {
 	t.Parallel()
 	h := start(t, "")
 	h.token("ada", "ada@example.com", false)
@@ -111,7 +111,7 @@ func TestKnownNameKeepsItsIDAndTakesTheNewAddress(t *testing.T) {
 	}
 }
 
-func TestUnknownIdentityIsAskedAgain(t *testing.T) {
+func TestUnknownIdentity(t *testing.T) {
 	t.Parallel()
 	h := start(t, "")
 	h.token("ada", "ada@example.com", true)
@@ -124,7 +124,7 @@ func TestUnknownIdentityIsAskedAgain(t *testing.T) {
 	}
 }
 
-func TestForeignIdentityFileIsRefusedAndLeftAlone(t *testing.T) {
+func TestInvalidIdentityFileIsRefusedAndNotChanged(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{
 		"empty":          "",
@@ -151,13 +151,13 @@ func TestForeignIdentityFileIsRefusedAndLeftAlone(t *testing.T) {
 				t.Errorf("error %v", err)
 			}
 			if after, err := os.ReadFile(path); err != nil || string(after) != content {
-				t.Errorf("the file was touched: %q %v", after, err)
+				t.Errorf("the file was changed: %q %v", after, err)
 			}
 		})
 	}
 }
 
-func TestNewRefusesWhatCannotBeRight(t *testing.T) {
+func TestInvalidOptions(t *testing.T) {
 	t.Parallel()
 	good := codehost.Options{ClientID: "a", ClientSecret: "b", RedirectPrefixes: []string{callback}}
 	if _, err := codehost.New(good); err != nil {

@@ -1,10 +1,6 @@
 package codehost
 
 import (
-	"crypto/hmac"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/base64"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -113,10 +109,11 @@ func (s *Server) askConsent(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, a, no)
 		return
 	}
-	s.showConsent(w, r, http.StatusOK, a, consentInput{Verified: true})
+	s.showConsent(w, http.StatusOK, a, consentInput{Verified: true})
 }
 
-// decide handles POST /login/oauth/authorize, the form of the consent page.
+// decide handles POST /login/oauth/authorize, the form of the consent page. Browsers say which site sent it, so that pages
+// of other sites can't consent.
 func (s *Server) decide(w http.ResponseWriter, r *http.Request) {
 	if err := s.guard.Check(r); err != nil {
 		s.showError(w, http.StatusForbidden, "The form came from another site.")
@@ -128,16 +125,6 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) {
 	}
 	form := r.PostForm
 	a, no := s.readAuthorization(form)
-	if no != nil && a.redirectURI == "" {
-		s.refuse(w, r, a, no)
-		return
-	}
-	cookie, err := r.Cookie(browserCookie)
-	if err != nil || !hmac.Equal([]byte(form.Get("csrf")), []byte(s.csrfToken(cookie.Value, a.fields))) {
-		s.showError(w, http.StatusForbidden,
-			"The form is not from this browser, or from before a restart. Go back to the application and sign in again.")
-		return
-	}
 	switch {
 	case no != nil:
 		s.refuse(w, r, a, no)
@@ -163,7 +150,7 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request, a authorizati
 		return
 	}
 	if input.Wrong != nil {
-		s.showConsent(w, r, http.StatusUnprocessableEntity, a, input)
+		s.showConsent(w, http.StatusUnprocessableEntity, a, input)
 		return
 	}
 	key := s.grants.issueCode(code{
@@ -187,27 +174,4 @@ func (s *Server) chosen(input *consentInput) (identity, error) {
 		return identity{}, nil
 	}
 	return s.identities.put(input.Login, input.Email, input.Verified)
-}
-
-// browserCookie has a random value that binds a consent form to the browser that got it.
-const browserCookie = "codehost_browser"
-
-// browser returns the value of the browser's cookie. If the browser has none, it sets one.
-func (s *Server) browser(w http.ResponseWriter, r *http.Request) string {
-	if c, err := r.Cookie(browserCookie); err == nil && c.Valid() == nil && len(c.Value) == len(rand.Text()) {
-		return c.Value
-	}
-	value := rand.Text()
-	http.SetCookie(w, &http.Cookie{ //nolint:gosec // a laptop has plain http
-		Name: browserCookie, Value: value, Path: s.base + "/", HttpOnly: true,
-		Secure: r.TLS != nil, SameSite: http.SameSiteLaxMode,
-	})
-	return value
-}
-
-// csrfToken binds a form to a browser, to the authorization request, and to this server.
-func (s *Server) csrfToken(browser string, fields url.Values) string {
-	mac := hmac.New(sha256.New, s.csrfKey)
-	mac.Write([]byte(browser + "\n" + fields.Encode()))
-	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
 	"strings"
@@ -32,7 +31,7 @@ func challenge() string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// clock is a time that tests move.
+// clock is a clock that tests advance.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -70,22 +69,17 @@ func start(t *testing.T, dir string) *host {
 	}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
-	return &host{t: t, server: server, browser: newBrowser(t), clock: c}
+	return &host{t: t, server: server, browser: newBrowser(), clock: c}
 }
 
-// newBrowser keeps cookies and shows redirects instead of following them.
-func newBrowser(t *testing.T) *http.Client {
-	t.Helper()
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+// newBrowser returns a client that does not follow redirects.
+func newBrowser() *http.Client {
+	return &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
 func (h *host) url(path string) string { return h.server.URL + "/codehost" + path }
 
-// answer is a response, read.
+// answer is a response with its body.
 type answer struct {
 	status int
 	header http.Header
@@ -140,13 +134,13 @@ func (h *host) open(q url.Values) answer {
 	return h.do(h.request(http.MethodGet, h.url("/login/oauth/authorize?"+q.Encode()), ""))
 }
 
-// form is a form of a page as a browser would submit it.
+// form is a form of a page as a browser submits it.
 type form struct {
 	action string
 	fields url.Values
 }
 
-// forms reads every form of a page with the values that it would send untouched.
+// forms returns the forms of a page with their initial values.
 func (h *host) forms(page string) []form {
 	h.t.Helper()
 	root, err := html.Parse(strings.NewReader(page))
@@ -188,7 +182,7 @@ func attr(node *html.Node, name string) string {
 	return ""
 }
 
-// submit sends the form with a decision and the fields given.
+// submit sends a form with a decision and changed fields.
 func (h *host) submit(f form, decision string, change ...func(url.Values)) answer {
 	h.t.Helper()
 	f.fields.Set("decision", decision)
@@ -198,7 +192,7 @@ func (h *host) submit(f form, decision string, change ...func(url.Values)) answe
 	return h.do(h.request(http.MethodPost, h.server.URL+f.action, f.fields.Encode()))
 }
 
-// redirected is where an answer sends the browser, which must be the callback.
+// redirected returns the query of a redirect, which must lead to the callback URL.
 func (h *host) redirected(a answer) url.Values {
 	h.t.Helper()
 	to, err := url.Parse(a.header.Get("Location"))
@@ -211,7 +205,7 @@ func (h *host) redirected(a answer) url.Values {
 	return to.Query()
 }
 
-// signIn goes through the page as somebody new (or of that name) and returns the code.
+// signIn fills in the form for a new identity and returns the code.
 func (h *host) signIn(login, email string, verified bool, change ...func(url.Values)) string {
 	h.t.Helper()
 	forms := h.forms(h.open(authorization(change...)).body)
@@ -253,7 +247,7 @@ func (h *host) redeem(q url.Values, change ...func(*http.Request)) (answer, map[
 	return a, decoded
 }
 
-// token signs in and redeems.
+// token signs in and redeems the code.
 func (h *host) token(login, email string, verified bool, change ...func(url.Values)) string {
 	h.t.Helper()
 	a, decoded := h.redeem(redemption(h.signIn(login, email, verified, change...)))
@@ -264,7 +258,7 @@ func (h *host) token(login, email string, verified bool, change ...func(url.Valu
 	return token
 }
 
-// get asks the API with a token.
+// get calls the API with a token.
 func (h *host) get(path, authorization string) answer {
 	h.t.Helper()
 	req := h.request(http.MethodGet, h.url(path), "")

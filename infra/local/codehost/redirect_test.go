@@ -17,7 +17,7 @@ func TestAllowedRedirects(t *testing.T) {
 	cases := map[string]bool{
 		"http://localhost:3000/api/callback":                      true,
 		"http://localhost:3000/api/callback/more?x=y":             true,
-		"http://localhost:3001/api/callback":                      false, // localhost is no loopback literal
+		"http://localhost:3001/api/callback":                      false, // localhost is not a loopback address
 		"http://127.0.0.1:3000/api/callback":                      true,
 		"http://127.0.0.1:51234/api/callback":                     true, // RFC 8252 §7.3
 		"http://127.0.0.1/api":                                    true,
@@ -46,7 +46,7 @@ func TestAllowedRedirects(t *testing.T) {
 	}
 }
 
-// Whatever is allowed stays at a registered place, also after the answer's parameters were added.
+// FuzzAllowedRedirect checks that an allowed URI is below a registered one, also with the parameters of the response.
 func FuzzAllowedRedirect(f *testing.F) {
 	registered, err := parseRedirects([]string{"https://app.example/auth/callback"})
 	if err != nil {

@@ -58,7 +58,6 @@ type Server struct {
 	redirects  redirects
 	identities *identities
 	grants     *grants
-	csrfKey    []byte
 	guard      *http.CrossOriginProtection
 	routes     map[string]map[string]http.HandlerFunc // path → method → handler
 	log        *slog.Logger
@@ -87,7 +86,7 @@ func New(o Options) (*Server, error) {
 	s := &Server{
 		base: strings.TrimSuffix("/"+strings.Trim(cmp.Or(o.BasePath, "/codehost"), "/"), "/"), clientID: o.ClientID,
 		secretHash: sha256.Sum256([]byte(o.ClientSecret)), redirects: registered, identities: known,
-		grants: newGrants(o.Now, o.Logger), csrfKey: []byte(randomText()), guard: http.NewCrossOriginProtection(), log: o.Logger,
+		grants: newGrants(o.Now, o.Logger), guard: http.NewCrossOriginProtection(), log: o.Logger,
 	}
 	s.routes = map[string]map[string]http.HandlerFunc{
 		pathHome:      {http.MethodGet: s.home},

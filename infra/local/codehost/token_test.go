@@ -53,7 +53,7 @@ func TestCodeGivesAToken(t *testing.T) {
 				t.Error(token, diff)
 			}
 			if got.header.Get("Cache-Control") != "no-store" || got.header.Get("Pragma") != "no-cache" {
-				t.Error("a token may be cached")
+				t.Error("the response may be cached")
 			}
 		})
 	}
@@ -111,7 +111,7 @@ func TestTokenEndpointRefuses(t *testing.T) {
 				t.Errorf("WWW-Authenticate: %q", got.header.Get("WWW-Authenticate"))
 			}
 			if got.header.Get("Cache-Control") != "no-store" {
-				t.Error("the answer may be cached")
+				t.Error("the response may be cached")
 			}
 		})
 	}
@@ -136,12 +136,12 @@ func TestReplayedCodeIsRefusedAndRevokesItsToken(t *testing.T) {
 	if got := h.get("/api/v1/user", "Bearer "+token); got.status != http.StatusOK {
 		t.Fatalf("before the replay: %d %s", got.status, got.body)
 	}
-	// A stranger who knows the code but not the secret must not be able to revoke.
+	// A request with the code but without the secret must not revoke the token.
 	if got, _ := h.redeem(redemption(code, set("client_secret", "wrong"))); got.status != http.StatusUnauthorized {
 		t.Fatalf("wrong secret: %d", got.status)
 	}
 	if got := h.get("/api/v1/user", "Bearer "+token); got.status != http.StatusOK {
-		t.Fatalf("a stranger revoked the token: %d", got.status)
+		t.Fatalf("a request without the secret revoked the token: %d", got.status)
 	}
 	got, body := h.redeem(redemption(code))
 	if got.status != http.StatusBadRequest || body["error"] != "invalid_grant" {
@@ -158,7 +158,7 @@ func TestReplayAfterTheCodeHasExpiredStillRevokes(t *testing.T) {
 	code := h.signIn("ada", "ada@example.com", true)
 	_, body := h.redeem(redemption(code))
 	h.clock.Add(30 * time.Minute)
-	h.signIn("bob", "bob@example.com", true) // makes the store look for what it may forget
+	h.signIn("bob", "bob@example.com", true) // makes the server delete expired codes
 	if got, _ := h.redeem(redemption(code)); got.status != http.StatusBadRequest {
 		t.Fatalf("replay: %d", got.status)
 	}
@@ -189,13 +189,13 @@ func TestRacingRedemptionsGiveAtMostOneToken(t *testing.T) {
 		}
 		for _, token := range tokens {
 			if got := h.get("/api/v1/user", "Bearer "+token); got.status != http.StatusUnauthorized {
-				t.Fatal("the code was used again, its token still works")
+				t.Fatal("the code was used twice, and its token still works")
 			}
 		}
 	}
 }
 
-func TestFailedProofBurnsTheCode(t *testing.T) {
+func TestFailedProofInvalidatesTheCode(t *testing.T) {
 	t.Parallel()
 	h := start(t, "")
 	code := h.signIn("ada", "ada@example.com", true)
