@@ -18,8 +18,7 @@ import (
 	"devplatform/infra/local/runtime"
 )
 
-// TestAdapter has a handler behind AWS's own adapter answer through the gateway: the handler sees what the client sent, the
-// client gets what the handler said.
+// TestAdapter calls an http.Handler through AWS's own adapter.
 func TestAdapter(t *testing.T) {
 	t.Parallel()
 	adapter := httpadapter.New(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -55,7 +54,7 @@ func TestAdapter(t *testing.T) {
 	}
 	defer func() { _ = response.Body.Close() }()
 	want := fmt.Sprintf("PUT /api/a%%2Fb/na%%C3%%AFve 127.0.0.1 [\"1 2\" \"&\"] [\"x=1; y=2\"] %s ", server.Listener.Addr())
-	// The adapter sends what is no UTF-8 as base64, and without a binary media type API Gateway passes that on.
+	// The adapter encodes a body that is not UTF-8 in base64. Without a binary media type, API Gateway does not decode it.
 	if body := text(t, response); response.StatusCode != http.StatusAccepted || !strings.HasPrefix(decoded(body), want) {
 		t.Errorf("%d %q, want %q", response.StatusCode, decoded(body), want)
 	}

@@ -12,8 +12,8 @@ import (
 	"devplatform/infra/local/gateway"
 )
 
-// The connections of gateways beside each other count together: a new connection of one takes the place of an idle one of
-// the other. The second gateway chooses the domain name in its events.
+// TestBeside has two gateways with one limit of connections: a new connection of one closes an idle connection of the other.
+// The second gateway has its own domain name in events.
 func TestBeside(t *testing.T) {
 	t.Parallel()
 	rested := make(chan struct{}, 10)

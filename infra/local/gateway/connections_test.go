@@ -17,7 +17,7 @@ import (
 	"devplatform/infra/local/stack"
 )
 
-// ask sends a request on a connection and answers the response's status and body; 0 when the server ended it.
+// ask sends a request and returns the response's status and body. The status is 0 if the server has closed the connection.
 func ask(t *testing.T, conn net.Conn) (status int, closes bool, body string) {
 	t.Helper()
 	if _, err := io.WriteString(conn, "GET /x HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
@@ -31,9 +31,9 @@ func ask(t *testing.T, conn net.Conn) (status int, closes bool, body string) {
 	return response.StatusCode, response.Close, text(t, response)
 }
 
-// TestCrowd has more clients than are allowed. One more takes the place of the one that has been idle for longest; while
-// all are busy it is refused in the API's words, once and politely; and afterwards there is room again.
-func TestCrowd(t *testing.T) {
+// TestConnectionLimit opens more connections than the limit. A new one closes the one that has been idle for the longest time.
+// While all are busy, it gets a gateway response. Later, new connections are accepted again.
+func TestConnectionLimit(t *testing.T) {
 	t.Parallel()
 	const most = 4
 	api := apiOf(anyRoute("/x"))
@@ -46,7 +46,7 @@ func TestCrowd(t *testing.T) {
 	server := httptest.NewUnstartedServer(nil)
 	server.Config = gateway.NewServer(g, nil, slog.New(slog.DiscardHandler))
 	rested, rests := make(chan struct{}, 100), server.Config.ConnState
-	server.Config.ConnState = func(c net.Conn, state http.ConnState) { // a client has its answer before its connection is idle
+	server.Config.ConnState = func(c net.Conn, state http.ConnState) { // a client gets its response before its connection is idle
 		rests(c, state)
 		if state == http.StateIdle {
 			rested <- struct{}{}
@@ -65,9 +65,9 @@ func TestCrowd(t *testing.T) {
 		<-rested
 		idle = append(idle, conn)
 	}
-	for n := range most { // they take the places of the idle ones, the longest idle first
+	for n := range most { // they close the idle ones, the longest idle first
 		if status, _, _ := ask(t, dial(t, server)); status != http.StatusOK {
-			t.Errorf("newcomer %d: %d", n, status)
+			t.Errorf("new connection %d: %d", n, status)
 		}
 		<-rested
 		if left, err := io.ReadAll(idle[n]); isTimeout(err) || len(left) > 0 {
@@ -75,7 +75,7 @@ func TestCrowd(t *testing.T) {
 		}
 	}
 	busy := make([]net.Conn, 0, most)
-	for range most { // and now places that are not given up: a request is under way
+	for range most { // busy connections: their requests are incomplete
 		conn := dial(t, server)
 		_, _ = io.WriteString(conn, "GET /x HTTP/1.1\r\n")
 		busy = append(busy, conn)
@@ -87,7 +87,7 @@ func TestCrowd(t *testing.T) {
 		return status == http.StatusTooManyRequests && closes && body == `{"error":"Too many requests.","code":"RATE_LIMITED"}`
 	})
 	if got := strings.Count(log.String(), "too many connections"); got != 1 {
-		t.Errorf("%d lines say so:\n%s", got, log.String())
+		t.Errorf("got %d warnings:\n%s", got, log.String())
 	}
 	for _, conn := range busy {
 		_, _ = io.WriteString(conn, "Host: x\r\nConnection: close\r\n\r\n")
@@ -100,13 +100,13 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
-// TestFlooded has more clients than the listener accepts at all, then closes the server, which must not hang on it.
+// TestFlooded opens more connections than the listener accepts, and then closes the server.
 func TestFlooded(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t, &function{answer: buffered(ok)}, gateway.Options{API: apiOf(anyRoute("/x")), MaxConnections: 1})
 	server := httptest.NewUnstartedServer(nil)
 	server.Config = gateway.NewServer(g, nil, slog.New(slog.DiscardHandler))
-	server.Config.ReadHeaderTimeout = 2 * patience // nothing else may make room
+	server.Config.ReadHeaderTimeout = 2 * patience // only closed connections may free slots
 	server.Listener = g.Listener(server.Listener)
 	server.Start()
 	t.Cleanup(server.Close)
@@ -114,7 +114,7 @@ func TestFlooded(t *testing.T) {
 	for range cap(conns) {
 		conns = append(conns, dial(t, server))
 	}
-	for _, conn := range conns { // each gets its answer when those before it have gone
+	for _, conn := range conns { // each gets its response when earlier ones are closed
 		if status, _, _ := ask(t, conn); status != http.StatusOK && status != http.StatusTooManyRequests {
 			t.Fatalf("status %d", status)
 		}
@@ -128,7 +128,7 @@ func TestFlooded(t *testing.T) {
 		defer close(done)
 		_ = server.Config.Close()
 	}()
-	waitFor(t, "the server's end", func() bool {
+	waitFor(t, "the end of the server", func() bool {
 		select {
 		case <-done:
 			return true
@@ -138,7 +138,7 @@ func TestFlooded(t *testing.T) {
 	})
 }
 
-// scarce is a listener of a process that has no file left, a few times.
+// scarce is a listener whose first calls fail because the process has too many open files.
 type scarce struct {
 	net.Listener
 
@@ -157,7 +157,7 @@ func (s *scarce) Accept() (net.Conn, error) {
 	return s.Listener.Accept()
 }
 
-// TestNoFiles has accepting fail for want of files: the server tries again, says it once, and serves.
+// TestNoFiles makes Accept fail because of too many open files: the server retries, logs one warning, and serves.
 func TestNoFiles(t *testing.T) {
 	t.Parallel()
 	var log syncBuffer
@@ -173,11 +173,11 @@ func TestNoFiles(t *testing.T) {
 		t.Errorf("status %d", status)
 	}
 	if got := strings.Count(log.String(), "too many open files"); got != 1 {
-		t.Errorf("%d lines say so:\n%s", got, log.String())
+		t.Errorf("got %d warnings:\n%s", got, log.String())
 	}
 }
 
-// syncBuffer is a log that is written while it is read.
+// syncBuffer is a log that is read while it is written.
 type syncBuffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer

@@ -15,7 +15,7 @@ import (
 )
 
 // TestEventGolden compares with the example of API Gateway's developer guide ("Input format of a Lambda function for proxy
-// integration"), completed by the members that the service has added since.
+// integration"), with the members that the service has added since then.
 func TestEventGolden(t *testing.T) {
 	t.Parallel()
 	f := &function{answer: buffered(ok)}
@@ -100,7 +100,7 @@ const goldenEvent = `{
   "body": "{\r\n\t\"a\": 1\r\n}", "isBase64Encoded": false
 }`
 
-// TestEventBare holds what a request without anything has: null, and never an absent member.
+// TestEventBare checks the event of a minimal request: values are null, and no member is absent.
 func TestEventBare(t *testing.T) {
 	t.Parallel()
 	f := &function{answer: buffered(ok)}
@@ -135,7 +135,7 @@ func at(t *testing.T, event map[string]any, name string) map[string]any {
 	t.Helper()
 	inner, isObject := event[name].(map[string]any)
 	if !isObject {
-		t.Fatalf("%s is no object: %v", name, event[name])
+		t.Fatalf("%s is not an object: %v", name, event[name])
 	}
 	return inner
 }
@@ -192,7 +192,7 @@ func TestQuery(t *testing.T) {
 	}
 }
 
-// TestManyQueryParameters goes past the number from which names are looked up in a map.
+// TestManyQueryParameters sends many names with several values.
 func TestManyQueryParameters(t *testing.T) {
 	t.Parallel()
 	f := &function{answer: buffered(ok)}
@@ -298,7 +298,7 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// TestSourceIP holds that only the TCP peer counts.
+// TestSourceIP checks that the source IP is always that of the TCP peer.
 func TestSourceIP(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -332,7 +332,7 @@ func TestSourceIP(t *testing.T) {
 	}
 }
 
-// TestHeaderBytes reads header bytes that are no UTF-8 as ISO-8859-1.
+// TestHeaderBytes sends header bytes that are not UTF-8: they are decoded as ISO-8859-1.
 func TestHeaderBytes(t *testing.T) {
 	t.Parallel()
 	f := &function{answer: buffered(ok)}

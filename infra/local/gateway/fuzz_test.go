@@ -13,8 +13,7 @@ import (
 	"devplatform/infra/local/gateway"
 )
 
-// FuzzRequest reads requests off the wire: each is answered, and what the function is told of it is an event that says so, whatever
-// bytes the client sent.
+// FuzzRequest sends arbitrary requests: each gets a response, and the function gets a valid event.
 func FuzzRequest(f *testing.F) {
 	for _, seed := range []string{
 		"GET /api/x?a=1&a=2&b HTTP/1.1\r\nHost: a\r\nCookie: x=1\r\nCookie: y=2\r\n\r\n",
@@ -37,7 +36,7 @@ func FuzzRequest(f *testing.F) {
 		w := httptest.NewRecorder()
 		g.ServeHTTP(w, r)
 		if w.Code < 200 || w.Code > 599 {
-			t.Fatalf("answered with %d", w.Code)
+			t.Fatalf("got the status %d", w.Code)
 		}
 		for _, in := range fn.seen {
 			var event struct {
@@ -59,7 +58,7 @@ func FuzzRequest(f *testing.F) {
 	})
 }
 
-// FuzzAnswer holds the gateway against what a function may answer: an answer that can be sent, or 502.
+// FuzzAnswer has functions return arbitrary responses: the client gets a valid one, or 502.
 func FuzzAnswer(f *testing.F) {
 	for _, seed := range []string{
 		ok, `{"statusCode":"201","headers":{"A":true},"multiValueHeaders":{"Set-Cookie":["a=1","b=2"],"X":null}}`, `{"statusCode":99}`, `{"statusCode":1e2}`,
@@ -73,14 +72,14 @@ func FuzzAnswer(f *testing.F) {
 		w := httptest.NewRecorder()
 		g.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/x", nil))
 		if w.Code < 200 || w.Code > 599 || w.Code != http.StatusBadGateway && !json.Valid(payload) && utf8.Valid(payload) {
-			t.Fatalf("%q is answered with %d", payload, w.Code)
+			t.Fatalf("%q: got the status %d", payload, w.Code)
 		}
 		if (w.Code == http.StatusNoContent || w.Code == http.StatusNotModified) && w.Body.Len() > 0 {
-			t.Fatalf("%q is answered with %d and %q", payload, w.Code, w.Body)
+			t.Fatalf("%q: got %d %q", payload, w.Code, w.Body)
 		}
 		for name, values := range w.Result().Header {
 			if name == "" || strings.ContainsAny(name+strings.Join(values, ""), "\r\n\x00") || name == "Transfer-Encoding" {
-				t.Fatalf("%q is answered with %q: %q", payload, name, values)
+				t.Fatalf("%q: got the header %q: %q", payload, name, values)
 			}
 		}
 	})

@@ -17,7 +17,7 @@ import (
 	"devplatform/infra/local/stack"
 )
 
-// function stands for the runtime: it records what it was invoked with.
+// function replaces the runtime, and records its invocations.
 type function struct {
 	answer func(context.Context, runtime.Invocation) (*runtime.Response, error)
 
@@ -42,7 +42,7 @@ func (f *function) event(t *testing.T) map[string]any {
 	}
 	var event map[string]any
 	if err := json.Unmarshal(f.seen[0].Payload, &event); err != nil {
-		t.Fatalf("event is no JSON: %v\n%s", err, f.seen[0].Payload)
+		t.Fatalf("event is not JSON: %v\n%s", err, f.seen[0].Payload)
 	}
 	return event
 }
@@ -53,14 +53,14 @@ func (f *function) invocations() int {
 	return len(f.seen)
 }
 
-// buffered answers with a fixed payload.
+// buffered returns a fixed payload.
 func buffered(payload string) func(context.Context, runtime.Invocation) (*runtime.Response, error) {
 	return func(context.Context, runtime.Invocation) (*runtime.Response, error) {
 		return &runtime.Response{ContentType: "application/json", Payload: []byte(payload), Body: http.NoBody}, nil
 	}
 }
 
-// streamed answers with what f writes.
+// streamed returns a stream that f writes.
 func streamed(f func(*io.PipeWriter)) func(context.Context, runtime.Invocation) (*runtime.Response, error) {
 	return func(context.Context, runtime.Invocation) (*runtime.Response, error) {
 		r, w := io.Pipe()
@@ -71,7 +71,7 @@ func streamed(f func(*io.PipeWriter)) func(context.Context, runtime.Invocation) 
 	}
 }
 
-// clock is when everything happens in these tests.
+// clock is the time of all requests in these tests.
 func clock() time.Time { return time.Date(2026, 1, 31, 8, 15, 30, 123e6, time.UTC) }
 
 func anyRoute(path string) stack.Route {

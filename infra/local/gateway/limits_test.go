@@ -87,7 +87,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestRequestSizes sends real bodies: what fits into API Gateway but not into an event is refused as what doesn't fit.
+// TestRequestSizes sends large bodies. One that API Gateway accepts may still be too large for an event.
 func TestRequestSizes(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -139,7 +139,7 @@ func btoi(b bool) int {
 	return 0
 }
 
-// TestExpectContinue refuses before the client sends, and asks for the body where it will take it.
+// TestExpectContinue checks that the gateway refuses a too large body before the client sends it, and asks for a valid one.
 func TestExpectContinue(t *testing.T) {
 	t.Parallel()
 	f := &function{answer: buffered(ok)}
@@ -196,7 +196,7 @@ func TestHeaderLimits(t *testing.T) {
 	}
 }
 
-// TestUnreadable has net/http's own refusals come out in the API's shape, and the connection closed.
+// TestUnreadable sends requests that net/http refuses: they get a gateway response, and the connection is closed.
 func TestUnreadable(t *testing.T) {
 	t.Parallel()
 	api := apiOf(anyRoute("/x"))
@@ -221,7 +221,7 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// TestOwn417 holds that a function's 417 is its own business, with a body and without.
+// TestOwn417 checks that a function's own status 417 is not replaced.
 func TestOwn417(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{"", "mine"} {
@@ -235,7 +235,7 @@ func TestOwn417(t *testing.T) {
 	}
 }
 
-// TestClientGone holds that a function is not interrupted when its client leaves.
+// TestClientGone checks that a function is not interrupted when its client disconnects.
 func TestClientGone(t *testing.T) {
 	t.Parallel()
 	entered, left := make(chan struct{}), make(chan error, 1)
@@ -265,7 +265,7 @@ func TestClientGone(t *testing.T) {
 	}
 }
 
-// TestSlowBody has clients stop in the middle of their body: one whose body is wanted, one whose route doesn't exist.
+// TestSlowBody has clients that stop in the middle of their body, for an existing route and for an unknown one.
 func TestSlowBody(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]int{"/x": http.StatusGatewayTimeout, "/nowhere": http.StatusForbidden} {
@@ -285,7 +285,7 @@ func TestSlowBody(t *testing.T) {
 	}
 }
 
-// TestRefusedBodyIsRead has clients that write all before they read: they see the answer and no broken connection.
+// TestRefusedBodyIsRead has clients that write everything before they read: they get the response, not a broken connection.
 func TestRefusedBodyIsRead(t *testing.T) {
 	t.Parallel()
 	const size = 24 << 20

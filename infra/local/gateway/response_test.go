@@ -126,7 +126,7 @@ func TestBinaryAnswers(t *testing.T) {
 	}
 }
 
-// TestHead goes over the wire: no body, and the length that a GET would have.
+// TestHead checks that a HEAD response has no body, and the length of that of GET.
 func TestHead(t *testing.T) {
 	t.Parallel()
 	server := serve(t, &function{answer: buffered(ok)}, gateway.Options{API: apiOf(anyRoute("/x"))})
@@ -202,7 +202,7 @@ func TestGatewayResponses(t *testing.T) {
 	})
 }
 
-func TestGatewayResponseOfAFunctionsFailure(t *testing.T) {
+func TestGatewayResponseAfterFunctionError(t *testing.T) {
 	t.Parallel()
 	api := apiOf(anyRoute("/x"))
 	api.Variables = map[string]string{"v": "variable"}

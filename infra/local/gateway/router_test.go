@@ -35,13 +35,13 @@ func TestRouting(t *testing.T) {
 		{"GET", "/api/auth/me", "auth proxy", []string{"me"}},
 		{"OPTIONS", "/api/auth/a/b/", "auth proxy", []string{"a/b"}},
 		{"GET", "/api/auth/a%2Fb", "auth proxy", []string{"a%2Fb"}},
-		{"TRACE", "/api/auth/me", "", nil}, // ANY stands for seven methods
+		{"TRACE", "/api/auth/me", "", nil}, // ANY is seven methods
 		{"GET", "/api/users/7", "get user", []string{"7"}},
 		{"PUT", "/api/users/7", "user", []string{"7"}},
 		{"GET", "/api/users/me", "me", nil},
 		{"PUT", "/api/users/me", "", nil}, // the resource is chosen by path alone
 		{"GET", "/api/users/me/posts", "my posts", nil},
-		{"GET", "/api/users/me/posts/1", "post", []string{"me", "1"}}, // back from the literal branch
+		{"GET", "/api/users/me/posts/1", "post", []string{"me", "1"}}, // backtracks from the literal branch
 		{"PUT", "/api/users/me/posts/1/2", "rest", []string{"me", "posts/1/2"}},
 		{"GET", "/api/users", "", nil},
 		{"GET", "/api", "", nil},
@@ -74,7 +74,7 @@ func TestRouting(t *testing.T) {
 	}
 }
 
-// naive ranks every pattern that matches by its segments, literal before variable before greedy.
+// naive returns the best of all patterns that match: literal segments rank before variables, those before greedy ones.
 func naive(patterns []string, path string) string {
 	segments := strings.Split(strings.TrimSuffix(strings.TrimPrefix(path, "/"), "/"), "/")
 	best, bestRank := "", ""
@@ -105,14 +105,14 @@ func rankOf(pattern, segments []string) (rank string, ok bool) {
 	return rank, len(pattern) == len(segments)
 }
 
-// TestRoutingProperty compares with the naive matcher: on any set of patterns, the tree finds the best one.
+// TestRoutingProperty compares the tree with the naive matcher.
 func TestRoutingProperty(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		segment := rapid.SampledFrom([]string{"a", "b", "c", "{v}"})
 		pattern := rapid.Custom(func(t *rapid.T) string {
 			segments := rapid.SliceOfN(segment, 0, 4).Draw(t, "segments")
-			for i := range segments { // each level has its own name: no name twice in a path
+			for i := range segments { // each level has its own name
 				segments[i] = strings.Replace(segments[i], "v", "v"+string(rune('0'+i)), 1)
 			}
 			if len(segments) == 0 || rapid.Bool().Draw(t, "greedy") {
@@ -145,8 +145,7 @@ func TestRoutingProperty(t *testing.T) {
 	})
 }
 
-// FuzzRouting holds that no path makes the router fail, that what it takes is clean, and that the values it gives are the
-// path's own bytes.
+// FuzzRouting checks that a path which the router accepts has no dot segments, and that the values are parts of the path.
 func FuzzRouting(f *testing.F) {
 	for _, seed := range []string{"/", "/a/b", "/a/%2e%2e/b", "//", "/a/x%2Fy/z", "/a/\xff", "/a/%zz", "/a/b/"} {
 		f.Add(seed)
@@ -158,7 +157,7 @@ func FuzzRouting(f *testing.F) {
 		path, valid := wirePath(raw)
 		if !valid {
 			if _, err := url.PathUnescape(raw); err == nil {
-				t.Fatalf("%q is refused, and well-formed", raw)
+				t.Fatalf("%q is valid, but was refused", raw)
 			}
 			return
 		}

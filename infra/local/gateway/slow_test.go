@@ -24,13 +24,13 @@ import (
 	lambda "devplatform/infra/local/runtime"
 )
 
-// impatient is how long slow clients get in these tests where a minute and ten seconds are the rule.
+// impatient replaces the time-outs for slow clients in these tests.
 const impatient = time.Second
 
-// patience bounds what has to happen at all, on a busy machine.
+// patience is the maximum time to wait for something, on a busy machine.
 const patience = 30 * time.Second
 
-// serveImpatient starts a gateway whose time-outs are short.
+// serveImpatient starts a gateway with short time-outs.
 func serveImpatient(t *testing.T, f *function, secure bool, options gateway.Options) *httptest.Server {
 	t.Helper()
 	options.BodyTimeout = impatient
@@ -60,7 +60,7 @@ func dial(t *testing.T, server *httptest.Server) net.Conn {
 	return conn
 }
 
-// drip sends s over and over, a byte at a time, until the other end has had enough.
+// drip sends s again and again, one byte at a time, until the other end closes the connection.
 func drip(conn net.Conn, s string) {
 	for i := 0; ; i++ {
 		if _, err := io.WriteString(conn, s[i%len(s):i%len(s)+1]); err != nil {
@@ -75,14 +75,14 @@ func isTimeout(err error) bool {
 	return errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// TestSlowSenders has clients that never finish what they send: each is ended by its time-out, none reaches the function,
-// a quick client is served meanwhile, and nothing of them is left.
+// TestSlowSenders has clients that never finish their requests: a time-out closes their connections, and none reaches the
+// function. A fast client is served in the meantime.
 func TestSlowSenders(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		secure      bool
 		head, drops string
-		answer      string // what the client is told, if anything
+		answer      string // the beginning of the response, if there is one
 	}{
 		"headers":       {false, "GET /x HTTP/1.1\r\nHost: x\r\nX-Slow: ", "a", ""},
 		"request line":  {false, "", "GET /", ""},
@@ -127,8 +127,8 @@ func TestSlowSenders(t *testing.T) {
 	}
 }
 
-// TestAnnouncedBody has clients announce bodies of 10 MB and send a byte: they cost the server no memory to speak of.
-func TestAnnouncedBody(t *testing.T) { // not parallel: it looks at the heap
+// TestAnnouncedBody has clients that announce 10 MB and do not send them: the server must not allocate the memory.
+func TestAnnouncedBody(t *testing.T) { // not parallel: it measures the heap
 	const clients = 100
 	f := &function{answer: buffered(ok)}
 	server := serve(t, f, gateway.Options{API: apiOf(anyRoute("/x"))})
@@ -138,7 +138,7 @@ func TestAnnouncedBody(t *testing.T) { // not parallel: it looks at the heap
 		if _, err := io.WriteString(conn, "POST /x HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 10485760\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}
-		if line, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(line, "100") { // it reads the body
+		if line, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(line, "100") { // the server now reads the body
 			t.Fatalf("%q, %v", line, err)
 		}
 	}
@@ -154,8 +154,8 @@ func heap() uint64 {
 	return stats.HeapAlloc
 }
 
-// TestAnswerNotRead has clients that ask and ask on one connection and don't read the answers: small ones, large ones, a
-// stream. The server gives them up, and with them the function that streams.
+// TestAnswerNotRead has clients that send requests and do not read the responses, which are small, large or streamed. The
+// server closes their connections.
 func TestAnswerNotRead(t *testing.T) {
 	t.Parallel()
 	large := `{"statusCode":200,"body":"` + strings.Repeat("x", 5<<20) + `"}`
@@ -185,7 +185,7 @@ func TestAnswerNotRead(t *testing.T) {
 			}
 			server := serveImpatient(t, f, false, gateway.Options{API: apiOf(route)})
 			conn := dial(t, server)
-			for { // the system's buffers take some; then the server gives up, and writing fails
+			for { // after the buffers are full, the server closes the connection
 				if _, err := io.WriteString(conn, "GET /x HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
 					if isTimeout(err) {
 						t.Error("the server still holds the connection")
@@ -200,7 +200,7 @@ func TestAnswerNotRead(t *testing.T) {
 	}
 }
 
-// TestWindowClosed has an HTTP/2 client that never lets the server send any of the body, however small.
+// TestWindowClosed has an HTTP/2 client whose flow-control window is always empty.
 func TestWindowClosed(t *testing.T) {
 	t.Parallel()
 	server := serveImpatient(t, &function{answer: buffered(ok)}, true, gateway.Options{API: apiOf(anyRoute("/x"))})
@@ -230,7 +230,7 @@ func TestWindowClosed(t *testing.T) {
 	}
 }
 
-// TestPipelined has all requests of a connection sent at once: the answers come in order.
+// TestPipelined sends all requests of a connection at once: the responses are in order.
 func TestPipelined(t *testing.T) {
 	t.Parallel()
 	f := &function{answer: func(_ context.Context, in lambda.Invocation) (*lambda.Response, error) {
@@ -252,7 +252,7 @@ func TestPipelined(t *testing.T) {
 			t.Fatal(err)
 		}
 		if body := text(t, response); body != fmt.Sprintf("/%d", n) {
-			t.Fatalf("answer %d is for %s", n, body)
+			t.Fatalf("response %d is for %s", n, body)
 		}
 		_ = response.Body.Close()
 	}
@@ -267,7 +267,7 @@ func waitFor(t *testing.T, what string, condition func() bool) {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			t.Fatalf("waited %v in vain for %s", patience, what)
+			t.Fatalf("%v have passed without %s", patience, what)
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// FuzzPrelude holds that the way a stream is cut into chunks doesn't matter, and that nothing of the body gets lost.
+// FuzzPrelude checks that the size of chunks does not matter, and that no byte of the body is lost.
 func FuzzPrelude(f *testing.F) {
 	f.Add([]byte("{\"statusCode\":200}\x00\x00\x00\x00\x00\x00\x00\x00body"), 3)
 	f.Add([]byte("{}\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"), 1)

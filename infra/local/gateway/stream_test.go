@@ -37,7 +37,7 @@ func get(t *testing.T, server *httptest.Server, path string) (*http.Response, er
 	return response, err
 }
 
-// TestStream has the client acknowledge each chunk before the function makes the next: none may be held back.
+// TestStream has a function that waits for the client to get a chunk before it writes the next: none may be buffered.
 func TestStream(t *testing.T) {
 	t.Parallel()
 	acknowledged := make(chan struct{})
@@ -79,7 +79,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// TestStreamCut has the function die in the middle: the client must not take what it has for all.
+// TestStreamCut has a function that exits in the middle: the client must see that the body is incomplete.
 func TestStreamCut(t *testing.T) {
 	t.Parallel()
 	f := &function{answer: streamed(func(w *io.PipeWriter) {
@@ -126,7 +126,7 @@ func TestStreamRefused(t *testing.T) {
 	}
 }
 
-// TestStreamTimes has a function fall silent before and after its first byte, by both limits.
+// TestStreamTimes has functions that pause before and after their first byte, for both time limits.
 func TestStreamTimes(t *testing.T) {
 	t.Parallel()
 	short, long := 250*time.Millisecond, time.Hour
@@ -178,8 +178,7 @@ func TestStreamTimes(t *testing.T) {
 	}
 }
 
-// TestStreamClientGone has the client leave in the middle: the body is closed, which the runtime drains, and the
-// invocation's context has not ended before.
+// TestStreamClientGone has a client that disconnects in the middle: the body is closed before the invocation's context ends.
 func TestStreamClientGone(t *testing.T) {
 	t.Parallel()
 	closed := make(chan struct{})
@@ -216,7 +215,7 @@ func TestStreamClientGone(t *testing.T) {
 	}
 }
 
-// TestStreamHead has no body to send, and still waits for the headers.
+// TestStreamHead checks that HEAD gets the headers of a stream.
 func TestStreamHead(t *testing.T) {
 	t.Parallel()
 	f := &function{answer: streamed(func(w *io.PipeWriter) {
@@ -238,7 +237,7 @@ func TestStreamHead(t *testing.T) {
 	}
 }
 
-// TestStreamNotRead has a client that takes nothing: the route's time-out ends it.
+// TestStreamNotRead has a client that does not read: the route's time-out ends the stream.
 func TestStreamNotRead(t *testing.T) {
 	t.Parallel()
 	closed := make(chan struct{})
@@ -263,7 +262,7 @@ func TestStreamNotRead(t *testing.T) {
 	}
 }
 
-// TestStreamOutlastsBodyTimeout holds that the time for the body does not count for the answer.
+// TestStreamOutlastsBodyTimeout checks that the time-out of the body does not apply to the response.
 func TestStreamOutlastsBodyTimeout(t *testing.T) {
 	t.Parallel()
 	const bodyTimeout = 100 * time.Millisecond

@@ -82,7 +82,7 @@ func TestCertificateIsReplaced(t *testing.T) {
 	}
 }
 
-// TestCertificateFolder names a folder that cannot be one.
+// TestCertificateFolder has a file in place of the folder.
 func TestCertificateFolder(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
@@ -94,7 +94,7 @@ func TestCertificateFolder(t *testing.T) {
 	}
 }
 
-// TestHTTPS talks HTTP/2 to the server as it runs, with the certificate verified.
+// TestHTTPS calls the server over HTTP/2, and verifies its certificate.
 func TestHTTPS(t *testing.T) {
 	t.Parallel()
 	certificate, err := gateway.LoadOrMakeCertificate(t.TempDir(), time.Now)

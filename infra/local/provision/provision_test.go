@@ -59,14 +59,14 @@ Resources:
     Properties: {CodeUri: f, Handler: h, Runtime: provided.al2023, Environment: {Variables: {KEYS: !Ref Keys}}}
 `
 
-// index is the template's Accounts table with an index more.
+// index is the template with an index of the Accounts table.
 var index = strings.Replace(template, `{AttributeName: sk, AttributeType: S}]`, `{AttributeName: sk, AttributeType: S}, {AttributeName: due, AttributeType: N}]
       GlobalSecondaryIndexes:
         - IndexName: due
           KeySchema: [{AttributeName: sk, KeyType: HASH}, {AttributeName: due, KeyType: RANGE}]
           Projection: {ProjectionType: KEYS_ONLY}`, 1)
 
-// services are DynamoDB, SQS and Secrets Manager on one port, which counts the calls and may be told to meddle with them.
+// services are DynamoDB, SQS and Secrets Manager on one port. It counts the calls, and can change the responses.
 type services struct {
 	url     string
 	tables  *sdk.Client
@@ -75,8 +75,8 @@ type services struct {
 
 	mu    sync.Mutex
 	calls map[string]int
-	// meddle, where it is set, may change an answer; it runs under mu.
-	meddle func(operation string, nth int, status *int, body []byte) []byte
+	// change changes a response if it is not nil. It is called with mu held.
+	change func(operation string, nth int, status *int, body []byte) []byte
 }
 
 func start(t *testing.T) *services {
@@ -86,7 +86,7 @@ func start(t *testing.T) *services {
 	return s
 }
 
-// startIn keeps the tables in dir; where it is empty, nowhere. stop must be called.
+// startIn stores the tables in dir, or in memory if it is "". The caller must call stop.
 func startIn(t *testing.T, dir string) (_ *services, stop func()) {
 	t.Helper()
 	tables, err := dynamodb.Open(dynamodb.Options{Dir: dir, Now: time.Now})
@@ -127,8 +127,8 @@ func (s *services) answer(w http.ResponseWriter, recorder *httptest.ResponseReco
 	defer s.mu.Unlock()
 	s.calls[operation]++
 	body, status := recorder.Body.Bytes(), recorder.Code
-	if s.meddle != nil {
-		body = s.meddle(operation, s.calls[operation], &status, body)
+	if s.change != nil {
+		body = s.change(operation, s.calls[operation], &status, body)
 		recorder.Header().Del("X-Amz-Crc32")
 	}
 	maps.Copy(w.Header(), recorder.Header())
@@ -137,14 +137,14 @@ func (s *services) answer(w http.ResponseWriter, recorder *httptest.ResponseReco
 	_, _ = io.Copy(w, bytes.NewReader(body))
 }
 
-// during meddles with the answers while f runs.
-func (s *services) during(meddle func(operation string, nth int, status *int, body []byte) []byte, f func()) {
+// during changes the responses while f runs.
+func (s *services) during(change func(operation string, nth int, status *int, body []byte) []byte, f func()) {
 	set := func(m func(string, int, *int, []byte) []byte) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.meddle, s.calls = m, map[string]int{}
+		s.change, s.calls = m, map[string]int{}
 	}
-	set(meddle)
+	set(change)
 	defer set(nil)
 	f()
 }
@@ -201,7 +201,7 @@ func equal(t *testing.T, got, want any) {
 	}
 }
 
-func TestMakesWhatIsMissing(t *testing.T) {
+func TestCreatesMissingResources(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	made, loaded := s.apply(t, template)
@@ -218,7 +218,7 @@ func TestMakesWhatIsMissing(t *testing.T) {
 	}
 	equal(t, *ttl.TimeToLiveDescription.AttributeName, "expiresAt")
 
-	// A function finds its secret under what the template's !Ref gave it.
+	// A function finds its secret by the value of !Ref.
 	var ring map[string]string
 	if err := json.Unmarshal([]byte(s.value(t, loaded.Functions[0].Env["KEYS"])), &ring); err != nil {
 		t.Fatal(err)
@@ -228,7 +228,7 @@ func TestMakesWhatIsMissing(t *testing.T) {
 	equal(t, s.value(t, "local-Fixed"), "given")
 }
 
-func TestFindsEverythingThere(t *testing.T) {
+func TestChangesNothingIfAllExists(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.apply(t, template)
@@ -249,7 +249,7 @@ func TestAddsIndexesAndTimeToLive(t *testing.T) {
 	made, _ = s.apply(t, index)
 	equal(t, made, "everything is there")
 	equal(t, *s.describe(t, "local-Accounts").GlobalSecondaryIndexes[0].IndexName, "due")
-	made, _ = s.apply(t, template) // what the template no longer has stays
+	made, _ = s.apply(t, template) // an index that is no longer in the template stays
 	equal(t, made, "everything is there")
 
 	fresh := start(t)
@@ -305,10 +305,10 @@ func TestRefusesAnotherKey(t *testing.T) {
 	}
 }
 
-func TestFinishesWhatWasInterrupted(t *testing.T) {
+func TestContinuesAfterAnInterruption(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	// The table is made, then its time to live fails.
+	// The table is created, then setting its time to live fails.
 	refuse := func(operation string, _ int, status *int, body []byte) []byte {
 		if operation != "DescribeTimeToLive" {
 			return body
@@ -349,12 +349,12 @@ func TestWaitsUntilActive(t *testing.T) {
 			described++
 		}
 	}
-	if described < 6 { // the first five answers said CREATING, or that there is no table
-		t.Errorf("went on too early: %v", asked)
+	if described < 6 { // in the first five responses, the table is missing or CREATING
+		t.Errorf("continued too early: %v", asked)
 	}
 }
 
-func TestWaitsNoLongerThanAsked(t *testing.T) {
+func TestWaitEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	never := func(_ string, _ int, _ *int, body []byte) []byte {
@@ -371,7 +371,7 @@ func TestWaitsNoLongerThanAsked(t *testing.T) {
 	s.apply(t, template)
 }
 
-func TestTakesTheARNsOfAnotherEndpoint(t *testing.T) {
+func TestUsesTheARNsOfAnotherEndpoint(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.apply(t, template)
@@ -406,7 +406,7 @@ func TestSecretMarkedForDeletion(t *testing.T) {
 	})
 }
 
-func TestTwoAtOnce(t *testing.T) {
+func TestConcurrentRuns(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	var group sync.WaitGroup

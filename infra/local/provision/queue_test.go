@@ -12,7 +12,7 @@ import (
 	"devplatform/infra/local/provision"
 )
 
-// queueAccount is the account of the queues' endpoint. It is another one than a template is resolved with here.
+// queueAccount is the account of the queues' endpoint. The template is resolved with another one.
 const queueAccount = "111122223333"
 
 const queues = `Transform: AWS::Serverless-2016-10-31
@@ -35,7 +35,7 @@ Resources:
       Environment: {Variables: {JOBS: !Ref Jobs, DEAD: !GetAtt Dead.Arn}}
 `
 
-// attributes gives those of a queue that a template can set and that aren't SQS's defaults.
+// attributes returns the attributes of a queue that differ from SQS's defaults.
 func (s *services) attributes(t *testing.T, name string) map[string]string {
 	t.Helper()
 	url, err := s.queues.GetQueueUrl(t.Context(), &queueclient.GetQueueUrlInput{QueueName: &name})
@@ -63,7 +63,7 @@ func (s *services) attributes(t *testing.T, name string) map[string]string {
 	return out.Attributes
 }
 
-// made is what the endpoint has of the template above: its own account in every ARN.
+// The queues of the template above, with the account of the endpoint in their ARNs.
 var (
 	jobsMade = map[string]string{
 		"VisibilityTimeout": "60", "RedrivePolicy": `{"deadLetterTargetArn":"arn:aws:sqs:us-east-1:111122223333:local-Dead","maxReceiveCount":3}`,
@@ -71,7 +71,7 @@ var (
 	deadMade = map[string]string{"MessageRetentionPeriod": "1209600"}
 )
 
-func TestMakesQueues(t *testing.T) {
+func TestCreatesQueues(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	made, loaded := s.apply(t, queues)
@@ -103,7 +103,7 @@ func TestSetsChangedAttributes(t *testing.T) {
 	}
 	made, _ := s.apply(t, change("maxReceiveCount: 3", "maxReceiveCount: 4"))
 	equal(t, made, "attributes of local-Jobs (RedrivePolicy)")
-	made, _ = s.apply(t, change("VisibilityTimeout: 60\n", "DelaySeconds: 7\n")) // the one that is left out has its default again
+	made, _ = s.apply(t, change("VisibilityTimeout: 60\n", "DelaySeconds: 7\n")) // an attribute that is left out gets its default
 	equal(t, made, "attributes of local-Jobs (DelaySeconds, RedrivePolicy, VisibilityTimeout)")
 	equal(t, s.attributes(t, "local-Jobs"), map[string]string{"DelaySeconds": "7", "RedrivePolicy": jobsMade["RedrivePolicy"]})
 	made, _ = s.apply(t, change("      RedrivePolicy: {deadLetterTargetArn: !GetAtt Dead.Arn, maxReceiveCount: 3}\n", ""))
@@ -111,8 +111,8 @@ func TestSetsChangedAttributes(t *testing.T) {
 	equal(t, s.attributes(t, "local-Jobs"), map[string]string{"VisibilityTimeout": "60"})
 }
 
-// TestFinishesQueues finds queues that an earlier run was interrupted at, and one that another start made meanwhile.
-func TestFinishesQueues(t *testing.T) {
+// TestContinuesQueues continues after an interrupted run, and beside another process that creates the same queues.
+func TestContinuesQueues(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	refuse := func(of string) func(string, int, *int, []byte) []byte {
@@ -126,7 +126,7 @@ func TestFinishesQueues(t *testing.T) {
 	}
 	s.during(refuse("SetQueueAttributes"), func() {
 		_, err := provision.Apply(t.Context(), load(t, queues), provision.Options{Endpoint: s.url})
-		if err == nil || !strings.HasPrefix(err.Error(), "provision: queue local-Jobs: set attributes: ") { // the answer alone is lost
+		if err == nil || !strings.HasPrefix(err.Error(), "provision: queue local-Jobs: set attributes: ") { // only the response is lost
 			t.Errorf("%v", err)
 		}
 	})
@@ -134,8 +134,8 @@ func TestFinishesQueues(t *testing.T) {
 	equal(t, made, "everything is there")
 	equal(t, s.attributes(t, "local-Jobs"), jobsMade)
 
-	// Both queues look missing at first. One turns out to be there with other attributes, the other has those it is made with.
-	asked := map[string]bool{} // of each queue, by the answer: the two are asked for side by side
+	// Both queues seem to be missing at first. CreateQueue finds one with other attributes, and one with the same.
+	asked := map[string]bool{} // by the response, because the calls are concurrent
 	late := func(operation string, _ int, status *int, body []byte) []byte {
 		if operation != "GetQueueUrl" || asked[string(body)] {
 			return body

@@ -18,7 +18,7 @@ func streaming(view string) string {
 	return strings.Replace(template, "      TimeToLive", "      StreamSpecification: {StreamViewType: "+view+"}\n      TimeToLive", 1)
 }
 
-// stream gives what the stream of Accounts shows and when it began; "" where it has never had one.
+// stream returns the view type of the stream of Accounts and its label, "" if there has never been one.
 func (s *services) stream(t *testing.T) (view, label string) {
 	t.Helper()
 	table := s.describe(t, "local-Accounts")
@@ -28,7 +28,7 @@ func (s *services) stream(t *testing.T) (view, label string) {
 	return view, aws.ToString(table.LatestStreamLabel)
 }
 
-func TestTableIsBornWithItsStream(t *testing.T) {
+func TestTableIsCreatedWithItsStream(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	made, _ := s.apply(t, streaming("NEW_IMAGE"))
@@ -41,7 +41,7 @@ func TestTableIsBornWithItsStream(t *testing.T) {
 	equal(t, made, "everything is there")
 }
 
-// TestStreamsFollowTheTemplate starts from a data folder of before there were streams.
+// TestStreamsFollowTheTemplate starts with a table without a stream.
 func TestStreamsFollowTheTemplate(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -56,14 +56,14 @@ func TestStreamsFollowTheTemplate(t *testing.T) {
 		{template, "streams of local-Accounts; secrets local-Fixed, local-Keys, local-Later", "", 1},
 		{streaming("NEW_AND_OLD_IMAGES"), "streams of local-Accounts; secrets local-Fixed, local-Keys, local-Later", "NEW_AND_OLD_IMAGES", 1},
 	} {
-		s, stop := startIn(t, dir) // a restart each; secrets are not kept here
+		s, stop := startIn(t, dir) // restarts each time; secrets are in memory
 		made, _ := s.apply(t, step.template)
 		equal(t, made, step.made)
 		equal(t, s.counted()["UpdateTable"], step.updates)
 		view, label := s.stream(t)
 		equal(t, view, step.view)
 		if view != "" && label == before {
-			t.Errorf("%s: the stream is the one before", view)
+			t.Errorf("%s: the stream has not been replaced", view)
 		}
 		before = label
 		made, _ = s.apply(t, step.template)
@@ -99,12 +99,12 @@ func TestWaitsForTheStream(t *testing.T) {
 		return !strings.Contains(operation, "Table") && operation != "DescribeTimeToLive"
 	})
 	equal(t, tables, []string{
-		"DescribeTable", "DescribeTable", "DescribeTable", "DescribeTable", // the table was busy when it was found
+		"DescribeTable", "DescribeTable", "DescribeTable", "DescribeTable", // the table is not active at first
 		"UpdateTable", "DescribeTable", "UpdateTable", "DescribeTable", "DescribeTimeToLive",
 	})
 }
 
-// denied is what UpdateTable answers, done or not.
+// denied replaces the response of UpdateTable, which has updated the table.
 func denied(operation string, status *int, body []byte) []byte {
 	if operation != "UpdateTable" {
 		return body
@@ -125,7 +125,7 @@ func TestStreamIsRefused(t *testing.T) {
 			s.apply(t, test.before)
 			var first []byte
 			refuse := func(operation string, _ int, status *int, body []byte) []byte {
-				if operation == "DescribeTable" && bytes.Contains(body, []byte("local-Accounts")) { // it stays as it was
+				if operation == "DescribeTable" && bytes.Contains(body, []byte("local-Accounts")) { // the table is not updated
 					if first == nil {
 						first = body
 					}
@@ -143,8 +143,8 @@ func TestStreamIsRefused(t *testing.T) {
 	}
 }
 
-// TestStreamIsThereAlready refuses a step that somebody else has done meanwhile, or whose answer was lost.
-func TestStreamIsThereAlready(t *testing.T) {
+// TestStreamUpdateIsLost loses the responses of updates.
+func TestStreamUpdateIsLost(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.apply(t, streaming("NEW_IMAGE"))
@@ -156,7 +156,7 @@ func TestStreamIsThereAlready(t *testing.T) {
 	equal(t, view, "OLD_IMAGE")
 }
 
-func TestTwoStreamsAtOnce(t *testing.T) {
+func TestConcurrentStreamUpdates(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.apply(t, streaming("NEW_IMAGE"))

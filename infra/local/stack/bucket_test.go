@@ -8,7 +8,7 @@ import (
 	"devplatform/infra/local/stack"
 )
 
-// bucketUsers has buckets, and a function that refers to them in every way that is supported.
+// bucketUsers has buckets, and a function with all supported references to them.
 const bucketUsers = `
       Environment:
         Variables: {REF: !Ref Files, ARN: !GetAtt Files.Arn, DOMAIN: !GetAtt Files.DomainName, REGIONAL: !GetAtt Plain.RegionalDomainName}

@@ -7,7 +7,7 @@ import (
 	"devplatform/infra/local/stack"
 )
 
-// An API has the custom domains that the template maps to it, under its conditions.
+// TestDomains checks that an API has the custom domains whose mappings exist under the conditions.
 func TestDomains(t *testing.T) {
 	t.Parallel()
 	const template = `Transform: AWS::Serverless-2016-10-31

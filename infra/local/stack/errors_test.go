@@ -9,7 +9,7 @@ import (
 	"devplatform/infra/local/stack"
 )
 
-// errorCase is a template and what is found wrong with it, a line each. "%" stands for "not supported by the local platform".
+// errorCase is a template and its problems. "%" means "not supported by the local platform".
 type errorCase struct {
 	template string
 	want     []string
@@ -28,7 +28,7 @@ func run(t *testing.T, prefix string, cases map[string]errorCase) {
 				return
 			}
 			if got != nil {
-				t.Error("a stack beside the errors")
+				t.Error("got a stack together with the errors")
 			}
 			want := make([]string, len(test.want))
 			for i, line := range test.want {

@@ -11,7 +11,8 @@ import (
 	"devplatform/infra/local/triggers/pattern"
 )
 
-// table has a table with a stream, T, one that never has one, N, one that could have one, M, and a queue. What readers adds reads T.
+// table has the tables T with a stream, N without one, and M whose stream has a false condition, and a queue. Those of readers
+// read T.
 const (
 	table = `
   T:
@@ -92,7 +93,7 @@ func TestEventSourceMappings(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"T": "NEW_IMAGE", "N": "", "M": ""}, views); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	// The stream's ARN is left out: nobody knows it before there is a stream.
+	// The ARN of a stream is only known when the stream exists.
 	if diff := cmp.Diff(map[string]string{"Name": "local-T"}, got.Outputs); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

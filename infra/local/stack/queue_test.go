@@ -9,7 +9,7 @@ import (
 	"devplatform/infra/local/stack"
 )
 
-// queueReaders has queues and functions that read them, with as much as a template may say and as little.
+// queueReaders has queues, and events that read them, with all properties and with the required ones.
 const queueReaders = `
       Timeout: 30
       AutoPublishAlias: live

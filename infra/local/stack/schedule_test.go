@@ -10,7 +10,7 @@ import (
 	"devplatform/infra/local/stack"
 )
 
-// schedules has every form of a schedule, with as much as a template may say and as little.
+// schedules has schedules with all properties and with the required ones.
 const schedules = `
       AutoPublishAlias: live
       EventInvokeConfig: {MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60}

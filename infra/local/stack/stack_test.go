@@ -130,7 +130,7 @@ func TestConditionsAndRules(t *testing.T) {
 	wantError(t, err, "testdata/service.yaml:31: Rules: ProdIsGuarded.Assertions[0]: the assertion fails: prod needs a reserved concurrency")
 }
 
-// wantError compares what Load found, line by line.
+// wantError compares the problems of an error.
 func wantError(t *testing.T, err error, want ...string) {
 	t.Helper()
 	var found *stack.Error
@@ -146,7 +146,7 @@ func wantError(t *testing.T, err error, want ...string) {
 	}
 }
 
-// header and a function: what most templates below begin with. Lines that follow are properties of the function, from line 9 on.
+// header is the beginning of most templates below. Properties of the function F may follow from line 9 on.
 const header = `Transform: AWS::Serverless-2016-10-31
 Resources:
   F:
