@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -53,7 +54,10 @@ func (x *exchange) Write(b []byte) (int, error) {
 	}
 	n, err := x.ResponseWriter.Write(b)
 	x.bytes += int64(n)
-	return n, err //nolint:wrapcheck // callers compare it with errors of net/http
+	if err != nil {
+		return n, fmt.Errorf("write to the client: %w", err)
+	}
+	return n, nil
 }
 
 func (x *exchange) serve() error {
@@ -176,17 +180,11 @@ func after(d time.Duration) time.Time {
 
 // readSized reads all of r. size is the length that the client announced, or -1. The buffer grows as data arrives.
 func readSized(r io.Reader, size int64) ([]byte, error) {
-	if size < 0 {
-		return io.ReadAll(r) //nolint:wrapcheck // the caller inspects the error
+	buffer := bytes.NewBuffer(make([]byte, 0, max(0, min(size, firstBuffer))+bytes.MinRead))
+	if _, err := buffer.ReadFrom(r); err != nil {
+		return nil, fmt.Errorf("read: %w", err)
 	}
-	body := make([]byte, min(size, firstBuffer))
-	for read := 0; ; {
-		n, err := io.ReadFull(r, body[read:])
-		if read += n; err != nil || int64(read) == size {
-			return body, err //nolint:wrapcheck // as above
-		}
-		body = append(body, make([]byte, min(int64(read), size-int64(read)))...)
-	}
+	return buffer.Bytes(), nil
 }
 
 // drain reads a body that is refused, unless the client waits for 100 Continue.

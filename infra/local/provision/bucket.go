@@ -24,18 +24,25 @@ func (p *provisioner) bucket(ctx context.Context, want stack.Bucket) error {
 	_, err := p.buckets.HeadBucket(ctx, &s3.HeadBucketInput{Bucket: &want.Name})
 	var response *smithyhttp.ResponseError
 	if errors.As(err, &response) && response.HTTPStatusCode() == http.StatusNotFound {
-		err = p.createBucket(ctx, want)
+		_, err = p.buckets.CreateBucket(ctx, p.creation(want))
+		var exists *types.BucketAlreadyOwnedByYou
+		if errors.As(err, &exists) { // another process has created it
+			err = nil
+		}
+		if err == nil {
+			p.note(&p.made.Buckets, want.Name)
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("find or create: %w", err)
 	}
 	cors, err := p.setCORS(ctx, want)
 	if err != nil {
-		return fmt.Errorf("set CORS rules: %w", err)
+		return err
 	}
 	lifecycle, err := p.setLifecycle(ctx, want)
 	if err != nil {
-		return fmt.Errorf("set lifecycle rules: %w", err)
+		return err
 	}
 	if cors || lifecycle {
 		p.note(&p.made.BucketRules, want.Name)
@@ -43,20 +50,14 @@ func (p *provisioner) bucket(ctx context.Context, want stack.Bucket) error {
 	return nil
 }
 
-func (p *provisioner) createBucket(ctx context.Context, want stack.Bucket) error {
+func (p *provisioner) creation(want stack.Bucket) *s3.CreateBucketInput {
 	in := &s3.CreateBucketInput{Bucket: &want.Name}
 	if p.region != defaultRegion {
 		in.CreateBucketConfiguration = &types.CreateBucketConfiguration{
 			LocationConstraint: types.BucketLocationConstraint(p.region),
 		}
 	}
-	_, err := p.buckets.CreateBucket(ctx, in)
-	var exists *types.BucketAlreadyOwnedByYou
-	if err != nil && !errors.As(err, &exists) { // another process may have created it now
-		return err //nolint:wrapcheck // the caller does
-	}
-	p.note(&p.made.Buckets, want.Name)
-	return nil
+	return in
 }
 
 // hasNone reports whether an error says that a bucket has no rules.
@@ -86,7 +87,7 @@ func (p *provisioner) setCORS(ctx context.Context, want stack.Bucket) (changed b
 	out, err := p.buckets.GetBucketCors(ctx, &s3.GetBucketCorsInput{Bucket: &want.Name})
 	switch {
 	case err != nil && !hasNone(err):
-		return false, err //nolint:wrapcheck // the caller does
+		return false, fmt.Errorf("get CORS rules: %w", err)
 	case err == nil && equal(rules, out.CORSRules), err != nil && len(rules) == 0:
 		return false, nil
 	case len(rules) == 0:
@@ -96,7 +97,10 @@ func (p *provisioner) setCORS(ctx context.Context, want stack.Bucket) (changed b
 			Bucket: &want.Name, CORSConfiguration: &types.CORSConfiguration{CORSRules: rules},
 		})
 	}
-	return true, err //nolint:wrapcheck // as above
+	if err != nil {
+		return false, fmt.Errorf("set CORS rules: %w", err)
+	}
+	return true, nil
 }
 
 // setLifecycle sets the lifecycle rules of a bucket to those of the template. It reports whether they were different.
@@ -108,7 +112,7 @@ func (p *provisioner) setLifecycle(ctx context.Context, want stack.Bucket) (chan
 	out, err := p.buckets.GetBucketLifecycleConfiguration(ctx, &s3.GetBucketLifecycleConfigurationInput{Bucket: &want.Name})
 	switch {
 	case err != nil && !hasNone(err):
-		return false, err //nolint:wrapcheck // the caller does
+		return false, fmt.Errorf("get lifecycle rules: %w", err)
 	case err == nil && equal(rules, out.Rules), err != nil && len(rules) == 0:
 		return false, nil
 	case len(rules) == 0:
@@ -118,7 +122,10 @@ func (p *provisioner) setLifecycle(ctx context.Context, want stack.Bucket) (chan
 			Bucket: &want.Name, LifecycleConfiguration: &types.BucketLifecycleConfiguration{Rules: rules},
 		})
 	}
-	return true, err //nolint:wrapcheck // as above
+	if err != nil {
+		return false, fmt.Errorf("set lifecycle rules: %w", err)
+	}
+	return true, nil
 }
 
 // lifecycleRule converts a rule. A rule without an ID gets one here, because S3 would choose another each time.

@@ -46,7 +46,7 @@ func (p *provisioner) findQueue(ctx context.Context, want stack.Queue) error {
 		have.URL = aws.ToString(found.QueueUrl)
 	}
 	if err != nil {
-		return fmt.Errorf("find or create: %w", err)
+		return fmt.Errorf("find: %w", err)
 	}
 	out, err := p.queues.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{
 		QueueUrl: &have.URL, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameAll},
@@ -72,12 +72,12 @@ func (p *provisioner) createQueue(ctx context.Context, want stack.Queue) (url st
 	if errors.As(err, &exists) { // another process has created it with other attributes
 		found, err := p.queues.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: &want.Name})
 		if err != nil {
-			return "", false, err //nolint:wrapcheck // findQueue does
+			return "", false, fmt.Errorf("get url: %w", err)
 		}
 		return aws.ToString(found.QueueUrl), false, nil
 	}
 	if err != nil {
-		return "", false, err //nolint:wrapcheck // as above
+		return "", false, fmt.Errorf("create: %w", err)
 	}
 	p.note(&p.made.Queues, want.Name)
 	return aws.ToString(made.QueueUrl), true, nil
