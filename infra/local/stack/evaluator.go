@@ -164,13 +164,11 @@ func (e *evaluator) ifElse(at place, arg *node) (*node, bool) {
 
 // args resolves the arguments of a function, which must have the given kinds.
 func (e *evaluator) args(at place, arg *node, usage string, kinds ...kind) ([]*node, bool) {
-	resolved, ok := arg, arg.kind == list
-	if ok {
-		if resolved, ok = e.evalArgs(at, arg); !ok {
-			return nil, false
-		}
+	resolved, ok := e.eval(at, arg)
+	if !ok {
+		return nil, false
 	}
-	ok = ok && len(resolved.items) == len(kinds)
+	ok = resolved != nil && resolved.kind == list && len(resolved.items) == len(kinds)
 	for i := 0; ok && i < len(kinds); i++ {
 		ok = resolved.items[i].kind == kinds[i]
 	}
@@ -179,22 +177,6 @@ func (e *evaluator) args(at place, arg *node, usage string, kinds ...kind) ([]*n
 		return nil, false
 	}
 	return resolved.items, true
-}
-
-// evalArgs resolves arguments. Unlike in a list, AWS::NoValue keeps its position.
-func (e *evaluator) evalArgs(at place, arg *node) (*node, bool) {
-	resolved := &node{kind: list, line: arg.line}
-	for _, item := range arg.items {
-		value, ok := e.eval(at, item)
-		if !ok {
-			return nil, false
-		}
-		if value == nil {
-			value = &node{line: item.line}
-		}
-		resolved.items = append(resolved.items, value)
-	}
-	return resolved, true
 }
 
 func (e *evaluator) join(at place, arg *node) (*node, bool) {
