@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/local/schedule/expression"
 	"devplatform/infra/local/stack"
 )
 
@@ -78,11 +79,13 @@ func TestScheduleErrors(t *testing.T) {
 	one := func(template, path, complaint string) errorCase {
 		return errorCase{template, []string{at + ".Properties." + path + ": " + complaint}}
 	}
+	_, invalid := expression.Parse("cron(x)", expression.Scheduler, time.UTC)
+	_, unknown := expression.Zone("Europe/Atlantis")
 	run(t, header, map[string]errorCase{
 		"nothing more": {"      Events:\n        E: {Type: ScheduleV2}", []string{at + ".Properties.ScheduleExpression: is missing"}},
 		"expression": {"      Events:\n        D: {Type: ScheduleV2, Properties: {ScheduleExpression: cron(x)}}", []string{
-			`10: F: Properties.Events.D.Properties.ScheduleExpression: schedule expression "cron(x)": cron has six fields (minutes hours day-of-month month day-of-week year), not 1`}},
-		"time zone":  one(two("ScheduleExpressionTimezone: Europe/Atlantis"), "ScheduleExpressionTimezone", "time zone: unknown time zone Europe/Atlantis"),
+			"10: F: Properties.Events.D.Properties.ScheduleExpression: " + invalid.Error()}},
+		"time zone":  one(two("ScheduleExpressionTimezone: Europe/Atlantis"), "ScheduleExpressionTimezone", unknown.Error()),
 		"state":      one(two("State: 'ON'"), "State", `"ON" is %: use ENABLED or DISABLED`),
 		"input":      one(two("Input: text"), "Input", "must be JSON text"),
 		"retries":    one(two("RetryPolicy: {MaximumRetryAttempts: 186}"), "RetryPolicy.MaximumRetryAttempts", `"186" must be a whole number between 0 and 185`),
