@@ -55,7 +55,6 @@ type Options struct {
 type Gateway struct {
 	options        Options
 	router         *router
-	responses      map[string]*gatewayResponse
 	binary         binaryTypes
 	deploymentID   string
 	stageVariables []byte
@@ -86,8 +85,7 @@ func New(o Options) (*Gateway, error) {
 		g.connections = newConnLimiter(o)
 	}
 	g.router.root.each(g.staticEvent)
-	var err error
-	if g.responses, err = g.compileResponses(o.API.GatewayResponses); err != nil {
+	if err := checkResponses(o.API.GatewayResponses); err != nil {
 		return nil, fmt.Errorf("gateway: API %s: %w", o.API.Name, err)
 	}
 	return g, nil
