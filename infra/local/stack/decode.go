@@ -34,21 +34,24 @@ func (o object) problem(name, format string, args ...any) {
 	o.e.add(o.at.field(name), o.lineOf(name), format, args...)
 }
 
-// reduced returns a property, resolved until its kind is known; nil if it is absent or after a problem.
-func (o object) reduced(name string) *node {
+// reduced returns a property, resolved until its kind is known; nil if it is absent under the template's conditions. ok is
+// false if it has reported a problem.
+func (o object) reduced(name string) (reduced *node, ok bool) {
 	n := o.n.get(name)
 	if n == nil {
-		return nil
+		return nil, true
 	}
-	reduced, ok := o.e.reduce(o.at.field(name), n)
-	if !ok || reduced == nil || reduced.kind == null {
-		return nil
+	if reduced, ok = o.e.reduce(o.at.field(name), n); reduced != nil && reduced.kind == null {
+		return nil, ok
 	}
-	return reduced
+	return reduced, ok
 }
 
 // has reports whether a property is present under the template's conditions.
-func (o object) has(name string) bool { return o.reduced(name) != nil }
+func (o object) has(name string) bool {
+	n, _ := o.reduced(name)
+	return n != nil
+}
 
 // property is a field of a struct of properties, with its tag:
 //
@@ -165,9 +168,9 @@ func (o object) decodeProperty(p property, v reflect.Value) {
 		}
 		return
 	}
-	n := o.reduced(p.name)
+	n, ok := o.reduced(p.name)
 	if n == nil && v.Kind() != reflect.Struct {
-		if p.required && o.n.get(p.name) == nil {
+		if p.required && ok {
 			o.problem(p.name, "is missing")
 		}
 		if p.fallback != nil {

@@ -138,6 +138,8 @@ func TestFunctionErrors(t *testing.T) {
 		"what it must": {"    Properties: {Runtime: go1.x}", []string{"5: F: Properties.CodeUri: is missing", "5: F: Properties.Handler: is missing", `5: F: Properties.Runtime: "go1.x" is %: use provided.al2023 or provided.al2`}},
 		"far code":     {"    Properties: {Runtime: provided.al2, Handler: h, CodeUri: s3://b/k}", []string{`5: F: Properties.CodeUri: "s3://b/k" must be a folder in the template's folder`}},
 		"outer code":   {"    Properties: {Runtime: provided.al2, Handler: h, CodeUri: ../x}", []string{`5: F: Properties.CodeUri: "../x" must be a folder in the template's folder`}},
+		"no value":     {"    Properties: {Runtime: provided.al2, Handler: !Ref AWS::NoValue, CodeUri: c}", []string{"5: F: Properties.Handler: is missing"}},
+		"bad value":    {"    Properties: {Runtime: provided.al2, Handler: !Ref Nowhere, CodeUri: c}", []string{"5: F: Properties.Handler: there is no parameter or resource Nowhere"}},
 		"bucket code":  {"    Properties: {Runtime: provided.al2, Handler: h, CodeUri: {Bucket: b}}", []string{"5: F: Properties.CodeUri: must be a string"}},
 	})
 }
