@@ -196,7 +196,7 @@ func (x *exchange) drain() {
 
 // buffer sends a response that is complete.
 func (x *exchange) buffer(response *runtime.Response) error {
-	a, err := x.gateway.parseAnswer(response.Payload, x.q.Header["Accept"])
+	a, err := x.gateway.parseResponse(response.Payload, x.q.Header["Accept"])
 	_ = response.Body.Close() // a is a copy
 	if errors.Is(err, errBase64) {
 		return errors.Join(errConfiguration, err)

@@ -132,8 +132,8 @@ func setChecked(into http.Header, name string, values []string) error {
 	return nil
 }
 
-// answer is a response of a function that can be sent.
-type answer struct {
+// httpResponse is the HTTP response of a function.
+type httpResponse struct {
 	status int
 	header http.Header
 	body   []byte
@@ -141,8 +141,8 @@ type answer struct {
 
 var errBase64 = errors.New("body is not base64")
 
-// parseAnswer decodes a function's buffered response. Every error except [errBase64] means 502 on AWS.
-func (g *Gateway) parseAnswer(payload []byte, accept []string) (*answer, error) {
+// parseResponse decodes a function's buffered response. Every error except [errBase64] means 502 on AWS.
+func (g *Gateway) parseResponse(payload []byte, accept []string) (*httpResponse, error) {
 	if kind := jsontext.Value(payload).Kind(); kind != '{' {
 		return nil, errors.New("the response is not a JSON object")
 	}
@@ -150,7 +150,7 @@ func (g *Gateway) parseAnswer(payload []byte, accept []string) (*answer, error) 
 	if err := json.Unmarshal(payload, &response, decodeOptions); err != nil {
 		return nil, fmt.Errorf("malformed Lambda proxy response: %w", err)
 	}
-	a := &answer{status: response.StatusCode.orOK(), header: make(http.Header, len(response.MultiValueHeaders)+len(response.Headers)+5)}
+	a := &httpResponse{status: response.StatusCode.orOK(), header: make(http.Header, len(response.MultiValueHeaders)+len(response.Headers)+5)}
 	if err := setHeaders(a.header, response.Headers, response.MultiValueHeaders); err != nil {
 		return nil, fmt.Errorf("malformed Lambda proxy response: %w", err)
 	}
@@ -182,7 +182,7 @@ func (g *Gateway) wantsBinary(accept, contentType []string) bool {
 }
 
 // send writes a to the client.
-func (a *answer) send(w http.ResponseWriter) {
+func (a *httpResponse) send(w http.ResponseWriter) {
 	header := w.Header()
 	for name, values := range a.header {
 		header[name] = values

@@ -55,7 +55,7 @@ func (p *prelude) add(chunk []byte) (head, rest []byte, done bool, err error) {
 }
 
 // parseMetadata decodes the metadata of a streamed response.
-func parseMetadata(head []byte) (*answer, error) {
+func parseMetadata(head []byte) (*httpResponse, error) {
 	head = bytes.TrimSpace(head)
 	if len(head) == 0 || head[0] != '{' {
 		return nil, errPrelude
@@ -64,7 +64,7 @@ func parseMetadata(head []byte) (*answer, error) {
 	if err := json.Unmarshal(head, &m, decodeOptions); err != nil {
 		return nil, fmt.Errorf("metadata of the stream: %w", err)
 	}
-	a := &answer{status: m.StatusCode.orOK(), header: make(http.Header, len(m.Headers)+len(m.MultiValueHeaders)+5)}
+	a := &httpResponse{status: m.StatusCode.orOK(), header: make(http.Header, len(m.Headers)+len(m.MultiValueHeaders)+5)}
 	if err := setHeaders(a.header, m.Headers, m.MultiValueHeaders); err != nil {
 		return nil, fmt.Errorf("metadata of the stream: %w", err)
 	}
