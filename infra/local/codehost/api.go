@@ -27,7 +27,9 @@ type apiEmail struct {
 // user handles GET /api/v1/user.
 func (s *Server) user(w http.ResponseWriter, r *http.Request) {
 	if who, ok := s.bearer(w, r, scopeUser); ok {
-		writeJSON(w, http.StatusOK, apiUser{ID: who.ID, Login: who.Login, Username: who.Login, Email: who.Email, Active: true})
+		writeJSON(w, http.StatusOK, apiUser{
+			ID: who.ID, Login: who.Login, Username: who.Login, Email: who.Email, Active: true,
+		})
 	}
 }
 
@@ -40,8 +42,8 @@ func (s *Server) emails(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// bearer returns the identity of the request's token, which must have one of the scopes. If it does not, bearer responds
-// as RFC 6750 §3 says.
+// bearer returns the identity of the request's token, which must have one of the scopes. If it does not, bearer
+// responds as RFC 6750 §3 says.
 func (s *Server) bearer(w http.ResponseWriter, r *http.Request, scopes ...string) (identity, bool) {
 	refuse := func(status int, challenge, message string) (identity, bool) {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="codehost"`+challenge)

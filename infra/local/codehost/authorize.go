@@ -45,7 +45,7 @@ func (s *Server) readAuthorization(q url.Values) (a authorization, no *refusal) 
 		return a, &refusal{description: "The client_id is missing or unknown."}
 	}
 	if len(q["redirect_uri"]) != 1 || !s.redirects.allow(q.Get("redirect_uri")) {
-		return a, &refusal{description: "The redirect_uri is missing, or is not below a registered callback URL of this client."}
+		return a, &refusal{description: "The redirect_uri is missing, or is not below a registered callback URL."}
 	}
 	a = authorization{redirectURI: q.Get("redirect_uri"), scopes: strings.Fields(q.Get("scope")), fields: url.Values{}}
 	for _, name := range authorizationFields {
@@ -112,8 +112,8 @@ func (s *Server) askConsent(w http.ResponseWriter, r *http.Request) {
 	s.showConsent(w, http.StatusOK, a, consentInput{Verified: true})
 }
 
-// decide handles POST /login/oauth/authorize, the form of the consent page. Browsers say which site sent it, so that pages
-// of other sites can't consent.
+// decide handles POST /login/oauth/authorize, the form of the consent page. Browsers say which site sent it, so that
+// pages of other sites can't consent.
 func (s *Server) decide(w http.ResponseWriter, r *http.Request) {
 	if err := s.guard.Check(r); err != nil {
 		s.showError(w, http.StatusForbidden, "The form came from another site.")

@@ -20,7 +20,8 @@ func fuzzHost(f *testing.F) *Server {
 	return s
 }
 
-// FuzzAuthorize sends links and forms: every redirect leads below the registered callback URL, and a link never gets a code.
+// FuzzAuthorize sends links and forms: every redirect leads below the registered callback URL, and a link never gets a
+// code.
 func FuzzAuthorize(f *testing.F) {
 	const whole = "client_id=app&redirect_uri=https%3A%2F%2Fapp.example%2Fauth%2Fcallback&response_type=code&state=s&scope=read:user&" +
 		"code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256"

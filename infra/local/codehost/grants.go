@@ -16,8 +16,8 @@ type grant struct {
 	scopes []string
 }
 
-// code is an authorization code. A redeemed code is kept for as long as its token is valid: if it comes again, the token
-// is revoked (RFC 6749 §4.1.2).
+// code is an authorization code. A redeemed code is kept for as long as its token is valid: if it comes again, the
+// token is revoked (RFC 6749 §4.1.2).
 type code struct {
 	grant
 	redirectURI, challenge string
@@ -56,7 +56,8 @@ func (g *grants) issueCode(c code) string {
 	return key
 }
 
-// redeem exchanges a code for an access token. A code can be used once, also if the redirect URI or the verifier is wrong.
+// redeem exchanges a code for an access token. A code can be used once, also if the redirect URI or the verifier is
+// wrong.
 func (g *grants) redeem(key, redirectURI, verifier string) (access string, granted grant, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

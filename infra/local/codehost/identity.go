@@ -66,7 +66,8 @@ func openIdentities(dir string) (*identities, error) {
 		return nil, fmt.Errorf("codehost: %w", err)
 	}
 	if s.state, err = decodeIdentities(data); err != nil {
-		return nil, fmt.Errorf("codehost: %s is not a valid file of identities (%w); move it away to start without identities", s.path, err)
+		return nil, fmt.Errorf("codehost: %s is not a valid file of identities (%w); "+
+			"move it away to start without identities", s.path, err)
 	}
 	return s, nil
 }
@@ -137,8 +138,8 @@ func (s *identities) find(id int64) (identity, bool) {
 	return s.state.Identities[i], true
 }
 
-// put returns the identity with a login after it has set its e-mail address. It creates the identity if it does not exist.
-// Login and e-mail address must be valid. When put returns, the identity is on disk.
+// put returns the identity with a login after it has set its e-mail address. It creates the identity if it does not
+// exist. Login and e-mail address must be valid. When put returns, the identity is on disk.
 func (s *identities) put(login, email string, verified bool) (identity, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

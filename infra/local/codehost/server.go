@@ -1,9 +1,9 @@
-// Package codehost is a small OAuth 2.0 provider with the endpoints and the JSON of a self-hosted code host (Gitea), for a
-// laptop and for tests: a consent page on which one chooses an identity, a token endpoint and a user API.
+// Package codehost is a small OAuth 2.0 provider with the endpoints and the JSON of a self-hosted code host (Gitea),
+// for a laptop and for tests: a consent page on which one chooses an identity, a token endpoint and a user API.
 //
-// It is at least as strict as a real code host: it has the authorization code flow only, always with PKCE S256, and a code
-// works once. It has no passwords, so it must never be reachable from other machines. Nothing about the applications that
-// sign in here may enter.
+// It is at least as strict as a real code host: it has the authorization code flow only, always with PKCE S256, and a
+// code works once. It has no passwords, so it must never be reachable from other machines. Nothing about the
+// applications that sign in here may enter.
 package codehost
 
 import (
@@ -40,8 +40,8 @@ type Options struct {
 	Now func() time.Time
 	// ClientID and ClientSecret are the credentials of the one registered client.
 	ClientID, ClientSecret string
-	// RedirectPrefixes are the client's registered callback URLs. A redirect URI must have the scheme, host and port of one
-	// of them, and its path or a path below it. If the host is a loopback address such as 127.0.0.1 (not "localhost"),
+	// RedirectPrefixes are the client's registered callback URLs. A redirect URI must have the scheme, host and port of
+	// one of them, and its path or a path below it. If the host is a loopback address such as 127.0.0.1 (not "localhost"),
 	// every port is allowed (RFC 8252 §7.3).
 	RedirectPrefixes []string
 	// BasePath is the path at which the server is mounted. The default is "/codehost".
@@ -63,8 +63,8 @@ type Server struct {
 	log        *slog.Logger
 }
 
-// New reads the identities of Options.Dir and returns a server. A file of identities that is not valid is an error, and is
-// not changed.
+// New reads the identities of Options.Dir and returns a server. A file of identities that is not valid is an error, and
+// is not changed.
 func New(o Options) (*Server, error) {
 	if o.ClientID == "" || o.ClientSecret == "" {
 		return nil, errors.New("codehost: ClientID and ClientSecret are required")

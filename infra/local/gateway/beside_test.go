@@ -12,8 +12,8 @@ import (
 	"devplatform/infra/local/gateway"
 )
 
-// TestBeside has two gateways with one limit of connections: a new connection of one closes an idle connection of the other.
-// The second gateway has its own domain name in events.
+// TestBeside has two gateways with one limit of connections: a new connection of one closes an idle connection of the
+// other. The second gateway has its own domain name in events.
 func TestBeside(t *testing.T) {
 	t.Parallel()
 	rested := make(chan struct{}, 10)

@@ -17,7 +17,8 @@ import (
 	"devplatform/infra/local/stack"
 )
 
-// ask sends a request and returns the response's status and body. The status is 0 if the server has closed the connection.
+// ask sends a request and returns the response's status and body. The status is 0 if the server has closed the
+// connection.
 func ask(t *testing.T, conn net.Conn) (status int, closes bool, body string) {
 	t.Helper()
 	if _, err := io.WriteString(conn, "GET /x HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
@@ -31,8 +32,8 @@ func ask(t *testing.T, conn net.Conn) (status int, closes bool, body string) {
 	return response.StatusCode, response.Close, text(t, response)
 }
 
-// TestConnectionLimit opens more connections than the limit. A new one closes the one that has been idle for the longest time.
-// While all are busy, it gets a gateway response. Later, new connections are accepted again.
+// TestConnectionLimit opens more connections than the limit. A new one closes the one that has been idle for the
+// longest time. While all are busy, it gets a gateway response. Later, new connections are accepted again.
 func TestConnectionLimit(t *testing.T) {
 	t.Parallel()
 	const most = 4

@@ -32,7 +32,8 @@ type request struct {
 	binary   bool // the body's type is one of the API's binary media types
 }
 
-// sourceIP returns the address of the TCP peer without port and zone. An IPv4-mapped IPv6 address becomes an IPv4 address.
+// sourceIP returns the address of the TCP peer without port and zone. An IPv4-mapped IPv6 address becomes an IPv4
+// address.
 func sourceIP(remoteAddr string) string {
 	if peer, err := netip.ParseAddrPort(remoteAddr); err == nil {
 		return peer.Addr().Unmap().WithZone("").String()
@@ -58,8 +59,8 @@ func (g *Gateway) staticEvent(res *resource) {
 	res.context = append(b, `,"httpMethod":`...)
 }
 
-// event returns the Lambda proxy event of a request (payload format 1.0). As on AWS, values that a request does not have are
-// null, not absent.
+// event returns the Lambda proxy event of a request (payload format 1.0). As on AWS, values that a request does not
+// have are null, not absent.
 func (g *Gateway) event(q *request) []byte {
 	res := q.route.resource
 	b := make([]byte, 0, len(q.body)+len(q.body)/8+2048)

@@ -14,8 +14,8 @@ import (
 	"devplatform/infra/local/stack"
 )
 
-// TestEventGolden compares with the example of API Gateway's developer guide ("Input format of a Lambda function for proxy
-// integration"), with the members that the service has added since then.
+// TestEventGolden compares with the example of API Gateway's developer guide ("Input format of a Lambda function for
+// proxy integration"), with the members that the service has added since then.
 func TestEventGolden(t *testing.T) {
 	t.Parallel()
 	f := &function{answer: buffered(ok)}

@@ -19,7 +19,8 @@ import (
 const (
 	// maxBody is API Gateway's limit on the body of a request.
 	maxBody = 10 << 20
-	// maxHeaders is API Gateway's limit on all header values of a request together, maxURL that on the URL of a regional API.
+	// maxHeaders is API Gateway's limit on all header values of a request together, maxURL that on the URL of a regional
+	// API.
 	maxHeaders = 10240
 	maxURL     = 10240
 	// drainLimit is how much of a too large body is read before the response: clients that write before they read would
@@ -92,7 +93,8 @@ func (x *exchange) serve() error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.q.Context()), x.q.route.timeout)
 	defer cancel()
 	response, err := x.gateway.options.Invoke(ctx, runtime.Invocation{
-		Function: x.q.route.function, RequestID: x.q.ids.request, Payload: event, TraceID: x.q.ids.trace, Stream: x.q.route.stream,
+		Function: x.q.route.function, RequestID: x.q.ids.request, Payload: event, TraceID: x.q.ids.trace,
+		Stream: x.q.route.stream,
 	})
 	if err != nil {
 		return fmt.Errorf("invoke: %w", err)
@@ -110,7 +112,8 @@ func (x *exchange) serve() error {
 
 // wantsLanding reports whether a request that no route matches gets the landing page.
 func (x *exchange) wantsLanding() bool {
-	return x.gateway.options.Landing != nil && x.q.path == "/" && (x.q.Method == http.MethodGet || x.q.Method == http.MethodHead)
+	reads := x.q.Method == http.MethodGet || x.q.Method == http.MethodHead
+	return x.gateway.options.Landing != nil && x.q.path == "/" && reads
 }
 
 // resolve finds the route of the request, and checks its target and headers.
@@ -209,8 +212,8 @@ func (x *exchange) buffer(response *runtime.Response) error {
 	return nil
 }
 
-// setWriteDeadline limits the time in which the client must read what is sent next. The deadline is not after end, unless
-// end is zero.
+// setWriteDeadline limits the time in which the client must read what is sent next. The deadline is not after end,
+// unless end is zero.
 func (x *exchange) setWriteDeadline(end time.Time) {
 	timeout := x.gateway.options.BodyTimeout
 	if x.q.hasBody() {

@@ -33,13 +33,21 @@ const (
 )
 
 var (
-	errBadRequest     = &failure{kindDefault4xx, http.StatusBadRequest, "BadRequestException", "Bad Request"}
-	errStage          = &failure{kindDefault4xx, http.StatusForbidden, "ForbiddenException", "Forbidden"}
-	errHost           = &failure{kindDefault4xx, http.StatusForbidden, "ForbiddenException", "The Host header does not name this machine or the host of APP_URL"}
-	errNoRoute        = &failure{kindNoRoute, http.StatusForbidden, "MissingAuthenticationTokenException", "Missing Authentication Token"}
-	errURLTooLong     = &failure{kindDefault4xx, http.StatusRequestURITooLong, "BadRequestException", "Request-URI Too Long"}
+	errBadRequest = &failure{kindDefault4xx, http.StatusBadRequest, "BadRequestException", "Bad Request"}
+	errStage      = &failure{kindDefault4xx, http.StatusForbidden, "ForbiddenException", "Forbidden"}
+	errHost       = &failure{
+		kindDefault4xx, http.StatusForbidden, "ForbiddenException",
+		"The Host header does not name this machine or the host of APP_URL",
+	}
+	errNoRoute = &failure{
+		kindNoRoute, http.StatusForbidden, "MissingAuthenticationTokenException", "Missing Authentication Token",
+	}
+	errURLTooLong = &failure{
+		kindDefault4xx, http.StatusRequestURITooLong, "BadRequestException", "Request-URI Too Long",
+	}
 	errHeadersTooLong = &failure{
-		kindDefault4xx, http.StatusRequestHeaderFieldsTooLarge, "BadRequestException", "HTTP header is larger than 10240 bytes.",
+		kindDefault4xx, http.StatusRequestHeaderFieldsTooLarge, "BadRequestException",
+		"HTTP header is larger than 10240 bytes.",
 	}
 	errTooLarge  = &failure{kindTooLarge, http.StatusRequestEntityTooLarge, "RequestTooLargeException", "Request Too Long"}
 	errSlowBody  = &failure{kindTimeout, http.StatusGatewayTimeout, internalCode, "Request body took too long"}

@@ -43,8 +43,8 @@ type Options struct {
 	StageInPath bool
 	// StreamIdle is how long a streamed response may pause. 0 is AWS's limit for regional APIs, 5 minutes.
 	StreamIdle time.Duration
-	// BodyTimeout is how long a client may take to send its body, and to read a response or the next chunk of a streamed one.
-	// 0 is one minute.
+	// BodyTimeout is how long a client may take to send its body, and to read a response or the next chunk of a streamed
+	// one. 0 is one minute.
 	BodyTimeout time.Duration
 	// MaxConnections limits the open connections of all listeners. 0 depends on the process's limit of open files, and is
 	// at most 16,384.
@@ -105,8 +105,8 @@ func stageVariables(variables map[string]string) []byte {
 	return append(b, '}')
 }
 
-// ServeHTTP serves one request. It panics with [http.ErrAbortHandler] if a streamed response ends early, so that the client
-// sees an incomplete body.
+// ServeHTTP serves one request. It panics with [http.ErrAbortHandler] if a streamed response ends early, so that the
+// client sees an incomplete body.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	now := g.options.Now().UTC()
 	x := &exchange{ResponseWriter: w, gateway: g, control: http.NewResponseController(w), q: &request{

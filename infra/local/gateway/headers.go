@@ -22,9 +22,9 @@ const (
 
 // droppedFromRequest are the headers of a request that API Gateway does not pass on, and those that it sets itself.
 var droppedFromRequest = map[string]bool{
-	"Connection": true, "Content-Length": true, "Content-Md5": true, "Expect": true, "Keep-Alive": true, "Max-Forwards": true,
-	"Proxy-Authenticate": true, "Proxy-Connection": true, "Server": true, "Te": true, "Trailer": true, "Transfer-Encoding": true,
-	"Upgrade": true, "Www-Authenticate": true,
+	"Connection": true, "Content-Length": true, "Content-Md5": true, "Expect": true, "Keep-Alive": true,
+	"Max-Forwards": true, "Proxy-Authenticate": true, "Proxy-Connection": true, "Server": true, "Te": true,
+	"Trailer": true, "Transfer-Encoding": true, "Upgrade": true, "Www-Authenticate": true,
 	"Host": true, headerForwardedFor: true, headerForwardedPort: true, headerForwardedProto: true, headerTrace: true,
 }
 

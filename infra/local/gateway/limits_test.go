@@ -139,7 +139,8 @@ func btoi(b bool) int {
 	return 0
 }
 
-// TestExpectContinue checks that the gateway refuses a too large body before the client sends it, and asks for a valid one.
+// TestExpectContinue checks that the gateway refuses a too large body before the client sends it, and asks for a valid
+// one.
 func TestExpectContinue(t *testing.T) {
 	t.Parallel()
 	f := &function{answer: buffered(ok)}
@@ -285,7 +286,8 @@ func TestSlowBody(t *testing.T) {
 	}
 }
 
-// TestRefusedBodyIsRead has clients that write everything before they read: they get the response, not a broken connection.
+// TestRefusedBodyIsRead has clients that write everything before they read: they get the response, not a broken
+// connection.
 func TestRefusedBodyIsRead(t *testing.T) {
 	t.Parallel()
 	const size = 24 << 20

@@ -22,8 +22,8 @@ type proxyResponse struct {
 	IsBase64Encoded   bool                    `json:"isBase64Encoded"`
 }
 
-// decodeOptions make the decoder as strict and as lenient as AWS's: member names are case-sensitive, and unknown ones are
-// refused.
+// decodeOptions make the decoder as strict and as lenient as AWS's: member names are case-sensitive, and unknown ones
+// are refused.
 var decodeOptions = json.JoinOptions(
 	json.RejectUnknownMembers(true), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true),
 )
@@ -150,7 +150,10 @@ func (g *Gateway) parseResponse(payload []byte, accept []string) (*httpResponse,
 	if err := json.Unmarshal(payload, &response, decodeOptions); err != nil {
 		return nil, fmt.Errorf("malformed Lambda proxy response: %w", err)
 	}
-	a := &httpResponse{status: response.StatusCode.orOK(), header: make(http.Header, len(response.MultiValueHeaders)+len(response.Headers)+5)}
+	a := &httpResponse{
+		status: response.StatusCode.orOK(),
+		header: make(http.Header, len(response.MultiValueHeaders)+len(response.Headers)+5),
+	}
 	if err := setHeaders(a.header, response.Headers, response.MultiValueHeaders); err != nil {
 		return nil, fmt.Errorf("malformed Lambda proxy response: %w", err)
 	}
@@ -172,8 +175,8 @@ func (g *Gateway) parseResponse(payload []byte, accept []string) (*httpResponse,
 	return a, nil
 }
 
-// wantsBinary reports whether a base64 body is decoded. AWS uses the first type that the client accepts, or else the type of
-// the response.
+// wantsBinary reports whether a base64 body is decoded. AWS uses the first type that the client accepts, or else the
+// type of the response.
 func (g *Gateway) wantsBinary(accept, contentType []string) bool {
 	if len(accept) == 0 {
 		return g.binary.match(firstMediaType(contentType))

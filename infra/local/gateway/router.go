@@ -19,7 +19,8 @@ const (
 
 // anyMethods are the methods of ANY on AWS.
 var anyMethods = []string{
-	http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodPatch, http.MethodPost, http.MethodPut,
+	http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodPatch, http.MethodPost,
+	http.MethodPut,
 }
 
 // route is one method of a resource.

@@ -145,7 +145,8 @@ func TestRoutingProperty(t *testing.T) {
 	})
 }
 
-// FuzzRouting checks that a path which the router accepts has no dot segments, and that the values are parts of the path.
+// FuzzRouting checks that a path which the router accepts has no dot segments, and that the values are parts of the
+// path.
 func FuzzRouting(f *testing.F) {
 	for _, seed := range []string{"/", "/a/b", "/a/%2e%2e/b", "//", "/a/x%2Fy/z", "/a/\xff", "/a/%zz", "/a/b/"} {
 		f.Add(seed)

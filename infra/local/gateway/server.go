@@ -23,8 +23,8 @@ const (
 	maxWireHeaders = 64 << 10
 )
 
-// NewServer returns a server for handler with time-outs against slow clients. tlsConfig is nil for plain http. With TLS, the
-// server offers HTTP/2. There is no write time-out: a streamed response may take as long as its route allows.
+// NewServer returns a server for handler with time-outs against slow clients. tlsConfig is nil for plain http. With
+// TLS, the server offers HTTP/2. There is no write time-out: a streamed response may take as long as its route allows.
 func NewServer(handler http.Handler, tlsConfig *tls.Config, logger *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:                      handler,
@@ -47,9 +47,9 @@ func NewServer(handler http.Handler, tlsConfig *tls.Config, logger *slog.Logger)
 // refusedKey marks the context of a connection above the limit.
 type refusedKey struct{}
 
-// Listener wraps a listener. Its connections count towards the limit of connections. Requests that net/http refuses before
-// it calls the handler (a malformed request line or header, an unknown transfer coding or expectation) get a gateway
-// response instead of net/http's text. On TLS connections, net/http's own response remains.
+// Listener wraps a listener. Its connections count towards the limit of connections. Requests that net/http refuses
+// before it calls the handler (a malformed request line or header, an unknown transfer coding or expectation) get a
+// gateway response instead of net/http's text. On TLS connections, net/http's own response remains.
 func (g *Gateway) Listener(inner net.Listener) net.Listener {
 	return &listener{Listener: inner, gateway: g, closed: make(chan struct{})}
 }
@@ -62,8 +62,8 @@ type listener struct {
 	closed  chan struct{}
 }
 
-// Accept waits for a free slot, and returns the next connection. After an error because of too many open files, net/http
-// waits and calls it again.
+// Accept waits for a free slot, and returns the next connection. After an error because of too many open files,
+// net/http waits and calls it again.
 func (l *listener) Accept() (net.Conn, error) {
 	connections := l.gateway.connections
 	select {
@@ -118,7 +118,8 @@ func (c *conn) CloseWrite() error {
 }
 
 // ownResponse matches the head of a response that net/http itself wrote. Those of the handler have request ids.
-var ownResponse = regexp.MustCompile(`^HTTP/1\.[01] (\d{3}) [^\r]*\r\n(?:Content-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n` +
+var ownResponse = regexp.MustCompile(`^HTTP/1\.[01] (\d{3}) [^\r]*\r\n` +
+	`(?:Content-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n` +
 	`|Connection: close\r\nDate: [^\r]+\r\n(?:Content-Length: 0\r\n)?\r\n$)`)
 
 // Write replaces the responses with which net/http refuses requests. It writes each in one piece.
@@ -144,7 +145,8 @@ func (g *Gateway) refusal(status string, peer net.Addr) []byte {
 	}
 	now := g.options.Now().UTC()
 	q := &request{
-		Request: &http.Request{Header: http.Header{}}, ids: newRequestIDs(now, ""), received: now, sourceIP: sourceIP(peer.String()),
+		Request: &http.Request{Header: http.Header{}}, ids: newRequestIDs(now, ""), received: now,
+		sourceIP: sourceIP(peer.String()),
 	}
 	w := &memoryWriter{header: http.Header{
 		"Date":           {now.Format(http.TimeFormat)},
@@ -153,7 +155,8 @@ func (g *Gateway) refusal(status string, peer net.Addr) []byte {
 		headerExtendedID: {q.ids.extended},
 	}}
 	g.fail(w, q, f)
-	g.options.Logger.Info("request", "status", w.status, "bytes", w.body.Len(), "requestId", q.ids.request, "error", f.message)
+	g.options.Logger.Info("request",
+		"status", w.status, "bytes", w.body.Len(), "requestId", q.ids.request, "error", f.message)
 
 	var out bytes.Buffer
 	out.WriteString("HTTP/1.1 " + strconv.Itoa(w.status) + " " + http.StatusText(w.status) + "\r\n")

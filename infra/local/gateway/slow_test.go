@@ -75,8 +75,8 @@ func isTimeout(err error) bool {
 	return errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// TestSlowSenders has clients that never finish their requests: a time-out closes their connections, and none reaches the
-// function. A fast client is served in the meantime.
+// TestSlowSenders has clients that never finish their requests: a time-out closes their connections, and none reaches
+// the function. A fast client is served in the meantime.
 func TestSlowSenders(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -154,8 +154,8 @@ func heap() uint64 {
 	return stats.HeapAlloc
 }
 
-// TestAnswerNotRead has clients that send requests and do not read the responses, which are small, large or streamed. The
-// server closes their connections.
+// TestAnswerNotRead has clients that send requests and do not read the responses, which are small, large or streamed.
+// The server closes their connections.
 func TestAnswerNotRead(t *testing.T) {
 	t.Parallel()
 	large := `{"statusCode":200,"body":"` + strings.Repeat("x", 5<<20) + `"}`

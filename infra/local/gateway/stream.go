@@ -40,8 +40,8 @@ type metadata struct {
 // prelude collects the beginning of a stream until the metadata is complete.
 type prelude struct{ buffer []byte }
 
-// add adds the next bytes of the stream. done means that the delimiter was among them. Then head is the metadata, and rest
-// are the first bytes of the body.
+// add adds the next bytes of the stream. done means that the delimiter was among them. Then head is the metadata, and
+// rest are the first bytes of the body.
 func (p *prelude) add(chunk []byte) (head, rest []byte, done bool, err error) {
 	from := max(0, len(p.buffer)-len(delimiter)+1)
 	p.buffer = append(p.buffer, chunk...)
@@ -77,8 +77,8 @@ func parseMetadata(head []byte) (*httpResponse, error) {
 	return a, nil
 }
 
-// pump reads a function's response in its own goroutine, so that the reader can stop to wait for it. The runtime drains a
-// body that is closed early: as on AWS, a function is not interrupted if its client disconnects.
+// pump reads a function's response in its own goroutine, so that the reader can stop to wait for it. The runtime drains
+// a body that is closed early: as on AWS, a function is not interrupted if its client disconnects.
 type pump struct {
 	chunks    chan []byte   // the next one is sent after taken
 	taken     chan struct{} // the buffer of the last chunk may be reused
@@ -125,7 +125,8 @@ func (p *pump) hand(chunk []byte) bool {
 	}
 }
 
-// each calls f with every chunk until the response ends, f fails, a limit is reached or gone is closed. It is called once.
+// each calls f with every chunk until the response ends, f fails, a limit is reached or gone is closed. It is called
+// once.
 func (p *pump) each(ctx context.Context, gone <-chan struct{}, idle time.Duration, f func([]byte) error) error {
 	defer close(p.abandoned)
 	silence := time.NewTimer(idle)

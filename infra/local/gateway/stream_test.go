@@ -178,7 +178,8 @@ func TestStreamTimes(t *testing.T) {
 	}
 }
 
-// TestStreamClientGone has a client that disconnects in the middle: the body is closed before the invocation's context ends.
+// TestStreamClientGone has a client that disconnects in the middle: the body is closed before the invocation's context
+// ends.
 func TestStreamClientGone(t *testing.T) {
 	t.Parallel()
 	closed := make(chan struct{})

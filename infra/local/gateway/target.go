@@ -31,8 +31,8 @@ func requestTarget(r *http.Request) (target, error) {
 
 const upperHex = "0123456789ABCDEF"
 
-// wirePath percent-encodes the bytes that a path may not contain. It returns false if a percent-encoding of the path is not
-// valid.
+// wirePath percent-encodes the bytes that a path may not contain. It returns false if a percent-encoding of the path is
+// not valid.
 func wirePath(path string) (string, bool) {
 	var b strings.Builder
 	b.Grow(len(path))
@@ -54,7 +54,8 @@ func wirePath(path string) (string, bool) {
 
 // pathByte reports whether a path may contain c without encoding (pchar of RFC 3986, and the slash).
 func pathByte(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("/-._~!$&'()*+,;=:@", c) >= 0
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' ||
+		strings.IndexByte("/-._~!$&'()*+,;=:@", c) >= 0
 }
 
 func isHex(c byte) bool {
@@ -67,9 +68,9 @@ type parameter struct {
 	values []string
 }
 
-// parseQuery decodes a query string as API Gateway does: '+' is a space, a semicolon separates as an ampersand does, and a
-// name without "=" has the empty value. Invalid percent-encodings, and bytes that API Gateway refuses ("|", "{" and "}"), are
-// a bad request. Bytes that are not UTF-8 are replaced by U+FFFD.
+// parseQuery decodes a query string as API Gateway does: '+' is a space, a semicolon separates as an ampersand does,
+// and a name without "=" has the empty value. Invalid percent-encodings, and bytes that API Gateway refuses ("|", "{"
+// and "}"), are a bad request. Bytes that are not UTF-8 are replaced by U+FFFD.
 func parseQuery(query string) ([]parameter, error) {
 	if query == "" {
 		return nil, nil

@@ -15,13 +15,13 @@ import (
 // defaultTemplates are the bodies if the API defines none.
 var defaultTemplates = map[string]string{jsonType: `{"message":$context.error.messageString}`}
 
-// variablePattern matches a variable in a body template: $context.path or ${context.path}, or one of stageVariables. Like
-// AWS, templates support no directives.
+// variablePattern matches a variable in a body template: $context.path or ${context.path}, or one of stageVariables.
+// Like AWS, templates support no directives.
 var variablePattern = regexp.MustCompile(
 	`\$(?:\{((?:context|stageVariables)\.[^}]*)\}|((?:context|stageVariables)(?:\.[A-Za-z0-9_-]+)+))`)
 
-// contextVariables are the $context variables that a gateway response may use. A request without a route has no resource:
-// its variables are empty, as on AWS.
+// contextVariables are the $context variables that a gateway response may use. A request without a route has no
+// resource: its variables are empty, as on AWS.
 var contextVariables = map[string]func(*Gateway, *request, *failure) string{
 	"error.message":       func(_ *Gateway, _ *request, f *failure) string { return f.message },
 	"error.messageString": func(_ *Gateway, _ *request, f *failure) string { return string(quote(nil, f.message)) },
@@ -70,7 +70,8 @@ func checkResponses(responses map[string]stack.GatewayResponse) error {
 				continue
 			}
 			if !strings.HasPrefix(value, "context.") {
-				return fmt.Errorf("gateway response %s: header %s: %s is neither a 'literal' nor a variable context.*", kind, name, value)
+				return fmt.Errorf("gateway response %s: header %s: %s is neither a 'literal' nor a variable context.*",
+					kind, name, value)
 			}
 			if err := check(value); err != nil {
 				return fmt.Errorf("gateway response %s: header %s: %w", kind, name, err)

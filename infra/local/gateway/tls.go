@@ -34,9 +34,9 @@ var (
 	certificateAddresses = []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback}
 )
 
-// LoadOrMakeCertificate returns the self-signed certificate for localhost, 127.0.0.1 and ::1 in dir. It creates one if there
-// is none, or if it is not valid, does not cover these names, or expires within a month. The file has mode 0600 and is
-// replaced atomically. dir is created if it does not exist.
+// LoadOrMakeCertificate returns the self-signed certificate for localhost, 127.0.0.1 and ::1 in dir. It creates one if
+// there is none, or if it is not valid, does not cover these names, or expires within a month. The file has mode 0600
+// and is replaced atomically. dir is created if it does not exist.
 func LoadOrMakeCertificate(dir string, now func() time.Time) (tls.Certificate, error) {
 	path := filepath.Join(dir, certificateFile)
 	stored, err := os.ReadFile(path) //nolint:gosec // the caller chose the path

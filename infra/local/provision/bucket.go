@@ -109,7 +109,8 @@ func (p *provisioner) setLifecycle(ctx context.Context, want stack.Bucket) (chan
 	for i, rule := range want.Lifecycle {
 		rules = append(rules, lifecycleRule(i, rule))
 	}
-	out, err := p.buckets.GetBucketLifecycleConfiguration(ctx, &s3.GetBucketLifecycleConfigurationInput{Bucket: &want.Name})
+	in := &s3.GetBucketLifecycleConfigurationInput{Bucket: &want.Name}
+	out, err := p.buckets.GetBucketLifecycleConfiguration(ctx, in)
 	switch {
 	case err != nil && !hasNone(err):
 		return false, fmt.Errorf("get lifecycle rules: %w", err)

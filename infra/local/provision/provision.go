@@ -1,10 +1,10 @@
-// Package provision creates the resources of a stack that do not exist: tables with their indexes, streams and time to live,
-// queues with their attributes, buckets with their CORS and lifecycle rules, and secrets.
+// Package provision creates the resources of a stack that do not exist: tables with their indexes, streams and time to
+// live, queues with their attributes, buckets with their CORS and lifecycle rules, and secrets.
 //
-// It calls AWS's APIs only, through the SDK, so that it works with the embedded services, LocalStack, moto and AWS.
-// It never deletes a resource, never overwrites a secret, and continues after an interrupted run. As CloudFormation does, it
-// disables streams and time to live that are no longer in the template, and sets attributes of queues and rules of buckets to
-// those of the template.
+// It calls AWS's APIs only, through the SDK, so that it works with the embedded services, LocalStack, moto and AWS. It
+// never deletes a resource, never overwrites a secret, and continues after an interrupted run. As CloudFormation does,
+// it disables streams and time to live that are no longer in the template, and sets attributes of queues and rules of
+// buckets to those of the template.
 //
 // What may not enter: anything about the implementation of the services.
 package provision
@@ -36,16 +36,20 @@ type Options struct {
 	AccessKeyID, SecretKey, SessionToken string
 }
 
-// Result has the names of the resources that Apply has created or changed, sorted. QueueAttributes are existing queues with
-// the attributes that were set, BucketRules are buckets whose rules were set.
+// Result has the names of the resources that Apply has created or changed, sorted. QueueAttributes are existing queues
+// with the attributes that were set, BucketRules are buckets whose rules were set.
 type Result struct {
 	Tables, Indexes, Streams, TimeToLive, Queues, QueueAttributes, Buckets, BucketRules, Secrets []string
 }
 
 // lists returns the lists with their names in the log.
 func (r *Result) lists() (names []string, lists []*[]string) {
-	return []string{"tables", "indexes", "streams of", "time to live of", "queues", "attributes of", "buckets", "rules of", "secrets"},
-		[]*[]string{&r.Tables, &r.Indexes, &r.Streams, &r.TimeToLive, &r.Queues, &r.QueueAttributes, &r.Buckets, &r.BucketRules, &r.Secrets}
+	return []string{
+			"tables", "indexes", "streams of", "time to live of", "queues", "attributes of", "buckets", "rules of", "secrets",
+		}, []*[]string{
+			&r.Tables, &r.Indexes, &r.Streams, &r.TimeToLive, &r.Queues, &r.QueueAttributes, &r.Buckets, &r.BucketRules,
+			&r.Secrets,
+		}
 }
 
 // String returns a line for the log: "tables a, b; secrets c", or "everything is there".
@@ -77,8 +81,9 @@ type provisioner struct {
 	found map[string]*queueState // by logical id
 }
 
-// Apply creates and updates the resources of the stack. If an endpoint has chosen other ARNs of secrets, or other URLs and
-// ARNs of queues than the template's references predict, it replaces them in the stack. Functions must start after that.
+// Apply creates and updates the resources of the stack. If an endpoint has chosen other ARNs of secrets, or other URLs
+// and ARNs of queues than the template's references predict, it replaces them in the stack. Functions must start after
+// that.
 func Apply(ctx context.Context, s *stack.Stack, options Options) (Result, error) {
 	p := newProvisioner(s, options)
 	steps := slices.Concat(
@@ -150,8 +155,10 @@ func newProvisioner(s *stack.Stack, o Options) *provisioner {
 		secrets: secretsmanager.New(secretsmanager.Options{Region: s.Region, BaseEndpoint: endpoint, Credentials: keys}),
 		queues:  sqs.New(sqs.Options{Region: s.Region, BaseEndpoint: endpoint, Credentials: keys}),
 		// Emulators expect the bucket in the path: a host name with the bucket would not resolve.
-		buckets: s3.New(s3.Options{Region: s.Region, BaseEndpoint: endpoint, Credentials: keys, UsePathStyle: endpoint != nil}),
-		region:  s.Region,
+		buckets: s3.New(s3.Options{
+			Region: s.Region, BaseEndpoint: endpoint, Credentials: keys, UsePathStyle: endpoint != nil,
+		}),
+		region: s.Region,
 	}
 }
 

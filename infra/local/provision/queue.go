@@ -16,12 +16,12 @@ import (
 	"devplatform/infra/local/stack"
 )
 
-// redrivePolicy has the ARN of another queue. It is set when all queues exist and their ARNs are known: an endpoint may have
-// another account than the template was resolved with.
+// redrivePolicy has the ARN of another queue. It is set when all queues exist and their ARNs are known: an endpoint may
+// have another account than the template was resolved with.
 const redrivePolicy = "RedrivePolicy"
 
-// queueDefaults are the values of attributes that a template leaves out. The first one is SQS's. Other endpoints may have
-// older defaults: until 2025, the maximum message size was 256 KiB.
+// queueDefaults are the values of attributes that a template leaves out. The first one is SQS's. Other endpoints may
+// have older defaults: until 2025, the maximum message size was 256 KiB.
 var queueDefaults = map[string][]string{
 	"VisibilityTimeout": {"30"}, "DelaySeconds": {"0"}, "MaximumMessageSize": {"1048576", "262144"},
 	"MessageRetentionPeriod": {"345600"}, "ReceiveMessageWaitTimeSeconds": {"0"}, redrivePolicy: {""},
@@ -83,8 +83,8 @@ func (p *provisioner) createQueue(ctx context.Context, want stack.Queue) (url st
 	return aws.ToString(made.QueueUrl), true, nil
 }
 
-// setQueue sets the attributes that differ from the template's. As an update of CloudFormation does, it sets an attribute
-// that the template leaves out to its default.
+// setQueue sets the attributes that differ from the template's. As an update of CloudFormation does, it sets an
+// attribute that the template leaves out to its default.
 func (p *provisioner) setQueue(ctx context.Context, want stack.Queue) error {
 	p.mu.Lock()
 	have := p.found[want.LogicalID]
@@ -104,7 +104,8 @@ func (p *provisioner) setQueue(ctx context.Context, want stack.Queue) error {
 	if len(changes) == 0 {
 		return nil
 	}
-	if _, err := p.queues.SetQueueAttributes(ctx, &sqs.SetQueueAttributesInput{QueueUrl: &have.URL, Attributes: changes}); err != nil {
+	in := &sqs.SetQueueAttributesInput{QueueUrl: &have.URL, Attributes: changes}
+	if _, err := p.queues.SetQueueAttributes(ctx, in); err != nil {
 		return fmt.Errorf("set attributes: %w", err)
 	}
 	if !have.isNew {
@@ -113,8 +114,8 @@ func (p *provisioner) setQueue(ctx context.Context, want stack.Queue) error {
 	return nil
 }
 
-// canonical returns equal texts for policies with the same content: an endpoint may quote numbers, and may have another order.
-// It returns other values as they are.
+// canonical returns equal texts for policies with the same content: an endpoint may quote numbers, and may have another
+// order. It returns other values as they are.
 func canonical(value string) string {
 	var policy map[string]any
 	if json.Unmarshal([]byte(value), &policy) != nil {

@@ -11,12 +11,12 @@ import (
 	"devplatform/infra/local/stack"
 )
 
-// streamAttempts is the maximum number of updates of a table. Two are needed to change the view of a stream. More are needed
-// if several processes do it concurrently, because they undo each other's updates.
+// streamAttempts is the maximum number of updates of a table. Two are needed to change the view of a stream. More are
+// needed if several processes do it concurrently, because they undo each other's updates.
 const streamAttempts = 10
 
-// stream enables or disables a table's stream. DynamoDB can't change the view of a stream: it is disabled, and a new one is
-// enabled. Records of the old stream stay readable under its ARN for a day.
+// stream enables or disables a table's stream. DynamoDB can't change the view of a stream: it is disabled, and a new
+// one is enabled. Records of the old stream stay readable under its ARN for a day.
 func (p *provisioner) stream(ctx context.Context, want stack.Table, have *types.TableDescription) error {
 	if viewOf(have) == want.StreamViewType {
 		return nil

@@ -75,7 +75,9 @@ func (p *provisioner) createTable(ctx context.Context, want stack.Table) (*types
 }
 
 // waitUntilActive waits until the table and all of its indexes are active.
-func (p *provisioner) waitUntilActive(ctx context.Context, table *types.TableDescription) (*types.TableDescription, error) {
+func (p *provisioner) waitUntilActive(
+	ctx context.Context, table *types.TableDescription,
+) (*types.TableDescription, error) {
 	for wait := 20 * time.Millisecond; !active(table); wait = min(2*wait, time.Second) {
 		if table.TableStatus == types.TableStatusDeleting {
 			return nil, errors.New("is being deleted: try again later")
@@ -161,18 +163,23 @@ func (p *provisioner) timeToLive(ctx context.Context, want stack.Table) error {
 }
 
 // sameKey compares a key and the types of its attributes, which can't be changed.
-func sameKey(wantTypes []stack.Attribute, haveTypes []types.AttributeDefinition, want []stack.KeyPart, have []types.KeySchemaElement) error {
+func sameKey(
+	wantTypes []stack.Attribute, haveTypes []types.AttributeDefinition,
+	want []stack.KeyPart, have []types.KeySchemaElement,
+) error {
 	wanted, existing := make([]string, len(want)), make([]string, len(have))
 	for i, part := range want {
 		wanted[i] = part.Type + " " + part.Name + typeIn(definitions(wantTypes), part.Name)
 	}
 	for i, part := range have {
-		existing[i] = string(part.KeyType) + " " + aws.ToString(part.AttributeName) + typeIn(haveTypes, aws.ToString(part.AttributeName))
+		name := aws.ToString(part.AttributeName)
+		existing[i] = string(part.KeyType) + " " + name + typeIn(haveTypes, name)
 	}
 	if slices.Equal(wanted, existing) {
 		return nil
 	}
-	return fmt.Errorf("exists with the key %s, the template has %s: a key can't be changed; remove the old one, or give the new one another name",
+	return fmt.Errorf("exists with the key %s, the template has %s: a key can't be changed; "+
+		"remove the old one, or give the new one another name",
 		strings.Join(existing, ", "), strings.Join(wanted, ", "))
 }
 
@@ -185,14 +192,17 @@ func typeIn(definitions []types.AttributeDefinition, name string) string {
 	return ""
 }
 
-func sameIndex(table stack.Table, want stack.Index, have *types.TableDescription, index types.GlobalSecondaryIndexDescription) error {
+func sameIndex(
+	table stack.Table, want stack.Index, have *types.TableDescription, index types.GlobalSecondaryIndexDescription,
+) error {
 	if err := sameKey(table.Attributes, have.AttributeDefinitions, want.Key, index.KeySchema); err != nil {
 		return err
 	}
 	included := slices.Sorted(slices.Values(index.Projection.NonKeyAttributes))
-	if string(index.Projection.ProjectionType) != want.Projection || !slices.Equal(included, slices.Sorted(slices.Values(want.NonKeyAttributes))) {
-		return fmt.Errorf("exists with the projection %s %v, the template has %s %v: a projection can't be changed; give the new index another name",
-			index.Projection.ProjectionType, included, want.Projection, want.NonKeyAttributes)
+	wanted := slices.Sorted(slices.Values(want.NonKeyAttributes))
+	if string(index.Projection.ProjectionType) != want.Projection || !slices.Equal(included, wanted) {
+		return fmt.Errorf("exists with the projection %s %v, the template has %s %v: a projection can't be changed; "+
+			"give the new index another name", index.Projection.ProjectionType, included, want.Projection, want.NonKeyAttributes)
 	}
 	return nil
 }
@@ -208,7 +218,9 @@ func keySchema(parts []stack.KeyPart) []types.KeySchemaElement {
 func definitions(attributes []stack.Attribute) []types.AttributeDefinition {
 	all := make([]types.AttributeDefinition, len(attributes))
 	for i, attribute := range attributes {
-		all[i] = types.AttributeDefinition{AttributeName: &attribute.Name, AttributeType: types.ScalarAttributeType(attribute.Type)}
+		all[i] = types.AttributeDefinition{
+			AttributeName: &attribute.Name, AttributeType: types.ScalarAttributeType(attribute.Type),
+		}
 	}
 	return all
 }
@@ -222,7 +234,9 @@ func keyDefinitions(table stack.Table, index stack.Index) []types.AttributeDefin
 }
 
 func projection(index stack.Index) *types.Projection {
-	return &types.Projection{ProjectionType: types.ProjectionType(index.Projection), NonKeyAttributes: index.NonKeyAttributes}
+	return &types.Projection{
+		ProjectionType: types.ProjectionType(index.Projection), NonKeyAttributes: index.NonKeyAttributes,
+	}
 }
 
 // throughput returns nil for tables that are billed per request.

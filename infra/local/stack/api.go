@@ -12,14 +12,15 @@ const (
 	// implicitAPI and implicitStage are the names of the API that SAM makes for Api events without RestApiId.
 	implicitAPI   = "ServerlessRestApi"
 	implicitStage = "Prod"
-	// integrationTimeout is the default and the maximum for a buffered response, streamTimeout the maximum for a streamed one.
+	// integrationTimeout is the default and the maximum for a buffered response, streamTimeout the maximum for a streamed
+	// one.
 	integrationTimeout = 29 * time.Second
 	streamTimeout      = 15 * time.Minute
 )
 
 type (
-	// apiProperties are the properties of an API. DefinitionBody, Cors, MinimumCompressionSize and others are missing: they
-	// would change the responses.
+	// apiProperties are the properties of an API. DefinitionBody, Cors, MinimumCompressionSize and others are missing:
+	// they would change the responses.
 	apiProperties struct {
 		object
 		_ struct{} `ignored:"AccessLogSetting AlwaysDeploy ApiKeySourceType CacheClusterEnabled CacheClusterSize"`
@@ -62,10 +63,10 @@ var (
 	methods             = []string{"GET", "PUT", "POST", "DELETE", "PATCH", "HEAD", "OPTIONS", "ANY"}
 	literalPart         = regexp.MustCompile(`^[A-Za-z0-9._:~@$!&'()*+,;=%-]+$`)
 	parameterPart       = regexp.MustCompile(`^\{[A-Za-z0-9._:-]+\+?\}$`)
-	gatewayResponseType = strings.Fields(`ACCESS_DENIED API_CONFIGURATION_ERROR AUTHORIZER_CONFIGURATION_ERROR AUTHORIZER_FAILURE
-		BAD_REQUEST_BODY BAD_REQUEST_PARAMETERS DEFAULT_4XX DEFAULT_5XX EXPIRED_TOKEN INTEGRATION_FAILURE INTEGRATION_TIMEOUT
-		INVALID_API_KEY INVALID_SIGNATURE MISSING_AUTHENTICATION_TOKEN QUOTA_EXCEEDED REQUEST_TOO_LARGE RESOURCE_NOT_FOUND THROTTLED
-		UNAUTHORIZED UNSUPPORTED_MEDIA_TYPE WAF_FILTERED`)
+	gatewayResponseType = strings.Fields(`ACCESS_DENIED API_CONFIGURATION_ERROR AUTHORIZER_CONFIGURATION_ERROR
+		AUTHORIZER_FAILURE BAD_REQUEST_BODY BAD_REQUEST_PARAMETERS DEFAULT_4XX DEFAULT_5XX EXPIRED_TOKEN
+		INTEGRATION_FAILURE INTEGRATION_TIMEOUT INVALID_API_KEY INVALID_SIGNATURE MISSING_AUTHENTICATION_TOKEN
+		QUOTA_EXCEEDED REQUEST_TOO_LARGE RESOURCE_NOT_FOUND THROTTLED UNAUTHORIZED UNSUPPORTED_MEDIA_TYPE WAF_FILTERED`)
 )
 
 func (b *builder) api(res *resource) {
@@ -126,7 +127,7 @@ func (b *builder) gatewayResponses(p apiProperties) map[string]GatewayResponse {
 		headers := r.ResponseParameters.Headers
 		for _, name := range slices.Sorted(maps.Keys(headers)) {
 			if !gatewayHeaderValue.MatchString(headers[name]) {
-				b.add(r.at.field("ResponseParameters.Headers"), r.lineOf("ResponseParameters"), "%s: %q is %s: use a 'literal' or context.*",
+				r.problem("ResponseParameters.Headers", "%s: %q is %s: use a 'literal' or context.*",
 					name, headers[name], unsupported)
 			}
 		}
@@ -158,11 +159,13 @@ func (b *builder) apiEvent(ev eventProperties, f Function) {
 		p.problem("RestApiId", "must refer to an %s of this template", typeAPI)
 	}
 	route := Route{
-		Method: strings.ToUpper(p.Method), Path: p.Path, Function: f.Name, Stream: p.ResponseTransferMode == "RESPONSE_STREAM",
+		Method: strings.ToUpper(p.Method), Path: p.Path, Function: f.Name,
+		Stream:  p.ResponseTransferMode == "RESPONSE_STREAM",
 		Timeout: time.Duration(p.TimeoutInMillis) * time.Millisecond,
 	}
 	if !route.Stream && route.Timeout > integrationTimeout && route.Timeout <= streamTimeout {
-		p.problem("TimeoutInMillis", "%d is more than 29000, the maximum unless ResponseTransferMode is RESPONSE_STREAM", p.TimeoutInMillis)
+		p.problem("TimeoutInMillis", "%d is more than 29000, the maximum unless ResponseTransferMode is RESPONSE_STREAM",
+			p.TimeoutInMillis)
 	}
 	if p.Method != "" && !slices.Contains(methods, route.Method) {
 		p.problem("Method", "%q is not a method of API Gateway", p.Method)
@@ -211,8 +214,8 @@ func checkPath(path string) string {
 	return ""
 }
 
-// checkRoute returns why API Gateway refuses a route beside others, "" if it accepts it. A path has a method once, and at
-// each position of a path there is one parameter.
+// checkRoute returns why API Gateway refuses a route beside others, "" if it accepts it. A path has a method once, and
+// at each position of a path there is one parameter.
 func checkRoute(routes []Route, route Route) string {
 	for _, other := range routes {
 		if other.Method == route.Method && other.Path == route.Path {

@@ -6,8 +6,8 @@ import (
 )
 
 type (
-	// bucketProperties are the properties of a bucket. On the local platform all objects are private, have one owner and one
-	// version, and are not encrypted.
+	// bucketProperties are the properties of a bucket. On the local platform all objects are private, have one owner and
+	// one version, and are not encrypted.
 	bucketProperties struct {
 		object `ignored:"BucketEncryption OwnershipControls PublicAccessBlockConfiguration Tags VersioningConfiguration"`
 
@@ -39,7 +39,8 @@ func (b *builder) bucket(res *resource) {
 	b.decodeProperties(res, &p)
 	bucket := Bucket{LogicalID: res.id, Name: b.nameOf(res), ARN: b.arn(res)}
 	if !bucketNamePattern.MatchString(bucket.Name) || strings.Contains(bucket.Name, "..") {
-		b.add(res.at(), res.line, "%q is not a valid name: a bucket's name has 3 to 63 lower-case letters, digits, - and .", bucket.Name)
+		b.add(res.at(), res.line, "%q is not a valid name: a bucket's name has 3 to 63 lower-case letters, digits, - and .",
+			bucket.Name)
 	}
 	if p.CorsConfiguration != nil {
 		bucket.CORS = p.CorsConfiguration.Rules
@@ -52,7 +53,8 @@ func (b *builder) bucket(res *resource) {
 			}
 			if rule.ExpirationDays > 0 || rule.AbortUploadDays > 0 { // other rules expire old versions
 				bucket.Lifecycle = append(bucket.Lifecycle, rule)
-			} else if !r.has("ExpirationInDays") && !r.has("AbortIncompleteMultipartUpload") && !r.has("NoncurrentVersionExpiration") {
+			} else if !r.has("ExpirationInDays") && !r.has("AbortIncompleteMultipartUpload") &&
+				!r.has("NoncurrentVersionExpiration") {
 				r.problem("ExpirationInDays", "or AbortIncompleteMultipartUpload must be present")
 			}
 		}

@@ -21,8 +21,8 @@ type resourceType struct {
 	build func(b *builder, res *resource)
 	// properties is the struct of the properties, for types that Globals may have.
 	properties any
-	// nameProperty is the property with the physical name. Without it, the name is that of the stack and the logical id, of
-	// maxName characters at most, unless fallback makes another.
+	// nameProperty is the property with the physical name. Without it, the name is that of the stack and the logical id,
+	// of maxName characters at most, unless fallback makes another.
 	nameProperty string
 	maxName      int
 	fallback     func(generated, id string) string
@@ -55,14 +55,16 @@ func init() { //nolint:gochecknoinits // the table refers to functions that refe
 		typeQueue: {
 			build: (*builder).queue, nameProperty: "QueueName", maxName: 80, ref: "{queues}/{account}/{name}",
 			attributes: map[string]string{
-				"Arn": "arn:{partition}:sqs:{region}:{account}:{name}", "QueueName": "{name}", "QueueUrl": "{queues}/{account}/{name}",
+				"Arn": "arn:{partition}:sqs:{region}:{account}:{name}", "QueueName": "{name}",
+				"QueueUrl": "{queues}/{account}/{name}",
 			},
 		},
 		typeBucket: {
 			build: (*builder).bucket, nameProperty: "BucketName", maxName: 63, ref: "{name}",
 			fallback: func(generated, _ string) string { return strings.ToLower(generated) },
 			attributes: map[string]string{
-				"Arn": "arn:{partition}:s3:::{name}", "DomainName": "{name}.s3.{suffix}", "RegionalDomainName": "{name}.s3.{region}.{suffix}",
+				"Arn": "arn:{partition}:s3:::{name}", "DomainName": "{name}.s3.{suffix}",
+				"RegionalDomainName": "{name}.s3.{region}.{suffix}",
 			},
 		},
 		typeSecret: {
@@ -72,7 +74,8 @@ func init() { //nolint:gochecknoinits // the table refers to functions that refe
 		// These types have no effect, but functions may refer to them.
 		"AWS::ApiGateway::DomainName": {nameProperty: "DomainName", ref: "{name}"},
 		"AWS::IAM::Role": {
-			nameProperty: "RoleName", ref: "{name}", attributes: map[string]string{"Arn": "arn:{partition}:iam::{account}:role/{name}"},
+			nameProperty: "RoleName", ref: "{name}",
+			attributes: map[string]string{"Arn": "arn:{partition}:iam::{account}:role/{name}"},
 		},
 		"AWS::Logs::LogGroup": {
 			nameProperty: "LogGroupName", ref: "{name}",
@@ -100,7 +103,8 @@ const ignoredTypes = `
 	AWS::ApiGateway::DomainNameV2 AWS::ApiGateway::UsagePlan AWS::ApiGateway::UsagePlanKey
 	AWS::ApplicationAutoScaling::ScalableTarget AWS::ApplicationAutoScaling::ScalingPolicy
 	AWS::ApplicationInsights::Application AWS::Budgets::Budget AWS::CertificateManager::Certificate
-	AWS::CloudWatch::AnomalyDetector AWS::CloudWatch::CompositeAlarm AWS::CloudWatch::Dashboard AWS::CloudWatch::InsightRule
+	AWS::CloudWatch::AnomalyDetector AWS::CloudWatch::CompositeAlarm AWS::CloudWatch::Dashboard
+	AWS::CloudWatch::InsightRule
 	AWS::CodeDeploy::Application AWS::CodeDeploy::DeploymentConfig AWS::CodeDeploy::DeploymentGroup
 	AWS::IAM::InstanceProfile AWS::IAM::ManagedPolicy AWS::IAM::Policy AWS::IAM::RolePolicy AWS::IAM::ServiceLinkedRole
 	AWS::KMS::Alias AWS::KMS::Key AWS::Lambda::Permission AWS::Lambda::Version

@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// object is a mapping of the template. A struct of properties embeds it to report problems. The tags "ignored" of a struct,
-// at object or at blank fields, list properties that have no effect here. For those in the tags "noted" there is a notice.
+// object is a mapping of the template. A struct of properties embeds it to report problems. The tags "ignored" of a
+// struct, at object or at blank fields, list properties that have no effect here. For those in the tags "noted" there
+// is a notice.
 type object struct {
 	e    *evaluator
 	at   place
@@ -34,8 +35,8 @@ func (o object) problem(name, format string, args ...any) {
 	o.e.add(o.at.field(name), o.lineOf(name), format, args...)
 }
 
-// reduced returns a property, resolved until its kind is known; nil if it is absent under the template's conditions. ok is
-// false if it has reported a problem.
+// reduced returns a property, resolved until its kind is known; nil if it is absent under the template's conditions. ok
+// is false if it has reported a problem.
 func (o object) reduced(name string) (reduced *node, ok bool) {
 	n := o.n.get(name)
 	if n == nil {
@@ -148,7 +149,8 @@ func (o object) checkKeys(of any) {
 	properties, ignored, noted := propertiesOf(reflect.TypeOf(of))
 	for _, f := range o.n.fields {
 		switch {
-		case slices.ContainsFunc(properties, func(p property) bool { return p.name == f.key }), slices.Contains(ignored, f.key):
+		case slices.ContainsFunc(properties, func(p property) bool { return p.name == f.key }):
+		case slices.Contains(ignored, f.key):
 		case slices.Contains(noted, f.key):
 			o.e.noted[f.key] = true
 		default:

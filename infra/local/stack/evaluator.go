@@ -52,9 +52,9 @@ type intrinsic func(e *evaluator, at place, arg *node) (*node, bool)
 // intrinsicOf returns the implementation of an intrinsic function, nil if it is not supported.
 func intrinsicOf(name string) intrinsic {
 	return map[string]intrinsic{
-		"Ref": (*evaluator).ref, "Fn::GetAtt": (*evaluator).getAtt, "Fn::Sub": (*evaluator).sub, "Fn::If": (*evaluator).ifElse,
-		"Fn::Join": (*evaluator).join, "Fn::Select": (*evaluator).pick, "Fn::Split": (*evaluator).split,
-		"Fn::Base64": (*evaluator).base64, "Fn::FindInMap": (*evaluator).findInMap,
+		"Ref": (*evaluator).ref, "Fn::GetAtt": (*evaluator).getAtt, "Fn::Sub": (*evaluator).sub,
+		"Fn::If": (*evaluator).ifElse, "Fn::Join": (*evaluator).join, "Fn::Select": (*evaluator).pick,
+		"Fn::Split": (*evaluator).split, "Fn::Base64": (*evaluator).base64, "Fn::FindInMap": (*evaluator).findInMap,
 	}[name]
 }
 

@@ -51,7 +51,8 @@ func (b *builder) function(res *resource) {
 		ReservedConcurrency: p.ReservedConcurrentExecutions,
 	}
 	if !functionNamePattern.MatchString(function.Name) {
-		b.add(res.at(), res.line, "%q is not a valid name: a function's name has 1 to 64 letters, digits, - and _", function.Name)
+		b.add(res.at(), res.line, "%q is not a valid name: a function's name has 1 to 64 letters, digits, - and _",
+			function.Name)
 	}
 	b.stack.Functions = append(b.stack.Functions, function)
 	b.events(p.object, p.Events, function)
@@ -75,7 +76,8 @@ func (b *builder) buildMethod(res *resource) string {
 		return ""
 	}
 	if method.text != "go1.x" && method.text != "makefile" {
-		b.add(res.at().field("Metadata.BuildMethod"), method.line, "%q is %s: use go1.x or makefile", method.text, unsupported)
+		b.add(res.at().field("Metadata.BuildMethod"), method.line, "%q is %s: use go1.x or makefile", method.text,
+			unsupported)
 	}
 	return method.text
 }
@@ -96,13 +98,14 @@ var variableName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]+$`)
 // reservedVariables are set by Lambda. A template may not set them.
 var reservedVariables = []string{
 	"_HANDLER", "_X_AMZN_TRACE_ID", "AWS_DEFAULT_REGION", "AWS_REGION", "AWS_EXECUTION_ENV", "AWS_LAMBDA_FUNCTION_NAME",
-	"AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "AWS_LAMBDA_FUNCTION_VERSION", "AWS_LAMBDA_INITIALIZATION_TYPE", "AWS_LAMBDA_LOG_GROUP_NAME",
-	"AWS_LAMBDA_LOG_STREAM_NAME", "AWS_ACCESS_KEY", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
+	"AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "AWS_LAMBDA_FUNCTION_VERSION", "AWS_LAMBDA_INITIALIZATION_TYPE",
+	"AWS_LAMBDA_LOG_GROUP_NAME", "AWS_LAMBDA_LOG_STREAM_NAME", "AWS_ACCESS_KEY",
+	"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
 	"AWS_LAMBDA_RUNTIME_API", "LAMBDA_TASK_ROOT", "LAMBDA_RUNTIME_DIR",
 }
 
-// environment returns the function's variables. An override replaces a variable that the template gives the function, and
-// never adds one.
+// environment returns the function's variables. An override replaces a variable that the template gives the function,
+// and never adds one.
 func (p *functionProperties) environment(overrides map[string]string) map[string]string {
 	variables, size := p.Environment.Variables, 0
 	problem := func(format string, args ...any) { p.problem("Environment.Variables", format, args...) }

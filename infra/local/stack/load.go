@@ -12,8 +12,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Load reads the template at path, resolves it, and finds the Go modules of its functions. If the template is not valid,
-// the error is a single *[Error] with all problems.
+// Load reads the template at path, resolves it, and finds the Go modules of its functions. If the template is not
+// valid, the error is a single *[Error] with all problems.
 func Load(path string, options Options) (*Stack, error) {
 	content, err := os.ReadFile(path) //nolint:gosec // the template is the one that the caller named
 	if err != nil {

@@ -138,9 +138,11 @@ func (b *builder) queueEvent(ev eventProperties, f Function) {
 
 // addMapping adds a mapping, unless the function already reads the source: AWS refuses that.
 func (b *builder) addMapping(ev eventProperties, m EventSourceMapping) {
+	source := cmp.Or(m.Table, m.Queue)
 	for _, other := range b.stack.EventSourceMappings {
-		if source := cmp.Or(m.Table, m.Queue); source != "" && other.Function == m.Function && other.Table == m.Table && other.Queue == m.Queue {
-			b.add(ev.at, ev.lineOf("Type"), "%s already reads %s, with the event source mapping %s", m.Function, source, other.Name)
+		if source != "" && other.Function == m.Function && other.Table == m.Table && other.Queue == m.Queue {
+			b.add(ev.at, ev.lineOf("Type"), "%s already reads %s, with the event source mapping %s",
+				m.Function, source, other.Name)
 		}
 	}
 	b.mappings = append(b.mappings, ev)

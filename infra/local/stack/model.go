@@ -158,15 +158,15 @@ type Queue struct {
 	Attributes map[string]string
 }
 
-// EventSourceMapping lets a function read a table's stream or a queue (SAM's event types DynamoDB and SQS), with defaults
-// applied.
+// EventSourceMapping lets a function read a table's stream or a queue (SAM's event types DynamoDB and SQS), with
+// defaults applied.
 type EventSourceMapping struct {
 	// Name is the mapping's logical id: that of the function followed by that of the event.
 	Name string
 	// Function is the Name of the function.
 	Function string
-	// Table is the Name of the table whose stream is read, "" if Queue is set. The ARN of the stream is only known when the
-	// table exists.
+	// Table is the Name of the table whose stream is read, "" if Queue is set. The ARN of the stream is only known when
+	// the table exists.
 	Table string
 	// Queue is the Name of the queue, "" if Table is set. Of the fields below it has Enabled, BatchSize, BatchingWindow,
 	// Filters, ReportBatchItemFailures and MaximumConcurrency.
@@ -174,8 +174,8 @@ type EventSourceMapping struct {
 	Enabled bool
 	// StartingPosition is where a mapping without a stored position begins: "TRIM_HORIZON" or "LATEST".
 	StartingPosition string
-	// BatchSize is the maximum number of records in an invocation, 1 to 10,000. BatchingWindow is how long to gather them, up
-	// to 5 min.
+	// BatchSize is the maximum number of records in an invocation, 1 to 10,000. BatchingWindow is how long to gather them,
+	// up to 5 min.
 	BatchSize      int
 	BatchingWindow time.Duration
 	// Filters are patterns as JSON text. A record must match one of them. Without filters, every record matches.

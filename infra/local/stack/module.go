@@ -39,7 +39,8 @@ func (s *Stack) findModules() error {
 // moduleOf returns the nearest folder in or above dir that has a go.mod, "" if there is none.
 func moduleOf(dir string) string {
 	for {
-		if info, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil && info.Mode().IsRegular() { //nolint:gosec // as below
+		info, err := os.Stat(filepath.Join(dir, "go.mod")) //nolint:gosec // as below
+		if err == nil && info.Mode().IsRegular() {
 			return dir
 		}
 		parent := filepath.Dir(dir)
@@ -57,8 +58,9 @@ const (
 	endpointVersion = "v1.21.0"
 )
 
-// checkSDK returns notices about the SDKs that a go.mod requires. It ignores an indirect requirement of version 1, which
-// usually belongs to a package that the function does not link, and a file that is not valid: the go command reports it.
+// checkSDK returns notices about the SDKs that a go.mod requires. It ignores an indirect requirement of version 1,
+// which usually belongs to a package that the function does not link, and a file that is not valid: the go command
+// reports it.
 func checkSDK(path string) (notices []string) {
 	content, err := os.ReadFile(path) //nolint:gosec // the module of a function in the user's template
 	if err != nil {
@@ -78,8 +80,8 @@ func checkSDK(path string) (notices []string) {
 		default:
 			continue
 		}
-		notices = append(notices, fmt.Sprintf("%s: %s %s ignores AWS_ENDPOINT_URL, so its calls go to AWS instead of the local platform: %s",
-			path, module, version, advice))
+		notices = append(notices, fmt.Sprintf("%s: %s %s ignores AWS_ENDPOINT_URL, so its calls go to AWS instead of "+
+			"the local platform: %s", path, module, version, advice))
 	}
 	return notices
 }

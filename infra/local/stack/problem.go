@@ -19,7 +19,8 @@ type Problem struct {
 	Message string
 }
 
-// String returns a line such as "template.yaml:57: AuthFunction: Properties.Layers: not supported by the local platform".
+// String returns a line such as "template.yaml:57: AuthFunction: Properties.Layers: not supported by the local
+// platform".
 func (p Problem) String() string {
 	parts := []string{fmt.Sprintf("%s:%d", p.File, p.Line)}
 	for _, part := range []string{p.Subject, p.Path, p.Message} {

@@ -40,8 +40,8 @@ func (b *builder) queue(res *resource) {
 		Attributes: map[string]string{},
 	}
 	if !queueNamePattern.MatchString(queue.Name) {
-		b.add(res.at(), res.line, "%q is not a valid name: a queue's name has 1 to 80 letters, digits, - and _ (FIFO queues are %s)",
-			queue.Name, unsupported)
+		b.add(res.at(), res.line, "%q is not a valid name: a queue's name has 1 to 80 letters, digits, - and _ "+
+			"(FIFO queues are %s)", queue.Name, unsupported)
 	}
 	for name, value := range map[string]*int{
 		"VisibilityTimeout": p.VisibilityTimeout, "DelaySeconds": p.DelaySeconds, "MaximumMessageSize": p.MaximumMessageSize,
@@ -88,7 +88,8 @@ func (b *builder) checkVisibility() {
 	for i, m := range b.stack.EventSourceMappings {
 		seconds, known := visible[m.Queue]
 		if timeout := timeouts[m.Function]; known && seconds < timeout {
-			b.add(b.mappings[i].at, b.mappings[i].lineOf("Type"), "the VisibilityTimeout of %s is %d s, less than the function's Timeout of %d s: "+
+			ev := b.mappings[i]
+			b.add(ev.at, ev.lineOf("Type"), "the VisibilityTimeout of %s is %d s, less than the function's Timeout of %d s: "+
 				"Lambda refuses this", m.Queue, seconds, timeout)
 		}
 	}

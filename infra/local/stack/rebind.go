@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// RebindSecret replaces the predicted ARN of a secret everywhere in the stack: AWS chooses the last six characters. It must
-// not run concurrently with other uses of the stack.
+// RebindSecret replaces the predicted ARN of a secret everywhere in the stack: AWS chooses the last six characters. It
+// must not run concurrently with other uses of the stack.
 func (s *Stack) RebindSecret(logicalID, arn string) {
 	for i := range s.Secrets {
 		if secret := &s.Secrets[i]; secret.LogicalID == logicalID && secret.ARN != arn {
@@ -19,9 +19,9 @@ func (s *Stack) RebindSecret(logicalID, arn string) {
 // QueueAt has the URL and the ARN of a queue at an endpoint.
 type QueueAt struct{ URL, ARN string }
 
-// RebindQueues replaces the predicted URLs and ARNs of queues everywhere in the stack. found has the new ones by logical id:
-// an endpoint chooses the host and the path of a URL, and may have another account. It must not run concurrently with other
-// uses of the stack.
+// RebindQueues replaces the predicted URLs and ARNs of queues everywhere in the stack. found has the new ones by
+// logical id: an endpoint chooses the host and the path of a URL, and may have another account. It must not run
+// concurrently with other uses of the stack.
 func (s *Stack) RebindQueues(found map[string]QueueAt) {
 	type change struct{ old, replacement string }
 	var changes []change

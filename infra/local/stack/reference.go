@@ -17,8 +17,9 @@ func (e *evaluator) pseudo(name string) (value *node, known bool) {
 		return &node{kind: list}, true
 	}
 	pattern, known := map[string]string{
-		"AWS::Region": "{region}", "AWS::AccountId": "{account}", "AWS::StackName": "{stack}", "AWS::Partition": "{partition}",
-		"AWS::URLSuffix": "{suffix}", "AWS::StackId": "arn:{partition}:cloudformation:{region}:{account}:stack/{stack}/local",
+		"AWS::Region": "{region}", "AWS::AccountId": "{account}", "AWS::StackName": "{stack}",
+		"AWS::Partition": "{partition}", "AWS::URLSuffix": "{suffix}",
+		"AWS::StackId": "arn:{partition}:cloudformation:{region}:{account}:stack/{stack}/local",
 	}[name]
 	return textNode(0, e.expand(pattern)), known
 }
@@ -77,8 +78,8 @@ func (e *evaluator) attribute(at place, line int, id, attribute string) (*node, 
 	case attribute == streamAttribute && !e.hasStream(res):
 		return e.fail(at, line, "%s has no %s: the table has no StreamSpecification", id, streamAttribute)
 	case attribute == streamAttribute && !strings.HasSuffix(at.path, ".Properties.Stream"):
-		return e.fail(at, line, "attribute %s of %s (%s) is %s, except as an event source: it ends with the time at which the stream began",
-			attribute, id, res.typ, unsupported)
+		return e.fail(at, line, "attribute %s of %s (%s) is %s, except as an event source: "+
+			"it ends with the time at which the stream began", attribute, id, res.typ, unsupported)
 	}
 	return textNode(line, e.expandFor(res, pattern)), true
 }
@@ -225,8 +226,8 @@ func partition(region string) string {
 	}
 }
 
-// SecretARN returns the ARN of a secret. On AWS it ends with six random characters. Here they depend on the name, so that
-// a template resolves to the same ARN before the secret exists, and after its data was deleted.
+// SecretARN returns the ARN of a secret. On AWS it ends with six random characters. Here they depend on the name, so
+// that a template resolves to the same ARN before the secret exists, and after its data was deleted.
 func SecretARN(region, account, name string) string {
 	return "arn:" + partition(region) + ":secretsmanager:" + region + ":" + account + ":secret:" + name + "-" +
 		digest(6, region, account, name)

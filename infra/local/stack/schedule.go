@@ -83,7 +83,8 @@ func (b *builder) scheduleEvent(ev eventProperties, f Function) {
 		s.DeadLetterQueue = b.queueByARN(p.DeadLetterConfig.object, "Arn", p.DeadLetterConfig.ARN)
 	}
 	if !scheduleName.MatchString(s.Name) {
-		b.add(ev.at, ev.lineOf("Type"), "%q is not a valid name: a schedule's name has 1 to 64 letters, digits, ., - and _", s.Name)
+		b.add(ev.at, ev.lineOf("Type"), "%q is not a valid name: a schedule's name has 1 to 64 letters, digits, ., - and _",
+			s.Name)
 	}
 	for _, other := range b.stack.Schedules {
 		if other.ARN == s.ARN {

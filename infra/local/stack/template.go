@@ -116,7 +116,8 @@ var (
 			"AutoPublishCodeSha256", "CodeSigningConfigArn",
 		},
 		typeAPI: {
-			"StageName", "Description", "Tags", "Models", "FailOnWarnings", "Mode", "ApiKeySourceType", "DisableExecuteApiEndpoint",
+			"StageName", "Description", "Tags", "Models", "FailOnWarnings", "Mode", "ApiKeySourceType",
+			"DisableExecuteApiEndpoint",
 		},
 		typeSimpleTable: {"PrimaryKey", "TableName", "ProvisionedThroughput", "Tags", "PointInTimeRecoverySpecification"},
 	}
@@ -144,8 +145,8 @@ func (e *evaluator) loadGlobals() {
 	}
 }
 
-// mergeGlobals merges as SAM does: mappings are merged, lists are concatenated, and other values of the resource replace
-// the global ones.
+// mergeGlobals merges as SAM does: mappings are merged, lists are concatenated, and other values of the resource
+// replace the global ones.
 func mergeGlobals(global, own *node) *node {
 	switch {
 	case own == nil:
