@@ -3,6 +3,7 @@ package gateway
 import (
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -82,17 +83,14 @@ func (q *request) listener() (port, proto string) {
 
 // headerTexts returns values as text: see [headerText].
 func headerTexts(values []string) []string {
-	for i, value := range values {
-		if utf8.ValidString(value) {
-			continue
-		}
-		texts := append([]string(nil), values...)
-		for j := i; j < len(texts); j++ {
-			texts[j] = headerText(texts[j])
-		}
-		return texts
+	if !slices.ContainsFunc(values, func(value string) bool { return !utf8.ValidString(value) }) {
+		return values
 	}
-	return values
+	texts := make([]string, len(values))
+	for i, value := range values {
+		texts[i] = headerText(value)
+	}
+	return texts
 }
 
 // headerText decodes a header value that is not UTF-8 as ISO-8859-1, as HTTP/1.1 defines it.
