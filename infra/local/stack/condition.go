@@ -9,9 +9,9 @@ const (
 
 // condition is an entry of Conditions. It is evaluated when it is first used.
 type condition struct {
-	n                  *node
-	holds, ok          bool
-	known, isEvaluated bool
+	n                 *node
+	holds, ok         bool
+	known, evaluating bool
 }
 
 func (e *evaluator) loadConditions() {
@@ -47,15 +47,15 @@ func (e *evaluator) condition(at place, name string, line int) (holds, ok bool) 
 	case c == nil:
 		e.add(at, line, "there is no condition %s", name)
 		return false, false
-	case c.isEvaluated:
+	case c.evaluating:
 		e.add(at, line, "condition %s depends on itself", name)
 		return false, false
 	case c.known:
 		return c.holds, c.ok
 	}
-	c.isEvaluated = true
+	c.evaluating = true
 	c.holds, c.ok = e.decide(place{subject: sectionConditions, path: name}, c.n)
-	c.isEvaluated, c.known = false, true
+	c.evaluating, c.known = false, true
 	return c.holds, c.ok
 }
 
