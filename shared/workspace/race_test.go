@@ -146,6 +146,21 @@ func TestMembershipQuotaUnderConcurrency(t *testing.T) {
 	ada.createWorkspace("x").Want(t, http.StatusPaymentRequired)
 }
 
+// An addition that is repeated after a conflict makes the same calls again. The role of the function does not allow GetItem.
+func TestAdditionAfterConflict(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada, grace, eve := f.newUser("ada"), f.newUser("grace"), f.newUser("eve")
+	ws := ada.createTeam(map[*user]workspace.Role{grace: workspace.Owner})
+	f.wire.Before("TransactWriteItems", func() {
+		grace.setRole(ws, ada, workspace.Admin).Want(t, http.StatusOK)
+		f.wire.Before("GetItem", func() { t.Error("the repeated addition called GetItem") })
+	})
+	if added := ada.add(ws, eve, workspace.Viewer).Want(t, http.StatusCreated); added.Calls != 4 {
+		t.Errorf("got %d calls to DynamoDB, want 4", added.Calls)
+	}
+}
+
 func TestConcurrentAddAndRemoveOfOneMember(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, withQuota(100))
