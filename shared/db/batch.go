@@ -74,6 +74,10 @@ func (c *Client) BatchGet(ctx context.Context, refs ...Ref) (map[Ref]Item, error
 		return found, err
 	}
 	all, err := c.batchGet(ctx, slices.Concat(refs, g.refs))
+	if err != nil && ctx.Err() != nil { // the other calls of the request have not ended
+		g.read()
+		return nil, err
+	}
 	if g.settle(all, err); g.err != nil {
 		return nil, g.err
 	}

@@ -78,6 +78,11 @@ func (g *guard) wait(ctx context.Context) error {
 	select {
 	case <-g.done:
 		return g.err
+	default: // a decision counts even if ctx has ended
+	}
+	select {
+	case <-g.done:
+		return g.err
 	case <-ctx.Done():
 		return fmt.Errorf("%w: %w", ErrUnavailable, context.Cause(ctx))
 	}

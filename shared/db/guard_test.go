@@ -165,20 +165,43 @@ func TestGuardThatCannotBeRead(t *testing.T) {
 		wire.Clear()
 	}
 
-	ctx, _ := guarded(t.Context(), client, table)
-	group, groupCtx := errgroup.WithContext(ctx)
-	ended := make(chan struct{})
-	wire.Before("BatchGetItem", func() { <-ended })
-	group.Go(func() error { return db.Admit(groupCtx) })
-	group.Go(func() error { return errRefused }) // ends groupCtx
-	go func() {
-		<-groupCtx.Done()
-		close(ended)
-	}()
-	if err := group.Wait(); !errors.Is(err, errRefused) {
-		t.Errorf("got error %v, want that of the other operation", err)
+	for name, run := range operations(client, table) {
+		ctx, _ := guarded(t.Context(), client, table)
+		group, groupCtx := errgroup.WithContext(ctx)
+		ended := make(chan struct{})
+		wire.Before("BatchGetItem", func() { <-ended })
+		group.Go(func() error {
+			_, err := run(groupCtx)
+			return err
+		})
+		group.Go(func() error { return errRefused }) // ends groupCtx
+		go func() {
+			<-groupCtx.Done()
+			close(ended)
+		}()
+		if err := group.Wait(); !errors.Is(err, errRefused) {
+			t.Errorf("%s: got error %v, want that of the other operation", name, err)
+		}
+		if err := db.Admit(ctx); err != nil {
+			t.Errorf("%s: after the end of one operation, got error %v, want none", name, err)
+		}
 	}
+}
+
+// The end of a request does not change the decision about it.
+func TestAllowedRequestThatHasEnded(t *testing.T) {
+	t.Parallel()
+	client, table, _ := newTable(t)
+	mustDo(t, client, table.Put(guardKey, item("session")))
+	parent, end := context.WithCancel(t.Context())
+	ctx, _ := guarded(parent, client, table)
 	if err := db.Admit(ctx); err != nil {
-		t.Errorf("after the end of one operation, got error %v, want none", err)
+		t.Fatal(err)
+	}
+	end()
+	for range 100 {
+		if err := db.Admit(ctx); err != nil {
+			t.Fatalf("got error %v, want none", err)
+		}
 	}
 }
