@@ -79,7 +79,7 @@ func (s store) readBefore(
 		b.folders[path.Parent(p)] = false
 	}
 	delete(b.folders, "")
-	var mu sync.Mutex // for b.folders
+	var mu sync.Mutex                           // for b.folders
 	reads, readCtx := errgroup.WithContext(ctx) // at most two for each operation, and one of the caller's access
 	for i, p := range created {
 		reads.Go(func() (err error) {
