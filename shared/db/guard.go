@@ -61,13 +61,15 @@ func (g *guard) read() {
 	g.settle(items, err)
 }
 
-// settle ends the wait of all calls of the request. items and err are the result of the read.
+// settle ends the wait of all calls of the request. items and err are the result of the read. If check panics, all calls
+// fail.
 func (g *guard) settle(items map[Ref]Item, err error) {
+	defer close(g.done)
+	g.err = ErrUnavailable
 	if err == nil {
 		err = g.check(items)
 	}
 	g.err = err
-	close(g.done)
 }
 
 // wait waits until the guard is settled, and returns its error.

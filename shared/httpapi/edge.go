@@ -102,6 +102,7 @@ func (x *exchange) handlePanic(cause any) (aborted bool) {
 		return true
 	}
 	x.out.reset()
+	_ = x.confirm() // if the session has ended, the log must not name the user
 	x.fail(err)
 	return false
 }
