@@ -90,9 +90,14 @@ type turn struct {
 // open reads the project and the data for the prompt, and builds the request. The data is read at the same time as the
 // caller's access to the project. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED.
 func (t *turn) open(ctx context.Context) error {
+	readCtx, stop := context.WithCancel(ctx)
+	defer stop()
 	var reading errgroup.Group
-	reading.Go(func() error { return t.gather(db.Beside(ctx)) })
+	reading.Go(func() error { return t.gather(db.Beside(readCtx)) })
 	project, err := t.files.Open(ctx, t.caller, t.question.ProjectID, workspace.Write)
+	if err != nil {
+		stop() // without access, the response time must not depend on the data
+	}
 	readErr := reading.Wait()
 	if err := cmp.Or(err, readErr); err != nil {
 		return err //nolint:wrapcheck // the error of Open, or of gather

@@ -61,7 +61,9 @@ func (s *Service) ListComments(
 		return s.commentsOn(ctx, caller, projectID, path, scope, page)
 	}
 	read := func(ctx context.Context, after string, n int) ([]CommentItem, error) {
-		comments := func(map[db.Key]db.Item) ([]CommentItem, error) { return s.store.comments(ctx, projectID, after, n) }
+		comments := func(ctx context.Context, _ map[db.Key]db.Item) ([]CommentItem, error) {
+			return s.store.comments(ctx, projectID, after, n)
+		}
 		_, items, err := workspace.ReadWith(ctx, s.store.Access, caller.UserID, projectID, workspace.Read, comments)
 		return items, err
 	}
@@ -77,7 +79,7 @@ func (s *Service) commentsOn(
 	if err != nil {
 		return nil, "", err
 	}
-	read := func(map[db.Key]db.Item) (items []CommentItem, err error) {
+	read := func(ctx context.Context, _ map[db.Key]db.Item) (items []CommentItem, err error) {
 		items, next, err = s.store.commentsOn(ctx, projectID, path, after, cmp.Or(page.Limit, httpapi.DefaultLimit))
 		return items, err
 	}

@@ -16,7 +16,9 @@ func (s *Service) ListEvents(
 ) ([]event.Text, string, error) {
 	scope := httpapi.ListScope(caller, "feed", projectID)
 	read := func(ctx context.Context, after string, n int) ([]event.Record, error) {
-		events := func(map[db.Key]db.Item) ([]event.Record, error) { return s.store.eventsOf(ctx, projectID, after, n) }
+		events := func(ctx context.Context, _ map[db.Key]db.Item) ([]event.Record, error) {
+			return s.store.eventsOf(ctx, projectID, after, n)
+		}
 		_, records, err := workspace.ReadWith(ctx, s.store.Access, caller.UserID, projectID, workspace.Read, events)
 		return records, err
 	}

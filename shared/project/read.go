@@ -18,7 +18,7 @@ func (s *Service) Read(
 	ctx context.Context, caller httpapi.Caller, projectID string,
 ) (details ProjectDetails, files []file.FileItem, next string, err error) {
 	access, files, err := workspace.ReadWith(ctx, s.store.Access, caller.UserID, projectID, workspace.View,
-		func(map[db.Key]db.Item) (files []file.FileItem, err error) {
+		func(ctx context.Context, _ map[db.Key]db.Item) (files []file.FileItem, err error) {
 			files, next, err = s.files.FirstPage(ctx, caller, projectID)
 			return files, err
 		})

@@ -138,27 +138,32 @@ func (s Access) Project(ctx context.Context, userID, projectID string, keys ...d
 }
 
 // ReadWith is like Project, checks that the user may do the action, and runs read at the same time as its second call.
-// found are the items that the first call read. If access is denied, the result is empty and the error is that of the
-// check. Errors: ErrProjectNotFound, ErrDenied, those of read.
+// found are the items that the first call read. If access is denied, the context of read ends, so that the response time
+// does not depend on the data. The result is then empty, and the error is that of the check. Errors: ErrProjectNotFound,
+// ErrDenied, those of read.
 func ReadWith[T any](
 	ctx context.Context, s Access, userID, projectID string, action Action,
-	read func(found map[db.Key]db.Item) (T, error), keys ...db.Key,
+	read func(ctx context.Context, found map[db.Key]db.Item) (T, error), keys ...db.Key,
 ) (a ProjectAccess, result T, err error) {
 	var none T
 	if a, err = s.Locate(ctx, projectID, keys...); err != nil {
 		return a, none, err
 	}
+	readCtx, stop := context.WithCancel(ctx)
+	defer stop()
 	var reading errgroup.Group
 	found := a.Items
 	reading.Go(func() (err error) {
-		result, err = read(found)
+		result, err = read(readCtx, found)
 		return err
 	})
-	err = s.Load(ctx, userID, &a)
-	readErr := reading.Wait()
-	if err == nil {
+	if err = s.Load(ctx, userID, &a); err == nil {
 		err = a.Check(action)
 	}
+	if err != nil {
+		stop()
+	}
+	readErr := reading.Wait()
 	if err != nil {
 		return a, none, err
 	}

@@ -45,7 +45,7 @@ func (s *Service) History(
 	scope := httpapi.ListScope(caller, "versions", projectID, path)
 	read := func(ctx context.Context, after string, n int) ([]VersionItem, error) {
 		key := db.FileKey(projectID, path)
-		versions := func(found map[db.Key]db.Item) ([]VersionItem, error) {
+		versions := func(ctx context.Context, found map[db.Key]db.Item) ([]VersionItem, error) {
 			return s.versions(ctx, projectID, path, found[key], after, n)
 		}
 		_, items, err := workspace.ReadWith(

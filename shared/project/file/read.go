@@ -42,12 +42,17 @@ func (s *Service) Read(
 		if missing == nil && !in.Known.NotModified(f.ETag()) && !f.IsLarge() {
 			wanted = f
 		}
-		waitForObject := s.store.startObject(ctx, projectID, wanted)
+		objectCtx, stop := context.WithCancel(ctx)
+		defer stop()
+		waitForObject := s.store.startObject(objectCtx, projectID, wanted)
 		err = s.store.Load(ctx, caller.UserID, &access, s.store.contents.Refs(wanted.Keys(projectID)...)...)
-		object, objectErr := waitForObject()
 		if err == nil {
 			err = access.Check(in.action())
 		}
+		if err != nil {
+			stop() // without access, the response time must not show that there is an object
+		}
+		object, objectErr := waitForObject()
 		if err = cmp.Or(err, missing, objectErr); err != nil || wanted.ContentID == "" {
 			return err
 		}
@@ -145,7 +150,7 @@ func (s *Service) List(
 		in.Limit = contentPage
 	}
 	limit := 0
-	read := func(map[db.Key]db.Item) (items []FileItem, err error) {
+	read := func(ctx context.Context, _ map[db.Key]db.Item) (items []FileItem, err error) {
 		items, limit, err = s.items(ctx, projectID, in, after)
 		return items, err
 	}

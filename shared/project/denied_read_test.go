@@ -1,0 +1,40 @@
+package project
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"devplatform/shared/fault"
+)
+
+// A user who cannot see a project does not wait for its data.
+func TestDeniedReadDoesNotWaitForTheData(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada, grace := f.newFilesClient("ada"), f.newUser("grace")
+	ada.save("/a", "x").Want(t, http.StatusCreated)
+	release := make(chan struct{})
+	wire := f.useProxy(func(next http.Handler, out http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".Query") {
+			select {
+			case <-release:
+			case <-r.Context().Done():
+				return
+			}
+		}
+		next.ServeHTTP(out, r)
+	})
+	defer wire.Clear()
+	end := sync.OnceFunc(func() { close(release) })
+	defer end()
+	late := time.AfterFunc(10*time.Second, end)
+	for _, path := range []string{"", "/files", "/files/history?path=/a", "/events", "/comments", "/comments?path=/a"} {
+		grace.Get("/api/projects/"+ada.projectID+path).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
+	}
+	if !late.Stop() {
+		t.Error("a denied request waited for the data")
+	}
+}
