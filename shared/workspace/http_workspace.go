@@ -63,9 +63,10 @@ func (s *Service) registerWorkspaces(r *httpapi.Routes) {
 		Description: "Returns the caller's workspaces with the caller's role, the personal workspace first.",
 	}, s.handleList)
 	httpapi.Private(r, httpapi.Operation{
-		ID: "createWorkspace", Method: http.MethodPost, Path: "/api/workspaces", Tag: tag, Status: http.StatusCreated, SessionFirst: true,
-		Summary:     "Create a workspace",
-		Description: "The caller becomes the owner of the workspace.",
+		ID: "createWorkspace", Method: http.MethodPost, Path: "/api/workspaces", Tag: tag, Status: http.StatusCreated,
+		SessionFirst: true,
+		Summary:      "Create a workspace",
+		Description:  "The caller becomes the owner of the workspace.",
 		Errors: []*fault.Error{
 			fault.Invalid(fault.Field("name", CheckName(" "))), errCallerQuota(MaxMemberships), fault.ErrConflict,
 		},
