@@ -61,8 +61,8 @@ func (g *guard) read() {
 	g.settle(items, err)
 }
 
-// settle ends the wait of all calls of the request. items and err are the result of the read. If check panics, all calls
-// fail.
+// settle ends the wait of all calls of the request. items and err are the result of the read. If check panics, all
+// calls fail.
 func (g *guard) settle(items map[Ref]Item, err error) {
 	defer close(g.done)
 	g.err = ErrUnavailable

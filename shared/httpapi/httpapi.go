@@ -47,8 +47,8 @@ type Operation struct {
 	// Errors lists the errors that the handler returns. The document also contains the errors that the edge returns
 	// (session, CSRF, size and so on). They are not listed here.
 	Errors []*fault.Error
-	// SessionFirst makes the edge read the session before it reads the input and calls the handler. It is for endpoints that
-	// need the caller's account before their first read of the database.
+	// SessionFirst makes the edge read the session before it reads the input and calls the handler. It is for endpoints
+	// that need the caller's account before their first read of the database.
 	SessionFirst bool
 	// Hidden leaves the operation out of the document.
 	Hidden bool

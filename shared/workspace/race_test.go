@@ -146,7 +146,8 @@ func TestMembershipQuotaUnderConcurrency(t *testing.T) {
 	ada.createWorkspace("x").Want(t, http.StatusPaymentRequired)
 }
 
-// An addition that is repeated after a conflict makes the same calls again. The role of the function does not allow GetItem.
+// An addition that is repeated after a conflict makes the same calls again. The role of the function does not allow
+// GetItem.
 func TestAdditionAfterConflict(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

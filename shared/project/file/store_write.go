@@ -104,9 +104,9 @@ func (s store) treeWrite(projectID string, p plan) db.Write {
 // tree was read. A path is a folder if there is a file inside it.
 //
 // A new file in a folder that contained another file when the tree was read collides only if a request has created a
-// folder at its path, or removed the files of its folder. So requests that create files in the same folder do not conflict
-// with each other. A file that may create folders also collides with a new file at the path of one of them, so it
-// conflicts with every creation.
+// folder at its path, or removed the files of its folder. So requests that create files in the same folder do not
+// conflict with each other. A file that may create folders also collides with a new file at the path of one of them, so
+// it conflicts with every creation.
 func (p plan) unchanged() expression.ConditionBuilder {
 	cond := equals(attrFolders, p.tree.Folders).And(equals(attrRemoved, p.tree.Removed))
 	if p.newFolders {
