@@ -43,6 +43,7 @@ type instance struct {
 	output  []*output
 	logging atomic.Pointer[call] // whose log the output is
 	early   tail                 // the log until the first call
+	version int                  // of the binary: see pool.version
 
 	// The pool's, under its lock.
 	state       State
@@ -68,7 +69,7 @@ type instance struct {
 func newInstance(p *pool) *instance {
 	return &instance{
 		pool: p, work: make(chan *call, 1), gone: make(chan struct{}), started: p.rt.now(),
-		state: Starting, phase: phaseStarted, quiet: make(chan struct{}),
+		version: p.version, state: Starting, phase: phaseStarted, quiet: make(chan struct{}),
 	}
 }
 

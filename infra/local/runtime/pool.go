@@ -35,6 +35,7 @@ type pool struct {
 	failed   time.Time // the last failure
 	grown    time.Time // when the latest instance was ready
 	growing  bool      // a start waits for its time
+	version  int       // of the binary: the number of replacements
 	closed   bool
 }
 
@@ -135,6 +136,11 @@ func (p *pool) ready(i *instance) {
 		p.failures = 0
 		defer p.grow()
 	}
+	if i.version != p.version {
+		i.state = Stopping
+		i.stop()
+		return
+	}
 	if c := p.next(); c != nil {
 		p.assign(i, c)
 		return
@@ -168,6 +174,10 @@ func (p *pool) gone(i *instance, crashed bool) []*call {
 	}
 	if state == Starting {
 		p.starting--
+	}
+	if i.version != p.version { // its failure says nothing about the present binary
+		p.grow()
+		return nil
 	}
 	if crashed {
 		p.failures++
@@ -252,6 +262,26 @@ func (p *pool) reap(before time.Time) {
 	for _, i := range ended {
 		i.stop()
 	}
+}
+
+// replace stops the idle instances and those that are starting. A busy instance stops when it asks for its next call.
+func (p *pool) replace() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.version++
+	p.failures = 0
+	for i := range p.all {
+		switch i.state {
+		case Idle:
+			i.state = Stopping
+			i.stop()
+		case Starting: // gone and ready count it down
+			i.stop()
+		case Busy, Stopping:
+		}
+	}
+	p.idle = nil
+	p.grow()
 }
 
 // close ends all instances and refuses what still waits.

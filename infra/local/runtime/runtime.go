@@ -160,6 +160,20 @@ func (r *Runtime) Invoke(ctx context.Context, inv Invocation) (*Response, error)
 	}
 }
 
+// Replace makes a function run the binary that is on disk now. Calls that begin after Replace use new instances. Idle
+// instances stop, busy ones stop after their call. It returns ErrFunctionNotFound for an unknown function.
+//
+// The new binary must be a new file at the path of the old one (written elsewhere and renamed): a system may refuse to
+// write to a file that is running.
+func (r *Runtime) Replace(function string) error {
+	p := r.pools[function]
+	if p == nil {
+		return fmt.Errorf("%w: %s", ErrFunctionNotFound, function)
+	}
+	p.replace()
+	return nil
+}
+
 func tooLarge(size int, kind string, limit int) error {
 	return fmt.Errorf("%w: %d byte payload is too large for the %s invocation type (limit %d bytes)", ErrPayloadTooLarge, size, kind, limit)
 }
