@@ -57,7 +57,7 @@ func call(t testing.TB, method, url, body string, headers ...string) (*http.Resp
 func TestRuntimeAPI(t *testing.T) {
 	t.Parallel()
 	_, api, answered := puppet(t)
-	const invalid = `{"errorMessage":"Invalid request ID","errorType":"InvalidRequestID"}`
+	const invalid = `{"errorType":"InvalidRequestID","errorMessage":"Invalid request ID"}`
 	steps := []struct {
 		name, method, path, body string
 		status                   int
@@ -65,8 +65,8 @@ func TestRuntimeAPI(t *testing.T) {
 	}{
 		{"before any next", "POST", "invocation/id-1/response", "x", 400, invalid},
 		{"next", "GET", "invocation/next", "", 200, `{"a":1}`},
-		{"next without an answer", "GET", "invocation/next", "", 403, `{"errorMessage":"State transition from Running to Ready failed for runtime. Error: State transition is not allowed","errorType":"InvalidStateTransition"}`},
-		{"init error too late", "POST", "init/error", "{}", 403, `{"errorMessage":"State transition from Running to InitError failed for runtime. Error: State transition is not allowed","errorType":"InvalidStateTransition"}`},
+		{"next without an answer", "GET", "invocation/next", "", 403, `{"errorType":"InvalidStateTransition","errorMessage":"State transition from \"running\" to \"idle\" is not allowed"}`},
+		{"init error too late", "POST", "init/error", "{}", 403, `{"errorType":"InvalidStateTransition","errorMessage":"State transition from \"running\" to \"init failed\" is not allowed"}`},
 		{"wrong id", "POST", "invocation/id-2/response", "x", 400, invalid},
 		{"wrong id of an error", "POST", "invocation/id-2/error", "x", 400, invalid},
 		{"wrong method", "GET", "invocation/id-1/response", "", 405, "Method Not Allowed"},
@@ -108,7 +108,7 @@ func TestRuntimeAPIErrors(t *testing.T) {
 	}{
 		{"as reported", "error", `{"errorType":"A","errorMessage":"b","stackTrace":[]}`, "", 202, `{"errorType":"A","errorMessage":"b","stackTrace":[]}`},
 		{"no document", "error", ``, "Function.Oops", 202, `{"errorType":"Function.Oops","errorMessage":""}`},
-		{"too large", "response", strings.Repeat("x", runtime.MaxResponse+1), "", 413, `{"errorType":"Function.ResponseSizeTooLarge","errorMessage":"Response payload size exceeded maximum allowed payload size (6291556 bytes)."}`},
+		{"too large", "response", strings.Repeat("x", runtime.MaxResponse+1), "", 413, `{"errorType":"Function.ResponseSizeTooLarge","errorMessage":"The response is larger than 6291556 bytes"}`},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -119,7 +119,7 @@ func TestRuntimeAPIErrors(t *testing.T) {
 			if response.StatusCode != c.status {
 				t.Errorf("status %d, want %d", response.StatusCode, c.status)
 			}
-			if want := `{"errorMessage":"Exceeded maximum allowed payload size (6291556 bytes).","errorType":"RequestEntityTooLarge"}`; c.status == 413 && body != want {
+			if want := `{"errorType":"RequestEntityTooLarge","errorMessage":"The response is larger than 6291556 bytes"}`; c.status == 413 && body != want {
 				t.Errorf("body %s, want %s", body, want)
 			}
 			got := <-answered
@@ -138,7 +138,7 @@ func TestRuntimeAPIResponseMode(t *testing.T) {
 	_, api, answered := puppet(t)
 	call(t, "GET", api+"invocation/next", "")
 	response, body := call(t, "POST", api+"invocation/id-1/response", "x", "Lambda-Runtime-Function-Response-Mode", "sideways")
-	if want := `{"errorMessage":"Invalid function response mode","errorType":"InvalidFunctionResponseMode"}`; response.StatusCode != 400 || body != want {
+	if want := `{"errorType":"InvalidFunctionResponseMode","errorMessage":"Invalid function response mode"}`; response.StatusCode != 400 || body != want {
 		t.Errorf("%d %s, want 400 %s", response.StatusCode, body, want)
 	}
 	if got := <-answered; got.FunctionError == nil || got.FunctionError.Type != "Runtime.InvalidResponseModeHeader" {
@@ -180,11 +180,11 @@ func TestRuntimeThatGivesUpPolling(t *testing.T) {
 			_ = response.Body.Close()
 		}
 	}()
-	eventually(t, "idle", func() bool { return r.Snapshot()[0].State == runtime.Idle })
+	eventually(t, "idle", func() bool { return r.Snapshot()[0].Idle })
 	cancel()
 	<-polled
-	eventually(t, "the runtime API has noticed", func() bool { return r.Polling("puppet") == 0 })
-	second := invoked(t.Context()) // falls to the instance that polls no more, and must not stay there
+	eventually(t, "the instance has ended", func() bool { return len(r.Snapshot()) == 0 })
+	second := invoked(t.Context())
 	next := <-address
 	if next == api {
 		t.Fatal("the same instance")

@@ -2,63 +2,54 @@ package runtime
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"sync"
 )
 
-// keptBuffer bounds what the pool keeps: a rare huge answer must not stay in memory.
-const keptBuffer = 256 << 10
+// maxPooledBuffer is the capacity above which a buffer is not pooled, so that a rare large response does not stay in memory.
+const maxPooledBuffer = 256 << 10
 
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// buffer is a whole body. Closing it gives its memory back.
+// buffer is a buffered body. Close returns its memory to the pool.
 type buffer struct {
 	bytes.Reader
-	content *bytes.Buffer // nil: the bytes are the caller's own
+	content *bytes.Buffer // nil if the bytes are not pooled
 	all     []byte
 }
 
-// wrap makes a body of bytes that nobody changes.
-func wrap(p []byte) *buffer {
+// newBuffer returns a body of bytes that must not change.
+func newBuffer(p []byte) *buffer {
 	b := &buffer{all: p}
 	b.Reset(p)
 	return b
 }
 
-// collect reads a body of at most limit bytes; more is reported as not ok, and drained.
-func collect(r io.Reader, limit int64) (b *buffer, ok bool, err error) {
+// readBody reads a body of at most limit bytes. If the body is larger, it reads all of it and returns errTooLarge.
+func readBody(r io.Reader, limit int64) (*buffer, error) {
 	content := buffers.Get().(*bytes.Buffer)
 	content.Reset()
 	n, err := content.ReadFrom(io.LimitReader(r, limit+1))
 	if err == nil && n > limit {
-		_, err = io.Copy(io.Discard, r)
-		recycle(content)
-		return nil, false, err //nolint:wrapcheck // the HTTP handler tells broken connections apart by nothing
+		if _, err = io.Copy(io.Discard, r); err == nil {
+			err = errTooLarge
+		}
 	}
+	b := newBuffer(content.Bytes())
+	b.content = content
 	if err != nil {
-		recycle(content)
-		return nil, false, err //nolint:wrapcheck // as above
+		return nil, errors.Join(err, b.Close())
 	}
-	b = &buffer{content: content, all: content.Bytes()}
-	b.Reset(b.all)
-	return b, true, nil
+	return b, nil
 }
 
-func recycle(content *bytes.Buffer) {
-	if content.Cap() <= keptBuffer {
-		buffers.Put(content)
-	}
-}
-
-func (b *buffer) bytes() []byte { return b.all }
-
-// Close gives the memory back; it may be called more than once, by one goroutine.
+// Close returns the memory to the pool. It may be called more than once by one goroutine.
 func (b *buffer) Close() error {
-	if b.content != nil {
-		recycle(b.content)
-		b.content = nil
+	if b.content != nil && b.content.Cap() <= maxPooledBuffer {
+		buffers.Put(b.content)
 	}
-	b.all = nil
+	b.content, b.all = nil, nil
 	b.Reset(nil)
 	return nil
 }

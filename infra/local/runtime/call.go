@@ -2,38 +2,29 @@ package runtime
 
 import (
 	"container/list"
-	"errors"
 	"io"
 	"sync"
 	"time"
 )
 
-// call is one invocation on its way: queued, held by an instance, answered, ended. Its answer can
-// come before its end (the function's next /next), which is when the instance is free again.
+// call is one invocation: queued, assigned to an instance, answered. The response can be complete before the invocation
+// ends: the instance is busy until its next /next.
 type call struct {
 	Invocation
-	rt  *Runtime
-	arn string
-
-	// Set by the pool and the instance that holds the call, in that order, before anyone reads them.
-	queued, delivered time.Time
-	wait, init        time.Duration
-
-	// The pool's, under its lock, while the call is in the queue.
-	place    *list.Element // nil if the call is not in the queue
-	throttle *time.Timer
-
+	rt     *Runtime
+	arn    string
+	queued time.Time
+	log    *tail // nil unless LogTail
 	result chan outcome
-	tail   *tail         // nil unless LogTail
-	ended  chan struct{} // nil unless LogTail
 
-	mu        sync.Mutex
-	settled   bool           // the answer is complete
-	answered  bool           // the answer has begun: the caller has it, or it waits in pending
-	abandoned bool           // nobody waits for the answer any more
-	pending   *Response      // with LogTail: kept until the end
-	pipe      *io.PipeWriter // of a streamed answer
-	over      bool           // the invocation has ended
+	// The following are guarded by the pool's mu.
+	place    *list.Element // nil if the call is not in the queue
+	throttle *time.Timer   // set while the call is in the queue
+
+	mu       sync.Mutex
+	answered bool           // the response has begun
+	settled  bool           // the response is complete
+	pipe     *io.PipeWriter // of a streamed response
 }
 
 type outcome struct {
@@ -42,36 +33,53 @@ type outcome struct {
 }
 
 func newCall(rt *Runtime, inv Invocation, arn string) *call {
-	c := &call{Invocation: inv, rt: rt, arn: arn, queued: rt.now(), result: make(chan outcome, 1)}
+	c := &call{Invocation: inv, rt: rt, arn: arn, queued: rt.opts.Now(), result: make(chan outcome, 1)}
 	if inv.LogTail {
-		c.tail, c.ended = new(tail), make(chan struct{})
+		c.log = new(tail)
 	}
 	return c
 }
 
-// answer gives a whole answer to the caller.
-func (c *call) answer(contentType string, body *buffer, failure *FunctionError) {
-	response := &Response{
-		RequestID: c.RequestID, ContentType: contentType, Body: body, Payload: body.bytes(),
-		FunctionError: failure, ExecutedVersion: latest,
-	}
+// answer passes the beginning of the response to the caller. It returns false if the call was answered before. pipe is nil
+// unless the response is streamed.
+func (c *call) answer(o outcome, pipe *io.PipeWriter) bool {
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.answered {
-		c.mu.Unlock()
+		return false
+	}
+	c.answered, c.pipe = true, pipe
+	c.result <- o
+	return true
+}
+
+// respond completes the call with a buffered response.
+func (c *call) respond(contentType string, body *buffer, failure *FunctionError) {
+	response := &Response{
+		RequestID: c.RequestID, ContentType: contentType, Body: body, Payload: body.all, FunctionError: failure,
+	}
+	if c.log != nil {
+		response.LogTail = c.log.bytes()
+	}
+	if !c.answer(outcome{response: response}, nil) {
 		_ = body.Close()
 		return
 	}
-	c.answered = true
-	if c.tail != nil && !c.over {
-		c.pending = response
-	} else {
-		c.deliver(outcome{response: response})
-	}
-	c.mu.Unlock()
-	c.settle(failure != nil)
+	c.settle()
 }
 
-// fail answers with an error of the function or of its process, or cuts the stream that has begun.
+// stream begins a streamed response and returns its writer. Write returns io.ErrClosedPipe after the caller has closed the
+// body.
+func (c *call) stream(contentType string) *io.PipeWriter {
+	reader, writer := io.Pipe()
+	response := &Response{RequestID: c.RequestID, ContentType: contentType, Streaming: true, Body: reader}
+	if !c.answer(outcome{response: response}, writer) {
+		_ = reader.Close()
+	}
+	return writer
+}
+
+// fail completes the call with an error of the function or of its process. A stream that has begun breaks off.
 func (c *call) fail(failure *FunctionError) {
 	c.mu.Lock()
 	pipe, settled := c.pipe, c.settled
@@ -80,119 +88,57 @@ func (c *call) fail(failure *FunctionError) {
 	case settled:
 	case pipe != nil:
 		_ = pipe.CloseWithError(failure)
-		c.settle(true)
+		c.settle()
 	default:
-		c.answer("application/json", wrap(failure.Payload), failure)
+		c.respond("application/json", newBuffer(failure.Payload), failure)
 	}
 }
 
-// refuse ends a call that no instance has seen.
+// refuse completes a call that no instance has seen.
 func (c *call) refuse(err error) {
-	c.mu.Lock()
-	if !c.answered {
-		c.answered = true
-		c.deliver(outcome{err: err})
-	}
-	c.mu.Unlock()
-	c.settle(true)
-}
-
-// stream begins a streamed answer and returns where its bytes go. Writing fails with
-// io.ErrClosedPipe once the caller has closed the body.
-func (c *call) stream(contentType string) *io.PipeWriter {
-	reader, writer := io.Pipe()
-	response := &Response{RequestID: c.RequestID, ContentType: contentType, Streaming: true, Body: reader, ExecutedVersion: latest}
-	if c.tail != nil {
-		response.Body = &tailedBody{PipeReader: reader, call: c, response: response}
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.answered { // timed out just before
-		_ = reader.Close()
-		return writer
-	}
-	c.answered, c.pipe = true, writer
-	c.deliver(outcome{response: response})
-	return writer
-}
-
-// deliver hands the outcome over. The caller holds mu and has set answered.
-func (c *call) deliver(o outcome) {
-	if c.abandoned {
-		if o.response != nil {
-			_ = o.response.Body.Close()
-		}
-		return
-	}
-	c.result <- o
-}
-
-// abandon tells that nobody waits any more.
-func (c *call) abandon() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.abandoned = true
-	select {
-	case o := <-c.result:
-		if o.response != nil {
-			_ = o.response.Body.Close()
-		}
-	default:
+	if c.answer(outcome{err: err}, nil) {
+		c.settle()
 	}
 }
 
-// settle counts the call out of those in flight, once.
-func (c *call) settle(failed bool) {
+// settle removes the call from those in flight.
+func (c *call) settle() {
 	c.mu.Lock()
-	done := c.settled
+	again := c.settled
 	c.settled = true
 	c.mu.Unlock()
-	if done {
-		return
-	}
-	if observe := c.rt.opts.Observe; observe != nil {
-		stats := Stats{Function: c.Function, RequestID: c.RequestID, Wait: c.wait, Init: c.init, Failed: failed}
-		if !c.delivered.IsZero() {
-			stats.Duration = c.rt.now().Sub(c.delivered)
-		}
-		observe(stats)
-	}
-	c.rt.leave()
-}
-
-// end marks the invocation's end: the log is complete, an answer that waited for it goes out.
-func (c *call) end(report func() string) {
-	if c.tail == nil {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.over {
-		return
-	}
-	c.over = true
-	c.tail.line("END RequestId: " + c.RequestID)
-	c.tail.line(report())
-	close(c.ended)
-	if c.pending != nil {
-		c.pending.LogTail = c.tail.bytes()
-		c.deliver(outcome{response: c.pending})
-		c.pending = nil
+	if !again {
+		c.rt.leave()
 	}
 }
 
-// tailedBody sets the response's LogTail when the body ends.
-type tailedBody struct {
-	*io.PipeReader
-	call     *call
-	response *Response
+// discard closes the response of a call whose caller has left.
+func (c *call) discard() {
+	if o := <-c.result; o.response != nil {
+		_ = o.response.Body.Close()
+	}
 }
 
-func (b *tailedBody) Read(p []byte) (int, error) {
-	n, err := b.PipeReader.Read(p)
-	if err != nil && !errors.Is(err, io.ErrClosedPipe) {
-		<-b.call.ended
-		b.response.LogTail = b.call.tail.bytes()
+// tailSize is the size of the log that Lambda returns with LogType Tail.
+const tailSize = 4 << 10
+
+// tail keeps the end of an invocation's log.
+type tail struct {
+	mu   sync.Mutex
+	kept []byte
+}
+
+func (t *tail) add(line string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.kept = append(append(t.kept, line...), '\n')
+	if over := len(t.kept) - tailSize; over > 0 {
+		t.kept = append(t.kept[:0], t.kept[over:]...)
 	}
-	return n, err //nolint:wrapcheck // io.EOF must stay io.EOF
+}
+
+func (t *tail) bytes() []byte {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return append([]byte(nil), t.kept...)
 }

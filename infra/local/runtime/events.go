@@ -17,11 +17,11 @@ const (
 	maxThrottling   = 5 * time.Minute
 )
 
-// maxEvents bounds the events that wait or run.
+// maxEvents limits the events that wait or run.
 const maxEvents = 10_000
 
-// events is the queue of asynchronous invocations. It is in memory: what waits for a retry when the
-// runtime closes is lost, and logged.
+// events is the queue of asynchronous invocations. It is in memory: events that wait for a retry when the runtime closes
+// are lost, and logged.
 type events struct {
 	rt   *Runtime
 	done context.Context //nolint:containedctx // ends with the Runtime, not with a call
@@ -36,9 +36,7 @@ func (e *events) init(rt *Runtime) {
 	e.done, e.stop = context.WithCancel(context.Background())
 }
 
-func (e *events) close() { e.stop() }
-
-// add takes an event; ErrThrottled when too many wait.
+// add accepts an event. It returns ErrThrottled if too many events wait, and ErrClosed.
 func (e *events) add(inv Invocation) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -50,7 +48,10 @@ func (e *events) add(inv Invocation) error {
 	}
 	e.count++
 	go func() {
-		e.run(inv)
+		if err := e.run(inv); err != nil {
+			e.rt.opts.Logger.Error("event dropped", slog.String("function", inv.Function), slog.String("requestId", inv.RequestID),
+				slog.Any("error", err))
+		}
 		e.mu.Lock()
 		e.count--
 		e.mu.Unlock()
@@ -58,9 +59,10 @@ func (e *events) add(inv Invocation) error {
 	return nil
 }
 
-// run invokes until it succeeds, has failed three times, or the event is too old.
-func (e *events) run(inv Invocation) {
-	began := e.rt.now()
+// run invokes the function until it succeeds. It returns the last error if the function has failed three times, or the
+// event is too old.
+func (e *events) run(inv Invocation) error {
+	began := e.rt.opts.Now()
 	throttling := firstThrottling
 	for failures := 0; ; {
 		err := e.once(inv)
@@ -68,45 +70,35 @@ func (e *events) run(inv Invocation) {
 		wait := time.Duration(0)
 		switch {
 		case err == nil:
-			return
-		case errors.As(err, &failed):
-			if failures == eventRetries {
-				e.drop(inv, err)
-				return
-			}
+			return nil
+		case errors.As(err, &failed) && failures < eventRetries:
 			wait = e.rt.opts.RetryDelay << failures
 			failures++
-		case errors.Is(err, ErrThrottled) && e.rt.now().Sub(began) < eventAge:
+		case errors.Is(err, ErrThrottled) && e.rt.opts.Now().Sub(began) < eventAge:
 			wait = throttling
 			throttling = min(2*throttling, maxThrottling)
 		default:
-			e.drop(inv, err)
-			return
+			return err
 		}
 		timer := time.NewTimer(wait)
 		select {
 		case <-timer.C:
 		case <-e.done.Done():
 			timer.Stop()
-			e.drop(inv, err)
-			return
+			return err
 		}
 	}
 }
 
-// once invokes; a failure of the function is an error here.
+// once invokes the function. It returns an error of the function as an error.
 func (e *events) once(inv Invocation) error {
 	response, err := e.rt.Invoke(context.Background(), inv)
 	if err != nil {
 		return err
 	}
-	_ = response.Body.Close() // nobody wants it
+	_ = response.Body.Close() // a buffer
 	if response.FunctionError != nil {
 		return response.FunctionError
 	}
 	return nil
-}
-
-func (e *events) drop(inv Invocation, err error) {
-	e.rt.opts.Logger.Error("event dropped", slog.String("function", inv.Function), slog.String("requestId", inv.RequestID), slog.Any("error", err))
 }

@@ -1,6 +1,8 @@
 package runtime
 
-// Queued counts the requests that wait for an instance.
+import "slices"
+
+// Queued returns the number of calls in a function's queue.
 func (r *Runtime) Queued(function string) int {
 	p := r.pools[function]
 	p.mu.Lock()
@@ -8,10 +10,10 @@ func (r *Runtime) Queued(function string) int {
 	return p.queue.Len()
 }
 
-// Starts counts the processes started, or tried.
+// Starts returns the number of attempts to start a process.
 func (r *Runtime) Starts() int { return int(r.starter.count.Load()) }
 
-// HoldStarts keeps new processes from starting until the function returned is called.
+// HoldStarts keeps new processes from starting until release is called.
 func (r *Runtime) HoldStarts() (release func()) {
 	entered, done := make(chan struct{}), make(chan struct{})
 	r.starter.work <- func() {
@@ -22,17 +24,22 @@ func (r *Runtime) HoldStarts() (release func()) {
 	return func() { close(done) }
 }
 
-// Polling counts the instances whose /next waits.
-func (r *Runtime) Polling(function string) (n int) {
-	p := r.pools[function]
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for i := range p.all {
-		i.mu.Lock()
-		if i.polling {
-			n++
+// Instance describes an instance. It is busy if it has a call.
+type Instance struct {
+	PID        int
+	Idle, Busy bool
+}
+
+// Snapshot returns the instances of all functions, sorted by PID.
+func (r *Runtime) Snapshot() (list []Instance) {
+	for _, p := range r.pools {
+		p.mu.Lock()
+		for i := range p.all {
+			busy := []state{assigned, running, answering, answered}
+			list = append(list, Instance{PID: i.pid, Idle: i.state == idle, Busy: slices.Contains(busy, i.state)})
 		}
-		i.mu.Unlock()
+		p.mu.Unlock()
 	}
-	return n
+	slices.SortFunc(list, func(a, b Instance) int { return a.PID - b.PID })
+	return list
 }

@@ -8,345 +8,357 @@ import (
 	"net"
 	"net/http"
 	"os/exec"
-	"sync"
+	"slices"
 	"sync/atomic"
 	"syscall"
 	"time"
 )
 
-// stopGrace is the time between SIGTERM and SIGKILL; it is Lambda's.
-const stopGrace = 500 * time.Millisecond
-
-// phase is a runtime's place in the Runtime API's protocol, by the names that AWS's errors use.
-type phase string
-
 const (
-	phaseStarted   phase = "Started"
-	phaseInitError phase = "InitError"
-	phaseReady     phase = "Ready"
-	phaseRunning   phase = "Running"
-	phaseResponse  phase = "InvocationResponse"
-	phaseError     phase = "InvocationErrorResponse"
-	phaseSent      phase = "ResponseSent"
+	// stopGrace is the time between SIGTERM and SIGKILL, as on Lambda.
+	stopGrace = 500 * time.Millisecond
+	// closeGrace is how long the connections of a process may stay open after its end, and how long a process may live
+	// after it has broken off a response.
+	closeGrace = time.Second
 )
 
-// instance is an execution environment: one process, the listener of its Runtime API, and the call
-// that it holds.
+// state is the state of an instance. Its calls of the Runtime API, the pool and the end of its process change it.
+type state string
+
+const (
+	starting   state = "starting"    // the process has not called /next yet
+	initFailed state = "init failed" // the process has reported that it can't start
+	idle       state = "idle"        // /next waits for a call
+	assigned   state = "assigned"    // there is a call, which /next has not taken yet
+	running    state = "running"     // the function has the call
+	answering  state = "answering"   // a response or an error is being read
+	answered   state = "answered"    // the response was read; the next step is /next
+	stopping   state = "stopping"    // the instance has no call and gets none any more
+	ended      state = "ended"       // the process has ended
+)
+
+// transitions are the allowed changes of state.
+var transitions = map[state][]state{
+	starting:   {idle, initFailed, stopping, ended},
+	initFailed: {stopping, ended},
+	idle:       {assigned, stopping, ended},
+	assigned:   {running, ended},
+	running:    {answering, ended},
+	answering:  {answered, ended},
+	answered:   {idle, ended},
+	stopping:   {ended},
+}
+
+// endReason is why a process was made to end.
+type endReason int
+
+const (
+	byItself endReason = iota
+	stopped
+	timedOut     // its call took too long
+	initTimedOut // it did not start in time
+)
+
+// instance is an execution environment: a process, the server of its Runtime API, and the call that it has.
 type instance struct {
 	pool    *pool
-	work    chan *call // what the pool assigned and /next has not taken
-	gone    chan struct{}
+	version int // of the binary: see pool.version
 	started time.Time
 	address string
 	cmd     *exec.Cmd
-	pid     atomic.Int64
 	output  []*output
-	logging atomic.Pointer[call] // whose log the output is
-	early   tail                 // the log until the first call
-	version int                  // of the binary: see pool.version
+	logCall atomic.Pointer[call] // the call to which the output belongs
+	work    chan *call           // the assigned call, for /next
+	exited  chan struct{}        // closed after the process has ended
 
-	// The pool's, under its lock.
-	state       State
-	init        time.Duration
+	// The following are guarded by the pool's mu.
+	state       state
+	end         endReason
+	call        *call // from assigned to answered
 	idleSince   time.Time
-	invocations int
-
-	mu          sync.Mutex
-	phase       phase
-	polling     bool // a /next is waiting
-	current     *call
-	timer       *time.Timer // of current, or of the start
-	dead        bool
+	timer       *time.Timer // limits the start or the call
+	pid         int         // 0 unless the process is running
 	connections int
-	quiet       chan struct{} // closed and nil when a dead process has nothing left to say
-	told        bool          // to end
-	late        bool          // killed for its request's time-out
-	lateInit    bool          // killed for not being ready in time
 	startErr    error
 	initErr     *FunctionError
+
+	disconnected chan struct{} // receives when a connection has closed
 }
 
 func newInstance(p *pool) *instance {
 	return &instance{
-		pool: p, work: make(chan *call, 1), gone: make(chan struct{}), started: p.rt.now(),
-		version: p.version, state: Starting, phase: phaseStarted, quiet: make(chan struct{}),
+		pool: p, version: p.version, started: p.rt.opts.Now(), state: starting,
+		work: make(chan *call, 1), exited: make(chan struct{}), disconnected: make(chan struct{}, 1),
 	}
 }
 
-// run is the life of an instance.
+// move is the only function that changes the state. It returns false if the change is not allowed. The caller holds mu.
+func (i *instance) move(to state) bool {
+	if !slices.Contains(transitions[i.state], to) {
+		return false
+	}
+	if i.isStarting() {
+		i.pool.starting--
+	}
+	i.state = to
+	if i.isStarting() {
+		i.pool.starting++
+	}
+	return true
+}
+
+func (i *instance) isStarting() bool { return i.state == starting || i.state == initFailed }
+
+// run starts the process and waits for its end.
 func (i *instance) run() {
 	server, err := i.start()
 	if err == nil {
 		_ = i.cmd.Wait() // how it ended is in ProcessState
 	}
-	i.mu.Lock()
-	i.dead, i.startErr = true, err
-	i.checkQuiet()
-	i.mu.Unlock()
-	i.awaitQuiet()
-	i.mu.Lock()
-	current, answering := i.current, i.answering()
-	if i.timer != nil && !answering {
-		i.timer.Stop()
-	}
-	crashed := !i.late && !i.told
-	i.mu.Unlock()
+	i.pool.mu.Lock()
+	i.pid, i.startErr = 0, err
+	i.pool.mu.Unlock()
+	close(i.exited)
+	i.awaitConnections()
 	for _, o := range i.output {
 		o.close()
 	}
-	close(i.gone)
-	failed := i.pool.gone(i, crashed)
-	i.warn(current)
+	failed := i.pool.gone(i)
+	i.logEnd()
 	for _, c := range failed {
-		c.inherit(i)
-		c.fail(i.cause(c.RequestID))
-		i.conclude(c)
+		c.fail(i.failure(c.RequestID))
 	}
-	if current != nil && !answering { // while it answers, the handler reads what is left first
-		current.fail(i.cause(current.RequestID))
-		i.conclude(current)
+	if server != nil {
+		_ = server.Close() // handlers that still read a response fail their call
 	}
 	i.pool.rt.children.Done()
-	if server != nil {
-		_ = server.Shutdown(context.Background()) // waits for the handlers, whose peer is dead
-	}
 }
 
-// begin watches a process that has just started.
-func (i *instance) begin() {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.pid.Store(int64(i.cmd.Process.Pid))
-	if i.told {
-		i.kill(syscall.SIGKILL)
-		return
-	}
-	i.timer = time.AfterFunc(i.pool.rt.opts.InitTimeout, func() {
-		i.mu.Lock()
-		defer i.mu.Unlock()
-		if i.phase == phaseStarted || i.phase == phaseInitError {
-			i.lateInit = true
-			i.kill(syscall.SIGKILL)
-		}
-	})
-}
-
-// connection counts the process's connections.
-func (i *instance) connection(_ net.Conn, state http.ConnState) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	switch state {
+// connection counts the connections of the process.
+func (i *instance) connection(_ net.Conn, s http.ConnState) {
+	change := -1
+	switch s {
 	case http.StateNew:
-		i.connections++
+		change = 1
 	case http.StateClosed, http.StateHijacked:
-		i.connections--
-		i.checkQuiet()
 	case http.StateActive, http.StateIdle:
-	}
-}
-
-// checkQuiet tells awaitQuiet that all that the dead process had sent was read, or is being read, or
-// doesn't matter. The caller holds mu.
-func (i *instance) checkQuiet() {
-	matters := i.phase == phaseStarted || i.phase == phaseRunning
-	if i.dead && i.quiet != nil && (i.connections == 0 || !matters) {
-		close(i.quiet)
-		i.quiet = nil
-	}
-}
-
-// awaitQuiet waits for it: a process's end is often known before its last words have been read.
-func (i *instance) awaitQuiet() {
-	i.mu.Lock()
-	quiet := i.quiet
-	i.mu.Unlock()
-	if quiet == nil {
 		return
 	}
-	timer := time.NewTimer(brokenGrace)
-	defer timer.Stop()
+	i.pool.mu.Lock()
+	i.connections += change
+	i.pool.mu.Unlock()
 	select {
-	case <-quiet:
-	case <-timer.C: // something that the process has started holds its connections
+	case i.disconnected <- struct{}{}:
+	default:
 	}
 }
 
-// answering tells that a handler reads the function's answer. The caller holds mu.
-func (i *instance) answering() bool { return i.phase == phaseResponse || i.phase == phaseError }
+// awaitConnections waits until everything that the process has sent was read, if it may be an error or a response: the end
+// of the process is often known before. A process that it has started may keep its connections open, so the wait is limited.
+func (i *instance) awaitConnections() {
+	timeout := time.NewTimer(closeGrace)
+	defer timeout.Stop()
+	for {
+		i.pool.mu.Lock()
+		done := i.connections == 0 || i.state != starting && i.state != running
+		i.pool.mu.Unlock()
+		if done {
+			return
+		}
+		select {
+		case <-i.disconnected:
+		case <-timeout.C:
+			return
+		}
+	}
+}
 
-// stop ends the process: first politely, soon for good.
-func (i *instance) stop() {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.told = true
-	i.kill(syscall.SIGTERM)
-	time.AfterFunc(stopGrace, func() {
-		i.mu.Lock()
-		defer i.mu.Unlock()
+// watch limits the time of the start.
+func (i *instance) watch() {
+	i.pool.mu.Lock()
+	defer i.pool.mu.Unlock()
+	i.pid = i.cmd.Process.Pid
+	if i.end == stopped {
 		i.kill(syscall.SIGKILL)
-	})
-}
-
-// kill signals the process and what it started. The caller holds mu.
-func (i *instance) kill(signal syscall.Signal) {
-	if pid := int(i.pid.Load()); pid != 0 && !i.dead {
-		_ = syscall.Kill(-pid, signal) // it may have ended just now
-	}
-}
-
-// hold gives the call to the function's waiting /next: from here its time runs. False means that
-// the process has ended, and the call is untouched.
-func (i *instance) hold(c *call) bool {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.dead {
-		return false
-	}
-	i.phase, i.current, i.polling = phaseRunning, c, false
-	c.delivered = i.pool.rt.now()
-	c.inherit(i)
-	i.logging.Store(c)
-	i.timer = time.AfterFunc(i.pool.function.Timeout, func() { i.expire(c) })
-	return true
-}
-
-// expire ends an invocation that took too long, and its process with it.
-func (i *instance) expire(c *call) {
-	i.mu.Lock()
-	if i.current != c {
-		i.mu.Unlock()
-		return
-	}
-	i.late = true
-	i.kill(syscall.SIGKILL)
-	i.mu.Unlock()
-	c.fail(failure(kindTimeout, c.RequestID, timeoutMessage(i.pool.function.Timeout)))
-}
-
-// free ends the invocation that was answered: the function asks for the next one. An error names
-// the state in which that is not allowed.
-func (i *instance) free() error {
-	for _, o := range i.output {
-		o.drain() // what it has written until now is that invocation's log
-	}
-	i.mu.Lock()
-	if i.polling || (i.phase != phaseStarted && i.phase != phaseSent && i.phase != phaseReady) {
-		defer i.mu.Unlock()
-		return &transitionError{from: i.phase, to: phaseReady}
-	}
-	c, waiting := i.current, i.phase == phaseReady
-	i.phase, i.current, i.polling = phaseReady, nil, true
-	if i.timer != nil {
-		i.timer.Stop()
-		i.timer = nil
-	}
-	i.logging.Store(nil)
-	i.mu.Unlock()
-	if c != nil {
-		i.conclude(c)
-	}
-	if !waiting {
-		i.pool.ready(i)
-	}
-	return nil
-}
-
-// lost notes that a waiting /next was given up. The process may ask again; one that doesn't must not
-// keep what the pool assigns to it, and is ended.
-func (i *instance) lost() {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.polling = false
-	if i.dead {
 		return
 	}
 	i.timer = time.AfterFunc(i.pool.rt.opts.InitTimeout, func() {
-		i.mu.Lock()
-		defer i.mu.Unlock()
-		if i.phase == phaseReady && !i.polling {
+		i.pool.mu.Lock()
+		defer i.pool.mu.Unlock()
+		if i.isStarting() {
+			i.end = initTimedOut
 			i.kill(syscall.SIGKILL)
 		}
 	})
 }
 
-// take claims the call for its one answer; nil when the id is not that of the call held, or it has
-// been answered.
-func (i *instance) take(id string, to phase) *call {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.phase != phaseRunning || i.current.RequestID != id {
+// retire stops an instance that has no call. The caller holds mu.
+func (i *instance) retire() {
+	if i.move(stopping) {
+		i.stop()
+	}
+}
+
+// stop ends the process with SIGTERM, and after stopGrace with SIGKILL. The caller holds mu.
+func (i *instance) stop() {
+	if i.end == byItself {
+		i.end = stopped
+	}
+	i.kill(syscall.SIGTERM)
+	time.AfterFunc(stopGrace, i.abort)
+}
+
+// abort ends the process with SIGKILL.
+func (i *instance) abort() {
+	i.pool.mu.Lock()
+	defer i.pool.mu.Unlock()
+	i.kill(syscall.SIGKILL)
+}
+
+// kill signals the process and those that it has started. The caller holds mu.
+func (i *instance) kill(signal syscall.Signal) {
+	if i.pid != 0 {
+		_ = syscall.Kill(-i.pid, signal) // it may have ended just now
+	}
+}
+
+// assign gives a call to an idle instance. The caller holds mu.
+func (i *instance) assign(c *call) {
+	i.move(assigned)
+	i.call = c
+	i.work <- c // never blocks: an idle instance has no call
+}
+
+// poll begins a call of /next, which ends the call before. It returns false with the present state if that is not allowed.
+func (i *instance) poll() (state, bool) {
+	i.drain() // the output until now belongs to the call before
+	p := i.pool
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	from := i.state
+	if from == stopping {
+		return from, true // the process is about to be killed
+	}
+	if !i.move(idle) {
+		return from, false
+	}
+	if from == starting {
+		p.grown = p.rt.opts.Now()
+	} else {
+		p.failures = 0
+	}
+	i.timer.Stop()
+	i.call = nil
+	i.logCall.Store(nil)
+	p.ready(i)
+	return idle, true
+}
+
+// take passes the assigned call to /next, and starts its time limit. It returns false if the process has ended: then the
+// call is in the queue again.
+func (i *instance) take(c *call) (deadline time.Time, ok bool) {
+	i.pool.mu.Lock()
+	defer i.pool.mu.Unlock()
+	if !i.move(running) {
+		return deadline, false
+	}
+	i.logCall.Store(c)
+	timeout := i.pool.function.Timeout
+	i.timer = time.AfterFunc(timeout, func() { i.expire(c) })
+	return i.pool.rt.opts.Now().Add(timeout), true
+}
+
+// expire ends a call that took too long, and its process.
+func (i *instance) expire(c *call) {
+	i.pool.mu.Lock()
+	if i.call != c {
+		i.pool.mu.Unlock()
+		return
+	}
+	i.end = timedOut
+	i.kill(syscall.SIGKILL)
+	i.pool.mu.Unlock()
+	i.drainFor(c)
+	c.fail(timeoutError(c.RequestID, i.pool.function.Timeout))
+}
+
+// claim returns the call with this id for its one response. It returns nil if the function does not have this call, or has
+// answered it.
+func (i *instance) claim(id string) *call {
+	i.pool.mu.Lock()
+	defer i.pool.mu.Unlock()
+	if i.state != running || i.call.RequestID != id {
 		return nil
 	}
-	i.phase = to
-	i.checkQuiet()
-	return i.current
+	i.move(answering)
+	return i.call
 }
 
-// sent ends the answering. When the process has ended meanwhile, so has the invocation.
-func (i *instance) sent(c *call) {
-	i.mu.Lock()
-	i.phase = phaseSent
-	dead := i.dead
-	if dead && i.timer != nil {
-		i.timer.Stop()
-	}
-	i.mu.Unlock()
-	if dead {
-		<-i.gone
-		i.conclude(c)
+// sent ends a response.
+func (i *instance) sent() {
+	i.pool.mu.Lock()
+	defer i.pool.mu.Unlock()
+	i.move(answered)
+}
+
+// drain logs the output that the process has written until now.
+func (i *instance) drain() {
+	for _, o := range i.output {
+		o.drain()
 	}
 }
 
-// cause is why a request of this instance failed when the process ended.
-func (i *instance) cause(requestID string) *FunctionError {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.startErr == nil && i.initErr != nil {
-		return i.initErr
+// drainFor completes the log of a call that returns its log.
+func (i *instance) drainFor(c *call) {
+	if c.log != nil {
+		i.drain()
 	}
-	kind, reason := i.reason()
-	return failure(kind, requestID, reason)
 }
 
-// reason tells how the process ended, in Lambda's words. The caller holds mu.
-func (i *instance) reason() (kind, message string) {
+// line logs a line of the function's output.
+func (i *instance) line(line string) {
+	id := ""
+	if c := i.logCall.Load(); c != nil {
+		id = c.RequestID
+		if c.log != nil {
+			c.log.add(line)
+		}
+	}
+	i.pool.rt.opts.Lines(i.pool.function.Name, id, line)
+}
+
+// failure is the error of a call of a process that has ended, in Lambda's words.
+func (i *instance) failure(requestID string) *FunctionError {
+	i.pool.mu.Lock()
+	defer i.pool.mu.Unlock()
+	opts := &i.pool.rt.opts
 	switch {
 	case errors.Is(i.startErr, fs.ErrNotExist):
-		return "Runtime.InvalidEntrypoint", "Couldn't find valid bootstrap(s): [" + i.pool.function.Bootstrap + "]"
+		return newFunctionError("Runtime.InvalidEntrypoint", requestID, "Couldn't find valid bootstrap(s): ["+i.pool.function.Bootstrap+"]")
 	case i.startErr != nil:
-		return "Runtime.InvalidEntrypoint", i.startErr.Error()
-	case i.lateInit:
-		return kindTimeout, timeoutMessage(i.pool.rt.opts.InitTimeout)
-	case i.late:
-		return kindTimeout, timeoutMessage(i.pool.function.Timeout)
+		return newFunctionError("Runtime.InvalidEntrypoint", requestID, i.startErr.Error())
+	case i.initErr != nil:
+		return i.initErr
+	case i.end == initTimedOut:
+		return timeoutError(requestID, opts.InitTimeout)
+	case i.end == timedOut:
+		return timeoutError(requestID, i.pool.function.Timeout)
 	case i.cmd.ProcessState.Success():
-		return "Runtime.ExitError", "Runtime exited without providing a reason"
+		return newFunctionError("Runtime.ExitError", requestID, "Runtime exited without providing a reason")
 	}
-	return "Runtime.ExitError", "Runtime exited with error: " + i.cmd.ProcessState.String()
+	return newFunctionError("Runtime.ExitError", requestID, "Runtime exited with error: "+i.cmd.ProcessState.String())
 }
 
-// warn logs an end that nobody asked for.
-func (i *instance) warn(current *call) {
-	i.mu.Lock()
-	told := i.told
-	_, reason := i.reason()
-	i.mu.Unlock()
-	if told {
-		return
+// logEnd logs an unexpected end.
+func (i *instance) logEnd() {
+	i.pool.mu.Lock()
+	expected, id := i.end == stopped, ""
+	if i.call != nil {
+		id = i.call.RequestID
 	}
-	id := ""
-	if current != nil {
-		id = current.RequestID
+	i.pool.mu.Unlock()
+	if !expected {
+		i.pool.rt.opts.Logger.LogAttrs(context.Background(), slog.LevelWarn, i.failure("").Message,
+			slog.String("function", i.pool.function.Name), slog.String("requestId", id))
 	}
-	i.pool.rt.opts.Logger.LogAttrs(context.Background(), slog.LevelWarn, reason,
-		slog.String("function", i.pool.function.Name), slog.String("requestId", id))
-}
-
-// giveUp ends a process that has reported that it can't start, unless it does so itself.
-func (i *instance) giveUp() {
-	time.AfterFunc(stopGrace, func() {
-		i.mu.Lock()
-		defer i.mu.Unlock()
-		i.kill(syscall.SIGKILL)
-	})
 }

@@ -1,69 +1,117 @@
 package runtime
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
 	"log/slog"
+	"path/filepath"
+	"regexp"
 	"time"
 )
 
-// Function is a Lambda function as configured.
+// Function is the configuration of a Lambda function.
 type Function struct {
 	// Name is 1 to 64 letters, digits, hyphens and underscores.
 	Name string
+	// Alias is the name of the function's alias, such as "live". "" if it has none.
+	Alias string
 	// Bootstrap is the path of the executable.
 	Bootstrap string
-	// Handler is what the function sees as _HANDLER.
+	// Handler is the value of the variable _HANDLER.
 	Handler     string
 	Description string
-	// RuntimeName is Lambda's, such as "provided.al2023" (the default).
+	// RuntimeName is the identifier of the Lambda runtime, by default "provided.al2023".
 	RuntimeName string
 	// Architecture is "arm64" or "x86_64" (the default). It is reported, not enforced.
 	Architecture string
-	// MemoryMB is reported, not enforced; 0 means Lambda's default of 128. It buys a share of the processor, as on
-	// Lambda: a Go function gets GOMAXPROCS of one for each 1,769 MB begun, unless Env sets it.
+	// MemoryMB is reported, not enforced; 0 means Lambda's default of 128. As on Lambda, it determines the share of the
+	// processor: GOMAXPROCS is one for each 1,769 MB or part of it, unless Env sets it.
 	MemoryMB int
-	// Timeout bounds an invocation; 0 means Lambda's default of 3 s.
+	// Timeout limits an invocation; 0 means Lambda's default of 3 s.
 	Timeout time.Duration
 	// Env holds the function's own variables.
 	Env map[string]string
 	// LateEnv returns variables that are not known yet when the function is configured. It is called once, before the first
-	// instance starts, and wins over Env. nil if there are none.
+	// instance starts. Its variables take precedence over Env. It is nil if there are none.
 	LateEnv func() map[string]string
 	// MaxConcurrency is the reserved concurrency of the function, 0 if there is none. There are never more instances than
 	// Options.MaxConcurrency.
 	MaxConcurrency int
 }
 
-// Options configure a Runtime. Zero values mean what the comments say.
+// Options configure a Runtime.
 type Options struct {
 	Functions []Function
-	// MaxConcurrency caps each function's instances (default 16).
+	// MaxConcurrency limits the instances of each function (default 16).
 	MaxConcurrency int
-	// Patience is how long a request waits for an instance that is busy before another is started for it: by
-	// default 5 ms, about what a start takes. Where there is no instance yet, one starts at once.
+	// Patience is how long a call waits for a busy instance before another instance is started for it. The default is
+	// 5 ms, about the time of a start. If there is no instance yet, one is started at once.
 	Patience time.Duration
-	// MaxWait bounds the wait for an instance, a start under way not counted; then ErrThrottled
-	// (default 10 s).
+	// MaxWait limits the time that a call waits for an instance (default 10 s). Then the call fails with ErrThrottled. While
+	// an instance is starting, the call waits for it.
 	MaxWait time.Duration
-	// IdleTimeout ends an instance that had no request for so long (default 15 min).
+	// IdleTimeout is the time after which an instance without a call is stopped (default 15 min).
 	IdleTimeout time.Duration
-	// InitTimeout bounds the time from exec to the first /next (default 10 s, as AWS).
+	// InitTimeout limits the time from the start of a process to its first /next (default 10 s, as on AWS).
 	InitTimeout time.Duration
-	// RetryDelay is the wait before the first retry of a failed event, doubled before the second
-	// (default 1 min, as AWS).
+	// RetryDelay is the wait before the first retry of a failed event, doubled before the second (default 1 min, as on
+	// AWS).
 	RetryDelay time.Duration
 	// Now is the clock (required).
 	Now func() time.Time
-	// Logger takes the platform's own messages and, unless Lines is set, the functions' output
-	// with the attributes function and requestId. Nil discards both.
+	// Logger receives the messages of this package. Nil discards them.
 	Logger *slog.Logger
-	// Lines takes the functions' output in place of Logger.
-	Lines LineSink
-	// Observe is called once an invocation, when its answer is complete. It must be quick.
-	Observe func(Stats)
-	// Region and Account make the ARNs (defaults us-east-1 and 000000000000).
+	// Lines receives each line of the functions' output, without the line end. requestID is "" while the function starts or
+	// is idle. It is called concurrently. Nil discards the output.
+	Lines func(function, requestID, line string)
+	// Region and Account are those of ARNs (defaults us-east-1 and 000000000000).
 	Region, Account string
-	// AccessKeyID, SecretKey and SessionToken are the credentials the functions get.
+	// AccessKeyID, SecretKey and SessionToken are the credentials that the functions get.
 	AccessKeyID, SecretKey, SessionToken string
-	// ExtraEnv is set for every function and wins over Function.Env, e.g. AWS_ENDPOINT_URL.
+	// ExtraEnv is set for every function and takes precedence over Function.Env, e.g. AWS_ENDPOINT_URL.
 	ExtraEnv map[string]string
+}
+
+func (o *Options) setDefaults() {
+	o.MaxConcurrency = cmp.Or(o.MaxConcurrency, 16)
+	o.MaxWait = cmp.Or(o.MaxWait, 10*time.Second)
+	o.Patience = cmp.Or(o.Patience, 5*time.Millisecond)
+	o.IdleTimeout = cmp.Or(o.IdleTimeout, 15*time.Minute)
+	o.InitTimeout = cmp.Or(o.InitTimeout, 10*time.Second)
+	o.RetryDelay = cmp.Or(o.RetryDelay, time.Minute)
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	o.Region = cmp.Or(o.Region, "us-east-1")
+	o.Account = cmp.Or(o.Account, "000000000000")
+	if o.Lines == nil {
+		o.Lines = func(string, string, string) {}
+	}
+}
+
+var functionName = regexp.MustCompile(`^[a-zA-Z0-9-_]{1,64}$`)
+
+// complete checks a function and sets its defaults.
+func (f *Function) complete() (err error) {
+	if !functionName.MatchString(f.Name) {
+		return errors.New("the name must be 1 to 64 letters, digits, hyphens and underscores")
+	}
+	if err := checkEnvironment(f.Env); err != nil {
+		return err
+	}
+	if f.Bootstrap, err = filepath.Abs(f.Bootstrap); err != nil {
+		return fmt.Errorf("path of the binary: %w", err)
+	}
+	f.RuntimeName = cmp.Or(f.RuntimeName, "provided.al2023")
+	f.Architecture = cmp.Or(f.Architecture, "x86_64")
+	f.MemoryMB = cmp.Or(f.MemoryMB, 128)
+	f.Timeout = cmp.Or(f.Timeout, 3*time.Second)
+	return nil
+}
+
+// instances returns the largest number of instances of a function.
+func (f *Function) instances(o *Options) int {
+	if f.MaxConcurrency > 0 {
+		return min(f.MaxConcurrency, o.MaxConcurrency)
+	}
+	return o.MaxConcurrency
 }

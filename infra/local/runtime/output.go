@@ -10,15 +10,15 @@ import (
 	"syscall"
 )
 
-// maxLine bounds a line of log as CloudWatch does; what is longer is split.
+// maxLine is the length of a log line in CloudWatch. Longer lines are split.
 const maxLine = 256 << 10
 
-// drainReads bounds what one drain reads, so that a function that logs without end can't hold it.
+// drainReads limits what one drain reads, so that a function that always writes does not block it.
 const drainReads = 64
 
-// output reads one stream of a process (stdout or stderr) and gives it away by lines. Reading is
-// done on readiness by run, and on demand by drain: after a drain everything that the process had
-// written is given away, so that a line never counts for the request after its own.
+// output reads the lines of one stream of a process (stdout or stderr). run reads when there is something to read, drain
+// reads at once: after a drain, everything that the process had written was emitted, so that no line is attributed to the
+// next call.
 type output struct {
 	emit func(line string)
 	file *os.File
@@ -30,7 +30,7 @@ type output struct {
 	ended   bool
 }
 
-// newOutput returns the reader and the file that the process writes to.
+// newOutput returns the reader, and the file for the process to write to.
 func newOutput(emit func(line string)) (*output, *os.File, error) {
 	reader, writer, err := os.Pipe()
 	if err != nil {
@@ -43,29 +43,29 @@ func newOutput(emit func(line string)) (*output, *os.File, error) {
 	return &output{emit: emit, file: reader, conn: conn, scratch: make([]byte, 8<<10)}, writer, nil
 }
 
-// run reads until the last writer has closed the pipe, or until close.
+// run reads until the last writer has closed the pipe, or until close is called.
 func (o *output) run() {
-	_ = o.conn.Read(func(fd uintptr) bool { return o.pump(fd, -1) }) // the only error is that it was closed
+	_ = o.conn.Read(func(fd uintptr) bool { return o.pump(fd, -1) }) // the only error is that the file was closed
 }
 
-// drain gives away all that was written until now.
+// drain emits everything that was written until now.
 func (o *output) drain() {
 	_ = o.conn.Control(func(fd uintptr) { o.pump(fd, drainReads) }) // as above
 }
 
-// close gives away the rest, a last line without end included.
+// close emits the rest, including a last line without a line end.
 func (o *output) close() {
 	o.drain()
 	o.mu.Lock()
 	if len(o.partial) > 0 {
-		o.give(o.partial)
+		o.emitLine(o.partial)
 		o.partial = nil
 	}
 	o.mu.Unlock()
-	_ = o.file.Close() // a pipe's read end has nothing to lose
+	_ = o.file.Close() // the read end of a pipe
 }
 
-// pump reads what is there and tells whether the stream has ended.
+// pump reads what is there. It reports whether the stream has ended.
 func (o *output) pump(fd uintptr, reads int) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -95,16 +95,16 @@ func (o *output) split(p []byte) {
 			line = append(o.partial, line...)
 			o.partial = o.partial[:0]
 		}
-		o.give(line)
+		o.emitLine(line)
 		p = p[end+1:]
 	}
 	o.partial = append(o.partial, p...)
 	for len(o.partial) >= maxLine {
-		o.give(o.partial[:maxLine])
+		o.emitLine(o.partial[:maxLine])
 		o.partial = append(o.partial[:0], o.partial[maxLine:]...)
 	}
 }
 
-func (o *output) give(line []byte) {
+func (o *output) emitLine(line []byte) {
 	o.emit(strings.TrimSuffix(string(line), "\r"))
 }

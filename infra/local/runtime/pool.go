@@ -8,45 +8,44 @@ import (
 	"time"
 )
 
-// Back-off of starts. Failures are processes that ended by themselves; one that outlives a request
-// sets the count back. From stormAfter on, one process is tried at a time, after a growing pause:
-// a function that crashes on everything costs no processor.
+// Backoff of starts. A failure is a process that ended by itself. A process that outlives a call resets the count. From
+// stormAfter on, one process is started at a time, after an increasing pause, so that a function that always crashes uses
+// little CPU time.
 const (
 	stormAfter = 3
 	firstPause = 20 * time.Millisecond
 	maxPause   = time.Second
 )
 
-// pool is a function's queue and its instances. A request goes to the most recently used idle
-// instance; without one it waits, first come, first served, for whichever is ready first: an
-// instance that comes free, or one of those started because requests wait.
+// pool is the queue and the instances of a function. A call goes to the most recently used idle instance. If there is
+// none, it waits in the queue for the first instance that becomes idle or has started.
 type pool struct {
 	rt       *Runtime
 	function Function
 	arn      string
-	env      func() []string // from the first start on
+	env      func() []string // called from the first start on
 
 	mu       sync.Mutex
-	queue    list.List // of *call
-	idle     []*instance
+	queue    list.List   // of *call
+	idle     []*instance // in state idle, the least recently used first
 	all      map[*instance]struct{}
-	starting int
-	failures int
-	failed   time.Time // the last failure
-	grown    time.Time // when the latest instance was ready
-	growing  bool      // a start waits for its time
+	starting int       // instances in the states starting and initFailed
+	failures int       // in a row
+	failed   time.Time // of the last failure
+	grown    time.Time // when the last instance was ready
+	growing  bool      // a timer calls grow
 	version  int       // of the binary: the number of replacements
 	closed   bool
 }
 
-// enqueue hands the call to an idle instance, or makes it wait for one.
+// enqueue assigns the call to an idle instance, or adds it to the queue.
 func (p *pool) enqueue(c *call) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if n := len(p.idle); n > 0 && !p.closed {
 		i := p.idle[n-1]
 		p.idle = p.idle[:n-1]
-		p.assign(i, c)
+		i.assign(c)
 		return
 	}
 	p.wait(c, p.queue.PushBack)
@@ -57,11 +56,11 @@ func (p *pool) enqueue(c *call) {
 // for Options.MaxWait, counted from its first enqueue. The caller holds mu.
 func (p *pool) wait(c *call, push func(any) *list.Element) {
 	if p.closed {
-		go c.refuse(ErrClosed) // not under the lock
+		go c.refuse(ErrClosed) // not while mu is locked
 		return
 	}
 	c.place = push(c)
-	c.throttle = time.AfterFunc(p.rt.opts.MaxWait-p.rt.now().Sub(c.queued), func() { p.overdue(c) })
+	c.throttle = time.AfterFunc(p.rt.opts.MaxWait-p.rt.opts.Now().Sub(c.queued), func() { p.overdue(c) })
 }
 
 // remove takes a call out of the queue. It reports whether the call was in it. The caller holds mu.
@@ -97,18 +96,6 @@ func (p *pool) withdraw(c *call) bool {
 	return p.remove(c)
 }
 
-// assign gives a call to a free instance. The caller holds mu.
-func (p *pool) assign(i *instance, c *call) {
-	c.wait = p.rt.now().Sub(c.queued)
-	c.init = 0
-	if i.invocations == 0 {
-		c.init = i.init
-	}
-	i.state = Busy
-	i.invocations++
-	i.work <- c // never blocks: a free instance holds no call
-}
-
 // next takes the first call out of the queue. It returns nil if the queue is empty. The caller holds mu.
 func (p *pool) next() *call {
 	first := p.queue.Front()
@@ -120,94 +107,71 @@ func (p *pool) next() *call {
 	return c
 }
 
-// ready takes an instance that asks for work.
+// ready gives work to an instance that has just become idle. The caller holds mu.
 func (p *pool) ready(i *instance) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	switch i.state {
-	case Starting:
-		p.starting--
-		p.grown = p.rt.now()
-		i.init = p.grown.Sub(i.started)
-		defer p.grow()
-	case Stopping:
-		return
-	default:
-		p.failures = 0
-		defer p.grow()
-	}
+	defer p.grow()
 	if i.version != p.version {
-		i.state = Stopping
-		i.stop()
+		i.retire()
 		return
 	}
 	if c := p.next(); c != nil {
-		p.assign(i, c)
+		i.assign(c)
 		return
 	}
-	i.state = Idle
-	i.idleSince = p.rt.now()
+	i.idleSince = p.rt.opts.Now()
 	p.idle = append(p.idle, i)
 }
 
-// returned makes a call the first in the queue again because the instance ended before it took the call.
-func (p *pool) returned(c *call) {
+// gone removes an instance whose process has ended. It returns the calls that fail because of it: the call that the
+// instance was running, or, if the process did not start, the first call in the queue. If no start seems to succeed, all
+// calls in the queue fail.
+func (p *pool) gone(i *instance) (failed []*call) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.wait(c, p.queue.PushFront)
-	p.grow()
-}
-
-// gone takes an ended instance out. The calls returned are to fail for its reason: the first one
-// that waits when the instance did not even start, all of them when no start seems to succeed.
-func (p *pool) gone(i *instance, crashed bool) []*call {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	state := i.state
-	i.state = Stopping
+	defer p.grow()
+	from := i.state
+	i.move(ended)
 	delete(p.all, i)
 	p.idle = slices.DeleteFunc(p.idle, func(other *instance) bool { return other == i })
-	select {
-	case c := <-i.work:
-		p.wait(c, p.queue.PushFront)
-	default:
+	if i.timer != nil && from != answering {
+		i.timer.Stop()
 	}
-	if state == Starting {
-		p.starting--
-	}
-	if i.version != p.version { // its failure says nothing about the present binary
-		p.grow()
-		return nil
-	}
-	if crashed {
+	current := i.version == p.version // the failure of a replaced binary says nothing about the new one
+	if current && (i.end == byItself || i.end == initTimedOut) {
 		p.failures++
-		p.failed = p.rt.now()
+		p.failed = p.rt.opts.Now()
 	}
-	defer p.grow()
-	if state != Starting {
-		return nil
-	}
-	var failed []*call
-	for c := p.next(); c != nil; c = p.next() {
-		failed = append(failed, c)
-		if p.failures < stormAfter || len(p.all) > 0 {
-			break
+	switch from {
+	case assigned:
+		p.wait(i.call, p.queue.PushFront)
+	case running:
+		return []*call{i.call}
+	case starting, initFailed:
+		storm := p.failures >= stormAfter && len(p.all) == 0
+		for current && p.queue.Len() > 0 && (storm || len(failed) == 0) {
+			failed = append(failed, p.next())
 		}
+	case idle, answering, answered, stopping, ended:
 	}
 	return failed
 }
 
-// grow starts an instance for requests that wait: at once where there is none, else one at a time, when the first in
-// line has waited for Options.Patience, and the instance started last has had as long to help. So a crowd of quick
-// requests is served by few busy instances, which costs far less than many that take turns, while requests that really
-// block one another get an instance each. The caller holds mu.
+// grow starts an instance for calls that wait: at once if there is no instance, else one at a time, when the first call
+// has waited for Options.Patience and so has passed the time since the last instance was ready. Many quick calls are
+// therefore served by few busy instances, which costs much less than many that take turns, and calls that block one
+// another get an instance each. The caller holds mu.
 func (p *pool) grow() {
-	if p.growing || !p.short() {
+	short := !p.closed && p.starting == 0 && p.queue.Len() > 0 && len(p.all) < p.function.instances(&p.rt.opts)
+	if p.growing || !short {
 		return
 	}
 	pause := p.pause()
 	if pause <= 0 {
-		p.start()
+		i := newInstance(p)
+		p.all[i] = struct{}{}
+		p.starting++
+		p.rt.children.Add(1)
+		go i.run()
 		return
 	}
 	p.growing = true
@@ -219,105 +183,56 @@ func (p *pool) grow() {
 	})
 }
 
-// pause is how long the next start has to wait. The caller holds mu.
+// pause returns the time until the next start. The queue must not be empty. The caller holds mu.
 func (p *pool) pause() time.Duration {
+	now := p.rt.opts.Now()
 	if p.failures >= stormAfter {
-		return max(min(firstPause<<min(p.failures-stormAfter, 16), maxPause)-p.rt.now().Sub(p.failed), 0)
+		return min(firstPause<<min(p.failures-stormAfter, 16), maxPause) - now.Sub(p.failed)
 	}
 	if len(p.all) == 0 {
 		return 0
 	}
-	since := p.grown
-	if first, ok := p.queue.Front().Value.(*call); ok && first.queued.After(since) {
-		since = first.queued
+	since := p.queue.Front().Value.(*call).queued
+	if p.grown.After(since) {
+		since = p.grown
 	}
-	return p.rt.opts.Patience - p.rt.now().Sub(since)
+	return p.rt.opts.Patience - now.Sub(since)
 }
 
-// short tells that one more instance is wanted and allowed. The caller holds mu.
-func (p *pool) short() bool {
-	return !p.closed && p.starting == 0 && p.queue.Len() > 0 && len(p.all) < p.function.MaxConcurrency
-}
-
-// start begins an instance. The caller holds mu.
-func (p *pool) start() {
-	i := newInstance(p)
-	p.all[i] = struct{}{}
-	p.starting++
-	p.rt.children.Add(1)
-	go i.run()
-}
-
-// reap ends the instances that have been idle since before. The least recently used come first.
+// reap stops the instances that have been idle since before.
 func (p *pool) reap(before time.Time) {
 	p.mu.Lock()
-	n := 0
-	for n < len(p.idle) && p.idle[n].idleSince.Before(before) {
-		p.idle[n].state = Stopping
-		n++
-	}
-	ended := slices.Clone(p.idle[:n])
-	p.idle = slices.Delete(p.idle, 0, n)
-	p.mu.Unlock()
-	for _, i := range ended {
-		i.stop()
+	defer p.mu.Unlock()
+	for len(p.idle) > 0 && p.idle[0].idleSince.Before(before) {
+		p.idle[0].retire()
+		p.idle = slices.Delete(p.idle, 0, 1)
 	}
 }
 
-// replace stops the idle instances and those that are starting. A busy instance stops when it asks for its next call.
+// replace stops the instances that are idle or starting. Busy instances stop when they ask for their next call.
 func (p *pool) replace() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.version++
 	p.failures = 0
-	for i := range p.all {
-		switch i.state {
-		case Idle:
-			i.state = Stopping
-			i.stop()
-		case Starting: // gone and ready count it down
-			i.stop()
-		case Busy, Stopping:
-		}
-	}
 	p.idle = nil
+	for i := range p.all {
+		i.retire()
+	}
 	p.grow()
 }
 
-// close ends all instances and refuses what still waits.
+// close stops all instances and refuses the calls in the queue.
 func (p *pool) close() {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.closed = true
-	var waiting []*call
 	for c := p.next(); c != nil; c = p.next() {
-		waiting = append(waiting, c)
+		go c.refuse(ErrClosed) // not while mu is locked
 	}
 	p.idle = nil
-	var running []*instance
 	for i := range p.all {
-		if i.state != Starting { // gone counts those down
-			i.state = Stopping
-		}
-		running = append(running, i)
-	}
-	p.mu.Unlock()
-	for _, c := range waiting {
-		c.refuse(ErrClosed)
-	}
-	for _, i := range running {
+		i.move(stopping) // unless it has a call, which may end within stopGrace
 		i.stop()
 	}
-}
-
-func (p *pool) snapshot() []Instance {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	list := make([]Instance, 0, len(p.all))
-	for i := range p.all {
-		list = append(list, Instance{
-			Function: p.function.Name, PID: int(i.pid.Load()), State: i.state, Init: i.init, Invocations: i.invocations,
-		})
-	}
-	slices.SortFunc(list, func(a, b Instance) int { return a.PID - b.PID })
-	return list
 }

@@ -18,16 +18,16 @@ const (
 // hour.
 func requeued(t *testing.T, waited time.Duration) (*pool, *call) {
 	t.Helper()
-	rt := &Runtime{now: time.Now, opts: Options{MaxWait: testMaxWait, Patience: testPatience}}
-	p := &pool{rt: rt, all: map[*instance]struct{}{}, function: Function{Name: "echo", MaxConcurrency: 2}}
-	busy, idle := newInstance(p), newInstance(p)
-	busy.state, idle.state = Busy, Idle
-	p.all[busy], p.all[idle] = struct{}{}, struct{}{}
-	p.idle = []*instance{idle}
+	rt := &Runtime{opts: Options{Now: time.Now, MaxWait: testMaxWait, Patience: testPatience, MaxConcurrency: 2}}
+	p := &pool{rt: rt, all: map[*instance]struct{}{}, function: Function{Name: "echo"}}
+	busy, free := newInstance(p), newInstance(p)
+	busy.state, free.state = running, idle
+	p.all[busy], p.all[free] = struct{}{}, struct{}{}
+	p.idle = []*instance{free}
 	c := newCall(rt, Invocation{Function: "echo"}, "arn")
 	p.enqueue(c)
 	time.Sleep(waited)
-	p.gone(idle, true)
+	p.gone(free)
 	if n := queueLength(p); n != 1 && waited < testMaxWait {
 		t.Fatalf("%d calls are in the queue, want 1", n)
 	}

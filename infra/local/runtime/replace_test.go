@@ -54,7 +54,7 @@ func TestReplaceStopsIdleInstancesAndLetsBusyOnesFinish(t *testing.T) {
 	}
 	eventually(t, "only the busy instance is left", func() bool {
 		list := r.Snapshot()
-		return len(list) == 1 && list[0].State == runtime.Busy
+		return len(list) == 1 && list[0].Busy
 	})
 	next := invoke(t, r, runtime.Invocation{Function: "echo", Payload: event(t, order{Do: "pid"})}).body
 	g.open()
