@@ -6,16 +6,16 @@ import (
 	"devplatform/infra/local/stack"
 )
 
-// retention is how long a stream keeps a record: where no age is set, a batch that fails is tried for so long.
+// retention is how long a stream keeps a record. A batch that fails is retried for so long, unless the mapping sets an age.
 const retention = 24 * time.Hour
 
-// batch is what one invocation gets.
+// batch is a batch of records for one invocation.
 type batch struct {
 	entries []*entry
-	// retries counts against MaximumRetryAttempts, invokes counts invocations, failures is how many came in a row.
+	// retries are limited by MaximumRetryAttempts, invokes are invocations, failures are those in a row.
 	retries, invokes, failures int
 	last                       result // of the last invocation
-	refused                    bool   // the last attempt was none
+	refused                    bool   // the function could not be invoked at the last attempt
 }
 
 // outcome is how an invocation ended.
@@ -24,48 +24,49 @@ type outcome int
 const (
 	succeeded   outcome = iota
 	failed              // the function, or the part of the batch from result.first on
-	unavailable         // it was not invoked
-	tooLarge            // nor was it, and never will be with all of this
+	unavailable         // the function was not invoked
+	tooLarge            // the function was not invoked because the batch is too large
 )
 
-// result is the outcome of an invocation and what is told about it.
+// result is the result of an invocation.
 type result struct {
 	outcome       outcome
-	first         int // the first record that failed, where the function named one; else 0
+	first         int // the first record that failed, 0 unless the function returned one
 	requestID     string
-	functionError string // AWS's word, "" where the function ran to its end
+	functionError string // "Unhandled", or "" if the function returned
 	reason        string // for the log
 }
 
-// verdict says what happens to a batch.
+// verdict is what happens to a batch after an invocation.
 type verdict struct {
-	done  int     // so many records at its beginning are done
-	next  []batch // these follow, in this order
-	pause bool    // after a wait
-	// discard is why the records behind those that are done are given up, "" if they aren't.
+	done  int     // number of records at the beginning that are done
+	next  []batch // the next batches, in this order
+	pause bool    // wait before the next batch
+	// discard is why the records after those that are done are discarded, "" if they are not.
 	discard condition
 }
 
-// condition is why records were given up, in AWS's words.
+// condition is why records were discarded.
 type condition string
 
 const (
 	retriesExhausted condition = "RetryAttemptsExhausted"
 	ageExceeded      condition = "RecordAgeExceeded"
-	payloadTooLarge  condition = "PayloadTooLarge" // ours: AWS's payloads take any record
+	payloadTooLarge  condition = "PayloadTooLarge" // not on AWS, where any record fits into an invocation
 )
 
 // decide is the failure policy, as documented in
 // https://docs.aws.amazon.com/lambda/latest/dg/services-dynamodb-errors.html and …/services-ddb-batchfailurereporting.html:
 //
-//   - A function that could not be invoked is tried again, which counts as nothing.
-//   - A batch that is too large for an invocation is split, which counts as nothing, down to a record that is given up.
-//   - Where the function named the records that failed, those before the first of them are done.
-//   - With bisecting, what failed is split: at the record that the function named, else in the middle. That is no retry,
-//     and the halves are on their own from then on. A single record is retried.
-//   - A retry is counted, also one of the rest behind records that are done; after the last one, the batch is given up.
+//   - If the function could not be invoked, the batch is retried. This does not count as a retry.
+//   - A batch that is too large for an invocation is split. This does not count as a retry. A single record is discarded.
+//   - If the function returned the records that failed, those before the first of them are done.
+//   - With BisectOnError, the records that failed are split: at the record that the function returned, else in the middle.
+//     This does not count as a retry, and the halves are separate batches from then on. A single record is retried.
+//   - Retries are counted, including those of the rest after records that are done. After the last one, the batch is
+//     discarded.
 //
-// Age is looked at before each invocation: see tooOld.
+// tooOld checks the age before each invocation.
 func decide(spec *stack.EventSourceMapping, b batch, r result) verdict {
 	switch r.outcome {
 	case succeeded:
@@ -101,7 +102,7 @@ func decide(spec *stack.EventSourceMapping, b batch, r result) verdict {
 	return verdict{done: r.first, next: []batch{rest}, pause: true}
 }
 
-// tooOld counts the records at a batch's beginning that are older than a function may get.
+// tooOld returns the number of records at the beginning of a batch that have exceeded the maximum age.
 func tooOld(spec *stack.EventSourceMapping, b batch, now time.Time) int {
 	limit := spec.MaximumRecordAge
 	if limit <= 0 {

@@ -132,10 +132,10 @@ func TestRetriesThenDiscards(t *testing.T) {
 			t.Fatalf("discarded %v", r.discarded())
 		}
 		d := r.discarded()[0]
-		equal(t, "request", d.RequestContext, RequestContext{"request-3", "arn:aws:lambda:us-east-1:000000000000:function:Fn", "RetryAttemptsExhausted", 3})
-		equal(t, "response", *d.ResponseContext, ResponseContext{200, "$LATEST", "Unhandled"})
-		equal(t, "range", []any{d.DDBStreamBatchInfo.ShardID, d.DDBStreamBatchInfo.StartSequenceNumber, d.DDBStreamBatchInfo.EndSequenceNumber,
-			d.DDBStreamBatchInfo.BatchSize, d.DDBStreamBatchInfo.StreamARN}, []any{"shard-1", "100", "101", 2, fakeARN})
+		equal(t, "request", d.RequestContext, requestContext{"request-3", "arn:aws:lambda:us-east-1:000000000000:function:Fn", "RetryAttemptsExhausted", 3})
+		equal(t, "response", *d.ResponseContext, responseContext{200, "$LATEST", "Unhandled"})
+		equal(t, "range", []any{d.Batch.ShardID, d.Batch.StartSequence, d.Batch.EndSequence,
+			d.Batch.Size, d.Batch.StreamARN}, []any{"shard-1", "100", "101", 2, fakeARN})
 		equal(t, "log", r.logs.count("ERROR records are discarded"), 1)
 		equal(t, "position", r.position(t, "shard-1"), position{positionAfter, "102"})
 		r.close(t)
@@ -150,8 +150,8 @@ func TestBisectIsolates(t *testing.T) {
 		r.Start()
 		after(time.Minute)
 		equal(t, "batches", r.function.seen(), []string{"100 101 102 103", "100 101", "102 103", "102", "102", "103"})
-		equal(t, "discarded", []any{len(r.discarded()), r.discarded()[0].DDBStreamBatchInfo.StartSequenceNumber, r.discarded()[0].DDBStreamBatchInfo.BatchSize,
-			r.discarded()[0].RequestContext.ApproximateInvokeCount}, []any{1, "102", 1, 4})
+		equal(t, "discarded", []any{len(r.discarded()), r.discarded()[0].Batch.StartSequence, r.discarded()[0].Batch.Size,
+			r.discarded()[0].RequestContext.InvokeCount}, []any{1, "102", 1, 4})
 		equal(t, "position", r.position(t, "shard-1"), position{positionAfter, "103"})
 		r.close(t)
 	})

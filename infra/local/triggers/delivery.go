@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	// payloadRoom is what messages and their commas can take of an invocation.
+	// payloadRoom is the room for messages and their commas in an invocation.
 	payloadRoom = runtime.MaxPayload - len(payloadHead) - len(payloadTail)
-	// deletions is how many requests of one batch are on their way at once.
+	// deletions is the largest number of concurrent requests that delete messages of one batch.
 	deletions = 8
 )
 
-// deliver sees a batch through, in as many invocations as its size asks for. What is not done then comes back when its
-// visibility timeout ends.
+// deliver delivers a batch, in several invocations if it is too large for one. Messages that are not done become visible when
+// their visibility timeout ends.
 func (m *queueMapping) deliver(q *queue, batch []message) {
 	for len(batch) > 0 {
 		n, size := 0, 0
@@ -40,12 +40,12 @@ func (m *queueMapping) deliver(q *queue, batch []message) {
 // attempt is the failure policy, as documented in
 // https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html:
 //
-//   - A function that takes no batch (it is throttled, or away) is tried again for as long as the messages are hidden.
-//     Then they are dropped, which is no loss: the queue has them, and counts one more receive.
-//   - What the function has done is deleted. What failed is left as it is: it becomes visible when its visibility
-//     timeout ends, which is the queue's, or what the function has made of it.
-//   - The batch failed as a whole where the function did, or named something that was not in it.
-//   - Where functions don't name what failed, a failure means fewer batches at once.
+//   - If the function can't be invoked (for example, it is throttled), the batch is retried while the messages are invisible.
+//     After that, they are dropped here: they are still in the queue.
+//   - Successful messages are deleted. Failed messages become visible when their visibility timeout ends, which the function
+//     may have changed.
+//   - The whole batch has failed if the function failed, or returned an item that is not in the batch.
+//   - Unless the function returns the failed messages, a failure reduces the number of concurrent batches.
 func (m *queueMapping) attempt(q *queue, batch []message) {
 	user := batch[0].handle
 	defer m.function.recovered(user, false)
@@ -54,17 +54,17 @@ func (m *queueMapping) attempt(q *queue, batch []message) {
 			return
 		}
 		if m.stopped() {
-			m.letGo(q, batch)
+			m.release(q, batch)
 			return
 		}
-		response, err := m.invoke(batch)
+		result, err := m.runBatch(batch)
 		switch {
 		case err == nil:
 			m.function.recovered(user, true)
-			m.settle(q, batch, response)
+			m.settle(q, batch, result)
 			return
 		case m.working.Err() != nil:
-			return // nobody knows what becomes of it
+			return // the result is unknown
 		case errors.Is(err, runtime.ErrPayloadTooLarge):
 			m.logger.Error("a message is too large for an invocation: it stays in the queue", "queue", q.arn, "message", batch[0].id, "reason", err)
 			return
@@ -75,53 +75,45 @@ func (m *queueMapping) attempt(q *queue, batch []message) {
 	}
 }
 
-// stillHidden leaves out what others may have received by now.
+// stillHidden returns the messages that no other reader can have received.
 func (m *queueMapping) stillHidden(batch []message) []message {
 	now := m.options.Now()
 	return slices.DeleteFunc(slices.Clone(batch), func(one message) bool { return !now.Before(one.hidden) })
 }
 
-// answer is what a function made of a batch.
-type answer struct {
+// batchResult is the result of an invocation.
+type batchResult struct {
 	requestID string
-	failed    map[int]bool // the messages that it named, by their index
-	err       error        // all of them failed
+	failed    map[int]bool // indexes of the failed messages
+	err       error        // all messages have failed
 }
 
-// invoke runs the function with a batch. The error is that it did not run.
-func (m *queueMapping) invoke(batch []message) (a answer, err error) {
-	payload := []byte(payloadHead)
-	for i, one := range batch {
-		if i > 0 {
-			payload = append(payload, ',')
-		}
-		payload = append(payload, one.payload...)
-	}
-	payload = append(payload, payloadTail...)
-	response, err := m.options.Invoke(m.working, runtime.Invocation{Function: m.spec.Function, Payload: payload})
+// runBatch invokes the function with a batch. An error means that the function did not run.
+func (m *queueMapping) runBatch(batch []message) (result batchResult, err error) {
+	response, err := m.invoke(len(batch), func(i int) []byte { return batch[i].payload })
 	if err != nil {
-		return a, err
+		return result, err
 	}
 	defer func() { _ = response.Body.Close() }()
-	a.requestID = response.RequestID
+	result.requestID = response.RequestID
 	switch {
 	case response.FunctionError != nil:
-		a.err = response.FunctionError
+		result.err = response.FunctionError
 	case m.spec.ReportBatchItemFailures:
 		index := make(map[string]int, len(batch))
 		for i, one := range batch {
 			index[one.id] = i
 		}
-		a.failed, a.err = readPartial(response.Payload, index, "message id")
+		result.failed, result.err = readPartial(response.Payload, index, "message id")
 	}
-	return a, nil
+	return result, nil
 }
 
-// settle deletes what is done, and tells what is not. That a function names messages is its own business, and its log's.
-func (m *queueMapping) settle(q *queue, batch []message, a answer) {
-	if a.err != nil {
-		m.logger.Warn("the batch failed: its messages come back when their visibility timeout ends",
-			"queue", q.arn, "messages", len(batch), "first", batch[0].id, "requestId", a.requestID, "reason", a.err)
+// settle deletes the messages that are done, and logs a failed batch. The function itself logs failed messages.
+func (m *queueMapping) settle(q *queue, batch []message, result batchResult) {
+	if result.err != nil {
+		m.logger.Warn("the batch failed: its messages become visible when their visibility timeout ends",
+			"queue", q.arn, "messages", len(batch), "first", batch[0].id, "requestId", result.requestID, "reason", result.err)
 		if !m.spec.ReportBatchItemFailures {
 			m.slots.shrink()
 		}
@@ -129,18 +121,18 @@ func (m *queueMapping) settle(q *queue, batch []message, a answer) {
 	}
 	var done []message
 	for i, one := range batch {
-		if !a.failed[i] {
+		if !result.failed[i] {
 			done = append(done, one)
 		}
 	}
 	m.delete(q, done)
 }
 
-// delete takes messages out of the queue.
+// delete deletes messages from the queue.
 func (m *queueMapping) delete(q *queue, done []message) {
 	var requests sync.WaitGroup
 	room := make(chan struct{}, deletions)
-	for page := range slices.Chunk(done, pageOfQueue) {
+	for page := range slices.Chunk(done, maxReceive) {
 		room <- struct{}{}
 		requests.Go(func() {
 			m.deletePage(q, page)
@@ -150,10 +142,10 @@ func (m *queueMapping) delete(q *queue, done []message) {
 	requests.Wait()
 }
 
-// errNotDeleted is that SQS answered, but did not delete all that it was asked to.
+// errNotDeleted means that SQS did not delete all messages of a request.
 var errNotDeleted = errors.New("messages were not deleted")
 
-// deletePage repeats what fails until the messages are anybody's again: they come once more then.
+// deletePage deletes messages, and retries until their visibility timeout ends. Then they are delivered again.
 func (m *queueMapping) deletePage(q *queue, page []message) {
 	ctx, cancel := context.WithTimeout(m.working, max(page[0].hidden.Sub(m.options.Now()), time.Second))
 	defer cancel()
@@ -163,11 +155,11 @@ func (m *queueMapping) deletePage(q *queue, page []message) {
 		return err
 	}, noQueue)
 	if len(left) > 0 {
-		m.logger.Warn("messages that are done were not deleted: they come again", "queue", q.arn, "messages", len(left), "first", left[0].id)
+		m.logger.Warn("messages that are done were not deleted: they are delivered again", "queue", q.arn, "messages", len(left), "first", left[0].id)
 	}
 }
 
-// deleteOnce returns the messages for which it makes sense to ask again, with an error if there are any.
+// deleteOnce returns the messages that must be retried, with an error if there are any.
 func (m *queueMapping) deleteOnce(ctx context.Context, q *queue, page []message) (left []message, err error) {
 	in := &sqs.DeleteMessageBatchInput{QueueUrl: &q.url}
 	for i, one := range page {
@@ -197,16 +189,16 @@ func (m *queueMapping) deleteOnce(ctx context.Context, q *queue, page []message)
 	return nil, nil
 }
 
-// letGo gives messages back that no function has seen, for whoever reads the queue next. What fails comes back by itself.
-func (m *queueMapping) letGo(q *queue, batch []message) {
-	for page := range slices.Chunk(batch, pageOfQueue) {
+// release makes messages visible again that no function has received.
+func (m *queueMapping) release(q *queue, batch []message) {
+	for page := range slices.Chunk(batch, maxReceive) {
 		in := &sqs.ChangeMessageVisibilityBatchInput{QueueUrl: &q.url}
 		for i, one := range page {
 			id := strconv.Itoa(i)
 			in.Entries = append(in.Entries, types.ChangeMessageVisibilityBatchRequestEntry{Id: &id, ReceiptHandle: &one.handle})
 		}
 		if _, err := m.queues.ChangeMessageVisibilityBatch(m.working, in); err != nil {
-			m.logger.Warn("messages can't be given back: they come when their visibility timeout ends", "queue", q.arn, "messages", len(batch), "error", err)
+			m.logger.Warn("messages can't be made visible: they are when their visibility timeout ends", "queue", q.arn, "messages", len(batch), "error", err)
 			return
 		}
 	}

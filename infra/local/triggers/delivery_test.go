@@ -120,8 +120,8 @@ func TestThrottles(t *testing.T) {
 			equal(t, "tried again", len(counts) > 3, true)
 			equal(t, "receives", counts[len(counts)-1], "1")
 			equal(t, "left", r.fake.left(), []string(nil))
-			equal(t, "told", r.logs.count("WARN the function takes no batch"), 1)
-			equal(t, "told", r.logs.count("INFO the function takes batches again"), 1)
+			equal(t, "told", r.logs.count("WARN the function can't be invoked"), 1)
+			equal(t, "told", r.logs.count("INFO the function can be invoked again"), 1)
 		})
 	})
 	t.Run("until its messages are visible", func(t *testing.T) {
@@ -287,7 +287,7 @@ func TestNoMessageIsLost(t *testing.T) {
 		messages := numbers(0, rapid.IntRange(1, 60).Draw(rt, "messages"))
 		outcomes := rapid.SliceOfN(rapid.IntRange(0, 3), 16, 16).Draw(rt, "outcomes")
 		stops := rapid.SliceOfN(rapid.IntRange(0, 4000), 0, 4).Draw(rt, "stops") // after so many milliseconds
-		if size > pageOfQueue {
+		if size > maxReceive {
 			window = max(window, time.Second)
 		}
 		synctest.Test(t, func(t *testing.T) {

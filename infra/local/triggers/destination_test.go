@@ -63,7 +63,7 @@ func TestOnFailureQueueIsAway(t *testing.T) {
 				r.fake.put("a")
 				r.Start()
 				after(5 * time.Minute)
-				equal(t, "told", r.logs.count("WARN the on-failure queue takes nothing"), 1)
+				equal(t, "told", r.logs.count("WARN the on-failure queue can't be reached"), 1)
 				equal(t, "position", r.position(t, "shard-1"), position{})
 				r.close(t)
 				equal(t, "position", r.position(t, "shard-1"), position{})
@@ -77,7 +77,7 @@ func TestOnFailureQueueIsAway(t *testing.T) {
 				after(time.Minute)
 				equal(t, "messages", len(locked(&queue.mu, &queue.sent)), 1)
 				equal(t, "position", r.position(t, "shard-1"), position{positionAfter, "100"})
-				equal(t, "told", r.logs.count("INFO the on-failure queue takes messages again"), 1)
+				equal(t, "told", r.logs.count("INFO the on-failure queue can be reached again"), 1)
 			})
 		})
 	}

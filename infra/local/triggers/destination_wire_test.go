@@ -75,18 +75,18 @@ func TestOnFailureQueueOnEngine(t *testing.T) {
 	if err != nil || len(out.Messages) != 1 {
 		t.Fatalf("%+v, %v", out, err)
 	}
-	var told struct {
-		RequestContext     triggers.RequestContext `json:"requestContext"`
+	var message struct {
+		RequestContext     struct{ Condition, RequestID string }
 		DDBStreamBatchInfo struct {
-			StreamARN string `json:"streamArn"`
-			BatchSize int    `json:"batchSize"`
+			StreamARN string
+			BatchSize int
 		}
 	}
-	if err := json.Unmarshal([]byte(aws.ToString(out.Messages[0].Body)), &told); err != nil {
+	if err := json.Unmarshal([]byte(aws.ToString(out.Messages[0].Body)), &message); err != nil {
 		t.Fatal(err)
 	}
-	if told.RequestContext.Condition != "RetryAttemptsExhausted" || told.RequestContext.RequestID != "request" ||
-		told.DDBStreamBatchInfo.StreamARN != arn || told.DDBStreamBatchInfo.BatchSize != 3 || len(invoked) != 1 {
-		t.Errorf("%+v after %d invocations", told, len(invoked))
+	if message.RequestContext.Condition != "RetryAttemptsExhausted" || message.RequestContext.RequestID != "request" ||
+		message.DDBStreamBatchInfo.StreamARN != arn || message.DDBStreamBatchInfo.BatchSize != 3 || len(invoked) != 1 {
+		t.Errorf("%+v after %d invocations", message, len(invoked))
 	}
 }

@@ -2,93 +2,155 @@ package triggers
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"log/slog"
+	"sync"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
 )
 
-// Discard is told of records that are given up, before the mapping goes on behind them. It may take its time: the lane
-// waits. ctx ends when the mapping must; an error is that it did before anybody was told.
-type Discard func(ctx context.Context, d Discarded) error
+// discardFunc reports discarded records before the lane continues. It returns an error if ctx ended before.
+type discardFunc func(ctx context.Context, d discarded) error
 
-// Discarded describes a batch that was given up, in the shape of the record that AWS sends to an on-failure destination:
+// discarded is a batch that was discarded, in the format of the message that AWS sends to an on-failure destination:
 // https://docs.aws.amazon.com/lambda/latest/dg/services-dynamodb-errors.html.
-type Discarded struct {
-	RequestContext RequestContext `json:"requestContext"`
-	// ResponseContext is nil for records that no function has seen.
-	ResponseContext *ResponseContext `json:"responseContext,omitempty"`
-	// Version is "1.0".
-	Version string `json:"version"`
-	// Timestamp is when the batch was given up.
-	Timestamp          Timestamp           `json:"timestamp"`
-	DDBStreamBatchInfo *DDBStreamBatchInfo `json:"DDBStreamBatchInfo,omitempty"`
+type discarded struct {
+	RequestContext  requestContext   `json:"requestContext"`
+	ResponseContext *responseContext `json:"responseContext,omitempty"` // nil if no function has received the records
+	Version         string           `json:"version"`
+	Timestamp       timestamp        `json:"timestamp"`
+	Batch           streamBatch      `json:"DDBStreamBatchInfo"`
 }
 
-// RequestContext says what was invoked and why no more.
-type RequestContext struct {
-	// RequestID is that of the last invocation.
-	RequestID   string `json:"requestId"`
-	FunctionARN string `json:"functionArn"`
-	// Condition is "RetryAttemptsExhausted" or "RecordAgeExceeded", or "PayloadTooLarge" for a record that no invocation
-	// can take.
-	Condition              string `json:"condition"`
-	ApproximateInvokeCount int    `json:"approximateInvokeCount"`
+// requestContext says what was invoked, and why the batch was discarded.
+type requestContext struct {
+	RequestID   string    `json:"requestId"` // of the last invocation
+	FunctionARN string    `json:"functionArn"`
+	Condition   condition `json:"condition"`
+	InvokeCount int       `json:"approximateInvokeCount"`
 }
 
-// ResponseContext is how the last invocation ended.
-type ResponseContext struct {
+// responseContext describes the last invocation.
+type responseContext struct {
 	StatusCode      int    `json:"statusCode"`
 	ExecutedVersion string `json:"executedVersion"`
 	FunctionError   string `json:"functionError,omitempty"`
 }
 
-// DDBStreamBatchInfo says where the records can be found, as long as the stream keeps them.
-type DDBStreamBatchInfo struct {
-	ShardID                         string    `json:"shardId"`
-	StartSequenceNumber             string    `json:"startSequenceNumber"`
-	EndSequenceNumber               string    `json:"endSequenceNumber"`
-	ApproximateArrivalOfFirstRecord Timestamp `json:"approximateArrivalOfFirstRecord"`
-	ApproximateArrivalOfLastRecord  Timestamp `json:"approximateArrivalOfLastRecord"`
-	BatchSize                       int       `json:"batchSize"`
-	StreamARN                       string    `json:"streamArn"`
+// streamBatch says where the records are in the stream.
+type streamBatch struct {
+	ShardID       string    `json:"shardId"`
+	StartSequence string    `json:"startSequenceNumber"`
+	EndSequence   string    `json:"endSequenceNumber"`
+	FirstArrival  timestamp `json:"approximateArrivalOfFirstRecord"`
+	LastArrival   timestamp `json:"approximateArrivalOfLastRecord"`
+	Size          int       `json:"batchSize"`
+	StreamARN     string    `json:"streamArn"`
 }
 
-// Timestamp is a time as AWS writes it in these records: UTC, with milliseconds where there are any.
-type Timestamp time.Time
+// timestamp is encoded as "2019-11-14T00:13:49.717Z".
+type timestamp time.Time
 
-// MarshalText writes "2019-11-14T00:13:49.717Z".
-func (t Timestamp) MarshalText() ([]byte, error) {
+// MarshalText implements encoding.TextMarshaler.
+func (t timestamp) MarshalText() ([]byte, error) {
 	return []byte(time.Time(t).UTC().Truncate(time.Millisecond).Format(time.RFC3339Nano)), nil
 }
 
-func (l *lane) discarded(b batch, why condition) Discarded {
+func (l *lane) discarded(b batch, why condition) discarded {
 	first, last := b.entries[0], b.entries[len(b.entries)-1]
-	d := Discarded{
-		RequestContext: RequestContext{
-			RequestID: b.last.requestID, Condition: string(why), ApproximateInvokeCount: b.invokes,
+	d := discarded{
+		RequestContext: requestContext{
+			RequestID: b.last.requestID, Condition: why, InvokeCount: b.invokes,
 			FunctionARN: "arn:aws:lambda:" + l.options.Region + ":" + l.options.Account + ":function:" + l.spec.Function,
 		},
-		Version: "1.0", Timestamp: Timestamp(l.options.Now()),
-		DDBStreamBatchInfo: &DDBStreamBatchInfo{
-			ShardID: l.id, StartSequenceNumber: first.sequence, EndSequenceNumber: last.sequence,
-			ApproximateArrivalOfFirstRecord: Timestamp(first.created), ApproximateArrivalOfLastRecord: Timestamp(last.created),
-			BatchSize: len(b.entries), StreamARN: l.source.arn,
+		Version: "1.0", Timestamp: timestamp(l.options.Now()),
+		Batch: streamBatch{
+			ShardID: l.id, StartSequence: first.sequence, EndSequence: last.sequence,
+			FirstArrival: timestamp(first.created), LastArrival: timestamp(last.created),
+			Size: len(b.entries), StreamARN: l.source.arn,
 		},
 	}
 	if b.invokes > 0 {
-		d.ResponseContext = &ResponseContext{StatusCode: 200, ExecutedVersion: "$LATEST", FunctionError: b.last.functionError}
+		d.ResponseContext = &responseContext{StatusCode: 200, ExecutedVersion: "$LATEST", FunctionError: b.last.functionError}
 	}
 	return d
 }
 
-// logDiscarded is the Discard of a mapping without a destination: what happened is in the log, the records are not kept.
-func (m *streamMapping) logDiscarded(_ context.Context, d Discarded) error {
-	logDiscarded(m.logger, d)
+// log logs the batch.
+func (d *discarded) log(logger *slog.Logger) {
+	logger.Error("records are discarded", "condition", d.RequestContext.Condition, "shard", d.Batch.ShardID,
+		"start", d.Batch.StartSequence, "end", d.Batch.EndSequence, "records", d.Batch.Size,
+		"invocations", d.RequestContext.InvokeCount, "requestId", d.RequestContext.RequestID, "stream", d.Batch.StreamARN)
+}
+
+// destination is the on-failure queue of a mapping.
+type destination struct {
+	queues  queueAPI
+	name    string
+	link    *link
+	logger  *slog.Logger
+	working context.Context //nolint:containedctx // ends when messages in flight are given up
+
+	mu  sync.Mutex
+	url string // "" if the queue must be looked up
+}
+
+func newDestination(m mapping, queues queueAPI) *destination {
+	logger := m.logger.With("queue", m.spec.OnFailureQueue)
+	return &destination{
+		queues: queues, name: m.spec.OnFailureQueue, logger: logger, working: m.working,
+		link: newLink(m.options, logger, "the on-failure queue can't be reached: records that must be discarded block their lane",
+			"the on-failure queue can be reached again"),
+	}
+}
+
+// send is a discardFunc. It returns when the queue has the message. If a response is lost, the message is sent twice.
+func (d *destination) send(ctx context.Context, records discarded) error {
+	body, err := json.Marshal(records)
+	if err != nil {
+		return fmt.Errorf("encode the message: %w", err)
+	}
+	sent := false
+	err = d.link.persist(ctx, records.Batch.ShardID+records.Batch.StartSequence, func(ctx context.Context) error {
+		url, err := d.locate(ctx)
+		if err != nil {
+			return err
+		}
+		if _, err := d.queues.SendMessage(d.working, &sqs.SendMessageInput{QueueUrl: &url, MessageBody: aws.String(string(body))}); err != nil {
+			d.setURL("") // the next attempt looks up the queue, which may have been replaced
+			return fmt.Errorf("send to %s: %w", d.name, err)
+		}
+		sent = true
+		return nil
+	}, never)
+	if err != nil && !sent {
+		return err
+	}
+	records.log(d.logger)
 	return nil
 }
 
-func logDiscarded(logger *slog.Logger, d Discarded) {
-	info := d.DDBStreamBatchInfo
-	logger.Error("records are discarded", "condition", d.RequestContext.Condition, "shard", info.ShardID,
-		"start", info.StartSequenceNumber, "end", info.EndSequenceNumber, "records", info.BatchSize,
-		"invocations", d.RequestContext.ApproximateInvokeCount, "requestId", d.RequestContext.RequestID, "stream", info.StreamARN)
+func (d *destination) locate(ctx context.Context) (string, error) {
+	d.mu.Lock()
+	url := d.url
+	d.mu.Unlock()
+	if url != "" {
+		return url, nil
+	}
+	out, err := d.queues.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: &d.name})
+	if err != nil {
+		return "", fmt.Errorf("find queue %s: %w", d.name, err)
+	}
+	url = aws.ToString(out.QueueUrl)
+	d.setURL(url)
+	return url, nil
+}
+
+func (d *destination) setURL(url string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.url = url
 }

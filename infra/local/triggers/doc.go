@@ -1,33 +1,30 @@
-// Package triggers is what AWS calls event source mappings: pollers that read an event source and invoke a function
-// with batches of what they find. The sources are streams of DynamoDB tables, and queues of SQS.
+// Package triggers implements event source mappings: pollers that read an event source and invoke a function with batches
+// of its records. The sources are streams of DynamoDB tables and queues of SQS.
 //
-// What belongs here: reading sources through the SDK (so that DynamoDB Local, LocalStack or AWS will do as well as the
-// embedded engine), filters, batching, order, retries, partial failures, and positions that survive a crash.
-// What may not enter: how functions run (the runtime's), how streams are kept (the engine's), templates (the stack's),
-// and anything about the application whose functions are invoked.
+// The package reads sources with the AWS SDK, so that it works with the embedded services, LocalStack and AWS. It contains
+// filters, batching, order, retries, partial failures, and positions that survive a crash. It must not know how functions
+// run (package runtime), how streams are stored (the DynamoDB engine), templates (package stack), or the application.
 //
-// The way of a record of a stream: a shard's reader gets it, passes it over if no filter wants it, and puts it into a lane,
-// of which a shard has as many as its ParallelizationFactor; all records of one partition key take the same lane. The lane
-// gathers a batch, invokes the function, and splits, retries or discards what failed. The shard's ledger knows which
-// records are done; its position is the last one before which everything is.
+// Streams: the reader of a shard gets a record, skips it if no filter matches, and puts it into a lane. A shard has as many
+// lanes as its ParallelizationFactor. All records of a partition key go to the same lane. The lane gathers a batch, invokes
+// the function, and splits, retries or discards what failed. The shard's ledger knows which records are done. The shard's
+// position is the last record before which all records are done.
 //
-// Delivery of records is at least once and without gaps: a position is written (atomically, synced) after each batch and
-// before the lane's next one. After a kill, only the batches that were in flight run again, and with ParallelizationFactor
-// above 1 those that had overtaken them. Records that were only passed over may be looked at again: their position is
-// written with the next batch, or after a second.
+// Records are delivered at least once and without gaps. A position is written after each batch and before the next batch of
+// the lane. After a crash, the batches that were in flight are delivered again, and, if ParallelizationFactor is above 1,
+// batches that had overtaken them. The position of skipped records is written with the next batch, or after a second.
 //
-// Retention is by the clock, also while nothing runs: what a mapping had not read when it was off for longer than a
-// stream keeps its records is lost to it. (On AWS it would not have been off.) Positions and tables belong together: whoever
-// restores a copy restores both folders, or neither. A mapping that is not in the template any more keeps its position.
+// Records expire by the clock even while the platform does not run: a mapping loses the records that it did not read within
+// the retention of the stream. Positions and tables belong together: restore both folders or neither. A mapping that was
+// removed from the template keeps its position.
 //
-// Records that are given up are told of in the log, or to the mapping's on-failure queue: then the position stays before them
-// until the queue has the message.
+// Discarded records are logged, or sent to the mapping's on-failure queue: the position is before them until the queue has
+// the message.
 //
-// The way of a message: a poller takes a slot, of which there are as many as batches may be in flight, and only then asks
-// the queue for a batch; so under load messages wait in the queue, not here. Messages that no filter wants are deleted. The
-// function is invoked with the others; what it has done is deleted, and the rest is left to its visibility timeout. There is
-// nothing to remember: what is not done is in the queue. Messages that were received when everything ends, and that no
-// function has seen, are made visible again.
+// Queues: a poller acquires a slot, of which there is one for each batch that may be in flight, before it receives a batch.
+// Under load, messages therefore wait in the queue. Messages that no filter matches are deleted. The function is invoked
+// with the others. Its successes are deleted, its failures stay in the queue until their visibility timeout ends. When the
+// platform stops, messages that no function has received are made visible again.
 //
 // https://docs.aws.amazon.com/lambda/latest/dg/with-ddb.html and https://docs.aws.amazon.com/lambda/latest/dg/with-sqs.html
 package triggers

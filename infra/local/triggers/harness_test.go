@@ -123,7 +123,7 @@ type rig struct {
 	logs     logs
 	dir      string
 	spec     stack.EventSourceMapping
-	given    []Discarded
+	given    []discarded
 	poll     time.Duration
 	backoff  time.Duration // after the first failure; ten times so long at most
 }
@@ -162,7 +162,7 @@ func (r *rig) open(t *testing.T) {
 	m := opened.mappings[0].(*streamMapping)
 	m.tables, m.streams = r.fake, r.fake
 	log := m.discard
-	m.discard = func(ctx context.Context, d Discarded) error {
+	m.discard = func(ctx context.Context, d discarded) error {
 		r.function.mu.Lock()
 		defer r.function.mu.Unlock()
 		r.given = append(r.given, d)
@@ -188,7 +188,7 @@ func after(d time.Duration) {
 }
 
 // discarded are the batches that were given up so far.
-func (r *rig) discarded() []Discarded {
+func (r *rig) discarded() []discarded {
 	r.function.mu.Lock()
 	defer r.function.mu.Unlock()
 	return slices.Clone(r.given)

@@ -7,12 +7,7 @@ import (
 	"devplatform/infra/local/runtime"
 )
 
-const (
-	payloadHead = `{"Records":[`
-	payloadTail = `]}`
-)
-
-// lane invokes the function with batches, one after the other.
+// lane invokes the function with one batch after another.
 type lane struct {
 	*shard
 	wake  chan struct{}
@@ -28,8 +23,8 @@ func (l *lane) run() {
 	}
 }
 
-// gather waits for a batch: until it is full, the batching window is over, or nothing more can come. It returns nil when
-// there will be none.
+// gather waits until a batch is full, its batching window has ended, or the shard has ended. It returns nil if there are no
+// more batches.
 func (l *lane) gather() []*entry {
 	var window <-chan time.Time
 	over := l.spec.BatchingWindow == 0
@@ -62,8 +57,8 @@ func (l *lane) gather() []*entry {
 	return nil
 }
 
-// fits counts the records at the queue's beginning that one invocation can take, and tells whether no more could be added.
-// The caller holds mu.
+// fits returns the number of records at the beginning of the queue that fit into one invocation. full means that no more
+// would fit. The caller holds mu.
 func (l *lane) fits() (n int, full bool) {
 	size := len(payloadHead) + len(payloadTail)
 	for n < len(l.queue) && n < l.spec.BatchSize {
@@ -79,7 +74,7 @@ func (l *lane) fits() (n int, full bool) {
 	return n, n == l.spec.BatchSize || size >= runtime.MaxPayload
 }
 
-// process sees a batch through. It returns false when it was stopped before all of it was done.
+// process delivers a batch. It returns false if it was stopped before all records were done.
 func (l *lane) process(b batch) bool {
 	for pending := []batch{b}; len(pending) > 0; {
 		if l.ctx.Err() != nil {
@@ -120,15 +115,7 @@ func (l *lane) process(b batch) bool {
 
 // invoke runs the function with a batch.
 func (l *lane) invoke(b batch) result {
-	payload := []byte(payloadHead)
-	for i, e := range b.entries {
-		if i > 0 {
-			payload = append(payload, ',')
-		}
-		payload = append(payload, e.payload...)
-	}
-	payload = append(payload, payloadTail...)
-	response, err := l.options.Invoke(l.working, runtime.Invocation{Function: l.spec.Function, Payload: payload})
+	response, err := l.mapping.invoke(len(b.entries), func(i int) []byte { return b.entries[i].payload })
 	switch {
 	case err == nil:
 	case errors.Is(err, runtime.ErrPayloadTooLarge):
@@ -150,27 +137,27 @@ func (l *lane) invoke(b batch) result {
 	return r
 }
 
-// report logs what became of a batch that did not succeed. That the function takes none is said once.
+// report logs the result of a batch that did not succeed. It logs once that the function can't be invoked.
 func (l *lane) report(b batch, r result, v verdict) {
-	what := "the batch failed: it is tried again"
+	message := "the batch failed: retrying"
 	switch {
 	case r.outcome == succeeded || r.outcome == tooLarge || l.ctx.Err() != nil:
 		return
 	case r.outcome == unavailable && b.refused:
 		return
 	case r.outcome == unavailable:
-		what = "the function takes no batch: trying again until it does"
+		message = "the function can't be invoked: retrying until it can"
 	case v.discard != "":
-		return // giveUp says it
+		return // giveUp logs it
 	case len(v.next) > 1:
-		what = "the batch failed: it is split"
+		message = "the batch failed: it is split"
 	}
-	l.logger.Warn(what, "shard", l.id, "records", len(b.entries), "start", b.entries[0].sequence,
+	l.logger.Warn(message, "shard", l.id, "records", len(b.entries), "start", b.entries[0].sequence,
 		"end", b.entries[len(b.entries)-1].sequence, "failed", len(b.entries)-r.first, "invocations", b.invokes, "reason", r.reason)
 }
 
-// giveUp is the one place where records are discarded. It returns false when it was stopped before somebody had taken note:
-// the records are not done then.
+// giveUp discards the records of a batch. It returns false if it was stopped before this was reported: then the records are
+// not done.
 func (l *lane) giveUp(b batch, why condition) bool {
 	if err := l.discard(l.ctx, l.discarded(b, why)); err != nil {
 		return false

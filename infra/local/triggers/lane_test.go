@@ -166,7 +166,7 @@ func TestUnavailableFunction(t *testing.T) {
 				after(time.Minute)
 				equal(t, "attempts", len(r.function.seen()), 20)
 				equal(t, "discarded", len(r.discarded()), 0)
-				equal(t, "log", r.logs.count("WARN the function takes no batch"), 1)
+				equal(t, "log", r.logs.count("WARN the function can't be invoked"), 1)
 				equal(t, "position", r.position(t, "shard-1"), position{positionAfter, "100"})
 			})
 		})
@@ -191,8 +191,8 @@ func TestRecordTooLarge(t *testing.T) {
 			t.Fatalf("discarded %v", r.discarded())
 		}
 		d := r.discarded()[0]
-		equal(t, "discarded", []any{d.RequestContext.Condition, d.RequestContext.ApproximateInvokeCount, d.ResponseContext == nil, d.DDBStreamBatchInfo.StartSequenceNumber, d.DDBStreamBatchInfo.BatchSize},
-			[]any{"PayloadTooLarge", 0, true, "101", 1})
+		equal(t, "discarded", []any{d.RequestContext.Condition, d.RequestContext.InvokeCount, d.ResponseContext == nil, d.Batch.StartSequence, d.Batch.Size},
+			[]any{payloadTooLarge, 0, true, "101", 1})
 		equal(t, "log", []int{r.logs.count("ERROR records are discarded"), r.logs.count("WARN")}, []int{1, 0})
 		equal(t, "position", r.position(t, "shard-1"), position{positionAfter, "102"})
 	})
@@ -215,9 +215,9 @@ func TestRecordAge(t *testing.T) {
 		}
 		for i, want := range []string{"100", "101"} {
 			d := r.discarded()[i]
-			equal(t, "discarded", []any{d.RequestContext.Condition, d.DDBStreamBatchInfo.StartSequenceNumber, d.DDBStreamBatchInfo.EndSequenceNumber}, []any{"RecordAgeExceeded", want, want})
+			equal(t, "discarded", []any{d.RequestContext.Condition, d.Batch.StartSequence, d.Batch.EndSequence}, []any{ageExceeded, want, want})
 		}
-		if r.discarded()[0].ResponseContext != nil || r.discarded()[0].RequestContext.ApproximateInvokeCount != 0 || r.discarded()[1].RequestContext.ApproximateInvokeCount < 10 {
+		if r.discarded()[0].ResponseContext != nil || r.discarded()[0].RequestContext.InvokeCount != 0 || r.discarded()[1].RequestContext.InvokeCount < 10 {
 			t.Errorf("discarded %+v", r.discarded())
 		}
 	})
@@ -267,7 +267,7 @@ func TestCloseCutsWhatTakesTooLong(t *testing.T) {
 		after(time.Second)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := r.Close(ctx); err == nil || !strings.Contains(err.Error(), "batches in flight were cut") {
+		if err := r.Close(ctx); err == nil || !strings.Contains(err.Error(), "batches in flight were interrupted") {
 			t.Errorf("close: %v", err)
 		}
 		equal(t, "position", r.position(t, "shard-1"), position{})

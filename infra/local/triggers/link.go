@@ -12,23 +12,23 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// link is the way to something that may be away for a while: an endpoint, or a function. It tells so once, and when it
-// is over.
+// link logs once when a service or a function can't be reached, and once when it can be reached again.
 type link struct {
 	logger         *slog.Logger
 	backoff        func(failures int) time.Duration
-	broken, mended string // what is logged, at WARN with the error, and at INFO
+	broken, mended string // messages, at WARN with the error, and at INFO
 
 	mu      sync.Mutex
 	failing map[string]bool // users whose last attempt failed
-	told    map[string]bool // reasons that were logged since the first of them did
+	logged  map[string]bool // reasons that were logged since the link broke
 }
 
 func newLink(o *Options, logger *slog.Logger, broken, mended string) *link {
-	return &link{logger: logger, backoff: o.Backoff, broken: broken, mended: mended, failing: map[string]bool{}, told: map[string]bool{}}
+	return &link{logger: logger, backoff: o.Backoff, broken: broken, mended: mended, failing: map[string]bool{}, logged: map[string]bool{}}
 }
 
-// persist tries something until it is done, ctx ends (also when it was done just then), or the error is a final one.
+// persist calls try until it succeeds, ctx ends, or the error is final. If ctx ends during a call that succeeds, persist
+// returns an error.
 func (l *link) persist(ctx context.Context, user string, try func(context.Context) error, final func(error) bool) error {
 	for failures := 1; ; failures++ {
 		err := try(ctx)
@@ -41,26 +41,26 @@ func (l *link) persist(ctx context.Context, user string, try func(context.Contex
 			return err
 		}
 		var busy *types.LimitExceededException
-		if !errors.As(err, &busy) { // which is there, and wants to be asked less often
+		if !errors.As(err, &busy) { // the service can be reached: it limits the rate of requests
 			l.failed(user, err)
 		}
 		pause(ctx, l.backoff(failures))
 	}
 }
 
-// failed is told of an attempt that failed. It logs that the way is broken, once for each reason there is.
+// failed records a failed attempt. It logs each reason once.
 func (l *link) failed(user string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if why := reason(err); !l.told[why] {
-		l.told[why] = true
+	if why := reason(err); !l.logged[why] {
+		l.logged[why] = true
 		l.logger.Warn(l.broken, "error", err)
 	}
 	l.failing[user] = true
 }
 
-// recovered is told that a user does not fail any more, and whether that is because it has succeeded.
-func (l *link) recovered(user string, say bool) {
+// recovered records that a user does not fail any more. success says whether it has succeeded or given up.
+func (l *link) recovered(user string, success bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.failing[user] {
@@ -70,16 +70,16 @@ func (l *link) recovered(user string, say bool) {
 	if len(l.failing) > 0 {
 		return
 	}
-	clear(l.told)
-	if say {
+	clear(l.logged)
+	if success {
 		l.logger.Info(l.mended)
 	}
 }
 
-// never is the final of what is tried until it works.
+// never is the parameter final of attempts that are repeated until they succeed.
 func never(error) bool { return false }
 
-// reason is what an error comes from, without what is another with each request: operations, ids, ports.
+// reason returns the cause of an error without details that differ between requests: operations, ids, ports.
 func reason(err error) string {
 	var answer smithy.APIError
 	if errors.As(err, &answer) {
@@ -91,7 +91,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// pause waits, and tells whether ctx let it.
+// pause waits. It returns false if ctx ended before.
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -13,10 +13,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 )
 
-// This file is the shape in which functions get messages of queues:
+// This file converts messages of queues into events of functions:
 // https://docs.aws.amazon.com/lambda/latest/dg/with-sqs.html.
 
-// messageEvent is a message as the function sees it.
+// messageEvent is the event of a message.
 type messageEvent struct {
 	ID             string                      `json:"messageId"`
 	ReceiptHandle  string                      `json:"receiptHandle"`
@@ -30,7 +30,7 @@ type messageEvent struct {
 	Region         string                      `json:"awsRegion"`
 }
 
-// messageAttribute is a value that the sender attached. The lists are SQS's, which has never used them.
+// messageAttribute is an attribute that the sender has set. SQS does not use the lists.
 type messageAttribute struct {
 	StringValue *string  `json:"stringValue,omitempty"`
 	BinaryValue []byte   `json:"binaryValue,omitempty"`
@@ -39,11 +39,11 @@ type messageAttribute struct {
 	DataType    string   `json:"dataType"`
 }
 
-// message is one that was received and is not done.
+// message is a received message that is not done.
 type message struct {
 	id, handle string
 	payload    []byte    // the event, encoded
-	hidden     time.Time // until then nobody else gets it
+	hidden     time.Time // until then, no other reader receives it
 }
 
 func newMessageEvent(m types.Message, q *queue) messageEvent {
@@ -63,14 +63,13 @@ func newMessageEvent(m types.Message, q *queue) messageEvent {
 	return event
 }
 
-// filterable is the event as filters see it. They look into bodies that are JSON; a body that is plain text is a string
-// to them. A pattern for the one never matches the other, so that such a message is deleted:
-// https://docs.aws.amazon.com/lambda/latest/dg/with-sqs-filtering.html. JSON means an object, or objects in an array:
-// what else could be read as JSON, such as 17, is text.
+// filterable returns the event for filters: a body that is a JSON object, or an array of objects, is decoded, any other body
+// is a string. A pattern for one kind never matches the other, so that such a message is deleted:
+// https://docs.aws.amazon.com/lambda/latest/dg/with-sqs-filtering.html.
 func filterable(payload []byte, body string) map[string]any {
 	var event map[string]any
 	if err := decode(payload, &event); err != nil {
-		panic(fmt.Sprintf("triggers: read an event of our own: %v", err))
+		panic(fmt.Sprintf("triggers: decode an event of this package: %v", err))
 	}
 	var content any
 	if err := decode([]byte(body), &content); err != nil {
@@ -85,7 +84,7 @@ func filterable(payload []byte, body string) map[string]any {
 	return event
 }
 
-// objects leaves out of a body that is an array what is no object: a pattern for plain text must not match it.
+// objects returns the objects in an array: a pattern for plain text must not match other elements.
 func objects(elements []any) (found []any) {
 	for _, element := range elements {
 		switch e := element.(type) {
@@ -98,15 +97,15 @@ func objects(elements []any) (found []any) {
 	return found
 }
 
-// decode reads one JSON value, numbers as they are written: patterns compare them so.
+// decode decodes one JSON value, with numbers as they are written, which patterns need.
 func decode(raw []byte, value any) error {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
 	if err := decoder.Decode(value); err != nil {
 		return fmt.Errorf("decode: %w", err)
 	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) { // More would take a bracket for an end
-		return errors.New("decode: there is more behind the value")
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) { // More reports no more before a bracket
+		return errors.New("decode: there is more after the value")
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"required", func(o *Options, _ *stack.EventSourceMapping) { o.Now = nil }},
 		{"required", func(o *Options, _ *stack.EventSourceMapping) { o.Invoke = nil }},
 		{"required", func(o *Options, _ *stack.EventSourceMapping) { o.Dir = "" }},
-		{"stands twice", func(o *Options, m *stack.EventSourceMapping) { o.Mappings = append(o.Mappings, *m) }},
+		{"is configured twice", func(o *Options, m *stack.EventSourceMapping) { o.Mappings = append(o.Mappings, *m) }},
 		{"one of table and queue", func(_ *Options, m *stack.EventSourceMapping) { m.Table = "" }},
 		{"TRIM_HORIZON or LATEST", func(_ *Options, m *stack.EventSourceMapping) { m.StartingPosition = "AT_TIMESTAMP" }},
 		{"batch size", func(_ *Options, m *stack.EventSourceMapping) { m.BatchSize = 10_001 }},
@@ -118,11 +118,11 @@ func TestDamagedPositions(t *testing.T) {
 	}
 }
 
-// TestPositionsThatCannotBeWritten: a mapping goes on without them, says so once, and writes them when it can again.
+// TestPositionsThatCannotBeWritten checks that a mapping continues, logs the problem once, and writes its positions later.
 func TestPositionsThatCannotBeWritten(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRig(t)
-		block := filepath.Join(r.dir, "FnEvents.json.new")
+		block := filepath.Join(r.dir, "FnEvents.json")
 		if err := os.Mkdir(block, 0o700); err != nil {
 			t.Fatal(err)
 		}

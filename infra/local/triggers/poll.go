@@ -12,17 +12,17 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 )
 
-// poll receives messages and hands them over, batch by batch. The first of the pollers waits long for them, and returns to
-// have the queue looked at again; the others help as long as there is more than one poller can get.
+// poll receives and delivers batches. The first poller uses long polls, and returns after refreshQueue. Additional pollers
+// use short polls, and return when the queue has no more messages than one poller can receive.
 func (m *queueMapping) poll(q *queue, wait time.Duration) {
 	p := &gathering{queueMapping: m, queue: q}
 	defer p.dropped.Wait()
 	defer m.pollers.Add(-1)
-	for m.options.Now().Sub(q.seen) < lookAgain && m.slots.acquire(m.stopping) {
+	for m.options.Now().Sub(q.seen) < refreshQueue && m.slots.acquire(m.stopping) {
 		batch, err := p.gather(wait)
 		switch {
 		case m.stopped():
-			m.letGo(q, batch)
+			m.release(q, batch)
 			m.slots.release()
 			return
 		case len(batch) > 0:
@@ -46,7 +46,7 @@ func (m *queueMapping) poll(q *queue, wait time.Duration) {
 	}
 }
 
-// help adds a poller if there may be another.
+// help starts an additional poller, unless there are maxPollers.
 func (m *queueMapping) help(q *queue) {
 	if m.pollers.Add(1) > maxPollers {
 		m.pollers.Add(-1)
@@ -55,26 +55,26 @@ func (m *queueMapping) help(q *queue) {
 	m.work.Go(func() { m.poll(q, shortPoll) })
 }
 
-// gathering is a poller's way to batches.
+// gathering gathers the batches of a poller.
 type gathering struct {
 	*queueMapping
 	queue   *queue
-	more    bool           // the last request got as much as it asked for
-	dropped sync.WaitGroup // messages that no filter wants, on their way out of the queue
+	more    bool           // the last request has received as many messages as it requested
+	dropped sync.WaitGroup // deletions of messages that no filter matches
 
 	batch []message
 	index map[string]int // of the batch, by message id
 	size  int            // of its payloads, commas included
 }
 
-// gather receives a batch: what is there after at most the time given, and where there is a batching window, what comes
-// in it until the batch is full. The error is that the queue is gone.
+// gather receives a batch: the messages of one request that waits for this time, and of those in the batching window, until
+// the batch is full. An error means that the queue does not exist any more.
 func (p *gathering) gather(wait time.Duration) ([]message, error) {
 	p.batch, p.index, p.size = nil, map[string]int{}, 0
-	// A window must not cost the batch its messages, which are anybody's when their visibility timeout is over.
+	// The window must end well before the visibility timeout of the messages.
 	window := min(p.spec.BatchingWindow, (p.queue.visibility / 3).Truncate(time.Second))
 	for end := (time.Time{}); ; {
-		received, err := p.receive(min(pageOfQueue, p.spec.BatchSize-len(p.batch)), wait)
+		received, err := p.receive(min(maxReceive, p.spec.BatchSize-len(p.batch)), wait)
 		p.take(received)
 		if err != nil || len(p.batch) == 0 {
 			return p.batch, err
@@ -87,21 +87,21 @@ func (p *gathering) gather(wait time.Duration) ([]message, error) {
 		if len(p.batch) >= p.spec.BatchSize || p.size >= payloadRoom || left <= 0 || p.stopped() {
 			return p.batch, nil
 		}
-		wait = min((left + time.Second - 1).Truncate(time.Second), longPoll) // whole seconds, as requests have them
+		wait = min((left + time.Second - 1).Truncate(time.Second), longPoll) // requests have whole seconds
 	}
 }
 
-// receive gets messages, at most so many, and after at most the time given. The error is that the queue is gone.
+// receive receives at most this number of messages. An error means that the queue does not exist any more.
 func (p *gathering) receive(most int, wait time.Duration) ([]types.Message, error) {
 	p.dropped.Wait()
 	ctx, cancel := context.WithCancel(p.working)
 	defer cancel()
-	defer context.AfterFunc(p.stopping, func() { time.AfterFunc(lastAnswer, cancel) })()
-	out := &sqs.ReceiveMessageOutput{} // what came just when there was an end to everything has come all the same
+	defer context.AfterFunc(p.stopping, func() { time.AfterFunc(lastResponse, cancel) })()
+	out := &sqs.ReceiveMessageOutput{} // used even if persist returns an error because the platform stops
 	var asked time.Time
 	err := p.link.persist(p.stopping, fmt.Sprintf("poller %p", p), func(context.Context) error {
 		asked = p.options.Now()
-		answer, err := p.queues.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
+		response, err := p.queues.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
 			QueueUrl: &p.queue.url, MaxNumberOfMessages: int32(most), WaitTimeSeconds: int32(wait / time.Second), //nolint:gosec // 10 and 20 at most
 			MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll},
 			MessageAttributeNames:       []string{"All"},
@@ -109,14 +109,14 @@ func (p *gathering) receive(most int, wait time.Duration) ([]types.Message, erro
 		if err != nil {
 			return fmt.Errorf("receive: %w", err)
 		}
-		out = answer
+		out = response
 		return nil
 	}, noQueue)
 	if noQueue(err) {
 		return nil, err
 	}
 	p.more = len(out.Messages) == most
-	if len(out.Messages) == 0 && p.options.Now().Sub(asked) < wait/2 { // somebody who does not wait for messages must not be asked forever
+	if len(out.Messages) == 0 && p.options.Now().Sub(asked) < wait/2 { // the service does not support long polls
 		pause(p.stopping, p.options.PollInterval)
 	}
 	return out.Messages, nil
@@ -127,8 +127,8 @@ func noQueue(err error) bool {
 	return errors.As(err, &gone)
 }
 
-// take adds messages that are wanted to the batch, and has the others deleted. One that was received again had become
-// visible in between: what is known of it from before is void.
+// take adds the messages that a filter matches to the batch, and deletes the others. A message that was received again had
+// become visible in between: it replaces the one received before.
 func (p *gathering) take(received []types.Message) {
 	hidden := p.options.Now().Add(p.queue.visibility)
 	var unwanted []message

@@ -16,35 +16,37 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"devplatform/infra/local/datafolder"
 )
 
 const (
 	positionFormat = "local-triggers/1"
-	// lazily is how long a position that only passed over records may stay unwritten.
-	lazily = time.Second
+	// lazyWrite is the longest time that the position of skipped records stays unwritten.
+	lazyWrite = time.Second
 )
 
-// Kinds of positions in a shard. A shard without one is read from its beginning.
+// Kinds of positions in a shard. A shard without a position is read from its beginning.
 const (
-	positionAt    = "at"    // the next record is the one with the sequence number
-	positionAfter = "after" // the next record is the one behind the sequence number
-	positionEnd   = "end"   // the shard is closed, and all of it is done
+	positionAt    = "at"    // the next record has the sequence number
+	positionAfter = "after" // the next record follows the sequence number
+	positionEnd   = "end"   // the shard is closed, and all of its records are done
 )
 
-// position is how far a shard is done.
+// position is the progress in a shard.
 type position struct {
 	Kind     string `json:"kind"`
 	Sequence string `json:"sequence,omitempty"`
 }
 
-// positions is everything that a mapping remembers.
+// positions is the progress of a mapping.
 type positions struct {
-	// Stream is the ARN that the rest belongs to; "" before the mapping has first seen its stream.
+	// Stream is the ARN of the stream of the shards. It is "" until the mapping has found its stream.
 	Stream string              `json:"stream"`
 	Shards map[string]position `json:"shards"`
 }
 
-// positionContent is the file: the checksum is over the compact form of Positions.
+// positionContent is the content of a file. The checksum is that of the compact form of Positions.
 type positionContent struct {
 	Format    string         `json:"format"`
 	Mapping   string         `json:"mapping"`
@@ -52,7 +54,7 @@ type positionContent struct {
 	Positions jsontext.Value `json:"positions"`
 }
 
-// positionFile keeps a mapping's positions: in memory, and in a file that is replaced as a whole.
+// positionFile keeps a mapping's positions in memory and in a file.
 type positionFile struct {
 	path, mapping string
 	logger        *slog.Logger
@@ -63,16 +65,13 @@ type positionFile struct {
 	written int // version in the file
 	writing bool
 	done    *sync.Cond // a write has ended
-	failed  bool       // the last write did
+	failed  bool       // the last write failed
 	closed  bool
-	lazy    *time.Timer // writes soon what nobody waits for
+	lazy    *time.Timer // of the next lazy write, or nil
 }
 
-// openPositions reads the file of a mapping; where there is none, the mapping is new.
+// openPositions reads the file of a mapping, if there is one.
 func openPositions(dir, mapping string, logger *slog.Logger) (*positionFile, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("positions: %w", err)
-	}
 	p := &positionFile{path: filepath.Join(dir, url.PathEscape(mapping)+".json"), mapping: mapping, logger: logger}
 	p.done = sync.NewCond(&p.mu)
 	raw, err := os.ReadFile(p.path)
@@ -83,7 +82,8 @@ func openPositions(dir, mapping string, logger *slog.Logger) (*positionFile, err
 		return nil, fmt.Errorf("positions: %w", err)
 	}
 	if p.now, err = decodePositions(raw, mapping); err != nil {
-		return nil, fmt.Errorf("%s is damaged or no file of positions (%w); it was left as it is: restore it, or move it away to begin anew", p.path, err)
+		return nil, fmt.Errorf("%s is damaged or not a file of positions (%w): restore it, or move it away to read the stream "+
+			"from the starting position", p.path, err)
 	}
 	return p, nil
 }
@@ -92,10 +92,10 @@ func decodePositions(raw []byte, mapping string) (positions, error) {
 	var file positionContent
 	var found positions
 	if err := json.Unmarshal(raw, &file, json.RejectUnknownMembers(true)); err != nil {
-		return found, errors.New("no valid JSON of the kind")
+		return found, errors.New("not JSON of this format")
 	}
 	if file.Format != positionFormat {
-		return found, fmt.Errorf("format %q, not %q", file.Format, positionFormat)
+		return found, fmt.Errorf("format %q, want %q", file.Format, positionFormat)
 	}
 	if err := file.Positions.Compact(); err != nil || checksum(file.Positions) != file.Checksum {
 		return found, errors.New("wrong checksum")
@@ -114,21 +114,21 @@ func checksum(raw []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// stream is the ARN that the positions belong to.
+// stream returns the ARN of the stream of the positions.
 func (p *positionFile) stream() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.now.Stream
 }
 
-// of is a shard's position; the zero position is the shard's beginning.
+// of returns a shard's position. The zero position is the beginning of the shard.
 func (p *positionFile) of(shard string) position {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.now.Shards[shard]
 }
 
-// reset begins with a stream: all that was known of another one is forgotten.
+// reset replaces all positions by those of another stream.
 func (p *positionFile) reset(stream string, shards map[string]position) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -136,7 +136,7 @@ func (p *positionFile) reset(stream string, shards map[string]position) {
 	p.version++
 }
 
-// set moves a shard's position. It is in the file after the next sync, or soon.
+// set changes a shard's position. It is in the file after the next sync, or after lazyWrite.
 func (p *positionFile) set(shard string, at position) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -148,17 +148,17 @@ func (p *positionFile) set(shard string, at position) {
 	}
 	p.now.Shards[shard] = at
 	p.version++
-	p.soon()
+	p.writeLazily()
 }
 
-// soon sees that there is a write before long. The caller holds mu.
-func (p *positionFile) soon() {
+// writeLazily schedules a write. The caller holds mu.
+func (p *positionFile) writeLazily() {
 	if p.lazy == nil && !p.closed {
-		p.lazy = time.AfterFunc(lazily, p.sync)
+		p.lazy = time.AfterFunc(lazyWrite, p.sync)
 	}
 }
 
-// keep forgets the shards that the stream has no more.
+// keep deletes the positions of shards that are not known any more.
 func (p *positionFile) keep(known func(shard string) bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -169,16 +169,15 @@ func (p *positionFile) keep(known func(shard string) bool) {
 	}
 }
 
-// sync returns when everything set before is in the file. Callers that come while a write is under way share the next
-// one. A disk that fails is logged once and tried again every second; the mapping goes on, and more batches would run again
-// after a crash.
+// sync returns when all changes before are in the file. Callers that arrive during a write share the next one. If the disk
+// fails, this is logged once, and repeated every second; the mapping continues.
 func (p *positionFile) sync() {
 	if err := p.write(); err != nil {
-		p.logger.Error("positions can't be written: after a crash, batches would run again", "file", p.path, "error", err)
+		p.logger.Error("positions can't be written: after a crash, batches would be delivered again", "file", p.path, "error", err)
 	}
 }
 
-// write is sync. It returns an error only when writing begins to fail.
+// write is sync. It returns an error only if the write before succeeded.
 func (p *positionFile) write() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -196,7 +195,7 @@ func (p *positionFile) write() error {
 		p.writing = true
 		p.mu.Unlock()
 		if err == nil {
-			err = replace(p.path, raw)
+			err = datafolder.WriteFile(p.path, raw, 0o600)
 		}
 		p.mu.Lock()
 		p.writing = false
@@ -204,7 +203,7 @@ func (p *positionFile) write() error {
 		if err != nil {
 			first := !p.failed
 			p.failed = true
-			p.soon()
+			p.writeLazily()
 			if first {
 				return err
 			}
@@ -215,7 +214,7 @@ func (p *positionFile) write() error {
 	return nil
 }
 
-// encode makes the file's content. The caller holds mu.
+// encode returns the content of the file. The caller holds mu.
 func (p *positionFile) encode() ([]byte, error) {
 	body, err := json.Marshal(p.now, json.Deterministic(true), json.FormatNilMapAsNull(false))
 	if err != nil {
@@ -228,38 +227,14 @@ func (p *positionFile) encode() ([]byte, error) {
 	return append(raw, '\n'), nil
 }
 
-// close writes what is left. Nothing may be set after that.
+// close writes the positions for the last time.
 func (p *positionFile) close() error {
 	p.mu.Lock()
 	p.closed = true
-	p.failed = false // the caller wants to know again
+	p.failed = false // return an error even if the last write failed, too
 	p.mu.Unlock()
 	if err := p.write(); err != nil {
 		return fmt.Errorf("triggers: positions of %s: %w", p.mapping, err)
-	}
-	return nil
-}
-
-// replace writes a file so that at every moment the old or the new one is there, whole.
-func replace(path string, raw []byte) error {
-	temporary := path + ".new"
-	file, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) //nolint:gosec // the path is the mapping's own
-	if err != nil {
-		return fmt.Errorf("create the file: %w", err)
-	}
-	_, err = file.Write(raw)
-	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return fmt.Errorf("write the file: %w", err)
-	}
-	if err := os.Rename(temporary, path); err != nil {
-		return fmt.Errorf("replace the file: %w", err)
-	}
-	dir, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return fmt.Errorf("open the folder: %w", err)
-	}
-	if err := errors.Join(dir.Sync(), dir.Close()); err != nil {
-		return fmt.Errorf("sync the folder: %w", err)
 	}
 	return nil
 }

@@ -15,22 +15,21 @@ import (
 )
 
 const (
-	pageOfQueue = 10               // the most messages that one request receives, or deletes
-	longPoll    = 20 * time.Second // the longest that a request waits for one
-	shortPoll   = time.Second      // the shortest: without any, the queue's own time would count
-	maxPollers  = 5
-	// lookAgain is how often a queue's visibility timeout is read: somebody may change it.
-	lookAgain = time.Minute
-	// lastAnswer is how long a request for messages goes on when no new batch may begin: what it has already taken out
-	// of the queue would be hidden for nothing otherwise.
-	lastAnswer = 100 * time.Millisecond
+	maxReceive = 10               // the largest number of messages of one request
+	longPoll   = 20 * time.Second // the longest wait of a request
+	shortPoll  = time.Second      // the shortest wait: 0 would mean the queue's default
+	maxPollers = 5
+	// refreshQueue is the interval at which a queue's visibility timeout is read, because it may change.
+	refreshQueue = time.Minute
+	// lastResponse is how long a request for messages continues when no new batch may begin: messages that the service has
+	// already put into its response would stay invisible otherwise.
+	lastResponse = 100 * time.Millisecond
 )
 
-// queueMapping is a mapping of a queue. What it does with messages is what Lambda documents:
-// https://docs.aws.amazon.com/lambda/latest/dg/with-sqs.html.
+// queueMapping is a mapping of a queue: https://docs.aws.amazon.com/lambda/latest/dg/with-sqs.html.
 //
-// There is a slot for each batch that may be in flight, and nothing is received without one: under load messages wait in
-// the queue, where they gather to full batches, and not in here, where their visibility timeout would run out.
+// There is a slot for each batch that may be in flight. Messages are received only with a slot: under load, they wait in the
+// queue, where they form full batches, and not in this process, where their visibility timeout would end.
 type queueMapping struct {
 	mapping
 	queues   queueAPI
@@ -38,30 +37,30 @@ type queueMapping struct {
 	function *link
 	slots    *slots
 	pollers  atomic.Int32
-	work     sync.WaitGroup // pollers that help, and batches in flight
+	work     sync.WaitGroup // additional pollers, and batches in flight
 }
 
 func newQueueMapping(common mapping, c clients) *queueMapping {
 	o, spec := common.options, common.spec
 	return &queueMapping{
 		mapping: common, queues: c.queues, slots: newSlots(spec.MaximumConcurrency, o.Now),
-		link: newLink(o, common.logger.With("queue", spec.Queue), "the queue can't be read: trying again until it can", "the queue can be read again"),
+		link: newLink(o, common.logger.With("queue", spec.Queue), "the queue can't be read: retrying until it can", "the queue can be read again"),
 		function: newLink(o, common.logger.With("queue", spec.Queue),
-			"the function takes no batch: trying again as long as its messages are hidden", "the function takes batches again"),
+			"the function can't be invoked: retrying while its messages are invisible", "the function can be invoked again"),
 	}
 }
 
-// close does nothing: what is not done is in the queue.
+// close does nothing: messages that are not done are in the queue.
 func (m *queueMapping) close() error { return nil }
 
-// queue is what must be known of one to read it.
+// queue describes a queue.
 type queue struct {
 	url, arn, region string
 	visibility       time.Duration
 	seen             time.Time
 }
 
-// run reads the queue, whichever has its name.
+// run reads the queue that has the name. Another queue may get the name later.
 func (m *queueMapping) run() {
 	defer m.work.Wait()
 	for known := ""; ; {
@@ -81,7 +80,7 @@ func (m *queueMapping) run() {
 	}
 }
 
-// locate finds the queue. It waits until there is one.
+// locate returns the queue. It waits until there is one.
 func (m *queueMapping) locate() (q *queue, err error) {
 	err = m.link.persist(m.stopping, "queue", func(ctx context.Context) error {
 		found, err := m.queues.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: &m.spec.Queue})
@@ -93,7 +92,7 @@ func (m *queueMapping) locate() (q *queue, err error) {
 			AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameQueueArn, types.QueueAttributeNameVisibilityTimeout},
 		})
 		if err != nil {
-			return fmt.Errorf("look at queue %s: %w", m.spec.Queue, err)
+			return fmt.Errorf("describe queue %s: %w", m.spec.Queue, err)
 		}
 		q, err = m.describe(aws.ToString(found.QueueUrl), out.Attributes)
 		return err
@@ -106,11 +105,11 @@ func (m *queueMapping) describe(url string, attributes map[string]string) (*queu
 	parts := strings.Split(arn, ":") // arn:aws:sqs:region:account:name
 	seconds, err := strconv.Atoi(attributes[string(types.QueueAttributeNameVisibilityTimeout)])
 	if len(parts) != 6 || err != nil {
-		return nil, fmt.Errorf("queue %s has attributes that can't be understood: %v", m.spec.Queue, attributes)
+		return nil, fmt.Errorf("queue %s has invalid attributes: %v", m.spec.Queue, attributes)
 	}
 	return &queue{
 		url: url, arn: arn, region: parts[3], seen: m.options.Now(),
-		// Messages of a queue that hides none are seen through all the same.
+		// With a timeout of 0, messages could not be delivered.
 		visibility: max(time.Duration(seconds)*time.Second, time.Second),
 	}, nil
 }

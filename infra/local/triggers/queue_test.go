@@ -256,7 +256,7 @@ func TestCloseOfQueues(t *testing.T) {
 			r.Start()
 			after(time.Second)
 			began := time.Now()
-			if err := r.Close(t.Context()); err != nil || time.Since(began) > lastAnswer {
+			if err := r.Close(t.Context()); err != nil || time.Since(began) > lastResponse {
 				t.Errorf("%v after %v", err, time.Since(began))
 			}
 		})

@@ -13,10 +13,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 )
 
-// This file is the shape in which functions get records of streams:
+// This file converts records of streams into events of functions:
 // https://docs.aws.amazon.com/lambda/latest/dg/with-ddb.html.
 
-// recordEvent makes the record as the function sees it, and as filters do.
+// recordEvent returns the event of a record, for the function and for filters.
 func recordEvent(r types.Record, arn string) map[string]any {
 	change := map[string]any{}
 	if d := r.Dynamodb; d != nil {
@@ -36,13 +36,13 @@ func recordEvent(r types.Record, arn string) map[string]any {
 		"eventID": aws.ToString(r.EventID), "eventName": string(r.EventName), "eventVersion": aws.ToString(r.EventVersion),
 		"eventSource": "aws:dynamodb", "awsRegion": aws.ToString(r.AwsRegion), "dynamodb": change, "eventSourceARN": arn,
 	}
-	if who := r.UserIdentity; who != nil {
-		event["userIdentity"] = map[string]any{"principalId": aws.ToString(who.PrincipalId), "type": aws.ToString(who.Type)}
+	if user := r.UserIdentity; user != nil {
+		event["userIdentity"] = map[string]any{"principalId": aws.ToString(user.PrincipalId), "type": aws.ToString(user.Type)}
 	}
 	return event
 }
 
-// seconds is a time as streams have it: seconds, with milliseconds where there are any.
+// seconds returns a Unix time with milliseconds, if there are any, as in AWS's events.
 func seconds(t time.Time) json.Number {
 	if t.Nanosecond() == 0 {
 		return json.Number(strconv.FormatInt(t.Unix(), 10))
@@ -58,7 +58,7 @@ func attributes(image map[string]types.AttributeValue) map[string]any {
 	return m
 }
 
-// attribute makes DynamoDB's JSON of a value.
+// attribute returns DynamoDB's JSON of a value.
 func attribute(value types.AttributeValue) map[string]any {
 	switch v := value.(type) {
 	case *types.AttributeValueMemberS:
@@ -82,7 +82,7 @@ func attribute(value types.AttributeValue) map[string]any {
 	case *types.AttributeValueMemberBS:
 		return map[string]any{"BS": list(v.Value, func(e []byte) any { return base64.StdEncoding.EncodeToString(e) })}
 	}
-	return map[string]any{} // a type that the SDK does not know either
+	return map[string]any{} // a type that the SDK does not know
 }
 
 func list[T any](values []T, element func(T) any) []any {
@@ -93,7 +93,7 @@ func list[T any](values []T, element func(T) any) []any {
 	return l
 }
 
-// encode makes the JSON of an event: there is nothing in one that can't be encoded.
+// encode returns the JSON of an event.
 func encode(event any) []byte {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
@@ -118,7 +118,7 @@ func created(r types.Record) time.Time {
 	return aws.ToTime(r.Dynamodb.ApproximateCreationDateTime)
 }
 
-// laneOf picks one of n lanes for a record: the same for all records of a partition key.
+// laneOf returns the index of a record's lane, which is the same for all records of a partition key.
 func laneOf(r types.Record, partitionKey string, n int) int {
 	if n == 1 || r.Dynamodb == nil {
 		return 0

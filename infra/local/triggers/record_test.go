@@ -48,10 +48,10 @@ func TestRecordAsFunctionsSeeIt(t *testing.T) {
 func TestDiscardedAsAWSWritesIt(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2019, 11, 14, 1, 13, 49, 717_400_000, time.FixedZone("CET", 3600))
-	raw, err := json.Marshal(Discarded{
-		RequestContext:  RequestContext{"316aa6d0", "arn:aws:lambda:us-east-2:123456789012:function:myfunction", "RetryAttemptsExhausted", 1},
-		ResponseContext: &ResponseContext{200, "$LATEST", "Unhandled"}, Version: "1.0", Timestamp: Timestamp(at),
-		DDBStreamBatchInfo: &DDBStreamBatchInfo{"shardId-1", "800", "801", Timestamp(at.Truncate(time.Second)), Timestamp(at), 2, "arn:aws:dynamodb:us-east-2:123456789012:table/t/stream/x"},
+	raw, err := json.Marshal(discarded{
+		RequestContext:  requestContext{"316aa6d0", "arn:aws:lambda:us-east-2:123456789012:function:myfunction", "RetryAttemptsExhausted", 1},
+		ResponseContext: &responseContext{200, "$LATEST", "Unhandled"}, Version: "1.0", Timestamp: timestamp(at),
+		Batch: streamBatch{"shardId-1", "800", "801", timestamp(at.Truncate(time.Second)), timestamp(at), 2, "arn:aws:dynamodb:us-east-2:123456789012:table/t/stream/x"},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -15,14 +15,14 @@ import (
 	"devplatform/infra/local/runtime"
 )
 
-// How far a shard is read ahead of what is done, so that one stuck lane stops neither the others at once nor memory
-// from being bounded: twice what all lanes can have in flight.
+// How far a shard is read ahead of its position: twice what all lanes can have in flight. This limits the memory, and the
+// other lanes continue for a while if one is blocked.
 const (
 	aheadRecords = 10_000 // at least
 	aheadBytes   = 2 * runtime.MaxPayload
 )
 
-// entry is a record on its way.
+// entry is a record in the ledger.
 type entry struct {
 	sequence      string
 	payload       []byte // nil once it is done
@@ -30,19 +30,19 @@ type entry struct {
 	done          bool
 }
 
-// shard reads one shard, hands its records to lanes, and knows what is done.
+// shard reads a shard, passes its records to lanes, and tracks which are done.
 type shard struct {
 	*streamMapping
 	ctx    context.Context //nolint:containedctx // the life of the stream's reader
 	source source
 	id     string
 	lanes  []*lane
-	room   chan struct{} // something has become done
+	room   chan struct{} // receives when entries are done
 
 	mu     sync.Mutex
-	ledger []*entry // in the stream's order, from the first that is not done; one stands for those done before it
-	bytes  int      // of the payloads in it
-	ended  bool     // nothing comes any more
+	ledger []*entry // in the stream's order, from the first that is not done. Of successive done entries, the last remains.
+	bytes  int      // of the payloads in the ledger
+	ended  bool     // there will be no more records
 }
 
 func newShard(ctx context.Context, m *streamMapping, from source, id string) *shard {
@@ -73,7 +73,7 @@ func (s *shard) run() {
 	}
 }
 
-// read gets records until the shard's end, and tells whether that was reached.
+// read reads records until the end of the shard. It returns false if it stops before.
 func (s *shard) read() (closed bool) {
 	at := s.positions.of(s.id)
 	iterator := ""
@@ -84,14 +84,14 @@ func (s *shard) read() (closed bool) {
 		case s.ctx.Err() != nil:
 			return false
 		case errors.Is(err, errRefused):
-			s.logger.Warn("the stream does not know the position: going on with the oldest record that is there", "shard", s.id, "error", err)
+			s.logger.Warn("the stream does not have the position: continuing with its oldest record", "shard", s.id, "error", err)
 			at = position{}
 			continue
 		case gone(err):
 			s.logger.Warn("the shard is gone", "shard", s.id, "error", err)
 			return false
 		case err != nil: // trimmed
-			s.logger.Warn("the position is older than what the stream keeps: going on with the oldest record that is there", "shard", s.id, "error", err)
+			s.logger.Warn("the position has expired: continuing with the oldest record", "shard", s.id, "error", err)
 			at = position{}
 			pause(s.ctx, s.options.Backoff(1))
 			continue
@@ -136,8 +136,8 @@ func (s *shard) awaitChange(changed <-chan struct{}) {
 	}
 }
 
-// page gets the next records and the iterator behind them, "" at the shard's end. An iterator that has expired or is not
-// understood any more is made anew. Errors are that the records, or the shard, are gone.
+// page reads the next records and sets the iterator of those after them, "" at the end of the shard. It renews an iterator
+// that has expired. An error means that the records or the shard do not exist any more.
 func (s *shard) page(iterator *string, at position) (page *dynamodbstreams.GetRecordsOutput, err error) {
 	err = s.link.persist(s.ctx, s.id, func(ctx context.Context) (err error) {
 		renewed := *iterator == ""
@@ -168,10 +168,10 @@ func trimmed(err error) bool {
 	return errors.As(err, &trimmed)
 }
 
-// errRefused is that a stream never had the record of a position, as when one of them was restored without the other.
+// errRefused means that a stream never had the record of a position, for example because only one of them was restored.
 var errRefused = errors.New("the position was refused")
 
-// begin makes an iterator at a position.
+// begin returns an iterator at a position.
 func (s *shard) begin(ctx context.Context, at position) (string, error) {
 	kind := types.ShardIteratorTypeTrimHorizon
 	switch at.Kind {
@@ -188,7 +188,7 @@ func (s *shard) begin(ctx context.Context, at position) (string, error) {
 	return iterator, err
 }
 
-// awaitRoom waits until there is room for more records, and tells whether there will be.
+// awaitRoom waits until there is room for more records. It returns false if the context ends before.
 func (s *shard) awaitRoom() bool {
 	records := max(aheadRecords, 2*s.spec.BatchSize*len(s.lanes))
 	for s.ctx.Err() == nil {
@@ -206,7 +206,7 @@ func (s *shard) awaitRoom() bool {
 	return false
 }
 
-// add takes records over: those that no filter wants are done at once.
+// add adds records to the ledger. Those that no filter matches are done.
 func (s *shard) add(records []types.Record) {
 	now := s.options.Now()
 	entries := make([]*entry, len(records))
@@ -217,7 +217,7 @@ func (s *shard) add(records []types.Record) {
 	defer s.mu.Unlock()
 	for i, e := range entries {
 		if n := len(s.ledger); e.done && n > 0 && s.ledger[n-1].done {
-			s.ledger[n-1] = e // which stands for the one before: runs of what is done take no room
+			s.ledger[n-1] = e
 			continue
 		}
 		s.ledger = append(s.ledger, e)
@@ -233,7 +233,7 @@ func (s *shard) add(records []types.Record) {
 
 func (s *shard) entry(r types.Record, now time.Time) *entry {
 	e := &entry{sequence: sequence(r), created: created(r), read: now}
-	if e.created.IsZero() { // its age can't be known
+	if e.created.IsZero() { // its age is unknown
 		e.created = now
 	}
 	event := recordEvent(r, s.source.arn)
@@ -245,7 +245,7 @@ func (s *shard) entry(r types.Record, now time.Time) *entry {
 	return e
 }
 
-// finish marks entries as done, and returns when the position that follows from it is safe.
+// finish marks entries as done. If this changes the position, it returns when the position is in the file.
 func (s *shard) finish(entries []*entry) {
 	if len(entries) == 0 {
 		return
@@ -263,7 +263,7 @@ func (s *shard) finish(entries []*entry) {
 	}
 }
 
-// advance moves the position to the last record before which all are done. The caller holds mu.
+// advance sets the position to the last of the first records that are done. The caller holds mu.
 func (s *shard) advance() (moved bool) {
 	n := 0
 	for n < len(s.ledger) && s.ledger[n].done {
@@ -278,7 +278,7 @@ func (s *shard) advance() (moved bool) {
 	return true
 }
 
-// notify wakes whoever waits on a channel with room for one.
+// notify sends to a channel with a buffer of one.
 func notify(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:

@@ -13,18 +13,18 @@ import (
 const (
 	firstSlots = 5
 	slotEvery  = time.Minute / 300
-	calm       = time.Second // between two cuts, and from a failure until the limit grows again
+	calm       = time.Second // between two reductions, and from a failure until the limit grows again
 )
 
-// slots bounds the batches of a queue that are in flight.
+// slots limits the batches of a queue that are in flight.
 type slots struct {
 	now  func() time.Time
 	most int
-	free chan struct{} // there may be a slot
+	free chan struct{} // receives when there may be a free slot
 
 	mu          sync.Mutex
 	limit, busy int
-	grow, cut   time.Time // the earliest moments for the next ones
+	grow, cut   time.Time // earliest times of the next increase and reduction of the limit
 }
 
 // newSlots returns the slots of a mapping. maximum is its largest number of concurrent batches; 0 means that it sets
@@ -34,7 +34,7 @@ func newSlots(maximum int, now func() time.Time) *slots {
 	return &slots{now: now, most: most, limit: min(firstSlots, most), free: make(chan struct{}, 1)}
 }
 
-// acquire waits for a slot, and tells whether ctx let it. Waiting is what makes the limit grow.
+// acquire waits for a slot. It returns false if ctx ends before. The limit grows while callers wait.
 func (s *slots) acquire(ctx context.Context) bool {
 	for ctx.Err() == nil {
 		wait, ok := s.try()
@@ -52,7 +52,7 @@ func (s *slots) acquire(ctx context.Context) bool {
 	return false
 }
 
-// try takes a slot if there is one, or says when to look again.
+// try acquires a slot if one is free, or returns the time until the next attempt.
 func (s *slots) try() (wait time.Duration, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,7 +66,7 @@ func (s *slots) try() (wait time.Duration, ok bool) {
 	}
 	s.busy++
 	if s.busy < s.limit {
-		notify(s.free) // for whoever else waits
+		notify(s.free) // for another caller
 	}
 	return 0, true
 }
@@ -78,7 +78,7 @@ func (s *slots) release() {
 	notify(s.free)
 }
 
-// shrink halves the limit because the function throttled or failed. Batches that fail soon after a cut were begun before
+// shrink halves the limit because the function throttled or failed. Batches that fail soon after a reduction began before
 // it, so they only delay the growth.
 func (s *slots) shrink() {
 	s.mu.Lock()

@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	// refresh is how often a stream is looked at for shards that nobody told of. Where none is read, one should appear:
-	// the first looks come sooner.
-	refresh   = 10 * time.Second
-	soon      = time.Second
-	soonLooks = 10
-	// lastRead is how long a stream that was replaced is read on: normally its shards are closed, and end long before.
-	lastRead = time.Minute
+	// refresh is the interval at which a stream is searched for new shards. If none is read, one should appear: then the
+	// first quickRefreshes searches are at the interval quickRefresh.
+	refresh        = 10 * time.Second
+	quickRefresh   = time.Second
+	quickRefreshes = 10
+	// drainTime is how long a stream that was replaced is still read. Normally its shards are closed, and end before.
+	drainTime = time.Minute
 
 	trimHorizon = string(types.ShardIteratorTypeTrimHorizon)
 	latest      = string(types.ShardIteratorTypeLatest)
@@ -30,7 +30,7 @@ const (
 // source is a table's stream.
 type source struct {
 	arn          string
-	partitionKey string // the name of the table's
+	partitionKey string // name of the table's
 }
 
 // streamMapping is a mapping of the stream of a table.
@@ -38,19 +38,22 @@ type streamMapping struct {
 	mapping
 	tables    tableAPI
 	streams   streamAPI
-	link      *link // to both
+	link      *link // to tables and streams
 	positions *positionFile
-	discard   Discard
+	discard   discardFunc
 }
 
-// newStreamMapping makes a mapping of a stream and reads its positions.
+// newStreamMapping returns a mapping of a stream and reads its positions.
 func newStreamMapping(common mapping, c clients) (*streamMapping, error) {
 	o, spec := common.options, common.spec
 	m := &streamMapping{
 		mapping: common, tables: c.tables, streams: c.streams,
-		link: newLink(o, common.logger.With("table", spec.Table), "the stream can't be read: trying again until it can", "the stream can be read again"),
+		link: newLink(o, common.logger.With("table", spec.Table), "the stream can't be read: retrying until it can", "the stream can be read again"),
 	}
-	m.discard = m.logDiscarded
+	m.discard = func(_ context.Context, d discarded) error {
+		d.log(m.logger)
+		return nil
+	}
 	if spec.OnFailureQueue != "" {
 		m.discard = newDestination(common, c.queues).send
 	}
@@ -61,7 +64,7 @@ func newStreamMapping(common mapping, c clients) (*streamMapping, error) {
 
 func (m *streamMapping) close() error { return m.positions.close() }
 
-// run follows the table's stream, and the next one when the table gets another.
+// run reads the table's stream, and the next one if the stream is replaced.
 func (m *streamMapping) run() {
 	for {
 		found, err := m.locate(m.stopping)
@@ -72,7 +75,7 @@ func (m *streamMapping) run() {
 	}
 }
 
-// locate finds the table's stream. It waits until there is one.
+// locate returns the table's stream. It waits until there is one.
 func (m *streamMapping) locate(ctx context.Context) (found source, err error) {
 	err = m.link.persist(ctx, "table", func(ctx context.Context) error {
 		out, err := m.tables.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &m.spec.Table})
@@ -98,7 +101,7 @@ func gone(err error) bool {
 	return errors.As(err, &notFound)
 }
 
-// follow reads a stream until it is replaced by another, or there is an end to everything.
+// follow reads a stream until it is replaced, or the platform stops.
 func (m *streamMapping) follow(from source) {
 	ctx, cancel := context.WithCancel(m.stopping)
 	var readers sync.WaitGroup
@@ -131,7 +134,7 @@ func (m *streamMapping) follow(from source) {
 	}
 }
 
-// describe lists a stream's shards, parents before children where the endpoint does so.
+// describe returns a stream's shards.
 func (m *streamMapping) describe(ctx context.Context, arn string) (shards []types.Shard, err error) {
 	err = m.link.persist(ctx, "stream", func(ctx context.Context) error {
 		shards = nil
@@ -155,11 +158,11 @@ type follower struct {
 	*streamMapping
 	source  source
 	running map[string]bool
-	ended   chan string // ids of shards that are read no more
-	idle    int         // looks at the stream since a shard was read
+	ended   chan string // receives the ids of shards whose readers have returned
+	idle    int         // searches since a shard was read
 }
 
-// prepare sees that the positions are those of this stream, and forgets shards that it has no more.
+// prepare makes the positions those of this stream, and deletes those of shards that have expired.
 func (f *follower) prepare(ctx context.Context, shards []types.Shard) error {
 	known := map[string]bool{}
 	for _, s := range shards {
@@ -178,7 +181,8 @@ func (f *follower) prepare(ctx context.Context, shards []types.Shard) error {
 		}
 	}
 	if before != "" {
-		f.logger.Warn("the table has another stream, which is read from the starting position; what was left in the one before is not read any more", "stream", f.source.arn, "before", before)
+		f.logger.Warn("the table has a new stream, which is read from the starting position; the rest of the stream before is lost",
+			"stream", f.source.arn, "before", before)
 	}
 	f.positions.reset(f.source.arn, begin)
 	f.positions.sync()
@@ -186,7 +190,7 @@ func (f *follower) prepare(ctx context.Context, shards []types.Shard) error {
 	return nil
 }
 
-// ready names the shards that can be read now: not done, and their parents are.
+// ready returns the shards that can be read now: they are not done, but their parents are.
 func (f *follower) ready(shards []types.Shard) []string {
 	known := map[string]bool{}
 	for _, s := range shards {
@@ -214,13 +218,14 @@ func (f *follower) read(ctx context.Context, id string) {
 	}
 }
 
-// wait returns when it is time to look at the stream again: its children can be read once a shard is done.
+// wait returns when the stream must be searched for shards again: after an interval, or when a shard is done, so that its
+// children can be read.
 func (f *follower) wait(ctx context.Context) {
 	interval := refresh
 	if f.idle++; len(f.running) > 0 {
 		f.idle = 0
-	} else if f.idle <= soonLooks {
-		interval = soon
+	} else if f.idle <= quickRefreshes {
+		interval = quickRefresh
 	}
 	timer := time.NewTimer(interval)
 	defer timer.Stop()
@@ -231,7 +236,7 @@ func (f *follower) wait(ctx context.Context) {
 			if f.done(id) {
 				return
 			}
-			timer.Reset(soon)
+			timer.Reset(quickRefresh)
 		case <-timer.C:
 			return
 		case <-ctx.Done():
@@ -240,9 +245,9 @@ func (f *follower) wait(ctx context.Context) {
 	}
 }
 
-// drain lets the readers of a stream that was replaced come to its end.
+// drain waits until the readers of a replaced stream have reached its end.
 func (f *follower) drain(ctx context.Context) {
-	timer := time.NewTimer(lastRead)
+	timer := time.NewTimer(drainTime)
 	defer timer.Stop()
 	for len(f.running) > 0 {
 		select {

@@ -172,7 +172,7 @@ func TestTrimmedPosition(t *testing.T) {
 		r.Start()
 		after(time.Second)
 		equal(t, "batches", r.function.seen(), []string{"100", "102 103"})
-		equal(t, "warnings", r.logs.count("WARN the position is older"), 1)
+		equal(t, "warnings", r.logs.count("WARN the position has expired"), 1)
 	})
 }
 
@@ -189,7 +189,7 @@ func TestRefusedPosition(t *testing.T) {
 		r.Start()
 		after(time.Minute)
 		equal(t, "batches", r.function.seen(), []string{"100 101", "100"})
-		equal(t, "warnings", []int{r.logs.count("WARN the stream does not know the position"), r.logs.count("WARN")}, []int{1, 1})
+		equal(t, "warnings", []int{r.logs.count("WARN the stream does not have the position"), r.logs.count("WARN")}, []int{1, 1})
 	})
 }
 
@@ -222,7 +222,7 @@ func TestStreamMadeAnew(t *testing.T) {
 		equal(t, "batches", r.function.seen(), []string{"100 101", "102"})
 		received, _ := r.function.received()
 		equal(t, "arn", received[1].Records[0].EventSourceArn, fakeARN+"-2")
-		equal(t, "warnings", r.logs.count("WARN the table has another stream"), 1)
+		equal(t, "warnings", r.logs.count("WARN the table has a new stream"), 1)
 	})
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 )
 
-// tips turns LATEST into positions that can be kept: an iterator can't, it expires. Shards that are closed are done;
-// of the others, what was written until now is passed over.
+// tips returns the positions of LATEST, which can be stored, unlike iterators, which expire. Shards that are closed are
+// done. In the others, the records that were written until now are skipped.
 func (m *streamMapping) tips(ctx context.Context, arn string, shards []types.Shard) (map[string]position, error) {
 	tips := map[string]position{}
 	for _, s := range shards {
@@ -35,8 +35,8 @@ func (m *streamMapping) tips(ctx context.Context, arn string, shards []types.Sha
 	return tips, nil
 }
 
-// tip finds the position of LATEST in a shard: behind the last record that an iterator made before does not give. The
-// zero position means that the shard had none.
+// tip returns the position of LATEST in a shard: after the last record before the iterator of LATEST. It returns the zero
+// position if the shard has no records.
 func (m *streamMapping) tip(ctx context.Context, arn, shard string) (position, error) {
 	tip, err := m.iterator(ctx, arn, shard, types.ShardIteratorTypeLatest, "")
 	if err != nil {
@@ -60,12 +60,11 @@ func (m *streamMapping) tip(ctx context.Context, arn, shard string) (position, e
 	return position{}, nil
 }
 
-// maxEmptyPages is how many pages without records end the search for the last record of a shard: AWS may give some before
-// it gives more, and does not say how many.
+// maxEmptyPages is the number of pages without records after which the search for the last record of a shard ends: AWS may
+// return empty pages before others.
 const maxEmptyPages = 20
 
-// lastSequence reads a shard to where nothing more is, or came after now, and returns the sequence number of the last
-// record before.
+// lastSequence returns the sequence number of the last record of a shard that was created until now.
 func (m *streamMapping) lastSequence(ctx context.Context, arn, shard string, now time.Time) (last string, err error) {
 	next, err := m.iterator(ctx, arn, shard, types.ShardIteratorTypeTrimHorizon, "")
 	for empty := 0; next != "" && empty < maxEmptyPages && err == nil; {
@@ -102,7 +101,7 @@ func (m *streamMapping) iterator(ctx context.Context, arn, shard string, kind ty
 	return aws.ToString(out.ShardIterator), nil
 }
 
-// pageSize is the most records that GetRecords gives.
+// pageSize is the largest number of records that GetRecords returns.
 const pageSize = 1000
 
 func (m *streamMapping) records(ctx context.Context, iterator string) (*dynamodbstreams.GetRecordsOutput, error) {

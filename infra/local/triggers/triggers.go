@@ -1,11 +1,15 @@
 package triggers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
+	"net"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 
@@ -14,32 +18,84 @@ import (
 	"devplatform/infra/local/stack"
 )
 
-// Options say what is read, by whom, and where positions are kept. Zero values mean what the comments say.
+const (
+	localPoll  = 50 * time.Millisecond
+	remotePoll = 250 * time.Millisecond
+
+	// How often a stream that reports its changes is read: while it is idle, in case a change was not reported, and
+	// while it has records. Without a pause between reads, many writes in a row would cost two reads each.
+	idlePoll = 10 * time.Second
+	busyPoll = 20 * time.Millisecond
+
+	firstBackoff = 100 * time.Millisecond
+	maxBackoff   = 10 * time.Second
+)
+
+// Options configure Triggers.
 type Options struct {
-	// Mappings are the mappings to run; those that aren't Enabled are left alone, with their positions.
+	// Mappings are the mappings. Those that are not Enabled are checked only.
 	Mappings []stack.EventSourceMapping
 	// Invoke runs a function once, as [runtime.Runtime.Invoke] does (required).
 	Invoke func(ctx context.Context, in runtime.Invocation) (*runtime.Response, error)
-	// Endpoint is the URL of DynamoDB, its streams, and SQS; "" is AWS.
+	// Endpoint is the URL of DynamoDB, its streams, and SQS. "" is AWS.
 	Endpoint string
-	// Region is the endpoint's (default us-east-1), Account the one in the ARNs of functions (default 000000000000).
+	// Region is the endpoint's (default us-east-1), Account is the one in the ARNs of functions (default 000000000000).
 	Region, Account string
-	// AccessKeyID, SecretKey and SessionToken sign the requests. Embedded services take any; empty ones are "local".
+	// AccessKeyID, SecretKey and SessionToken sign the requests. Embedded services accept any, by default "local".
 	AccessKeyID, SecretKey, SessionToken string
-	// Dir is the folder of the positions, one file a mapping of a stream; it is made where it is missing (required).
+	// Dir is the folder of the positions, with one file for each mapping of a stream (required). It is created if it is
+	// missing.
 	Dir string
-	// Now is the clock (required). Ages of records are measured by it, and how long a message stays hidden.
+	// Now is the clock (required). It determines the ages of records, and how long messages stay invisible.
 	Now func() time.Time
-	// Logger takes what happens to sources and batches; nil discards it.
+	// Logger is for events of sources and batches. Nil discards them.
 	Logger *slog.Logger
-	// PollInterval is the wait after a shard had nothing: 0 is 50 ms for an endpoint on this machine, else 250 ms,
-	// which is how often Lambda reads a shard. Queues tell when they have something.
+	// PollInterval is the wait after a read of a shard that found nothing. The default is 50 ms for an endpoint on this
+	// machine, else 250 ms, as on AWS. Queues are read with long polls.
 	PollInterval time.Duration
 	// StreamChanged returns a channel that is closed when the stream with this ARN has new records or has ended. The
 	// embedded DynamoDB has such a function. If it is nil, or returns nil, the stream is polled every PollInterval.
 	StreamChanged func(arn string) <-chan struct{}
-	// Backoff is the wait after the n-th failure in a row, from 1: nil is 100 ms, doubled up to 10 s, half of it random.
+	// Backoff returns the wait after the n-th failure in a row, from 1. The default is 100 ms, doubled up to 10 s, half of
+	// it random.
 	Backoff func(failures int) time.Duration
+}
+
+func setDefaults(o *Options) {
+	o.Region = cmp.Or(o.Region, "us-east-1")
+	o.Account = cmp.Or(o.Account, "000000000000")
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	if o.AccessKeyID == "" {
+		o.AccessKeyID, o.SecretKey = "local", "local"
+	}
+	if o.PollInterval <= 0 {
+		o.PollInterval = remotePoll
+		if isLoopback(o.Endpoint) {
+			o.PollInterval = localPoll
+		}
+	}
+	if o.Backoff == nil {
+		o.Backoff = backoff
+	}
+}
+
+// isLoopback reports whether an endpoint is on this machine, where requests are cheap.
+func isLoopback(endpoint string) bool {
+	u, err := url.Parse(endpoint)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || (ip != nil && ip.IsLoopback())
+}
+
+// backoff is exponential. Half of it is random, so that lanes that failed together do not retry together.
+func backoff(failures int) time.Duration {
+	wait := maxBackoff
+	if shift := failures - 1; shift < 7 {
+		wait = min(firstBackoff<<max(shift, 0), maxBackoff)
+	}
+	return wait/2 + rand.N(wait/2) //nolint:gosec // not a secret
 }
 
 // Triggers runs event source mappings.
@@ -58,8 +114,8 @@ type Triggers struct {
 	stop, giveUp      context.CancelFunc
 }
 
-// Open checks the mappings with their filter patterns and reads their positions. It starts nothing. A position file
-// that can't be understood is an error that names it; nothing is changed then.
+// Open checks the mappings and reads their positions. It does not start them. The error names the mapping that is not
+// valid, or the file of positions that can't be read.
 func Open(options Options) (*Triggers, error) {
 	if options.Invoke == nil || options.Now == nil || options.Dir == "" {
 		return nil, errors.New("triggers: Options.Invoke, Now and Dir are required")
@@ -72,7 +128,7 @@ func Open(options Options) (*Triggers, error) {
 	names := map[string]bool{}
 	for _, m := range options.Mappings {
 		if names[m.Name] {
-			return nil, fmt.Errorf("triggers: mapping %s stands twice", m.Name)
+			return nil, fmt.Errorf("triggers: mapping %s is configured twice", m.Name)
 		}
 		names[m.Name] = true
 		if err := t.add(m, c); err != nil {
@@ -82,7 +138,7 @@ func Open(options Options) (*Triggers, error) {
 	return t, nil
 }
 
-// add takes a mapping in; of one that is not enabled, only what it says is checked.
+// add checks a mapping, and adds it if it is enabled.
 func (t *Triggers) add(spec stack.EventSourceMapping, c clients) error {
 	common, err := newMapping(t, spec)
 	if err != nil || !spec.Enabled {
@@ -100,7 +156,7 @@ func (t *Triggers) add(spec stack.EventSourceMapping, c clients) error {
 	return nil
 }
 
-// Start lets the mappings run. Sources that aren't there yet, or an endpoint that is away, are waited for.
+// Start starts the mappings. They wait for sources that do not exist yet, and for an endpoint that can't be reached.
 func (t *Triggers) Start() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -113,8 +169,9 @@ func (t *Triggers) Start() {
 	}
 }
 
-// Close begins no new batch, lets those in flight finish until ctx ends, writes the positions, and gives messages back that
-// no function has seen. Batches that are cut run again after the next start; the error says that there were some.
+// Close begins no new batch, waits until those in flight have finished or ctx ends, writes the positions, and makes messages
+// visible again that no function has received. The error says that batches were interrupted: they are delivered again after
+// the next start.
 func (t *Triggers) Close(ctx context.Context) error {
 	t.mu.Lock()
 	if t.closed {
@@ -135,7 +192,7 @@ func (t *Triggers) Close(ctx context.Context) error {
 	case <-ctx.Done():
 		t.giveUp()
 		<-ended
-		errs = append(errs, fmt.Errorf("triggers: batches in flight were cut: %w", context.Cause(ctx)))
+		errs = append(errs, fmt.Errorf("triggers: batches in flight were interrupted: %w", context.Cause(ctx)))
 	}
 	t.giveUp()
 	for _, m := range t.mappings {
