@@ -16,14 +16,14 @@ import (
 	"devplatform/infra/local/runtime"
 )
 
-// queueAPI is what is used of the SDK's client.
+// queueAPI is the part of the SDK's client that this package uses.
 type queueAPI interface {
 	GetQueueUrl(context.Context, *sqs.GetQueueUrlInput, ...func(*sqs.Options)) (*sqs.GetQueueUrlOutput, error)
 	SendMessage(context.Context, *sqs.SendMessageInput, ...func(*sqs.Options)) (*sqs.SendMessageOutput, error)
 }
 
-// buryTimeout bounds the way of an event to its dead-letter queue, the SDK's retries included.
-const buryTimeout = 30 * time.Second
+// sendTimeout limits the time to send an event to its dead-letter queue, including the SDK's retries.
+const sendTimeout = 30 * time.Second
 
 func newQueueClient(o Options, client *http.Client) *sqs.Client {
 	options := sqs.Options{
@@ -36,7 +36,7 @@ func newQueueClient(o Options, client *http.Client) *sqs.Client {
 	return sqs.New(options)
 }
 
-// letter is an event that nobody took, and why.
+// letter is an event that Lambda did not accept, and the reason.
 type letter struct {
 	due       time.Time
 	body      string
@@ -46,29 +46,44 @@ type letter struct {
 	condition string
 }
 
-// bury sends an event to the schedule's dead-letter queue. An event that has none, or that can't be sent there, is logged whole.
-func (s *schedule) bury(l letter) {
+// sendToDeadLetterQueue sends an event to the schedule's dead-letter queue. If there is none, or it can't be reached, the
+// complete event is logged.
+func (s *schedule) sendToDeadLetterQueue(l letter) {
 	logger := s.logger.With("due", stamp(l.due), "retries", l.retries, "error", l.reason)
 	if s.spec.DeadLetterQueue == "" {
 		logger.Error("event dropped: it could not be delivered", "event", l.body)
 		return
 	}
-	ctx, cancel := context.WithTimeout(s.working, buryTimeout)
+	ctx, cancel := context.WithTimeout(s.working, sendTimeout)
 	defer cancel()
 	if err := s.send(ctx, l); err != nil {
-		logger.Error("event dropped: its dead-letter queue did not take it", "queue", s.spec.DeadLetterQueue, "reason", err, "event", l.body)
+		logger.Error("event dropped: it could not be sent to its dead-letter queue", "queue", s.spec.DeadLetterQueue, "reason", err, "event", l.body)
 		return
 	}
-	logger.Error("event could not be delivered and went to the dead-letter queue", "queue", s.spec.DeadLetterQueue)
+	logger.Error("event could not be delivered and was sent to the dead-letter queue", "queue", s.spec.DeadLetterQueue)
 }
 
 func (s *schedule) send(ctx context.Context, l letter) error {
 	queue, err := s.queues.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: &s.spec.DeadLetterQueue})
 	if err != nil {
-		return fmt.Errorf("look up the queue: %w", err)
+		return fmt.Errorf("find the queue: %w", err)
+	}
+	code, _ := errorCode(l.reason)
+	text := map[string]string{
+		"SCHEDULE_ARN":         s.spec.ARN,
+		"TARGET_ARN":           "arn:aws:lambda:" + s.options.Region + ":" + s.options.Account + ":function:" + s.spec.Function,
+		"SCHEDULED_TIME":       stamp(l.due),
+		"EXECUTION_ID":         l.execution,
+		"ERROR_CODE":           code,
+		"ERROR_MESSAGE":        l.reason.Error(),
+		"RETRY_ATTEMPTS":       strconv.Itoa(l.retries),
+		"IS_PAYLOAD_TRUNCATED": "false", // an Input is much smaller than the largest message
+	}
+	if l.condition != "" {
+		text["EXHAUSTED_RETRY_CONDITION"] = l.condition
 	}
 	attributes := map[string]types.MessageAttributeValue{}
-	for name, value := range s.attributes(l) {
+	for name, value := range text {
 		attributes[name] = types.MessageAttributeValue{DataType: aws.String("String"), StringValue: &value}
 	}
 	if _, err := s.queues.SendMessage(ctx, &sqs.SendMessageInput{
@@ -79,45 +94,16 @@ func (s *schedule) send(ctx context.Context, l letter) error {
 	return nil
 }
 
-// attributes are those that the two services put on a message, by their names.
-func (s *schedule) attributes(l letter) map[string]string {
-	why := refusalOf(l.reason)
-	all := map[string]string{
-		"ERROR_MESSAGE":  l.reason.Error(),
-		"RETRY_ATTEMPTS": strconv.Itoa(l.retries),
-		"TARGET_ARN":     "arn:aws:lambda:" + s.options.Region + ":" + s.options.Account + ":function:" + s.spec.Function,
+// errorCode returns the code of a reason for which Lambda does not accept an event. permanent means that a retry would be
+// useless.
+func errorCode(err error) (code string, permanent bool) {
+	switch {
+	case errors.Is(err, runtime.ErrFunctionNotFound):
+		return "ResourceNotFoundException", true
+	case errors.Is(err, runtime.ErrPayloadTooLarge):
+		return "RequestTooLargeException", true
+	case errors.Is(err, runtime.ErrThrottled):
+		return "TooManyRequestsException", false
 	}
-	if l.condition != "" {
-		all["EXHAUSTED_RETRY_CONDITION"] = l.condition
-	}
-	if s.spec.Rule {
-		all["RULE_ARN"], all["ERROR_CODE"] = s.spec.ARN, why.ruleCode
-		return all
-	}
-	all["SCHEDULE_ARN"], all["ERROR_CODE"] = s.spec.ARN, why.schedulerCode
-	all["EXECUTION_ID"], all["SCHEDULED_TIME"] = l.execution, stamp(l.due)
-	all["IS_PAYLOAD_TRUNCATED"] = "false" // an Input is far smaller than a message may be
-	return all
-}
-
-// refusal is a reason for which Lambda didn't take an event: what the services call it, and whether it is for good.
-type refusal struct {
-	err                     error
-	ruleCode, schedulerCode string
-	permanent               bool
-}
-
-var refusals = []refusal{
-	{runtime.ErrFunctionNotFound, "NO_RESOURCE", "ResourceNotFoundException", true},
-	{runtime.ErrPayloadTooLarge, "INVALID_PARAMETER", "RequestTooLargeException", true},
-	{runtime.ErrThrottled, "THROTTLING", "TooManyRequestsException", false},
-}
-
-func refusalOf(err error) refusal {
-	for _, r := range refusals {
-		if errors.Is(err, r.err) {
-			return r
-		}
-	}
-	return refusal{err, "UNKNOWN", "AWS.Scheduler.InternalServerError", false}
+	return "AWS.Scheduler.InternalServerError", false
 }

@@ -2,7 +2,12 @@ package schedule
 
 import (
 	"cmp"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -11,36 +16,36 @@ import (
 	"devplatform/infra/local/stack"
 )
 
-// fire sends an event on its way, at a random moment of its window. It doesn't wait for it.
+// fire delivers an event at a random time of its window. It does not wait for it.
 func (s *schedule) fire(due time.Time) {
 	select {
-	case s.places <- struct{}{}:
+	case s.inFlight <- struct{}{}:
 	default:
-		s.logger.Warn("a firing is skipped: too many of the schedule's events are under way", "due", stamp(due), "most", maxUnderWay)
+		s.logger.Warn("an event is skipped: too many of the schedule's events are in flight", "due", stamp(due), "limit", maxInFlight)
 		return
 	}
 	s.running.Go(func() {
-		defer func() { <-s.places }()
+		defer func() { <-s.inFlight }()
 		if window := s.spec.FlexibleWindow; window > 0 && !s.wait(due.Add(s.options.Random(window))) {
-			return // as if it had been after the end
+			return
 		}
 		s.deliver(due)
 	})
 }
 
-// tries is what has become of an event so far.
+// tries counts the attempts of an event.
 type tries struct {
-	refused int           // times that Lambda did not take it
-	failed  int           // times that the function failed: Lambda has taken it
-	age     time.Duration // since it fired, or since Lambda has taken it
+	refused int           // attempts that Lambda did not accept
+	failed  int           // failures of the function, after Lambda has accepted the event
+	age     time.Duration // since the event fired, or since Lambda has accepted it
 }
 
-// step is what happens next to an event.
+// step is what happens after an attempt.
 type step struct {
 	action action
-	// base and random are the time before the next try: the first, and a random part of the second.
+	// The next attempt is after base and a random part of random.
 	base, random time.Duration
-	// condition says which bound was reached, "" where trying again is of no use.
+	// condition is the limit that was reached, "" if a retry would be useless.
 	condition string
 }
 
@@ -48,105 +53,107 @@ type action int
 
 const (
 	done action = iota
-	tryAgain
-	drop       // Lambda gives it up
-	deadLetter // the schedule does
+	retry
+	drop       // Lambda's retries have ended
+	deadLetter // the schedule's retries have ended
 )
 
-// lambdaWait is the time until Lambda tries an event again that the function failed at, doubled for the second time.
-const lambdaWait = time.Minute
+// functionRetry is the time until Lambda retries after a failure of the function, doubled for the second retry.
+const functionRetry = time.Minute
 
-// The waits before an event is handed over again. With these, the default 185 attempts take a day.
+// The waits after Lambda did not accept an event. With these, the default of 185 attempts takes a day.
 const (
 	firstBackoff = time.Second
 	maxBackoff   = 10 * time.Minute
 )
 
-// next decides after a try that has been counted in already. A failed function is Lambda's to try again, and so is what Lambda
-// took and then has no instance for: within the bounds of the function. What it didn't take is the schedule's, within the bounds of its policy.
+// next decides what happens after an attempt, which is included in the tries. Failures of the function, and a lack of
+// instances after Lambda has accepted the event, are subject to the limits of the function. Otherwise, the retry policy of
+// the schedule applies.
 func next(err error, so tries, spec stack.Schedule) step {
 	var failed *runtime.FunctionError
 	maxAge := cmp.Or(spec.MaximumEventAge, 24*time.Hour)
+	_, permanent := errorCode(err)
 	wait := backoff(so.refused)
 	switch {
 	case err == nil:
 		return step{action: done}
 	case errors.As(err, &failed):
-		again := lambdaWait << (so.failed - 1)
+		again := functionRetry << (so.failed - 1)
 		if so.failed > spec.Async.MaximumRetryAttempts || so.age+again > spec.Async.MaximumEventAge {
 			return step{action: drop}
 		}
-		return step{action: tryAgain, base: again}
-	case so.failed > 0 && (refusalOf(err).permanent || so.age >= spec.Async.MaximumEventAge):
+		return step{action: retry, base: again}
+	case so.failed > 0 && (permanent || so.age >= spec.Async.MaximumEventAge):
 		return step{action: drop}
 	case so.failed > 0:
-		return step{action: tryAgain, base: wait / 2, random: wait / 2}
-	case refusalOf(err).permanent:
+	case permanent:
 		return step{action: deadLetter}
 	case so.refused > spec.MaximumRetryAttempts:
 		return step{action: deadLetter, condition: "MaximumRetryAttempts"}
 	case so.age+wait > maxAge:
 		return step{action: deadLetter, condition: "MaximumEventAgeInSeconds"}
 	}
-	return step{action: tryAgain, base: wait / 2, random: wait / 2}
+	return step{action: retry, base: wait / 2, random: wait / 2}
 }
 
-// backoff doubles with every refusal, from the first.
+// backoff is exponential.
 func backoff(refused int) time.Duration {
-	shift := max(refused-1, 0)
-	if shift > 9 { // 1 s << 10 is beyond the longest
+	if refused > 10 { // 1 s << 10 is more than maxBackoff
 		return maxBackoff
 	}
-	return firstBackoff << shift
+	return firstBackoff << max(refused-1, 0)
 }
 
-// deliver takes an event to its end.
+// deliver delivers an event, with retries.
 func (s *schedule) deliver(due time.Time) {
-	text, err := payload(s.spec, s.options.Account, s.options.Region, due)
+	input, err := s.input(due)
 	if err != nil {
-		s.logger.Error("an event can't be written", "error", err)
+		s.logger.Error("the event can't be encoded", "error", err)
 		return
 	}
-	began := s.options.Now().Round(0)
-	handed := began // over to Lambda
+	began := s.now()
+	accepted := began // by Lambda
 	letter := letter{due: due}
 	in := runtime.Invocation{Function: s.spec.Function, RequestID: uuid.NewString()}
 	for so := (tries{}); ; {
-		if so.failed == 0 { // what Lambda has taken stays as it is
-			handed = s.options.Now().Round(0)
+		if so.failed == 0 { // Lambda's retries have the same event
+			accepted = s.now()
 			letter.execution = newExecutionID()
-			letter.body = fillIn(text, s.spec, due, letter.execution, so.refused+1)
+			letter.body = s.fillIn(input, due, letter.execution, so.refused+1)
 			in.Payload = []byte(letter.body)
 		}
 		err := s.invoke(in)
 		if s.working.Err() != nil || errors.Is(err, runtime.ErrClosed) {
-			s.lost(due, err)
+			s.logLost(due, err)
 			return
 		}
 		so.count(err)
-		so.age = s.options.Now().Round(0).Sub(began)
+		so.age = s.now().Sub(began)
 		if so.failed > 0 {
-			so.age = s.options.Now().Round(0).Sub(handed)
+			so.age = s.now().Sub(accepted)
 		}
 		then := next(err, so, s.spec)
 		switch then.action {
+		case retry:
 		case done:
+			s.logger.Debug("event delivered", "due", stamp(due), "requestId", in.RequestID)
 			return
 		case drop:
 			s.logger.Error("event dropped: the function failed", "due", stamp(due), "requestId", in.RequestID, "attempts", so.failed, "error", err)
 			return
 		case deadLetter:
 			letter.reason, letter.retries, letter.condition = err, max(so.refused-1, 0), then.condition
-			s.bury(letter)
+			s.sendToDeadLetterQueue(letter)
 			return
 		}
 		wait := then.base
 		if then.random > 0 {
 			wait += s.options.Random(then.random)
 		}
-		s.logger.Warn("event is tried again", "due", stamp(due), "requestId", in.RequestID, "in", wait.String(), "error", err)
-		if !s.wait(s.options.Now().Round(0).Add(wait)) {
-			s.lost(due, err)
+		s.logger.Warn("the event was not delivered: retrying", "due", stamp(due), "requestId", in.RequestID, "in", wait.String(), "error", err)
+		if !s.wait(s.now().Add(wait)) {
+			s.logLost(due, err)
 			return
 		}
 	}
@@ -162,14 +169,14 @@ func (t *tries) count(err error) {
 	}
 }
 
-// lost tells of an event that ends with the platform.
-func (s *schedule) lost(due time.Time, err error) {
+// logLost logs an event that is lost because the platform stops.
+func (s *schedule) logLost(due time.Time, err error) {
 	if err != nil {
 		s.logger.Warn("event lost: the platform stops before it was delivered", "due", stamp(due), "error", err)
 	}
 }
 
-// invoke runs the function once; its failure is an error here. Nobody wants the answer.
+// invoke runs the function once. It returns an error of the function as an error.
 func (s *schedule) invoke(in runtime.Invocation) error {
 	response, err := s.options.Invoke(s.working, in)
 	if err != nil {
@@ -180,4 +187,47 @@ func (s *schedule) invoke(in runtime.Invocation) error {
 		return response.FunctionError
 	}
 	return nil
+}
+
+// input returns the schedule's Input, or the event of a schedule without one:
+// https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-run-lambda-schedule.html.
+func (s *schedule) input(due time.Time) (string, error) {
+	if s.spec.Input != "" {
+		return s.spec.Input, nil
+	}
+	event, err := json.Marshal(struct {
+		Version    string   `json:"version"`
+		ID         string   `json:"id"`
+		DetailType string   `json:"detail-type"`
+		Source     string   `json:"source"`
+		Account    string   `json:"account"`
+		Time       string   `json:"time"`
+		Region     string   `json:"region"`
+		Resources  []string `json:"resources"`
+		Detail     string   `json:"detail"`
+	}{"0", uuid.NewString(), "Scheduled Event", "aws.scheduler", s.options.Account, stamp(due), s.options.Region, []string{s.spec.ARN}, "{}"})
+	if err != nil {
+		return "", fmt.Errorf("encode the event: %w", err)
+	}
+	return string(event), nil
+}
+
+// fillIn replaces the context attributes in an Input:
+// https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-schedule-context-attributes.html
+func (s *schedule) fillIn(input string, due time.Time, execution string, attempt int) string {
+	return strings.NewReplacer(
+		"<aws.scheduler.schedule-arn>", s.spec.ARN,
+		"<aws.scheduler.scheduled-time>", stamp(due),
+		"<aws.scheduler.execution-id>", execution,
+		"<aws.scheduler.attempt-number>", strconv.Itoa(attempt),
+	).Replace(input)
+}
+
+// stamp formats a time as EventBridge Scheduler does: in UTC, in seconds.
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
+
+// newExecutionID returns the id of an attempt, such as d32c5kddcf5bb8c3.
+func newExecutionID() string {
+	id := uuid.New()
+	return hex.EncodeToString(id[8:])
 }

@@ -24,16 +24,11 @@ func TestPayloads(t *testing.T) {
 		spec stack.Schedule
 		want string
 	}{
-		{"a rule's event", rule("cron(30 1 * * ? *)"), `{` + common + `"source":"aws.events","account":"123456789012",` +
-			`"time":"2000-01-01T01:30:00Z","region":"eu-west-1","resources":["` + ruleARN + `"],"detail":{}}`},
 		{"a schedule's event, whose detail is a text", scheduled("cron(30 1 * * ? *)"), `{` + common + `"source":"aws.scheduler","account":"123456789012",` +
 			`"time":"2000-01-01T01:30:00Z","region":"eu-west-1","resources":["` + scheduleARN + `"],"detail":"{}"}`},
 		{"a time is told in UTC", with(scheduled("cron(30 4 * * ? *)"), func(s *stack.Schedule) {
 			s.Timezone, s.Input = "Europe/Moscow", `"<aws.scheduler.scheduled-time>"`
 		}), `"2000-01-01T01:30:00Z"`},
-		{"a rule's input, as it is", with(rule("cron(30 1 * * ? *)"), func(s *stack.Schedule) {
-			s.Input = `{"a":"<aws.scheduler.schedule-arn>"}`
-		}), `{"a":"<aws.scheduler.schedule-arn>"}`},
 		{"a schedule's input, filled in", with(scheduled("cron(30 1 * * ? *)"), func(s *stack.Schedule) {
 			s.Input = `{"arn":"<aws.scheduler.schedule-arn>","id":"<aws.scheduler.execution-id>","n":<aws.scheduler.attempt-number>,"x":"<aws.scheduler.other>"}`
 		}), `{"arn":"` + scheduleARN + `","id":"ID","n":1,"x":"<aws.scheduler.other>"}`},
@@ -61,7 +56,7 @@ func TestPayloads(t *testing.T) {
 
 func TestLambdaTriesAFailedFunctionTwiceMore(t *testing.T) {
 	t.Parallel()
-	for _, spec := range []stack.Schedule{rule("cron(0 1 1 1 ? *)"), with(scheduled("at(2000-01-01T01:00:00)"), func(s *stack.Schedule) {
+	for _, spec := range []stack.Schedule{scheduled("cron(0 1 1 1 ? *)"), with(scheduled("at(2000-01-01T01:00:00)"), func(s *stack.Schedule) {
 		s.MaximumRetryAttempts, s.DeadLetterQueue, s.Input = 0, "dead", `"<aws.scheduler.execution-id>"` // the function's failures are none of the schedule's
 	})} {
 		inWorld(t, []stack.Schedule{spec}, func(t *testing.T, w *world) {
@@ -99,7 +94,7 @@ func TestTheFunctionBoundsItsRepetitions(t *testing.T) {
 		{"a refusal isn't one of them, nor its wait part of the age", stack.AsyncInvoke{MaximumRetryAttempts: 1, MaximumEventAge: minute},
 			[]error{runtime.ErrThrottled, errFunction}, []time.Duration{hour, hour + second*3/4, hour + minute + second*3/4}},
 	} {
-		spec := with(rule("cron(0 1 1 1 ? *)"), func(s *stack.Schedule) { s.Async = test.async })
+		spec := with(scheduled("cron(0 1 1 1 ? *)"), func(s *stack.Schedule) { s.Async = test.async })
 		inWorld(t, []stack.Schedule{spec}, func(t *testing.T, w *world) {
 			w.lambda.answer = func(_ context.Context, n int) error { return test.answers[min(n, len(test.answers))-1] }
 			w.Start()
@@ -113,7 +108,7 @@ func TestTheFunctionBoundsItsRepetitions(t *testing.T) {
 
 func TestAFunctionThatRecoversIsLeftAlone(t *testing.T) {
 	t.Parallel()
-	inWorld(t, []stack.Schedule{rule("cron(0 1 1 1 ? *)")}, func(t *testing.T, w *world) {
+	inWorld(t, []stack.Schedule{scheduled("cron(0 1 1 1 ? *)")}, func(t *testing.T, w *world) {
 		w.lambda.answer = func(_ context.Context, n int) error { return []error{errFunction, runtime.ErrThrottled, nil}[n-1] }
 		w.Start()
 		pass(48 * time.Hour)
@@ -140,15 +135,16 @@ func TestWhatNobodyTakesGoesToTheDeadLetterQueue(t *testing.T) {
 		want     map[string]string
 	}{
 		{
-			"a rule after its attempts", policy(rule("cron(0 1 1 1 ? *)"), 3, time.Hour), busy,
+			"after its attempts", policy(scheduled("at(2000-01-01T01:00:00)"), 3, time.Hour), busy,
 			[]time.Duration{0, 750 * time.Millisecond, 2250 * time.Millisecond, 5250 * time.Millisecond}, // 1 s, 2 s, 4 s, each a quarter shorter
 			map[string]string{
-				"RULE_ARN": ruleARN, "TARGET_ARN": target, "ERROR_CODE": "THROTTLING", "ERROR_MESSAGE": "tick: " + runtime.ErrThrottled.Error(),
-				"RETRY_ATTEMPTS": "3", "EXHAUSTED_RETRY_CONDITION": "MaximumRetryAttempts",
+				"SCHEDULE_ARN": scheduleARN, "TARGET_ARN": target, "ERROR_CODE": "TooManyRequestsException",
+				"ERROR_MESSAGE": "tick: " + runtime.ErrThrottled.Error(), "RETRY_ATTEMPTS": "3", "EXHAUSTED_RETRY_CONDITION": "MaximumRetryAttempts",
+				"SCHEDULED_TIME": "2000-01-01T01:00:00Z", "IS_PAYLOAD_TRUNCATED": "false", "EXECUTION_ID": "16 digits",
 			},
 		},
 		{
-			"a schedule after its time", policy(scheduled("at(2000-01-01T01:00:00)"), 185, 10*time.Second), busy,
+			"after its time", policy(scheduled("at(2000-01-01T01:00:00)"), 185, 10*time.Second), busy,
 			[]time.Duration{0, 750 * time.Millisecond, 2250 * time.Millisecond, 5250 * time.Millisecond},
 			map[string]string{
 				"SCHEDULE_ARN": scheduleARN, "TARGET_ARN": target, "ERROR_CODE": "TooManyRequestsException",
@@ -162,13 +158,6 @@ func TestWhatNobodyTakesGoesToTheDeadLetterQueue(t *testing.T) {
 				"SCHEDULE_ARN": scheduleARN, "TARGET_ARN": target, "ERROR_CODE": "ResourceNotFoundException",
 				"ERROR_MESSAGE": runtime.ErrFunctionNotFound.Error(), "RETRY_ATTEMPTS": "0",
 				"SCHEDULED_TIME": "2000-01-01T01:00:00Z", "IS_PAYLOAD_TRUNCATED": "false", "EXECUTION_ID": "16 digits",
-			},
-		},
-		{
-			"a rule's, too", policy(rule("cron(0 1 1 1 ? *)"), 185, time.Hour), gone, []time.Duration{0},
-			map[string]string{
-				"RULE_ARN": ruleARN, "TARGET_ARN": target, "ERROR_CODE": "NO_RESOURCE", "ERROR_MESSAGE": runtime.ErrFunctionNotFound.Error(),
-				"RETRY_ATTEMPTS": "0",
 			},
 		},
 	} {
@@ -217,7 +206,7 @@ func TestAttemptsAreNumberedUntilLambdaTakesTheEvent(t *testing.T) {
 
 func TestWithoutAQueueTheEventIsInTheLog(t *testing.T) {
 	t.Parallel()
-	inWorld(t, []stack.Schedule{with(rule("cron(0 1 1 1 ? *)"), func(s *stack.Schedule) { s.Input = `{"find":"me"}` })}, func(t *testing.T, w *world) {
+	inWorld(t, []stack.Schedule{with(scheduled("cron(0 1 1 1 ? *)"), func(s *stack.Schedule) { s.Input = `{"find":"me"}` })}, func(t *testing.T, w *world) {
 		w.lambda.answer = func(context.Context, int) error { return runtime.ErrPayloadTooLarge }
 		w.Start()
 		pass(48 * time.Hour)
@@ -239,15 +228,15 @@ func TestNext(t *testing.T) {
 		want step
 	}{
 		{"success", nil, tries{refused: 2, failed: 1}, step{action: done}},
-		{"the function's first failure", errFunction, tries{failed: 1}, step{action: tryAgain, base: time.Minute}},
-		{"its second", errFunction, tries{failed: 2}, step{action: tryAgain, base: 2 * time.Minute}},
+		{"the function's first failure", errFunction, tries{failed: 1}, step{action: retry, base: time.Minute}},
+		{"its second", errFunction, tries{failed: 2}, step{action: retry, base: 2 * time.Minute}},
 		{"its third", errFunction, tries{failed: 3}, step{action: drop}},
-		{"a first refusal", throttled, tries{refused: 1}, step{action: tryAgain, base: time.Second / 2, random: time.Second / 2}},
-		{"the last that is allowed", throttled, tries{refused: 3}, step{action: tryAgain, base: 2 * time.Second, random: 2 * time.Second}},
+		{"a first refusal", throttled, tries{refused: 1}, step{action: retry, base: time.Second / 2, random: time.Second / 2}},
+		{"the last that is allowed", throttled, tries{refused: 3}, step{action: retry, base: 2 * time.Second, random: 2 * time.Second}},
 		{"one too many", throttled, tries{refused: 4}, step{action: deadLetter, condition: "MaximumRetryAttempts"}},
 		{"too old", throttled, tries{refused: 1, age: time.Hour}, step{action: deadLetter, condition: "MaximumEventAgeInSeconds"}},
 		{"refused for good", gone, tries{refused: 1}, step{action: deadLetter}},
-		{"taken, and no instance for it", throttled, tries{refused: 9, failed: 1, age: 5 * time.Hour}, step{action: tryAgain, base: 128 * time.Second, random: 128 * time.Second}},
+		{"taken, and no instance for it", throttled, tries{refused: 9, failed: 1, age: 5 * time.Hour}, step{action: retry, base: 128 * time.Second, random: 128 * time.Second}},
 		{"taken, and no instance for hours", throttled, tries{refused: 99, failed: 1, age: 6 * time.Hour}, step{action: drop}},
 		{"taken, and the function has gone", gone, tries{refused: 1, failed: 1}, step{action: drop}},
 	} {

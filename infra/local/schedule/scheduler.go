@@ -10,7 +10,7 @@ import (
 	"net/http"
 	"sync"
 	"time"
-	_ "time/tzdata" // the zones of a template are known on every machine
+	_ "time/tzdata" // the time zones of a template are known on every machine
 
 	"devplatform/infra/local/awshttp"
 	"devplatform/infra/local/runtime"
@@ -18,23 +18,23 @@ import (
 	"devplatform/infra/local/stack"
 )
 
-// Options say what is invoked, when, and where the events go that nobody took. Zero values mean what the comments say.
+// Options configure a Scheduler.
 type Options struct {
-	// Schedules are the schedules to run; those that aren't Enabled are checked and left alone.
+	// Schedules are the schedules. Those that are not Enabled are checked only.
 	Schedules []stack.Schedule
 	// Invoke runs a function once, as [runtime.Runtime.Invoke] does (required).
 	Invoke func(ctx context.Context, in runtime.Invocation) (*runtime.Response, error)
-	// Endpoint is the URL of SQS, for the dead-letter queues; "" is AWS.
+	// Endpoint is the URL of SQS, for the dead-letter queues. "" is AWS.
 	Endpoint string
-	// Region is the endpoint's (default us-east-1), Account the one in events and ARNs (default 000000000000).
+	// Region is the endpoint's (default us-east-1), Account is the one in events and ARNs (default 000000000000).
 	Region, Account string
-	// AccessKeyID, SecretKey and SessionToken sign the requests. Embedded services take any; empty ones are "local".
+	// AccessKeyID, SecretKey and SessionToken sign the requests. Embedded services accept any, by default "local".
 	AccessKeyID, SecretKey, SessionToken string
-	// Now is the clock (required). It may jump: it is looked at once a minute at least.
+	// Now is the clock (required). It may jump: it is read at least once a minute.
 	Now func() time.Time
-	// Logger takes what goes wrong; nil discards it.
+	// Logger is for problems. Nil discards them.
 	Logger *slog.Logger
-	// Random is a moment in a span of time, from 0 and below its end, for flexible windows and back-off; nil is a random one.
+	// Random returns a duration from 0 to below span, for flexible windows and backoff. The default is random.
 	Random func(span time.Duration) time.Duration
 }
 
@@ -49,26 +49,26 @@ type Scheduler struct {
 	started, closed bool
 	running         sync.WaitGroup
 
-	// stopping ends when nothing more may fire or be waited for, working when invocations under way are given up.
+	// stopping ends when no schedule may fire or retry any more, working when invocations in flight are given up.
 	stopping, working context.Context
 	stop, giveUp      context.CancelFunc
 }
 
-// schedule is one of them, enabled.
+// schedule is an enabled schedule.
 type schedule struct {
 	*Scheduler
-	spec   stack.Schedule
-	when   expression.Expression
-	logger *slog.Logger
-	// places are the events that may be under way: each takes one, and gives it back when it is done with.
-	places chan struct{}
+	spec     stack.Schedule
+	when     expression.Expression
+	logger   *slog.Logger
+	inFlight chan struct{} // holds an element for each event in flight
 }
 
-// maxUnderWay bounds the events of one schedule that run or wait for a retry: those of an hour, where a function that always
-// hangs for its fifteen minutes is invoked every minute.
-const maxUnderWay = 64
+// maxInFlight limits the events of a schedule that run or wait for a retry: those of an hour, if a function that always runs
+// into its time limit of 15 minutes is invoked every minute.
+const maxInFlight = 64
 
-// Open checks every schedule, the disabled ones too: names, expressions, time zones. It starts nothing.
+// Open checks the schedules, including those that are disabled. It does not start them. The error names the schedule that
+// is not valid.
 func Open(options Options) (*Scheduler, error) {
 	if options.Invoke == nil || options.Now == nil {
 		return nil, errors.New("schedule: Options.Invoke and Now are required")
@@ -90,7 +90,7 @@ func Open(options Options) (*Scheduler, error) {
 	for _, spec := range options.Schedules {
 		when, err := parse(spec)
 		if names[spec.ARN] {
-			err = errors.New("stands twice")
+			err = errors.New("it is configured twice")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("schedule %s: %w", spec.Name, err)
@@ -99,26 +99,25 @@ func Open(options Options) (*Scheduler, error) {
 		if spec.Enabled {
 			logger := options.Logger.With("schedule", spec.Name, "function", spec.Function)
 			s.schedules = append(s.schedules, &schedule{
-				Scheduler: s, spec: spec, when: when, logger: logger, places: make(chan struct{}, maxUnderWay),
+				Scheduler: s, spec: spec, when: when, logger: logger, inFlight: make(chan struct{}, maxInFlight),
 			})
 		}
 	}
 	return s, nil
 }
 
-func parse(spec stack.Schedule) (expression.Expression, error) {
-	dialect := expression.Scheduler
+func parse(spec stack.Schedule) (when expression.Expression, err error) {
 	if spec.Rule {
-		dialect = expression.Rule
+		return when, errors.New("rules of EventBridge are not supported: use the event type ScheduleV2")
 	}
 	zone, err := expression.Zone(spec.Timezone)
 	if err != nil {
-		return expression.Expression{}, err
+		return when, err
 	}
-	return expression.Parse(spec.Expression, dialect, zone)
+	return expression.Parse(spec.Expression, expression.Scheduler, zone)
 }
 
-// Start enables the schedules: rates count from now.
+// Start enables the schedules.
 func (s *Scheduler) Start() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -126,14 +125,14 @@ func (s *Scheduler) Start() {
 		return
 	}
 	s.started = true
-	enabled := s.options.Now().Round(0)
+	enabled := s.now()
 	for _, schedule := range s.schedules {
 		s.running.Go(func() { schedule.run(enabled) })
 	}
 }
 
-// Close fires no more and gives up what waits for a retry; invocations under way may finish until ctx ends. The error says that
-// some were cut.
+// Close stops the schedules, gives up events that wait for a retry, and waits until invocations in flight have finished or
+// ctx ends. The error says that invocations were interrupted.
 func (s *Scheduler) Close(ctx context.Context) error {
 	s.mu.Lock()
 	if s.closed {
@@ -156,61 +155,53 @@ func (s *Scheduler) Close(ctx context.Context) error {
 	case <-ctx.Done():
 		s.giveUp()
 		<-ended
-		return fmt.Errorf("schedule: invocations under way were cut: %w", context.Cause(ctx))
+		return fmt.Errorf("schedule: invocations in flight were interrupted: %w", context.Cause(ctx))
 	}
 }
 
-// run fires until there is no next time or the scheduler stops.
+// now returns the wall time: the monotonic clock stands still while the machine sleeps.
+func (s *Scheduler) now() time.Time { return s.options.Now().Round(0) }
+
+// run fires until the schedule ends or the scheduler stops.
 func (s *schedule) run(enabled time.Time) {
-	when, due, more := s.begin(enabled)
-	for more && s.wait(due) {
-		s.fire(due)
-		// What was missed in between, because the machine slept, is not made up.
-		due, more = s.bounded(when.Next(latest(due, s.options.Now().Round(0))))
-	}
-}
-
-// begin is the first time at which it fires. An expression that tells one time fires at it whatever the bounds: AWS ignores them.
-func (s *schedule) begin(enabled time.Time) (expression.Expression, time.Time, bool) {
-	if !s.when.Rate() {
-		from := enabled
-		if !s.when.Once() && s.spec.Start.After(enabled) {
-			from = s.spec.Start.Add(-1) // its own moment counts
-		}
-		due, more := s.bounded(s.when.Next(from))
-		return s.when, due, more
-	}
-	first := enabled
+	after := enabled
 	switch {
-	case !s.spec.Start.IsZero():
-		first = s.spec.Start
-	case s.spec.Rule:
-		first, _ = s.when.Next(enabled)
+	case s.when.Rate():
+		s.when = s.when.From(enabled)
+		if !s.spec.Start.IsZero() {
+			s.when = s.when.From(s.spec.Start)
+		}
+		after = enabled.Add(-1) // the start itself counts
+	case !s.when.Once() && s.spec.Start.After(enabled):
+		after = s.spec.Start.Add(-1)
 	}
-	when := s.when.From(first)
-	due, more := s.bounded(when.Next(enabled.Add(-1)))
-	return when, due, more
+	for {
+		due, more := s.when.Next(after)
+		// AWS ignores the end of a schedule that fires once.
+		over := !s.spec.End.IsZero() && !s.when.Once() && !due.Before(s.spec.End)
+		if !more || over || !s.wait(due) {
+			return
+		}
+		s.fire(due)
+		after = due
+		if now := s.now(); now.After(due) {
+			after = now // times that were missed while the machine slept are skipped
+		}
+	}
 }
 
-// bounded ends a schedule at its End.
-func (s *schedule) bounded(due time.Time, more bool) (time.Time, bool) {
-	if !s.spec.End.IsZero() && !s.when.Once() && !due.Before(s.spec.End) {
-		more = false
-	}
-	return due, more
-}
+// readClock is the longest time between two reads of the clock, because timers stop while a machine sleeps, and the clock
+// may be adjusted.
+const readClock = time.Minute
 
-// lookAgain bounds the wait for a time: timers stand still while a machine sleeps, and clocks are put right.
-const lookAgain = time.Minute
-
-// wait returns when the clock shows a time; false when the scheduler stops first.
+// wait returns when the clock shows a time. It returns false if the scheduler stops before.
 func (s *Scheduler) wait(until time.Time) bool {
 	for {
-		left := until.Sub(s.options.Now().Round(0))
+		left := until.Sub(s.now())
 		if left <= 0 {
 			return s.stopping.Err() == nil
 		}
-		timer := time.NewTimer(min(left, lookAgain))
+		timer := time.NewTimer(min(left, readClock))
 		select {
 		case <-timer.C:
 		case <-s.stopping.Done():
@@ -218,11 +209,4 @@ func (s *Scheduler) wait(until time.Time) bool {
 			return false
 		}
 	}
-}
-
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }

@@ -13,13 +13,9 @@ import (
 	"devplatform/infra/local/stack"
 )
 
-const ruleARN, scheduleARN = "arn:aws:events:eu-west-1:123456789012:rule/tick", "arn:aws:scheduler:eu-west-1:123456789012:schedule/default/tick"
+const scheduleARN = "arn:aws:scheduler:eu-west-1:123456789012:schedule/default/tick"
 
 var lambdasDefaults = stack.AsyncInvoke{MaximumRetryAttempts: 2, MaximumEventAge: 6 * time.Hour}
-
-func rule(expression string) stack.Schedule {
-	return stack.Schedule{Name: "tick", ARN: ruleARN, Rule: true, Expression: expression, MaximumRetryAttempts: 185, MaximumEventAge: 24 * time.Hour, Async: lambdasDefaults}
-}
 
 func scheduled(expression string) stack.Schedule {
 	return stack.Schedule{Name: "tick", ARN: scheduleARN, Expression: expression, MaximumRetryAttempts: 185, MaximumEventAge: 24 * time.Hour, Async: lambdasDefaults}
@@ -47,8 +43,7 @@ func TestWhenSchedulesFire(t *testing.T) {
 		watch time.Duration
 		want  []time.Duration // since midnight, when the platform starts
 	}{
-		{"a rule's rate begins a period later", rule("rate(5 minutes)"), 16 * minute, []time.Duration{5 * minute, 10 * minute, 15 * minute}},
-		{"a schedule's rate begins at once", scheduled("rate(5 minutes)"), 11 * minute, []time.Duration{0, 5 * minute, 10 * minute}},
+		{"a rate begins at once", scheduled("rate(5 minutes)"), 11 * minute, []time.Duration{0, 5 * minute, 10 * minute}},
 		{
 			"a rate begins at its start", with(scheduled("rate(1 hour)"), func(s *stack.Schedule) { s.Start = date("2000-01-01 02:30:00") }),
 			4 * hour, []time.Duration{2*hour + 30*minute, 3*hour + 30*minute},
@@ -57,7 +52,7 @@ func TestWhenSchedulesFire(t *testing.T) {
 			"a rate keeps the beat of a start in the past", with(scheduled("rate(1 hour)"), func(s *stack.Schedule) { s.Start = date("1999-12-31 20:10:00") }),
 			2 * hour, []time.Duration{10 * minute, hour + 10*minute},
 		},
-		{"cron fires at the minute", rule("cron(30 1/11 * * ? *)"), day, []time.Duration{90 * minute, 12*hour + 30*minute, 23*hour + 30*minute}},
+		{"cron fires at the minute", scheduled("cron(30 1/11 * * ? *)"), day, []time.Duration{90 * minute, 12*hour + 30*minute, 23*hour + 30*minute}},
 		{
 			"cron tells the time of its zone", with(scheduled("cron(0 9 * * ? *)"), func(s *stack.Schedule) { s.Timezone = "Asia/Tokyo" }),
 			2*day - minute, []time.Duration{day},
@@ -74,12 +69,12 @@ func TestWhenSchedulesFire(t *testing.T) {
 			}), day, []time.Duration{12 * hour},
 		},
 		{"not what is over", scheduled("at(1999-12-31T12:00:00)"), day, nil},
-		{"not what is disabled", with(rule("rate(1 minute)"), func(s *stack.Schedule) { s.Enabled = true /* see inWorld */ }), day, nil},
+		{"not what is disabled", with(scheduled("rate(1 minute)"), func(s *stack.Schedule) { s.Enabled = true /* see inWorld */ }), day, nil},
 		{
 			"somewhere in its window", with(scheduled("cron(0 1 * * ? *)"), func(s *stack.Schedule) { s.FlexibleWindow = 15 * minute }),
 			day, []time.Duration{hour + 7*minute + 30*time.Second},
 		},
-		{"a day a year", rule("cron(0 0 1 2 ? *)"), 400 * day, []time.Duration{31 * day, 397 * day}},
+		{"a day a year", scheduled("cron(0 0 1 2 ? *)"), 400 * day, []time.Duration{31 * day, 397 * day}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -97,7 +92,7 @@ func TestWhenSchedulesFire(t *testing.T) {
 
 func TestNothingFiresBeforeStartOrAfterClose(t *testing.T) {
 	t.Parallel()
-	inWorld(t, []stack.Schedule{rule("rate(1 minute)")}, func(t *testing.T, w *world) {
+	inWorld(t, []stack.Schedule{scheduled("rate(1 minute)")}, func(t *testing.T, w *world) {
 		pass(time.Hour)
 		w.Start()
 		pass(90 * time.Second)
@@ -106,8 +101,8 @@ func TestNothingFiresBeforeStartOrAfterClose(t *testing.T) {
 		}
 		w.Start()
 		pass(time.Hour)
-		if got := w.lambda.times(w.began); len(got) != 1 || got[0] != 61*time.Minute {
-			t.Errorf("fired at %v, want once, a minute after the start", got)
+		if got, want := w.lambda.times(w.began), []time.Duration{time.Hour, 61 * time.Minute}; !cmp.Equal(got, want) {
+			t.Errorf("fired at %v, want %v", got, want)
 		}
 	})
 }
@@ -119,11 +114,11 @@ func TestOneFiringMakesUpForASleep(t *testing.T) {
 		expression string
 		want       []time.Duration // by timers, which know nothing of the eight hours from minute 2:30 on
 	}{
-		{"rate(1 minute)", []time.Duration{1 * minute, 2 * minute, 3 * minute, 4 * minute, 5 * minute}},
+		{"rate(1 minute)", []time.Duration{0, 1 * minute, 2 * minute, 3 * minute, 4 * minute, 5 * minute}},
 		{"cron(* * * * ? *)", []time.Duration{1 * minute, 2 * minute, 3 * minute, 4 * minute, 5 * minute}},
-		{"rate(1 hour)", []time.Duration{3 * minute, 60 * minute, 120 * minute}}, // noticed within a minute
+		{"rate(1 hour)", []time.Duration{0, 3 * minute, 60 * minute, 120 * minute}}, // noticed within a minute
 	} {
-		inWorld(t, []stack.Schedule{rule(test.expression)}, func(t *testing.T, w *world) {
+		inWorld(t, []stack.Schedule{scheduled(test.expression)}, func(t *testing.T, w *world) {
 			var slept atomic.Int64
 			w.options.Now = func() time.Time { return time.Now().Add(time.Duration(slept.Load())) }
 			w.Start()
@@ -139,8 +134,8 @@ func TestOneFiringMakesUpForASleep(t *testing.T) {
 
 func TestSchedulesDontWaitForEachOtherNorForThemselves(t *testing.T) {
 	t.Parallel()
-	other := with(rule("rate(1 hour)"), func(s *stack.Schedule) { s.Name, s.ARN, s.Function = "other", ruleARN+"-other", "other" })
-	inWorld(t, []stack.Schedule{rule("rate(1 minute)"), other}, func(t *testing.T, w *world) {
+	other := with(scheduled("rate(1 hour)"), func(s *stack.Schedule) { s.Name, s.ARN, s.Function = "other", scheduleARN+"-other", "other" })
+	inWorld(t, []stack.Schedule{scheduled("rate(1 minute)"), other}, func(t *testing.T, w *world) {
 		release := make(chan struct{})
 		w.lambda.answer = func(context.Context, int) error { <-release; return nil }
 		w.Start()
@@ -149,15 +144,15 @@ func TestSchedulesDontWaitForEachOtherNorForThemselves(t *testing.T) {
 		for _, c := range w.lambda.all() {
 			calls[c.function]++
 		}
-		if want := map[string]int{"tick": maxUnderWay, "other": 1}; !cmp.Equal(calls, want) {
+		if want := map[string]int{"tick": maxInFlight, "other": 2}; !cmp.Equal(calls, want) {
 			t.Errorf("invoked %v, want %v", calls, want)
 		}
-		if !strings.Contains(w.logs.String(), "a firing is skipped") {
-			t.Error("nothing was said about the firings beyond the cap")
+		if !strings.Contains(w.logs.String(), "an event is skipped") {
+			t.Error("the skipped events were not logged")
 		}
 		close(release)
 		pass(time.Minute)
-		if got := len(w.lambda.all()); got != maxUnderWay+2 {
+		if got := len(w.lambda.all()); got != maxInFlight+3 {
 			t.Errorf("%d invocations, want it to go on after the hang", got)
 		}
 	})
@@ -165,19 +160,19 @@ func TestSchedulesDontWaitForEachOtherNorForThemselves(t *testing.T) {
 
 func TestCloseLetsInvocationsFinishUntilItsContextEnds(t *testing.T) {
 	t.Parallel()
-	inWorld(t, []stack.Schedule{rule("rate(1 minute)")}, func(t *testing.T, w *world) {
+	inWorld(t, []stack.Schedule{scheduled("rate(1 minute)")}, func(t *testing.T, w *world) {
 		finished := false
 		w.lambda.answer = func(context.Context, int) error { time.Sleep(10 * time.Second); finished = true; return nil }
 		w.Start()
-		pass(61 * time.Second)
+		pass(time.Second)
 		if err := w.Close(t.Context()); err != nil || !finished {
 			t.Errorf("closed with %v before the invocation had finished", err)
 		}
 	})
-	inWorld(t, []stack.Schedule{rule("rate(1 minute)")}, func(t *testing.T, w *world) {
+	inWorld(t, []stack.Schedule{scheduled("rate(1 minute)")}, func(t *testing.T, w *world) {
 		w.lambda.answer = func(ctx context.Context, _ int) error { <-ctx.Done(); return ctx.Err() }
 		w.Start()
-		pass(61 * time.Second)
+		pass(time.Second)
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		if err := w.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
@@ -196,11 +191,11 @@ func TestOpenNamesWhatIsWrong(t *testing.T) {
 		want string
 		spec []stack.Schedule
 	}{
-		{"schedule tick: schedule expression", []stack.Schedule{rule("rate(1 minutes)")}},
-		{"not for rules", []stack.Schedule{rule("at(2026-11-21T10:00:00)")}},
+		{"schedule tick: schedule expression", []stack.Schedule{scheduled("rate(x)")}},
+		{"rules of EventBridge", []stack.Schedule{with(scheduled("rate(1 minute)"), func(s *stack.Schedule) { s.Rule = true })}},
 		{"unknown time zone", []stack.Schedule{with(scheduled("rate(1 minutes)"), func(s *stack.Schedule) { s.Timezone = "Europe/Atlantis" })}},
 		{"time zone: Local", []stack.Schedule{with(scheduled("rate(1 minutes)"), func(s *stack.Schedule) { s.Timezone = "Local" })}},
-		{"tick: stands twice", []stack.Schedule{rule("rate(1 minute)"), rule("rate(2 minutes)")}},
+		{"tick: it is configured twice", []stack.Schedule{scheduled("rate(1 minute)"), scheduled("rate(2 minutes)")}},
 	} {
 		now.Schedules = test.spec
 		if _, err := Open(now); err == nil || !strings.Contains(err.Error(), test.want) {

@@ -63,7 +63,7 @@ func TestALetterWithoutAQueueIsNotLost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.schedules[0].bury(letter{body: "the event", reason: runtime.ErrFunctionNotFound})
+	s.schedules[0].sendToDeadLetterQueue(letter{body: "the event", reason: runtime.ErrFunctionNotFound})
 	if text := logged.String(); !bytes.Contains([]byte(text), []byte("the event")) || !bytes.Contains([]byte(text), []byte("nowhere")) {
 		t.Errorf("log is %s", text)
 	}

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// The years that a cron expression can name.
+// The years of cron expressions.
 const (
 	firstYear = 1970
 	lastYear  = 2199
 )
 
-// cron is a cron expression: sets of values, as bits, and the days.
+// cron is a parsed cron expression. The sets of values are bits.
 type cron struct {
 	zone                   *time.Location
 	minutes, hours, months uint64
@@ -19,17 +19,17 @@ type cron struct {
 	years                  [lastYear - firstYear + 1]bool
 }
 
-// days says which days of a month are meant, by their dates or by their weekdays: the other field is "?".
+// days are the days of a month, by their dates or by their weekdays.
 type days struct {
 	dates    uint64 // 1 to 31
 	weekdays uint64 // 0 is Sunday
 	special  []dayRule
 }
 
-// dayRule finds one day in a month that neither date nor weekday alone tell, 0 where the month has none.
+// dayRule returns a day that depends on the month, 0 if the month has none.
 type dayRule func(m month) int
 
-// month is what a dayRule has to know: the number of its days and the weekday of its first.
+// month is the number of days of a month and the weekday of its first day.
 type month struct {
 	length int
 	first  time.Weekday
@@ -42,7 +42,7 @@ func monthOf(year int, m time.Month) month {
 
 func (m month) weekday(day int) time.Weekday { return (m.first + time.Weekday(day-1)) % 7 }
 
-// in is the set of the days meant in a month.
+// in returns the set of the days in a month.
 func (d days) in(m month) (set uint64) {
 	for day := 1; day <= m.length; day++ {
 		if d.dates&(1<<day) != 0 || d.weekdays&(1<<m.weekday(day)) != 0 {
@@ -57,13 +57,13 @@ func (d days) in(m month) (set uint64) {
 	return set
 }
 
-// lastDay is L as a date.
+// lastDay is L in day-of-month.
 func lastDay(m month) int { return m.length }
 
 // lastWorkday is LW.
 func lastWorkday(m month) int { return workdayNear(m.length)(m) }
 
-// workdayNear is 15W: the day from Monday to Friday that is nearest, in the same month.
+// workdayNear is 15W: the nearest day from Monday to Friday in the same month.
 func workdayNear(day int) dayRule {
 	return func(m month) int {
 		switch {
@@ -82,14 +82,14 @@ func workdayNear(day int) dayRule {
 	}
 }
 
-// lastOf is 6L: the last such weekday of the month.
+// lastOf is 6L: the last Friday of the month.
 func lastOf(weekday time.Weekday) dayRule {
 	return func(m month) int {
 		return m.length - int(m.weekday(m.length)-weekday+7)%7
 	}
 }
 
-// nthOf is 6#3: the third such weekday of the month.
+// nthOf is 6#3: the third Friday of the month.
 func nthOf(weekday time.Weekday, n int) dayRule {
 	return func(m month) int {
 		day := 1 + int(weekday-m.first+7)%7 + 7*(n-1)
@@ -100,7 +100,7 @@ func nthOf(weekday time.Weekday, n int) dayRule {
 	}
 }
 
-// next looks through the months that are meant, from that of the time given on.
+// next returns the first time after the given time, or false if there is none.
 func (c *cron) next(after time.Time) (time.Time, bool) {
 	wall := after.In(c.zone)
 	year, from := wall.Year(), wall.Month()
@@ -123,12 +123,12 @@ func (c *cron) next(after time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// nextIn looks through one month. What the clocks show later happens later, by the rules of onWall: the first time found is the
+// nextIn searches one month. By the rules of onWall, later local times are later times, so the first one that it finds is the
 // earliest.
 func (c *cron) nextIn(year int, m time.Month, after time.Time) (time.Time, bool) {
 	for day := range each(c.days.in(monthOf(year, m))) {
 		if end := time.Date(year, m, day+2, 0, 0, 0, 0, c.zone); !end.After(after) {
-			continue // over, in whichever zone
+			continue // the day has passed
 		}
 		for hour := range each(c.hours) {
 			for minute := range each(c.minutes) {
@@ -141,7 +141,7 @@ func (c *cron) nextIn(year int, m time.Month, after time.Time) (time.Time, bool)
 	return time.Time{}, false
 }
 
-// each yields the members of a set in their order.
+// each yields the members of a set in ascending order.
 func each(set uint64) func(yield func(int) bool) {
 	return func(yield func(int) bool) {
 		for rest := set; rest != 0; rest &= rest - 1 {

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// field is one of the six: what it is called and which values it has.
+// field describes one of the six fields.
 type field struct {
 	name     string
 	min, max int
-	// names are those of the values from min on, "" for none.
+	// names are the concatenated names of the values from min on, "" if there are none.
 	names string
-	// cyclic tells that a range may begin late and end early, as in 20-2 hours.
+	// cyclic means that a range may end before it begins, such as 20-2 hours.
 	cyclic bool
 }
 
@@ -33,7 +33,7 @@ func parseCron(text string, zone *time.Location) (*cron, error) {
 		return nil, fmt.Errorf("cron has six fields (minutes hours day-of-month month day-of-week year), not %d", len(fields))
 	}
 	if (fields[2] == "?") == (fields[4] == "?") {
-		return nil, errors.New("either day-of-month or day-of-week must be ?, the other one says which days")
+		return nil, errors.New("one of day-of-month and day-of-week must be ?")
 	}
 	c := &cron{zone: zone}
 	err := errors.Join(
@@ -47,7 +47,7 @@ func parseCron(text string, zone *time.Location) (*cron, error) {
 	return c, nil
 }
 
-// set reads a field whose values fit into the bits of a number.
+// set parses a field into a set of bits.
 func (f field) set(into *uint64, text string) error {
 	return f.each(text, func(value int) { *into |= 1 << value })
 }
@@ -61,7 +61,7 @@ func (f field) each(text string, add func(value int)) error {
 	return nil
 }
 
-// element reads *, 5, 5-10, and each with a step: */5, 5/5 (from 5 to the end), 5-10/5.
+// element parses *, 5, 5-10, and each with a step: */5, 5/5 (from 5 to the end), 5-10/5.
 func (f field) element(text string, add func(value int)) error {
 	span, stepText, stepped := strings.Cut(text, "/")
 	step := 1
@@ -101,7 +101,7 @@ func (f field) element(text string, add func(value int)) error {
 
 func (f field) size() int { return f.max - f.min + 1 }
 
-// value reads a number or a name.
+// value parses a number or a name.
 func (f field) value(text string) (int, error) {
 	if at := strings.Index(f.names, text); len(text) == 3 && at >= 0 && at%3 == 0 {
 		return f.min + at/3, nil
@@ -117,7 +117,7 @@ func (f field) value(text string) (int, error) {
 	return value, nil
 }
 
-// parseDates reads the day-of-month field: beside the usual elements L (the last day), 15W (the nearest workday), LW.
+// parseDates parses the day-of-month field. It may have the elements L (the last day), 15W (the nearest workday) and LW.
 func (d *days) parseDates(text string) error {
 	if text == "?" {
 		return nil
@@ -132,7 +132,7 @@ func (d *days) parseDates(text string) error {
 		case workday:
 			day, err := dateField.value(number)
 			if err != nil {
-				return fmt.Errorf("in %q, the workday nearest to a day: %w", element, err)
+				return fmt.Errorf("workday %q: %w", element, err)
 			}
 			d.special = append(d.special, workdayNear(day))
 		default:
@@ -144,8 +144,8 @@ func (d *days) parseDates(text string) error {
 	return nil
 }
 
-// parseWeekdays reads the day-of-week field: beside the usual elements L (Saturday, the week's last), 6L (the month's last
-// Friday), and 6#3 (its third), which stands alone.
+// parseWeekdays parses the day-of-week field. It may have the elements L (Saturday), 6L (the last Friday of the month), and,
+// as the only element, 6#3 (the third Friday of the month).
 func (d *days) parseWeekdays(text string) error {
 	if text == "?" {
 		return nil
@@ -167,7 +167,7 @@ func (d *days) parseWeekdays(text string) error {
 		}
 		day, err := weekdayField.value(name)
 		if err != nil {
-			return fmt.Errorf("in %q, the last such day of a month: %w", element, err)
+			return fmt.Errorf("last weekday %q: %w", element, err)
 		}
 		d.special = append(d.special, lastOf(weekday(day)))
 	}
@@ -178,18 +178,18 @@ func (d *days) parseWeekdays(text string) error {
 func (d *days) parseNth(text string) error {
 	name, nth, _ := strings.Cut(text, "#")
 	if strings.Contains(text, ",") {
-		return fmt.Errorf("day-of-week: %q has a list, but an expression with # stands alone", text)
+		return fmt.Errorf("day-of-week: # can't be part of a list, as in %q", text)
 	}
 	day, err := weekdayField.value(name)
 	if err != nil {
 		return err
 	}
 	if len(nth) != 1 || nth < "1" || nth > "5" {
-		return fmt.Errorf("day-of-week: in %q, what follows # must be 1 to 5, the first to the fifth such day of the month", text)
+		return fmt.Errorf("day-of-week: the number after # in %q must be 1 to 5", text)
 	}
 	d.special = append(d.special, nthOf(weekday(day), int(nth[0]-'0')))
 	return nil
 }
 
-// weekday is Go's, which counts from 0, for AWS's, which counts from 1.
+// weekday converts AWS's number of a weekday, which begins at 1.
 func weekday(day int) time.Weekday { return time.Weekday(day - 1) }

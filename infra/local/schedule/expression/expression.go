@@ -1,9 +1,9 @@
-// Package expression understands schedule expressions as EventBridge's rules and EventBridge Scheduler write them, and says when
-// they fire: rate(5 minutes), cron(0 9 ? * MON-FRI *), at(2026-11-21T10:00:00). What is done when they fire doesn't belong here.
+// Package expression parses the schedule expressions of EventBridge Scheduler and returns the times at which they fire:
+// rate(5 minutes), cron(0 9 ? * MON-FRI *), at(2026-11-21T10:00:00). It must not know what happens at these times.
 //
-// The cron part is our own. Go's cron libraries speak Unix's dialect (five fields, Sunday is 0, no L, W, # or year); the one that
-// speaks Quartz's, from which AWS's comes, lets expressions pass that AWS refuses (no ?, L-3, years to 3940), takes no list of
-// days with L or W in it, and runs what falls into a repeated hour by another rule than AWS's.
+// No library parses AWS's cron expressions. Most have Unix's syntax (five fields, Sunday is 0, no L, W, # or year). The one for
+// Quartz, from which AWS's syntax comes, accepts expressions that AWS rejects (no ?, L-3, years to 3940), rejects lists of days
+// with L or W, and treats times in a repeated hour differently.
 //
 // https://docs.aws.amazon.com/scheduler/latest/UserGuide/schedule-types.html,
 // https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-scheduled-rule-pattern.html
@@ -17,41 +17,41 @@ import (
 	"time"
 )
 
-// Dialect says who reads the expression.
+// Dialect is the service that runs the expression.
 type Dialect int
 
 const (
-	// Rule is a rule of EventBridge: rate and cron, and a unit that agrees with its number (1 minute, 5 minutes).
+	// Rule is a rule of EventBridge: rate and cron, with a unit that agrees with its number (1 minute, 5 minutes).
 	Rule Dialect = iota
-	// Scheduler is EventBridge Scheduler: at, too, and a unit in either number.
+	// Scheduler is EventBridge Scheduler: rate, cron and at.
 	Scheduler
 )
 
-// Expression is a schedule expression that was understood.
+// Expression is a parsed schedule expression.
 type Expression struct {
-	first time.Time     // of a rate that counts from somewhere
+	first time.Time     // of a rate, set by From
 	every time.Duration // of a rate
 	once  time.Time     // of at
 	cron  *cron
 }
 
-// Rate tells whether it is a rate, which has to begin somewhere: see [Expression.From].
+// Rate reports whether it is a rate: see [Expression.From].
 func (e Expression) Rate() bool { return e.every > 0 }
 
-// Once tells whether it is an at expression.
+// Once reports whether it is an at expression.
 func (e Expression) Once() bool { return !e.once.IsZero() }
 
-// From makes a rate fire at first, and then at every whole period after it. Other expressions know their times themselves.
+// From returns a rate that fires at first, and then after each period. It has no effect on other expressions.
 func (e Expression) From(first time.Time) Expression {
-	e.first = first.Round(0) // wall time: a machine that sleeps has no other that goes on
+	e.first = first.Round(0) // the monotonic clock stands still while the machine sleeps
 	return e
 }
 
-// Next is the first time after the one given at which the expression fires; false when there is none any more. A rate that
-// counts from nowhere fires a period after the time given.
+// Next returns the first time after the given time at which the expression fires, or false if there is none. A rate without
+// From fires a period after the given time.
 //
-// Times of cron and at are the wall's of their zone. What falls into an hour that the clocks skip doesn't fire; what falls into
-// one that they repeat fires once, the first time.
+// cron and at are in the local time of their zone. A time in an hour that is skipped does not fire. A time in an hour that is
+// repeated fires once, the first time.
 func (e Expression) Next(after time.Time) (time.Time, bool) {
 	after = after.Round(0)
 	switch {
@@ -67,10 +67,10 @@ func (e Expression) Next(after time.Time) (time.Time, bool) {
 	return e.first.Add(after.Sub(e.first).Truncate(e.every) + e.every), true
 }
 
-// Zone finds a time zone by its IANA name; "" is UTC.
+// Zone returns a time zone by its IANA name. "" is UTC.
 func Zone(name string) (*time.Location, error) {
 	if name == "Local" {
-		return nil, errors.New("time zone: Local is Go's name for this machine's, not one of IANA's")
+		return nil, errors.New("time zone: Local is not an IANA name")
 	}
 	zone, err := time.LoadLocation(name)
 	if err != nil {
@@ -79,7 +79,7 @@ func Zone(name string) (*time.Location, error) {
 	return zone, nil
 }
 
-// Parse reads an expression. Times of cron and at are those of the zone. The error says in words what is wrong.
+// Parse parses an expression. cron and at are in the local time of the zone.
 func Parse(text string, dialect Dialect, zone *time.Location) (Expression, error) {
 	kind, inner, found := strings.Cut(text, "(")
 	inner, closed := strings.CutSuffix(inner, ")")
@@ -96,7 +96,7 @@ func Parse(text string, dialect Dialect, zone *time.Location) (Expression, error
 	case kind == "at" && dialect == Scheduler:
 		e.once, err = parseAt(inner, zone)
 	case kind == "at":
-		err = fmt.Errorf("at is for schedules of EventBridge Scheduler (ScheduleV2), not for rules")
+		err = fmt.Errorf("at is supported by EventBridge Scheduler (ScheduleV2) only")
 	default:
 		err = fmt.Errorf("there is no %q: write rate(…), cron(…) or at(…)", kind)
 	}
@@ -108,51 +108,52 @@ func Parse(text string, dialect Dialect, zone *time.Location) (Expression, error
 
 var units = map[string]time.Duration{"minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour}
 
-// maxRate keeps sums of times far from what a Duration can hold.
+// maxRate is far below the largest Duration.
 const maxRate = 100 * 365 * 24 * time.Hour
 
 func parseRate(text string, dialect Dialect) (time.Duration, error) {
 	fields := strings.Fields(text)
 	if len(fields) != 2 {
-		return 0, fmt.Errorf("a rate is a number and a unit, as in rate(5 minutes)")
+		return 0, fmt.Errorf("a rate is a number and a unit, such as rate(5 minutes)")
 	}
 	value, err := strconv.Atoi(fields[0])
 	if err != nil || value < 1 || fields[0][0] == '+' {
-		return 0, fmt.Errorf("a rate's number is a whole one above 0, not %q", fields[0])
+		return 0, fmt.Errorf("the number of a rate must be an integer above 0, not %q", fields[0])
 	}
 	singular, plural := strings.CutSuffix(fields[1], "s")
 	unit, known := units[singular]
 	if !known {
-		return 0, fmt.Errorf("a rate's unit is minute, hour or day (or minutes, hours, days), not %q", fields[1])
+		return 0, fmt.Errorf("the unit of a rate must be minute, hour or day (or minutes, hours, days), not %q", fields[1])
 	}
 	if dialect == Rule && plural != (value > 1) {
 		return 0, fmt.Errorf("a rule's unit agrees with its number: 1 %s, 2 %[1]ss", singular)
 	}
 	if value > int(maxRate/unit) {
-		return 0, fmt.Errorf("a rate of more than a hundred years")
+		return 0, fmt.Errorf("a rate must be at most a hundred years")
 	}
 	return time.Duration(value) * unit, nil
 }
 
 func parseAt(text string, zone *time.Location) (time.Time, error) {
 	const layout = "2006-01-02T15:04:05"
-	wall, err := time.Parse(layout, text) // takes a fraction, too, which is cut off below
+	wall, err := time.Parse(layout, text) // accepts a fraction, too, which the length below excludes
 	if err != nil || len(text) != len(layout) {
-		return time.Time{}, fmt.Errorf("a time is written yyyy-mm-ddThh:mm:ss without a zone, not %q", text)
+		return time.Time{}, fmt.Errorf("write the time as yyyy-mm-ddThh:mm:ss without a zone, not as %q", text)
 	}
 	year, month, day := wall.Date()
 	t, exists := onWall(zone, year, month, day, wall.Hour(), wall.Minute(), wall.Second())
 	if !exists {
-		return time.Time{}, fmt.Errorf("there is no %s in %s: the clocks skip it", text, zone)
+		return time.Time{}, fmt.Errorf("%s does not exist in %s: the clocks skip it", text, zone)
 	}
 	return t, nil
 }
 
-// onWall is the moment at which the clocks of a zone show a time, the first one where they show it twice; false when never.
+// onWall returns the time at which the clocks of a zone show a local time, the first one if they show it twice. It returns
+// false if they never do.
 func onWall(zone *time.Location, year int, month time.Month, day, hour, minute, second int) (time.Time, bool) {
 	t := time.Date(year, month, day, hour, minute, second, 0, zone)
 	if t.Day() != day || t.Hour() != hour || t.Minute() != minute {
-		return t, false // time.Date makes something of every time
+		return t, false // time.Date returns another time
 	}
 	start, _ := t.ZoneBounds()
 	if start.IsZero() {
