@@ -122,17 +122,21 @@ var errTooLarge = errors.New("response too large")
 
 // bufferedResponse reads a response, which the function may have streamed, and completes the call with it.
 func (i *instance) bufferedResponse(c *call, r *http.Request) error {
-	body, err := readBody(r.Body, MaxResponse)
+	payload, err := io.ReadAll(io.LimitReader(r.Body, MaxResponse+1))
+	if err == nil && len(payload) > MaxResponse {
+		if _, err = io.Copy(io.Discard, r.Body); err == nil {
+			err = errTooLarge
+		}
+	}
 	if err != nil {
-		return err
+		return fmt.Errorf("read the response: %w", err)
 	}
 	i.drainFor(c)
 	if failure := trailingError(r); failure != nil {
-		_ = body.Close()
 		c.fail(failure)
 		return nil
 	}
-	c.respond(r.Header.Get("Content-Type"), body, nil)
+	c.respond(r.Header.Get("Content-Type"), payload, nil)
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"bytes"
 	"container/list"
 	"io"
 	"sync"
@@ -54,18 +55,17 @@ func (c *call) answer(o outcome, pipe *io.PipeWriter) bool {
 }
 
 // respond completes the call with a buffered response.
-func (c *call) respond(contentType string, body *buffer, failure *FunctionError) {
+func (c *call) respond(contentType string, payload []byte, failure *FunctionError) {
 	response := &Response{
-		RequestID: c.RequestID, ContentType: contentType, Body: body, Payload: body.all, FunctionError: failure,
+		RequestID: c.RequestID, ContentType: contentType, Body: io.NopCloser(bytes.NewReader(payload)), Payload: payload,
+		FunctionError: failure,
 	}
 	if c.log != nil {
 		response.LogTail = c.log.bytes()
 	}
-	if !c.answer(outcome{response: response}, nil) {
-		_ = body.Close()
-		return
+	if c.answer(outcome{response: response}, nil) {
+		c.settle()
 	}
-	c.settle()
 }
 
 // stream begins a streamed response and returns its writer. Write returns io.ErrClosedPipe after the caller has closed the
@@ -90,7 +90,7 @@ func (c *call) fail(failure *FunctionError) {
 		_ = pipe.CloseWithError(failure)
 		c.settle()
 	default:
-		c.respond("application/json", newBuffer(failure.Payload), failure)
+		c.respond("application/json", failure.Payload, failure)
 	}
 }
 

@@ -70,7 +70,7 @@ type Response struct {
 	// response is discarded. If a stream breaks off (a crash, a time-out, an error of the function), Read returns a
 	// *FunctionError in place of io.EOF.
 	Body io.ReadCloser
-	// Payload is the response if it is not Streaming. It is valid until Body is closed.
+	// Payload is the response if it is not Streaming.
 	Payload []byte
 	// FunctionError is set if the function failed. Payload is then the error's JSON document.
 	FunctionError *FunctionError

@@ -71,15 +71,16 @@ func TestReplaceStopsIdleInstancesAndLetsBusyOnesFinish(t *testing.T) {
 // A call that waits for an instance which does not start is served by the binary that replaces it.
 func TestReplaceOfABinaryThatDoesNotStart(t *testing.T) {
 	t.Parallel()
-	r, path := replaceable(t, nil)
+	started := make(chan struct{}, 1)
+	r, path := replaceable(t, func(o *runtime.Options) { o.Lines = func(string, string, string) { started <- struct{}{} } })
 	working, err := os.Readlink(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	putScript(t, path, "exec sleep 100")
+	putScript(t, path, "echo started; exec sleep 100")
 	answered := make(chan answer, 1)
 	go func() { answered <- invoke(t, r, runtime.Invocation{Function: "echo", Payload: []byte(`{}`)}) }()
-	eventually(t, "an instance starts", func() bool { return len(r.Snapshot()) == 1 && r.Snapshot()[0].PID != 0 })
+	<-started
 	if err := errors.Join(os.Remove(path), os.Symlink(working, path)); err != nil {
 		t.Fatal(err)
 	}

@@ -106,13 +106,10 @@ func Open(options Options) (*Scheduler, error) {
 	return s, nil
 }
 
-func parse(spec stack.Schedule) (when expression.Expression, err error) {
-	if spec.Rule {
-		return when, errors.New("rules of EventBridge are not supported: use the event type ScheduleV2")
-	}
+func parse(spec stack.Schedule) (expression.Expression, error) {
 	zone, err := expression.Zone(spec.Timezone)
 	if err != nil {
-		return when, err
+		return expression.Expression{}, err
 	}
 	return expression.Parse(spec.Expression, expression.Scheduler, zone)
 }

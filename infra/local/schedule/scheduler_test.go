@@ -192,7 +192,6 @@ func TestOpenNamesWhatIsWrong(t *testing.T) {
 		spec []stack.Schedule
 	}{
 		{"schedule tick: schedule expression", []stack.Schedule{scheduled("rate(x)")}},
-		{"rules of EventBridge", []stack.Schedule{with(scheduled("rate(1 minute)"), func(s *stack.Schedule) { s.Rule = true })}},
 		{"unknown time zone", []stack.Schedule{with(scheduled("rate(1 minutes)"), func(s *stack.Schedule) { s.Timezone = "Europe/Atlantis" })}},
 		{"time zone: Local", []stack.Schedule{with(scheduled("rate(1 minutes)"), func(s *stack.Schedule) { s.Timezone = "Local" })}},
 		{"tick: it is configured twice", []stack.Schedule{scheduled("rate(1 minute)"), scheduled("rate(2 minutes)")}},
