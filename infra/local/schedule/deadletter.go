@@ -26,14 +26,14 @@ type queueAPI interface {
 const sendTimeout = 30 * time.Second
 
 func newQueueClient(o Options, client *http.Client) *sqs.Client {
-	options := sqs.Options{
+	config := aws.Config{
 		Region: o.Region, HTTPClient: client,
-		Credentials: aws.NewCredentialsCache(credentials.NewStaticCredentialsProvider(o.AccessKeyID, o.SecretKey, o.SessionToken)),
+		Credentials: credentials.NewStaticCredentialsProvider(o.AccessKeyID, o.SecretKey, o.SessionToken),
 	}
 	if o.Endpoint != "" {
-		options.BaseEndpoint = &o.Endpoint
+		config.BaseEndpoint = &o.Endpoint
 	}
-	return sqs.New(options)
+	return sqs.NewFromConfig(config)
 }
 
 // letter is an event that Lambda did not accept, and the reason.

@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 )
 
-// tableAPI, streamAPI and queueAPI are what is used of the SDK's clients.
+// tableAPI, streamAPI and queueAPI are the parts of the SDK's clients that this package uses.
 type tableAPI interface {
 	DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTableOutput, error)
 }
@@ -40,20 +40,12 @@ type clients struct {
 
 // newClients returns clients that do not retry: the pollers retry, and log each problem once.
 func newClients(o Options, client *http.Client) clients {
-	var endpoint *string
+	config := aws.Config{
+		Region: o.Region, HTTPClient: client, Retryer: func() aws.Retryer { return aws.NopRetryer{} },
+		Credentials: credentials.NewStaticCredentialsProvider(o.AccessKeyID, o.SecretKey, o.SessionToken),
+	}
 	if o.Endpoint != "" {
-		endpoint = &o.Endpoint
+		config.BaseEndpoint = &o.Endpoint
 	}
-	keys := aws.NewCredentialsCache(credentials.NewStaticCredentialsProvider(o.AccessKeyID, o.SecretKey, o.SessionToken))
-	return clients{
-		dynamodb.New(dynamodb.Options{
-			Region: o.Region, BaseEndpoint: endpoint, Credentials: keys, HTTPClient: client, Retryer: aws.NopRetryer{},
-		}),
-		dynamodbstreams.New(dynamodbstreams.Options{
-			Region: o.Region, BaseEndpoint: endpoint, Credentials: keys, HTTPClient: client, Retryer: aws.NopRetryer{},
-		}),
-		sqs.New(sqs.Options{
-			Region: o.Region, BaseEndpoint: endpoint, Credentials: keys, HTTPClient: client, Retryer: aws.NopRetryer{},
-		}),
-	}
+	return clients{dynamodb.NewFromConfig(config), dynamodbstreams.NewFromConfig(config), sqs.NewFromConfig(config)}
 }

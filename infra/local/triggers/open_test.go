@@ -141,18 +141,6 @@ func TestPositionsThatCannotBeWritten(t *testing.T) {
 	})
 }
 
-func TestPollInterval(t *testing.T) {
-	t.Parallel()
-	for endpoint, want := range map[string]time.Duration{
-		"http://127.0.0.1:4566": localPoll, "http://localhost:4566": localPoll, "http://[::1]:4566": localPoll,
-		"": remotePoll, "https://dynamodb.eu-central-1.amazonaws.com": remotePoll, "http://localstack:4566": remotePoll, "%": remotePoll,
-	} {
-		o := Options{Endpoint: endpoint}
-		setDefaults(&o)
-		equal(t, endpoint, o.PollInterval, want)
-	}
-}
-
 func TestBackoff(t *testing.T) {
 	t.Parallel()
 	for failures, limit := range map[int]time.Duration{1: 100 * time.Millisecond, 2: 200 * time.Millisecond, 4: 800 * time.Millisecond, 8: maxBackoff, 1000: maxBackoff} {

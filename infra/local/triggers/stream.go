@@ -164,10 +164,7 @@ type follower struct {
 
 // prepare makes the positions those of this stream, and deletes those of shards that have expired.
 func (f *follower) prepare(ctx context.Context, shards []types.Shard) error {
-	known := map[string]bool{}
-	for _, s := range shards {
-		known[aws.ToString(s.ShardId)] = true
-	}
+	known := ids(shards)
 	before := f.positions.stream()
 	if before == f.source.arn {
 		f.positions.keep(func(shard string) bool { return known[shard] || f.running[shard] })
@@ -190,20 +187,25 @@ func (f *follower) prepare(ctx context.Context, shards []types.Shard) error {
 	return nil
 }
 
-// ready returns the shards that can be read now: they are not done, but their parents are.
-func (f *follower) ready(shards []types.Shard) []string {
+func ids(shards []types.Shard) map[string]bool {
 	known := map[string]bool{}
 	for _, s := range shards {
 		known[aws.ToString(s.ShardId)] = true
 	}
-	var ids []string
+	return known
+}
+
+// ready returns the shards that can be read now: they are not done, but their parents are.
+func (f *follower) ready(shards []types.Shard) []string {
+	known := ids(shards)
+	var ready []string
 	for _, s := range shards {
 		id, parent := aws.ToString(s.ShardId), aws.ToString(s.ParentShardId)
 		if !f.running[id] && !f.done(id) && (!known[parent] || f.done(parent)) {
-			ids = append(ids, id)
+			ready = append(ready, id)
 		}
 	}
-	return ids
+	return ready
 }
 
 func (f *follower) done(shard string) bool {

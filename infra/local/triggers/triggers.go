@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"net"
 	"net/http"
-	"net/url"
 	"sync"
 	"time"
 
@@ -19,8 +17,8 @@ import (
 )
 
 const (
-	localPoll  = 50 * time.Millisecond
-	remotePoll = 250 * time.Millisecond
+	// defaultPoll is how often Lambda reads a shard.
+	defaultPoll = 250 * time.Millisecond
 
 	// How often a stream that reports its changes is read: while it is idle, in case a change was not reported, and
 	// while it has records. Without a pause between reads, many writes in a row would cost two reads each.
@@ -50,8 +48,8 @@ type Options struct {
 	Now func() time.Time
 	// Logger is for events of sources and batches. Nil discards them.
 	Logger *slog.Logger
-	// PollInterval is the wait after a read of a shard that found nothing. The default is 50 ms for an endpoint on this
-	// machine, else 250 ms, as on AWS. Queues are read with long polls.
+	// PollInterval is the wait after a read of a shard that found nothing (default 250 ms, as on AWS). Queues are read with
+	// long polls.
 	PollInterval time.Duration
 	// StreamChanged returns a channel that is closed when the stream with this ARN has new records or has ended. The
 	// embedded DynamoDB has such a function. If it is nil, or returns nil, the stream is polled every PollInterval.
@@ -68,25 +66,10 @@ func setDefaults(o *Options) {
 	if o.AccessKeyID == "" {
 		o.AccessKeyID, o.SecretKey = "local", "local"
 	}
-	if o.PollInterval <= 0 {
-		o.PollInterval = remotePoll
-		if isLoopback(o.Endpoint) {
-			o.PollInterval = localPoll
-		}
-	}
+	o.PollInterval = cmp.Or(o.PollInterval, defaultPoll)
 	if o.Backoff == nil {
 		o.Backoff = backoff
 	}
-}
-
-// isLoopback reports whether an endpoint is on this machine, where requests are cheap.
-func isLoopback(endpoint string) bool {
-	u, err := url.Parse(endpoint)
-	if err != nil {
-		return false
-	}
-	ip := net.ParseIP(u.Hostname())
-	return u.Hostname() == "localhost" || (ip != nil && ip.IsLoopback())
 }
 
 // backoff is exponential. Half of it is random, so that lanes that failed together do not retry together.
