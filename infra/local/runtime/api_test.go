@@ -32,7 +32,7 @@ func puppet(t testing.TB) (*runtime.Runtime, string, <-chan answer) {
 	return r, <-address, answered
 }
 
-// call speaks the Runtime API and returns status and body.
+// call sends a request to the Runtime API.
 func call(t testing.TB, method, url, body string, headers ...string) (*http.Response, string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))

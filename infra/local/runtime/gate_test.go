@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// gate holds functions until the test lets them go: each takes one pass.
+// gate blocks functions until the test lets them continue, one for each pass.
 type gate struct {
 	url     string
 	arrived chan string // the request's query
 	passes  chan struct{}
-	open    func() // for everybody, for good
+	open    func() // lets all functions continue from now on
 }
 
 func newGate(t testing.TB) *gate {

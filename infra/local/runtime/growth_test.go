@@ -8,7 +8,7 @@ import (
 	"devplatform/infra/local/runtime"
 )
 
-// TestQuickRequestsShareAnInstance: requests that come free soon enough start no further instance.
+// Calls that are quicker than the patience do not start another instance.
 func TestQuickRequestsShareAnInstance(t *testing.T) {
 	t.Parallel()
 	r := start(t, func(o *runtime.Options) {
@@ -34,7 +34,7 @@ func TestQuickRequestsShareAnInstance(t *testing.T) {
 	}
 }
 
-// TestBlockedRequestsGetInstances: requests that block one another are served at once, each by an instance of its own.
+// Calls that block one another get an instance each.
 func TestBlockedRequestsGetInstances(t *testing.T) {
 	t.Parallel()
 	r := start(t, func(o *runtime.Options) { o.Patience = time.Millisecond })

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	case "function":
 		lambda.Start(handle)
-	case "puppet": // the test speaks the Runtime API in its place
+	case "puppet": // the test calls the Runtime API instead
 		say("api " + os.Getenv("AWS_LAMBDA_RUNTIME_API"))
 		hang()
 	case "init-exit":
@@ -57,13 +57,13 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// say prints: a function's log is its output.
+// say writes a line to the function's log.
 func say(v ...any) { _, _ = fmt.Fprintln(os.Stdout, v...) }
 
-// order is an event of the test function: what it does, in the order of the fields.
+// order is an event of the test function, which carries out the fields in this order.
 type order struct {
 	Log    []string `json:"log,omitempty"`
-	Wait   string   `json:"wait,omitempty"` // URL that answers when the function may go on
+	Wait   string   `json:"wait,omitempty"` // URL that responds when the function may continue
 	Sleep  bool     `json:"sleep,omitempty"`
 	Do     string   `json:"do,omitempty"`
 	Size   int      `json:"size,omitempty"`
@@ -123,7 +123,7 @@ func wait(url string) {
 	_ = response.Body.Close()
 }
 
-// stream gives one chunk a read, each behind its gate.
+// stream returns one chunk for each Read, after its gate.
 type stream struct {
 	o    order
 	next int
@@ -150,7 +150,7 @@ func (s *stream) Read(p []byte) (int, error) {
 	return copy(p, s.o.Chunks[s.next-1]), nil
 }
 
-// start makes a runtime with one function, "echo", and closes it with the test.
+// start returns a runtime with one function, "echo", until the end of the test.
 func start(t testing.TB, change func(*runtime.Options)) *runtime.Runtime {
 	t.Helper()
 	o := runtime.Options{Now: time.Now, Functions: []runtime.Function{function(t, "echo", "function")}}
@@ -164,7 +164,7 @@ func start(t testing.TB, change func(*runtime.Options)) *runtime.Runtime {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 		defer cancel()
-		_ = r.Close(ctx) // a test that cares closes it itself
+		_ = r.Close(ctx) // tests of Close call it before
 		if left := r.Snapshot(); len(left) > 0 {
 			t.Errorf("instances after Close: %v", left)
 		}
@@ -183,7 +183,7 @@ func function(t testing.TB, name, mode string) runtime.Function {
 	}
 	return runtime.Function{
 		Name: name, Bootstrap: self, Handler: "bootstrap", Timeout: 30 * time.Second, MemoryMB: 512,
-		// A process built with the race detector sleeps for a second before it exits, unless told otherwise.
+		// A process built with the race detector sleeps for a second before it exits by default.
 		Env: map[string]string{modeVariable: mode, "GORACE": "atexit_sleep_ms=0"},
 	}
 }
@@ -221,19 +221,19 @@ func eventually(t testing.TB, what string, met func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); !met(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("never came true: %s", what)
+			t.Fatalf("timed out: %s", what)
 		}
 	}
 }
 
-// alive tells whether a process exists and is no zombie.
+// alive reports whether a process exists and is not a zombie.
 func alive(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false
 	}
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return true // no /proc here: signal 0 has spoken
+		return true // there is no /proc
 	}
 	_, rest, _ := strings.Cut(string(stat), ") ")
 	return !strings.HasPrefix(rest, "Z")

@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Without run, only drain and close read: what they give away they give away before they return.
-func TestOutputIsGivenAwayByLines(t *testing.T) {
+// Without run, only drain and close read, and they emit the lines before they return.
+func TestOutputIsEmittedByLines(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var got []string

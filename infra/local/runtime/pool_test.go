@@ -13,8 +13,8 @@ const (
 	testPatience = time.Hour
 )
 
-// requeued returns a pool and a call that waits in its queue again: the pool handed the call to an idle instance, which
-// ended before it took the call, after the given time. Another instance is busy, so that no instance starts for an
+// requeued returns a pool and a call that waits in its queue again: the pool assigned the call to an idle instance,
+// which ended before it took the call, after the given time. Another instance is busy, so that no instance starts for an
 // hour.
 func requeued(t *testing.T, waited time.Duration) (*pool, *call) {
 	t.Helper()

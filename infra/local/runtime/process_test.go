@@ -29,7 +29,7 @@ func kill(t testing.TB, pid int) {
 	}
 }
 
-func TestEnvironmentIsLambdasAlone(t *testing.T) {
+func TestEnvironment(t *testing.T) {
 	t.Setenv("DEVELOPERS_SECRET", "x")
 	t.Setenv("HTTPS_PROXY", "http://127.0.0.1:1")
 	r := start(t, func(o *runtime.Options) {
@@ -74,7 +74,7 @@ func TestEnvironmentIsLambdasAlone(t *testing.T) {
 	}
 }
 
-func TestConfigurationsThatLambdaRefuses(t *testing.T) {
+func TestConfigurationsThatAreNotValid(t *testing.T) {
 	t.Parallel()
 	f := function(t, "f", "function")
 	with := func(change func(*runtime.Function)) runtime.Function {
@@ -183,7 +183,7 @@ func TestCloseWaitsForRequestsInFlight(t *testing.T) {
 	}
 }
 
-func TestCloseCutsWhatTakesTooLong(t *testing.T) {
+func TestCloseInterruptsLongCalls(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"function", "stubborn"} {
 		t.Run(mode, func(t *testing.T) {
@@ -215,7 +215,7 @@ func TestCloseCutsWhatTakesTooLong(t *testing.T) {
 	}
 }
 
-func TestCloseRefusesWhatStillWaits(t *testing.T) {
+func TestCloseRefusesQueuedCalls(t *testing.T) {
 	t.Parallel()
 	r := start(t, func(o *runtime.Options) { o.MaxConcurrency, o.MaxWait = 1, time.Minute })
 	g := newGate(t)

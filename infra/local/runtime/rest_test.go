@@ -258,7 +258,7 @@ func BenchmarkInvoke(b *testing.B) {
 	}
 }
 
-// processorTime is what this process alone has used: on a busy machine it says more than the clock.
+// processorTime returns the CPU time of this process, which depends less on other processes than the elapsed time.
 func processorTime(t testing.TB) time.Duration {
 	t.Helper()
 	var usage syscall.Rusage

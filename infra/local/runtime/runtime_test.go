@@ -141,7 +141,7 @@ func TestFreedInstanceServesBeforeAStartingOne(t *testing.T) {
 		_, _ = r.Invoke(context.Background(), runtime.Invocation{Function: "echo", Payload: event(t, order{Wait: g.url})})
 	}()
 	<-g.arrived
-	hold := r.HoldStarts() // no process can start from here on
+	hold := r.HoldStarts() // no process can start from now on
 	defer hold()
 	answered := make(chan answer, 1)
 	go func() { answered <- invoke(t, r, runtime.Invocation{Function: "echo", Payload: []byte(`{}`)}) }()
@@ -152,7 +152,7 @@ func TestFreedInstanceServesBeforeAStartingOne(t *testing.T) {
 	}
 }
 
-func TestThrottledWhenNothingComesFree(t *testing.T) {
+func TestThrottledIfNoInstanceIsIdle(t *testing.T) {
 	t.Parallel()
 	r := start(t, func(o *runtime.Options) { o.MaxConcurrency, o.MaxWait = 1, 50*time.Millisecond })
 	g := newGate(t)
@@ -393,7 +393,7 @@ func TestStreamComesChunkByChunk(t *testing.T) {
 		if _, err := io.ReadFull(response.Body, chunk); err != nil || string(chunk) != want {
 			t.Fatalf("chunk %q, %v, want %q", chunk, err, want)
 		}
-		g.pass() // the function can't have made the next one before
+		g.pass() // the function does not send the next one before
 	}
 	if n, err := response.Body.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
 		t.Errorf("after the end: %d bytes, %v", n, err)

@@ -24,12 +24,12 @@ func TestPayloads(t *testing.T) {
 		spec stack.Schedule
 		want string
 	}{
-		{"a schedule's event, whose detail is a text", scheduled("cron(30 1 * * ? *)"), `{` + common + `"source":"aws.scheduler","account":"123456789012",` +
+		{"event", scheduled("cron(30 1 * * ? *)"), `{` + common + `"source":"aws.scheduler","account":"123456789012",` +
 			`"time":"2000-01-01T01:30:00Z","region":"eu-west-1","resources":["` + scheduleARN + `"],"detail":"{}"}`},
-		{"a time is told in UTC", with(scheduled("cron(30 4 * * ? *)"), func(s *stack.Schedule) {
+		{"times are in UTC", with(scheduled("cron(30 4 * * ? *)"), func(s *stack.Schedule) {
 			s.Timezone, s.Input = "Europe/Moscow", `"<aws.scheduler.scheduled-time>"`
 		}), `"2000-01-01T01:30:00Z"`},
-		{"a schedule's input, filled in", with(scheduled("cron(30 1 * * ? *)"), func(s *stack.Schedule) {
+		{"input", with(scheduled("cron(30 1 * * ? *)"), func(s *stack.Schedule) {
 			s.Input = `{"arn":"<aws.scheduler.schedule-arn>","id":"<aws.scheduler.execution-id>","n":<aws.scheduler.attempt-number>,"x":"<aws.scheduler.other>"}`
 		}), `{"arn":"` + scheduleARN + `","id":"ID","n":1,"x":"<aws.scheduler.other>"}`},
 	} {
@@ -47,17 +47,17 @@ func TestPayloads(t *testing.T) {
 					t.Errorf("payload (-want +got):\n%s", diff)
 				}
 				if !json.Valid([]byte(calls[0].payload)) {
-					t.Error("payload is no JSON")
+					t.Error("the payload is not JSON")
 				}
 			})
 		})
 	}
 }
 
-func TestLambdaTriesAFailedFunctionTwiceMore(t *testing.T) {
+func TestFailedFunctionIsRetriedTwice(t *testing.T) {
 	t.Parallel()
 	for _, spec := range []stack.Schedule{scheduled("cron(0 1 1 1 ? *)"), with(scheduled("at(2000-01-01T01:00:00)"), func(s *stack.Schedule) {
-		s.MaximumRetryAttempts, s.DeadLetterQueue, s.Input = 0, "dead", `"<aws.scheduler.execution-id>"` // the function's failures are none of the schedule's
+		s.MaximumRetryAttempts, s.DeadLetterQueue, s.Input = 0, "dead", `"<aws.scheduler.execution-id>"` // failures of the function do not count for the schedule
 	})} {
 		inWorld(t, []stack.Schedule{spec}, func(t *testing.T, w *world) {
 			w.lambda.answer = func(context.Context, int) error { return errFunction }
@@ -78,20 +78,20 @@ func TestLambdaTriesAFailedFunctionTwiceMore(t *testing.T) {
 	}
 }
 
-// TestTheFunctionBoundsItsRepetitions is EventInvokeConfig: attempts, and an age that counts from when Lambda took the event.
-func TestTheFunctionBoundsItsRepetitions(t *testing.T) {
+// EventInvokeConfig limits the retries, and the age since Lambda has accepted the event.
+func TestEventInvokeConfig(t *testing.T) {
 	t.Parallel()
 	const hour, minute, second = time.Hour, time.Minute, time.Second
 	for _, test := range []struct {
 		name    string
 		async   stack.AsyncInvoke
-		answers []error // the last one goes on
+		answers []error // the last one is repeated
 		want    []time.Duration
 	}{
 		{"none", stack.AsyncInvoke{MaximumRetryAttempts: 0, MaximumEventAge: 6 * hour}, []error{errFunction}, []time.Duration{hour}},
 		{"one", stack.AsyncInvoke{MaximumRetryAttempts: 1, MaximumEventAge: 6 * hour}, []error{errFunction}, []time.Duration{hour, hour + minute}},
-		{"two, but too old for the second", stack.AsyncInvoke{MaximumRetryAttempts: 2, MaximumEventAge: 179 * second}, []error{errFunction}, []time.Duration{hour, hour + minute}},
-		{"a refusal isn't one of them, nor its wait part of the age", stack.AsyncInvoke{MaximumRetryAttempts: 1, MaximumEventAge: minute},
+		{"too old for the second", stack.AsyncInvoke{MaximumRetryAttempts: 2, MaximumEventAge: 179 * second}, []error{errFunction}, []time.Duration{hour, hour + minute}},
+		{"attempts that are not accepted do not count", stack.AsyncInvoke{MaximumRetryAttempts: 1, MaximumEventAge: minute},
 			[]error{runtime.ErrThrottled, errFunction}, []time.Duration{hour, hour + second*3/4, hour + minute + second*3/4}},
 	} {
 		spec := with(scheduled("cron(0 1 1 1 ? *)"), func(s *stack.Schedule) { s.Async = test.async })
@@ -106,7 +106,7 @@ func TestTheFunctionBoundsItsRepetitions(t *testing.T) {
 	}
 }
 
-func TestAFunctionThatRecoversIsLeftAlone(t *testing.T) {
+func TestNoRetryAfterSuccess(t *testing.T) {
 	t.Parallel()
 	inWorld(t, []stack.Schedule{scheduled("cron(0 1 1 1 ? *)")}, func(t *testing.T, w *world) {
 		w.lambda.answer = func(_ context.Context, n int) error { return []error{errFunction, runtime.ErrThrottled, nil}[n-1] }
@@ -118,7 +118,7 @@ func TestAFunctionThatRecoversIsLeftAlone(t *testing.T) {
 	})
 }
 
-func TestWhatNobodyTakesGoesToTheDeadLetterQueue(t *testing.T) {
+func TestDeadLetterQueue(t *testing.T) {
 	t.Parallel()
 	busy := func(context.Context, int) error { return fmt.Errorf("tick: %w", runtime.ErrThrottled) }
 	gone := func(context.Context, int) error { return runtime.ErrFunctionNotFound }
@@ -136,7 +136,7 @@ func TestWhatNobodyTakesGoesToTheDeadLetterQueue(t *testing.T) {
 	}{
 		{
 			"after its attempts", policy(scheduled("at(2000-01-01T01:00:00)"), 3, time.Hour), busy,
-			[]time.Duration{0, 750 * time.Millisecond, 2250 * time.Millisecond, 5250 * time.Millisecond}, // 1 s, 2 s, 4 s, each a quarter shorter
+			[]time.Duration{0, 750 * time.Millisecond, 2250 * time.Millisecond, 5250 * time.Millisecond}, // 3/4 of 1 s, 2 s and 4 s
 			map[string]string{
 				"SCHEDULE_ARN": scheduleARN, "TARGET_ARN": target, "ERROR_CODE": "TooManyRequestsException",
 				"ERROR_MESSAGE": "tick: " + runtime.ErrThrottled.Error(), "RETRY_ATTEMPTS": "3", "EXHAUSTED_RETRY_CONDITION": "MaximumRetryAttempts",
@@ -153,7 +153,7 @@ func TestWhatNobodyTakesGoesToTheDeadLetterQueue(t *testing.T) {
 			},
 		},
 		{
-			"at once where there is no function", policy(scheduled("at(2000-01-01T01:00:00)"), 185, time.Hour), gone, []time.Duration{0},
+			"at once if there is no function", policy(scheduled("at(2000-01-01T01:00:00)"), 185, time.Hour), gone, []time.Duration{0},
 			map[string]string{
 				"SCHEDULE_ARN": scheduleARN, "TARGET_ARN": target, "ERROR_CODE": "ResourceNotFoundException",
 				"ERROR_MESSAGE": runtime.ErrFunctionNotFound.Error(), "RETRY_ATTEMPTS": "0",
@@ -186,7 +186,7 @@ func TestWhatNobodyTakesGoesToTheDeadLetterQueue(t *testing.T) {
 	}
 }
 
-func TestAttemptsAreNumberedUntilLambdaTakesTheEvent(t *testing.T) {
+func TestAttemptsAreNumberedUntilLambdaAcceptsTheEvent(t *testing.T) {
 	t.Parallel()
 	spec := with(scheduled("at(2000-01-01T01:00:00)"), func(s *stack.Schedule) { s.Input = `<aws.scheduler.attempt-number>` })
 	inWorld(t, []stack.Schedule{spec}, func(t *testing.T, w *world) {
@@ -204,7 +204,7 @@ func TestAttemptsAreNumberedUntilLambdaTakesTheEvent(t *testing.T) {
 	})
 }
 
-func TestWithoutAQueueTheEventIsInTheLog(t *testing.T) {
+func TestEventIsLoggedWithoutDeadLetterQueue(t *testing.T) {
 	t.Parallel()
 	inWorld(t, []stack.Schedule{with(scheduled("cron(0 1 1 1 ? *)"), func(s *stack.Schedule) { s.Input = `{"find":"me"}` })}, func(t *testing.T, w *world) {
 		w.lambda.answer = func(context.Context, int) error { return runtime.ErrPayloadTooLarge }
@@ -216,7 +216,7 @@ func TestWithoutAQueueTheEventIsInTheLog(t *testing.T) {
 	})
 }
 
-// TestNext is the failure policy, as a table.
+// TestNext tests the failure policy.
 func TestNext(t *testing.T) {
 	t.Parallel()
 	spec := stack.Schedule{MaximumRetryAttempts: 3, MaximumEventAge: time.Hour, Async: lambdasDefaults}
@@ -235,10 +235,10 @@ func TestNext(t *testing.T) {
 		{"the last that is allowed", throttled, tries{refused: 3}, step{action: retry, base: 2 * time.Second, random: 2 * time.Second}},
 		{"one too many", throttled, tries{refused: 4}, step{action: deadLetter, condition: "MaximumRetryAttempts"}},
 		{"too old", throttled, tries{refused: 1, age: time.Hour}, step{action: deadLetter, condition: "MaximumEventAgeInSeconds"}},
-		{"refused for good", gone, tries{refused: 1}, step{action: deadLetter}},
-		{"taken, and no instance for it", throttled, tries{refused: 9, failed: 1, age: 5 * time.Hour}, step{action: retry, base: 128 * time.Second, random: 128 * time.Second}},
-		{"taken, and no instance for hours", throttled, tries{refused: 99, failed: 1, age: 6 * time.Hour}, step{action: drop}},
-		{"taken, and the function has gone", gone, tries{refused: 1, failed: 1}, step{action: drop}},
+		{"refused permanently", gone, tries{refused: 1}, step{action: deadLetter}},
+		{"accepted, and no instance", throttled, tries{refused: 9, failed: 1, age: 5 * time.Hour}, step{action: retry, base: 128 * time.Second, random: 128 * time.Second}},
+		{"accepted, and no instance for hours", throttled, tries{refused: 99, failed: 1, age: 6 * time.Hour}, step{action: drop}},
+		{"accepted, and the function does not exist", gone, tries{refused: 1, failed: 1}, step{action: drop}},
 	} {
 		if got := next(test.err, test.so, spec); got != test.want {
 			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)

@@ -19,11 +19,11 @@ import (
 	"devplatform/infra/local/stack"
 )
 
-// lambda is a function that fails as it is told, and remembers.
+// lambda is a simulated function, which records its calls.
 type lambda struct {
 	mu    sync.Mutex
 	calls []call
-	// answer is what happens to the n-th call, from 1: nil is success, a *runtime.FunctionError the function's failure.
+	// answer returns the result of the n-th call, from 1: nil is success, a *runtime.FunctionError is a failure of the function.
 	answer func(ctx context.Context, n int) error
 }
 
@@ -54,7 +54,7 @@ func (l *lambda) all() []call {
 	return slices.Clone(l.calls)
 }
 
-// times are those of the calls, as far from the beginning as they are.
+// times returns the times of the calls since the given time.
 func (l *lambda) times(since time.Time) (times []time.Duration) {
 	for _, c := range l.all() {
 		times = append(times, c.at.Sub(since))
@@ -62,7 +62,7 @@ func (l *lambda) times(since time.Time) (times []time.Duration) {
 	return times
 }
 
-// post is an SQS that takes everything.
+// post is an SQS that accepts all messages.
 type post struct {
 	mu   sync.Mutex
 	sent []sqs.SendMessageInput
@@ -80,7 +80,7 @@ func (p *post) SendMessage(_ context.Context, in *sqs.SendMessageInput, _ ...fun
 	return &sqs.SendMessageOutput{}, nil
 }
 
-// attributes are those of the n-th message.
+// attributes returns the attributes of the n-th message.
 func (p *post) attributes(t *testing.T, n int) map[string]string {
 	t.Helper()
 	p.mu.Lock()
@@ -95,7 +95,7 @@ func (p *post) attributes(t *testing.T, n int) map[string]string {
 	return all
 }
 
-// world is a scheduler in a bubble of time, which begins at midnight of 1 January 2000, UTC.
+// world is a scheduler with a simulated clock, which begins at midnight of 1 January 2000, UTC.
 type world struct {
 	*Scheduler
 	lambda lambda
@@ -115,14 +115,13 @@ func (l *logs) Write(p []byte) (int, error) {
 	return l.Buffer.Write(p)
 }
 
-// inWorld runs a test with these schedules, which are enabled, have a function "tick" and the default retry policy unless they
-// say otherwise. No time passes but that which everybody waits for.
+// inWorld runs a test with these schedules. By default they are enabled, and their function is "tick".
 func inWorld(t *testing.T, specs []stack.Schedule, test func(t *testing.T, w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{began: time.Now()}
 		for i := range specs {
-			specs[i].Enabled = !specs[i].Enabled // so that a test writes Enabled for the rare one that isn't
+			specs[i].Enabled = !specs[i].Enabled // a test sets Enabled to disable a schedule
 			if specs[i].Function == "" {
 				specs[i].Function = "tick"
 			}
@@ -146,7 +145,7 @@ func inWorld(t *testing.T, specs []stack.Schedule, test func(t *testing.T, w *wo
 	})
 }
 
-// pass lets time pass, until everything that happens by then has happened.
+// pass waits, and then until all goroutines are blocked.
 func pass(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()

@@ -49,29 +49,29 @@ func TestWhenSchedulesFire(t *testing.T) {
 			4 * hour, []time.Duration{2*hour + 30*minute, 3*hour + 30*minute},
 		},
 		{
-			"a rate keeps the beat of a start in the past", with(scheduled("rate(1 hour)"), func(s *stack.Schedule) { s.Start = date("1999-12-31 20:10:00") }),
+			"a rate keeps the phase of a start in the past", with(scheduled("rate(1 hour)"), func(s *stack.Schedule) { s.Start = date("1999-12-31 20:10:00") }),
 			2 * hour, []time.Duration{10 * minute, hour + 10*minute},
 		},
 		{"cron fires at the minute", scheduled("cron(30 1/11 * * ? *)"), day, []time.Duration{90 * minute, 12*hour + 30*minute, 23*hour + 30*minute}},
 		{
-			"cron tells the time of its zone", with(scheduled("cron(0 9 * * ? *)"), func(s *stack.Schedule) { s.Timezone = "Asia/Tokyo" }),
+			"cron in a time zone", with(scheduled("cron(0 9 * * ? *)"), func(s *stack.Schedule) { s.Timezone = "Asia/Tokyo" }),
 			2*day - minute, []time.Duration{day},
 		},
 		{
 			"from its start to its end", with(scheduled("cron(0 * * * ? *)"), func(s *stack.Schedule) {
 				s.Start, s.End = date("2000-01-01 02:00:00"), date("2000-01-01 04:00:00")
-			}), day, []time.Duration{2 * hour, 3 * hour}, // the end is a time before which it fires
+			}), day, []time.Duration{2 * hour, 3 * hour}, // not at the end itself
 		},
 		{"once", scheduled("at(2000-01-01T12:00:30)"), 100 * day, []time.Duration{12*hour + 30*time.Second}},
 		{
-			"once, whatever the bounds", with(scheduled("at(2000-01-01T12:00:00)"), func(s *stack.Schedule) {
+			"once, even outside of its bounds", with(scheduled("at(2000-01-01T12:00:00)"), func(s *stack.Schedule) {
 				s.Start, s.End = date("2001-01-01 00:00:00"), date("2000-01-01 01:00:00")
 			}), day, []time.Duration{12 * hour},
 		},
-		{"not what is over", scheduled("at(1999-12-31T12:00:00)"), day, nil},
-		{"not what is disabled", with(scheduled("rate(1 minute)"), func(s *stack.Schedule) { s.Enabled = true /* see inWorld */ }), day, nil},
+		{"in the past", scheduled("at(1999-12-31T12:00:00)"), day, nil},
+		{"disabled", with(scheduled("rate(1 minute)"), func(s *stack.Schedule) { s.Enabled = true /* see inWorld */ }), day, nil},
 		{
-			"somewhere in its window", with(scheduled("cron(0 1 * * ? *)"), func(s *stack.Schedule) { s.FlexibleWindow = 15 * minute }),
+			"in its window", with(scheduled("cron(0 1 * * ? *)"), func(s *stack.Schedule) { s.FlexibleWindow = 15 * minute }),
 			day, []time.Duration{hour + 7*minute + 30*time.Second},
 		},
 		{"a day a year", scheduled("cron(0 0 1 2 ? *)"), 400 * day, []time.Duration{31 * day, 397 * day}},
@@ -80,7 +80,7 @@ func TestWhenSchedulesFire(t *testing.T) {
 			t.Parallel()
 			inWorld(t, []stack.Schedule{test.spec}, func(t *testing.T, w *world) {
 				w.Start()
-				w.Start() // the second one does nothing
+				w.Start() // no effect
 				pass(test.watch)
 				if diff := cmp.Diff(test.want, w.lambda.times(w.began)); diff != "" {
 					t.Errorf("fired (-want +got):\n%s", diff)
@@ -107,12 +107,12 @@ func TestNothingFiresBeforeStartOrAfterClose(t *testing.T) {
 	})
 }
 
-func TestOneFiringMakesUpForASleep(t *testing.T) {
+func TestSchedulesFireOnceAfterSleep(t *testing.T) {
 	t.Parallel()
 	const minute = time.Minute
 	for _, test := range []struct {
 		expression string
-		want       []time.Duration // by timers, which know nothing of the eight hours from minute 2:30 on
+		want       []time.Duration // by timers, which do not run during the eight hours from 2:30 on
 	}{
 		{"rate(1 minute)", []time.Duration{0, 1 * minute, 2 * minute, 3 * minute, 4 * minute, 5 * minute}},
 		{"cron(* * * * ? *)", []time.Duration{1 * minute, 2 * minute, 3 * minute, 4 * minute, 5 * minute}},
@@ -132,7 +132,7 @@ func TestOneFiringMakesUpForASleep(t *testing.T) {
 	}
 }
 
-func TestSchedulesDontWaitForEachOtherNorForThemselves(t *testing.T) {
+func TestSchedulesDoNotWait(t *testing.T) {
 	t.Parallel()
 	other := with(scheduled("rate(1 hour)"), func(s *stack.Schedule) { s.Name, s.ARN, s.Function = "other", scheduleARN+"-other", "other" })
 	inWorld(t, []stack.Schedule{scheduled("rate(1 minute)"), other}, func(t *testing.T, w *world) {
@@ -158,7 +158,7 @@ func TestSchedulesDontWaitForEachOtherNorForThemselves(t *testing.T) {
 	})
 }
 
-func TestCloseLetsInvocationsFinishUntilItsContextEnds(t *testing.T) {
+func TestCloseWaitsForInvocations(t *testing.T) {
 	t.Parallel()
 	inWorld(t, []stack.Schedule{scheduled("rate(1 minute)")}, func(t *testing.T, w *world) {
 		finished := false
@@ -176,15 +176,15 @@ func TestCloseLetsInvocationsFinishUntilItsContextEnds(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		if err := w.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("closed with %v, want it to say that something was cut", err)
+			t.Errorf("closed with %v, want an error about interrupted invocations", err)
 		}
 		if !strings.Contains(w.logs.String(), "event lost") || len(w.post.sent) != 0 {
-			t.Errorf("want the event to be told as lost, not as undeliverable: %s", w.logs.String())
+			t.Errorf("want a log line about a lost event, and no dead letter: %s", w.logs.String())
 		}
 	})
 }
 
-func TestOpenNamesWhatIsWrong(t *testing.T) {
+func TestOpenErrors(t *testing.T) {
 	t.Parallel()
 	now := Options{Now: time.Now, Invoke: (&lambda{}).invoke}
 	for _, test := range []struct {

@@ -16,7 +16,7 @@ import (
 	"devplatform/infra/local/stack"
 )
 
-// TestDeadLettersThroughTheWire is the way of an event to its queue with the SDK and an SQS, on the real clock.
+// TestDeadLettersThroughTheWire sends an event to its queue with the SDK, the embedded SQS, and the real clock.
 func TestDeadLettersThroughTheWire(t *testing.T) {
 	t.Parallel()
 	endpoint := sqstest.StartServer(t)
@@ -52,8 +52,8 @@ func TestDeadLettersThroughTheWire(t *testing.T) {
 	}
 }
 
-// TestALetterWithoutAQueueIsNotLost: the queue isn't there, which the log says, with the event.
-func TestALetterWithoutAQueueIsNotLost(t *testing.T) {
+// If the dead-letter queue does not exist, the event is logged.
+func TestDeadLetterQueueDoesNotExist(t *testing.T) {
 	t.Parallel()
 	var logged logs
 	s, err := Open(Options{

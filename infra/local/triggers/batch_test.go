@@ -47,7 +47,7 @@ func TestBatchingWindow(t *testing.T) {
 		equal(t, "batches before the window is over", r.function.seen(), []string(nil))
 		after(5 * time.Second)
 		r.fake.put("c", "d", "e")
-		after(time.Second) // full: no waiting
+		after(time.Second) // the batch is full
 		r.fake.put("f")
 		after(10 * time.Second)
 		equal(t, "batches", r.function.seen(), []string{"100 101", "102 103 104", "105"})
@@ -59,7 +59,7 @@ func TestBatchingWindow(t *testing.T) {
 		}
 		r.fake.put("g")
 		after(time.Second)
-		r.close(t) // what is gathered is not invoked, and not forgotten
+		r.close(t) // the gathered records are not delivered, and not lost
 		equal(t, "position", r.position(t, "shard-1"), position{positionAfter, "105"})
 	})
 }
@@ -105,7 +105,7 @@ func TestFiltersPassOver(t *testing.T) {
 	})
 }
 
-// failOn fails batches with one of these records.
+// failOn fails batches that contain one of these records.
 func failOn(sequences ...string) func(context.Context, []string) (string, error) {
 	return func(_ context.Context, batch []string) (string, error) {
 		for _, poison := range sequences {
@@ -169,7 +169,7 @@ func TestPartialResponses(t *testing.T) {
 		}
 		r.fake.put("a", "b", "c", "d")
 		r.Start()
-		after(50 * time.Millisecond) // between the first try and the second
+		after(50 * time.Millisecond) // between the first and the second attempt
 		equal(t, "position", r.position(t, "shard-1"), position{positionAfter, "101"})
 		after(time.Minute)
 		equal(t, "batches", r.function.seen(), []string{"100 101 102 103", "102 103"})

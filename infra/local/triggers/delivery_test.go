@@ -81,8 +81,8 @@ func TestPartialResponsesOfQueues(t *testing.T) {
 	})
 }
 
-// TestVisibilityIsTheFunctions: what a function makes of it stands, when it then names the message.
-func TestVisibilityIsTheFunctions(t *testing.T) {
+// A visibility timeout that the function sets for a failed message stays in effect.
+func TestVisibilitySetByFunction(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newQueueRig(t, withQueue(func(s *stack.EventSourceMapping) { s.ReportBatchItemFailures = true }))
 		r.worker.handle = func(context.Context, []string) (string, error) {
@@ -120,8 +120,8 @@ func TestThrottles(t *testing.T) {
 			equal(t, "tried again", len(counts) > 3, true)
 			equal(t, "receives", counts[len(counts)-1], "1")
 			equal(t, "left", r.fake.left(), []string(nil))
-			equal(t, "told", r.logs.count("WARN the function can't be invoked"), 1)
-			equal(t, "told", r.logs.count("INFO the function can be invoked again"), 1)
+			equal(t, "log", r.logs.count("WARN the function can't be invoked"), 1)
+			equal(t, "log", r.logs.count("INFO the function can be invoked again"), 1)
 		})
 	})
 	t.Run("until its messages are visible", func(t *testing.T) {
@@ -146,7 +146,7 @@ func TestThrottles(t *testing.T) {
 			if err := r.Close(t.Context()); err != nil {
 				t.Error(err)
 			}
-			equal(t, "given back", locked(&r.fake.mu, &r.fake.released), []string{"a"})
+			equal(t, "released", locked(&r.fake.mu, &r.fake.released), []string{"a"})
 		})
 	})
 	t.Run("a payload that is too large", func(t *testing.T) {
@@ -158,7 +158,7 @@ func TestThrottles(t *testing.T) {
 			after(10 * time.Second)
 			equal(t, "invocations", len(r.worker.seen()), 1)
 			equal(t, "left", r.fake.left(), []string{"a"})
-			equal(t, "told", r.logs.count("ERROR a message is too large"), 1)
+			equal(t, "log", r.logs.count("ERROR a message is too large"), 1)
 		})
 	})
 }
@@ -221,7 +221,7 @@ func TestDeletions(t *testing.T) {
 				equal(t, "left", r.fake.left(), tc.left)
 				after(time.Second + time.Millisecond)
 				if tc.warned != "" {
-					equal(t, "told", r.logs.count(tc.warned), 1)
+					equal(t, "log", r.logs.count(tc.warned), 1)
 				}
 			})
 		})
@@ -242,7 +242,7 @@ func TestDeletions(t *testing.T) {
 	})
 }
 
-// TestLargeBatch is deleted in as many requests as it takes.
+// A large batch is deleted by several requests.
 func TestLargeBatch(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newQueueRig(t, withQueue(func(s *stack.EventSourceMapping) { s.BatchSize, s.BatchingWindow = 10_000, 3*time.Second }))
@@ -253,8 +253,8 @@ func TestLargeBatch(t *testing.T) {
 	})
 }
 
-// TestMessageThatComesAgain in the same batch: the newer receipt counts, and the function gets it once.
-func TestMessageThatComesAgain(t *testing.T) {
+// A message that is received twice for the same batch is delivered once, and deleted with the newer receipt.
+func TestMessageReceivedTwice(t *testing.T) {
 	t.Parallel()
 	p := &gathering{
 		queueMapping: &queueMapping{mapping: mapping{options: &Options{Now: time.Now}}},
@@ -276,7 +276,7 @@ func TestMessageThatComesAgain(t *testing.T) {
 }
 
 // TestNoMessageIsLost stops and starts mappings at random moments, with functions that fail at random: every message is
-// done, and none of those that are done comes again.
+// delivered, and none is delivered again after a success.
 func TestNoMessageIsLost(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -286,7 +286,7 @@ func TestNoMessageIsLost(t *testing.T) {
 		report := rapid.Bool().Draw(rt, "report")
 		messages := numbers(0, rapid.IntRange(1, 60).Draw(rt, "messages"))
 		outcomes := rapid.SliceOfN(rapid.IntRange(0, 3), 16, 16).Draw(rt, "outcomes")
-		stops := rapid.SliceOfN(rapid.IntRange(0, 4000), 0, 4).Draw(rt, "stops") // after so many milliseconds
+		stops := rapid.SliceOfN(rapid.IntRange(0, 4000), 0, 4).Draw(rt, "stops") // in milliseconds
 		if size > maxReceive {
 			window = max(window, time.Second)
 		}
@@ -302,7 +302,7 @@ func TestNoMessageIsLost(t *testing.T) {
 				defer mu.Unlock()
 				calls++
 				good, answer := batch, ""
-				switch outcomes[calls%len(outcomes)] * min(max(200-calls, 0), 1) { // all is well in the end
+				switch outcomes[calls%len(outcomes)] * min(max(200-calls, 0), 1) { // the last calls succeed
 				case 1:
 					return "", errFunction
 				case 2:

@@ -24,7 +24,7 @@ func newDestinationRig(t *testing.T) (*rig, *fakeQueue) {
 	return r, queue
 }
 
-// TestOnFailureQueue holds the message to the one in AWS's documentation.
+// TestOnFailureQueue compares the message with the one in AWS's documentation.
 func TestOnFailureQueue(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r, queue := newDestinationRig(t)
@@ -44,8 +44,8 @@ func TestOnFailureQueue(t *testing.T) {
 	})
 }
 
-// TestOnFailureQueueIsAway: the position stays before what nobody has taken note of, also across a restart.
-func TestOnFailureQueueIsAway(t *testing.T) {
+// While the on-failure queue can't be reached, the position stays before the failed records, also across a restart.
+func TestOnFailureQueueOutage(t *testing.T) {
 	for name, fault := range map[string]func(op string) error{
 		"the endpoint": func(string) error { return &smithy.GenericAPIError{Code: "ServiceUnavailable", Message: "away"} },
 		"the queue":    func(string) error { return &types.QueueDoesNotExist{Message: aws.String("no such queue")} },
@@ -63,7 +63,7 @@ func TestOnFailureQueueIsAway(t *testing.T) {
 				r.fake.put("a")
 				r.Start()
 				after(5 * time.Minute)
-				equal(t, "told", r.logs.count("WARN the on-failure queue can't be reached"), 1)
+				equal(t, "log", r.logs.count("WARN the on-failure queue can't be reached"), 1)
 				equal(t, "position", r.position(t, "shard-1"), position{})
 				r.close(t)
 				equal(t, "position", r.position(t, "shard-1"), position{})
@@ -77,13 +77,13 @@ func TestOnFailureQueueIsAway(t *testing.T) {
 				after(time.Minute)
 				equal(t, "messages", len(locked(&queue.mu, &queue.sent)), 1)
 				equal(t, "position", r.position(t, "shard-1"), position{positionAfter, "100"})
-				equal(t, "told", r.logs.count("INFO the on-failure queue can be reached again"), 1)
+				equal(t, "log", r.logs.count("INFO the on-failure queue can be reached again"), 1)
 			})
 		})
 	}
 }
 
-// slowQueue takes its time to take a message.
+// slowQueue delays SendMessage.
 type slowQueue struct {
 	*fakeQueue
 	took chan error
@@ -95,7 +95,7 @@ func (s slowQueue) SendMessage(ctx context.Context, in *sqs.SendMessageInput, _ 
 	return s.fakeQueue.SendMessage(ctx, in)
 }
 
-// TestOnFailureMessageInFlight is waited for by Close, and then is not sent again.
+// Close waits for a message in flight, which is then not sent again.
 func TestOnFailureMessageInFlight(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r, queue := newDestinationRig(t)

@@ -23,7 +23,7 @@ import (
 	"devplatform/infra/local/triggers"
 )
 
-// services puts DynamoDB and SQS behind one address, as the platform does.
+// services serves DynamoDB and SQS at one address, as the platform does.
 func services(t *testing.T, tables, queues string) (endpoint string) {
 	t.Helper()
 	proxy := func(to string) http.Handler {

@@ -17,8 +17,8 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// fake is a table with a stream that can be made to misbehave as no engine would on request: the rest is tested on the
-// real one. Sequence numbers count the stream's records from 100.
+// fake is a table with a stream that can fail in ways that the engine can't. Other tests run on the engine. Sequence numbers
+// count the stream's records from 100.
 type fake struct {
 	mu      sync.Mutex
 	arn     string // "": the table has no stream
@@ -27,7 +27,7 @@ type fake struct {
 	era     int                     // of iterators
 	fault   func(op string) error   // before an operation
 	empty   int                     // pages without records at a shard's beginning
-	page    int                     // records a page, 0: as many as asked for
+	page    int                     // records of a page, 0: as many as requested
 	before  map[string][]*fakeShard // streams that the table had before, by ARN
 	calls   map[string]int
 }
@@ -35,7 +35,7 @@ type fake struct {
 type fakeShard struct {
 	id, parent string
 	records    []types.Record
-	trimmed    int // so many of its records are gone
+	trimmed    int // number of records that have expired
 	closed     bool
 }
 
@@ -73,14 +73,14 @@ func (f *fake) change(c func()) {
 	c()
 }
 
-// count is how often an operation was called.
+// count returns the number of calls of an operation.
 func (f *fake) count(op string) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.calls[op]
 }
 
-// enter locks, until the function returned is called.
+// enter locks the fake until the returned function is called.
 func (f *fake) enter(op string) (func(), error) {
 	f.mu.Lock()
 	f.calls[op]++
@@ -108,7 +108,7 @@ func (f *fake) DescribeTable(context.Context, *dynamodb.DescribeTableInput, ...f
 	return &dynamodb.DescribeTableOutput{Table: table}, nil
 }
 
-// DescribeStream gives one shard a page.
+// DescribeStream returns one shard on each page.
 func (f *fake) DescribeStream(_ context.Context, in *dynamodbstreams.DescribeStreamInput, _ ...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error) {
 	leave, err := f.enter("DescribeStream")
 	if err != nil {

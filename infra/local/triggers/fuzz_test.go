@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// FuzzPartial reads functions' answers about batches: what is named as failed is of the batch, or all of it counts as failed.
+// FuzzPartial checks that the failed items of a response are in the batch, or the whole batch has failed.
 func FuzzPartial(f *testing.F) {
 	for _, seed := range []string{
 		`{"batchItemFailures":[{"itemIdentifier":"2"}]}`, `{"batchItemFailures":[]}`, `{}`, `null`, ` `, `{"batchItemFailures":[null]}`, `{"batchItemFailures":[{"itemIdentifier":""}]}`,
@@ -36,7 +36,7 @@ func FuzzPartial(f *testing.F) {
 	})
 }
 
-// FuzzPositions reads the file of positions: only a whole one of the mapping is taken.
+// FuzzPositions checks that only a complete file of positions of the mapping is accepted.
 func FuzzPositions(f *testing.F) {
 	p := &positionFile{mapping: "m", now: positions{Stream: "arn", Shards: map[string]position{"s": {positionAfter, "17"}}}}
 	whole, err := p.encode()
@@ -48,7 +48,7 @@ func FuzzPositions(f *testing.F) {
 	f.Add([]byte(`{"stream":"arn","shards":{"s":{"kind":"end"}}}`), true)
 	f.Add([]byte(`{"stream":null,"shards":{"s":null}}`), true)
 	f.Fuzz(func(t *testing.T, data []byte, sealed bool) {
-		if sealed { // with the right checksum, the content is what is looked at
+		if sealed { // a correct checksum, so that the content is checked
 			file, err := json.Marshal(map[string]any{"format": positionFormat, "mapping": "m", "sha256": checksum(data), "positions": json.RawMessage(data)})
 			if err != nil {
 				return
@@ -70,7 +70,7 @@ func FuzzPositions(f *testing.F) {
 	})
 }
 
-// FuzzFilterable: filters look into a body that is JSON, whole, and see any other as text.
+// FuzzFilterable checks that filters see a body of JSON decoded, and any other as a string.
 func FuzzFilterable(f *testing.F) {
 	for _, seed := range []string{`{"a":1}`, `[{"a":1},2,[{"b":1}]]`, `17`, `"x"`, `null`, `{"a":1}]`, `{"a":1} {}`, `[]}`, ``, `{"a":1e999}`, "\xff"} {
 		f.Add(seed)

@@ -21,14 +21,14 @@ import (
 	"devplatform/infra/local/stack"
 )
 
-// bubble runs a test with a clock of its own: waits take no time, and goroutines that are left over fail it.
+// bubble runs a test with a simulated clock. Goroutines that remain fail the test.
 func bubble(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
 	t.Parallel()
 	synctest.Test(t, test)
 }
 
-// function stands for a Lambda function: handle gets the sequence numbers of a batch.
+// function is a simulated Lambda function. handle receives the sequence numbers of a batch.
 type function struct {
 	handle func(ctx context.Context, batch []string) (answer string, err error)
 
@@ -71,21 +71,21 @@ func (f *function) invoke(ctx context.Context, in runtime.Invocation) (*runtime.
 	return response, nil
 }
 
-// seen are the batches so far.
+// seen returns the batches so far.
 func (f *function) seen() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.batches)
 }
 
-// received are the events so far, and when they came.
+// received returns the events so far, and their times.
 func (f *function) received() ([]events.DynamoDBEvent, []time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.events), slices.Clone(f.times)
 }
 
-// logs keeps lines as "LEVEL message".
+// logs stores lines as "LEVEL message".
 type logs struct {
 	slog.Handler
 	mu    *sync.Mutex
@@ -103,7 +103,7 @@ func (l logs) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// count is how many lines have a text in them.
+// count returns the number of lines that contain a text.
 func (l logs) count(text string) (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -125,7 +125,7 @@ type rig struct {
 	spec     stack.EventSourceMapping
 	given    []discarded
 	poll     time.Duration
-	backoff  time.Duration // after the first failure; ten times so long at most
+	backoff  time.Duration // after the first failure; at most ten times as long
 }
 
 type change func(*rig)
@@ -148,7 +148,7 @@ func newRig(t *testing.T, changes ...change) *rig {
 	return r
 }
 
-// open makes the Triggers, also a second time as after a restart.
+// open opens the Triggers, also again after a restart.
 func (r *rig) open(t *testing.T) {
 	t.Helper()
 	opened, err := Open(Options{
@@ -181,20 +181,20 @@ func (r *rig) close(t *testing.T) {
 	}
 }
 
-// after lets time pass and everything in it happen.
+// after waits, and then until all goroutines are blocked.
 func after(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
 }
 
-// discarded are the batches that were given up so far.
+// discarded returns the batches that were discarded so far.
 func (r *rig) discarded() []discarded {
 	r.function.mu.Lock()
 	defer r.function.mu.Unlock()
 	return slices.Clone(r.given)
 }
 
-// position is what the file says of a shard.
+// position returns the position of a shard in the file.
 func (r *rig) position(t *testing.T, shard string) position {
 	t.Helper()
 	p, err := openPositions(r.dir, r.spec.Name, slog.New(slog.DiscardHandler))
@@ -204,7 +204,7 @@ func (r *rig) position(t *testing.T, shard string) position {
 	return p.of(shard)
 }
 
-// snapshot copies the positions as a crash would leave them.
+// snapshot copies the positions as they would be after a crash.
 func (r *rig) snapshot(t testing.TB) string {
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(r.dir)); err != nil {

@@ -18,8 +18,8 @@ import (
 	"devplatform/infra/local/stack"
 )
 
-// TestLanesRunTogether: a shard has as many batches in flight as its factor says, of different partition keys, and its
-// position waits for the slowest.
+// A shard has as many batches in flight as its factor allows, with different partition keys. Its position waits for the
+// slowest.
 func TestLanesRunTogether(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRig(t, with(func(s *stack.EventSourceMapping) { s.ParallelizationFactor, s.BatchSize = 4, 2 }))
@@ -70,7 +70,7 @@ func TestLanesRunTogether(t *testing.T) {
 	})
 }
 
-// TestPoisonBlocksItsLaneOnly, and only so far ahead as memory is bounded.
+// A failing record blocks its lane. The other lanes continue until the limit of memory.
 func TestPoisonBlocksItsLaneOnly(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRig(t, with(func(s *stack.EventSourceMapping) { s.ParallelizationFactor, s.BatchSize = 2, 1000 }))
@@ -108,8 +108,8 @@ func TestPoisonBlocksItsLaneOnly(t *testing.T) {
 	})
 }
 
-// TestPassedOverRecordsTakeNoRoom: a batch is completed across however many records that no filter wants.
-func TestPassedOverRecordsTakeNoRoom(t *testing.T) {
+// Skipped records take no room in the ledger, so that a batch can be completed after any number of them.
+func TestSkippedRecordsTakeNoRoom(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRig(t, with(func(s *stack.EventSourceMapping) {
 			s.BatchingWindow = 5 * time.Minute
@@ -125,7 +125,7 @@ func TestPassedOverRecordsTakeNoRoom(t *testing.T) {
 	})
 }
 
-// TestReadAheadIsBoundedInBytes: while a function hangs, two invocations' worth a lane is kept.
+// While a function hangs, the payloads of two invocations for each lane are read ahead.
 func TestReadAheadIsBoundedInBytes(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRig(t)
@@ -173,7 +173,7 @@ func TestUnavailableFunction(t *testing.T) {
 	}
 }
 
-// TestRecordTooLarge: no invocation can ever take it, so that it holds up nothing, however patient the mapping is.
+// A record that is too large for an invocation is discarded at once.
 func TestRecordTooLarge(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRig(t)
@@ -223,7 +223,7 @@ func TestRecordAge(t *testing.T) {
 	})
 }
 
-// TestRetention: without limits, a batch is tried as long as the stream keeps its records.
+// Without limits, a batch is retried until its records expire.
 func TestRetention(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRig(t, func(r *rig) { r.poll, r.backoff = time.Minute, time.Minute })
@@ -255,7 +255,7 @@ func TestCloseLetsBatchesFinish(t *testing.T) {
 	})
 }
 
-func TestCloseCutsWhatTakesTooLong(t *testing.T) {
+func TestCloseInterruptsLongBatches(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRig(t)
 		r.function.handle = func(ctx context.Context, _ []string) (string, error) {
@@ -275,7 +275,7 @@ func TestCloseCutsWhatTakesTooLong(t *testing.T) {
 	})
 }
 
-// TestCloseInBackoff: a batch that waits for its retry does not hold the end up.
+// Close does not wait for a batch that waits for its retry.
 func TestCloseInBackoff(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRig(t)
@@ -290,7 +290,7 @@ func TestCloseInBackoff(t *testing.T) {
 }
 
 // TestNothingIsLost kills and restarts mappings at random moments, with functions that fail at random: every record is
-// seen, in the order of its key, and nothing that a position has passed comes again.
+// delivered in the order of its key, and records before a position are not delivered again.
 func TestNothingIsLost(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -300,14 +300,14 @@ func TestNothingIsLost(t *testing.T) {
 		window := time.Duration(rapid.IntRange(0, 2).Draw(rt, "window")) * 100 * time.Millisecond
 		keys := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d", "e"}), 1, 30).Draw(rt, "keys")
 		failures := rapid.SliceOfN(rapid.IntRange(0, 3), 8, 8).Draw(rt, "failures")
-		crashes := rapid.SliceOfN(rapid.IntRange(0, 400), 1, 4).Draw(rt, "crashes") // after so many milliseconds
+		crashes := rapid.SliceOfN(rapid.IntRange(0, 400), 1, 4).Draw(rt, "crashes") // in milliseconds
 		synctest.Test(t, func(t *testing.T) {
 			r := newRig(t, with(func(s *stack.EventSourceMapping) {
 				s.ParallelizationFactor, s.BatchSize, s.BisectOnError, s.ReportBatchItemFailures, s.BatchingWindow = factor, size, bisect, report, window
 			}))
 			var mu sync.Mutex
 			calls, succeeded := 0, map[string]int{}
-			last := map[string]string{} // of each key, in this life
+			last := map[string]string{} // of each key, since the last restart
 			r.function.handle = func(_ context.Context, batch []string) (string, error) {
 				time.Sleep(20 * time.Millisecond)
 				mu.Lock()
@@ -345,7 +345,7 @@ func TestNothingIsLost(t *testing.T) {
 					r.fake.put(keys[len(keys)/2:]...)
 				}
 				after(time.Duration(ms) * time.Millisecond)
-				dir := r.snapshot(t) // what a kill would leave
+				dir := r.snapshot(t) // the files after a crash
 				r.close(t)
 				mu.Lock()
 				clear(last)

@@ -11,7 +11,7 @@ import (
 	"devplatform/infra/local/triggers/pattern"
 )
 
-// TestMessageShape holds the event to the one in AWS's documentation, and to the type that functions read it with.
+// TestMessageShape compares the event with the one in AWS's documentation, and with the type of aws-lambda-go.
 func TestMessageShape(t *testing.T) {
 	t.Parallel()
 	q := &queue{arn: "arn:aws:sqs:us-east-2:123456789012:my-queue", region: "us-east-2"}

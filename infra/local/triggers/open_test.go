@@ -16,7 +16,7 @@ import (
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
-		says   string
+		want   string
 		change func(*Options, *stack.EventSourceMapping)
 	}{
 		{"required", func(o *Options, _ *stack.EventSourceMapping) { o.Now = nil }},
@@ -55,13 +55,13 @@ func TestOpenRefuses(t *testing.T) {
 		mapping := o.Mappings[0]
 		tc.change(&o, &mapping)
 		o.Mappings[0] = mapping
-		if _, err := Open(o); err == nil || !strings.Contains(err.Error(), tc.says) {
-			t.Errorf("%v, want %q", err, tc.says)
+		if _, err := Open(o); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%v, want %q", err, tc.want)
 		}
 	}
 }
 
-func TestDisabledMappingsAreLeftAlone(t *testing.T) {
+func TestDisabledMappings(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		dir := t.TempDir()
 		r, err := Open(Options{

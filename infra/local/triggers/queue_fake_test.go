@@ -24,11 +24,11 @@ import (
 	"devplatform/infra/local/stack"
 )
 
-// fakeQueue is a queue that can be made to misbehave as no engine would on request: the rest is tested on the real one.
+// fakeQueue is a queue that can fail in ways that the engine can't. Other tests run on the engine.
 type fakeQueue struct {
 	mu         sync.Mutex
 	messages   []*fakeMessage
-	changed    chan struct{} // closed when there is more
+	changed    chan struct{} // closed when there are more messages
 	visibility time.Duration
 	handles    int
 	fault      func(op string) error                                   // before an operation
@@ -58,7 +58,7 @@ func (f *fakeQueue) put(bodies ...string) {
 	f.wake()
 }
 
-// wake has those who wait look again. The caller holds mu.
+// wake wakes waiting readers. The caller holds mu.
 func (f *fakeQueue) wake() {
 	close(f.changed)
 	f.changed = make(chan struct{})
@@ -71,7 +71,7 @@ func (f *fakeQueue) change(c func()) {
 	f.wake()
 }
 
-// left are the bodies of what is in the queue.
+// left returns the bodies of the messages in the queue.
 func (f *fakeQueue) left() (bodies []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -126,7 +126,7 @@ func (f *fakeQueue) ReceiveMessage(ctx context.Context, in *sqs.ReceiveMessageIn
 	}
 }
 
-// take receives what is visible; or says what to wait for.
+// take receives visible messages. If there are none, it returns what to wait for.
 func (f *fakeQueue) take(most int) (got []types.Message, changed <-chan struct{}, next <-chan time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -212,7 +212,7 @@ func (f *fakeQueue) SendMessage(_ context.Context, in *sqs.SendMessageInput, _ .
 	return &sqs.SendMessageOutput{}, nil
 }
 
-// worker stands for a function that reads a queue: handle gets the bodies of a batch.
+// worker is a simulated function of a queue. handle receives the bodies of a batch.
 type worker struct {
 	handle func(ctx context.Context, bodies []string) (answer string, err error)
 
@@ -313,14 +313,14 @@ func (r *queueRig) open(t *testing.T) {
 	})
 }
 
-// count is how often an operation was called.
+// count returns the number of calls of an operation.
 func (f *fakeQueue) count(op string) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.calls[op]
 }
 
-// locked reads something that others may be about to change.
+// locked reads a value while the mutex is locked.
 func locked[T any](mu *sync.Mutex, value *T) T {
 	mu.Lock()
 	defer mu.Unlock()

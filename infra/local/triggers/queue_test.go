@@ -29,7 +29,7 @@ func numbers(from, to int) (bodies []string) {
 	return bodies
 }
 
-// lasting is a function that takes its time.
+// lasting returns a handler that takes this time.
 func lasting(d time.Duration) func(context.Context, []string) (string, error) {
 	return func(context.Context, []string) (string, error) {
 		time.Sleep(d)
@@ -45,7 +45,7 @@ func TestMessagesReachTheFunctionAtOnce(t *testing.T) {
 		r.fake.put("a")
 		after(0)
 		equal(t, "batches", r.worker.seen(), []string{"a"})
-		after(time.Hour) // of which most is waited for in one request after the other
+		after(time.Hour) // mostly spent in long polls
 		r.fake.put("b", "c")
 		after(0)
 		equal(t, "batches", r.worker.seen(), []string{"a", "b c"})
@@ -56,7 +56,7 @@ func TestMessagesReachTheFunctionAtOnce(t *testing.T) {
 	})
 }
 
-// TestMessagesWaitInTheQueue while all slots are busy, where they gather to full batches.
+// While all slots are busy, messages wait in the queue, where they form full batches.
 func TestMessagesWaitInTheQueue(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newQueueRig(t, withQueue(func(s *stack.EventSourceMapping) { s.MaximumConcurrency = 2 }))
@@ -77,7 +77,7 @@ func TestMessagesWaitInTheQueue(t *testing.T) {
 	})
 }
 
-// TestConcurrencyGrows as it does on Lambda where the mapping sets no maximum.
+// Without a maximum, the concurrency grows as on Lambda.
 func TestConcurrencyGrows(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newQueueRig(t, withQueue(func(s *stack.EventSourceMapping) { s.BatchSize = 1 }))
@@ -98,7 +98,7 @@ func TestConcurrencyGrows(t *testing.T) {
 	})
 }
 
-// TestFailuresSlowDown: a function that fails gets fewer batches at once, unless it names what failed.
+// A function that fails gets fewer concurrent batches, unless it returns the failed messages.
 func TestFailuresSlowDown(t *testing.T) {
 	for report, most := range map[bool]int{false: 2, true: 8} {
 		t.Run(fmt.Sprint(report), func(t *testing.T) {
@@ -189,8 +189,8 @@ func TestQueueFilters(t *testing.T) {
 	})
 }
 
-// TestQueueIsAway: it is looked for until it is there, and that is told once.
-func TestQueueIsAway(t *testing.T) {
+// A queue that can't be reached is searched until it can, and logged once.
+func TestQueueOutage(t *testing.T) {
 	missing := &types.QueueDoesNotExist{Message: aws.String("no such queue")}
 	away := &smithy.GenericAPIError{Code: "ServiceUnavailable", Message: "away"}
 	for name, fault := range map[string]func(op string) error{
@@ -215,7 +215,7 @@ func TestQueueIsAway(t *testing.T) {
 				equal(t, "batches", r.worker.seen(), []string{"a"})
 				equal(t, "broken", r.logs.count("WARN the queue can't be read"), 1)
 				equal(t, "mended", r.logs.count("INFO the queue can be read again"), 1)
-				// The same once more, while it is read.
+				// The same while the queue is read.
 				r.fake.change(func() { r.fake.fault = fault })
 				after(2 * time.Minute)
 				r.fake.put("b")
@@ -228,7 +228,7 @@ func TestQueueIsAway(t *testing.T) {
 	}
 }
 
-// TestQueueThatDoesNotWait is not asked without a pause.
+// There is a pause between requests to a service without long polls.
 func TestQueueThatDoesNotWait(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newQueueRig(t)
@@ -292,7 +292,7 @@ func TestCloseOfQueues(t *testing.T) {
 				t.Error(err)
 			}
 			equal(t, "batches", r.worker.seen(), []string(nil))
-			equal(t, "given back", locked(&r.fake.mu, &r.fake.released), numbers(0, 12))
+			equal(t, "released", locked(&r.fake.mu, &r.fake.released), numbers(0, 12))
 		})
 	})
 	t.Run("what comes at the last moment is given back", func(t *testing.T) {
@@ -305,7 +305,7 @@ func TestCloseOfQueues(t *testing.T) {
 			r.fake.put("a")
 			after(time.Second)
 			equal(t, "batches", r.worker.seen(), []string(nil))
-			equal(t, "given back", locked(&r.fake.mu, &r.fake.released), []string{"a"})
+			equal(t, "released", locked(&r.fake.mu, &r.fake.released), []string{"a"})
 		})
 	})
 	t.Run("a batch is cut", func(t *testing.T) {
@@ -324,12 +324,12 @@ func TestCloseOfQueues(t *testing.T) {
 				t.Error(err)
 			}
 			equal(t, "left", r.fake.left(), []string{"a"})
-			equal(t, "given back", locked(&r.fake.mu, &r.fake.released), []string(nil)) // nobody knows what the function has done
+			equal(t, "released", locked(&r.fake.mu, &r.fake.released), []string(nil)) // the result is unknown
 		})
 	})
 }
 
-// TestManyPollers: five pollers empty a full queue sooner than one could, and one is left when it is empty.
+// Five pollers read a full queue, and one remains when it is empty.
 func TestManyPollers(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newQueueRig(t)

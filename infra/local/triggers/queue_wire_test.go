@@ -64,7 +64,7 @@ func openQueue(t *testing.T, endpoint, queue string, c consumer, change func(*st
 	return opened
 }
 
-// empty waits until a queue has nothing in it, hidden messages included.
+// empty waits until a queue has no messages, including invisible ones.
 func empty(t *testing.T, client *sqs.Client, url string, limit time.Duration) {
 	t.Helper()
 	for end := time.Now().Add(limit); ; time.Sleep(10 * time.Millisecond) {
@@ -139,7 +139,7 @@ func TestQueueOnEngine(t *testing.T) {
 		t.Errorf("%+v", message)
 	}
 	empty(t, client, url, 10*time.Second)
-	// Whoever waits for messages gets them when they come, not with the next request.
+	// A long poll returns when a message arrives.
 	for range 3 {
 		sent := send(`{"wanted": true}`)
 		<-got
@@ -151,8 +151,8 @@ func TestQueueOnEngine(t *testing.T) {
 	}
 }
 
-// TestNoMessageIsLostOnEngine: functions that fail in every way, lost answers, and mappings that come and go: every message is
-// done in the end, and the queue is empty.
+// With functions that fail in every way, lost responses, and restarts, every message is delivered, and the queue is empty in
+// the end.
 func TestNoMessageIsLostOnEngine(t *testing.T) {
 	t.Parallel()
 	const messages = 300
@@ -170,7 +170,7 @@ func TestNoMessageIsLostOnEngine(t *testing.T) {
 			sqstest.ServerError.Reply(out, r)
 		case 1:
 			dynamotest.Cut(out, r)
-		default: // the answer gets lost
+		default: // the response is lost
 			next.ServeHTTP(discard{http.Header{}}, r)
 			dynamotest.Cut(out, r)
 		}
@@ -193,7 +193,7 @@ func TestNoMessageIsLostOnEngine(t *testing.T) {
 			batch = batch[1:]
 			answer = fmt.Sprintf(`{"batchItemFailures":[{"itemIdentifier":%q}]}`, failed.MessageId)
 			if _, err := client.ChangeMessageVisibility(ctx, &sqs.ChangeMessageVisibilityInput{QueueUrl: &url, ReceiptHandle: &failed.ReceiptHandle}); err != nil {
-				t.Log(err) // as when it was too slow: it comes again all the same
+				t.Log(err) // a message that was too slow is delivered again
 			}
 		}
 		mu.Lock()
@@ -229,7 +229,7 @@ func TestNoMessageIsLostOnEngine(t *testing.T) {
 	}
 }
 
-// discard takes an answer that nobody gets.
+// discard is a response writer that discards the response.
 type discard struct{ header http.Header }
 
 func (d discard) Header() http.Header         { return d.header }

@@ -45,7 +45,7 @@ func TestRecordAsFunctionsSeeIt(t *testing.T) {
 		got.Change.OldImage["l"].List()[0].Map()["deep"].Number()}, []any{"REMOVE", "Service", int64(1700000000), []byte{0, 255}, "-1"})
 }
 
-func TestDiscardedAsAWSWritesIt(t *testing.T) {
+func TestDiscardedJSON(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2019, 11, 14, 1, 13, 49, 717_400_000, time.FixedZone("CET", 3600))
 	raw, err := json.Marshal(discarded{

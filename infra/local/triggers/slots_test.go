@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// take acquires slots until none comes within a moment, and counts them.
+// take acquires slots until none is free, and returns their number.
 func take(t *testing.T, s *slots) (n int) {
 	t.Helper()
 	for {

@@ -21,7 +21,7 @@ func TestLatestIsResolvedOnce(t *testing.T) {
 		r.Start()
 		after(time.Second)
 		r.close(t)
-		r.fake.put("while it is down") // a new LATEST would pass it over
+		r.fake.put("while it is down") // a new LATEST would skip it
 		r.open(t)
 		r.fake.put("after")
 		r.Start()
@@ -45,7 +45,7 @@ func TestLatestOfAnEmptyStream(t *testing.T) {
 	})
 }
 
-// TestLatestBehindEmptyPages: a shard that is read from its beginning may give pages without records before it gives some.
+// A shard may return pages without records before others.
 func TestLatestBehindEmptyPages(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRig(t, func(r *rig) {
@@ -62,7 +62,7 @@ func TestLatestBehindEmptyPages(t *testing.T) {
 	})
 }
 
-// TestLatestOfABusyStream: reading to the end ends, also where there is always more.
+// The search for LATEST ends while records are written all the time.
 func TestLatestOfABusyStream(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRig(t, with(func(s *stack.EventSourceMapping) { s.StartingPosition = latest }))
@@ -79,7 +79,7 @@ func TestLatestOfABusyStream(t *testing.T) {
 	})
 }
 
-// TestLatestWithWritesMeanwhile: what is written while LATEST is resolved is not lost.
+// Records that are written while LATEST is resolved are delivered.
 func TestLatestWithWritesMeanwhile(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRig(t, with(func(s *stack.EventSourceMapping) { s.StartingPosition = latest }))
@@ -114,8 +114,7 @@ func TestLatestSkipsClosedShards(t *testing.T) {
 	})
 }
 
-// TestShards: parents are done before their children begin, shards that appear are found, and done ones are forgotten
-// once the stream has.
+// Parents are done before their children begin, new shards are found, and the positions of expired shards are deleted.
 func TestShards(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRig(t)
@@ -176,7 +175,7 @@ func TestTrimmedPosition(t *testing.T) {
 	})
 }
 
-// TestRefusedPosition is what tables are that were restored without the positions in their streams.
+// The positions do not exist in the stream, for example because only the tables were restored.
 func TestRefusedPosition(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRig(t)
@@ -226,7 +225,7 @@ func TestStreamMadeAnew(t *testing.T) {
 	})
 }
 
-// TestReplacedStreamIsReadToItsEnd, for a minute at most.
+// A stream that was replaced is read to its end, for a minute at most.
 func TestReplacedStreamIsReadToItsEnd(t *testing.T) {
 	for _, open := range []bool{false, true} {
 		t.Run(fmt.Sprint("left open: ", open), func(t *testing.T) {
@@ -276,7 +275,7 @@ func TestEndpointAway(t *testing.T) {
 			r.fake.change(func() { r.fake.fault = func(string) error { return errors.New("connection refused") } })
 			calls := r.fake.count("GetShardIterator")
 			after(time.Hour)
-			if n := r.fake.count("GetShardIterator") - calls; n < 1000 || n > 4000 { // the rig's back-off ends at a second
+			if n := r.fake.count("GetShardIterator") - calls; n < 1000 || n > 4000 { // the longest backoff of the rig is a second
 				t.Errorf("%d tries in an hour", n)
 			}
 			r.fake.put("b")
@@ -288,7 +287,7 @@ func TestEndpointAway(t *testing.T) {
 	})
 }
 
-// TestReasonsOfAnOutage: each is told once, whatever the request's id and the operation are.
+// Each reason of an outage is logged once, independently of request ids and operations.
 func TestReasonsOfAnOutage(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRig(t)
@@ -314,7 +313,7 @@ func TestReasonsOfAnOutage(t *testing.T) {
 	})
 }
 
-// TestGoneAfterAnOutage: that what was away is gone now does not make it readable.
+// A shard that does not exist after an outage is not reported as readable.
 func TestGoneAfterAnOutage(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRig(t)
@@ -335,7 +334,7 @@ func TestGoneAfterAnOutage(t *testing.T) {
 	})
 }
 
-// TestThrottledReads are no reason to say anything: reading slows down.
+// Throttled reads slow down, and are not logged.
 func TestThrottledReads(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRig(t)
@@ -353,7 +352,7 @@ func TestThrottledReads(t *testing.T) {
 	})
 }
 
-// TestDisabledStream: a stream that ends is read to its end, and looked at seldom from then on.
+// A stream that was disabled is read to its end, and then rarely searched for shards.
 func TestDisabledStream(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRig(t)

@@ -29,7 +29,7 @@ import (
 
 // These tests run on the engine, through its wire protocol, or on the endpoint in AWS_ENDPOINT_URL.
 
-// receiver is a function that keeps what it gets.
+// receiver is a function that stores its records.
 type receiver struct {
 	mu      sync.Mutex
 	records []events.DynamoDBEventRecord
@@ -53,7 +53,7 @@ func (r *receiver) invoke(_ context.Context, in runtime.Invocation) (*runtime.Re
 	return &runtime.Response{Body: io.NopCloser(strings.NewReader("")), Payload: []byte("null")}, nil
 }
 
-// await waits until so many records have arrived, and gives them.
+// await waits until this number of records has arrived, and returns them.
 func (r *receiver) await(t *testing.T, n int) []events.DynamoDBEventRecord {
 	t.Helper()
 	timeout := time.After(30 * time.Second)
@@ -158,7 +158,7 @@ func TestEngine(t *testing.T) {
 	}
 }
 
-// TestRestartOnEngine: nothing is lost and nothing comes twice over an orderly end, LATEST begins where it began first.
+// After a restart, no record is lost or delivered twice, and LATEST is not resolved again.
 func TestRestartOnEngine(t *testing.T) {
 	t.Parallel()
 	endpoint := dynamotest.StartServer(t)
@@ -171,7 +171,7 @@ func TestRestartOnEngine(t *testing.T) {
 		m.ParallelizationFactor = 1 // all in order
 	}
 	first := start(t, endpoint, dir, r, lateFilter)
-	for n := 0; len(r.await(t, 0)) == 0; n++ { // the mapping has begun once one of these is seen
+	for n := 0; len(r.await(t, 0)) == 0; n++ { // the mapping has resolved LATEST when one of these arrives
 		put(t, client, fmt.Sprintf("y-%02d", n))
 		select {
 		case <-r.arrived:
@@ -192,7 +192,7 @@ func TestRestartOnEngine(t *testing.T) {
 	}
 }
 
-// TestStreamOffAndOn: the stream that takes the place of another is found.
+// A new stream of a table is found.
 func TestStreamOffAndOn(t *testing.T) {
 	t.Parallel()
 	endpoint := dynamotest.StartServer(t)
@@ -221,8 +221,8 @@ func TestStreamOffAndOn(t *testing.T) {
 	}
 }
 
-// TestEngineAway: the endpoint goes and comes back under the same address.
-func TestEngineAway(t *testing.T) {
+// The endpoint stops and starts again at the same address.
+func TestEngineOutage(t *testing.T) {
 	t.Parallel()
 	engine, err := url.Parse(dynamotest.StartServer(t))
 	if err != nil {

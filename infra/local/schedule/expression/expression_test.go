@@ -28,7 +28,7 @@ func zone(t *testing.T, name string) *time.Location {
 	return z
 }
 
-// times are the next n firings, as RFC 3339 in UTC; fewer where there are no more.
+// times returns the next n times, as RFC 3339 in UTC, or fewer if there are no more.
 func times(e expression.Expression, after time.Time, n int) []string {
 	var all []string
 	for range n {
@@ -55,7 +55,7 @@ func TestNext(t *testing.T) {
 		{"at(2026-11-21T10:00:00)", "Asia/Kolkata", "2026-11-21T00:00:00Z", []string{"2026-11-21T04:30:00Z"}},
 		{"at(2026-11-01T01:30:00)", "America/New_York", "2026-11-01T00:00:00Z", []string{"2026-11-01T05:30:00Z"}}, // the first of two
 
-		// AWS's own examples
+		// AWS's examples
 		{"cron(0 10 * * ? *)", "UTC", "2026-11-21T10:00:00Z", []string{"2026-11-22T10:00:00Z"}},
 		{"cron(15 12 * * ? *)", "UTC", "2026-11-21T10:00:00Z", []string{"2026-11-21T12:15:00Z"}},
 		{"cron(0 18 ? * MON-FRI *)", "UTC", "2026-11-21T10:00:00Z", []string{"2026-11-23T18:00:00Z", "2026-11-24T18:00:00Z"}},
@@ -78,7 +78,7 @@ func TestNext(t *testing.T) {
 		{"cron(0 0 ? * TUEL,SUN *)", "UTC", "2026-11-21T00:00:00Z", []string{"2026-11-22T00:00:00Z", "2026-11-24T00:00:00Z", "2026-11-29T00:00:00Z"}},
 		{"cron(0 0 ? * 6#5 *)", "UTC", "2026-11-01T00:00:00Z", []string{"2027-01-29T00:00:00Z"}}, // months with five Fridays
 		{"cron(0 0 29 FEB ? *)", "UTC", "2026-11-21T00:00:00Z", []string{"2028-02-29T00:00:00Z", "2032-02-29T00:00:00Z"}},
-		{"cron(0 0 29 2 ? *)", "UTC", "2096-03-01T00:00:00Z", []string{"2104-02-29T00:00:00Z"}}, // 2100 is no leap year
+		{"cron(0 0 29 2 ? *)", "UTC", "2096-03-01T00:00:00Z", []string{"2104-02-29T00:00:00Z"}}, // 2100 is not a leap year
 		{"cron(0 0 ? jan,Dec sun-tue *)", "UTC", "2026-11-21T00:00:00Z", []string{"2026-12-01T00:00:00Z", "2026-12-06T00:00:00Z"}},
 		{"cron(0 0 ? * FRI-MON *)", "UTC", "2026-11-23T00:00:00Z", []string{"2026-11-27T00:00:00Z"}},
 		{"cron(0 0 30 2 ? *)", "UTC", "2026-11-21T00:00:00Z", nil},
@@ -90,9 +90,9 @@ func TestNext(t *testing.T) {
 		{"cron(30 2 * * ? *)", "America/Los_Angeles", "2026-03-07T00:00:00Z", []string{"2026-03-07T10:30:00Z", "2026-03-09T09:30:00Z"}},
 		{"cron(30 1 * * ? *)", "America/Los_Angeles", "2026-10-31T12:00:00Z", []string{"2026-11-01T08:30:00Z", "2026-11-02T09:30:00Z"}},
 		{"cron(30 1 * * ? *)", "America/Los_Angeles", "2026-11-01T09:10:00Z", []string{"2026-11-02T09:30:00Z"}}, // in the second of the two hours
-		{"cron(0/30 * * * ? *)", "Europe/London", "2026-10-25T00:30:00Z", []string{"2026-10-25T02:00:00Z"}},     // the repeated hour is silent
+		{"cron(0/30 * * * ? *)", "Europe/London", "2026-10-25T00:30:00Z", []string{"2026-10-25T02:00:00Z"}},     // not in the repeated hour
 		{"cron(0 0 * * ? *)", "America/Sao_Paulo", "2018-11-03T03:00:00Z", []string{"2018-11-05T02:00:00Z"}},    // a day without midnight
-		{"cron(0 12 * * ? *)", "Pacific/Apia", "2011-12-29T23:00:00Z", []string{"2011-12-30T22:00:00Z"}},        // a day that never was
+		{"cron(0 12 * * ? *)", "Pacific/Apia", "2011-12-29T23:00:00Z", []string{"2011-12-30T22:00:00Z"}},        // a day that was skipped
 		{"cron(0 12 * * ? *)", "Australia/Lord_Howe", "2026-04-03T12:00:00Z", []string{"2026-04-04T01:00:00Z", "2026-04-05T01:30:00Z"}},
 	} {
 		t.Run(strings.ReplaceAll(test.text, "/", "|")+" "+test.after, func(t *testing.T) {
@@ -129,7 +129,7 @@ func TestRatesCountFromTheirFirstTime(t *testing.T) {
 	}
 }
 
-func TestParseSaysWhatIsWrong(t *testing.T) {
+func TestParseErrors(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		text    string
@@ -186,7 +186,7 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 		{"cron(0/ 9 * * ? *)", expression.Rule, "step"},
 		{"cron(0/+5 9 * * ? *)", expression.Rule, "step"},
 		{"cron(1,,2 9 * * ? *)", expression.Rule, `minutes: ""`},
-		{"cron(99 99 * * ? *)", expression.Rule, "hours"}, // each wrong field is named
+		{"cron(99 99 * * ? *)", expression.Rule, "hours"}, // each field that is not valid is named
 	} {
 		_, err := expression.Parse(test.text, test.dialect, zone(t, "America/New_York"))
 		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), test.text) {

@@ -12,13 +12,13 @@ import (
 	"devplatform/infra/local/schedule/expression"
 )
 
-// written is a field as text, and what it means, told in the most naive way there is.
+// written is a field as text, and a naive implementation of its meaning.
 type written struct {
 	text  string
 	means func(wall time.Time) bool
 }
 
-// values writes a field of numbers: an element or two, of each kind.
+// values generates a field of numbers with one or two elements.
 func values(t *rapid.T, name string, low, high int, cyclic bool, of func(time.Time) int) written {
 	var texts []string
 	meant := map[int]bool{}
@@ -45,7 +45,7 @@ func values(t *rapid.T, name string, low, high int, cyclic bool, of func(time.Ti
 		}
 		texts = append(texts, text)
 		for value, taken := from, 0; ; value, taken = value+1, taken+1 {
-			if value > high { // round the clock
+			if value > high { // a cyclic range
 				value = low
 			}
 			if taken%step == 0 {
@@ -63,7 +63,7 @@ func length(wall time.Time) int {
 	return time.Date(wall.Year(), wall.Month()+1, 0, 0, 0, 0, 0, time.UTC).Day()
 }
 
-// workday looks further and further from a date for a day from Monday to Friday.
+// workday returns the day from Monday to Friday that is nearest to a date.
 func workday(wall time.Time, date int) bool {
 	for distance := range 3 {
 		for _, day := range []int{date - distance, date + distance} {
@@ -108,7 +108,7 @@ func weekdays(t *rapid.T) written {
 	return values(t, "day-of-week", 1, 7, true, number)
 }
 
-// TestCronAgreesWithAMatcherOfEveryMinute walks through time a minute a step, looks at the clock on the wall, and asks each field.
+// TestCronAgreesWithAMatcherOfEveryMinute compares cron with a matcher of the local time of every minute.
 func TestCronAgreesWithAMatcherOfEveryMinute(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -157,7 +157,7 @@ func TestCronAgreesWithAMatcherOfEveryMinute(t *testing.T) {
 	})
 }
 
-// seenBefore tells whether the clocks have shown this time already, before they were put back.
+// seenBefore reports whether this is the second time that the clocks show a local time.
 func seenBefore(wall time.Time) bool {
 	const layout = "2006-01-02T15:04"
 	for back := time.Minute; back <= 3*time.Hour; back += time.Minute {
@@ -168,7 +168,7 @@ func seenBefore(wall time.Time) bool {
 	return false
 }
 
-// FuzzParse holds that no text makes Parse panic, and that what it takes goes forward in time.
+// FuzzParse checks that Parse does not panic, and that the times of an expression increase.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		"rate(5 minutes)", "rate(1 day)", "at(2026-11-21T10:00:00)", "cron(0 9 ? * MON-FRI *)", "cron(0/15 20-2 L,15W 2-4/2 ? 2026)",

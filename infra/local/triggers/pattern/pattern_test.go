@@ -19,7 +19,7 @@ func decode(t testing.TB, text string) any {
 	return event
 }
 
-// event is a record as filters see it, with some more that DynamoDB doesn't have.
+// event is a record as filters see it, with additional members.
 const event = `{
 	"eventName": "INSERT", "awsRegion": "eu-central-1", "empty": "", "nothing": null, "yes": true, "no": false, "none": [],
 	"dynamodb": {
@@ -69,7 +69,7 @@ func TestMatch(t *testing.T) {
 		{`{"dynamodb": {"ApproximateCreationDateTime": [{"numeric": ["=", 1700000000.500]}]}}`, true},
 		{`{"dynamodb": {"NewImage": {"size": {"N": [{"numeric": ["=", 5]}]}}}}`, false}, // a string in DynamoDB's JSON
 		{`{"dynamodb": {"NewImage": {"size": {"N": ["5"]}}}}`, true},
-		{`{"big": [{"numeric": [">", 0]}]}`, false}, // beyond what is compared
+		{`{"big": [{"numeric": [">", 0]}]}`, false}, // larger than maxNumber
 		{`{"eventName": [{"numeric": [">", 0]}]}`, false},
 
 		{`{"eventName": [{"prefix": "INS"}]}`, true},
@@ -161,7 +161,7 @@ func TestMatchWithoutAnObject(t *testing.T) {
 
 func TestParseRefuses(t *testing.T) {
 	t.Parallel()
-	for _, tc := range []struct{ pattern, says string }{
+	for _, tc := range []struct{ pattern, want string }{
 		{``, "not JSON"},
 		{`{`, "not JSON"},
 		{`[]`, "it must be an object"},
@@ -211,8 +211,8 @@ func TestParseRefuses(t *testing.T) {
 		{`{"a": ["` + strings.Repeat("x", pattern.MaxLength) + `"]}`, "the limit is 4096"},
 	} {
 		_, err := pattern.Parse(tc.pattern)
-		if err == nil || !strings.Contains(err.Error(), tc.says) {
-			t.Errorf("%.80s: %v, want %q", tc.pattern, err, tc.says)
+		if err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%.80s: %v, want %q", tc.pattern, err, tc.want)
 		}
 	}
 }
