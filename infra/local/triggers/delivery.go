@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -16,12 +15,8 @@ import (
 	"devplatform/infra/local/runtime"
 )
 
-const (
-	// payloadRoom is the room for messages and their commas in an invocation.
-	payloadRoom = runtime.MaxPayload - len(payloadHead) - len(payloadTail)
-	// deletions is the largest number of concurrent requests that delete messages of one batch.
-	deletions = 8
-)
+// payloadRoom is the room for messages and their commas in an invocation.
+const payloadRoom = runtime.MaxPayload - len(payloadHead) - len(payloadTail)
 
 // deliver delivers a batch, in several invocations if it is too large for one. Messages that are not done become visible when
 // their visibility timeout ends.
@@ -130,16 +125,9 @@ func (m *queueMapping) settle(q *queue, batch []message, result batchResult) {
 
 // delete deletes messages from the queue.
 func (m *queueMapping) delete(q *queue, done []message) {
-	var requests sync.WaitGroup
-	room := make(chan struct{}, deletions)
 	for page := range slices.Chunk(done, maxReceive) {
-		room <- struct{}{}
-		requests.Go(func() {
-			m.deletePage(q, page)
-			<-room
-		})
+		m.deletePage(q, page)
 	}
-	requests.Wait()
 }
 
 // errNotDeleted means that SQS did not delete all messages of a request.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -88,23 +87,15 @@ func (d *discarded) log(logger *slog.Logger) {
 
 // destination is the on-failure queue of a mapping.
 type destination struct {
-	queues  queueAPI
-	name    string
-	link    *link
-	logger  *slog.Logger
-	working context.Context //nolint:containedctx // ends when messages in flight are given up
-
-	mu  sync.Mutex
-	url string // "" if the queue must be looked up
+	mapping
+	queues queueAPI
+	link   *link
 }
 
 func newDestination(m mapping, queues queueAPI) *destination {
-	logger := m.logger.With("queue", m.spec.OnFailureQueue)
-	return &destination{
-		queues: queues, name: m.spec.OnFailureQueue, logger: logger, working: m.working,
-		link: newLink(m.options, logger, "the on-failure queue can't be reached: records that must be discarded block their lane",
-			"the on-failure queue can be reached again"),
-	}
+	m.logger = m.logger.With("queue", m.spec.OnFailureQueue)
+	return &destination{m, queues, newLink(m.options, m.logger,
+		"the on-failure queue can't be reached: records that must be discarded block their lane", "the on-failure queue can be reached again")}
 }
 
 // send is a discardFunc. It returns when the queue has the message. If a response is lost, the message is sent twice.
@@ -115,13 +106,14 @@ func (d *destination) send(ctx context.Context, records discarded) error {
 	}
 	sent := false
 	err = d.link.persist(ctx, records.Batch.ShardID+records.Batch.StartSequence, func(ctx context.Context) error {
-		url, err := d.locate(ctx)
+		queue, err := d.queues.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: &d.spec.OnFailureQueue})
 		if err != nil {
-			return err
+			return fmt.Errorf("find queue %s: %w", d.spec.OnFailureQueue, err)
 		}
-		if _, err := d.queues.SendMessage(d.working, &sqs.SendMessageInput{QueueUrl: &url, MessageBody: aws.String(string(body))}); err != nil {
-			d.setURL("") // the next attempt looks up the queue, which may have been replaced
-			return fmt.Errorf("send to %s: %w", d.name, err)
+		// A message in flight is not interrupted by ctx.
+		in := &sqs.SendMessageInput{QueueUrl: queue.QueueUrl, MessageBody: aws.String(string(body))}
+		if _, err := d.queues.SendMessage(d.working, in); err != nil {
+			return fmt.Errorf("send to %s: %w", d.spec.OnFailureQueue, err)
 		}
 		sent = true
 		return nil
@@ -131,26 +123,4 @@ func (d *destination) send(ctx context.Context, records discarded) error {
 	}
 	records.log(d.logger)
 	return nil
-}
-
-func (d *destination) locate(ctx context.Context) (string, error) {
-	d.mu.Lock()
-	url := d.url
-	d.mu.Unlock()
-	if url != "" {
-		return url, nil
-	}
-	out, err := d.queues.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: &d.name})
-	if err != nil {
-		return "", fmt.Errorf("find queue %s: %w", d.name, err)
-	}
-	url = aws.ToString(out.QueueUrl)
-	d.setURL(url)
-	return url, nil
-}
-
-func (d *destination) setURL(url string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.url = url
 }
