@@ -186,7 +186,7 @@ func (m *queueMapping) release(q *queue, batch []message) {
 			in.Entries = append(in.Entries, types.ChangeMessageVisibilityBatchRequestEntry{Id: &id, ReceiptHandle: &one.handle})
 		}
 		if _, err := m.queues.ChangeMessageVisibilityBatch(m.working, in); err != nil {
-			m.logger.Warn("messages can't be made visible: they are when their visibility timeout ends", "queue", q.arn, "messages", len(batch), "error", err)
+			m.logger.Warn("messages can't be made visible before their visibility timeout ends", "queue", q.arn, "messages", len(batch), "error", err)
 			return
 		}
 	}

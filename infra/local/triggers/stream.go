@@ -30,7 +30,7 @@ const (
 // source is a table's stream.
 type source struct {
 	arn          string
-	partitionKey string // name of the table's
+	partitionKey string // name of the table's partition key
 }
 
 // streamMapping is a mapping of the stream of a table.
