@@ -39,9 +39,7 @@ func TestBatchLimits(t *testing.T) {
 		return `{"RequestItems":{"hash":[` + strings.Join(requests, ",") + `]}}`
 	}
 	must(t, db, "BatchWriteItem", puts(25))
-	got := call(t, db, "BatchWriteItem", puts(26)).errorOf()
-	if !strings.HasPrefix(got, "ValidationException: 1 validation error detected: Value '{hash=[WriteRequest(") ||
-		!strings.HasSuffix(got, "]}' at 'requestItems' failed to satisfy constraint: Map value must satisfy constraint: [Member must have length less than or equal to 25, Member must have length greater than or equal to 1]") {
+	if got := call(t, db, "BatchWriteItem", puts(26)).errorType(); got != "ValidationException" {
 		t.Errorf("got %s", got)
 	}
 }

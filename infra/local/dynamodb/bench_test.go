@@ -1,6 +1,8 @@
 package dynamodb
 
 import (
+	"devplatform/infra/local/awsjson"
+
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -83,7 +85,7 @@ func serve(db *DB, operation, body string) int { return serveTarget(db, targetPr
 
 func serveTarget(db *DB, target, body string) int {
 	request := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
-	request.Header.Set("Content-Type", contentType)
+	request.Header.Set("Content-Type", awsjson.Version10)
 	request.Header.Set("X-Amz-Target", target)
 	request.Header.Set("X-Amz-Date", "20261120T120000Z")
 	request.Header.Set("Authorization", testAuthorization)

@@ -1,48 +1,34 @@
 package dynamodb
 
-// Capacity units: a write unit is 1 KB, a read unit 4 KB. An eventually
-// consistent read costs half, in a transaction the table's part twice.
-const (
-	writeUnitBytes = 1 << 10
-	readUnitBytes  = 4 << 10
-
-	eventually  = 0.5
-	strongly    = 1.0
-	transaction = 2.0
+import (
+	"devplatform/infra/local/dynamodb/catalog"
+	"devplatform/infra/local/dynamodb/storage"
+	"devplatform/infra/local/dynamodb/wire"
 )
 
-// unitsOf rounds a size up to units; nothing costs one unit, too.
-func unitsOf(size, unitBytes int) float64 {
-	return float64(max(1, (size+unitBytes-1)/unitBytes))
-}
+// transactionFactor is the cost of a table's part of a transaction. Writing to an index costs the same as without one.
+const transactionFactor = 2
 
+// consistency returns the factor of a read. An eventually consistent read costs half.
 func consistency(consistent bool) float64 {
 	if consistent {
-		return strongly
+		return 1
 	}
-	return eventually
+	return 0.5
 }
 
-// writeUnits are what one change consumed: of the table, and of each of its
-// indexes in their order.
-type writeUnits struct {
-	table   float64
-	indexes []float64
-}
-
-// consumed is a ConsumedCapacity in the making.
+// consumed adds up consumed capacity of a table and its indexes.
 type consumed struct {
 	table   float64
 	indexes map[string]float64
 }
 
-// addWrite adds what a change consumed. The factor of a transaction is the
-// table's alone: writing to an index costs what it always does.
-func (c *consumed) addWrite(t *table, units writeUnits, factor float64) {
-	c.table += units.table * factor
-	for i, n := range units.indexes {
+// addWrite adds what a change consumed. The factor is for the table only.
+func (c *consumed) addWrite(change *storage.Change, factor float64) {
+	c.table += change.Units.Table * factor
+	for i, n := range change.Units.Indexes {
 		if n > 0 {
-			c.addIndex(t.indexes[i].Name, n)
+			c.addIndex(change.Table.Indexes[i].Name, n)
 		}
 	}
 }
@@ -54,30 +40,28 @@ func (c *consumed) addIndex(name string, units float64) {
 	c.indexes[name] += units
 }
 
-// Which kind of units a transaction reports beside the total.
-type capacityKind int
+// unitKind is the kind of units that a transaction reports in addition to the total.
+type unitKind int
 
 const (
-	plainUnits capacityKind = iota
+	plainUnits unitKind = iota
 	readUnits
-	writeUnitsKind
+	writeUnits
 )
 
-type capacityUnits struct {
-	CapacityUnits      float64
-	ReadCapacityUnits  float64 `json:",omitzero"`
-	WriteCapacityUnits float64 `json:",omitzero"`
+func (k unitKind) of(units float64) wire.CapacityUnits {
+	switch k {
+	case readUnits:
+		return wire.CapacityUnits{CapacityUnits: units, ReadCapacityUnits: units}
+	case writeUnits:
+		return wire.CapacityUnits{CapacityUnits: units, WriteCapacityUnits: units}
+	default:
+		return wire.CapacityUnits{CapacityUnits: units}
+	}
 }
 
-type consumedCapacity struct {
-	TableName string
-	capacityUnits
-	Table                  *capacityUnits           `json:",omitzero"`
-	GlobalSecondaryIndexes map[string]capacityUnits `json:",omitzero"`
-}
-
-// report renders the units as ReturnConsumedCapacity asks: nil for NONE.
-func (c *consumed) report(mode, tableName string, kind capacityKind) *consumedCapacity {
+// report returns the capacity in the form that ReturnConsumedCapacity asks for, or nil for NONE.
+func (c *consumed) report(mode, tableName string, kind unitKind) *wire.ConsumedCapacity {
 	if mode != "TOTAL" && mode != "INDEXES" {
 		return nil
 	}
@@ -85,28 +69,53 @@ func (c *consumed) report(mode, tableName string, kind capacityKind) *consumedCa
 	for _, n := range c.indexes {
 		total += n
 	}
-	report := &consumedCapacity{TableName: tableName, capacityUnits: kind.of(total)}
+	report := &wire.ConsumedCapacity{TableName: tableName, CapacityUnits: kind.of(total)}
 	if mode == "TOTAL" {
 		return report
 	}
-	own := kind.of(c.table)
-	report.Table = &own
+	table := kind.of(c.table)
+	report.Table = &table
 	for name, n := range c.indexes {
 		if report.GlobalSecondaryIndexes == nil {
-			report.GlobalSecondaryIndexes = map[string]capacityUnits{}
+			report.GlobalSecondaryIndexes = map[string]wire.CapacityUnits{}
 		}
 		report.GlobalSecondaryIndexes[name] = kind.of(n)
 	}
 	return report
 }
 
-func (k capacityKind) of(units float64) capacityUnits {
-	switch k {
-	case readUnits:
-		return capacityUnits{CapacityUnits: units, ReadCapacityUnits: units}
-	case writeUnitsKind:
-		return capacityUnits{CapacityUnits: units, WriteCapacityUnits: units}
-	default:
-		return capacityUnits{CapacityUnits: units}
+// consumedByTable adds up consumed capacity of several tables, in the order in which they appear.
+type consumedByTable struct {
+	tables []*catalog.Table
+	used   map[*catalog.Table]*consumed
+}
+
+func (c *consumedByTable) of(t *catalog.Table) *consumed {
+	if c.used == nil {
+		c.used = map[*catalog.Table]*consumed{}
 	}
+	if c.used[t] == nil {
+		c.used[t] = &consumed{}
+		c.tables = append(c.tables, t)
+	}
+	return c.used[t]
+}
+
+func (c *consumedByTable) report(mode string, kind unitKind) []*wire.ConsumedCapacity {
+	var reports []*wire.ConsumedCapacity
+	for _, t := range c.tables {
+		if report := c.used[t].report(mode, t.Name, kind); report != nil {
+			reports = append(reports, report)
+		}
+	}
+	return reports
+}
+
+// reportWrites reports what changes consumed.
+func reportWrites(changes []storage.Change, mode string, factor float64, kind unitKind) []*wire.ConsumedCapacity {
+	var used consumedByTable
+	for i := range changes {
+		used.of(changes[i].Table).addWrite(&changes[i], factor)
+	}
+	return used.report(mode, kind)
 }

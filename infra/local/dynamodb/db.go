@@ -1,37 +1,51 @@
+// Package dynamodb is an embedded DynamoDB: the JSON protocol of DynamoDB and DynamoDB Streams over a Pebble store, in a
+// folder or in memory. It works with AWS's SDKs and the AWS CLI: tables with global secondary indexes and TTL, single-item
+// operations, queries and scans, batches, transactions, and streams, with AWS's semantics, limits and error types. It
+// rejects what it does not support (PartiQL, parameters from before expressions, local indexes and others).
+//
+// A change and its stream record are one atomic write. Whoever backs up the folder must also back up the readers'
+// positions in streams.
+//
+// This package implements the operations and the sweeper. Its sub-packages import each other in one direction: values,
+// expressions, wire, keyspace, streams, catalog, storage. Nothing of a particular application belongs here.
 package dynamodb
 
 import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"sync"
 	"time"
 
+	"devplatform/infra/local/awsjson"
 	"devplatform/infra/local/datafolder"
+	"devplatform/infra/local/dynamodb/catalog"
+	"devplatform/infra/local/dynamodb/keyspace"
+	"devplatform/infra/local/dynamodb/storage"
+	"devplatform/infra/local/dynamodb/streams"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// Options says where a DB keeps its data and what it believes about the world.
+// Options configures a DB.
 type Options struct {
-	Dir     string           // data folder, made when missing; "" keeps everything in memory
-	Now     func() time.Time // the clock of TTL, idempotency tokens and timestamps; required
+	Dir     string           // data folder, created if it does not exist; "" keeps all data in memory
+	Now     func() time.Time // the clock for TTL, idempotency tokens and timestamps; required
 	Logger  *slog.Logger     // nil discards; the storage engine logs at debug level
-	Region  string           // of table ARNs; default "us-east-1"
-	Account string           // of table ARNs; default "000000000000"
+	Region  string           // for ARNs; default "us-east-1"
+	Account string           // for ARNs; default "000000000000"
 
-	// SweepInterval is the time between two looks at what has expired;
-	// default one second, negative never.
+	// SweepInterval is the time between two deletions of expired data. The default is one second, and a negative value
+	// disables the sweeper.
 	SweepInterval time.Duration
 
-	// Failed is told, once and on a goroutine of its own, that the store cannot go on (its disk is broken). From then on
-	// every request fails; the process should end. While the disk is full, only writes fail.
+	// Failed is called once, on its own goroutine, if the store cannot continue because its disk is broken. All later
+	// requests fail, and the process should exit. If the disk is full, only writes fail.
 	Failed func(error)
 
-	fs vfs.FS // tests: the file system behind Dir
+	fs vfs.FS // tests: the file system of Dir
 }
-
-const defaultSweepInterval = time.Second
 
 func (o *Options) setDefaults() {
 	if o.Logger == nil {
@@ -44,58 +58,52 @@ func (o *Options) setDefaults() {
 		o.Account = "000000000000"
 	}
 	if o.SweepInterval == 0 {
-		o.SweepInterval = defaultSweepInterval
+		o.SweepInterval = time.Second
 	}
 }
 
-// DB is one embedded DynamoDB: one account in one region. It is an
-// http.Handler that answers the JSON protocol on POST /. All methods are safe
-// for concurrent use.
+// DB is an embedded DynamoDB of one account in one region. All methods are safe for concurrent use.
 type DB struct {
 	options Options
-	folder  *datafolder.Folder
+	account catalog.Account
+	store   *storage.Store
+	service awsjson.Service
 
-	// catalog guards tables and everything reachable from them but items and
-	// counters. Every data operation holds it for reading from beginning to
-	// end, every table operation for writing: a table never changes under an
-	// operation.
+	// catalog guards tables and streams. Operations on items hold it for reading from beginning to end, and operations on
+	// tables for writing, so that a table never changes during an operation on its items.
 	catalog sync.RWMutex
-	tables  map[string]*table
-	streams map[string]*stream // by path, the ended ones, too
-	nextID  uint32             // of the next table, index or stream
-
-	locks  lockTable
-	tokens tokenTable
+	tables  map[string]*catalog.Table
+	streams map[string]*streams.Stream // by path, with the ended ones
 
 	stop chan struct{} // closed by Close; ends the sweeper
 	done sync.WaitGroup
 }
 
-// Open opens or creates a database. A folder that holds something else, data of
-// another version, or damaged data is refused with one error that names it, and
-// is left as it was; so is a folder that another process has open.
+// Open opens or creates a database. It returns an error, and changes nothing, if the folder contains something else, data
+// of another version or damaged data, or if another process uses it.
 func Open(options Options) (*DB, error) {
 	if options.Now == nil {
 		return nil, errors.New("dynamodb: Options.Now is required")
 	}
 	options.setDefaults()
-	folder, err := datafolder.Open(datafolder.Options{
+	store, err := storage.Open(datafolder.Options{
 		Service: "dynamodb", Format: "embedded-dynamodb 1", Dir: options.Dir,
-		Logger: options.Logger, Failed: options.Failed, FS: options.fs, Merger: counterMerger,
-	})
+		Logger: options.Logger, Failed: options.Failed, FS: options.fs,
+	}, options.Now)
 	if err != nil {
 		return nil, err
 	}
 	db := &DB{
 		options: options,
-		folder:  folder,
-		tables:  map[string]*table{},
-		streams: map[string]*stream{},
+		account: catalog.Account{Region: options.Region, ID: options.Account},
+		store:   store,
+		tables:  map[string]*catalog.Table{},
+		streams: map[string]*streams.Stream{},
 		stop:    make(chan struct{}),
 	}
-	db.locks.init()
-	if err := db.loadCatalog(); err != nil {
-		return nil, errors.Join(fmt.Errorf("dynamodb: %s holds damaged data: %w", options.Dir, err), folder.Close(nil))
+	db.service = db.newService()
+	if err := db.load(); err != nil {
+		return nil, errors.Join(fmt.Errorf("dynamodb: %s holds damaged data: %w", options.Dir, err), store.Close(nil))
 	}
 	if options.SweepInterval > 0 {
 		db.done.Go(db.sweepLoop)
@@ -103,10 +111,101 @@ func Open(options Options) (*DB, error) {
 	return db, nil
 }
 
-// Close ends the sweeper and closes the store; every acknowledged write is
-// already durable. No request may be in flight or follow. A store that cannot go
-// on is left as it is, and the error says why.
+// load reads all streams and tables.
+func (db *DB) load() error {
+	err := keyspace.Each(db.store.DB, []byte{keyspace.Stream}, func(_, value []byte) error {
+		s, err := streams.Load(db.store.DB, value)
+		if err == nil {
+			db.streams[s.Path()] = s
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return db.store.Tables(func(record catalog.Record) error {
+		t := db.use(record)
+		if t.StreamView != "" && t.Stream == nil {
+			return fmt.Errorf("table %s: its stream is missing", t.Name)
+		}
+		return nil
+	})
+}
+
+// use makes a record the current one of its table.
+func (db *DB) use(record catalog.Record) *catalog.Table {
+	t := catalog.NewTable(record)
+	if record.StreamView != "" {
+		t.Stream = db.streams[streams.Path(record.Name, record.StreamLabel)]
+	}
+	db.tables[record.Name] = t
+	return t
+}
+
+// ServeHTTP handles one request.
+func (db *DB) ServeHTTP(w http.ResponseWriter, r *http.Request) { db.service.ServeHTTP(w, r) }
+
+// Close stops the sweeper and closes the store. All acknowledged writes are already durable. There must be no requests
+// during or after Close. If the store has failed, the error says why.
 func (db *DB) Close() error {
 	close(db.stop)
-	return db.folder.Close(db.done.Wait)
+	return db.store.Close(db.done.Wait)
+}
+
+func (db *DB) sweepLoop() {
+	timer := time.NewTicker(db.options.SweepInterval)
+	defer timer.Stop()
+	for {
+		select {
+		case <-db.stop:
+			return
+		case <-timer.C:
+			if db.store.Room() != nil {
+				continue // deletions need room too
+			}
+			if err := db.sweep(); err != nil {
+				db.options.Logger.Error("dynamodb: sweeping expired items", slog.Any("error", err))
+			}
+		}
+	}
+}
+
+// sweep deletes expired items, request tokens, and changes of streams. It reads nothing that has not expired.
+func (db *DB) sweep() error {
+	now := db.options.Now()
+	db.catalog.RLock()
+	ids := make(map[string]uint32, len(db.tables))
+	for name, t := range db.tables {
+		if t.TTLAttribute != "" {
+			ids[name] = t.ID
+		}
+	}
+	db.catalog.RUnlock()
+	errs := []error{db.store.DeleteTokens(now), db.sweepStreams(now)}
+	for name, id := range ids {
+		errs = append(errs, db.sweepTable(name, id, now))
+	}
+	return errors.Join(errs...)
+}
+
+// sweepTable deletes a table's expired items in steps, so that operations on tables do not have to wait for all of them.
+func (db *DB) sweepTable(name string, id uint32, now time.Time) error {
+	for {
+		select {
+		case <-db.stop:
+			return nil
+		default:
+		}
+		db.catalog.RLock()
+		t := db.tables[name]
+		if t == nil || t.ID != id || t.TTLAttribute == "" {
+			db.catalog.RUnlock()
+			return nil
+		}
+		n, err := db.store.DeleteExpired(t, now)
+		db.catalog.RUnlock()
+		if err != nil || n < storage.MaxExpired {
+			return err
+		}
+	}
 }

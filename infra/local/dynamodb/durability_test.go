@@ -1,6 +1,8 @@
 package dynamodb
 
 import (
+	"devplatform/infra/local/dynamodb/storage"
+
 	"context"
 	"errors"
 	"fmt"
@@ -205,7 +207,7 @@ func TestRefusedFolders(t *testing.T) {
 			return os.WriteFile(filepath.Join(db.options.Dir, "FORMAT"), []byte("embedded-dynamodb 2\n"), 0o600)
 		}, `/FORMAT has the format "embedded-dynamodb 2", this program reads "embedded-dynamodb 1": choose another folder`},
 		"a table": {func(db *DB) error {
-			return db.folder.DB.Set(catalogKey("hash"), []byte("{"), nil)
+			return db.store.DB.Set(storage.TableKey("hash"), []byte("{"), nil)
 		}, " holds damaged data: "},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -59,7 +59,7 @@ func TestFullDisk(t *testing.T) {
 					}
 				})
 			}
-			disktest.Await(t, "a full disk", func() bool { return db.folder.Room() != nil })
+			disktest.Await(t, "a full disk", func() bool { return db.store.Room() != nil })
 			filled.Store(true)
 			for operation, body := range map[string]string{
 				"PutItem":            `{"TableName":"hash","Item":{"pk":{"S":"during"}}}`,
@@ -77,7 +77,7 @@ func TestFullDisk(t *testing.T) {
 			}
 			must(t, db, "Query", `{"TableName":"hash","KeyConditionExpression":"pk = :p","ExpressionAttributeValues":{":p":{"S":"before"}}}`)
 			disk.Give(1 << 30)
-			disktest.Await(t, "room", func() bool { return db.folder.Room() == nil })
+			disktest.Await(t, "room", func() bool { return db.store.Room() == nil })
 			writers.Wait()
 			must(t, db, "PutItem", `{"TableName":"hash","Item":{"pk":{"S":"after"}}}`)
 			if err := db.Close(); err != nil {

@@ -1,6 +1,8 @@
 package dynamodb
 
 import (
+	"devplatform/infra/local/awsjson"
+
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -77,17 +79,18 @@ type answer struct {
 	raw    string
 }
 
-// errorOf is "Type: message" of an error response, "" of success.
-func (a answer) errorOf() string {
+// errorType returns the type of an error response, or "" for success.
+func (a answer) errorType() string {
 	kind, _ := a.body["__type"].(string)
-	if kind == "" {
+	return kind[strings.Index(kind, "#")+1:]
+}
+
+// errorOf returns "Type: message" of an error response, or "" for success.
+func (a answer) errorOf() string {
+	if a.errorType() == "" {
 		return ""
 	}
-	message, _ := a.body["message"].(string)
-	if upper, ok := a.body["Message"].(string); ok {
-		message = upper
-	}
-	return kind[strings.Index(kind, "#")+1:] + ": " + message
+	return fmt.Sprintf("%s: %v", a.errorType(), a.body["message"])
 }
 
 const testAuthorization = "AWS4-HMAC-SHA256 Credential=test/20261120/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=00"
@@ -96,7 +99,7 @@ const testAuthorization = "AWS4-HMAC-SHA256 Credential=test/20261120/us-east-1/d
 func call(t testing.TB, db *DB, operation, body string) answer {
 	t.Helper()
 	request := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
-	request.Header.Set("Content-Type", contentType)
+	request.Header.Set("Content-Type", awsjson.Version10)
 	request.Header.Set("X-Amz-Target", targetPrefix+operation)
 	request.Header.Set("X-Amz-Date", "20261120T120000Z")
 	request.Header.Set("Authorization", testAuthorization)
@@ -162,8 +165,8 @@ func num(n int) types.AttributeValue { return &types.AttributeValueMemberN{Value
 
 type sdkItem = map[string]types.AttributeValue
 
-// items lists the values of an attribute in a page's Items.
-func values(a answer, name, kind string) string {
+// attributes lists the values of an attribute in a page's Items.
+func attributes(a answer, name, kind string) string {
 	var found []string
 	items, _ := a.body["Items"].([]any)
 	for _, item := range items {

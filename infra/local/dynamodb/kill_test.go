@@ -1,6 +1,8 @@
 package dynamodb
 
 import (
+	"devplatform/infra/local/awsjson"
+
 	"errors"
 	"fmt"
 	"net/http"
@@ -27,7 +29,7 @@ func post(url, operation, body string) error {
 	if err != nil {
 		return err
 	}
-	request.Header.Set("Content-Type", contentType)
+	request.Header.Set("Content-Type", awsjson.Version10)
 	request.Header.Set("X-Amz-Target", targetPrefix+operation)
 	request.Header.Set("X-Amz-Date", "20261120T120000Z")
 	request.Header.Set("Authorization", testAuthorization)

@@ -1,70 +1,69 @@
 package dynamodb
 
-// operations are those that run here, by the name behind the target's prefix.
-var operations = map[string]operation{
-	"CreateTable":        handle((*DB).createTable),
-	"DescribeTable":      handle((*DB).describeTable),
-	"ListTables":         handle((*DB).listTables),
-	"UpdateTable":        handle((*DB).updateTable),
-	"DeleteTable":        handle((*DB).deleteTable),
-	"UpdateTimeToLive":   handle((*DB).updateTimeToLive),
-	"DescribeTimeToLive": handle((*DB).describeTimeToLive),
-	"TagResource":        handle((*DB).tagResource),
-	"UntagResource":      handle((*DB).untagResource),
-	"ListTagsOfResource": handle((*DB).listTagsOfResource),
-	"DescribeLimits":     handle((*DB).describeLimits),
-	"DescribeEndpoints":  handle((*DB).describeEndpoints),
+import (
+	"context"
 
-	"PutItem":    handle((*DB).putItem),
-	"GetItem":    handle((*DB).getItem),
-	"UpdateItem": handle((*DB).updateItem),
-	"DeleteItem": handle((*DB).deleteItem),
-	"Query":      handle((*DB).query),
-	"Scan":       handle((*DB).scan),
+	"devplatform/infra/local/awsjson"
+	"devplatform/infra/local/dynamodb/catalog"
+	"devplatform/infra/local/dynamodb/wire"
+)
 
-	"BatchGetItem":       handle((*DB).batchGetItem),
-	"BatchWriteItem":     handle((*DB).batchWriteItem),
-	"TransactGetItems":   handle((*DB).transactGetItems),
-	"TransactWriteItems": handle((*DB).transactWriteItems),
-}
+// Prefixes of X-Amz-Target. The two services have the same endpoint.
+const (
+	targetPrefix  = "DynamoDB_20120810."
+	streamsPrefix = "DynamoDBStreams_20120810."
+)
 
-// streamOperations are those of DynamoDB Streams, a service of its own on the
-// same endpoint.
-var streamOperations = map[string]operation{
-	"ListStreams":      handle((*DB).listStreams),
-	"DescribeStream":   handle((*DB).describeStream),
-	"GetShardIterator": handle((*DB).getShardIterator),
-	"GetRecords":       handle((*DB).getRecords),
-}
+const maxRequestBytes = 16 << 20
 
-// unsupported are AWS's operations that do not run here; what is on neither
-// list does not exist.
-var unsupported = map[string]bool{}
-
-func init() {
-	for _, name := range []string{
-		"BatchExecuteStatement", "ExecuteStatement", "ExecuteTransaction",
-		"CreateBackup", "DeleteBackup", "DescribeBackup", "ListBackups",
-		"RestoreTableFromBackup", "RestoreTableToPointInTime",
-		"DescribeContinuousBackups", "UpdateContinuousBackups",
-		"CreateGlobalTable", "DescribeGlobalTable", "DescribeGlobalTableSettings", "ListGlobalTables",
-		"UpdateGlobalTable", "UpdateGlobalTableSettings",
-		"DescribeTableReplicaAutoScaling", "UpdateTableReplicaAutoScaling",
-		"DescribeContributorInsights", "ListContributorInsights", "UpdateContributorInsights",
-		"DescribeExport", "ExportTableToPointInTime", "ListExports",
-		"DescribeImport", "ImportTable", "ListImports",
-		"DescribeKinesisStreamingDestination", "DisableKinesisStreamingDestination",
-		"EnableKinesisStreamingDestination", "UpdateKinesisStreamingDestination",
-		"DeleteResourcePolicy", "GetResourcePolicy", "PutResourcePolicy",
-		"SearchVectors", "StartBulkPutItems", "DescribeBulkOperation", "ListBulkOperations", "CancelBulkOperation",
-	} {
-		unsupported[name] = true
+func (db *DB) newService() awsjson.Service {
+	return awsjson.Service{
+		Name: "dynamodb", ContentType: awsjson.Version10, MaxRequestBytes: maxRequestBytes, Logger: db.options.Logger,
+		CRC32: true, RejectUnknown: true, Before: db.store.Check, Convert: wire.AsError,
+		Health: "healthy: dynamodb." + db.options.Region + ".amazonaws.com ",
+		Targets: map[string]awsjson.Operations{
+			targetPrefix: {
+				"CreateTable":        handle(db.createTable),
+				"DescribeTable":      handle(db.describeTable),
+				"ListTables":         handle(db.listTables),
+				"UpdateTable":        handle(db.updateTable),
+				"DeleteTable":        handle(db.deleteTable),
+				"UpdateTimeToLive":   handle(db.updateTimeToLive),
+				"DescribeTimeToLive": handle(db.describeTimeToLive),
+				"TagResource":        handle(db.tagResource),
+				"UntagResource":      handle(db.tagResource),
+				"ListTagsOfResource": handle(db.listTags),
+				"PutItem":            handle(db.putItem),
+				"GetItem":            handle(db.getItem),
+				"UpdateItem":         handle(db.updateItem),
+				"DeleteItem":         handle(db.deleteItem),
+				"Query":              handle(db.query),
+				"Scan":               handle(db.scan),
+				"BatchGetItem":       handle(db.batchGetItem),
+				"BatchWriteItem":     handle(db.batchWriteItem),
+				"TransactGetItems":   handle(db.transactGetItems),
+				"TransactWriteItems": handle(db.transactWriteItems),
+			},
+			streamsPrefix: {
+				"ListStreams":      handle(db.listStreams),
+				"DescribeStream":   handle(db.describeStream),
+				"GetShardIterator": handle(db.getShardIterator),
+				"GetRecords":       handle(db.getRecords),
+			},
+		},
 	}
 }
 
-func unknownOperation(name string) *apiError {
-	if unsupported[name] {
-		return &apiError{Type: typeUnknownOperation, Message: "The operation " + name + " is not supported by the embedded DynamoDB"}
+func handle[In, Out any](run func(*In) (*Out, error)) awsjson.Operation {
+	return awsjson.Handle(func(_ context.Context, in *In) (*Out, error) { return run(in) })
+}
+
+// table returns the table with a name or ARN. The catalog must be locked.
+func (db *DB) table(ref string) (*catalog.Table, error) {
+	name := wire.TableName(ref)
+	t, ok := db.tables[name]
+	if !ok {
+		return nil, wire.Errorf(wire.TypeNotFound, "Requested resource not found: Table: %s not found", name)
 	}
-	return &apiError{Type: typeUnknownOperation}
+	return t, nil
 }

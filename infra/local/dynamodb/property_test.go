@@ -1,52 +1,16 @@
 package dynamodb
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
 
-	"devplatform/infra/local/dynamodb/attr"
-	"devplatform/infra/local/dynamodb/expr"
-
 	"pgregory.net/rapid"
 )
 
-func drawKey(t *rapid.T, name string, kind attr.Kind) attr.Value {
-	switch kind {
-	case attr.N:
-		return attr.FromInt(rapid.Int64Range(-30, 30).Draw(t, name))
-	case attr.B:
-		return attr.FromBytes(rapid.SliceOfN(rapid.SampledFrom([]byte{0, 1, 0xfe, 0xff}), 1, 4).Draw(t, name))
-	default:
-		return attr.FromString(rapid.StringOfN(rapid.SampledFrom([]rune{0, 'a', 'b', 'é', 0x10FFFF}), 1, 4, -1).Draw(t, name))
-	}
-}
-
-// The part of the key space that a condition on the range key selects has the
-// keys that meet the condition and no others.
-func TestTermSpans(t *testing.T) {
-	t.Parallel()
-	operators := []expr.Operator{expr.Equal, expr.Less, expr.LessEqual, expr.Greater, expr.GreaterEqual, expr.Between, expr.BeginsWith}
-	rapid.Check(t, func(t *rapid.T) {
-		kind := rapid.SampledFrom([]attr.Kind{attr.S, attr.N, attr.B}).Draw(t, "kind")
-		term := expr.KeyTerm{Op: rapid.SampledFrom(operators).Draw(t, "operator"), A: drawKey(t, "a", kind), B: drawKey(t, "b", kind)}
-		if term.Op == expr.BeginsWith && kind == attr.N {
-			t.Skip("numbers don't begin with numbers")
-		}
-		prefix := appendPartition(spaceKey(spaceIndex, 7), drawKey(t, "hash", attr.S))
-		value := drawKey(t, "value", kind)
-		position := drawKey(t, "table key", attr.S).AppendKey(value.AppendKey(bytes.Clone(prefix)))
-		if got, want := termSpan(prefix, &term).contains(position), term.Match(value); got != want {
-			t.Fatalf("%v %s %v..%v: in the span %t, matches %t", value, term.Op, term.A, term.B, got, want)
-		}
-	})
-}
-
-// Whatever writes come, a table, its sparse index and its counters agree with a
-// plain map.
+// TestModel compares a table, its sparse index and its counters with a map after random writes.
 func TestModel(t *testing.T) {
 	t.Parallel()
 	db := openTest(t, nil)
@@ -122,8 +86,8 @@ func compare(rt *rapid.T, t *testing.T, db *DB, name string, model map[string]st
 			rt.Fatalf("%s: got %v, want %v", index, got, want)
 		}
 	}
-	counted, err := db.countersOf(db.tables[name].ID)
-	if err != nil || counted.items != int64(len(all)) || (counted.bytes == 0) != (len(all) == 0) {
+	counted, err := db.store.Counters(db.tables[name].ID)
+	if err != nil || counted.Items != int64(len(all)) || (counted.Bytes == 0) != (len(all) == 0) {
 		rt.Fatalf("counters %+v, %v; want %d items", counted, err, len(all))
 	}
 }

@@ -1,201 +1,183 @@
 package dynamodb
 
 import (
-	"bytes"
-
-	"devplatform/infra/local/dynamodb/attr"
-	"devplatform/infra/local/dynamodb/expr"
+	"devplatform/infra/local/dynamodb/expressions"
+	"devplatform/infra/local/dynamodb/storage"
+	"devplatform/infra/local/dynamodb/values"
+	"devplatform/infra/local/dynamodb/wire"
 )
 
-type queryRequest struct {
-	pageParameters
-	ScanIndexForward *bool
-	KeyConditions    refused
-	QueryFilter      refused
+func (db *DB) query(in *wire.QueryRequest) (*wire.PageResponse, error) {
+	e, err := in.Check()
+	if err != nil {
+		return nil, err
+	}
+	db.catalog.RLock()
+	defer db.catalog.RUnlock()
+	s, err := db.source(&in.PageRequest, e)
+	if err != nil {
+		return nil, err
+	}
+	hash, term, err := resolve(s, e.Key)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkFilter(s, e.Filter); err != nil {
+		return nil, err
+	}
+	page := storage.PageRequest{Span: s.Select(hash, term), Reverse: in.ScanIndexForward != nil && !*in.ScanIndexForward}
+	response, err := db.readPage(&in.PageRequest, s, e, page)
+	if err == nil && s.Index == nil && (len(s.Key()) == 1 || term != nil && term.Op == expressions.Equal) {
+		response.LastEvaluatedKey = nil // the query selects one item
+	}
+	return response, err
 }
 
-func (in *queryRequest) check() (*parsed, error) {
-	if err := in.checkEmpty(); err != nil {
+func (db *DB) scan(in *wire.ScanRequest) (*wire.PageResponse, error) {
+	e, err := in.Check()
+	if err != nil {
 		return nil, err
 	}
-	if in.Limit != nil && *in.Limit < 1 {
-		return nil, invalid("1 validation error detected: Value at 'Limit' failed to satisfy constraint: Member must have value greater than or equal to 1")
-	}
-	var v violations
-	in.pageParameters.check(&v)
-	if err := v.err(); err != nil {
+	db.catalog.RLock()
+	defer db.catalog.RUnlock()
+	s, err := db.source(&in.PageRequest, e)
+	if err != nil {
 		return nil, err
 	}
-	legacy := []parameter{
-		{"AttributesToGet", bool(in.AttributesToGet)},
-		{"QueryFilter", bool(in.QueryFilter)},
-		{"ConditionalOperator", bool(in.ConditionalOperator)},
-		{"KeyConditions", bool(in.KeyConditions)},
+	page := storage.PageRequest{Span: s.Segment(0, 1)}
+	if in.Segment != nil {
+		page.Span = s.Segment(int64(*in.Segment), int64(*in.TotalSegments))
 	}
-	if err := refuseLegacy(legacy, in.given()); err != nil {
-		return nil, err
-	}
-	if err := in.checkPlaceholders(": FilterExpression and KeyConditionExpression are null"); err != nil {
-		return nil, err
-	}
-	if err := in.ExclusiveStartKey.Validate(); err != nil {
-		return nil, err
-	}
-	if in.KeyConditionExpression == nil {
-		return nil, invalid("Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.")
-	}
-	if err := in.checkSelect(); err != nil {
-		return nil, err
-	}
-	return in.parseRenewed()
+	return db.readPage(&in.PageRequest, s, e, page)
 }
 
-// selection is what a key condition selects of a source.
-type selection struct {
-	hash  attr.Value
-	term  *expr.KeyTerm // on the range key, if any
-	span  span
-	exact bool // at most one item of a table
+// source returns the table or index that a request reads.
+func (db *DB) source(in *wire.PageRequest, e *wire.Expressions) (s storage.Source, err error) {
+	if s.Table, err = db.table(in.TableName); err != nil {
+		return s, err
+	}
+	if err := s.Table.CheckScalars(e.Paths()); err != nil {
+		return s, err
+	}
+	if in.IndexName == "" {
+		return s, nil
+	}
+	s.Index = s.Table.FindIndex(in.IndexName)
+	switch {
+	case s.Index == nil:
+		return s, wire.Invalid("The table does not have the specified index: %s", in.IndexName)
+	case in.ConsistentRead:
+		return s, wire.Invalid("Consistent reads are not supported on global secondary indexes")
+	case s.Index.Included == nil:
+		return s, nil
+	case in.Select == "ALL_ATTRIBUTES":
+		return s, wire.Invalid("One or more parameter values were invalid: Select type ALL_ATTRIBUTES is not supported for "+
+			"global secondary index %s because its projection type is not ALL", in.IndexName)
+	case e.Projection != nil:
+		for _, path := range e.Projection.Paths() {
+			if !s.Index.Included[path.Root()] {
+				return s, wire.Invalid("One or more parameter values were invalid: Global secondary index %s does not project [%s]",
+					in.IndexName, path.Root())
+			}
+		}
+	}
+	return s, nil
 }
 
-// selects resolves a key condition against the keys of the source.
-func (s source) selects(condition *expr.KeyCondition) (selection, error) {
-	keys := s.keys()
+// resolve returns the hash key and the condition of the range key, which is nil if there is none.
+func resolve(s storage.Source, condition *expressions.KeyCondition) (values.Value, *expressions.KeyTerm, error) {
+	keys := s.Key()
 	rangeName := ""
 	if len(keys) > 1 {
 		rangeName = keys[1].Name
 	}
 	hash, term, err := condition.Resolve(keys[0].Name, rangeName)
 	if err != nil {
-		return selection{}, err
+		return hash, nil, err
 	}
-	if err := checkConditionValue(hash, keys[0], false); err != nil {
-		return selection{}, err
+	if err := keys[0].CheckCondition(hash, false); err != nil || term == nil {
+		return hash, nil, err
 	}
-	chosen := selection{hash: hash, term: term}
-	prefix := appendPartition(s.prefix(), hash)
-	chosen.span = prefixSpan(prefix)
-	if term == nil {
-		chosen.exact = s.index == nil && len(keys) == 1
-		return chosen, nil
-	}
-	bounds := []attr.Value{term.A}
-	if term.Op == expr.Between {
-		bounds = append(bounds, term.B)
-	}
-	for _, bound := range bounds {
-		if err := checkConditionValue(bound, keys[1], term.Op != expr.BeginsWith); err != nil {
-			return selection{}, err
+	if term.Op == expressions.Between {
+		if err := keys[1].CheckCondition(term.B, true); err != nil {
+			return hash, nil, err
 		}
 	}
-	chosen.exact = s.index == nil && term.Op == expr.Equal
-	chosen.span = termSpan(prefix, term)
-	return chosen, nil
+	return hash, term, keys[1].CheckCondition(term.A, true)
 }
 
-func checkConditionValue(value attr.Value, key keyAttribute, isRange bool) error {
-	if value.Kind != key.Kind {
-		return invalidParameters("Condition parameter type does not match schema type")
-	}
-	if empty := emptyKind(value); empty != "" {
-		return invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty %s value. Key: %s", empty, key.Name)
-	}
-	return checkKeyLength(value, isRange)
-}
-
-// keyEndBytes is how many bytes end the encoding of a string or binary key:
-// what begins with a value begins with its encoding without them.
-const keyEndBytes = 2
-
-// termSpan is the part of one hash key's items that a condition on the range
-// key selects. No encoded key is a prefix of another, so that all keys with a
-// range key of v are those that begin with its encoding.
-func termSpan(prefix []byte, term *expr.KeyTerm) span {
-	whole := prefixSpan(prefix)
-	from := term.A.AppendKey(bytes.Clone(prefix))
-	switch term.Op {
-	case expr.Less:
-		return span{whole.lower, from}
-	case expr.LessEqual:
-		return span{whole.lower, prefixEnd(from)}
-	case expr.Greater:
-		return span{prefixEnd(from), whole.upper}
-	case expr.GreaterEqual:
-		return span{from, whole.upper}
-	case expr.Between:
-		return span{from, prefixEnd(term.B.AppendKey(bytes.Clone(prefix)))}
-	case expr.BeginsWith:
-		return prefixSpan(from[:len(from)-keyEndBytes])
-	default:
-		return prefixSpan(from)
-	}
-}
-
-// resume cuts off what earlier pages have read.
-func (in *queryRequest) resume(s source, chosen selection, reverse bool) (span, error) {
-	if err := s.checkStartKey(in.ExclusiveStartKey); err != nil {
-		return span{}, err
-	}
-	keys := s.keys()
-	if !in.ExclusiveStartKey[keys[0].Name].Equal(chosen.hash) {
-		return span{}, invalid("The provided starting key is outside query boundaries based on provided conditions")
-	}
-	if chosen.term != nil && !chosen.term.Match(in.ExclusiveStartKey[keys[1].Name]) {
-		return span{}, invalid("The provided starting key does not match the range key predicate")
-	}
-	return chosen.span.after(s.position(in.ExclusiveStartKey), reverse), nil
-}
-
-// checkFilter refuses a filter on the keys that the query selects by.
-func (s source) checkFilter(filter *expr.Condition) error {
+// checkFilter rejects a filter on the keys by which the query selects.
+func checkFilter(s storage.Source, filter *expressions.Condition) error {
 	if filter == nil {
 		return nil
 	}
 	for _, path := range filter.Paths() {
-		if s.keys().has(path.Root()) {
-			return invalid("Filter Expression can only contain non-primary key attributes: Primary key attribute: %s", path.Root())
+		if s.Key().Has(path.Root()) {
+			return wire.Invalid("Filter Expression can only contain non-primary key attributes: Primary key attribute: %s", path.Root())
 		}
 	}
 	return nil
 }
 
-func (db *DB) query(in *queryRequest) (*pageResponse, error) {
-	p, err := in.check()
-	if err != nil {
-		return nil, err
+// checkStartKey checks that an ExclusiveStartKey identifies a place in the source.
+func checkStartKey(s storage.Source, key values.Item) error {
+	keys := s.PageKey()
+	valid := len(key) == len(keys)
+	for _, k := range keys {
+		isRange := len(s.Key()) > 1 && s.Key()[1].Name == k.Name
+		valid = valid && k.CheckCondition(key[k.Name], isRange) == nil
 	}
-	db.catalog.RLock()
-	defer db.catalog.RUnlock()
-	s, err := db.source(&in.pageParameters)
-	if err != nil {
-		return nil, err
+	if !valid {
+		return wire.Invalid("The provided starting key is invalid")
 	}
-	chosen, err := s.selects(p.key)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.checkFilter(p.filter); err != nil {
-		return nil, err
-	}
-	if err := s.table.checkScalars(p); err != nil {
-		return nil, err
-	}
-	if err := s.checkIndexReach(&in.pageParameters, p.projection); err != nil {
-		return nil, err
-	}
-	request := pageRequest{
-		source: s, span: chosen.span, reverse: in.ScanIndexForward != nil && !*in.ScanIndexForward,
-		limit: in.limit(), filter: p.filter, projection: p.projection, countOnly: in.Select == "COUNT",
-	}
+	return nil
+}
+
+// readPage reads a page of a query or scan.
+func (db *DB) readPage(
+	in *wire.PageRequest, s storage.Source, e *wire.Expressions, request storage.PageRequest,
+) (*wire.PageResponse, error) {
 	if in.ExclusiveStartKey != nil {
-		if request.span, err = in.resume(s, chosen, request.reverse); err != nil {
+		if err := checkStartKey(s, in.ExclusiveStartKey); err != nil {
 			return nil, err
 		}
+		var inside bool
+		if request.Span, inside = s.After(request.Span, in.ExclusiveStartKey, request.Reverse); !inside {
+			return nil, wire.Invalid("The provided starting key is outside query boundaries based on provided conditions")
+		}
 	}
-	result, err := db.readPage(request)
+	if in.Limit != nil {
+		request.Limit = int(*in.Limit)
+	}
+	response := &wire.PageResponse{}
+	items := []values.Item{}
+	request.Take = func(item values.Item) {
+		if e.Filter != nil && !e.Filter.Match(item) {
+			return
+		}
+		response.Count++
+		if in.Select != "COUNT" {
+			items = append(items, e.Project(item))
+		}
+	}
+	page, err := db.store.ReadPage(request)
 	if err != nil {
 		return nil, err
 	}
-	result.ended = result.ended || chosen.exact
-	return in.respond(s, result), nil
+	response.ScannedCount = page.Scanned
+	if in.Select != "COUNT" {
+		response.Items = &items
+	}
+	if !page.Ended {
+		response.LastEvaluatedKey = s.PageKey().Of(page.Last)
+	}
+	var read consumed
+	units := storage.ReadUnits(page.Bytes) * consistency(in.ConsistentRead)
+	if s.Index != nil {
+		read.addIndex(s.Index.Name, units)
+	} else {
+		read.table = units
+	}
+	response.ConsumedCapacity = read.report(in.ReturnConsumedCapacity, s.Table.Name, plainUnits)
+	return response, nil
 }

@@ -51,11 +51,11 @@ func TestQueryConditions(t *testing.T) {
 			given += `,":y":{"S":"bé"}`
 		}
 		body := `{"TableName":"range","KeyConditionExpression":"` + test.condition + `","ExpressionAttributeValues":{` + given + `}}`
-		if got := values(must(t, db, "Query", body), "sk", "S"); got != test.want {
+		if got := attributes(must(t, db, "Query", body), "sk", "S"); got != test.want {
 			t.Errorf("%s: got %s, want %s", test.condition, got, test.want)
 		}
 		backwards := strings.Replace(body, "{", `{"ScanIndexForward":false,`, 1)
-		if got := values(must(t, db, "Query", backwards), "sk", "S"); got != reversed(test.want) {
+		if got := attributes(must(t, db, "Query", backwards), "sk", "S"); got != reversed(test.want) {
 			t.Errorf("%s backwards: got %s, want %s", test.condition, got, reversed(test.want))
 		}
 	}
@@ -77,10 +77,10 @@ func TestQueryNumbersAndBinary(t *testing.T) {
 		must(t, db, "PutItem", `{"TableName":"number","Item":{"pk":{"B":"AP8="},"sk":{"N":"`+want[(i*5)%len(want)]+`"}}}`)
 	}
 	query := `{"TableName":"number","KeyConditionExpression":"pk = :p%s","ExpressionAttributeValues":{":p":{"B":"AP8="}%s}}`
-	if got := values(must(t, db, "Query", fmt.Sprintf(query, "", "")), "sk", "N"); got != strings.Join(want, " ") {
+	if got := attributes(must(t, db, "Query", fmt.Sprintf(query, "", "")), "sk", "N"); got != strings.Join(want, " ") {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	got := values(must(t, db, "Query", fmt.Sprintf(query, " AND sk BETWEEN :a AND :b", `,":a":{"N":"-2.5"},":b":{"N":"3.0"}`)), "sk", "N")
+	got := attributes(must(t, db, "Query", fmt.Sprintf(query, " AND sk BETWEEN :a AND :b", `,":a":{"N":"-2.5"},":b":{"N":"3.0"}`)), "sk", "N")
 	if got != "-2.5 -0.001 0 0.5 3" {
 		t.Errorf("got %s", got)
 	}
@@ -189,7 +189,7 @@ func TestScanSegments(t *testing.T) {
 			start := ""
 			for {
 				page := must(t, db, "Scan", fmt.Sprintf(`{"TableName":"hash","Limit":9,"Segment":%d,"TotalSegments":%d%s}`, segment, total, start))
-				for _, pk := range strings.Fields(values(page, "pk", "S")) {
+				for _, pk := range strings.Fields(attributes(page, "pk", "S")) {
 					seen[pk]++
 				}
 				if page.body["LastEvaluatedKey"] == nil {
@@ -225,7 +225,7 @@ func TestIndexes(t *testing.T) {
 		return must(t, db, "Scan", `{"TableName":"indexed","IndexName":"`+index+`"}`).raw
 	}
 	query := must(t, db, "Query", `{"TableName":"indexed","IndexName":"all","KeyConditionExpression":"g = :g AND n > :n","ExpressionAttributeValues":{":g":{"S":"g"},":n":{"N":"0"}}}`)
-	if got := values(query, "pk", "S"); got != "2 1" {
+	if got := attributes(query, "pk", "S"); got != "2 1" {
 		t.Errorf("all: got %s, want 2 1", got)
 	}
 	if got, want := scan("keys"), `{"Items":[{"g":{"S":"g"},"pk":{"S":"1"},"sk":{"S":"s"}},{"g":{"S":"g"},"pk":{"S":"2"},"sk":{"S":"s"}},{"g":{"S":"g"},"pk":{"S":"3"},"sk":{"S":"s"}}],"Count":3,"ScannedCount":3}`; got != want {

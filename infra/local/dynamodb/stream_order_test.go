@@ -1,6 +1,8 @@
 package dynamodb
 
 import (
+	"devplatform/infra/local/dynamodb/storage"
+
 	"context"
 	"fmt"
 	"maps"
@@ -12,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/infra/local/dynamodb/attr"
+	"devplatform/infra/local/dynamodb/values"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
@@ -106,23 +108,25 @@ func (s *streaming) follow(t *testing.T, arn string, written <-chan struct{}, to
 func TestStreamHasNoHoles(t *testing.T) {
 	t.Parallel()
 	s := openStreaming(t, nil)
-	path, _ := parseStreamARN(s.create(t, "things", types.StreamViewTypeKeysOnly))
+	path, _ := streamPath(s.create(t, "things", types.StreamViewTypeKeysOnly))
 	log := s.db.streams[path]
 	const workers, writes = 8, 2000
 	var group sync.WaitGroup
 	for worker := range workers {
 		group.Go(func() {
 			for n := range writes {
-				item := attr.Item{"pk": attr.FromString(fmt.Sprint(worker)), "n": attr.FromInt(int64(n))}
-				if _, err := s.db.write(s.db.tables["things"], s.db.tables["things"].itemKey(item), func(attr.Item) (attr.Item, error) { return item, nil }); err != nil {
+				item := values.Item{"pk": values.FromString(fmt.Sprint(worker)), "n": values.FromInt(int64(n))}
+				things := s.db.tables["things"]
+				_, err := s.db.store.Write(things, storage.ItemKey(things, item), func(values.Item) (values.Item, error) { return item, nil })
+				if err != nil {
 					t.Error(err)
 				}
 			}
 		})
 	}
 	for seen := uint64(0); seen < workers*writes; {
-		last := log.durable.Load()
-		records, err := s.db.readRecords(log, seen, last, workers*writes)
+		last := log.Durable()
+		records, err := log.Read(s.db.store.DB, seen, last, workers*writes)
 		if err != nil || uint64(len(records)) != last-seen {
 			t.Errorf("between %d and %d: %d records, %v", seen, last, len(records), err)
 			break

@@ -1,6 +1,8 @@
 package dynamodb
 
 import (
+	"devplatform/infra/local/dynamodb/wire"
+
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -93,9 +95,9 @@ func TestRecordPages(t *testing.T) {
 	s := openStreaming(t, nil)
 	arn := s.create(t, "things", types.StreamViewTypeNewImage)
 	const total = 1003
-	for first := 0; first < total; first += maxBatchWrites {
+	for first := 0; first < total; first += wire.MaxBatchWrites {
 		var puts []string
-		for n := first; n < min(total, first+maxBatchWrites); n++ {
+		for n := first; n < min(total, first+wire.MaxBatchWrites); n++ {
 			puts = append(puts, fmt.Sprintf(`{"PutRequest":{"Item":{"pk":{"S":"%d"}}}}`, n))
 		}
 		must(t, s.db, "BatchWriteItem", `{"RequestItems":{"things":[`+strings.Join(puts, ",")+`]}}`)
@@ -164,67 +166,63 @@ func TestStreamRefusals(t *testing.T) {
 	position, _ := base64.StdEncoding.DecodeString(iterator[strings.LastIndex(iterator, "|")+1:])
 	position[7]++
 	forged := iterator[:strings.LastIndex(iterator, "|")+1] + base64.StdEncoding.EncodeToString(position)
-	path, _ := parseStreamARN(arn)
-	ahead := shardIterator{arn, 2, s.clock.Now().UnixMilli()}.encode(s.db.streams[path])
+	path, _ := streamPath(arn)
+	ahead := s.db.streams[path].Iterator(arn, 2, s.clock.Now())
 	const (
-		oneViolation = "ValidationException: 1 validation error detected: Value "
-		values       = "ValidationException: One or more parameter values were invalid: "
-		missing      = "arn:aws:dynamodb:us-east-1:000000000000:table/things/stream/2020-01-01T00:00:00.000"
-		foreign      = "arn:aws:dynamodb:eu-west-1:000000000000:table/things/stream/2026-11-20T12:00:00.000"
-		invalidARN   = "ValidationException: Invalid StreamArn"
+		missing = "arn:aws:dynamodb:us-east-1:000000000000:table/things/stream/2020-01-01T00:00:00.000"
+		foreign = "arn:aws:dynamodb:eu-west-1:000000000000:table/things/stream/2026-11-20T12:00:00.000"
 	)
 	noArn := strings.Repeat("x", 40)
 	place := func(more string) string { return fmt.Sprintf(`{"StreamArn":%q,"ShardId":%q%s}`, arn, shard, more) }
-	notFound := func(arn string) string {
-		return "ResourceNotFoundException: Requested resource not found: Stream: " + arn + " not found"
-	}
-	for _, test := range []struct{ operation, body, want string }{
-		{"ListStreams", `{"Limit":0}`, oneViolation + "'0' at 'limit' failed to satisfy constraint: Member must have value greater than or equal to 1"},
-		{"ListStreams", `{"Limit":101}`, oneViolation + "'101' at 'limit' failed to satisfy constraint: Member must have value less than or equal to 100"},
-		{"ListStreams", `{"TableName":"x"}`, oneViolation + "'x' at 'tableName' failed to satisfy constraint: Member must have length greater than or equal to 3"},
-		{"ListStreams", `{"ExclusiveStartStreamArn":"x"}`, oneViolation + "'x' at 'exclusiveStartStreamArn' failed to satisfy constraint: Member must have length greater than or equal to 37"},
-		{"ListStreams", `{"ExclusiveStartStreamArn":"` + noArn + `"}`, invalidARN},
-		{"ListStreams", `{"Limit":"1"}`, "SerializationException: STRING_VALUE cannot be converted to Integer"},
-		{"DescribeStream", `{}`, oneViolation + "null at 'streamArn' failed to satisfy constraint: Member must not be null"},
-		{"DescribeStream", `{"StreamArn":"` + noArn + `"}`, invalidARN},
-		{"DescribeStream", `{"StreamArn":"` + missing + `"}`, notFound(missing)},
-		{"DescribeStream", `{"StreamArn":"` + foreign + `"}`, notFound(foreign)},
-		{"DescribeStream", `{"StreamArn":"` + arn + `","Limit":0}`, oneViolation + "'0' at 'limit' failed to satisfy constraint: Member must have value greater than or equal to 1"},
-		{"DescribeStream", `{"StreamArn":"` + arn + `","ExclusiveStartShardId":"x"}`, oneViolation + "'x' at 'exclusiveStartShardId' failed to satisfy constraint: Member must have length greater than or equal to 28"},
-		{"DescribeStream", `{"StreamArn":"` + arn + `","ShardFilter":{"Type":"PARENTS","ShardId":"` + shard + `"}}`, oneViolation + "'PARENTS' at 'shardFilter.type' failed to satisfy constraint: Member must satisfy enum value set: [CHILD_SHARDS]"},
-		{"GetShardIterator", `{}`, "ValidationException: 3 validation errors detected: Value null at 'streamArn' failed to satisfy constraint: Member must not be null; " +
-			"Value null at 'shardId' failed to satisfy constraint: Member must not be null; Value null at 'shardIteratorType' failed to satisfy constraint: Member must not be null"},
-		{"GetShardIterator", place(`,"ShardIteratorType":""`), oneViolation + "'' at 'shardIteratorType' failed to satisfy constraint: Member must satisfy enum value set: [TRIM_HORIZON, LATEST, AT_SEQUENCE_NUMBER, AFTER_SEQUENCE_NUMBER, AT_TIMESTAMP]"},
-		{"GetShardIterator", place(`,"ShardIteratorType":"LATEST","SequenceNumber":"` + sequence(1) + `"`), values + "SequenceNumber must not be specified for ShardIteratorType LATEST"},
-		{"GetShardIterator", place(`,"ShardIteratorType":"AT_SEQUENCE_NUMBER"`), values + "SequenceNumber is required for ShardIteratorType AT_SEQUENCE_NUMBER"},
-		{"GetShardIterator", place(`,"ShardIteratorType":"AT_SEQUENCE_NUMBER","SequenceNumber":"1"`), oneViolation + "'1' at 'sequenceNumber' failed to satisfy constraint: Member must have length greater than or equal to 21"},
-		{"GetShardIterator", place(`,"ShardIteratorType":"AT_SEQUENCE_NUMBER","SequenceNumber":"` + strings.Repeat("x", 21) + `"`), "ValidationException: Invalid SequenceNumber"},
-		{"GetShardIterator", place(`,"ShardIteratorType":"AFTER_SEQUENCE_NUMBER","SequenceNumber":"` + sequence(2) + `"`), "ValidationException: Invalid SequenceNumber"},
-		{"GetShardIterator", place(`,"ShardIteratorType":"AT_TIMESTAMP"`), values + "Timestamp is required for ShardIteratorType AT_TIMESTAMP"},
-		{"GetShardIterator", place(`,"ShardIteratorType":"LATEST","Timestamp":1`), values + "Timestamp must not be specified for ShardIteratorType LATEST"},
-		{"GetShardIterator", place(`,"ShardIteratorType":"AT_TIMESTAMP","Timestamp":9e9`), values + "Timestamp must not be in the future"},
-		{"GetShardIterator", `{"StreamArn":"` + arn + `","ShardId":"` + noArn + `","ShardIteratorType":"LATEST"}`, "ResourceNotFoundException: Requested resource not found: Shard: " + noArn + " not found"},
-		{"GetShardIterator", `{"StreamArn":"` + missing + `","ShardId":"` + shard + `","ShardIteratorType":"LATEST"}`, notFound(missing)},
-		{"GetRecords", `{}`, oneViolation + "null at 'shardIterator' failed to satisfy constraint: Member must not be null"},
-		{"GetRecords", `{"ShardIterator":""}`, oneViolation + "'' at 'shardIterator' failed to satisfy constraint: Member must have length greater than or equal to 1"},
-		{"GetRecords", `{"ShardIterator":"` + noArn + `"}`, "ValidationException: Invalid ShardIterator"},
-		{"GetRecords", `{"ShardIterator":"` + iterator[:len(iterator)-1] + `"}`, "ValidationException: Invalid ShardIterator"},
-		{"GetRecords", `{"ShardIterator":"` + forged + `"}`, "ValidationException: Invalid ShardIterator"},
-		{"GetRecords", `{"ShardIterator":"` + ahead + `"}`, "ValidationException: Invalid ShardIterator"}, // of a record that was never written
-		{"GetRecords", `{"ShardIterator":"` + strings.Replace(iterator, arn, missing, 1) + `"}`, notFound(missing)},
-		{"GetRecords", `{"ShardIterator":"` + iterator + `","Limit":0}`, oneViolation + "'0' at 'limit' failed to satisfy constraint: Member must have value greater than or equal to 1"},
-		{"GetRecords", `{"ShardIterator":"` + iterator + `","Limit":1001}`, oneViolation + "'1001' at 'limit' failed to satisfy constraint: Member must have value less than or equal to 1000"},
-		{"PutItem", `{}`, "UnknownOperationException: "},
+	for want, requests := range map[string][][2]string{
+		"ValidationException": {
+			{"ListStreams", `{"Limit":0}`},
+			{"ListStreams", `{"Limit":101}`},
+			{"ListStreams", `{"ExclusiveStartStreamArn":"` + noArn + `"}`},
+			{"DescribeStream", `{}`},
+			{"DescribeStream", `{"StreamArn":"` + noArn + `"}`},
+			{"DescribeStream", `{"StreamArn":"` + arn + `","Limit":0}`},
+			{"DescribeStream", `{"StreamArn":"` + arn + `","ShardFilter":{"Type":"PARENTS","ShardId":"` + shard + `"}}`},
+			{"GetShardIterator", `{}`},
+			{"GetShardIterator", place(`,"ShardIteratorType":""`)},
+			{"GetShardIterator", place(`,"ShardIteratorType":"LATEST","SequenceNumber":"` + sequence(1) + `"`)},
+			{"GetShardIterator", place(`,"ShardIteratorType":"AT_SEQUENCE_NUMBER"`)},
+			{"GetShardIterator", place(`,"ShardIteratorType":"AT_SEQUENCE_NUMBER","SequenceNumber":"1"`)},
+			{"GetShardIterator", place(`,"ShardIteratorType":"AT_SEQUENCE_NUMBER","SequenceNumber":"` + strings.Repeat("x", 21) + `"`)},
+			{"GetShardIterator", place(`,"ShardIteratorType":"AFTER_SEQUENCE_NUMBER","SequenceNumber":"` + sequence(2) + `"`)},
+			{"GetShardIterator", place(`,"ShardIteratorType":"AT_TIMESTAMP"`)},
+			{"GetShardIterator", place(`,"ShardIteratorType":"LATEST","Timestamp":1`)},
+			{"GetShardIterator", place(`,"ShardIteratorType":"AT_TIMESTAMP","Timestamp":9e9`)},
+			{"GetRecords", `{}`},
+			{"GetRecords", `{"ShardIterator":""}`},
+			{"GetRecords", `{"ShardIterator":"` + noArn + `"}`},
+			{"GetRecords", `{"ShardIterator":"` + iterator[:len(iterator)-1] + `"}`},
+			{"GetRecords", `{"ShardIterator":"` + forged + `"}`},
+			{"GetRecords", `{"ShardIterator":"` + ahead + `"}`},
+			{"GetRecords", `{"ShardIterator":"` + iterator + `","Limit":0}`},
+			{"GetRecords", `{"ShardIterator":"` + iterator + `","Limit":1001}`},
+		},
+		"SerializationException": {
+			{"ListStreams", `{"Limit":"1"}`},
+		},
+		"ResourceNotFoundException": {
+			{"DescribeStream", `{"StreamArn":"` + missing + `"}`},
+			{"DescribeStream", `{"StreamArn":"` + foreign + `"}`},
+			{"GetShardIterator", `{"StreamArn":"` + arn + `","ShardId":"` + noArn + `","ShardIteratorType":"LATEST"}`},
+			{"GetShardIterator", `{"StreamArn":"` + missing + `","ShardId":"` + shard + `","ShardIteratorType":"LATEST"}`},
+			{"GetRecords", `{"ShardIterator":"` + strings.Replace(iterator, arn, missing, 1) + `"}`},
+		},
+		"UnknownOperationException": {
+			{"PutItem", `{}`},
+		},
 	} {
-		if got := callStream(t, s.db, test.operation, test.body).errorOf(); got != test.want {
-			t.Errorf("%s %s\n got %s\nwant %s", test.operation, test.body, got, test.want)
+		for _, request := range requests {
+			if got := callStream(t, s.db, request[0], request[1]); got.errorType() != want {
+				t.Errorf("%s %s: got %s, want %s", request[0], request[1], got.raw, want)
+			}
 		}
 	}
-	if got := call(t, s.db, "GetRecords", `{}`).errorOf(); got != "UnknownOperationException: " {
+	if got := call(t, s.db, "GetRecords", `{}`).errorType(); got != "UnknownOperationException" {
 		t.Errorf("got %s", got)
-	}
-	refused := callStream(t, s.db, "DescribeStream", `{"StreamArn":"`+missing+`"}`)
-	if refused.status != 400 || refused.header.Get("Content-Type") != contentType || refused.body["__type"] != "com.amazonaws.dynamodb.v20120810#ResourceNotFoundException" {
-		t.Errorf("got %d %v %s", refused.status, refused.header, refused.raw)
 	}
 }

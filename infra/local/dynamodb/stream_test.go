@@ -1,6 +1,8 @@
 package dynamodb
 
 import (
+	"devplatform/infra/local/awsjson"
+
 	"fmt"
 	"net/http/httptest"
 	"slices"
@@ -277,7 +279,7 @@ func TestStreamOfExpiry(t *testing.T) {
 func callStream(t testing.TB, db *DB, operation, body string) answer {
 	t.Helper()
 	request := httptest.NewRequest("POST", "/", strings.NewReader(body))
-	request.Header.Set("Content-Type", contentType)
+	request.Header.Set("Content-Type", awsjson.Version10)
 	request.Header.Set("X-Amz-Target", streamsPrefix+operation)
 	request.Header.Set("X-Amz-Date", "20261120T120000Z")
 	request.Header.Set("Authorization", testAuthorization)

@@ -1,6 +1,8 @@
 package dynamodb
 
 import (
+	"devplatform/infra/local/dynamodb/keyspace"
+
 	"errors"
 	"fmt"
 	"testing"
@@ -35,7 +37,7 @@ func TestTrim(t *testing.T) {
 	if records, _ := s.get(t, s.iterator(t, arn, atSequence, at(sequence(17))), 1); len(records) != 1 {
 		t.Error("nothing at the start")
 	}
-	if got := s.db.countKeys(t, spaceRecord); got != 40 {
+	if got := s.db.countKeys(t, keyspace.Record); got != 40 {
 		t.Errorf("%d records stored before a sweep", got)
 	}
 	for range 2 {
@@ -43,7 +45,7 @@ func TestTrim(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := s.db.countKeys(t, spaceRecord); got != 23 {
+	if got := s.db.countKeys(t, keyspace.Record); got != 23 {
 		t.Errorf("%d records stored after a sweep", got)
 	}
 
@@ -70,7 +72,7 @@ func TestTrim(t *testing.T) {
 	if err := s.db.sweep(); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.db.countKeys(t, spaceRecord); got != 0 {
+	if got := s.db.countKeys(t, keyspace.Record); got != 0 {
 		t.Errorf("%d records stored a day later", got)
 	}
 	again := openStreaming(t, onDisk(files.CrashClone(vfs.CrashCloneCfg{})))
@@ -192,7 +194,7 @@ func TestStreamWithClockFarAhead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := s.db.countKeys(t, spaceRecord) + s.db.countKeys(t, spaceStep); got != 0 {
+	if got := s.db.countKeys(t, keyspace.Record) + s.db.countKeys(t, keyspace.Step); got != 0 {
 		t.Errorf("%d keys are left", got)
 	}
 }

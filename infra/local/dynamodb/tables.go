@@ -1,347 +1,336 @@
 package dynamodb
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"devplatform/infra/local/dynamodb/catalog"
+	"devplatform/infra/local/dynamodb/storage"
+	"devplatform/infra/local/dynamodb/wire"
+
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/google/uuid"
 )
 
-type createTableRequest struct {
-	tableRef
-	AttributeDefinitions      []attributeDefinition
-	KeySchema                 []keySchemaElement
-	BillingMode               string
-	ProvisionedThroughput     *throughputSpec
-	GlobalSecondaryIndexes    []indexSpec
-	LocalSecondaryIndexes     refused
-	StreamSpecification       *streamSpec
-	SSESpecification          *sseSpec
-	DeletionProtectionEnabled bool
-	TableClass                string
-	Tags                      []tag
+const maxTags = 50
 
-	GlobalTableSettingsReplicationMode refused
-	GlobalTableSourceArn               refused
-	OnDemandThroughput                 refused
-	ResourcePolicy                     refused
-	VectorIndexes                      refused
-	WarmThroughput                     refused
+// nowSeconds returns the time in seconds since 1970, with milliseconds.
+func (db *DB) nowSeconds() float64 {
+	const milliseconds = 1000
+	return float64(db.options.Now().UnixMilli()) / milliseconds
 }
 
-type tableResponse struct {
-	TableDescription tableDescription
+// save writes a table's record with the rest of the batch, and makes it the current one. streaming is nil if the table's
+// stream does not begin or end.
+func (db *DB) save(batch *pebble.Batch, record *catalog.Record, streaming *streamChange) (*catalog.Table, error) {
+	if err := storage.SaveTable(batch, record); err != nil {
+		return nil, err
+	}
+	if err := db.store.CommitSync(batch); err != nil {
+		return nil, fmt.Errorf("writing table %s: %w", record.Name, err)
+	}
+	streaming.apply(db)
+	return db.use(*record), nil
 }
 
-// createTable makes a table. It is ACTIVE at once; the answer says CREATING, as
-// AWS's does, and the next description ACTIVE.
-func (db *DB) createTable(in *createTableRequest) (*tableResponse, error) {
-	if err := in.check(); err != nil {
+func (db *DB) describe(
+	t *catalog.Table, status, indexes string, exceptions map[string]string,
+) (wire.TableDescription, error) {
+	return t.Describe(db.account, status, indexes, exceptions, db.store.Counters)
+}
+
+// createTable creates a table. It is active immediately. Like on AWS, the response says CREATING, and the next description
+// ACTIVE.
+func (db *DB) createTable(in *wire.CreateTableRequest) (*wire.TableResponse, error) {
+	if err := in.Check(); err != nil {
 		return nil, err
 	}
 	db.catalog.Lock()
 	defer db.catalog.Unlock()
-	name := *in.TableName
-	if _, exists := db.tables[name]; exists {
-		return nil, &apiError{Type: typeInUse, Message: "Table already exists: " + name}
+	if _, exists := db.tables[in.TableName]; exists {
+		return nil, wire.Errorf(wire.TypeInUse, "Table already exists: %s", in.TableName)
 	}
-	batch := db.folder.DB.NewBatch()
-	defer discard(batch)
-	id, err := db.newNumber(batch)
+	batch := db.store.DB.NewBatch()
+	defer func() { _ = batch.Close() }()
+	id, err := db.store.NewNumber(batch)
 	if err != nil {
 		return nil, err
 	}
-	record := tableRecord{
-		ID: id, UUID: newUUID(), Name: name, Created: db.nowSeconds(),
-		Attributes: in.AttributeDefinitions, Keys: in.KeySchema,
-		Throughput: in.ProvisionedThroughput.value(), OnDemand: in.onDemand(),
-		DeletionProtection: in.DeletionProtectionEnabled, TableClass: in.TableClass,
-		Encrypted: in.SSESpecification != nil && in.SSESpecification.Enabled, Tags: in.Tags,
+	record := catalog.Record{
+		ID: id, UUID: uuid.NewString(), Name: in.TableName, Created: db.nowSeconds(),
+		Attributes: in.AttributeDefinitions, Keys: in.KeySchema, Tags: in.Tags,
 	}
-	if record.OnDemand {
-		record.OnDemandSince = record.Created
+	if err := record.Apply(&in.TableSettings, record.Created); err != nil {
+		return nil, err
 	}
-	for _, spec := range in.GlobalSecondaryIndexes {
-		x, err := db.newIndexRecord(batch, spec)
-		if err != nil {
+	for i := range in.GlobalSecondaryIndexes {
+		if err := db.addIndex(batch, &record, &in.GlobalSecondaryIndexes[i]); err != nil {
 			return nil, err
 		}
-		record.Indexes = append(record.Indexes, x)
+	}
+	if err := record.Check(); err != nil {
+		return nil, err
 	}
 	var streaming *streamChange
-	if in.StreamSpecification.enabled() {
+	if in.StreamSpecification != nil && in.StreamSpecification.StreamEnabled {
 		if streaming, err = db.startStream(batch, &record, in.StreamSpecification.StreamViewType); err != nil {
 			return nil, err
 		}
 	}
-	t, err := db.saveTable(batch, record, streaming)
+	t, err := db.save(batch, &record, streaming)
 	if err != nil {
 		return nil, err
 	}
-	description, err := db.describe(t, "CREATING", always("CREATING"))
-	return &tableResponse{description}, err
+	description, err := db.describe(t, "CREATING", "CREATING", nil)
+	return &wire.TableResponse{TableDescription: description}, err
 }
 
-func (db *DB) newIndexRecord(batch *pebble.Batch, spec indexSpec) (indexRecord, error) {
-	id, err := db.newNumber(batch)
-	return indexRecord{
-		ID: id, Name: *spec.IndexName, Keys: spec.KeySchema,
-		Projection: *spec.Projection, Throughput: spec.ProvisionedThroughput.value(),
-	}, err
-}
-
-func (in *createTableRequest) onDemand() bool { return in.BillingMode == "PAY_PER_REQUEST" }
-
-func (in *createTableRequest) check() error {
-	if in.TableName == nil {
-		return invalid("The parameter 'TableName' is required but was not present in the request")
-	}
-	var v violations
-	v.name(in.TableName, "tableName", minNameBytes)
-	v.required(in.AttributeDefinitions != nil, "attributeDefinitions")
-	checkAttributes(&v, in.AttributeDefinitions)
-	checkKeyElements(&v, in.KeySchema, "keySchema")
-	v.enum(in.BillingMode, "billingMode", billingModes)
-	v.enum(in.TableClass, "tableClass", tableClasses)
-	in.ProvisionedThroughput.check(&v, "provisionedThroughput")
-	in.StreamSpecification.checkMembers(&v)
-	for i := range in.GlobalSecondaryIndexes {
-		in.GlobalSecondaryIndexes[i].check(&v, fmt.Sprintf("globalSecondaryIndexes.%d.member", i+1))
-	}
-	if err := v.err(); err != nil {
-		return err
-	}
-	if err := in.checkBilling(); err != nil {
-		return err
-	}
-	if err := checkKeySchema(in.KeySchema, in.AttributeDefinitions, false); err != nil {
-		return err
-	}
-	if in.LocalSecondaryIndexes && len(in.KeySchema) == 1 {
-		return invalidParameters("Table KeySchema does not have a range key, which is required when specifying a LocalSecondaryIndex")
-	}
-	if err := in.checkSupported(); err != nil {
-		return err
-	}
-	return in.checkIndexes()
-}
-
-func (in *createTableRequest) checkBilling() error {
-	if in.onDemand() && in.ProvisionedThroughput != nil {
-		return invalidParameters("Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST")
-	}
-	if !in.onDemand() && in.ProvisionedThroughput == nil {
-		return invalidParameters("ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is PROVISIONED")
-	}
-	return in.ProvisionedThroughput.checkBounds()
-}
-
-func (in *createTableRequest) checkSupported() error {
-	if err := in.StreamSpecification.checkNew(); err != nil {
-		return err
-	}
-	for _, spec := range in.GlobalSecondaryIndexes {
-		if err := spec.checkSupported(); err != nil {
-			return err
-		}
-	}
-	return refuse(
-		parameter{"LocalSecondaryIndexes", bool(in.LocalSecondaryIndexes)},
-		parameter{"GlobalTableSettingsReplicationMode", bool(in.GlobalTableSettingsReplicationMode)},
-		parameter{"GlobalTableSourceArn", bool(in.GlobalTableSourceArn)},
-		parameter{"OnDemandThroughput", bool(in.OnDemandThroughput)},
-		parameter{"ResourcePolicy", bool(in.ResourcePolicy)},
-		parameter{"VectorIndexes", bool(in.VectorIndexes)},
-		parameter{"WarmThroughput", bool(in.WarmThroughput)},
-	)
-}
-
-func (s *indexSpec) checkSupported() error {
-	return refuse(
-		parameter{"GlobalSecondaryIndexes.OnDemandThroughput", bool(s.OnDemandThroughput)},
-		parameter{"GlobalSecondaryIndexes.WarmThroughput", bool(s.WarmThroughput)},
-	)
-}
-
-func (in *createTableRequest) checkIndexes() error {
-	if in.GlobalSecondaryIndexes != nil && len(in.GlobalSecondaryIndexes) == 0 {
-		return invalidParameters("List of GlobalSecondaryIndexes is empty")
-	}
-	var records []indexRecord
-	for _, spec := range in.GlobalSecondaryIndexes {
-		if err := spec.checkSchema(in.AttributeDefinitions, in.onDemand()); err != nil {
-			return err
-		}
-		records = append(records, indexRecord{Name: *spec.IndexName, Keys: spec.KeySchema, Projection: *spec.Projection})
-	}
-	if err := checkIndexSet(records); err != nil {
-		return err
-	}
-	return checkAllUsed(in.AttributeDefinitions, in.KeySchema, records)
-}
-
-// checkIndexSet checks what only all indexes of a table together can break.
-func checkIndexSet(records []indexRecord) error {
-	names := map[string]bool{}
-	projected := 0
-	for _, x := range records {
-		if names[x.Name] {
-			return invalidParameters("Duplicate index name: %s", x.Name)
-		}
-		names[x.Name] = true
-		projected += len(x.Projection.NonKeyAttributes)
-	}
-	if len(records) > maxIndexes {
-		return invalidParameters("GlobalSecondaryIndex count exceeds the per-table limit of %d", maxIndexes)
-	}
-	if projected > maxNonKeyPerTable {
-		return invalidParameters("Number of non-key attributes projected into all indexes exceeds the per-table limit of %d", maxNonKeyPerTable)
-	}
-	return nil
-}
-
-type tableRequest struct{ tableRef }
-
-type describeTableResponse struct {
-	Table tableDescription
-}
-
-// control checks a table reference of a table operation and finds the table.
-func (db *DB) control(ref *tableRef) (*table, error) {
-	if err := ref.checkControl(); err != nil {
-		return nil, err
-	}
-	name := tableNameOf(*ref.TableName)
-	t, ok := db.tables[name]
-	if !ok {
-		return nil, &apiError{Type: typeNotFound, Message: "Requested resource not found: Table: " + name + " not found"}
-	}
-	return t, nil
-}
-
-// checkControl checks the name of a table as operations on tables do.
-func (r *tableRef) checkControl() error {
-	if r.TableName == nil {
-		return invalid("The parameter 'TableName' is required but was not present in the request")
-	}
-	var v violations
-	if !strings.HasPrefix(*r.TableName, arnPrefix) {
-		v.name(r.TableName, "tableName", minNameBytes)
-	}
-	return v.err()
-}
-
-func (db *DB) describeTable(in *tableRequest) (*describeTableResponse, error) {
-	db.catalog.RLock()
-	defer db.catalog.RUnlock()
-	t, err := db.control(&in.tableRef)
+func (db *DB) addIndex(batch *pebble.Batch, record *catalog.Record, spec *wire.IndexSpec) error {
+	id, err := db.store.NewNumber(batch)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	description, err := db.describe(t, "ACTIVE", always("ACTIVE"))
-	return &describeTableResponse{description}, err
+	x, err := record.NewIndexRecord(id, spec)
+	record.Indexes = append(slices.Clip(record.Indexes), x)
+	return err
 }
 
-type listTablesRequest struct {
-	ExclusiveStartTableName *string
-	Limit                   *int32
-}
-
-type listTablesResponse struct {
-	TableNames             []string
-	LastEvaluatedTableName string `json:",omitzero"`
-}
-
-const maxListed = 100
-
-func (db *DB) listTables(in *listTablesRequest) (*listTablesResponse, error) {
-	var v violations
-	if in.ExclusiveStartTableName != nil {
-		v.name(in.ExclusiveStartTableName, "exclusiveStartTableName", minNameBytes)
-	}
-	atLeast(&v, in.Limit, "limit", 1)
-	atMost(&v, in.Limit, "limit", maxListed)
-	if err := v.err(); err != nil {
+func (db *DB) describeTable(in *wire.TableRequest) (*wire.DescribeTableResponse, error) {
+	if err := in.Check(); err != nil {
 		return nil, err
 	}
 	db.catalog.RLock()
-	names := make([]string, 0, len(db.tables))
-	for name := range db.tables {
-		if in.ExclusiveStartTableName == nil || name > *in.ExclusiveStartTableName {
-			names = append(names, name)
-		}
+	defer db.catalog.RUnlock()
+	t, err := db.table(in.TableName)
+	if err != nil {
+		return nil, err
 	}
+	description, err := db.describe(t, "ACTIVE", "ACTIVE", nil)
+	return &wire.DescribeTableResponse{Table: description}, err
+}
+
+func (db *DB) listTables(in *wire.ListTablesRequest) (*wire.ListTablesResponse, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	db.catalog.RLock()
+	names := slices.Sorted(maps.Keys(db.tables))
 	db.catalog.RUnlock()
-	slices.Sort(names)
-	limit := maxListed
-	if in.Limit != nil {
-		limit = int(*in.Limit)
+	names = slices.DeleteFunc(names, func(name string) bool { return name <= in.ExclusiveStartTableName })
+	response := &wire.ListTablesResponse{TableNames: names}
+	if limit := wire.LimitOr(in.Limit, wire.MaxListed); len(names) > limit {
+		response.TableNames, response.LastEvaluatedTableName = names[:limit], names[limit-1]
 	}
-	if len(names) <= limit {
-		return &listTablesResponse{TableNames: names}, nil
-	}
-	return &listTablesResponse{TableNames: names[:limit], LastEvaluatedTableName: names[limit-1]}, nil
+	return response, nil
 }
 
-// deleteTable drops a table and everything of it with a few range deletions,
-// whatever its size. Its stream ends, and stays for who has not read all of it.
-func (db *DB) deleteTable(in *tableRequest) (*tableResponse, error) {
+// deleteTable deletes a table, which takes the same time for all sizes. Its stream ends, and readers can read the rest.
+func (db *DB) deleteTable(in *wire.TableRequest) (*wire.TableResponse, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
 	db.catalog.Lock()
 	defer db.catalog.Unlock()
-	t, err := db.control(&in.tableRef)
+	t, err := db.table(in.TableName)
 	if err != nil {
 		return nil, err
 	}
 	if t.DeletionProtection {
-		return nil, invalid("Resource cannot be deleted as it is currently protected against deletion. Disable deletion protection first.")
+		return nil, wire.Invalid("Resource cannot be deleted as it is currently protected against deletion. " +
+			"Disable deletion protection first.")
 	}
-	description, err := db.describe(t, "DELETING", always("DELETING"))
+	description, err := db.describe(t, "DELETING", "DELETING", nil)
 	if err != nil {
 		return nil, err
 	}
-	batch := db.folder.DB.NewBatch()
-	defer discard(batch)
-	err = errors.Join(
-		batch.Delete(catalogKey(t.Name), nil),
-		dropRange(batch, spaceKey(spaceItems, t.ID)),
-		dropRange(batch, spaceKey(spaceExpiry, t.ID)),
-		batch.Delete(spaceKey(spaceCounters, t.ID), nil),
-	)
-	for _, x := range t.indexes {
-		err = errors.Join(err, dropIndex(batch, x.ID))
-	}
-	record := t.tableRecord
-	streaming, endErr := db.endStream(batch, &record)
-	if err = errors.Join(err, endErr, db.folder.CommitSync(batch)); err != nil {
+	description.KeySchema, description.AttributeDefinitions = nil, nil
+	record := t.Record
+	var streaming *streamChange
+	err = db.store.Update(func(batch *pebble.Batch) (err error) {
+		streaming, err = db.endStream(batch, &record)
+		return errors.Join(err, storage.DropTable(batch, t))
+	})
+	if err != nil {
 		return nil, fmt.Errorf("deleting table %s: %w", t.Name, err)
 	}
 	delete(db.tables, t.Name)
-	streaming.made(db)
-	description.KeySchema, description.AttributeDefinitions = nil, nil
-	return &tableResponse{description}, nil
+	streaming.apply(db)
+	return &wire.TableResponse{TableDescription: description}, nil
 }
 
-func dropIndex(batch *pebble.Batch, number uint32) error {
-	return errors.Join(
-		dropRange(batch, spaceKey(spaceIndex, number)),
-		batch.Delete(spaceKey(spaceCounters, number), nil),
-	)
+// updateTable changes a table immediately. Like on AWS, the response says UPDATING, and the next description ACTIVE.
+func (db *DB) updateTable(in *wire.UpdateTableRequest) (*wire.TableResponse, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	db.catalog.Lock()
+	defer db.catalog.Unlock()
+	t, err := db.table(in.TableName)
+	if err != nil {
+		return nil, err
+	}
+	record := t.Record
+	if p := in.ProvisionedThroughput; p != nil && *p == record.Throughput && len(in.GlobalSecondaryIndexUpdates) == 0 {
+		return nil, wire.Invalid("The provisioned throughput for the table will not change")
+	}
+	if err := record.Apply(&in.TableSettings, db.nowSeconds()); err != nil {
+		return nil, err
+	}
+	batch := db.store.DB.NewBatch()
+	defer func() { _ = batch.Close() }()
+	status := map[string]string{}
+	for i := range in.GlobalSecondaryIndexUpdates {
+		update := &in.GlobalSecondaryIndexUpdates[i]
+		if status[update.Name()], err = db.updateIndex(batch, &record, in.AttributeDefinitions, update); err != nil {
+			return nil, err
+		}
+	}
+	streaming, err := db.switchStream(batch, &record, in.StreamSpecification)
+	if err != nil {
+		return nil, err
+	}
+	updated, err := db.save(batch, &record, streaming)
+	if err != nil {
+		return nil, err
+	}
+	if slices.Contains(slices.Collect(maps.Values(status)), "DELETING") {
+		updated = t // the response still contains a deleted index
+	}
+	description, err := db.describe(updated, "UPDATING", "ACTIVE", status)
+	return &wire.TableResponse{TableDescription: description}, err
 }
 
-// nowSeconds is the time as DynamoDB's JSON has it: seconds with milliseconds.
-func (db *DB) nowSeconds() float64 {
-	const millisecond = 1000
-	return float64(db.options.Now().UnixMilli()) / millisecond
+// updateIndex creates, changes or deletes an index, and returns its status.
+func (db *DB) updateIndex(
+	batch *pebble.Batch, record *catalog.Record, definitions []wire.AttributeDefinition, update *wire.IndexUpdate,
+) (status string, err error) {
+	name := update.Name()
+	at := record.Index(name)
+	switch {
+	case update.Create != nil:
+		err := errors.Join(record.Define(definitions), db.addIndex(batch, record, update.Create), record.Check())
+		if err != nil {
+			return "", err
+		}
+		filled := catalog.NewTable(*record)
+		if err := db.store.FillIndex(batch, filled, filled.FindIndex(name)); err != nil {
+			return "", fmt.Errorf("filling index %s: %w", name, err)
+		}
+		return "CREATING", nil
+	case at < 0:
+		return "", wire.Errorf(wire.TypeNotFound, "Requested resource not found: Index: %s not found", name)
+	case update.Delete != nil:
+		number := record.Indexes[at].ID
+		record.RemoveIndex(at)
+		return "DELETING", storage.DropIndex(batch, number)
+	case record.OnDemand:
+		return "", wire.Invalid("ProvisionedThroughput should not be specified for index: %s when BillingMode is PAY_PER_REQUEST", name)
+	}
+	record.Indexes = slices.Clone(record.Indexes)
+	record.Indexes[at].Throughput = *update.Update.ProvisionedThroughput
+	return "UPDATING", nil
 }
 
-// newUUID is a random UUID (RFC 9562, version 4).
-func newUUID() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:])
-	b[6] = b[6]&0x0f | 0x40
-	b[8] = b[8]&0x3f | 0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+// updateTimeToLive enables or disables the expiry of items.
+func (db *DB) updateTimeToLive(in *wire.UpdateTTLRequest) (*wire.UpdateTTLResponse, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	db.catalog.Lock()
+	defer db.catalog.Unlock()
+	t, err := db.table(in.TableName)
+	if err != nil {
+		return nil, err
+	}
+	spec := in.TimeToLiveSpecification
+	switch {
+	case t.TTLAttribute != "" && t.TTLAttribute != spec.AttributeName:
+		return nil, wire.Invalid("TimeToLive is active on a different AttributeName: current AttributeName is %s", t.TTLAttribute)
+	case spec.Enabled && t.TTLAttribute != "":
+		return nil, wire.Invalid("TimeToLive is already enabled")
+	case !spec.Enabled && t.TTLAttribute == "":
+		return nil, wire.Invalid("TimeToLive is already disabled")
+	}
+	batch := db.store.DB.NewBatch()
+	defer func() { _ = batch.Close() }()
+	record := t.Record
+	if spec.Enabled {
+		record.TTLAttribute = spec.AttributeName
+		err = db.store.AddExpiry(batch, t, spec.AttributeName)
+	} else {
+		record.TTLAttribute = ""
+		err = storage.DropExpiry(batch, t)
+	}
+	if err != nil {
+		return nil, err
+	}
+	_, err = db.save(batch, &record, nil)
+	return &wire.UpdateTTLResponse{TimeToLiveSpecification: spec}, err
+}
+
+func (db *DB) describeTimeToLive(in *wire.TableRequest) (*wire.DescribeTTLResponse, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	db.catalog.RLock()
+	defer db.catalog.RUnlock()
+	t, err := db.table(in.TableName)
+	if err != nil {
+		return nil, err
+	}
+	d := wire.TTLDescription{TimeToLiveStatus: "DISABLED", AttributeName: t.TTLAttribute}
+	if t.TTLAttribute != "" {
+		d.TimeToLiveStatus = "ENABLED"
+	}
+	return &wire.DescribeTTLResponse{TimeToLiveDescription: d}, nil
+}
+
+// tagged returns the table with an ARN.
+func (db *DB) tagged(arn string) (*catalog.Table, error) {
+	switch name, ours := strings.CutPrefix(arn, db.account.TableARN("")); {
+	case ours:
+		return db.table(name)
+	case strings.HasPrefix(arn, wire.ARNPrefix):
+		return nil, wire.Errorf(wire.TypeAccessDenied, "The table is in another account or region: %s", arn)
+	}
+	return nil, wire.Invalid("Invalid ResourceArn: %s", arn)
+}
+
+// tagResource adds and removes tags.
+func (db *DB) tagResource(in *wire.TagsRequest) (*wire.Empty, error) {
+	db.catalog.Lock()
+	defer db.catalog.Unlock()
+	t, err := db.tagged(in.ResourceArn)
+	if err != nil {
+		return nil, err
+	}
+	if len(in.Tags)+len(in.TagKeys) == 0 {
+		return nil, wire.Invalid("At least one tag or tag key is required")
+	}
+	replaced := func(old wire.Tag) bool {
+		return slices.Contains(in.TagKeys, old.Key) ||
+			slices.ContainsFunc(in.Tags, func(added wire.Tag) bool { return added.Key == old.Key })
+	}
+	record := t.Record
+	record.Tags = append(slices.DeleteFunc(slices.Clone(t.Tags), replaced), in.Tags...)
+	if len(record.Tags) > maxTags {
+		return nil, wire.Errorf(wire.TypeLimitExceeded, "There is a limit of %d tags per resource", maxTags)
+	}
+	batch := db.store.DB.NewBatch()
+	defer func() { _ = batch.Close() }()
+	_, err = db.save(batch, &record, nil)
+	return &wire.Empty{}, err
+}
+
+func (db *DB) listTags(in *wire.TagsRequest) (*wire.TagsResponse, error) {
+	db.catalog.RLock()
+	defer db.catalog.RUnlock()
+	t, err := db.tagged(in.ResourceArn)
+	if err != nil {
+		return nil, err
+	}
+	return &wire.TagsResponse{Tags: append([]wire.Tag{}, t.Tags...)}, nil
 }

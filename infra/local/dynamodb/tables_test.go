@@ -121,7 +121,6 @@ func TestUpdateTableIndexes(t *testing.T) {
 func TestCreateTableRefusals(t *testing.T) {
 	t.Parallel()
 	db := openTest(t, nil)
-	const invalidValues = "ValidationException: One or more parameter values were invalid: "
 	const one = `"AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"}],`
 	const two = `"AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"},{"AttributeName":"sk","AttributeType":"S"}],`
 	const hash = `"KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}]`
@@ -129,25 +128,24 @@ func TestCreateTableRefusals(t *testing.T) {
 	gsi := func(name string) string {
 		return `{"IndexName":"` + name + `","KeySchema":[{"AttributeName":"sk","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}}`
 	}
-	for _, test := range []struct{ body, want string }{
-		{one + hash, invalidValues + "ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is PROVISIONED"},
-		{onDemand + one + `"KeySchema":[{"AttributeName":"pk","KeyType":"HASH"},{"AttributeName":"pk","KeyType":"RANGE"}]`, "ValidationException: Invalid KeySchema: Some index key attribute have no definition"},
-		{onDemand + one + `"KeySchema":[{"AttributeName":"x","KeyType":"HASH"}]`, invalidValues + "Some index key attributes are not defined in AttributeDefinitions. Keys: [x], AttributeDefinitions: [pk]"},
-		{onDemand + one + `"KeySchema":[{"AttributeName":"pk","KeyType":"RANGE"}]`, "ValidationException: Invalid KeySchema: The first KeySchemaElement is not a HASH key type"},
-		{onDemand + one + `"KeySchema":[{"AttributeName":"pk","KeyType":"X"}]`, "ValidationException: 1 validation error detected: Value 'X' at 'keySchema.1.member.keyType' failed to satisfy constraint: Member must satisfy enum value set: [HASH, RANGE]"},
-		{onDemand + two + hash, invalidValues + "Number of attributes in KeySchema does not exactly match number of attributes defined in AttributeDefinitions"},
-		{onDemand + one + hash + `,"LocalSecondaryIndexes":[{}]`, invalidValues + "Table KeySchema does not have a range key, which is required when specifying a LocalSecondaryIndex"},
-		{onDemand + two + `"KeySchema":[{"AttributeName":"pk","KeyType":"HASH"},{"AttributeName":"sk","KeyType":"RANGE"}],"LocalSecondaryIndexes":[{}]`, "ValidationException: The parameter LocalSecondaryIndexes is not supported by the embedded DynamoDB"},
-		{onDemand + one + hash + `,"StreamSpecification":{"StreamEnabled":true}`, invalidValues + "Table is being created with a stream enabled, UpdateViewType is required"},
-		{onDemand + one + hash + `,"StreamSpecification":{"StreamEnabled":false,"StreamViewType":"NEW_IMAGE"}`, invalidValues + "Table is being created with a stream disabled, UpdateViewType should not be specified"},
-		{onDemand + one + hash + `,"StreamSpecification":{"StreamViewType":"NEW"}`, "ValidationException: 2 validation errors detected: Value null at 'streamSpecification.streamEnabled' failed to satisfy constraint: Member must not be null; " +
-			"Value 'NEW' at 'streamSpecification.streamViewType' failed to satisfy constraint: Member must satisfy enum value set: [NEW_IMAGE, OLD_IMAGE, NEW_AND_OLD_IMAGES, KEYS_ONLY]"},
-		{onDemand + two + hash + `,"GlobalSecondaryIndexes":[` + gsi("same") + `,` + gsi("same") + `]`, invalidValues + "Duplicate index name: same"},
-		{onDemand + one + hash + `,"GlobalSecondaryIndexes":[]`, invalidValues + "List of GlobalSecondaryIndexes is empty"},
-		{onDemand + `"AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"X"}],` + hash, "ValidationException: 1 validation error detected: Value 'X' at 'attributeDefinitions.1.member.attributeType' failed to satisfy constraint: Member must satisfy enum value set: [B, N, S]"},
+	for _, body := range []string{
+		one + hash,
+		onDemand + one + `"KeySchema":[{"AttributeName":"pk","KeyType":"HASH"},{"AttributeName":"pk","KeyType":"RANGE"}]`,
+		onDemand + one + `"KeySchema":[{"AttributeName":"x","KeyType":"HASH"}]`,
+		onDemand + one + `"KeySchema":[{"AttributeName":"pk","KeyType":"RANGE"}]`,
+		onDemand + one + `"KeySchema":[{"AttributeName":"pk","KeyType":"X"}]`,
+		onDemand + two + hash,
+		onDemand + one + hash + `,"LocalSecondaryIndexes":[{}]`,
+		onDemand + two + `"KeySchema":[{"AttributeName":"pk","KeyType":"HASH"},{"AttributeName":"sk","KeyType":"RANGE"}],"LocalSecondaryIndexes":[{}]`,
+		onDemand + one + hash + `,"StreamSpecification":{"StreamEnabled":true}`,
+		onDemand + one + hash + `,"StreamSpecification":{"StreamEnabled":false,"StreamViewType":"NEW_IMAGE"}`,
+		onDemand + one + hash + `,"StreamSpecification":{"StreamViewType":"NEW"}`,
+		onDemand + two + hash + `,"GlobalSecondaryIndexes":[` + gsi("same") + `,` + gsi("same") + `]`,
+		onDemand + one + hash + `,"GlobalSecondaryIndexes":[]`,
+		onDemand + `"AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"X"}],` + hash,
 	} {
-		if got := call(t, db, "CreateTable", `{"TableName":"table",`+test.body+`}`).errorOf(); got != test.want {
-			t.Errorf("%s\n got %s\nwant %s", test.body, got, test.want)
+		if got := call(t, db, "CreateTable", `{"TableName":"table",`+body+`}`); got.errorType() != "ValidationException" {
+			t.Errorf("%s: got %s", body, got.raw)
 		}
 	}
 }
@@ -176,25 +174,21 @@ func TestUpdateTableSettings(t *testing.T) {
 	if got := describe(); !strings.Contains(got, `"SSEType":"KMS","KMSMasterKeyArn":"arn:aws:kms:`) || strings.Contains(got, "BillingModeSummary") {
 		t.Errorf("got %s", got)
 	}
-	if got := update(""); !strings.HasPrefix(got, "ValidationException: At least one of ") {
-		t.Errorf("got %s", got)
-	}
-	if got := update(`,"BillingMode":"PROVISIONED","ProvisionedThroughput":{"ReadCapacityUnits":5,"WriteCapacityUnits":5}`); !strings.HasPrefix(got, "ValidationException: The provisioned throughput for the table will not change.") {
-		t.Errorf("got %s", got)
-	}
-	if got := update(`,"BillingMode":"PAY_PER_REQUEST","ProvisionedThroughput":{"ReadCapacityUnits":5,"WriteCapacityUnits":5}`); !strings.Contains(got, "Neither ReadCapacityUnits nor WriteCapacityUnits") {
-		t.Errorf("got %s", got)
-	}
-	if got := update(`,"ProvisionedThroughput":{"ReadCapacityUnits":0,"WriteCapacityUnits":5}`); !strings.HasSuffix(got, "Value '0' at 'provisionedThroughput.readCapacityUnits' failed to satisfy constraint: Member must have value greater than or equal to 1") {
-		t.Errorf("got %s", got)
+	for _, change := range []string{
+		``,
+		`,"BillingMode":"PROVISIONED","ProvisionedThroughput":{"ReadCapacityUnits":5,"WriteCapacityUnits":5}`,
+		`,"BillingMode":"PAY_PER_REQUEST","ProvisionedThroughput":{"ReadCapacityUnits":6,"WriteCapacityUnits":5}`,
+		`,"ProvisionedThroughput":{"ReadCapacityUnits":0,"WriteCapacityUnits":5}`,
+		`,"ReplicaUpdates":[]`,
+	} {
+		if got := update(change); !strings.HasPrefix(got, "ValidationException: ") {
+			t.Errorf("%s: got %s", change, got)
+		}
 	}
 	if got := update(`,"BillingMode":"PAY_PER_REQUEST","TableClass":"STANDARD_INFREQUENT_ACCESS"`); got != "" {
 		t.Errorf("got %s", got)
 	}
 	if got := describe(); !strings.Contains(got, `"BillingMode":"PAY_PER_REQUEST"`) || !strings.Contains(got, "INFREQUENT") {
-		t.Errorf("got %s", got)
-	}
-	if got := update(`,"ReplicaUpdates":[]`); got != "ValidationException: The parameter ReplicaUpdates is not supported by the embedded DynamoDB" {
 		t.Errorf("got %s", got)
 	}
 }

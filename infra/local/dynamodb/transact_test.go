@@ -1,6 +1,8 @@
 package dynamodb
 
 import (
+	"devplatform/infra/local/dynamodb/keyspace"
+	"devplatform/infra/local/dynamodb/wire"
 	"errors"
 	"fmt"
 	"strconv"
@@ -163,12 +165,12 @@ func TestIdempotencyToken(t *testing.T) {
 		t.Errorf("replay: got %s", again.raw)
 	}
 	check("1")
-	if got := add(2, "t"); got.body["__type"] != string(typeIdempotentMismatch) {
+	if got := add(2, "t"); got.errorType() != wire.TypeIdempotentMismatch {
 		t.Errorf("got %s", got.raw)
 	}
 	add(1, "u")
 	check("2")
-	clock.advance(tokenLifetime - time.Second)
+	clock.advance(10*time.Minute - time.Second)
 	if err := db.sweep(); err != nil {
 		t.Fatal(err)
 	}
@@ -177,13 +179,13 @@ func TestIdempotencyToken(t *testing.T) {
 	clock.advance(2 * time.Second)
 	add(5, "t") // ten minutes are over: a new transaction
 	check("7")
-	clock.advance(tokenLifetime + 2*time.Second)
+	clock.advance(10*time.Minute + 2*time.Second)
 	if err := db.sweep(); err != nil {
 		t.Fatal(err)
 	}
 	left := 0
-	for _, space := range []byte{spaceToken, spaceTokenAge} {
-		if err := db.each([]byte{space}, func(_, _ []byte) error { left++; return nil }); err != nil {
+	for _, space := range []byte{keyspace.Token, keyspace.TokenAge} {
+		if err := keyspace.Each(db.store.DB, []byte{space}, func(_, _ []byte) error { left++; return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -214,7 +216,7 @@ func TestTokenRace(t *testing.T) {
 		group.Go(func() {
 			got := call(t, db, "TransactWriteItems", `{"ClientRequestToken":"t","TransactItems":[
 				{"Update":{"TableName":"hash","Key":{"pk":{"S":"a"}},"UpdateExpression":"ADD n :n","ExpressionAttributeValues":{":n":{"N":"1"}}}}]}`)
-			if got.status != 200 && got.body["__type"] != string(typeInProgress) {
+			if got.status != 200 && got.errorType() != wire.TypeInProgress {
 				t.Error(got.raw)
 			}
 		})
@@ -232,7 +234,7 @@ func TestTransactionLimits(t *testing.T) {
 		input := &sdk.TransactWriteItemsInput{}
 		for i := range n {
 			input.TransactItems = append(input.TransactItems, types.TransactWriteItem{Put: &types.Put{
-				TableName: aws.String("hash"), Item: sdkItem{"pk": num2(i), "x": &types.AttributeValueMemberB{Value: make([]byte, size)}},
+				TableName: aws.String("hash"), Item: sdkItem{"pk": str(strconv.Itoa(i)), "x": &types.AttributeValueMemberB{Value: make([]byte, size)}},
 			}})
 		}
 		return input
@@ -247,5 +249,3 @@ func TestTransactionLimits(t *testing.T) {
 		}
 	}
 }
-
-func num2(i int) types.AttributeValue { return str(strconv.Itoa(i)) }

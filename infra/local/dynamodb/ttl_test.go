@@ -1,6 +1,8 @@
 package dynamodb
 
 import (
+	"devplatform/infra/local/dynamodb/storage"
+
 	"fmt"
 	"testing"
 	"time"
@@ -59,11 +61,11 @@ func TestTimeToLiveDescriptions(t *testing.T) {
 	}
 	for _, step := range []struct{ got, want string }{
 		{describe(), `{"TimeToLiveDescription":{"TimeToLiveStatus":"DISABLED"}}`},
-		{enable(false, "x"), `{"__type":"com.amazon.coral.validate#ValidationException","message":"TimeToLive is already disabled"}`},
+		{enable(false, "x"), `{"__type":"ValidationException","message":"TimeToLive is already disabled"}`},
 		{enable(true, "x"), `{"TimeToLiveSpecification":{"AttributeName":"x","Enabled":true}}`},
-		{enable(true, "x"), `{"__type":"com.amazon.coral.validate#ValidationException","message":"TimeToLive is already enabled"}`},
+		{enable(true, "x"), `{"__type":"ValidationException","message":"TimeToLive is already enabled"}`},
 		{describe(), `{"TimeToLiveDescription":{"TimeToLiveStatus":"ENABLED","AttributeName":"x"}}`},
-		{enable(true, "y"), `{"__type":"com.amazon.coral.validate#ValidationException","message":"TimeToLive is active on a different AttributeName: current AttributeName is x"}`},
+		{enable(true, "y"), `{"__type":"ValidationException","message":"TimeToLive is active on a different AttributeName: current AttributeName is x"}`},
 	} {
 		if step.got != step.want {
 			t.Errorf("got %s, want %s", step.got, step.want)
@@ -77,7 +79,7 @@ func TestSweepInBackground(t *testing.T) {
 	db := openTest(t, func(o *Options) { o.SweepInterval = time.Millisecond })
 	must(t, db, "CreateTable", hashTable)
 	must(t, db, "UpdateTimeToLive", `{"TableName":"hash","TimeToLiveSpecification":{"AttributeName":"e","Enabled":true}}`)
-	for i := range 2*sweepBatch + 3 {
+	for i := range 2*storage.MaxExpired + 3 {
 		must(t, db, "PutItem", fmt.Sprintf(`{"TableName":"hash","Item":{"pk":{"S":"%d"},"e":{"N":"%d"}}}`, i, newTestClock().Now().Unix()-1))
 	}
 	for deadline := time.Now().Add(time.Minute); ; {

@@ -1,0 +1,218 @@
+// Package catalog is what DynamoDB knows about tables: their definitions and descriptions, and the rules for keys. Reading
+// and writing items does not belong here.
+package catalog
+
+import (
+	"slices"
+
+	"devplatform/infra/local/dynamodb/values"
+	"devplatform/infra/local/dynamodb/wire"
+)
+
+// Limits of tables.
+const (
+	maxIndexes        = 20
+	maxNonKeyPerIndex = 20
+	maxNonKeyPerTable = 100
+	maxNameBytes      = 255
+)
+
+// Record is a table as it is stored.
+type Record struct {
+	ID                 uint32 // its number in the key space
+	UUID               string // TableId
+	Name               string
+	Created            float64 // seconds since 1970
+	Attributes         []wire.AttributeDefinition
+	Keys               []wire.KeySchemaElement
+	Throughput         wire.Throughput // zero if on demand
+	OnDemand           bool
+	OnDemandSince      float64 `json:",omitzero"`
+	Indexes            []IndexRecord
+	TTLAttribute       string
+	DeletionProtection bool
+	TableClass         string
+	Encrypted          bool
+	Tags               []wire.Tag
+	StreamView         string `json:",omitzero"` // empty if it has no stream
+	StreamLabel        string `json:",omitzero"` // of its latest stream
+}
+
+// IndexRecord is a global secondary index as it is stored.
+type IndexRecord struct {
+	ID         uint32 // its number in the key space
+	Name       string
+	Keys       []wire.KeySchemaElement
+	Projection wire.Projection
+	Throughput wire.Throughput
+}
+
+// NewIndexRecord returns the index that a request defines.
+func (r *Record) NewIndexRecord(id uint32, spec *wire.IndexSpec) (IndexRecord, error) {
+	x := IndexRecord{ID: id, Name: spec.IndexName, Keys: spec.KeySchema, Projection: spec.Projection}
+	if r.OnDemand != (spec.ProvisionedThroughput == nil) {
+		return x, wire.Invalid("ProvisionedThroughput of index %s must be specified if, and only if, BillingMode is PROVISIONED", x.Name)
+	}
+	if spec.ProvisionedThroughput != nil {
+		x.Throughput = *spec.ProvisionedThroughput
+	}
+	return x, spec.ProvisionedThroughput.Check()
+}
+
+// Apply changes the settings that CreateTable and UpdateTable share, except the stream. now is in seconds since 1970.
+func (r *Record) Apply(in *wire.TableSettings, now float64) error {
+	onDemand := in.BillingMode == "PAY_PER_REQUEST" || in.BillingMode == "" && r.OnDemand
+	switch {
+	case onDemand && in.ProvisionedThroughput != nil:
+		return wire.Invalid("ReadCapacityUnits and WriteCapacityUnits cannot be specified when BillingMode is PAY_PER_REQUEST")
+	case !onDemand && r.Throughput == wire.Throughput{} && in.ProvisionedThroughput == nil:
+		return wire.Invalid("ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is PROVISIONED")
+	case onDemand && !r.OnDemand:
+		r.OnDemandSince, r.Throughput = now, wire.Throughput{}
+	}
+	r.OnDemand = onDemand
+	if in.ProvisionedThroughput != nil {
+		r.Throughput = *in.ProvisionedThroughput
+	}
+	if in.DeletionProtectionEnabled != nil {
+		r.DeletionProtection = *in.DeletionProtectionEnabled
+	}
+	if in.TableClass != "" {
+		r.TableClass = in.TableClass
+	}
+	if in.SSESpecification != nil {
+		r.Encrypted = in.SSESpecification.Enabled
+	}
+	return nil
+}
+
+// Define adds definitions to those of the table.
+func (r *Record) Define(definitions []wire.AttributeDefinition) error {
+	r.Attributes = slices.Clone(r.Attributes)
+	for _, definition := range definitions {
+		at := slices.IndexFunc(r.Attributes, func(a wire.AttributeDefinition) bool {
+			return a.AttributeName == definition.AttributeName
+		})
+		switch {
+		case at < 0:
+			r.Attributes = append(r.Attributes, definition)
+		case r.Attributes[at] != definition:
+			return wire.Invalid("Attribute %s is already defined with type %s",
+				definition.AttributeName, r.Attributes[at].AttributeType)
+		}
+	}
+	return nil
+}
+
+// Index returns the position of an index, or -1.
+func (r *Record) Index(name string) int {
+	return slices.IndexFunc(r.Indexes, func(x IndexRecord) bool { return x.Name == name })
+}
+
+// RemoveIndex removes an index, and the definitions of attributes that no key uses then.
+func (r *Record) RemoveIndex(at int) {
+	r.Indexes = slices.Delete(slices.Clone(r.Indexes), at, at+1)
+	used := r.keyAttributes()
+	r.Attributes = slices.DeleteFunc(slices.Clone(r.Attributes), func(a wire.AttributeDefinition) bool {
+		return !used[a.AttributeName]
+	})
+}
+
+// kinds returns the types of the defined attributes.
+func (r *Record) kinds() map[string]values.Kind {
+	kinds := map[string]values.Kind{}
+	for _, a := range r.Attributes {
+		kinds[a.AttributeName], _ = values.ParseKind(a.AttributeType)
+	}
+	return kinds
+}
+
+// keyAttributes returns the attributes that are keys of the table or of an index.
+func (r *Record) keyAttributes() map[string]bool {
+	used := map[string]bool{}
+	for _, key := range r.Keys {
+		used[key.AttributeName] = true
+	}
+	for _, x := range r.Indexes {
+		for _, key := range x.Keys {
+			used[key.AttributeName] = true
+		}
+	}
+	return used
+}
+
+// Check checks the attributes, the keys and the indexes.
+func (r *Record) Check() error {
+	kinds := r.kinds()
+	for name, kind := range kinds {
+		if name == "" || len(name) > maxNameBytes || !kind.IsKey() {
+			return wire.Invalid("AttributeDefinitions must have a name of up to %d bytes and the type S, N or B", maxNameBytes)
+		}
+	}
+	if err := checkKeys(r.Keys, kinds); err != nil {
+		return err
+	}
+	projected := 0
+	names := map[string]bool{}
+	for i := range r.Indexes {
+		x := &r.Indexes[i]
+		if err := x.check(kinds); err != nil {
+			return err
+		}
+		if names[x.Name] {
+			return wire.Invalid("One or more parameter values were invalid: Duplicate index name: %s", x.Name)
+		}
+		names[x.Name] = true
+		projected += len(x.Projection.NonKeyAttributes)
+	}
+	switch {
+	case len(r.Indexes) > maxIndexes:
+		return wire.Invalid("GlobalSecondaryIndex count exceeds the per-table limit of %d", maxIndexes)
+	case projected > maxNonKeyPerTable:
+		return wire.Invalid("Number of non-key attributes projected into all indexes exceeds the limit of %d", maxNonKeyPerTable)
+	case len(kinds) != len(r.Attributes) || len(r.keyAttributes()) != len(kinds):
+		return wire.Invalid("One or more parameter values were invalid: AttributeDefinitions must define the attributes of keys, and no others")
+	}
+	return nil
+}
+
+func checkKeys(keys []wire.KeySchemaElement, kinds map[string]values.Kind) error {
+	types := []string{"HASH", "RANGE"}
+	if len(keys) == 0 || len(keys) > len(types) {
+		return wire.Invalid("KeySchema must have one or two elements")
+	}
+	for i, key := range keys {
+		switch {
+		case key.KeyType != types[i]:
+			return wire.Invalid("Invalid KeySchema: The KeyType of element %d must be %s", i+1, types[i])
+		case kinds[key.AttributeName] == values.KindInvalid:
+			return wire.Invalid("Invalid KeySchema: AttributeDefinitions does not define %s", key.AttributeName)
+		case i > 0 && key.AttributeName == keys[0].AttributeName:
+			return wire.Invalid("Both the Hash Key and the Range Key element in the KeySchema have the same name")
+		}
+	}
+	return nil
+}
+
+func (x *IndexRecord) check(kinds map[string]values.Kind) error {
+	if err := wire.CheckIndexName(x.Name); err != nil {
+		return err
+	}
+	if err := checkKeys(x.Keys, kinds); err != nil {
+		return err
+	}
+	others := len(x.Projection.NonKeyAttributes)
+	switch x.Projection.ProjectionType {
+	case "ALL", "KEYS_ONLY":
+		if others == 0 {
+			return nil
+		}
+	case "INCLUDE":
+		if 0 < others && others <= maxNonKeyPerIndex {
+			return nil
+		}
+	default:
+		return wire.Invalid("Unknown ProjectionType: %q", x.Projection.ProjectionType)
+	}
+	return wire.Invalid("NonKeyAttributes must have up to %d names if ProjectionType is INCLUDE, and none otherwise", maxNonKeyPerIndex)
+}

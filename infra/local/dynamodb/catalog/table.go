@@ -1,0 +1,268 @@
+package catalog
+
+import (
+	"slices"
+	"strings"
+
+	"devplatform/infra/local/dynamodb/expressions"
+	"devplatform/infra/local/dynamodb/streams"
+	"devplatform/infra/local/dynamodb/values"
+	"devplatform/infra/local/dynamodb/wire"
+)
+
+// Table is a table in use: its record and what depends on it.
+type Table struct {
+	Record
+	Key     KeySchema
+	Indexes []*Index
+	Stream  *streams.Stream // nil if it has none
+}
+
+// Index is a global secondary index in use.
+type Index struct {
+	IndexRecord
+	Key KeySchema
+	// Included are the attributes of entries. It is nil if entries have all attributes.
+	Included map[string]bool
+}
+
+// NewTable returns the table of a record, without its stream.
+func NewTable(record Record) *Table {
+	kinds := record.kinds()
+	t := &Table{Record: record, Key: newKeySchema(record.Keys, kinds)}
+	for _, x := range record.Indexes {
+		t.Indexes = append(t.Indexes, newIndex(x, t.Key, kinds))
+	}
+	slices.SortFunc(t.Indexes, func(a, b *Index) int { return strings.Compare(a.Name, b.Name) })
+	return t
+}
+
+func newIndex(record IndexRecord, tableKey KeySchema, kinds map[string]values.Kind) *Index {
+	x := &Index{IndexRecord: record, Key: newKeySchema(record.Keys, kinds)}
+	if record.Projection.ProjectionType == "ALL" {
+		return x
+	}
+	x.Included = map[string]bool{}
+	for _, key := range slices.Concat(tableKey, x.Key) {
+		x.Included[key.Name] = true
+	}
+	for _, name := range record.Projection.NonKeyAttributes {
+		x.Included[name] = true
+	}
+	return x
+}
+
+// FindIndex returns the index with a name, or nil.
+func (t *Table) FindIndex(name string) *Index {
+	for _, x := range t.Indexes {
+		if x.Name == name {
+			return x
+		}
+	}
+	return nil
+}
+
+// Entry returns an item's entry in the index, or nil if the index does not contain the item.
+func (x *Index) Entry(item values.Item) values.Item {
+	if item == nil || !x.Key.covers(item) {
+		return nil
+	}
+	if x.Included == nil {
+		return item
+	}
+	entry := make(values.Item, len(x.Included))
+	for name := range x.Included {
+		if value, ok := item[name]; ok {
+			entry[name] = value
+		}
+	}
+	return entry
+}
+
+// KeySchema is the hash key, and the range key if there is one.
+type KeySchema []KeyAttribute
+
+// KeyAttribute is an attribute of a key.
+type KeyAttribute struct {
+	Name string
+	Kind values.Kind
+}
+
+func newKeySchema(elements []wire.KeySchemaElement, kinds map[string]values.Kind) KeySchema {
+	keys := make(KeySchema, len(elements))
+	for i, element := range elements {
+		keys[i] = KeyAttribute{element.AttributeName, kinds[element.AttributeName]}
+	}
+	return keys
+}
+
+// Has reports whether an attribute is part of the key.
+func (s KeySchema) Has(name string) bool {
+	return slices.ContainsFunc(s, func(key KeyAttribute) bool { return key.Name == name })
+}
+
+// Of returns an item's key attributes.
+func (s KeySchema) Of(item values.Item) values.Item {
+	key := make(values.Item, len(s))
+	for _, k := range s {
+		key[k.Name] = item[k.Name]
+	}
+	return key
+}
+
+// covers reports whether an item has all key attributes. Otherwise an index does not contain it.
+func (s KeySchema) covers(item values.Item) bool {
+	for _, key := range s {
+		if value := item[key.Name]; value.Kind != key.Kind || isEmpty(value) {
+			return false
+		}
+	}
+	return true
+}
+
+// Limits of key attributes.
+const (
+	maxHashKeyBytes  = 2048
+	maxRangeKeyBytes = 1024
+)
+
+// Errors of keys.
+var (
+	errKeyMismatch = wire.Invalid("The provided key element does not match the schema")
+	// ErrEmptyKey rejects a whole transaction, unlike other errors of one action.
+	ErrEmptyKey = wire.Invalid("One or more parameter values are not valid. " +
+		"The AttributeValue for a key attribute cannot contain an empty string or binary value")
+)
+
+// CheckKey checks that a request's key has exactly the table's key attributes.
+func (t *Table) CheckKey(key values.Item) error {
+	if len(key) != len(t.Key) {
+		return errKeyMismatch
+	}
+	for i, k := range t.Key {
+		value, ok := key[k.Name]
+		if !ok || value.Kind != k.Kind {
+			return errKeyMismatch
+		}
+		if err := checkKeyValue(value, i > 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckItem checks the attributes of an item that are keys of the table or of its indexes.
+func (t *Table) CheckItem(item values.Item) error {
+	for i, k := range t.Key {
+		value, ok := item[k.Name]
+		if !ok {
+			return wire.Invalid("One or more parameter values were invalid: Missing the key %s in the item", k.Name)
+		}
+		if value.Kind != k.Kind {
+			return wire.Invalid("One or more parameter values were invalid: Type mismatch for key %s expected: %s actual: %s",
+				k.Name, k.Kind, value.Kind)
+		}
+		if err := checkKeyValue(value, i > 0); err != nil {
+			return err
+		}
+	}
+	return t.CheckIndexKeys(item)
+}
+
+// CheckIndexKeys checks the attributes of an item that are keys of indexes. They can be missing.
+func (t *Table) CheckIndexKeys(item values.Item) error {
+	for _, x := range t.Indexes {
+		for i, k := range x.Key {
+			value, ok := item[k.Name]
+			if !ok {
+				continue
+			}
+			if value.Kind != k.Kind {
+				return wire.Invalid("One or more parameter values were invalid: "+
+					"Type mismatch for Index Key %s Expected: %s Actual: %s IndexName: %s", k.Name, k.Kind, value.Kind, x.Name)
+			}
+			if err := checkKeyValue(value, i > 0); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func isEmpty(value values.Value) bool {
+	return value.Kind == values.S && value.S == "" || value.Kind == values.B && len(value.B) == 0
+}
+
+func checkKeyValue(value values.Value, isRange bool) error {
+	limit := maxHashKeyBytes
+	if isRange {
+		limit = maxRangeKeyBytes
+	}
+	switch {
+	case isEmpty(value):
+		return ErrEmptyKey
+	case len(value.S)+len(value.B) > limit:
+		return wire.Invalid("One or more parameter values were invalid: The size of a hash key is limited to %d bytes, "+
+			"and the size of a range key to %d bytes", maxHashKeyBytes, maxRangeKeyBytes)
+	}
+	return nil
+}
+
+// CheckCondition checks a value that a key condition compares with a key attribute. isPrefix is for begins_with.
+func (k KeyAttribute) CheckCondition(value values.Value, isRange bool) error {
+	if value.Kind != k.Kind {
+		return wire.Invalid("One or more parameter values were invalid: Condition parameter type does not match schema type")
+	}
+	return checkKeyValue(value, isRange)
+}
+
+// CheckScalars rejects document paths that go into a key attribute.
+func (t *Table) CheckScalars(paths []expressions.Path) error {
+	for _, path := range paths {
+		if path.IsNested() && t.isKey(path.Root()) {
+			return wire.Invalid("Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: %s",
+				path.Root())
+		}
+	}
+	return nil
+}
+
+func (t *Table) isKey(name string) bool {
+	return t.Key.Has(name) || slices.ContainsFunc(t.Indexes, func(x *Index) bool { return x.Key.Has(name) })
+}
+
+// Update returns an item after an update. key is the item's key, and old is nil if the item does not exist. touched are
+// the paths that have changed.
+func (t *Table) Update(u *expressions.Update, key, old values.Item) (item values.Item, touched []expressions.Path, err error) {
+	switch {
+	case u == nil && old == nil:
+		return key, nil, nil
+	case u == nil:
+		return old, nil, nil
+	case old == nil:
+		item, touched, err = u.Create(key)
+	default:
+		item, touched, err = u.Apply(old)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := t.CheckIndexKeys(item); err != nil {
+		return nil, nil, err
+	}
+	return item, touched, wire.CheckItemSize(item)
+}
+
+// CheckTargets rejects an update of the table's key.
+func (t *Table) CheckTargets(u *expressions.Update) error {
+	if u == nil {
+		return nil
+	}
+	for _, path := range u.Paths() {
+		if t.Key.Has(path.Root()) {
+			return wire.Invalid("One or more parameter values were invalid: Cannot update attribute %s. "+
+				"This attribute is part of the key", path.Root())
+		}
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package expressions
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"devplatform/infra/local/dynamodb/values"
+)
+
+// Step is one step of a document path: an attribute or map key, or the index of a list element.
+type Step struct {
+	Name    string
+	Index   int
+	IsIndex bool
+}
+
+func (s Step) compare(t Step) int {
+	return cmp.Or(cmp.Compare(s.Index, t.Index), cmp.Compare(s.Name, t.Name))
+}
+
+// Path is a document path without placeholders. Its first step is the name of an attribute of the item.
+type Path []Step
+
+// Root returns the name of the path's first attribute.
+func (p Path) Root() string { return p[0].Name }
+
+// IsNested reports whether the path goes into a map or list.
+func (p Path) IsNested() bool { return len(p) > 1 }
+
+// String returns the path in the form of AWS's error messages, such as [a, [1], b].
+func (p Path) String() string {
+	steps := make([]string, len(p))
+	for i, step := range p {
+		steps[i] = step.Name
+		if step.IsIndex {
+			steps[i] = "[" + strconv.Itoa(step.Index) + "]"
+		}
+	}
+	return "[" + strings.Join(steps, ", ") + "]"
+}
+
+// eval returns the value at the path, or errMissing.
+func (p Path) eval(item values.Item) (values.Value, error) {
+	value, ok := item[p[0].Name]
+	for _, step := range p[1:] {
+		switch {
+		case !step.IsIndex:
+			value, ok = value.M[step.Name]
+		case step.Index < len(value.L):
+			value = value.L[step.Index]
+		default:
+			ok = false
+		}
+		if !ok {
+			break
+		}
+	}
+	if !ok {
+		return values.Value{}, errMissing
+	}
+	return value, nil
+}
+
+// writable reports whether the item can have a value at the path: the map or list that contains it exists.
+func (p Path) writable(item values.Item) bool {
+	if len(p) == 1 {
+		return true
+	}
+	parent, err := p[:len(p)-1].eval(item)
+	if p[len(p)-1].IsIndex {
+		return err == nil && parent.Kind == values.L
+	}
+	return err == nil && parent.Kind == values.M
+}
+
+func (p Path) equal(q Path) bool { return slices.Equal(p, q) }
+
+// checkOverlaps rejects paths of which one is, or contains, another, and paths that use one value as a map and as a list.
+func checkOverlaps(kind string, paths []Path) error {
+	for i, p := range paths {
+		for _, q := range paths[:i] {
+			if relation := relate(q, p); relation != "" {
+				return errorf("Invalid %s: Two document paths %s with each other; must remove or rewrite one of these paths; "+
+					"path one: %s, path two: %s", kind, relation, q, p)
+			}
+		}
+	}
+	return nil
+}
+
+// relate returns "" for paths that can be used together.
+func relate(p, q Path) string {
+	for i := range min(len(p), len(q)) {
+		switch {
+		case p[i].IsIndex != q[i].IsIndex:
+			return "conflict"
+		case p[i] != q[i]:
+			return ""
+		}
+	}
+	return "overlap"
+}

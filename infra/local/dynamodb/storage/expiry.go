@@ -1,0 +1,94 @@
+package storage
+
+import (
+	"encoding/binary"
+	"time"
+
+	"devplatform/infra/local/dynamodb/catalog"
+	"devplatform/infra/local/dynamodb/keyspace"
+	"devplatform/infra/local/dynamodb/values"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+const (
+	// oldestExpiry is how long ago an item can have expired to be deleted. Like on AWS, this protects items with an attribute
+	// that is not an expiry.
+	oldestExpiry = 5 * 365 * 24 * time.Hour
+	// MaxExpired is the number of items that one call of DeleteExpired deletes.
+	MaxExpired = 256
+)
+
+// expiryOf returns the second since 1970 at which an item expires. Only a positive integer is an expiry.
+func expiryOf(item values.Item, name string) (uint64, bool) {
+	value, ok := item[name]
+	if !ok || value.Kind != values.N {
+		return 0, false
+	}
+	second, ok := value.N.Int64()
+	if !ok || second <= 0 {
+		return 0, false
+	}
+	return uint64(second), true
+}
+
+// expiryKey orders a table's items by the second at which they expire.
+func expiryKey(t *catalog.Table, second uint64, itemKey []byte) []byte {
+	dst := binary.BigEndian.AppendUint64(keyspace.Key(keyspace.Expiry, t.ID), second)
+	return append(dst, itemKey[keyspace.PrefixBytes:]...)
+}
+
+// AddExpiry adds the expiry of all items of a table to a batch. name is the attribute with the expiry.
+func (s *Store) AddExpiry(batch *pebble.Batch, t *catalog.Table, name string) error {
+	return s.eachItem(t, func(key []byte, item values.Item) error {
+		if second, ok := expiryOf(item, name); ok {
+			return batch.Set(expiryKey(t, second, key), nil, nil)
+		}
+		return nil
+	})
+}
+
+// DropExpiry adds the deletion of the expiry of all items of a table to a batch.
+func DropExpiry(batch *pebble.Batch, t *catalog.Table) error {
+	return keyspace.DropRange(batch, keyspace.Key(keyspace.Expiry, t.ID))
+}
+
+// DeleteExpired deletes up to MaxExpired expired items of a table. It returns the number of items that it found. It does
+// not read items that have not expired.
+func (s *Store) DeleteExpired(t *catalog.Table, now time.Time) (int, error) {
+	bound := func(at time.Time) []byte {
+		return binary.BigEndian.AppendUint64(keyspace.Key(keyspace.Expiry, t.ID), uint64(max(0, at.Unix())))
+	}
+	var keys [][]byte
+	err := keyspace.Range(s.DB, bound(now.Add(-oldestExpiry)), bound(now), func(key, _ []byte) (bool, error) {
+		keys = append(keys, append(keyspace.Key(keyspace.Items, t.ID), key[keyspace.PrefixBytes+8:]...))
+		return len(keys) < MaxExpired, nil
+	})
+	if err != nil || len(keys) == 0 {
+		return 0, err
+	}
+	return len(keys), s.deleteExpired(t, keys, now)
+}
+
+// deleteExpired deletes items, except those whose expiry has changed since.
+func (s *Store) deleteExpired(t *catalog.Table, keys [][]byte, now time.Time) error {
+	pending, err := func() (*pendingWrite, error) {
+		defer s.locks.lockAll(keys)()
+		var changes []Change
+		for _, key := range keys {
+			item, err := s.Get(key)
+			if err != nil {
+				return nil, err
+			}
+			//nolint:gosec // converted from an int64
+			if second, ok := expiryOf(item, t.TTLAttribute); ok && int64(second) < now.Unix() {
+				changes = append(changes, Change{Table: t, Key: key, Old: item, expired: true})
+			}
+		}
+		return s.commit(changes, nil)
+	}()
+	if err != nil {
+		return err
+	}
+	return pending.wait()
+}

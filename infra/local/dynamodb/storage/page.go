@@ -1,0 +1,183 @@
+package storage
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"devplatform/infra/local/dynamodb/catalog"
+	"devplatform/infra/local/dynamodb/expressions"
+	"devplatform/infra/local/dynamodb/keyspace"
+	"devplatform/infra/local/dynamodb/values"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// maxPageBytes is how much a page reads, before filters.
+const maxPageBytes = 1 << 20
+
+// Source is a table or one of its indexes.
+type Source struct {
+	Table *catalog.Table
+	Index *catalog.Index // nil for the table itself
+}
+
+// Key returns the keys by which the source is ordered.
+func (s Source) Key() catalog.KeySchema {
+	if s.Index != nil {
+		return s.Index.Key
+	}
+	return s.Table.Key
+}
+
+// PageKey returns the attributes that identify a place in the source: the keys of the table and of the index.
+func (s Source) PageKey() catalog.KeySchema {
+	keys := slices.Clone(s.Table.Key)
+	for _, key := range s.Key() {
+		if !keys.Has(key.Name) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+func (s Source) prefix() []byte {
+	if s.Index != nil {
+		return keyspace.Key(keyspace.Index, s.Index.ID)
+	}
+	return keyspace.Key(keyspace.Items, s.Table.ID)
+}
+
+// position returns the key of an item in the source.
+func (s Source) position(item values.Item) []byte {
+	if s.Index != nil {
+		return indexKey(s.Table, s.Index, item)
+	}
+	return ItemKey(s.Table, item)
+}
+
+// Span is a part of a source: the keys from lower to before upper.
+type Span struct{ lower, upper []byte }
+
+func prefixSpan(prefix []byte) Span { return Span{prefix, keyspace.PrefixEnd(prefix)} }
+
+func (s Span) contains(position []byte) bool {
+	return bytes.Compare(s.lower, position) <= 0 && bytes.Compare(position, s.upper) < 0
+}
+
+// After returns the rest of a span after an item, in the direction of reading. It returns false if the item is not in the
+// span.
+func (s Source) After(span Span, item values.Item, reverse bool) (Span, bool) {
+	position := s.position(item)
+	if !span.contains(position) {
+		return span, false
+	}
+	if reverse {
+		return Span{span.lower, position}, true
+	}
+	return Span{append(position, 0), span.upper}, true
+}
+
+// Segment returns a segment of a source. Hash keys are distributed evenly over the partitions, which segments divide.
+func (s Source) Segment(segment, total int64) Span {
+	const partitions = 1 << 32
+	whole := prefixSpan(s.prefix())
+	boundary := func(n int64) []byte {
+		//nolint:gosec // less than 2³² for n < total
+		return binary.BigEndian.AppendUint32(bytes.Clone(whole.lower), uint32(partitions*n/total))
+	}
+	part := Span{boundary(segment), whole.upper}
+	if segment+1 < total {
+		part.upper = boundary(segment + 1)
+	}
+	return part
+}
+
+// Select returns the part of a source with a hash key whose items satisfy the condition of the range key. term is nil if
+// there is no condition.
+func (s Source) Select(hash values.Value, term *expressions.KeyTerm) Span {
+	return termSpan(keyspace.AppendPartition(s.prefix(), hash), term)
+}
+
+// keyEndBytes is how many bytes end the encoding of a string or binary key. The encodings of all values that begin with a
+// value begin with its encoding without them.
+const keyEndBytes = 2
+
+// termSpan returns the keys with a prefix that satisfy the condition of the range key. No encoded key is a prefix of
+// another, so the keys with a range key v are those that begin with its encoding.
+func termSpan(prefix []byte, term *expressions.KeyTerm) Span {
+	whole := prefixSpan(prefix)
+	if term == nil {
+		return whole
+	}
+	from := term.A.AppendKey(bytes.Clone(prefix))
+	switch term.Op {
+	case expressions.Less:
+		return Span{whole.lower, from}
+	case expressions.LessEqual:
+		return Span{whole.lower, keyspace.PrefixEnd(from)}
+	case expressions.Greater:
+		return Span{keyspace.PrefixEnd(from), whole.upper}
+	case expressions.GreaterEqual:
+		return Span{from, whole.upper}
+	case expressions.Between:
+		return Span{from, keyspace.PrefixEnd(term.B.AppendKey(bytes.Clone(prefix)))}
+	case expressions.BeginsWith:
+		return prefixSpan(from[:len(from)-keyEndBytes])
+	default:
+		return prefixSpan(from)
+	}
+}
+
+// PageRequest determines what ReadPage reads.
+type PageRequest struct {
+	Span    Span
+	Reverse bool
+	Limit   int // 0 means no limit but the page's size
+	// Take gets each item of the page.
+	Take func(item values.Item)
+}
+
+// Page is the result of ReadPage.
+type Page struct {
+	Scanned int
+	Bytes   int
+	Last    values.Item // the last item
+	Ended   bool        // the span has no more items
+}
+
+// ReadPage reads one page. It ends at the limit, before an item that would make it larger than 1 MB, or at the end of the
+// span.
+func (s *Store) ReadPage(request PageRequest) (page Page, err error) {
+	page.Ended = true
+	if bytes.Compare(request.Span.lower, request.Span.upper) >= 0 {
+		return page, nil
+	}
+	iterator, err := s.DB.NewIter(&pebble.IterOptions{LowerBound: request.Span.lower, UpperBound: request.Span.upper})
+	if err != nil {
+		return page, fmt.Errorf("reading a page: %w", err)
+	}
+	valid, next := iterator.First, iterator.Next
+	if request.Reverse {
+		valid, next = iterator.Last, iterator.Prev
+	}
+	for ok := valid(); ok && page.Ended && err == nil; ok = next() {
+		var item values.Item
+		if item, err = values.DecodeStoredItem(iterator.Value()); err != nil {
+			break
+		}
+		size := item.Size()
+		if page.Scanned > 0 && page.Bytes+size > maxPageBytes {
+			page.Ended = false
+			break
+		}
+		page.Scanned++
+		page.Bytes += size
+		page.Last = item
+		request.Take(item)
+		page.Ended = page.Scanned != request.Limit
+	}
+	return page, errors.Join(err, iterator.Error(), iterator.Close())
+}

@@ -1,0 +1,42 @@
+package storage
+
+import (
+	"bytes"
+	"testing"
+
+	"devplatform/infra/local/dynamodb/expressions"
+	"devplatform/infra/local/dynamodb/keyspace"
+	"devplatform/infra/local/dynamodb/values"
+
+	"pgregory.net/rapid"
+)
+
+func drawKey(t *rapid.T, name string, kind values.Kind) values.Value {
+	switch kind {
+	case values.N:
+		return values.FromInt(rapid.Int64Range(-30, 30).Draw(t, name))
+	case values.B:
+		return values.FromBytes(rapid.SliceOfN(rapid.SampledFrom([]byte{0, 1, 0xfe, 0xff}), 1, 4).Draw(t, name))
+	default:
+		return values.FromString(rapid.StringOfN(rapid.SampledFrom([]rune{0, 'a', 'b', 'é', 0x10FFFF}), 1, 4, -1).Draw(t, name))
+	}
+}
+
+// TestTermSpans checks that the span of a range key condition contains exactly the keys that satisfy it.
+func TestTermSpans(t *testing.T) {
+	t.Parallel()
+	operators := []expressions.Operator{expressions.Equal, expressions.Less, expressions.LessEqual, expressions.Greater, expressions.GreaterEqual, expressions.Between, expressions.BeginsWith}
+	rapid.Check(t, func(t *rapid.T) {
+		kind := rapid.SampledFrom([]values.Kind{values.S, values.N, values.B}).Draw(t, "kind")
+		term := expressions.KeyTerm{Op: rapid.SampledFrom(operators).Draw(t, "operator"), A: drawKey(t, "a", kind), B: drawKey(t, "b", kind)}
+		if term.Op == expressions.BeginsWith && kind == values.N {
+			t.Skip("numbers don't begin with numbers")
+		}
+		prefix := keyspace.AppendPartition(keyspace.Key(keyspace.Index, 7), drawKey(t, "hash", values.S))
+		value := drawKey(t, "value", kind)
+		position := drawKey(t, "table key", values.S).AppendKey(value.AppendKey(bytes.Clone(prefix)))
+		if got, want := termSpan(prefix, &term).contains(position), term.Match(value); got != want {
+			t.Fatalf("%v %s %v..%v: in the span %t, matches %t", value, term.Op, term.A, term.B, got, want)
+		}
+	})
+}

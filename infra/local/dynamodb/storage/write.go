@@ -1,0 +1,225 @@
+package storage
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"devplatform/infra/local/datafolder"
+	"devplatform/infra/local/dynamodb/catalog"
+	"devplatform/infra/local/dynamodb/streams"
+	"devplatform/infra/local/dynamodb/values"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// Change is a write of one item. All writes of items are changes.
+type Change struct {
+	Table    *catalog.Table
+	Key      []byte      // from ItemKey
+	Old, New values.Item // nil if the item does not exist
+	Units    Units       // set by the write
+
+	expired bool   // the item's time to live was over
+	record  []byte // for the table's stream
+}
+
+func (c *Change) event() streams.Event {
+	switch {
+	case c.Old == nil:
+		return streams.Insert
+	case c.New != nil:
+		return streams.Modify
+	case c.expired:
+		return streams.Expire
+	}
+	return streams.Remove
+}
+
+// Write changes one item. decide gets the item, which is nil if it does not exist, and returns what it becomes. There is
+// no other write of the item in between. Write returns when the change is durable.
+func (s *Store) Write(t *catalog.Table, key []byte, decide func(old values.Item) (values.Item, error)) (Change, error) {
+	changes := []Change{{Table: t, Key: key}}
+	err := s.write(changes, func() func() { return s.locks.lock(key) }, func() (err error) {
+		changes[0].New, err = decide(changes[0].Old)
+		return err
+	}, nil)
+	return changes[0], err
+}
+
+// WriteAll makes changes in one atomic, serializable write. It sets their Old items. decide, if it is not nil, sets the
+// New items. also, if it is not nil, adds to the write. WriteAll returns when the changes are durable.
+func (s *Store) WriteAll(changes []Change, decide func() error, also func(*pebble.Batch) error) error {
+	keys := make([][]byte, len(changes))
+	for i := range changes {
+		keys[i] = changes[i].Key
+	}
+	return s.write(changes, func() func() { return s.locks.lockAll(keys) }, decide, also)
+}
+
+func (s *Store) write(changes []Change, lock func() func(), decide func() error, also func(*pebble.Batch) error) error {
+	if err := s.Room(); err != nil {
+		return err
+	}
+	// The locks are released before the write is durable. A later write of the items is behind it in the log, and cannot
+	// become durable without it.
+	pending, err := func() (*pendingWrite, error) {
+		defer lock()()
+		for i := range changes {
+			var err error
+			if changes[i].Old, err = s.Get(changes[i].Key); err != nil {
+				return nil, err
+			}
+		}
+		if decide != nil {
+			if err := decide(); err != nil {
+				return nil, err
+			}
+		}
+		return s.commit(changes, also)
+	}()
+	if err != nil {
+		return err
+	}
+	return pending.wait()
+}
+
+// pendingWrite is a batch that is visible, but may not be durable yet.
+type pendingWrite struct {
+	write   datafolder.Write
+	appends streams.Appends
+}
+
+// wait returns when the write is durable.
+func (p *pendingWrite) wait() error {
+	if err := p.write.Wait(); err != nil {
+		return err
+	}
+	p.appends.Acknowledge()
+	return nil
+}
+
+// commit commits changes, and what also adds, as one atomic batch. The items must be locked.
+func (s *Store) commit(changes []Change, also func(*pebble.Batch) error) (*pendingWrite, error) {
+	batch := s.DB.NewBatch()
+	appends, err := s.fill(batch, changes, also)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("writing: %w", err), batch.Close())
+	}
+	write, err := s.Commit(batch)
+	appends.Publish(err == nil)
+	if err != nil {
+		return nil, err
+	}
+	return &pendingWrite{write, appends}, nil
+}
+
+func (s *Store) fill(batch *pebble.Batch, changes []Change, also func(*pebble.Batch) error) (streams.Appends, error) {
+	var records []streams.Pending
+	for i := range changes {
+		c := &changes[i]
+		if err := c.addTo(batch); err != nil {
+			return nil, err
+		}
+		if c.record != nil {
+			records = append(records, streams.Pending{Stream: c.Table.Stream, Record: c.record})
+		}
+	}
+	if also != nil {
+		if err := also(batch); err != nil {
+			return nil, err
+		}
+	}
+	if len(records) == 0 {
+		return nil, nil
+	}
+	return streams.Append(batch, s.now(), records)
+}
+
+// addTo adds the item, its index entries, its expiry and the counters to a batch. A write that changes nothing adds
+// nothing.
+func (c *Change) addTo(batch *pebble.Batch) (err error) {
+	oldSize, newSize := c.Old.Size(), c.New.Size()
+	c.Units = Units{
+		Table: unitsOf(max(oldSize, newSize), writeUnitBytes), Indexes: make([]float64, len(c.Table.Indexes)),
+	}
+	if c.Old.Equal(c.New) && (c.Old == nil) == (c.New == nil) {
+		return nil
+	}
+	var encoded []byte
+	some := c.New
+	if c.New == nil {
+		some, err = c.Old, batch.Delete(c.Key, nil)
+	} else {
+		encoded = values.AppendItem(make([]byte, 0, newSize+newSize/4+32), c.New)
+		err = batch.Set(c.Key, encoded, nil)
+	}
+	if err != nil {
+		return err //nolint:wrapcheck // commit wraps it
+	}
+	if c.Table.Stream != nil {
+		c.record = c.Table.Stream.Encode(c.event(), c.Table.Key.Of(some), c.Old, encoded)
+	}
+	for i, x := range c.Table.Indexes {
+		if c.Units.Indexes[i], err = updateIndex(batch, x, c); err != nil {
+			return err
+		}
+	}
+	if err := c.updateExpiry(batch); err != nil {
+		return err
+	}
+	return count(batch, c.Table.ID, c.Old, c.New, oldSize, newSize)
+}
+
+// updateIndex adds the index entries of a change to a batch, and returns the consumed write units. Moving an entry is a
+// deletion and a put.
+func updateIndex(batch *pebble.Batch, x *catalog.Index, c *Change) (float64, error) {
+	before, after := x.Entry(c.Old), x.Entry(c.New)
+	if before == nil && after == nil {
+		return 0, nil
+	}
+	oldSize, newSize := before.Size(), after.Size()
+	units := unitsOf(max(oldSize, newSize), writeUnitBytes)
+	var oldKey, newKey []byte
+	if before != nil {
+		oldKey = indexKey(c.Table, x, before)
+	}
+	if after != nil {
+		newKey = indexKey(c.Table, x, after)
+	}
+	if stays := bytes.Equal(oldKey, newKey); stays && before.Equal(after) {
+		return 0, nil
+	} else if before != nil && !stays {
+		if err := batch.Delete(oldKey, nil); err != nil {
+			return 0, err //nolint:wrapcheck // commit wraps it
+		}
+		if after != nil {
+			units = unitsOf(oldSize, writeUnitBytes) + unitsOf(newSize, writeUnitBytes)
+		}
+	}
+	if after != nil {
+		if err := batch.Set(newKey, values.AppendItem(nil, after), nil); err != nil {
+			return 0, err //nolint:wrapcheck // commit wraps it
+		}
+	}
+	return units, count(batch, x.ID, before, after, oldSize, newSize)
+}
+
+// updateExpiry updates the order in which items expire.
+func (c *Change) updateExpiry(batch *pebble.Batch) (err error) {
+	if c.Table.TTLAttribute == "" {
+		return nil
+	}
+	before, hadExpiry := expiryOf(c.Old, c.Table.TTLAttribute)
+	after, hasExpiry := expiryOf(c.New, c.Table.TTLAttribute)
+	if hadExpiry == hasExpiry && before == after {
+		return nil
+	}
+	if hadExpiry {
+		err = batch.Delete(expiryKey(c.Table, before, c.Key), nil)
+	}
+	if hasExpiry {
+		err = errors.Join(err, batch.Set(expiryKey(c.Table, after, c.Key), nil, nil))
+	}
+	return err
+}

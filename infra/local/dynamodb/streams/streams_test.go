@@ -1,0 +1,63 @@
+package streams
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"devplatform/infra/local/dynamodb/keyspace"
+	"devplatform/infra/local/dynamodb/values"
+	"devplatform/infra/local/dynamodb/wire"
+
+	"github.com/go-json-experiment/json"
+)
+
+// FuzzShardIterator checks that an iterator is rejected, or is the text of a place in its stream.
+func FuzzShardIterator(f *testing.F) {
+	const arn = "arn:aws:dynamodb:us-east-1:000000000000:table/things/stream/2026-11-20T12:00:00.000"
+	s := &Stream{Info: Info{UUID: "3c84e01d-0671-4d6e-b60a-bdb6b13c4031"}}
+	f.Add(s.Iterator(arn, 17, time.Unix(1_790_000_000, 0)))
+	f.Add(arn + iteratorSeparator)
+	f.Fuzz(func(t *testing.T, text string) {
+		arn, position, err := SplitIterator(text)
+		if err != nil {
+			return
+		}
+		after, issued, err := s.decodePosition(position)
+		if err == nil && s.encodeIterator(arn, after, issued) != text {
+			t.Errorf("%q is decoded as %q", text, s.encodeIterator(arn, after, issued))
+		}
+		if err != nil && wire.AsError(err) == nil {
+			t.Errorf("%q: %v", text, err)
+		}
+	})
+}
+
+// FuzzStreamRecord checks that a damaged record is an error.
+func FuzzStreamRecord(f *testing.F) {
+	s := &Stream{Info: Info{ID: 1, View: wire.ViewBoth}}
+	item := values.Item{"pk": values.FromString("a"), "n": values.FromInt(1)}
+	key := values.Item{"pk": values.FromString("a")}
+	f.Add(s.Encode(Modify, key, item, values.AppendItem(nil, item)))
+	f.Add(s.Encode(Expire, key, item, nil))
+	f.Fuzz(func(t *testing.T, value []byte) {
+		c, err := decode(keyspace.SequenceKey(keyspace.Record, s.ID, 1), value)
+		if err == nil && eventNames[c.Event] == "" {
+			t.Errorf("%x: event %d", value, c.Event)
+		}
+	})
+}
+
+// TestStoredStream checks that data folders of earlier versions can be read.
+func TestStoredStream(t *testing.T) {
+	t.Parallel()
+	const stored = `{"ID":3,"UUID":"u","Table":"things","Label":"l","View":"NEW_IMAGE",` +
+		`"Keys":[{"AttributeName":"pk","KeyType":"HASH"}],"Created":1.5,"Shard":"s","Horizon":7,"Disabled":9}`
+	var info Info
+	if err := json.Unmarshal([]byte(stored), &info); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := json.Marshal(&info); err != nil || !bytes.Equal(text, []byte(stored)) {
+		t.Errorf("got %s, %v", text, err)
+	}
+}

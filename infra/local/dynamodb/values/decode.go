@@ -1,0 +1,245 @@
+package values
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Error is an attribute value, or an expression, that DynamoDB rejects.
+type Error struct {
+	Message string
+	// Serialization means that the JSON does not have the shape of an attribute value. DynamoDB then reports a
+	// SerializationException instead of a ValidationException.
+	Serialization bool
+}
+
+// Error returns the message.
+func (e *Error) Error() string { return e.Message }
+
+var (
+	errEmptyValue = &Error{Message: "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"}
+	errManyTypes  = &Error{Message: "Supplied AttributeValue must contain exactly one of the supported datatypes"}
+	errEmptyName  = &Error{Message: "Empty attribute name"}
+	errEmptySet   = &Error{Message: "One or more parameter values were invalid: A set may not be empty"}
+	errDuplicates = &Error{Message: "One or more parameter values were invalid: Input collection contains duplicates"}
+	errFalseNull  = &Error{Message: "One or more parameter values were invalid: Null attribute values must be true"}
+	errBase64     = &Error{Message: "A binary attribute value is not valid Base64", Serialization: true}
+	// ErrNesting is the error for a value of more than [MaxDepth] levels.
+	ErrNesting = &Error{Message: "Nesting Levels have exceeded supported limits"}
+)
+
+// UnmarshalJSONFrom decodes the wire format, such as {"S":"text"}. It returns an *[Error] if DynamoDB rejects the value.
+func (v *Value) UnmarshalJSONFrom(dec *jsontext.Decoder) (err error) {
+	*v, err = decodeValue(dec, 1)
+	return err
+}
+
+// UnmarshalJSONFrom decodes the wire format, such as {"name":{"S":"text"}}. It returns an *[Error] if DynamoDB rejects
+// the item. JSON's null is a nil item.
+func (i *Item) UnmarshalJSONFrom(dec *jsontext.Decoder) (err error) {
+	if dec.PeekKind() == jsontext.KindNull {
+		*i = nil
+		return skip(dec)
+	}
+	*i, err = decodeItem(dec, 1)
+	return err
+}
+
+func decodeValue(dec *jsontext.Decoder, depth int) (v Value, err error) {
+	if depth > MaxDepth {
+		return v, ErrNesting
+	}
+	if dec.PeekKind() == jsontext.KindNull {
+		return v, errEmptyValue
+	}
+	if err := expect(dec, jsontext.KindBeginObject); err != nil {
+		return v, err
+	}
+	for dec.PeekKind() != jsontext.KindEndObject {
+		name, err := readText(dec)
+		if err != nil {
+			return v, err
+		}
+		kind, known := ParseKind(string(name))
+		switch {
+		case !known || dec.PeekKind() == jsontext.KindNull:
+			err = skip(dec)
+		case v.Kind != KindInvalid:
+			err = errManyTypes
+		default:
+			v, err = decodeContent(dec, kind, depth)
+		}
+		if err != nil {
+			return Value{}, err
+		}
+	}
+	if v.Kind == KindInvalid {
+		return v, errEmptyValue
+	}
+	return v, expect(dec, jsontext.KindEndObject)
+}
+
+func decodeContent(dec *jsontext.Decoder, kind Kind, depth int) (v Value, err error) {
+	v.Kind = kind
+	switch kind {
+	case S:
+		v.S, err = decodeString(dec)
+	case N:
+		v.N, err = decodeNumber(dec)
+	case B:
+		v.B, err = decodeBytes(dec)
+	case SS:
+		v.SS, err = decodeSet(dec, decodeString, stringKey)
+	case NS:
+		v.NS, err = decodeSet(dec, decodeNumber, numberKey)
+	case BS:
+		v.BS, err = decodeSet(dec, decodeBytes, bytesKey)
+	case M:
+		v.M, err = decodeItem(dec, depth+1)
+	case L:
+		v.L, err = decodeList(dec, func(dec *jsontext.Decoder) (Value, error) { return decodeValue(dec, depth+1) })
+	case BOOL:
+		v.Bool, err = decodeBool(dec)
+	default:
+		var null bool
+		if null, err = decodeBool(dec); err == nil && !null {
+			err = errFalseNull
+		}
+	}
+	return v, err
+}
+
+func decodeItem(dec *jsontext.Decoder, depth int) (Item, error) {
+	if err := expect(dec, jsontext.KindBeginObject); err != nil {
+		return nil, err
+	}
+	item := Item{}
+	for dec.PeekKind() != jsontext.KindEndObject {
+		text, err := readText(dec)
+		if err != nil {
+			return nil, err
+		}
+		name := string(text)
+		if name == "" {
+			return nil, errEmptyName
+		}
+		if item[name], err = decodeValue(dec, depth); err != nil {
+			return nil, err
+		}
+	}
+	return item, expect(dec, jsontext.KindEndObject)
+}
+
+func decodeList[T any](dec *jsontext.Decoder, element func(*jsontext.Decoder) (T, error)) ([]T, error) {
+	if err := expect(dec, jsontext.KindBeginArray); err != nil {
+		return nil, err
+	}
+	list := []T{}
+	for dec.PeekKind() != jsontext.KindEndArray {
+		value, err := element(dec)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, value)
+	}
+	return list, expect(dec, jsontext.KindEndArray)
+}
+
+func decodeSet[T any, K comparable](
+	dec *jsontext.Decoder, element func(*jsontext.Decoder) (T, error), key func(T) K,
+) ([]T, error) {
+	members, err := decodeList(dec, element)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(members) == 0:
+		return nil, errEmptySet
+	case hasDuplicate(members, key):
+		return nil, errDuplicates
+	}
+	return members, nil
+}
+
+func decodeString(dec *jsontext.Decoder) (string, error) {
+	text, err := readText(dec)
+	return string(text), err
+}
+
+func decodeNumber(dec *jsontext.Decoder) (Number, error) {
+	text, err := readText(dec)
+	if err != nil {
+		return Number{}, err
+	}
+	return ParseNumber(string(text))
+}
+
+// strictBase64 rejects padding that hides bits.
+var strictBase64 = base64.StdEncoding.Strict()
+
+func decodeBytes(dec *jsontext.Decoder) ([]byte, error) {
+	text, err := readText(dec)
+	if err != nil {
+		return nil, err
+	}
+	data := make([]byte, base64.StdEncoding.DecodedLen(len(text)))
+	n, err := strictBase64.Decode(data, text)
+	if err != nil {
+		return nil, errBase64
+	}
+	return data[:n], nil
+}
+
+func decodeBool(dec *jsontext.Decoder) (bool, error) {
+	if dec.PeekKind() == jsontext.KindFalse {
+		return false, expect(dec, jsontext.KindFalse)
+	}
+	return true, expect(dec, jsontext.KindTrue)
+}
+
+// readText reads a string or a name. The bytes are valid until the next read.
+func readText(dec *jsontext.Decoder) ([]byte, error) {
+	if kind := dec.PeekKind(); kind != jsontext.KindString && kind != jsontext.KindInvalid {
+		return nil, wrongType(kind, jsontext.KindString)
+	}
+	quoted, err := dec.ReadValue()
+	if err != nil {
+		return nil, fmt.Errorf("attribute value: %w", err)
+	}
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		return quoted[1 : len(quoted)-1], nil
+	}
+	text, err := jsontext.AppendUnquote(nil, quoted)
+	if err != nil {
+		return nil, fmt.Errorf("attribute value: %w", err)
+	}
+	return text, nil
+}
+
+// expect reads a token, which must be of the kind.
+func expect(dec *jsontext.Decoder, want jsontext.Kind) error {
+	token, err := dec.ReadToken()
+	if err != nil {
+		return fmt.Errorf("attribute value: %w", err)
+	}
+	if token.Kind() != want {
+		return wrongType(token.Kind(), want)
+	}
+	return nil
+}
+
+func wrongType(found, want jsontext.Kind) error {
+	return &Error{
+		Message:       fmt.Sprintf("An attribute value has the wrong JSON type: found %s instead of %s", found, want),
+		Serialization: true,
+	}
+}
+
+func skip(dec *jsontext.Decoder) error {
+	if err := dec.SkipValue(); err != nil {
+		return fmt.Errorf("attribute value: %w", err)
+	}
+	return nil
+}

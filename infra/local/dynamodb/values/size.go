@@ -1,0 +1,79 @@
+package values
+
+// Sizes as AWS counts them against the 400 KB of an item and for capacity:
+// "DynamoDB item sizes and formats" in the developer guide.
+const (
+	documentOverhead = 3 // bytes of a list or map
+	elementOverhead  = 1 // bytes of each element of a list or map
+)
+
+// MaxDepth is the maximum number of levels of an attribute value.
+const MaxDepth = 32
+
+// Size returns the size of a number in bytes, as measured on AWS: 1, plus 1 for every two digits before the decimal point,
+// for every two digits after it, and for a minus sign. Leading and trailing zeros do not count.
+func (n Number) Size() int {
+	whole := max(0, min(int(n.digits), int(n.digits)+int(n.exponent)))
+	fraction := int(n.digits) - whole
+	size := 1 + (whole+1)/2 + (fraction+1)/2
+	if n.negative {
+		size++
+	}
+	return size
+}
+
+// Size returns the size of the value in bytes, without its name.
+func (v Value) Size() int {
+	size := 0
+	switch v.Kind {
+	case S:
+		size = len(v.S)
+	case N:
+		size = v.N.Size()
+	case B:
+		size = len(v.B)
+	case SS:
+		for _, member := range v.SS {
+			size += len(member)
+		}
+	case NS:
+		for _, member := range v.NS {
+			size += member.Size()
+		}
+	case BS:
+		for _, member := range v.BS {
+			size += len(member)
+		}
+	case M:
+		size = documentOverhead + v.M.Size() + elementOverhead*len(v.M)
+	case L:
+		size = documentOverhead + elementOverhead*len(v.L)
+		for _, element := range v.L {
+			size += element.Size()
+		}
+	case BOOL, NULL:
+		size = 1
+	}
+	return size
+}
+
+// Size returns the size of names and values in bytes.
+func (i Item) Size() int {
+	size := 0
+	for name, value := range i {
+		size += len(name) + value.Size()
+	}
+	return size
+}
+
+// Depth returns the number of levels of the value. It is 1 for a scalar or set.
+func (v Value) Depth() int {
+	depth := 0
+	for _, element := range v.L {
+		depth = max(depth, element.Depth())
+	}
+	for _, element := range v.M {
+		depth = max(depth, element.Depth())
+	}
+	return depth + 1
+}

@@ -1,0 +1,192 @@
+package values
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+)
+
+// AppendItem appends the stored form of an item: the number of attributes, then names and values sorted by name.
+func AppendItem(dst []byte, item Item) []byte {
+	var buffer [namesOnStack]string
+	dst = binary.AppendUvarint(dst, uint64(len(item)))
+	for _, name := range item.sortedNames(buffer[:0]) {
+		dst = storeText(dst, name)
+		dst = item[name].store(dst)
+	}
+	return dst
+}
+
+func (v Value) store(dst []byte) []byte {
+	dst = append(dst, byte(v.Kind))
+	switch v.Kind {
+	case S:
+		return storeText(dst, v.S)
+	case N:
+		return v.N.store(dst)
+	case B:
+		return storeText(dst, v.B)
+	case SS:
+		return storeList(dst, v.SS, storeText[string])
+	case NS:
+		return storeList(dst, v.NS, func(dst []byte, n Number) []byte { return n.store(dst) })
+	case BS:
+		return storeList(dst, v.BS, storeText[[]byte])
+	case M:
+		return AppendItem(dst, v.M)
+	case L:
+		return storeList(dst, v.L, func(dst []byte, element Value) []byte { return element.store(dst) })
+	case BOOL:
+		if v.Bool {
+			return append(dst, 1)
+		}
+		return append(dst, 0)
+	default:
+		return dst
+	}
+}
+
+func storeText[T string | []byte](dst []byte, text T) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(text)))
+	return append(dst, text...)
+}
+
+func storeList[T any](dst []byte, list []T, element func([]byte, T) []byte) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(list)))
+	for _, value := range list {
+		dst = element(dst, value)
+	}
+	return dst
+}
+
+// store appends the exponent with the sign, then the two halves of the coefficient. A small integer takes 3 bytes.
+func (n Number) store(dst []byte) []byte {
+	signed := int64(n.exponent) << 1
+	if n.negative {
+		signed |= 1
+	}
+	dst = binary.AppendVarint(dst, signed)
+	dst = binary.AppendUvarint(dst, n.coefficient.lo)
+	return binary.AppendUvarint(dst, n.coefficient.hi)
+}
+
+// DecodeStoredItem decodes the result of AppendItem. The item does not refer to data. The error is ErrCorrupt.
+func DecodeStoredItem(data []byte) (Item, error) {
+	r := storeReader{data: data, text: string(data), depth: MaxDepth + 1}
+	item := r.item()
+	if r.failed || r.at != len(data) {
+		return nil, fmt.Errorf("stored item: byte %d of %d: %w", r.at, len(data), ErrCorrupt)
+	}
+	return item, nil
+}
+
+// storeReader decodes stored bytes. All strings of an item are parts of one copy of its bytes. After a failure all reads
+// return zero values.
+type storeReader struct {
+	data   []byte
+	text   string
+	at     int
+	depth  int // levels left
+	failed bool
+}
+
+func (r *storeReader) item() Item {
+	count := r.count()
+	item := make(Item, count)
+	for range count {
+		name := r.string()
+		item[name] = r.value()
+	}
+	return item
+}
+
+func (r *storeReader) value() Value {
+	if r.failed || r.at >= len(r.data) || r.depth <= 0 {
+		r.failed = true
+		return Value{}
+	}
+	r.depth--
+	defer func() { r.depth++ }()
+	v := Value{Kind: Kind(r.data[r.at])}
+	r.at++
+	switch v.Kind {
+	case S:
+		v.S = r.string()
+	case N:
+		v.N = r.number()
+	case B:
+		v.B = r.bytes()
+	case SS:
+		v.SS = readStored(r, (*storeReader).string)
+	case NS:
+		v.NS = readStored(r, (*storeReader).number)
+	case BS:
+		v.BS = readStored(r, (*storeReader).bytes)
+	case M:
+		v.M = r.item()
+	case L:
+		v.L = readStored(r, (*storeReader).value)
+	case BOOL:
+		v.Bool = r.uvarint() == 1
+	case NULL:
+	default:
+		r.failed = true
+	}
+	return v
+}
+
+func readStored[T any](r *storeReader, element func(*storeReader) T) []T {
+	list := make([]T, r.count())
+	for i := range list {
+		list[i] = element(r)
+	}
+	return list
+}
+
+// count reads a number of elements that take at least one byte each.
+func (r *storeReader) count() int {
+	n := r.uvarint()
+	if n > uint64(len(r.data[r.at:])) {
+		r.failed = true
+		return 0
+	}
+	return int(n) //nolint:gosec // less than a length
+}
+
+func (r *storeReader) string() string {
+	n := r.count()
+	r.at += n
+	return r.text[r.at-n : r.at]
+}
+
+func (r *storeReader) bytes() []byte { return []byte(r.string()) }
+
+func (r *storeReader) uvarint() uint64 {
+	n, width := binary.Uvarint(r.data[r.at:])
+	if width <= 0 {
+		r.failed = true
+		r.at = len(r.data)
+		return 0
+	}
+	r.at += width
+	return n
+}
+
+func (r *storeReader) number() Number {
+	signed, width := binary.Varint(r.data[r.at:])
+	if width <= 0 || signed < math.MinInt16 || signed > math.MaxInt16 {
+		r.failed = true
+		return Number{}
+	}
+	r.at += width
+	low := r.uvarint()
+	coefficient := uint128{hi: r.uvarint(), lo: low}
+	if coefficient.isZero() {
+		return Number{}
+	}
+	if coefficient.cmp(pow10[maxDigits]) >= 0 {
+		r.failed = true
+		return Number{}
+	}
+	return makeNumber(signed&1 == 1, coefficient, int(signed>>1), coefficient.digits())
+}

@@ -1,0 +1,153 @@
+// Package values is DynamoDB's data model: attribute values and items, their JSON wire format, the bytes that they are
+// stored and sorted by, their sizes, and exact decimal numbers. Expressions, tables, requests and storage engines do not
+// belong here.
+//
+// Values are immutable: nothing writes to a slice or map that is reachable from a Value. So items and goroutines share
+// values without copying.
+package values
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Kind is the data type of a value.
+type Kind uint8
+
+// The data types have their names in the wire format. KindInvalid is the zero value.
+const (
+	KindInvalid Kind = iota
+	S
+	N
+	B
+	SS
+	NS
+	BS
+	M
+	L
+	BOOL
+	NULL
+)
+
+var kindNames = [...]string{
+	KindInvalid: "invalid",
+	S:           "S", N: "N", B: "B", SS: "SS", NS: "NS", BS: "BS", M: "M", L: "L", BOOL: "BOOL", NULL: "NULL",
+}
+
+// String returns the type's name in the wire format.
+func (k Kind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return kindNames[KindInvalid]
+}
+
+// ParseKind returns the type with a name of the wire format, such as "NS".
+func ParseKind(name string) (Kind, bool) {
+	for kind := S; kind <= NULL; kind++ {
+		if kindNames[kind] == name {
+			return kind, true
+		}
+	}
+	return KindInvalid, false
+}
+
+// IsSet reports whether the type is a set.
+func (k Kind) IsSet() bool { return k == SS || k == NS || k == BS }
+
+// IsKey reports whether key attributes can have the type.
+func (k Kind) IsKey() bool { return k == S || k == N || k == B }
+
+// Value is one attribute value. Kind determines the field that contains it. The members of a set are in the order of the
+// request, without duplicates.
+type Value struct {
+	Kind Kind
+	Bool bool
+	S    string
+	N    Number
+	B    []byte
+	SS   []string
+	NS   []Number
+	BS   [][]byte
+	M    Item
+	L    []Value
+}
+
+// Item is a set of named values: an item of a table, a key, or a map value.
+type Item map[string]Value
+
+// FromString returns a string value.
+func FromString(s string) Value { return Value{Kind: S, S: s} }
+
+// FromNumber returns a number value.
+func FromNumber(n Number) Value { return Value{Kind: N, N: n} }
+
+// FromInt returns a number value of an integer.
+func FromInt(i int64) Value { return Value{Kind: N, N: NumberFromInt(i)} }
+
+// FromBytes returns a binary value. The caller must not change b afterwards.
+func FromBytes(b []byte) Value { return Value{Kind: B, B: b} }
+
+// FromBool returns a boolean value.
+func FromBool(b bool) Value { return Value{Kind: BOOL, Bool: b} }
+
+// FromMap returns a map value. The caller must not change m afterwards.
+func FromMap(m Item) Value { return Value{Kind: M, M: m} }
+
+// FromList returns a list value. The caller must not change l afterwards.
+func FromList(l []Value) Value { return Value{Kind: L, L: l} }
+
+// Null returns the null value.
+func Null() Value { return Value{Kind: NULL} }
+
+// Equal reports whether two values have the same type and content. The order of sets does not matter.
+func (v Value) Equal(w Value) bool {
+	if v.Kind != w.Kind {
+		return false
+	}
+	switch v.Kind {
+	case S:
+		return v.S == w.S
+	case N:
+		return v.N == w.N
+	case B:
+		return bytes.Equal(v.B, w.B)
+	case SS:
+		return len(v.SS) == len(w.SS) && containsAll(v, w)
+	case NS:
+		return len(v.NS) == len(w.NS) && containsAll(v, w)
+	case BS:
+		return len(v.BS) == len(w.BS) && containsAll(v, w)
+	case M:
+		return v.M.Equal(w.M)
+	case L:
+		return slices.EqualFunc(v.L, w.L, Value.Equal)
+	case BOOL:
+		return v.Bool == w.Bool
+	default:
+		return true
+	}
+}
+
+// Equal reports whether two items have the same attributes with equal values.
+func (i Item) Equal(j Item) bool { return maps.EqualFunc(i, j, Value.Equal) }
+
+// Compare compares two values of the same type S, N or B. It returns false for all other pairs. Strings are ordered by
+// their UTF-8 bytes.
+func Compare(a, b Value) (int, bool) {
+	if a.Kind != b.Kind {
+		return 0, false
+	}
+	switch a.Kind {
+	case S:
+		return strings.Compare(a.S, b.S), true
+	case N:
+		return a.N.Cmp(b.N), true
+	case B:
+		return bytes.Compare(a.B, b.B), true
+	default:
+		return 0, false
+	}
+}

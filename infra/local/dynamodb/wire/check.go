@@ -1,0 +1,200 @@
+package wire
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+
+	"devplatform/infra/local/dynamodb/expressions"
+	"devplatform/infra/local/dynamodb/values"
+)
+
+// Limits of requests.
+const (
+	MaxBatchWrites = 25
+
+	maxNameBytes     = 255
+	maxItemBytes     = 400 << 10
+	maxBatchGets     = 100
+	maxTransactItems = 100
+	maxTransactBytes = 4 << 20
+	maxTokenLength   = 36
+	maxSegments      = 1_000_000
+)
+
+var (
+	nameRegexp = regexp.MustCompile(`^[a-zA-Z0-9_.-]{3,255}$`)
+
+	errItemTooLarge        = Invalid("Item size has exceeded the maximum allowed size")
+	errTransactionTooLarge = Invalid("The aggregate size of the items in the transaction exceeds the limit of 4 MB")
+)
+
+// ARNPrefix begins the ARNs of tables and streams.
+const ARNPrefix = "arn:aws:dynamodb:"
+
+// TableName returns the name in a table's name or ARN.
+func TableName(ref string) string {
+	if !strings.HasPrefix(ref, ARNPrefix) {
+		return ref
+	}
+	_, name, _ := strings.Cut(ref, ":table/")
+	name, _, _ = strings.Cut(name, "/")
+	return name
+}
+
+func required(member string, present bool) error {
+	if present {
+		return nil
+	}
+	return Invalid("The parameter %s is required", member)
+}
+
+func checkName(member, name string) error {
+	switch {
+	case name == "":
+		return required(member, false)
+	case strings.HasPrefix(name, ARNPrefix) || nameRegexp.MatchString(name):
+		return nil
+	}
+	return Invalid("%s must have 3 to 255 letters, digits, '_', '.' or '-'", member)
+}
+
+// checkTable checks the table's name of a request.
+func checkTable(name string) error { return checkName("TableName", name) }
+
+// CheckIndexName checks the name of an index.
+func CheckIndexName(name string) error { return checkName("IndexName", name) }
+
+// oneOf checks an optional value.
+func oneOf(member, value string, allowed ...string) error {
+	if value == "" || slices.Contains(allowed, value) {
+		return nil
+	}
+	return Invalid("%s must be one of %s", member, strings.Join(allowed, ", "))
+}
+
+// between checks an optional value.
+func between[T int32 | int64](member string, value *T, least, most T) error {
+	if value == nil || least <= *value && *value <= most {
+		return nil
+	}
+	return Invalid("%s must have a value between %d and %d", member, least, most)
+}
+
+// length checks the length of a list or text.
+func length(member string, n, least, most int) error {
+	if least <= n && n <= most {
+		return nil
+	}
+	return Invalid("%s must have a length between %d and %d", member, least, most)
+}
+
+func checkCapacity(mode string) error {
+	return oneOf("ReturnConsumedCapacity", mode, "INDEXES", "TOTAL", "NONE")
+}
+
+func checkMetrics(mode string) error {
+	return oneOf("ReturnItemCollectionMetrics", mode, "SIZE", "NONE")
+}
+
+func checkFailureReturn(mode string) error {
+	return oneOf("ReturnValuesOnConditionCheckFailure", mode, "ALL_OLD", "NONE")
+}
+
+// CheckItemSize returns an error if the item is too large.
+func CheckItemSize(item values.Item) error {
+	if item.Size() > maxItemBytes {
+		return errItemTooLarge
+	}
+	return nil
+}
+
+// Placeholders are the names and values that a request's expressions use.
+type Placeholders struct {
+	ExpressionAttributeNames  map[string]string
+	ExpressionAttributeValues values.Item
+}
+
+// Expressions are the parsed expressions of a request. Those that the request does not have are nil.
+type Expressions struct {
+	Condition  *expressions.Condition
+	Filter     *expressions.Condition
+	Key        *expressions.KeyCondition
+	Projection *expressions.Projection
+	Update     *expressions.Update
+}
+
+// sources are the expressions of a request before parsing.
+type sources struct{ condition, filter, key, projection, update *string }
+
+// parse parses all expressions, and rejects placeholders that they do not use.
+func (p *Placeholders) parse(s sources) (*Expressions, error) {
+	e := &Expressions{}
+	withValues := cmp.Or(s.condition, s.filter, s.key, s.update)
+	switch {
+	case p.ExpressionAttributeNames != nil && cmp.Or(withValues, s.projection) == nil:
+		return nil, Invalid("ExpressionAttributeNames can only be specified when using expressions")
+	case p.ExpressionAttributeValues != nil && withValues == nil:
+		return nil, Invalid("ExpressionAttributeValues can only be specified when using expressions")
+	case cmp.Or(withValues, s.projection) == nil:
+		return e, nil
+	}
+	scope, err := expressions.NewScope(p.ExpressionAttributeNames, p.ExpressionAttributeValues)
+	if err == nil && s.update != nil {
+		e.Update, err = expressions.ParseUpdate(*s.update, scope)
+	}
+	if err == nil && s.filter != nil {
+		e.Filter, err = expressions.ParseCondition("FilterExpression", *s.filter, scope)
+	}
+	if err == nil && s.condition != nil {
+		e.Condition, err = expressions.ParseCondition("ConditionExpression", *s.condition, scope)
+	}
+	if err == nil && s.key != nil {
+		e.Key, err = expressions.ParseKeyCondition(*s.key, scope)
+	}
+	if err == nil && s.projection != nil {
+		e.Projection, err = expressions.ParseProjection(*s.projection, scope)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return e, scope.CheckUnused()
+}
+
+// Paths returns all document paths in the expressions.
+func (e *Expressions) Paths() []expressions.Path {
+	var all []expressions.Path
+	for _, c := range []*expressions.Condition{e.Condition, e.Filter} {
+		if c != nil {
+			all = append(all, c.Paths()...)
+		}
+	}
+	if e.Projection != nil {
+		all = append(all, e.Projection.Paths()...)
+	}
+	if e.Update != nil {
+		all = append(append(all, e.Update.Paths()...), e.Update.Reads()...)
+	}
+	return all
+}
+
+// Require returns a ConditionalCheckFailedException if the item does not meet the condition. The error contains the item
+// if returnOnFailure is ALL_OLD.
+func (e *Expressions) Require(item values.Item, returnOnFailure string) error {
+	if e.Condition == nil || e.Condition.Match(item) {
+		return nil
+	}
+	if returnOnFailure != "ALL_OLD" {
+		item = nil
+	}
+	return ConditionFailed(item)
+}
+
+// Project returns the attributes of an item that the projection selects.
+func (e *Expressions) Project(item values.Item) values.Item {
+	if e.Projection == nil || item == nil {
+		return item
+	}
+	return e.Projection.Apply(item)
+}
