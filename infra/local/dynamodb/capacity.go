@@ -17,29 +17,6 @@ func consistency(consistent bool) float64 {
 	return 0.5
 }
 
-// consumed adds up consumed capacity of a table and its indexes.
-type consumed struct {
-	table   float64
-	indexes map[string]float64
-}
-
-// addWrite adds what a change consumed. The factor is for the table only.
-func (c *consumed) addWrite(change *storage.Change, factor float64) {
-	c.table += change.Units.Table * factor
-	for i, n := range change.Units.Indexes {
-		if n > 0 {
-			c.addIndex(change.Table.Indexes[i].Name, n)
-		}
-	}
-}
-
-func (c *consumed) addIndex(name string, units float64) {
-	if c.indexes == nil {
-		c.indexes = map[string]float64{}
-	}
-	c.indexes[name] += units
-}
-
 // unitKind is the kind of units that a transaction reports in addition to the total.
 type unitKind int
 
@@ -60,62 +37,77 @@ func (k unitKind) of(units float64) wire.CapacityUnits {
 	}
 }
 
+// usage adds up the capacity that a request consumes, for each table in the order in which they appear.
+type usage struct {
+	mode   string // ReturnConsumedCapacity
+	kind   unitKind
+	tables []consumed
+}
+
+// consumed is the consumed capacity of a table and its indexes.
+type consumed struct {
+	name    string
+	table   float64
+	indexes map[string]float64
+}
+
+// of returns the usage of a table. The pointer is valid until the next call.
+func (u *usage) of(t *catalog.Table) *consumed {
+	for i := range u.tables {
+		if u.tables[i].name == t.Name {
+			return &u.tables[i]
+		}
+	}
+	u.tables = append(u.tables, consumed{name: t.Name})
+	return &u.tables[len(u.tables)-1]
+}
+
+func (c *consumed) addIndex(name string, units float64) {
+	if c.indexes == nil {
+		c.indexes = map[string]float64{}
+	}
+	c.indexes[name] += units
+}
+
+// addWrites adds what changes consumed. The factor is for the tables only.
+func (u *usage) addWrites(changes []storage.Change, factor float64) {
+	for _, change := range changes {
+		c := u.of(change.Table)
+		c.table += change.Units.Table * factor
+		for i, n := range change.Units.Indexes {
+			if n > 0 {
+				c.addIndex(change.Table.Indexes[i].Name, n)
+			}
+		}
+	}
+}
+
 // report returns the capacity in the form that ReturnConsumedCapacity asks for, or nil for NONE.
-func (c *consumed) report(mode, tableName string, kind unitKind) *wire.ConsumedCapacity {
-	if mode != "TOTAL" && mode != "INDEXES" {
+func (u *usage) report() []*wire.ConsumedCapacity {
+	if u.mode != "TOTAL" && u.mode != "INDEXES" {
 		return nil
 	}
-	total := c.table
-	for _, n := range c.indexes {
-		total += n
-	}
-	report := &wire.ConsumedCapacity{TableName: tableName, CapacityUnits: kind.of(total)}
-	if mode == "TOTAL" {
-		return report
-	}
-	table := kind.of(c.table)
-	report.Table = &table
-	for name, n := range c.indexes {
-		if report.GlobalSecondaryIndexes == nil {
-			report.GlobalSecondaryIndexes = map[string]wire.CapacityUnits{}
+	reports := make([]*wire.ConsumedCapacity, len(u.tables))
+	for i, c := range u.tables {
+		total := c.table
+		indexes := map[string]wire.CapacityUnits{}
+		for name, n := range c.indexes {
+			total += n
+			indexes[name] = u.kind.of(n)
 		}
-		report.GlobalSecondaryIndexes[name] = kind.of(n)
-	}
-	return report
-}
-
-// consumedByTable adds up consumed capacity of several tables, in the order in which they appear.
-type consumedByTable struct {
-	tables []*catalog.Table
-	used   map[*catalog.Table]*consumed
-}
-
-func (c *consumedByTable) of(t *catalog.Table) *consumed {
-	if c.used == nil {
-		c.used = map[*catalog.Table]*consumed{}
-	}
-	if c.used[t] == nil {
-		c.used[t] = &consumed{}
-		c.tables = append(c.tables, t)
-	}
-	return c.used[t]
-}
-
-func (c *consumedByTable) report(mode string, kind unitKind) []*wire.ConsumedCapacity {
-	var reports []*wire.ConsumedCapacity
-	for _, t := range c.tables {
-		if report := c.used[t].report(mode, t.Name, kind); report != nil {
-			reports = append(reports, report)
+		reports[i] = &wire.ConsumedCapacity{TableName: c.name, CapacityUnits: u.kind.of(total)}
+		if u.mode == "INDEXES" {
+			table := u.kind.of(c.table)
+			reports[i].Table, reports[i].GlobalSecondaryIndexes = &table, indexes
 		}
 	}
 	return reports
 }
 
-// reportWrites reports what changes consumed.
-func reportWrites(changes []storage.Change, mode string, factor float64, kind unitKind) []*wire.ConsumedCapacity {
-	var used consumedByTable
-	for i := range changes {
-		used.of(changes[i].Table).addWrite(&changes[i], factor)
+// single returns the report for a request with one table.
+func (u *usage) single() *wire.ConsumedCapacity {
+	if reports := u.report(); len(reports) > 0 {
+		return reports[0]
 	}
-	return used.report(mode, kind)
+	return nil
 }

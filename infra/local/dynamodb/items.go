@@ -8,13 +8,7 @@ import (
 )
 
 func (db *DB) getItem(in *wire.GetItemRequest) (*wire.GetItemResponse, error) {
-	e, err := in.Check()
-	if err != nil {
-		return nil, err
-	}
-	db.catalog.RLock()
-	defer db.catalog.RUnlock()
-	c, err := db.locate(in.TableName, in.Key, e)
+	c, err := db.locate(in.TableName, in.Key, &in.Parsed)
 	if err != nil {
 		return nil, err
 	}
@@ -22,14 +16,12 @@ func (db *DB) getItem(in *wire.GetItemRequest) (*wire.GetItemResponse, error) {
 	if err != nil {
 		return nil, err
 	}
-	read := consumed{table: storage.ReadUnits(item.Size()) * consistency(in.ConsistentRead)}
-	return &wire.GetItemResponse{
-		Item:             e.Project(item),
-		ConsumedCapacity: read.report(in.ReturnConsumedCapacity, c.Table.Name, plainUnits),
-	}, nil
+	used := usage{mode: in.ReturnConsumedCapacity}
+	used.of(c.Table).table = storage.ReadUnits(item.Size()) * consistency(in.ConsistentRead)
+	return &wire.GetItemResponse{Item: in.Parsed.Project(item), ConsumedCapacity: used.single()}, nil
 }
 
-// locate returns a change without its new item for a request with a key. The catalog must be locked.
+// locate returns the change, without the new item, of a request with a key.
 func (db *DB) locate(table string, key values.Item, e *wire.Expressions) (c storage.Change, err error) {
 	if c.Table, err = db.table(table); err != nil {
 		return c, err
@@ -44,7 +36,7 @@ func (db *DB) locate(table string, key values.Item, e *wire.Expressions) (c stor
 	return c, c.Table.CheckScalars(e.Paths())
 }
 
-// locateItem is like locate for a request with a whole item.
+// locateItem returns the change of a request with a whole item.
 func (db *DB) locateItem(table string, item values.Item, e *wire.Expressions) (c storage.Change, err error) {
 	if c.Table, err = db.table(table); err != nil {
 		return c, err
@@ -52,73 +44,52 @@ func (db *DB) locateItem(table string, item values.Item, e *wire.Expressions) (c
 	if err := c.Table.CheckItem(item); err != nil {
 		return c, err
 	}
-	c.Key = storage.ItemKey(c.Table, item)
+	c.Key, c.New = storage.ItemKey(c.Table, item), item
 	return c, c.Table.CheckScalars(e.Paths())
 }
 
 func (db *DB) putItem(in *wire.PutItemRequest) (*wire.ItemWriteResponse, error) {
-	e, err := in.Check()
+	c, err := db.locateItem(in.TableName, in.Item, &in.Parsed)
 	if err != nil {
 		return nil, err
 	}
-	db.catalog.RLock()
-	defer db.catalog.RUnlock()
-	c, err := db.locateItem(in.TableName, in.Item, e)
-	if err != nil {
-		return nil, err
-	}
-	return db.write(&in.ItemWrite, c, e, func(values.Item) (values.Item, []expressions.Path, error) { return in.Item, nil, nil })
+	return db.write(&in.ItemWrite, c, nil)
 }
 
 func (db *DB) deleteItem(in *wire.DeleteItemRequest) (*wire.ItemWriteResponse, error) {
-	e, err := in.Check()
+	c, err := db.locate(in.TableName, in.Key, &in.Parsed)
 	if err != nil {
 		return nil, err
 	}
-	db.catalog.RLock()
-	defer db.catalog.RUnlock()
-	c, err := db.locate(in.TableName, in.Key, e)
-	if err != nil {
-		return nil, err
-	}
-	return db.write(&in.ItemWrite, c, e, func(values.Item) (values.Item, []expressions.Path, error) { return nil, nil, nil })
+	return db.write(&in.ItemWrite, c, nil)
 }
 
 func (db *DB) updateItem(in *wire.UpdateItemRequest) (*wire.ItemWriteResponse, error) {
-	e, err := in.Check()
+	c, err := db.locate(in.TableName, in.Key, &in.Parsed)
 	if err != nil {
 		return nil, err
 	}
-	db.catalog.RLock()
-	defer db.catalog.RUnlock()
-	c, err := db.locate(in.TableName, in.Key, e)
-	if err != nil {
-		return nil, err
-	}
-	return db.write(&in.ItemWrite, c, e, func(old values.Item) (values.Item, []expressions.Path, error) {
-		return c.Table.Update(e.Update, in.Key, old)
-	})
+	return db.write(&in.ItemWrite, c, in.Key)
 }
 
-// write writes an item if it meets the condition. change returns the new item and the paths that have changed.
-func (db *DB) write(
-	in *wire.ItemWrite, c storage.Change, e *wire.Expressions,
-	change func(old values.Item) (values.Item, []expressions.Path, error),
-) (*wire.ItemWriteResponse, error) {
+// write makes a change if the item meets the condition. If updated is not nil, it is the key of an item to update.
+func (db *DB) write(in *wire.ItemWrite, c storage.Change, updated values.Item) (*wire.ItemWriteResponse, error) {
 	var touched []expressions.Path
-	c, err := db.store.Write(c.Table, c.Key, func(old values.Item) (item values.Item, err error) {
-		if err := e.Require(old, in.ReturnValuesOnConditionCheckFailure); err != nil {
-			return nil, err
+	changes := []storage.Change{c}
+	err := db.store.Write(changes, func() (err error) {
+		c := &changes[0]
+		if err = in.Parsed.Require(c.Old, in.ReturnValuesOnConditionCheckFailure); err == nil && updated != nil {
+			c.New, touched, err = c.Table.Update(in.Parsed.Update, updated, c.Old)
 		}
-		item, touched, err = change(old)
-		return item, err
-	})
+		return err
+	}, nil)
 	if err != nil {
 		return nil, err
 	}
-	var used consumed
-	used.addWrite(&c, 1)
-	response := &wire.ItemWriteResponse{ConsumedCapacity: used.report(in.ReturnConsumedCapacity, c.Table.Name, plainUnits)}
+	c = changes[0]
+	used := usage{mode: in.ReturnConsumedCapacity}
+	used.addWrites(changes, 1)
+	response := &wire.ItemWriteResponse{ConsumedCapacity: used.single()}
 	switch in.ReturnValues {
 	case "ALL_OLD":
 		response.Attributes = c.Old

@@ -2,6 +2,7 @@ package dynamodb
 
 import (
 	"context"
+	"sync"
 
 	"devplatform/infra/local/awsjson"
 	"devplatform/infra/local/dynamodb/catalog"
@@ -17,48 +18,63 @@ const (
 const maxRequestBytes = 16 << 20
 
 func (db *DB) newService() awsjson.Service {
+	items, tables := db.catalog.RLocker(), &db.catalog
 	return awsjson.Service{
 		Name: "dynamodb", ContentType: awsjson.Version10, MaxRequestBytes: maxRequestBytes, Logger: db.options.Logger,
 		CRC32: true, RejectUnknown: true, Before: db.store.Check, Convert: wire.AsError,
 		Health: "healthy: dynamodb." + db.options.Region + ".amazonaws.com ",
 		Targets: map[string]awsjson.Operations{
 			targetPrefix: {
-				"CreateTable":        handle(db.createTable),
-				"DescribeTable":      handle(db.describeTable),
-				"ListTables":         handle(db.listTables),
-				"UpdateTable":        handle(db.updateTable),
-				"DeleteTable":        handle(db.deleteTable),
-				"UpdateTimeToLive":   handle(db.updateTimeToLive),
-				"DescribeTimeToLive": handle(db.describeTimeToLive),
-				"TagResource":        handle(db.tagResource),
-				"UntagResource":      handle(db.tagResource),
-				"ListTagsOfResource": handle(db.listTags),
-				"PutItem":            handle(db.putItem),
-				"GetItem":            handle(db.getItem),
-				"UpdateItem":         handle(db.updateItem),
-				"DeleteItem":         handle(db.deleteItem),
-				"Query":              handle(db.query),
-				"Scan":               handle(db.scan),
-				"BatchGetItem":       handle(db.batchGetItem),
-				"BatchWriteItem":     handle(db.batchWriteItem),
-				"TransactGetItems":   handle(db.transactGetItems),
-				"TransactWriteItems": handle(db.transactWriteItems),
+				"CreateTable":        handle(tables, db.createTable),
+				"DescribeTable":      handle(items, db.describeTable),
+				"ListTables":         handle(items, db.listTables),
+				"UpdateTable":        handle(tables, db.updateTable),
+				"DeleteTable":        handle(tables, db.deleteTable),
+				"UpdateTimeToLive":   handle(tables, db.updateTimeToLive),
+				"DescribeTimeToLive": handle(items, db.describeTimeToLive),
+				"TagResource":        handle(tables, db.tagResource),
+				"UntagResource":      handle(tables, db.tagResource),
+				"ListTagsOfResource": handle(items, db.listTags),
+				"PutItem":            handle(items, db.putItem),
+				"GetItem":            handle(items, db.getItem),
+				"UpdateItem":         handle(items, db.updateItem),
+				"DeleteItem":         handle(items, db.deleteItem),
+				"Query":              handle(items, db.query),
+				"Scan":               handle(items, db.scan),
+				"BatchGetItem":       handle(items, db.batchGetItem),
+				"BatchWriteItem":     handle(items, db.batchWriteItem),
+				"TransactGetItems":   handle(items, db.transactGetItems),
+				"TransactWriteItems": handle(items, db.transactWriteItems),
 			},
 			streamsPrefix: {
-				"ListStreams":      handle(db.listStreams),
-				"DescribeStream":   handle(db.describeStream),
-				"GetShardIterator": handle(db.getShardIterator),
-				"GetRecords":       handle(db.getRecords),
+				"ListStreams":      handle(items, db.listStreams),
+				"DescribeStream":   handle(items, db.describeStream),
+				"GetShardIterator": handle(items, db.getShardIterator),
+				"GetRecords":       handle(items, db.getRecords),
 			},
 		},
 	}
 }
 
-func handle[In, Out any](run func(*In) (*Out, error)) awsjson.Operation {
-	return awsjson.Handle(func(_ context.Context, in *In) (*Out, error) { return run(in) })
+// request is a pointer to an operation's input.
+type request[T any] interface {
+	*T
+	Check() error
 }
 
-// table returns the table with a name or ARN. The catalog must be locked.
+// handle returns an operation that checks the request and then runs while it holds the lock.
+func handle[T, Out any, In request[T]](lock sync.Locker, run func(In) (*Out, error)) awsjson.Operation {
+	return awsjson.Handle(func(_ context.Context, in *T) (*Out, error) {
+		if err := In(in).Check(); err != nil {
+			return nil, err
+		}
+		lock.Lock()
+		defer lock.Unlock()
+		return run(in)
+	})
+}
+
+// table returns the table with a name or ARN.
 func (db *DB) table(ref string) (*catalog.Table, error) {
 	name := wire.TableName(ref)
 	t, ok := db.tables[name]

@@ -8,25 +8,19 @@ import (
 )
 
 func (db *DB) query(in *wire.QueryRequest) (*wire.PageResponse, error) {
-	e, err := in.Check()
+	s, err := db.source(&in.PageRequest)
 	if err != nil {
 		return nil, err
 	}
-	db.catalog.RLock()
-	defer db.catalog.RUnlock()
-	s, err := db.source(&in.PageRequest, e)
+	hash, term, err := resolve(s, in.Parsed.Key)
 	if err != nil {
 		return nil, err
 	}
-	hash, term, err := resolve(s, e.Key)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkFilter(s, e.Filter); err != nil {
+	if err := checkFilter(s, in.Parsed.Filter); err != nil {
 		return nil, err
 	}
 	page := storage.PageRequest{Span: s.Select(hash, term), Reverse: in.ScanIndexForward != nil && !*in.ScanIndexForward}
-	response, err := db.readPage(&in.PageRequest, s, e, page)
+	response, err := db.readPage(&in.PageRequest, s, page)
 	if err == nil && s.Index == nil && (len(s.Key()) == 1 || term != nil && term.Op == expressions.Equal) {
 		response.LastEvaluatedKey = nil // the query selects one item
 	}
@@ -34,13 +28,7 @@ func (db *DB) query(in *wire.QueryRequest) (*wire.PageResponse, error) {
 }
 
 func (db *DB) scan(in *wire.ScanRequest) (*wire.PageResponse, error) {
-	e, err := in.Check()
-	if err != nil {
-		return nil, err
-	}
-	db.catalog.RLock()
-	defer db.catalog.RUnlock()
-	s, err := db.source(&in.PageRequest, e)
+	s, err := db.source(&in.PageRequest)
 	if err != nil {
 		return nil, err
 	}
@@ -48,15 +36,15 @@ func (db *DB) scan(in *wire.ScanRequest) (*wire.PageResponse, error) {
 	if in.Segment != nil {
 		page.Span = s.Segment(int64(*in.Segment), int64(*in.TotalSegments))
 	}
-	return db.readPage(&in.PageRequest, s, e, page)
+	return db.readPage(&in.PageRequest, s, page)
 }
 
 // source returns the table or index that a request reads.
-func (db *DB) source(in *wire.PageRequest, e *wire.Expressions) (s storage.Source, err error) {
+func (db *DB) source(in *wire.PageRequest) (s storage.Source, err error) {
 	if s.Table, err = db.table(in.TableName); err != nil {
 		return s, err
 	}
-	if err := s.Table.CheckScalars(e.Paths()); err != nil {
+	if err := s.Table.CheckScalars(in.Parsed.Paths()); err != nil {
 		return s, err
 	}
 	if in.IndexName == "" {
@@ -73,8 +61,8 @@ func (db *DB) source(in *wire.PageRequest, e *wire.Expressions) (s storage.Sourc
 	case in.Select == "ALL_ATTRIBUTES":
 		return s, wire.Invalid("One or more parameter values were invalid: Select type ALL_ATTRIBUTES is not supported for "+
 			"global secondary index %s because its projection type is not ALL", in.IndexName)
-	case e.Projection != nil:
-		for _, path := range e.Projection.Paths() {
+	case in.Parsed.Projection != nil:
+		for _, path := range in.Parsed.Projection.Paths() {
 			if !s.Index.Included[path.Root()] {
 				return s, wire.Invalid("One or more parameter values were invalid: Global secondary index %s does not project [%s]",
 					in.IndexName, path.Root())
@@ -135,7 +123,7 @@ func checkStartKey(s storage.Source, key values.Item) error {
 
 // readPage reads a page of a query or scan.
 func (db *DB) readPage(
-	in *wire.PageRequest, s storage.Source, e *wire.Expressions, request storage.PageRequest,
+	in *wire.PageRequest, s storage.Source, request storage.PageRequest,
 ) (*wire.PageResponse, error) {
 	if in.ExclusiveStartKey != nil {
 		if err := checkStartKey(s, in.ExclusiveStartKey); err != nil {
@@ -152,12 +140,12 @@ func (db *DB) readPage(
 	response := &wire.PageResponse{}
 	items := []values.Item{}
 	request.Take = func(item values.Item) {
-		if e.Filter != nil && !e.Filter.Match(item) {
+		if in.Parsed.Filter != nil && !in.Parsed.Filter.Match(item) {
 			return
 		}
 		response.Count++
 		if in.Select != "COUNT" {
-			items = append(items, e.Project(item))
+			items = append(items, in.Parsed.Project(item))
 		}
 	}
 	page, err := db.store.ReadPage(request)
@@ -171,13 +159,13 @@ func (db *DB) readPage(
 	if !page.Ended {
 		response.LastEvaluatedKey = s.PageKey().Of(page.Last)
 	}
-	var read consumed
+	used := usage{mode: in.ReturnConsumedCapacity}
 	units := storage.ReadUnits(page.Bytes) * consistency(in.ConsistentRead)
 	if s.Index != nil {
-		read.addIndex(s.Index.Name, units)
+		used.of(s.Table).addIndex(s.Index.Name, units)
 	} else {
-		read.table = units
+		used.of(s.Table).table = units
 	}
-	response.ConsumedCapacity = read.report(in.ReturnConsumedCapacity, s.Table.Name, plainUnits)
+	response.ConsumedCapacity = used.single()
 	return response, nil
 }

@@ -46,7 +46,6 @@ func TestDescribeStream(t *testing.T) {
 	for name, in := range map[string]*dynamodbstreams.DescribeStreamInput{
 		"after the last": {StreamArn: &arn, ExclusiveStartShardId: &shard},
 		"after none":     {StreamArn: &arn, ExclusiveStartShardId: aws.String(strings.Repeat("z", 30))},
-		"children":       {StreamArn: &arn, ShardFilter: &streamtypes.ShardFilter{Type: streamtypes.ShardFilterTypeChildShards, ShardId: &shard}},
 	} {
 		if got, err := s.streams.DescribeStream(t.Context(), in); err != nil || len(got.StreamDescription.Shards) > 0 {
 			t.Errorf("%s: got %v, %v", name, got, err)

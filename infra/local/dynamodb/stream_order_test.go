@@ -117,8 +117,8 @@ func TestStreamHasNoHoles(t *testing.T) {
 			for n := range writes {
 				item := values.Item{"pk": values.FromString(fmt.Sprint(worker)), "n": values.FromInt(int64(n))}
 				things := s.db.tables["things"]
-				_, err := s.db.store.Write(things, storage.ItemKey(things, item), func(values.Item) (values.Item, error) { return item, nil })
-				if err != nil {
+				change := storage.Change{Table: things, Key: storage.ItemKey(things, item), New: item}
+				if err := s.db.store.Write([]storage.Change{change}, nil, nil); err != nil {
 					t.Error(err)
 				}
 			}

@@ -182,7 +182,6 @@ func TestStreamRefusals(t *testing.T) {
 			{"DescribeStream", `{}`},
 			{"DescribeStream", `{"StreamArn":"` + noArn + `"}`},
 			{"DescribeStream", `{"StreamArn":"` + arn + `","Limit":0}`},
-			{"DescribeStream", `{"StreamArn":"` + arn + `","ShardFilter":{"Type":"PARENTS","ShardId":"` + shard + `"}}`},
 			{"GetShardIterator", `{}`},
 			{"GetShardIterator", place(`,"ShardIteratorType":""`)},
 			{"GetShardIterator", place(`,"ShardIteratorType":"LATEST","SequenceNumber":"` + sequence(1) + `"`)},

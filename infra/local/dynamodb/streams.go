@@ -83,7 +83,7 @@ func streamPath(arn string) (string, error) {
 	return path, nil
 }
 
-// stream returns the stream with an ARN. The catalog must be locked.
+// stream returns the stream with an ARN.
 func (db *DB) stream(arn string, now time.Time) (*streams.Stream, error) {
 	path, err := streamPath(arn)
 	if err != nil {
@@ -110,16 +110,13 @@ func (db *DB) StreamChanged(arn string) <-chan struct{} {
 
 // listStreams lists streams by table and label. Ended streams are listed until they expire.
 func (db *DB) listStreams(in *wire.ListStreamsRequest) (*wire.ListStreamsResponse, error) {
-	err := in.Check()
 	after := ""
-	if err == nil && in.ExclusiveStartStreamArn != "" {
-		after, err = streamPath(in.ExclusiveStartStreamArn)
+	if in.ExclusiveStartStreamArn != "" {
+		var err error
+		if after, err = streamPath(in.ExclusiveStartStreamArn); err != nil {
+			return nil, err
+		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	db.catalog.RLock()
-	defer db.catalog.RUnlock()
 	now := db.options.Now()
 	response := &wire.ListStreamsResponse{Streams: []wire.ListedStream{}}
 	for _, path := range slices.Sorted(maps.Keys(db.streams)) {
@@ -140,11 +137,6 @@ func (db *DB) listStreams(in *wire.ListStreamsRequest) (*wire.ListStreamsRespons
 
 // describeStream describes a stream with its only shard, which has no parent and no children.
 func (db *DB) describeStream(in *wire.DescribeStreamRequest) (*wire.DescribeStreamResponse, error) {
-	if err := in.Check(); err != nil {
-		return nil, err
-	}
-	db.catalog.RLock()
-	defer db.catalog.RUnlock()
 	now := db.options.Now()
 	s, err := db.stream(in.StreamArn, now)
 	if err != nil {
@@ -154,7 +146,7 @@ func (db *DB) describeStream(in *wire.DescribeStreamRequest) (*wire.DescribeStre
 		StreamArn: in.StreamArn, StreamLabel: s.Label, StreamStatus: s.Status(), StreamViewType: s.View,
 		CreationRequestDateTime: s.Created, TableName: s.Table, KeySchema: s.Keys, Shards: []wire.ShardDescription{},
 	}
-	if in.ShardFilter == nil && in.ExclusiveStartShardID < s.Shard {
+	if in.ExclusiveStartShardID < s.Shard {
 		// The shard begins before its oldest record, so that readers can start there even if there are no records.
 		horizon, err := s.TrimHorizon(db.store.DB, now)
 		if err != nil {
@@ -170,11 +162,6 @@ func (db *DB) describeStream(in *wire.DescribeStreamRequest) (*wire.DescribeStre
 }
 
 func (db *DB) getShardIterator(in *wire.GetShardIteratorRequest) (*wire.GetShardIteratorResponse, error) {
-	if err := in.Check(); err != nil {
-		return nil, err
-	}
-	db.catalog.RLock()
-	defer db.catalog.RUnlock()
 	now := db.options.Now()
 	s, err := db.stream(in.StreamArn, now)
 	if err != nil {
@@ -192,15 +179,10 @@ func (db *DB) getShardIterator(in *wire.GetShardIteratorRequest) (*wire.GetShard
 
 // getRecords reads the records after an iterator. For a reader that has all records it does not read the store.
 func (db *DB) getRecords(in *wire.GetRecordsRequest) (*wire.GetRecordsResponse, error) {
-	if err := in.Check(); err != nil {
-		return nil, err
-	}
 	arn, position, err := streams.SplitIterator(in.ShardIterator)
 	if err != nil {
 		return nil, err
 	}
-	db.catalog.RLock()
-	defer db.catalog.RUnlock()
 	now := db.options.Now()
 	s, err := db.stream(arn, now)
 	if err != nil {

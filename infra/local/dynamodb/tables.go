@@ -45,11 +45,6 @@ func (db *DB) describe(
 // createTable creates a table. It is active immediately. Like on AWS, the response says CREATING, and the next description
 // ACTIVE.
 func (db *DB) createTable(in *wire.CreateTableRequest) (*wire.TableResponse, error) {
-	if err := in.Check(); err != nil {
-		return nil, err
-	}
-	db.catalog.Lock()
-	defer db.catalog.Unlock()
 	if _, exists := db.tables[in.TableName]; exists {
 		return nil, wire.Errorf(wire.TypeInUse, "Table already exists: %s", in.TableName)
 	}
@@ -99,11 +94,6 @@ func (db *DB) addIndex(batch *pebble.Batch, record *catalog.Record, spec *wire.I
 }
 
 func (db *DB) describeTable(in *wire.TableRequest) (*wire.DescribeTableResponse, error) {
-	if err := in.Check(); err != nil {
-		return nil, err
-	}
-	db.catalog.RLock()
-	defer db.catalog.RUnlock()
 	t, err := db.table(in.TableName)
 	if err != nil {
 		return nil, err
@@ -113,13 +103,7 @@ func (db *DB) describeTable(in *wire.TableRequest) (*wire.DescribeTableResponse,
 }
 
 func (db *DB) listTables(in *wire.ListTablesRequest) (*wire.ListTablesResponse, error) {
-	if err := in.Check(); err != nil {
-		return nil, err
-	}
-	db.catalog.RLock()
-	names := slices.Sorted(maps.Keys(db.tables))
-	db.catalog.RUnlock()
-	names = slices.DeleteFunc(names, func(name string) bool { return name <= in.ExclusiveStartTableName })
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(db.tables)), func(name string) bool { return name <= in.ExclusiveStartTableName })
 	response := &wire.ListTablesResponse{TableNames: names}
 	if limit := wire.LimitOr(in.Limit, wire.MaxListed); len(names) > limit {
 		response.TableNames, response.LastEvaluatedTableName = names[:limit], names[limit-1]
@@ -129,11 +113,6 @@ func (db *DB) listTables(in *wire.ListTablesRequest) (*wire.ListTablesResponse, 
 
 // deleteTable deletes a table, which takes the same time for all sizes. Its stream ends, and readers can read the rest.
 func (db *DB) deleteTable(in *wire.TableRequest) (*wire.TableResponse, error) {
-	if err := in.Check(); err != nil {
-		return nil, err
-	}
-	db.catalog.Lock()
-	defer db.catalog.Unlock()
 	t, err := db.table(in.TableName)
 	if err != nil {
 		return nil, err
@@ -163,11 +142,6 @@ func (db *DB) deleteTable(in *wire.TableRequest) (*wire.TableResponse, error) {
 
 // updateTable changes a table immediately. Like on AWS, the response says UPDATING, and the next description ACTIVE.
 func (db *DB) updateTable(in *wire.UpdateTableRequest) (*wire.TableResponse, error) {
-	if err := in.Check(); err != nil {
-		return nil, err
-	}
-	db.catalog.Lock()
-	defer db.catalog.Unlock()
 	t, err := db.table(in.TableName)
 	if err != nil {
 		return nil, err
@@ -236,11 +210,6 @@ func (db *DB) updateIndex(
 
 // updateTimeToLive enables or disables the expiry of items.
 func (db *DB) updateTimeToLive(in *wire.UpdateTTLRequest) (*wire.UpdateTTLResponse, error) {
-	if err := in.Check(); err != nil {
-		return nil, err
-	}
-	db.catalog.Lock()
-	defer db.catalog.Unlock()
 	t, err := db.table(in.TableName)
 	if err != nil {
 		return nil, err
@@ -272,11 +241,6 @@ func (db *DB) updateTimeToLive(in *wire.UpdateTTLRequest) (*wire.UpdateTTLRespon
 }
 
 func (db *DB) describeTimeToLive(in *wire.TableRequest) (*wire.DescribeTTLResponse, error) {
-	if err := in.Check(); err != nil {
-		return nil, err
-	}
-	db.catalog.RLock()
-	defer db.catalog.RUnlock()
 	t, err := db.table(in.TableName)
 	if err != nil {
 		return nil, err
@@ -301,8 +265,6 @@ func (db *DB) tagged(arn string) (*catalog.Table, error) {
 
 // tagResource adds and removes tags.
 func (db *DB) tagResource(in *wire.TagsRequest) (*wire.Empty, error) {
-	db.catalog.Lock()
-	defer db.catalog.Unlock()
 	t, err := db.tagged(in.ResourceArn)
 	if err != nil {
 		return nil, err
@@ -326,8 +288,6 @@ func (db *DB) tagResource(in *wire.TagsRequest) (*wire.Empty, error) {
 }
 
 func (db *DB) listTags(in *wire.TagsRequest) (*wire.TagsResponse, error) {
-	db.catalog.RLock()
-	defer db.catalog.RUnlock()
 	t, err := db.tagged(in.ResourceArn)
 	if err != nil {
 		return nil, err

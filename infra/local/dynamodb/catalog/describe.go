@@ -48,13 +48,6 @@ func (t *Table) Describe(
 	if t.OnDemand {
 		d.BillingModeSummary.BillingMode = "PAY_PER_REQUEST"
 	}
-	if t.Encrypted {
-		key := "arn:aws:kms:" + account.Region + ":" + account.ID + ":alias/aws/dynamodb"
-		d.SSEDescription = &wire.SSEDescription{Status: "ENABLED", SSEType: "KMS", KMSMasterKeyArn: key}
-	}
-	if t.TableClass != "" {
-		d.TableClassSummary = &wire.TableClassSummary{TableClass: t.TableClass}
-	}
 	if t.StreamView != "" {
 		d.StreamSpecification = &wire.StreamSpec{StreamEnabled: true, StreamViewType: t.StreamView}
 	}

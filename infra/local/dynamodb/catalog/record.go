@@ -31,8 +31,6 @@ type Record struct {
 	Indexes            []IndexRecord
 	TTLAttribute       string
 	DeletionProtection bool
-	TableClass         string
-	Encrypted          bool
 	Tags               []wire.Tag
 	StreamView         string `json:",omitzero"` // empty if it has no stream
 	StreamLabel        string `json:",omitzero"` // of its latest stream
@@ -76,12 +74,6 @@ func (r *Record) Apply(in *wire.TableSettings, now float64) error {
 	}
 	if in.DeletionProtectionEnabled != nil {
 		r.DeletionProtection = *in.DeletionProtectionEnabled
-	}
-	if in.TableClass != "" {
-		r.TableClass = in.TableClass
-	}
-	if in.SSESpecification != nil {
-		r.Encrypted = in.SSESpecification.Enabled
 	}
 	return nil
 }

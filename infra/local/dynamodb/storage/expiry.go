@@ -73,7 +73,7 @@ func (s *Store) DeleteExpired(t *catalog.Table, now time.Time) (int, error) {
 // deleteExpired deletes items, except those whose expiry has changed since.
 func (s *Store) deleteExpired(t *catalog.Table, keys [][]byte, now time.Time) error {
 	pending, err := func() (*pendingWrite, error) {
-		defer s.locks.lockAll(keys)()
+		defer s.locks.lock(keys)()
 		var changes []Change
 		for _, key := range keys {
 			item, err := s.Get(key)

@@ -15,22 +15,11 @@ type lockTable struct {
 
 func newLockTable() *lockTable { return &lockTable{seed: maphash.MakeSeed()} }
 
-func (l *lockTable) stripe(key []byte) int {
-	return int(maphash.Bytes(l.seed, key) % uint64(len(l.stripes)))
-}
-
-// lock locks one item.
-func (l *lockTable) lock(key []byte) (unlock func()) {
-	mutex := &l.stripes[l.stripe(key)]
-	mutex.Lock()
-	return mutex.Unlock
-}
-
-// lockAll locks several items.
-func (l *lockTable) lockAll(keys [][]byte) (unlock func()) {
+// lock locks items.
+func (l *lockTable) lock(keys [][]byte) (unlock func()) {
 	stripes := make([]int, len(keys))
 	for i, key := range keys {
-		stripes[i] = l.stripe(key)
+		stripes[i] = int(maphash.Bytes(l.seed, key) % uint64(len(l.stripes)))
 	}
 	slices.Sort(stripes)
 	stripes = slices.Compact(stripes)

@@ -158,17 +158,16 @@ func indexKey(t *catalog.Table, x *catalog.Index, item values.Item) []byte {
 // Get reads an item. It is nil if it does not exist.
 func (s *Store) Get(key []byte) (values.Item, error) { return get(s.DB, key) }
 
-// GetAll reads items as of one moment.
-func (s *Store) GetAll(keys [][]byte) ([]values.Item, error) {
+// GetAll sets the Old items of changes, as of one moment.
+func (s *Store) GetAll(changes []Change) error {
 	snapshot := s.DB.NewSnapshot()
-	items := make([]values.Item, len(keys))
-	for i, key := range keys {
+	for i := range changes {
 		var err error
-		if items[i], err = get(snapshot, key); err != nil {
-			return nil, errors.Join(err, snapshot.Close())
+		if changes[i].Old, err = get(snapshot, changes[i].Key); err != nil {
+			return errors.Join(err, snapshot.Close())
 		}
 	}
-	return items, snapshot.Close() //nolint:wrapcheck // cannot fail after successful reads
+	return snapshot.Close() //nolint:wrapcheck // cannot fail after successful reads
 }
 
 func get(reader pebble.Reader, key []byte) (values.Item, error) {

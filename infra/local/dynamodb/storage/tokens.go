@@ -39,18 +39,15 @@ func (t *tokenTable) end(token string) {
 	delete(t.running, token)
 }
 
-// Fingerprint identifies the content of a transaction.
-type Fingerprint [sha256.Size]byte
-
 // A stored token has the second at which it expires (8 bytes), the fingerprint, and for each change the read units of a
 // replay.
 const fingerprintEnd = 8 + sha256.Size
 
-// WriteOnce is like WriteAll, unless a transaction with the same token has completed within ten minutes. Then it changes
+// WriteOnce is like Write, unless a transaction with the same token has completed within ten minutes. Then it changes
 // nothing, returns true, and sets the units to those of reading the larger image of each item. It returns an error if the
-// token was used with another fingerprint, or if the token's transaction is still running.
+// token was used with another fingerprint of the transaction's content, or if the token's transaction is still running.
 func (s *Store) WriteOnce(
-	token string, fingerprint Fingerprint, changes []Change, decide func() error,
+	token string, fingerprint [sha256.Size]byte, changes []Change, decide func() error,
 ) (replayed bool, err error) {
 	if err := s.Room(); err != nil { // the transaction may be running because it waits for room
 		return false, err
@@ -66,7 +63,7 @@ func (s *Store) WriteOnce(
 	now := s.now()
 	//nolint:gosec // encoded from an int64
 	if len(stored) >= fingerprintEnd && now.Unix() < int64(binary.BigEndian.Uint64(stored)) {
-		if Fingerprint(stored[8:]) != fingerprint {
+		if [sha256.Size]byte(stored[8:]) != fingerprint {
 			return false, wire.Errorf(wire.TypeIdempotentMismatch,
 				"The provided client token %q was already used with other parameters", token)
 		}
@@ -79,7 +76,7 @@ func (s *Store) WriteOnce(
 		return true, nil
 	}
 	until := uint64(now.Add(tokenLifetime).Unix()) //nolint:gosec // after 1970
-	return false, s.WriteAll(changes, decide, func(batch *pebble.Batch) error {
+	return false, s.Write(changes, decide, func(batch *pebble.Batch) error {
 		value := append(binary.BigEndian.AppendUint64(nil, until), fingerprint[:]...)
 		for _, c := range changes {
 			value = binary.AppendUvarint(value, uint64(ReadUnits(max(c.Old.Size(), c.New.Size()))))

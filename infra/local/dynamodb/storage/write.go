@@ -36,52 +36,40 @@ func (c *Change) event() streams.Event {
 	return streams.Remove
 }
 
-// Write changes one item. decide gets the item, which is nil if it does not exist, and returns what it becomes. There is
-// no other write of the item in between. Write returns when the change is durable.
-func (s *Store) Write(t *catalog.Table, key []byte, decide func(old values.Item) (values.Item, error)) (Change, error) {
-	changes := []Change{{Table: t, Key: key}}
-	err := s.write(changes, func() func() { return s.locks.lock(key) }, func() (err error) {
-		changes[0].New, err = decide(changes[0].Old)
-		return err
-	}, nil)
-	return changes[0], err
-}
-
-// WriteAll makes changes in one atomic, serializable write. It sets their Old items. decide, if it is not nil, sets the
-// New items. also, if it is not nil, adds to the write. WriteAll returns when the changes are durable.
-func (s *Store) WriteAll(changes []Change, decide func() error, also func(*pebble.Batch) error) error {
-	keys := make([][]byte, len(changes))
-	for i := range changes {
-		keys[i] = changes[i].Key
-	}
-	return s.write(changes, func() func() { return s.locks.lockAll(keys) }, decide, also)
-}
-
-func (s *Store) write(changes []Change, lock func() func(), decide func() error, also func(*pebble.Batch) error) error {
+// Write makes changes in one atomic, serializable write. It sets their Old items, which are nil if they do not exist.
+// decide, if it is not nil, sets the New items. also, if it is not nil, adds to the write. There is no other write of the
+// items in between. Write returns when the changes are durable.
+func (s *Store) Write(changes []Change, decide func() error, also func(*pebble.Batch) error) error {
 	if err := s.Room(); err != nil {
 		return err
 	}
-	// The locks are released before the write is durable. A later write of the items is behind it in the log, and cannot
-	// become durable without it.
-	pending, err := func() (*pendingWrite, error) {
-		defer lock()()
-		for i := range changes {
-			var err error
-			if changes[i].Old, err = s.Get(changes[i].Key); err != nil {
-				return nil, err
-			}
-		}
-		if decide != nil {
-			if err := decide(); err != nil {
-				return nil, err
-			}
-		}
-		return s.commit(changes, also)
-	}()
+	pending, err := s.start(changes, decide, also)
 	if err != nil {
 		return err
 	}
 	return pending.wait()
+}
+
+// start locks the items until the write is visible. It is not durable then. But later writes of the items are behind it in
+// the log, and cannot become durable without it.
+func (s *Store) start(changes []Change, decide func() error, also func(*pebble.Batch) error) (*pendingWrite, error) {
+	keys := make([][]byte, len(changes))
+	for i := range changes {
+		keys[i] = changes[i].Key
+	}
+	defer s.locks.lock(keys)()
+	for i := range changes {
+		var err error
+		if changes[i].Old, err = s.Get(changes[i].Key); err != nil {
+			return nil, err
+		}
+	}
+	if decide != nil {
+		if err := decide(); err != nil {
+			return nil, err
+		}
+	}
+	return s.commit(changes, also)
 }
 
 // pendingWrite is a batch that is visible, but may not be durable yet.

@@ -2,24 +2,16 @@ package wire
 
 import (
 	"cmp"
-	"maps"
-	"slices"
 
 	"devplatform/infra/local/dynamodb/values"
 )
 
 // KeysAndAttributes is the part of a BatchGetItem that reads one table.
 type KeysAndAttributes struct {
-	Keys                     []values.Item
-	ConsistentRead           bool              `json:",omitzero"`
-	ProjectionExpression     *string           `json:",omitzero"`
-	ExpressionAttributeNames map[string]string `json:",omitzero"`
-}
-
-// Parse parses the projection.
-func (k *KeysAndAttributes) Parse() (*Expressions, error) {
-	names := Placeholders{ExpressionAttributeNames: k.ExpressionAttributeNames}
-	return names.parse(sources{projection: k.ProjectionExpression})
+	Keys           []values.Item
+	ConsistentRead bool `json:",omitzero"`
+	Placeholders
+	ProjectionExpression *string `json:",omitzero"`
 }
 
 // BatchGetItemRequest is the input of BatchGetItem.
@@ -28,23 +20,19 @@ type BatchGetItemRequest struct {
 	ReturnConsumedCapacity string
 }
 
-// Check checks the request, and returns the names of the tables in order.
-func (in *BatchGetItemRequest) Check() ([]string, error) {
+// Check checks the request and parses its projections.
+func (in *BatchGetItemRequest) Check() error {
 	err := cmp.Or(checkCapacity(in.ReturnConsumedCapacity), length("RequestItems", len(in.RequestItems), 1, maxBatchGets))
-	names := slices.Sorted(maps.Keys(in.RequestItems))
 	total := 0
-	for _, name := range names {
-		if keys := in.RequestItems[name]; keys == nil {
-			err = cmp.Or(err, required("Keys", false))
-		} else {
-			total += len(keys.Keys)
-			err = cmp.Or(err, checkTable(name), length("Keys", len(keys.Keys), 1, maxBatchGets))
+	for name, get := range in.RequestItems {
+		if get == nil {
+			return required("Keys", false)
 		}
+		total += len(get.Keys)
+		err = cmp.Or(err, checkTable(name), length("Keys", len(get.Keys), 1, maxBatchGets),
+			get.parse(sources{projection: get.ProjectionExpression}))
 	}
-	if total > maxBatchGets {
-		err = cmp.Or(err, Invalid("Too many items requested for the BatchGetItem call"))
-	}
-	return names, err
+	return cmp.Or(err, length("RequestItems", total, 1, maxBatchGets))
 }
 
 // BatchGetItemResponse is the output of BatchGetItem.
@@ -56,15 +44,9 @@ type BatchGetItemResponse struct {
 
 // WriteRequest is one write of a BatchWriteItem.
 type WriteRequest struct {
-	PutRequest    *PutRequest
-	DeleteRequest *DeleteRequest
+	PutRequest    *struct{ Item values.Item }
+	DeleteRequest *struct{ Key values.Item }
 }
-
-// PutRequest is a put of a BatchWriteItem.
-type PutRequest struct{ Item values.Item }
-
-// DeleteRequest is a deletion of a BatchWriteItem.
-type DeleteRequest struct{ Key values.Item }
 
 func (r *WriteRequest) check() error {
 	switch {
@@ -83,27 +65,18 @@ type BatchWriteItemRequest struct {
 	ReturnItemCollectionMetrics string
 }
 
-// Check checks the request, and returns the names of the tables in order.
-func (in *BatchWriteItemRequest) Check() ([]string, error) {
-	err := cmp.Or(
-		checkCapacity(in.ReturnConsumedCapacity),
-		checkMetrics(in.ReturnItemCollectionMetrics),
-		length("RequestItems", len(in.RequestItems), 1, MaxBatchWrites),
-	)
-	names := slices.Sorted(maps.Keys(in.RequestItems))
+// Check checks the request.
+func (in *BatchWriteItemRequest) Check() error {
+	err := cmp.Or(checkCapacity(in.ReturnConsumedCapacity), checkMetrics(in.ReturnItemCollectionMetrics))
 	total := 0
-	for _, name := range names {
-		requests := in.RequestItems[name]
+	for name, requests := range in.RequestItems {
 		total += len(requests)
 		err = cmp.Or(err, checkTable(name), length("RequestItems", len(requests), 1, MaxBatchWrites))
 		for i := range requests {
 			err = cmp.Or(err, requests[i].check())
 		}
 	}
-	if total > MaxBatchWrites {
-		err = cmp.Or(err, Invalid("Too many items requested for the BatchWriteItem call"))
-	}
-	return names, err
+	return cmp.Or(err, length("RequestItems", total, 1, MaxBatchWrites))
 }
 
 // BatchWriteItemResponse is the output of BatchWriteItem. The embedded DynamoDB processes all items.
@@ -115,7 +88,7 @@ type BatchWriteItemResponse struct {
 // ActionKind is the kind of an action in a transaction.
 type ActionKind string
 
-// The kinds of actions. The text is part of stored fingerprints.
+// The kinds of actions.
 const (
 	ActionCheck  ActionKind = "conditionCheck"
 	ActionPut    ActionKind = "put"
@@ -133,12 +106,11 @@ type Action struct {
 	Key                                 values.Item
 	ReturnValuesOnConditionCheckFailure string
 
-	Kind   ActionKind   `json:"-"`
-	Parsed *Expressions `json:"-"`
+	Kind ActionKind `json:"-"` // set by the request's Check
 }
 
-func (a *Action) check() (err error) {
-	err = cmp.Or(checkTable(a.TableName), checkFailureReturn(a.ReturnValuesOnConditionCheckFailure))
+func (a *Action) check() error {
+	err := cmp.Or(checkTable(a.TableName), checkFailureReturn(a.ReturnValuesOnConditionCheckFailure))
 	isPut, isUpdate := a.Kind == ActionPut, a.Kind == ActionUpdate
 	switch {
 	case err != nil:
@@ -153,8 +125,7 @@ func (a *Action) check() (err error) {
 	if err := CheckItemSize(a.Item); err != nil {
 		return err
 	}
-	a.Parsed, err = a.parse(sources{condition: a.ConditionExpression, update: a.UpdateExpression})
-	return err
+	return a.parse(sources{condition: a.ConditionExpression, update: a.UpdateExpression})
 }
 
 // TransactWriteItem contains one action.
@@ -165,19 +136,17 @@ type TransactWriteItem struct {
 	Delete         *Action
 }
 
-// action returns the action and sets its kind. It returns nil if there is none, or more than one.
-func (i *TransactWriteItem) action() (found *Action) {
-	for kind, a := range map[ActionKind]*Action{
-		ActionCheck: i.ConditionCheck, ActionPut: i.Put, ActionUpdate: i.Update, ActionDelete: i.Delete,
-	} {
-		if a == nil {
-			continue
-		}
-		if found != nil {
+// Action returns the action. It returns nil if there is none, or more than one.
+func (i *TransactWriteItem) Action() (found *Action) {
+	kinds := []ActionKind{ActionCheck, ActionPut, ActionUpdate, ActionDelete}
+	for n, a := range []*Action{i.ConditionCheck, i.Put, i.Update, i.Delete} {
+		switch {
+		case a == nil:
+		case found != nil:
 			return nil
+		default:
+			found, a.Kind = a, kinds[n]
 		}
-		a.Kind = kind
-		found = a
 	}
 	return found
 }
@@ -190,34 +159,27 @@ type TransactWriteItemsRequest struct {
 	ReturnItemCollectionMetrics string
 }
 
-// Check checks the request, and returns its actions with parsed expressions.
-func (in *TransactWriteItemsRequest) Check() ([]*Action, error) {
+// Check checks the request and parses its expressions.
+func (in *TransactWriteItemsRequest) Check() error {
 	err := cmp.Or(
 		length("TransactItems", len(in.TransactItems), 1, maxTransactItems),
 		length("ClientRequestToken", len(in.ClientRequestToken), 0, maxTokenLength),
 		checkCapacity(in.ReturnConsumedCapacity),
 		checkMetrics(in.ReturnItemCollectionMetrics),
 	)
-	if err != nil {
-		return nil, err
-	}
-	actions := make([]*Action, len(in.TransactItems))
 	size := 0
 	for i := range in.TransactItems {
-		a := in.TransactItems[i].action()
-		if a == nil {
-			return nil, Invalid("TransactItems can only contain one of Check, Put, Update or Delete")
+		a := in.TransactItems[i].Action()
+		if err == nil && a == nil {
+			err = Invalid("TransactItems can only contain one of Check, Put, Update or Delete")
 		}
-		if err := a.check(); err != nil {
-			return nil, err
+		if err != nil {
+			return err
 		}
-		actions[i] = a
+		err = a.check()
 		size += a.Item.Size() + a.Key.Size() + a.ExpressionAttributeValues.Size()
 	}
-	if size > maxTransactBytes {
-		return nil, errTransactionTooLarge
-	}
-	return actions, nil
+	return cmp.Or(err, CheckTransactionSize(size))
 }
 
 // TransactWriteItemsResponse is the output of TransactWriteItems.
@@ -227,40 +189,31 @@ type TransactWriteItemsResponse struct {
 
 // Get is one read of a TransactGetItems.
 type Get struct {
-	TableName                string
-	Key                      values.Item
-	ProjectionExpression     *string
-	ExpressionAttributeNames map[string]string
-
-	Parsed *Expressions `json:"-"`
+	TableName string
+	Key       values.Item
+	Placeholders
+	ProjectionExpression *string
 }
-
-// TransactGetItem contains one read.
-type TransactGetItem struct{ Get *Get }
 
 // TransactGetItemsRequest is the input of TransactGetItems.
 type TransactGetItemsRequest struct {
-	TransactItems          []TransactGetItem
+	TransactItems          []struct{ Get *Get }
 	ReturnConsumedCapacity string
 }
 
-// Check checks the request and parses the projections.
+// Check checks the request and parses its projections.
 func (in *TransactGetItemsRequest) Check() error {
 	err := cmp.Or(
 		length("TransactItems", len(in.TransactItems), 1, maxTransactItems),
 		checkCapacity(in.ReturnConsumedCapacity),
 	)
 	for _, item := range in.TransactItems {
-		if err == nil && item.Get == nil {
-			err = required("Get", false)
-		}
-		if err != nil {
+		get := item.Get
+		if err = cmp.Or(err, required("Get", get != nil)); err != nil {
 			return err
 		}
-		if err = cmp.Or(checkTable(item.Get.TableName), required("Key", item.Get.Key != nil)); err == nil {
-			names := Placeholders{ExpressionAttributeNames: item.Get.ExpressionAttributeNames}
-			item.Get.Parsed, err = names.parse(sources{projection: item.Get.ProjectionExpression})
-		}
+		err = cmp.Or(checkTable(get.TableName), required("Key", get.Key != nil),
+			get.parse(sources{projection: get.ProjectionExpression}))
 	}
 	return err
 }
@@ -274,7 +227,7 @@ type TransactGetItemsResponse struct {
 // CheckTransactionSize returns an error if a transaction reads too many bytes.
 func CheckTransactionSize(size int) error {
 	if size > maxTransactBytes {
-		return errTransactionTooLarge
+		return Invalid("The aggregate size of the items in the transaction exceeds the limit of 4 MB")
 	}
 	return nil
 }

@@ -24,10 +24,8 @@ const (
 )
 
 var (
-	nameRegexp = regexp.MustCompile(`^[a-zA-Z0-9_.-]{3,255}$`)
-
-	errItemTooLarge        = Invalid("Item size has exceeded the maximum allowed size")
-	errTransactionTooLarge = Invalid("The aggregate size of the items in the transaction exceeds the limit of 4 MB")
+	nameRegexp      = regexp.MustCompile(`^[a-zA-Z0-9_.-]{3,255}$`)
+	errItemTooLarge = Invalid("Item size has exceeded the maximum allowed size")
 )
 
 // ARNPrefix begins the ARNs of tables and streams.
@@ -43,6 +41,7 @@ func TableName(ref string) string {
 	return name
 }
 
+// required rejects a request without a member.
 func required(member string, present bool) error {
 	if present {
 		return nil
@@ -110,12 +109,6 @@ func CheckItemSize(item values.Item) error {
 	return nil
 }
 
-// Placeholders are the names and values that a request's expressions use.
-type Placeholders struct {
-	ExpressionAttributeNames  map[string]string
-	ExpressionAttributeValues values.Item
-}
-
 // Expressions are the parsed expressions of a request. Those that the request does not have are nil.
 type Expressions struct {
 	Condition  *expressions.Condition
@@ -125,41 +118,48 @@ type Expressions struct {
 	Update     *expressions.Update
 }
 
+// Placeholders are the names and values that a request's expressions use.
+type Placeholders struct {
+	ExpressionAttributeNames  map[string]string `json:",omitzero"`
+	ExpressionAttributeValues values.Item       `json:",omitzero"`
+
+	Parsed Expressions `json:"-"` // set by the request's Check
+}
+
 // sources are the expressions of a request before parsing.
 type sources struct{ condition, filter, key, projection, update *string }
 
 // parse parses all expressions, and rejects placeholders that they do not use.
-func (p *Placeholders) parse(s sources) (*Expressions, error) {
-	e := &Expressions{}
+func (p *Placeholders) parse(s sources) error {
 	withValues := cmp.Or(s.condition, s.filter, s.key, s.update)
 	switch {
 	case p.ExpressionAttributeNames != nil && cmp.Or(withValues, s.projection) == nil:
-		return nil, Invalid("ExpressionAttributeNames can only be specified when using expressions")
+		return Invalid("ExpressionAttributeNames can only be specified when using expressions")
 	case p.ExpressionAttributeValues != nil && withValues == nil:
-		return nil, Invalid("ExpressionAttributeValues can only be specified when using expressions")
+		return Invalid("ExpressionAttributeValues can only be specified when using expressions")
 	case cmp.Or(withValues, s.projection) == nil:
-		return e, nil
+		return nil
 	}
 	scope, err := expressions.NewScope(p.ExpressionAttributeNames, p.ExpressionAttributeValues)
 	if err == nil && s.update != nil {
-		e.Update, err = expressions.ParseUpdate(*s.update, scope)
+		p.Parsed.Update, err = expressions.ParseUpdate(*s.update, scope)
 	}
 	if err == nil && s.filter != nil {
-		e.Filter, err = expressions.ParseCondition("FilterExpression", *s.filter, scope)
+		p.Parsed.Filter, err = expressions.ParseCondition("FilterExpression", *s.filter, scope)
 	}
 	if err == nil && s.condition != nil {
-		e.Condition, err = expressions.ParseCondition("ConditionExpression", *s.condition, scope)
+		p.Parsed.Condition, err = expressions.ParseCondition("ConditionExpression", *s.condition, scope)
 	}
 	if err == nil && s.key != nil {
-		e.Key, err = expressions.ParseKeyCondition(*s.key, scope)
+		p.Parsed.Key, err = expressions.ParseKeyCondition(*s.key, scope)
 	}
 	if err == nil && s.projection != nil {
-		e.Projection, err = expressions.ParseProjection(*s.projection, scope)
+		p.Parsed.Projection, err = expressions.ParseProjection(*s.projection, scope)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return e, scope.CheckUnused()
+	return scope.CheckUnused()
 }
 
 // Paths returns all document paths in the expressions.

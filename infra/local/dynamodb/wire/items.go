@@ -17,10 +17,10 @@ type GetItemRequest struct {
 }
 
 // Check checks the request and parses its expressions.
-func (in *GetItemRequest) Check() (*Expressions, error) {
+func (in *GetItemRequest) Check() error {
 	err := cmp.Or(checkTable(in.TableName), checkCapacity(in.ReturnConsumedCapacity), required("Key", in.Key != nil))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	return in.parse(sources{projection: in.ProjectionExpression})
 }
@@ -59,9 +59,9 @@ type PutItemRequest struct {
 }
 
 // Check checks the request and parses its expressions.
-func (in *PutItemRequest) Check() (*Expressions, error) {
+func (in *PutItemRequest) Check() error {
 	if err := cmp.Or(in.check("NONE", "ALL_OLD"), required("Item", in.Item != nil), CheckItemSize(in.Item)); err != nil {
-		return nil, err
+		return err
 	}
 	return in.parse(sources{condition: in.ConditionExpression})
 }
@@ -73,9 +73,9 @@ type DeleteItemRequest struct {
 }
 
 // Check checks the request and parses its expressions.
-func (in *DeleteItemRequest) Check() (*Expressions, error) {
+func (in *DeleteItemRequest) Check() error {
 	if err := cmp.Or(in.check("NONE", "ALL_OLD"), required("Key", in.Key != nil)); err != nil {
-		return nil, err
+		return err
 	}
 	return in.parse(sources{condition: in.ConditionExpression})
 }
@@ -88,12 +88,12 @@ type UpdateItemRequest struct {
 }
 
 // Check checks the request and parses its expressions.
-func (in *UpdateItemRequest) Check() (*Expressions, error) {
+func (in *UpdateItemRequest) Check() error {
 	err := cmp.Or(
 		in.check("NONE", "ALL_OLD", "UPDATED_OLD", "ALL_NEW", "UPDATED_NEW"), required("Key", in.Key != nil),
 	)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	return in.parse(sources{condition: in.ConditionExpression, update: in.UpdateExpression})
 }
@@ -146,9 +146,9 @@ type QueryRequest struct {
 }
 
 // Check checks the request and parses its expressions.
-func (in *QueryRequest) Check() (*Expressions, error) {
+func (in *QueryRequest) Check() error {
 	if err := cmp.Or(in.check(), required("KeyConditionExpression", in.KeyConditionExpression != nil)); err != nil {
-		return nil, err
+		return err
 	}
 	return in.parse(sources{key: in.KeyConditionExpression, filter: in.FilterExpression, projection: in.ProjectionExpression})
 }
@@ -161,7 +161,7 @@ type ScanRequest struct {
 }
 
 // Check checks the request and parses its expressions.
-func (in *ScanRequest) Check() (*Expressions, error) {
+func (in *ScanRequest) Check() error {
 	err := cmp.Or(
 		in.check(),
 		between("TotalSegments", in.TotalSegments, 1, maxSegments),
@@ -169,11 +169,11 @@ func (in *ScanRequest) Check() (*Expressions, error) {
 	)
 	switch {
 	case err != nil:
-		return nil, err
+		return err
 	case (in.Segment == nil) != (in.TotalSegments == nil):
-		return nil, Invalid("Segment and TotalSegments must be specified together")
+		return Invalid("Segment and TotalSegments must be specified together")
 	case in.Segment != nil && *in.Segment >= *in.TotalSegments:
-		return nil, Invalid("The Segment parameter is zero-based and must be less than parameter TotalSegments")
+		return Invalid("The Segment parameter is zero-based and must be less than parameter TotalSegments")
 	}
 	return in.parse(sources{filter: in.FilterExpression, projection: in.ProjectionExpression})
 }
@@ -199,5 +199,5 @@ type ConsumedCapacity struct {
 	TableName string
 	CapacityUnits
 	Table                  *CapacityUnits           `json:",omitzero"`
-	GlobalSecondaryIndexes map[string]CapacityUnits `json:",omitzero"`
+	GlobalSecondaryIndexes map[string]CapacityUnits `json:",omitempty"`
 }

@@ -56,27 +56,16 @@ type ListStreamsResponse struct {
 	LastEvaluatedStreamArn string `json:",omitzero"`
 }
 
-// DescribeStreamRequest is the input of DescribeStream. A ShardFilter selects the children of a shard.
+// DescribeStreamRequest is the input of DescribeStream.
 type DescribeStreamRequest struct {
 	StreamArn             string
 	Limit                 *int32
 	ExclusiveStartShardID string `json:"ExclusiveStartShardId"`
-	ShardFilter           *ShardFilter
-}
-
-// ShardFilter selects shards.
-type ShardFilter struct {
-	Type    string
-	ShardID string `json:"ShardId"`
 }
 
 // Check checks the request.
 func (in *DescribeStreamRequest) Check() error {
-	err := cmp.Or(required("StreamArn", in.StreamArn != ""), between("Limit", in.Limit, 1, MaxListed))
-	if err == nil && in.ShardFilter != nil {
-		err = oneOf("ShardFilter.Type", in.ShardFilter.Type, "CHILD_SHARDS")
-	}
-	return err
+	return cmp.Or(required("StreamArn", in.StreamArn != ""), between("Limit", in.Limit, 1, MaxListed))
 }
 
 // SequenceRange are the first and, if the shard is closed, the last sequence number of a shard.

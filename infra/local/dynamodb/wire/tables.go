@@ -70,13 +70,6 @@ func (s *StreamSpec) check() error {
 	return oneOf("StreamViewType", s.StreamViewType, ViewNew, ViewOld, ViewBoth, ViewKeys)
 }
 
-// SSESpec enables or disables encryption with a key of AWS.
-type SSESpec struct {
-	Enabled        bool
-	SSEType        string
-	KMSMasterKeyID string `json:"KMSMasterKeyId"`
-}
-
 // TableSettings are the settings that CreateTable and UpdateTable share.
 type TableSettings struct {
 	TableName                 string
@@ -84,16 +77,13 @@ type TableSettings struct {
 	BillingMode               string
 	ProvisionedThroughput     *Throughput
 	StreamSpecification       *StreamSpec
-	SSESpecification          *SSESpec
 	DeletionProtectionEnabled *bool
-	TableClass                string
 }
 
 func (s *TableSettings) check() error {
 	return cmp.Or(
 		checkTable(s.TableName),
 		oneOf("BillingMode", s.BillingMode, "PROVISIONED", "PAY_PER_REQUEST"),
-		oneOf("TableClass", s.TableClass, "STANDARD", "STANDARD_INFREQUENT_ACCESS"),
 		s.ProvisionedThroughput.Check(),
 		s.StreamSpecification.check(),
 	)
@@ -117,30 +107,12 @@ func (in *CreateTableRequest) Check() error {
 }
 
 // IndexUpdate creates, changes or deletes an index.
-type IndexUpdate struct {
-	Create *IndexSpec
-	Update *IndexThroughput
-	Delete *IndexName
-}
-
-// IndexThroughput changes the capacity of an index.
-type IndexThroughput struct {
-	IndexName             string
-	ProvisionedThroughput *Throughput
-}
-
-// IndexName names an index.
-type IndexName struct{ IndexName string }
+type IndexUpdate struct{ Create, Update, Delete *IndexSpec }
 
 // Name returns the name of the index. It is empty if the request has no name.
 func (u *IndexUpdate) Name() string {
-	switch {
-	case u.Create != nil:
-		return u.Create.IndexName
-	case u.Update != nil:
-		return u.Update.IndexName
-	case u.Delete != nil:
-		return u.Delete.IndexName
+	if spec := cmp.Or(u.Create, u.Update, u.Delete); spec != nil {
+		return spec.IndexName
 	}
 	return ""
 }
@@ -155,7 +127,7 @@ type UpdateTableRequest struct {
 func (in *UpdateTableRequest) Check() error {
 	err := in.check()
 	if in.ProvisionedThroughput == nil && in.BillingMode == "" && len(in.GlobalSecondaryIndexUpdates) == 0 &&
-		in.SSESpecification == nil && in.DeletionProtectionEnabled == nil && in.TableClass == "" && in.StreamSpecification == nil {
+		in.DeletionProtectionEnabled == nil && in.StreamSpecification == nil {
 		err = cmp.Or(err, Invalid("At least one change of the table is required"))
 	}
 	seen := map[string]bool{}
@@ -215,16 +187,6 @@ type IndexDescription struct {
 	IndexArn              string
 }
 
-// SSEDescription describes encryption.
-type SSEDescription struct {
-	Status          string
-	SSEType         string
-	KMSMasterKeyArn string
-}
-
-// TableClassSummary describes the table class.
-type TableClassSummary struct{ TableClass string }
-
 // TableDescription describes a table.
 type TableDescription struct {
 	AttributeDefinitions      []AttributeDefinition `json:",omitzero"`
@@ -239,8 +201,6 @@ type TableDescription struct {
 	TableID                   string             `json:"TableId"`
 	BillingModeSummary        *BillingSummary    `json:",omitzero"`
 	GlobalSecondaryIndexes    []IndexDescription `json:",omitzero"`
-	SSEDescription            *SSEDescription    `json:",omitzero"`
-	TableClassSummary         *TableClassSummary `json:",omitzero"`
 	StreamSpecification       *StreamSpec        `json:",omitzero"`
 	LatestStreamLabel         string             `json:",omitzero"`
 	LatestStreamArn           string             `json:",omitzero"`
@@ -315,6 +275,9 @@ type TagsRequest struct {
 	TagKeys     []string
 	NextToken   string
 }
+
+// Check returns no error. The operations check the ARN.
+func (in *TagsRequest) Check() error { return nil }
 
 // TagsResponse is the output of ListTagsOfResource.
 type TagsResponse struct{ Tags []Tag }
