@@ -5,9 +5,8 @@ import (
 	"fmt"
 )
 
-// DecodeKey reads one value that AppendKey wrote and returns what follows it. Only tests read keys back: they show
-// that no two values share one.
-// The error is ErrCorrupt.
+// DecodeKey decodes one value that AppendKey encoded, and returns the rest. Only tests decode keys. The error is
+// ErrCorrupt.
 func DecodeKey(data []byte) (Value, []byte, error) {
 	if len(data) == 0 {
 		return Value{}, nil, fmt.Errorf("key: empty: %w", ErrCorrupt)
@@ -66,7 +65,7 @@ func decodeNumberKey(data []byte, negative bool) (Number, []byte, error) {
 	for i, b := range data {
 		pair := b ^ flip
 		if pair == 0 && len(digits) > 0 {
-			n, err := newNumber(negative, parseDigits(digits), magnitude-len(digits)+1)
+			n, err := newNumber(negative, string(digits), magnitude-len(digits)+1)
 			if err != nil {
 				return Number{}, nil, fmt.Errorf("key: %w: %w", err, ErrCorrupt)
 			}

@@ -49,13 +49,8 @@ func appendEscaped[T string | []byte](dst []byte, text T) []byte {
 // appendKey appends sign, magnitude and the digits in pairs (1 to 100), and then 0. For negative numbers all bytes but the
 // sign are inverted, so that larger magnitudes come first.
 func (n Number) appendKey(dst []byte) []byte {
-	if n.digits == 0 {
+	if n.digits == "" {
 		return append(dst, tagZero)
-	}
-	var buffer [maxDigits + 1]byte
-	digits := n.coefficient.appendDigits(buffer[:0], int(n.digits))
-	if len(digits)%2 == 1 {
-		digits = append(digits, '0')
 	}
 	tag, flip := byte(tagPositive), byte(0)
 	if n.negative {
@@ -63,8 +58,11 @@ func (n Number) appendKey(dst []byte) []byte {
 	}
 	magnitude := byte(n.magnitude() - minMagnitude) //nolint:gosec // 0 to 255
 	dst = append(dst, tag, magnitude^flip)
-	for i := 0; i < len(digits); i += 2 {
-		pair := (digits[i]-'0')*10 + digits[i+1] - '0' + 1
+	for i := 0; i < len(n.digits); i += 2 {
+		pair := (n.digits[i]-'0')*10 + 1
+		if i+1 < len(n.digits) {
+			pair += n.digits[i+1] - '0'
+		}
 		dst = append(dst, pair^flip)
 	}
 	return append(dst, flip)

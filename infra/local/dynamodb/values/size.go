@@ -13,8 +13,8 @@ const MaxDepth = 32
 // Size returns the size of a number in bytes, as measured on AWS: 1, plus 1 for every two digits before the decimal point,
 // for every two digits after it, and for a minus sign. Leading and trailing zeros do not count.
 func (n Number) Size() int {
-	whole := max(0, min(int(n.digits), int(n.digits)+int(n.exponent)))
-	fraction := int(n.digits) - whole
+	whole := max(0, min(len(n.digits), len(n.digits)+int(n.exponent)))
+	fraction := len(n.digits) - whole
 	size := 1 + (whole+1)/2 + (fraction+1)/2
 	if n.negative {
 		size++

@@ -66,8 +66,9 @@ func (n Number) store(dst []byte) []byte {
 		signed |= 1
 	}
 	dst = binary.AppendVarint(dst, signed)
-	dst = binary.AppendUvarint(dst, n.coefficient.lo)
-	return binary.AppendUvarint(dst, n.coefficient.hi)
+	high, low := n.coefficient()
+	dst = binary.AppendUvarint(dst, low)
+	return binary.AppendUvarint(dst, high)
 }
 
 // DecodeStoredItem decodes the result of AppendItem. The item does not refer to data. The error is ErrCorrupt.
@@ -180,13 +181,9 @@ func (r *storeReader) number() Number {
 	}
 	r.at += width
 	low := r.uvarint()
-	coefficient := uint128{hi: r.uvarint(), lo: low}
-	if coefficient.isZero() {
-		return Number{}
-	}
-	if coefficient.cmp(pow10[maxDigits]) >= 0 {
+	n, err := fromCoefficient(signed&1 == 1, r.uvarint(), low, int(signed>>1))
+	if err != nil {
 		r.failed = true
-		return Number{}
 	}
-	return makeNumber(signed&1 == 1, coefficient, int(signed>>1), coefficient.digits())
+	return n
 }
