@@ -85,18 +85,24 @@ func decodeValue(dec *jsontext.Decoder, depth int) (v Value, err error) {
 func decodeContent(dec *jsontext.Decoder, kind Kind, depth int) (v Value, err error) {
 	v.Kind = kind
 	switch kind {
-	case S:
-		v.S, err = decodeString(dec)
-	case N:
-		v.N, err = decodeNumber(dec)
+	case S, N:
+		var text []byte
+		if text, err = readText(dec); err == nil && kind == N {
+			v.N, err = ParseNumber(string(text))
+		} else {
+			v.S = string(text)
+		}
 	case B:
 		v.B, err = decodeBytes(dec)
-	case SS:
-		v.SS, err = decodeSet(dec, decodeString, stringKey)
-	case NS:
-		v.NS, err = decodeSet(dec, decodeNumber, numberKey)
-	case BS:
-		v.BS, err = decodeSet(dec, decodeBytes, bytesKey)
+	case SS, NS, BS:
+		v.L, err = decodeList(dec, func(dec *jsontext.Decoder) (Value, error) { return decodeContent(dec, kind.element(), depth) })
+		switch {
+		case err != nil:
+		case len(v.L) == 0:
+			err = errEmptySet
+		case hasDuplicate(v.L):
+			err = errDuplicates
+		}
 	case M:
 		v.M, err = decodeItem(dec, depth+1)
 	case L:
@@ -133,11 +139,11 @@ func decodeItem(dec *jsontext.Decoder, depth int) (Item, error) {
 	return item, expect(dec, jsontext.KindEndObject)
 }
 
-func decodeList[T any](dec *jsontext.Decoder, element func(*jsontext.Decoder) (T, error)) ([]T, error) {
+func decodeList(dec *jsontext.Decoder, element func(*jsontext.Decoder) (Value, error)) ([]Value, error) {
 	if err := expect(dec, jsontext.KindBeginArray); err != nil {
 		return nil, err
 	}
-	list := []T{}
+	list := []Value{}
 	for dec.PeekKind() != jsontext.KindEndArray {
 		value, err := element(dec)
 		if err != nil {
@@ -146,34 +152,6 @@ func decodeList[T any](dec *jsontext.Decoder, element func(*jsontext.Decoder) (T
 		list = append(list, value)
 	}
 	return list, expect(dec, jsontext.KindEndArray)
-}
-
-func decodeSet[T any, K comparable](
-	dec *jsontext.Decoder, element func(*jsontext.Decoder) (T, error), key func(T) K,
-) ([]T, error) {
-	members, err := decodeList(dec, element)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(members) == 0:
-		return nil, errEmptySet
-	case hasDuplicate(members, key):
-		return nil, errDuplicates
-	}
-	return members, nil
-}
-
-func decodeString(dec *jsontext.Decoder) (string, error) {
-	text, err := readText(dec)
-	return string(text), err
-}
-
-func decodeNumber(dec *jsontext.Decoder) (Number, error) {
-	text, err := readText(dec)
-	if err != nil {
-		return Number{}, err
-	}
-	return ParseNumber(string(text))
 }
 
 // strictBase64 rejects padding that hides bits.

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -13,29 +14,28 @@ func (v Value) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '{', '"')
 	dst = append(dst, v.Kind.String()...)
 	dst = append(dst, '"', ':')
+	return append(v.appendContent(dst), '}')
+}
+
+func (v Value) appendContent(dst []byte) []byte {
 	switch v.Kind {
 	case S:
-		dst = appendQuoted(dst, v.S)
+		return appendQuoted(dst, v.S)
 	case N:
-		dst = appendNumber(dst, v.N)
+		dst = v.N.appendString(append(dst, '"'))
+		return append(dst, '"')
 	case B:
-		dst = appendBase64(dst, v.B)
-	case SS:
-		dst = appendList(dst, v.SS, appendQuoted)
-	case NS:
-		dst = appendList(dst, v.NS, appendNumber)
-	case BS:
-		dst = appendList(dst, v.BS, appendBase64)
+		dst = base64.StdEncoding.AppendEncode(append(dst, '"'), v.B)
+		return append(dst, '"')
+	case SS, NS, BS:
+		return appendList(dst, v.L, Value.appendContent)
 	case M:
-		dst = v.M.AppendJSON(dst)
+		return v.M.AppendJSON(dst)
 	case L:
-		dst = appendList(dst, v.L, func(dst []byte, element Value) []byte { return element.AppendJSON(dst) })
-	case BOOL:
-		dst = appendBool(dst, v.Bool)
+		return appendList(dst, v.L, Value.AppendJSON)
 	default:
-		dst = appendBool(dst, true)
+		return strconv.AppendBool(dst, v.Bool || v.Kind == NULL)
 	}
-	return append(dst, '}')
 }
 
 // AppendJSON appends the item in the wire format, sorted by name. A nil item is {}.
@@ -81,13 +81,13 @@ func writeValue(enc *jsontext.Encoder, text jsontext.Value) error {
 	return nil
 }
 
-func appendList[T any](dst []byte, list []T, element func([]byte, T) []byte) []byte {
+func appendList(dst []byte, list []Value, element func(Value, []byte) []byte) []byte {
 	dst = append(dst, '[')
 	for i, value := range list {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = element(dst, value)
+		dst = element(value, dst)
 	}
 	return append(dst, ']')
 }
@@ -103,23 +103,4 @@ func appendQuoted(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	dst = append(dst, s...)
 	return append(dst, '"')
-}
-
-func appendNumber(dst []byte, n Number) []byte {
-	dst = append(dst, '"')
-	dst = n.appendString(dst)
-	return append(dst, '"')
-}
-
-func appendBase64(dst, b []byte) []byte {
-	dst = append(dst, '"')
-	dst = base64.StdEncoding.AppendEncode(dst, b)
-	return append(dst, '"')
-}
-
-func appendBool(dst []byte, b bool) []byte {
-	if b {
-		return append(dst, "true"...)
-	}
-	return append(dst, "false"...)
 }

@@ -32,24 +32,14 @@ func (v Value) Size() int {
 		size = v.N.Size()
 	case B:
 		size = len(v.B)
-	case SS:
-		for _, member := range v.SS {
-			size += len(member)
-		}
-	case NS:
-		for _, member := range v.NS {
-			size += member.Size()
-		}
-	case BS:
-		for _, member := range v.BS {
-			size += len(member)
-		}
 	case M:
 		size = documentOverhead + v.M.Size() + elementOverhead*len(v.M)
-	case L:
-		size = documentOverhead + elementOverhead*len(v.L)
+	case L, SS, NS, BS:
 		for _, element := range v.L {
 			size += element.Size()
+		}
+		if v.Kind == L {
+			size += documentOverhead + elementOverhead*len(v.L)
 		}
 	case BOOL, NULL:
 		size = 1
@@ -69,8 +59,10 @@ func (i Item) Size() int {
 // Depth returns the number of levels of the value. It is 1 for a scalar or set.
 func (v Value) Depth() int {
 	depth := 0
-	for _, element := range v.L {
-		depth = max(depth, element.Depth())
+	if v.Kind == L {
+		for _, element := range v.L {
+			depth = max(depth, element.Depth())
+		}
 	}
 	for _, element := range v.M {
 		depth = max(depth, element.Depth())

@@ -17,8 +17,9 @@ func AppendItem(dst []byte, item Item) []byte {
 	return dst
 }
 
-func (v Value) store(dst []byte) []byte {
-	dst = append(dst, byte(v.Kind))
+func (v Value) store(dst []byte) []byte { return v.storeContent(append(dst, byte(v.Kind))) }
+
+func (v Value) storeContent(dst []byte) []byte {
 	switch v.Kind {
 	case S:
 		return storeText(dst, v.S)
@@ -26,16 +27,12 @@ func (v Value) store(dst []byte) []byte {
 		return v.N.store(dst)
 	case B:
 		return storeText(dst, v.B)
-	case SS:
-		return storeList(dst, v.SS, storeText[string])
-	case NS:
-		return storeList(dst, v.NS, func(dst []byte, n Number) []byte { return n.store(dst) })
-	case BS:
-		return storeList(dst, v.BS, storeText[[]byte])
+	case SS, NS, BS:
+		return storeList(dst, v.L, Value.storeContent)
 	case M:
 		return AppendItem(dst, v.M)
 	case L:
-		return storeList(dst, v.L, func(dst []byte, element Value) []byte { return element.store(dst) })
+		return storeList(dst, v.L, Value.store)
 	case BOOL:
 		if v.Bool {
 			return append(dst, 1)
@@ -51,10 +48,10 @@ func storeText[T string | []byte](dst []byte, text T) []byte {
 	return append(dst, text...)
 }
 
-func storeList[T any](dst []byte, list []T, element func([]byte, T) []byte) []byte {
+func storeList(dst []byte, list []Value, element func(Value, []byte) []byte) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(list)))
 	for _, value := range list {
-		dst = element(dst, value)
+		dst = element(value, dst)
 	}
 	return dst
 }
@@ -108,25 +105,25 @@ func (r *storeReader) value() Value {
 	}
 	r.depth--
 	defer func() { r.depth++ }()
-	v := Value{Kind: Kind(r.data[r.at])}
 	r.at++
-	switch v.Kind {
+	return r.content(Kind(r.data[r.at-1]))
+}
+
+func (r *storeReader) content(kind Kind) Value {
+	v := Value{Kind: kind}
+	switch kind {
 	case S:
 		v.S = r.string()
 	case N:
 		v.N = r.number()
 	case B:
-		v.B = r.bytes()
-	case SS:
-		v.SS = readStored(r, (*storeReader).string)
-	case NS:
-		v.NS = readStored(r, (*storeReader).number)
-	case BS:
-		v.BS = readStored(r, (*storeReader).bytes)
+		v.B = []byte(r.string())
+	case SS, NS, BS:
+		v.L = r.list(func() Value { return r.content(kind.element()) })
 	case M:
 		v.M = r.item()
 	case L:
-		v.L = readStored(r, (*storeReader).value)
+		v.L = r.list(r.value)
 	case BOOL:
 		v.Bool = r.uvarint() == 1
 	case NULL:
@@ -136,10 +133,10 @@ func (r *storeReader) value() Value {
 	return v
 }
 
-func readStored[T any](r *storeReader, element func(*storeReader) T) []T {
-	list := make([]T, r.count())
+func (r *storeReader) list(element func() Value) []Value {
+	list := make([]Value, r.count())
 	for i := range list {
-		list[i] = element(r)
+		list[i] = element()
 	}
 	return list
 }
@@ -159,8 +156,6 @@ func (r *storeReader) string() string {
 	r.at += n
 	return r.text[r.at-n : r.at]
 }
-
-func (r *storeReader) bytes() []byte { return []byte(r.string()) }
 
 func (r *storeReader) uvarint() uint64 {
 	n, width := binary.Uvarint(r.data[r.at:])

@@ -5,7 +5,7 @@ import "testing"
 // FuzzDecodeStoredItem reads bytes that may be damaged: what is taken for an item is written and read as the same item.
 func FuzzDecodeStoredItem(f *testing.F) {
 	f.Add(AppendItem(nil, Item{"a": FromString("x"), "n": FromInt(-17), "l": {Kind: L, L: []Value{{Kind: NULL}, {Kind: BOOL, Bool: true}}}}))
-	f.Add(AppendItem(nil, Item{"b": {Kind: B, B: []byte{0}}, "s": {Kind: SS, SS: []string{"a", "b"}}, "m": {Kind: M, M: Item{"": FromString("")}}}))
+	f.Add(AppendItem(nil, Item{"b": {Kind: B, B: []byte{0}}, "s": FromSet(SS, FromString("a"), FromString("b")), "m": {Kind: M, M: Item{"": FromString("")}}}))
 	f.Add([]byte{1, 0, byte(N), 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01})
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0x0f})
 	f.Fuzz(func(t *testing.T, data []byte) {

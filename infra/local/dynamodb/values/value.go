@@ -68,11 +68,8 @@ type Value struct {
 	S    string
 	N    Number
 	B    []byte
-	SS   []string
-	NS   []Number
-	BS   [][]byte
 	M    Item
-	L    []Value
+	L    []Value // the elements of a list, or the members of a set
 }
 
 // Item is a set of named values: an item of a table, a key, or a map value.
@@ -96,6 +93,9 @@ func FromBool(b bool) Value { return Value{Kind: BOOL, Bool: b} }
 // FromMap returns a map value. The caller must not change m afterwards.
 func FromMap(m Item) Value { return Value{Kind: M, M: m} }
 
+// FromSet returns a set of values of the type of its members. The caller must not change members afterwards.
+func FromSet(kind Kind, members ...Value) Value { return Value{Kind: kind, L: members} }
+
 // FromList returns a list value. The caller must not change l afterwards.
 func FromList(l []Value) Value { return Value{Kind: L, L: l} }
 
@@ -114,12 +114,8 @@ func (v Value) Equal(w Value) bool {
 		return v.N == w.N
 	case B:
 		return bytes.Equal(v.B, w.B)
-	case SS:
-		return len(v.SS) == len(w.SS) && containsAll(v, w)
-	case NS:
-		return len(v.NS) == len(w.NS) && containsAll(v, w)
-	case BS:
-		return len(v.BS) == len(w.BS) && containsAll(v, w)
+	case SS, NS, BS:
+		return len(v.L) == len(w.L) && len(difference(v.L, w.L)) == 0
 	case M:
 		return v.M.Equal(w.M)
 	case L:
