@@ -1,15 +1,11 @@
 package expressions
 
-import (
-	"slices"
-
-	"devplatform/infra/local/dynamodb/values"
-)
+import "devplatform/infra/local/dynamodb/values"
 
 // Projection is a ProjectionExpression. It is immutable.
 type Projection struct {
 	paths []Path
-	root  *selection
+	root  selection
 }
 
 // ParseProjection parses and checks a projection. The error is a *[values.Error].
@@ -40,50 +36,29 @@ func (p *Projection) Apply(item values.Item) values.Item { return p.root.items(i
 func Project(item values.Item, paths []Path) values.Item { return newSelection(paths).items(item) }
 
 // selection is a tree of path steps. A leaf selects the whole value.
-type selection struct {
-	names    map[string]*selection
-	elements map[int]*selection
-	indexes  []int // of elements, ascending
-}
+type selection map[Step]selection
 
-func newSelection(paths []Path) *selection {
-	root := &selection{names: make(map[string]*selection, len(paths))}
+func newSelection(paths []Path) selection {
+	root := make(selection, len(paths))
 	for _, path := range paths {
 		at := root
 		for _, step := range path {
-			at = at.child(step)
+			if at[step] == nil {
+				at[step] = selection{}
+			}
+			at = at[step]
 		}
 	}
 	return root
 }
 
-func (s *selection) child(step Step) *selection {
-	if !step.IsIndex {
-		if s.names == nil {
-			s.names = map[string]*selection{}
-		}
-		if s.names[step.Name] == nil {
-			s.names[step.Name] = &selection{}
-		}
-		return s.names[step.Name]
-	}
-	if s.elements == nil {
-		s.elements = map[int]*selection{}
-	}
-	if s.elements[step.Index] == nil {
-		s.elements[step.Index] = &selection{}
-		at, _ := slices.BinarySearch(s.indexes, step.Index)
-		s.indexes = slices.Insert(s.indexes, at, step.Index)
-	}
-	return s.elements[step.Index]
-}
-
-func (s *selection) items(item values.Item) values.Item {
-	kept := make(values.Item, min(len(s.names), len(item)))
-	for name, part := range s.names {
-		if value, ok := item[name]; ok {
+func (s selection) items(item values.Item) values.Item {
+	kept := make(values.Item, min(len(s), len(item)))
+	for step, part := range s {
+		value, ok := item[step.Name]
+		if ok && !step.IsIndex {
 			if value, ok = part.value(value); ok {
-				kept[name] = value
+				kept[step.Name] = value
 			}
 		}
 	}
@@ -91,24 +66,23 @@ func (s *selection) items(item values.Item) values.Item {
 }
 
 // value returns the selected part of v, or false if there is none.
-func (s *selection) value(v values.Value) (values.Value, bool) {
+func (s selection) value(v values.Value) (values.Value, bool) {
 	switch {
-	case s.names == nil && s.elements == nil:
+	case len(s) == 0:
 		return v, true
-	case s.names != nil && v.Kind == values.M:
+	case v.Kind == values.M:
 		kept := s.items(v.M)
 		return values.FromMap(kept), len(kept) > 0
-	case s.elements != nil && v.Kind == values.L:
+	case v.Kind == values.L:
 		var kept []values.Value
-		for _, i := range s.indexes {
-			if i < len(v.L) {
-				if element, ok := s.elements[i].value(v.L[i]); ok {
+		for i, element := range v.L {
+			if part, ok := s[Step{Index: i, IsIndex: true}]; ok {
+				if element, ok = part.value(element); ok {
 					kept = append(kept, element)
 				}
 			}
 		}
 		return values.FromList(kept), len(kept) > 0
-	default:
-		return values.Value{}, false
 	}
+	return values.Value{}, false
 }
