@@ -23,23 +23,31 @@ func (db *DB) nowSeconds() float64 {
 	return float64(db.options.Now().UnixMilli()) / milliseconds
 }
 
-// save writes a table's record with the rest of the batch, and makes it the current one. streaming is nil if the table's
-// stream does not begin or end.
-func (db *DB) save(batch *pebble.Batch, record *catalog.Record, streaming *streamChange) (*catalog.Table, error) {
-	if err := storage.SaveTable(batch, record); err != nil {
+// save writes a table's record, and what fill adds, and makes it the current one. fill returns the change of the table's
+// stream, if there is one. It can change the record.
+func (db *DB) save(
+	record *catalog.Record, fill func(batch *pebble.Batch) (*streamChange, error),
+) (*catalog.Table, error) {
+	var streaming *streamChange
+	err := db.store.Update(func(batch *pebble.Batch) (err error) {
+		if streaming, err = fill(batch); err != nil {
+			return err
+		}
+		return storage.SaveTable(batch, record)
+	})
+	if err != nil {
 		return nil, err
-	}
-	if err := db.store.CommitSync(batch); err != nil {
-		return nil, fmt.Errorf("writing table %s: %w", record.Name, err)
 	}
 	streaming.apply(db)
 	return db.use(*record), nil
 }
 
-func (db *DB) describe(
+// respond returns the response with a table's description.
+func (db *DB) respond(
 	t *catalog.Table, status, indexes string, exceptions map[string]string,
-) (wire.TableDescription, error) {
-	return t.Describe(db.account, status, indexes, exceptions, db.store.Counters)
+) (*wire.TableResponse, error) {
+	description, err := t.Describe(db.account, status, indexes, exceptions, db.store.Counters)
+	return &wire.TableResponse{TableDescription: description}, err
 }
 
 // createTable creates a table. It is active immediately. Like on AWS, the response says CREATING, and the next description
@@ -48,39 +56,31 @@ func (db *DB) createTable(in *wire.CreateTableRequest) (*wire.TableResponse, err
 	if _, exists := db.tables[in.TableName]; exists {
 		return nil, wire.Errorf(wire.TypeInUse, "Table already exists: %s", in.TableName)
 	}
-	batch := db.store.DB.NewBatch()
-	defer func() { _ = batch.Close() }()
-	id, err := db.store.NewNumber(batch)
-	if err != nil {
-		return nil, err
-	}
 	record := catalog.Record{
-		ID: id, UUID: uuid.NewString(), Name: in.TableName, Created: db.nowSeconds(),
+		UUID: uuid.NewString(), Name: in.TableName, Created: db.nowSeconds(),
 		Attributes: in.AttributeDefinitions, Keys: in.KeySchema, Tags: in.Tags,
 	}
 	if err := record.Apply(&in.TableSettings, record.Created); err != nil {
 		return nil, err
 	}
-	for i := range in.GlobalSecondaryIndexes {
-		if err := db.addIndex(batch, &record, &in.GlobalSecondaryIndexes[i]); err != nil {
+	t, err := db.save(&record, func(batch *pebble.Batch) (_ *streamChange, err error) {
+		if record.ID, err = db.store.NewNumber(batch); err != nil {
 			return nil, err
 		}
-	}
-	if err := record.Check(); err != nil {
-		return nil, err
-	}
-	var streaming *streamChange
-	if in.StreamSpecification != nil && in.StreamSpecification.StreamEnabled {
-		if streaming, err = db.startStream(batch, &record, in.StreamSpecification.StreamViewType); err != nil {
+		for i := range in.GlobalSecondaryIndexes {
+			if err := db.addIndex(batch, &record, &in.GlobalSecondaryIndexes[i]); err != nil {
+				return nil, err
+			}
+		}
+		if err := record.Check(); err != nil || in.StreamSpecification == nil || !in.StreamSpecification.StreamEnabled {
 			return nil, err
 		}
-	}
-	t, err := db.save(batch, &record, streaming)
+		return db.startStream(batch, &record, in.StreamSpecification.StreamViewType)
+	})
 	if err != nil {
 		return nil, err
 	}
-	description, err := db.describe(t, "CREATING", "CREATING", nil)
-	return &wire.TableResponse{TableDescription: description}, err
+	return db.respond(t, "CREATING", "CREATING", nil)
 }
 
 func (db *DB) addIndex(batch *pebble.Batch, record *catalog.Record, spec *wire.IndexSpec) error {
@@ -98,8 +98,8 @@ func (db *DB) describeTable(in *wire.TableRequest) (*wire.DescribeTableResponse,
 	if err != nil {
 		return nil, err
 	}
-	description, err := db.describe(t, "ACTIVE", "ACTIVE", nil)
-	return &wire.DescribeTableResponse{Table: description}, err
+	response, err := db.respond(t, "ACTIVE", "ACTIVE", nil)
+	return &wire.DescribeTableResponse{Table: response.TableDescription}, err
 }
 
 func (db *DB) listTables(in *wire.ListTablesRequest) (*wire.ListTablesResponse, error) {
@@ -121,11 +121,11 @@ func (db *DB) deleteTable(in *wire.TableRequest) (*wire.TableResponse, error) {
 		return nil, wire.Invalid("Resource cannot be deleted as it is currently protected against deletion. " +
 			"Disable deletion protection first.")
 	}
-	description, err := db.describe(t, "DELETING", "DELETING", nil)
+	response, err := db.respond(t, "DELETING", "DELETING", nil)
 	if err != nil {
 		return nil, err
 	}
-	description.KeySchema, description.AttributeDefinitions = nil, nil
+	response.TableDescription.KeySchema, response.TableDescription.AttributeDefinitions = nil, nil
 	record := t.Record
 	var streaming *streamChange
 	err = db.store.Update(func(batch *pebble.Batch) (err error) {
@@ -137,7 +137,7 @@ func (db *DB) deleteTable(in *wire.TableRequest) (*wire.TableResponse, error) {
 	}
 	delete(db.tables, t.Name)
 	streaming.apply(db)
-	return &wire.TableResponse{TableDescription: description}, nil
+	return response, nil
 }
 
 // updateTable changes a table immediately. Like on AWS, the response says UPDATING, and the next description ACTIVE.
@@ -153,28 +153,23 @@ func (db *DB) updateTable(in *wire.UpdateTableRequest) (*wire.TableResponse, err
 	if err := record.Apply(&in.TableSettings, db.nowSeconds()); err != nil {
 		return nil, err
 	}
-	batch := db.store.DB.NewBatch()
-	defer func() { _ = batch.Close() }()
 	status := map[string]string{}
-	for i := range in.GlobalSecondaryIndexUpdates {
-		update := &in.GlobalSecondaryIndexUpdates[i]
-		if status[update.Name()], err = db.updateIndex(batch, &record, in.AttributeDefinitions, update); err != nil {
-			return nil, err
+	updated, err := db.save(&record, func(batch *pebble.Batch) (_ *streamChange, err error) {
+		for i := range in.GlobalSecondaryIndexUpdates {
+			update := &in.GlobalSecondaryIndexUpdates[i]
+			if status[update.Name()], err = db.updateIndex(batch, &record, in.AttributeDefinitions, update); err != nil {
+				return nil, err
+			}
 		}
-	}
-	streaming, err := db.switchStream(batch, &record, in.StreamSpecification)
+		return db.switchStream(batch, &record, in.StreamSpecification)
+	})
 	if err != nil {
 		return nil, err
 	}
-	updated, err := db.save(batch, &record, streaming)
-	if err != nil {
-		return nil, err
-	}
-	if slices.Contains(slices.Collect(maps.Values(status)), "DELETING") {
+	if len(updated.Indexes) < len(t.Indexes) {
 		updated = t // the response still contains a deleted index
 	}
-	description, err := db.describe(updated, "UPDATING", "ACTIVE", status)
-	return &wire.TableResponse{TableDescription: description}, err
+	return db.respond(updated, "UPDATING", "ACTIVE", status)
 }
 
 // updateIndex creates, changes or deletes an index, and returns its status.
@@ -223,20 +218,15 @@ func (db *DB) updateTimeToLive(in *wire.UpdateTTLRequest) (*wire.UpdateTTLRespon
 	case !spec.Enabled && t.TTLAttribute == "":
 		return nil, wire.Invalid("TimeToLive is already disabled")
 	}
-	batch := db.store.DB.NewBatch()
-	defer func() { _ = batch.Close() }()
 	record := t.Record
-	if spec.Enabled {
-		record.TTLAttribute = spec.AttributeName
-		err = db.store.AddExpiry(batch, t, spec.AttributeName)
-	} else {
+	_, err = db.save(&record, func(batch *pebble.Batch) (*streamChange, error) {
+		if spec.Enabled {
+			record.TTLAttribute = spec.AttributeName
+			return nil, db.store.AddExpiry(batch, t, spec.AttributeName)
+		}
 		record.TTLAttribute = ""
-		err = storage.DropExpiry(batch, t)
-	}
-	if err != nil {
-		return nil, err
-	}
-	_, err = db.save(batch, &record, nil)
+		return nil, storage.DropExpiry(batch, t)
+	})
 	return &wire.UpdateTTLResponse{TimeToLiveSpecification: spec}, err
 }
 
@@ -281,9 +271,7 @@ func (db *DB) tagResource(in *wire.TagsRequest) (*wire.Empty, error) {
 	if len(record.Tags) > maxTags {
 		return nil, wire.Errorf(wire.TypeLimitExceeded, "There is a limit of %d tags per resource", maxTags)
 	}
-	batch := db.store.DB.NewBatch()
-	defer func() { _ = batch.Close() }()
-	_, err = db.save(batch, &record, nil)
+	_, err = db.save(&record, func(*pebble.Batch) (*streamChange, error) { return nil, nil })
 	return &wire.Empty{}, err
 }
 

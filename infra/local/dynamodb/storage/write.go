@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"hash/maphash"
+	"slices"
+	"sync"
 
 	"devplatform/infra/local/datafolder"
 	"devplatform/infra/local/dynamodb/catalog"
@@ -210,4 +213,51 @@ func (c *Change) updateExpiry(batch *pebble.Batch) (err error) {
 		err = errors.Join(err, batch.Set(expiryKey(c.Table, after, c.Key), nil, nil))
 	}
 	return err
+}
+
+// A write unit is 1 KB, and a read unit 4 KB.
+const (
+	writeUnitBytes = 1 << 10
+	readUnitBytes  = 4 << 10
+)
+
+// Units are the write units that a change consumed: of the table, and of its indexes in their order.
+type Units struct {
+	Table   float64
+	Indexes []float64
+}
+
+// ReadUnits returns the units for a strongly consistent read of a size in bytes.
+func ReadUnits(size int) float64 { return unitsOf(size, readUnitBytes) }
+
+// unitsOf rounds a size up to units. The minimum is one unit.
+func unitsOf(size, unitBytes int) float64 {
+	return float64(max(1, (size+unitBytes-1)/unitBytes))
+}
+
+// lockTable serializes writes of the same item. Items share a fixed number of locks by the hash of their key. Writes of
+// several items lock in ascending order, so that they cannot deadlock.
+type lockTable struct {
+	seed    maphash.Seed
+	stripes [1024]sync.Mutex
+}
+
+func newLockTable() *lockTable { return &lockTable{seed: maphash.MakeSeed()} }
+
+// lock locks items.
+func (l *lockTable) lock(keys [][]byte) (unlock func()) {
+	stripes := make([]int, len(keys))
+	for i, key := range keys {
+		stripes[i] = int(maphash.Bytes(l.seed, key) % uint64(len(l.stripes)))
+	}
+	slices.Sort(stripes)
+	stripes = slices.Compact(stripes)
+	for _, stripe := range stripes {
+		l.stripes[stripe].Lock()
+	}
+	return func() {
+		for _, stripe := range stripes {
+			l.stripes[stripe].Unlock()
+		}
+	}
 }
