@@ -1,7 +1,7 @@
-// Package dynamodb is an embedded DynamoDB: the JSON protocol of DynamoDB and DynamoDB Streams over a Pebble store, in a
-// folder or in memory. It works with AWS's SDKs and the AWS CLI: tables with global secondary indexes and TTL, single-item
-// operations, queries and scans, batches, transactions, and streams, with AWS's semantics, limits and error types. It
-// rejects what it does not support (PartiQL, parameters from before expressions, local indexes and others).
+// Package dynamodb is an embedded DynamoDB: the JSON protocol of DynamoDB and DynamoDB Streams over a Pebble store, in
+// a folder or in memory. It works with AWS's SDKs and the AWS CLI: tables with global secondary indexes and TTL,
+// single-item operations, queries and scans, batches, transactions, and streams, with AWS's semantics, limits and error
+// types. It rejects what it does not support (PartiQL, parameters from before expressions, local indexes and others).
 //
 // A change and its stream record are one atomic write. Whoever backs up the folder must also back up the readers'
 // positions in streams.
@@ -79,8 +79,8 @@ type DB struct {
 	done sync.WaitGroup
 }
 
-// Open opens or creates a database. It returns an error, and changes nothing, if the folder contains something else, data
-// of another version or damaged data, or if another process uses it.
+// Open opens or creates a database. It returns an error, and changes nothing, if the folder contains something else,
+// data of another version or damaged data, or if another process uses it.
 func Open(options Options) (*DB, error) {
 	if options.Now == nil {
 		return nil, errors.New("dynamodb: Options.Now is required")
@@ -188,7 +188,8 @@ func (db *DB) sweep() error {
 	return errors.Join(errs...)
 }
 
-// sweepTable deletes a table's expired items in steps, so that operations on tables do not have to wait for all of them.
+// sweepTable deletes a table's expired items in steps, so that operations on tables do not have to wait for all of
+// them.
 func (db *DB) sweepTable(name string, id uint32, now time.Time) error {
 	for {
 		select {

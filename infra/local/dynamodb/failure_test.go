@@ -24,8 +24,8 @@ func brokenDisk(ending string) (files vfs.FS, broken *atomic.Bool) {
 	})), broken
 }
 
-// TestBrokenDisk has the disk break under the log, and under what the log is flushed to: the store tells it once, refuses
-// what follows, and can be closed.
+// TestBrokenDisk has the disk break under the log, and under what the log is flushed to: the store tells it once,
+// refuses what follows, and can be closed.
 func TestBrokenDisk(t *testing.T) {
 	t.Parallel()
 	for _, ending := range []string{".log", ".sst"} {

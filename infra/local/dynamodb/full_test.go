@@ -23,8 +23,9 @@ func noise(n int) string {
 	return string(text)
 }
 
-// TestFullDisk fills the disk under the log, and under what the log is flushed to: writes of all kinds are answered as what
-// is to be tried again, reads go on, and the rest follows when there is room: nothing that was acknowledged is lost.
+// TestFullDisk fills the disk under the log, and under what the log is flushed to: writes of all kinds are answered as
+// what is to be tried again, reads go on, and the rest follows when there is room: nothing that was acknowledged is
+// lost.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	for _, ending := range []string{".log", ".sst"} {

@@ -146,7 +146,8 @@ func TestProjectionOfGet(t *testing.T) {
 	}
 }
 
-// Capacity units by AWS's rules: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/read-write-operations.html
+// Capacity units by AWS's rules:
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/read-write-operations.html
 func TestConsumedCapacity(t *testing.T) {
 	t.Parallel()
 	db := withTables(t)

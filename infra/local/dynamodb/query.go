@@ -101,7 +101,8 @@ func checkFilter(s storage.Source, filter *expressions.Condition) error {
 	}
 	for _, path := range filter.Paths() {
 		if s.Key().Has(path.Root()) {
-			return wire.Invalid("Filter Expression can only contain non-primary key attributes: Primary key attribute: %s", path.Root())
+			return wire.Invalid("Filter Expression can only contain non-primary key attributes: "+
+				"Primary key attribute: %s", path.Root())
 		}
 	}
 	return nil

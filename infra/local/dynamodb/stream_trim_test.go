@@ -150,8 +150,8 @@ func TestStreamWithClockGoingBack(t *testing.T) {
 	}
 }
 
-// A clock that was wrong by a year for a while changes nothing for the records behind, also after a restart; those of the
-// wrong year end with the first behind them.
+// A clock that was wrong by a year for a while changes nothing for the records behind, also after a restart; those of
+// the wrong year end with the first behind them.
 func TestStreamWithClockFarAhead(t *testing.T) {
 	t.Parallel()
 	const year = 365 * 24 * time.Hour

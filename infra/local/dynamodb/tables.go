@@ -23,8 +23,8 @@ func (db *DB) nowSeconds() float64 {
 	return float64(db.options.Now().UnixMilli()) / milliseconds
 }
 
-// save writes a table's record, and what fill adds, and makes it the current one. fill returns the change of the table's
-// stream, if there is one. It can change the record.
+// save writes a table's record, and what fill adds, and makes it the current one. fill returns the change of the
+// table's stream, if there is one. It can change the record.
 func (db *DB) save(
 	record *catalog.Record, fill func(batch *pebble.Batch) (*streamChange, error),
 ) (*catalog.Table, error) {
@@ -50,8 +50,8 @@ func (db *DB) respond(
 	return &wire.TableResponse{TableDescription: description}, err
 }
 
-// createTable creates a table. It is active immediately. Like on AWS, the response says CREATING, and the next description
-// ACTIVE.
+// createTable creates a table. It is active immediately. Like on AWS, the response says CREATING, and the next
+// description ACTIVE.
 func (db *DB) createTable(in *wire.CreateTableRequest) (*wire.TableResponse, error) {
 	if _, exists := db.tables[in.TableName]; exists {
 		return nil, wire.Errorf(wire.TypeInUse, "Table already exists: %s", in.TableName)
@@ -103,7 +103,8 @@ func (db *DB) describeTable(in *wire.TableRequest) (*wire.DescribeTableResponse,
 }
 
 func (db *DB) listTables(in *wire.ListTablesRequest) (*wire.ListTablesResponse, error) {
-	names := slices.DeleteFunc(slices.Sorted(maps.Keys(db.tables)), func(name string) bool { return name <= in.ExclusiveStartTableName })
+	names := slices.Sorted(maps.Keys(db.tables))
+	names = slices.DeleteFunc(names, func(name string) bool { return name <= in.ExclusiveStartTableName })
 	response := &wire.ListTablesResponse{TableNames: names}
 	if limit := wire.LimitOr(in.Limit, wire.MaxListed); len(names) > limit {
 		response.TableNames, response.LastEvaluatedTableName = names[:limit], names[limit-1]
@@ -196,7 +197,7 @@ func (db *DB) updateIndex(
 		record.RemoveIndex(at)
 		return "DELETING", storage.DropIndex(batch, number)
 	case record.OnDemand:
-		return "", wire.Invalid("ProvisionedThroughput should not be specified for index: %s when BillingMode is PAY_PER_REQUEST", name)
+		return "", wire.Invalid("Index %s cannot have a ProvisionedThroughput when BillingMode is PAY_PER_REQUEST", name)
 	}
 	record.Indexes = slices.Clone(record.Indexes)
 	record.Indexes[at].Throughput = *update.Update.ProvisionedThroughput
@@ -212,7 +213,8 @@ func (db *DB) updateTimeToLive(in *wire.UpdateTTLRequest) (*wire.UpdateTTLRespon
 	spec := in.TimeToLiveSpecification
 	switch {
 	case t.TTLAttribute != "" && t.TTLAttribute != spec.AttributeName:
-		return nil, wire.Invalid("TimeToLive is active on a different AttributeName: current AttributeName is %s", t.TTLAttribute)
+		return nil, wire.Invalid("TimeToLive is active on a different AttributeName: "+
+			"current AttributeName is %s", t.TTLAttribute)
 	case spec.Enabled && t.TTLAttribute != "":
 		return nil, wire.Invalid("TimeToLive is already enabled")
 	case !spec.Enabled && t.TTLAttribute == "":

@@ -1,14 +1,15 @@
 package dynamodb
 
 import (
-	"devplatform/infra/local/dynamodb/keyspace"
-	"devplatform/infra/local/dynamodb/wire"
 	"errors"
 	"fmt"
 	"strconv"
 	"sync"
 	"testing"
 	"time"
+
+	"devplatform/infra/local/dynamodb/keyspace"
+	"devplatform/infra/local/dynamodb/wire"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	sdk "github.com/aws/aws-sdk-go-v2/service/dynamodb"

@@ -1,5 +1,5 @@
-// Package catalog is what DynamoDB knows about tables: their definitions and descriptions, and the rules for keys. Reading
-// and writing items does not belong here.
+// Package catalog is what DynamoDB knows about tables: their definitions and descriptions, and the rules for keys.
+// Reading and writing items does not belong here.
 package catalog
 
 import (
@@ -49,7 +49,7 @@ type IndexRecord struct {
 func (r *Record) NewIndexRecord(id uint32, spec *wire.IndexSpec) (IndexRecord, error) {
 	x := IndexRecord{ID: id, Name: spec.IndexName, Keys: spec.KeySchema, Projection: spec.Projection}
 	if r.OnDemand != (spec.ProvisionedThroughput == nil) {
-		return x, wire.Invalid("ProvisionedThroughput of index %s must be specified if, and only if, BillingMode is PROVISIONED", x.Name)
+		return x, wire.Invalid("Index %s must have a ProvisionedThroughput if BillingMode is PROVISIONED, and none otherwise", x.Name)
 	}
 	if spec.ProvisionedThroughput != nil {
 		x.Throughput = *spec.ProvisionedThroughput
@@ -62,9 +62,9 @@ func (r *Record) Apply(in *wire.TableSettings, now float64) error {
 	onDemand := in.BillingMode == "PAY_PER_REQUEST" || in.BillingMode == "" && r.OnDemand
 	switch {
 	case onDemand && in.ProvisionedThroughput != nil:
-		return wire.Invalid("ReadCapacityUnits and WriteCapacityUnits cannot be specified when BillingMode is PAY_PER_REQUEST")
+		return wire.Invalid("ProvisionedThroughput cannot be specified when BillingMode is PAY_PER_REQUEST")
 	case !onDemand && r.Throughput == wire.Throughput{} && in.ProvisionedThroughput == nil:
-		return wire.Invalid("ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is PROVISIONED")
+		return wire.Invalid("ProvisionedThroughput must be specified when BillingMode is PROVISIONED")
 	case onDemand && !r.OnDemand:
 		r.OnDemandSince, r.Throughput = now, wire.Throughput{}
 	}
@@ -161,9 +161,9 @@ func (r *Record) Check() error {
 	case len(r.Indexes) > maxIndexes:
 		return wire.Invalid("GlobalSecondaryIndex count exceeds the per-table limit of %d", maxIndexes)
 	case projected > maxNonKeyPerTable:
-		return wire.Invalid("Number of non-key attributes projected into all indexes exceeds the limit of %d", maxNonKeyPerTable)
+		return wire.Invalid("All indexes together can have up to %d NonKeyAttributes", maxNonKeyPerTable)
 	case len(kinds) != len(r.Attributes) || len(r.keyAttributes()) != len(kinds):
-		return wire.Invalid("One or more parameter values were invalid: AttributeDefinitions must define the attributes of keys, and no others")
+		return wire.Invalid("AttributeDefinitions must define the attributes of keys, each of them once, and no others")
 	}
 	return nil
 }
@@ -206,5 +206,5 @@ func (x *IndexRecord) check(kinds map[string]values.Kind) error {
 	default:
 		return wire.Invalid("Unknown ProjectionType: %q", x.Projection.ProjectionType)
 	}
-	return wire.Invalid("NonKeyAttributes must have up to %d names if ProjectionType is INCLUDE, and none otherwise", maxNonKeyPerIndex)
+	return wire.Invalid("Only ProjectionType INCLUDE must have NonKeyAttributes, of which there can be %d", maxNonKeyPerIndex)
 }

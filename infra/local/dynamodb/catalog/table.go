@@ -233,7 +233,9 @@ func (t *Table) isKey(name string) bool {
 
 // Update returns an item after an update. key is the item's key, and old is nil if the item does not exist. touched are
 // the paths that have changed.
-func (t *Table) Update(u *expressions.Update, key, old values.Item) (item values.Item, touched []expressions.Path, err error) {
+func (t *Table) Update(
+	u *expressions.Update, key, old values.Item,
+) (item values.Item, touched []expressions.Path, err error) {
 	switch {
 	case u == nil && old == nil:
 		return key, nil, nil

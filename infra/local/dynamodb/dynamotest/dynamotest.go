@@ -17,12 +17,12 @@ import (
 	engine "devplatform/infra/local/dynamodb"
 )
 
-// EndpointVariable is the environment variable with the URL of another DynamoDB to use instead of the embedded one, such
-// as DynamoDB Local, LocalStack or AWS.
+// EndpointVariable is the environment variable with the URL of another DynamoDB to use instead of the embedded one,
+// such as DynamoDB Local, LocalStack or AWS.
 const EndpointVariable = "AWS_ENDPOINT_URL"
 
-// Start starts an empty DynamoDB, until the test ends, and returns a client of it. If AWS_ENDPOINT_URL is set, it returns a
-// client of that endpoint, which can have other tables.
+// Start starts an empty DynamoDB, until the test ends, and returns a client of it. If AWS_ENDPOINT_URL is set, it
+// returns a client of that endpoint, which can have other tables.
 func Start(t testing.TB) *dynamodb.Client {
 	t.Helper()
 	return Client(StartServer(t))
@@ -71,11 +71,13 @@ func createTable(
 		t.Fatalf("creating %s: %v", name, err)
 	}
 	t.Cleanup(func() {
-		if _, err := client.DeleteTable(context.WithoutCancel(t.Context()), &dynamodb.DeleteTableInput{TableName: &name}); err != nil {
+		ctx := context.WithoutCancel(t.Context())
+		if _, err := client.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: &name}); err != nil {
 			t.Logf("deleting %s: %v", name, err)
 		}
 	})
-	if err := dynamodb.NewTableExistsWaiter(client).Wait(t.Context(), &dynamodb.DescribeTableInput{TableName: &name}, time.Minute); err != nil {
+	described := &dynamodb.DescribeTableInput{TableName: &name}
+	if err := dynamodb.NewTableExistsWaiter(client).Wait(t.Context(), described, time.Minute); err != nil {
 		t.Fatalf("waiting for %s: %v", name, err)
 	}
 }
@@ -94,7 +96,8 @@ func region() string { return environment("AWS_REGION", "us-east-1") }
 
 func accessKey() aws.CredentialsProvider {
 	return credentials.NewStaticCredentialsProvider(
-		environment("AWS_ACCESS_KEY_ID", "test"), environment("AWS_SECRET_ACCESS_KEY", "test"), os.Getenv("AWS_SESSION_TOKEN"))
+		environment("AWS_ACCESS_KEY_ID", "test"), environment("AWS_SECRET_ACCESS_KEY", "test"),
+		os.Getenv("AWS_SESSION_TOKEN"))
 }
 
 func environment(name, fallback string) string {

@@ -65,8 +65,8 @@ func (f Fault) Times(calls int) Fault {
 	return f
 }
 
-// Refusal returns a handler that responds with an exception of DynamoDB. more contains additional JSON fields, each with
-// a leading comma.
+// Refusal returns a handler that responds with an exception of DynamoDB. more contains additional JSON fields, each
+// with a leading comma.
 func Refusal(status int, exception, more string) http.HandlerFunc {
 	return func(out http.ResponseWriter, _ *http.Request) {
 		out.Header().Set("Content-Type", "application/x-amz-json-1.0")
@@ -102,7 +102,9 @@ func NewWire(t testing.TB, endpoint string, pass Pass) *Wire {
 	}
 	w := &Wire{}
 	through := http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) { pass(proxy, out, r) })
-	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) { w.serve(through, out, r) }))
+	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		w.serve(through, out, r)
+	}))
 	t.Cleanup(server.Close)
 	w.endpoint = server.URL
 	return w

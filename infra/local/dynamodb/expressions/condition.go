@@ -51,8 +51,8 @@ func ParseCondition(kind, src string, scope *Scope) (*Condition, error) {
 // Paths returns the document paths that the condition reads, in the order of the expression.
 func (c *Condition) Paths() []Path { return c.paths }
 
-// Match evaluates the condition. A comparison with an attribute that the item does not have is false, except <>, which is
-// true. A nil item has no attributes.
+// Match evaluates the condition. A comparison with an attribute that the item does not have is false, except <>, which
+// is true. A nil item has no attributes.
 func (c *Condition) Match(item values.Item) bool { return c.root.match(item) }
 
 // condition is a part of an expression that is true or false for an item.
@@ -171,8 +171,8 @@ func beginsWith(a, b values.Value) bool {
 	}
 }
 
-// parsed is a condition, an operand, or a function, which can be both until the next token decides. One grammar for both
-// avoids parsing "((((a" twice at each parenthesis.
+// parsed is a condition, an operand, or a function, which can be both until the next token decides. One grammar for
+// both avoids parsing "((((a" twice at each parenthesis.
 type parsed struct {
 	condition     condition
 	operand       operand

@@ -5,8 +5,8 @@ import "devplatform/infra/local/dynamodb/values"
 // KeyCondition is a KeyConditionExpression. It is immutable.
 type KeyCondition struct{ terms []KeyTerm }
 
-// KeyTerm is the condition of one attribute: Name Op A, or Name BETWEEN A AND B. The attribute is always on the left: 5 < a
-// becomes a > 5.
+// KeyTerm is the condition of one attribute: Name Op A, or Name BETWEEN A AND B. The attribute is always on the left: 5
+// < a becomes a > 5.
 type KeyTerm struct {
 	Name string
 	Op   Operator
@@ -47,21 +47,6 @@ func (k *KeyCondition) Resolve(hash, sort string) (values.Value, *KeyTerm, error
 		return values.Value{}, nil, errorf("Query condition missed key schema element: %s", sort)
 	}
 	return partition.A, rest, nil
-}
-
-// Match reports whether a value satisfies the term.
-func (t KeyTerm) Match(v values.Value) bool {
-	switch t.Op {
-	case BeginsWith:
-		return beginsWith(v, t.A)
-	case Between:
-		low, ok1 := values.Compare(v, t.A)
-		high, ok2 := values.Compare(v, t.B)
-		return ok1 && ok2 && low >= 0 && high <= 0
-	default:
-		order, comparable := values.Compare(v, t.A)
-		return comparable && t.Op.accepts(order)
-	}
 }
 
 // mirrored are the operators with the same meaning when their operands are swapped.

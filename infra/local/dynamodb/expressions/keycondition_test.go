@@ -88,21 +88,3 @@ func TestKeyConditionRefusals(t *testing.T) {
 		t.Errorf("without a sort key: %v", err)
 	}
 }
-
-func TestKeyTermMatch(t *testing.T) {
-	t.Parallel()
-	five := expressions.KeyTerm{Op: expressions.Between, A: values.FromInt(5), B: values.FromInt(9)}
-	for i, want := range map[int64]bool{4: false, 5: true, 9: true, 10: false} {
-		if got := five.Match(values.FromInt(i)); got != want {
-			t.Errorf("%d between 5 and 9: %v", i, got)
-		}
-	}
-	prefix := expressions.KeyTerm{Op: expressions.BeginsWith, A: values.FromString("ab")}
-	less := expressions.KeyTerm{Op: expressions.Less, A: values.FromString("ab")}
-	for text, want := range map[string][2]bool{"ab": {true, false}, "abc": {true, false}, "aa": {false, true}, "b": {false, false}} {
-		v := values.FromString(text)
-		if got := [2]bool{prefix.Match(v), less.Match(v)}; got != want {
-			t.Errorf("%s: %v", text, got)
-		}
-	}
-}

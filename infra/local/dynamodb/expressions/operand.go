@@ -142,8 +142,8 @@ func (p *parser) checkCall(c *call, f function) error {
 	_, isPath := c.args[0].(Path)
 	switch {
 	case len(c.args) != f.operands:
-		return p.errorf("Incorrect number of operands for operator or function; operator or function: %s, number of operands: %d",
-			c.name, len(c.args))
+		return p.errorf("Incorrect number of operands for operator or function; "+
+			"operator or function: %s, number of operands: %d", c.name, len(c.args))
 	case f.wantPath && !isPath:
 		return p.errorf("Operator or function requires a document path; operator or function: %s", c.name)
 	case f.accepts != nil:

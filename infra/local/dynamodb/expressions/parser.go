@@ -1,6 +1,6 @@
-// Package expressions is DynamoDB's expression language: conditions, filters, key conditions, updates and projections. An
-// expression is parsed and checked once for each request, then evaluated on any number of items. Requests, tables and
-// storage do not belong here. Only [KeyCondition.Resolve] depends on a table's key schema.
+// Package expressions is DynamoDB's expression language: conditions, filters, key conditions, updates and projections.
+// An expression is parsed and checked once for each request, then evaluated on any number of items. Requests, tables
+// and storage do not belong here. Only [KeyCondition.Resolve] depends on a table's key schema.
 package expressions
 
 import (
@@ -122,7 +122,8 @@ func (p *parser) pathName() (Step, error) {
 		placeholder := p.take()
 		name, ok := p.scope.name(placeholder)
 		if !ok {
-			return Step{}, p.errorf("An expression attribute name used in the document path is not defined; attribute name: %s", placeholder)
+			return Step{}, p.errorf("An expression attribute name used in the document path is not defined; "+
+				"attribute name: %s", placeholder)
 		}
 		return Step{Name: name}, nil
 	case identifier:
@@ -182,7 +183,8 @@ func (p *parser) value() (literal, error) {
 	placeholder := p.take()
 	value, ok := p.scope.value(placeholder)
 	if !ok {
-		return literal{}, p.errorf("An expression attribute value used in expression is not defined; attribute value: %s", placeholder)
+		return literal{}, p.errorf("An expression attribute value used in expression is not defined; "+
+			"attribute value: %s", placeholder)
 	}
 	return literal{value}, nil
 }
@@ -222,7 +224,8 @@ func (p *parser) distinct(operator string, first operand, rest ...operand) error
 func (p *parser) types(operator string, accepts func(values.Kind) bool, operands ...operand) error {
 	for _, o := range operands {
 		if kind := kindOf(o); kind != values.KindInvalid && !accepts(kind) {
-			return p.errorf("Incorrect operand type for operator or function; operator or function: %s, operand type: %s", operator, kind)
+			return p.errorf("Incorrect operand type for operator or function; "+
+				"operator or function: %s, operand type: %s", operator, kind)
 		}
 	}
 	return nil

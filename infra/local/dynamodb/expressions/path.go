@@ -77,7 +77,8 @@ func (p Path) writable(item values.Item) bool {
 
 func (p Path) equal(q Path) bool { return slices.Equal(p, q) }
 
-// checkOverlaps rejects paths of which one is, or contains, another, and paths that use one value as a map and as a list.
+// checkOverlaps rejects paths of which one is, or contains, another, and paths that use one value as a map and as a
+// list.
 func checkOverlaps(kind string, paths []Path) error {
 	for i, p := range paths {
 		for _, q := range paths[:i] {

@@ -10,8 +10,8 @@ import (
 // maxPlaceholderBytes is the maximum length of a placeholder with its # or :.
 const maxPlaceholderBytes = 255
 
-// Scope has the placeholders that a request's expressions can use, and remembers which of them were used. It is not safe
-// for concurrent use.
+// Scope has the placeholders that a request's expressions can use, and remembers which of them were used. It is not
+// safe for concurrent use.
 type Scope struct {
 	names      map[string]string
 	values     values.Item

@@ -80,8 +80,8 @@ func (p *parser) action(section string) (action, error) {
 	return a, err
 }
 
-// setValue parses operand, operand + operand, operand - operand, or one of them in parentheses. It reports whether there
-// were parentheses.
+// setValue parses operand, operand + operand, operand - operand, or one of them in parentheses. It reports whether
+// there were parentheses.
 func (p *parser) setValue() (a operand, parenthesized bool, err error) {
 	if p.skip("(") {
 		var nested bool
@@ -122,8 +122,8 @@ func (u *Update) Reads() []Path { return u.reads }
 // computed from the old item. The error is a *[values.Error].
 func (u *Update) Apply(old values.Item) (values.Item, []Path, error) { return u.apply(old, true) }
 
-// Create is like Apply for an item that does not exist yet and has only a key. Removing a part of a missing attribute is
-// not an error then. An update that only removes creates no item: the result is nil.
+// Create is like Apply for an item that does not exist yet and has only a key. Removing a part of a missing attribute
+// is not an error then. An update that only removes creates no item: the result is nil.
 func (u *Update) Create(key values.Item) (values.Item, []Path, error) {
 	item, touched, err := u.apply(key, false)
 	if len(touched) == 0 {

@@ -197,7 +197,7 @@ func TestUpdateApplyRefusals(t *testing.T) {
 		operand  = "An operand in the update expression has an incorrect data type"
 		missing  = "The provided expression refers to an attribute that does not exist in the item"
 		path     = "The document path provided in the update expression is invalid for update"
-		overflow = "Number overflow. Attempting to store a number with magnitude larger than supported range"
+		overflow = "Number overflow: the magnitude is larger than the supported range"
 	)
 	tests := map[string]string{
 		"SET x = y": missing, "SET x = y + :1": missing, "SET x = :1, z = x": missing, "SET x = list_append(y, :l)": missing, "SET x = m.absent": missing, "SET x = l[4]": missing,

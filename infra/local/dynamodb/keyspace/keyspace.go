@@ -1,6 +1,6 @@
-// Package keyspace is the layout of the keys in the store. Each key begins with a byte for its space. Tables, indexes and
-// streams have numbers, which are never used again: so dropping a table is one range deletion, and a new table with the
-// same name is empty.
+// Package keyspace is the layout of the keys in the store. Each key begins with a byte for its space. Tables, indexes
+// and streams have numbers, which are never used again: so dropping a table is one range deletion, and a new table with
+// the same name is empty.
 package keyspace
 
 import (
@@ -58,8 +58,9 @@ func PrefixEnd(prefix []byte) []byte {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// AppendPartition appends the place of a hash key's items. The place begins with a checksum, which spreads hash keys over
-// the 32-bit space that Scan walks and that segments divide. The items follow each other in the order of their range keys.
+// AppendPartition appends the place of a hash key's items. The place begins with a checksum, which spreads hash keys
+// over the 32-bit space that Scan walks and that segments divide. The items follow each other in the order of their
+// range keys.
 func AppendPartition(dst []byte, hash values.Value) []byte {
 	start := len(dst)
 	dst = hash.AppendKey(append(dst, 0, 0, 0, 0))
@@ -76,12 +77,14 @@ func Read(reader pebble.Reader, key []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading: %w", err)
 	}
-	return append([]byte{}, value...), closer.Close() //nolint:wrapcheck // cannot fail after a successful read
+	return append([]byte{}, value...), closer.Close()
 }
 
 // Each calls visit for all keys that begin with prefix, in order. The key and the value are valid during the call.
 func Each(reader pebble.Reader, prefix []byte, visit func(key, value []byte) error) error {
-	return Range(reader, prefix, PrefixEnd(prefix), func(key, value []byte) (bool, error) { return true, visit(key, value) })
+	return Range(reader, prefix, PrefixEnd(prefix), func(key, value []byte) (bool, error) {
+		return true, visit(key, value)
+	})
 }
 
 // Range calls visit for the keys from lower to before upper, in order, until it returns false or an error.

@@ -7,7 +7,8 @@ import (
 	"devplatform/infra/local/dynamodb/catalog"
 )
 
-// FuzzCounters checks that stored counters are decoded exactly, or are an error, and that the order of merges does not matter.
+// FuzzCounters checks that stored counters are decoded exactly, or are an error, and that the order of merges does not
+// matter.
 func FuzzCounters(f *testing.F) {
 	f.Add(encodeCounters(catalog.Counters{Items: 3, Bytes: -4096}), encodeCounters(catalog.Counters{Items: 1, Bytes: 1 << 40}))
 	f.Add([]byte{0x80}, []byte{0, 0, 0})

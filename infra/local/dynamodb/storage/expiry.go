@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// oldestExpiry is how long ago an item can have expired to be deleted. Like on AWS, this protects items with an attribute
-	// that is not an expiry.
+	// oldestExpiry is how long ago an item can have expired to be deleted. Like on AWS, this protects items with an
+	// attribute that is not an expiry.
 	oldestExpiry = 5 * 365 * 24 * time.Hour
 	// MaxExpired is the number of items that one call of DeleteExpired deletes.
 	MaxExpired = 256
@@ -53,8 +53,8 @@ func DropExpiry(batch *pebble.Batch, t *catalog.Table) error {
 	return keyspace.DropRange(batch, keyspace.Key(keyspace.Expiry, t.ID))
 }
 
-// DeleteExpired deletes up to MaxExpired expired items of a table. It returns the number of items that it found. It does
-// not read items that have not expired.
+// DeleteExpired deletes up to MaxExpired expired items of a table. It returns the number of items that it found. It
+// does not read items that have not expired.
 func (s *Store) DeleteExpired(t *catalog.Table, now time.Time) (int, error) {
 	bound := func(at time.Time) []byte {
 		return binary.BigEndian.AppendUint64(keyspace.Key(keyspace.Expiry, t.ID), uint64(max(0, at.Unix())))

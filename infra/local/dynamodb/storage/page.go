@@ -67,8 +67,8 @@ func (s Span) contains(position []byte) bool {
 	return bytes.Compare(s.lower, position) <= 0 && bytes.Compare(position, s.upper) < 0
 }
 
-// After returns the rest of a span after an item, in the direction of reading. It returns false if the item is not in the
-// span.
+// After returns the rest of a span after an item, in the direction of reading. It returns false if the item is not in
+// the span.
 func (s Source) After(span Span, item values.Item, reverse bool) (Span, bool) {
 	position := s.position(item)
 	if !span.contains(position) {
@@ -95,14 +95,14 @@ func (s Source) Segment(segment, total int64) Span {
 	return part
 }
 
-// Select returns the part of a source with a hash key whose items satisfy the condition of the range key. term is nil if
-// there is no condition.
+// Select returns the part of a source with a hash key whose items satisfy the condition of the range key. term is nil
+// if there is no condition.
 func (s Source) Select(hash values.Value, term *expressions.KeyTerm) Span {
 	return termSpan(keyspace.AppendPartition(s.prefix(), hash), term)
 }
 
-// keyEndBytes is how many bytes end the encoding of a string or binary key. The encodings of all values that begin with a
-// value begin with its encoding without them.
+// keyEndBytes is how many bytes end the encoding of a string or binary key. The encodings of all values that begin with
+// a value begin with its encoding without them.
 const keyEndBytes = 2
 
 // termSpan returns the keys with a prefix that satisfy the condition of the range key. No encoded key is a prefix of
@@ -148,8 +148,8 @@ type Page struct {
 	Ended   bool        // the span has no more items
 }
 
-// ReadPage reads one page. It ends at the limit, before an item that would make it larger than 1 MB, or at the end of the
-// span.
+// ReadPage reads one page. It ends at the limit, before an item that would make it larger than 1 MB, or at the end of
+// the span.
 func (s *Store) ReadPage(request PageRequest) (page Page, err error) {
 	page.Ended = true
 	if bytes.Compare(request.Span.lower, request.Span.upper) >= 0 {

@@ -1,6 +1,6 @@
-// Package storage is the storage of items on Pebble: durable and atomic writes with their index entries, counters, expiry
-// and stream records, reads of items and pages, and the tokens of idempotent transactions. The API's requests and
-// responses do not belong here.
+// Package storage is the storage of items on Pebble: durable and atomic writes with their index entries, counters,
+// expiry and stream records, reads of items and pages, and the tokens of idempotent transactions. The API's requests
+// and responses do not belong here.
 package storage
 
 import (
@@ -112,8 +112,8 @@ func DropIndex(batch *pebble.Batch, number uint32) error {
 	)
 }
 
-// FillIndex adds the entries of a new index to a batch. Like on AWS, an index does not contain items whose attributes have
-// other types than its keys.
+// FillIndex adds the entries of a new index to a batch. Like on AWS, an index does not contain items whose attributes
+// have other types than its keys.
 func (s *Store) FillIndex(batch *pebble.Batch, t *catalog.Table, x *catalog.Index) error {
 	return s.eachItem(t, func(key []byte, item values.Item) error {
 		_, err := updateIndex(batch, x, &Change{Table: t, Key: key, New: item})
@@ -145,8 +145,8 @@ func ItemKey(t *catalog.Table, item values.Item) []byte {
 	return appendKeys(keyspace.Key(keyspace.Items, t.ID), t.Key, item)
 }
 
-// indexKey returns the key of an item's entry in an index. It ends with the table's keys, because the index's keys are not
-// unique.
+// indexKey returns the key of an item's entry in an index. It ends with the table's keys, because the index's keys are
+// not unique.
 func indexKey(t *catalog.Table, x *catalog.Index, item values.Item) []byte {
 	dst := appendKeys(keyspace.Key(keyspace.Index, x.ID), x.Key, item)
 	for _, key := range t.Key {

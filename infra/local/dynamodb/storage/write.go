@@ -40,8 +40,8 @@ func (c *Change) event() streams.Event {
 }
 
 // Write makes changes in one atomic, serializable write. It sets their Old items, which are nil if they do not exist.
-// decide, if it is not nil, sets the New items. also, if it is not nil, adds to the write. There is no other write of the
-// items in between. Write returns when the changes are durable.
+// decide, if it is not nil, sets the New items. also, if it is not nil, adds to the write. There is no other write of
+// the items in between. Write returns when the changes are durable.
 func (s *Store) Write(changes []Change, decide func() error, also func(*pebble.Batch) error) error {
 	if err := s.Room(); err != nil {
 		return err
@@ -53,8 +53,8 @@ func (s *Store) Write(changes []Change, decide func() error, also func(*pebble.B
 	return pending.wait()
 }
 
-// start locks the items until the write is visible. It is not durable then. But later writes of the items are behind it in
-// the log, and cannot become durable without it.
+// start locks the items until the write is visible. It is not durable then. But later writes of the items are behind it
+// in the log, and cannot become durable without it.
 func (s *Store) start(changes []Change, decide func() error, also func(*pebble.Batch) error) (*pendingWrite, error) {
 	keys := make([][]byte, len(changes))
 	for i := range changes {

@@ -12,8 +12,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// maxAhead is how far, in milliseconds, changes can be ahead of the clock and still be in the order of time. If the clock
-// goes back further, it was wrong before. Without this limit, all later changes would be kept too long.
+// maxAhead is how far, in milliseconds, changes can be ahead of the clock and still be in the order of time. If the
+// clock goes back further, it was wrong before. Without this limit, all later changes would be kept too long.
 const maxAhead = int64(time.Hour / time.Millisecond)
 
 // Pending is a change for a stream, from [Stream.Encode].
@@ -78,7 +78,7 @@ func (a *appended) add(batch *pebble.Batch, now int64, pending []Pending) error 
 		a.last++
 		binary.BigEndian.PutUint64(p.Record, uint64(a.time)) //nolint:gosec // after 1970
 		if a.time != now {
-			p.Record = binary.BigEndian.AppendUint64(p.Record, uint64(now))
+			p.Record = binary.BigEndian.AppendUint64(p.Record, uint64(now)) //nolint:gosec // after 1970
 		}
 		if err := batch.Set(keyspace.SequenceKey(keyspace.Record, a.stream.ID, a.last), p.Record, nil); err != nil {
 			return err //nolint:wrapcheck // Append wraps it
@@ -97,8 +97,8 @@ func (a Appends) Publish(committed bool) {
 	}
 }
 
-// Acknowledge lets readers see the changes, and all changes before them. The batch must be durable. The log of the store
-// has no gaps, so all earlier batches are durable too.
+// Acknowledge lets readers see the changes, and all changes before them. The batch must be durable. The log of the
+// store has no gaps, so all earlier batches are durable too.
 func (a Appends) Acknowledge() {
 	for _, a := range a {
 		for seen := a.stream.durable.Load(); seen < a.last; seen = a.stream.durable.Load() {

@@ -26,8 +26,8 @@ const (
 var eventNames = [...]string{Insert: "INSERT", Modify: "MODIFY", Remove: "REMOVE", Expire: "REMOVE"}
 
 // A stored change has the time in milliseconds (8 bytes), the event (1), then the keys, the old and the new image, each
-// after its length (4). A length of 0 means no image. The time is the time for trimming. If the clock had another time, it
-// follows (8).
+// after its length (4). A length of 0 means no image. The time is the time for trimming. If the clock had another time,
+// it follows (8).
 const (
 	eventOffset   = 8
 	headBytes     = eventOffset + 1
@@ -36,7 +36,8 @@ const (
 	sequenceBytes = 8
 )
 
-// Change is a change of an item. Old and New are nil if the item does not exist or the stream's view does not have them.
+// Change is a change of an item. Old and New are nil if the item does not exist or the stream's view does not have
+// them.
 type Change struct {
 	Number         uint64
 	Time           int64 // in milliseconds since 1970

@@ -30,8 +30,8 @@ var (
 	errExpiredIterator = wire.Errorf(wire.TypeExpiredIterator, "The provided iterator exceeds the maximum age allowed")
 )
 
-// Sequence numbers have 21 digits, as AWS's shortest ones. The first digit keeps the others in place, so that numbers and
-// their texts have the same order.
+// Sequence numbers have 21 digits, as AWS's shortest ones. The first digit keeps the others in place, so that numbers
+// and their texts have the same order.
 const (
 	sequencePrefix = "1"
 	sequenceDigits = 20

@@ -1,6 +1,6 @@
-// Package streams is the storage of DynamoDB Streams: for each stream a log of changes, which are numbered in the order in
-// which they become visible. Readers see a change once it is durable. Changes stay for 24 hours by the clock, also while
-// no process runs. Tables, items and requests do not belong here.
+// Package streams is the storage of DynamoDB Streams: for each stream a log of changes, which are numbered in the order
+// in which they become visible. Readers see a change once it is durable. Changes stay for 24 hours by the clock, also
+// while no process runs. Tables, items and requests do not belong here.
 package streams
 
 import (
@@ -84,8 +84,8 @@ func (i *Info) Drop(batch *pebble.Batch) error {
 	)
 }
 
-// Stream is the log of a table's changes. It has one shard. (AWS has several for throughput, which one process would not
-// gain.) Sequence numbers begin at 1 and have no gaps.
+// Stream is the log of a table's changes. It has one shard. (AWS has several for throughput, which one process would
+// not gain.) Sequence numbers begin at 1 and have no gaps.
 type Stream struct {
 	Info // guarded by the lock of the caller's catalog, except Horizon
 

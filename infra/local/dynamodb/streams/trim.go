@@ -35,8 +35,8 @@ func (s *Stream) TrimHorizon(reader pebble.Reader, now time.Time) (uint64, error
 }
 
 // firstSince finds the first change after a number, up to last, that is not older than a time. It returns the change's
-// number and time, or last+1 and 0. A change is never younger than the changes after it, so that there is an order of time
-// even if the clock was set back. The caller must have locked s.trim.
+// number and time, or last+1 and 0. A change is never younger than the changes after it, so that there is an order of
+// time even if the clock was set back. The caller must have locked s.trim.
 func (s *Stream) firstSince(reader pebble.Reader, after, last uint64, at int64) (number uint64, when int64, err error) {
 	number = last + 1
 	for i := len(s.steps) - 1; i >= -1; i-- { // each run of changes between two steps is in the order of time
@@ -71,7 +71,8 @@ func (s *Stream) firstOfRun(reader pebble.Reader, low, high uint64, at int64) (n
 	if err != nil {
 		return 0, 0, fmt.Errorf("reading a stream: %w", err)
 	}
-	for middle := low; low < high && err == nil; middle = low + (high-low)/2 { // the first change is the most likely result
+	// The search begins with the first change, which is the most likely result.
+	for middle := low; low < high && err == nil; middle = low + (high-low)/2 {
 		if !iterator.SeekGE(keyspace.SequenceKey(keyspace.Record, s.ID, middle)) {
 			high = middle
 			continue
@@ -87,8 +88,8 @@ func (s *Stream) firstOfRun(reader pebble.Reader, low, high uint64, at int64) (n
 	return high, when, errors.Join(err, iterator.Error(), iterator.Close())
 }
 
-// Trim deletes the expired changes with one range deletion. It saves the horizon with it, so that numbers are never used
-// again.
+// Trim deletes the expired changes with one range deletion. It saves the horizon with it, so that numbers are never
+// used again.
 func (s *Stream) Trim(folder *datafolder.Folder, now time.Time) error {
 	horizon, err := s.TrimHorizon(folder.DB, now)
 	if err != nil {

@@ -20,8 +20,8 @@ type Error struct {
 func (e *Error) Error() string { return e.Message }
 
 var (
-	errEmptyValue = &Error{Message: "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"}
-	errManyTypes  = &Error{Message: "Supplied AttributeValue must contain exactly one of the supported datatypes"}
+	errEmptyValue = &Error{Message: "Supplied AttributeValue is empty, must contain exactly one data type"}
+	errManyTypes  = &Error{Message: "Supplied AttributeValue has more than one data type"}
 	errEmptyName  = &Error{Message: "Empty attribute name"}
 	errEmptySet   = &Error{Message: "One or more parameter values were invalid: A set may not be empty"}
 	errDuplicates = &Error{Message: "One or more parameter values were invalid: Input collection contains duplicates"}
@@ -31,7 +31,8 @@ var (
 	ErrNesting = &Error{Message: "Nesting Levels have exceeded supported limits"}
 )
 
-// UnmarshalJSONFrom decodes the wire format, such as {"S":"text"}. It returns an *[Error] if DynamoDB rejects the value.
+// UnmarshalJSONFrom decodes the wire format, such as {"S":"text"}. It returns an *[Error] if DynamoDB rejects the
+// value.
 func (v *Value) UnmarshalJSONFrom(dec *jsontext.Decoder) (err error) {
 	*v, err = decodeValue(dec, 1)
 	return err
@@ -95,7 +96,9 @@ func decodeContent(dec *jsontext.Decoder, kind Kind, depth int) (v Value, err er
 	case B:
 		v.B, err = decodeBytes(dec)
 	case SS, NS, BS:
-		v.L, err = decodeList(dec, func(dec *jsontext.Decoder) (Value, error) { return decodeContent(dec, kind.element(), depth) })
+		v.L, err = decodeList(dec, func(dec *jsontext.Decoder) (Value, error) {
+			return decodeContent(dec, kind.element(), depth)
+		})
 		switch {
 		case err != nil:
 		case len(v.L) == 0:

@@ -21,8 +21,8 @@ const (
 	terminator = 0x01
 )
 
-// AppendKey appends an encoding of a value of type S, N or B. The byte order of encodings is DynamoDB's sort order, and no
-// encoding is a prefix of another one. For other types nothing is appended.
+// AppendKey appends an encoding of a value of type S, N or B. The byte order of encodings is DynamoDB's sort order, and
+// no encoding is a prefix of another one. For other types nothing is appended.
 func (v Value) AppendKey(dst []byte) []byte {
 	switch v.Kind {
 	case S:
@@ -46,8 +46,8 @@ func appendEscaped[T string | []byte](dst []byte, text T) []byte {
 	return append(dst, escape, terminator)
 }
 
-// appendKey appends sign, magnitude and the digits in pairs (1 to 100), and then 0. For negative numbers all bytes but the
-// sign are inverted, so that larger magnitudes come first.
+// appendKey appends sign, magnitude and the digits in pairs (1 to 100), and then 0. For negative numbers all bytes but
+// the sign are inverted, so that larger magnitudes come first.
 func (n Number) appendKey(dst []byte) []byte {
 	if n.digits == "" {
 		return append(dst, tagZero)

@@ -16,13 +16,13 @@ const (
 )
 
 var (
-	errOverflow   = &Error{Message: "Number overflow. Attempting to store a number with magnitude larger than supported range"}
-	errUnderflow  = &Error{Message: "Number underflow. Attempting to store a number with magnitude smaller than supported range"}
+	errOverflow   = &Error{Message: "Number overflow: the magnitude is larger than the supported range"}
+	errUnderflow  = &Error{Message: "Number underflow: the magnitude is smaller than the supported range"}
 	errManyDigits = &Error{Message: "Attempting to store more than 38 significant digits in a Number"}
 )
 
-// Number is an exact decimal: its digits × 10^exponent. The zero value is 0. Equal numbers are equal under ==, because 1.0,
-// 1 and 1E0 have the same representation.
+// Number is an exact decimal: its digits × 10^exponent. The zero value is 0. Equal numbers are equal under ==, because
+// 1.0, 1 and 1E0 have the same representation.
 type Number struct {
 	digits   string // without leading and trailing zeros; empty for 0
 	exponent int16
@@ -134,9 +134,6 @@ func (n Number) integer(exponent int16) *big.Int {
 	}
 	return i
 }
-
-// Sub returns n - m, like Add.
-func (n Number) Sub(m Number) (Number, error) { return n.Add(m.Neg()) }
 
 // String returns the number without an exponent, as DynamoDB does.
 func (n Number) String() string { return string(n.appendString(nil)) }

@@ -44,8 +44,8 @@ func difference(a, b []Value) []Value {
 	return slices.DeleteFunc(slices.Clone(a), inB)
 }
 
-// Len returns the result of DynamoDB's size function: the number of members, elements or attributes, of bytes of a binary
-// value, or of UTF-16 units of a string. It returns false for numbers, booleans and null, which have no length.
+// Len returns the result of DynamoDB's size function: the number of members, elements or attributes, of bytes of a
+// binary value, or of UTF-16 units of a string. It returns false for numbers, booleans and null, which have no length.
 func (v Value) Len() (int, bool) {
 	switch v.Kind {
 	case S:

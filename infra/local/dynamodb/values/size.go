@@ -10,8 +10,8 @@ const (
 // MaxDepth is the maximum number of levels of an attribute value.
 const MaxDepth = 32
 
-// Size returns the size of a number in bytes, as measured on AWS: 1, plus 1 for every two digits before the decimal point,
-// for every two digits after it, and for a minus sign. Leading and trailing zeros do not count.
+// Size returns the size of a number in bytes, as measured on AWS: 1, plus 1 for every two digits before the decimal
+// point, for every two digits after it, and for a minus sign. Leading and trailing zeros do not count.
 func (n Number) Size() int {
 	whole := max(0, min(len(n.digits), len(n.digits)+int(n.exponent)))
 	fraction := len(n.digits) - whole

@@ -78,8 +78,8 @@ func DecodeStoredItem(data []byte) (Item, error) {
 	return item, nil
 }
 
-// storeReader decodes stored bytes. All strings of an item are parts of one copy of its bytes. After a failure all reads
-// return zero values.
+// storeReader decodes stored bytes. All strings of an item are parts of one copy of its bytes. After a failure all
+// reads return zero values.
 type storeReader struct {
 	data   []byte
 	text   string

@@ -1,6 +1,6 @@
 // Package values is DynamoDB's data model: attribute values and items, their JSON wire format, the bytes that they are
-// stored and sorted by, their sizes, and exact decimal numbers. Expressions, tables, requests and storage engines do not
-// belong here.
+// stored and sorted by, their sizes, and exact decimal numbers. Expressions, tables, requests and storage engines do
+// not belong here.
 //
 // Values are immutable: nothing writes to a slice or map that is reachable from a Value. So items and goroutines share
 // values without copying.
@@ -60,8 +60,8 @@ func (k Kind) IsSet() bool { return k == SS || k == NS || k == BS }
 // IsKey reports whether key attributes can have the type.
 func (k Kind) IsKey() bool { return k == S || k == N || k == B }
 
-// Value is one attribute value. Kind determines the field that contains it. The members of a set are in the order of the
-// request, without duplicates.
+// Value is one attribute value. Kind determines the field that contains it. The members of a set are in the order of
+// the request, without duplicates.
 type Value struct {
 	Kind Kind
 	Bool bool

@@ -1,8 +1,6 @@
 package wire
 
 import (
-	"cmp"
-
 	"devplatform/infra/local/dynamodb/values"
 )
 
@@ -22,17 +20,17 @@ type BatchGetItemRequest struct {
 
 // Check checks the request and parses its projections.
 func (in *BatchGetItemRequest) Check() error {
-	err := cmp.Or(checkCapacity(in.ReturnConsumedCapacity), length("RequestItems", len(in.RequestItems), 1, maxBatchGets))
+	err := first(checkCapacity(in.ReturnConsumedCapacity), length("RequestItems", len(in.RequestItems), 1, maxBatchGets))
 	total := 0
 	for name, get := range in.RequestItems {
 		if get == nil {
 			return required("Keys", false)
 		}
 		total += len(get.Keys)
-		err = cmp.Or(err, checkTable(name), length("Keys", len(get.Keys), 1, maxBatchGets),
+		err = first(err, checkTable(name), length("Keys", len(get.Keys), 1, maxBatchGets),
 			get.parse(sources{projection: get.ProjectionExpression}))
 	}
-	return cmp.Or(err, length("RequestItems", total, 1, maxBatchGets))
+	return first(err, length("RequestItems", total, 1, maxBatchGets))
 }
 
 // BatchGetItemResponse is the output of BatchGetItem.
@@ -55,7 +53,7 @@ func (r *WriteRequest) check() error {
 	case r.DeleteRequest != nil:
 		return required("Key", r.DeleteRequest.Key != nil)
 	}
-	return cmp.Or(required("Item", r.PutRequest.Item != nil), CheckItemSize(r.PutRequest.Item))
+	return first(required("Item", r.PutRequest.Item != nil), CheckItemSize(r.PutRequest.Item))
 }
 
 // BatchWriteItemRequest is the input of BatchWriteItem.
@@ -67,16 +65,16 @@ type BatchWriteItemRequest struct {
 
 // Check checks the request.
 func (in *BatchWriteItemRequest) Check() error {
-	err := cmp.Or(checkCapacity(in.ReturnConsumedCapacity), checkMetrics(in.ReturnItemCollectionMetrics))
+	err := first(checkCapacity(in.ReturnConsumedCapacity), checkMetrics(in.ReturnItemCollectionMetrics))
 	total := 0
 	for name, requests := range in.RequestItems {
 		total += len(requests)
-		err = cmp.Or(err, checkTable(name), length("RequestItems", len(requests), 1, MaxBatchWrites))
+		err = first(err, checkTable(name), length("RequestItems", len(requests), 1, MaxBatchWrites))
 		for i := range requests {
-			err = cmp.Or(err, requests[i].check())
+			err = first(err, requests[i].check())
 		}
 	}
-	return cmp.Or(err, length("RequestItems", total, 1, MaxBatchWrites))
+	return first(err, length("RequestItems", total, 1, MaxBatchWrites))
 }
 
 // BatchWriteItemResponse is the output of BatchWriteItem. The embedded DynamoDB processes all items.
@@ -110,7 +108,7 @@ type Action struct {
 }
 
 func (a *Action) check() error {
-	err := cmp.Or(checkTable(a.TableName), checkFailureReturn(a.ReturnValuesOnConditionCheckFailure))
+	err := first(checkTable(a.TableName), checkFailureReturn(a.ReturnValuesOnConditionCheckFailure))
 	isPut, isUpdate := a.Kind == ActionPut, a.Kind == ActionUpdate
 	switch {
 	case err != nil:
@@ -161,7 +159,7 @@ type TransactWriteItemsRequest struct {
 
 // Check checks the request and parses its expressions.
 func (in *TransactWriteItemsRequest) Check() error {
-	err := cmp.Or(
+	err := first(
 		length("TransactItems", len(in.TransactItems), 1, maxTransactItems),
 		length("ClientRequestToken", len(in.ClientRequestToken), 0, maxTokenLength),
 		checkCapacity(in.ReturnConsumedCapacity),
@@ -179,7 +177,7 @@ func (in *TransactWriteItemsRequest) Check() error {
 		err = a.check()
 		size += a.Item.Size() + a.Key.Size() + a.ExpressionAttributeValues.Size()
 	}
-	return cmp.Or(err, CheckTransactionSize(size))
+	return first(err, CheckTransactionSize(size))
 }
 
 // TransactWriteItemsResponse is the output of TransactWriteItems.
@@ -203,16 +201,16 @@ type TransactGetItemsRequest struct {
 
 // Check checks the request and parses its projections.
 func (in *TransactGetItemsRequest) Check() error {
-	err := cmp.Or(
+	err := first(
 		length("TransactItems", len(in.TransactItems), 1, maxTransactItems),
 		checkCapacity(in.ReturnConsumedCapacity),
 	)
 	for _, item := range in.TransactItems {
 		get := item.Get
-		if err = cmp.Or(err, required("Get", get != nil)); err != nil {
+		if err = first(err, required("Get", get != nil)); err != nil {
 			return err
 		}
-		err = cmp.Or(checkTable(get.TableName), required("Key", get.Key != nil),
+		err = first(checkTable(get.TableName), required("Key", get.Key != nil),
 			get.parse(sources{projection: get.ProjectionExpression}))
 	}
 	return err

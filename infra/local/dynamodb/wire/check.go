@@ -41,6 +41,16 @@ func TableName(ref string) string {
 	return name
 }
 
+// first returns the first error that is not nil.
+func first(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // required rejects a request without a member.
 func required(member string, present bool) error {
 	if present {
@@ -179,8 +189,8 @@ func (e *Expressions) Paths() []expressions.Path {
 	return all
 }
 
-// Require returns a ConditionalCheckFailedException if the item does not meet the condition. The error contains the item
-// if returnOnFailure is ALL_OLD.
+// Require returns a ConditionalCheckFailedException if the item does not meet the condition. The error contains the
+// item if returnOnFailure is ALL_OLD.
 func (e *Expressions) Require(item values.Item, returnOnFailure string) error {
 	if e.Condition == nil || e.Condition.Match(item) {
 		return nil

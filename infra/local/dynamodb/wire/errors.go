@@ -82,9 +82,10 @@ func Canceled(reasons []*CancellationReason) error {
 		codes[i] = reasons[i].Code
 	}
 	return &awsjson.Error{
-		Type:    TypeCanceled,
-		Message: "Transaction cancelled, please refer cancellation reasons for specific reasons [" + strings.Join(codes, ", ") + "]",
-		Fields:  map[string]any{"CancellationReasons": reasons},
+		Type: TypeCanceled,
+		Message: "Transaction cancelled, please refer cancellation reasons for specific reasons " +
+			"[" + strings.Join(codes, ", ") + "]",
+		Fields: map[string]any{"CancellationReasons": reasons},
 	}
 }
 

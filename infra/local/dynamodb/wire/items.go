@@ -1,10 +1,6 @@
 package wire
 
-import (
-	"cmp"
-
-	"devplatform/infra/local/dynamodb/values"
-)
+import "devplatform/infra/local/dynamodb/values"
 
 // GetItemRequest is the input of GetItem.
 type GetItemRequest struct {
@@ -18,7 +14,7 @@ type GetItemRequest struct {
 
 // Check checks the request and parses its expressions.
 func (in *GetItemRequest) Check() error {
-	err := cmp.Or(checkTable(in.TableName), checkCapacity(in.ReturnConsumedCapacity), required("Key", in.Key != nil))
+	err := first(checkTable(in.TableName), checkCapacity(in.ReturnConsumedCapacity), required("Key", in.Key != nil))
 	if err != nil {
 		return err
 	}
@@ -43,7 +39,7 @@ type ItemWrite struct {
 }
 
 func (in *ItemWrite) check(returnValues ...string) error {
-	return cmp.Or(
+	return first(
 		checkTable(in.TableName),
 		checkCapacity(in.ReturnConsumedCapacity),
 		checkMetrics(in.ReturnItemCollectionMetrics),
@@ -60,7 +56,7 @@ type PutItemRequest struct {
 
 // Check checks the request and parses its expressions.
 func (in *PutItemRequest) Check() error {
-	if err := cmp.Or(in.check("NONE", "ALL_OLD"), required("Item", in.Item != nil), CheckItemSize(in.Item)); err != nil {
+	if err := first(in.check("NONE", "ALL_OLD"), required("Item", in.Item != nil), CheckItemSize(in.Item)); err != nil {
 		return err
 	}
 	return in.parse(sources{condition: in.ConditionExpression})
@@ -74,7 +70,7 @@ type DeleteItemRequest struct {
 
 // Check checks the request and parses its expressions.
 func (in *DeleteItemRequest) Check() error {
-	if err := cmp.Or(in.check("NONE", "ALL_OLD"), required("Key", in.Key != nil)); err != nil {
+	if err := first(in.check("NONE", "ALL_OLD"), required("Key", in.Key != nil)); err != nil {
 		return err
 	}
 	return in.parse(sources{condition: in.ConditionExpression})
@@ -89,7 +85,7 @@ type UpdateItemRequest struct {
 
 // Check checks the request and parses its expressions.
 func (in *UpdateItemRequest) Check() error {
-	err := cmp.Or(
+	err := first(
 		in.check("NONE", "ALL_OLD", "UPDATED_OLD", "ALL_NEW", "UPDATED_NEW"), required("Key", in.Key != nil),
 	)
 	if err != nil {
@@ -119,7 +115,7 @@ type PageRequest struct {
 }
 
 func (in *PageRequest) check() error {
-	err := cmp.Or(
+	err := first(
 		checkTable(in.TableName),
 		between("Limit", in.Limit, 1, 1<<31-1),
 		checkCapacity(in.ReturnConsumedCapacity),
@@ -147,10 +143,12 @@ type QueryRequest struct {
 
 // Check checks the request and parses its expressions.
 func (in *QueryRequest) Check() error {
-	if err := cmp.Or(in.check(), required("KeyConditionExpression", in.KeyConditionExpression != nil)); err != nil {
+	if err := first(in.check(), required("KeyConditionExpression", in.KeyConditionExpression != nil)); err != nil {
 		return err
 	}
-	return in.parse(sources{key: in.KeyConditionExpression, filter: in.FilterExpression, projection: in.ProjectionExpression})
+	return in.parse(sources{
+		key: in.KeyConditionExpression, filter: in.FilterExpression, projection: in.ProjectionExpression,
+	})
 }
 
 // ScanRequest is the input of Scan.
@@ -162,7 +160,7 @@ type ScanRequest struct {
 
 // Check checks the request and parses its expressions.
 func (in *ScanRequest) Check() error {
-	err := cmp.Or(
+	err := first(
 		in.check(),
 		between("TotalSegments", in.TotalSegments, 1, maxSegments),
 		between("Segment", in.Segment, 0, maxSegments-1),

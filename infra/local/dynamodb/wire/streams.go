@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -65,7 +64,7 @@ type DescribeStreamRequest struct {
 
 // Check checks the request.
 func (in *DescribeStreamRequest) Check() error {
-	return cmp.Or(required("StreamArn", in.StreamArn != ""), between("Limit", in.Limit, 1, MaxListed))
+	return first(required("StreamArn", in.StreamArn != ""), between("Limit", in.Limit, 1, MaxListed))
 }
 
 // SequenceRange are the first and, if the shard is closed, the last sequence number of a shard.
@@ -113,7 +112,7 @@ func (in *GetShardIteratorRequest) Check() error {
 	case !slices.Contains(iteratorTypes, in.ShardIteratorType):
 		return Invalid("ShardIteratorType must be one of %s", strings.Join(iteratorTypes, ", "))
 	case bySequence != (in.SequenceNumber != ""):
-		return Invalid("SequenceNumber is required for AT_SEQUENCE_NUMBER and AFTER_SEQUENCE_NUMBER, and not allowed otherwise")
+		return Invalid("SequenceNumber is required for the types with SEQUENCE_NUMBER, and not allowed otherwise")
 	case (in.ShardIteratorType == AtTimestamp) != (in.Timestamp != nil):
 		return Invalid("Timestamp is required for AT_TIMESTAMP, and not allowed otherwise")
 	}
@@ -131,7 +130,7 @@ type GetRecordsRequest struct {
 
 // Check checks the request.
 func (in *GetRecordsRequest) Check() error {
-	return cmp.Or(
+	return first(
 		length("ShardIterator", len(in.ShardIterator), 1, maxIteratorBytes), between("Limit", in.Limit, 1, MaxRecords),
 	)
 }

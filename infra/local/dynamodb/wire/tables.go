@@ -32,7 +32,7 @@ func (t *Throughput) Check() error {
 	if t == nil {
 		return nil
 	}
-	return cmp.Or(
+	return first(
 		between("ReadCapacityUnits", &t.ReadCapacityUnits, 1, most),
 		between("WriteCapacityUnits", &t.WriteCapacityUnits, 1, most),
 	)
@@ -81,7 +81,7 @@ type TableSettings struct {
 }
 
 func (s *TableSettings) check() error {
-	return cmp.Or(
+	return first(
 		checkTable(s.TableName),
 		oneOf("BillingMode", s.BillingMode, "PROVISIONED", "PAY_PER_REQUEST"),
 		s.ProvisionedThroughput.Check(),
@@ -101,7 +101,7 @@ type CreateTableRequest struct {
 func (in *CreateTableRequest) Check() error {
 	err := in.check()
 	if in.GlobalSecondaryIndexes != nil {
-		err = cmp.Or(err, required("GlobalSecondaryIndexes", len(in.GlobalSecondaryIndexes) > 0))
+		err = first(err, required("GlobalSecondaryIndexes", len(in.GlobalSecondaryIndexes) > 0))
 	}
 	return err
 }
@@ -128,21 +128,21 @@ func (in *UpdateTableRequest) Check() error {
 	err := in.check()
 	if in.ProvisionedThroughput == nil && in.BillingMode == "" && len(in.GlobalSecondaryIndexUpdates) == 0 &&
 		in.DeletionProtectionEnabled == nil && in.StreamSpecification == nil {
-		err = cmp.Or(err, Invalid("At least one change of the table is required"))
+		err = first(err, Invalid("At least one change of the table is required"))
 	}
 	seen := map[string]bool{}
 	changed := 0
 	for _, update := range in.GlobalSecondaryIndexUpdates {
 		name := update.Name()
-		err = cmp.Or(err, CheckIndexName(name))
+		err = first(err, CheckIndexName(name))
 		if update.Update != nil {
 			throughput := update.Update.ProvisionedThroughput
-			err = cmp.Or(err, required("ProvisionedThroughput", throughput != nil), throughput.Check())
+			err = first(err, required("ProvisionedThroughput", throughput != nil), throughput.Check())
 		} else {
 			changed++
 		}
 		if seen[name] {
-			err = cmp.Or(err, Invalid("Only one update of an index is allowed. Index: %s", name))
+			err = first(err, Invalid("Only one update of an index is allowed. Index: %s", name))
 		}
 		seen[name] = true
 	}
@@ -245,7 +245,7 @@ type TTLSpec struct {
 
 // Check checks the request.
 func (in *UpdateTTLRequest) Check() error {
-	return cmp.Or(
+	return first(
 		checkTable(in.TableName), length("AttributeName", len(in.TimeToLiveSpecification.AttributeName), 1, maxNameBytes),
 	)
 }
