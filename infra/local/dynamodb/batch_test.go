@@ -44,7 +44,8 @@ func TestBatchLimits(t *testing.T) {
 	}
 }
 
-// More than 16 MB come in parts: what is left is named and can be asked for.
+// TestBatchGetUnprocessed checks that a response of more than 16 MB names the unprocessed keys, and that a client can
+// request them.
 func TestBatchGetUnprocessed(t *testing.T) {
 	t.Parallel()
 	db := withTables(t)

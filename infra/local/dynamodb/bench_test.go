@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// The whole wire path without the network: decode, execute, encode.
+// BenchmarkWire measures requests without the network: decode, execute, encode.
 func BenchmarkWire(b *testing.B) {
 	for _, place := range []string{"memory", "disk"} {
 		for _, clients := range []int{1, 16} {
@@ -94,7 +94,7 @@ func serveTarget(db *DB, target, body string) int {
 	return recorder.Code
 }
 
-// A query of ten items costs the same whatever the table has.
+// BenchmarkQueryBySize shows that a query of ten items costs the same for all sizes of the table.
 func BenchmarkQueryBySize(b *testing.B) {
 	for _, items := range []int{100, 1_000, 10_000, 100_000} {
 		b.Run(fmt.Sprint(items), func(b *testing.B) {

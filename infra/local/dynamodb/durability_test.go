@@ -44,7 +44,7 @@ func TestReopen(t *testing.T) {
 		must(t, db, "PutItem", `{"TableName":"indexed","Item":{"pk":{"S":"a"},"sk":{"S":"s"},"g":{"S":"g"},"e":{"N":"1"}}}`)
 		must(t, db, "TransactWriteItems", transaction)
 	})
-	must(t, db, "TransactWriteItems", transaction) // a replay, known across the restart
+	must(t, db, "TransactWriteItems", transaction) // a replay: tokens survive a restart
 	if got := must(t, db, "Query", `{"TableName":"indexed","IndexName":"keys","KeyConditionExpression":"g = :g","ExpressionAttributeValues":{":g":{"S":"g"}}}`); got.body["Count"] != 1.0 {
 		t.Errorf("got %s", got.raw)
 	}
@@ -58,14 +58,14 @@ func TestReopen(t *testing.T) {
 	if got := must(t, db, "DescribeTimeToLive", `{"TableName":"indexed"}`).raw; !strings.Contains(got, "ENABLED") {
 		t.Errorf("got %s", got)
 	}
-	must(t, db, "CreateTable", hashTable) // takes a number that was never used
+	must(t, db, "CreateTable", hashTable) // it gets a number that was never used
 	if got := must(t, db, "Scan", `{"TableName":"hash"}`); got.body["Count"] != 0.0 {
 		t.Errorf("got %s", got.raw)
 	}
 }
 
-// After a power cut, with what was not synced lost at random, everything
-// acknowledged is there, and transactions are whole.
+// TestPowerCut checks that after a power cut, which loses random parts of unsynced data, all acknowledged writes are
+// there, and transactions are complete.
 func TestPowerCut(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(4) {
@@ -98,8 +98,7 @@ func TestPowerCut(t *testing.T) {
 	}
 }
 
-// crashWhileWriting copies the files in the middle of writes and returns what
-// had been acknowledged before the copy.
+// crashWhileWriting copies the files during writes, and returns the writes that were acknowledged before the copy.
 func crashWhileWriting(t *testing.T, db *DB, files *vfs.MemFS, seed uint64) (crashed *vfs.MemFS, acknowledged []int) {
 	t.Helper()
 	var mutex sync.Mutex
@@ -134,8 +133,8 @@ func crashWhileWriting(t *testing.T, db *DB, files *vfs.MemFS, seed uint64) (cra
 	return crashed, acknowledged
 }
 
-// A folder lives through stops and power cuts in any order, with many writes, few or none between them, and every
-// start finds all that was acknowledged.
+// TestManyLives checks that all acknowledged writes are there after stops and power cuts in any order, with many or few
+// writes between them.
 func TestManyLives(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(8) {
@@ -171,7 +170,7 @@ func TestManyLives(t *testing.T) {
 	}
 }
 
-// What is in a folder by which later versions know it as theirs.
+// TestFormat checks what identifies the format of a folder.
 func TestFormat(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
@@ -195,8 +194,8 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// A folder of another version, and records that make no sense, are refused at the start, in one line that names the
-// folder.
+// TestRefusedFolders checks that Open rejects a folder of another version or with damaged records, with an error of one
+// line that names the folder.
 func TestRefusedFolders(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -221,7 +220,7 @@ func TestRefusedFolders(t *testing.T) {
 			if err := errors.Join(test.damage(db), db.Close()); err != nil {
 				t.Fatal(err)
 			}
-			for range 2 { // it is left as it is, and unlocked
+			for range 2 { // the first attempt must not change or lock the folder
 				refused, err := Open(options)
 				if err == nil {
 					_ = refused.Close()

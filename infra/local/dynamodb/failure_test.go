@@ -12,7 +12,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 )
 
-// brokenDisk is a file system that breaks for files with one ending when it is told to.
+// brokenDisk returns a file system on which writes to files with the ending fail once broken is true.
 func brokenDisk(ending string) (files vfs.FS, broken *atomic.Bool) {
 	broken = &atomic.Bool{}
 	return errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
@@ -24,17 +24,17 @@ func brokenDisk(ending string) (files vfs.FS, broken *atomic.Bool) {
 	})), broken
 }
 
-// TestBrokenDisk has the disk break under the log, and under what the log is flushed to: the store tells it once,
-// refuses what follows, and can be closed.
+// TestBrokenDisk breaks the disk under the log, and under the flushed tables. The store must report it once, reject
+// later requests, and close.
 func TestBrokenDisk(t *testing.T) {
 	t.Parallel()
 	for _, ending := range []string{".log", ".sst"} {
 		t.Run(ending, func(t *testing.T) {
 			t.Parallel()
 			files, broken := brokenDisk(ending)
-			told := make(chan error, 2)
+			failures := make(chan error, 2)
 			db, err := Open(Options{
-				Dir: "/data", Now: newTestClock().Now, SweepInterval: -1, fs: files, Failed: func(err error) { told <- err },
+				Dir: "/data", Now: newTestClock().Now, SweepInterval: -1, fs: files, Failed: func(err error) { failures <- err },
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -42,7 +42,7 @@ func TestBrokenDisk(t *testing.T) {
 			must(t, db, "CreateTable", hashTable)
 			broken.Store(true)
 			writing := make(chan struct{})
-			go func() { // what is written when the disk breaks may never be answered
+			go func() { // a write during the failure may never get a response
 				defer close(writing)
 				for n := range 40 {
 					call(t, db, "PutItem", fmt.Sprintf(`{"TableName":"hash","Item":{"pk":{"S":"%d"},"v":{"S":"%s"}}}`, n, strings.Repeat("x", 300_000)))
@@ -50,12 +50,12 @@ func TestBrokenDisk(t *testing.T) {
 			}()
 			deadline := time.After(time.Minute)
 			select {
-			case err := <-told:
+			case err := <-failures:
 				if !strings.Contains(err.Error(), "the store in /data cannot continue: ") || !strings.Contains(err.Error(), "input/output error") {
-					t.Errorf("told %v", err)
+					t.Errorf("reported %v", err)
 				}
 			case <-deadline:
-				t.Fatal("nobody was told")
+				t.Fatal("the failure was not reported")
 			}
 			if got := call(t, db, "ListTables", `{}`); got.status != 500 {
 				t.Errorf("then got %d %s", got.status, got.raw)
@@ -70,8 +70,8 @@ func TestBrokenDisk(t *testing.T) {
 			case <-deadline:
 				t.Fatal("closing hangs")
 			}
-			if len(told) > 0 {
-				t.Errorf("told again: %v", <-told)
+			if len(failures) > 0 {
+				t.Errorf("reported again: %v", <-failures)
 			}
 		})
 	}

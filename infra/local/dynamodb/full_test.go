@@ -13,7 +13,7 @@ import (
 	"devplatform/infra/local/datafolder/disktest"
 )
 
-// noise is text that can't be made much smaller.
+// noise returns text that does not compress well.
 func noise(n int) string {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
 	text := make([]byte, n)
@@ -23,9 +23,8 @@ func noise(n int) string {
 	return string(text)
 }
 
-// TestFullDisk fills the disk under the log, and under what the log is flushed to: writes of all kinds are answered as
-// what is to be tried again, reads go on, and the rest follows when there is room: nothing that was acknowledged is
-// lost.
+// TestFullDisk fills the disk under the log, and under the flushed tables. Writes must fail with a retryable error,
+// reads must continue, and after there is room again, no acknowledged write may be lost.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	for _, ending := range []string{".log", ".sst"} {
@@ -47,7 +46,7 @@ func TestFullDisk(t *testing.T) {
 			var mu sync.Mutex
 			acknowledged := []string{"before"}
 			var filled atomic.Bool
-			var writers sync.WaitGroup // those in flight when the disk is full are answered when there is room
+			var writers sync.WaitGroup // writes in flight on the full disk finish when there is room
 			for w := range 4 {
 				writers.Go(func() {
 					for n := 0; !filled.Load(); n++ {
@@ -93,7 +92,7 @@ func TestFullDisk(t *testing.T) {
 				}
 			}
 			if got := must(t, db, "GetItem", `{"TableName":"hash","Key":{"pk":{"S":"during"}}}`); strings.Contains(got.raw, "Item") {
-				t.Error("what was refused is there")
+				t.Error("a rejected write was stored")
 			}
 			if err := db.Close(); err != nil {
 				t.Fatal(err)

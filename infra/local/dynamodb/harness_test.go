@@ -18,7 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// testClock is a clock that tests move.
+// testClock is a clock that tests set.
 type testClock struct {
 	mutex sync.Mutex
 	now   time.Time
@@ -40,7 +40,7 @@ func (c *testClock) advance(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// openTest opens a database that does not sweep by itself.
+// openTest opens a database without the background sweeper.
 func openTest(t testing.TB, change func(*Options)) *DB {
 	t.Helper()
 	options := Options{Now: newTestClock().Now, SweepInterval: -1}
@@ -59,7 +59,7 @@ func openTest(t testing.TB, change func(*Options)) *DB {
 	return db
 }
 
-// clientOf puts a database behind HTTP and the real SDK in front of it.
+// clientOf returns an SDK client of a database.
 func clientOf(t testing.TB, db *DB) *sdk.Client {
 	t.Helper()
 	server := httptest.NewServer(db)
@@ -95,7 +95,7 @@ func (a answer) errorOf() string {
 
 const testAuthorization = "AWS4-HMAC-SHA256 Credential=test/20261120/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=00"
 
-// call sends one request as JSON, without HTTP in between.
+// call sends one request without the network.
 func call(t testing.TB, db *DB, operation, body string) answer {
 	t.Helper()
 	request := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
@@ -119,7 +119,7 @@ func send(t testing.TB, db *DB, request *http.Request) answer {
 	return result
 }
 
-// must is call that has to succeed.
+// must is like call, and fails the test if the request fails.
 func must(t testing.TB, db *DB, operation, body string) answer {
 	t.Helper()
 	result := call(t, db, operation, body)

@@ -146,7 +146,7 @@ func TestProjectionOfGet(t *testing.T) {
 	}
 }
 
-// Capacity units by AWS's rules:
+// TestConsumedCapacity checks AWS's rules for capacity units:
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/read-write-operations.html
 func TestConsumedCapacity(t *testing.T) {
 	t.Parallel()
@@ -181,7 +181,7 @@ func TestConsumedCapacity(t *testing.T) {
 	}
 }
 
-// Concurrent increments of one item: none is lost.
+// TestConcurrentUpdates checks that no concurrent increment of an item is lost.
 func TestConcurrentUpdates(t *testing.T) {
 	t.Parallel()
 	client := clientOf(t, withTables(t))
@@ -212,7 +212,7 @@ func TestConcurrentUpdates(t *testing.T) {
 	}
 }
 
-// Of many racing conditional puts of one item exactly one wins.
+// TestConditionalPutRace checks that exactly one of many concurrent conditional puts succeeds.
 func TestConditionalPutRace(t *testing.T) {
 	t.Parallel()
 	client := clientOf(t, withTables(t))

@@ -18,7 +18,7 @@ import (
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 )
 
-// TestMain makes the test binary the process that TestKill kills.
+// TestMain also runs the child process of TestKill.
 func TestMain(m *testing.M) {
 	disktest.ServeChild(func(dir string) (http.Handler, error) { return Open(Options{Dir: dir, Now: time.Now}) })
 	os.Exit(m.Run())
@@ -44,8 +44,8 @@ func post(url, operation, body string) error {
 	return nil
 }
 
-// kill -9 in the middle of writes loses nothing acknowledged, nor its record in
-// the stream; and while the process lives, no other process can open its folder.
+// TestKill checks that kill -9 during writes loses no acknowledged write and no stream record, and that another process
+// cannot open the folder of a running one.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")

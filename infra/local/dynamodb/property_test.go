@@ -19,7 +19,7 @@ func TestModel(t *testing.T) {
 		round++
 		name := fmt.Sprintf("table-%d", round)
 		must(t, db, "CreateTable", strings.Replace(indexedTable, `"indexed"`, `"`+name+`"`, 1))
-		model := map[string]string{} // pk → g, "" when it has none
+		model := map[string]string{} // pk → g, or "" without g
 		for range rapid.IntRange(0, 30).Draw(rt, "steps") {
 			pk := rapid.SampledFrom([]string{"1", "2", "3", "4"}).Draw(rt, "pk")
 			g := rapid.SampledFrom([]string{"", "x", "y"}).Draw(rt, "g")
@@ -55,7 +55,7 @@ func step(t *testing.T, db *DB, name string, operation int, pk, g string, model 
 		}
 		must(t, db, "UpdateItem", `{"TableName":"`+name+`","Key":`+key+`,`+change+`}`)
 		if _, exists := model[pk]; !exists && g == "" {
-			return // only removing makes no item
+			return // an update that only removes creates no item
 		}
 	}
 	model[pk] = g

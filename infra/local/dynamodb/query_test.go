@@ -86,8 +86,8 @@ func TestQueryNumbersAndBinary(t *testing.T) {
 	}
 }
 
-// Pages of every size, both ways, from a table and from an index, give every
-// item once and in order.
+// TestPaging checks that pages of all sizes, in both directions, of a table and of an index, return each item once and
+// in order.
 func TestPaging(t *testing.T) {
 	t.Parallel()
 	db := withTables(t)
@@ -140,7 +140,7 @@ func checkPages(t *testing.T, client *sdk.Client, input *sdk.QueryInput, n int) 
 	}
 }
 
-// A page ends before 1 MB, counted before the filter.
+// TestPageSize checks that a page ends before 1 MB, before the filter.
 func TestPageSize(t *testing.T) {
 	t.Parallel()
 	db := withTables(t)
@@ -175,7 +175,7 @@ func TestSelect(t *testing.T) {
 	}
 }
 
-// Segments divide a table: together they give every item once.
+// TestScanSegments checks that all segments together return each item once.
 func TestScanSegments(t *testing.T) {
 	t.Parallel()
 	db := withTables(t)
@@ -203,13 +203,13 @@ func TestScanSegments(t *testing.T) {
 		}
 		for pk, times := range seen {
 			if times != 1 {
-				t.Errorf("%d segments: %s came %d times", total, pk, times)
+				t.Errorf("%d segments: %s was returned %d times", total, pk, times)
 			}
 		}
 	}
 }
 
-// Indexes have only items with their keys, and of those what is projected.
+// TestIndexes checks that indexes contain the items with their keys, and the projected attributes.
 func TestIndexes(t *testing.T) {
 	t.Parallel()
 	db := withTables(t)

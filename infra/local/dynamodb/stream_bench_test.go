@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 )
 
-// What a stream costs those who write.
+// BenchmarkPutWithStream shows the cost of a stream for writes.
 func BenchmarkPutWithStream(b *testing.B) {
 	for _, place := range []string{"memory", "disk"} {
 		for _, view := range []string{"none", wire.ViewKeys, wire.ViewNew, wire.ViewBoth} {
@@ -39,7 +39,7 @@ func BenchmarkPutWithStream(b *testing.B) {
 	}
 }
 
-// What a reader costs that has everything, however long the stream is, and one that reads a page.
+// BenchmarkGetRecords shows the cost of a read without new records, and of a page of records.
 func BenchmarkGetRecords(b *testing.B) {
 	for _, records := range []int{0, 10_000} {
 		s := openStreaming(b, nil)

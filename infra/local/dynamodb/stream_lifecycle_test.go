@@ -53,7 +53,7 @@ func TestDescribeStream(t *testing.T) {
 	}
 }
 
-// summary is what a table's description says of its stream.
+// summary returns the stream in a table's description.
 func summary(d *types.TableDescription) string {
 	spec := "none"
 	if d.StreamSpecification != nil {
@@ -62,8 +62,8 @@ func summary(d *types.TableDescription) string {
 	return fmt.Sprintf("%s %s %s", spec, aws.ToString(d.LatestStreamArn), aws.ToString(d.LatestStreamLabel))
 }
 
-// A stream that is switched off stays to be read, closed, and the next one is another; a table that is deleted leaves
-// its streams for a day.
+// TestStreamLifecycle checks that a disabled stream can still be read, that enabling creates another stream, and that
+// the streams of a deleted table exist for a day.
 func TestStreamLifecycle(t *testing.T) {
 	t.Parallel()
 	files := vfs.NewCrashableMem()
@@ -83,7 +83,7 @@ func TestStreamLifecycle(t *testing.T) {
 	if got, want := summary(described.Table), "none "+arns[1]+" "+arns[1][len(arns[1])-23:]; got != want {
 		t.Errorf("switched off: got %s, want %s", got, want)
 	}
-	arns = append(arns, s.switchStream(t, "things", types.StreamViewTypeNewAndOldImages)) // in the same millisecond
+	arns = append(arns, s.switchStream(t, "things", types.StreamViewTypeNewAndOldImages)) // created in the same millisecond
 	s.put(t, "things", sdkItem{"pk": str("3")})
 	deleted, err := s.tables.DeleteTable(t.Context(), &sdk.DeleteTableInput{TableName: aws.String("things")})
 	if err != nil {
@@ -137,7 +137,7 @@ func TestStreamLifecycle(t *testing.T) {
 	}
 }
 
-// countKeys counts what is stored of a kind.
+// countKeys counts the stored keys of a space.
 func (db *DB) countKeys(t *testing.T, space byte) (n int) {
 	t.Helper()
 	if err := keyspace.Each(db.store.DB, []byte{space}, func(_, _ []byte) error { n++; return nil }); err != nil {
@@ -146,7 +146,7 @@ func (db *DB) countKeys(t *testing.T, space byte) (n int) {
 	return n
 }
 
-// list pages through ListStreams, two at a time.
+// list returns all pages of ListStreams, with two streams each.
 func (s *streaming) list(t *testing.T, table *string) []string {
 	t.Helper()
 	var arns []string
@@ -175,7 +175,7 @@ func TestListStreams(t *testing.T) {
 	if got := mustStream(t, s.db, "ListStreams", `{}`).raw; got != `{"Streams":[]}` {
 		t.Errorf("got %s", got)
 	}
-	must(t, s.db, "CreateTable", hashTable) // has none
+	must(t, s.db, "CreateTable", hashTable) // without a stream
 	var all, ofThings []string
 	for _, name := range []string{"a", "b", "things", "z"} {
 		all = append(all, s.create(t, name+"-table", types.StreamViewTypeKeysOnly))

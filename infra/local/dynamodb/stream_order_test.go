@@ -22,13 +22,13 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 )
 
-// onDisk puts the database on a file system in memory: writes are synced, as on a disk.
+// onDisk stores the database on a file system in memory that syncs writes like a disk.
 func onDisk(files vfs.FS) func(*Options) {
 	return func(o *Options) { o.Dir, o.fs = "/data", files }
 }
 
-// Many writers and one reader: it gets every change exactly once, those of an item in their order, with numbers that
-// only grow, and nothing appears behind its back.
+// TestStreamOrder checks that one reader of many writers gets each change once, the changes of an item in order, and
+// ascending numbers.
 func TestStreamOrder(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*Options){"memory": nil, "disk": onDisk(vfs.NewMem())} {
@@ -51,7 +51,7 @@ func TestStreamOrder(t *testing.T) {
 							continue
 						}
 						tables := []string{"first", "second"}
-						if n%2 > 0 { // in both orders: no deadlock
+						if n%2 > 0 { // both orders, which must not deadlock
 							slices.Reverse(tables)
 						}
 						must(t, s.db, "TransactWriteItems", `{"TransactItems":[{"Update":`+add(tables[0])+`},{"Update":`+add(tables[1])+`}]}`)
@@ -67,7 +67,7 @@ func TestStreamOrder(t *testing.T) {
 	}
 }
 
-// follow reads a stream of counters until all is written and read.
+// follow reads a stream of counters until all writes are done and read.
 func (s *streaming) follow(t *testing.T, arn string, written <-chan struct{}, total int) {
 	t.Helper()
 	iterator := s.iterator(t, arn, streamtypes.ShardIteratorTypeTrimHorizon, nil)
@@ -94,7 +94,7 @@ func (s *streaming) follow(t *testing.T, arn string, written <-chan struct{}, to
 		}
 		select {
 		case <-written:
-			done = true // one more look
+			done = true // read once more
 		default:
 		}
 	}
@@ -103,8 +103,8 @@ func (s *streaming) follow(t *testing.T, arn string, written <-chan struct{}, to
 	}
 }
 
-// What is written becomes visible in the order of its numbers: below one that may be read, none ever appears later.
-// The reader is nearer than one on the wire, and so sees more moments.
+// TestStreamHasNoHoles checks that changes become visible in the order of their numbers. It reads the store directly,
+// to see more states than over HTTP.
 func TestStreamHasNoHoles(t *testing.T) {
 	t.Parallel()
 	s := openStreaming(t, nil)
@@ -136,7 +136,7 @@ func TestStreamHasNoHoles(t *testing.T) {
 	group.Wait()
 }
 
-// A record is not shown while its write could still be lost, though the item can be read already.
+// TestStreamShowsWhatIsDurable checks that a record is not visible before its write is durable, although the item is.
 func TestStreamShowsWhatIsDurable(t *testing.T) {
 	t.Parallel()
 	var gate sync.RWMutex
@@ -177,12 +177,12 @@ func waitFor(t *testing.T, condition func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); !condition(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("never happened")
+			t.Fatal("the condition was not met in time")
 		}
 	}
 }
 
-// witness is a reader of a stream with all that it was given, by number.
+// witness is a reader of a stream with all records that it has read, by number.
 type witness struct {
 	mutex    sync.Mutex
 	iterator string
@@ -205,8 +205,8 @@ func (w *witness) read(t *testing.T, s *streaming) (more bool) {
 	return len(records) > 0
 }
 
-// After a power cut in the middle of writes, a reader goes on with the iterator that it has: what it was given is
-// still there and is what it was, each item has its record and each record its item.
+// TestStreamAfterPowerCut checks that after a power cut during writes a reader can continue with its iterator: all records
+// that it has read are unchanged, and each item has its record and each record its item.
 func TestStreamAfterPowerCut(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(4) {
@@ -232,7 +232,7 @@ func TestStreamAfterPowerCut(t *testing.T) {
 	}
 }
 
-// compare compares what the reader was given with what the stream, and the table, have after the crash.
+// compare compares the records that the reader has read with the stream and the table after the crash.
 func (w *witness) compare(t *testing.T, again *streaming, arn string) {
 	t.Helper()
 	records := again.all(t, arn)
@@ -250,7 +250,7 @@ func (w *witness) compare(t *testing.T, again *streaming, arn string) {
 	}
 }
 
-// crashWhileStreaming copies the files in the middle of writes, and what the reader had been given just before.
+// crashWhileStreaming copies the files during writes, and the records that the reader had read just before.
 func crashWhileStreaming(t *testing.T, s *streaming, files *vfs.MemFS, w *witness, seed uint64) (*vfs.MemFS, *witness) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())

@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// at sets the place of an iterator that is asked for.
+// at sets the sequence number of a requested iterator.
 func at(sequence string) func(*dynamodbstreams.GetShardIteratorInput) {
 	return func(in *dynamodbstreams.GetShardIteratorInput) { in.SequenceNumber = &sequence }
 }
@@ -42,7 +42,7 @@ func TestShardIterators(t *testing.T) {
 	s := openStreaming(t, nil)
 	arn := s.create(t, "things", types.StreamViewTypeKeysOnly)
 	start := s.clock.Now()
-	beginnings := []string{ // of a stream without a record
+	beginnings := []string{ // in a stream without records
 		s.iterator(t, arn, trimHorizon, nil), s.iterator(t, arn, latest, nil), s.iterator(t, arn, atTimestamp, atTime(start)),
 		s.iterator(t, arn, atSequence, at(sequence(0))), s.iterator(t, arn, afterSequence, at(sequence(0))),
 	}
@@ -131,7 +131,7 @@ func TestRecordPages(t *testing.T) {
 	}
 }
 
-// Iterators are good for 15 minutes, on any process that has the data.
+// TestIteratorsLast checks that iterators are valid for 15 minutes, also after a restart.
 func TestIteratorsLast(t *testing.T) {
 	t.Parallel()
 	files := vfs.NewCrashableMem()

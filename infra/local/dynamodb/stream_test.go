@@ -51,7 +51,7 @@ func streamingOf(t testing.TB, db *DB, clock *testClock) *streaming {
 	return &streaming{db, clock, clientOf(t, db), streams}
 }
 
-// create makes a table with a stream and returns the stream's ARN.
+// create creates a table with a stream and returns the stream's ARN.
 func (s *streaming) create(t testing.TB, name string, view types.StreamViewType) string {
 	t.Helper()
 	made, err := s.tables.CreateTable(t.Context(), &sdk.CreateTableInput{
@@ -67,8 +67,8 @@ func (s *streaming) create(t testing.TB, name string, view types.StreamViewType)
 	return *made.TableDescription.LatestStreamArn
 }
 
-// switchStream enables a table's stream with a view, or disables it with none,
-// and returns the ARN of the latest.
+// switchStream enables a table's stream with a view, or disables it if view is empty, and returns the ARN of the latest
+// stream.
 func (s *streaming) switchStream(t testing.TB, name string, view types.StreamViewType) string {
 	t.Helper()
 	updated, err := s.tables.UpdateTable(t.Context(), &sdk.UpdateTableInput{
@@ -104,7 +104,7 @@ func (s *streaming) describe(t testing.TB, arn string) *streamtypes.StreamDescri
 	return described.StreamDescription
 }
 
-// iterator asks for an iterator of the stream's shard; change, if any, has the last word.
+// iterator requests an iterator of the stream's shard. change, if it is not nil, changes the request.
 func (s *streaming) iterator(t testing.TB, arn string, kind streamtypes.ShardIteratorType, change func(*dynamodbstreams.GetShardIteratorInput)) string {
 	t.Helper()
 	in := &dynamodbstreams.GetShardIteratorInput{StreamArn: &arn, ShardId: s.describe(t, arn).Shards[0].ShardId, ShardIteratorType: kind}
@@ -145,7 +145,7 @@ func (s *streaming) all(t testing.TB, arn string) []streamtypes.Record {
 	}
 }
 
-// brief shows records as "INSERT a".
+// brief returns records as "INSERT a".
 func brief(records []streamtypes.Record) string {
 	texts := make([]string, len(records))
 	for i, r := range records {
@@ -154,7 +154,7 @@ func brief(records []streamtypes.Record) string {
 	return strings.Join(texts, ", ")
 }
 
-// What AWS's guide shows of one item's life, byte counts included, for each view.
+// TestStreamRecords checks the example of AWS's developer guide, with its sizes in bytes, for each view.
 func TestStreamRecords(t *testing.T) {
 	t.Parallel()
 	s := openStreaming(t, func(o *Options) { o.Region = "eu-west-1" })
@@ -202,7 +202,7 @@ func (s *streaming) latest(t testing.TB, table string) string {
 	return aws.ToString(described.Table.LatestStreamArn)
 }
 
-// Every way to write makes records, and what changes nothing makes none.
+// TestStreamOfEveryWrite checks that all kinds of writes add records, unless they change nothing.
 func TestStreamOfEveryWrite(t *testing.T) {
 	t.Parallel()
 	s := openStreaming(t, nil)
@@ -242,7 +242,7 @@ func TestStreamOfEveryWrite(t *testing.T) {
 	}
 }
 
-// An item that expires is removed by the service, which says so.
+// TestStreamOfExpiry checks that the record of an expired item names the service as the user.
 func TestStreamOfExpiry(t *testing.T) {
 	t.Parallel()
 	s := openStreaming(t, nil)
@@ -268,7 +268,7 @@ func TestStreamOfExpiry(t *testing.T) {
 	if e := records[3].Dynamodb.OldImage["e"]; e == nil {
 		t.Error("no old image")
 	}
-	// What triggers test by: the names of the members on the wire.
+	// Filters of triggers match these names.
 	raw := mustStream(t, s.db, "GetRecords", fmt.Sprintf(`{"ShardIterator":%q}`, s.iterator(t, arn, streamtypes.ShardIteratorTypeTrimHorizon, nil))).raw
 	if !strings.Contains(raw, `"userIdentity":{"PrincipalId":"dynamodb.amazonaws.com","Type":"Service"}`) {
 		t.Errorf("got %s", raw)

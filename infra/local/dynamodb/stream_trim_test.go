@@ -15,14 +15,14 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// Records are gone for readers the moment that they are a day old, and soon after from the disk; their numbers are
-// never given again.
+// TestTrim checks that readers cannot read a record that is a day old, that it is deleted soon after, and that its
+// number is not used again.
 func TestTrim(t *testing.T) {
 	t.Parallel()
 	files := vfs.NewCrashableMem()
 	s := openStreaming(t, onDisk(files))
 	arn := s.create(t, "things", types.StreamViewTypeNewImage)
-	for n := range 40 { // one an hour: at the end 24 are younger than a day
+	for n := range 40 { // one per hour
 		s.put(t, "things", sdkItem{"pk": str("a"), "n": num(n)})
 		s.clock.advance(time.Hour)
 	}
@@ -96,7 +96,7 @@ func (s *streaming) refusesTrimmed(t *testing.T, arn, number string) {
 	}
 }
 
-// The oldest record that can be read is found in any stream, however it was trimmed before.
+// TestHorizon checks that the oldest readable record is found for different times of trimming.
 func TestHorizon(t *testing.T) {
 	t.Parallel()
 	for _, hours := range []int{1, 2, 7, 24, 25} {
@@ -128,7 +128,8 @@ func TestHorizon(t *testing.T) {
 	}
 }
 
-// A clock that goes back breaks neither the order of records nor their end; events show what the clock said.
+// TestStreamWithClockGoingBack checks the order and the retention of records if the clock is set back. Events have the
+// time of the clock.
 func TestStreamWithClockGoingBack(t *testing.T) {
 	t.Parallel()
 	s := openStreaming(t, nil)
@@ -150,8 +151,8 @@ func TestStreamWithClockGoingBack(t *testing.T) {
 	}
 }
 
-// A clock that was wrong by a year for a while changes nothing for the records behind, also after a restart; those of
-// the wrong year end with the first behind them.
+// TestStreamWithClockFarAhead checks that a clock that was a year ahead for a while does not affect later records, also
+// after a restart. The records of that time expire with the first record after them.
 func TestStreamWithClockFarAhead(t *testing.T) {
 	t.Parallel()
 	const year = 365 * 24 * time.Hour

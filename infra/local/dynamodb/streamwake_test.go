@@ -23,7 +23,7 @@ func TestStreamChanged(t *testing.T) {
 	arn, other := s.create(t, "things", types.StreamViewTypeKeysOnly), s.create(t, "others", types.StreamViewTypeKeysOnly)
 	put := func() {
 		t.Helper()
-		s.clock.advance(1) // so that the item differs
+		s.clock.advance(1) // makes the item different
 		item := map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: s.clock.Now().String()}}
 		_, err := s.tables.PutItem(t.Context(), &sdk.PutItemInput{TableName: aws.String("things"), Item: item})
 		if err != nil {

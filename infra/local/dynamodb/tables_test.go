@@ -50,7 +50,7 @@ func TestTableLifecycle(t *testing.T) {
 	}
 }
 
-// A table that is made again begins empty, its indexes too.
+// TestRecreatedTableIsEmpty checks that a table and its indexes are empty after they are created again.
 func TestRecreatedTableIsEmpty(t *testing.T) {
 	t.Parallel()
 	db := withTables(t)

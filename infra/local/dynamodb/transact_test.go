@@ -79,8 +79,8 @@ func TestTransactionWritesAndReads(t *testing.T) {
 	}
 }
 
-// Money moves between accounts in many transactions at once, and no reader ever
-// sees a sum that is not the whole.
+// TestTransactionsAreSerialisable transfers money in concurrent transactions, and checks that readers always see the
+// same total.
 func TestTransactionsAreSerialisable(t *testing.T) {
 	t.Parallel()
 	client := clientOf(t, withTables(t))
@@ -178,7 +178,7 @@ func TestIdempotencyToken(t *testing.T) {
 	add(1, "t")
 	check("2")
 	clock.advance(2 * time.Second)
-	add(5, "t") // ten minutes are over: a new transaction
+	add(5, "t") // after ten minutes it is a new transaction
 	check("7")
 	clock.advance(10*time.Minute + 2*time.Second)
 	if err := db.sweep(); err != nil {
@@ -195,7 +195,7 @@ func TestIdempotencyToken(t *testing.T) {
 	}
 }
 
-// A token of a transaction that was cancelled does not stand in the way of the retry.
+// TestTokenOfCancelledTransaction checks that a canceled transaction can be retried with the same token.
 func TestTokenOfCancelledTransaction(t *testing.T) {
 	t.Parallel()
 	db := withTables(t)
@@ -207,8 +207,8 @@ func TestTokenOfCancelledTransaction(t *testing.T) {
 	must(t, db, "TransactWriteItems", body)
 }
 
-// One token sent many times at once does its work once; the others see the
-// replay or that it is in progress.
+// TestTokenRace checks that concurrent requests with one token are executed once. The others get the replay, or an
+// error that the transaction is in progress.
 func TestTokenRace(t *testing.T) {
 	t.Parallel()
 	db := withTables(t)

@@ -73,7 +73,7 @@ func TestTimeToLiveDescriptions(t *testing.T) {
 	}
 }
 
-// The background sweep does by itself what the tests above call.
+// TestSweepInBackground checks that the background sweeper deletes expired items.
 func TestSweepInBackground(t *testing.T) {
 	t.Parallel()
 	db := openTest(t, func(o *Options) { o.SweepInterval = time.Millisecond })

@@ -220,14 +220,13 @@ func TestConditionPaths(t *testing.T) {
 	}
 }
 
-// formula is a random condition with the answer it must give.
+// formula is a random condition with its expected result.
 type formula struct {
 	src  string
 	want bool
 }
 
-// formulas builds conditions on the numbers a to c, with and without the
-// parentheses that precedence makes superfluous.
+// formulas generates conditions on the numbers a to c, with and without redundant parentheses.
 func formulas(depth int, numbers map[string]int64) *rapid.Generator[formula] {
 	return rapid.Custom(func(t *rapid.T) formula {
 		if depth == 0 || rapid.IntRange(0, 3).Draw(t, "leaf") == 0 {

@@ -37,7 +37,7 @@ func scope(t testing.TB, names map[string]string, given string) *expressions.Sco
 	return s
 }
 
-// refusal is the text of an *values.Error, "" for nil.
+// refusal returns the message of a *values.Error, or "" for nil.
 func refusal(t testing.TB, err error) string {
 	t.Helper()
 	if err == nil {

@@ -13,8 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A list under replacements, removals and appends by index, against a model
-// that keeps the old positions in a map.
+// TestUpdateListAgainstModel compares replacements, removals and appends by index with a map of the old positions.
 func TestUpdateListAgainstModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

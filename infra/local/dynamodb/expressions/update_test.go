@@ -115,7 +115,7 @@ func TestUpdateApply(t *testing.T) {
 		return `{"L":[` + strings.Join(elements, ",") + `]}`
 	}
 	const n0, n1, n2, n3, plus, fresh = `{"N":"0"}`, `{"N":"1"}`, `{"N":"2"}`, `{"N":"3"}`, `{"S":"+"}`, `{"S":"new"}`
-	// Each want has the attributes that differ from updateItem; null for gone.
+	// The expectations are the attributes that differ from updateItem. "" means that the attribute is removed.
 	tests := map[string]map[string]string{
 		"SET x = :1":                                     {"x": n1},
 		"SET x = :1, s = :s":                             {"x": n1, "s": fresh},
@@ -281,7 +281,7 @@ func TestUpdateNesting(t *testing.T) {
 	}
 }
 
-// Results share what they did not change with the old item, and nothing else.
+// TestUpdateResultsAreIndependent checks that results share only unchanged parts with the old item.
 func TestUpdateResultsAreIndependent(t *testing.T) {
 	t.Parallel()
 	old := item(t, updateItem)
@@ -291,7 +291,7 @@ func TestUpdateResultsAreIndependent(t *testing.T) {
 		if problem != "" {
 			t.Fatal(problem)
 		}
-		// Room behind the elements must not be shared either.
+		// The spare capacity of a list must not be shared.
 		list := old["l"]
 		list.L = append(make([]values.Value, 0, 8), list.L...)[:4:8]
 		old["l"] = list

@@ -60,7 +60,7 @@ func TestParseNumberErrors(t *testing.T) {
 	}
 }
 
-// numbers generates the text of numbers in range, with extremes and neighbours.
+// numbers generates the text of numbers in range, with extremes and close pairs.
 func numbers() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		digits := rapid.StringMatching(`[1-9][0-9]{0,37}`).Draw(t, "digits")
@@ -125,7 +125,7 @@ func checkArithmetic(t *rapid.T, name string, operation func(values.Number) (val
 	}
 }
 
-// fits says whether a sum has at most 38 significant digits, in range.
+// fits reports whether a sum has at most 38 significant digits, in range.
 func fits(r *big.Rat) bool {
 	text := strings.TrimPrefix(r.FloatString(175), "-")
 	whole, fraction, _ := strings.Cut(text, ".")

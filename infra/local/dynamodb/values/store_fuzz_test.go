@@ -2,7 +2,7 @@ package values
 
 import "testing"
 
-// FuzzDecodeStoredItem reads bytes that may be damaged: what is taken for an item is written and read as the same item.
+// FuzzDecodeStoredItem checks that decoding damaged bytes fails, or returns an item that can be stored and decoded again.
 func FuzzDecodeStoredItem(f *testing.F) {
 	f.Add(AppendItem(nil, Item{"a": FromString("x"), "n": FromInt(-17), "l": {Kind: L, L: []Value{{Kind: NULL}, {Kind: BOOL, Bool: true}}}}))
 	f.Add(AppendItem(nil, Item{"b": {Kind: B, B: []byte{0}}, "s": FromSet(SS, FromString("a"), FromString("b")), "m": {Kind: M, M: Item{"": FromString("")}}}))
