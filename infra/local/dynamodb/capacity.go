@@ -17,31 +17,22 @@ func consistency(consistent bool) float64 {
 	return 0.5
 }
 
-// unitKind is the kind of units that a transaction reports in addition to the total.
-type unitKind int
-
-const (
-	plainUnits unitKind = iota
-	readUnits
-	writeUnits
-)
-
-func (k unitKind) of(units float64) wire.CapacityUnits {
-	switch k {
-	case readUnits:
-		return wire.CapacityUnits{CapacityUnits: units, ReadCapacityUnits: units}
-	case writeUnits:
-		return wire.CapacityUnits{CapacityUnits: units, WriteCapacityUnits: units}
-	default:
-		return wire.CapacityUnits{CapacityUnits: units}
-	}
-}
-
 // usage adds up the capacity that a request consumes, for each table in the order in which they appear.
 type usage struct {
-	mode   string // ReturnConsumedCapacity
-	kind   unitKind
-	tables []consumed
+	mode          string // ReturnConsumedCapacity
+	reads, writes bool   // the units that a transaction reports in addition to the total
+	tables        []consumed
+}
+
+func (u *usage) units(n float64) wire.CapacityUnits {
+	units := wire.CapacityUnits{CapacityUnits: n}
+	if u.reads {
+		units.ReadCapacityUnits = n
+	}
+	if u.writes {
+		units.WriteCapacityUnits = n
+	}
+	return units
 }
 
 // consumed is the consumed capacity of a table and its indexes.
@@ -93,11 +84,11 @@ func (u *usage) report() []*wire.ConsumedCapacity {
 		indexes := map[string]wire.CapacityUnits{}
 		for name, n := range c.indexes {
 			total += n
-			indexes[name] = u.kind.of(n)
+			indexes[name] = u.units(n)
 		}
-		reports[i] = &wire.ConsumedCapacity{TableName: c.name, CapacityUnits: u.kind.of(total)}
+		reports[i] = &wire.ConsumedCapacity{TableName: c.name, CapacityUnits: u.units(total)}
 		if u.mode == "INDEXES" {
-			table := u.kind.of(c.table)
+			table := u.units(c.table)
 			reports[i].Table, reports[i].GlobalSecondaryIndexes = &table, indexes
 		}
 	}

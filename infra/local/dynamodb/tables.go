@@ -237,11 +237,12 @@ func (db *DB) describeTimeToLive(in *wire.TableRequest) (*wire.DescribeTTLRespon
 	if err != nil {
 		return nil, err
 	}
-	d := wire.TTLDescription{TimeToLiveStatus: "DISABLED", AttributeName: t.TTLAttribute}
-	if t.TTLAttribute != "" {
+	response := &wire.DescribeTTLResponse{}
+	d := &response.TimeToLiveDescription
+	if d.TimeToLiveStatus, d.AttributeName = "DISABLED", t.TTLAttribute; t.TTLAttribute != "" {
 		d.TimeToLiveStatus = "ENABLED"
 	}
-	return &wire.DescribeTTLResponse{TimeToLiveDescription: d}, nil
+	return response, nil
 }
 
 // tagged returns the table with an ARN.

@@ -62,7 +62,7 @@ func (db *DB) transactWriteItems(in *wire.TransactWriteItemsRequest) (*wire.Tran
 	decide := func() error {
 		return runAll(len(changes), func(i int) error { return decide(in.TransactItems[i].Action(), &changes[i]) })
 	}
-	used := usage{mode: in.ReturnConsumedCapacity, kind: writeUnits}
+	used := usage{mode: in.ReturnConsumedCapacity}
 	if in.ClientRequestToken == "" {
 		err = db.store.Write(changes, decide, nil)
 	} else {
@@ -70,12 +70,9 @@ func (db *DB) transactWriteItems(in *wire.TransactWriteItemsRequest) (*wire.Tran
 		if jsonErr != nil {
 			return nil, fmt.Errorf("encoding a transaction: %w", jsonErr)
 		}
-		var replayed bool
-		replayed, err = db.store.WriteOnce(in.ClientRequestToken, sha256.Sum256(content), changes, decide)
-		if replayed {
-			used.kind = readUnits
-		}
+		used.reads, err = db.store.WriteOnce(in.ClientRequestToken, sha256.Sum256(content), changes, decide)
 	}
+	used.writes = !used.reads
 	used.addWrites(changes, transactionFactor)
 	return &wire.TransactWriteItemsResponse{ConsumedCapacity: used.report()}, err
 }
@@ -113,7 +110,7 @@ func (db *DB) transactGetItems(in *wire.TransactGetItemsRequest) (*wire.Transact
 		return nil, err
 	}
 	response := &wire.TransactGetItemsResponse{Responses: make([]wire.GetItemResponse, len(places))}
-	used := usage{mode: in.ReturnConsumedCapacity, kind: readUnits}
+	used := usage{mode: in.ReturnConsumedCapacity, reads: true}
 	total := 0
 	for i, c := range places {
 		size := c.Old.Size()

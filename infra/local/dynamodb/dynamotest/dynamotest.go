@@ -3,6 +3,7 @@
 package dynamotest
 
 import (
+	"cmp"
 	"context"
 	"net/http/httptest"
 	"os"
@@ -92,17 +93,10 @@ func Client(endpoint string, options ...func(*dynamodb.Options)) *dynamodb.Clien
 	}, options...)
 }
 
-func region() string { return environment("AWS_REGION", "us-east-1") }
+func region() string { return cmp.Or(os.Getenv("AWS_REGION"), "us-east-1") }
 
 func accessKey() aws.CredentialsProvider {
 	return credentials.NewStaticCredentialsProvider(
-		environment("AWS_ACCESS_KEY_ID", "test"), environment("AWS_SECRET_ACCESS_KEY", "test"),
+		cmp.Or(os.Getenv("AWS_ACCESS_KEY_ID"), "test"), cmp.Or(os.Getenv("AWS_SECRET_ACCESS_KEY"), "test"),
 		os.Getenv("AWS_SESSION_TOKEN"))
-}
-
-func environment(name, fallback string) string {
-	if value := os.Getenv(name); value != "" {
-		return value
-	}
-	return fallback
 }

@@ -108,11 +108,8 @@ type Action struct {
 }
 
 func (a *Action) check() error {
-	err := first(checkTable(a.TableName), checkFailureReturn(a.ReturnValuesOnConditionCheckFailure))
 	isPut, isUpdate := a.Kind == ActionPut, a.Kind == ActionUpdate
 	switch {
-	case err != nil:
-		return err
 	case isPut == (a.Item == nil) || isPut != (a.Key == nil):
 		return Invalid("A Put must have an Item, and other actions a Key")
 	case isUpdate != (a.UpdateExpression != nil):
@@ -120,10 +117,10 @@ func (a *Action) check() error {
 	case a.Kind == ActionCheck && a.ConditionExpression == nil:
 		return required("ConditionExpression", false)
 	}
-	if err := CheckItemSize(a.Item); err != nil {
-		return err
-	}
-	return a.parse(sources{condition: a.ConditionExpression, update: a.UpdateExpression})
+	return first(
+		checkTable(a.TableName), checkFailureReturn(a.ReturnValuesOnConditionCheckFailure), CheckItemSize(a.Item),
+		a.parse(sources{condition: a.ConditionExpression, update: a.UpdateExpression}),
+	)
 }
 
 // TransactWriteItem contains one action.

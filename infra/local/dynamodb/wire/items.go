@@ -14,11 +14,10 @@ type GetItemRequest struct {
 
 // Check checks the request and parses its expressions.
 func (in *GetItemRequest) Check() error {
-	err := first(checkTable(in.TableName), checkCapacity(in.ReturnConsumedCapacity), required("Key", in.Key != nil))
-	if err != nil {
-		return err
-	}
-	return in.parse(sources{projection: in.ProjectionExpression})
+	return first(
+		checkTable(in.TableName), checkCapacity(in.ReturnConsumedCapacity), required("Key", in.Key != nil),
+		in.parse(sources{projection: in.ProjectionExpression}),
+	)
 }
 
 // GetItemResponse is the output of GetItem, and one response of TransactGetItems.
@@ -38,13 +37,17 @@ type ItemWrite struct {
 	ReturnValuesOnConditionCheckFailure string
 }
 
-func (in *ItemWrite) check(returnValues ...string) error {
+// check checks a request with an Item or a Key, and parses its expressions.
+func (in *ItemWrite) check(member string, item values.Item, update *string, returnValues ...string) error {
 	return first(
 		checkTable(in.TableName),
 		checkCapacity(in.ReturnConsumedCapacity),
 		checkMetrics(in.ReturnItemCollectionMetrics),
-		oneOf("ReturnValues", in.ReturnValues, returnValues...),
+		oneOf("ReturnValues", in.ReturnValues, append(returnValues, "NONE", "ALL_OLD")...),
 		checkFailureReturn(in.ReturnValuesOnConditionCheckFailure),
+		required(member, item != nil),
+		CheckItemSize(item),
+		in.parse(sources{condition: in.ConditionExpression, update: update}),
 	)
 }
 
@@ -55,12 +58,7 @@ type PutItemRequest struct {
 }
 
 // Check checks the request and parses its expressions.
-func (in *PutItemRequest) Check() error {
-	if err := first(in.check("NONE", "ALL_OLD"), required("Item", in.Item != nil), CheckItemSize(in.Item)); err != nil {
-		return err
-	}
-	return in.parse(sources{condition: in.ConditionExpression})
-}
+func (in *PutItemRequest) Check() error { return in.check("Item", in.Item, nil) }
 
 // DeleteItemRequest is the input of DeleteItem.
 type DeleteItemRequest struct {
@@ -69,12 +67,7 @@ type DeleteItemRequest struct {
 }
 
 // Check checks the request and parses its expressions.
-func (in *DeleteItemRequest) Check() error {
-	if err := first(in.check("NONE", "ALL_OLD"), required("Key", in.Key != nil)); err != nil {
-		return err
-	}
-	return in.parse(sources{condition: in.ConditionExpression})
-}
+func (in *DeleteItemRequest) Check() error { return in.check("Key", in.Key, nil) }
 
 // UpdateItemRequest is the input of UpdateItem.
 type UpdateItemRequest struct {
@@ -85,13 +78,7 @@ type UpdateItemRequest struct {
 
 // Check checks the request and parses its expressions.
 func (in *UpdateItemRequest) Check() error {
-	err := first(
-		in.check("NONE", "ALL_OLD", "UPDATED_OLD", "ALL_NEW", "UPDATED_NEW"), required("Key", in.Key != nil),
-	)
-	if err != nil {
-		return err
-	}
-	return in.parse(sources{condition: in.ConditionExpression, update: in.UpdateExpression})
+	return in.check("Key", in.Key, in.UpdateExpression, "UPDATED_OLD", "ALL_NEW", "UPDATED_NEW")
 }
 
 // ItemWriteResponse is the output of PutItem, UpdateItem and DeleteItem.
@@ -114,24 +101,22 @@ type PageRequest struct {
 	Select                 string
 }
 
-func (in *PageRequest) check() error {
-	err := first(
+// check checks the request and parses its expressions. key is a KeyConditionExpression, or nil.
+func (in *PageRequest) check(key *string) error {
+	selected := in.Select == "SPECIFIC_ATTRIBUTES"
+	switch {
+	case selected && in.ProjectionExpression == nil, !selected && in.Select != "" && in.ProjectionExpression != nil:
+		return Invalid("Select SPECIFIC_ATTRIBUTES requires a ProjectionExpression, and other values do not allow one")
+	case in.Select == "ALL_PROJECTED_ATTRIBUTES" && in.IndexName == "":
+		return Invalid("ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName")
+	}
+	return first(
 		checkTable(in.TableName),
 		between("Limit", in.Limit, 1, 1<<31-1),
 		checkCapacity(in.ReturnConsumedCapacity),
 		oneOf("Select", in.Select, "SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES"),
+		in.parse(sources{key: key, filter: in.FilterExpression, projection: in.ProjectionExpression}),
 	)
-	switch {
-	case err != nil:
-		return err
-	case in.Select == "SPECIFIC_ATTRIBUTES" && in.ProjectionExpression == nil:
-		return Invalid("Select SPECIFIC_ATTRIBUTES requires a ProjectionExpression")
-	case in.ProjectionExpression != nil && in.Select != "" && in.Select != "SPECIFIC_ATTRIBUTES":
-		return Invalid("Cannot specify the ProjectionExpression when choosing to get %s", in.Select)
-	case in.Select == "ALL_PROJECTED_ATTRIBUTES" && in.IndexName == "":
-		return Invalid("ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName")
-	}
-	return nil
 }
 
 // QueryRequest is the input of Query.
@@ -143,12 +128,7 @@ type QueryRequest struct {
 
 // Check checks the request and parses its expressions.
 func (in *QueryRequest) Check() error {
-	if err := first(in.check(), required("KeyConditionExpression", in.KeyConditionExpression != nil)); err != nil {
-		return err
-	}
-	return in.parse(sources{
-		key: in.KeyConditionExpression, filter: in.FilterExpression, projection: in.ProjectionExpression,
-	})
+	return first(required("KeyConditionExpression", in.KeyConditionExpression != nil), in.check(in.KeyConditionExpression))
 }
 
 // ScanRequest is the input of Scan.
@@ -160,20 +140,17 @@ type ScanRequest struct {
 
 // Check checks the request and parses its expressions.
 func (in *ScanRequest) Check() error {
-	err := first(
-		in.check(),
+	if (in.Segment == nil) != (in.TotalSegments == nil) {
+		return Invalid("Segment and TotalSegments must be specified together")
+	}
+	if in.Segment != nil && *in.Segment >= *in.TotalSegments {
+		return Invalid("The Segment parameter is zero-based and must be less than parameter TotalSegments")
+	}
+	return first(
+		in.check(nil),
 		between("TotalSegments", in.TotalSegments, 1, maxSegments),
 		between("Segment", in.Segment, 0, maxSegments-1),
 	)
-	switch {
-	case err != nil:
-		return err
-	case (in.Segment == nil) != (in.TotalSegments == nil):
-		return Invalid("Segment and TotalSegments must be specified together")
-	case in.Segment != nil && *in.Segment >= *in.TotalSegments:
-		return Invalid("The Segment parameter is zero-based and must be less than parameter TotalSegments")
-	}
-	return in.parse(sources{filter: in.FilterExpression, projection: in.ProjectionExpression})
 }
 
 // PageResponse is the output of Query and Scan.

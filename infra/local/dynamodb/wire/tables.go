@@ -254,12 +254,11 @@ func (in *UpdateTTLRequest) Check() error {
 type UpdateTTLResponse struct{ TimeToLiveSpecification TTLSpec }
 
 // DescribeTTLResponse is the output of DescribeTimeToLive.
-type DescribeTTLResponse struct{ TimeToLiveDescription TTLDescription }
-
-// TTLDescription describes the expiry of items.
-type TTLDescription struct {
-	TimeToLiveStatus string
-	AttributeName    string `json:",omitzero"`
+type DescribeTTLResponse struct {
+	TimeToLiveDescription struct {
+		TimeToLiveStatus string
+		AttributeName    string `json:",omitzero"`
+	}
 }
 
 // Tag is a tag of a table.
