@@ -34,18 +34,12 @@ type Condition struct {
 // ParseCondition parses and checks a condition. kind is the name of the request's parameter. The error is a
 // *[values.Error].
 func ParseCondition(kind, src string, scope *Scope) (*Condition, error) {
-	p, err := newParser(kind, src, scope, conditionKeywords)
-	if err != nil {
-		return nil, err
-	}
-	c, err := p.disjunction()
-	if err != nil {
-		return nil, err
-	}
-	if c.condition == nil {
-		return nil, p.unexpected()
-	}
-	return &Condition{root: c.condition, paths: p.paths}, p.end()
+	c := &Condition{}
+	err := parse(kind, src, scope, conditionKeywords, func(p *parser) {
+		c.root = p.disjunction().mustBeCondition(p)
+		c.paths = p.paths
+	})
+	return c, err
 }
 
 // Paths returns the document paths that the condition reads, in the order of the expression.
@@ -179,78 +173,57 @@ type parsed struct {
 	parenthesized bool
 }
 
-func (p *parser) disjunction() (parsed, error) { return p.binary("OR", p.conjunction) }
-func (p *parser) conjunction() (parsed, error) { return p.binary("AND", p.negation) }
-
-// binary parses next OP next OP next …, from left to right.
-func (p *parser) binary(operator string, next func() (parsed, error)) (parsed, error) {
-	left, err := next()
-	if err != nil {
-		return parsed{}, err
+// mustBeCondition fails if the next token shows that it is only an operand.
+func (c parsed) mustBeCondition(p *parser) condition {
+	if c.condition == nil {
+		p.unexpected()
 	}
-	for p.is(operator) {
-		if left.condition == nil {
-			return parsed{}, p.unexpected()
-		}
-		p.take()
-		p.operators++
-		right, err := next()
-		if err != nil {
-			return parsed{}, err
-		}
-		if right.condition == nil {
-			return parsed{}, p.unexpected()
-		}
-		left = parsed{condition: &logical{or: operator == "OR", a: left.condition, b: right.condition}}
-	}
-	return left, nil
+	return c.condition
 }
 
-func (p *parser) negation() (parsed, error) {
+func (p *parser) disjunction() parsed { return p.binary("OR", p.conjunction) }
+func (p *parser) conjunction() parsed { return p.binary("AND", p.negation) }
+
+// binary parses next OP next OP next …, from left to right.
+func (p *parser) binary(operator string, next func() parsed) parsed {
+	left := next()
+	for p.is(operator) {
+		c := &logical{or: operator == "OR", a: left.mustBeCondition(p)}
+		p.take()
+		p.operators++
+		c.b = next().mustBeCondition(p)
+		left = parsed{condition: c}
+	}
+	return left
+}
+
+func (p *parser) negation() parsed {
 	if !p.skip("NOT") {
 		return p.primary()
 	}
 	p.operators++
-	inner, err := p.negation()
-	if err != nil {
-		return parsed{}, err
-	}
-	if inner.condition == nil {
-		return parsed{}, p.unexpected()
-	}
-	return parsed{condition: &negation{inner.condition}}, nil
+	return parsed{condition: &negation{p.negation().mustBeCondition(p)}}
 }
 
-func (p *parser) primary() (parsed, error) {
+func (p *parser) primary() parsed {
 	if !p.skip("(") {
-		o, _, err := p.operand(inCondition)
-		if err != nil {
-			return parsed{}, err
-		}
+		o, _ := p.operand(inCondition)
 		return p.comparisonOf(o, false)
 	}
-	inner, err := p.disjunction()
-	if err != nil {
-		return parsed{}, err
-	}
-	if err := p.expect(")"); err != nil {
-		return parsed{}, err
-	}
-	if inner.parenthesized {
-		return parsed{}, p.redundantParentheses()
-	}
+	inner := p.disjunction()
+	p.closeParenthesis(inner.parenthesized)
 	if inner.operand != nil {
 		return p.comparisonOf(inner.operand, true)
 	}
-	return parsed{condition: inner.condition, parenthesized: true}, nil
+	return parsed{condition: inner.condition, parenthesized: true}
 }
 
 // comparisonOf parses the rest of a comparison whose first operand is a. Without a comparison, a function can be a
 // condition, and other operands are only valid in parentheses.
-func (p *parser) comparisonOf(a operand, parenthesized bool) (parsed, error) {
+func (p *parser) comparisonOf(a operand, parenthesized bool) parsed {
 	function, isCall := a.(*call)
 	isCondition := isCall && functions[function.name].place == asCondition
-	var parse func(operand) (condition, error)
+	var parse func(operand) condition
 	switch next := p.tokens[0]; {
 	case next.kind != symbol:
 	case next.text == "IN":
@@ -260,78 +233,53 @@ func (p *parser) comparisonOf(a operand, parenthesized bool) (parsed, error) {
 	case strings.IndexByte("<>=", next.text[0]) >= 0:
 		parse = p.comparison
 	}
-	if parse == nil {
-		result := parsed{operand: a, parenthesized: parenthesized}
-		switch {
-		case isCondition:
-			result.condition = function
-		case isCall && !p.is(")"):
-			return parsed{}, p.misused(function.name)
-		}
-		return result, nil
+	switch {
+	case isCondition && parse != nil, isCall && !isCondition && parse == nil && !p.is(")"):
+		p.misused(function.name)
+	case parse != nil:
+		p.operators++
+		return parsed{condition: parse(a)}
+	case isCondition:
+		return parsed{condition: function, operand: a, parenthesized: parenthesized}
 	}
-	if isCondition {
-		return parsed{}, p.misused(function.name)
-	}
-	p.operators++
-	c, err := parse(a)
-	return parsed{condition: c}, err
+	return parsed{operand: a, parenthesized: parenthesized}
 }
 
-func (p *parser) comparison(a operand) (condition, error) {
+func (p *parser) comparison(a operand) condition {
 	op := Operator(p.take())
-	b, _, err := p.operand(asOperand)
-	if err != nil {
-		return nil, err
-	}
-	if err := p.distinct(string(op), a, b); err != nil {
-		return nil, err
-	}
+	b, _ := p.operand(asOperand)
+	p.checkDistinct(string(op), a, b)
 	if op != Equal && op != NotEqual {
-		err = p.types(string(op), values.Kind.IsKey, a, b)
+		p.checkTypes(string(op), values.Kind.IsKey, a, b)
 	}
-	return &comparison{op: op, a: a, b: b}, err
+	return &comparison{op: op, a: a, b: b}
 }
 
-func (p *parser) between(a operand) (condition, error) {
+func (p *parser) between(a operand) condition {
 	p.take()
-	low, _, err := p.operand(asOperand)
-	if err != nil {
-		return nil, err
-	}
-	if err := p.expect("AND"); err != nil {
-		return nil, err
-	}
-	high, _, err := p.operand(asOperand)
-	if err != nil {
-		return nil, err
-	}
-	if err := p.distinct("BETWEEN", a, low, high); err != nil {
-		return nil, err
-	}
-	if err := p.types("BETWEEN", values.Kind.IsKey, a, low, high); err != nil {
-		return nil, err
-	}
+	low, _ := p.operand(asOperand)
+	p.expect("AND")
+	high, _ := p.operand(asOperand)
+	p.checkDistinct("BETWEEN", a, low, high)
+	p.checkTypes("BETWEEN", values.Kind.IsKey, a, low, high)
 	first, isValue := low.(literal)
 	if last, both := high.(literal); isValue && both {
 		switch order, comparable := values.Compare(first.value, last.value); {
 		case !comparable:
-			return nil, p.errorf("The BETWEEN operator requires same data type for lower and upper bounds")
+			p.fail("The BETWEEN operator requires same data type for lower and upper bounds")
 		case order > 0:
-			return nil, p.errorf("The BETWEEN operator requires upper bound to be greater than or equal to lower bound")
+			p.fail("The BETWEEN operator requires upper bound to be greater than or equal to lower bound")
 		}
 	}
-	return &between{a: a, low: low, high: high}, nil
+	return &between{a: a, low: low, high: high}
 }
 
-func (p *parser) membership(a operand) (condition, error) {
+func (p *parser) membership(a operand) condition {
 	p.take()
-	list, err := p.list(asOperand)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(list) > maxInOperands:
-		return nil, p.errorf("The IN operator is provided with too many operands; number of operands: %d", len(list))
+	list := p.list(asOperand)
+	if len(list) > maxInOperands {
+		p.fail("The IN operator is provided with too many operands; number of operands: %d", len(list))
 	}
-	return &membership{a: a, list: list}, p.distinct("IN", a, list...)
+	p.checkDistinct("IN", a, list...)
+	return &membership{a: a, list: list}
 }

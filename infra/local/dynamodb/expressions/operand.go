@@ -113,52 +113,47 @@ func kindOf(o operand) values.Kind {
 	return values.KindInvalid
 }
 
-func (p *parser) call(at place) (*call, error) {
+func (p *parser) call(at place) *call {
 	p.operators++
 	c := &call{name: p.take()}
 	f, ok := functions[c.name]
 	if !ok {
-		return nil, p.errorf("Invalid function name; function: %s", c.name)
+		p.fail("Invalid function name; function: %s", c.name)
 	}
 	if !f.allowedAt(at) {
-		return nil, p.misused(c.name)
+		p.misused(c.name)
 	}
 	inside := asOperand
 	if at >= asValue {
 		inside = asValue
 	}
-	var err error
-	if c.args, err = p.list(inside); err != nil {
-		return nil, err
-	}
-	return c, p.checkCall(c, f)
+	c.args = p.list(inside)
+	p.checkCall(c, f)
+	return c
 }
 
-func (p *parser) misused(function string) error {
-	return p.errorf("The function is not allowed to be used this way in an expression; function: %s", function)
+func (p *parser) misused(function string) {
+	p.fail("The function is not allowed to be used this way in an expression; function: %s", function)
 }
 
-func (p *parser) checkCall(c *call, f function) error {
+func (p *parser) checkCall(c *call, f function) {
 	_, isPath := c.args[0].(Path)
 	switch {
 	case len(c.args) != f.operands:
-		return p.errorf("Incorrect number of operands for operator or function; "+
+		p.fail("Incorrect number of operands for operator or function; "+
 			"operator or function: %s, number of operands: %d", c.name, len(c.args))
 	case f.wantPath && !isPath:
-		return p.errorf("Operator or function requires a document path; operator or function: %s", c.name)
+		p.fail("Operator or function requires a document path; operator or function: %s", c.name)
 	case f.accepts != nil:
-		if err := p.types(c.name, f.accepts, c.args...); err != nil {
-			return err
-		}
+		p.checkTypes(c.name, f.accepts, c.args...)
 	case c.name == "attribute_type":
 		if name, ok := c.args[1].(literal); !ok || !isKindName(name.value) {
-			return p.errorf("The second operand of attribute_type must be a value with the name of a type")
+			p.fail("The second operand of attribute_type must be a value with the name of a type")
 		}
 	}
-	if f.place != asCondition {
-		return nil
+	if f.place == asCondition {
+		p.checkDistinct(c.name, c.args[0], c.args[1:]...)
 	}
-	return p.distinct(c.name, c.args[0], c.args[1:]...)
 }
 
 func isKindName(v values.Value) bool {

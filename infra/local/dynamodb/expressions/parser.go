@@ -5,6 +5,7 @@ package expressions
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"devplatform/infra/local/dynamodb/values"
@@ -22,7 +23,8 @@ func errorf(format string, args ...any) error {
 	return &values.Error{Message: fmt.Sprintf(format, args...)}
 }
 
-// parser is a recursive-descent parser of one expression. It also checks the expression and replaces placeholders.
+// parser is a recursive-descent parser of one expression. It also checks the expression and replaces placeholders. Like
+// Go's text/template/parse, it panics with its error, and parse recovers.
 type parser struct {
 	kind      string // the request's parameter, for error messages
 	tokens    []token
@@ -31,27 +33,48 @@ type parser struct {
 	paths     []Path // all document paths, in order
 }
 
-func newParser(kind, src string, scope *Scope, keywords []string) (*parser, error) {
+// parse calls body with a parser of an expression, and returns the error with which it fails.
+func parse(kind, src string, scope *Scope, keywords []string, body func(p *parser)) (err error) {
+	defer func() {
+		if failure := recover(); failure != nil {
+			failed, ok := failure.(*values.Error)
+			if !ok {
+				panic(failure)
+			}
+			err = failed
+		}
+	}()
 	p := &parser{kind: kind, scope: scope}
 	switch {
 	case src == "":
-		return nil, p.errorf("The expression can not be empty;")
+		p.fail("The expression can not be empty;")
 	case len(src) > maxExpressionBytes:
-		return nil, p.errorf("Expression size has exceeded the maximum allowed size; expression size: %d", len(src))
+		p.fail("Expression size has exceeded the maximum allowed size; expression size: %d", len(src))
 	}
 	p.tokens = lex(src, keywords)
-	return p, nil
+	body(p)
+	switch {
+	case p.tokens[0].kind != endToken:
+		p.unexpected()
+	case p.operators > maxOperators:
+		p.fail("The expression contains too many operators; operator count: %d", p.operators)
+	}
+	return nil
 }
 
-func (p *parser) errorf(format string, args ...any) error {
-	return errorf("Invalid "+p.kind+": "+format, args...)
+func (p *parser) fail(format string, args ...any) {
+	panic(errorf("Invalid "+p.kind+": "+format, args...))
 }
 
-// unexpected returns the error for the current token.
-func (p *parser) unexpected() error { return p.errorf("Syntax error; token: %q", p.tokens[0].text) }
+// unexpected fails at the current token.
+func (p *parser) unexpected() { p.fail("Syntax error; token: %q", p.tokens[0].text) }
 
-func (p *parser) redundantParentheses() error {
-	return p.errorf("The expression has redundant parentheses;")
+// closeParenthesis ends a part in parentheses. nested means that the whole part is in parentheses itself.
+func (p *parser) closeParenthesis(nested bool) {
+	p.expect(")")
+	if nested {
+		p.fail("The expression has redundant parentheses;")
+	}
 }
 
 func (p *parser) is(text string) bool { return p.tokens[0].kind == symbol && p.tokens[0].text == text }
@@ -72,161 +95,117 @@ func (p *parser) skip(text string) bool {
 	return true
 }
 
-func (p *parser) expect(text string) error {
+func (p *parser) expect(text string) {
 	if !p.skip(text) {
-		return p.unexpected()
+		p.unexpected()
 	}
-	return nil
-}
-
-// end requires the end of the expression, and checks the number of operators.
-func (p *parser) end() error {
-	switch {
-	case p.tokens[0].kind != endToken:
-		return p.unexpected()
-	case p.operators > maxOperators:
-		return p.errorf("The expression contains too many operators; operator count: %d", p.operators)
-	}
-	return nil
 }
 
 // path parses name, #name, path.name, path.#name or path[index].
-func (p *parser) path() (Path, error) {
-	step, err := p.pathName()
-	if err != nil {
-		return nil, err
-	}
-	path := append(make(Path, 0, 2), step)
+func (p *parser) path() Path {
+	path := append(make(Path, 0, 2), p.pathName())
 	for {
 		switch {
 		case p.skip("."):
-			step, err = p.pathName()
+			path = append(path, p.pathName())
 		case p.skip("["):
-			step, err = p.pathIndex()
+			path = append(path, p.pathIndex())
 		case len(path) > maxPathSteps:
-			return nil, p.errorf("The document path has too many nesting levels; nesting levels: %d", len(path))
+			p.fail("The document path has too many nesting levels; nesting levels: %d", len(path))
 		default:
 			p.paths = append(p.paths, path)
-			return path, nil
+			return path
 		}
-		if err != nil {
-			return nil, err
-		}
-		path = append(path, step)
 	}
 }
 
-func (p *parser) pathName() (Step, error) {
-	switch p.tokens[0].kind {
-	case nameToken:
-		placeholder := p.take()
-		name, ok := p.scope.name(placeholder)
-		if !ok {
-			return Step{}, p.errorf("An expression attribute name used in the document path is not defined; "+
-				"attribute name: %s", placeholder)
-		}
-		return Step{Name: name}, nil
-	case identifier:
-		name := p.take()
-		if !p.is("(") && isReserved(name) {
-			return Step{}, p.errorf("Attribute name is a reserved keyword; reserved keyword: %s", name)
-		}
-		return Step{Name: name}, nil
-	default:
-		return Step{}, p.unexpected()
+func (p *parser) pathName() Step {
+	kind := p.tokens[0].kind
+	if kind != nameToken && kind != identifier {
+		p.unexpected()
 	}
+	text := p.take()
+	if kind == identifier {
+		if !p.is("(") && isReserved(text) {
+			p.fail("Attribute name is a reserved keyword; reserved keyword: %s", text)
+		}
+		return Step{Name: text}
+	}
+	name, ok := p.scope.name(text)
+	if !ok {
+		p.fail("An expression attribute name used in the document path is not defined; attribute name: %s", text)
+	}
+	return Step{Name: name}
 }
 
-func (p *parser) pathIndex() (Step, error) {
+func (p *parser) pathIndex() Step {
 	if p.tokens[0].kind != integer {
-		return Step{}, p.unexpected()
+		p.unexpected()
 	}
 	text := p.take()
 	index, err := strconv.Atoi(text)
 	if err != nil || index > maxListIndex {
-		return Step{}, p.errorf("List index is not within the allowable range; index: [%s]", text)
+		p.fail("List index is not within the allowable range; index: [%s]", text)
 	}
-	return Step{Index: index, IsIndex: true}, p.expect("]")
+	p.expect("]")
+	return Step{Index: index, IsIndex: true}
 }
 
 // operand parses a path, a :value, a function or one of them in parentheses. It reports whether there were parentheses.
-func (p *parser) operand(at place) (_ operand, parenthesized bool, err error) {
+func (p *parser) operand(at place) (_ operand, parenthesized bool) {
 	switch {
 	case p.tokens[0].kind == valueToken:
-		value, err := p.value()
-		return value, false, err
+		return p.value(), false
 	case p.tokens[0].kind == identifier && p.tokens[1] == token{symbol, "("}:
-		call, err := p.call(at)
-		return call, false, err
-	case !p.is("("):
-		path, err := p.path()
-		return path, false, err
+		return p.call(at), false
+	case !p.skip("("):
+		return p.path(), false
 	}
-	p.take()
-	inner, nested, err := p.operand(at)
-	if err != nil {
-		return nil, false, err
-	}
-	if err := p.expect(")"); err != nil {
-		return nil, false, err
-	}
-	if nested {
-		return nil, false, p.redundantParentheses()
-	}
-	return inner, true, nil
+	inner, nested := p.operand(at)
+	p.closeParenthesis(nested)
+	return inner, true
 }
 
-func (p *parser) value() (literal, error) {
+func (p *parser) value() literal {
 	if p.tokens[0].kind != valueToken {
-		return literal{}, p.unexpected()
+		p.unexpected()
 	}
 	placeholder := p.take()
 	value, ok := p.scope.value(placeholder)
 	if !ok {
-		return literal{}, p.errorf("An expression attribute value used in expression is not defined; "+
-			"attribute value: %s", placeholder)
+		p.fail("An expression attribute value used in expression is not defined; attribute value: %s", placeholder)
 	}
-	return literal{value}, nil
+	return literal{value}
 }
 
 // list parses ( operand, … ).
-func (p *parser) list(at place) ([]operand, error) {
-	if err := p.expect("("); err != nil {
-		return nil, err
-	}
-	var list []operand
+func (p *parser) list(at place) (list []operand) {
+	p.expect("(")
 	for more := true; more; more = p.skip(",") {
-		o, _, err := p.operand(at)
-		if err != nil {
-			return nil, err
-		}
+		o, _ := p.operand(at)
 		list = append(list, o)
 	}
-	return list, p.expect(")")
+	p.expect(")")
+	return list
 }
 
-// distinct rejects a path that is compared with itself.
-func (p *parser) distinct(operator string, first operand, rest ...operand) error {
+// checkDistinct rejects a path that is compared with itself.
+func (p *parser) checkDistinct(operator string, first operand, rest ...operand) {
 	path, ok := first.(Path)
-	if !ok {
-		return nil
-	}
 	for _, o := range rest {
-		if other, ok := o.(Path); ok && path.equal(other) {
-			return p.errorf("The first operand must be distinct from the remaining operands for this operator or function; "+
+		if other, both := o.(Path); ok && both && slices.Equal(path, other) {
+			p.fail("The first operand must be distinct from the remaining operands for this operator or function; "+
 				"operator: %s, first operand: %s", operator, path)
 		}
 	}
-	return nil
 }
 
-// types rejects operands of a type that the operator does not accept. The types of paths are not known yet.
-func (p *parser) types(operator string, accepts func(values.Kind) bool, operands ...operand) error {
+// checkTypes rejects operands of a type that the operator does not accept. The types of paths are not known yet.
+func (p *parser) checkTypes(operator string, accepts func(values.Kind) bool, operands ...operand) {
 	for _, o := range operands {
 		if kind := kindOf(o); kind != values.KindInvalid && !accepts(kind) {
-			return p.errorf("Incorrect operand type for operator or function; "+
+			p.fail("Incorrect operand type for operator or function; "+
 				"operator or function: %s, operand type: %s", operator, kind)
 		}
 	}
-	return nil
 }

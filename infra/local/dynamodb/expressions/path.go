@@ -2,7 +2,6 @@ package expressions
 
 import (
 	"cmp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -75,20 +74,17 @@ func (p Path) writable(item values.Item) bool {
 	return err == nil && parent.Kind == values.M
 }
 
-func (p Path) equal(q Path) bool { return slices.Equal(p, q) }
-
 // checkOverlaps rejects paths of which one is, or contains, another, and paths that use one value as a map and as a
 // list.
-func checkOverlaps(kind string, paths []Path) error {
-	for i, p := range paths {
-		for _, q := range paths[:i] {
-			if relation := relate(q, p); relation != "" {
-				return errorf("Invalid %s: Two document paths %s with each other; must remove or rewrite one of these paths; "+
-					"path one: %s, path two: %s", kind, relation, q, p)
+func (p *parser) checkOverlaps(paths []Path) {
+	for i, path := range paths {
+		for _, other := range paths[:i] {
+			if relation := relate(other, path); relation != "" {
+				p.fail("Two document paths %s with each other; must remove or rewrite one of these paths; "+
+					"path one: %s, path two: %s", relation, other, path)
 			}
 		}
 	}
-	return nil
 }
 
 // relate returns "" for paths that can be used together.

@@ -10,19 +10,15 @@ type Projection struct {
 
 // ParseProjection parses and checks a projection. The error is a *[values.Error].
 func ParseProjection(src string, scope *Scope) (*Projection, error) {
-	p, err := newParser("ProjectionExpression", src, scope, nil)
-	if err != nil {
-		return nil, err
-	}
-	for more := true; more; more = p.skip(",") {
-		if _, err := p.path(); err != nil {
-			return nil, err
+	projection := &Projection{}
+	err := parse("ProjectionExpression", src, scope, nil, func(p *parser) {
+		for more := true; more; more = p.skip(",") {
+			p.path()
 		}
-	}
-	if err := p.end(); err != nil {
-		return nil, err
-	}
-	return &Projection{paths: p.paths, root: newSelection(p.paths)}, checkOverlaps(p.kind, p.paths)
+		p.checkOverlaps(p.paths)
+		projection.paths, projection.root = p.paths, newSelection(p.paths)
+	})
+	return projection, err
 }
 
 // Paths returns the document paths of the projection, in the order of the expression.

@@ -25,91 +25,69 @@ type action struct {
 
 // ParseUpdate parses and checks an update. The error is a *[values.Error].
 func ParseUpdate(src string, scope *Scope) (*Update, error) {
-	p, err := newParser("UpdateExpression", src, scope, updateKeywords)
-	if err != nil {
-		return nil, err
-	}
 	u := &Update{}
-	var seen []string
-	for more := true; more; more = p.tokens[0].kind != endToken {
-		section := p.tokens[0].text
-		switch {
-		case p.tokens[0].kind != symbol || !slices.Contains(updateKeywords, section):
-			return nil, p.unexpected()
-		case slices.Contains(seen, section):
-			return nil, p.errorf("The %q section can only be used once in an update expression;", section)
-		}
-		seen = append(seen, p.take())
-		for more := true; more; more = p.skip(",") {
-			a, err := p.action(section)
-			if err != nil {
-				return nil, err
+	err := parse("UpdateExpression", src, scope, updateKeywords, func(p *parser) {
+		var seen []string
+		for more := true; more; more = p.tokens[0].kind != endToken {
+			section := p.tokens[0].text
+			switch {
+			case p.tokens[0].kind != symbol || !slices.Contains(updateKeywords, section):
+				p.unexpected()
+			case slices.Contains(seen, section):
+				p.fail("The %q section can only be used once in an update expression;", section)
 			}
-			u.actions = append(u.actions, a)
-			u.targets = append(u.targets, a.target)
+			seen = append(seen, p.take())
+			for more := true; more; more = p.skip(",") {
+				a := p.action(section)
+				u.actions = append(u.actions, a)
+				u.targets = append(u.targets, a.target)
+			}
 		}
-	}
-	u.reads = p.paths
-	if err := p.end(); err != nil {
-		return nil, err
-	}
-	return u, checkOverlaps(p.kind, u.targets)
+		u.reads = p.paths
+		p.checkOverlaps(u.targets)
+	})
+	return u, err
 }
 
-func (p *parser) action(section string) (action, error) {
-	target, err := p.path()
-	if err != nil {
-		return action{}, err
-	}
+func (p *parser) action(section string) action {
+	a := action{section: section, target: p.path()}
 	p.paths = p.paths[:len(p.paths)-1] // the rest are the paths that the update reads
-	a := action{section: section, target: target}
 	switch section {
 	case "SET":
-		if err := p.expect("="); err != nil {
-			return a, err
-		}
-		a.value, _, err = p.setValue()
+		p.expect("=")
+		a.value, _ = p.setValue()
 	case "ADD", "DELETE":
-		var v literal
-		v, err = p.value()
+		v := p.value()
 		a.value = v
-		if kind := v.value.Kind; err == nil && !kind.IsSet() && (section == "DELETE" || kind != values.N) {
-			err = p.errorf("Incorrect operand type for operator or function; operator: %s, operand type: %s", section, kind)
+		if kind := v.value.Kind; !kind.IsSet() && (section == "DELETE" || kind != values.N) {
+			p.fail("Incorrect operand type for operator or function; operator: %s, operand type: %s", section, kind)
 		}
 	}
-	return a, err
+	return a
 }
 
 // setValue parses operand, operand + operand, operand - operand, or one of them in parentheses. It reports whether
 // there were parentheses.
-func (p *parser) setValue() (a operand, parenthesized bool, err error) {
+func (p *parser) setValue() (a operand, parenthesized bool) {
 	if p.skip("(") {
 		var nested bool
-		if a, nested, err = p.setValue(); err != nil {
-			return nil, false, err
-		}
-		if err := p.expect(")"); err != nil {
-			return nil, false, err
-		}
-		if nested {
-			return nil, false, p.redundantParentheses()
-		}
+		a, nested = p.setValue()
+		p.closeParenthesis(nested)
 		parenthesized = true
-	} else if a, _, err = p.operand(asSetValue); err != nil {
-		return nil, false, err
+	} else {
+		a, _ = p.operand(asSetValue)
 	}
 	if _, isSum := a.(*sum); isSum || !p.is("+") && !p.is("-") {
-		return a, parenthesized, nil
+		return a, parenthesized
 	}
 	s := &sum{a: a, operator: p.take()}
 	p.operators++
 	if first, ok := a.(*call); ok && functions[first.name].place != asValue {
-		return nil, false, p.misused(first.name)
+		p.misused(first.name)
 	}
-	if s.b, _, err = p.operand(asValue); err != nil {
-		return nil, false, err
-	}
-	return s, false, p.types(s.operator, isNumber, s.a, s.b)
+	s.b, _ = p.operand(asValue)
+	p.checkTypes(s.operator, isNumber, s.a, s.b)
+	return s, false
 }
 
 // Paths returns the document paths that the update changes, in the order of the expression.
