@@ -33,7 +33,7 @@ func (db *DB) locate(table string, key values.Item, e *wire.Expressions) (c stor
 		return c, err
 	}
 	c.Key = storage.ItemKey(c.Table, key)
-	return c, c.Table.CheckScalars(e.Paths())
+	return c, c.Table.CheckScalars(e.Paths)
 }
 
 // locateItem returns the change of a request with a whole item.
@@ -45,7 +45,7 @@ func (db *DB) locateItem(table string, item values.Item, e *wire.Expressions) (c
 		return c, err
 	}
 	c.Key, c.New = storage.ItemKey(c.Table, item), item
-	return c, c.Table.CheckScalars(e.Paths())
+	return c, c.Table.CheckScalars(e.Paths)
 }
 
 func (db *DB) putItem(in *wire.PutItemRequest) (*wire.ItemWriteResponse, error) {

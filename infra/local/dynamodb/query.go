@@ -44,7 +44,7 @@ func (db *DB) source(in *wire.PageRequest) (s storage.Source, err error) {
 	if s.Table, err = db.table(in.TableName); err != nil {
 		return s, err
 	}
-	if err := s.Table.CheckScalars(in.Parsed.Paths()); err != nil {
+	if err := s.Table.CheckScalars(in.Parsed.Paths); err != nil {
 		return s, err
 	}
 	if in.IndexName == "" {

@@ -114,6 +114,7 @@ func (p *parser) path() Path {
 			p.fail("The document path has too many nesting levels; nesting levels: %d", len(path))
 		default:
 			p.paths = append(p.paths, path)
+			p.scope.paths = append(p.scope.paths, path)
 			return path
 		}
 	}

@@ -10,14 +10,18 @@ import (
 // maxPlaceholderBytes is the maximum length of a placeholder with its # or :.
 const maxPlaceholderBytes = 255
 
-// Scope has the placeholders that a request's expressions can use, and remembers which of them were used. It is not
-// safe for concurrent use.
+// Scope has the placeholders that a request's expressions can use. It remembers which of them, and which document
+// paths, were used. It is not safe for concurrent use.
 type Scope struct {
 	names      map[string]string
 	values     values.Item
 	usedNames  map[string]bool
 	usedValues map[string]bool
+	paths      []Path
 }
+
+// Paths returns all document paths in the expressions parsed so far.
+func (s *Scope) Paths() []Path { return s.paths }
 
 // NewScope checks the ExpressionAttributeNames and ExpressionAttributeValues of a request. A nil map means that the
 // request has none. An empty map is an error. The error is a *[values.Error].

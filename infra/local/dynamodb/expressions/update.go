@@ -13,7 +13,6 @@ import (
 type Update struct {
 	actions []action
 	targets []Path
-	reads   []Path
 }
 
 // action is one change of an update. section is SET, REMOVE, ADD or DELETE. A REMOVE has no value.
@@ -43,7 +42,6 @@ func ParseUpdate(src string, scope *Scope) (*Update, error) {
 				u.targets = append(u.targets, a.target)
 			}
 		}
-		u.reads = p.paths
 		p.checkOverlaps(u.targets)
 	})
 	return u, err
@@ -51,7 +49,6 @@ func ParseUpdate(src string, scope *Scope) (*Update, error) {
 
 func (p *parser) action(section string) action {
 	a := action{section: section, target: p.path()}
-	p.paths = p.paths[:len(p.paths)-1] // the rest are the paths that the update reads
 	switch section {
 	case "SET":
 		p.expect("=")
@@ -92,9 +89,6 @@ func (p *parser) setValue() (a operand, parenthesized bool) {
 
 // Paths returns the document paths that the update changes, in the order of the expression.
 func (u *Update) Paths() []Path { return u.targets }
-
-// Reads returns the document paths whose values the update uses, in the order of the expression.
-func (u *Update) Reads() []Path { return u.reads }
 
 // Apply returns an existing item after the update, and the paths that have changed. old does not change. All values are
 // computed from the old item. The error is a *[values.Error].

@@ -126,6 +126,7 @@ type Expressions struct {
 	Key        *expressions.KeyCondition
 	Projection *expressions.Projection
 	Update     *expressions.Update
+	Paths      []expressions.Path // all document paths
 }
 
 // Placeholders are the names and values that a request's expressions use.
@@ -169,24 +170,8 @@ func (p *Placeholders) parse(s sources) error {
 	if err != nil {
 		return err
 	}
+	p.Parsed.Paths = scope.Paths()
 	return scope.CheckUnused()
-}
-
-// Paths returns all document paths in the expressions.
-func (e *Expressions) Paths() []expressions.Path {
-	var all []expressions.Path
-	for _, c := range []*expressions.Condition{e.Condition, e.Filter} {
-		if c != nil {
-			all = append(all, c.Paths()...)
-		}
-	}
-	if e.Projection != nil {
-		all = append(all, e.Projection.Paths()...)
-	}
-	if e.Update != nil {
-		all = append(append(all, e.Update.Paths()...), e.Update.Reads()...)
-	}
-	return all
 }
 
 // Require returns a ConditionalCheckFailedException if the item does not meet the condition. The error contains the
