@@ -3,7 +3,7 @@
 // single-item operations, queries and scans, batches, transactions, and streams, with AWS's semantics, limits and error
 // types. It rejects what it does not support (PartiQL, parameters from before expressions, local indexes and others).
 //
-// A change and its stream record are one atomic write. Whoever backs up the folder must also back up the readers'
+// A change and its stream record are one atomic write. A backup of the folder must include the readers'
 // positions in streams.
 //
 // This package implements the operations and the sweeper. Its sub-packages import each other in one direction: values,

@@ -194,9 +194,9 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// TestRefusedFolders checks that Open rejects a folder of another version or with damaged records, with an error of one
+// TestRejectedFolders checks that Open rejects a folder of another version or with damaged records, with an error of one
 // line that names the folder.
-func TestRefusedFolders(t *testing.T) {
+func TestRejectedFolders(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		damage func(*DB) error

@@ -195,7 +195,7 @@ func TestListStreams(t *testing.T) {
 	}
 }
 
-func TestSwitchStreamRefusals(t *testing.T) {
+func TestSwitchStreamErrors(t *testing.T) {
 	t.Parallel()
 	s := openStreaming(t, nil)
 	must(t, s.db, "CreateTable", strings.Replace(hashTable, `"PAY_PER_REQUEST"`, `"PROVISIONED","ProvisionedThroughput":{"ReadCapacityUnits":1,"WriteCapacityUnits":1}`, 1))

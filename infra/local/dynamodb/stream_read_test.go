@@ -156,7 +156,7 @@ func TestIteratorsLast(t *testing.T) {
 	}
 }
 
-func TestStreamRefusals(t *testing.T) {
+func TestStreamErrors(t *testing.T) {
 	t.Parallel()
 	s := openStreaming(t, nil)
 	arn := s.create(t, "things", types.StreamViewTypeKeysOnly)

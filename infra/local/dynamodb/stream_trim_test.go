@@ -33,7 +33,7 @@ func TestTrim(t *testing.T) {
 	if got := *s.describe(t, arn).Shards[0].SequenceNumberRange.StartingSequenceNumber; got != sequence(17) {
 		t.Errorf("starts at %s", got)
 	}
-	s.refusesTrimmed(t, arn, sequence(16))
+	s.rejectsTrimmed(t, arn, sequence(16))
 	if records, _ := s.get(t, s.iterator(t, arn, atSequence, at(sequence(17))), 1); len(records) != 1 {
 		t.Error("nothing at the start")
 	}
@@ -59,7 +59,7 @@ func TestTrim(t *testing.T) {
 	s.clock.advance(2 * time.Minute)
 	var trimmed *streamtypes.TrimmedDataAccessException
 	if _, err := s.streams.GetRecords(t.Context(), &dynamodbstreams.GetRecordsInput{ShardIterator: &waiting}); !errors.As(err, &trimmed) {
-		t.Errorf("an iterator of what is trimmed: %v", err)
+		t.Errorf("an iterator of trimmed records: %v", err)
 	}
 	if records, _ := s.get(t, idle, 0); len(records) > 0 {
 		t.Errorf("got %v", sequences(records))
@@ -82,7 +82,7 @@ func TestTrim(t *testing.T) {
 	}
 }
 
-func (s *streaming) refusesTrimmed(t *testing.T, arn, number string) {
+func (s *streaming) rejectsTrimmed(t *testing.T, arn, number string) {
 	t.Helper()
 	shard := s.describe(t, arn).Shards[0].ShardId
 	for _, kind := range []streamtypes.ShardIteratorType{atSequence, afterSequence} {

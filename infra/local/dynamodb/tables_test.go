@@ -118,7 +118,7 @@ func TestUpdateTableIndexes(t *testing.T) {
 	}
 }
 
-func TestCreateTableRefusals(t *testing.T) {
+func TestCreateTableErrors(t *testing.T) {
 	t.Parallel()
 	db := openTest(t, nil)
 	const one = `"AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"}],`

@@ -40,7 +40,7 @@ func TestKeyConditionTerms(t *testing.T) {
 	}
 }
 
-func TestKeyConditionRefusals(t *testing.T) {
+func TestKeyConditionErrors(t *testing.T) {
 	t.Parallel()
 	const (
 		operator = "Invalid operator used in KeyConditionExpression: "
@@ -76,7 +76,7 @@ func TestKeyConditionRefusals(t *testing.T) {
 		if err == nil {
 			_, _, err = k.Resolve("pk", "sk")
 		}
-		if got := refusal(t, err); got != want {
+		if got := message(t, err); got != want {
 			t.Errorf("%s\n got %s\nwant %s", src, got, want)
 		}
 	}
@@ -84,7 +84,7 @@ func TestKeyConditionRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := k.Resolve("pk", ""); refusal(t, err) != notKeys {
+	if _, _, err := k.Resolve("pk", ""); message(t, err) != notKeys {
 		t.Errorf("without a sort key: %v", err)
 	}
 }

@@ -37,7 +37,7 @@ func TestProjection(t *testing.T) {
 	}
 }
 
-func TestProjectionRefusals(t *testing.T) {
+func TestProjectionErrors(t *testing.T) {
 	t.Parallel()
 	for src, want := range map[string]string{
 		"":              "The expression can not be empty;",
@@ -55,7 +55,7 @@ func TestProjectionRefusals(t *testing.T) {
 		"a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t.u.v.w.x.y.z.a.b.c.d.e.f.g": "The document path has too many nesting levels; nesting levels: 33",
 	} {
 		_, err := expressions.ParseProjection(src, scope(t, testNames, ""))
-		if got := refusal(t, err); got != "Invalid ProjectionExpression: "+want {
+		if got := message(t, err); got != "Invalid ProjectionExpression: "+want {
 			t.Errorf("%s\n got %s\nwant %s", src, got, want)
 		}
 	}

@@ -37,23 +37,23 @@ func scope(t testing.TB, names map[string]string, given string) *expressions.Sco
 	return s
 }
 
-// refusal returns the message of a *values.Error, or "" for nil.
-func refusal(t testing.TB, err error) string {
+// message returns the message of a *values.Error, or "" for nil.
+func message(t testing.TB, err error) string {
 	t.Helper()
 	if err == nil {
 		return ""
 	}
-	var refused *values.Error
-	if !errors.As(err, &refused) {
+	var rejected *values.Error
+	if !errors.As(err, &rejected) {
 		t.Fatalf("%T: %v", err, err)
 	}
-	return refused.Message
+	return rejected.Message
 }
 
 func parseCondition(t testing.TB, src, given string) (*expressions.Condition, string) {
 	t.Helper()
 	c, err := expressions.ParseCondition("ConditionExpression", src, scope(t, testNames, given))
-	return c, refusal(t, err)
+	return c, message(t, err)
 }
 
 var testNames = map[string]string{"#a": "a", "#size": "size", "#dots": "a.b"}
@@ -82,7 +82,7 @@ func TestScope(t *testing.T) {
 	}
 	for name, test := range tests {
 		_, err := expressions.NewScope(test.names, decode(t, test.values))
-		if got := refusal(t, err); got != test.want {
+		if got := message(t, err); got != test.want {
 			t.Errorf("%s:\n got %s\nwant %s", name, got, test.want)
 		}
 	}
@@ -95,13 +95,13 @@ func TestUnusedPlaceholders(t *testing.T) {
 	if _, err := expressions.ParseCondition("FilterExpression", "#a = :x OR c.d > :x", s); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := refusal(t, s.CheckUnused()), "Value provided in ExpressionAttributeNames unused in expressions: keys: {#b}"; got != want {
+	if got, want := message(t, s.CheckUnused()), "Value provided in ExpressionAttributeNames unused in expressions: keys: {#b}"; got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 	if _, err := expressions.ParseProjection("x.#b", s); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := refusal(t, s.CheckUnused()), "Value provided in ExpressionAttributeValues unused in expressions: keys: {:y, :z}"; got != want {
+	if got, want := message(t, s.CheckUnused()), "Value provided in ExpressionAttributeValues unused in expressions: keys: {:y, :z}"; got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 	if _, err := expressions.ParseUpdate("SET n = :y + :z", s); err != nil {

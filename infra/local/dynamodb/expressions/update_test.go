@@ -16,10 +16,10 @@ import (
 func parseUpdate(t testing.TB, src, given string) (*expressions.Update, string) {
 	t.Helper()
 	u, err := expressions.ParseUpdate(src, scope(t, testNames, given))
-	return u, refusal(t, err)
+	return u, message(t, err)
 }
 
-func TestUpdateRefusals(t *testing.T) {
+func TestUpdateErrors(t *testing.T) {
 	t.Parallel()
 	const (
 		syntax   = "Syntax error; token: "
@@ -191,7 +191,7 @@ func usedValues(src string) string {
 	return ""
 }
 
-func TestUpdateApplyRefusals(t *testing.T) {
+func TestUpdateApplyErrors(t *testing.T) {
 	t.Parallel()
 	const (
 		operand  = "An operand in the update expression has an incorrect data type"
@@ -220,9 +220,9 @@ func TestUpdateApplyRefusals(t *testing.T) {
 		if err == nil || err.Error() != want {
 			t.Errorf("%s: %v, %v; want %s", src, got, err, want)
 		}
-		var refused *values.Error
+		var rejected *values.Error
 		var number *values.Error
-		if !errors.As(err, &refused) && !errors.As(err, &number) {
+		if !errors.As(err, &rejected) && !errors.As(err, &number) {
 			t.Errorf("%s: %T", src, err)
 		}
 	}
