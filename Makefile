@@ -31,7 +31,7 @@ RACE        := $(if $(HAS_CC),CGO_ENABLED=1 $(TEST) -race,$(TEST))
 # The packages that `make test` also tests with the race detector: those that run goroutines or share state between
 # requests. `make race` tests all packages, which takes more than 20 minutes.
 CONCURRENT  := $(addprefix ./shared/,assistant/uistream config db httpapi limit queue site lambdafn/...) \
-	$(addprefix ./infra/local/,gateway runtime schedule sqs triggers)
+	$(addprefix ./infra/local/,gateway platform runtime schedule sqs triggers)
 TOOLS       := $(BUILD)/tools
 STEP        := .ci/step
 
@@ -40,25 +40,22 @@ STEP        := .ci/step
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-# Settings of the local platform only. The environment of the caller takes precedence.
-run: export COOKIE_PLAIN_HTTP     ?= true
-run: export WEBHOOK_ALLOW_PRIVATE ?= true
-run: export NPM_ALLOW_PRIVATE     ?= true
-run: export LIMIT_LOGIN_IP        ?= 10000
-run: export LIMIT_SIGNUP_IP       ?= 10000
-run: export LIMIT_OAUTH_IP        ?= 10000
-run: export AI_PROVIDER           ?= scaffold
-run: export AI_MODEL              ?=
+# DEBUG=1 builds the functions with symbols and without optimizations, for a debugger.
 .PHONY: run
 run: binaries ## start the platform: http://localhost:3000 (settings: shared/config/README.md)
-	@$(if $(filter-out 0,$(PORT)),echo "Starting the platform. Documentation: http://localhost:$(PORT)/api/docs")
-	@exec $(LOCAL)/local -functions $(LOCAL)
+	@exec $(LOCAL)/local $(if $(DEBUG),-debug,-functions $(LOCAL))
+
+.PHONY: dev
+dev: ## start the platform, and replace functions when their code changes (DEBUG=1)
+	@echo "Building the local platform."
+	@.ci/build $(LOCAL)/ ./infra/local
+	@exec $(LOCAL)/local -watch $(if $(DEBUG),-debug)
 
 .PHONY: binaries
 binaries: # the local platform and every function, for this machine
-	@echo "Building the functions and the local platform. The first build takes a few minutes."
+	@echo "Building the local platform and $(words $(FUNCTIONS)) functions. The first build compiles about 700 packages in a few minutes."
 	@mkdir -p $(LOCAL)
-	@go build -o $(LOCAL)/ ./infra/local ./functions/...
+	@.ci/build $(LOCAL)/ ./infra/local ./functions/...
 
 .PHONY: build
 build: ## build every function for Lambda into .build/ARCH (ARCH=arm64)

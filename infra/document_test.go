@@ -177,16 +177,8 @@ func TestConfigurationTable(t *testing.T) {
 	for _, name := range templateVariables(t) {
 		want[name] = true
 	}
-	files, err := filepath.Glob(filepath.Join(root, "infra/local/*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, match := range envTag.FindAllStringSubmatch(string(text), -1) {
+	for _, file := range []string{"infra/local/settings.go", "infra/local/platform/config.go"} {
+		for _, match := range envTag.FindAllStringSubmatch(readFile(t, file), -1) {
 			want[match[1]] = true
 		}
 	}

@@ -94,6 +94,6 @@ func (b *bench) run(ctx context.Context, only string) (err error) {
 func (b *bench) platform(ctx context.Context, name string, env ...string) (*process.Process, error) {
 	dir := filepath.Join(b.scratch, name)
 	return process.Start(ctx, process.Options{
-		Binaries: b.binaries, Dir: dir, Log: dir + ".log", Env: append(slices.Clone(rig.Settings), env...),
+		Binaries: b.binaries, Dir: dir, Env: append(slices.Clone(rig.Settings), env...),
 	})
 }

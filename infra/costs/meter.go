@@ -178,7 +178,7 @@ func (m *meter) counted(p *process.Process) (u units, isComplete bool) {
 	u, events, replaced, messages := m.units, m.events, m.replaced, m.messages
 	m.mu.Unlock()
 	requests, records := map[string]bool{}, map[string]int{}
-	lines := functionLine.FindAllStringSubmatch(p.Log(), -1)
+	lines := functionLine.FindAllStringSubmatch(p.Log.String(), -1)
 	for _, line := range lines {
 		requests[line[2]] = true
 		n, _ := strconv.Atoi(line[3])

@@ -90,8 +90,7 @@ func perform(ctx context.Context, o options, screen *screen) error {
 			return fmt.Errorf("temporary folder: %w", err)
 		}
 		defer func() { _ = os.RemoveAll(folder) }()
-		own := process.Options{Binaries: o.binaries, Template: o.template, Dir: filepath.Join(folder, "data"),
-			Log: filepath.Join(folder, "log")}
+		own := process.Options{Binaries: o.binaries, Template: o.template, Dir: filepath.Join(folder, "data")}
 		if parsed, err := url.Parse(base); err == nil && o.keep { // as `make run`
 			own.Dir, own.Env = ".local", []string{"PORT=" + parsed.Port()}
 		}

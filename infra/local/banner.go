@@ -1,114 +1,100 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"text/tabwriter"
 
+	"devplatform/infra/local/platform"
 	"devplatform/infra/local/stack"
 )
 
-// banner writes the table of what runs and where, then the line that tells that it is ready.
-func (p *platform) banner(w io.Writer) error {
-	routes, endpoints := p.routes(), [][]string{}
-	for _, e := range p.endpoints() {
-		endpoints = append(endpoints, []string{e.name, e.address})
-	}
-	for _, rows := range [][][]string{routes, endpoints} {
-		if err := writeTable(w, rows); err != nil {
-			return fmt.Errorf("write: %w", err)
-		}
-	}
-	if _, err := io.WriteString(w, modelHint(p.stack.Functions, p.models)); err != nil {
-		return fmt.Errorf("write: %w", err)
-	}
-	address := fmt.Sprintf("http://localhost:%d", p.http.port)
-	if p.gateway == nil {
-		address = p.awsAddress()
-	}
-	if _, err := fmt.Fprintf(w, "ready: %s\n", address); err != nil {
+// banner writes the table of what runs and where, a hint, and the ready line.
+func banner(w io.Writer, p *platform.Platform, s settings, hint string) error {
+	var text strings.Builder
+	writeTable(&text, routes(p))
+	writeTable(&text, addresses(p, s))
+	text.WriteString(hint)
+	_, _ = fmt.Fprintf(&text, "ready: %s\n", cmp.Or(p.URL, p.AWS))
+	if _, err := io.WriteString(w, text.String()); err != nil {
 		return fmt.Errorf("write: %w", err)
 	}
 	return nil
 }
 
-// routes are the ways to the functions: over HTTP, from streams and queues, and by the clock.
-func (p *platform) routes() (routes [][]string) {
-	_, sites, _ := findAPIs(p.stack) // checked when the gateways were made
-	for i := range p.stack.APIs {
-		api, origin := &p.stack.APIs[i], ""
-		if api == sites {
-			origin = p.siteAddress()
+// routes returns rows for everything that invokes functions: HTTP routes, streams, queues and schedules.
+func routes(p *platform.Platform) (rows [][]string) {
+	for _, api := range p.Stack.APIs {
+		origin := ""
+		if platform.HasWildcardDomain(api) {
+			origin = p.SiteAddress()
 		}
-		sorted := slices.SortedStableFunc(slices.Values(api.Routes), func(a, b stack.Route) int { return strings.Compare(a.Path, b.Path) })
-		for _, route := range sorted {
+		byPath := func(a, b stack.Route) int { return strings.Compare(a.Path, b.Path) }
+		for _, route := range slices.SortedStableFunc(slices.Values(api.Routes), byPath) {
 			function := route.Function
 			if route.Stream {
 				function += " (streamed)"
 			}
-			routes = append(routes, []string{route.Method, origin + route.Path, function})
+			rows = append(rows, []string{route.Method, origin + route.Path, function})
 		}
 	}
-	called := func(function string, enabled bool) string {
+	withState := func(function string, enabled bool) string {
 		if !enabled {
 			return function + " (disabled)"
 		}
 		return function
 	}
-	for _, m := range p.stack.EventSourceMappings {
+	for _, m := range p.Stack.EventSourceMappings {
 		kind, source := "stream", m.Table
 		if m.Queue != "" {
 			kind, source = "queue", m.Queue
 		}
-		routes = append(routes, []string{kind, source, called(m.Function, m.Enabled)})
+		rows = append(rows, []string{kind, source, withState(m.Function, m.Enabled)})
 	}
-	for _, s := range p.stack.Schedules {
-		routes = append(routes, []string{"schedule", s.Expression, called(s.Function, s.Enabled)})
+	for _, s := range p.Stack.Schedules {
+		rows = append(rows, []string{"schedule", s.Expression, withState(s.Function, s.Enabled)})
 	}
-	return routes
+	return rows
 }
 
-// writeTable writes rows in aligned columns and an empty line behind them.
-func writeTable(w io.Writer, rows [][]string) error {
+// documentation is the path of the documentation page of this project.
+const documentation = "/api/docs"
+
+// addresses returns rows for the addresses of the platform, those to open in a browser last.
+func addresses(p *platform.Platform, s settings) (rows [][]string) {
+	const stores = "DynamoDB and its streams, SQS, S3, Secrets Manager"
+	data, services := s.DataDir, "Lambda, "+stores
+	if s.EndpointURL != "" {
+		data, services = s.EndpointURL+"  ("+stores+")", "Lambda"
+	}
+	rows = append(rows, []string{"data", data}, []string{"AWS", p.AWS + "  (" + services + ")"})
+	if p.HTTPS != "" {
+		rows = append(rows, []string{"https", p.HTTPS + "  (self-signed)"})
+	}
+	if p.Sites != "" {
+		rows = append(rows, []string{"sites", p.SiteAddress()})
+	}
+	if p.CodeHost != "" {
+		rows = append(rows, []string{"code host", p.CodeHost + "/"})
+	}
+	isDocumented := func(api stack.API) bool {
+		return slices.ContainsFunc(api.Routes, func(r stack.Route) bool { return r.Path == documentation })
+	}
+	if slices.ContainsFunc(p.Stack.APIs, isDocumented) {
+		rows = append(rows, []string{"documentation", p.URL + documentation})
+	}
+	return rows
+}
+
+// writeTable writes rows in aligned columns, and an empty line after them.
+func writeTable(w io.Writer, rows [][]string) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
 		_, _ = fmt.Fprintln(table, strings.Join(row, "\t"))
 	}
-	if err := table.Flush(); err != nil {
-		return fmt.Errorf("table: %w", err)
-	}
-	if _, err := fmt.Fprintln(w); err != nil {
-		return fmt.Errorf("table: %w", err)
-	}
-	return nil
-}
-
-type endpoint struct{ name, address string }
-
-// awsAddress is where the AWS port answers.
-func (p *platform) awsAddress() string { return fmt.Sprintf("http://127.0.0.1:%d", p.aws.port) }
-
-// endpoints are the addresses that people use beside the API itself.
-func (p *platform) endpoints() (all []endpoint) {
-	const stores = "DynamoDB and its streams, SQS, S3, Secrets Manager"
-	services := "Lambda, " + stores
-	if p.gateway != nil {
-		all = append(all, endpoint{"https", fmt.Sprintf("https://localhost:%d  (self-signed)", p.https.port)})
-	}
-	if p.siteGateway != nil {
-		all = append(all, endpoint{"sites", p.siteAddress()})
-	}
-	if p.settings.EndpointURL != "" {
-		services = "Lambda"
-		all = append(all, endpoint{"data", p.settings.EndpointURL + "  (" + stores + ")"})
-	} else {
-		all = append(all, endpoint{"data", p.settings.DataDir})
-	}
-	all = append(all, endpoint{"AWS", p.awsAddress() + "  (" + services + ")"})
-	if p.codehost != nil {
-		all = append(all, endpoint{"code host", p.awsAddress() + codehostPath + "/"})
-	}
-	return all
+	_ = table.Flush()
+	_, _ = fmt.Fprintln(w)
 }

@@ -4,22 +4,21 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 
+	"devplatform/infra/local/platform"
 	"devplatform/infra/local/stack"
 )
 
-// stackName is the first part of the names of tables, queues, buckets and secrets.
-const stackName = "local"
-
-// check loads a template as the platform would and says what it holds, or everything that can't be done.
+// check loads a template as the platform does, and prints the number of its resources, or all problems.
 func check(_ context.Context, args []string, stdout, stderr io.Writer) error {
-	flags := newFlags("check", "local check TEMPLATE", stderr)
+	flags := newFlags("check", "usage: local check TEMPLATE\n", stderr)
 	if err := parse(flags, args, 1); err != nil {
 		return err
 	}
 	path := flags.Arg(0)
-	s, err := loadStack(path, stack.Options{Region: "us-east-1"})
+	s, err := stack.Load(path, stack.Options{
+		StackName: platform.StackName, Account: platform.Account, Region: "us-east-1", Defaults: parameters,
+	})
 	if err != nil {
 		return err
 	}
@@ -27,20 +26,11 @@ func check(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	for _, api := range s.APIs {
 		routes += len(api.Routes)
 	}
-	_, err = fmt.Fprintf(stdout, "%s: %d functions, %d routes, %d event source mappings, %d schedules, %d tables, %d queues, %d buckets, %d secrets: "+
-		"the local platform can run it\n",
-		path, len(s.Functions), routes, len(s.EventSourceMappings), len(s.Schedules), len(s.Tables), len(s.Queues), len(s.Buckets), len(s.Secrets))
+	_, err = fmt.Fprintf(stdout, "%s: %d functions, %d routes, %d event source mappings, %d schedules, %d tables, "+
+		"%d queues, %d buckets, %d secrets: the local platform can run it\n", path, len(s.Functions), routes,
+		len(s.EventSourceMappings), len(s.Schedules), len(s.Tables), len(s.Queues), len(s.Buckets), len(s.Secrets))
 	if err != nil {
 		return fmt.Errorf("write: %w", err)
 	}
 	return nil
-}
-
-// loadStack resolves a template with parameterDefaults. If it can have an API for sites, it has one.
-func loadStack(path string, options stack.Options) (*stack.Stack, error) {
-	options.StackName, options.Account = stackName, account
-	defaults := maps.Clone(parameterDefaults)
-	maps.Copy(defaults, options.Defaults)
-	options.Defaults = defaults
-	return stack.Load(path, options)
 }

@@ -1,13 +1,6 @@
-// Command local is the local platform: it runs a Go SAM project on one machine with nothing to install but Go.
-//
-// It reads template.yaml, starts the project's own Lambda binaries behind an API Gateway and a Lambda runtime, and
-// answers the wire protocols of the AWS services that they use from an embedded store. What belongs here is the
-// wiring of those parts, their settings and their manners on a terminal; each part has its own package below, and
-// none of them knows anything of the project that it runs.
-//
-//	local [flags]                    run the platform until SIGINT or SIGTERM
-//	local check TEMPLATE             say whether the platform can run a template, and what it can't do
-//	local invoke [flags] FUNCTION EVENT   send one event file to a function of a running platform
+// Command local is the local platform: it runs a Go SAM project on one machine that has only Go. Run `local help` for
+// its subcommands, flags and variables. The package platform does the work. What belongs here is the command line, and
+// the settings for the project that the platform is part of.
 package main
 
 import (
@@ -18,23 +11,30 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
-	"time"
 )
 
-// now is the clock of the whole platform: every part is given it.
-var now = time.Now
+const usage = `usage:
+  local [flags]                          run the platform until SIGINT or SIGTERM
+  local check TEMPLATE                   check whether the platform can run a template
+  local invoke [flags] FUNCTION EVENT    send an event file ("-": standard input) to a function of a running platform
+  local help                             print this text
+  local --version                        print the version
+
+flags:
+`
 
 func main() {
-	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
 }
 
-// run does what the arguments say and answers the exit status: 0 done, 1 failed (one line on stderr says why),
-// 2 the arguments are wrong.
-func run(args []string, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-
+// run runs the command that the arguments select, and returns the exit status: 0 for success, 1 for an error, which it
+// writes to stderr, and 2 for wrong arguments.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	command := serve
 	if len(args) > 0 {
 		switch args[0] {
@@ -42,6 +42,11 @@ func run(args []string, stdout, stderr io.Writer) int {
 			command, args = check, args[1:]
 		case "invoke":
 			command, args = invoke, args[1:]
+		case "help":
+			args = []string{"-h"}
+		case "version", "-version", "--version":
+			_, _ = fmt.Fprintln(stdout, version())
+			return 0
 		}
 	}
 	err := command(ctx, args, stdout, stderr)
@@ -55,25 +60,40 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return 1
 }
 
-// errUsage is an error that the flag package, or the command itself, has already explained on stderr.
+// version returns the version of the module and the commit that the program was built from, as far as they are known.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "local (unknown version)"
+	}
+	text := "local " + info.Main.Version
+	for _, setting := range info.Settings {
+		if setting.Key == "vcs.revision" {
+			text += " " + setting.Value
+		}
+	}
+	return text + " " + info.GoVersion
+}
+
+// errUsage is an error that was already printed together with the usage.
 var errUsage = errors.New("usage")
 
-// newFlags makes the flag set of a command; its usage line stands above the list of flags.
+// newFlags returns the flag set of a command. printUsage writes the text before the list of flags.
 func newFlags(name, usage string, stderr io.Writer) *flag.FlagSet {
 	flags := flag.NewFlagSet(name, flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.Usage = func() {
-		_, _ = fmt.Fprintln(stderr, "usage:", usage)
+		_, _ = fmt.Fprint(stderr, usage)
 		flags.PrintDefaults()
 	}
 	return flags
 }
 
-// parse reads the flags and checks the number of arguments behind them.
+// parse parses flags, and checks the number of the other arguments.
 func parse(flags *flag.FlagSet, args []string, want int) error {
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
-			return err //nolint:wrapcheck // it is compared, never shown
+			return flag.ErrHelp
 		}
 		return errUsage
 	}

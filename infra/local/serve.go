@@ -2,63 +2,65 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"runtime/debug"
-	"time"
+
+	"devplatform/infra/local/platform"
 )
 
-// A stop takes 5 s at most: requests and batches in flight get shutdownTime to finish, then the functions closeTime to end.
-const (
-	shutdownTime = 3 * time.Second
-	closeTime    = time.Second
-)
-
-// serve runs the platform until ctx ends. Everything that can be wrong with settings, template, ports and data is
-// found before the ready line, and is one line on stderr.
+// serve runs a platform until ctx ends. It finds problems with settings, template, ports, functions and data before it
+// prints the ready line.
 func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	flags := newFlags("local", "local [-template FILE] [-functions DIR]", stderr)
-	template := flags.String("template", "template.yaml", "the SAM template that says what runs")
-	functions := flags.String("functions", "", "folder with the functions' binaries, named as the last element of their CodeUri; without it they are built")
+	flags := newFlags("local", usage, stderr)
+	template := flags.String("template", "template.yaml", "SAM template to run")
+	binaries := flags.String("functions", "", "folder with the functions' binaries, which have the name of the last element "+
+		"of their CodeUri (default: build them)")
+	watch := flags.Bool("watch", false, "build a function again, and replace it, when its code changes")
+	hasSymbols := flags.Bool("debug", false, "build the functions for a debugger: with symbols, without optimizations")
+	listFlags := flags.Usage
+	flags.Usage = func() {
+		listFlags()
+		_, _ = fmt.Fprint(stderr, "\nvariables:\n")
+		printSettings(stderr)
+	}
 	if err := parse(flags, args, 0); err != nil {
 		return err
 	}
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400) // 5 % less CPU time for some 50 MB
+	if *watch && *binaries != "" {
+		return errors.New("-watch needs to build the functions: omit -functions")
 	}
-	settings, err := loadSettings()
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400) // 5 % less CPU time for about 50 MB
+	}
+	s, err := loadSettings(ctx)
 	if err != nil {
 		return err
 	}
-	settings.Template, settings.Binaries = *template, *functions
-	if env := environment(); !hasRegistry(env) {
-		settings.Registry = findRegistry(ctx, env)
+	s.Template, s.Binaries, s.HasSymbols = *template, *binaries, *hasSymbols
+	if s.Logger, err = s.newLogger(stderr); err != nil {
+		return err
 	}
-
-	logger := newLogger(stderr)
 	models := probeModels(ctx, ollama, probeTime)
-	p, err := open(ctx, settings, logger)
+	p, err := platform.Open(ctx, s.Config)
 	if err != nil {
 		if ctx.Err() == nil {
 			return err
 		}
-		logger.Info("stopping") // told to end while it started: err is only what that cut
+		s.Logger.Info("stopping") // the error is only that the start was interrupted
 		return nil
 	}
-	p.models = models
-	if err := p.banner(stdout); err != nil {
-		_ = p.stop()
-		return err
+	err = banner(stdout, p, s, modelHint(p.Stack.Functions, models))
+	if err == nil {
+		if *watch {
+			go p.Watch(ctx)
+		}
+		err = p.Wait(ctx)
 	}
-	p.startRegistry()
-	p.startTriggers()
-	p.startSchedules()
-	select {
-	case <-ctx.Done():
-		p.logger.Info("stopping")
-		return p.stop()
-	case err := <-p.failed:
-		_ = p.close() // nothing that still runs could end well
-		return err
+	if err == nil {
+		s.Logger.Info("stopping")
 	}
+	return errors.Join(err, p.Close())
 }

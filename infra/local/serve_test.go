@@ -1,48 +1,16 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"errors"
-	"io"
 	"strings"
 	"testing"
-	"time"
+
+	"devplatform/infra/local/platform"
+	"devplatform/infra/local/stack"
 )
 
-// TestServe starts the triggers once it is ready, and ends when it is told to.
-func TestServe(t *testing.T) {
-	p := newTriggered(t)
-	t.Setenv("DATA_DIR", p.settings.DataDir)
-	t.Setenv("PORT", "0")
-	t.Setenv("AWS_PORT", "0")
-	t.Setenv("AWS_ENDPOINT_URL", "")
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	output, write := io.Pipe() // both of its outputs, in their order
-	ended := make(chan error, 1)
-	go func() {
-		err := serve(ctx, []string{"-template", p.settings.Template, "-functions", p.settings.Binaries}, write, write)
-		_ = write.Close()
-		ended <- err
-	}()
-	ready := false
-	for lines := bufio.NewScanner(output); lines.Scan(); {
-		ready = ready || strings.HasPrefix(lines.Text(), "ready: ")
-		if strings.Contains(lines.Text(), "event source mappings: 1 enabled") {
-			if !ready {
-				t.Error("the triggers were started before the platform was ready")
-			}
-			cancel()
-		}
-	}
-	if err := <-ended; err != nil || !errors.Is(ctx.Err(), context.Canceled) {
-		t.Errorf("ended with %v, told to: %v", err, ctx.Err())
-	}
-}
-
-// TestStopWhileStarting ends a platform by a signal before it is ready: that is no failure.
+// TestStopWhileStarting interrupts a platform before it is ready. That is not an error.
 func TestStopWhileStarting(t *testing.T) {
 	t.Setenv("DATA_DIR", t.TempDir())
 	t.Setenv("PORT", "0")
@@ -50,10 +18,75 @@ func TestStopWhileStarting(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var stdout, stderr bytes.Buffer
-	if err := serve(ctx, []string{"-template", "../../template.yaml"}, &stdout, &stderr); err != nil {
-		t.Errorf("got %v, want a quiet end", err)
+	if err := serve(ctx, []string{"-template", "../../template.yaml"}, &stdout, &stderr); err != nil || stdout.Len() > 0 {
+		t.Errorf("got the error %v and the output %s, want none", err, &stdout)
 	}
-	if stdout.Len() > 0 {
-		t.Errorf("printed %s", &stdout)
+}
+
+// shop is a template with everything that the banner shows.
+const shop = `Transform: AWS::Serverless-2016-10-31
+Globals: {Function: {CodeUri: f, Handler: bootstrap, Runtime: provided.al2023}}
+Resources:
+  Pages: {Type: AWS::Serverless::Api, Properties: {StageName: dev}}
+  Domain: {Type: AWS::ApiGateway::DomainName, Properties: {DomainName: '*.example.app'}}
+  Mapping: {Type: AWS::ApiGateway::BasePathMapping, Properties: {DomainName: !Ref Domain, RestApiId: !Ref Pages, Stage: !Ref Pages.Stage}}
+  Jobs: {Type: AWS::SQS::Queue}
+  Table:
+    Type: AWS::DynamoDB::Table
+    Properties:
+      BillingMode: PAY_PER_REQUEST
+      AttributeDefinitions: [{AttributeName: pk, AttributeType: S}]
+      KeySchema: [{AttributeName: pk, KeyType: HASH}]
+      StreamSpecification: {StreamViewType: KEYS_ONLY}
+  Server: {Type: AWS::Serverless::Function, Properties: {Events: {Site: {Type: Api, Properties: {RestApiId: !Ref Pages, Path: /, Method: any}}}}}
+  Docs: {Type: AWS::Serverless::Function, Properties: {Events: {Page: {Type: Api, Properties: {Path: /api/docs, Method: get}}}}}
+  Worker:
+    Type: AWS::Serverless::Function
+    Properties:
+      Events:
+        Jobs: {Type: SQS, Properties: {Queue: !GetAtt Jobs.Arn}}
+        Table: {Type: DynamoDB, Properties: {Stream: !GetAtt Table.StreamArn, StartingPosition: TRIM_HORIZON, Enabled: false}}
+        Clock: {Type: ScheduleV2, Properties: {ScheduleExpression: rate(1 day)}}
+`
+
+// The banner shows what invokes functions, and the addresses. The ready line is the last one.
+func TestBanner(t *testing.T) {
+	t.Parallel()
+	loaded, err := stack.Parse("template.yaml", []byte(shop), stack.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &platform.Platform{Stack: loaded, Addresses: platform.Addresses{
+		URL: "http://localhost:3000", HTTPS: "https://localhost:3443", Sites: "http://localhost:3001",
+		AWS: "http://127.0.0.1:4566", CodeHost: "http://localhost:4566/codehost",
+	}}
+	var out bytes.Buffer
+	if err := banner(&out, p, settings{Config: platform.Config{DataDir: "/data"}}, "a hint\n\n"); err != nil {
+		t.Fatal(err)
+	}
+	const want = `ANY       http://<label>.localhost:3001/  Server
+GET       /api/docs                       Docs
+queue     local-Jobs                      Worker
+stream    local-Table                     Worker (disabled)
+schedule  rate(1 day)                     Worker
+
+data           /data
+AWS            http://127.0.0.1:4566  (Lambda, DynamoDB and its streams, SQS, S3, Secrets Manager)
+https          https://localhost:3443  (self-signed)
+sites          http://<label>.localhost:3001
+code host      http://localhost:4566/codehost/
+documentation  http://localhost:3000/api/docs
+
+a hint
+
+ready: http://localhost:3000
+`
+	if out.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", &out, want)
+	}
+	p.Addresses = platform.Addresses{AWS: "http://127.0.0.1:4566"}
+	out.Reset()
+	if err := banner(&out, p, settings{}, ""); err != nil || !strings.HasSuffix(out.String(), "\nready: http://127.0.0.1:4566\n") {
+		t.Errorf("without an API: got %s, error %v", &out, err)
 	}
 }

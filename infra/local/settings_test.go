@@ -1,78 +1,16 @@
 package main
 
 import (
+	"bytes"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"devplatform/infra/local/platform"
+	"devplatform/infra/local/stack"
 )
-
-// TestSettings names each variable that is wrong by the name that the user wrote.
-func TestSettings(t *testing.T) { // not parallel: the environment
-	for _, tc := range []struct {
-		env  []string // names and values
-		says string   // all of the error; "" for none
-	}{
-		{[]string{"PORT", "0", "AWS_PORT", "0"}, ""},
-		{[]string{"PORT", "abc"}, "PORT=abc: must be a number"},
-		{[]string{"PORT", "3e3", "AWS_PORT", "99999999999999999999", "LAMBDA_CONCURRENCY", "many"}, "PORT=3e3: must be a number\nAWS_PORT=99999999999999999999: must be a number\nLAMBDA_CONCURRENCY=many: must be a number"},
-		{[]string{"PORT", "70000"}, "PORT=70000: must be 0 to 65092 (https is at PORT+443)"},
-		{[]string{"SITES_PORT", "abc"}, "SITES_PORT=abc: must be a number"},
-		{[]string{"SITES_PORT", "70000"}, "SITES_PORT=70000: must be 0 to 65535"},
-		{[]string{"SITES_PORT", "4566"}, "SITES_PORT and AWS_PORT are both 4566: set AWS_PORT to another port"},
-		{[]string{"PORT", "3001"}, "PORT and SITES_PORT are both 3001: set SITES_PORT to another port"},
-		{[]string{"SITES_PORT", "3443"}, "PORT+443 and SITES_PORT are both 3443: set SITES_PORT to another port"},
-		{[]string{"AWS_PORT", "3000"}, "PORT and AWS_PORT are both 3000: set AWS_PORT to another port"},
-		{[]string{"PORT", "0", "AWS_PORT", "443"}, ""},
-		{[]string{"SITES_PORT", "70000", "AWS_PORT", "70000"}, "SITES_PORT=70000: must be 0 to 65535\nAWS_PORT=70000: must be 0 to 65535\n" +
-			"SITES_PORT and AWS_PORT are both 70000: set AWS_PORT to another port"},
-		{[]string{"PORT", "3001", "SITES_PORT", "0"}, ""},
-		{[]string{"AWS_ENDPOINT_URL", "localhost:8000"}, "AWS_ENDPOINT_URL=localhost:8000: must start with http:// or https://"},
-		{[]string{"AWS_ENDPOINT_URL", "http://local host"}, "AWS_ENDPOINT_URL=http://local host: is no URL"},
-		{[]string{"AWS_ENDPOINT_URL", "http://127.0.0.1:8000"}, ""},
-		{[]string{"AWS_ENDPOINT_URL", "http://example.com:4566"}, ""},
-		{[]string{"AWS_ENDPOINT_URL", "http://127.0.0.1:4566", "AWS_PORT", "4567"}, ""},
-		{[]string{"AWS_ENDPOINT_URL", "http://127.0.0.1:4566"}, itself},
-		{[]string{"AWS_ENDPOINT_URL", "http://127.9.9.9:4566"}, itself},
-		{[]string{"AWS_ENDPOINT_URL", "http://localhost:4566/"}, itself},
-		{[]string{"AWS_ENDPOINT_URL", "http://LocalHost.:4566"}, itself},
-		{[]string{"AWS_ENDPOINT_URL", "http://dynamodb.localhost:4566"}, itself},
-		{[]string{"AWS_ENDPOINT_URL", "http://[::1]:4566"}, itself},
-		{[]string{"AWS_ENDPOINT_URL", "http://0.0.0.0:4566"}, itself},
-		{[]string{"AWS_ENDPOINT_URL", "http://localhost", "AWS_PORT", "80"}, itself},
-		{[]string{"AWS_ENDPOINT_URL", "https://localhost", "AWS_PORT", "443"}, itself},
-	} {
-		t.Run(strings.Join(tc.env, " "), func(t *testing.T) {
-			t.Setenv("PORT", "3000")
-			t.Setenv("AWS_PORT", "4566")
-			t.Setenv("SITES_PORT", "")
-			t.Setenv("LAMBDA_CONCURRENCY", "10")
-			t.Setenv("AWS_ENDPOINT_URL", "")
-			for i := 0; i < len(tc.env); i += 2 {
-				t.Setenv(tc.env[i], tc.env[i+1])
-			}
-			_, err := loadSettings()
-			if said := message(err); said != tc.says {
-				t.Errorf("%q, want %q", said, tc.says)
-			}
-		})
-	}
-}
-
-// Sites have a port of their own. It is a free one if the gateway's is.
-func TestSitesPort(t *testing.T) {
-	for _, tc := range []struct {
-		port, sites string
-		want        int
-	}{{"3000", "", 3001}, {"0", "", 0}, {"3000", "0", 0}, {"0", "3005", 3005}} {
-		t.Setenv("PORT", tc.port)
-		t.Setenv("SITES_PORT", tc.sites)
-		if settings, err := loadSettings(); err != nil || settings.SitesPort != tc.want {
-			t.Errorf("PORT=%s SITES_PORT=%s: got %d, error %v, want %d", tc.port, tc.sites, settings.SitesPort, err, tc.want)
-		}
-	}
-}
-
-const itself = "AWS_ENDPOINT_URL is this platform itself: unset it"
 
 func message(err error) string {
 	if err == nil {
@@ -81,34 +19,176 @@ func message(err error) string {
 	return err.Error()
 }
 
+// An error names each variable that cannot be parsed.
+func TestSettings(t *testing.T) { // not parallel: the environment
+	for env, want := range map[string]string{
+		"PORT=0 AWS_PORT=0": "",
+		"PORT=abc":          "PORT=abc: must be a number",
+		"PORT=3e3 AWS_PORT=99999999999999999999 LAMBDA_CONCURRENCY=many": "PORT=3e3: must be a number\n" +
+			"AWS_PORT=99999999999999999999: must be a number\nLAMBDA_CONCURRENCY=many: must be a number",
+	} {
+		t.Run(env, func(t *testing.T) {
+			for assignment := range strings.FieldsSeq(env) {
+				name, value, _ := strings.Cut(assignment, "=")
+				t.Setenv(name, value)
+			}
+			if _, err := loadSettings(t.Context()); message(err) != want {
+				t.Errorf("got the error %q, want %q", message(err), want)
+			}
+		})
+	}
+	for name, value := range map[string]string{"LOG_LEVEL": "loud", "LOG_FORMAT": "xml"} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv(name, value)
+			s, err := loadSettings(t.Context())
+			if err == nil {
+				_, err = s.newLogger(&bytes.Buffer{})
+			}
+			if !strings.HasPrefix(message(err), name+"="+value+": must be ") {
+				t.Errorf("got the error %v", err)
+			}
+		})
+	}
+}
+
+// The sites get a free port if the gateway does.
+func TestSitesPort(t *testing.T) {
+	for _, tc := range []struct {
+		port, sites string
+		want        int
+	}{{"3000", "", 3001}, {"0", "", 0}, {"3000", "0", 0}, {"0", "3005", 3005}} {
+		t.Setenv("PORT", tc.port)
+		t.Setenv("SITES_PORT", tc.sites)
+		if s, err := loadSettings(t.Context()); err != nil || s.SitesPort != tc.want {
+			t.Errorf("PORT=%s SITES_PORT=%s: got %d, error %v, want %d", tc.port, tc.sites, s.SitesPort, err, tc.want)
+		}
+	}
+}
+
+// loadTemplate returns the project's stack with the settings of the environment.
+func loadTemplate(t *testing.T) *stack.Stack {
+	t.Helper()
+	s, err := loadSettings(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := s.Values(platform.Addresses{
+		URL: "http://localhost:3000", HTTPS: "https://localhost:3443", Sites: "http://localhost:3001",
+		AWS: "http://127.0.0.1:4566", CodeHost: "http://localhost:4566/codehost",
+	})
+	loaded, err := stack.Load("../../template.yaml", stack.Options{Overrides: values.Variables, Defaults: values.Parameters})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loaded
+}
+
 // Pages of the gateway, of APP_URL and of ALLOWED_ORIGINS can use the bucket. The functions get ALLOWED_ORIGINS as it is.
-// Pages of the first origin can read the gateway's own responses.
-func TestOriginsOfPages(t *testing.T) {
-	t.Setenv("OAUTH_PROVIDER", "none")
-	for allowed, also := range map[string][]string{"": nil, "http://localhost:5173,https://a.example": {"http://localhost:5173", "https://a.example"}} {
-		t.Setenv("ALLOWED_ORIGINS", allowed)
-		p := &platform{
-			settings: Settings{Template: "../../template.yaml", Region: "us-east-1", OAuthProvider: "none", AppURL: "https://app.example"},
-			http:     &listeners{port: 3000}, https: &listeners{port: 3443}, sites: &listeners{port: 3001}, aws: &listeners{port: 4566},
+// Pages of the first origin can read the gateway's own responses. By default, pages of Vite's server are allowed.
+func TestOrigins(t *testing.T) {
+	t.Setenv("APP_URL", "https://app.example")
+	for _, tc := range []struct {
+		isSet   bool
+		allowed string
+		want    []string
+	}{
+		{false, "", []string{"http://localhost:5173"}},
+		{true, "", nil},
+		{true, "https://a.example,https://b.example", []string{"https://a.example", "https://b.example"}},
+	} {
+		t.Setenv("ALLOWED_ORIGINS", tc.allowed)
+		if !tc.isSet {
+			if err := os.Unsetenv("ALLOWED_ORIGINS"); err != nil {
+				t.Fatal(err)
+			}
 		}
-		if err := p.loadTemplate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		want := append(slices.Clone(also),
-			"http://localhost:3000", "http://127.0.0.1:3000", "https://localhost:3443", "https://127.0.0.1:3443", "https://app.example",
-		)
-		if got := p.stack.Buckets[0].CORS[0].AllowedOrigins; !slices.Equal(got, want) {
+		loaded := loadTemplate(t)
+		want := append(slices.Clone(tc.want), "http://localhost:3000", "http://127.0.0.1:3000", "https://localhost:3443",
+			"https://127.0.0.1:3443", "https://app.example")
+		if got := loaded.Buckets[0].CORS[0].AllowedOrigins; !slices.Equal(got, want) {
 			t.Errorf("got the origins %v, want %v", got, want)
 		}
-		for kind, response := range p.stack.APIs[0].GatewayResponses {
+		for kind, response := range loaded.APIs[0].GatewayResponses {
 			if got := response.Headers["Access-Control-Allow-Origin"]; got != "'"+want[0]+"'" {
 				t.Errorf("gateway response %s: got Access-Control-Allow-Origin: %s, want %s", kind, got, want[0])
 			}
 		}
-		for _, f := range p.stack.Functions {
-			if got, found := f.Env["ALLOWED_ORIGINS"]; found && got != allowed {
-				t.Errorf("%s: got ALLOWED_ORIGINS=%s, want %s", f.Name, got, allowed)
+		for _, f := range loaded.Functions {
+			if got, found := f.Env["ALLOWED_ORIGINS"]; found && got != strings.Join(tc.want, ",") {
+				t.Errorf("%s: got ALLOWED_ORIGINS=%s, want %v", f.Name, got, tc.want)
 			}
+		}
+	}
+}
+
+// The functions get the variables of a developer's machine, unless the environment has others. Only functions to which
+// the template gives a variable get it.
+func TestVariablesOfFunctions(t *testing.T) {
+	t.Setenv("LIMIT_LOGIN_IP", "7")
+	for _, tc := range []struct{ provider, want string }{{"", "custom"}, {"github", "github"}} {
+		t.Setenv("OAUTH_PROVIDER", tc.provider)
+		loaded := loadTemplate(t)
+		users := 0
+		for _, f := range loaded.Functions {
+			for name, want := range map[string]string{
+				"OAUTH_PROVIDER": tc.want, "COOKIE_PLAIN_HTTP": "true", "LIMIT_LOGIN_IP": "7", "AI_PROVIDER": "scaffold",
+				"SITES_ORIGIN": "http://localhost:3001",
+			} {
+				if got, found := f.Env[name]; found && got != want {
+					t.Errorf("%s: got %s=%s, want %s", f.Name, name, got, want)
+				}
+			}
+			if _, found := f.Env["OAUTH_PROVIDER"]; found {
+				users++
+			}
+		}
+		if users != 1 {
+			t.Errorf("%d functions have OAUTH_PROVIDER, want 1", users)
+		}
+	}
+}
+
+// The project's template has an API and an API of the sites. The help lists every setting.
+func TestHelp(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"-h"}, {"help"}, {"--help"}} {
+		var stdout, stderr bytes.Buffer
+		if code := run(t.Context(), args, &stdout, &stderr); code != 0 {
+			t.Errorf("%v: exit status %d", args, code)
+		}
+		for _, want := range []string{"local check TEMPLATE", "local invoke", "-template", "-watch", "PORT ", "3000 ", "DATA_DIR", "LOG_LEVEL", "AWS_ENDPOINT_URL"} {
+			if !strings.Contains(stderr.String(), want) {
+				t.Errorf("%v: %s\nwant %s", args, &stderr, want)
+			}
+		}
+	}
+	var stdout, stderr bytes.Buffer
+	if code := run(t.Context(), []string{"--version"}, &stdout, &stderr); code != 0 || !strings.HasPrefix(stdout.String(), "local ") {
+		t.Errorf("--version: exit status %d, %s", code, &stdout)
+	}
+}
+
+// The npm registry is that of npm's own variable, or that of npm.
+func TestRegistry(t *testing.T) { // not parallel: the environment
+	dir := t.TempDir()
+	t.Setenv("PATH", dir)
+	if got := findRegistry(t.Context(), nil)(); got != "" {
+		t.Errorf("without npm: got %q, want none", got)
+	}
+	for output, want := range map[string]string{
+		"https://npm.example.com/": "https://npm.example.com/", "http://127.0.0.1:4873": "http://127.0.0.1:4873",
+		"undefined": "", "": "", "file:///etc": "", "https://": "",
+	} {
+		script := "#!/bin/sh\n[ \"$*\" = 'config get registry' ] && echo '" + output + "'\n"
+		if err := os.WriteFile(filepath.Join(dir, "npm"), []byte(script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if got := findRegistry(t.Context(), nil)(); got != want {
+			t.Errorf("npm prints %q: got %q, want %q", output, got, want)
+		}
+		env := map[string]string{"npm_config_registry": "https://own.example.com"}
+		if got := findRegistry(t.Context(), env)(); got != "https://own.example.com" {
+			t.Errorf("with npm's variable: got %q", got)
 		}
 	}
 }

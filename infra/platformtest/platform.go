@@ -1,9 +1,7 @@
 package platformtest
 
 import (
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -21,26 +19,19 @@ type Platform struct {
 	*process.Process
 
 	Dir string // the data folder
-	Log *Log   // stderr: the logs of the platform and of the functions
-
-	t testing.TB
+	t   testing.TB
 }
 
 // Command returns the command that runs the platform on free ports with its data in dir. It has the settings of
 // `make run`, which the variables in env ("NAME=value") extend and override.
 func Command(t testing.TB, dir string, env ...string) *exec.Cmd {
 	t.Helper()
-	bin := Binaries(t)
-	//nolint:gosec,noctx // this module's binary; no context may end the process
-	command := exec.Command(filepath.Join(bin, "local"), "-functions", bin)
-	command.Dir = Root
-	command.Env = append(os.Environ(), "PORT=0", "AWS_PORT=0", "SITES_PORT=0", "DATA_DIR="+dir,
-		"COOKIE_PLAIN_HTTP=true", "WEBHOOK_ALLOW_PRIVATE=true", "NPM_ALLOW_PRIVATE=true",
-		"LIMIT_LOGIN_IP=10000", "LIMIT_SIGNUP_IP=10000", "LIMIT_OAUTH_IP=10000",
-		"AI_PROVIDER=scaffold", "AI_MODEL=")
-	command.Env = append(command.Env, env...)
-	addEnvSecrets(env)
-	return command
+	return process.Command(options(t, dir, env))
+}
+
+func options(t testing.TB, dir string, env []string) process.Options {
+	t.Helper()
+	return process.Options{Binaries: Binaries(t), WorkDir: Root, Dir: dir, Env: env}
 }
 
 // Start runs a platform with a new data folder until the test ends. A secret in its log fails the test (see Secret).
@@ -52,13 +43,12 @@ func Start(t testing.TB, env ...string) *Platform {
 // StartIn does the same as Start with an existing data folder.
 func StartIn(t testing.TB, dir string, env ...string) *Platform {
 	t.Helper()
-	command := Command(t, dir, env...)
-	p := &Platform{t: t, Dir: dir, Log: &Log{}}
-	command.Stderr = p.Log
-	var err error
-	if p.Process, err = process.Run(t.Context(), command); p.Process == nil {
+	addEnvSecrets(env)
+	started, err := process.Start(t.Context(), options(t, dir, env))
+	if err != nil {
 		t.Fatal(err)
 	}
+	p := &Platform{Process: started, Dir: dir, t: t}
 	t.Cleanup(func() {
 		p.Kill()
 		addStoredSecrets(dir)
@@ -69,9 +59,6 @@ func StartIn(t testing.TB, dir string, env ...string) *Platform {
 			t.Logf("the platform's log:\n%s", p.Log.Tail(8000))
 		}
 	})
-	if err != nil {
-		t.Fatalf("%v:\n%s", err, p.Log.Tail(4000))
-	}
 	return p
 }
 

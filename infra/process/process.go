@@ -4,6 +4,7 @@ package process
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,9 +21,9 @@ import (
 type Options struct {
 	Binaries string   // the folder with the platform's and the functions' binaries (make binaries)
 	Template string   // the template that it runs, or "" for template.yaml
+	WorkDir  string   // the working directory, or "" for that of this process
 	Dir      string   // the folder of its data
-	Log      string   // the file of its log
-	Env      []string // further settings ("NAME=value"), which take precedence over those of Start
+	Env      []string // further variables ("NAME=value")
 }
 
 // Process is a running platform.
@@ -33,43 +34,39 @@ type Process struct {
 	Sites   string        // the origin below which sites are, such as http://localhost:3001
 	Table   []string      // the lines on stdout before the ready line: the table of the platform's addresses
 	Took    time.Duration // the time from exec to the ready line
+	Log     *Log          // the logs of the platform and of the functions, if Start started it
 	Command *exec.Cmd
 
-	log    string        // the file of the log, if Start started the platform
 	exited chan struct{} // closed when the process has ended
 }
 
-// settings are those of `make run` for free ports, without limits of sign-ups and logins.
-var settings = []string{
-	"PORT=0", "AWS_PORT=0", "AWS_ENDPOINT_URL=", "COOKIE_PLAIN_HTTP=true", "WEBHOOK_ALLOW_PRIVATE=true", "NPM_ALLOW_PRIVATE=true",
-	"LIMIT_LOGIN_IP=1000000", "LIMIT_SIGNUP_IP=1000000", "LIMIT_OAUTH_IP=1000000", "AI_PROVIDER=scaffold", "AI_MODEL=",
+// Command returns the command that runs a platform with the settings of `make run` on free ports.
+func Command(o Options) *exec.Cmd {
+	arguments := []string{"-functions", o.Binaries, "-template", cmp.Or(o.Template, "template.yaml")}
+	command := exec.CommandContext(context.Background(), filepath.Join(o.Binaries, "local"), arguments...)
+	command.Dir = o.WorkDir
+	command.Env = append(os.Environ(), "PORT=0", "SITES_PORT=", "AWS_PORT=0", "AWS_ENDPOINT_URL=", "DATA_DIR="+o.Dir)
+	command.Env = append(command.Env, o.Env...)
+	return command
 }
 
-// Start starts a platform and returns when it is ready. Stop ends it: the end of ctx only ends the wait.
+// Start starts a platform and returns when it is ready. Stop ends it: the end of ctx only ends the wait. If the platform
+// is not ready within a minute, or exits before, the error contains the last line of its log.
 func Start(ctx context.Context, o Options) (*Process, error) {
-	program := filepath.Join(o.Binaries, "local")
-	if _, err := os.Stat(program); err != nil {
+	if _, err := os.Stat(filepath.Join(o.Binaries, "local")); err != nil {
 		return nil, fmt.Errorf("no binaries in %s: build them with `make binaries`", o.Binaries)
 	}
-	if o.Template == "" {
-		o.Template = "template.yaml"
-	}
-	log, err := os.Create(o.Log)
-	if err != nil {
-		return nil, fmt.Errorf("log: %w", err)
-	}
-	defer func() { _ = log.Close() }() // the process has its own
-	command := exec.CommandContext(context.WithoutCancel(ctx), program, "-functions", o.Binaries, "-template", o.Template)
-	command.Env = append(append(append(os.Environ(), settings...), "DATA_DIR="+o.Dir), o.Env...)
+	command, log := Command(o), &Log{}
 	command.Stderr = log
 	p, err := Run(ctx, command)
 	if p == nil {
 		return nil, err
 	}
-	p.log = o.Log
+	p.Log = log
 	if err != nil {
 		p.Stop()
-		return nil, errors.Join(ctx.Err(), fmt.Errorf("the platform is not ready: %s", p.lastLine()))
+		lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+		return nil, errors.Join(ctx.Err(), fmt.Errorf("the platform is not ready: %s", lines[len(lines)-1]))
 	}
 	return p, nil
 }
@@ -127,21 +124,6 @@ func (p *Process) readTable(stdout io.Reader) bool {
 		}
 	}
 	return false
-}
-
-// Log returns the log so far.
-func (p *Process) Log() string {
-	log, err := os.ReadFile(p.log)
-	if err != nil {
-		return err.Error()
-	}
-	return string(log)
-}
-
-// lastLine returns the last line of the log. It says why a platform did not start.
-func (p *Process) lastLine() string {
-	lines := strings.Split(strings.TrimSpace(p.Log()), "\n")
-	return lines[len(lines)-1]
 }
 
 // Stop ends the platform as `kill` does, and returns how long that took. After 20 s, it kills the platform.

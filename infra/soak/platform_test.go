@@ -15,9 +15,10 @@ import (
 	"time"
 
 	"devplatform/infra/platformtest"
+	"devplatform/infra/process"
 )
 
-// platform is a running platform that says what it and its functions hold.
+// platform is a running platform whose processes report how much memory and how many goroutines they have.
 type platform struct {
 	url, dir string
 	pid      int
@@ -29,7 +30,7 @@ type platform struct {
 	tail   []string
 }
 
-// probe is what a process said: what it holds after its garbage was collected.
+// probe is the state of a process after a garbage collection.
 type probe struct {
 	goroutines int
 	heap       int64
@@ -96,54 +97,34 @@ func start(t *testing.T, env ...string) *platform {
 		t.Fatal(err)
 	}
 	p := &platform{dir: t.TempDir(), probes: map[int]probe{}, names: map[int]string{}}
-	command := exec.Command(filepath.Join(binaries, "local"), "-functions", binaries)
-	command.Dir = platformtest.Root
-	command.Env = append(os.Environ(), "PORT=0", "AWS_PORT=0", "DATA_DIR="+p.dir, "COOKIE_PLAIN_HTTP=true", "WEBHOOK_ALLOW_PRIVATE=true",
-		"LIMIT_LOGIN_IP=1000000", "LIMIT_SIGNUP_IP=1000000", "LIMIT_LOGIN_PAIR=1000000", "LIMIT_AI_MINUTE=1000000", "LIMIT_AI_IN_PROGRESS=1000000", "AI_MONTHLY_TOKENS=1000000000",
-		"AI_GLOBAL_MONTHLY_TOKENS=1000000000", "AI_PROVIDER=scaffold", "AI_MODEL=")
-	command.Env = append(command.Env, env...)
-	stdout, err := command.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stderr, err := command.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	p.pid = command.Process.Pid
+	command := process.Command(process.Options{Binaries: binaries, WorkDir: platformtest.Root, Dir: p.dir, Env: append([]string{
+		"LIMIT_LOGIN_IP=1000000", "LIMIT_SIGNUP_IP=1000000", "LIMIT_LOGIN_PAIR=1000000", "LIMIT_AI_MINUTE=1000000",
+		"LIMIT_AI_IN_PROGRESS=1000000", "AI_MONTHLY_TOKENS=1000000000", "AI_GLOBAL_MONTHLY_TOKENS=1000000000",
+	}, env...)})
+	log, write := io.Pipe()
+	command.Stderr = write
 	var reading sync.WaitGroup
-	reading.Go(func() { p.read(stderr) })
-	ready := make(chan string, 1)
-	reading.Go(func() {
-		for lines := bufio.NewScanner(stdout); lines.Scan(); {
-			if url, ok := strings.CutPrefix(lines.Text(), "ready: "); ok {
-				ready <- url
-			}
-		}
-		close(ready)
-	})
+	reading.Go(func() { p.read(log) })
+	running, err := process.Run(t.Context(), command)
+	if running == nil {
+		t.Fatal(err)
+	}
+	p.pid, p.url = running.PID(), running.URL
 	t.Cleanup(func() {
-		_ = command.Process.Kill()
+		running.Kill()
+		_ = write.Close()
 		reading.Wait()
-		_ = command.Wait()
 		if t.Failed() {
 			t.Logf("the end of the platform's log:\n%s", strings.Join(p.tail, "\n"))
 		}
 	})
-	select {
-	case p.url = <-ready:
-	case <-time.After(time.Minute):
-	}
-	if p.url == "" {
-		t.Fatal("the platform is not ready")
+	if err != nil {
+		t.Fatal(err)
 	}
 	return p
 }
 
-// read takes the log in as it comes: what processes hold, errors, and the last lines.
+// read reads the log: probes, errors, and the last lines.
 func (p *platform) read(stderr io.Reader) {
 	lines := bufio.NewReader(stderr)
 	for {
@@ -173,7 +154,7 @@ func (p *platform) read(stderr io.Reader) {
 	}
 }
 
-// ask has a process say what it holds; false when it has ended.
+// ask asks a process for its state. It reports false if the process has ended.
 func (p *platform) ask(t *testing.T, pid int) (probe, bool) {
 	t.Helper()
 	p.mu.Lock()
@@ -183,7 +164,7 @@ func (p *platform) ask(t *testing.T, pid int) (probe, bool) {
 		return probe{}, false
 	}
 	var said probe
-	platformtest.EventuallyWithin(t, time.Minute, "the word of a process", func() bool {
+	platformtest.EventuallyWithin(t, time.Minute, "a probe of a process", func() bool {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		found := false

@@ -1,4 +1,4 @@
-package main
+package platform
 
 import (
 	"bytes"
@@ -27,8 +27,8 @@ import (
 	"devplatform/infra/local/stack"
 )
 
-// TestMain makes this binary the function that the tests below trigger: it tells the test of its event, and is done when
-// the test answers. A status of 400 or above is its failure.
+// TestMain makes this binary the function of the tests' templates: it sends its event to the test, and returns when the
+// test responds. A status of 400 or above is an error of the function.
 func TestMain(m *testing.M) {
 	if os.Getenv("AWS_LAMBDA_RUNTIME_API") == "" {
 		os.Exit(m.Run())
@@ -49,9 +49,9 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// projectOf answers the settings for a template, in whose place of %s goes the URL of a server that answers the function's
-// events, which this binary is.
-func projectOf(t *testing.T, template string, answer http.HandlerFunc) Settings {
+// projectOf returns a configuration with a template, in which %s is replaced by the URL of a server with that handler. It
+// receives the events of the functions, which are this binary.
+func projectOf(t *testing.T, template string, answer http.HandlerFunc) Config {
 	t.Helper()
 	server := httptest.NewServer(answer)
 	t.Cleanup(server.Close)
@@ -60,17 +60,17 @@ func projectOf(t *testing.T, template string, answer http.HandlerFunc) Settings 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(self, filepath.Join(dir, "reader")); err != nil {
+	binaries := filepath.Join(dir, "bin")
+	if err := errors.Join(os.Mkdir(binaries, 0o700), os.Symlink(self, filepath.Join(binaries, "reader"))); err != nil {
 		t.Fatal(err)
 	}
-	settings := Settings{
-		DataDir: filepath.Join(dir, "data"), Region: "us-east-1", AccessKeyID: "local", SecretKey: "local", Concurrency: 4,
-		OAuthProvider: "none", Template: filepath.Join(dir, "template.yaml"), Binaries: dir,
+	config := Config{
+		DataDir: filepath.Join(dir, "data"), Concurrency: 4, Template: filepath.Join(dir, "template.yaml"), Binaries: binaries,
 	}
-	if err := os.WriteFile(settings.Template, fmt.Appendf(nil, template, server.URL), 0o600); err != nil {
+	if err := os.WriteFile(config.Template, fmt.Appendf(nil, template, server.URL), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return settings
+	return config
 }
 
 const triggered = `Transform: AWS::Serverless-2016-10-31
@@ -108,21 +108,21 @@ Resources:
         Table: {Type: DynamoDB, Properties: {Stream: !GetAtt Table.StreamArn, StartingPosition: TRIM_HORIZON, Enabled: false}}
 `
 
-// triggeredPlatform is a platform whose function reads a table's stream. Batches come to the test as the keys in them;
-// the function's invocation ends when the test takes from hold.
+// triggeredPlatform is a platform whose function reads a table's stream. The test receives the keys of each batch from
+// batches. The function returns when the test receives from hold.
 type triggeredPlatform struct {
-	settings Settings
-	batches  chan []string
-	hold     chan struct{}
-	log      *bytes.Buffer
-	*platform
+	config  Config
+	batches chan []string
+	hold    chan struct{}
+	log     *bytes.Buffer
+	*Platform
 }
 
 func newTriggered(t *testing.T) *triggeredPlatform {
 	t.Helper()
 	p := &triggeredPlatform{batches: make(chan []string), hold: make(chan struct{}), log: &bytes.Buffer{}}
 	ended := make(chan struct{})
-	p.settings = projectOf(t, triggered, func(_ http.ResponseWriter, r *http.Request) {
+	p.config = projectOf(t, triggered, func(_ http.ResponseWriter, r *http.Request) {
 		keys, err := keysOf(r.Body)
 		if err != nil {
 			t.Error(err)
@@ -138,6 +138,7 @@ func newTriggered(t *testing.T) *triggeredPlatform {
 		}
 	})
 	t.Cleanup(func() { close(ended) })
+	p.config.Logger = slog.New(slog.NewTextHandler(p.log, nil))
 	return p
 }
 
@@ -163,10 +164,9 @@ func keysOf(event io.Reader) ([]string, error) {
 func (p *triggeredPlatform) start(t *testing.T) {
 	t.Helper()
 	var err error
-	if p.platform, err = open(t.Context(), p.settings, slog.New(slog.NewTextHandler(p.log, nil))); err != nil {
+	if p.Platform, err = Open(t.Context(), p.config); err != nil {
 		t.Fatal(err)
 	}
-	p.startTriggers()
 }
 
 func (p *triggeredPlatform) put(t *testing.T, key string) {
@@ -183,7 +183,7 @@ func (p *triggeredPlatform) put(t *testing.T, key string) {
 	}
 }
 
-// wantBatch takes the next batch, whose invocation goes on until hold is taken from.
+// wantBatch receives the next batch. Its invocation continues until the test receives from hold.
 func (p *triggeredPlatform) wantBatch(t *testing.T, keys ...string) {
 	t.Helper()
 	select {
@@ -196,7 +196,7 @@ func (p *triggeredPlatform) wantBatch(t *testing.T, keys ...string) {
 	}
 }
 
-// TestTriggers has a function triggered by its table, over a stop in the middle of a batch.
+// A table's stream triggers a function. A batch in flight finishes while the platform closes.
 func TestTriggers(t *testing.T) {
 	t.Parallel()
 	p := newTriggered(t)
@@ -206,7 +206,7 @@ func TestTriggers(t *testing.T) {
 	p.wantBatch(t, "first")
 
 	stopped := make(chan error)
-	go func() { stopped <- p.stop() }()
+	go func() { stopped <- p.Close() }()
 	select {
 	case err := <-stopped:
 		t.Fatalf("stopped in the middle of a batch: %v", err)
@@ -223,46 +223,43 @@ func TestTriggers(t *testing.T) {
 	p.put(t, "second")
 	p.wantBatch(t, "second") // and not the first again
 	<-p.hold
-	if err := p.stop(); err != nil {
+	if err := p.Close(); err != nil {
 		t.Fatal(err)
-	}
-	if want := "event source mappings: 1 enabled, 1 disabled"; !strings.Contains(p.log.String(), want) {
-		t.Errorf("%s\nwant %s", p.log, want)
 	}
 }
 
-// TestTriggersOfAnotherEndpoint reads the streams of an endpoint in between, here another platform's.
+// The positions of another endpoint's streams are separate.
 func TestTriggersOfAnotherEndpoint(t *testing.T) {
 	t.Parallel()
 	other, p := newTriggered(t), newTriggered(t)
 	var err error
-	if other.platform, err = open(t.Context(), other.settings, slog.New(slog.DiscardHandler)); err != nil { // without its triggers
+	if other.Platform, err = open(t.Context(), other.config); err != nil { // without its triggers
 		t.Fatal(err)
 	}
 	for i, endpoint := range []string{"", other.endpoint(), ""} { // what was read before is not read again
-		p.settings.EndpointURL = endpoint
+		p.config.EndpointURL = endpoint
 		p.start(t)
 		key := fmt.Sprint("item ", i)
 		p.put(t, key)
 		p.wantBatch(t, key)
 		<-p.hold
-		if err := p.stop(); err != nil {
+		if err := p.Close(); err != nil {
 			t.Error(err)
 		}
 	}
-	if err := other.stop(); err != nil {
+	if err := other.Close(); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestBatchIsCut stops a platform whose function doesn't end: its batch comes again.
+// A batch whose function does not return in time is processed again after the next start.
 func TestBatchIsCut(t *testing.T) {
 	t.Parallel()
 	p := newTriggered(t)
 	p.start(t)
 	p.put(t, "first")
 	p.wantBatch(t, "first")
-	if err := p.stop(); err == nil || !strings.Contains(err.Error(), "1 requests in flight were cut") {
+	if err := p.Close(); err == nil || !strings.Contains(err.Error(), "1 requests in flight were cut") {
 		t.Errorf("stop: %v", err)
 	}
 	if !strings.Contains(p.log.String(), "batches in flight were cut") {
@@ -271,12 +268,12 @@ func TestBatchIsCut(t *testing.T) {
 	p.start(t)
 	p.wantBatch(t, "first")
 	<-p.hold
-	if err := p.stop(); err != nil {
+	if err := p.Close(); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestBrokenPositions finds a damaged position before anything runs.
+// A damaged position is an error at the start.
 func TestBrokenPositions(t *testing.T) {
 	t.Parallel()
 	p := newTriggered(t)
@@ -284,10 +281,10 @@ func TestBrokenPositions(t *testing.T) {
 	p.put(t, "first")
 	p.wantBatch(t, "first")
 	<-p.hold
-	if err := p.stop(); err != nil {
+	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob(filepath.Join(p.settings.DataDir, "triggers", "*"))
+	files, err := filepath.Glob(filepath.Join(p.config.DataDir, "triggers", "*"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("positions: %v, %v", files, err)
 	}
@@ -296,30 +293,12 @@ func TestBrokenPositions(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err = open(t.Context(), p.settings, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), files[0]) {
+	if _, err = Open(t.Context(), p.config); err == nil || !strings.Contains(err.Error(), files[0]) {
 		t.Errorf("%v, want %s named", err, files[0])
 	}
 }
 
-func TestBannerShowsStreams(t *testing.T) {
-	t.Parallel()
-	p := newTriggered(t)
-	p.start(t)
-	var out bytes.Buffer
-	if err := p.banner(&out); err != nil {
-		t.Fatal(err)
-	}
-	for _, line := range []string{"GET     /            Reader\n", "stream  local-Table  Reader\n", "stream  local-Table  Idle (disabled)\n"} {
-		if !strings.Contains(out.String(), line) {
-			t.Errorf("%s\nwant %s", &out, line)
-		}
-	}
-	if err := p.stop(); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestQueuesGiveNoMoreThanThereAreInstances(t *testing.T) {
+func TestLimitConcurrency(t *testing.T) {
 	t.Parallel()
 	s := &stack.Stack{
 		Functions: []stack.Function{{Name: "free"}, {Name: "reserved", ReservedConcurrency: 3}, {Name: "narrow", ReservedConcurrency: 1}},
@@ -329,7 +308,7 @@ func TestQueuesGiveNoMoreThanThereAreInstances(t *testing.T) {
 		},
 	}
 	var got []int
-	for _, m := range withinInstances(s, 10) {
+	for _, m := range limitConcurrency(s, 10) {
 		got = append(got, m.MaximumConcurrency)
 	}
 	if want := []int{10, 10, 4, 3, 2, 0}; !slices.Equal(got, want) {

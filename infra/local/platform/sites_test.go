@@ -1,20 +1,14 @@
-package main
+package platform
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-
-	"devplatform/infra/local/stack"
 )
 
 // published is a template with two APIs, of which one has a wildcard domain. Its functions are this binary.
@@ -66,7 +60,7 @@ type proxyEvent struct {
 
 // publishedPlatform is a platform of the template above, and the events that its functions got.
 type publishedPlatform struct {
-	*platform
+	*Platform
 	events chan proxyEvent
 	sites  string // the URL of the port of sites
 }
@@ -74,24 +68,27 @@ type publishedPlatform struct {
 func newPublished(t *testing.T) *publishedPlatform {
 	t.Helper()
 	p := &publishedPlatform{events: make(chan proxyEvent, 100)}
-	settings := projectOf(t, published, func(_ http.ResponseWriter, r *http.Request) {
+	config := projectOf(t, published, func(_ http.ResponseWriter, r *http.Request) {
 		var event proxyEvent
 		if err := json.NewDecoder(r.Body).Decode(&event); err != nil {
 			t.Error(err)
 		}
 		p.events <- event
 	})
-	settings.AppURL = "https://app.example"
+	config.PublicURL = "https://app.example"
+	config.Values = func(a Addresses) Values {
+		return Values{Parameters: map[string]string{"SitesDomain": "sites.localhost"}, Variables: map[string]string{"SITES_ORIGIN": a.Sites}}
+	}
 	var err error
-	if p.platform, err = open(t.Context(), settings, slog.New(slog.DiscardHandler)); err != nil {
+	if p.Platform, err = open(t.Context(), config); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := p.stop(); err != nil {
+		if err := p.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	p.sites = fmt.Sprintf("http://127.0.0.1:%d", p.platform.sites.port)
+	p.sites = fmt.Sprintf("http://127.0.0.1:%d", p.Platform.sites.port)
 	return p
 }
 
@@ -120,9 +117,9 @@ func ask(t *testing.T, method, url, host string) (int, string) {
 func TestTwoAPIs(t *testing.T) {
 	t.Parallel()
 	p := newPublished(t)
-	port := p.platform.sites.port
+	port := p.Platform.sites.port
 	api := fmt.Sprintf("http://127.0.0.1:%d", p.http.port)
-	for _, f := range p.stack.Functions {
+	for _, f := range p.Stack.Functions {
 		if want := fmt.Sprintf("http://localhost:%d", port); f.Env["SITES_ORIGIN"] != want {
 			t.Errorf("%s: got SITES_ORIGIN=%s, want %s", f.Name, f.Env["SITES_ORIGIN"], want)
 		}
@@ -151,9 +148,9 @@ func TestTwoAPIs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		id := p.stack.APIs[0].ID
+		id := p.Stack.APIs[0].ID
 		if strings.HasPrefix(request.url, p.sites) {
-			id = p.stack.APIs[1].ID
+			id = p.Stack.APIs[1].ID
 		}
 		if event.RequestContext.DomainName != request.domain || event.RequestContext.APIID != id ||
 			event.HTTPMethod != request.method || event.Path != target.Path {
@@ -167,15 +164,15 @@ func TestHostsOfSites(t *testing.T) {
 	t.Parallel()
 	p := newPublished(t)
 	for _, host := range []string{
-		"localhost", fmt.Sprint("localhost:", p.platform.sites.port), "127.0.0.1", "[::1]:1", "evil.example", "app.example",
+		"localhost", fmt.Sprint("localhost:", p.Platform.sites.port), "127.0.0.1", "[::1]:1", "evil.example", "app.example",
 		"shop.localhost.evil.example", "shoplocalhost", ".localhost", "shop..localhost", "shop.localhost.", "0.0.0.0",
 	} {
 		status, text := ask(t, http.MethodGet, p.sites+"/", host)
-		if status != http.StatusForbidden || !strings.Contains(text, p.siteAddress()) {
+		if status != http.StatusForbidden || !strings.Contains(text, p.SiteAddress()) {
 			t.Errorf("as %s: got %d %s, want 403 and the form of an address", host, status, text)
 		}
 	}
-	for _, url := range []string{fmt.Sprintf("http://127.0.0.1:%d/api", p.http.port), p.awsAddress() + "/2015-03-31/functions"} {
+	for _, url := range []string{fmt.Sprintf("http://127.0.0.1:%d/api", p.http.port), p.AWS + "/2015-03-31/functions"} {
 		if status, text := ask(t, http.MethodGet, url, "shop.localhost"); status != http.StatusForbidden {
 			t.Errorf("%s as a site: got %d %s, want 403", url, status, text)
 		}
@@ -185,30 +182,11 @@ func TestHostsOfSites(t *testing.T) {
 	}
 }
 
-// The banner shows the form of the addresses of sites, and which routes are theirs.
-func TestBannerShowsSites(t *testing.T) {
-	t.Parallel()
-	p := newPublished(t)
-	var out bytes.Buffer
-	if err := p.banner(&out); err != nil {
-		t.Fatal(err)
-	}
-	address := p.siteAddress()
-	for _, line := range []string{
-		"/api", "ANY  " + address + "/          Server\n", "ANY  " + address + "/{proxy+}  Server\n", "sites  " + address + "\n",
-	} {
-		if !strings.Contains(out.String(), line) {
-			t.Errorf("%s\nwant %s", &out, line)
-		}
-	}
-}
-
 // An origin has no default port. The functions reject one that has it.
 func TestSitesOrigin(t *testing.T) {
 	t.Parallel()
-	for port, want := range map[int]string{80: "http://localhost", 3001: "http://localhost:3001"} {
-		p := &platform{sites: &listeners{port: port}}
-		if got := p.sitesOrigin(); got != want {
+	for port, want := range map[int]string{80: "", 3001: ":3001"} {
+		if got := portSuffix(port); got != want {
 			t.Errorf("port %d: got %s, want %s", port, got, want)
 		}
 	}
@@ -217,19 +195,18 @@ func TestSitesOrigin(t *testing.T) {
 // Without an API with a wildcard domain, the port of sites is given back.
 func TestWithoutSites(t *testing.T) {
 	t.Parallel()
-	p, err := open(t.Context(), projectOf(t, triggered, func(http.ResponseWriter, *http.Request) {}), slog.New(slog.DiscardHandler))
+	p, err := open(t.Context(), projectOf(t, triggered, func(http.ResponseWriter, *http.Request) {}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = p.stop() }()
+	defer func() { _ = p.Close() }()
 	again, err := listen(p.sites.port, "SITES_PORT")
 	if err != nil {
 		t.Fatal(err)
 	}
 	again.close()
-	var out bytes.Buffer
-	if err := p.banner(&out); err != nil || strings.Contains(out.String(), "sites") {
-		t.Errorf("%s, error %v, want no sites", &out, err)
+	if p.Addresses.Sites != "" {
+		t.Errorf("got the origin of sites %s, want none", p.Addresses.Sites)
 	}
 }
 
@@ -242,83 +219,17 @@ func TestSitesCannotStart(t *testing.T) {
 	}
 	defer taken.Close()
 	port := taken.Addr().(*net.TCPAddr).Port
-	settings := projectOf(t, published, func(http.ResponseWriter, *http.Request) {})
-	settings.SitesPort = port
+	config := projectOf(t, published, func(http.ResponseWriter, *http.Request) {})
+	config.SitesPort = port
 	want := fmt.Sprintf("port %d is in use: end what listens there, or choose another with SITES_PORT", port)
-	if _, err := open(t.Context(), settings, slog.New(slog.DiscardHandler)); message(err) != want {
+	if _, err := open(t.Context(), config); message(err) != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
-	settings = projectOf(t, strings.Replace(published, "!Sub '*.${SitesDomain}'", "!Ref SitesDomain", 1), func(http.ResponseWriter, *http.Request) {})
-	_, err = open(t.Context(), settings, slog.New(slog.DiscardHandler))
-	want = settings.Template + ": the local platform runs one API, and one API with a wildcard domain: Api and Pages are of the same kind"
+	config = projectOf(t, strings.Replace(published, "!Sub '*.${SitesDomain}'", "!Ref SitesDomain", 1), func(http.ResponseWriter, *http.Request) {})
+	config.Values = func(Addresses) Values { return Values{Parameters: map[string]string{"SitesDomain": "sites.localhost"}} }
+	_, err = open(t.Context(), config)
+	want = config.Template + ": the local platform runs one API, and one API with a wildcard domain: Api and Pages are of the same kind"
 	if message(err) != want {
 		t.Errorf("got %v, want %s", err, want)
-	}
-}
-
-// The npm registry is that of npm's own variable, or that of npm.
-func TestRegistry(t *testing.T) { // not parallel: the environment
-	dir := t.TempDir()
-	t.Setenv("PATH", dir)
-	if got := findRegistry(t.Context(), nil)(); got != "" {
-		t.Errorf("without npm: got %q, want none", got)
-	}
-	for output, want := range map[string]string{
-		"https://npm.example.com/": "https://npm.example.com/", "http://127.0.0.1:4873": "http://127.0.0.1:4873",
-		"undefined": "", "": "", "file:///etc": "", "https://": "",
-	} {
-		script := "#!/bin/sh\n[ \"$*\" = 'config get registry' ] && echo '" + output + "'\n"
-		if err := os.WriteFile(filepath.Join(dir, "npm"), []byte(script), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if got := findRegistry(t.Context(), nil)(); got != want {
-			t.Errorf("npm prints %q: got %q, want %q", output, got, want)
-		}
-		env := map[string]string{"npm_config_registry": "https://own.example.com"}
-		if got := findRegistry(t.Context(), env)(); got != "https://own.example.com" {
-			t.Errorf("with npm's variable: got %q", got)
-		}
-	}
-}
-
-// Only a function that needs a registry gets one, and only if neither the environment nor the template chooses one.
-func TestRegistryOfFunctions(t *testing.T) {
-	t.Parallel()
-	found := func() string { return "https://npm.example.com/" }
-	for _, tc := range []struct {
-		env      map[string]string
-		registry func() string
-		want     string
-	}{
-		{map[string]string{npmRegistry: ""}, found, found()},
-		{map[string]string{npmRegistry: ""}, nil, ""},
-		{map[string]string{npmRegistry: "https://other.example.com"}, found, ""},
-		{map[string]string{"OTHER": ""}, found, ""},
-	} {
-		got := ""
-		if late := lateEnv(tc.env, tc.registry); late != nil {
-			got = late()[npmRegistry]
-		}
-		if got != tc.want {
-			t.Errorf("%v: got %q, want %q", tc.env, got, tc.want)
-		}
-	}
-	for env, want := range map[string]bool{"": false, npmRegistry: true} {
-		if got := hasRegistry(map[string]string{env: ""}); got != want {
-			t.Errorf("%q: got %v, want %v", env, got, want)
-		}
-	}
-}
-
-// The project's own template has both APIs.
-func TestSitesOfTemplate(t *testing.T) {
-	t.Parallel()
-	loaded, err := loadStack("../../template.yaml", stack.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	api, sites, err := findAPIs(loaded)
-	if err != nil || api == nil || sites == nil || api.LogicalID != "Api" || sites.LogicalID != "SitesApi" {
-		t.Errorf("got %v and %v, error %v, want Api and SitesApi", api, sites, err)
 	}
 }

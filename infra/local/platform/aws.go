@@ -1,4 +1,4 @@
-package main
+package platform
 
 import (
 	"encoding/json"
@@ -32,7 +32,7 @@ func (p *awsPort) handler() http.Handler {
 		switch {
 		case !isBucket && !loopback.Accepts(r.Host, p.hosts...), isBucket && !isS3(r):
 			http.Error(w, "The Host header does not name this machine or the host of APP_URL.", http.StatusForbidden)
-		case p.codehost != nil && !isBucket && strings.HasPrefix(r.URL.Path, codehostPath+"/"):
+		case p.codehost != nil && !isBucket && strings.HasPrefix(r.URL.Path, codeHostPath+"/"):
 			p.codehost.ServeHTTP(w, r)
 		case p.s3 != nil && isS3(r):
 			p.s3.ServeHTTP(w, r)
@@ -71,7 +71,7 @@ func (p *awsPort) service(w http.ResponseWriter, r *http.Request) {
 			handler = lambda
 		}
 	case target == "" && strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-amz-json-1.0"):
-		handler = p.dynamodb // it has its own words for a missing target
+		handler = p.dynamodb // which reports the missing header
 	}
 	if handler == nil {
 		refuseService(w, target)
@@ -80,7 +80,7 @@ func (p *awsPort) service(w http.ResponseWriter, r *http.Request) {
 	handler.ServeHTTP(w, r)
 }
 
-// refuseService names what was asked for: nothing is ignored in silence.
+// refuseService responds to a request for a service or an operation that the platform does not have.
 func refuseService(w http.ResponseWriter, target string) {
 	message := "The local platform has no such service or operation."
 	if target != "" {

@@ -1,8 +1,7 @@
-package main
+package platform
 
 import (
 	"io"
-	"log/slog"
 	"net/http"
 	"os"
 	"os/exec"
@@ -26,9 +25,9 @@ const withBucket = `
 // URL and with the AWS CLI, and finds the object after a restart.
 func TestObjects(t *testing.T) {
 	t.Parallel()
-	settings := projectOf(t, triggered+withBucket, func(http.ResponseWriter, *http.Request) {})
-	start := func() (*platform, *s3.Client) {
-		p, err := open(t.Context(), settings, slog.New(slog.DiscardHandler))
+	config := projectOf(t, triggered+withBucket, func(http.ResponseWriter, *http.Request) {})
+	start := func() (*Platform, *s3.Client) {
+		p, err := open(t.Context(), config)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,12 +68,12 @@ func TestObjects(t *testing.T) {
 			t.Errorf("aws s3 cp: %v\n%s", err, output)
 		}
 	}
-	if err := p.stop(); err != nil {
+	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
 	p, client = start()
 	defer func() {
-		if err := p.stop(); err != nil {
+		if err := p.Close(); err != nil {
 			t.Error(err)
 		}
 	}()

@@ -1,4 +1,4 @@
-package main
+package platform
 
 import (
 	"bytes"
@@ -66,20 +66,20 @@ type called struct {
 	answer chan int
 }
 
-// queuedPlatform is a platform of the template above, and what the test speaks to it with.
+// queuedPlatform is a platform with the template above, and the calls of its function.
 type queuedPlatform struct {
-	*platform
-	settings Settings
-	calls    chan called
-	log      *bytes.Buffer
-	queues   *sqs.Client
+	*Platform
+	config Config
+	calls  chan called
+	log    *bytes.Buffer
+	queues *sqs.Client
 }
 
 func newQueued(t *testing.T) *queuedPlatform {
 	t.Helper()
 	p := &queuedPlatform{calls: make(chan called), log: &bytes.Buffer{}}
 	ended := make(chan struct{})
-	p.settings = projectOf(t, queued, func(w http.ResponseWriter, r *http.Request) {
+	p.config = projectOf(t, queued, func(w http.ResponseWriter, r *http.Request) {
 		call := called{answer: make(chan int, 1)}
 		body, err := io.ReadAll(r.Body)
 		if err == nil {
@@ -100,13 +100,14 @@ func newQueued(t *testing.T) *queuedPlatform {
 		}
 	})
 	t.Cleanup(func() { close(ended) })
+	p.config.Logger = slog.New(slog.NewTextHandler(p.log, nil))
 	return p
 }
 
 func (p *queuedPlatform) start(t *testing.T) {
 	t.Helper()
 	var err error
-	if p.platform, err = open(t.Context(), p.settings, slog.New(slog.NewTextHandler(p.log, nil))); err != nil {
+	if p.Platform, err = open(t.Context(), p.config); err != nil {
 		t.Fatal(err)
 	}
 	p.queues = sqs.New(sqs.Options{
@@ -126,16 +127,16 @@ func (p *queuedPlatform) next(t *testing.T) called {
 	}
 }
 
-// send sends to the queue under the URL that the function has.
+// send sends a message to the queue's URL in the function's environment.
 func (p *queuedPlatform) send(t *testing.T, body string) {
 	t.Helper()
-	url := p.stack.Functions[0].Env["JOBS"]
+	url := p.Stack.Functions[0].Env["JOBS"]
 	if _, err := p.queues.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: &url, MessageBody: &body}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// wantJob is the function called with a message of the queue.
+// wantJob waits for a call with a message of the queue.
 func (p *queuedPlatform) wantJob(t *testing.T, body string) called {
 	t.Helper()
 	call := p.next(t)
@@ -154,7 +155,7 @@ func (p *queuedPlatform) url(t *testing.T, name string) *string {
 	return out.QueueUrl
 }
 
-// wantMessage waits for a message in a queue that nobody reads, and leaves it there.
+// wantMessage waits for a message in a queue without a reader. The message stays in the queue.
 func (p *queuedPlatform) wantMessage(t *testing.T, queue, part string) {
 	t.Helper()
 	out, err := p.queues.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: p.url(t, queue), WaitTimeSeconds: 10, VisibilityTimeout: 1})
@@ -166,20 +167,20 @@ func (p *queuedPlatform) wantMessage(t *testing.T, queue, part string) {
 	}
 }
 
-// TestQueuesAndSchedules has a function called by a queue, by the clock and by a stream, and finds what it gave up in the
-// queues for that, also after a stop.
+// A queue, a schedule and a stream call a function. What it fails to process is in the queues for failures, also after a
+// restart.
 func TestQueuesAndSchedules(t *testing.T) {
 	t.Parallel()
 	p := newQueued(t)
 	p.start(t)
-	p.startSchedules()
+	p.schedules.Start()
 	tick := p.next(t) // one of EventBridge Scheduler fires at its start
 	if !tick.event.Tick {
 		t.Errorf("%+v, want the schedule's Input", tick.event)
 	}
 	tick.answer <- http.StatusOK
 
-	p.startTriggers()
+	p.triggers.Start()
 	p.send(t, "work")
 	p.wantJob(t, "work").answer <- http.StatusOK
 	p.send(t, "poison")
@@ -209,43 +210,21 @@ func TestQueuesAndSchedules(t *testing.T) {
 	}
 	record.answer <- http.StatusInternalServerError
 	p.wantMessage(t, "local-Failed", "RetryAttemptsExhausted")
-	if err := p.stop(); err != nil {
+	if err := p.Close(); err != nil {
 		t.Error(err)
 	}
 
 	for _, line := range []string{
 		"provisioned: tables local-Table; queues local-Dead, local-Failed, local-Jobs",
-		"schedules: 1 enabled, 1 disabled", "event source mappings: 2 enabled, 0 disabled",
 	} {
 		if !strings.Contains(p.log.String(), line) {
 			t.Errorf("%s\nwant %s", p.log, line)
 		}
 	}
-	p.start(t) // what it gave up is still there
+	p.start(t) // the failures are still there
 	p.wantMessage(t, "local-Dead", "poison")
 	p.wantMessage(t, "local-Failed", "RetryAttemptsExhausted")
-	if err := p.stop(); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestBannerShowsQueuesAndSchedules(t *testing.T) {
-	t.Parallel()
-	p := newQueued(t)
-	p.start(t)
-	var out bytes.Buffer
-	if err := p.banner(&out); err != nil {
-		t.Fatal(err)
-	}
-	for _, line := range []string{
-		"queue     local-Jobs      Worker\n", "stream    local-Table     Worker\n", "schedule  rate(1 day)     Worker\n",
-		"schedule  rate(1 minute)  Worker (disabled)\n", "ready: " + p.awsAddress() + "\n",
-	} {
-		if !strings.Contains(out.String(), line) {
-			t.Errorf("%s\nwant %s", &out, line)
-		}
-	}
-	if err := p.stop(); err != nil {
+	if err := p.Close(); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,10 +1,8 @@
-package main
+package platform
 
 import (
 	"io"
-	"log/slog"
 	"net/http"
-	"strconv"
 	"testing"
 )
 
@@ -12,15 +10,15 @@ import (
 // this one. No port accepts them.
 func TestRebinding(t *testing.T) {
 	t.Parallel()
-	settings := projectOf(t, triggered, func(http.ResponseWriter, *http.Request) {})
-	settings.OAuthProvider = "" // with the code host
-	settings.AppURL = "https://app.example"
-	p, err := open(t.Context(), settings, slog.New(slog.DiscardHandler))
+	config := projectOf(t, triggered, func(http.ResponseWriter, *http.Request) {})
+	config.CodeHost = &CodeHost{"id", "secret"}
+	config.PublicURL = "https://app.example"
+	p, err := open(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() {
-		if err := p.stop(); err != nil {
+		if err := p.Close(); err != nil {
 			t.Error(err)
 		}
 	}()
@@ -43,14 +41,14 @@ func TestRebinding(t *testing.T) {
 		}
 		return response.StatusCode, string(text)
 	}
-	aws, gateway := p.awsAddress(), "http://127.0.0.1:"+strconv.Itoa(p.http.port)
+	aws, gateway := p.AWS, p.URL
 	for _, request := range []struct{ method, url, target string }{
 		{http.MethodGet, gateway + "/", ""},
 		{http.MethodPost, aws + "/", "DynamoDB_20120810.ListTables"},
 		{http.MethodPost, aws + "/", "secretsmanager.ListSecrets"},
 		{http.MethodPost, aws + "/2015-03-31/functions/Reader/invocations", ""},
 		{http.MethodGet, aws + "/2015-03-31/functions", ""},
-		{http.MethodGet, aws + codehostPath + "/", ""},
+		{http.MethodGet, aws + codeHostPath + "/", ""},
 		{http.MethodGet, aws + "/bucket/key", ""},
 	} {
 		for _, host := range []string{"evil.example", "evil.example:4566", "127.0.0.1.evil.example"} {
@@ -63,7 +61,7 @@ func TestRebinding(t *testing.T) {
 		}
 	}
 	for _, host := range []string{"localhost", "127.0.0.1:1", "[::1]:1", "app.example"} {
-		for _, url := range []string{gateway + "/", aws + codehostPath + "/", aws + "/2015-03-31/functions"} {
+		for _, url := range []string{gateway + "/", aws + codeHostPath + "/", aws + "/2015-03-31/functions"} {
 			if status, text := ask(http.MethodGet, url, host, ""); status == http.StatusForbidden {
 				t.Errorf("%s as %s: got %d %s", url, host, status, text)
 			}

@@ -1,4 +1,4 @@
-package main
+package platform
 
 import (
 	"bytes"
@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestFunctionLine shows what a function's output looks like in the log.
-func TestFunctionLine(t *testing.T) {
+// TestLogFunctionLine shows what a function's output looks like in the log.
+func TestLogFunctionLine(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ id, line, want string }{
 		"text":            {"r-1", "hello world", `level=INFO msg="Auth r-1: hello world"`},
@@ -25,7 +25,7 @@ func TestFunctionLine(t *testing.T) {
 			}
 			return a
 		}}))
-		functionLine(logger, "Auth", tc.id, tc.line)
+		logFunctionLine(logger, "Auth", tc.id, tc.line)
 		if got := out.String(); got != tc.want+"\n" {
 			t.Errorf("%s: %swant %s", name, got, tc.want)
 		}

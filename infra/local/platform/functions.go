@@ -1,0 +1,171 @@
+package platform
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"devplatform/infra/local/runtime"
+	"devplatform/infra/local/stack"
+)
+
+// functions builds the functions of a stack.
+type functions struct {
+	config Config
+	stack  *stack.Stack
+	late   map[string]func() string
+	dir    string // the folder of the binaries
+}
+
+func newFunctions(config Config, s *stack.Stack, late map[string]func() string) *functions {
+	return &functions{config, s, late, cmp.Or(config.Binaries, filepath.Join(config.DataDir, "bin"))}
+}
+
+// binary returns the path of a function's binary in a folder.
+func (b *functions) binary(dir string, f stack.Function) string {
+	return filepath.Join(dir, filepath.Base(filepath.Join(b.stack.Dir, filepath.FromSlash(f.CodeURI))))
+}
+
+// buildAll builds all functions, unless the configuration has a folder of binaries, and checks that all binaries exist.
+func (b *functions) buildAll(ctx context.Context) error {
+	sources := map[string]string{} // by binary
+	for _, f := range b.stack.Functions {
+		binary, source := b.binary(b.dir, f), path.Clean(filepath.ToSlash(f.CodeURI))
+		if other := cmp.Or(sources[binary], source); other != source {
+			return fmt.Errorf("%s: CodeUri %s and %s have the same last element, so their binaries would have the same name: "+
+				"rename one of them", f.Name, source, other)
+		}
+		sources[binary] = source
+	}
+	if b.config.Binaries == "" {
+		if err := b.build(ctx, b.dir, b.stack.Functions); err != nil {
+			return err
+		}
+	}
+	for _, f := range b.stack.Functions {
+		binary := b.binary(b.dir, f)
+		if info, err := os.Stat(binary); err != nil || info.IsDir() {
+			return fmt.Errorf("%s: no binary at %s (make binaries)", f.Name, binary)
+		}
+	}
+	return nil
+}
+
+// build compiles functions into a folder, with one call of the go command for each module.
+func (b *functions) build(ctx context.Context, out string, all []stack.Function) error {
+	out, err := filepath.Abs(out)
+	if err != nil {
+		return fmt.Errorf("build: %w", err)
+	}
+	if err := os.MkdirAll(out, 0o750); err != nil {
+		return fmt.Errorf("build: %w", err)
+	}
+	packages := map[string][]string{} // by module
+	for _, f := range all {
+		switch {
+		case f.ModuleDir == "":
+			return fmt.Errorf("%s: no go.mod in CodeUri %s or above it: create one with `go mod init`", f.Name, f.CodeURI)
+		case f.PackageDir == ".": // else go build would name the binary after the module
+			if err := b.goBuild(ctx, f.ModuleDir, b.binary(out, f), "."); err != nil {
+				return err
+			}
+		case !slices.Contains(packages[f.ModuleDir], f.PackageDir): // functions can share a package
+			packages[f.ModuleDir] = append(packages[f.ModuleDir], f.PackageDir)
+		}
+	}
+	for module, packages := range packages {
+		if err := b.goBuild(ctx, module, out+string(filepath.Separator), packages...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// goBuild compiles packages with the flags of a deployment, or with those for a debugger. It logs its progress.
+func (b *functions) goBuild(ctx context.Context, module, out string, packages ...string) error {
+	flags := []string{"-trimpath", "-tags=lambda.norpc", "-ldflags=-s"}
+	if b.config.HasSymbols {
+		flags = []string{"-trimpath=false", "-tags=lambda.norpc", "-ldflags=", "-gcflags=all=-N -l"}
+	}
+	command := exec.CommandContext(ctx, "go", //nolint:gosec // the folders are those of the user's template
+		slices.Concat([]string{"build", "-v"}, flags, []string{"-o", out}, packages)...)
+	command.Dir = module
+	command.Env = append(os.Environ(), "CGO_ENABLED=0")
+	reader, writer := io.Pipe()
+	command.Stdout, command.Stderr = writer, writer
+	output := make(chan string, 1)
+	go func() { output <- b.logProgress(reader) }()
+	err := command.Run()
+	_ = writer.Close()
+	if text := <-output; err != nil {
+		return fmt.Errorf("build the functions: %w\n%s", err, text)
+	}
+	return nil
+}
+
+// progressInterval is the time between two log lines about a build.
+const progressInterval = 3 * time.Second
+
+// logProgress counts the packages that `go build -v` compiles, and logs their number while the build runs. It returns the
+// other lines, which are the errors.
+func (b *functions) logProgress(output io.Reader) string {
+	var problems []string
+	compiled, next := 0, now().Add(progressInterval)
+	for lines := bufio.NewScanner(output); lines.Scan(); {
+		line := lines.Text()
+		if strings.ContainsAny(line, " :") || line == "" {
+			problems = append(problems, line)
+			continue
+		}
+		compiled++
+		if now().After(next) {
+			b.config.Logger.Info("building the functions", "compiledPackages", compiled)
+			next = now().Add(progressInterval)
+		}
+	}
+	return strings.Join(problems, "\n")
+}
+
+// configurations returns the functions as the runtime needs them.
+func (b *functions) configurations() []runtime.Function {
+	all := make([]runtime.Function, 0, len(b.stack.Functions))
+	for _, f := range b.stack.Functions {
+		all = append(all, runtime.Function{
+			Name: f.Name, Bootstrap: b.binary(b.dir, f), Handler: f.Handler, RuntimeName: f.Runtime,
+			Architecture: f.Architecture, MemoryMB: f.MemoryMB, Timeout: f.Timeout, Env: f.Env,
+			MaxConcurrency: f.ReservedConcurrency, Description: f.Description, LateEnv: b.lateVariables(f),
+		})
+	}
+	return all
+}
+
+// lateVariables returns a function that returns the late values of the variables that a function has and that are empty.
+// It returns nil if there are none. The values are looked up in the background now, so that the function does not wait.
+func (b *functions) lateVariables(f stack.Function) func() map[string]string {
+	needed := map[string]func() string{}
+	for name, value := range b.late {
+		if present, isDeclared := f.Env[name]; isDeclared && present == "" {
+			needed[name] = value
+			go value()
+		}
+	}
+	if len(needed) == 0 {
+		return nil
+	}
+	return func() map[string]string {
+		values := map[string]string{}
+		for name, value := range needed {
+			values[name] = value()
+		}
+		return values
+	}
+}

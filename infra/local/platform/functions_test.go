@@ -1,0 +1,259 @@
+package platform
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"devplatform/infra/local/stack"
+)
+
+// writeFiles creates files in a new folder, by path.
+func writeFiles(t *testing.T, files map[string]string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for name, content := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// greeter is a project without dependencies. Its function responds to each event with the text of another package, which
+// is embedded.
+var greeter = map[string]string{
+	"go.mod":                "module example\n\ngo 1.26\n",
+	"greeting/greeting.txt": "hello",
+	"greeting/greeting.go": `package greeting
+
+import _ "embed"
+
+//go:embed greeting.txt
+var Text string
+`,
+	"hello/main.go": `package main
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+
+	"example/greeting"
+)
+
+func main() {
+	if os.Getenv("COLOR") == "beige" {
+		fmt.Println("COLOR=beige: must be red or blue")
+		os.Exit(1)
+	}
+	api := "http://" + os.Getenv("AWS_LAMBDA_RUNTIME_API") + "/2018-06-01/runtime/invocation/"
+	for {
+		event, err := http.Get(api + "next")
+		if err != nil {
+			os.Exit(1)
+		}
+		id := event.Header.Get("Lambda-Runtime-Aws-Request-Id")
+		body := fmt.Sprintf("{\"statusCode\":200,\"body\":%q}", greeting.Text)
+		if _, err := http.Post(api+id+"/response", "application/json", strings.NewReader(body)); err != nil {
+			os.Exit(1)
+		}
+	}
+}
+`,
+	"template.yaml": `Transform: AWS::Serverless-2016-10-31
+Globals:
+  Function: {CodeUri: hello, Handler: bootstrap, Runtime: provided.al2023, Environment: {Variables: {COLOR: blue}}}
+Resources:
+  Hello:
+    Type: AWS::Serverless::Function
+    Properties: {Events: {Api: {Type: Api, Properties: {Path: /hello, Method: get}}}}
+  Other: {Type: AWS::Serverless::Function}
+`,
+}
+
+// openProject opens a platform for a project in a folder, until the test ends. It returns its log, too.
+func openProject(t *testing.T, dir string) (*Platform, *syncBuffer) {
+	t.Helper()
+	log := &syncBuffer{}
+	p, err := Open(t.Context(), Config{
+		Template: filepath.Join(dir, "template.yaml"), DataDir: filepath.Join(dir, ".local"), Logger: slog.New(slog.NewTextHandler(log, nil)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return p, log
+}
+
+// syncBuffer is a buffer for a log that a test reads while it is written.
+type syncBuffer struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (b *syncBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *syncBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// get returns the body of a response.
+func get(t *testing.T, url string) string {
+	t.Helper()
+	response, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
+// eventually waits for a condition.
+func eventually(t *testing.T, description string, condition func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !condition(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within a minute: %s", description)
+		}
+	}
+}
+
+// The platform builds a function and runs it. Two functions can share a package.
+func TestBuild(t *testing.T) {
+	t.Parallel()
+	p, _ := openProject(t, writeFiles(t, greeter))
+	if got := get(t, p.URL+"/hello"); got != "hello" {
+		t.Errorf("got %q, want hello", got)
+	}
+}
+
+// A function whose folder has its own go.mod, as in the template of `sam init`, is named after the folder.
+func TestBuildModuleOfFunction(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{"hello-world/go.mod": "module another-name\n\ngo 1.26\n"}
+	files["hello-world/main.go"] = strings.NewReplacer("\n\t\"example/greeting\"\n", "", "greeting.Text", `"hello"`).Replace(greeter["hello/main.go"])
+	files["template.yaml"] = strings.Replace(greeter["template.yaml"], "CodeUri: hello", "CodeUri: hello-world/", 1)
+	p, _ := openProject(t, writeFiles(t, files))
+	if got := get(t, p.URL+"/hello"); got != "hello" {
+		t.Errorf("got %q, want hello", got)
+	}
+}
+
+// Problems with a project's functions are errors at the start.
+func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
+	template := greeter["template.yaml"]
+	for name, tc := range map[string]struct{ file, content, want string }{
+		"code that does not compile": {"greeting/greeting.go", "package greeting\n\nvar Text = broken\n", "build the functions: exit status 1\n# example/greeting\ngreeting/greeting.go:3:12: undefined: broken"},
+		"no go.mod":                  {"go.mod", "", "go mod init"},
+		"a value that is not valid":  {"template.yaml", strings.Replace(template, "blue", "beige", 1), "Hello, Other: cannot start: COLOR=beige: must be red or blue"},
+		"binaries of the same name":  {"template.yaml", strings.Replace(template, "Function}", "Function, Properties: {CodeUri: other/hello}}", 1), "Other: CodeUri other/hello and hello have the same last element"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := writeFiles(t, greeter)
+			path := filepath.Join(dir, tc.file)
+			if err := os.WriteFile(path, []byte(tc.content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if tc.content == "" {
+				if err := os.Remove(path); err != nil {
+					t.Fatal(err)
+				}
+			}
+			config := Config{Template: filepath.Join(dir, "template.yaml"), DataDir: filepath.Join(dir, ".local")}
+			if _, err := Open(t.Context(), config); err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("got the error %v, want %s", err, tc.want)
+			}
+		})
+	}
+}
+
+// A missing binary is an error, if the configuration has a folder of binaries.
+func TestMissingBinary(t *testing.T) {
+	t.Parallel()
+	s := &stack.Stack{Functions: []stack.Function{{Name: "One", CodeURI: "cmd/one"}}}
+	err := newFunctions(Config{Binaries: t.TempDir()}, s, nil).buildAll(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "One: no binary at") {
+		t.Errorf("got the error %v", err)
+	}
+}
+
+// Watch replaces a function when a package or an embedded file that it uses changes. Code that does not compile, or does
+// not start, does not replace the old code.
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	dir := writeFiles(t, greeter)
+	p, log := openProject(t, dir)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { p.Watch(ctx); close(ended) }()
+	defer func() { cancel(); <-ended }()
+	eventually(t, "Watch begins", func() bool { return strings.Contains(log.String(), "watching") })
+	for _, change := range []struct{ file, content, log, want string }{
+		{"greeting/greeting.go", "package greeting\n\nvar Text = \"new\"\n", "replaced", "new"},
+		{"greeting/greeting.go", "package greeting\n\nvar Text = broken\n", "undefined: broken", "new"},
+		{"greeting/greeting.go", "package greeting\n\nfunc init() { panic(1) }\n\nvar Text = \"\"\n", "cannot start", "new"},
+		{"greeting/greeting.go", greeter["greeting/greeting.go"], "replaced", "hello"},
+		{"greeting/greeting.txt", "embedded", "replaced", "embedded"},
+		{"template.yaml", greeter["template.yaml"] + "\n", "restart the platform", "embedded"},
+	} {
+		before := strings.Count(log.String(), change.log)
+		if err := os.WriteFile(filepath.Join(dir, change.file), []byte(change.content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, change.log, func() bool { return strings.Count(log.String(), change.log) > before })
+		if got := get(t, p.URL+"/hello"); got != change.want {
+			t.Errorf("%s: got %q, want %q\n%s", change.file, got, change.want, log)
+		}
+	}
+}
+
+// A late value replaces an empty value of a variable that the function has.
+func TestLateVariables(t *testing.T) {
+	t.Parallel()
+	b := newFunctions(Config{}, nil, map[string]func() string{"REGISTRY": func() string { return "https://npm.example.com/" }})
+	for _, tc := range []struct {
+		env  map[string]string
+		want string
+	}{
+		{map[string]string{"REGISTRY": ""}, "https://npm.example.com/"},
+		{map[string]string{"REGISTRY": "https://other.example.com"}, ""},
+		{map[string]string{"OTHER": ""}, ""},
+	} {
+		got := ""
+		if late := b.lateVariables(stack.Function{Env: tc.env}); late != nil {
+			got = late()["REGISTRY"]
+		}
+		if got != tc.want {
+			t.Errorf("%v: got %q, want %q", tc.env, got, tc.want)
+		}
+	}
+}

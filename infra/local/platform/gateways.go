@@ -1,0 +1,134 @@
+package platform
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"devplatform/infra/local/gateway"
+	"devplatform/infra/local/loopback"
+	"devplatform/infra/local/stack"
+)
+
+// HasWildcardDomain reports whether the template maps an API to a domain such as *.example.app. The platform serves it on
+// the port of sites.
+func HasWildcardDomain(api stack.API) bool {
+	return slices.ContainsFunc(api.Domains, func(domain string) bool { return strings.HasPrefix(domain, "*.") })
+}
+
+// findAPIs returns the API for PORT, and the API with a wildcard domain for SITES_PORT. Each is nil if the template does
+// not have it.
+func findAPIs(s *stack.Stack) (api, sites *stack.API, err error) {
+	for i := range s.APIs {
+		found := &api
+		if HasWildcardDomain(s.APIs[i]) {
+			found = &sites
+		}
+		if *found != nil {
+			return nil, nil, fmt.Errorf(
+				"the local platform runs one API, and one API with a wildcard domain: %s and %s are of the same kind",
+				(*found).LogicalID, s.APIs[i].LogicalID)
+		}
+		*found = &s.APIs[i]
+	}
+	return api, sites, nil
+}
+
+// Origins returns the origins of the gateway's pages.
+func (a Addresses) Origins() []string {
+	var origins []string
+	for _, origin := range []string{a.URL, a.HTTPS} {
+		origins = append(origins, origin, strings.Replace(origin, "localhost", "127.0.0.1", 1))
+	}
+	return origins
+}
+
+// SiteAddress returns the form of the addresses of sites.
+func (a Addresses) SiteAddress() string { return strings.Replace(a.Sites, "://", "://<label>.", 1) }
+
+// serveGateways serves the APIs. It closes the ports that have no API.
+func (p *Platform) serveGateways(context.Context) error {
+	api, sites, err := findAPIs(p.Stack)
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.config.Template, err)
+	}
+	if api == nil {
+		p.URL, p.HTTPS = "", ""
+		p.http.close()
+		p.https.close()
+	}
+	if sites == nil {
+		p.Sites = ""
+		p.sites.close()
+	}
+	var first *gateway.Gateway
+	if api != nil {
+		if first, err = p.serveAPI(api); err != nil {
+			return err
+		}
+	}
+	if sites != nil {
+		return p.serveSites(sites, first)
+	}
+	return nil
+}
+
+// serveAPI serves the API over HTTP and HTTPS.
+func (p *Platform) serveAPI(api *stack.API) (*gateway.Gateway, error) {
+	certificate, err := gateway.LoadOrMakeCertificate(filepath.Join(p.config.DataDir, "tls"), now)
+	if err != nil {
+		return nil, err
+	}
+	g, err := gateway.New(gateway.Options{
+		API: *api, Invoke: p.runtime.Invoke, Account: Account, Now: now, Logger: p.logger,
+		AcceptHost: func(host string) bool { return loopback.Accepts(host, p.config.hosts()...) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.serveGateway(gateway.NewServer(g, nil, p.logger), g, p.http)
+	secure := &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
+	p.serveGateway(gateway.NewServer(g, secure, p.logger), g, p.https)
+	return g, nil
+}
+
+// serveSites serves the API with a wildcard domain, over HTTP only. Its connections count together with those of the
+// gateway beside it.
+func (p *Platform) serveSites(api *stack.API, beside *gateway.Gateway) error {
+	g, err := gateway.New(gateway.Options{
+		API: *api, Invoke: p.runtime.Invoke, Account: Account, Now: now, Logger: p.logger,
+		DomainName: loopback.Name, Beside: beside,
+	})
+	if err != nil {
+		return err
+	}
+	p.serveGateway(gateway.NewServer(p.onlySites(g), nil, p.logger), g, p.sites)
+	return nil
+}
+
+// serveGateway runs a server on the listeners of a port, with the gateway's limit of connections.
+func (p *Platform) serveGateway(server *http.Server, g *gateway.Gateway, at *listeners) {
+	limited := make([]net.Listener, 0, len(at.all))
+	for _, ln := range at.all {
+		limited = append(limited, g.Listener(ln))
+	}
+	p.gateways = append(p.gateways, server)
+	p.serve(server, limited)
+}
+
+// onlySites refuses requests whose Host header is not below localhost. No other port accepts such names. So a site never
+// has the origin of the API, or of another service of the platform.
+func (p *Platform) onlySites(sites http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !loopback.IsBelowLocalhost(r.Host) {
+			http.Error(w, "This port only serves sites. The address of a site is "+p.SiteAddress()+".", http.StatusForbidden)
+			return
+		}
+		sites.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,214 @@
+package platform
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"devplatform/infra/local/stack"
+)
+
+// settleTime is the time without another change after which a build begins. Editors and git change several files at once.
+const settleTime = 50 * time.Millisecond
+
+// Watch builds functions again when their code changes, and replaces their instances. The old code runs until the new
+// code is built and starts. Watch returns when ctx ends. It logs problems.
+func (p *Platform) Watch(ctx context.Context) {
+	watcher, err := fsnotify.NewWatcher()
+	if err != nil {
+		p.logger.Error("cannot watch the functions' code", "error", err)
+		return
+	}
+	defer watcher.Close() //nolint:errcheck // nothing was written
+	w := &watch{platform: p, watcher: watcher}
+	if err := w.refresh(ctx); err != nil {
+		p.logger.Error("cannot watch the functions' code", "error", err)
+		return
+	}
+	p.logger.Info("watching the functions' code", "folders", len(w.users))
+	changed := map[string]stack.Function{} // by name
+	settled := time.NewTimer(time.Hour)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case err := <-watcher.Errors:
+			p.logger.Warn("watch the functions' code", "error", err)
+		case event := <-watcher.Events:
+			w.note(event, changed)
+			if len(changed) > 0 {
+				settled.Reset(settleTime)
+			}
+		case <-settled.C:
+			w.replace(ctx, slices.SortedFunc(maps.Values(changed), func(a, b stack.Function) int {
+				return strings.Compare(a.Name, b.Name)
+			}))
+			clear(changed)
+		}
+	}
+}
+
+// watch watches the folders of the functions' packages.
+type watch struct {
+	platform *Platform
+	watcher  *fsnotify.Watcher
+	users    map[string][]stack.Function // by folder: the functions that use its files
+}
+
+// refresh finds out which folders the functions use, and watches them.
+func (w *watch) refresh(ctx context.Context) error {
+	users, err := w.platform.functions.users(ctx)
+	if err != nil {
+		return err
+	}
+	folders := append(slices.Collect(maps.Keys(users)), filepath.Dir(w.platform.config.Template))
+	for _, folder := range folders {
+		if err := w.watcher.Add(folder); err != nil {
+			return fmt.Errorf("%s: %w", folder, err)
+		}
+	}
+	w.users = users
+	return nil
+}
+
+// note adds the functions that use a changed file.
+func (w *watch) note(event fsnotify.Event, changed map[string]stack.Function) {
+	name := filepath.Base(event.Name)
+	isTemporary := strings.HasPrefix(name, ".") || strings.HasSuffix(name, "~")
+	if event.Op == fsnotify.Chmod || isTemporary || strings.HasSuffix(name, "_test.go") {
+		return
+	}
+	if filepath.Clean(event.Name) == filepath.Clean(w.platform.config.Template) {
+		w.platform.logger.Warn("the template has changed: restart the platform to apply the change")
+		return
+	}
+	for _, f := range w.users[filepath.Dir(event.Name)] {
+		changed[f.Name] = f
+	}
+}
+
+// replace builds functions, checks that they start, and replaces their instances.
+func (w *watch) replace(ctx context.Context, all []stack.Function) {
+	names := make([]string, 0, len(all))
+	for _, f := range all {
+		names = append(names, f.Name)
+	}
+	logger := w.platform.logger.With("functions", strings.Join(names, ", "))
+	begin := now()
+	if err := w.platform.replace(ctx, all); err != nil {
+		if ctx.Err() == nil {
+			logger.Error("the old code stays in use: " + err.Error())
+		}
+		return
+	}
+	logger.Info("replaced", "ms", now().Sub(begin).Milliseconds())
+	if err := w.refresh(ctx); err != nil && ctx.Err() == nil {
+		logger.Warn("watch the functions' code", "error", err)
+	}
+}
+
+// replace builds functions into another folder, so that a binary in use is replaced only by one that starts.
+func (p *Platform) replace(ctx context.Context, all []stack.Function) error {
+	next := p.functions.dir + ".next"
+	if err := p.functions.build(ctx, next, all); err != nil {
+		return err
+	}
+	if err := p.checkFunctions(ctx, next, all); err != nil {
+		return err
+	}
+	var problems []error
+	for _, f := range all {
+		err := os.Rename(p.functions.binary(next, f), p.functions.binary(p.functions.dir, f))
+		if err != nil && !errors.Is(err, os.ErrNotExist) { // functions can share a binary
+			problems = append(problems, fmt.Errorf("%s: %w", f.Name, err))
+			continue
+		}
+		problems = append(problems, p.runtime.Replace(f.Name))
+	}
+	return errors.Join(problems...)
+}
+
+// users returns the functions that use the files in a folder, for all folders with their packages and with embedded
+// files. Packages of the standard library and of the module cache do not change.
+func (b *functions) users(ctx context.Context) (map[string][]stack.Function, error) {
+	users, functions := map[string][]stack.Function{}, map[string][]stack.Function{} // by folder; by module
+	for _, f := range b.stack.Functions {
+		functions[f.ModuleDir] = append(functions[f.ModuleDir], f)
+	}
+	for module, functions := range functions {
+		packages, err := listPackages(ctx, module, functions)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range functions {
+			folders := map[string]bool{module: true} // of go.mod
+			used := packages[filepath.Join(module, f.PackageDir)]
+			for _, name := range append(used.Deps, used.ImportPath) {
+				for _, folder := range packages[name].folders() {
+					folders[folder] = true
+				}
+			}
+			for folder := range folders {
+				users[folder] = append(users[folder], f)
+			}
+		}
+	}
+	return users, nil
+}
+
+// listedPackage is a package as `go list` describes it.
+type listedPackage struct {
+	ImportPath, Dir  string
+	Standard         bool
+	Deps, EmbedFiles []string
+	Module           struct{ Version string }
+}
+
+// folders returns the folders of the files of a package, or none if the package does not change.
+func (p listedPackage) folders() []string {
+	if p.Dir == "" || p.Standard || p.Module.Version != "" {
+		return nil
+	}
+	folders := []string{p.Dir}
+	for _, file := range p.EmbedFiles {
+		folders = append(folders, filepath.Dir(filepath.Join(p.Dir, file)))
+	}
+	return folders
+}
+
+// listPackages returns the packages of functions of a module and the packages that they import, by import path and by
+// folder.
+func listPackages(ctx context.Context, module string, functions []stack.Function) (map[string]listedPackage, error) {
+	arguments := []string{"list", "-deps", "-json=ImportPath,Dir,Standard,Deps,EmbedFiles,Module"}
+	for _, f := range functions {
+		arguments = append(arguments, f.PackageDir)
+	}
+	command := exec.CommandContext(ctx, "go", arguments...) //nolint:gosec // the packages are those of the template
+	command.Dir = module
+	output, err := command.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list in %s: %w", module, err)
+	}
+	packages := map[string]listedPackage{}
+	for decoder := json.NewDecoder(bytes.NewReader(output)); ; {
+		var p listedPackage
+		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
+			return packages, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("go list in %s: %w", module, err)
+		}
+		packages[p.ImportPath], packages[p.Dir] = p, p
+	}
+}

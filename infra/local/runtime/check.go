@@ -1,0 +1,92 @@
+package runtime
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Check starts a function from the binary at a path, and kills it when it asks for its first event. If the function
+// exits before, for example because a variable is not valid, Check returns an error with the last line that it logged. Values of LateEnv are not set. A function that does not ask for an event within InitTimeout is not an error:
+// the limit could be too short only on this machine.
+func (r *Runtime) Check(ctx context.Context, function, bootstrap string) error {
+	p := r.pools[function]
+	if p == nil {
+		return fmt.Errorf("%w: %s", ErrFunctionNotFound, function)
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.opts.InitTimeout)
+	defer cancel()
+	var reported string // the error that the function reported with the Runtime API
+	started := make(chan struct{}, 1)
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("listen for the Runtime API: %w", err)
+	}
+	api := http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		if strings.HasSuffix(request.URL.Path, "/init/error") {
+			body, _ := io.ReadAll(io.LimitReader(request.Body, 1<<16))
+			reported = lastMessage(body)
+			w.WriteHeader(http.StatusAccepted)
+			return
+		}
+		select {
+		case started <- struct{}{}:
+		default:
+		}
+		<-request.Context().Done()
+	})
+	server := &http.Server{Handler: api, ReadHeaderTimeout: time.Minute}
+	go func() { _ = server.Serve(listener) }() // ends with Shutdown
+	defer func() { _ = server.Shutdown(context.WithoutCancel(ctx)) }()
+	variables := (&pool{rt: r, function: withoutLateEnv(p.function)}).environment()
+	command := exec.CommandContext(ctx, bootstrap) //nolint:gosec // running what is configured is the purpose
+	command.Dir = filepath.Dir(bootstrap)
+	command.Env = append(variables, "AWS_LAMBDA_RUNTIME_API="+listener.Addr().String(), "AWS_LAMBDA_LOG_STREAM_NAME=check")
+	command.SysProcAttr = processAttributes()
+	command.WaitDelay = time.Second
+	var output bytes.Buffer
+	command.Stdout, command.Stderr = &output, &output
+	if err := r.starter.start(command); err != nil {
+		return err
+	}
+	exited := make(chan error, 1)
+	go func() { exited <- command.Wait() }()
+	select {
+	case <-started:
+		cancel()
+		<-exited
+		return nil
+	case <-exited:
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return nil
+		}
+		_ = server.Shutdown(context.WithoutCancel(ctx)) // waits for the handler that sets reported
+		return errors.New(cmp.Or(reported, lastMessage(output.Bytes()), command.ProcessState.String()))
+	}
+}
+
+func withoutLateEnv(f Function) Function {
+	f.LateEnv = nil
+	return f
+}
+
+// lastMessage returns the last line of a log. Of a line in JSON, it returns the message and the error.
+func lastMessage(log []byte) string {
+	lines := bytes.Split(bytes.TrimSpace(log), []byte("\n"))
+	last := lines[len(lines)-1]
+	var line struct{ Msg, Error, ErrorMessage string }
+	if json.Unmarshal(last, &line) != nil {
+		return string(last)
+	}
+	return cmp.Or(line.Error, line.ErrorMessage, line.Msg, string(last))
+}

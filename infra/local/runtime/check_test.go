@@ -1,0 +1,34 @@
+package runtime_test
+
+import (
+	"strings"
+	"testing"
+
+	"devplatform/infra/local/runtime"
+)
+
+// Check returns the reason why a function does not start, and nothing for one that does.
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	for mode, want := range map[string]string{
+		"function": "", "init-exit": "no configuration", "init-error": "no table", "unknown": "unknown mode unknown",
+	} {
+		var bootstrap string
+		r := start(t, func(o *runtime.Options) {
+			o.Functions[0].Env = map[string]string{modeVariable: mode}
+			o.Functions[0].LateEnv = func() map[string]string { t.Error("Check asked for the late variables"); return nil }
+			bootstrap = o.Functions[0].Bootstrap
+		})
+		got := ""
+		if err := r.Check(t.Context(), "echo", bootstrap); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: got the error %q, want %q", mode, got, want)
+		}
+	}
+	r := start(t, nil)
+	if err := r.Check(t.Context(), "echo", "/no/such/file"); err == nil || !strings.Contains(err.Error(), "/no/such/file") {
+		t.Errorf("without a binary: got the error %v", err)
+	}
+}
