@@ -63,31 +63,32 @@ type modelSettings struct {
 func (m modelSettings) newProvider(
 	aws config.AWS, secret func(context.Context) (string, error),
 ) (model.Provider, error) {
-	if m.Provider != "scaffold" && m.Name == "" {
-		return nil, fmt.Errorf("AI_MODEL must be set for AI_PROVIDER=%s", m.Provider)
-	}
 	switch m.Provider {
 	case "scaffold":
 		return scaffold.New(), nil
-	case "bedrock":
-		return bedrock.New(bedrock.Options{AWS: aws, Model: m.Name}), nil
-	case "openai":
-		base, err := url.Parse(m.OpenAIBaseURL)
-		if err != nil || base.Hostname() == "" || (base.Scheme != "https" && base.Scheme != "http") {
-			return nil, errors.New("OPENAI_BASE_URL must be an absolute https URL")
-		}
-		if base.Scheme == "http" && !config.IsPrivateHost(base.Hostname()) {
-			return nil, errors.New("OPENAI_BASE_URL must be an https URL, because http to a public host would expose the " +
-				"API key and the code of users. Only hosts on this machine and in private networks can have an http URL")
-		}
-		key := secret
-		if m.OpenAIKey != "" {
-			key = func(context.Context) (string, error) { return m.OpenAIKey, nil }
-		}
-		return openai.New(openai.Options{BaseURL: m.OpenAIBaseURL, Model: m.Name, Key: key}), nil
+	case "bedrock", "openai":
 	default:
 		return nil, fmt.Errorf("AI_PROVIDER=%s is not valid: use bedrock, openai or scaffold", m.Provider)
 	}
+	if m.Name == "" {
+		return nil, fmt.Errorf("AI_MODEL is missing: set it to the ID of a model of AI_PROVIDER=%s", m.Provider)
+	}
+	if m.Provider == "bedrock" {
+		return bedrock.New(bedrock.Options{AWS: aws, Model: m.Name}), nil
+	}
+	base, err := url.Parse(m.OpenAIBaseURL)
+	if err != nil || base.Hostname() == "" || (base.Scheme != "https" && base.Scheme != "http") {
+		return nil, errors.New("OPENAI_BASE_URL must be an absolute https URL")
+	}
+	if base.Scheme == "http" && !config.IsPrivateHost(base.Hostname()) {
+		return nil, errors.New("OPENAI_BASE_URL must be an https URL, because http to a public host would expose the " +
+			"API key and the code of users. Only hosts on this machine and in private networks can have an http URL")
+	}
+	key := secret
+	if m.OpenAIKey != "" {
+		key = func(context.Context) (string, error) { return m.OpenAIKey, nil }
+	}
+	return openai.New(openai.Options{BaseURL: m.OpenAIBaseURL, Model: m.Name, Key: key}), nil
 }
 
 // check returns an error if a limit is less than its minimum.

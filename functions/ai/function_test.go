@@ -99,7 +99,7 @@ func TestSettings(t *testing.T) {
 		},
 		"calls per minute are not a number": {
 			changes:   environment{"LIMIT_AI_MINUTE": "many"},
-			wantError: "CallsPerMinute",
+			wantError: "LIMIT_AI_MINUTE",
 		},
 		"no calls per minute": {
 			changes:   environment{"LIMIT_AI_MINUTE": "0"},

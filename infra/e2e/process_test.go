@@ -156,6 +156,7 @@ func TestStartErrors(t *testing.T) {
 		"port in use":           {t.TempDir(), []string{"PORT=" + port}, []string{"port " + port, "PORT"}},
 		"AWS port in use":       {t.TempDir(), []string{"AWS_PORT=" + port}, []string{"port " + port, "AWS_PORT"}},
 		"sites port in use":     {t.TempDir(), []string{"SITES_PORT=" + port}, []string{"port " + port, "SITES_PORT"}},
+		"invalid origin":        {t.TempDir(), []string{"APP_URL=example.com"}, []string{"APP_URL=example.com"}},
 		"invalid port":          {t.TempDir(), []string{"PORT=70000"}, []string{"PORT=70000"}},
 		"data folder is a file": {file, nil, []string{"DATA_DIR", file}},
 		"unknown files":         {unknownFiles, nil, []string{filepath.Join(unknownFiles, "dynamodb")}},
@@ -183,6 +184,33 @@ func TestStartErrors(t *testing.T) {
 			}
 			if after := snapshot(t, tc.dir, "dynamodb", "secrets"); name != "port in use" && before != "" && after != before {
 				t.Errorf("the data changed to:\n%s\nfrom:\n%s", after, before)
+			}
+		})
+	}
+}
+
+// TestInvalidSettingOfFunction checks that the platform exits before it is ready if a function cannot start. The last line
+// on stderr names the function, the variable, and what to do.
+func TestInvalidSettingOfFunction(t *testing.T) {
+	t.Parallel()
+	for setting, want := range map[string]string{
+		"OAUTH_PROVIDER=github":    "AuthFunction: cannot start: sign-in with a code host: OAUTH_CLIENT_ID is missing: set it to",
+		"AI_PROVIDER=foo":          "AiFunction: cannot start: AI_PROVIDER=foo is not valid: use bedrock, openai or scaffold",
+		"ALLOWED_ORIGINS=http://A": `WebhooksFunction: cannot start: ALLOWED_ORIGINS=http://A: "http://A" is not an origin`,
+		"LIMIT_LOGIN_IP=many":      "AuthFunction: cannot start: LIMIT_LOGIN_IP=many: must be a whole number",
+	} {
+		t.Run(setting, func(t *testing.T) {
+			t.Parallel()
+			command := platformtest.Command(t, t.TempDir(), setting)
+			var stdout, stderr bytes.Buffer
+			command.Stdout, command.Stderr = &stdout, &stderr
+			err := command.Run()
+			var exit *exec.ExitError
+			if !errors.As(err, &exit) || exit.ExitCode() != 1 || strings.Contains(stdout.String(), "ready") {
+				t.Errorf("got error %v, want exit status 1; stdout: %s", err, &stdout)
+			}
+			if !strings.Contains(stderr.String(), want) {
+				t.Errorf("got %s, want %s", &stderr, want)
 			}
 		})
 	}

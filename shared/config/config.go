@@ -4,8 +4,11 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
+	"os"
+	"reflect"
 	"strings"
 
 	"github.com/caarlos0/env/v11"
@@ -104,7 +107,7 @@ var defaultPort = map[string]string{"http": "80", "https": "443"}
 func (o *Origin) UnmarshalText(text []byte) error {
 	u, err := url.Parse(string(text))
 	if err != nil {
-		return fmt.Errorf("config: origin: %w", err)
+		return fmt.Errorf("not an origin such as https://app.example.com: %w", err)
 	}
 	bare := url.URL{Scheme: u.Scheme, Host: u.Host}
 	switch {
@@ -112,18 +115,59 @@ func (o *Origin) UnmarshalText(text []byte) error {
 		u.Hostname() == "", strings.ContainsAny(u.Host, "*%"), // no wildcard, and no zone, which browsers do not send
 		defaultPort[u.Scheme] == u.Port(),
 		bare.String() != string(text), strings.ToLower(string(text)) != string(text):
-		return fmt.Errorf("config: %q is not an origin such as https://app.example.com", text)
+		return fmt.Errorf("%q is not an origin such as https://app.example.com", text)
 	}
 	*o = Origin(text)
 	return nil
 }
 
-// Load returns the settings of type T, a struct with env tags, from the environment. The error names every variable
-// that is missing, and the struct field of every variable that is not valid.
+// Load returns the settings of type T, a struct with env tags, from the environment. The error names every variable that
+// is missing or not valid.
 func Load[T any]() (T, error) {
 	cfg, err := env.ParseAs[T]()
-	if err != nil {
+	var all env.AggregateError
+	switch {
+	case err == nil:
+		return cfg, nil
+	case !errors.As(err, &all):
 		return cfg, fmt.Errorf("config: %w", err)
 	}
-	return cfg, nil
+	var problems []string
+	for _, err := range all.Errors {
+		var wrong env.ParseError
+		if errors.As(err, &wrong) {
+			err = parseError(variableOf(reflect.TypeFor[T](), wrong), wrong)
+		}
+		problems = append(problems, err.Error())
+	}
+	return cfg, errors.New(strings.Join(problems, "; "))
+}
+
+// parseError describes a variable that is not valid.
+func parseError(variable string, wrong env.ParseError) error {
+	reason := wrong.Err.Error()
+	switch wrong.Type.Kind() {
+	case reflect.Int, reflect.Int64:
+		reason = "must be a whole number"
+	case reflect.Bool:
+		reason = "must be true or false"
+	}
+	return fmt.Errorf("%s=%s: %s", variable, os.Getenv(variable), reason)
+}
+
+// variableOf returns the variable of the field that is not valid, which can be in a nested struct.
+func variableOf(settings reflect.Type, wrong env.ParseError) string {
+	for i := range settings.NumField() {
+		field := settings.Field(i)
+		variable, _, _ := strings.Cut(field.Tag.Get("env"), ",")
+		if field.Name == wrong.Name && field.Type == wrong.Type && variable != "" {
+			return variable
+		}
+		if field.Type.Kind() == reflect.Struct {
+			if variable := variableOf(field.Type, wrong); variable != "" {
+				return variable
+			}
+		}
+	}
+	return ""
 }

@@ -90,7 +90,7 @@ func TestLoadNamesEveryInvalidVariable(t *testing.T) {
 	}
 	for _, name := range []string{
 		"ACCOUNTS_TABLE", "CONTENTS_TABLE", "EVENTS_TABLE", "CONVERSATIONS_TABLE",
-		"AppURL", "CookiePlainHTTP",
+		`APP_URL=app.example.com: "app.example.com" is not an origin`, "COOKIE_PLAIN_HTTP=perhaps: must be true or false",
 	} {
 		if !strings.Contains(err.Error(), name) {
 			t.Errorf("got error %v, want it to contain %s", err, name)

@@ -104,14 +104,22 @@ func (c *Config) complete() error {
 		}
 	}
 	problems = append(problems, c.checkDistinctPorts(), c.checkEndpoint())
+	if public, err := url.Parse(c.PublicURL); c.PublicURL != "" && (err != nil || public.Scheme == "" || public.Host == "") {
+		problems = append(problems, fmt.Errorf("APP_URL=%s: must be an origin such as https://app.example.com", c.PublicURL))
+	}
 	if c.DataDir == "" {
 		problems = append(problems, errors.New("DATA_DIR is empty: set it to a folder"))
 	}
-	dir, err := filepath.Abs(c.DataDir)
-	if err != nil {
-		problems = append(problems, fmt.Errorf("DATA_DIR: %w", err))
+	for _, path := range []*string{&c.DataDir, &c.Binaries} {
+		if *path == "" {
+			continue
+		}
+		absolute, err := filepath.Abs(*path)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", *path, err))
+		}
+		*path = absolute
 	}
-	c.DataDir = dir
 	return errors.Join(problems...)
 }
 

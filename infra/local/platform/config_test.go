@@ -30,6 +30,7 @@ func TestConfig(t *testing.T) {
 		{Config{Port: 3000, SitesPort: 3443}, "PORT+443 and SITES_PORT are both 3443: set SITES_PORT to another port"},
 		{Config{Port: 3000, AWSPort: 3000}, "PORT and AWS_PORT are both 3000: set AWS_PORT to another port"},
 		{Config{AWSPort: 443}, ""},
+		{Config{PublicURL: "app.example"}, "APP_URL=app.example: must be an origin such as https://app.example.com"},
 		{Config{EndpointURL: "localhost:8000"}, "AWS_ENDPOINT_URL=localhost:8000: must start with http:// or https://"},
 		{Config{EndpointURL: "http://local host"}, "AWS_ENDPOINT_URL=http://local host: is not a URL"},
 		{Config{EndpointURL: "http://127.0.0.1:8000", AWSPort: 4566}, ""},

@@ -33,7 +33,10 @@ func (p *Platform) Watch(ctx context.Context) {
 	}
 	defer watcher.Close() //nolint:errcheck // nothing was written
 	w := &watch{platform: p, watcher: watcher}
-	if err := w.refresh(ctx); err != nil {
+	if w.template, err = filepath.Abs(p.config.Template); err == nil {
+		err = w.refresh(ctx)
+	}
+	if err != nil {
 		p.logger.Error("cannot watch the functions' code", "error", err)
 		return
 	}
@@ -64,6 +67,7 @@ func (p *Platform) Watch(ctx context.Context) {
 type watch struct {
 	platform *Platform
 	watcher  *fsnotify.Watcher
+	template string                      // the absolute path of the template
 	users    map[string][]stack.Function // by folder: the functions that use its files
 }
 
@@ -73,7 +77,7 @@ func (w *watch) refresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	folders := append(slices.Collect(maps.Keys(users)), filepath.Dir(w.platform.config.Template))
+	folders := append(slices.Collect(maps.Keys(users)), filepath.Dir(w.template))
 	for _, folder := range folders {
 		if err := w.watcher.Add(folder); err != nil {
 			return fmt.Errorf("%s: %w", folder, err)
@@ -90,7 +94,7 @@ func (w *watch) note(event fsnotify.Event, changed map[string]stack.Function) {
 	if event.Op == fsnotify.Chmod || isTemporary || strings.HasSuffix(name, "_test.go") {
 		return
 	}
-	if filepath.Clean(event.Name) == filepath.Clean(w.platform.config.Template) {
+	if event.Name == w.template {
 		w.platform.logger.Warn("the template has changed: restart the platform to apply the change")
 		return
 	}
