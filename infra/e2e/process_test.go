@@ -196,7 +196,7 @@ func TestInvalidSettingOfFunction(t *testing.T) {
 	for setting, want := range map[string]string{
 		"OAUTH_PROVIDER=github":    "AuthFunction: cannot start: sign-in with a code host: OAUTH_CLIENT_ID is missing: set it to",
 		"AI_PROVIDER=foo":          "AiFunction: cannot start: AI_PROVIDER=foo is not valid: use bedrock, openai or scaffold",
-		"ALLOWED_ORIGINS=http://A": `WebhooksFunction: cannot start: ALLOWED_ORIGINS=http://A: "http://A" is not an origin`,
+		"ALLOWED_ORIGINS=http://A": `DocsFunction: cannot start: ALLOWED_ORIGINS=http://A: "http://A" is not an origin`,
 		"LIMIT_LOGIN_IP=many":      "AuthFunction: cannot start: LIMIT_LOGIN_IP=many: must be a whole number",
 	} {
 		t.Run(setting, func(t *testing.T) {

@@ -13,10 +13,10 @@ import (
 )
 
 // banner writes the table of what runs and where, a hint, and the ready line.
-func banner(w io.Writer, p *platform.Platform, s settings, hint string) error {
+func banner(w io.Writer, p *platform.Platform, hint string) error {
 	var text strings.Builder
 	writeTable(&text, routes(p))
-	writeTable(&text, addresses(p, s))
+	writeTable(&text, addresses(p))
 	text.WriteString(hint)
 	_, _ = fmt.Fprintf(&text, "ready: %s\n", cmp.Or(p.URL, p.AWS))
 	if _, err := io.WriteString(w, text.String()); err != nil {
@@ -60,31 +60,13 @@ func routes(p *platform.Platform) (rows [][]string) {
 	return rows
 }
 
-// documentation is the path of the documentation page of this project.
-const documentation = "/api/docs"
-
-// addresses returns rows for the addresses of the platform, those to open in a browser last.
-func addresses(p *platform.Platform, s settings) (rows [][]string) {
-	const stores = "DynamoDB and its streams, SQS, S3, Secrets Manager"
-	data, services := s.DataDir, "Lambda, "+stores
-	if s.EndpointURL != "" {
-		data, services = s.EndpointURL+"  ("+stores+")", "Lambda"
-	}
-	rows = append(rows, []string{"data", data}, []string{"AWS", p.AWS + "  (" + services + ")"})
-	if p.HTTPS != "" {
-		rows = append(rows, []string{"https", p.HTTPS + "  (self-signed)"})
-	}
-	if p.Sites != "" {
-		rows = append(rows, []string{"sites", p.SiteAddress()})
-	}
-	if p.CodeHost != "" {
-		rows = append(rows, []string{"code host", p.CodeHost + "/"})
-	}
-	isDocumented := func(api stack.API) bool {
-		return slices.ContainsFunc(api.Routes, func(r stack.Route) bool { return r.Path == documentation })
-	}
-	if slices.ContainsFunc(p.Stack.APIs, isDocumented) {
-		rows = append(rows, []string{"documentation", p.URL + documentation})
+// addresses returns rows for the addresses of the platform.
+func addresses(p *platform.Platform) (rows [][]string) {
+	for _, link := range p.Links() {
+		if link.Note != "" {
+			link.URL += "  (" + link.Note + ")"
+		}
+		rows = append(rows, []string{link.Name, link.URL})
 	}
 	return rows
 }

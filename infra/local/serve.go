@@ -52,7 +52,7 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		s.Logger.Info("stopping") // the error is only that the start was interrupted
 		return nil
 	}
-	err = banner(stdout, p, s, modelHint(p.Stack.Functions, models))
+	err = banner(stdout, p, modelHint(p.Stack.Functions, models))
 	if err == nil {
 		if *watch {
 			go p.Watch(ctx)

@@ -54,6 +54,7 @@ func loadSettings(ctx context.Context) (settings, error) {
 	if err := env.Parse(&s); err != nil {
 		return s, parseError(err)
 	}
+	s.Pages = []platform.Page{{Name: "documentation", Path: "/api/docs"}}
 	environment := env.ToMap(os.Environ())
 	if environment["SITES_PORT"] == "" && s.Port == 0 {
 		s.SitesPort = 0

@@ -1,12 +1,12 @@
 package platform
 
 import (
-	"encoding/json"
 	"net/http"
 	"regexp"
 	"strings"
 	"sync/atomic"
 
+	"devplatform/infra/local/awsjson"
 	"devplatform/infra/local/loopback"
 	"devplatform/infra/local/runtime"
 	"devplatform/infra/local/s3"
@@ -74,24 +74,8 @@ func (p *awsPort) service(w http.ResponseWriter, r *http.Request) {
 		handler = p.dynamodb // which reports the missing header
 	}
 	if handler == nil {
-		refuseService(w, target)
+		awsjson.RejectService(w, r)
 		return
 	}
 	handler.ServeHTTP(w, r)
-}
-
-// refuseService responds to a request for a service or an operation that the platform does not have.
-func refuseService(w http.ResponseWriter, target string) {
-	message := "The local platform has no such service or operation."
-	if target != "" {
-		message = "The local platform has no service for X-Amz-Target " + target + "."
-	}
-	body, err := json.Marshal(map[string]string{"__type": "UnknownOperationException", "message": message})
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", "application/x-amz-json-1.0")
-	w.WriteHeader(http.StatusBadRequest)
-	_, _ = w.Write(body)
 }

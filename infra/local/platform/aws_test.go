@@ -23,11 +23,11 @@ func TestAWSPort(t *testing.T) {
 	}{
 		{"GET /bucket/key", "", "https://elsewhere.example", 200, "s3"},
 		{"OPTIONS /bucket/key", "", "https://elsewhere.example", 200, "s3"},
-		{"GET /2015-03-31/functions", "", "", 400, "no such service"},
+		{"GET /2015-03-31/functions", "", "", 400, "does not have"},
 		{"/bucket/key?uploads&" + presigned, "", "https://elsewhere.example", 200, "s3"}, // S3 decides itself about origins
 		{"/2015-03-31/functions?" + presigned, "", "", 200, "s3"},
 		{"/bucket/key?" + presigned, "AmazonSQS.SendMessage", "https://elsewhere.example", 403, "cross-origin"},
-		{"/bucket/key?" + strings.Replace(presigned, "s3", "sqs", 1), "", "", 400, "no such service"},
+		{"/bucket/key?" + strings.Replace(presigned, "s3", "sqs", 1), "", "", 400, "does not have"},
 		{"/bucket/key?AWSAccessKeyId=local", "", "", 200, "s3"},
 		{"/", "DynamoDB_20120810.GetItem", "", 200, "dynamodb"},
 		{"/", "secretsmanager.GetSecretValue", "", 200, "secrets"},
@@ -37,8 +37,8 @@ func TestAWSPort(t *testing.T) {
 		{"/", "DynamoDBStreams_20120810.ListStreams", "", 200, "dynamodb"},
 		{"/", "DynamoDBStreams_20120810.ListStreams", "https://elsewhere.example", 403, "cross-origin"},
 		{"/", "Kinesis_20131202.ListStreams", "", 400, "Kinesis_20131202.ListStreams"},
-		{"/2015-03-31/functions", "", "", 400, "no such service"}, // no function can start yet
-		{"/", "", "", 400, "no such service"},
+		{"/2015-03-31/functions", "", "", 400, "does not have"}, // no function can start yet
+		{"/", "", "", 400, "does not have"},
 		{"/", "DynamoDB_20120810.GetItem", "https://elsewhere.example", 403, "cross-origin"},
 	} {
 		method, path, found := strings.Cut(tc.path, " ")

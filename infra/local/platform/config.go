@@ -54,6 +54,8 @@ type Config struct {
 	CodeHost *CodeHost
 	// Values returns values for the template that depend on the platform's addresses. nil means that there are none.
 	Values func(Addresses) Values
+	// Pages are pages of the project to show to people.
+	Pages []Page
 	// Logger gets the logs of the platform and of the functions. nil discards them.
 	Logger *slog.Logger
 }

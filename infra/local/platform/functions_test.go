@@ -89,7 +89,8 @@ func openProject(t *testing.T, dir string) (*Platform, *syncBuffer) {
 	t.Helper()
 	log := &syncBuffer{}
 	p, err := Open(t.Context(), Config{
-		Template: filepath.Join(dir, "template.yaml"), DataDir: filepath.Join(dir, ".local"), Logger: slog.New(slog.NewTextHandler(log, nil)),
+		Template: filepath.Join(dir, "template.yaml"), DataDir: filepath.Join(dir, ".local"),
+		Pages: []Page{{"greeting", "/hello"}}, Logger: slog.New(slog.NewTextHandler(log, nil)),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -151,6 +152,9 @@ func TestBuild(t *testing.T) {
 	p, _ := openProject(t, writeFiles(t, greeter))
 	if got := get(t, p.URL+"/hello"); got != "hello" {
 		t.Errorf("got %q, want hello", got)
+	}
+	if got := get(t, p.URL); !strings.Contains(got, p.URL+`/hello">`) {
+		t.Errorf("the landing page does not link to /hello:\n%s", got)
 	}
 }
 

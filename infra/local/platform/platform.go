@@ -237,6 +237,9 @@ func (p *Platform) load(context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	for _, notice := range p.Stack.Notices {
+		p.logger.Warn(notice)
+	}
 	p.functions = newFunctions(p.config, p.Stack, values.Late)
 	return nil
 }

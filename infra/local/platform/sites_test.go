@@ -130,7 +130,7 @@ func TestTwoAPIs(t *testing.T) {
 	}{
 		{http.MethodGet, api + "/api", "localhost", "localhost"},
 		{http.MethodGet, api + "/api", "localhost:3000", "localhost:3000"}, // with the port: see TestHTTPS of the gateway
-		{http.MethodGet, api + "/", "localhost", ""},
+		{http.MethodGet, api + "/none", "localhost", ""},
 		{http.MethodGet, p.sites + "/", "shop.localhost", "shop.localhost"},
 		{http.MethodGet, p.sites + "/a/b.html", fmt.Sprint("shop.localhost:", port), "shop.localhost"},
 		{http.MethodPost, p.sites + "/api", "Shop--ABC.LocalHost:1", "shop--abc.localhost"},
