@@ -11,10 +11,10 @@ import (
 	"os"
 )
 
-// invoke sends an event file ("-" is standard input) to a function of a running platform, as
-// `aws lambda invoke` does, and prints the answer. A function error is an error.
+// invoke sends an event file ("-" is standard input) to a function of a running platform, as `aws lambda invoke` does,
+// and prints the response. An error of the function is an error.
 func invoke(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	flags := newFlags("invoke", "local invoke [-endpoint URL] FUNCTION EVENT", stderr)
+	flags := newFlags("invoke", "usage: local invoke [-endpoint URL] FUNCTION EVENT\n", stderr)
 	endpoint := flags.String("endpoint", "http://127.0.0.1:4566", "the platform's AWS port")
 	if err := parse(flags, args, 2); err != nil {
 		return err
@@ -34,16 +34,16 @@ func invoke(ctx context.Context, args []string, stdout, stderr io.Writer) error 
 		return fmt.Errorf("is the platform running? %w", err)
 	}
 	defer func() { _ = response.Body.Close() }()
-	answer, err := io.ReadAll(response.Body)
+	body, err := io.ReadAll(response.Body)
 	if err != nil {
-		return fmt.Errorf("read the answer: %w", err)
+		return fmt.Errorf("read the response: %w", err)
 	}
-	var refusal struct{ Message string } // in either case: Lambda has both
-	if response.StatusCode >= http.StatusBadRequest && json.Unmarshal(answer, &refusal) == nil && refusal.Message != "" {
+	var refusal struct{ Message string } // Lambda uses both Message and message
+	if response.StatusCode >= http.StatusBadRequest && json.Unmarshal(body, &refusal) == nil && refusal.Message != "" {
 		return fmt.Errorf("%s: %s: %s", flags.Arg(0), response.Status, refusal.Message)
 	}
-	if answer = bytes.TrimRight(answer, "\n"); len(answer) > 0 {
-		_, _ = fmt.Fprintf(stdout, "%s\n", answer)
+	if body = bytes.TrimRight(body, "\n"); len(body) > 0 {
+		_, _ = fmt.Fprintf(stdout, "%s\n", body)
 	}
 	if kind := response.Header.Get("X-Amz-Function-Error"); kind != "" {
 		return fmt.Errorf("%s: function error: %s", flags.Arg(0), kind)

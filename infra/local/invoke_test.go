@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestInvoke sends an event and tells what came of it: an answer on standard output, and one line for what went wrong.
+// invoke prints the response on stdout, and returns an error for a refusal and for an error of the function.
 func TestInvoke(t *testing.T) {
 	t.Parallel()
 	event := filepath.Join(t.TempDir(), "event.json")
@@ -22,21 +22,21 @@ func TestInvoke(t *testing.T) {
 		body      string
 		out, says string
 	}{
-		"answer":          {200, "", `{"ok":true}`, "{\"ok\":true}\n", ""},
-		"answered a line": {200, "", "{\"ok\":true}\n", "{\"ok\":true}\n", ""},
-		"function error":  {200, "Unhandled", `{"errorMessage":"x"}`, "{\"errorMessage\":\"x\"}\n", "F: function error: Unhandled"},
-		"no function":     {404, "", `{"Type":"User","Message":"Function not found: F"}`, "", "F: 404 Not Found: Function not found: F"},
-		"no JSON":         {400, "", `{"Type":"User","message":"Could not parse request body into json"}`, "", "F: 400 Bad Request: Could not parse request body into json"},
-		"somebody else":   {502, "", "<html>\n", "<html>\n", "F: 502 Bad Gateway"},
-		"nothing":         {503, "", "", "", "F: 503 Service Unavailable"},
+		"response":       {200, "", `{"ok":true}`, "{\"ok\":true}\n", ""},
+		"response line":  {200, "", "{\"ok\":true}\n", "{\"ok\":true}\n", ""},
+		"function error": {200, "Unhandled", `{"errorMessage":"x"}`, "{\"errorMessage\":\"x\"}\n", "F: function error: Unhandled"},
+		"no function":    {404, "", `{"Type":"User","Message":"Function not found: F"}`, "", "F: 404 Not Found: Function not found: F"},
+		"no JSON":        {400, "", `{"Type":"User","message":"Could not parse request body into json"}`, "", "F: 400 Bad Request: Could not parse request body into json"},
+		"another server": {502, "", "<html>\n", "<html>\n", "F: 502 Bad Gateway"},
+		"empty response": {503, "", "", "", "F: 503 Service Unavailable"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var asked string
+			var received string
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				var got bytes.Buffer
 				_, _ = got.ReadFrom(r.Body)
-				asked = r.Method + " " + r.URL.Path + " " + got.String()
+				received = r.Method + " " + r.URL.Path + " " + got.String()
 				if tc.kind != "" {
 					w.Header().Set("X-Amz-Function-Error", tc.kind)
 				}
@@ -49,8 +49,8 @@ func TestInvoke(t *testing.T) {
 			if message(err) != tc.says || stdout.String() != tc.out || stderr.Len() > 0 {
 				t.Errorf("%v, %q, %q, want %q, %q", err, &stdout, &stderr, tc.says, tc.out)
 			}
-			if want := `POST /2015-03-31/functions/F/invocations {"a":1}`; asked != want {
-				t.Errorf("asked %s, want %s", asked, want)
+			if want := `POST /2015-03-31/functions/F/invocations {"a":1}`; received != want {
+				t.Errorf("the server received %s, want %s", received, want)
 			}
 		})
 	}

@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// runMake runs a target in the project's folder; its variables are empty unless arguments set them.
+// runMake runs make in the project's folder. The variables of make invoke are empty unless arguments set them.
 func runMake(t *testing.T, arguments ...string) (output string, status int) {
 	t.Helper()
-	if _, err := os.Stat("../../Makefile"); err != nil { // so that a result in go's cache is of this very file
+	if _, err := os.Stat("../../Makefile"); err != nil { // so that go test runs again when the file changes
 		t.Fatal(err)
 	}
 	command := exec.CommandContext(t.Context(), "make", append(arguments, "-C", "../..")...)
@@ -25,7 +25,7 @@ func runMake(t *testing.T, arguments ...string) (output string, status int) {
 	return string(printed), command.ProcessState.ExitCode()
 }
 
-// TestMakeHelp holds that the list of targets is a table that fits a terminal.
+// TestMakeHelp checks that the list of targets is a table that fits a terminal.
 func TestMakeHelp(t *testing.T) {
 	t.Parallel()
 	output, status := runMake(t, "help")
@@ -48,7 +48,7 @@ func TestMakeHelp(t *testing.T) {
 	}
 }
 
-// TestMakeInvoke says what is missing.
+// TestMakeInvoke checks the message about missing variables.
 func TestMakeInvoke(t *testing.T) {
 	t.Parallel()
 	for _, arguments := range [][]string{{"invoke"}, {"invoke", "FUNCTION=AuthFunction"}, {"invoke", "EVENT=events/auth-me.json"}} {

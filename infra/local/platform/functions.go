@@ -47,6 +47,7 @@ func (b *functions) buildAll(ctx context.Context) error {
 		sources[binary] = source
 	}
 	if b.config.Binaries == "" {
+		b.config.Logger.Info("building the functions", "count", len(b.stack.Functions))
 		if err := b.build(ctx, b.dir, b.stack.Functions); err != nil {
 			return err
 		}

@@ -6,17 +6,17 @@ import (
 	"testing"
 )
 
-// TestLogFunctionLine shows what a function's output looks like in the log.
+// Output of functions is logged as text, or as a log line if it is in Lambda's JSON log format.
 func TestLogFunctionLine(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ id, line, want string }{
-		"text":            {"r-1", "hello world", `level=INFO msg="Auth r-1: hello world"`},
-		"while it starts": {"", "hello", `level=INFO msg="Auth: hello"`},
-		"JSON log":        {"r-1", `{"time":"2026-11-20T00:00:00Z","level":"WARN","msg":"slow","ms":1.5,"code":"X"}`, `level=WARN msg="Auth r-1: slow" code=X ms=1.5`},
-		"metrics":         {"r-1", `{"level":"INFO","msg":"metrics","_aws":{"Timestamp":1},"Sent":[2]}`, `level=INFO msg="Auth r-1: metrics" Sent=[2]`},
-		"other JSON":      {"r-1", `{"a":1}`, `level=INFO msg="Auth r-1: {\"a\":1}"`},
-		"JSON of no use":  {"r-1", `[1]`, `level=INFO msg="Auth r-1: [1]"`},
-		"unknown level":   {"r-1", `{"level":"LOUD","msg":"m"}`, `level=INFO msg="Auth r-1: m"`},
+		"text":          {"r-1", "hello world", `level=INFO msg="Auth r-1: hello world"`},
+		"without an ID": {"", "hello", `level=INFO msg="Auth: hello"`},
+		"JSON log":      {"r-1", `{"time":"2026-11-20T00:00:00Z","level":"WARN","msg":"slow","ms":1.5,"code":"X"}`, `level=WARN msg="Auth r-1: slow" code=X ms=1.5`},
+		"metrics":       {"r-1", `{"level":"INFO","msg":"metrics","_aws":{"Timestamp":1},"Sent":[2]}`, `level=INFO msg="Auth r-1: metrics" Sent=[2]`},
+		"other JSON":    {"r-1", `{"a":1}`, `level=INFO msg="Auth r-1: {\"a\":1}"`},
+		"a JSON array":  {"r-1", `[1]`, `level=INFO msg="Auth r-1: [1]"`},
+		"unknown level": {"r-1", `{"level":"LOUD","msg":"m"}`, `level=INFO msg="Auth r-1: m"`},
 	} {
 		var out bytes.Buffer
 		logger := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {

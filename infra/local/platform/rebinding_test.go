@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestRebinding sends requests under the name of another machine, as a page does whose name an attacker lets point to
-// this one. No port accepts them.
+// No port accepts requests with the name of another machine. An attacker could make such a name refer to this machine (DNS
+// rebinding).
 func TestRebinding(t *testing.T) {
 	t.Parallel()
 	config := projectOf(t, triggered, func(http.ResponseWriter, *http.Request) {})
