@@ -123,7 +123,7 @@ var testOfComment = map[string]string{
 
 // testOfTarget names the test that runs a target of the Makefile, or the command of .ci/run that runs it.
 var testOfTarget = map[string]string{
-	"run": "TestMakeRun", "deploy": "TestMakeDeploy", "licences": "TestMakeLicences", "openapi": "TestContributing",
+	"run": "TestMakeRun", "dev": "infra/local/platform: TestWatch", "deploy": "TestMakeDeploy", "licences": "TestMakeLicences", "openapi": "TestContributing",
 	"invoke": "TestInvoke",
 	"demo":   "CI: make demo", "test": "CI: make test", "check": "CI: make test", "race": "CI: make test", "faults": "infra/faults: TestStorageRefuses",
 	"vulnerable": "CI: make vulnerable", "bench": "CI: make bench ONLY=", "costs": "CI: make costs",

@@ -121,8 +121,8 @@ func (o *Origin) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Load returns the settings of type T, a struct with env tags, from the environment. The error names every variable that
-// is missing or not valid.
+// Load returns the settings of type T, a struct with env tags, from the environment. The error names every variable
+// that is missing or not valid.
 func Load[T any]() (T, error) {
 	cfg, err := env.ParseAs[T]()
 	var all env.AggregateError

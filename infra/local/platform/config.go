@@ -80,7 +80,7 @@ const httpsOffset = 443
 const maxPort = 65535
 
 // now is the clock of all parts.
-var now = time.Now
+var now = time.Now //nolint:forbidigo // the platform is a program of its own
 
 // complete sets defaults and returns an error for each field that is not valid.
 func (c *Config) complete() error {

@@ -140,6 +140,9 @@ func (b *functions) logProgress(output io.Reader) string {
 func (b *functions) configurations() []runtime.Function {
 	all := make([]runtime.Function, 0, len(b.stack.Functions))
 	for _, f := range b.stack.Functions {
+		if b.config.HasSymbols { // a breakpoint must not end the function
+			f.Timeout = time.Hour
+		}
 		all = append(all, runtime.Function{
 			Name: f.Name, Bootstrap: b.binary(b.dir, f), Handler: f.Handler, RuntimeName: f.Runtime,
 			Architecture: f.Architecture, MemoryMB: f.MemoryMB, Timeout: f.Timeout, Env: f.Env,

@@ -205,8 +205,8 @@ func TestWithoutSites(t *testing.T) {
 		t.Fatal(err)
 	}
 	again.close()
-	if p.Addresses.Sites != "" {
-		t.Errorf("got the origin of sites %s, want none", p.Addresses.Sites)
+	if p.Sites != "" {
+		t.Errorf("got the origin of sites %s, want none", p.Sites)
 	}
 }
 

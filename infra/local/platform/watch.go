@@ -199,7 +199,7 @@ func listPackages(ctx context.Context, module string, functions []stack.Function
 	for _, f := range functions {
 		arguments = append(arguments, f.PackageDir)
 	}
-	command := exec.CommandContext(ctx, "go", arguments...) //nolint:gosec // the packages are those of the template
+	command := exec.CommandContext(ctx, "go", arguments...)
 	command.Dir = module
 	output, err := command.Output()
 	if err != nil {
