@@ -55,6 +55,7 @@ func loadSettings(ctx context.Context) (settings, error) {
 		return s, parseError(err)
 	}
 	s.Pages = []platform.Page{{Name: "documentation", Path: "/api/docs"}}
+	s.OriginSetting = "ALLOWED_ORIGINS"
 	environment := env.ToMap(os.Environ())
 	if environment["SITES_PORT"] == "" && s.Port == 0 {
 		s.SitesPort = 0

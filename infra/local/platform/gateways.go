@@ -87,7 +87,7 @@ func (p *Platform) serveAPI(api *stack.API) (*gateway.Gateway, error) {
 	g, err := gateway.New(gateway.Options{
 		API: *api, Invoke: p.runtime.Invoke, Account: Account, Now: now, Logger: p.logger,
 		AcceptHost: func(host string) bool { return loopback.Accepts(host, p.config.hosts()...) },
-		Landing:    http.HandlerFunc(p.serveLanding),
+		Landing:    http.HandlerFunc(p.serveLanding), OriginSetting: p.config.OriginSetting,
 	})
 	if err != nil {
 		return nil, err

@@ -237,9 +237,6 @@ func (p *Platform) load(context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	for _, notice := range p.Stack.Notices {
-		p.logger.Warn(notice)
-	}
 	p.functions = newFunctions(p.config, p.Stack, values.Late)
 	return nil
 }
@@ -331,6 +328,9 @@ func (p *Platform) provision(ctx context.Context) error {
 		return err
 	}
 	p.logger.Info("provisioned: " + made.String())
+	for _, notice := range p.Stack.Notices {
+		p.logger.Info(notice)
+	}
 	return nil
 }
 

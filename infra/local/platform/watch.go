@@ -42,7 +42,7 @@ func (p *Platform) Watch(ctx context.Context) {
 	}
 	p.logger.Info("watching the functions' code", "folders", len(w.users))
 	changed := map[string]stack.Function{} // by name
-	settled := time.NewTimer(time.Hour)
+	settled := time.NewTimer(settleTime)
 	for {
 		select {
 		case <-ctx.Done():
@@ -55,6 +55,9 @@ func (p *Platform) Watch(ctx context.Context) {
 				settled.Reset(settleTime)
 			}
 		case <-settled.C:
+			if len(changed) == 0 { // the timer's first tick
+				continue
+			}
 			w.replace(ctx, slices.SortedFunc(maps.Values(changed), func(a, b stack.Function) int {
 				return strings.Compare(a.Name, b.Name)
 			}))
