@@ -74,7 +74,7 @@ func (p *awsPort) service(w http.ResponseWriter, r *http.Request) {
 		handler = p.dynamodb // which reports the missing header
 	}
 	if handler == nil {
-		awsjson.RejectService(w, r)
+		awsjson.RejectService(w, r, s3.SignedFor(r))
 		return
 	}
 	handler.ServeHTTP(w, r)
