@@ -23,8 +23,8 @@ const probeTime = 300 * time.Millisecond
 // modelName matches the names that a shell does not interpret.
 var modelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/-]{0,99}$`)
 
-// probeModels asks a server for its models, in the background. The result is the name of a model. It is "" if the server
-// has no model. The channel is closed without a result if no server answers within the timeout.
+// probeModels asks a server for its models, in the background. The result is the name of a model. It is "" if the
+// server has no model. The channel is closed without a result if no server answers within the timeout.
 func probeModels(ctx context.Context, base string, timeout time.Duration) <-chan string {
 	result := make(chan string, 1)
 	go func() {
@@ -71,6 +71,6 @@ func modelHint(functions []stack.Function, models <-chan string) string {
 	case name == "":
 		name = "qwen3-coder  (first run: ollama pull qwen3-coder)"
 	}
-	return fmt.Sprintf("assistant: built-in generator. A server of language models answers on this machine. To use it, stop the\n"+
-		"platform, and start it with:\n  AI_PROVIDER=openai\n  AI_MODEL=%s\n  OPENAI_BASE_URL=%s\n\n", name, ollama)
+	return fmt.Sprintf("assistant: built-in generator. A server of language models responds on this machine. To use it,\n"+
+		"stop the platform, and start it with:\n  AI_PROVIDER=openai\n  AI_MODEL=%s\n  OPENAI_BASE_URL=%s\n\n", name, ollama)
 }

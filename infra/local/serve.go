@@ -16,8 +16,8 @@ import (
 func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := newFlags("local", usage, stderr)
 	template := flags.String("template", "template.yaml", "SAM template to run")
-	binaries := flags.String("functions", "", "folder with the functions' binaries, which have the name of the last element "+
-		"of their CodeUri (default: build them)")
+	binaries := flags.String("functions", "", "folder with the functions' binaries, which have the name of the last "+
+		"element of their CodeUri (default: build them)")
 	watch := flags.Bool("watch", false, "build a function again, and replace it, when its code changes")
 	hasSymbols := flags.Bool("debug", false, "build the functions for a debugger: with symbols, without optimizations")
 	listFlags := flags.Usage

@@ -26,8 +26,8 @@ type settings struct {
 	NoColor   string `env:"NO_COLOR" doc:"any value: no colors in the log"`
 }
 
-// development are the variables of the functions of this project that have another value on a developer's machine than on
-// AWS. A variable of the environment takes precedence.
+// development are the variables of the functions of this project that have another value on a developer's machine than
+// on AWS. A variable of the environment takes precedence.
 var development = map[string]string{
 	"AI_MODEL":              "",
 	"AI_PROVIDER":           "scaffold",
@@ -48,7 +48,8 @@ var parameters = map[string]string{
 	"SitesCertificateArn": "arn:aws:acm:us-east-1:" + platform.Account + ":certificate/local",
 }
 
-// loadSettings reads the environment. The error names every variable that is not valid. ctx limits commands that run later.
+// loadSettings reads the environment. The error names every variable that is not valid. ctx limits commands that run
+// later.
 func loadSettings(ctx context.Context) (settings, error) {
 	var s settings
 	if err := env.Parse(&s); err != nil {
@@ -79,7 +80,8 @@ func loadSettings(ctx context.Context) (settings, error) {
 	return s, nil
 }
 
-// variablesOf returns the variables for the functions: those of the environment, those of development, and the addresses.
+// variablesOf returns the variables for the functions: those of the environment, those of development, and the
+// addresses.
 func variablesOf(environment map[string]string, a platform.Addresses, host *platform.CodeHost) map[string]string {
 	variables := maps.Clone(development)
 	variables["SITES_ORIGIN"] = a.Sites

@@ -76,15 +76,16 @@ func loadTemplate(t *testing.T) *stack.Stack {
 		URL: "http://localhost:3000", HTTPS: "https://localhost:3443", Sites: "http://localhost:3001",
 		AWS: "http://127.0.0.1:4566", CodeHost: "http://localhost:4566/codehost",
 	})
-	loaded, err := stack.Load("../../template.yaml", stack.Options{Overrides: values.Variables, Defaults: values.Parameters})
+	options := stack.Options{Overrides: values.Variables, Defaults: values.Parameters}
+	loaded, err := stack.Load("../../template.yaml", options)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return loaded
 }
 
-// Pages of the gateway, of APP_URL and of ALLOWED_ORIGINS can use the bucket. The functions get ALLOWED_ORIGINS as it is.
-// Pages of the first origin can read the gateway's own responses. By default, pages of Vite's server are allowed.
+// Pages of the gateway, of APP_URL and of ALLOWED_ORIGINS can use the bucket. The functions get ALLOWED_ORIGINS as it
+// is. Pages of the first origin can read the gateway's own responses. By default, pages of Vite's server are allowed.
 func TestOrigins(t *testing.T) {
 	t.Setenv("APP_URL", "https://app.example")
 	for _, tc := range []struct {
@@ -148,7 +149,7 @@ func TestVariablesOfFunctions(t *testing.T) {
 	}
 }
 
-// The project's template has an API and an API of the sites. The help lists every setting.
+// The help lists subcommands, flags and variables.
 func TestHelp(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"-h"}, {"help"}, {"--help"}} {
@@ -156,14 +157,17 @@ func TestHelp(t *testing.T) {
 		if code := run(t.Context(), args, &stdout, &stderr); code != 0 {
 			t.Errorf("%v: exit status %d", args, code)
 		}
-		for _, want := range []string{"local check TEMPLATE", "local invoke", "-template", "-watch", "PORT ", "3000 ", "DATA_DIR", "LOG_LEVEL", "AWS_ENDPOINT_URL"} {
+		for _, want := range []string{
+			"local check TEMPLATE", "local invoke", "-template", "-watch", "PORT ", "3000 ", "DATA_DIR", "LOG_LEVEL",
+		} {
 			if !strings.Contains(stderr.String(), want) {
 				t.Errorf("%v: %s\nwant %s", args, &stderr, want)
 			}
 		}
 	}
 	var stdout, stderr bytes.Buffer
-	if code := run(t.Context(), []string{"--version"}, &stdout, &stderr); code != 0 || !strings.HasPrefix(stdout.String(), "local ") {
+	code := run(t.Context(), []string{"--version"}, &stdout, &stderr)
+	if code != 0 || !strings.HasPrefix(stdout.String(), "local ") {
 		t.Errorf("--version: exit status %d, %s", code, &stdout)
 	}
 }

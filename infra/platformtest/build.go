@@ -29,7 +29,8 @@ var buildDir = Root + "/.build/test" + raceFlag
 var build = sync.OnceValue(func() error {
 	return withLock(syscall.LOCK_EX, func() error {
 		// The flags are those of the Makefile, so that Go does not compile the packages again.
-		args := []string{"build", "-trimpath", "-tags=lambda.norpc", "-ldflags=-s", "-o", ".build/" + filepath.Base(buildDir) + "/"}
+		args := []string{"build", "-trimpath", "-tags=lambda.norpc", "-ldflags=-s"}
+		args = append(args, "-o", ".build/"+filepath.Base(buildDir)+"/")
 		cgo := "CGO_ENABLED=0"
 		if raceFlag != "" {
 			args, cgo = append(args, raceFlag), "CGO_ENABLED=1"

@@ -40,8 +40,8 @@ func NewClient(t testing.TB, base string) *Client {
 	}}
 }
 
-// Do sends a request and checks the response against the OpenAPI document. path is a path or a URL. A body other than ""
-// is sent with the content type of JSON. Each header has the form "Name: value". The secrets in the request and the
+// Do sends a request and checks the response against the OpenAPI document. path is a path or a URL. A body other than
+// "" is sent with the content type of JSON. Each header has the form "Name: value". The secrets in the request and the
 // response must not appear in a platform's log (see Secret).
 func (c *Client) Do(method, path, body string, headers ...string) Response {
 	c.T.Helper()

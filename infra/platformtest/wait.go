@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Eventually waits up to 20 s until condition returns true. The error message of the test contains description, which is
-// a text about the condition.
+// Eventually waits up to 20 s until condition returns true. The error message of the test contains description, which
+// is a text about the condition.
 func Eventually(t testing.TB, description string, condition func() bool) {
 	t.Helper()
 	EventuallyWithin(t, 20*time.Second, description, condition)

@@ -50,8 +50,8 @@ func Command(o Options) *exec.Cmd {
 	return command
 }
 
-// Start starts a platform and returns when it is ready. Stop ends it: the end of ctx only ends the wait. If the platform
-// is not ready within a minute, or exits before, the error contains the last line of its log.
+// Start starts a platform and returns when it is ready. Stop ends it: the end of ctx only ends the wait. If the
+// platform is not ready within a minute, or exits before, the error contains the last line of its log.
 func Start(ctx context.Context, o Options) (*Process, error) {
 	if _, err := os.Stat(filepath.Join(o.Binaries, "local")); err != nil {
 		return nil, fmt.Errorf("no binaries in %s: build them with `make binaries`", o.Binaries)
@@ -72,8 +72,8 @@ func Start(ctx context.Context, o Options) (*Process, error) {
 }
 
 // Run starts a command that runs the platform, and returns when it is ready. The end of ctx only ends the wait. If the
-// platform is not ready within a minute, or exits before, Run returns the process and an error. If the command cannot be
-// started, there is no process.
+// platform is not ready within a minute, or exits before, Run returns the process and an error. If the command cannot
+// be started, there is no process.
 func Run(ctx context.Context, command *exec.Cmd) (*Process, error) {
 	stdout, err := command.StdoutPipe()
 	if err != nil {

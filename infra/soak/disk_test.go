@@ -47,9 +47,9 @@ func fill(t *testing.T, name string) {
 	}
 }
 
-// TestDiskFull runs the platform on a disk that something else fills. Writes are answered as what is to be tried again, reads
-// go on, the log says once which disk it is; when there is room the platform goes on by itself; and after a kill, everything
-// that was acknowledged before and since is there.
+// TestDiskFull runs the platform on a disk that something else fills. Writes are answered as what is to be tried again,
+// reads go on, the log says once which disk it is; when there is room the platform goes on by itself; and after a kill,
+// everything that was acknowledged before and since is there.
 func TestDiskFull(t *testing.T) {
 	disk := small(t, 96<<20)
 	data := filepath.Join(disk, "data")

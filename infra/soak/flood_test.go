@@ -25,8 +25,9 @@ const (
 	answerTime = time.Minute
 )
 
-// TestTenThousandConnections has 10,000 clients connected at once, all of which ask, rest, and ask again at the same moment.
-// Each gets an answer each time, another client is served meanwhile, a connection costs little, and nothing of them is left.
+// TestTenThousandConnections has 10,000 clients connected at once, all of which ask, rest, and ask again at the same
+// moment. Each gets an answer each time, another client is served meanwhile, a connection costs little, and nothing of
+// them is left.
 func TestTenThousandConnections(t *testing.T) {
 	var files syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil || files.Cur < crowd+4096+1000 {

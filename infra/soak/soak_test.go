@@ -20,13 +20,13 @@ const (
 	users = 6
 	// rounds are the times between two looks; the first is for warming up.
 	rounds = 6
-	// leak is the number of bytes that each request may leave in a process. slack is the number of bytes that may be left in
-	// all: caches are not full after the first round, and the store adds two memtables of 4 MB while it warms up. Without
-	// cgo, they are in the heap.
+	// leak is the number of bytes that each request may leave in a process. slack is the number of bytes that may be left
+	// in all: caches are not full after the first round, and the store adds two memtables of 4 MB while it warms up.
+	// Without cgo, they are in the heap.
 	leak  = 256
 	slack = 9 << 20
-	// steady is how many goroutines more there may be: the functions keep a few more connections to the tables each time that
-	// they meet.
+	// steady is how many goroutines more there may be: the functions keep a few more connections to the tables each time
+	// that they meet.
 	steady = 100
 )
 
@@ -36,9 +36,9 @@ type sample struct {
 	probe
 }
 
-// TestSoak is SOAK (30 s unless set) of a service's traffic: many users do everything, one day after another, and everything
-// that they are answered is checked. Between rounds all is quiet, and every process is asked what it still holds: goroutines
-// and memory must not have grown with the requests.
+// TestSoak is SOAK (30 s unless set) of a service's traffic: many users do everything, one day after another, and
+// everything that they are answered is checked. Between rounds all is quiet, and every process is asked what it still
+// holds: goroutines and memory must not have grown with the requests.
 func TestSoak(t *testing.T) {
 	length := 30 * time.Second
 	if text := os.Getenv("SOAK"); text != "" {
@@ -94,8 +94,8 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// grown says what is more at the end than after warming up, "" where nothing is. A single look may be unlucky: the middle one
-// of the last three counts, and of the first ones after warming up the largest.
+// grown says what is more at the end than after warming up, "" where nothing is. A single look may be unlucky: the
+// middle one of the last three counts, and of the first ones after warming up the largest.
 func grown(samples []sample, requests int64) string {
 	late := samples[len(samples)-3:]
 	early := samples[:2]

@@ -47,7 +47,8 @@ func (u *user) do(method, path, body string, want int, header ...string) platfor
 	return a
 }
 
-// day is what one user does: everything once, and her project is gone at the end, so that what is kept does not grow by her.
+// day is what one user does: everything once, and her project is gone at the end, so that what is kept does not grow by
+// her.
 func (tr *traffic) day(ctx context.Context) {
 	n := tr.users.Add(1)
 	name := fmt.Sprintf("user%d", n)

@@ -12,19 +12,19 @@ import (
 	"devplatform/infra/local/s3"
 )
 
-// awsPort is the port of all AWS protocols. The X-Amz-Target header selects a JSON service. S3 has the requests that are
-// signed for it, Lambda those whose path begins with a date, and the built-in code host those below its own path.
+// awsPort is the port of all AWS protocols. The X-Amz-Target header selects a JSON service. S3 has the requests that
+// are signed for it, Lambda those whose path begins with a date, and the built-in code host those below its own path.
 type awsPort struct {
 	dynamodb, sqs, secrets, s3, codehost http.Handler
 	lambda                               atomic.Pointer[runtime.Runtime] // nil until the functions can start
-	hosts                                []string                        // accepted in the Host header, beside this machine's
+	hosts                                []string                        // also accepted in the Host header
 }
 
 // lambdaPath is how every path of Lambda's API starts: the date of an API version.
 var lambdaPath = regexp.MustCompile(`^/20\d\d-\d\d-\d\d/`)
 
-// handler returns the handler of the port. It keeps out web pages of other origins, because a page that a developer visits
-// must not invoke functions. The code host and S3 are used by pages, so they decide themselves.
+// handler returns the handler of the port. It keeps out web pages of other origins, because a page that a developer
+// visits must not invoke functions. The code host and S3 are used by pages, so they decide themselves.
 func (p *awsPort) handler() http.Handler {
 	services := http.NewCrossOriginProtection().Handler(http.HandlerFunc(p.service))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -42,7 +42,8 @@ func (p *awsPort) handler() http.Handler {
 	})
 }
 
-// isS3 reports whether a request is one of S3: it is signed for S3, or is not signed and cannot be one of another service.
+// isS3 reports whether a request is one of S3: it is signed for S3, or is not signed and cannot be one of another
+// service.
 func isS3(r *http.Request) bool {
 	switch service := s3.SignedFor(r); {
 	case r.Header.Get("X-Amz-Target") != "":

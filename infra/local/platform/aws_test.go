@@ -7,14 +7,16 @@ import (
 	"testing"
 )
 
-// TestAWSPort checks which service handles which request on the port, and that pages of other origins reach only the code
-// host and S3.
+// TestAWSPort checks which service handles which request on the port, and that pages of other origins reach only the
+// code host and S3.
 func TestAWSPort(t *testing.T) {
 	t.Parallel()
 	named := func(name string) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(name)) })
 	}
-	port := (&awsPort{dynamodb: named("dynamodb"), sqs: named("sqs"), secrets: named("secrets"), s3: named("s3"), codehost: named("codehost")}).handler()
+	port := (&awsPort{
+		dynamodb: named("dynamodb"), sqs: named("sqs"), secrets: named("secrets"), s3: named("s3"), codehost: named("codehost"),
+	}).handler()
 	const presigned = "X-Amz-Credential=local%2F20261123%2Fus-east-1%2Fs3%2Faws4_request&X-Amz-Signature=0"
 	for _, tc := range []struct {
 		path, target, origin string

@@ -12,8 +12,8 @@ import (
 	"devplatform/infra/local/stack"
 )
 
-// checkFunctions starts functions once from the binaries in a folder, so that a variable that is not valid is found now,
-// and not by the first request. Functions with the same problem share a line of the error.
+// checkFunctions starts functions once from the binaries in a folder, so that a variable that is not valid is found
+// now, and not by the first request. Functions with the same problem share a line of the error.
 func (p *Platform) checkFunctions(ctx context.Context, dir string, all []stack.Function) error {
 	problems := make([]error, len(all))
 	var group errgroup.Group

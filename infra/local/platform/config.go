@@ -108,7 +108,8 @@ func (c *Config) complete() error {
 		}
 	}
 	problems = append(problems, c.checkDistinctPorts(), c.checkEndpoint())
-	if public, err := url.Parse(c.PublicURL); c.PublicURL != "" && (err != nil || public.Scheme == "" || public.Host == "") {
+	public, err := url.Parse(c.PublicURL)
+	if c.PublicURL != "" && (err != nil || public.Scheme == "" || public.Host == "") {
 		problems = append(problems, fmt.Errorf("APP_URL=%s: must be an origin such as https://app.example.com", c.PublicURL))
 	}
 	if c.DataDir == "" {
@@ -153,8 +154,8 @@ func (c *Config) checkDistinctPorts() error {
 	return errors.Join(problems...)
 }
 
-// checkEndpoint returns an error for an endpoint that is not a URL, or that is this platform. A shell in which the AWS CLI
-// was used with the platform may still have the variable.
+// checkEndpoint returns an error for an endpoint that is not a URL, or that is this platform. A shell in which the AWS
+// CLI was used with the platform may still have the variable.
 func (c *Config) checkEndpoint() error {
 	if c.EndpointURL == "" {
 		return nil

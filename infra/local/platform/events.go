@@ -39,9 +39,9 @@ func (p *Platform) openTriggers(context.Context) (err error) {
 	return err
 }
 
-// limitConcurrency returns the mappings. Those of queues process at most as many batches at a time as their function has
-// instances. Messages that wait for an instance would be invisible to the queue, which could not be fair to its groups.
-// The minimum of a mapping is 2.
+// limitConcurrency returns the mappings. Those of queues process at most as many batches at a time as their function
+// has instances. Messages that wait for an instance would be invisible to the queue, which could not be fair to its
+// groups. The minimum of a mapping is 2.
 func limitConcurrency(s *stack.Stack, instances int) []stack.EventSourceMapping {
 	limits := map[string]int{}
 	for _, f := range s.Functions {

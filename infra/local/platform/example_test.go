@@ -8,11 +8,13 @@ import (
 	"devplatform/infra/local/platform"
 )
 
-// A test opens a platform in three lines. This one runs the template of `sam init` for Go as it is, whose function has a
-// go.mod of its own.
+const template = "../stack/testdata/sam-init/template.yaml"
+
+// A test opens a platform in three lines. This one runs the template of `sam init` for Go as it is, whose function has
+// a go.mod of its own.
 func TestOpen(t *testing.T) {
 	t.Parallel()
-	p, err := platform.Open(t.Context(), platform.Config{Template: "../stack/testdata/sam-init/template.yaml", DataDir: t.TempDir()})
+	p, err := platform.Open(t.Context(), platform.Config{Template: template, DataDir: t.TempDir()})
 	must(t, err)
 	t.Cleanup(func() { must(t, p.Close()) })
 

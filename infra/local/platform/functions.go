@@ -116,8 +116,8 @@ func (b *functions) goBuild(ctx context.Context, module, out string, packages ..
 // progressInterval is the time between two log lines about a build.
 const progressInterval = 3 * time.Second
 
-// logProgress counts the packages that `go build -v` compiles, and logs their number while the build runs. It returns the
-// other lines, which are the errors.
+// logProgress counts the packages that `go build -v` compiles, and logs their number while the build runs. It returns
+// the other lines, which are the errors.
 func (b *functions) logProgress(output io.Reader) string {
 	var problems []string
 	compiled, next := 0, now().Add(progressInterval)
@@ -152,8 +152,9 @@ func (b *functions) configurations() []runtime.Function {
 	return all
 }
 
-// lateVariables returns a function that returns the late values of the variables that a function has and that are empty.
-// It returns nil if there are none. The values are looked up in the background now, so that the function does not wait.
+// lateVariables returns a function that returns the late values of the variables that a function has and that are
+// empty. It returns nil if there are none. The values are looked up in the background now, so that the function does
+// not wait.
 func (b *functions) lateVariables(f stack.Function) func() map[string]string {
 	needed := map[string]func() string{}
 	for name, value := range b.late {

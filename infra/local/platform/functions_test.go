@@ -31,8 +31,8 @@ func writeFiles(t *testing.T, files map[string]string) (dir string) {
 	return dir
 }
 
-// greeter is a project without dependencies. Its function responds to each event with the text of another package, which
-// is embedded.
+// greeter is a project without dependencies. Its function responds to each event with the text of another package,
+// which is embedded.
 var greeter = map[string]string{
 	"go.mod":                "module example\n\ngo 1.26\n",
 	"greeting/greeting.txt": "hello",
@@ -162,7 +162,8 @@ func TestBuild(t *testing.T) {
 func TestBuildModuleOfFunction(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{"hello-world/go.mod": "module another-name\n\ngo 1.26\n"}
-	files["hello-world/main.go"] = strings.NewReplacer("\n\t\"example/greeting\"\n", "", "greeting.Text", `"hello"`).Replace(greeter["hello/main.go"])
+	withoutImport := strings.NewReplacer("\n\t\"example/greeting\"\n", "", "greeting.Text", `"hello"`)
+	files["hello-world/main.go"] = withoutImport.Replace(greeter["hello/main.go"])
 	files["template.yaml"] = strings.Replace(greeter["template.yaml"], "CodeUri: hello", "CodeUri: hello-world/", 1)
 	p, _ := openProject(t, writeFiles(t, files))
 	if got := get(t, p.URL+"/hello"); got != "hello" {
@@ -175,10 +176,19 @@ func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	template := greeter["template.yaml"]
 	for name, tc := range map[string]struct{ file, content, want string }{
-		"code that does not compile": {"greeting/greeting.go", "package greeting\n\nvar Text = broken\n", "build the functions: exit status 1\n# example/greeting\ngreeting/greeting.go:3:12: undefined: broken"},
-		"no go.mod":                  {"go.mod", "", "go mod init"},
-		"a value that is not valid":  {"template.yaml", strings.Replace(template, "blue", "beige", 1), "Hello, Other: cannot start: COLOR=beige: must be red or blue"},
-		"binaries of the same name":  {"template.yaml", strings.Replace(template, "Function}", "Function, Properties: {CodeUri: other/hello}}", 1), "Other: CodeUri other/hello and hello have the same last element"},
+		"code that does not compile": {
+			"greeting/greeting.go", "package greeting\n\nvar Text = broken\n",
+			"build the functions: exit status 1\n# example/greeting\ngreeting/greeting.go:3:12: undefined: broken",
+		},
+		"no go.mod": {"go.mod", "", "go mod init"},
+		"a value that is not valid": {
+			"template.yaml", strings.Replace(template, "blue", "beige", 1),
+			"Hello, Other: cannot start: COLOR=beige: must be red or blue",
+		},
+		"binaries of the same name": {
+			"template.yaml", strings.Replace(template, "Function}", "Function, Properties: {CodeUri: other/hello}}", 1),
+			"Other: CodeUri other/hello and hello have the same last element",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -210,8 +220,8 @@ func TestMissingBinary(t *testing.T) {
 	}
 }
 
-// Watch replaces a function when a package or an embedded file that it uses changes. Code that does not compile, or does
-// not start, does not replace the old code.
+// Watch replaces a function when a package or an embedded file that it uses changes. Code that does not compile, or
+// does not start, does not replace the old code.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	dir := writeFiles(t, greeter)
@@ -243,7 +253,8 @@ func TestWatch(t *testing.T) {
 // A late value replaces an empty value of a variable that the function has.
 func TestLateVariables(t *testing.T) {
 	t.Parallel()
-	b := newFunctions(Config{}, nil, map[string]func() string{"REGISTRY": func() string { return "https://npm.example.com/" }})
+	late := map[string]func() string{"REGISTRY": func() string { return "https://npm.example.com/" }}
+	b := newFunctions(Config{}, nil, late)
 	for _, tc := range []struct {
 		env  map[string]string
 		want string

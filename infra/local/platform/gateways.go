@@ -15,14 +15,14 @@ import (
 	"devplatform/infra/local/stack"
 )
 
-// HasWildcardDomain reports whether the template maps an API to a domain such as *.example.app. The platform serves it on
-// the port of sites.
+// HasWildcardDomain reports whether the template maps an API to a domain such as *.example.app. The platform serves it
+// on the port of sites.
 func HasWildcardDomain(api stack.API) bool {
 	return slices.ContainsFunc(api.Domains, func(domain string) bool { return strings.HasPrefix(domain, "*.") })
 }
 
-// findAPIs returns the API for PORT, and the API with a wildcard domain for SITES_PORT. Each is nil if the template does
-// not have it.
+// findAPIs returns the API for PORT, and the API with a wildcard domain for SITES_PORT. Each is nil if the template
+// does not have it.
 func findAPIs(s *stack.Stack) (api, sites *stack.API, err error) {
 	for i := range s.APIs {
 		found := &api
@@ -122,8 +122,8 @@ func (p *Platform) serveGateway(server *http.Server, g *gateway.Gateway, at *lis
 	p.serve(server, limited)
 }
 
-// onlySites refuses requests whose Host header is not below localhost. No other port accepts such names. So a site never
-// has the origin of the API, or of another service of the platform.
+// onlySites refuses requests whose Host header is not below localhost. No other port accepts such names. So a site
+// never has the origin of the API, or of another service of the platform.
 func (p *Platform) onlySites(sites http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !loopback.IsBelowLocalhost(r.Host) {

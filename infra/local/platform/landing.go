@@ -45,7 +45,8 @@ var landing = template.Must(template.New("").Parse(`<!doctype html>
 <style>body{font:1rem/1.6 system-ui,sans-serif;max-width:44rem;margin:4rem auto;padding:0 1rem;color-scheme:light dark}
 th{text-align:left;padding-right:2rem;font-weight:normal;vertical-align:top}td{word-break:break-word}</style>
 <h1>Local platform</h1>
-<table>{{range .}}<tr><th>{{.Name}}<td>{{if .IsPage}}<a href="{{.URL}}">{{.URL}}</a>{{else}}{{.URL}}{{end}}{{with .Note}} ({{.}}){{end}}
+<table>{{range .}}
+<tr><th>{{.Name}}<td>{{if .IsPage}}<a href="{{.URL}}">{{.URL}}</a>{{else}}{{.URL}}{{end}}{{with .Note}} ({{.}}){{end}}
 {{end}}</table>
 `))
 

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// listeners are the sockets of one port: on IPv4 loopback and, if the machine has it, on IPv6 loopback, because a browser
-// may use either for "localhost".
+// listeners are the sockets of one port: on IPv4 loopback and, if the machine has it, on IPv6 loopback, because a
+// browser may use either for "localhost".
 type listeners struct {
 	port int
 	all  []net.Listener

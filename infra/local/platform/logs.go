@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// logFunctionLine logs one line of a function's output, after the function's name and the request's ID. A line in Lambda's
-// JSON log format (time, level, msg, …) becomes a log line with the same level and attributes. The definition of metrics
-// for CloudWatch (_aws) is left out.
+// logFunctionLine logs one line of a function's output, after the function's name and the request's ID. A line in
+// Lambda's JSON log format (time, level, msg, …) becomes a log line with the same level and attributes. The definition
+// of metrics for CloudWatch (_aws) is left out.
 func logFunctionLine(logger *slog.Logger, function, requestID, line string) {
 	prefix := function + " " + requestID + ": "
 	if requestID == "" {

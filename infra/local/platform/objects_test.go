@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
@@ -18,11 +17,12 @@ const withBucket = `
   Files:
     Type: AWS::S3::Bucket
     Properties:
-      CorsConfiguration: {CorsRules: [{AllowedOrigins: ['https://app.example'], AllowedMethods: [PUT], AllowedHeaders: ['*']}]}
+      CorsConfiguration:
+        CorsRules: [{AllowedOrigins: ['https://app.example'], AllowedMethods: [PUT], AllowedHeaders: ['*']}]
 `
 
-// TestObjects uses the bucket of a template on the AWS port with the SDK as it is configured in functions, with a presigned
-// URL and with the AWS CLI, and finds the object after a restart.
+// TestObjects uses the bucket of a template on the AWS port with the SDK as it is configured in functions, with a
+// presigned URL and with the AWS CLI, and finds the object after a restart.
 func TestObjects(t *testing.T) {
 	t.Parallel()
 	config := projectOf(t, triggered+withBucket, func(http.ResponseWriter, *http.Request) {})
@@ -32,11 +32,13 @@ func TestObjects(t *testing.T) {
 			t.Fatal(err)
 		}
 		return p, s3.New(s3.Options{
-			Region: "us-east-1", BaseEndpoint: aws.String(p.endpoint()), Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
+			Region: "us-east-1", BaseEndpoint: aws.String(p.endpoint()), Credentials: local,
 		})
 	}
 	p, client := start()
-	in := &s3.PutObjectInput{Bucket: aws.String("local-files"), Key: aws.String("2015-03-31/functions"), Body: strings.NewReader("content")}
+	in := &s3.PutObjectInput{
+		Bucket: aws.String("local-files"), Key: aws.String("2015-03-31/functions"), Body: strings.NewReader("content"),
+	}
 	if _, err := client.PutObject(t.Context(), in); err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +47,9 @@ func TestObjects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for origin, want := range map[string]int{"https://evil.example": http.StatusForbidden, "https://app.example": http.StatusOK} {
+	for origin, want := range map[string]int{
+		"https://evil.example": http.StatusForbidden, "https://app.example": http.StatusOK,
+	} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, url.URL, strings.NewReader(origin))
 		if err != nil {
 			t.Fatal(err)
@@ -62,8 +66,8 @@ func TestObjects(t *testing.T) {
 	}
 	if _, err := exec.LookPath("aws"); err == nil || os.Getenv("CI") == "true" {
 		command := exec.CommandContext(t.Context(), "aws", "s3", "cp", "s3://local-files/2015-03-31/functions", "-")
-		command.Env = append(os.Environ(), "AWS_ENDPOINT_URL="+p.endpoint(), "AWS_DEFAULT_REGION=us-east-1", "AWS_ACCESS_KEY_ID=local",
-			"AWS_SECRET_ACCESS_KEY=local", "AWS_CONFIG_FILE=/dev/null")
+		command.Env = append(os.Environ(), "AWS_ENDPOINT_URL="+p.endpoint(), "AWS_DEFAULT_REGION=us-east-1",
+			"AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local", "AWS_CONFIG_FILE=/dev/null")
 		if output, err := command.CombinedOutput(); err != nil || string(output) != "content" {
 			t.Errorf("aws s3 cp: %v\n%s", err, output)
 		}

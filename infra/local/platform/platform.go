@@ -28,8 +28,8 @@ import (
 	"devplatform/infra/local/triggers"
 )
 
-// Close takes at most 4 s: requests and batches in flight have drainTime to finish, and then the functions have closeTime
-// to end.
+// Close takes at most 4 s: requests and batches in flight have drainTime to finish, and then the functions have
+// closeTime to end.
 const (
 	drainTime = 3 * time.Second
 	closeTime = time.Second
@@ -75,10 +75,10 @@ type Platform struct {
 	schedules *schedule.Scheduler // nil if there are no schedules
 }
 
-// Open starts a platform: it listens, reads the template, opens the data, creates the resources that are missing, builds
-// the functions, checks that each of them starts, and begins to serve. The caller must call Close. The end of ctx ends a
-// start, but not a platform that has started. The error names the setting, the function or the line of the template to
-// change.
+// Open starts a platform: it listens, reads the template, opens the data, creates the resources that are missing,
+// builds the functions, checks that each of them starts, and begins to serve. The caller must call Close. The end of
+// ctx ends a start, but not a platform that has started. The error names the setting, the function or the line of the
+// template to change.
 func Open(ctx context.Context, config Config) (*Platform, error) {
 	p, err := open(ctx, config)
 	if err != nil {
@@ -97,7 +97,8 @@ func open(ctx context.Context, config Config) (*Platform, error) {
 	defer cancel()
 	p := &Platform{config: config, logger: config.Logger, failed: make(chan error, 1), cancelStart: cancel}
 	for _, step := range []func(context.Context) error{
-		p.listen, p.load, p.openData, p.serveAWS, p.provision, p.openRuntime, p.serveGateways, p.openTriggers, p.openSchedules,
+		p.listen, p.load, p.openData, p.serveAWS, p.provision, p.openRuntime, p.serveGateways, p.openTriggers,
+		p.openSchedules,
 	} {
 		err := step(ctx)
 		if err == nil {
@@ -158,8 +159,8 @@ func (p *Platform) release() {
 	_ = p.close(ctx)
 }
 
-// close closes everything, in the reverse order of its use. Requests and batches in flight can finish until ctx ends. It
-// closes only once, and returns the same error each time.
+// close closes everything, in the reverse order of its use. Requests and batches in flight can finish until ctx ends.
+// It closes only once, and returns the same error each time.
 func (p *Platform) close(ctx context.Context) error {
 	p.closing.Do(func() {
 		var draining sync.WaitGroup
@@ -179,8 +180,8 @@ func (p *Platform) close(ctx context.Context) error {
 	return p.closeErr
 }
 
-// logCut logs an error about work that did not finish in time, and returns other errors. The work is done again after the
-// next start.
+// logCut logs an error about work that did not finish in time, and returns other errors. The work is done again after
+// the next start.
 func (p *Platform) logCut(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		p.logger.Warn(err.Error())

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
@@ -111,7 +110,7 @@ func (p *queuedPlatform) start(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.queues = sqs.New(sqs.Options{
-		Region: "us-east-1", BaseEndpoint: aws.String(p.endpoint()), Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
+		Region: "us-east-1", BaseEndpoint: aws.String(p.endpoint()), Credentials: local,
 	})
 }
 
@@ -158,7 +157,9 @@ func (p *queuedPlatform) url(t *testing.T, name string) *string {
 // wantMessage waits for a message in a queue without a reader. The message stays in the queue.
 func (p *queuedPlatform) wantMessage(t *testing.T, queue, part string) {
 	t.Helper()
-	out, err := p.queues.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: p.url(t, queue), WaitTimeSeconds: 10, VisibilityTimeout: 1})
+	out, err := p.queues.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{
+		QueueUrl: p.url(t, queue), WaitTimeSeconds: 10, VisibilityTimeout: 1,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,8 +168,8 @@ func (p *queuedPlatform) wantMessage(t *testing.T, queue, part string) {
 	}
 }
 
-// A queue, a schedule and a stream call a function. What it fails to process is in the queues for failures, also after a
-// restart.
+// A queue, a schedule and a stream call a function. What it fails to process is in the queues for failures, also after
+// a restart.
 func TestQueuesAndSchedules(t *testing.T) {
 	t.Parallel()
 	p := newQueued(t)
@@ -196,10 +197,11 @@ func TestQueuesAndSchedules(t *testing.T) {
 
 	endpoint := p.endpoint()
 	tables := dynamodb.New(dynamodb.Options{
-		Region: "us-east-1", BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
+		Region: "us-east-1", BaseEndpoint: &endpoint, Credentials: local,
 	})
 	_, err = tables.PutItem(t.Context(), &dynamodb.PutItemInput{
-		TableName: aws.String("local-Table"), Item: map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: "bad"}},
+		TableName: aws.String("local-Table"),
+		Item:      map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: "bad"}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// No port accepts requests with the name of another machine. An attacker could make such a name refer to this machine (DNS
-// rebinding).
+// No port accepts requests with the name of another machine. An attacker could make such a name refer to this machine
+// (DNS rebinding).
 func TestRebinding(t *testing.T) {
 	t.Parallel()
 	config := projectOf(t, triggered, func(http.ResponseWriter, *http.Request) {})
@@ -56,7 +56,8 @@ func TestRebinding(t *testing.T) {
 				t.Errorf("%s %s %s as %s: got %d %s", request.method, request.url, request.target, host, status, text)
 			}
 		}
-		if status, text := ask(request.method, request.url, "bucket.localhost", request.target); request.url != aws+"/bucket/key" && status != http.StatusForbidden {
+		status, text := ask(request.method, request.url, "bucket.localhost", request.target)
+		if request.url != aws+"/bucket/key" && status != http.StatusForbidden {
 			t.Errorf("%s %s %s as bucket.localhost: got %d %s", request.method, request.url, request.target, status, text)
 		}
 	}

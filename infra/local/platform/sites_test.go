@@ -52,6 +52,9 @@ Resources:
         Proxy: {Type: Api, Properties: {RestApiId: !Ref Pages, Path: '/{proxy+}', Method: any}}
 `
 
+// sitesDomain are the parameters with which the template has both APIs.
+var sitesDomain = map[string]string{"SitesDomain": "sites.localhost"}
+
 // proxyEvent is the part of an event that the tests look at.
 type proxyEvent struct {
 	Path, HTTPMethod string
@@ -77,7 +80,7 @@ func newPublished(t *testing.T) *publishedPlatform {
 	})
 	config.PublicURL = "https://app.example"
 	config.Values = func(a Addresses) Values {
-		return Values{Parameters: map[string]string{"SitesDomain": "sites.localhost"}, Variables: map[string]string{"SITES_ORIGIN": a.Sites}}
+		return Values{Parameters: sitesDomain, Variables: map[string]string{"SITES_ORIGIN": a.Sites}}
 	}
 	var err error
 	if p.Platform, err = open(t.Context(), config); err != nil {
@@ -92,8 +95,8 @@ func newPublished(t *testing.T) *publishedPlatform {
 	return p
 }
 
-// ask sends a request with a Host header and returns the status and the body. The functions' answers are not valid for API
-// Gateway, so the status of a request that reached a function is 502.
+// ask sends a request with a Host header and returns the status and the body. The functions' answers are not valid for
+// API Gateway, so the status of a request that reached a function is 502.
 func ask(t *testing.T, method, url, host string) (int, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, http.NoBody)
@@ -154,7 +157,7 @@ func TestTwoAPIs(t *testing.T) {
 		}
 		if event.RequestContext.DomainName != request.domain || event.RequestContext.APIID != id ||
 			event.HTTPMethod != request.method || event.Path != target.Path {
-			t.Errorf("%s %s as %s: got %+v, want the domain name %s", request.method, request.url, request.host, event, request.domain)
+			t.Errorf("%+v: got the event %+v", request, event)
 		}
 	}
 }
@@ -225,10 +228,12 @@ func TestSitesCannotStart(t *testing.T) {
 	if _, err := open(t.Context(), config); message(err) != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
-	config = projectOf(t, strings.Replace(published, "!Sub '*.${SitesDomain}'", "!Ref SitesDomain", 1), func(http.ResponseWriter, *http.Request) {})
-	config.Values = func(Addresses) Values { return Values{Parameters: map[string]string{"SitesDomain": "sites.localhost"}} }
+	noWildcard := strings.Replace(published, "!Sub '*.${SitesDomain}'", "!Ref SitesDomain", 1)
+	config = projectOf(t, noWildcard, func(http.ResponseWriter, *http.Request) {})
+	config.Values = func(Addresses) Values { return Values{Parameters: sitesDomain} }
 	_, err = open(t.Context(), config)
-	want = config.Template + ": the local platform runs one API, and one API with a wildcard domain: Api and Pages are of the same kind"
+	want = config.Template + ": the local platform runs one API, and one API with a wildcard domain: " +
+		"Api and Pages are of the same kind"
 	if message(err) != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

@@ -49,8 +49,11 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// projectOf returns a configuration with a template, in which %s is replaced by the URL of a server with that handler. It
-// receives the events of the functions, which are this binary.
+// local are the credentials of the embedded services.
+var local = credentials.NewStaticCredentialsProvider("local", "local", "")
+
+// projectOf returns a configuration with a template, in which %s is replaced by the URL of a server with that handler.
+// It receives the events of the functions, which are this binary.
 func projectOf(t *testing.T, template string, answer http.HandlerFunc) Config {
 	t.Helper()
 	server := httptest.NewServer(answer)
@@ -65,7 +68,7 @@ func projectOf(t *testing.T, template string, answer http.HandlerFunc) Config {
 		t.Fatal(err)
 	}
 	config := Config{
-		DataDir: filepath.Join(dir, "data"), Concurrency: 4, Template: filepath.Join(dir, "template.yaml"), Binaries: binaries,
+		Template: filepath.Join(dir, "template.yaml"), Binaries: binaries, DataDir: filepath.Join(dir, "data"), Concurrency: 4,
 	}
 	if err := os.WriteFile(config.Template, fmt.Appendf(nil, template, server.URL), 0o600); err != nil {
 		t.Fatal(err)
@@ -97,7 +100,8 @@ Resources:
           Properties:
             Stream: !GetAtt Table.StreamArn
             StartingPosition: TRIM_HORIZON
-            FilterCriteria: {Filters: [{Pattern: '{"dynamodb":{"Keys":{"pk":{"S":[{"anything-but":{"prefix":"unwanted"}}]}}}}'}]}
+            FilterCriteria:
+              Filters: [{Pattern: '{"dynamodb":{"Keys":{"pk":{"S":[{"anything-but":{"prefix":"unwanted"}}]}}}}'}]
   Idle:
     Type: AWS::Serverless::Function
     Properties:
@@ -105,7 +109,9 @@ Resources:
       Handler: bootstrap
       Runtime: provided.al2023
       Events:
-        Table: {Type: DynamoDB, Properties: {Stream: !GetAtt Table.StreamArn, StartingPosition: TRIM_HORIZON, Enabled: false}}
+        Table:
+          Type: DynamoDB
+          Properties: {Stream: !GetAtt Table.StreamArn, StartingPosition: TRIM_HORIZON, Enabled: false}
 `
 
 // triggeredPlatform is a platform whose function reads a table's stream. The test receives the keys of each batch from
@@ -173,10 +179,11 @@ func (p *triggeredPlatform) put(t *testing.T, key string) {
 	t.Helper()
 	endpoint := p.endpoint()
 	client := dynamodb.New(dynamodb.Options{
-		Region: "us-east-1", BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
+		Region: "us-east-1", BaseEndpoint: &endpoint, Credentials: local,
 	})
 	_, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{
-		TableName: aws.String("local-Table"), Item: map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: key}},
+		TableName: aws.String("local-Table"),
+		Item:      map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: key}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -301,10 +308,16 @@ func TestBrokenPositions(t *testing.T) {
 func TestLimitConcurrency(t *testing.T) {
 	t.Parallel()
 	s := &stack.Stack{
-		Functions: []stack.Function{{Name: "free"}, {Name: "reserved", ReservedConcurrency: 3}, {Name: "narrow", ReservedConcurrency: 1}},
+		Functions: []stack.Function{
+			{Name: "free"}, {Name: "reserved", ReservedConcurrency: 3}, {Name: "narrow", ReservedConcurrency: 1},
+		},
 		EventSourceMappings: []stack.EventSourceMapping{
-			{Function: "free", Queue: "q"}, {Function: "free", Queue: "q", MaximumConcurrency: 50}, {Function: "free", Queue: "q", MaximumConcurrency: 4},
-			{Function: "reserved", Queue: "q", MaximumConcurrency: 50}, {Function: "narrow", Queue: "q"}, {Function: "free", Table: "t"},
+			{Function: "free", Queue: "q"},
+			{Function: "free", Queue: "q", MaximumConcurrency: 50},
+			{Function: "free", Queue: "q", MaximumConcurrency: 4},
+			{Function: "reserved", Queue: "q", MaximumConcurrency: 50},
+			{Function: "narrow", Queue: "q"},
+			{Function: "free", Table: "t"},
 		},
 	}
 	var got []int

@@ -20,7 +20,8 @@ import (
 	"devplatform/infra/local/stack"
 )
 
-// settleTime is the time without another change after which a build begins. Editors and git change several files at once.
+// settleTime is the time without another change after which a build begins. Editors and git change several files at
+// once.
 const settleTime = 50 * time.Millisecond
 
 // Watch builds functions again when their code changes, and replaces their instances. The old code runs until the new
