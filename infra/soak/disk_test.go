@@ -15,7 +15,7 @@ import (
 	"devplatform/infra/platformtest"
 )
 
-// small mounts a file system of so many bytes until the test ends. Where that is not allowed the test is skipped.
+// small mounts a file system of that size until the test ends. It skips the test if the user may not mount.
 func small(t *testing.T, bytes int) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -30,7 +30,7 @@ func small(t *testing.T, bytes int) string {
 	return dir
 }
 
-// fill takes all the room that there is, with a file of this name.
+// fill writes a file of that name until the disk is full.
 func fill(t *testing.T, name string) {
 	t.Helper()
 	file, err := os.Create(name)
@@ -47,9 +47,9 @@ func fill(t *testing.T, name string) {
 	}
 }
 
-// TestDiskFull runs the platform on a disk that something else fills. Writes are answered as what is to be tried again,
-// reads go on, the log says once which disk it is; when there is room the platform goes on by itself; and after a kill,
-// everything that was acknowledged before and since is there.
+// TestDiskFull runs the platform on a disk that another program fills. Writes get an error to try again, reads work,
+// and the log names the disk once. When there is space, writes work again. After a kill, all acknowledged data is
+// there.
 func TestDiskFull(t *testing.T) {
 	disk := small(t, 96<<20)
 	data := filepath.Join(disk, "data")
@@ -75,7 +75,7 @@ func TestDiskFull(t *testing.T) {
 	filler := filepath.Join(disk, "filler")
 	fill(t, filler)
 	refused := 0
-	for n := 0; refused < 3; n++ { // what is set aside for the log takes some
+	for n := 0; refused < 3; n++ { // the space that is reserved for the log takes some writes
 		if n == 10_000 {
 			t.Fatal("there is always room")
 		}
@@ -87,8 +87,8 @@ func TestDiskFull(t *testing.T) {
 	ada.Do("GET", "/api/auth/me", "").Want(t, http.StatusOK)
 	readAll(t, ada, project, acknowledged)
 	ada.Do("GET", "/api/projects/"+project+"/events", "").Want(t, http.StatusOK)
-	if got := strings.Count(p.Log.String(), "dynamodb: the disk is full: writes are refused until there is room in "+data); got != 1 {
-		t.Errorf("the log says it %d times", got)
+	if got := strings.Count(p.Log.String(), "dynamodb: the disk is full: writes fail until there is room in "+data); got != 1 {
+		t.Errorf("the log names the disk %d times, want once", got)
 	}
 
 	if err := os.Remove(filler); err != nil {
@@ -108,7 +108,7 @@ func TestDiskFull(t *testing.T) {
 	t.Logf("%d files were acknowledged, and are there", len(acknowledged))
 }
 
-// readAll reads every file as it was saved.
+// readAll reads every file and compares it with what was saved.
 func readAll(t *testing.T, c *platformtest.Client, project string, files map[string]string) {
 	t.Helper()
 	for name, content := range files {

@@ -19,15 +19,15 @@ import (
 
 const (
 	crowd = 10_000
-	// memoryOfConnection is what a connection at rest may cost, in bytes.
+	// memoryOfConnection is the limit of the memory of an idle connection, in bytes.
 	memoryOfConnection = 100 << 10
-	// answerTime is longer than the gateway lets anybody wait: 10 s for an instance, 29 s for an answer.
+	// answerTime is longer than the time limits of the gateway: 10 s for an instance, 29 s for a response.
 	answerTime = time.Minute
 )
 
-// TestTenThousandConnections has 10,000 clients connected at once, all of which ask, rest, and ask again at the same
-// moment. Each gets an answer each time, another client is served meanwhile, a connection costs little, and nothing of
-// them is left.
+// TestTenThousandConnections connects 10,000 clients, each of which sends a request, waits, and sends another one at
+// the same time as all others. Each request gets a response, another client is served at the same time, a connection
+// needs little memory, and its resources are released at the end.
 func TestTenThousandConnections(t *testing.T) {
 	var files syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil || files.Cur < crowd+4096+1000 {
@@ -122,7 +122,7 @@ type client struct {
 	reader *bufio.Reader
 }
 
-// ask sends a request and reads its answer.
+// ask sends a request and reads its response.
 func (c *client) ask() (status int, err error) {
 	_ = c.SetDeadline(time.Now().Add(answerTime))
 	if _, err := io.WriteString(c, "GET /api/auth/me HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
@@ -140,7 +140,7 @@ func (c *client) ask() (status int, err error) {
 	return response.StatusCode, err
 }
 
-// tally counts answers.
+// tally counts responses.
 type tally struct {
 	mu              sync.Mutex
 	served, refused int

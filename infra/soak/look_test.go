@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// footprint is what a process takes, as Linux sees it.
+// footprint is the memory and the number of open files of a process.
 type footprint struct {
 	rss   int64 // bytes
 	files int
@@ -17,13 +17,13 @@ type footprint struct {
 
 func (f footprint) String() string { return fmt.Sprintf("%d MB, %d files", f.rss>>20, f.files) }
 
-// look looks at a process. Where there is no /proc the test is skipped.
+// look returns the footprint of a process. It skips the test if the system has no /proc.
 func look(t testing.TB, pid int) footprint {
 	t.Helper()
 	dir := filepath.Join("/proc", strconv.Itoa(pid))
 	files, err := os.ReadDir(filepath.Join(dir, "fd"))
 	if err != nil {
-		t.Skipf("a look at a process needs Linux: %v", err)
+		t.Skipf("the footprint of a process needs Linux: %v", err)
 	}
 	status, err := os.ReadFile(filepath.Join(dir, "statm"))
 	if err != nil {
@@ -31,7 +31,7 @@ func look(t testing.TB, pid int) footprint {
 	}
 	fields := bytes.Fields(status)
 	if len(fields) < 2 {
-		t.Fatalf("statm says %q", status)
+		t.Fatalf("statm contains %q", status)
 	}
 	pages, err := strconv.ParseInt(string(fields[1]), 10, 64)
 	if err != nil {

@@ -16,29 +16,29 @@ import (
 )
 
 const (
-	// users at a time: the platform runs on two cores with everything else.
+	// users is the number of concurrent users. The platform and the tests share two cores.
 	users = 6
-	// rounds are the times between two looks; the first is for warming up.
+	// rounds is the number of measurements. The first round warms up.
 	rounds = 6
 	// leak is the number of bytes that each request may leave in a process. slack is the number of bytes that may be left
 	// in all: caches are not full after the first round, and the store adds two memtables of 4 MB while it warms up.
 	// Without cgo, they are in the heap.
 	leak  = 256
 	slack = 9 << 20
-	// steady is how many goroutines more there may be: the functions keep a few more connections to the tables each time
-	// that they meet.
+	// steady is the allowed growth of the number of goroutines. Functions open a few more connections to the tables when
+	// they are busy at the same time.
 	steady = 100
 )
 
-// sample is a process at rest.
+// sample is the state of an idle process.
 type sample struct {
 	footprint
 	probe
 }
 
-// TestSoak is SOAK (30 s unless set) of a service's traffic: many users do everything, one day after another, and
-// everything that they are answered is checked. Between rounds all is quiet, and every process is asked what it still
-// holds: goroutines and memory must not have grown with the requests.
+// TestSoak sends a service's traffic for the duration SOAK (default: 30 s). Many users use all features, and all
+// responses are checked. After each round, when the platform is idle, the goroutines and the memory of every process
+// must not have grown with the number of requests.
 func TestSoak(t *testing.T) {
 	length := 30 * time.Second
 	if text := os.Getenv("SOAK"); text != "" {
@@ -48,9 +48,9 @@ func TestSoak(t *testing.T) {
 		}
 	}
 	p := start(t, "LAMBDA_CONCURRENCY=4")
-	look(t, p.pid) // or skip
+	look(t, p.pid) // skips the test if the system has no /proc
 	tr := &traffic{t: t, p: p, receiver: hooktest.New(t)}
-	history := map[int][]sample{} // by process, one a round since it is there
+	history := map[int][]sample{} // by process: a sample for each round in which it ran
 	var counts []int64
 	disk := p.onDisk()
 	for round := range rounds {
@@ -76,7 +76,7 @@ func TestSoak(t *testing.T) {
 			name = fmt.Sprintf("%s (%d)", p.names[pid], pid)
 		}
 		if len(samples) < rounds {
-			continue // it came later, or has gone: not long enough to say
+			continue // it did not run the whole time
 		}
 		watched++
 		last := samples[rounds-1]
@@ -87,15 +87,15 @@ func TestSoak(t *testing.T) {
 		}
 	}
 	if watched < 2 {
-		t.Error("no function's instance lived from the beginning to the end")
+		t.Error("no instance of a function ran from the beginning to the end")
 	}
 	if len(p.errors) > 0 {
 		t.Errorf("%d errors in the log, the first:\n%s", len(p.errors), p.errors[0])
 	}
 }
 
-// grown says what is more at the end than after warming up, "" where nothing is. A single look may be unlucky: the
-// middle one of the last three counts, and of the first ones after warming up the largest.
+// grown describes what grew since the first round, or returns "". It compares the median of the last three samples with
+// the maximum of the first two, because a single sample can be an outlier.
 func grown(samples []sample, requests int64) string {
 	late := samples[len(samples)-3:]
 	early := samples[:2]
@@ -126,7 +126,7 @@ func median(samples []sample, of func(sample) int64) int64 {
 	return values[len(values)/2]
 }
 
-// round has users come and go for a time; then everybody has finished.
+// round runs users for a time, and waits until all of them have finished.
 func (tr *traffic) round(length time.Duration) {
 	ctx, cancel := context.WithTimeout(tr.t.Context(), length)
 	defer cancel()
@@ -141,12 +141,12 @@ func (tr *traffic) round(length time.Duration) {
 	all.Wait()
 }
 
-// check holds an answer against the OpenAPI document, one at a time.
+// check checks a response against the OpenAPI document.
 func check(t *testing.T, method, path string, a platformtest.Response) {
 	contract.Check(t, method, path, a.Status, a.Header, a.Body)
 }
 
-// field is a string of an answer's object; "" where it has none.
+// field returns a string field of a response, or "".
 func field(a platformtest.Response, name string) string {
 	var object map[string]any
 	_ = json.Unmarshal(a.Body, &object) // an answer that is no object has none

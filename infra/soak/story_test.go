@@ -14,7 +14,7 @@ import (
 	"devplatform/infra/platformtest"
 )
 
-// traffic is what all users do together.
+// traffic is the traffic of all users.
 type traffic struct {
 	t        *testing.T
 	p        *platform
@@ -23,16 +23,17 @@ type traffic struct {
 	users    atomic.Int64
 }
 
-// user is somebody with a browser. Her requests come one after another.
+// user is a user with a browser, who sends one request after another.
 type user struct {
 	*platformtest.Client
 
 	traffic *traffic
 	name    string
-	events  string // the path at which her project's events come in
+	events  string // the path at which the receiver gets the events of the user's project
 }
 
-// do counts the request. Unlike the client's own it may be called on any goroutine: a failed request fails the test.
+// do sends a request and counts it. Unlike the client's Do, it can be called on any goroutine, because it does not stop
+// the test.
 func (u *user) do(method, path, body string, want int, header ...string) platformtest.Response {
 	u.traffic.requests.Add(1)
 	a, err := u.Try(method, path, body, header...)
@@ -47,8 +48,7 @@ func (u *user) do(method, path, body string, want int, header ...string) platfor
 	return a
 }
 
-// day is what one user does: everything once, and her project is gone at the end, so that what is kept does not grow by
-// her.
+// day uses each feature once as a new user, and deletes the user's project at the end, so that the data does not grow.
 func (tr *traffic) day(ctx context.Context) {
 	n := tr.users.Add(1)
 	name := fmt.Sprintf("user%d", n)
@@ -66,10 +66,10 @@ func (tr *traffic) day(ctx context.Context) {
 		hook := platformtest.Object{"url": tr.receiver.URL(path), "events": []string{"file.*"}, "secret": platformtest.HookSecret, "projectId": id}
 		hooks = append(hooks, field(u.do("POST", "/api/webhooks", hook.String(), http.StatusCreated), "id"))
 	}
-	if n%20 == 0 { // an endpoint that hangs holds a worker up for as long as an attempt may last
+	if n%20 == 0 { // an endpoint that hangs occupies a worker until the attempt times out
 		hook := platformtest.Object{"url": tr.receiver.URL(fmt.Sprintf("/hang/%d", n)), "events": []string{"project.updated"}, "secret": platformtest.HookSecret, "projectId": id}
 		hooks = append(hooks, field(u.do("POST", "/api/webhooks", hook.String(), http.StatusCreated), "id"))
-		u.do("PUT", project, `{"description":"Soaked, and heard of by nobody"}`, http.StatusOK)
+		u.do("PUT", project, `{"description":"A description"}`, http.StatusOK)
 	}
 	saved := u.work(project)
 	u.mistakes(project)
@@ -85,7 +85,7 @@ func (tr *traffic) day(ctx context.Context) {
 	u.do("GET", "/api/auth/me", "", http.StatusUnauthorized)
 }
 
-// work saves files, reads each of them as it was written, and answers how many events that makes.
+// work saves files, reads each of them, and returns the number of events that this creates.
 func (u *user) work(project string) (events int) {
 	for n := range 5 {
 		path := fmt.Sprintf("/src/file%d.txt", n)
@@ -105,7 +105,7 @@ func (u *user) work(project string) (events int) {
 	return events + 3
 }
 
-// mistakes are requests that nobody should make, and one whose client does not wait for the answer.
+// mistakes sends requests that are not valid, and one whose client does not wait for the response.
 func (u *user) mistakes(project string) {
 	u.do("POST", project+"/files", `{"path":`, http.StatusBadRequest)
 	u.do("POST", project+"/files", `{"path":"../up","content":""}`, http.StatusBadRequest)
@@ -122,7 +122,7 @@ func (u *user) mistakes(project string) {
 	}
 }
 
-// talk chats with the assistant, and listens to a stream to its end.
+// talk chats with the assistant, and reads a stream to its end.
 func (u *user) talk(ctx context.Context, id string) {
 	u.do("POST", "/api/ai/chat", platformtest.Object{"projectId": id, "message": "How do I add a contact form?"}.String(), http.StatusOK)
 	u.do("GET", "/api/ai/conversations/"+id, "", http.StatusOK)
@@ -146,7 +146,7 @@ func (u *user) talk(ctx context.Context, id string) {
 	}
 }
 
-// delivered waits until as many different events have come in.
+// delivered waits until that number of different events has arrived.
 func (tr *traffic) delivered(ctx context.Context, path string, events int) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute)
 	defer cancel()
