@@ -36,7 +36,7 @@ var build = sync.OnceValue(func() error {
 			args, cgo = append(args, raceFlag), "CGO_ENABLED=1"
 		}
 		args = append(args, "./infra/local", "./infra/receiver", "./functions/...")
-		command := exec.Command("go", args...) //nolint:gosec // all arguments are constants
+		command := exec.Command("go", args...)
 		command.Dir = Root
 		command.Env = append(os.Environ(), cgo)
 		if output, err := command.CombinedOutput(); err != nil {

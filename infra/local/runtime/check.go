@@ -49,7 +49,7 @@ func (r *Runtime) Check(ctx context.Context, function, bootstrap string) error {
 	go func() { _ = server.Serve(listener) }() // ends with Shutdown
 	defer func() { _ = server.Shutdown(context.WithoutCancel(ctx)) }()
 	variables := (&pool{rt: r, function: withoutLateEnv(p.function)}).environment()
-	command := exec.CommandContext(ctx, bootstrap) //nolint:gosec // running what is configured is the purpose
+	command := exec.CommandContext(ctx, bootstrap)
 	command.Dir = filepath.Dir(bootstrap)
 	command.Env = append(variables, "AWS_LAMBDA_RUNTIME_API="+listener.Addr().String(), "AWS_LAMBDA_LOG_STREAM_NAME=check")
 	command.SysProcAttr = processAttributes()
@@ -59,8 +59,11 @@ func (r *Runtime) Check(ctx context.Context, function, bootstrap string) error {
 	if err := r.starter.start(command); err != nil {
 		return err
 	}
-	exited := make(chan error, 1)
-	go func() { exited <- command.Wait() }()
+	exited := make(chan struct{})
+	go func() {
+		_ = command.Wait() // command.ProcessState says how it exited
+		close(exited)
+	}()
 	select {
 	case <-started:
 		cancel()
