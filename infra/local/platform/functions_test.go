@@ -231,6 +231,9 @@ func TestWatch(t *testing.T) {
 	go func() { p.Watch(ctx); close(ended) }()
 	defer func() { cancel(); <-ended }()
 	eventually(t, "Watch begins", func() bool { return strings.Contains(log.String(), "watching") })
+	if err := os.WriteFile(filepath.Join(dir, "greeting/README.md"), nil, 0o600); err != nil { // no function uses it
+		t.Fatal(err)
+	}
 	for _, change := range []struct{ file, content, log, want string }{
 		{"greeting/greeting.go", "package greeting\n\nvar Text = \"new\"\n", "replaced", "new"},
 		{"greeting/greeting.go", "package greeting\n\nvar Text = broken\n", "undefined: broken", "new"},
@@ -247,6 +250,9 @@ func TestWatch(t *testing.T) {
 		if got := get(t, p.URL+"/hello"); got != change.want {
 			t.Errorf("%s: got %q, want %q\n%s", change.file, got, change.want, log)
 		}
+	}
+	if got := strings.Count(log.String(), "replaced"); got != 3 {
+		t.Errorf("the functions were replaced %d times, want 3\n%s", got, log)
 	}
 }
 

@@ -41,7 +41,7 @@ func (p *Platform) Watch(ctx context.Context) {
 		p.logger.Error("cannot watch the functions' code", "error", err)
 		return
 	}
-	p.logger.Info("watching the functions' code", "folders", len(w.users))
+	p.logger.Info("watching the functions' code")
 	changed := map[string]stack.Function{} // by name
 	settled := time.NewTimer(settleTime)
 	for {
@@ -59,10 +59,12 @@ func (p *Platform) Watch(ctx context.Context) {
 			if len(changed) == 0 { // the timer's first tick
 				continue
 			}
-			w.replace(ctx, slices.SortedFunc(maps.Values(changed), func(a, b stack.Function) int {
+			isReplaced := w.replace(ctx, slices.SortedFunc(maps.Values(changed), func(a, b stack.Function) int {
 				return strings.Compare(a.Name, b.Name)
 			}))
-			clear(changed)
+			if isReplaced { // else the next change builds these functions, too
+				clear(changed)
+			}
 		}
 	}
 }
@@ -72,7 +74,7 @@ type watch struct {
 	platform *Platform
 	watcher  *fsnotify.Watcher
 	template string                      // the absolute path of the template
-	users    map[string][]stack.Function // by folder: the functions that use its files
+	users    map[string][]stack.Function // by watchKey: the functions that use the file
 }
 
 // refresh finds out which folders the functions use, and watches them.
@@ -81,8 +83,11 @@ func (w *watch) refresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	folders := append(slices.Collect(maps.Keys(users)), filepath.Dir(w.template))
-	for _, folder := range folders {
+	folders := map[string]bool{filepath.Dir(w.template): true}
+	for file := range users {
+		folders[filepath.Dir(file)] = true
+	}
+	for folder := range folders {
 		if err := w.watcher.Add(folder); err != nil {
 			return fmt.Errorf("%s: %w", folder, err)
 		}
@@ -94,21 +99,28 @@ func (w *watch) refresh(ctx context.Context) error {
 // note adds the functions that use a changed file.
 func (w *watch) note(event fsnotify.Event, changed map[string]stack.Function) {
 	name := filepath.Base(event.Name)
-	isTemporary := strings.HasPrefix(name, ".") || strings.HasSuffix(name, "~")
-	if event.Op == fsnotify.Chmod || isTemporary || strings.HasSuffix(name, "_test.go") {
+	if event.Op == fsnotify.Chmod || strings.HasPrefix(name, ".") || strings.HasSuffix(name, "_test.go") {
 		return
 	}
 	if event.Name == w.template {
 		w.platform.logger.Warn("the template has changed: restart the platform to apply the change")
 		return
 	}
-	for _, f := range w.users[filepath.Dir(event.Name)] {
+	for _, f := range w.users[watchKey(event.Name)] {
 		changed[f.Name] = f
 	}
 }
 
-// replace builds functions, checks that they start, and replaces their instances.
-func (w *watch) replace(ctx context.Context, all []stack.Function) {
+// watchKey returns the key of a file: DIR/*.go for a Go file, because new files belong to the package, or else its path.
+func watchKey(path string) string {
+	if filepath.Ext(path) == ".go" {
+		return filepath.Join(filepath.Dir(path), "*.go")
+	}
+	return path
+}
+
+// replace builds functions, checks that they start, and replaces their instances. It reports whether that succeeded.
+func (w *watch) replace(ctx context.Context, all []stack.Function) bool {
 	names := make([]string, 0, len(all))
 	for _, f := range all {
 		names = append(names, f.Name)
@@ -119,12 +131,13 @@ func (w *watch) replace(ctx context.Context, all []stack.Function) {
 		if ctx.Err() == nil {
 			logger.Error("the old code stays in use: " + err.Error())
 		}
-		return
+		return false
 	}
 	logger.Info("replaced", "ms", now().Sub(begin).Milliseconds())
 	if err := w.refresh(ctx); err != nil && ctx.Err() == nil {
 		logger.Warn("watch the functions' code", "error", err)
 	}
+	return true
 }
 
 // replace builds functions into another folder, so that a binary in use is replaced only by one that starts.
@@ -148,10 +161,10 @@ func (p *Platform) replace(ctx context.Context, all []stack.Function) error {
 	return errors.Join(problems...)
 }
 
-// users returns the functions that use the files in a folder, for all folders with their packages and with embedded
-// files. Packages of the standard library and of the module cache do not change.
+// users returns the functions that use a file, by watchKey: the Go files and the embedded files of their packages, and
+// go.mod and go.sum. Packages of the standard library and of the module cache do not change.
 func (b *functions) users(ctx context.Context) (map[string][]stack.Function, error) {
-	users, functions := map[string][]stack.Function{}, map[string][]stack.Function{} // by folder; by module
+	users, functions := map[string][]stack.Function{}, map[string][]stack.Function{} // by file; by module
 	for _, f := range b.stack.Functions {
 		functions[f.ModuleDir] = append(functions[f.ModuleDir], f)
 	}
@@ -161,15 +174,15 @@ func (b *functions) users(ctx context.Context) (map[string][]stack.Function, err
 			return nil, err
 		}
 		for _, f := range functions {
-			folders := map[string]bool{module: true} // of go.mod
+			files := map[string]bool{filepath.Join(module, "go.mod"): true, filepath.Join(module, "go.sum"): true}
 			used := packages[filepath.Join(module, f.PackageDir)]
 			for _, name := range append(used.Deps, used.ImportPath) {
-				for _, folder := range packages[name].folders() {
-					folders[folder] = true
+				for _, file := range packages[name].files() {
+					files[file] = true
 				}
 			}
-			for folder := range folders {
-				users[folder] = append(users[folder], f)
+			for file := range files {
+				users[file] = append(users[file], f)
 			}
 		}
 	}
@@ -184,16 +197,16 @@ type listedPackage struct {
 	Module           struct{ Version string }
 }
 
-// folders returns the folders of the files of a package, or none if the package does not change.
-func (p listedPackage) folders() []string {
+// files returns the keys of the files of a package, or none if the package does not change.
+func (p listedPackage) files() []string {
 	if p.Dir == "" || p.Standard || p.Module.Version != "" {
 		return nil
 	}
-	folders := []string{p.Dir}
+	files := []string{filepath.Join(p.Dir, "*.go")}
 	for _, file := range p.EmbedFiles {
-		folders = append(folders, filepath.Dir(filepath.Join(p.Dir, file)))
+		files = append(files, filepath.Join(p.Dir, file))
 	}
-	return folders
+	return files
 }
 
 // listPackages returns the packages of functions of a module and the packages that they import, by import path and by
