@@ -64,10 +64,10 @@ func (c Config) resolve() (preset, endpoints, error) {
 	urls := preset.endpoints(base)
 	problems = append(problems, c.override(&urls, base == "" && preset.baseRequired())...)
 	if c.ClientID == "" {
-		problems = append(problems, errors.New("OAUTH_CLIENT_ID is missing: set it to the client ID that the code host issued"))
+		problems = append(problems, errors.New("OAUTH_CLIENT_ID is missing: set it to the ID that the code host issued"))
 	}
 	if c.ClientSecret == "" && c.Secret == nil {
-		problems = append(problems, errors.New("OAUTH_CLIENT_SECRET is missing: set it to the client secret that the code host issued"))
+		problems = append(problems, errors.New("OAUTH_CLIENT_SECRET is missing: set it to the secret that the code host issued"))
 	}
 	return preset, urls, errors.Join(problems...)
 }
