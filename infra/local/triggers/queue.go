@@ -70,7 +70,7 @@ func (m *queueMapping) run() {
 		}
 		if known != q.arn {
 			known = q.arn
-			m.logger.Info("reading the queue", "queue", q.arn)
+			m.logger.Debug("reading the queue", "queue", q.arn)
 		}
 		m.pollers.Add(1)
 		m.poll(q, longPoll)

@@ -183,7 +183,7 @@ func (f *follower) prepare(ctx context.Context, shards []types.Shard) error {
 	}
 	f.positions.reset(f.source.arn, begin)
 	f.positions.sync()
-	f.logger.Info("reading the stream", "stream", f.source.arn, "from", f.spec.StartingPosition)
+	f.logger.Debug("reading the stream", "stream", f.source.arn, "from", f.spec.StartingPosition)
 	return nil
 }
 
