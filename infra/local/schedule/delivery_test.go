@@ -56,7 +56,7 @@ func TestPayloads(t *testing.T) {
 
 func TestFailedFunctionIsRetriedTwice(t *testing.T) {
 	t.Parallel()
-	for _, spec := range []stack.Schedule{scheduled("cron(0 1 1 1 ? *)"), with(scheduled("at(2000-01-01T01:00:00)"), func(s *stack.Schedule) {
+	for _, spec := range []stack.Schedule{scheduled("cron(0 1 1 1 ? *)"), with(scheduled("cron(0 1 1 1 ? *)"), func(s *stack.Schedule) {
 		s.MaximumRetryAttempts, s.DeadLetterQueue, s.Input = 0, "dead", `"<aws.scheduler.execution-id>"` // failures of the function do not count for the schedule
 	})} {
 		inWorld(t, []stack.Schedule{spec}, func(t *testing.T, w *world) {
@@ -135,7 +135,7 @@ func TestDeadLetterQueue(t *testing.T) {
 		want     map[string]string
 	}{
 		{
-			"after its attempts", policy(scheduled("at(2000-01-01T01:00:00)"), 3, time.Hour), busy,
+			"after its attempts", policy(scheduled("cron(0 1 1 1 ? *)"), 3, time.Hour), busy,
 			[]time.Duration{0, 750 * time.Millisecond, 2250 * time.Millisecond, 5250 * time.Millisecond}, // 3/4 of 1 s, 2 s and 4 s
 			map[string]string{
 				"SCHEDULE_ARN": scheduleARN, "TARGET_ARN": target, "ERROR_CODE": "TooManyRequestsException",
@@ -144,7 +144,7 @@ func TestDeadLetterQueue(t *testing.T) {
 			},
 		},
 		{
-			"after its time", policy(scheduled("at(2000-01-01T01:00:00)"), 185, 10*time.Second), busy,
+			"after its time", policy(scheduled("cron(0 1 1 1 ? *)"), 185, 10*time.Second), busy,
 			[]time.Duration{0, 750 * time.Millisecond, 2250 * time.Millisecond, 5250 * time.Millisecond},
 			map[string]string{
 				"SCHEDULE_ARN": scheduleARN, "TARGET_ARN": target, "ERROR_CODE": "TooManyRequestsException",
@@ -153,7 +153,7 @@ func TestDeadLetterQueue(t *testing.T) {
 			},
 		},
 		{
-			"at once if there is no function", policy(scheduled("at(2000-01-01T01:00:00)"), 185, time.Hour), gone, []time.Duration{0},
+			"at once if there is no function", policy(scheduled("cron(0 1 1 1 ? *)"), 185, time.Hour), gone, []time.Duration{0},
 			map[string]string{
 				"SCHEDULE_ARN": scheduleARN, "TARGET_ARN": target, "ERROR_CODE": "ResourceNotFoundException",
 				"ERROR_MESSAGE": runtime.ErrFunctionNotFound.Error(), "RETRY_ATTEMPTS": "0",
@@ -188,7 +188,7 @@ func TestDeadLetterQueue(t *testing.T) {
 
 func TestAttemptsAreNumberedUntilLambdaAcceptsTheEvent(t *testing.T) {
 	t.Parallel()
-	spec := with(scheduled("at(2000-01-01T01:00:00)"), func(s *stack.Schedule) { s.Input = `<aws.scheduler.attempt-number>` })
+	spec := with(scheduled("cron(0 1 1 1 ? *)"), func(s *stack.Schedule) { s.Input = `<aws.scheduler.attempt-number>` })
 	inWorld(t, []stack.Schedule{spec}, func(t *testing.T, w *world) {
 		answers := []error{runtime.ErrThrottled, runtime.ErrThrottled, errFunction, runtime.ErrThrottled, errFunction, nil}
 		w.lambda.answer = func(_ context.Context, n int) error { return answers[n-1] }

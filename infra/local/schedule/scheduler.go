@@ -111,7 +111,7 @@ func parse(spec stack.Schedule) (expression.Expression, error) {
 	if err != nil {
 		return expression.Expression{}, err
 	}
-	return expression.Parse(spec.Expression, expression.Scheduler, zone)
+	return expression.Parse(spec.Expression, zone)
 }
 
 // Start enables the schedules.
@@ -169,13 +169,12 @@ func (s *schedule) run(enabled time.Time) {
 			s.when = s.when.From(s.spec.Start)
 		}
 		after = enabled.Add(-1) // the start itself counts
-	case !s.when.Once() && s.spec.Start.After(enabled):
+	case s.spec.Start.After(enabled):
 		after = s.spec.Start.Add(-1)
 	}
 	for {
 		due, more := s.when.Next(after)
-		// AWS ignores the end of a schedule that fires once.
-		over := !s.spec.End.IsZero() && !s.when.Once() && !due.Before(s.spec.End)
+		over := !s.spec.End.IsZero() && !due.Before(s.spec.End)
 		if !more || over || !s.wait(due) {
 			return
 		}

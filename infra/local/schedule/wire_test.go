@@ -25,7 +25,7 @@ func TestDeadLettersThroughTheWire(t *testing.T) {
 	began, base := time.Now(), date("2026-11-21 09:59:59").Add(980*time.Millisecond)
 	s, err := Open(Options{
 		Schedules: []stack.Schedule{{
-			Name: "once", ARN: scheduleARN, Function: "gone", Enabled: true, Expression: "at(2026-11-21T10:00:00)",
+			Name: "once", ARN: scheduleARN, Function: "gone", Enabled: true, Expression: "cron(0 10 21 11 ? 2026)",
 			DeadLetterQueue: "dead", Input: `{"key":"value"}`,
 		}},
 		Invoke: func(context.Context, runtime.Invocation) (*runtime.Response, error) {

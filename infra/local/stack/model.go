@@ -196,17 +196,15 @@ type EventSourceMapping struct {
 	MaximumConcurrency int
 }
 
-// Schedule invokes a function at certain times (SAM's event type ScheduleV2), with defaults applied.
+// Schedule is a schedule of EventBridge Scheduler (SAM's event type ScheduleV2), with the defaults applied.
 type Schedule struct {
 	Name, ARN string
-	// Rule means that it is a rule of EventBridge, which sends another event. Templates can't have rules with schedules.
-	Rule bool
 	// Function is the Name of the function.
 	Function string
 	Enabled  bool
-	// Expression is "rate(1 minute)", "cron(0 9 ? * MON-FRI *)" or "at(2026-11-21T10:00:00)".
+	// Expression is "rate(1 minute)" or "cron(0 9 ? * MON-FRI *)".
 	Expression string
-	// Timezone is the IANA name of the time zone of cron and at expressions.
+	// Timezone is the IANA name of the time zone of cron expressions.
 	Timezone string
 	// Start and End limit the times of invocations. Zero is no limit.
 	Start, End time.Time

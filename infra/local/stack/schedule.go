@@ -63,7 +63,7 @@ func (b *builder) scheduleEvent(ev eventProperties, f Function) {
 		zone = time.UTC
 	}
 	if s.Expression != "" {
-		if _, err := expression.Parse(s.Expression, expression.Scheduler, zone); err != nil {
+		if _, err := expression.Parse(s.Expression, zone); err != nil {
 			p.problem("ScheduleExpression", "%v", err)
 		}
 	}

@@ -20,7 +20,7 @@ const schedules = `
         MostTwo:
           Type: ScheduleV2
           Properties:
-            ScheduleExpression: at(2026-11-21T10:00:00)
+            ScheduleExpression: cron(0 10 21 11 ? 2026)
             ScheduleExpressionTimezone: Europe/Zurich
             State: DISABLED
             Input: '"text"'
@@ -59,7 +59,7 @@ func TestSchedules(t *testing.T) {
 	start := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 	want := []stack.Schedule{
 		schedule("default", "FTwo", "rate(1 hour)"),
-		with(schedule("ours", "two", "at(2026-11-21T10:00:00)"), func(s *stack.Schedule) {
+		with(schedule("ours", "two", "cron(0 10 21 11 ? 2026)"), func(s *stack.Schedule) {
 			s.Timezone, s.Enabled, s.Input, s.DeadLetterQueue = "Europe/Zurich", false, `"text"`, "local-Dead"
 			s.FlexibleWindow, s.Start, s.End = 24*time.Hour, start, start.Add(500*time.Millisecond)
 		}),

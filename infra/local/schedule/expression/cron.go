@@ -132,7 +132,7 @@ func (c *cron) nextIn(year int, m time.Month, after time.Time) (time.Time, bool)
 		}
 		for hour := range each(c.hours) {
 			for minute := range each(c.minutes) {
-				if t, exists := onWall(c.zone, year, m, day, hour, minute, 0); exists && t.After(after) {
+				if t, exists := onWall(c.zone, year, m, day, hour, minute); exists && t.After(after) {
 					return t, true
 				}
 			}

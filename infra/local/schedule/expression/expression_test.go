@@ -50,10 +50,6 @@ func TestNext(t *testing.T) {
 	}{
 		{"rate(1 minute)", "UTC", "2026-11-21T10:00:30Z", []string{"2026-11-21T10:01:30Z", "2026-11-21T10:02:30Z"}},
 		{"rate(2 days)", "UTC", "2026-11-21T10:00:00Z", []string{"2026-11-23T10:00:00Z"}},
-		{"at(2026-11-21T10:00:00)", "UTC", "2026-11-21T09:00:00Z", []string{"2026-11-21T10:00:00Z"}},
-		{"at(2026-11-21T10:00:00)", "UTC", "2026-11-21T10:00:00Z", nil},
-		{"at(2026-11-21T10:00:00)", "Asia/Kolkata", "2026-11-21T00:00:00Z", []string{"2026-11-21T04:30:00Z"}},
-		{"at(2026-11-01T01:30:00)", "America/New_York", "2026-11-01T00:00:00Z", []string{"2026-11-01T05:30:00Z"}}, // the first of two
 
 		// AWS's examples
 		{"cron(0 10 * * ? *)", "UTC", "2026-11-21T10:00:00Z", []string{"2026-11-22T10:00:00Z"}},
@@ -97,7 +93,7 @@ func TestNext(t *testing.T) {
 	} {
 		t.Run(strings.ReplaceAll(test.text, "/", "|")+" "+test.after, func(t *testing.T) {
 			t.Parallel()
-			e, err := expression.Parse(test.text, expression.Scheduler, zone(t, test.zone))
+			e, err := expression.Parse(test.text, zone(t, test.zone))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -110,7 +106,7 @@ func TestNext(t *testing.T) {
 
 func TestRatesCountFromTheirFirstTime(t *testing.T) {
 	t.Parallel()
-	e, err := expression.Parse("rate(10 minutes)", expression.Rule, time.UTC)
+	e, err := expression.Parse("rate(10 minutes)", time.UTC)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,74 +128,66 @@ func TestRatesCountFromTheirFirstTime(t *testing.T) {
 func TestParseErrors(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		text    string
-		dialect expression.Dialect
-		want    string
+		text string
+		want string
 	}{
-		{"every minute", expression.Rule, "write rate(…), cron(…) or at(…)"},
-		{"rate(1 minute", expression.Rule, "write rate(…), cron(…) or at(…)"},
-		{"Rate(1 minute)", expression.Rule, `no "Rate"`},
-		{"rate(1 minutes)", expression.Rule, "1 minute, 2 minutes"},
-		{"rate(5 minute)", expression.Rule, "1 minute, 2 minutes"},
-		{"rate(0 minutes)", expression.Scheduler, "above 0"},
-		{"rate(1.5 hours)", expression.Scheduler, "an integer above 0"},
-		{"rate(+1 hours)", expression.Scheduler, "an integer above 0"},
-		{"rate(-1 hours)", expression.Scheduler, "an integer above 0"},
-		{"rate(5 weeks)", expression.Scheduler, "minute, hour or day"},
-		{"rate(5 seconds)", expression.Scheduler, "minute, hour or day"},
-		{"rate(5)", expression.Scheduler, "a number and a unit"},
-		{"rate(999999 days)", expression.Scheduler, "hundred years"},
-		{"at(2026-11-21T10:00:00)", expression.Rule, "ScheduleV2) only"},
-		{"at(2026-11-21T10:00:00Z)", expression.Scheduler, "without a zone"},
-		{"at(2026-11-21T10:00)", expression.Scheduler, "yyyy-mm-ddThh:mm:ss"},
-		{"at(2026-02-30T10:00:00)", expression.Scheduler, "yyyy-mm-ddThh:mm:ss"},
-		{"at(2026-03-08T02:30:00)", expression.Scheduler, "the clocks skip it"},
-		{"cron(0 9 * * ?)", expression.Rule, "six fields"},
-		{"cron(0 0 9 * * ? *)", expression.Rule, "six fields"},
-		{"cron(0 9 * * * *)", expression.Rule, "must be ?"},
-		{"cron(0 9 1 * MON *)", expression.Rule, "must be ?"},
-		{"cron(0 9 ? * ? *)", expression.Rule, "must be ?"},
-		{"cron(60 9 * * ? *)", expression.Rule, `minutes: "60" is not a value from 0 to 59`},
-		{"cron(? 9 * * ? *)", expression.Rule, `minutes: "?"`},
-		{"cron(0 24 * * ? *)", expression.Rule, `hours: "24"`},
-		{"cron(0 -1 * * ? *)", expression.Rule, `hours: ""`},
-		{"cron(0 +1 * * ? *)", expression.Rule, `hours: "+1"`},
-		{"cron(0 9 0 * ? *)", expression.Rule, `day-of-month: "0"`},
-		{"cron(0 9 32W * ? *)", expression.Rule, `day-of-month: "32"`},
-		{"cron(0 9 W * ? *)", expression.Rule, "workday"},
-		{"cron(0 9 L-3 * ? *)", expression.Rule, `day-of-month: "L"`},
-		{"cron(0 9 * JANUARY ? *)", expression.Rule, "JAN to DEC"},
-		{"cron(0 9 * 13 ? *)", expression.Rule, `month: "13"`},
-		{"cron(0 9 ? * 0 *)", expression.Rule, "1 to 7 or SUN to SAT"},
-		{"cron(0 9 ? * 8 *)", expression.Rule, "1 to 7 or SUN to SAT"},
-		{"cron(0 9 ? * 8L *)", expression.Rule, "last weekday"},
-		{"cron(0 9 ? * ANF *)", expression.Rule, `"ANF"`},
-		{"cron(0 9 ? * 6#6 *)", expression.Rule, "must be 1 to 5"},
-		{"cron(0 9 ? * 6#0 *)", expression.Rule, "must be 1 to 5"},
-		{"cron(0 9 ? * #2 *)", expression.Rule, `day-of-week: ""`},
-		{"cron(0 9 ? * 3#1,6#3 *)", expression.Rule, "part of a list"},
-		{"cron(0 9 * * ? 1969)", expression.Rule, "1970 to 2199"},
-		{"cron(0 9 * * ? 2200)", expression.Rule, "1970 to 2199"},
-		{"cron(0 9 * * ? 2030-2020)", expression.Rule, "ends before it begins"},
-		{"cron(0/0 9 * * ? *)", expression.Rule, "step"},
-		{"cron(0/61 9 * * ? *)", expression.Rule, "from 1 to 60"},
-		{"cron(0/ 9 * * ? *)", expression.Rule, "step"},
-		{"cron(0/+5 9 * * ? *)", expression.Rule, "step"},
-		{"cron(1,,2 9 * * ? *)", expression.Rule, `minutes: ""`},
-		{"cron(99 99 * * ? *)", expression.Rule, "hours"}, // each field that is not valid is named
+		{"every minute", "write rate(…) or cron(…)"},
+		{"rate(1 minute", "write rate(…) or cron(…)"},
+		{"Rate(1 minute)", `no "Rate"`},
+		{"rate(0 minutes)", "above 0"},
+		{"rate(1.5 hours)", "an integer above 0"},
+		{"rate(+1 hours)", "an integer above 0"},
+		{"rate(-1 hours)", "an integer above 0"},
+		{"rate(5 weeks)", "minute, hour or day"},
+		{"rate(5 seconds)", "minute, hour or day"},
+		{"rate(5)", "a number and a unit"},
+		{"rate(999999 days)", "hundred years"},
+		{"cron(0 9 * * ?)", "six fields"},
+		{"cron(0 0 9 * * ? *)", "six fields"},
+		{"cron(0 9 * * * *)", "must be ?"},
+		{"cron(0 9 1 * MON *)", "must be ?"},
+		{"cron(0 9 ? * ? *)", "must be ?"},
+		{"cron(60 9 * * ? *)", `minutes: "60" is not a value from 0 to 59`},
+		{"cron(? 9 * * ? *)", `minutes: "?"`},
+		{"cron(0 24 * * ? *)", `hours: "24"`},
+		{"cron(0 -1 * * ? *)", `hours: ""`},
+		{"cron(0 +1 * * ? *)", `hours: "+1"`},
+		{"cron(0 9 0 * ? *)", `day-of-month: "0"`},
+		{"cron(0 9 32W * ? *)", `day-of-month: "32"`},
+		{"cron(0 9 W * ? *)", "workday"},
+		{"cron(0 9 L-3 * ? *)", `day-of-month: "L"`},
+		{"cron(0 9 * JANUARY ? *)", "JAN to DEC"},
+		{"cron(0 9 * 13 ? *)", `month: "13"`},
+		{"cron(0 9 ? * 0 *)", "1 to 7 or SUN to SAT"},
+		{"cron(0 9 ? * 8 *)", "1 to 7 or SUN to SAT"},
+		{"cron(0 9 ? * 8L *)", "last weekday"},
+		{"cron(0 9 ? * ANF *)", `"ANF"`},
+		{"cron(0 9 ? * 6#6 *)", "must be 1 to 5"},
+		{"cron(0 9 ? * 6#0 *)", "must be 1 to 5"},
+		{"cron(0 9 ? * #2 *)", `day-of-week: ""`},
+		{"cron(0 9 ? * 3#1,6#3 *)", "part of a list"},
+		{"cron(0 9 * * ? 1969)", "1970 to 2199"},
+		{"cron(0 9 * * ? 2200)", "1970 to 2199"},
+		{"cron(0 9 * * ? 2030-2020)", "ends before it begins"},
+		{"cron(0/0 9 * * ? *)", "step"},
+		{"cron(0/61 9 * * ? *)", "from 1 to 60"},
+		{"cron(0/ 9 * * ? *)", "step"},
+		{"cron(0/+5 9 * * ? *)", "step"},
+		{"cron(1,,2 9 * * ? *)", `minutes: ""`},
+		{"cron(99 99 * * ? *)", "hours"}, // each field that is not valid is named
 	} {
-		_, err := expression.Parse(test.text, test.dialect, zone(t, "America/New_York"))
+		_, err := expression.Parse(test.text, zone(t, "America/New_York"))
 		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), test.text) {
 			t.Errorf("%s: error is %v, want one with %q", test.text, err, test.want)
 		}
 	}
 }
 
-func TestSchedulerTakesUnitsInEitherNumber(t *testing.T) {
+func TestUnitsMayBeSingularOrPlural(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"rate(1 days)", "rate(1 day)", "rate(5 minutes)", "rate(2 hour)"} {
-		e, err := expression.Parse(text, expression.Scheduler, time.UTC)
-		if err != nil || !e.Rate() || e.Once() {
+		e, err := expression.Parse(text, time.UTC)
+		if err != nil || !e.Rate() {
 			t.Errorf("%s: %v, %v", text, e, err)
 		}
 	}

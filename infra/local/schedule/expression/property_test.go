@@ -129,7 +129,7 @@ func TestCronAgreesWithAMatcherOfEveryMinute(t *testing.T) {
 		months := values(t, "month", 1, 12, true, func(wall time.Time) int { return int(wall.Month()) })
 		years := values(t, "year", 1970, 2199, false, time.Time.Year)
 		text := fmt.Sprintf("cron(%s %s %s %s %s %s)", minutes.text, hours.text, fields[0], months.text, fields[1], years.text)
-		e, err := expression.Parse(text, expression.Rule, zone)
+		e, err := expression.Parse(text, zone)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,7 +181,7 @@ func FuzzParse(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, text string, unix int64) {
-		e, err := expression.Parse(text, expression.Scheduler, zone)
+		e, err := expression.Parse(text, zone)
 		if err != nil {
 			if strings.TrimSpace(err.Error()) == "" {
 				t.Error("an error without words")
