@@ -13,7 +13,7 @@ import (
 // would change what a function sees, or who can call it.
 type functionProperties struct {
 	object
-	_ struct{} `ignored:"AssumeRolePolicyDocument AutoPublishAlias AutoPublishAliasAllProperties"`
+	_ struct{} `ignored:"AssumeRolePolicyDocument AutoPublishAliasAllProperties"`
 	_ struct{} `ignored:"AutoPublishCodeSha256 CodeSigningConfigArn DeploymentPreference PermissionsBoundary Policies"`
 	_ struct{} `ignored:"PropagateTags RecursiveLoop Role RolePath VersionDeletionPolicy VersionDescription"`
 	_ struct{} `noted:"EphemeralStorage KmsKeyArn LoggingConfig ProvisionedConcurrencyConfig"`
@@ -26,9 +26,11 @@ type functionProperties struct {
 	Architectures []string
 	FunctionName  string
 	Description   string
-	MemorySize    int           `cfn:",default=128,min=128,max=10240"`
-	Timeout       time.Duration `cfn:",default=3,min=1,max=900"`
-	Environment   struct{ Variables map[string]string }
+	// AutoPublishAlias is the name of the alias, which has the only version.
+	AutoPublishAlias string
+	MemorySize       int           `cfn:",default=128,min=128,max=10240"`
+	Timeout          time.Duration `cfn:",default=3,min=1,max=900"`
+	Environment      struct{ Variables map[string]string }
 	// ReservedConcurrentExecutions 0 would switch the function off.
 	ReservedConcurrentExecutions int         `cfn:",min=1,max=100000"`
 	EventInvokeConfig            AsyncInvoke // other properties, such as DestinationConfig, are not supported
@@ -48,7 +50,7 @@ func (b *builder) function(res *resource) {
 		LogicalID: res.id, Name: b.nameOf(res), ARN: b.arn(res), Description: p.Description, CodeURI: p.codeURI(),
 		BuildMethod: b.buildMethod(res), Handler: p.Handler, Runtime: p.Runtime, Architecture: p.architecture(),
 		MemoryMB: p.MemorySize, Timeout: p.Timeout, Env: p.environment(b.options.Overrides), Async: p.EventInvokeConfig,
-		ReservedConcurrency: p.ReservedConcurrentExecutions,
+		ReservedConcurrency: p.ReservedConcurrentExecutions, Alias: p.AutoPublishAlias,
 	}
 	if !functionNamePattern.MatchString(function.Name) {
 		b.add(res.at(), res.line, "%q is not a valid name: a function's name has 1 to 64 letters, digits, - and _",

@@ -32,7 +32,9 @@ type Function struct {
 	// Name is FunctionName or, if the template does not set it, the logical id, so that
 	// `aws lambda invoke --function-name AuthFunction` finds it.
 	Name string
-	// ARN is the unqualified ARN.
+	// Alias is the name of the function's alias (AutoPublishAlias), "" if it has none.
+	Alias string
+	// ARN is the function's unqualified ARN.
 	ARN         string
 	Description string
 	// CodeURI is the folder of the source, relative to Stack.Dir.

@@ -37,7 +37,7 @@ func TestServiceTemplate(t *testing.T) {
 		Name: "dev", Region: "eu-west-1", Account: "123456789012", Dir: dir,
 		Functions: []stack.Function{
 			{
-				LogicalID: "AuthFunction", Name: "AuthFunction", ARN: authARN, Description: "Accounts", CodeURI: "functions/auth", ModuleDir: root, PackageDir: folder + "functions/auth", BuildMethod: "go1.x",
+				LogicalID: "AuthFunction", Name: "AuthFunction", Alias: "live", ARN: authARN, Description: "Accounts", CodeURI: "functions/auth", ModuleDir: root, PackageDir: folder + "functions/auth", BuildMethod: "go1.x",
 				Handler: "bootstrap", Runtime: "provided.al2023", Architecture: "arm64", MemoryMB: 256, Timeout: 20 * time.Second, Async: async,
 				Env: map[string]string{
 					"SHARED": "everywhere", "LEVEL": "warn", "TABLE": "dev-Table", "TABLE_ARN": tableARN, "SECRET": keysARN, "LIMIT": "3",
