@@ -55,8 +55,9 @@ func StartCall(ctx context.Context, service Service) (end func()) {
 	}
 }
 
-// Depth returns the length of the longest chain of calls in which each began after the one before had ended. On AWS, the
-// latency of a request is about its depth times the latency of a call. If CountCalls did not return ctx, Depth returns 0.
+// Depth returns the length of the longest chain of calls in which each began after the one before had ended, whether or not
+// it needed the other's result. On AWS, the latency of a request is about its depth times the latency of a call. If
+// CountCalls did not return ctx, Depth returns 0.
 func Depth(ctx context.Context, service Service) int {
 	c, ok := ctx.Value(callsKey{service}).(*calls)
 	if !ok {

@@ -39,9 +39,9 @@ func Admit(ctx context.Context) error {
 	return g.wait(ctx)
 }
 
-// Beside returns a context for calls that the request makes at the same time as a BatchGet or Get with ctx: they leave it
+// Beside returns a context for queries that the request makes at the same time as a BatchGet or Get with ctx: they leave it
 // to that call to read the guard's items, and wait for it. Without Beside, a Query that begins first would read them with
-// a call of its own.
+// a call of its own. If no other call reads the items, such a Query waits until ctx ends.
 func Beside(ctx context.Context) context.Context { return context.WithValue(ctx, besideKey{}, true) }
 
 type besideKey struct{}

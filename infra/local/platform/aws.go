@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"devplatform/infra/local/awsjson"
 	"devplatform/infra/local/loopback"
@@ -18,6 +19,7 @@ type awsPort struct {
 	dynamodb, sqs, secrets, s3, codehost http.Handler
 	lambda                               atomic.Pointer[runtime.Runtime] // nil until the functions can start
 	hosts                                []string                        // also accepted in the Host header
+	dynamodbLatency                      time.Duration                   // the least time of a call
 }
 
 // lambdaPath is how every path of Lambda's API starts: the date of an API version.
@@ -61,7 +63,10 @@ func (p *awsPort) service(w http.ResponseWriter, r *http.Request) {
 	target := r.Header.Get("X-Amz-Target")
 	var handler http.Handler
 	switch service, _, _ := strings.Cut(target, "."); {
-	case service == "DynamoDB_20120810" || service == "DynamoDBStreams_20120810":
+	case service == "DynamoDB_20120810":
+		time.Sleep(p.dynamodbLatency) //nolint:forbidigo // a simulation of AWS
+		handler = p.dynamodb
+	case service == "DynamoDBStreams_20120810":
 		handler = p.dynamodb
 	case service == "AmazonSQS":
 		handler = p.sqs

@@ -33,6 +33,8 @@ type Config struct {
 	AWSPort int `env:"AWS_PORT" envDefault:"4566" doc:"port of the AWS services (0: any free port)"`
 	// DataDir is the folder of all data.
 	DataDir string `env:"DATA_DIR" envDefault:".local" doc:"folder of all data"`
+	// DynamoDBLatency is the least time that a call to DynamoDB takes.
+	DynamoDBLatency time.Duration `env:"DYNAMODB_LATENCY" doc:"least time of a call to DynamoDB; on AWS, about 4ms"`
 	// Concurrency is the maximum number of instances of each function. 0 means 10.
 	Concurrency int `env:"LAMBDA_CONCURRENCY" envDefault:"10" doc:"maximum number of instances of each function"`
 	// Region is the region of functions, ARNs and clients. "" means us-east-1.

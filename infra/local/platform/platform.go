@@ -307,7 +307,7 @@ func (p *Platform) endpoint() string {
 
 // serveAWS serves the AWS services. Lambda is added when the functions can start.
 func (p *Platform) serveAWS(context.Context) error {
-	p.services = &awsPort{hosts: p.config.hosts()}
+	p.services = &awsPort{hosts: p.config.hosts(), dynamodbLatency: p.config.DynamoDBLatency}
 	if p.database != nil {
 		p.services.dynamodb, p.services.sqs, p.services.secrets, p.services.s3 = p.database, p.queues, p.secrets, p.objects
 	}

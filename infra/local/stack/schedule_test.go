@@ -79,7 +79,7 @@ func TestScheduleErrors(t *testing.T) {
 	one := func(template, path, complaint string) errorCase {
 		return errorCase{template, []string{at + ".Properties." + path + ": " + complaint}}
 	}
-	_, invalid := expression.Parse("cron(x)", expression.Scheduler, time.UTC)
+	_, invalid := expression.Parse("cron(x)", time.UTC)
 	_, unknown := expression.Zone("Europe/Atlantis")
 	run(t, header, map[string]errorCase{
 		"nothing more": {"      Events:\n        E: {Type: ScheduleV2}", []string{at + ".Properties.ScheduleExpression: is missing"}},
