@@ -141,11 +141,11 @@ func TestSettings(t *testing.T) {
 	for _, tc := range []struct{ name, value, want string }{
 		{"SITES_ORIGIN", "", ""},
 		{"SITES_ORIGIN", "http://localhost:3001", ""},
-		{"SITES_ORIGIN", "example.app", "Origin"},
+		{"SITES_ORIGIN", "example.app", "SITES_ORIGIN"},
 		{"LIMIT_SITE_TRAFFIC_GIB", "", ""}, // the default
 		{"LIMIT_SITE_TRAFFIC_GIB", "0", "LIMIT_SITE_TRAFFIC_GIB=0"},
 		{"LIMIT_SITE_TRAFFIC_GIB", "9999999", "LIMIT_SITE_TRAFFIC_GIB=9999999"},
-		{"LIMIT_SITE_TRAFFIC_GIB", "many", "TrafficGiB"},
+		{"LIMIT_SITE_TRAFFIC_GIB", "many", "LIMIT_SITE_TRAFFIC_GIB"},
 	} {
 		functiontest.CheckSetting(t, newHandler, tc.name, tc.value, tc.want)
 	}

@@ -29,7 +29,7 @@ type operation struct {
 // operations shows for each operation the number of its calls to DynamoDB, how many of them wait for each other (depth),
 // its CPU time, and its latency: on this machine, with 4 ms for each call as on AWS, and with 16 connections.
 func (b *bench) operations(ctx context.Context) error {
-	local, err := b.platform(ctx, "operations", "LOG_FORMAT=json")
+	local, err := b.platform(ctx, "operations", "LOG_FORMAT=json", "LOG_LEVEL=debug")
 	if err != nil {
 		return err
 	}

@@ -67,7 +67,7 @@ func calculate(ctx context.Context, binaries string) (*result, error) {
 	model := httptest.NewServer(http.HandlerFunc(answer))
 	defer model.Close()
 	p, err := process.Start(ctx, process.Options{
-		Binaries: binaries, Dir: filepath.Join(dir, "data"), Env: append(rig.Settings,
+		Binaries: binaries, Dir: filepath.Join(dir, "data"), Env: append(rig.Settings, "LOG_LEVEL=debug",
 			"AWS_ENDPOINT_URL="+m.URL, "AI_PROVIDER=openai", "AI_MODEL=costs", "OPENAI_BASE_URL="+model.URL+"/v1"),
 	})
 	if err != nil {

@@ -345,7 +345,7 @@ func (p *Platform) openRuntime(ctx context.Context) error {
 		Functions:      p.functions.configurations(),
 		MaxConcurrency: p.config.Concurrency,
 		Logger:         p.logger,
-		Lines:          func(function, requestID, line string) { logFunctionLine(p.logger, function, requestID, line) },
+		Lines:          p.functionLines(),
 		Now:            now,
 		Region:         p.config.Region,
 		Account:        Account,
