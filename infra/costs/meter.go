@@ -64,7 +64,7 @@ func newMeter(dir, eventsTable string) (*meter, error) {
 	m.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		service, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 		switch {
-		case strings.HasPrefix(service, "DynamoDB_") && !strings.HasPrefix(operation, "Describe"):
+		case slices.Contains(readOperations, operation), slices.Contains(writeOperations, operation):
 			m.serveDynamoDB(w, r, db, operation)
 		case service == "AmazonSQS":
 			m.serveSQS(w, r, queues, operation)
@@ -116,7 +116,11 @@ func (m *meter) serveDynamoDB(w http.ResponseWriter, r *http.Request, db http.Ha
 	}
 }
 
-var writeOperations = []string{"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"}
+// The operations on items: AWS bills their read or write units.
+var (
+	readOperations  = []string{"GetItem", "BatchGetItem", "Query"}
+	writeOperations = []string{"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"}
+)
 
 // serveSQS counts a request, unless it is a receive without a message: these belong to the price of a month.
 func (m *meter) serveSQS(w http.ResponseWriter, r *http.Request, queues http.Handler, operation string) {
