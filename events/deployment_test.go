@@ -16,13 +16,13 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"devplatform/infra/local/sqs/sqstest"
+	"devplatform/infra/slicetest"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/deployment"
 	"devplatform/shared/deployment/npm"
 	"devplatform/shared/deployment/worker"
 	"devplatform/shared/event"
-	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/metric"
@@ -120,7 +120,7 @@ func TestDeploymentSamples(t *testing.T) {
 	deps.Send = func(ctx context.Context, body, group string) error {
 		return builds.Send(ctx, queue.Message{Body: body, Group: group})
 	}
-	caller := httpapi.NewCaller(userID, "").Confirm(httpapi.Account{Username: "ada"}, nil)
+	caller := slicetest.NewCaller(userID, "ada")
 	service := deployment.New(deps)
 	if _, err := service.Deploy(t.Context(), caller, projectID, deployment.Production, ""); err != nil {
 		t.Fatal(err)

@@ -10,8 +10,8 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"devplatform/infra/local/sqs/sqstest"
+	"devplatform/infra/slicetest"
 	"devplatform/shared/db"
-	"devplatform/shared/httpapi"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/project/export"
 	"devplatform/shared/project/file"
@@ -56,7 +56,7 @@ func TestExportSample(t *testing.T) {
 		DB: f.client, Projects: table, Bucket: f.bucket, Send: send, Clock: time.Now,
 		HourlyLimit: export.DefaultHourlyLimit,
 	})
-	caller := httpapi.NewCaller(userID, "").Confirm(httpapi.Account{Username: "ada"}, nil)
+	caller := slicetest.NewCaller(userID, "ada")
 	started, err := exports.Start(t.Context(), caller, projectID)
 	if err != nil {
 		t.Fatal(err)

@@ -67,7 +67,7 @@ var depths = map[string]int{
 // delay waits for callTime if the request is one of a function to DynamoDB.
 func (w *watched) delay(r *http.Request) {
 	if w.functionOf(r) != "" {
-		time.Sleep(callTime) //nolint:forbidigo // the delay itself
+		time.Sleep(callTime)
 	}
 }
 

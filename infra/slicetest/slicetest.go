@@ -49,6 +49,12 @@ func (c *Clock) Advance(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
+// NewCaller returns a caller with an account, whose session has been read.
+func NewCaller(userID, username string) httpapi.Caller {
+	account := httpapi.Account{Username: username, Email: username + "@example.com"}
+	return httpapi.NewCaller(userID, "").Confirm(account, nil)
+}
+
 // Users replaces package account in tests: it authenticates users, and finds them by username. It is an
 // httpapi.Authenticator whose session tokens are the usernames in lower case.
 type Users struct {

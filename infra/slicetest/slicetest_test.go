@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/shared/fault"
-	"devplatform/shared/httpapi"
 )
 
 // recorder is a testing.TB that records errors instead of failing the test.
@@ -115,7 +114,7 @@ func TestResponse(t *testing.T) {
 func TestUsers(t *testing.T) {
 	t.Parallel()
 	var users Users
-	users.Add(httpapi.NewCaller("usr_1", "").Confirm(httpapi.Account{Username: "Ada"}, nil))
+	users.Add(NewCaller("usr_1", "Ada"))
 	if _, caller, err := users.Authenticate(t.Context(), "ada"); err != nil || caller.UserID != "usr_1" {
 		t.Errorf("Authenticate returned %+v, %v, want usr_1", caller, err)
 	}

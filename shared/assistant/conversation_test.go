@@ -140,7 +140,7 @@ func (f *fixture) replace(ctx context.Context, projectID string, m conversation.
 }
 
 func (u *user) caller() httpapi.Caller {
-	return httpapi.NewCaller(u.id, "").Confirm(httpapi.Account{Username: u.name}, nil)
+	return slicetest.NewCaller(u.id, u.name)
 }
 
 // clear clears a conversation.

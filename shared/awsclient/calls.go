@@ -55,8 +55,8 @@ func StartCall(ctx context.Context, service Service) (end func()) {
 	}
 }
 
-// Depth returns the length of the longest chain of calls in which each began after the one before had ended, whether or not
-// it needed the other's result. On AWS, the latency of a request is about its depth times the latency of a call. If
+// Depth returns the length of the longest chain of calls in which each began after the one before had ended, whether or
+// not it needed the other's result. On AWS, the latency of a request is about its depth times the latency of a call. If
 // CountCalls did not return ctx, Depth returns 0.
 func Depth(ctx context.Context, service Service) int {
 	c, ok := ctx.Value(callsKey{service}).(*calls)
@@ -76,8 +76,8 @@ func Calls(ctx context.Context, service Service) (number int, total time.Duratio
 	return int(c.number.Load()), time.Duration(c.nanoseconds.Load())
 }
 
-// LogCalls returns the calls for a line of the log: dynamodbCalls, dynamodbDepth and dynamodbMs, and the same fields with
-// the prefix s3 for requests that use S3.
+// LogCalls returns the calls for a line of the log: dynamodbCalls, dynamodbDepth and dynamodbMs, and the same fields
+// with the prefix s3 for requests that use S3.
 func LogCalls(ctx context.Context) []slog.Attr {
 	var attrs []slog.Attr
 	for _, service := range []Service{DynamoDB, S3} {

@@ -24,7 +24,8 @@ func TestLogCalls(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx := awsclient.CountCalls(t.Context())
-		if diff := cmp.Diff(map[string]any{"dynamodbCalls": int64(0), "dynamodbDepth": int64(0), "dynamodbMs": 0.0}, logged(ctx)); diff != "" {
+		none := map[string]any{"dynamodbCalls": int64(0), "dynamodbDepth": int64(0), "dynamodbMs": 0.0}
+		if diff := cmp.Diff(none, logged(ctx)); diff != "" {
 			t.Errorf("without calls (-want +got):\n%s", diff)
 		}
 		call := func(service awsclient.Service, duration time.Duration) {

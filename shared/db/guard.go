@@ -7,8 +7,8 @@ import (
 )
 
 // A guard lets a request read what it needs before it is known whether the request is allowed, so that the check of the
-// session costs no round trip of its own. The first BatchGet or Get of the request also reads the guard's items. No call
-// of this package returns data, and none writes, before the guard has allowed the request.
+// session costs no round trip of its own. The first BatchGet or Get of the request also reads the guard's items. No
+// call of this package returns data, and none writes, before the guard has allowed the request.
 type guard struct {
 	ctx    context.Context //nolint:containedctx // of the request: the guard's own read must not end with one call's ctx
 	client *Client
@@ -22,8 +22,8 @@ type guard struct {
 type guardKey struct{}
 
 // WithGuard returns a context for the calls of one request. Each of them fails with the error of check, unless check
-// returns nil for the items with these references. WithGuard makes no call itself. check is called once; it must not use
-// the returned context.
+// returns nil for the items with these references. WithGuard makes no call itself. check is called once; it must not
+// use the returned context.
 func (c *Client) WithGuard(ctx context.Context, check func(map[Ref]Item) error, refs ...Ref) context.Context {
 	g := &guard{ctx: ctx, client: c, refs: refs, check: check, done: make(chan struct{})}
 	return context.WithValue(ctx, guardKey{}, g)
@@ -39,9 +39,9 @@ func Admit(ctx context.Context) error {
 	return g.wait(ctx)
 }
 
-// Beside returns a context for queries that the request makes at the same time as a BatchGet or Get with ctx: they leave it
-// to that call to read the guard's items, and wait for it. Without Beside, a Query that begins first would read them with
-// a call of its own. If no other call reads the items, such a Query waits until ctx ends.
+// Beside returns a context for queries that the request makes at the same time as a BatchGet or Get with ctx: they
+// leave it to that call to read the guard's items, and wait for it. Without Beside, a Query that begins first would
+// read them with a call of its own. If no other call reads the items, such a Query waits until ctx ends.
 func Beside(ctx context.Context) context.Context { return context.WithValue(ctx, besideKey{}, true) }
 
 type besideKey struct{}

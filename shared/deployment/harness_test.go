@@ -134,7 +134,7 @@ func (f *fixture) send(_ context.Context, body, _ string) error {
 // restart replaces the services of the server, after a change of settings.
 func (f *fixture) restart() {
 	f.services = f.process(f.sdk)
-	f.users.ReadSessions(f.services.client, f.services.projects)
+	f.users.ReadSessions(f.client, f.projects)
 	f.server.Config.Handler = httpapi.NewRouter(httpapi.Config{
 		Edge: config.Edge{CookiePlainHTTP: true}, Logger: slog.New(f.log), Auth: f.users, Clock: f.clock.Now,
 	}, f.project.Register, f.deployments.Register)
@@ -153,7 +153,7 @@ func (f *fixture) newUser(name string) *user {
 	f.clock.Advance(time.Millisecond)
 	u := &user{Client: slicetest.NewClient(f.t, f.server.URL, f.log), f: f, personal: f.ids.New(id.Workspace)}
 	u.SetCookie("session", name)
-	u.caller = httpapi.NewCaller(f.ids.New(id.User), "").Confirm(httpapi.Account{Username: name, Email: name + "@example.com"}, nil)
+	u.caller = slicetest.NewCaller(f.ids.New(id.User), name)
 	writes, err := workspace.Personal(f.projects, u.personal, u.caller.UserID, name, f.clock.Now())
 	if err != nil {
 		f.t.Fatal(err)

@@ -16,7 +16,6 @@ import (
 
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/slicetest"
-	"devplatform/shared/httpapi"
 	"devplatform/shared/project/content"
 	"devplatform/shared/project/file"
 )
@@ -81,7 +80,9 @@ func TestFileRequestCallCounts(t *testing.T) {
 		{"delete a version", func() response {
 			return client.deleteVersion("/a/b/c", client.history("/a/b/c", "").Texts("versions", "version")[1])
 		}, http.StatusOK, 3, 3, 0},
-		{"rename a large file", func() response { return client.batch(renaming("/large", "/larger")) }, http.StatusOK, 4, 3, 0},
+		{"rename a large file", func() response {
+			return client.batch(renaming("/large", "/larger"))
+		}, http.StatusOK, 4, 3, 0},
 		{"delete", func() response { return client.remove("/larger") }, http.StatusOK, 3, 3, 0},
 		{"rename", func() response { return client.batch(renaming("/a/b/c", "/a/c")) }, http.StatusOK, 5, 3, 0},
 		{"batch", func() response {
@@ -249,7 +250,7 @@ func TestLargestBatchFitsTransaction(t *testing.T) {
 	meter := &unitMeter{}
 	f.useProxy(meter.pass)
 	client := f.newFilesClient("ada")
-	caller := httpapi.NewCaller(client.userID, "").Confirm(httpapi.Account{Username: client.name}, nil)
+	caller := slicetest.NewCaller(client.userID, client.name)
 	const maxOperations = 20
 	for _, action := range []file.Action{file.Create, file.Update} {
 		meter.reset()
@@ -278,7 +279,7 @@ func TestLargeBatchWriteUnits(t *testing.T) {
 	meter := &unitMeter{}
 	f.useProxy(meter.pass)
 	client := f.newFilesClient("ada")
-	caller := httpapi.NewCaller(client.userID, "").Confirm(httpapi.Account{Username: client.name}, nil)
+	caller := slicetest.NewCaller(client.userID, client.name)
 	for _, action := range []file.Action{file.Create, file.Update} {
 		meter.reset()
 		var ops []file.BatchOperation

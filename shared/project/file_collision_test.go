@@ -55,7 +55,8 @@ func TestCollisionsBetweenReadAndWrite(t *testing.T) {
 			f := newFixture(t)
 			client := f.newFilesClient("ada")
 			wire := f.useProxy(nil)
-			for _, step := range append(saves, renameStep("/s/d", "/s/p"), renameStep("/s/d", "/s"), renameStep("/s/p", "/s/p/x")) {
+			renames := []fileStep{renameStep("/s/d", "/s/p"), renameStep("/s/d", "/s"), renameStep("/s/p", "/s/p/x")}
+			for _, step := range slices.Concat(saves, renames) {
 				for _, others := range between {
 					client.projectID = client.project("", "App", Private)
 					for _, path := range files {

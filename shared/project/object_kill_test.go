@@ -416,7 +416,7 @@ func TestObjectsAndRecordsSurviveKills(t *testing.T) {
 	ada := f.newUser("ada")
 	ada.project("", "First", Private) // with a workspace
 	w := &killWorld{
-		fixture: f, cleaner: newCleaner(t, f), ada: ada, caller: httpapi.NewCaller(ada.userID, "").Confirm(httpapi.Account{Username: ada.name}, nil),
+		fixture: f, cleaner: newCleaner(t, f), ada: ada, caller: slicetest.NewCaller(ada.userID, ada.name),
 		rand: rand.New(rand.NewPCG(seed, seed)), steps: map[string]int{}, kills: map[string]map[int]int{},
 	}
 	w.projects = []string{w.newProject(), w.newProject()}

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"devplatform/infra/slicetest"
-	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/workspace"
 )
@@ -38,7 +37,7 @@ func (f *fixture) newUser(name string) *user {
 		f.t.Fatal(err)
 	}
 	f.transact(writes...)
-	f.users.Add(httpapi.NewCaller(u.userID, "").Confirm(httpapi.Account{Username: name, Email: name + "@example.com", CreatedAt: f.clock.Now()}, nil))
+	f.users.Add(slicetest.NewCaller(u.userID, name))
 	return u
 }
 

@@ -8,7 +8,6 @@ import (
 	"devplatform/infra/slicetest"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
-	"devplatform/shared/httpapi"
 	"devplatform/shared/webhook/revocation"
 	"devplatform/shared/workspace"
 )
@@ -140,7 +139,8 @@ func TestRemovalDuringActivation(t *testing.T) {
 			paused := grace.createWebhook("/ok", object{"workspaceId": team, "active": false})
 			members := f.members(db.Wrap(f.sdk, f.clock.Now))
 			wire.Before("TransactWriteItems", func() {
-				if err := members.RemoveMember(t.Context(), httpapi.NewCaller(ada.userID, "").Confirm(httpapi.Account{}, nil), team, grace.userID); err != nil {
+				err := members.RemoveMember(t.Context(), slicetest.NewCaller(ada.userID, ada.name), team, grace.userID)
+				if err != nil {
 					t.Error(err)
 				}
 			})
@@ -175,7 +175,7 @@ func TestActivationDuringRemoval(t *testing.T) {
 					t.Errorf("got %d %s", response.Status, response.Raw)
 				}
 			})
-			f.must(members.RemoveMember(t.Context(), httpapi.NewCaller(ada.userID, "").Confirm(httpapi.Account{}, nil), team, grace.userID))
+			f.must(members.RemoveMember(t.Context(), slicetest.NewCaller(ada.userID, ada.name), team, grace.userID))
 			wantCreator(t, ada.webhookOf(team, path), grace, false)
 		})
 	}

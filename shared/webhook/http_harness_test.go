@@ -135,7 +135,7 @@ func (f *fixture) user(name string) *user {
 	writes, err := workspace.Personal(f.projects, u.personal, u.userID, name, f.clock.Now())
 	f.must(err)
 	f.must(f.client.Transact(f.t.Context(), writes...))
-	f.users.Add(httpapi.NewCaller(u.userID, "").Confirm(httpapi.Account{Username: name, Email: name + "@example.com", CreatedAt: f.clock.Now()}, nil))
+	f.users.Add(slicetest.NewCaller(u.userID, name))
 	return u
 }
 

@@ -138,9 +138,9 @@ func (s Access) Project(ctx context.Context, userID, projectID string, keys ...d
 }
 
 // ReadWith is like Project, checks that the user may do the action, and runs read at the same time as its second call.
-// found are the items that the first call read. If access is denied, the context of read ends, so that the response time
-// does not depend on the data. The result is then empty, and the error is that of the check. Errors: ErrProjectNotFound,
-// ErrDenied, those of read.
+// found are the items that the first call read. If access is denied, the context of read ends, so that the response
+// time does not depend on the data. The result is then empty, and the error is that of the check. Errors:
+// ErrProjectNotFound, ErrDenied, those of read.
 func ReadWith[T any](
 	ctx context.Context, s Access, userID, projectID string, action Action,
 	read func(ctx context.Context, found map[db.Key]db.Item) (T, error), keys ...db.Key,
@@ -186,8 +186,8 @@ func (s Access) Locate(ctx context.Context, projectID string, keys ...db.Key) (P
 	return a, err
 }
 
-// Load makes the second call of Project: it completes the result of Locate for a user, and adds more items, which may be
-// in any table. Error: ErrProjectNotFound if the project was deleted after Locate.
+// Load makes the second call of Project: it completes the result of Locate for a user, and adds more items, which may
+// be in any table. Error: ErrProjectNotFound if the project was deleted after Locate.
 func (s Access) Load(ctx context.Context, userID string, a *ProjectAccess, more ...db.Ref) error {
 	member, workspace := db.MemberKey(a.WorkspaceID, userID), db.WorkspaceKey(a.WorkspaceID)
 	project := db.ProjectKey(a.WorkspaceID, a.ProjectID)

@@ -119,7 +119,7 @@ func (f *fixture) newUser(username string) *user {
 	if err := f.client.Transact(f.t.Context(), writes...); err != nil {
 		f.t.Fatal(err)
 	}
-	f.accounts.Add(httpapi.NewCaller(u.id, "").Confirm(httpapi.Account{Username: username}, nil))
+	f.accounts.Add(slicetest.NewCaller(u.id, username))
 	return u
 }
 

@@ -67,7 +67,7 @@ func (c Config) resolve() (preset, endpoints, error) {
 		problems = append(problems, errors.New("OAUTH_CLIENT_ID is missing: set it to the ID that the code host issued"))
 	}
 	if c.ClientSecret == "" && c.Secret == nil {
-		problems = append(problems, errors.New("OAUTH_CLIENT_SECRET is missing: set it to the secret that the code host issued"))
+		problems = append(problems, errors.New("OAUTH_CLIENT_SECRET is missing: set it to the code host's secret"))
 	}
 	return preset, urls, errors.Join(problems...)
 }

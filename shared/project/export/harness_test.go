@@ -154,7 +154,7 @@ func (f *fixture) newUser(name string) *user {
 	f.t.Helper()
 	u := &user{Client: slicetest.NewClient(f.t, f.server.URL, f.log), f: f, workspace: f.ids.New(id.Workspace)}
 	u.SetCookie("session", name)
-	u.caller = httpapi.NewCaller(f.ids.New(id.User), "").Confirm(httpapi.Account{Username: name}, nil)
+	u.caller = slicetest.NewCaller(f.ids.New(id.User), name)
 	writes, err := workspace.Personal(f.projects, u.workspace, u.caller.UserID, name, f.clock.Now())
 	if err != nil {
 		f.t.Fatal(err)

@@ -54,7 +54,7 @@ func (s *Service) Read(
 		}
 		object, objectErr := waitForObject()
 		if err = cmp.Or(err, missing, objectErr); err != nil || wanted.ContentID == "" {
-			return err
+			return err //nolint:wrapcheck // an error of this package or of package workspace
 		}
 		data, err = wanted.content(projectID, access.Items, object)
 		return err
