@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 )
@@ -70,6 +71,31 @@ func TestReopen(t *testing.T) {
 	empty, err := f.Commit(f.DB.NewBatch())
 	if err != nil || empty.Wait() != nil {
 		t.Errorf("an empty batch: %v", err)
+	}
+	if err := f.Close(nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// A store that existed before must be compacted too. Otherwise its writes stop when level 0 is full.
+func TestReopenedStoreIsCompacted(t *testing.T) {
+	t.Parallel()
+	f, err := Open(options(filled(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 8 { // more stop writes until there was a compaction
+		write(t, f, "key")
+		if err := f.DB.Flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	deadline := time.Now().Add(time.Minute)
+	for f.DB.Metrics().Compact.Count == 0 {
+		if time.Now().After(deadline) {
+			t.Fatal("no compaction has run")
+		}
+		time.Sleep(10 * time.Millisecond)
 	}
 	if err := f.Close(nil); err != nil {
 		t.Error(err)

@@ -32,6 +32,7 @@ func checkStore(path string, settings *pebble.Options) error {
 	}
 	readOnly := settings.Clone()
 	readOnly.ReadOnly = true
+	readOnly.Experimental.CompactionScheduler = nil // a scheduler ends with its first store
 	db, err := pebble.Open(path, readOnly)
 	if err != nil {
 		return fmt.Errorf("reading the store: %w", err)
