@@ -168,7 +168,7 @@ func TestConditionMatch(t *testing.T) {
 		"n BETWEEN :4 AND :5": true, "n BETWEEN :6 AND :7": false, "n BETWEEN m.k AND :6": false, "gone BETWEEN :4 AND :5": false, "s BETWEEN :4 AND :5": false,
 		"n IN (:4, :5)": true, "n IN (:s5, :4)": false, "gone IN (:5)": false, "n IN (gone, :5)": true,
 		"attribute_exists(n)": true, "attribute_exists(gone)": false, "attribute_exists(m.k)": true, "attribute_exists(m.gone)": false,
-		"attribute_exists(l[2][0])": true, "attribute_exists(l[3])": false, "attribute_exists(s.x)": false, "attribute_exists(m[0])": false, "attribute_exists(nil)": true,
+		"attribute_exists(l[2][0])": true, "attribute_exists(l[3])": false, "attribute_exists(s.x)": false, "attribute_exists(m[0])": false, "attribute_exists(ss[0])": false, "attribute_exists(nil)": true,
 		"attribute_not_exists(n)": false, "attribute_not_exists(gone)": true, "attribute_not_exists(gone.x)": true,
 		"attribute_type(n, :N)": true, "attribute_type(s, :N)": false, "attribute_type(m, :M)": true, "attribute_type(gone, :M)": false, "attribute_type(nil, :NULL)": true,
 		"begins_with(s, :h)": true, "begins_with(s, :x)": false, "begins_with(b, :bhe)": true, "begins_with(b, :h)": false, "begins_with(n, :h)": false,

@@ -47,7 +47,7 @@ func (p Path) eval(item values.Item) (values.Value, error) {
 		switch {
 		case !step.IsIndex:
 			value, ok = value.M[step.Name]
-		case step.Index < len(value.L):
+		case value.Kind == values.L && step.Index < len(value.L): // sets have no indexes
 			value = value.L[step.Index]
 		default:
 			ok = false
