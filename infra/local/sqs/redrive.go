@@ -171,8 +171,8 @@ func (s *Store) startMoveTask(_ context.Context, in *startMoveInput) (*startMove
 			return nil, err
 		}
 		for _, m := range q.messages {
-			if m.hiddenAt == notInHeap && s.findARN(m.source) == nil {
-				return nil, invalid("A message of %s was not moved there from a queue that exists. "+
+			if from := s.findARN(m.source); m.hiddenAt == notInHeap && (from == nil || from == q) {
+				return nil, invalid("A message of %s was not moved there from another queue that exists. "+
 					"Delete it, or hide it with ReceiveMessage, and try again.", q.Name)
 			}
 		}
@@ -181,6 +181,7 @@ func (s *Store) startMoveTask(_ context.Context, in *startMoveInput) (*startMove
 			m := q.next()
 			err := s.move(batch, q, m, s.findARN(m.source), now, func() {
 				m.id, m.sent, m.first, m.last, m.receives, m.source = uuid.New(), now, 0, 0, 0, ""
+				m.generation++ // handles from before the message was moved here are not valid
 			})
 			if err != nil {
 				return nil, err

@@ -156,7 +156,7 @@ func TestMoveBackWithoutSource(t *testing.T) {
 	client := clientOf(t, s)
 	url, dead := deadLetters(t, client, "q", "dead", "a", "b")
 	sendText(t, client, dead, "sent here")
-	if err := startMove(t, client); err == nil || !strings.Contains(err.Error(), "was not moved there from a queue that exists") {
+	if err := startMove(t, client); err == nil || !strings.Contains(err.Error(), "was not moved there from another queue that exists") {
 		t.Errorf("got %v", err)
 	}
 	if got := counts(t, client, dead) + ", " + counts(t, client, url); got != "3 0 0, 0 0 0" {
@@ -169,5 +169,45 @@ func TestMoveBackWithoutSource(t *testing.T) {
 	}
 	if got := counts(t, client, dead) + ", " + counts(t, client, url); got != "0 2 0, 1 0 0" {
 		t.Errorf("after the move: %s", got)
+	}
+}
+
+// A handle from before the move does not belong to the new message.
+func TestMoveBackInvalidatesHandles(t *testing.T) {
+	t.Parallel()
+	s, _ := openClock(t)
+	client := clientOf(t, s)
+	create(t, client, "dead", nil)
+	url := create(t, client, "q", map[string]string{"RedrivePolicy": redriveTo("dead", 1), "VisibilityTimeout": "0"})
+	sendText(t, client, url, "m")
+	slow := receive(t, client, url, nil)
+	receive(t, client, url, nil)
+	if err := startMove(t, client); err != nil {
+		t.Fatal(err)
+	}
+	deleteOne(t, client, url, slow[0].ReceiptHandle)
+	if got := counts(t, client, url); got != "1 0 0" {
+		t.Errorf("counts %s", got)
+	}
+}
+
+// Messages of a queue that is its own dead-letter queue have no other queue to go back to.
+func TestMoveBackToTheSameQueue(t *testing.T) {
+	t.Parallel()
+	s, _ := openClock(t)
+	client := clientOf(t, s)
+	own := create(t, client, "dead", map[string]string{"VisibilityTimeout": "0", "RedrivePolicy": redriveTo("dead", 1)})
+	sendText(t, client, own, "a", "b")
+	sendTo(t, client, own, "busy", "c")
+	for range 2 {
+		receive(t, client, own, nil)
+	}
+	sendTo(t, client, own, "busy", "d") // in flight, so that the other messages of the group are next after "a" and "b"
+	receive(t, client, own, func(in *sdk.ReceiveMessageInput) { in.VisibilityTimeout = 30 })
+	if err := startMove(t, client); err == nil || !strings.Contains(err.Error(), "was not moved there from another queue") {
+		t.Errorf("got %v", err)
+	}
+	if got := counts(t, client, own); got != "3 1 0" {
+		t.Errorf("counts %s", got)
 	}
 }
