@@ -219,6 +219,9 @@ func (o object) setList(p property, v reflect.Value, n *node) {
 		at := o.at.field(p.name).index(i)
 		element := reflect.New(v.Type().Elem()).Elem()
 		if element.Kind() == reflect.Struct {
+			if reduced, ok := o.e.reduce(at, item); ok && reduced == nil {
+				continue // AWS::NoValue
+			}
 			o.e.mapping(at, item.line, item).decode(element)
 		} else if value, ok := o.e.eval(at, item); ok && value != nil {
 			if value.kind != scalar {

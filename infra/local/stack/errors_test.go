@@ -54,6 +54,7 @@ func TestTemplateErrors(t *testing.T) {
 		"other transform":   {"Transform: [AWS::Serverless-2016-10-31, AWS::LanguageExtensions]\nResources: {A: {Type: AWS::KMS::Key}}", []string{"1: Transform: only AWS::Serverless-2016-10-31 is supported by the local platform"}},
 		"no transform":      {"Resources: {A: {Type: AWS::Serverless::Connector}}", []string{"1: A: Type: AWS::Serverless::Connector needs Transform: AWS::Serverless-2016-10-31"}},
 		"no type":           {"Resources: {A: {}}", []string{"1: A: Type: is missing"}},
+		"no value in lists": {"Conditions: {Never: !Equals [a, b]}\nResources: {Q: {Type: AWS::S3::Bucket, Properties: {CorsConfiguration: {CorsRules: [!If [Never, {}, !Ref AWS::NoValue]]}}}}", nil},
 		"logical id":        {"Resources: {a-b: {Type: AWS::KMS::Key}}", []string{"1: a-b: a logical id has 1 to 255 letters and digits"}},
 		"unknown type":      {"Resources:\n  Q: {Type: AWS::Kinesis::Stream}\n  B: {Type: AWS::SSM::Parameter}", []string{"2: Q: Type: AWS::Kinesis::Stream is %", "3: B: Type: AWS::SSM::Parameter is %"}},
 		"unknown attribute": {"Resources: {A: {Type: AWS::KMS::Key, Connectors: {}}}", []string{"1: A: Connectors: %"}},
