@@ -109,8 +109,8 @@ func (f *Folder) openStore(path string, settings *pebble.Options) (*pebble.DB, e
 		return nil, f.openError(err)
 	}
 	lock, err := pebble.LockDirectory(path, settings.FS)
-	if errors.Is(err, fs.ErrPermission) {
-		return nil, f.openError(err)
+	if notOpened := (*fs.PathError)(nil); errors.As(err, &notOpened) {
+		return nil, f.errorf("cannot open the data in %s: %s", f.options.Dir, firstLine(err))
 	}
 	if err != nil {
 		return nil, f.errorf("the data in %s is in use by another process: stop that process, "+

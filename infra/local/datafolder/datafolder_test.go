@@ -4,15 +4,18 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 func options(dir string) Options {
@@ -251,6 +254,29 @@ func TestInUse(t *testing.T) {
 	}
 	if err := f.Close(nil); err != nil {
 		t.Error(err)
+	}
+}
+
+// lockless is a file system on which the lock cannot be created.
+type lockless struct {
+	vfs.FS
+	reason error
+}
+
+func (l lockless) Lock(name string) (io.Closer, error) {
+	return nil, &fs.PathError{Op: "open", Path: name, Err: l.reason}
+}
+
+// Only a lock that another process holds means that the data is in use.
+func TestLockCannotBeCreated(t *testing.T) {
+	t.Parallel()
+	for _, reason := range []error{syscall.EROFS, syscall.ENOSPC, syscall.EACCES} {
+		settings := options("/data")
+		settings.FS = lockless{vfs.NewMem(), reason}
+		_, err := Open(settings)
+		if err == nil || !strings.HasPrefix(err.Error(), "test: cannot open the data in /data: ") || !strings.Contains(err.Error(), reason.Error()) {
+			t.Errorf("got %v, want %v", err, reason)
+		}
 	}
 }
 
