@@ -103,7 +103,7 @@ func Open(options Options) (*DB, error) {
 	}
 	db.service = db.newService()
 	if err := db.load(); err != nil {
-		return nil, errors.Join(fmt.Errorf("dynamodb: %s holds damaged data: %w", options.Dir, err), store.Close(nil))
+		return nil, errors.Join(store.Damaged(err), store.Close(nil))
 	}
 	if options.SweepInterval > 0 {
 		db.done.Go(db.sweepLoop)

@@ -204,10 +204,10 @@ func TestRejectedFolders(t *testing.T) {
 	}{
 		"another version": {func(db *DB) error {
 			return os.WriteFile(filepath.Join(db.options.Dir, "FORMAT"), []byte("embedded-dynamodb 2\n"), 0o600)
-		}, `/FORMAT has the format "embedded-dynamodb 2", this program reads "embedded-dynamodb 1": choose another folder`},
+		}, `dynamodb: DIR/FORMAT has the format "embedded-dynamodb 2", this program reads "embedded-dynamodb 1": choose another folder`},
 		"a table": {func(db *DB) error {
 			return db.store.DB.Set(storage.TableKey("hash"), []byte("{"), nil)
-		}, " holds damaged data: "},
+		}, "dynamodb: the data in DIR is damaged and was not changed: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -226,7 +226,7 @@ func TestRejectedFolders(t *testing.T) {
 					_ = refused.Close()
 					t.Fatal("opened")
 				}
-				if !strings.HasPrefix(err.Error(), "dynamodb: "+options.Dir+test.want) || strings.Contains(err.Error(), "\n") {
+				if !strings.HasPrefix(err.Error(), strings.Replace(test.want, "DIR", options.Dir, 1)) || strings.Contains(err.Error(), "\n") {
 					t.Errorf("got %q", err)
 				}
 			}

@@ -44,7 +44,7 @@ func Open(options datafolder.Options, now func() time.Time) (*Store, error) {
 		err = errors.New("damaged table counter")
 	}
 	if err != nil {
-		return nil, errors.Join(err, folder.Close(nil))
+		return nil, errors.Join(folder.Damaged(err), folder.Close(nil))
 	}
 	return s, nil
 }
