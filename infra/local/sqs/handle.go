@@ -70,8 +70,8 @@ func (s *Store) changeVisibilityBatch(_ context.Context, in *handleBatchRequest)
 	return changeEach(in, s.hide)
 }
 
-// delete deletes messages. It is no error if a message does not exist any more, or if the handle is not that of its
-// last receive: then nothing is deleted.
+// delete deletes messages. It deletes nothing, and returns no error, if a message does not exist any more, or if the
+// handle is not that of its last receive.
 func (s *Store) delete(address string, inputs []handleInput) ([]error, error) {
 	errs := make([]error, len(inputs))
 	return errs, s.write(func(batch *pebble.Batch) (func(), error) {

@@ -54,7 +54,7 @@ func Parse(name string, content []byte, options Options) (*Stack, error) {
 	return b.stack, nil
 }
 
-// read parses YAML, of which JSON is a part, into a tree.
+// read parses YAML, which includes JSON, into a tree.
 func read(name string, content []byte) (*node, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
 	var document, second yaml.Node

@@ -206,5 +206,5 @@ func (x *IndexRecord) check(kinds map[string]values.Kind) error {
 	default:
 		return wire.Invalid("Unknown ProjectionType: %q", x.Projection.ProjectionType)
 	}
-	return wire.Invalid("Only ProjectionType INCLUDE must have NonKeyAttributes, of which there can be %d", maxNonKeyPerIndex)
+	return wire.Invalid("ProjectionType INCLUDE must have 1 to %d NonKeyAttributes, and other types must have none", maxNonKeyPerIndex)
 }

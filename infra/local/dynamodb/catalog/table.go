@@ -208,7 +208,7 @@ func checkKeyValue(value values.Value, isRange bool) error {
 	return nil
 }
 
-// CheckCondition checks a value that a key condition compares with a key attribute. isPrefix is for begins_with.
+// CheckCondition checks a value that a key condition compares with a key attribute.
 func (k KeyAttribute) CheckCondition(value values.Value, isRange bool) error {
 	if value.Kind != k.Kind {
 		return wire.Invalid("One or more parameter values were invalid: Condition parameter type does not match schema type")
