@@ -28,7 +28,7 @@ func TestTableLifecycle(t *testing.T) {
 		t.Errorf("got %+v", description)
 	}
 	name := &sdk.DescribeTableInput{TableName: aws.String("things")}
-	if err := sdk.NewTableExistsWaiter(client).Wait(t.Context(), name, time.Second); err != nil {
+	if err := sdk.NewTableExistsWaiter(client).Wait(t.Context(), name, time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := client.PutItem(t.Context(), &sdk.PutItemInput{TableName: description.TableArn, Item: sdkItem{"id": str("1")}}); err != nil {
@@ -45,7 +45,7 @@ func TestTableLifecycle(t *testing.T) {
 	if err != nil || deleted.TableDescription.TableStatus != types.TableStatusDeleting {
 		t.Errorf("got %+v, %v", deleted, err)
 	}
-	if err := sdk.NewTableNotExistsWaiter(client).Wait(t.Context(), name, time.Second); err != nil {
+	if err := sdk.NewTableNotExistsWaiter(client).Wait(t.Context(), name, time.Minute); err != nil {
 		t.Fatal(err)
 	}
 }
