@@ -220,39 +220,53 @@ func TestMissingBinary(t *testing.T) {
 	}
 }
 
+// replaceFile replaces a file in one step, so that Watch does not see an empty file.
+func replaceFile(t *testing.T, path, content string) {
+	t.Helper()
+	next := filepath.Join(t.TempDir(), "next")
+	if err := os.WriteFile(next, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(next, path); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Watch replaces a function when a package or an embedded file that it uses changes. Code that does not compile, or
 // does not start, does not replace the old code.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	dir := writeFiles(t, greeter)
+	if err := os.Mkdir(filepath.Join(dir, "color"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	replaceFile(t, filepath.Join(dir, "color/color.go"), "package color\n\nvar Text = broken\n") // no function uses it
 	p, log := openProject(t, dir)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() { p.Watch(ctx); close(ended) }()
 	defer func() { cancel(); <-ended }()
 	eventually(t, "Watch begins", func() bool { return strings.Contains(log.String(), "watching") })
-	if err := os.WriteFile(filepath.Join(dir, "greeting/README.md"), nil, 0o600); err != nil { // no function uses it
-		t.Fatal(err)
-	}
+	replaceFile(t, filepath.Join(dir, "greeting/README.md"), "") // no function uses it
 	for _, change := range []struct{ file, content, log, want string }{
 		{"greeting/greeting.go", "package greeting\n\nvar Text = \"new\"\n", "replaced", "new"},
 		{"greeting/greeting.go", "package greeting\n\nvar Text = broken\n", "undefined: broken", "new"},
 		{"greeting/greeting.go", "package greeting\n\nfunc init() { panic(1) }\n\nvar Text = \"\"\n", "cannot start", "new"},
 		{"greeting/greeting.go", greeter["greeting/greeting.go"], "replaced", "hello"},
 		{"greeting/greeting.txt", "embedded", "replaced", "embedded"},
-		{"template.yaml", greeter["template.yaml"] + "\n", "restart the platform", "embedded"},
+		{"greeting/greeting.go", "package greeting\n\nimport \"example/color\"\n\nvar Text = color.Text\n", "undefined: broken", "embedded"},
+		{"color/color.go", "package color\n\nvar Text = \"red\"\n", "replaced", "red"},
+		{"template.yaml", greeter["template.yaml"] + "\n", "restart the platform", "red"},
 	} {
 		before := strings.Count(log.String(), change.log)
-		if err := os.WriteFile(filepath.Join(dir, change.file), []byte(change.content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		replaceFile(t, filepath.Join(dir, change.file), change.content)
 		eventually(t, change.log, func() bool { return strings.Count(log.String(), change.log) > before })
 		if got := get(t, p.URL+"/hello"); got != change.want {
 			t.Errorf("%s: got %q, want %q\n%s", change.file, got, change.want, log)
 		}
 	}
-	if got := strings.Count(log.String(), "replaced"); got != 3 {
-		t.Errorf("the functions were replaced %d times, want 3\n%s", got, log)
+	if got := strings.Count(log.String(), "replaced"); got != 4 {
+		t.Errorf("the functions were replaced %d times, want 4\n%s", got, log)
 	}
 }
 

@@ -127,17 +127,22 @@ func (w *watch) replace(ctx context.Context, all []stack.Function) bool {
 	}
 	logger := w.platform.logger.With("functions", strings.Join(names, ", "))
 	begin := now()
-	if err := w.platform.replace(ctx, all); err != nil {
-		if ctx.Err() == nil {
-			logger.Error("the old code stays in use: " + err.Error())
-		}
-		return false
-	}
-	logger.Info("replaced", "ms", now().Sub(begin).Milliseconds())
-	if err := w.refresh(ctx); err != nil && ctx.Err() == nil {
+	// Before the result is logged, also the packages are watched that the new code begins to use: an error can be in them.
+	refreshed := make(chan error, 1)
+	go func() { refreshed <- w.refresh(ctx) }()
+	err := w.platform.replace(ctx, all)
+	if err := <-refreshed; err != nil && ctx.Err() == nil {
 		logger.Warn("watch the functions' code", "error", err)
 	}
-	return true
+	switch {
+	case ctx.Err() != nil:
+		return false
+	case err != nil:
+		logger.Error("the old code stays in use: " + err.Error())
+	default:
+		logger.Info("replaced", "ms", now().Sub(begin).Milliseconds())
+	}
+	return err == nil
 }
 
 // replace builds functions into another folder, so that a binary in use is replaced only by one that starts.
@@ -210,9 +215,9 @@ func (p listedPackage) files() []string {
 }
 
 // listPackages returns the packages of functions of a module and the packages that they import, by import path and by
-// folder.
+// folder. Packages with errors are included.
 func listPackages(ctx context.Context, module string, functions []stack.Function) (map[string]listedPackage, error) {
-	arguments := []string{"list", "-deps", "-json=ImportPath,Dir,Standard,Deps,EmbedFiles,Module"}
+	arguments := []string{"list", "-e", "-deps", "-json=ImportPath,Dir,Standard,Deps,EmbedFiles,Module"}
 	for _, f := range functions {
 		arguments = append(arguments, f.PackageDir)
 	}
