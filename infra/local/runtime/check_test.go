@@ -1,6 +1,7 @@
 package runtime_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -30,5 +31,11 @@ func TestCheck(t *testing.T) {
 	r := start(t, nil)
 	if err := r.Check(t.Context(), "echo", "/no/such/file"); err == nil || !strings.Contains(err.Error(), "/no/such/file") {
 		t.Errorf("without a binary: got the error %v", err)
+	}
+	if err := r.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Check(t.Context(), "echo", "/no/such/file"); !errors.Is(err, runtime.ErrClosed) {
+		t.Errorf("after Close: got the error %v", err)
 	}
 }
