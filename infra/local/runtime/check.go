@@ -88,10 +88,16 @@ func withoutLateEnv(f Function) Function {
 	return f
 }
 
-// lastMessage returns the last line of a log. Of a line in JSON, it returns the message and the error.
+// lastMessage returns the line of a log that says why a function exited: the message of a panic, or the last line. Of a
+// line in JSON, it returns the error or the message.
 func lastMessage(log []byte) string {
 	lines := bytes.Split(bytes.TrimSpace(log), []byte("\n"))
 	last := lines[len(lines)-1]
+	for _, line := range lines {
+		if bytes.HasPrefix(line, []byte("panic: ")) { // the lines after it are the stack
+			return string(line)
+		}
+	}
 	var line struct{ Msg, Error, ErrorMessage string }
 	if json.Unmarshal(last, &line) != nil {
 		return string(last)

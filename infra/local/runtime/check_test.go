@@ -12,7 +12,8 @@ import (
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	for mode, want := range map[string]string{
-		"function": "", "init-exit": "no configuration", "init-error": "no table", "unknown": "unknown mode unknown",
+		"function": "", "init-exit": "no configuration", "init-error": "no table", "init-panic": "panic: no settings",
+		"unknown": "unknown mode unknown",
 	} {
 		var bootstrap string
 		r := start(t, func(o *runtime.Options) {

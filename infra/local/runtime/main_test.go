@@ -37,6 +37,8 @@ func TestMain(m *testing.M) {
 	case "init-exit":
 		say("no configuration")
 		os.Exit(3)
+	case "init-panic":
+		panic("no settings")
 	case "init-error":
 		body := `{"errorType":"Config.Missing","errorMessage":"no table"}`
 		response, err := http.Post("http://"+os.Getenv("AWS_LAMBDA_RUNTIME_API")+"/2018-06-01/runtime/init/error", "application/json", strings.NewReader(body))
