@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/caarlos0/env/v11"
 
@@ -54,6 +55,9 @@ func loadSettings(ctx context.Context) (settings, error) {
 	var s settings
 	if err := env.Parse(&s); err != nil {
 		return s, parseError(err)
+	}
+	if s.Concurrency == 0 { // would be the default of platform.Config
+		return s, errors.New("LAMBDA_CONCURRENCY=0: must be 1 to 1000")
 	}
 	s.Pages = []platform.Page{{Name: "documentation", Path: "/api/docs"}}
 	s.OriginSetting = "ALLOWED_ORIGINS"
@@ -115,8 +119,11 @@ func parseError(err error) error {
 			continue
 		}
 		field, _ := reflect.TypeFor[settings]().FieldByName(wrong.Name) // promotes the fields of Config
-		name := field.Tag.Get("env")
-		problems = append(problems, fmt.Errorf("%s=%s: must be a number", name, os.Getenv(name)))
+		name, kind := field.Tag.Get("env"), "number"
+		if field.Type == reflect.TypeFor[time.Duration]() {
+			kind = "duration such as 4ms"
+		}
+		problems = append(problems, fmt.Errorf("%s=%s: must be a %s", name, os.Getenv(name), kind))
 	}
 	return errors.Join(problems...)
 }

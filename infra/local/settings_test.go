@@ -22,8 +22,10 @@ func message(err error) string {
 // An error names each variable that cannot be parsed.
 func TestSettings(t *testing.T) { // not parallel: the environment
 	for env, want := range map[string]string{
-		"PORT=0 AWS_PORT=0": "",
-		"PORT=abc":          "PORT=abc: must be a number",
+		"PORT=0 AWS_PORT=0":    "",
+		"PORT=abc":             "PORT=abc: must be a number",
+		"DYNAMODB_LATENCY=4":   "DYNAMODB_LATENCY=4: must be a duration such as 4ms",
+		"LAMBDA_CONCURRENCY=0": "LAMBDA_CONCURRENCY=0: must be 1 to 1000",
 		"PORT=3e3 AWS_PORT=99999999999999999999 LAMBDA_CONCURRENCY=many": "PORT=3e3: must be a number\n" +
 			"AWS_PORT=99999999999999999999: must be a number\nLAMBDA_CONCURRENCY=many: must be a number",
 	} {
