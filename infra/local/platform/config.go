@@ -111,7 +111,8 @@ func (c *Config) complete() error {
 	}
 	problems = append(problems, c.checkDistinctPorts(), c.checkEndpoint())
 	public, err := url.Parse(c.PublicURL)
-	if c.PublicURL != "" && (err != nil || public.Scheme == "" || public.Host == "") {
+	isOrigin := err == nil && public.Scheme != "" && public.Host != "" && c.PublicURL == public.Scheme+"://"+public.Host
+	if c.PublicURL != "" && !isOrigin {
 		problems = append(problems, fmt.Errorf("APP_URL=%s: must be an origin such as https://app.example.com", c.PublicURL))
 	}
 	if c.DataDir == "" {

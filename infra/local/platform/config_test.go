@@ -31,6 +31,7 @@ func TestConfig(t *testing.T) {
 		{Config{Port: 3000, AWSPort: 3000}, "PORT and AWS_PORT are both 3000: set AWS_PORT to another port"},
 		{Config{AWSPort: 443}, ""},
 		{Config{PublicURL: "app.example"}, "APP_URL=app.example: must be an origin such as https://app.example.com"},
+		{Config{PublicURL: "https://a.example/"}, "APP_URL=https://a.example/: must be an origin such as https://app.example.com"},
 		{Config{EndpointURL: "localhost:8000"}, "AWS_ENDPOINT_URL=localhost:8000: must start with http:// or https://"},
 		{Config{EndpointURL: "http://local host"}, "AWS_ENDPOINT_URL=http://local host: is not a URL"},
 		{Config{EndpointURL: "http://127.0.0.1:8000", AWSPort: 4566}, ""},
