@@ -40,12 +40,14 @@ type Process struct {
 	exited chan struct{} // closed when the process has ended
 }
 
-// Command returns the command that runs a platform with the settings of `make run` on free ports.
+// Command returns the command that runs a platform with the settings of `make run` on free ports. The assistant uses the
+// built-in generator, unless Env has a model: requests to a model of the caller's environment could cost money.
 func Command(o Options) *exec.Cmd {
 	arguments := []string{"-functions", o.Binaries, "-template", cmp.Or(o.Template, "template.yaml")}
 	command := exec.CommandContext(context.Background(), filepath.Join(o.Binaries, "local"), arguments...)
 	command.Dir = o.WorkDir
-	command.Env = append(os.Environ(), "PORT=0", "SITES_PORT=", "AWS_PORT=0", "AWS_ENDPOINT_URL=", "DATA_DIR="+o.Dir)
+	command.Env = append(os.Environ(), "PORT=0", "SITES_PORT=", "AWS_PORT=0", "AWS_ENDPOINT_URL=", "DATA_DIR="+o.Dir,
+		"AI_PROVIDER=scaffold", "AI_MODEL=")
 	command.Env = append(command.Env, o.Env...)
 	return command
 }
