@@ -98,6 +98,9 @@ func parse(flags *flag.FlagSet, args []string, want int) error {
 		return errUsage
 	}
 	if flags.NArg() != want {
+		if want == 0 {
+			_, _ = fmt.Fprintf(flags.Output(), "%s is not a subcommand\n", flags.Arg(0))
+		}
 		flags.Usage()
 		return errUsage
 	}

@@ -25,6 +25,7 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		listFlags()
 		_, _ = fmt.Fprint(stderr, "\nvariables:\n")
 		printSettings(stderr)
+		_, _ = fmt.Fprint(stderr, "\nThe functions' variables are in shared/config/README.md.\n")
 	}
 	if err := parse(flags, args, 0); err != nil {
 		return err

@@ -168,7 +168,11 @@ func TestHelp(t *testing.T) {
 		}
 	}
 	var stdout, stderr bytes.Buffer
-	code := run(t.Context(), []string{"--version"}, &stdout, &stderr)
+	code := run(t.Context(), []string{"chek"}, &stdout, &stderr)
+	if want := "chek is not a subcommand\nusage:"; code != 2 || !strings.HasPrefix(stderr.String(), want) {
+		t.Errorf("chek: exit status %d, %s\nwant %s", code, &stderr, want)
+	}
+	code = run(t.Context(), []string{"--version"}, &stdout, &stderr)
 	if code != 0 || !strings.HasPrefix(stdout.String(), "local ") {
 		t.Errorf("--version: exit status %d, %s", code, &stdout)
 	}
