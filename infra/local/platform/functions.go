@@ -133,6 +133,7 @@ func (b *functions) logProgress(output io.Reader) string {
 			next = now().Add(progressInterval)
 		}
 	}
+	_, _ = io.Copy(io.Discard, output) // the rest after a line that is too long: the build waits until it is read
 	return strings.Join(problems, "\n")
 }
 
