@@ -149,7 +149,7 @@ func check(t *testing.T, method, path string, a platformtest.Response) {
 // field returns a string field of a response, or "".
 func field(a platformtest.Response, name string) string {
 	var object map[string]any
-	_ = json.Unmarshal(a.Body, &object) // an answer that is no object has none
+	_ = json.Unmarshal(a.Body, &object) // a body that is not an object has no fields
 	text, _ := object[name].(string)
 	return text
 }

@@ -264,16 +264,16 @@ func TestBodies(t *testing.T) {
 		binary            []string
 		base64            bool
 	}{
-		"text":                {"héllo \"x\"\n\u2028", "text/plain", nil, false},
-		"no UTF-8":            {"\xff\xfe\x00", "text/plain", nil, true},
-		"listed":              {"abc", "image/png", []string{"image/png"}, true},
-		"listed, parameters":  {"abc", "Image/PNG; q=1", []string{"image/png"}, true},
-		"not listed":          {"abc", "image/gif", []string{"image/png"}, false},
-		"family":              {"abc", "image/gif", []string{"image/*"}, true},
-		"family is no prefix": {"abc", "imagemagick/gif", []string{"image/*"}, false},
-		"everything":          {"abc", "text/plain", []string{"*/*"}, true},
-		"everything, no type": {"abc", "", []string{"*/*"}, true},
-		"template spelling":   {"abc", "image/png", []string{"image~1png"}, true},
+		"text":                     {"héllo \"x\"\n\u2028", "text/plain", nil, false},
+		"no UTF-8":                 {"\xff\xfe\x00", "text/plain", nil, true},
+		"listed":                   {"abc", "image/png", []string{"image/png"}, true},
+		"listed, parameters":       {"abc", "Image/PNG; q=1", []string{"image/png"}, true},
+		"not listed":               {"abc", "image/gif", []string{"image/png"}, false},
+		"family":                   {"abc", "image/gif", []string{"image/*"}, true},
+		"a family is not a prefix": {"abc", "imagemagick/gif", []string{"image/*"}, false},
+		"everything":               {"abc", "text/plain", []string{"*/*"}, true},
+		"everything, no type":      {"abc", "", []string{"*/*"}, true},
+		"template spelling":        {"abc", "image/png", []string{"image~1png"}, true},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

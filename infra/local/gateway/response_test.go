@@ -49,7 +49,7 @@ func TestAnswers(t *testing.T) {
 				"Transfer-Encoding": nil, "Connection": nil,
 			},
 		},
-		"base64 that nobody asked for": {`{"body":"aGk=","isBase64Encoded":true}`, 200, "aGk=", nil},
+		"base64 of a text type": {`{"body":"aGk=","isBase64Encoded":true}`, 200, "aGk=", nil},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

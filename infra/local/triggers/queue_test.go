@@ -282,7 +282,7 @@ func TestCloseOfQueues(t *testing.T) {
 			}
 		})
 	})
-	t.Run("what was gathered is given back", func(t *testing.T) {
+	t.Run("gathered messages become visible again", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			r := newQueueRig(t, withQueue(func(s *stack.EventSourceMapping) { s.BatchSize, s.BatchingWindow = 100, 5*time.Second }))
 			r.Start()

@@ -187,7 +187,7 @@ func TestNoMessageIsLostOnEngine(t *testing.T) {
 		case fate == 1:
 			return "", runtime.ErrThrottled
 		case fate == 2:
-			return `{"batchItemFailures":[{"itemIdentifier":"nobody"}]}`, nil
+			return `{"batchItemFailures":[{"itemIdentifier":"unknown"}]}`, nil
 		case fate < 6:
 			failed := batch[0]
 			batch = batch[1:]

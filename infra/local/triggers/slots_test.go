@@ -70,7 +70,7 @@ func TestSlots(t *testing.T) {
 			equal(t, "as before", s.limit, 8)
 		})
 	})
-	t.Run("those who wait get what is free", func(t *testing.T) {
+	t.Run("waiting callers get free slots", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			s := newSlots(2, time.Now)
 			take(t, s)
