@@ -42,8 +42,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 			command, args = check, args[1:]
 		case "invoke":
 			command, args = invoke, args[1:]
-		case "help":
-			args = []string{"-h"}
+		case "help", "-h", "-help", "--help":
+			args, stderr = []string{"-h"}, stdout
 		case "version", "-version", "--version":
 			_, _ = fmt.Fprintln(stdout, version())
 			return 0

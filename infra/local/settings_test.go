@@ -162,8 +162,8 @@ func TestHelp(t *testing.T) {
 		for _, want := range []string{
 			"local check TEMPLATE", "local invoke", "-template", "-watch", "PORT ", "3000 ", "DATA_DIR", "LOG_LEVEL",
 		} {
-			if !strings.Contains(stderr.String(), want) {
-				t.Errorf("%v: %s\nwant %s", args, &stderr, want)
+			if !strings.Contains(stdout.String(), want) {
+				t.Errorf("%v: %s\nwant %s", args, &stdout, want)
 			}
 		}
 	}

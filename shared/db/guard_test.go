@@ -145,8 +145,8 @@ func TestConcurrentOperationsWithAGuard(t *testing.T) {
 	}
 }
 
-// If the guard's items cannot be read, nothing is allowed. The end of the context of one operation does not end the read
-// for the others.
+// If the guard's items cannot be read, nothing is allowed. The end of the context of one operation does not end the
+// read for the others.
 func TestGuardThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	endpoint := dynamotest.StartServer(t)

@@ -88,11 +88,12 @@ const (
 	reserved = 16 << 10
 )
 
-// Bounded is an item of a list that knows an upper bound of the size of its JSON, in bytes after the escaping in a proxy
-// response. It saves Fit from encoding the items of most lists.
+// Bounded is an item of a list that knows an upper bound of the size of its JSON, in bytes after the escaping in a
+// proxy response. It saves Fit from encoding the items of most lists.
 type Bounded interface{ MaxJSON() int }
 
-// MaxJSONByte is the largest number of bytes that a byte of a text becomes: as \u001f, whose backslash is escaped again.
+// MaxJSONByte is the largest number of bytes that a byte of a text becomes: as \u001f, whose backslash is escaped
+// again.
 const MaxJSONByte = 7
 
 // surelyFit reports whether all items fit into one response, without encoding them. It reports false if it cannot tell.

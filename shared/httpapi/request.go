@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Caller is the user of a request. While the handler runs, its session may not have been read yet: the first read of the
-// database reads it too, and fails if the session has ended (see db.Client.WithGuard).
+// Caller is the user of a request. While the handler runs, its session may not have been read yet: the first read of
+// the database reads it too, and fails if the session has ended (see db.Client.WithGuard).
 type Caller struct {
 	UserID    string
 	SessionID string
@@ -38,8 +38,8 @@ func NewCaller(userID, sessionID string) Caller {
 	return Caller{UserID: userID, SessionID: sessionID, session: &sessionState{}}
 }
 
-// Confirm completes a caller after the session was read. renewal is the new token of the session, or nil. It returns the
-// caller.
+// Confirm completes a caller after the session was read. renewal is the new token of the session, or nil. It returns
+// the caller.
 func (c Caller) Confirm(account Account, renewal *Renewal) Caller {
 	c.session.account, c.session.renewal = &account, renewal
 	return c

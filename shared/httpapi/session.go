@@ -23,8 +23,9 @@ var ErrNoSession = fault.New(fault.CodeInvalidToken, "The session is missing or 
 // read the session.
 type Authenticator interface {
 	// Authenticate returns the caller that a token names, and a context for the handler. The context has a guard (see
-	// db.Client.WithGuard) that reads the session, and then confirms the caller or returns an error. Errors: a *fault.Error
-	// with CodeInvalidToken if the token is not valid. Any other error means that the token could not be checked.
+	// db.Client.WithGuard) that reads the session, and then confirms the caller or returns an error. Errors: a
+	// *fault.Error with CodeInvalidToken if the token is not valid. Any other error means that the token could not be
+	// checked.
 	Authenticate(ctx context.Context, token string) (context.Context, Caller, error)
 }
 

@@ -164,8 +164,8 @@ func (s *Service) List(
 	return httpapi.CutPage(ctx, s.cursors, scope, items, limit, FileItem.position)
 }
 
-// FirstPage returns the first page of List, without contents. It does not check access. Show the result only to a caller
-// who can see the project.
+// FirstPage returns the first page of List, without contents. It does not check access. Show the result only to a
+// caller who can see the project.
 func (s *Service) FirstPage(ctx context.Context, caller httpapi.Caller, projectID string) ([]FileItem, string, error) {
 	items, _, err := s.items(ctx, projectID, Listing{}, "")
 	if err != nil {

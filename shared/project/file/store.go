@@ -43,8 +43,8 @@ func fileOf(projectID string, item db.Item) (File, error) {
 
 // readBefore reads a user's access to a project, and the stored state that planFiles needs. Files that can collide
 // with a new file are read after the tree. These are files at the paths of its parent folders, and files inside its
-// path. If another request changes them at the same time, the stored tree no longer satisfies plan.unchanged, and commit
-// fails. Error: PROJECT_NOT_FOUND.
+// path. If another request changes them at the same time, the stored tree no longer satisfies plan.unchanged, and
+// commit fails. Error: PROJECT_NOT_FOUND.
 func (s store) readBefore(
 	ctx context.Context, userID, projectID string, ops []BatchOperation,
 ) (access workspace.ProjectAccess, b before, err error) {
