@@ -165,7 +165,7 @@ func TestStartErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			before := snapshot(t, tc.dir, "dynamodb", "secrets")
-			command := platformtest.Command(t, tc.dir, tc.env...)
+			command := platformtest.Command(t, tc.dir, append(tc.env, "LOG_LEVEL=info")...)
 			var stderr bytes.Buffer
 			command.Stderr = &stderr
 			err := command.Run()
