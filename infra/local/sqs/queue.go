@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"devplatform/infra/local/awsjson"
+	"devplatform/infra/local/datafolder"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/go-json-experiment/json"
@@ -84,23 +85,28 @@ func (s *Store) write(decide func(*pebble.Batch) (func(), error)) error {
 	if err := s.folder.Room(); err != nil {
 		return err
 	}
+	write, err := s.commit(decide)
+	if err != nil {
+		return err
+	}
+	return write.Wait()
+}
+
+// commit is write without the wait for the disk.
+func (s *Store) commit(decide func(*pebble.Batch) (func(), error)) (datafolder.Write, error) {
 	s.mutex.Lock()
+	defer s.mutex.Unlock()
 	batch := s.folder.DB.NewBatch()
 	apply, err := decide(batch)
 	if err != nil {
-		s.mutex.Unlock()
 		_ = batch.Close() // never written
-		return err
+		return datafolder.Write{}, err
 	}
 	write, err := s.folder.Commit(batch)
 	if err == nil && apply != nil {
 		apply()
 	}
-	s.mutex.Unlock()
-	if err != nil {
-		return err
-	}
-	return write.Wait()
+	return write, err
 }
 
 type createQueueInput struct {
