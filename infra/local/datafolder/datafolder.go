@@ -20,8 +20,8 @@ import (
 
 // The limits of memory are low, because the local platform runs on a developer's computer.
 const (
-	memTableBytes   = 4 << 20
-	blockCacheBytes = 8 << 20
+	memTableBytes   = 8 << 20
+	blockCacheBytes = 32 << 20
 	bloomBitsPerKey = 10
 )
 
