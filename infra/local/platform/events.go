@@ -3,6 +3,7 @@ package platform
 import (
 	"cmp"
 	"context"
+	"net/http"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -18,13 +19,16 @@ func (p *Platform) openTriggers(context.Context) (err error) {
 		return nil
 	}
 	var streamChanged func(arn string) <-chan struct{}
+	var transport http.RoundTripper
 	if p.database != nil {
 		streamChanged = p.database.StreamChanged
+		transport = inProcess{http.HandlerFunc(p.services.service)}
 	}
 	p.triggers, err = triggers.Open(triggers.Options{
 		Mappings:     limitConcurrency(p.Stack, p.config.Concurrency),
 		Invoke:       p.runtime.Invoke,
 		Endpoint:     p.endpoint(),
+		Transport:    transport,
 		Region:       p.config.Region,
 		Account:      Account,
 		AccessKeyID:  p.config.AccessKeyID,

@@ -165,11 +165,12 @@ func TestPartialResponses(t *testing.T) {
 			if tries++; tries == 1 {
 				return `{"batchItemFailures": [{"itemIdentifier": "103"}, {"itemIdentifier": "102"}]}`, nil
 			}
+			time.Sleep(time.Second)
 			return `{"batchItemFailures": []}`, nil
 		}
 		r.fake.put("a", "b", "c", "d")
 		r.Start()
-		after(50 * time.Millisecond) // between the first and the second attempt
+		after(500 * time.Millisecond) // during the second attempt
 		equal(t, "position", r.position(t, "shard-1"), position{positionAfter, "101"})
 		after(time.Minute)
 		equal(t, "batches", r.function.seen(), []string{"100 101 102 103", "102 103"})

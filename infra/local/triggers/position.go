@@ -22,8 +22,8 @@ import (
 
 const (
 	positionFormat = "local-triggers/1"
-	// lazyWrite is the longest time that the position of skipped records stays unwritten.
-	lazyWrite = time.Second
+	// lazyWrite is the time after which a new position is written to the file. So many small batches share a write.
+	lazyWrite = 100 * time.Millisecond
 )
 
 // Kinds of positions in a shard. A shard without a position is read from its beginning.

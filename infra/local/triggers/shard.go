@@ -107,7 +107,7 @@ func (s *shard) read() (closed bool) {
 		case n == 0:
 			s.awaitChange(changed)
 		case n < pageSize && changed != nil:
-			pause(s.ctx, busyPoll)
+			pause(s.ctx, min(time.Duration(n)*pausePerRecord, maxPause))
 		}
 	}
 	return false
@@ -245,7 +245,7 @@ func (s *shard) entry(r types.Record, now time.Time) *entry {
 	return e
 }
 
-// finish marks entries as done. If this changes the position, it returns when the position is in the file.
+// finish marks entries as done.
 func (s *shard) finish(entries []*entry) {
 	if len(entries) == 0 {
 		return
@@ -255,27 +255,23 @@ func (s *shard) finish(entries []*entry) {
 		s.bytes -= len(e.payload)
 		e.done, e.payload = true, nil
 	}
-	moved := s.advance()
+	s.advance()
 	s.mu.Unlock()
 	notify(s.room)
-	if moved {
-		s.positions.sync()
-	}
 }
 
 // advance sets the position to the last of the first records that are done. The caller holds mu.
-func (s *shard) advance() (moved bool) {
+func (s *shard) advance() {
 	n := 0
 	for n < len(s.ledger) && s.ledger[n].done {
 		n++
 	}
 	if n == 0 {
-		return false
+		return
 	}
 	s.positions.set(s.id, position{positionAfter, s.ledger[n-1].sequence})
 	clear(s.ledger[:n])
 	s.ledger = s.ledger[n:]
-	return true
 }
 
 // notify sends to a channel with a buffer of one.

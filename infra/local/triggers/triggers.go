@@ -20,10 +20,12 @@ const (
 	// defaultPoll is how often Lambda reads a shard.
 	defaultPoll = 250 * time.Millisecond
 
-	// How often a stream that reports its changes is read: while it is idle, in case a change was not reported, and
-	// while it has records. Without a pause between reads, many writes in a row would cost two reads each.
+	// idlePoll is how often an idle stream that reports its changes is read, in case a change was not reported.
 	idlePoll = 10 * time.Second
-	busyPoll = 20 * time.Millisecond
+	// After a read of a stream that reports its changes, the next read waits for pausePerRecord for each record, but at
+	// most maxPause. So a few records are delivered at once, and many records in a row form batches.
+	pausePerRecord = 10 * time.Millisecond
+	maxPause       = 50 * time.Millisecond
 
 	firstBackoff = 100 * time.Millisecond
 	maxBackoff   = 10 * time.Second
@@ -37,6 +39,8 @@ type Options struct {
 	Invoke func(ctx context.Context, in runtime.Invocation) (*runtime.Response, error)
 	// Endpoint is the URL of DynamoDB, its streams, and SQS. "" is AWS.
 	Endpoint string
+	// Transport sends the requests to the endpoint. Nil sends them over the network.
+	Transport http.RoundTripper
 	// Region is the endpoint's (default us-east-1), Account is the one in the ARNs of functions (default 000000000000).
 	Region, Account string
 	// AccessKeyID, SecretKey and SessionToken sign the requests. Embedded services accept any, by default "local".
@@ -105,6 +109,9 @@ func Open(options Options) (*Triggers, error) {
 	}
 	setDefaults(&options)
 	t := &Triggers{options: options, http: awshttp.New()}
+	if options.Transport != nil {
+		t.http = &http.Client{Transport: options.Transport}
+	}
 	t.stopping, t.stop = context.WithCancel(context.Background())
 	t.working, t.giveUp = context.WithCancel(context.Background())
 	c := newClients(options, t.http)
