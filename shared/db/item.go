@@ -22,14 +22,13 @@ func Encode(record any) (Item, error) {
 	return item, nil
 }
 
+var decoder = attributevalue.NewDecoder(func(o *attributevalue.DecoderOptions) { o.UseEncodingUnmarshalers = true })
+
 // Decode decodes an item that Encode returned. It returns the zero struct for a nil item. It returns an error if an
 // attribute does not have the type of its field.
 func Decode[T any](item Item) (T, error) {
 	var record T
-	err := attributevalue.UnmarshalMapWithOptions(item, &record, func(o *attributevalue.DecoderOptions) {
-		o.UseEncodingUnmarshalers = true
-	})
-	if err != nil {
+	if err := decoder.Decode(&types.AttributeValueMemberM{Value: item}, &record); err != nil {
 		return record, fmt.Errorf("db: decode %T: %w", record, err)
 	}
 	return record, nil

@@ -72,7 +72,9 @@ func (s *Service) projects(ctx context.Context, userID string, f Filter) ([]Proj
 			}
 		}
 	}
-	slices.SortFunc(items, func(a, b ProjectItem) int { return cmp.Compare(b.position(), a.position()) })
+	slices.SortFunc(items, func(a, b ProjectItem) int {
+		return cmp.Or(b.LastOpenedAt.Time().Compare(a.LastOpenedAt.Time()), cmp.Compare(b.ID, a.ID))
+	})
 	return items, nil
 }
 
