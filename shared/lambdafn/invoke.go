@@ -56,6 +56,10 @@ func handleAll[T any](ctx context.Context, items []T, handle func(context.Contex
 // of the arguments. If a call panics, the panic becomes the error of that call.
 func Parallel(n, limit int, f func(i int) error) []error {
 	errs := make([]error, n)
+	if n == 1 { // the usual case, without a goroutine
+		errs[0] = fault.Recover(func() error { return f(0) })
+		return errs
+	}
 	var group errgroup.Group
 	group.SetLimit(limit)
 	for i := range n {

@@ -73,6 +73,26 @@ func (s store) readBefore(
 			created, folders = append(created, p), append(folders, path.Ancestors(p)...)
 		}
 	}
+	load := func(ctx context.Context) error {
+		return s.Load(ctx, userID, &access, s.Projects.Refs(fileKeys(projectID, folders)...)...)
+	}
+	if len(created) == 0 {
+		err = load(ctx)
+	} else {
+		err = s.readCollisions(ctx, projectID, created, len(ops)+1, &b, load)
+	}
+	if err != nil {
+		return access, b, err
+	}
+	b.files, err = filesAt(projectID, append(paths, folders...), access.Items)
+	return access, b, err
+}
+
+// readCollisions reads which files can collide with the files at the created paths: for each path, at most limit files
+// inside it, and whether its folder has a file. It calls load at the same time.
+func (s store) readCollisions(
+	ctx context.Context, projectID string, created []string, limit int, b *before, load func(context.Context) error,
+) error {
 	inside := make([][]string, len(created))
 	b.folders = map[string]bool{}
 	for _, p := range created {
@@ -80,10 +100,10 @@ func (s store) readBefore(
 	}
 	delete(b.folders, "")
 	var mu sync.Mutex                           // for b.folders
-	reads, readCtx := errgroup.WithContext(ctx) // at most two for each operation, and one of the caller's access
+	reads, readCtx := errgroup.WithContext(ctx) // at most two for each operation, and load
 	for i, p := range created {
 		reads.Go(func() (err error) {
-			inside[i], err = s.pathsInside(readCtx, projectID, p, len(ops)+1)
+			inside[i], err = s.pathsInside(readCtx, projectID, p, limit)
 			return err
 		})
 	}
@@ -96,18 +116,15 @@ func (s store) readBefore(
 			return err
 		})
 	}
-	reads.Go(func() error {
-		return s.Load(readCtx, userID, &access, s.Projects.Refs(fileKeys(projectID, folders)...)...)
-	})
+	reads.Go(func() error { return load(readCtx) })
 	if err := reads.Wait(); err != nil {
-		return access, b, err //nolint:wrapcheck // an error of one of the reads
+		return err //nolint:wrapcheck // an error of one of the reads
 	}
 	b.inside = map[string][]string{}
 	for i, p := range created {
 		b.inside[p] = inside[i]
 	}
-	b.files, err = filesAt(projectID, append(paths, folders...), access.Items)
-	return access, b, err
+	return nil
 }
 
 // fileKeys returns the keys of the files at paths.
