@@ -88,7 +88,7 @@ func TestDelivery(t *testing.T) {
 	}
 }
 
-// The deliveries of a batch share one read. Each needs one write.
+// The deliveries of a batch share the calls of the fan-out and one read. Each needs one write after its attempt.
 func TestCallsOfABatch(t *testing.T) {
 	t.Parallel()
 	calls, countTransport := countCalls()
@@ -104,7 +104,8 @@ func TestCallsOfABatch(t *testing.T) {
 		events = append(events, f.newEvent(workspaceID))
 	}
 	f.publish(events...)
-	if diff := cmp.Diff(map[string]int{"Query": 1, "PutItem": 10, "SendMessageBatch": 1}, calls.take()); diff != "" {
+	want := map[string]int{"Query": 1, "BatchGetItem": 1, "BatchWriteItem": 1, "SendMessageBatch": 1}
+	if diff := cmp.Diff(want, calls.take()); diff != "" {
 		t.Errorf("the calls of the fan-out (-want +got):\n%s", diff)
 	}
 	if n, errs := f.handleMessages(); n != 10 || len(errs) > 0 {
@@ -429,7 +430,7 @@ func TestFanoutReadsItsWorkspaceOnly(t *testing.T) {
 		f.subscribe(workspaceID, f.receiver.URL(fmt.Sprintf("/ok/%d", i)))
 	}
 	f.publish(f.newEvent(workspaceID))
-	if diff := cmp.Diff(map[string]int{"Query": 1, "PutItem": 20, "SendMessageBatch": 2}, calls.take()); diff != "" {
+	if diff := cmp.Diff(map[string]int{"Query": 1, "BatchGetItem": 1, "BatchWriteItem": 1, "SendMessageBatch": 2}, calls.take()); diff != "" {
 		t.Errorf("the calls of the fan-out (-want +got):\n%s", diff)
 	}
 	out, err := f.sdk.Query(t.Context(), &dynamodb.QueryInput{ // reads the same items as the fan-out
@@ -449,7 +450,7 @@ func TestFanoutReadsItsWorkspaceOnly(t *testing.T) {
 func TestFewDeliveriesComeFirst(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
-	var calls []string // PutItem, and the bodies of the calls that send messages
+	var calls []string // the operations, and the bodies of the calls that send messages
 	f := newFixture(t, func(next http.RoundTripper) http.RoundTripper {
 		return roundTripFunc(func(r *http.Request) (*http.Response, error) {
 			call := dynamotest.Operation(r)
@@ -473,17 +474,16 @@ func TestFewDeliveriesComeFirst(t *testing.T) {
 	w := f.subscribe(quiet, "https://example.com")
 	f.publish(f.newEvent(noisy), f.newEvent(quiet))
 	sent := slices.IndexFunc(calls, func(call string) bool { return strings.Contains(call, w.ID) })
-	all, before := 0, 0
+	all, before := 0, 0 // batches of writes, two for each chunk
 	for i, call := range calls {
-		if call == "PutItem" {
+		if call == "BatchWriteItem" {
 			all++
 			if i < sent {
 				before++
 			}
 		}
 	}
-	if all != 2*fanoutChunk+1 || before != fanoutChunk {
-		t.Errorf("%d of %d deliveries were stored before the message of the quiet workspace was sent, want %d of %d",
-			before, all, fanoutChunk, 2*fanoutChunk+1)
+	if all != 4 || before != 2 {
+		t.Errorf("%d of %d batches were stored before the message of the quiet workspace was sent, want 2 of 4", before, all)
 	}
 }

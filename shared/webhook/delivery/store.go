@@ -198,8 +198,8 @@ func (s Store) add(ctx context.Context, d Delivery) (bool, error) {
 	return err == nil, err
 }
 
-// addAll stores new deliveries that do not exist yet, and returns their number. It reads which ones exist and then
-// stores the others without conditions, because that takes a fraction of the calls. If two functions create the same
+// addAll stores new deliveries that do not exist yet, and returns their number. It reads which ones exist, marks them,
+// and then stores the others without conditions, because that takes a fraction of the calls. If two functions create the same
 // delivery at the same time, the second one can replace the delivery after its first attempts. It is then sent again.
 func (s Store) addAll(ctx context.Context, items []newItem) (int, error) {
 	keys := make([]db.Key, len(items))
@@ -212,7 +212,7 @@ func (s Store) addAll(ctx context.Context, items []newItem) (int, error) {
 	}
 	missing := map[db.Key]db.Item{}
 	for i, n := range items {
-		if existing[keys[i]] != nil {
+		if items[i].existed = existing[keys[i]] != nil; items[i].existed {
 			continue
 		}
 		n.delivery.Version, n.delivery.Writer = 1, rand.Text()
@@ -220,7 +220,10 @@ func (s Store) addAll(ctx context.Context, items []newItem) (int, error) {
 			return 0, err
 		}
 	}
-	return len(missing), s.Table.PutAll(ctx, missing)
+	if err := s.Table.PutAll(ctx, missing); err != nil {
+		return 0, err
+	}
+	return len(missing), nil
 }
 
 // save stores the next version of a delivery and returns it with its version number. read is the previous version.
