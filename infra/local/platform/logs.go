@@ -2,10 +2,12 @@ package platform
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 	"maps"
 	"slices"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // functionLines returns the function that logs the output of functions. Functions with a schedule are quiet, so that an
@@ -29,24 +31,29 @@ func logFunctionLine(logger *slog.Logger, function, requestID, line string, isQu
 	if requestID == "" {
 		prefix = function + ": "
 	}
-	var record map[string]any
-	message, structured := "", json.Unmarshal([]byte(line), &record) == nil
-	if structured {
-		message, structured = record["msg"].(string)
+	var head struct {
+		Msg    *string        `json:"msg"`
+		Level  any            `json:"level"`
+		Method jsontext.Value `json:"method"`
+		Status jsontext.Value `json:"status"`
 	}
-	if !structured {
+	if json.Unmarshal([]byte(line), &head) != nil || head.Msg == nil {
 		logger.Info(prefix + line)
 		return
 	}
 	var level slog.Level
-	if name, ok := record["level"].(string); ok {
+	if name, ok := head.Level.(string); ok {
 		_ = level.UnmarshalText([]byte(name)) // an unknown level is logged as info
 	}
-	_, hasMethod := record["method"]
-	_, hasStatus := record["status"]
-	if level == slog.LevelInfo && (isQuiet || hasMethod && hasStatus) {
+	if level == slog.LevelInfo && (isQuiet || head.Method != nil && head.Status != nil) {
 		level = slog.LevelDebug
 	}
+	ctx := context.Background()
+	if !logger.Enabled(ctx, level) {
+		return // before all attributes are decoded
+	}
+	var record map[string]any
+	_ = json.Unmarshal([]byte(line), &record) // was decoded above
 	for _, shown := range []string{"time", "msg", "level", "requestId", "_aws"} {
 		delete(record, shown)
 	}
@@ -54,5 +61,5 @@ func logFunctionLine(logger *slog.Logger, function, requestID, line string, isQu
 	for _, name := range slices.Sorted(maps.Keys(record)) {
 		attrs = append(attrs, slog.Any(name, record[name]))
 	}
-	logger.LogAttrs(context.Background(), level, prefix+message, attrs...)
+	logger.LogAttrs(ctx, level, prefix+*head.Msg, attrs...)
 }
