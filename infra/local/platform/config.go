@@ -78,6 +78,8 @@ type Values struct {
 	Late map[string]func() string
 }
 
+const defaultRegion = "us-east-1"
+
 // httpsOffset is the difference between the ports for HTTPS and for HTTP.
 const httpsOffset = 443
 
@@ -88,7 +90,7 @@ var now = time.Now //nolint:forbidigo // the platform is a program of its own
 
 // complete sets defaults and returns an error for each field that is not valid.
 func (c *Config) complete() error {
-	c.Region = cmp.Or(c.Region, "us-east-1")
+	c.Region = cmp.Or(c.Region, defaultRegion)
 	c.Concurrency = cmp.Or(c.Concurrency, 10)
 	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	if c.EndpointURL == "" || c.AccessKeyID == "" {

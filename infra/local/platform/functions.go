@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -35,17 +36,27 @@ func (b *functions) binary(dir string, f stack.Function) string {
 	return filepath.Join(dir, filepath.Base(filepath.Join(b.stack.Dir, filepath.FromSlash(f.CodeURI))))
 }
 
-// buildAll builds all functions, unless the configuration has a folder of binaries, and checks that all binaries exist.
-func (b *functions) buildAll(ctx context.Context) error {
+// checkSources returns an error for each function that cannot be built, or whose binary has the name of another one.
+func (b *functions) checkSources() error {
+	var problems []error
 	sources := map[string]string{} // by binary
 	for _, f := range b.stack.Functions {
 		binary, source := b.binary(b.dir, f), path.Clean(filepath.ToSlash(f.CodeURI))
 		if other := cmp.Or(sources[binary], source); other != source {
-			return fmt.Errorf("%s: CodeUri %s and %s have the same last element, so their binaries would have the same name: "+
-				"rename one of them", f.Name, source, other)
+			problems = append(problems, fmt.Errorf("%s: CodeUri %s and %s have the same last element, so their binaries would "+
+				"have the same name: rename one of them", f.Name, source, other))
 		}
 		sources[binary] = source
+		if f.ModuleDir == "" && b.config.Binaries == "" {
+			problems = append(problems, fmt.Errorf("%s: no go.mod in CodeUri %s or above it: create one with `go mod init`",
+				f.Name, f.CodeURI))
+		}
 	}
+	return errors.Join(problems...)
+}
+
+// buildAll builds all functions, unless the configuration has a folder of binaries, and checks that all binaries exist.
+func (b *functions) buildAll(ctx context.Context) error {
 	if b.config.Binaries == "" {
 		b.config.Logger.Info("building the functions", "count", len(b.stack.Functions))
 		if err := b.build(ctx, b.dir, b.stack.Functions); err != nil {
@@ -55,7 +66,7 @@ func (b *functions) buildAll(ctx context.Context) error {
 	for _, f := range b.stack.Functions {
 		binary := b.binary(b.dir, f)
 		if info, err := os.Stat(binary); err != nil || info.IsDir() {
-			return fmt.Errorf("%s: no binary at %s (make binaries)", f.Name, binary)
+			return fmt.Errorf("%s: no binary at %s: build the function into this file", f.Name, binary)
 		}
 	}
 	return nil
@@ -73,8 +84,6 @@ func (b *functions) build(ctx context.Context, out string, all []stack.Function)
 	packages := map[string][]string{} // by module
 	for _, f := range all {
 		switch {
-		case f.ModuleDir == "":
-			return fmt.Errorf("%s: no go.mod in CodeUri %s or above it: create one with `go mod init`", f.Name, f.CodeURI)
 		case f.PackageDir == ".": // else go build would name the binary after the module
 			if err := b.goBuild(ctx, f.ModuleDir, b.binary(out, f), "."); err != nil {
 				return err

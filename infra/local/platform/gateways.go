@@ -55,7 +55,7 @@ func (a Addresses) SiteAddress() string { return strings.Replace(a.Sites, "://",
 func (p *Platform) serveGateways(context.Context) error {
 	api, sites, err := findAPIs(p.Stack)
 	if err != nil {
-		return fmt.Errorf("%s: %w", p.config.Template, err)
+		return err
 	}
 	if api == nil {
 		p.URL, p.HTTPS = "", ""

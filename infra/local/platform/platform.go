@@ -227,23 +227,13 @@ func (p *Platform) load(context.Context) (err error) {
 	if err := p.openCodeHost(); err != nil {
 		return err
 	}
-	var values Values
-	if p.config.Values != nil {
-		values = p.config.Values(p.Addresses)
-	}
-	p.Stack, err = stack.Load(p.config.Template, stack.Options{
-		StackName: StackName, Account: Account, Region: p.config.Region, QueueEndpoint: p.endpoint(),
-		Overrides: values.Variables, Defaults: values.Parameters,
-	})
+	p.functions, err = load(p.config, p.Addresses, p.endpoint())
 	if err != nil {
 		return err
 	}
-	p.functions = newFunctions(p.config, p.Stack, values.Late)
+	p.Stack = p.functions.stack
 	return nil
 }
-
-// StackName is the first part of the names of tables, queues, buckets and secrets.
-const StackName = "local"
 
 // codeHostPath is the path of the built-in code host on the AWS port.
 const codeHostPath = "/codehost"
