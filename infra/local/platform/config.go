@@ -56,7 +56,8 @@ type Config struct {
 	CodeHost *CodeHost
 	// Values returns values for the template that depend on the platform's addresses. nil means that there are none.
 	Values func(Addresses) Values
-	// OriginSetting is the name of the variable that allows origins of other pages. The log names it when it is needed.
+	// OriginSetting is the name of the variable that allows origins of other pages. If a function has the variable, the
+	// log names it when it is needed.
 	OriginSetting string
 	// Pages are pages of the project to show to people.
 	Pages []Page

@@ -87,7 +87,7 @@ func (p *Platform) serveAPI(api *stack.API) (*gateway.Gateway, error) {
 	g, err := gateway.New(gateway.Options{
 		API: *api, Invoke: p.runtime.Invoke, Account: Account, Now: now, Logger: p.logger,
 		AcceptHost: func(host string) bool { return loopback.Accepts(host, p.config.hosts()...) },
-		Landing:    http.HandlerFunc(p.serveLanding), OriginSetting: p.config.OriginSetting,
+		Landing:    http.HandlerFunc(p.serveLanding), OriginSetting: p.originSetting(),
 	})
 	if err != nil {
 		return nil, err
@@ -96,6 +96,15 @@ func (p *Platform) serveAPI(api *stack.API) (*gateway.Gateway, error) {
 	secure := &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
 	p.serveGateway(gateway.NewServer(g, secure, p.logger), g, p.https)
 	return g, nil
+}
+
+// originSetting returns the configured name of the variable that allows origins, or "" if no function has the variable.
+func (p *Platform) originSetting() string {
+	name := p.config.OriginSetting
+	if slices.ContainsFunc(p.Stack.Functions, func(f stack.Function) bool { _, has := f.Env[name]; return has }) {
+		return name
+	}
+	return ""
 }
 
 // serveSites serves the API with a wildcard domain, over HTTP only. Its connections count together with those of the
