@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 )
 
@@ -89,20 +90,25 @@ func newFlags(name, usage string, stderr io.Writer) *flag.FlagSet {
 	return flags
 }
 
-// parse parses flags, and checks the number of the other arguments.
+// parse parses flags, and checks the number of the other arguments. For wrong arguments, it prints one line about the
+// mistake, and how to get the usage.
 func parse(flags *flag.FlagSet, args []string, want int) error {
-	if err := flags.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return flag.ErrHelp
-		}
-		return errUsage
+	usage := flags.Usage
+	flags.Usage = func() {} // Parse calls it also after an error, which would be above a page of text
+	err := flags.Parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		usage()
+		return flag.ErrHelp
+	case err != nil: // Parse has printed it
+	case flags.NArg() == want:
+		return nil
+	case want == 0:
+		_, _ = fmt.Fprintf(flags.Output(), "%s is not a subcommand\n", flags.Arg(0))
+	default:
+		_, _ = fmt.Fprintf(flags.Output(), "got %d arguments, want %d\n", flags.NArg(), want)
 	}
-	if flags.NArg() != want {
-		if want == 0 {
-			_, _ = fmt.Fprintf(flags.Output(), "%s is not a subcommand\n", flags.Arg(0))
-		}
-		flags.Usage()
-		return errUsage
-	}
-	return nil
+	help := strings.TrimPrefix(flags.Name()+" -h", "local ")
+	_, _ = fmt.Fprintf(flags.Output(), "Run `local %s` for the usage.\n", help)
+	return errUsage
 }

@@ -168,11 +168,19 @@ func TestHelp(t *testing.T) {
 		}
 	}
 	var stdout, stderr bytes.Buffer
-	code := run(t.Context(), []string{"chek"}, &stdout, &stderr)
-	if want := "chek is not a subcommand\nusage:"; code != 2 || !strings.HasPrefix(stderr.String(), want) {
-		t.Errorf("chek: exit status %d, %s\nwant %s", code, &stderr, want)
+	for args, want := range map[string]string{
+		"chek":       "chek is not a subcommand\nRun `local -h` for the usage.\n",
+		"-templat x": "flag provided but not defined: -templat\nRun `local -h` for the usage.\n",
+		"check":      "got 0 arguments, want 1\nRun `local check -h` for the usage.\n",
+		"invoke F":   "got 1 arguments, want 2\nRun `local invoke -h` for the usage.\n",
+	} {
+		var stdout, stderr bytes.Buffer
+		code := run(t.Context(), strings.Fields(args), &stdout, &stderr)
+		if code != 2 || stderr.String() != want || stdout.Len() > 0 {
+			t.Errorf("%s: got exit status %d, %s and %s, want %s", args, code, &stdout, &stderr, want)
+		}
 	}
-	code = run(t.Context(), []string{"--version"}, &stdout, &stderr)
+	code := run(t.Context(), []string{"--version"}, &stdout, &stderr)
 	if code != 0 || !strings.HasPrefix(stdout.String(), "local ") {
 		t.Errorf("--version: exit status %d, %s", code, &stdout)
 	}
