@@ -24,11 +24,14 @@ type functions struct {
 	config Config
 	stack  *stack.Stack
 	late   map[string]func() string
-	dir    string // the folder of the binaries
+	dir    string    // the folder of the binaries
+	began  time.Time // when buildAll began
 }
 
 func newFunctions(config Config, s *stack.Stack, late map[string]func() string) *functions {
-	return &functions{config, s, late, cmp.Or(config.Binaries, filepath.Join(config.DataDir, "bin"))}
+	return &functions{
+		config: config, stack: s, late: late, dir: cmp.Or(config.Binaries, filepath.Join(config.DataDir, "bin")),
+	}
 }
 
 // binary returns the path of a function's binary in a folder.
@@ -57,6 +60,7 @@ func (b *functions) checkSources() error {
 
 // buildAll builds all functions, unless the configuration has a folder of binaries, and checks that all binaries exist.
 func (b *functions) buildAll(ctx context.Context) error {
+	b.began = now()
 	if b.config.Binaries == "" {
 		b.config.Logger.Info("building the functions", "count", len(b.stack.Functions))
 		if err := b.build(ctx, b.dir, b.stack.Functions); err != nil {

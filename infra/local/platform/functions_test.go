@@ -282,6 +282,22 @@ func TestWatch(t *testing.T) {
 	}
 }
 
+// Watch also replaces a function whose code changed before Watch began, because it may have changed after it was built.
+func TestWatchEarlierChange(t *testing.T) {
+	t.Parallel()
+	dir := writeFiles(t, greeter)
+	p, log := openProject(t, dir)
+	replaceFile(t, filepath.Join(dir, "greeting/greeting.go"), "package greeting\n\nvar Text = \"new\"\n")
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { p.Watch(ctx); close(ended) }()
+	defer func() { cancel(); <-ended }()
+	eventually(t, "the function is replaced", func() bool { return strings.Contains(log.String(), "replaced") })
+	if got := get(t, p.URL+"/hello"); got != "new" {
+		t.Errorf("got %q, want new", got)
+	}
+}
+
 // A late value replaces an empty value of a variable that the function has.
 func TestLateVariables(t *testing.T) {
 	t.Parallel()

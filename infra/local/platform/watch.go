@@ -25,7 +25,7 @@ import (
 const settleTime = 50 * time.Millisecond
 
 // Watch builds functions again when their code changes, and replaces their instances. The old code runs until the new
-// code is built and starts. Watch returns when ctx ends. It logs problems.
+// code is built and starts. A change since Open began to build counts, too. Watch returns when ctx ends. It logs problems.
 func (p *Platform) Watch(ctx context.Context) {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -43,6 +43,7 @@ func (p *Platform) Watch(ctx context.Context) {
 	}
 	p.logger.Info("watching the functions' code")
 	changed := map[string]stack.Function{} // by name
+	w.noteSaved(p.functions.began, changed)
 	settled := time.NewTimer(settleTime)
 	for {
 		select {
@@ -56,7 +57,7 @@ func (p *Platform) Watch(ctx context.Context) {
 				settled.Reset(settleTime)
 			}
 		case <-settled.C:
-			if len(changed) == 0 { // the timer's first tick
+			if len(changed) == 0 { // no file was saved before the timer's first tick
 				continue
 			}
 			isReplaced := w.replace(ctx, slices.SortedFunc(maps.Values(changed), func(a, b stack.Function) int {
@@ -108,6 +109,21 @@ func (w *watch) note(event fsnotify.Event, changed map[string]stack.Function) {
 	}
 	for _, f := range w.users[watchKey(event.Name)] {
 		changed[f.Name] = f
+	}
+}
+
+// noteSaved adds the functions that use a file that was saved after a time.
+func (w *watch) noteSaved(after time.Time, changed map[string]stack.Function) {
+	for key := range w.users {
+		files := []string{key}
+		if filepath.Base(key) == "*.go" {
+			files, _ = filepath.Glob(key)
+		}
+		for _, file := range files {
+			if info, err := os.Stat(file); err == nil && info.ModTime().After(after) {
+				w.note(fsnotify.Event{Name: file, Op: fsnotify.Write}, changed)
+			}
+		}
 	}
 }
 
