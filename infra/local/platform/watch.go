@@ -25,7 +25,8 @@ import (
 const settleTime = 50 * time.Millisecond
 
 // Watch builds functions again when their code changes, and replaces their instances. The old code runs until the new
-// code is built and starts. A change since Open began to build counts, too. Watch returns when ctx ends. It logs problems.
+// code is built and starts. A change since Open began to build counts, too. Watch returns when ctx ends. It logs
+// problems.
 func (p *Platform) Watch(ctx context.Context) {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {

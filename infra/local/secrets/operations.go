@@ -34,11 +34,10 @@ func (s *Store) service() *awsjson.Service {
 		Name: "secrets", ContentType: awsjson.Version11, MaxRequestBytes: maxRequestBytes,
 		Logger: s.options.Logger, RejectUnknown: true,
 		Targets: map[string]awsjson.Operations{targetPrefix: {
-			"CreateSecret":      awsjson.Handle(s.createSecret),
-			"DescribeSecret":    awsjson.Handle(s.describeSecret),
-			"GetRandomPassword": awsjson.Handle(s.getRandomPassword),
-			"GetSecretValue":    awsjson.Handle(s.getSecretValue),
-			"PutSecretValue":    awsjson.Handle(s.putSecretValue),
+			"CreateSecret":   awsjson.Handle(s.createSecret),
+			"DescribeSecret": awsjson.Handle(s.describeSecret),
+			"GetSecretValue": awsjson.Handle(s.getSecretValue),
+			"PutSecretValue": awsjson.Handle(s.putSecretValue),
 		}},
 	}
 }

@@ -1,8 +1,8 @@
 package secrets
 
 import (
-	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"math/big"
 	"strings"
@@ -19,8 +19,7 @@ const (
 	numbers     = "0123456789"
 	punctuation = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
 
-	defaultPassword = 32
-	maxPassword     = 4096
+	maxPassword = 4096 // characters
 )
 
 // Generate returns a secret's first value as CloudFormation generates it: a random string or, if the specification has
@@ -49,7 +48,7 @@ func Generate(spec stack.GenerateSecretString) (string, error) {
 // randomPassword returns a password of unbiased random characters.
 func randomPassword(spec stack.GenerateSecretString) (string, error) {
 	if spec.Length < 1 || spec.Length > maxPassword {
-		return "", invalidParameter("PasswordLength must be between 1 and %d.", maxPassword)
+		return "", fmt.Errorf("PasswordLength must be from 1 to %d", maxPassword)
 	}
 	var all string
 	var password []byte
@@ -73,10 +72,10 @@ func randomPassword(spec stack.GenerateSecretString) (string, error) {
 		}
 	}
 	if all == "" {
-		return "", invalidParameter("The password can't be generated because every character is excluded.")
+		return "", errors.New("every character is excluded")
 	}
 	if len(password) > spec.Length {
-		return "", invalidParameter("Password length %d is too short based on the required types.", spec.Length)
+		return "", fmt.Errorf("PasswordLength %d is too short for a character of each required type", spec.Length)
 	}
 	for len(password) < spec.Length {
 		password = append(password, all[randomBelow(len(all))])
@@ -104,34 +103,4 @@ func randomBelow(n int) int {
 		panic(err)
 	}
 	return int(number.Int64())
-}
-
-type randomPasswordInput struct {
-	PasswordLength          *int   `json:"PasswordLength"`
-	ExcludeCharacters       string `json:"ExcludeCharacters"`
-	ExcludeLowercase        bool   `json:"ExcludeLowercase"`
-	ExcludeNumbers          bool   `json:"ExcludeNumbers"`
-	ExcludePunctuation      bool   `json:"ExcludePunctuation"`
-	ExcludeUppercase        bool   `json:"ExcludeUppercase"`
-	IncludeSpace            bool   `json:"IncludeSpace"`
-	RequireEachIncludedType *bool  `json:"RequireEachIncludedType"`
-}
-
-type randomPasswordOutput struct {
-	RandomPassword string `json:"RandomPassword"`
-}
-
-func (s *Store) getRandomPassword(_ context.Context, in *randomPasswordInput) (*randomPasswordOutput, error) {
-	spec := stack.GenerateSecretString{
-		Length: defaultPassword, ExcludeCharacters: in.ExcludeCharacters,
-		ExcludeLowercase: in.ExcludeLowercase, ExcludeUppercase: in.ExcludeUppercase,
-		ExcludeNumbers: in.ExcludeNumbers, ExcludePunctuation: in.ExcludePunctuation,
-		IncludeSpace:            in.IncludeSpace,
-		RequireEachIncludedType: in.RequireEachIncludedType == nil || *in.RequireEachIncludedType,
-	}
-	if in.PasswordLength != nil {
-		spec.Length = *in.PasswordLength
-	}
-	password, err := randomPassword(spec)
-	return &randomPasswordOutput{password}, err
 }

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"pgregory.net/rapid"
 
 	"devplatform/infra/local/secrets"
@@ -81,23 +79,29 @@ func TestGeneratedIntoTemplate(t *testing.T) {
 	}
 }
 
-func TestGetRandomPassword(t *testing.T) {
+func TestPasswordLength(t *testing.T) {
 	t.Parallel()
-	s := open(t, "")
-	first, err := s.GetRandomPassword(t.Context(), &secretsmanager.GetRandomPasswordInput{})
+	spec := stack.GenerateSecretString{Length: 32, RequireEachIncludedType: true}
+	first, err := secrets.Generate(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := s.GetRandomPassword(t.Context(), &secretsmanager.GetRandomPasswordInput{})
+	second, err := secrets.Generate(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	equal(t, len(*first.RandomPassword), 32)
-	if *first.RandomPassword == *second.RandomPassword {
+	equal(t, len(first), 32)
+	if first == second {
 		t.Error("two passwords are the same")
 	}
-	_, err = s.GetRandomPassword(t.Context(), &secretsmanager.GetRandomPasswordInput{PasswordLength: aws.Int64(3)})
-	equal(t, failure(err), "InvalidParameterException: Password length 3 is too short based on the required types.")
-	_, err = s.GetRandomPassword(t.Context(), &secretsmanager.GetRandomPasswordInput{PasswordLength: aws.Int64(4097)})
-	equal(t, failure(err), "InvalidParameterException: PasswordLength must be between 1 and 4096.")
+	for length, want := range map[int]string{
+		3:    "PasswordLength 3 is too short for a character of each required type",
+		4097: "PasswordLength must be from 1 to 4096",
+	} {
+		spec.Length = length
+		_, err := secrets.Generate(spec)
+		if err == nil || err.Error() != want {
+			t.Errorf("length %d: got the error %v, want %s", length, err, want)
+		}
+	}
 }

@@ -2,8 +2,8 @@
 // types.
 //
 // It has the operations that the platform, its functions and its documents use: secrets with a description and a text
-// value, the current and the previous version, and random passwords. It rejects everything else by name. A value that
-// was acknowledged survives a kill. Only the owner can read the file. Which secrets exist does not belong here.
+// value, the current and the previous version. It rejects everything else by name. A value that was acknowledged
+// survives a kill. Only the owner can read the file. Which secrets exist does not belong here.
 package secrets
 
 import (
