@@ -42,14 +42,18 @@ help: ## list the targets
 
 # DEBUG=1 builds the functions with symbols and without optimizations, for a debugger.
 .PHONY: run
-run: binaries ## start the platform: http://localhost:3000 (settings: shared/config/README.md)
+run: $(if $(DEBUG),platform,binaries) ## start the platform: http://localhost:3000 (settings: shared/config/README.md)
 	@exec $(LOCAL)/local $(if $(DEBUG),-debug,-functions $(LOCAL))
 
 .PHONY: dev
-dev: ## start the platform, and replace functions when their code changes (DEBUG=1)
-	@echo "Building the local platform."
-	@.ci/build $(LOCAL)/ ./infra/local
+dev: platform ## start the platform, and replace functions when their code changes (DEBUG=1)
 	@exec $(LOCAL)/local -watch $(if $(DEBUG),-debug)
+
+.PHONY: platform
+platform: # the local platform, which builds the functions itself
+	@echo "Building the local platform."
+	@mkdir -p $(LOCAL)
+	@.ci/build $(LOCAL)/ ./infra/local
 
 .PHONY: binaries
 binaries: # the local platform and every function, for this machine

@@ -59,3 +59,14 @@ func TestMakeInvoke(t *testing.T) {
 		}
 	}
 }
+
+// TestMakeRunDebug checks that DEBUG=1 does not build functions without symbols, which are not used.
+func TestMakeRunDebug(t *testing.T) {
+	t.Parallel()
+	for debug, isBuilt := range map[string]bool{"DEBUG=": true, "DEBUG=1": false} {
+		output, status := runMake(t, "-n", "run", debug)
+		if status != 0 || strings.Contains(output, "./functions/...") != isBuilt {
+			t.Errorf("%s: got exit status %d and the commands %s, want the functions built: %v", debug, status, output, isBuilt)
+		}
+	}
+}
