@@ -94,7 +94,7 @@ func TestDiskFull(t *testing.T) {
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
 	}
-	platformtest.EventuallyWithin(t, answerTime, "room", func() bool { return save("/after.txt").Status == http.StatusCreated })
+	platformtest.EventuallyWithin(t, responseTimeout, "room", func() bool { return save("/after.txt").Status == http.StatusCreated })
 	if !strings.Contains(p.Log.String(), "dynamodb: there is room again in ") {
 		t.Error("the log does not say that there is room again")
 	}

@@ -18,11 +18,11 @@ import (
 )
 
 const (
-	crowd = 10_000
+	connections = 10_000
 	// memoryOfConnection is the limit of the memory of an idle connection, in bytes.
 	memoryOfConnection = 100 << 10
-	// answerTime is longer than the time limits of the gateway: 10 s for an instance, 29 s for a response.
-	answerTime = time.Minute
+	// responseTimeout is longer than the time limits of the gateway: 10 s for an instance, 29 s for a response.
+	responseTimeout = time.Minute
 )
 
 // TestTenThousandConnections connects 10,000 clients, each of which sends a request, waits, and sends another one at
@@ -30,19 +30,19 @@ const (
 // needs little memory, and its resources are released at the end.
 func TestTenThousandConnections(t *testing.T) {
 	var files syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil || files.Cur < crowd+4096+1000 {
-		t.Skipf("this machine lets a process open %d files (%v): too few for %d connections", files.Cur, err, crowd)
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil || files.Cur < connections+4096+1000 {
+		t.Skipf("this machine lets a process open %d files (%v): too few for %d connections", files.Cur, err, connections)
 	}
 	p := start(t)
 	platformtest.NewClient(t, p.url).Do("GET", "/api/auth/me", "").WantError(t, http.StatusUnauthorized, "AUTH_INVALID_TOKEN")
 	before := look(t, p.pid)
-	held, _ := p.ask(t, p.pid)
+	idle, _ := p.probeProcess(t, p.pid)
 	address, err := url.Parse(p.url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var answers tally
-	clients := make([]*client, crowd)
+	var first tally
+	clients := make([]*client, connections)
 	all := func(most int, do func(n int)) {
 		var wait sync.WaitGroup
 		room := make(chan struct{}, most)
@@ -56,25 +56,25 @@ func TestTenThousandConnections(t *testing.T) {
 		wait.Wait()
 	}
 	all(100, func(n int) {
-		conn, err := (&net.Dialer{Timeout: answerTime}).DialContext(t.Context(), "tcp", "127.0.0.1:"+address.Port())
+		conn, err := (&net.Dialer{Timeout: responseTimeout}).DialContext(t.Context(), "tcp", "127.0.0.1:"+address.Port())
 		if err != nil {
 			t.Errorf("client %d can't connect: %v", n, err)
 			return
 		}
 		clients[n] = &client{conn, bufio.NewReaderSize(conn, 512)}
-		answers.add(clients[n].ask())
+		first.add(clients[n].get())
 	})
 	if t.Failed() {
 		t.FailNow()
 	}
 	defer all(100, func(n int) { _ = clients[n].Close() })
 	resting := look(t, p.pid)
-	if connected := resting.files - before.files; connected < crowd {
+	if connected := resting.files - before.files; connected < connections {
 		t.Errorf("only %d connections are open at once", connected)
 	}
-	t.Logf("%d connections at rest: %d KB each, %d files; answers %s", crowd, (resting.rss-before.rss)/crowd>>10, resting.files, &answers)
-	if (resting.rss-before.rss)/crowd > memoryOfConnection {
-		t.Errorf("a connection costs %d bytes", (resting.rss-before.rss)/crowd)
+	t.Logf("%d connections at rest: %d KB each, %d files; first requests: %s", connections, (resting.rss-before.rss)/connections>>10, resting.files, &first)
+	if (resting.rss-before.rss)/connections > memoryOfConnection {
+		t.Errorf("a connection costs %d bytes", (resting.rss-before.rss)/connections)
 	}
 
 	var served atomic.Bool
@@ -89,31 +89,31 @@ func TestTenThousandConnections(t *testing.T) {
 	}()
 	begin := time.Now()
 	var second tally
-	all(crowd, func(n int) { second.add(clients[n].ask()) })
-	t.Logf("%d requests at once: %s within %v", crowd, &second, time.Since(begin).Round(time.Millisecond))
+	all(connections, func(n int) { second.add(clients[n].get()) })
+	t.Logf("%d requests at once: %s within %v", connections, &second, time.Since(begin).Round(time.Millisecond))
 	<-other
 	if !served.Load() {
-		t.Error("another client was not served meanwhile")
+		t.Error("another client was not served at the same time")
 	}
-	for _, a := range []*tally{&answers, &second} {
-		if a.other != nil || a.served == 0 || a.served+a.refused != crowd {
+	for _, a := range []*tally{&first, &second} {
+		if a.other != nil || a.served == 0 || a.served+a.refused != connections {
 			t.Errorf("%s; %v", a, a.other)
 		}
 	}
 
 	all(100, func(n int) { _ = clients[n].Close() })
-	platformtest.EventuallyWithin(t, time.Minute, "the end of the connections", func() bool {
+	platformtest.EventuallyWithin(t, time.Minute, "the connections are closed", func() bool {
 		return look(t, p.pid).files <= before.files+1000
 	})
-	platformtest.EventuallyWithin(t, time.Minute, "the end of what served them", func() bool {
-		holds, _ := p.ask(t, p.pid)
-		return holds.goroutines <= held.goroutines+1000 && holds.heap <= held.heap+20<<20
+	platformtest.EventuallyWithin(t, time.Minute, "the resources of the connections are released", func() bool {
+		now, _ := p.probeProcess(t, p.pid)
+		return now.goroutines <= idle.goroutines+1000 && now.heap <= idle.heap+20<<20
 	})
 	platformtest.NewClient(t, p.url).Do("GET", "/api/auth/me", "").WantError(t, http.StatusUnauthorized, "AUTH_INVALID_TOKEN")
 	after := look(t, p.pid)
-	holds, _ := p.ask(t, p.pid)
+	now, _ := p.probeProcess(t, p.pid)
 	t.Logf("before: %v, %d goroutines, heap %d KB; with all of them: %v; after: %v, %d goroutines, heap %d KB",
-		before, held.goroutines, held.heap>>10, resting, after, holds.goroutines, holds.heap>>10)
+		before, idle.goroutines, idle.heap>>10, resting, after, now.goroutines, now.heap>>10)
 }
 
 type client struct {
@@ -122,15 +122,15 @@ type client struct {
 	reader *bufio.Reader
 }
 
-// ask sends a request and reads its response.
-func (c *client) ask() (status int, err error) {
-	_ = c.SetDeadline(time.Now().Add(answerTime))
+// get sends a request and reads its response.
+func (c *client) get() (status int, err error) {
+	_ = c.SetDeadline(time.Now().Add(responseTimeout))
 	if _, err := io.WriteString(c, "GET /api/auth/me HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
-		return 0, fmt.Errorf("ask: %w", err)
+		return 0, fmt.Errorf("send: %w", err)
 	}
 	response, err := http.ReadResponse(c.reader, nil)
 	if err != nil {
-		return 0, fmt.Errorf("answer: %w", err)
+		return 0, fmt.Errorf("receive: %w", err)
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)

@@ -134,10 +134,10 @@ func (p *platform) read(stderr io.Reader) {
 		}
 		p.mu.Lock()
 		var pid int
-		var said probe
+		var state probe
 		if at := strings.Index(line, "probe pid="); at >= 0 {
-			if _, err := fmt.Sscanf(line[at:], "probe pid=%d goroutines=%d heap=%d", &pid, &said.goroutines, &said.heap); err == nil {
-				p.probes[pid] = said
+			if _, err := fmt.Sscanf(line[at:], "probe pid=%d goroutines=%d heap=%d", &pid, &state.goroutines, &state.heap); err == nil {
+				p.probes[pid] = state
 				if fields := strings.Fields(line[:at]); len(fields) > 2 {
 					p.names[pid] = strings.TrimSuffix(fields[2], ":")
 				}
@@ -154,8 +154,8 @@ func (p *platform) read(stderr io.Reader) {
 	}
 }
 
-// ask asks a process for its state. It reports false if the process has ended.
-func (p *platform) ask(t *testing.T, pid int) (probe, bool) {
+// probeProcess makes a process report its state, and returns it. It reports false if the process has ended.
+func (p *platform) probeProcess(t *testing.T, pid int) (probe, bool) {
 	t.Helper()
 	p.mu.Lock()
 	delete(p.probes, pid)
@@ -163,15 +163,15 @@ func (p *platform) ask(t *testing.T, pid int) (probe, bool) {
 	if syscall.Kill(pid, syscall.SIGUSR1) != nil {
 		return probe{}, false
 	}
-	var said probe
+	var state probe
 	platformtest.EventuallyWithin(t, time.Minute, "a probe of a process", func() bool {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		found := false
-		said, found = p.probes[pid]
+		state, found = p.probes[pid]
 		return found || syscall.Kill(pid, 0) != nil
 	})
-	return said, said.goroutines > 0
+	return state, state.goroutines > 0
 }
 
 // onDisk is the size of the data folder in bytes.

@@ -58,8 +58,8 @@ func TestSoak(t *testing.T) {
 		tr.receiver.Reset()
 		counts = append(counts, tr.requests.Load())
 		for _, pid := range append(platformtest.ChildrenOf(t, p.pid), p.pid) {
-			if said, alive := p.ask(t, pid); alive {
-				history[pid] = append(history[pid], sample{look(t, pid), said})
+			if state, alive := p.probeProcess(t, pid); alive {
+				history[pid] = append(history[pid], sample{look(t, pid), state})
 			}
 		}
 		here := history[p.pid][round]
