@@ -29,16 +29,16 @@ func TestAdapter(t *testing.T) {
 		w.WriteHeader(http.StatusAccepted)
 		_, _ = fmt.Fprintf(w, "%s %s %s %q %q %s %s", r.Method, r.URL.EscapedPath(), r.RemoteAddr, r.URL.Query()["q"], r.Header["Cookie"], r.Host, body)
 	}))
-	f := &function{answer: func(ctx context.Context, in runtime.Invocation) (*runtime.Response, error) {
+	f := &function{respond: func(ctx context.Context, in runtime.Invocation) (*runtime.Response, error) {
 		var event events.APIGatewayProxyRequest
 		if err := json.Unmarshal(in.Payload, &event); err != nil {
 			return nil, err
 		}
-		answer, err := adapter.ProxyWithContext(ctx, event)
+		response, err := adapter.ProxyWithContext(ctx, event)
 		if err != nil {
 			return nil, err
 		}
-		payload, err := json.Marshal(answer)
+		payload, err := json.Marshal(response)
 		return &runtime.Response{Payload: payload, Body: http.NoBody}, err
 	}}
 	server := serve(t, f, gateway.Options{API: apiOf(anyRoute("/api/{proxy+}"))})

@@ -15,7 +15,7 @@ import (
 const (
 	// maxConnections is the limit if the process may open enough files. An idle connection needs about 20 KB.
 	maxConnections = 16384
-	// otherFiles are kept for tables, functions' pipes, and their connections.
+	// otherFiles are reserved for tables, functions' pipes, and their connections.
 	otherFiles = 4096
 	// spareConnections above the limit are accepted, to refuse them with a gateway response.
 	spareConnections = 256

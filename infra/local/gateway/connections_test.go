@@ -18,9 +18,9 @@ import (
 	"devplatform/infra/local/stack"
 )
 
-// ask sends a request and returns the response's status and body. The status is 0 if the server has closed the
+// roundTrip sends a request and returns the response's status and body. The status is 0 if the server has closed the
 // connection.
-func ask(t *testing.T, conn net.Conn) (status int, closes bool, body string) {
+func roundTrip(t *testing.T, conn net.Conn) (status int, closes bool, body string) {
 	t.Helper()
 	if _, err := io.WriteString(conn, "GET /x HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
 		return 0, true, ""
@@ -42,7 +42,7 @@ func TestConnectionLimit(t *testing.T) {
 	api.GatewayResponses = map[string]stack.GatewayResponse{"THROTTLED": {
 		Templates: map[string]string{"application/json": `{"error":"Too many requests.","code":"RATE_LIMITED"}`},
 	}}
-	f := &function{answer: buffered(ok)}
+	f := &function{respond: buffered(ok)}
 	var log syncBuffer
 	g := newGateway(t, f, gateway.Options{API: api, MaxConnections: most, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	server := httptest.NewUnstartedServer(nil)
@@ -61,19 +61,19 @@ func TestConnectionLimit(t *testing.T) {
 	var idle []net.Conn
 	for range most {
 		conn := dial(t, server)
-		if status, _, _ := ask(t, conn); status != http.StatusOK {
+		if status, _, _ := roundTrip(t, conn); status != http.StatusOK {
 			t.Fatalf("status %d", status)
 		}
 		<-rested
 		idle = append(idle, conn)
 	}
 	for n := range most { // they close the idle ones, the longest idle first
-		if status, _, _ := ask(t, dial(t, server)); status != http.StatusOK {
+		if status, _, _ := roundTrip(t, dial(t, server)); status != http.StatusOK {
 			t.Errorf("new connection %d: %d", n, status)
 		}
 		<-rested
-		if left, err := io.ReadAll(idle[n]); isTimeout(err) || len(left) > 0 {
-			t.Errorf("idle connection %d: %q, %v", n, left, err)
+		if rest, err := io.ReadAll(idle[n]); isTimeout(err) || len(rest) > 0 {
+			t.Errorf("idle connection %d: %q, %v", n, rest, err)
 		}
 	}
 	busy := make([]net.Conn, 0, most)
@@ -85,7 +85,7 @@ func TestConnectionLimit(t *testing.T) {
 	waitFor(t, "a refusal", func() bool {
 		conn := dial(t, server)
 		defer func() { _ = conn.Close() }()
-		status, closes, body := ask(t, conn)
+		status, closes, body := roundTrip(t, conn)
 		return status == http.StatusTooManyRequests && closes && body == `{"error":"Too many requests.","code":"RATE_LIMITED"}`
 	})
 	if got := strings.Count(log.String(), "too many connections"); got != 1 {
@@ -93,19 +93,19 @@ func TestConnectionLimit(t *testing.T) {
 	}
 	for _, conn := range busy {
 		_, _ = io.WriteString(conn, "Host: x\r\nConnection: close\r\n\r\n")
-		if answer, err := io.ReadAll(conn); err != nil || !bytes.HasPrefix(answer, []byte("HTTP/1.1 200 ")) {
-			t.Errorf("%q, %v", answer, err)
+		if got, err := io.ReadAll(conn); err != nil || !bytes.HasPrefix(got, []byte("HTTP/1.1 200 ")) {
+			t.Errorf("%q, %v", got, err)
 		}
 	}
-	if status, closes, _ := ask(t, dial(t, server)); status != http.StatusOK || closes {
+	if status, closes, _ := roundTrip(t, dial(t, server)); status != http.StatusOK || closes {
 		t.Errorf("afterwards: %d, %t", status, closes)
 	}
 }
 
-// TestFlooded opens more connections than the listener accepts, and then closes the server.
-func TestFlooded(t *testing.T) {
+// TestMoreConnectionsThanAccepted opens more connections than the listener accepts, and then closes the server.
+func TestMoreConnectionsThanAccepted(t *testing.T) {
 	t.Parallel()
-	g := newGateway(t, &function{answer: buffered(ok)}, gateway.Options{API: apiOf(anyRoute("/x")), MaxConnections: 1})
+	g := newGateway(t, &function{respond: buffered(ok)}, gateway.Options{API: apiOf(anyRoute("/x")), MaxConnections: 1})
 	server := httptest.NewUnstartedServer(nil)
 	server.Config = gateway.NewServer(g, nil, slog.New(slog.DiscardHandler))
 	server.Config.ReadHeaderTimeout = 2 * patience // only closed connections may free slots
@@ -117,7 +117,7 @@ func TestFlooded(t *testing.T) {
 		conns = append(conns, dial(t, server))
 	}
 	for _, conn := range conns { // each gets its response when earlier ones are closed
-		if status, _, _ := ask(t, conn); status != http.StatusOK && status != http.StatusTooManyRequests {
+		if status, _, _ := roundTrip(t, conn); status != http.StatusOK && status != http.StatusTooManyRequests {
 			t.Fatalf("status %d", status)
 		}
 		_ = conn.Close()
@@ -159,11 +159,11 @@ func (s *scarce) Accept() (net.Conn, error) {
 	return s.Listener.Accept()
 }
 
-// TestNoFiles makes Accept fail because of too many open files: the server retries, logs one warning, and serves.
-func TestNoFiles(t *testing.T) {
+// TestTooManyOpenFiles makes Accept fail because of too many open files: the server retries, logs one warning, and serves.
+func TestTooManyOpenFiles(t *testing.T) {
 	t.Parallel()
 	var log syncBuffer
-	g := newGateway(t, &function{answer: buffered(ok)}, gateway.Options{
+	g := newGateway(t, &function{respond: buffered(ok)}, gateway.Options{
 		API: apiOf(anyRoute("/x")), Logger: slog.New(slog.NewTextHandler(&log, nil)), MaxConnections: 1,
 	})
 	server := httptest.NewUnstartedServer(nil)
@@ -171,7 +171,7 @@ func TestNoFiles(t *testing.T) {
 	server.Listener = g.Listener(&scarce{Listener: server.Listener, times: 5})
 	server.Start()
 	defer server.Close()
-	if status, _, _ := ask(t, dial(t, server)); status != http.StatusOK {
+	if status, _, _ := roundTrip(t, dial(t, server)); status != http.StatusOK {
 		t.Errorf("status %d", status)
 	}
 	if got := strings.Count(log.String(), "too many open files"); got != 1 {
@@ -197,9 +197,9 @@ func (b *syncBuffer) String() string {
 	return b.buf.String()
 }
 
-// TestBeside has two gateways with one limit of connections: a new connection of one closes an idle connection of the
+// TestSharedConnectionLimit has two gateways with one limit of connections: a new connection of one closes an idle connection of the
 // other. The second gateway has its own domain name in events.
-func TestBeside(t *testing.T) {
+func TestSharedConnectionLimit(t *testing.T) {
 	t.Parallel()
 	rested := make(chan struct{}, 10)
 	start := func(g *gateway.Gateway) *httptest.Server {
@@ -217,21 +217,21 @@ func TestBeside(t *testing.T) {
 		t.Cleanup(server.Close)
 		return server
 	}
-	f := &function{answer: buffered(ok)}
-	first := newGateway(t, &function{answer: buffered(ok)}, gateway.Options{API: apiOf(anyRoute("/x")), MaxConnections: 1})
+	f := &function{respond: buffered(ok)}
+	first := newGateway(t, &function{respond: buffered(ok)}, gateway.Options{API: apiOf(anyRoute("/x")), MaxConnections: 1})
 	second := newGateway(t, f, gateway.Options{
 		API: apiOf(anyRoute("/x")), Beside: first, DomainName: func(host string) string { return "name of " + host },
 	})
 	idle := dial(t, start(first))
-	if status, _, _ := ask(t, idle); status != http.StatusOK {
+	if status, _, _ := roundTrip(t, idle); status != http.StatusOK {
 		t.Fatalf("got the status %d", status)
 	}
 	<-rested
-	if status, _, _ := ask(t, dial(t, start(second))); status != http.StatusOK {
+	if status, _, _ := roundTrip(t, dial(t, start(second))); status != http.StatusOK {
 		t.Errorf("got the status %d for a connection of the other gateway", status)
 	}
-	if left, err := io.ReadAll(idle); isTimeout(err) || len(left) > 0 {
-		t.Errorf("the idle connection is still open: %q, %v", left, err)
+	if rest, err := io.ReadAll(idle); isTimeout(err) || len(rest) > 0 {
+		t.Errorf("the idle connection is still open: %q, %v", rest, err)
 	}
 	if got := fmt.Sprint(at(t, f.event(t), "requestContext")["domainName"]); got != "name of x" {
 		t.Errorf("got the domain name %s", got)

@@ -18,7 +18,7 @@ import (
 // proxy integration"), with the members that the service has added since then.
 func TestEventGolden(t *testing.T) {
 	t.Parallel()
-	f := &function{answer: buffered(ok)}
+	f := &function{respond: buffered(ok)}
 	g := newGateway(t, f, gateway.Options{
 		API: stack.API{
 			ID: "gy415nuibc", Stage: "testStage", Routes: []stack.Route{anyRoute("/{proxy+}")},
@@ -103,7 +103,7 @@ const goldenEvent = `{
 // TestEventBare checks the event of a minimal request: values are null, and no member is absent.
 func TestEventBare(t *testing.T) {
 	t.Parallel()
-	f := &function{answer: buffered(ok)}
+	f := &function{respond: buffered(ok)}
 	g := newGateway(t, f, gateway.Options{API: apiOf(anyRoute("/api/me"))})
 	call(t, g, http.MethodGet, "http://localhost:3000/api/me", "", nil)
 	event := f.event(t)
@@ -165,7 +165,7 @@ func TestQuery(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := &function{answer: buffered(ok)}
+			f := &function{respond: buffered(ok)}
 			g := newGateway(t, f, gateway.Options{API: apiOf(anyRoute("/x"))})
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/x", nil)
 			r.RequestURI = "/x" + test.query
@@ -195,7 +195,7 @@ func TestQuery(t *testing.T) {
 // TestManyQueryParameters sends many names with several values.
 func TestManyQueryParameters(t *testing.T) {
 	t.Parallel()
-	f := &function{answer: buffered(ok)}
+	f := &function{respond: buffered(ok)}
 	g := newGateway(t, f, gateway.Options{API: apiOf(anyRoute("/x"))})
 	query := ""
 	for range 2 {
@@ -229,7 +229,7 @@ func TestPathAsSent(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := &function{answer: buffered(ok)}
+			f := &function{respond: buffered(ok)}
 			g := newGateway(t, f, gateway.Options{API: apiOf(anyRoute("/api/{proxy+}"))})
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 			r.RequestURI = test.target
@@ -248,7 +248,7 @@ func TestPathAsSent(t *testing.T) {
 func TestBadTargets(t *testing.T) {
 	t.Parallel()
 	for _, target := range []string{"/api/%zz", "/api/%2", "/api/%", "/api/x?a=%zz", "/api/x?%=1", "/api/x?a={b}", "/api/x?a|b=1"} {
-		f := &function{answer: buffered(ok)}
+		f := &function{respond: buffered(ok)}
 		server := serve(t, f, gateway.Options{API: apiOf(anyRoute("/api/{proxy+}"))})
 		status, body := raw(t, server, "GET "+target+" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
 		if status != http.StatusBadRequest || body != `{"message":"Bad Request"}` || f.invocations() != 0 {
@@ -278,7 +278,7 @@ func TestBodies(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := &function{answer: buffered(ok)}
+			f := &function{respond: buffered(ok)}
 			api := apiOf(anyRoute("/x"))
 			api.BinaryMediaTypes = test.binary
 			header := http.Header{}
@@ -313,7 +313,7 @@ func TestSourceIP(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := &function{answer: buffered(ok)}
+			f := &function{respond: buffered(ok)}
 			g := newGateway(t, f, gateway.Options{API: apiOf(anyRoute("/x"))})
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/x", nil)
 			r.RemoteAddr = test.peer
@@ -335,7 +335,7 @@ func TestSourceIP(t *testing.T) {
 // TestHeaderBytes sends header bytes that are not UTF-8: they are decoded as ISO-8859-1.
 func TestHeaderBytes(t *testing.T) {
 	t.Parallel()
-	f := &function{answer: buffered(ok)}
+	f := &function{respond: buffered(ok)}
 	g := newGateway(t, f, gateway.Options{API: apiOf(anyRoute("/x"))})
 	call(t, g, http.MethodGet, "/x", "", http.Header{"X-Name": {"é", "caf\xe9"}})
 	want := []any{"é", "café"}
@@ -345,7 +345,7 @@ func TestHeaderBytes(t *testing.T) {
 }
 
 func BenchmarkEvent(b *testing.B) {
-	f := &function{answer: buffered(ok)}
+	f := &function{respond: buffered(ok)}
 	g := newGateway(b, f, gateway.Options{API: apiOf(anyRoute("/api/auth/{proxy+}"))})
 	r := httptest.NewRequestWithContext(b.Context(), http.MethodGet, "/api/auth/me?x=1", nil)
 	r.Header = http.Header{

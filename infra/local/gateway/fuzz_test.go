@@ -31,7 +31,7 @@ func FuzzRequest(f *testing.F) {
 			return
 		}
 		r.RemoteAddr = "198.51.100.1:1234"
-		fn := &function{answer: buffered(ok)}
+		fn := &function{respond: buffered(ok)}
 		g := newGateway(t, fn, gateway.Options{API: apiOf(anyRoute("/api/{proxy+}"))})
 		w := httptest.NewRecorder()
 		g.ServeHTTP(w, r)
@@ -58,8 +58,8 @@ func FuzzRequest(f *testing.F) {
 	})
 }
 
-// FuzzAnswer has functions return arbitrary responses: the client gets a valid one, or 502.
-func FuzzAnswer(f *testing.F) {
+// FuzzResponse has functions return arbitrary responses: the client gets a valid one, or 502.
+func FuzzResponse(f *testing.F) {
 	for _, seed := range []string{
 		ok, `{"statusCode":"201","headers":{"A":true},"multiValueHeaders":{"Set-Cookie":["a=1","b=2"],"X":null}}`, `{"statusCode":99}`, `{"statusCode":1e2}`,
 		`{"statusCode":200,"headers":{"a b":"c"}}`, `{"headers":{"A":"b\r\nc"}}`, `{"isBase64Encoded":true,"body":"!"}`, `{"statusCode":204,"body":"x"}`,
@@ -68,7 +68,7 @@ func FuzzAnswer(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, payload []byte) {
-		g := newGateway(t, &function{answer: buffered(string(payload))}, gateway.Options{API: apiOf(anyRoute("/x"))})
+		g := newGateway(t, &function{respond: buffered(string(payload))}, gateway.Options{API: apiOf(anyRoute("/x"))})
 		w := httptest.NewRecorder()
 		g.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/x", nil))
 		if w.Code < 200 || w.Code > 599 || w.Code != http.StatusBadGateway && !json.Valid(payload) && utf8.Valid(payload) {

@@ -37,7 +37,7 @@ type Options struct {
 	OriginSetting string
 	// Beside is another gateway of the process whose connections count towards the same limit.
 	Beside *Gateway
-	// Landing answers GET and HEAD / if the API has no route for it. nil: the API's own response.
+	// Landing serves GET and HEAD requests for / if the API has no route for it. nil means the response of the API.
 	Landing http.Handler
 	// StageInPath expects the stage as the first segment of paths, as in the domain names of execute-api.
 	StageInPath bool

@@ -19,7 +19,7 @@ import (
 
 // function replaces the runtime, and records its invocations.
 type function struct {
-	answer func(context.Context, runtime.Invocation) (*runtime.Response, error)
+	respond func(context.Context, runtime.Invocation) (*runtime.Response, error)
 
 	mu   sync.Mutex
 	seen []runtime.Invocation
@@ -29,7 +29,7 @@ func (f *function) invoke(ctx context.Context, in runtime.Invocation) (*runtime.
 	f.mu.Lock()
 	f.seen = append(f.seen, in)
 	f.mu.Unlock()
-	return f.answer(ctx, in)
+	return f.respond(ctx, in)
 }
 
 // event returns the event of the only invocation so far.

@@ -50,10 +50,10 @@ func TestFailures(t *testing.T) {
 	}
 	internal := `{"message":"Internal server error"}`
 	tests := map[string]struct {
-		answer func(context.Context, runtime.Invocation) (*runtime.Response, error)
-		status int
-		body   string
-		code   string
+		respond func(context.Context, runtime.Invocation) (*runtime.Response, error)
+		status  int
+		body    string
+		code    string
 	}{
 		"throttled":        {fails(runtime.ErrThrottled), 500, internal, "InternalServerErrorException"},
 		"event too large":  {fails(runtime.ErrPayloadTooLarge), 413, `{"message":"Request Too Long"}`, "RequestTooLargeException"},
@@ -72,7 +72,7 @@ func TestFailures(t *testing.T) {
 			t.Parallel()
 			route := anyRoute("/x")
 			route.Timeout = 20 * time.Millisecond
-			g := newGateway(t, &function{answer: test.answer}, gateway.Options{API: apiOf(route)})
+			g := newGateway(t, &function{respond: test.respond}, gateway.Options{API: apiOf(route)})
 			response := call(t, g, http.MethodGet, "/x", "", nil)
 			if body := text(t, response); response.StatusCode != test.status || body != test.body {
 				t.Errorf("%d %s", response.StatusCode, body)
@@ -107,7 +107,7 @@ func TestRequestSizes(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := &function{answer: buffered(ok)}
+			f := &function{respond: buffered(ok)}
 			server := serve(t, f, gateway.Options{API: apiOf(anyRoute("/x"))})
 			var body io.Reader = strings.NewReader(strings.Repeat(test.fill, test.size))
 			if test.chunked {
@@ -139,11 +139,11 @@ func btoi(b bool) int {
 	return 0
 }
 
-// TestExpectContinue checks that the gateway refuses a too large body before the client sends it, and asks for a valid
+// TestExpectContinue checks that the gateway refuses a too large body before the client sends it, and requests a valid
 // one.
 func TestExpectContinue(t *testing.T) {
 	t.Parallel()
-	f := &function{answer: buffered(ok)}
+	f := &function{respond: buffered(ok)}
 	server := serve(t, f, gateway.Options{API: apiOf(anyRoute("/x"))})
 	head := "POST /x HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: "
 	if status, _ := raw(t, server, head+"99999999\r\n\r\n"); status != http.StatusRequestEntityTooLarge {
@@ -174,7 +174,7 @@ func TestExpectContinue(t *testing.T) {
 
 func TestHeaderLimits(t *testing.T) {
 	t.Parallel()
-	f := &function{answer: buffered(ok)}
+	f := &function{respond: buffered(ok)}
 	server := serve(t, f, gateway.Options{API: apiOf(anyRoute("/x"))})
 	request := func(size int) string {
 		return "GET /x HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX-Fill: " + strings.Repeat("x", size) + "\r\n\r\n"
@@ -197,15 +197,15 @@ func TestHeaderLimits(t *testing.T) {
 	}
 }
 
-// TestUnreadable sends requests that net/http refuses: they get a gateway response, and the connection is closed.
-func TestUnreadable(t *testing.T) {
+// TestMalformedRequests sends requests that net/http refuses: they get a gateway response, and the connection is closed.
+func TestMalformedRequests(t *testing.T) {
 	t.Parallel()
 	api := apiOf(anyRoute("/x"))
 	api.GatewayResponses = map[string]stack.GatewayResponse{"DEFAULT_4XX": {
 		Templates: map[string]string{"application/json": `{"error":$context.error.messageString,"id":"$context.requestId"}`},
 		Headers:   map[string]string{"Cache-Control": "'no-store'"},
 	}}
-	server := serve(t, &function{answer: buffered(ok)}, gateway.Options{API: api})
+	server := serve(t, &function{respond: buffered(ok)}, gateway.Options{API: api})
 	for name, request := range map[string]string{
 		"percent-encoding": "GET /%zz HTTP/1.1\r\nHost: x\r\n\r\n",
 		"no host":          "GET /x HTTP/1.1\r\n\r\n",
@@ -222,11 +222,11 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// TestOwn417 checks that a function's own status 417 is not replaced.
-func TestOwn417(t *testing.T) {
+// TestStatus417OfFunction checks that a function's own status 417 is not replaced.
+func TestStatus417OfFunction(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{"", "mine"} {
-		server := serve(t, &function{answer: buffered(`{"statusCode":417,"body":"` + body + `"}`)}, gateway.Options{API: apiOf(anyRoute("/x"))})
+		server := serve(t, &function{respond: buffered(`{"statusCode":417,"body":"` + body + `"}`)}, gateway.Options{API: apiOf(anyRoute("/x"))})
 		for _, version := range []string{"1.0", "1.1"} {
 			status, got := raw(t, server, "GET /x HTTP/"+version+"\r\nHost: x\r\nConnection: close\r\n\r\n")
 			if status != http.StatusExpectationFailed || got != body {
@@ -241,7 +241,7 @@ func TestClientGone(t *testing.T) {
 	t.Parallel()
 	entered, left := make(chan struct{}), make(chan error, 1)
 	release := make(chan struct{})
-	f := &function{answer: func(ctx context.Context, _ runtime.Invocation) (*runtime.Response, error) {
+	f := &function{respond: func(ctx context.Context, _ runtime.Invocation) (*runtime.Response, error) {
 		close(entered)
 		<-release
 		left <- ctx.Err()
@@ -270,7 +270,7 @@ func TestClientGone(t *testing.T) {
 func TestSlowBody(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]int{"/x": http.StatusGatewayTimeout, "/nowhere": http.StatusForbidden} {
-		f := &function{answer: buffered(ok)}
+		f := &function{respond: buffered(ok)}
 		server := serve(t, f, gateway.Options{API: apiOf(anyRoute("/x")), BodyTimeout: 30 * time.Millisecond})
 		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", server.Listener.Addr().String())
 		if err != nil {
@@ -278,9 +278,9 @@ func TestSlowBody(t *testing.T) {
 		}
 		_ = conn.SetDeadline(time.Now().Add(time.Minute))
 		_, _ = io.WriteString(conn, "POST "+path+" HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf")
-		answer, err := io.ReadAll(conn) // to the end: the server closes the connection
-		if err != nil || !strings.HasPrefix(string(answer), fmt.Sprintf("HTTP/1.1 %d ", want)) || f.invocations() != 0 {
-			t.Errorf("%s: %q, %v", path, answer, err)
+		got, err := io.ReadAll(conn) // to the end: the server closes the connection
+		if err != nil || !strings.HasPrefix(string(got), fmt.Sprintf("HTTP/1.1 %d ", want)) || f.invocations() != 0 {
+			t.Errorf("%s: %q, %v", path, got, err)
 		}
 		_ = conn.Close()
 	}
@@ -297,7 +297,7 @@ func TestRefusedBodyIsRead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := &function{answer: buffered(ok)}
+			f := &function{respond: buffered(ok)}
 			server := serve(t, f, gateway.Options{API: apiOf(anyRoute("/x"))})
 			request := "POST /x HTTP/1.1\r\nHost: x\r\n" + head + strings.Repeat("x", size) + "\r\n0\r\n\r\n"
 			if status, body := raw(t, server, request); status != http.StatusRequestEntityTooLarge || f.invocations() != 0 {

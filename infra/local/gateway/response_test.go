@@ -16,7 +16,7 @@ import (
 	"devplatform/infra/local/stack"
 )
 
-func TestAnswers(t *testing.T) {
+func TestResponses(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		payload string
@@ -54,7 +54,7 @@ func TestAnswers(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := newGateway(t, &function{answer: buffered(test.payload)}, gateway.Options{API: apiOf(anyRoute("/x"))})
+			g := newGateway(t, &function{respond: buffered(test.payload)}, gateway.Options{API: apiOf(anyRoute("/x"))})
 			response := call(t, g, http.MethodGet, "/x", "", nil)
 			if body := text(t, response); response.StatusCode != test.status || body != test.body {
 				t.Errorf("%d %q, want %d %q", response.StatusCode, body, test.status, test.body)
@@ -73,7 +73,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-func TestMalformedAnswers(t *testing.T) {
+func TestMalformedResponses(t *testing.T) {
 	t.Parallel()
 	for _, payload := range []string{
 		``, `null`, `"text"`, `[]`, `7`, `{`, `{}x`, `{"statusCode":200,"other":1}`, `{"StatusCode":200}`, `{"statusCode":"x"}`,
@@ -82,7 +82,7 @@ func TestMalformedAnswers(t *testing.T) {
 		`{"headers":{"a":["b"]}}`, `{"multiValueHeaders":{"a":[1]}}`, `{"multiValueHeaders":{"a":{}}}`, `{"cookies":["a=1"]}`,
 		`{"headers":{"a b":"c"}}`, `{"headers":{"":"c"}}`, `{"headers":{"a":"b\r\nSet-Cookie: c"}}`, `{"errorMessage":"x","errorType":"y"}`,
 	} {
-		g := newGateway(t, &function{answer: buffered(payload)}, gateway.Options{API: apiOf(anyRoute("/x"))})
+		g := newGateway(t, &function{respond: buffered(payload)}, gateway.Options{API: apiOf(anyRoute("/x"))})
 		response := call(t, g, http.MethodGet, "/x", "", nil)
 		if body := text(t, response); response.StatusCode != http.StatusBadGateway || body != `{"message":"Internal server error"}` {
 			t.Errorf("%s: %d %s", payload, response.StatusCode, body)
@@ -93,7 +93,7 @@ func TestMalformedAnswers(t *testing.T) {
 	}
 }
 
-func TestBinaryAnswers(t *testing.T) {
+func TestBinaryResponses(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		types        []string
@@ -118,7 +118,7 @@ func TestBinaryAnswers(t *testing.T) {
 			if test.accept != "" {
 				header.Set("Accept", test.accept)
 			}
-			response := call(t, newGateway(t, &function{answer: buffered(payload)}, gateway.Options{API: api}), http.MethodGet, "/x", "", header)
+			response := call(t, newGateway(t, &function{respond: buffered(payload)}, gateway.Options{API: api}), http.MethodGet, "/x", "", header)
 			if body := text(t, response); body != test.want || response.StatusCode != test.status {
 				t.Errorf("%d %q, want %d %q", response.StatusCode, body, test.status, test.want)
 			}
@@ -129,7 +129,7 @@ func TestBinaryAnswers(t *testing.T) {
 // TestHead checks that a HEAD response has no body, and the length of that of GET.
 func TestHead(t *testing.T) {
 	t.Parallel()
-	server := serve(t, &function{answer: buffered(ok)}, gateway.Options{API: apiOf(anyRoute("/x"))})
+	server := serve(t, &function{respond: buffered(ok)}, gateway.Options{API: apiOf(anyRoute("/x"))})
 	for path, length := range map[string]int64{"/x": 2, "/nowhere": 42} {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodHead, server.URL+path, nil)
 		if err != nil {
@@ -209,7 +209,7 @@ func TestGatewayResponseAfterFunctionError(t *testing.T) {
 	api.GatewayResponses = map[string]stack.GatewayResponse{"DEFAULT_5XX": {Templates: map[string]string{
 		"application/json": `{"error":$context.error.messageString,"raw":"$context.error.message","v":"$stageVariables.v","d":"$5$","at":"$context.resourcePath"}`,
 	}}}
-	g := newGateway(t, &function{answer: buffered(`[]`)}, gateway.Options{API: api})
+	g := newGateway(t, &function{respond: buffered(`[]`)}, gateway.Options{API: api})
 	want := `{"error":"Internal server error","raw":"Internal server error","v":"variable","d":"$5$","at":"/x"}`
 	if response := call(t, g, http.MethodGet, "/x", "", nil); text(t, response) != want || response.StatusCode != http.StatusBadGateway {
 		t.Errorf("%d", response.StatusCode)
@@ -237,7 +237,7 @@ func TestBadGatewayResponses(t *testing.T) {
 func TestAccessLog(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	f := &function{answer: buffered(ok)}
+	f := &function{respond: buffered(ok)}
 	g := newGateway(t, f, gateway.Options{API: apiOf(anyRoute("/x")), Logger: slog.New(slog.NewJSONHandler(&out, nil))})
 	call(t, g, http.MethodGet, "/x?secret=1", "", nil)
 	call(t, g, http.MethodGet, "/y", "", nil)
@@ -272,8 +272,8 @@ func TestRefusedOrigin(t *testing.T) {
 	t.Parallel()
 	const allowed = `{"statusCode":200,"headers":{"Access-Control-Allow-Origin":"https://a.example"}}`
 	for name, test := range map[string]struct {
-		answer, setting, origin string
-		hint                    bool
+		payload, setting, origin string
+		hint                     bool
 	}{
 		"refused":     {ok, "ALLOWED_ORIGINS", "https://a.example", true},
 		"opaque":      {ok, "ALLOWED_ORIGINS", "null", true},
@@ -283,7 +283,7 @@ func TestRefusedOrigin(t *testing.T) {
 		"no setting":  {ok, "", "https://a.example", false},
 	} {
 		var out bytes.Buffer
-		g := newGateway(t, &function{answer: buffered(test.answer)}, gateway.Options{
+		g := newGateway(t, &function{respond: buffered(test.payload)}, gateway.Options{
 			API: apiOf(anyRoute("/x")), Logger: slog.New(slog.NewTextHandler(&out, nil)), OriginSetting: test.setting,
 		})
 		header := http.Header{}
@@ -300,8 +300,8 @@ func TestRefusedOrigin(t *testing.T) {
 func TestLanding(t *testing.T) {
 	t.Parallel()
 	landing := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "welcome") })
-	none := newGateway(t, &function{answer: buffered(ok)}, gateway.Options{API: apiOf(anyRoute("/x")), Landing: landing})
-	own := newGateway(t, &function{answer: buffered(ok)}, gateway.Options{API: apiOf(anyRoute("/")), Landing: landing})
+	none := newGateway(t, &function{respond: buffered(ok)}, gateway.Options{API: apiOf(anyRoute("/x")), Landing: landing})
+	own := newGateway(t, &function{respond: buffered(ok)}, gateway.Options{API: apiOf(anyRoute("/")), Landing: landing})
 	guarded := newGateway(t, &function{}, gateway.Options{
 		API: apiOf(anyRoute("/x")), Landing: landing, AcceptHost: func(string) bool { return false },
 	})

@@ -166,7 +166,7 @@ func (g *Gateway) refusal(status string, peer net.Addr) []byte {
 	return out.Bytes()
 }
 
-// memoryWriter keeps a small response.
+// memoryWriter holds a small response.
 type memoryWriter struct {
 	header http.Header
 	status int

@@ -82,7 +82,7 @@ func TestSlowSenders(t *testing.T) {
 	tests := map[string]struct {
 		secure      bool
 		head, drops string
-		answer      string // the beginning of the response, if there is one
+		response    string // the beginning of the response, if there is one
 	}{
 		"headers":       {false, "GET /x HTTP/1.1\r\nHost: x\r\nX-Slow: ", "a", ""},
 		"request line":  {false, "", "GET /", ""},
@@ -97,7 +97,7 @@ func TestSlowSenders(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := &function{answer: buffered(ok)}
+			f := &function{respond: buffered(ok)}
 			server := serveImpatient(t, f, test.secure, gateway.Options{API: apiOf(anyRoute("/x"))})
 			var slow sync.WaitGroup
 			for range 10 {
@@ -109,9 +109,9 @@ func TestSlowSenders(t *testing.T) {
 					slow.Go(func() { drip(conn, test.drops) })
 				}
 				slow.Go(func() {
-					said, err := io.ReadAll(conn)
-					if isTimeout(err) || !strings.HasPrefix(string(said), test.answer) {
-						t.Errorf("%q, %v; want %q", said, err, test.answer)
+					got, err := io.ReadAll(conn)
+					if isTimeout(err) || !strings.HasPrefix(string(got), test.response) {
+						t.Errorf("%q, %v; want %q", got, err, test.response)
 					}
 					_ = conn.Close()
 				})
@@ -130,7 +130,7 @@ func TestSlowSenders(t *testing.T) {
 // TestAnnouncedBody has clients that announce 10 MB and do not send them: the server must not allocate the memory.
 func TestAnnouncedBody(t *testing.T) { // not parallel: it measures the heap
 	const clients = 100
-	f := &function{answer: buffered(ok)}
+	f := &function{respond: buffered(ok)}
 	server := serve(t, f, gateway.Options{API: apiOf(anyRoute("/x"))})
 	before := heap()
 	for range clients {
@@ -154,9 +154,9 @@ func heap() uint64 {
 	return stats.HeapAlloc
 }
 
-// TestAnswerNotRead has clients that send requests and do not read the responses, which are small, large or streamed.
+// TestResponseNotRead has clients that send requests and do not read the responses, which are small, large or streamed.
 // The server closes their connections.
-func TestAnswerNotRead(t *testing.T) {
+func TestResponseNotRead(t *testing.T) {
 	t.Parallel()
 	large := `{"statusCode":200,"body":"` + strings.Repeat("x", 5<<20) + `"}`
 	endless := func(ended *atomic.Int64) func(context.Context, lambda.Invocation) (*lambda.Response, error) {
@@ -175,13 +175,13 @@ func TestAnswerNotRead(t *testing.T) {
 			t.Parallel()
 			var streamsEnded atomic.Int64
 			route := anyRoute("/x")
-			f := &function{answer: buffered(large)}
+			f := &function{respond: buffered(large)}
 			switch name {
 			case "small":
-				f.answer = buffered(`{"statusCode":200,"body":"` + strings.Repeat("x", 16<<10) + `"}`)
+				f.respond = buffered(`{"statusCode":200,"body":"` + strings.Repeat("x", 16<<10) + `"}`)
 			case "streamed":
 				route = streamRoute()
-				f.answer = endless(&streamsEnded)
+				f.respond = endless(&streamsEnded)
 			}
 			server := serveImpatient(t, f, false, gateway.Options{API: apiOf(route)})
 			conn := dial(t, server)
@@ -203,7 +203,7 @@ func TestAnswerNotRead(t *testing.T) {
 // TestWindowClosed has an HTTP/2 client whose flow-control window is always empty.
 func TestWindowClosed(t *testing.T) {
 	t.Parallel()
-	server := serveImpatient(t, &function{answer: buffered(ok)}, true, gateway.Options{API: apiOf(anyRoute("/x"))})
+	server := serveImpatient(t, &function{respond: buffered(ok)}, true, gateway.Options{API: apiOf(anyRoute("/x"))})
 	conn, err := tls.Dial("tcp", server.Listener.Addr().String(), &tls.Config{
 		InsecureSkipVerify: true, NextProtos: []string{"h2"},
 	})
@@ -233,7 +233,7 @@ func TestWindowClosed(t *testing.T) {
 // TestPipelined sends all requests of a connection at once: the responses are in order.
 func TestPipelined(t *testing.T) {
 	t.Parallel()
-	f := &function{answer: func(_ context.Context, in lambda.Invocation) (*lambda.Response, error) {
+	f := &function{respond: func(_ context.Context, in lambda.Invocation) (*lambda.Response, error) {
 		_, rest, _ := strings.Cut(string(in.Payload), `"path":"`)
 		path, _, _ := strings.Cut(rest, `"`)
 		return buffered(fmt.Sprintf(`{"statusCode":200,"body":%q}`, path))(t.Context(), in)

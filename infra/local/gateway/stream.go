@@ -98,7 +98,7 @@ func (p *pump) run(body io.ReadCloser) {
 	buffer := make([]byte, streamChunk)
 	for {
 		n, err := body.Read(buffer)
-		if n > 0 && !p.hand(buffer[:n]) {
+		if n > 0 && !p.send(buffer[:n]) {
 			return
 		}
 		if errors.Is(err, io.EOF) {
@@ -111,7 +111,8 @@ func (p *pump) run(body io.ReadCloser) {
 	}
 }
 
-func (p *pump) hand(chunk []byte) bool {
+// send passes a chunk to each, and waits until it was used. It reports false if each has returned.
+func (p *pump) send(chunk []byte) bool {
 	select {
 	case p.chunks <- chunk:
 	case <-p.abandoned:

@@ -41,7 +41,7 @@ func get(t *testing.T, server *httptest.Server, path string) (*http.Response, er
 func TestStream(t *testing.T) {
 	t.Parallel()
 	acknowledged := make(chan struct{})
-	f := &function{answer: streamed(func(w *io.PipeWriter) {
+	f := &function{respond: streamed(func(w *io.PipeWriter) {
 		prelude := `{"statusCode":201,"headers":{"Content-Type":"text/event-stream"},"multiValueHeaders":{"X-A":["1","2"]},"cookies":["a=1","b=2"]}`
 		_, _ = io.WriteString(w, prelude[:10])
 		_, _ = io.WriteString(w, prelude[10:]+nuls[:3])
@@ -75,14 +75,14 @@ func TestStream(t *testing.T) {
 		t.Errorf("%q, %v after the end", rest, err)
 	}
 	if !f.seen[0].Stream {
-		t.Error("the invocation does not ask for a stream")
+		t.Error("the invocation does not request a stream")
 	}
 }
 
 // TestStreamCut has a function that exits in the middle: the client must see that the body is incomplete.
 func TestStreamCut(t *testing.T) {
 	t.Parallel()
-	f := &function{answer: streamed(func(w *io.PipeWriter) {
+	f := &function{respond: streamed(func(w *io.PipeWriter) {
 		_, _ = io.WriteString(w, "{}"+nuls+"half")
 		_ = w.CloseWithError(&runtime.FunctionError{Type: "Runtime.ExitError"})
 	})}
@@ -100,7 +100,7 @@ func TestStreamRefused(t *testing.T) {
 	t.Parallel()
 	tests := map[string]string{
 		"empty":              "",
-		"buffered answer":    ok,
+		"buffered response":  ok,
 		"no delimiter":       `{"statusCode":200}` + nuls[1:],
 		"delimiter too late": `{"headers":{"X":"` + strings.Repeat("x", 16<<10) + `"}}` + nuls + "body",
 		"no JSON":            "text" + nuls + "body",
@@ -113,7 +113,7 @@ func TestStreamRefused(t *testing.T) {
 	for name, stream := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := &function{answer: streamed(func(w *io.PipeWriter) {
+			f := &function{respond: streamed(func(w *io.PipeWriter) {
 				_, _ = io.WriteString(w, stream)
 				_ = w.Close()
 			})}
@@ -143,7 +143,7 @@ func TestStreamTimes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ended := make(chan error, 1)
-			f := &function{answer: streamed(func(w *io.PipeWriter) {
+			f := &function{respond: streamed(func(w *io.PipeWriter) {
 				_, _ = io.WriteString(w, test.start)
 				for {
 					if _, err := io.WriteString(w, ""); err != nil {
@@ -184,7 +184,7 @@ func TestStreamClientGone(t *testing.T) {
 	t.Parallel()
 	closed := make(chan struct{})
 	var invocation context.Context
-	f := &function{answer: func(ctx context.Context, _ runtime.Invocation) (*runtime.Response, error) {
+	f := &function{respond: func(ctx context.Context, _ runtime.Invocation) (*runtime.Response, error) {
 		invocation = ctx //nolint:fatcontext // looked at below
 		r, w := io.Pipe()
 		go func() {
@@ -219,7 +219,7 @@ func TestStreamClientGone(t *testing.T) {
 // TestStreamHead checks that HEAD gets the headers of a stream.
 func TestStreamHead(t *testing.T) {
 	t.Parallel()
-	f := &function{answer: streamed(func(w *io.PipeWriter) {
+	f := &function{respond: streamed(func(w *io.PipeWriter) {
 		_, _ = io.WriteString(w, `{"statusCode":200,"headers":{"X-A":"1"}}`+nuls+"body")
 		_ = w.Close()
 	})}
@@ -242,7 +242,7 @@ func TestStreamHead(t *testing.T) {
 func TestStreamNotRead(t *testing.T) {
 	t.Parallel()
 	closed := make(chan struct{})
-	f := &function{answer: streamed(func(w *io.PipeWriter) {
+	f := &function{respond: streamed(func(w *io.PipeWriter) {
 		defer close(closed)
 		_, _ = io.WriteString(w, "{}"+nuls)
 		for chunk := strings.Repeat("x", 64<<10); ; {
@@ -267,7 +267,7 @@ func TestStreamNotRead(t *testing.T) {
 func TestStreamOutlastsBodyTimeout(t *testing.T) {
 	t.Parallel()
 	const bodyTimeout = 100 * time.Millisecond
-	f := &function{answer: streamed(func(w *io.PipeWriter) {
+	f := &function{respond: streamed(func(w *io.PipeWriter) {
 		_, _ = io.WriteString(w, "{}"+nuls+"first,")
 		<-time.After(3 * bodyTimeout)
 		_, _ = io.WriteString(w, "last")

@@ -101,7 +101,7 @@ func TestHTTPS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &function{answer: buffered(ok)}
+	f := &function{respond: buffered(ok)}
 	g := newGateway(t, f, gateway.Options{API: apiOf(anyRoute("/x"))})
 	server := gateway.NewServer(g, &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}, slog.New(slog.DiscardHandler))
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")

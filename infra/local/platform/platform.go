@@ -169,10 +169,10 @@ func (p *Platform) close(ctx context.Context) error {
 		}
 		var triggersErr, schedulesErr error
 		if p.triggers != nil {
-			draining.Go(func() { triggersErr = p.logCut(p.triggers.Close(ctx)) })
+			draining.Go(func() { triggersErr = p.logInterrupted(p.triggers.Close(ctx)) })
 		}
 		if p.schedules != nil {
-			draining.Go(func() { schedulesErr = p.logCut(p.schedules.Close(ctx)) })
+			draining.Go(func() { schedulesErr = p.logInterrupted(p.schedules.Close(ctx)) })
 		}
 		draining.Wait()
 		p.closeErr = errors.Join(triggersErr, schedulesErr, p.closeServices())
@@ -180,9 +180,9 @@ func (p *Platform) close(ctx context.Context) error {
 	return p.closeErr
 }
 
-// logCut logs an error about work that did not finish in time, and returns other errors. The work is done again after
+// logInterrupted logs an error about work that did not finish in time, and returns other errors. The work is done again after
 // the next start.
-func (p *Platform) logCut(err error) error {
+func (p *Platform) logInterrupted(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		p.logger.Warn(err.Error())
 		return nil

@@ -22,7 +22,7 @@ func TestRebinding(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	ask := func(method, url, host, target string) (int, string) {
+	send := func(method, url, host, target string) (int, string) {
 		t.Helper()
 		r, err := http.NewRequestWithContext(t.Context(), method, url, http.NoBody)
 		if err != nil {
@@ -52,18 +52,18 @@ func TestRebinding(t *testing.T) {
 		{http.MethodGet, aws + "/bucket/key", ""},
 	} {
 		for _, host := range []string{"evil.example", "evil.example:4566", "127.0.0.1.evil.example"} {
-			if status, text := ask(request.method, request.url, host, request.target); status != http.StatusForbidden {
+			if status, text := send(request.method, request.url, host, request.target); status != http.StatusForbidden {
 				t.Errorf("%s %s %s as %s: got %d %s", request.method, request.url, request.target, host, status, text)
 			}
 		}
-		status, text := ask(request.method, request.url, "bucket.localhost", request.target)
+		status, text := send(request.method, request.url, "bucket.localhost", request.target)
 		if request.url != aws+"/bucket/key" && status != http.StatusForbidden {
 			t.Errorf("%s %s %s as bucket.localhost: got %d %s", request.method, request.url, request.target, status, text)
 		}
 	}
 	for _, host := range []string{"localhost", "127.0.0.1:1", "[::1]:1", "app.example"} {
 		for _, url := range []string{gateway + "/", aws + codeHostPath + "/", aws + "/2015-03-31/functions"} {
-			if status, text := ask(http.MethodGet, url, host, ""); status == http.StatusForbidden {
+			if status, text := send(http.MethodGet, url, host, ""); status == http.StatusForbidden {
 				t.Errorf("%s as %s: got %d %s", url, host, status, text)
 			}
 		}

@@ -195,7 +195,7 @@ func TestSitesOrigin(t *testing.T) {
 	}
 }
 
-// Without an API with a wildcard domain, the port of sites is given back.
+// Without an API with a wildcard domain, the port of sites is released.
 func TestWithoutSites(t *testing.T) {
 	t.Parallel()
 	p, err := open(t.Context(), projectOf(t, triggered, func(http.ResponseWriter, *http.Request) {}))

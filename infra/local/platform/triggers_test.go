@@ -260,7 +260,7 @@ func TestTriggersOfAnotherEndpoint(t *testing.T) {
 }
 
 // A batch whose function does not return in time is processed again after the next start.
-func TestBatchIsCut(t *testing.T) {
+func TestInterruptedBatch(t *testing.T) {
 	t.Parallel()
 	p := newTriggered(t)
 	p.start(t)

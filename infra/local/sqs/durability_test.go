@@ -39,7 +39,7 @@ func TestReopen(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if got := ask(t, s, "ListQueues", "{}"); got.status != 503 {
+	if got := call(t, s, "ListQueues", "{}"); got.status != 503 {
 		t.Errorf("a closed store returns %s", got.raw)
 	}
 
@@ -310,7 +310,7 @@ func step(t *testing.T, s *Store, random *rand.Rand) {
 			case 0:
 				must(t, s, "DeleteMessage", `{URL(q),"ReceiptHandle":"`+handle+`"}`)
 			case 1: // fails if the message is visible
-				ask(t, s, "ChangeMessageVisibility", fmt.Sprintf(`{URL(q),"ReceiptHandle":"%s","VisibilityTimeout":%d}`, handle, random.IntN(90)))
+				call(t, s, "ChangeMessageVisibility", fmt.Sprintf(`{URL(q),"ReceiptHandle":"%s","VisibilityTimeout":%d}`, handle, random.IntN(90)))
 			}
 		}
 	}

@@ -124,7 +124,7 @@ func TestErrors(t *testing.T) {
 		{"AddPermission", `{}`, "400 com.amazon.coral.service#UnknownOperationException |  | The local platform does not have the operation AmazonSQS.AddPermission."},
 	}
 	for _, test := range tests {
-		if got := ask(t, s, test.operation, test.body).failure(); test.want == "" || !strings.HasPrefix(got, test.want) {
+		if got := call(t, s, test.operation, test.body).failure(); test.want == "" || !strings.HasPrefix(got, test.want) {
 			t.Errorf("%s %.200s\n got %s\nwant %s", test.operation, test.body, got, test.want)
 		}
 	}

@@ -34,7 +34,7 @@ func TestFullDisk(t *testing.T) {
 	for range 4 {
 		senders.Go(func() {
 			for !filled.Load() {
-				if ask(t, s, "SendMessage", `{URL(q),"MessageBody":"another"}`).status == 200 {
+				if call(t, s, "SendMessage", `{URL(q),"MessageBody":"another"}`).status == 200 {
 					sent.Add(1)
 				}
 			}
@@ -49,7 +49,7 @@ func TestFullDisk(t *testing.T) {
 		"DeleteQueue":      `{URL(q)}`,
 		"CreateQueue":      `{"QueueName":"another"}`,
 	} {
-		if got := ask(t, s, operation, body); got.status != 500 || !strings.Contains(got.raw, "InternalServerError") {
+		if got := call(t, s, operation, body); got.status != 500 || !strings.Contains(got.raw, "InternalServerError") {
 			t.Errorf("%s: %d %s", operation, got.status, got.raw)
 		}
 	}

@@ -64,7 +64,7 @@ func FuzzRequest(f *testing.F) {
 		s := openTest(t, nil)
 		s.Drain()
 		for name := range s.api.Targets[targetPrefix] {
-			if got := ask(t, s, name, body); got.body == nil || got.status >= 500 || !bytes.HasPrefix([]byte(got.raw), []byte("{")) {
+			if got := call(t, s, name, body); got.body == nil || got.status >= 500 || !bytes.HasPrefix([]byte(got.raw), []byte("{")) {
 				t.Errorf("%s %q: %d %s", name, body, got.status, got.raw)
 			}
 		}

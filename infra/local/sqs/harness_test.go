@@ -115,8 +115,8 @@ const testAuthorization = "AWS4-HMAC-SHA256 Credential=test/20261120/us-east-1/s
 // queueURL returns the URL of a queue in requests that do not use the SDK.
 func queueURL(name string) string { return "http://sqs.test/000000000000/" + name }
 
-// ask sends a request without the network. "URL(name)" in the body is replaced with the URL of a queue.
-func ask(t testing.TB, s *Store, operation, body string) response {
+// call sends a request without the network. "URL(name)" in the body is replaced with the URL of a queue.
+func call(t testing.TB, s *Store, operation, body string) response {
 	t.Helper()
 	for {
 		before, rest, ok := strings.Cut(body, "URL(")
@@ -147,10 +147,10 @@ func send(t testing.TB, s *Store, request *http.Request) response {
 	return result
 }
 
-// must is ask for requests that must succeed.
+// must is call for requests that must succeed.
 func must(t testing.TB, s *Store, operation, body string) response {
 	t.Helper()
-	result := ask(t, s, operation, body)
+	result := call(t, s, operation, body)
 	if result.status != http.StatusOK {
 		t.Fatalf("%s %s: %d %s", operation, body, result.status, result.raw)
 	}

@@ -69,7 +69,7 @@ func TestBrokenDisk(t *testing.T) {
 	}
 	must(t, s, "CreateQueue", `{"QueueName":"q"}`)
 	broken.Store(true)
-	go ask(t, s, "SendMessage", `{URL(q),"MessageBody":"may get no response"}`)
+	go call(t, s, "SendMessage", `{URL(q),"MessageBody":"may get no response"}`)
 	select {
 	case err := <-reported:
 		if !strings.Contains(err.Error(), "sqs: the store in /data cannot continue: ") || !strings.Contains(err.Error(), "input/output error") {
@@ -78,7 +78,7 @@ func TestBrokenDisk(t *testing.T) {
 	case <-time.After(time.Minute):
 		t.Fatal("the broken disk was not reported")
 	}
-	if got := ask(t, s, "ListQueues", `{}`); got.status != 500 {
+	if got := call(t, s, "ListQueues", `{}`); got.status != 500 {
 		t.Errorf("then got %d %s", got.status, got.raw)
 	}
 	closed := make(chan error, 1)

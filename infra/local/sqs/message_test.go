@@ -91,7 +91,7 @@ func TestMessageAttributeNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, test := range []struct{ ask, want, sum string }{
+	for _, test := range []struct{ names, want, sum string }{
 		{"", "", ""},
 		{"All", "General Hello Help.Me", "4c360f3fdafd970e05fae2f149d997f5"},
 		{".*", "General Hello Help.Me", "4c360f3fdafd970e05fae2f149d997f5"},
@@ -103,7 +103,7 @@ func TestMessageAttributeNames(t *testing.T) {
 		{"Help.*", "Help.Me", ""},
 		{"AWS. .", "", ""},
 	} {
-		got := receive(t, client, url, func(in *sdk.ReceiveMessageInput) { in.MessageAttributeNames = strings.Fields(test.ask) })[0]
+		got := receive(t, client, url, func(in *sdk.ReceiveMessageInput) { in.MessageAttributeNames = strings.Fields(test.names) })[0]
 		var names []string
 		for _, name := range []string{"General", "Hello", "Help.Me"} {
 			if _, ok := got.MessageAttributes[name]; ok {
@@ -111,10 +111,10 @@ func TestMessageAttributeNames(t *testing.T) {
 			}
 		}
 		if strings.Join(names, " ") != test.want || test.sum != "" && aws.ToString(got.MD5OfMessageAttributes) != test.sum {
-			t.Errorf("%q: got %v with sum %s", test.ask, names, aws.ToString(got.MD5OfMessageAttributes))
+			t.Errorf("%q: got %v with sum %s", test.names, names, aws.ToString(got.MD5OfMessageAttributes))
 		}
 		if test.want == "" && got.MD5OfMessageAttributes != nil {
-			t.Errorf("%q: a sum without attributes", test.ask)
+			t.Errorf("%q: a sum without attributes", test.names)
 		}
 	}
 }
@@ -125,18 +125,18 @@ func TestSystemAttributeNames(t *testing.T) {
 	client := clientOf(t, s)
 	create(t, client, "q", map[string]string{"VisibilityTimeout": "0"})
 	must(t, s, "SendMessage", `{URL(q),"MessageBody":"m"}`)
-	for _, test := range []struct{ ask, want string }{
+	for _, test := range []struct{ parameters, want string }{
 		{``, ``},
 		{`,"AttributeNames":["SenderId"]`, `"Attributes":{"SenderId":"000000000000"}`},
 		{`,"MessageSystemAttributeNames":["SenderId"]`, `"Attributes":{"SenderId":"000000000000"}`},
 		{`,"AttributeNames":["SenderId"],"MessageSystemAttributeNames":["ApproximateReceiveCount"]`, `"Attributes":{"ApproximateReceiveCount":"4","SenderId":"000000000000"}`},
 		{`,"AttributeNames":["SequenceNumber","MessageDeduplicationId"]`, ``},
 	} {
-		got := must(t, s, "ReceiveMessage", `{URL(q)`+test.ask+`}`)
+		got := must(t, s, "ReceiveMessage", `{URL(q)`+test.parameters+`}`)
 		message := got.body["Messages"].([]any)[0].(map[string]any)
 		shown, ok := message["Attributes"].(map[string]any)
 		if ok != (test.want != "") || ok && len(shown) != strings.Count(test.want, `":"`) {
-			t.Errorf("%s: got %s", test.ask, got.raw)
+			t.Errorf("%s: got %s", test.parameters, got.raw)
 		}
 	}
 	if got := must(t, s, "ReceiveMessage", `{URL(q),"WaitTimeSeconds":0}`); got.body["Messages"] == nil {

@@ -176,7 +176,7 @@ func TestModel(t *testing.T) {
 				}
 				m.expire()
 				possible := slices.Contains(m.messages, x) && x.handle == h && !x.dead && x.visible > m.now
-				got := ask(t, s, "ChangeMessageVisibility", fmt.Sprintf(`{URL(q),"ReceiptHandle":"%s","VisibilityTimeout":%d}`, h, seconds))
+				got := call(t, s, "ChangeMessageVisibility", fmt.Sprintf(`{URL(q),"ReceiptHandle":"%s","VisibilityTimeout":%d}`, h, seconds))
 				if (got.status == 200) != possible {
 					r.Fatalf("changing %s: %s", x.body, got.raw)
 				}
