@@ -51,7 +51,7 @@ func TestCheck(t *testing.T) {
 // check reports each function that the platform could not build.
 func TestCheckSources(t *testing.T) {
 	t.Parallel()
-	template := strings.Replace(shop, "Docs: {Type: AWS::Serverless::Function, Properties: {", "Docs: {Type: AWS::Serverless::Function, Properties: {CodeUri: g/f, ", 1)
+	template := strings.Replace(shop, "Properties: {Environment", "Properties: {CodeUri: g/f, Environment", 1)
 	path := filepath.Join(t.TempDir(), "template.yaml")
 	if err := os.WriteFile(path, []byte(template), 0o600); err != nil {
 		t.Fatal(err)

@@ -39,7 +39,7 @@ Resources:
       KeySchema: [{AttributeName: pk, KeyType: HASH}]
       StreamSpecification: {StreamViewType: KEYS_ONLY}
   Server: {Type: AWS::Serverless::Function, Properties: {Events: {Site: {Type: Api, Properties: {RestApiId: !Ref Pages, Path: /, Method: any}}}}}
-  Docs: {Type: AWS::Serverless::Function, Properties: {Events: {Page: {Type: Api, Properties: {Path: /api/docs, Method: get}}}}}
+  Docs: {Type: AWS::Serverless::Function, Properties: {Environment: {Variables: {LOGIN: http://localhost:4566/codehost/login}}, Events: {Page: {Type: Api, Properties: {Path: /api/docs, Method: get}}}}}
   Worker:
     Type: AWS::Serverless::Function
     Properties:
@@ -82,6 +82,11 @@ ready: http://localhost:3000
 `
 	if got := strings.Replace(out.String(), "data       \n", "data       DIR\n", 1); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	delete(loaded.Functions[1].Env, "LOGIN")
+	out.Reset()
+	if err := banner(&out, p, ""); err != nil || strings.Contains(out.String(), "code host") {
+		t.Errorf("without a function that uses the code host: got %s, error %v", &out, err)
 	}
 	p.Addresses = platform.Addresses{AWS: "http://127.0.0.1:4566"}
 	out.Reset()

@@ -4,6 +4,7 @@ import (
 	"html/template"
 	"net/http"
 	"slices"
+	"strings"
 
 	"devplatform/infra/local/stack"
 )
@@ -27,7 +28,7 @@ func (p *Platform) Links() []Link {
 	if p.Sites != "" {
 		links = append(links, Link{"sites", p.SiteAddress(), ""})
 	}
-	if p.CodeHost != "" {
+	if p.usesCodeHost() {
 		links = append(links, Link{"code host", p.CodeHost + "/", ""})
 	}
 	for _, page := range p.config.Pages {
@@ -40,6 +41,18 @@ func (p *Platform) Links() []Link {
 	return links
 }
 
+// usesCodeHost reports whether a function has a variable with an address of the built-in code host.
+func (p *Platform) usesCodeHost() bool {
+	return p.CodeHost != "" && slices.ContainsFunc(p.Stack.Functions, func(f stack.Function) bool {
+		for _, value := range f.Env {
+			if strings.HasPrefix(value, p.CodeHost) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
 var landing = template.Must(template.New("").Parse(`<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Local platform</title>
 <style>body{font:1rem/1.6 system-ui,sans-serif;max-width:44rem;margin:4rem auto;padding:0 1rem;color-scheme:light dark}
@@ -47,7 +60,8 @@ th{text-align:left;padding-right:2rem;font-weight:normal;vertical-align:top}td{w
 <h1>Local platform</h1>
 <table>{{range .}}
 <tr><th>{{.Name}}<td>{{if .IsPage}}<a href="{{.URL}}">{{.URL}}</a>{{else}}{{.URL}}{{end}}{{with .Note}} ({{.}}){{end}}
-{{end}}</table>
+{{- end}}
+</table>
 `))
 
 // IsPage reports whether a browser can open the link.
