@@ -112,7 +112,7 @@ func trackState(inner net.Conn, state http.ConnState) {
 		return
 	}
 	l := c.gateway.connections
-	switch state { //nolint:exhaustive // connections are counted when they are accepted and closed
+	switch state { // connections are counted when they are accepted and closed
 	case http.StateIdle:
 		l.setIdle(c)
 	case http.StateActive:

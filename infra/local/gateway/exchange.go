@@ -270,7 +270,8 @@ func (x *exchange) log() {
 	o.Logger.LogAttrs(context.WithoutCancel(q.Context()), slog.LevelInfo, "request", attributes...)
 }
 
-// allows reports whether a browser lets a page of the origin read the response.
+// allows reports whether the response allows an origin. A response of the gateway itself has the first allowed origin
+// for all requests, so the origin is not compared.
 func (x *exchange) allows(origin string) bool {
 	u, err := url.Parse(origin)
 	return err == nil && u.Host == x.q.Host || x.Header().Get("Access-Control-Allow-Origin") != ""

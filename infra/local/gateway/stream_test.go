@@ -185,7 +185,7 @@ func TestStreamClientGone(t *testing.T) {
 	closed := make(chan struct{})
 	var invocation context.Context
 	f := &function{respond: func(ctx context.Context, _ runtime.Invocation) (*runtime.Response, error) {
-		invocation = ctx //nolint:fatcontext // looked at below
+		invocation = ctx
 		r, w := io.Pipe()
 		go func() {
 			defer close(closed)
