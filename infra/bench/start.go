@@ -102,11 +102,8 @@ func (b *bench) cold(ctx context.Context) error {
 // coldFunctions returns the functions of the template, after an empty one that it compiles with the same flags.
 func (b *bench) coldFunctions(ctx context.Context) ([]*coldFunction, error) {
 	path := filepath.Join(b.scratch, "empty")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags=lambda.norpc", "-ldflags=-s", "-o", path,
-		"./infra/bench/empty")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if output, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("build the empty function: %w\n%s", err, output)
+	if err := process.Build(ctx, ".", "-o", path, "./infra/bench/empty"); err != nil {
+		return nil, err
 	}
 	s, err := stack.Load(template, stack.Options{Parameters: map[string]string{ // so that it has the function of the sites
 		"AiProvider": "scaffold", "SitesDomain": "example.app", "SitesCertificateArn": "arn:aws:acm:us-east-1:000000000000:certificate/c",

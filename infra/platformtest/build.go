@@ -1,16 +1,18 @@
 package platformtest
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 
+	"devplatform/infra/process"
 	"devplatform/infra/slicetest"
 )
 
@@ -28,21 +30,11 @@ var buildDir = Root + "/.build/test" + raceFlag
 // build builds the binaries in buildDir, once in each test process.
 var build = sync.OnceValue(func() error {
 	return withLock(syscall.LOCK_EX, func() error {
-		// The flags are those of the Makefile, so that Go does not compile the packages again.
-		args := []string{"build", "-trimpath", "-tags=lambda.norpc", "-ldflags=-s"}
-		args = append(args, "-o", ".build/"+filepath.Base(buildDir)+"/")
-		cgo := "CGO_ENABLED=0"
+		arguments := []string{"-o", ".build/" + filepath.Base(buildDir) + "/", "./infra/local", "./infra/receiver", "./functions/..."}
 		if raceFlag != "" {
-			args, cgo = append(args, raceFlag), "CGO_ENABLED=1"
+			arguments = slices.Insert(arguments, 0, raceFlag)
 		}
-		args = append(args, "./infra/local", "./infra/receiver", "./functions/...")
-		command := exec.Command("go", args...)
-		command.Dir = Root
-		command.Env = append(os.Environ(), cgo)
-		if output, err := command.CombinedOutput(); err != nil {
-			return fmt.Errorf("platformtest: go build: %w\n%s", err, output)
-		}
-		return nil
+		return process.Build(context.Background(), Root, arguments...)
 	})
 })
 

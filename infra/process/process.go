@@ -1,5 +1,5 @@
-// Package process runs the local platform as a separate process: for programs that are its clients (the demo, the
-// benchmarks and the calculation of costs), and for infra/platformtest, which tests use.
+// Package process builds the local platform, and runs it as a separate process: for programs that are its clients (the
+// demo, the benchmarks and the calculation of costs), and for infra/platformtest, which tests use.
 package process
 
 import (

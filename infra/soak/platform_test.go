@@ -2,11 +2,11 @@ package soak
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -40,7 +40,7 @@ type probe struct {
 var binaries string
 
 // build builds the platform and the functions once, with the probe. They do not use the race detector, because it needs
-// many times the memory. The flags are those of the Makefile, so that Go does not compile the packages again.
+// many times the memory.
 var build = sync.OnceValue(func() error {
 	file, err := filepath.Abs("probe/probe.go.txt")
 	if err != nil {
@@ -66,14 +66,8 @@ var build = sync.OnceValue(func() error {
 	if err := os.WriteFile(overlay, text, 0o600); err != nil {
 		return err
 	}
-	command := exec.Command("go", "build", "-trimpath", "-tags=lambda.norpc", "-ldflags=-s", "-overlay", overlay,
-		"-o", binaries+"/", "./infra/local", "./functions/...")
-	command.Dir = platformtest.Root
-	command.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if output, err := command.CombinedOutput(); err != nil {
-		return fmt.Errorf("go build: %w\n%s", err, output)
-	}
-	return nil
+	return process.Build(context.Background(), platformtest.Root,
+		"-overlay", overlay, "-o", binaries+"/", "./infra/local", "./functions/...")
 })
 
 func TestMain(m *testing.M) {

@@ -1,0 +1,28 @@
+package process
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+)
+
+// raceFlag is the flag of the race detector, which needs cgo.
+const raceFlag = "-race"
+
+// Build compiles packages of the project in a folder. arguments are further flags of `go build`, such as -o, and the
+// packages. The other flags are those of the Makefile, so that Go does not compile a package twice.
+func Build(ctx context.Context, root string, arguments ...string) error {
+	flags := []string{"build", "-trimpath", "-tags=lambda.norpc", "-ldflags=-s"}
+	command := exec.CommandContext(ctx, "go", append(flags, arguments...)...) //nolint:gosec // flags and packages
+	command.Dir = root
+	command.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if slices.Contains(arguments, raceFlag) {
+		command.Env = append(command.Env, "CGO_ENABLED=1")
+	}
+	if output, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("go build: %w\n%s", err, output)
+	}
+	return nil
+}
