@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -254,10 +255,7 @@ func TestWatch(t *testing.T) {
 	}
 	replaceFile(t, filepath.Join(dir, "color/color.go"), "package color\n\nvar Text = broken\n") // no function uses it
 	p, log := openProject(t, dir)
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() { p.Watch(ctx); close(ended) }()
-	defer func() { cancel(); <-ended }()
+	startWatch(t, p)
 	eventually(t, "Watch begins", func() bool { return strings.Contains(log.String(), "watching") })
 	replaceFile(t, filepath.Join(dir, "greeting/README.md"), "") // no function uses it
 	for _, change := range []struct{ file, content, log, want string }{
@@ -282,16 +280,53 @@ func TestWatch(t *testing.T) {
 	}
 }
 
+// startWatch runs Watch until the test ends.
+func startWatch(t *testing.T, p *Platform) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { p.Watch(ctx); close(ended) }()
+	t.Cleanup(func() { cancel(); <-ended })
+}
+
+// Watch replaces a function when a file is created in a folder that is embedded.
+func TestWatchEmbeddedFolder(t *testing.T) {
+	t.Parallel()
+	files := maps.Clone(greeter)
+	files["greeting/texts/a.txt"] = ""
+	files["greeting/greeting.go"] = `package greeting
+
+import "embed"
+
+//go:embed texts
+var texts embed.FS
+
+var Text = func() (names string) {
+	all, _ := texts.ReadDir("texts")
+	for _, file := range all {
+		names += file.Name() + " "
+	}
+	return names
+}()
+`
+	dir := writeFiles(t, files)
+	p, log := openProject(t, dir)
+	startWatch(t, p)
+	eventually(t, "Watch begins", func() bool { return strings.Contains(log.String(), "watching") })
+	replaceFile(t, filepath.Join(dir, "greeting/texts/b.go"), "not code")
+	eventually(t, "the function is replaced", func() bool { return strings.Contains(log.String(), "replaced") })
+	if got := get(t, p.URL+"/hello"); got != "a.txt b.go " {
+		t.Errorf("got %q, want the names of both files", got)
+	}
+}
+
 // Watch also replaces a function whose code changed before Watch began, because it may have changed after it was built.
 func TestWatchEarlierChange(t *testing.T) {
 	t.Parallel()
 	dir := writeFiles(t, greeter)
 	p, log := openProject(t, dir)
 	replaceFile(t, filepath.Join(dir, "greeting/greeting.go"), "package greeting\n\nvar Text = \"new\"\n")
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() { p.Watch(ctx); close(ended) }()
-	defer func() { cancel(); <-ended }()
+	startWatch(t, p)
 	eventually(t, "the function is replaced", func() bool { return strings.Contains(log.String(), "replaced") })
 	if got := get(t, p.URL+"/hello"); got != "new" {
 		t.Errorf("got %q, want new", got)

@@ -76,7 +76,7 @@ type watch struct {
 	platform *Platform
 	watcher  *fsnotify.Watcher
 	template string                      // the absolute path of the template
-	users    map[string][]stack.Function // by watchKey: the functions that use the file
+	users    map[string][]stack.Function // by key (see watchKeys): the functions that use the file
 }
 
 // refresh finds out which folders the functions use, and watches them.
@@ -108,8 +108,10 @@ func (w *watch) note(event fsnotify.Event, changed map[string]stack.Function) {
 		w.platform.logger.Warn("the template has changed: restart the platform to apply the change")
 		return
 	}
-	for _, f := range w.users[watchKey(event.Name)] {
-		changed[f.Name] = f
+	for _, key := range watchKeys(event.Name) {
+		for _, f := range w.users[key] {
+			changed[f.Name] = f
+		}
 	}
 }
 
@@ -117,7 +119,7 @@ func (w *watch) note(event fsnotify.Event, changed map[string]stack.Function) {
 func (w *watch) noteSaved(after time.Time, changed map[string]stack.Function) {
 	for key := range w.users {
 		files := []string{key}
-		if filepath.Base(key) == "*.go" {
+		if strings.HasPrefix(filepath.Base(key), "*") {
 			files, _ = filepath.Glob(key)
 		}
 		for _, file := range files {
@@ -128,12 +130,15 @@ func (w *watch) noteSaved(after time.Time, changed map[string]stack.Function) {
 	}
 }
 
-// watchKey returns the key of a file: DIR/*.go for a Go file, because new files belong to the package, or else its path.
-func watchKey(path string) string {
+// watchKeys returns the keys of a file: its path, DIR/*.go for a Go file, because new files belong to the package, and
+// DIR/*, because new files in an embedded folder are embedded.
+func watchKeys(path string) []string {
+	folder := filepath.Dir(path)
+	keys := []string{path, filepath.Join(folder, "*")}
 	if filepath.Ext(path) == ".go" {
-		return filepath.Join(filepath.Dir(path), "*.go")
+		keys = append(keys, filepath.Join(folder, "*.go"))
 	}
-	return path
+	return keys
 }
 
 // replace builds functions, checks that they start, and replaces their instances. It reports whether that succeeded.
@@ -183,7 +188,7 @@ func (p *Platform) replace(ctx context.Context, all []stack.Function) error {
 	return errors.Join(problems...)
 }
 
-// users returns the functions that use a file, by watchKey: the Go files and the embedded files of their packages, and
+// users returns the functions that use a file, by key (see watchKeys): the Go files and the embedded files of their packages, and
 // go.mod and go.sum. Packages of the standard library and of the module cache do not change.
 func (b *functions) users(ctx context.Context) (map[string][]stack.Function, error) {
 	users, functions := map[string][]stack.Function{}, map[string][]stack.Function{} // by file; by module
@@ -226,7 +231,11 @@ func (p listedPackage) files() []string {
 	}
 	files := []string{filepath.Join(p.Dir, "*.go")}
 	for _, file := range p.EmbedFiles {
-		files = append(files, filepath.Join(p.Dir, file))
+		path := filepath.Join(p.Dir, file)
+		if folder := filepath.Dir(path); folder != p.Dir {
+			path = filepath.Join(folder, "*")
+		}
+		files = append(files, path)
 	}
 	return files
 }
