@@ -15,7 +15,7 @@ const raceFlag = "-race"
 // packages. The other flags are those of the Makefile, so that Go does not compile a package twice.
 func Build(ctx context.Context, root string, arguments ...string) error {
 	flags := []string{"build", "-trimpath", "-tags=lambda.norpc", "-ldflags=-s"}
-	command := exec.CommandContext(ctx, "go", append(flags, arguments...)...) //nolint:gosec // flags and packages
+	command := exec.CommandContext(ctx, "go", append(flags, arguments...)...)
 	command.Dir = root
 	command.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if slices.Contains(arguments, raceFlag) {
