@@ -255,7 +255,7 @@ func (x *exchange) log() {
 	q, o := x.q, x.gateway.options
 	attributes := []slog.Attr{
 		slog.String("method", q.Method), slog.String("path", q.fullPath), slog.Int("status", x.status),
-		slog.Duration("duration", o.Now().Sub(q.received)), slog.Int64("bytes", x.bytes),
+		slog.Float64("ms", float64(o.Now().Sub(q.received).Microseconds())/1000), slog.Int64("bytes", x.bytes),
 	}
 	if q.route != nil {
 		attributes = append(attributes, slog.String("function", q.route.function))

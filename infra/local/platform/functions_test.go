@@ -91,7 +91,7 @@ func openProject(t *testing.T, dir string) (*Platform, *syncBuffer) {
 	log := &syncBuffer{}
 	p, err := Open(t.Context(), Config{
 		Template: filepath.Join(dir, "template.yaml"), DataDir: filepath.Join(dir, ".local"),
-		Pages: []Page{{"greeting", "/hello"}}, Logger: slog.New(slog.NewTextHandler(log, nil)),
+		Pages: []Page{{"greeting", "/hello"}}, Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	if err != nil {
 		t.Fatal(err)
