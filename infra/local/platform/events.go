@@ -66,16 +66,12 @@ func (p *Platform) openSchedules(context.Context) (err error) {
 		return nil
 	}
 	p.schedules, err = schedule.Open(schedule.Options{
-		Schedules:    p.Stack.Schedules,
-		Invoke:       p.runtime.Invoke,
-		Endpoint:     p.endpoint(),
-		Region:       p.config.Region,
-		Account:      Account,
-		AccessKeyID:  p.config.AccessKeyID,
-		SecretKey:    p.config.SecretKey,
-		SessionToken: p.config.SessionToken,
-		Now:          now,
-		Logger:       p.logger,
+		Schedules: p.Stack.Schedules,
+		Invoke:    p.runtime.Invoke,
+		Region:    p.config.Region,
+		Account:   Account,
+		Now:       now,
+		Logger:    p.logger,
 	})
 	return err
 }

@@ -1,178 +1,106 @@
 package schedule
 
 import (
-	"cmp"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
 	"devplatform/infra/local/runtime"
-	"devplatform/infra/local/stack"
 )
 
-// fire delivers an event at a random time of its window. It does not wait for it.
-func (s *schedule) fire(due time.Time) {
-	select {
-	case s.inFlight <- struct{}{}:
-	default:
-		s.logger.Warn("an event is skipped: too many of the schedule's events are in flight", "due", stamp(due), "limit", maxInFlight)
-		return
-	}
-	s.running.Go(func() {
-		defer func() { <-s.inFlight }()
-		if window := s.spec.FlexibleWindow; window > 0 && !s.wait(due.Add(s.options.Random(window))) {
-			return
-		}
-		s.deliver(due)
-	})
-}
-
-// tries counts the attempts of an event.
-type tries struct {
-	refused int           // attempts that Lambda did not accept
-	failed  int           // failures of the function, after Lambda has accepted the event
-	age     time.Duration // since the event fired, or since Lambda has accepted it
-}
-
-// step is what happens after an attempt.
-type step struct {
-	action action
-	// The next attempt is after base and a random part of random.
-	base, random time.Duration
-	// condition is the limit that was reached, "" if a retry would be useless.
-	condition string
-}
-
-type action int
-
 const (
-	done action = iota
-	retry
-	drop       // Lambda's retries have ended
-	deadLetter // the schedule's retries have ended
-)
-
-// functionRetry is the time until Lambda retries after a failure of the function, doubled for the second retry.
-const functionRetry = time.Minute
-
-// The waits after Lambda did not accept an event. With these, the default of 185 attempts takes a day.
-const (
+	// functionRetry is the time until Lambda retries after a failure of the function, doubled for the second retry.
+	functionRetry = time.Minute
+	// The waits after Lambda did not accept an event. With these, the default of 185 attempts takes a day.
 	firstBackoff = time.Second
 	maxBackoff   = 10 * time.Minute
 )
 
-// next decides what happens after an attempt, which is included in the tries. Failures of the function, and a lack of
-// instances after Lambda has accepted the event, are subject to the limits of the function. Otherwise, the retry policy of
-// the schedule applies.
-func next(err error, so tries, spec stack.Schedule) step {
-	var failed *runtime.FunctionError
-	maxAge := cmp.Or(spec.MaximumEventAge, 24*time.Hour)
-	_, permanent := errorCode(err)
-	wait := backoff(so.refused)
+// attempts counts the attempts to deliver an event.
+type attempts struct {
+	refused int           // attempts that Lambda did not accept
+	failed  int           // failures of the function, after Lambda accepted the event
+	age     time.Duration // since the event fired or, if the function failed, since Lambda accepted the event
+}
+
+// nextAttempt returns the wait until the next attempt after an error, and false if there is none. made includes the
+// attempt with the error. After a failure of the function, the limits of the function apply, otherwise those of the
+// schedule.
+func (s *schedule) nextAttempt(err error, made attempts) (wait time.Duration, more bool) {
+	backoff := min(firstBackoff<<min(max(made.refused-1, 0), 10), maxBackoff)
+	wait = backoff/2 + s.random(backoff/2)
+	async := s.spec.Async
+	var failure *runtime.FunctionError
 	switch {
-	case err == nil:
-		return step{action: done}
-	case errors.As(err, &failed):
-		again := functionRetry << (so.failed - 1)
-		if so.failed > spec.Async.MaximumRetryAttempts || so.age+again > spec.Async.MaximumEventAge {
-			return step{action: drop}
-		}
-		return step{action: retry, base: again}
-	case so.failed > 0 && (permanent || so.age >= spec.Async.MaximumEventAge):
-		return step{action: drop}
-	case so.failed > 0:
-	case permanent:
-		return step{action: deadLetter}
-	case so.refused > spec.MaximumRetryAttempts:
-		return step{action: deadLetter, condition: "MaximumRetryAttempts"}
-	case so.age+wait > maxAge:
-		return step{action: deadLetter, condition: "MaximumEventAgeInSeconds"}
+	case errors.As(err, &failure):
+		wait = functionRetry << (made.failed - 1)
+		return wait, made.failed <= async.MaximumRetryAttempts && made.age+wait <= async.MaximumEventAge
+	case errors.Is(err, runtime.ErrFunctionNotFound), errors.Is(err, runtime.ErrPayloadTooLarge):
+		return 0, false
+	case made.failed > 0: // all instances are busy at a retry of Lambda
+		return wait, made.age < async.MaximumEventAge
 	}
-	return step{action: retry, base: wait / 2, random: wait / 2}
+	return wait, made.refused <= s.spec.MaximumRetryAttempts && made.age+backoff <= s.spec.MaximumEventAge
 }
 
-// backoff is exponential.
-func backoff(refused int) time.Duration {
-	if refused > 10 { // 1 s << 10 is more than maxBackoff
-		return maxBackoff
+// fire delivers an event in the background.
+func (s *schedule) fire(due time.Time) {
+	select {
+	case s.inFlight <- struct{}{}:
+	default:
+		s.logger.Warn("an event is skipped: too many of the schedule's events are in flight",
+			"due", stamp(due), "limit", maxInFlight)
+		return
 	}
-	return firstBackoff << max(refused-1, 0)
+	s.running.Go(func() {
+		defer func() { <-s.inFlight }()
+		s.deliver(due)
+	})
 }
 
-// deliver delivers an event, with retries.
+// deliver invokes the function with an event. It retries until the event is delivered or dropped.
 func (s *schedule) deliver(due time.Time) {
-	input, err := s.input(due)
+	payload, err := s.payload(due)
 	if err != nil {
 		s.logger.Error("the event can't be encoded", "error", err)
 		return
 	}
-	began := s.now()
-	accepted := began // by Lambda
-	letter := letter{due: due}
-	in := runtime.Invocation{Function: s.spec.Function, RequestID: uuid.NewString()}
-	for so := (tries{}); ; {
-		if so.failed == 0 { // Lambda's retries have the same event
-			accepted = s.now()
-			letter.execution = newExecutionID()
-			letter.body = s.fillIn(input, due, letter.execution, so.refused+1)
-			in.Payload = []byte(letter.body)
-		}
+	in := runtime.Invocation{Function: s.spec.Function, RequestID: uuid.NewString(), Payload: payload}
+	logger := s.logger.With("due", stamp(due), "requestId", in.RequestID)
+	var made attempts
+	for since := s.now(); ; {
+		began := s.now()
 		err := s.invoke(in)
-		if s.working.Err() != nil || errors.Is(err, runtime.ErrClosed) {
-			s.logLost(due, err)
+		var failure *runtime.FunctionError
+		switch {
+		case err == nil:
+			logger.Debug("event delivered")
+			return
+		case s.working.Err() != nil || errors.Is(err, runtime.ErrClosed):
+			logger.Warn("event lost: the platform stops before it was delivered", "error", err)
+			return
+		case !errors.As(err, &failure):
+			made.refused++
+		case made.failed == 0: // Lambda accepted the event at this attempt
+			since = began
+			made.failed++
+		default:
+			made.failed++
+		}
+		made.age = s.now().Sub(since)
+		wait, more := s.nextAttempt(err, made)
+		if !more {
+			logger.Error("event dropped after the last attempt", "error", err, "event", string(payload))
 			return
 		}
-		so.count(err)
-		so.age = s.now().Sub(began)
-		if so.failed > 0 {
-			so.age = s.now().Sub(accepted)
-		}
-		then := next(err, so, s.spec)
-		switch then.action {
-		case retry:
-		case done:
-			s.logger.Debug("event delivered", "due", stamp(due), "requestId", in.RequestID)
-			return
-		case drop:
-			s.logger.Error("event dropped: the function failed", "due", stamp(due), "requestId", in.RequestID, "attempts", so.failed, "error", err)
-			return
-		case deadLetter:
-			letter.reason, letter.retries, letter.condition = err, max(so.refused-1, 0), then.condition
-			s.sendToDeadLetterQueue(letter)
-			return
-		}
-		wait := then.base
-		if then.random > 0 {
-			wait += s.options.Random(then.random)
-		}
-		s.logger.Warn("the event was not delivered: retrying", "due", stamp(due), "requestId", in.RequestID, "in", wait.String(), "error", err)
+		logger.Warn("the event was not delivered: retrying", "in", wait.String(), "error", err)
 		if !s.wait(s.now().Add(wait)) {
-			s.logLost(due, err)
+			logger.Warn("event lost: the platform stops before it was delivered", "error", err)
 			return
 		}
-	}
-}
-
-func (t *tries) count(err error) {
-	var failed *runtime.FunctionError
-	switch {
-	case errors.As(err, &failed):
-		t.failed++
-	case err != nil:
-		t.refused++
-	}
-}
-
-// logLost logs an event that is lost because the platform stops.
-func (s *schedule) logLost(due time.Time, err error) {
-	if err != nil {
-		s.logger.Warn("event lost: the platform stops before it was delivered", "due", stamp(due), "error", err)
 	}
 }
 
@@ -189,11 +117,11 @@ func (s *schedule) invoke(in runtime.Invocation) error {
 	return nil
 }
 
-// input returns the schedule's Input, or the event of a schedule without one:
+// payload returns the schedule's Input, or the event of a schedule without one:
 // https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-run-lambda-schedule.html.
-func (s *schedule) input(due time.Time) (string, error) {
+func (s *schedule) payload(due time.Time) ([]byte, error) {
 	if s.spec.Input != "" {
-		return s.spec.Input, nil
+		return []byte(s.spec.Input), nil
 	}
 	event, err := json.Marshal(struct {
 		Version    string   `json:"version"`
@@ -205,29 +133,15 @@ func (s *schedule) input(due time.Time) (string, error) {
 		Region     string   `json:"region"`
 		Resources  []string `json:"resources"`
 		Detail     string   `json:"detail"`
-	}{"0", uuid.NewString(), "Scheduled Event", "aws.scheduler", s.options.Account, stamp(due), s.options.Region, []string{s.spec.ARN}, "{}"})
+	}{
+		"0", uuid.NewString(), "Scheduled Event", "aws.scheduler", s.options.Account, stamp(due), s.options.Region,
+		[]string{s.spec.ARN}, "{}",
+	})
 	if err != nil {
-		return "", fmt.Errorf("encode the event: %w", err)
+		return nil, fmt.Errorf("encode the event: %w", err)
 	}
-	return string(event), nil
-}
-
-// fillIn replaces the context attributes in an Input:
-// https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-schedule-context-attributes.html
-func (s *schedule) fillIn(input string, due time.Time, execution string, attempt int) string {
-	return strings.NewReplacer(
-		"<aws.scheduler.schedule-arn>", s.spec.ARN,
-		"<aws.scheduler.scheduled-time>", stamp(due),
-		"<aws.scheduler.execution-id>", execution,
-		"<aws.scheduler.attempt-number>", strconv.Itoa(attempt),
-	).Replace(input)
+	return event, nil
 }
 
 // stamp formats a time as EventBridge Scheduler does: in UTC, in seconds.
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
-
-// newExecutionID returns the id of an attempt, such as d32c5kddcf5bb8c3.
-func newExecutionID() string {
-	id := uuid.New()
-	return hex.EncodeToString(id[8:])
-}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,20 +17,16 @@ import (
 
 func TestPayloads(t *testing.T) {
 	t.Parallel()
-	const common = `"version":"0","id":"ID","detail-type":"Scheduled Event",`
+	const event = `{"version":"0","id":"ID","detail-type":"Scheduled Event","source":"aws.scheduler","account":"123456789012",` +
+		`"time":"2000-01-01T01:30:00Z","region":"eu-west-1","resources":["` + scheduleARN + `"],"detail":"{}"}`
 	for _, test := range []struct {
 		name string
 		spec stack.Schedule
 		want string
 	}{
-		{"event", scheduled("cron(30 1 * * ? *)"), `{` + common + `"source":"aws.scheduler","account":"123456789012",` +
-			`"time":"2000-01-01T01:30:00Z","region":"eu-west-1","resources":["` + scheduleARN + `"],"detail":"{}"}`},
-		{"times are in UTC", with(scheduled("cron(30 4 * * ? *)"), func(s *stack.Schedule) {
-			s.Timezone, s.Input = "Europe/Moscow", `"<aws.scheduler.scheduled-time>"`
-		}), `"2000-01-01T01:30:00Z"`},
-		{"input", with(scheduled("cron(30 1 * * ? *)"), func(s *stack.Schedule) {
-			s.Input = `{"arn":"<aws.scheduler.schedule-arn>","id":"<aws.scheduler.execution-id>","n":<aws.scheduler.attempt-number>,"x":"<aws.scheduler.other>"}`
-		}), `{"arn":"` + scheduleARN + `","id":"ID","n":1,"x":"<aws.scheduler.other>"}`},
+		{"event", scheduled("cron(30 1 * * ? *)"), event},
+		{"times are in UTC", with(scheduled("cron(30 4 * * ? *)"), func(s *stack.Schedule) { s.Timezone = "Europe/Moscow" }), event},
+		{"input", with(scheduled("cron(30 1 * * ? *)"), func(s *stack.Schedule) { s.Input = `{"key":"value"}` }), `{"key":"value"}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -42,7 +37,7 @@ func TestPayloads(t *testing.T) {
 				if len(calls) != 1 {
 					t.Fatalf("%d invocations, want one", len(calls))
 				}
-				ids := regexp.MustCompile(`"id":"([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{16})"`)
+				ids := regexp.MustCompile(`"id":"([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})"`)
 				if diff := cmp.Diff(test.want, ids.ReplaceAllString(calls[0].payload, `"id":"ID"`)); diff != "" {
 					t.Errorf("payload (-want +got):\n%s", diff)
 				}
@@ -57,7 +52,7 @@ func TestPayloads(t *testing.T) {
 func TestFailedFunctionIsRetriedTwice(t *testing.T) {
 	t.Parallel()
 	for _, spec := range []stack.Schedule{scheduled("cron(0 1 1 1 ? *)"), with(scheduled("cron(0 1 1 1 ? *)"), func(s *stack.Schedule) {
-		s.MaximumRetryAttempts, s.DeadLetterQueue, s.Input = 0, "dead", `"<aws.scheduler.execution-id>"` // failures of the function do not count for the schedule
+		s.MaximumRetryAttempts = 0 // failures of the function do not count for the schedule
 	})} {
 		inWorld(t, []stack.Schedule{spec}, func(t *testing.T, w *world) {
 			w.lambda.answer = func(context.Context, int) error { return errFunction }
@@ -71,8 +66,8 @@ func TestFailedFunctionIsRetriedTwice(t *testing.T) {
 			if calls[0].requestID == "" || calls[0].requestID != calls[2].requestID || calls[0].payload != calls[2].payload {
 				t.Errorf("the attempts of one event differ: %+v", calls)
 			}
-			if len(w.post.sent) != 0 || !strings.Contains(w.logs.String(), "the function failed") {
-				t.Errorf("%d dead letters, want none and a line in the log: %s", len(w.post.sent), w.logs.String())
+			if !strings.Contains(w.logs.String(), "event dropped") || !strings.Contains(w.logs.String(), "Task timed out") {
+				t.Errorf("want a line in the log about the dropped event: %s", w.logs.String())
 			}
 		})
 	}
@@ -118,48 +113,25 @@ func TestNoRetryAfterSuccess(t *testing.T) {
 	})
 }
 
-func TestDeadLetterQueue(t *testing.T) {
+func TestRetryPolicy(t *testing.T) {
 	t.Parallel()
 	busy := func(context.Context, int) error { return fmt.Errorf("tick: %w", runtime.ErrThrottled) }
-	gone := func(context.Context, int) error { return runtime.ErrFunctionNotFound }
-	policy := func(spec stack.Schedule, attempts int, age time.Duration) stack.Schedule {
-		spec.MaximumRetryAttempts, spec.MaximumEventAge, spec.DeadLetterQueue = attempts, age, "dead"
-		return spec
+	missing := func(context.Context, int) error { return runtime.ErrFunctionNotFound }
+	policy := func(attempts int, age time.Duration) stack.Schedule {
+		return with(scheduled("cron(0 1 1 1 ? *)"), func(s *stack.Schedule) {
+			s.MaximumRetryAttempts, s.MaximumEventAge, s.Input = attempts, age, `{"find":"me"}`
+		})
 	}
-	const target = "arn:aws:lambda:eu-west-1:123456789012:function:tick"
+	backoffs := []time.Duration{0, 750 * time.Millisecond, 2250 * time.Millisecond, 5250 * time.Millisecond} // 3/4 of 1 s, 2 s and 4 s
 	for _, test := range []struct {
-		name     string
-		spec     stack.Schedule
-		answer   func(context.Context, int) error
-		attempts []time.Duration // after the first
-		want     map[string]string
+		name   string
+		spec   stack.Schedule
+		answer func(context.Context, int) error
+		want   []time.Duration // since the first attempt
 	}{
-		{
-			"after its attempts", policy(scheduled("cron(0 1 1 1 ? *)"), 3, time.Hour), busy,
-			[]time.Duration{0, 750 * time.Millisecond, 2250 * time.Millisecond, 5250 * time.Millisecond}, // 3/4 of 1 s, 2 s and 4 s
-			map[string]string{
-				"SCHEDULE_ARN": scheduleARN, "TARGET_ARN": target, "ERROR_CODE": "TooManyRequestsException",
-				"ERROR_MESSAGE": "tick: " + runtime.ErrThrottled.Error(), "RETRY_ATTEMPTS": "3", "EXHAUSTED_RETRY_CONDITION": "MaximumRetryAttempts",
-				"SCHEDULED_TIME": "2000-01-01T01:00:00Z", "IS_PAYLOAD_TRUNCATED": "false", "EXECUTION_ID": "16 digits",
-			},
-		},
-		{
-			"after its time", policy(scheduled("cron(0 1 1 1 ? *)"), 185, 10*time.Second), busy,
-			[]time.Duration{0, 750 * time.Millisecond, 2250 * time.Millisecond, 5250 * time.Millisecond},
-			map[string]string{
-				"SCHEDULE_ARN": scheduleARN, "TARGET_ARN": target, "ERROR_CODE": "TooManyRequestsException",
-				"ERROR_MESSAGE": "tick: " + runtime.ErrThrottled.Error(), "RETRY_ATTEMPTS": "3", "EXHAUSTED_RETRY_CONDITION": "MaximumEventAgeInSeconds",
-				"SCHEDULED_TIME": "2000-01-01T01:00:00Z", "IS_PAYLOAD_TRUNCATED": "false", "EXECUTION_ID": "16 digits",
-			},
-		},
-		{
-			"at once if there is no function", policy(scheduled("cron(0 1 1 1 ? *)"), 185, time.Hour), gone, []time.Duration{0},
-			map[string]string{
-				"SCHEDULE_ARN": scheduleARN, "TARGET_ARN": target, "ERROR_CODE": "ResourceNotFoundException",
-				"ERROR_MESSAGE": runtime.ErrFunctionNotFound.Error(), "RETRY_ATTEMPTS": "0",
-				"SCHEDULED_TIME": "2000-01-01T01:00:00Z", "IS_PAYLOAD_TRUNCATED": "false", "EXECUTION_ID": "16 digits",
-			},
-		},
+		{"after its attempts", policy(3, time.Hour), busy, backoffs},
+		{"after its time", policy(185, 10*time.Second), busy, backoffs},
+		{"at once if there is no function", policy(185, time.Hour), missing, []time.Duration{0}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -167,84 +139,47 @@ func TestDeadLetterQueue(t *testing.T) {
 				w.lambda.answer = test.answer
 				w.Start()
 				pass(48 * time.Hour)
-				if diff := cmp.Diff(test.attempts, w.lambda.times(w.began.Add(time.Hour))); diff != "" {
+				if diff := cmp.Diff(test.want, w.lambda.times(w.began.Add(time.Hour))); diff != "" {
 					t.Errorf("attempts (-want +got):\n%s", diff)
 				}
-				got := w.post.attributes(t, 0)
-				if len(got["EXECUTION_ID"]) == 16 {
-					got["EXECUTION_ID"] = "16 digits"
-				}
-				if diff := cmp.Diff(test.want, got); diff != "" {
-					t.Errorf("attributes (-want +got):\n%s", diff)
-				}
-				letter, calls := w.post.sent[0], w.lambda.all()
-				if *letter.QueueUrl != "http://queues/dead" || *letter.MessageBody != calls[len(calls)-1].payload || len(w.post.sent) != 1 {
-					t.Errorf("dead letter is %s to %s, want the last payload", *letter.MessageBody, *letter.QueueUrl)
+				if logged := w.logs.String(); !strings.Contains(logged, "event dropped") || !strings.Contains(logged, "find") {
+					t.Errorf("want the event in the log: %s", logged)
 				}
 			})
 		})
 	}
 }
 
-func TestAttemptsAreNumberedUntilLambdaAcceptsTheEvent(t *testing.T) {
+// TestNextAttempt tests the failure policy.
+func TestNextAttempt(t *testing.T) {
 	t.Parallel()
-	spec := with(scheduled("cron(0 1 1 1 ? *)"), func(s *stack.Schedule) { s.Input = `<aws.scheduler.attempt-number>` })
-	inWorld(t, []stack.Schedule{spec}, func(t *testing.T, w *world) {
-		answers := []error{runtime.ErrThrottled, runtime.ErrThrottled, errFunction, runtime.ErrThrottled, errFunction, nil}
-		w.lambda.answer = func(_ context.Context, n int) error { return answers[n-1] }
-		w.Start()
-		pass(48 * time.Hour)
-		var got []string
-		for _, c := range w.lambda.all() {
-			got = append(got, c.payload)
-		}
-		if want := []string{"1", "2", "3", "3", "3", "3"}; !slices.Equal(got, want) {
-			t.Errorf("attempts %v, want %v", got, want)
-		}
-	})
-}
-
-func TestEventIsLoggedWithoutDeadLetterQueue(t *testing.T) {
-	t.Parallel()
-	inWorld(t, []stack.Schedule{with(scheduled("cron(0 1 1 1 ? *)"), func(s *stack.Schedule) { s.Input = `{"find":"me"}` })}, func(t *testing.T, w *world) {
-		w.lambda.answer = func(context.Context, int) error { return runtime.ErrPayloadTooLarge }
-		w.Start()
-		pass(48 * time.Hour)
-		if logged := w.logs.String(); !strings.Contains(logged, "find") || !strings.Contains(logged, "could not be delivered") {
-			t.Errorf("log is %s", logged)
-		}
-	})
-}
-
-// TestNext tests the failure policy.
-func TestNext(t *testing.T) {
-	t.Parallel()
-	spec := stack.Schedule{MaximumRetryAttempts: 3, MaximumEventAge: time.Hour, Async: lambdasDefaults}
-	throttled, gone := runtime.ErrThrottled, runtime.ErrFunctionNotFound
+	s := &schedule{
+		Scheduler: &Scheduler{random: func(limit time.Duration) time.Duration { return limit / 2 }},
+		spec:      stack.Schedule{MaximumRetryAttempts: 3, MaximumEventAge: time.Hour, Async: lambdasDefaults},
+	}
+	throttled, missing := runtime.ErrThrottled, runtime.ErrFunctionNotFound
 	for _, test := range []struct {
 		name string
 		err  error
-		so   tries
-		want step
+		made attempts
+		wait time.Duration // 0 if there is no next attempt
 	}{
-		{"success", nil, tries{refused: 2, failed: 1}, step{action: done}},
-		{"the function's first failure", errFunction, tries{failed: 1}, step{action: retry, base: time.Minute}},
-		{"its second", errFunction, tries{failed: 2}, step{action: retry, base: 2 * time.Minute}},
-		{"its third", errFunction, tries{failed: 3}, step{action: drop}},
-		{"a first refusal", throttled, tries{refused: 1}, step{action: retry, base: time.Second / 2, random: time.Second / 2}},
-		{"the last that is allowed", throttled, tries{refused: 3}, step{action: retry, base: 2 * time.Second, random: 2 * time.Second}},
-		{"one too many", throttled, tries{refused: 4}, step{action: deadLetter, condition: "MaximumRetryAttempts"}},
-		{"too old", throttled, tries{refused: 1, age: time.Hour}, step{action: deadLetter, condition: "MaximumEventAgeInSeconds"}},
-		{"refused permanently", gone, tries{refused: 1}, step{action: deadLetter}},
-		{"accepted, and no instance", throttled, tries{refused: 9, failed: 1, age: 5 * time.Hour}, step{action: retry, base: 128 * time.Second, random: 128 * time.Second}},
-		{"accepted, and no instance for hours", throttled, tries{refused: 99, failed: 1, age: 6 * time.Hour}, step{action: drop}},
-		{"accepted, and the function does not exist", gone, tries{refused: 1, failed: 1}, step{action: drop}},
+		{"the function's first failure", errFunction, attempts{failed: 1}, time.Minute},
+		{"its second", errFunction, attempts{failed: 2}, 2 * time.Minute},
+		{"its third", errFunction, attempts{failed: 3}, 0},
+		{"a first refusal", throttled, attempts{refused: 1}, 750 * time.Millisecond},
+		{"the last that is allowed", throttled, attempts{refused: 3}, 3 * time.Second},
+		{"one too many", throttled, attempts{refused: 4}, 0},
+		{"too old", throttled, attempts{refused: 1, age: time.Hour}, 0},
+		{"refused permanently", missing, attempts{refused: 1}, 0},
+		{"accepted, and no instance", throttled, attempts{refused: 9, failed: 1, age: 5 * time.Hour}, 192 * time.Second},
+		{"accepted, and no instance for hours", throttled, attempts{refused: 99, failed: 1, age: 6 * time.Hour}, 0},
+		{"accepted, and the function does not exist", missing, attempts{refused: 1, failed: 1}, 0},
+		{"the longest backoff", throttled, attempts{refused: 1000, failed: 1}, maxBackoff * 3 / 4},
 	} {
-		if got := next(test.err, test.so, spec); got != test.want {
-			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
+		wait, more := s.nextAttempt(test.err, test.made)
+		if more != (test.wait > 0) || more && wait != test.wait {
+			t.Errorf("%s: %s, %t, want %s", test.name, wait, more, test.wait)
 		}
-	}
-	if got := backoff(1000); got != maxBackoff {
-		t.Errorf("the longest wait is %s, want %s", got, maxBackoff)
 	}
 }

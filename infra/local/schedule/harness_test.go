@@ -12,9 +12,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
-
 	"devplatform/infra/local/runtime"
 	"devplatform/infra/local/stack"
 )
@@ -62,44 +59,10 @@ func (l *lambda) times(since time.Time) (times []time.Duration) {
 	return times
 }
 
-// post is an SQS that accepts all messages.
-type post struct {
-	mu   sync.Mutex
-	sent []sqs.SendMessageInput
-}
-
-//nolint:revive // the SDK's name
-func (p *post) GetQueueUrl(_ context.Context, in *sqs.GetQueueUrlInput, _ ...func(*sqs.Options)) (*sqs.GetQueueUrlOutput, error) {
-	return &sqs.GetQueueUrlOutput{QueueUrl: aws.String("http://queues/" + *in.QueueName)}, nil
-}
-
-func (p *post) SendMessage(_ context.Context, in *sqs.SendMessageInput, _ ...func(*sqs.Options)) (*sqs.SendMessageOutput, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.sent = append(p.sent, *in)
-	return &sqs.SendMessageOutput{}, nil
-}
-
-// attributes returns the attributes of the n-th message.
-func (p *post) attributes(t *testing.T, n int) map[string]string {
-	t.Helper()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.sent) <= n {
-		t.Fatalf("%d dead letters, want more than %d", len(p.sent), n)
-	}
-	all := map[string]string{}
-	for name, value := range p.sent[n].MessageAttributes {
-		all[name] = *value.StringValue
-	}
-	return all
-}
-
 // world is a scheduler with a simulated clock, which begins at midnight of 1 January 2000, UTC.
 type world struct {
 	*Scheduler
 	lambda lambda
-	post   post
 	logs   logs
 	began  time.Time
 }
@@ -130,12 +93,11 @@ func inWorld(t *testing.T, specs []stack.Schedule, test func(t *testing.T, w *wo
 		w.Scheduler, err = Open(Options{
 			Schedules: specs, Invoke: w.lambda.invoke, Now: time.Now, Logger: slog.New(slog.NewTextHandler(&w.logs, nil)),
 			Account: "123456789012", Region: "eu-west-1",
-			Random: func(span time.Duration) time.Duration { return span / 2 },
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.queues = &w.post
+		w.random = func(limit time.Duration) time.Duration { return limit / 2 }
 		defer func() {
 			if err := w.Close(t.Context()); err != nil {
 				t.Error(err)

@@ -1,57 +1,53 @@
 package schedule
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"net/http"
 	"sync"
 	"time"
 	_ "time/tzdata" // the time zones of a template are known on every machine
 
-	"devplatform/infra/local/awshttp"
 	"devplatform/infra/local/runtime"
 	"devplatform/infra/local/schedule/expression"
 	"devplatform/infra/local/stack"
 )
 
-// Options configure a Scheduler.
+// maxInFlight limits the events of a schedule that run or wait for a retry: the events of an hour, if a function that
+// always reaches its timeout of 15 minutes is invoked every minute.
+const maxInFlight = 64
+
+// readClock is the longest time between two reads of the clock, because timers stop while a machine sleeps, and the
+// clock may be adjusted.
+const readClock = time.Minute
+
+// Options configure a Scheduler. All are required.
 type Options struct {
 	// Schedules are the schedules. Those that are not Enabled are checked only.
 	Schedules []stack.Schedule
-	// Invoke runs a function once, as [runtime.Runtime.Invoke] does (required).
+	// Invoke runs a function once, as [runtime.Runtime.Invoke] does.
 	Invoke func(ctx context.Context, in runtime.Invocation) (*runtime.Response, error)
-	// Endpoint is the URL of SQS, for the dead-letter queues. "" is AWS.
-	Endpoint string
-	// Region is the endpoint's (default us-east-1), Account is the one in events and ARNs (default 000000000000).
+	// Region and Account are those in events.
 	Region, Account string
-	// AccessKeyID, SecretKey and SessionToken sign the requests. Embedded services accept any, by default "local".
-	AccessKeyID, SecretKey, SessionToken string
-	// Now is the clock (required). It may jump: it is read at least once a minute.
+	// Now is the clock. It may jump: it is read at least once a minute.
 	Now func() time.Time
-	// Logger is for problems. Nil discards them.
+	// Logger is for problems.
 	Logger *slog.Logger
-	// Random returns a duration from 0 to below span, for flexible windows and backoff. The default is random.
-	Random func(span time.Duration) time.Duration
 }
 
 // Scheduler runs schedules.
 type Scheduler struct {
 	options   Options
-	http      *http.Client
-	queues    queueAPI
+	random    func(limit time.Duration) time.Duration // from 0 to below limit, for the backoff
 	schedules []*schedule
 
-	mu              sync.Mutex
-	started, closed bool
-	running         sync.WaitGroup
-
-	// stopping ends when no schedule may fire or retry any more, working when invocations in flight are given up.
-	stopping, working context.Context
-	stop, giveUp      context.CancelFunc
+	start   sync.Once
+	running sync.WaitGroup
+	// stopping ends when no schedule may fire or retry any more, working when invocations in flight are canceled.
+	stopping, working   context.Context
+	stop, cancelWorking context.CancelFunc
 }
 
 // schedule is an enabled schedule.
@@ -63,39 +59,20 @@ type schedule struct {
 	inFlight chan struct{} // holds an element for each event in flight
 }
 
-// maxInFlight limits the events of a schedule that run or wait for a retry: those of an hour, if a function that always runs
-// into its time limit of 15 minutes is invoked every minute.
-const maxInFlight = 64
-
-// Open checks the schedules, including those that are disabled. It does not start them. The error names the schedule that
-// is not valid.
+// Open checks the schedules, including those that are disabled. It does not start them. The error names the schedule
+// that is not valid.
 func Open(options Options) (*Scheduler, error) {
-	if options.Invoke == nil || options.Now == nil {
-		return nil, errors.New("schedule: Options.Invoke and Now are required")
+	if options.Invoke == nil || options.Now == nil || options.Logger == nil {
+		return nil, errors.New("schedule: Options.Invoke, Now and Logger are required")
 	}
-	options.Region = cmp.Or(options.Region, "us-east-1")
-	options.Account = cmp.Or(options.Account, "000000000000")
-	options.Logger = cmp.Or(options.Logger, slog.New(slog.DiscardHandler))
-	if options.AccessKeyID == "" {
-		options.AccessKeyID, options.SecretKey = "local", "local"
-	}
-	if options.Random == nil {
-		options.Random = rand.N[time.Duration]
-	}
-	s := &Scheduler{options: options, http: awshttp.New()}
-	s.queues = newQueueClient(options, s.http)
+	s := &Scheduler{options: options, random: rand.N[time.Duration]}
 	s.stopping, s.stop = context.WithCancel(context.Background())
-	s.working, s.giveUp = context.WithCancel(context.Background())
-	names := map[string]bool{}
+	s.working, s.cancelWorking = context.WithCancel(context.Background())
 	for _, spec := range options.Schedules {
 		when, err := parse(spec)
-		if names[spec.ARN] {
-			err = errors.New("it is configured twice")
-		}
 		if err != nil {
 			return nil, fmt.Errorf("schedule %s: %w", spec.Name, err)
 		}
-		names[spec.ARN] = true
 		if spec.Enabled {
 			logger := options.Logger.With("schedule", spec.Name, "function", spec.Function)
 			s.schedules = append(s.schedules, &schedule{
@@ -114,33 +91,24 @@ func parse(spec stack.Schedule) (expression.Expression, error) {
 	return expression.Parse(spec.Expression, zone)
 }
 
-// Start enables the schedules.
+// Start enables the schedules, once. It has no effect after Close.
 func (s *Scheduler) Start() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.started || s.closed {
-		return
-	}
-	s.started = true
-	enabled := s.now()
-	for _, schedule := range s.schedules {
-		s.running.Go(func() { schedule.run(enabled) })
-	}
+	s.start.Do(func() {
+		if s.stopping.Err() != nil {
+			return
+		}
+		enabled := s.now()
+		for _, schedule := range s.schedules {
+			s.running.Go(func() { schedule.run(enabled) })
+		}
+	})
 }
 
-// Close stops the schedules, gives up events that wait for a retry, and waits until invocations in flight have finished or
-// ctx ends. The error says that invocations were interrupted.
+// Close stops the schedules and the retries, and waits until invocations in flight have finished or ctx ends. The error
+// says that invocations were interrupted.
 func (s *Scheduler) Close(ctx context.Context) error {
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
-		return nil
-	}
-	s.closed = true
-	s.mu.Unlock()
-	defer s.http.CloseIdleConnections()
 	s.stop()
-	defer s.giveUp()
+	defer s.cancelWorking()
 	ended := make(chan struct{})
 	go func() {
 		s.running.Wait()
@@ -150,7 +118,7 @@ func (s *Scheduler) Close(ctx context.Context) error {
 	case <-ended:
 		return nil
 	case <-ctx.Done():
-		s.giveUp()
+		s.cancelWorking()
 		<-ended
 		return fmt.Errorf("schedule: invocations in flight were interrupted: %w", context.Cause(ctx))
 	}
@@ -159,23 +127,16 @@ func (s *Scheduler) Close(ctx context.Context) error {
 // now returns the wall time: the monotonic clock stands still while the machine sleeps.
 func (s *Scheduler) now() time.Time { return s.options.Now().Round(0) }
 
-// run fires until the schedule ends or the scheduler stops.
+// run fires until the schedule has no more times or the scheduler stops.
 func (s *schedule) run(enabled time.Time) {
 	after := enabled
-	switch {
-	case s.when.Rate():
+	if s.when.Rate() {
 		s.when = s.when.From(enabled)
-		if !s.spec.Start.IsZero() {
-			s.when = s.when.From(s.spec.Start)
-		}
-		after = enabled.Add(-1) // the start itself counts
-	case s.spec.Start.After(enabled):
-		after = s.spec.Start.Add(-1)
+		after = enabled.Add(-1) // a rate fires at once
 	}
 	for {
 		due, more := s.when.Next(after)
-		over := !s.spec.End.IsZero() && !due.Before(s.spec.End)
-		if !more || over || !s.wait(due) {
+		if !more || !s.wait(due) {
 			return
 		}
 		s.fire(due)
@@ -186,11 +147,7 @@ func (s *schedule) run(enabled time.Time) {
 	}
 }
 
-// readClock is the longest time between two reads of the clock, because timers stop while a machine sleeps, and the clock
-// may be adjusted.
-const readClock = time.Minute
-
-// wait returns when the clock shows a time. It returns false if the scheduler stops before.
+// wait returns true when the clock has reached a time, or false if the scheduler stops first.
 func (s *Scheduler) wait(until time.Time) bool {
 	for {
 		left := until.Sub(s.now())

@@ -89,7 +89,6 @@ func init() { //nolint:gochecknoinits // the table refers to functions that refe
 			nameProperty: "AlarmName", ref: "{name}",
 			attributes: map[string]string{"Arn": "arn:{partition}:cloudwatch:{region}:{account}:alarm:{name}"},
 		},
-		"AWS::Scheduler::ScheduleGroup": {nameProperty: "Name", ref: "{name}"},
 	}
 	for typ := range strings.FieldsSeq(ignoredTypes) {
 		resourceTypes[typ] = resourceType{}

@@ -191,12 +191,9 @@ func (o object) decodeProperty(p property, v reflect.Value) {
 		v.Set(reflect.ValueOf(o.e.mapping(at, o.lineOf(p.name), n).texts()))
 	case v.Kind() == reflect.Slice:
 		o.setList(p, v, n)
-	case v.Kind() == reflect.Struct && v.Type() != reflect.TypeFor[time.Time]():
+	case v.Kind() == reflect.Struct:
 		o.e.mapping(at, o.lineOf(p.name), n).decode(v)
 	default:
-		if n == nil { // an absent time
-			return
-		}
 		if v.Kind() == reflect.Pointer {
 			v.Set(reflect.New(v.Type().Elem()))
 			v = v.Elem()
@@ -238,7 +235,6 @@ func (o object) setList(p property, v reflect.Value, n *node) {
 
 // setText sets a field of a scalar type, and checks the text against the property's tag.
 func (o object) setText(p property, v reflect.Value, text string) {
-	var err error
 	switch v.Interface().(type) {
 	case string:
 		if v.SetString(text); p.required && text == "" {
@@ -257,17 +253,11 @@ func (o object) setText(p property, v reflect.Value, text string) {
 			o.problem(p.name, "%q must be true or false", text)
 		}
 	case float64:
-		var number float64
-		if number, err = strconv.ParseFloat(text, 64); err != nil {
+		number, err := strconv.ParseFloat(text, 64)
+		if err != nil {
 			o.problem(p.name, "must be a number")
 		}
 		v.SetFloat(number)
-	case time.Time:
-		var moment time.Time
-		if moment, err = time.Parse(time.RFC3339, text); err != nil {
-			o.problem(p.name, "%q must be a time such as 2026-11-21T10:00:00Z", text)
-		}
-		v.Set(reflect.ValueOf(moment))
 	default:
 		panic(fmt.Sprintf("stack: no decoder for %s", v.Type()))
 	}

@@ -208,17 +208,11 @@ type Schedule struct {
 	Expression string
 	// Timezone is the IANA name of the time zone of cron expressions.
 	Timezone string
-	// Start and End limit the times of invocations. Zero is no limit.
-	Start, End time.Time
-	// FlexibleWindow is the maximum delay of an invocation.
-	FlexibleWindow time.Duration
 	// Input is the JSON that the function gets, "" for the service's own event.
 	Input string
 	// MaximumRetryAttempts (0 to 185) and MaximumEventAge (1 min to 24 h) limit the retries of an invocation that failed.
 	MaximumRetryAttempts int
 	MaximumEventAge      time.Duration
-	// DeadLetterQueue is the Name of the queue that gets events that could not be delivered, "" for none.
-	DeadLetterQueue string
 	// Async is that of the function. It applies when Lambda has accepted the event.
 	Async AsyncInvoke
 }
