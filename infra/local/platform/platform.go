@@ -311,14 +311,14 @@ func (p *Platform) serveAWS(context.Context) error {
 
 // provision creates the tables, queues, buckets and secrets that are missing.
 func (p *Platform) provision(ctx context.Context) error {
-	made, err := provision.Apply(ctx, p.Stack, provision.Options{
+	changes, err := provision.Apply(ctx, p.Stack, provision.Options{
 		Endpoint: p.endpoint(), AccessKeyID: p.config.AccessKeyID, SecretKey: p.config.SecretKey,
 		SessionToken: p.config.SessionToken,
 	})
 	if err != nil {
 		return err
 	}
-	p.logger.Info("provisioned: " + made.String())
+	p.logger.Info("provisioned: " + changes)
 	for _, notice := range p.Stack.Notices {
 		p.logger.Info(notice)
 	}

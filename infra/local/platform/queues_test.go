@@ -217,7 +217,7 @@ func TestQueuesAndSchedules(t *testing.T) {
 	}
 
 	for _, line := range []string{
-		"provisioned: tables local-Table; queues local-Dead, local-Failed, local-Jobs",
+		"provisioned: queues local-Dead, local-Failed, local-Jobs; tables local-Table",
 	} {
 		if !strings.Contains(p.log.String(), line) {
 			t.Errorf("%s\nwant %s", p.log, line)

@@ -45,11 +45,11 @@ func TestBuckets(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			made, err := provision.Apply(t.Context(), loaded, provision.Options{Endpoint: server.URL})
+			summary, err := provision.Apply(t.Context(), loaded, provision.Options{Endpoint: server.URL})
 			if err != nil {
 				t.Fatal(err)
 			}
-			return made.String()
+			return summary
 		}
 		equal(t, apply(buckets), "buckets local-files; rules of local-files")
 		equal(t, apply(buckets), "everything is there")

@@ -1,9 +1,9 @@
 // Package provision creates the resources of a stack that do not exist: tables with their indexes, streams and time to
 // live, queues with their attributes, buckets with their CORS and lifecycle rules, and secrets.
 //
-// It calls AWS's APIs only, through the SDK, so that it works with the embedded services, LocalStack, moto and AWS. It
-// never deletes a resource, never overwrites a secret, and continues after an interrupted run. As CloudFormation does,
-// it disables streams and time to live that are no longer in the template, and sets attributes of queues and rules of
+// It calls AWS's APIs only, through the SDK, so that it works with the embedded services, LocalStack and moto. It never
+// deletes a resource, never overwrites a secret, and continues after an interrupted run. As CloudFormation does, it
+// disables streams and time to live that are no longer in the template, and sets attributes of queues and rules of
 // buckets to those of the template.
 //
 // What may not enter: anything about the implementation of the services.
@@ -13,11 +13,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -30,38 +30,10 @@ import (
 
 // Options configure the endpoint of the services.
 type Options struct {
-	// Endpoint is the URL of the services; "" is AWS.
+	// Endpoint is the URL of the services.
 	Endpoint string
-	// AccessKeyID, SecretKey and SessionToken sign the requests. Embedded services accept any. The default is "local".
+	// AccessKeyID, SecretKey and SessionToken sign the requests. The default is "local".
 	AccessKeyID, SecretKey, SessionToken string
-}
-
-// Result has the names of the resources that Apply has created or changed, sorted. QueueAttributes are existing queues
-// with the attributes that were set, BucketRules are buckets whose rules were set.
-type Result struct {
-	Tables, Indexes, Streams, TimeToLive, Queues, QueueAttributes, Buckets, BucketRules, Secrets []string
-}
-
-// lists returns the lists with their names in the log.
-func (r *Result) lists() (names []string, lists []*[]string) {
-	return []string{
-			"tables", "indexes", "streams of", "time to live of", "queues", "attributes of", "buckets", "rules of", "secrets",
-		}, []*[]string{
-			&r.Tables, &r.Indexes, &r.Streams, &r.TimeToLive, &r.Queues, &r.QueueAttributes, &r.Buckets, &r.BucketRules,
-			&r.Secrets,
-		}
-}
-
-// String returns a line for the log: "tables a, b; secrets c", or "everything is there".
-func (r Result) String() string {
-	var parts []string
-	names, lists := r.lists()
-	for i, list := range lists {
-		if len(*list) > 0 {
-			parts = append(parts, names[i]+" "+strings.Join(*list, ", "))
-		}
-	}
-	return cmp.Or(strings.Join(parts, "; "), "everything is there")
 }
 
 // concurrency is the maximum number of requests in flight.
@@ -75,42 +47,46 @@ type provisioner struct {
 	buckets *s3.Client
 	region  string
 
-	mu    sync.Mutex
-	made  Result
-	arns  map[string]string      // of secrets, by logical id
-	found map[string]*queueState // by logical id
+	mu      sync.Mutex
+	changes map[string][]string    // names of resources by kind of change
+	found   map[string]*queueState // by logical id
+	actual  map[string]string      // by predicted ARN or URL
 }
 
-// Apply creates and updates the resources of the stack. If an endpoint has chosen other ARNs of secrets, or other URLs
-// and ARNs of queues than the template's references predict, it replaces them in the stack. Functions must start after
-// that.
-func Apply(ctx context.Context, s *stack.Stack, options Options) (Result, error) {
-	p := newProvisioner(s, options)
-	steps := slices.Concat(
+// Apply creates and updates the resources of the stack, and returns a summary for the log. In the stack, it replaces
+// predicted ARNs of secrets, and predicted ARNs and URLs of queues, by those that the endpoint has chosen. Functions
+// must start after that.
+func Apply(ctx context.Context, s *stack.Stack, options Options) (summary string, err error) {
+	p := newProvisioner(s.Region, options)
+	queueName := func(q stack.Queue) string { return q.Name }
+	if err := run(ctx, slices.Concat(
 		each("table", s.Tables, func(t stack.Table) string { return t.Name }, p.table),
 		each("secret", s.Secrets, func(s stack.Secret) string { return s.Name }, p.secret),
-		each("queue", s.Queues, func(q stack.Queue) string { return q.Name }, p.findQueue),
+		each("queue", s.Queues, queueName, p.findQueue),
 		each("bucket", s.Buckets, func(b stack.Bucket) string { return b.Name }, p.bucket),
-	)
-	if err := run(ctx, steps); err != nil {
-		return Result{}, err
+	)); err != nil {
+		return "", err
 	}
-	for logicalID, arn := range p.arns {
-		s.RebindSecret(logicalID, arn)
+	s.Rebind(p.actual)
+	if err := run(ctx, each("queue", s.Queues, queueName, p.setQueue)); err != nil {
+		return "", err
 	}
-	queues := map[string]stack.QueueAt{}
-	for logicalID, have := range p.found {
-		queues[logicalID] = have.QueueAt
+	return p.summary(), nil
+}
+
+func newProvisioner(region string, o Options) *provisioner {
+	if o.AccessKeyID == "" {
+		o.AccessKeyID, o.SecretKey = "local", "local"
 	}
-	s.RebindQueues(queues)
-	if err := run(ctx, each("queue", s.Queues, func(q stack.Queue) string { return q.Name }, p.setQueue)); err != nil {
-		return Result{}, err
+	keys := credentials.NewStaticCredentialsProvider(o.AccessKeyID, o.SecretKey, o.SessionToken)
+	return &provisioner{
+		region: region, changes: map[string][]string{}, found: map[string]*queueState{}, actual: map[string]string{},
+		tables:  dynamodb.New(dynamodb.Options{Region: region, BaseEndpoint: &o.Endpoint, Credentials: keys}),
+		secrets: secretsmanager.New(secretsmanager.Options{Region: region, BaseEndpoint: &o.Endpoint, Credentials: keys}),
+		queues:  sqs.New(sqs.Options{Region: region, BaseEndpoint: &o.Endpoint, Credentials: keys}),
+		// Emulators expect the bucket in the path: a host name with the bucket would not resolve.
+		buckets: s3.New(s3.Options{Region: region, BaseEndpoint: &o.Endpoint, Credentials: keys, UsePathStyle: true}),
 	}
-	_, lists := p.made.lists()
-	for _, list := range lists {
-		slices.Sort(*list)
-	}
-	return p.made, nil
 }
 
 // step creates or updates a resource.
@@ -140,31 +116,19 @@ func run(ctx context.Context, steps []step) error {
 	return group.Wait() //nolint:wrapcheck // each does
 }
 
-func newProvisioner(s *stack.Stack, o Options) *provisioner {
-	if o.AccessKeyID == "" {
-		o.AccessKeyID, o.SecretKey = "local", "local"
-	}
-	var endpoint *string
-	if o.Endpoint != "" {
-		endpoint = &o.Endpoint
-	}
-	keys := aws.NewCredentialsCache(credentials.NewStaticCredentialsProvider(o.AccessKeyID, o.SecretKey, o.SessionToken))
-	return &provisioner{
-		arns: map[string]string{}, found: map[string]*queueState{},
-		tables:  dynamodb.New(dynamodb.Options{Region: s.Region, BaseEndpoint: endpoint, Credentials: keys}),
-		secrets: secretsmanager.New(secretsmanager.Options{Region: s.Region, BaseEndpoint: endpoint, Credentials: keys}),
-		queues:  sqs.New(sqs.Options{Region: s.Region, BaseEndpoint: endpoint, Credentials: keys}),
-		// Emulators expect the bucket in the path: a host name with the bucket would not resolve.
-		buckets: s3.New(s3.Options{
-			Region: s.Region, BaseEndpoint: endpoint, Credentials: keys, UsePathStyle: endpoint != nil,
-		}),
-		region: s.Region,
-	}
-}
-
-// note adds a name to a list of the result.
-func (p *provisioner) note(list *[]string, name string) {
+// note adds the name of a resource to a kind of change.
+func (p *provisioner) note(change, name string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	*list = append(*list, name)
+	p.changes[change] = append(p.changes[change], name)
+}
+
+// summary returns the changes, such as "secrets c; tables a, b", or "everything is there".
+func (p *provisioner) summary() string {
+	var parts []string
+	for _, change := range slices.Sorted(maps.Keys(p.changes)) {
+		names := slices.Compact(slices.Sorted(slices.Values(p.changes[change])))
+		parts = append(parts, change+" "+strings.Join(names, ", "))
+	}
+	return cmp.Or(strings.Join(parts, "; "), "everything is there")
 }

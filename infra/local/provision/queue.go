@@ -29,7 +29,7 @@ var queueDefaults = map[string][]string{
 
 // queueState is a queue of the endpoint.
 type queueState struct {
-	stack.QueueAt
+	url        string
 	attributes map[string]string
 	isNew      bool
 }
@@ -41,55 +41,40 @@ func (p *provisioner) findQueue(ctx context.Context, want stack.Queue) error {
 	var missing *types.QueueDoesNotExist
 	switch {
 	case errors.As(err, &missing):
-		have.URL, have.isNew, err = p.createQueue(ctx, want)
-	case err == nil:
-		have.URL = aws.ToString(found.QueueUrl)
-	}
-	if err != nil {
+		attributes := maps.Clone(want.Attributes)
+		delete(attributes, redrivePolicy)
+		created, err := p.queues.CreateQueue(ctx, &sqs.CreateQueueInput{QueueName: &want.Name, Attributes: attributes})
+		if err != nil {
+			return fmt.Errorf("create: %w", err)
+		}
+		p.note("queues", want.Name)
+		have.url, have.isNew = aws.ToString(created.QueueUrl), true
+	case err != nil:
 		return fmt.Errorf("find: %w", err)
+	default:
+		have.url = aws.ToString(found.QueueUrl)
 	}
 	out, err := p.queues.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{
-		QueueUrl: &have.URL, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameAll},
+		QueueUrl: &have.url, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameAll},
 	})
 	if err != nil {
 		return fmt.Errorf("get attributes: %w", err)
 	}
 	have.attributes = out.Attributes
-	if have.ARN = out.Attributes["QueueArn"]; have.ARN == "" {
+	if have.attributes["QueueArn"] == "" {
 		return errors.New("get attributes: the endpoint does not return QueueArn")
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.found[want.LogicalID] = have
+	p.actual[want.URL], p.actual[want.ARN] = have.url, have.attributes["QueueArn"]
 	return nil
-}
-
-func (p *provisioner) createQueue(ctx context.Context, want stack.Queue) (url string, isNew bool, err error) {
-	attributes := maps.Clone(want.Attributes)
-	delete(attributes, redrivePolicy)
-	made, err := p.queues.CreateQueue(ctx, &sqs.CreateQueueInput{QueueName: &want.Name, Attributes: attributes})
-	var exists *types.QueueNameExists
-	if errors.As(err, &exists) { // another process has created it with other attributes
-		found, err := p.queues.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: &want.Name})
-		if err != nil {
-			return "", false, fmt.Errorf("get url: %w", err)
-		}
-		return aws.ToString(found.QueueUrl), false, nil
-	}
-	if err != nil {
-		return "", false, fmt.Errorf("create: %w", err)
-	}
-	p.note(&p.made.Queues, want.Name)
-	return aws.ToString(made.QueueUrl), true, nil
 }
 
 // setQueue sets the attributes that differ from the template's. As an update of CloudFormation does, it sets an
 // attribute that the template leaves out to its default.
 func (p *provisioner) setQueue(ctx context.Context, want stack.Queue) error {
-	p.mu.Lock()
-	have := p.found[want.LogicalID]
-	p.mu.Unlock()
-	changes := map[string]string{}
+	have, changes := p.found[want.LogicalID], map[string]string{}
 	for name, defaults := range queueDefaults {
 		current, known := have.attributes[name]
 		current = canonical(current)
@@ -104,12 +89,12 @@ func (p *provisioner) setQueue(ctx context.Context, want stack.Queue) error {
 	if len(changes) == 0 {
 		return nil
 	}
-	in := &sqs.SetQueueAttributesInput{QueueUrl: &have.URL, Attributes: changes}
+	in := &sqs.SetQueueAttributesInput{QueueUrl: &have.url, Attributes: changes}
 	if _, err := p.queues.SetQueueAttributes(ctx, in); err != nil {
 		return fmt.Errorf("set attributes: %w", err)
 	}
 	if !have.isNew {
-		p.note(&p.made.QueueAttributes, want.Name+" ("+strings.Join(slices.Sorted(maps.Keys(changes)), ", ")+")")
+		p.note("attributes of", want.Name+" ("+strings.Join(slices.Sorted(maps.Keys(changes)), ", ")+")")
 	}
 	return nil
 }

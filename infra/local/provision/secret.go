@@ -15,54 +15,40 @@ import (
 
 // secret creates a secret with its first value. A secret that exists is not changed.
 func (p *provisioner) secret(ctx context.Context, want stack.Secret) error {
-	arn, err := p.describeSecret(ctx, want.Name)
+	found, err := p.secrets.DescribeSecret(ctx, &secretsmanager.DescribeSecretInput{SecretId: &want.Name})
+	var arn string
 	var missing *types.ResourceNotFoundException
-	if errors.As(err, &missing) {
-		arn, err = p.createSecret(ctx, want)
-	}
-	if err != nil {
-		return err
+	switch {
+	case errors.As(err, &missing):
+		if arn, err = p.createSecret(ctx, want); err != nil {
+			return err
+		}
+	case err != nil:
+		return fmt.Errorf("describe: %w", err)
+	case found.DeletedDate != nil:
+		return errors.New("is scheduled for deletion: restore it, or delete it without recovery")
+	default:
+		arn = aws.ToString(found.ARN)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.arns[want.LogicalID] = arn
+	p.actual[want.ARN] = arn
 	return nil
 }
 
-func (p *provisioner) describeSecret(ctx context.Context, name string) (arn string, err error) {
-	found, err := p.secrets.DescribeSecret(ctx, &secretsmanager.DescribeSecretInput{SecretId: &name})
-	if err != nil {
-		return "", fmt.Errorf("describe: %w", err)
-	}
-	if found.DeletedDate != nil {
-		return "", errors.New("is scheduled for deletion: restore it, or delete it without recovery")
-	}
-	return aws.ToString(found.ARN), nil
-}
-
 func (p *provisioner) createSecret(ctx context.Context, want stack.Secret) (arn string, err error) {
-	in := &secretsmanager.CreateSecretInput{Name: &want.Name}
-	if want.Description != "" {
-		in.Description = &want.Description
-	}
-	if want.Literal != "" {
-		in.SecretString = &want.Literal
-	}
+	value := want.Literal
 	if want.Generate != nil {
-		value, err := secrets.Generate(*want.Generate)
-		if err != nil {
+		if value, err = secrets.Generate(*want.Generate); err != nil {
 			return "", err
 		}
-		in.SecretString = &value
 	}
-	made, err := p.secrets.CreateSecret(ctx, in)
-	var exists *types.ResourceExistsException
-	if errors.As(err, &exists) { // another process has created it
-		return p.describeSecret(ctx, want.Name)
-	}
+	created, err := p.secrets.CreateSecret(ctx, &secretsmanager.CreateSecretInput{
+		Name: &want.Name, Description: optional(want.Description), SecretString: optional(value),
+	})
 	if err != nil {
 		return "", fmt.Errorf("create: %w", err)
 	}
-	p.note(&p.made.Secrets, want.Name)
-	return aws.ToString(made.ARN), nil
+	p.note("secrets", want.Name)
+	return aws.ToString(created.ARN), nil
 }

@@ -51,7 +51,7 @@ func (p *provisioner) describeTable(ctx context.Context, name string) (*types.Ta
 func (p *provisioner) createTable(ctx context.Context, want stack.Table) (*types.TableDescription, error) {
 	in := &dynamodb.CreateTableInput{
 		TableName: &want.Name, KeySchema: keySchema(want.Key), AttributeDefinitions: definitions(want.Attributes),
-		BillingMode: types.BillingMode(want.BillingMode), ProvisionedThroughput: throughput(want.ReadUnits, want.WriteUnits),
+		BillingMode: types.BillingModePayPerRequest,
 	}
 	if want.StreamViewType != "" {
 		in.StreamSpecification = streamSpecification(want.StreamViewType)
@@ -59,18 +59,13 @@ func (p *provisioner) createTable(ctx context.Context, want stack.Table) (*types
 	for _, index := range want.Indexes {
 		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{
 			IndexName: &index.Name, KeySchema: keySchema(index.Key), Projection: projection(index),
-			ProvisionedThroughput: throughput(index.ReadUnits, index.WriteUnits),
 		})
 	}
 	out, err := p.tables.CreateTable(ctx, in)
-	var exists *types.ResourceInUseException
-	if errors.As(err, &exists) { // another process has created it
-		return p.describeTable(ctx, want.Name)
-	}
 	if err != nil {
 		return nil, fmt.Errorf("create: %w", err)
 	}
-	p.note(&p.made.Tables, want.Name)
+	p.note("tables", want.Name)
 	return out.TableDescription, nil
 }
 
@@ -82,12 +77,10 @@ func (p *provisioner) waitUntilActive(
 		if table.TableStatus == types.TableStatusDeleting {
 			return nil, errors.New("is being deleted: try again later")
 		}
-		timer := time.NewTimer(wait)
 		select {
 		case <-ctx.Done():
-			timer.Stop()
 			return nil, fmt.Errorf("wait for status ACTIVE, it is %s: %w", table.TableStatus, ctx.Err())
-		case <-timer.C:
+		case <-time.After(wait):
 		}
 		var err error
 		if table, err = p.describeTable(ctx, aws.ToString(table.TableName)); err != nil {
@@ -120,7 +113,6 @@ func (p *provisioner) indexes(ctx context.Context, want stack.Table, have *types
 			TableName: &want.Name, AttributeDefinitions: keyDefinitions(want, index),
 			GlobalSecondaryIndexUpdates: []types.GlobalSecondaryIndexUpdate{{Create: &types.CreateGlobalSecondaryIndexAction{
 				IndexName: &index.Name, KeySchema: keySchema(index.Key), Projection: projection(index),
-				ProvisionedThroughput: throughput(index.ReadUnits, index.WriteUnits),
 			}}},
 		})
 		if err != nil {
@@ -129,7 +121,7 @@ func (p *provisioner) indexes(ctx context.Context, want stack.Table, have *types
 		if _, err := p.waitUntilActive(ctx, out.TableDescription); err != nil {
 			return fmt.Errorf("index %s: %w", index.Name, err)
 		}
-		p.note(&p.made.Indexes, want.Name+"/"+index.Name)
+		p.note("indexes", want.Name+"/"+index.Name)
 	}
 	return nil
 }
@@ -158,7 +150,7 @@ func (p *provisioner) timeToLive(ctx context.Context, want stack.Table) error {
 			return fmt.Errorf("update time to live: %w", err)
 		}
 	}
-	p.note(&p.made.TimeToLive, want.Name)
+	p.note("time to live of", want.Name)
 	return nil
 }
 
@@ -199,10 +191,10 @@ func sameIndex(
 		return err
 	}
 	included := slices.Sorted(slices.Values(index.Projection.NonKeyAttributes))
-	wanted := slices.Sorted(slices.Values(want.NonKeyAttributes))
-	if string(index.Projection.ProjectionType) != want.Projection || !slices.Equal(included, wanted) {
+	wanted := slices.Sorted(slices.Values(want.Projection.NonKeyAttributes))
+	if string(index.Projection.ProjectionType) != want.Projection.Type || !slices.Equal(included, wanted) {
 		return fmt.Errorf("exists with the projection %s %v, the template has %s %v: a projection can't be changed; "+
-			"give the new index another name", index.Projection.ProjectionType, included, want.Projection, want.NonKeyAttributes)
+			"give the new index another name", index.Projection.ProjectionType, included, want.Projection.Type, wanted)
 	}
 	return nil
 }
@@ -235,14 +227,6 @@ func keyDefinitions(table stack.Table, index stack.Index) []types.AttributeDefin
 
 func projection(index stack.Index) *types.Projection {
 	return &types.Projection{
-		ProjectionType: types.ProjectionType(index.Projection), NonKeyAttributes: index.NonKeyAttributes,
+		ProjectionType: types.ProjectionType(index.Projection.Type), NonKeyAttributes: index.Projection.NonKeyAttributes,
 	}
-}
-
-// throughput returns nil for tables that are billed per request.
-func throughput(read, write int64) *types.ProvisionedThroughput {
-	if read == 0 {
-		return nil
-	}
-	return &types.ProvisionedThroughput{ReadCapacityUnits: &read, WriteCapacityUnits: &write}
 }

@@ -203,24 +203,20 @@ func TestTableErrors(t *testing.T) {
 	t.Parallel()
 	const keys = "      AttributeDefinitions: [{AttributeName: pk, AttributeType: S}]\n      KeySchema: [{AttributeName: pk, KeyType: HASH}]\n"
 	run(t, "Resources:\n  T:\n    Type: AWS::DynamoDB::Table\n    Properties:\n", map[string]errorCase{
-		"sound":       {keys + "      BillingMode: PAY_PER_REQUEST", nil},
-		"provisioned": {keys + "      ProvisionedThroughput: {ReadCapacityUnits: 1, WriteCapacityUnits: 1}", nil},
-		"no units":    {keys, []string{"5: T: Properties.ProvisionedThroughput: is missing: BillingMode is PROVISIONED unless it is set to PAY_PER_REQUEST"}},
-		"both": {keys + "      BillingMode: PAY_PER_REQUEST\n      ProvisionedThroughput: {ReadCapacityUnits: 1, WriteCapacityUnits: 1}", []string{
-			"8: T: Properties.ProvisionedThroughput: must not be present with BillingMode PAY_PER_REQUEST"}},
+		"provisioned":   {keys + "      BillingMode: PROVISIONED\n      ProvisionedThroughput: {ReadCapacityUnits: 1, WriteCapacityUnits: 1}", nil},
 		"local indexes": {keys + "      BillingMode: PAY_PER_REQUEST\n      LocalSecondaryIndexes: []", []string{"8: T: Properties.LocalSecondaryIndexes: %"}},
 		"stream":        {keys + "      BillingMode: PAY_PER_REQUEST\n      StreamSpecification: {StreamViewType: OLD_IMAGE, ResourcePolicy: {PolicyDocument: {}}, Tags: []}", nil},
 		"stream without view": {keys + "      BillingMode: PAY_PER_REQUEST\n      StreamSpecification: {StreamEnabled: true}", []string{
 			"8: T: Properties.StreamSpecification.StreamEnabled: %", "8: T: Properties.StreamSpecification.StreamViewType: is missing"}},
 		"stream's view": {keys + "      BillingMode: PAY_PER_REQUEST\n      StreamSpecification: {StreamViewType: ALL}", []string{
 			`8: T: Properties.StreamSpecification.StreamViewType: "ALL" is %: use KEYS_ONLY, NEW_IMAGE, OLD_IMAGE or NEW_AND_OLD_IMAGES`}},
-		"keys": {"      BillingMode: PAY_PER_REQUEST\n      AttributeDefinitions: [{AttributeName: a, AttributeType: S}, {AttributeName: a, AttributeType: X}]\n      KeySchema: [{AttributeName: b, KeyType: RANGE}]", []string{
-			`6: T: Properties.AttributeDefinitions[1].AttributeType: "X" is %: use S, N or B`, "6: T: Properties.AttributeDefinitions: a is in no key",
-			"6: T: Properties.AttributeDefinitions: a is defined twice", "6: T: Properties.AttributeDefinitions: b is in a key and not defined",
-			"7: T: Properties.KeySchema: must have a HASH key, and may have a RANGE key after it"}},
-		"index": {keys + "      BillingMode: PAY_PER_REQUEST\n      GlobalSecondaryIndexes:\n        - IndexName: i\n          KeySchema: [{AttributeName: pk, KeyType: HASH}]\n          Projection: {ProjectionType: ALL, NonKeyAttributes: [x]}\n        - KeySchema: [{AttributeName: pk, KeyType: HASH}]", []string{
-			"11: T: Properties.GlobalSecondaryIndexes[0].Projection: must have NonKeyAttributes if, and only if, ProjectionType is INCLUDE",
-			"12: T: Properties.GlobalSecondaryIndexes[1].IndexName: is missing", "12: T: Properties.GlobalSecondaryIndexes[1].Projection: is missing"}},
+		"types": {"      AttributeDefinitions: [{AttributeName: a, AttributeType: X}]\n      KeySchema: [{AttributeName: a, KeyType: SORT}]", []string{
+			`5: T: Properties.AttributeDefinitions[0].AttributeType: "X" is %: use S, N or B`,
+			`6: T: Properties.KeySchema[0].KeyType: "SORT" is %: use HASH or RANGE`}},
+		"index": {keys + "      GlobalSecondaryIndexes:\n        - Projection: {ProjectionType: SOME}\n        - IndexName: i", []string{
+			"8: T: Properties.GlobalSecondaryIndexes[0].IndexName: is missing",
+			`8: T: Properties.GlobalSecondaryIndexes[0].Projection.ProjectionType: "SOME" is %: use ALL, KEYS_ONLY or INCLUDE`,
+			"9: T: Properties.GlobalSecondaryIndexes[1].Projection.ProjectionType: is missing"}},
 	})
 }
 

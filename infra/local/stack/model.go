@@ -123,9 +123,6 @@ type Table struct {
 	TTLAttribute string
 	// StreamViewType is DynamoDB's ("NEW_IMAGE", "KEYS_ONLY", …), "" if the table has no stream.
 	StreamViewType string
-	// BillingMode is "PAY_PER_REQUEST" or "PROVISIONED". ReadUnits and WriteUnits are set for the latter.
-	BillingMode           string
-	ReadUnits, WriteUnits int64
 }
 
 // Attribute is a key attribute of a table or of one of its indexes. Type is "S", "N" or "B".
@@ -142,12 +139,17 @@ type KeyPart struct {
 
 // Index is a global secondary index.
 type Index struct {
-	Name string
-	Key  []KeyPart
-	// Projection is "ALL", "KEYS_ONLY" or "INCLUDE". NonKeyAttributes are set for the latter.
-	Projection            string
-	NonKeyAttributes      []string
-	ReadUnits, WriteUnits int64
+	_ struct{} `ignored:"ContributorInsightsSpecification OnDemandThroughput ProvisionedThroughput WarmThroughput"`
+
+	Name       string    `cfn:"IndexName,required"`
+	Key        []KeyPart `cfn:"KeySchema"`
+	Projection Projection
+}
+
+// Projection has the attributes of an index. NonKeyAttributes belong to the type "INCLUDE".
+type Projection struct {
+	Type             string `cfn:"ProjectionType,required,oneof=ALL|KEYS_ONLY|INCLUDE"`
+	NonKeyAttributes []string
 }
 
 // Queue is a standard queue of SQS (AWS::SQS::Queue).

@@ -137,24 +137,25 @@ func TestQueueMappingErrors(t *testing.T) {
 	})
 }
 
-func TestRebindQueues(t *testing.T) {
+func TestRebind(t *testing.T) {
 	t.Parallel()
-	const template = header + `      Environment: {Variables: {SHORT: !Ref Q, LONG: !Ref Q2, BOTH: !Sub '${Q2.Arn} ${Q.Arn}'}}
+	const template = header + `      Environment: {Variables: {SHORT: !Ref Q, LONG: !Ref Q2, BOTH: !Sub '${Q2.Arn} ${Q.Arn}', SECRET: !Ref S}}
       Events: {E: {Type: ScheduleV2, Properties: {ScheduleExpression: rate(1 day), Input: !Sub '{"queue":"${Q}"}'}}}
   Q: {Type: AWS::SQS::Queue}
   Q2: {Type: AWS::SQS::Queue, Properties: {RedrivePolicy: {deadLetterTargetArn: !GetAtt Q.Arn, maxReceiveCount: 2}}}
-Outputs: {Queue: {Value: !Ref Q}}
+  S: {Type: AWS::SecretsManager::Secret}
 `
 	got, err := stack.Parse("t.yaml", []byte(template), stack.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got.RebindQueues(map[string]stack.QueueAt{
-		"Q":  {URL: "http://other/queue/local-Q", ARN: "arn:aws:sqs:us-east-1:1:local-Q"},
-		"Q2": {URL: "http://other/queue/local-Q2", ARN: "arn:aws:sqs:us-east-1:1:local-Q2"},
+	got.Rebind(map[string]string{
+		got.Queues[0].URL: "http://other/queue/local-Q", got.Queues[0].ARN: "arn:aws:sqs:us-east-1:1:local-Q",
+		got.Queues[1].URL: "http://other/queue/local-Q2", got.Queues[1].ARN: "arn:aws:sqs:us-east-1:1:local-Q2",
+		got.Secrets[0].ARN: "arn:new",
 	})
 	env := map[string]string{
-		"SHORT": "http://other/queue/local-Q", "LONG": "http://other/queue/local-Q2",
+		"SHORT": "http://other/queue/local-Q", "LONG": "http://other/queue/local-Q2", "SECRET": "arn:new",
 		"BOTH": "arn:aws:sqs:us-east-1:1:local-Q2 arn:aws:sqs:us-east-1:1:local-Q",
 	}
 	if diff := cmp.Diff(env, got.Functions[0].Env); diff != "" {
@@ -172,7 +173,7 @@ Outputs: {Queue: {Value: !Ref Q}}
 	if input := got.Schedules[0].Input; input != `{"queue":"http://other/queue/local-Q"}` {
 		t.Error(input)
 	}
-	if output := got.Outputs["Queue"]; output != env["SHORT"] {
-		t.Error(output)
+	if got.Secrets[0].ARN != "arn:new" {
+		t.Error(got.Secrets[0].ARN)
 	}
 }

@@ -70,16 +70,16 @@ func TestServiceTemplate(t *testing.T) {
 		}},
 		Tables: []stack.Table{
 			{
-				LogicalID: "Table", Name: "dev-Table", ARN: tableARN, BillingMode: "PAY_PER_REQUEST", TTLAttribute: "expiresAt",
+				LogicalID: "Table", Name: "dev-Table", ARN: tableARN, TTLAttribute: "expiresAt",
 				Attributes: []stack.Attribute{{Name: "pk", Type: "S"}, {Name: "sk", Type: "S"}, {Name: "dueAt", Type: "N"}},
 				Key:        []stack.KeyPart{{Name: "pk", Type: "HASH"}, {Name: "sk", Type: "RANGE"}},
 				Indexes: []stack.Index{{
 					Name: "due", Key: []stack.KeyPart{{Name: "sk", Type: "HASH"}, {Name: "dueAt", Type: "RANGE"}},
-					Projection: "INCLUDE", NonKeyAttributes: []string{"state"},
+					Projection: stack.Projection{Type: "INCLUDE", NonKeyAttributes: []string{"state"}},
 				}},
 			},
 			{
-				LogicalID: "Simple", Name: "dev-Simple", ARN: "arn:aws:dynamodb:eu-west-1:123456789012:table/dev-Simple", BillingMode: "PAY_PER_REQUEST",
+				LogicalID: "Simple", Name: "dev-Simple", ARN: "arn:aws:dynamodb:eu-west-1:123456789012:table/dev-Simple",
 				Attributes: []stack.Attribute{{Name: "id", Type: "S"}}, Key: []stack.KeyPart{{Name: "id", Type: "HASH"}},
 			},
 		},
@@ -280,18 +280,6 @@ Conditions: {Never: !Equals [a, b]}
 	}
 	if diff := cmp.Diff(want, got.APIs); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
-	}
-}
-
-func TestRebindSecret(t *testing.T) {
-	t.Parallel()
-	got, err := stack.Load("testdata/service.yaml", stack.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	got.RebindSecret("Keys", "arn:new")
-	if got.Secrets[0].ARN != "arn:new" || got.Functions[0].Env["SECRET"] != "arn:new" {
-		t.Errorf("%s, %s", got.Secrets[0].ARN, got.Functions[0].Env["SECRET"])
 	}
 }
 
