@@ -26,18 +26,18 @@ type apiEmail struct {
 
 // user handles GET /api/v1/user.
 func (s *Server) user(w http.ResponseWriter, r *http.Request) {
-	if who, ok := s.bearer(w, r, scopeUser); ok {
+	if user, ok := s.bearer(w, r, scopeUser); ok {
 		writeJSON(w, http.StatusOK, apiUser{
-			ID: who.ID, Login: who.Login, Username: who.Login, Email: who.Email, Active: true,
+			ID: user.ID, Login: user.Login, Username: user.Login, Email: user.Email, Active: true,
 		})
 	}
 }
 
 // emails handles GET /api/v1/user/emails.
 func (s *Server) emails(w http.ResponseWriter, r *http.Request) {
-	if who, ok := s.bearer(w, r, scopeUser, scopeEmail); ok {
+	if user, ok := s.bearer(w, r, scopeUser, scopeEmail); ok {
 		writeJSON(w, http.StatusOK, []apiEmail{
-			{Email: who.Email, Verified: who.Verified, Primary: true, UserID: who.ID, Username: who.Login},
+			{Email: user.Email, Verified: user.Verified, Primary: true, UserID: user.ID, Username: user.Login},
 		})
 	}
 }
@@ -55,7 +55,7 @@ func (s *Server) bearer(w http.ResponseWriter, r *http.Request, scopes ...string
 		return refuse(http.StatusUnauthorized, "", "token is required")
 	}
 	granted, ok := s.grants.find(access)
-	who, known := s.identities.find(granted.userID)
+	user, known := s.identities.find(granted.userID)
 	if !ok || !known {
 		return refuse(http.StatusUnauthorized, `, error="invalid_token"`, "the token is unknown, expired or revoked")
 	}
@@ -63,5 +63,5 @@ func (s *Server) bearer(w http.ResponseWriter, r *http.Request, scopes ...string
 		return refuse(http.StatusForbidden, `, error="insufficient_scope", scope="`+scopes[0]+`"`,
 			"the token does not have the scope "+scopes[0])
 	}
-	return who, true
+	return user, true
 }

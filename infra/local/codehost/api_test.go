@@ -128,15 +128,14 @@ func TestInvalidIdentityFileIsRefusedAndNotChanged(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{
 		"empty":          "",
-		"cut off":        `{"version":1,"nextId":2,"identities":[{"id":1,"lo`,
+		"cut off":        `{"version":1,"identities":[{"id":1,"lo`,
 		"something else": `{"users":[]}`,
-		"other version":  `{"version":2,"nextId":1,"identities":[]}`,
-		"more behind":    `{"version":1,"nextId":1,"identities":[]} {}`,
-		"same id":        `{"version":1,"nextId":3,"identities":[{"id":1,"login":"a","email":"a@x.y","verified":true},{"id":1,"login":"b","email":"b@x.y","verified":true}]}`,
-		"same login":     `{"version":1,"nextId":3,"identities":[{"id":1,"login":"a","email":"a@x.y","verified":true},{"id":2,"login":"A","email":"b@x.y","verified":true}]}`,
-		"id not used up": `{"version":1,"nextId":1,"identities":[{"id":1,"login":"a","email":"a@x.y","verified":true}]}`,
-		"no e-mail":      `{"version":1,"nextId":2,"identities":[{"id":1,"login":"a","email":"","verified":true}]}`,
-		"id nought":      `{"version":1,"nextId":0,"identities":[]}`,
+		"other version":  `{"version":2,"identities":[]}`,
+		"more behind":    `{"version":1,"identities":[]} {}`,
+		"same id":        `{"version":1,"identities":[{"id":1,"login":"a","email":"a@x.y","verified":true},{"id":1,"login":"b","email":"b@x.y","verified":true}]}`,
+		"same login":     `{"version":1,"identities":[{"id":1,"login":"a","email":"a@x.y","verified":true},{"id":2,"login":"A","email":"b@x.y","verified":true}]}`,
+		"id of another":  `{"version":1,"identities":[{"id":2,"login":"a","email":"a@x.y","verified":true}]}`,
+		"no e-mail":      `{"version":1,"identities":[{"id":1,"login":"a","email":"","verified":true}]}`,
 	}
 	for name, content := range files {
 		t.Run(name, func(t *testing.T) {

@@ -35,27 +35,30 @@ type authorization struct {
 	fields      url.Values // the parameters as the form repeats them
 }
 
-// refusal is the reason why a request is not served.
-type refusal struct{ code, description string }
+// oauthError is an error response (RFC 6749 §4.1.2.1 and §5.2). code is "" if it must not be sent to the client.
+type oauthError struct{ code, description string }
+
+func invalidRequest(description string) *oauthError {
+	return &oauthError{"invalid_request", description}
+}
 
 // readAuthorization checks a request in the order of RFC 6749 §4.1.2.1: first whether the redirect URI may be trusted,
 // then the rest.
-func (s *Server) readAuthorization(q url.Values) (a authorization, no *refusal) {
+func (s *Server) readAuthorization(q url.Values) (a authorization, failure *oauthError) {
 	if len(q["client_id"]) != 1 || q.Get("client_id") != s.clientID {
-		return a, &refusal{description: "The client_id is missing or unknown."}
+		return a, &oauthError{description: "The client_id is missing or unknown."}
 	}
 	if len(q["redirect_uri"]) != 1 || !s.redirects.allow(q.Get("redirect_uri")) {
-		return a, &refusal{description: "The redirect_uri is missing, or is not below a registered callback URL."}
+		return a, &oauthError{description: "The redirect_uri is missing, or is not below a registered callback URL."}
 	}
 	a = authorization{redirectURI: q.Get("redirect_uri"), scopes: strings.Fields(q.Get("scope")), fields: url.Values{}}
+	repeated := ""
 	for _, name := range authorizationFields {
 		if q.Has(name) {
 			a.fields.Set(name, q.Get(name))
 		}
-	}
-	for _, name := range authorizationFields {
 		if len(q[name]) > 1 {
-			return a, &refusal{"invalid_request", name + " is given more than once"}
+			repeated = name
 		}
 	}
 	if len(a.scopes) == 0 {
@@ -64,29 +67,31 @@ func (s *Server) readAuthorization(q url.Values) (a authorization, no *refusal) 
 	slices.Sort(a.scopes)
 	a.scopes = slices.Compact(a.scopes)
 	switch responseType := q.Get("response_type"); {
+	case repeated != "":
+		return a, invalidRequest(repeated + " is given more than once")
 	case responseType == "":
-		return a, &refusal{"invalid_request", "response_type is missing"}
+		return a, invalidRequest("response_type is missing")
 	case responseType != "code":
-		return a, &refusal{"unsupported_response_type", "only response_type=code is supported"}
+		return a, &oauthError{"unsupported_response_type", "only response_type=code is supported"}
 	case q.Get("code_challenge") == "":
-		return a, &refusal{"invalid_request", "code_challenge is required (PKCE)"}
+		return a, invalidRequest("code_challenge is required (PKCE)")
 	case q.Get("code_challenge_method") != "S256":
-		return a, &refusal{"invalid_request", "code_challenge_method must be S256"}
+		return a, invalidRequest("code_challenge_method must be S256")
 	case !challengePattern.MatchString(q.Get("code_challenge")):
-		return a, &refusal{"invalid_request", "code_challenge is not the base64url of a SHA-256 hash"}
+		return a, invalidRequest("code_challenge is not the base64url of a SHA-256 hash")
 	case slices.ContainsFunc(a.scopes, func(scope string) bool { return scopeTexts[scope] == "" }):
-		return a, &refusal{"invalid_scope", "the scopes are read:user and user:email"}
+		return a, &oauthError{"invalid_scope", "the scopes are read:user and user:email"}
 	}
 	return a, nil
 }
 
 // refuse redirects to the client with the error, or shows it if the redirect URI may not be trusted.
-func (s *Server) refuse(w http.ResponseWriter, r *http.Request, a authorization, no *refusal) {
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, a authorization, failure *oauthError) {
 	if a.redirectURI == "" {
-		s.showError(w, http.StatusBadRequest, no.description)
+		s.showError(w, http.StatusBadRequest, failure.description)
 		return
 	}
-	redirect(w, r, a, url.Values{"error": {no.code}, "error_description": {no.description}})
+	redirect(w, r, a, url.Values{"error": {failure.code}, "error_description": {failure.description}})
 }
 
 // redirect sends the browser back to the client, with the state that came with the request.
@@ -104,9 +109,9 @@ func (s *Server) askConsent(w http.ResponseWriter, r *http.Request) {
 		s.showError(w, http.StatusBadRequest, "The query of the request is malformed.")
 		return
 	}
-	a, no := s.readAuthorization(query)
-	if no != nil {
-		s.refuse(w, r, a, no)
+	a, failure := s.readAuthorization(query)
+	if failure != nil {
+		s.refuse(w, r, a, failure)
 		return
 	}
 	s.showConsent(w, http.StatusOK, a, consentInput{Verified: true})
@@ -124,12 +129,12 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	form := r.PostForm
-	a, no := s.readAuthorization(form)
+	a, failure := s.readAuthorization(form)
 	switch {
-	case no != nil:
-		s.refuse(w, r, a, no)
+	case failure != nil:
+		s.refuse(w, r, a, failure)
 	case form.Get("decision") == "cancel":
-		s.refuse(w, r, a, &refusal{"access_denied", "the user did not authorize"})
+		s.refuse(w, r, a, &oauthError{"access_denied", "the user did not authorize"})
 	case form.Get("decision") == "authorize":
 		s.authorize(w, r, a)
 	default:
@@ -143,9 +148,9 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request, a authorizati
 		Known: r.PostForm.Get("identity"), Login: strings.TrimSpace(r.PostForm.Get("login")),
 		Email: strings.TrimSpace(r.PostForm.Get("email")), Verified: r.PostForm.Get("verified") != "",
 	}
-	who, err := s.chosen(&input)
+	user, err := s.chosen(&input)
 	if err != nil {
-		s.log.Error("codehost: identities", "error", err)
+		s.log.Error("codehost: the identity could not be stored", "error", err)
 		s.showError(w, http.StatusInternalServerError, "The identity could not be stored.")
 		return
 	}
@@ -153,22 +158,22 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request, a authorizati
 		s.showConsent(w, http.StatusUnprocessableEntity, a, input)
 		return
 	}
-	key := s.grants.issueCode(code{
-		grant: grant{userID: who.ID, scopes: a.scopes}, redirectURI: a.redirectURI, challenge: a.fields.Get("code_challenge"),
+	code := s.grants.issueCode(grant{
+		userID: user.ID, scopes: a.scopes, redirectURI: a.redirectURI, challenge: a.fields.Get("code_challenge"),
 	})
-	s.log.Info("codehost: authorized", "login", who.Login)
-	redirect(w, r, a, url.Values{"code": {key}})
+	s.log.Info("codehost: authorized", "login", user.Login)
+	redirect(w, r, a, url.Values{"code": {code}})
 }
 
 // chosen returns the identity that the form names. If a field is not valid, it sets input.Wrong.
 func (s *Server) chosen(input *consentInput) (identity, error) {
 	if input.Known != "" {
 		id, err := strconv.ParseInt(input.Known, 10, 64)
-		who, ok := s.identities.find(id)
+		user, ok := s.identities.find(id)
 		if err != nil || !ok {
 			input.Wrong = fieldErrors{"identity": "This identity does not exist."}
 		}
-		return who, nil
+		return user, nil
 	}
 	if input.Wrong = checkIdentity(input.Login, input.Email); input.Wrong != nil {
 		return identity{}, nil

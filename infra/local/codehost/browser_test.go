@@ -215,7 +215,7 @@ func (h *host) signIn(login, email string, verified bool, change ...func(url.Val
 	}
 	back := h.redirected(h.submit(forms[len(forms)-1], "authorize", set("login", login), set("email", email), tick))
 	if back.Get("state") != "st&te=" || back.Get("code") == "" || back.Has("error") {
-		h.t.Fatalf("came back with %v", back)
+		h.t.Fatalf("redirected with %v", back)
 	}
 	return back.Get("code")
 }

@@ -5,111 +5,77 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
-	"log/slog"
 	"sync"
 	"time"
 )
 
-// grant is what a user has allowed the client.
+// grant is an authorization of a user, to which a code or a token refers.
 type grant struct {
-	userID int64
-	scopes []string
-}
-
-// code is an authorization code. A redeemed code is kept for as long as its token is valid: if it comes again, the
-// token is revoked (RFC 6749 §4.1.2).
-type code struct {
-	grant
-	redirectURI, challenge string
+	userID                 int64
+	scopes                 []string
+	redirectURI, challenge string // of a code
 	expires                time.Time
-	redeemed               bool
-	token                  string // the token that the code was redeemed for
 }
 
-type token struct {
-	grant
-	expires time.Time
-}
-
-// grants holds codes and tokens in memory.
+// grants holds the codes and tokens in memory.
 type grants struct {
 	now func() time.Time
-	log *slog.Logger
 
 	mu     sync.Mutex
-	codes  map[string]*code
-	tokens map[string]token
+	codes  map[string]grant
+	tokens map[string]grant
 }
 
-func newGrants(now func() time.Time, log *slog.Logger) *grants {
-	return &grants{now: now, log: log, codes: map[string]*code{}, tokens: map[string]token{}}
+func newGrants(now func() time.Time) *grants {
+	return &grants{now: now, codes: map[string]grant{}, tokens: map[string]grant{}}
 }
 
-// issueCode stores a code and returns its key.
-func (g *grants) issueCode(c code) string {
+// issueCode stores a grant and returns its authorization code. It also deletes expired grants.
+func (g *grants) issueCode(granted grant) string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.deleteExpired()
-	key := "chc_" + randomText()
-	c.expires = g.now().Add(codeLife)
-	g.codes[key] = &c
-	return key
+	now := g.now()
+	for _, all := range []map[string]grant{g.codes, g.tokens} {
+		for key, granted := range all {
+			if now.After(granted.expires) {
+				delete(all, key)
+			}
+		}
+	}
+	code := "chc_" + rand.Text() + rand.Text()
+	granted.expires = now.Add(codeLife)
+	g.codes[code] = granted
+	return code
 }
 
-// redeem exchanges a code for an access token. A code can be used once, also if the redirect URI or the verifier is
+// redeem exchanges a code for an access token. A code can be used once, even if the redirect URI or the verifier is
 // wrong.
-func (g *grants) redeem(key, redirectURI, verifier string) (access string, granted grant, ok bool) {
+func (g *grants) redeem(code, redirectURI, verifier string) (token string, granted grant, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	c := g.codes[key]
-	switch {
-	case c == nil:
-		return "", grant{}, false
-	case c.redeemed:
-		delete(g.tokens, c.token)
-		g.log.Warn("codehost: an authorization code was used again; its token is revoked")
+	now := g.now()
+	granted, ok = g.codes[code]
+	delete(g.codes, code)
+	if !ok || !now.Before(granted.expires) || redirectURI != granted.redirectURI ||
+		!provesChallenge(verifier, granted.challenge) {
 		return "", grant{}, false
 	}
-	c.redeemed = true
-	if !g.now().Before(c.expires) || redirectURI != c.redirectURI || !provesChallenge(verifier, c.challenge) {
-		return "", grant{}, false
-	}
-	c.token = "cht_" + randomText()
-	g.tokens[c.token] = token{grant: c.grant, expires: g.now().Add(tokenLife)}
-	return c.token, c.grant, true
+	token = "cht_" + rand.Text() + rand.Text()
+	granted.expires = now.Add(tokenLife)
+	g.tokens[token] = granted
+	return token, granted, true
 }
 
 // find returns the grant of an access token.
-func (g *grants) find(access string) (grant, bool) {
+func (g *grants) find(token string) (grant, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	t, ok := g.tokens[access]
-	return t.grant, ok && g.now().Before(t.expires)
-}
-
-func (g *grants) deleteExpired() {
-	now := g.now()
-	for key, c := range g.codes {
-		if now.After(c.expires.Add(tokenLife)) {
-			delete(g.codes, key)
-		}
-	}
-	for key, t := range g.tokens {
-		if now.After(t.expires) {
-			delete(g.tokens, key)
-		}
-	}
+	granted, ok := g.tokens[token]
+	return granted, ok && g.now().Before(granted.expires)
 }
 
 // provesChallenge is the S256 check of RFC 7636 §4.6.
 func provesChallenge(verifier, challenge string) bool {
 	sum := sha256.Sum256([]byte(verifier))
 	return subtle.ConstantTimeCompare([]byte(base64.RawURLEncoding.EncodeToString(sum[:])), []byte(challenge)) == 1
-}
-
-// randomText returns 256 random bits as text.
-func randomText() string {
-	b := make([]byte, 32)
-	_, _ = rand.Read(b) // never fails
-	return base64.RawURLEncoding.EncodeToString(b)
 }

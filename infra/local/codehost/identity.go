@@ -1,11 +1,9 @@
 package codehost
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/mail"
 	"os"
@@ -26,7 +24,7 @@ const (
 
 var loginPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,38}$`)
 
-// identity is a user that one can sign in as. Its ID is never reused.
+// identity is a user that one can sign in as. IDs count from 1 and are never reused, because no identity is deleted.
 type identity struct {
 	ID       int64  `json:"id"`
 	Login    string `json:"login"` // unique, ignoring case
@@ -45,12 +43,11 @@ type identities struct {
 // identityState is the content of the file.
 type identityState struct {
 	Version    int        `json:"version"`
-	NextID     int64      `json:"nextId"`
 	Identities []identity `json:"identities"`
 }
 
 func openIdentities(dir string) (*identities, error) {
-	s := &identities{state: identityState{Version: identityVersion, NextID: 1}}
+	s := &identities{state: identityState{Version: identityVersion}}
 	if dir == "" {
 		return s, nil
 	}
@@ -74,28 +71,19 @@ func openIdentities(dir string) (*identities, error) {
 
 func decodeIdentities(data []byte) (identityState, error) {
 	var state identityState
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&state); err != nil {
+	if err := json.Unmarshal(data, &state); err != nil {
 		return state, fmt.Errorf("JSON: %w", err)
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return state, errors.New("there is more than one JSON value")
 	}
 	if state.Version != identityVersion {
 		return state, fmt.Errorf("version %d is unknown", state.Version)
 	}
 	logins := make(map[string]bool)
-	last := int64(0)
-	for _, who := range state.Identities {
-		login := strings.ToLower(who.Login)
-		if who.ID <= last || logins[login] || checkIdentity(who.Login, who.Email) != nil {
-			return state, fmt.Errorf("identity %d is not valid", who.ID)
+	for i, user := range state.Identities {
+		login := strings.ToLower(user.Login)
+		if user.ID != int64(i+1) || logins[login] || checkIdentity(user.Login, user.Email) != nil {
+			return state, fmt.Errorf("identity %d is not valid", user.ID)
 		}
-		logins[login], last = true, who.ID
-	}
-	if state.NextID <= last {
-		return state, fmt.Errorf("nextId %d is not valid", state.NextID)
+		logins[login] = true
 	}
 	return state, nil
 }
@@ -131,11 +119,10 @@ func (s *identities) all() []identity {
 func (s *identities) find(id int64) (identity, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i := slices.IndexFunc(s.state.Identities, func(who identity) bool { return who.ID == id })
-	if i < 0 {
+	if id < 1 || id > int64(len(s.state.Identities)) {
 		return identity{}, false
 	}
-	return s.state.Identities[i], true
+	return s.state.Identities[id-1], true
 }
 
 // put returns the identity with a login after it has set its e-mail address. It creates the identity if it does not
@@ -145,17 +132,16 @@ func (s *identities) put(login, email string, verified bool) (identity, error) {
 	defer s.mu.Unlock()
 	next := s.state
 	next.Identities = slices.Clone(s.state.Identities)
-	i := slices.IndexFunc(next.Identities, func(who identity) bool { return strings.EqualFold(who.Login, login) })
+	i := slices.IndexFunc(next.Identities, func(user identity) bool { return strings.EqualFold(user.Login, login) })
 	if i < 0 {
 		i = len(next.Identities)
-		next.Identities = append(next.Identities, identity{ID: next.NextID, Login: login})
-		next.NextID++
+		next.Identities = append(next.Identities, identity{ID: int64(i + 1), Login: login})
 	}
-	who := &next.Identities[i]
-	if who.Email == email && who.Verified == verified {
-		return *who, nil
+	user := &next.Identities[i]
+	if user.Email == email && user.Verified == verified {
+		return *user, nil
 	}
-	who.Email, who.Verified = email, verified
+	user.Email, user.Verified = email, verified
 	if s.path != "" {
 		data, err := json.MarshalIndent(next, "", "  ")
 		if err == nil {
@@ -166,5 +152,5 @@ func (s *identities) put(login, email string, verified bool) (identity, error) {
 		}
 	}
 	s.state = next
-	return *who, nil
+	return *user, nil
 }

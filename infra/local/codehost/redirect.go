@@ -1,6 +1,7 @@
 package codehost
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -84,10 +85,7 @@ func sameOrigin(registered, u *url.URL) bool {
 }
 
 func port(u *url.URL) string {
-	if p := u.Port(); p != "" {
-		return p
-	}
-	return map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	return cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
 }
 
 func below(registered, path string) bool {
@@ -95,14 +93,12 @@ func below(registered, path string) bool {
 	return path == registered || strings.HasPrefix(path, registered+"/")
 }
 
-// withQuery adds parameters to a redirect URI that [redirects.allow] accepts. It keeps the URI's own (RFC 6749 §3.1.2).
+// withQuery adds parameters to a redirect URI that [redirects.allow] accepts. It keeps the URI's own parameters
+// (RFC 6749 §3.1.2).
 func withQuery(redirectURI string, add url.Values) string {
 	separator := "?"
-	if base, query, found := strings.Cut(redirectURI, "?"); found {
-		redirectURI, separator = base, "?"
-		if query != "" {
-			separator += query + "&"
-		}
+	if strings.Contains(redirectURI, "?") {
+		separator = "&"
 	}
 	return redirectURI + separator + add.Encode()
 }

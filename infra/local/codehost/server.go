@@ -24,7 +24,6 @@ const (
 
 // Paths of the endpoints below the base path.
 const (
-	pathHome      = "/"
 	pathAuthorize = "/login/oauth/authorize"
 	pathToken     = "/login/oauth/access_token" //nolint:gosec // a path, not a credential
 	pathUser      = "/api/v1/user"
@@ -59,7 +58,7 @@ type Server struct {
 	identities *identities
 	grants     *grants
 	guard      *http.CrossOriginProtection
-	routes     map[string]map[string]http.HandlerFunc // path → method → handler
+	mux        *http.ServeMux
 	log        *slog.Logger
 }
 
@@ -86,15 +85,14 @@ func New(o Options) (*Server, error) {
 	s := &Server{
 		base: strings.TrimSuffix("/"+strings.Trim(cmp.Or(o.BasePath, "/codehost"), "/"), "/"), clientID: o.ClientID,
 		secretHash: sha256.Sum256([]byte(o.ClientSecret)), redirects: registered, identities: known,
-		grants: newGrants(o.Now, o.Logger), guard: http.NewCrossOriginProtection(), log: o.Logger,
+		grants: newGrants(o.Now), guard: http.NewCrossOriginProtection(), mux: http.NewServeMux(), log: o.Logger,
 	}
-	s.routes = map[string]map[string]http.HandlerFunc{
-		pathHome:      {http.MethodGet: s.home},
-		pathAuthorize: {http.MethodGet: s.askConsent, http.MethodPost: s.decide},
-		pathToken:     {http.MethodPost: s.redeem},
-		pathUser:      {http.MethodGet: s.user},
-		pathEmails:    {http.MethodGet: s.emails},
-	}
+	s.mux.HandleFunc("GET "+s.base+"/{$}", s.home)
+	s.mux.HandleFunc("GET "+s.base+pathAuthorize, s.askConsent)
+	s.mux.HandleFunc("POST "+s.base+pathAuthorize, s.decide)
+	s.mux.HandleFunc("POST "+s.base+pathToken, s.redeem)
+	s.mux.HandleFunc("GET "+s.base+pathUser, s.user)
+	s.mux.HandleFunc("GET "+s.base+pathEmails, s.emails)
 	return s, nil
 }
 
@@ -106,25 +104,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("Referrer-Policy", "same-origin") // with no-referrer, browsers send "Origin: null" with the consent form
-
-	path, ok := strings.CutPrefix(r.URL.Path, s.base)
-	methods := s.routes[path]
-	if !ok || methods == nil {
-		http.NotFound(w, r)
-		return
-	}
-	method := r.Method
-	if method == http.MethodHead {
-		method = http.MethodGet
-	}
-	handle := methods[method]
-	if handle == nil {
-		for allowed := range methods {
-			h.Add("Allow", allowed)
-		}
-		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
-		return
-	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	handle(w, r)
+	s.mux.ServeHTTP(w, r)
 }

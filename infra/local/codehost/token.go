@@ -15,39 +15,29 @@ import (
 // verifierPattern is the syntax of a code verifier (RFC 7636 §4.1).
 var verifierPattern = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
 
-// tokenError is an error response of the token endpoint (RFC 6749 §5.2).
-type tokenError struct{ code, description string }
-
 var (
-	errClient = &tokenError{"invalid_client", "the client is unknown or its secret is wrong"}
-	errGrant  = &tokenError{
+	errClient = &oauthError{"invalid_client", "the client is unknown or its secret is wrong"}
+	errGrant  = &oauthError{
 		"invalid_grant", "the code is unknown, used or expired, or it belongs to another redirect_uri or code_verifier",
 	}
-	errGrantType = &tokenError{"unsupported_grant_type", "only grant_type=authorization_code is supported"}
+	errGrantType = &oauthError{"unsupported_grant_type", "only grant_type=authorization_code is supported"}
 )
-
-func invalidRequest(description string) *tokenError {
-	return &tokenError{"invalid_request", description}
-}
 
 // redeem handles POST /login/oauth/access_token: it exchanges a code for an access token.
 func (s *Server) redeem(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Pragma", "no-cache")
 	form, failure := s.readTokenRequest(r)
-	var access string
-	var granted grant
-	if failure == nil {
-		var ok bool
-		if access, granted, ok = s.grants.redeem(form.Get("code"), form.Get("redirect_uri"), form.Get("code_verifier")); !ok {
-			failure = errGrant
-		}
-	}
 	if failure != nil {
 		s.refuseToken(w, failure)
 		return
 	}
+	token, granted, ok := s.grants.redeem(form.Get("code"), form.Get("redirect_uri"), form.Get("code_verifier"))
+	if !ok {
+		s.refuseToken(w, errGrant)
+		return
+	}
 	writeJSON(w, http.StatusOK, map[string]any{
-		"access_token": access,
+		"access_token": token,
 		"token_type":   "Bearer",
 		"expires_in":   int64(tokenLife / time.Second),
 		"scope":        strings.Join(granted.scopes, " "),
@@ -55,7 +45,7 @@ func (s *Server) redeem(w http.ResponseWriter, r *http.Request) {
 }
 
 // readTokenRequest returns the parameters of a valid request. It reads the body only: URLs are logged.
-func (s *Server) readTokenRequest(r *http.Request) (url.Values, *tokenError) {
+func (s *Server) readTokenRequest(r *http.Request) (url.Values, *oauthError) {
 	contentType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || contentType != "application/x-www-form-urlencoded" {
 		return nil, invalidRequest("the body must be application/x-www-form-urlencoded")
@@ -92,7 +82,7 @@ func (s *Server) readTokenRequest(r *http.Request) (url.Values, *tokenError) {
 
 // authenticate checks the client's credentials, which are either in the Authorization header or in the form
 // (RFC 6749 §2.3).
-func (s *Server) authenticate(r *http.Request, form url.Values) *tokenError {
+func (s *Server) authenticate(r *http.Request, form url.Values) *oauthError {
 	id, secret := form.Get("client_id"), form.Get("client_secret")
 	if r.Header.Get("Authorization") != "" {
 		user, password, ok := r.BasicAuth()
@@ -113,7 +103,7 @@ func (s *Server) authenticate(r *http.Request, form url.Values) *tokenError {
 	return nil
 }
 
-func (s *Server) refuseToken(w http.ResponseWriter, failure *tokenError) {
+func (s *Server) refuseToken(w http.ResponseWriter, failure *oauthError) {
 	status := http.StatusBadRequest
 	if failure == errClient {
 		status = http.StatusUnauthorized
