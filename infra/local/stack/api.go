@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"cmp"
 	"maps"
 	"regexp"
 	"slices"
@@ -29,7 +30,7 @@ type (
 		_ struct{} `ignored:"TracingEnabled"`
 
 		StageName        string `cfn:",required"`
-		Name             *string
+		Name             string
 		BinaryMediaTypes []string
 		Variables        map[string]string
 		GatewayResponses *node
@@ -49,16 +50,15 @@ type (
 	apiEventProperties struct {
 		object
 
-		Path                 string  `cfn:",required"`
-		Method               string  `cfn:",required"`
-		RestAPI              *string `cfn:"RestApiId"`
-		ResponseTransferMode string  `cfn:",default=BUFFERED,oneof=BUFFERED|RESPONSE_STREAM"`
-		TimeoutInMillis      int     `cfn:",default=29000,min=50,max=900000"`
+		Path                 string `cfn:",required"`
+		Method               string `cfn:",required"`
+		RestAPI              string `cfn:"RestApiId"`
+		ResponseTransferMode string `cfn:",default=BUFFERED,oneof=BUFFERED|RESPONSE_STREAM"`
+		TimeoutInMillis      int    `cfn:",default=29000,min=50,max=900000"`
 	}
 )
 
 var (
-	stageName           = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$|^\$default$`)
 	gatewayHeaderValue  = regexp.MustCompile(`^'.*'$|^context\.[A-Za-z0-9._]+$`)
 	methods             = []string{"GET", "PUT", "POST", "DELETE", "PATCH", "HEAD", "OPTIONS", "ANY"}
 	literalPart         = regexp.MustCompile(`^[A-Za-z0-9._:~@$!&'()*+,;=%-]+$`)
@@ -73,14 +73,8 @@ func (b *builder) api(res *resource) {
 	var p apiProperties
 	b.decodeProperties(res, &p)
 	api := API{
-		LogicalID: res.id, ID: restAPIID(b.options.StackName, res.id), Name: b.options.StackName, Stage: p.StageName,
-		Variables: p.Variables, GatewayResponses: b.gatewayResponses(p),
-	}
-	if p.Name != nil {
-		api.Name = *p.Name
-	}
-	if api.Stage != "" && !stageName.MatchString(api.Stage) {
-		p.problem("StageName", "%q is not a valid name: a stage's name has letters, digits, - and _", api.Stage)
+		LogicalID: res.id, ID: restAPIID(b.options.StackName, res.id), Name: cmp.Or(p.Name, b.options.StackName),
+		Stage: p.StageName, Variables: p.Variables, GatewayResponses: b.gatewayResponses(p.property("GatewayResponses")),
 	}
 	for _, media := range p.BinaryMediaTypes {
 		api.BinaryMediaTypes = append(api.BinaryMediaTypes, strings.ReplaceAll(media, "~1", "/"))
@@ -111,8 +105,7 @@ func (e *evaluator) hasImplicitAPI() bool {
 	return false
 }
 
-func (b *builder) gatewayResponses(p apiProperties) map[string]GatewayResponse {
-	all := b.mapping(p.at.field("GatewayResponses"), p.lineOf("GatewayResponses"), p.GatewayResponses)
+func (b *builder) gatewayResponses(all object) map[string]GatewayResponse {
 	if all.n == nil {
 		return nil
 	}
@@ -138,7 +131,7 @@ func (b *builder) gatewayResponses(p apiProperties) map[string]GatewayResponse {
 
 // domainMapping adds a custom domain to an API. It ignores mappings with values that only AWS knows.
 func (b *builder) domainMapping(res *resource) {
-	domain, id := b.quiet(res.properties.get("DomainName"), ""), b.quiet(res.properties.get("RestApiId"), "")
+	domain, id := b.tryText(res.properties.get("DomainName"), ""), b.tryText(res.properties.get("RestApiId"), "")
 	for i := range b.stack.APIs {
 		if api := &b.stack.APIs[i]; api.ID == id && domain != "" {
 			api.Domains = append(api.Domains, domain)
@@ -150,10 +143,7 @@ func (b *builder) domainMapping(res *resource) {
 func (b *builder) apiEvent(ev eventProperties, f Function) {
 	var p apiEventProperties
 	b.decodeEvent(ev, &p)
-	id := restAPIID(b.options.StackName, implicitAPI)
-	if p.RestAPI != nil {
-		id = *p.RestAPI
-	}
+	id := cmp.Or(p.RestAPI, restAPIID(b.options.StackName, implicitAPI))
 	at := slices.IndexFunc(b.stack.APIs, func(api API) bool { return api.ID == id })
 	if at < 0 && p.n != nil {
 		p.problem("RestApiId", "must refer to an %s of this template", typeAPI)
@@ -171,15 +161,15 @@ func (b *builder) apiEvent(ev eventProperties, f Function) {
 		p.problem("Method", "%q is not a method of API Gateway", p.Method)
 		return
 	}
-	complaint := checkPath(p.Path)
+	problem := checkPath(p.Path)
 	switch {
 	case p.Path == "" || p.Method == "" || at < 0:
-	case complaint != "":
-		p.problem("Path", "%q %s", p.Path, complaint)
+	case problem != "":
+		p.problem("Path", "%q %s", p.Path, problem)
 	default:
 		api := &b.stack.APIs[at]
-		if complaint := checkRoute(api.Routes, route); complaint != "" {
-			b.add(ev.at, p.lineOf("Path"), "%s", complaint)
+		if problem := checkRoute(api.Routes, route); problem != "" {
+			b.add(ev.at, p.lineOf("Path"), "%s", problem)
 			return
 		}
 		api.Routes = append(api.Routes, route)

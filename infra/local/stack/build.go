@@ -35,12 +35,12 @@ type resourceType struct {
 var resourceTypes map[string]resourceType
 
 func init() { //nolint:gochecknoinits // the table refers to functions that refer to the table
-	const tableARN = "arn:{partition}:dynamodb:{region}:{account}:table/{name}"
+	const tableARN = "arn:aws:dynamodb:{region}:{account}:table/{name}"
 	resourceTypes = map[string]resourceType{
 		typeFunction: {
 			build: (*builder).function, properties: functionProperties{}, nameProperty: "FunctionName", ref: "{name}",
 			fallback:   func(_, id string) string { return id },
-			attributes: map[string]string{"Arn": "arn:{partition}:lambda:{region}:{account}:function:{name}"},
+			attributes: map[string]string{"Arn": "arn:aws:lambda:{region}:{account}:function:{name}"},
 		},
 		typeAPI:           {build: (*builder).api, properties: apiProperties{}, ref: "{api}"},
 		typeDomainMapping: {build: (*builder).domainMapping},
@@ -55,7 +55,7 @@ func init() { //nolint:gochecknoinits // the table refers to functions that refe
 		typeQueue: {
 			build: (*builder).queue, nameProperty: "QueueName", maxName: 80, ref: "{queues}/{account}/{name}",
 			attributes: map[string]string{
-				"Arn": "arn:{partition}:sqs:{region}:{account}:{name}", "QueueName": "{name}",
+				"Arn": "arn:aws:sqs:{region}:{account}:{name}", "QueueName": "{name}",
 				"QueueUrl": "{queues}/{account}/{name}",
 			},
 		},
@@ -63,54 +63,40 @@ func init() { //nolint:gochecknoinits // the table refers to functions that refe
 			build: (*builder).bucket, nameProperty: "BucketName", maxName: 63, ref: "{name}",
 			fallback: func(generated, _ string) string { return strings.ToLower(generated) },
 			attributes: map[string]string{
-				"Arn": "arn:{partition}:s3:::{name}", "DomainName": "{name}.s3.{suffix}",
-				"RegionalDomainName": "{name}.s3.{region}.{suffix}",
+				"Arn": "arn:aws:s3:::{name}", "DomainName": "{name}.s3.amazonaws.com",
+				"RegionalDomainName": "{name}.s3.{region}.amazonaws.com",
 			},
 		},
 		typeSecret: {
 			build: (*builder).secret, nameProperty: "Name", ref: "{secret}", attributes: map[string]string{"Id": "{secret}"},
 		},
 
-		// These types have no effect, but functions may refer to them.
 		"AWS::ApiGateway::DomainName": {nameProperty: "DomainName", ref: "{name}"},
-		"AWS::IAM::Role": {
-			nameProperty: "RoleName", ref: "{name}",
-			attributes: map[string]string{"Arn": "arn:{partition}:iam::{account}:role/{name}"},
-		},
-		"AWS::Logs::LogGroup": {
-			nameProperty: "LogGroupName", ref: "{name}",
-			attributes: map[string]string{"Arn": "arn:{partition}:logs:{region}:{account}:log-group:{name}:*"},
-		},
-		"AWS::SNS::Topic": {
-			nameProperty: "TopicName", ref: "arn:{partition}:sns:{region}:{account}:{name}",
-			attributes: map[string]string{"TopicArn": "arn:{partition}:sns:{region}:{account}:{name}", "TopicName": "{name}"},
-		},
-		"AWS::CloudWatch::Alarm": {
-			nameProperty: "AlarmName", ref: "{name}",
-			attributes: map[string]string{"Arn": "arn:{partition}:cloudwatch:{region}:{account}:alarm:{name}"},
-		},
 	}
 	for typ := range strings.FieldsSeq(ignoredTypes) {
 		resourceTypes[typ] = resourceType{}
 	}
 }
 
-// ignoredTypes have no effect on a laptop: permissions, logs, alarms, domains, and the way of deployment. A type that a
-// function can call (a parameter, a state machine) must not be here.
+// ignoredTypes have no effect on a laptop: permissions, logs, alarms, domains, and the way of deployment. A reference to
+// them is an error, except in properties without effect. Other types that a function can call (a parameter, a state
+// machine) must not be here.
 const ignoredTypes = `
 	AWS::ApiGateway::Account AWS::ApiGateway::ApiKey AWS::ApiGateway::BasePathMappingV2 AWS::ApiGateway::ClientCertificate
 	AWS::ApiGateway::DomainNameV2 AWS::ApiGateway::UsagePlan AWS::ApiGateway::UsagePlanKey
 	AWS::ApplicationAutoScaling::ScalableTarget AWS::ApplicationAutoScaling::ScalingPolicy
 	AWS::ApplicationInsights::Application AWS::Budgets::Budget AWS::CertificateManager::Certificate
-	AWS::CloudWatch::AnomalyDetector AWS::CloudWatch::CompositeAlarm AWS::CloudWatch::Dashboard
+	AWS::CloudWatch::Alarm AWS::CloudWatch::AnomalyDetector AWS::CloudWatch::CompositeAlarm AWS::CloudWatch::Dashboard
 	AWS::CloudWatch::InsightRule
 	AWS::CodeDeploy::Application AWS::CodeDeploy::DeploymentConfig AWS::CodeDeploy::DeploymentGroup
-	AWS::IAM::InstanceProfile AWS::IAM::ManagedPolicy AWS::IAM::Policy AWS::IAM::RolePolicy AWS::IAM::ServiceLinkedRole
+	AWS::IAM::InstanceProfile AWS::IAM::ManagedPolicy AWS::IAM::Policy AWS::IAM::Role AWS::IAM::RolePolicy
+	AWS::IAM::ServiceLinkedRole
 	AWS::KMS::Alias AWS::KMS::Key AWS::Lambda::Permission AWS::Lambda::Version
-	AWS::Logs::MetricFilter AWS::Logs::QueryDefinition AWS::Logs::ResourcePolicy AWS::Logs::SubscriptionFilter
+	AWS::Logs::LogGroup AWS::Logs::MetricFilter AWS::Logs::QueryDefinition AWS::Logs::ResourcePolicy
+	AWS::Logs::SubscriptionFilter
 	AWS::ResourceGroups::Group AWS::Route53::HealthCheck AWS::Route53::HostedZone AWS::Route53::RecordSet
-	AWS::Route53::RecordSetGroup AWS::S3::BucketPolicy AWS::SNS::Subscription AWS::SNS::TopicInlinePolicy
-	AWS::SNS::TopicPolicy AWS::SQS::QueueInlinePolicy AWS::SQS::QueuePolicy AWS::SecretsManager::ResourcePolicy
+	AWS::Route53::RecordSetGroup AWS::S3::BucketPolicy AWS::SNS::Subscription AWS::SNS::Topic
+	AWS::SNS::TopicInlinePolicy AWS::SNS::TopicPolicy AWS::SQS::QueueInlinePolicy AWS::SQS::QueuePolicy AWS::SecretsManager::ResourcePolicy
 	AWS::Serverless::Connector AWS::WAFv2::IPSet AWS::WAFv2::LoggingConfiguration AWS::WAFv2::RegexPatternSet
 	AWS::WAFv2::RuleGroup AWS::WAFv2::WebACL AWS::WAFv2::WebACLAssociation AWS::XRay::Group AWS::XRay::SamplingRule`
 
@@ -119,8 +105,6 @@ type builder struct {
 	*evaluator
 
 	stack *Stack
-	// mappings are the events of stack.EventSourceMappings.
-	mappings []eventProperties
 }
 
 // build adds the resources whose conditions are true. APIs come first, because routes refer to them.
@@ -136,8 +120,7 @@ func (b *builder) build() {
 		}
 	}
 	b.checkResources()
-	b.checkVisibility()
-	b.stack.Outputs, b.stack.Notices = b.outputs(), b.notices()
+	b.stack.Notices = b.notices()
 }
 
 // checkResources reports unknown types, and resources with the same name, which AWS can't deploy.
@@ -162,14 +145,5 @@ func (b *builder) checkResources() {
 
 // decodeProperties reads the properties of a resource into the struct that into points to.
 func (b *builder) decodeProperties(res *resource, into any) {
-	properties := res.properties
-	if properties == nil {
-		properties = &node{kind: mapping, line: res.line}
-	}
-	b.decode(res.at().field("Properties"), res.line, properties, into)
-}
-
-// arn returns the ARN of a resource.
-func (b *builder) arn(res *resource) string {
-	return b.expandFor(res, resourceTypes[res.typ].attributes["Arn"])
+	b.decode(res.at().field("Properties"), res.line, res.properties, into)
 }

@@ -9,9 +9,8 @@ const (
 
 // condition is an entry of Conditions. It is evaluated when it is first used.
 type condition struct {
-	n                 *node
-	holds, ok         bool
-	known, evaluating bool
+	n                        *node
+	holds, known, evaluating bool
 }
 
 func (e *evaluator) loadConditions() {
@@ -19,51 +18,41 @@ func (e *evaluator) loadConditions() {
 		e.conditions[f.key] = &condition{n: f.value}
 	}
 	for _, f := range e.section(sectionConditions) {
-		e.condition(place{subject: sectionConditions, path: f.key}, f.key, f.line)
+		e.holds(place{subject: sectionConditions, path: f.key}, textNode(f.line, f.key))
 	}
-}
-
-// holds reports whether the condition that a node names is true. ok is false if it has reported a problem.
-func (e *evaluator) holds(at place, name *node) (holds, ok bool) {
-	if name.kind != scalar {
-		e.add(at, name.line, "must be the name of a condition")
-		return false, false
-	}
-	return e.condition(at, name.text, name.line)
 }
 
 // active reports whether a resource exists under the template's conditions.
 func (e *evaluator) active(res *resource) bool {
-	if res.condition == nil {
-		return true
-	}
-	holds, _ := e.holds(res.at().field("Condition"), res.condition)
-	return holds
+	return res.condition == nil || e.holds(res.at().field("Condition"), res.condition)
 }
 
-func (e *evaluator) condition(at place, name string, line int) (holds, ok bool) {
-	c := e.conditions[name]
+// holds reports whether the condition that a node names is true. After a problem it is false.
+func (e *evaluator) holds(at place, name *node) bool {
+	c := e.conditions[name.text]
 	switch {
+	case name.kind != scalar:
+		e.add(at, name.line, "must be the name of a condition")
+		return false
 	case c == nil:
-		e.add(at, line, "there is no condition %s", name)
-		return false, false
+		e.add(at, name.line, "there is no condition %s", name.text)
+		return false
 	case c.evaluating:
-		e.add(at, line, "condition %s depends on itself", name)
-		return false, false
-	case c.known:
-		return c.holds, c.ok
+		e.add(at, name.line, "condition %s depends on itself", name.text)
+		return false
+	case !c.known:
+		c.evaluating = true
+		c.holds = e.decide(place{subject: sectionConditions, path: name.text}, c.n)
+		c.evaluating, c.known = false, true
 	}
-	c.evaluating = true
-	c.holds, c.ok = e.decide(place{subject: sectionConditions, path: name}, c.n)
-	c.evaluating, c.known = false, true
-	return c.holds, c.ok
+	return c.holds
 }
 
-// decide evaluates a condition function.
-func (e *evaluator) decide(at place, n *node) (holds, ok bool) {
+// decide evaluates a condition function. After a problem it returns false.
+func (e *evaluator) decide(at place, n *node) bool {
 	if n.kind != mapping || len(n.fields) != 1 {
 		e.add(at, n.line, "must be a condition function")
-		return false, false
+		return false
 	}
 	name, arg := n.fields[0].key, n.fields[0].value
 	at = at.field(name)
@@ -71,46 +60,36 @@ func (e *evaluator) decide(at place, n *node) (holds, ok bool) {
 	case "Condition":
 		return e.holds(at, arg)
 	case "Fn::Equals":
-		return e.equals(at, arg)
+		if arg.kind != list || len(arg.items) != 2 {
+			e.add(at, arg.line, "takes a list of two values")
+			return false
+		}
+		return same(e.eval(at, arg.items[0]), e.eval(at, arg.items[1]))
 	case "Fn::Not":
-		return e.connect(at, name, arg, 1, 1)
-	case "Fn::And", "Fn::Or":
-		return e.connect(at, name, arg, 2, 10)
+		count, _ := e.count(at, arg, 1, 1)
+		return count == 0
+	case "Fn::And":
+		count, total := e.count(at, arg, 2, 10)
+		return count == total
+	case "Fn::Or":
+		count, _ := e.count(at, arg, 2, 10)
+		return count > 0
 	}
 	e.add(at, n.line, "%s is %s in a condition", name, unsupported)
-	return false, false
+	return false
 }
 
-func (e *evaluator) equals(at place, arg *node) (holds, ok bool) {
-	if arg.kind != list || len(arg.items) != 2 {
-		e.add(at, arg.line, "takes a list of two values")
-		return false, false
-	}
-	a, ok1 := e.eval(at, arg.items[0])
-	b, ok2 := e.eval(at, arg.items[1])
-	return ok1 && ok2 && same(a, b), ok1 && ok2
-}
-
-// connect is Not, And and Or. It evaluates all members, so that it finds all problems.
-func (e *evaluator) connect(at place, name string, arg *node, least, most int) (holds, ok bool) {
+// count returns how many of the conditions in a list are true. It evaluates all, so that it finds all problems.
+func (e *evaluator) count(at place, arg *node, least, most int) (count, total int) {
 	if arg.kind != list || len(arg.items) < least || len(arg.items) > most {
 		e.add(at, arg.line, "takes a list of %d to %d conditions", least, most)
-		return false, false
 	}
-	count, ok := 0, true
 	for i, item := range arg.items {
-		holds, sound := e.decide(at.index(i), item)
-		if ok = ok && sound; holds {
+		if e.decide(at.index(i), item) {
 			count++
 		}
 	}
-	switch name {
-	case "Fn::Not":
-		return ok && count == 0, ok
-	case "Fn::And":
-		return ok && count == len(arg.items), ok
-	}
-	return ok && count > 0, ok
+	return count, len(arg.items)
 }
 
 // same compares resolved values as CloudFormation does: scalars by their text.
@@ -122,36 +101,18 @@ func same(a, b *node) bool {
 		slices.EqualFunc(a.fields, b.fields, func(x, y field) bool { return x.key == y.key && same(x.value, y.value) })
 }
 
-type (
-	rule struct {
-		RuleCondition *node
-		Assertions    []assertion
-	}
-	assertion struct {
-		object
-
-		Assert      *node  `cfn:",required"`
-		Description string `cfn:"AssertDescription,default=it has no description"`
-	}
-)
-
 // checkRules checks the parameters against the Rules section, as CloudFormation does before it creates resources.
 func (e *evaluator) checkRules() {
 	for _, f := range e.section(sectionRules) {
 		at := place{subject: sectionRules, path: f.key}
-		var r rule
-		e.decode(at, f.line, f.value, &r)
-		if r.RuleCondition != nil {
-			if holds, _ := e.decide(at.field("RuleCondition"), r.RuleCondition); !holds {
-				continue
-			}
+		condition, assertions := f.value.get("RuleCondition"), f.value.get("Assertions")
+		if assertions == nil || condition != nil && !e.decide(at.field("RuleCondition"), condition) {
+			continue
 		}
-		for _, a := range r.Assertions {
-			if a.Assert == nil {
-				continue
-			}
-			if holds, ok := e.decide(a.at.field("Assert"), a.Assert); ok && !holds {
-				e.add(a.at, a.n.line, "the assertion fails: %s", a.Description)
+		for i, assertion := range assertions.items {
+			at, assert, text := at.field("Assertions").index(i), assertion.get("Assert"), assertion.get("AssertDescription")
+			if assert != nil && !e.decide(at.field("Assert"), assert) {
+				e.add(at, assertion.line, "the assertion fails: %s", e.tryText(text, "it has no description"))
 			}
 		}
 	}

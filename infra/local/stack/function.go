@@ -37,8 +37,6 @@ type functionProperties struct {
 	Events                       *node
 }
 
-var functionNamePattern = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
-
 func (b *builder) function(res *resource) {
 	if res.properties == nil {
 		b.add(res.at(), res.line, "has no Properties")
@@ -52,12 +50,8 @@ func (b *builder) function(res *resource) {
 		MemoryMB: p.MemorySize, Timeout: p.Timeout, Env: p.environment(b.options.Overrides), Async: p.EventInvokeConfig,
 		ReservedConcurrency: p.ReservedConcurrentExecutions, Alias: p.AutoPublishAlias,
 	}
-	if !functionNamePattern.MatchString(function.Name) {
-		b.add(res.at(), res.line, "%q is not a valid name: a function's name has 1 to 64 letters, digits, - and _",
-			function.Name)
-	}
 	b.stack.Functions = append(b.stack.Functions, function)
-	b.events(p.object, p.Events, function)
+	b.events(p.property("Events"), function)
 }
 
 // codeURI returns the folder with the source, with slashes and relative to the template.
@@ -97,15 +91,6 @@ func (p *functionProperties) architecture() string {
 
 var variableName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]+$`)
 
-// reservedVariables are set by Lambda. A template may not set them.
-var reservedVariables = []string{
-	"_HANDLER", "_X_AMZN_TRACE_ID", "AWS_DEFAULT_REGION", "AWS_REGION", "AWS_EXECUTION_ENV", "AWS_LAMBDA_FUNCTION_NAME",
-	"AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "AWS_LAMBDA_FUNCTION_VERSION", "AWS_LAMBDA_INITIALIZATION_TYPE",
-	"AWS_LAMBDA_LOG_GROUP_NAME", "AWS_LAMBDA_LOG_STREAM_NAME", "AWS_ACCESS_KEY",
-	"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
-	"AWS_LAMBDA_RUNTIME_API", "LAMBDA_TASK_ROOT", "LAMBDA_RUNTIME_DIR",
-}
-
 // environment returns the function's variables. An override replaces a variable that the template gives the function,
 // and never adds one.
 func (p *functionProperties) environment(overrides map[string]string) map[string]string {
@@ -113,9 +98,7 @@ func (p *functionProperties) environment(overrides map[string]string) map[string
 	problem := func(format string, args ...any) { p.problem("Environment.Variables", format, args...) }
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
 		size += len(name) + len(variables[name])
-		if slices.Contains(reservedVariables, name) {
-			problem("Lambda sets %s itself", name)
-		} else if !variableName.MatchString(name) {
+		if !variableName.MatchString(name) {
 			problem("%q is not a valid name of a variable on Lambda", name)
 		}
 		if override, set := overrides[name]; set {
@@ -139,8 +122,7 @@ type eventProperties struct {
 const eventSchedule = "ScheduleV2"
 
 // events connects a function with what invokes it.
-func (b *builder) events(p object, n *node, f Function) {
-	events := b.mapping(p.at.field("Events"), p.lineOf("Events"), n)
+func (b *builder) events(events object, f Function) {
 	if events.n == nil {
 		return
 	}

@@ -43,7 +43,7 @@ func Parse(name string, content []byte, options Options) (*Stack, error) {
 	options.Account = cmp.Or(options.Account, "000000000000")
 	e := newEvaluator(name, root, options)
 	b := &builder{evaluator: e, stack: &Stack{
-		Name: options.StackName, Region: options.Region, Account: options.Account, Outputs: map[string]string{},
+		Name: options.StackName, Region: options.Region, Account: options.Account,
 	}}
 	e.loadSections()
 	e.checkRules()

@@ -34,7 +34,6 @@ type (
 		BisectBatchOnFunctionError bool
 		MaximumRetryAttempts       int `cfn:",default=-1,min=-1,max=10000"`
 		MaximumRecordAgeInSeconds  int `cfn:",default=-1,min=-1,max=604800"`
-		TumblingWindowInSeconds    int // 0: tumbling windows are not supported
 		DestinationConfig          struct{ OnFailure *destinationProperties }
 	}
 	destinationProperties struct {
@@ -115,7 +114,9 @@ func (b *builder) streamEvent(ev eventProperties, f Function) {
 		p.problem("MaximumRecordAgeInSeconds", "%d must be -1 or at least 60", age)
 	}
 	if failure := p.DestinationConfig.OnFailure; failure != nil && failure.Destination != "" {
-		m.OnFailureQueue = b.queueByARN(failure.object, "Destination", failure.Destination)
+		if queue := b.queueByARN(failure.object, "Destination", failure.Destination); queue != nil {
+			m.OnFailureQueue = b.nameOf(queue)
+		}
 	}
 	b.addMapping(ev, m)
 }
@@ -127,7 +128,10 @@ func (b *builder) queueEvent(ev eventProperties, f Function) {
 	m := p.mapping(p.object, ev, f, maxReceived)
 	m.MaximumConcurrency = p.ScalingConfig.MaximumConcurrency
 	if p.Queue != "" {
-		m.Queue = b.queueByARN(p.object, "Queue", p.Queue)
+		if queue := b.queueByARN(p.object, "Queue", p.Queue); queue != nil {
+			m.Queue = b.nameOf(queue)
+			b.checkVisibility(ev, queue, f)
+		}
 	}
 	if m.BatchSize > maxReceived && m.BatchingWindow == 0 {
 		p.problem("BatchSize", "%d needs a MaximumBatchingWindowInSeconds of at least 1; without it the maximum is %d",
@@ -145,6 +149,5 @@ func (b *builder) addMapping(ev eventProperties, m EventSourceMapping) {
 				m.Function, source, other.Name)
 		}
 	}
-	b.mappings = append(b.mappings, ev)
 	b.stack.EventSourceMappings = append(b.stack.EventSourceMappings, m)
 }

@@ -20,8 +20,6 @@ type Stack struct {
 	EventSourceMappings []EventSourceMapping
 	Schedules           []Schedule
 
-	// Outputs has the outputs whose values do not depend on AWS, by their logical id.
-	Outputs map[string]string
 	// Notices are messages for the log: properties that have no effect on the local platform, and SDKs that do not use it.
 	Notices []string
 }

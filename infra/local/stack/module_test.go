@@ -36,11 +36,6 @@ func TestSAMInit(t *testing.T) {
 			LogicalID: "ServerlessRestApi", ID: got.APIs[0].ID, Name: "local", Stage: "Prod",
 			Routes: []stack.Route{{Method: "GET", Path: "/hello", Function: "HelloWorldFunction", Timeout: 29 * time.Second}},
 		}},
-		Outputs: map[string]string{
-			"HelloWorldAPI":             "https://" + got.APIs[0].ID + ".execute-api.us-east-1.amazonaws.com/Prod/hello/",
-			"HelloWorldFunction":        arn,
-			"HelloWorldFunctionIamRole": "arn:aws:iam::000000000000:role/local-HelloWorldFunctionRole",
-		},
 		Notices: []string{filepath.Join(dir, "template.yaml") + ": no effect on the local platform: LoggingConfig"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -15,6 +15,7 @@ const (
 	scalar
 	list
 	mapping
+	invalid // a problem was reported
 )
 
 // node is a value in a template, YAML or JSON. Intrinsic functions are in their long form.
@@ -51,6 +52,14 @@ func (n *node) get(key string) *node {
 	}
 	return nil
 }
+
+// isInvalid reports whether a problem was reported for the value or a part of it.
+func (n *node) isInvalid() bool {
+	return n != nil && (n.kind == invalid || slices.ContainsFunc(n.items, (*node).isInvalid) ||
+		slices.ContainsFunc(n.fields, func(f field) bool { return f.value.isInvalid() }))
+}
+
+var invalidNode = &node{kind: invalid}
 
 func textNode(line int, text string) *node {
 	return &node{kind: scalar, line: line, text: text}

@@ -76,12 +76,11 @@ type problems struct {
 	file, stackName string
 	seen            map[string]bool
 	list            []Problem
-	// muted is above 0 while problems are ignored: an output may have a value that only AWS knows.
-	muted int
+	muted           bool // problems are ignored
 }
 
 func (p *problems) add(at place, line int, format string, args ...any) {
-	if p.muted > 0 {
+	if p.muted {
 		return
 	}
 	message := fmt.Sprintf(format, args...)

@@ -2,7 +2,6 @@ package stack
 
 import (
 	"encoding/json"
-	"regexp"
 	"strconv"
 )
 
@@ -27,21 +26,12 @@ type (
 	}
 )
 
-// defaultVisibility is the VisibilityTimeout of a queue unless it is set, in seconds.
-const defaultVisibility = 30
-
-var queueNamePattern = regexp.MustCompile(`^[A-Za-z0-9_-]{1,80}$`)
-
 func (b *builder) queue(res *resource) {
 	var p queueProperties
 	b.decodeProperties(res, &p)
 	queue := Queue{
 		LogicalID: res.id, Name: b.nameOf(res), ARN: b.arn(res), URL: b.expandFor(res, resourceTypes[typeQueue].ref),
 		Attributes: map[string]string{},
-	}
-	if !queueNamePattern.MatchString(queue.Name) {
-		b.add(res.at(), res.line, "%q is not a valid name: a queue's name has 1 to 80 letters, digits, - and _ "+
-			"(FIFO queues are %s)", queue.Name, unsupported)
 	}
 	for name, value := range map[string]*int{
 		"VisibilityTimeout": p.VisibilityTimeout, "DelaySeconds": p.DelaySeconds, "MaximumMessageSize": p.MaximumMessageSize,
@@ -61,36 +51,23 @@ func (b *builder) queue(res *resource) {
 	b.stack.Queues = append(b.stack.Queues, queue)
 }
 
-// queueByARN returns the name of the queue that has the ARN in a property.
-func (b *builder) queueByARN(o object, property, arn string) string {
+// queueByARN returns the queue that has the ARN in a property. If there is none, it reports a problem and returns nil.
+func (b *builder) queueByARN(o object, property, arn string) *resource {
 	for _, res := range b.resources {
 		if res.typ == typeQueue && b.active(res) && b.arn(res) == arn {
-			return b.nameOf(res)
+			return res
 		}
 	}
 	o.problem(property, "must be the Arn of an %s of this template", typeQueue)
-	return ""
+	return nil
 }
 
 // checkVisibility refuses a queue that would deliver a message again while the function may still process it. Lambda
 // refuses such an event source mapping.
-func (b *builder) checkVisibility() {
-	timeouts, visible := map[string]int{}, map[string]int{}
-	for _, function := range b.stack.Functions {
-		timeouts[function.Name] = int(function.Timeout.Seconds())
-	}
-	for _, queue := range b.stack.Queues {
-		visible[queue.Name] = defaultVisibility
-		if seconds, err := strconv.Atoi(queue.Attributes["VisibilityTimeout"]); err == nil {
-			visible[queue.Name] = seconds
-		}
-	}
-	for i, m := range b.stack.EventSourceMappings {
-		seconds, known := visible[m.Queue]
-		if timeout := timeouts[m.Function]; known && seconds < timeout {
-			ev := b.mappings[i]
-			b.add(ev.at, ev.lineOf("Type"), "the VisibilityTimeout of %s is %d s, less than the function's Timeout of %d s: "+
-				"Lambda refuses this", m.Queue, seconds, timeout)
-		}
+func (b *builder) checkVisibility(ev eventProperties, queue *resource, f Function) {
+	visibility, err := strconv.Atoi(b.tryText(queue.properties.get("VisibilityTimeout"), "30"))
+	if timeout := int(f.Timeout.Seconds()); err == nil && visibility < timeout {
+		b.add(ev.at, ev.lineOf("Type"), "the VisibilityTimeout of %s is %d s, less than the function's Timeout of %d s: "+
+			"Lambda refuses this", b.nameOf(queue), visibility, timeout)
 	}
 }

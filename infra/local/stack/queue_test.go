@@ -101,7 +101,6 @@ func TestQueueErrors(t *testing.T) {
 		"wait":       one("ReceiveMessageWaitTimeSeconds: 21", "ReceiveMessageWaitTimeSeconds", `"21" must be a whole number between 0 and 20`),
 		"unknown":    one("Policy: {}", "Policy", "%"),
 		"fifo":       one("FifoQueue: true", "FifoQueue", "%"),
-		"name":       {"      QueueName: a/b", []string{`2: Q: "a/b" is not a valid name: a queue's name has 1 to 80 letters, digits, - and _ (FIFO queues are %)`}},
 		"foreign":    one("RedrivePolicy: {deadLetterTargetArn: 'arn:aws:sqs:us-east-1:1:d', maxReceiveCount: 1}", "RedrivePolicy.deadLetterTargetArn", "must be the Arn of an AWS::SQS::Queue of this template"),
 		"no policy":  one("RedrivePolicy: '[]'", "RedrivePolicy", "must be a mapping"),
 		"empty policy": {"      RedrivePolicy: {}", []string{

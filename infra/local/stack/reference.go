@@ -18,58 +18,54 @@ func (e *evaluator) pseudo(name string) (value *node, known bool) {
 	}
 	pattern, known := map[string]string{
 		"AWS::Region": "{region}", "AWS::AccountId": "{account}", "AWS::StackName": "{stack}",
-		"AWS::Partition": "{partition}", "AWS::URLSuffix": "{suffix}",
-		"AWS::StackId": "arn:{partition}:cloudformation:{region}:{account}:stack/{stack}/local",
+		"AWS::Partition": "aws", "AWS::URLSuffix": "amazonaws.com",
+		"AWS::StackId": "arn:aws:cloudformation:{region}:{account}:stack/{stack}/local",
 	}[name]
 	return textNode(0, e.expand(pattern)), known
 }
 
 // ref is Ref: the value of a parameter or pseudo parameter, or the identifier of a resource.
-func (e *evaluator) ref(at place, arg *node) (*node, bool) {
+func (e *evaluator) ref(at place, arg *node) *node {
 	if arg.kind != scalar {
 		return e.fail(at, arg.line, "Ref takes a name")
 	}
 	if value, known := e.pseudo(arg.text); known {
-		return value, true
+		return value
 	}
 	if value := e.parameters[arg.text]; value != nil {
-		return value, true
+		return value
 	}
 	if value := e.generated[arg.text]; value != nil && e.byID[arg.text] == nil {
-		return textNode(arg.line, value()), true
+		return textNode(arg.line, value())
 	}
 	res := e.find(at, arg.line, arg.text)
 	if res == nil {
-		return nil, false
+		return invalidNode
 	}
 	pattern := resourceTypes[res.typ].ref
 	if pattern == "" {
 		return e.fail(at, arg.line, "Ref to %s (%s) is %s", res.id, res.typ, unsupported)
 	}
-	return textNode(arg.line, e.expandFor(res, pattern)), true
+	return textNode(arg.line, e.expandFor(res, pattern))
 }
 
 // getAtt is Fn::GetAtt.
-func (e *evaluator) getAtt(at place, arg *node) (*node, bool) {
-	const usage = "Fn::GetAtt takes a logical id and an attribute"
+func (e *evaluator) getAtt(at place, arg *node) *node {
 	if arg.kind == scalar { // the long form may have a dot, too
 		id, attribute, _ := strings.Cut(arg.text, ".")
 		return e.attribute(at, arg.line, id, attribute)
 	}
-	args, ok := e.args(at, arg, usage, scalar, scalar)
-	if !ok {
-		return nil, false
+	args := e.args(at, arg, "Fn::GetAtt takes a logical id and an attribute", scalar, scalar)
+	if args == nil {
+		return invalidNode
 	}
 	return e.attribute(at, arg.line, args[0].text, args[1].text)
 }
 
-func (e *evaluator) attribute(at place, line int, id, attribute string) (*node, bool) {
-	if value := e.generated[id+"."+attribute]; value != nil && e.byID[id] == nil {
-		return textNode(line, value()), true
-	}
+func (e *evaluator) attribute(at place, line int, id, attribute string) *node {
 	res := e.find(at, line, id)
 	if res == nil {
-		return nil, false
+		return invalidNode
 	}
 	pattern := resourceTypes[res.typ].attributes[attribute]
 	switch {
@@ -81,7 +77,7 @@ func (e *evaluator) attribute(at place, line int, id, attribute string) (*node, 
 		return e.fail(at, line, "attribute %s of %s (%s) is %s, except as an event source: "+
 			"it ends with the time at which the stream began", attribute, id, res.typ, unsupported)
 	}
-	return textNode(line, e.expandFor(res, pattern)), true
+	return textNode(line, e.expandFor(res, pattern))
 }
 
 // find returns the resource that something refers to. If there is none, it reports a problem and returns nil.
@@ -100,61 +96,30 @@ func (e *evaluator) find(at place, line int, id string) *resource {
 	return nil
 }
 
-// generateReferences finds the resources that SAM creates for functions, their events and APIs.
+// generateReferences adds the references to what SAM creates for APIs and functions.
 func (e *evaluator) generateReferences() {
 	if e.hasImplicitAPI() {
-		e.generateAPI(implicitAPI, implicitStage)
+		e.generateStage(implicitAPI, implicitStage)
+		e.generated[implicitAPI] = func() string { return restAPIID(e.options.StackName, implicitAPI) }
 	}
 	for _, res := range e.resources {
 		switch {
 		case !e.active(res):
 		case res.typ == typeAPI:
-			e.generateAPI(res.id, e.quiet(res.properties.get("StageName"), implicitStage))
+			e.generateStage(res.id, e.tryText(res.properties.get("StageName"), implicitStage))
 		case res.typ == typeFunction:
-			e.generateFunction(res)
-		}
-	}
-}
-
-func (e *evaluator) generateAPI(id, stage string) {
-	value := func() string { return stage }
-	e.generated[id+"Stage"], e.generated[id+stage+"Stage"], e.generated[id+".Stage"] = value, value, value
-	if e.byID[id] == nil {
-		e.generated[id] = func() string { return restAPIID(e.options.StackName, id) }
-	}
-}
-
-func (e *evaluator) generateFunction(res *resource) {
-	name := func(pattern string) func() string { return func() string { return e.expandFor(res, pattern) } }
-	arn := resourceTypes[typeFunction].attributes["Arn"]
-	e.generated[res.id+"Role"] = name("{stack}-{id}Role")
-	e.generated[res.id+"Role.Arn"] = name("arn:{partition}:iam::{account}:role/{stack}-{id}Role")
-	e.generated[res.id+".Version"] = name(arn + ":1")
-	if alias := e.quiet(res.properties.get("AutoPublishAlias"), ""); alias != "" {
-		e.generated[res.id+".Alias"], e.generated[res.id+"Alias"+alias] = name(arn+":"+alias), name(arn+":"+alias)
-	}
-	if events := res.properties.get("Events"); events != nil {
-		for _, f := range events.fields {
-			if typ := f.value.get("Type"); typ != nil && typ.text == eventSchedule {
-				id := res.id + f.key
-				given := e.quiet(f.value.get("Properties").get("Name"), "")
-				e.generated[id] = func() string { return cmp.Or(given, id) }
+			e.generated[res.id+".Version"] = func() string { return e.arn(res) + ":1" }
+			if alias := e.tryText(res.properties.get("AutoPublishAlias"), ""); alias != "" {
+				arn := func() string { return e.arn(res) + ":" + alias }
+				e.generated[res.id+".Alias"], e.generated[res.id+"Alias"+alias] = arn, arn
 			}
 		}
 	}
 }
 
-// quiet resolves a text without reporting problems: building the resource reports them.
-func (e *evaluator) quiet(n *node, fallback string) string {
-	if n == nil {
-		return fallback
-	}
-	e.muted++
-	defer func() { e.muted-- }()
-	if text, ok := e.evalText(place{}, n); ok {
-		return text
-	}
-	return fallback
+func (e *evaluator) generateStage(api, stage string) {
+	value := func() string { return stage }
+	e.generated[api+stage+"Stage"], e.generated[api+".Stage"] = value, value
 }
 
 // nameOf returns the physical name of a resource: the name in the template, or one that begins with the stack's name.
@@ -175,7 +140,7 @@ func (e *evaluator) nameOf(res *resource) string {
 		e.add(at, n.line, "the name depends on itself")
 	default:
 		res.naming = true
-		if value, ok := e.eval(at, n); ok && value != nil {
+		if value := e.eval(at, n); value != nil && value.kind != invalid {
 			if fallback = value.text; value.kind != scalar || value.text == "" {
 				e.add(at, n.line, "must be a name")
 			}
@@ -195,41 +160,30 @@ func shorten(name string, most int) string {
 	return name[:most-suffix-1] + "-" + digest(suffix, name)
 }
 
-// expand replaces {region}, {account}, {stack}, {partition} and {suffix} in a pattern.
-func (e *evaluator) expand(pattern string) string {
-	o := e.options
-	suffix := "amazonaws.com"
-	if partition(o.Region) == "aws-cn" {
-		suffix = "amazonaws.com.cn"
-	}
-	return strings.NewReplacer("{region}", o.Region, "{account}", o.Account, "{stack}", o.StackName,
-		"{partition}", partition(o.Region), "{suffix}", suffix).Replace(pattern)
+// arn returns the ARN of a resource.
+func (e *evaluator) arn(res *resource) string {
+	return e.expandFor(res, resourceTypes[res.typ].attributes["Arn"])
 }
 
-// expandFor replaces {id}, {name}, {api}, {secret} and {queues} in a pattern, and what expand does.
+// expandFor replaces {id}, {name}, {api}, {secret} and {queues} in a pattern, and the placeholders of expand.
 func (e *evaluator) expandFor(res *resource, pattern string) string {
 	name, o := e.nameOf(res), e.options
-	queues := cmp.Or(strings.TrimSuffix(o.QueueEndpoint, "/"), e.expand("https://sqs.{region}.{suffix}"))
-	return strings.NewReplacer("{id}", res.id, "{name}", name, "{api}", restAPIID(o.StackName, res.id),
-		"{secret}", SecretARN(o.Region, o.Account, name), "{queues}", queues).Replace(e.expand(pattern))
+	queues := cmp.Or(strings.TrimSuffix(o.QueueEndpoint, "/"), "https://sqs."+o.Region+".amazonaws.com")
+	return e.expand(pattern, "{id}", res.id, "{name}", name, "{api}", restAPIID(o.StackName, res.id),
+		"{secret}", SecretARN(o.Region, o.Account, name), "{queues}", queues)
 }
 
-// partition returns the first part of an ARN after "arn".
-func partition(region string) string {
-	switch {
-	case strings.HasPrefix(region, "cn-"):
-		return "aws-cn"
-	case strings.HasPrefix(region, "us-gov-"):
-		return "aws-us-gov"
-	default:
-		return "aws"
-	}
+// expand replaces {region}, {account} and {stack} in a pattern, and further placeholders by their values.
+func (e *evaluator) expand(pattern string, further ...string) string {
+	o := e.options
+	pairs := append(further, "{region}", o.Region, "{account}", o.Account, "{stack}", o.StackName)
+	return strings.NewReplacer(pairs...).Replace(pattern)
 }
 
 // SecretARN returns the ARN of a secret. On AWS it ends with six random characters. Here they depend on the name, so
 // that a template resolves to the same ARN before the secret exists, and after its data was deleted.
 func SecretARN(region, account, name string) string {
-	return "arn:" + partition(region) + ":secretsmanager:" + region + ":" + account + ":secret:" + name + "-" +
+	return "arn:aws:secretsmanager:" + region + ":" + account + ":secret:" + name + "-" +
 		digest(6, region, account, name)
 }
 

@@ -3,7 +3,6 @@ package stack
 import (
 	"cmp"
 	"encoding/json"
-	"regexp"
 	"strings"
 	"time"
 
@@ -29,8 +28,6 @@ type scheduleEventProperties struct {
 	}
 }
 
-var scheduleName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
-
 // scheduleEvent adds the schedule that SAM makes of an event.
 func (b *builder) scheduleEvent(ev eventProperties, f Function) {
 	var p scheduleEventProperties
@@ -40,7 +37,7 @@ func (b *builder) scheduleEvent(ev eventProperties, f Function) {
 		Expression: p.ScheduleExpression, Timezone: p.ScheduleExpressionTimezone,
 		MaximumRetryAttempts: p.RetryPolicy.MaximumRetryAttempts, MaximumEventAge: p.RetryPolicy.MaximumEventAge,
 	}
-	s.ARN = b.expand("arn:{partition}:scheduler:{region}:{account}:schedule/default/" + s.Name)
+	s.ARN = b.expand("arn:aws:scheduler:{region}:{account}:schedule/default/" + s.Name)
 	zone, err := expression.Zone(s.Timezone)
 	if err != nil {
 		p.problem("ScheduleExpressionTimezone", "%v", err)
@@ -56,10 +53,6 @@ func (b *builder) scheduleEvent(ev eventProperties, f Function) {
 	}
 	if strings.Contains(s.Input, "<aws.scheduler.") {
 		p.problem("Input", "context attributes are %s", unsupported)
-	}
-	if !scheduleName.MatchString(s.Name) {
-		b.add(ev.at, ev.lineOf("Type"), "%q is not a valid name: a schedule's name has 1 to 64 letters, digits, ., - and _",
-			s.Name)
 	}
 	for _, other := range b.stack.Schedules {
 		if other.ARN == s.ARN {

@@ -28,9 +28,10 @@ const schedules = `
             Description: Two
             FlexibleTimeWindow: {Mode: 'OFF'}
             RetryPolicy: {MaximumRetryAttempts: 185}
-            RoleArn: x
+            RoleArn: !GetAtt Role.Arn
             PermissionsBoundary: x
             KmsKeyArn: x
+  Role: {Type: AWS::IAM::Role}
 `
 
 func TestSchedules(t *testing.T) {
@@ -76,8 +77,6 @@ func TestScheduleErrors(t *testing.T) {
 		"attribute": one(two("Input: '\"<aws.scheduler.execution-id>\"'"), "Input", "context attributes are %"),
 		"queue":     one(two("DeadLetterConfig: {}"), "DeadLetterConfig", "%"),
 		"window":    one(two("FlexibleTimeWindow: {Mode: FLEXIBLE}"), "FlexibleTimeWindow.Mode", `"FLEXIBLE" is %: use OFF`),
-		"name":      {two("Name: a b"), []string{at + `: "a b" is not a valid name: a schedule's name has 1 to 64 letters, digits, ., - and _`}},
-		"long name": {two("Name: " + strings.Repeat("n", 65)), []string{at + `: "` + strings.Repeat("n", 65) + `" is not a valid name: a schedule's name has 1 to 64 letters, digits, ., - and _`}},
 		"same name": {two("Name: a") + "        D: {Type: ScheduleV2, Properties: {ScheduleExpression: rate(1 minute), Name: a}}", []string{"11: F: Properties.Events.D: has the same name as another schedule: a"}},
 	})
 }

@@ -67,9 +67,8 @@ func (b *builder) simpleTable(res *resource) {
 
 // hasStream reports whether a table has a StreamSpecification.
 func (e *evaluator) hasStream(table *resource) bool {
-	e.muted++
-	defer func() { e.muted-- }()
-	return e.mapping(table.at(), 0, table.properties).has("StreamSpecification")
+	n := table.properties.get("StreamSpecification")
+	return n != nil && e.try(n) != nil
 }
 
 // tableByStream returns the name of the table whose stream has an ARN.

@@ -2,6 +2,7 @@ package stack
 
 import (
 	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -106,22 +107,8 @@ func (e *evaluator) hasTransform() (found bool) {
 	return found
 }
 
-var (
-	// globalSections are the types whose defaults are in the sections of Globals.
-	globalSections = map[string]string{"Function": typeFunction, "Api": typeAPI, "SimpleTable": typeSimpleTable}
-	// notGlobal are properties that SAM refuses in Globals.
-	notGlobal = map[string][]string{
-		typeFunction: {
-			"FunctionName", "Role", "Policies", "Events", "PackageType", "VersionDescription", "AutoPublishAliasAllProperties",
-			"AutoPublishCodeSha256", "CodeSigningConfigArn",
-		},
-		typeAPI: {
-			"StageName", "Description", "Tags", "Models", "FailOnWarnings", "Mode", "ApiKeySourceType",
-			"DisableExecuteApiEndpoint",
-		},
-		typeSimpleTable: {"PrimaryKey", "TableName", "ProvisionedThroughput", "Tags", "PointInTimeRecoverySpecification"},
-	}
-)
+// globalSections are the types whose defaults are in the sections of Globals.
+var globalSections = map[string]string{"Function": typeFunction, "Api": typeAPI, "SimpleTable": typeSimpleTable}
 
 func (e *evaluator) loadGlobals() {
 	for _, f := range e.section("Globals") {
@@ -131,16 +118,11 @@ func (e *evaluator) loadGlobals() {
 			e.add(at, f.line, unsupported)
 			continue
 		}
-		o := e.mapping(at, f.line, f.value)
-		if o.n == nil {
+		if f.value.kind != mapping {
+			e.add(at, f.line, "must be a mapping")
 			continue
 		}
-		for _, property := range o.n.fields {
-			if slices.Contains(notGlobal[typ], property.key) {
-				o.problem(property.key, "SAM does not allow this property in Globals")
-			}
-		}
-		o.checkKeys(resourceTypes[typ].properties)
+		object{e, at, f.value, f.line}.checkKeys(reflect.TypeOf(resourceTypes[typ].properties))
 		e.globals[typ] = f.value
 	}
 }
@@ -176,30 +158,6 @@ func mergeGlobals(global, own *node) *node {
 func isCall(n *node) bool {
 	_, _, ok := n.intrinsic()
 	return ok
-}
-
-// outputs resolves the outputs. A value that only AWS knows is left out.
-func (e *evaluator) outputs() map[string]string {
-	resolved := map[string]string{}
-	for _, f := range e.section("Outputs") {
-		at := place{subject: "Outputs", path: f.key}
-		if c := f.value.get("Condition"); c != nil {
-			if holds, _ := e.holds(at.field("Condition"), c); !holds {
-				continue
-			}
-		}
-		value := f.value.get("Value")
-		if value == nil {
-			e.add(at.field("Value"), f.line, "is missing")
-			continue
-		}
-		e.muted++
-		if text, ok := e.evalText(at, value); ok {
-			resolved[f.key] = text
-		}
-		e.muted--
-	}
-	return resolved
 }
 
 // notices returns the messages about properties without effect.
