@@ -14,7 +14,7 @@ import (
 	"devplatform/infra/local/codehost"
 )
 
-func decode(t *testing.T, a answer) any {
+func decode(t *testing.T, a response) any {
 	t.Helper()
 	var v any
 	if err := json.Unmarshal([]byte(a.body), &v); err != nil || a.status != http.StatusOK {

@@ -151,8 +151,8 @@ func TestCancelIsAccessDenied(t *testing.T) {
 func TestConsentFormCannotBeForged(t *testing.T) {
 	t.Parallel()
 	fill := func(q url.Values) { q.Set("login", "ada"); q.Set("email", "ada@example.com") }
-	from := func(name, value string) func(*host, form) answer {
-		return func(h *host, f form) answer {
+	from := func(name, value string) func(*host, form) response {
+		return func(h *host, f form) response {
 			fill(f.fields)
 			f.fields.Set("decision", "authorize")
 			req := h.request(http.MethodPost, h.server.URL+f.action, f.fields.Encode())
@@ -160,12 +160,12 @@ func TestConsentFormCannotBeForged(t *testing.T) {
 			return h.do(req)
 		}
 	}
-	cases := map[string]func(*host, form) answer{
+	cases := map[string]func(*host, form) response{
 		"from another site":                  from("Sec-Fetch-Site", "cross-site"),
 		"from another site of the same host": from("Sec-Fetch-Site", "same-site"),
 		"from another origin":                from("Origin", "https://evil.example"),
 		"from an opaque origin":              from("Origin", "null"),
-		"by a link": func(h *host, f form) answer {
+		"by a link": func(h *host, f form) response {
 			fill(f.fields)
 			f.fields.Set("decision", "authorize")
 			got := h.do(h.request(http.MethodGet, h.server.URL+f.action+"?"+f.fields.Encode(), ""))

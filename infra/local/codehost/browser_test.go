@@ -79,14 +79,14 @@ func newBrowser() *http.Client {
 
 func (h *host) url(path string) string { return h.server.URL + "/codehost" + path }
 
-// answer is a response with its body.
-type answer struct {
+// response is a response with its body.
+type response struct {
 	status int
 	header http.Header
 	body   string
 }
 
-func (h *host) do(req *http.Request) answer {
+func (h *host) do(req *http.Request) response {
 	h.t.Helper()
 	res, err := h.browser.Do(req)
 	if err != nil {
@@ -97,7 +97,7 @@ func (h *host) do(req *http.Request) answer {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	return answer{res.StatusCode, res.Header, string(body)}
+	return response{res.StatusCode, res.Header, string(body)}
 }
 
 func (h *host) request(method, target, body string) *http.Request {
@@ -129,7 +129,7 @@ func set(name string, values ...string) func(url.Values) {
 }
 
 // open gets the consent page.
-func (h *host) open(q url.Values) answer {
+func (h *host) open(q url.Values) response {
 	h.t.Helper()
 	return h.do(h.request(http.MethodGet, h.url("/login/oauth/authorize?"+q.Encode()), ""))
 }
@@ -183,7 +183,7 @@ func attr(node *html.Node, name string) string {
 }
 
 // submit sends a form with a decision and changed fields.
-func (h *host) submit(f form, decision string, change ...func(url.Values)) answer {
+func (h *host) submit(f form, decision string, change ...func(url.Values)) response {
 	h.t.Helper()
 	f.fields.Set("decision", decision)
 	for _, edit := range change {
@@ -193,7 +193,7 @@ func (h *host) submit(f form, decision string, change ...func(url.Values)) answe
 }
 
 // redirected returns the query of a redirect, which must lead to the callback URL.
-func (h *host) redirected(a answer) url.Values {
+func (h *host) redirected(a response) url.Values {
 	h.t.Helper()
 	to, err := url.Parse(a.header.Get("Location"))
 	if err != nil || a.status != http.StatusFound {
@@ -233,7 +233,7 @@ func redemption(code string, change ...func(url.Values)) url.Values {
 }
 
 // redeem posts to the token endpoint and decodes its JSON.
-func (h *host) redeem(q url.Values, change ...func(*http.Request)) (answer, map[string]any) {
+func (h *host) redeem(q url.Values, change ...func(*http.Request)) (response, map[string]any) {
 	h.t.Helper()
 	req := h.request(http.MethodPost, h.url("/login/oauth/access_token"), q.Encode())
 	for _, f := range change {
@@ -259,7 +259,7 @@ func (h *host) token(login, email string, verified bool, change ...func(url.Valu
 }
 
 // get calls the API with a token.
-func (h *host) get(path, authorization string) answer {
+func (h *host) get(path, authorization string) response {
 	h.t.Helper()
 	req := h.request(http.MethodGet, h.url(path), "")
 	if authorization != "" {

@@ -30,10 +30,10 @@ func TestPayloads(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			inWorld(t, []stack.Schedule{test.spec}, func(t *testing.T, w *world) {
-				w.Start()
-				pass(2 * time.Hour)
-				calls := w.lambda.all()
+			runTest(t, []stack.Schedule{test.spec}, func(t *testing.T, f *fixture) {
+				f.Start()
+				sleep(2 * time.Hour)
+				calls := f.lambda.all()
 				if len(calls) != 1 {
 					t.Fatalf("%d invocations, want one", len(calls))
 				}
@@ -54,20 +54,20 @@ func TestFailedFunctionIsRetriedTwice(t *testing.T) {
 	for _, spec := range []stack.Schedule{scheduled("cron(0 1 1 1 ? *)"), with(scheduled("cron(0 1 1 1 ? *)"), func(s *stack.Schedule) {
 		s.MaximumRetryAttempts = 0 // failures of the function do not count for the schedule
 	})} {
-		inWorld(t, []stack.Schedule{spec}, func(t *testing.T, w *world) {
-			w.lambda.answer = func(context.Context, int) error { return errFunction }
-			w.Start()
-			pass(48 * time.Hour)
+		runTest(t, []stack.Schedule{spec}, func(t *testing.T, f *fixture) {
+			f.lambda.result = func(context.Context, int) error { return errFunction }
+			f.Start()
+			sleep(48 * time.Hour)
 			want := []time.Duration{60 * time.Minute, 61 * time.Minute, 63 * time.Minute}
-			if diff := cmp.Diff(want, w.lambda.times(w.began)); diff != "" {
+			if diff := cmp.Diff(want, f.lambda.times(f.began)); diff != "" {
 				t.Errorf("attempts (-want +got):\n%s", diff)
 			}
-			calls := w.lambda.all()
+			calls := f.lambda.all()
 			if calls[0].requestID == "" || calls[0].requestID != calls[2].requestID || calls[0].payload != calls[2].payload {
 				t.Errorf("the attempts of one event differ: %+v", calls)
 			}
-			if !strings.Contains(w.logs.String(), "event dropped") || !strings.Contains(w.logs.String(), "Task timed out") {
-				t.Errorf("want a line in the log about the dropped event: %s", w.logs.String())
+			if !strings.Contains(f.logs.String(), "event dropped") || !strings.Contains(f.logs.String(), "Task timed out") {
+				t.Errorf("want a line in the log about the dropped event: %s", f.logs.String())
 			}
 		})
 	}
@@ -90,11 +90,11 @@ func TestEventInvokeConfig(t *testing.T) {
 			[]error{runtime.ErrThrottled, errFunction}, []time.Duration{hour, hour + second*3/4, hour + minute + second*3/4}},
 	} {
 		spec := with(scheduled("cron(0 1 1 1 ? *)"), func(s *stack.Schedule) { s.Async = test.async })
-		inWorld(t, []stack.Schedule{spec}, func(t *testing.T, w *world) {
-			w.lambda.answer = func(_ context.Context, n int) error { return test.answers[min(n, len(test.answers))-1] }
-			w.Start()
-			pass(48 * hour)
-			if diff := cmp.Diff(test.want, w.lambda.times(w.began)); diff != "" {
+		runTest(t, []stack.Schedule{spec}, func(t *testing.T, f *fixture) {
+			f.lambda.result = func(_ context.Context, n int) error { return test.answers[min(n, len(test.answers))-1] }
+			f.Start()
+			sleep(48 * hour)
+			if diff := cmp.Diff(test.want, f.lambda.times(f.began)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", test.name, diff)
 			}
 		})
@@ -103,11 +103,11 @@ func TestEventInvokeConfig(t *testing.T) {
 
 func TestNoRetryAfterSuccess(t *testing.T) {
 	t.Parallel()
-	inWorld(t, []stack.Schedule{scheduled("cron(0 1 1 1 ? *)")}, func(t *testing.T, w *world) {
-		w.lambda.answer = func(_ context.Context, n int) error { return []error{errFunction, runtime.ErrThrottled, nil}[n-1] }
-		w.Start()
-		pass(48 * time.Hour)
-		if got := len(w.lambda.all()); got != 3 {
+	runTest(t, []stack.Schedule{scheduled("cron(0 1 1 1 ? *)")}, func(t *testing.T, f *fixture) {
+		f.lambda.result = func(_ context.Context, n int) error { return []error{errFunction, runtime.ErrThrottled, nil}[n-1] }
+		f.Start()
+		sleep(48 * time.Hour)
+		if got := len(f.lambda.all()); got != 3 {
 			t.Errorf("%d attempts, want three", got)
 		}
 	})
@@ -126,7 +126,7 @@ func TestRetryPolicy(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		spec   stack.Schedule
-		answer func(context.Context, int) error
+		result func(context.Context, int) error
 		want   []time.Duration // since the first attempt
 	}{
 		{"after its attempts", policy(3, time.Hour), busy, backoffs},
@@ -135,14 +135,14 @@ func TestRetryPolicy(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			inWorld(t, []stack.Schedule{test.spec}, func(t *testing.T, w *world) {
-				w.lambda.answer = test.answer
-				w.Start()
-				pass(48 * time.Hour)
-				if diff := cmp.Diff(test.want, w.lambda.times(w.began.Add(time.Hour))); diff != "" {
+			runTest(t, []stack.Schedule{test.spec}, func(t *testing.T, f *fixture) {
+				f.lambda.result = test.result
+				f.Start()
+				sleep(48 * time.Hour)
+				if diff := cmp.Diff(test.want, f.lambda.times(f.began.Add(time.Hour))); diff != "" {
 					t.Errorf("attempts (-want +got):\n%s", diff)
 				}
-				if logged := w.logs.String(); !strings.Contains(logged, "event dropped") || !strings.Contains(logged, "find") {
+				if logged := f.logs.String(); !strings.Contains(logged, "event dropped") || !strings.Contains(logged, "find") {
 					t.Errorf("want the event in the log: %s", logged)
 				}
 			})

@@ -20,8 +20,8 @@ import (
 type lambda struct {
 	mu    sync.Mutex
 	calls []call
-	// answer returns the result of the n-th call, from 1: nil is success, a *runtime.FunctionError is a failure of the function.
-	answer func(ctx context.Context, n int) error
+	// result returns the result of the n-th call, from 1: nil is success, a *runtime.FunctionError is a failure of the function.
+	result func(ctx context.Context, n int) error
 }
 
 type call struct {
@@ -32,13 +32,13 @@ type call struct {
 func (l *lambda) invoke(ctx context.Context, in runtime.Invocation) (*runtime.Response, error) {
 	l.mu.Lock()
 	l.calls = append(l.calls, call{time.Now(), in.Function, string(in.Payload), in.RequestID})
-	n, answer := len(l.calls), l.answer
+	n, result := len(l.calls), l.result
 	l.mu.Unlock()
 	response := &runtime.Response{Body: io.NopCloser(bytes.NewReader(nil))}
-	if answer == nil {
+	if result == nil {
 		return response, nil
 	}
-	err := answer(ctx, n)
+	err := result(ctx, n)
 	if errors.As(err, &response.FunctionError) {
 		err = nil
 	}
@@ -59,8 +59,8 @@ func (l *lambda) times(since time.Time) (times []time.Duration) {
 	return times
 }
 
-// world is a scheduler with a simulated clock, which begins at midnight of 1 January 2000, UTC.
-type world struct {
+// fixture is a scheduler with a simulated clock, which begins at midnight of 1 January 2000, UTC.
+type fixture struct {
 	*Scheduler
 	lambda lambda
 	logs   logs
@@ -78,11 +78,11 @@ func (l *logs) Write(p []byte) (int, error) {
 	return l.Buffer.Write(p)
 }
 
-// inWorld runs a test with these schedules. By default they are enabled, and their function is "tick".
-func inWorld(t *testing.T, specs []stack.Schedule, test func(t *testing.T, w *world)) {
+// runTest runs a test with these schedules. By default they are enabled, and their function is "tick".
+func runTest(t *testing.T, specs []stack.Schedule, test func(t *testing.T, f *fixture)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{began: time.Now()}
+		f := &fixture{began: time.Now()}
 		for i := range specs {
 			specs[i].Enabled = !specs[i].Enabled // a test sets Enabled to disable a schedule
 			if specs[i].Function == "" {
@@ -90,25 +90,25 @@ func inWorld(t *testing.T, specs []stack.Schedule, test func(t *testing.T, w *wo
 			}
 		}
 		var err error
-		w.Scheduler, err = Open(Options{
-			Schedules: specs, Invoke: w.lambda.invoke, Now: time.Now, Logger: slog.New(slog.NewTextHandler(&w.logs, nil)),
+		f.Scheduler, err = Open(Options{
+			Schedules: specs, Invoke: f.lambda.invoke, Now: time.Now, Logger: slog.New(slog.NewTextHandler(&f.logs, nil)),
 			Account: "123456789012", Region: "eu-west-1",
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.random = func(limit time.Duration) time.Duration { return limit / 2 }
+		f.random = func(limit time.Duration) time.Duration { return limit / 2 }
 		defer func() {
-			if err := w.Close(t.Context()); err != nil {
+			if err := f.Close(t.Context()); err != nil {
 				t.Error(err)
 			}
 		}()
-		test(t, w)
+		test(t, f)
 	})
 }
 
-// pass waits, and then until all goroutines are blocked.
-func pass(d time.Duration) {
+// sleep waits, and then until all goroutines are blocked.
+func sleep(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
 }

@@ -43,16 +43,16 @@ func TestWhenSchedulesFire(t *testing.T) {
 			2*day - minute, []time.Duration{day},
 		},
 		{"in the past", scheduled("cron(0 12 31 12 ? 1999)"), day, nil},
-		{"disabled", with(scheduled("rate(1 minute)"), func(s *stack.Schedule) { s.Enabled = true /* see inWorld */ }), day, nil},
+		{"disabled", with(scheduled("rate(1 minute)"), func(s *stack.Schedule) { s.Enabled = true /* see runTest */ }), day, nil},
 		{"a day a year", scheduled("cron(0 0 1 2 ? *)"), 400 * day, []time.Duration{31 * day, 397 * day}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			inWorld(t, []stack.Schedule{test.spec}, func(t *testing.T, w *world) {
-				w.Start()
-				w.Start() // no effect
-				pass(test.watch)
-				if diff := cmp.Diff(test.want, w.lambda.times(w.began)); diff != "" {
+			runTest(t, []stack.Schedule{test.spec}, func(t *testing.T, f *fixture) {
+				f.Start()
+				f.Start() // no effect
+				sleep(test.watch)
+				if diff := cmp.Diff(test.want, f.lambda.times(f.began)); diff != "" {
 					t.Errorf("fired (-want +got):\n%s", diff)
 				}
 			})
@@ -62,16 +62,16 @@ func TestWhenSchedulesFire(t *testing.T) {
 
 func TestNothingFiresBeforeStartOrAfterClose(t *testing.T) {
 	t.Parallel()
-	inWorld(t, []stack.Schedule{scheduled("rate(1 minute)")}, func(t *testing.T, w *world) {
-		pass(time.Hour)
-		w.Start()
-		pass(90 * time.Second)
-		if err := w.Close(t.Context()); err != nil {
+	runTest(t, []stack.Schedule{scheduled("rate(1 minute)")}, func(t *testing.T, f *fixture) {
+		sleep(time.Hour)
+		f.Start()
+		sleep(90 * time.Second)
+		if err := f.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
-		w.Start()
-		pass(time.Hour)
-		if got, want := w.lambda.times(w.began), []time.Duration{time.Hour, 61 * time.Minute}; !cmp.Equal(got, want) {
+		f.Start()
+		sleep(time.Hour)
+		if got, want := f.lambda.times(f.began), []time.Duration{time.Hour, 61 * time.Minute}; !cmp.Equal(got, want) {
 			t.Errorf("fired at %v, want %v", got, want)
 		}
 	})
@@ -88,14 +88,14 @@ func TestSchedulesFireOnceAfterSleep(t *testing.T) {
 		{"cron(* * * * ? *)", []time.Duration{1 * minute, 2 * minute, 3 * minute, 4 * minute, 5 * minute}},
 		{"rate(1 hour)", []time.Duration{0, 3 * minute, 60 * minute, 120 * minute}}, // noticed within a minute
 	} {
-		inWorld(t, []stack.Schedule{scheduled(test.expression)}, func(t *testing.T, w *world) {
+		runTest(t, []stack.Schedule{scheduled(test.expression)}, func(t *testing.T, f *fixture) {
 			var slept atomic.Int64
-			w.options.Now = func() time.Time { return time.Now().Add(time.Duration(slept.Load())) }
-			w.Start()
-			pass(150 * time.Second)
+			f.options.Now = func() time.Time { return time.Now().Add(time.Duration(slept.Load())) }
+			f.Start()
+			sleep(150 * time.Second)
 			slept.Store(int64(8 * time.Hour))
-			pass(test.want[len(test.want)-1] - 149*time.Second)
-			if diff := cmp.Diff(test.want, w.lambda.times(w.began)); diff != "" {
+			sleep(test.want[len(test.want)-1] - 149*time.Second)
+			if diff := cmp.Diff(test.want, f.lambda.times(f.began)); diff != "" {
 				t.Errorf("%s fired (-want +got):\n%s", test.expression, diff)
 			}
 		})
@@ -105,24 +105,24 @@ func TestSchedulesFireOnceAfterSleep(t *testing.T) {
 func TestSchedulesDoNotWait(t *testing.T) {
 	t.Parallel()
 	other := with(scheduled("rate(1 hour)"), func(s *stack.Schedule) { s.Name, s.ARN, s.Function = "other", scheduleARN+"-other", "other" })
-	inWorld(t, []stack.Schedule{scheduled("rate(1 minute)"), other}, func(t *testing.T, w *world) {
+	runTest(t, []stack.Schedule{scheduled("rate(1 minute)"), other}, func(t *testing.T, f *fixture) {
 		release := make(chan struct{})
-		w.lambda.answer = func(context.Context, int) error { <-release; return nil }
-		w.Start()
-		pass(100*time.Minute + time.Second)
+		f.lambda.result = func(context.Context, int) error { <-release; return nil }
+		f.Start()
+		sleep(100*time.Minute + time.Second)
 		calls := map[string]int{}
-		for _, c := range w.lambda.all() {
+		for _, c := range f.lambda.all() {
 			calls[c.function]++
 		}
 		if want := map[string]int{"tick": maxInFlight, "other": 2}; !cmp.Equal(calls, want) {
 			t.Errorf("invoked %v, want %v", calls, want)
 		}
-		if !strings.Contains(w.logs.String(), "an event is skipped") {
+		if !strings.Contains(f.logs.String(), "an event is skipped") {
 			t.Error("the skipped events were not logged")
 		}
 		close(release)
-		pass(time.Minute)
-		if got := len(w.lambda.all()); got != maxInFlight+3 {
+		sleep(time.Minute)
+		if got := len(f.lambda.all()); got != maxInFlight+3 {
 			t.Errorf("%d invocations, want it to go on after the hang", got)
 		}
 	})
@@ -130,26 +130,26 @@ func TestSchedulesDoNotWait(t *testing.T) {
 
 func TestCloseWaitsForInvocations(t *testing.T) {
 	t.Parallel()
-	inWorld(t, []stack.Schedule{scheduled("rate(1 minute)")}, func(t *testing.T, w *world) {
+	runTest(t, []stack.Schedule{scheduled("rate(1 minute)")}, func(t *testing.T, f *fixture) {
 		finished := false
-		w.lambda.answer = func(context.Context, int) error { time.Sleep(10 * time.Second); finished = true; return nil }
-		w.Start()
-		pass(time.Second)
-		if err := w.Close(t.Context()); err != nil || !finished {
+		f.lambda.result = func(context.Context, int) error { time.Sleep(10 * time.Second); finished = true; return nil }
+		f.Start()
+		sleep(time.Second)
+		if err := f.Close(t.Context()); err != nil || !finished {
 			t.Errorf("closed with %v before the invocation had finished", err)
 		}
 	})
-	inWorld(t, []stack.Schedule{scheduled("rate(1 minute)")}, func(t *testing.T, w *world) {
-		w.lambda.answer = func(ctx context.Context, _ int) error { <-ctx.Done(); return ctx.Err() }
-		w.Start()
-		pass(time.Second)
+	runTest(t, []stack.Schedule{scheduled("rate(1 minute)")}, func(t *testing.T, f *fixture) {
+		f.lambda.result = func(ctx context.Context, _ int) error { <-ctx.Done(); return ctx.Err() }
+		f.Start()
+		sleep(time.Second)
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
-		if err := w.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		if err := f.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("closed with %v, want an error about interrupted invocations", err)
 		}
-		if !strings.Contains(w.logs.String(), "event lost") {
-			t.Errorf("want a log line about a lost event: %s", w.logs.String())
+		if !strings.Contains(f.logs.String(), "event lost") {
+			t.Errorf("want a log line about a lost event: %s", f.logs.String())
 		}
 	})
 }

@@ -161,19 +161,19 @@ func (b *builder) apiEvent(ev eventProperties, f Function) {
 		p.problem("Method", "%q is not a method of API Gateway", p.Method)
 		return
 	}
-	problem := checkPath(p.Path)
-	switch {
-	case p.Path == "" || p.Method == "" || at < 0:
-	case problem != "":
-		p.problem("Path", "%q %s", p.Path, problem)
-	default:
-		api := &b.stack.APIs[at]
-		if problem := checkRoute(api.Routes, route); problem != "" {
-			b.add(ev.at, p.lineOf("Path"), "%s", problem)
-			return
-		}
-		api.Routes = append(api.Routes, route)
+	if p.Path == "" || p.Method == "" || at < 0 {
+		return
 	}
+	if problem := checkPath(p.Path); problem != "" {
+		p.problem("Path", "%q %s", p.Path, problem)
+		return
+	}
+	api := &b.stack.APIs[at]
+	if problem := checkRoute(api.Routes, route); problem != "" {
+		b.add(ev.at, p.lineOf("Path"), "%s", problem)
+		return
+	}
+	api.Routes = append(api.Routes, route)
 }
 
 // checkPath returns why API Gateway refuses a resource path, "" if it accepts it.
@@ -211,14 +211,15 @@ func checkRoute(routes []Route, route Route) string {
 		if other.Method == route.Method && other.Path == route.Path {
 			return route.Method + " " + route.Path + " is already a route to " + other.Function
 		}
-		theirs := strings.Split(other.Path, "/")
+		parts := strings.Split(other.Path, "/")
 		for i, part := range strings.Split(route.Path, "/") {
-			if i < len(theirs) && part != theirs[i] {
-				if strings.HasPrefix(part, "{") && strings.HasPrefix(theirs[i], "{") {
-					return route.Path + ": API Gateway can't have this parameter beside " + theirs[i] + " of " + other.Path
-				}
-				break
+			if i < len(parts) && part == parts[i] {
+				continue
 			}
+			if i < len(parts) && strings.HasPrefix(part, "{") && strings.HasPrefix(parts[i], "{") {
+				return route.Path + ": API Gateway can't have this parameter beside " + parts[i] + " of " + other.Path
+			}
+			break
 		}
 	}
 	return ""

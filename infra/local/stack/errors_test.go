@@ -160,8 +160,8 @@ func TestRouteErrors(t *testing.T) {
 	route := func(method, path, more string) string {
 		return "{Type: Api, Properties: {Method: " + method + ", Path: '" + path + "'" + more + "}}\n"
 	}
-	one := func(path, complaint string) errorCase {
-		return errorCase{"        E: " + route("GET", path, ""), []string{`10: F: Properties.Events.E.Properties.Path: "` + path + `" ` + complaint}}
+	one := func(path, problem string) errorCase {
+		return errorCase{"        E: " + route("GET", path, ""), []string{`10: F: Properties.Events.E.Properties.Path: "` + path + `" ` + problem}}
 	}
 	run(t, header+"      Events:\n", map[string]errorCase{
 		"no slash":       one("api", "must begin with /"),
@@ -175,7 +175,7 @@ func TestRouteErrors(t *testing.T) {
 		"nothing":        {"        E: {Type: Api}", []string{"10: F: Properties.Events.E.Properties.Path: is missing", "10: F: Properties.Events.E.Properties.Method: is missing"}},
 		"duplicate":      {"        E: " + route("GET", "/x", "") + "        D: " + route("get", "/x", ""), []string{"11: F: Properties.Events.D: GET /x is already a route to F"}},
 		"siblings":       {"        E: " + route("GET", "/x/{id}", "") + "        D: " + route("GET", "/x/{proxy+}", ""), []string{"11: F: Properties.Events.D: /x/{proxy+}: API Gateway can't have this parameter beside {id} of /x/{id}"}},
-		"cousins":        {"        E: " + route("GET", "/x/{id}", "") + "        D: " + route("GET", "/y/{proxy+}", "") + "        C: " + route("ANY", "/x/{id}/y/{proxy+}", ""), nil},
+		"other parents":  {"        E: " + route("GET", "/x/{id}", "") + "        D: " + route("GET", "/y/{proxy+}", "") + "        C: " + route("ANY", "/x/{id}/y/{proxy+}", ""), nil},
 		"any beside get": {"        E: " + route("GET", "/x", "") + "        D: " + route("ANY", "/x", ""), nil},
 		"too long":       {"        E: " + route("GET", "/x", ", TimeoutInMillis: 29001"), []string{`10: F: Properties.Events.E.Properties.TimeoutInMillis: 29001 is more than 29000, the maximum unless ResponseTransferMode is RESPONSE_STREAM`}},
 		"long stream":    {"        E: " + route("GET", "/x", ", TimeoutInMillis: 900000, ResponseTransferMode: RESPONSE_STREAM"), nil},

@@ -98,8 +98,8 @@ func TestEventSourceMappingErrors(t *testing.T) {
 	event := func(more string) string {
 		return "      Events:\n        E: {Type: DynamoDB, Properties: {Stream: !GetAtt T.StreamArn, StartingPosition: LATEST, " + more + "}}" + table
 	}
-	one := func(more, path, complaint string) errorCase {
-		return errorCase{event(more), []string{"10: F: Properties.Events.E.Properties." + path + ": " + complaint}}
+	one := func(more, path, problem string) errorCase {
+		return errorCase{event(more), []string{"10: F: Properties.Events.E.Properties." + path + ": " + problem}}
 	}
 	broken := func(text string) string {
 		_, err := pattern.Parse(text)

@@ -77,8 +77,8 @@ func (e *evaluator) parameterValue(at place, f field) *node {
 		if isList {
 			value = strings.TrimSpace(value)
 		}
-		if complaint := p.refuses(value); complaint != "" {
-			e.add(at, f.line, "%s", p.explain(value, complaint))
+		if problem := p.check(value); problem != "" {
+			e.add(at, f.line, "%s", p.explain(value, problem))
 			return nil
 		}
 		n.items = append(n.items, textNode(f.line, value))
@@ -89,8 +89,8 @@ func (e *evaluator) parameterValue(at place, f field) *node {
 	return n
 }
 
-// refuses returns why a value is not valid, "" if it is.
-func (p parameter) refuses(value string) string {
+// check returns why a value is not valid, "" if it is valid.
+func (p parameter) check(value string) string {
 	below := func(bound *float64, number float64) bool { return bound != nil && number < *bound }
 	above := func(bound *float64, number float64) bool { return bound != nil && number > *bound }
 	length := float64(utf8.RuneCountInString(value))
@@ -125,10 +125,10 @@ func (p parameter) refuses(value string) string {
 }
 
 // explain returns the message about a value. It does not contain a NoEcho value.
-func (p parameter) explain(value, complaint string) string {
-	message := "the value " + complaint
+func (p parameter) explain(value, problem string) string {
+	message := "the value " + problem
 	if !p.NoEcho {
-		message = "the value " + strconv.Quote(value) + " " + complaint
+		message = "the value " + strconv.Quote(value) + " " + problem
 	}
 	if p.ConstraintDescription != "" {
 		message += ": " + p.ConstraintDescription

@@ -89,8 +89,8 @@ func TestQueues(t *testing.T) {
 
 func TestQueueErrors(t *testing.T) {
 	t.Parallel()
-	one := func(property, path, complaint string) errorCase {
-		return errorCase{"      " + property, []string{"5: Q: Properties." + path + ": " + complaint}}
+	one := func(property, path, problem string) errorCase {
+		return errorCase{"      " + property, []string{"5: Q: Properties." + path + ": " + problem}}
 	}
 	const dead = "\n  D: {Type: AWS::SQS::Queue}"
 	run(t, "Resources:\n  Q:\n    Type: AWS::SQS::Queue\n    Properties:\n", map[string]errorCase{
@@ -117,8 +117,8 @@ func TestQueueMappingErrors(t *testing.T) {
 	event := func(more string) string {
 		return "      Events:\n        E: {Type: SQS, Properties: {Queue: !GetAtt Q.Arn, " + more + "}}\n" + queue
 	}
-	one := func(more, path, complaint string) errorCase {
-		return errorCase{event(more), []string{"10: F: Properties.Events.E.Properties." + path + ": " + complaint}}
+	one := func(more, path, problem string) errorCase {
+		return errorCase{event(more), []string{"10: F: Properties.Events.E.Properties." + path + ": " + problem}}
 	}
 	const (
 		at = "10: F: Properties.Events.E"

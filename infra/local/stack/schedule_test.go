@@ -60,8 +60,8 @@ func TestScheduleErrors(t *testing.T) {
 	two := func(properties string) string {
 		return "      Events:\n        E: {Type: ScheduleV2, Properties: {ScheduleExpression: rate(1 minute), " + properties + "}}\n"
 	}
-	one := func(template, path, complaint string) errorCase {
-		return errorCase{template, []string{at + ".Properties." + path + ": " + complaint}}
+	one := func(template, path, problem string) errorCase {
+		return errorCase{template, []string{at + ".Properties." + path + ": " + problem}}
 	}
 	_, invalid := expression.Parse("cron(x)", time.UTC)
 	_, unknown := expression.Zone("Europe/Atlantis")

@@ -142,8 +142,8 @@ func mergeGlobals(global, own *node) *node {
 	}
 	merged := &node{kind: mapping, line: own.line}
 	for _, f := range global.fields {
-		if mine := own.find(f.key); mine != nil {
-			f = field{f.key, mine.line, mergeGlobals(f.value, mine.value)}
+		if replacement := own.find(f.key); replacement != nil {
+			f = field{f.key, replacement.line, mergeGlobals(f.value, replacement.value)}
 		}
 		merged.fields = append(merged.fields, f)
 	}

@@ -123,8 +123,8 @@ func (c *cron) next(after time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// nextIn searches one month. By the rules of onWall, later local times are later times, so the first one that it finds is the
-// earliest.
+// nextIn searches one month. Because of the rules of timeOf, a later local time is a later time. So the first one found
+// is the earliest.
 func (c *cron) nextIn(year int, m time.Month, after time.Time) (time.Time, bool) {
 	for day := range each(c.days.in(monthOf(year, m))) {
 		if end := time.Date(year, m, day+2, 0, 0, 0, 0, c.zone); !end.After(after) {
@@ -132,7 +132,7 @@ func (c *cron) nextIn(year int, m time.Month, after time.Time) (time.Time, bool)
 		}
 		for hour := range each(c.hours) {
 			for minute := range each(c.minutes) {
-				if t, exists := onWall(c.zone, year, m, day, hour, minute); exists && t.After(after) {
+				if t, exists := timeOf(c.zone, year, m, day, hour, minute); exists && t.After(after) {
 					return t, true
 				}
 			}

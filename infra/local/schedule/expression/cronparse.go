@@ -117,7 +117,8 @@ func (f field) value(text string) (int, error) {
 	return value, nil
 }
 
-// parseDates parses the day-of-month field. It may have the elements L (the last day), 15W (the nearest workday) and LW.
+// parseDates parses the day-of-month field. It may have the elements L (the last day), 15W (the nearest workday) and
+// LW.
 func (d *days) parseDates(text string) error {
 	if text == "?" {
 		return nil
@@ -144,8 +145,8 @@ func (d *days) parseDates(text string) error {
 	return nil
 }
 
-// parseWeekdays parses the day-of-week field. It may have the elements L (Saturday), 6L (the last Friday of the month), and,
-// as the only element, 6#3 (the third Friday of the month).
+// parseWeekdays parses the day-of-week field. It may have the elements L (Saturday), 6L (the last Friday of the month),
+// and, as the only element, 6#3 (the third Friday of the month).
 func (d *days) parseWeekdays(text string) error {
 	if text == "?" {
 		return nil

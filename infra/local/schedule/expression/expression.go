@@ -1,10 +1,10 @@
 // Package expression parses the schedule expressions of EventBridge Scheduler and returns the times at which they fire:
-// rate(5 minutes), cron(0 9 ? * MON-FRI *). It must not know what happens at these times. at expressions, which fire once, are
-// not supported.
+// rate(5 minutes), cron(0 9 ? * MON-FRI *). It must not know what happens at these times. at expressions, which fire
+// once, are not supported.
 //
-// No library parses AWS's cron expressions. Most have Unix's syntax (five fields, Sunday is 0, no L, W, # or year). The one for
-// Quartz, from which AWS's syntax comes, accepts expressions that AWS rejects (no ?, L-3, years to 3940), rejects lists of days
-// with L or W, and treats times in a repeated hour differently.
+// No library parses AWS's cron expressions. Most have Unix's syntax (five fields, Sunday is 0, no L, W, # or year). The
+// one for Quartz, from which AWS's syntax comes, accepts expressions that AWS rejects (no ?, L-3, years to 3940),
+// rejects lists of days with L or W, and treats times in a repeated hour differently.
 //
 // https://docs.aws.amazon.com/scheduler/latest/UserGuide/schedule-types.html,
 // https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-scheduled-rule-pattern.html
@@ -34,8 +34,8 @@ func (e Expression) From(first time.Time) Expression {
 	return e
 }
 
-// Next returns the first time after the given time at which the expression fires, or false if there is none. A rate without
-// From fires a period after the given time.
+// Next returns the first time after the given time at which the expression fires, or false if there is none. A rate
+// without From fires a period after the given time.
 //
 // cron is in the local time of its zone. A time in an hour that is skipped does not fire. A time in an hour that is
 // repeated fires once, the first time.
@@ -111,9 +111,9 @@ func parseRate(text string) (time.Duration, error) {
 	return time.Duration(value) * unit, nil
 }
 
-// onWall returns the time at which the clocks of a zone show a local time, the first one if they show it twice. It returns
-// false if they never do.
-func onWall(zone *time.Location, year int, month time.Month, day, hour, minute int) (time.Time, bool) {
+// timeOf returns the time at which the clocks of a zone show a local time, the first one if they show it twice. It
+// returns false if they never do.
+func timeOf(zone *time.Location, year int, month time.Month, day, hour, minute int) (time.Time, bool) {
 	t := time.Date(year, month, day, hour, minute, 0, 0, zone)
 	if t.Day() != day || t.Hour() != hour || t.Minute() != minute {
 		return t, false // time.Date returns another time

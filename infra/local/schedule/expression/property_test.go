@@ -108,8 +108,8 @@ func weekdays(t *rapid.T) written {
 	return values(t, "day-of-week", 1, 7, true, number)
 }
 
-// TestCronAgreesWithAMatcherOfEveryMinute compares cron with a matcher of the local time of every minute.
-func TestCronAgreesWithAMatcherOfEveryMinute(t *testing.T) {
+// TestCronMatchesABruteForceSearch compares Next with a search of every minute.
+func TestCronMatchesABruteForceSearch(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		zone, err := time.LoadLocation(rapid.SampledFrom([]string{
