@@ -28,7 +28,8 @@ func (p *provisioner) table(ctx context.Context, want stack.Table) error {
 	if have, err = p.waitUntilActive(ctx, have); err != nil {
 		return err
 	}
-	if err := sameKey(want.Attributes, have.AttributeDefinitions, want.Key, have.KeySchema); err != nil {
+	wantKey := describeKey(keySchema(want.Key), definitions(want.Attributes))
+	if err := sameKey(wantKey, describeKey(have.KeySchema, have.AttributeDefinitions)); err != nil {
 		return err
 	}
 	if err := p.stream(ctx, want, have); err != nil {
@@ -132,9 +133,9 @@ func (p *provisioner) timeToLive(ctx context.Context, want stack.Table) error {
 	if err != nil {
 		return fmt.Errorf("describe time to live: %w", err)
 	}
-	have := ""
-	if status := out.TimeToLiveDescription; strings.HasPrefix(string(status.TimeToLiveStatus), "ENABL") { // …ED or …ING
-		have = aws.ToString(status.AttributeName)
+	have, description := "", out.TimeToLiveDescription
+	if strings.HasPrefix(string(description.TimeToLiveStatus), "ENABL") { // ENABLED or ENABLING
+		have = aws.ToString(description.AttributeName)
 	}
 	if have == want.TTLAttribute {
 		return nil
@@ -154,47 +155,44 @@ func (p *provisioner) timeToLive(ctx context.Context, want stack.Table) error {
 	return nil
 }
 
-// sameKey compares a key and the types of its attributes, which can't be changed.
-func sameKey(
-	wantTypes []stack.Attribute, haveTypes []types.AttributeDefinition,
-	want []stack.KeyPart, have []types.KeySchemaElement,
-) error {
-	wanted, existing := make([]string, len(want)), make([]string, len(have))
-	for i, part := range want {
-		wanted[i] = part.Type + " " + part.Name + typeIn(definitions(wantTypes), part.Name)
-	}
-	for i, part := range have {
-		name := aws.ToString(part.AttributeName)
-		existing[i] = string(part.KeyType) + " " + name + typeIn(haveTypes, name)
-	}
-	if slices.Equal(wanted, existing) {
+// sameKey compares the key of the template with the existing one, which can't be changed.
+func sameKey(want, have string) error {
+	if want == have {
 		return nil
 	}
 	return fmt.Errorf("exists with the key %s, the template has %s: a key can't be changed; "+
-		"remove the old one, or give the new one another name",
-		strings.Join(existing, ", "), strings.Join(wanted, ", "))
+		"remove the old one, or give the new one another name", have, want)
 }
 
-func typeIn(definitions []types.AttributeDefinition, name string) string {
-	for _, definition := range definitions {
-		if aws.ToString(definition.AttributeName) == name {
-			return " (" + string(definition.AttributeType) + ")"
+// describeKey returns a text such as "HASH pk (S), RANGE sk (S)".
+func describeKey(key []types.KeySchemaElement, attributes []types.AttributeDefinition) string {
+	var parts []string
+	for _, part := range key {
+		for _, attribute := range attributes {
+			if *attribute.AttributeName == *part.AttributeName {
+				parts = append(parts, fmt.Sprintf("%s %s (%s)", part.KeyType, *part.AttributeName, attribute.AttributeType))
+			}
 		}
 	}
-	return ""
+	return strings.Join(parts, ", ")
 }
 
+// describeProjection returns a text such as "INCLUDE [a b]".
+func describeProjection(p *types.Projection) string {
+	return fmt.Sprint(p.ProjectionType, " ", slices.Sorted(slices.Values(p.NonKeyAttributes)))
+}
+
+// sameIndex compares an index of the template with the existing one, which can't be changed.
 func sameIndex(
 	table stack.Table, want stack.Index, have *types.TableDescription, index types.GlobalSecondaryIndexDescription,
 ) error {
-	if err := sameKey(table.Attributes, have.AttributeDefinitions, want.Key, index.KeySchema); err != nil {
+	wantKey := describeKey(keySchema(want.Key), definitions(table.Attributes))
+	if err := sameKey(wantKey, describeKey(index.KeySchema, have.AttributeDefinitions)); err != nil {
 		return err
 	}
-	included := slices.Sorted(slices.Values(index.Projection.NonKeyAttributes))
-	wanted := slices.Sorted(slices.Values(want.Projection.NonKeyAttributes))
-	if string(index.Projection.ProjectionType) != want.Projection.Type || !slices.Equal(included, wanted) {
-		return fmt.Errorf("exists with the projection %s %v, the template has %s %v: a projection can't be changed; "+
-			"give the new index another name", index.Projection.ProjectionType, included, want.Projection.Type, wanted)
+	if wanted, existing := describeProjection(projection(want)), describeProjection(index.Projection); wanted != existing {
+		return fmt.Errorf("exists with the projection %s, the template has %s: a projection can't be changed; "+
+			"give the new index another name", existing, wanted)
 	}
 	return nil
 }

@@ -13,10 +13,8 @@ const (
 	// implicitAPI and implicitStage are the names of the API that SAM makes for Api events without RestApiId.
 	implicitAPI   = "ServerlessRestApi"
 	implicitStage = "Prod"
-	// integrationTimeout is the default and the maximum for a buffered response, streamTimeout the maximum for a streamed
-	// one.
-	integrationTimeout = 29 * time.Second
-	streamTimeout      = 15 * time.Minute
+	// maxBufferedMillis is the default and the maximum of TimeoutInMillis for a response that is not streamed.
+	maxBufferedMillis = 29_000
 )
 
 type (
@@ -153,9 +151,9 @@ func (b *builder) apiEvent(ev eventProperties, f Function) {
 		Stream:  p.ResponseTransferMode == "RESPONSE_STREAM",
 		Timeout: time.Duration(p.TimeoutInMillis) * time.Millisecond,
 	}
-	if !route.Stream && route.Timeout > integrationTimeout && route.Timeout <= streamTimeout {
-		p.problem("TimeoutInMillis", "%d is more than 29000, the maximum unless ResponseTransferMode is RESPONSE_STREAM",
-			p.TimeoutInMillis)
+	if !route.Stream && p.TimeoutInMillis > maxBufferedMillis {
+		p.problem("TimeoutInMillis", "%d is more than %d, the maximum unless ResponseTransferMode is RESPONSE_STREAM",
+			p.TimeoutInMillis, maxBufferedMillis)
 	}
 	if p.Method != "" && !slices.Contains(methods, route.Method) {
 		p.problem("Method", "%q is not a method of API Gateway", p.Method)

@@ -28,7 +28,7 @@ type (
 func (b *builder) bucket(res *resource) {
 	var p bucketProperties
 	b.decodeProperties(res, &p)
-	bucket := Bucket{LogicalID: res.id, Name: b.nameOf(res), ARN: b.arn(res), CORS: p.CorsConfiguration.Rules}
+	bucket := Bucket{LogicalID: res.id, Name: b.nameOf(res), CORS: p.CorsConfiguration.Rules}
 	for _, r := range p.LifecycleConfiguration.Rules {
 		rule := LifecycleRule{
 			ID: r.ID, Prefix: r.Prefix, Enabled: r.Status == "Enabled", ExpirationDays: r.ExpirationInDays,

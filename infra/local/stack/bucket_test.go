@@ -42,7 +42,7 @@ func TestBuckets(t *testing.T) {
 	}
 	want := []stack.Bucket{
 		{
-			LogicalID: "Files", Name: "local-files-000000000000", ARN: "arn:aws:s3:::local-files-000000000000",
+			LogicalID: "Files", Name: "local-files-000000000000",
 			CORS: []stack.CORSRule{
 				{
 					ID: "app", AllowedOrigins: []string{"https://a.example", "https://b.example"}, AllowedMethods: []string{"PUT", "GET"},
@@ -54,7 +54,7 @@ func TestBuckets(t *testing.T) {
 				{ID: "uploads", Prefix: "uploads/", Enabled: true, ExpirationDays: 1, AbortUploadDays: 2}, {ExpirationDays: 30},
 			},
 		},
-		{LogicalID: "Plain", Name: "local-plain", ARN: "arn:aws:s3:::local-plain"},
+		{LogicalID: "Plain", Name: "local-plain"},
 	}
 	if diff := cmp.Diff(want, got.Buckets); diff != "" {
 		t.Error(diff)

@@ -78,27 +78,25 @@ func init() { //nolint:gochecknoinits // the table refers to functions that refe
 	}
 }
 
-// ignoredTypes have no effect on a laptop: permissions, logs, alarms, domains, and the way of deployment. A reference to
-// them is an error, except in properties without effect. Other types that a function can call (a parameter, a state
+// ignoredTypes have no effect on a laptop: permissions, logs, alarms, domains, and the way of deployment. A reference
+// to them is an error, except in properties without effect. Other types that a function can call (a parameter, a state
 // machine) must not be here.
 const ignoredTypes = `
-	AWS::ApiGateway::Account AWS::ApiGateway::ApiKey AWS::ApiGateway::BasePathMappingV2 AWS::ApiGateway::ClientCertificate
-	AWS::ApiGateway::DomainNameV2 AWS::ApiGateway::UsagePlan AWS::ApiGateway::UsagePlanKey
-	AWS::ApplicationAutoScaling::ScalableTarget AWS::ApplicationAutoScaling::ScalingPolicy
+	AWS::ApiGateway::Account AWS::ApiGateway::ApiKey AWS::ApiGateway::BasePathMappingV2
+	AWS::ApiGateway::ClientCertificate AWS::ApiGateway::DomainNameV2 AWS::ApiGateway::UsagePlan
+	AWS::ApiGateway::UsagePlanKey AWS::ApplicationAutoScaling::ScalableTarget AWS::ApplicationAutoScaling::ScalingPolicy
 	AWS::ApplicationInsights::Application AWS::Budgets::Budget AWS::CertificateManager::Certificate
 	AWS::CloudWatch::Alarm AWS::CloudWatch::AnomalyDetector AWS::CloudWatch::CompositeAlarm AWS::CloudWatch::Dashboard
-	AWS::CloudWatch::InsightRule
-	AWS::CodeDeploy::Application AWS::CodeDeploy::DeploymentConfig AWS::CodeDeploy::DeploymentGroup
-	AWS::IAM::InstanceProfile AWS::IAM::ManagedPolicy AWS::IAM::Policy AWS::IAM::Role AWS::IAM::RolePolicy
-	AWS::IAM::ServiceLinkedRole
-	AWS::KMS::Alias AWS::KMS::Key AWS::Lambda::Permission AWS::Lambda::Version
-	AWS::Logs::LogGroup AWS::Logs::MetricFilter AWS::Logs::QueryDefinition AWS::Logs::ResourcePolicy
-	AWS::Logs::SubscriptionFilter
-	AWS::ResourceGroups::Group AWS::Route53::HealthCheck AWS::Route53::HostedZone AWS::Route53::RecordSet
-	AWS::Route53::RecordSetGroup AWS::S3::BucketPolicy AWS::SNS::Subscription AWS::SNS::Topic
-	AWS::SNS::TopicInlinePolicy AWS::SNS::TopicPolicy AWS::SQS::QueueInlinePolicy AWS::SQS::QueuePolicy AWS::SecretsManager::ResourcePolicy
-	AWS::Serverless::Connector AWS::WAFv2::IPSet AWS::WAFv2::LoggingConfiguration AWS::WAFv2::RegexPatternSet
-	AWS::WAFv2::RuleGroup AWS::WAFv2::WebACL AWS::WAFv2::WebACLAssociation AWS::XRay::Group AWS::XRay::SamplingRule`
+	AWS::CloudWatch::InsightRule AWS::CodeDeploy::Application AWS::CodeDeploy::DeploymentConfig
+	AWS::CodeDeploy::DeploymentGroup AWS::IAM::InstanceProfile AWS::IAM::ManagedPolicy AWS::IAM::Policy AWS::IAM::Role
+	AWS::IAM::RolePolicy AWS::IAM::ServiceLinkedRole AWS::KMS::Alias AWS::KMS::Key AWS::Lambda::Permission
+	AWS::Lambda::Version AWS::Logs::LogGroup AWS::Logs::MetricFilter AWS::Logs::QueryDefinition AWS::Logs::ResourcePolicy
+	AWS::Logs::SubscriptionFilter AWS::ResourceGroups::Group AWS::Route53::HealthCheck AWS::Route53::HostedZone
+	AWS::Route53::RecordSet AWS::Route53::RecordSetGroup AWS::S3::BucketPolicy AWS::SNS::Subscription AWS::SNS::Topic
+	AWS::SNS::TopicInlinePolicy AWS::SNS::TopicPolicy AWS::SQS::QueueInlinePolicy AWS::SQS::QueuePolicy
+	AWS::SecretsManager::ResourcePolicy AWS::Serverless::Connector AWS::WAFv2::IPSet AWS::WAFv2::LoggingConfiguration
+	AWS::WAFv2::RegexPatternSet AWS::WAFv2::RuleGroup AWS::WAFv2::WebACL AWS::WAFv2::WebACLAssociation AWS::XRay::Group
+	AWS::XRay::SamplingRule`
 
 // builder builds the stack from the resources.
 type builder struct {
@@ -146,4 +144,20 @@ func (b *builder) checkResources() {
 // decodeProperties reads the properties of a resource into the struct that into points to.
 func (b *builder) decodeProperties(res *resource, into any) {
 	b.decode(res.at().field("Properties"), res.line, res.properties, into)
+}
+
+// resourceOf returns the resource of a type that a property refers to by an attribute, such as "Arn". If there is none,
+// it reports a problem and returns nil.
+func (b *builder) resourceOf(o object, property, typ, attribute string) *resource {
+	value := o.property(property).n
+	if value == nil || value.text == "" { // decode has reported this
+		return nil
+	}
+	for _, res := range b.resources {
+		if res.typ == typ && b.active(res) && b.expandFor(res, resourceTypes[typ].attributes[attribute]) == value.text {
+			return res
+		}
+	}
+	o.problem(property, "must be the %s of an %s of this template", attribute, typ)
+	return nil
 }

@@ -45,12 +45,13 @@ func (b *builder) function(res *resource) {
 	var p functionProperties
 	b.decodeProperties(res, &p)
 	function := Function{
-		LogicalID: res.id, Name: b.nameOf(res), ARN: b.arn(res), Description: p.Description, CodeURI: p.codeURI(),
-		BuildMethod: b.buildMethod(res), Handler: p.Handler, Runtime: p.Runtime, Architecture: p.architecture(),
+		LogicalID: res.id, Name: b.nameOf(res), Description: p.Description, CodeURI: p.codeURI(),
+		Handler: p.Handler, Runtime: p.Runtime, Architecture: p.architecture(),
 		MemoryMB: p.MemorySize, Timeout: p.Timeout, Env: p.environment(b.options.Overrides), Async: p.EventInvokeConfig,
 		ReservedConcurrency: p.ReservedConcurrentExecutions, Alias: p.AutoPublishAlias,
 	}
 	b.stack.Functions = append(b.stack.Functions, function)
+	b.checkBuildMethod(res)
 	b.events(p.property("Events"), function)
 }
 
@@ -66,16 +67,13 @@ func (p *functionProperties) codeURI() string {
 	return clean
 }
 
-func (b *builder) buildMethod(res *resource) string {
+// checkBuildMethod reports a build method of another language. All functions are built by the go command.
+func (b *builder) checkBuildMethod(res *resource) {
 	method := res.metadata.get("BuildMethod")
-	if method == nil {
-		return ""
-	}
-	if method.text != "go1.x" && method.text != "makefile" {
+	if method != nil && method.text != "go1.x" && method.text != "makefile" {
 		b.add(res.at().field("Metadata.BuildMethod"), method.line, "%q is %s: use go1.x or makefile", method.text,
 			unsupported)
 	}
-	return method.text
 }
 
 func (p *functionProperties) architecture() string {

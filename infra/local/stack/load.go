@@ -42,9 +42,7 @@ func Parse(name string, content []byte, options Options) (*Stack, error) {
 	options.Region = cmp.Or(options.Region, "us-east-1")
 	options.Account = cmp.Or(options.Account, "000000000000")
 	e := newEvaluator(name, root, options)
-	b := &builder{evaluator: e, stack: &Stack{
-		Name: options.StackName, Region: options.Region, Account: options.Account,
-	}}
+	b := &builder{evaluator: e, stack: &Stack{Region: options.Region}}
 	e.loadSections()
 	e.checkRules()
 	b.build()

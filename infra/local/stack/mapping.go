@@ -12,7 +12,6 @@ type (
 	// sourceProperties are the properties that streams and queues have in common.
 	sourceProperties struct {
 		Enabled               bool          `cfn:",default=true"`
-		BatchSize             *int          `cfn:",min=1,max=10000"`
 		BatchingWindow        time.Duration `cfn:"MaximumBatchingWindowInSeconds,max=300"`
 		FunctionResponseTypes []string
 		FilterCriteria        struct{ Filters []filterProperties }
@@ -30,6 +29,7 @@ type (
 
 		Stream                     string `cfn:",required"`
 		StartingPosition           string `cfn:",required,oneof=TRIM_HORIZON|LATEST"`
+		BatchSize                  int    `cfn:",default=100,min=1,max=10000"`
 		ParallelizationFactor      int    `cfn:",default=1,min=1,max=10"`
 		BisectBatchOnFunctionError bool
 		MaximumRetryAttempts       int `cfn:",default=-1,min=-1,max=10000"`
@@ -49,6 +49,7 @@ type (
 		sourceProperties
 
 		Queue         string `cfn:",required"`
+		BatchSize     int    `cfn:",default=10,min=1,max=10000"`
 		ScalingConfig struct {
 			MaximumConcurrency int `cfn:",min=2,max=1000"`
 		}
@@ -56,8 +57,6 @@ type (
 )
 
 const (
-	// maxFilters is the number of filters that AWS allows a mapping; the quota begins at five.
-	maxFilters = 10
 	// maxReceived is the number of messages that one call returns. For larger batches, Lambda needs time to gather them.
 	maxReceived = 10
 
@@ -65,17 +64,11 @@ const (
 )
 
 // mapping returns the event source mapping of an event, with the properties that both sources have.
-func (s sourceProperties) mapping(o object, ev eventProperties, f Function, batch int) EventSourceMapping {
-	if s.BatchSize == nil {
-		s.BatchSize = &batch
-	}
+func (s sourceProperties) mapping(o object, ev eventProperties, f Function) EventSourceMapping {
 	for i, typ := range s.FunctionResponseTypes {
 		if typ != reportItemFailures || i > 0 {
 			o.problem("FunctionResponseTypes", "must be [%s]", reportItemFailures)
 		}
-	}
-	if len(s.FilterCriteria.Filters) > maxFilters {
-		o.problem("FilterCriteria", "has %d filters, AWS allows %d", len(s.FilterCriteria.Filters), maxFilters)
 	}
 	var filters []string
 	for _, filter := range s.FilterCriteria.Filters {
@@ -88,7 +81,7 @@ func (s sourceProperties) mapping(o object, ev eventProperties, f Function, batc
 		filters = append(filters, filter.Pattern)
 	}
 	return EventSourceMapping{
-		Name: ev.id(), Function: f.Name, Enabled: s.Enabled, BatchSize: *s.BatchSize, Filters: filters,
+		Name: ev.id(), Function: f.Name, Enabled: s.Enabled, Filters: filters,
 		BatchingWindow:          s.BatchingWindow,
 		ReportBatchItemFailures: slices.Contains(s.FunctionResponseTypes, reportItemFailures),
 	}
@@ -98,14 +91,11 @@ func (s sourceProperties) mapping(o object, ev eventProperties, f Function, batc
 func (b *builder) streamEvent(ev eventProperties, f Function) {
 	var p streamEventProperties
 	b.decodeEvent(ev, &p)
-	m := p.mapping(p.object, ev, f, 100)
-	if p.Stream != "" {
-		var found bool
-		if m.Table, found = b.tableByStream(p.Stream); !found {
-			p.problem("Stream", "must be the %s of an %s of this template", streamAttribute, typeTable)
-		}
+	m := p.mapping(p.object, ev, f)
+	if table := b.resourceOf(p.object, "Stream", typeTable, streamAttribute); table != nil {
+		m.Table = b.nameOf(table)
 	}
-	m.StartingPosition, m.ParallelizationFactor = p.StartingPosition, p.ParallelizationFactor
+	m.StartingPosition, m.BatchSize, m.ParallelizationFactor = p.StartingPosition, p.BatchSize, p.ParallelizationFactor
 	m.BisectOnError, m.MaximumRetryAttempts = p.BisectBatchOnFunctionError, p.MaximumRetryAttempts
 	switch age := p.MaximumRecordAgeInSeconds; {
 	case age >= 60:
@@ -113,8 +103,8 @@ func (b *builder) streamEvent(ev eventProperties, f Function) {
 	case age >= 0:
 		p.problem("MaximumRecordAgeInSeconds", "%d must be -1 or at least 60", age)
 	}
-	if failure := p.DestinationConfig.OnFailure; failure != nil && failure.Destination != "" {
-		if queue := b.queueByARN(failure.object, "Destination", failure.Destination); queue != nil {
+	if failure := p.DestinationConfig.OnFailure; failure != nil {
+		if queue := b.resourceOf(failure.object, "Destination", typeQueue, "Arn"); queue != nil {
 			m.OnFailureQueue = b.nameOf(queue)
 		}
 	}
@@ -125,13 +115,11 @@ func (b *builder) streamEvent(ev eventProperties, f Function) {
 func (b *builder) queueEvent(ev eventProperties, f Function) {
 	var p queueEventProperties
 	b.decodeEvent(ev, &p)
-	m := p.mapping(p.object, ev, f, maxReceived)
-	m.MaximumConcurrency = p.ScalingConfig.MaximumConcurrency
-	if p.Queue != "" {
-		if queue := b.queueByARN(p.object, "Queue", p.Queue); queue != nil {
-			m.Queue = b.nameOf(queue)
-			b.checkVisibility(ev, queue, f)
-		}
+	m := p.mapping(p.object, ev, f)
+	m.BatchSize, m.MaximumConcurrency = p.BatchSize, p.ScalingConfig.MaximumConcurrency
+	if queue := b.resourceOf(p.object, "Queue", typeQueue, "Arn"); queue != nil {
+		m.Queue = b.nameOf(queue)
+		b.checkVisibility(ev, queue, f)
 	}
 	if m.BatchSize > maxReceived && m.BatchingWindow == 0 {
 		p.problem("BatchSize", "%d needs a MaximumBatchingWindowInSeconds of at least 1; without it the maximum is %d",

@@ -1,7 +1,6 @@
 package stack_test
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -127,7 +126,6 @@ func TestEventSourceMappingErrors(t *testing.T) {
 		"pattern as YAML":   one("FilterCriteria: {Filters: [{Pattern: {eventName: [INSERT]}}]}", "FilterCriteria.Filters[0].Pattern", "must be a string"),
 		"no JSON":           one("FilterCriteria: {Filters: [{Pattern: '{\"a\":[\"b\"]}'}, {Pattern: 'eventName = INSERT'}]}", "FilterCriteria.Filters[1].Pattern", broken("eventName = INSERT")),
 		"no array":          one(`FilterCriteria: {Filters: [{Pattern: '{"eventName":"INSERT"}'}]}`, "FilterCriteria.Filters[0].Pattern", broken(`{"eventName":"INSERT"}`)),
-		"many filters":      one("FilterCriteria: {Filters: ["+strings.Repeat(`{Pattern: '{"a":["b"]}'},`, 11)+"]}", "FilterCriteria", "has 11 filters, AWS allows 10"),
 		"position": {"      Events:\n        E: {Type: DynamoDB, Properties: {Stream: !GetAtt T.StreamArn, StartingPosition: AT_TIMESTAMP}}" + table, []string{
 			at + `.StartingPosition: "AT_TIMESTAMP" is %: use TRIM_HORIZON or LATEST`}},
 		"twice": {"      Events:\n        E: {Type: DynamoDB, Properties: {Stream: !GetAtt T.StreamArn, StartingPosition: LATEST}}\n" +

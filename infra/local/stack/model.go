@@ -4,10 +4,8 @@ import "time"
 
 // Stack is a resolved template, without references. All lists are in the order of the template.
 type Stack struct {
-	// Name is the stack's name, the prefix of the physical names of its resources.
-	Name string
-	// Region and Account are those of the names and ARNs in the stack.
-	Region, Account string
+	// Region is the region of the ARNs in the stack.
+	Region string
 	// Dir is the absolute path of the template's folder.
 	Dir string
 
@@ -31,17 +29,13 @@ type Function struct {
 	// `aws lambda invoke --function-name AuthFunction` finds it.
 	Name string
 	// Alias is the name of the function's alias (AutoPublishAlias), "" if it has none.
-	Alias string
-	// ARN is the function's unqualified ARN.
-	ARN         string
+	Alias       string
 	Description string
 	// CodeURI is the folder of the source, relative to Stack.Dir.
 	CodeURI string
 	// ModuleDir is the absolute path of the folder of the go.mod in or above CodeURI, "" if there is none. PackageDir is
 	// the function's package relative to it, as the go command takes it: "." or "./functions/auth". [Load] sets both.
 	ModuleDir, PackageDir string
-	// BuildMethod is Metadata.BuildMethod of the resource: "go1.x", "makefile" or "".
-	BuildMethod string
 	// Handler is the Handler property. Runtime is "provided.al2023" or "provided.al2".
 	Handler, Runtime string
 	// Architecture is "arm64" or "x86_64".
@@ -112,8 +106,8 @@ type GatewayResponse struct {
 
 // Table is a DynamoDB table (AWS::DynamoDB::Table, AWS::Serverless::SimpleTable).
 type Table struct {
-	LogicalID, Name, ARN string
-	Attributes           []Attribute
+	LogicalID, Name string
+	Attributes      []Attribute
 	// Key is the partition key, and then the sort key if there is one.
 	Key     []KeyPart
 	Indexes []Index
@@ -245,9 +239,9 @@ type GenerateSecretString struct {
 
 // Bucket is a bucket of S3 (AWS::S3::Bucket).
 type Bucket struct {
-	LogicalID, Name, ARN string
-	CORS                 []CORSRule
-	Lifecycle            []LifecycleRule
+	LogicalID, Name string
+	CORS            []CORSRule
+	Lifecycle       []LifecycleRule
 }
 
 // CORSRule lets pages of other origins use a bucket.

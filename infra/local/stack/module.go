@@ -71,17 +71,12 @@ func checkSDK(path string) (notices []string) {
 		return nil
 	}
 	for _, require := range file.Require {
-		module, version, advice := require.Mod.Path, require.Mod.Version, ""
-		switch {
-		case module == sdkV1 && !require.Indirect:
-			advice = "use github.com/aws/aws-sdk-go-v2"
-		case module == sdkV2 && semver.Compare(version, endpointVersion) < 0:
-			advice = "update it to " + endpointVersion + " or later, and the clients of the services"
-		default:
-			continue
+		module, version := require.Mod.Path, require.Mod.Version
+		isOld := module == sdkV2 && semver.Compare(version, endpointVersion) < 0
+		if isOld || module == sdkV1 && !require.Indirect {
+			notices = append(notices, fmt.Sprintf("%s: %s %s ignores AWS_ENDPOINT_URL, so its calls go to AWS instead of "+
+				"the local platform: use %s %s or later", path, module, version, sdkV2, endpointVersion))
 		}
-		notices = append(notices, fmt.Sprintf("%s: %s %s ignores AWS_ENDPOINT_URL, so its calls go to AWS instead of "+
-			"the local platform: %s", path, module, version, advice))
 	}
 	return notices
 }

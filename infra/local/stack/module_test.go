@@ -23,11 +23,10 @@ func TestSAMInit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const arn = "arn:aws:lambda:us-east-1:000000000000:function:HelloWorldFunction"
 	want := &stack.Stack{
-		Name: "local", Region: "us-east-1", Account: "000000000000", Dir: dir,
+		Region: "us-east-1", Dir: dir,
 		Functions: []stack.Function{{
-			LogicalID: "HelloWorldFunction", Name: "HelloWorldFunction", ARN: arn, CodeURI: "hello-world", BuildMethod: "go1.x",
+			LogicalID: "HelloWorldFunction", Name: "HelloWorldFunction", CodeURI: "hello-world",
 			ModuleDir: filepath.Join(dir, "hello-world"), PackageDir: ".", Handler: "bootstrap", Runtime: "provided.al2023",
 			Architecture: "x86_64", MemoryMB: 128, Timeout: 5 * time.Second, Env: map[string]string{"PARAM1": "VALUE"},
 			Async: stack.AsyncInvoke{MaximumRetryAttempts: 2, MaximumEventAge: 6 * time.Hour},

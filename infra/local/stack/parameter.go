@@ -27,9 +27,7 @@ type parameter struct {
 }
 
 func (e *evaluator) loadParameters() {
-	declared := map[string]bool{}
 	for _, f := range e.section("Parameters") {
-		declared[f.key] = true
 		at := place{subject: "Parameters", path: f.key}
 		if !logicalID.MatchString(f.key) {
 			e.add(at, f.line, logicalIDRule)
@@ -42,7 +40,7 @@ func (e *evaluator) loadParameters() {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.options.Parameters)) {
-		if !declared[name] {
+		if e.parameters[name] == nil {
 			e.add(place{subject: "Parameters", path: name}, e.root.line,
 				"a value was given, but the template does not have this parameter")
 		}

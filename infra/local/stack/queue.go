@@ -42,24 +42,11 @@ func (b *builder) queue(res *resource) {
 		}
 	}
 	if policy := p.RedrivePolicy; policy != nil {
-		if policy.DeadLetterTargetARN != "" {
-			b.queueByARN(policy.object, "deadLetterTargetArn", policy.DeadLetterTargetARN)
-		}
+		b.resourceOf(policy.object, "deadLetterTargetArn", typeQueue, "Arn")
 		text, _ := json.Marshal(policy) // a string and a number
 		queue.Attributes["RedrivePolicy"] = string(text)
 	}
 	b.stack.Queues = append(b.stack.Queues, queue)
-}
-
-// queueByARN returns the queue that has the ARN in a property. If there is none, it reports a problem and returns nil.
-func (b *builder) queueByARN(o object, property, arn string) *resource {
-	for _, res := range b.resources {
-		if res.typ == typeQueue && b.active(res) && b.arn(res) == arn {
-			return res
-		}
-	}
-	o.problem(property, "must be the Arn of an %s of this template", typeQueue)
-	return nil
 }
 
 // checkVisibility refuses a queue that would deliver a message again while the function may still process it. Lambda

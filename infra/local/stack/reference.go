@@ -10,11 +10,8 @@ import (
 
 // pseudo returns the value of a pseudo parameter.
 func (e *evaluator) pseudo(name string) (value *node, known bool) {
-	switch name {
-	case "AWS::NoValue":
+	if name == "AWS::NoValue" {
 		return nil, true
-	case "AWS::NotificationARNs":
-		return &node{kind: list}, true
 	}
 	pattern, known := map[string]string{
 		"AWS::Region": "{region}", "AWS::AccountId": "{account}", "AWS::StackName": "{stack}",

@@ -34,10 +34,10 @@ func TestServiceTemplate(t *testing.T) {
 	keysARN := stack.SecretARN("eu-west-1", "123456789012", "dev-Keys")
 	async := stack.AsyncInvoke{MaximumRetryAttempts: 2, MaximumEventAge: 6 * time.Hour} // Lambda's
 	want := &stack.Stack{
-		Name: "dev", Region: "eu-west-1", Account: "123456789012", Dir: dir,
+		Region: "eu-west-1", Dir: dir,
 		Functions: []stack.Function{
 			{
-				LogicalID: "AuthFunction", Name: "AuthFunction", Alias: "live", ARN: authARN, Description: "Accounts", CodeURI: "functions/auth", ModuleDir: root, PackageDir: folder + "functions/auth", BuildMethod: "go1.x",
+				LogicalID: "AuthFunction", Name: "AuthFunction", Alias: "live", Description: "Accounts", CodeURI: "functions/auth", ModuleDir: root, PackageDir: folder + "functions/auth",
 				Handler: "bootstrap", Runtime: "provided.al2023", Architecture: "arm64", MemoryMB: 256, Timeout: 20 * time.Second, Async: async,
 				Env: map[string]string{
 					"SHARED": "everywhere", "LEVEL": "warn", "TABLE": "dev-Table", "TABLE_ARN": tableARN, "SECRET": keysARN, "LIMIT": "3",
@@ -46,9 +46,8 @@ func TestServiceTemplate(t *testing.T) {
 				},
 			},
 			{
-				LogicalID: "AiFunction", Name: "dev-ai", ARN: "arn:aws:lambda:eu-west-1:123456789012:function:dev-ai", CodeURI: "functions/ai",
-				ModuleDir: root, PackageDir: folder + "functions/ai",
-				BuildMethod: "makefile", Handler: "bootstrap", Runtime: "provided.al2023", Architecture: "arm64", MemoryMB: 512, Timeout: 15 * time.Minute, Async: async,
+				LogicalID: "AiFunction", Name: "dev-ai", CodeURI: "functions/ai",
+				ModuleDir: root, PackageDir: folder + "functions/ai", Handler: "bootstrap", Runtime: "provided.al2023", Architecture: "arm64", MemoryMB: 512, Timeout: 15 * time.Minute, Async: async,
 				Env: map[string]string{"SHARED": "everywhere", "LEVEL": "warn", "AUTH": "AuthFunction", "AUTH_ARN": authARN, "LIVE": authARN + ":live"},
 			},
 		},
@@ -70,7 +69,7 @@ func TestServiceTemplate(t *testing.T) {
 		}},
 		Tables: []stack.Table{
 			{
-				LogicalID: "Table", Name: "dev-Table", ARN: tableARN, TTLAttribute: "expiresAt",
+				LogicalID: "Table", Name: "dev-Table", TTLAttribute: "expiresAt",
 				Attributes: []stack.Attribute{{Name: "pk", Type: "S"}, {Name: "sk", Type: "S"}, {Name: "dueAt", Type: "N"}},
 				Key:        []stack.KeyPart{{Name: "pk", Type: "HASH"}, {Name: "sk", Type: "RANGE"}},
 				Indexes: []stack.Index{{
@@ -79,7 +78,7 @@ func TestServiceTemplate(t *testing.T) {
 				}},
 			},
 			{
-				LogicalID: "Simple", Name: "dev-Simple", ARN: "arn:aws:dynamodb:eu-west-1:123456789012:table/dev-Simple",
+				LogicalID: "Simple", Name: "dev-Simple",
 				Attributes: []stack.Attribute{{Name: "id", Type: "S"}}, Key: []stack.KeyPart{{Name: "id", Type: "HASH"}},
 			},
 		},

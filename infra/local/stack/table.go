@@ -42,7 +42,7 @@ func (b *builder) table(res *resource) {
 	var p tableProperties
 	b.decodeProperties(res, &p)
 	table := Table{
-		LogicalID: res.id, Name: b.nameOf(res), ARN: b.arn(res), Key: p.KeySchema, Attributes: p.AttributeDefinitions,
+		LogicalID: res.id, Name: b.nameOf(res), Key: p.KeySchema, Attributes: p.AttributeDefinitions,
 		Indexes: p.GlobalSecondaryIndexes,
 	}
 	if p.StreamSpecification != nil {
@@ -60,7 +60,7 @@ func (b *builder) simpleTable(res *resource) {
 	b.decodeProperties(res, &p)
 	key := p.PrimaryKey
 	b.stack.Tables = append(b.stack.Tables, Table{
-		LogicalID: res.id, Name: b.nameOf(res), ARN: b.arn(res), Key: []KeyPart{{key.Name, "HASH"}},
+		LogicalID: res.id, Name: b.nameOf(res), Key: []KeyPart{{key.Name, "HASH"}},
 		Attributes: []Attribute{{key.Name, map[string]string{"String": "S", "Number": "N", "Binary": "B"}[key.Type]}},
 	})
 }
@@ -69,14 +69,4 @@ func (b *builder) simpleTable(res *resource) {
 func (e *evaluator) hasStream(table *resource) bool {
 	n := table.properties.get("StreamSpecification")
 	return n != nil && e.try(n) != nil
-}
-
-// tableByStream returns the name of the table whose stream has an ARN.
-func (b *builder) tableByStream(arn string) (name string, found bool) {
-	for _, res := range b.resources {
-		if res.typ == typeTable && b.active(res) && b.arn(res)+anyStream == arn {
-			return b.nameOf(res), true
-		}
-	}
-	return "", false
 }
