@@ -26,10 +26,6 @@ type grants struct {
 	tokens map[string]grant
 }
 
-func newGrants(now func() time.Time) *grants {
-	return &grants{now: now, codes: map[string]grant{}, tokens: map[string]grant{}}
-}
-
 // issueCode stores a grant and returns its authorization code. It also deletes expired grants.
 func (g *grants) issueCode(granted grant) string {
 	g.mu.Lock()

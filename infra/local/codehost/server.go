@@ -85,7 +85,8 @@ func New(o Options) (*Server, error) {
 	s := &Server{
 		base: strings.TrimSuffix("/"+strings.Trim(cmp.Or(o.BasePath, "/codehost"), "/"), "/"), clientID: o.ClientID,
 		secretHash: sha256.Sum256([]byte(o.ClientSecret)), redirects: registered, identities: known,
-		grants: newGrants(o.Now), guard: http.NewCrossOriginProtection(), mux: http.NewServeMux(), log: o.Logger,
+		grants: &grants{now: o.Now, codes: map[string]grant{}, tokens: map[string]grant{}},
+		guard:  http.NewCrossOriginProtection(), mux: http.NewServeMux(), log: o.Logger,
 	}
 	s.mux.HandleFunc("GET "+s.base+"/{$}", s.home)
 	s.mux.HandleFunc("GET "+s.base+pathAuthorize, s.askConsent)

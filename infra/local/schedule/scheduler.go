@@ -69,7 +69,11 @@ func Open(options Options) (*Scheduler, error) {
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	s.working, s.cancelWorking = context.WithCancel(context.Background())
 	for _, spec := range options.Schedules {
-		when, err := parse(spec)
+		var when expression.Expression
+		zone, err := expression.Zone(spec.Timezone)
+		if err == nil {
+			when, err = expression.Parse(spec.Expression, zone)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("schedule %s: %w", spec.Name, err)
 		}
@@ -81,14 +85,6 @@ func Open(options Options) (*Scheduler, error) {
 		}
 	}
 	return s, nil
-}
-
-func parse(spec stack.Schedule) (expression.Expression, error) {
-	zone, err := expression.Zone(spec.Timezone)
-	if err != nil {
-		return expression.Expression{}, err
-	}
-	return expression.Parse(spec.Expression, zone)
 }
 
 // Start enables the schedules, once. It has no effect after Close.

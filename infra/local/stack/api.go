@@ -32,11 +32,9 @@ type (
 		BinaryMediaTypes []string
 		Variables        map[string]string
 		GatewayResponses *node
-		Auth             authProperties
-	}
-	// authProperties has no authorizers. Without one, these settings have no effect.
-	authProperties struct {
-		object `ignored:"AddDefaultAuthorizerToCorsPreflight AddApiKeyRequiredToCorsPreflight"`
+		Auth             struct { // without an authorizer, these settings have no effect
+			object `ignored:"AddDefaultAuthorizerToCorsPreflight AddApiKeyRequiredToCorsPreflight"`
+		}
 	}
 	gatewayResponseProperties struct {
 		object

@@ -10,8 +10,9 @@
 //   - decode.go reads the properties of a resource into a struct, whose tags list the supported properties.
 //   - build.go and the files named after resources turn these structs into the model of model.go.
 //
-// Everything else in a template is an error that names file, line, resource and property: a template that the platform
-// can run only in part does not run.
+// Outputs have no effect. Everything else that is not supported is an error that names file, line, resource and
+// property: a template that the platform can run only in part does not run. Rules that a service checks when a resource
+// is created, such as those for names and keys, are not repeated here.
 //
 // What may not enter: creating or running anything (see provision, runtime, gateway), and knowledge of a single
 // project.

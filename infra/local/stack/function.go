@@ -93,18 +93,17 @@ var variableName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]+$`)
 // and never adds one.
 func (p *functionProperties) environment(overrides map[string]string) map[string]string {
 	variables, size := p.Environment.Variables, 0
-	problem := func(format string, args ...any) { p.problem("Environment.Variables", format, args...) }
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
 		size += len(name) + len(variables[name])
 		if !variableName.MatchString(name) {
-			problem("%q is not a valid name of a variable on Lambda", name)
+			p.problem("Environment.Variables", "%q is not a valid name of a variable on Lambda", name)
 		}
 		if override, set := overrides[name]; set {
 			variables[name] = override
 		}
 	}
 	if size > 4096 {
-		problem("are larger than Lambda's limit of 4,096 bytes")
+		p.problem("Environment.Variables", "are larger than Lambda's limit of 4,096 bytes")
 	}
 	return variables
 }

@@ -14,12 +14,13 @@ type (
 		Enabled               bool          `cfn:",default=true"`
 		BatchingWindow        time.Duration `cfn:"MaximumBatchingWindowInSeconds,max=300"`
 		FunctionResponseTypes []string
-		FilterCriteria        struct{ Filters []filterProperties }
-	}
-	filterProperties struct {
-		object
+		FilterCriteria        struct {
+			Filters []struct {
+				object
 
-		Pattern string `cfn:",required"`
+				Pattern string `cfn:",required"`
+			}
+		}
 	}
 	// streamEventProperties belong to an event of the type DynamoDB.
 	// https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-params.html
@@ -34,13 +35,14 @@ type (
 		BisectBatchOnFunctionError bool
 		MaximumRetryAttempts       int `cfn:",default=-1,min=-1,max=10000"`
 		MaximumRecordAgeInSeconds  int `cfn:",default=-1,min=-1,max=604800"`
-		DestinationConfig          struct{ OnFailure *destinationProperties }
-	}
-	destinationProperties struct {
-		object
+		DestinationConfig          struct {
+			OnFailure *struct {
+				object
 
-		Type        string `cfn:",default=SQS,oneof=SQS"`
-		Destination string `cfn:",required"`
+				Type        string `cfn:",default=SQS,oneof=SQS"`
+				Destination string `cfn:",required"`
+			}
+		}
 	}
 	// queueEventProperties belong to an event of the type SQS.
 	// https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-parameters.html

@@ -98,7 +98,7 @@ func (p parser) convert(at place, y *yaml.Node) *node {
 	case yaml.MappingNode:
 		return p.mapping(at, y)
 	case yaml.ScalarNode:
-		return p.scalar(at, y)
+		return p.scalar(y)
 	default:
 		p.add(at, y.Line, "is not a valid value")
 		return &node{line: y.Line}
@@ -126,13 +126,11 @@ func (p parser) mapping(at place, y *yaml.Node) *node {
 	return n
 }
 
-func (p parser) scalar(at place, y *yaml.Node) *node {
+func (p parser) scalar(y *yaml.Node) *node {
 	n := &node{kind: scalar, line: y.Line, text: y.Value}
 	switch y.Tag {
 	case "!!null":
 		return &node{line: y.Line}
-	case "!!binary":
-		p.add(at, y.Line, "binary YAML values are not supported by CloudFormation")
 	case "!!bool":
 		n.text = strings.ToLower(y.Value)
 	case "!!int":
