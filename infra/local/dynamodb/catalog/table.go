@@ -190,7 +190,7 @@ func (t *Table) CheckIndexKeys(item values.Item) error {
 }
 
 func isEmpty(value values.Value) bool {
-	return value.Kind == values.S && value.S == "" || value.Kind == values.B && len(value.B) == 0
+	return value.Kind != values.N && value.S == ""
 }
 
 func checkKeyValue(value values.Value, isRange bool) error {
@@ -201,7 +201,7 @@ func checkKeyValue(value values.Value, isRange bool) error {
 	switch {
 	case isEmpty(value):
 		return ErrEmptyKey
-	case len(value.S)+len(value.B) > limit:
+	case len(value.S) > limit:
 		return wire.Invalid("One or more parameter values were invalid: The size of a hash key is limited to %d bytes, "+
 			"and the size of a range key to %d bytes", maxHashKeyBytes, maxRangeKeyBytes)
 	}

@@ -1,7 +1,6 @@
 package expressions
 
 import (
-	"bytes"
 	"strings"
 
 	"devplatform/infra/local/dynamodb/values"
@@ -155,14 +154,7 @@ func (c *call) match(item values.Item) bool {
 }
 
 func beginsWith(a, b values.Value) bool {
-	switch {
-	case a.Kind != b.Kind:
-		return false
-	case a.Kind == values.B:
-		return bytes.HasPrefix(a.B, b.B)
-	default:
-		return a.Kind == values.S && strings.HasPrefix(a.S, b.S)
-	}
+	return a.Kind == b.Kind && isText(a.Kind) && strings.HasPrefix(a.S, b.S)
 }
 
 // parsed is a condition, an operand, or a function, which can be both until the next token decides. One grammar for

@@ -23,7 +23,7 @@ func TestKeyConditionTerms(t *testing.T) {
 		"(pk = :p AND (:5 <= sk))":         {Name: "sk", Op: expressions.GreaterEqual, A: number(5)},
 		"pk = :p AND :5 > sk":              {Name: "sk", Op: expressions.Less, A: number(5)},
 		"pk = :p AND sk BETWEEN :5 AND :9": {Name: "sk", Op: expressions.Between, A: number(5), B: number(9)},
-		"begins_with(sk, :p) AND pk = :p":  {Name: "sk", Op: expressions.BeginsWith, A: values.FromString("part")},
+		"begins_with(sk, :p) AND pk = :p":  {Name: "sk", Op: expressions.BeginsWith, A: values.Value{Kind: values.S, S: "part"}},
 	} {
 		k, err := expressions.ParseKeyCondition(src, scope(t, nil, given))
 		if err != nil {
@@ -31,7 +31,7 @@ func TestKeyConditionTerms(t *testing.T) {
 			continue
 		}
 		hash, term, err := k.Resolve("pk", "sk")
-		if err != nil || !hash.Equal(values.FromString("part")) {
+		if err != nil || !hash.Equal(values.Value{Kind: values.S, S: "part"}) {
 			t.Errorf("%s: %v, %v", src, hash, err)
 		}
 		if diff := cmp.Diff(want, term); diff != "" {

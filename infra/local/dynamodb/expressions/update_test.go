@@ -303,7 +303,7 @@ func TestUpdateResultsAreIndependent(t *testing.T) {
 		if err != nil || !second.Equal(first) {
 			t.Fatal(err)
 		}
-		second["l"].L[4] = values.Null()
+		second["l"].L[4] = values.Value{Kind: values.NULL}
 		results = append(results, first)
 	}
 	for i, want := range []int64{1, 2} {

@@ -94,7 +94,7 @@ func decodeContent(dec *jsontext.Decoder, kind Kind, depth int) (v Value, err er
 			v.S = string(text)
 		}
 	case B:
-		v.B, err = decodeBytes(dec)
+		v.S, err = decodeBytes(dec)
 	case SS, NS, BS:
 		v.L, err = decodeList(dec, func(dec *jsontext.Decoder) (Value, error) {
 			return decodeContent(dec, kind.element(), depth)
@@ -160,17 +160,17 @@ func decodeList(dec *jsontext.Decoder, element func(*jsontext.Decoder) (Value, e
 // strictBase64 rejects padding that hides bits.
 var strictBase64 = base64.StdEncoding.Strict()
 
-func decodeBytes(dec *jsontext.Decoder) ([]byte, error) {
+func decodeBytes(dec *jsontext.Decoder) (string, error) {
 	text, err := readText(dec)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	data := make([]byte, base64.StdEncoding.DecodedLen(len(text)))
 	n, err := strictBase64.Decode(data, text)
 	if err != nil {
-		return nil, errBase64
+		return "", errBase64
 	}
-	return data[:n], nil
+	return string(data[:n]), nil
 }
 
 func decodeBool(dec *jsontext.Decoder) (bool, error) {

@@ -49,14 +49,14 @@ func TestDecodeErrors(t *testing.T) {
 func TestDecode(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]values.Value{
-		`{"S":""}`:                   values.FromString(""),
-		`{"B":""}`:                   values.FromBytes([]byte{}),
-		`{"S":"a","N":null}`:         values.FromString("a"),
-		`{"S":"a","Unknown":[{}]}`:   values.FromString("a"),
-		`{"NULL":true}`:              values.Null(),
+		`{"S":""}`:                   {Kind: values.S, S: ""},
+		`{"B":""}`:                   {Kind: values.B, S: ""},
+		`{"S":"a","N":null}`:         {Kind: values.S, S: "a"},
+		`{"S":"a","Unknown":[{}]}`:   {Kind: values.S, S: "a"},
+		`{"NULL":true}`:              {Kind: values.NULL},
 		`{"M":{}}`:                   values.FromMap(values.Item{}),
 		`{"L":[]}`:                   values.FromList(nil),
-		`{"S":"\u00e9\ud83d\ude00"}`: values.FromString("é😀"),
+		`{"S":"\u00e9\ud83d\ude00"}`: {Kind: values.S, S: "é😀"},
 	} {
 		var v values.Value
 		if err := json.Unmarshal([]byte(text), &v); err != nil || !v.Equal(want) {

@@ -18,7 +18,7 @@ func DecodeKey(data []byte) (Value, []byte, error) {
 		return Value{Kind: S, S: string(text)}, rest, err
 	case tagBinary:
 		text, rest, err := decodeEscaped(data)
-		return Value{Kind: B, B: text}, rest, err
+		return Value{Kind: B, S: string(text)}, rest, err
 	case tagZero:
 		return Value{Kind: N}, data, nil
 	case tagNegative, tagPositive:

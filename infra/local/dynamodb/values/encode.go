@@ -25,7 +25,7 @@ func (v Value) appendContent(dst []byte) []byte {
 		dst = v.N.appendString(append(dst, '"'))
 		return append(dst, '"')
 	case B:
-		dst = base64.StdEncoding.AppendEncode(append(dst, '"'), v.B)
+		dst = base64.StdEncoding.AppendEncode(append(dst, '"'), []byte(v.S))
 		return append(dst, '"')
 	case SS, NS, BS:
 		return appendList(dst, v.L, Value.appendContent)

@@ -28,7 +28,7 @@ func (v Value) AppendKey(dst []byte) []byte {
 	case S:
 		return appendEscaped(append(dst, tagString), v.S)
 	case B:
-		return appendEscaped(append(dst, tagBinary), v.B)
+		return appendEscaped(append(dst, tagBinary), v.S)
 	case N:
 		return v.N.appendKey(dst)
 	default:
@@ -36,7 +36,7 @@ func (v Value) AppendKey(dst []byte) []byte {
 	}
 }
 
-func appendEscaped[T string | []byte](dst []byte, text T) []byte {
+func appendEscaped(dst []byte, text string) []byte {
 	for i := range len(text) {
 		dst = append(dst, text[i])
 		if text[i] == escape {

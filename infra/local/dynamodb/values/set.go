@@ -1,7 +1,6 @@
 package values
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 	"unicode/utf16"
@@ -55,7 +54,7 @@ func (v Value) Len() (int, bool) {
 		}
 		return n, true
 	case B:
-		return len(v.B), true
+		return len(v.S), true
 	case SS, NS, BS, L:
 		return len(v.L), true
 	case M:
@@ -84,9 +83,7 @@ func (v Value) Contains(w Value) bool {
 	switch {
 	case v.Kind == L || v.Kind.IsSet():
 		return slices.ContainsFunc(v.L, w.Equal)
-	case v.Kind == S && w.Kind == S:
-		return strings.Contains(v.S, w.S)
 	default:
-		return v.Kind == B && w.Kind == B && bytes.Contains(v.B, w.B)
+		return v.Kind == w.Kind && (v.Kind == S || v.Kind == B) && strings.Contains(v.S, w.S)
 	}
 }

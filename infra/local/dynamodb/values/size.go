@@ -26,12 +26,10 @@ func (n Number) Size() int {
 func (v Value) Size() int {
 	size := 0
 	switch v.Kind {
-	case S:
+	case S, B:
 		size = len(v.S)
 	case N:
 		size = v.N.Size()
-	case B:
-		size = len(v.B)
 	case M:
 		size = documentOverhead + v.M.Size() + elementOverhead*len(v.M)
 	case L, SS, NS, BS:

@@ -21,12 +21,10 @@ func (v Value) store(dst []byte) []byte { return v.storeContent(append(dst, byte
 
 func (v Value) storeContent(dst []byte) []byte {
 	switch v.Kind {
-	case S:
+	case S, B:
 		return storeText(dst, v.S)
 	case N:
 		return v.N.store(dst)
-	case B:
-		return storeText(dst, v.B)
 	case SS, NS, BS:
 		return storeList(dst, v.L, Value.storeContent)
 	case M:
@@ -43,7 +41,7 @@ func (v Value) storeContent(dst []byte) []byte {
 	}
 }
 
-func storeText[T string | []byte](dst []byte, text T) []byte {
+func storeText(dst []byte, text string) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(text)))
 	return append(dst, text...)
 }
@@ -112,12 +110,10 @@ func (r *storeReader) value() Value {
 func (r *storeReader) content(kind Kind) Value {
 	v := Value{Kind: kind}
 	switch kind {
-	case S:
+	case S, B:
 		v.S = r.string()
 	case N:
 		v.N = r.number()
-	case B:
-		v.B = []byte(r.string())
 	case SS, NS, BS:
 		v.L = r.list(func() Value { return r.content(kind.element()) })
 	case M:

@@ -7,7 +7,6 @@
 package values
 
 import (
-	"bytes"
 	"maps"
 	"slices"
 	"strings"
@@ -65,9 +64,8 @@ func (k Kind) IsKey() bool { return k == S || k == N || k == B }
 type Value struct {
 	Kind Kind
 	Bool bool
-	S    string
+	S    string // a string, or the bytes of a binary value
 	N    Number
-	B    []byte
 	M    Item
 	L    []Value // the elements of a list, or the members of a set
 }
@@ -75,32 +73,17 @@ type Value struct {
 // Item is a set of named values: an item of a table, a key, or a map value.
 type Item map[string]Value
 
-// FromString returns a string value.
-func FromString(s string) Value { return Value{Kind: S, S: s} }
-
 // FromNumber returns a number value.
 func FromNumber(n Number) Value { return Value{Kind: N, N: n} }
 
 // FromInt returns a number value of an integer.
 func FromInt(i int64) Value { return Value{Kind: N, N: NumberFromInt(i)} }
 
-// FromBytes returns a binary value. The caller must not change b afterwards.
-func FromBytes(b []byte) Value { return Value{Kind: B, B: b} }
-
-// FromBool returns a boolean value.
-func FromBool(b bool) Value { return Value{Kind: BOOL, Bool: b} }
-
 // FromMap returns a map value. The caller must not change m afterwards.
 func FromMap(m Item) Value { return Value{Kind: M, M: m} }
 
-// FromSet returns a set of values of the type of its members. The caller must not change members afterwards.
-func FromSet(kind Kind, members ...Value) Value { return Value{Kind: kind, L: members} }
-
 // FromList returns a list value. The caller must not change l afterwards.
 func FromList(l []Value) Value { return Value{Kind: L, L: l} }
-
-// Null returns the null value.
-func Null() Value { return Value{Kind: NULL} }
 
 // Equal reports whether two values have the same type and content. The order of sets does not matter.
 func (v Value) Equal(w Value) bool {
@@ -108,12 +91,10 @@ func (v Value) Equal(w Value) bool {
 		return false
 	}
 	switch v.Kind {
-	case S:
+	case S, B:
 		return v.S == w.S
 	case N:
 		return v.N == w.N
-	case B:
-		return bytes.Equal(v.B, w.B)
 	case SS, NS, BS:
 		return len(v.L) == len(w.L) && len(difference(v.L, w.L)) == 0
 	case M:
@@ -137,12 +118,10 @@ func Compare(a, b Value) (int, bool) {
 		return 0, false
 	}
 	switch a.Kind {
-	case S:
+	case S, B:
 		return strings.Compare(a.S, b.S), true
 	case N:
 		return a.N.Cmp(b.N), true
-	case B:
-		return bytes.Compare(a.B, b.B), true
 	default:
 		return 0, false
 	}

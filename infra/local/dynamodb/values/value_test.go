@@ -29,10 +29,10 @@ func anyValue(depth int) *rapid.Generator[values.Value] {
 		case values.N:
 			v.N = number.Draw(t, "n")
 		case values.B:
-			v.B = rapid.SliceOf(rapid.Byte()).Draw(t, "b")
+			v.S = string(rapid.SliceOf(rapid.Byte()).Draw(t, "b"))
 		case values.SS:
 			for _, s := range rapid.SliceOfNDistinct(rapid.String(), 1, 12, rapid.ID[string]).Draw(t, "ss") {
-				v.L = append(v.L, values.FromString(s))
+				v.L = append(v.L, values.Value{Kind: values.S, S: s})
 			}
 		case values.NS:
 			for _, n := range rapid.SliceOfNDistinct(number, 1, 12, rapid.ID[values.Number]).Draw(t, "ns") {
@@ -41,7 +41,7 @@ func anyValue(depth int) *rapid.Generator[values.Value] {
 		case values.BS:
 			distinct := func(b []byte) string { return string(b) }
 			for _, b := range rapid.SliceOfNDistinct(rapid.SliceOf(rapid.Byte()), 1, 12, distinct).Draw(t, "bs") {
-				v.L = append(v.L, values.FromBytes(b))
+				v.L = append(v.L, values.Value{Kind: values.B, S: string(b)})
 			}
 		case values.BOOL:
 			v.Bool = rapid.Bool().Draw(t, "bool")
@@ -106,8 +106,8 @@ func TestTextOrderIsKeyOrder(t *testing.T) {
 	text := rapid.SliceOf(rapid.SampledFrom([]byte{0, 1, 2, 'a', 0xFE, 0xFF}))
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := text.Draw(t, "a"), text.Draw(t, "b")
-		checkKeyOrder(t, values.FromBytes(a), values.FromBytes(b))
-		checkKeyOrder(t, values.FromString(string(a)), values.FromString(string(b)))
+		checkKeyOrder(t, values.Value{Kind: values.B, S: string(a)}, values.Value{Kind: values.B, S: string(b)})
+		checkKeyOrder(t, values.Value{Kind: values.S, S: string(a)}, values.Value{Kind: values.S, S: string(b)})
 	})
 }
 
@@ -131,7 +131,7 @@ func TestForeignBytesAreRefused(t *testing.T) {
 	if _, err := values.DecodeStoredItem(append(stored, 0)); !errors.Is(err, values.ErrCorrupt) {
 		t.Errorf("bytes that follow: %v", err)
 	}
-	deep := values.Null()
+	deep := values.Value{Kind: values.NULL}
 	for range 40 {
 		deep = values.FromList([]values.Value{deep})
 	}
@@ -145,11 +145,11 @@ func TestSetAlgebra(t *testing.T) {
 	members := rapid.SliceOfNDistinct(rapid.IntRange(0, 30), 1, 20, rapid.ID[int])
 	scalar := func(kind values.Kind, i int) values.Value {
 		return map[values.Kind]values.Value{
-			values.SS: values.FromString(strconv.Itoa(i)), values.NS: values.FromInt(int64(i)), values.BS: values.FromBytes([]byte{byte(i)}),
+			values.SS: {Kind: values.S, S: strconv.Itoa(i)}, values.NS: values.FromInt(int64(i)), values.BS: {Kind: values.B, S: string([]byte{byte(i)})},
 		}[kind]
 	}
 	set := func(kind values.Kind, of []int) values.Value {
-		v := values.FromSet(kind)
+		v := values.Value{Kind: kind}
 		for _, i := range of {
 			v.L = append(v.L, scalar(kind, i))
 		}
@@ -193,7 +193,7 @@ func TestSizes(t *testing.T) {
 		value values.Value
 		size  int
 	}{
-		"string counts UTF-8 bytes":      {values.FromString("añ€"), 6},
+		"string counts UTF-8 bytes":      {values.Value{Kind: values.S, S: "añ€"}, 6},
 		"zero":                           {number("0"), 1},
 		"one digit":                      {number("5"), 2},
 		"trailing zeros take nothing":    {number("5000"), 2},
@@ -205,13 +205,13 @@ func TestSizes(t *testing.T) {
 		"a minus sign takes a byte":      {number("-12345"), 5},
 		"exponents take nothing":         {number("7E-120"), 2},
 		"the longest number":             {number("-12345678901234567890123456789012345678"), 21},
-		"binary counts decoded bytes":    {values.FromBytes([]byte{1, 2, 3}), 3},
-		"boolean":                        {values.FromBool(false), 1},
-		"null":                           {values.Null(), 1},
-		"string set":                     {values.FromSet(values.SS, values.FromString("ab"), values.FromString("c")), 3},
+		"binary counts decoded bytes":    {values.Value{Kind: values.B, S: string([]byte{1, 2, 3})}, 3},
+		"boolean":                        {values.Value{Kind: values.BOOL}, 1},
+		"null":                           {values.Value{Kind: values.NULL}, 1},
+		"string set":                     {values.Value{Kind: values.SS, L: []values.Value{{Kind: values.S, S: "ab"}, {Kind: values.S, S: "c"}}}, 3},
 		"empty map":                      {values.FromMap(values.Item{}), 3},
-		"map element":                    {values.FromMap(values.Item{"ab": values.FromString("c")}), 3 + 1 + 2 + 1},
-		"list elements":                  {values.FromList([]values.Value{values.Null(), values.FromString("xy")}), 3 + 2 + 1 + 2},
+		"map element":                    {values.FromMap(values.Item{"ab": values.Value{Kind: values.S, S: "c"}}), 3 + 1 + 2 + 1},
+		"list elements":                  {values.FromList([]values.Value{{Kind: values.NULL}, {Kind: values.S, S: "xy"}}), 3 + 2 + 1 + 2},
 		"nested lists count each header": {values.FromList([]values.Value{values.FromList(nil)}), 3 + 1 + 3},
 	}
 	for name, test := range tests {
@@ -227,17 +227,19 @@ func TestSizes(t *testing.T) {
 
 func TestEqual(t *testing.T) {
 	t.Parallel()
-	a, b := values.FromString("a"), values.FromString("b")
-	if !values.FromSet(values.SS, a, b).Equal(values.FromSet(values.SS, b, a)) {
+	a, b := values.Value{Kind: values.S, S: "a"}, values.Value{Kind: values.S, S: "b"}
+	set := func(members ...values.Value) values.Value { return values.Value{Kind: values.SS, L: members} }
+	if !set(a, b).Equal(set(b, a)) {
 		t.Error("the order of a set matters")
 	}
 	if values.FromList([]values.Value{values.FromInt(1), values.FromInt(2)}).Equal(values.FromList([]values.Value{values.FromInt(2), values.FromInt(1)})) {
 		t.Error("the order of a list does not matter")
 	}
-	if values.FromString("1").Equal(values.FromInt(1)) {
+	one := values.Value{Kind: values.S, S: "1"}
+	if one.Equal(values.FromInt(1)) {
 		t.Error("a string equals a number")
 	}
-	if _, ok := values.Compare(values.FromString("1"), values.FromInt(1)); ok {
+	if _, ok := values.Compare(one, values.FromInt(1)); ok {
 		t.Error("a string is ordered against a number")
 	}
 }
