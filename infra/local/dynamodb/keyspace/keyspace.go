@@ -26,7 +26,6 @@ const (
 	TokenAge = 0x08 // second, token → nothing
 	Stream   = 0x09 // stream number → stream record (JSON)
 	Record   = 0x0a // stream number, sequence number → change
-	Step     = 0x0b // stream number, sequence number of a record that is older than the one before → nothing
 )
 
 // PrefixBytes is the length of a space and a number.

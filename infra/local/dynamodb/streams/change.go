@@ -26,13 +26,11 @@ const (
 var eventNames = [...]string{Insert: "INSERT", Modify: "MODIFY", Remove: "REMOVE", Expire: "REMOVE"}
 
 // A stored change has the time in milliseconds (8 bytes), the event (1), then the keys, the old and the new image, each
-// after its length (4). A length of 0 means no image. The time is the time for trimming. If the clock had another time,
-// it follows (8).
+// after its length (4). A length of 0 means no image. Earlier versions added another time (8).
 const (
 	eventOffset   = 8
 	headBytes     = eventOffset + 1
 	lengthBytes   = 4
-	clockBytes    = 8
 	sequenceBytes = 8
 )
 
@@ -74,7 +72,7 @@ func appendImage(record []byte, item values.Item) []byte {
 	return record
 }
 
-// placeOf decodes the number of a stored change, and its time for trimming.
+// placeOf decodes the number and the time of a stored change.
 func placeOf(key, value []byte) (number uint64, time int64, err error) {
 	if len(key) != keyspace.PrefixBytes+sequenceBytes || len(value) < headBytes {
 		return 0, 0, errDamaged
@@ -101,10 +99,7 @@ func decode(key, value []byte) (c Change, err error) {
 		}
 		rest = rest[n:]
 	}
-	if len(rest) == clockBytes {
-		c.Time, rest = int64(binary.BigEndian.Uint64(rest)), nil //nolint:gosec // encoded from an int64
-	}
-	if len(rest) > 0 || c.Event > Expire || c.Keys == nil {
+	if c.Event > Expire || c.Keys == nil {
 		return c, errDamaged
 	}
 	return c, nil

@@ -100,8 +100,6 @@ func (s *Stream) Start(reader pebble.Reader, in *wire.GetShardIteratorRequest, n
 		if at > float64(now.UnixMilli()) {
 			return 0, wire.Invalid("Timestamp must not be in the future")
 		}
-		s.trim.Lock()
-		defer s.trim.Unlock()
 		first, _, err := s.firstSince(reader, horizon, last, int64(at))
 		return first - 1, err
 	default:

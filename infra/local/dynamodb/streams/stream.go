@@ -4,7 +4,6 @@
 package streams
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"sync"
@@ -80,7 +79,6 @@ func (i *Info) Drop(batch *pebble.Batch) error {
 	return errors.Join(
 		batch.Delete(keyspace.Key(keyspace.Stream, i.ID), nil),
 		keyspace.DropRange(batch, keyspace.Key(keyspace.Record, i.ID)),
-		keyspace.DropRange(batch, keyspace.Key(keyspace.Step, i.ID)),
 	)
 }
 
@@ -91,9 +89,8 @@ type Stream struct {
 
 	// order is locked from the numbering of changes until readers could see them, so that no change appears after a change
 	// with a larger number.
-	order    sync.Mutex
-	last     uint64 // the last number; guarded by order
-	lastTime int64  // its time in the order of trimming; guarded by order
+	order sync.Mutex
+	last  uint64 // the last number; guarded by order
 
 	// durable is the last number whose change is durable. Readers see no later changes, because a crash could revoke them.
 	durable atomic.Uint64
@@ -103,7 +100,6 @@ type Stream struct {
 	changed atomic.Pointer[chan struct{}]
 
 	trim    sync.Mutex
-	steps   []uint64  // changes that are older than the change before, in order; guarded by trim
 	horizon uint64    // the last number whose change has expired; guarded by trim
 	oldest  int64     // the time of the change after horizon, 0 if it is not known; guarded by trim
 	trimmed time.Time // when changes were last deleted; guarded by trim
@@ -122,17 +118,10 @@ func Load(reader pebble.Reader, value []byte) (*Stream, error) {
 		return nil, fmt.Errorf("reading a stream: %w", err)
 	}
 	if iterator.Last() {
-		s.last, s.lastTime, err = placeOf(iterator.Key(), iterator.Value())
+		s.last, _, err = placeOf(iterator.Key(), iterator.Value())
 	}
 	s.durable.Store(s.last)
-	err = errors.Join(err, iterator.Error(), iterator.Close())
-	return s, errors.Join(err, keyspace.Each(reader, keyspace.Key(keyspace.Step, s.ID), func(key, _ []byte) error {
-		if len(key) != keyspace.PrefixBytes+sequenceBytes {
-			return errDamaged
-		}
-		s.steps = append(s.steps, binary.BigEndian.Uint64(key[keyspace.PrefixBytes:]))
-		return nil
-	}))
+	return s, errors.Join(err, iterator.Error(), iterator.Close())
 }
 
 // Durable returns the last number whose change readers can see.
