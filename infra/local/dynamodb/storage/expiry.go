@@ -59,36 +59,22 @@ func (s *Store) DeleteExpired(t *catalog.Table, now time.Time) (int, error) {
 	bound := func(at time.Time) []byte {
 		return binary.BigEndian.AppendUint64(keyspace.Key(keyspace.Expiry, t.ID), uint64(max(0, at.Unix())))
 	}
-	var keys [][]byte
+	var changes []Change
 	err := keyspace.Range(s.DB, bound(now.Add(-oldestExpiry)), bound(now), func(key, _ []byte) (bool, error) {
-		keys = append(keys, append(keyspace.Key(keyspace.Items, t.ID), key[keyspace.PrefixBytes+8:]...))
-		return len(keys) < MaxExpired, nil
+		itemKey := append(keyspace.Key(keyspace.Items, t.ID), key[keyspace.PrefixBytes+8:]...)
+		changes = append(changes, Change{Table: t, Key: itemKey, expired: true})
+		return len(changes) < MaxExpired, nil
 	})
-	if err != nil || len(keys) == 0 {
+	if err != nil || len(changes) == 0 {
 		return 0, err
 	}
-	return len(keys), s.deleteExpired(t, keys, now)
-}
-
-// deleteExpired deletes items, except those whose expiry has changed since.
-func (s *Store) deleteExpired(t *catalog.Table, keys [][]byte, now time.Time) error {
-	pending, err := func() (*pendingWrite, error) {
-		defer s.locks.lock(keys)()
-		var changes []Change
-		for _, key := range keys {
-			item, err := s.Get(key)
-			if err != nil {
-				return nil, err
-			}
+	return len(changes), s.Write(changes, func() error {
+		for i, c := range changes { // the expiry can have changed since
 			//nolint:gosec // converted from an int64
-			if second, ok := expiryOf(item, t.TTLAttribute); ok && int64(second) < now.Unix() {
-				changes = append(changes, Change{Table: t, Key: key, Old: item, expired: true})
+			if second, ok := expiryOf(c.Old, t.TTLAttribute); !ok || int64(second) >= now.Unix() {
+				changes[i].New = c.Old
 			}
 		}
-		return s.commit(changes, nil)
-	}()
-	if err != nil {
-		return err
-	}
-	return pending.wait()
+		return nil
+	}, nil)
 }

@@ -46,65 +46,47 @@ func (s *Store) Write(changes []Change, decide func() error, also func(*pebble.B
 	if err := s.Room(); err != nil {
 		return err
 	}
-	pending, err := s.start(changes, decide, also)
+	write, appends, err := s.start(changes, decide, also)
 	if err != nil {
 		return err
 	}
-	return pending.wait()
+	if err := write.Wait(); err != nil {
+		return err
+	}
+	appends.Acknowledge()
+	return nil
 }
 
 // start locks the items until the write is visible. It is not durable then. But later writes of the items are behind it
 // in the log, and cannot become durable without it.
-func (s *Store) start(changes []Change, decide func() error, also func(*pebble.Batch) error) (*pendingWrite, error) {
+func (s *Store) start(
+	changes []Change, decide func() error, also func(*pebble.Batch) error,
+) (write datafolder.Write, appends streams.Appends, err error) {
 	keys := make([][]byte, len(changes))
 	for i := range changes {
 		keys[i] = changes[i].Key
 	}
 	defer s.locks.lock(keys)()
 	for i := range changes {
-		var err error
 		if changes[i].Old, err = s.Get(changes[i].Key); err != nil {
-			return nil, err
+			return write, nil, err
 		}
 	}
 	if decide != nil {
 		if err := decide(); err != nil {
-			return nil, err
+			return write, nil, err
 		}
 	}
-	return s.commit(changes, also)
-}
-
-// pendingWrite is a batch that is visible, but may not be durable yet.
-type pendingWrite struct {
-	write   datafolder.Write
-	appends streams.Appends
-}
-
-// wait returns when the write is durable.
-func (p *pendingWrite) wait() error {
-	if err := p.write.Wait(); err != nil {
-		return err
-	}
-	p.appends.Acknowledge()
-	return nil
-}
-
-// commit commits changes, and what also adds, as one atomic batch. The items must be locked.
-func (s *Store) commit(changes []Change, also func(*pebble.Batch) error) (*pendingWrite, error) {
 	batch := s.DB.NewBatch()
-	appends, err := s.fill(batch, changes, also)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("writing: %w", err), batch.Close())
+	if appends, err = s.fill(batch, changes, also); err != nil {
+		return write, nil, errors.Join(fmt.Errorf("writing: %w", err), batch.Close())
 	}
-	write, err := s.Commit(batch)
+	write, err = s.Commit(batch)
 	appends.Publish(err == nil)
-	if err != nil {
-		return nil, err
-	}
-	return &pendingWrite{write, appends}, nil
+	return write, appends, err
 }
 
+// fill adds changes, and what also adds, to a batch.
 func (s *Store) fill(batch *pebble.Batch, changes []Change, also func(*pebble.Batch) error) (streams.Appends, error) {
 	var records []streams.Pending
 	for i := range changes {
@@ -146,7 +128,7 @@ func (c *Change) addTo(batch *pebble.Batch) (err error) {
 		err = batch.Set(c.Key, encoded, nil)
 	}
 	if err != nil {
-		return err //nolint:wrapcheck // commit wraps it
+		return err //nolint:wrapcheck // start wraps it
 	}
 	if c.Table.Stream != nil {
 		c.record = c.Table.Stream.Encode(c.event(), c.Table.Key.Of(some), c.Old, encoded)
@@ -182,7 +164,7 @@ func updateIndex(batch *pebble.Batch, x *catalog.Index, c *Change) (float64, err
 		return 0, nil
 	} else if before != nil && !stays {
 		if err := batch.Delete(oldKey, nil); err != nil {
-			return 0, err //nolint:wrapcheck // commit wraps it
+			return 0, err //nolint:wrapcheck // start wraps it
 		}
 		if after != nil {
 			units = unitsOf(oldSize, writeUnitBytes) + unitsOf(newSize, writeUnitBytes)
@@ -190,7 +172,7 @@ func updateIndex(batch *pebble.Batch, x *catalog.Index, c *Change) (float64, err
 	}
 	if after != nil {
 		if err := batch.Set(newKey, values.AppendItem(nil, after), nil); err != nil {
-			return 0, err //nolint:wrapcheck // commit wraps it
+			return 0, err //nolint:wrapcheck // start wraps it
 		}
 	}
 	return units, count(batch, x.ID, before, after, oldSize, newSize)
