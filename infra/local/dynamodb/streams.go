@@ -15,24 +15,23 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// streamChange is the beginning or the end of a stream. A nil streamChange changes nothing.
-type streamChange struct {
-	stream *streams.Stream
-	info   streams.Info // the new state
-}
-
-// apply is called when the change is durable. The catalog must be locked for writing.
-func (c *streamChange) apply(db *DB) {
-	if c == nil {
+// useStream makes the state of a stream that has begun or ended the current one. It is called when the change is
+// durable. The catalog must be locked for writing. A nil state changes nothing.
+func (db *DB) useStream(info *streams.Info) {
+	if info == nil {
 		return
 	}
-	c.stream.Info = c.info
-	db.streams[c.info.Path()] = c.stream
-	c.stream.Wake()
+	s := db.streams[info.Path()]
+	if s == nil {
+		s = &streams.Stream{}
+		db.streams[info.Path()] = s
+	}
+	s.Info = *info
+	s.Wake()
 }
 
-// switchStream starts or ends a table's stream.
-func (db *DB) switchStream(batch *pebble.Batch, t *catalog.Record, spec *wire.StreamSpec) (*streamChange, error) {
+// switchStream starts or ends a table's stream, and returns its new state.
+func (db *DB) switchStream(batch *pebble.Batch, t *catalog.Record, spec *wire.StreamSpec) (*streams.Info, error) {
 	switch {
 	case spec == nil:
 		return nil, nil
@@ -47,7 +46,7 @@ func (db *DB) switchStream(batch *pebble.Batch, t *catalog.Record, spec *wire.St
 }
 
 // startStream starts a stream for a table without one.
-func (db *DB) startStream(batch *pebble.Batch, t *catalog.Record, view string) (*streamChange, error) {
+func (db *DB) startStream(batch *pebble.Batch, t *catalog.Record, view string) (*streams.Info, error) {
 	id, err := db.store.NewNumber(batch)
 	if err != nil {
 		return nil, err
@@ -58,19 +57,18 @@ func (db *DB) startStream(batch *pebble.Batch, t *catalog.Record, view string) (
 	}
 	info := streams.NewInfo(id, t.Name, label, view, t.Keys, now)
 	t.StreamView, t.StreamLabel = view, label
-	return &streamChange{&streams.Stream{}, info}, info.Save(batch)
+	return &info, info.Save(batch)
 }
 
 // endStream closes a table's stream, if it has one. No write is in flight while the catalog is locked for writing.
-func (db *DB) endStream(batch *pebble.Batch, t *catalog.Record) (*streamChange, error) {
+func (db *DB) endStream(batch *pebble.Batch, t *catalog.Record) (*streams.Info, error) {
 	if t.StreamView == "" {
 		return nil, nil
 	}
-	ended := db.streams[streams.Path(t.Name, t.StreamLabel)]
-	info := ended.Info
+	info := db.streams[streams.Path(t.Name, t.StreamLabel)].Info
 	info.Disabled = db.options.Now().UnixMilli()
 	t.StreamView = ""
-	return &streamChange{ended, info}, info.Save(batch)
+	return &info, info.Save(batch)
 }
 
 // streamPath returns the path in a stream's ARN.

@@ -9,6 +9,7 @@ import (
 
 	"devplatform/infra/local/dynamodb/catalog"
 	"devplatform/infra/local/dynamodb/storage"
+	"devplatform/infra/local/dynamodb/streams"
 	"devplatform/infra/local/dynamodb/wire"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -23,14 +24,12 @@ func (db *DB) nowSeconds() float64 {
 	return float64(db.options.Now().UnixMilli()) / milliseconds
 }
 
-// save writes a table's record, and what fill adds, and makes it the current one. fill returns the change of the
-// table's stream, if there is one. It can change the record.
-func (db *DB) save(
-	record *catalog.Record, fill func(batch *pebble.Batch) (*streamChange, error),
-) (*catalog.Table, error) {
-	var streaming *streamChange
+// save writes a table's record, and what fill adds, and makes it the current one. fill can change the record, and
+// returns the change of the table's stream, if there is one.
+func (db *DB) save(record *catalog.Record, fill func(*pebble.Batch) (*streams.Info, error)) (*catalog.Table, error) {
+	var stream *streams.Info
 	err := db.store.Update(func(batch *pebble.Batch) (err error) {
-		if streaming, err = fill(batch); err != nil {
+		if stream, err = fill(batch); err != nil {
 			return err
 		}
 		return storage.SaveTable(batch, record)
@@ -38,15 +37,13 @@ func (db *DB) save(
 	if err != nil {
 		return nil, err
 	}
-	streaming.apply(db)
+	db.useStream(stream)
 	return db.use(*record), nil
 }
 
-// respond returns the response with a table's description.
-func (db *DB) respond(
-	t *catalog.Table, status, indexes string, exceptions map[string]string,
-) (*wire.TableResponse, error) {
-	description, err := t.Describe(db.account, status, indexes, exceptions, db.store.Counters)
+// respond returns the response with a table's description. The status is also that of the table's indexes.
+func (db *DB) respond(t *catalog.Table, status string) (*wire.TableResponse, error) {
+	description, err := t.Describe(db.account, status, db.store.Counters)
 	return &wire.TableResponse{TableDescription: description}, err
 }
 
@@ -63,7 +60,7 @@ func (db *DB) createTable(in *wire.CreateTableRequest) (*wire.TableResponse, err
 	if err := record.Apply(&in.TableSettings, record.Created); err != nil {
 		return nil, err
 	}
-	t, err := db.save(&record, func(batch *pebble.Batch) (_ *streamChange, err error) {
+	t, err := db.save(&record, func(batch *pebble.Batch) (_ *streams.Info, err error) {
 		if record.ID, err = db.store.NewNumber(batch); err != nil {
 			return nil, err
 		}
@@ -80,7 +77,7 @@ func (db *DB) createTable(in *wire.CreateTableRequest) (*wire.TableResponse, err
 	if err != nil {
 		return nil, err
 	}
-	return db.respond(t, "CREATING", "CREATING", nil)
+	return db.respond(t, "CREATING")
 }
 
 func (db *DB) addIndex(batch *pebble.Batch, record *catalog.Record, spec *wire.IndexSpec) error {
@@ -98,7 +95,7 @@ func (db *DB) describeTable(in *wire.TableRequest) (*wire.DescribeTableResponse,
 	if err != nil {
 		return nil, err
 	}
-	response, err := db.respond(t, "ACTIVE", "ACTIVE", nil)
+	response, err := db.respond(t, "ACTIVE")
 	return &wire.DescribeTableResponse{Table: response.TableDescription}, err
 }
 
@@ -122,22 +119,22 @@ func (db *DB) deleteTable(in *wire.TableRequest) (*wire.TableResponse, error) {
 		return nil, wire.Invalid("Resource cannot be deleted as it is currently protected against deletion. " +
 			"Disable deletion protection first.")
 	}
-	response, err := db.respond(t, "DELETING", "DELETING", nil)
+	response, err := db.respond(t, "DELETING")
 	if err != nil {
 		return nil, err
 	}
 	response.TableDescription.KeySchema, response.TableDescription.AttributeDefinitions = nil, nil
 	record := t.Record
-	var streaming *streamChange
+	var stream *streams.Info
 	err = db.store.Update(func(batch *pebble.Batch) (err error) {
-		streaming, err = db.endStream(batch, &record)
+		stream, err = db.endStream(batch, &record)
 		return errors.Join(err, storage.DropTable(batch, t))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("deleting table %s: %w", t.Name, err)
 	}
 	delete(db.tables, t.Name)
-	streaming.apply(db)
+	db.useStream(stream)
 	return response, nil
 }
 
@@ -154,11 +151,9 @@ func (db *DB) updateTable(in *wire.UpdateTableRequest) (*wire.TableResponse, err
 	if err := record.Apply(&in.TableSettings, db.nowSeconds()); err != nil {
 		return nil, err
 	}
-	status := map[string]string{}
-	updated, err := db.save(&record, func(batch *pebble.Batch) (_ *streamChange, err error) {
+	t, err = db.save(&record, func(batch *pebble.Batch) (*streams.Info, error) {
 		for i := range in.GlobalSecondaryIndexUpdates {
-			update := &in.GlobalSecondaryIndexUpdates[i]
-			if status[update.Name()], err = db.updateIndex(batch, &record, in.AttributeDefinitions, update); err != nil {
+			if err := db.updateIndex(batch, &record, in.AttributeDefinitions, &in.GlobalSecondaryIndexUpdates[i]); err != nil {
 				return nil, err
 			}
 		}
@@ -167,41 +162,38 @@ func (db *DB) updateTable(in *wire.UpdateTableRequest) (*wire.TableResponse, err
 	if err != nil {
 		return nil, err
 	}
-	if len(updated.Indexes) < len(t.Indexes) {
-		updated = t // the response still contains a deleted index
-	}
-	return db.respond(updated, "UPDATING", "ACTIVE", status)
+	return db.respond(t, "UPDATING")
 }
 
-// updateIndex creates, changes or deletes an index, and returns its status.
+// updateIndex creates, changes or deletes an index.
 func (db *DB) updateIndex(
 	batch *pebble.Batch, record *catalog.Record, definitions []wire.AttributeDefinition, update *wire.IndexUpdate,
-) (status string, err error) {
+) error {
 	name := update.Name()
 	at := record.Index(name)
 	switch {
 	case update.Create != nil:
 		err := errors.Join(record.Define(definitions), db.addIndex(batch, record, update.Create), record.Check())
 		if err != nil {
-			return "", err
+			return err
 		}
 		filled := catalog.NewTable(*record)
 		if err := db.store.FillIndex(batch, filled, filled.FindIndex(name)); err != nil {
-			return "", fmt.Errorf("filling index %s: %w", name, err)
+			return fmt.Errorf("filling index %s: %w", name, err)
 		}
-		return "CREATING", nil
+		return nil
 	case at < 0:
-		return "", wire.Errorf(wire.TypeNotFound, "Requested resource not found: Index: %s not found", name)
+		return wire.Errorf(wire.TypeNotFound, "Requested resource not found: Index: %s not found", name)
 	case update.Delete != nil:
 		number := record.Indexes[at].ID
 		record.RemoveIndex(at)
-		return "DELETING", storage.DropIndex(batch, number)
+		return storage.DropIndex(batch, number)
 	case record.OnDemand:
-		return "", wire.Invalid("Index %s cannot have a ProvisionedThroughput when BillingMode is PAY_PER_REQUEST", name)
+		return wire.Invalid("Index %s cannot have a ProvisionedThroughput when BillingMode is PAY_PER_REQUEST", name)
 	}
 	record.Indexes = slices.Clone(record.Indexes)
 	record.Indexes[at].Throughput = *update.Update.ProvisionedThroughput
-	return "UPDATING", nil
+	return nil
 }
 
 // updateTimeToLive enables or disables the expiry of items.
@@ -221,7 +213,7 @@ func (db *DB) updateTimeToLive(in *wire.UpdateTTLRequest) (*wire.UpdateTTLRespon
 		return nil, wire.Invalid("TimeToLive is already disabled")
 	}
 	record := t.Record
-	_, err = db.save(&record, func(batch *pebble.Batch) (*streamChange, error) {
+	_, err = db.save(&record, func(batch *pebble.Batch) (*streams.Info, error) {
 		if spec.Enabled {
 			record.TTLAttribute = spec.AttributeName
 			return nil, db.store.AddExpiry(batch, t, spec.AttributeName)
@@ -274,7 +266,7 @@ func (db *DB) tagResource(in *wire.TagsRequest) (*wire.Empty, error) {
 	if len(record.Tags) > maxTags {
 		return nil, wire.Errorf(wire.TypeLimitExceeded, "There is a limit of %d tags per resource", maxTags)
 	}
-	_, err = db.save(&record, func(*pebble.Batch) (*streamChange, error) { return nil, nil })
+	_, err = db.save(&record, func(*pebble.Batch) (*streams.Info, error) { return nil, nil })
 	return &wire.Empty{}, err
 }
 

@@ -97,7 +97,7 @@ func TestUpdateTableIndexes(t *testing.T) {
 	must(t, db, "PutItem", `{"TableName":"hash","Item":{"pk":{"S":"wrong type"},"g":{"N":"1"}}}`)
 	updated := must(t, db, "UpdateTable", `{"TableName":"hash","AttributeDefinitions":[{"AttributeName":"g","AttributeType":"S"}],
 		"GlobalSecondaryIndexUpdates":[{"Create":{"IndexName":"by-g","KeySchema":[{"AttributeName":"g","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}}}]}`)
-	if !strings.Contains(updated.raw, `"IndexStatus":"CREATING"`) || !strings.Contains(updated.raw, `"TableStatus":"UPDATING"`) {
+	if !strings.Contains(updated.raw, `"IndexStatus":"UPDATING"`) || !strings.Contains(updated.raw, `"TableStatus":"UPDATING"`) {
 		t.Errorf("got %s", updated.raw)
 	}
 	query := `{"TableName":"hash","IndexName":"by-g","KeyConditionExpression":"g = :g","ExpressionAttributeValues":{":g":{"S":"1"}}}`

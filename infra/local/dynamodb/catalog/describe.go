@@ -21,10 +21,10 @@ func (a Account) StreamARN(table, label string) string {
 	return a.TableARN("") + streams.Path(table, label)
 }
 
-// Describe returns a table's description. indexStatus has the indexes whose status is not the default, and count
-// returns the counters of a table or index by its number.
+// Describe returns a table's description. The status is also that of the indexes. count returns the counters of a table
+// or index by its number.
 func (t *Table) Describe(
-	account Account, status, defaultStatus string, indexStatus map[string]string, count func(uint32) (Counters, error),
+	account Account, status string, count func(uint32) (Counters, error),
 ) (wire.TableDescription, error) {
 	c, err := count(t.ID)
 	d := wire.TableDescription{
@@ -59,10 +59,6 @@ func (t *Table) Describe(
 			return d, err
 		}
 		c, err = count(x.ID)
-		status := indexStatus[x.Name]
-		if status == "" {
-			status = defaultStatus
-		}
 		d.GlobalSecondaryIndexes = append(d.GlobalSecondaryIndexes, wire.IndexDescription{
 			IndexName:             x.Name,
 			KeySchema:             x.Keys,
