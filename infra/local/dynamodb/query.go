@@ -114,7 +114,8 @@ func checkStartKey(s storage.Source, key values.Item) error {
 	valid := len(key) == len(keys)
 	for _, k := range keys {
 		isRange := len(s.Key()) > 1 && s.Key()[1].Name == k.Name
-		valid = valid && k.CheckCondition(key[k.Name], isRange) == nil
+		value, _ := key.Get(k.Name)
+		valid = valid && k.CheckCondition(value, isRange) == nil
 	}
 	if !valid {
 		return wire.Invalid("The provided starting key is invalid")

@@ -115,7 +115,10 @@ func TestStreamHasNoHoles(t *testing.T) {
 	for worker := range workers {
 		group.Go(func() {
 			for n := range writes {
-				item := values.Item{"pk": values.Value{Kind: values.S, S: fmt.Sprint(worker)}, "n": values.FromInt(int64(n))}
+				item := values.Item{
+					{Name: "n", Value: values.FromInt(int64(n))},
+					{Name: "pk", Value: values.Value{Kind: values.S, S: fmt.Sprint(worker)}},
+				}
 				things := s.db.tables["things"]
 				change := storage.Change{Table: things, Key: storage.ItemKey(things, item), New: item}
 				if err := s.db.store.Write([]storage.Change{change}, nil, nil); err != nil {

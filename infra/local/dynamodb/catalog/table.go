@@ -70,10 +70,10 @@ func (x *Index) Entry(item values.Item) values.Item {
 	if x.Included == nil {
 		return item
 	}
-	entry := make(values.Item, len(x.Included))
-	for name := range x.Included {
-		if value, ok := item[name]; ok {
-			entry[name] = value
+	entry := make(values.Item, 0, len(x.Included))
+	for _, a := range item {
+		if x.Included[a.Name] {
+			entry = append(entry, a)
 		}
 	}
 	return entry
@@ -103,9 +103,10 @@ func (s KeySchema) Has(name string) bool {
 
 // Of returns an item's key attributes.
 func (s KeySchema) Of(item values.Item) values.Item {
-	key := make(values.Item, len(s))
+	key := make(values.Item, 0, len(s))
 	for _, k := range s {
-		key[k.Name] = item[k.Name]
+		value, _ := item.Get(k.Name)
+		key = key.Set(k.Name, value)
 	}
 	return key
 }
@@ -113,7 +114,7 @@ func (s KeySchema) Of(item values.Item) values.Item {
 // covers reports whether an item has all key attributes. Otherwise an index does not contain it.
 func (s KeySchema) covers(item values.Item) bool {
 	for _, key := range s {
-		if value := item[key.Name]; value.Kind != key.Kind || isEmpty(value) {
+		if value, _ := item.Get(key.Name); value.Kind != key.Kind || isEmpty(value) {
 			return false
 		}
 	}
@@ -140,7 +141,7 @@ func (t *Table) CheckKey(key values.Item) error {
 		return errKeyMismatch
 	}
 	for i, k := range t.Key {
-		value, ok := key[k.Name]
+		value, ok := key.Get(k.Name)
 		if !ok || value.Kind != k.Kind {
 			return errKeyMismatch
 		}
@@ -154,7 +155,7 @@ func (t *Table) CheckKey(key values.Item) error {
 // CheckItem checks the attributes of an item that are keys of the table or of its indexes.
 func (t *Table) CheckItem(item values.Item) error {
 	for i, k := range t.Key {
-		value, ok := item[k.Name]
+		value, ok := item.Get(k.Name)
 		if !ok {
 			return wire.Invalid("One or more parameter values were invalid: Missing the key %s in the item", k.Name)
 		}
@@ -173,7 +174,7 @@ func (t *Table) CheckItem(item values.Item) error {
 func (t *Table) CheckIndexKeys(item values.Item) error {
 	for _, x := range t.Indexes {
 		for i, k := range x.Key {
-			value, ok := item[k.Name]
+			value, ok := item.Get(k.Name)
 			if !ok {
 				continue
 			}

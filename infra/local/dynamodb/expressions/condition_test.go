@@ -183,7 +183,7 @@ func TestConditionMatch(t *testing.T) {
 		"n between :4 and :6 and s = :hello": true, "(n) BETWEEN (:4) AND (:6)": true, "(size(s)) > (:4)": true, "(attribute_exists(n))": true,
 		"(n = :5 AND (s = :hello))": true, "NOT(n = :4)": true, "n=:5 And(s=:hello)oR gone<:5": true,
 	}
-	it := item(t, conditionItem)
+	it := decode(t, conditionItem)
 	for src, want := range tests {
 		c, problem := parseCondition(t, src, given)
 		if problem != "" {
@@ -263,7 +263,7 @@ func TestConditionAgainstModel(t *testing.T) {
 		numbers, it := map[string]int64{}, values.Item{}
 		for _, name := range []string{"a", "b", "c"} {
 			numbers[name] = rapid.Int64Range(-2, 2).Draw(t, name)
-			it[name] = values.FromInt(numbers[name])
+			it = it.Set(name, values.FromInt(numbers[name]))
 		}
 		f := formulas(5, numbers).Draw(t, "formula")
 		s, err := expressions.NewScope(nil, nil)
@@ -289,7 +289,7 @@ func FuzzParse(f *testing.F) {
 	}
 	given := `{":v":{"N":"1"},":l":{"L":[]},":s":{"SS":["a"]},":t":{"S":"t"}}`
 	names := map[string]string{"#n": "n"}
-	old := item(f, conditionItem)
+	old := decode(f, conditionItem)
 	f.Fuzz(func(t *testing.T, src string) {
 		fresh := func() *expressions.Scope { return scope(t, names, given) }
 		if c, err := expressions.ParseCondition("FilterExpression", src, fresh()); err == nil {
@@ -307,7 +307,7 @@ func FuzzParse(f *testing.F) {
 				expressions.Project(updated, touched)
 			}
 		}
-		if !old.Equal(item(t, conditionItem)) {
+		if !old.Equal(decode(t, conditionItem)) {
 			t.Fatalf("%s changed the item it was applied to", src)
 		}
 	})
@@ -316,7 +316,7 @@ func FuzzParse(f *testing.F) {
 func BenchmarkCondition(b *testing.B) {
 	given := decode(b, `{":v":{"N":"3"},":now":{"N":"1732147200"}}`)
 	names := map[string]string{"#v": "version"}
-	it := item(b, `{"pk":{"S":"USER#1"},"version":{"N":"3"},"expires":{"N":"1732147300"}}`)
+	it := decode(b, `{"pk":{"S":"USER#1"},"version":{"N":"3"},"expires":{"N":"1732147300"}}`)
 	b.ReportAllocs()
 	for b.Loop() {
 		s, err := expressions.NewScope(names, given)
@@ -336,7 +336,7 @@ func BenchmarkMatch(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	it := item(b, `{"pk":{"S":"USER#1"},"version":{"N":"3"}}`)
+	it := decode(b, `{"pk":{"S":"USER#1"},"version":{"N":"3"}}`)
 	b.ReportAllocs()
 	for b.Loop() {
 		c.Match(it)

@@ -42,11 +42,11 @@ func (p Path) String() string {
 
 // eval returns the value at the path, or errMissing.
 func (p Path) eval(item values.Item) (values.Value, error) {
-	value, ok := item[p[0].Name]
+	value, ok := item.Get(p[0].Name)
 	for _, step := range p[1:] {
 		switch {
 		case !step.IsIndex:
-			value, ok = value.M[step.Name]
+			value, ok = value.M.Get(step.Name)
 		case value.Kind == values.L && step.Index < len(value.L): // sets have no indexes
 			value = value.L[step.Index]
 		default:

@@ -49,12 +49,11 @@ func newSelection(paths []Path) selection {
 }
 
 func (s selection) items(item values.Item) values.Item {
-	kept := make(values.Item, min(len(s), len(item)))
-	for step, part := range s {
-		value, ok := item[step.Name]
-		if ok && !step.IsIndex {
-			if value, ok = part.value(value); ok {
-				kept[step.Name] = value
+	kept := make(values.Item, 0, min(len(s), len(item)))
+	for _, a := range item {
+		if part, ok := s[Step{Name: a.Name}]; ok {
+			if a.Value, ok = part.value(a.Value); ok {
+				kept = append(kept, a)
 			}
 		}
 	}

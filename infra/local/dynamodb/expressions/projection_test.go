@@ -10,7 +10,7 @@ import (
 
 func TestProjection(t *testing.T) {
 	t.Parallel()
-	it := item(t, conditionItem)
+	it := decode(t, conditionItem)
 	for src, want := range map[string]string{
 		"s":                      `{"s":{"S":"hello"}}`,
 		" s ,\tn ":               `{"s":{"S":"hello"},"n":{"N":"5"}}`,
@@ -31,7 +31,7 @@ func TestProjection(t *testing.T) {
 			t.Errorf("%s: %v", src, err)
 			continue
 		}
-		if diff := cmp.Diff(item(t, want), p.Apply(it)); diff != "" {
+		if diff := cmp.Diff(decode(t, want), p.Apply(it)); diff != "" {
 			t.Errorf("%s: %s", src, diff)
 		}
 	}
@@ -62,7 +62,7 @@ func TestProjectionErrors(t *testing.T) {
 }
 
 func BenchmarkProjection(b *testing.B) {
-	it := item(b, conditionItem)
+	it := decode(b, conditionItem)
 	b.ReportAllocs()
 	for b.Loop() {
 		s, err := expressions.NewScope(testNames, nil)

@@ -11,21 +11,16 @@ import (
 )
 
 // decode decodes values in the wire format.
-func decode(t testing.TB, text string) map[string]values.Value {
+func decode(t testing.TB, text string) values.Item {
 	t.Helper()
 	if text == "" {
 		return nil
 	}
-	var v map[string]values.Value
+	var v values.Item
 	if err := json.Unmarshal([]byte(text), &v); err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
 	return v
-}
-
-func item(t testing.TB, text string) values.Item {
-	t.Helper()
-	return decode(t, text)
 }
 
 func scope(t testing.TB, names map[string]string, given string) *expressions.Scope {

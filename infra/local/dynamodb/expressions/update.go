@@ -3,7 +3,6 @@ package expressions
 import (
 	"cmp"
 	"errors"
-	"maps"
 	"slices"
 
 	"devplatform/infra/local/dynamodb/values"
@@ -115,15 +114,12 @@ func (u *Update) apply(old values.Item, exists bool) (values.Item, []Path, error
 			changes = append(changes, c)
 		}
 	}
-	item := maps.Clone(old)
-	if item == nil {
-		item = values.Item{}
-	}
+	item := append(values.Item{}, old...)
 	slices.SortStableFunc(changes, change.compare)
 	touched := make([]Path, len(changes))
 	for i, c := range changes {
 		touched[i] = c.path
-		c.applyTo(item)
+		item = c.applyTo(item)
 	}
 	return item, touched, nil
 }
@@ -227,29 +223,26 @@ func (c change) compare(d change) int {
 	return 0
 }
 
-// applyTo makes the change in an item that the caller owns. Maps and lists inside it belong to the old item, and are
-// copied.
-func (c change) applyTo(item values.Item) {
+// applyTo makes the change in an item that the caller owns, and returns the item. Maps and lists inside it belong to the
+// old item, and are copied.
+func (c change) applyTo(item values.Item) values.Item {
 	name := c.path.Root()
 	switch {
 	case c.path.IsNested():
 		c.path = c.path[1:]
-		item[name] = c.inside(item[name])
+		value, _ := item.Get(name)
+		return item.Set(name, c.inside(value))
 	case c.phase == removing:
-		delete(item, name)
+		return item.Remove(name)
 	default:
-		item[name] = c.value
+		return item.Set(name, c.value)
 	}
 }
 
 // inside returns a copy of a map or list with the change.
 func (c change) inside(v values.Value) values.Value {
 	if !c.path[0].IsIndex {
-		v.M = maps.Clone(v.M)
-		if v.M == nil {
-			v.M = values.Item{}
-		}
-		c.applyTo(v.M)
+		v.M = c.applyTo(append(values.Item{}, v.M...))
 		return v
 	}
 	i := c.path[0].Index

@@ -25,7 +25,7 @@ func TestUpdateListAgainstModel(t *testing.T) {
 		}
 		indexes := rapid.SliceOfNDistinct(rapid.IntRange(0, 9), 1, 6, rapid.ID[int]).Draw(t, "indexes")
 		var sets, removes []string
-		given := map[string]values.Value{}
+		var given values.Item
 		for _, i := range indexes {
 			if rapid.Bool().Draw(t, "remove") {
 				removes = append(removes, fmt.Sprintf("l[%d]", i))
@@ -34,7 +34,7 @@ func TestUpdateListAgainstModel(t *testing.T) {
 			}
 			placeholder := fmt.Sprintf(":v%d", i)
 			sets = append(sets, fmt.Sprintf("l[%d] = %s", i, placeholder))
-			given[placeholder] = values.FromInt(int64(100 + i))
+			given = given.Set(placeholder, values.FromInt(int64(100+i)))
 			model[i] = int64(100 + i)
 		}
 		src := ""
@@ -44,9 +44,6 @@ func TestUpdateListAgainstModel(t *testing.T) {
 		if len(removes) > 0 {
 			src += " REMOVE " + strings.Join(removes, ", ")
 		}
-		if len(given) == 0 {
-			given = nil
-		}
 		s, err := expressions.NewScope(nil, given)
 		if err != nil {
 			t.Fatal(err)
@@ -55,7 +52,7 @@ func TestUpdateListAgainstModel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		updated, _, err := u.Apply(values.Item{"l": values.FromList(old)})
+		updated, _, err := u.Apply(values.Item{{Name: "l", Value: values.FromList(old)}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +60,7 @@ func TestUpdateListAgainstModel(t *testing.T) {
 		for _, i := range slices.Sorted(maps.Keys(model)) {
 			want = append(want, values.FromInt(model[i]))
 		}
-		if got := updated["l"]; !got.Equal(values.FromList(want)) {
+		if got, _ := updated.Get("l"); !got.Equal(values.FromList(want)) {
 			t.Fatalf("%s on %d elements: %v, want %v", src, size, got.L, want)
 		}
 	})
@@ -72,7 +69,7 @@ func TestUpdateListAgainstModel(t *testing.T) {
 func BenchmarkUpdate(b *testing.B) {
 	given := decode(b, `{":one":{"N":"1"},":now":{"N":"1732147200"},":m":{"S":"x"}}`)
 	names := map[string]string{"#c": "count"}
-	old := item(b, `{"pk":{"S":"USER#1"},"count":{"N":"41"},"m":{"M":{"k":{"S":"v"}}},"email":{"S":"someone@example.com"}}`)
+	old := decode(b, `{"pk":{"S":"USER#1"},"count":{"N":"41"},"m":{"M":{"k":{"S":"v"}}},"email":{"S":"someone@example.com"}}`)
 	b.ReportAllocs()
 	for b.Loop() {
 		s, err := expressions.NewScope(names, given)

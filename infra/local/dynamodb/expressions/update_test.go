@@ -3,7 +3,6 @@ package expressions_test
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 	"testing"
 
@@ -157,14 +156,14 @@ func TestUpdateApply(t *testing.T) {
 		"set n=:1 remove s add x :2 delete ss :ss":       {"n": n1, "s": "", "x": n2, "ss": `{"SS":["a"]}`},
 	}
 	for src, differences := range tests {
-		want := item(t, updateItem)
+		want := decode(t, updateItem)
 		for name, text := range differences {
-			delete(want, name)
+			want = want.Remove(name)
 			if text != "" {
-				maps.Copy(want, item(t, `{"`+name+`":`+text+`}`))
+				want = want.Set(name, decode(t, `{"`+name+`":`+text+`}`)[0].Value)
 			}
 		}
-		old := item(t, updateItem)
+		old := decode(t, updateItem)
 		u, problem := parseUpdate(t, src, usedValues(src))
 		if problem != "" {
 			t.Errorf("%s: %s", src, problem)
@@ -178,7 +177,7 @@ func TestUpdateApply(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: %s", src, diff)
 		}
-		if !old.Equal(item(t, updateItem)) {
+		if !old.Equal(decode(t, updateItem)) {
 			t.Errorf("%s changed the old item", src)
 		}
 	}
@@ -216,7 +215,7 @@ func TestUpdateApplyErrors(t *testing.T) {
 			t.Errorf("%s: %s", src, problem)
 			continue
 		}
-		got, _, err := u.Apply(item(t, updateItem))
+		got, _, err := u.Apply(decode(t, updateItem))
 		if err == nil || err.Error() != want {
 			t.Errorf("%s: %v, %v; want %s", src, got, err, want)
 		}
@@ -230,7 +229,7 @@ func TestUpdateApplyErrors(t *testing.T) {
 
 func TestUpdateCreate(t *testing.T) {
 	t.Parallel()
-	key := item(t, `{"pk":{"S":"k"}}`)
+	key := decode(t, `{"pk":{"S":"k"}}`)
 	for src, want := range map[string]string{
 		"SET x = pk":                   `{"pk":{"S":"k"},"x":{"S":"k"}}`,
 		"ADD n :1, ss :ss":             `{"pk":{"S":"k"},"n":{"N":"1"},"ss":{"SS":["b","c"]}}`,
@@ -241,7 +240,7 @@ func TestUpdateCreate(t *testing.T) {
 			t.Fatal(problem)
 		}
 		got, _, err := u.Create(key)
-		if err != nil || !got.Equal(item(t, want)) {
+		if err != nil || !got.Equal(decode(t, want)) {
 			t.Errorf("%s: %v, %v", src, got, err)
 		}
 	}
@@ -275,7 +274,7 @@ func TestUpdateNesting(t *testing.T) {
 		if problem != "" {
 			t.Fatal(problem)
 		}
-		if _, _, err := u.Apply(item(t, updateItem)); (err == nil) != ok {
+		if _, _, err := u.Apply(decode(t, updateItem)); (err == nil) != ok {
 			t.Errorf("%d levels inside a map: %v", levels, err)
 		}
 	}
@@ -284,7 +283,7 @@ func TestUpdateNesting(t *testing.T) {
 // TestUpdateResultsAreIndependent checks that results share only unchanged parts with the old item.
 func TestUpdateResultsAreIndependent(t *testing.T) {
 	t.Parallel()
-	old := item(t, updateItem)
+	old := decode(t, updateItem)
 	var results []values.Item
 	for _, src := range []string{"SET l[9] = :1, m.k = :1", "SET l[9] = :2, m.k = :2"} {
 		u, problem := parseUpdate(t, src, updateValues)
@@ -292,9 +291,9 @@ func TestUpdateResultsAreIndependent(t *testing.T) {
 			t.Fatal(problem)
 		}
 		// The spare capacity of a list must not be shared.
-		list := old["l"]
+		list, _ := old.Get("l")
 		list.L = append(make([]values.Value, 0, 8), list.L...)[:4:8]
-		old["l"] = list
+		old = old.Set("l", list)
 		first, _, err := u.Apply(old)
 		if err != nil {
 			t.Fatal(err)
@@ -303,12 +302,15 @@ func TestUpdateResultsAreIndependent(t *testing.T) {
 		if err != nil || !second.Equal(first) {
 			t.Fatal(err)
 		}
-		second["l"].L[4] = values.Value{Kind: values.NULL}
+		changed, _ := second.Get("l")
+		changed.L[4] = values.Value{Kind: values.NULL}
 		results = append(results, first)
 	}
 	for i, want := range []int64{1, 2} {
-		if got := results[i]; !got["l"].L[4].Equal(values.FromInt(want)) || !got["m"].M["k"].Equal(values.FromInt(want)) {
-			t.Errorf("update %d became %v, %v", i, got["l"].L, got["m"].M)
+		list, _ := results[i].Get("l")
+		document, _ := results[i].Get("m")
+		if k, _ := document.M.Get("k"); !list.L[4].Equal(values.FromInt(want)) || !k.Equal(values.FromInt(want)) {
+			t.Errorf("update %d became %v, %v", i, list.L, document.M)
 		}
 	}
 }
@@ -332,13 +334,13 @@ func TestUpdateTouched(t *testing.T) {
 	if problem != "" {
 		t.Fatal(problem)
 	}
-	old := item(t, updateItem)
+	old := decode(t, updateItem)
 	updated, touched, err := u.Apply(old)
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantOld := item(t, `{"m":{"M":{"k":{"N":"1"},"entries":{"L":[{"M":{"a":{"S":"b"}}}]}}},"s":{"S":"text"},"n":{"N":"10"}}`)
-	wantNew := item(t, `{"m":{"M":{"k":{"S":"new"},"z":{"N":"1"},"entries":{"L":[{"S":"t"}]}}},"n":{"N":"11"}}`)
+	wantOld := decode(t, `{"m":{"M":{"k":{"N":"1"},"entries":{"L":[{"M":{"a":{"S":"b"}}}]}}},"s":{"S":"text"},"n":{"N":"10"}}`)
+	wantNew := decode(t, `{"m":{"M":{"k":{"S":"new"},"z":{"N":"1"},"entries":{"L":[{"S":"t"}]}}},"n":{"N":"11"}}`)
 	if diff := cmp.Diff(wantOld, expressions.Project(old, touched)); diff != "" {
 		t.Errorf("old: %s", diff)
 	}

@@ -21,7 +21,7 @@ const (
 
 // expiryOf returns the second since 1970 at which an item expires. Only a positive integer is an expiry.
 func expiryOf(item values.Item, name string) (uint64, bool) {
-	value, ok := item[name]
+	value, ok := item.Get(name)
 	if !ok || value.Kind != values.N {
 		return 0, false
 	}

@@ -133,9 +133,14 @@ func (s *Store) eachItem(t *catalog.Table, visit func(key []byte, item values.It
 
 // appendKeys appends the place of an item among the items of a key schema.
 func appendKeys(dst []byte, keys catalog.KeySchema, item values.Item) []byte {
-	dst = keyspace.AppendPartition(dst, item[keys[0].Name])
-	for _, key := range keys[1:] {
-		dst = item[key.Name].AppendKey(dst)
+	hash, _ := item.Get(keys[0].Name)
+	return appendValues(keyspace.AppendPartition(dst, hash), keys[1:], item)
+}
+
+func appendValues(dst []byte, keys catalog.KeySchema, item values.Item) []byte {
+	for _, key := range keys {
+		value, _ := item.Get(key.Name)
+		dst = value.AppendKey(dst)
 	}
 	return dst
 }
@@ -148,11 +153,7 @@ func ItemKey(t *catalog.Table, item values.Item) []byte {
 // indexKey returns the key of an item's entry in an index. It ends with the table's keys, because the index's keys are
 // not unique.
 func indexKey(t *catalog.Table, x *catalog.Index, item values.Item) []byte {
-	dst := appendKeys(keyspace.Key(keyspace.Index, x.ID), x.Key, item)
-	for _, key := range t.Key {
-		dst = item[key.Name].AppendKey(dst)
-	}
-	return dst
+	return appendValues(appendKeys(keyspace.Key(keyspace.Index, x.ID), x.Key, item), t.Key, item)
 }
 
 // Get reads an item. It is nil if it does not exist.

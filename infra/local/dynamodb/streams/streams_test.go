@@ -36,8 +36,8 @@ func FuzzShardIterator(f *testing.F) {
 // FuzzStreamRecord checks that a damaged record is an error.
 func FuzzStreamRecord(f *testing.F) {
 	s := &Stream{Info: Info{ID: 1, View: wire.ViewBoth}}
-	item := values.Item{"pk": values.Value{Kind: values.S, S: "a"}, "n": values.FromInt(1)}
-	key := values.Item{"pk": values.Value{Kind: values.S, S: "a"}}
+	key := values.Item{{Name: "pk", Value: values.Value{Kind: values.S, S: "a"}}}
+	item := values.Item{{Name: "n", Value: values.FromInt(1)}, key[0]}
 	f.Add(s.Encode(Modify, key, item, values.AppendItem(nil, item)))
 	f.Add(s.Encode(Expire, key, item, nil))
 	f.Fuzz(func(t *testing.T, value []byte) {

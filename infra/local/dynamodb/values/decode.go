@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/base64"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -121,11 +123,15 @@ func decodeContent(dec *jsontext.Decoder, kind Kind, depth int) (v Value, err er
 	return v, err
 }
 
+// attributesOnStack is the number of attributes that are decoded and sorted without an allocation.
+const attributesOnStack = 16
+
 func decodeItem(dec *jsontext.Decoder, depth int) (Item, error) {
 	if err := expect(dec, jsontext.KindBeginObject); err != nil {
 		return nil, err
 	}
-	item := Item{}
+	var buffer [attributesOnStack]Attribute
+	attributes := buffer[:0]
 	for dec.PeekKind() != jsontext.KindEndObject {
 		text, err := readText(dec)
 		if err != nil {
@@ -135,8 +141,17 @@ func decodeItem(dec *jsontext.Decoder, depth int) (Item, error) {
 		if name == "" {
 			return nil, errEmptyName
 		}
-		if item[name], err = decodeValue(dec, depth); err != nil {
+		value, err := decodeValue(dec, depth)
+		if err != nil {
 			return nil, err
+		}
+		attributes = append(attributes, Attribute{name, value})
+	}
+	slices.SortStableFunc(attributes, func(a, b Attribute) int { return strings.Compare(a.Name, b.Name) })
+	item := make(Item, 0, len(attributes))
+	for n, a := range attributes {
+		if n+1 == len(attributes) || attributes[n+1].Name != a.Name { // the last of several with the same name
+			item = append(item, a)
 		}
 	}
 	return item, expect(dec, jsontext.KindEndObject)

@@ -41,7 +41,7 @@ func TestDecodeErrors(t *testing.T) {
 	if err := json.Unmarshal([]byte(nested(32)), &v); err != nil || v.Depth() != 32 {
 		t.Fatalf("32 levels: %v, depth %d", err, v.Depth())
 	}
-	if _, err := values.DecodeStoredItem(values.AppendItem(nil, values.Item{"a": v})); err != nil {
+	if _, err := values.DecodeStoredItem(values.AppendItem(nil, values.Item{{Name: "a", Value: v}})); err != nil {
 		t.Errorf("32 levels cannot be stored: %v", err)
 	}
 }

@@ -3,7 +3,6 @@ package values
 import (
 	"encoding/base64"
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -38,30 +37,18 @@ func (v Value) appendContent(dst []byte) []byte {
 	}
 }
 
-// AppendJSON appends the item in the wire format, sorted by name. A nil item is {}.
+// AppendJSON appends the item in the wire format. A nil item is {}.
 func (i Item) AppendJSON(dst []byte) []byte {
-	var buffer [namesOnStack]string
 	dst = append(dst, '{')
-	for n, name := range i.sortedNames(buffer[:0]) {
+	for n := range i {
 		if n > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendQuoted(dst, name)
+		dst = appendQuoted(dst, i[n].Name)
 		dst = append(dst, ':')
-		dst = i[name].AppendJSON(dst)
+		dst = i[n].Value.AppendJSON(dst)
 	}
 	return append(dst, '}')
-}
-
-// namesOnStack is the number of attribute names that are sorted without an allocation.
-const namesOnStack = 24
-
-func (i Item) sortedNames(names []string) []string {
-	for name := range i {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 // MarshalJSONTo implements [json.MarshalerTo] with AppendJSON.

@@ -48,8 +48,8 @@ func (v Value) Size() int {
 // Size returns the size of names and values in bytes.
 func (i Item) Size() int {
 	size := 0
-	for name, value := range i {
-		size += len(name) + value.Size()
+	for n := range i {
+		size += len(i[n].Name) + i[n].Value.Size()
 	}
 	return size
 }
@@ -63,7 +63,7 @@ func (v Value) Depth() int {
 		}
 	}
 	for _, element := range v.M {
-		depth = max(depth, element.Depth())
+		depth = max(depth, element.Value.Depth())
 	}
 	return depth + 1
 }

@@ -8,11 +8,10 @@ import (
 
 // AppendItem appends the stored form of an item: the number of attributes, then names and values sorted by name.
 func AppendItem(dst []byte, item Item) []byte {
-	var buffer [namesOnStack]string
 	dst = binary.AppendUvarint(dst, uint64(len(item)))
-	for _, name := range item.sortedNames(buffer[:0]) {
-		dst = storeText(dst, name)
-		dst = item[name].store(dst)
+	for n := range item {
+		dst = storeText(dst, item[n].Name)
+		dst = item[n].Value.store(dst)
 	}
 	return dst
 }
@@ -87,11 +86,10 @@ type storeReader struct {
 }
 
 func (r *storeReader) item() Item {
-	count := r.count()
-	item := make(Item, count)
-	for range count {
-		name := r.string()
-		item[name] = r.value()
+	item := make(Item, r.count())
+	for n := range item {
+		item[n].Name = r.string()
+		item[n].Value = r.value()
 	}
 	return item
 }

@@ -4,8 +4,11 @@ import "testing"
 
 // FuzzDecodeStoredItem checks that decoding damaged bytes fails, or returns an item that can be stored and decoded again.
 func FuzzDecodeStoredItem(f *testing.F) {
-	f.Add(AppendItem(nil, Item{"a": Value{Kind: S, S: "x"}, "n": FromInt(-17), "l": {Kind: L, L: []Value{{Kind: NULL}, {Kind: BOOL, Bool: true}}}}))
-	f.Add(AppendItem(nil, Item{"b": {Kind: B, S: "\x00"}, "s": Value{Kind: SS, L: []Value{{Kind: S, S: "a"}, {Kind: S, S: "b"}}}, "m": {Kind: M, M: Item{"": Value{Kind: S, S: ""}}}}))
+	f.Add(AppendItem(nil, Item{{"a", Value{Kind: S, S: "x"}}, {"l", FromList([]Value{{Kind: NULL}, {Kind: BOOL, Bool: true}})}, {"n", FromInt(-17)}}))
+	f.Add(AppendItem(nil, Item{
+		{"b", Value{Kind: B, S: "\x00"}}, {"m", FromMap(Item{{"", Value{Kind: S}}})},
+		{"s", Value{Kind: SS, L: []Value{{Kind: S, S: "a"}, {Kind: S, S: "b"}}}},
+	}))
 	f.Add([]byte{1, 0, byte(N), 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01})
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0x0f})
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -7,7 +7,6 @@
 package values
 
 import (
-	"maps"
 	"slices"
 	"strings"
 )
@@ -70,8 +69,46 @@ type Value struct {
 	L    []Value // the elements of a list, or the members of a set
 }
 
-// Item is a set of named values: an item of a table, a key, or a map value.
-type Item map[string]Value
+// Item is a set of named values: an item of a table, a key, or a map value. It is sorted by name, and names are unique.
+type Item []Attribute
+
+// Attribute is a named value.
+type Attribute struct {
+	Name  string
+	Value Value
+}
+
+func (i Item) search(name string) (at int, found bool) {
+	return slices.BinarySearchFunc(i, name, func(a Attribute, name string) int { return strings.Compare(a.Name, name) })
+}
+
+// Get returns the value with a name, or false if there is none.
+func (i Item) Get(name string) (Value, bool) {
+	at, found := i.search(name)
+	if !found {
+		return Value{}, false
+	}
+	return i[at].Value, true
+}
+
+// Set adds or replaces a value in an item that the caller owns, and returns the item.
+func (i Item) Set(name string, value Value) Item {
+	at, found := i.search(name)
+	if !found {
+		return slices.Insert(i, at, Attribute{name, value})
+	}
+	i[at].Value = value
+	return i
+}
+
+// Remove removes a value, if there is one, from an item that the caller owns, and returns the item.
+func (i Item) Remove(name string) Item {
+	at, found := i.search(name)
+	if !found {
+		return i
+	}
+	return slices.Delete(i, at, at+1)
+}
 
 // FromNumber returns a number value.
 func FromNumber(n Number) Value { return Value{Kind: N, N: n} }
@@ -109,7 +146,9 @@ func (v Value) Equal(w Value) bool {
 }
 
 // Equal reports whether two items have the same attributes with equal values.
-func (i Item) Equal(j Item) bool { return maps.EqualFunc(i, j, Value.Equal) }
+func (i Item) Equal(j Item) bool {
+	return slices.EqualFunc(i, j, func(a, b Attribute) bool { return a.Name == b.Name && a.Value.Equal(b.Value) })
+}
 
 // Compare compares two values of the same type S, N or B. It returns false for all other pairs. Strings are ordered by
 // their UTF-8 bytes.

@@ -55,7 +55,13 @@ func anyValue(depth int) *rapid.Generator[values.Value] {
 }
 
 func items(depth int) *rapid.Generator[values.Item] {
-	return rapid.Map(rapid.MapOfN(rapid.StringN(1, -1, -1), anyValue(depth), 0, 6), func(m map[string]values.Value) values.Item { return m })
+	return rapid.Map(rapid.MapOfN(rapid.StringN(1, -1, -1), anyValue(depth), 0, 6), func(m map[string]values.Value) values.Item {
+		item := values.Item{}
+		for name, value := range m {
+			item = item.Set(name, value)
+		}
+		return item
+	})
 }
 
 func TestItemSurvivesEveryCodec(t *testing.T) {
@@ -127,7 +133,7 @@ func TestDamagedBytesAreRefused(t *testing.T) {
 
 func TestForeignBytesAreRefused(t *testing.T) {
 	t.Parallel()
-	stored := values.AppendItem(nil, values.Item{"a": values.FromInt(1)})
+	stored := values.AppendItem(nil, values.Item{{Name: "a", Value: values.FromInt(1)}})
 	if _, err := values.DecodeStoredItem(append(stored, 0)); !errors.Is(err, values.ErrCorrupt) {
 		t.Errorf("bytes that follow: %v", err)
 	}
@@ -135,7 +141,7 @@ func TestForeignBytesAreRefused(t *testing.T) {
 	for range 40 {
 		deep = values.FromList([]values.Value{deep})
 	}
-	if _, err := values.DecodeStoredItem(values.AppendItem(nil, values.Item{"a": deep})); !errors.Is(err, values.ErrCorrupt) {
+	if _, err := values.DecodeStoredItem(values.AppendItem(nil, values.Item{{Name: "a", Value: deep}})); !errors.Is(err, values.ErrCorrupt) {
 		t.Errorf("too deep: %v", err)
 	}
 }
@@ -210,7 +216,7 @@ func TestSizes(t *testing.T) {
 		"null":                           {values.Value{Kind: values.NULL}, 1},
 		"string set":                     {values.Value{Kind: values.SS, L: []values.Value{{Kind: values.S, S: "ab"}, {Kind: values.S, S: "c"}}}, 3},
 		"empty map":                      {values.FromMap(values.Item{}), 3},
-		"map element":                    {values.FromMap(values.Item{"ab": values.Value{Kind: values.S, S: "c"}}), 3 + 1 + 2 + 1},
+		"map element":                    {values.FromMap(values.Item{{Name: "ab", Value: values.Value{Kind: values.S, S: "c"}}}), 3 + 1 + 2 + 1},
 		"list elements":                  {values.FromList([]values.Value{{Kind: values.NULL}, {Kind: values.S, S: "xy"}}), 3 + 2 + 1 + 2},
 		"nested lists count each header": {values.FromList([]values.Value{values.FromList(nil)}), 3 + 1 + 3},
 	}
@@ -218,7 +224,7 @@ func TestSizes(t *testing.T) {
 		if got := test.value.Size(); got != test.size {
 			t.Errorf("%s: %d bytes, want %d", name, got, test.size)
 		}
-		item := values.Item{"name": test.value}
+		item := values.Item{{Name: "name", Value: test.value}}
 		if got := item.Size(); got != test.size+4 {
 			t.Errorf("%s in an item: %d bytes, want %d", name, got, test.size+4)
 		}
