@@ -26,30 +26,23 @@ func (s keySet) add(key []byte) bool {
 }
 
 func (db *DB) batchGetItem(in *wire.BatchGetItemRequest) (*wire.BatchGetItemResponse, error) {
-	names := slices.Sorted(maps.Keys(in.RequestItems))
-	places := map[string][]storage.Change{}
-	seen := keySet{}
-	for _, name := range names {
-		get := in.RequestItems[name]
-		for _, key := range get.Keys {
-			c, err := db.locate(name, key, &get.Parsed)
-			switch {
-			case err != nil:
-				return nil, err
-			case !seen.add(c.Key):
-				return nil, errDuplicateKeys
-			}
-			places[name] = append(places[name], c)
-		}
-	}
 	response := &wire.BatchGetItemResponse{
 		Responses: map[string][]values.Item{}, UnprocessedKeys: map[string]*wire.KeysAndAttributes{},
 	}
 	used := usage{mode: in.ReturnConsumedCapacity}
 	room := maxBatchGetBytes
-	for _, name := range names {
-		get, items := in.RequestItems[name], []values.Item{}
-		for i, c := range places[name] {
+	seen := keySet{}
+	for _, name := range slices.Sorted(maps.Keys(in.RequestItems)) {
+		get := in.RequestItems[name]
+		items := make([]values.Item, 0, len(get.Keys))
+		for i, key := range get.Keys {
+			c, err := db.locate(name, key, &get.Parsed)
+			if err != nil {
+				return nil, err
+			}
+			if !seen.add(c.Key) {
+				return nil, errDuplicateKeys
+			}
 			item, err := db.store.Get(c.Key)
 			if err != nil {
 				return nil, err
