@@ -66,11 +66,12 @@ func (db *DB) transactWriteItems(in *wire.TransactWriteItemsRequest) (*wire.Tran
 	if in.ClientRequestToken == "" {
 		err = db.store.Write(changes, decide, nil)
 	} else {
-		content, jsonErr := json.Marshal(in.TransactItems, json.Deterministic(true))
-		if jsonErr != nil {
-			return nil, fmt.Errorf("encoding a transaction: %w", jsonErr)
+		content := sha256.New()
+		if err := json.MarshalWrite(content, in.TransactItems, json.Deterministic(true)); err != nil {
+			return nil, fmt.Errorf("encoding a transaction: %w", err)
 		}
-		used.reads, err = db.store.WriteOnce(in.ClientRequestToken, sha256.Sum256(content), changes, decide)
+		fingerprint := [sha256.Size]byte(content.Sum(nil))
+		used.reads, err = db.store.WriteOnce(in.ClientRequestToken, fingerprint, changes, decide)
 	}
 	used.writes = !used.reads
 	used.addWrites(changes, transactionFactor)
