@@ -36,7 +36,7 @@ func ParseCondition(kind, src string, scope *Scope) (*Condition, error) {
 	c := &Condition{}
 	err := parse(kind, src, scope, conditionKeywords, func(p *parser) {
 		c.root = p.disjunction().mustBeCondition(p)
-		c.paths = p.paths
+		c.paths = p.paths()
 	})
 	return c, err
 }

@@ -30,7 +30,7 @@ type parser struct {
 	tokens    []token
 	operators int
 	scope     *Scope
-	paths     []Path // all document paths, in order
+	earlier   int // number of document paths of earlier expressions in the scope
 }
 
 // parse calls body with a parser of an expression, and returns the error with which it fails.
@@ -44,7 +44,7 @@ func parse(kind, src string, scope *Scope, keywords []string, body func(p *parse
 			err = failed
 		}
 	}()
-	p := &parser{kind: kind, scope: scope}
+	p := &parser{kind: kind, scope: scope, earlier: len(scope.paths)}
 	switch {
 	case src == "":
 		p.fail("The expression can not be empty;")
@@ -101,6 +101,9 @@ func (p *parser) expect(text string) {
 	}
 }
 
+// paths returns the document paths that were parsed, in order.
+func (p *parser) paths() []Path { return p.scope.paths[p.earlier:] }
+
 // path parses name, #name, path.name, path.#name or path[index].
 func (p *parser) path() Path {
 	path := append(make(Path, 0, 2), p.pathName())
@@ -113,7 +116,6 @@ func (p *parser) path() Path {
 		case len(path) > maxPathSteps:
 			p.fail("The document path has too many nesting levels; nesting levels: %d", len(path))
 		default:
-			p.paths = append(p.paths, path)
 			p.scope.paths = append(p.scope.paths, path)
 			return path
 		}

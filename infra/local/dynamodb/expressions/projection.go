@@ -15,8 +15,8 @@ func ParseProjection(src string, scope *Scope) (*Projection, error) {
 		for more := true; more; more = p.skip(",") {
 			p.path()
 		}
-		p.checkOverlaps(p.paths)
-		projection.paths, projection.root = p.paths, newSelection(p.paths)
+		p.checkOverlaps(p.paths())
+		projection.paths, projection.root = p.paths(), newSelection(p.paths())
 	})
 	return projection, err
 }
