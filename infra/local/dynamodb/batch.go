@@ -55,7 +55,7 @@ func (db *DB) batchGetItem(in *wire.BatchGetItemRequest) (*wire.BatchGetItemResp
 			}
 			used.of(c.Table).table += storage.ReadUnits(item.Size()) * consistency(get.ConsistentRead)
 			if item != nil {
-				items = append(items, get.Parsed.Project(item))
+				items = append(items, get.Parsed.Projection.Apply(item))
 			}
 		}
 		response.Responses[name] = items

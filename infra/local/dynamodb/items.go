@@ -18,7 +18,7 @@ func (db *DB) getItem(in *wire.GetItemRequest) (*wire.GetItemResponse, error) {
 	}
 	used := usage{mode: in.ReturnConsumedCapacity}
 	used.of(c.Table).table = storage.ReadUnits(item.Size()) * consistency(in.ConsistentRead)
-	return &wire.GetItemResponse{Item: in.Parsed.Project(item), ConsumedCapacity: used.single()}, nil
+	return &wire.GetItemResponse{Item: in.Parsed.Projection.Apply(item), ConsumedCapacity: used.single()}, nil
 }
 
 // locate returns the change, without the new item, of a request with a key.

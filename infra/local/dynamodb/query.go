@@ -61,12 +61,11 @@ func (db *DB) source(in *wire.PageRequest) (s storage.Source, err error) {
 	case in.Select == "ALL_ATTRIBUTES":
 		return s, wire.Invalid("One or more parameter values were invalid: Select type ALL_ATTRIBUTES is not supported for "+
 			"global secondary index %s because its projection type is not ALL", in.IndexName)
-	case in.Parsed.Projection != nil:
-		for _, path := range in.Parsed.Projection.Paths() {
-			if !s.Index.Included[path.Root()] {
-				return s, wire.Invalid("One or more parameter values were invalid: Global secondary index %s does not project [%s]",
-					in.IndexName, path.Root())
-			}
+	}
+	for _, path := range in.Parsed.Projection.Paths() {
+		if !s.Index.Included[path.Root()] {
+			return s, wire.Invalid("One or more parameter values were invalid: Global secondary index %s does not project [%s]",
+				in.IndexName, path.Root())
 		}
 	}
 	return s, nil
@@ -83,22 +82,19 @@ func resolve(s storage.Source, condition *expressions.KeyCondition) (values.Valu
 	if err != nil {
 		return hash, nil, err
 	}
-	if err := keys[0].CheckCondition(hash, false); err != nil || term == nil {
+	if err := keys[0].Check(hash); err != nil || term == nil {
 		return hash, nil, err
 	}
 	if term.Op == expressions.Between {
-		if err := keys[1].CheckCondition(term.B, true); err != nil {
+		if err := keys[1].Check(term.B); err != nil {
 			return hash, nil, err
 		}
 	}
-	return hash, term, keys[1].CheckCondition(term.A, true)
+	return hash, term, keys[1].Check(term.A)
 }
 
 // checkFilter rejects a filter on the keys by which the query selects.
 func checkFilter(s storage.Source, filter *expressions.Condition) error {
-	if filter == nil {
-		return nil
-	}
 	for _, path := range filter.Paths() {
 		if s.Key().Has(path.Root()) {
 			return wire.Invalid("Filter Expression can only contain non-primary key attributes: "+
@@ -113,9 +109,8 @@ func checkStartKey(s storage.Source, key values.Item) error {
 	keys := s.PageKey()
 	valid := len(key) == len(keys)
 	for _, k := range keys {
-		isRange := len(s.Key()) > 1 && s.Key()[1].Name == k.Name
 		value, _ := key.Get(k.Name)
-		valid = valid && k.CheckCondition(value, isRange) == nil
+		valid = valid && k.Check(value) == nil
 	}
 	if !valid {
 		return wire.Invalid("The provided starting key is invalid")
@@ -142,12 +137,12 @@ func (db *DB) readPage(
 	response := &wire.PageResponse{}
 	items := []values.Item{}
 	request.Take = func(item values.Item) {
-		if in.Parsed.Filter != nil && !in.Parsed.Filter.Match(item) {
+		if !in.Parsed.Filter.Match(item) {
 			return
 		}
 		response.Count++
 		if in.Select != "COUNT" {
-			items = append(items, in.Parsed.Project(item))
+			items = append(items, in.Parsed.Projection.Apply(item))
 		}
 	}
 	page, err := db.store.ReadPage(request)

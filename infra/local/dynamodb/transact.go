@@ -117,7 +117,7 @@ func (db *DB) transactGetItems(in *wire.TransactGetItemsRequest) (*wire.Transact
 		size := c.Old.Size()
 		total += size
 		used.of(c.Table).table += storage.ReadUnits(size) * transactionFactor
-		response.Responses[i].Item = in.TransactItems[i].Get.Parsed.Project(c.Old)
+		response.Responses[i].Item = in.TransactItems[i].Get.Parsed.Projection.Apply(c.Old)
 	}
 	response.ConsumedCapacity = used.report()
 	return response, wire.CheckTransactionSize(total)

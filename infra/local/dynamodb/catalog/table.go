@@ -84,14 +84,16 @@ type KeySchema []KeyAttribute
 
 // KeyAttribute is an attribute of a key.
 type KeyAttribute struct {
-	Name string
-	Kind values.Kind
+	Name     string
+	Kind     values.Kind
+	maxBytes int
 }
 
 func newKeySchema(elements []wire.KeySchemaElement, kinds map[string]values.Kind) KeySchema {
 	keys := make(KeySchema, len(elements))
 	for i, element := range elements {
-		keys[i] = KeyAttribute{element.AttributeName, kinds[element.AttributeName]}
+		limit := []int{maxHashKeyBytes, maxRangeKeyBytes}[i]
+		keys[i] = KeyAttribute{element.AttributeName, kinds[element.AttributeName], limit}
 	}
 	return keys
 }
@@ -140,12 +142,12 @@ func (t *Table) CheckKey(key values.Item) error {
 	if len(key) != len(t.Key) {
 		return errKeyMismatch
 	}
-	for i, k := range t.Key {
-		value, ok := key.Get(k.Name)
-		if !ok || value.Kind != k.Kind {
+	for _, k := range t.Key {
+		value, _ := key.Get(k.Name)
+		if value.Kind != k.Kind {
 			return errKeyMismatch
 		}
-		if err := checkKeyValue(value, i > 0); err != nil {
+		if err := k.Check(value); err != nil {
 			return err
 		}
 	}
@@ -154,16 +156,12 @@ func (t *Table) CheckKey(key values.Item) error {
 
 // CheckItem checks the attributes of an item that are keys of the table or of its indexes.
 func (t *Table) CheckItem(item values.Item) error {
-	for i, k := range t.Key {
+	for _, k := range t.Key {
 		value, ok := item.Get(k.Name)
 		if !ok {
 			return wire.Invalid("One or more parameter values were invalid: Missing the key %s in the item", k.Name)
 		}
-		if value.Kind != k.Kind {
-			return wire.Invalid("One or more parameter values were invalid: Type mismatch for key %s expected: %s actual: %s",
-				k.Name, k.Kind, value.Kind)
-		}
-		if err := checkKeyValue(value, i > 0); err != nil {
+		if err := k.Check(value); err != nil {
 			return err
 		}
 	}
@@ -173,16 +171,12 @@ func (t *Table) CheckItem(item values.Item) error {
 // CheckIndexKeys checks the attributes of an item that are keys of indexes. They can be missing.
 func (t *Table) CheckIndexKeys(item values.Item) error {
 	for _, x := range t.Indexes {
-		for i, k := range x.Key {
+		for _, k := range x.Key {
 			value, ok := item.Get(k.Name)
 			if !ok {
 				continue
 			}
-			if value.Kind != k.Kind {
-				return wire.Invalid("One or more parameter values were invalid: "+
-					"Type mismatch for Index Key %s Expected: %s Actual: %s IndexName: %s", k.Name, k.Kind, value.Kind, x.Name)
-			}
-			if err := checkKeyValue(value, i > 0); err != nil {
+			if err := k.Check(value); err != nil {
 				return err
 			}
 		}
@@ -194,27 +188,19 @@ func isEmpty(value values.Value) bool {
 	return value.Kind != values.N && value.S == ""
 }
 
-func checkKeyValue(value values.Value, isRange bool) error {
-	limit := maxHashKeyBytes
-	if isRange {
-		limit = maxRangeKeyBytes
-	}
+// Check checks a value of a key attribute in an item, or a value that a key condition compares with it.
+func (k KeyAttribute) Check(value values.Value) error {
 	switch {
+	case value.Kind != k.Kind:
+		return wire.Invalid("One or more parameter values were invalid: Type mismatch for key %s expected: %s actual: %s",
+			k.Name, k.Kind, value.Kind)
 	case isEmpty(value):
 		return ErrEmptyKey
-	case len(value.S) > limit:
+	case len(value.S) > k.maxBytes:
 		return wire.Invalid("One or more parameter values were invalid: The size of a hash key is limited to %d bytes, "+
 			"and the size of a range key to %d bytes", maxHashKeyBytes, maxRangeKeyBytes)
 	}
 	return nil
-}
-
-// CheckCondition checks a value that a key condition compares with a key attribute.
-func (k KeyAttribute) CheckCondition(value values.Value, isRange bool) error {
-	if value.Kind != k.Kind {
-		return wire.Invalid("One or more parameter values were invalid: Condition parameter type does not match schema type")
-	}
-	return checkKeyValue(value, isRange)
 }
 
 // CheckScalars rejects document paths that go into a key attribute.
@@ -258,9 +244,6 @@ func (t *Table) Update(
 
 // CheckTargets rejects an update of the table's key.
 func (t *Table) CheckTargets(u *expressions.Update) error {
-	if u == nil {
-		return nil
-	}
 	for _, path := range u.Paths() {
 		if t.Key.Has(path.Root()) {
 			return wire.Invalid("One or more parameter values were invalid: Cannot update attribute %s. "+

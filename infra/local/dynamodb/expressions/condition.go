@@ -24,7 +24,7 @@ const (
 	BeginsWith   Operator = "begins_with"
 )
 
-// Condition is a ConditionExpression or a FilterExpression. It is immutable.
+// Condition is a ConditionExpression or a FilterExpression. It is immutable. A nil Condition is always true.
 type Condition struct {
 	root  condition
 	paths []Path
@@ -42,11 +42,16 @@ func ParseCondition(kind, src string, scope *Scope) (*Condition, error) {
 }
 
 // Paths returns the document paths that the condition reads, in the order of the expression.
-func (c *Condition) Paths() []Path { return c.paths }
+func (c *Condition) Paths() []Path {
+	if c == nil {
+		return nil
+	}
+	return c.paths
+}
 
 // Match evaluates the condition. A comparison with an attribute that the item does not have is false, except <>, which
 // is true. A nil item has no attributes.
-func (c *Condition) Match(item values.Item) bool { return c.root.match(item) }
+func (c *Condition) Match(item values.Item) bool { return c == nil || c.root.match(item) }
 
 // condition is a part of an expression that is true or false for an item.
 type condition interface {

@@ -2,7 +2,7 @@ package expressions
 
 import "devplatform/infra/local/dynamodb/values"
 
-// Projection is a ProjectionExpression. It is immutable.
+// Projection is a ProjectionExpression. It is immutable. A nil Projection selects everything.
 type Projection struct {
 	paths []Path
 	root  selection
@@ -22,11 +22,21 @@ func ParseProjection(src string, scope *Scope) (*Projection, error) {
 }
 
 // Paths returns the document paths of the projection, in the order of the expression.
-func (p *Projection) Paths() []Path { return p.paths }
+func (p *Projection) Paths() []Path {
+	if p == nil {
+		return nil
+	}
+	return p.paths
+}
 
 // Apply returns the selected parts of an item. Selected elements of a list keep their order and close up. A map or list
-// without selected parts is left out.
-func (p *Projection) Apply(item values.Item) values.Item { return p.root.items(item) }
+// without selected parts is left out. The result for a nil item is nil.
+func (p *Projection) Apply(item values.Item) values.Item {
+	if p == nil || item == nil {
+		return item
+	}
+	return p.root.items(item)
+}
 
 // Project returns the parts of an item at the paths, like [Projection.Apply]. The paths must not overlap.
 func Project(item values.Item, paths []Path) values.Item { return newSelection(paths).items(item) }

@@ -8,7 +8,7 @@ import (
 	"devplatform/infra/local/dynamodb/values"
 )
 
-// Update is an UpdateExpression. It is immutable.
+// Update is an UpdateExpression. It is immutable. A nil Update has no paths.
 type Update struct {
 	actions []action
 	targets []Path
@@ -87,7 +87,12 @@ func (p *parser) setValue() (a operand, parenthesized bool) {
 }
 
 // Paths returns the document paths that the update changes, in the order of the expression.
-func (u *Update) Paths() []Path { return u.targets }
+func (u *Update) Paths() []Path {
+	if u == nil {
+		return nil
+	}
+	return u.targets
+}
 
 // Apply returns an existing item after the update, and the paths that have changed. old does not change. All values are
 // computed from the old item. The error is a *[values.Error].

@@ -177,19 +177,11 @@ func (p *Placeholders) parse(s sources) error {
 // Require returns a ConditionalCheckFailedException if the item does not meet the condition. The error contains the
 // item if returnOnFailure is ALL_OLD.
 func (e *Expressions) Require(item values.Item, returnOnFailure string) error {
-	if e.Condition == nil || e.Condition.Match(item) {
+	if e.Condition.Match(item) {
 		return nil
 	}
 	if returnOnFailure != "ALL_OLD" {
 		item = nil
 	}
 	return ConditionFailed(item)
-}
-
-// Project returns the attributes of an item that the projection selects.
-func (e *Expressions) Project(item values.Item) values.Item {
-	if e.Projection == nil || item == nil {
-		return item
-	}
-	return e.Projection.Apply(item)
 }
