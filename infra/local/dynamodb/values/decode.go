@@ -105,7 +105,7 @@ func decodeContent(dec *jsontext.Decoder, kind Kind, depth int) (v Value, err er
 		case err != nil:
 		case len(v.L) == 0:
 			err = errEmptySet
-		case hasDuplicate(v.L):
+		case len(keysOf(v.L)) < len(v.L):
 			err = errDuplicates
 		}
 	case M:

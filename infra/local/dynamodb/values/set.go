@@ -6,12 +6,10 @@ import (
 	"unicode/utf16"
 )
 
-// smallSet is the size up to which comparing all members with each other is faster than building a map of them.
-const smallSet = 8
-
 // element returns the type of a set's members.
 func (k Kind) element() Kind { return k - (SS - S) }
 
+// keysOf returns the encoded members of a set.
 func keysOf(members []Value) map[string]bool {
 	keys := make(map[string]bool, len(members))
 	for _, member := range members {
@@ -20,27 +18,10 @@ func keysOf(members []Value) map[string]bool {
 	return keys
 }
 
-// hasDuplicate reports whether any two members of a set are equal.
-func hasDuplicate(members []Value) bool {
-	if len(members) > smallSet {
-		return len(keysOf(members)) < len(members)
-	}
-	for i, member := range members {
-		if slices.ContainsFunc(members[:i], member.Equal) {
-			return true
-		}
-	}
-	return false
-}
-
 // difference returns the members of a that are not in b, in order.
 func difference(a, b []Value) []Value {
-	inB := func(v Value) bool { return slices.ContainsFunc(b, v.Equal) }
-	if len(a) > smallSet && len(b) > smallSet {
-		keys := keysOf(b)
-		inB = func(v Value) bool { return keys[string(v.AppendKey(nil))] }
-	}
-	return slices.DeleteFunc(slices.Clone(a), inB)
+	keys := keysOf(b)
+	return slices.DeleteFunc(slices.Clone(a), func(v Value) bool { return keys[string(v.AppendKey(nil))] })
 }
 
 // Len returns the result of DynamoDB's size function: the number of members, elements or attributes, of bytes of a
