@@ -125,12 +125,8 @@ func SplitIterator(iterator string) (arn, position string, err error) {
 
 // Iterator returns an iterator for the changes after a number.
 func (s *Stream) Iterator(arn string, after uint64, now time.Time) string {
-	return s.encodeIterator(arn, after, now.UnixMilli())
-}
-
-func (s *Stream) encodeIterator(arn string, after uint64, issued int64) string {
 	data := binary.BigEndian.AppendUint64(make([]byte, 0, iteratorBytes), after)
-	data = binary.BigEndian.AppendUint64(data, uint64(issued)) //nolint:gosec // after 1970
+	data = binary.BigEndian.AppendUint64(data, uint64(now.UnixMilli())) //nolint:gosec // after 1970
 	data = binary.BigEndian.AppendUint32(data, s.checksum(data))
 	return arn + iteratorSeparator + base64.StdEncoding.EncodeToString(data)
 }
