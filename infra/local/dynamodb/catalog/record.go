@@ -49,7 +49,8 @@ type IndexRecord struct {
 func (r *Record) NewIndexRecord(id uint32, spec *wire.IndexSpec) (IndexRecord, error) {
 	x := IndexRecord{ID: id, Name: spec.IndexName, Keys: spec.KeySchema, Projection: spec.Projection}
 	if r.OnDemand != (spec.ProvisionedThroughput == nil) {
-		return x, wire.Invalid("Index %s must have a ProvisionedThroughput if BillingMode is PROVISIONED, and none otherwise", x.Name)
+		return x, wire.Invalid("Index %s must have a ProvisionedThroughput if BillingMode is PROVISIONED, "+
+			"and none otherwise", x.Name)
 	}
 	if spec.ProvisionedThroughput != nil {
 		x.Throughput = *spec.ProvisionedThroughput
@@ -206,5 +207,6 @@ func (x *IndexRecord) check(kinds map[string]values.Kind) error {
 	default:
 		return wire.Invalid("Unknown ProjectionType: %q", x.Projection.ProjectionType)
 	}
-	return wire.Invalid("ProjectionType INCLUDE must have 1 to %d NonKeyAttributes, and other types must have none", maxNonKeyPerIndex)
+	return wire.Invalid("ProjectionType INCLUDE must have 1 to %d NonKeyAttributes, and other types must have none",
+		maxNonKeyPerIndex)
 }
