@@ -129,7 +129,7 @@ func TestStreamHasNoHoles(t *testing.T) {
 	}
 	for seen := uint64(0); seen < workers*writes; {
 		last := log.Durable()
-		records, err := log.Read(s.db.store.DB, seen, last, workers*writes)
+		records, _, err := log.Read(s.db.store.DB, seen, last, workers*writes)
 		if err != nil || uint64(len(records)) != last-seen {
 			t.Errorf("between %d and %d: %d records, %v", seen, last, len(records), err)
 			break

@@ -200,15 +200,14 @@ func (db *DB) getRecords(in *wire.GetRecordsRequest) (*wire.GetRecordsResponse, 
 	case after < horizon:
 		return nil, streams.ErrTrimmed
 	}
-	changes, err := s.Read(db.store.DB, after, last, wire.LimitOr(in.Limit, wire.MaxRecords))
+	records, after, err := s.Read(db.store.DB, after, last, wire.LimitOr(in.Limit, wire.MaxRecords))
 	if err != nil {
 		return nil, err
 	}
-	response := &wire.GetRecordsResponse{Records: make([]wire.StreamRecord, len(changes))}
-	for i := range changes {
-		response.Records[i] = s.Wire(&changes[i], db.options.Region)
-		after = changes[i].Number
+	for i := range records {
+		records[i].AWSRegion = db.options.Region
 	}
+	response := &wire.GetRecordsResponse{Records: records}
 	if s.Disabled == 0 || after < last {
 		response.NextShardIterator = s.Iterator(arn, after, now)
 	}

@@ -49,7 +49,7 @@ func Append(batch *pebble.Batch, now time.Time, pending []Pending) (Appends, err
 	for _, p := range pending {
 		a := &appends[appends.of(p.Stream)]
 		a.last++
-		binary.BigEndian.PutUint64(p.Record, uint64(now.UnixMilli())) //nolint:gosec // after 1970
+		binary.BigEndian.PutUint64(p.Record, uint64(now.UnixMilli()))
 		if err := batch.Set(keyspace.SequenceKey(keyspace.Record, a.stream.ID, a.last), p.Record, nil); err != nil {
 			appends.Publish(false)
 			return nil, fmt.Errorf("writing to a stream: %w", err)

@@ -34,16 +34,10 @@ const (
 	sequenceBytes = 8
 )
 
-// Change is a change of an item. Old and New are nil if the item does not exist or the stream's view does not have
-// them.
-type Change struct {
-	Number         uint64
-	Time           int64 // in milliseconds since 1970
-	Event          Event
-	Keys, Old, New values.Item
-}
-
-var errDamaged = errors.New("damaged stream record")
+var (
+	errDamaged     = errors.New("damaged stream record")
+	expiryIdentity = &wire.UserIdentity{PrincipalID: "dynamodb.amazonaws.com", Type: "Service"}
+)
 
 // Encode returns the stored form of a change. Append sets its time. stored is the stored form of the new item.
 func (s *Stream) Encode(event Event, keys, old values.Item, stored []byte) []byte {
@@ -81,49 +75,46 @@ func placeOf(key, value []byte) (number uint64, time int64, err error) {
 	return number, int64(binary.BigEndian.Uint64(value)), nil //nolint:gosec // encoded from an int64
 }
 
-func decode(key, value []byte) (c Change, err error) {
-	if c.Number, c.Time, err = placeOf(key, value); err != nil {
-		return c, err
+// decode returns a stored change for a response. Its event ID is the same whenever it is read, and different from all
+// others.
+func (s *Stream) decode(key, value []byte) (record wire.StreamRecord, err error) {
+	number, at, err := placeOf(key, value)
+	if err != nil {
+		return record, err
 	}
-	c.Event = Event(value[eventOffset])
+	event := Event(value[eventOffset])
+	if event > Expire {
+		return record, errDamaged
+	}
+	const milliseconds = 1000
+	id := sha256.Sum256(binary.BigEndian.AppendUint64([]byte(s.UUID), number))
+	record = wire.StreamRecord{
+		EventID: hex.EncodeToString(id[:16]), EventName: eventNames[event], EventVersion: "1.1", EventSource: "aws:dynamodb",
+		DynamoDB: wire.StreamChange{
+			ApproximateCreationDateTime: at / milliseconds,
+			SequenceNumber:              SequenceNumber(number), StreamViewType: s.View,
+		},
+	}
+	if event == Expire {
+		record.UserIdentity = expiryIdentity
+	}
+	change := &record.DynamoDB
 	rest := value[headBytes:]
-	for _, item := range []*values.Item{&c.Keys, &c.Old, &c.New} {
+	for _, item := range []*values.Item{&change.Keys, &change.OldImage, &change.NewImage} {
 		if len(rest) < lengthBytes || len(rest)-lengthBytes < int(binary.BigEndian.Uint32(rest)) {
-			return c, errDamaged
+			return record, errDamaged
 		}
 		n := lengthBytes + int(binary.BigEndian.Uint32(rest))
 		if n > lengthBytes {
 			if *item, err = values.DecodeStoredItem(rest[lengthBytes:n]); err != nil {
-				return c, fmt.Errorf("reading a stream: %w", err)
+				return record, fmt.Errorf("reading a stream: %w", err)
 			}
 		}
 		rest = rest[n:]
+		change.SizeBytes += item.Size()
 	}
-	if c.Event > Expire || c.Keys == nil {
-		return c, errDamaged
+	if change.Keys == nil {
+		return record, errDamaged
 	}
-	return c, nil
-}
-
-func (c *Change) size() int { return c.Keys.Size() + c.Old.Size() + c.New.Size() }
-
-var expiryIdentity = &wire.UserIdentity{PrincipalID: "dynamodb.amazonaws.com", Type: "Service"}
-
-// Wire returns the change for a response. Its event ID is the same whenever it is read, and different from all others.
-func (s *Stream) Wire(c *Change, region string) wire.StreamRecord {
-	const milliseconds = 1000
-	id := sha256.Sum256(binary.BigEndian.AppendUint64([]byte(s.UUID), c.Number))
-	record := wire.StreamRecord{
-		EventID: hex.EncodeToString(id[:16]), EventName: eventNames[c.Event], EventVersion: "1.1",
-		EventSource: "aws:dynamodb", AWSRegion: region,
-		DynamoDB: wire.StreamChange{
-			ApproximateCreationDateTime: c.Time / milliseconds,
-			Keys:                        c.Keys, NewImage: c.New, OldImage: c.Old,
-			SequenceNumber: SequenceNumber(c.Number), SizeBytes: c.size(), StreamViewType: s.View,
-		},
-	}
-	if c.Event == Expire {
-		record.UserIdentity = expiryIdentity
-	}
-	return record
+	return record, nil
 }

@@ -51,26 +51,29 @@ func parseSequence(text string) (uint64, error) {
 	return number, nil
 }
 
-// Read returns the changes after a number, up to last, that fit into a response.
-func (s *Stream) Read(reader pebble.Reader, after, last uint64, limit int) ([]Change, error) {
+// Read returns the changes after a number, up to last, that fit into a response, and the number of the last of them.
+// Their AWSRegion is empty.
+func (s *Stream) Read(
+	reader pebble.Reader, after, last uint64, limit int,
+) (records []wire.StreamRecord, end uint64, err error) {
 	if after >= last {
-		return nil, nil
+		return nil, after, nil
 	}
-	var changes []Change
 	size := 0
+	end = after
 	from, to := keyspace.SequenceKey(keyspace.Record, s.ID, after+1), keyspace.SequenceKey(keyspace.Record, s.ID, last+1)
-	err := keyspace.Range(reader, from, to, func(key, value []byte) (bool, error) {
-		c, err := decode(key, value)
+	err = keyspace.Range(reader, from, to, func(key, value []byte) (bool, error) {
+		record, err := s.decode(key, value)
 		if err != nil {
 			return false, err
 		}
-		if size += c.size(); size > maxReadBytes && len(changes) > 0 {
+		if size += record.DynamoDB.SizeBytes; size > maxReadBytes && len(records) > 0 {
 			return false, nil
 		}
-		changes = append(changes, c)
-		return len(changes) < limit, nil
+		records, end = append(records, record), binary.BigEndian.Uint64(key[keyspace.PrefixBytes:])
+		return len(records) < limit, nil
 	})
-	return changes, err
+	return records, end, err
 }
 
 // Start returns the number after which a new reader starts.
@@ -126,7 +129,7 @@ func SplitIterator(iterator string) (arn, position string, err error) {
 // Iterator returns an iterator for the changes after a number.
 func (s *Stream) Iterator(arn string, after uint64, now time.Time) string {
 	data := binary.BigEndian.AppendUint64(make([]byte, 0, iteratorBytes), after)
-	data = binary.BigEndian.AppendUint64(data, uint64(now.UnixMilli())) //nolint:gosec // after 1970
+	data = binary.BigEndian.AppendUint64(data, uint64(now.UnixMilli()))
 	data = binary.BigEndian.AppendUint32(data, s.checksum(data))
 	return arn + iteratorSeparator + base64.StdEncoding.EncodeToString(data)
 }

@@ -41,9 +41,9 @@ func FuzzStreamRecord(f *testing.F) {
 	f.Add(s.Encode(Modify, key, item, values.AppendItem(nil, item)))
 	f.Add(s.Encode(Expire, key, item, nil))
 	f.Fuzz(func(t *testing.T, value []byte) {
-		c, err := decode(keyspace.SequenceKey(keyspace.Record, s.ID, 1), value)
-		if err == nil && eventNames[c.Event] == "" {
-			t.Errorf("%x: event %d", value, c.Event)
+		record, err := s.decode(keyspace.SequenceKey(keyspace.Record, s.ID, 1), value)
+		if err == nil && record.EventName == "" {
+			t.Errorf("%x: no event", value)
 		}
 	})
 }
