@@ -2,8 +2,8 @@
 // stored and sorted by, their sizes, and exact decimal numbers. Expressions, tables, requests and storage engines do
 // not belong here.
 //
-// Values are immutable: nothing writes to a slice or map that is reachable from a Value. So items and goroutines share
-// values without copying.
+// Values are immutable: nothing writes to a slice that is reachable from a Value. So items and goroutines share values
+// without copying.
 package values
 
 import (
