@@ -14,7 +14,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -174,23 +176,18 @@ func (db *DB) sweepLoop() {
 func (db *DB) sweep() error {
 	now := db.options.Now()
 	db.catalog.RLock()
-	ids := make(map[string]uint32, len(db.tables))
-	for name, t := range db.tables {
-		if t.TTLAttribute != "" {
-			ids[name] = t.ID
-		}
-	}
+	tables := slices.Collect(maps.Values(db.tables))
 	db.catalog.RUnlock()
 	errs := []error{db.store.DeleteTokens(now), db.sweepStreams(now)}
-	for name, id := range ids {
-		errs = append(errs, db.sweepTable(name, id, now))
+	for _, t := range tables {
+		errs = append(errs, db.sweepTable(t, now))
 	}
 	return errors.Join(errs...)
 }
 
 // sweepTable deletes a table's expired items in steps, so that operations on tables do not have to wait for all of
 // them.
-func (db *DB) sweepTable(name string, id uint32, now time.Time) error {
+func (db *DB) sweepTable(t *catalog.Table, now time.Time) error {
 	for {
 		select {
 		case <-db.stop:
@@ -198,8 +195,7 @@ func (db *DB) sweepTable(name string, id uint32, now time.Time) error {
 		default:
 		}
 		db.catalog.RLock()
-		t := db.tables[name]
-		if t == nil || t.ID != id || t.TTLAttribute == "" {
+		if db.tables[t.Name] != t || t.TTLAttribute == "" { // the next call sweeps a table that has changed
 			db.catalog.RUnlock()
 			return nil
 		}
