@@ -2,7 +2,6 @@ package wire
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 const (
 	MaxBatchWrites = 25
 
+	minNameBytes     = 3
 	maxNameBytes     = 255
 	maxItemBytes     = 400 << 10
 	maxBatchGets     = 100
@@ -23,10 +23,10 @@ const (
 	maxSegments      = 1_000_000
 )
 
-var (
-	nameRegexp      = regexp.MustCompile(`^[a-zA-Z0-9_.-]{3,255}$`)
-	errItemTooLarge = Invalid("Item size has exceeded the maximum allowed size")
-)
+// nameCharacters are the characters that names of tables and indexes can have.
+const nameCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
+
+var errItemTooLarge = Invalid("Item size has exceeded the maximum allowed size")
 
 // ARNPrefix begins the ARNs of tables and streams.
 const ARNPrefix = "arn:aws:dynamodb:"
@@ -63,10 +63,12 @@ func checkName(member, name string) error {
 	switch {
 	case name == "":
 		return required(member, false)
-	case strings.HasPrefix(name, ARNPrefix) || nameRegexp.MatchString(name):
+	case strings.HasPrefix(name, ARNPrefix):
 		return nil
+	case len(name) < minNameBytes || len(name) > maxNameBytes || strings.Trim(name, nameCharacters) != "":
+		return Invalid("%s must have 3 to 255 letters, digits, '_', '.' or '-'", member)
 	}
-	return Invalid("%s must have 3 to 255 letters, digits, '_', '.' or '-'", member)
+	return nil
 }
 
 // checkTable checks the table's name of a request.
