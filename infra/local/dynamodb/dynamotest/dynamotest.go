@@ -56,6 +56,21 @@ func CreateTable(t testing.TB, client *dynamodb.Client, name, partition string, 
 	createTable(t, client, func(*dynamodb.CreateTableInput) {}, name, partition, sort)
 }
 
+// CreateStreamTable is [CreateTable] with a stream of the given view type, whose ARN it returns.
+func CreateStreamTable(
+	t testing.TB, client *dynamodb.Client, view types.StreamViewType, name, partition string, sort ...string,
+) (streamARN string) {
+	t.Helper()
+	createTable(t, client, func(in *dynamodb.CreateTableInput) {
+		in.StreamSpecification = &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: view}
+	}, name, partition, sort)
+	described, err := client.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: &name})
+	if err != nil {
+		t.Fatalf("describing %s: %v", name, err)
+	}
+	return aws.ToString(described.Table.LatestStreamArn)
+}
+
 func createTable(
 	t testing.TB, client *dynamodb.Client, change func(*dynamodb.CreateTableInput), name, partition string, sort []string,
 ) {
@@ -88,15 +103,9 @@ func createTable(
 func Client(endpoint string, options ...func(*dynamodb.Options)) *dynamodb.Client {
 	return dynamodb.New(dynamodb.Options{
 		BaseEndpoint: aws.String(endpoint),
-		Region:       region(),
-		Credentials:  accessKey(),
+		Region:       cmp.Or(os.Getenv("AWS_REGION"), "us-east-1"),
+		Credentials: credentials.NewStaticCredentialsProvider(
+			cmp.Or(os.Getenv("AWS_ACCESS_KEY_ID"), "test"), cmp.Or(os.Getenv("AWS_SECRET_ACCESS_KEY"), "test"),
+			os.Getenv("AWS_SESSION_TOKEN")),
 	}, options...)
-}
-
-func region() string { return cmp.Or(os.Getenv("AWS_REGION"), "us-east-1") }
-
-func accessKey() aws.CredentialsProvider {
-	return credentials.NewStaticCredentialsProvider(
-		cmp.Or(os.Getenv("AWS_ACCESS_KEY_ID"), "test"), cmp.Or(os.Getenv("AWS_SECRET_ACCESS_KEY"), "test"),
-		os.Getenv("AWS_SESSION_TOKEN"))
 }

@@ -8,8 +8,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
-	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 )
 
 func TestStart(t *testing.T) {
@@ -30,31 +28,6 @@ func TestStart(t *testing.T) {
 	}
 	got, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String("things"), Key: item})
 	if err != nil || len(got.Item) != 1 {
-		t.Fatalf("got %v, %v", got, err)
-	}
-}
-
-func TestStreams(t *testing.T) {
-	t.Parallel()
-	endpoint := dynamotest.StartServer(t)
-	client, streams := dynamotest.Client(endpoint), dynamotest.Streams(endpoint)
-	arn := dynamotest.CreateStreamTable(t, client, types.StreamViewTypeNewImage, "things", "id", "at")
-	item := map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: "1"}, "at": &types.AttributeValueMemberS{Value: "2"}}
-	if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("things"), Item: item}); err != nil {
-		t.Fatal(err)
-	}
-	described, err := streams.DescribeStream(t.Context(), &dynamodbstreams.DescribeStreamInput{StreamArn: &arn})
-	if err != nil {
-		t.Fatal(err)
-	}
-	iterator, err := streams.GetShardIterator(t.Context(), &dynamodbstreams.GetShardIteratorInput{
-		StreamArn: &arn, ShardId: described.StreamDescription.Shards[0].ShardId, ShardIteratorType: streamtypes.ShardIteratorTypeTrimHorizon,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := streams.GetRecords(t.Context(), &dynamodbstreams.GetRecordsInput{ShardIterator: iterator.ShardIterator})
-	if err != nil || len(got.Records) != 1 || len(got.Records[0].Dynamodb.NewImage) != 2 {
 		t.Fatalf("got %v, %v", got, err)
 	}
 }
