@@ -61,19 +61,15 @@ func CreateStreamTable(
 	t testing.TB, client *dynamodb.Client, view types.StreamViewType, name, partition string, sort ...string,
 ) (streamARN string) {
 	t.Helper()
-	createTable(t, client, func(in *dynamodb.CreateTableInput) {
+	created := createTable(t, client, func(in *dynamodb.CreateTableInput) {
 		in.StreamSpecification = &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: view}
 	}, name, partition, sort)
-	described, err := client.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: &name})
-	if err != nil {
-		t.Fatalf("describing %s: %v", name, err)
-	}
-	return aws.ToString(described.Table.LatestStreamArn)
+	return aws.ToString(created.TableDescription.LatestStreamArn)
 }
 
 func createTable(
 	t testing.TB, client *dynamodb.Client, change func(*dynamodb.CreateTableInput), name, partition string, sort []string,
-) {
+) *dynamodb.CreateTableOutput {
 	t.Helper()
 	input := &dynamodb.CreateTableInput{TableName: &name, BillingMode: types.BillingModePayPerRequest}
 	for i, attribute := range append([]string{partition}, sort...) {
@@ -83,7 +79,8 @@ func createTable(
 			types.AttributeDefinition{AttributeName: &attribute, AttributeType: types.ScalarAttributeTypeS})
 	}
 	change(input)
-	if _, err := client.CreateTable(t.Context(), input); err != nil {
+	created, err := client.CreateTable(t.Context(), input)
+	if err != nil {
 		t.Fatalf("creating %s: %v", name, err)
 	}
 	t.Cleanup(func() {
@@ -96,6 +93,7 @@ func createTable(
 	if err := dynamodb.NewTableExistsWaiter(client).Wait(t.Context(), described, time.Minute); err != nil {
 		t.Fatalf("waiting for %s: %v", name, err)
 	}
+	return created
 }
 
 // Client returns a client of an endpoint. Its credentials are those of the environment, or dummy ones that emulators
