@@ -114,8 +114,8 @@ func (t *turn) work(ctx context.Context) error {
 			t.end.more = true
 			return nil //nolint:nilerr // the time of the turn has ended
 		}
-		targets, err := t.worker.store.slowTargets(ctx, &t.webhook, ids...)
-		if err != nil {
+		targets, err := t.targets(ctx, ids)
+		if err != nil || targets[0].webhook == nil { // deleted
 			return err
 		}
 		attempts, err := t.attemptAll(ctx, targets)
@@ -181,6 +181,16 @@ func (t *turn) nextDue(at time.Time) {
 	if t.end.next.IsZero() || at.Before(t.end.next) {
 		t.end.next = at
 	}
+}
+
+// targets reads deliveries, and the webhook as it is now: a turn takes seconds, and nothing is sent by a webhook that was
+// deactivated or deleted in the meantime.
+func (t *turn) targets(ctx context.Context, deliveryIDs []string) ([]target, error) {
+	messages := make([]message, len(deliveryIDs))
+	for i, deliveryID := range deliveryIDs {
+		messages[i] = message{WorkspaceID: t.webhook.WorkspaceID, WebhookID: t.webhook.ID, DeliveryID: deliveryID}
+	}
+	return t.worker.store.targets(ctx, messages...)
 }
 
 // attemptAll attempts deliveries concurrently.
