@@ -106,33 +106,40 @@ func (w *watched) signIns() {
 	}
 }
 
-// redeliveredMeanwhile uses an endpoint that redelivers a delivery before it responds. So the delivery has changed when
-// the function stores the attempt.
+// redeliveredMeanwhile uses an endpoint of each lane that redelivers a delivery before it responds. So the delivery has
+// changed when the function stores the attempt. The slow lane then sends a message to the fast lane.
 func (w *watched) redeliveredMeanwhile(ada *platformtest.Client, workspace, project string) {
 	w.t.Helper()
-	var hook string
-	var once sync.Once
-	redelivered := make(chan struct{})
-	endpoint := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		once.Do(func() {
-			defer close(redelivered)
-			path := "/api/webhooks/" + hook + "/deliveries/" + r.Header.Get("X-Service-Delivery") + "/redeliver"
-			if response := ada.Do("POST", path, ""); response.Status != http.StatusAccepted {
-				w.t.Errorf("redeliver: got status %d with body %s, want 202", response.Status, response.Body)
-			}
+	for function, permission := range map[string]permission{
+		"WebhookDeliveryFunction":     "dynamodb:GetItem WebhooksTable",
+		"WebhookSlowDeliveryFunction": "sqs:SendMessage DeliveriesQueue",
+	} {
+		var hook string
+		var once sync.Once
+		redelivered := make(chan struct{})
+		endpoint := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+			once.Do(func() {
+				defer close(redelivered)
+				path := "/api/webhooks/" + hook + "/deliveries/" + r.Header.Get("X-Service-Delivery") + "/redeliver"
+				if response := ada.Do("POST", path, ""); response.Status != http.StatusAccepted {
+					w.t.Errorf("redeliver: got status %d with body %s, want 202", response.Status, response.Body)
+				}
+			})
+			rw.WriteHeader(http.StatusNoContent)
+		}))
+		w.t.Cleanup(endpoint.Close)
+		hook = ada.Subscribe(endpoint.URL, platformtest.Object{"workspaceId": workspace, "projectId": project})
+		if function == "WebhookDeliveryFunction" {
+			w.makePrompt(hook)
+		}
+		ada.Save(project, "/again "+function+".txt", "x").Want(w.t, http.StatusCreated)
+		<-redelivered
+		platformtest.Eventually(w.t, "the function uses "+string(permission), func() bool {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return w.used[function][permission]
 		})
-		rw.WriteHeader(http.StatusNoContent)
-	}))
-	w.t.Cleanup(endpoint.Close)
-	hook = ada.Subscribe(endpoint.URL, platformtest.Object{"workspaceId": workspace, "projectId": project})
-	w.makePrompt(hook)
-	ada.Save(project, "/again.txt", "x").Want(w.t, http.StatusCreated)
-	<-redelivered
-	platformtest.Eventually(w.t, "the delivery is read again", func() bool {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		return w.used["WebhookDeliveryFunction"]["dynamodb:GetItem WebhooksTable"]
-	})
+	}
 }
 
 // makePrompt moves the endpoint of a webhook to the fast lane.
