@@ -444,8 +444,9 @@ func TestWebhookIsSwitchedOffDuringATurn(t *testing.T) {
 		},
 		"deleted": (*fixture).deleteWebhook,
 		"disabled": func(f *fixture, w Webhook) {
-			gone := decision{reason: disabledGone}
-			if ok, err := f.store.disable(f.t.Context(), w, w.after(sender.Result{}, f.now()), gone, f.now()); !ok || err != nil {
+			health := w.after(sender.Result{StatusCode: 410}, f.now())
+			ok, err := f.store.disable(f.t.Context(), w, health, decision{reason: disabledGone}, f.now())
+			if !ok || err != nil {
 				f.t.Errorf("disable: got %t, %v, want true", ok, err)
 			}
 		},

@@ -183,8 +183,8 @@ func (t *turn) nextDue(at time.Time) {
 	}
 }
 
-// targets reads deliveries, and the webhook as it is now: a turn takes seconds, and nothing is sent by a webhook that was
-// deactivated or deleted in the meantime.
+// targets reads deliveries, and the webhook as it is now: a turn takes seconds, and a webhook that was deactivated or
+// deleted in the meantime must send nothing.
 func (t *turn) targets(ctx context.Context, deliveryIDs []string) ([]target, error) {
 	messages := make([]message, len(deliveryIDs))
 	for i, deliveryID := range deliveryIDs {
