@@ -367,10 +367,13 @@ func later(a, b time.Time) time.Time {
 // runUntilFinished advances the clock, handles messages and runs the retry job until no delivery is pending.
 func (f *fixture) runUntilFinished() {
 	f.t.Helper()
-	for steps := 0; ; steps++ {
-		if steps == 10_000 {
-			f.t.Fatalf("deliveries are still pending after %d steps", steps)
-		}
+	f.runSteps(10_000)
+}
+
+// runSteps is runUntilFinished with another maximum number of steps.
+func (f *fixture) runSteps(maxSteps int) {
+	f.t.Helper()
+	for range maxSteps {
 		f.handleMessages()
 		next := f.nextStep()
 		if next.IsZero() {
@@ -383,6 +386,7 @@ func (f *fixture) runUntilFinished() {
 			f.runRetryJob()
 		}
 	}
+	f.t.Fatalf("deliveries are still pending after %d steps", maxSteps)
 }
 
 // allDeliveries returns the stored deliveries.
