@@ -45,6 +45,7 @@ func TestFullSimulation(t *testing.T) {
 	simulateOutage(file)
 	simulateBacklog(file)
 	simulateSweep(file, baseline)
+	simulateWorkers(file)
 	if err := file.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -126,6 +127,31 @@ func simulateSweep(out io.Writer, baseline time.Duration) {
 			_, _ = fmt.Fprintf(out, "p99 of the fast tenants exceeds twice the baseline at %.0f events/s\n", rate)
 			return
 		}
+	}
+}
+
+// simulateWorkers writes the rows with more workers: those of the slow lane in the steady state, and those of the fast
+// lane during the outage.
+func simulateWorkers(out io.Writer) {
+	const half, outage = 5 * time.Minute, time.Minute
+	for _, workers := range []int{100, 200} {
+		setup := fullSetup(true,
+			simPhase{fmt.Sprintf("%d workers slow, first 5 min", workers), half}, simPhase{"next 5 min", 2 * half})
+		setup.slowWorkers = workers
+		s := newSimulation(setup).run()
+		for _, p := range s.stats.phases {
+			_, _ = io.WriteString(out, p.rows(s, classFast, classSlow))
+		}
+	}
+	setup := fullSetup(true, simPhase{"200 workers fast, before", outage},
+		simPhase{"outage, first 10 s", outage + 10*time.Second}, simPhase{"outage, first minute", 2 * outage})
+	setup.fastWorkers, setup.region = 200, 3000
+	setup.hangs = func(class simClass, at time.Duration) bool {
+		return class == classHanging || class == classRegion && at >= outage
+	}
+	s := newSimulation(setup).run()
+	for _, p := range s.stats.phases {
+		_, _ = io.WriteString(out, p.rows(s, classFast, classRegion))
 	}
 }
 
