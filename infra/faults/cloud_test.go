@@ -22,21 +22,21 @@ import (
 	"devplatform/infra/platformtest"
 )
 
-// cloud is the AWS of one platform: DynamoDB, its streams, SQS and Secrets Manager behind one address. The test sees the tables past
-// whatever it has happen there.
+// cloud is the AWS services of one platform behind one address: DynamoDB, its streams, SQS, Secrets Manager and S3. A
+// test can inject a fault into their calls.
 type cloud struct {
 	t       testing.TB
 	address string
-	tables  *sdk.Client // past all trouble
+	tables  *sdk.Client // its calls have no faults
 	service http.Handler
 
-	mu      sync.Mutex
-	server  *http.Server // nil while connections are refused
-	trouble trouble
-	hits    int
+	mu     sync.Mutex
+	server *http.Server // nil while connections are refused
+	fault  fault
+	hits   int // the number of calls with the fault
 }
 
-// Services, as the X-Amz-Target of their calls names them.
+// The services, as the header X-Amz-Target names them.
 const (
 	tables  = "DynamoDB_20120810"
 	streams = "DynamoDBStreams_20120810"
@@ -44,15 +44,15 @@ const (
 	vault   = "secretsmanager"
 )
 
-// call is what a request to AWS asks for.
+// call describes a request to AWS.
 type call struct {
 	service, operation string
-	tables             []string // as far as it names them
-	actions            int      // of a transaction
-	fansOut            bool     // it sends messages of the fan-out
+	tables             []string // the tables that the request names
+	actions            int      // the number of actions of a transaction
+	fansOut            bool     // the request sends messages of the fan-out
 }
 
-// writes reports whether a call is to change a table.
+// writes reports whether a call writes to a table.
 func (c call) writes() bool {
 	switch c.operation {
 	case "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems":
@@ -61,14 +61,14 @@ func (c call) writes() bool {
 	return false
 }
 
-// trouble is what happens to the calls that it is for. The zero value is none.
-type trouble struct {
-	name string
-	on   func(call) bool // nil: every call to DynamoDB
-	// happen answers in place of the service, which is next.
-	happen func(next http.Handler, out http.ResponseWriter, r *http.Request, c call)
-	// applies says that a call which it happens to may have done its work.
-	applies bool
+// fault is a fault of the calls for which affects returns true. The zero value is no fault.
+type fault struct {
+	name    string
+	affects func(call) bool // nil: every call of DynamoDB
+	// handle handles a call instead of the service, which is next. If it is nil, connections are refused.
+	handle faultHandler
+	// executes reports whether an affected call may be executed.
+	executes bool
 }
 
 func newCloud(t testing.TB) *cloud {
@@ -106,7 +106,7 @@ func newCloud(t testing.TB) *cloud {
 	return c
 }
 
-// start runs a platform on the cloud.
+// start starts a platform that uses the cloud.
 func (c *cloud) start(env ...string) *platformtest.Platform {
 	c.t.Helper()
 	return platformtest.Start(c.t, append([]string{"AWS_ENDPOINT_URL=http://" + c.address, "AWS_ACCESS_KEY_ID=local",
@@ -114,7 +114,7 @@ func (c *cloud) start(env ...string) *platformtest.Platform {
 		"LIMIT_LOGIN_PAIR=10000", "LIMIT_LOGIN_EMAIL=10000"}, env...)...)
 }
 
-// listen takes connections at the address, which is a free one the first time.
+// listen accepts connections at the address. The first call chooses a free one.
 func (c *cloud) listen() {
 	c.t.Helper()
 	listener, err := net.Listen("tcp", c.address)
@@ -127,7 +127,7 @@ func (c *cloud) listen() {
 	go func() { _ = server.Serve(listener) }()
 }
 
-// refuse cuts every connection and takes none from there on.
+// refuse closes all connections and refuses new ones.
 func (c *cloud) refuse() {
 	c.mu.Lock()
 	server := c.server
@@ -138,23 +138,23 @@ func (c *cloud) refuse() {
 	}
 }
 
-// suffer has trouble happen until [cloud.mend].
-func (c *cloud) suffer(tr trouble) {
+// inject injects a fault until [cloud.repair].
+func (c *cloud) inject(f fault) {
 	c.t.Helper()
 	c.mu.Lock()
-	c.trouble, c.hits = tr, 0
+	c.fault, c.hits = f, 0
 	c.mu.Unlock()
-	if tr.happen == nil && tr.name != "" {
+	if f.handle == nil && f.name != "" {
 		c.refuse()
 	}
 }
 
-// mend ends all trouble, and answers how many calls it has happened to.
-func (c *cloud) mend() int {
+// repair ends the fault, and returns the number of calls with the fault.
+func (c *cloud) repair() int {
 	c.t.Helper()
 	c.mu.Lock()
 	hits, refused := c.hits, c.server == nil
-	c.trouble = trouble{}
+	c.fault = fault{}
 	c.mu.Unlock()
 	if refused {
 		c.listen()
@@ -168,49 +168,59 @@ func (c *cloud) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	asked := readCall(r, body)
+	described := readCall(r, body)
 	c.mu.Lock()
-	tr := c.trouble
-	meets := tr.happen != nil && (tr.on == nil && asked.service == tables || tr.on != nil && tr.on(asked))
-	if meets {
+	f := c.fault
+	affected := f.handle != nil && f.isFor(described)
+	if affected {
 		c.hits++
 	}
 	c.mu.Unlock()
-	if !meets {
+	if !affected {
 		c.service.ServeHTTP(out, r)
 		return
 	}
-	tr.happen(c.service, out, r, asked)
+	f.handle(c.service, out, r, described)
 }
 
+// isFor reports whether the fault affects a call.
+func (f fault) isFor(c call) bool {
+	if f.affects == nil {
+		return c.service == tables
+	}
+	return f.affects(c)
+}
+
+// readCall returns the description of a request.
 func readCall(r *http.Request, body []byte) call {
 	service, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
-	asked := call{service: service, operation: operation}
+	described := call{service: service, operation: operation}
 	var in struct {
 		TableName     string
 		QueueURL      string `json:"QueueUrl"`
 		RequestItems  map[string]json.RawMessage
 		TransactItems []map[string]struct{ TableName string }
 	}
-	_ = json.Unmarshal(body, &in) // what is not read is no call of a table
+	_ = json.Unmarshal(body, &in) // fails only for calls that name no table
 	// The fan-out sends messages of deliveries to the fast lane, and messages with events to the queue of creations.
-	asked.fansOut = strings.HasPrefix(operation, "SendMessage") &&
+	described.fansOut = strings.HasPrefix(operation, "SendMessage") &&
 		(strings.HasSuffix(in.QueueURL, "-DeliveriesQueue") || bytes.Contains(body, []byte(`\"events\"`)))
 	if in.TableName != "" {
-		asked.tables = append(asked.tables, in.TableName)
+		described.tables = append(described.tables, in.TableName)
 	}
 	for table := range in.RequestItems {
-		asked.tables = append(asked.tables, table)
+		described.tables = append(described.tables, table)
 	}
 	for _, item := range in.TransactItems {
 		for _, action := range item {
-			asked.tables = append(asked.tables, action.TableName)
+			described.tables = append(described.tables, action.TableName)
 		}
 	}
-	asked.actions = len(in.TransactItems)
-	return asked
+	described.actions = len(in.TransactItems)
+	return described
 }
 
+// must stops the test if err is not nil.
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

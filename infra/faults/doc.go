@@ -1,8 +1,7 @@
-// Package faults breaks what the product stands on, and holds it to its promises: storage, queue and secrets that throttle, answer
-// late, in part or not at all; functions that are killed in the middle of a request. Everything is real: the local platform as a
-// process of its own, the functions' binaries, an HTTP client in front, and behind them AWS's services with a wire on which a test
-// has things happen.
+// Package faults injects faults into the services that the product uses, and checks its guarantees: storage, queues and
+// secrets are throttled, slow, partly available or unavailable, and functions are killed during a request. The rest is
+// real: the local platform runs as a process with the binaries of the functions, an HTTP client sends the requests, and
+// the embedded AWS services are behind a server in which a test injects faults.
 //
-// Only tests belong here, and only those that need all of it. What one slice does about one failing call is tested in the slice, at
-// every call that it makes.
+// Only tests that need all of this belong here. Tests of one failing call belong in the package that makes the call.
 package faults

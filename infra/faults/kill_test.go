@@ -18,6 +18,7 @@ import (
 	"devplatform/infra/platformtest"
 )
 
+// address parses the URL of a platform.
 func address(t testing.TB, base string) *url.URL {
 	t.Helper()
 	u, err := url.Parse(base)
@@ -25,13 +26,13 @@ func address(t testing.TB, base string) *url.URL {
 	return u
 }
 
-// instances are the processes of a function, which is named by its folder.
+// instances returns the IDs of the processes of a function. A function is named by its folder.
 func (w *world) instances(function string) (pids []int) {
 	w.t.Helper()
 	for _, pid := range w.platform.Children() {
 		command, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
 		if err != nil {
-			continue // it has ended since
+			continue // the process has ended
 		}
 		if path, _, _ := bytes.Cut(command, []byte{0}); filepath.Base(string(path)) == function {
 			pids = append(pids, pid)
@@ -40,7 +41,7 @@ func (w *world) instances(function string) (pids []int) {
 	return pids
 }
 
-// kill ends every instance of a function at once, and answers how many there were.
+// kill kills all instances of a function, and returns their number.
 func (w *world) kill(function string) (killed int) {
 	w.t.Helper()
 	for _, pid := range w.instances(function) {
@@ -51,13 +52,15 @@ func (w *world) kill(function string) (killed int) {
 	return killed
 }
 
-// A function that serves people is killed while it waits for storage to confirm what it does: whoever waits hears 502, what was done is
-// done wholly, and the next request is served by a new process.
-func TestKilledInTheMiddleOfRequests(t *testing.T) {
+// Functions of the API are killed while they wait for responses of DynamoDB. Their clients get 502. No change is made
+// in part, and the next requests are handled by new processes.
+func TestFunctionsKilledDuringRequests(t *testing.T) {
 	t.Parallel()
 	platformtest.Required(t, "pgrep")
 	w := newWorld(t)
-	for function, prefix := range map[string]string{"auth": "/api/auth/", "projects": "/api/projects", "ai": "/api/ai/", "webhooks": "/api/webhooks"} {
+	for function, prefix := range map[string]string{
+		"auth": "/api/auth/", "projects": "/api/projects", "ai": "/api/ai/", "webhooks": "/api/webhooks",
+	} {
 		t.Run(function, func(t *testing.T) {
 			w.t, w.ada.T = t, t
 			var requests []request
@@ -67,13 +70,14 @@ func TestKilledInTheMiddleOfRequests(t *testing.T) {
 				}
 			}
 			reached := make(chan struct{}, 1000)
-			w.cloud.suffer(trouble{name: "waits", applies: true, happen: func(next http.Handler, _ http.ResponseWriter, r *http.Request, c call) {
-				if c.writes() { // it happens, and nobody hears of it
+			wait := func(next http.Handler, _ http.ResponseWriter, r *http.Request, c call) {
+				if c.writes() { // executed, without a response
 					next.ServeHTTP(httptest.NewRecorder(), r)
 				}
 				reached <- struct{}{}
 				<-r.Context().Done()
-			}})
+			}
+			w.cloud.inject(fault{name: "waits", executes: true, handle: wait})
 			var outcomes []outcome
 			var group sync.WaitGroup
 			group.Go(func() { outcomes = sendAll(requests) })
@@ -81,39 +85,39 @@ func TestKilledInTheMiddleOfRequests(t *testing.T) {
 				<-reached
 			}
 			killed := w.kill(function)
-			w.cloud.mend()
+			w.cloud.repair()
 			group.Wait()
 			if killed == 0 {
-				t.Fatal("nothing was killed")
+				t.Fatal("no process was killed")
 			}
 			lost := 0
 			for _, o := range outcomes {
-				if !slices.Contains(o.good, o.answer.Status) { // it came to a process that lived
-					o.answer.WantError(t, http.StatusBadGateway, "INTERNAL_ERROR")
+				if !slices.Contains(o.good, o.response.Status) { // its process was killed
+					o.response.WantError(t, http.StatusBadGateway, "INTERNAL_ERROR")
 					lost++
 				}
 			}
 			if lost == 0 {
-				t.Error("no request was lost with its process")
+				t.Error("no request failed, want the requests of the killed processes to fail")
 			}
 			t.Logf("%d processes were killed, with %d of %d requests", killed, lost, len(requests))
 			w.checkAgain(requests)
-			w.audit()
+			w.checkConsistency()
 		})
 	}
 }
 
-// Functions behind a stream are killed again and again in the middle of what they do: it is done in the end. (That of the worker takes
-// minutes, in which its leases end; package e2e has it.)
-func TestKilledInTheBackground(t *testing.T) {
+// Functions that read a stream are killed repeatedly during their work, and complete it in the end. After a kill, the
+// functions of the delivery lanes wait for minutes until their leases expire, so their test is in package e2e.
+func TestBackgroundFunctionsKilled(t *testing.T) {
 	t.Parallel()
 	platformtest.Required(t, "pgrep")
 	w := newWorld(t)
 	doomed := w.ada.NewProject("Doomed", nil)
 	for i := range 30 {
-		w.ada.Save(doomed, "/"+strconv.Itoa(i)+".ts", "to go").Want(t, http.StatusCreated)
+		w.ada.Save(doomed, "/"+strconv.Itoa(i)+".ts", "x").Want(t, http.StatusCreated)
 	}
-	for function, on := range map[string]func(call) bool{
+	for function, affects := range map[string]func(call) bool{
 		"webhook-fanout": func(c call) bool { return c.service == queues && c.fansOut },
 		"project-cleanup": func(c call) bool {
 			return c.operation == "BatchWriteItem" && !slices.Contains(c.tables, "local-WebhooksTable")
@@ -121,33 +125,36 @@ func TestKilledInTheBackground(t *testing.T) {
 	} {
 		t.Run(function, func(t *testing.T) {
 			w.t, w.ada.T = t, t
-			const enough = 4
+			const kills = 4
 			waiting := make(chan struct{}, 1000)
-			w.cloud.suffer(trouble{name: "kills", on: on, happen: func(next http.Handler, _ http.ResponseWriter, r *http.Request, _ call) {
-				next.ServeHTTP(httptest.NewRecorder(), r) // it happens, and nobody hears of it
+			wait := func(next http.Handler, _ http.ResponseWriter, r *http.Request, _ call) {
+				next.ServeHTTP(httptest.NewRecorder(), r) // executed, without a response
 				waiting <- struct{}{}
 				<-r.Context().Done()
-			}})
+			}
+			w.cloud.inject(fault{name: "waits", affects: affects, handle: wait})
 			switch function {
 			case "webhook-fanout":
 				w.ada.Save(w.project, "/main.ts", "killed "+function).Want(t, http.StatusOK)
 			default:
 				w.ada.Do("DELETE", "/api/projects/"+doomed, "").Want(t, http.StatusOK)
 			}
-			for killed := 0; killed < enough; killed += w.kill(function) {
+			for killed := 0; killed < kills; killed += w.kill(function) {
 				<-waiting
 			}
-			w.cloud.mend()
-			w.told()
+			w.cloud.repair()
+			w.waitForDeliveries()
 			if function == "project-cleanup" {
-				platformtest.EventuallyWithin(t, deliveredWithin, "the clean-up", func() bool { return w.held(doomed) == 0 })
+				platformtest.EventuallyWithin(t, deliveredWithin, "the clean-up of the project", func() bool {
+					return w.countItems(doomed) == 0
+				})
 			}
 		})
 	}
 }
 
-// held counts what the tables hold of a project, its feed apart.
-func (w *world) held(project string) (items int) {
+// countItems returns the number of items of a project in all tables, without its events.
+func (w *world) countItems(project string) (items int) {
 	w.t.Helper()
 	for _, table := range []string{"ProjectsTable", "ContentsTable", "ConversationsTable"} {
 		for _, item := range dynamotest.Dump(w.t, w.cloud.tables, "local-"+table) {

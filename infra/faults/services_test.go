@@ -9,82 +9,83 @@ import (
 	"devplatform/shared/awsclient"
 )
 
-// The queue and the streams are down while people work: their changes are made as ever, and are told of once it is over.
+// Changes succeed while the queues or the streams are unavailable. Their events are delivered after the outage.
 func TestDeliveriesWaitOutAnOutage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for _, tr := range some(
+	for _, f := range selectFaults(
 		lost.service(queues),
 		failing.service(streams),
-		failing.table("WebhooksTable"), // the fan-out's and the worker's
+		failing.table("WebhooksTable"), // of the fan-out and the workers
 		queueThrottled,
 		failing.service(queues),
 		cut.service(queues),
 		torn.service(streams),
 	) {
-		if !t.Run(tr.name, func(t *testing.T) { w.outlast(t, tr) }) {
+		if !t.Run(f.name, func(t *testing.T) { w.changeDuring(t, f) }) {
 			break
 		}
 	}
 }
 
-// outlast makes changes during trouble that is not about them.
-func (w *world) outlast(t *testing.T, tr trouble) {
+// changeDuring makes changes during a fault that does not affect them.
+func (w *world) changeDuring(t *testing.T, f fault) {
 	t.Helper()
 	w.t, w.ada.T = t, t
-	w.cloud.suffer(tr)
+	w.cloud.inject(f)
 	for i := range 10 {
-		w.ada.Save(w.project, "/main.ts", tr.name+string(rune('a'+i))).Want(t, http.StatusOK)
+		w.ada.Save(w.project, "/main.ts", f.name+string(rune('a'+i))).Want(t, http.StatusOK)
 	}
-	w.ada.NewProject("During "+tr.name, nil)
-	platformtest.Eventually(t, "trouble for whoever delivers", func() bool {
+	w.ada.NewProject("During "+f.name, nil)
+	platformtest.Eventually(t, "an invocation fails because of the fault", func() bool {
 		w.cloud.mu.Lock()
 		defer w.cloud.mu.Unlock()
-		return w.cloud.hits > awsclient.MaxAttempts // an invocation, at least, has failed
+		return w.cloud.hits > awsclient.MaxAttempts
 	})
-	hits := w.cloud.mend()
-	w.told()
-	w.audit()
-	t.Logf("%d calls met it", hits)
+	hits := w.cloud.repair()
+	w.waitForDeliveries()
+	w.checkConsistency()
+	t.Logf("%d calls had the fault", hits)
 }
 
-// Without its keys a function can make nobody out. It says so, and needs no restart to get them.
+// Without the keys, a function cannot authenticate users, and returns 503. It gets the keys later without a restart.
 func TestSecretsAreDownAtTheStart(t *testing.T) {
 	t.Parallel()
-	for _, tr := range some(
-		trouble{name: "throttled", happen: replying(dynamotest.Refusal(http.StatusBadRequest, "ThrottlingException", ""))},
+	for _, f := range selectFaults(
+		fault{name: "throttled", handle: replying(dynamotest.Refusal(http.StatusBadRequest, "ThrottlingException", ""))},
 		cut, dead, failing, torn,
 	) {
-		tr := tr.service(vault)
-		t.Run(tr.name, func(t *testing.T) {
+		f := f.service(vault)
+		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
 			c := newCloud(t)
 			p := c.start()
 			w := &world{t: t, cloud: c, platform: p}
-			c.suffer(tr)
+			c.inject(f)
 			ada := w.client()
 			signUp := object{"email": "ada@example.com", "username": "ada", "password": platformtest.Password}.String()
-			if a := ada.Do("POST", "/api/auth/signup", signUp); a.Status != http.StatusCreated { // it needs no key
-				a.WantError(t, http.StatusServiceUnavailable, "SERVICE_UNAVAILABLE")
+			response := ada.Do("POST", "/api/auth/signup", signUp)
+			if response.Status != http.StatusCreated { // it needs no key
+				response.WantError(t, http.StatusServiceUnavailable, "SERVICE_UNAVAILABLE")
 			}
 			login := request{name: "log in", client: ada, method: "POST", path: "/api/auth/login",
 				body: object{"email": "ada@example.com", "password": platformtest.Password}.String()}
 			stale := request{name: "projects", client: ada, method: "GET", path: "/api/projects"}
 			ada.HTTP.Jar.SetCookies(address(t, p.URL), []*http.Cookie{{Name: "session", Value: foreignToken}})
 			for _, o := range sendAll([]request{login, stale}) {
-				if o.took > patience {
-					t.Errorf("%s took %v", o.name, o.took)
+				if o.took > gatewayTimeout {
+					t.Errorf("%s took %v, want at most %v", o.name, o.took, gatewayTimeout)
 				}
-				checkShape(w, o.request, o.answer)
+				checkUnavailable(w, o.request, o.response)
 			}
-			if c.mend() == 0 {
-				t.Fatal("nobody asked for a secret")
+			if c.repair() == 0 {
+				t.Fatal("no secret was read")
 			}
-			platformtest.Eventually(t, "a log-in", func() bool { return login.send().Status == http.StatusOK })
-			platformtest.Eventually(t, "the list of projects", func() bool { return stale.send().Status == http.StatusOK })
+			platformtest.Eventually(t, "a login succeeds", func() bool { return login.send().Status == http.StatusOK })
+			platformtest.Eventually(t, "the projects are listed", func() bool { return stale.send().Status == http.StatusOK })
 		})
 	}
 }
 
-// foreignToken is a session token whose signature only the keys could tell from a true one.
+// foreignToken is a session token with an invalid signature. Only a function with the keys can detect that.
 const foreignToken = "eyJhbGciOiJIUzI1NiIsImtpZCI6ImsxIiwidHlwIjoiSldUIn0.eyJpc3MiOiJkZXZwbGF0Zm9ybSIsInN1YiI6InVzcl8wMUtHQTRWNU4wQUJDREVGR0hKS01OUFFSUyIsInNpZCI6InNlc18wMUtHQTRWNU4xQUJDREVGR0hKS01OUFFSUyIsImlhdCI6MTc2OTg0NzMzMCwiZXhwIjo0MDcwNDUyMTMwfQ.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"

@@ -10,141 +10,138 @@ import (
 	"devplatform/infra/platformtest"
 )
 
-// patience is the gateway's, where an answer does not stream.
-const patience = 29 * time.Second
+// gatewayTimeout is the longest time that the gateway waits for a response that is not streamed.
+const gatewayTimeout = 29 * time.Second
 
-// outcome is what became of a request.
+// outcome is the response to a request, and the time that it took.
 type outcome struct {
 	request
-	answer platformtest.Response
-	took   time.Duration
+	response platformtest.Response
+	took     time.Duration
 }
 
-// sendAll sends all requests at once.
+// sendAll sends requests at the same time.
 func sendAll(requests []request) []outcome {
 	outcomes := make([]outcome, len(requests))
 	var group sync.WaitGroup
 	for i, r := range requests {
 		group.Go(func() {
-			began := time.Now()
-			answer := r.send()
-			outcomes[i] = outcome{r, answer, time.Since(began)}
+			begin := time.Now()
+			response := r.send()
+			outcomes[i] = outcome{r, response, time.Since(begin)}
 		})
 	}
 	group.Wait()
 	return outcomes
 }
 
-// survive lets every kind of request meet trouble, and then storage that works again.
-func (w *world) survive(t *testing.T, tr trouble, meets func(request) bool) {
+// requestDuring sends requests of every kind during a fault, and again after it. If allFail is set, every request must
+// fail during the fault. Otherwise a request may succeed.
+func (w *world) requestDuring(t *testing.T, f fault, allFail bool) {
 	t.Helper()
 	w.t, w.ada.T = t, t
 	requests := w.requests()
-	w.cloud.suffer(tr)
-	// Both are read during the trouble, because the clean-up of replaced contents works before and after it.
-	before := w.stored()
+	w.cloud.inject(f)
+	// Both are read during the fault, because the clean-up of replaced contents works before and after it.
+	before := w.dumpTables()
 	outcomes := sendAll(requests)
-	after := w.stored()
-	hits := w.cloud.mend()
-	if tr.happen != nil && hits == 0 {
-		t.Fatal("nothing has happened")
+	after := w.dumpTables()
+	hits := w.cloud.repair()
+	if f.handle != nil && hits == 0 {
+		t.Fatal("no call had the fault")
 	}
 	slowest := time.Duration(0)
 	for _, o := range outcomes {
 		slowest = max(slowest, o.took)
 		switch {
-		case o.took > patience && !strings.HasPrefix(o.path, "/api/ai/"): // whose answers stream
-			t.Errorf("%s took %v", o.name, o.took)
-		case slices.Contains(o.good, o.answer.Status) && (meets == nil || !meets(o.request)):
+		case o.took > gatewayTimeout && !strings.HasPrefix(o.path, "/api/ai/"): // their responses are streamed
+			t.Errorf("%s took %v, want at most %v", o.name, o.took, gatewayTimeout)
+		case slices.Contains(o.good, o.response.Status) && !allFail:
 		default:
-			checkShape(w, o.request, o.answer)
+			checkUnavailable(w, o.request, o.response)
 		}
 	}
-	t.Logf("%d calls of %d requests met it; the slowest answer took %v", hits, len(requests), slowest.Round(time.Millisecond))
-	if !tr.applies && tr.on == nil {
-		if changed := difference(before, after); len(changed) > 0 {
-			t.Errorf("nothing was answered but 503, and yet there changed %q", changed)
+	t.Logf("%d calls of %d requests had the fault; the slowest response took %v",
+		hits, len(requests), slowest.Round(time.Millisecond))
+	if !f.executes && f.affects == nil {
+		if changed := changedKeys(before, after); len(changed) > 0 {
+			t.Errorf("all responses were 503, but these items changed: %q", changed)
 		}
 	}
-	mended := time.Now()
+	repaired := time.Now()
 	w.checkAgain(requests)
-	w.audit()
-	w.told()
-	t.Logf("and %v after its end all was as it should be", time.Since(mended).Round(time.Millisecond))
+	w.checkConsistency()
+	w.waitForDeliveries()
+	t.Logf("all checks passed %v after the fault", time.Since(repaired).Round(time.Millisecond))
 }
 
-// checkAgain sends requests again, which now succeed, or meet what they did the first time.
+// checkAgain sends requests again after a fault. They succeed, or respond that the first request made the change.
 func (w *world) checkAgain(requests []request) {
 	w.t.Helper()
 	for _, r := range requests {
-		if a := r.send(); !slices.Contains(append(slices.Clone(r.good), r.again...), a.Status) {
-			w.t.Errorf("%s, after it: %d %s", r.name, a.Status, a.Body)
+		response, want := r.send(), append(slices.Clone(r.good), r.again...)
+		if !slices.Contains(want, response.Status) {
+			w.t.Errorf("%s after the fault: got %d %s, want %v", r.name, response.Status, response.Body, want)
 		}
 	}
 }
 
-// some returns the first three troubles, or all of them in the full form of the tests (make faults). The first three are
-// as different as possible.
-func some(all ...trouble) []trouble {
+// selectFaults returns the first three faults, or all of them in the full form of the tests (make faults). The first
+// three are as different as possible.
+func selectFaults(all ...fault) []fault {
 	if platformtest.IsFull() {
 		return all
 	}
 	return all[:min(3, len(all))]
 }
 
-func every(request) bool { return true }
-
-// While DynamoDB refuses, every request is answered 503 and has changed nothing; as soon as it works, the same processes go on.
+// While DynamoDB rejects all calls, every request gets 503 and changes nothing. After that, the same processes continue
+// to work.
 func TestStorageRefuses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for _, tr := range some(throughput, failing, refused, throttled, overLimit, proxied, cut) {
-		if !t.Run(tr.name, func(t *testing.T) { w.survive(t, tr, every) }) {
+	for _, f := range selectFaults(throughput, failing, refused, throttled, overLimit, proxied, cut) {
+		if !t.Run(f.name, func(t *testing.T) { w.requestDuring(t, f, true) }) {
 			break
 		}
 	}
 }
 
-// Answers are lost on their way, or torn: what was changed is changed wholly, and sending the same again is safe.
-func TestAnswersOfStorageAreLost(t *testing.T) {
+// Responses of DynamoDB are lost or incomplete. No change is made in part, and it is safe to send a request again.
+func TestResponsesOfStorageAreLost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for _, tr := range some(torn, lost.writes(), lost, torn.writes()) {
-		if !t.Run(tr.name, func(t *testing.T) { w.survive(t, tr, meeting(tr)) }) {
+	for _, f := range selectFaults(torn, lost.writes(), lost, torn.writes()) {
+		if !t.Run(f.name, func(t *testing.T) { w.requestDuring(t, f, f.failsAll()) }) {
 			break
 		}
 	}
 }
 
-// A part of storage fails: writes alone, or one table. What needs that part is answered 503; nothing is half done.
+// All writes fail, or all calls of one table. Requests that need them get 503, and no change is made in part.
 func TestStorageFailsInPart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for _, tr := range some(
+	for _, f := range selectFaults(
 		throttled.writes(), failing.table("ContentsTable"), throttled.table("WebhooksTable"), throughput.table("EventsTable"),
 		throttled.table("ConversationsTable"), failing.table("AccountsTable"),
 	) {
-		if !t.Run(tr.name, func(t *testing.T) { w.survive(t, tr, meeting(tr)) }) {
+		if !t.Run(f.name, func(t *testing.T) { w.requestDuring(t, f, f.failsAll()) }) {
 			break
 		}
 	}
 }
 
-// Storage takes calls and never answers: a client hears so before the gateway or the function has had enough.
+// DynamoDB does not respond, or late. Clients get a response before the gateway or the function times out.
 func TestStorageHangs(t *testing.T) {
 	t.Parallel()
-	for _, tr := range []trouble{dead, hanging.writes(), slow(1500 * time.Millisecond)} {
-		t.Run(tr.name, func(t *testing.T) {
+	for _, f := range []fault{dead, hanging.writes(), slow(1500 * time.Millisecond)} {
+		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
-			newWorld(t).survive(t, tr, meeting(tr))
+			newWorld(t).requestDuring(t, f, f.failsAll())
 		})
 	}
 }
 
-// meeting is nil where some of the calls that a request makes may get through: it may succeed then.
-func meeting(tr trouble) func(request) bool {
-	if tr.on == nil && !tr.applies {
-		return every
-	}
-	return nil
-}
+// failsAll reports whether every request must fail during the fault: no call to DynamoDB can succeed.
+func (f fault) failsAll() bool { return f.affects == nil && !f.executes }

@@ -13,18 +13,18 @@ import (
 
 type object = platformtest.Object
 
-// world is a platform on a cloud, with people at work.
+// world is a platform with users and data, whose services can have faults.
 type world struct {
 	t        testing.TB
 	cloud    *cloud
 	platform *platformtest.Platform
 	receiver *hooktest.Receiver
-	ada      *platformtest.Client // owns everything
-	project  string               // that is worked on, and whose events are subscribed to
-	hook     string
-	team     string // a workspace with grace in it
-	grace    string // her id
-	rounds   int
+	ada      *platformtest.Client // the owner of all workspaces and projects
+	project  string               // the project that the requests change
+	hook     string               // the webhook that subscribes to the events of the project
+	team     string               // a workspace with the member grace
+	grace    string               // the ID of the user
+	rounds   int                  // the number of calls of requests
 }
 
 func newWorld(t testing.TB, env ...string) *world {
@@ -40,42 +40,45 @@ func newWorld(t testing.TB, env ...string) *world {
 	w.hook = w.ada.Subscribe(w.receiver.URL("/ok/work"), object{"projectId": w.project})
 	w.ada.Save(w.project, "/main.ts", "main").Want(t, http.StatusCreated)
 	w.chat(w.ada, "/api/ai/chat", "Create a contact form with name and email.").Want(t, http.StatusOK)
-	w.told()
+	w.waitForDeliveries()
 	return w
 }
 
+// client returns a client without a session.
 func (w *world) client() *platformtest.Client {
 	c := platformtest.NewClient(w.t, w.platform.URL)
-	c.HTTP.Timeout = 2 * time.Minute // longer than anybody has to wait
+	c.HTTP.Timeout = 2 * time.Minute // longer than any response takes
 	return c
 }
 
+// chat sends a message to the assistant, and applies the answer.
 func (w *world) chat(c *platformtest.Client, path, message string) platformtest.Response {
 	w.t.Helper()
 	return c.Do("POST", path, object{"projectId": w.project, "message": message, "apply": true}.String())
 }
 
+// text returns a string field of a response, or "".
 func text(fields map[string]any, name string) string {
 	value, _ := fields[name].(string)
 	return value
 }
 
-// request is one that needs storage.
+// request is a request that needs DynamoDB.
 type request struct {
 	name               string
 	client             *platformtest.Client
 	method, path, body string
-	good               []int // the statuses of its success
-	again              []int // and of a change that was made the first time
+	good               []int // the statuses of a success
+	again              []int // further statuses of a repeated request, if the first one made the change
 }
 
-// requests are of every kind that there is, each on things of its own, which are made here: it can be sent while storage fails, and
-// again afterwards.
+// requests returns a request of every kind. It creates the data that the requests need. Each request has data of its
+// own, so it can be sent during a fault and again after it.
 func (w *world) requests() []request {
 	w.t.Helper()
 	w.rounds++
 	n := w.rounds
-	name := func(what string) string { return fmt.Sprintf("%s-%d", what, n) }
+	name := func(prefix string) string { return fmt.Sprintf("%s-%d", prefix, n) }
 	at := "/api/projects/" + w.project
 	ada, second, leaving := w.ada, w.client(), w.client()
 	ada.Login("ada").Want(w.t, http.StatusOK)
@@ -85,10 +88,10 @@ func (w *world) requests() []request {
 	doomed := ada.NewProject(name("Doomed"), nil)
 	spare := ada.Subscribe(w.receiver.URL("/ok/spare"), object{"projectId": doomed})
 	extra := ada.Subscribe(w.receiver.URL("/ok/extra"), object{"projectId": doomed})
-	comment := text(ada.Do("POST", at+"/comments", `{"body":"to go"}`).Want(w.t, http.StatusCreated), "id")
+	comment := text(ada.Do("POST", at+"/comments", `{"body":"to delete"}`).Want(w.t, http.StatusCreated), "id")
 	ada.Save(w.project, name("/old")+".ts", "old").Want(w.t, http.StatusCreated)
 	ada.Save(w.project, name("/kept")+".ts", "kept").Want(w.t, http.StatusCreated)
-	w.told()
+	w.waitForDeliveries()
 	delivery := text(ada.Do("GET", "/api/webhooks/"+w.hook+"/deliveries?limit=1", "").List(w.t, "deliveries")[0], "id")
 	chat := func(table string) string {
 		message := "A table of invoices with number and date, called " + name(table)
@@ -151,18 +154,18 @@ func (w *world) requests() []request {
 	}
 }
 
-// send sends the request; the answers of endpoints that stream are read to their end.
+// send sends the request. It reads a streamed response to its end.
 func (r request) send() platformtest.Response {
 	r.client.T.Helper()
 	return r.client.Do(r.method, r.path, r.body)
 }
 
-// told waits until every event of the project has been delivered.
-func (w *world) told() {
+// waitForDeliveries waits until every event of the project has been delivered.
+func (w *world) waitForDeliveries() {
 	w.t.Helper()
 	feed := w.ada.Feed(w.project)
 	for id, raw := range feed {
-		if strings.Contains(string(raw), `"type":"project.created"`) { // it came before the webhook
+		if strings.Contains(string(raw), `"type":"project.created"`) { // the project was created before the webhook
 			delete(feed, id)
 		}
 	}
