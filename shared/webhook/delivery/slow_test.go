@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -410,75 +409,6 @@ func TestCreateWait(t *testing.T) {
 	}
 	if total < 7*time.Hour {
 		t.Errorf("the waits add up to %v, want at least 7 hours", total)
-	}
-}
-
-// Nothing is sent after a webhook was deactivated, in the slow lane as well.
-func TestInactiveWebhookInTheSlowLane(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	workspaceID := f.newWorkspace()
-	w := f.subscribe(workspaceID, f.receiver.URL("/ok/a"), inSlowLane)
-	f.publish(f.newEvents(workspaceID, 3)...)
-	f.createDeliveries()
-	w = f.storedWebhook(w)
-	w.Active = false
-	f.putWebhook(w)
-	f.runUntilFinished()
-	f.wantRequests(0)
-	for _, d := range f.allDeliveries() {
-		if d.Status != Failed || d.Reason != w.inactiveReason() {
-			t.Errorf("got delivery %+v, want a failed one because the webhook is not active", d)
-		}
-	}
-}
-
-// If a webhook is deactivated, disabled or deleted during a turn, the turn sends nothing more. The requests that are in
-// progress at that time are completed.
-func TestWebhookIsSwitchedOffDuringATurn(t *testing.T) {
-	t.Parallel()
-	for name, change := range map[string]func(f *fixture, w Webhook){
-		"deactivated": func(f *fixture, w Webhook) {
-			w.Active = false
-			f.putWebhook(w)
-		},
-		"deleted": (*fixture).deleteWebhook,
-		"disabled": func(f *fixture, w Webhook) {
-			health := w.after(sender.Result{StatusCode: 410}, f.now())
-			ok, err := f.store.disable(f.t.Context(), w, health, decision{reason: disabledGone}, f.now())
-			if !ok || err != nil {
-				f.t.Errorf("disable: got %t, %v, want true", ok, err)
-			}
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			f := newFixture(t)
-			workspaceID := f.newWorkspace()
-			w := f.subscribe(workspaceID, "https://example.com", inSlowLane)
-			var requests atomic.Int32
-			f.slow.send = func(context.Context, sender.Request) sender.Result {
-				if requests.Add(1) == 1 {
-					change(f, f.storedWebhook(w))
-				}
-				return sender.Result{StatusCode: 200}
-			}
-			f.publish(f.newEvents(workspaceID, 20)...)
-			f.handleMessages()
-			for range 5 {
-				f.advance(time.Minute)
-				f.runRetryJob()
-				f.handleMessages()
-			}
-			if n := requests.Load(); n != 1 {
-				t.Errorf("got %d requests, want only the one that was in progress", n)
-			}
-			for _, w := range f.allWebhooks() {
-				if w.Active || w.turning(f.now()) {
-					t.Errorf("got webhook %+v, want an inactive one without a turn", w)
-				}
-			}
-		})
 	}
 }
 

@@ -1,0 +1,121 @@
+package delivery
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"devplatform/shared/webhook/sender"
+)
+
+// Nothing is sent after a webhook was deactivated, in the slow lane as well.
+func TestInactiveWebhookInTheSlowLane(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	w := f.subscribe(workspaceID, f.receiver.URL("/ok/a"), inSlowLane)
+	f.publish(f.newEvents(workspaceID, 3)...)
+	f.createDeliveries()
+	w = f.storedWebhook(w)
+	w.Active = false
+	f.putWebhook(w)
+	f.runUntilFinished()
+	f.wantRequests(0)
+	for _, d := range f.allDeliveries() {
+		if d.Status != Failed || d.Reason != w.inactiveReason() {
+			t.Errorf("got delivery %+v, want a failed one because the webhook is not active", d)
+		}
+	}
+}
+
+// If a webhook is deactivated, disabled or deleted during a turn, the turn sends nothing more. The requests that are in
+// progress at that time are completed.
+func TestWebhookIsSwitchedOffDuringATurn(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(f *fixture, w Webhook){
+		"deactivated": func(f *fixture, w Webhook) {
+			w.Active = false
+			f.putWebhook(w)
+		},
+		"deleted": (*fixture).deleteWebhook,
+		"disabled": func(f *fixture, w Webhook) {
+			health := w.after(sender.Result{StatusCode: 410}, f.now())
+			ok, err := f.store.disable(f.t.Context(), w, health, decision{reason: disabledGone}, f.now())
+			if !ok || err != nil {
+				f.t.Errorf("disable: got %t, %v, want true", ok, err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			workspaceID := f.newWorkspace()
+			w := f.subscribe(workspaceID, "https://example.com", inSlowLane)
+			var requests atomic.Int32
+			f.slow.send = func(context.Context, sender.Request) sender.Result {
+				if requests.Add(1) == 1 {
+					change(f, f.storedWebhook(w))
+				}
+				return sender.Result{StatusCode: 200}
+			}
+			f.publish(f.newEvents(workspaceID, 20)...)
+			f.handleMessages()
+			for range 5 {
+				f.advance(time.Minute)
+				f.runRetryJob()
+				f.handleMessages()
+			}
+			if n := requests.Load(); n != 1 {
+				t.Errorf("got %d requests, want only the one that was in progress", n)
+			}
+			for _, w := range f.allWebhooks() {
+				if w.Active || w.turning(f.now()) {
+					t.Errorf("got webhook %+v, want an inactive one without a turn", w)
+				}
+			}
+		})
+	}
+}
+
+// If a webhook is deactivated during an attempt that fails, or while the delivery waits for its next attempt, nothing
+// more is sent, in both lanes.
+func TestWebhookIsDeactivatedBetweenAttempts(t *testing.T) {
+	t.Parallel()
+	for lane, change := range map[string]func(*Webhook){"fast": func(*Webhook) {}, "slow": inSlowLane} {
+		for _, inFlight := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s lane, in flight: %t", lane, inFlight), func(t *testing.T) {
+				t.Parallel()
+				f := newFixture(t)
+				workspaceID := f.newWorkspace()
+				w := f.subscribe(workspaceID, "https://example.com", change)
+				deactivate := func() {
+					stored := f.storedWebhook(w)
+					stored.Active = false
+					f.putWebhook(stored)
+				}
+				requests := 0
+				send := func(context.Context, sender.Request) sender.Result {
+					requests++
+					if inFlight {
+						deactivate()
+					}
+					return rejected
+				}
+				f.fast.send, f.slow.send = send, send
+				f.publish(f.newEvent(workspaceID))
+				f.handleMessages()
+				if !inFlight {
+					f.wantDelivery(Pending, 1)
+					deactivate()
+				}
+				f.runUntilFinished()
+				if d := f.wantDelivery(Failed, 1); requests != 1 || d.Reason != "the webhook is not active" {
+					t.Errorf("got %d requests and reason %q, want one request and that the webhook is not active",
+						requests, d.Reason)
+				}
+			})
+		}
+	}
+}
