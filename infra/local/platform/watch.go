@@ -42,7 +42,7 @@ func (p *Platform) Watch(ctx context.Context) {
 		p.logger.Error("cannot watch the functions' code", "error", err)
 		return
 	}
-	p.logger.Debug("watching the functions' code") // the addresses are the last lines
+	p.logger.Debug("watching the functions' code")
 	changed := map[string]stack.Function{} // by name
 	w.noteSaved(p.functions.began, changed)
 	settled := time.NewTimer(settleTime)
