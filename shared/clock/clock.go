@@ -4,6 +4,7 @@ package clock
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -48,8 +49,10 @@ func (t Timestamp) String() string { return string(t.text()) }
 func (t Timestamp) text() []byte {
 	at := time.Time(t).UTC()
 	text := at.AppendFormat(make([]byte, 0, len(layout)), time.RFC3339)
-	ms := at.Nanosecond() / int(time.Millisecond)
-	return append(text[:len(text)-1], '.', byte('0'+ms/100), byte('0'+ms/10%10), byte('0'+ms%10), 'Z')
+	ms := 1000 + at.Nanosecond()/int(time.Millisecond)
+	text = strconv.AppendInt(text[:len(text)-len("Z")], int64(ms), 10)
+	text[len("2006-01-02T15:04:05")] = '.' // instead of the 1 of 1000
+	return append(text, 'Z')
 }
 
 // MarshalText implements encoding.TextMarshaler, which the encoders for JSON and for DynamoDB use.

@@ -20,8 +20,9 @@ import (
 // Fanout finds the webhooks that subscribe to events. It makes one read for each workspace. Its work does not depend on
 // the webhooks of other workspaces.
 //
-// For endpoints of the fast lane, it creates the deliveries. A delivery is stored before its message is sent. Its ID depends only on the event and the webhook. So a replay of the stream creates no second
-// delivery, but sends the message again. If a message is lost, the retry job sends another one.
+// For endpoints of the fast lane, it creates the deliveries. A delivery is stored before its message is sent. Its ID
+// depends only on the event and the webhook. So a replay of the stream creates no second delivery, but sends the
+// message again. If a message is lost, the retry job sends another one.
 //
 // For endpoints of the slow lane, it sends one message for each workspace, and the worker of that lane creates the
 // deliveries. So an account with many such deliveries does not delay the stream.
@@ -44,11 +45,12 @@ func NewFanout(d Deps) *Fanout {
 const (
 	// fanoutReads is the largest number of concurrent reads.
 	fanoutReads = 8
-	// fanoutChunk is the number of deliveries that are stored at the same time, before their messages are sent: two batches
-	// of writes, and four of messages. So a workspace with few deliveries does not wait for those of other workspaces.
+	// fanoutChunk is the number of deliveries that are stored at the same time, before their messages are sent: two
+	// batches of writes, and four of messages. So a workspace with few deliveries does not wait for those of other
+	// workspaces.
 	fanoutChunk = 40
-	// maxSingleWrites is the largest number of deliveries that are stored with a write for each, in one round trip. Storing
-	// more of them in batches takes two round trips, and a fraction of the calls.
+	// maxSingleWrites is the largest number of deliveries that are stored with a write for each, in one round trip.
+	// Storing more of them in batches takes two round trips, and a fraction of the calls.
 	maxSingleWrites = 4
 )
 

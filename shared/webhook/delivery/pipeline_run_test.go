@@ -430,7 +430,8 @@ func TestFanoutReadsItsWorkspaceOnly(t *testing.T) {
 		f.subscribe(workspaceID, f.receiver.URL(fmt.Sprintf("/ok/%d", i)))
 	}
 	f.publish(f.newEvent(workspaceID))
-	if diff := cmp.Diff(map[string]int{"Query": 1, "BatchGetItem": 1, "BatchWriteItem": 1, "SendMessageBatch": 2}, calls.take()); diff != "" {
+	want := map[string]int{"Query": 1, "BatchGetItem": 1, "BatchWriteItem": 1, "SendMessageBatch": 2}
+	if diff := cmp.Diff(want, calls.take()); diff != "" {
 		t.Errorf("the calls of the fan-out (-want +got):\n%s", diff)
 	}
 	out, err := f.sdk.Query(t.Context(), &dynamodb.QueryInput{ // reads the same items as the fan-out
