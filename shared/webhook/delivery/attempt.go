@@ -123,7 +123,11 @@ func (a *attempt) rejectUndecodable(ctx context.Context) error {
 	if a.worker.lane == fastLane {
 		return a.worker.reject(ctx, a.received, a.err)
 	}
-	a.worker.logger.ErrorContext(ctx, "delivery cannot be decoded", "webhook", a.webhook.ID, "cause", a.err.Error())
+	attrs := []any{"cause", a.err.Error()}
+	if a.webhook != nil {
+		attrs = append(attrs, "webhook", a.webhook.ID)
+	}
+	a.worker.logger.ErrorContext(ctx, "delivery cannot be decoded", attrs...)
 	return nil
 }
 

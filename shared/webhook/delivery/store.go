@@ -95,24 +95,6 @@ func (s Store) targets(ctx context.Context, messages ...message) ([]target, erro
 	return targets, s.addPayloads(ctx, targets, items)
 }
 
-// slowTargets reads deliveries of a webhook and their payloads.
-func (s Store) slowTargets(ctx context.Context, w *Webhook, deliveryIDs ...string) ([]target, error) {
-	keys := make([]db.Key, len(deliveryIDs))
-	for i, deliveryID := range deliveryIDs {
-		keys[i] = db.DeliveryKey(w.ID, deliveryID)
-	}
-	items, err := s.Table.BatchGet(ctx, keys...)
-	if err != nil {
-		return nil, err
-	}
-	targets := make([]target, len(keys))
-	for i, key := range keys {
-		delivery, err := optional[Delivery](items[key])
-		targets[i] = target{delivery: delivery, webhook: w, err: err}
-	}
-	return targets, s.addPayloads(ctx, targets, nil)
-}
-
 // addPayloads sets the payloads of targets. read are items that were already read. The other events are read in one
 // call.
 func (s Store) addPayloads(ctx context.Context, targets []target, read map[db.Ref]db.Item) error {

@@ -80,7 +80,7 @@ func (t *turn) isManual(ctx context.Context) (bool, error) {
 	if len(t.named) == 0 || !t.webhook.resting(t.now) {
 		return false, nil
 	}
-	targets, err := t.worker.store.slowTargets(ctx, &t.webhook, t.named...)
+	targets, err := t.targets(ctx, t.named)
 	for _, target := range targets {
 		if target.err == nil && target.delivery != nil && target.delivery.Manual > 0 {
 			return true, err
