@@ -449,3 +449,14 @@ func (f *fixture) storedSlots(account string) slots {
 	}
 	return slotsOf(item)
 }
+
+// A delivery that cannot be decoded is logged, even if its webhook was deleted.
+func TestUndecodableDeliveryOfADeletedWebhook(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	a := &attempt{worker: f.slow.worker, target: target{err: errors.New("not a delivery")}}
+	if err := a.run(t.Context()); err != nil {
+		t.Error(err)
+	}
+	f.wantLog("delivery cannot be decoded", "not a delivery")
+}
