@@ -45,8 +45,6 @@ type Service struct {
 	RejectUnknown bool
 	// CRC32 adds the checksum header that DynamoDB's clients verify.
 	CRC32 bool
-	// Health is the response to GET requests. If it is empty, GET is not allowed.
-	Health string
 	// Before is called before each operation. If it returns an error, the operation is not called. May be nil.
 	Before func() error
 	// Convert returns the response for an error, of decoding or of an operation, that is not an [*Error], or nil if it is
@@ -100,10 +98,6 @@ func releaseBuffer(buffer *bytes.Buffer) {
 // form of the signature, the Before hook, and the JSON.
 func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Amzn-Requestid", uuid.NewString())
-	if r.Method == http.MethodGet && s.Health != "" {
-		_, _ = w.Write([]byte(s.Health)) // the client may have gone
-		return
-	}
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
 		w.WriteHeader(http.StatusMethodNotAllowed)

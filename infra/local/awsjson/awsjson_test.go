@@ -47,7 +47,7 @@ func greet(ctx context.Context, in *input) (*output, error) {
 func service(log *bytes.Buffer) *Service {
 	return &Service{
 		Name: "greeter", ContentType: Version10, MaxRequestBytes: 100, Logger: slog.New(slog.NewTextHandler(log, nil)),
-		RejectUnknown: true, CRC32: true, Health: "healthy",
+		RejectUnknown: true, CRC32: true,
 		Targets: map[string]Operations{"Greeter.": {"Greet": Handle(greet)}},
 		Convert: func(err error) *Error {
 			if errors.Is(err, errOfValue) {
@@ -73,7 +73,6 @@ func TestService(t *testing.T) {
 			r.Header.Del("Authorization")
 			r.URL.RawQuery = "X-Amz-Signature=0"
 		}},
-		"health":     {status: 200, want: "healthy", change: func(r *http.Request) { r.Method = http.MethodGet }},
 		"method":     {status: 405, change: func(r *http.Request) { r.Method = http.MethodPut }},
 		"too large":  {body: strings.Repeat(" ", 101), status: 413, want: `{"__type":"RequestEntityTooLargeException","message":"The request is too large."}`},
 		"no target":  {status: 400, want: `"The header X-Amz-Target does not name an operation of greeter."`, change: func(r *http.Request) { r.Header.Del("X-Amz-Target") }},
@@ -113,7 +112,7 @@ func TestService(t *testing.T) {
 				t.Errorf("headers %v", response.Header())
 			}
 			checksum := fmt.Sprint(crc32.ChecksumIEEE(response.Body.Bytes()))
-			if got := response.Header().Get("X-Amz-Crc32"); got != checksum && name != "health" && name != "method" {
+			if got := response.Header().Get("X-Amz-Crc32"); got != checksum && name != "method" {
 				t.Errorf("checksum %s, want %s", got, checksum)
 			}
 			if got := response.Header().Get("X-Amzn-Query-Error"); (got == "Refused;Sender") != (name == "refused") {

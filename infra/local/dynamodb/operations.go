@@ -22,7 +22,6 @@ func (db *DB) newService() awsjson.Service {
 	return awsjson.Service{
 		Name: "dynamodb", ContentType: awsjson.Version10, MaxRequestBytes: maxRequestBytes, Logger: db.options.Logger,
 		CRC32: true, RejectUnknown: true, Before: db.store.Check, Convert: wire.AsError,
-		Health: "healthy: dynamodb." + db.options.Region + ".amazonaws.com ",
 		Targets: map[string]awsjson.Operations{
 			targetPrefix: {
 				"CreateTable":        handle(tables, db.createTable),
