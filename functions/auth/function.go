@@ -61,7 +61,7 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 // Secrets Manager unless the environment contains it.
 func newProvider(cfg oauth.Config, clientSecret *config.Credential) (*oauth.Provider, error) {
 	if !cfg.Enabled() {
-		return nil, nil //nolint:nilnil // sign-in with a code host is optional
+		return nil, nil // sign-in with a code host is optional
 	}
 	if cfg.ClientSecret == "" {
 		cfg.Secret = func(ctx context.Context) (string, error) {

@@ -138,7 +138,7 @@ func TestNewVersionsAreChecked(t *testing.T) {
 		t.Fatal("VERSIONS is not an Fn::Sub with a value for the function that can be missing")
 	}
 	versions, _ := sub[0].(string)
-	for name, value := range sub[1].(map[string]any) { //nolint:forcetypeassert // a panic fails the test, too
+	for name, value := range sub[1].(map[string]any) { // a panic fails the test, too
 		versions = strings.ReplaceAll(versions, "${"+name+"}", "${"+Name(Branches(value)[0])+"}")
 	}
 	for function := range tpl.Functions() {

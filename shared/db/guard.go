@@ -10,7 +10,7 @@ import (
 // session costs no round trip of its own. The first BatchGet or Get of the request also reads the guard's items. No
 // call of this package returns data, and none writes, before the guard has allowed the request.
 type guard struct {
-	ctx    context.Context //nolint:containedctx // of the request: the guard's own read must not end with one call's ctx
+	ctx    context.Context // of the request: the guard's own read must not end with one call's ctx
 	client *Client
 	refs   []Ref
 	check  func(map[Ref]Item) error

@@ -47,7 +47,7 @@ type edge struct {
 // exchange is a request and its response while the edge serves it.
 type exchange struct {
 	edge      *edge
-	ctx       context.Context //nolint:containedctx // it has the lifetime of the request
+	ctx       context.Context // it has the lifetime of the request
 	out       *response
 	info      RequestInfo
 	token     string

@@ -42,7 +42,7 @@ func event(t testing.TB, method, host, path string, header map[string][]string) 
 }
 
 // A large file needs little memory, however slowly the client reads it.
-func TestLargeFiles(t *testing.T) { //nolint:paralleltest // it measures the memory of the process
+func TestLargeFiles(t *testing.T) { // it measures the memory of the process
 	f := newFixture(t, nil)
 	f.deploy(first, map[string]content{"/plain": {text: large()}, "/gzip": {text: large(), gzip: true}})
 	f.live(first)

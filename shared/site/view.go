@@ -21,7 +21,7 @@ type view struct {
 
 	w       http.ResponseWriter
 	r       *http.Request
-	ctx     context.Context //nolint:containedctx // it has the lifetime of the request
+	ctx     context.Context // it has the lifetime of the request
 	label   string
 	address Address
 	status  int   // 0 until the response has begun

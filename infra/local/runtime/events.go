@@ -24,7 +24,7 @@ const maxEvents = 10_000
 // are lost, and logged.
 type events struct {
 	rt   *Runtime
-	done context.Context //nolint:containedctx // ends with the Runtime, not with a call
+	done context.Context // ends with the Runtime, not with a call
 	stop context.CancelFunc
 
 	mu    sync.Mutex

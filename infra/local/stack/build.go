@@ -34,7 +34,7 @@ type resourceType struct {
 // resourceTypes are the types of resources that a template may have.
 var resourceTypes map[string]resourceType
 
-func init() { //nolint:gochecknoinits // the table refers to functions that refer to the table
+func init() { // the table refers to functions that refer to the table
 	const tableARN = "arn:aws:dynamodb:{region}:{account}:table/{name}"
 	resourceTypes = map[string]resourceType{
 		typeFunction: {

@@ -43,8 +43,8 @@ type mapping struct {
 	spec     stack.EventSourceMapping
 	filters  []*pattern.Pattern
 	logger   *slog.Logger
-	stopping context.Context //nolint:containedctx // ends when no new batch may begin
-	working  context.Context //nolint:containedctx // ends when batches in flight are given up
+	stopping context.Context // ends when no new batch may begin
+	working  context.Context // ends when batches in flight are given up
 }
 
 func newMapping(t *Triggers, spec stack.EventSourceMapping) (mapping, error) {

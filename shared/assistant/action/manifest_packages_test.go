@@ -11,7 +11,7 @@ import (
 )
 
 // A manifest is parsed only once for all packages of an action. The number of allocations shows this.
-func TestManifestIsParsedOnce(t *testing.T) { //nolint:paralleltest // it counts all allocations of the process
+func TestManifestIsParsedOnce(t *testing.T) { // it counts all allocations of the process
 	var lines, members strings.Builder
 	for i := range 2000 {
 		fmt.Fprintf(&lines, "old%d==1.%d\n", i, i)

@@ -18,7 +18,7 @@ const (
 
 // writer emits an answer in parts.
 type writer struct {
-	ctx  context.Context //nolint:containedctx // a writer lives for one call of Generate
+	ctx  context.Context // a writer lives for one call of Generate
 	emit func(model.Part) error
 	// prefix makes the IDs of calls different in each answer of a conversation.
 	prefix string

@@ -80,7 +80,7 @@ func TestPageLimits(t *testing.T) {
 
 // afterContext is a context that ends after a number of checks.
 type afterContext struct {
-	context.Context //nolint:containedctx // it is a context
+	context.Context
 	checks          int
 }
 

@@ -60,7 +60,7 @@ type plugin struct {
 
 // state is the state of a build. The bundle of the pages and those of workers share it.
 type state struct {
-	ctx       context.Context //nolint:containedctx // the bundler calls the plugin without a context
+	ctx       context.Context // the bundler calls the plugin without a context
 	resolver  *resolver
 	constants map[string]string // JavaScript values by name
 	names     func() []string   // the paths of the project's files, sorted

@@ -99,7 +99,7 @@ func (j *job) write(ctx context.Context, snapshot *file.Snapshot) error {
 
 // partWriter uploads what is written to it in parts. It skips the parts that were uploaded before.
 type partWriter struct {
-	ctx    context.Context //nolint:containedctx // io.Writer has no context
+	ctx    context.Context // io.Writer has no context
 	job    *job
 	buffer bytes.Buffer
 	etags  []string // of the parts so far

@@ -124,7 +124,7 @@ func uploadOf(projectID string, ops []BatchOperation, items map[db.Key]db.Item) 
 	for _, key := range uploadKeys(projectID, ops) {
 		return decodeUpload(ops[0].uploadID, items[key])
 	}
-	return nil, nil //nolint:nilnil // most operations complete no upload
+	return nil, nil // most operations complete no upload
 }
 
 // decodeUpload decodes the record of an upload. Error: UPLOAD_NOT_FOUND if item is nil.
