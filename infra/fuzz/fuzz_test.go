@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// module writes a module of one package with two targets, of which the second fails on every input that it has not
-// been given as a seed.
+// module writes a module of one package with two targets. The second target fails on every input that is not one of
+// its seeds.
 func module(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()

@@ -25,7 +25,7 @@ const (
 	responseTimeout = time.Minute
 )
 
-// TestTenThousandConnections connects 10,000 clients, each of which sends a request, waits, and sends another one at
+// TestTenThousandConnections connects 10,000 clients. Each client sends a request, waits, and sends another one at
 // the same time as all others. Each request gets a response, another client is served at the same time, a connection
 // needs little memory, and its resources are released at the end.
 func TestTenThousandConnections(t *testing.T) {

@@ -119,7 +119,7 @@ func MembershipsOf(userID string) Prefix {
 	return newPrefix(join("USER", idPart(id.User, userID)), "WS"+separator)
 }
 
-// MembershipCountKey returns the key of the item that counts the workspaces of which a user is a member.
+// MembershipCountKey returns the key of the item that counts the memberships of a user in workspaces.
 func MembershipCountKey(userID string) Key {
 	return newKey(join("USER", idPart(id.User, userID)), "MEMBERSHIPS")
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// published is a template with two APIs, of which one has a wildcard domain. Its functions are this binary.
+// published is a template with two APIs. One of them has a wildcard domain. Its functions are this binary.
 const published = `Transform: AWS::Serverless-2016-10-31
 Parameters:
   SitesDomain: {Type: String, Default: ''}

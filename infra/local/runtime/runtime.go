@@ -101,7 +101,7 @@ func (r *Runtime) reap() (stop func()) {
 }
 
 // Invoke runs a function once and returns its response. It returns ErrFunctionNotFound, ErrThrottled, ErrPayloadTooLarge,
-// ErrClosed, or the context's error. If ctx ends, Invoke returns, but the function goes on.
+// ErrClosed, or the context's error. If ctx ends, Invoke returns, but the function continues.
 func (r *Runtime) Invoke(ctx context.Context, inv Invocation) (*Response, error) {
 	p, err := r.find(inv.Function, inv.Qualifier)
 	if err != nil {

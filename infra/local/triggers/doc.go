@@ -21,7 +21,7 @@
 // Discarded records are logged, or sent to the mapping's on-failure queue: the position is before them until the queue has
 // the message.
 //
-// Queues: a poller acquires a slot, of which there is one for each batch that may be in flight, before it receives a batch.
+// Queues: there is a slot for each batch that may be in flight. A poller acquires a slot before it receives a batch.
 // Under load, messages therefore wait in the queue. Messages that no filter matches are deleted. The function is invoked
 // with the others. Its successes are deleted, its failures stay in the queue until their visibility timeout ends. When the
 // platform stops, messages that no function has received are made visible again.

@@ -74,8 +74,8 @@ func (p Path) writable(item values.Item) bool {
 	return err == nil && parent.Kind == values.M
 }
 
-// checkOverlaps rejects paths of which one is, or contains, another, and paths that use one value as a map and as a
-// list.
+// checkOverlaps rejects two paths if they are equal, if one contains the other, or if they use the same value as a map
+// and as a list.
 func (p *parser) checkOverlaps(paths []Path) {
 	for i, path := range paths {
 		for _, other := range paths[:i] {

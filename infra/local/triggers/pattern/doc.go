@@ -1,7 +1,7 @@
 // Package pattern implements event filters: the patterns in the FilterCriteria of an event source mapping.
 //
-// A pattern is a JSON object in the shape of the event. All of its fields must match. Each leaf is an array of which one
-// element must match: a string, a number, true, false or null, which must be equal, or one of
+// A pattern is a JSON object in the shape of the event. All of its fields must match. Each leaf is an array. One of its
+// elements must match: a string, a number, true, false or null, which must be equal, or one of
 //
 //	{"prefix": "x"}  {"suffix": "x"}  {"equals-ignore-case": "x"}
 //	{"prefix": {"equals-ignore-case": "x"}}  {"suffix": {"equals-ignore-case": "x"}}
@@ -9,7 +9,7 @@
 //	{"numeric": ["=", 5]}  {"numeric": [">", 0, "<=", 5]}
 //	{"exists": true}  {"exists": false}
 //
-// "$or" in an object takes an array of objects of which one must match. If the event has an array, one element must match,
+// "$or" in an object takes an array of objects. One of them must match. If the event has an array, one element must match,
 // and it must match everything that the pattern says about the array's objects. exists applies to leaves only: for an
 // object, {"exists": false} matches. Except in numeric, numbers are compared as they are written, as Lambda documents it:
 // 300 and 300.0 differ.

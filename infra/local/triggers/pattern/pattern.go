@@ -34,8 +34,8 @@ func (p *Pattern) Match(event any) bool {
 	return p.root.match(here, []map[string]any{here})
 }
 
-// match reports whether an object of the event matches. everywhere holds all objects at the same path, of which there are
-// several if the path leads through arrays: what must be absent must be absent from each of them.
+// match reports whether an object of the event matches. everywhere holds all objects at the same path. There
+// are several if the path leads through arrays. A field that must be absent must be absent from each of them.
 func (o *object) match(here map[string]any, everywhere []map[string]any) bool {
 	for i := range o.fields {
 		if !o.fields[i].match(here, everywhere) {
