@@ -81,7 +81,7 @@ func TestPageLimits(t *testing.T) {
 // afterContext is a context that ends after a number of checks.
 type afterContext struct {
 	context.Context
-	checks          int
+	checks int
 }
 
 func (c *afterContext) Err() error {
