@@ -93,7 +93,7 @@ func lyingTarball(size int64) []byte {
 	return gzipped(buffer.Bytes())
 }
 
-// bomb returns a tarball with a file of zeros. It consists of many gzip streams. All of them except the first are equal.
+// bomb returns a tarball with a file of zeros. It consists of many gzip streams. All except the first are equal.
 func bomb(size int64, name string) []byte {
 	var header bytes.Buffer
 	_ = tar.NewWriter(&header).WriteHeader(&tar.Header{Name: name, Size: size, Mode: 0o644})
