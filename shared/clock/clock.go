@@ -51,7 +51,7 @@ func (t Timestamp) text() []byte {
 	text := at.AppendFormat(make([]byte, 0, len(layout)), time.RFC3339)
 	ms := 1000 + at.Nanosecond()/int(time.Millisecond)
 	text = strconv.AppendInt(text[:len(text)-len("Z")], int64(ms), 10)
-	text[len("2006-01-02T15:04:05")] = '.' // instead of the 1 of 1000
+	text[len(text)-len("1000")] = '.' // replaces the 1
 	return append(text, 'Z')
 }
 

@@ -20,6 +20,7 @@ func TestTimestampFormat(t *testing.T) {
 	}{
 		{"truncated, not rounded", time.Date(2026, 1, 31, 8, 15, 30, 123_999_999, time.UTC), "2026-01-31T08:15:30.123Z"},
 		{"other zone", time.Date(2026, 1, 31, 10, 15, 30, 0, cest), "2026-01-31T08:15:30.000Z"},
+		{"year of five digits", time.Date(10000, 1, 31, 8, 15, 30, 5_000_000, time.UTC), "10000-01-31T08:15:30.005Z"},
 		{"trailing zeros", time.Date(2026, 1, 31, 8, 15, 30, 100_000_000, time.UTC), "2026-01-31T08:15:30.100Z"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
