@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -76,6 +77,48 @@ func TestDeliveryThatKillsItsFunctionFails(t *testing.T) {
 	f.fast.send = func(context.Context, sender.Request) sender.Result { panic("killed") }
 	f.runUntilFinished()
 	f.wantDelivery(Failed, maxTries)
+}
+
+// If some deliveries of a batch cannot be stored, the retry of the stream stores them, and sends the messages of all.
+func TestBatchIsStoredInPart(t *testing.T) {
+	t.Parallel()
+	const webhooks = maxSingleWrites + 1
+	var outage atomic.Bool
+	var writes atomic.Int32
+	f := newFixture(t, failCalls("BatchWriteItem", func() bool { return outage.Load() && writes.Add(1) > 1 }))
+	workspaceID := f.newWorkspace()
+	for i := range webhooks {
+		f.subscribe(workspaceID, f.receiver.URL(fmt.Sprintf("/ok/%d", i)))
+	}
+	events := f.newEvents(workspaceID, fanoutChunk/webhooks+2) // a chunk with two batches, and another chunk
+	f.putEvents(events...)
+	outage.Store(true)
+	failed := 0
+	for _, err := range f.fanout.Handle(t.Context(), streamRecords(t, events...)) {
+		if err != nil {
+			failed++
+		}
+	}
+	stored := len(f.allDeliveries())
+	if failed != len(events) || stored == 0 || stored >= fanoutChunk {
+		t.Errorf("got %d failed records and %d stored deliveries, want %d and a part of a chunk", failed, stored, len(events))
+	}
+	if n, _ := f.handleMessages(); n != 0 {
+		t.Errorf("got %d messages of the chunks that failed, want none", n)
+	}
+	outage.Store(false)
+	f.publish(events...)
+	f.runUntilFinished()
+	all := f.allDeliveries()
+	for _, d := range all {
+		if d.Status != Succeeded || d.Wakes > 0 {
+			t.Errorf("got delivery %+v, want a success without the retry job", d)
+		}
+	}
+	if want := len(events) * webhooks; len(all) != want {
+		t.Errorf("got %d deliveries, want %d", len(all), want)
+	}
+	f.wantRequests(len(events) * webhooks)
 }
 
 // Duplicate and early messages do not cause additional attempts.
