@@ -71,8 +71,8 @@ type target struct {
 	err      error // a record cannot be decoded
 }
 
-// targets reads the deliveries that messages of the fast lane name, with their payloads and their webhooks. It makes
-// one call, and a second one if a message does not name the event.
+// targets reads the deliveries that messages name, with their payloads and their webhooks. It makes one call, and a
+// second one if a message does not name the event.
 func (s Store) targets(ctx context.Context, messages ...message) ([]target, error) {
 	refs := make([]db.Ref, 0, 3*len(messages))
 	for _, m := range messages {
@@ -180,9 +180,10 @@ func (s Store) add(ctx context.Context, d Delivery) (bool, error) {
 	return err == nil, err
 }
 
-// addAll stores new deliveries that do not exist yet, and returns their number. It reads which ones exist, marks them,
-// and then stores the others without conditions, because that takes a fraction of the calls. If two functions create
-// the same delivery at the same time, the second one can replace the delivery after its first attempts. It is then sent
+// addAll stores new deliveries that do not exist yet, and returns their number. It reads which ones exist, sets existed
+// in their items, and then stores the others without conditions, because that takes a fraction of the calls. After an
+// error, some deliveries are stored and others are not, and it is safe to call addAll again. If two functions create the
+// same delivery at the same time, the second one can replace the delivery after its first attempts. It is then sent
 // again.
 func (s Store) addAll(ctx context.Context, items []newItem) (int, error) {
 	keys := make([]db.Key, len(items))
