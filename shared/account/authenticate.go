@@ -18,8 +18,7 @@ var (
 	errNoUser       = fault.New(fault.CodeUserNotFound, "The user does not exist. Check the username.")
 )
 
-// Sessions authenticates requests, with one read for each, and finds users by name. Every Lambda function that serves
-// the API uses it.
+// Sessions authenticates requests, and finds users by name. Every Lambda function that serves the API uses it.
 type Sessions struct {
 	store  store
 	tokens tokens
@@ -61,7 +60,8 @@ func (s *Sessions) Authenticate(ctx context.Context, token string) (context.Cont
 	return guarded, caller, nil
 }
 
-// authenticate is Authenticate for requests that do not have a session cookie: it reads the session.
+// authenticate is like Authenticate, but reads the session immediately. It is for endpoints that also serve requests
+// without a session.
 func (s *Sessions) authenticate(ctx context.Context, token string) (httpapi.Caller, error) {
 	guarded, caller, err := s.Authenticate(ctx, token)
 	if err != nil {

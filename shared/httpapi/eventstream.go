@@ -7,7 +7,7 @@ import "net/http"
 // writes are sent immediately. The handler sets the Content-Type.
 type EventStream struct {
 	out     *response
-	confirm func() error // returns an error if the caller has no session
+	confirm func() error // returns an error if the caller's session is not active
 }
 
 // Header returns the headers with which the response starts.
