@@ -56,7 +56,7 @@ func ExpiresAt(unix int64) types.AttributeValue {
 // records contain items in this format. Errors do not contain values.
 //
 // The SDK's attributevalue.UnmarshalMapJSON is not used. It accepts duplicate names, and attributes without a type,
-// with an unknown type, or with two types: it picks one of them at random. Its errors contain values.
+// with an unknown type, or with two types. It picks one of two types at random. Its errors contain values.
 func ItemFromJSON(data []byte) (Item, error) {
 	var attributes map[string]attribute
 	if err := json.Unmarshal(data, &attributes); err != nil || attributes == nil {
