@@ -100,8 +100,8 @@ func (s store) treeWrite(projectID string, p plan) db.Write {
 	return s.Projects.Update(db.TreeKey(projectID), update).If(cond).WithOld()
 }
 
-// unchanged returns the condition that the plan still makes no path both a file and a folder, although other requests may
-// have changed files since the tree was read. A path is a folder if there is a file inside it.
+// unchanged returns the condition that the plan still makes no path both a file and a folder, although other requests
+// may have changed files since the tree was read. A path is a folder if there is a file inside it.
 //
 // A new file in a folder that contained another file when the tree was read collides only if a request has created a
 // folder at its path, or removed the files of its folder. So requests that create files in the same folder do not

@@ -202,8 +202,8 @@ func deliveriesOf(occurrences []occurrence, webhooks []Webhook, l lane, now time
 	return items
 }
 
-// storeAll stores the deliveries that do not exist yet. It returns the deliveries that are known to be stored, including
-// those that existed. If a batch fails, it returns none of them: the retry of their records sends their messages.
+// storeAll stores the deliveries that do not exist yet. It returns the deliveries that are known to be stored,
+// including those that existed. If a batch fails, it returns none: the retry of their records sends their messages.
 func (f *Fanout) storeAll(ctx context.Context, items []newItem, errs []error, counts *tally) []newItem {
 	if len(items) > maxSingleWrites {
 		created, err := f.store.addAll(ctx, items)
