@@ -32,9 +32,6 @@ type Ref struct {
 // Ref returns a reference to the item with that key.
 func (t Table) Ref(key Key) Ref { return Ref{t.name, key} }
 
-// Key returns the key of the item.
-func (r Ref) Key() Key { return r.key }
-
 // Refs returns references to the items with these keys.
 func (t Table) Refs(keys ...Key) []Ref {
 	refs := make([]Ref, len(keys))
