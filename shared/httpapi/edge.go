@@ -201,7 +201,7 @@ func (e *edge) serve(_ http.ResponseWriter, r *http.Request, endpoint *Endpoint)
 	}
 }
 
-// respond serves a request to an endpoint. Nothing is sent before the session is known to be active.
+// respond serves a request to an endpoint. It sends no result before the session is known to be active.
 func (x *exchange) respond(r *http.Request, endpoint *Endpoint) error {
 	if !endpoint.Session {
 		return x.handle(r, endpoint)
