@@ -10,6 +10,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// lineOptions accept a name that occurs twice, because slog does not replace an attribute with the same name.
+var lineOptions = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+
 // functionLines returns the function that logs the output of functions. Functions with a schedule are quiet, so that an
 // idle platform logs nothing.
 func (p *Platform) functionLines() func(function, requestID, line string) {
@@ -37,7 +40,7 @@ func logFunctionLine(logger *slog.Logger, function, requestID, line string, isQu
 		Method jsontext.Value `json:"method"`
 		Status jsontext.Value `json:"status"`
 	}
-	if json.Unmarshal([]byte(line), &head) != nil || head.Msg == nil {
+	if json.Unmarshal([]byte(line), &head, lineOptions) != nil || head.Msg == nil {
 		logger.Info(prefix + line)
 		return
 	}
@@ -53,7 +56,7 @@ func logFunctionLine(logger *slog.Logger, function, requestID, line string, isQu
 		return // before all attributes are decoded
 	}
 	var record map[string]any
-	_ = json.Unmarshal([]byte(line), &record) // was decoded above
+	_ = json.Unmarshal([]byte(line), &record, lineOptions) // cannot fail: the line was decoded above
 	for _, shown := range []string{"time", "msg", "level", "requestId", "_aws"} {
 		delete(record, shown)
 	}

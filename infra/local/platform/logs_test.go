@@ -15,6 +15,8 @@ func TestLogFunctionLine(t *testing.T) {
 		"text":          {"r-1", "hello world", `level=INFO msg="Auth r-1: hello world"`},
 		"without an ID": {"", "hello", `level=INFO msg="Auth: hello"`},
 		"JSON log":      {"r-1", `{"time":"2026-11-20T00:00:00Z","level":"WARN","msg":"slow","ms":1.5,"code":"X"}`, `level=WARN msg="Auth r-1: slow" code=X ms=1.5`},
+		"a name twice":  {"r-1", `{"level":"INFO","msg":"m","a":1,"a":2}`, `level=INFO msg="Auth r-1: m" a=2`},
+		"not UTF-8":     {"r-1", "{\"level\":\"INFO\",\"msg\":\"m\",\"a\":\"\xff\"}", `level=INFO msg="Auth r-1: m" a="�"`},
 		"metrics":       {"r-1", `{"level":"INFO","msg":"metrics","_aws":{"Timestamp":1},"Sent":[2]}`, `level=INFO msg="Auth r-1: metrics" Sent=[2]`},
 		"other JSON":    {"r-1", `{"a":1}`, `level=INFO msg="Auth r-1: {\"a\":1}"`},
 		"a JSON array":  {"r-1", `[1]`, `level=INFO msg="Auth r-1: [1]"`},
