@@ -102,7 +102,7 @@ func (e *evaluator) hasImplicitAPI() bool {
 }
 
 func (b *builder) gatewayResponses(all object) map[string]GatewayResponse {
-	if all.n == nil {
+	if all.n == nil || !all.is(mapping, "must be a mapping") {
 		return nil
 	}
 	responses := map[string]GatewayResponse{}

@@ -164,6 +164,7 @@ func TestRouteErrors(t *testing.T) {
 		return errorCase{"        E: " + route("GET", path, ""), []string{`10: F: Properties.Events.E.Properties.Path: "` + path + `" ` + problem}}
 	}
 	run(t, header+"      Events:\n", map[string]errorCase{
+		"no mapping":     {"        - E", []string{"9: F: Properties.Events: must be a mapping"}},
 		"no slash":       one("api", "must begin with /"),
 		"empty part":     one("/api//x", "has an empty part"),
 		"trailing slash": one("/api/", "has an empty part"),
@@ -192,6 +193,7 @@ func TestAPIErrors(t *testing.T) {
 		"authorisers":    {"      StageName: s\n      Auth: {DefaultAuthorizer: A, Authorizers: {}}", []string{"7: Api: Properties.Auth.DefaultAuthorizer: %", "7: Api: Properties.Auth.Authorizers: %"}},
 		"response type":  {"      StageName: s\n      GatewayResponses: {NOT_FOUND: {}}", []string{"7: Api: Properties.GatewayResponses.NOT_FOUND: API Gateway has no response of this type"}},
 		"response value": {"      StageName: s\n      GatewayResponses: {THROTTLED: {StatusCode: 42, ResponseParameters: {Headers: {Retry-After: method.request.header.x}}}}", []string{`7: Api: Properties.GatewayResponses.THROTTLED.StatusCode: "42" must be a whole number between 100 and 599`, `7: Api: Properties.GatewayResponses.THROTTLED.ResponseParameters.Headers: Retry-After: "method.request.header.x" is %: use a 'literal' or context.*`}},
+		"responses":      {"      StageName: s\n      GatewayResponses: [NOT_FOUND]", []string{"7: Api: Properties.GatewayResponses: must be a mapping"}},
 		"response paths": {"      StageName: s\n      GatewayResponses: {THROTTLED: {ResponseParameters: {Paths: {}}}}", []string{"7: Api: Properties.GatewayResponses.THROTTLED.ResponseParameters.Paths: %"}},
 	})
 }
@@ -210,6 +212,10 @@ func TestTableErrors(t *testing.T) {
 		"types": {"      AttributeDefinitions: [{AttributeName: a, AttributeType: X}]\n      KeySchema: [{AttributeName: a, KeyType: SORT}]", []string{
 			`5: T: Properties.AttributeDefinitions[0].AttributeType: "X" is %: use S, N or B`,
 			`6: T: Properties.KeySchema[0].KeyType: "SORT" is %: use HASH or RANGE`}},
+		"expiry": {keys + "      TimeToLiveSpecification: {Enabled: true}", []string{"7: T: Properties.TimeToLiveSpecification: must have an AttributeName if it is enabled"}},
+		"expiry without state": {keys + "      TimeToLiveSpecification: {AttributeName: a}", []string{
+			"7: T: Properties.TimeToLiveSpecification.Enabled: is missing"}},
+		"no expiry": {keys + "      TimeToLiveSpecification: {Enabled: false}", nil},
 		"index": {keys + "      GlobalSecondaryIndexes:\n        - Projection: {ProjectionType: SOME}\n        - IndexName: i", []string{
 			"8: T: Properties.GlobalSecondaryIndexes[0].IndexName: is missing",
 			`8: T: Properties.GlobalSecondaryIndexes[0].Projection.ProjectionType: "SOME" is %: use ALL, KEYS_ONLY or INCLUDE`,

@@ -120,7 +120,7 @@ const eventSchedule = "ScheduleV2"
 
 // events connects a function with what invokes it.
 func (b *builder) events(events object, f Function) {
-	if events.n == nil {
+	if events.n == nil || !events.is(mapping, "must be a mapping") {
 		return
 	}
 	for _, entry := range events.n.fields {

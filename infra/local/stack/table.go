@@ -17,9 +17,9 @@ type (
 		KeySchema               []KeyPart
 		GlobalSecondaryIndexes  []Index
 		StreamSpecification     *streamProperties
-		TimeToLiveSpecification struct {
+		TimeToLiveSpecification *struct {
 			AttributeName string
-			Enabled       bool
+			Enabled       bool `cfn:",required"`
 		}
 	}
 	streamProperties struct {
@@ -48,8 +48,10 @@ func (b *builder) table(res *resource) {
 	if p.StreamSpecification != nil {
 		table.StreamViewType = p.StreamSpecification.StreamViewType
 	}
-	if p.TimeToLiveSpecification.Enabled {
-		table.TTLAttribute = p.TimeToLiveSpecification.AttributeName
+	if ttl := p.TimeToLiveSpecification; ttl != nil && ttl.Enabled {
+		if table.TTLAttribute = ttl.AttributeName; ttl.AttributeName == "" {
+			p.problem("TimeToLiveSpecification", "must have an AttributeName if it is enabled")
+		}
 	}
 	b.stack.Tables = append(b.stack.Tables, table)
 }
