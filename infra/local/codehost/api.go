@@ -57,7 +57,7 @@ func (s *Server) bearer(w http.ResponseWriter, r *http.Request, scopes ...string
 	granted, ok := s.grants.find(access)
 	user, known := s.identities.find(granted.userID)
 	if !ok || !known {
-		return refuse(http.StatusUnauthorized, `, error="invalid_token"`, "the token is unknown, expired or revoked")
+		return refuse(http.StatusUnauthorized, `, error="invalid_token"`, "the token is unknown or expired")
 	}
 	if !slices.ContainsFunc(scopes, func(scope string) bool { return slices.Contains(granted.scopes, scope) }) {
 		return refuse(http.StatusForbidden, `, error="insufficient_scope", scope="`+scopes[0]+`"`,

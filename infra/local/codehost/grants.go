@@ -32,8 +32,8 @@ func (g *grants) issueCode(granted grant) string {
 	defer g.mu.Unlock()
 	now := g.now()
 	for _, all := range []map[string]grant{g.codes, g.tokens} {
-		for key, granted := range all {
-			if now.After(granted.expires) {
+		for key, stored := range all {
+			if now.After(stored.expires) {
 				delete(all, key)
 			}
 		}

@@ -90,9 +90,6 @@ func Open(options Options) (*Scheduler, error) {
 // Start enables the schedules, once. It has no effect after Close.
 func (s *Scheduler) Start() {
 	s.start.Do(func() {
-		if s.stopping.Err() != nil {
-			return
-		}
 		enabled := s.now()
 		for _, schedule := range s.schedules {
 			s.running.Go(func() { schedule.run(enabled) })
@@ -103,6 +100,7 @@ func (s *Scheduler) Start() {
 // Close stops the schedules and the retries, and waits until invocations in flight have finished or ctx ends. The error
 // says that invocations were interrupted.
 func (s *Scheduler) Close(ctx context.Context) error {
+	s.start.Do(func() {}) // waits for Start, and lets a later Start have no effect
 	s.stop()
 	defer s.cancelWorking()
 	ended := make(chan struct{})
