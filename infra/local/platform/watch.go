@@ -25,8 +25,8 @@ import (
 const settleTime = 50 * time.Millisecond
 
 // Watch builds functions again when their code changes, and replaces their instances. The old code runs until the new
-// code is built and starts. A change since Open began to build counts, too. Watch returns when ctx ends. It logs
-// problems.
+// code is built and starts. Functions whose code changed after Open began to build are built again immediately. Watch
+// returns when ctx ends. It logs problems.
 func (p *Platform) Watch(ctx context.Context) {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -117,14 +117,16 @@ func (w *watch) note(event fsnotify.Event, changed map[string]stack.Function) {
 
 // noteSaved adds the functions that use a file that was saved after a time.
 func (w *watch) noteSaved(after time.Time, changed map[string]stack.Function) {
+	folders := map[string]bool{}
 	for key := range w.users {
-		files := []string{key}
-		if strings.HasPrefix(filepath.Base(key), "*") {
-			files, _ = filepath.Glob(key)
-		}
+		folders[filepath.Dir(key)] = true
+	}
+	for folder := range folders {
+		files, _ := os.ReadDir(folder) // it may have been removed
 		for _, file := range files {
-			if info, err := os.Stat(file); err == nil && info.ModTime().After(after) {
-				w.note(fsnotify.Event{Name: file, Op: fsnotify.Write}, changed)
+			path := filepath.Join(folder, file.Name())
+			if info, err := os.Stat(path); err == nil && info.ModTime().After(after) {
+				w.note(fsnotify.Event{Name: path, Op: fsnotify.Write}, changed)
 			}
 		}
 	}
@@ -188,8 +190,8 @@ func (p *Platform) replace(ctx context.Context, all []stack.Function) error {
 	return errors.Join(problems...)
 }
 
-// users returns the functions that use a file, by key (see watchKeys): the Go files and the embedded files of their packages, and
-// go.mod and go.sum. Packages of the standard library and of the module cache do not change.
+// users returns the functions that use a file, by key (see watchKeys): the Go files and the embedded files of their
+// packages, and go.mod and go.sum. Packages of the standard library and of the module cache do not change.
 func (b *functions) users(ctx context.Context) (map[string][]stack.Function, error) {
 	users, functions := map[string][]stack.Function{}, map[string][]stack.Function{} // by file; by module
 	for _, f := range b.stack.Functions {
