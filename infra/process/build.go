@@ -11,16 +11,17 @@ import (
 // raceFlag is the flag of the race detector, which needs cgo.
 const raceFlag = "-race"
 
-// Build compiles packages of the project in a folder. arguments are further flags of `go build`, such as -o, and the
-// packages. The other flags are those of the Makefile, so that Go does not compile a package twice.
+// Build compiles packages of the project whose folder is root. arguments are further flags of `go build`, such as -o,
+// and the packages. The other flags are those of the Makefile, so that Go does not compile a package twice.
 func Build(ctx context.Context, root string, arguments ...string) error {
 	flags := []string{"build", "-trimpath", "-tags=lambda.norpc", "-ldflags=-s"}
 	command := exec.CommandContext(ctx, "go", append(flags, arguments...)...)
 	command.Dir = root
-	command.Env = append(os.Environ(), "CGO_ENABLED=0")
+	cgo := "CGO_ENABLED=0"
 	if slices.Contains(arguments, raceFlag) {
-		command.Env = append(command.Env, "CGO_ENABLED=1")
+		cgo = "CGO_ENABLED=1"
 	}
+	command.Env = append(os.Environ(), cgo)
 	if output, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build: %w\n%s", err, output)
 	}
