@@ -106,8 +106,8 @@ func (w *watched) signIns() {
 	}
 }
 
-// redeliveredMeanwhile uses an endpoint of each lane that redelivers a delivery before it responds. So the delivery has
-// changed when the function stores the attempt. The slow lane then sends a message to the fast lane.
+// redeliveredMeanwhile uses one endpoint for each lane. The endpoint redelivers a delivery before it responds. So the
+// delivery has changed when the function stores the attempt. The slow lane then sends a message to the fast lane.
 func (w *watched) redeliveredMeanwhile(ada *platformtest.Client, workspace, project string) {
 	w.t.Helper()
 	for function, permission := range map[string]permission{

@@ -94,7 +94,7 @@ func newFlags(name, usage string, stderr io.Writer) *flag.FlagSet {
 // mistake, and how to get the usage.
 func parse(flags *flag.FlagSet, args []string, want int) error {
 	usage := flags.Usage
-	flags.Usage = func() {} // Parse calls it also after an error, which would be above a page of text
+	flags.Usage = func() {} // Parse also calls it after an error: the long text would hide the error
 	err := flags.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):

@@ -152,7 +152,7 @@ func TestStreamWithClockGoingBack(t *testing.T) {
 }
 
 // TestStreamWithClockFarAhead checks that no record is lost if the clock was a year ahead for a while. The records of
-// that time, and the records after them, stay until the clock has that time again.
+// that time expire when they are a day old by the clock, and the records after them not before that.
 func TestStreamWithClockFarAhead(t *testing.T) {
 	t.Parallel()
 	const year = 365 * 24 * time.Hour

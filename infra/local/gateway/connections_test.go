@@ -159,7 +159,8 @@ func (s *scarce) Accept() (net.Conn, error) {
 	return s.Listener.Accept()
 }
 
-// TestTooManyOpenFiles makes Accept fail because of too many open files: the server retries, logs one warning, and serves.
+// TestTooManyOpenFiles makes Accept fail because of too many open files: the server retries, logs one warning, and
+// serves.
 func TestTooManyOpenFiles(t *testing.T) {
 	t.Parallel()
 	var log syncBuffer
@@ -197,8 +198,8 @@ func (b *syncBuffer) String() string {
 	return b.buf.String()
 }
 
-// TestSharedConnectionLimit has two gateways with one limit of connections: a new connection of one closes an idle connection of the
-// other. The second gateway has its own domain name in events.
+// TestSharedConnectionLimit has two gateways with one limit of connections: a new connection of one closes an idle
+// connection of the other. The second gateway has its own domain name in events.
 func TestSharedConnectionLimit(t *testing.T) {
 	t.Parallel()
 	rested := make(chan struct{}, 10)

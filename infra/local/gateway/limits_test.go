@@ -197,7 +197,8 @@ func TestHeaderLimits(t *testing.T) {
 	}
 }
 
-// TestMalformedRequests sends requests that net/http refuses: they get a gateway response, and the connection is closed.
+// TestMalformedRequests sends requests that net/http refuses: they get a gateway response, and the connection is
+// closed.
 func TestMalformedRequests(t *testing.T) {
 	t.Parallel()
 	api := apiOf(anyRoute("/x"))

@@ -180,8 +180,8 @@ func (p *Platform) close(ctx context.Context) error {
 	return p.closeErr
 }
 
-// logInterrupted logs an error about work that did not finish in time, and returns other errors. The work is done again after
-// the next start.
+// logInterrupted logs an error about work that did not finish in time, and returns other errors. The work is done again
+// after the next start.
 func (p *Platform) logInterrupted(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		p.logger.Warn(err.Error())

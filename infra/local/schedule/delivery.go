@@ -27,7 +27,7 @@ type attempts struct {
 }
 
 // nextAttempt returns the wait until the next attempt after an error, and false if there is none. made includes the
-// attempt with the error. After a failure of the function, the limits of the function apply, otherwise those of the
+// attempt with the error. After Lambda accepted the event, the limits of the function apply, before that those of the
 // schedule.
 func (s *schedule) nextAttempt(err error, made attempts) (wait time.Duration, more bool) {
 	backoff := min(firstBackoff<<min(max(made.refused-1, 0), 10), maxBackoff)

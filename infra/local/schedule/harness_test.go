@@ -20,7 +20,8 @@ import (
 type lambda struct {
 	mu    sync.Mutex
 	calls []call
-	// result returns the result of the n-th call, from 1: nil is success, a *runtime.FunctionError is a failure of the function.
+	// result returns the result of the n-th call, from 1: nil is success, a *runtime.FunctionError is a failure of the
+	// function.
 	result func(ctx context.Context, n int) error
 }
 

@@ -55,7 +55,7 @@ func (e *evaluator) resolve(at place, n *node) *node {
 	return n
 }
 
-// is reports whether the value has a kind. If it has not, is reports a problem.
+// is reports whether the value has a kind. If not, it adds the problem.
 func (o object) is(k kind, problem string) bool {
 	if o.n.kind != k && o.n.kind != invalid {
 		o.e.add(o.at, o.line, "%s", problem)

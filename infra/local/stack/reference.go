@@ -93,7 +93,7 @@ func (e *evaluator) find(at place, line int, id string) *resource {
 	return nil
 }
 
-// generateReferences adds the references to what SAM creates for APIs and functions.
+// generateReferences adds the references to the stages, versions and aliases that SAM creates.
 func (e *evaluator) generateReferences() {
 	if e.hasImplicitAPI() {
 		e.generateStage(implicitAPI, implicitStage)

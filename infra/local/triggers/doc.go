@@ -10,9 +10,9 @@
 // the function, and splits, retries or discards what failed. The shard's ledger knows which records are done. The shard's
 // position is the last record before which all records are done.
 //
-// Records are delivered at least once and without gaps. A new position is written within 100 ms. After a crash, the batches
-// that were in flight or ended after the last write are delivered again, and, if ParallelizationFactor is above 1, batches
-// that had overtaken them.
+// Records are delivered at least once and without gaps. A new position is written after 100 ms. After a crash, the
+// batches that were in flight or that ended after the last write are delivered again, and, if ParallelizationFactor is
+// above 1, batches that had overtaken them.
 //
 // Records expire by the clock even while the platform does not run: a mapping loses the records that it did not read within
 // the retention of the stream. Positions and tables belong together: restore both folders or neither. A mapping that was

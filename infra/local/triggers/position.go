@@ -22,7 +22,7 @@ import (
 
 const (
 	positionFormat = "local-triggers/1"
-	// lazyWrite is the time after which a new position is written to the file. So many small batches share a write.
+	// lazyWrite is the time from a change of a position to the write of the file. So many small batches share a write.
 	lazyWrite = 100 * time.Millisecond
 )
 

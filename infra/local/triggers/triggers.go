@@ -23,7 +23,7 @@ const (
 	// idlePoll is how often an idle stream that reports its changes is read, in case a change was not reported.
 	idlePoll = 10 * time.Second
 	// After a read of a stream that reports its changes, the next read waits for pausePerRecord for each record, but at
-	// most maxPause. So a few records are delivered at once, and many records in a row form batches.
+	// most maxPause. So a few records delay the next read only a little, and many records in a row form batches.
 	pausePerRecord = 10 * time.Millisecond
 	maxPause       = 50 * time.Millisecond
 

@@ -228,8 +228,8 @@ func (c change) compare(d change) int {
 	return 0
 }
 
-// applyTo makes the change in an item that the caller owns, and returns the item. Maps and lists inside it belong to the
-// old item, and are copied.
+// applyTo makes the change in an item that the caller owns, and returns the item. Maps and lists inside it belong to
+// the old item, and are copied.
 func (c change) applyTo(item values.Item) values.Item {
 	name := c.path.Root()
 	switch {

@@ -26,6 +26,7 @@ const (
 	TokenAge = 0x08 // second, token → nothing
 	Stream   = 0x09 // stream number → stream record (JSON)
 	Record   = 0x0a // stream number, sequence number → change
+	// Do not use 0x0b: folders of earlier versions have keys in it.
 )
 
 // PrefixBytes is the length of a space and a number.

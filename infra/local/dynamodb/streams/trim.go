@@ -16,7 +16,7 @@ import (
 const trimInterval = time.Minute
 
 // TrimHorizon returns the last number whose change has expired. It reads the store only if the oldest change has just
-// expired. If the clock was set back, changes stay until those before them have expired.
+// expired. If the clock was set back, changes stay until the changes before them have expired.
 func (s *Stream) TrimHorizon(reader pebble.Reader, now time.Time) (uint64, error) {
 	s.trim.Lock()
 	defer s.trim.Unlock()

@@ -9,10 +9,10 @@
 //	{"numeric": ["=", 5]}  {"numeric": [">", 0, "<=", 5]}
 //	{"exists": true}  {"exists": false}
 //
-// "$or" in an object takes an array of objects. One of them must match. If the event has an array, one element must match,
-// and it must match everything that the pattern says about the array's objects. exists applies to leaves only: for an
-// object, {"exists": false} matches. Except in numeric, numbers are compared as they are written, as Lambda documents it:
-// 300 and 300.0 differ.
+// "$or" in an object takes an array of objects. One of them must match. If the event has an array, one element must
+// match, and it must match everything that the pattern says about the array's objects. exists applies to leaves only:
+// for an object, {"exists": false} matches. Except in numeric, numbers are compared as they are written, as Lambda
+// documents it: 300 and 300.0 differ.
 //
 // Sources: https://docs.aws.amazon.com/lambda/latest/dg/invocation-eventfiltering.html for the language, and
 // https://github.com/aws/event-ruler for the patterns that are not valid. Operators that AWS offers on event buses only
