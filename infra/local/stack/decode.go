@@ -22,6 +22,13 @@ type object struct {
 // keep lets decode set an embedded object.
 func (o *object) keep(decoded object) { *o = decoded }
 
+// keepIn sets the object that a struct embeds, if it embeds one.
+func (o object) keepIn(v reflect.Value) {
+	if holder, ok := v.Addr().Interface().(interface{ keep(decoded object) }); ok {
+		holder.keep(o)
+	}
+}
+
 // lineOf returns the line of a property or, if it is absent, of its object. Of a path it takes the first element.
 func (o object) lineOf(name string) int {
 	name, _, _ = strings.Cut(name, ".")
@@ -142,6 +149,9 @@ func (o object) decode(p property, v reflect.Value) {
 	case v.Kind() == reflect.Struct:
 		if o.is(mapping, "must be a mapping") {
 			o.decodeStruct(v)
+		} else {
+			o.n = nil
+			o.keepIn(v)
 		}
 	case v.Kind() == reflect.Map:
 		if o.is(mapping, "must be a mapping") {
@@ -161,9 +171,7 @@ func (o object) decodeStruct(v reflect.Value) {
 		o.line = o.n.line
 	}
 	o.checkKeys(v.Type())
-	if holder, ok := v.Addr().Interface().(interface{ keep(decoded object) }); ok {
-		holder.keep(o)
-	}
+	o.keepIn(v)
 	properties, _, _ := propertiesOf(v.Type())
 	for _, p := range properties {
 		field, value := v.FieldByIndex(p.index), o.property(p.name)

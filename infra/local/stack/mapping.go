@@ -102,7 +102,7 @@ func (b *builder) streamEvent(ev eventProperties, f Function) {
 	switch age := p.MaximumRecordAgeInSeconds; {
 	case age >= 60:
 		m.MaximumRecordAge = time.Duration(age) * time.Second
-	case age >= 0:
+	case age >= 0 && p.n != nil: // without p.n, the defaults were not set
 		p.problem("MaximumRecordAgeInSeconds", "%d must be -1 or at least 60", age)
 	}
 	if failure := p.DestinationConfig.OnFailure; failure != nil {

@@ -112,6 +112,7 @@ func TestEventSourceMappingErrors(t *testing.T) {
 		"window":            one("MaximumBatchingWindowInSeconds: 301", "MaximumBatchingWindowInSeconds", `"301" must be a whole number between 0 and 300`),
 		"parallelization":   one("ParallelizationFactor: 11", "ParallelizationFactor", `"11" must be a whole number between 1 and 10`),
 		"retries":           one("MaximumRetryAttempts: -2", "MaximumRetryAttempts", `"-2" must be a whole number between -1 and 10000`),
+		"no mapping":        {"      Events: {E: {Type: DynamoDB, Properties: text}}", []string{"9: F: Properties.Events.E.Properties: must be a mapping"}},
 		"age":               one("MaximumRecordAgeInSeconds: 604801", "MaximumRecordAgeInSeconds", `"604801" must be a whole number between -1 and 604800`),
 		"young":             one("MaximumRecordAgeInSeconds: 59", "MaximumRecordAgeInSeconds", "59 must be -1 or at least 60"),
 		"response type":     one("FunctionResponseTypes: [All]", "FunctionResponseTypes", "must be [ReportBatchItemFailures]"),
