@@ -16,8 +16,8 @@ type evaluator struct {
 	resources  []*resource
 	byID       map[string]*resource
 	globals    map[string]*node // by resource type
-	// generated returns the values of references to the stages, versions and aliases that SAM creates, such as "Api.Stage"
-	// or "Function.Alias".
+	// generated returns the values of references to the stages, versions and aliases that SAM creates, such as
+	// "Api.Stage" or "Function.Alias".
 	generated map[string]func() string
 	// noted are the properties without effect that notices name.
 	noted map[string]bool

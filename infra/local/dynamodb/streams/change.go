@@ -26,8 +26,8 @@ const (
 var eventNames = [...]string{Insert: "INSERT", Modify: "MODIFY", Remove: "REMOVE", Expire: "REMOVE"}
 
 // A stored change has the time in milliseconds (8 bytes), the event (1), then the keys, the old and the new image, each
-// after its length (4). A length of 0 means no image. Changes of earlier versions can end with another time (8), which is
-// ignored.
+// after its length (4). A length of 0 means no image. Changes of earlier versions can end with another time (8), which
+// is ignored.
 const (
 	eventOffset   = 8
 	headBytes     = eventOffset + 1
