@@ -132,7 +132,7 @@ func TestStorageFailsInPart(t *testing.T) {
 	}
 }
 
-// DynamoDB does not respond, or late. Clients get a response before the gateway or the function times out.
+// DynamoDB does not respond, or responds late. Clients get a response before the gateway or the function times out.
 func TestStorageHangs(t *testing.T) {
 	t.Parallel()
 	for _, f := range []fault{dead, hanging.writes(), slow(1500 * time.Millisecond)} {

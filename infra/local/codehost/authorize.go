@@ -35,8 +35,8 @@ type authorization struct {
 	fields      url.Values // the parameters as the form repeats them
 }
 
-// oauthError is an error response (RFC 6749 §4.1.2.1 and §5.2). If code is "", the error is
-// shown to the user, and not sent to the client.
+// oauthError is an error response (RFC 6749 §4.1.2.1 and §5.2). If code is "", the error is shown to the user, and not
+// sent to the client.
 type oauthError struct{ code, description string }
 
 func invalidRequest(description string) *oauthError {

@@ -15,8 +15,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// useStream makes the state of a stream that has begun or ended the current one. It is called when the change is
-// durable. The catalog must be locked for writing. A nil state changes nothing.
+// useStream sets the state of a stream after the stream has begun or ended. The change must be durable, and the catalog
+// must be locked for writing. A nil state changes nothing.
 func (db *DB) useStream(info *streams.Info) {
 	if info == nil {
 		return

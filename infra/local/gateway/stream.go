@@ -111,7 +111,7 @@ func (p *pump) run(body io.ReadCloser) {
 	}
 }
 
-// send passes a chunk to each, and waits until it was used. It reports false if each has returned.
+// send passes a chunk to the method each, and waits until it was used. It reports false if each has returned.
 func (p *pump) send(chunk []byte) bool {
 	select {
 	case p.chunks <- chunk:

@@ -108,7 +108,7 @@ func runTest(t *testing.T, specs []stack.Schedule, test func(t *testing.T, f *fi
 	})
 }
 
-// sleep waits, and then until all goroutines are blocked.
+// sleep waits for a time, and then until all goroutines are blocked.
 func sleep(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()

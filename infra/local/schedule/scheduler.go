@@ -126,7 +126,7 @@ func (s *schedule) run(enabled time.Time) {
 	after := enabled
 	if s.when.Rate() {
 		s.when = s.when.From(enabled)
-		after = enabled.Add(-1) // a rate fires at once
+		after = enabled.Add(-1) // a rate fires immediately
 	}
 	for {
 		due, more := s.when.Next(after)

@@ -182,7 +182,7 @@ func (o object) decodeStruct(v reflect.Value) {
 			o.problem(p.name, "is missing")
 		case p.fallback != nil:
 			value.decodeText(p, field, *p.fallback)
-		case field.Kind() == reflect.Struct: // whose properties may have defaults
+		case field.Kind() == reflect.Struct: // its properties may have defaults
 			value.decodeStruct(field)
 		}
 	}

@@ -33,7 +33,7 @@ type entry struct {
 // shard reads a shard, passes its records to lanes, and tracks which are done.
 type shard struct {
 	*streamMapping
-	ctx    context.Context // the life of the stream's reader
+	ctx    context.Context // ends when the reader of the stream stops
 	source source
 	id     string
 	lanes  []*lane

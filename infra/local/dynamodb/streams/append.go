@@ -26,8 +26,8 @@ type appended struct {
 	last   uint64
 }
 
-// of returns the place of a stream, or -1.
-func (a Appends) of(s *Stream) int {
+// index returns the index of a stream, or -1.
+func (a Appends) index(s *Stream) int {
 	return slices.IndexFunc(a, func(a appended) bool { return a.stream == s })
 }
 
@@ -36,7 +36,7 @@ func (a Appends) of(s *Stream) int {
 func Append(batch *pebble.Batch, now time.Time, pending []Pending) (Appends, error) {
 	var appends Appends
 	for _, p := range pending {
-		if appends.of(p.Stream) < 0 {
+		if appends.index(p.Stream) < 0 {
 			appends = append(appends, appended{stream: p.Stream})
 		}
 	}
@@ -47,7 +47,7 @@ func Append(batch *pebble.Batch, now time.Time, pending []Pending) (Appends, err
 		appends[i].last = a.stream.last
 	}
 	for _, p := range pending {
-		a := &appends[appends.of(p.Stream)]
+		a := &appends[appends.index(p.Stream)]
 		a.last++
 		binary.BigEndian.PutUint64(p.Record, uint64(now.UnixMilli()))
 		if err := batch.Set(keyspace.SequenceKey(keyspace.Record, a.stream.ID, a.last), p.Record, nil); err != nil {
