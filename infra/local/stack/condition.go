@@ -106,12 +106,18 @@ func (e *evaluator) checkRules() {
 	for _, f := range e.section(sectionRules) {
 		at := place{subject: sectionRules, path: f.key}
 		condition, assertions := f.value.get("RuleCondition"), f.value.get("Assertions")
-		if assertions == nil || condition != nil && !e.decide(at.field("RuleCondition"), condition) {
+		if assertions == nil || assertions.kind != list {
+			e.add(at.field("Assertions"), f.line, "must be a list")
+			continue
+		}
+		if condition != nil && !e.decide(at.field("RuleCondition"), condition) {
 			continue
 		}
 		for i, assertion := range assertions.items {
 			at, assert, text := at.field("Assertions").index(i), assertion.get("Assert"), assertion.get("AssertDescription")
-			if assert != nil && !e.decide(at.field("Assert"), assert) {
+			if assert == nil {
+				e.add(at.field("Assert"), assertion.line, "is missing")
+			} else if !e.decide(at.field("Assert"), assert) {
 				e.add(at, assertion.line, "the assertion fails: %s", e.tryText(text, "it has no description"))
 			}
 		}

@@ -61,7 +61,9 @@ func TestTemplateErrors(t *testing.T) {
 		"properties a list": {"Resources: {A: {Type: AWS::KMS::Key, Properties: []}}", []string{"1: A: Properties: must be a mapping"}},
 		"inert import":      {"Resources: {A: {Type: AWS::KMS::Key, Properties: {K: !ImportValue x}}}", nil},
 		"outputs":           {"Resources: {A: {Type: AWS::KMS::Key}}\nOutputs: {O: {Value: !ImportValue x}}", nil},
-		"condition":         {"Resources: {A: {Type: AWS::S3::Bucket, Condition: C}}", []string{"1: A: Condition: there is no condition C"}},
+		"rules": {"Resources: {A: {Type: AWS::KMS::Key}}\nRules: {N: {Assertion: []}, E: {Assertions: [{Asserts: x}]}}", []string{
+			"2: Rules: N.Assertions: must be a list", "2: Rules: E.Assertions[0].Assert: is missing"}},
+		"condition": {"Resources: {A: {Type: AWS::S3::Bucket, Condition: C}}", []string{"1: A: Condition: there is no condition C"}},
 	})
 }
 
