@@ -43,6 +43,9 @@ func (db *DB) batchGetItem(in *wire.BatchGetItemRequest) (*wire.BatchGetItemResp
 			if !seen.add(c.Key) {
 				return nil, errDuplicateKeys
 			}
+			if response.UnprocessedKeys[name] != nil {
+				continue // the key is only checked
+			}
 			item, err := db.store.Get(c.Key)
 			if err != nil {
 				return nil, err
@@ -51,7 +54,7 @@ func (db *DB) batchGetItem(in *wire.BatchGetItemRequest) (*wire.BatchGetItemResp
 				rest := *get
 				rest.Keys = get.Keys[i:]
 				response.UnprocessedKeys[name] = &rest
-				break
+				continue
 			}
 			used.of(c.Table).table += storage.ReadUnits(item.Size()) * consistency(get.ConsistentRead)
 			if item != nil {

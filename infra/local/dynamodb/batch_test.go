@@ -55,6 +55,10 @@ func TestBatchGetUnprocessed(t *testing.T) {
 		must(t, db, "PutItem", fmt.Sprintf(`{"TableName":"hash","Item":{"pk":{"S":"%d"},"x":{"S":"%s"}}}`, i, strings.Repeat("x", 390_000)))
 	}
 	body := `{"RequestItems":{"hash":{"Keys":[` + strings.Join(keys, ",") + `],"ProjectionExpression":"pk"}}}`
+	twice := strings.Replace(body, keys[49], keys[48], 1)
+	if got := call(t, db, "BatchGetItem", twice).errorType(); got != "ValidationException" {
+		t.Errorf("with an unprocessed key twice: got %s", got)
+	}
 	seen, rounds := 0, 0
 	for rest := any(nil); rounds == 0 || rest != nil; rounds++ {
 		got := must(t, db, "BatchGetItem", body)
