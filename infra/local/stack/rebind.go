@@ -7,8 +7,8 @@ import (
 )
 
 // Rebind replaces predicted ARNs and URLs everywhere in the stack by the actual ones. An endpoint chooses the last six
-// characters of a secret's ARN, and can have another account and other queue URLs. Rebind must not run concurrently with
-// other uses of the stack.
+// characters of a secret's ARN, and can have another account and other queue URLs. Rebind must not run concurrently
+// with other uses of the stack.
 func (s *Stack) Rebind(actual map[string]string) {
 	// An ARN or URL may be the beginning of another one: longer texts are replaced first.
 	predicted := slices.SortedFunc(maps.Keys(actual), func(a, b string) int { return len(b) - len(a) })
