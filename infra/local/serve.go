@@ -53,6 +53,7 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		s.Logger.Info("stopping") // the error is only that the start was interrupted
 		return nil
 	}
+	debug.FreeOSMemory() // the start needs more memory than an idle platform
 	err = banner(stdout, p, modelHint(p.Stack.Functions, models))
 	if err == nil {
 		if *watch {
