@@ -148,7 +148,7 @@ func (g *Gateway) refusal(status string, peer net.Addr) []byte {
 		Request: &http.Request{Header: http.Header{}}, ids: newRequestIDs(now, ""), received: now,
 		sourceIP: sourceIP(peer.String()),
 	}
-	w := &memoryWriter{header: http.Header{
+	w := &MemoryWriter{Headers: http.Header{
 		"Date":           {now.Format(http.TimeFormat)},
 		"Connection":     {"close"},
 		headerRequestID:  {q.ids.request},
@@ -156,31 +156,31 @@ func (g *Gateway) refusal(status string, peer net.Addr) []byte {
 	}}
 	g.fail(w, q, f)
 	g.options.Logger.Info("request",
-		"status", w.status, "bytes", w.body.Len(), "requestId", q.ids.request, "error", f.message)
+		"status", w.Status, "bytes", w.Body.Len(), "requestId", q.ids.request, "error", f.message)
 
 	var out bytes.Buffer
-	out.WriteString("HTTP/1.1 " + strconv.Itoa(w.status) + " " + http.StatusText(w.status) + "\r\n")
-	_ = w.header.Write(&out) // writing to a buffer does not fail
+	out.WriteString("HTTP/1.1 " + strconv.Itoa(w.Status) + " " + http.StatusText(w.Status) + "\r\n")
+	_ = w.Headers.Write(&out) // writing to a buffer does not fail
 	out.WriteString("\r\n")
-	out.Write(w.body.Bytes())
+	out.Write(w.Body.Bytes())
 	return out.Bytes()
 }
 
-// memoryWriter holds a small response.
-type memoryWriter struct {
-	header http.Header
-	status int
-	body   bytes.Buffer
+// MemoryWriter is an [http.ResponseWriter] that holds a response in memory.
+type MemoryWriter struct {
+	Headers http.Header
+	Status  int
+	Body    bytes.Buffer
 }
 
 // Header implements http.ResponseWriter.
-func (m *memoryWriter) Header() http.Header { return m.header }
+func (m *MemoryWriter) Header() http.Header { return m.Headers }
 
 // WriteHeader implements http.ResponseWriter.
-func (m *memoryWriter) WriteHeader(status int) { m.status = status }
+func (m *MemoryWriter) WriteHeader(status int) { m.Status = status }
 
 // Write implements http.ResponseWriter.
-func (m *memoryWriter) Write(b []byte) (int, error) {
-	m.body.Write(b)
+func (m *MemoryWriter) Write(b []byte) (int, error) {
+	m.Body.Write(b)
 	return len(b), nil
 }

@@ -1,13 +1,14 @@
 package platform
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"io"
 	"net/http"
 	"strconv"
 	"time"
+
+	"devplatform/infra/local/gateway"
 )
 
 // abandonAfter is how long a request whose context has ended waits for its response. Handlers return immediately then,
@@ -25,7 +26,7 @@ func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	if received.Body == nil {
 		received.Body = http.NoBody
 	}
-	w := &recorder{header: http.Header{}, status: http.StatusOK}
+	w := &gateway.MemoryWriter{Headers: http.Header{}, Status: http.StatusOK}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -36,9 +37,9 @@ func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	return &http.Response{
-		Status: strconv.Itoa(w.status) + " " + http.StatusText(w.status), StatusCode: w.status,
+		Status: strconv.Itoa(w.Status) + " " + http.StatusText(w.Status), StatusCode: w.Status,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: w.header, Body: io.NopCloser(&w.body), ContentLength: int64(w.body.Len()), Request: r,
+		Header: w.Headers, Body: io.NopCloser(&w.Body), ContentLength: int64(w.Body.Len()), Request: r,
 	}, nil
 }
 
@@ -55,19 +56,4 @@ func await(ctx context.Context, done <-chan struct{}) error {
 	case <-time.After(abandonAfter):
 		return ctx.Err() //nolint:wrapcheck // http.Client wraps it
 	}
-}
-
-// recorder is the ResponseWriter of one request.
-type recorder struct {
-	header http.Header
-	status int
-	body   bytes.Buffer
-}
-
-func (w *recorder) Header() http.Header { return w.header }
-
-func (w *recorder) WriteHeader(status int) { w.status = status }
-
-func (w *recorder) Write(p []byte) (int, error) {
-	return w.body.Write(p) //nolint:wrapcheck // never fails
 }
