@@ -72,7 +72,7 @@ func (s *Service) projects(ctx context.Context, userID string, f Filter) ([]Proj
 			}
 		}
 	}
-	slices.SortFunc(items, func(a, b ProjectItem) int {
+	slices.SortFunc(items, func(a, b ProjectItem) int { // by position, without formatting the times
 		return cmp.Or(b.LastOpenedAt.Time().Compare(a.LastOpenedAt.Time()), cmp.Compare(b.ID, a.ID))
 	})
 	return items, nil

@@ -7,8 +7,8 @@
 // # When a schedule fires
 //
 // The start of the platform enables the schedules: a rate fires immediately, cron at the minute. Schedules do not wait
-// for one another, nor for their own last invocation. Times at which the platform did not run are skipped. After the
-// machine has slept, a schedule fires once, however many times it has missed.
+// for one another. A schedule does not wait for its last invocation. Times at which the platform did not run are
+// skipped. After the machine has slept, a schedule fires once, however many times it has missed.
 //
 // # How an event is delivered
 //

@@ -318,8 +318,8 @@ func (f *fixture) checkAfterFault(workspaceID string, requests int) {
 	}
 }
 
-// A fault in any call of any step loses no delivery: neither in the lanes, nor in the moves between them, nor while a
-// delivery is parked, woken or waits for a slot.
+// A fault in any call of any step loses no delivery. The steps are those of both lanes, of the moves between them, and
+// of deliveries that are parked, woken or wait for a slot.
 func TestFaultInEachCall(t *testing.T) {
 	t.Parallel()
 	for _, step := range faultySteps {

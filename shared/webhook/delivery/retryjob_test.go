@@ -260,8 +260,8 @@ func TestUndecodableDelivery(t *testing.T) {
 	}
 }
 
-// Deliveries that earlier versions of this program stored are sent: their index had 16 shards, and they contain their
-// payload, but neither the account nor a deadline.
+// Deliveries that earlier versions of this program stored are sent. Their index had 16 shards. They contain their
+// payload, but no account and no deadline.
 func TestDeliveriesOfEarlierVersions(t *testing.T) {
 	t.Parallel()
 	const earlierShards, deliveries = 16, 20
