@@ -1,7 +1,9 @@
 package runtime_test
 
 import (
+	goruntime "runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -55,4 +57,43 @@ func TestBlockedRequestsGetInstances(t *testing.T) {
 	}
 	g.open()
 	done.Wait()
+}
+
+// While the processors are busy, no more than two instances for each of them start at once. All further calls wait for
+// a second, and not one after the other.
+func TestBusyProcessors(t *testing.T) {
+	t.Parallel()
+	var checks atomic.Int32
+	most := 2 * goruntime.NumCPU()
+	r := start(t, func(o *runtime.Options) {
+		o.Patience, o.MaxWait, o.MaxConcurrency = time.Millisecond, 1900*time.Millisecond, most+3
+		o.Busy = func() bool {
+			checks.Add(1)
+			return true
+		}
+	})
+	g := newGate(t)
+	var done sync.WaitGroup
+	for range most + 3 {
+		done.Go(func() {
+			if got := invoke(t, r, runtime.Invocation{Function: "echo", Payload: event(t, order{Wait: g.url})}); got.FunctionError != nil {
+				t.Error(got.FunctionError)
+			}
+		})
+	}
+	for range most {
+		<-g.arrived
+	}
+	eventually(t, "the other calls wait", func() bool { return checks.Load() > 0 })
+	if got := r.Starts(); got != most || !r.Waits("echo") {
+		t.Errorf("%d instances started while the processors are busy, want %d and calls that wait", got, most)
+	}
+	for range 3 {
+		<-g.arrived
+	}
+	g.open()
+	done.Wait()
+	if r.Waits("echo") {
+		t.Error("a call waits after all have ended")
+	}
 }

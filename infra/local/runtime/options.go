@@ -48,6 +48,9 @@ type Options struct {
 	// Patience is how long a call waits for a busy instance before another instance is started for it. The default is
 	// 5 ms, about the time of a start. If there is no instance yet, one is started at once.
 	Patience time.Duration
+	// Busy reports whether the processors are busy, so that more instances would not help. The default reads /proc/stat.
+	// On systems that do not have it, it reports false.
+	Busy func() bool
 	// MaxWait limits the time that a call waits for an instance (default 10 s). Then the call fails with ErrThrottled. While
 	// an instance is starting, the call waits for it.
 	MaxWait time.Duration
@@ -77,6 +80,9 @@ func (o *Options) setDefaults() {
 	o.MaxConcurrency = cmp.Or(o.MaxConcurrency, 16)
 	o.MaxWait = cmp.Or(o.MaxWait, 10*time.Second)
 	o.Patience = cmp.Or(o.Patience, 5*time.Millisecond)
+	if o.Busy == nil {
+		o.Busy = (&processors{now: o.Now, read: processorTime}).busy
+	}
 	o.IdleTimeout = cmp.Or(o.IdleTimeout, 15*time.Minute)
 	o.InitTimeout = cmp.Or(o.InitTimeout, 10*time.Second)
 	o.RetryDelay = cmp.Or(o.RetryDelay, time.Minute)

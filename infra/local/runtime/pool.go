@@ -3,6 +3,7 @@ package runtime
 import (
 	"container/list"
 	"fmt"
+	goruntime "runtime"
 	"slices"
 	"sync"
 	"time"
@@ -16,6 +17,9 @@ const (
 	firstPause = 20 * time.Millisecond
 	maxPause   = time.Second
 )
+
+// busyPatience is how long a call waits for a busy instance while the processors are busy. See pool.grow.
+const busyPatience = time.Second
 
 // pool is the queue and the instances of a function. A call goes to the most recently used idle instance. If there is
 // none, it waits in the queue for the first instance that becomes idle or has started.
@@ -159,7 +163,8 @@ func (p *pool) gone(i *instance) (failed []*call) {
 // grow starts an instance for calls that wait: at once if there is no instance, else one at a time, when the first call
 // has waited for Options.Patience and so has passed the time since the last instance was ready. Many quick calls are
 // therefore served by few busy instances, which costs much less than many that take turns, and calls that block one
-// another get an instance each. The caller holds mu.
+// another get an instance each. If there are two instances for each processor and the processors are busy, more
+// instances would only delay one another: then the first call waits for up to busyPatience. The caller holds mu.
 func (p *pool) grow() {
 	short := !p.closed && p.starting == 0 && p.queue.Len() > 0 && len(p.all) < p.function.instances(&p.rt.opts)
 	if p.growing || !short {
@@ -193,6 +198,9 @@ func (p *pool) pause() time.Duration {
 		return 0
 	}
 	since := p.queue.Front().Value.(*call).queued
+	if len(p.all) >= 2*goruntime.NumCPU() && now.Sub(since) < busyPatience && p.rt.opts.Busy() {
+		return minPeriod
+	}
 	if p.grown.After(since) {
 		since = p.grown
 	}

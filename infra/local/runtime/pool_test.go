@@ -18,7 +18,10 @@ const (
 // hour.
 func requeued(t *testing.T, waited time.Duration) (*pool, *call) {
 	t.Helper()
-	rt := &Runtime{opts: Options{Now: time.Now, MaxWait: testMaxWait, Patience: testPatience, MaxConcurrency: 2}}
+	idleMachine := func() bool { return false }
+	rt := &Runtime{opts: Options{
+		Now: time.Now, MaxWait: testMaxWait, Patience: testPatience, MaxConcurrency: 2, Busy: idleMachine,
+	}}
 	p := &pool{rt: rt, all: map[*instance]struct{}{}, function: Function{Name: "echo"}}
 	busy, free := newInstance(p), newInstance(p)
 	busy.state, free.state = running, idle

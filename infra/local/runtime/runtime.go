@@ -133,6 +133,17 @@ func (r *Runtime) Invoke(ctx context.Context, inv Invocation) (*Response, error)
 	}
 }
 
+// Waits reports whether a call of the function waits for an instance.
+func (r *Runtime) Waits(function string) bool {
+	p := r.pools[function]
+	if p == nil {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.queue.Len() > 0
+}
+
 // newTraceID returns an X-Ray tracing header of a request that is not sampled.
 func newTraceID(now time.Time) string {
 	var id [20]byte
