@@ -1,15 +1,12 @@
 package platform
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"net/url"
 	"path/filepath"
-	"slices"
 
 	"devplatform/infra/local/schedule"
-	"devplatform/infra/local/stack"
 	"devplatform/infra/local/triggers"
 )
 
@@ -25,8 +22,9 @@ func (p *Platform) openTriggers(context.Context) (err error) {
 		transport = inProcess{http.HandlerFunc(p.services.service)}
 	}
 	p.triggers, err = triggers.Open(triggers.Options{
-		Mappings:     limitConcurrency(p.Stack, p.config.Concurrency),
+		Mappings:     p.Stack.EventSourceMappings,
 		Invoke:       p.runtime.Invoke,
+		Waits:        p.runtime.Waits,
 		Endpoint:     p.endpoint(),
 		Transport:    transport,
 		Region:       p.config.Region,
@@ -41,23 +39,6 @@ func (p *Platform) openTriggers(context.Context) (err error) {
 		StreamChanged: streamChanged,
 	})
 	return err
-}
-
-// limitConcurrency returns the mappings. Those of queues process at most as many batches at a time as their function
-// has instances. Messages that wait for an instance would be invisible to the queue, which could not be fair to its
-// groups. The minimum of a mapping is 2.
-func limitConcurrency(s *stack.Stack, instances int) []stack.EventSourceMapping {
-	limits := map[string]int{}
-	for _, f := range s.Functions {
-		limits[f.Name] = max(cmp.Or(min(f.ReservedConcurrency, instances), instances), 2)
-	}
-	mappings := slices.Clone(s.EventSourceMappings)
-	for i, m := range mappings {
-		if m.Queue != "" {
-			mappings[i].MaximumConcurrency = min(cmp.Or(m.MaximumConcurrency, limits[m.Function]), limits[m.Function])
-		}
-	}
-	return mappings
 }
 
 // openSchedules opens the schedules, which start with start.

@@ -12,7 +12,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,8 +22,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
-
-	"devplatform/infra/local/stack"
 )
 
 // TestMain makes this binary the function of the tests' templates: it sends its event to the test, and returns when the
@@ -302,32 +299,5 @@ func TestBrokenPositions(t *testing.T) {
 	}
 	if _, err = Open(t.Context(), p.config); err == nil || !strings.Contains(err.Error(), files[0]) {
 		t.Errorf("%v, want %s named", err, files[0])
-	}
-}
-
-func TestLimitConcurrency(t *testing.T) {
-	t.Parallel()
-	s := &stack.Stack{
-		Functions: []stack.Function{
-			{Name: "free"}, {Name: "reserved", ReservedConcurrency: 3}, {Name: "narrow", ReservedConcurrency: 1},
-		},
-		EventSourceMappings: []stack.EventSourceMapping{
-			{Function: "free", Queue: "q"},
-			{Function: "free", Queue: "q", MaximumConcurrency: 50},
-			{Function: "free", Queue: "q", MaximumConcurrency: 4},
-			{Function: "reserved", Queue: "q", MaximumConcurrency: 50},
-			{Function: "narrow", Queue: "q"},
-			{Function: "free", Table: "t"},
-		},
-	}
-	var got []int
-	for _, m := range limitConcurrency(s, 10) {
-		got = append(got, m.MaximumConcurrency)
-	}
-	if want := []int{10, 10, 4, 3, 2, 0}; !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
-	if first := s.EventSourceMappings[0].MaximumConcurrency; first != 0 {
-		t.Errorf("the stack itself has %d now", first)
 	}
 }

@@ -42,8 +42,9 @@ type queueMapping struct {
 
 func newQueueMapping(common mapping, c clients) *queueMapping {
 	o, spec := common.options, common.spec
+	waits := func() bool { return o.Waits(spec.Function) }
 	return &queueMapping{
-		mapping: common, queues: c.queues, slots: newSlots(spec.MaximumConcurrency, o.Now),
+		mapping: common, queues: c.queues, slots: newSlots(spec.MaximumConcurrency, waits, o.Now),
 		link: newLink(o, common.logger.With("queue", spec.Queue), "the queue can't be read: retrying until it can", "the queue can be read again"),
 		function: newLink(o, common.logger.With("queue", spec.Queue),
 			"the function can't be invoked: retrying while its messages are invisible", "the function can be invoked again"),

@@ -14,13 +14,16 @@ const (
 	firstSlots = 5
 	slotEvery  = time.Minute / 300
 	calm       = time.Second // between two reductions, and from a failure until the limit grows again
+	// waitPause is the time until the next attempt to acquire a slot while a call waits for an instance.
+	waitPause = 3 * time.Millisecond
 )
 
 // slots limits the batches of a queue that are in flight.
 type slots struct {
-	now  func() time.Time
-	most int
-	free chan struct{} // receives when there may be a free slot
+	now   func() time.Time
+	waits func() bool // whether a call of the function waits for an instance
+	most  int
+	free  chan struct{} // receives when there may be a free slot
 
 	mu          sync.Mutex
 	limit, busy int
@@ -28,10 +31,10 @@ type slots struct {
 }
 
 // newSlots returns the slots of a mapping. maximum is its largest number of concurrent batches; 0 means that it sets
-// none.
-func newSlots(maximum int, now func() time.Time) *slots {
+// none. No slot is free while waits reports true.
+func newSlots(maximum int, waits func() bool, now func() time.Time) *slots {
 	most := cmp.Or(maximum, maxConcurrency)
-	return &slots{now: now, most: most, limit: min(firstSlots, most), free: make(chan struct{}, 1)}
+	return &slots{now: now, waits: waits, most: most, limit: min(firstSlots, most), free: make(chan struct{}, 1)}
 }
 
 // acquire waits for a slot. It returns false if ctx ends before. The limit grows while callers wait.
@@ -54,6 +57,9 @@ func (s *slots) acquire(ctx context.Context) bool {
 
 // try acquires a slot if one is free, or returns the time until the next attempt.
 func (s *slots) try() (wait time.Duration, ok bool) {
+	if s.waits() {
+		return waitPause, false
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()

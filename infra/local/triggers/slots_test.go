@@ -21,10 +21,22 @@ func take(t *testing.T, s *slots) (n int) {
 	}
 }
 
+// noneWaits reports false: no call waits for an instance.
+func noneWaits() bool { return false }
+
 func TestSlots(t *testing.T) {
+	t.Run("none while a call waits for an instance", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			waiting := true
+			s := newSlots(0, func() bool { return waiting }, time.Now)
+			equal(t, "slots", take(t, s), 0)
+			waiting = false
+			equal(t, "slots without a call", take(t, s), firstSlots+1)
+		})
+	})
 	t.Run("a maximum", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
-			s := newSlots(7, time.Now)
+			s := newSlots(7, noneWaits, time.Now)
 			equal(t, "slots", take(t, s), firstSlots+1)
 			after(slotEvery)
 			equal(t, "one more", take(t, s), 1)
@@ -36,7 +48,7 @@ func TestSlots(t *testing.T) {
 	})
 	t.Run("none: 5, and 300 more a minute", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
-			s := newSlots(0, time.Now)
+			s := newSlots(0, noneWaits, time.Now)
 			equal(t, "slots", take(t, s), firstSlots+1)
 			for range 60 * 5 {
 				after(slotEvery)
@@ -51,7 +63,7 @@ func TestSlots(t *testing.T) {
 	})
 	t.Run("fewer after failures, and as many as before when they are over", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
-			s := newSlots(8, time.Now)
+			s := newSlots(8, noneWaits, time.Now)
 			for range 8 { // of batches that began together
 				s.shrink()
 			}
@@ -72,7 +84,7 @@ func TestSlots(t *testing.T) {
 	})
 	t.Run("waiting callers get free slots", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
-			s := newSlots(2, time.Now)
+			s := newSlots(2, noneWaits, time.Now)
 			take(t, s)
 			got := make(chan bool, 5)
 			ctx, cancel := context.WithCancel(t.Context())

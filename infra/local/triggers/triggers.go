@@ -37,6 +37,10 @@ type Options struct {
 	Mappings []stack.EventSourceMapping
 	// Invoke runs a function once, as [runtime.Runtime.Invoke] does (required).
 	Invoke func(ctx context.Context, in runtime.Invocation) (*runtime.Response, error)
+	// Waits reports whether a call of a function waits for an instance, as [runtime.Runtime.Waits] does. Meanwhile, no
+	// messages are received for the function: in its queue, they are visible, and the queue is fair to their groups. The
+	// default always reports false.
+	Waits func(function string) bool
 	// Endpoint is the URL of DynamoDB, its streams, and SQS. "" is AWS.
 	Endpoint string
 	// Transport sends the requests to the endpoint. Nil sends them over the network.
@@ -71,6 +75,9 @@ func setDefaults(o *Options) {
 		o.AccessKeyID, o.SecretKey = "local", "local"
 	}
 	o.PollInterval = cmp.Or(o.PollInterval, defaultPoll)
+	if o.Waits == nil {
+		o.Waits = func(string) bool { return false }
+	}
 	if o.Backoff == nil {
 		o.Backoff = backoff
 	}
