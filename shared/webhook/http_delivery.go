@@ -163,7 +163,8 @@ func (s *Service) registerDeliveries(r *httpapi.Routes) {
 		Summary: "List a webhook's deliveries of the last 30 days",
 		Description: "Returns the deliveries, newest event first. The default limit is 50. If status is set, a request " +
 			"searches a limited number of deliveries: a page may be shorter than limit, or empty, although it has a nextCursor. " +
-			"A delivery to an endpoint that is new, slow or failing can appear later than its event.",
+			"A delivery can appear later than its event if its endpoint is new, slow or failing, or if its workspace has many " +
+			"deliveries.",
 		Errors: []*fault.Error{errNoWebhook, workspace.ErrDenied},
 	}, s.handleDeliveries)
 	httpapi.Private(r, httpapi.Operation{

@@ -80,9 +80,10 @@ func planNext(d Delivery, w *Webhook, l lane, now time.Time) plan {
 }
 
 // needsLease reports whether an attempt in the fast lane must take the lease of the delivery. The first attempt of a
-// new delivery does not need it: no other worker has a reason to attempt the delivery, and the time in the index is
-// after the end of this worker. A message that is received again, a message of the retry job and a redelivery show that
-// another worker may have attempted the delivery. receives counts the receives of the message.
+// new delivery does not need it: normally, no other worker has a reason to attempt the delivery (see Store.addAll for
+// the exception), and the time in the index is after the end of this worker. A message that is received again, a
+// message of the retry job and a redelivery show that another worker may have attempted the delivery. receives counts
+// the receives of the message.
 func needsLease(d Delivery, receives int) bool {
 	return d.Tries > 0 || d.Manual > 0 || d.Wakes > 0 || len(d.Attempts) > 0 || receives > 1
 }

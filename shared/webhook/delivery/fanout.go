@@ -20,12 +20,12 @@ import (
 // Fanout finds the webhooks that subscribe to events. It makes one read for each workspace. Its work does not depend on
 // the webhooks of other workspaces.
 //
-// For endpoints of the fast lane, it creates the deliveries. A delivery is stored before its message is sent. Its ID
-// depends only on the event and the webhook. So a replay of the stream creates no second delivery, but sends the
-// message again. If a message is lost, the retry job sends another one.
+// For endpoints of the fast lane, it creates the deliveries if they are few. A delivery is stored before its message is
+// sent. Its ID depends only on the event and the webhook. So a replay of the stream creates no second delivery, but
+// sends the message again. If a message is lost, the retry job sends another one.
 //
-// For endpoints of the slow lane, it sends one message for each workspace, and the worker of that lane creates the
-// deliveries. So an account with many such deliveries does not delay the stream.
+// SlowWorker creates all other deliveries. Fanout sends it one message for each workspace. So an account with many
+// deliveries does not delay the events of other accounts in the stream.
 type Fanout struct {
 	store     Store
 	fast      queue.Queue
@@ -45,6 +45,9 @@ func NewFanout(d Deps) *Fanout {
 const (
 	// fanoutReads is the largest number of concurrent reads.
 	fanoutReads = 8
+	// maxDirect is the largest number of deliveries in a batch of the stream of which the fan-out creates all. If there
+	// are more, it creates only those of workspaces with at most maxDirectEach.
+	maxDirect, maxDirectEach = 10, 4
 	// fanoutChunk is the number of deliveries that are stored at the same time, before their messages are sent: two
 	// batches of writes, and four of messages. So a workspace with few deliveries does not wait for those of other
 	// workspaces.
@@ -61,29 +64,24 @@ type occurrence struct {
 	at     time.Time
 }
 
-// newItem is a delivery to create.
-type newItem struct {
-	record   int // index of the stream record
-	delivery Delivery
-	existed  bool // an earlier invocation has stored the delivery
-}
-
-// creation is a message that asks the slow lane to create deliveries.
+// creation is a message that asks for the creation of deliveries, or several such messages together.
 type creation struct {
-	records []int // indexes of the stream records
+	indexes []int // of the stream records that it is for, or of the messages
 	account string
 	message message
 }
 
 // fanoutPlan is the work for the events of one workspace.
 type fanoutPlan struct {
-	items     []newItem  // of the fast lane
-	creations []creation // none or one
+	occurrences []occurrence
+	webhooks    []Webhook  // of the workspace
+	items       []newItem  // the deliveries that the fan-out creates, all of the fast lane
+	creations   []creation // none or one
 }
 
 // Handle handles the events in a batch of the stream of the events table, and returns one error for each record. The
-// fast lane comes first. Errors: lambdafn.ErrPoison if a record cannot be decoded; errors of storage and of the queues,
-// after which a retry completes the work.
+// deliveries that it creates come before the messages of the others. Errors: lambdafn.ErrPoison if a record cannot be
+// decoded; errors of storage and of the queues, after which a retry completes the work.
 func (f *Fanout) Handle(ctx context.Context, records []lambdafn.StreamRecord) []error {
 	errs := make([]error, len(records))
 	byWorkspace := map[string][]occurrence{}
@@ -99,11 +97,11 @@ func (f *Fanout) Handle(ctx context.Context, records []lambdafn.StreamRecord) []
 		byWorkspace[o.event.WorkspaceID] = append(byWorkspace[o.event.WorkspaceID], o)
 	}
 	var counts tally
-	plan := f.plan(ctx, byWorkspace, errs, &counts)
-	for chunk := range slices.Chunk(plan.items, fanoutChunk) {
+	items, creations := f.plan(ctx, byWorkspace, errs, &counts)
+	for chunk := range slices.Chunk(items, fanoutChunk) {
 		f.enqueue(ctx, f.storeAll(ctx, chunk, errs, &counts), errs)
 	}
-	f.sendCreations(ctx, plan.creations, errs)
+	f.sendCreations(ctx, creations, errs)
 	f.metrics.Put(ctx, counts.all()...)
 	return errs
 }
@@ -124,11 +122,11 @@ func occurrenceOf(record int, item db.Item) (occurrence, error) {
 	return occurrence{record, e, at}, nil
 }
 
-// plan reads the webhooks of the workspaces and returns the work for their events. The workspaces with the fewest
-// deliveries come first.
+// plan reads the webhooks of the workspaces and returns the deliveries that the fan-out creates, and the messages that
+// ask for the creation of the others. The workspaces with the fewest deliveries come first.
 func (f *Fanout) plan(
 	ctx context.Context, byWorkspace map[string][]occurrence, errs []error, counts *tally,
-) (all fanoutPlan) {
+) (items []newItem, creations []creation) {
 	workspaces := slices.Sorted(maps.Keys(byWorkspace))
 	plans := make([]fanoutPlan, len(workspaces))
 	for i, err := range lambdafn.Parallel(len(workspaces), fanoutReads, func(i int) error {
@@ -150,56 +148,61 @@ func (f *Fanout) plan(
 			}
 		}
 	}
-	slices.SortStableFunc(plans, func(a, b fanoutPlan) int { return len(a.items) - len(b.items) })
-	for _, p := range plans {
-		all.items, all.creations = append(all.items, p.items...), append(all.creations, p.creations...)
+	for _, p := range limitItems(plans) {
+		items, creations = append(items, p.items...), append(creations, p.creations...)
 	}
-	return all
+	return items, creations
 }
 
 // planFanout returns the work for the events of one workspace.
-func planFanout(occurrences []occurrence, webhooks []Webhook, now time.Time) (p fanoutPlan) {
-	var fast []Webhook
-	c := creation{}
+func planFanout(occurrences []occurrence, webhooks []Webhook, now time.Time) fanoutPlan {
+	var fast, slow []Webhook
 	for _, w := range webhooks {
 		if w.lane() == fastLane {
 			fast = append(fast, w)
-			continue
+		} else {
+			slow = append(slow, w)
 		}
+	}
+	return fanoutPlan{occurrences, webhooks, deliveriesOf(occurrences, fast, now), creationFor(occurrences, slow)}
+}
+
+// creationFor returns the message that asks for the creation of the deliveries of events to webhooks of their
+// workspace. It returns none if there are no such deliveries.
+func creationFor(occurrences []occurrence, webhooks []Webhook) []creation {
+	c := creation{}
+	for _, w := range webhooks {
 		c.account, c.message.WorkspaceID = w.account(), w.WorkspaceID
 		c.message.Webhooks = append(c.message.Webhooks, w.ID)
 	}
-	p.items = deliveriesOf(occurrences, fast, fastLane, now)
 	for _, o := range occurrences {
-		if slices.ContainsFunc(webhooks, func(w Webhook) bool { return w.lane() == slowLane && w.wants(o.event, o.at) }) {
+		if slices.ContainsFunc(webhooks, func(w Webhook) bool { return w.wants(o.event, o.at) }) {
 			c.message.Events = append(c.message.Events, eventRef{o.event.ID, o.event.ProjectID})
-			c.records = append(c.records, o.record)
+			c.indexes = append(c.indexes, o.record)
 		}
 	}
-	if len(c.records) > 0 {
-		p.creations = []creation{c}
+	if len(c.indexes) == 0 {
+		return nil
 	}
-	return p
+	return []creation{c}
 }
 
-// deliveriesOf returns the deliveries of the events of one workspace: one for each event and each webhook that
-// subscribes to it. The deliveries are in lane l. If the service has disabled a webhook, its deliveries have the status
-// Failed, so that they can be recovered.
-func deliveriesOf(occurrences []occurrence, webhooks []Webhook, l lane, now time.Time) []newItem {
-	var items []newItem
-	for _, o := range occurrences {
-		for _, w := range webhooks {
-			if !w.wants(o.event, o.at) {
-				continue
-			}
-			d := newDelivery(o.event, o.at, w, l, now)
-			if !w.Active {
-				d = d.finished(Failed, w.inactiveReason())
-			}
-			items = append(items, newItem{record: o.record, delivery: d})
+// limitItems limits the deliveries that the fan-out creates, so that the events of other accounts do not wait in the
+// stream until many deliveries of one account are stored. If there are more than maxDirect, SlowWorker creates the
+// deliveries of each workspace with more than maxDirectEach. limitItems sorts the plans by the number of their
+// deliveries.
+func limitItems(plans []fanoutPlan) []fanoutPlan {
+	total := 0
+	for _, p := range plans {
+		total += len(p.items)
+	}
+	for i, p := range plans {
+		if total > maxDirect && len(p.items) > maxDirectEach {
+			plans[i].items, plans[i].creations = nil, creationFor(p.occurrences, p.webhooks)
 		}
 	}
-	return items
+	slices.SortStableFunc(plans, func(a, b fanoutPlan) int { return len(a.items) - len(b.items) })
+	return plans
 }
 
 // storeAll stores the deliveries that do not exist yet. It returns the deliveries that are known to be stored,
@@ -234,22 +237,10 @@ func (f *Fanout) storeAll(ctx context.Context, items []newItem, errs []error, co
 	return stored
 }
 
-// replayDelay is the delay of a message for a delivery that existed. The first attempt, which has no lease, is over by
-// then.
-const replayDelay = 5 * PromptTime
-
 // enqueue sends the messages of the pending deliveries, including those that were stored earlier: the earlier
 // invocation may have failed before it sent their messages.
 func (f *Fanout) enqueue(ctx context.Context, items []newItem, errs []error) {
-	items = slices.DeleteFunc(items, func(n newItem) bool { return n.delivery.Status != Pending })
-	messages := make([]queue.Message, len(items))
-	for i, n := range items {
-		delay := time.Duration(0)
-		if n.existed {
-			delay = replayDelay
-		}
-		messages[i] = n.delivery.message().queued(n.delivery.account(), delay)
-	}
+	items, messages := fastMessages(items)
 	err := f.fast.Send(ctx, messages...)
 	for i, n := range items {
 		if failed := queue.FailedAt(err, i); failed != nil {
@@ -258,7 +249,7 @@ func (f *Fanout) enqueue(ctx context.Context, items []newItem, errs []error) {
 	}
 }
 
-// sendCreations sends the messages that ask the slow lane to create deliveries.
+// sendCreations sends the messages that ask for the creation of deliveries.
 func (f *Fanout) sendCreations(ctx context.Context, creations []creation, errs []error) {
 	messages := make([]queue.Message, len(creations))
 	for i, c := range creations {
@@ -267,7 +258,7 @@ func (f *Fanout) sendCreations(ctx context.Context, creations []creation, errs [
 	err := f.creations.Send(ctx, messages...)
 	for i, c := range creations {
 		if failed := queue.FailedAt(err, i); failed != nil {
-			for _, record := range c.records {
+			for _, record := range c.indexes {
 				errs[record] = failed
 			}
 		}

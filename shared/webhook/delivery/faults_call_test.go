@@ -199,6 +199,19 @@ var faultySteps = []faultyStep{
 		})
 		return rejected
 	}, fastQueue},
+	{"failure in the fast lane moves a delivery", func(f *fixture, workspaceID string) sender.Result {
+		f.subscribe(workspaceID, "https://example.com", func(w *Webhook) {
+			w.Failures, w.FailingSince = slowFailures-1, stampPtr(f.now())
+		})
+		f.publish(f.newEvent(workspaceID))
+		return rejected
+	}, fastQueue},
+	{"creation for both lanes", func(f *fixture, workspaceID string) sender.Result {
+		f.subscribe(workspaceID, "https://example.com")
+		f.subscribe(workspaceID, "https://example.com", inSlowLane)
+		f.publish(f.newEvents(workspaceID, maxDirect+1)...)
+		return accepted
+	}, creationsQueue},
 	{"creation", func(f *fixture, workspaceID string) sender.Result {
 		for range 2 {
 			f.subscribe(workspaceID, "https://example.com", inSlowLane)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/shared/event"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/webhook/sender"
 )
@@ -82,15 +85,32 @@ func TestDeliveryThatKillsItsFunctionFails(t *testing.T) {
 // If some deliveries of a batch cannot be stored, the retry of the stream stores them, and sends the messages of all.
 func TestBatchIsStoredInPart(t *testing.T) {
 	t.Parallel()
-	const webhooks = maxSingleWrites + 1
+	// A chunk with two batches, and another chunk.
+	const webhooks, workspaces = maxSingleWrites, fanoutChunk/maxSingleWrites + 2
 	var outage atomic.Bool
 	var writes atomic.Int32
-	f := newFixture(t, failCalls("BatchWriteItem", func() bool { return outage.Load() && writes.Add(1) > 1 }))
-	workspaceID := f.newWorkspace()
-	for i := range webhooks {
-		f.subscribe(workspaceID, f.receiver.URL(fmt.Sprintf("/ok/%d", i)))
+	stored := make(chan struct{}) // closed after the first batch
+	f := newFixture(t, func(next http.RoundTripper) http.RoundTripper {
+		return roundTripFunc(func(r *http.Request) (*http.Response, error) {
+			if dynamotest.Operation(r) != "BatchWriteItem" || !outage.Load() {
+				return next.RoundTrip(r)
+			}
+			if writes.Add(1) == 1 {
+				defer close(stored)
+				return next.RoundTrip(r)
+			}
+			<-stored
+			return nil, errors.New("connection lost")
+		})
+	})
+	var events []event.Record
+	for range workspaces {
+		workspaceID := f.newWorkspace()
+		for i := range webhooks {
+			f.subscribe(workspaceID, f.receiver.URL(fmt.Sprintf("/ok/%d", i)))
+		}
+		events = append(events, f.newEvent(workspaceID))
 	}
-	events := f.newEvents(workspaceID, fanoutChunk/webhooks+2) // a chunk with two batches, and another chunk
 	f.putEvents(events...)
 	outage.Store(true)
 	failed := 0
@@ -99,9 +119,8 @@ func TestBatchIsStoredInPart(t *testing.T) {
 			failed++
 		}
 	}
-	stored := len(f.allDeliveries())
-	if failed != len(events) || stored == 0 || stored >= fanoutChunk {
-		t.Errorf("got %d failed records and %d stored deliveries, want %d and a part of a chunk", failed, stored, len(events))
+	if n := len(f.allDeliveries()); failed != len(events) || n == 0 || n >= fanoutChunk {
+		t.Errorf("got %d failed records and %d stored deliveries, want %d and a part of a chunk", failed, n, len(events))
 	}
 	if n, _ := f.handleMessages(); n != 0 {
 		t.Errorf("got %d messages of the chunks that failed, want none", n)

@@ -27,7 +27,7 @@ type WorkerSettings struct {
 }
 
 // Deps returns the dependencies of a worker. timeout is the time limit of an attempt; 0 is 15 s. creations is the URL
-// of the queue Creations, which only the slow lane uses. Deps fetches the key ring in the background.
+// of the queue Creations, which only SlowWorker uses. Deps fetches the key ring in the background.
 func (s WorkerSettings) Deps(
 	timeout time.Duration, creations string, now clock.Clock, logger *slog.Logger,
 ) WorkerDeps {

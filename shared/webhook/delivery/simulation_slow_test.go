@@ -269,7 +269,7 @@ func (s *simulation) endedTurn(t *simTurn, wait time.Duration, soon bool) {
 	t.done()
 }
 
-// createAll does what SlowWorker.createOrReturn does, for one message after the other.
+// createAll does what SlowWorker.create does, for one message after the other. It merges no messages.
 func (s *simulation) createAll(messages []*simMessage, then func()) {
 	if len(messages) == 0 {
 		then()
@@ -281,14 +281,22 @@ func (s *simulation) createAll(messages []*simMessage, then func()) {
 		for _, webhookID := range m.Webhooks {
 			named = append(named, s.endpoints[webhookID].stored)
 		}
-		items := deliveriesOf(m.events, named, slowLane, s.now())
+		items := deliveriesOf(m.events, named, s.now())
 		s.after(2*storageTime, func() { // reads which deliveries exist, and stores the others in batches
+			var fast []*simRecord
 			for _, n := range items {
 				e := s.endpoints[n.delivery.WebhookID]
-				s.add(&simRecord{stored: n.delivery, endpoint: e, born: m.births[e.place], written: s.at})
+				r := &simRecord{stored: n.delivery, endpoint: e, born: m.births[e.place], written: s.at}
+				s.add(r)
+				if !n.delivery.waitsInSlowLane() { // the webhook has left the slow lane
+					fast = append(fast, r)
+				}
 			}
 			s.armAll(named, items, nil, func(turns []*simMessage) {
 				s.after(storageTime, func() {
+					for _, r := range fast {
+						s.fast.send(r.message(), 0)
+					}
 					for _, turn := range turns {
 						s.slow.send(turn, 0)
 					}
@@ -308,7 +316,7 @@ func (s *simulation) armAll(webhooks []Webhook, items []newItem, turns []*simMes
 	w := webhooks[0]
 	var waiting []string
 	for _, n := range items {
-		if n.delivery.WebhookID == w.ID {
+		if n.delivery.WebhookID == w.ID && n.delivery.waitsInSlowLane() {
 			waiting = append(waiting, n.delivery.ID)
 		}
 	}

@@ -22,7 +22,7 @@ type simSetup struct {
 // endpointsOfHanging is the number of webhooks of an account whose endpoints hang. The other accounts have one.
 const endpointsOfHanging = 5
 
-// creationWorkers is the number of workers that create deliveries in the slow lane.
+// creationWorkers is the number of workers that create deliveries.
 const creationWorkers = 20
 
 // simConcurrentWakes is the number of concurrent writes of the retry job.

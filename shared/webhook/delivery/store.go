@@ -181,10 +181,10 @@ func (s Store) add(ctx context.Context, d Delivery) (bool, error) {
 }
 
 // addAll stores new deliveries that do not exist yet, and returns their number. It reads which ones exist, sets existed
-// in their items, and then stores the others without conditions, because that takes a fraction of the calls. After an
-// error, some deliveries are stored and others are not, and it is safe to call addAll again. If two functions create
-// the same delivery at the same time, the second one can replace the delivery after its first attempts. It is then sent
-// again.
+// and Due in their items, and then stores the others without conditions, because that takes a fraction of the calls.
+// After an error, some deliveries are stored and others are not, and it is safe to call addAll again. If two functions
+// create the same delivery at the same time, the second one can replace the delivery after its first attempts. It is
+// then sent again.
 func (s Store) addAll(ctx context.Context, items []newItem) (int, error) {
 	keys := make([]db.Key, len(items))
 	for i, n := range items {
@@ -196,7 +196,12 @@ func (s Store) addAll(ctx context.Context, items []newItem) (int, error) {
 	}
 	missing := map[db.Key]db.Item{}
 	for i, n := range items {
-		if items[i].existed = existing[keys[i]] != nil; items[i].existed {
+		if stored := existing[keys[i]]; stored != nil {
+			due, _ := stored[attrDue].(*types.AttributeValueMemberS)
+			items[i].existed, items[i].delivery.Due = true, ""
+			if due != nil {
+				items[i].delivery.Due = due.Value
+			}
 			continue
 		}
 		n.delivery.Version, n.delivery.Writer = 1, rand.Text()

@@ -1,0 +1,188 @@
+package delivery
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"devplatform/shared/db"
+	"devplatform/shared/event"
+	"devplatform/shared/fault"
+	"devplatform/shared/lambdafn"
+	"devplatform/shared/queue"
+)
+
+// newItem is a delivery to create.
+type newItem struct {
+	record   int // index of the stream record
+	delivery Delivery
+	existed  bool // an earlier invocation has stored the delivery
+}
+
+// deliveriesOf returns the deliveries of the events of one workspace: one for each event and each webhook that
+// subscribes to it. If the service has disabled a webhook, its deliveries have the status Failed, so that they can be
+// recovered.
+func deliveriesOf(occurrences []occurrence, webhooks []Webhook, now time.Time) []newItem {
+	var items []newItem
+	for _, o := range occurrences {
+		for _, w := range webhooks {
+			if !w.wants(o.event, o.at) {
+				continue
+			}
+			d := newDelivery(o.event, o.at, w, w.lane(), now)
+			if !w.Active {
+				d = d.finished(Failed, w.inactiveReason())
+			}
+			items = append(items, newItem{record: o.record, delivery: d})
+		}
+	}
+	return items
+}
+
+// replayDelay is the delay of a message for a delivery that existed. The first attempt, which has no lease, is over by
+// then.
+const replayDelay = 5 * PromptTime
+
+// fastMessages returns the items that are pending in the fast lane, and their messages.
+func fastMessages(items []newItem) (pending []newItem, messages []queue.Message) {
+	for _, n := range items {
+		if n.delivery.Due == "" || n.delivery.waitsInSlowLane() {
+			continue
+		}
+		delay := time.Duration(0)
+		if n.existed {
+			delay = replayDelay
+		}
+		pending = append(pending, n)
+		messages = append(messages, n.delivery.message().queued(n.delivery.account(), delay))
+	}
+	return pending, messages
+}
+
+// mergeCreations merges creations to the same webhooks of a workspace.
+func mergeCreations(creations []creation) (merged []creation) {
+	for _, c := range creations {
+		i := slices.IndexFunc(merged, func(other creation) bool {
+			return other.message.WorkspaceID == c.message.WorkspaceID &&
+				slices.Equal(other.message.Webhooks, c.message.Webhooks)
+		})
+		if i < 0 {
+			merged = append(merged, c)
+			continue
+		}
+		merged[i].message.Events = append(merged[i].message.Events, c.message.Events...)
+		merged[i].indexes = append(merged[i].indexes, c.indexes...)
+	}
+	for i, c := range merged { // a message can be received twice
+		slices.SortFunc(c.message.Events, func(a, b eventRef) int { return cmp.Compare(a.ID, b.ID) })
+		merged[i].message.Events = slices.Compact(c.message.Events)
+	}
+	return merged
+}
+
+// createOrReturn creates deliveries. If that fails, it returns their messages to the queue, and sets the errors of the
+// messages. No other record remembers these deliveries. The waits between the attempts grow and add up to seven hours,
+// so that the deliveries are created even after an outage of hours.
+func (w SlowWorker) createOrReturn(
+	ctx context.Context, shared *batch, c creation, received []lambdafn.QueueMessage, errs []error,
+) {
+	err := fault.Recover(func() error { return w.create(ctx, shared, c.message) })
+	if err == nil {
+		return
+	}
+	w.logger.ErrorContext(ctx, "deliveries were not created", "workspace", c.message.WorkspaceID, "cause", err.Error())
+	for _, i := range c.indexes {
+		errs[i] = w.returnTo(ctx, w.creations, received[i], createWait(received[i].Receives))
+	}
+}
+
+// createWait returns the wait before another attempt to create deliveries. receives counts the attempts. The waits
+// before the tenth and last attempt add up to seven hours.
+func createWait(receives int) time.Duration {
+	const first, longest = 10 * time.Second, 2 * time.Hour
+	wait := first
+	for range min(max(receives, 1), 10) - 1 {
+		wait *= 3
+	}
+	return min(wait, longest)
+}
+
+// create stores the deliveries of events to webhooks. Then it sends the messages of those in the fast lane, and makes
+// the webhooks of the others due. If a webhook were due before its deliveries are stored, a turn could find nothing. If
+// the function crashes, the message is received again. Deliveries that were stored before keep their lane.
+func (w SlowWorker) create(ctx context.Context, shared *batch, m message) error {
+	webhooks, _, err := w.store.Webhooks(ctx, m.WorkspaceID) // the fan-out has reported those that cannot be decoded
+	if err != nil {
+		return err
+	}
+	occurrences, err := w.store.occurrences(ctx, m)
+	if err != nil {
+		return err
+	}
+	named := slices.DeleteFunc(webhooks, func(webhook Webhook) bool { return !slices.Contains(m.Webhooks, webhook.ID) })
+	items := deliveriesOf(occurrences, named, w.now())
+	created, err := w.store.addAll(ctx, items)
+	if err != nil {
+		return err
+	}
+	shared.tally.add(metricCreated, float64(created))
+	_, messages := fastMessages(items)
+	if err := w.fast.Send(ctx, messages...); err != nil {
+		return err
+	}
+	turns, err := w.armAll(ctx, named, items)
+	if err != nil {
+		return err
+	}
+	return w.slow.Send(ctx, turns...)
+}
+
+// armAll makes the webhooks with deliveries in the slow lane due, and returns the messages for their turns.
+func (w SlowWorker) armAll(ctx context.Context, webhooks []Webhook, items []newItem) ([]queue.Message, error) {
+	waiting := map[string][]string{} // by webhook
+	for _, n := range items {
+		if n.delivery.waitsInSlowLane() {
+			waiting[n.delivery.WebhookID] = append(waiting[n.delivery.WebhookID], n.delivery.ID)
+		}
+	}
+	var turns []queue.Message
+	for _, webhook := range webhooks {
+		if len(waiting[webhook.ID]) == 0 {
+			continue
+		}
+		send, err := w.store.arm(ctx, webhook, false, w.now())
+		if err != nil {
+			return nil, err
+		}
+		if send {
+			turns = append(turns, webhook.turnMessage(waiting[webhook.ID]...).queued(webhook.account(), 0))
+		}
+	}
+	return turns, nil
+}
+
+// occurrences reads the events that a message names.
+func (s Store) occurrences(ctx context.Context, m message) ([]occurrence, error) {
+	keys := make([]db.Key, len(m.Events))
+	for i, e := range m.Events {
+		keys[i] = event.KeyOf(m.WorkspaceID, e.ProjectID, e.ID)
+	}
+	items, err := s.Events.BatchGet(ctx, keys...)
+	if err != nil {
+		return nil, err
+	}
+	var all []occurrence
+	for i, key := range keys {
+		if items[key] == nil {
+			continue // it has expired
+		}
+		o, err := occurrenceOf(i, items[key])
+		if err != nil {
+			return nil, fmt.Errorf("delivery: an event cannot be decoded: %w", err)
+		}
+		all = append(all, o)
+	}
+	return all, nil
+}

@@ -1,0 +1,147 @@
+package delivery
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// pending returns the numbers of the deliveries of a webhook that are pending in the fast lane and in the slow lane.
+func (f *fixture) pending(w Webhook) (fast, slow int) {
+	f.t.Helper()
+	for _, d := range f.allDeliveries() {
+		switch {
+		case d.WebhookID != w.ID || d.Status != Pending:
+		case d.waitsInSlowLane():
+			slow++
+		default:
+			fast++
+		}
+	}
+	return fast, slow
+}
+
+// The fan-out creates the deliveries of a quiet workspace, and asks for the creation of those of a noisy one, for all
+// webhooks with one message. A webhook whose endpoint has left the fast lane in the meantime gets them in the slow
+// lane.
+func TestManyDeliveriesAreCreatedLater(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	noisy, quiet := f.newWorkspace(), f.newWorkspace()
+	stays := f.subscribe(noisy, f.receiver.URL("/ok/stays"))
+	leaves := f.subscribe(noisy, f.receiver.URL("/ok/leaves"))
+	slow := f.subscribe(noisy, f.receiver.URL("/ok/slow"), inSlowLane)
+	lone := f.subscribe(quiet, f.receiver.URL("/ok/quiet"))
+	const events = maxDirect/2 + 1
+	f.publish(append(f.newEvents(noisy, events), f.newEvent(quiet))...)
+	if all := f.allDeliveries(); len(all) != 1 || all[0].WebhookID != lone.ID {
+		t.Fatalf("the fan-out created %+v, want the delivery of the quiet workspace", all)
+	}
+	leaves.Prompt = false
+	f.putWebhook(leaves)
+	messages := f.receiveFrom(f.creations)
+	if len(messages) != 1 {
+		t.Fatalf("got %d messages for creations, want one", len(messages))
+	}
+	for range 2 { // the second time finds the deliveries
+		if errs := f.slow.Handle(t.Context(), messages); errs[0] != nil {
+			t.Fatal(errs[0])
+		}
+	}
+	f.deleteFrom(f.creations, messages[0])
+	for _, tc := range []struct {
+		webhook    Webhook
+		fast, slow int
+	}{{stays, events, 0}, {leaves, 0, events}, {slow, 0, events}, {lone, 1, 0}} {
+		if fast, slow := f.pending(tc.webhook); fast != tc.fast || slow != tc.slow {
+			t.Errorf("%s: got %d and %d deliveries in the lanes, want %d and %d",
+				tc.webhook.URL, fast, slow, tc.fast, tc.slow)
+		}
+	}
+	f.runUntilFinished()
+	f.wantRequests(3*events + 1)
+	for _, d := range f.allDeliveries() {
+		if d.Status != Succeeded || d.Wakes > 0 {
+			t.Errorf("got delivery %+v, want a success without the retry job", d)
+		}
+	}
+}
+
+// If a creation is repeated after the endpoint has changed its lane, it completes the deliveries in the lane that they
+// have.
+func TestCreationAfterTheLaneHasChanged(t *testing.T) {
+	t.Parallel()
+	for name, promptFirst := range map[string]bool{"left the fast lane": true, "entered the fast lane": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			killed := false // after the deliveries are stored
+			f := newFixture(t, failCalls("SendMessageBatch", func() bool { return killed }),
+				failCalls("UpdateItem", func() bool { return killed }))
+			workspaceID := f.newWorkspace()
+			w := f.subscribe(workspaceID, f.receiver.URL("/ok"), func(w *Webhook) { w.Prompt = promptFirst })
+			f.publish(f.newEvents(workspaceID, maxDirect+1)...)
+			messages := f.receiveFrom(f.creations)
+			killed = true
+			if errs := f.slow.Handle(t.Context(), messages); errs[0] == nil {
+				t.Fatal("the creation succeeded without messages")
+			}
+			killed = false
+			w.Prompt = !promptFirst
+			f.putWebhook(w)
+			if errs := f.slow.Handle(t.Context(), messages); errs[0] != nil {
+				t.Fatal(errs[0])
+			}
+			f.deleteFrom(f.creations, messages[0])
+			f.advance(replayDelay)
+			f.handleMessages()
+			for _, d := range f.allDeliveries() {
+				if d.Status != Succeeded || d.Wakes > 0 {
+					t.Errorf("got delivery %+v, want a success without the retry job", d)
+				}
+			}
+			f.wantRequests(maxDirect + 1)
+		})
+	}
+}
+
+// Messages for the same webhooks are handled together. A message that is received twice creates nothing twice.
+func TestCreationsAreMerged(t *testing.T) {
+	t.Parallel()
+	counter, middleware := countCalls()
+	f := newFixture(t, middleware)
+	workspaceID := f.newWorkspace()
+	f.subscribe(workspaceID, f.receiver.URL("/ok"))
+	for range 2 {
+		f.publish(f.newEvents(workspaceID, maxDirect+1)...)
+	}
+	messages := f.receiveFrom(f.creations)
+	counter.take()
+	for _, err := range f.slow.Handle(t.Context(), append(messages, messages[0])) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := map[string]int{"Query": 1, "BatchGetItem": 2, "BatchWriteItem": 1, "SendMessageBatch": 3}
+	if diff := cmp.Diff(want, counter.take()); diff != "" {
+		t.Errorf("the calls for two messages (-want +got):\n%s", diff)
+	}
+	for _, m := range messages {
+		f.deleteFrom(f.creations, m)
+	}
+	f.handleMessages()
+	f.wantRequests(2 * (maxDirect + 1))
+}
+
+// bodyOf returns the body of a request, and leaves it in the request.
+func bodyOf(t *testing.T, r *http.Request) string {
+	t.Helper()
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Error(err)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return string(body)
+}
