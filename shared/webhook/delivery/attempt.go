@@ -28,6 +28,7 @@ type attempt struct {
 	received lambdafn.QueueMessage // in the fast lane
 	target                         // as read; after begin, delivery is the stored version
 
+	moved bool // to the slow lane
 	// Set by begin.
 	made    bool     // an attempt has begun
 	leased  bool     // with a lease
@@ -40,6 +41,7 @@ type attempt struct {
 	ended  time.Time
 	// Set by decide.
 	decision decision
+	health   Health // of the endpoint, after the attempt
 }
 
 // run plans what to do with the delivery and does it. In the fast lane, it returns lambdafn.ErrLater if the queue must
@@ -160,27 +162,14 @@ func (a *attempt) fail(ctx context.Context, reason string) error {
 // webhook is made due before the delivery is stored, so that a crash in between loses nothing. If mark is set, the
 // endpoint leaves the fast lane.
 func (a *attempt) move(ctx context.Context, mark bool, next func(Delivery) (Delivery, bool)) error {
-	w := a.worker
-	send, err := a.batch.arm(ctx, w.store, *a.webhook, mark, w.now())
-	if err != nil {
+	if err := a.batch.arm(ctx, a.worker.store, *a.webhook, mark, a.worker.now()); err != nil {
 		return err
 	}
 	moved, ok := next(*a.delivery)
 	if !ok {
 		return nil
 	}
-	if err := a.save(ctx, moved); err != nil {
-		return err
-	}
-	a.batch.tally.count(metricMoved)
-	if !send && moved.Manual == 0 {
-		return nil
-	}
-	if err := w.slow.Send(ctx, a.webhook.turnMessage(moved.ID).queued(a.webhook.account(), 0)); err != nil {
-		w.logger.WarnContext(ctx, "message for a turn was not sent, the retry job sends it",
-			"webhook", a.webhook.ID, "cause", err.Error())
-	}
-	return nil
+	return a.save(ctx, moved)
 }
 
 // start begins an attempt.
@@ -208,6 +197,7 @@ func (a *attempt) start(ctx context.Context, now time.Time) (err error) {
 func (a *attempt) save(ctx context.Context, next Delivery) error {
 	stored, err := a.worker.store.save(ctx, *a.delivery, next)
 	if err == nil {
+		a.moved = stored.waitsInSlowLane() && !a.delivery.waitsInSlowLane()
 		a.delivery = &stored
 	}
 	return err
@@ -263,6 +253,7 @@ func (a *attempt) change(ctx context.Context, operation string, store func() err
 // result is recorded, the worker that receives the next message stores the delivery as failed, because the webhook is
 // not active.
 func (a *attempt) decide(ctx context.Context) {
+	a.health = a.batch.endpoint(*a.webhook).add(a.result, a.ended)
 	a.decision = decide(a.trying, *a.webhook, a.result, a.ended, a.jitter)
 	if a.decision.outcome == outcomeDisable && !a.disable(ctx) {
 		a.decision = retryOrGiveUp(a.trying, a.result, a.ended, a.jitter)
@@ -318,19 +309,23 @@ func (a *attempt) report(ctx context.Context) {
 
 // record stores the result. It retries while storage is unavailable, because an attempt whose result is not recorded is
 // repeated. If another writer changed the delivery during the attempt, as a redelivery does, record adds the result to
-// the changed delivery.
+// the changed delivery. If the endpoint has left the fast lane, the same write moves the delivery to the slow lane.
 func (a *attempt) record(ctx context.Context) error {
-	result, manual := attemptOf(a.at, a.result), a.trying.Manual > 0
-	err := a.change(ctx, "record attempt", func() error {
-		var next Delivery
-		var changed bool
-		if a.leased {
-			next, changed = a.delivery.recorded(result, manual, a.decision, a.ended)
-		} else {
-			next, changed = a.delivery.recordedWithoutLease(result, a.decision, a.ended)
+	moves := a.decision.outcome == outcomeRetry && a.worker.lane == fastLane && a.health.lane() == slowLane
+	if moves {
+		if err := a.batch.arm(ctx, a.worker.store, *a.webhook, false, a.ended); err != nil {
+			a.worker.logger.WarnContext(ctx, "delivery stays in the fast lane until its next attempt",
+				append(a.delivery.logAttrs(), "cause", err.Error())...)
+			moves = false
 		}
+	}
+	err := a.change(ctx, "record attempt", func() error {
+		next, changed := a.recorded(*a.delivery)
 		if !changed {
 			return nil
+		}
+		if moves && a.isRetryOf(next) {
+			next = next.waiting(a.decision.at)
 		}
 		return a.save(ctx, next)
 	})
@@ -338,6 +333,22 @@ func (a *attempt) record(ctx context.Context) error {
 		return fmt.Errorf("delivery: the result of an attempt of %s was not recorded: %w", a.delivery.ID, err)
 	}
 	return nil
+}
+
+// recorded returns the delivery with the result, and false if the result is already recorded.
+func (a *attempt) recorded(d Delivery) (Delivery, bool) {
+	result := attemptOf(a.at, a.result)
+	if a.leased {
+		return d.recorded(result, a.trying.Manual > 0, a.decision, a.ended)
+	}
+	return d.recordedWithoutLease(result, a.decision, a.ended)
+}
+
+// isRetryOf reports whether the next attempt of the delivery is the retry that was decided. It is not if another writer
+// changed the delivery during the attempt.
+func (a *attempt) isRetryOf(d Delivery) bool {
+	return a.decision.outcome == outcomeRetry && d.Status == Pending && d.Manual == 0 && d.LeaseUntil == nil &&
+		d.NextAttemptAt != nil && d.NextAttemptAt.Equal(clock.Stamp(a.decision.at))
 }
 
 // retryUnavailable returns an error that db.Retry retries if err is db.ErrUnavailable. The write may have been
@@ -352,11 +363,10 @@ func retryUnavailable(err error) error {
 // saveHealth stores the health of the endpoint after the attempt. The result is already recorded, so an error is only
 // logged.
 func (a *attempt) saveHealth(ctx context.Context) {
-	after := a.webhook.after(a.result, a.ended)
-	if a.decision.outcome == outcomeDisable || !after.changedSince(a.webhook.Health) { // disable has stored it
+	if a.decision.outcome == outcomeDisable { // disable has stored it
 		return
 	}
-	if err := a.worker.store.saveHealth(ctx, *a.webhook, after); err != nil {
+	if err := a.batch.endpoint(*a.webhook).save(ctx, a.worker.store, *a.webhook); err != nil {
 		a.worker.logger.WarnContext(ctx, "endpoint health was not stored", "webhook", a.webhook.ID, "cause", err.Error())
 	}
 }
@@ -375,8 +385,7 @@ func (a *attempt) requeue(ctx context.Context) error {
 		if a.received.Receives < maxReceives {
 			return a.worker.returnAfter(ctx, a.received, 0)
 		}
-	case v.outcome == outcomeRetry && isSoon(v.at, a.ended) &&
-		d.NextAttemptAt != nil && d.NextAttemptAt.Equal(clock.Stamp(v.at)):
+	case a.isRetryOf(*d) && !d.waitsInSlowLane() && isSoon(v.at, a.ended):
 		return a.worker.returnAfter(ctx, a.received, v.at.Sub(a.ended))
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"devplatform/shared/lambdafn"
+	"devplatform/shared/queue"
 )
 
 // FastWorker attempts the deliveries of the fast lane.
@@ -27,15 +28,45 @@ func (w FastWorker) Handle(ctx context.Context, received []lambdafn.QueueMessage
 	}
 	shared, cancel := newBatch(ctx)
 	defer cancel()
+	attempts := make([]*attempt, len(messages))
 	for i, err := range lambdafn.Parallel(len(messages), len(messages), func(i int) error {
 		if slices.ContainsFunc(messages[:i], func(m message) bool { return m.DeliveryID == messages[i].DeliveryID }) {
 			return nil // a duplicate
 		}
-		a := &attempt{worker: w.worker, batch: shared, received: received[indexes[i]], target: targets[i]}
-		return a.run(ctx)
+		attempts[i] = &attempt{worker: w.worker, batch: shared, received: received[indexes[i]], target: targets[i]}
+		return attempts[i].run(ctx)
 	}) {
 		errs[indexes[i]] = err
 	}
+	w.sendTurns(ctx, shared, attempts)
 	w.metrics.Put(ctx, shared.tally.all()...)
 	return errs
+}
+
+// sendTurns sends messages for the turns of endpoints to which deliveries have moved: one for each endpoint that needs
+// it, and one for each endpoint to which a redelivery was requested. If that fails, the retry job sends them.
+func (w FastWorker) sendTurns(ctx context.Context, shared *batch, attempts []*attempt) {
+	webhooks, waiting := map[string]Webhook{}, map[string][]string{}
+	for _, a := range attempts {
+		if a == nil || a.webhook == nil || a.delivery == nil || !a.delivery.waitsInSlowLane() {
+			continue
+		}
+		if a.moved {
+			shared.tally.count(metricMoved)
+		}
+		if a.moved && a.delivery.Manual > 0 {
+			shared.turns.Store(a.webhook.ID, true)
+		}
+		webhooks[a.webhook.ID] = *a.webhook
+		waiting[a.webhook.ID] = append(waiting[a.webhook.ID], a.delivery.ID)
+	}
+	var messages []queue.Message
+	for id, webhook := range webhooks {
+		if _, needed := shared.turns.Load(id); needed {
+			messages = append(messages, webhook.turnMessage(waiting[id]...).queued(webhook.account(), 0))
+		}
+	}
+	if err := w.slow.Send(ctx, messages...); err != nil {
+		w.logger.WarnContext(ctx, "messages for turns were not sent, the retry job sends them", "cause", err.Error())
+	}
 }

@@ -130,7 +130,7 @@ func (s *simulation) wait(a *simAttempt, until, now time.Time, again func()) {
 	}
 }
 
-// move does what attempt.move does.
+// move does what attempt.move and FastWorker.sendTurns do, for one delivery.
 func (s *simulation) move(a *simAttempt, mark bool, next func(Delivery) (Delivery, bool), again func()) {
 	e := a.record.endpoint
 	s.arm(e, *a.webhook, mark, func(send bool) {
@@ -205,7 +205,8 @@ func (s *simulation) giveBack(a *simAttempt) {
 		func() { s.giveBack(a) })
 }
 
-// record does what attempt.record does, and the steps after it.
+// record does what attempt.record does, and the steps after it. No delivery moves with its result: the endpoints of the
+// simulation fail only by time-outs.
 func (s *simulation) record(a *simAttempt) {
 	result := attemptOf(a.at, a.result)
 	next, changed := a.delivery.recorded(result, a.trying.Manual > 0, a.decision, a.ended)
@@ -227,7 +228,7 @@ func (r *simRecord) succeeded(result sender.Result, s *simulation) {
 	}
 }
 
-// saveHealth does what attempt.saveHealth does.
+// saveHealth does what attempt.saveHealth does, with one write for each attempt.
 func (s *simulation) saveHealth(a *simAttempt) {
 	after := a.webhook.after(a.result, a.ended)
 	if !after.changedSince(a.webhook.Health) {

@@ -196,6 +196,7 @@ func (t *turn) targets(ctx context.Context, deliveryIDs []string) ([]target, err
 // attemptAll attempts deliveries concurrently.
 func (t *turn) attemptAll(ctx context.Context, targets []target) ([]*attempt, error) {
 	attempts := make([]*attempt, len(targets))
+	t.batch.forget(*targets[0].webhook)
 	errs := lambdafn.Parallel(len(targets), len(targets), func(i int) error {
 		attempts[i] = &attempt{worker: t.worker, batch: t.batch, target: targets[i]}
 		return attempts[i].run(ctx)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"sync"
 	"time"
 
 	"devplatform/shared/awsclient"
@@ -24,7 +23,7 @@ type Deps struct {
 	Webhooks   db.Table
 	Events     db.Table    // only read, by the workers
 	Fast, Slow queue.Queue // the queues of the lanes
-	Creations  queue.Queue // messages that ask the slow lane to create deliveries
+	Creations  queue.Queue // messages that ask SlowWorker to create deliveries
 	Clock      clock.Clock
 	Logger     *slog.Logger
 	Metrics    *metric.Metrics
@@ -72,48 +71,6 @@ func (w *worker) queue() queue.Queue {
 		return w.slow
 	}
 	return w.fast
-}
-
-// attemptTime is the time that an invocation reserves for an attempt: up to 15 s for the request, and the rest for
-// storing the result.
-const attemptTime = 17 * time.Second
-
-// batch is the state that the attempts of one invocation share.
-type batch struct {
-	start context.Context // ends when too little time remains to begin an attempt
-	tally tally
-	arms  sync.Map // by webhook and mark: a func() (bool, error) that calls Store.arm once
-}
-
-// arm calls Store.arm once for a webhook and mark. It reports whether the caller must send a message for a turn.
-func (b *batch) arm(ctx context.Context, s Store, w Webhook, mark bool, now time.Time) (send bool, _ error) {
-	type key struct {
-		webhookID string
-		mark      bool
-	}
-	once, loaded := b.arms.LoadOrStore(key{w.ID, mark}, sync.OnceValues(func() (bool, error) {
-		return s.arm(ctx, w, mark, now)
-	}))
-	send, err := once.(func() (bool, error))()
-	if err != nil {
-		b.arms.Delete(key{w.ID, mark}) // so that the next call tries again
-	}
-	return send && !loaded, err
-}
-
-// newBatch returns the batch of an invocation.
-func newBatch(ctx context.Context) (*batch, context.CancelFunc) {
-	start, cancel := endingBefore(ctx, attemptTime)
-	return &batch{start: start}, cancel
-}
-
-// endingBefore returns a context whose deadline is the deadline of ctx minus reserve.
-func endingBefore(ctx context.Context, reserve time.Duration) (context.Context, context.CancelFunc) {
-	deadline, ok := ctx.Deadline()
-	if !ok {
-		return context.WithCancel(ctx)
-	}
-	return context.WithDeadline(ctx, deadline.Add(-reserve))
 }
 
 // parse reads the messages of an invocation. It moves messages that are not valid to the failure queue. indexes

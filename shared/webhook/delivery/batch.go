@@ -1,0 +1,152 @@
+package delivery
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"devplatform/shared/webhook/sender"
+)
+
+// attemptTime is the time that an invocation reserves for an attempt: up to 15 s for the request, and the rest for
+// storing the result.
+const attemptTime = 17 * time.Second
+
+// batch is the state that the attempts of one invocation share.
+type batch struct {
+	start context.Context // ends when too little time remains to begin an attempt
+	tally tally
+	arms  sync.Map // by webhook and mark: a func() error that calls Store.arm once
+	turns sync.Map // IDs of webhooks for which a message for a turn must be sent
+
+	mu        sync.Mutex
+	endpoints map[endpointKey]*endpoint
+}
+
+// newBatch returns the batch of an invocation.
+func newBatch(ctx context.Context) (*batch, context.CancelFunc) {
+	start, cancel := endingBefore(ctx, attemptTime)
+	return &batch{start: start, endpoints: map[endpointKey]*endpoint{}}, cancel
+}
+
+// endingBefore returns a context whose deadline is the deadline of ctx minus reserve.
+func endingBefore(ctx context.Context, reserve time.Duration) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	return context.WithDeadline(ctx, deadline.Add(-reserve))
+}
+
+// arm calls Store.arm once for a webhook and mark.
+func (b *batch) arm(ctx context.Context, s Store, w Webhook, mark bool, now time.Time) error {
+	type key struct {
+		webhookID string
+		mark      bool
+	}
+	once, _ := b.arms.LoadOrStore(key{w.ID, mark}, sync.OnceValue(func() error {
+		send, err := s.arm(ctx, w, mark, now)
+		if send {
+			b.turns.Store(w.ID, true)
+		}
+		return err
+	}))
+	err := once.(func() error)()
+	if err != nil {
+		b.arms.Delete(key{w.ID, mark}) // so that the next call tries again
+	}
+	return err
+}
+
+// endpointKey identifies the endpoint of a webhook.
+type endpointKey struct {
+	webhookID  string
+	generation int
+}
+
+// endpoint is the health of an endpoint during an invocation. The results of concurrent attempts are stored with one
+// write or a few, and not with one for each.
+type endpoint struct {
+	mu      sync.Mutex
+	latest  Health   // after the results so far
+	stored  Health   // as read or stored
+	pending []Health // to be stored: the latest success, and the latest failure if it is later
+	saving  bool     // an attempt stores the pending health
+}
+
+// endpoint returns the endpoint of a webhook.
+func (b *batch) endpoint(w Webhook) *endpoint {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	key := endpointKey{w.ID, w.Generation}
+	if b.endpoints[key] == nil {
+		b.endpoints[key] = &endpoint{latest: w.Health, stored: w.Health}
+	}
+	return b.endpoints[key]
+}
+
+// forget removes the endpoint of a webhook, because the webhook was read again. No attempt may be in progress.
+func (b *batch) forget(w Webhook) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.endpoints, endpointKey{w.ID, w.Generation})
+}
+
+// add adds the result of an attempt that ended at a time, and returns the health after it.
+func (e *endpoint) add(r sender.Result, at time.Time) Health {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.latest = e.latest.after(r, at)
+	last := len(e.pending) - 1
+	switch {
+	case r.Aborted: // nothing has changed
+	case r.OK(): // it ends the series of failures, so these need not be stored
+		e.pending = []Health{e.latest}
+	case last >= 0 && e.pending[last].LastStatus == Failed:
+		e.pending[last] = e.latest
+	default:
+		e.pending = append(e.pending, e.latest)
+	}
+	return e.latest
+}
+
+// save stores the pending health, unless another attempt does so. w is the endpoint's webhook.
+func (e *endpoint) save(ctx context.Context, s Store, w Webhook) error {
+	for {
+		before, after, ok := e.next()
+		if !ok {
+			return nil
+		}
+		w.Health = before
+		err := s.saveHealth(ctx, w, after)
+		e.saved(after, err)
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// next returns the stored health and the next one to store. It reports false if there is none, or another attempt
+// stores it.
+func (e *endpoint) next() (before, after Health, ok bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for !e.saving && len(e.pending) > 0 {
+		after, e.pending = e.pending[0], e.pending[1:]
+		if after.changedSince(e.stored) {
+			e.saving = true
+			return e.stored, after, true
+		}
+	}
+	return Health{}, Health{}, false
+}
+
+// saved notes that the health was stored, or that storing it failed.
+func (e *endpoint) saved(after Health, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.saving = false
+	if err == nil {
+		e.stored = after
+	}
+}
