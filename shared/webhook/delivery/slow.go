@@ -18,8 +18,8 @@ func NewSlowWorker(d WorkerDeps) SlowWorker { return SlowWorker{newWorker(d, slo
 
 // Handle handles the messages of one invocation, which are from one queue, and returns one error for each. It runs the
 // turns of different accounts concurrently. It creates deliveries for one workspace at a time, so that the writes do
-// not take the capacity of the table from the fast lane. Errors: lambdafn.ErrLater if the queue must deliver the message
-// again later; errors of storage, after which a retry may succeed.
+// not take the capacity of the table from the fast lane. Errors: lambdafn.ErrLater if the queue must deliver the
+// message again later; errors of storage, after which a retry may succeed.
 func (w SlowWorker) Handle(ctx context.Context, received []lambdafn.QueueMessage) []error {
 	messages, indexes, errs := w.parse(ctx, received)
 	shared, cancel := newBatch(ctx)
