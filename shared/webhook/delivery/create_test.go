@@ -107,7 +107,8 @@ func TestCreationAfterTheLaneHasChanged(t *testing.T) {
 	}
 }
 
-// Messages for the same webhooks are handled together. A message that is received twice creates nothing twice.
+// Messages for the same webhooks are handled together, unless they are received again: one that cannot be handled must
+// not affect the others again. A message that is received twice creates nothing twice.
 func TestCreationsAreMerged(t *testing.T) {
 	t.Parallel()
 	counter, middleware := countCalls()
@@ -127,6 +128,13 @@ func TestCreationsAreMerged(t *testing.T) {
 	want := map[string]int{"Query": 1, "BatchGetItem": 2, "BatchWriteItem": 1, "SendMessageBatch": 3}
 	if diff := cmp.Diff(want, counter.take()); diff != "" {
 		t.Errorf("the calls for two messages (-want +got):\n%s", diff)
+	}
+	for i := range messages {
+		messages[i].Receives++
+	}
+	f.slow.Handle(t.Context(), messages)
+	if got := counter.take()["Query"]; got != len(messages) {
+		t.Errorf("got %d queries for messages that are received again, want one for each", got)
 	}
 	for _, m := range messages {
 		f.deleteFrom(f.creations, m)
