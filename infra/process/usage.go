@@ -7,10 +7,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
-)
 
-// tick is the unit of the times in /proc on Linux.
-const tick = 10 * time.Millisecond
+	"devplatform/infra/local/processors"
+)
 
 // children returns the IDs of the child processes. It returns none if the system has no /proc.
 func children(pid int) (all []int) {
@@ -38,7 +37,7 @@ func CPU(pid int) time.Duration {
 	var sum time.Duration
 	for _, field := range fields[11:15] { // utime, stime, cutime, cstime
 		n, _ := strconv.ParseInt(field, 10, 64)
-		sum += time.Duration(n) * tick
+		sum += time.Duration(n) * processors.Tick
 	}
 	for _, child := range children(pid) {
 		sum += CPU(child)
@@ -48,16 +47,8 @@ func CPU(pid int) time.Duration {
 
 // MachineCPU returns the CPU time that all processes have used since the start of the machine, or 0 without /proc.
 func MachineCPU() time.Duration {
-	stat, _ := os.ReadFile("/proc/stat")
-	line, _, _ := strings.Cut(string(stat), "\n")
-	var sum time.Duration
-	for i, field := range strings.Fields(line) { // cpu user nice system idle iowait irq softirq steal guest guest_nice
-		if i >= 1 && i <= 8 && i != 4 && i != 5 {
-			n, _ := strconv.ParseInt(field, 10, 64)
-			sum += time.Duration(n) * tick
-		}
-	}
-	return sum
+	idle, total := processors.Time()
+	return total - idle
 }
 
 // Resident returns the resident memory of a process in bytes, or 0 if the system has no /proc.

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"time"
+
+	"devplatform/infra/local/processors"
 )
 
 // Function is the configuration of a Lambda function.
@@ -81,7 +83,7 @@ func (o *Options) setDefaults() {
 	o.MaxWait = cmp.Or(o.MaxWait, 10*time.Second)
 	o.Patience = cmp.Or(o.Patience, 5*time.Millisecond)
 	if o.Busy == nil {
-		o.Busy = (&processors{now: o.Now, read: processorTime}).busy
+		o.Busy = processors.NewMeter(o.Now).Busy
 	}
 	o.IdleTimeout = cmp.Or(o.IdleTimeout, 15*time.Minute)
 	o.InitTimeout = cmp.Or(o.InitTimeout, 10*time.Second)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"devplatform/infra/local/processors"
 )
 
 // Backoff of starts. A failure is a process that ended by itself. A process that outlives a call resets the count. From
@@ -199,7 +201,7 @@ func (p *pool) pause() time.Duration {
 	}
 	since := p.queue.Front().Value.(*call).queued
 	if len(p.all) >= 2*goruntime.NumCPU() && now.Sub(since) < busyPatience && p.rt.opts.Busy() {
-		return minPeriod
+		return processors.MinPeriod
 	}
 	if p.grown.After(since) {
 		since = p.grown
