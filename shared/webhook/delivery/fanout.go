@@ -45,8 +45,8 @@ func NewFanout(d Deps) *Fanout {
 const (
 	// fanoutReads is the largest number of concurrent reads.
 	fanoutReads = 8
-	// maxDirect is the largest number of deliveries in a batch of the stream of which the fan-out creates all. If there
-	// are more, it creates only those of workspaces with at most maxDirectEach.
+	// If a batch of the stream has at most maxDirect deliveries, the fan-out creates all of them. If it has more, the
+	// fan-out creates only those of workspaces with at most maxDirectEach.
 	maxDirect, maxDirectEach = 10, 4
 	// fanoutChunk is the number of deliveries that are stored at the same time, before their messages are sent: two
 	// batches of writes, and four of messages. So a workspace with few deliveries does not wait for those of other
@@ -168,7 +168,7 @@ func planFanout(occurrences []occurrence, webhooks []Webhook, now time.Time) fan
 }
 
 // creationFor returns the message that asks for the creation of the deliveries of events to webhooks of their
-// workspace. It returns none if there are no such deliveries.
+// workspace. It returns nil if no webhook subscribes to one of the events.
 func creationFor(occurrences []occurrence, webhooks []Webhook) []creation {
 	c := creation{}
 	for _, w := range webhooks {
