@@ -299,9 +299,9 @@ func TestRolesGrantExactlyTheUsedPermissions(t *testing.T) {
 	template := templatetest.Transformed(t)
 	w := newWatched(t)
 	w.callEverything()
+	w.checkDepths(t)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.checkDepths(t)
 	roles := template.Functions()
 	for function, role := range roles {
 		granted, needed := template.Granted(t, role), template.NeededByLambda(function)
