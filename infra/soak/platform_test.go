@@ -2,6 +2,7 @@ package soak
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -39,24 +40,24 @@ type probe struct {
 // binaries is the folder of the binaries that build writes. TestMain creates and removes it.
 var binaries string
 
-// build builds the platform and the functions once, with the probe. They do not use the race detector, because it needs
-// many times the memory.
+// build builds the platform and the functions once, with the probe, and with small buffers in the stores. They do not use
+// the race detector, because it needs many times the memory.
 var build = sync.OnceValue(func() error {
-	file, err := filepath.Abs("probe/probe.go.txt")
+	root, err := filepath.Abs(platformtest.Root)
 	if err != nil {
 		return err
 	}
-	mains, err := filepath.Glob(filepath.Join(platformtest.Root, "functions/*/main.go"))
+	mains, err := filepath.Glob(filepath.Join(root, "functions/*/main.go"))
 	if err != nil {
 		return err
 	}
 	replace := map[string]string{}
-	for _, name := range append(mains, filepath.Join(platformtest.Root, "infra/local/main.go")) {
-		path, err := filepath.Abs(filepath.Join(filepath.Dir(name), "soak_probe.go"))
-		if err != nil {
-			return err
-		}
-		replace[path] = file
+	for _, name := range append(mains, filepath.Join(root, "infra/local/main.go")) {
+		replace[filepath.Join(filepath.Dir(name), "soak_probe.go")] = filepath.Join(root, "infra/soak/probe/probe.go.txt")
+	}
+	const settings = "infra/local/datafolder/datafolder.go"
+	if replace[filepath.Join(root, settings)], err = writeSmallBuffers(filepath.Join(root, settings)); err != nil {
+		return err
 	}
 	text, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
@@ -69,6 +70,26 @@ var build = sync.OnceValue(func() error {
 	return process.Build(context.Background(), platformtest.Root,
 		"-overlay", overlay, "-o", binaries+"/", "./infra/local", "./functions/...")
 })
+
+// writeSmallBuffers writes a copy of the source file of the stores' settings, and returns its path. In the copy, the
+// buffers are so small that they are full after the first round. They are in the heap, where they would hide a leak.
+func writeSmallBuffers(source string) (path string, err error) {
+	text, err := os.ReadFile(source)
+	if err != nil {
+		return "", err
+	}
+	for large, small := range map[string]string{
+		"memTableBytes   = 8 << 20":  "memTableBytes   = 512 << 10",
+		"blockCacheBytes = 32 << 20": "blockCacheBytes = 1 << 20",
+	} {
+		if !bytes.Contains(text, []byte(large)) {
+			return "", fmt.Errorf("%s does not contain %q", source, large)
+		}
+		text = bytes.Replace(text, []byte(large), []byte(small), 1)
+	}
+	path = filepath.Join(binaries, "datafolder.go")
+	return path, os.WriteFile(path, text, 0o600)
+}
 
 func TestMain(m *testing.M) {
 	var err error

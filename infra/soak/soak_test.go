@@ -21,10 +21,9 @@ const (
 	// rounds is the number of measurements. The first round warms up.
 	rounds = 6
 	// leak is the number of bytes that each request may leave in a process. slack is the number of bytes that may be left
-	// in all: caches are not full after the first rounds, and the stores add memtables of 8 MB while they warm up, up to
-	// two of them after the first rounds. Without cgo, they are in the heap.
+	// in all: caches are not full after the first rounds.
 	leak  = 256
-	slack = 18 << 20
+	slack = 4 << 20
 	// steady is the allowed growth of the number of goroutines. Functions open a few more connections to the tables when
 	// they are busy at the same time.
 	steady = 100
@@ -154,7 +153,7 @@ func field(a platformtest.Response, name string) string {
 	return text
 }
 
-// TestGrown checks that grown finds a leak of a goroutine, and of two kilobytes, for each request of five minutes, and
+// TestGrown checks that grown finds a leak of a goroutine, and of a kilobyte, for each request of five minutes, and
 // that it ignores the noise of caches.
 func TestGrown(t *testing.T) {
 	t.Parallel()
@@ -165,7 +164,7 @@ func TestGrown(t *testing.T) {
 	}{
 		"nothing":     {0, 0, false},
 		"a goroutine": {1, 0, true},
-		"2 kilobytes": {0, 2 << 10, true},
+		"a kilobyte":  {0, 1 << 10, true},
 		"some bytes":  {0, 100, false},
 	} {
 		var samples []sample
