@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"devplatform/shared/deployment/failure"
@@ -61,6 +62,9 @@ type framework struct {
 	settings, packages, configs []string
 }
 
+// supported are the values of the project's setting that can be built. Other values are refused.
+var supported = []string{"", "static", "react"}
+
 // unsupported are the known frameworks that cannot be built. Frameworks that use others come first.
 var unsupported = []framework{
 	{"Next.js", ownBuild, []string{"next", "nextjs", "next.js"}, []string{"next"}, []string{"next.config."}},
@@ -102,6 +106,11 @@ func Check(in Input) error {
 					". If the project is plain HTML or React, change the framework in its settings to static or react")
 			}
 		}
+	}
+	if !slices.Contains(supported, setting) {
+		return &failure.Error{Code: failure.FrameworkUnsupported, Message: fmt.Sprintf(
+			"The project's framework is set to %s, but only static pages and React can be deployed. "+
+				"If the project is plain HTML or React, change the framework in its settings to static or react.", setting)}
 	}
 	for _, f := range unsupported {
 		// A project can have a page for browsers beside its server.

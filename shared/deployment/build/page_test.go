@@ -121,11 +121,11 @@ func TestFrameworks(t *testing.T) {
 	t.Parallel()
 	page := files("/index.html", "<p>")
 	for setting, want := range map[string]string{"next": "Next.js", "NextJS ": "Next.js", "vue": "Vue",
-		"svelte": "Svelte", "express": "Express", "go": "Go"} {
+		"svelte": "Svelte", "express": "Express", "go": "Go", "Cobol": "framework is set to cobol"} {
 		wantFailure(t, Input{Files: page, Framework: setting}, failure.Error{Code: failure.FrameworkUnsupported,
 			Message: want})
 	}
-	for _, setting := range []string{"", "static", "react", "html", "anything"} {
+	for _, setting := range []string{"", "static", "React"} {
 		mustRun(t, Input{Files: page, Framework: setting})
 	}
 	for dependency, want := range map[string]string{"next": "Next.js", "nuxt": "Nuxt", "vue": "Vue",
