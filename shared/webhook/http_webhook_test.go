@@ -246,12 +246,13 @@ func TestUpdateResetsHealthForANewEndpoint(t *testing.T) {
 			ada := f.user("ada")
 			path := ada.createWebhook("/ok", object{"secret": "old"})
 			at := clock.Stamp(f.clock.Now())
+			later := clock.Stamp(f.clock.Now().Add(time.Hour)) // the endpoint rests until then
 			unhealthy := delivery.Health{
 				Prompt: true, Failures: 4, FailingSince: &at, LastAt: &at, LastStatus: delivery.Failed,
 			}
 			f.changeWebhook(path, func(w *delivery.Webhook) {
 				w.Health, w.Active, w.DisabledReason, w.Revision = unhealthy, false, "it is gone", w.Revision+1
-				w.Window = 8
+				w.Window, w.NotBefore, w.DueAt = 8, &later, &later
 			})
 			before := f.storedWebhook(path)
 			f.clock.Advance(time.Second)
@@ -292,6 +293,9 @@ func TestUpdateResetsHealthForANewEndpoint(t *testing.T) {
 			if newGeneration := after.Generation != before.Generation; newGeneration != (after.Window == 0) {
 				t.Errorf("the next turn begins with %d attempts, with a new endpoint: %t", after.Window, newGeneration)
 			}
+			if resting := *after.DueAt == later || after.NotBefore != nil; resting == tc.newEndpoint {
+				t.Errorf("the next turn is at %v, not before %v, with a new endpoint: %t", after.DueAt, after.NotBefore, tc.newEndpoint)
+			}
 			if after.Revision != before.Revision+1 || response.Text("updatedAt") != f.timestamp() {
 				t.Errorf("got revision %d, updated at %s, want revision %d, updated at %s",
 					after.Revision, response.Text("updatedAt"), before.Revision+1, f.timestamp())
@@ -304,6 +308,38 @@ func TestUpdateResetsHealthForANewEndpoint(t *testing.T) {
 				t.Errorf("the response contains a secret: %s", response.Raw)
 			}
 		})
+	}
+}
+
+// The times of the latest deactivation and of the activation after it are stored.
+func TestTimesOfDeactivationAreStored(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.user("ada")
+	path := ada.createWebhook("/ok", object{"active": false})
+	times := func() [2]string {
+		w := f.storedWebhook(path)
+		var all [2]string
+		for i, at := range []*clock.Timestamp{w.DeactivatedAt, w.ActivatedAt} {
+			if at != nil {
+				all[i] = at.String()
+			}
+		}
+		return all
+	}
+	created := f.timestamp()
+	if got := times(); got != [2]string{created} {
+		t.Errorf("created inactive: got %v, want %s", got, created)
+	}
+	f.clock.Advance(time.Second)
+	ada.Do("PUT", path, object{"active": true}).Want(t, http.StatusOK)
+	if got, want := times(), ([2]string{created, f.timestamp()}); got != want {
+		t.Errorf("activated: got %v, want %v", got, want)
+	}
+	f.clock.Advance(time.Second)
+	ada.Do("PUT", path, object{"active": false}).Want(t, http.StatusOK)
+	if got, want := times(), ([2]string{f.timestamp()}); got != want {
+		t.Errorf("deactivated again: got %v, want %v", got, want)
 	}
 }
 

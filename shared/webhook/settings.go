@@ -49,7 +49,7 @@ type Settings struct {
 // in the fast lane. A URL with another host, or an activation, also resets the series of failures. A webhook that the
 // service disabled stays disabled until its owners activate it. Until then, its events are stored, so that they can be
 // recovered.
-func (in Settings) applied(w delivery.Webhook) (_ delivery.Webhook, changed bool) {
+func (in Settings) applied(w delivery.Webhook, now time.Time) (_ delivery.Webhook, changed bool) {
 	newURL, newEndpoint := false, false
 	if in.URL != nil && *in.URL != w.URL {
 		newURL, newEndpoint = true, !sameHost(*in.URL, w.URL)
@@ -62,7 +62,7 @@ func (in Settings) applied(w delivery.Webhook) (_ delivery.Webhook, changed bool
 		w.Description, changed = *in.Description, true
 	}
 	if in.Active != nil && *in.Active != w.Active {
-		w.Active, changed = *in.Active, true
+		w, changed = switched(w, *in.Active, now), true
 		newEndpoint = newEndpoint || w.Active
 	}
 	if newURL || newEndpoint {
@@ -77,6 +77,21 @@ func (in Settings) applied(w delivery.Webhook) (_ delivery.Webhook, changed bool
 		w.NotBefore = nil
 	}
 	return w, changed
+}
+
+// switched returns the webhook after its owners activated or deactivated it.
+func switched(w delivery.Webhook, active bool, now time.Time) delivery.Webhook {
+	at := clock.Stamp(now)
+	switch {
+	case !active:
+		w.DeactivatedAt, w.ActivatedAt = &at, nil
+	case w.DisabledReason != "": // it received events while the service had disabled it
+		w.DeactivatedAt, w.ActivatedAt = nil, nil
+	case w.DeactivatedAt != nil:
+		w.ActivatedAt = &at
+	}
+	w.Active = active
+	return w
 }
 
 // sameHost reports whether two URLs have the same host and port. Both URLs are valid.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -47,14 +48,14 @@ func TestSettingsAreApplied(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, in := webhookGenerator.Draw(t, "webhook"), settingsGenerator.Draw(t, "settings")
 		before := w
-		next, changed := in.applied(w)
+		next, changed := in.applied(w, noon)
 		if diff := cmp.Diff(before, w); diff != "" {
 			t.Fatalf("applied changed its argument:\n%s", diff)
 		}
 		if changed == cmp.Equal(w, next) {
 			t.Fatalf("applied reports a change: %t, the difference is:\n%s", changed, cmp.Diff(w, next))
 		}
-		if again, changes := in.applied(next); changes || !cmp.Equal(again, next) {
+		if again, changes := in.applied(next, noon.Add(time.Second)); changes || !cmp.Equal(again, next) {
 			t.Fatal("applying the settings again changes the webhook")
 		}
 		url, active := w.URL, w.Active
@@ -105,5 +106,30 @@ func TestUniqueEvents(t *testing.T) {
 	}
 	if unique(nil) != nil {
 		t.Error("unique(nil) is not nil")
+	}
+}
+
+// The time of a deactivation by the owners is kept until the next deactivation. A webhook that the service disabled
+// receives the events of that time.
+func TestTimesOfDeactivation(t *testing.T) {
+	t.Parallel()
+	early, now := clock.Stamp(noon.Add(-time.Hour)), clock.Stamp(noon)
+	for name, tc := range map[string]struct{ before, want delivery.Webhook }{
+		"deactivated": {delivery.Webhook{Active: true}, delivery.Webhook{DeactivatedAt: &now}},
+		"deactivated again": {
+			delivery.Webhook{Active: true, DeactivatedAt: &early, ActivatedAt: &early}, delivery.Webhook{DeactivatedAt: &now},
+		},
+		"activated": {
+			delivery.Webhook{DeactivatedAt: &early},
+			delivery.Webhook{Active: true, DeactivatedAt: &early, ActivatedAt: &now},
+		},
+		"activated after it was disabled": {
+			delivery.Webhook{DisabledReason: "gone", DeactivatedAt: &early, ActivatedAt: &early},
+			delivery.Webhook{Active: true, DisabledReason: "gone"},
+		},
+	} {
+		if diff := cmp.Diff(tc.want, switched(tc.before, tc.want.Active, noon)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"golang.org/x/sync/errgroup"
 
+	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/webhook/delivery"
 	"devplatform/shared/webhook/revocation"
@@ -231,9 +232,21 @@ func (s store) revise(ctx context.Context, read, next delivery.Webhook) (deliver
 		for _, attribute := range []string{"failures", "failingSince", "notBefore"} {
 			update = update.Remove(expression.Name(attribute))
 		}
+		if read.DueAt != nil { // deliveries wait: the retry job asks for a turn without the wait of the old endpoint
+			update = update.Set(expression.Name("dueAt"), expression.Value(next.UpdatedAt.String()))
+		}
 	}
 	if next.DisabledReason == "" { // if the service had set it in the meantime, the revision would differ
 		update = update.Remove(expression.Name("disabledReason"))
+	}
+	for name, at := range map[string]*clock.Timestamp{
+		"deactivatedAt": next.DeactivatedAt, "activatedAt": next.ActivatedAt,
+	} {
+		if at == nil {
+			update = update.Remove(expression.Name(name))
+		} else {
+			update = update.Set(expression.Name(name), expression.Value(at.String()))
+		}
 	}
 	activates := next.Active && !read.Active
 	if activates {

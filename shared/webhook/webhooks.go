@@ -3,7 +3,6 @@ package webhook
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"slices"
 
@@ -35,13 +34,13 @@ func (s *Service) Create(
 		Active: in.Active, CreatedBy: caller.UserID, CreatedByName: caller.Account().Username, CreatedAt: at, UpdatedAt: at,
 		Revision: 1, Generation: 1,
 	}
+	if !in.Active {
+		w.DeactivatedAt = &at
+	}
 	if in.ProjectID != nil {
 		w.ProjectID = *in.ProjectID
 	}
-	secret, generated, err := secretOrNew(in.Secret)
-	if err != nil {
-		return w, "", err
-	}
+	secret, generated := secretOrNew(in.Secret)
 	if w.Secret, err = s.secrets.Seal(ctx, w.ID, secret); err != nil {
 		return w, "", err
 	}
@@ -81,12 +80,12 @@ func (s *Service) add(ctx context.Context, w delivery.Webhook) error {
 
 // secretOrNew returns the secret of a request. If the request has none, it generates one and also returns it as
 // generated.
-func secretOrNew(requested *string) (secret, generated string, err error) {
+func secretOrNew(requested *string) (secret, generated string) {
 	if requested != nil {
-		return *requested, "", nil
+		return *requested, ""
 	}
-	generated, err = signature.NewSecret(rand.Reader)
-	return generated, generated, err
+	generated = signature.NewSecret()
+	return generated, generated
 }
 
 // List returns the webhooks of a workspace in the order in which they were created. If workspaceID is "", it returns
@@ -151,15 +150,13 @@ func (s *Service) Update(
 	}
 	secret := ""
 	if in.Secret.Present {
-		if secret, generated, err = secretOrNew(in.Secret.Value); err != nil {
-			return w, "", err
-		}
+		secret, generated = secretOrNew(in.Secret.Value)
 	}
 	err = db.Retry(ctx, "update webhook", func() error {
 		if w, err = s.open(ctx, caller, webhookID); err != nil {
 			return err
 		}
-		next, changed := in.applied(w)
+		next, changed := in.applied(w, s.now())
 		if in.Secret.Present {
 			var rotated bool
 			if next, rotated, err = s.secrets.Rotate(ctx, next, secret, s.now()); err != nil {

@@ -22,8 +22,7 @@ type newItem struct {
 }
 
 // deliveriesOf returns the deliveries of the events of one workspace: one for each event and each webhook that
-// subscribes to it. If the service has disabled a webhook, its deliveries have the status Failed, so that they can be
-// recovered.
+// subscribes to it. If a webhook is not active, its deliveries have the status Failed, so that they can be recovered.
 func deliveriesOf(occurrences []occurrence, webhooks []Webhook, now time.Time) []newItem {
 	var items []newItem
 	for _, o := range occurrences {
@@ -98,12 +97,16 @@ func (w SlowWorker) createOrReturn(
 	}
 }
 
-// createWait returns the wait before another attempt to create deliveries. receives counts the attempts. The waits
-// before the tenth and last attempt add up to seven hours.
+// createWait returns the wait after a failed attempt to create deliveries. receives counts the attempts. The waits
+// before the tenth and last attempt add up to seven hours. After it, the queue moves the message to the failure queue
+// when it would be received again, so there is no wait.
 func createWait(receives int) time.Duration {
-	const first, longest = 10 * time.Second, 2 * time.Hour
+	const first, longest, attempts = 10 * time.Second, 2 * time.Hour, 10
+	if receives >= attempts {
+		return 0
+	}
 	wait := first
-	for range min(max(receives, 1), 10) - 1 {
+	for range max(receives, 1) - 1 {
 		wait *= 3
 	}
 	return min(wait, longest)
@@ -113,10 +116,11 @@ func createWait(receives int) time.Duration {
 // the webhooks of the others due. If a webhook were due before its deliveries are stored, a turn could find nothing. If
 // the function crashes, the message is received again. Deliveries that were stored before keep their lane.
 func (w SlowWorker) create(ctx context.Context, shared *batch, m message) error {
-	webhooks, _, err := w.store.Webhooks(ctx, m.WorkspaceID) // the fan-out has reported those that cannot be decoded
+	webhooks, broken, err := w.store.Webhooks(ctx, m.WorkspaceID)
 	if err != nil {
 		return err
 	}
+	reportBroken(ctx, w.logger, &shared.tally, broken)
 	occurrences, err := w.store.occurrences(ctx, m)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -107,6 +108,73 @@ func TestCreationAfterTheLaneHasChanged(t *testing.T) {
 	}
 }
 
+// A webhook receives the events before its deactivation and after its activation, no matter when they are handled. If it
+// is not active any more, its deliveries are stored as failed, so that they can be recovered. That holds for the fan-out
+// and for the creation outside of it.
+func TestEventsAroundADeactivation(t *testing.T) {
+	t.Parallel()
+	for name, events := range map[string]int{"few": 1, "many": maxDirect + 1} {
+		for lane, prompt := range map[string]bool{"fast": true, "slow": false} {
+			t.Run(name+" events, "+lane+" lane", func(t *testing.T) {
+				t.Parallel()
+				f := newFixture(t)
+				workspaceID := f.newWorkspace()
+				start := f.now()
+				webhook := func(change func(*Webhook)) Webhook {
+					return f.subscribe(workspaceID, "https://example.com", func(w *Webhook) { w.Prompt = prompt }, change)
+				}
+				before := webhook(func(w *Webhook) {
+					w.Active, w.DeactivatedAt = false, stampPtr(start.Add(time.Hour))
+				})
+				after := webhook(func(w *Webhook) {
+					w.DeactivatedAt, w.ActivatedAt = stampPtr(start.Add(-time.Hour)), stampPtr(start)
+				})
+				webhook(func(w *Webhook) { w.Active, w.DeactivatedAt = false, stampPtr(start.Add(-time.Hour)) })
+				webhook(func(w *Webhook) {
+					w.DeactivatedAt, w.ActivatedAt = stampPtr(start.Add(-time.Hour)), stampPtr(start.Add(time.Hour))
+				})
+				f.publish(f.newEvents(workspaceID, events)...)
+				f.createDeliveries()
+				got := map[string]int{}
+				for _, d := range f.allDeliveries() {
+					got[d.WebhookID+" "+string(d.Status)+" "+d.Reason]++
+				}
+				want := map[string]int{before.ID + " failed the webhook is not active": events, after.ID + " pending ": events}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("the deliveries (-want +got):\n%s", diff)
+				}
+			})
+		}
+	}
+}
+
+// Webhooks of one workspace can belong to different accounts. Each account has its own message for the creation, with
+// the webhooks that want one of the events.
+func TestCreationsOfSeveralAccounts(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	owned := func(account string) func(*Webhook) {
+		return func(w *Webhook) { w.AccountID, w.Prompt = account, false }
+	}
+	for _, account := range []string{"user_a", "user_b", "user_a"} {
+		f.subscribe(workspaceID, "https://example.com", owned(account))
+	}
+	f.subscribe(workspaceID, "https://example.com", owned("user_c"), func(w *Webhook) { w.Events = []string{"member.*"} })
+	f.publish(f.newEvents(workspaceID, 2)...)
+	got := map[string][]int{} // numbers of webhooks and events, by account
+	for _, received := range f.receiveFrom(f.creations) {
+		m, err := parseMessage(received.Body, slowLane)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[received.Group] = append(got[received.Group], len(m.Webhooks), len(m.Events))
+	}
+	if diff := cmp.Diff(map[string][]int{"user_a": {2, 2}, "user_b": {1, 2}}, got); diff != "" {
+		t.Errorf("the messages (-want +got):\n%s", diff)
+	}
+}
+
 // Messages for the same webhooks are handled together, unless they are received again: one that cannot be handled must
 // not affect the others again. A message that is received twice creates nothing twice.
 func TestCreationsAreMerged(t *testing.T) {
@@ -143,13 +211,9 @@ func TestCreationsAreMerged(t *testing.T) {
 	f.wantRequests(2 * (maxDirect + 1))
 }
 
-// bodyOf returns the body of a request, and leaves it in the request.
-func bodyOf(t *testing.T, r *http.Request) string {
-	t.Helper()
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		t.Error(err)
-	}
+// readBody returns the body of a request, and leaves it in the request.
+func readBody(r *http.Request) string {
+	body, _ := io.ReadAll(r.Body) // the body is in memory
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	return string(body)
 }

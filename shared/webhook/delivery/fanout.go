@@ -76,7 +76,7 @@ type fanoutPlan struct {
 	occurrences []occurrence
 	webhooks    []Webhook  // of the workspace
 	items       []newItem  // the deliveries that the fan-out creates, all of the fast lane
-	creations   []creation // none or one
+	creations   []creation // for the others: one for each account, usually one
 }
 
 // Handle handles the events in a batch of the stream of the events table, and returns one error for each record. The
@@ -134,11 +134,7 @@ func (f *Fanout) plan(
 		if err != nil {
 			return err
 		}
-		for _, b := range broken {
-			counts.count(metricUnreadable)
-			f.logger.ErrorContext(ctx, "webhook cannot be decoded and receives no events",
-				"key", b.Key.SK, "cause", b.Cause.Error())
-		}
+		reportBroken(ctx, f.logger, counts, broken)
 		plans[i] = planFanout(byWorkspace[workspaces[i]], webhooks, f.now())
 		return nil
 	}) {
@@ -154,6 +150,15 @@ func (f *Fanout) plan(
 	return items, creations
 }
 
+// reportBroken logs and counts webhooks that cannot be decoded.
+func reportBroken(ctx context.Context, logger *slog.Logger, counts *tally, broken []BrokenItem) {
+	for _, b := range broken {
+		counts.count(metricUnreadable)
+		logger.ErrorContext(ctx, "webhook cannot be decoded and receives no events",
+			"key", b.Key.SK, "cause", b.Cause.Error())
+	}
+}
+
 // planFanout returns the work for the events of one workspace.
 func planFanout(occurrences []occurrence, webhooks []Webhook, now time.Time) fanoutPlan {
 	var fast, slow []Webhook
@@ -164,27 +169,34 @@ func planFanout(occurrences []occurrence, webhooks []Webhook, now time.Time) fan
 			slow = append(slow, w)
 		}
 	}
-	return fanoutPlan{occurrences, webhooks, deliveriesOf(occurrences, fast, now), creationFor(occurrences, slow)}
+	return fanoutPlan{occurrences, webhooks, deliveriesOf(occurrences, fast, now), creationsFor(occurrences, slow)}
 }
 
-// creationFor returns the message that asks for the creation of the deliveries of events to webhooks of their
-// workspace. It returns nil if no webhook subscribes to one of the events.
-func creationFor(occurrences []occurrence, webhooks []Webhook) []creation {
-	c := creation{}
+// creationsFor returns the messages that ask for the creation of the deliveries of events to webhooks of their
+// workspace: one for each account of the webhooks.
+func creationsFor(occurrences []occurrence, webhooks []Webhook) []creation {
+	byAccount := map[string][]Webhook{}
 	for _, w := range webhooks {
-		c.account, c.message.WorkspaceID = w.account(), w.WorkspaceID
-		c.message.Webhooks = append(c.message.Webhooks, w.ID)
-	}
-	for _, o := range occurrences {
-		if slices.ContainsFunc(webhooks, func(w Webhook) bool { return w.wants(o.event, o.at) }) {
-			c.message.Events = append(c.message.Events, eventRef{o.event.ID, o.event.ProjectID})
-			c.indexes = append(c.indexes, o.record)
+		if slices.ContainsFunc(occurrences, func(o occurrence) bool { return w.wants(o.event, o.at) }) {
+			byAccount[w.account()] = append(byAccount[w.account()], w)
 		}
 	}
-	if len(c.indexes) == 0 {
-		return nil
+	var all []creation
+	for _, account := range slices.Sorted(maps.Keys(byAccount)) {
+		c := creation{account: account}
+		for _, w := range byAccount[account] {
+			c.message.WorkspaceID = w.WorkspaceID
+			c.message.Webhooks = append(c.message.Webhooks, w.ID)
+		}
+		for _, o := range occurrences {
+			if slices.ContainsFunc(byAccount[account], func(w Webhook) bool { return w.wants(o.event, o.at) }) {
+				c.message.Events = append(c.message.Events, eventRef{o.event.ID, o.event.ProjectID})
+				c.indexes = append(c.indexes, o.record)
+			}
+		}
+		all = append(all, c)
 	}
-	return []creation{c}
+	return all
 }
 
 // limitItems limits the deliveries that the fan-out creates, so that the events of other accounts do not wait in the
@@ -198,7 +210,7 @@ func limitItems(plans []fanoutPlan) []fanoutPlan {
 	}
 	for i, p := range plans {
 		if total > maxDirect && len(p.items) > maxDirectEach {
-			plans[i].items, plans[i].creations = nil, creationFor(p.occurrences, p.webhooks)
+			plans[i].items, plans[i].creations = nil, creationsFor(p.occurrences, p.webhooks)
 		}
 	}
 	slices.SortStableFunc(plans, func(a, b fanoutPlan) int { return len(a.items) - len(b.items) })

@@ -25,6 +25,10 @@ type Webhook struct {
 	Events      []string `dynamodbav:"events"` // types, groups such as project.*, or *
 	Description string   `dynamodbav:"description"`
 	Active      bool     `dynamodbav:"active"`
+	// DeactivatedAt and ActivatedAt are the times of the latest deactivation by the owners and of the activation after it.
+	// The webhook receives no events that occurred between them.
+	DeactivatedAt *clock.Timestamp `dynamodbav:"deactivatedAt,omitempty"`
+	ActivatedAt   *clock.Timestamp `dynamodbav:"activatedAt,omitempty"`
 	// DisabledReason is the human-readable reason why the service disabled the webhook. It is "" if the service did
 	// not disable it.
 	DisabledReason string `dynamodbav:"disabledReason,omitempty"`
@@ -56,14 +60,22 @@ type PreviousSecret struct {
 func (w Webhook) account() string { return cmp.Or(w.AccountID, w.WorkspaceID) }
 
 // wants reports whether the webhook subscribes to an event of its workspace. at is the time of the event. A webhook
-// that the service disabled still subscribes: its deliveries are stored as failed, so that they can be recovered.
+// that the service has disabled still subscribes: its deliveries are stored as failed, so that they can be recovered.
 func (w Webhook) wants(e event.Record, at time.Time) bool {
-	disabledByOwner := !w.Active && w.DisabledReason == ""
 	otherProject := w.ProjectID != "" && w.ProjectID != e.ProjectID
-	if disabledByOwner || otherProject || w.CreatedAt.Time().After(at) {
+	if otherProject || w.CreatedAt.Time().After(at) || w.wasDeactivated(at) {
 		return false
 	}
 	return slices.ContainsFunc(w.Events, func(pattern string) bool { return event.Matches(pattern, e.Type) })
+}
+
+// wasDeactivated reports whether the webhook was deactivated by its owners at a time. Of several deactivations, it knows
+// the latest one.
+func (w Webhook) wasDeactivated(at time.Time) bool {
+	if w.DeactivatedAt == nil {
+		return !w.Active && w.DisabledReason == "" // deactivated before DeactivatedAt existed
+	}
+	return at.After(w.DeactivatedAt.Time()) && (w.ActivatedAt == nil || at.Before(w.ActivatedAt.Time()))
 }
 
 // inactiveReason returns the human-readable reason why nothing is sent to a webhook that is not active.

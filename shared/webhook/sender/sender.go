@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	defaultTimeout   = 15 * time.Second
-	defaultUserAgent = "devplatform-webhooks/1"
+	defaultTimeout = 15 * time.Second
+	userAgent      = "devplatform-webhooks/1"
 
 	maxRead     = 16 << 10 // bytes of a response body that are read
 	maxKept     = 1 << 10  // bytes of Result.Response
@@ -54,14 +54,13 @@ type Result struct {
 // was read.
 func (r Result) OK() bool { return r.Error == "" }
 
-// Options configure a Sender. The deployed service uses the zero value.
+// Options configure a Sender.
 type Options struct {
 	AllowPrivate bool           // also allows http and private addresses; for the local platform
 	Timeout      time.Duration  // of a whole attempt, from the DNS lookup to the end of the response; 0: 15 s
 	Now          clock.Clock    // nil: clock.System
 	Resolver     *net.Resolver  // nil: the resolver of the machine
 	RootCAs      *x509.CertPool // nil: the root certificates of the machine
-	UserAgent    string         // empty: "devplatform-webhooks/1"
 }
 
 // Sender makes attempts. It keeps no connections between attempts, only the TLS sessions of the latest host names. It
@@ -77,7 +76,6 @@ type Sender struct {
 // New returns a Sender. It does no I/O.
 func New(o Options) *Sender {
 	o.Timeout = cmp.Or(o.Timeout, defaultTimeout)
-	o.UserAgent = cmp.Or(o.UserAgent, defaultUserAgent)
 	if o.Now == nil {
 		o.Now = clock.System
 	}
@@ -152,7 +150,7 @@ func (s *Sender) newRequest(ctx context.Context, request Request) (*http.Request
 		httpRequest.Header[name] = values
 	}
 	httpRequest.Header.Set("Content-Type", "application/json")
-	httpRequest.Header.Set("User-Agent", s.options.UserAgent)
+	httpRequest.Header.Set("User-Agent", userAgent)
 	return httpRequest, nil
 }
 

@@ -389,9 +389,4 @@ func TestReceivedRequest(t *testing.T) {
 	if header.Get("Content-Type") != "text/plain" || len(header) != 3 {
 		t.Errorf("Send changed the header of the request: %v", header)
 	}
-	withUserAgent := sender.New(sender.Options{AllowPrivate: true, UserAgent: "other/2"})
-	withUserAgent.Send(t.Context(), sender.Request{URL: server.URL})
-	if got := (<-received).UserAgent(); got != "other/2" {
-		t.Errorf("got User-Agent %q, want other/2", got)
-	}
 }

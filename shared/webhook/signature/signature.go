@@ -1,15 +1,13 @@
-// Package signature computes the headers by which a receiver verifies that a delivery is authentic and unchanged. It is
-// a pure function of its inputs. It must not contain the storage of secrets, their validity, or the sending of
-// requests.
+// Package signature creates secrets, and computes the headers by which a receiver verifies that a delivery is authentic
+// and unchanged. It does no I/O. It must not contain the storage of secrets, their validity, or the sending of requests.
 package signature
 
 import (
 	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
-	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -63,14 +61,11 @@ func Sign(secrets []string, eventID, deliveryID, eventType string, at time.Time,
 	return header
 }
 
-// NewSecret returns a secret in the form of Standard Webhooks: "whsec_" and the base64 encoding of 32 bytes that it
-// reads from random. Only tests use another reader than crypto/rand.Reader.
-func NewSecret(random io.Reader) (string, error) {
+// NewSecret returns a secret in the form of Standard Webhooks: "whsec_" and the base64 encoding of 32 random bytes.
+func NewSecret() string {
 	var key [secretBytes]byte
-	if _, err := io.ReadFull(random, key[:]); err != nil {
-		return "", fmt.Errorf("signature: new secret: %w", err)
-	}
-	return secretPrefix + base64.StdEncoding.EncodeToString(key[:]), nil
+	_, _ = rand.Read(key[:]) // never returns an error
+	return secretPrefix + base64.StdEncoding.EncodeToString(key[:])
 }
 
 // standardKey returns the key that the official libraries of Standard Webhooks derive from a secret: the decoded text
