@@ -131,7 +131,7 @@ func TestBatch(t *testing.T) {
 			t.Errorf("%s: got deliveries %v, %v, want %d", webhookID, items, err, want)
 		}
 	}
-	for _, want := range []string{`"DeliveriesMade":[1]`, `"Namespace":"stack"`} {
+	for _, want := range []string{`"DeliveriesCreated":[1]`, `"Namespace":"stack"`} {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("the log does not contain %s: %s", want, &log)
 		}

@@ -138,7 +138,7 @@ func TestBatch(t *testing.T) {
 		t.Errorf("got body %s, want %s", got, payload)
 	}
 	for _, want := range []string{
-		`"DeliveriesMade":[1]`, `"SlowTurns":[1]`, `"DeliverySuccesses":[1]`, `"Namespace":"stack"`,
+		`"DeliveriesCreated":[1]`, `"SlowTurns":[1]`, `"DeliverySuccesses":[1]`, `"Namespace":"stack"`,
 	} {
 		if !strings.Contains(log, want) {
 			t.Errorf("the log does not contain %s: %s", want, log)

@@ -28,7 +28,7 @@ type attempt struct {
 	received lambdafn.QueueMessage // in the fast lane
 	target                         // as read; after begin, delivery is the stored version
 
-	moved bool // to the slow lane
+	moved bool // to the slow lane, if the delivery waits there
 	// Set by begin.
 	made    bool     // an attempt has begun
 	leased  bool     // with a lease
@@ -53,7 +53,7 @@ func (a *attempt) run(ctx context.Context) error {
 	}
 	a.post(ctx)
 	if a.worker.lane == fastLane && a.result.TimedOut {
-		return a.giveBack(ctx)
+		return a.moveToSlowLane(ctx)
 	}
 	a.decide(ctx)
 	a.report(ctx)
@@ -159,10 +159,9 @@ func (a *attempt) fail(ctx context.Context, reason string) error {
 }
 
 // move moves the delivery to the slow lane. next returns its next version, and false if it must not be moved. The
-// webhook is made due before the delivery is stored, so that a crash in between loses nothing. If mark is set, the
-// endpoint leaves the fast lane.
-func (a *attempt) move(ctx context.Context, mark bool, next func(Delivery) (Delivery, bool)) error {
-	if err := a.batch.arm(ctx, a.worker.store, *a.webhook, mark, a.worker.now()); err != nil {
+// webhook is made due before the delivery is stored, so that a crash in between loses nothing.
+func (a *attempt) move(ctx context.Context, leaveFastLane bool, next func(Delivery) (Delivery, bool)) error {
+	if err := a.batch.arm(ctx, a.worker.store, *a.webhook, leaveFastLane, a.worker.now()); err != nil {
 		return err
 	}
 	moved, ok := next(*a.delivery)
@@ -195,9 +194,9 @@ func (a *attempt) start(ctx context.Context, now time.Time) (err error) {
 
 // save stores the next version of the delivery. Error: db.ErrStale.
 func (a *attempt) save(ctx context.Context, next Delivery) error {
+	a.moved = a.moved || next.waitsInSlowLane() && !a.delivery.waitsInSlowLane() // the response to the write can be lost
 	stored, err := a.worker.store.save(ctx, *a.delivery, next)
 	if err == nil {
-		a.moved = stored.waitsInSlowLane() && !a.delivery.waitsInSlowLane()
 		a.delivery = &stored
 	}
 	return err
@@ -216,14 +215,17 @@ func signedRequest(d Delivery, payload event.Text, url string, secrets []string,
 	return sender.Request{URL: url, Body: body, Header: header}
 }
 
-// giveBack moves the delivery to the slow lane after an attempt in the fast lane that took too long. The attempt is not
-// counted, and the endpoint leaves the fast lane.
-func (a *attempt) giveBack(ctx context.Context) error {
-	a.worker.logger.InfoContext(ctx, "delivery moved to the slow lane",
-		append(a.delivery.logAttrs(), "durationMs", a.result.Duration.Milliseconds())...)
-	return a.change(ctx, "move delivery", func() error {
+// moveToSlowLane moves the delivery to the slow lane after an attempt in the fast lane that took too long. The attempt
+// is not counted, and the endpoint leaves the fast lane.
+func (a *attempt) moveToSlowLane(ctx context.Context) error {
+	err := a.change(ctx, "move delivery", func() error {
 		return a.move(ctx, true, func(d Delivery) (Delivery, bool) { return d.uncounted(a.at, a.leased, a.ended) })
 	})
+	if err == nil && a.moved {
+		a.worker.logger.InfoContext(ctx, "delivery moved to the slow lane",
+			append(a.delivery.logAttrs(), "durationMs", a.result.Duration.Milliseconds())...)
+	}
+	return err
 }
 
 // change calls store, which stores the next version of the delivery. If another writer changed the delivery, or storage

@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -16,8 +17,8 @@ const attemptTime = 17 * time.Second
 type batch struct {
 	start context.Context // ends when too little time remains to begin an attempt
 	tally tally
-	arms  sync.Map // by webhook and mark: a func() error that calls Store.arm once
-	turns sync.Map // IDs of webhooks for which a message for a turn must be sent
+	arms  sync.Map // by webhook and leaveFastLane: a func() error that calls Store.arm once
+	turns sync.Map // by ID: the webhooks for which a message for a turn must be sent
 
 	mu        sync.Mutex
 	endpoints map[endpointKey]*endpoint
@@ -38,22 +39,23 @@ func endingBefore(ctx context.Context, reserve time.Duration) (context.Context, 
 	return context.WithDeadline(ctx, deadline.Add(-reserve))
 }
 
-// arm calls Store.arm once for a webhook and mark.
-func (b *batch) arm(ctx context.Context, s Store, w Webhook, mark bool, now time.Time) error {
-	type key struct {
-		webhookID string
-		mark      bool
+// arm calls Store.arm once for a webhook and leaveFastLane.
+func (b *batch) arm(ctx context.Context, s Store, w Webhook, leaveFastLane bool, now time.Time) error {
+	type arming struct {
+		webhookID     string
+		leaveFastLane bool
 	}
-	once, _ := b.arms.LoadOrStore(key{w.ID, mark}, sync.OnceValue(func() error {
-		send, err := s.arm(ctx, w, mark, now)
+	key := arming{w.ID, leaveFastLane}
+	once, _ := b.arms.LoadOrStore(key, sync.OnceValue(func() error {
+		send, err := s.arm(ctx, w, leaveFastLane, now)
 		if send {
-			b.turns.Store(w.ID, true)
+			b.turns.Store(w.ID, w)
 		}
 		return err
 	}))
 	err := once.(func() error)()
 	if err != nil {
-		b.arms.Delete(key{w.ID, mark}) // so that the next call tries again
+		b.arms.Delete(key) // so that the next call tries again
 	}
 	return err
 }
@@ -110,19 +112,19 @@ func (e *endpoint) add(r sender.Result, at time.Time) Health {
 	return e.latest
 }
 
-// save stores the pending health, unless another attempt does so. w is the endpoint's webhook.
+// save stores the pending health, unless another attempt does so. After an error it continues, because other attempts
+// rely on it. w is the endpoint's webhook.
 func (e *endpoint) save(ctx context.Context, s Store, w Webhook) error {
+	var all error
 	for {
 		before, after, ok := e.next()
 		if !ok {
-			return nil
+			return all
 		}
 		w.Health = before
 		err := s.saveHealth(ctx, w, after)
 		e.saved(after, err)
-		if err != nil {
-			return err
-		}
+		all = errors.Join(all, err)
 	}
 }
 
@@ -141,7 +143,7 @@ func (e *endpoint) next() (before, after Health, ok bool) {
 	return Health{}, Health{}, false
 }
 
-// saved notes that the health was stored, or that storing it failed.
+// saved records that the health was stored, or that storing it failed.
 func (e *endpoint) saved(after Health, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

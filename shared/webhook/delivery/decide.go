@@ -27,7 +27,7 @@ const (
 	deadlineGrace = 5 * time.Minute
 )
 
-// action is what a worker does with a delivery.
+// action is the next step of a worker for a delivery.
 type action int
 
 const (
@@ -51,7 +51,7 @@ const (
 	reasonDeadline = "the delivery did not succeed within 75 hours"
 )
 
-// planNext decides what a worker of a lane does with a delivery. w is nil if the webhook does not exist.
+// planNext decides the next step of a worker of a lane for a delivery. w is nil if the webhook does not exist.
 //
 // Policy: only the stored delivery decides, not the message. A finished delivery is not attempted again. A delivery
 // that waits in the other lane, or whose attempt has a lease, is skipped: its lane, or the retry job, finds it in the
@@ -88,7 +88,7 @@ func needsLease(d Delivery, receives int) bool {
 	return d.Tries > 0 || d.Manual > 0 || d.Wakes > 0 || len(d.Attempts) > 0 || receives > 1
 }
 
-// outcome is what happens to a delivery after an attempt.
+// outcome is the decision about a delivery after an attempt.
 type outcome int
 
 const (
@@ -133,12 +133,14 @@ func decide(d Delivery, w Webhook, r sender.Result, now time.Time, jitter float6
 	switch {
 	case r.OK():
 		return decision{outcome: outcomeSucceeded}
-	case r.Gone && w.Active:
-		return decision{outcome: outcomeDisable, reason: disabledGone}
-	case w.Active && w.after(r, now).shouldDisable(now) && !r.Aborted:
-		return decision{outcome: outcomeDisable, reason: disabledFailing, failingSince: w.FailingSince}
 	case !w.Active:
 		return decision{outcome: outcomeGiveUp}
+	case r.Aborted:
+		return retryOrGiveUp(d, r, now, jitter)
+	case r.Gone:
+		return decision{outcome: outcomeDisable, reason: disabledGone}
+	case w.after(r, now).shouldDisable(now):
+		return decision{outcome: outcomeDisable, reason: disabledFailing, failingSince: w.FailingSince}
 	}
 	return retryOrGiveUp(d, r, now, jitter)
 }

@@ -126,6 +126,8 @@ func TestDecide(t *testing.T) {
 	failure := sender.Result{StatusCode: 500, Error: "status 500"}
 	aborted := sender.Result{Error: "x", Aborted: true}
 	gone := sender.Result{StatusCode: 410, Error: "status 410", Gone: true}
+	abortedGone := gone
+	abortedGone.Aborted = true
 	retryAfter := func(after time.Duration) sender.Result {
 		return sender.Result{StatusCode: 429, Error: "status 429", RetryAfter: after}
 	}
@@ -156,6 +158,7 @@ func TestDecide(t *testing.T) {
 		{"Retry-After above twice the wait", 1, active, retryAfter(time.Hour), 0, retryIn(10 * time.Second)},
 		{"Retry-After below the wait", 2, active, retryAfter(time.Second), -1, retryIn(4 * time.Minute)},
 		{"410", 1, active, gone, 0, decision{outcome: outcomeDisable, reason: disabledGone}},
+		{"410, aborted before the end of the body", 1, active, abortedGone, 0, retryIn(5 * time.Second)},
 		{"410 to a redelivery, inactive webhook", 1, Webhook{}, gone, 0, decision{outcome: outcomeGiveUp}},
 		{"failed redelivery, inactive webhook", 1, Webhook{}, failure, 0, decision{outcome: outcomeGiveUp}},
 		{

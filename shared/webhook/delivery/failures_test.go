@@ -58,7 +58,7 @@ func TestTurnAfterALostResponse(t *testing.T) {
 	var lost atomic.Int32 // responses that are lost
 	f := newFixture(t, func(next http.RoundTripper) http.RoundTripper {
 		return roundTripFunc(func(r *http.Request) (*http.Response, error) {
-			if dynamotest.Operation(r) != "UpdateItem" || lost.Load() == 0 || !strings.Contains(bodyOf(t, r), "DELIVERY#") {
+			if dynamotest.Operation(r) != "UpdateItem" || lost.Load() == 0 || !strings.Contains(readBody(r), "DELIVERY#") {
 				return next.RoundTrip(r)
 			}
 			if lost.Add(-1) == 2 { // the first one is executed
@@ -86,6 +86,57 @@ func TestTurnAfterALostResponse(t *testing.T) {
 	}
 	if n := len(f.receiveFrom(f.slowDeliveries)); n != 1 {
 		t.Errorf("got %d messages for turns, want one", n)
+	}
+	f.wantLog(`"DeliveriesMoved":[1]`)
+}
+
+// If an endpoint was made due, the message for its turn is sent, although the delivery could not be moved. Otherwise
+// no other worker would send a message for some time.
+func TestTurnWithoutAMove(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, failWrites("DELIVERY#", func() bool { return true }))
+	workspaceID := f.newWorkspace()
+	w := f.subscribe(workspaceID, f.receiver.URL("/ok"))
+	f.publish(f.newEvent(workspaceID))
+	w.Prompt = false
+	f.putWebhook(w)
+	if errs := f.fast.Handle(t.Context(), f.receiveMessages()); errs[0] == nil {
+		t.Fatal("the delivery was moved")
+	}
+	if n := len(f.receiveFrom(f.slowDeliveries)); n != 1 {
+		t.Errorf("got %d messages for turns, want one", n)
+	}
+}
+
+// failWrites is a middleware in which updates of items fail whose request contains a text, while active returns true.
+func failWrites(text string, active func() bool) middleware {
+	return func(next http.RoundTripper) http.RoundTripper {
+		return roundTripFunc(func(r *http.Request) (*http.Response, error) {
+			if active() && dynamotest.Operation(r) == "UpdateItem" && strings.Contains(readBody(r), text) {
+				return nil, errors.New("connection lost")
+			}
+			return next.RoundTrip(r)
+		})
+	}
+}
+
+// If health cannot be stored, the health that other attempts have added is stored nevertheless.
+func TestHealthAfterAnError(t *testing.T) {
+	t.Parallel()
+	var lost atomic.Int32
+	f := newFixture(t, failCalls("UpdateItem", func() bool { return lost.Add(-1) >= 0 }))
+	w := f.subscribe(f.newWorkspace(), "https://example.com")
+	shared, cancel := newBatch(t.Context())
+	defer cancel()
+	e := shared.endpoint(w)
+	e.add(promptOK, f.now())
+	e.add(failure, f.now())
+	lost.Store(3) // all attempts of the SDK
+	if err := e.save(t.Context(), f.fast.store, w); err == nil {
+		t.Error("the first write succeeded")
+	}
+	if got := f.storedWebhook(w); got.Failures != 1 || got.LastStatus != Failed {
+		t.Errorf("got health %+v, want one failure", got.Health)
 	}
 }
 
@@ -144,14 +195,7 @@ func TestResultsOfAnInvocation(t *testing.T) {
 func TestResultIsRecordedWithoutATurn(t *testing.T) {
 	t.Parallel()
 	var outage atomic.Bool
-	f := newFixture(t, func(next http.RoundTripper) http.RoundTripper {
-		return roundTripFunc(func(r *http.Request) (*http.Response, error) {
-			if outage.Load() && dynamotest.Operation(r) == "UpdateItem" && strings.Contains(bodyOf(t, r), "WS#") {
-				return nil, errors.New("connection lost")
-			}
-			return next.RoundTrip(r)
-		})
-	})
+	f := newFixture(t, failWrites("WS#", outage.Load))
 	workspaceID := f.newWorkspace()
 	f.subscribe(workspaceID, f.receiver.URL("/fail/a?n=1"), func(w *Webhook) {
 		w.Failures, w.FailingSince = slowFailures-1, stampPtr(f.now())

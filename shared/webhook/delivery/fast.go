@@ -46,7 +46,7 @@ func (w FastWorker) Handle(ctx context.Context, received []lambdafn.QueueMessage
 // sendTurns sends messages for the turns of endpoints to which deliveries have moved: one for each endpoint that needs
 // it, and one for each endpoint to which a redelivery was requested. If that fails, the retry job sends them.
 func (w FastWorker) sendTurns(ctx context.Context, shared *batch, attempts []*attempt) {
-	webhooks, waiting := map[string]Webhook{}, map[string][]string{}
+	waiting := map[string][]string{} // by webhook
 	for _, a := range attempts {
 		if a == nil || a.webhook == nil || a.delivery == nil || !a.delivery.waitsInSlowLane() {
 			continue
@@ -55,17 +55,16 @@ func (w FastWorker) sendTurns(ctx context.Context, shared *batch, attempts []*at
 			shared.tally.count(metricMoved)
 		}
 		if a.moved && a.delivery.Manual > 0 {
-			shared.turns.Store(a.webhook.ID, true)
+			shared.turns.Store(a.webhook.ID, *a.webhook)
 		}
-		webhooks[a.webhook.ID] = *a.webhook
 		waiting[a.webhook.ID] = append(waiting[a.webhook.ID], a.delivery.ID)
 	}
 	var messages []queue.Message
-	for id, webhook := range webhooks {
-		if _, needed := shared.turns.Load(id); needed {
-			messages = append(messages, webhook.turnMessage(waiting[id]...).queued(webhook.account(), 0))
-		}
-	}
+	shared.turns.Range(func(id, webhook any) bool {
+		w := webhook.(Webhook)
+		messages = append(messages, w.turnMessage(waiting[id.(string)]...).queued(w.account(), 0))
+		return true
+	})
 	if err := w.slow.Send(ctx, messages...); err != nil {
 		w.logger.WarnContext(ctx, "messages for turns were not sent, the retry job sends them", "cause", err.Error())
 	}

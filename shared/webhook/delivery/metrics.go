@@ -9,19 +9,19 @@ import (
 
 // The metrics of deliveries. The runbook describes their alarms.
 const (
-	metricCreated    = "DeliveriesMade"
-	metricAttempts   = "DeliveryAttempts"
-	metricSuccesses  = "DeliverySuccesses"
-	metricFailures   = "DeliveryFailures" // attempts that failed
-	metricLatency    = "DeliveryLatency"  // from the event to its successful attempt
-	metricMoved      = "DeliveriesMoved"  // from the fast lane to the slow lane
-	metricTurns      = "SlowTurns"        // turns of endpoints in the slow lane
-	metricNoSlot     = "SlowTurnsDelayed" // turns that waited because their account had no free slot
-	metricTurnsDue   = "SlowTurnsDue"     // messages for turns that the retry job sent
-	metricDisabled   = "WebhooksDisabled"
-	metricUnreadable = "WebhooksUnreadable"
-	metricDue        = "DeliveriesDue"
-	metricOldest     = "OldestUndelivered" // seconds since the most overdue delivery was due
+	metricCreated      = "DeliveriesCreated"
+	metricAttempts     = "DeliveryAttempts"
+	metricSuccesses    = "DeliverySuccesses"
+	metricFailures     = "DeliveryFailures" // attempts that failed
+	metricLatency      = "DeliveryLatency"  // from the event to its successful attempt
+	metricMoved        = "DeliveriesMoved"  // from the fast lane to the slow lane
+	metricTurns        = "SlowTurns"        // turns of endpoints in the slow lane
+	metricTurnsDelayed = "SlowTurnsDelayed" // turns that waited for a slot of their account, or for its earlier turns
+	metricTurnsDue     = "SlowTurnsDue"     // messages for turns that the retry job sent
+	metricDisabled     = "WebhooksDisabled"
+	metricUnreadable   = "WebhooksUnreadable"
+	metricDue          = "DeliveriesDue"
+	metricOldest       = "OldestUndelivered" // seconds since the most overdue delivery was due
 )
 
 // tally collects the metrics of one invocation. It is safe for concurrent use.

@@ -77,7 +77,7 @@ func TestDelivery(t *testing.T) {
 	f.wantLog(
 		fmt.Sprintf(`"delivery":%q,"webhook":%q,"event":%q,"type":"file.created","attempt":1,"status":200,`+
 			`"durationMs":0,"outcome":"succeeded"`, d.ID, w.ID, e.ID),
-		`"DeliveriesMade":[1]`, `"DeliveryAttempts":[1]`, `"DeliverySuccesses":[1]`, `"DeliveryLatency":[50]`,
+		`"DeliveriesCreated":[1]`, `"DeliveryAttempts":[1]`, `"DeliverySuccesses":[1]`, `"DeliveryLatency":[50]`,
 	)
 	for _, forbidden := range []string{f.receiver.URL(""), webhookSecret, `"file.created"}`} {
 		if strings.Contains(f.log.String(), forbidden) {
@@ -453,7 +453,7 @@ func TestFewDeliveriesComeFirst(t *testing.T) {
 		return roundTripFunc(func(r *http.Request) (*http.Response, error) {
 			call := dynamotest.Operation(r)
 			if call == "SendMessageBatch" {
-				call = bodyOf(t, r)
+				call = readBody(r)
 			}
 			mu.Lock()
 			defer mu.Unlock()

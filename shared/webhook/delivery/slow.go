@@ -70,7 +70,7 @@ func (w SlowWorker) runTurns(ctx context.Context, shared *batch, account string,
 	begin := w.now()
 	for _, t := range turns {
 		if slot == nil || w.now().Sub(begin) >= longTurn {
-			shared.tally.count(metricNoSlot)
+			shared.tally.count(metricTurnsDelayed)
 			*t.err = t.later(ctx)
 			continue
 		}

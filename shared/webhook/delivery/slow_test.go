@@ -397,7 +397,8 @@ func TestCreationIsRetried(t *testing.T) {
 	f.wantRequests(12)
 }
 
-// The waits before attempts to create deliveries add up to at least seven hours.
+// The waits before attempts to create deliveries add up to at least seven hours. Then the queue moves the message to
+// the failure queue.
 func TestCreateWait(t *testing.T) {
 	t.Parallel()
 	var total time.Duration
@@ -409,6 +410,9 @@ func TestCreateWait(t *testing.T) {
 	}
 	if total < 7*time.Hour {
 		t.Errorf("the waits add up to %v, want at least 7 hours", total)
+	}
+	if wait := createWait(10); wait != 0 {
+		t.Errorf("createWait(10) = %v, want no wait before the failure queue", wait)
 	}
 }
 

@@ -28,10 +28,11 @@ const (
 )
 
 // arm makes a webhook due, because deliveries to its endpoint are added to the slow lane. It reports whether a message
-// for a turn must be sent after that, as the webhook is stored now: w may be out of date. If mark is set, the endpoint
-// leaves the fast lane. arm does nothing if the webhook was deleted, or if its endpoint is due after a rest.
-func (s Store) arm(ctx context.Context, w Webhook, mark bool, now time.Time) (send bool, _ error) {
-	if w.isDueAfterRest(now) && w.DrainedAt == nil && !mark {
+// for a turn must be sent after that, as the webhook is stored now: w may be out of date. If leaveFastLane is set, the
+// endpoint leaves the fast lane, unless the webhook has a new endpoint. arm does nothing if the webhook was deleted, or
+// if its endpoint is due after a rest.
+func (s Store) arm(ctx context.Context, w Webhook, leaveFastLane bool, now time.Time) (send bool, _ error) {
+	if w.isDueAfterRest(now) && w.DrainedAt == nil && !leaveFastLane {
 		return false, nil
 	}
 	armedAt, at := expression.Name(attrArmedAt), expression.Value(clock.Stamp(now).String())
@@ -44,10 +45,15 @@ func (s Store) arm(ctx context.Context, w Webhook, mark bool, now time.Time) (se
 	} else {
 		update = update.Set(armedAt, armedAt.IfNotExists(at))
 	}
-	if mark {
-		update = update.Remove(expression.Name(attrPrompt))
+	write := s.Table.Update(db.WebhookKey(w.WorkspaceID, w.ID), update).If(s.Table.Exists())
+	if leaveFastLane {
+		write = s.endpointUpdate(w, update.Remove(expression.Name(attrPrompt)))
 	}
-	item, err := s.Client.Do(ctx, s.Table.Update(db.WebhookKey(w.WorkspaceID, w.ID), update).If(s.Table.Exists()))
+	item, err := s.Client.Do(ctx, write)
+	if errors.Is(err, db.ErrConditionFailed) && leaveFastLane { // the webhook was deleted, or has a new endpoint
+		w.Turns = Turns{}
+		return s.arm(ctx, w, false, now)
+	}
 	if errors.Is(err, db.ErrConditionFailed) {
 		return false, nil
 	}

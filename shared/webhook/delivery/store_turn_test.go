@@ -107,6 +107,22 @@ func TestArm(t *testing.T) {
 	}
 }
 
+// If the webhook has a new endpoint, deliveries are added, but the endpoint does not leave the fast lane.
+func TestArmNewEndpoint(t *testing.T) {
+	t.Parallel()
+	f, now := newFixture(t), midnight
+	stored := f.subscribe(f.newWorkspace(), "https://example.com")
+	read := stored
+	read.Generation--
+	read.NotBefore, read.DueAt = stampPtr(now.Add(time.Hour)), stampPtr(now.Add(time.Hour))
+	if send, err := f.store.arm(t.Context(), read, true, now); err != nil || !send {
+		t.Errorf("got message %t, %v, want true", send, err)
+	}
+	if w := f.storedWebhook(stored); !w.Prompt || w.Due == "" || w.Arms != 1 {
+		t.Errorf("got webhook %+v, want it due and in the fast lane", w)
+	}
+}
+
 // If a turn ended after the webhook was read, a message is sent: that turn has not seen the deliveries that were added.
 func TestArmAfterATurnEnded(t *testing.T) {
 	t.Parallel()

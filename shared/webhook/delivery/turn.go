@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -40,7 +41,7 @@ func (t *turn) run(ctx context.Context) error {
 	t.batch.tally.count(metricTurns)
 	if err := t.work(ctx); err != nil { // the next turn continues
 		t.worker.logger.ErrorContext(ctx, "turn failed", "webhook", t.webhook.ID, "cause", err.Error())
-		t.end, t.window = turnEnd{next: t.worker.now().Add(shortestTurnWait)}, 1
+		t.end.next, t.window = t.worker.now().Add(shortestTurnWait), 1
 	}
 	return t.finish(ctx)
 }
@@ -119,6 +120,7 @@ func (t *turn) work(ctx context.Context) error {
 			return err
 		}
 		attempts, err := t.attemptAll(ctx, targets)
+		failed := t.conclude(attempts)         // of those that were made, also if others could not be made
 		if errors.Is(err, lambdafn.ErrLater) { // the time ended
 			t.end.more = true
 			return nil
@@ -126,7 +128,7 @@ func (t *turn) work(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if t.conclude(attempts) {
+		if failed {
 			ids, err := t.next(ctx)
 			t.end.more = len(ids) > 0
 			return err
@@ -193,7 +195,7 @@ func (t *turn) targets(ctx context.Context, deliveryIDs []string) ([]target, err
 	return t.worker.store.targets(ctx, messages...)
 }
 
-// attemptAll attempts deliveries concurrently.
+// attemptAll attempts deliveries concurrently. It returns all attempts, and the first error.
 func (t *turn) attemptAll(ctx context.Context, targets []target) ([]*attempt, error) {
 	attempts := make([]*attempt, len(targets))
 	t.batch.forget(*targets[0].webhook)
@@ -201,12 +203,7 @@ func (t *turn) attemptAll(ctx context.Context, targets []target) ([]*attempt, er
 		attempts[i] = &attempt{worker: t.worker, batch: t.batch, target: targets[i]}
 		return attempts[i].run(ctx)
 	})
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
-	}
-	return attempts, nil
+	return attempts, cmp.Or(errs...)
 }
 
 // conclude updates the turn after concurrent attempts. It reports whether the turn ends because none of them succeeded.

@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"sync/atomic"
 	"testing"
@@ -40,6 +41,29 @@ func TestDeliveryAddedDuringARest(t *testing.T) {
 		if f.now().Sub(added) > 30*time.Minute {
 			t.Fatal("the delivery was not attempted within 30 minutes")
 		}
+	}
+}
+
+// If some attempts of a turn cannot be made, the others count: the endpoint has a rest after they failed.
+func TestTurnWithFailedAndMissingAttempts(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	w := f.subscribe(workspaceID, f.receiver.URL("/status/500"), inSlowLane, func(w *Webhook) { w.Window = 2 })
+	f.publish(f.newEvents(workspaceID, 2)...)
+	f.createDeliveries()
+	secrets, calls := f.slow.secrets, atomic.Int32{}
+	f.slow.secrets = func(ctx context.Context, w Webhook, now time.Time) ([]string, error) {
+		if calls.Add(1) > 1 {
+			return nil, errors.New("no key")
+		}
+		return secrets(ctx, w, now)
+	}
+	f.handleMessages()
+	f.wantRequests(1)
+	f.wantLog("turn failed", "no key")
+	if got := f.storedWebhook(w); !got.resting(f.now()) || got.window() != 1 {
+		t.Errorf("got webhook %+v, want a rest after the failed attempt", got)
 	}
 }
 
