@@ -69,6 +69,7 @@ type Service struct {
 	tokens   tokens
 	provider *oauth.Provider
 	counters *limit.Counters
+	cursors  *db.Cursors
 	rules    rules
 	ids      *id.Generator
 	now      clock.Clock
@@ -89,6 +90,7 @@ func New(d Deps) *Service {
 		tokens:   sessions.tokens,
 		provider: d.Provider,
 		counters: limit.New(d.DB, d.DB.Table(d.Tables.Accounts), d.Clock),
+		cursors:  db.NewCursors(d.Keys),
 		rules:    d.Limits.rules(),
 		ids:      d.IDs,
 		now:      d.Clock,

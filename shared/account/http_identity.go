@@ -30,9 +30,12 @@ func (b *reauthentication) password() string {
 	return b.Password
 }
 
+type identitiesInput struct{ httpapi.PageInput }
+
 type identitiesOutput struct {
 	Body struct {
 		Identities []Identity `json:"identities" nullable:"false" doc:"The identities, in the order in which they were linked"`
+		NextCursor string     `json:"nextCursor,omitempty" doc:"The cursor of the next page. Absent on the last page" example:"eyJrIjoiazEifQ"`
 	}
 }
 
@@ -73,15 +76,11 @@ func (s *Service) registerIdentities(r *httpapi.Routes) {
 }
 
 func (s *Service) handleIdentities(
-	ctx context.Context, caller httpapi.Caller, _ *struct{},
-) (*identitiesOutput, error) {
-	identities, err := s.Identities(ctx, caller)
-	if err != nil {
-		return nil, err
-	}
-	out := &identitiesOutput{}
-	out.Body.Identities = identities
-	return out, nil
+	ctx context.Context, caller httpapi.Caller, in *identitiesInput,
+) (out *identitiesOutput, err error) {
+	out = &identitiesOutput{}
+	out.Body.Identities, out.Body.NextCursor, err = s.ListIdentities(ctx, caller, in.PageInput)
+	return out, err
 }
 
 func (s *Service) handleUnlink(

@@ -18,13 +18,17 @@ type meOutput struct {
 	}
 }
 
+type sessionsInput struct{ httpapi.PageInput }
+
 type sessionsOutput struct {
 	Body struct {
-		Sessions []sessionItem `json:"sessions" nullable:"false" doc:"The sessions, newest first"`
+		Sessions   []SessionItem `json:"sessions" nullable:"false" doc:"The sessions, newest first"`
+		NextCursor string        `json:"nextCursor,omitempty" doc:"The cursor of the next page. Absent on the last page" example:"eyJrIjoiazEifQ"`
 	}
 }
 
-type sessionItem struct {
+// SessionItem is a session of the caller.
+type SessionItem struct {
 	ID         string          `json:"id" doc:"The ID of the session" example:"ses_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	CreatedAt  clock.Timestamp `json:"createdAt" doc:"When the session started" example:"2026-01-31T08:15:30.123Z"`
 	LastSeenAt clock.Timestamp `json:"lastSeenAt" doc:"When the session was last used, updated once a day" example:"2026-01-31T08:15:30.123Z"`
@@ -64,21 +68,20 @@ func (s *Service) handleMe(_ context.Context, caller httpapi.Caller, _ *struct{}
 	return out, nil
 }
 
-func (s *Service) handleSessions(ctx context.Context, caller httpapi.Caller, _ *struct{}) (*sessionsOutput, error) {
-	sessions, err := s.Sessions(ctx, caller)
-	if err != nil {
-		return nil, err
+// item returns the session as the API shows it. current is the ID of the session of the request.
+func (s Session) item(current string) SessionItem {
+	return SessionItem{
+		ID: s.ID, CreatedAt: clock.Stamp(s.CreatedAt), LastSeenAt: clock.Stamp(s.LastSeenAt),
+		ExpiresAt: clock.Stamp(s.ExpiresAt), UserAgent: s.UserAgent, IP: s.IP, Current: s.ID == current,
 	}
-	out := &sessionsOutput{}
-	out.Body.Sessions = make([]sessionItem, len(sessions))
-	for i, session := range sessions {
-		out.Body.Sessions[i] = sessionItem{
-			ID: session.ID, CreatedAt: clock.Stamp(session.CreatedAt), LastSeenAt: clock.Stamp(session.LastSeenAt),
-			ExpiresAt: clock.Stamp(session.ExpiresAt), UserAgent: session.UserAgent, IP: session.IP,
-			Current: session.ID == caller.SessionID,
-		}
-	}
-	return out, nil
+}
+
+func (s *Service) handleSessions(
+	ctx context.Context, caller httpapi.Caller, in *sessionsInput,
+) (out *sessionsOutput, err error) {
+	out = &sessionsOutput{}
+	out.Body.Sessions, out.Body.NextCursor, err = s.ListSessions(ctx, caller, in.PageInput)
+	return out, err
 }
 
 func (s *Service) handleEndSession(

@@ -36,14 +36,27 @@ var (
 		"This identity is the only way to sign in to the account. Link another one before you remove it.")
 )
 
-// Identities returns the identities that are linked to the caller's account, in the order in which they were linked.
-func (s *Service) Identities(ctx context.Context, caller httpapi.Caller) ([]Identity, error) {
-	records, err := s.store.identities(ctx, caller.UserID)
-	identities := make([]Identity, len(records))
-	for i, r := range records {
-		identities[i] = Identity{ID: r.ID, Provider: r.Provider, Username: r.Login, LinkedAt: r.LinkedAt}
+// ListIdentities returns a page of the identities that are linked to the caller's account, in the order in which they
+// were linked, and the cursor of the next page. Error: VALIDATION_FAILED if the cursor is not from this list.
+func (s *Service) ListIdentities(
+	ctx context.Context, caller httpapi.Caller, page httpapi.PageInput,
+) ([]Identity, string, error) {
+	scope := httpapi.ListScope(caller, "identities")
+	after, err := s.cursors.Open(ctx, scope, page.Cursor)
+	if err != nil {
+		return nil, "", err
 	}
-	return identities, err
+	records, err := s.store.identities(ctx, caller.UserID)
+	if err != nil {
+		return nil, "", err
+	}
+	identities := make([]Identity, 0, len(records))
+	for _, r := range records {
+		if r.ID > after {
+			identities = append(identities, Identity{ID: r.ID, Provider: r.Provider, Username: r.Login, LinkedAt: r.LinkedAt})
+		}
+	}
+	return httpapi.CutPage(ctx, s.cursors, scope, identities, page.Limit, func(i Identity) string { return i.ID })
 }
 
 // UnlinkIdentity removes an identity from the caller's account. If another request changes the identities at the same

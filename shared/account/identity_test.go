@@ -191,6 +191,12 @@ func TestLastWayToSignInRemains(t *testing.T) {
 	f := newFixture(t, host.option())
 	client := f.linkedUser(host, 1, 2)
 	ids := client.identityIDs()
+	first := client.Get("/api/auth/identities?limit=1").Want(t, http.StatusOK)
+	rest := client.Get("/api/auth/identities?cursor="+first.Text("nextCursor")).Want(t, http.StatusOK)
+	if all := append(first.List("identities"), rest.List("identities")...); len(all) != 2 || all[0]["id"] != ids[0] ||
+		all[1]["id"] != ids[1] || rest.Text("nextCursor") != "" {
+		t.Errorf("got the pages %s and %s, want the identities %v", first.Raw, rest.Raw, ids)
+	}
 	client.unlink(ids[0]).Want(t, http.StatusOK)
 	client.unlink(ids[1]).Want(t, http.StatusConflict, fault.CodeConflict)
 	f.newClient().signIn(host, octocat(2)).Want(t, http.StatusFound)

@@ -1,9 +1,9 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -90,15 +90,34 @@ func printable(s string, limit int) string {
 	return b.String()
 }
 
-// Sessions returns the caller's active sessions, newest first.
-func (s *Service) Sessions(ctx context.Context, caller httpapi.Caller) ([]Session, error) {
+// moreSessions is more than the number of sessions that fit into a response. A user whose program logs in before every
+// request can have so many.
+const moreSessions = 20_000
+
+// ListSessions returns a page of the caller's active sessions, newest first, and the cursor of the next page. Error:
+// VALIDATION_FAILED if the cursor is not from this list.
+func (s *Service) ListSessions(
+	ctx context.Context, caller httpapi.Caller, page httpapi.PageInput,
+) ([]SessionItem, string, error) {
+	scope := httpapi.ListScope(caller, "sessions")
+	after, err := s.cursors.Open(ctx, scope, page.Cursor)
+	if err != nil {
+		return nil, "", err
+	}
 	user, err := s.store.user(ctx, caller.UserID)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	sessions, err := s.store.listSessions(ctx, user.ID)
-	now := s.now()
-	return slices.DeleteFunc(sessions, func(session Session) bool { return !session.isActive(user, now) }), err
+	n := cmp.Or(page.Limit, moreSessions)
+	sessions, err := s.store.activeSessions(ctx, user, after, n+1, s.now())
+	if err != nil {
+		return nil, "", err
+	}
+	items := make([]SessionItem, len(sessions))
+	for i, session := range sessions {
+		items[i] = session.item(caller.SessionID)
+	}
+	return httpapi.CutPage(ctx, s.cursors, scope, items, n, func(i SessionItem) string { return i.ID })
 }
 
 // EndSession ends one of the caller's sessions. Error: SESSION_NOT_FOUND.

@@ -3,6 +3,7 @@ package account
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -143,6 +144,43 @@ func TestSessionsListAndEnd(t *testing.T) {
 		t.Errorf("ending the current session: got cookies %v, want 2 that are cleared", cookies)
 	}
 	first.me().Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
+}
+
+// The lists of sessions and identities have pages. Sessions that have ended are not in the way.
+func TestPagesOfSessionsAndIdentities(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	for range 3 {
+		f.clock.Advance(time.Minute)
+		f.newClient().login("ada", goodPassword).Want(t, http.StatusOK)
+	}
+	var ids, cursors []string
+	for cursor := ""; len(ids) < 10; {
+		page := ada.Get("/api/auth/sessions?limit=1&cursor=" + cursor).Want(t, http.StatusOK)
+		for _, session := range page.List("sessions") {
+			ids = append(ids, fmt.Sprint(session["id"]))
+		}
+		if cursor = page.Text("nextCursor"); cursor == "" {
+			break
+		}
+		cursors = append(cursors, cursor)
+	}
+	if !slices.IsSortedFunc(ids, func(a, b string) int { return strings.Compare(b, a) }) || len(ids) != 4 || len(cursors) != 3 {
+		t.Errorf("got the sessions %v in %d pages, want 4, newest first", ids, len(cursors)+1)
+	}
+	for _, path := range []string{
+		"/api/auth/sessions?limit=0", "/api/auth/sessions?limit=101", "/api/auth/sessions?cursor=forged",
+		"/api/auth/identities?limit=x", "/api/auth/identities?cursor=" + cursors[0],
+	} {
+		ada.Get(path).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+	}
+	change := map[string]any{"currentPassword": goodPassword, "newPassword": "another good password"}
+	ada.Do(http.MethodPut, "/api/auth/password", change).Want(t, http.StatusOK)
+	page := ada.Get("/api/auth/sessions?limit=1").Want(t, http.StatusOK)
+	if got := page.List("sessions"); len(got) != 1 || got[0]["id"] != ids[3] || page.Text("nextCursor") != "" {
+		t.Errorf("got %s after the other sessions ended, want one page with session %s", page.Raw, ids[3])
+	}
 }
 
 func TestPasswordChangeEndsAllOtherSessions(t *testing.T) {

@@ -96,24 +96,33 @@ func decodeSession(sessionItem, userItem db.Item) (Session, User, error) {
 	return session.session(), user.user(), err
 }
 
-// maxListedSessions keeps the response below 4 MiB. A user whose program logs in before every request can have more
-// sessions.
-const maxListedSessions = 5000
-
-// listSessions reads the user's newest sessions, newest first, including those of old generations.
-func (s store) listSessions(ctx context.Context, userID string) ([]Session, error) {
-	page, err := s.accounts.Query(ctx, db.Query{
-		Prefix: db.SessionsOf(userID), Descending: true, Limit: maxListedSessions,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("listing sessions: %w", err)
+// activeSessions reads up to n active sessions of a user, newest first, which are older than the session after. If after
+// is "", it begins with the newest session.
+func (s store) activeSessions(ctx context.Context, user User, after string, n int, now time.Time) ([]Session, error) {
+	q := db.Query{Prefix: db.SessionsOf(user.ID), Descending: true, Limit: n}
+	if after != "" {
+		q.After = db.SessionKey(user.ID, after)
 	}
-	records, err := db.DecodeAll[sessionRecord](page.Items)
-	sessions := make([]Session, len(records))
-	for i, record := range records {
-		sessions[i] = record.session()
+	var active []Session
+	for {
+		page, err := s.accounts.Query(ctx, q)
+		if err != nil {
+			return nil, fmt.Errorf("listing sessions: %w", err)
+		}
+		records, err := db.DecodeAll[sessionRecord](page.Items)
+		if err != nil {
+			return nil, err
+		}
+		for _, record := range records {
+			if session := record.session(); session.isActive(user, now) {
+				active = append(active, session)
+			}
+		}
+		if len(active) >= n || page.Next.IsZero() {
+			return active[:min(n, len(active))], nil
+		}
+		q.After = page.Next
 	}
-	return sessions, err
 }
 
 // signIn is a session to start, with the other data that is written in the same transaction.
