@@ -75,17 +75,18 @@ func (f *projectFiles) Stat(ctx context.Context, path string) (action.File, bool
 	return action.File{ETag: info.ETag()}, ok, nil
 }
 
-// HasInside implements action.Files.
-func (f *projectFiles) HasInside(ctx context.Context, path string) (bool, error) {
-	for known := range f.known {
-		if strings.HasPrefix(known, path+"/") {
-			return true, nil
+// Inside implements action.Files.
+func (f *projectFiles) Inside(ctx context.Context, folder string, n int) ([]string, error) {
+	var known []string
+	for path := range f.known {
+		if strings.HasPrefix(path, folder+"/") {
+			known = append(known, path)
 		}
 	}
-	if f.complete {
-		return false, nil
+	if f.complete || len(known) >= n {
+		return known, nil
 	}
-	return f.view.HasInside(ctx, path)
+	return f.view.Inside(ctx, folder, n)
 }
 
 // Read implements action.Files. It returns "" for a file that was deleted after it was listed. A change to such a file

@@ -59,8 +59,8 @@ type Files interface {
 	Prepare(ctx context.Context, paths ...string) error
 	// Stat returns the file at a path. ok is false if there is no file.
 	Stat(ctx context.Context, path string) (f File, ok bool, err error)
-	// HasInside reports whether the path is a folder, which means that there are files inside it.
-	HasInside(ctx context.Context, path string) (bool, error)
+	// Inside returns the paths of at least n files inside a folder, or of all of them if there are fewer.
+	Inside(ctx context.Context, folder string, n int) ([]string, error)
 	// Read returns the content of an existing file. text is false if the content is not UTF-8 text, or too large.
 	Read(ctx context.Context, path string) (content string, text bool, err error)
 }

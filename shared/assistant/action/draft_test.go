@@ -45,9 +45,15 @@ func (f *fakeFiles) Stat(_ context.Context, path string) (action.File, bool, err
 	return action.File{ETag: etagOf(path, content)}, ok, f.err
 }
 
-func (f *fakeFiles) HasInside(_ context.Context, path string) (bool, error) {
-	f.calls["inside "+path]++
-	return hasInside(f.stored, path), f.err
+func (f *fakeFiles) Inside(_ context.Context, folder string, n int) ([]string, error) {
+	f.calls["inside "+folder]++
+	var inside []string
+	for p := range f.stored {
+		if strings.HasPrefix(p, folder+"/") && len(inside) < n {
+			inside = append(inside, p)
+		}
+	}
+	return inside, f.err
 }
 
 func (f *fakeFiles) Read(_ context.Context, path string) (string, bool, error) {

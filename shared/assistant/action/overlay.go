@@ -2,6 +2,7 @@ package action
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"devplatform/shared/project/path"
@@ -22,10 +23,12 @@ type overlay struct {
 type storedFile struct {
 	File
 	exists bool // whether a file exists at the path
-	// isText and content are valid only if isRead is true. isFolder is valid only if isFolderKnown is true.
-	isRead, isText          bool
-	content                 string
-	isFolderKnown, isFolder bool
+	// isText and content are valid only if isRead is true.
+	isRead, isText bool
+	content        string
+	// inside are the paths of some files inside the path, or of all of them if hasAll is true.
+	inside []string
+	hasAll bool
 }
 
 // state is the state of a path after the changes.
@@ -151,26 +154,32 @@ func (o *overlay) checkFree(ctx context.Context, to string) error {
 	return nil
 }
 
-// isFolder reports whether there are files inside a path. A stored folder remains a folder even if the changes delete
-// all files in it, because the overlay does not list the files of a stored folder.
+// isFolder reports whether there are files inside a path after the changes.
 func (o *overlay) isFolder(ctx context.Context, folder string) (bool, error) {
+	removed := 0 // files inside the folder
 	for p, s := range o.changed {
-		if s.exists && strings.HasPrefix(p, path.Inside(folder)) {
+		if !strings.HasPrefix(p, path.Inside(folder)) {
+			continue
+		}
+		if s.exists {
 			return true, nil
 		}
+		removed++
 	}
 	f, err := o.file(ctx, folder)
-	if err != nil {
+	if err != nil || f.exists {
 		return false, err
 	}
-	if f.exists || f.isFolderKnown {
-		return f.isFolder, nil // false for a file
+	if len(f.inside) <= removed && !f.hasAll {
+		if f.inside, err = o.stored.Inside(ctx, folder, removed+1); err != nil {
+			return false, err
+		}
+		f.hasAll = len(f.inside) <= removed
 	}
-	if f.isFolder, err = o.stored.HasInside(ctx, folder); err != nil {
-		return false, err
-	}
-	f.isFolderKnown = true
-	return f.isFolder, nil
+	return slices.ContainsFunc(f.inside, func(p string) bool {
+		_, isRemoved := o.changed[p]
+		return !isRemoved
+	}), nil
 }
 
 // orProblem returns err if it is not nil. Otherwise it returns a problem with the formatted message.

@@ -175,7 +175,7 @@ func TestOperationsHaveTheEffectOfActions(t *testing.T) {
 				}
 			case !errors.As(err, &problem):
 				t.Fatal(err)
-			case possible && !mayBeRejected(stored, a, problem.Text, accepted):
+			case possible && !mayBeRejected(problem.Text, accepted):
 				t.Fatalf("%+v was rejected for the files %v: %v", a, files, err)
 			}
 			got, err := applyBatch(stored, d.Operations())
@@ -211,15 +211,9 @@ func writes(operations []action.Operation, p string) bool {
 	})
 }
 
-// mayBeRejected reports whether an action that is possible may be rejected: because of the number of actions, because
-// a stored folder remains a folder although the draft deleted its files, or because a binary file would have to be
-// written as text.
-func mayBeRejected(stored map[string]string, a action.Action, problem string, accepted int) bool {
-	to := a.Path
-	if a.To != nil {
-		to = *a.To
-	}
+// mayBeRejected reports whether an action that is possible may be rejected: because of the number of actions, or because
+// a binary file would have to be written as text.
+func mayBeRejected(problem string, accepted int) bool {
 	return accepted == action.MaxPerAnswer ||
-		strings.Contains(problem, "is a folder") && hasInside(stored, to) ||
 		strings.Contains(problem, "is a binary file, or larger than 1 MiB. One answer can't rename it")
 }

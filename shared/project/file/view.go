@@ -62,10 +62,9 @@ func (v *View) Stat(ctx context.Context, paths ...string) (map[string]File, erro
 	return filesAt(v.projectID, paths, items)
 }
 
-// HasInside reports whether a folder contains a file. It makes one call to storage.
-func (v *View) HasInside(ctx context.Context, folder string) (bool, error) {
-	paths, err := v.store.pathsInside(ctx, v.projectID, folder, 1)
-	return len(paths) > 0, err
+// Inside returns the paths of at most n files inside a folder. It makes one call to storage.
+func (v *View) Inside(ctx context.Context, folder string, n int) ([]string, error) {
+	return v.store.pathsInside(ctx, v.projectID, folder, n)
 }
 
 // Read returns the contents of files, keyed by path. It makes one call to DynamoDB for every hundred chunks, and one to
