@@ -23,8 +23,8 @@ import (
 	"devplatform/infra/process"
 )
 
-// meter is an endpoint of DynamoDB, S3, SQS and Secrets Manager that counts the units that AWS would bill. It asks DynamoDB
-// for the consumed capacity of every call.
+// meter is an endpoint of DynamoDB, S3, SQS and Secrets Manager that counts the units that AWS would bill. It asks
+// DynamoDB for the consumed capacity of every call.
 type meter struct {
 	*httptest.Server
 	services func() // closes the services

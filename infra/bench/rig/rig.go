@@ -189,8 +189,8 @@ func (c *Client) Batch(project, op string, size int, paths ...string) error {
 	return c.Post("/api/projects/"+project+"/files/batch", Object{"operations": operations})
 }
 
-// FillStatic creates n HTML files in a project, with a batch for each MaxBatch of them. The home page has homeSize bytes, the
-// others have 1 KiB.
+// FillStatic creates n HTML files in a project, with a batch for each MaxBatch of them. The home page has homeSize
+// bytes, the others have 1 KiB.
 func (c *Client) FillStatic(project string, n, homeSize int) error {
 	var operations []Object
 	for i := range n {

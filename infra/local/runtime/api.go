@@ -242,7 +242,8 @@ func writeAccepted(w http.ResponseWriter) {
 }
 
 func writeTransitionError(w http.ResponseWriter, from, to state) {
-	writeRefusal(w, http.StatusForbidden, "InvalidStateTransition", fmt.Sprintf("State transition from %q to %q is not allowed", from, to))
+	message := fmt.Sprintf("State transition from %q to %q is not allowed", from, to)
+	writeRefusal(w, http.StatusForbidden, "InvalidStateTransition", message)
 }
 
 func writeRefusal(w http.ResponseWriter, status int, kind, message string) {

@@ -41,8 +41,8 @@ func newCall(rt *Runtime, inv Invocation, arn string) *call {
 	return c
 }
 
-// answer passes the beginning of the response to the caller. It returns false if the call was answered before. pipe is nil
-// unless the response is streamed.
+// answer passes the beginning of the response to the caller. It returns false if the call was answered before. pipe is
+// nil unless the response is streamed.
 func (c *call) answer(o outcome, pipe *io.PipeWriter) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -68,8 +68,8 @@ func (c *call) respond(contentType string, payload []byte, failure *FunctionErro
 	}
 }
 
-// stream begins a streamed response and returns its writer. Write returns io.ErrClosedPipe after the caller has closed the
-// body.
+// stream begins a streamed response and returns its writer. Write returns io.ErrClosedPipe after the caller has closed
+// the body.
 func (c *call) stream(contentType string) *io.PipeWriter {
 	reader, writer := io.Pipe()
 	response := &Response{RequestID: c.RequestID, ContentType: contentType, Streaming: true, Body: reader}

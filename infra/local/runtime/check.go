@@ -18,8 +18,8 @@ import (
 
 // Check starts a function from the binary at a path, and kills it when it asks for its first event. If the function
 // exits before, for example because a variable is not valid, Check returns an error with the reason that it logged.
-// Values of LateEnv are not set. A function that does not ask for an event within InitTimeout is not an error: the limit
-// could be too short only on this machine. After Close, Check returns ErrClosed.
+// Values of LateEnv are not set. A function that does not ask for an event within InitTimeout is not an error: the
+// limit could be too short only on this machine. After Close, Check returns ErrClosed.
 func (r *Runtime) Check(ctx context.Context, function, bootstrap string) error {
 	p := r.pools[function]
 	if p == nil {

@@ -153,8 +153,9 @@ func (i *instance) connection(_ net.Conn, s http.ConnState) {
 	}
 }
 
-// awaitConnections waits until everything that the process has sent was read, if it may be an error or a response: the end
-// of the process is often known before. A process that it has started may keep its connections open, so the wait is limited.
+// awaitConnections waits until everything that the process has sent was read, if it may be an error or a response: the
+// end of the process is often known before. A process that it has started may keep its connections open, so the wait is
+// limited.
 func (i *instance) awaitConnections() {
 	timeout := time.NewTimer(closeGrace)
 	defer timeout.Stop()
@@ -229,7 +230,8 @@ func (i *instance) assign(c *call) {
 	i.work <- c // never blocks: an idle instance has no call
 }
 
-// poll begins a call of /next, which ends the call before. It returns false with the present state if that is not allowed.
+// poll begins a call of /next, which ends the call before. It returns false with the present state if that is not
+// allowed.
 func (i *instance) poll() (state, bool) {
 	i.drain() // the output until now belongs to the call before
 	p := i.pool
@@ -254,8 +256,8 @@ func (i *instance) poll() (state, bool) {
 	return idle, true
 }
 
-// take passes the assigned call to /next, and starts its time limit. It returns false if the process has ended: then the
-// call is in the queue again.
+// take passes the assigned call to /next, and starts its time limit. It returns false if the process has ended: then
+// the call is in the queue again.
 func (i *instance) take(c *call) (deadline time.Time, ok bool) {
 	i.pool.mu.Lock()
 	defer i.pool.mu.Unlock()
@@ -282,8 +284,8 @@ func (i *instance) expire(c *call) {
 	c.fail(timeoutError(c.RequestID, i.pool.function.Timeout))
 }
 
-// claim returns the call with this id for its one response. It returns nil if the function does not have this call, or has
-// answered it.
+// claim returns the call with this id for its one response. It returns nil if the function does not have this call, or
+// has answered it.
 func (i *instance) claim(id string) *call {
 	i.pool.mu.Lock()
 	defer i.pool.mu.Unlock()
@@ -334,7 +336,8 @@ func (i *instance) failure(requestID string) *FunctionError {
 	opts := &i.pool.rt.opts
 	switch {
 	case errors.Is(i.startErr, fs.ErrNotExist):
-		return newFunctionError("Runtime.InvalidEntrypoint", requestID, "Couldn't find valid bootstrap(s): ["+i.pool.function.Bootstrap+"]")
+		message := "Couldn't find valid bootstrap(s): [" + i.pool.function.Bootstrap + "]"
+		return newFunctionError("Runtime.InvalidEntrypoint", requestID, message)
 	case i.startErr != nil:
 		return newFunctionError("Runtime.InvalidEntrypoint", requestID, i.startErr.Error())
 	case i.initErr != nil:

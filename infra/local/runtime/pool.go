@@ -12,8 +12,8 @@ import (
 )
 
 // Backoff of starts. A failure is a process that ended by itself. A process that outlives a call resets the count. From
-// stormAfter on, one process is started at a time, after an increasing pause, so that a function that always crashes uses
-// little CPU time.
+// stormAfter on, one process is started at a time, after an increasing pause, so that a function that always crashes
+// uses little CPU time.
 const (
 	stormAfter = 3
 	firstPause = 20 * time.Millisecond
@@ -129,8 +129,8 @@ func (p *pool) ready(i *instance) {
 }
 
 // gone removes an instance whose process has ended. It returns the calls that fail because of it: the call that the
-// instance was running, or, if the process did not start, the first call in the queue. If no start seems to succeed, all
-// calls in the queue fail.
+// instance was running, or, if the process did not start, the first call in the queue. If no start seems to succeed,
+// all calls in the queue fail.
 func (p *pool) gone(i *instance) (failed []*call) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -95,7 +95,8 @@ type destination struct {
 func newDestination(m mapping, queues queueAPI) *destination {
 	m.logger = m.logger.With("queue", m.spec.OnFailureQueue)
 	return &destination{m, queues, newLink(m.options, m.logger,
-		"the on-failure queue can't be reached: records that must be discarded block their lane", "the on-failure queue can be reached again")}
+		"the on-failure queue can't be reached: records that must be discarded block their lane",
+		"the on-failure queue can be reached again")}
 }
 
 // send is a discardFunc. It returns when the queue has the message. If a response is lost, the message is sent twice.

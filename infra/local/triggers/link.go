@@ -24,12 +24,17 @@ type link struct {
 }
 
 func newLink(o *Options, logger *slog.Logger, broken, mended string) *link {
-	return &link{logger: logger, backoff: o.Backoff, broken: broken, mended: mended, failing: map[string]bool{}, logged: map[string]bool{}}
+	return &link{
+		logger: logger, backoff: o.Backoff, broken: broken, mended: mended,
+		failing: map[string]bool{}, logged: map[string]bool{},
+	}
 }
 
-// persist calls try until it succeeds, ctx ends, or the error is final. If ctx ends during a call that succeeds, persist
-// returns an error.
-func (l *link) persist(ctx context.Context, user string, try func(context.Context) error, final func(error) bool) error {
+// persist calls try until it succeeds, ctx ends, or the error is final. If ctx ends during a call that succeeds,
+// persist returns an error.
+func (l *link) persist(
+	ctx context.Context, user string, try func(context.Context) error, final func(error) bool,
+) error {
 	for failures := 1; ; failures++ {
 		err := try(ctx)
 		switch {

@@ -5,7 +5,8 @@
 //
 //	{"prefix": "x"}  {"suffix": "x"}  {"equals-ignore-case": "x"}
 //	{"prefix": {"equals-ignore-case": "x"}}  {"suffix": {"equals-ignore-case": "x"}}
-//	{"anything-but": "x"}  {"anything-but": [1, 2]}  {"anything-but": {"prefix": "x"}}  (suffix, equals-ignore-case; lists)
+//	{"anything-but": "x"}  {"anything-but": [1, 2]}
+//	{"anything-but": {"prefix": "x"}}  (suffix, equals-ignore-case; lists)
 //	{"numeric": ["=", 5]}  {"numeric": [">", 0, "<=", 5]}
 //	{"exists": true}  {"exists": false}
 //
