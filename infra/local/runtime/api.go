@@ -24,7 +24,7 @@ const (
 	headerResponseMode = "Lambda-Runtime-Function-Response-Mode"
 )
 
-// ServeHTTP answers the process.
+// ServeHTTP handles the requests of the process.
 func (i *instance) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !loopback.Accepts(r.Host) {
 		writeRefusal(w, http.StatusForbidden, "Forbidden", "The Host header does not name this machine")

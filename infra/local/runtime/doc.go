@@ -1,5 +1,5 @@
 // Package runtime is Lambda on one machine. It starts functions' bootstrap binaries as child processes, serves the
-// Lambda Runtime API to them, and answers Lambda's Invoke API.
+// Lambda Runtime API to them, and handles Lambda's Invoke API.
 //
 // It contains the execution environments, the queue in front of them, the Runtime API (2018-06-01), and the operations
 // of Lambda's REST API that invoke and describe functions. It must not contain a product's HTTP routing, API Gateway's

@@ -31,8 +31,8 @@ const (
 	idle       state = "idle"        // /next waits for a call
 	assigned   state = "assigned"    // there is a call, which /next has not taken yet
 	running    state = "running"     // the function has the call
-	answering  state = "answering"   // a response or an error is being read
-	answered   state = "answered"    // the response was read; the next step is /next
+	responding state = "responding"  // a response or an error is being read
+	responded  state = "responded"   // the response was read; the next step is /next
 	stopping   state = "stopping"    // the instance has no call and gets none any more
 	ended      state = "ended"       // the process has ended
 )
@@ -43,13 +43,13 @@ var transitions = map[state][]state{
 	initFailed: {stopping, ended},
 	idle:       {assigned, stopping, ended},
 	assigned:   {running, ended},
-	running:    {answering, ended},
-	answering:  {answered, ended},
-	answered:   {idle, ended},
+	running:    {responding, ended},
+	responding: {responded, ended},
+	responded:  {idle, ended},
 	stopping:   {ended},
 }
 
-// endReason is why a process was made to end.
+// endReason is the reason why a process ended.
 type endReason int
 
 const (
@@ -74,7 +74,7 @@ type instance struct {
 	// The following are guarded by the pool's mu.
 	state       state
 	end         endReason
-	call        *call // from assigned to answered
+	call        *call // from assigned to responded
 	idleSince   time.Time
 	timer       *time.Timer // limits the start or the call
 	pid         int         // 0 unless the process is running
@@ -223,7 +223,7 @@ func (i *instance) kill(signal syscall.Signal) {
 	}
 }
 
-// assign gives a call to an idle instance. The caller holds mu.
+// assign assigns a call to an idle instance. The caller holds mu.
 func (i *instance) assign(c *call) {
 	i.move(assigned)
 	i.call = c
@@ -285,14 +285,14 @@ func (i *instance) expire(c *call) {
 }
 
 // claim returns the call with this id for its one response. It returns nil if the function does not have this call, or
-// has answered it.
+// has already responded to it.
 func (i *instance) claim(id string) *call {
 	i.pool.mu.Lock()
 	defer i.pool.mu.Unlock()
 	if i.state != running || i.call.RequestID != id {
 		return nil
 	}
-	i.move(answering)
+	i.move(responding)
 	return i.call
 }
 
@@ -300,7 +300,7 @@ func (i *instance) claim(id string) *call {
 func (i *instance) sent() {
 	i.pool.mu.Lock()
 	defer i.pool.mu.Unlock()
-	i.move(answered)
+	i.move(responded)
 }
 
 // drain logs the output that the process has written until now.

@@ -65,7 +65,7 @@ func (o *output) close() {
 	_ = o.file.Close() // the read end of a pipe
 }
 
-// pump reads what is there. It reports whether the stream has ended.
+// pump reads the available output. It reports whether the stream has ended.
 func (o *output) pump(fd uintptr, reads int) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

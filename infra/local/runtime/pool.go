@@ -113,7 +113,7 @@ func (p *pool) next() *call {
 	return c
 }
 
-// ready gives work to an instance that has just become idle. The caller holds mu.
+// ready assigns work to an instance that has just become idle. The caller holds mu.
 func (p *pool) ready(i *instance) {
 	defer p.grow()
 	if i.version != p.version {
@@ -139,10 +139,10 @@ func (p *pool) gone(i *instance) (failed []*call) {
 	i.move(ended)
 	delete(p.all, i)
 	p.idle = slices.DeleteFunc(p.idle, func(other *instance) bool { return other == i })
-	if i.timer != nil && from != answering {
+	if i.timer != nil && from != responding {
 		i.timer.Stop()
 	}
-	current := i.version == p.version // the failure of a replaced binary says nothing about the new one
+	current := i.version == p.version // the failure of a replaced binary does not mean that the new one fails
 	if current && (i.end == byItself || i.end == initTimedOut) {
 		p.failures++
 		p.failed = p.rt.opts.Now()
@@ -157,7 +157,7 @@ func (p *pool) gone(i *instance) (failed []*call) {
 		for current && p.queue.Len() > 0 && (storm || len(failed) == 0) {
 			failed = append(failed, p.next())
 		}
-	case idle, answering, answered, stopping, ended:
+	case idle, responding, responded, stopping, ended:
 	}
 	return failed
 }

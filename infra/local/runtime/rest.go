@@ -42,7 +42,7 @@ func parseReference(text string) (reference, bool) {
 	return reference{groups[1], groups[2], groups[3], groups[4]}, true
 }
 
-// ServeHTTP answers the operations Invoke, GetFunctionConfiguration and ListFunctions. Other operations fail with
+// ServeHTTP handles the operations Invoke, GetFunctionConfiguration and ListFunctions. Other operations fail with
 // UnsupportedOperationException.
 func (r *Runtime) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	w.Header().Set("X-Amzn-Requestid", uuid.NewString())

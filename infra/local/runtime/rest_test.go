@@ -217,7 +217,7 @@ func TestAWSCLI(t *testing.T) {
 				t.Errorf("%s%s%v", out, complaint, err)
 			}
 			if got, err := os.ReadFile(file); err != nil || string(got) != c.file {
-				t.Errorf("answer %q, %v, want %q", got, err, c.file)
+				t.Errorf("response %q, %v, want %q", got, err, c.file)
 			}
 		})
 	}
