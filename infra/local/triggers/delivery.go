@@ -43,7 +43,7 @@ func (m *queueMapping) deliver(q *queue, batch []message) {
 //   - Unless the function returns the failed messages, a failure reduces the number of concurrent batches.
 func (m *queueMapping) attempt(q *queue, batch []message) {
 	user := batch[0].handle
-	defer m.function.recovered(user, false)
+	defer m.function.forget(user, false)
 	for failures := 1; ; failures++ {
 		if batch = m.stillHidden(batch); len(batch) == 0 {
 			return
@@ -55,7 +55,7 @@ func (m *queueMapping) attempt(q *queue, batch []message) {
 		result, err := m.runBatch(batch)
 		switch {
 		case err == nil:
-			m.function.recovered(user, true)
+			m.function.forget(user, true)
 			m.settle(q, batch, result)
 			return
 		case m.working.Err() != nil:

@@ -53,11 +53,11 @@ func (t timestamp) MarshalText() ([]byte, error) {
 	return []byte(time.Time(t).UTC().Truncate(time.Millisecond).Format(time.RFC3339Nano)), nil
 }
 
-func (l *lane) discarded(b batch, why condition) discarded {
+func (l *lane) discarded(b batch, condition condition) discarded {
 	first, last := b.entries[0], b.entries[len(b.entries)-1]
 	d := discarded{
 		RequestContext: requestContext{
-			RequestID: b.last.requestID, Condition: why, InvokeCount: b.invokes,
+			RequestID: b.last.requestID, Condition: condition, InvokeCount: b.invokes,
 			FunctionARN: "arn:aws:lambda:" + l.options.Region + ":" + l.options.Account + ":function:" + l.spec.Function,
 		},
 		Version: "1.0", Timestamp: timestamp(l.options.Now()),

@@ -159,8 +159,8 @@ func (l *lane) report(b batch, r result, v verdict) {
 
 // giveUp discards the records of a batch. It returns false if it was stopped before this was reported: then the records
 // are not done.
-func (l *lane) giveUp(b batch, why condition) bool {
-	if err := l.discard(l.ctx, l.discarded(b, why)); err != nil {
+func (l *lane) giveUp(b batch, condition condition) bool {
+	if err := l.discard(l.ctx, l.discarded(b, condition)); err != nil {
 		return false
 	}
 	l.finish(b.entries)

@@ -91,8 +91,8 @@ func (p *gathering) gather(wait time.Duration) ([]message, error) {
 	}
 }
 
-// receive receives at most this number of messages. An error means that the queue does not exist any more.
-func (p *gathering) receive(most int, wait time.Duration) ([]types.Message, error) {
+// receive receives at most limit messages. An error means that the queue does not exist any more.
+func (p *gathering) receive(limit int, wait time.Duration) ([]types.Message, error) {
 	p.dropped.Wait()
 	ctx, cancel := context.WithCancel(p.working)
 	defer cancel()
@@ -103,7 +103,7 @@ func (p *gathering) receive(most int, wait time.Duration) ([]types.Message, erro
 		asked = p.options.Now()
 		response, err := p.queues.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
 			QueueUrl:                    &p.queue.url,
-			MaxNumberOfMessages:         int32(most),               //nolint:gosec // at most 10
+			MaxNumberOfMessages:         int32(limit),              //nolint:gosec // at most 10
 			WaitTimeSeconds:             int32(wait / time.Second), //nolint:gosec // at most 20
 			MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll},
 			MessageAttributeNames:       []string{"All"},
@@ -117,7 +117,7 @@ func (p *gathering) receive(most int, wait time.Duration) ([]types.Message, erro
 	if noQueue(err) {
 		return nil, err
 	}
-	p.more = len(out.Messages) == most
+	p.more = len(out.Messages) == limit
 	if len(out.Messages) == 0 && p.options.Now().Sub(asked) < wait/2 { // the service does not support long polls
 		pause(p.stopping, p.options.PollInterval)
 	}

@@ -184,8 +184,8 @@ func (s *shard) begin(ctx context.Context, at position) (string, error) {
 		kind = types.ShardIteratorTypeAfterSequenceNumber
 	}
 	iterator, err := s.iterator(ctx, s.source.arn, s.id, kind, at.Sequence)
-	var answer smithy.APIError
-	if at.Sequence != "" && (gone(err) || errors.As(err, &answer) && answer.ErrorCode() == "ValidationException") {
+	var apiErr smithy.APIError
+	if at.Sequence != "" && (gone(err) || errors.As(err, &apiErr) && apiErr.ErrorCode() == "ValidationException") {
 		err = fmt.Errorf("%w: %w", errRefused, err)
 	}
 	return iterator, err

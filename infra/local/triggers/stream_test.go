@@ -206,7 +206,7 @@ func TestExpiredIterator(t *testing.T) {
 	})
 }
 
-func TestStreamMadeAnew(t *testing.T) {
+func TestStreamCreatedAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRig(t)
 		r.fake.put("a", "b")
