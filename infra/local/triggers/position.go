@@ -170,7 +170,8 @@ func (p *positionFile) keep(known func(shard string) bool) {
 }
 
 // sync returns when all changes before are in the file. Callers that arrive during a write share the next one. If the
-// disk fails, this is logged once, and repeated every second; the mapping continues.
+// disk fails, the error is logged once, and the mapping continues. The write is repeated after lazyWrite until it
+// succeeds.
 func (p *positionFile) sync() {
 	if err := p.write(); err != nil {
 		p.logger.Error("positions can't be written: after a crash, batches would be delivered again",
