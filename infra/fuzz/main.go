@@ -1,6 +1,6 @@
-// Command fuzz runs every fuzz target of the project, one after another, and prints one table: what ran, how often,
-// what it found. It finds the targets itself, so that a new one cannot be forgotten: a parser's target stands next to
-// the parser's other tests, and nothing is listed here.
+// Command fuzz runs every fuzz target of the project, one after another, and prints a table of the targets, their
+// executions and their results. It finds the targets itself, so that a new one cannot be forgotten: a parser's target
+// stands next to the parser's other tests, and nothing is listed here.
 package main
 
 import (
@@ -45,7 +45,7 @@ type fuzzer struct {
 	table   io.Writer
 }
 
-// run fuzzes what the packages hold, and stops at the first target that fails.
+// run fuzzes the targets of the packages, and stops at the first target that fails.
 func (f *fuzzer) run(ctx context.Context, packages []string, only string) error {
 	wanted, err := regexp.Compile(only)
 	if err != nil {

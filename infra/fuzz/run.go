@@ -16,13 +16,13 @@ import (
 // worker would try nothing new.
 const minimize = 500 * time.Millisecond
 
-// result is what a target's run came to.
+// result is the result of a run of a target.
 type result struct {
 	executions  int64
 	interesting int64  // inputs that reached code which no earlier one had
 	seed        string // the failing input's file, inside the module
-	// outOfTime: package testing takes the end of its own time for a failure now and then, when a busy machine has it see
-	// its own deadline before its workers do. A target that failed would have left its input.
+	// outOfTime reports that package testing failed only because its time was over. On a busy machine, it can see its
+	// deadline before its workers do. A target that failed leaves its input.
 	outOfTime bool
 }
 

@@ -24,7 +24,7 @@ type Process struct {
 	Step int
 	// Executes reports whether At runs after the call, which AWS has then executed, instead of before it.
 	Executes bool
-	// At is what happens at the step. If it returns an error, the process is killed: this call and all later ones get no
+	// At runs at the step. If it returns an error, the process is killed: this call and all later ones get no
 	// response.
 	At func() error
 	// Loses reports whether the error of At affects only its call, whose response is lost.

@@ -1,5 +1,5 @@
 // Package rig contains a client of the API for measurements: accounts, connections that use little CPU time, and the
-// requests that the benchmarks and the calculation of costs share. It does not know what is measured.
+// requests that the benchmarks and the calculation of costs share. It does not depend on the measurements.
 package rig
 
 import (

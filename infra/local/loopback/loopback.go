@@ -1,7 +1,7 @@
 // Package loopback decides which Host headers the ports of the local platform accept. It keeps out web pages that reach
 // this machine under a name of their own (DNS rebinding): for the browser, such a page has the same origin as the port.
 //
-// What may not enter: how a port answers a request that is not accepted.
+// What may not enter: how a port responds to a request that is not accepted.
 package loopback
 
 import (

@@ -14,8 +14,8 @@ import (
 const Tick = 10 * time.Millisecond
 
 const (
-	// MinPeriod and maxPeriod limit the period over which the load of the processors is measured. A longer period says
-	// nothing about the present load.
+	// MinPeriod and maxPeriod limit the period over which the load of the processors is measured. A longer period
+	// does not describe the present load.
 	MinPeriod = 50 * time.Millisecond
 	maxPeriod = 5 * MinPeriod
 	// Processors are busy if they are idle for less than 1/idlePart of the time.

@@ -38,16 +38,16 @@ type result struct {
 	reason        string // for the log
 }
 
-// verdict is what happens to a batch after an invocation.
+// verdict is the decision about a batch after an invocation.
 type verdict struct {
 	done  int     // number of records at the beginning that are done
 	next  []batch // the next batches, in this order
 	pause bool    // wait before the next batch
-	// discard is why the records after those that are done are discarded, "" if they are not.
+	// discard is the reason why the records after those that are done are discarded, "" if they are not.
 	discard condition
 }
 
-// condition is why records were discarded.
+// condition is the reason why records were discarded.
 type condition string
 
 const (

@@ -19,7 +19,7 @@ type discarded struct {
 	Batch           streamBatch      `json:"DDBStreamBatchInfo"`
 }
 
-// requestContext says what was invoked, and why the batch was discarded.
+// requestContext describes the invocation and why it was discarded.
 type requestContext struct {
 	RequestID   string    `json:"requestId"` // of the last invocation
 	FunctionARN string    `json:"functionArn"`
@@ -34,7 +34,7 @@ type responseContext struct {
 	FunctionError   string `json:"functionError,omitempty"`
 }
 
-// streamBatch says where the records are in the stream.
+// streamBatch identifies the records in the stream.
 type streamBatch struct {
 	ShardID       string    `json:"shardId"`
 	StartSequence string    `json:"startSequenceNumber"`

@@ -126,7 +126,7 @@ func (f *fakeQueue) ReceiveMessage(ctx context.Context, in *sqs.ReceiveMessageIn
 	}
 }
 
-// take receives visible messages. If there are none, it returns what to wait for.
+// take receives visible messages. If there are none, it returns channels to wait for.
 func (f *fakeQueue) take(limit int) (got []types.Message, changed <-chan struct{}, next <-chan time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -167,7 +167,7 @@ func (t *Triggers) Start() {
 }
 
 // Close begins no new batch, waits until those in flight have finished or ctx ends, writes the positions, and makes
-// messages visible again that no function has received. The error says that batches were interrupted: they are
+// messages visible again that no function has received. An error means that batches were interrupted: they are
 // delivered again after the next start.
 func (t *Triggers) Close(ctx context.Context) error {
 	t.mu.Lock()
