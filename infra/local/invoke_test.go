@@ -26,7 +26,7 @@ func TestInvoke(t *testing.T) {
 		"response line":  {200, "", "{\"ok\":true}\n", "{\"ok\":true}\n", ""},
 		"function error": {200, "Unhandled", `{"errorMessage":"x"}`, "{\"errorMessage\":\"x\"}\n", "F: function error: Unhandled"},
 		"no function":    {404, "", `{"Type":"User","Message":"Function not found: F"}`, "", "F: 404 Not Found: Function not found: F"},
-		"no JSON":        {400, "", `{"Type":"User","message":"Could not parse request body into json"}`, "", "F: 400 Bad Request: Could not parse request body into json"},
+		"not JSON":       {400, "", `{"Type":"User","message":"Could not parse request body into json"}`, "", "F: 400 Bad Request: Could not parse request body into json"},
 		"another server": {502, "", "<html>\n", "<html>\n", "F: 502 Bad Gateway"},
 		"empty response": {503, "", "", "", "F: 503 Service Unavailable"},
 	} {
