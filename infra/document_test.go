@@ -222,7 +222,7 @@ func TestRepeatedRequests(t *testing.T) {
 		text := strings.Join(strings.Fields(readFile(t, document)), " ")
 		statements := safeToRepeat.FindAllString(text, -1)
 		if len(statements) == 0 {
-			t.Errorf("%s does not say which requests are safe to repeat", document)
+			t.Errorf("%s does not list the requests that are safe to repeat", document)
 		}
 		for _, statement := range statements {
 			if !strings.Contains(statement, "GET, PUT or DELETE request") {

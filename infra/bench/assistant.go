@@ -119,7 +119,7 @@ func manyAnswers(ctx context.Context, base, model, chat string) error {
 	return nil
 }
 
-// speak is a model of the OpenAI API. The question "pieces:N" makes it answer with N pieces, one every pieceGap. Each
+// speak is a model of the OpenAI API. The question "pieces:N" makes it send N pieces, one every pieceGap. Each
 // piece contains the time at which it was sent, in nanoseconds.
 func speak(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)

@@ -118,8 +118,9 @@ func (b *bench) pages(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	section(fmt.Sprintf("A PAGE OF %d KiB, %d connections, compared with GET /api/auth/me (goal: 1.3x)", pageSize>>10, clients),
-		"requests/s", "p50", "p99", "me: req/s", "me / page", "CPU: page / me")
+	title := fmt.Sprintf("A PAGE OF %d KiB, %d connections, compared with GET /api/auth/me (goal: 1.3x)",
+		pageSize>>10, clients)
+	section(title, "requests/s", "p50", "p99", "me: req/s", "me / page", "CPU: page / me")
 	for _, encoding := range []string{"gzip", "identity"} {
 		visitors, err := parallel(clients, func(int) (*rig.Client, error) { return rig.Visit(ctx, site, encoding) })
 		if err != nil {
@@ -135,8 +136,9 @@ func (b *bench) pages(ctx context.Context) error {
 			}
 		}
 		pageLoad, meLoad := page.load(), me.load()
-		row("Accept-Encoding: "+encoding, append(pageLoad.values(), meLoad.perSecond, ratio(meLoad.perSecond, pageLoad.perSecond),
-			ratio(page.cpuEach(), me.cpuEach()))...)
+		values := append(pageLoad.values(), meLoad.perSecond, ratio(meLoad.perSecond, pageLoad.perSecond),
+			ratio(page.cpuEach(), me.cpuEach()))
+		row("Accept-Encoding: "+encoding, values...)
 	}
 	return nil
 }

@@ -15,8 +15,8 @@ import (
 	"devplatform/infra/process"
 )
 
-// latencyOnAWS is the time that a call to DynamoDB takes on AWS. The second platform of the section operations adds it to
-// each call.
+// latencyOnAWS is the time that a call to DynamoDB takes on AWS. The second platform of the section operations adds it
+// to each call.
 const latencyOnAWS = 4 * time.Millisecond
 
 // operation is a request of the section operations.
@@ -26,8 +26,8 @@ type operation struct {
 	do    func(n int) error
 }
 
-// operations shows for each operation the number of its calls to DynamoDB, how many of them wait for each other (depth),
-// its CPU time, and its latency: on this machine, with 4 ms for each call as on AWS, and with 16 connections.
+// operations shows for each operation the number of its calls to DynamoDB, how many of them wait for each other
+// (depth), its CPU time, and its latency: on this machine, with 4 ms for each call as on AWS, and with 16 connections.
 func (b *bench) operations(ctx context.Context) error {
 	local, err := b.platform(ctx, "operations", "LOG_FORMAT=json", "LOG_LEVEL=debug")
 	if err != nil {

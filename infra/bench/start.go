@@ -106,7 +106,8 @@ func (b *bench) coldFunctions(ctx context.Context) ([]*coldFunction, error) {
 		return nil, err
 	}
 	s, err := stack.Load(template, stack.Options{Parameters: map[string]string{ // so that it has the function of the sites
-		"AiProvider": "scaffold", "SitesDomain": "example.app", "SitesCertificateArn": "arn:aws:acm:us-east-1:000000000000:certificate/c",
+		"AiProvider": "scaffold", "SitesDomain": "example.app",
+		"SitesCertificateArn": "arn:aws:acm:us-east-1:000000000000:certificate/c",
 	}})
 	if err != nil {
 		return nil, err

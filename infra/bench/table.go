@@ -87,7 +87,7 @@ func (o others) print() {
 	}
 }
 
-// machine prints what is measured, and where.
+// machine prints the measured version and the machine.
 func machine(ctx context.Context) {
 	commit, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty").Output()
 	if err != nil {

@@ -35,12 +35,14 @@ func write(path, tables string) error {
 func (r *result) tables() string {
 	var text strings.Builder
 	printf := func(format string, args ...any) { _, _ = fmt.Fprintf(&text, format, args...) }
-	printf("### A million requests\n\n| request | price of a million | DynamoDB calls | read units | write units | PUT | GET | queue | invocations | GB-s | log KB | out KB |\n" +
+	printf("### A million requests\n\n| request | price of a million | DynamoDB calls | read units | write units " +
+		"| PUT | GET | queue | invocations | GB-s | log KB | out KB |\n" +
 		"|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, row := range r.rows {
 		u := row.units
 		printf("| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", row.name, dollars(1e6*u.dollars()),
-			number(u[calls]), number(u[reads]), number(u[writes]), number(u[puts]), number(u[gets]), number(u[queue]), number(u[invocations]), number(u[gbSeconds]), number(u[logBytes]/1000), number(u[outBytes]/1000))
+			number(u[calls]), number(u[reads]), number(u[writes]), number(u[puts]), number(u[gets]), number(u[queue]),
+			number(u[invocations]), number(u[gbSeconds]), number(u[logBytes]/1000), number(u[outBytes]/1000))
 	}
 	if i := slices.IndexFunc(r.rows, func(r *row) bool { return r.name == rowDownload }); i >= 0 {
 		printf("\n%s\n", describeGigabyte(r.rows[i]))
@@ -51,8 +53,9 @@ func (r *result) tables() string {
 	printf("| a month without users | %s | | |\n| **sum** | **%s** | | |\n", dollars(idle), dollars(idle+used))
 	printf("\nEach user does this in a day, all within %d hours: %s.\n", exampleHours, describeDay())
 	chat := inputTokens.of(exampleInput) + outputTokens.of(exampleOutput)
-	printf("\nThe tokens are not included: a chat with %d input and %d output tokens costs $%.4f at the list price of Claude Sonnet 4.5 on Bedrock, "+
-		"so the %.0f chats of the month cost %s.\n", exampleInput, exampleOutput, chat, r.chats, dollars(chat*r.chats))
+	printf("\nThe tokens are not included: a chat with %d input and %d output tokens costs $%.4f "+
+		"at the list price of Claude Sonnet 4.5 on Bedrock, so the %.0f chats of the month cost %s.\n",
+		exampleInput, exampleOutput, chat, r.chats, dollars(chat*r.chats))
 	printf("\n### Prices\n\n| | price | for | page | date |\n|---|---|---|---|---|\n")
 	for _, p := range append(prices[:], monthlyPrices...) {
 		if p.dollars > 0 {
@@ -70,8 +73,9 @@ func (r *result) month(printf func(string, ...any), title string, entries []entr
 		if e.price.per == gigabyte {
 			n /= gigabyte
 		}
-		printf("| %s | %s | %s | $%g per %s |\n", e.name, dollars(e.price.of(e.units)), number(n), e.price.dollars, perUnit(e.price))
-		sum += e.price.of(e.units)
+		cost := e.price.of(e.units)
+		printf("| %s | %s | %s | $%g per %s |\n", e.name, dollars(cost), number(n), e.price.dollars, perUnit(e.price))
+		sum += cost
 	}
 	return sum
 }

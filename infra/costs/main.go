@@ -114,7 +114,11 @@ func (m *meter) calculate(ctx context.Context, p *process.Process, s *stack.Stac
 	if err != nil {
 		return nil, err
 	}
-	r := &result{rows: slices.Concat(rows, deliveries, sites, []*row{jobs["WebhookRetryFunction"], jobs["DeployerFunction"]}), idle: append(idle, background(s, jobs)...)}
+	billed := []*row{jobs["WebhookRetryFunction"], jobs["DeployerFunction"]}
+	r := &result{
+		rows: slices.Concat(rows, deliveries, sites, billed),
+		idle: append(idle, background(s, jobs)...),
+	}
 	use, chats := exampleMonth(byName)
 	r.used, r.chats = append(use, used...), chats
 	return r, nil

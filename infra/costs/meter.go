@@ -23,8 +23,8 @@ import (
 	"devplatform/infra/process"
 )
 
-// meter is an endpoint of DynamoDB, S3, SQS and Secrets Manager that counts the units that AWS would bill. It asks DynamoDB
-// for the consumed capacity of every call.
+// meter is an endpoint of DynamoDB, S3, SQS and Secrets Manager that counts the units that AWS would bill. It asks
+// DynamoDB for the consumed capacity of every call.
 type meter struct {
 	*httptest.Server
 	services func() // closes the services
@@ -84,7 +84,7 @@ func (m *meter) close() {
 	m.services()
 }
 
-// serveDynamoDB counts a call and its read or write units. The response says that transactions consume twice as much.
+// serveDynamoDB counts a call and its read or write units. In the response, transactions consume twice as much.
 func (m *meter) serveDynamoDB(w http.ResponseWriter, r *http.Request, db http.Handler, operation string) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -176,7 +176,7 @@ const lineBytes = 300
 // stream the number of records.
 var functionLine = regexp.MustCompile(`(?m)^\S+ \S+ (\w+)Function ([0-9a-f-]{36}): (?:stream batch .* records=(\d+))?`)
 
-// counted returns what was counted since the start. It reports whether the work in the background is complete.
+// counted returns the units since the start. It reports whether the work in the background is complete.
 func (m *meter) counted(p *process.Process) (u units, isComplete bool) {
 	m.mu.Lock()
 	u, events, replaced, messages := m.units, m.events, m.replaced, m.messages
@@ -193,8 +193,8 @@ func (m *meter) counted(p *process.Process) (u units, isComplete bool) {
 	return u, records["WebhookFanout"] >= events && records["ProjectCleanup"] >= replaced && messages <= 0
 }
 
-// settle waits until the work in the background is complete and nothing was counted for a while. It returns what was
-// counted since the start.
+// settle waits until the work in the background is complete and nothing was counted for a while. It returns the units
+// since the start.
 func (m *meter) settle(p *process.Process) (units, error) {
 	before, _ := m.counted(p)
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {

@@ -28,7 +28,8 @@ type action struct {
 
 // ask lets the assistant change the project. The deliveries show the changes.
 func (s *story) ask(ctx context.Context) error {
-	const message = "Create a contact form with name, email and message. Rename /src/old.jsx to /src/legacy.jsx. npm install zod."
+	const message = "Create a contact form with name, email and message. " +
+		"Rename /src/old.jsx to /src/legacy.jsx. npm install zod."
 	s.screen.say("“%s”", message)
 	var answer chat
 	body := object{"projectId": s.project, "message": message, "apply": true}

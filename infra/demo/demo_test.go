@@ -239,10 +239,10 @@ func withoutSites(t *testing.T, platform string) string {
 }
 
 // freeURL returns a URL at which nothing listens. Its port, and the port for https, which is 443 higher, are not among
-// those that the system gives to connections.
+// those that the system assigns to connections.
 func freeURL() string { return fmt.Sprintf("http://127.0.0.1:%d", 20_000+rand.IntN(10_000)) }
 
-// TestFailures checks that each failure is one line that says what to do, and that nothing remains.
+// TestFailures checks that each failure is one line with the problem and its solution, and that nothing remains.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	other := httptest.NewServer(http.NotFoundHandler())

@@ -91,7 +91,8 @@ func (s *story) hook(ctx context.Context, project, endpoint string, events ...st
 	}
 	s.hooks = append(s.hooks, hook.ID)
 	kind, _, _ := strings.Cut(hook.Secret, "_")
-	s.screen.fields("id", hook.ID, "events", strings.Join(events, ", "), "to", s.receiver.URL(path), "secret", kind+"_… (shown only once)")
+	s.screen.fields("id", hook.ID, "events", strings.Join(events, ", "), "to", s.receiver.URL(path),
+		"secret", kind+"_… (shown only once)")
 	return nil
 }
 

@@ -1,6 +1,6 @@
 // Command demo shows all features of the platform in a terminal: an account, a project and its files, the assistant,
-// webhooks with verified signatures, a failed delivery and its retry, the delivery log, and a site. Everything that it prints
-// happens while it runs, and every time is measured.
+// webhooks with verified signatures, a failed delivery and its retry, the delivery log, and a site. Everything that it
+// prints happens while it runs, and every time is measured.
 //
 // It uses the platform as any client does, through its HTTP API. It must not import packages of the service. If no
 // platform responds, it starts one, with its data in a temporary folder. With -keep, nothing is deleted.
@@ -55,7 +55,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.StringVar(&o.url, "url", "http://localhost:3000", "base URL of the platform")
 	flags.StringVar(&o.binaries, "binaries", ".build/local", "folder of the binaries of the demo's own platform")
 	flags.StringVar(&o.template, "template", "template.yaml", "template that the demo's own platform runs")
-	flags.BoolVar(&o.keep, "keep", false, "keep the account, the projects, the site and the webhooks, and print how to log in")
+	flags.BoolVar(&o.keep, "keep", false,
+		"keep the account, the projects, the site and the webhooks, and print how to log in")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return exitDone
 	} else if err != nil {

@@ -92,5 +92,6 @@ func (s *story) saveTwice(ctx context.Context) error {
 
 // save changes the file of the application.
 func (s *story) save(ctx context.Context, heading string) error {
-	return s.post(ctx, s.files(), object{"path": appPath, "content": strings.ReplaceAll(app, "Café Déjà", heading)}, nil)
+	content := strings.ReplaceAll(app, "Café Déjà", heading)
+	return s.post(ctx, s.files(), object{"path": appPath, "content": content}, nil)
 }

@@ -35,7 +35,8 @@ type deployment struct {
 func (s *story) publish(ctx context.Context) error {
 	s.screen.say("A second project is a static page. A deployment is an immutable build of the files of a project.")
 	var project struct{ ID string }
-	if err := s.post(ctx, "/api/projects", object{"name": "Café Déjà menu", "framework": "static"}, &project); err != nil {
+	settings := object{"name": "Café Déjà menu", "framework": "static"}
+	if err := s.post(ctx, "/api/projects", settings, &project); err != nil {
 		return err
 	}
 	s.published = project.ID

@@ -12,7 +12,7 @@ import (
 	"devplatform/infra/platformtest"
 )
 
-// TestSlowChatsDoNotDisturbOthers starts five chats in each of ten accounts, with a model that does not answer them.
+// TestSlowChatsDoNotDisturbOthers starts five chats in each of ten accounts, with a model that does not respond.
 // Three of each account hang, and the others are rejected. Meanwhile, requests of another account to every group of
 // endpoints, the assistant included, respond with their normal status.
 func TestSlowChatsDoNotDisturbOthers(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 )
 
 // codeBlock is a fenced code block of a document. A comment above it, such as <!-- try: make --> or
-// <!-- file: a/b.go -->, says how it is tested.
+// <!-- file: a/b.go -->, determines how it is tested.
 type codeBlock struct {
 	document string
 	language string
@@ -456,7 +456,7 @@ func TestContributing(t *testing.T) {
 	dir := checkout(t)
 	for _, b := range readBlocks(t, "CONTRIBUTING.md", "go") {
 		if b.kind != "file" {
-			t.Fatalf("CONTRIBUTING.md does not say which file has this code:\n%s", b.text)
+			t.Fatalf("CONTRIBUTING.md does not name the file that has this code:\n%s", b.text)
 		}
 		write(t, filepath.Join(dir, b.name), strings.TrimPrefix(b.text, "\n"))
 	}

@@ -10,7 +10,7 @@ import (
 	"devplatform/infra/local/runtime"
 )
 
-// deploymentGroups is the name that templatetest gives to the deployment groups of the stack.
+// deploymentGroups is the name that templatetest uses for the deployment groups of the stack.
 const deploymentGroups = "arn:AWS::Partition:codedeploy:AWS::Region:AWS::AccountId:deploymentgroup:" +
 	"AWS::StackName-ServerlessDeploymentApplication-*/*"
 

@@ -128,8 +128,8 @@ func CheckRequiredVariables[T any](t *testing.T, names ...string) {
 	}
 }
 
-// CheckSetting sets an environment variable, and checks that the function rejects it with an error that contains want. If
-// want is "", the function must accept it. build is the function that builds the handler.
+// CheckSetting sets an environment variable, and checks that the function rejects it with an error that contains want.
+// If want is "", the function must accept it. build is the function that builds the handler.
 func CheckSetting[Settings, Handler any](
 	t *testing.T, build func(Settings, clock.Clock, *slog.Logger) (Handler, error), name, value, want string,
 ) {

@@ -97,9 +97,9 @@ PASS
 	}
 	const end = "--- FAIL: FuzzX (60.10s)\n    context deadline exceeded\nFAIL\n"
 	if !resultOf(out+end, "a/b").outOfTime || resultOf(out+"    Failing input written to testdata/fuzz/FuzzX/1\n"+end, "a/b").outOfTime || resultOf(end, "a/b").outOfTime {
-		t.Error("the end of the time is told from a failure by the input that this one leaves")
+		t.Error("got the wrong outOfTime, want true only if the target ran out of time and left no failing input")
 	}
-	out, _, _ = strings.Cut(out, "fuzz: elapsed: 3s") // no time for more than what was known
+	out, _, _ = strings.Cut(out, "fuzz: elapsed: 3s") // no time for more than the known inputs
 	if got := resultOf(out, "a/b").verdict(nil); got != "ok, the seeds alone" {
 		t.Error(got)
 	}

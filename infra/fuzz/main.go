@@ -1,6 +1,6 @@
-// Command fuzz runs every fuzz target of the project, one after another, and prints one table: what ran, how often, what
-// it found. It finds the targets itself, so that a new one cannot be forgotten: a parser's target stands next to the
-// parser's other tests, and nothing is listed here.
+// Command fuzz runs every fuzz target of the project, one after another, and prints a table of the targets, their
+// executions and their results. It finds the targets itself, so that a new one cannot be forgotten: a parser's target
+// stands next to the parser's other tests, and nothing is listed here.
 package main
 
 import (
@@ -16,9 +16,11 @@ import (
 func main() {
 	each := flag.String("time", "60s", "how long each target runs, or how often: 1000x")
 	workers := flag.Int("parallel", 0, "workers of a target (default: one per core)")
-	only := flag.String("only", "", "regular expression: run the targets whose package and name match, as in shared/api.FuzzBody")
+	only := flag.String("only", "",
+		"regular expression: run the targets whose package and name match, as in shared/api.FuzzBody")
 	flag.Usage = func() {
-		_, _ = fmt.Fprintln(flag.CommandLine.Output(), "usage: fuzz [-time 60s|1000x] [-parallel n] [-only regexp] [packages]")
+		_, _ = fmt.Fprintln(flag.CommandLine.Output(),
+			"usage: fuzz [-time 60s|1000x] [-parallel n] [-only regexp] [packages]")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -43,7 +45,7 @@ type fuzzer struct {
 	table   io.Writer
 }
 
-// run fuzzes what the packages hold, and stops at the first target that fails.
+// run fuzzes the targets of the packages, and stops at the first target that fails.
 func (f *fuzzer) run(ctx context.Context, packages []string, only string) error {
 	wanted, err := regexp.Compile(only)
 	if err != nil {
@@ -64,7 +66,8 @@ func (f *fuzzer) run(ctx context.Context, packages []string, only string) error 
 	if len(chosen) == 0 {
 		return fmt.Errorf("no target of %d matches", len(found))
 	}
-	f.printf("targets: %d, %s each\n%-*s  %12s  %8s  %s\n", len(chosen), f.each, width, "target", "executions", "new", "result")
+	f.printf("targets: %d, %s each\n", len(chosen), f.each)
+	f.printf("%-*s  %12s  %8s  %s\n", width, "target", "executions", "new", "result")
 	var executions int64
 	for _, t := range chosen {
 		f.printf("%-*s  ", width, t)

@@ -16,13 +16,13 @@ import (
 // worker would try nothing new.
 const minimize = 500 * time.Millisecond
 
-// result is what a target's run came to.
+// result is the result of a run of a target.
 type result struct {
 	executions  int64
 	interesting int64  // inputs that reached code which no earlier one had
 	seed        string // the failing input's file, inside the module
-	// outOfTime: package testing takes the end of its own time for a failure now and then, when a busy machine has it see its own deadline before its workers do. A target that
-	// failed would have left its input.
+	// outOfTime reports that package testing failed only because its time was over. On a busy machine, it can see its
+	// deadline before its workers do. A target that failed leaves its input.
 	outOfTime bool
 }
 
@@ -42,11 +42,14 @@ func (r result) verdict(err error) string {
 // fuzz runs one target. Package testing takes one at a time, and leaves the input that fails in the package's testdata,
 // where every later `go test` tries it again.
 func (f *fuzzer) fuzz(ctx context.Context, t target) (result, error) {
-	args := []string{"test", "-run=^$", "-fuzz=^" + t.name + "$", "-fuzztime=" + f.each, "-fuzzminimizetime=" + minimize.String()}
+	args := []string{
+		"test", "-run=^$", "-fuzz=^" + t.name + "$", "-fuzztime=" + f.each, "-fuzzminimizetime=" + minimize.String(),
+	}
 	if f.workers > 0 {
 		args = append(args, "-parallel="+strconv.Itoa(f.workers))
 	}
-	test := exec.CommandContext(ctx, "go", append(args, t.pkg)...) //nolint:gosec // names that come from the project's own sources
+	args = append(args, t.pkg)
+	test := exec.CommandContext(ctx, "go", args...) //nolint:gosec // names that come from the project's own sources
 	test.Dir = f.folder
 	var out bytes.Buffer
 	test.Stdout, test.Stderr = &out, &out

@@ -27,7 +27,8 @@ func (t target) String() string {
 // targets lists the fuzz tests of the packages in the order in which they stand. It reads the sources and compiles
 // nothing, which takes a second where `go test -list` would build every test binary first.
 func targets(ctx context.Context, folder string, packages []string) ([]target, error) {
-	list := exec.CommandContext(ctx, "go", append([]string{"list", "-json=ImportPath,Dir,Module,TestGoFiles,XTestGoFiles"}, packages...)...) //nolint:gosec // the caller's own package patterns
+	args := append([]string{"list", "-json=ImportPath,Dir,Module,TestGoFiles,XTestGoFiles"}, packages...)
+	list := exec.CommandContext(ctx, "go", args...) //nolint:gosec // the caller's own package patterns
 	list.Dir = folder
 	out, err := list.Output()
 	if err != nil {

@@ -1,7 +1,7 @@
 // Package hooktest provides a receiver of webhooks for tests and measurements: an HTTP server that records requests and
 // checks their signatures. The path of a request selects the response. The package verifies signatures in the way that
-// shared/webhook/VERIFYING.md documents for subscribers. It must not import packages of shared: a mistake in the code that
-// signs would then be repeated here, and no test would find it.
+// shared/webhook/VERIFYING.md documents for subscribers. It must not import packages of shared: a mistake in the code
+// that signs would then be repeated here, and no test would find it.
 //
 // The first part of a path selects the response. The rest has no effect, and can identify a subscriber, as in
 // /ok/billing and /status/500/audit:

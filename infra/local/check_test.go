@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// check counts the resources of a template and prints its notices, or reports what is wrong with it, with the line.
+// check counts the resources of a template and prints its notices, or reports its problems with their lines.
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	const counts = ": 3 functions, 2 routes, 2 event source mappings, 1 schedules, 1 tables, 1 queues, 0 buckets, 0 secrets: " +

@@ -17,16 +17,16 @@ func TestInvoke(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, tc := range map[string]struct {
-		status    int
-		kind      string // of a function error
-		body      string
-		out, says string
+		status   int
+		kind     string // of a function error
+		body     string
+		out, err string
 	}{
 		"response":       {200, "", `{"ok":true}`, "{\"ok\":true}\n", ""},
 		"response line":  {200, "", "{\"ok\":true}\n", "{\"ok\":true}\n", ""},
 		"function error": {200, "Unhandled", `{"errorMessage":"x"}`, "{\"errorMessage\":\"x\"}\n", "F: function error: Unhandled"},
 		"no function":    {404, "", `{"Type":"User","Message":"Function not found: F"}`, "", "F: 404 Not Found: Function not found: F"},
-		"no JSON":        {400, "", `{"Type":"User","message":"Could not parse request body into json"}`, "", "F: 400 Bad Request: Could not parse request body into json"},
+		"not JSON":       {400, "", `{"Type":"User","message":"Could not parse request body into json"}`, "", "F: 400 Bad Request: Could not parse request body into json"},
 		"another server": {502, "", "<html>\n", "<html>\n", "F: 502 Bad Gateway"},
 		"empty response": {503, "", "", "", "F: 503 Service Unavailable"},
 	} {
@@ -46,8 +46,8 @@ func TestInvoke(t *testing.T) {
 			defer server.Close()
 			var stdout, stderr bytes.Buffer
 			err := invoke(t.Context(), []string{"-endpoint", server.URL, "F", event}, &stdout, &stderr)
-			if message(err) != tc.says || stdout.String() != tc.out || stderr.Len() > 0 {
-				t.Errorf("%v, %q, %q, want %q, %q", err, &stdout, &stderr, tc.says, tc.out)
+			if message(err) != tc.err || stdout.String() != tc.out || stderr.Len() > 0 {
+				t.Errorf("%v, %q, %q, want %q, %q", err, &stdout, &stderr, tc.err, tc.out)
 			}
 			if want := `POST /2015-03-31/functions/F/invocations {"a":1}`; received != want {
 				t.Errorf("the server received %s, want %s", received, want)

@@ -24,7 +24,7 @@ const probeTime = 300 * time.Millisecond
 var modelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/-]{0,99}$`)
 
 // probeModels asks a server for its models, in the background. The result is the name of a model. It is "" if the
-// server has no model. The channel is closed without a result if no server answers within the timeout.
+// server has no model. The channel is closed without a result if no server responds within the timeout.
 func probeModels(ctx context.Context, base string, timeout time.Duration) <-chan string {
 	result := make(chan string, 1)
 	go func() {

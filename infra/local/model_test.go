@@ -46,7 +46,7 @@ func TestModelHint(t *testing.T) {
 	}
 }
 
-// A server that does not answer delays the start only for a short time.
+// A server that does not respond delays the start only for a short time.
 func TestModelProbeTimesOut(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})

@@ -124,8 +124,8 @@ func TestOrigins(t *testing.T) {
 	}
 }
 
-// The functions get the variables of a developer's machine, unless the environment has others. Only functions to which
-// the template gives a variable get it.
+// The functions get the variables of a developer's machine, unless the environment has others. Only functions for which
+// the template sets a variable get it.
 func TestVariablesOfFunctions(t *testing.T) {
 	t.Setenv("LIMIT_LOGIN_IP", "7")
 	for _, tc := range []struct{ provider, want string }{{"", "custom"}, {"github", "github"}} {

@@ -17,7 +17,8 @@ import (
 var (
 	errTools = errors.New("npmtest: node or npm is not installed")
 	// errInstall usually means that npm cannot reach its registry.
-	errInstall = errors.New("npmtest: npm could not install the packages (they are downloaded once, and kept in the user's cache)")
+	errInstall = errors.New(
+		"npmtest: npm could not install the packages (they are downloaded once, and kept in the user's cache)")
 )
 
 // mutex lets one test of a package install at a time.
@@ -100,7 +101,8 @@ func install(files fs.FS, dir string) error {
 	if err := os.CopyFS(work, files); err != nil {
 		return fmt.Errorf("npmtest: %w", err)
 	}
-	command := exec.Command("npm", "ci", "--ignore-scripts", "--prefer-offline", "--no-progress") //nolint:noctx // not of one test
+	//nolint:noctx // not of one test
+	command := exec.Command("npm", "ci", "--ignore-scripts", "--prefer-offline", "--no-progress")
 	command.Dir = work
 	if output, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %w\n%s", errInstall, err, output)

@@ -98,7 +98,8 @@ func describeEvent(t event.Type) string {
 	case event.DeploymentCompleted:
 		cause = "Emitted once for each deployment, when it is ready, has failed or was canceled."
 	case event.ProjectDeployed:
-		cause = "Emitted each time a deployment goes live at the address of the site: after a build, a promotion or a rollback."
+		cause = "Emitted each time a deployment goes live at the address of the site: " +
+			"after a build, a promotion or a rollback."
 	case event.FileDeleted, event.FileCreated:
 		cause = "Renaming a file emits file.deleted and file.created. Deleting a project emits no events for its files."
 	default:

@@ -30,7 +30,9 @@ var buildDir = Root + "/.build/test" + raceFlag
 // build builds the binaries in buildDir, once in each test process.
 var build = sync.OnceValue(func() error {
 	return withLock(syscall.LOCK_EX, func() error {
-		arguments := []string{"-o", ".build/" + filepath.Base(buildDir) + "/", "./infra/local", "./infra/receiver", "./functions/..."}
+		arguments := []string{
+			"-o", ".build/" + filepath.Base(buildDir) + "/", "./infra/local", "./infra/receiver", "./functions/...",
+		}
 		if raceFlag != "" {
 			arguments = slices.Insert(arguments, 0, raceFlag)
 		}

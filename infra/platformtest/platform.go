@@ -31,7 +31,8 @@ func Command(t testing.TB, dir string, env ...string) *exec.Cmd {
 
 func options(t testing.TB, dir string, env []string) process.Options {
 	t.Helper()
-	return process.Options{Binaries: Binaries(t), WorkDir: Root, Dir: dir, Env: append([]string{"LOG_LEVEL=debug"}, env...)}
+	env = append([]string{"LOG_LEVEL=debug"}, env...)
+	return process.Options{Binaries: Binaries(t), WorkDir: Root, Dir: dir, Env: env}
 }
 
 // Start runs a platform with a new data folder until the test ends. A secret in its log fails the test (see Secret).

@@ -40,8 +40,8 @@ type Process struct {
 	exited chan struct{} // closed when the process has ended
 }
 
-// Command returns the command that runs a platform with the settings of `make run` on free ports. The assistant uses the
-// built-in generator, unless Env has a model: requests to a model of the caller's environment could cost money.
+// Command returns the command that runs a platform with the settings of `make run` on free ports. The assistant uses
+// the built-in generator, unless Env has a model: requests to a model of the caller's environment could cost money.
 func Command(o Options) *exec.Cmd {
 	arguments := []string{"-functions", o.Binaries, "-template", cmp.Or(o.Template, "template.yaml")}
 	command := exec.CommandContext(context.Background(), filepath.Join(o.Binaries, "local"), arguments...)

@@ -1,5 +1,5 @@
-// Command receiver is a minimal endpoint for webhooks, to try them out on one machine. It verifies the signature of each
-// request as shared/webhook/VERIFYING.md describes, and prints one line for each event.
+// Command receiver is a minimal endpoint for webhooks, to try them out on one machine. It verifies the signature of
+// each request as shared/webhook/VERIFYING.md describes, and prints one line for each event.
 package main
 
 import (
@@ -34,8 +34,8 @@ func main() {
 // maxBody is the largest number of bytes of a request body. Events are smaller.
 const maxBody = 1 << 20
 
-// serve responds to requests, and prints them to out, until ctx ends or the number of events was received. The status is
-// 204 if the signature of a request is valid, otherwise 401.
+// serve responds to requests, and prints them to out, until ctx ends or the number of events was received. The status
+// is 204 if the signature of a request is valid, otherwise 401.
 func serve(ctx context.Context, address, secret string, events int, out io.Writer) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

@@ -24,7 +24,7 @@ type Process struct {
 	Step int
 	// Executes reports whether At runs after the call, which AWS has then executed, instead of before it.
 	Executes bool
-	// At is what happens at the step. If it returns an error, the process is killed: this call and all later ones get no
+	// At runs at the step. If it returns an error, the process is killed: this call and all later ones get no
 	// response.
 	At func() error
 	// Loses reports whether the error of At affects only its call, whose response is lost.
@@ -91,8 +91,8 @@ func (p *Process) IsKilled() bool {
 }
 
 // Steps calls do for each call of a process, once before and once after it, until the process makes no more calls. It
-// fails the test if the process makes fewer calls than atLeast. With -short and with the race detector, it leaves out the
-// steps before a call, because a call that is not made is like a kill after the call before it.
+// fails the test if the process makes fewer calls than atLeast. With -short and with the race detector, it leaves out
+// the steps before a call, because a call that is not made is like a kill after the call before it.
 func Steps(t *testing.T, atLeast int, do func(p *Process)) {
 	t.Helper()
 	for step := 1; ; step++ {

@@ -1,8 +1,8 @@
 // Package slicetest contains the parts that the tests of all slices share: a clock that tests set, a log that counts
 // DynamoDB calls, authenticated users, tables, processes that are killed, and an HTTP client that checks every response
-// against the OpenAPI document. A slice is a package that implements one part of the product, such as shared/project and shared/webhook.
-// Its own tests define the rest of their fixture, such as the slice's service and requests. Package dynamotest
-// simulates failures of DynamoDB. This package must not import a slice. Only tests import this package.
+// against the OpenAPI document. A slice is a package that implements one part of the product, such as shared/project
+// and shared/webhook. Its own tests define the rest of their fixture, such as the slice's service and requests. Package
+// dynamotest simulates failures of DynamoDB. This package must not import a slice. Only tests import this package.
 package slicetest
 
 import (
@@ -138,8 +138,9 @@ func Dump(t testing.TB, sdk *dynamodb.Client, table string) map[db.Key]db.Item {
 	return all
 }
 
-// Slow is a proxy in front of DynamoDB (see dynamotest.NewWire) that delays every response, so that calls that a request
-// starts at the same time also run at the same time, and Response.Depth does not depend on the speed of the machine.
+// Slow is a proxy in front of DynamoDB (see dynamotest.NewWire) that delays every response, so that calls that a
+// request starts at the same time also run at the same time, and Response.Depth does not depend on the speed of the
+// machine.
 func Slow(next http.Handler, out http.ResponseWriter, r *http.Request) {
 	time.Sleep(20 * time.Millisecond) //nolint:forbidigo // the delay itself
 	next.ServeHTTP(out, r)

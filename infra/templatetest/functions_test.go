@@ -10,7 +10,7 @@ import (
 	. "devplatform/infra/templatetest"
 )
 
-// aliasSuffix is the end of the logical ID that the SAM transform gives to a function's alias live. The beginning is
+// aliasSuffix is the end of the logical ID that the SAM transform creates for a function's alias live. The beginning is
 // the function's logical ID.
 const aliasSuffix = "Aliaslive"
 

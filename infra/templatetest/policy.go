@@ -18,8 +18,8 @@ type Statement struct {
 	Resources    []string
 	Effect, Sid  string
 	HasCondition bool // whether it has a Condition
-	// LeadingKeys are the patterns of the partition keys, and Attributes the names of the attributes, to which the condition
-	// of a statement for DynamoDB limits it. They are nil if the condition does not limit them.
+	// LeadingKeys are the patterns of the partition keys, and Attributes the names of the attributes, to which the
+	// condition of a statement for DynamoDB limits it. They are nil if the condition does not limit them.
 	LeadingKeys, Attributes []string
 	HasNotElements          bool // whether it has NotAction, NotResource or NotPrincipal
 }
@@ -105,8 +105,8 @@ func conditionValues(statement map[string]any, operator, key string) (values []s
 	return values
 }
 
-// Allows reports whether the statement allows an action of DynamoDB on the item with a partition key, if the action reads
-// or writes the given attributes. It assumes that the statement contains the action and the table.
+// Allows reports whether the statement allows an action of DynamoDB on the item with a partition key, if the action
+// reads or writes the given attributes. It assumes that the statement contains the action and the table.
 func (s Statement) Allows(partitionKey string, attributes []string) bool {
 	allowedKey := s.LeadingKeys == nil || slices.ContainsFunc(s.LeadingKeys, func(pattern string) bool {
 		return MatchesKey(pattern, partitionKey)
@@ -116,8 +116,8 @@ func (s Statement) Allows(partitionKey string, attributes []string) bool {
 	}))
 }
 
-// MatchesKey reports whether a partition key matches a pattern in LeadingKeys. A * at the end of a pattern stands for any
-// text.
+// MatchesKey reports whether a partition key matches a pattern in LeadingKeys. A * at the end of a pattern stands for
+// any text.
 func MatchesKey(pattern, partitionKey string) bool {
 	prefix, isPrefix := strings.CutSuffix(pattern, "*")
 	return partitionKey == pattern || isPrefix && strings.HasPrefix(partitionKey, prefix)

@@ -1,4 +1,4 @@
-// Command empty is the smallest Lambda function: what every other function's cold start is measured against.
+// Command empty is the smallest Lambda function: the baseline for the cold starts of all other functions.
 package main
 
 import "github.com/aws/aws-lambda-go/lambda"

@@ -1,5 +1,5 @@
 // Package rig contains a client of the API for measurements: accounts, connections that use little CPU time, and the
-// requests that the benchmarks and the calculation of costs share. It does not know what is measured.
+// requests that the benchmarks and the calculation of costs share. It does not depend on the measurements.
 package rig
 
 import (
@@ -189,8 +189,8 @@ func (c *Client) Batch(project, op string, size int, paths ...string) error {
 	return c.Post("/api/projects/"+project+"/files/batch", Object{"operations": operations})
 }
 
-// FillStatic creates n HTML files in a project, with a batch for each MaxBatch of them. The home page has homeSize bytes, the
-// others have 1 KiB.
+// FillStatic creates n HTML files in a project, with a batch for each MaxBatch of them. The home page has homeSize
+// bytes, the others have 1 KiB.
 func (c *Client) FillStatic(project string, n, homeSize int) error {
 	var operations []Object
 	for i := range n {

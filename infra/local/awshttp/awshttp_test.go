@@ -16,7 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 )
 
-// slowWriter is a connection whose Write returns late, when the other side has already read what was written.
+// slowWriter is a connection whose Write returns late, when the other side has already read the bytes.
 type slowWriter struct{ net.Conn }
 
 func (c slowWriter) Write(b []byte) (int, error) {

@@ -43,7 +43,7 @@ func (s *Server) emails(w http.ResponseWriter, r *http.Request) {
 }
 
 // bearer returns the identity of the request's token, which must have one of the scopes. If it does not, bearer
-// responds as RFC 6750 §3 says.
+// responds as RFC 6750 §3 requires.
 func (s *Server) bearer(w http.ResponseWriter, r *http.Request, scopes ...string) (identity, bool) {
 	refuse := func(status int, challenge, message string) (identity, bool) {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="codehost"`+challenge)

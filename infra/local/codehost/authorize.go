@@ -118,8 +118,8 @@ func (s *Server) askConsent(w http.ResponseWriter, r *http.Request) {
 	s.showConsent(w, http.StatusOK, a, consentInput{Verified: true})
 }
 
-// decide handles POST /login/oauth/authorize, the form of the consent page. Browsers say which site sent it, so that
-// pages of other sites can't consent.
+// decide handles POST /login/oauth/authorize, the form of the consent page. Browsers send the site that it came from,
+// so that pages of other sites can't consent.
 func (s *Server) decide(w http.ResponseWriter, r *http.Request) {
 	if err := s.guard.Check(r); err != nil {
 		s.showError(w, http.StatusForbidden, "The form came from another site.")

@@ -11,7 +11,7 @@ import (
 
 // failure is the state of a store that cannot continue, because its disk is broken, or is full while the store is
 // opened or closed. Pebble then rejects every write or retries without end, and cannot be closed. The process can only
-// end. What was acknowledged is on the disk.
+// end. All acknowledged writes are on the disk.
 type failure struct {
 	once     sync.Once
 	happened chan struct{} // closed by the first report

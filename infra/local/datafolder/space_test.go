@@ -35,7 +35,7 @@ type journal struct {
 	stopped atomic.Bool
 }
 
-// work writes until the disk is full, it is stopped, or enough was written, and records what is durable.
+// work writes until the disk is full, it is stopped, or enough was written, and records the durable writes.
 func (n *journal) work(t *testing.T, f *Folder, enough int) {
 	for f.Room() == nil && !n.stopped.Load() {
 		n.mu.Lock()
@@ -127,7 +127,7 @@ func TestDiskFull(t *testing.T) {
 			n.mu.Unlock()
 			acknowledged.check(t, "after a power cut", openOn(t, disk.AfterPowerCut(), nil))
 
-			disk.Give(1 << 30)
+			disk.AddRoom(1 << 30)
 			disktest.Await(t, "room", func() bool { return f.Room() == nil })
 			writers.Wait()
 			n.stopped.Store(false)
@@ -142,7 +142,7 @@ func TestDiskFull(t *testing.T) {
 			n.check(t, "after a restart", openOn(t, disk, nil))
 			if text := log.String(); strings.Count(text, "\n") != 2 || !strings.Contains(text, "the disk is full: writes fail until there is room in /data") ||
 				!strings.Contains(text, "there is room again in /data") {
-				t.Errorf("the log says:\n%s", text)
+				t.Errorf("got the log:\n%s", text)
 			}
 		})
 	}

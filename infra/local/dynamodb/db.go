@@ -148,7 +148,7 @@ func (db *DB) use(record catalog.Record) *catalog.Table {
 func (db *DB) ServeHTTP(w http.ResponseWriter, r *http.Request) { db.service.ServeHTTP(w, r) }
 
 // Close stops the sweeper and closes the store. All acknowledged writes are already durable. There must be no requests
-// during or after Close. If the store has failed, the error says why.
+// during or after Close. If the store has failed, the error contains the reason.
 func (db *DB) Close() error {
 	close(db.stop)
 	return db.store.Close(db.done.Wait)

@@ -76,7 +76,7 @@ func TestFullDisk(t *testing.T) {
 				t.Errorf("read %s", got.raw)
 			}
 			must(t, db, "Query", `{"TableName":"hash","KeyConditionExpression":"pk = :p","ExpressionAttributeValues":{":p":{"S":"before"}}}`)
-			disk.Give(1 << 30)
+			disk.AddRoom(1 << 30)
 			disktest.Await(t, "room", func() bool { return db.store.Room() == nil })
 			writers.Wait()
 			must(t, db, "PutItem", `{"TableName":"hash","Item":{"pk":{"S":"after"}}}`)
@@ -98,7 +98,7 @@ func TestFullDisk(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := strings.Count(log.String(), "\n"); got != 2 || !strings.Contains(log.String(), "the disk is full") {
-				t.Errorf("the log says:\n%s", log.String())
+				t.Errorf("got the log:\n%s", log.String())
 			}
 		})
 	}

@@ -200,7 +200,7 @@ func (w *witness) read(t *testing.T, s *streaming) (more bool) {
 	for _, record := range records {
 		number, what := *record.Dynamodb.SequenceNumber, *record.EventID+" "+brief([]streamtypes.Record{record})
 		if before, given := w.seen[number]; given {
-			t.Errorf("%s is given twice: %s, %s", number, before, what)
+			t.Errorf("%s is returned twice: %s, %s", number, before, what)
 		}
 		w.seen[number] = what
 	}
@@ -242,7 +242,7 @@ func (w *witness) compare(t *testing.T, again *streaming, arn string) {
 	for i, record := range records {
 		what := *record.EventID + " " + brief(records[i:i+1])
 		if number := *record.Dynamodb.SequenceNumber; w.seen[number] != what {
-			t.Fatalf("%s is %q, was given as %q", number, what, w.seen[number])
+			t.Fatalf("%s is %q, was returned as %q", number, what, w.seen[number])
 		}
 	}
 	if len(records) != len(w.seen) {

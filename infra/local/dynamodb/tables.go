@@ -24,7 +24,7 @@ func (db *DB) nowSeconds() float64 {
 	return float64(db.options.Now().UnixMilli()) / milliseconds
 }
 
-// save writes a table's record, and what fill adds, and makes it the current one. fill can change the record, and
+// save writes a table's record and the writes of fill, and makes it the current one. fill can change the record, and
 // returns the change of the table's stream, if there is one.
 func (db *DB) save(record *catalog.Record, fill func(*pebble.Batch) (*streams.Info, error)) (*catalog.Table, error) {
 	var stream *streams.Info
@@ -47,8 +47,8 @@ func (db *DB) respond(t *catalog.Table, status string) (*wire.TableResponse, err
 	return &wire.TableResponse{TableDescription: description}, err
 }
 
-// createTable creates a table. It is active immediately. Like on AWS, the response says CREATING, and the next
-// description ACTIVE.
+// createTable creates a table. It is active immediately. As on AWS, the status in the response is CREATING, and in the
+// next description ACTIVE.
 func (db *DB) createTable(in *wire.CreateTableRequest) (*wire.TableResponse, error) {
 	if _, exists := db.tables[in.TableName]; exists {
 		return nil, wire.Errorf(wire.TypeInUse, "Table already exists: %s", in.TableName)
@@ -138,7 +138,8 @@ func (db *DB) deleteTable(in *wire.TableRequest) (*wire.TableResponse, error) {
 	return response, nil
 }
 
-// updateTable changes a table immediately. Like on AWS, the response says UPDATING, and the next description ACTIVE.
+// updateTable changes a table immediately. As on AWS, the status in the response is UPDATING, and in the next
+// description ACTIVE.
 func (db *DB) updateTable(in *wire.UpdateTableRequest) (*wire.TableResponse, error) {
 	t, err := db.table(in.TableName)
 	if err != nil {

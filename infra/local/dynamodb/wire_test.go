@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestProtocol checks what is specific to DynamoDB in the JSON protocol.
+// TestProtocol checks the parts of the JSON protocol that are specific to DynamoDB.
 func TestProtocol(t *testing.T) {
 	t.Parallel()
 	db := withTables(t)

@@ -16,7 +16,7 @@ import (
 // requestTimeLayout is the Common Log Format, which requestContext.requestTime has.
 const requestTimeLayout = "02/Jan/2006:15:04:05 -0700"
 
-// request is a request and what is known about it.
+// request is a request with its properties.
 type request struct {
 	*http.Request
 
@@ -197,6 +197,6 @@ func appendString(b []byte, before, value string) []byte {
 
 // quote appends s as a JSON string. Bytes that are not UTF-8 become U+FFFD.
 func quote[Bytes ~[]byte | ~string](b []byte, s Bytes) []byte {
-	b, _ = jsontext.AppendQuote(b, s) // the error only says that bytes were replaced
+	b, _ = jsontext.AppendQuote(b, s) // the error only means that bytes were replaced
 	return b
 }

@@ -158,7 +158,7 @@ func TestQuery(t *testing.T) {
 		"semicolon":      {"?a=1;b=2", map[string]any{"a": []any{"1"}, "b": []any{"2"}}},
 		"non-ASCII":      {"?na%C3%AFve=%E6%97%A5%E6%9C%AC", map[string]any{"naïve": []any{"日本"}}},
 		"raw non-ASCII":  {"?q=日本", map[string]any{"q": []any{"日本"}}},
-		"no UTF-8":       {"?q=a%ffb", map[string]any{"q": []any{"a\uFFFDb"}}},
+		"not UTF-8":      {"?q=a%ffb", map[string]any{"q": []any{"a\uFFFDb"}}},
 		"encoded name":   {"?a%5B%5D=1&a[]=2", map[string]any{"a[]": []any{"1", "2"}}},
 		"question marks": {"?a=?&b=/", map[string]any{"a": []any{"?"}, "b": []any{"/"}}},
 	}
@@ -265,7 +265,7 @@ func TestBodies(t *testing.T) {
 		base64            bool
 	}{
 		"text":                     {"héllo \"x\"\n\u2028", "text/plain", nil, false},
-		"no UTF-8":                 {"\xff\xfe\x00", "text/plain", nil, true},
+		"not UTF-8":                {"\xff\xfe\x00", "text/plain", nil, true},
 		"listed":                   {"abc", "image/png", []string{"image/png"}, true},
 		"listed, parameters":       {"abc", "Image/PNG; q=1", []string{"image/png"}, true},
 		"not listed":               {"abc", "image/gif", []string{"image/png"}, false},

@@ -30,7 +30,7 @@ const (
 	firstBuffer = 64 << 10
 )
 
-// exchange is a request and its response. It counts what is written.
+// exchange is a request and its response. It counts the bytes that are written.
 type exchange struct {
 	http.ResponseWriter
 
@@ -63,7 +63,7 @@ func (x *exchange) Write(b []byte) (int, error) {
 
 func (x *exchange) serve() error {
 	hasBody := x.q.hasBody()
-	if hasBody { // also if it is not read here: net/http reads what is left of it
+	if hasBody { // also if it is not read here: net/http reads the rest of it
 		_ = x.control.SetReadDeadline(after(x.gateway.options.BodyTimeout))
 	}
 	if x.q.Context().Value(refusedKey{}) != nil {
@@ -212,12 +212,12 @@ func (x *exchange) buffer(response *runtime.Response) error {
 	return nil
 }
 
-// setWriteDeadline limits the time in which the client must read what is sent next. The deadline is not after end,
+// setWriteDeadline limits the time in which the client must read the next bytes. The deadline is not after end,
 // unless end is zero.
 func (x *exchange) setWriteDeadline(end time.Time) {
 	timeout := x.gateway.options.BodyTimeout
 	if x.q.hasBody() {
-		timeout += readHeaderTimeout // net/http first reads what is left of the body, which has its own time-out
+		timeout += readHeaderTimeout // net/http first reads the rest of the body, which has its own time-out
 	}
 	at := after(timeout)
 	if !end.IsZero() && end.Before(at) {

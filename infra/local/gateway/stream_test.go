@@ -103,7 +103,7 @@ func TestStreamRefused(t *testing.T) {
 		"buffered response":  ok,
 		"no delimiter":       `{"statusCode":200}` + nuls[1:],
 		"delimiter too late": `{"headers":{"X":"` + strings.Repeat("x", 16<<10) + `"}}` + nuls + "body",
-		"no JSON":            "text" + nuls + "body",
+		"not JSON":           "text" + nuls + "body",
 		"no metadata":        nuls + "body",
 		"bad status":         `{"statusCode":1000}` + nuls + "body",
 		"unknown member":     `{"statusCode":200,"body":"x"}` + nuls + "body",

@@ -1,7 +1,7 @@
 // Package loopback decides which Host headers the ports of the local platform accept. It keeps out web pages that reach
 // this machine under a name of their own (DNS rebinding): for the browser, such a page has the same origin as the port.
 //
-// What may not enter: how a port answers a request that is not accepted.
+// What may not enter: how a port responds to a request that is not accepted.
 package loopback
 
 import (
@@ -24,8 +24,8 @@ func Accepts(host string, others ...string) bool {
 // belowLocalhost matches names of this machine that have at least one label before localhost.
 var belowLocalhost = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+localhost$`)
 
-// IsBelowLocalhost reports whether a Host header, with any port, is a name such as a.localhost. Browsers resolve these names
-// to this machine, and treat each of them as a site of its own.
+// IsBelowLocalhost reports whether a Host header, with any port, is a name such as a.localhost. Browsers resolve these
+// names to this machine, and treat each of them as a site of its own.
 func IsBelowLocalhost(host string) bool { return belowLocalhost.MatchString(Name(host)) }
 
 // Name returns a Host header without its port and without the brackets of an IPv6 address, in lower case.

@@ -21,7 +21,7 @@ func TestAWSPort(t *testing.T) {
 	for _, tc := range []struct {
 		path, target, origin string
 		status               int
-		says                 string
+		text                 string
 	}{
 		{"GET /bucket/key", "", "https://elsewhere.example", 200, "s3"},
 		{"OPTIONS /bucket/key", "", "https://elsewhere.example", 200, "s3"},
@@ -56,8 +56,8 @@ func TestAWSPort(t *testing.T) {
 		}
 		w := httptest.NewRecorder()
 		port.ServeHTTP(w, r)
-		if body := w.Body.String(); w.Code != tc.status || !strings.Contains(body, tc.says) {
-			t.Errorf("%s %s from %q: %d %s, want %d %s", tc.path, tc.target, tc.origin, w.Code, body, tc.status, tc.says)
+		if body := w.Body.String(); w.Code != tc.status || !strings.Contains(body, tc.text) {
+			t.Errorf("%s %s from %q: %d %s, want %d %s", tc.path, tc.target, tc.origin, w.Code, body, tc.status, tc.text)
 		}
 	}
 }

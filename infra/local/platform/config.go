@@ -72,7 +72,7 @@ type CodeHost struct{ ClientID, ClientSecret string }
 type Values struct {
 	// Parameters replace the defaults of the template's parameters.
 	Parameters map[string]string
-	// Variables replace variables of functions, in each function to which the template gives the variable.
+	// Variables replace variables of functions, in each function for which the template sets the variable.
 	Variables map[string]string
 	// Late returns the value of a variable that is not known yet when the platform starts. It is called when a function
 	// first needs it. The value replaces an empty value of the template.

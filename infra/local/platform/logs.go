@@ -26,9 +26,9 @@ func (p *Platform) functionLines() func(function, requestID, line string) {
 }
 
 // logFunctionLine logs one line of a function's output, after the function's name and the request's ID. A line in
-// Lambda's JSON log format (time, level, msg, …) becomes a log line with the same level and attributes. The definition of
-// metrics for CloudWatch (_aws) is left out. If isQuiet is set, and for lines about requests, which the gateway logs too,
-// the level info becomes debug.
+// Lambda's JSON log format (time, level, msg, …) becomes a log line with the same level and attributes. The definition
+// of metrics for CloudWatch (_aws) is left out. If isQuiet is set, and for lines about requests, which the gateway logs
+// too, the level info becomes debug.
 func logFunctionLine(logger *slog.Logger, function, requestID, line string, isQuiet bool) {
 	prefix := function + " " + requestID + ": "
 	if requestID == "" {

@@ -47,7 +47,7 @@ type Addresses struct {
 // Platform is a running platform.
 type Platform struct {
 	Addresses
-	// Stack is what the platform runs.
+	// Stack is the stack that the platform runs.
 	Stack *stack.Stack
 
 	config Config
@@ -145,14 +145,14 @@ func (p *Platform) fail(err error) {
 }
 
 // Close lets requests and batches in flight finish, ends the functions, and closes the data. It takes at most 4 s. The
-// error says how many requests were cut off.
+// error contains the number of requests that were cut off.
 func (p *Platform) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
 	defer cancel()
 	return p.close(ctx)
 }
 
-// release closes what is open without waiting for requests and batches in flight.
+// release closes all that is open without waiting for requests and batches in flight.
 func (p *Platform) release() {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -62,7 +62,7 @@ type called struct {
 			DynamoDB                         json.RawMessage
 		}
 	}
-	answer chan int
+	status chan int
 }
 
 // queuedPlatform is a platform with the template above, and the calls of its function.
@@ -79,7 +79,7 @@ func newQueued(t *testing.T) *queuedPlatform {
 	p := &queuedPlatform{calls: make(chan called), log: &bytes.Buffer{}}
 	ended := make(chan struct{})
 	p.config = projectOf(t, queued, func(w http.ResponseWriter, r *http.Request) {
-		call := called{answer: make(chan int, 1)}
+		call := called{status: make(chan int, 1)}
 		body, err := io.ReadAll(r.Body)
 		if err == nil {
 			err = json.Unmarshal(body, &call.event)
@@ -93,7 +93,7 @@ func newQueued(t *testing.T) *queuedPlatform {
 			return
 		}
 		select {
-		case status := <-call.answer:
+		case status := <-call.status:
 			w.WriteHeader(status)
 		case <-ended:
 		}
@@ -179,11 +179,11 @@ func TestQueuesAndSchedules(t *testing.T) {
 	if !tick.event.Tick {
 		t.Errorf("%+v, want the schedule's Input", tick.event)
 	}
-	tick.answer <- http.StatusOK
+	tick.status <- http.StatusOK
 
 	p.triggers.Start()
 	p.send(t, "work")
-	p.wantJob(t, "work").answer <- http.StatusOK
+	p.wantJob(t, "work").status <- http.StatusOK
 	p.send(t, "poison")
 	job := p.wantJob(t, "poison") // and not the first again
 	_, err := p.queues.ChangeMessageVisibility(t.Context(), &sqs.ChangeMessageVisibilityInput{
@@ -192,7 +192,7 @@ func TestQueuesAndSchedules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	job.answer <- http.StatusInternalServerError
+	job.status <- http.StatusInternalServerError
 	p.wantMessage(t, "local-Dead", "poison")
 
 	endpoint := p.endpoint()
@@ -210,7 +210,7 @@ func TestQueuesAndSchedules(t *testing.T) {
 	if records := record.event.Records; len(records) != 1 || !strings.Contains(string(records[0].DynamoDB), "bad") {
 		t.Fatalf("%+v, want the item's record", record.event)
 	}
-	record.answer <- http.StatusInternalServerError
+	record.status <- http.StatusInternalServerError
 	p.wantMessage(t, "local-Failed", "RetryAttemptsExhausted")
 	if err := p.Close(); err != nil {
 		t.Error(err)

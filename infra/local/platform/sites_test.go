@@ -95,8 +95,8 @@ func newPublished(t *testing.T) *publishedPlatform {
 	return p
 }
 
-// ask sends a request with a Host header and returns the status and the body. The functions' answers are not valid for
-// API Gateway, so the status of a request that reached a function is 502.
+// ask sends a request with a Host header and returns the status and the body. The functions' responses are not valid
+// for API Gateway, so the status of a request that reached a function is 502.
 func ask(t *testing.T, method, url, host string) (int, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, http.NoBody)
@@ -213,7 +213,7 @@ func TestWithoutSites(t *testing.T) {
 	}
 }
 
-// A port in use, and APIs that the platform can't tell apart, are errors.
+// A port in use, and APIs that the platform can't distinguish, are errors.
 func TestSitesCannotStart(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp4", "127.0.0.1:0")

@@ -51,9 +51,9 @@ var local = credentials.NewStaticCredentialsProvider("local", "local", "")
 
 // projectOf returns a configuration with a template, in which %s is replaced by the URL of a server with that handler.
 // It receives the events of the functions, which are this binary.
-func projectOf(t *testing.T, template string, answer http.HandlerFunc) Config {
+func projectOf(t *testing.T, template string, handler http.HandlerFunc) Config {
 	t.Helper()
-	server := httptest.NewServer(answer)
+	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	dir := t.TempDir()
 	self, err := os.Executable()
@@ -240,7 +240,7 @@ func TestTriggersOfAnotherEndpoint(t *testing.T) {
 	if other.Platform, err = open(t.Context(), other.config); err != nil { // without its triggers
 		t.Fatal(err)
 	}
-	for i, endpoint := range []string{"", other.endpoint(), ""} { // what was read before is not read again
+	for i, endpoint := range []string{"", other.endpoint(), ""} { // the records that were read before are not read again
 		p.config.EndpointURL = endpoint
 		p.start(t)
 		key := fmt.Sprint("item ", i)

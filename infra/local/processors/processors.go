@@ -14,8 +14,8 @@ import (
 const Tick = 10 * time.Millisecond
 
 const (
-	// MinPeriod and maxPeriod limit the period over which the load of the processors is measured. A longer period says
-	// nothing about the present load.
+	// MinPeriod and maxPeriod limit the period over which the load of the processors is measured. A longer period
+	// does not describe the present load.
 	MinPeriod = 50 * time.Millisecond
 	maxPeriod = 5 * MinPeriod
 	// Processors are busy if they are idle for less than 1/idlePart of the time.
@@ -37,8 +37,8 @@ type Meter struct {
 func NewMeter(now func() time.Time) *Meter { return &Meter{now: now, read: Time} }
 
 // Busy reports whether the processors were busy between the two latest measurements. It measures at most once in
-// MinPeriod. If the previous measurement was more than maxPeriod ago, it reports true. It reports false if the system has
-// no /proc/stat.
+// MinPeriod. If the previous measurement was more than maxPeriod ago, it reports true. It reports false if the system
+// has no /proc/stat.
 func (m *Meter) Busy() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -56,8 +56,8 @@ func (m *Meter) Busy() bool {
 	return m.result
 }
 
-// Time returns the time of all processors since the start of the machine: idle, and in total. It returns 0 if the system
-// has no /proc/stat.
+// Time returns the time of all processors since the start of the machine: idle, and in total. It returns 0 if the
+// system has no /proc/stat.
 func Time() (idle, total time.Duration) {
 	content, _ := os.ReadFile("/proc/stat")
 	line, _, _ := strings.Cut(string(content), "\n")

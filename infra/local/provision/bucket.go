@@ -106,7 +106,7 @@ func (p *provisioner) noteRules(bucket string, err error) error {
 	return err
 }
 
-// hasNone reports whether an error says that a bucket has no rules.
+// hasNone reports whether an error means that a bucket has no rules.
 func hasNone(err error) bool {
 	var failure smithy.APIError
 	return errors.As(err, &failure) &&

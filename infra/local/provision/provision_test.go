@@ -106,7 +106,7 @@ func startIn(t *testing.T, dir string) (_ *services, stop func()) {
 		recorder := httptest.NewRecorder()
 		handlers := map[string]http.Handler{"secretsmanager": kept, "AmazonSQS": queues, "DynamoDB_20120810": tables}
 		handlers[service].ServeHTTP(recorder, r)
-		s.answer(w, recorder, operation)
+		s.respond(w, recorder, operation)
 	}))
 	s.url = server.URL
 	keys := credentials.NewStaticCredentialsProvider("local", "local", "")
@@ -121,7 +121,7 @@ func startIn(t *testing.T, dir string) (_ *services, stop func()) {
 	}
 }
 
-func (s *services) answer(w http.ResponseWriter, recorder *httptest.ResponseRecorder, operation string) {
+func (s *services) respond(w http.ResponseWriter, recorder *httptest.ResponseRecorder, operation string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls[operation]++

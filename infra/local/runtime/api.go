@@ -24,7 +24,7 @@ const (
 	headerResponseMode = "Lambda-Runtime-Function-Response-Mode"
 )
 
-// ServeHTTP answers the process.
+// ServeHTTP handles the requests of the process.
 func (i *instance) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !loopback.Accepts(r.Host) {
 		writeRefusal(w, http.StatusForbidden, "Forbidden", "The Host header does not name this machine")
@@ -242,7 +242,8 @@ func writeAccepted(w http.ResponseWriter) {
 }
 
 func writeTransitionError(w http.ResponseWriter, from, to state) {
-	writeRefusal(w, http.StatusForbidden, "InvalidStateTransition", fmt.Sprintf("State transition from %q to %q is not allowed", from, to))
+	message := fmt.Sprintf("State transition from %q to %q is not allowed", from, to)
+	writeRefusal(w, http.StatusForbidden, "InvalidStateTransition", message)
 }
 
 func writeRefusal(w http.ResponseWriter, status int, kind, message string) {

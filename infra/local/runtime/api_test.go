@@ -14,7 +14,7 @@ import (
 )
 
 // puppet starts a process that does nothing, and returns the address of its Runtime API.
-func puppet(t testing.TB) (*runtime.Runtime, string, <-chan answer) {
+func puppet(t testing.TB) (*runtime.Runtime, string, <-chan reply) {
 	t.Helper()
 	address := make(chan string, 1)
 	r := start(t, func(o *runtime.Options) {
@@ -25,11 +25,11 @@ func puppet(t testing.TB) (*runtime.Runtime, string, <-chan answer) {
 			}
 		}
 	})
-	answered := make(chan answer, 1)
+	responses := make(chan reply, 1)
 	go func() {
-		answered <- invoke(t, r, runtime.Invocation{Function: "puppet", RequestID: "id-1", Payload: []byte(`{"a":1}`), TraceID: "Root=1"})
+		responses <- invoke(t, r, runtime.Invocation{Function: "puppet", RequestID: "id-1", Payload: []byte(`{"a":1}`), TraceID: "Root=1"})
 	}()
-	return r, <-address, answered
+	return r, <-address, responses
 }
 
 // call sends a request to the Runtime API.
@@ -56,7 +56,7 @@ func call(t testing.TB, method, url, body string, headers ...string) (*http.Resp
 
 func TestRuntimeAPI(t *testing.T) {
 	t.Parallel()
-	_, api, answered := puppet(t)
+	_, api, responses := puppet(t)
 	const invalid = `{"errorType":"InvalidRequestID","errorMessage":"Invalid request ID"}`
 	steps := []struct {
 		name, method, path, body string
@@ -65,15 +65,15 @@ func TestRuntimeAPI(t *testing.T) {
 	}{
 		{"before any next", "POST", "invocation/id-1/response", "x", 400, invalid},
 		{"next", "GET", "invocation/next", "", 200, `{"a":1}`},
-		{"next without an answer", "GET", "invocation/next", "", 403, `{"errorType":"InvalidStateTransition","errorMessage":"State transition from \"running\" to \"idle\" is not allowed"}`},
+		{"next without a response", "GET", "invocation/next", "", 403, `{"errorType":"InvalidStateTransition","errorMessage":"State transition from \"running\" to \"idle\" is not allowed"}`},
 		{"init error too late", "POST", "init/error", "{}", 403, `{"errorType":"InvalidStateTransition","errorMessage":"State transition from \"running\" to \"init failed\" is not allowed"}`},
 		{"wrong id", "POST", "invocation/id-2/response", "x", 400, invalid},
 		{"wrong id of an error", "POST", "invocation/id-2/error", "x", 400, invalid},
 		{"wrong method", "GET", "invocation/id-1/response", "", 405, "Method Not Allowed"},
 		{"unknown path", "GET", "invocation", "", 404, "404 page not found"},
-		{"answer", "POST", "invocation/id-1/response", `"done"`, 202, `{"status":"OK"}`},
-		{"answer again", "POST", "invocation/id-1/response", `"twice"`, 400, invalid},
-		{"error after the answer", "POST", "invocation/id-1/error", `{}`, 400, invalid},
+		{"response", "POST", "invocation/id-1/response", `"done"`, 202, `{"status":"OK"}`},
+		{"response again", "POST", "invocation/id-1/response", `"twice"`, 400, invalid},
+		{"error after the response", "POST", "invocation/id-1/error", `{}`, 400, invalid},
 	}
 	for _, s := range steps {
 		response, body := call(t, s.method, api+s.path, s.body)
@@ -94,8 +94,8 @@ func TestRuntimeAPI(t *testing.T) {
 			}
 		}
 	}
-	if got := <-answered; got.body != `"done"` {
-		t.Errorf("answer %q, %v", got.body, got.FunctionError)
+	if got := <-responses; got.body != `"done"` {
+		t.Errorf("response %q, %v", got.body, got.FunctionError)
 	}
 }
 
@@ -113,7 +113,7 @@ func TestRuntimeAPIErrors(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			_, api, answered := puppet(t)
+			_, api, responses := puppet(t)
 			call(t, "GET", api+"invocation/next", "")
 			response, body := call(t, "POST", api+"invocation/id-1/"+c.path, c.body, "Lambda-Runtime-Function-Error-Type", c.header)
 			if response.StatusCode != c.status {
@@ -122,7 +122,7 @@ func TestRuntimeAPIErrors(t *testing.T) {
 			if want := `{"errorType":"RequestEntityTooLarge","errorMessage":"The response is larger than 6291556 bytes"}`; c.status == 413 && body != want {
 				t.Errorf("body %s, want %s", body, want)
 			}
-			got := <-answered
+			got := <-responses
 			if diff := cmp.Diff(c.want, got.body); diff != "" || got.FunctionError == nil {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -135,14 +135,14 @@ func TestRuntimeAPIErrors(t *testing.T) {
 
 func TestRuntimeAPIResponseMode(t *testing.T) {
 	t.Parallel()
-	_, api, answered := puppet(t)
+	_, api, responses := puppet(t)
 	call(t, "GET", api+"invocation/next", "")
 	response, body := call(t, "POST", api+"invocation/id-1/response", "x", "Lambda-Runtime-Function-Response-Mode", "sideways")
 	if want := `{"errorType":"InvalidFunctionResponseMode","errorMessage":"Invalid function response mode"}`; response.StatusCode != 400 || body != want {
 		t.Errorf("%d %s, want 400 %s", response.StatusCode, body, want)
 	}
-	if got := <-answered; got.FunctionError == nil || got.FunctionError.Type != "Runtime.InvalidResponseModeHeader" {
-		t.Errorf("answer %q, %v", got.body, got.FunctionError)
+	if got := <-responses; got.FunctionError == nil || got.FunctionError.Type != "Runtime.InvalidResponseModeHeader" {
+		t.Errorf("response %q, %v", got.body, got.FunctionError)
 	}
 }
 
@@ -158,13 +158,13 @@ func TestRuntimeThatGivesUpPolling(t *testing.T) {
 			}
 		}
 	})
-	invoked := func(ctx context.Context) <-chan answer {
-		answered := make(chan answer, 1)
+	invoked := func(ctx context.Context) <-chan reply {
+		responses := make(chan reply, 1)
 		go func() {
 			response, err := r.Invoke(ctx, runtime.Invocation{Function: "puppet", RequestID: "id", Payload: []byte(`{}`)})
-			answered <- answer{Response: response, err: err}
+			responses <- reply{Response: response, err: err}
 		}()
-		return answered
+		return responses
 	}
 	first := invoked(t.Context())
 	api := <-address
@@ -192,14 +192,14 @@ func TestRuntimeThatGivesUpPolling(t *testing.T) {
 	call(t, "GET", next+"invocation/next", "")
 	call(t, "POST", next+"invocation/id/response", "2")
 	if got := <-second; got.err != nil || string(got.Payload) != "2" {
-		t.Errorf("answer %q, %v", got.Payload, got.err)
+		t.Errorf("response %q, %v", got.Payload, got.err)
 	}
 }
 
-// A page that reaches the Runtime API under a name of its own (DNS rebinding) must not see events or answer them.
+// A page that reaches the Runtime API under a name of its own (DNS rebinding) must not see events or respond to them.
 func TestRuntimeAPIRebinding(t *testing.T) {
 	t.Parallel()
-	_, api, answered := puppet(t)
+	_, api, responses := puppet(t)
 	for host, want := range map[string]int{"evil.example": http.StatusForbidden, "a.localhost": http.StatusForbidden, "localhost:1": http.StatusOK} {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, api+"invocation/next", http.NoBody)
 		if err != nil {
@@ -216,5 +216,5 @@ func TestRuntimeAPIRebinding(t *testing.T) {
 		}
 	}
 	call(t, http.MethodPost, api+"invocation/id-1/response", "{}")
-	<-answered
+	<-responses
 }

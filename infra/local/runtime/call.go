@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// call is one invocation: queued, assigned to an instance, answered. The response can be complete before the invocation
-// ends: the instance is busy until its next /next.
+// call is one invocation: queued, assigned to an instance, completed. The response can be complete before the
+// invocation ends: the instance is busy until its next /next.
 type call struct {
 	Invocation
 	rt     *Runtime
@@ -22,10 +22,10 @@ type call struct {
 	place    *list.Element // nil if the call is not in the queue
 	throttle *time.Timer   // set while the call is in the queue
 
-	mu       sync.Mutex
-	answered bool           // the response has begun
-	settled  bool           // the response is complete
-	pipe     *io.PipeWriter // of a streamed response
+	mu      sync.Mutex
+	begun   bool           // the response has begun
+	settled bool           // the response is complete
+	pipe    *io.PipeWriter // of a streamed response
 }
 
 type outcome struct {
@@ -41,15 +41,15 @@ func newCall(rt *Runtime, inv Invocation, arn string) *call {
 	return c
 }
 
-// answer passes the beginning of the response to the caller. It returns false if the call was answered before. pipe is nil
-// unless the response is streamed.
-func (c *call) answer(o outcome, pipe *io.PipeWriter) bool {
+// begin passes the beginning of the response to the caller. It returns false if the response has already begun. pipe is
+// nil unless the response is streamed.
+func (c *call) begin(o outcome, pipe *io.PipeWriter) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.answered {
+	if c.begun {
 		return false
 	}
-	c.answered, c.pipe = true, pipe
+	c.begun, c.pipe = true, pipe
 	c.result <- o
 	return true
 }
@@ -63,17 +63,17 @@ func (c *call) respond(contentType string, payload []byte, failure *FunctionErro
 	if c.log != nil {
 		response.LogTail = c.log.bytes()
 	}
-	if c.answer(outcome{response: response}, nil) {
+	if c.begin(outcome{response: response}, nil) {
 		c.settle()
 	}
 }
 
-// stream begins a streamed response and returns its writer. Write returns io.ErrClosedPipe after the caller has closed the
-// body.
+// stream begins a streamed response and returns its writer. Write returns io.ErrClosedPipe after the caller has closed
+// the body.
 func (c *call) stream(contentType string) *io.PipeWriter {
 	reader, writer := io.Pipe()
 	response := &Response{RequestID: c.RequestID, ContentType: contentType, Streaming: true, Body: reader}
-	if !c.answer(outcome{response: response}, writer) {
+	if !c.begin(outcome{response: response}, writer) {
 		_ = reader.Close()
 	}
 	return writer
@@ -94,9 +94,9 @@ func (c *call) fail(failure *FunctionError) {
 	}
 }
 
-// refuse completes a call that no instance has seen.
+// refuse completes a call that no instance has received.
 func (c *call) refuse(err error) {
-	if c.answer(outcome{err: err}, nil) {
+	if c.begin(outcome{err: err}, nil) {
 		c.settle()
 	}
 }

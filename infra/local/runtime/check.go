@@ -18,8 +18,8 @@ import (
 
 // Check starts a function from the binary at a path, and kills it when it asks for its first event. If the function
 // exits before, for example because a variable is not valid, Check returns an error with the reason that it logged.
-// Values of LateEnv are not set. A function that does not ask for an event within InitTimeout is not an error: the limit
-// could be too short only on this machine. After Close, Check returns ErrClosed.
+// Values of LateEnv are not set. A function that does not ask for an event within InitTimeout is not an error: the
+// limit could be too short only on this machine. After Close, Check returns ErrClosed.
 func (r *Runtime) Check(ctx context.Context, function, bootstrap string) error {
 	p := r.pools[function]
 	if p == nil {
@@ -31,34 +31,15 @@ func (r *Runtime) Check(ctx context.Context, function, bootstrap string) error {
 	defer r.leave()
 	ctx, cancel := context.WithTimeout(ctx, r.opts.InitTimeout)
 	defer cancel()
-	var reported string // the error that the function reported with the Runtime API
-	started := make(chan struct{}, 1)
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("listen for the Runtime API: %w", err)
 	}
-	api := http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
-		if strings.HasSuffix(request.URL.Path, "/init/error") {
-			body, _ := io.ReadAll(io.LimitReader(request.Body, 1<<16))
-			reported = lastMessage(body)
-			w.WriteHeader(http.StatusAccepted)
-			return
-		}
-		select {
-		case started <- struct{}{}:
-		default:
-		}
-		<-request.Context().Done()
-	})
+	api := &checkAPI{started: make(chan struct{}, 1)}
 	server := &http.Server{Handler: api, ReadHeaderTimeout: time.Minute}
 	go func() { _ = server.Serve(listener) }() // ends with Shutdown
 	defer func() { _ = server.Shutdown(context.WithoutCancel(ctx)) }()
-	variables := (&pool{rt: r, function: withoutLateEnv(p.function)}).environment()
-	command := exec.CommandContext(ctx, bootstrap)
-	command.Dir = filepath.Dir(bootstrap)
-	command.Env = append(variables, "AWS_LAMBDA_RUNTIME_API="+listener.Addr().String(), "AWS_LAMBDA_LOG_STREAM_NAME=check")
-	command.SysProcAttr = processAttributes()
-	command.WaitDelay = time.Second
+	command := r.checkCommand(ctx, p.function, bootstrap, listener.Addr().String())
 	var output bytes.Buffer
 	command.Stdout, command.Stderr = &output, &output
 	if err := r.starter.start(command); err != nil {
@@ -66,11 +47,11 @@ func (r *Runtime) Check(ctx context.Context, function, bootstrap string) error {
 	}
 	exited := make(chan struct{})
 	go func() {
-		_ = command.Wait() // command.ProcessState says how it exited
+		_ = command.Wait() // the result is in command.ProcessState
 		close(exited)
 	}()
 	select {
-	case <-started:
+	case <-api.started:
 		cancel()
 		<-exited
 		return nil
@@ -78,18 +59,46 @@ func (r *Runtime) Check(ctx context.Context, function, bootstrap string) error {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			return nil
 		}
-		_ = server.Shutdown(context.WithoutCancel(ctx)) // waits for the handler that sets reported
-		return errors.New(cmp.Or(reported, lastMessage(output.Bytes()), command.ProcessState.String()))
+		_ = server.Shutdown(context.WithoutCancel(ctx)) // waits for the handler that sets api.reported
+		return errors.New(cmp.Or(api.reported, lastMessage(output.Bytes()), command.ProcessState.String()))
 	}
 }
 
-func withoutLateEnv(f Function) Function {
-	f.LateEnv = nil
-	return f
+// checkCommand returns the command that runs a function from the binary at a path, with the Runtime API at an address.
+func (r *Runtime) checkCommand(ctx context.Context, function Function, bootstrap, address string) *exec.Cmd {
+	function.LateEnv = nil
+	variables := (&pool{rt: r, function: function}).environment()
+	command := exec.CommandContext(ctx, bootstrap)
+	command.Dir = filepath.Dir(bootstrap)
+	command.Env = append(variables, "AWS_LAMBDA_RUNTIME_API="+address, "AWS_LAMBDA_LOG_STREAM_NAME=check")
+	command.SysProcAttr = processAttributes()
+	command.WaitDelay = time.Second
+	return command
 }
 
-// lastMessage returns the line of a log that says why a function exited: the message of a panic, or the last line. Of a
-// line in JSON, it returns the error or the message.
+// checkAPI is the Runtime API of a function that is only checked: it has no events.
+type checkAPI struct {
+	started  chan struct{} // receives when the function asks for its first event
+	reported string        // the error that the function reported
+}
+
+// ServeHTTP handles the requests of the process.
+func (a *checkAPI) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	if strings.HasSuffix(request.URL.Path, "/init/error") {
+		body, _ := io.ReadAll(io.LimitReader(request.Body, 1<<16))
+		a.reported = lastMessage(body)
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	select {
+	case a.started <- struct{}{}:
+	default:
+	}
+	<-request.Context().Done()
+}
+
+// lastMessage returns the line of a log with the reason why a function exited: the message of a panic, or the last
+// line. If the line is JSON, lastMessage returns the error or the message in it.
 func lastMessage(log []byte) string {
 	lines := bytes.Split(bytes.TrimSpace(log), []byte("\n"))
 	last := lines[len(lines)-1]

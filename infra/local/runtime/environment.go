@@ -48,8 +48,8 @@ func checkEnvironment(env map[string]string) error {
 	return nil
 }
 
-// environment returns the variables that all instances of the function have. The environment of the platform itself is not
-// included. instance.environment adds those that differ between instances.
+// environment returns the variables that all instances of the function have. The environment of the platform itself is
+// not included. instance.environment adds those that differ between instances.
 func (p *pool) environment() []string {
 	o, f := &p.rt.opts, &p.function
 	env := map[string]string{

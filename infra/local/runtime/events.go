@@ -20,8 +20,8 @@ const (
 // maxEvents limits the events that wait or run.
 const maxEvents = 10_000
 
-// events is the queue of asynchronous invocations. It is in memory: events that wait for a retry when the runtime closes
-// are lost, and logged.
+// events is the queue of asynchronous invocations. It is in memory: events that wait for a retry when the runtime
+// closes are lost, and logged.
 type events struct {
 	rt   *Runtime
 	done context.Context // ends with the Runtime, not with a call
@@ -49,8 +49,8 @@ func (e *events) add(inv Invocation) error {
 	e.count++
 	go func() {
 		if err := e.run(inv); err != nil {
-			e.rt.opts.Logger.Error("event dropped", slog.String("function", inv.Function), slog.String("requestId", inv.RequestID),
-				slog.Any("error", err))
+			e.rt.opts.Logger.Error("event dropped", slog.String("function", inv.Function),
+				slog.String("requestId", inv.RequestID), slog.Any("error", err))
 		}
 		e.mu.Lock()
 		e.count--

@@ -35,7 +35,7 @@ func (r *Runtime) Snapshot() (list []Instance) {
 	for _, p := range r.pools {
 		p.mu.Lock()
 		for i := range p.all {
-			busy := []state{assigned, running, answering, answered}
+			busy := []state{assigned, running, responding, responded}
 			list = append(list, Instance{PID: i.pid, Idle: i.state == idle, Busy: slices.Contains(busy, i.state)})
 		}
 		p.mu.Unlock()

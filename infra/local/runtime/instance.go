@@ -31,8 +31,8 @@ const (
 	idle       state = "idle"        // /next waits for a call
 	assigned   state = "assigned"    // there is a call, which /next has not taken yet
 	running    state = "running"     // the function has the call
-	answering  state = "answering"   // a response or an error is being read
-	answered   state = "answered"    // the response was read; the next step is /next
+	responding state = "responding"  // a response or an error is being read
+	responded  state = "responded"   // the response was read; the next step is /next
 	stopping   state = "stopping"    // the instance has no call and gets none any more
 	ended      state = "ended"       // the process has ended
 )
@@ -43,13 +43,13 @@ var transitions = map[state][]state{
 	initFailed: {stopping, ended},
 	idle:       {assigned, stopping, ended},
 	assigned:   {running, ended},
-	running:    {answering, ended},
-	answering:  {answered, ended},
-	answered:   {idle, ended},
+	running:    {responding, ended},
+	responding: {responded, ended},
+	responded:  {idle, ended},
 	stopping:   {ended},
 }
 
-// endReason is why a process was made to end.
+// endReason is the reason why a process ended.
 type endReason int
 
 const (
@@ -74,7 +74,7 @@ type instance struct {
 	// The following are guarded by the pool's mu.
 	state       state
 	end         endReason
-	call        *call // from assigned to answered
+	call        *call // from assigned to responded
 	idleSince   time.Time
 	timer       *time.Timer // limits the start or the call
 	pid         int         // 0 unless the process is running
@@ -153,8 +153,9 @@ func (i *instance) connection(_ net.Conn, s http.ConnState) {
 	}
 }
 
-// awaitConnections waits until everything that the process has sent was read, if it may be an error or a response: the end
-// of the process is often known before. A process that it has started may keep its connections open, so the wait is limited.
+// awaitConnections waits until everything that the process has sent was read, if it may be an error or a response: the
+// end of the process is often known before. A process that it has started may keep its connections open, so the wait is
+// limited.
 func (i *instance) awaitConnections() {
 	timeout := time.NewTimer(closeGrace)
 	defer timeout.Stop()
@@ -222,14 +223,15 @@ func (i *instance) kill(signal syscall.Signal) {
 	}
 }
 
-// assign gives a call to an idle instance. The caller holds mu.
+// assign assigns a call to an idle instance. The caller holds mu.
 func (i *instance) assign(c *call) {
 	i.move(assigned)
 	i.call = c
 	i.work <- c // never blocks: an idle instance has no call
 }
 
-// poll begins a call of /next, which ends the call before. It returns false with the present state if that is not allowed.
+// poll begins a call of /next, which ends the call before. It returns false with the present state if that is not
+// allowed.
 func (i *instance) poll() (state, bool) {
 	i.drain() // the output until now belongs to the call before
 	p := i.pool
@@ -254,8 +256,8 @@ func (i *instance) poll() (state, bool) {
 	return idle, true
 }
 
-// take passes the assigned call to /next, and starts its time limit. It returns false if the process has ended: then the
-// call is in the queue again.
+// take passes the assigned call to /next, and starts its time limit. It returns false if the process has ended: then
+// the call is in the queue again.
 func (i *instance) take(c *call) (deadline time.Time, ok bool) {
 	i.pool.mu.Lock()
 	defer i.pool.mu.Unlock()
@@ -282,15 +284,15 @@ func (i *instance) expire(c *call) {
 	c.fail(timeoutError(c.RequestID, i.pool.function.Timeout))
 }
 
-// claim returns the call with this id for its one response. It returns nil if the function does not have this call, or has
-// answered it.
+// claim returns the call with this id for its one response. It returns nil if the function does not have this call, or
+// has already responded to it.
 func (i *instance) claim(id string) *call {
 	i.pool.mu.Lock()
 	defer i.pool.mu.Unlock()
 	if i.state != running || i.call.RequestID != id {
 		return nil
 	}
-	i.move(answering)
+	i.move(responding)
 	return i.call
 }
 
@@ -298,7 +300,7 @@ func (i *instance) claim(id string) *call {
 func (i *instance) sent() {
 	i.pool.mu.Lock()
 	defer i.pool.mu.Unlock()
-	i.move(answered)
+	i.move(responded)
 }
 
 // drain logs the output that the process has written until now.
@@ -334,7 +336,8 @@ func (i *instance) failure(requestID string) *FunctionError {
 	opts := &i.pool.rt.opts
 	switch {
 	case errors.Is(i.startErr, fs.ErrNotExist):
-		return newFunctionError("Runtime.InvalidEntrypoint", requestID, "Couldn't find valid bootstrap(s): ["+i.pool.function.Bootstrap+"]")
+		message := "Couldn't find valid bootstrap(s): [" + i.pool.function.Bootstrap + "]"
+		return newFunctionError("Runtime.InvalidEntrypoint", requestID, message)
 	case i.startErr != nil:
 		return newFunctionError("Runtime.InvalidEntrypoint", requestID, i.startErr.Error())
 	case i.initErr != nil:

@@ -45,12 +45,12 @@ type Invocation struct {
 	Qualifier string
 	// RequestID is the function's request id. If it is "", Invoke makes one.
 	RequestID string
-	// Payload is the event, normally JSON, at most MaxPayload bytes. The caller must not change it, even after the context of
-	// Invoke has ended.
+	// Payload is the event, normally JSON, at most MaxPayload bytes. The caller must not change it, even after the context
+	// of Invoke has ended.
 	Payload []byte
-	// Stream requests the response as the function sends it, at most MaxStreamedResponse bytes (InvokeWithResponseStream on
-	// AWS). Without it, the response is buffered, at most MaxResponse bytes (Invoke on AWS), even if the function streams
-	// it.
+	// Stream requests the response as the function sends it, at most MaxStreamedResponse bytes (InvokeWithResponseStream
+	// on AWS). Without it, the response is buffered, at most MaxResponse bytes (Invoke on AWS), even if the function
+	// streams it.
 	Stream bool
 	// TraceID is an X-Ray tracing header such as "Root=1-…;Parent=…;Sampled=0". If it is "", Invoke makes one.
 	TraceID string
@@ -115,8 +115,8 @@ func newFunctionError(kind, requestID, message string) *FunctionError {
 	return &FunctionError{Type: kind, Message: message, Payload: payload}
 }
 
-// reportedError returns an error that the function reported: the type in the header, if any, and the document. Without a
-// document, it makes one from the type.
+// reportedError returns an error that the function reported: the type in the header, if any, and the document. Without
+// a document, it makes one from the type.
 func reportedError(header string, payload []byte) *FunctionError {
 	if len(payload) == 0 {
 		if header == "" {
@@ -134,5 +134,6 @@ func reportedError(header string, payload []byte) *FunctionError {
 
 // timeoutError is the error of an invocation or a start that exceeded its time limit.
 func timeoutError(requestID string, limit time.Duration) *FunctionError {
-	return newFunctionError("Sandbox.Timedout", requestID, fmt.Sprintf("Task timed out after %.2f seconds", limit.Seconds()))
+	message := fmt.Sprintf("Task timed out after %.2f seconds", limit.Seconds())
+	return newFunctionError("Sandbox.Timedout", requestID, message)
 }

@@ -190,23 +190,23 @@ func function(t testing.TB, name, mode string) runtime.Function {
 	}
 }
 
-// answer is a Response whose body was read.
-type answer struct {
+// reply is a Response whose body was read.
+type reply struct {
 	*runtime.Response
 	body string
 	err  error
 }
 
-func invoke(t testing.TB, r *runtime.Runtime, inv runtime.Invocation) answer {
+func invoke(t testing.TB, r *runtime.Runtime, inv runtime.Invocation) reply {
 	t.Helper()
 	response, err := r.Invoke(t.Context(), inv)
 	if err != nil {
 		t.Errorf("Invoke: %v", err)
-		return answer{Response: new(runtime.Response), err: err}
+		return reply{Response: new(runtime.Response), err: err}
 	}
 	defer func() { _ = response.Body.Close() }()
 	body, err := io.ReadAll(response.Body)
-	return answer{Response: response, body: string(body), err: err}
+	return reply{Response: response, body: string(body), err: err}
 }
 
 func event(t testing.TB, o order) []byte {

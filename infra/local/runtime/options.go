@@ -34,8 +34,8 @@ type Function struct {
 	Timeout time.Duration
 	// Env holds the function's own variables.
 	Env map[string]string
-	// LateEnv returns variables that are not known yet when the function is configured. It is called once, before the first
-	// instance starts. Its variables take precedence over Env. It is nil if there are none.
+	// LateEnv returns variables that are not known yet when the function is configured. It is called once, before the
+	// first instance starts. Its variables take precedence over Env. It is nil if there are none.
 	LateEnv func() map[string]string
 	// MaxConcurrency is the reserved concurrency of the function, 0 if there is none. There are never more instances than
 	// Options.MaxConcurrency.
@@ -53,8 +53,8 @@ type Options struct {
 	// Busy reports whether the processors are busy, so that more instances would not help. The default reads /proc/stat.
 	// On systems that do not have it, it reports false.
 	Busy func() bool
-	// MaxWait limits the time that a call waits for an instance (default 10 s). Then the call fails with ErrThrottled. While
-	// an instance is starting, the call waits for it.
+	// MaxWait limits the time that a call waits for an instance (default 10 s). Then the call fails with ErrThrottled.
+	// While an instance is starting, the call waits for it.
 	MaxWait time.Duration
 	// IdleTimeout is the time after which an instance without a call is stopped (default 15 min).
 	IdleTimeout time.Duration
@@ -67,8 +67,8 @@ type Options struct {
 	Now func() time.Time
 	// Logger receives the messages of this package. Nil discards them.
 	Logger *slog.Logger
-	// Lines receives each line of the functions' output, without the line end. requestID is "" while the function starts or
-	// is idle. It is called concurrently. Nil discards the output.
+	// Lines receives each line of the functions' output, without the line end. requestID is "" while the function starts
+	// or is idle. It is called concurrently. Nil discards the output.
 	Lines func(function, requestID, line string)
 	// Region and Account are those of ARNs (defaults us-east-1 and 000000000000).
 	Region, Account string

@@ -16,9 +16,9 @@ const maxLine = 256 << 10
 // drainReads limits what one drain reads, so that a function that always writes does not block it.
 const drainReads = 64
 
-// output reads the lines of one stream of a process (stdout or stderr). run reads when there is something to read, drain
-// reads at once: after a drain, everything that the process had written was emitted, so that no line is attributed to the
-// next call.
+// output reads the lines of one stream of a process (stdout or stderr). run reads when there is something to read,
+// drain reads at once: after a drain, everything that the process had written was emitted, so that no line is
+// attributed to the next call.
 type output struct {
 	emit func(line string)
 	file *os.File
@@ -65,7 +65,7 @@ func (o *output) close() {
 	_ = o.file.Close() // the read end of a pipe
 }
 
-// pump reads what is there. It reports whether the stream has ended.
+// pump reads the available output. It reports whether the stream has ended.
 func (o *output) pump(fd uintptr, reads int) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

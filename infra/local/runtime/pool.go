@@ -12,8 +12,8 @@ import (
 )
 
 // Backoff of starts. A failure is a process that ended by itself. A process that outlives a call resets the count. From
-// stormAfter on, one process is started at a time, after an increasing pause, so that a function that always crashes uses
-// little CPU time.
+// stormAfter on, one process is started at a time, after an increasing pause, so that a function that always crashes
+// uses little CPU time.
 const (
 	stormAfter = 3
 	firstPause = 20 * time.Millisecond
@@ -113,7 +113,7 @@ func (p *pool) next() *call {
 	return c
 }
 
-// ready gives work to an instance that has just become idle. The caller holds mu.
+// ready assigns work to an instance that has just become idle. The caller holds mu.
 func (p *pool) ready(i *instance) {
 	defer p.grow()
 	if i.version != p.version {
@@ -129,8 +129,8 @@ func (p *pool) ready(i *instance) {
 }
 
 // gone removes an instance whose process has ended. It returns the calls that fail because of it: the call that the
-// instance was running, or, if the process did not start, the first call in the queue. If no start seems to succeed, all
-// calls in the queue fail.
+// instance was running, or, if the process did not start, the first call in the queue. If no start seems to succeed,
+// all calls in the queue fail.
 func (p *pool) gone(i *instance) (failed []*call) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -139,10 +139,10 @@ func (p *pool) gone(i *instance) (failed []*call) {
 	i.move(ended)
 	delete(p.all, i)
 	p.idle = slices.DeleteFunc(p.idle, func(other *instance) bool { return other == i })
-	if i.timer != nil && from != answering {
+	if i.timer != nil && from != responding {
 		i.timer.Stop()
 	}
-	current := i.version == p.version // the failure of a replaced binary says nothing about the new one
+	current := i.version == p.version // the failure of a replaced binary does not mean that the new one fails
 	if current && (i.end == byItself || i.end == initTimedOut) {
 		p.failures++
 		p.failed = p.rt.opts.Now()
@@ -157,7 +157,7 @@ func (p *pool) gone(i *instance) (failed []*call) {
 		for current && p.queue.Len() > 0 && (storm || len(failed) == 0) {
 			failed = append(failed, p.next())
 		}
-	case idle, answering, answered, stopping, ended:
+	case idle, responding, responded, stopping, ended:
 	}
 	return failed
 }

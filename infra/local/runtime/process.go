@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// starter starts all processes from one operating-system thread, which lives as long as the Runtime: the kernel sends the
-// parent-death signal when the thread that started a process ends, not when its process ends.
+// starter starts all processes from one operating-system thread, which lives as long as the Runtime: the kernel sends
+// the parent-death signal when the thread that started a process ends, not when its process ends.
 type starter struct {
 	work  chan func()
 	count atomic.Int64

@@ -158,9 +158,9 @@ func TestCloseWaitsForRequestsInFlight(t *testing.T) {
 	t.Parallel()
 	r := start(t, nil)
 	g := newGate(t)
-	answered := make(chan answer, 1)
+	responses := make(chan reply, 1)
 	go func() {
-		answered <- invoke(t, r, runtime.Invocation{Function: "echo", Payload: event(t, order{Wait: g.url})})
+		responses <- invoke(t, r, runtime.Invocation{Function: "echo", Payload: event(t, order{Wait: g.url})})
 	}()
 	<-g.arrived
 	closed := make(chan error, 1)
@@ -172,7 +172,7 @@ func TestCloseWaitsForRequestsInFlight(t *testing.T) {
 		return errors.Is(err, runtime.ErrClosed)
 	})
 	g.open()
-	if got := <-answered; got.FunctionError != nil {
+	if got := <-responses; got.FunctionError != nil {
 		t.Errorf("the request in flight got %v", got.FunctionError)
 	}
 	if err := <-closed; err != nil {
@@ -190,9 +190,9 @@ func TestCloseInterruptsLongCalls(t *testing.T) {
 			t.Parallel()
 			r := start(t, func(o *runtime.Options) { o.Functions = []runtime.Function{function(t, "echo", mode)} })
 			g := newGate(t)
-			answered := make(chan answer, 1)
+			responses := make(chan reply, 1)
 			go func() {
-				answered <- invoke(t, r, runtime.Invocation{Function: "echo", Payload: event(t, order{Wait: g.url, Sleep: true})})
+				responses <- invoke(t, r, runtime.Invocation{Function: "echo", Payload: event(t, order{Wait: g.url, Sleep: true})})
 			}()
 			<-g.arrived
 			pid := r.Snapshot()[0].PID
@@ -205,7 +205,7 @@ func TestCloseInterruptsLongCalls(t *testing.T) {
 			if took := time.Since(began); took > 3*time.Second {
 				t.Errorf("closing took %v", took)
 			}
-			if got := <-answered; got.FunctionError == nil || got.FunctionError.Type != "Runtime.ExitError" {
+			if got := <-responses; got.FunctionError == nil || got.FunctionError.Type != "Runtime.ExitError" {
 				t.Errorf("the request got %q, %v", got.body, got.FunctionError)
 			}
 			if alive(pid) {

@@ -43,7 +43,7 @@ func TestReplaceStopsIdleInstancesAndLetsBusyOnesFinish(t *testing.T) {
 	t.Parallel()
 	r, _ := replaceable(t, func(o *runtime.Options) { o.Patience = time.Millisecond })
 	g := newGate(t)
-	busy := make(chan answer, 1)
+	busy := make(chan reply, 1)
 	go func() {
 		busy <- invoke(t, r, runtime.Invocation{Function: "echo", LogTail: true, Payload: event(t, order{Wait: g.url, Do: "pid"})})
 	}()
@@ -78,8 +78,8 @@ func TestReplaceOfABinaryThatDoesNotStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	putScript(t, path, "echo started; exec sleep 100")
-	answered := make(chan answer, 1)
-	go func() { answered <- invoke(t, r, runtime.Invocation{Function: "echo", Payload: []byte(`{}`)}) }()
+	responses := make(chan reply, 1)
+	go func() { responses <- invoke(t, r, runtime.Invocation{Function: "echo", Payload: []byte(`{}`)}) }()
 	<-started
 	if err := errors.Join(os.Remove(path), os.Symlink(working, path)); err != nil {
 		t.Fatal(err)
@@ -87,8 +87,8 @@ func TestReplaceOfABinaryThatDoesNotStart(t *testing.T) {
 	if err := r.Replace("echo"); err != nil {
 		t.Fatal(err)
 	}
-	if got := <-answered; got.body != `{}` {
-		t.Errorf("answer %q, %v", got.body, got.FunctionError)
+	if got := <-responses; got.body != `{}` {
+		t.Errorf("response %q, %v", got.body, got.FunctionError)
 	}
 }
 
@@ -103,7 +103,7 @@ func TestReplaceUnderLoad(t *testing.T) {
 			for !done.Load() {
 				got := invoke(t, r, runtime.Invocation{Function: "echo", Payload: []byte(`{"a":1}`)})
 				if got.body != `{"a":1}` {
-					t.Errorf("answer %q, %v", got.body, got.FunctionError)
+					t.Errorf("response %q, %v", got.body, got.FunctionError)
 					return
 				}
 			}

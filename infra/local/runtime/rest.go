@@ -42,7 +42,7 @@ func parseReference(text string) (reference, bool) {
 	return reference{groups[1], groups[2], groups[3], groups[4]}, true
 }
 
-// ServeHTTP answers the operations Invoke, GetFunctionConfiguration and ListFunctions. Other operations fail with
+// ServeHTTP handles the operations Invoke, GetFunctionConfiguration and ListFunctions. Other operations fail with
 // UnsupportedOperationException.
 func (r *Runtime) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	w.Header().Set("X-Amzn-Requestid", uuid.NewString())
@@ -141,7 +141,7 @@ func (r *Runtime) serveInvoke(w http.ResponseWriter, req *http.Request, f refere
 func readEvent(req *http.Request, kind string, limit int) ([]byte, error) {
 	payload, err := io.ReadAll(io.LimitReader(req.Body, int64(limit)+1))
 	if err != nil {
-		return nil, &apiError{http.StatusBadRequest, "InvalidRequestContentException", "Could not read the request body: " + err.Error()}
+		return nil, invalidContent("Could not read the request body: " + err.Error())
 	}
 	if len(payload) > limit {
 		rest, err := io.Copy(io.Discard, req.Body)
@@ -155,9 +155,13 @@ func readEvent(req *http.Request, kind string, limit int) ([]byte, error) {
 	}
 	var value json.RawMessage
 	if err := json.Unmarshal(payload, &value); err != nil {
-		return nil, &apiError{http.StatusBadRequest, "InvalidRequestContentException", "The payload is not valid JSON: " + err.Error()}
+		return nil, invalidContent("The payload is not valid JSON: " + err.Error())
 	}
 	return payload, nil
+}
+
+func invalidContent(message string) *apiError {
+	return &apiError{http.StatusBadRequest, "InvalidRequestContentException", message}
 }
 
 // apiError is an error of the REST API.
@@ -172,8 +176,8 @@ func invalid(format string, args ...any) *apiError {
 	return &apiError{http.StatusBadRequest, "InvalidParameterValueException", fmt.Sprintf(format, args...)}
 }
 
-// writeError writes an error. AWS calls the message's member "Message" for some types and "message" for others, and clients
-// look for the one of their type: the body has both.
+// writeError writes an error. AWS calls the message's member "Message" for some types and "message" for others, and
+// clients look for the one of their type: the body has both.
 func writeError(w http.ResponseWriter, err error) {
 	e := &apiError{http.StatusInternalServerError, "ServiceException", err.Error()}
 	body := map[string]string{"Type": "User"}
@@ -221,9 +225,11 @@ func (r *Runtime) describe(f reference) configuration {
 	c := configuration{
 		FunctionName: f.name, FunctionArn: qualified(p.arn, f.qualifier), Runtime: p.function.RuntimeName,
 		Role: "arn:aws:iam::" + r.opts.Account + ":role/" + f.name, Handler: p.function.Handler,
-		Description: p.function.Description, LastModified: r.began.UTC().Format("2006-01-02T15:04:05.000-0700"), Version: latest,
-		State: "Active", LastUpdateStatus: "Successful", PackageType: "Zip",
-		Timeout: int(p.function.Timeout.Seconds()), MemorySize: p.function.MemoryMB, Architectures: []string{p.function.Architecture},
+		Description: p.function.Description, Version: latest,
+		LastModified: r.began.UTC().Format("2006-01-02T15:04:05.000-0700"),
+		State:        "Active", LastUpdateStatus: "Successful", PackageType: "Zip",
+		Timeout: int(p.function.Timeout.Seconds()), MemorySize: p.function.MemoryMB,
+		Architectures: []string{p.function.Architecture},
 		LoggingConfig: map[string]string{"LogFormat": "Text", "LogGroup": p.logGroup()},
 	}
 	c.Environment.Variables = p.function.Env

@@ -86,7 +86,7 @@ func TestSDKErrors(t *testing.T) {
 		{"other account", lambda.InvokeInput{FunctionName: aws.String("111111111111:function:echo")}, new(types.ResourceNotFoundException)},
 		{"two qualifiers", lambda.InvokeInput{FunctionName: aws.String("echo:live"), Qualifier: aws.String("beta")}, new(types.InvalidParameterValueException)},
 		{"dry run", lambda.InvokeInput{FunctionName: aws.String("echo"), InvocationType: types.InvocationTypeDryRun}, new(types.InvalidParameterValueException)},
-		{"no JSON", lambda.InvokeInput{FunctionName: aws.String("echo"), Payload: []byte("{a}")}, new(types.InvalidRequestContentException)},
+		{"not JSON", lambda.InvokeInput{FunctionName: aws.String("echo"), Payload: []byte("{a}")}, new(types.InvalidRequestContentException)},
 		{"too large", lambda.InvokeInput{FunctionName: aws.String("echo"), Payload: big(runtime.MaxPayload + 5)}, new(types.RequestTooLargeException)},
 		{"event too large", lambda.InvokeInput{
 			FunctionName: aws.String("echo"), InvocationType: types.InvocationTypeEvent, Payload: big(runtime.MaxEventPayload + 1),
@@ -217,7 +217,7 @@ func TestAWSCLI(t *testing.T) {
 				t.Errorf("%s%s%v", out, complaint, err)
 			}
 			if got, err := os.ReadFile(file); err != nil || string(got) != c.file {
-				t.Errorf("answer %q, %v, want %q", got, err, c.file)
+				t.Errorf("response %q, %v, want %q", got, err, c.file)
 			}
 		})
 	}

@@ -100,8 +100,8 @@ func (r *Runtime) reap() (stop func()) {
 	return func() { close(done) }
 }
 
-// Invoke runs a function once and returns its response. It returns ErrFunctionNotFound, ErrThrottled, ErrPayloadTooLarge,
-// ErrClosed, or the context's error. If ctx ends, Invoke returns, but the function continues.
+// Invoke runs a function once and returns its response. It returns ErrFunctionNotFound, ErrThrottled,
+// ErrPayloadTooLarge, ErrClosed, or the context's error. If ctx ends, Invoke returns, but the function continues.
 func (r *Runtime) Invoke(ctx context.Context, inv Invocation) (*Response, error) {
 	p, err := r.find(inv.Function, inv.Qualifier)
 	if err != nil {
@@ -186,8 +186,8 @@ func (r *Runtime) leave() {
 	}
 }
 
-// Close refuses new calls, waits until those in flight have finished or ctx ends, and ends all processes. Events that wait
-// for a retry are dropped. The error says how many calls were in flight when ctx ended.
+// Close refuses new calls, waits until those in flight have finished or ctx ends, and ends all processes. Events that
+// wait for a retry are dropped. The error says how many calls were in flight when ctx ended.
 func (r *Runtime) Close(ctx context.Context) error {
 	r.mu.Lock()
 	if r.closed {

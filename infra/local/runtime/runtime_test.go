@@ -60,7 +60,7 @@ func TestFunctionSeesItsRequest(t *testing.T) {
 		t.Fatalf("%v in %s", err, got.body)
 	}
 	if seen.Context.AwsRequestID != "11111111-2222-4333-8444-555555555555" || got.RequestID != seen.Context.AwsRequestID {
-		t.Errorf("request id %q, answered as %q", seen.Context.AwsRequestID, got.RequestID)
+		t.Errorf("request id %q, responded as %q", seen.Context.AwsRequestID, got.RequestID)
 	}
 	if want := "arn:aws:lambda:us-east-1:000000000000:function:echo:$LATEST"; seen.Context.InvokedFunctionArn != want {
 		t.Errorf("ARN %q, want %q", seen.Context.InvokedFunctionArn, want)
@@ -143,12 +143,12 @@ func TestFreedInstanceServesBeforeAStartingOne(t *testing.T) {
 	<-g.arrived
 	hold := r.HoldStarts() // no process can start from now on
 	defer hold()
-	answered := make(chan answer, 1)
-	go func() { answered <- invoke(t, r, runtime.Invocation{Function: "echo", Payload: []byte(`{}`)}) }()
+	responses := make(chan reply, 1)
+	go func() { responses <- invoke(t, r, runtime.Invocation{Function: "echo", Payload: []byte(`{}`)}) }()
 	eventually(t, "the request waits", func() bool { return r.Queued("echo") == 1 })
 	g.open()
-	if got := <-answered; got.body != `{}` {
-		t.Errorf("answer %q", got.body)
+	if got := <-responses; got.body != `{}` {
+		t.Errorf("response %q", got.body)
 	}
 }
 
@@ -267,7 +267,7 @@ func TestCrashCostsOneRequest(t *testing.T) {
 	t.Parallel()
 	r := start(t, func(o *runtime.Options) { o.MaxConcurrency, o.MaxWait = 2, time.Minute })
 	g := newGate(t)
-	crashed := make(chan answer, 1)
+	crashed := make(chan reply, 1)
 	go func() {
 		crashed <- invoke(t, r, runtime.Invocation{Function: "echo", Payload: event(t, order{Wait: g.url, Do: "kill"})})
 	}()
@@ -296,7 +296,7 @@ func TestKilledIdleInstanceCostsNothing(t *testing.T) {
 	kill(t, pid)
 	eventually(t, "the dead instance is gone", func() bool { return len(r.Snapshot()) == 0 })
 	if got := invoke(t, r, runtime.Invocation{Function: "echo", Payload: []byte(`{}`)}); got.body != `{}` {
-		t.Errorf("answer %q, %v", got.body, got.FunctionError)
+		t.Errorf("response %q, %v", got.body, got.FunctionError)
 	}
 }
 
@@ -338,22 +338,22 @@ func TestCrashStormStartsFewProcesses(t *testing.T) {
 	var clients sync.WaitGroup
 	stop := time.Now().Add(700 * time.Millisecond)
 	var mu sync.Mutex
-	answers := 0
+	calls := 0
 	for range 16 {
 		clients.Go(func() {
 			for time.Now().Before(stop) {
 				if got := invoke(t, r, runtime.Invocation{Function: "exit"}); got.FunctionError == nil {
-					t.Errorf("answer %q", got.body)
+					t.Errorf("response %q", got.body)
 				}
 				mu.Lock()
-				answers++
+				calls++
 				mu.Unlock()
 			}
 		})
 	}
 	clients.Wait()
 	if starts := r.Starts(); starts > 16+12 {
-		t.Errorf("%d processes for a function that can't start (%d answers)", starts, answers)
+		t.Errorf("%d processes for a function that can't start (%d calls)", starts, calls)
 	}
 }
 
@@ -459,6 +459,6 @@ func TestIdleInstancesEnd(t *testing.T) {
 	invoke(t, r, runtime.Invocation{Function: "echo", Payload: []byte(`{}`)})
 	eventually(t, "no instance is left", func() bool { return len(r.Snapshot()) == 0 })
 	if got := invoke(t, r, runtime.Invocation{Function: "echo", Payload: []byte(`{}`)}); got.body != `{}` {
-		t.Errorf("answer %q", got.body)
+		t.Errorf("response %q", got.body)
 	}
 }

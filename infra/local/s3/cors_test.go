@@ -105,7 +105,7 @@ func TestPreflight(t *testing.T) {
 	s.want(r, http.StatusForbidden, "AccessForbidden")
 }
 
-// A page knows the credentials. It can use a presigned URL only as the bucket's rules say, and no other signature.
+// A page knows the credentials. It can use a presigned URL only as the bucket's rules allow, and no other signature.
 func TestCrossOrigin(t *testing.T) {
 	t.Parallel()
 	s := start(t, Options{})

@@ -25,8 +25,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// ledger has what was acknowledged: the number of the last write of each key, negative after a deletion, and the number
-// of a write whose result is not known.
+// ledger has the acknowledged writes: the number of the last write of each key, negative after a deletion, and the
+// number of a write whose result is not known.
 type ledger struct {
 	mu           sync.Mutex
 	acknowledged map[string]int
@@ -88,7 +88,7 @@ func putInParts(t *testing.T, client *sdk.Client, key, content string) error {
 	return err
 }
 
-// check compares the objects with what was acknowledged.
+// check compares the objects with the acknowledged writes.
 func (l *ledger) check(t *testing.T, s *server) {
 	t.Helper()
 	for key, number := range l.acknowledged {
@@ -164,14 +164,14 @@ func TestPowerCut(t *testing.T) {
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	disk := disktest.New(1<<20, "")
-	disk.Give(64 << 20)
+	disk.AddRoom(64 << 20)
 	s := start(t, Options{Dir: "/data", fs: disk})
 	s.put("k", "content")
 	disk.Fill()
 	_, err := s.PutObject(t.Context(), &sdk.PutObjectInput{Bucket: aws.String("bkt"), Key: aws.String("k"), Body: strings.NewReader("more")})
 	wantCode(t, err, "ServiceUnavailable")
 	s.wantContent("k", "content")
-	disk.Give(64 << 20)
+	disk.AddRoom(64 << 20)
 	s.put("k", "more")
 	s.wantContent("k", "more")
 	s.wantFiles(1)

@@ -34,7 +34,7 @@ var (
 		"The Content-MD5 or checksum of the request does not match the received content.")
 	errTooLarge        = failure(400, "EntityTooLarge", "The upload is larger than the maximum size.")
 	errTooSmall        = failure(400, "EntityTooSmall", "A part other than the last one is smaller than 5 MiB.")
-	errIncomplete      = failure(400, "IncompleteBody", "The request does not have as many bytes as its headers say.")
+	errIncomplete      = failure(400, "IncompleteBody", "The request does not have as many bytes as its headers declare.")
 	errInvalidArgument = failure(400, "InvalidArgument", "An argument is not valid.")
 	errBucketName      = failure(400, "InvalidBucketName", "The specified bucket is not valid.")
 	errInvalidDigest   = failure(400, "InvalidDigest", "The Content-MD5 is not valid.")

@@ -28,11 +28,11 @@ type step struct {
 	method, path, body string
 	headers            []string // names and values
 	after              func(*http.Request)
-	// differs says why the implementations differ, where S3's documentation supports ours.
+	// differs is the reason why the implementations differ, where S3's documentation supports ours.
 	differs string
 }
 
-// outcome is what is compared.
+// outcome has the parts of a response that are compared.
 type outcome struct {
 	Status  int
 	Code    string

@@ -110,7 +110,7 @@ func (s *server) presigned(content string, announce int64) *http.Request {
 	return r
 }
 
-// TestPresigned checks that the holder of a presigned URL can upload exactly what was announced, and once.
+// TestPresigned checks that the holder of a presigned URL can upload exactly the announced content, and once.
 func TestPresigned(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -199,7 +199,7 @@ func TestPresignedGet(t *testing.T) {
 	s.want(download(""), http.StatusForbidden, "Request is not yet valid")
 }
 
-// A presigned URL may say which content the request must have.
+// A presigned URL may determine the content of the request.
 func TestPresignedContentHash(t *testing.T) {
 	t.Parallel()
 	s := start(t, Options{})

@@ -80,7 +80,7 @@ func TestEventInvokeConfig(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		async   stack.AsyncInvoke
-		answers []error // the last one is repeated
+		results []error // the last one is repeated
 		want    []time.Duration
 	}{
 		{"none", stack.AsyncInvoke{MaximumRetryAttempts: 0, MaximumEventAge: 6 * hour}, []error{errFunction}, []time.Duration{hour}},
@@ -91,7 +91,7 @@ func TestEventInvokeConfig(t *testing.T) {
 	} {
 		spec := with(scheduled("cron(0 1 1 1 ? *)"), func(s *stack.Schedule) { s.Async = test.async })
 		runTest(t, []stack.Schedule{spec}, func(t *testing.T, f *fixture) {
-			f.lambda.result = func(_ context.Context, n int) error { return test.answers[min(n, len(test.answers))-1] }
+			f.lambda.result = func(_ context.Context, n int) error { return test.results[min(n, len(test.results))-1] }
 			f.Start()
 			sleep(48 * hour)
 			if diff := cmp.Diff(test.want, f.lambda.times(f.began)); diff != "" {

@@ -97,8 +97,8 @@ func (s *Scheduler) Start() {
 	})
 }
 
-// Close stops the schedules and the retries, and waits until invocations in flight have finished or ctx ends. The error
-// says that invocations were interrupted.
+// Close stops the schedules and the retries, and waits until invocations in flight have finished or ctx ends. An error
+// means that invocations were interrupted.
 func (s *Scheduler) Close(ctx context.Context) error {
 	s.start.Do(func() {}) // waits for Start, and lets a later Start have no effect
 	s.stop()

@@ -175,8 +175,8 @@ func (l *ledger) work(ctx context.Context, client *sdk.Client, url string, worke
 	}
 }
 
-// check compares a store after a crash with what was acknowledged before. Requests after the snapshot may have been
-// executed or not.
+// check compares a store after a crash with the requests that were acknowledged before. Requests after the snapshot may
+// have been executed or not.
 func (l *ledger) check(t *testing.T, s *Store, later *ledger) {
 	t.Helper()
 	found := map[string]*message{}
@@ -218,7 +218,7 @@ func (l *ledger) check(t *testing.T, s *Store, later *ledger) {
 	}
 }
 
-// A power cut that loses random parts of what was not synced loses nothing acknowledged.
+// A power cut that loses random parts of the writes that were not synced loses no acknowledged write.
 func TestPowerCut(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(6) {

@@ -55,7 +55,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	must(t, s, "GetQueueAttributes", `{URL(q),"AttributeNames":["All"]}`)
 	must(t, s, "ListQueues", `{}`)
-	disk.Give(1 << 30)
+	disk.AddRoom(1 << 30)
 	disktest.Await(t, "room", func() bool { return s.folder.Room() == nil })
 	senders.Wait()
 	must(t, s, "SendMessage", `{URL(q),"MessageBody":"after"}`)
@@ -76,6 +76,6 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := strings.Count(log.String(), "\n"); got != 2 || !strings.Contains(log.String(), "the disk is full") {
-		t.Errorf("the log says:\n%s", log.String())
+		t.Errorf("got the log:\n%s", log.String())
 	}
 }

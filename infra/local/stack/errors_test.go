@@ -75,7 +75,7 @@ func TestParameterErrors(t *testing.T) {
 		"pattern":         {"  P: {Type: String, Default: xay, AllowedPattern: 'a|b', ConstraintDescription: a or b}", []string{`3: Parameters: P: the value "xay" does not match AllowedPattern a|b: a or b`}},
 		"secret":          {"  P: {Type: String, NoEcho: true, Default: hunter2, MaxLength: 3}", []string{"3: Parameters: P: the value is longer than MaxLength"}},
 		"too short":       {"  P: {Type: String, Default: é, MinLength: 2}", []string{`3: Parameters: P: the value "é" is shorter than MinLength`}},
-		"no number":       {"  P: {Type: Number, Default: ten}", []string{`3: Parameters: P: the value "ten" is not a number`}},
+		"not a number":    {"  P: {Type: Number, Default: ten}", []string{`3: Parameters: P: the value "ten" is not a number`}},
 		"too low":         {"  P: {Type: Number, Default: 0, MinValue: 1}", []string{`3: Parameters: P: the value "0" is below MinValue`}},
 		"too high":        {"  P: {Type: List<Number>, Default: '1, 9', MaxValue: 8}", []string{`3: Parameters: P: the value "9" is above MaxValue`}},
 		"from ssm":        {"  P: {Type: 'AWS::SSM::Parameter::Value<String>', Default: /x}", []string{`3: Parameters: P.Type: type "AWS::SSM::Parameter::Value<String>" is %`}},

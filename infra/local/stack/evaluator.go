@@ -228,7 +228,7 @@ func (e *evaluator) sub(at place, arg *node) *node {
 	}
 }
 
-// substitute resolves a name in Fn::Sub. own is the value that Fn::Sub itself gives the name, nil if it gives none.
+// substitute resolves a name in Fn::Sub. own is the value in Fn::Sub itself, nil if it has none for the name.
 func (e *evaluator) substitute(at place, line int, name string, own *node) *node {
 	id, attribute, isAttribute := strings.Cut(name, ".")
 	switch {

@@ -89,7 +89,7 @@ func (p *functionProperties) architecture() string {
 
 var variableName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]+$`)
 
-// environment returns the function's variables. An override replaces a variable that the template gives the function,
+// environment returns the function's variables. An override replaces a variable that the template sets,
 // and never adds one.
 func (p *functionProperties) environment(overrides map[string]string) map[string]string {
 	variables, size := p.Environment.Variables, 0

@@ -125,7 +125,7 @@ func TestEventSourceMappingErrors(t *testing.T) {
 		"criteria":          one("FilterCriteria: {Patterns: []}", "FilterCriteria.Patterns", "%"),
 		"no pattern":        one("FilterCriteria: {Filters: [{}]}", "FilterCriteria.Filters[0].Pattern", "is missing"),
 		"pattern as YAML":   one("FilterCriteria: {Filters: [{Pattern: {eventName: [INSERT]}}]}", "FilterCriteria.Filters[0].Pattern", "must be a string"),
-		"no JSON":           one("FilterCriteria: {Filters: [{Pattern: '{\"a\":[\"b\"]}'}, {Pattern: 'eventName = INSERT'}]}", "FilterCriteria.Filters[1].Pattern", broken("eventName = INSERT")),
+		"not JSON":          one("FilterCriteria: {Filters: [{Pattern: '{\"a\":[\"b\"]}'}, {Pattern: 'eventName = INSERT'}]}", "FilterCriteria.Filters[1].Pattern", broken("eventName = INSERT")),
 		"no array":          one(`FilterCriteria: {Filters: [{Pattern: '{"eventName":"INSERT"}'}]}`, "FilterCriteria.Filters[0].Pattern", broken(`{"eventName":"INSERT"}`)),
 		"position": {"      Events:\n        E: {Type: DynamoDB, Properties: {Stream: !GetAtt T.StreamArn, StartingPosition: AT_TIMESTAMP}}" + table, []string{
 			at + `.StartingPosition: "AT_TIMESTAMP" is %: use TRIM_HORIZON or LATEST`}},

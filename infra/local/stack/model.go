@@ -44,7 +44,8 @@ type Function struct {
 	MemoryMB int
 	// Timeout is 1 s to 900 s.
 	Timeout time.Duration
-	// Env are the variables that the template gives the function, with overrides. It does not have Lambda's own variables.
+	// Env are the variables that the template sets for the function, with overrides. It does not have Lambda's own
+	// variables.
 	Env map[string]string
 	// ReservedConcurrency limits the function's instances. 0 is no limit.
 	ReservedConcurrency int
@@ -217,7 +218,7 @@ type Secret struct {
 	// ARN is the full ARN: see [SecretARN].
 	ARN         string
 	Description string
-	// Generate says how the first value is generated. If it is nil, Literal is the first value; "" is no value.
+	// Generate describes how the first value is generated. If it is nil, Literal is the first value; "" is no value.
 	Generate *GenerateSecretString
 	Literal  string
 }
@@ -273,6 +274,6 @@ type Options struct {
 	Defaults map[string]string
 	// QueueEndpoint is the beginning of the URLs of queues, such as http://127.0.0.1:4566. The default is that of SQS.
 	QueueEndpoint string
-	// Overrides replace variables of functions. A variable that the template does not give a function is not added.
+	// Overrides replace variables of functions. A variable that the template does not set for a function is not added.
 	Overrides map[string]string
 }

@@ -118,7 +118,7 @@ func TestModules(t *testing.T) {
 	}
 }
 
-// TestOverrides checks that a variable of the environment reaches only the functions to which the template gives it.
+// TestOverrides checks that a variable of the environment reaches only the functions for which the template sets it.
 func TestOverrides(t *testing.T) {
 	t.Parallel()
 	const template = header + "      Environment: {Variables: {OAUTH_PROVIDER: none, LEVEL: info}}\n" +

@@ -9,7 +9,7 @@ import (
 
 // Problem is an error in a template, or something that the local platform does not support.
 type Problem struct {
-	// File is the template's path as the caller gave it. Line counts from 1.
+	// File is the template's path as the caller passed it. Line counts from 1.
 	File string
 	Line int
 	// Subject is the logical id of a resource, or the name of a section.
@@ -34,7 +34,7 @@ func (p Problem) String() string {
 // Error has all problems of a template, in the order of the lines.
 type Error struct {
 	Problems []Problem
-	// Hint says what to do about unsupported properties and resources, "" if there are none.
+	// Hint describes how to solve unsupported properties and resources. It is "" if there are none.
 	Hint string
 }
 
@@ -67,7 +67,7 @@ func (p place) last() string { return p.path[strings.LastIndexByte(p.path, '.')+
 
 const unsupported = "not supported by the local platform"
 
-// hint is what to do about unsupported properties and resources. The argument is the stack's name.
+// hint describes how to solve unsupported properties and resources. The argument is the stack's name.
 const hint = "To leave out resources and properties on the local platform only, use a condition such as " +
 	"!Not [!Equals [!Ref AWS::StackName, %s]]."
 

@@ -6,7 +6,8 @@ import (
 	"devplatform/infra/local/stack"
 )
 
-// retention is how long a stream keeps a record. A batch that fails is retried for so long, unless the mapping sets an age.
+// retention is how long a stream keeps a record. A batch that fails is retried for so long, unless the mapping sets an
+// age.
 const retention = 24 * time.Hour
 
 // batch is a batch of records for one invocation.
@@ -37,16 +38,16 @@ type result struct {
 	reason        string // for the log
 }
 
-// verdict is what happens to a batch after an invocation.
+// verdict is the decision about a batch after an invocation.
 type verdict struct {
 	done  int     // number of records at the beginning that are done
 	next  []batch // the next batches, in this order
 	pause bool    // wait before the next batch
-	// discard is why the records after those that are done are discarded, "" if they are not.
+	// discard is the reason why the records after those that are done are discarded, "" if they are not.
 	discard condition
 }
 
-// condition is why records were discarded.
+// condition is the reason why records were discarded.
 type condition string
 
 const (
@@ -56,13 +57,16 @@ const (
 )
 
 // decide is the failure policy, as documented in
-// https://docs.aws.amazon.com/lambda/latest/dg/services-dynamodb-errors.html and …/services-ddb-batchfailurereporting.html:
+// https://docs.aws.amazon.com/lambda/latest/dg/services-dynamodb-errors.html and
+// …/services-ddb-batchfailurereporting.html:
 //
 //   - If the function could not be invoked, the batch is retried. This does not count as a retry.
-//   - A batch that is too large for an invocation is split. This does not count as a retry. A single record is discarded.
+//   - A batch that is too large for an invocation is split. This does not count as a retry. A single record is
+//     discarded.
 //   - If the function returned the records that failed, those before the first of them are done.
-//   - With BisectOnError, the records that failed are split: at the record that the function returned, else in the middle.
-//     This does not count as a retry, and the halves are separate batches from then on. A single record is retried.
+//   - With BisectOnError, the records that failed are split: at the record that the function returned, else in the
+//     middle. This does not count as a retry, and the halves are separate batches from then on. A single record is
+//     retried.
 //   - Retries are counted, including those of the rest after records that are done. After the last one, the batch is
 //     discarded.
 //

@@ -18,8 +18,8 @@ import (
 // payloadRoom is the room for messages and their commas in an invocation.
 const payloadRoom = runtime.MaxPayload - len(payloadHead) - len(payloadTail)
 
-// deliver delivers a batch, in several invocations if it is too large for one. Messages that are not done become visible when
-// their visibility timeout ends.
+// deliver delivers a batch, in several invocations if it is too large for one. Messages that are not done become
+// visible when their visibility timeout ends.
 func (m *queueMapping) deliver(q *queue, batch []message) {
 	for len(batch) > 0 {
 		n, size := 0, 0
@@ -35,15 +35,15 @@ func (m *queueMapping) deliver(q *queue, batch []message) {
 // attempt is the failure policy, as documented in
 // https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html:
 //
-//   - If the function can't be invoked (for example, it is throttled), the batch is retried while the messages are invisible.
-//     After that, they are dropped here: they are still in the queue.
-//   - Successful messages are deleted. Failed messages become visible when their visibility timeout ends, which the function
-//     may have changed.
+//   - If the function can't be invoked (for example, it is throttled), the batch is retried while the messages are
+//     invisible. After that, they are dropped here: they are still in the queue.
+//   - Successful messages are deleted. Failed messages become visible when their visibility timeout ends, which the
+//     function may have changed.
 //   - The whole batch has failed if the function failed, or returned an item that is not in the batch.
 //   - Unless the function returns the failed messages, a failure reduces the number of concurrent batches.
 func (m *queueMapping) attempt(q *queue, batch []message) {
 	user := batch[0].handle
-	defer m.function.recovered(user, false)
+	defer m.function.forget(user, false)
 	for failures := 1; ; failures++ {
 		if batch = m.stillHidden(batch); len(batch) == 0 {
 			return
@@ -55,13 +55,14 @@ func (m *queueMapping) attempt(q *queue, batch []message) {
 		result, err := m.runBatch(batch)
 		switch {
 		case err == nil:
-			m.function.recovered(user, true)
+			m.function.forget(user, true)
 			m.settle(q, batch, result)
 			return
 		case m.working.Err() != nil:
 			return // the result is unknown
 		case errors.Is(err, runtime.ErrPayloadTooLarge):
-			m.logger.Error("a message is too large for an invocation: it stays in the queue", "queue", q.arn, "message", batch[0].id, "reason", err)
+			m.logger.Error("a message is too large for an invocation: it stays in the queue",
+				"queue", q.arn, "message", batch[0].id, "reason", err)
 			return
 		}
 		m.function.failed(user, err)
@@ -143,7 +144,8 @@ func (m *queueMapping) deletePage(q *queue, page []message) {
 		return err
 	}, noQueue)
 	if len(left) > 0 {
-		m.logger.Warn("messages that are done were not deleted: they are delivered again", "queue", q.arn, "messages", len(left), "first", left[0].id)
+		m.logger.Warn("messages that are done were not deleted: they are delivered again",
+			"queue", q.arn, "messages", len(left), "first", left[0].id)
 	}
 }
 
@@ -166,7 +168,8 @@ func (m *queueMapping) deleteOnce(ctx context.Context, q *queue, page []message)
 		switch {
 		case err != nil || i < 0 || i >= len(page):
 		case f.SenderFault:
-			m.logger.Warn("a message that is done can't be deleted", "queue", q.arn, "message", page[i].id, "code", aws.ToString(f.Code))
+			m.logger.Warn("a message that is done can't be deleted",
+				"queue", q.arn, "message", page[i].id, "code", aws.ToString(f.Code))
 		default:
 			left = append(left, page[i])
 		}
@@ -186,7 +189,8 @@ func (m *queueMapping) release(q *queue, batch []message) {
 			in.Entries = append(in.Entries, types.ChangeMessageVisibilityBatchRequestEntry{Id: &id, ReceiptHandle: &one.handle})
 		}
 		if _, err := m.queues.ChangeMessageVisibilityBatch(m.working, in); err != nil {
-			m.logger.Warn("messages can't be made visible before their visibility timeout ends", "queue", q.arn, "messages", len(batch), "error", err)
+			m.logger.Warn("messages can't be made visible before their visibility timeout ends",
+				"queue", q.arn, "messages", len(batch), "error", err)
 			return
 		}
 	}

@@ -2,13 +2,8 @@ package triggers
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"log/slog"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
 )
 
 // discardFunc reports discarded records before the lane continues. It returns an error if ctx ended before.
@@ -24,7 +19,7 @@ type discarded struct {
 	Batch           streamBatch      `json:"DDBStreamBatchInfo"`
 }
 
-// requestContext says what was invoked, and why the batch was discarded.
+// requestContext describes the invocation and why it was discarded.
 type requestContext struct {
 	RequestID   string    `json:"requestId"` // of the last invocation
 	FunctionARN string    `json:"functionArn"`
@@ -39,7 +34,7 @@ type responseContext struct {
 	FunctionError   string `json:"functionError,omitempty"`
 }
 
-// streamBatch says where the records are in the stream.
+// streamBatch identifies the records in the stream.
 type streamBatch struct {
 	ShardID       string    `json:"shardId"`
 	StartSequence string    `json:"startSequenceNumber"`
@@ -58,11 +53,11 @@ func (t timestamp) MarshalText() ([]byte, error) {
 	return []byte(time.Time(t).UTC().Truncate(time.Millisecond).Format(time.RFC3339Nano)), nil
 }
 
-func (l *lane) discarded(b batch, why condition) discarded {
+func (l *lane) discarded(b batch, condition condition) discarded {
 	first, last := b.entries[0], b.entries[len(b.entries)-1]
 	d := discarded{
 		RequestContext: requestContext{
-			RequestID: b.last.requestID, Condition: why, InvokeCount: b.invokes,
+			RequestID: b.last.requestID, Condition: condition, InvokeCount: b.invokes,
 			FunctionARN: "arn:aws:lambda:" + l.options.Region + ":" + l.options.Account + ":function:" + l.spec.Function,
 		},
 		Version: "1.0", Timestamp: timestamp(l.options.Now()),
@@ -83,44 +78,4 @@ func (d *discarded) log(logger *slog.Logger) {
 	logger.Error("records are discarded", "condition", d.RequestContext.Condition, "shard", d.Batch.ShardID,
 		"start", d.Batch.StartSequence, "end", d.Batch.EndSequence, "records", d.Batch.Size,
 		"invocations", d.RequestContext.InvokeCount, "requestId", d.RequestContext.RequestID, "stream", d.Batch.StreamARN)
-}
-
-// destination is the on-failure queue of a mapping.
-type destination struct {
-	mapping
-	queues queueAPI
-	link   *link
-}
-
-func newDestination(m mapping, queues queueAPI) *destination {
-	m.logger = m.logger.With("queue", m.spec.OnFailureQueue)
-	return &destination{m, queues, newLink(m.options, m.logger,
-		"the on-failure queue can't be reached: records that must be discarded block their lane", "the on-failure queue can be reached again")}
-}
-
-// send is a discardFunc. It returns when the queue has the message. If a response is lost, the message is sent twice.
-func (d *destination) send(ctx context.Context, records discarded) error {
-	body, err := json.Marshal(records)
-	if err != nil {
-		return fmt.Errorf("encode the message: %w", err)
-	}
-	sent := false
-	err = d.link.persist(ctx, records.Batch.ShardID+records.Batch.StartSequence, func(ctx context.Context) error {
-		queue, err := d.queues.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: &d.spec.OnFailureQueue})
-		if err != nil {
-			return fmt.Errorf("find queue %s: %w", d.spec.OnFailureQueue, err)
-		}
-		// A message in flight is not interrupted by ctx.
-		in := &sqs.SendMessageInput{QueueUrl: queue.QueueUrl, MessageBody: aws.String(string(body))}
-		if _, err := d.queues.SendMessage(d.working, in); err != nil {
-			return fmt.Errorf("send to %s: %w", d.spec.OnFailureQueue, err)
-		}
-		sent = true
-		return nil
-	}, never)
-	if err != nil && !sent {
-		return err
-	}
-	records.log(d.logger)
-	return nil
 }

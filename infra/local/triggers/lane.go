@@ -23,8 +23,8 @@ func (l *lane) run() {
 	}
 }
 
-// gather waits until a batch is full, its batching window has ended, or the shard has ended. It returns nil if there are no
-// more batches.
+// gather waits until a batch is full, its batching window has ended, or the shard has ended. It returns nil if there
+// are no more batches.
 func (l *lane) gather() []*entry {
 	var window <-chan time.Time
 	over := l.spec.BatchingWindow == 0
@@ -57,8 +57,8 @@ func (l *lane) gather() []*entry {
 	return nil
 }
 
-// fits returns the number of records at the beginning of the queue that fit into one invocation. full means that no more
-// would fit. The caller holds mu.
+// fits returns the number of records at the beginning of the queue that fit into one invocation. full means that no
+// more would fit. The caller holds mu.
 func (l *lane) fits() (n int, full bool) {
 	size := len(payloadHead) + len(payloadTail)
 	for n < len(l.queue) && n < l.spec.BatchSize {
@@ -153,13 +153,14 @@ func (l *lane) report(b batch, r result, v verdict) {
 		message = "the batch failed: it is split"
 	}
 	l.logger.Warn(message, "shard", l.id, "records", len(b.entries), "start", b.entries[0].sequence,
-		"end", b.entries[len(b.entries)-1].sequence, "failed", len(b.entries)-r.first, "invocations", b.invokes, "reason", r.reason)
+		"end", b.entries[len(b.entries)-1].sequence, "failed", len(b.entries)-r.first, "invocations", b.invokes,
+		"reason", r.reason)
 }
 
-// giveUp discards the records of a batch. It returns false if it was stopped before this was reported: then the records are
-// not done.
-func (l *lane) giveUp(b batch, why condition) bool {
-	if err := l.discard(l.ctx, l.discarded(b, why)); err != nil {
+// giveUp discards the records of a batch. It returns false if it was stopped before this was reported: then the records
+// are not done.
+func (l *lane) giveUp(b batch, condition condition) bool {
+	if err := l.discard(l.ctx, l.discarded(b, condition)); err != nil {
 		return false
 	}
 	l.finish(b.entries)

@@ -14,30 +14,38 @@ import (
 
 // link logs once when a service or a function can't be reached, and once when it can be reached again.
 type link struct {
-	logger         *slog.Logger
-	backoff        func(failures int) time.Duration
-	broken, mended string // messages, at WARN with the error, and at INFO
+	logger  *slog.Logger
+	backoff func(failures int) time.Duration
+
+	unavailableMessage string // logged at WARN with the error
+	availableMessage   string // logged at INFO
 
 	mu      sync.Mutex
 	failing map[string]bool // users whose last attempt failed
-	logged  map[string]bool // reasons that were logged since the link broke
+	logged  map[string]bool // reasons that were logged since the first failure
 }
 
-func newLink(o *Options, logger *slog.Logger, broken, mended string) *link {
-	return &link{logger: logger, backoff: o.Backoff, broken: broken, mended: mended, failing: map[string]bool{}, logged: map[string]bool{}}
+func newLink(o *Options, logger *slog.Logger, unavailableMessage, availableMessage string) *link {
+	return &link{
+		logger: logger, backoff: o.Backoff,
+		unavailableMessage: unavailableMessage, availableMessage: availableMessage,
+		failing: map[string]bool{}, logged: map[string]bool{},
+	}
 }
 
-// persist calls try until it succeeds, ctx ends, or the error is final. If ctx ends during a call that succeeds, persist
-// returns an error.
-func (l *link) persist(ctx context.Context, user string, try func(context.Context) error, final func(error) bool) error {
+// persist calls try until it succeeds, ctx ends, or the error is final. If ctx ends during a call that succeeds,
+// persist returns an error.
+func (l *link) persist(
+	ctx context.Context, user string, try func(context.Context) error, final func(error) bool,
+) error {
 	for failures := 1; ; failures++ {
 		err := try(ctx)
 		switch {
 		case ctx.Err() != nil:
-			l.recovered(user, false)
+			l.forget(user, false)
 			return fmt.Errorf("triggers: stopped: %w", ctx.Err())
 		case err == nil || final(err):
-			l.recovered(user, err == nil)
+			l.forget(user, err == nil)
 			return err
 		}
 		var busy *types.LimitExceededException
@@ -52,15 +60,15 @@ func (l *link) persist(ctx context.Context, user string, try func(context.Contex
 func (l *link) failed(user string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if why := reason(err); !l.logged[why] {
-		l.logged[why] = true
-		l.logger.Warn(l.broken, "error", err)
+	if cause := reason(err); !l.logged[cause] {
+		l.logged[cause] = true
+		l.logger.Warn(l.unavailableMessage, "error", err)
 	}
 	l.failing[user] = true
 }
 
-// recovered records that a user does not fail any more. success says whether it has succeeded or given up.
-func (l *link) recovered(user string, success bool) {
+// forget records that a user makes no more attempts. success reports whether the last attempt succeeded.
+func (l *link) forget(user string, success bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.failing[user] {
@@ -72,7 +80,7 @@ func (l *link) recovered(user string, success bool) {
 	}
 	clear(l.logged)
 	if success {
-		l.logger.Info(l.mended)
+		l.logger.Info(l.availableMessage)
 	}
 }
 
@@ -81,9 +89,9 @@ func never(error) bool { return false }
 
 // reason returns the cause of an error without details that differ between requests: operations, ids, ports.
 func reason(err error) string {
-	var answer smithy.APIError
-	if errors.As(err, &answer) {
-		return answer.ErrorCode() + ": " + answer.ErrorMessage()
+	var apiErr smithy.APIError
+	if errors.As(err, &apiErr) {
+		return apiErr.ErrorCode() + ": " + apiErr.ErrorMessage()
 	}
 	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
 		err = inner

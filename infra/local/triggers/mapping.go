@@ -78,7 +78,10 @@ func check(s stack.EventSourceMapping) error {
 		message string
 	}
 	rules := []rule{
-		{s.Name == "" || s.Function == "" || (s.Table == "") == (s.Queue == ""), "name, function and one of table and queue are required"},
+		{
+			s.Name == "" || s.Function == "" || (s.Table == "") == (s.Queue == ""),
+			"name, function and one of table and queue are required",
+		},
 		{s.BatchSize < 1 || s.BatchSize > maxBatch, "the batch size must be 1 to 10,000"},
 		{s.BatchingWindow < 0 || s.BatchingWindow > maxWindow, "the batching window must be 0 to 5 minutes"},
 		{len(s.Filters) > maxFilters, "there may be at most 10 filters"},
@@ -86,7 +89,10 @@ func check(s stack.EventSourceMapping) error {
 	if s.Queue != "" {
 		rules = append(rules,
 			rule{strings.HasSuffix(s.Queue, ".fifo"), "FIFO queues are not supported"},
-			rule{s.BatchSize > maxReceive && s.BatchingWindow < time.Second, "a batch size above 10 needs a batching window of at least 1 second"},
+			rule{
+				s.BatchSize > maxReceive && s.BatchingWindow < time.Second,
+				"a batch size above 10 needs a batching window of at least 1 second",
+			},
 			rule{
 				s.MaximumConcurrency != 0 && (s.MaximumConcurrency < 2 || s.MaximumConcurrency > maxConcurrency),
 				"the maximum concurrency must be 2 to 1,000",
@@ -95,7 +101,10 @@ func check(s stack.EventSourceMapping) error {
 		)
 	} else {
 		rules = append(rules,
-			rule{s.StartingPosition != trimHorizon && s.StartingPosition != latest, "the starting position must be TRIM_HORIZON or LATEST"},
+			rule{
+				s.StartingPosition != trimHorizon && s.StartingPosition != latest,
+				"the starting position must be TRIM_HORIZON or LATEST",
+			},
 			rule{s.ParallelizationFactor < 1 || s.ParallelizationFactor > 10, "the parallelization factor must be 1 to 10"},
 			rule{s.MaximumRetryAttempts < -1 || s.MaximumRetryAttempts > 10_000, "the maximum of retries must be -1 to 10,000"},
 		)
@@ -113,7 +122,8 @@ func (m *mapping) stopped() bool { return m.stopping.Err() != nil }
 
 // wants reports whether the function gets a record: it matches one of the filters, or there are none.
 func (m *mapping) wants(event map[string]any) bool {
-	return len(m.filters) == 0 || slices.ContainsFunc(m.filters, func(filter *pattern.Pattern) bool { return filter.Match(event) })
+	matches := func(filter *pattern.Pattern) bool { return filter.Match(event) }
+	return len(m.filters) == 0 || slices.ContainsFunc(m.filters, matches)
 }
 
 // invoke runs the function with a batch of n records.

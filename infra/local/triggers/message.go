@@ -63,8 +63,8 @@ func newMessageEvent(m types.Message, q *queue) messageEvent {
 	return event
 }
 
-// filterable returns the event for filters: a body that is a JSON object, or an array of objects, is decoded, any other body
-// is a string. A pattern for one kind never matches the other, so that such a message is deleted:
+// filterable returns the event for filters: a body that is a JSON object, or an array of objects, is decoded, any other
+// body is a string. A pattern for one kind never matches the other, so that such a message is deleted:
 // https://docs.aws.amazon.com/lambda/latest/dg/with-sqs-filtering.html.
 func filterable(payload []byte, body string) map[string]any {
 	var event map[string]any

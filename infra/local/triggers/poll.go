@@ -12,8 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 )
 
-// poll receives and delivers batches. The first poller uses long polls, and returns after refreshQueue. Additional pollers
-// use short polls, and return when the queue has no more messages than one poller can receive.
+// poll receives and delivers batches. The first poller uses long polls, and returns after refreshQueue. Additional
+// pollers use short polls, and return when the queue has no more messages than one poller can receive.
 func (m *queueMapping) poll(q *queue, wait time.Duration) {
 	p := &gathering{queueMapping: m, queue: q}
 	defer p.dropped.Wait()
@@ -67,8 +67,8 @@ type gathering struct {
 	size  int            // of its payloads, commas included
 }
 
-// gather receives a batch: the messages of one request that waits for this time, and of those in the batching window, until
-// the batch is full. An error means that the queue does not exist any more.
+// gather receives a batch: the messages of one request that waits for this time, and of those in the batching window,
+// until the batch is full. An error means that the queue does not exist any more.
 func (p *gathering) gather(wait time.Duration) ([]message, error) {
 	p.batch, p.index, p.size = nil, map[string]int{}, 0
 	// The window must end well before the visibility timeout of the messages.
@@ -91,8 +91,8 @@ func (p *gathering) gather(wait time.Duration) ([]message, error) {
 	}
 }
 
-// receive receives at most this number of messages. An error means that the queue does not exist any more.
-func (p *gathering) receive(most int, wait time.Duration) ([]types.Message, error) {
+// receive receives at most limit messages. An error means that the queue does not exist any more.
+func (p *gathering) receive(limit int, wait time.Duration) ([]types.Message, error) {
 	p.dropped.Wait()
 	ctx, cancel := context.WithCancel(p.working)
 	defer cancel()
@@ -102,7 +102,9 @@ func (p *gathering) receive(most int, wait time.Duration) ([]types.Message, erro
 	err := p.link.persist(p.stopping, fmt.Sprintf("poller %p", p), func(context.Context) error {
 		asked = p.options.Now()
 		response, err := p.queues.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
-			QueueUrl: &p.queue.url, MaxNumberOfMessages: int32(most), WaitTimeSeconds: int32(wait / time.Second), //nolint:gosec // 10 and 20 at most
+			QueueUrl:                    &p.queue.url,
+			MaxNumberOfMessages:         int32(limit),              //nolint:gosec // at most 10
+			WaitTimeSeconds:             int32(wait / time.Second), //nolint:gosec // at most 20
 			MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll},
 			MessageAttributeNames:       []string{"All"},
 		})
@@ -115,7 +117,7 @@ func (p *gathering) receive(most int, wait time.Duration) ([]types.Message, erro
 	if noQueue(err) {
 		return nil, err
 	}
-	p.more = len(out.Messages) == most
+	p.more = len(out.Messages) == limit
 	if len(out.Messages) == 0 && p.options.Now().Sub(asked) < wait/2 { // the service does not support long polls
 		pause(p.stopping, p.options.PollInterval)
 	}
@@ -127,8 +129,8 @@ func noQueue(err error) bool {
 	return errors.As(err, &gone)
 }
 
-// take adds the messages that a filter matches to the batch, and deletes the others. A message that was received again had
-// become visible in between: it replaces the one received before.
+// take adds the messages that a filter matches to the batch, and deletes the others. A message that was received again
+// had become visible in between: it replaces the one received before.
 func (p *gathering) take(received []types.Message) {
 	hidden := p.options.Now().Add(p.queue.visibility)
 	var unwanted []message

@@ -82,8 +82,8 @@ func openPositions(dir, mapping string, logger *slog.Logger) (*positionFile, err
 		return nil, fmt.Errorf("positions: %w", err)
 	}
 	if p.now, err = decodePositions(raw, mapping); err != nil {
-		return nil, fmt.Errorf("%s is damaged or not a file of positions (%w): restore it, or move it away to read the stream "+
-			"from the starting position", p.path, err)
+		return nil, fmt.Errorf("%s is damaged or not a file of positions (%w): restore it, or move it away "+
+			"to read the stream from the starting position", p.path, err)
 	}
 	return p, nil
 }
@@ -169,11 +169,13 @@ func (p *positionFile) keep(known func(shard string) bool) {
 	}
 }
 
-// sync returns when all changes before are in the file. Callers that arrive during a write share the next one. If the disk
-// fails, this is logged once, and repeated every second; the mapping continues.
+// sync returns when all changes before are in the file. Callers that arrive during a write share the next one. If the
+// disk fails, the error is logged once, and the mapping continues. The write is repeated after lazyWrite until it
+// succeeds.
 func (p *positionFile) sync() {
 	if err := p.write(); err != nil {
-		p.logger.Error("positions can't be written: after a crash, batches would be delivered again", "file", p.path, "error", err)
+		p.logger.Error("positions can't be written: after a crash, batches would be delivered again",
+			"file", p.path, "error", err)
 	}
 }
 

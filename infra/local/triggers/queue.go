@@ -28,8 +28,8 @@ const (
 
 // queueMapping is a mapping of a queue: https://docs.aws.amazon.com/lambda/latest/dg/with-sqs.html.
 //
-// There is a slot for each batch that may be in flight. Messages are received only with a slot: under load, they wait in the
-// queue, where they form full batches, and not in this process, where their visibility timeout would end.
+// There is a slot for each batch that may be in flight. Messages are received only with a slot: under load, they wait
+// in the queue, where they form full batches, and not in this process, where their visibility timeout would end.
 type queueMapping struct {
 	mapping
 	queues   queueAPI
@@ -43,10 +43,12 @@ type queueMapping struct {
 func newQueueMapping(common mapping, c clients) *queueMapping {
 	o, spec := common.options, common.spec
 	waits := func() bool { return o.Waits(spec.Function) }
+	logger := common.logger.With("queue", spec.Queue)
 	return &queueMapping{
 		mapping: common, queues: c.queues, slots: newSlots(spec.MaximumConcurrency, waits, o.Now),
-		link: newLink(o, common.logger.With("queue", spec.Queue), "the queue can't be read: retrying until it can", "the queue can be read again"),
-		function: newLink(o, common.logger.With("queue", spec.Queue),
+		link: newLink(o, logger,
+			"the queue can't be read: retrying until it can", "the queue can be read again"),
+		function: newLink(o, logger,
 			"the function can't be invoked: retrying while its messages are invisible", "the function can be invoked again"),
 	}
 }
@@ -89,8 +91,10 @@ func (m *queueMapping) locate() (q *queue, err error) {
 			return fmt.Errorf("find queue %s: %w", m.spec.Queue, err)
 		}
 		out, err := m.queues.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{
-			QueueUrl:       found.QueueUrl,
-			AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameQueueArn, types.QueueAttributeNameVisibilityTimeout},
+			QueueUrl: found.QueueUrl,
+			AttributeNames: []types.QueueAttributeName{
+				types.QueueAttributeNameQueueArn, types.QueueAttributeNameVisibilityTimeout,
+			},
 		})
 		if err != nil {
 			return fmt.Errorf("describe queue %s: %w", m.spec.Queue, err)

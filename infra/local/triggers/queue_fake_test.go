@@ -126,8 +126,8 @@ func (f *fakeQueue) ReceiveMessage(ctx context.Context, in *sqs.ReceiveMessageIn
 	}
 }
 
-// take receives visible messages. If there are none, it returns what to wait for.
-func (f *fakeQueue) take(most int) (got []types.Message, changed <-chan struct{}, next <-chan time.Time) {
+// take receives visible messages. If there are none, it returns channels to wait for.
+func (f *fakeQueue) take(limit int) (got []types.Message, changed <-chan struct{}, next <-chan time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var soonest time.Time
@@ -138,7 +138,7 @@ func (f *fakeQueue) take(most int) (got []types.Message, changed <-chan struct{}
 			}
 			continue
 		}
-		if len(got) == most {
+		if len(got) == limit {
 			break
 		}
 		f.handles++

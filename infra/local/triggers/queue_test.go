@@ -213,8 +213,8 @@ func TestQueueOutage(t *testing.T) {
 				r.fake.change(func() { r.fake.fault = nil })
 				after(30 * time.Second)
 				equal(t, "batches", r.worker.seen(), []string{"a"})
-				equal(t, "broken", r.logs.count("WARN the queue can't be read"), 1)
-				equal(t, "mended", r.logs.count("INFO the queue can be read again"), 1)
+				equal(t, "unavailable", r.logs.count("WARN the queue can't be read"), 1)
+				equal(t, "available", r.logs.count("INFO the queue can be read again"), 1)
 				// The same while the queue is read.
 				r.fake.change(func() { r.fake.fault = fault })
 				after(2 * time.Minute)
@@ -222,7 +222,7 @@ func TestQueueOutage(t *testing.T) {
 				r.fake.change(func() { r.fake.fault = nil })
 				after(30 * time.Second)
 				equal(t, "batches", r.worker.seen(), []string{"a", "b"})
-				equal(t, "broken", r.logs.count("WARN the queue can't be read"), 2)
+				equal(t, "unavailable", r.logs.count("WARN the queue can't be read"), 2)
 			})
 		})
 	}
@@ -295,7 +295,7 @@ func TestCloseOfQueues(t *testing.T) {
 			equal(t, "released", locked(&r.fake.mu, &r.fake.released), numbers(0, 12))
 		})
 	})
-	t.Run("what comes at the last moment is given back", func(t *testing.T) {
+	t.Run("messages that are received during the stop are released", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			r := newQueueRig(t)
 			r.Start()

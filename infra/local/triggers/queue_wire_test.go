@@ -179,16 +179,16 @@ func TestNoMessageIsLostOnEngine(t *testing.T) {
 	done := map[string]bool{}
 	work := func(ctx context.Context, batch []events.SQSMessage) (answer string, err error) {
 		time.Sleep(rand.N(5 * time.Millisecond))
-		fate := rand.N(10)
+		outcome := rand.N(10)
 		switch {
 		case calm.Load():
-		case fate == 0:
+		case outcome == 0:
 			return "error", nil
-		case fate == 1:
+		case outcome == 1:
 			return "", runtime.ErrThrottled
-		case fate == 2:
+		case outcome == 2:
 			return `{"batchItemFailures":[{"itemIdentifier":"unknown"}]}`, nil
-		case fate < 6:
+		case outcome < 6:
 			failed := batch[0]
 			batch = batch[1:]
 			answer = fmt.Sprintf(`{"batchItemFailures":[{"itemIdentifier":%q}]}`, failed.MessageId)

@@ -23,7 +23,10 @@ func recordEvent(r types.Record, arn string) map[string]any {
 		if d.ApproximateCreationDateTime != nil {
 			change["ApproximateCreationDateTime"] = seconds(*d.ApproximateCreationDateTime)
 		}
-		for name, image := range map[string]map[string]types.AttributeValue{"Keys": d.Keys, "NewImage": d.NewImage, "OldImage": d.OldImage} {
+		images := map[string]map[string]types.AttributeValue{
+			"Keys": d.Keys, "NewImage": d.NewImage, "OldImage": d.OldImage,
+		}
+		for name, image := range images {
 			if len(image) > 0 {
 				change[name] = attributes(image)
 			}

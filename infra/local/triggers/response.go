@@ -15,8 +15,8 @@ type partial struct {
 	} `json:"batchItemFailures"`
 }
 
-// firstFailure returns the index of the first record of a stream that failed, and the reason for the log, "" if none failed.
-// If the response is not valid, the whole batch has failed.
+// firstFailure returns the index of the first record of a stream that failed, and the reason for the log, "" if none
+// failed. If the response is not valid, the whole batch has failed.
 func firstFailure(response []byte, entries []*entry) (first int, reason string) {
 	index := make(map[string]int, len(entries))
 	for i, e := range entries {

@@ -15,8 +15,8 @@ import (
 	"devplatform/infra/local/runtime"
 )
 
-// How far a shard is read ahead of its position: twice what all lanes can have in flight. This limits the memory, and the
-// other lanes continue for a while if one is blocked.
+// How far a shard is read ahead of its position: twice what all lanes can have in flight. This limits the memory, and
+// the other lanes continue for a while if one is blocked.
 const (
 	aheadRecords = 10_000 // at least
 	aheadBytes   = 2 * runtime.MaxPayload
@@ -39,10 +39,12 @@ type shard struct {
 	lanes  []*lane
 	room   chan struct{} // receives when entries are done
 
-	mu     sync.Mutex
-	ledger []*entry // in the stream's order, from the first that is not done. Of successive done entries, the last remains.
-	bytes  int      // of the payloads in the ledger
-	ended  bool     // there will be no more records
+	mu sync.Mutex
+	// ledger is in the stream's order, from the first entry that is not done. Of successive done entries, the last
+	// remains.
+	ledger []*entry
+	bytes  int  // of the payloads in the ledger
+	ended  bool // there will be no more records
 }
 
 func newShard(ctx context.Context, m *streamMapping, from source, id string) *shard {
@@ -84,7 +86,8 @@ func (s *shard) read() (closed bool) {
 		case s.ctx.Err() != nil:
 			return false
 		case errors.Is(err, errRefused):
-			s.logger.Warn("the stream does not have the position: continuing with its oldest record", "shard", s.id, "error", err)
+			s.logger.Warn("the stream does not have the position: continuing with its oldest record",
+				"shard", s.id, "error", err)
 			at = position{}
 			continue
 		case gone(err):
@@ -136,8 +139,8 @@ func (s *shard) awaitChange(changed <-chan struct{}) {
 	}
 }
 
-// page reads the next records and sets the iterator of those after them, "" at the end of the shard. It renews an iterator
-// that has expired. An error means that the records or the shard do not exist any more.
+// page reads the next records and sets the iterator of those after them, "" at the end of the shard. It renews an
+// iterator that has expired. An error means that the records or the shard do not exist any more.
 func (s *shard) page(iterator *string, at position) (page *dynamodbstreams.GetRecordsOutput, err error) {
 	err = s.link.persist(s.ctx, s.id, func(ctx context.Context) (err error) {
 		renewed := *iterator == ""
@@ -181,8 +184,8 @@ func (s *shard) begin(ctx context.Context, at position) (string, error) {
 		kind = types.ShardIteratorTypeAfterSequenceNumber
 	}
 	iterator, err := s.iterator(ctx, s.source.arn, s.id, kind, at.Sequence)
-	var answer smithy.APIError
-	if at.Sequence != "" && (gone(err) || errors.As(err, &answer) && answer.ErrorCode() == "ValidationException") {
+	var apiErr smithy.APIError
+	if at.Sequence != "" && (gone(err) || errors.As(err, &apiErr) && apiErr.ErrorCode() == "ValidationException") {
 		err = fmt.Errorf("%w: %w", errRefused, err)
 	}
 	return iterator, err

@@ -84,8 +84,8 @@ func (s *slots) release() {
 	notify(s.free)
 }
 
-// shrink halves the limit because the function throttled or failed. Batches that fail soon after a reduction began before
-// it, so they only delay the growth.
+// shrink halves the limit because the function throttled or failed. Batches that fail soon after a reduction began
+// before it, so they only delay the growth.
 func (s *slots) shrink() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

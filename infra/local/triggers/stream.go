@@ -48,7 +48,8 @@ func newStreamMapping(common mapping, c clients) (*streamMapping, error) {
 	o, spec := common.options, common.spec
 	m := &streamMapping{
 		mapping: common, tables: c.tables, streams: c.streams,
-		link: newLink(o, common.logger.With("table", spec.Table), "the stream can't be read: retrying until it can", "the stream can be read again"),
+		link: newLink(o, common.logger.With("table", spec.Table),
+			"the stream can't be read: retrying until it can", "the stream can be read again"),
 	}
 	m.discard = func(_ context.Context, d discarded) error {
 		d.log(m.logger)
@@ -178,7 +179,8 @@ func (f *follower) prepare(ctx context.Context, shards []types.Shard) error {
 		}
 	}
 	if before != "" {
-		f.logger.Warn("the table has a new stream, which is read from the starting position; the rest of the stream before is lost",
+		f.logger.Warn("the table has a new stream, which is read from the starting position; "+
+			"the rest of the stream before is lost",
 			"stream", f.source.arn, "before", before)
 	}
 	f.positions.reset(f.source.arn, begin)
@@ -220,8 +222,8 @@ func (f *follower) read(ctx context.Context, id string) {
 	}
 }
 
-// wait returns when the stream must be searched for shards again: after an interval, or when a shard is done, so that its
-// children can be read.
+// wait returns when the stream must be searched for shards again: after an interval, or when a shard is done, so that
+// its children can be read.
 func (f *follower) wait(ctx context.Context) {
 	interval := refresh
 	if f.idle++; len(f.running) > 0 {

@@ -85,7 +85,7 @@ func TestLatestWithWritesMeanwhile(t *testing.T) {
 		r := newRig(t, with(func(s *stack.EventSourceMapping) { s.StartingPosition = latest }))
 		r.fake.put("before")
 		r.fake.fault = func(op string) error {
-			if op == "GetShardIterator" && r.fake.count(op) == 2 { // the tip is known, what was before is not yet
+			if op == "GetShardIterator" && r.fake.count(op) == 2 { // the tip is known, the records before it are not yet
 				r.fake.put("meanwhile")
 			}
 			return nil
@@ -206,7 +206,7 @@ func TestExpiredIterator(t *testing.T) {
 	})
 }
 
-func TestStreamMadeAnew(t *testing.T) {
+func TestStreamCreatedAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRig(t)
 		r.fake.put("a", "b")

@@ -35,8 +35,8 @@ func (m *streamMapping) tips(ctx context.Context, arn string, shards []types.Sha
 	return tips, nil
 }
 
-// tip returns the position of LATEST in a shard: after the last record before the iterator of LATEST. It returns the zero
-// position if the shard has no records.
+// tip returns the position of LATEST in a shard: after the last record before the iterator of LATEST. It returns the
+// zero position if the shard has no records.
 func (m *streamMapping) tip(ctx context.Context, arn, shard string) (position, error) {
 	tip, err := m.iterator(ctx, arn, shard, types.ShardIteratorTypeLatest, "")
 	if err != nil {
@@ -60,8 +60,8 @@ func (m *streamMapping) tip(ctx context.Context, arn, shard string) (position, e
 	return position{}, nil
 }
 
-// maxEmptyPages is the number of pages without records after which the search for the last record of a shard ends: AWS may
-// return empty pages before others.
+// maxEmptyPages is the number of pages without records after which the search for the last record of a shard ends: AWS
+// may return empty pages before others.
 const maxEmptyPages = 20
 
 // lastSequence returns the sequence number of the last record of a shard that was created until now.
@@ -89,7 +89,9 @@ func (m *streamMapping) lastSequence(ctx context.Context, arn, shard string, now
 	return last, err
 }
 
-func (m *streamMapping) iterator(ctx context.Context, arn, shard string, kind types.ShardIteratorType, sequence string) (string, error) {
+func (m *streamMapping) iterator(
+	ctx context.Context, arn, shard string, kind types.ShardIteratorType, sequence string,
+) (string, error) {
 	in := &dynamodbstreams.GetShardIteratorInput{StreamArn: &arn, ShardId: &shard, ShardIteratorType: kind}
 	if sequence != "" {
 		in.SequenceNumber = &sequence
@@ -105,7 +107,8 @@ func (m *streamMapping) iterator(ctx context.Context, arn, shard string, kind ty
 const pageSize = 1000
 
 func (m *streamMapping) records(ctx context.Context, iterator string) (*dynamodbstreams.GetRecordsOutput, error) {
-	out, err := m.streams.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: &iterator, Limit: aws.Int32(pageSize)})
+	in := &dynamodbstreams.GetRecordsInput{ShardIterator: &iterator, Limit: aws.Int32(pageSize)}
+	out, err := m.streams.GetRecords(ctx, in)
 	if err != nil {
 		return nil, fmt.Errorf("get records: %w", err)
 	}

@@ -56,8 +56,8 @@ type Options struct {
 	Now func() time.Time
 	// Logger is for events of sources and batches. Nil discards them.
 	Logger *slog.Logger
-	// PollInterval is the wait after a read of a shard that found nothing (default 250 ms, as on AWS). Queues are read with
-	// long polls.
+	// PollInterval is the wait after a read of a shard that found nothing (default 250 ms, as on AWS). Queues are read
+	// with long polls.
 	PollInterval time.Duration
 	// StreamChanged returns a channel that is closed when the stream with this ARN has new records or has ended. The
 	// embedded DynamoDB has such a function. If it is nil, or returns nil, the stream is polled every PollInterval.
@@ -166,9 +166,9 @@ func (t *Triggers) Start() {
 	}
 }
 
-// Close begins no new batch, waits until those in flight have finished or ctx ends, writes the positions, and makes messages
-// visible again that no function has received. The error says that batches were interrupted: they are delivered again after
-// the next start.
+// Close begins no new batch, waits until those in flight have finished or ctx ends, writes the positions, and makes
+// messages visible again that no function has received. An error means that batches were interrupted: they are
+// delivered again after the next start.
 func (t *Triggers) Close(ctx context.Context) error {
 	t.mu.Lock()
 	if t.closed {

@@ -30,8 +30,8 @@ func New(room int, ending string) *Disk {
 	return &Disk{FS: memory, memory: memory, ending: ending, room: room}
 }
 
-// Give adds room in bytes.
-func (d *Disk) Give(bytes int) {
+// AddRoom adds room in bytes.
+func (d *Disk) AddRoom(bytes int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.room += bytes

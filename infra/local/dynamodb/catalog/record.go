@@ -1,4 +1,4 @@
-// Package catalog is what DynamoDB knows about tables: their definitions and descriptions, and the rules for keys.
+// Package catalog contains the definitions and descriptions of tables, and the rules for keys.
 // Reading and writing items does not belong here.
 package catalog
 

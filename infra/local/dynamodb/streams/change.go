@@ -12,7 +12,7 @@ import (
 	"devplatform/infra/local/dynamodb/wire"
 )
 
-// Event is what happened to an item.
+// Event is the kind of a change of an item.
 type Event byte
 
 // The events.

@@ -1,5 +1,5 @@
-// Package sqstest starts an embedded SQS in memory for a test, and returns an SDK client of it. Nothing that belongs to one
-// application may be here.
+// Package sqstest starts an embedded SQS in memory for a test, and returns an SDK client of it. Nothing that belongs to
+// one application may be here.
 package sqstest
 
 import (
@@ -26,7 +26,8 @@ func Start(t testing.TB, options ...func(*engine.Options)) *sqs.Client {
 	return Client(StartServer(t, options...))
 }
 
-// StartServer is like Start and returns the URL of the endpoint. Options, such as [Clock], change only the embedded SQS.
+// StartServer is like Start and returns the URL of the endpoint. Options, such as [Clock], change only the embedded
+// SQS.
 func StartServer(t testing.TB, options ...func(*engine.Options)) (endpoint string) {
 	t.Helper()
 	if endpoint := os.Getenv(EndpointVariable); endpoint != "" {
@@ -64,7 +65,8 @@ func CreateQueue(t testing.TB, client *sqs.Client, name string, attributes map[s
 		t.Fatalf("creating %s: %v", name, err)
 	}
 	t.Cleanup(func() {
-		if _, err := client.DeleteQueue(context.WithoutCancel(t.Context()), &sqs.DeleteQueueInput{QueueUrl: out.QueueUrl}); err != nil {
+		ctx := context.WithoutCancel(t.Context())
+		if _, err := client.DeleteQueue(ctx, &sqs.DeleteQueueInput{QueueUrl: out.QueueUrl}); err != nil {
 			t.Logf("deleting %s: %v", name, err)
 		}
 	})
@@ -77,7 +79,8 @@ func Client(endpoint string, options ...func(*sqs.Options)) *sqs.Client {
 		BaseEndpoint: aws.String(endpoint),
 		Region:       environment("AWS_REGION", "us-east-1"),
 		Credentials: credentials.NewStaticCredentialsProvider(
-			environment("AWS_ACCESS_KEY_ID", "test"), environment("AWS_SECRET_ACCESS_KEY", "test"), os.Getenv("AWS_SESSION_TOKEN")),
+			environment("AWS_ACCESS_KEY_ID", "test"), environment("AWS_SECRET_ACCESS_KEY", "test"),
+			os.Getenv("AWS_SESSION_TOKEN")),
 	}, options...)
 }
 

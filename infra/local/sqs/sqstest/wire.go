@@ -17,8 +17,8 @@ import (
 // Attempts is the number of attempts of a client of [Wire.Client] for each request.
 const Attempts = retry.DefaultMaxAttempts
 
-// Wire is a proxy in front of an SQS endpoint. It is a [dynamotest.Wire] with the clients, faults and operations of SQS,
-// such as SendMessageBatch.
+// Wire is a proxy in front of an SQS endpoint. It is a [dynamotest.Wire] with the clients, faults and operations of
+// SQS, such as SendMessageBatch.
 type Wire struct {
 	*dynamotest.Wire
 	endpoint string
@@ -29,10 +29,17 @@ type Fault = dynamotest.Fault
 
 // Faults that tests inject.
 var (
-	ServerError  = Fault{Name: "an error", Reply: Refusal(http.StatusInternalServerError, "InternalFailure", "InternalFailure;Receiver")}
-	Throttled    = Fault{Name: "throttled", Reply: Refusal(http.StatusForbidden, "RequestThrottled", "RequestThrottled;Sender")}
+	ServerError = Fault{
+		Name:  "an error",
+		Reply: Refusal(http.StatusInternalServerError, "InternalFailure", "InternalFailure;Receiver"),
+	}
+	Throttled = Fault{
+		Name:  "throttled",
+		Reply: Refusal(http.StatusForbidden, "RequestThrottled", "RequestThrottled;Sender"),
+	}
 	MissingQueue = Fault{
-		Name: "a missing queue", Reply: Refusal(http.StatusBadRequest, "QueueDoesNotExist", "AWS.SimpleQueueService.NonExistentQueue;Sender"),
+		Name:  "a missing queue",
+		Reply: Refusal(http.StatusBadRequest, "QueueDoesNotExist", "AWS.SimpleQueueService.NonExistentQueue;Sender"),
 	}
 	DroppedConnection = dynamotest.DroppedConnection
 	LostReply         = dynamotest.LostReply

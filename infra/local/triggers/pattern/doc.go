@@ -5,12 +5,13 @@
 //
 //	{"prefix": "x"}  {"suffix": "x"}  {"equals-ignore-case": "x"}
 //	{"prefix": {"equals-ignore-case": "x"}}  {"suffix": {"equals-ignore-case": "x"}}
-//	{"anything-but": "x"}  {"anything-but": [1, 2]}  {"anything-but": {"prefix": "x"}}  (suffix, equals-ignore-case; lists)
+//	{"anything-but": "x"}  {"anything-but": [1, 2]}
+//	{"anything-but": {"prefix": "x"}}  (suffix, equals-ignore-case; lists)
 //	{"numeric": ["=", 5]}  {"numeric": [">", 0, "<=", 5]}
 //	{"exists": true}  {"exists": false}
 //
 // "$or" in an object takes an array of objects. One of them must match. If the event has an array, one element must
-// match, and it must match everything that the pattern says about the array's objects. exists applies to leaves only:
+// match, and it must match everything that the pattern requires of the array's objects. exists applies to leaves only:
 // for an object, {"exists": false} matches. Except in numeric, numbers are compared as they are written, as Lambda
 // documents it: 300 and 300.0 differ.
 //

@@ -23,7 +23,9 @@ const (
 )
 
 // reserved are the names that fields of an alternative must not have.
-var reserved = []string{"prefix", "suffix", equalIgnoreCase, "anything-but", "numeric", "exists", "exactly", "wildcard", "cidr"}
+var reserved = []string{
+	"prefix", "suffix", equalIgnoreCase, "anything-but", "numeric", "exists", "exactly", "wildcard", "cidr",
+}
 
 // Parse parses a pattern. It returns an error for patterns that AWS does not accept, with the path in the pattern.
 func Parse(text string) (*Pattern, error) {
