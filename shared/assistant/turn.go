@@ -285,9 +285,11 @@ func (t *turn) apply(ctx context.Context) {
 	}
 	var changes []file.BatchOperation
 	for _, op := range t.answer.draft.Operations() {
-		changes = append(changes, file.BatchOperation{
-			Action: file.Action(op.Op), Path: op.Path, To: op.To, Content: &op.Content, ETag: op.ETag,
-		})
+		change := file.BatchOperation{Action: file.Action(op.Op), Path: op.Path, To: op.To, Content: &op.Content}
+		if op.ETag != "" {
+			change.ETag = &op.ETag
+		}
+		changes = append(changes, change)
 	}
 	err := t.files.Change(ctx, t.caller, t.question.ProjectID, changes)
 	if err == nil {

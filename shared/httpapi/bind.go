@@ -197,7 +197,7 @@ func isSafe(method string) bool {
 }
 
 // decodeBody decodes a body, and returns the problems of its fields. It returns an error if the body as a whole is
-// invalid: it is not valid JSON, it does not have the expected JSON type, or it contains NUL where that is not allowed.
+// invalid: it is not valid JSON, or it does not have the expected JSON type.
 func decodeBody(body []byte, t *value, field reflect.Value) ([]fault.Problem, error) {
 	d := &decoder{in: jsontext.NewDecoder(bytes.NewReader(body)), mayHaveNUL: bytes.Contains(body, []byte(`\u0000`))}
 	isMismatch := !t.accepts(d.in.PeekKind())
@@ -207,11 +207,9 @@ func decodeBody(body []byte, t *value, field reflect.Value) ([]fault.Problem, er
 	if _, err := d.in.ReadToken(); !errors.Is(err, io.EOF) {
 		return nil, errNotJSON
 	}
-	if d.nuls != nil {
-		return nil, fault.Invalid(d.nuls...)
-	}
+	problems := append(d.nuls, d.problems...)
 	if isMismatch { // skip Validate, which would report the fields of a missing object as missing
-		return nil, fault.Invalid(d.problems...)
+		return nil, fault.Invalid(problems...)
 	}
-	return d.problems, nil
+	return problems, nil
 }

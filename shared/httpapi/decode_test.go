@@ -122,7 +122,7 @@ func TestNullableFieldsAndEnums(t *testing.T) {
 		`{"colors":["red","green"]}`:         "absent",
 		`{"colors":["red","blue"]}`:          "colors[1]: must be one of red, green",
 		`{"colors":["red","red","red"]}`:     "colors: must have at most 2 elements",
-		`{"colors":["x"],"secret":"\u0000"}`: "secret: must not contain NUL",
+		`{"colors":["x"],"secret":"\u0000"}`: "secret: must not contain NUL; colors[0]: must be one of red, green",
 	} {
 		request := edgetest.Request{Method: http.MethodPost, Target: "/api/nullable", Body: body, Header: asJSON}
 		response := request.Send(t, router)

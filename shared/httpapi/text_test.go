@@ -62,14 +62,17 @@ func TestNULIsAllowedOnlyInMarkedFields(t *testing.T) {
 			body: `{"operations":[{"content\u0000":"x"}]}`,
 			want: "body: must not contain NUL",
 		},
-		"list instead of the text": {body: `{"content":["\u0000"]}`, want: "content[0]: must not contain NUL"},
+		"list instead of the text": {
+			body: `{"content":["\u0000"]}`,
+			want: "content[0]: must not contain NUL; content: must be a string",
+		},
 		"object instead of the text": {
 			body: `{"content":{"content":"\u0000"}}`,
-			want: "content.content: must not contain NUL",
+			want: "content.content: must not contain NUL; content: must be a string",
 		},
 		"object instead of the text, with NUL in a field name": {
 			body: `{"content":{"\u0000":1}}`,
-			want: "body: must not contain NUL",
+			want: "body: must not contain NUL; content: must be a string",
 		},
 		"field name in another case": {body: `{"Content":"\u0000"}`, want: "Content: must not contain NUL"},
 		"field of an unknown object": {body: `{"x":{"content":"\u0000"}}`, want: "x.content: must not contain NUL"},
@@ -79,17 +82,20 @@ func TestNULIsAllowedOnlyInMarkedFields(t *testing.T) {
 		},
 		"object instead of the list": {
 			body: `{"operations":{"0":{"content":"\u0000"}}}`,
-			want: "operations.0.content: must not contain NUL",
+			want: "operations.0.content: must not contain NUL; operations: must be a list",
 		},
 		"object instead of the list, with a field named *": {
 			body: `{"operations":{"*":{"content":"\u0000"}}}`,
-			want: "operations.*.content: must not contain NUL",
+			want: "operations.*.content: must not contain NUL; operations: must be a list",
 		},
 		"list instead of an element": {
 			body: `{"operations":[[{"content":"\u0000"}]]}`,
-			want: "operations[0][0].content: must not contain NUL",
+			want: "operations[0][0].content: must not contain NUL; operations[0]: must be an object",
 		},
-		"list instead of the body": {body: `[{"content":"\u0000"}]`, want: "[0].content: must not contain NUL"},
+		"list instead of the body": {
+			body: `[{"content":"\u0000"}]`,
+			want: "[0].content: must not contain NUL; body: must be an object",
+		},
 		"text instead of the body": {body: `"\u0000"`, want: "body: must not contain NUL"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package file
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -37,7 +38,7 @@ type BatchOperation struct {
 	Content  *string  `json:"content,omitempty" nul:"allow" doc:"For create and update: the content, at most 1 MiB after decoding" example:"export {}\n"`
 	Encoding Encoding `json:"encoding,omitempty" enum:"utf-8,base64" doc:"The encoding of content. Use base64 for binary data. The default is utf-8" example:"utf-8"`
 	To       string   `json:"to,omitempty" doc:"For rename: the new path" example:"/src/main.ts"`
-	ETag     string   `json:"etag,omitempty" doc:"For update, delete and rename: the entity tag that the file must have, as in If-Match" example:"\"01K9ZQ3V7M8T5XW2ABCDEFGHJK\""`
+	ETag     *string  `json:"etag,omitempty" doc:"For update, delete and rename: the entity tag that the file must have, as in If-Match" example:"\"01K9ZQ3V7M8T5XW2ABCDEFGHJK\""`
 
 	data      []byte         // the content, decoded
 	packed    *packedContent // set by Service.change, or by Service.Complete
@@ -128,9 +129,9 @@ func (op *BatchOperation) check(at string) (problems []fault.Problem) {
 	case op.Action == Rename:
 		toRule = path.CheckNew(op.To)
 	}
-	if op.ETag != "" {
+	if op.ETag != nil {
 		var err error
-		if op.condition, err = httpapi.ParsePreconditions(op.ETag, ""); err != nil {
+		if op.condition, err = httpapi.ParsePreconditions(cmp.Or(*op.ETag, ","), ""); err != nil { // "" is not valid
 			etagRule = "must be an entity tag"
 		}
 		if op.Action == Create {
