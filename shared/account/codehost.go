@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"net/url"
+	"slices"
 	"strings"
 
 	"devplatform/shared/account/oauth"
@@ -56,7 +57,7 @@ func (s *Service) StartCodeHost(ctx context.Context, r CodeHostRequest) (Authori
 	if s.provider == nil {
 		return Authorization{}, limit.Status{}, errNotConfigured
 	}
-	redirect, ok := cleanRedirect(r.Redirect, s.edge.TrustedOrigins())
+	redirect, ok := cleanRedirect(r.Redirect, append(slices.Clip(s.edge.TrustedOrigins()), originOf(r.CallbackURL)))
 	if !ok {
 		return Authorization{}, limit.Status{}, errBadRedirect
 	}

@@ -268,10 +268,11 @@ func TestSignInReturnsToAnAllowedOrigin(t *testing.T) {
 	host := newFakeCodeHost(t)
 	f := newFixture(t, host.option())
 	client := f.newClient()
-	const page = "https://app.example.com/projects?tab=1#top"
-	callback := host.approve(client.startSignIn(page), octocat(1, verified("octo@example.com")))
-	if got := client.Get(callback).Want(t, http.StatusFound).Header.Get("Location"); got != page {
-		t.Errorf("the callback redirects to %q, want %q", got, page)
+	for _, page := range []string{"https://app.example.com/projects?tab=1#top", f.server.URL + "/projects"} {
+		callback := host.approve(client.startSignIn(page), octocat(1, verified("octo@example.com")))
+		if got := client.Get(callback).Want(t, http.StatusFound).Header.Get("Location"); got != page {
+			t.Errorf("the callback redirects to %q, want %q", got, page)
+		}
 	}
 }
 

@@ -41,6 +41,15 @@ func cleanRedirect(raw string, origins []config.Origin) (string, bool) {
 	return string(origin) + u.String(), true
 }
 
+// originOf returns the origin of a URL, or "" if the URL is relative or not valid.
+func originOf(rawURL string) config.Origin {
+	u, err := url.Parse(rawURL)
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	return config.Origin(u.Scheme + "://" + u.Host)
+}
+
 // isSafePath reports whether a path begins with "/", and no browser could read it as the URL of another origin. It also
 // rejects "//host", "/\host", and control characters, which browsers remove, if they appear only after decoding.
 func isSafePath(path string) bool {
