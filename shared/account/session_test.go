@@ -157,7 +157,7 @@ func TestPagesOfSessionsAndIdentities(t *testing.T) {
 	}
 	var ids, cursors []string
 	for cursor := ""; len(ids) < 10; {
-		page := ada.Get("/api/auth/sessions?limit=1&cursor=" + cursor).Want(t, http.StatusOK)
+		page := ada.Get("/api/auth/sessions?limit=1&cursor="+cursor).Want(t, http.StatusOK)
 		for _, session := range page.List("sessions") {
 			ids = append(ids, fmt.Sprint(session["id"]))
 		}
@@ -166,7 +166,8 @@ func TestPagesOfSessionsAndIdentities(t *testing.T) {
 		}
 		cursors = append(cursors, cursor)
 	}
-	if !slices.IsSortedFunc(ids, func(a, b string) int { return strings.Compare(b, a) }) || len(ids) != 4 || len(cursors) != 3 {
+	newestFirst := slices.IsSortedFunc(ids, func(a, b string) int { return strings.Compare(b, a) })
+	if len(ids) != 4 || !newestFirst || len(cursors) != 3 {
 		t.Errorf("got the sessions %v in %d pages, want 4, newest first", ids, len(cursors)+1)
 	}
 	for _, path := range []string{

@@ -96,8 +96,8 @@ func decodeSession(sessionItem, userItem db.Item) (Session, User, error) {
 	return session.session(), user.user(), err
 }
 
-// activeSessions reads up to n active sessions of a user, newest first, which are older than the session after. If after
-// is "", it begins with the newest session.
+// activeSessions reads up to n active sessions of a user, newest first. They are older than the session after. If after
+// is "", the first one is the newest session.
 func (s store) activeSessions(ctx context.Context, user User, after string, n int, now time.Time) ([]Session, error) {
 	q := db.Query{Prefix: db.SessionsOf(user.ID), Descending: true, Limit: n}
 	if after != "" {

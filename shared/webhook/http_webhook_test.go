@@ -294,7 +294,8 @@ func TestUpdateResetsHealthForANewEndpoint(t *testing.T) {
 				t.Errorf("the next turn begins with %d attempts, with a new endpoint: %t", after.Window, newGeneration)
 			}
 			if resting := *after.DueAt == later || after.NotBefore != nil; resting == tc.newEndpoint {
-				t.Errorf("the next turn is at %v, not before %v, with a new endpoint: %t", after.DueAt, after.NotBefore, tc.newEndpoint)
+				t.Errorf("the next turn is at %v, not before %v, with a new endpoint: %t",
+					after.DueAt, after.NotBefore, tc.newEndpoint)
 			}
 			if after.Revision != before.Revision+1 || response.Text("updatedAt") != f.timestamp() {
 				t.Errorf("got revision %d, updated at %s, want revision %d, updated at %s",

@@ -211,8 +211,8 @@ func writes(operations []action.Operation, p string) bool {
 	})
 }
 
-// mayBeRejected reports whether an action that is possible may be rejected: because of the number of actions, or because
-// a binary file would have to be written as text.
+// mayBeRejected reports whether an action that is possible may be rejected: because of the number of actions, or
+// because a binary file would have to be written as text.
 func mayBeRejected(problem string, accepted int) bool {
 	return accepted == action.MaxPerAnswer ||
 		strings.Contains(problem, "is a binary file, or larger than 1 MiB. One answer can't rename it")

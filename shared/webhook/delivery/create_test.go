@@ -108,9 +108,9 @@ func TestCreationAfterTheLaneHasChanged(t *testing.T) {
 	}
 }
 
-// A webhook receives the events before its deactivation and after its activation, no matter when they are handled. If it
-// is not active any more, its deliveries are stored as failed, so that they can be recovered. That holds for the fan-out
-// and for the creation outside of it.
+// A webhook receives the events before its deactivation and after its activation, no matter when they are handled. If
+// it is not active any more, its deliveries are stored as failed, so that they can be recovered. That holds for the
+// fan-out and for the creation outside of it.
 func TestEventsAroundADeactivation(t *testing.T) {
 	t.Parallel()
 	for name, events := range map[string]int{"few": 1, "many": maxDirect + 1} {

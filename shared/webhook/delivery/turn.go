@@ -203,7 +203,7 @@ func (t *turn) attemptAll(ctx context.Context, targets []target) ([]*attempt, er
 		attempts[i] = &attempt{worker: t.worker, batch: t.batch, target: targets[i]}
 		return attempts[i].run(ctx)
 	})
-	return attempts, cmp.Or(errs...)
+	return attempts, cmp.Or(errs...) //nolint:wrapcheck // an error of an attempt
 }
 
 // conclude updates the turn after concurrent attempts. It reports whether the turn ends because none of them succeeded.

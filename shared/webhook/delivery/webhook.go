@@ -69,8 +69,8 @@ func (w Webhook) wants(e event.Record, at time.Time) bool {
 	return slices.ContainsFunc(w.Events, func(pattern string) bool { return event.Matches(pattern, e.Type) })
 }
 
-// wasDeactivated reports whether the webhook was deactivated by its owners at a time. Of several deactivations, it knows
-// the latest one.
+// wasDeactivated reports whether the webhook was deactivated by its owners at a time. Of several deactivations, it
+// knows the latest one.
 func (w Webhook) wasDeactivated(at time.Time) bool {
 	if w.DeactivatedAt == nil {
 		return !w.Active && w.DisabledReason == "" // deactivated before DeactivatedAt existed

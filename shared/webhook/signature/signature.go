@@ -1,5 +1,6 @@
 // Package signature creates secrets, and computes the headers by which a receiver verifies that a delivery is authentic
-// and unchanged. It does no I/O. It must not contain the storage of secrets, their validity, or the sending of requests.
+// and unchanged. It does no I/O. It must not contain the storage of secrets, their validity, or the sending of
+// requests.
 package signature
 
 import (
