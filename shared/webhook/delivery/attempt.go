@@ -161,7 +161,7 @@ func (a *attempt) fail(ctx context.Context, reason string) error {
 // move moves the delivery to the slow lane. next returns its next version, and false if it must not be moved. The
 // webhook is made due before the delivery is stored, so that a crash in between loses nothing.
 func (a *attempt) move(ctx context.Context, leaveFastLane bool, next func(Delivery) (Delivery, bool)) error {
-	if err := a.batch.arm(ctx, a.worker.store, *a.webhook, leaveFastLane, a.worker.now()); err != nil {
+	if err := a.batch.makeDue(ctx, a.worker.store, *a.webhook, leaveFastLane, a.worker.now()); err != nil {
 		return err
 	}
 	moved, ok := next(*a.delivery)
@@ -315,7 +315,7 @@ func (a *attempt) report(ctx context.Context) {
 func (a *attempt) record(ctx context.Context) error {
 	moves := a.decision.outcome == outcomeRetry && a.worker.lane == fastLane && a.health.lane() == slowLane
 	if moves {
-		if err := a.batch.arm(ctx, a.worker.store, *a.webhook, false, a.ended); err != nil {
+		if err := a.batch.makeDue(ctx, a.worker.store, *a.webhook, false, a.ended); err != nil {
 			a.worker.logger.WarnContext(ctx, "delivery stays in the fast lane until its next attempt",
 				append(a.delivery.logAttrs(), "cause", err.Error())...)
 			moves = false

@@ -17,7 +17,7 @@ const attemptTime = 17 * time.Second
 type batch struct {
 	start context.Context // ends when too little time remains to begin an attempt
 	tally tally
-	arms  sync.Map // by webhook and leaveFastLane: a func() error that calls Store.arm once
+	due   sync.Map // by webhook and leaveFastLane: a func() error that calls Store.makeDue once
 	turns sync.Map // by ID: the webhooks for which a message for a turn must be sent
 
 	mu        sync.Mutex
@@ -39,15 +39,15 @@ func endingBefore(ctx context.Context, reserve time.Duration) (context.Context, 
 	return context.WithDeadline(ctx, deadline.Add(-reserve))
 }
 
-// arm calls Store.arm once for a webhook and leaveFastLane.
-func (b *batch) arm(ctx context.Context, s Store, w Webhook, leaveFastLane bool, now time.Time) error {
-	type arming struct {
+// makeDue calls Store.makeDue once for a webhook and leaveFastLane.
+func (b *batch) makeDue(ctx context.Context, s Store, w Webhook, leaveFastLane bool, now time.Time) error {
+	type dueKey struct {
 		webhookID     string
 		leaveFastLane bool
 	}
-	key := arming{w.ID, leaveFastLane}
-	once, _ := b.arms.LoadOrStore(key, sync.OnceValue(func() error {
-		send, err := s.arm(ctx, w, leaveFastLane, now)
+	key := dueKey{w.ID, leaveFastLane}
+	once, _ := b.due.LoadOrStore(key, sync.OnceValue(func() error {
+		send, err := s.makeDue(ctx, w, leaveFastLane, now)
 		if send {
 			b.turns.Store(w.ID, w)
 		}
@@ -55,7 +55,7 @@ func (b *batch) arm(ctx context.Context, s Store, w Webhook, leaveFastLane bool,
 	}))
 	err := once.(func() error)()
 	if err != nil {
-		b.arms.Delete(key) // so that the next call tries again
+		b.due.Delete(key) // so that the next call tries again
 	}
 	return err
 }

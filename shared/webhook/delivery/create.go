@@ -136,15 +136,15 @@ func (w SlowWorker) create(ctx context.Context, shared *batch, m message) error 
 	if err := w.fast.Send(ctx, messages...); err != nil {
 		return err
 	}
-	turns, err := w.armAll(ctx, named, items)
+	turns, err := w.makeAllDue(ctx, named, items)
 	if err != nil {
 		return err
 	}
 	return w.slow.Send(ctx, turns...)
 }
 
-// armAll makes the webhooks with deliveries in the slow lane due, and returns the messages for their turns.
-func (w SlowWorker) armAll(ctx context.Context, webhooks []Webhook, items []newItem) ([]queue.Message, error) {
+// makeAllDue makes the webhooks with deliveries in the slow lane due, and returns the messages for their turns.
+func (w SlowWorker) makeAllDue(ctx context.Context, webhooks []Webhook, items []newItem) ([]queue.Message, error) {
 	waiting := map[string][]string{} // by webhook
 	for _, n := range items {
 		if n.delivery.waitsInSlowLane() {
@@ -156,7 +156,7 @@ func (w SlowWorker) armAll(ctx context.Context, webhooks []Webhook, items []newI
 		if len(waiting[webhook.ID]) == 0 {
 			continue
 		}
-		send, err := w.store.arm(ctx, webhook, false, w.now())
+		send, err := w.store.makeDue(ctx, webhook, false, w.now())
 		if err != nil {
 			return nil, err
 		}

@@ -20,10 +20,11 @@ type Turns struct {
 	// Window is the number of concurrent attempts with which the next turn begins; 0 stands for 1. It is the number that
 	// the latest turn reached, 0 if that turn failed or was interrupted, and 0 if no delivery waits.
 	Window int `dynamodbav:"window,omitempty"`
-	// ArmedAt is the time at which deliveries were added after the latest turn; nil if none were added. See wasArmed.
-	ArmedAt *clock.Timestamp `dynamodbav:"armedAt,omitempty"`
-	// Arms counts the times that deliveries were added. A turn that finds no delivery ends only if it has not changed.
-	Arms int `dynamodbav:"arms,omitempty"`
+	// AddedAt is the time at which deliveries were added after the latest turn; nil if none were added. See addedRecently.
+	AddedAt *clock.Timestamp `dynamodbav:"addedAt,omitempty"`
+	// Additions counts the times that deliveries were added. A turn that finds no delivery ends only if Additions has not
+	// changed.
+	Additions int `dynamodbav:"additions,omitempty"`
 	// DrainedAt is the end of the first turn that found no further delivery that is due; nil if deliveries were added
 	// since then. The index is eventually consistent, so another turn has to confirm this after confirmAfter.
 	DrainedAt *clock.Timestamp `dynamodbav:"drainedAt,omitempty"`
@@ -64,8 +65,8 @@ func (t Turns) isDueAfterRest(now time.Time) bool {
 	return t.resting(now) && t.DueAt != nil && !t.DueAt.Time().After(t.NotBefore.Time().Add(messageTimeout))
 }
 
-// armed returns when the endpoint is due after deliveries were added.
-func (t Turns) armed(now time.Time) (dueAt time.Time) {
+// dueAfterAddition returns when the endpoint is due after deliveries were added.
+func (t Turns) dueAfterAddition(now time.Time) (dueAt time.Time) {
 	dueAt = now.Add(messageTimeout)
 	if t.resting(now) {
 		dueAt = t.NotBefore.Time()
@@ -76,17 +77,17 @@ func (t Turns) armed(now time.Time) (dueAt time.Time) {
 	return dueAt
 }
 
-// wasArmed reports whether deliveries were added a short time ago, after the latest turn. A message for the next turn
-// is on its way then, unless the endpoint rests.
-func (t Turns) wasArmed(now time.Time) bool {
-	return t.ArmedAt != nil && t.ArmedAt.Time().Add(messageTimeout).After(now)
+// addedRecently reports whether deliveries were added a short time ago, after the latest turn. A message for the next
+// turn is on its way then, unless the endpoint rests.
+func (t Turns) addedRecently(now time.Time) bool {
+	return t.AddedAt != nil && t.AddedAt.Time().Add(messageTimeout).After(now)
 }
 
 // needsMessage reports whether a message for a turn must be sent, after deliveries were added at a time. No message is
 // sent if the next turn has to wait, if a turn is in progress, which looks for further deliveries when it ends, or if
 // deliveries were added a short time before.
 func (t Turns) needsMessage(now time.Time) bool {
-	return !t.resting(now) && !t.turning(now) && t.ArmedAt != nil && t.ArmedAt.Equal(clock.Stamp(now))
+	return !t.resting(now) && !t.turning(now) && t.AddedAt != nil && t.AddedAt.Equal(clock.Stamp(now))
 }
 
 // turnEnd describes the end of a turn.

@@ -11,7 +11,7 @@ import (
 )
 
 // An endpoint is due no later than messageTimeout after deliveries were added, unless its next turn has to wait.
-func TestArmed(t *testing.T) {
+func TestDueAfterAddition(t *testing.T) {
 	t.Parallel()
 	now := midnight
 	for _, tc := range []struct {
@@ -26,8 +26,8 @@ func TestArmed(t *testing.T) {
 		{"overdue", Turns{DueAt: stampPtr(now.Add(-time.Minute))}, -time.Minute, true},
 		{"turn in progress", Turns{TurnUntil: stampPtr(now.Add(time.Millisecond))}, messageTimeout, false},
 		{"the lease of the turn has expired", Turns{TurnUntil: stampPtr(now)}, messageTimeout, true},
-		{"message on its way", Turns{ArmedAt: stampPtr(now.Add(time.Millisecond - messageTimeout))}, messageTimeout, false},
-		{"message was lost", Turns{ArmedAt: stampPtr(now.Add(-messageTimeout))}, messageTimeout, true},
+		{"message on its way", Turns{AddedAt: stampPtr(now.Add(time.Millisecond - messageTimeout))}, messageTimeout, false},
+		{"message was lost", Turns{AddedAt: stampPtr(now.Add(-messageTimeout))}, messageTimeout, true},
 		{"resting", Turns{NotBefore: stampPtr(now.Add(time.Hour))}, time.Hour, false},
 		{"resting for a short time", Turns{NotBefore: stampPtr(now.Add(5 * time.Second))}, 5 * time.Second, false},
 		{"rested, within the clock skew", Turns{NotBefore: stampPtr(now.Add(clockSkew))}, messageTimeout, true},
@@ -43,12 +43,12 @@ func TestArmed(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			armed := tc.Turns
-			if armed.ArmedAt == nil || !armed.wasArmed(now) {
-				armed.ArmedAt = stampPtr(now)
+			updated := tc.Turns
+			if updated.AddedAt == nil || !updated.addedRecently(now) {
+				updated.AddedAt = stampPtr(now)
 			}
-			send := armed.needsMessage(now)
-			if got := tc.armed(now).Sub(now); got != tc.dueIn || send != tc.send {
+			send := updated.needsMessage(now)
+			if got := tc.dueAfterAddition(now).Sub(now); got != tc.dueIn || send != tc.send {
 				t.Errorf("got due in %v, message %t, want %v and %t", got, send, tc.dueIn, tc.send)
 			}
 		})

@@ -131,9 +131,9 @@ func (s *simulation) wait(a *simAttempt, until, now time.Time, again func()) {
 }
 
 // move does what attempt.move and FastWorker.sendTurns do, for one delivery.
-func (s *simulation) move(a *simAttempt, mark bool, next func(Delivery) (Delivery, bool), again func()) {
+func (s *simulation) move(a *simAttempt, leaveFastLane bool, next func(Delivery) (Delivery, bool), again func()) {
 	e := a.record.endpoint
-	s.arm(e, *a.webhook, mark, func(send bool) {
+	s.makeDue(e, *a.webhook, leaveFastLane, func(send bool) {
 		moved, ok := next(*a.delivery)
 		if !ok {
 			a.end()

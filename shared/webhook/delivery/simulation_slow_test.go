@@ -210,7 +210,7 @@ func (s *simulation) next(t *simTurn, then func([]*simRecord)) {
 		var due []*simRecord
 		for _, r := range page {
 			if at := r.stored.DueAt.Time(); at.After(s.now().Add(clockSkew)) {
-				t.nextDue(at)
+				t.recordDue(at)
 				then(t.unread(due))
 				return
 			}
@@ -292,7 +292,7 @@ func (s *simulation) createAll(messages []*simMessage, then func()) {
 					fast = append(fast, r)
 				}
 			}
-			s.armAll(named, items, nil, func(turns []*simMessage) {
+			s.makeAllDue(named, items, nil, func(turns []*simMessage) {
 				s.after(storageTime, func() {
 					for _, r := range fast {
 						s.fast.send(r.message(), 0)
@@ -307,8 +307,8 @@ func (s *simulation) createAll(messages []*simMessage, then func()) {
 	})
 }
 
-// armAll does what SlowWorker.armAll does.
-func (s *simulation) armAll(webhooks []Webhook, items []newItem, turns []*simMessage, then func([]*simMessage)) {
+// makeAllDue does what SlowWorker.makeAllDue does.
+func (s *simulation) makeAllDue(webhooks []Webhook, items []newItem, turns []*simMessage, then func([]*simMessage)) {
 	if len(webhooks) == 0 {
 		then(turns)
 		return
@@ -321,15 +321,15 @@ func (s *simulation) armAll(webhooks []Webhook, items []newItem, turns []*simMes
 		}
 	}
 	if len(waiting) == 0 || w.isDueAfterRest(s.now()) && w.DrainedAt == nil {
-		s.armAll(webhooks[1:], items, turns, then)
+		s.makeAllDue(webhooks[1:], items, turns, then)
 		return
 	}
 	e := s.endpoints[w.ID]
-	s.arm(e, w, false, func(send bool) {
+	s.makeDue(e, w, false, func(send bool) {
 		if send {
 			turns = append(turns, e.turnMessage(waiting...))
 		}
-		s.armAll(webhooks[1:], items, turns, then)
+		s.makeAllDue(webhooks[1:], items, turns, then)
 	})
 }
 

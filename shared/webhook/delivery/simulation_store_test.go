@@ -186,18 +186,18 @@ func (s *simulation) setDue(e *simEndpoint, at time.Time) {
 	}
 }
 
-// arm does what Store.arm does. w is the webhook as it was read. send reports whether a message must be sent.
-func (s *simulation) arm(e *simEndpoint, w Webhook, mark bool, then func(send bool)) {
+// makeDue does what Store.makeDue does. w is the webhook as it was read. send reports whether a message must be sent.
+func (s *simulation) makeDue(e *simEndpoint, w Webhook, leaveFastLane bool, then func(send bool)) {
 	now := s.now()
-	dueAt := w.armed(now)
+	dueAt := w.dueAfterAddition(now)
 	s.after(storageTime, func() {
-		e.stored.Arms++
+		e.stored.Additions++
 		s.setDue(e, dueAt)
 		e.stored.DrainedAt = nil
-		if e.stored.ArmedAt == nil || w.ArmedAt != nil && !w.wasArmed(now) {
-			e.stored.ArmedAt = stampOf(now)
+		if e.stored.AddedAt == nil || w.AddedAt != nil && !w.addedRecently(now) {
+			e.stored.AddedAt = stampOf(now)
 		}
-		if mark {
+		if leaveFastLane {
 			e.stored.Prompt = false
 		}
 		then(e.stored.needsMessage(now))
@@ -205,14 +205,14 @@ func (s *simulation) arm(e *simEndpoint, w Webhook, mark bool, then func(send bo
 }
 
 // endTurn does what Store.endTurn does.
-func (s *simulation) endTurn(t *simTurn, next nextTurn, unlessArmed bool) bool {
+func (s *simulation) endTurn(t *simTurn, next nextTurn, unlessAdded bool) bool {
 	w := &t.endpoint.stored
-	if t.endpoint.turn != t || unlessArmed && w.Arms != t.webhook.Arms {
+	if t.endpoint.turn != t || unlessAdded && w.Additions != t.webhook.Additions {
 		return false
 	}
 	t.endpoint.turn = nil
 	w.Window = next.window
-	w.TurnUntil, w.ArmedAt, w.NotBefore, w.Wakes, w.DrainedAt = nil, nil, nil, 0, nil
+	w.TurnUntil, w.AddedAt, w.NotBefore, w.Wakes, w.DrainedAt = nil, nil, nil, 0, nil
 	s.setDue(t.endpoint, next.dueAt)
 	if !next.drainedAt.IsZero() {
 		stamp := clock.Stamp(next.drainedAt)

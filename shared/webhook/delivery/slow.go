@@ -55,7 +55,7 @@ func (w SlowWorker) Handle(ctx context.Context, received []lambdafn.QueueMessage
 }
 
 // longTurn is the time after which no further turn begins in the slot of an account: an endpoint hangs or has many
-// deliveries, and the queue gives the next message to another account.
+// deliveries. The queue then delivers a message of another account next.
 const longTurn = PromptTime
 
 // runTurns runs turns of the endpoints of an account, one after the other, in one slot of the account.
@@ -71,7 +71,7 @@ func (w SlowWorker) runTurns(ctx context.Context, shared *batch, account string,
 	for _, t := range turns {
 		if slot == nil || w.now().Sub(begin) >= longTurn {
 			shared.tally.count(metricTurnsDelayed)
-			*t.err = t.later(ctx)
+			*t.err = t.returnMessage(ctx)
 			continue
 		}
 		*t.err = fault.Recover(func() error { return t.run(ctx) })

@@ -21,29 +21,29 @@ const (
 	attrTurnUntil = "turnUntil"
 	attrTurnBy    = "turnBy" // random ID of the turn in progress
 	attrNotBefore = "notBefore"
-	attrArmedAt   = "armedAt"
-	attrArms      = "arms"
+	attrAddedAt   = "addedAt"
+	attrAdditions = "additions"
 	attrDrainedAt = "drainedAt"
 	attrWindow    = "window"
 )
 
-// arm makes a webhook due, because deliveries to its endpoint are added to the slow lane. It reports whether a message
-// for a turn must be sent after that, as the webhook is stored now: w may be out of date. If leaveFastLane is set, the
-// endpoint leaves the fast lane, unless the webhook has a new endpoint. arm does nothing if the webhook was deleted, or
-// if its endpoint is due after a rest.
-func (s Store) arm(ctx context.Context, w Webhook, leaveFastLane bool, now time.Time) (send bool, _ error) {
+// makeDue makes a webhook due, because deliveries to its endpoint are added to the slow lane. It reports whether a
+// message for a turn must be sent after that. The stored webhook decides this, because w may be out of date. If
+// leaveFastLane is set, the endpoint leaves the fast lane, unless the webhook has a new endpoint. makeDue does nothing
+// if the webhook was deleted, or if its endpoint is due after a rest.
+func (s Store) makeDue(ctx context.Context, w Webhook, leaveFastLane bool, now time.Time) (send bool, _ error) {
 	if w.isDueAfterRest(now) && w.DrainedAt == nil && !leaveFastLane {
 		return false, nil
 	}
-	armedAt, at := expression.Name(attrArmedAt), expression.Value(clock.Stamp(now).String())
-	update := expression.Add(expression.Name(attrArms), expression.Value(1)).
+	addedAt, at := expression.Name(attrAddedAt), expression.Value(clock.Stamp(now).String())
+	update := expression.Add(expression.Name(attrAdditions), expression.Value(1)).
 		Set(expression.Name(attrDue), expression.Value(db.DuePartition(shardOf(w.ID)))).
-		Set(expression.Name(attrDueAt), expression.Value(clock.Stamp(w.armed(now)).String())).
+		Set(expression.Name(attrDueAt), expression.Value(clock.Stamp(w.dueAfterAddition(now)).String())).
 		Remove(expression.Name(attrDrainedAt))
-	if w.ArmedAt != nil && !w.wasArmed(now) { // the message of that time was lost, or is late
-		update = update.Set(armedAt, at)
+	if w.AddedAt != nil && !w.addedRecently(now) { // the message of that time was lost, or is late
+		update = update.Set(addedAt, at)
 	} else {
-		update = update.Set(armedAt, armedAt.IfNotExists(at))
+		update = update.Set(addedAt, addedAt.IfNotExists(at))
 	}
 	write := s.Table.Update(db.WebhookKey(w.WorkspaceID, w.ID), update).If(s.Table.Exists())
 	if leaveFastLane {
@@ -52,7 +52,7 @@ func (s Store) arm(ctx context.Context, w Webhook, leaveFastLane bool, now time.
 	item, err := s.Client.Do(ctx, write)
 	if errors.Is(err, db.ErrConditionFailed) && leaveFastLane { // the webhook was deleted, or has a new endpoint
 		w.Turns = Turns{}
-		return s.arm(ctx, w, false, now)
+		return s.makeDue(ctx, w, false, now)
 	}
 	if errors.Is(err, db.ErrConditionFailed) {
 		return false, nil
@@ -60,8 +60,8 @@ func (s Store) arm(ctx context.Context, w Webhook, leaveFastLane bool, now time.
 	if err != nil {
 		return false, err
 	}
-	armed, err := db.Decode[Webhook](item)
-	return err == nil && armed.needsMessage(now), err
+	updated, err := db.Decode[Webhook](item)
+	return err == nil && updated.needsMessage(now), err
 }
 
 // takeTurn takes the lease of a turn until a time, and returns the webhook as it is then. token identifies the turn. It
@@ -89,10 +89,10 @@ func (s Store) takeTurn(
 }
 
 // endTurn releases the lease of a turn and stores when the next turn is due. w is the webhook as takeTurn returned it.
-// If unlessArmed is set, it changes nothing and reports false if deliveries were added since then.
-func (s Store) endTurn(ctx context.Context, w Webhook, token string, next nextTurn, unlessArmed bool) (bool, error) {
+// If unlessAdded is set, it changes nothing and reports false if deliveries were added since then.
+func (s Store) endTurn(ctx context.Context, w Webhook, token string, next nextTurn, unlessAdded bool) (bool, error) {
 	update := expression.Remove(expression.Name(attrTurnUntil)).Remove(expression.Name(attrTurnBy)).
-		Remove(expression.Name(attrArmedAt)).Remove(expression.Name(attrWakes))
+		Remove(expression.Name(attrAddedAt)).Remove(expression.Name(attrWakes))
 	update = setTime(update, attrDueAt, next.dueAt)
 	if next.dueAt.IsZero() {
 		update = update.Remove(expression.Name(attrDue))
@@ -109,11 +109,11 @@ func (s Store) endTurn(ctx context.Context, w Webhook, token string, next nextTu
 	write := s.Table.Update(db.WebhookKey(w.WorkspaceID, w.ID), update).
 		If(expression.Name(attrTurnBy).Equal(expression.Value(token))).
 		Mine(func(stored db.Item) bool { return stored[attrTurnBy] == nil }) // no other turn has begun
-	if unlessArmed {
-		arms := expression.Name(attrArms)
-		same := arms.Equal(expression.Value(w.Arms))
-		if w.Arms == 0 {
-			same = same.Or(expression.AttributeNotExists(arms))
+	if unlessAdded {
+		additions := expression.Name(attrAdditions)
+		same := additions.Equal(expression.Value(w.Additions))
+		if w.Additions == 0 {
+			same = same.Or(expression.AttributeNotExists(additions))
 		}
 		write = write.If(same)
 	}

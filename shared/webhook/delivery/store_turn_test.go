@@ -43,63 +43,63 @@ func concurrently(do func() bool) (successes int32) {
 	return n.Load()
 }
 
-// Adding deliveries makes the webhook due, and counts. The endpoint leaves the fast lane only if it is marked.
-func TestArm(t *testing.T) {
+// Adding deliveries makes the webhook due, and counts. The endpoint leaves the fast lane only if leaveFastLane is set.
+func TestMakeDue(t *testing.T) {
 	t.Parallel()
 	f, now := newFixture(t), midnight
 	partition := func(w Webhook) string { return db.DuePartition(shardOf(w.ID)) }
 	for _, tc := range []struct {
-		name     string
-		before   Turns
-		mark     bool
-		wantSend bool
-		want     Turns // without Due
+		name          string
+		before        Turns
+		leaveFastLane bool
+		wantSend      bool
+		want          Turns // without Due
 	}{
 		{
 			"no delivery waits", Turns{}, false, true,
-			Turns{DueAt: stampPtr(now.Add(messageTimeout)), ArmedAt: stampPtr(now), Arms: 1},
+			Turns{DueAt: stampPtr(now.Add(messageTimeout)), AddedAt: stampPtr(now), Additions: 1},
 		},
 		{
-			"marked", Turns{}, true, true,
-			Turns{DueAt: stampPtr(now.Add(messageTimeout)), ArmedAt: stampPtr(now), Arms: 1},
+			"leaves the fast lane", Turns{}, true, true,
+			Turns{DueAt: stampPtr(now.Add(messageTimeout)), AddedAt: stampPtr(now), Additions: 1},
 		},
 		{
 			"the latest turn found no delivery",
-			Turns{Arms: 2, DrainedAt: stampPtr(now), DueAt: stampPtr(now.Add(time.Minute)), Wakes: 1},
-			false, true, Turns{Arms: 3, DueAt: stampPtr(now.Add(time.Minute)), Wakes: 1, ArmedAt: stampPtr(now)},
+			Turns{Additions: 2, DrainedAt: stampPtr(now), DueAt: stampPtr(now.Add(time.Minute)), Wakes: 1},
+			false, true, Turns{Additions: 3, DueAt: stampPtr(now.Add(time.Minute)), Wakes: 1, AddedAt: stampPtr(now)},
 		},
 		{
 			"message is on its way",
-			Turns{Arms: 1, DueAt: stampPtr(now.Add(time.Minute)), ArmedAt: stampPtr(now.Add(-time.Second))}, true, false,
-			Turns{Arms: 2, DueAt: stampPtr(now.Add(time.Minute)), ArmedAt: stampPtr(now.Add(-time.Second))},
+			Turns{Additions: 1, DueAt: stampPtr(now.Add(time.Minute)), AddedAt: stampPtr(now.Add(-time.Second))}, true, false,
+			Turns{Additions: 2, DueAt: stampPtr(now.Add(time.Minute)), AddedAt: stampPtr(now.Add(-time.Second))},
 		},
 		{
-			"message was lost", Turns{Arms: 1, ArmedAt: stampPtr(now.Add(-messageTimeout))}, true, true,
-			Turns{Arms: 2, DueAt: stampPtr(now.Add(messageTimeout)), ArmedAt: stampPtr(now)},
+			"message was lost", Turns{Additions: 1, AddedAt: stampPtr(now.Add(-messageTimeout))}, true, true,
+			Turns{Additions: 2, DueAt: stampPtr(now.Add(messageTimeout)), AddedAt: stampPtr(now)},
 		},
 		{
 			"resting", Turns{NotBefore: stampPtr(now.Add(time.Hour))}, false, false,
 			Turns{
-				NotBefore: stampPtr(now.Add(time.Hour)), DueAt: stampPtr(now.Add(time.Hour)), Arms: 1, ArmedAt: stampPtr(now),
+				NotBefore: stampPtr(now.Add(time.Hour)), DueAt: stampPtr(now.Add(time.Hour)), Additions: 1, AddedAt: stampPtr(now),
 			},
 		},
 		{
 			"turn in progress", Turns{TurnUntil: stampPtr(now.Add(leaseTime))}, false, false,
 			Turns{
-				TurnUntil: stampPtr(now.Add(leaseTime)), DueAt: stampPtr(now.Add(messageTimeout)), Arms: 1,
-				ArmedAt: stampPtr(now),
+				TurnUntil: stampPtr(now.Add(leaseTime)), DueAt: stampPtr(now.Add(messageTimeout)), Additions: 1,
+				AddedAt: stampPtr(now),
 			},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			w := f.subscribe(f.newWorkspace(), "https://example.com", func(w *Webhook) { w.Turns = tc.before })
-			send, err := f.store.arm(t.Context(), w, tc.mark, now)
+			send, err := f.store.makeDue(t.Context(), w, tc.leaveFastLane, now)
 			if err != nil || send != tc.wantSend {
 				t.Errorf("got message %t, %v, want %t", send, err, tc.wantSend)
 			}
 			want := w
-			want.Turns, want.Due, want.Prompt = tc.want, partition(w), !tc.mark
+			want.Turns, want.Due, want.Prompt = tc.want, partition(w), !tc.leaveFastLane
 			if diff := cmp.Diff(want, f.storedWebhook(w)); diff != "" {
 				t.Errorf("the webhook (-want +got):\n%s", diff)
 			}
@@ -108,34 +108,34 @@ func TestArm(t *testing.T) {
 }
 
 // If the webhook has a new endpoint, deliveries are added, but the endpoint does not leave the fast lane.
-func TestArmNewEndpoint(t *testing.T) {
+func TestMakeDueWithNewEndpoint(t *testing.T) {
 	t.Parallel()
 	f, now := newFixture(t), midnight
 	stored := f.subscribe(f.newWorkspace(), "https://example.com")
 	read := stored
 	read.Generation--
 	read.NotBefore, read.DueAt = stampPtr(now.Add(time.Hour)), stampPtr(now.Add(time.Hour))
-	if send, err := f.store.arm(t.Context(), read, true, now); err != nil || !send {
+	if send, err := f.store.makeDue(t.Context(), read, true, now); err != nil || !send {
 		t.Errorf("got message %t, %v, want true", send, err)
 	}
-	if w := f.storedWebhook(stored); !w.Prompt || w.Due == "" || w.Arms != 1 {
+	if w := f.storedWebhook(stored); !w.Prompt || w.Due == "" || w.Additions != 1 {
 		t.Errorf("got webhook %+v, want it due and in the fast lane", w)
 	}
 }
 
 // If a turn ended after the webhook was read, a message is sent: that turn has not seen the deliveries that were added.
-func TestArmAfterATurnEnded(t *testing.T) {
+func TestMakeDueAfterATurnEnded(t *testing.T) {
 	t.Parallel()
 	f, now := newFixture(t), midnight
 	stored := f.subscribe(f.newWorkspace(), "https://example.com")
 	for name, turns := range map[string]Turns{
-		"message was on its way": {ArmedAt: stampPtr(now.Add(-time.Second))},
+		"message was on its way": {AddedAt: stampPtr(now.Add(-time.Second))},
 		"turn was in progress":   {TurnUntil: stampPtr(now.Add(leaseTime))},
 	} {
 		read := stored
 		read.Turns = turns
 		f.putWebhook(stored)
-		if send, err := f.store.arm(t.Context(), read, false, now); err != nil || !send {
+		if send, err := f.store.makeDue(t.Context(), read, false, now); err != nil || !send {
 			t.Errorf("%s: got message %t, %v, want true", name, send, err)
 		}
 	}
@@ -151,8 +151,8 @@ func TestTurnsOfADeletedWebhook(t *testing.T) {
 		t.Fatalf("takeTurn: got %t, %v, want the lease", ok, err)
 	}
 	f.deleteWebhook(w)
-	if send, err := f.store.arm(t.Context(), w, true, midnight); send || err != nil {
-		t.Errorf("arm: got message %t, %v, want none", send, err)
+	if send, err := f.store.makeDue(t.Context(), w, true, midnight); send || err != nil {
+		t.Errorf("makeDue: got message %t, %v, want none", send, err)
 	}
 	if _, err := f.store.endTurn(t.Context(), taken, token, nextTurn{dueAt: midnight}, false); err != nil {
 		t.Errorf("endTurn: got %v, want no error", err)
@@ -172,7 +172,7 @@ func TestTakeTurn(t *testing.T) {
 	var responsesToLose atomic.Int32
 	f := newFixture(t, losing(&responsesToLose))
 	read := f.subscribe(f.newWorkspace(), "https://example.com")
-	if _, err := f.store.arm(t.Context(), read, false, midnight); err != nil {
+	if _, err := f.store.makeDue(t.Context(), read, false, midnight); err != nil {
 		t.Fatal(err)
 	}
 	for _, tc := range []struct {
@@ -196,7 +196,7 @@ func TestTakeTurn(t *testing.T) {
 				tokens.Store(token, true)
 				want := read
 				want.Turns = f.storedWebhook(read).Turns
-				if diff := cmp.Diff(want, w); diff != "" || w.Arms != 1 || !w.TurnUntil.Time().Equal(tc.at.Add(leaseTime)) {
+				if diff := cmp.Diff(want, w); diff != "" || w.Additions != 1 || !w.TurnUntil.Time().Equal(tc.at.Add(leaseTime)) {
 					t.Errorf("got turns %+v, want the stored ones, with the lease (-want +got):\n%s", w.Turns, diff)
 				}
 			}
@@ -223,12 +223,12 @@ func TestEndTurn(t *testing.T) {
 	for _, tc := range []struct {
 		name         string
 		next         nextTurn
-		arms         int  // how often deliveries were added before the turn
+		additions    int  // how often deliveries were added before the turn
 		added        bool // deliveries are added during the turn
-		unlessArmed  bool
+		unlessAdded  bool
 		lost         int32
 		wantNotEnded bool
-		want         Turns // without Due and Arms
+		want         Turns // without Due and Additions
 	}{
 		{name: "another turn", next: nextTurn{dueAt: next}, want: Turns{DueAt: stampPtr(next)}},
 		{
@@ -236,43 +236,43 @@ func TestEndTurn(t *testing.T) {
 			want: Turns{DueAt: stampPtr(next), NotBefore: stampPtr(next)},
 		},
 		{
-			name: "no delivery waits", next: nextTurn{dueAt: next, drainedAt: next}, unlessArmed: true,
+			name: "no delivery waits", next: nextTurn{dueAt: next, drainedAt: next}, unlessAdded: true,
 			want: Turns{DueAt: stampPtr(next), DrainedAt: stampPtr(next)},
 		},
-		{name: "still no delivery waits", unlessArmed: true},
-		{name: "still no delivery waits, after deliveries", arms: 3, unlessArmed: true},
-		{name: "deliveries added", unlessArmed: true, added: true, wantNotEnded: true},
-		{name: "more deliveries added", arms: 3, unlessArmed: true, added: true, wantNotEnded: true},
+		{name: "still no delivery waits", unlessAdded: true},
+		{name: "still no delivery waits, after deliveries", additions: 3, unlessAdded: true},
+		{name: "deliveries added", unlessAdded: true, added: true, wantNotEnded: true},
+		{name: "more deliveries added", additions: 3, unlessAdded: true, added: true, wantNotEnded: true},
 		{
 			name: "deliveries added, but another turn follows", next: nextTurn{dueAt: next}, added: true,
 			want: Turns{DueAt: stampPtr(next)},
 		},
 		{name: "lost response", next: nextTurn{dueAt: next}, lost: 1, want: Turns{DueAt: stampPtr(next)}},
-		{name: "lost response, leaves the index", arms: 1, unlessArmed: true, lost: 2},
+		{name: "lost response, leaves the index", additions: 1, unlessAdded: true, lost: 2},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			w := f.subscribe(f.newWorkspace(), "https://example.com", func(w *Webhook) {
-				w.Turns = Turns{Due: db.DuePartition(shardOf(w.ID)), DueAt: stampPtr(midnight), Wakes: 2, Arms: tc.arms}
-				w.NotBefore, w.ArmedAt, w.DrainedAt = stampPtr(midnight), stampPtr(midnight), stampPtr(midnight)
+				w.Turns = Turns{Due: db.DuePartition(shardOf(w.ID)), DueAt: stampPtr(midnight), Wakes: 2, Additions: tc.additions}
+				w.NotBefore, w.AddedAt, w.DrainedAt = stampPtr(midnight), stampPtr(midnight), stampPtr(midnight)
 			})
 			taken, token, _, err := f.store.takeTurn(t.Context(), w, midnight, midnight.Add(leaseTime))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if tc.added {
-				if _, err := f.store.arm(t.Context(), w, false, midnight.Add(time.Second)); err != nil {
+				if _, err := f.store.makeDue(t.Context(), w, false, midnight.Add(time.Second)); err != nil {
 					t.Fatal(err)
 				}
 			}
 			before := f.storedWebhook(w)
 			responsesToLose.Store(tc.lost)
-			ended, err := f.fast.store.endTurn(t.Context(), taken, token, tc.next, tc.unlessArmed)
+			ended, err := f.fast.store.endTurn(t.Context(), taken, token, tc.next, tc.unlessAdded)
 			if err != nil || ended == tc.wantNotEnded {
 				t.Errorf("got %t, %v, want %t", ended, err, !tc.wantNotEnded)
 			}
 			want := before
 			if !tc.wantNotEnded {
-				want.Turns, want.Arms = tc.want, before.Arms
+				want.Turns, want.Additions = tc.want, before.Additions
 			}
 			if want.DueAt != nil {
 				want.Due = before.Due

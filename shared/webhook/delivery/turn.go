@@ -63,7 +63,7 @@ func (t *turn) begin(ctx context.Context) (bool, error) {
 	}
 	if w.turning(t.now) {
 		if manual {
-			return false, t.later(ctx)
+			return false, t.returnMessage(ctx)
 		}
 		return false, nil
 	}
@@ -94,8 +94,8 @@ func (t *turn) isManual(ctx context.Context) (bool, error) {
 // After that, the retry job sends the next message.
 const quickReceives = 4
 
-// later returns the message to the queue for a few seconds, unless that was done often.
-func (t *turn) later(ctx context.Context) error {
+// returnMessage returns the message to the queue for a few seconds, unless that was done often.
+func (t *turn) returnMessage(ctx context.Context) error {
 	if t.received.Receives >= quickReceives {
 		return nil
 	}
@@ -155,7 +155,7 @@ func (t *turn) next(ctx context.Context) ([]string, error) {
 		var due []string
 		for _, e := range page {
 			if e.at.After(t.worker.now().Add(clockSkew)) {
-				t.nextDue(e.at)
+				t.recordDue(e.at)
 				return t.unseen(due), nil
 			}
 			due = append(due, e.id)
@@ -178,8 +178,8 @@ func (t *turn) unseen(ids []string) (fresh []string) {
 	return fresh
 }
 
-// nextDue notes that a delivery is due at a time.
-func (t *turn) nextDue(at time.Time) {
+// recordDue records that a delivery is due at a time.
+func (t *turn) recordDue(at time.Time) {
 	if t.end.next.IsZero() || at.Before(t.end.next) {
 		t.end.next = at
 	}
@@ -212,7 +212,7 @@ func (t *turn) conclude(attempts []*attempt) (ends bool) {
 	t.end.took = 0
 	for _, a := range attempts {
 		if d := a.delivery; a.err == nil && d != nil && d.waitsInSlowLane() {
-			t.nextDue(d.dueInSlowLane())
+			t.recordDue(d.dueInSlowLane())
 		}
 		if !a.made {
 			continue
