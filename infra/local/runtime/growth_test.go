@@ -64,32 +64,53 @@ func TestBlockedRequestsGetInstances(t *testing.T) {
 func TestBusyProcessors(t *testing.T) {
 	t.Parallel()
 	var checks atomic.Int32
+	var stopped atomic.Pointer[time.Time] // the time at which the clock stands still; nil if it runs
+	var ahead atomic.Int64                // by which the clock is ahead, in nanoseconds
 	most := 2 * goruntime.NumCPU()
 	r := start(t, func(o *runtime.Options) {
-		o.Patience, o.MaxWait, o.MaxConcurrency = time.Millisecond, 1900*time.Millisecond, most+3
+		o.Patience, o.MaxConcurrency = time.Millisecond, most+3
 		o.Busy = func() bool {
 			checks.Add(1)
 			return true
 		}
+		o.Now = func() time.Time {
+			if at := stopped.Load(); at != nil {
+				return *at
+			}
+			return time.Now().Add(time.Duration(ahead.Load()))
+		}
 	})
 	g := newGate(t)
 	var done sync.WaitGroup
-	for range most + 3 {
-		done.Go(func() {
-			if got := invoke(t, r, runtime.Invocation{Function: "echo", Payload: event(t, order{Wait: g.url})}); got.FunctionError != nil {
-				t.Error(got.FunctionError)
-			}
-		})
+	call := func(n int) {
+		for range n {
+			done.Go(func() {
+				in := runtime.Invocation{Function: "echo", Payload: event(t, order{Wait: g.url})}
+				if got := invoke(t, r, in); got.FunctionError != nil {
+					t.Error(got.FunctionError)
+				}
+			})
+		}
 	}
+	call(most)
 	for range most {
 		<-g.arrived
 	}
-	eventually(t, "the other calls wait", func() bool { return checks.Load() > 0 })
+	now := time.Now()
+	stopped.Store(&now)
+	call(3)
+	eventually(t, "the other calls wait", func() bool { return checks.Load() > 3 && r.Queued("echo") == 3 })
 	if got := r.Starts(); got != most || !r.Waits("echo") {
 		t.Errorf("%d instances started while the processors are busy, want %d and calls that wait", got, most)
 	}
+	ahead.Store(int64(time.Second))
+	stopped.Store(nil)
+	before := checks.Load()
 	for range 3 {
 		<-g.arrived
+	}
+	if after := checks.Load(); after > before+1 { // the first one can be simultaneous
+		t.Errorf("the processors were checked %d times for calls that had waited for a second", after-before)
 	}
 	g.open()
 	done.Wait()
