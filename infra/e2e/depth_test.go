@@ -87,36 +87,36 @@ func (w *watched) recordDepth(line string) {
 	w.depths[request.Operation] = append(w.depths[request.Operation], request.DynamodbDepth)
 }
 
-// leastDepths returns the least depth of the requests of each operation. Others can have retried after a conflict, or can
+// smallestDepths returns the smallest depth of the requests of each operation. Others can have retried after a conflict, or can
 // have done work that is not always due.
-func (w *watched) leastDepths() map[string]int {
+func (w *watched) smallestDepths() map[string]int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	least := map[string]int{}
+	smallest := map[string]int{}
 	for operation, all := range w.depths {
-		least[operation] = slices.Min(all)
+		smallest[operation] = slices.Min(all)
 	}
-	return least
+	return smallest
 }
 
 // checkDepths compares the depths with the table. A depth is never smaller than the number of calls that depend on each
-// other, but it can be larger: on a busy machine, calls of the same time can begin one after the other, and an answer of
+// other, but it can be larger: on a busy machine, concurrent calls can begin one after the other, and an answer of
 // the model can take so long that the function reads whether it was cancelled. So if the depths differ, checkDepths calls
-// everything again, up to twice, and uses the least depths of all runs.
+// everything again, up to twice, and uses the smallest depths of all runs.
 func (w *watched) checkDepths(t *testing.T) {
 	t.Helper()
-	least := w.leastDepths()
-	for run := 1; run <= 2 && !maps.Equal(least, depths); run++ {
-		t.Logf("run %d: the depths of the calls to DynamoDB, by operation (-want +got):\n%s", run, cmp.Diff(depths, least))
+	smallest := w.smallestDepths()
+	for run := 1; run <= 2 && !maps.Equal(smallest, depths); run++ {
+		t.Logf("run %d: the depths of the calls to DynamoDB, by operation (-want +got):\n%s", run, cmp.Diff(depths, smallest))
 		again := newWatched(t)
 		again.callEverything()
-		for operation, depth := range again.leastDepths() {
-			if known, ok := least[operation]; !ok || depth < known {
-				least[operation] = depth
+		for operation, depth := range again.smallestDepths() {
+			if known, ok := smallest[operation]; !ok || depth < known {
+				smallest[operation] = depth
 			}
 		}
 	}
-	if diff := cmp.Diff(depths, least); diff != "" {
+	if diff := cmp.Diff(depths, smallest); diff != "" {
 		t.Errorf("the depths of the calls to DynamoDB, by operation (-want +got):\n%s", diff)
 	}
 }

@@ -40,8 +40,8 @@ type probe struct {
 // binaries is the folder of the binaries that build writes. TestMain creates and removes it.
 var binaries string
 
-// build builds the platform and the functions once, with the probe, and with small buffers in the stores. They do not use
-// the race detector, because it needs many times the memory.
+// build builds the platform and the functions once, with the probe, and with small buffers in the stores. The
+// binaries do not use the race detector, because it needs many times the memory.
 var build = sync.OnceValue(func() error {
 	root, err := filepath.Abs(platformtest.Root)
 	if err != nil {

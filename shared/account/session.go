@@ -90,34 +90,30 @@ func printable(s string, limit int) string {
 	return b.String()
 }
 
-// moreSessions is more than the number of sessions that fit into a response. A user whose program logs in before every
-// request can have so many.
-const moreSessions = 20_000
+// maxSessionPage is the number of sessions in a page if the request has no limit. More do not fit into a response. A user
+// whose program logs in before every request can have so many.
+const maxSessionPage = 20_000
 
 // ListSessions returns a page of the caller's active sessions, newest first, and the cursor of the next page. Error:
 // VALIDATION_FAILED if the cursor is not from this list.
 func (s *Service) ListSessions(
 	ctx context.Context, caller httpapi.Caller, page httpapi.PageInput,
 ) ([]SessionItem, string, error) {
-	scope := httpapi.ListScope(caller, "sessions")
-	after, err := s.cursors.Open(ctx, scope, page.Cursor)
-	if err != nil {
-		return nil, "", err
+	page.Limit = cmp.Or(page.Limit, maxSessionPage)
+	read := func(ctx context.Context, after string, n int) ([]SessionItem, error) {
+		user, err := s.store.user(ctx, caller.UserID)
+		if err != nil {
+			return nil, err
+		}
+		sessions, err := s.store.activeSessions(ctx, user, after, n, s.now())
+		items := make([]SessionItem, len(sessions))
+		for i, session := range sessions {
+			items[i] = session.item(caller.SessionID)
+		}
+		return items, err
 	}
-	user, err := s.store.user(ctx, caller.UserID)
-	if err != nil {
-		return nil, "", err
-	}
-	n := cmp.Or(page.Limit, moreSessions)
-	sessions, err := s.store.activeSessions(ctx, user, after, n+1, s.now())
-	if err != nil {
-		return nil, "", err
-	}
-	items := make([]SessionItem, len(sessions))
-	for i, session := range sessions {
-		items[i] = session.item(caller.SessionID)
-	}
-	return httpapi.CutPage(ctx, s.cursors, scope, items, n, func(i SessionItem) string { return i.ID })
+	return httpapi.ReadPage(ctx, s.cursors, httpapi.ListScope(caller, "sessions"), page, read,
+		func(i SessionItem) string { return i.ID })
 }
 
 // EndSession ends one of the caller's sessions. Error: SESSION_NOT_FOUND.

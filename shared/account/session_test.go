@@ -146,7 +146,7 @@ func TestSessionsListAndEnd(t *testing.T) {
 	first.me().Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 }
 
-// The lists of sessions and identities have pages. Sessions that have ended are not in the way.
+// The lists of sessions and identities have pages. Sessions that have ended do not shorten a page.
 func TestPagesOfSessionsAndIdentities(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

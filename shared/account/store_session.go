@@ -99,7 +99,8 @@ func decodeSession(sessionItem, userItem db.Item) (Session, User, error) {
 // activeSessions reads up to n active sessions of a user, newest first. They are older than the session after. If after
 // is "", the first one is the newest session.
 func (s store) activeSessions(ctx context.Context, user User, after string, n int, now time.Time) ([]Session, error) {
-	q := db.Query{Prefix: db.SessionsOf(user.ID), Descending: true, Limit: n}
+	const fewestRead = 1000 // in one call: many sessions of old generations can be between active ones
+	q := db.Query{Prefix: db.SessionsOf(user.ID), Descending: true, Limit: max(n, fewestRead)}
 	if after != "" {
 		q.After = db.SessionKey(user.ID, after)
 	}

@@ -85,9 +85,7 @@ func switched(w delivery.Webhook, active bool, now time.Time) delivery.Webhook {
 	switch {
 	case !active:
 		w.DeactivatedAt, w.ActivatedAt = &at, nil
-	case w.DisabledReason != "": // it received events while the service had disabled it
-		w.DeactivatedAt, w.ActivatedAt = nil, nil
-	case w.DeactivatedAt != nil:
+	case w.DeactivatedAt != nil && w.ActivatedAt == nil:
 		w.ActivatedAt = &at
 	}
 	w.Active = active

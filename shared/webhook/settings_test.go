@@ -125,7 +125,7 @@ func TestTimesOfDeactivation(t *testing.T) {
 		},
 		"activated after it was disabled": {
 			delivery.Webhook{DisabledReason: "gone", DeactivatedAt: &early, ActivatedAt: &early},
-			delivery.Webhook{Active: true, DisabledReason: "gone"},
+			delivery.Webhook{Active: true, DisabledReason: "gone", DeactivatedAt: &early, ActivatedAt: &early},
 		},
 	} {
 		if diff := cmp.Diff(tc.want, switched(tc.before, tc.want.Active, noon)); diff != "" {

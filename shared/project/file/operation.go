@@ -1,7 +1,6 @@
 package file
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 
@@ -131,7 +130,7 @@ func (op *BatchOperation) check(at string) (problems []fault.Problem) {
 	}
 	if op.ETag != nil {
 		var err error
-		if op.condition, err = httpapi.ParsePreconditions(cmp.Or(*op.ETag, ","), ""); err != nil { // "" is not valid
+		if op.condition, err = httpapi.ParsePreconditions(*op.ETag, ""); err != nil || *op.ETag == "" {
 			etagRule = "must be an entity tag"
 		}
 		if op.Action == Create {

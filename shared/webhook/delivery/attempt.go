@@ -28,7 +28,9 @@ type attempt struct {
 	received lambdafn.QueueMessage // in the fast lane
 	target                         // as read; after begin, delivery is the stored version
 
-	moved bool // to the slow lane, if the delivery waits there
+	// moveTried is true if a write was sent that moves the delivery to the slow lane. It was executed if the delivery
+	// waits there.
+	moveTried bool
 	// Set by begin.
 	made    bool     // an attempt has begun
 	leased  bool     // with a lease
@@ -194,7 +196,7 @@ func (a *attempt) start(ctx context.Context, now time.Time) (err error) {
 
 // save stores the next version of the delivery. Error: db.ErrStale.
 func (a *attempt) save(ctx context.Context, next Delivery) error {
-	a.moved = a.moved || next.waitsInSlowLane() && !a.delivery.waitsInSlowLane() // the response to the write can be lost
+	a.moveTried = a.moveTried || next.waitsInSlowLane() && !a.delivery.waitsInSlowLane()
 	stored, err := a.worker.store.save(ctx, *a.delivery, next)
 	if err == nil {
 		a.delivery = &stored
@@ -221,7 +223,7 @@ func (a *attempt) moveToSlowLane(ctx context.Context) error {
 	err := a.change(ctx, "move delivery", func() error {
 		return a.move(ctx, true, func(d Delivery) (Delivery, bool) { return d.uncounted(a.at, a.leased, a.ended) })
 	})
-	if err == nil && a.moved {
+	if err == nil && a.moveTried && a.delivery.waitsInSlowLane() {
 		a.worker.logger.InfoContext(ctx, "delivery moved to the slow lane",
 			append(a.delivery.logAttrs(), "durationMs", a.result.Duration.Milliseconds())...)
 	}

@@ -112,19 +112,19 @@ func (e *endpoint) add(r sender.Result, at time.Time) Health {
 	return e.latest
 }
 
-// save stores the pending health, unless another attempt does so. After an error it continues, because other attempts
-// rely on it. w is the endpoint's webhook.
+// save stores the pending health, unless another attempt does so. If a write fails, save continues with the next health:
+// the attempt that added it does not store it itself. w is the endpoint's webhook.
 func (e *endpoint) save(ctx context.Context, s Store, w Webhook) error {
-	var all error
+	var errs error
 	for {
 		before, after, ok := e.next()
 		if !ok {
-			return all
+			return errs
 		}
 		w.Health = before
 		err := s.saveHealth(ctx, w, after)
 		e.saved(after, err)
-		all = errors.Join(all, err)
+		errs = errors.Join(errs, err)
 	}
 }
 

@@ -98,8 +98,8 @@ func (w SlowWorker) createOrReturn(
 }
 
 // createWait returns the wait after a failed attempt to create deliveries. receives counts the attempts. The waits
-// before the tenth and last attempt add up to seven hours. After it, the queue moves the message to the failure queue
-// when it would be received again, so there is no wait.
+// before the tenth attempt add up to seven hours. There is no wait after it: when the message would be received again,
+// the queue moves it to the failure queue.
 func createWait(receives int) time.Duration {
 	const first, longest, attempts = 10 * time.Second, 2 * time.Hour, 10
 	if receives >= attempts {
@@ -112,7 +112,8 @@ func createWait(receives int) time.Duration {
 	return min(wait, longest)
 }
 
-// create stores the deliveries of events to webhooks. Then it sends the messages of those in the fast lane, and makes
+// create stores the deliveries of events to webhooks. If one of the webhooks cannot be decoded, it returns an error after
+// it has created the deliveries to the others. Then it sends the messages of those in the fast lane, and makes
 // the webhooks of the others due. If a webhook were due before its deliveries are stored, a turn could find nothing. If
 // the function crashes, the message is received again. Deliveries that were stored before keep their lane.
 func (w SlowWorker) create(ctx context.Context, shared *batch, m message) error {
@@ -120,7 +121,6 @@ func (w SlowWorker) create(ctx context.Context, shared *batch, m message) error 
 	if err != nil {
 		return err
 	}
-	reportBroken(ctx, w.logger, &shared.tally, broken)
 	occurrences, err := w.store.occurrences(ctx, m)
 	if err != nil {
 		return err
@@ -140,7 +140,16 @@ func (w SlowWorker) create(ctx context.Context, shared *batch, m message) error 
 	if err != nil {
 		return err
 	}
-	return w.slow.Send(ctx, turns...)
+	if err := w.slow.Send(ctx, turns...); err != nil {
+		return err
+	}
+	for _, b := range broken {
+		named := func(id string) bool { return db.WebhookKey(m.WorkspaceID, id) == b.Key }
+		if slices.ContainsFunc(m.Webhooks, named) {
+			return fmt.Errorf("delivery: webhook %s cannot be decoded: %w", b.Key.SK, b.Cause)
+		}
+	}
+	return nil
 }
 
 // makeAllDue makes the webhooks with deliveries in the slow lane due, and returns the messages for their turns.

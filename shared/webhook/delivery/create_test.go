@@ -7,7 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
+
+	"devplatform/shared/db"
 )
 
 // pending returns the numbers of the deliveries of a webhook that are pending in the fast lane and in the slow lane.
@@ -110,7 +113,7 @@ func TestCreationAfterTheLaneHasChanged(t *testing.T) {
 
 // A webhook receives the events before its deactivation and after its activation, no matter when they are handled. If
 // it is not active any more, its deliveries are stored as failed, so that they can be recovered. That holds for the
-// fan-out and for the creation outside of it.
+// fan-out and for SlowWorker.
 func TestEventsAroundADeactivation(t *testing.T) {
 	t.Parallel()
 	for name, events := range map[string]int{"few": 1, "many": maxDirect + 1} {
@@ -123,6 +126,10 @@ func TestEventsAroundADeactivation(t *testing.T) {
 				webhook := func(change func(*Webhook)) Webhook {
 					return f.subscribe(workspaceID, "https://example.com", func(w *Webhook) { w.Prompt = prompt }, change)
 				}
+				webhook(func(w *Webhook) { // deactivated by an earlier version of this program, which knew no times
+					w.Active, w.DeactivatedAt, w.ActivatedAt = false, stampPtr(start.Add(-2*time.Hour)), stampPtr(start.Add(-time.Hour))
+				})
+				activated := webhook(func(w *Webhook) { w.DeactivatedAt = stampPtr(start.Add(-time.Hour)) }) // by it as well
 				before := webhook(func(w *Webhook) {
 					w.Active, w.DeactivatedAt = false, stampPtr(start.Add(time.Hour))
 				})
@@ -139,12 +146,46 @@ func TestEventsAroundADeactivation(t *testing.T) {
 				for _, d := range f.allDeliveries() {
 					got[d.WebhookID+" "+string(d.Status)+" "+d.Reason]++
 				}
-				want := map[string]int{before.ID + " failed the webhook is not active": events, after.ID + " pending ": events}
+				want := map[string]int{
+					before.ID + " failed the webhook is not active": events,
+					after.ID + " pending ":                          events, activated.ID + " pending ": events,
+				}
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("the deliveries (-want +got):\n%s", diff)
 				}
 			})
 		}
+	}
+}
+
+// If a webhook cannot be decoded when its deliveries are created, the message is returned to the queue, so that nothing
+// is lost after the webhook was repaired. The deliveries of the other webhooks are created. Broken webhooks that the
+// message does not name do not matter.
+func TestCreationWithABrokenWebhook(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	broken := f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
+	works := f.subscribe(workspaceID, f.receiver.URL("/ok/b"))
+	f.publish(f.newEvents(workspaceID, maxDirect)...)
+	other := f.subscribe(workspaceID, f.receiver.URL("/ok/c"))
+	for _, w := range []Webhook{broken, other} {
+		f.putItem(db.WebhookKey(workspaceID, w.ID), db.Item{"id": &types.AttributeValueMemberBOOL{}})
+	}
+	messages := f.receiveFrom(f.creations)
+	if errs := f.slow.Handle(t.Context(), messages); errs[0] == nil {
+		t.Error("the creation succeeded without a webhook")
+	}
+	f.wantLog("deliveries were not created", broken.ID)
+	if n := len(f.allDeliveries()); n != maxDirect {
+		t.Errorf("got %d deliveries, want %d for %s", n, maxDirect, works.ID)
+	}
+	f.putWebhook(broken)
+	if errs := f.slow.Handle(t.Context(), messages); errs[0] != nil {
+		t.Error(errs[0])
+	}
+	if n := len(f.allDeliveries()); n != 2*maxDirect {
+		t.Errorf("got %d deliveries after the repair, want %d", n, 2*maxDirect)
 	}
 }
 

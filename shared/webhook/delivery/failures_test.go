@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/shared/lambdafn"
@@ -125,7 +126,11 @@ func TestHealthAfterAnError(t *testing.T) {
 	t.Parallel()
 	var lost atomic.Int32
 	f := newFixture(t, failCalls("UpdateItem", func() bool { return lost.Add(-1) >= 0 }))
-	w := f.subscribe(f.newWorkspace(), "https://example.com")
+	since := f.now()
+	w := f.subscribe(f.newWorkspace(), "https://example.com", func(w *Webhook) {
+		w.Failures, w.FailingSince, w.LastAt, w.LastStatus = 9, stampPtr(since), stampPtr(since), Failed
+	})
+	f.advance(time.Minute)
 	shared, cancel := newBatch(t.Context())
 	defer cancel()
 	e := shared.endpoint(w)
@@ -135,8 +140,8 @@ func TestHealthAfterAnError(t *testing.T) {
 	if err := e.save(t.Context(), f.fast.store, w); err == nil {
 		t.Error("the first write succeeded")
 	}
-	if got := f.storedWebhook(w); got.Failures != 1 || got.LastStatus != Failed {
-		t.Errorf("got health %+v, want one failure", got.Health)
+	if got := f.storedWebhook(w); got.Failures != 1 || !got.FailingSince.Time().Equal(f.now()) {
+		t.Errorf("got health %+v, want one failure, after the success that was not stored", got.Health)
 	}
 }
 

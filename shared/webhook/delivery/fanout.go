@@ -24,8 +24,8 @@ import (
 // sent. Its ID depends only on the event and the webhook. So a replay of the stream creates no second delivery, but
 // sends the message again. If a message is lost, the retry job sends another one.
 //
-// SlowWorker creates all other deliveries. Fanout sends it one message for each workspace. So an account with many
-// deliveries does not delay the events of other accounts in the stream.
+// SlowWorker creates all other deliveries. Fanout sends it one message for each account of a workspace's webhooks. So
+// an account with many deliveries does not delay the events of other accounts in the stream.
 type Fanout struct {
 	store     Store
 	fast      queue.Queue
@@ -76,7 +76,7 @@ type fanoutPlan struct {
 	occurrences []occurrence
 	webhooks    []Webhook  // of the workspace
 	items       []newItem  // the deliveries that the fan-out creates, all of the fast lane
-	creations   []creation // for the others: one for each account, usually one
+	creations   []creation // ask for the other deliveries: one for each account
 }
 
 // Handle handles the events in a batch of the stream of the events table, and returns one error for each record. The
@@ -134,7 +134,11 @@ func (f *Fanout) plan(
 		if err != nil {
 			return err
 		}
-		reportBroken(ctx, f.logger, counts, broken)
+		for _, b := range broken {
+			counts.count(metricUnreadable)
+			f.logger.ErrorContext(ctx, "webhook cannot be decoded and receives no events",
+				"key", b.Key.SK, "cause", b.Cause.Error())
+		}
 		plans[i] = planFanout(byWorkspace[workspaces[i]], webhooks, f.now())
 		return nil
 	}) {
@@ -148,15 +152,6 @@ func (f *Fanout) plan(
 		items, creations = append(items, p.items...), append(creations, p.creations...)
 	}
 	return items, creations
-}
-
-// reportBroken logs and counts webhooks that cannot be decoded.
-func reportBroken(ctx context.Context, logger *slog.Logger, counts *tally, broken []BrokenItem) {
-	for _, b := range broken {
-		counts.count(metricUnreadable)
-		logger.ErrorContext(ctx, "webhook cannot be decoded and receives no events",
-			"key", b.Key.SK, "cause", b.Cause.Error())
-	}
 }
 
 // planFanout returns the work for the events of one workspace.

@@ -20,11 +20,11 @@ type Turns struct {
 	// Window is the number of concurrent attempts with which the next turn begins; 0 stands for 1. It is the number that
 	// the latest turn reached, 0 if that turn failed or was interrupted, and 0 if no delivery waits.
 	Window int `dynamodbav:"window,omitempty"`
-	// AddedAt is the time at which deliveries were added after the latest turn; nil if none were added. See addedRecently.
-	AddedAt *clock.Timestamp `dynamodbav:"addedAt,omitempty"`
-	// Additions counts the times that deliveries were added. A turn that finds no delivery ends only if Additions has not
-	// changed.
-	Additions int `dynamodbav:"additions,omitempty"`
+	// AddedAt is the time of the first addition of deliveries after the latest turn, or of a later one that requested
+	// another message, because the first message was lost or late. It is nil if none were added. See addedRecently.
+	AddedAt *clock.Timestamp `dynamodbav:"armedAt,omitempty"`
+	// Additions counts how often deliveries were added. A turn that finds no delivery ends only if it has not changed.
+	Additions int `dynamodbav:"arms,omitempty"`
 	// DrainedAt is the end of the first turn that found no further delivery that is due; nil if deliveries were added
 	// since then. The index is eventually consistent, so another turn has to confirm this after confirmAfter.
 	DrainedAt *clock.Timestamp `dynamodbav:"drainedAt,omitempty"`

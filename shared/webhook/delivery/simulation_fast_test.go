@@ -188,7 +188,7 @@ func (s *simulation) post(a *simAttempt) {
 		account.inFlight--
 		a.ended = s.now()
 		if a.lane == fastLane && a.result.TimedOut {
-			s.giveBack(a)
+			s.moveToSlowLane(a)
 			return
 		}
 		a.decision = decide(a.trying, *a.webhook, a.result, a.ended, a.jitter)
@@ -199,10 +199,10 @@ func (s *simulation) post(a *simAttempt) {
 	})
 }
 
-// giveBack does what attempt.giveBack does.
-func (s *simulation) giveBack(a *simAttempt) {
+// moveToSlowLane does what attempt.moveToSlowLane does.
+func (s *simulation) moveToSlowLane(a *simAttempt) {
 	s.move(a, true, func(d Delivery) (Delivery, bool) { return d.uncounted(a.at, a.leased, a.ended) },
-		func() { s.giveBack(a) })
+		func() { s.moveToSlowLane(a) })
 }
 
 // record does what attempt.record does, and the steps after it. No delivery moves with its result: the endpoints of the

@@ -239,20 +239,17 @@ func (t *simTurn) unread(records []*simRecord) (fresh []*simRecord) {
 
 // finishTurn does what turn.finish does.
 func (s *simulation) finishTurn(t *simTurn) {
-	now := s.now()
 	t.end.window = t.window
-	next := t.end.plan(t.webhook.Health, t.webhook.DrainedAt, now, s.jitter())
-	wait, soon := t.requeueWait(next, now)
+	next, wait, soon := t.plan(s.now(), s.jitter())
 	s.after(storageTime, func() {
-		if s.endTurn(t, withMessageTimeout(next, soon), !t.end.more) {
+		if s.endTurn(t, next, !t.end.more) {
 			s.endedTurn(t, wait, soon)
 			return
 		}
 		t.end.more = true // deliveries were added
-		next := t.end.plan(t.webhook.Health, nil, now, s.jitter())
-		wait, soon := t.requeueWait(next, now)
+		next, wait, soon := t.plan(s.now(), s.jitter())
 		s.after(storageTime, func() {
-			s.endTurn(t, withMessageTimeout(next, soon), false)
+			s.endTurn(t, next, false)
 			s.endedTurn(t, wait, soon)
 		})
 	})

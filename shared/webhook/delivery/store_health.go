@@ -22,13 +22,14 @@ const (
 	attrFailingSince   = "failingSince"
 	attrLastAt         = "lastAt"
 	attrLastStatus     = "lastStatus"
+	attrGeneration     = "generation" // only read
 )
 
 // endpointUpdate returns a write that updates a webhook on the condition that its endpoint was not changed after w was
 // read.
 func (s Store) endpointUpdate(w Webhook, update expression.UpdateBuilder) db.Write {
 	sameEndpoint := expression.AttributeExists(expression.Name(db.AttrPK)).
-		And(expression.Name("generation").Equal(expression.Value(w.Generation)))
+		And(expression.Name(attrGeneration).Equal(expression.Value(w.Generation)))
 	return s.Table.Update(db.WebhookKey(w.WorkspaceID, w.ID), update).If(sameEndpoint)
 }
 
@@ -75,6 +76,11 @@ func healthUpdate(before, after Health) expression.UpdateBuilder {
 	}
 	if after.LastStatus == Succeeded { // also resets the failures that were counted after the webhook was read
 		return update.Remove(expression.Name(attrFailures)).Remove(expression.Name(attrFailingSince))
+	}
+	if before.FailingSince != nil && !before.FailingSince.Equal(*after.FailingSince) {
+		// A success ended the stored series, but could not be stored.
+		return update.Set(expression.Name(attrFailures), expression.Value(after.Failures)).
+			Set(expression.Name(attrFailingSince), expression.Value(after.FailingSince.String()))
 	}
 	if after.Failures > before.Failures {
 		update = update.Add(expression.Name(attrFailures), expression.Value(after.Failures-before.Failures))

@@ -21,8 +21,8 @@ const (
 	attrTurnUntil = "turnUntil"
 	attrTurnBy    = "turnBy" // random ID of the turn in progress
 	attrNotBefore = "notBefore"
-	attrAddedAt   = "addedAt"
-	attrAdditions = "additions"
+	attrAddedAt   = "armedAt" // the names that earlier versions stored
+	attrAdditions = "arms"
 	attrDrainedAt = "drainedAt"
 	attrWindow    = "window"
 )
@@ -51,7 +51,7 @@ func (s Store) makeDue(ctx context.Context, w Webhook, leaveFastLane bool, now t
 	}
 	item, err := s.Client.Do(ctx, write)
 	if errors.Is(err, db.ErrConditionFailed) && leaveFastLane { // the webhook was deleted, or has a new endpoint
-		w.Turns = Turns{}
+		w.Turns = Turns{} // those of the old endpoint
 		return s.makeDue(ctx, w, false, now)
 	}
 	if errors.Is(err, db.ErrConditionFailed) {
@@ -88,9 +88,20 @@ func (s Store) takeTurn(
 	return w, token, err == nil, err
 }
 
+// turnCondition is the condition under which a turn ends as planned.
+type turnCondition int
+
+const (
+	ifUnchanged    turnCondition = iota // no deliveries were added, and the endpoint is the same
+	ifSameEndpoint                      // the endpoint is the same
+	unconditional
+)
+
 // endTurn releases the lease of a turn and stores when the next turn is due. w is the webhook as takeTurn returned it.
-// If unlessAdded is set, it changes nothing and reports false if deliveries were added since then.
-func (s Store) endTurn(ctx context.Context, w Webhook, token string, next nextTurn, unlessAdded bool) (bool, error) {
+// It changes nothing and reports false if the condition does not hold, or if another turn has begun.
+func (s Store) endTurn(
+	ctx context.Context, w Webhook, token string, next nextTurn, condition turnCondition,
+) (bool, error) {
 	update := expression.Remove(expression.Name(attrTurnUntil)).Remove(expression.Name(attrTurnBy)).
 		Remove(expression.Name(attrAddedAt)).Remove(expression.Name(attrWakes))
 	update = setTime(update, attrDueAt, next.dueAt)
@@ -109,7 +120,10 @@ func (s Store) endTurn(ctx context.Context, w Webhook, token string, next nextTu
 	write := s.Table.Update(db.WebhookKey(w.WorkspaceID, w.ID), update).
 		If(expression.Name(attrTurnBy).Equal(expression.Value(token))).
 		Mine(func(stored db.Item) bool { return stored[attrTurnBy] == nil }) // no other turn has begun
-	if unlessAdded {
+	if condition != unconditional {
+		write = write.If(expression.Name(attrGeneration).Equal(expression.Value(w.Generation)))
+	}
+	if condition == ifUnchanged {
 		additions := expression.Name(attrAdditions)
 		same := additions.Equal(expression.Value(w.Additions))
 		if w.Additions == 0 {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
@@ -154,7 +155,7 @@ func TestTurnsOfADeletedWebhook(t *testing.T) {
 	if send, err := f.store.makeDue(t.Context(), w, true, midnight); send || err != nil {
 		t.Errorf("makeDue: got message %t, %v, want none", send, err)
 	}
-	if _, err := f.store.endTurn(t.Context(), taken, token, nextTurn{dueAt: midnight}, false); err != nil {
+	if _, err := f.store.endTurn(t.Context(), taken, token, nextTurn{dueAt: midnight}, ifSameEndpoint); err != nil {
 		t.Errorf("endTurn: got %v, want no error", err)
 	}
 	if _, _, ok, err := f.store.takeTurn(t.Context(), w, midnight, midnight.Add(leaseTime)); ok || err != nil {
@@ -225,30 +226,46 @@ func TestEndTurn(t *testing.T) {
 		next         nextTurn
 		additions    int  // how often deliveries were added before the turn
 		added        bool // deliveries are added during the turn
-		unlessAdded  bool
+		newEndpoint  bool // the webhook gets a new endpoint during the turn
+		condition    turnCondition
 		lost         int32
 		wantNotEnded bool
 		want         Turns // without Due and Additions
 	}{
-		{name: "another turn", next: nextTurn{dueAt: next}, want: Turns{DueAt: stampPtr(next)}},
+		{
+			name: "another turn", next: nextTurn{dueAt: next}, condition: ifSameEndpoint,
+			want: Turns{DueAt: stampPtr(next)},
+		},
 		{
 			name: "rest", next: nextTurn{dueAt: next, notBefore: next},
 			want: Turns{DueAt: stampPtr(next), NotBefore: stampPtr(next)},
 		},
 		{
-			name: "no delivery waits", next: nextTurn{dueAt: next, drainedAt: next}, unlessAdded: true,
+			name: "no delivery waits", next: nextTurn{dueAt: next, drainedAt: next},
 			want: Turns{DueAt: stampPtr(next), DrainedAt: stampPtr(next)},
 		},
-		{name: "still no delivery waits", unlessAdded: true},
-		{name: "still no delivery waits, after deliveries", additions: 3, unlessAdded: true},
-		{name: "deliveries added", unlessAdded: true, added: true, wantNotEnded: true},
-		{name: "more deliveries added", additions: 3, unlessAdded: true, added: true, wantNotEnded: true},
+		{name: "still no delivery waits"},
+		{name: "still no delivery waits, after deliveries", additions: 3},
+		{name: "deliveries added", added: true, wantNotEnded: true},
+		{name: "more deliveries added", additions: 3, added: true, wantNotEnded: true},
 		{
 			name: "deliveries added, but another turn follows", next: nextTurn{dueAt: next}, added: true,
+			condition: ifSameEndpoint, want: Turns{DueAt: stampPtr(next)},
+		},
+		{name: "new endpoint", newEndpoint: true, wantNotEnded: true},
+		{
+			name: "new endpoint, and another turn follows", next: nextTurn{dueAt: next}, newEndpoint: true,
+			condition: ifSameEndpoint, wantNotEnded: true,
+		},
+		{
+			name: "new endpoint, unconditional", next: nextTurn{dueAt: next}, newEndpoint: true,
+			condition: unconditional, want: Turns{DueAt: stampPtr(next)},
+		},
+		{
+			name: "lost response", next: nextTurn{dueAt: next}, lost: 1, condition: ifSameEndpoint,
 			want: Turns{DueAt: stampPtr(next)},
 		},
-		{name: "lost response", next: nextTurn{dueAt: next}, lost: 1, want: Turns{DueAt: stampPtr(next)}},
-		{name: "lost response, leaves the index", additions: 1, unlessAdded: true, lost: 2},
+		{name: "lost response, leaves the index", additions: 1, lost: 2},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			w := f.subscribe(f.newWorkspace(), "https://example.com", func(w *Webhook) {
@@ -264,9 +281,12 @@ func TestEndTurn(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
+			if tc.newEndpoint {
+				f.changeEndpoint(w, w.URL)
+			}
 			before := f.storedWebhook(w)
 			responsesToLose.Store(tc.lost)
-			ended, err := f.fast.store.endTurn(t.Context(), taken, token, tc.next, tc.unlessAdded)
+			ended, err := f.fast.store.endTurn(t.Context(), taken, token, tc.next, tc.condition)
 			if err != nil || ended == tc.wantNotEnded {
 				t.Errorf("got %t, %v, want %t", ended, err, !tc.wantNotEnded)
 			}
@@ -281,6 +301,17 @@ func TestEndTurn(t *testing.T) {
 				t.Errorf("the webhook (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// changeEndpoint stores a new endpoint of a webhook, as its owners do.
+func (f *fixture) changeEndpoint(w Webhook, url string) {
+	f.t.Helper()
+	update := expression.Set(expression.Name("url"), expression.Value(url)).
+		Add(expression.Name(attrGeneration), expression.Value(1)).Remove(expression.Name(attrNotBefore))
+	write := f.store.Table.Update(db.WebhookKey(w.WorkspaceID, w.ID), update)
+	if _, err := f.store.Client.Do(f.t.Context(), write); err != nil {
+		f.t.Fatal(err)
 	}
 }
 
@@ -301,7 +332,7 @@ func TestEndOfAStaleTurn(t *testing.T) {
 	endStale := func() (ended bool) {
 		t.Helper()
 		before := f.storedWebhook(w)
-		ended, err := f.store.endTurn(t.Context(), stale, staleToken, nextTurn{dueAt: midnight}, false)
+		ended, err := f.store.endTurn(t.Context(), stale, staleToken, nextTurn{dueAt: midnight}, ifSameEndpoint)
 		if err != nil {
 			t.Error(err)
 		}
@@ -314,7 +345,7 @@ func TestEndOfAStaleTurn(t *testing.T) {
 		t.Error("the stale turn ended the current turn")
 	}
 	next := nextTurn{dueAt: now.Add(time.Hour), notBefore: now.Add(time.Hour)}
-	if ended, err := f.store.endTurn(t.Context(), current, token, next, false); !ended || err != nil {
+	if ended, err := f.store.endTurn(t.Context(), current, token, next, ifSameEndpoint); !ended || err != nil {
 		t.Errorf("got %t, %v, want the end of the current turn", ended, err)
 	}
 	endStale()

@@ -120,7 +120,7 @@ func (t *turn) work(ctx context.Context) error {
 			return err
 		}
 		attempts, err := t.attemptAll(ctx, targets)
-		failed := t.conclude(attempts)         // of those that were made, also if others could not be made
+		failed := t.conclude(attempts)         // even if some attempts returned an error
 		if errors.Is(err, lambdafn.ErrLater) { // the time ended
 			t.end.more = true
 			return nil
@@ -214,7 +214,7 @@ func (t *turn) conclude(attempts []*attempt) (ends bool) {
 		if d := a.delivery; a.err == nil && d != nil && d.waitsInSlowLane() {
 			t.recordDue(d.dueInSlowLane())
 		}
-		if !a.made {
+		if !a.made || a.ended.IsZero() { // it panicked
 			continue
 		}
 		made++
@@ -237,38 +237,48 @@ func (t *turn) conclude(attempts []*attempt) (ends bool) {
 // finish stores when the next turn is due, and ends the turn. If the next turn is soon, it returns the
 // message to the queue. It does so as well if deliveries were added during the turn.
 func (t *turn) finish(ctx context.Context) error {
-	now := t.worker.now()
 	t.end.window = t.window
-	next := t.end.plan(t.webhook.Health, t.webhook.DrainedAt, now, t.worker.jitter())
-	wait, soon := t.requeueWait(next, now)
-	done, err := t.worker.store.endTurn(ctx, t.webhook, t.token, withMessageTimeout(next, soon), !t.end.more)
-	if err == nil && !done { // deliveries were added
+	condition := ifUnchanged
+	if t.end.more {
+		condition = ifSameEndpoint
+	}
+	requeue, done, err := t.endIf(ctx, condition)
+	if err == nil && !done && condition == ifUnchanged { // probably, deliveries were added
 		t.end.more = true
-		next = t.end.plan(t.webhook.Health, nil, now, t.worker.jitter())
-		wait, soon = t.requeueWait(next, now)
-		_, err = t.worker.store.endTurn(ctx, t.webhook, t.token, withMessageTimeout(next, soon), false)
+		requeue, done, err = t.endIf(ctx, ifSameEndpoint)
+	}
+	if err == nil && !done { // the result of the turn does not apply to a new endpoint
+		t.end = turnEnd{more: true}
+		requeue, _, err = t.endIf(ctx, unconditional)
 	}
 	if err != nil { // the lease expires, and the webhook stays due
 		t.worker.logger.ErrorContext(ctx, "turn was not ended", "webhook", t.webhook.ID, "cause", err.Error())
 		return nil
 	}
-	if soon {
-		return t.worker.returnAfter(ctx, t.received, wait)
-	}
-	return nil
+	return requeue()
 }
 
-// requeueWait returns the wait until the next turn, and whether the message is returned to the queue for it.
-func (t *turn) requeueWait(next nextTurn, now time.Time) (time.Duration, bool) {
-	soon := !next.dueAt.IsZero() && isSoon(next.dueAt, now) && t.received.Receives < maxReceives
-	return max(0, next.dueAt.Sub(now)), soon
+// endIf plans the next turn and ends this one if the condition holds. Otherwise it reports false. requeue returns the
+// message to the queue if the next turn is soon.
+func (t *turn) endIf(ctx context.Context, condition turnCondition) (requeue func() error, done bool, err error) {
+	next, wait, soon := t.plan(t.worker.now(), t.worker.jitter())
+	done, err = t.worker.store.endTurn(ctx, t.webhook, t.token, next, condition)
+	return func() error {
+		if soon {
+			return t.worker.returnAfter(ctx, t.received, wait)
+		}
+		return nil
+	}, done, err
 }
 
-// withMessageTimeout returns the state to store. While a message waits in the queue for the next turn, the retry job
-// sends another one only if that message is lost.
-func withMessageTimeout(next nextTurn, soon bool) nextTurn {
+// plan plans the next turn. If it is soon, the message returns to the queue for a wait. While it is there, the retry job
+// sends another message only if this one is lost.
+func (t *turn) plan(now time.Time, jitter float64) (next nextTurn, wait time.Duration, soon bool) {
+	next = t.end.plan(t.webhook.Health, t.webhook.DrainedAt, now, jitter)
+	wait = max(0, next.dueAt.Sub(now))
+	soon = !next.dueAt.IsZero() && isSoon(next.dueAt, now) && t.received.Receives < maxReceives
 	if soon {
 		next.dueAt = clock.Stamp(next.dueAt.Add(messageTimeout)).Time()
 	}
-	return next
+	return next, wait, soon
 }

@@ -67,6 +67,51 @@ func TestTurnWithFailedAndMissingAttempts(t *testing.T) {
 	}
 }
 
+// If a webhook gets a new endpoint during a turn, the result of the turn does not delay the deliveries to it.
+func TestNewEndpointDuringATurn(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	since := f.now().Add(-10 * time.Hour)
+	w := f.subscribe(workspaceID, f.receiver.URL("/status/500"), inSlowLane, func(w *Webhook) {
+		w.Failures, w.FailingSince, w.LastAt, w.LastStatus = 5, stampPtr(since), stampPtr(since), Failed
+	})
+	f.publish(f.newEvents(workspaceID, 2)...)
+	f.createDeliveries()
+	send := f.slow.send
+	f.slow.send = func(ctx context.Context, r sender.Request) sender.Result {
+		f.slow.send = send
+		result := send(ctx, r)
+		f.changeEndpoint(w, f.receiver.URL("/ok"))
+		return result
+	}
+	f.handleMessages()
+	if got := len(f.receiver.To("/ok")); got != 1 { // the other delivery waits for its retry
+		t.Errorf("got %d requests to the new endpoint, want one", got)
+	}
+}
+
+// If an attempt panics, it does not count as a success.
+func TestTurnAfterAPanic(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	w := f.subscribe(workspaceID, f.receiver.URL("/status/500"), inSlowLane, func(w *Webhook) { w.Window = 2 })
+	f.publish(f.newEvents(workspaceID, 2)...)
+	f.createDeliveries()
+	send, calls := f.slow.send, atomic.Int32{}
+	f.slow.send = func(ctx context.Context, r sender.Request) sender.Result {
+		if calls.Add(1) == 1 {
+			panic("a bug")
+		}
+		return send(ctx, r)
+	}
+	f.handleMessages()
+	if got := f.storedWebhook(w); !got.resting(f.now()) || got.window() != 1 {
+		t.Errorf("got webhook %+v, want a rest after the failed attempt", got)
+	}
+}
+
 // If a webhook cannot be disabled because storage is unavailable, the delivery is retried.
 func TestWebhookIsNotDisabledDuringAnOutage(t *testing.T) {
 	t.Parallel()

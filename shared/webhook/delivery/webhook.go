@@ -25,8 +25,9 @@ type Webhook struct {
 	Events      []string `dynamodbav:"events"` // types, groups such as project.*, or *
 	Description string   `dynamodbav:"description"`
 	Active      bool     `dynamodbav:"active"`
-	// DeactivatedAt and ActivatedAt are the times of the latest deactivation by the owners and of the activation after it.
-	// The webhook receives no events that occurred between them.
+	// DeactivatedAt is the time of the latest deactivation by the owners; nil if there was none, or if an earlier version
+	// of this program made it. ActivatedAt is the time of the activation after it; nil if there was none. The webhook
+	// receives no events that occurred between these times.
 	DeactivatedAt *clock.Timestamp `dynamodbav:"deactivatedAt,omitempty"`
 	ActivatedAt   *clock.Timestamp `dynamodbav:"activatedAt,omitempty"`
 	// DisabledReason is the human-readable reason why the service disabled the webhook. It is "" if the service did
@@ -69,13 +70,14 @@ func (w Webhook) wants(e event.Record, at time.Time) bool {
 	return slices.ContainsFunc(w.Events, func(pattern string) bool { return event.Matches(pattern, e.Type) })
 }
 
-// wasDeactivated reports whether the webhook was deactivated by its owners at a time. Of several deactivations, it
-// knows the latest one.
+// wasDeactivated reports whether the webhook was deactivated by its owners at a time. It considers only the latest
+// deactivation.
 func (w Webhook) wasDeactivated(at time.Time) bool {
-	if w.DeactivatedAt == nil {
-		return !w.Active && w.DisabledReason == "" // deactivated before DeactivatedAt existed
+	isDeactivated := !w.Active && w.DisabledReason == ""
+	if w.DeactivatedAt == nil || isDeactivated != (w.ActivatedAt == nil) { // the earlier versions of this program did not store the times
+		return isDeactivated
 	}
-	return at.After(w.DeactivatedAt.Time()) && (w.ActivatedAt == nil || at.Before(w.ActivatedAt.Time()))
+	return !at.Before(w.DeactivatedAt.Time()) && (w.ActivatedAt == nil || at.Before(w.ActivatedAt.Time()))
 }
 
 // inactiveReason returns the human-readable reason why nothing is sent to a webhook that is not active.
