@@ -90,8 +90,8 @@ func printable(s string, limit int) string {
 	return b.String()
 }
 
-// maxSessionPage is the number of sessions in a page if the request has no limit. More do not fit into a response. A user
-// whose program logs in before every request can have so many.
+// maxSessionPage is the number of sessions in a page if the request has no limit. More do not fit into a response. A
+// user whose program logs in before every request can have so many.
 const maxSessionPage = 20_000
 
 // ListSessions returns a page of the caller's active sessions, newest first, and the cursor of the next page. Error:

@@ -112,8 +112,8 @@ func (e *endpoint) add(r sender.Result, at time.Time) Health {
 	return e.latest
 }
 
-// save stores the pending health, unless another attempt does so. If a write fails, save continues with the next health:
-// the attempt that added it does not store it itself. w is the endpoint's webhook.
+// save stores the pending health, unless another attempt does so. If a write fails, save continues with the next
+// health: the attempt that added it does not store it itself. w is the endpoint's webhook.
 func (e *endpoint) save(ctx context.Context, s Store, w Webhook) error {
 	var errs error
 	for {

@@ -127,7 +127,8 @@ func TestEventsAroundADeactivation(t *testing.T) {
 					return f.subscribe(workspaceID, "https://example.com", func(w *Webhook) { w.Prompt = prompt }, change)
 				}
 				webhook(func(w *Webhook) { // deactivated by an earlier version of this program, which knew no times
-					w.Active, w.DeactivatedAt, w.ActivatedAt = false, stampPtr(start.Add(-2*time.Hour)), stampPtr(start.Add(-time.Hour))
+					w.Active, w.DeactivatedAt = false, stampPtr(start.Add(-2*time.Hour))
+					w.ActivatedAt = stampPtr(start.Add(-time.Hour))
 				})
 				activated := webhook(func(w *Webhook) { w.DeactivatedAt = stampPtr(start.Add(-time.Hour)) }) // by it as well
 				before := webhook(func(w *Webhook) {

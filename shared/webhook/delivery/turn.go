@@ -271,8 +271,8 @@ func (t *turn) endIf(ctx context.Context, condition turnCondition) (requeue func
 	}, done, err
 }
 
-// plan plans the next turn. If it is soon, the message returns to the queue for a wait. While it is there, the retry job
-// sends another message only if this one is lost.
+// plan plans the next turn. If it is soon, the message returns to the queue for a wait. While it is there, the retry
+// job sends another message only if this one is lost.
 func (t *turn) plan(now time.Time, jitter float64) (next nextTurn, wait time.Duration, soon bool) {
 	next = t.end.plan(t.webhook.Health, t.webhook.DrainedAt, now, jitter)
 	wait = max(0, next.dueAt.Sub(now))

@@ -74,8 +74,8 @@ func (w Webhook) wants(e event.Record, at time.Time) bool {
 // deactivation.
 func (w Webhook) wasDeactivated(at time.Time) bool {
 	isDeactivated := !w.Active && w.DisabledReason == ""
-	if w.DeactivatedAt == nil || isDeactivated != (w.ActivatedAt == nil) { // the earlier versions of this program did not store the times
-		return isDeactivated
+	if w.DeactivatedAt == nil || isDeactivated != (w.ActivatedAt == nil) {
+		return isDeactivated // an earlier version of this program, which did not store the times, changed the webhook
 	}
 	return !at.Before(w.DeactivatedAt.Time()) && (w.ActivatedAt == nil || at.Before(w.ActivatedAt.Time()))
 }
