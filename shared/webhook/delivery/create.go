@@ -112,10 +112,10 @@ func createWait(receives int) time.Duration {
 	return min(wait, longest)
 }
 
-// create stores the deliveries of events to webhooks. If one of the webhooks cannot be decoded, create returns an error
-// after it has created the deliveries to the others. Then it sends the messages of those in the fast lane, and makes
+// create stores the deliveries of events to webhooks. Then it sends the messages of those in the fast lane, and makes
 // the webhooks of the others due. If a webhook were due before its deliveries are stored, a turn could find nothing. If
-// the function crashes, the message is received again. Deliveries that were stored before keep their lane.
+// the function crashes, the message is received again. Deliveries that were stored before keep their lane. If one of
+// the webhooks cannot be decoded, create returns an error at the end: a retry creates its deliveries after a repair.
 func (w SlowWorker) create(ctx context.Context, shared *batch, m message) error {
 	webhooks, broken, err := w.store.Webhooks(ctx, m.WorkspaceID)
 	if err != nil {
