@@ -121,10 +121,11 @@ func (p *pipeline) subscribe(t *testing.T, webhookID string, prompt bool) {
 	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 	write := p.webhooks.Put(db.WebhookKey(workspaceID, webhookID), db.Item{
 		"id": text(webhookID), "workspaceId": text(workspaceID), "accountId": text(accountID),
-		"active":    &types.AttributeValueMemberBOOL{Value: true},
-		"prompt":    &types.AttributeValueMemberBOOL{Value: prompt},
-		"events":    &types.AttributeValueMemberL{Value: []types.AttributeValue{text("*")}},
-		"createdAt": text("2026-01-31T08:00:00.000Z"), "updatedAt": text("2026-01-31T08:00:00.000Z"),
+		"active":     &types.AttributeValueMemberBOOL{Value: true},
+		"prompt":     &types.AttributeValueMemberBOOL{Value: prompt},
+		"generation": &types.AttributeValueMemberN{Value: "1"},
+		"events":     &types.AttributeValueMemberL{Value: []types.AttributeValue{text("*")}},
+		"createdAt":  text("2026-01-31T08:00:00.000Z"), "updatedAt": text("2026-01-31T08:00:00.000Z"),
 	})
 	if _, err := p.client.Do(t.Context(), write); err != nil {
 		t.Fatal(err)
