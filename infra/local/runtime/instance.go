@@ -153,15 +153,15 @@ func (i *instance) connection(_ net.Conn, s http.ConnState) {
 	}
 }
 
-// awaitConnections waits until everything that the process has sent was read, if it may be an error or a response: the
-// end of the process is often known before. A process that it has started may keep its connections open, so the wait is
-// limited.
+// awaitConnections waits until everything that the process has sent was read, if it may be an error or a response, or a
+// part of one: the end of the process is often known before. A process that it has started may keep its connections
+// open, so the wait is limited.
 func (i *instance) awaitConnections() {
 	timeout := time.NewTimer(closeGrace)
 	defer timeout.Stop()
 	for {
 		i.pool.mu.Lock()
-		done := i.connections == 0 || i.state != starting && i.state != running
+		done := i.connections == 0 || !slices.Contains([]state{starting, running, responding}, i.state)
 		i.pool.mu.Unlock()
 		if done {
 			return
