@@ -65,6 +65,8 @@ type framework struct {
 // supported are the values of the project's setting that can be built. Other values are refused.
 var supported = []string{"", "static", "react"}
 
+const changeSetting = "If the project is plain HTML or React, change the framework in its settings to static or react"
+
 // unsupported are the known frameworks that cannot be built. Frameworks that use others come first.
 var unsupported = []framework{
 	{"Next.js", ownBuild, []string{"next", "nextjs", "next.js"}, []string{"next"}, []string{"next.config."}},
@@ -102,15 +104,14 @@ func Check(in Input) error {
 	for _, f := range unsupported {
 		for _, s := range f.settings {
 			if s == setting {
-				return f.refuse("", "the project's framework is set to "+s+
-					". If the project is plain HTML or React, change the framework in its settings to static or react")
+				return f.refuse("", "the project's framework is set to "+s+". "+changeSetting)
 			}
 		}
 	}
 	if !slices.Contains(supported, setting) {
 		return &failure.Error{Code: failure.FrameworkUnsupported, Message: fmt.Sprintf(
-			"The project's framework is set to %s, but only static pages and React can be deployed. "+
-				"If the project is plain HTML or React, change the framework in its settings to static or react.", setting)}
+			"The project's framework is set to %s, but only static pages and React can be deployed. %s.",
+			setting, changeSetting)}
 	}
 	for _, f := range unsupported {
 		// A project can have a page for browsers beside its server.

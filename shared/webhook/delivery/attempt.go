@@ -28,9 +28,7 @@ type attempt struct {
 	received lambdafn.QueueMessage // in the fast lane
 	target                         // as read; after begin, delivery is the stored version
 
-	// moveTried is true if a write was sent that moves the delivery to the slow lane. It was executed if the delivery
-	// waits there.
-	moveTried bool
+	moveTried bool // see moved
 	// Set by begin.
 	made    bool     // an attempt has begun
 	leased  bool     // with a lease
@@ -223,12 +221,16 @@ func (a *attempt) moveToSlowLane(ctx context.Context) error {
 	err := a.change(ctx, "move delivery", func() error {
 		return a.move(ctx, true, func(d Delivery) (Delivery, bool) { return d.uncounted(a.at, a.leased, a.ended) })
 	})
-	if err == nil && a.moveTried && a.delivery.waitsInSlowLane() {
+	if err == nil && a.moved() {
 		a.worker.logger.InfoContext(ctx, "delivery moved to the slow lane",
 			append(a.delivery.logAttrs(), "durationMs", a.result.Duration.Milliseconds())...)
 	}
 	return err
 }
+
+// moved reports whether the attempt has moved the delivery to the slow lane. moveTried is true if it sent such a write:
+// the response can be lost, and then the delivery shows whether the write was executed.
+func (a *attempt) moved() bool { return a.moveTried && a.delivery.waitsInSlowLane() }
 
 // change calls store, which stores the next version of the delivery. If another writer changed the delivery, or storage
 // is unavailable, it reads the delivery and calls store again: a write that seemed to fail may have been executed. It

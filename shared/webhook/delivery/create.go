@@ -144,8 +144,8 @@ func (w SlowWorker) create(ctx context.Context, shared *batch, m message) error 
 		return err
 	}
 	for _, b := range broken {
-		named := func(id string) bool { return db.WebhookKey(m.WorkspaceID, id) == b.Key }
-		if slices.ContainsFunc(m.Webhooks, named) {
+		isBroken := func(id string) bool { return db.WebhookKey(m.WorkspaceID, id) == b.Key }
+		if slices.ContainsFunc(m.Webhooks, isBroken) {
 			return fmt.Errorf("delivery: webhook %s cannot be decoded: %w", b.Key.SK, b.Cause)
 		}
 	}
