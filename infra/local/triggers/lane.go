@@ -23,8 +23,8 @@ func (l *lane) run() {
 	}
 }
 
-// gather waits until a batch is full, its batching window has ended, or the shard has ended. It returns nil if there
-// are no more batches.
+// gather waits until a batch is full, its batching window has ended, or the shard has ended. It returns nil after the
+// last batch.
 func (l *lane) gather() []*entry {
 	var window <-chan time.Time
 	over := l.spec.BatchingWindow == 0
