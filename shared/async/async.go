@@ -1,0 +1,52 @@
+// Package async starts goroutines and bounds work that outlives its request. All goroutines of the functions start here,
+// because a panic in any other goroutine would end the process and with it all other requests. What the goroutines do
+// does not belong here.
+package async
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Recover calls f and returns its error. If f panics, Recover returns an error with the panic's value and its stack.
+func Recover(f func() error) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
+		}
+	}()
+	return f()
+}
+
+// Go calls f in a new goroutine, and then done with the error of f. A panic of f becomes its error. done must not panic.
+func Go(f func() error, done func(error)) {
+	go func() { done(Recover(f)) }()
+}
+
+// Group is an errgroup.Group in which a panic of a function becomes the error of that function.
+type Group struct{ group *errgroup.Group }
+
+// NewGroup returns a group whose functions all run to their end, even if one of them fails.
+func NewGroup() *Group { return &Group{&errgroup.Group{}} }
+
+// WithContext returns a group and a context that ends when a function of the group fails, or when Wait returns.
+func WithContext(ctx context.Context) (*Group, context.Context) {
+	group, ctx := errgroup.WithContext(ctx)
+	return &Group{group}, ctx
+}
+
+// SetLimit limits the number of functions that run at the same time. Call it before Go.
+func (g *Group) SetLimit(n int) { g.group.SetLimit(n) }
+
+// Go calls f in a new goroutine. If the group has reached its limit, Go first waits until another function returns.
+func (g *Group) Go(f func() error) {
+	g.group.Go(func() error { return Recover(f) })
+}
+
+// Wait waits for all functions and returns the first error.
+func (g *Group) Wait() error {
+	return g.group.Wait() //nolint:wrapcheck // the errors of the group's functions have context
+}
