@@ -1,0 +1,201 @@
+// Package sandbox runs a part of this binary in a process of its own, with an empty environment, limits of memory, time
+// and files, and a folder as its only input and output. What that part computes does not belong here.
+//
+// The process is the same binary under another name: its packages are initialized until Register finds the name, so that
+// neither main nor the packages that import the registered part run.
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"time"
+
+	"devplatform/shared/async"
+)
+
+// The errors of Run.
+var (
+	// ErrMemory means that the program needed more memory than its limit.
+	ErrMemory = errors.New("sandbox: the program needs too much memory")
+	// ErrNesting means that the program's recursion was too deep.
+	ErrNesting = errors.New("sandbox: the program's recursion is too deep")
+	// ErrCPU means that the program used more processor time than its limit.
+	ErrCPU = errors.New("sandbox: the program used too much processor time")
+)
+
+const (
+	namePrefix = "sandbox:"
+	// maxResult limits the result, and maxTrace the part of the process's error output that is kept.
+	maxResult = 16 << 20
+	maxTrace  = 4 << 10
+	// resultFile is the file descriptor to which the process writes the result.
+	resultFile = 3
+	exitFailed = 70
+	exitMemory = 71
+)
+
+// Register runs a program if this process was started for it, and ends the process. Otherwise it does nothing. Call it
+// while the package of the program is initialized. The program's input is one JSON value, and its result is encoded as
+// JSON. Its working folder is the folder of the sandbox.
+func Register[In, Out any](name string, program func(In) (Out, error)) {
+	if len(os.Args) == 0 || os.Args[0] != namePrefix+name {
+		return
+	}
+	// Initialization runs on the main thread only, and goroutines that are bound to a thread are slow.
+	done := make(chan error)
+	async.Go(func() error { return serve(program) }, func(err error) { done <- err })
+	if err := <-done; err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(exitFailed)
+	}
+	os.Exit(0)
+}
+
+func serve[In, Out any](program func(In) (Out, error)) error {
+	if err := restrict(); err != nil {
+		return fmt.Errorf("set the limits: %w", err)
+	}
+	go watch()
+	var in In
+	if err := json.NewDecoder(os.Stdin).Decode(&in); err != nil {
+		return fmt.Errorf("read the input: %w", err)
+	}
+	out, err := program(in)
+	if err != nil {
+		return err
+	}
+	if err := json.NewEncoder(os.NewFile(resultFile, "result")).Encode(out); err != nil {
+		return fmt.Errorf("write the result: %w", err)
+	}
+	return nil
+}
+
+// Process is a program that was started.
+type Process struct {
+	command *exec.Cmd
+	input   io.WriteCloser
+	result  *os.File
+	trace   limitedBuffer
+}
+
+// Start starts a registered program. The process waits for the input of Run, and can be started before its folder is
+// complete. The caller must call Close.
+func Start(name, dir string) (*Process, error) {
+	path, err := executable()
+	if err != nil {
+		return nil, fmt.Errorf("sandbox: %w", err)
+	}
+	hideMemory()
+	result, write, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("sandbox: %w", err)
+	}
+	defer func() { _ = write.Close() }()
+	p := &Process{result: result}
+	p.command = &exec.Cmd{
+		Path: path, Args: []string{namePrefix + name}, Env: []string{}, Dir: dir, Stderr: &p.trace,
+		ExtraFiles: []*os.File{write}, SysProcAttr: attributes(),
+		WaitDelay: time.Second,
+	}
+	if p.input, err = p.command.StdinPipe(); err == nil {
+		err = p.command.Start()
+	}
+	if err != nil {
+		_ = result.Close()
+		return nil, fmt.Errorf("sandbox: start a process: %w", err)
+	}
+	return p, nil
+}
+
+// Run sends the input to the program, waits for its end, and stores its result in out. When it returns, no process of
+// the program's group is left. Errors: ErrMemory, ErrNesting, ErrCPU; the error of ctx; any other error is a bug.
+func (p *Process) Run(ctx context.Context, in, out any) error {
+	stop := context.AfterFunc(ctx, p.kill)
+	defer stop()
+	sendErr := json.NewEncoder(p.input).Encode(in)
+	_ = p.input.Close()
+	// The result ends when the process ends, because only the process has the other end of the pipe.
+	result, readErr := io.ReadAll(io.LimitReader(p.result, maxResult+1))
+	err := p.wait()
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err() //nolint:wrapcheck // part of the contract
+	case err != nil:
+		return p.cause(err)
+	case len(result) > maxResult:
+		return errors.New("sandbox: the result is too large")
+	case sendErr != nil || readErr != nil:
+		return fmt.Errorf("sandbox: %w", errors.Join(sendErr, readErr))
+	}
+	if err := json.Unmarshal(result, out); err != nil {
+		return fmt.Errorf("sandbox: read the result: %w", err)
+	}
+	return nil
+}
+
+// Close ends the processes of the program's group, and waits for the program.
+func (p *Process) Close() {
+	if p.command.ProcessState == nil {
+		_ = p.wait()
+	}
+	_ = p.input.Close()
+	_ = p.result.Close()
+}
+
+// wait ends the group of the process. It must do that before it waits for the process: until then, no other process can
+// have the number of the group. A process that has begun to exit keeps its exit code.
+func (p *Process) wait() error {
+	p.kill()
+	return p.command.Wait() //nolint:wrapcheck // the caller classifies it
+}
+
+// traces are the beginnings of the runtime's messages before it ends a process.
+var traces = []struct {
+	pattern *regexp.Regexp
+	err     error
+}{
+	{regexp.MustCompile(`(?m)^(runtime: )?goroutine stack exceeds|^fatal error: stack overflow`), ErrNesting},
+	{regexp.MustCompile(`(?m)^SIGXCPU`), ErrCPU},
+	{regexp.MustCompile(`(?mi)^(runtime|runtime/cgo|fatal error): .*(memory|map pages|allocate|newosproc|OS thread|pthread_create)`), ErrMemory},
+}
+
+// cause returns why a process ended.
+func (p *Process) cause(err error) error {
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		return fmt.Errorf("sandbox: %w", err)
+	}
+	text := p.trace.String()
+	switch exit.ExitCode() {
+	case exitMemory:
+		return ErrMemory
+	case 2: // of the runtime
+		for _, t := range traces {
+			if t.pattern.MatchString(text) {
+				return t.err
+			}
+		}
+	case -1: // a signal: the kernel has ended the process
+		if exit.UserTime()+exit.SystemTime() >= maxCPU {
+			return ErrCPU
+		}
+		return ErrMemory
+	}
+	return fmt.Errorf("sandbox: %w: %s", err, strings.TrimSpace(text))
+}
+
+// limitedBuffer keeps the first bytes that are written to it.
+type limitedBuffer struct{ bytes.Buffer }
+
+func (b *limitedBuffer) Write(data []byte) (int, error) {
+	_, _ = b.Buffer.Write(data[:min(len(data), maxTrace-min(maxTrace, b.Len()))])
+	return len(data), nil
+}

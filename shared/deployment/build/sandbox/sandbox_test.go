@@ -1,0 +1,226 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"devplatform/infra/slicetest"
+)
+
+// probe is the input of the program of the tests.
+type probe struct {
+	Do     string
+	Path   string
+	Parent int
+}
+
+type found struct{ Text string }
+
+func init() { Register("probe", (*probe).run) }
+
+var sink any
+
+func (p *probe) run() (found, error) {
+	switch p.Do {
+	case "environment":
+		return found{fmt.Sprint(os.Environ(), filepath.Base(os.Getenv("PWD")))}, nil
+	case "read":
+		data, err := os.ReadFile(p.Path)
+		return found{fmt.Sprint(string(data), err)}, nil
+	case "parent":
+		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.Parent))
+		return found{fmt.Sprint(string(data), err)}, nil
+	case "heap":
+		all := [][]byte{}
+		for {
+			all = append(all, bytes.Repeat([]byte("x"), 10<<20))
+			sink = all
+		}
+	case "block":
+		sink = make([]byte, 2<<30)
+	case "stack":
+		return found{strconv.Itoa(recurse(1))}, nil
+	case "spin":
+		_ = os.WriteFile("started", nil, 0o600)
+		for {
+			sink = time.Now()
+		}
+	case "start":
+		return found{fmt.Sprint(exec.Command("/proc/self/exe").Start())}, nil
+	case "exit":
+		os.Exit(9)
+	case "result":
+		return found{strings.Repeat("x", maxResult+1)}, nil
+	case "file":
+		err := os.WriteFile("large", make([]byte, maxFileSize+1), 0o600)
+		return found{fmt.Sprint(err)}, nil
+	}
+	return found{p.Do}, nil
+}
+
+//go:noinline
+func recurse(n int) int {
+	if n < 0 {
+		return n
+	}
+	return recurse(n+1) + n
+}
+
+// run runs the program of the tests, and checks that no process of its group is left.
+func run(ctx context.Context, t *testing.T, in probe) (string, *Process, error) {
+	t.Helper()
+	p, err := Start("probe", t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	var out found
+	err = p.Run(ctx, in, &out)
+	if left := syscall.Kill(-p.command.Process.Pid, 0); !errors.Is(left, syscall.ESRCH) {
+		t.Errorf("a process of the group is left: %v", left)
+	}
+	return out.Text, p, err
+}
+
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	for do, want := range map[string]error{
+		"heap": ErrMemory, "block": ErrMemory, "stack": ErrNesting, "exit": nil, "result": nil,
+	} {
+		t.Run(do, func(t *testing.T) {
+			t.Parallel()
+			text, p, err := run(t.Context(), t, probe{Do: do})
+			if err == nil || want != nil && !errors.Is(err, want) {
+				t.Errorf("got %.100q and the error %v, want %v", text, err, want)
+			}
+			usage, ok := p.command.ProcessState.SysUsage().(*syscall.Rusage)
+			if !slicetest.HasRaceDetector && (!ok || usage.Maxrss > 1<<20) { // in KiB
+				t.Errorf("the process used %d KiB", usage.Maxrss)
+			}
+		})
+	}
+}
+
+// When the context ends, the process is killed.
+func TestContextEnds(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	dir := t.TempDir()
+	p, err := Start("probe", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	go func() {
+		for ctx.Err() == nil {
+			if _, err := os.Stat(filepath.Join(dir, "started")); err == nil {
+				cancel()
+			}
+		}
+	}()
+	if err := p.Run(ctx, probe{Do: "spin"}, new(found)); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if left := syscall.Kill(-p.command.Process.Pid, 0); !errors.Is(left, syscall.ESRCH) {
+		t.Errorf("a process of the group is left: %v", left)
+	}
+}
+
+// A process that never receives an input ends with Close.
+func TestClose(t *testing.T) {
+	t.Parallel()
+	p, err := Start("probe", t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Close()
+	if left := syscall.Kill(-p.command.Process.Pid, 0); !errors.Is(left, syscall.ESRCH) {
+		t.Errorf("the process is left: %v", left)
+	}
+}
+
+func TestEnvironmentIsEmpty(t *testing.T) {
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "canary")
+	text, _, err := run(t.Context(), t, probe{Do: "environment"})
+	if err != nil || strings.Contains(text, "canary") || strings.Contains(text, "=") {
+		t.Errorf("got the environment %s, error %v", text, err)
+	}
+}
+
+// Where the kernel has Landlock, the process can read only files of its folder, and start no other program.
+func TestFolder(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux has Landlock")
+	}
+	if _, _, e := syscall.Syscall(444, 0, 0, 1); e != 0 { // landlock_create_ruleset
+		t.Skip("the kernel has no Landlock")
+	}
+	for in, want := range map[probe]string{
+		{Do: "read", Path: "/etc/passwd"}: "permission denied",
+		{Do: "read", Path: "missing"}:     "no such file",
+		{Do: "start"}:                     "permission denied",
+		{Do: "file"}:                      "file too large",
+	} {
+		text, _, err := run(t.Context(), t, in)
+		if err != nil || !strings.Contains(text, want) {
+			t.Errorf("%v: got %q, error %v", in, text, err)
+		}
+	}
+}
+
+// TestParentIsHidden checks that a process of the same user cannot read the environment of a process that has started a
+// sandbox. Root can, so the test continues as another user.
+func TestParentIsHidden(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux has /proc")
+	}
+	const nobody = 65534
+	if os.Getuid() == 0 {
+		command := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.run=^TestParentIsHidden$", "-test.v")
+		command.Dir, command.Env = "/", append(os.Environ(), "TMPDIR=/tmp")
+		command.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		if out, err := command.CombinedOutput(); err != nil || !bytes.Contains(out, []byte("--- PASS")) {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return
+	}
+	read := func() string {
+		out, _ := exec.CommandContext(t.Context(), "cat", fmt.Sprintf("/proc/%d/environ", os.Getpid())).CombinedOutput()
+		return string(out)
+	}
+	if before := read(); !strings.Contains(before, "PATH=") {
+		t.Fatalf("got %q before the first sandbox, want the environment", before)
+	}
+	text, _, err := run(t.Context(), t, probe{Do: "parent", Parent: os.Getpid()})
+	if err != nil || strings.Contains(text, "PATH=") {
+		t.Errorf("got %q, error %v", text, err)
+	}
+	if after := read(); strings.Contains(after, "PATH=") {
+		t.Errorf("a process without a sandbox reads %q", after)
+	}
+}
+
+func BenchmarkStart(b *testing.B) {
+	for b.Loop() {
+		p, err := Start("probe", b.TempDir())
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := p.Run(b.Context(), probe{Do: "nothing"}, new(found)); err != nil {
+			b.Error(err)
+		}
+		p.Close()
+	}
+}
