@@ -1,7 +1,6 @@
 package build
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"testing"
@@ -23,7 +22,7 @@ func BenchmarkRun(b *testing.B) {
 		}
 		return all
 	}
-	for name, in := range map[string]Input{
+	for name, in := range map[string]sources{
 		"react":      {Files: starter(b, "react", "/src/styles.css"), Packages: packages, Framework: "react"},
 		"static20":   {Files: static(20)},
 		"static1000": {Files: static(1000)},
@@ -31,7 +30,7 @@ func BenchmarkRun(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := Run(context.Background(), in); err != nil {
+				if _, err := Run(b.Context(), in.input()); err != nil {
 					b.Fatal(err)
 				}
 			}

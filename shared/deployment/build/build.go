@@ -1,19 +1,30 @@
-// Package build makes the output of a deployment from the files of a project. It bundles JavaScript, TypeScript and CSS
-// in memory, and copies static files. It executes no code of the project, reads no file of the machine and makes no
-// network calls: all files, including those of packages, are arguments.
+// Package build makes the output of a deployment from the files of a project. It bundles JavaScript, TypeScript and
+// CSS, and copies static files. It executes no code of the project, and makes no network calls.
 //
-// page.go and entry.go find the entries in the HTML pages. bundle.go runs the bundler, esbuild. esbuild sees files only
-// through plugin.go, which resolves imports by resolve.go, manifest.go and tsconfig.go. meta.go, metaglob.go and env.go
-// do what Vite does with import.meta. computed.go finds the one kind of import that esbuild would resolve without the
-// plugin. message.go translates the bundler's messages. copy.go decides which other files are published.
+// A build runs in a process of its own, in a folder with the project's files and its packages. build.go and folder.go
+// run in the calling process: they make the folder, start the process (package sandbox), and check its result. The
+// other files run in the process:
+//
+//	program.go      the steps of a build
+//	page.go         the HTML pages, and the scripts and style sheets that they load; entry.go: the pages of a project
+//	bundle.go       runs the bundler, esbuild, which resolves imports itself
+//	guard.go        keeps esbuild inside the folder: which files it may read, and a check of what it has read
+//	pattern.go      checks imports with computed paths
+//	reference.go    imports that esbuild does not know; builtin.go: modules of Node.js
+//	module.go       the modules that imports mean
+//	meta.go         import.meta, as in Vite; metaglob.go: import.meta.glob; env.go: variables
+//	message.go      translates the bundler's messages
+//	publish.go      decides which other files are published
 package build
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"maps"
-	"slices"
+	"os"
+	"path/filepath"
 
+	"devplatform/shared/deployment/build/sandbox"
 	"devplatform/shared/deployment/failure"
 )
 
@@ -24,15 +35,16 @@ const (
 	maxBytes     = 100 << 20
 )
 
-// Input is the files from which an output is made. The paths are absolute, with slashes.
+// Input is what an output is made from.
 type Input struct {
 	// Files are the project's files, such as "/index.html" and "/src/main.tsx".
 	Files map[string][]byte
-	// Packages are the files of npm packages, such as "/node_modules/react/package.json" and
-	// "/node_modules/a/node_modules/b/index.js".
-	Packages map[string][]byte
 	// Framework is the framework in the project's settings, such as "react" or "static". "" if it has none.
 	Framework string
+	// Variables are the project's variables. They override those of its .env files.
+	Variables map[string]string
+	// Install installs the packages of the project in a folder, as node_modules in it. nil if there are none.
+	Install func(ctx context.Context, dir string) error
 }
 
 // File is a file of an output.
@@ -48,67 +60,97 @@ type File struct {
 // Output is the result of a build.
 type Output struct {
 	Files []File // sorted by path
-	// Warnings are messages that did not stop the build, such as "/src/app.tsx:3:7: …" of the bundler.
-	Warnings []string
+	// Notes and Warnings are lines for the log, such as "/src/app.tsx:3:7: …" of the bundler.
+	Notes, Warnings []string
 }
 
-// Run builds the output. Errors: *failure.Error; the error of ctx. If ctx ends, Run returns at once, and the bundler
-// stops later in the background, when it has finished the files that it parses. In measurements, that took up to 4
-// seconds, and 15 seconds with thousands of large files that each have an error.
+// programName is the name of the program in package sandbox.
+const programName = "build"
+
+func init() { sandbox.Register(programName, runProgram) }
+
+// The contents of the folder of a build.
+const (
+	sourceDir  = "project"
+	outputFile = "output" // the files of the output that are not the project's own, one after another
+)
+
+var (
+	errMemory = &failure.Error{Code: failure.BuildFailed, Message: "The project needs more memory than a build may use. " +
+		"Remove code and packages that are not needed, or move large files to /public, where they are not bundled."}
+	errNesting = &failure.Error{Code: failure.BuildFailed, Message: "The code is nested too deeply. Make it simpler."}
+	errCPU     = &failure.Error{Code: failure.BuildTimeout, Message: "The build used too much processor time. Use fewer " +
+		"files or packages."}
+)
+
+// Run builds the output. When it returns, the process of the build has ended, and its folder is removed. Errors:
+// *failure.Error; the error of ctx, or of Install.
 //
 // The files in /public win over other files with the same output path, except over HTML pages, which are an error.
 func Run(ctx context.Context, in Input) (Output, error) {
 	if err := Check(in); err != nil {
 		return Output{}, err
 	}
-	s, err := findPages(ctx, in)
+	dir, err := os.MkdirTemp("", "build-")
+	if err != nil {
+		return Output{}, fmt.Errorf("build: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	if dir, err = filepath.EvalSymlinks(dir); err != nil { // on macOS, the folder of temporary files is a link
+		return Output{}, fmt.Errorf("build: %w", err)
+	}
+	process, err := sandbox.Start(programName, dir)
 	if err != nil {
 		return Output{}, err
 	}
-	bundled, err := bundle(ctx, in, s)
-	if err != nil {
+	defer process.Close()
+	if err := writeFolder(dir, in); err != nil {
 		return Output{}, err
 	}
-	files, warnings := copyFiles(in, s)
-	files.addBundle(in, s, bundled)
-	if err := files.addPages(ctx, s, bundled); err != nil {
-		return Output{}, err
+	if in.Install != nil {
+		if err := in.Install(ctx, filepath.Join(dir, sourceDir)); err != nil {
+			return Output{}, err
+		}
 	}
-	if err := checkLimits(files); err != nil {
-		return Output{}, err
+	var result result
+	if err := process.Run(ctx, newJob(in), &result); err != nil {
+		return Output{}, programError(err)
 	}
-	if err := ctx.Err(); err != nil {
-		return Output{}, fmt.Errorf("finish the build: %w", err)
+	if result.Error != nil {
+		return Output{}, result.Error
 	}
-	warnings = append(warnings, bundled.warnings...)
-	out := Output{Warnings: warnings[:min(len(warnings), maxWarnings)]}
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		out.Files = append(out.Files, files[name])
-	}
-	return out, nil
+	return result.output(dir, in)
 }
 
-// outputs are the files of an output by path.
-type outputs map[string]File
+func programError(err error) error {
+	switch {
+	case errors.Is(err, sandbox.ErrMemory):
+		return errMemory
+	case errors.Is(err, sandbox.ErrNesting):
+		return errNesting
+	case errors.Is(err, sandbox.ErrCPU):
+		return errCPU
+	}
+	return err
+}
 
 // checkLimits returns an error if an output is too large, or contains a path that API Gateway does not forward.
-func checkLimits(files outputs) error {
+func checkLimits(files []published) *failure.Error {
 	if len(files) > maxFiles {
 		return &failure.Error{Code: failure.OutputTooLarge, Message: fmt.Sprintf(
 			"The output has %d files, and the limit is %d. Delete files that the site does not need.", len(files), maxFiles)}
 	}
 	total := 0
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		size := len(files[name].Data)
-		if size > maxFileBytes {
+	for _, f := range files {
+		if f.Size > maxFileBytes {
 			return &failure.Error{Code: failure.OutputTooLarge, Message: fmt.Sprintf(
 				"The file %s of the output has %d bytes, and the limit is %d (25 MiB). Make it smaller or delete it.",
-				name, size, maxFileBytes)}
+				f.Path, f.Size, maxFileBytes)}
 		}
-		total += size
-		if name == "/ping" || name == "/sping" {
-			return &failure.Error{Code: failure.BuildFailed, Path: name, Message: fmt.Sprintf(
-				"The path %s is reserved for the health check of the server. Rename the file.", name)}
+		total += f.Size
+		if f.Path == "/ping" || f.Path == "/sping" {
+			return &failure.Error{Code: failure.BuildFailed, Path: f.Path, Message: fmt.Sprintf(
+				"The path %s is reserved for the health check of the server. Rename the file.", f.Path)}
 		}
 	}
 	if total > maxBytes {
@@ -117,4 +159,40 @@ func checkLimits(files outputs) error {
 			total, maxBytes)}
 	}
 	return nil
+}
+
+// errResult means that the process has returned a result that a build cannot have.
+var errResult = errors.New("build: the result is not valid")
+
+// output returns the files of a result. Nothing in a result can name a file outside of its folder.
+func (r result) output(dir string, in Input) (Output, error) {
+	written, err := readOutput(dir)
+	if err != nil {
+		return Output{}, err
+	}
+	out := Output{Notes: r.Notes, Warnings: r.Warnings}
+	if len(r.Files) > maxFiles || len(r.Notes) > maxWarnings || len(r.Warnings) > maxWarnings {
+		return Output{}, errResult
+	}
+	total := 0
+	for i, f := range r.Files {
+		var data []byte
+		switch source, ok := in.Files[f.Source]; {
+		case f.Source == "" && f.Offset >= 0 && f.Size >= 0 && f.Size <= len(written)-f.Offset:
+			data = written[f.Offset : f.Offset+f.Size : f.Offset+f.Size]
+		case ok && !isNeverPublished(publicPath(f.Source)):
+			data = source
+		default:
+			return Output{}, errResult
+		}
+		total += len(data)
+		isSorted := i == 0 || r.Files[i-1].Path < f.Path
+		if !isOutputPath(f.Path) || !isSorted || len(data) > maxFileBytes || total > maxBytes {
+			return Output{}, errResult
+		}
+		out.Files = append(out.Files, File{
+			Path: f.Path, Data: data, ContentType: contentTypeOf(f.Path, data), Hashed: f.Hashed,
+		})
+	}
+	return out, nil
 }

@@ -74,9 +74,55 @@ func starter(t testing.TB, name, stylesAt string) map[string][]byte {
 }
 
 // run builds and returns the output by path.
-func mustRun(t testing.TB, in Input) map[string]string {
+// sources are the files of a project and of its packages.
+type sources struct {
+	Files, Packages map[string][]byte
+	Framework       string
+	Variables       map[string]string
+}
+
+// input returns the input of a build, which installs the packages.
+func (s sources) input() Input {
+	return Input{Files: s.Files, Framework: s.Framework, Variables: s.Variables,
+		Install: func(_ context.Context, dir string) error {
+			for name, data := range s.Packages {
+				if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o750); err != nil {
+					return err
+				}
+				if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+					return err
+				}
+			}
+			return nil
+		}}
+}
+
+// run builds in this process, in a folder without Landlock.
+func run(t testing.TB, s sources) (Output, error) { return runBelow(t, t.TempDir(), s) }
+
+func runBelow(t testing.TB, dir string, s sources) (Output, error) {
 	t.Helper()
-	out, err := Run(context.Background(), in)
+	in := s.input()
+	if err := Check(in); err != nil {
+		return Output{}, err
+	}
+	if err := errors.Join(writeFolder(dir, in), in.Install(t.Context(), filepath.Join(dir, sourceDir))); err != nil {
+		t.Fatal(err)
+	}
+	r, err := runIn(dir, newJob(in))
+	if err != nil {
+		return Output{}, err
+	}
+	if r.Error != nil {
+		return Output{}, r.Error
+	}
+	return r.output(dir, in)
+}
+
+// mustRun builds and returns the output by path.
+func mustRun(t testing.TB, in sources) map[string]string {
+	t.Helper()
+	out, err := run(t, in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,9 +147,9 @@ func wantPaths(t *testing.T, out map[string]string, want ...string) {
 }
 
 // wantFailure builds and checks the error.
-func wantFailure(t *testing.T, in Input, want failure.Error) {
+func wantFailure(t *testing.T, in sources, want failure.Error) {
 	t.Helper()
-	out, err := Run(context.Background(), in)
+	out, err := run(t, in)
 	var got *failure.Error
 	if !errors.As(err, &got) {
 		t.Fatalf("got %v with %d files, want %v", err, len(out.Files), want)
@@ -120,7 +166,7 @@ func wantFailure(t *testing.T, in Input, want failure.Error) {
 func TestStarterStatic(t *testing.T) {
 	t.Parallel()
 	in := starter(t, "static", "/styles.css")
-	out := mustRun(t, Input{Files: in, Framework: "static"})
+	out := mustRun(t, sources{Files: in, Framework: "static"})
 	wantPaths(t, out, "/app.js", "/assets/styles-HASH.css", "/index.html", "/styles.css")
 	if out["/app.js"] != string(in["/app.js"]) {
 		t.Error("the plain script was changed")
@@ -140,7 +186,7 @@ func TestStarterStatic(t *testing.T) {
 func TestStarterReact(t *testing.T) {
 	t.Parallel()
 	in := starter(t, "react", "/src/styles.css")
-	out := mustRun(t, Input{Files: in, Packages: fakeReact(), Framework: "react"})
+	out := mustRun(t, sources{Files: in, Packages: fakeReact(), Framework: "react"})
 	wantPaths(t, out, "/assets/main-HASH.css", "/assets/main-HASH.js", "/index.html")
 	page := hash.ReplaceAllString(out["/index.html"], "-HASH.")
 	want := strings.NewReplacer(`src="/src/main.jsx"`, `src="/assets/main-HASH.js"`,

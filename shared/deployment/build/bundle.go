@@ -2,7 +2,6 @@ package build
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,23 +11,25 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/evanw/esbuild/pkg/api"
 
 	"devplatform/shared/deployment/failure"
 )
 
-// root is a path that cannot be a folder on any machine. The bundler's output is below it, and is never written.
-const root = "/dev/null"
-
 const maxEntries = 1000
 
 // bundled is the result of the bundler.
 type bundled struct {
-	files    []File
-	entries  map[string]bundledEntry // by key of the entry
-	inputs   []string                // files of the project that are in the bundle
-	warnings []string
+	files           map[string][]byte       // with hashed names
+	entries         map[string]bundledEntry // by key of the entry
+	inputs          map[string]bool         // files of the project that are in the bundle
+	notes, warnings []string
+}
+
+func newBundled() *bundled {
+	return &bundled{files: map[string][]byte{}, entries: map[string]bundledEntry{}, inputs: map[string]bool{}}
 }
 
 // bundledEntry is the output of an entry.
@@ -37,124 +38,156 @@ type bundledEntry struct {
 	styles string // style sheet with what the script and the scripts that it loads later import, or ""
 }
 
-// bundle runs esbuild on the entries of the pages. Errors: *failure.Error; the error of ctx.
-func bundle(ctx context.Context, in Input, s *pages) (bundled, error) {
-	declared, err := readPackageJSON(in.Files)
-	if err != nil {
-		return bundled{}, err
+// bundle runs esbuild on the entries of the pages. Errors: *failure.Error.
+func bundle(p *project, s *pages) (*bundled, error) {
+	b := &bundler{
+		state:  &state{project: p, importMap: s.imports, used: usage{}, result: newBundled(), nested: make(chan struct{}, 2)},
+		inline: map[string]entry{}, entries: map[string]string{},
 	}
-	config, err := readTSConfig(in.Files, declared)
-	if err != nil {
-		return bundled{}, err
-	}
-	defined, err := constants(in.Files)
-	if err != nil {
-		return bundled{}, err
-	}
-	p := &plugin{inline: map[string]entry{}, entries: map[string]string{}, state: &state{
-		ctx: ctx, constants: defined, missing: map[[2]string]*failure.Error{}, modules: map[string]bool{},
-		computing: map[string]bool{}, workerSlots: make(chan struct{}, 2),
-		names:    sync.OnceValue(func() []string { return slices.Sorted(maps.Keys(in.Files)) }),
-		resolver: &resolver{tree: tree{in.Files, in.Packages}, config: config, imports: s.imports, declared: declared},
-	}}
-	p.resolver.budget = &p.budget
-	points, err := p.entryPoints(s)
+	points, err := b.entryPoints(s)
 	if err != nil || len(points) == 0 {
-		return bundled{}, err
+		return b.result, err
 	}
-	b, err := p.build(options(p, points))
+	outputs, err := b.build(b.options(points))
 	if err != nil {
-		return bundled{}, err
+		return nil, err
 	}
-	for _, w := range p.workers {
-		b.files, b.inputs = append(b.files, w.files...), append(b.inputs, w.inputs...)
-		b.warnings = append(b.warnings, w.warnings...)
+	b.result.entries = outputs.entries
+	if err := b.used.check(); err != nil {
+		return nil, err
 	}
-	for _, name := range slices.Sorted(maps.Keys(p.computing)) {
-		b.warnings = append(b.warnings, fmt.Sprintf("The package %q computes the path of an import. The import is not "+
-			"bundled, and fails when a visitor's browser reaches it.", name))
-	}
-	return b, nil
+	return b.result, nil
 }
 
-// build runs the bundler once. Errors: *failure.Error; the error of ctx.
-func (p *plugin) build(o api.BuildOptions) (bundled, error) {
-	result, err := run(p.ctx, o)
-	if err != nil {
-		return bundled{}, err
-	}
-	if err := p.failure(result.Errors); err != nil {
-		return bundled{}, err
-	}
-	b := bundled{entries: map[string]bundledEntry{}, warnings: p.warnings(result.Warnings)}
-	for _, f := range result.OutputFiles {
-		name := strings.TrimPrefix(f.Path, root)
-		b.files = append(b.files, File{Path: name, Data: f.Contents, ContentType: ContentType(name), Hashed: true})
-	}
-	return b, b.readMetafile(result.Metafile)
+// bundler runs esbuild once: for the pages, or for a module that is a bundle of its own, such as a worker.
+type bundler struct {
+	*state
+
+	inline   map[string]entry  // inline scripts by key
+	entries  map[string]string // keys of entries by entry point
+	isNested bool              // the bundle is a module of another one
 }
 
-// workerQuery is the query of an import whose value is the URL of the script of a worker.
-const workerQuery = "?worker-url"
+// state is the state of a build. The bundle of the pages and nested ones share it.
+type state struct {
+	*project
 
-// workerMemory is an upper bound of the memory that the bundler needs for a small worker.
-const workerMemory = 1 << 20
+	importMap []string // keys of import maps
+	warned    atomic.Int64
+	patterns  atomic.Int64  // of import.meta.glob
+	nested    chan struct{} // limits the nested bundles that run at the same time
+	disabled  sync.Map      // disabled, by folder
 
-// buildWorker bundles the script of a worker into one file without imports, which all kinds of workers can load, and
-// returns its URL. Errors: *failure.Error; the error of ctx.
-func (p *plugin) buildWorker(file string) (string, error) {
-	if p.isWorker {
-		return "", failf(failure.BuildFailed, "A worker starts the worker %s, which is not supported. Move the script of "+
-			"the inner worker to /public, and use its path.", file)
+	mu     sync.Mutex
+	used   usage
+	result *bundled
+	noted  map[string]bool
+}
+
+// outputs are the files of one run.
+type outputs struct {
+	entries map[string]bundledEntry
+	files   []api.OutputFile
+}
+
+// build runs the bundler once, and adds its files, inputs and warnings to the result. Errors: *failure.Error.
+func (b *bundler) build(o api.BuildOptions) (outputs, error) {
+	run := api.Build(o)
+	if err := b.failure(run.Errors); err != nil {
+		return outputs{}, err
 	}
-	if err := p.budget.add(workerMemory, file, nil); err != nil {
-		return "", err
+	var m metafile
+	if err := json.Unmarshal([]byte(run.Metafile), &m); err != nil {
+		return outputs{}, fmt.Errorf("%w: %w", errMetafile, err)
 	}
-	select {
-	case p.workerSlots <- struct{}{}:
-		defer func() { <-p.workerSlots }()
-	case <-p.ctx.Done():
-		return "", fmt.Errorf("bundle: %w", p.ctx.Err())
+	warnings := b.warnings(run.Warnings)
+	if err := b.checkInputs(m); err != nil {
+		return outputs{}, err
 	}
-	const point = "worker:0"
-	w := &plugin{state: p.state, entries: map[string]string{point: file}, isWorker: true}
-	o := options(w, []api.EntryPoint{{InputPath: point, OutputPath: outputName(file)}})
-	o.Format, o.Splitting = api.FormatIIFE, false
-	o.Define = maps.Clone(p.constants)
-	o.Define["import.meta.url"] = "self.location.href"
-	b, err := w.build(o)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.result.warnings = append(b.result.warnings, warnings...)
+	for name := range m.Inputs {
+		if file, ok := inputPath(name); ok && !isInPackage(file) {
+			b.result.inputs[file] = true
+		}
+	}
+	for _, f := range run.OutputFiles {
+		if name, ok := b.path(f.Path); ok {
+			b.result.files[name] = f.Contents
+		}
+	}
+	return outputs{entries: b.entriesOf(m), files: run.OutputFiles}, nil
+}
+
+// note adds a line to the log, once.
+func (s *state) note(text string) { s.line(&s.result.notes, text) }
+func (s *state) warn(text string) { s.line(&s.result.warnings, text) }
+
+func (s *state) line(lines *[]string, text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.noted == nil {
+		s.noted = map[string]bool{}
+	}
+	if !s.noted[text] && len(*lines) < maxWarnings {
+		s.noted[text] = true
+		*lines = append(*lines, text)
+	}
+}
+
+// buildNested bundles a script or a style sheet into one file without imports. Errors: *failure.Error.
+func (b *bundler) buildNested(file string, isWorker bool) (entry bundledEntry, text []byte, err error) {
+	if b.isNested {
+		return entry, nil, failf(failure.BuildFailed, "A worker starts the worker %s, which is not supported. Move the "+
+			"script of the inner worker to /public, and use its path.", file)
+	}
+	b.nested <- struct{}{}
+	defer func() { <-b.nested }()
+	const point = "nested:0"
+	n := &bundler{state: b.state, entries: map[string]string{point: file}, isNested: true}
+	o := n.options([]api.EntryPoint{{InputPath: point, OutputPath: outputName(file)}})
+	o.Splitting = false
+	if isWorker {
+		o.Format = api.FormatIIFE
+		o.Define = maps.Clone(b.constants)
+		o.Define["import.meta.url"] = "self.location.href"
+	}
+	out, err := n.build(o)
 	if err != nil {
-		return "", err
+		return entry, nil, err
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.workers = append(p.workers, b)
-	return b.entries[file].path, nil
+	entry = out.entries[file]
+	for _, f := range out.files {
+		if name, _ := b.path(f.Path); name == entry.path {
+			text = f.Contents
+		}
+	}
+	return entry, text, nil
 }
 
 var unsafeName = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 
 // entryPoints returns the bundler's entry points: each script and style sheet of the pages once. Their names in the
-// bundler are not paths, so that it does not look for them on the machine.
-func (p *plugin) entryPoints(s *pages) ([]api.EntryPoint, error) {
+// bundler are not paths, so that it does not read patterns in them.
+func (b *bundler) entryPoints(s *pages) ([]api.EntryPoint, error) {
+	keys := map[string]bool{}
 	for _, page := range s.pages {
 		for _, e := range page.entries {
-			p.entries[e.key()] = ""
+			keys[e.key()] = true
 			if e.inline() {
-				p.inline[e.key()] = e
+				b.inline[e.key()] = e
 			}
 		}
 	}
-	if len(p.entries) > maxEntries {
+	if len(keys) > maxEntries {
 		return nil, failf(failure.BuildFailed, "The pages load %d different scripts and style sheets, and the limit is %d. "+
-			"Combine some of them.", len(p.entries), maxEntries)
+			"Combine some of them.", len(keys), maxEntries)
 	}
 	var points []api.EntryPoint
-	keys := slices.Sorted(maps.Keys(p.entries))
-	clear(p.entries)
-	for i, key := range keys {
+	for i, key := range slices.Sorted(maps.Keys(keys)) {
 		point := fmt.Sprintf("entry:%d", i)
-		p.entries[point] = key
+		b.entries[point] = key
 		file, _, _ := strings.Cut(key, "?")
 		points = append(points, api.EntryPoint{InputPath: point, OutputPath: outputName(file)})
 	}
@@ -167,29 +200,24 @@ func outputName(file string) string {
 	return cmp.Or(strings.Trim(name, "."), "_")
 }
 
-// hasLargeStyles reports whether the project has so many style sheets that removing duplicate rules could take minutes:
-// the bundler's time for it is quadratic.
-func (t tree) hasLargeStyles() bool {
-	const limit = 512 << 10
-	total := 0
-	for name, data := range t.files {
+// maxStyles is the size of all style sheets above which their syntax is not minified: the bundler's time for duplicate
+// rules is quadratic.
+const maxStyles = 512 << 10
+
+func (t *tree) styleBytes() (total int) {
+	for name, size := range t.files {
 		if path.Ext(name) == ".css" {
-			total += len(data)
+			total += size
 		}
 	}
-	for name, data := range t.packages {
-		if path.Ext(name) == ".css" && len(data) > limit {
-			return true
-		}
-	}
-	return total > limit
+	return total
 }
 
-func options(p *plugin, points []api.EntryPoint) api.BuildOptions {
+func (b *bundler) options(points []api.EntryPoint) api.BuildOptions {
 	return api.BuildOptions{
-		EntryPointsAdvanced: points, AbsWorkingDir: root, Outdir: root, PublicPath: "/",
+		EntryPointsAdvanced: points, AbsWorkingDir: b.dir, Outdir: b.dir, PublicPath: "/",
 		Bundle: true, Splitting: true, Write: false, Metafile: true,
-		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: !p.resolver.hasLargeStyles(),
+		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: b.styleBytes() <= maxStyles,
 		Format: api.FormatESModule, Platform: api.PlatformBrowser, Charset: api.CharsetUTF8,
 		// The browsers that Vite's "baseline-widely-available" supports.
 		Engines: []api.Engine{
@@ -197,76 +225,64 @@ func options(p *plugin, points []api.EntryPoint) api.BuildOptions {
 			{Name: api.EngineFirefox, Version: "104"}, {Name: api.EngineSafari, Version: "16"},
 		},
 		EntryNames: "assets/[name]-[hash]", ChunkNames: "assets/[name]-[hash]", AssetNames: "assets/[name]-[hash]",
-		Define: p.constants, TsconfigRaw: p.resolver.config.raw,
+		Conditions: []string{"module", "production"}, ResolveExtensions: extensions,
+		Define: b.constants, TsconfigRaw: b.config.raw, PreserveSymlinks: true,
 		LogLevel: api.LogLevelSilent, Color: api.ColorNever,
-		Plugins: []api.Plugin{{Name: "deployment", Setup: p.setup}},
+		Plugins: []api.Plugin{{Name: "build", Setup: b.setup}},
 	}
 }
 
-// run runs the bundler. If ctx ends, it returns at once, and the bundler stops in the background.
-func run(ctx context.Context, o api.BuildOptions) (api.BuildResult, error) {
-	type outcome struct {
-		result api.BuildResult
-		err    error
-	}
-	done := make(chan outcome, 1)
-	builder, contextErr := api.Context(o)
-	if contextErr != nil {
-		return api.BuildResult{}, fmt.Errorf("configure the bundler: %w", contextErr)
-	}
-	go func() {
-		defer func() {
-			if r := recover(); r != nil {
-				done <- outcome{err: fmt.Errorf("the bundler panicked: %v", r)}
-			}
-		}()
-		result := builder.Rebuild()
-		builder.Dispose()
-		done <- outcome{result: result}
-	}()
-	select {
-	case o := <-done:
-		if ctx.Err() != nil {
-			return api.BuildResult{}, fmt.Errorf("bundle: %w", ctx.Err())
-		}
-		return o.result, o.err
-	case <-ctx.Done():
-		go builder.Cancel()
-		return api.BuildResult{}, fmt.Errorf("bundle: %w", ctx.Err())
-	}
-}
+var extensions = []string{".tsx", ".ts", ".jsx", ".mjs", ".js", ".cjs", ".css", ".json", ".mts", ".cts"}
 
-// metafile is the part of the bundler's report that says which outputs belong to an entry.
+// metafile is the part of the bundler's report that is used.
 type metafile struct {
-	Inputs  map[string]struct{} `json:"inputs"`
+	Inputs map[string]struct {
+		Bytes   int        `json:"bytes"`
+		Imports []imported `json:"imports"`
+	} `json:"inputs"`
 	Outputs map[string]struct {
 		EntryPoint string `json:"entryPoint"`
 		CSSBundle  string `json:"cssBundle"`
 	} `json:"outputs"`
 }
 
+// imported is an import in the bundler's report. Its path is relative to the project. If the path has a pattern, the
+// import is external, and its path is the pattern.
+type imported struct {
+	Path     string `json:"path"`
+	Original string `json:"original"` // as it is written in the file
+	External bool   `json:"external"`
+}
+
 var errMetafile = errors.New("the bundler's report is not valid")
 
-func (b *bundled) readMetafile(data string) error {
-	var m metafile
-	if err := json.Unmarshal([]byte(data), &m); err != nil {
-		return fmt.Errorf("%w: %w", errMetafile, err)
+// namespaced matches the name of an input that is not a file, such as "raw:/src/a.svg".
+var namespaced = regexp.MustCompile(`^([a-z]+):(/.*)$`)
+
+// inputPath returns the path in the project of an input of the report.
+func inputPath(name string) (file string, ok bool) {
+	if m := namespaced.FindStringSubmatch(name); m != nil {
+		return m[2], m[1] != nsPage
 	}
-	for name := range m.Inputs {
-		if file, ok := strings.CutPrefix(name, nsFile+":"); ok {
-			b.inputs = append(b.inputs, file)
-		}
-	}
+	return "/" + name, true
+}
+
+// entriesOf returns the outputs of the entries.
+func (b *bundler) entriesOf(m metafile) map[string]bundledEntry {
+	entries := map[string]bundledEntry{}
 	for name, o := range m.Outputs {
-		_, key, ok := strings.Cut(o.EntryPoint, ":")
-		if !ok {
+		if o.EntryPoint == "" {
 			continue
+		}
+		key := "/" + o.EntryPoint
+		if in := namespaced.FindStringSubmatch(o.EntryPoint); in != nil {
+			key = in[2]
 		}
 		e := bundledEntry{path: "/" + name}
 		if o.CSSBundle != "" {
 			e.styles = "/" + o.CSSBundle
 		}
-		b.entries[key] = e
+		entries[key] = e
 	}
-	return nil
+	return entries
 }

@@ -2,10 +2,8 @@ package build
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"html"
-	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -16,7 +14,6 @@ import (
 
 // pages is what the pages of a project say about its output.
 type pages struct {
-	app     bool // whether JavaScript outside of /public is source
 	pages   []page
 	links   map[string]bool // files that pages refer to without bundling them
 	imports []string        // keys of import maps
@@ -30,40 +27,37 @@ func (e entry) key() string {
 	return e.file
 }
 
-// findPages returns the pages of the project. Errors: *failure.Error; the error of ctx.
-func findPages(ctx context.Context, in Input) (*pages, error) {
-	t := tree{in.Files, in.Packages}
-	s := &pages{app: isApp(in), links: map[string]bool{}}
-	for _, name := range slices.Sorted(maps.Keys(in.Files)) {
-		if !isPage(name, s.app) {
+// findPages returns the pages of the project. Errors: *failure.Error.
+func (p *project) findPages() (*pages, error) {
+	s := &pages{links: map[string]bool{}}
+	for _, name := range p.names {
+		if !isPage(name, p.app) {
 			continue
 		}
-		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("find the pages: %w", err)
-		}
-		if err := checkPage(name, in.Files[name]); err != nil {
+		data, err := p.readPage(name)
+		if err != nil {
 			return nil, err
 		}
-		if t.has("/public" + name) {
-			return nil, &failure.Error{Code: failure.BuildFailed, Path: "/public" + name, Message: fmt.Sprintf(
+		if p.has(publicDir + name) {
+			return nil, &failure.Error{Code: failure.BuildFailed, Path: publicDir + name, Message: fmt.Sprintf(
 				"/public%s and %s would both be published as %s. Delete one of them.", name, name, name)}
 		}
-		s.pages = append(s.pages, parsePage(name, name, in.Files[name], t))
+		s.pages = append(s.pages, parsePage(name, name, data, p.tree))
 	}
-	if !t.has("/index.html") {
-		if err := s.addIndex(t); err != nil {
+	if !p.has("/index.html") {
+		if err := p.addIndex(s); err != nil {
 			return nil, err
 		}
 	}
 	for i := range s.pages {
-		p := &s.pages[i]
-		s.imports = append(s.imports, p.imports...)
-		for _, l := range p.links {
+		page := &s.pages[i]
+		s.imports = append(s.imports, page.imports...)
+		for _, l := range page.links {
 			s.links[l] = true
 		}
-		for _, e := range p.entries {
-			if !e.inline() && !t.has(e.file) {
-				return nil, &failure.Error{Code: failure.EntryNotFound, Path: p.source, Line: e.line, Column: 1,
+		for _, e := range page.entries {
+			if !e.inline() && !p.has(e.file) {
+				return nil, &failure.Error{Code: failure.EntryNotFound, Path: page.source, Line: e.line, Column: 1,
 					Message: fmt.Sprintf("The page loads the script %s, which does not exist. Add the file, or correct the "+
 						"attribute src of the script.", e.file)}
 			}
@@ -75,35 +69,53 @@ func findPages(ctx context.Context, in Input) (*pages, error) {
 // maxPageBytes limits the pages, because parsing takes many times their memory.
 const maxPageBytes = 5 << 20
 
-func checkPage(name string, data []byte) error {
-	if len(data) > maxPageBytes {
-		return &failure.Error{Code: failure.BuildFailed, Path: name, Message: fmt.Sprintf(
-			"The page has %d bytes, and the limit is %d (5 MiB). Move large data into files of their own.",
-			len(data), maxPageBytes)}
+// readPage returns a page with the values of its constants. Errors: *failure.Error.
+func (p *project) readPage(name string) ([]byte, error) {
+	if n := p.files[name]; n > maxPageBytes {
+		return nil, &failure.Error{Code: failure.BuildFailed, Path: name, Message: fmt.Sprintf(
+			"The page has %d bytes, and the limit is %d (5 MiB). Move large data into files of their own.", n, maxPageBytes)}
 	}
-	return nil
+	data, err := p.read(name)
+	if err != nil {
+		return nil, failf(failure.BuildFailed, "The page %s cannot be read. If its name is very long, rename it.", name)
+	}
+	return p.replaceConstants(data), nil
+}
+
+// pageConstant matches a constant in a page, as in Vite and Create React App.
+var pageConstant = regexp.MustCompile(`%[A-Z][A-Z0-9_]*%`)
+
+// replaceConstants returns a page with the values of its constants. Others stay as they are.
+func (p *project) replaceConstants(page []byte) []byte {
+	return pageConstant.ReplaceAllFunc(page, func(name []byte) []byte {
+		if value, ok := p.env[string(name[1:len(name)-1])]; ok {
+			return []byte(fmt.Sprint(value))
+		}
+		return name
+	})
 }
 
 // addIndex adds the page of a project without /index.html: a generated one, or /public/index.html with the entry.
-func (s *pages) addIndex(t tree) error {
-	file := sourceEntry(t.files)
-	template, public := t.read("/public/index.html")
-	if err := checkPage("/public/index.html", template); err != nil && file != "" {
-		return err
-	}
+func (p *project) addIndex(s *pages) error {
+	const publicIndex = publicDir + "/index.html"
+	file := sourceEntry(p.files)
+	public := p.has(publicIndex)
 	switch {
 	case file == "" && public:
 		return nil // /public is a site of its own
 	case file == "":
 		return &failure.Error{Code: failure.EntryNotFound, Message: "The project has no page. Add /index.html, which loads " +
 			"the scripts and styles of the project, or a script /src/main.jsx, for which a page is generated."}
-	case !public:
-		template = []byte(generatedPage)
 	}
-	s.app = true
-	template = bytes.ReplaceAll(template, []byte("%PUBLIC_URL%"), nil)
-	p := parsePage("/index.html", "", template, t)
-	if public && len(p.entries) > 0 {
+	template := []byte(generatedPage)
+	if public {
+		var err error
+		if template, err = p.readPage(publicIndex); err != nil {
+			return err
+		}
+	}
+	p.app = true
+	if public && len(parsePage("/index.html", "", template, p.tree).entries) > 0 {
 		return nil
 	}
 	tag := []byte(`<script type="module" src="` + html.EscapeString(file) + `"></script>`)
@@ -112,7 +124,7 @@ func (s *pages) addIndex(t tree) error {
 	} else {
 		template = append(template, tag...)
 	}
-	s.pages = append(s.pages, parsePage("/index.html", "", template, t))
+	s.pages = append(s.pages, parsePage("/index.html", "", template, p.tree))
 	return nil
 }
 
@@ -131,7 +143,7 @@ const generatedPage = `<!doctype html>
 `
 
 // sourceEntry returns the script that starts the app if no page names one, or "".
-func sourceEntry(files map[string][]byte) string {
+func sourceEntry[V any](files map[string]V) string {
 	for _, name := range []string{"/src/main", "/src/index"} {
 		for _, ext := range []string{".tsx", ".ts", ".jsx", ".js", ".mjs"} {
 			if _, ok := files[name+ext]; ok {
@@ -147,5 +159,6 @@ var pageFolders = regexp.MustCompile(`^/(public|src|node_modules)/|/\.|/node_mod
 // isPage reports whether a file is an HTML page whose references are bundled.
 func isPage(name string, app bool) bool {
 	ext := strings.ToLower(path.Ext(name))
-	return (ext == ".html" || ext == ".htm") && !pageFolders.MatchString(name) && !isSource(name, app)
+	return (ext == ".html" || ext == ".htm") && !pageFolders.MatchString(name) && !tests.MatchString(name) &&
+		(!app || !isSource(name))
 }

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -22,58 +23,73 @@ const (
 
 // constants returns the constants that programs can read, as in Vite: names to JavaScript values. Of the variables,
 // programs can read only those that begin with VITE_. Errors: *failure.Error.
-func constants(files map[string][]byte) (map[string]string, error) {
-	variables, err := readVariables(files)
+func constants(j job) (env map[string]any, all map[string]string, err error) {
+	variables, err := readVariables(j)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	env := map[string]any{"MODE": "production", "PROD": true, "DEV": false, "SSR": false, "BASE_URL": "/"}
+	env = map[string]any{"MODE": "production", "PROD": true, "DEV": false, "SSR": false, "BASE_URL": "/"}
 	total := 0
 	e := expander{variables: variables, bytes: maxExpandedBytes}
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
-		if strings.HasPrefix(name, "VITE_") {
+		if isPublicVariable(name) {
 			value := e.expand(name)
 			env[name] = value
 			total += len(value)
 			switch {
 			case e.bytes < 0:
-				return nil, failf(failure.BuildFailed, "The variables in the .env files refer to each other too often. "+
+				return nil, nil, failf(failure.BuildFailed, "The variables in the .env files refer to each other too often. "+
 					"Write the values without references.")
 			case total > maxEnvBytes:
-				return nil, failf(failure.BuildFailed, "The values of the variables that begin with VITE_ have more than "+
-					"%d bytes. Make them shorter.", maxEnvBytes)
+				return nil, nil, failf(failure.BuildFailed, "The values of the variables that begin with VITE_ or REACT_APP_ "+
+					"have more than %d bytes. Make them shorter.", maxEnvBytes)
 			}
 		}
 	}
-	all := map[string]string{
+	vite := maps.Clone(env)
+	maps.DeleteFunc(vite, func(name string, _ any) bool { return strings.HasPrefix(name, "REACT_APP_") })
+	all = map[string]string{
 		"process.env.NODE_ENV":   `"production"`,
 		"process.env.PUBLIC_URL": `""`,
 		"process.env":            `{}`,
 		"import.meta.hot":        `undefined`,
-		"import.meta.env":        quoteJSON(env),
+		"import.meta.env":        quoteJSON(vite),
 	}
 	for name, value := range env {
-		all["import.meta.env."+name] = quoteJSON(value)
+		if _, ok := vite[name]; ok {
+			all["import.meta.env."+name] = quoteJSON(value)
+		} else {
+			all["process.env."+name] = quoteJSON(value)
+		}
 	}
-	return all, nil
+	env["PUBLIC_URL"] = ""
+	return env, all, nil
+}
+
+// isPublicVariable reports whether programs can read a variable: in Vite, or in Create React App.
+func isPublicVariable(name string) bool {
+	return strings.HasPrefix(name, "VITE_") || strings.HasPrefix(name, "REACT_APP_")
 }
 
 // readVariables returns the variables of the files, without expansion. Errors: *failure.Error.
-func readVariables(files map[string][]byte) (map[string]string, error) {
+func readVariables(j job) (map[string]string, error) {
 	variables := map[string]string{}
 	for _, name := range envFiles {
-		data, ok := files[name]
+		data, ok := j.Env[name]
 		if !ok {
 			continue
 		}
 		if len(data) <= maxEnvBytes {
-			maps.Copy(variables, parseEnv(string(data)))
+			maps.Copy(variables, parseEnv(string(trimBOM(data))))
 		}
 		if len(data) > maxEnvBytes || len(variables) > maxEnvNames {
 			return nil, &failure.Error{Code: failure.BuildFailed, Path: name, Message: fmt.Sprintf(
 				"The file has more than %d bytes or %d variables. Remove those that the site does not need.", maxEnvBytes,
 				maxEnvNames)}
 		}
+	}
+	for name, value := range j.Variables {
+		variables[name] = strings.ReplaceAll(value, "$", `\$`) // they have no references
 	}
 	return variables, nil
 }
@@ -139,6 +155,9 @@ func (e *expander) expand(name string) string {
 	}
 	return value(e.variables[name])
 }
+
+// trimBOM removes the byte order mark at the beginning of a text.
+func trimBOM(data []byte) []byte { return bytes.TrimPrefix(data, []byte("\ufeff")) }
 
 // quoteJSON returns a value as a JavaScript expression.
 func quoteJSON(v any) string {

@@ -22,11 +22,15 @@ func (p packageJSON) has(name string) bool {
 	return ok || dev
 }
 
-// readPackageJSON returns the project's /package.json, or an empty value if there is none.
-func readPackageJSON(files map[string][]byte) (packageJSON, error) {
+const (
+	manifestPath     = "/package.json"
+	maxManifestBytes = 1 << 20
+)
+
+// parsePackageJSON returns the project's /package.json, or an empty value if there is none.
+func parsePackageJSON(data []byte) (packageJSON, error) {
 	var p packageJSON
-	data, ok := files["/package.json"]
-	if !ok {
+	if data = trimBOM(data); data == nil {
 		return p, nil
 	}
 	if len(data) > maxManifestBytes {
@@ -96,7 +100,7 @@ var unsupported = []framework{
 // Check returns an error if the project uses a framework that cannot be built. It is fast: callers use it before they
 // install packages. Errors: *failure.Error.
 func Check(in Input) error {
-	manifest, err := readPackageJSON(in.Files)
+	manifest, err := parsePackageJSON(in.Files[manifestPath])
 	if err != nil {
 		return err
 	}
@@ -169,13 +173,12 @@ func (f framework) config(files map[string][]byte) string {
 }
 
 // isApp reports whether the project is built, so that JavaScript outside of /public is source and not a static file.
-func isApp(in Input) bool {
-	p, _ := readPackageJSON(in.Files) // Check has reported the error
+func (p packageJSON) isApp(files map[string]int) bool {
 	if p.has("react") || p.has("preact") || p.has("vite") {
 		return true
 	}
-	for name := range in.Files {
-		if ext := path.Ext(name); (ext == ".jsx" || ext == ".tsx") && strings.HasPrefix(name, "/src/") {
+	for name := range files {
+		if ext := path.Ext(name); (ext == ".jsx" || ext == ".tsx" || ext == ".ts") && strings.HasPrefix(name, "/src/") {
 			return true
 		}
 	}
@@ -183,7 +186,7 @@ func isApp(in Input) bool {
 }
 
 // hasEntry reports whether the project has a page or an entry for browsers.
-func hasEntry(files map[string][]byte) bool {
+func hasEntry[V any](files map[string]V) bool {
 	for _, name := range []string{"/index.html", "/public/index.html"} {
 		if _, ok := files[name]; ok {
 			return true

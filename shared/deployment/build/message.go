@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -17,30 +16,34 @@ import (
 const maxWarnings = 100
 
 var (
-	namespaceNames = regexp.MustCompile(`\bdeployment-(?:file|url|text|public|empty|inline|worker):`)
-	unresolved     = regexp.MustCompile(`^Could not resolve "`)
+	unresolved    = regexp.MustCompile(`^Could not resolve "`)
+	relativeFile  = regexp.MustCompile(`\b(in|to) "([^"/.][^":]*)"`)
+	internalNames = regexp.MustCompile(`\b(?:page|raw|url|data|style|worker|shared|workerurl|wasm|component|public|empty|importmap):/`)
 )
 
-// failure returns the first of the bundler's errors, or nil. Panics of the bundler are not a *failure.Error.
-func (p *plugin) failure(messages []api.Message) error {
+// failure returns the first of the bundler's errors about the project, or nil. Panics of the bundler are not a
+// *failure.Error.
+func (b *bundler) failure(messages []api.Message) error {
+	var first *failure.Error
 	for _, m := range messages {
 		if strings.HasPrefix(m.Text, "panic:") {
-			return errors.New("the bundler panicked while it read " + namespaceNames.ReplaceAllString(location(m), ""))
+			return errors.New("the bundler panicked while it read " + location(m))
 		}
 		var own *failure.Error
-		if err := detail(m); err != nil && !errors.As(err, &own) { // also of the bundler of a worker
+		if err, _ := m.Detail.(error); err != nil && !errors.As(err, &own) { // also of the bundler of a worker
 			return fmt.Errorf("%w: %s", err, location(m))
 		}
+		if f := b.translate(m); first == nil {
+			first = f
+		}
 	}
-	if len(messages) == 0 {
-		return nil
+	switch {
+	case first != nil:
+		return first
+	case len(messages) > 0: // about a file outside, such as a package.json above the folder of the build
+		return errors.New("the bundler failed because of a file outside of the folder")
 	}
-	return p.translate(messages[0])
-}
-
-func detail(m api.Message) error {
-	err, _ := m.Detail.(error)
-	return err
+	return nil
 }
 
 func location(m api.Message) string {
@@ -50,65 +53,94 @@ func location(m api.Message) string {
 	return m.Location.File
 }
 
-// translate returns the error for one of the bundler's messages, with the position in the project.
-func (p *plugin) translate(m api.Message) *failure.Error {
-	f := &failure.Error{Code: failure.BuildFailed, Message: clean(m.Text)}
+// isOutside reports whether a message is about a file outside of the project.
+func isOutside(l *api.Location) bool {
+	return l != nil && (strings.HasPrefix(l.File, "/") || l.File == ".." || strings.HasPrefix(l.File, "../"))
+}
+
+// translate returns the error for one of the bundler's messages, with the position in the project. It returns nil for a
+// message about a file outside, or about a folder that cannot be read.
+func (b *bundler) translate(m api.Message) *failure.Error {
 	var own *failure.Error
-	if errors.As(detail(m), &own) {
+	if err, _ := m.Detail.(error); err != nil {
+		_ = errors.As(err, &own)
+	}
+	if isOutside(m.Location) || m.Location == nil && own == nil {
+		return nil
+	}
+	f := &failure.Error{Code: failure.BuildFailed, Message: b.clean(m.Text)}
+	if own != nil {
 		f.Code, f.Message = own.Code, own.Message
 		if own.Path != "" || m.Location == nil {
 			f.Path, f.Line, f.Column = own.Path, own.Line, own.Column
 			return f
 		}
 	}
-	if m.Location == nil {
-		return f
-	}
-	namespace, file, _ := strings.Cut(m.Location.File, ":")
-	f.Line, f.Column = m.Location.Line, column(m.Location)
-	switch namespace {
-	case nsInline:
-		e := p.inline[file]
-		f.Path, f.Line = e.file, f.Line+e.line-1
-		if m.Location.Line > 1+len(lineEnds.FindAllStringIndex(e.code, -1)) {
-			f.Line, f.Column = 0, 0 // an import that metaRewriter added
-		}
-	case nsFile:
-		f.Path = file
-		if data, _ := p.resolver.read(file); f.Line > 1+len(lineEnds.FindAllIndex(data, -1)) {
-			f.Line, f.Column = 0, 0 // an import that metaRewriter added
-		}
-	default:
-		f.Line, f.Column = 0, 0
+	importer, ok := b.place(f, m.Location)
+	if !ok {
 		if own == nil {
 			f.Message = "The bundler could not build the project."
 		}
 		return f
 	}
-	if own == nil && unresolved.MatchString(m.Text) {
-		p.unresolved(f, file, m.Text)
+	if own == nil && unresolved.MatchString(m.Text) || own == errOutside {
+		b.explain(f, importer, m)
 	}
 	return f
 }
 
-// unresolved turns the bundler's message about an import into the error that the resolver has kept.
-func (p *plugin) unresolved(f *failure.Error, file, text string) {
-	importer := file
-	if e, ok := p.inline[file]; ok {
-		importer = e.file
+// place sets the position of a message, and returns the file of the project to which it belongs. ok is false if the
+// module is not a file.
+func (b *bundler) place(f *failure.Error, l *api.Location) (importer string, ok bool) {
+	f.Line, f.Column = l.Line, column(l)
+	lines := 0
+	if key, isPage := strings.CutPrefix(l.File, nsPage+":"); isPage {
+		e := b.inline[key]
+		importer, f.Path = e.file, e.file
+		f.Line += e.line - 1
+		lines = e.line + len(lineEnds.FindAllStringIndex(e.code, -1))
+	} else {
+		if namespaced.MatchString(l.File) {
+			f.Line, f.Column = 0, 0
+			return "", false
+		}
+		importer = "/" + l.File
+		f.Path = importer
+		data, _ := b.read(importer)
+		lines = 1 + len(lineEnds.FindAllIndex(data, -1))
 	}
-	spec, err := strconv.Unquote(strings.TrimPrefix(text, "Could not resolve "))
-	if err != nil {
-		return
+	if f.Line > lines {
+		f.Line, f.Column = 0, 0 // an import that metaRewriter added
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if own := p.missing[[2]string{importer, spec}]; own != nil {
-		f.Code, f.Message = own.Code, own.Message
-	}
+	return importer, true
 }
 
-func clean(text string) string { return namespaceNames.ReplaceAllString(text, "") }
+// explain replaces the message about a reference that has no file, or a file outside.
+func (b *bundler) explain(f *failure.Error, importer string, m api.Message) {
+	l := m.Location
+	end := min(l.Column+l.Length, len(l.LineText))
+	spec := strings.Trim(l.LineText[min(l.Column, end):end], "\"'`")
+	if m.Detail == nil {
+		if _, rest, ok := strings.Cut(m.Text, `"`); ok && strings.LastIndexByte(rest, '"') > 0 {
+			spec = rest[:strings.LastIndexByte(rest, '"')]
+		}
+	}
+	if home, ok := b.home(importer, spec); ok {
+		if err := b.checkManifests(home, home, map[string]bool{}); err != nil {
+			*f = *err
+			return
+		}
+	}
+	own := b.missing(importer, spec)
+	f.Code, f.Message = own.Code, own.Message
+}
+
+// clean removes the names of the build from a text.
+func (b *bundler) clean(text string) string {
+	text = strings.ReplaceAll(text, b.dir, "")
+	text = internalNames.ReplaceAllString(text, "/")
+	return relativeFile.ReplaceAllString(text, `$1 "/$2"`)
+}
 
 // column returns the column in characters, counted from 1.
 func column(l *api.Location) int {
@@ -116,33 +148,48 @@ func column(l *api.Location) int {
 }
 
 // warnings returns the warnings about the project's own files.
-func (p *plugin) warnings(messages []api.Message) []string {
+func (b *bundler) warnings(messages []api.Message) []string {
 	var all []string
 	for _, m := range messages {
-		f := p.translate(m)
-		if f.Path == "" || isInPackage(f.Path) {
+		f := b.translate(m)
+		if f == nil || f.Path == "" {
+			continue
+		}
+		if isInPackage(f.Path) || len(all) == maxWarnings {
 			continue
 		}
 		place := f.Path
 		if f.Line > 0 {
 			place = fmt.Sprintf("%s:%d:%d", f.Path, f.Line, f.Column)
 		}
-		if all = append(all, place+": "+f.Message); len(all) == maxWarnings {
-			break
-		}
+		all = append(all, place+": "+f.Message)
 	}
 	return slices.Compact(all)
 }
 
 // messageAt returns an error at an offset of a file. The error shares the memory of text.
-func messageAt(namespace, name, text string, offset int, f *failure.Error) api.Message {
+func (b *bundler) messageAt(namespace, name, text string, offset int, f *failure.Error) api.Message {
 	start := strings.LastIndexByte(text[:offset], '\n') + 1
 	end := strings.IndexByte(text[offset:], '\n')
 	if end < 0 {
 		end = len(text) - offset
 	}
+	if namespace == "file" {
+		name = b.file(name)
+	}
 	return api.Message{Text: f.Message, Detail: f, Location: &api.Location{
 		File: name, Namespace: namespace, Line: strings.Count(text[:offset], "\n") + 1, Column: offset - start,
 		LineText: text[start : offset+end],
 	}}
+}
+
+func quote(s string) string {
+	if len(s) > 200 {
+		s = s[:200] + "…"
+	}
+	return fmt.Sprintf("%q", s)
+}
+
+func failf(code failure.Code, format string, args ...any) *failure.Error {
+	return &failure.Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }

@@ -18,7 +18,7 @@ import (
 
 // metaRewriter replaces the expressions in one file.
 type metaRewriter struct {
-	*plugin
+	*bundler
 
 	file     string // of the project or of a package
 	code     []byte
@@ -63,9 +63,6 @@ func (r *metaRewriter) rewrite(options api.TransformOptions) *metaError {
 		return nil
 	}
 	for _, offset := range metaOffsets(r.code, options) {
-		if r.ctx.Err() != nil {
-			return nil // the plugin checks it with the next file
-		}
 		rest := r.code[offset:]
 		switch {
 		case metaURL.Match(rest):
@@ -168,14 +165,14 @@ func (r *metaRewriter) rewriteURL(offset int) *metaError {
 	if ref == "" || strings.HasPrefix(ref, "/") || scheme.MatchString(ref) {
 		return nil
 	}
-	if !ok || !r.resolver.has(file) {
+	if !ok || !r.has(file) {
 		r.warn(begin, "The file %s does not exist, so the URL stays as it is.", quote(ref))
 		return nil
 	}
-	spec := file + "?url"
+	spec := file + "?" + nsURL
 	switch {
 	case isWorker:
-		spec = file + workerQuery
+		spec = file + "?" + workerURLKey
 	case needsTranspiling(file) && isInPackage(r.file):
 		return nil
 	case needsTranspiling(file):
@@ -214,8 +211,6 @@ func (r *metaRewriter) warn(offset int, format string, args ...any) {
 		r.warnings = append(r.warnings, metaWarning{offset, fmt.Sprintf(format, args...)})
 	}
 }
-
-func isInPackage(file string) bool { return strings.HasPrefix(file, "/node_modules/") }
 
 // needsTranspiling reports whether a file is a script that browsers cannot run.
 func needsTranspiling(file string) bool {

@@ -1,13 +1,10 @@
 package build
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/evanw/esbuild/pkg/api"
 
 	"devplatform/shared/deployment/failure"
 )
@@ -109,24 +106,10 @@ func TestAddedImportInPage(t *testing.T) {
 	t.Parallel()
 	in := files("/a.scss", "", "/index.html",
 		"<script type=module>import.meta.glob('./*.scss', { eager: true })</script>")
-	_, err := Run(context.Background(), Input{Files: in})
+	_, err := run(t, sources{Files: in})
 	var f *failure.Error
 	if !errors.As(err, &f) || f.Path != "/index.html" || f.Line != 0 || f.Column != 0 {
 		t.Errorf("got %+v", err)
-	}
-}
-
-func TestMessages(t *testing.T) {
-	t.Parallel()
-	p := &plugin{state: &state{resolver: &resolver{tree: tree{files: files("/a.js", "1")}}}}
-	at := &api.Location{File: nsFile + ":/a.js", Line: 9}
-	if got := p.warnings([]api.Message{{Text: "text", Location: at}}); !slices.Equal(got, []string{"/a.js: text"}) {
-		t.Errorf("warnings %q", got)
-	}
-	var f *failure.Error
-	if err := p.failure([]api.Message{{Location: at, Detail: errMetafile}}); errors.As(err, &f) ||
-		!errors.Is(err, errMetafile) {
-		t.Errorf("got %v, want an unexpected error", err)
 	}
 }
 
@@ -152,9 +135,9 @@ func TestMetaOffsets(t *testing.T) {
 
 func TestMetaWarnings(t *testing.T) {
 	t.Parallel()
-	out, err := Run(context.Background(), withPage(appFiles("\nnew URL('./gone.svg', import.meta.url)"), nil))
-	want := []string{`/main.js:2:9: The file "./gone.svg" does not exist, so the URL stays as it is.`}
-	if err != nil || !slices.Equal(out.Warnings, want) {
+	out, err := run(t, withPage(appFiles("\nnew URL('./gone.svg', import.meta.url)"), nil))
+	const want = `/main.js:2:9: The file "./gone.svg" does not exist, so the URL stays as it is.`
+	if err != nil || !slices.Contains(out.Warnings, want) {
 		t.Errorf("got %v, %q", err, out.Warnings)
 	}
 }
@@ -184,44 +167,20 @@ func TestWorkers(t *testing.T) {
 	wantFailure(t, in, failure.Error{Code: failure.BuildFailed, Message: "starts the worker /src/w.ts", Path: "/src/w.ts"})
 }
 
-func TestPackagesThatComputePaths(t *testing.T) {
+// An import with a computed path loads the files that it can mean, in the project and in packages.
+func TestComputedPaths(t *testing.T) {
 	t.Parallel()
-	in := withPage(files("/main.js", `import "p"; import "p/b.js"`), files(
-		"/node_modules/p/package.json", `{"main":"a.js"}`,
-		"/node_modules/p/a.js", "export const load = (n) => import(`./locale/${n}.js`), c = import('./c.js');\nconsole.log(load, c)",
-		"/node_modules/p/b.js", `module.exports = (n) => n ? require("./locale/" + n) : require("./c.js")`,
-		"/node_modules/p/c.js", `console.log("static import")`,
-		"/node_modules/p/locale/x.js", `console.log("not bundled")`))
-	out, err := Run(context.Background(), in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var text strings.Builder
-	for _, f := range out.Files {
-		text.Write(f.Data)
-	}
-	for _, want := range []string{"./locale/${", `"./locale/"+`, "static import"} {
-		if !strings.Contains(text.String(), want) {
-			t.Errorf("no %s in %s", want, text.String())
+	got := bundleOf(t, files("/src/main.js", "import 'p'; console.log((n) => import(`./pages/${n}.js`))",
+		"/src/pages/a.js", `console.log("page a")`, "/src/pages/b.txt", "", "/main.js", `import "./src/main.js"`), files(
+		"/node_modules/p/index.js", `module.exports = (n) => require("./locale/" + n)`,
+		"/node_modules/p/locale/x.js", `console.log("locale x")`))
+	for _, want := range []string{`"./pages/a.js":()=>import("/assets/a-`, "page a", `"./locale/x.js"`, "locale x"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %s in %s", want, got)
 		}
 	}
-	if strings.Contains(text.String(), "not bundled") || strings.Contains(text.String(), hidden) {
-		t.Error(text.String())
-	}
-	if len(out.Warnings) != 1 || !strings.Contains(out.Warnings[0], `The package "p" computes the path`) {
-		t.Errorf("warnings %q", out.Warnings)
-	}
-	in.Packages["/node_modules/p/a.js"] = []byte(`import "q"`)
-	in.Packages["/node_modules/p/node_modules/q/index.js"] = []byte("import(`./x/${n}.js`)")
-	in.Files["/main.js"] = []byte(`import "p"`)
-	out, err = Run(context.Background(), in)
-	if err != nil || len(out.Warnings) != 1 || !strings.Contains(out.Warnings[0], `The package "q" computes the path`) {
-		t.Errorf("got %v, warnings %q", err, out.Warnings)
-	}
-	// A string is not changed, and the check for computed paths does not know that it is a string.
-	in.Packages["/node_modules/p/a.js"] = []byte(`import("./x/" + n); console.log('import("./" + n)')`)
-	wantFailure(t, in, failure.Error{Code: failure.BuildFailed, Message: "computed", Path: "/node_modules/p/a.js", Line: 1,
-		Column: 1})
+	wantFailure(t, withPage(files("/main.js", "import 'p'; import(`./${n}.js`)"), files("/node_modules/p/index.js", "")),
+		failure.Error{Code: failure.BuildFailed, Message: "all packages", Path: "/main.js"})
 }
 
 func TestPublicURL(t *testing.T) {

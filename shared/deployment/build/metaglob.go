@@ -27,7 +27,7 @@ var (
 	globToken     = regexp.MustCompile("^(?:\\s|//[^\\n]*\\n|/\\*(?:[^*]|\\*+[^*/])*\\*+/)*" +
 		"(\"[^\"\\\\\\n]*\"|'[^'\\\\\\n]*'|`[^`\\\\$]*`|\\w+|[(){}\\[\\],:])")
 	exportName = regexp.MustCompile(`^[A-Za-z_$][\w$]*$`)
-	queries    = map[string]string{"raw": "?raw", "?raw": "?raw", "url": "?url", "?url": "?url", "": ""}
+	globQuery  = map[string]string{"raw": "?raw", "?raw": "?raw", "url": "?url", "?url": "?url", "": ""}
 )
 
 // rewriteGlob replaces a call of import.meta.glob by an object with the files that match.
@@ -117,7 +117,7 @@ func (p *globParser) options(g *glob) error {
 		}
 		value := p.next()
 		text, ok := unquote(value)
-		query, known := queries[text]
+		query, known := globQuery[text]
 		switch {
 		case token == "eager" && (value == "true" || value == "false"):
 			g.eager = value == "true"
@@ -141,9 +141,6 @@ func unquote(token string) (string, bool) {
 	return token[1 : len(token)-1], true
 }
 
-// globMemory is an upper bound of the memory that the bundler needs for an import.
-const globMemory = 2 << 10
-
 // expand returns an object with a property for each file that a glob means.
 func (r *metaRewriter) expand(g glob) (string, *failure.Error) {
 	dir := path.Dir(r.file)
@@ -158,17 +155,12 @@ func (r *metaRewriter) expand(g glob) (string, *failure.Error) {
 		return slices.ContainsFunc(all, func(re *regexp.Regexp) bool { return re.MatchString(file[1:]) })
 	}
 	var properties []string
-	for _, file := range r.names() {
-		if r.ctx.Err() != nil {
-			return "", failf(failure.BuildFailed, "The build was stopped.") // run reports the error of ctx instead
-		}
+	for _, file := range r.names {
 		_, isCode := loaders[strings.ToLower(path.Ext(file))]
-		if file == r.file || isPrivate(file) || strings.ContainsAny(file, "?#") || g.assets && (isCode || isSecret(file)) ||
-			!matches(included, file) || matches(excluded, file) {
+		isLeftOut := isNeverPublished(publicPath(file)) || g.assets && (isCode || mayBeSecret(file))
+		if file == r.file || isLeftOut || strings.ContainsAny(file, "?#") || !matches(included, file) ||
+			matches(excluded, file) {
 			continue
-		}
-		if err := r.budget.add(globMemory, r.file, r.code); err != nil {
-			return "", failf(failure.BuildFailed, "import.meta.glob matches too many files. Use more precise patterns.")
 		}
 		key := file
 		if !absolute {
@@ -210,7 +202,7 @@ func (r *metaRewriter) compile(dir string, patterns []string) (included, exclude
 		case strings.HasPrefix(pattern, "."):
 			file, ok = join(dir, pattern)
 		default:
-			if files := r.resolver.config.candidates(pattern); len(files) > 0 {
+			if files := r.config.candidates(pattern); len(files) > 0 {
 				file, ok = files[0], true
 			}
 		}
@@ -248,4 +240,18 @@ func hasValidBraces(pattern string) bool {
 		}
 	}
 	return !open
+}
+
+// maxPatternBytes limits a pattern.
+const maxPatternBytes = 256
+
+// globPattern returns the expression of a pattern.
+func globPattern(pattern string) *regexp.Regexp {
+	expression := regexp.QuoteMeta(strings.TrimPrefix(pattern, "/"))
+	for _, r := range [][2]string{
+		{`\*\*/`, "(.*/)?"}, {`\*\*`, ".*"}, {`\*`, "[^/]*"}, {`\?`, "[^/]"}, {`\{`, "("}, {`\}`, ")"}, {",", "|"},
+	} {
+		expression = strings.ReplaceAll(expression, r[0], strings.ReplaceAll(r[1], "*", "\x00"))
+	}
+	return regexp.MustCompile("^" + strings.ReplaceAll(expression, "\x00", "*") + "$")
 }

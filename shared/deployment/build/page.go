@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/url"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -57,15 +58,19 @@ func tokens(data []byte, f func(n int, t html.Token, raw []byte, line int)) {
 }
 
 // parsePage finds the entries of a page. A reference to a style sheet that does not exist is left alone.
-func parsePage(output, source string, data []byte, t tree) page {
+func parsePage(output, source string, data []byte, t *tree) page {
 	p := page{
 		path: output, source: source, data: data, base: path.Dir(output), entries: map[int]entry{},
 		dropped: map[int]bool{}, headEnd: -1,
 	}
 	open := html.Token{} // the inline script that has begun
 	tokens(data, func(n int, tok html.Token, raw []byte, line int) {
-		if tok.Type == html.TextToken && open.Data == "script" {
+		switch {
+		case tok.Type != html.TextToken:
+		case open.Data == "script":
 			p.addInline(n, open, string(raw), line)
+		case open.Data == "style":
+			p.addStyle(string(raw))
 		}
 		open = html.Token{}
 		switch {
@@ -83,7 +88,7 @@ func parsePage(output, source string, data []byte, t tree) page {
 		case hasRel(tok, "stylesheet"):
 			p.addEntry(n, attribute(tok, "href"), line, t, false)
 		default:
-			if tok.Data == "script" && !hasAttribute(tok, "src") {
+			if tok.Data == "style" || tok.Data == "script" && !hasAttribute(tok, "src") {
 				open = tok
 			}
 			p.addLinks(tok)
@@ -93,7 +98,7 @@ func parsePage(output, source string, data []byte, t tree) page {
 }
 
 // addEntry adds a script or style sheet, unless it is external, or a file of /public, which is not bundled.
-func (p *page) addEntry(n int, ref string, line int, t tree, script bool) {
+func (p *page) addEntry(n int, ref string, line int, t *tree, script bool) {
 	file, ok := p.resolve(ref)
 	if !ok || !t.has(file) && (!script || t.has("/public"+file)) {
 		return
@@ -102,7 +107,7 @@ func (p *page) addEntry(n int, ref string, line int, t tree, script bool) {
 }
 
 // isProjectFile reports whether a reference means a file of the project outside of /public.
-func (p *page) isProjectFile(ref string, t tree) bool {
+func (p *page) isProjectFile(ref string, t *tree) bool {
 	file, ok := p.resolve(ref)
 	return ok && t.has(file) && !t.has("/public"+file)
 }
@@ -134,6 +139,8 @@ func (p *page) addLinks(tok html.Token) {
 		switch a.Key {
 		case "src", "href", "poster", "data", "content":
 			p.addLink(a.Val)
+		case "style":
+			p.addStyle(a.Val)
 		case "srcset", "imagesrcset":
 			for _, candidate := range strings.Split(a.Val, ",") {
 				if fields := strings.Fields(candidate); len(fields) > 0 {
@@ -141,6 +148,16 @@ func (p *page) addLinks(tok html.Token) {
 				}
 			}
 		}
+	}
+}
+
+// styleURL matches url() in a style sheet.
+var styleURL = regexp.MustCompile(`(?i)\burl\(\s*("[^"\n]*"|'[^'\n]*'|[^"')\s]*)`)
+
+// addStyle adds the files that url() in a style sheet of the page refers to. They are published as they are.
+func (p *page) addStyle(css string) {
+	for _, m := range styleURL.FindAllStringSubmatch(css, -1) {
+		p.addLink(strings.Trim(m[1], "\"'"))
 	}
 }
 
@@ -163,7 +180,7 @@ func (p *page) resolve(ref string) (file string, ok bool) {
 }
 
 // render returns the page with the references to the bundled files. The rest of the document stays as it is.
-func (p *page) render(b bundled) []byte {
+func (p *page) render(b *bundled) []byte {
 	var out bytes.Buffer
 	var styles []string
 	first := -1 // the token before which the style sheets are inserted

@@ -3,6 +3,7 @@ package build
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,7 +61,7 @@ func TestPages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c.files["/package.json"] = []byte(`{"devDependencies":{"vite":"7"}}`)
-			out := mustRun(t, Input{Files: c.files})
+			out := mustRun(t, sources{Files: c.files})
 			wantPaths(t, out, c.want...)
 			if page := hash.ReplaceAllString(out["/index.html"], "-HASH."); !strings.Contains(page, c.page) {
 				t.Errorf("page:\n%s\nwant a part:\n%s", page, c.page)
@@ -71,50 +72,32 @@ func TestPages(t *testing.T) {
 
 func TestCopiedFiles(t *testing.T) {
 	t.Parallel()
-	all := files("/index.html", `<script type="module" src="/main.js"></script><script src="js/plain.js"></script><img src="/src/kept.png">`,
+	all := files("/package.json", `{"dependencies":{"react":"19"}}`, "/index.html", `<script type="module" src="/main.js"></script><script src="js/plain.js"></script><img src="/src/kept.png">`,
 		"/main.js", `import a from "./img/a.png"; import "./src/b.png"; console.log(a)`)
 	copied := []string{"/img/a.png", "/js/plain.js", "/data.json", "/favicon.ico", "/.well-known/x.txt", "/worker.js",
 		"/sub/movie.mp4"}
-	left := []string{"/.env", "/.env.local", "/.git/config", "/sub/.env", "/node_modules/p/index.js", "/package.json",
-		"/package-lock.json",
-		"/tsconfig.json", "/README.md", "/server.key", "/a.test.js", "/x.ts", "/vite.config.js", "/sub/Dockerfile",
-		"/sub/a.scss", "/main.go",
-		"/docker-compose.yml", "/public/.env"}
-	for _, name := range append(copied, left...) {
+	never := []string{"/.env", "/.env.local", "/.git/config", "/sub/.env", "/node_modules/p/index.js", "/package-lock.json",
+		"/tsconfig.json", "/server.key", "/public/.env", "/public/package.json", "/public/_headers", "/_redirects"}
+	tools := []string{"/README.md", "/a.test.js", "/x.ts", "/vite.config.js", "/sub/Dockerfile", "/sub/a.scss",
+		"/main.go", "/docker-compose.yml"}
+	for _, name := range slices.Concat(copied, never, tools) {
 		all[name] = []byte("{}")
 	}
 	maps.Copy(all, files("/public/a/b.md", "public", "/data.txt", "root", "/public/data.txt", "public", "/src/b.png",
 		"", "/src/kept.png", ""))
-	out := mustRun(t, Input{Files: all})
-	want := append(copied, "/a/b.md", "/assets/a-HASH.png", "/assets/main-HASH.js", "/data.txt", "/index.html",
-		"/src/kept.png", "/main.js", "/src/b.png")
-	got := map[string]bool{}
-	for name := range out {
-		got[hash.ReplaceAllString(name, "-HASH.")] = true
-	}
-	for _, name := range want {
-		if !got[name] {
-			t.Errorf("%s is missing", name)
-		}
-		delete(got, name)
-	}
-	delete(got, "/assets/b-HASH.png")
-	if len(got) > 0 {
-		t.Errorf("published: %v", got)
-	}
+	out := mustRun(t, sources{Files: all})
+	delete(out, "/js/plain.js")
+	bundled := []string{"/a/b.md", "/assets/a-HASH.png", "/assets/main-HASH.js", "/data.txt",
+		"/index.html", "/src/kept.png"}
+	wantPaths(t, out, slices.Sorted(slices.Values(slices.DeleteFunc(slices.Concat(copied, bundled),
+		func(name string) bool { return name == "/js/plain.js" || name == "/worker.js" })))...)
 	if out["/data.txt"] != "public" {
 		t.Error("the file in /public does not win")
 	}
-	all["/package.json"] = []byte(`{"dependencies":{"react":"19"}}`)
-	out = mustRun(t, Input{Files: all})
-	for _, name := range []string{"/main.js", "/src/b.png", "/worker.js", "/package.json"} {
-		if _, ok := out[name]; ok {
-			t.Errorf("%s of an app is published", name)
-		}
-	}
-	if _, ok := out["/js/plain.js"]; !ok {
-		t.Error("the plain script of an app is missing")
-	}
+	all["/package.json"] = []byte("{}") // a static project publishes all files that may be published
+	out = mustRun(t, sources{Files: all})
+	wantPaths(t, out, slices.Sorted(slices.Values(slices.Concat(copied, tools, bundled, []string{"/main.js",
+		"/src/b.png"})))...)
 }
 
 func TestFrameworks(t *testing.T) {
@@ -122,35 +105,35 @@ func TestFrameworks(t *testing.T) {
 	page := files("/index.html", "<p>")
 	for setting, want := range map[string]string{"next": "Next.js", "NextJS ": "Next.js", "vue": "Vue",
 		"svelte": "Svelte", "express": "Express", "go": "Go", "Cobol": "framework is set to cobol"} {
-		wantFailure(t, Input{Files: page, Framework: setting}, failure.Error{Code: failure.FrameworkUnsupported,
+		wantFailure(t, sources{Files: page, Framework: setting}, failure.Error{Code: failure.FrameworkUnsupported,
 			Message: want})
 	}
 	for _, setting := range []string{"", "static", "React"} {
-		mustRun(t, Input{Files: page, Framework: setting})
+		mustRun(t, sources{Files: page, Framework: setting})
 	}
 	for dependency, want := range map[string]string{"next": "Next.js", "nuxt": "Nuxt", "vue": "Vue",
 		"@angular/core": "Angular", "astro": "Astro"} {
 		in := files("/index.html", "<p>", "/src/App.vue", "", "/package.json", fmt.Sprintf(`{"devDependencies":{%q:"1"}}`, dependency))
-		wantFailure(t, Input{Files: in, Framework: "react"},
+		wantFailure(t, sources{Files: in, Framework: "react"},
 			failure.Error{Code: failure.FrameworkUnsupported, Message: want, Path: "/package.json"})
 	}
 	server := files("/server.js", "", "/package.json", `{"dependencies":{"express":"5"}}`)
-	wantFailure(t, Input{Files: server}, failure.Error{Code: failure.FrameworkUnsupported, Message: "needs a server",
+	wantFailure(t, sources{Files: server}, failure.Error{Code: failure.FrameworkUnsupported, Message: "needs a server",
 		Path: "/package.json"})
 	server["/index.html"] = []byte("<p>")
-	mustRun(t, Input{Files: server})
-	wantFailure(t, Input{Files: files("/main.go", "", "/go.mod", "")},
+	mustRun(t, sources{Files: server})
+	wantFailure(t, sources{Files: files("/main.go", "", "/go.mod", "")},
 		failure.Error{Code: failure.FrameworkUnsupported, Message: "Go", Path: "/go.mod"})
 }
 
 func TestEntryNotFound(t *testing.T) {
 	t.Parallel()
-	wantFailure(t, Input{Files: files("/about.html", "<p>")}, failure.Error{Code: failure.EntryNotFound,
+	wantFailure(t, sources{Files: files("/about.html", "<p>")}, failure.Error{Code: failure.EntryNotFound,
 		Message: "Add /index.html"})
-	wantFailure(t, Input{}, failure.Error{Code: failure.EntryNotFound, Message: "Add /index.html"})
-	wantFailure(t, Input{Files: files("/index.html", "<p>\n<script type=module src=/src/main.jsx></script>")},
+	wantFailure(t, sources{}, failure.Error{Code: failure.EntryNotFound, Message: "Add /index.html"})
+	wantFailure(t, sources{Files: files("/index.html", "<p>\n<script type=module src=/src/main.jsx></script>")},
 		failure.Error{Code: failure.EntryNotFound, Message: "/src/main.jsx", Path: "/index.html", Line: 2, Column: 1})
-	wantFailure(t, Input{Files: files("/index.html", "<p>", "/public/index.html", "<p>")},
+	wantFailure(t, sources{Files: files("/index.html", "<p>", "/public/index.html", "<p>")},
 		failure.Error{Code: failure.BuildFailed, Message: "Delete one", Path: "/public/index.html"})
 }
 
@@ -163,18 +146,18 @@ func TestLimits(t *testing.T) {
 	for i := range maxFiles - 1 {
 		in[fmt.Sprintf("/%d.txt", i)] = nil
 	}
-	mustRun(t, Input{Files: in})
+	mustRun(t, sources{Files: in})
 	in["/one-more.txt"] = nil
-	wantFailure(t, Input{Files: in}, tooLarge("5001 files"))
+	wantFailure(t, sources{Files: in}, tooLarge("5001 files"))
 	big := make([]byte, maxFileBytes+1)
-	wantFailure(t, Input{Files: map[string][]byte{"/index.html": nil, "/big.bin": big}}, tooLarge("/big.bin"))
+	wantFailure(t, sources{Files: map[string][]byte{"/index.html": nil, "/big.bin": big}}, tooLarge("/big.bin"))
 	in = map[string][]byte{"/index.html": []byte("<p>")}
 	for i := range 4 {
 		in[fmt.Sprintf("/%d.bin", i)] = big[1:]
 	}
-	wantFailure(t, Input{Files: in}, tooLarge("100 MiB"))
+	wantFailure(t, sources{Files: in}, tooLarge("100 MiB"))
 	for _, name := range []string{"/ping", "/sping"} {
-		wantFailure(t, Input{Files: files("/index.html", "<p>", "/public"+name, "")},
+		wantFailure(t, sources{Files: files("/index.html", "<p>", "/public"+name, "")},
 			failure.Error{Code: failure.BuildFailed, Message: "reserved", Path: name})
 	}
 }

@@ -21,10 +21,10 @@ func bundleOf(t *testing.T, project, packages map[string][]byte) string {
 	return all.String()
 }
 
-func withPage(project, packages map[string][]byte) Input {
+func withPage(project, packages map[string][]byte) sources {
 	all := files("/index.html", `<script type="module" src="/main.js"></script>`)
 	maps.Copy(all, project)
-	return Input{Files: all, Packages: packages}
+	return sources{Files: all, Packages: packages}
 }
 
 func TestResolve(t *testing.T) {
@@ -57,7 +57,7 @@ func TestResolve(t *testing.T) {
 			`{"main":"m.js","module":"e.js","browser":"b.js"}`, "/node_modules/p/b.js", `console.log("browser")`,
 			"/node_modules/p/m.js", "", "/node_modules/p/e.js", ""), "browser", ""},
 		"browser map": {files("/main.js", `import "p"`), files("/node_modules/p/package.json",
-			`{"main":"./m.js","browser":{"./m.js":"./b.js","./server":false,"fs":false,"net":"./net.js","./gone.js":"./net.js"}}`,
+			`{"main":"./m.js","browser":{"./m.js":"./b.js","./server.js":false,"fs":false,"net":"./net.js","./gone.js":"./net.js"}}`,
 			"/node_modules/p/m.js", `console.log("node")`, "/node_modules/p/server.js", `console.log("server")`,
 			"/node_modules/p/b.js", `import "./server.js"; import fs from "fs"; import "net"; import "./gone.js"; console.log(fs, "browser")`,
 			"/node_modules/p/net.js", `console.log("net")`), `"browser"`, `"server"`},
@@ -102,7 +102,8 @@ func TestResolve(t *testing.T) {
 			`<script type="importmap">{"imports":{"three/addons/":"/x/"}}</script><script type="module" src="/main.js"></script>`), nil, "three/addons/a.js", ""},
 		"JSX in .js": {files("/main.js", `console.log(<p>text</p>)`), fakeReact(), "text", ""},
 		"node in package": {files("/main.js", `import "p"`), files("/node_modules/p/index.js",
-			`import fs from "node:fs"; import { join } from "path"; console.log(fs, join, "works")`), "works", ""},
+			`import fs from "node:fs"; import { join } from "node:path"; console.log(fs, join("works"))`,
+			"/node_modules/path/index.js", `exports.join = (x) => x`), "works", ""},
 		"jsxFactory": {files("/main.js", `import { h } from "./h.js"; console.log(<p>text</p>)`, "/h.js",
 			`export const h = (x) => "own" + x`,
 			"/tsconfig.json", `{"compilerOptions":{"jsxFactory":"h"}}`), nil, "own", ""},
@@ -137,7 +138,7 @@ func TestResolveErrors(t *testing.T) {
 				Message: `"q" is not installed. It is imported by /node_modules/p/index.js`,
 				Path:    "/node_modules/p/index.js", Line: 1, Column: 8}},
 		"dev dependency": {files("/main.js", `import "p"`, "/package.json", `{"devDependencies":{"p":"1"}}`), nil,
-			failure.Error{Code: failure.DependencyNotFound, Message: `Move it to dependencies`, Path: "/main.js", Line: 1,
+			failure.Error{Code: failure.DependencyNotFound, Message: `is not installed although`, Path: "/main.js", Line: 1,
 				Column: 8}},
 		"not exported": {files("/main.js", `import "p/y"`), files("/node_modules/p/package.json",
 			`{"name":"p","exports":"./x.js"}`),
@@ -147,9 +148,16 @@ func TestResolveErrors(t *testing.T) {
 			files("/node_modules/p/package.json", `{"name":"p","exports":"./../../secret.js"}`),
 			failure.Error{Code: failure.BuildFailed, Message: `does not export`, Path: "/main.js", Line: 1, Column: 8}},
 		"main outside of the package": {files("/main.js", `import "p"`, "/secret.js", ""),
-			files("/node_modules/p/package.json",
-				`{"name":"p","main":"../../secret.js","browser":{"./index.js":"../../secret.js"}}`),
-			failure.Error{Code: failure.BuildFailed, Message: `has no file`, Path: "/main.js", Line: 1, Column: 8}},
+			files("/node_modules/p/package.json", `{"name":"p","main":"../../secret.js"}`),
+			failure.Error{Code: failure.BuildFailed, Message: `"p" refers to files outside of packages`}},
+		"browser map outside of the package": {files("/main.js", `import "p"`, "/secret.js", ""),
+			files("/node_modules/p/package.json", `{"name":"p","browser":{"./index.js":"../../secret.js"}}`),
+			failure.Error{Code: failure.BuildFailed, Message: `"p" refers to files outside of packages`}},
+		"manifest": {files("/main.js", `import "./package.json"`), nil, failure.Error{Code: failure.BuildFailed,
+			Message: "/package.json is never bundled", Path: "/main.js", Line: 1, Column: 8}},
+		"module of Node.js with a package": {files("/main.js", `import "p"`), files("/node_modules/p/index.js",
+			"import 'events'"), failure.Error{Code: failure.DependencyNotFound, Message: `Add the npm package "events"`,
+			Path: "/node_modules/p/index.js", Line: 1, Column: 8}},
 		"no export": {files("/main.js", `import { b } from "./a.js"; console.log(b)`, "/a.js", "export const a = 1"), nil,
 			failure.Error{Code: failure.BuildFailed, Message: `No matching export in "/a.js" for import "b"`,
 				Path: "/main.js", Line: 1, Column: 10}},
@@ -160,8 +168,6 @@ func TestResolveErrors(t *testing.T) {
 			Path: "/main.js", Line: 1, Column: 8}},
 		"sass": {files("/main.js", `import "./a.scss"`, "/a.scss", ""), nil,
 			failure.Error{Code: failure.FrameworkUnsupported, Message: "Sass", Path: "/main.js", Line: 1, Column: 8}},
-		"react component": {files("/main.js", `import "./a.svg?react"`, "/a.svg", ""), nil,
-			failure.Error{Code: failure.BuildFailed, Message: "?react", Path: "/main.js", Line: 1, Column: 8}},
 		"tailwind": {files("/main.js", `import "./a.css"`, "/a.css", "a{}\n @tailwind base;"), nil,
 			failure.Error{Code: failure.FrameworkUnsupported, Message: "Tailwind", Path: "/a.css", Line: 2, Column: 2}},
 		"inline script": {files("/index.html", "<html>\n<script type=\"module\">\n import \"./gone.js\"</script>"), nil,

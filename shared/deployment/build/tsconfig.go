@@ -38,10 +38,11 @@ var rawOptions = []string{
 }
 
 // readTSConfig returns the configuration of the project. It reads only files of the project. Errors: *failure.Error.
-func readTSConfig(files map[string][]byte, manifest packageJSON) (tsconfig, error) {
+func (p *project) readTSConfig() (tsconfig, error) {
 	c, options := tsconfig{}, map[string]json.RawMessage{}
+	seen := map[string]bool{}
 	for _, name := range []string{"/jsconfig.json", "/tsconfig.app.json", "/tsconfig.json"} {
-		if err := c.read(files, name, options, 8); err != nil {
+		if err := c.read(p.tree, name, options, seen); err != nil {
 			return c, err
 		}
 	}
@@ -52,7 +53,7 @@ func readTSConfig(files map[string][]byte, manifest packageJSON) (tsconfig, erro
 		options["jsx"] = json.RawMessage(`"react-jsx"`)
 		delete(options, "jsxFragmentFactory")
 	}
-	if _, ok := options["jsxImportSource"]; !ok && manifest.has("preact") && !manifest.has("react") {
+	if _, ok := options["jsxImportSource"]; !ok && p.manifest.has("preact") && !p.manifest.has("react") {
 		options["jsxImportSource"] = json.RawMessage(`"preact"`)
 	}
 	raw, err := json.Marshal(map[string]any{"compilerOptions": options})
@@ -65,11 +66,15 @@ func readTSConfig(files map[string][]byte, manifest packageJSON) (tsconfig, erro
 	return c, nil
 }
 
-// read reads a file and what it extends. Its own options win.
-func (c *tsconfig) read(files map[string][]byte, name string, options map[string]json.RawMessage, depth int) error {
-	data, ok := files[name]
-	if !ok || depth == 0 {
+// read reads a file and what it extends. Its own options win. Each file is read once.
+func (c *tsconfig) read(t *tree, name string, options map[string]json.RawMessage, seen map[string]bool) error {
+	if !t.has(name) || seen[name] {
 		return nil
+	}
+	seen[name] = true
+	data, err := t.read(name)
+	if err != nil {
+		return nil //nolint:nilerr // a file whose name cannot be stored
 	}
 	var f tsconfigFile
 	if !f.parse(data) {
@@ -79,10 +84,10 @@ func (c *tsconfig) read(files map[string][]byte, name string, options map[string
 	for _, parent := range texts(f.Extends) {
 		// A configuration in a package or outside of the project is ignored.
 		if file, ok := join(path.Dir(name), parent); ok && strings.HasPrefix(parent, ".") {
-			if _, exists := files[file]; !exists {
+			if !t.has(file) {
 				file += ".json"
 			}
-			if err := c.read(files, file, options, depth-1); err != nil {
+			if err := c.read(t, file, options, seen); err != nil {
 				return err
 			}
 		}
@@ -112,13 +117,11 @@ func (c *tsconfig) targets() int {
 	return n
 }
 
-// parse reads JSON with comments. hujson recurses without a limit, so it must not receive deeply nested values.
+// parse reads JSON with comments.
 func (f *tsconfigFile) parse(data []byte) bool {
+	data = trimBOM(data)
 	if len(bytes.TrimSpace(data)) == 0 {
 		return true // TypeScript accepts an empty file
-	}
-	if isTooDeep(data, false) {
-		return false
 	}
 	standard, err := hujson.Standardize(slices.Clone(data))
 	return err == nil && json.Unmarshal(standard, f) == nil

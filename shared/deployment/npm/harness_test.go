@@ -197,7 +197,7 @@ func (f *fixture) installWithin(
 ) (map[string][]byte, npm.Report, error) {
 	t.Helper()
 	installer := npm.NewWithTimes(f.deps, patience, request)
-	return installer.Install(t.Context(), project(fmt.Sprintf("{\n  \"dependencies\": {%s}\n}", dependencies), lock))
+	return installer.InstallFiles(t.Context(), project(fmt.Sprintf("{\n  \"dependencies\": {%s}\n}", dependencies), lock))
 }
 
 // project returns the files of a project. It has no lock file if lock is "".

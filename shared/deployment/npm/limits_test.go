@@ -27,7 +27,7 @@ func TestContradictingPeers(t *testing.T) {
 	} {
 		f.registry.publish(p.name, p.version, fields{"peerDependencies": fields{p.peer: p.wanted}}, nil)
 	}
-	_, _, err := npm.NewWithTimes(f.deps, patience, patience).Install(
+	_, _, err := npm.NewWithTimes(f.deps, patience, patience).InstallFiles(
 		t.Context(), project(`{"dependencies":{"a":"*"}}`, ""))
 	got := wantFailure(t, err, failure.DependencyNotFound, "conflict")
 	if got.Line != 1 || got.Column != 18 {

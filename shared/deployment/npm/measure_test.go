@@ -26,7 +26,7 @@ func TestMeasure(t *testing.T) {
 				done := make(chan struct{})
 				peak := watchHeap(done)
 				began := time.Now()
-				files, report, err := npm.New(f.deps).Install(t.Context(), in)
+				files, report, err := npm.New(f.deps).InstallFiles(t.Context(), in)
 				took := time.Since(began)
 				close(done)
 				if err != nil {

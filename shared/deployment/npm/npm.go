@@ -73,7 +73,7 @@ type Report struct {
 	Warnings []string
 }
 
-// Install installs the dependencies of a project. Of the project's files, it reads /package.json and
+// InstallFiles installs the dependencies of a project. Of the project's files, it reads /package.json and
 // /package-lock.json. The keys of the result are paths such as "/node_modules/react/index.js". It is empty without
 // dependencies.
 //
@@ -81,7 +81,7 @@ type Report struct {
 // versions are resolved again, and those of the lock file are preferred. The same applies to lock files of npm 6 and
 // older, but their versions are ignored.
 // Errors: *failure.Error; the error of ctx; objectstore.ErrUnavailable.
-func (i *Installer) Install(ctx context.Context, in map[string][]byte) (map[string][]byte, Report, error) {
+func (i *Installer) InstallFiles(ctx context.Context, in map[string][]byte) (map[string][]byte, Report, error) {
 	manifest, ok := in[manifestPath]
 	if !ok {
 		return nil, Report{}, nil

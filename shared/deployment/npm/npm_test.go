@@ -60,7 +60,7 @@ func TestNothingToInstall(t *testing.T) {
 	f := setUp(t)
 	f.deps.Registry = ""
 	for _, manifest := range []string{`{}`, `{"devDependencies":{"vite":"^6"}}`, `{"dependencies":{}}`} {
-		files, report, err := npm.New(f.deps).Install(t.Context(), project(manifest, ""))
+		files, report, err := npm.New(f.deps).InstallFiles(t.Context(), project(manifest, ""))
 		if len(files) != 0 || report.Packages != 0 || err != nil {
 			t.Errorf("%s: got %d files, %+v, error %v", manifest, len(files), report, err)
 		}
@@ -81,7 +81,7 @@ func TestManifestErrors(t *testing.T) {
 		},
 	} {
 		want.Code, want.Path = failure.BuildFailed, "/package.json"
-		_, _, err := npm.New(f.deps).Install(t.Context(), project(manifest, ""))
+		_, _, err := npm.New(f.deps).InstallFiles(t.Context(), project(manifest, ""))
 		got := wantFailure(t, err, failure.BuildFailed, "")
 		if diff := cmp.Diff(want, *got); diff != "" {
 			t.Errorf("%q: mismatch (-want +got):\n%s", manifest, diff)
@@ -252,7 +252,7 @@ func TestCallerStops(t *testing.T) {
 	f.registry.on["/a"] = func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	_, _, err := npm.New(f.deps).Install(ctx, project(`{"dependencies":{"a":"1"}}`, ""))
+	_, _, err := npm.New(f.deps).InstallFiles(ctx, project(`{"dependencies":{"a":"1"}}`, ""))
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got error %v, want the error of the context", err)
 	}
@@ -282,7 +282,7 @@ func TestIgnoredFiles(t *testing.T) {
 	} {
 		in := project("{"+c.manifest+"}", c.lock)
 		in[c.other] = nil
-		_, report, err := npm.New(f.deps).Install(t.Context(), in)
+		_, report, err := npm.New(f.deps).InstallFiles(t.Context(), in)
 		if err != nil || len(report.Warnings) != len(c.want) {
 			t.Errorf("%s: got %q, error %v", name, report.Warnings, err)
 			continue
@@ -302,7 +302,7 @@ func TestBundledDependencies(t *testing.T) {
 		map[string]string{"node_modules/b/index.js": "", "node_modules/b/package.json": "{}"})
 	f.registry.publish("c", "1.0.0", nil, nil)
 	in := project(`{"dependencies":{"a":"1","c":"1"},"bundleDependencies":["c"]}`, "")
-	files, _, err := npm.New(f.deps).Install(t.Context(), in)
+	files, _, err := npm.New(f.deps).InstallFiles(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)
 	}

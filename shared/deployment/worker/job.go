@@ -14,6 +14,7 @@ import (
 	"devplatform/shared/deployment"
 	"devplatform/shared/deployment/build"
 	"devplatform/shared/deployment/failure"
+	"devplatform/shared/deployment/npm"
 	"devplatform/shared/project/file"
 	"devplatform/shared/workspace"
 )
@@ -116,15 +117,13 @@ func (j *job) steps(ctx context.Context) (deployment.Outcome, error) {
 	if err != nil {
 		return deployment.Outcome{}, err
 	}
-	if err := build.Check(in); err != nil { // before the installation, which takes much longer
-		return deployment.Outcome{}, err
-	}
-	if in.Packages, err = j.packages(ctx, in.Files); err != nil {
-		return deployment.Outcome{}, err
-	}
+	in.Install = func(ctx context.Context, dir string) error { return j.install(ctx, in.Files, dir) }
 	built, err := build.Run(ctx, in)
 	if err != nil {
 		return deployment.Outcome{}, err
+	}
+	for _, note := range built.Notes[:min(len(built.Notes), maxWarnings)] {
+		j.log(deployment.Info, note)
 	}
 	for _, warning := range built.Warnings[:min(len(built.Warnings), maxWarnings)] {
 		j.log(deployment.Warning, warning)
@@ -176,9 +175,9 @@ func (j *job) read(ctx context.Context, files map[string][]byte) error {
 	return err
 }
 
-// packages installs the packages on which the project depends.
-func (j *job) packages(ctx context.Context, files map[string][]byte) (map[string][]byte, error) {
-	packages, report, err := j.Packages.Install(ctx, files)
+// install installs the packages on which the project depends.
+func (j *job) install(ctx context.Context, files map[string][]byte, dir string) error {
+	report, err := j.Packages.Install(ctx, npm.Project{Files: files, Imports: build.Imports(files)}, dir)
 	for _, warning := range report.Warnings {
 		j.log(deployment.Warning, warning)
 	}
@@ -186,7 +185,7 @@ func (j *job) packages(ctx context.Context, files map[string][]byte) (map[string
 		j.log(deployment.Info, fmt.Sprintf("Installed %d packages, %d bytes. %d were downloaded.", report.Packages,
 			report.Bytes, report.Downloaded))
 	}
-	return packages, err
+	return err
 }
 
 // log adds a line to those that finish stores.

@@ -1,0 +1,28 @@
+package build
+
+import (
+	"path"
+	"regexp"
+	"strings"
+)
+
+// importedName matches the beginning of a specifier that may name a package, in scripts and style sheets.
+var importedName = regexp.MustCompile(
+	"(?:\\bfrom|\\bimport|\\brequire)\\s*\\(?\\s*[\"'`]((?:@[\\w.~-]+/)?[\\w~-][\\w.~-]*)")
+
+// Imports returns the names of the packages that the sources of a project may import. It reads the text only, so it also
+// finds names in comments.
+func Imports(files map[string][]byte) map[string]bool {
+	names := map[string]bool{}
+	for name, data := range files {
+		ext := strings.ToLower(path.Ext(name))
+		_, isCode := loaders[ext]
+		if !isCode && ext != ".html" && needsCompiler[ext] == "" || ext == ".json" || isNeverPublished(publicPath(name)) {
+			continue
+		}
+		for _, m := range importedName.FindAllSubmatch(data, -1) {
+			names[string(m[1])] = true
+		}
+	}
+	return names
+}

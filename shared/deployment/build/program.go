@@ -1,0 +1,194 @@
+package build
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"devplatform/shared/deployment/failure"
+)
+
+// runProgram is the program of the process: it makes an output in the working folder.
+func runProgram(j job) (result, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return result{}, err //nolint:wrapcheck // names the call
+	}
+	return runIn(dir, j)
+}
+
+// runIn makes an output from the project in a folder, and writes the files that are not the project's own. An error is
+// a bug: the errors of a project are in the result.
+func runIn(dir string, j job) (result, error) {
+	t, err := openTree(filepath.Join(dir, sourceDir), j.Files)
+	if err != nil {
+		return result{}, err
+	}
+	defer t.close()
+	out, err := makeOutput(t, j)
+	var f *failure.Error
+	switch {
+	case errors.As(err, &f):
+		return result{Error: f}, nil
+	case err != nil:
+		return result{}, err
+	}
+	r := result{Notes: out.notes, Warnings: out.warnings}
+	size := 0
+	for _, name := range slices.Sorted(maps.Keys(out.files)) {
+		f := out.files[name]
+		entry := published{Path: name, Source: f.source, Size: len(f.data), Hashed: f.hashed}
+		if f.source == "" {
+			entry.Offset = size
+			size += len(f.data)
+		} else {
+			entry.Size = j.Files[f.source]
+		}
+		r.Files = append(r.Files, entry)
+	}
+	if err := checkLimits(r.Files); err != nil {
+		return result{Error: err}, nil
+	}
+	return r, out.write(filepath.Join(dir, outputFile), r.Files)
+}
+
+// write writes the files that are not the project's own.
+func (o *output) write(name string, files []published) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // in the folder of the build
+	if err != nil {
+		return fmt.Errorf("write the output: %w", err)
+	}
+	buffered := bufio.NewWriterSize(f, 1<<20)
+	for _, file := range files {
+		_, _ = buffered.Write(o.files[file.Path].data) // Flush returns the error
+	}
+	if err := errors.Join(buffered.Flush(), f.Close()); err != nil {
+		return fmt.Errorf("write the output: %w", err)
+	}
+	return nil
+}
+
+// makeOutput makes the output of a project. Errors: *failure.Error; any other error is a bug.
+func makeOutput(t *tree, j job) (*output, error) {
+	p, err := readProject(t, j)
+	if err != nil {
+		return nil, err
+	}
+	pages, err := p.findPages()
+	if err != nil {
+		return nil, err
+	}
+	bundled, err := bundle(p, pages)
+	if err != nil {
+		return nil, err
+	}
+	out := p.copyFiles(pages)
+	out.addBundle(p, pages, bundled)
+	return out, out.addPages(pages, bundled)
+}
+
+// project is what the files of a project say about its build.
+type project struct {
+	*tree
+
+	manifest  packageJSON
+	config    tsconfig
+	env       map[string]any    // the values of import.meta.env
+	constants map[string]string // JavaScript values by name
+	app       bool              // whether the project is built, so that scripts outside of /public are source
+}
+
+func readProject(t *tree, j job) (*project, error) {
+	p := &project{tree: t}
+	var err error
+	if p.manifest, err = parsePackageJSON(j.Manifest); err != nil {
+		return nil, err
+	}
+	if p.config, err = p.readTSConfig(); err != nil {
+		return nil, err
+	}
+	if p.env, p.constants, err = constants(j); err != nil {
+		return nil, err
+	}
+	p.app = p.manifest.isApp(t.files)
+	return p, nil
+}
+
+// tree is the folder with the files of a project and, in node_modules, its packages. Their paths are absolute in the
+// project, such as "/src/main.tsx" and "/node_modules/react/index.js".
+type tree struct {
+	dir   string // in the file system
+	root  *os.Root
+	files map[string]int // sizes of the project's files
+	names []string       // of the project's files, sorted
+	slots chan struct{}  // limits the files that are open
+}
+
+func openTree(dir string, files map[string]int) (*tree, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open the folder of the project: %w", err)
+	}
+	return &tree{
+		dir: dir, root: root, files: files, names: slices.Sorted(maps.Keys(files)), slots: make(chan struct{}, 32),
+	}, nil
+}
+
+func (t *tree) close() { _ = t.root.Close() }
+
+// read returns a file. It follows no link out of the folder.
+func (t *tree) read(name string) ([]byte, error) {
+	t.slots <- struct{}{}
+	defer func() { <-t.slots }()
+	return t.root.ReadFile(filepath.FromSlash(strings.TrimPrefix(name, "/"))) //nolint:wrapcheck // callers say which file
+}
+
+// has reports whether a file exists.
+func (t *tree) has(name string) bool {
+	if !isInPackage(name) {
+		_, ok := t.files[name]
+		return ok
+	}
+	info, err := t.root.Stat(filepath.FromSlash(name[1:]))
+	return err == nil && info.Mode().IsRegular()
+}
+
+// hasFolder reports whether a folder exists in node_modules.
+func (t *tree) hasFolder(name string) bool {
+	info, err := t.root.Stat(filepath.FromSlash(name[1:]))
+	return err == nil && info.IsDir()
+}
+
+// path returns the path in the project of a path in the file system. ok is false if it is outside.
+func (t *tree) path(file string) (name string, ok bool) {
+	rel, ok := strings.CutPrefix(file, t.dir+string(filepath.Separator))
+	if !ok || !filepath.IsLocal(rel) {
+		return "", false
+	}
+	return "/" + filepath.ToSlash(rel), true
+}
+
+// file returns the path in the file system of a path in the project.
+func (t *tree) file(name string) string { return t.dir + filepath.FromSlash(name) }
+
+const packageFolder = "/node_modules/"
+
+func isInPackage(file string) bool { return strings.HasPrefix(file, packageFolder) }
+
+// packageOf returns the folder of the package to which a file belongs, such as "/node_modules/a/node_modules/@b/c", and
+// the name of the package.
+func packageOf(file string) (folder, name string) {
+	start := strings.LastIndex(file, packageFolder) + len(packageFolder)
+	parts := strings.SplitN(file[start:], "/", 3)
+	n := 1
+	if strings.HasPrefix(parts[0], "@") {
+		n = min(2, len(parts))
+	}
+	name = strings.Join(parts[:n], "/")
+	return file[:start] + name, name
+}

@@ -1,0 +1,169 @@
+package build
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+
+	"devplatform/shared/deployment/failure"
+)
+
+// output is the files of an output by path, and the lines for the log.
+type output struct {
+	files           map[string]content
+	notes, warnings []string
+}
+
+// content is the content of a file of the project, or data.
+type content struct {
+	source string
+	data   []byte
+	hashed bool
+}
+
+// copyFiles returns the files that are published without the bundler. Files of apps that the bundler has read are
+// removed later.
+func (p *project) copyFiles(s *pages) *output {
+	out := &output{files: map[string]content{}}
+	isPage := map[string]bool{}
+	for _, page := range s.pages {
+		isPage[page.path] = true
+	}
+	var tools, keys, sources []string
+	for _, name := range p.names {
+		published, public := strings.CutPrefix(name, publicDir)
+		if public = public && strings.HasPrefix(published, "/"); !public {
+			published = name
+		}
+		_, hidden := p.files[publicDir+name]
+		switch {
+		case isKey(name):
+			keys = append(keys, name)
+		case isNeverPublished(published):
+			tools = append(tools, name)
+		case isPage[published], !public && hidden:
+		case !p.app || public || s.links[name]:
+			out.files[published] = content{source: name}
+		case mayBeSecret(name):
+			keys = append(keys, name)
+		case isSource(name):
+			if !strings.HasPrefix(name, "/src/") && !isScript(name) {
+				sources = append(sources, name)
+			}
+		default:
+			out.files[published] = content{source: name}
+		}
+	}
+	out.leaveOut("files that are never published", tools)
+	out.leaveOut("sources and files of tools", sources)
+	for _, name := range keys {
+		out.warnings = append(out.warnings, name+": The file was not published, because files with such names often "+
+			"contain secrets. Rename it if visitors of the site may read it.")
+	}
+	return out
+}
+
+// leaveOut adds a line about files that are not published.
+func (o *output) leaveOut(kind string, names []string) {
+	const most = 20
+	if len(names) == 0 {
+		return
+	}
+	text := strings.Join(names[:min(len(names), most)], ", ")
+	if len(names) > most {
+		text += fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	o.notes = append(o.notes, "Not published ("+kind+"): "+text)
+}
+
+// isPrivate reports whether a segment of the path begins with a dot, except /.well-known, or is node_modules.
+func isPrivate(name string) bool {
+	for i, segment := range strings.Split(strings.TrimPrefix(name, "/"), "/") {
+		if strings.HasPrefix(segment, ".") && (segment != ".well-known" || i > 0) || segment == "node_modules" {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	// keyFiles are files that contain keys. They are never published.
+	keyFiles = regexp.MustCompile(`(?i)\.(pem|key|p12|pfx|jks|kdbx)$|/id_rsa[^/]*$`)
+	// secret matches other files that contain keys, settings of servers, or backups more often than content.
+	secret = regexp.MustCompile(`(?i)\.(p8|keystore|env|ppk|ovpn)$|` +
+		`\.tfstate(\.backup)?$|\.tfvars(\.json)?$|\.(sql|dump|bak)(\.(gz|zip))?$|` +
+		`/(id_(dsa|ecdsa|ed25519)|credentials(\.json)?|secrets?\.(json|ya?ml)|service[-_]?account[^/]*\.json|` +
+		`[^/]*firebase-adminsdk[^/]*\.json|appsettings[^/]*\.json|application(-[^/]*)?\.properties|web\.config)$`)
+	// manifests are the files that describe a project, in any folder. They are never published.
+	manifests = regexp.MustCompile(`(?i)/(package(-lock)?\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|` +
+		`tsconfig[^/]*\.json|_redirects|_headers)$`)
+)
+
+func isKey(name string) bool       { return keyFiles.MatchString(name) }
+func mayBeSecret(name string) bool { return secret.MatchString(name) }
+
+// isNeverPublished reports whether a path is published in no project, and bundled in none.
+func isNeverPublished(name string) bool {
+	return isPrivate(name) || isKey(name) || manifests.MatchString(name)
+}
+
+var sourceExtensions = map[string]bool{}
+
+func init() {
+	for ext := range strings.FieldsSeq(`ts tsx jsx mts cts vue svelte astro mdx scss sass less styl coffee md markdown lock
+		go mod sum py rb php java kt rs c h cpp cs swift sh bash bat ps1 sql toml ini conf cfg prisma graphql tmpl ejs pug hbs
+		db sqlite sqlite3 tsbuildinfo`) {
+		sourceExtensions["."+ext] = true
+	}
+}
+
+var (
+	// toolFiles are files of tools in any folder.
+	toolFiles = regexp.MustCompile(`(?i)/(pnpm-.*\.yaml|jsconfig[^/]*\.json|` +
+		`[^/]*\.config\.(js|cjs|mjs|json)|components\.json|deno\.jsonc?|vercel\.json|netlify\.toml|firebase\.json|` +
+		`(docker-)?compose[^/]*\.ya?ml|dockerfile[^/]*|makefile|procfile|(readme|license|changelog)(\.(md|txt))?)$`)
+	tests   = regexp.MustCompile(`/(__tests__|__mocks__)/|\.(test|spec|stories)\.[a-z]+$`)
+	appDirs = regexp.MustCompile(`^/(src|dist|build|out|coverage|test|tests|scripts|server|api|e2e|cypress)/`)
+	scripts = regexp.MustCompile(`\.(js|mjs|cjs)$`)
+)
+
+func isScript(name string) bool { return scripts.MatchString(name) }
+
+// isSource reports whether a file of an app outside of /public is source: all scripts are, and everything in /src.
+func isSource(name string) bool {
+	return sourceExtensions[strings.ToLower(path.Ext(name))] || toolFiles.MatchString(name) || tests.MatchString(name) ||
+		appDirs.MatchString(name) || isScript(name)
+}
+
+// addBundle adds the files of the bundler. In apps, it removes the files that the bundler has read, unless pages refer
+// to them. Images and other data in folders other than /src stay, because scripts can load them by their paths. In
+// static projects, all stay: a service worker or a script can load each by its path.
+func (o *output) addBundle(p *project, s *pages, b *bundled) {
+	for name := range b.inputs {
+		_, isCode := loaders[strings.ToLower(path.Ext(name))]
+		if p.app && !s.links[name] && !p.has(publicDir+name) && (isCode || strings.HasPrefix(name, "/src/")) {
+			delete(o.files, name)
+		}
+	}
+	for name, data := range b.files {
+		if !p.has(publicDir + name) {
+			o.files[name] = content{data: data, hashed: true}
+		}
+	}
+	o.notes = append(o.notes, b.notes...)
+	o.warnings = append(o.warnings, b.warnings...)
+	o.warnings = o.warnings[:min(len(o.warnings), maxWarnings)]
+}
+
+// addPages adds the pages with references to the bundled files.
+func (o *output) addPages(s *pages, b *bundled) error {
+	for i := range s.pages {
+		page := &s.pages[i]
+		if _, ok := b.files[page.path]; ok {
+			return failf(failure.BuildFailed, "The page %s has the path of a bundled file. Rename it.", page.path)
+		}
+		o.files[page.path] = content{data: page.render(b)}
+	}
+	return nil
+}
