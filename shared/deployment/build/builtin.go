@@ -95,7 +95,19 @@ func (b *bundler) disabledBy(file string) disabled {
 
 // isDisabled reports whether the package of a file replaces the file by an empty module.
 func (b *bundler) isDisabled(file string) bool {
-	names := b.disabledBy(file)
-	short := strings.TrimSuffix(file, path.Ext(file))
-	return len(names) > 0 && (names[file] || names[short] || path.Base(short) == "index" && names[path.Dir(file)])
+	for name := range b.disabledBy(file) {
+		if name == file || strings.HasPrefix(name, "/") && (withoutExtension(name) == withoutExtension(file) ||
+			withoutExtension(file) == name+"/index") {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutExtension returns the path of a file without the extension of a script.
+func withoutExtension(file string) string {
+	if ext := path.Ext(file); loaders[ext] != api.LoaderNone {
+		return strings.TrimSuffix(file, ext)
+	}
+	return file
 }

@@ -31,20 +31,21 @@ func (e entry) key() string {
 func (p *project) findPages() (*pages, error) {
 	s := &pages{links: map[string]bool{}}
 	for _, name := range p.names {
-		if !isPage(name, p.app) {
+		output, ok := strings.CutPrefix(name, p.web)
+		if !ok || !isPage(output, p.app) || strings.HasPrefix(name, p.public+"/") {
 			continue
 		}
 		data, err := p.readPage(name)
 		if err != nil {
 			return nil, err
 		}
-		if p.has(publicDir + name) {
-			return nil, &failure.Error{Code: failure.BuildFailed, Path: publicDir + name, Message: fmt.Sprintf(
-				"/public%s and %s would both be published as %s. Delete one of them.", name, name, name)}
+		if copied := p.public + output; p.has(copied) {
+			return nil, &failure.Error{Code: failure.BuildFailed, Path: copied, Message: fmt.Sprintf(
+				"%s and %s would both be published as %s. Delete one of them.", copied, name, output)}
 		}
-		s.pages = append(s.pages, parsePage(name, name, data, p.tree))
+		s.pages = append(s.pages, parsePage(output, name, data, p.tree))
 	}
-	if !p.has("/index.html") {
+	if !p.has(p.web + "/index.html") {
 		if err := p.addIndex(s); err != nil {
 			return nil, err
 		}
@@ -97,8 +98,11 @@ func (p *project) replaceConstants(page []byte) []byte {
 
 // addIndex adds the page of a project without /index.html: a generated one, or /public/index.html with the entry.
 func (p *project) addIndex(s *pages) error {
-	const publicIndex = publicDir + "/index.html"
+	publicIndex := p.public + "/index.html"
 	file := sourceEntry(p.files)
+	if p.web != "" {
+		file = ""
+	}
 	public := p.has(publicIndex)
 	switch {
 	case file == "" && public:

@@ -22,7 +22,7 @@ var errOutside = &failure.Error{Code: failure.BuildFailed, Message: "outside"}
 
 // load returns a file that may be bundled. Errors: *failure.Error.
 func (b *bundler) load(file string) ([]byte, error) {
-	if !isInPackage(file) && isNeverPublished(publicPath(file)) {
+	if !isInPackage(file) && isNeverPublished(b.sitePath(file)) {
 		return nil, neverBundled(file)
 	}
 	data, err := b.read(file)
@@ -65,6 +65,14 @@ func (t *tree) checkPattern(importer, pattern string) *failure.Error {
 			"all packages, too. Move the files to a folder, and begin the path with it."}
 	}
 	return nil
+}
+
+// sitePath is publicPath for the folder of the project's own settings.
+func (t *tree) sitePath(file string) string {
+	if rest, ok := strings.CutPrefix(file, t.public+"/"); ok {
+		return "/" + rest
+	}
+	return file
 }
 
 func within(dir, name string) bool { return name == dir || strings.HasPrefix(name, dir+"/") }

@@ -157,7 +157,7 @@ func (r *metaRewriter) expand(g glob) (string, *failure.Error) {
 	var properties []string
 	for _, file := range r.names {
 		_, isCode := loaders[strings.ToLower(path.Ext(file))]
-		isLeftOut := isNeverPublished(publicPath(file)) || g.assets && (isCode || mayBeSecret(file))
+		isLeftOut := isNeverPublished(r.sitePath(file)) || g.assets && (isCode || mayBeSecret(file))
 		if file == r.file || isLeftOut || strings.ContainsAny(file, "?#") || !matches(included, file) ||
 			matches(excluded, file) {
 			continue

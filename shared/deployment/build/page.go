@@ -18,6 +18,7 @@ type page struct {
 	path    string // in the output
 	source  string // path in the project, or "" if the page is generated
 	data    []byte
+	web     string // folder of the project that is the root of the site
 	base    string // folder to which relative references belong
 	entries map[int]entry
 	// dropped are the hints to load a script early that would load its source, beside the bundle.
@@ -60,7 +61,7 @@ func tokens(data []byte, f func(n int, t html.Token, raw []byte, line int)) {
 // parsePage finds the entries of a page. A reference to a style sheet that does not exist is left alone.
 func parsePage(output, source string, data []byte, t *tree) page {
 	p := page{
-		path: output, source: source, data: data, base: path.Dir(output), entries: map[int]entry{},
+		path: output, source: source, data: data, web: t.web, base: path.Dir(output), entries: map[int]entry{},
 		dropped: map[int]bool{}, headEnd: -1,
 	}
 	open := html.Token{} // the inline script that has begun
@@ -100,7 +101,7 @@ func parsePage(output, source string, data []byte, t *tree) page {
 // addEntry adds a script or style sheet, unless it is external, or a file of /public, which is not bundled.
 func (p *page) addEntry(n int, ref string, line int, t *tree, script bool) {
 	file, ok := p.resolve(ref)
-	if !ok || !t.has(file) && (!script || t.has("/public"+file)) {
+	if !ok || !t.has(file) && (!script || t.has(t.public+strings.TrimPrefix(file, t.web))) {
 		return
 	}
 	p.entries[n] = entry{file: file, line: line}
@@ -109,7 +110,7 @@ func (p *page) addEntry(n int, ref string, line int, t *tree, script bool) {
 // isProjectFile reports whether a reference means a file of the project outside of /public.
 func (p *page) isProjectFile(ref string, t *tree) bool {
 	file, ok := p.resolve(ref)
-	return ok && t.has(file) && !t.has("/public"+file)
+	return ok && t.has(file) && !t.has(t.public+strings.TrimPrefix(file, t.web))
 }
 
 // addInline adds an inline module script that imports something, and the keys of an import map.
@@ -129,7 +130,7 @@ func (p *page) addInline(n int, script html.Token, code string, line int) {
 		}
 	case isModule(script) && strings.Contains(code, "import"):
 		// The token before this one is the script's tag, which gets the attribute src.
-		p.entries[n-1] = entry{file: p.path, line: line, code: code, n: n}
+		p.entries[n-1] = entry{file: p.web + p.path, line: line, code: code, n: n}
 	}
 }
 
@@ -174,9 +175,9 @@ func (p *page) resolve(ref string) (file string, ok bool) {
 		return "", false
 	}
 	if strings.HasPrefix(u.Path, "/") {
-		return path.Clean(u.Path), true
+		return p.web + path.Clean(u.Path), true
 	}
-	return path.Join(p.base, u.Path), true
+	return p.web + path.Join(p.base, u.Path), true
 }
 
 // render returns the page with the references to the bundled files. The rest of the document stays as it is.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -98,6 +99,7 @@ type project struct {
 
 	manifest  packageJSON
 	config    tsconfig
+	settings  settings
 	env       map[string]any    // the values of import.meta.env
 	constants map[string]string // JavaScript values by name
 	app       bool              // whether the project is built, so that scripts outside of /public are source
@@ -115,8 +117,21 @@ func readProject(t *tree, j job) (*project, error) {
 	if p.env, p.constants, err = constants(j); err != nil {
 		return nil, err
 	}
+	p.useSettings()
 	p.app = p.manifest.isApp(t.files)
 	return p, nil
+}
+
+// useSettings reads and honors vite.config.
+func (p *project) useSettings() {
+	p.settings = p.readSettings(p.env)
+	maps.Copy(p.constants, p.settings.define)
+	p.config.aliases = sortedAliases(append(p.settings.aliases, p.config.aliases...))
+	p.web = p.settings.root
+	p.public = p.web + publicDir
+	if p.settings.publicDir != "" {
+		p.public = path.Join("/", p.web, p.settings.publicDir)
+	}
 }
 
 // tree is the folder with the files of a project and, in node_modules, its packages. Their paths are absolute in the
@@ -127,6 +142,10 @@ type tree struct {
 	files map[string]int // sizes of the project's files
 	names []string       // of the project's files, sorted
 	slots chan struct{}  // limits the files that are open
+
+	// web is the folder whose files have their own paths in the site, such as "/client", or "" for all. public is the
+	// folder whose files are published as they are, at the root of the site.
+	web, public string
 }
 
 func openTree(dir string, files map[string]int) (*tree, error) {
@@ -136,6 +155,7 @@ func openTree(dir string, files map[string]int) (*tree, error) {
 	}
 	return &tree{
 		dir: dir, root: root, files: files, names: slices.Sorted(maps.Keys(files)), slots: make(chan struct{}, 32),
+		public: publicDir,
 	}, nil
 }
 

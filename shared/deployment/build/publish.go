@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"devplatform/shared/deployment/failure"
@@ -32,11 +33,14 @@ func (p *project) copyFiles(s *pages) *output {
 	}
 	var tools, keys, sources []string
 	for _, name := range p.names {
-		published, public := strings.CutPrefix(name, publicDir)
+		published, public := strings.CutPrefix(name, p.public)
 		if public = public && strings.HasPrefix(published, "/"); !public {
-			published = name
+			var ok bool
+			if published, ok = strings.CutPrefix(name, p.web); !ok {
+				continue // beside the folder of the site
+			}
 		}
-		_, hidden := p.files[publicDir+name]
+		_, hidden := p.files[p.public+published]
 		switch {
 		case isKey(name):
 			keys = append(keys, name)
@@ -47,8 +51,8 @@ func (p *project) copyFiles(s *pages) *output {
 			out.files[published] = content{source: name}
 		case mayBeSecret(name):
 			keys = append(keys, name)
-		case isSource(name):
-			if !strings.HasPrefix(name, "/src/") && !isScript(name) {
+		case isSource(published):
+			if !strings.HasPrefix(published, "/src/") && !isScript(name) {
 				sources = append(sources, name)
 			}
 		default:
@@ -142,17 +146,19 @@ func isSource(name string) bool {
 func (o *output) addBundle(p *project, s *pages, b *bundled) {
 	for name := range b.inputs {
 		_, isCode := loaders[strings.ToLower(path.Ext(name))]
-		if p.app && !s.links[name] && !p.has(publicDir+name) && (isCode || strings.HasPrefix(name, "/src/")) {
-			delete(o.files, name)
+		published := strings.TrimPrefix(name, p.web)
+		if p.app && !s.links[name] && o.files[published].source == name &&
+			(isCode || strings.HasPrefix(published, "/src/")) && !strings.HasPrefix(name, p.public+"/") {
+			delete(o.files, published)
 		}
 	}
 	for name, data := range b.files {
-		if !p.has(publicDir + name) {
+		if !p.has(p.public + name) {
 			o.files[name] = content{data: data, hashed: true}
 		}
 	}
 	o.notes = append(o.notes, b.notes...)
-	o.warnings = append(o.warnings, b.warnings...)
+	o.warnings = slices.Concat(o.warnings, p.settings.warnings, b.warnings)
 	o.warnings = o.warnings[:min(len(o.warnings), maxWarnings)]
 }
 

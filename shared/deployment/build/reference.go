@@ -113,7 +113,7 @@ func (b *bundler) fileReference(pb api.PluginBuild, ref reference) (api.OnResolv
 	}
 	isPath, isRoot := isRelative(ref.spec), strings.HasPrefix(ref.spec, "/")
 	if isPath || isRoot && !inPackage {
-		dir := "/"
+		dir := b.web + "/"
 		if isPath {
 			dir = path.Dir(ref.importer)
 		}
@@ -138,6 +138,11 @@ func (b *bundler) fileReference(pb api.PluginBuild, ref reference) (api.OnResolv
 	if !inPackage {
 		for _, file := range b.config.candidates(ref.spec) {
 			if found, ok := b.find(pb, ref, "."+file, b.dir); ok {
+				return b.module(ref, found)
+			}
+		}
+		if spec := b.settings.packageAlias(ref.spec); spec != ref.spec {
+			if found, ok := b.find(pb, ref, spec, ref.dir); ok {
 				return b.module(ref, found)
 			}
 		}
@@ -188,20 +193,20 @@ func (b *bundler) pathReference(pb api.PluginBuild, ref reference, file string) 
 	if found, ok := b.find(pb, ref, "."+file, b.dir); ok && (!ref.url || found.file == file) {
 		return b.module(ref, found)
 	}
-	suffix := ""
+	url, suffix := strings.TrimPrefix(file, b.web), ""
 	if ref.url {
 		suffix = ref.query
 	}
 	switch {
-	case b.has(publicDir + file):
+	case b.has(b.public + url):
 		if ref.css {
-			return external(file + suffix), nil
+			return external(url + suffix), nil
 		}
-		return api.OnResolveResult{Path: file, Namespace: nsPublic}, nil
+		return api.OnResolveResult{Path: url, Namespace: nsPublic}, nil
 	case isNeverPublished(file) && b.has(file):
 		return unchanged, neverBundled(file)
 	case ref.url:
-		result := external(file + suffix)
+		result := external(url + suffix)
 		result.Warnings = []api.Message{{Text: "The file " + file + " does not exist. Add it, or remove the reference."}}
 		return result, nil
 	}

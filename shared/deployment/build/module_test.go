@@ -1,0 +1,134 @@
+package build
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"devplatform/shared/deployment/failure"
+)
+
+func TestQueries(t *testing.T) {
+	t.Parallel()
+	for spec, want := range map[string]string{
+		"/a.svg?raw": "<svg", "/a.svg?url": `"/assets/a-HASH.svg"`, "/a.svg?inline": "data:image/svg+xml",
+		"/a.svg?no-inline": `"/assets/a-HASH.svg"`, "/b.css?inline": "red", "/b.css?raw": "color: red",
+		"/w.ts?worker": `new Worker("/assets/w-HASH.js"`, "/w.ts?worker&url": `"/assets/w-HASH.js"`,
+		"/w.ts?sharedworker": `new SharedWorker("/assets/w-HASH.js"`, "/c.wasm?init": `WebAssembly.instantiateStreaming`,
+		"/c.wasm?url": `"/assets/c-HASH.wasm"`, "/a.svg?react": `strokeWidth:"2"`, "p/d.txt?raw": "TEXT",
+		"@/e.txt?raw": "ALIAS",
+	} {
+		t.Run(spec, func(t *testing.T) {
+			t.Parallel()
+			packages := fakeReact()
+			packages["/node_modules/react/index.js"] = []byte("exports.createElement = exports.forwardRef = (x) => x")
+			packages["/node_modules/p/d.txt"] = []byte("TEXT")
+			got := hash.ReplaceAllString(bundleOf(t, files("/main.js", `import x from "`+spec+`"; console.log(x)`,
+				"/a.svg", `<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg" class="c" stroke-width="2"><path d="M0 0"/></svg>`,
+				"/b.css", "a { color: red }", "/w.ts", "postMessage(1 as number)", "/c.wasm", "", "/src/e.txt", "ALIAS"),
+				packages), "-HASH.")
+			if !strings.Contains(got, want) {
+				t.Errorf("no %s in %s", want, got)
+			}
+		})
+	}
+}
+
+// What works in other build tools works here.
+func TestConventions(t *testing.T) {
+	t.Parallel()
+	const scripts = `{"dependencies":{"react-scripts":"5","react":"19"}}`
+	for name, c := range map[string]struct {
+		project, packages map[string][]byte
+		want, not         string
+	}{
+		"global in CommonJS": {files("/main.js", `import "p"`), files("/node_modules/p/index.js",
+			"module.exports = global.setTimeout"), "globalThis.setTimeout", "global.set"},
+		"global as a variable": {files("/main.js", `import "p"`), files("/node_modules/p/index.js",
+			"export default function (global) { console.log(global.x) }; console.log(1)"), "", "globalThis.x"},
+		"import map of an installed package": {files("/main.js", `import "p"`, "/index.html",
+			`<script type=importmap>{"imports":{"q":"/q.js"}}</script><script type=module src=main.js></script>`), files(
+			"/node_modules/p/index.js", `console.log(require("q"))`, "/node_modules/q/index.js", `module.exports = "installed"`),
+			"installed", "Dynamic require"},
+		"import map": {files("/main.js", `import "p"`, "/index.html",
+			`<script type=importmap>{"imports":{"q":"/q.js"}}</script><script type=module src=main.js></script>`), files(
+			"/node_modules/p/index.js", `console.log(require("q"))`), `from"q"`, "Dynamic require"},
+		"byte order marks": {files("/main.js", "\ufeffimport d from './d.json'; console.log(d.a)", "/d.json", "\ufeff"+`{"a":"BOM"}`,
+			"/package.json", "\ufeff{}", "/tsconfig.json", "\ufeff{}", "/.env", "\ufeffVITE_A=1"), nil, "BOM", ""},
+		"variables of Create React App": {files("/main.js", "console.log(process.env.REACT_APP_A, import.meta.env.REACT_APP_A)",
+			"/.env", "REACT_APP_A=Corner", "/package.json", scripts), nil, `"Corner",e.REACT_APP_A`, ""},
+		"component of Create React App": {files("/main.js", `import url, { ReactComponent as A } from "./a.svg"; console.log(url, A)`,
+			"/a.svg", `<svg width="1">IMAGE</svg>`, "/package.json", scripts), files("/node_modules/react/index.js",
+			"exports.createElement = exports.forwardRef = (x) => x"), "IMAGE", ""},
+		"package that replaces another": {files("/main.js", `import "p"`), files("/node_modules/p/package.json",
+			`{"browser":{"q":false,"./a.js":false}}`, "/node_modules/p/index.js", `console.log(require("q"), require("./a"))`,
+			"/node_modules/p/a.js", "console.log('A')", "/node_modules/q/index.js", "console.log('Q')"), "console.log", "'Q'"},
+		"nested package.json": {files("/main.js", `import "p/sub"`), files("/node_modules/p/package.json", `{}`,
+			"/node_modules/p/sub/package.json", `{"main":"../lib/sub.js"}`, "/node_modules/p/lib/sub.js", "console.log('SUB')"),
+			"SUB", ""},
+		"package without a file for browsers": {files("/main.js", `import "p"`), files("/node_modules/p/index.js",
+			`console.log(require("fs").readFileSync)`), "readFileSync", ""},
+		"decorators": {files("/main.js", `import "./a.ts"`, "/a.ts", "class A { @d x = 1 }\nfunction d() {}", "/tsconfig.json",
+			`{"compilerOptions":{"experimentalDecorators":true,"useDefineForClassFields":false}}`), nil, "this.x=1", "@d"},
+		"jsxImportSource": {files("/main.js", `console.log(<p/>)`, "/tsconfig.json",
+			`{"compilerOptions":{"jsx":"react-jsx","jsxImportSource":"p"}}`), files("/node_modules/p/jsx-runtime.js",
+			`export const jsx = () => "OWN"`), "OWN", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := bundleOf(t, c.project, c.packages)
+			if !strings.Contains(got, c.want) || c.not != "" && strings.Contains(got, c.not) {
+				t.Errorf("bundle %q, want %q, not %q", got, c.want, c.not)
+			}
+		})
+	}
+}
+
+func TestConstantsInPages(t *testing.T) {
+	t.Parallel()
+	out := mustRun(t, sources{
+		Files: files("/index.html", `<title>%VITE_TITLE%</title><a href="%BASE_URL%x.svg" id=%MODE%>%PUBLIC_URL%/a %REACT_APP_A% `+
+			`%VITE_NONE% 100%</a>`, "/.env", "VITE_TITLE=Shop\nREACT_APP_A=a"),
+		Variables: map[string]string{"VITE_TITLE": "Own $HOME"},
+	})
+	const want = `<title>Own $HOME</title><a href="/x.svg" id=production>/a a %VITE_NONE% 100%</a>`
+	if out["/index.html"] != want {
+		t.Errorf("got %s, want %s", out["/index.html"], want)
+	}
+}
+
+func TestStylesInPages(t *testing.T) {
+	t.Parallel()
+	out := mustRun(t, sources{Files: files("/index.html", `<style>a{b:url( 'src/a.png' )} c{d:url(/src/b.png)}</style>`+
+		`<p style="b:url(&quot;src/c.png&quot;)">`, "/src/a.png", "", "/src/b.png", "", "/src/c.png", "", "/src/d.png", "",
+		"/package.json", `{"devDependencies":{"vite":"7"}}`)})
+	wantPaths(t, out, "/index.html", "/src/a.png", "/src/b.png", "/src/c.png")
+}
+
+func TestWebFonts(t *testing.T) {
+	t.Parallel()
+	out := mustRun(t, withPage(files("/main.js", `import "./a.css"; import "./b.css"`, "/a.css", "a{color:red}",
+		"/b.css", `@import url("https://fonts.example/css2?family=Inter"); b{color:blue}`), nil))
+	for name, css := range out {
+		if strings.HasPrefix(name, "/assets/") && strings.HasSuffix(name, ".css") &&
+			!strings.HasPrefix(css, `@import"https://fonts.example/css2?family=Inter";`) {
+			t.Errorf("the import is not at the beginning of %s", css)
+		}
+	}
+}
+
+func TestModulesOfPlugins(t *testing.T) {
+	t.Parallel()
+	for spec, want := range map[string]failure.Error{
+		"virtual:pwa-register": {Code: failure.BuildFailed, Message: "comes from a plugin of a build tool", Path: "/main.js", Line: 1,
+			Column: 8},
+		"./a.mdx": {Code: failure.FrameworkUnsupported, Message: "MDX", Path: "/main.js", Line: 1, Column: 8},
+	} {
+		wantFailure(t, withPage(files("/main.js", `import "`+spec+`"`, "/a.mdx", ""), nil), want)
+	}
+	out, err := run(t, withPage(files("/main.js", `import "p"`), files("/node_modules/p/index.js", `require("fs")`)))
+	const want = `The package "p" imports "fs", a module of Node.js that browsers do not have.`
+	if err != nil || !slices.ContainsFunc(out.Warnings, func(w string) bool { return strings.HasPrefix(w, want) }) {
+		t.Errorf("got %v, %q", err, out.Warnings)
+	}
+}

@@ -1,0 +1,84 @@
+package build
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	const react = `import react from "@vitejs/plugin-react-swc"; import { defineConfig, loadEnv } from "vite"; import path from "path";
+import { fileURLToPath, URL } from "node:url";
+`
+	for config, want := range map[string]string{
+		// Aliases.
+		react + `export default defineConfig({ plugins: [react()], server: { port: 8080 },
+			resolve: { alias: { "~": path.resolve(__dirname, "./lib") } } })`: "LIB",
+		react + `export default defineConfig(({ mode }) => ({ plugins: [react(), mode === "development" && tagger()].filter(Boolean),
+			resolve: { alias: { "~": fileURLToPath(new URL("./lib", import.meta.url)) } } }))`: "LIB",
+		`const root = process.cwd(); export default { resolve: { alias: [{ find: "~", replacement: root + "lib" }] } } satisfies X`: "LIB",
+		`module.exports = { resolve: { alias: { "~/": "/lib/" } } }`:                                                                "LIB",
+		`export default { resolve: { alias: { "~": new URL("./lib", import.meta.url).pathname } } }`:                                "LIB",
+		`import { resolve } from "path"; const r = (p: string) => resolve(__dirname, p)
+			export default { resolve: { alias: { "~": ` + "`${\"/\"}lib`" + ` } } }`: "LIB",
+		`export default { resolve: { alias: { "~": "p/sub" } } }`: "PACKAGE",
+		// Constants.
+		`export default { define: { __V__: JSON.stringify("1.2"), "a.b": 3, global: "globalThis" } }`: `"1.2",3,globalThis`,
+		react + `export default defineConfig(({ mode }) => { const env = loadEnv(mode, process.cwd(), "");
+			return { define: { __V__: JSON.stringify(env.VITE_NAME), "a.b": true, global: {} } } })`: `"shop",!0`,
+	} {
+		t.Run(config, func(t *testing.T) {
+			t.Parallel()
+			in := withPage(files("/main.js", `try { require("~/x") } catch {}; console.log(__V__, a.b, global)`,
+				"/vite.config.ts", config, "/lib/x.ts", "console.log('LIB' as string)", "/.env", "VITE_NAME=shop"),
+				files("/node_modules/p/sub/x.js", "console.log('PACKAGE')"))
+			out, err := run(t, in)
+			if err != nil || len(out.Warnings) > 0 {
+				t.Fatalf("got %v, warnings %q", err, out.Warnings)
+			}
+			var code strings.Builder
+			for _, f := range out.Files {
+				code.Write(f.Data)
+			}
+			if !strings.Contains(code.String(), want) {
+				t.Errorf("no %s in %s", want, code.String())
+			}
+		})
+	}
+}
+
+func TestSettingsOfFolders(t *testing.T) {
+	t.Parallel()
+	out := mustRun(t, sources{Files: files("/vite.config.js", `export default { root: "./client", publicDir: "static" }`,
+		"/package.json", `{"devDependencies":{"vite":"7"}}`, "/client/index.html",
+		`<link rel="icon" href="/a.svg"><script type="module" src="/src/main.js"></script>`, "/client/static/a.svg", "<svg/>",
+		"/client/src/main.js", `import "/src/other.js"; import "../../shared/x.js"; import logo from "/a.svg"; console.log(logo)`,
+		"/client/src/other.js", "", "/shared/x.js", `console.log("shared")`, "/server/a.json", "{}", "/client/data.json", "{}")})
+	wantPaths(t, out, "/a.svg", "/assets/main-HASH.js", "/data.json", "/index.html")
+	if !strings.Contains(fmt.Sprint(out), `console.log("shared")`) || !strings.Contains(fmt.Sprint(out), `"/a.svg"`) {
+		t.Errorf("got %v", out)
+	}
+}
+
+// What the build does not understand is a warning with its line.
+func TestSettingsThatAreNotUnderstood(t *testing.T) {
+	t.Parallel()
+	for config, want := range map[string]string{
+		"export default {\n base: '/repo/' }":                                         `/vite.config.js:2: base is "/repo/", but a site is served at /`,
+		"export default {\n resolve: { alias: {\n '@lib': find() } } }":               `/vite.config.js:3: The alias "@lib" is not understood`,
+		"export default {\n define: {\n __V__: version } }":                           `/vite.config.js:3: The value of __V__ in define`,
+		"export default {\n define: { __V__: 'a + b' } }":                             `/vite.config.js:2: The value of __V__ in define`,
+		"export default {\n plugins: [],\n\n envPrefix: 'APP_' }":                     `/vite.config.js:4: The option envPrefix is not understood`,
+		"export default {\n resolve: { alias: [{ find: /^~/, replacement: '/' }] } }": `/vite.config.js:2: An alias is not understood`,
+		"export default make()":                                                       `/vite.config.js:1: The settings are not understood`,
+		"export default {":                                                            `/vite.config.js:1: The settings are not understood`,
+		"export default {\n resolve: make() }":                                        `/vite.config.js:2: resolve is not understood`,
+	} {
+		out, err := run(t, withPage(files("/main.js", "", "/vite.config.js", config), nil))
+		if err != nil || !slices.ContainsFunc(out.Warnings, func(w string) bool { return strings.HasPrefix(w, want) }) {
+			t.Errorf("%s: got %v, %q, want %s", config, err, out.Warnings, want)
+		}
+	}
+}
