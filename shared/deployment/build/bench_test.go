@@ -1,9 +1,13 @@
 package build
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"testing"
+	"time"
 )
 
 // BenchmarkRun builds sites. REACT_MODULES is a folder node_modules with react and react-dom; without it, the packages
@@ -36,4 +40,29 @@ func BenchmarkRun(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkNeighbour compares a build with a build that follows one that was stopped at its deadline, in turns. The metric
+// x is the median of the quotients.
+func BenchmarkNeighbour(b *testing.B) {
+	in := sources{Files: starter(b, "react", "/src/styles.css"), Packages: fakeReact(), Framework: "react"}.input()
+	measure := func() time.Duration {
+		start := time.Now()
+		if _, err := Run(b.Context(), in); err != nil {
+			b.Fatal(err)
+		}
+		return time.Since(start)
+	}
+	var quotients []float64
+	for b.Loop() {
+		quiet := measure()
+		ctx, cancel := context.WithTimeout(b.Context(), time.Second)
+		if _, err := Run(ctx, withPage(mesh(12), nil).input()); !errors.Is(err, context.DeadlineExceeded) {
+			b.Errorf("got %v", err)
+		}
+		cancel()
+		quotients = append(quotients, measure().Seconds()/quiet.Seconds())
+	}
+	slices.Sort(quotients)
+	b.ReportMetric(quotients[len(quotients)/2], "x")
 }
