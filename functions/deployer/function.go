@@ -44,8 +44,8 @@ type settings struct {
 	StorageGiB int `env:"LIMIT_SITE_STORAGE_GIB" envDefault:"10"`
 }
 
-// memoryLimit is the size of the heap at which the garbage collector works harder. The function has 1,769 MB, of which the
-// process of a build can use 900 MiB.
+// memoryLimit is the size of the heap at which the garbage collector works harder. The function has 1,769 MB, of which
+// the process of a build can use 900 MiB.
 const memoryLimit = 600 << 20
 
 // newHandler builds the function's handler. It does no I/O.

@@ -103,7 +103,8 @@ func attacks() map[string]attack {
 		`{"main":"UP/canary.js"}`, `{"main":"ABS/canary.js"}`, `{"module":"UP/canary.js"}`, `{"exports":"./UP/canary.js"}`,
 		`{"exports":"ABS/canary.js"}`, `{"exports":{"./*":"./UP/*"}}`, `{"browser":"UP/canary.js"}`,
 		`{"main":"../../../../canary"}`,
-		`{"browser":{"./index.js":"UP/canary.js"}}`, `{"browser":{"q":"ABS/canary.js"}}`, `{"imports":{"#q":"ABS/canary.js"}}`,
+		`{"browser":{"./index.js":"UP/canary.js"}}`, `{"browser":{"q":"ABS/canary.js"}}`,
+		`{"imports":{"#q":"ABS/canary.js"}}`,
 		`{"imports":{"#q":"UP/canary.js"}}`, `{"sideEffects":["UP/*"]}`, `{"main":"../../../../sub"}`,
 		`{"main":"../../../../"}`,
 		`{"name":"p","exports":{"./x":"./../../../../canary.js"}}`, `{"main":"./missing/../../../../../canary.js"}`,
@@ -121,7 +122,8 @@ func attacks() map[string]attack {
 		`{"extends":["UP/tsconfig.json","ABS/tsconfig.json"]}`, `{"extends":"../../tsconfig"}`,
 		`{"compilerOptions":{"baseUrl":"../..","paths":{"c/*":["./*"]}}}`,
 		`{"compilerOptions":{"baseUrl":"ABS","paths":{"c/*":["*","ABS/*","UP/*","../../*"]}}}`,
-		`{"compilerOptions":{"jsxImportSource":"ABS/node_modules/canary"}}`, `{"compilerOptions":{"jsxImportSource":"canary"}}`,
+		`{"compilerOptions":{"jsxImportSource":"ABS/node_modules/canary"}}`,
+		`{"compilerOptions":{"jsxImportSource":"canary"}}`,
 		`{"compilerOptions":{"jsxImportSource":"../../node_modules/canary"}}`,
 	} {
 		add("tsconfig.json", i, attack{files("/main.js", `import x from "c/canary"; console.log(<a/>, x)`, "/tsconfig.json",
@@ -170,9 +172,9 @@ func outcome(t testing.TB, outside, dir string, a attack) string {
 	return strings.ReplaceAll(text.String(), outside, "")
 }
 
-// TestMachineStaysUnread tries to read the machine without the kernel's protection. No text of a file outside may be in
-// an output, a line of the log or a message. The outcome is the same if the files do not exist, so that no build can find
-// out which files the machine has.
+// TestMachineStaysUnread tries to read the machine without the kernel's protection. No text of a file outside may be
+// in an output, a line of the log or a message. The outcome is the same if the files do not exist, so that no build
+// can find out which files the machine has.
 func TestMachineStaysUnread(t *testing.T) {
 	t.Parallel()
 	all := attacks()

@@ -43,8 +43,11 @@ type Input struct {
 	Framework string
 	// Variables are the project's variables. They override those of its .env files.
 	Variables map[string]string
-	// Install installs the packages of the project in a folder, as node_modules in it. nil if there are none.
-	Install func(ctx context.Context, dir string) error
+	// Root is the folder of the project that is built, such as "/client". If it is "", the build finds it.
+	Root string
+	// Install installs the packages that the files of the built folder need in a folder, as node_modules in it. nil if
+	// there are none.
+	Install func(ctx context.Context, files map[string][]byte, dir string) error
 }
 
 // File is a file of an output.
@@ -88,7 +91,23 @@ var (
 //
 // The files in /public win over other files with the same output path, except over HTML pages, which are an error.
 func Run(ctx context.Context, in Input) (Output, error) {
-	if err := Check(in); err != nil {
+	var root string
+	root, in.Files = in.atRoot()
+	out, err := in.run(ctx)
+	var f *failure.Error
+	if root != "" && errors.As(err, &f) && f.Path != "" {
+		moved := *f
+		moved.Path = root + f.Path
+		err = &moved
+	}
+	if root != "" {
+		out.Notes = append([]string{"Built the folder " + root + "."}, out.Notes...)
+	}
+	return out, err
+}
+
+func (in Input) run(ctx context.Context) (Output, error) {
+	if err := check(in); err != nil {
 		return Output{}, err
 	}
 	dir, err := os.MkdirTemp("", "build-")
@@ -108,7 +127,7 @@ func Run(ctx context.Context, in Input) (Output, error) {
 		return Output{}, err
 	}
 	if in.Install != nil {
-		if err := in.Install(ctx, filepath.Join(dir, sourceDir)); err != nil {
+		if err := in.Install(ctx, in.Files, filepath.Join(dir, sourceDir)); err != nil {
 			return Output{}, err
 		}
 	}

@@ -84,7 +84,7 @@ type sources struct {
 // input returns the input of a build, which installs the packages.
 func (s sources) input() Input {
 	return Input{Files: s.Files, Framework: s.Framework, Variables: s.Variables,
-		Install: func(_ context.Context, dir string) error {
+		Install: func(_ context.Context, _ map[string][]byte, dir string) error {
 			for name, data := range s.Packages {
 				if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o750); err != nil {
 					return err
@@ -103,10 +103,10 @@ func run(t testing.TB, s sources) (Output, error) { return runBelow(t, t.TempDir
 func runBelow(t testing.TB, dir string, s sources) (Output, error) {
 	t.Helper()
 	in := s.input()
-	if err := Check(in); err != nil {
+	if err := check(in); err != nil {
 		return Output{}, err
 	}
-	if err := errors.Join(writeFolder(dir, in), in.Install(t.Context(), filepath.Join(dir, sourceDir))); err != nil {
+	if err := errors.Join(writeFolder(dir, in), in.Install(t.Context(), nil, filepath.Join(dir, sourceDir))); err != nil {
 		t.Fatal(err)
 	}
 	r, err := runIn(dir, newJob(in))

@@ -80,19 +80,26 @@ func (p *project) readPage(name string) ([]byte, error) {
 	if err != nil {
 		return nil, failf(failure.BuildFailed, "The page %s cannot be read. If its name is very long, rename it.", name)
 	}
-	return p.replaceConstants(data), nil
+	return p.replaceConstants(name, data), nil
 }
 
 // pageConstant matches a constant in a page, as in Vite and Create React App.
 var pageConstant = regexp.MustCompile(`%[A-Z][A-Z0-9_]*%`)
 
-// replaceConstants returns a page with the values of its constants. Others stay as they are.
-func (p *project) replaceConstants(page []byte) []byte {
-	return pageConstant.ReplaceAllFunc(page, func(name []byte) []byte {
-		if value, ok := p.env[string(name[1:len(name)-1])]; ok {
+// replaceConstants returns a page with the values of its constants. Others stay as they are. A variable without a value
+// is a warning.
+func (p *project) replaceConstants(file string, page []byte) []byte {
+	return pageConstant.ReplaceAllFunc(page, func(constant []byte) []byte {
+		name := string(constant[1 : len(constant)-1])
+		if value, ok := p.env[name]; ok {
 			return []byte(fmt.Sprint(value))
 		}
-		return name
+		if isPublicVariable(name) {
+			line := 1 + bytes.Count(page[:bytes.Index(page, constant)], []byte("\n"))
+			p.settings.warnings = append(p.settings.warnings, fmt.Sprintf("%s:%d: The variable %s has no value. Set it in the "+
+				"variables of the project or in /.env.", file, line, name))
+		}
+		return constant
 	})
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 )
 
-// The values of a configuration are evaluated as far as they are constants. A value is a string, a float64, a bool, nil,
-// an *object, a []any, a function of the configuration, or unknown.
+// The values of a configuration are evaluated as far as they are constants. A value is a string, a float64, a bool,
+// nil, an *object, a []any, a function of the configuration, or unknown.
 
 // unknown is a value that is not a constant.
 type unknown struct{}

@@ -64,7 +64,7 @@ var manifestFields = []string{"name", "type", "imports", "exports", "sideEffects
 // use a package.json in a folder above.
 func rootManifest(data []byte) []byte {
 	var all map[string]json.RawMessage
-	_ = json.Unmarshal(trimBOM(data), &all) // Check reports the error
+	_ = json.Unmarshal(trimBOM(data), &all) // check reports the error
 	kept := map[string]json.RawMessage{"browser": json.RawMessage("{}")}
 	for _, name := range manifestFields {
 		if value, ok := all[name]; ok && (name != "browser" || strings.HasPrefix(string(value), "{")) {

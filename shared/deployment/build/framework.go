@@ -97,9 +97,8 @@ var unsupported = []framework{
 	{"Rust", server, []string{"rust"}, nil, []string{"Cargo.toml"}},
 }
 
-// Check returns an error if the project uses a framework that cannot be built. It is fast: callers use it before they
-// install packages. Errors: *failure.Error.
-func Check(in Input) error {
+// check returns an error if the project uses a framework that cannot be built. Errors: *failure.Error.
+func check(in Input) error {
 	manifest, err := parsePackageJSON(in.Files[manifestPath])
 	if err != nil {
 		return err

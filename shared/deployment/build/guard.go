@@ -11,11 +11,10 @@ import (
 	"devplatform/shared/deployment/failure"
 )
 
-// esbuild resolves imports in the real folder, and would follow them out of it. The guard has three parts. onLoad refuses
-// to read files outside of the folder, and files that are never bundled. checkPatterns and checkInputs refuse patterns
-// of imports, and packages, that refer to files that they must not use. message.go drops what the bundler says about
-// files outside.
-// A file outside that exists and one that does not exist lead to the same message.
+// esbuild resolves imports in the real folder, and would follow them out of it. The guard has three parts. onLoad
+// refuses to read files outside of the folder, and files that are never bundled. checkPatterns and checkInputs refuse
+// patterns of imports, and packages, that refer to files that they must not use. message.go drops what the bundler
+// says about files outside. A file outside that exists and one that does not exist lead to the same message.
 
 // errOutside means that a file is outside of the folder. The message is that of a file that does not exist.
 var errOutside = &failure.Error{Code: failure.BuildFailed, Message: "outside"}
@@ -47,8 +46,8 @@ func publicPath(file string) string {
 	return file
 }
 
-// checkPattern returns an error if the pattern of an import begins in a folder that its importer must not list. The error
-// is the same whether the folder exists or not. Errors: *failure.Error.
+// checkPattern returns an error if the pattern of an import begins in a folder that its importer must not list. The
+// error is the same whether the folder exists or not. Errors: *failure.Error.
 func (t *tree) checkPattern(importer, pattern string) *failure.Error {
 	prefix, rest, _ := strings.Cut(pattern, "*")
 	folder, ok := join(path.Dir(importer), prefix[:strings.LastIndexAny(prefix, `/\`)+1])

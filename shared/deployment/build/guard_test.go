@@ -59,8 +59,8 @@ func TestNeverBundled(t *testing.T) {
 			for _, code := range references {
 				hidesSecret(t, withPage(with("/", code, "."+name, secret), nil))
 			}
-			html := `<img src="` + name + `"><script type=module src="` + name + `"></script><link rel=stylesheet href="` + name +
-				`"><script src="` + name + `"></script><style>a{b:url(` + name + `)}</style>`
+			html := `<img src="` + name + `"><script type=module src="` + name + `"></script><link rel=stylesheet href="` +
+				name + `"><script src="` + name + `"></script><style>a{b:url(` + name + `)}</style>`
 			hidesSecret(t, sources{Files: with("/", "", name, files("/index.html", html, name, string(secret[name])))})
 		})
 	}
@@ -86,7 +86,8 @@ func TestPackagesReadPackagesOnly(t *testing.T) {
 		}
 	}
 	for _, manifest := range []string{
-		`{"main":"../../src/secret.js"}`, `{"module":"../../src/secret.js","main":"a.js"}`, `{"browser":"../../src/secret.js"}`,
+		`{"main":"../../src/secret.js"}`, `{"module":"../../src/secret.js","main":"a.js"}`,
+		`{"browser":"../../src/secret.js"}`,
 		`{"browser":{"./index.js":"../../src/secret.js"}}`, `{"exports":"./../../src/secret.js"}`,
 		`{"main":"a.js","browser":{"q":"../../src/secret.js"}}`, `{"main":"a.js","imports":{"#q":"../../src/secret.js"}}`,
 	} {

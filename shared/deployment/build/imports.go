@@ -10,8 +10,8 @@ import (
 var importedName = regexp.MustCompile(
 	"(?:\\bfrom|\\bimport|\\brequire)\\s*\\(?\\s*[\"'`]((?:@[\\w.~-]+/)?[\\w~-][\\w.~-]*)")
 
-// Imports returns the names of the packages that the sources of a project may import. It reads the text only, so it also
-// finds names in comments.
+// Imports returns the names of the packages that the sources of a project may import. It reads the text only, so it
+// also finds names in comments.
 func Imports(files map[string][]byte) map[string]bool {
 	names := map[string]bool{}
 	for name, data := range files {

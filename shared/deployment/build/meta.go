@@ -165,12 +165,16 @@ func (r *metaRewriter) rewriteURL(offset int) *metaError {
 	if ref == "" || strings.HasPrefix(ref, "/") || scheme.MatchString(ref) {
 		return nil
 	}
-	if !ok || !r.has(file) {
+	_, isPackage := r.home(r.file, ref)
+	isPackage = isPackage && !isRelative(ref)
+	if (!ok || !r.has(file)) && !isPackage {
 		r.warn(begin, "The file %s does not exist, so the URL stays as it is.", quote(ref))
 		return nil
 	}
 	spec := file + "?" + nsURL
 	switch {
+	case !r.has(file):
+		spec = ref + "?" + nsURL // a file of a package
 	case isWorker:
 		spec = file + "?" + workerURLKey
 	case needsTranspiling(file) && isInPackage(r.file):

@@ -167,6 +167,17 @@ func TestWorkers(t *testing.T) {
 	wantFailure(t, in, failure.Error{Code: failure.BuildFailed, Message: "starts the worker /src/w.ts", Path: "/src/w.ts"})
 }
 
+func TestFilesOfPackages(t *testing.T) {
+	t.Parallel()
+	project := files("/main.js", `import "p"; console.log(new URL("p/a.wasm", import.meta.url))`)
+	got := hash.ReplaceAllString(bundleOf(t, project, files(
+		"/node_modules/p/index.js", `console.log(new URL("./b.wasm", import.meta.url))`, "/node_modules/p/a.wasm", "",
+		"/node_modules/p/b.wasm", "")), "-HASH.")
+	if !strings.Contains(got, `"/assets/a-HASH.wasm"`) || !strings.Contains(got, `"/assets/b-HASH.wasm"`) {
+		t.Error(got)
+	}
+}
+
 // An import with a computed path loads the files that it can mean, in the project and in packages.
 func TestComputedPaths(t *testing.T) {
 	t.Parallel()
@@ -178,6 +189,11 @@ func TestComputedPaths(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %s in %s", want, got)
 		}
+	}
+	got = bundleOf(t, files("/main.js", "import(`@/pages/${n}.jsx`); import(`/lib/${n}.js`)", "/src/pages/a.jsx",
+		`console.log("page a")`, "/lib/b.js", `console.log("lib b")`), nil)
+	if !strings.Contains(got, "page a") || !strings.Contains(got, "lib b") {
+		t.Error(got)
 	}
 	wantFailure(t, withPage(files("/main.js", "import 'p'; import(`./${n}.js`)"), files("/node_modules/p/index.js", "")),
 		failure.Error{Code: failure.BuildFailed, Message: "all packages", Path: "/main.js"})

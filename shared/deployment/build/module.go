@@ -134,7 +134,8 @@ func (b *bundler) onLoad(a api.OnLoadArgs) (api.OnLoadResult, error) {
 		return contents(file, api.LoaderText), nil
 	case nsImportMap:
 		name := quoteJSON(file)
-		return contents("export * from "+name+"; import * as all from "+name+"; export default all.default", api.LoaderJS), nil
+		code := "export * from " + name + "; import * as all from " + name + "; export default all.default"
+		return contents(code, api.LoaderJS), nil
 	case nsWorker, nsShared, nsWorkerURL, nsStyle:
 		if _, err := b.load(file); err != nil {
 			return api.OnLoadResult{}, err
@@ -189,8 +190,8 @@ func (b *bundler) nestedModule(namespace, file string) (api.OnLoadResult, error)
 	return contents("export default function (o) { return new Worker("+url+", { name: o?.name }) }", api.LoaderJS), nil
 }
 
-// component returns a module with a React component that shows an SVG image. Its default export is the component, or the
-// URL of the image in projects of Create React App.
+// component returns a module with a React component that shows an SVG image. Its default export is the component, or
+// the URL of the image in projects of Create React App.
 func (b *bundler) component(file string, data []byte) (api.OnLoadResult, error) {
 	broken := failf(failure.BuildFailed, "The file %s is not a valid SVG image.", file)
 	d := xml.NewDecoder(strings.NewReader(string(data)))
@@ -273,8 +274,8 @@ var tailwind = regexp.MustCompile(`@tailwind\s|@import\s+["']tailwindcss[/"']|@a
 func (b *bundler) source(name string, data []byte, with map[string]string) (api.OnLoadResult, error) {
 	ext := strings.ToLower(path.Ext(name))
 	if tool, ok := needsCompiler[ext]; ok {
-		return api.OnLoadResult{}, failf(failure.FrameworkUnsupported, "The file %s needs the compiler of %s, and builds run "+
-			"no other tools. Use CSS, JavaScript, TypeScript or JSX instead.", name, tool)
+		return api.OnLoadResult{}, failf(failure.FrameworkUnsupported, "The file %s needs the compiler of %s, and builds "+
+			"run no other tools. Use CSS, JavaScript, TypeScript or JSX instead.", name, tool)
 	}
 	loader, ok := loaders[ext]
 	switch {
@@ -324,7 +325,7 @@ func (b *bundler) script(namespace, name string, data []byte, loader api.Loader)
 	if namespace == nsPage {
 		file = b.inline[name].file
 	}
-	r := metaRewriter{bundler: b, file: file, code: data, added: map[[2]string]string{}}
+	r := metaRewriter{bundler: b, file: file, code: b.resolvePatterns(file, data), added: map[[2]string]string{}}
 	if err := r.rewrite(options); err != nil {
 		return api.OnLoadResult{Errors: []api.Message{b.messageAt(namespace, name, string(data), err.offset,
 			err.Error)}}, nil

@@ -55,9 +55,11 @@ func TestConventions(t *testing.T) {
 			"/node_modules/p/index.js", `console.log(require("q"))`), `from"q"`, "Dynamic require"},
 		"byte order marks": {files("/main.js", "\ufeffimport d from './d.json'; console.log(d.a)", "/d.json", "\ufeff"+`{"a":"BOM"}`,
 			"/package.json", "\ufeff{}", "/tsconfig.json", "\ufeff{}", "/.env", "\ufeffVITE_A=1"), nil, "BOM", ""},
-		"variables of Create React App": {files("/main.js", "console.log(process.env.REACT_APP_A, import.meta.env.REACT_APP_A)",
+		"variables of Create React App": {files("/main.js",
+			"console.log(process.env.REACT_APP_A, import.meta.env.REACT_APP_A)",
 			"/.env", "REACT_APP_A=Corner", "/package.json", scripts), nil, `"Corner",e.REACT_APP_A`, ""},
-		"component of Create React App": {files("/main.js", `import url, { ReactComponent as A } from "./a.svg"; console.log(url, A)`,
+		"component of Create React App": {files("/main.js",
+			`import url, { ReactComponent as A } from "./a.svg"; console.log(url, A)`,
 			"/a.svg", `<svg width="1">IMAGE</svg>`, "/package.json", scripts), files("/node_modules/react/index.js",
 			"exports.createElement = exports.forwardRef = (x) => x"), "IMAGE", ""},
 		"package that replaces another": {files("/main.js", `import "p"`), files("/node_modules/p/package.json",
@@ -68,8 +70,8 @@ func TestConventions(t *testing.T) {
 			"SUB", ""},
 		"package without a file for browsers": {files("/main.js", `import "p"`), files("/node_modules/p/index.js",
 			`console.log(require("fs").readFileSync)`), "readFileSync", ""},
-		"decorators": {files("/main.js", `import "./a.ts"`, "/a.ts", "class A { @d x = 1 }\nfunction d() {}", "/tsconfig.json",
-			`{"compilerOptions":{"experimentalDecorators":true,"useDefineForClassFields":false}}`), nil, "this.x=1", "@d"},
+		"decorators": {files("/main.js", `import "./a.ts"`, "/a.ts", "class A { @d x = 1 }\nfunction d() {}",
+			"/tsconfig.json", `{"compilerOptions":{"experimentalDecorators":true,"useDefineForClassFields":false}}`), nil, "this.x=1", "@d"},
 		"jsxImportSource": {files("/main.js", `console.log(<p/>)`, "/tsconfig.json",
 			`{"compilerOptions":{"jsx":"react-jsx","jsxImportSource":"p"}}`), files("/node_modules/p/jsx-runtime.js",
 			`export const jsx = () => "OWN"`), "OWN", ""},
@@ -92,6 +94,11 @@ func TestConstantsInPages(t *testing.T) {
 		Variables: map[string]string{"VITE_TITLE": "Own $HOME"},
 	})
 	const want = `<title>Own $HOME</title><a href="/x.svg" id=production>/a a %VITE_NONE% 100%</a>`
+	got, err := run(t, sources{Files: files("/index.html", "\n%VITE_NONE%")})
+	const warning = "/index.html:2: The variable VITE_NONE has no value."
+	if err != nil || len(got.Warnings) != 1 || !strings.HasPrefix(got.Warnings[0], warning) {
+		t.Errorf("got %v, %q, want %s", err, got.Warnings, warning)
+	}
 	if out["/index.html"] != want {
 		t.Errorf("got %s, want %s", out["/index.html"], want)
 	}
@@ -120,8 +127,8 @@ func TestWebFonts(t *testing.T) {
 func TestModulesOfPlugins(t *testing.T) {
 	t.Parallel()
 	for spec, want := range map[string]failure.Error{
-		"virtual:pwa-register": {Code: failure.BuildFailed, Message: "comes from a plugin of a build tool", Path: "/main.js", Line: 1,
-			Column: 8},
+		"virtual:pwa-register": {Code: failure.BuildFailed, Message: "comes from a plugin of a build tool",
+			Path: "/main.js", Line: 1, Column: 8},
 		"./a.mdx": {Code: failure.FrameworkUnsupported, Message: "MDX", Path: "/main.js", Line: 1, Column: 8},
 	} {
 		wantFailure(t, withPage(files("/main.js", `import "`+spec+`"`, "/a.mdx", ""), nil), want)

@@ -76,8 +76,9 @@ func TestCopiedFiles(t *testing.T) {
 		"/main.js", `import a from "./img/a.png"; import "./src/b.png"; console.log(a)`)
 	copied := []string{"/img/a.png", "/js/plain.js", "/data.json", "/favicon.ico", "/.well-known/x.txt", "/worker.js",
 		"/sub/movie.mp4"}
-	never := []string{"/.env", "/.env.local", "/.git/config", "/sub/.env", "/node_modules/p/index.js", "/package-lock.json",
-		"/tsconfig.json", "/server.key", "/public/.env", "/public/package.json", "/public/_headers", "/_redirects"}
+	never := []string{"/.env", "/.env.local", "/.git/config", "/sub/.env", "/node_modules/p/index.js",
+		"/package-lock.json", "/tsconfig.json", "/server.key", "/public/.env", "/public/package.json",
+		"/public/_headers", "/_redirects"}
 	tools := []string{"/README.md", "/a.test.js", "/x.ts", "/vite.config.js", "/sub/Dockerfile", "/sub/a.scss",
 		"/main.go", "/docker-compose.yml"}
 	for _, name := range slices.Concat(copied, never, tools) {

@@ -3,6 +3,8 @@ package build
 import (
 	"bytes"
 	"iter"
+	"path"
+	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -24,8 +26,8 @@ var (
 	patternMessage = regexp.MustCompile(`^Could not resolve (?:import|require)(?:\.\w+)?\("(.*)"\)`)
 )
 
-// checkPatterns returns an error if the pattern of an import leaves the folder of its importer. To see the patterns that
-// the bundler sees, it lets the bundler look for them in a folder that does not exist.
+// checkPatterns returns an error if the pattern of an import leaves the folder of its importer. To see the patterns
+// that the bundler sees, it lets the bundler look for them in a folder that does not exist.
 func (b *bundler) checkPatterns(file string, code []byte, options api.TransformOptions) *failure.Error {
 	if !mayComputePath(code) {
 		return nil
@@ -56,8 +58,8 @@ func (b *bundler) checkPatterns(file string, code []byte, options api.TransformO
 	return nil
 }
 
-// mayComputePath reports whether code has an import that may compute its path. It is false only if all imports certainly
-// do not.
+// mayComputePath reports whether code has an import that may compute its path. It is false only if all imports
+// certainly do not.
 func mayComputePath(code []byte) bool {
 	for i := range keywords(code) {
 		word := code[i:]
@@ -107,4 +109,39 @@ func keywords(code []byte) iter.Seq[int] {
 			}
 		}
 	}
+}
+
+// patternPrefix matches the beginning of the path of an import with a pattern, up to the first computed part, if it is
+// not relative.
+var patternPrefix = regexp.MustCompile("(\\bimport\\s*\\(\\s*(?:/\\*[^*]*\\*/\\s*)?`)((?:[^`$./\\s][^`$\\s]*)?/[^`$]*)\\$\\{")
+
+// resolvePatterns replaces an alias at the beginning of a pattern, such as "@/pages/", by a relative path, because
+// the bundler expands relative patterns only.
+func (b *bundler) resolvePatterns(file string, code []byte) []byte {
+	if isInPackage(file) {
+		return code
+	}
+	return patternPrefix.ReplaceAllFunc(code, func(match []byte) []byte {
+		m := patternPrefix.FindSubmatch(match)
+		folder := b.web + string(m[2])
+		if m[2][0] != '/' {
+			files := b.config.candidates(string(m[2]) + "x")
+			if len(files) == 0 {
+				return match
+			}
+			folder = strings.TrimSuffix(files[0], "x")
+		}
+		relative, err := filepath.Rel(path.Dir(file), folder)
+		if err != nil {
+			return match
+		}
+		relative = filepath.ToSlash(relative)
+		if !isRelative(relative) {
+			relative = "./" + relative
+		}
+		if strings.HasSuffix(folder, "/") {
+			relative += "/"
+		}
+		return []byte(string(m[1]) + relative + "${")
+	})
 }

@@ -49,7 +49,8 @@ func (b *bundler) onResolve(pb api.PluginBuild, a api.OnResolveArgs) (api.OnReso
 	case a.Kind == api.ResolveJSRequireResolve, a.Namespace == nsImportMap:
 		return external(a.Path), nil
 	case len(a.Path) > maxSpecifier:
-		return unchanged, failf(failure.BuildFailed, "The path of an import is too long: the limit is %d bytes.", maxSpecifier)
+		return unchanged, failf(failure.BuildFailed, "The path of an import is too long: the limit is %d bytes.",
+			maxSpecifier)
 	}
 	ref := reference{dir: a.ResolveDir, spec: a.Path, kind: a.Kind, url: a.Kind == api.ResolveCSSURLToken}
 	ref.css = ref.url || a.Kind == api.ResolveCSSImportRule || a.Kind == api.ResolveCSSComposesFrom
@@ -92,8 +93,8 @@ func (b *bundler) urlReference(ref reference) (api.OnResolveResult, bool, error)
 	case name == "virtual":
 		return unchanged, true, pluginModule(ref.spec)
 	}
-	return unchanged, true, failf(failure.BuildFailed, "%s cannot be imported. Use a path in the project, a package or an "+
-		"https URL.", quote(ref.spec))
+	return unchanged, true, failf(failure.BuildFailed, "%s cannot be imported. Use a path in the project, a package or "+
+		"an https URL.", quote(ref.spec))
 }
 
 // pluginModule is the error for a module that a plugin of a build tool makes.
@@ -112,10 +113,13 @@ func (b *bundler) fileReference(pb api.PluginBuild, ref reference) (api.OnResolv
 		}
 	}
 	isPath, isRoot := isRelative(ref.spec), strings.HasPrefix(ref.spec, "/")
-	if isPath || isRoot && !inPackage {
+	if isPath || isRoot && (!inPackage || isInPackage(ref.spec)) {
 		dir := b.web + "/"
-		if isPath {
+		switch {
+		case isPath:
 			dir = path.Dir(ref.importer)
+		case isInPackage(ref.spec):
+			dir = "/"
 		}
 		file, ok := join(dir, "./"+ref.spec)
 		if !ok {
@@ -220,8 +224,8 @@ func (b *bundler) isMapped(spec string) bool {
 	})
 }
 
-// mapped handles a key of an import map. A package that is installed is bundled, because other packages use it. A call of
-// require gets a module that imports the key, because browsers cannot require it.
+// mapped handles a key of an import map. A package that is installed is bundled, because other packages use it. A call
+// of require gets a module that imports the key, because browsers cannot require it.
 func (b *bundler) mapped(pb api.PluginBuild, ref reference) (api.OnResolveResult, bool) {
 	if _, ok := b.find(pb, ref, ref.spec, ref.dir); ok {
 		b.note("The package " + quote(ref.spec) + " is installed, so it is bundled, and the import map is not used for it.")
@@ -247,7 +251,8 @@ func (b *bundler) missing(importer, spec string) *failure.Error {
 		if isNeverPublished(file) && !isInPackage(file) && b.has(file) {
 			return neverBundled(file)
 		}
-		return failf(failure.BuildFailed, "The file %s does not exist. Add it, or correct the import of %s.", file, quote(spec))
+		return failf(failure.BuildFailed, "The file %s does not exist. Add it, or correct the import of %s.", file,
+			quote(spec))
 	}
 	if strings.HasPrefix(spec, "#") {
 		return failf(failure.BuildFailed, "%s is not defined by the field imports of package.json.", quote(spec))

@@ -10,8 +10,8 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// settings are the values of vite.config that a build honors. The file is a program, which is not run: evaluate.go reads
-// the values that are constants.
+// settings are the values of vite.config that a build honors. The file is a program, which is not run: evaluate.go
+// reads the values that are constants.
 type settings struct {
 	root, publicDir string            // folders of the project, such as "/client"; "" if they are not set
 	aliases         []alias           // of paths

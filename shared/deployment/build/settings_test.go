@@ -19,8 +19,9 @@ import { fileURLToPath, URL } from "node:url";
 		react + `export default defineConfig(({ mode }) => ({ plugins: [react(), mode === "development" && tagger()].filter(Boolean),
 			resolve: { alias: { "~": fileURLToPath(new URL("./lib", import.meta.url)) } } }))`: "LIB",
 		`const root = process.cwd(); export default { resolve: { alias: [{ find: "~", replacement: root + "lib" }] } } satisfies X`: "LIB",
-		`module.exports = { resolve: { alias: { "~/": "/lib/" } } }`:                                                                "LIB",
-		`export default { resolve: { alias: { "~": new URL("./lib", import.meta.url).pathname } } }`:                                "LIB",
+		`module.exports = {
+			resolve: { alias: { "~/": "/lib/" } } }`: "LIB",
+		`export default { resolve: { alias: { "~": new URL("./lib", import.meta.url).pathname } } }`: "LIB",
 		`import { resolve } from "path"; const r = (p: string) => resolve(__dirname, p)
 			export default { resolve: { alias: { "~": ` + "`${\"/\"}lib`" + ` } } }`: "LIB",
 		`export default { resolve: { alias: { "~": "p/sub" } } }`: "PACKAGE",
@@ -55,7 +56,8 @@ func TestSettingsOfFolders(t *testing.T) {
 		"/package.json", `{"devDependencies":{"vite":"7"}}`, "/client/index.html",
 		`<link rel="icon" href="/a.svg"><script type="module" src="/src/main.js"></script>`, "/client/static/a.svg", "<svg/>",
 		"/client/src/main.js", `import "/src/other.js"; import "../../shared/x.js"; import logo from "/a.svg"; console.log(logo)`,
-		"/client/src/other.js", "", "/shared/x.js", `console.log("shared")`, "/server/a.json", "{}", "/client/data.json", "{}")})
+		"/client/src/other.js", "", "/shared/x.js", `console.log("shared")`, "/server/a.json", "{}",
+		"/client/data.json", "{}")})
 	wantPaths(t, out, "/a.svg", "/assets/main-HASH.js", "/data.json", "/index.html")
 	if !strings.Contains(fmt.Sprint(out), `console.log("shared")`) || !strings.Contains(fmt.Sprint(out), `"/a.svg"`) {
 		t.Errorf("got %v", out)

@@ -117,7 +117,7 @@ func (j *job) steps(ctx context.Context) (deployment.Outcome, error) {
 	if err != nil {
 		return deployment.Outcome{}, err
 	}
-	in.Install = func(ctx context.Context, dir string) error { return j.install(ctx, in.Files, dir) }
+	in.Install = j.install
 	built, err := build.Run(ctx, in)
 	if err != nil {
 		return deployment.Outcome{}, err

@@ -161,6 +161,22 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
+// A build that computes without end is stopped, and fails.
+func TestEndlessBuild(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.worker.SetBuildTime(3 * time.Second)
+	files := map[string]string{"/index.html": `<script type="module" src="/m0.js"></script>`}
+	for i := range 14 { // each file exports what all others export
+		for j := range 14 {
+			files[fmt.Sprintf("/m%d.js", i)] += fmt.Sprintf("export * from './m%d.js';", j)
+		}
+	}
+	if got := failure(f.newUser("ada").newProject(files).deploy()); !strings.HasPrefix(got, "BUILD_TIMEOUT ") {
+		t.Errorf("got the error %q, want BUILD_TIMEOUT", got)
+	}
+}
+
 // The files of a project that is too large are not read.
 func TestSourceTooLarge(t *testing.T) {
 	t.Parallel()

@@ -1,8 +1,8 @@
 // Package sandbox runs a part of this binary in a process of its own, with an empty environment, limits of memory, time
 // and files, and a folder as its only input and output. What that part computes does not belong here.
 //
-// The process is the same binary under another name: its packages are initialized until Register finds the name, so that
-// neither main nor the packages that import the registered part run.
+// The process is the same binary under another name: its packages are initialized until Register finds the name, so
+// that neither main nor the packages that import the registered part run.
 package sandbox
 
 import (

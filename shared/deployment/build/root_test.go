@@ -1,0 +1,54 @@
+package build
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"testing"
+
+	"devplatform/shared/deployment/failure"
+)
+
+func TestRoot(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		files []string
+		root  string // of the settings
+		want  string
+	}{
+		"package.json at the root":   {[]string{"/package.json", "/client/package.json"}, "", ""},
+		"page at the root":           {[]string{"/index.html", "/client/package.json"}, "", ""},
+		"one package.json":           {[]string{"/README.md", "/client/package.json", "/other/index.html"}, "", "/client"},
+		"two package.json":           {[]string{"/client/package.json", "/server/package.json"}, "", ""},
+		"one page":                   {[]string{"/README.md", "/site/index.html", "/site/a.html"}, "", "/site"},
+		"pages of parts":             {[]string{"/node_modules/p/package.json", "/a/public/index.html"}, "", ""},
+		"settings":                   {[]string{"/package.json", "/client/package.json"}, "client", "/client"},
+		"settings with the root":     {[]string{"/package.json"}, "/", ""},
+		"settings above the root":    {[]string{"/package.json"}, "../..", ""},
+		"folder that does not exist": {[]string{"/package.json"}, "/none", "/none"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			all := map[string][]byte{}
+			for _, file := range c.files {
+				all[file] = nil
+			}
+			root, files := Input{Files: all, Root: c.root}.atRoot()
+			if root != c.want || root == "" && len(files) != len(all) {
+				t.Errorf("got %q with %v, want %q", root, slices.Collect(maps.Keys(files)), c.want)
+			}
+		})
+	}
+	_, err := Run(context.Background(), Input{Files: files("/client/package.json", "{}", "/client/index.html",
+		"<script type=module src=a.js></script>", "/client/a.js", "let = =")})
+	var f *failure.Error
+	if !errors.As(err, &f) || f.Path != "/client/a.js" {
+		t.Errorf("got %v, want an error in /client/a.js", err)
+	}
+	out, err := Run(context.Background(), Input{Files: files("/site/index.html", "<p>", "/README.md", "")})
+	if err != nil || len(out.Files) != 1 || out.Files[0].Path != "/index.html" ||
+		out.Notes[0] != "Built the folder /site." {
+		t.Errorf("got %v, %v", out, err)
+	}
+}
