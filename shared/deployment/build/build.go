@@ -70,6 +70,7 @@ type Output struct {
 // programName is the name of the program in package sandbox.
 const programName = "build"
 
+// The program runs before other functions init of this package, so variables must not be set by them.
 func init() { sandbox.Register(programName, runProgram) }
 
 // The contents of the folder of a build.

@@ -3,6 +3,7 @@ package build
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"devplatform/shared/deployment/failure"
 )
@@ -202,3 +205,29 @@ func TestStarterReact(t *testing.T) {
 }
 
 var hash = regexp.MustCompile(`-[A-Z0-9]{8}\.`)
+
+// TestProcess compares builds in a process of their own with builds in this process.
+func TestProcess(t *testing.T) {
+	t.Parallel()
+	static := files("/index.html", `<script type=module src=main.js></script>`, "/main.js", "console.log(1)", "/a.py", "",
+		"/.env", "", "/public/.well-known/a.txt", "A")
+	app := maps.Clone(static)
+	maps.Copy(app, files("/package.json", `{"devDependencies":{"vite":"7"}}`, "/vite.config.js",
+		`export default { plugins: [], other: 1 }`, "/a.key", "", "/main.js", `import "p"; import "./worker.js?worker"`,
+		"/worker.js", "postMessage(1)"))
+	broken := maps.Clone(app)
+	broken["/main.js"] = []byte("import 'q'")
+	packages := files("/node_modules/p/index.js", `require("fs")`, "/node_modules/q/index.js", `require("events")`)
+	for name, s := range map[string]sources{
+		"static": {Files: static}, "app": {Files: app, Packages: packages}, "broken": {Files: broken, Packages: packages},
+	} {
+		want, wantErr := run(t, s)
+		got, err := Run(t.Context(), s.input())
+		if fmt.Sprint(err) != fmt.Sprint(wantErr) {
+			t.Errorf("%s: got error %v, want %v", name, err, wantErr)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: mismatch (-want +got):\n%s", name, diff)
+		}
+	}
+}

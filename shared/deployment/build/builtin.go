@@ -3,6 +3,7 @@ package build
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
 	"strings"
 
@@ -11,19 +12,16 @@ import (
 
 // builtins are the modules of Node.js. The value says whether npm has a package with the same name that does the same
 // in browsers.
-var builtins = map[string]bool{}
-
-func init() {
-	for name := range strings.FieldsSeq(`async_hooks child_process cluster crypto dgram diagnostics_channel dns domain fs http
-		http2 https inspector module net os perf_hooks readline repl sys timers tls trace_events tty v8 vm wasi
-		worker_threads zlib`) {
-		builtins[name] = false
+var builtins = func() map[string]bool {
+	all := wordSet(`async_hooks child_process cluster crypto dgram diagnostics_channel dns domain fs http http2 https
+		inspector module net os perf_hooks readline repl sys timers tls trace_events tty v8 vm wasi worker_threads zlib`)
+	for name := range all {
+		all[name] = false
 	}
-	for name := range strings.FieldsSeq(`assert buffer console constants events path process punycode querystring stream
-		string_decoder url util`) {
-		builtins[name] = true
-	}
-}
+	maps.Copy(all, wordSet(`assert buffer console constants events path process punycode querystring stream
+		string_decoder url util`))
+	return all
+}()
 
 // isBuiltin reports whether a specifier means a module of Node.js, if no package has its name. A slash at the end means
 // the package.

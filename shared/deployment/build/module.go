@@ -1,6 +1,7 @@
 package build
 
 import (
+	"bytes"
 	"encoding/xml"
 	"errors"
 	"path"
@@ -160,6 +161,9 @@ func (b *bundler) fileModule(a api.OnLoadArgs, file string, data []byte) (api.On
 	case nsData:
 		return contents(string(data), api.LoaderDataURL), nil
 	case nsWasm:
+		if !bytes.HasPrefix(data, []byte("\x00asm")) {
+			return api.OnLoadResult{}, failf(failure.BuildFailed, "The file %s is not a WebAssembly module.", file)
+		}
 		return contents(`import url from `+quoteJSON("./"+path.Base(file)+"?url")+`;
 export default async (imports = {}) => {
 	try { return (await WebAssembly.instantiateStreaming(fetch(url), imports)).instance }

@@ -25,7 +25,7 @@ func TestQueries(t *testing.T) {
 			packages["/node_modules/p/d.txt"] = []byte("TEXT")
 			got := hash.ReplaceAllString(bundleOf(t, files("/main.js", `import x from "`+spec+`"; console.log(x)`,
 				"/a.svg", `<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg" class="c" stroke-width="2"><path d="M0 0"/></svg>`,
-				"/b.css", "a { color: red }", "/w.ts", "postMessage(1 as number)", "/c.wasm", "", "/src/e.txt", "ALIAS"),
+				"/b.css", "a { color: red }", "/w.ts", "postMessage(1 as number)", "/c.wasm", "\x00asm\x01\x00\x00\x00", "/src/e.txt", "ALIAS"),
 				packages), "-HASH.")
 			if !strings.Contains(got, want) {
 				t.Errorf("no %s in %s", want, got)
@@ -133,6 +133,8 @@ func TestModulesOfPlugins(t *testing.T) {
 	} {
 		wantFailure(t, withPage(files("/main.js", `import "`+spec+`"`, "/a.mdx", ""), nil), want)
 	}
+	wantFailure(t, withPage(files("/main.js", `import "./a.wasm?init"`, "/a.wasm", "text"), nil), failure.Error{
+		Code: failure.BuildFailed, Message: "not a WebAssembly module", Path: "/main.js", Line: 1, Column: 8})
 	out, err := run(t, withPage(files("/main.js", `import "p"`), files("/node_modules/p/index.js", `require("fs")`)))
 	const want = `The package "p" imports "fs", a module of Node.js that browsers do not have.`
 	if err != nil || !slices.ContainsFunc(out.Warnings, func(w string) bool { return strings.HasPrefix(w, want) }) {

@@ -196,6 +196,15 @@ func (t *tree) path(file string) (name string, ok bool) {
 // file returns the path in the file system of a path in the project.
 func (t *tree) file(name string) string { return t.dir + filepath.FromSlash(name) }
 
+// wordSet returns the words of a text.
+func wordSet(text string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(text) {
+		set[word] = true
+	}
+	return set
+}
+
 const packageFolder = "/node_modules/"
 
 func isInPackage(file string) bool { return strings.HasPrefix(file, packageFolder) }

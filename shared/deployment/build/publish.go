@@ -112,15 +112,9 @@ func isNeverPublished(name string) bool {
 	return isPrivate(name) || isKey(name) || manifests.MatchString(name)
 }
 
-var sourceExtensions = map[string]bool{}
-
-func init() {
-	for ext := range strings.FieldsSeq(`ts tsx jsx mts cts vue svelte astro mdx scss sass less styl coffee md markdown lock
-		go mod sum py rb php java kt rs c h cpp cs swift sh bash bat ps1 sql toml ini conf cfg prisma graphql tmpl ejs pug hbs
-		db sqlite sqlite3 tsbuildinfo`) {
-		sourceExtensions["."+ext] = true
-	}
-}
+var sourceExtensions = wordSet(`ts tsx jsx mts cts vue svelte astro mdx scss sass less styl coffee md markdown lock go
+	mod sum py rb php java kt rs c h cpp cs swift sh bash bat ps1 sql toml ini conf cfg prisma graphql tmpl ejs pug hbs db
+	sqlite sqlite3 tsbuildinfo`)
 
 var (
 	// toolFiles are files of tools in any folder.
@@ -136,7 +130,7 @@ func isScript(name string) bool { return scripts.MatchString(name) }
 
 // isSource reports whether a file of an app outside of /public is source: all scripts are, and everything in /src.
 func isSource(name string) bool {
-	return sourceExtensions[strings.ToLower(path.Ext(name))] || toolFiles.MatchString(name) || tests.MatchString(name) ||
+	return sourceExtensions[strings.TrimPrefix(strings.ToLower(path.Ext(name)), ".")] || toolFiles.MatchString(name) || tests.MatchString(name) ||
 		appDirs.MatchString(name) || isScript(name)
 }
 

@@ -41,14 +41,8 @@ func (t *tree) readSettings(env map[string]any) settings {
 }
 
 // ignored are the options of Vite that change nothing about the output of a build here, or whose plugins are known.
-var ignored = map[string]bool{}
-
-func init() {
-	for name := range strings.FieldsSeq(`plugins server preview build optimizeDeps css test esbuild worker ssr mode appType
-		clearScreen logLevel cacheDir json oxc devtools legacy future environments customLogger`) {
-		ignored[name] = true
-	}
-}
+var ignored = wordSet(`plugins server preview build optimizeDeps css test esbuild worker ssr mode appType clearScreen
+	logLevel cacheDir json oxc devtools legacy future environments customLogger`)
 
 // read reads vite.config. What it does not understand is a warning with its line.
 func (s *settings) read(name string, text []byte, env map[string]any) {
