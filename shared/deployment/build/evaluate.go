@@ -39,7 +39,6 @@ func objectOf(fields map[string]any) *object {
 
 // evaluator evaluates expressions. depth limits the recursion.
 type evaluator struct {
-	file  string
 	env   map[string]any
 	names map[string]any
 	depth int
@@ -48,14 +47,12 @@ type evaluator struct {
 const maxEvaluation = 200
 
 // evaluateConfig returns the object that a configuration exports. ok is false if it is not a constant.
-func evaluateConfig(code []byte, file string, env map[string]any) (config *object, ok bool) {
+func evaluateConfig(code []byte, env map[string]any) (config *object, ok bool) {
 	ast, err := js.Parse(parse.NewInputBytes(code), js.Options{})
 	if err != nil {
 		return nil, false
 	}
-	e := &evaluator{file: file, env: env, names: map[string]any{
-		"__dirname": "/", "__filename": file, "undefined": nil,
-	}}
+	e := &evaluator{env: env, names: map[string]any{"undefined": nil}}
 	for _, statement := range ast.List {
 		switch s := statement.(type) {
 		case *js.VarDecl:
@@ -88,7 +85,7 @@ func (e *evaluator) configOf(value any) (*object, bool) {
 
 // call returns what a function returns for an argument.
 func (e *evaluator) call(params js.Params, body js.BlockStmt, argument *object) any {
-	inner := &evaluator{file: e.file, env: e.env, names: maps.Clone(e.names), depth: e.depth + 1}
+	inner := &evaluator{env: e.env, names: maps.Clone(e.names), depth: e.depth + 1}
 	if len(params.List) > 0 {
 		inner.bind(params.List[0].Binding, argument)
 	}
@@ -150,8 +147,6 @@ func (e *evaluator) value(expression js.IExpr) any {
 		return e.value(x.X)
 	case *js.ArrowFunc, *js.FuncDecl:
 		return x
-	case *js.TemplateExpr:
-		return e.template(x)
 	case *js.ObjectExpr:
 		return e.object(x)
 	case *js.ArrayExpr:
@@ -172,9 +167,11 @@ func (e *evaluator) value(expression js.IExpr) any {
 		}
 	case *js.BinaryExpr:
 		return e.binary(x)
-	case *js.UnaryExpr:
-		if value, ok := e.value(x.X).(bool); ok && x.Op == js.NotToken {
-			return !value
+	case *js.UnaryExpr: // esbuild writes !0 for true
+		if number, ok := e.value(x.X).(float64); ok && x.Op == js.NotToken {
+			return number == 0
+		} else if ok && x.Op == js.NegToken {
+			return -number
 		}
 	case *js.NewExpr:
 		if x.X.String() == "URL" && x.Args != nil && len(x.Args.List) == 2 {
@@ -210,21 +207,6 @@ func literal(x *js.LiteralExpr) any {
 	return unknown{}
 }
 
-func (e *evaluator) template(x *js.TemplateExpr) any {
-	var text strings.Builder
-	for _, part := range x.List {
-		value, ok := e.value(part.Expr).(string)
-		if !ok {
-			return unknown{}
-		}
-		text.WriteString(strings.TrimSuffix(strings.TrimLeft(string(part.Value), "`}"), "${") + value)
-	}
-	if x.Tag != nil || strings.Contains(string(x.Tail), `\`) {
-		return unknown{}
-	}
-	return text.String() + strings.Trim(string(x.Tail), "`}")
-}
-
 func (e *evaluator) object(x *js.ObjectExpr) any {
 	o := &object{fields: map[string]any{}}
 	for _, p := range x.List {
@@ -251,28 +233,9 @@ func (e *evaluator) object(x *js.ObjectExpr) any {
 	return o
 }
 
-// member returns a member of an object, or of import.meta and process.
+// member returns a member of an object, or the path of a URL.
 func (e *evaluator) member(x *js.DotExpr) any {
 	name := x.Y.String()
-	switch x.X.String() {
-	case "(import.meta)":
-		switch name {
-		case "url":
-			return "file://" + e.file
-		case "dirname":
-			return "/"
-		case "filename":
-			return e.file
-		}
-	case "(process.env)":
-		if name == "NODE_ENV" {
-			return "production"
-		}
-		if value, ok := e.env[name]; ok && isPublicVariable(name) {
-			return value
-		}
-		return unknown{}
-	}
 	switch o := e.value(x.X).(type) {
 	case *object:
 		if value, ok := o.fields[name]; ok {

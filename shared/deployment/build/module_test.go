@@ -25,7 +25,8 @@ func TestQueries(t *testing.T) {
 			packages["/node_modules/p/d.txt"] = []byte("TEXT")
 			got := hash.ReplaceAllString(bundleOf(t, files("/main.js", `import x from "`+spec+`"; console.log(x)`,
 				"/a.svg", `<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg" class="c" stroke-width="2"><path d="M0 0"/></svg>`,
-				"/b.css", "a { color: red }", "/w.ts", "postMessage(1 as number)", "/c.wasm", "\x00asm\x01\x00\x00\x00", "/src/e.txt", "ALIAS"),
+				"/b.css", "a { color: red }", "/w.ts", "postMessage(1 as number)", "/c.wasm", "\x00asm\x01\x00\x00\x00",
+				"/src/e.txt", "ALIAS"),
 				packages), "-HASH.")
 			if !strings.Contains(got, want) {
 				t.Errorf("no %s in %s", want, got)

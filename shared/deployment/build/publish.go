@@ -130,8 +130,9 @@ func isScript(name string) bool { return scripts.MatchString(name) }
 
 // isSource reports whether a file of an app outside of /public is source: all scripts are, and everything in /src.
 func isSource(name string) bool {
-	return sourceExtensions[strings.TrimPrefix(strings.ToLower(path.Ext(name)), ".")] || toolFiles.MatchString(name) || tests.MatchString(name) ||
-		appDirs.MatchString(name) || isScript(name)
+	ext := strings.TrimPrefix(strings.ToLower(path.Ext(name)), ".")
+	return sourceExtensions[ext] || toolFiles.MatchString(name) || tests.MatchString(name) || appDirs.MatchString(name) ||
+		isScript(name)
 }
 
 // addBundle adds the files of the bundler. In apps, it removes the files that the bundler has read, unless pages refer

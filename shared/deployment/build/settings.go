@@ -49,10 +49,12 @@ func (s *settings) read(name string, text []byte, env map[string]any) {
 	warn := func(key, format string, args ...any) {
 		s.warnings = append(s.warnings, fmt.Sprintf("%s:%d: ", name, lineOf(text, key))+fmt.Sprintf(format, args...))
 	}
+	// esbuild evaluates templates and other constants.
 	code := api.Transform(string(text), api.TransformOptions{
-		Loader: api.LoaderTS, Target: api.ES2022, LogLevel: api.LogLevelSilent, Charset: api.CharsetUTF8,
+		Loader: api.LoaderTS, Target: api.ES2022, LogLevel: api.LogLevelSilent, Charset: api.CharsetUTF8, MinifySyntax: true,
+		Define: configConstants(name, env),
 	})
-	config, ok := evaluateConfig(code.Code, name, env)
+	config, ok := evaluateConfig(code.Code, env)
 	if len(code.Errors) > 0 || !ok {
 		warn("", "The settings are not understood, so the build ignores them. Write them as an object of constants.")
 		return
@@ -78,6 +80,21 @@ func (s *settings) read(name string, text []byte, env map[string]any) {
 			warn(key, "The option %s is not understood, so the build ignores it.", key)
 		}
 	}
+}
+
+// configConstants returns what a configuration knows about its place and its environment: JavaScript values by name.
+func configConstants(name string, env map[string]any) map[string]string {
+	all := map[string]string{
+		"__dirname": `"/"`, "__filename": quoteJSON(name), "import.meta.dirname": `"/"`,
+		"import.meta.filename": quoteJSON(name), "import.meta.url": quoteJSON("file://" + name),
+		"process.env.NODE_ENV": `"production"`,
+	}
+	for name, value := range env {
+		if isPublicVariable(name) {
+			all["process.env."+name] = quoteJSON(value)
+		}
+	}
+	return all
 }
 
 // lineOf returns the line of a key in the text of an object.
