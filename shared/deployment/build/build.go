@@ -76,7 +76,7 @@ func init() { sandbox.Register(programName, runProgram) }
 // The contents of the folder of a build.
 const (
 	sourceDir  = "project"
-	outputFile = "output" // the files of the output that are not the project's own, one after another
+	outputFile = sandbox.OutputFile // the files of the output that are not the project's own, one after another
 )
 
 var (

@@ -60,7 +60,7 @@ func runIn(dir string, j job) (result, error) {
 
 // write writes the files that are not the project's own.
 func (o *output) write(name string, files []published) error {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // in the folder of the build
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) //nolint:gosec // in the folder of the build
 	if err != nil {
 		return fmt.Errorf("write the output: %w", err)
 	}

@@ -25,8 +25,8 @@ func (p *Process) kill() { _ = syscall.Kill(-p.command.Process.Pid, syscall.SIGK
 // process.
 var hideMemory = sync.OnceFunc(func() { _ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) })
 
-// restrict sets the limits of this process. Where the kernel has Landlock, the process sees only its folder, has no
-// network, and cannot gain privileges.
+// restrict sets the limits of this process. Where the kernel has Landlock, the process sees only its folder, can write
+// only the output file, has no network, and cannot gain privileges.
 func restrict() error {
 	limitRuntime()
 	mapped, err := mappedMemory()
@@ -44,7 +44,7 @@ func restrict() error {
 			return fmt.Errorf("limit %d: %w", l.resource, err)
 		}
 	}
-	if err := landlock.V7.BestEffort().Restrict(landlock.RWDirs(".")); err != nil {
+	if err := landlock.V7.BestEffort().Restrict(landlock.RODirs("."), landlock.RWFiles(OutputFile)); err != nil {
 		return fmt.Errorf("landlock: %w", err)
 	}
 	return nil

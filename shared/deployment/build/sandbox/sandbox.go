@@ -14,6 +14,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
@@ -86,10 +87,16 @@ type Process struct {
 	trace   limitedBuffer
 }
 
+// OutputFile is the name of the file that a program can write, in its folder. It exists when the program starts.
+const OutputFile = "output"
+
 // Start starts a registered program. The process waits for the input of Run, and can be started before its folder is
 // complete. The caller must call Close.
 func Start(name, dir string) (*Process, error) {
 	path, err := executable()
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, OutputFile), nil, 0o600)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: %w", err)
 	}
