@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"devplatform/shared/async"
 	"devplatform/shared/deployment/failure"
 )
 
@@ -44,13 +45,13 @@ func (r *registry) session() *session {
 	}
 }
 
-// document returns the document of a package. Errors: errMissing, *failure.Error.
+// document returns the document of a package. Errors: errMissing, errTooMany, *failure.Error.
 func (s *session) document(ctx context.Context, name string) (*document, error) {
 	s.mu.Lock()
 	p, started := s.documents[name]
 	if !started && len(s.documents) >= maxNames {
 		s.mu.Unlock()
-		return nil, tooMany()
+		return nil, errTooMany
 	}
 	if !started {
 		p = &pendingDocument{done: make(chan struct{})}
@@ -100,11 +101,11 @@ func (s *session) read(ctx context.Context, name string) (*document, error) {
 // They are then ready when the versions are selected one after the other. It ignores errors, and returns when all
 // documents are read.
 func (s *session) prefetch(ctx context.Context, edges []edge, preferred map[string][]string) {
-	var group sync.WaitGroup
-	defer group.Wait()
+	group := async.NewGroup()
+	defer func() { _ = group.Wait() }()
 	for _, e := range edges {
 		name, spec, err := target(e)
-		if err != nil || e.kind == optionalPeer || ctx.Err() != nil {
+		if err != nil || e.kind == optionalPeer || e.kind == development || ctx.Err() != nil {
 			continue
 		}
 		s.mu.Lock()
@@ -115,17 +116,18 @@ func (s *session) prefetch(ctx context.Context, edges []edge, preferred map[stri
 		if known || full {
 			continue
 		}
-		group.Go(func() {
+		group.Go(func() error {
 			d, err := s.document(ctx, name)
 			if err != nil {
-				return
+				return nil
 			}
 			s.mu.Lock()
 			picked := d.pick(spec, preferred[name])
 			s.mu.Unlock()
 			if picked != nil && (e.kind != optional || !picked.native()) {
-				s.prefetch(ctx, picked.edges, preferred)
+				s.prefetch(ctx, e.rules.apply(picked.edges), preferred)
 			}
+			return nil
 		})
 	}
 }

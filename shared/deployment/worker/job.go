@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"sync"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 	"devplatform/shared/deployment"
 	"devplatform/shared/deployment/build"
 	"devplatform/shared/deployment/failure"
+	"devplatform/shared/deployment/npm"
 	"devplatform/shared/project/file"
 	"devplatform/shared/workspace"
 )
@@ -178,7 +181,12 @@ func (j *job) read(ctx context.Context, files map[string][]byte) error {
 
 // packages installs the packages on which the project depends.
 func (j *job) packages(ctx context.Context, files map[string][]byte) (map[string][]byte, error) {
-	packages, report, err := j.Packages.Install(ctx, files)
+	dir, err := os.MkdirTemp("", "build-")
+	if err != nil {
+		return nil, fmt.Errorf("create the folder of a build: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	report, err := j.Packages.Install(ctx, npm.Project{Files: files}, dir)
 	for _, warning := range report.Warnings {
 		j.log(deployment.Warning, warning)
 	}
@@ -186,7 +194,26 @@ func (j *job) packages(ctx context.Context, files map[string][]byte) (map[string
 		j.log(deployment.Info, fmt.Sprintf("Installed %d packages, %d bytes. %d were downloaded.", report.Packages,
 			report.Bytes, report.Downloaded))
 	}
-	return packages, err
+	if err != nil {
+		return nil, err
+	}
+	return readTree(dir)
+}
+
+// readTree returns the files below dir by their paths in it, such as "/node_modules/react/index.js".
+func readTree(dir string) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	root := os.DirFS(dir)
+	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			files["/"+name], err = fs.ReadFile(root, name)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the packages: %w", err)
+	}
+	return files, nil
 }
 
 // log adds a line to those that finish stores.
