@@ -15,8 +15,8 @@ import (
 	"devplatform/shared/objectstore"
 )
 
-// An object of the cache has the SHA-512 of a tarball in its key, and contains the files of the package that bundles can
-// need: a tar archive, compressed with zstd, with a checksum. Only tarballs whose hash was compared are stored. The
+// An object of the cache has the SHA-512 of a tarball in its key, and contains the files of the package that bundles
+// can need: a tar archive, compressed with zstd, with a checksum. Only tarballs whose hash was compared are stored. The
 // bucket removes objects 30 days after they were written.
 //
 // Change the number in cachePrefix if other files of a package are kept.
@@ -27,8 +27,8 @@ const (
 
 func cacheKey(hash sha512Hash) string { return cachePrefix + hex.EncodeToString(hash[:]) }
 
-// readCache writes the files of a package if they are in the cache, and reports whether they are. A damaged object counts
-// as missing, and is removed so that it can be replaced. The files that it wrote are written again. Errors:
+// readCache writes the files of a package if they are in the cache, and reports whether they are. A damaged object
+// counts as missing, and is removed so that it can be replaced. The files that it wrote are written again. Errors:
 // objectstore.ErrUnavailable; those of tree.unpack.
 func (i *Installer) readCache(ctx context.Context, c *copies, t *tree) (found bool, err error) {
 	key := cacheKey(c.hash)

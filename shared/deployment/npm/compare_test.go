@@ -35,9 +35,10 @@ var projectImports = map[string]bool{"lucide-react": true, "clsx": true, "@headl
 
 // TestCompare compares the versions and locations of real projects with those of npm. It needs a registry, and npm:
 //
-//	NPM_COMPARE=https://registry.example.com go test -run TestCompare ./shared/deployment/npm
+//	NPM_COMPARE=https://registry.example.com go test -timeout 30m ./shared/deployment/npm
 //
-// With NPM_RECORD=1, it also records the data of TestRecorded.
+// Then other tests also compare their expectations with npm. With NPM_RECORD=1, TestCompare records the data of
+// TestRecorded.
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	registry := os.Getenv("NPM_COMPARE")
@@ -121,8 +122,19 @@ func find(versions map[string]string, from, name string) string {
 	}
 }
 
-// npmInstall returns the versions that npm selects, by location, of the packages that a browser can need. If npm finds a
-// conflict of peers, it installs the packages with --force, because a deployment reports such a conflict as a warning.
+// compare checks that npm selects the versions that a test expects. It does nothing unless NPM_COMPARE is set.
+func (f *fixture) compare(t *testing.T, name, manifest, want string) {
+	t.Helper()
+	if os.Getenv("NPM_COMPARE") == "" {
+		return
+	}
+	if got := describe(npmInstall(t, f.registry.server.URL, project(manifest, "")).versions); got != want {
+		t.Errorf("%s: npm installs %s, want %s", name, got, want)
+	}
+}
+
+// npmInstall returns what npm installs of the packages that a browser can need. If npm finds a conflict of peers, it
+// runs again with --force, because a deployment reports such a conflict as a warning.
 func npmInstall(t *testing.T, registry string, in npm.Project) installed {
 	t.Helper()
 	dir := t.TempDir()

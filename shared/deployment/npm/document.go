@@ -141,8 +141,8 @@ func satisfies(e edge, name, version string) bool {
 		!matchesSpec(e.name, e.rules.versions, name, version)
 }
 
-// matchesSpec does what npm does: a package that is installed under an alias satisfies the dependencies of other packages
-// on that name.
+// matchesSpec reports whether a version of a package satisfies one range. As in npm, a package that is installed under
+// an alias satisfies the dependencies of other packages on that alias.
 func matchesSpec(dependency, spec, name, version string) bool {
 	wanted, spec, err := target(edge{name: dependency, spec: spec})
 	if err != nil || wanted != name && wanted != dependency {
@@ -170,8 +170,8 @@ func intersects(a, b string) bool {
 }
 
 // alternatives returns the parts of a range between "||", or nil if spec is not a range. As npm does, it ignores words
-// that are not versions, such as the tag in ">=3 || insiders". It does not let the library merge the parts, because then
-// "^19 || ^19.0.0-rc" does not match 19.0.0-rc.1.
+// that are not versions, such as the tag in ">=3 || insiders". The library does not parse the range as a whole, because
+// then "^19 || ^19.0.0-rc" does not match 19.0.0-rc.1.
 func alternatives(spec string) (all []*semver.Constraint) {
 	for part := range strings.SplitSeq(spec, "||") {
 		if part = strings.TrimSpace(part); part == "" {

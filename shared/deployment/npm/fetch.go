@@ -45,8 +45,7 @@ func (i *Installer) fetch(ctx context.Context, packages []selected, dir string) 
 		}
 		distinct[hash].locations = append(distinct[hash].locations, s.location)
 	}
-	used := &usage{limits: i.limits, sizes: map[string]int64{}}
-	used.tarballs.left.Store(maxTarballs)
+	used := &usage{limits: i.limits, sizes: map[string]int64{}, tarballs: newLimit(maxTarballs)}
 	var downloaded atomic.Int64
 	group, groupCtx := async.WithContext(ctx)
 	group.SetLimit(parallel)
@@ -72,7 +71,7 @@ type usage struct {
 	mu           sync.Mutex
 	bytes, files int64
 	sizes        map[string]int64 // bytes by package
-	tarballs     sharedLimit      // compressed bytes
+	tarballs     *atomic.Int64    // compressed bytes that can still be downloaded
 }
 
 // add counts a file of a package that has a number of copies. It returns an error if the installation has reached a

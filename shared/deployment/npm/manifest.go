@@ -65,8 +65,8 @@ const (
 
 func (k kind) isPeer() bool { return k == peer || k == optionalPeer }
 
-// edges returns the dependencies of a package that a browser can need, sorted by name as npm does. If a name has several
-// dependencies, the optional one wins over the regular one, and the regular one over the peer.
+// edges returns the dependencies of a package that a browser can need, sorted by name as npm does. If a name has
+// several dependencies, the optional one wins over the regular one, and the regular one over the peer.
 func (m *manifest) edges() []edge {
 	byName := map[string]edge{}
 	add := func(specs map[string]string, k kind) {
@@ -124,6 +124,8 @@ type project struct {
 	rules   *override // nil without overrides
 	skipped []string  // rules of other tools that are ignored
 	raw     []byte
+
+	workspaces bool // whether the project has workspaces
 }
 
 // projectManifest is the package.json of a project.
@@ -134,6 +136,7 @@ type projectManifest struct {
 	Overrides       jsontext.Value    `json:"overrides"`   // of npm
 	Resolutions     jsontext.Value    `json:"resolutions"` // of Yarn
 	PNPM            jsontext.Value    `json:"pnpm"`
+	Workspaces      jsontext.Value    `json:"workspaces"` // an array, or an object
 }
 
 func (m *projectManifest) pnpmOverrides() jsontext.Value {
@@ -151,7 +154,7 @@ func parseProject(raw []byte, imports map[string]bool) (*project, error) {
 	if err := json.Unmarshal(raw, m, options); err != nil {
 		return nil, jsonFailure(raw, manifestPath, err, "")
 	}
-	p := &project{raw: raw}
+	p := &project{raw: raw, workspaces: len(m.Workspaces) > len("null")}
 	var message string
 	if p.rules, p.skipped, message = parseOverrides(m); message != "" {
 		f := &failure.Error{Code: failure.BuildFailed, Path: manifestPath, Message: "The field overrides in " +

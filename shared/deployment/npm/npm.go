@@ -11,9 +11,9 @@
 //	fetch.go      gets the packages, from the cache (cache.go) or from the registry (tarball.go)
 //	tree.go       writes the files
 //
-// Only the dependencies that a browser can need are installed: dependencies, optionalDependencies, peerDependencies, and
-// the devDependencies that the sources import. Types are not needed: packages of the scope @types are not installed,
-// and files of types, source maps and documents in other packages are left out.
+// Only what a browser can need is installed: dependencies, optionalDependencies, peerDependencies, and the
+// devDependencies that the sources import. Types are not needed: packages of the scope @types are not installed, and
+// files of types, source maps and documents in other packages are left out.
 package npm
 
 import (

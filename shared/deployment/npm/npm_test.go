@@ -165,7 +165,7 @@ func TestKindsOfDependencies(t *testing.T) {
 		`"a":"1","react":"^18"`:   "18.3.0",
 		`"a":"1","react":"18.x "`: "18.3.0",
 	} {
-		got, _, err := f.resolve(`{"dependencies":{`+dependencies+`}}`)
+		got, _, err := f.resolve(`{"dependencies":{` + dependencies + `}}`)
 		want := map[string]string{"node_modules/a": "1.0.0", "node_modules/extra": "1.0.0", "node_modules/react": react}
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("%s: error %v; mismatch (-want +got):\n%s", dependencies, err, diff)
@@ -208,7 +208,7 @@ func TestReplace(t *testing.T) {
 			"node_modules/a": "1.0.0", "node_modules/c": "1.0.0", "node_modules/d": "1.0.0", "node_modules/x": "1.0.0",
 		},
 	} {
-		got, _, err := f.resolve(`{"dependencies":{`+dependencies+`}}`)
+		got, _, err := f.resolve(`{"dependencies":{` + dependencies + `}}`)
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("%s: error %v; mismatch (-want +got):\n%s", dependencies, err, diff)
 		}
@@ -275,6 +275,7 @@ func TestIgnoredFiles(t *testing.T) {
 		"Yarn":        {dependency, "", "/yarn.lock", []string{"yarn.lock is ignored."}},
 		"pnpm":        {dependency, "", "/pnpm-lock.yaml", []string{"pnpm-lock.yaml is ignored."}},
 		"Bun":         {dependency, "", "/bun.lockb", []string{"bun.lockb is ignored."}},
+		"workspaces":  {dependency + `,"workspaces":["packages/*"]`, "", "", []string{"workspaces in package.json is ign"}},
 		"no packages": {`"name":"a"`, "", "/yarn.lock", nil},
 		"rules of Yarn": {dependency + `,"resolutions":{"a/**/b":"1","**/c":"1","d":"1"}`, "", "",
 			[]string{"Some rules of resolutions or pnpm.overrides in package.json are ignored: a/**/b. Only"}},

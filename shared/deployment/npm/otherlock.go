@@ -60,8 +60,9 @@ func lockedVersions(lines *regexp.Regexp, text string) map[string][]string {
 			name = n
 		}
 		version := match[lines.SubexpIndex("version")]
-		if name != "" && validVersion.MatchString(version) && len(versions[name]) < 100 && !slices.Contains(versions[name], version) {
-			versions[name] = append(versions[name], version)
+		known := versions[name]
+		if name != "" && validVersion.MatchString(version) && len(known) < 100 && !slices.Contains(known, version) {
+			versions[name] = append(known, version)
 		}
 	}
 	for _, list := range versions {
@@ -70,8 +71,12 @@ func lockedVersions(lines *regexp.Regexp, text string) map[string][]string {
 	return versions
 }
 
-// warnings returns a warning for each rule that is ignored.
+// warnings returns warnings about the fields of package.json that are ignored.
 func (p *project) warnings() (all []string) {
+	if p.workspaces {
+		all = append(all, "workspaces in package.json is ignored: all packages come from the npm registry, also if a "+
+			"folder of the project has a package of that name.")
+	}
 	if len(p.skipped) > 0 {
 		all = append(all, "Some rules of resolutions or pnpm.overrides in package.json are ignored: "+
 			strings.Join(p.skipped[:min(len(p.skipped), maxNamed)], ", ")+". Only rules for a package in the whole "+

@@ -29,8 +29,8 @@ type overrideParser struct {
 	skipped []string // the keys of other tools that have no equivalent in npm
 }
 
-// parse adds the rules of a JSON object to parent. nested reports whether the field has npm's form. It returns a message
-// for people if a rule is invalid.
+// parse adds the rules of a JSON object to parent. nested reports whether the field has npm's form. If a rule is
+// invalid, parse returns a message for people.
 func (p *overrideParser) parse(d *jsontext.Decoder, parent *override, nested bool) string {
 	if kind := d.PeekKind(); kind != '{' {
 		return fmt.Sprintf("the rules of %s are not an object", parent.describe())
@@ -155,9 +155,6 @@ func (o *override) rule(e edge) *override {
 			if child.appliesTo(e) {
 				return child
 			}
-		}
-		if at.appliesTo(e) {
-			return at
 		}
 	}
 	return o

@@ -90,9 +90,17 @@ func (r *resolver) put(ctx context.Context, at *node, n *node) error {
 	}
 	n.placeIn(at)
 	r.add(n)
+	for _, e := range n.edges {
+		r.refine(n.find(e.name), e.rules)
+	}
 	for _, dependent := range r.byName[n.name] {
-		if e, _ := dependent.edge(n.name); !dependent.removed && dependent.within(at) && !r.satisfied(dependent, e) {
+		e, _ := dependent.edge(n.name)
+		switch {
+		case dependent.removed || !dependent.within(at):
+		case !r.satisfied(dependent, e):
 			r.enqueue(dependent)
+		case dependent.find(n.name) == n:
+			r.refine(n, e.rules)
 		}
 	}
 	// The peers belong beside the package, before something else takes their place.

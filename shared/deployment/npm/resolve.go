@@ -91,9 +91,9 @@ type resolver struct {
 	root      *node
 	queue     []*node
 	byName    map[string][]*node // the nodes that depend on a name
-	nodes     int // placed until now, also if they were removed
-	edges     int // of these nodes
-	chain     int // the calls of put that have not returned
+	nodes     int                // placed until now, also if they were removed
+	edges     int                // of these nodes
+	chain     int                // the calls of put that have not returned
 }
 
 // resolve selects the versions of a project without a lock file. Versions of preferred are selected if they match.
@@ -159,8 +159,8 @@ func (r *resolver) next() *node {
 	return n
 }
 
-// maxNodes and maxTreeEdges are the numbers of packages and of their dependencies that may be placed before unneeded ones
-// are removed.
+// maxNodes and maxTreeEdges are the numbers of packages and of their dependencies that may be placed before unneeded
+// ones are removed.
 const (
 	maxNodes     = 4 * maxPackages
 	maxTreeEdges = 2 * maxEdges
@@ -189,7 +189,7 @@ func (r *resolver) resolveNode(ctx context.Context, n *node) error {
 		picked, err := r.pick(ctx, source, e)
 		switch {
 		case err == nil:
-		case (isMissing(err) || isRefused(err)) && e.kind == optional:
+		case (isMissing(err) || errors.Is(err, errRefused)) && e.kind == optional:
 			n.ignored[e.name] = true
 			continue
 		case isMissing(err):
@@ -229,14 +229,11 @@ func (r *resolver) pick(ctx context.Context, source *node, e edge) (*release, er
 	if err != nil || !e.kind.isPeer() {
 		return picked, err
 	}
-	for ; source != nil; source = source.parent {
-		own, ok := source.edge(e.name)
-		if !ok || own == e || own.kind == optionalPeer || satisfies(own, picked.name, picked.Version) && isRange(own) {
-			continue
-		}
-		return r.session.pick(ctx, own, r.preferred)
+	own, ok := source.edge(e.name)
+	if !ok || own == e || own.kind == optionalPeer || satisfies(own, picked.name, picked.Version) && isRange(own) {
+		return picked, nil
 	}
-	return picked, nil
+	return r.session.pick(ctx, own, r.preferred)
 }
 
 // isRange reports whether a dependency names a version or a range, and not a tag. Then satisfies is exact.
@@ -255,10 +252,7 @@ func (r *resolver) satisfied(n *node, e edge) bool {
 		from = n.parent
 	}
 	found := from.find(e.name)
-	if found == nil {
-		return e.kind == optionalPeer || e.kind == development
-	}
-	return satisfies(e, found.release.name, found.release.Version)
+	return found != nil && satisfies(e, found.release.name, found.release.Version)
 }
 
 // missing returns the error for a dependency that does not exist in the registry.

@@ -85,18 +85,17 @@ func (t *tree) save(body io.Reader, file *os.File) error {
 		return fmt.Errorf("npm: write a temporary file: %w", err)
 	}
 	hash := sha512.New()
-	counted := &sharedLimitReader{
-		reader: &limitReader{body, maxTarball, t.tooLarge()}, limit: &t.used.tarballs, err: fail(failure.DependencyTooLarge,
-			"The packages have more than %d MiB when they are compressed. Remove dependencies from package.json.",
-			maxTarballs>>20),
-	}
+	limited := &limitReader{reader: body, left: newLimit(maxTarball), err: t.tooLarge()}
+	counted := &limitReader{reader: limited, left: t.used.tarballs, err: fail(failure.DependencyTooLarge,
+		"The packages have more than %d MiB when they are compressed. Remove dependencies from package.json.",
+		maxTarballs>>20)}
 	size, err := io.Copy(io.MultiWriter(file, hash), counted)
 	if err == nil {
 		err = file.Truncate(size)
 	}
 	switch {
 	case err != nil:
-		counted.limit.left.Add(counted.taken)
+		counted.release()
 		return err //nolint:wrapcheck // get classifies it
 	case sha512Hash(hash.Sum(nil)) != t.copies.hash:
 		return fail(failure.DependencyNotFound, "%s in the npm registry does not have the expected SHA-512. If "+

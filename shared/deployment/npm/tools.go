@@ -6,12 +6,13 @@ import "strings"
 // this service does their work. They and the packages that only they need are often most of the packages of a project.
 var buildTools = wordSet(`cypress esbuild eslint gatsby-cli gh-pages husky jest lint-staged lovable-tagger nodemon
 	npm-run-all parcel playwright react-scripts rimraf rollup serve storybook stylelint ts-jest ts-loader ts-node tsx
-	turbo vite vitest webpack webpack-cli webpack-dev-server`)
+	turbo typescript-eslint vite vitest webpack webpack-cli webpack-dev-server`)
 
 // buildToolPrefixes are the beginnings of the names of plugins of build tools.
 var buildToolPrefixes = []string{
 	"@eslint/", "@playwright/", "@storybook/", "@tailwindcss/postcss", "@tailwindcss/vite", "@typescript-eslint/",
-	"@vitejs/", "@vitest/", "eslint-config-", "eslint-plugin-", "vite-plugin-", "vite-tsconfig-paths",
+	"@vitejs/", "@vitest/", "eslint-config-", "eslint-plugin-", "rollup-plugin-", "unplugin-",
+	"vite-plugin-", "vite-tsconfig-paths",
 }
 
 // browserTools are tools that also run in browsers, for example in a page that formats code. They are installed if the

@@ -37,7 +37,7 @@ type tree struct {
 // reads the stream to its end. Errors: *failure.Error; those of r; an error of the disk.
 func (t *tree) unpack(r io.Reader, archive *tar.Writer) error {
 	defer t.close()
-	limited := &limitReader{r, maxStream, t.tooLarge()}
+	limited := &limitReader{reader: r, left: newLimit(maxStream), err: t.tooLarge()}
 	files := tar.NewReader(limited)
 	for {
 		header, err := files.Next()
@@ -98,7 +98,7 @@ func (t *tree) write(name string, size int64, r io.Reader, archive *tar.Writer) 
 	t.files += int64(len(t.copies.locations))
 	file, err := t.create(path.Join(t.copies.locations[0], name))
 	if err != nil {
-		return t.classify(err)
+		return err
 	}
 	var to io.Writer = struct{ io.Writer }{file} // without ReadFrom, which allocates a buffer for each file
 	if archive != nil {
@@ -116,9 +116,9 @@ func (t *tree) write(name string, size int64, r io.Reader, archive *tar.Writer) 
 		err = closeErr
 	}
 	if err != nil {
-		return err //nolint:wrapcheck // the caller classifies it
+		return err
 	}
-	return t.classify(t.link(name))
+	return t.link(name)
 }
 
 // create opens a new file. It keeps the folder open, because the next file is often in the same one.
@@ -127,22 +127,21 @@ func (t *tree) create(name string) (*os.File, error) {
 	if dir = strings.TrimSuffix(dir, "/"); dir != t.dir {
 		t.close()
 		if err := t.root.MkdirAll(dir, 0o755); err != nil {
-			return nil, err
+			return nil, t.classify(err)
 		}
 		folder, err := t.root.OpenRoot(dir)
 		if err != nil {
-			return nil, err
+			return nil, t.classify(err)
 		}
 		t.dir, t.folder = dir, folder
 	}
-	const flags = os.O_WRONLY | os.O_CREATE | os.O_EXCL
-	file, err := t.folder.OpenFile(base, flags, 0o644)
+	file, err := t.folder.OpenFile(base, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
 		if err = t.folder.Remove(base); err == nil {
-			file, err = t.folder.OpenFile(base, flags, 0o644)
+			file, err = t.folder.OpenFile(base, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 		}
 	}
-	return file, err
+	return file, t.classify(err)
 }
 
 // link links the file of the first place from the others.
@@ -150,23 +149,23 @@ func (t *tree) link(name string) error {
 	first := path.Join(t.copies.locations[0], name)
 	for _, location := range t.copies.locations[1:] {
 		other := path.Join(location, name)
-		if err := t.root.MkdirAll(path.Dir(other), 0o755); err != nil {
-			return err
+		err := t.root.MkdirAll(path.Dir(other), 0o755)
+		if err == nil {
+			err = t.root.Link(first, other)
 		}
-		err := t.root.Link(first, other)
 		if errors.Is(err, fs.ErrExist) {
 			if err = t.root.Remove(other); err == nil {
 				err = t.root.Link(first, other)
 			}
 		}
 		if err != nil {
-			return err
+			return t.classify(err)
 		}
 	}
 	return nil
 }
 
-// classify returns a *failure.Error if a package uses a path for a file and for a folder.
+// classify returns a *failure.Error if a package uses a path for a file and for a folder, and other errors as they are.
 func (t *tree) classify(err error) error {
 	for _, hostile := range []error{syscall.ENOTDIR, syscall.EISDIR, syscall.ENOTEMPTY, syscall.EEXIST} {
 		if errors.Is(err, hostile) {

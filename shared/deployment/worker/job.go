@@ -208,7 +208,7 @@ func readTree(dir string) (map[string][]byte, error) {
 		if err == nil && !entry.IsDir() {
 			files["/"+name], err = fs.ReadFile(root, name)
 		}
-		return err
+		return err //nolint:wrapcheck // wrapped below
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the packages: %w", err)
