@@ -159,7 +159,7 @@ func newDeployer(f *fixture, deps deployment.Deps, builds queue.Queue) *lambdafn
 		Files: file.New(file.Deps{
 			DB: f.client, Projects: deps.Projects, Contents: f.tables["contents"], Bucket: f.bucket, Clock: time.Now,
 		}),
-		Packages: npm.New(npm.Deps{Bucket: f.bucket, Clock: time.Now, Logger: deps.Logger}),
+		Packages: npm.New(npm.Deps{Bucket: f.bucket, Logger: deps.Logger}),
 		Bucket:   f.bucket, Send: deps.Send, Hide: builds.Hide, Clock: time.Now, Logger: deps.Logger,
 		Metrics: metric.New(deps.Logger, "", time.Now),
 	})

@@ -70,7 +70,7 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.Q
 			DB: client, Projects: projects, Contents: client.Table(cfg.Projects.Contents), Bucket: bucket, Clock: now,
 		}),
 		Packages: npm.New(npm.Deps{
-			Registry: cfg.Registry, AllowPrivate: cfg.AllowPrivate, Bucket: bucket, Clock: now, Logger: logger,
+			Registry: cfg.Registry, AllowPrivate: cfg.AllowPrivate, Bucket: bucket, Logger: logger,
 		}),
 		Bucket: bucket, Clock: now, Logger: logger, Metrics: metric.New(logger, cfg.Metrics.Namespace, now),
 		Hide: builds.Hide,

@@ -18,13 +18,13 @@ func TestCredentials(t *testing.T) {
 	in := project(`{"dependencies":{"a":"1"}}`, "")
 	url := f.deps.Registry
 	f.deps.Registry = strings.Replace(url, "http://", "http://user:p%40ss:word@", 1)
-	files, _, err := npm.New(f.deps).InstallFiles(t.Context(), in)
+	files, _, err := installInto(t, npm.New(f.deps), in)
 	if err != nil || files["/node_modules/a/package.json"] == nil {
 		t.Errorf("got error %v, %d files", err, len(files))
 	}
 	for _, registry := range []string{url, strings.Replace(url, "http://", "http://user:secret-7@", 1)} {
 		f.deps.Registry = registry
-		_, _, err := npm.New(f.deps).InstallFiles(t.Context(), in)
+		_, _, err := installInto(t, npm.New(f.deps), in)
 		got := wantFailure(t, err, failure.DependencyNotFound, "check the user and the password in NPM_REGISTRY")
 		if strings.Contains(got.Message+f.log.String(), "secret-7") {
 			t.Errorf("the password is in %s%s", got.Message, f.log)

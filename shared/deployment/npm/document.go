@@ -118,36 +118,78 @@ func (d *document) ascending() []*semver.Version {
 // isAny reports whether a range matches every version.
 func isAny(spec string) bool { return spec == "" || spec == "*" }
 
-// matcher returns a function that reports whether a version is in a range. It returns nil if spec is not a range. It
-// parses the alternatives of a range one by one, because the library merges them, and then "^19 || ^19.0.0-rc" does not
-// match 19.0.0-rc.1.
+// matcher returns a function that reports whether a version is in a range. It returns nil if spec is not a range.
 func matcher(spec string) func(version string) bool {
-	var alternatives []*semver.Constraint
-	for part := range strings.SplitSeq(spec, "||") {
-		if part = strings.TrimSpace(part); part == "" {
-			part = "*"
-		}
-		constraint, err := semver.NPM.ParseConstraint(part)
-		if err != nil {
-			return nil
-		}
-		alternatives = append(alternatives, constraint)
+	all := alternatives(spec)
+	if all == nil {
+		return nil
 	}
 	return func(version string) bool {
 		parsed, err := semver.NPM.Parse(version)
-		return err == nil && slices.ContainsFunc(alternatives, func(c *semver.Constraint) bool {
-			return c.MatchVersion(parsed)
-		})
+		return err == nil && slices.ContainsFunc(all, func(c *semver.Constraint) bool { return c.MatchVersion(parsed) })
 	}
 }
 
 // satisfies reports whether a version of a package satisfies a dependency. If the dependency names a tag, every version
-// does, because a tag can have moved since the version was selected.
+// does, because a tag can have moved since the version was selected. If a rule of overrides replaced the version of the
+// dependency, a version of the original range is also suitable, unless the rule applies to that version.
 func satisfies(e edge, name, version string) bool {
-	wanted, spec, err := target(e)
-	if err != nil || wanted != name {
+	if matchesSpec(e.name, e.spec, name, version) {
+		return true
+	}
+	return e.spec != e.raw && e.rules != nil && matchesSpec(e.name, e.raw, name, version) &&
+		!matchesSpec(e.name, e.rules.versions, name, version)
+}
+
+// matchesSpec reports whether a version of a package satisfies one range. As in npm, a package that is installed under
+// an alias satisfies the dependencies of other packages on that alias.
+func matchesSpec(dependency, spec, name, version string) bool {
+	wanted, spec, err := target(edge{name: dependency, spec: spec})
+	if err != nil || wanted != name && wanted != dependency {
 		return false
 	}
 	matches := matcher(spec)
 	return matches == nil || isAny(spec) || matches(version)
+}
+
+// intersects reports whether a version can be in both ranges. A tag can be any version.
+func intersects(a, b string) bool {
+	as, bs := alternatives(a), alternatives(b)
+	if as == nil || bs == nil {
+		return true
+	}
+	for _, x := range as {
+		for _, y := range bs {
+			set := x.Set()
+			if err := set.Intersect(y.Set()); err == nil && !set.Empty() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// alternatives returns the parts of a range between "||", or nil if spec is not a range. As npm does, it ignores words
+// that are not versions, such as the tag in ">=3 || insiders". The library does not parse the range as a whole, because
+// then "^19 || ^19.0.0-rc" does not match 19.0.0-rc.1.
+func alternatives(spec string) (all []*semver.Constraint) {
+	for part := range strings.SplitSeq(spec, "||") {
+		if part = strings.TrimSpace(part); part == "" {
+			part = "*"
+		}
+		if c, err := semver.NPM.ParseConstraint(part); err == nil {
+			all = append(all, c)
+			continue
+		}
+		var kept []string
+		for word := range strings.FieldsSeq(part) {
+			if _, err := semver.NPM.ParseConstraint(word); err == nil {
+				kept = append(kept, word)
+			}
+		}
+		if c, err := semver.NPM.ParseConstraint(strings.Join(kept, " ")); err == nil && len(kept) > 0 {
+			all = append(all, c)
+		}
+	}
+	return all
 }

@@ -1,33 +1,42 @@
 package npm
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"time"
 )
 
-// Resolve returns the versions that an Installer selects without a lock file, by location.
-func Resolve(ctx context.Context, d Deps, manifest []byte) (map[string]string, error) {
-	p, err := parseProject(manifest)
+// Resolve returns the versions that an Installer selects without a lock file, by location, and the warnings.
+func Resolve(ctx context.Context, d Deps, in Project) (map[string]string, []string, error) {
+	p, err := parseProject(in.Files[manifestPath], in.Imports)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	packages, err := resolve(ctx, New(d).registry.session(), p, nil)
+	packages, warnings, err := resolve(ctx, New(d).registry.session(), p, nil)
 	versions := map[string]string{}
 	for _, s := range packages {
 		versions[s.location] = s.version
 	}
-	return versions, err
+	return versions, warnings, err
 }
 
 // NewWithTimes returns an Installer with other limits of time: of an installation, and of a request.
 func NewWithTimes(d Deps, installation, request time.Duration) *Installer {
-	return &Installer{deps: d, registry: newRegistry(d.Registry, d.AllowPrivate, request), timeout: installation}
+	i := New(d)
+	i.registry, i.limits.time = newRegistry(d.Registry, d.AllowPrivate, request), installation
+	return i
+}
+
+// NewWithLimits returns an Installer with other limits of the bytes and files of all packages.
+func NewWithLimits(d Deps, bytes, files int64) *Installer {
+	i := NewWithTimes(d, time.Hour, time.Hour)
+	i.limits.bytes, i.limits.files = bytes, files
+	return i
 }
 
 // Select parses a package.json and a package-lock.json, and returns the number of locked packages.
 func Select(ctx context.Context, manifest, lockFile []byte) (int, error) {
-	p, err := parseProject(manifest)
+	p, err := parseProject(manifest, nil)
 	if err != nil {
 		return 0, err
 	}
@@ -40,9 +49,30 @@ func Select(ctx context.Context, manifest, lockFile []byte) (int, error) {
 	return len(packages), err
 }
 
-// DecodeObject decodes an object of the cache, and returns the number of files.
-func DecodeObject(data []byte) int {
-	_, files, _ := decodeObject(bytes.NewReader(data), int64(len(data)), newBudget())
-	parsed, _ := parseFiles(data)
-	return len(files) + len(parsed)
+// Locked returns the versions in the package-lock.json of a project, and the names of their dependencies, by location.
+func Locked(ctx context.Context, in Project) (versions map[string]string, names map[string][]string, err error) {
+	p, err := parseProject(in.Files[manifestPath], in.Imports)
+	if err != nil {
+		return nil, nil, err
+	}
+	l, err := parseLock(in.Files[lockPath])
+	if err != nil {
+		return nil, nil, err
+	}
+	packages, ok, err := l.selectFor(ctx, p)
+	if err == nil && !ok {
+		err = errors.New("the lock file does not match")
+	}
+	versions, names = map[string]string{}, map[string][]string{}
+	add := func(location string, edges []edge) {
+		for _, e := range edges {
+			names[location] = append(names[location], e.name)
+		}
+	}
+	add("", p.edges)
+	for _, s := range packages {
+		versions[s.location] = s.version
+		add(s.location, l.Packages[s.location].edges())
+	}
+	return versions, names, err
 }

@@ -17,10 +17,3 @@ func FuzzSelect(f *testing.F) {
 		_, _ = npm.Select(t.Context(), []byte(manifest), []byte(lock))
 	})
 }
-
-// FuzzDecodeObject checks that no damaged object of the cache causes a panic.
-func FuzzDecodeObject(f *testing.F) {
-	f.Add([]byte("\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x10\x28\xb5\x2f\xfd\x04\x00\x01\x00\x00\x00"))
-	f.Add([]byte("\x01a\x02bc"))
-	f.Fuzz(func(_ *testing.T, data []byte) { npm.DecodeObject(data) })
-}

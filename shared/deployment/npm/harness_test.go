@@ -10,9 +10,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -165,18 +168,16 @@ func tarball(entries ...tarEntry) []byte {
 type fixture struct {
 	registry *fakeRegistry
 	deps     npm.Deps
-	now      time.Time
 	log      *bytes.Buffer
 }
 
 func setUp(t testing.TB) *fixture {
 	t.Helper()
-	f := &fixture{registry: newRegistry(t), now: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), log: new(bytes.Buffer)}
+	f := &fixture{registry: newRegistry(t), log: new(bytes.Buffer)}
 	client := s3test.Client(s3test.StartServer(t))
 	f.deps = npm.Deps{
 		Registry: f.registry.server.URL, AllowPrivate: true,
 		Bucket: objectstore.Wrap(s3test.Of(client)).Bucket(s3test.CreateBucket(t, client, "files")),
-		Clock:  func() time.Time { return f.now },
 		Logger: slog.New(slog.NewTextHandler(f.log, nil)),
 	}
 	return f
@@ -197,16 +198,53 @@ func (f *fixture) installWithin(
 ) (map[string][]byte, npm.Report, error) {
 	t.Helper()
 	installer := npm.NewWithTimes(f.deps, patience, request)
-	return installer.InstallFiles(t.Context(), project(fmt.Sprintf("{\n  \"dependencies\": {%s}\n}", dependencies), lock))
+	return installInto(t, installer, project(fmt.Sprintf("{\n  \"dependencies\": {%s}\n}", dependencies), lock))
 }
 
-// project returns the files of a project. It has no lock file if lock is "".
-func project(manifest, lock string) map[string][]byte {
+// installInto installs the packages of a project into a new folder, and returns the files by their absolute path in it.
+func installInto(t testing.TB, i *npm.Installer, in npm.Project) (map[string][]byte, npm.Report, error) {
+	t.Helper()
+	dir := t.TempDir()
+	report, err := i.Install(t.Context(), in, dir)
+	return readTree(t, dir), report, err
+}
+
+// readTree returns the files below dir. It checks that they are regular files that others can read.
+func readTree(t testing.TB, dir string) map[string][]byte {
+	t.Helper()
+	files := map[string][]byte{}
+	err := filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		if info.Mode() != 0o644 {
+			t.Errorf("%s has the mode %v", name, info.Mode())
+		}
+		files[strings.TrimPrefix(filepath.ToSlash(name), filepath.ToSlash(dir))], err = os.ReadFile(name)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// project returns a project. It has no lock file if lock is "".
+func project(manifest, lock string) npm.Project {
 	files := map[string][]byte{"/package.json": []byte(manifest)}
 	if lock != "" {
 		files["/package-lock.json"] = []byte(lock)
 	}
-	return files
+	return npm.Project{Files: files}
+}
+
+// resolve returns the versions that are selected for a package.json, by location, and the warnings.
+func (f *fixture) resolve(manifest string) (map[string]string, []string, error) {
+	return npm.Resolve(background(), f.deps, project(manifest, ""))
 }
 
 // want checks that files are those of the paths, in any order.

@@ -192,7 +192,7 @@ func TestSlowRegistry(t *testing.T) {
 		}
 	}
 	installer := npm.NewWithTimes(f.deps, time.Second, time.Minute)
-	_, _, err := installer.InstallFiles(t.Context(), project(`{"dependencies":{"p0":"1"}}`, ""))
+	_, _, err := installInto(t, installer, project(`{"dependencies":{"p0":"1"}}`, ""))
 	wantFailure(t, err, failure.DependencyNotFound, "not installed within")
 	if n := f.registry.total(); n > 5 {
 		t.Errorf("got %d requests within a second, want at most 5", n)

@@ -12,13 +12,12 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/deployment/npm"
 )
 
-// Peers that contradict each other replace each other without end.
+// Peers that contradict each other do not replace each other without end.
 func TestContradictingPeers(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
@@ -27,11 +26,10 @@ func TestContradictingPeers(t *testing.T) {
 	} {
 		f.registry.publish(p.name, p.version, fields{"peerDependencies": fields{p.peer: p.wanted}}, nil)
 	}
-	_, _, err := npm.NewWithTimes(f.deps, patience, patience).InstallFiles(
-		t.Context(), project(`{"dependencies":{"a":"*"}}`, ""))
-	got := wantFailure(t, err, failure.DependencyNotFound, "conflict")
-	if got.Line != 1 || got.Column != 18 {
-		t.Errorf("got position %d:%d, want that of a in package.json", got.Line, got.Column)
+	got, warnings, err := f.resolve(`{"dependencies":{"a":"*"}}`)
+	const want = "b@1.0.0 expects a@2, but 1.0.0 is installed."
+	if len(got) != 2 || err != nil || len(warnings) != 1 || !strings.HasPrefix(warnings[0], want) {
+		t.Errorf("got %v, error %v and the warnings %q, want both packages and one warning", got, err, warnings)
 	}
 }
 
@@ -43,11 +41,11 @@ func TestChainOfPeers(t *testing.T) {
 			fields{"peerDependencies": fields{fmt.Sprintf("p%d", i+1): "1"}}, nil)
 	}
 	f.registry.publish("p101", "1.0.0", nil, nil)
-	got, err := npm.Resolve(background(), f.deps, []byte(`{"dependencies":{"p2":"1"}}`))
+	got, _, err := f.resolve(`{"dependencies":{"p2":"1"}}`)
 	if len(got) != 100 || err != nil {
 		t.Errorf("got %d packages, error %v, want 100", len(got), err)
 	}
-	_, err = npm.Resolve(background(), f.deps, []byte(`{"dependencies":{"p1":"1"}}`))
+	_, _, err = f.resolve(`{"dependencies":{"p1":"1"}}`)
 	wantFailure(t, err, failure.DependencyNotFound, "p100@1.0.0 and p101@1.0.0 conflict, or need more than 100")
 }
 
@@ -60,7 +58,7 @@ func numbered(n int) string {
 	return strings.Join(missing, ",")
 }
 
-// TestLockLimits checks that a lock file that no npm writes does not take time.
+// TestLockLimits checks that a lock file that no npm writes is refused or used.
 func TestLockLimits(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
@@ -106,15 +104,11 @@ func TestLockLimits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			began := time.Now()
 			_, report, err := f.install(t, fmt.Sprintf(`%q:"npm:a@*"`, tc.name), tc.lock)
 			if tc.message != "" {
 				wantFailure(t, err, tc.code, tc.message)
 			} else if err != nil || !report.Locked {
 				t.Errorf("got %+v, error %v, want locked packages", report, err)
-			}
-			if took := time.Since(began); took > 30*time.Second {
-				t.Errorf("took %v", took)
 			}
 		})
 	}
@@ -141,12 +135,12 @@ func TestLockStops(t *testing.T) {
 		t.Errorf("got %d packages, error %v, want 150", n, err)
 	}
 	chain := []string{}
-	for i := range 600 { // the last of them misses a package, so that the lock file does not match
+	for i := range 1600 { // the last of them misses a package, so that the lock file does not match
 		chain = append(chain, entry(fmt.Sprintf("node_modules/c%d", i), "1.0.0", "",
 			fmt.Sprintf(`,"dependencies":{"c%d":"*"}`, i+1)))
 	}
 	_, err := npm.Select(t.Context(), []byte(`{"dependencies":{"c0":"*"}}`), []byte(lockOf(chain...)))
-	wantFailure(t, err, failure.DependencyTooLarge, "more than 500 packages")
+	wantFailure(t, err, failure.DependencyTooLarge, "more than 1500 packages. Most of them are needed by c0 (1501).")
 }
 
 // The documents that are read at the same time share the limit of all documents while they are read.
@@ -210,7 +204,7 @@ func TestTooManyPackages(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	var dependencies, packages []string
-	for i := range 501 {
+	for i := range 1501 {
 		name := fmt.Sprintf("p%d", i)
 		integrity := f.registry.publish(name, "1.0.0", nil, nil)
 		dependencies = append(dependencies, fmt.Sprintf(`%q:"1"`, name))
@@ -218,10 +212,10 @@ func TestTooManyPackages(t *testing.T) {
 	}
 	for name, lock := range map[string]string{"resolved": "", "locked": lockOf(packages...)} {
 		_, _, err := f.install(t, strings.Join(dependencies, ","), lock)
-		wantFailure(t, err, failure.DependencyTooLarge, "more than 500 packages")
-		_, report, err := f.install(t, strings.Join(dependencies[:500], ","), lock)
-		if report.Packages != 500 || err != nil {
-			t.Errorf("%s: got %+v, error %v, want 500 packages", name, report, err)
+		wantFailure(t, err, failure.DependencyTooLarge, "more than 1500 packages. Most of them are needed by p0 (1)")
+		_, report, err := f.install(t, strings.Join(dependencies[:1500], ","), lock)
+		if report.Packages != 1500 || err != nil {
+			t.Errorf("%s: got %+v, error %v, want 1500 packages", name, report, err)
 		}
 	}
 	// A registry that makes up a new package with each document.
@@ -234,5 +228,5 @@ func TestTooManyPackages(t *testing.T) {
 	t.Cleanup(server.Close)
 	endless.deps.Registry = server.URL
 	_, _, err := endless.install(t, `"x0":"*"`, "")
-	wantFailure(t, err, failure.DependencyTooLarge, "more than 500 packages")
+	wantFailure(t, err, failure.DependencyTooLarge, "more than 1500 packages. Most of them are needed by x0 (")
 }

@@ -104,15 +104,16 @@ func (l *lock) selectFor(ctx context.Context, p *project) (packages []selected, 
 			return nil, false, nil
 		}
 		packages = append(packages, selected{
-			location: location, name: p.Name, version: p.Version, integrity: p.Integrity,
+			location: location, name: p.Name, version: p.Version, integrity: p.Integrity, origin: found[location],
 		})
 	}
 	return packages, true, nil
 }
 
-// reachable returns the locations of the packages that the project needs, and "". ok and err are as in selectFor.
-func (l *lock) reachable(ctx context.Context, p *project) (found map[string]bool, ok bool, err error) {
-	found = map[string]bool{"": true}
+// reachable returns the locations of the packages that the project needs, each with the dependency of the project that
+// needs it, and "" for the project itself. ok and err are as in selectFor.
+func (l *lock) reachable(ctx context.Context, p *project) (found map[string]string, ok bool, err error) {
+	found = map[string]string{"": ""}
 	installed, seen := 0, 0 // packages, without those that are in the tarballs of others; dependencies
 	for queue := []string{""}; len(queue) > 0; queue = queue[1:] {
 		edges := p.edges
@@ -126,27 +127,43 @@ func (l *lock) reachable(ctx context.Context, p *project) (found map[string]bool
 			if ctx.Err() != nil {
 				return nil, false, ctx.Err() //nolint:wrapcheck // Install classifies it
 			}
+			if e.kind == development {
+				continue
+			}
 			if !isName(e.name) {
 				return nil, false, invalidLock()
 			}
 			location, p := l.find(queue[0], e.name)
-			if p == nil && e.kind == regular || p != nil && queue[0] == "" && !satisfies(e, p.Name, p.Version) {
+			if p == nil && e.kind == regular || p != nil && queue[0] == "" && !p.isFor(e) {
 				return nil, false, nil
 			}
-			if p == nil || found[location] || e.kind == optional && p.native() {
+			if p == nil || e.kind == optional && p.native() {
 				continue
 			}
+			if _, known := found[location]; known {
+				continue
+			}
+			origin := found[queue[0]]
+			if origin == "" {
+				origin = e.name
+			}
+			found[location] = origin
+			queue = append(queue, location)
 			if !p.InBundle {
 				installed++
 			}
 			if installed > maxPackages || len(found) > maxNodes {
-				return nil, false, tooMany()
+				return nil, false, tooMany(slices.Collect(maps.Values(found)))
 			}
-			found[location] = true
-			queue = append(queue, location)
 		}
 	}
 	return found, true, nil
+}
+
+// isFor reports whether a package is the one that a dependency of the project names, and has a suitable version.
+func (p *locked) isFor(e edge) bool {
+	name, _, err := target(e)
+	return err == nil && name == p.Name && satisfies(e, p.Name, p.Version)
 }
 
 // find returns the package that a name means in the package at from, as Node.js finds it.

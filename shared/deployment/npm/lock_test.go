@@ -93,6 +93,9 @@ func TestOutdatedLock(t *testing.T) {
 			`"a":"~1.0.0"`, `{"lockfileVersion":1,"dependencies":{"a":{"version":"1.0.0"}}}`, false,
 			map[string]string{"a": "1.0.0", "b": "1.9.0"},
 		},
+		"an alias that is gone": {
+			`"a":"^1"`, lockOf(entry("node_modules/a", "1.0.0", b, `,"name":"b"`)), false, map[string]string{"a": "1.9.0"},
+		},
 		"a version not there": {
 			`"a":"^1"`, lockOf(entry("node_modules/a", "../../b", a, "")), false, map[string]string{"a": "1.9.0"},
 		},

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -45,9 +46,11 @@ var options = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.Allo
 
 // An edge is a dependency of a package on a name.
 type edge struct {
-	name string // in node_modules
-	spec string
-	kind kind
+	name  string // in node_modules
+	spec  string // a version, a range, a tag, or an alias such as "npm:react@^19"
+	raw   string // spec as the package has it, before the field overrides of the project changed it
+	kind  kind
+	rules *override // the rules for the dependencies of the package that is installed for this edge
 }
 
 type kind int
@@ -57,17 +60,19 @@ const (
 	optional
 	peer
 	optionalPeer // used if it is there, but never installed
+	development  // of the project: not installed, but if another package needs the name, it gets this version
 )
 
 func (k kind) isPeer() bool { return k == peer || k == optionalPeer }
 
-// edges returns the dependencies of a package, sorted by name as npm does. If a name has several dependencies, the
-// optional one wins over the regular one, and the regular one over the peer.
+// edges returns the dependencies of a package that a browser can need, sorted by name as npm does. If a name has
+// several dependencies, the optional one wins over the regular one, and the regular one over the peer.
 func (m *manifest) edges() []edge {
 	byName := map[string]edge{}
 	add := func(specs map[string]string, k kind) {
 		for name, spec := range specs {
-			byName[name] = edge{name, strings.TrimSpace(spec), k}
+			spec = strings.TrimSpace(spec)
+			byName[name] = edge{name: name, spec: spec, raw: spec, kind: k}
 		}
 	}
 	add(m.PeerDependencies, peer)
@@ -90,7 +95,9 @@ func (m *manifest) edges() []edge {
 	}
 	edges := make([]edge, 0, len(byName))
 	for _, e := range byName {
-		edges = append(edges, e)
+		if !isTypes(e.name) && !isBuildTool(e) {
+			edges = append(edges, e)
+		}
 	}
 	slices.SortFunc(edges, func(a, b edge) int {
 		return cmp.Or(strings.Compare(strings.ToLower(a.name), strings.ToLower(b.name)), strings.Compare(b.name, a.name))
@@ -113,37 +120,52 @@ func restricts(v jsontext.Value) bool {
 
 // project is the parsed package.json of a project.
 type project struct {
-	edges   []edge
-	ignored []string // the fields that change versions for other installations
+	edges   []edge    // with the versions that overrides selects
+	rules   *override // nil without overrides
+	skipped []string  // rules of other tools that are ignored
 	raw     []byte
+
+	workspaces bool // whether the project has workspaces
 }
 
-func parseProject(raw []byte) (*project, error) {
-	var m struct {
-		manifest
-		Overrides   jsontext.Value `json:"overrides"`   // of npm
-		Resolutions jsontext.Value `json:"resolutions"` // of Yarn
-		PNPM        jsontext.Value `json:"pnpm"`
-	}
-	if err := json.Unmarshal(raw, &m, options); err != nil {
-		return nil, jsonFailure(raw, manifestPath, err, "")
-	}
-	m.BundleDependencies, m.BundledDependencies = nil, nil // the project has no tarball
-	p := &project{edges: m.edges(), raw: raw}
+// projectManifest is the package.json of a project.
+type projectManifest struct {
+	manifest
+
+	DevDependencies map[string]string `json:"devDependencies"`
+	Overrides       jsontext.Value    `json:"overrides"`   // of npm
+	Resolutions     jsontext.Value    `json:"resolutions"` // of Yarn
+	PNPM            jsontext.Value    `json:"pnpm"`
+	Workspaces      jsontext.Value    `json:"workspaces"` // an array, or an object
+}
+
+func (m *projectManifest) pnpmOverrides() jsontext.Value {
 	var pnpm struct {
 		Overrides jsontext.Value `json:"overrides"`
 	}
 	_ = json.Unmarshal(m.PNPM, &pnpm, options) // a field of another type is ignored, as npm does
-	for _, field := range []struct {
-		name  string
-		value jsontext.Value
-	}{{"overrides", m.Overrides}, {"resolutions", m.Resolutions}, {"pnpm.overrides", pnpm.Overrides}} {
-		_ = field.value.Compact() // it fails only for a field that is absent
-		if text := string(field.value); text != "" && text != "null" && text != "{}" {
-			p.ignored = append(p.ignored, field.name)
-		}
+	return pnpm.Overrides
+}
+
+// parseProject parses a package.json. Of devDependencies, and of build tools that browsers can run, it keeps those that
+// the sources import.
+func parseProject(raw []byte, imports map[string]bool) (*project, error) {
+	m := new(projectManifest)
+	if err := json.Unmarshal(raw, m, options); err != nil {
+		return nil, jsonFailure(raw, manifestPath, err, "")
 	}
-	p.edges = slices.DeleteFunc(p.edges, func(e edge) bool { return e.kind == optionalPeer })
+	p := &project{raw: raw, workspaces: len(m.Workspaces) > len("null")}
+	var message string
+	if p.rules, p.skipped, message = parseOverrides(m); message != "" {
+		f := &failure.Error{Code: failure.BuildFailed, Path: manifestPath, Message: "The field overrides in " +
+			"package.json cannot be used: " + message + ". Correct it as npm describes it."}
+		f.Line, f.Column = position(raw, max(0, bytes.Index(raw, []byte(`"overrides"`))))
+		return nil, f
+	}
+	m.BundleDependencies, m.BundledDependencies = nil, nil // the project has no tarball
+	m.Dependencies = m.installed(imports)
+	p.edges = slices.DeleteFunc(m.edges(), func(e edge) bool { return e.kind == optionalPeer })
+	p.edges = p.rules.apply(append(p.edges, m.development()...))
 	for _, e := range p.edges {
 		if _, _, err := target(e); err != nil {
 			return nil, p.failure(e.name, err.Message)
@@ -152,29 +174,33 @@ func parseProject(raw []byte) (*project, error) {
 	return p, nil
 }
 
-// otherLocks are the lock files of other tools, and of npm's own older command.
-var otherLocks = []string{"npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb"}
-
-// warnings returns a warning for each file and field that could change the versions and is ignored. It returns none
-// if package-lock.json selected the versions (locked), because npm applied the overrides when it wrote that file.
-func (p *project) warnings(files map[string][]byte, locked bool) (all []string) {
-	if locked {
-		return nil
+// development returns the devDependencies that are not installed.
+func (m *projectManifest) development() (edges []edge) {
+	other := manifest{Dependencies: maps.Clone(m.DevDependencies)}
+	for _, installed := range m.edges() {
+		delete(other.Dependencies, installed.name)
 	}
-	const advice = "Run npm install, and add the package-lock.json that it writes."
-	_, hasLock := files[lockPath]
-	if hasLock {
-		all = append(all, "package-lock.json does not match package.json, or was written by npm 6 or older, so the "+
-			"versions were selected again. They can differ from it. "+advice)
-	}
-	for _, name := range otherLocks {
-		if _, ok := files["/"+name]; ok && !hasLock {
-			all = append(all, name+" is ignored. The versions of the packages can differ from it. "+advice)
+	for _, e := range other.edges() {
+		e.kind = development
+		if _, _, err := target(e); err == nil {
+			edges = append(edges, e)
 		}
 	}
-	for _, name := range p.ignored {
-		all = append(all, fmt.Sprintf("%s in package.json is ignored, because there is no package-lock.json that "+
-			"matches. %s", name, advice))
+	return edges
+}
+
+// installed returns the dependencies, and the devDependencies that the sources import.
+func (m *projectManifest) installed(imports map[string]bool) map[string]string {
+	all := map[string]string{}
+	for name, spec := range m.DevDependencies {
+		if imports[name] {
+			all[name] = spec
+		}
+	}
+	for name, spec := range m.Dependencies {
+		if imports[name] || !browserTools[name] {
+			all[name] = spec
+		}
 	}
 	return all
 }
@@ -251,9 +277,4 @@ func target(e edge) (name, spec string, err *failure.Error) {
 
 func fail(code failure.Code, format string, args ...any) *failure.Error {
 	return &failure.Error{Code: code, Message: fmt.Sprintf(format, args...)}
-}
-
-func tooMany() error {
-	return fail(failure.DependencyTooLarge, "The project needs more than %d packages. Remove dependencies from "+
-		"package.json.", maxPackages)
 }

@@ -1,7 +1,6 @@
 package npm_test
 
 import (
-	"fmt"
 	"os"
 	"runtime"
 	"testing"
@@ -17,23 +16,25 @@ func TestMeasure(t *testing.T) {
 	if registry == "" {
 		t.Skip("NPM_COMPARE is not set to the URL of a registry")
 	}
-	for _, name := range []string{"react", "mui", "charts", "antd"} {
+	manifests := projects(t)
+	for _, name := range []string{"react 19", "lovable", "mui 5", "antd and firebase", "monaco", "phaser"} {
 		t.Run(name, func(t *testing.T) {
 			f := setUp(t)
 			f.deps.Registry = registry
-			in := project(fmt.Sprintf(`{"dependencies":{%s}}`, projects[name]), "")
+			in := npm.Project{Files: map[string][]byte{"/package.json": manifests[name]}, Imports: projectImports}
 			for _, cache := range []string{"empty", "warm"} {
 				done := make(chan struct{})
 				peak := watchHeap(done)
+				dir := t.TempDir()
 				began := time.Now()
-				files, report, err := npm.New(f.deps).InstallFiles(t.Context(), in)
+				report, err := npm.New(f.deps).Install(t.Context(), in, dir)
 				took := time.Since(began)
 				close(done)
 				if err != nil {
 					t.Fatal(err)
 				}
 				t.Logf("%s cache: %v, %d packages, %d downloaded, %d files, %.1f MB, peak of the heap %d MB", cache,
-					took.Round(time.Millisecond), report.Packages, report.Downloaded, len(files),
+					took.Round(time.Millisecond), report.Packages, report.Downloaded, len(readTree(t, dir)),
 					float64(report.Bytes)/1e6, <-peak/1e6)
 			}
 		})

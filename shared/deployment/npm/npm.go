@@ -1,28 +1,32 @@
-// Package npm downloads the npm packages that a project depends on, and unpacks them in memory. It executes no code of
+// Package npm installs the npm packages that a project depends on, as files below a folder. It executes no code of
 // packages. It checks each package against the hash that the registry or the lock file names.
 //
 // The steps of an installation, and their files:
 //
 //	manifest.go   package.json: which dependencies, and which forms of versions are supported
-//	lock.go       package-lock.json: which versions, and where they belong
+//	tools.go      the build tools that are not installed; overrides.go: the field overrides of package.json
+//	lock.go       package-lock.json: which versions, and where they belong; otherlock.go: the lock files of other tools
 //	resolve.go    without a lock file: which versions, as npm selects them; place.go: where they belong
 //	registry.go   requests to the registry; session.go: reads its documents; document.go: selects a version
-//	tarball.go    unpacks a package within limits; cache.go: the cache of unpacked packages
+//	fetch.go      gets the packages, from the cache (cache.go) or from the registry (tarball.go)
+//	tree.go       writes the files
 //
-// Only the dependencies that a project needs when it runs are installed: dependencies, optionalDependencies and
-// peerDependencies, but not devDependencies. Types are not needed: packages of the scope @types are not downloaded, and
+// Only what a browser can need is installed: dependencies, optionalDependencies, peerDependencies, and the
+// devDependencies that the sources import. Types are not needed: packages of the scope @types are not installed, and
 // files of types, source maps and documents in other packages are left out.
 package npm
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
+	"slices"
+	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
-	"devplatform/shared/clock"
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/objectstore"
 )
@@ -34,33 +38,49 @@ type Deps struct {
 	Registry string
 	// AllowPrivate allows a registry with http or with an address that is not public, as on a laptop.
 	AllowPrivate bool
-	// Bucket is the cache: the objects packages/<sha512 in hexadecimal>.
+	// Bucket is the cache: the objects packages/….
 	Bucket objectstore.Bucket
-	Clock  clock.Clock
 	Logger *slog.Logger
 }
 
-// Limits of an installation.
+// Limits of an installation. They protect the disk and the time of a build. What a site may use of its packages is much
+// less, and is not limited here: many popular packages contain ten times what a site uses of them.
 const (
-	maxPackages = 500
-	maxUnpacked = 100 << 20 // bytes of the files of all packages
+	maxPackages = 1500
+	maxUnpacked = 400 << 20 // bytes of the files of all packages, of which a disk block each can be wasted
 	maxFiles    = 100_000   // in all packages
 	// maxTime is less than the time of a build, so that a slow registry is reported as such.
 	maxTime = 40 * time.Second
-	// parallel is the number of packages that are downloaded or read from the cache at the same time.
-	parallel = 16
 )
 
 // Installer installs packages. It is safe for concurrent use.
 type Installer struct {
 	deps     Deps
 	registry *registry
-	timeout  time.Duration
+	limits   limits
+}
+
+// limits are the limits that tests lower.
+type limits struct {
+	time         time.Duration
+	bytes, files int64
 }
 
 // New returns an Installer. It does no I/O.
 func New(d Deps) *Installer {
-	return &Installer{deps: d, registry: newRegistry(d.Registry, d.AllowPrivate, requestTimeout), timeout: maxTime}
+	return &Installer{
+		deps: d, registry: newRegistry(d.Registry, d.AllowPrivate, requestTimeout),
+		limits: limits{time: maxTime, bytes: maxUnpacked, files: maxFiles},
+	}
+}
+
+// Project is what an installation needs to know about a project.
+type Project struct {
+	// Files are the manifests and lock files in the root folder, such as "/package.json" and "/package-lock.json". Other
+	// files are ignored.
+	Files map[string][]byte
+	// Imports are the names of the packages that the sources import. Of devDependencies, only these are installed.
+	Imports map[string]bool
 }
 
 // Report is a summary of an installation, for the log of the deployment.
@@ -69,71 +89,73 @@ type Report struct {
 	Downloaded int  // number of packages that came from the registry; the others came from the cache
 	Bytes      int  // unpacked
 	Locked     bool // whether package-lock.json selected the versions
-	// Warnings say which files and settings of the project are ignored.
+	// Warnings say which files and settings of the project are ignored, and which peers conflict.
 	Warnings []string
 }
 
-// InstallFiles installs the dependencies of a project. Of the project's files, it reads /package.json and
-// /package-lock.json. The keys of the result are paths such as "/node_modules/react/index.js". It is empty without
-// dependencies.
+// Install installs the packages of a project below dir, as dir/node_modules/…. dir must exist and must have no
+// node_modules. Install writes regular files only, with the mode 0644; a package that belongs to several places is
+// written once, with hard links. After an error, dir can have a part of the files.
 //
 // If the lock file does not match package.json, as after a change of package.json alone, Report.Locked is false: the
-// versions are resolved again, and those of the lock file are preferred. The same applies to lock files of npm 6 and
-// older, but their versions are ignored.
-// Errors: *failure.Error; the error of ctx; objectstore.ErrUnavailable.
-func (i *Installer) InstallFiles(ctx context.Context, in map[string][]byte) (map[string][]byte, Report, error) {
-	manifest, ok := in[manifestPath]
+// versions are resolved again, and those of the lock file are preferred. The lock files of Yarn, pnpm and Bun are used
+// in the same way.
+// Errors: *failure.Error; the error of ctx; objectstore.ErrUnavailable; an error of the disk.
+func (i *Installer) Install(ctx context.Context, in Project, dir string) (Report, error) {
+	manifest, ok := in.Files[manifestPath]
 	if !ok {
-		return nil, Report{}, nil
+		return Report{}, nil
 	}
-	project, err := parseProject(manifest)
+	project, err := parseProject(manifest, in.Imports)
 	if err != nil || len(project.edges) == 0 {
-		return nil, Report{}, err
+		return Report{}, err
 	}
 	if i.deps.Registry == "" {
-		return nil, Report{}, fail(failure.DependencyNotFound, "The project has dependencies, but no npm registry is "+
+		return Report{}, fail(failure.DependencyNotFound, "The project has dependencies, but no npm registry is "+
 			"configured. The operator of the platform must set NPM_REGISTRY.")
 	}
 	if i.registry.err != nil {
-		return nil, Report{}, fail(failure.DependencyNotFound, "The npm registry cannot be used. The operator of the "+
+		return Report{}, fail(failure.DependencyNotFound, "The npm registry cannot be used. The operator of the "+
 			"platform must set NPM_REGISTRY to an https URL.")
 	}
-	limited, cancel := context.WithTimeout(ctx, i.timeout)
+	limited, cancel := context.WithTimeout(ctx, i.limits.time)
 	defer cancel()
-	files, report, err := i.install(limited, project, in[lockPath])
+	report, err := i.install(limited, project, in.Files, dir)
 	switch {
 	case err == nil:
-		report.Warnings = project.warnings(in, report.Locked)
-		return files, report, nil
+		return report, nil
 	case ctx.Err() != nil:
-		return nil, Report{}, ctx.Err() //nolint:wrapcheck // part of the contract
+		return Report{}, ctx.Err() //nolint:wrapcheck // part of the contract
 	case limited.Err() != nil:
-		return nil, Report{}, fail(failure.DependencyNotFound, "The packages were not installed within %d seconds. "+
-			"Deploy again in a few minutes, or remove dependencies from package.json.", int(i.timeout.Seconds()))
+		return Report{}, fail(failure.DependencyNotFound, "The packages were not installed within %d seconds. "+
+			"Deploy again in a few minutes, or remove dependencies from package.json.", int(i.limits.time.Seconds()))
 	}
-	return nil, Report{}, err
+	return Report{}, err
 }
 
-func (i *Installer) install(ctx context.Context, p *project, lockFile []byte) (map[string][]byte, Report, error) {
-	lock, err := parseLock(lockFile)
+func (i *Installer) install(ctx context.Context, p *project, files map[string][]byte, dir string) (Report, error) {
+	lock, err := parseLock(files[lockPath])
 	if err != nil {
-		return nil, Report{}, err
+		return Report{}, err
 	}
 	packages, locked, err := lock.selectFor(ctx, p)
 	if err != nil {
-		return nil, Report{}, err
+		return Report{}, err
 	}
+	var warnings []string
 	if !locked {
-		if packages, err = resolve(ctx, i.registry.session(), p, lock.versions()); err != nil {
-			return nil, Report{}, err
+		preferred, ignored := preferences(lock, files)
+		warnings = append(ignored, p.warnings()...)
+		var conflicts []string
+		packages, conflicts, err = resolve(ctx, i.registry.session(), p, preferred)
+		if err != nil {
+			return Report{}, err
 		}
+		warnings = append(warnings, conflicts...)
 	}
-	if len(packages) > maxPackages {
-		return nil, Report{}, tooMany()
-	}
-	files, report, err := i.fetch(ctx, packages)
-	report.Locked = locked
-	return files, report, err
+	report, err := i.fetch(ctx, packages, dir)
+	report.Locked, report.Warnings = locked, warnings
+	return report, err
 }
 
 // selected is a package that is to be installed.
@@ -143,65 +165,37 @@ type selected struct {
 	version   string
 	integrity string
 	tarball   string // the URL in the registry's document; "" if it is not known
+	origin    string // the dependency of the project that needs it
 }
 
-// fetch returns the files of the packages.
-func (i *Installer) fetch(ctx context.Context, packages []selected) (map[string][]byte, Report, error) {
-	left := newBudget()
-	distinct := map[string]*contents{} // by integrity
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(parallel)
-	report := Report{Packages: len(packages)}
-	for _, s := range packages {
-		if isTypes(s.name) || distinct[s.integrity] != nil {
-			continue
-		}
-		c := new(contents)
-		distinct[s.integrity] = c
-		group.Go(func() (err error) {
-			*c, err = i.fetchOne(groupCtx, s, left)
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return nil, report, err //nolint:wrapcheck // an error of fetchOne
-	}
-	files := map[string][]byte{}
-	for _, s := range packages {
-		c := distinct[s.integrity]
-		if c == nil {
-			continue
-		}
-		for _, f := range c.files {
-			files["/"+s.location+"/"+f.path] = f.data
-			report.Bytes += len(f.data)
-		}
-		if report.Bytes > maxUnpacked || len(files) > maxFiles {
-			return nil, report, tooLarge()
+// errTooMany reports that a limit of the number of packages is reached.
+var errTooMany = errors.New("npm: too many packages")
+
+// maxNamed is the number of packages that an error about a limit names.
+const maxNamed = 5
+
+// tooMany returns the error for a project that needs too many packages. origins are the dependencies of the project
+// that need them, one for each package.
+func tooMany(origins []string) error {
+	counts := map[string]int64{}
+	for _, name := range origins {
+		if name != "" {
+			counts[name]++
 		}
 	}
-	for c := range maps.Values(distinct) {
-		if c.downloaded {
-			report.Downloaded++
-		}
-	}
-	return files, report, nil
+	return fail(failure.DependencyTooLarge, "The project needs more than %d packages. Most of them are needed by %s. "+
+		"Remove dependencies from package.json.", maxPackages,
+		largest(counts, func(n int64) string { return fmt.Sprint(n) }))
 }
 
-// fetchOne returns the files of a package, from the cache or from the registry.
-func (i *Installer) fetchOne(ctx context.Context, s selected, left *budget) (contents, error) {
-	hash, err := parseIntegrity(s)
-	if err != nil {
-		return contents{}, err
+// largest returns the names with the highest values, such as "a (7), b (3)".
+func largest(values map[string]int64, text func(int64) string) string {
+	names := slices.SortedFunc(maps.Keys(values), func(a, b string) int {
+		return cmp.Or(cmp.Compare(values[b], values[a]), strings.Compare(a, b))
+	})
+	var parts []string
+	for _, name := range names[:min(len(names), maxNamed)] {
+		parts = append(parts, name+" ("+text(values[name])+")")
 	}
-	files, err := i.readCache(ctx, hash, left)
-	if err != nil || files != nil {
-		return contents{files: files}, err
-	}
-	files, err = i.registry.download(ctx, s, hash, left)
-	if err != nil {
-		return contents{}, err
-	}
-	i.writeCache(ctx, hash, files)
-	return contents{files: files, downloaded: true}, nil
+	return strings.Join(parts, ", ")
 }

@@ -47,7 +47,7 @@ func TestInstall(t *testing.T) {
 	for _, data := range files {
 		bytes += len(data)
 	}
-	if diff := cmp.Diff(npm.Report{Packages: 5, Downloaded: 4, Bytes: bytes}, report); diff != "" {
+	if diff := cmp.Diff(npm.Report{Packages: 4, Downloaded: 4, Bytes: bytes}, report); diff != "" {
 		t.Errorf("report: mismatch (-want +got):\n%s", diff)
 	}
 	if n := f.registry.count("/shared"); n != 1 {
@@ -60,7 +60,7 @@ func TestNothingToInstall(t *testing.T) {
 	f := setUp(t)
 	f.deps.Registry = ""
 	for _, manifest := range []string{`{}`, `{"devDependencies":{"vite":"^6"}}`, `{"dependencies":{}}`} {
-		files, report, err := npm.New(f.deps).InstallFiles(t.Context(), project(manifest, ""))
+		files, report, err := installInto(t, npm.New(f.deps), project(manifest, ""))
 		if len(files) != 0 || report.Packages != 0 || err != nil {
 			t.Errorf("%s: got %d files, %+v, error %v", manifest, len(files), report, err)
 		}
@@ -81,7 +81,7 @@ func TestManifestErrors(t *testing.T) {
 		},
 	} {
 		want.Code, want.Path = failure.BuildFailed, "/package.json"
-		_, _, err := npm.New(f.deps).InstallFiles(t.Context(), project(manifest, ""))
+		_, _, err := installInto(t, npm.New(f.deps), project(manifest, ""))
 		got := wantFailure(t, err, failure.BuildFailed, "")
 		if diff := cmp.Diff(want, *got); diff != "" {
 			t.Errorf("%q: mismatch (-want +got):\n%s", manifest, diff)
@@ -127,14 +127,14 @@ func TestVersions(t *testing.T) {
 		"1 || >2": "3.0.0", "^3.1 || ^3.1.0-rc.0": "3.1.0-rc.1", "1.0.0 - 1.4": "1.0.0", "npm:a@^3": "3.0.0",
 		"npm:a": "2.0.0",
 	} {
-		got, err := npm.Resolve(background(), f.deps, fmt.Appendf(nil, `{"dependencies":{"a":%q}}`, spec))
+		got, _, err := f.resolve(fmt.Sprintf(`{"dependencies":{"a":%q}}`, spec))
 		if got["node_modules/a"] != want || err != nil {
 			t.Errorf("%q: got %v, error %v, want %s", spec, got, err, want)
 		}
 	}
 	f.registry.publish("react", "19.0.0-rc.1", nil, nil)
 	f.registry.publish("react", "17.0.0", nil, nil)
-	got, err := npm.Resolve(background(), f.deps, []byte(`{"dependencies":{"react":"^18 || ^19 || ^19.0.0-rc"}}`))
+	got, _, err := f.resolve(`{"dependencies":{"react":"^18 || ^19 || ^19.0.0-rc"}}`)
 	if got["node_modules/react"] != "19.0.0-rc.1" || err != nil {
 		t.Errorf("got %v, error %v, want the version that only the last alternative allows", got, err)
 	}
@@ -165,7 +165,7 @@ func TestKindsOfDependencies(t *testing.T) {
 		`"a":"1","react":"^18"`:   "18.3.0",
 		`"a":"1","react":"18.x "`: "18.3.0",
 	} {
-		got, err := npm.Resolve(background(), f.deps, []byte(`{"dependencies":{`+dependencies+`}}`))
+		got, _, err := f.resolve(`{"dependencies":{` + dependencies + `}}`)
 		want := map[string]string{"node_modules/a": "1.0.0", "node_modules/extra": "1.0.0", "node_modules/react": react}
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("%s: error %v; mismatch (-want +got):\n%s", dependencies, err, diff)
@@ -184,7 +184,7 @@ func TestConflictingPeer(t *testing.T) {
 	f.registry.publish("old", "1.0.0", fields{"peerDependencies": fields{"react": "^18"}}, nil)
 	f.registry.publish("react", "18.3.0", nil, nil)
 	f.registry.publish("react", "19.0.0", nil, nil)
-	got, err := npm.Resolve(background(), f.deps, []byte(`{"dependencies":{"old":"1","react":"^19"}}`))
+	got, _, err := f.resolve(`{"dependencies":{"old":"1","react":"^19"}}`)
 	want := map[string]string{"node_modules/old": "1.0.0", "node_modules/react": "19.0.0"}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("error %v; mismatch (-want +got):\n%s", err, diff)
@@ -208,7 +208,7 @@ func TestReplace(t *testing.T) {
 			"node_modules/a": "1.0.0", "node_modules/c": "1.0.0", "node_modules/d": "1.0.0", "node_modules/x": "1.0.0",
 		},
 	} {
-		got, err := npm.Resolve(background(), f.deps, []byte(`{"dependencies":{`+dependencies+`}}`))
+		got, _, err := f.resolve(`{"dependencies":{` + dependencies + `}}`)
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("%s: error %v; mismatch (-want +got):\n%s", dependencies, err, diff)
 		}
@@ -252,7 +252,7 @@ func TestCallerStops(t *testing.T) {
 	f.registry.on["/a"] = func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	_, _, err := npm.New(f.deps).InstallFiles(ctx, project(`{"dependencies":{"a":"1"}}`, ""))
+	_, err := npm.New(f.deps).Install(ctx, project(`{"dependencies":{"a":"1"}}`, ""), t.TempDir())
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got error %v, want the error of the context", err)
 	}
@@ -269,20 +269,22 @@ func TestIgnoredFiles(t *testing.T) {
 		manifest, lock, other string
 		want                  []string // the beginnings of the warnings
 	}{
-		"nothing":      {dependency + `,"overrides":{ },"pnpm":"x"`, "", "", nil},
-		"lock file":    {dependency + `,"overrides":{"b":"1"}`, lock, "/yarn.lock", nil},
-		"old lock":     {dependency, `{}`, "/yarn.lock", []string{"package-lock.json does not match package.json, or"}},
-		"Yarn":         {dependency, "", "/yarn.lock", []string{"yarn.lock is ignored."}},
-		"pnpm":         {dependency, "", "/pnpm-lock.yaml", []string{"pnpm-lock.yaml is ignored."}},
-		"overrides":    {dependency + `,"overrides":{"b":"1"}`, "", "", []string{"overrides in package.json is"}},
-		"resolutions":  {dependency + `,"resolutions":{"b":"1"}`, "", "", []string{"resolutions in package.json is"}},
-		"pnpm's":       {dependency + `,"pnpm":{"overrides":{"b":"1"}}`, "", "", []string{"pnpm.overrides in"}},
-		"no packages":  {`"overrides":{"b":"1"}`, "", "/yarn.lock", nil},
-		"wrong fields": {dependency + `,"overrides":1`, "", "", []string{"overrides in package.json is"}},
+		"nothing":     {dependency + `,"overrides":{ },"pnpm":"x"`, "", "", nil},
+		"lock file":   {dependency, lock, "/yarn.lock", nil},
+		"old lock":    {dependency, `{}`, "/yarn.lock", []string{"package-lock.json does not match package.json, or"}},
+		"Yarn":        {dependency, "", "/yarn.lock", []string{"yarn.lock is ignored."}},
+		"pnpm":        {dependency, "", "/pnpm-lock.yaml", []string{"pnpm-lock.yaml is ignored."}},
+		"Bun":         {dependency, "", "/bun.lockb", []string{"bun.lockb is ignored."}},
+		"workspaces":  {dependency + `,"workspaces":["packages/*"]`, "", "", []string{"workspaces in package.json is ign"}},
+		"no packages": {`"name":"a"`, "", "/yarn.lock", nil},
+		"rules of Yarn": {dependency + `,"resolutions":{"a/**/b":"1","**/c":"1","d":"1"}`, "", "",
+			[]string{"Some rules of resolutions or pnpm.overrides in package.json are ignored: a/**/b. Only"}},
+		"rules of pnpm": {dependency + `,"pnpm":{"overrides":{"b":"1","a>b":"1","c":{}}}`, "", "",
+			[]string{"Some rules of resolutions or pnpm.overrides in package.json are ignored: a>b, c. Only"}},
 	} {
 		in := project("{"+c.manifest+"}", c.lock)
-		in[c.other] = nil
-		_, report, err := npm.New(f.deps).InstallFiles(t.Context(), in)
+		in.Files[c.other] = nil
+		_, report, err := installInto(t, npm.New(f.deps), in)
 		if err != nil || len(report.Warnings) != len(c.want) {
 			t.Errorf("%s: got %q, error %v", name, report.Warnings, err)
 			continue
@@ -302,7 +304,7 @@ func TestBundledDependencies(t *testing.T) {
 		map[string]string{"node_modules/b/index.js": "", "node_modules/b/package.json": "{}"})
 	f.registry.publish("c", "1.0.0", nil, nil)
 	in := project(`{"dependencies":{"a":"1","c":"1"},"bundleDependencies":["c"]}`, "")
-	files, _, err := npm.New(f.deps).InstallFiles(t.Context(), in)
+	files, _, err := installInto(t, npm.New(f.deps), in)
 	if err != nil {
 		t.Fatal(err)
 	}

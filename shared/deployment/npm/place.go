@@ -47,7 +47,7 @@ func (r *resolver) place(ctx context.Context, from *node, e edge, picked *releas
 	case best == nil:
 		best = start
 	}
-	return r.put(ctx, best, newNode(e.name, picked, from))
+	return r.put(ctx, best, newNode(e, picked, from))
 }
 
 // deepest returns the node that is nearest to n and below which a package can be placed. A peer must not be below the
@@ -73,8 +73,8 @@ func (r *resolver) put(ctx context.Context, at *node, n *node) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err() //nolint:wrapcheck // Install classifies it
-	case r.nodes > maxNodes:
-		return tooMany()
+	case r.nodes > maxNodes || r.edges > maxTreeEdges:
+		return errTooMany
 	case r.chain >= maxChain:
 		return r.conflicting(n)
 	}
@@ -88,12 +88,19 @@ func (r *resolver) put(ctx context.Context, at *node, n *node) error {
 			}
 		})
 	}
-	n.parent = at
-	at.children[n.name] = n
+	n.placeIn(at)
 	r.add(n)
+	for _, e := range n.edges {
+		r.refine(n.find(e.name), e.rules)
+	}
 	for _, dependent := range r.byName[n.name] {
-		if e, _ := dependent.edge(n.name); !dependent.removed && dependent.within(at) && !r.satisfied(dependent, e) {
+		e, _ := dependent.edge(n.name)
+		switch {
+		case dependent.removed || !dependent.within(at):
+		case !r.satisfied(dependent, e):
 			r.enqueue(dependent)
+		case dependent.find(n.name) == n:
+			r.refine(n, e.rules)
 		}
 	}
 	// The peers belong beside the package, before something else takes their place.
@@ -122,7 +129,9 @@ func (r *resolver) conflicting(n *node) error {
 		n.source.release.Version, n.release.name, n.release.Version, maxChain))
 }
 
-// fitWithPeers reports whether a version fits into the folder of at together with its peers.
+// fitWithPeers reports whether a version fits into the folder of at together with its peers. An optional peer counts if
+// another version of it is there. Only a dependency of the project is also placed if a peer does not fit: then the
+// project selects the peer.
 func (r *resolver) fitWithPeers(
 	ctx context.Context, at, from *node, e edge, picked *release, seen map[string]bool,
 ) (fit, error) {
@@ -131,12 +140,16 @@ func (r *resolver) fitWithPeers(
 	if f == conflict || f == keep {
 		return f, nil
 	}
-	for _, p := range picked.edges {
-		if p.kind != peer || seen[p.name] {
+	for _, p := range e.rules.apply(picked.edges) {
+		if ctx.Err() != nil {
+			return conflict, ctx.Err() //nolint:wrapcheck // Install classifies it
+		}
+		if !p.kind.isPeer() || seen[p.name] {
 			continue
 		}
 		at := deepest(at, p.name)
-		if found := at.find(p.name); found != nil && satisfies(p, found.release.name, found.release.Version) {
+		found := at.find(p.name)
+		if found == nil && p.kind == optionalPeer || found != nil && satisfies(p, found.release.name, found.release.Version) {
 			continue
 		}
 		picked, err := r.pick(ctx, from, p)
@@ -147,7 +160,7 @@ func (r *resolver) fitWithPeers(
 			return conflict, err
 		}
 		peerFit, err := r.fitWithPeers(ctx, at, from, p, picked, seen)
-		if err != nil || peerFit == conflict && at.parent != nil {
+		if err != nil || peerFit == conflict && (at.parent != nil || from != r.root) {
 			return conflict, err
 		}
 	}

@@ -3,7 +3,6 @@ package npm_test
 import (
 	"compress/gzip"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"net/http"
 	"os"
@@ -17,8 +16,8 @@ import (
 	"devplatform/shared/deployment/npm"
 )
 
-// recordedFile contains what TestCompare recorded with NPM_RECORD=1: the versions that npm selected for some of the
-// projects, and the registry's documents of these packages, with a few other versions.
+// recordedFile contains what TestCompare recorded with NPM_RECORD=1: the versions that were selected for some of the
+// projects, as npm does, and the registry's documents of these packages, with a few other versions.
 const recordedFile = "testdata/projects.json.gz"
 
 type recorded struct {
@@ -32,9 +31,11 @@ type registryDocument struct {
 }
 
 // recordedProjects have no aliases.
-var recordedProjects = []string{"query", "charts", "mui", "shadcn", "redux"}
+var recordedProjects = []string{
+	"lovable", "recharts 2 and d3", "mui 6 with pickers", "chakra 2", "tanstack", "redux", "router 7", "overrides",
+}
 
-// TestRecorded checks that the versions and locations of real projects are those of npm.
+// TestRecorded checks that the versions and locations of real projects are those that were compared with npm.
 func TestRecorded(t *testing.T) {
 	t.Parallel()
 	file, err := os.Open(recordedFile)
@@ -54,9 +55,10 @@ func TestRecorded(t *testing.T) {
 	for name, document := range data.Documents {
 		registry.on["/"+name] = func(w http.ResponseWriter, _ *http.Request) { _ = json.NewEncoder(w).Encode(document) }
 	}
+	manifests := projects(t)
 	for _, name := range recordedProjects {
-		manifest := fmt.Appendf(nil, `{"dependencies":{%s}}`, projects[name])
-		got, err := npm.Resolve(background(), npm.Deps{Registry: registry.server.URL, AllowPrivate: true}, manifest)
+		in := npm.Project{Files: map[string][]byte{"/package.json": manifests[name]}, Imports: projectImports}
+		got, _, err := npm.Resolve(background(), npm.Deps{Registry: registry.server.URL, AllowPrivate: true}, in)
 		if diff := cmp.Diff(data.Versions[name], got); diff != "" || err != nil {
 			t.Errorf("%s: error %v; mismatch (-want +got):\n%s", name, err, diff)
 		}

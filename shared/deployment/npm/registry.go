@@ -90,7 +90,7 @@ func (r *registry) tarballURL(s selected) string {
 // get requests a URL of the registry, and calls read with the body of the response. what describes the resource to
 // people. get repeats the request if the connection breaks or the registry fails, and then calls read again. It returns
 // an error of read as it is, unless the connection caused it. errMissing means that the registry has no such resource,
-// and a *refusedError that it refused access.
+// and errRefused, with a *failure.Error, that it refused access.
 func (r *registry) get(ctx context.Context, target, accept, what string, read func(io.Reader) error) error {
 	select {
 	case r.slots <- struct{}{}:
@@ -103,8 +103,9 @@ func (r *registry) get(ctx context.Context, target, accept, what string, read fu
 		var broken *brokenError
 		switch {
 		case errors.Is(err, errRefused):
-			return &refusedError{fail(failure.DependencyNotFound, "%s cannot be downloaded: the npm registry refused access. "+
-				"The operator of the platform must check the user and the password in NPM_REGISTRY.", what)}
+			return fmt.Errorf("%w: %w", errRefused, fail(failure.DependencyNotFound, "%s cannot be downloaded: the npm "+
+				"registry refused access. The operator of the platform must check the user and the password in NPM_REGISTRY.",
+				what))
 		case err == nil || ctx.Err() != nil || !errors.As(err, &broken):
 			return err
 		case broken.permanent || attempt == attempts || !awsclient.Sleep(ctx, 5*awsclient.Jitter(attempt)):
@@ -118,17 +119,6 @@ var (
 	errMissing = errors.New("npm: not in the registry")
 	errRefused = errors.New("npm: the registry refused access")
 )
-
-// refusedError reports that the registry refused access. It wraps a *failure.Error.
-type refusedError struct{ error }
-
-func (e *refusedError) Unwrap() error { return e.error }
-
-// isRefused reports whether the registry refused access.
-func isRefused(err error) bool {
-	var refused *refusedError
-	return errors.As(err, &refused)
-}
 
 // brokenError reports that a request failed because of the registry or the connection. The message is for people.
 type brokenError struct {
@@ -202,55 +192,29 @@ func (b *bodyReader) Read(p []byte) (int, error) {
 	return n, err //nolint:wrapcheck // an io.Reader passes errors through
 }
 
-// limitReader returns err after left bytes.
+// limitReader takes the bytes that it reads from a limit, which several readers can share. It returns err if the limit
+// does not allow them.
 type limitReader struct {
 	reader io.Reader
-	left   int64
+	left   *atomic.Int64
 	err    error
+	taken  int64
+}
+
+func newLimit(n int64) *atomic.Int64 {
+	left := new(atomic.Int64)
+	left.Store(n)
+	return left
 }
 
 func (l *limitReader) Read(p []byte) (int, error) {
-	if l.left <= 0 {
+	n, err := l.reader.Read(p)
+	l.taken += int64(n)
+	if l.left.Add(-int64(n)) < 0 {
 		return 0, l.err
 	}
-	n, err := l.reader.Read(p[:min(int64(len(p)), l.left)])
-	l.left -= int64(n)
 	return n, err //nolint:wrapcheck // an io.Reader passes errors through
 }
 
-// sharedLimitReader takes the bytes that it reads from a limit. It returns err if the limit does not allow them.
-type sharedLimitReader struct {
-	reader io.Reader
-	limit  *sharedLimit
-	taken  int64
-	full   bool // whether it has returned err
-	err    error
-}
-
-func (r *sharedLimitReader) Read(p []byte) (int, error) {
-	n, err := r.reader.Read(p)
-	if !r.limit.take(int64(n)) {
-		r.full = true
-		return 0, r.err
-	}
-	r.taken += int64(n)
-	return n, err //nolint:wrapcheck // an io.Reader passes errors through
-}
-
-// sharedLimit is a limit that several goroutines share.
-type sharedLimit struct{ left atomic.Int64 }
-
-func newSharedLimit(limit int64) *sharedLimit {
-	l := new(sharedLimit)
-	l.left.Store(limit)
-	return l
-}
-
-// take reserves n. It reports whether the limit allows it.
-func (l *sharedLimit) take(n int64) bool {
-	if n >= 0 && l.left.Add(-n) >= 0 {
-		return true
-	}
-	l.left.Add(n)
-	return false
-}
+// release gives the bytes that were read back to the limit.
+func (l *limitReader) release() { l.left.Add(l.taken) }

@@ -24,28 +24,25 @@ type node struct {
 	// uses the version that is there, because a second copy of a peer such as React breaks an application.
 	ignored map[string]bool
 	removed bool
+	rules   *override // the rules for the dependencies
+	// depth and location are set when the node is placed.
+	depth    int
+	location string
 }
 
-func newNode(name string, r *release, source *node) *node {
-	n := &node{name: name, release: r, source: source, children: map[string]*node{}, ignored: map[string]bool{}}
-	if r != nil {
-		n.edges = r.edges
+// newNode returns a node for a dependency of source.
+func newNode(e edge, r *release, source *node) *node {
+	return &node{
+		name: e.name, release: r, source: source, rules: e.rules, edges: e.rules.apply(r.edges),
+		children: map[string]*node{}, ignored: map[string]bool{},
 	}
-	return n
 }
 
-func (n *node) depth() (d int) {
-	for ; n.parent != nil; n = n.parent {
-		d++
-	}
-	return d
-}
-
-func (n *node) location() string {
-	if n.parent == nil {
-		return ""
-	}
-	return strings.TrimPrefix(n.parent.location()+"/node_modules/"+n.name, "/")
+// placeIn makes n a child of parent.
+func (n *node) placeIn(parent *node) {
+	n.parent, n.depth = parent, parent.depth+1
+	n.location = strings.TrimPrefix(parent.location+"/node_modules/"+n.name, "/")
+	parent.children[n.name] = n
 }
 
 // find returns the package that a name means in n, as Node.js finds it, or nil.
@@ -94,28 +91,48 @@ type resolver struct {
 	root      *node
 	queue     []*node
 	byName    map[string][]*node // the nodes that depend on a name
-	nodes     int
-	chain     int // the calls of put that have not returned
+	nodes     int                // placed until now, also if they were removed
+	edges     int                // of these nodes
+	chain     int                // the calls of put that have not returned
 }
 
 // resolve selects the versions of a project without a lock file. Versions of preferred are selected if they match.
-func resolve(ctx context.Context, s *session, p *project, preferred map[string][]string) ([]selected, error) {
+// The warnings name peers that conflict.
+func resolve(
+	ctx context.Context, s *session, p *project, preferred map[string][]string,
+) (packages []selected, warnings []string, err error) {
 	s.prefetch(ctx, p.edges, preferred)
-	root := newNode("", nil, nil)
-	root.edges = p.edges
+	root := &node{rules: p.rules, edges: p.edges, children: map[string]*node{}, ignored: map[string]bool{}}
 	r := &resolver{session: s, preferred: preferred, project: p, root: root, byName: map[string][]*node{}}
 	r.add(root)
 	for len(r.queue) > 0 {
-		if err := r.resolveNode(ctx, r.next()); err != nil {
-			return nil, err
+		if err := r.resolveNode(ctx, r.next()); errors.Is(err, errTooMany) {
+			return nil, nil, tooMany(r.origins())
+		} else if err != nil {
+			return nil, nil, err
 		}
 	}
-	return r.selected(), nil
+	packages, warnings = r.selected()
+	if len(packages) > maxPackages {
+		return nil, nil, tooMany(r.origins())
+	}
+	return packages, warnings, nil
+}
+
+// origins returns the dependency of the project that brought each package.
+func (r *resolver) origins() (names []string) {
+	r.root.walk(func(n *node) {
+		if n != r.root {
+			names = append(names, r.dependency(n).name)
+		}
+	})
+	return names
 }
 
 // add puts a new node into the queue.
 func (r *resolver) add(n *node) {
 	r.nodes++
+	r.edges += len(n.edges)
 	for _, e := range n.edges {
 		r.byName[e.name] = append(r.byName[e.name], n)
 	}
@@ -132,8 +149,8 @@ func (r *resolver) enqueue(n *node) {
 func (r *resolver) next() *node {
 	best := 0
 	for i, n := range r.queue {
-		depth, bestDepth := n.depth(), r.queue[best].depth()
-		if depth < bestDepth || depth == bestDepth && n.location() < r.queue[best].location() {
+		b := r.queue[best]
+		if n.depth < b.depth || n.depth == b.depth && n.location < b.location {
 			best = i
 		}
 	}
@@ -142,8 +159,12 @@ func (r *resolver) next() *node {
 	return n
 }
 
-// maxNodes is the number of packages that may be placed before unneeded ones are removed.
-const maxNodes = 4 * maxPackages
+// maxNodes and maxTreeEdges are the numbers of packages and of their dependencies that may be placed before unneeded
+// ones are removed.
+const (
+	maxNodes     = 4 * maxPackages
+	maxTreeEdges = 2 * maxEdges
+)
 
 // resolveNode installs the dependencies of n that are missing or have the wrong version.
 func (r *resolver) resolveNode(ctx context.Context, n *node) error {
@@ -151,7 +172,14 @@ func (r *resolver) resolveNode(ctx context.Context, n *node) error {
 		if ctx.Err() != nil { // documents that were read before need no further requests
 			return ctx.Err() //nolint:wrapcheck // Install classifies it
 		}
-		if n.removed || r.satisfied(n, e) || e.kind == optionalPeer {
+		if n.removed {
+			return nil
+		}
+		if r.satisfied(n, e) {
+			r.refine(n.find(e.name), e.rules)
+			continue
+		}
+		if e.kind == optionalPeer || e.kind == development {
 			continue
 		}
 		source := n
@@ -161,7 +189,7 @@ func (r *resolver) resolveNode(ctx context.Context, n *node) error {
 		picked, err := r.pick(ctx, source, e)
 		switch {
 		case err == nil:
-		case (isMissing(err) || isRefused(err)) && e.kind == optional:
+		case (isMissing(err) || errors.Is(err, errRefused)) && e.kind == optional:
 			n.ignored[e.name] = true
 			continue
 		case isMissing(err):
@@ -176,11 +204,19 @@ func (r *resolver) resolveNode(ctx context.Context, n *node) error {
 		if err := r.place(ctx, n, e, picked); err != nil {
 			return err
 		}
-		if r.nodes > maxNodes {
-			return tooMany()
-		}
 	}
 	return nil
+}
+
+// refine applies the rules of a dependency to the package that satisfies it, if they are below the rules that apply to
+// the package: several packages that depend on it can have different rules for its dependencies, and the most specific
+// ones win.
+func (r *resolver) refine(n *node, rules *override) {
+	if n == nil || n.release == nil || !rules.isBelow(n.rules) {
+		return
+	}
+	n.rules, n.edges = rules, rules.apply(n.release.edges)
+	r.enqueue(n)
 }
 
 // isMissing reports whether the registry does not have a package or a version.
@@ -190,17 +226,14 @@ func isMissing(err error) bool { return errors.Is(err, errMissing) }
 // also satisfies the dependency of source on the same name, if it has one.
 func (r *resolver) pick(ctx context.Context, source *node, e edge) (*release, error) {
 	picked, err := r.session.pick(ctx, e, r.preferred)
-	if err != nil || e.kind != peer {
+	if err != nil || !e.kind.isPeer() {
 		return picked, err
 	}
-	for ; source != nil; source = source.parent {
-		own, ok := source.edge(e.name)
-		if !ok || own == e || own.kind == optionalPeer || satisfies(own, picked.name, picked.Version) && isRange(own) {
-			continue
-		}
-		return r.session.pick(ctx, own, r.preferred)
+	own, ok := source.edge(e.name)
+	if !ok || own == e || own.kind == optionalPeer || satisfies(own, picked.name, picked.Version) && isRange(own) {
+		return picked, nil
 	}
-	return picked, nil
+	return r.session.pick(ctx, own, r.preferred)
 }
 
 // isRange reports whether a dependency names a version or a range, and not a tag. Then satisfies is exact.
@@ -219,10 +252,7 @@ func (r *resolver) satisfied(n *node, e edge) bool {
 		from = n.parent
 	}
 	found := from.find(e.name)
-	if found == nil {
-		return e.kind == optionalPeer
-	}
-	return satisfies(e, found.release.name, found.release.Version)
+	return found != nil && satisfies(e, found.release.name, found.release.Version)
 }
 
 // missing returns the error for a dependency that does not exist in the registry.
@@ -247,27 +277,38 @@ func (r *resolver) dependency(n *node) *node {
 	return n
 }
 
-// selected returns the packages that the project needs. Others are left over from versions that were replaced.
-func (r *resolver) selected() []selected {
+// maxPeerWarnings is the maximum number of warnings about peers.
+const maxPeerWarnings = 10
+
+// selected returns the packages that the project needs, and warnings about their peers. Other packages in the tree are
+// left over from versions that were replaced.
+func (r *resolver) selected() (packages []selected, warnings []string) {
 	found := map[*node]bool{r.root: true}
-	queue := []*node{r.root}
-	var packages []selected
-	for ; len(queue) > 0; queue = queue[1:] {
-		for _, e := range queue[0].edges {
-			n := queue[0].find(e.name)
-			if n == nil || found[n] {
+	for queue := []*node{r.root}; len(queue) > 0; queue = queue[1:] {
+		from := queue[0]
+		for _, e := range from.edges {
+			n := from.find(e.name)
+			if n == nil || e.kind == development {
+				continue
+			}
+			if e.kind.isPeer() && from != r.root && !satisfies(e, n.release.name, n.release.Version) {
+				warnings = append(warnings, fmt.Sprintf("%s@%s expects %s@%s, but %s is installed. If the site does not work, "+
+					"select versions that fit together.", from.release.name, from.release.Version, e.name, e.spec,
+					n.release.Version))
+			}
+			if found[n] {
 				continue
 			}
 			found[n] = true
 			queue = append(queue, n)
 			packages = append(packages, selected{
-				location: n.location(), name: n.release.name, version: n.release.Version,
-				integrity: n.release.Dist.Integrity, tarball: n.release.Dist.Tarball,
+				location: n.location, name: n.release.name, version: n.release.Version,
+				integrity: n.release.Dist.Integrity, tarball: n.release.Dist.Tarball, origin: r.dependency(n).name,
 			})
 		}
 	}
 	slices.SortFunc(packages, func(a, b selected) int { return strings.Compare(a.location, b.location) })
-	return packages
+	return packages, warnings[:min(len(warnings), maxPeerWarnings)]
 }
 
 // newer reports whether a is a version of the same package as b, and at least as high.

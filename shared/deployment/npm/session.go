@@ -2,12 +2,15 @@ package npm
 
 import (
 	"context"
+	"errors"
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/go-json-experiment/json"
 
+	"devplatform/shared/async"
 	"devplatform/shared/deployment/failure"
 )
 
@@ -23,7 +26,7 @@ const (
 // session reads the documents of one installation, each of them once. It is safe for concurrent use.
 type session struct {
 	registry *registry
-	bytes    *sharedLimit
+	bytes    *atomic.Int64 // that the documents can still have
 
 	mu        sync.Mutex
 	documents map[string]*pendingDocument
@@ -39,18 +42,18 @@ type pendingDocument struct {
 
 func (r *registry) session() *session {
 	return &session{
-		registry: r, bytes: newSharedLimit(maxDocuments),
+		registry: r, bytes: newLimit(maxDocuments),
 		documents: map[string]*pendingDocument{}, explored: map[string]bool{},
 	}
 }
 
-// document returns the document of a package. Errors: errMissing, *failure.Error.
+// document returns the document of a package. Errors: errMissing, errTooMany, *failure.Error.
 func (s *session) document(ctx context.Context, name string) (*document, error) {
 	s.mu.Lock()
 	p, started := s.documents[name]
 	if !started && len(s.documents) >= maxNames {
 		s.mu.Unlock()
-		return nil, tooMany()
+		return nil, errTooMany
 	}
 	if !started {
 		p = &pendingDocument{done: make(chan struct{})}
@@ -58,7 +61,10 @@ func (s *session) document(ctx context.Context, name string) (*document, error) 
 	}
 	s.mu.Unlock()
 	if !started {
-		p.document, p.err = s.read(ctx, name)
+		p.err = async.Recover(func() (err error) {
+			p.document, err = s.read(ctx, name)
+			return err
+		})
 		close(p.done)
 	}
 	select {
@@ -73,22 +79,21 @@ func (s *session) read(ctx context.Context, name string) (*document, error) {
 	url := s.registry.base.String() + "/" + strings.Replace(name, "/", "%2f", 1)
 	var d *document
 	err := s.registry.get(ctx, url, abbreviated, "The package "+name, func(body io.Reader) error {
-		limited := &limitReader{body, maxDocument, fail(failure.DependencyTooLarge,
+		limited := &limitReader{reader: body, left: newLimit(maxDocument), err: fail(failure.DependencyTooLarge,
 			"The list of versions of %s is too large.", name)}
-		counted := &sharedLimitReader{reader: limited, limit: s.bytes, err: fail(failure.DependencyTooLarge,
+		counted := &limitReader{reader: limited, left: s.bytes, err: fail(failure.DependencyTooLarge,
 			"The lists of versions of the packages have more than %d MiB. Remove dependencies from package.json.",
 			maxDocuments>>20)}
 		d = &document{name: name}
 		err := json.UnmarshalRead(counted, d, options)
+		var refused *failure.Error
 		if err != nil {
-			s.bytes.left.Add(counted.taken)
+			counted.release()
 		}
-		switch {
-		case counted.full:
-			return counted.err
-		case limited.left <= 0:
-			return limited.err
-		case err != nil:
+		if errors.As(err, &refused) {
+			return refused
+		}
+		if err != nil {
 			return fail(failure.DependencyNotFound, "The npm registry sent a document about %s that cannot be read.", name)
 		}
 		return nil
@@ -100,11 +105,11 @@ func (s *session) read(ctx context.Context, name string) (*document, error) {
 // They are then ready when the versions are selected one after the other. It ignores errors, and returns when all
 // documents are read.
 func (s *session) prefetch(ctx context.Context, edges []edge, preferred map[string][]string) {
-	var group sync.WaitGroup
-	defer group.Wait()
+	group := async.NewGroup()
+	defer func() { _ = group.Wait() }()
 	for _, e := range edges {
 		name, spec, err := target(e)
-		if err != nil || e.kind == optionalPeer || ctx.Err() != nil {
+		if err != nil || e.kind == optionalPeer || e.kind == development || ctx.Err() != nil {
 			continue
 		}
 		s.mu.Lock()
@@ -115,17 +120,12 @@ func (s *session) prefetch(ctx context.Context, edges []edge, preferred map[stri
 		if known || full {
 			continue
 		}
-		group.Go(func() {
-			d, err := s.document(ctx, name)
-			if err != nil {
-				return
+		group.Go(func() error {
+			picked, err := s.pick(ctx, e, preferred)
+			if err == nil && (e.kind != optional || !picked.native()) {
+				s.prefetch(ctx, e.rules.apply(picked.edges), preferred)
 			}
-			s.mu.Lock()
-			picked := d.pick(spec, preferred[name])
-			s.mu.Unlock()
-			if picked != nil && (e.kind != optional || !picked.native()) {
-				s.prefetch(ctx, picked.edges, preferred)
-			}
+			return nil
 		})
 	}
 }

@@ -2,45 +2,31 @@ package npm
 
 import (
 	"archive/tar"
+	"bytes"
 	"context"
 	"crypto/sha512"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"io"
-	"path"
+	"os"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 
 	"devplatform/shared/deployment/failure"
 )
 
-// Limits of one tarball. They are far above those of real packages: most of the bytes of a package that are not in the
-// budget are source maps and types.
+// Limits of the tarballs that are downloaded. They wait on the disk until their hash is known.
 const (
-	maxTarball = 64 << 20  // compressed bytes
-	maxStream  = 512 << 20 // bytes that are decompressed, including files that are left out
-	maxPath    = 1024
+	maxTarball  = 64 << 20  // compressed bytes of one
+	maxTarballs = 256 << 20 // compressed bytes of all
 )
 
-// file is a file of a package.
-type file struct {
-	path string // in the package, such as "dist/index.js"
-	data []byte
-}
-
-// contents are the files of a package that bundles can need.
-type contents struct {
-	files      []file
-	downloaded bool
-}
-
-// budget is the memory that the packages of an installation can still use.
-type budget struct{ bytes, files *sharedLimit }
-
-func newBudget() *budget {
-	return &budget{bytes: newSharedLimit(maxUnpacked), files: newSharedLimit(maxFiles)}
-}
+// unpacking limits the tarballs of all installations that are unpacked at the same time, because the objects of the
+// cache that are made of them are in memory.
+var unpacking = make(chan struct{}, 2)
 
 // sha512Hash is the hash of a tarball.
 type sha512Hash [sha512.Size]byte
@@ -59,144 +45,89 @@ func parseIntegrity(s selected) (hash sha512Hash, err error) {
 		"delete package-lock.json and deploy again; otherwise use another version.", s.name, s.version)
 }
 
-// download returns the files of a package from the registry. The memory that it takes from left is released if it
-// returns an error.
-func (r *registry) download(ctx context.Context, s selected, want sha512Hash, left *budget) (files []file, err error) {
-	what := s.name + "@" + s.version
-	err = r.get(ctx, r.tarballURL(s), "", what, func(body io.Reader) error {
-		u := &unpacking{what: what, budget: left}
-		if err := u.run(body, want); err != nil {
-			u.release()
-			return err
-		}
-		files = u.files
-		return nil
+// download gets a package from the registry, writes its files, and stores them in the cache. No byte of a tarball is
+// interpreted before its hash was compared.
+func (i *Installer) download(ctx context.Context, c *copies, t *tree) error {
+	file, err := os.CreateTemp("", "package-")
+	if err != nil {
+		return fmt.Errorf("npm: create a temporary file: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	if err := os.Remove(file.Name()); err != nil { // it exists until it is closed
+		return fmt.Errorf("npm: remove a temporary file: %w", err)
+	}
+	err = i.registry.get(ctx, i.registry.tarballURL(c.selected), "", c.id(), func(body io.Reader) error {
+		return t.save(body, file)
 	})
-	if errors.Is(err, errMissing) {
-		err = fail(failure.DependencyNotFound, "%s is not in the npm registry. Use another version.", what)
+	switch {
+	case errors.Is(err, errMissing):
+		return fail(failure.DependencyNotFound, "%s is not in the npm registry. Use another version.", c.id())
+	case err != nil:
+		return err
 	}
-	return files, err
-}
-
-// unpacking is the state of the unpacking of one tarball.
-type unpacking struct {
-	what     string // the package, for people
-	budget   *budget
-	files    []file
-	reserved int64
-}
-
-func (u *unpacking) release() {
-	u.budget.bytes.left.Add(u.reserved)
-	u.budget.files.left.Add(int64(len(u.files)))
-}
-
-// run reads a tarball to its end and checks its hash.
-func (u *unpacking) run(body io.Reader, want sha512Hash) error {
-	hash := sha512.New()
-	whole := io.TeeReader(&limitReader{body, maxTarball, u.tooLarge()}, hash)
-	unpackErr := u.unpack(whole)
-	var refused *failure.Error
-	if errors.As(unpackErr, &refused) {
-		return unpackErr
+	select {
+	case unpacking <- struct{}{}:
+		defer func() { <-unpacking }()
+	case <-ctx.Done():
+		return ctx.Err() //nolint:wrapcheck // Install classifies it
 	}
-	if _, err := io.Copy(io.Discard, whole); err != nil {
-		return err //nolint:wrapcheck // get classifies it
+	object, err := t.unzip(file)
+	if err != nil {
+		return err
 	}
-	if sha512Hash(hash.Sum(nil)) != want {
-		return fail(failure.DependencyNotFound, "%s in the npm registry does not have the expected SHA-512. If "+
-			"package-lock.json names it, delete package-lock.json and deploy again; otherwise use another version.", u.what)
-	}
-	if unpackErr != nil {
-		return fail(failure.BuildFailed, "The package %s is damaged. Use another version.", u.what)
-	}
+	i.writeCache(ctx, c, object)
 	return nil
 }
 
-func (u *unpacking) tooLarge() error {
-	return fail(failure.DependencyTooLarge, "The package %s is too large. Use another package.", u.what)
+// save writes a tarball to a file, replaces what an earlier attempt wrote, and compares the hash.
+func (t *tree) save(body io.Reader, file *os.File) error {
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return fmt.Errorf("npm: write a temporary file: %w", err)
+	}
+	hash := sha512.New()
+	limited := &limitReader{reader: body, left: newLimit(maxTarball), err: t.tooLarge()}
+	counted := &limitReader{reader: limited, left: t.used.tarballs, err: fail(failure.DependencyTooLarge,
+		"The packages have more than %d MiB when they are compressed. Remove dependencies from package.json.",
+		maxTarballs>>20)}
+	size, err := io.Copy(io.MultiWriter(file, hash), counted)
+	if err == nil {
+		err = file.Truncate(size)
+	}
+	switch {
+	case err != nil:
+		counted.release()
+		return err //nolint:wrapcheck // get classifies it
+	case sha512Hash(hash.Sum(nil)) != t.copies.hash:
+		return fail(failure.DependencyNotFound, "%s in the npm registry does not have the expected SHA-512. If "+
+			"package-lock.json names it, delete package-lock.json and deploy again; otherwise use another version.",
+			t.copies.id())
+	}
+	_, err = file.Seek(0, io.SeekStart)
+	return err //nolint:wrapcheck // an error of the disk
 }
 
-func (u *unpacking) unpack(r io.Reader) error {
-	unzipped, err := gzip.NewReader(r)
+// unzip writes the files of a tarball, and returns them as an object of the cache.
+func (t *tree) unzip(tarball *os.File) ([]byte, error) {
+	damaged := fail(failure.BuildFailed, "The package %s is damaged. Use another version.", t.copies.id())
+	unzipped, err := gzip.NewReader(tarball)
 	if err != nil {
-		return err //nolint:wrapcheck // run classifies it
+		return nil, damaged
 	}
-	archive := tar.NewReader(&limitReader{unzipped, maxStream, u.tooLarge()})
-	positions := map[string]int{} // a later file with the same path replaces the earlier one
-	for {
-		header, err := archive.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err //nolint:wrapcheck // run classifies it
-		}
-		if header.Typeflag != tar.TypeReg {
-			continue // npm ignores links and devices, too
-		}
-		name, err := u.path(header.Name)
-		if err != nil {
-			return err
-		}
-		if name == "" || !needed(name) {
-			continue
-		}
-		data, err := u.read(archive, header.Size)
-		if err != nil {
-			return err
-		}
-		if at, ok := positions[name]; ok {
-			u.files[at].data = data
-			continue
-		}
-		positions[name] = len(u.files)
-		u.files = append(u.files, file{name, data})
-		if !u.budget.files.take(1) {
-			u.files = u.files[:len(u.files)-1]
-			return tooLarge()
-		}
+	var object bytes.Buffer
+	compressed, err := zstd.NewWriter(&object, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(cacheWindow),
+		zstd.WithEncoderCRC(true))
+	if err != nil {
+		return nil, fmt.Errorf("npm: compress: %w", err)
 	}
-}
-
-// path returns the path of a file without the first folder, which is often "package". It returns "" for a file that is
-// not in a folder.
-func (u *unpacking) path(name string) (string, error) {
-	if path.IsAbs(name) || strings.Contains("/"+name+"/", "/../") || strings.ContainsAny(name, "\\\x00") ||
-		len(name) > maxPath {
-		return "", fail(failure.BuildFailed, "The package %s has a file with an unsafe path. Use another version.", u.what)
-	}
-	_, name, _ = strings.Cut(path.Clean(name), "/")
-	return name, nil
-}
-
-// read returns the next size bytes. It reserves the memory before it reads, so that a size that is not true has no
-// effect.
-func (u *unpacking) read(r io.Reader, size int64) ([]byte, error) {
-	if !u.budget.bytes.take(size) {
-		return nil, tooLarge()
-	}
-	u.reserved += size
-	data := make([]byte, size)
-	_, err := io.ReadFull(r, data)
-	return data, err //nolint:wrapcheck // run classifies it
-}
-
-func tooLarge() error {
-	return fail(failure.DependencyTooLarge, "The packages have more than %d MiB or %d files when they are unpacked. "+
-		"Remove dependencies from package.json.", maxUnpacked>>20, maxFiles)
-}
-
-// unneeded are the endings of files that no bundle needs: types, source maps and documents. They are about half of the
-// bytes of a package.
-var unneeded = []string{".d.ts", ".d.mts", ".d.cts", ".map", ".md", ".markdown", ".flow", ".tsbuildinfo"}
-
-func needed(name string) bool {
-	lower := strings.ToLower(name)
-	for _, suffix := range unneeded {
-		if strings.HasSuffix(lower, suffix) {
-			return false
+	archive := tar.NewWriter(compressed)
+	if err := t.unpack(unzipped, archive); err != nil {
+		if isDamage(err) {
+			return nil, damaged
 		}
+		return nil, err
 	}
-	return true
+	if err := errors.Join(archive.Close(), compressed.Close()); err != nil {
+		return nil, fmt.Errorf("npm: compress: %w", err)
+	}
+	return object.Bytes(), nil
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"devplatform/shared/deployment/failure"
+	"devplatform/shared/deployment/npm"
 )
 
 // TestPackages checks packages with a correct hash that contain dangerous files.
@@ -37,8 +38,8 @@ func TestHostilePackages(t *testing.T) {
 			gzipped([]byte(strings.Repeat("text", 1000))), failure.BuildFailed, "a@1.0.0 is damaged",
 		},
 		"a size that is not true": {lyingTarball(50 << 20), failure.BuildFailed, "a@1.0.0 is damaged"},
-		"a huge size":             {lyingTarball(1 << 40), failure.DependencyTooLarge, "more than 100 MiB"},
-		"a bomb":                  {bomb(101<<20, "package/zeros.js"), failure.DependencyTooLarge, "more than 100 MiB"},
+		"a huge size":             {lyingTarball(1 << 40), failure.DependencyTooLarge, "more than 400 MiB"},
+		"a bomb":                  {bomb(401<<20, "package/zeros.js"), failure.DependencyTooLarge, "are a@1.0.0 (401.0 MiB)"},
 		"a bomb that is skipped":  {bomb(513<<20, "package/zeros.md"), failure.DependencyTooLarge, "a@1.0.0 is too large"},
 		"many files":              {manyFiles(100_001), failure.DependencyTooLarge, "100000 files"},
 	} {
@@ -85,12 +86,14 @@ func gzipped(data []byte) []byte {
 }
 
 // lyingTarball returns a tarball with one small file that claims to be large.
-func lyingTarball(size int64) []byte {
+func lyingTarball(size int64) []byte { return gzipped(lyingArchive(size)) }
+
+func lyingArchive(size int64) []byte {
 	var buffer bytes.Buffer
 	w := tar.NewWriter(&buffer)
 	_ = w.WriteHeader(&tar.Header{Name: "package/index.js", Size: size, Mode: 0o644})
 	_, _ = w.Write([]byte("small"))
-	return gzipped(buffer.Bytes())
+	return buffer.Bytes()
 }
 
 // bomb returns a tarball with a file of zeros. It consists of many gzip streams. All except the first are equal.
@@ -109,31 +112,33 @@ func manyFiles(n int) []byte {
 	return tarball(entries...)
 }
 
-// The limits apply to all packages together, also if they come from the cache.
+// The limits apply to all packages together, also if they come from the cache. The error names the largest packages.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	for i := range 4 {
-		f.registry.publishTarball(fmt.Sprintf("p%d", i), "1.0.0", fields{}, bomb(30<<20, "package/zeros.js"))
+		f.registry.publishTarball(fmt.Sprintf("p%d", i), "1.0.0", fields{}, bomb(int64(i+1)<<20, "package/zeros.js"))
 	}
+	install := func(bytes, files int64, dependencies string) (npm.Report, error) {
+		_, report, err := installInto(t, npm.NewWithLimits(f.deps, bytes, files), project(dependencies, ""))
+		return report, err
+	}
+	const all = `{"dependencies":{"p0":"1","p1":"1","p2":"1","p3":"1"}}`
 	for range 2 {
-		_, _, err := f.install(t, `"p0":"1","p1":"1","p2":"1","p3":"1"`, "")
-		wantFailure(t, err, failure.DependencyTooLarge, "more than 100 MiB")
-		_, report, err := f.install(t, `"p0":"1","p1":"1","p2":"1"`, "")
-		if report.Bytes != 90<<20 || err != nil {
-			t.Fatalf("got %d bytes, error %v, want 90 MiB", report.Bytes, err)
-		}
-		if _, _, err = f.install(t, `"p3":"1"`, ""); err != nil { // now all are in the cache
-			t.Fatal(err)
+		_, err := install(9<<20, 4, all)
+		wantFailure(t, err, failure.DependencyTooLarge, "more than 9 MiB or 4 files when they are unpacked. The largest")
+		_, err = install(10<<20, 3, all)
+		wantFailure(t, err, failure.DependencyTooLarge, "more than 10 MiB or 3 files")
+		report, err := install(10<<20, 4, all) // now all are in the cache
+		if report.Bytes != 10<<20 || err != nil {
+			t.Fatalf("got %d bytes, error %v, want 10 MiB", report.Bytes, err)
 		}
 	}
-	// A package that is installed twice counts twice.
-	integrity := sha512Of(f.registry.tarballs["/p0/-/p0-1.0.0.tgz"])
-	var packages, dependencies []string
-	for i := range 4 {
-		packages = append(packages, entry(fmt.Sprintf("node_modules/x%d", i), "1.0.0", integrity, `,"name":"p0"`))
-		dependencies = append(dependencies, fmt.Sprintf(`"x%d":"npm:p0@1"`, i))
+	// The files of a package that is installed twice are links, and count twice.
+	const twice = `{"dependencies":{"x0":"npm:p0@1","x1":"npm:p0@1"}}`
+	if report, err := install(1<<20, 2, twice); report.Bytes != 1<<20 || report.Packages != 2 || err != nil {
+		t.Errorf("got %+v, error %v, want 2 packages and 1 MiB", report, err)
 	}
-	_, _, err := f.install(t, strings.Join(dependencies, ","), lockOf(packages...))
-	wantFailure(t, err, failure.DependencyTooLarge, "more than 100 MiB")
+	_, err := install(1<<20, 1, twice)
+	wantFailure(t, err, failure.DependencyTooLarge, "more than 1 MiB or 1 files")
 }

@@ -151,7 +151,7 @@ func (f *fixture) process(through httpDoer) *clients {
 	})
 	c.worker = worker.New(worker.Deps{
 		Store: c.store, Files: c.files, Bucket: c.bucket, Clock: f.clock.Now, Logger: logger, Hide: builds.Hide, Send: send,
-		Packages: npm.New(npm.Deps{Bucket: c.bucket, Clock: f.clock.Now, Logger: logger}),
+		Packages: npm.New(npm.Deps{Bucket: c.bucket, Logger: logger}),
 		Metrics:  metric.New(logger, "stack", f.clock.Now),
 	})
 	return c

@@ -1,0 +1,104 @@
+package npm
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+
+	"devplatform/shared/async"
+	"devplatform/shared/deployment/failure"
+)
+
+// parallel is the number of packages that are downloaded or read from the cache at the same time.
+const parallel = 16
+
+// copies are the places of one package. Equal packages have equal hashes.
+type copies struct {
+	selected
+
+	hash      sha512Hash
+	locations []string
+}
+
+func (c *copies) id() string { return c.name + "@" + c.version }
+
+// fetch writes the files of the packages below dir.
+func (i *Installer) fetch(ctx context.Context, packages []selected, dir string) (Report, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return Report{}, fmt.Errorf("npm: open the folder: %w", err)
+	}
+	defer func() { _ = root.Close() }()
+	if err := root.Mkdir("node_modules", 0o755); err != nil { // below it, there are only files that this call writes
+		return Report{}, fmt.Errorf("npm: create node_modules: %w", err)
+	}
+	distinct := map[sha512Hash]*copies{}
+	for _, s := range packages {
+		hash, err := parseIntegrity(s)
+		if err != nil {
+			return Report{}, err
+		}
+		if distinct[hash] == nil {
+			distinct[hash] = &copies{selected: s, hash: hash}
+		}
+		distinct[hash].locations = append(distinct[hash].locations, s.location)
+	}
+	used := &usage{limits: i.limits, sizes: map[string]int64{}, tarballs: newLimit(maxTarballs)}
+	var downloaded atomic.Int64
+	group, groupCtx := async.WithContext(ctx)
+	group.SetLimit(parallel)
+	for _, c := range distinct {
+		group.Go(func() error {
+			found, err := i.readCache(groupCtx, c, &tree{root: root, copies: c, used: used})
+			if err != nil || found {
+				return err
+			}
+			downloaded.Add(1)
+			return i.download(groupCtx, c, &tree{root: root, copies: c, used: used})
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return Report{}, err
+	}
+	return Report{Packages: len(packages), Downloaded: int(downloaded.Load()), Bytes: int(used.bytes)}, nil
+}
+
+// usage counts what the packages of an installation use. It is safe for concurrent use.
+type usage struct {
+	limits       limits
+	mu           sync.Mutex
+	bytes, files int64
+	sizes        map[string]int64 // bytes by package
+	tarballs     *atomic.Int64    // compressed bytes that can still be downloaded
+}
+
+// add counts a file of a package that has a number of copies. It returns an error if the installation has reached a
+// limit.
+func (u *usage) add(what string, bytes int64, copies int) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.bytes += bytes
+	u.files += int64(copies)
+	u.sizes[what] += bytes
+	if u.bytes <= u.limits.bytes && u.files <= u.limits.files {
+		return nil
+	}
+	return fail(failure.DependencyTooLarge, "The packages have more than %d MiB or %d files when they are unpacked. The "+
+		"largest are %s. Remove dependencies from package.json.", u.limits.bytes>>20, u.limits.files,
+		u.largest())
+}
+
+func (u *usage) largest() string {
+	return largest(u.sizes, func(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) })
+}
+
+// remove takes back what was counted for a package, before it is unpacked again.
+func (u *usage) remove(what string, bytes, files int64) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.bytes -= bytes
+	u.files -= files
+	u.sizes[what] -= bytes
+}
