@@ -18,6 +18,9 @@ import (
 	"devplatform/shared/deployment/failure"
 )
 
+// hostileLimit limits a build with hostile input.
+const hostileLimit = time.Minute
+
 const canary = "CANARY-7f3a91"
 
 // plantCanary writes files to a folder of the machine, which becomes the working folder, and returns its path.
@@ -339,7 +342,7 @@ func TestHeavyInput(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var out Output
 			var err error
-			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+			ctx, cancel := context.WithTimeout(context.Background(), hostileLimit)
 			defer cancel()
 			took, memory := peak(func() { out, err = Run(ctx, in) })
 			debug.FreeOSMemory()
