@@ -14,6 +14,9 @@ import (
 	"devplatform/infra/platformtest"
 )
 
+// storyLimit limits the requests of one user in a round.
+const storyLimit = 2 * time.Minute
+
 // traffic is the traffic of all users.
 type traffic struct {
 	t        *testing.T
@@ -148,7 +151,7 @@ func (u *user) talk(ctx context.Context, id string) {
 
 // delivered waits until that number of different events has arrived.
 func (tr *traffic) delivered(ctx context.Context, path string, events int) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storyLimit)
 	defer cancel()
 	if err := tr.receiver.Wait(ctx, func(r *hooktest.Receiver) bool { return len(r.IDs(path)) >= events }); err != nil {
 		tr.t.Errorf("%s: %v", path, err)
