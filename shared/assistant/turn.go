@@ -7,14 +7,13 @@ import (
 	"maps"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"devplatform/shared/assistant/action"
 	"devplatform/shared/assistant/conversation"
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/assistant/prompt"
 	"devplatform/shared/assistant/quota"
 	"devplatform/shared/assistant/uistream"
+	"devplatform/shared/async"
 	"devplatform/shared/awsclient"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
@@ -92,7 +91,7 @@ type turn struct {
 func (t *turn) open(ctx context.Context) error {
 	readCtx, stop := context.WithCancel(ctx)
 	defer stop()
-	var reading errgroup.Group
+	var reading async.Group
 	reading.Go(func() error { return t.gather(db.Beside(readCtx)) })
 	project, err := t.files.Open(ctx, t.caller, t.question.ProjectID, workspace.Write)
 	if err != nil {

@@ -7,8 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
+	"devplatform/shared/async"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
@@ -177,7 +176,7 @@ func (s *Service) openToDeploy(
 	if o.ProjectAccess, err = s.access.Locate(ctx, projectID, site); err != nil {
 		return o, "", err
 	}
-	group, groupCtx := errgroup.WithContext(ctx)
+	group, groupCtx := async.WithContext(ctx)
 	workspaceID := o.WorkspaceID
 	group.Go(func() (err error) {
 		accountID, err = s.access.Account(groupCtx, workspaceID)

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"devplatform/shared/async"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
 )
@@ -112,7 +113,9 @@ func (o Operation) End(ctx context.Context) error {
 	if len(o.places) == 0 {
 		return nil
 	}
-	return o.store.client.Transact(context.WithoutCancel(ctx), o.EndWrites()...)
+	ctx, cancel := async.Detach(ctx, endTime)
+	defer cancel()
+	return o.store.client.Transact(ctx, o.EndWrites()...)
 }
 
 // EndWrites returns the writes that end the operation as part of a transaction. They have no condition, and have no

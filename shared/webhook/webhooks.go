@@ -6,8 +6,7 @@ import (
 	"errors"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
+	"devplatform/shared/async"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
@@ -99,7 +98,7 @@ func (s *Service) List(
 		return nil, err
 	}
 	found := make([][]delivery.Webhook, len(workspaces))
-	group, groupCtx := errgroup.WithContext(ctx)
+	group, groupCtx := async.WithContext(ctx)
 	group.SetLimit(maxQueries)
 	for i, workspaceID := range workspaces {
 		group.Go(func() error {

@@ -6,8 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
+	"devplatform/shared/async"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
 )
@@ -151,7 +150,7 @@ func ReadWith[T any](
 	}
 	readCtx, stop := context.WithCancel(ctx)
 	defer stop()
-	var reading errgroup.Group
+	var reading async.Group
 	found := a.Items
 	reading.Go(func() (err error) {
 		result, err = read(readCtx, found)

@@ -4,8 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
+	"devplatform/shared/async"
 	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
 )
@@ -43,7 +42,7 @@ func (s *Service) ListMembers(
 		return nil, "", err
 	}
 	var list []Membership
-	reads, readCtx := errgroup.WithContext(ctx)
+	reads, readCtx := async.WithContext(ctx)
 	reads.Go(func() error {
 		_, err := s.store.Membership(readCtx, caller.UserID, workspaceID)
 		return err

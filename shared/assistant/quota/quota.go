@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"devplatform/shared/assistant/model"
+	"devplatform/shared/async"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
@@ -102,6 +103,10 @@ const (
 	// keptAfterEnd is how long the record of a generation is kept after the generation has ended.
 	keptAfterEnd = 24 * time.Hour
 )
+
+// settleTime is the time limit for settling a reservation. A reservation that was not settled is released later (see
+// crashedAfter).
+const settleTime = 10 * time.Second
 
 // Lease is the time for which a generation counts as in progress if its function crashes. It is longer than the time
 // limit of the function.
@@ -265,7 +270,8 @@ func (e *shortageError) Unwrap() error { return e.cause }
 // Errors: if conditions of the given writes failed, a db.ConditionError with their indexes (nothing is written);
 // ErrCancelled; the error classes of db, after which Settle may be called again.
 func (l *Ledger) Settle(ctx context.Context, s Settlement, more ...db.Write) error {
-	ctx = context.WithoutCancel(ctx) // the tokens were used, even if the client has disconnected
+	ctx, cancel := async.Detach(ctx, settleTime) // the tokens were used, even if the client has disconnected
+	defer cancel()
 	end := settlementWrite{Settlement: s, at: l.now()}
 	return db.Retry(ctx, "settle tokens", func() error {
 		before, err := l.store.settle(ctx, end, more)

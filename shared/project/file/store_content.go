@@ -5,8 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"golang.org/x/sync/errgroup"
-
+	"devplatform/shared/async"
 	"devplatform/shared/db"
 	"devplatform/shared/objectstore"
 )
@@ -19,7 +18,7 @@ const parallelObjects = 16
 // the object stays: the cleanup's sweep removes objects without a record after a day. A request stores each object
 // once, even if it commits several plans. Errors: db.ErrUnavailable.
 func (s store) storeObjects(ctx context.Context, projectID string, p plan) error {
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := async.WithContext(ctx)
 	group.SetLimit(parallelObjects)
 	for _, c := range p.changes {
 		packed := c.content
@@ -51,7 +50,7 @@ type chunkRecord struct {
 // contentsOf reads the contents of files, keyed by content ID: one BatchGet for all chunks, and one GET for each
 // object, in parallel. It returns no entry for a content that was deleted. Errors: db.ErrUnavailable.
 func (s store) contentsOf(ctx context.Context, projectID string, files ...File) (map[string][]byte, error) {
-	group, readCtx := errgroup.WithContext(ctx)
+	group, readCtx := async.WithContext(ctx)
 	group.SetLimit(parallelObjects)
 	var chunks map[db.Key]db.Item
 	group.Go(func() (err error) {
@@ -104,7 +103,7 @@ func (s store) startObject(ctx context.Context, projectID string, f File) (wait 
 		return func() ([]byte, error) { return nil, nil }
 	}
 	var object []byte
-	var reading errgroup.Group
+	var reading async.Group
 	reading.Go(func() (err error) {
 		object, err = s.object(ctx, projectID, f)
 		return err

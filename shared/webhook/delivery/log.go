@@ -6,8 +6,7 @@ import (
 	"log/slog"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
+	"devplatform/shared/async"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
@@ -151,7 +150,7 @@ func (l Log) recoverAll(ctx context.Context, deliveries []Delivery) (int, error)
 		return d.restarted(now, false), d.recoverable(now)
 	}
 	recovered := make([]*Delivery, len(deliveries))
-	group, groupCtx := errgroup.WithContext(ctx)
+	group, groupCtx := async.WithContext(ctx)
 	group.SetLimit(recoverParallel)
 	for i, d := range deliveries {
 		group.Go(func() error {
