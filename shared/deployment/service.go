@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -104,7 +105,8 @@ func (s *Service) open(
 	ctx context.Context, caller httpapi.Caller, projectID, deploymentID string, action workspace.Action, more ...db.Key,
 ) (o opened, err error) {
 	site, key := db.SiteKey(projectID), db.DeploymentKey(projectID, deploymentID)
-	if o.ProjectAccess, err = s.access.Project(ctx, caller.UserID, projectID, append(more, site, key)...); err != nil {
+	keys := slices.Concat(more, []db.Key{site, key})
+	if o.ProjectAccess, err = s.access.Project(ctx, caller.UserID, projectID, keys...); err != nil {
 		return o, err
 	}
 	if err := o.Check(action); err != nil {

@@ -173,7 +173,7 @@ func ReadWith[T any](
 // Callers that need more items from the second call use Locate and Load instead of Project. Error: ErrProjectNotFound.
 func (s Access) Locate(ctx context.Context, projectID string, keys ...db.Key) (ProjectAccess, error) {
 	tree := db.TreeKey(projectID)
-	items, err := s.Projects.BatchGet(ctx, append(keys, tree)...)
+	items, err := s.Projects.BatchGet(ctx, slices.Concat(keys, []db.Key{tree})...)
 	if err != nil {
 		return ProjectAccess{}, err
 	}

@@ -156,3 +156,15 @@ func TestMembershipsOfAUser(t *testing.T) {
 		t.Errorf("a user without a personal workspace: got error %v, want ErrNotFound", err)
 	}
 }
+
+// TestKeysAreNotOverwritten checks that a read does not append to the caller's slice, which another read may use.
+func TestKeysAreNotOverwritten(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	keys := []db.Key{db.ProjectKey("ws_1", "prj_1"), db.ProjectKey("ws_2", "prj_2")}
+	access := workspace.Access{Projects: f.client.Table(f.projectsTable)}
+	_, err := access.Locate(t.Context(), "prj_3", keys[:1]...)
+	if want := db.ProjectKey("ws_2", "prj_2"); !errors.Is(err, workspace.ErrProjectNotFound) || keys[1] != want {
+		t.Errorf("got error %v and the key %v, want %v and the key %v", err, keys[1], workspace.ErrProjectNotFound, want)
+	}
+}
