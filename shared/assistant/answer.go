@@ -93,6 +93,9 @@ func (a *answer) add(ctx context.Context, p model.Part) error {
 	if a.size > maxAnswer {
 		return errTooLarge
 	}
+	if call := a.round.call; (p.Kind == model.CallDelta || p.Kind == model.CallEnd) && (call == nil || call.ID != p.CallID) {
+		return &model.Error{Fault: model.Unavailable, Cause: errors.New("the model continued a call that it did not start")}
+	}
 	switch p.Kind {
 	case model.Text:
 		if !a.round.repair {
