@@ -161,10 +161,11 @@ func TestMembershipsOfAUser(t *testing.T) {
 func TestKeysAreNotOverwritten(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	keys := []db.Key{db.ProjectKey("ws_1", "prj_1"), db.ProjectKey("ws_2", "prj_2")}
+	key := db.TreeKey(f.ids.New(id.Project))
+	keys := []db.Key{key, key}
 	access := workspace.Access{Projects: f.client.Table(f.projectsTable)}
-	_, err := access.Locate(t.Context(), "prj_3", keys[:1]...)
-	if want := db.ProjectKey("ws_2", "prj_2"); !errors.Is(err, workspace.ErrProjectNotFound) || keys[1] != want {
-		t.Errorf("got error %v and the key %v, want %v and the key %v", err, keys[1], workspace.ErrProjectNotFound, want)
+	_, err := access.Locate(t.Context(), f.ids.New(id.Project), keys[:1]...)
+	if !errors.Is(err, workspace.ErrProjectNotFound) || keys[1] != key {
+		t.Errorf("got error %v and the key %v, want %v and the key %v", err, keys[1], workspace.ErrProjectNotFound, key)
 	}
 }
