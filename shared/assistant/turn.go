@@ -86,14 +86,24 @@ type turn struct {
 	applied bool
 }
 
-// open reads the project and the data for the prompt, and builds the request. The data is read at the same time as the
-// caller's access to the project. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED.
+// open checks the caller's limits, reads the project and the data for the prompt, and builds the request. The data is
+// read at the same time as the caller's access to the project. Errors: RATE_LIMITED, QUOTA_EXCEEDED, PROJECT_NOT_FOUND,
+// ACCESS_DENIED.
 func (t *turn) open(ctx context.Context) error {
 	readCtx, stop := context.WithCancel(ctx)
 	defer stop()
 	var reading async.Group
-	reading.Go(func() error { return t.gather(db.Beside(readCtx)) })
-	project, err := t.files.Open(ctx, t.caller, t.question.ProjectID, workspace.Write)
+	check := t.quota.Check(t.caller.UserID, t.now())
+	empty := prompt.Chat{Message: t.question.Message}
+	minTokens := prompt.Tokens(empty.Request(prompt.DefaultBudget(), maxOutput)) + minOutput
+	project, err := t.files.OpenWith(ctx, t.caller, t.question.ProjectID, workspace.Write, check.Refs(),
+		func(items map[db.Key]db.Item) error {
+			if err := check.Refuse(ctx, items, minTokens); err != nil {
+				return err
+			}
+			reading.Go(func() error { return t.gather(readCtx) })
+			return nil
+		})
 	if err != nil {
 		stop() // without access, the response time must not depend on the data
 	}
