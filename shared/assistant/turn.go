@@ -247,10 +247,12 @@ func (t *turn) store(ctx context.Context) error {
 // storeAnswer stores the turn. While storage is unavailable, it retries for several seconds.
 func (t *turn) storeAnswer(ctx context.Context) error {
 	t.stored.Answer = t.message()
+	ctx = awsclient.WithBudget(ctx, storeAttempts*awsclient.MaxAttempts-1, timeToStore)
 	for attempt := 1; ; attempt++ {
 		err := t.saveTurn(ctx, t.question.ProjectID, t.stored, t.settlement())
 		wait := time.Duration(attempt) * 500 * time.Millisecond
-		if !errors.Is(err, db.ErrUnavailable) || attempt == storeAttempts || !awsclient.Sleep(ctx, wait) {
+		if !errors.Is(err, db.ErrUnavailable) || attempt == storeAttempts || !awsclient.TakeRetry(ctx) ||
+			!awsclient.Sleep(ctx, wait) {
 			return err
 		}
 	}

@@ -69,6 +69,7 @@ func TestGroup(t *testing.T) {
 func TestCallbacks(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	for name, start := range map[string]func(f func()){
 		"AfterFunc": func(f func()) { async.AfterFunc(0, f) },
 		"WhenDone":  func(f func()) { async.WhenDone(ctx, f) },
@@ -107,6 +108,7 @@ func TestDetach(t *testing.T) {
 	type key struct{}
 	timeLimit := time.Now().Add(time.Hour)
 	function, end := context.WithDeadline(context.WithValue(t.Context(), key{}, "value"), timeLimit)
+	defer end()
 	ctx, cancel := async.WithMargin(function, time.Minute)
 	defer cancel()
 	end() // the client has disconnected

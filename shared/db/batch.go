@@ -230,7 +230,8 @@ func sendBatch[T any](ctx context.Context, batch []T, send func(context.Context,
 		if failures++; len(unprocessed) < len(batch) {
 			failures = 0
 		}
-		if failures > awsclient.MaxAttempts || !awsclient.Sleep(ctx, awsclient.Jitter(failures)) {
+		isStuck := failures > awsclient.MaxAttempts || failures > 0 && !awsclient.TakeRetry(ctx)
+		if isStuck || !awsclient.Sleep(ctx, awsclient.Jitter(failures)) {
 			return fmt.Errorf("%w: batch: %d items were not processed", ErrUnavailable, len(unprocessed))
 		}
 		batch = unprocessed

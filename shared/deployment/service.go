@@ -142,7 +142,7 @@ func (s *Service) Deploy(
 	var o opened
 	d := Deployment{ProjectID: projectID, Status: Queued, Target: target, Message: message}
 	claims := 0
-	err := db.Retry(ctx, "deploy a project", func() (err error) {
+	err := db.Retry(ctx, "deploy a project", func(ctx context.Context) (err error) {
 		if o, d.AccountID, err = s.openToDeploy(ctx, caller, projectID); err != nil {
 			return err
 		}

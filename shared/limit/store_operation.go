@@ -56,7 +56,7 @@ type place struct {
 // has to remove operations whose leases have expired. The caller must call End when the operation ends.
 // Errors: ErrTooMany and OperationRule.Full, both with Retry-After; the error classes of db.
 func (c *Counters) Begin(ctx context.Context, inProgress []Operations, counters ...Counter) (op Operation, err error) {
-	err = db.Retry(ctx, "begin an operation", func() error {
+	err = db.Retry(ctx, "begin an operation", func(ctx context.Context) error {
 		now := c.now()
 		var writes []db.Write
 		for _, counter := range counters {

@@ -81,7 +81,7 @@ func (s store) create(ctx context.Context, w delivery.Webhook, account accountLi
 	if w.ProjectID != "" {
 		writes = append(writes, s.access.ProjectExists(w.ProjectID))
 	}
-	return db.Retry(ctx, "create webhook", func() error {
+	return db.Retry(ctx, "create webhook", func(ctx context.Context) error {
 		unchanged, err := s.countAccount(ctx, w.AccountID, account)
 		if err != nil {
 			return err

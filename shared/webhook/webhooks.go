@@ -151,7 +151,7 @@ func (s *Service) Update(
 	if in.Secret.Present {
 		secret, generated = secretOrNew(in.Secret.Value)
 	}
-	err = db.Retry(ctx, "update webhook", func() error {
+	err = db.Retry(ctx, "update webhook", func(ctx context.Context) error {
 		if w, err = s.open(ctx, caller, webhookID); err != nil {
 			return err
 		}

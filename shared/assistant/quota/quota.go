@@ -153,7 +153,7 @@ func (l *Ledger) Reserve(ctx context.Context, r Reservation, minTokens int) (Res
 	inProgress := l.counters.Operations(l.limits.operationRule(), r.UserID)
 	r.shard = l.limits.anyShard()
 	isMinuteFull := false
-	err := db.Retry(ctx, "reserve tokens", func() error {
+	err := db.Retry(ctx, "reserve tokens", func(ctx context.Context) error {
 		minute, tooManyCalls := l.counters.Write(l.limits.minuteRule(), r.UserID)
 		operation, begin := l.counters.Join(inProgress)
 		r.operation = operation
@@ -342,7 +342,7 @@ func (l *Ledger) Settle(ctx context.Context, s Settlement, more ...db.Write) err
 	ctx, cancel := async.Detach(ctx, settleTime) // the tokens were used, even if the client has disconnected
 	defer cancel()
 	end := settlementWrite{Settlement: s, at: l.now()}
-	return db.Retry(ctx, "settle tokens", func() error {
+	return db.Retry(ctx, "settle tokens", func(ctx context.Context) error {
 		before, err := l.store.settle(ctx, end, more)
 		switch {
 		case before == nil:

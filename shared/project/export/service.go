@@ -70,7 +70,7 @@ func parseMessage(body string) (m message, ok bool) {
 func (s *Service) Start(ctx context.Context, caller httpapi.Caller, projectID string) (ExportRef, error) {
 	var r record
 	var isNew bool
-	err := db.Retry(ctx, "start an export", func() (err error) {
+	err := db.Retry(ctx, "start an export", func(ctx context.Context) (err error) {
 		if r, err = s.current(ctx, caller, projectID); err != nil {
 			return err
 		}

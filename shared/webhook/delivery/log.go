@@ -43,7 +43,7 @@ func (l Log) change(
 	ctx context.Context, d Delivery, decide func(Delivery) (Delivery, bool),
 ) (result Delivery, changed bool, err error) {
 	stale := false
-	err = db.Retry(ctx, "change delivery", func() (err error) {
+	err = db.Retry(ctx, "change delivery", func(ctx context.Context) (err error) {
 		if stale {
 			if d, err = l.Get(ctx, d.WebhookID, d.ID); err != nil {
 				return err
