@@ -14,6 +14,7 @@ import (
 
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/slicetest"
+	"devplatform/shared/awsclient"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
 	"devplatform/shared/limit"
@@ -153,4 +154,24 @@ func TestAddressBecomesUnverifiedDuringSignIn(t *testing.T) {
 		t.Errorf("got %d attempts to link, want 1", links)
 	}
 	client.me().Want(t, http.StatusUnauthorized)
+}
+
+// TestAttemptsOfLogin counts the attempts of the calls of a login while storage always fails. The retries of the layers
+// must not multiply.
+func TestAttemptsOfLogin(t *testing.T) {
+	t.Parallel()
+	const unavailable = fault.CodeServiceUnavailable
+	f := newFixture(t)
+	client := f.newUser("ada")
+	wire := dynamotest.NewWire(t, aws.ToString(f.sdk.Options().BaseEndpoint), nil)
+	f.useDynamoDB(wire.Client(func(o *dynamodb.Options) { o.Retryer = awsclient.Retryer() }))
+	for _, operation := range []string{"BatchGetItem", "TransactWriteItems"} {
+		for _, fault := range []dynamotest.Fault{dynamotest.ServerError, dynamotest.Throttled} {
+			wire.Break(operation, fault)
+			client.login("ada", goodPassword).Want(t, http.StatusServiceUnavailable, unavailable)
+			if hits := wire.Hits(); hits != awsclient.MaxAttempts {
+				t.Errorf("%s with %s: got %d attempts, want %d", operation, fault.Name, hits, awsclient.MaxAttempts)
+			}
+		}
+	}
 }

@@ -218,3 +218,25 @@ func TestResultIsRecordedWithoutATurn(t *testing.T) {
 	f.runUntilFinished()
 	f.wantDelivery(Succeeded, 2)
 }
+
+// TestAttemptsToRecord counts the writes of a result that storage always refuses. The retries of the layers must not
+// multiply.
+func TestAttemptsToRecord(t *testing.T) {
+	t.Parallel()
+	var writes atomic.Int32
+	f := newFixture(t, func(next http.RoundTripper) http.RoundTripper {
+		return roundTripFunc(func(r *http.Request) (*http.Response, error) {
+			if dynamotest.Operation(r) == "UpdateItem" && strings.Contains(readBody(r), "DELIVERY#") {
+				writes.Add(1)
+				return nil, errors.New("no connection")
+			}
+			return next.RoundTrip(r)
+		})
+	})
+	w := f.subscribe(f.newWorkspace(), f.receiver.URL("/"))
+	f.publish(f.newEvents(w.WorkspaceID, 1)...)
+	err := f.fast.Handle(t.Context(), f.receiveMessages())[0]
+	if n := writes.Load(); err == nil || n < 2 || n > 20 {
+		t.Errorf("got error %v after %d writes of the result, want an error after at most 20", err, n)
+	}
+}
