@@ -68,7 +68,9 @@ func (s *Service) UnlinkIdentity(
 	if err := s.reauthenticate(ctx, caller, password, client); err != nil {
 		return err
 	}
-	return db.Retry(ctx, "remove an identity", func(ctx context.Context) error { return s.tryUnlink(ctx, caller, identityID) })
+	return db.Retry(ctx, "remove an identity", func(ctx context.Context) error {
+		return s.tryUnlink(ctx, caller, identityID)
+	})
 }
 
 func (s *Service) tryUnlink(ctx context.Context, caller httpapi.Caller, identityID string) error {

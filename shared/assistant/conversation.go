@@ -89,7 +89,7 @@ func (s *Service) Messages(
 			return nil
 		})
 		if err := reads.Wait(); err != nil {
-			return nil, err //nolint:wrapcheck // an error of package file; it has priority over readErr
+			return nil, err
 		}
 		items := make([]MessageItem, len(messages))
 		for i, m := range messages {

@@ -43,7 +43,7 @@ func (t *turn) readProject(ctx context.Context) error {
 		return err
 	})
 	if err := reads.Wait(); err != nil {
-		return err //nolint:wrapcheck // already wrapped by the functions above
+		return err
 	}
 	t.prompt = prompt.Chat{
 		Paths: slices.Sorted(maps.Keys(t.projectFiles.known)), Summary: t.memory.Summary, Turns: modelTurns(t.memory.Turns),

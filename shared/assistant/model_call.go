@@ -110,8 +110,8 @@ func plausibleUsage(u model.Usage, r model.Request, received int) model.Usage {
 	return u
 }
 
-// watchForCancel checks at each tick whether the user has cancelled the answer. If so, it returns quota.ErrCancelled. It
-// returns nil when ctx ends. It ignores read errors, because it reads again at the next tick.
+// watchForCancel checks at each tick whether the user has cancelled the answer. If so, it returns quota.ErrCancelled.
+// It returns nil when ctx ends. It ignores read errors, because it reads again at the next tick.
 func (s *Service) watchForCancel(ctx context.Context, r quota.Reservation) error {
 	ticker := time.NewTicker(s.limits.CancelPoll)
 	defer ticker.Stop()

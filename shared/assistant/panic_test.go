@@ -14,8 +14,8 @@ import (
 	"devplatform/shared/fault"
 )
 
-// TestPanics makes each call of a chat to DynamoDB panic, in the request's own goroutine, in a group of reads, or in the
-// background. Only that request may fail.
+// TestPanics makes each call of a chat to DynamoDB panic, in the request's own goroutine, in a group of reads, or in
+// the background. Only that request may fail.
 func TestPanics(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, withLimits(func(l *Limits) { l.CancelPoll = time.Millisecond }))

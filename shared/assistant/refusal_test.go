@@ -15,7 +15,8 @@ func TestRefusedCallsCostLittle(t *testing.T) {
 	ada := f.newUser("ada")
 	projectID := ada.newProject()
 	for call := range perMinute + 3 {
-		calls, status, code := int64(3), http.StatusPaymentRequired, fault.CodeQuotaExceeded // a search for crashed calls, a count
+		// The first read, a search for crashed calls, and the count of the refused call.
+		calls, status, code := int64(3), http.StatusPaymentRequired, fault.CodeQuotaExceeded
 		if call >= perMinute {
 			calls, status, code = 1, http.StatusTooManyRequests, fault.CodeRateLimited
 		}

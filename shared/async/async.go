@@ -1,6 +1,6 @@
-// Package async starts goroutines and bounds work that outlives its request. All goroutines of the functions start here,
-// because a panic in any other goroutine would end the process and with it all other requests. What the goroutines do
-// does not belong here.
+// Package async starts goroutines and bounds work that outlives its request. All goroutines of the functions start
+// here, because a panic in any other goroutine would end the process and with it all other requests. What the
+// goroutines do does not belong here.
 package async
 
 import (
@@ -23,7 +23,8 @@ func Recover(f func() error) (err error) {
 	return f()
 }
 
-// Go calls f in a new goroutine, and then done with the error of f. A panic of f becomes its error. done must not panic.
+// Go calls f in a new goroutine, and then done with the error of f. A panic of f becomes its error. done must not
+// panic.
 func Go(f func() error, done func(error)) {
 	go func() { done(Recover(f)) }()
 }

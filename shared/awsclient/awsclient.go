@@ -123,8 +123,9 @@ func newTransport() *http.Transport {
 	}
 }
 
-// Retryer returns the retry policy: at most MaxAttempts attempts, within the budget of the operation (WithBudget). It also retries a call after an incomplete response,
-// although the first attempt may have had an effect. So every call must be safe to repeat.
+// Retryer returns the retry policy: at most MaxAttempts attempts, within the budget of the operation (see WithBudget).
+// It also retries a call after an incomplete response, although the first attempt may have had an effect. So every call
+// must be safe to repeat.
 func Retryer() aws.Retryer {
 	return budgeted{retry.NewStandard(func(o *retry.StandardOptions) {
 		o.MaxAttempts = MaxAttempts

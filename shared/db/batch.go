@@ -216,7 +216,7 @@ func inBatches[T any](
 	for batch := range slices.Chunk(items, size) {
 		group.Go(func() error { return sendBatch(ctx, batch, send) })
 	}
-	return group.Wait() //nolint:wrapcheck // send has classified the error
+	return group.Wait()
 }
 
 // sendBatch sends a batch, and sends the unprocessed items again until all items are processed. It returns

@@ -189,7 +189,7 @@ func (s *Service) openToDeploy(
 	})
 	group.Go(func() error { return s.access.Load(groupCtx, caller.UserID, &o.ProjectAccess) })
 	if err := group.Wait(); err != nil {
-		return o, "", err //nolint:wrapcheck // the error of a goroutine above
+		return o, "", err
 	}
 	if err := o.Check(workspace.Write); err != nil {
 		return o, "", err

@@ -68,7 +68,7 @@ func (s *Service) readAll(
 		all, err = db.DecodeAll[Deployment](items)
 		return err
 	})
-	return o, all, group.Wait() //nolint:wrapcheck // the error of a goroutine above
+	return o, all, group.Wait()
 }
 
 // Get returns a deployment. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, DEPLOYMENT_NOT_FOUND.

@@ -135,7 +135,7 @@ func (c *Counters) undo(ctx context.Context, counters []Counter, counted []bool)
 			group.Go(func() error { return c.store.refund(ctx, counters[i]) })
 		}
 	}
-	return group.Wait() //nolint:wrapcheck // the store wraps it
+	return group.Wait()
 }
 
 // Attempt is an attempt that was counted or rejected.

@@ -58,7 +58,7 @@ func (s *Service) projects(ctx context.Context, userID string, f Filter) ([]Proj
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return nil, err //nolint:wrapcheck // the error of a goroutine above
+		return nil, err
 	}
 	matches := f.matcher()
 	items := []ProjectItem{}

@@ -69,7 +69,7 @@ func (s *Service) readIfAllowed(
 	if err != nil {
 		return err
 	}
-	return readErr //nolint:wrapcheck // an error of read
+	return readErr
 }
 
 // open reads a webhook that the caller may manage. Errors: errNoWebhook, workspace.ErrDenied.

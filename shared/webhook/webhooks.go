@@ -111,7 +111,7 @@ func (s *Service) List(
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return nil, err //nolint:wrapcheck // an error of the store
+		return nil, err
 	}
 	all := slices.Concat(found...)
 	slices.SortFunc(all, func(a, b delivery.Webhook) int { return cmp.Compare(a.ID, b.ID) })

@@ -166,7 +166,7 @@ func ReadWith[T any](
 	if err != nil {
 		return a, none, err
 	}
-	return a, result, readErr //nolint:wrapcheck // an error of read
+	return a, result, readErr
 }
 
 // Locate makes the first call of Project: it finds the workspace of a project and reads the items with the given keys.

@@ -70,7 +70,7 @@ func (s Access) AccountWorkspaces(ctx context.Context, userID string) ([]string,
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return nil, err //nolint:wrapcheck // an error of Account
+		return nil, err
 	}
 	var ids []string
 	for i, m := range owned {

@@ -52,7 +52,7 @@ func (s *Service) ListMembers(
 		return err
 	})
 	if err := reads.Wait(); err != nil {
-		return nil, "", err //nolint:wrapcheck // an error of one of the reads
+		return nil, "", err
 	}
 	items := itemsOf(list, Membership.memberItem)
 	return httpapi.CutPage(ctx, s.cursors, scope, items, page.Limit, func(m MemberItem) string { return m.UserID })

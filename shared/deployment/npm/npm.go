@@ -163,7 +163,7 @@ func (i *Installer) fetch(ctx context.Context, packages []selected) (map[string]
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return nil, report, err //nolint:wrapcheck // an error of fetchOne
+		return nil, report, err
 	}
 	files := map[string][]byte{}
 	for _, s := range packages {

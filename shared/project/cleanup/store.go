@@ -170,5 +170,5 @@ func (s store) expireChunks(ctx context.Context, chunks []db.Key, at time.Time) 
 			return fmt.Errorf("expiring a chunk: %w", err)
 		})
 	}
-	return group.Wait() //nolint:wrapcheck // the error of a goroutine above
+	return group.Wait()
 }

@@ -117,7 +117,7 @@ func (s store) readCollisions(
 	}
 	reads.Go(func() error { return load(readCtx) })
 	if err := reads.Wait(); err != nil {
-		return err //nolint:wrapcheck // an error of one of the reads
+		return err
 	}
 	b.inside = map[string][]string{}
 	for i, p := range created {

@@ -31,7 +31,7 @@ func (s store) storeObjects(ctx context.Context, projectID string, p plan) error
 			return storageError(err)
 		})
 	}
-	return group.Wait() //nolint:wrapcheck // the error of a goroutine above
+	return group.Wait()
 }
 
 // storageError converts the error of package objectstore that may be transient to that of package db.
@@ -72,7 +72,7 @@ func (s store) contentsOf(ctx context.Context, projectID string, files ...File) 
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return nil, err //nolint:wrapcheck // the error of a goroutine above
+		return nil, err
 	}
 	contents := make(map[string][]byte, len(files))
 	for i, f := range files {
@@ -110,7 +110,7 @@ func (s store) startObject(ctx context.Context, projectID string, f File) (wait 
 	})
 	return func() ([]byte, error) {
 		err := reading.Wait()
-		return object, err //nolint:wrapcheck // the error of object
+		return object, err
 	}
 }
 

@@ -1,7 +1,6 @@
 package file
 
 import (
-	"cmp"
 	"context"
 	"errors"
 
@@ -37,7 +36,10 @@ func (s *Service) OpenWith(
 	if err != nil && !errors.Is(err, workspace.ErrProjectNotFound) {
 		return Project{}, err
 	}
-	if err := cmp.Or(check(access.Items), err); err != nil {
+	if refused := check(access.Items); refused != nil {
+		return Project{}, refused
+	}
+	if err != nil {
 		return Project{}, err
 	}
 	if err = s.store.Load(ctx, caller.UserID, &access); err == nil {
