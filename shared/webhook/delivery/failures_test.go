@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/shared/awsclient"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/webhook/sender"
 )
@@ -75,7 +76,7 @@ func TestTurnAfterALostResponse(t *testing.T) {
 		w.Failures, w.FailingSince = slowFailures-1, stampPtr(f.now())
 	})
 	f.publish(f.newEvent(workspaceID))
-	lost.Store(3) // all attempts of the SDK
+	lost.Store(awsclient.MaxAttempts) // all attempts of the SDK
 	if errs := f.fast.Handle(t.Context(), f.receiveMessages()); errs[0] != nil {
 		t.Fatal(errs[0])
 	}
@@ -136,7 +137,7 @@ func TestHealthAfterAnError(t *testing.T) {
 	e := shared.endpoint(w)
 	e.add(promptOK, f.now())
 	e.add(failure, f.now())
-	lost.Store(3) // all attempts of the SDK
+	lost.Store(awsclient.MaxAttempts) // all attempts of the SDK
 	if err := e.save(t.Context(), f.fast.store, w); err == nil {
 		t.Error("the first write succeeded")
 	}
