@@ -7,6 +7,7 @@ import (
 
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/assistant/uistream"
+	"devplatform/shared/async"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/project/path"
@@ -96,7 +97,7 @@ func (s *Service) handleChatStream(
 	w := uistream.NewWriter(out, out.FlushError, uistream.Options{Hold: startDelay})
 	defer w.Close()
 	var reply Reply
-	err := fault.Recover(func() (err error) { // even after a panic, the stream must end with an error
+	err := async.Recover(func() (err error) { // even after a panic, the stream must end with an error
 		reply, err = s.Chat(ctx, caller, in.question(), w)
 		return err
 	})

@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"sync"
 
+	"devplatform/shared/async"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/fault"
@@ -153,6 +154,9 @@ func NewRouter(cfg Config, register ...func(*Routes)) http.Handler {
 // the meantime, the function can request its first event from Lambda.
 func Lazy(build func() http.Handler) http.Handler {
 	once := sync.OnceValue(build)
-	go once()
+	async.Go(func() error {
+		once()
+		return nil
+	}, func(error) {}) // once panics again in the requests
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { once().ServeHTTP(w, r) })
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"devplatform/shared/async"
 	"devplatform/shared/db"
-	"devplatform/shared/fault"
 )
 
 // StreamRecord is a change in a DynamoDB stream.
@@ -144,7 +144,7 @@ func (h *StreamHandler) handleBatch(ctx context.Context, batch []jsontext.Value,
 func (h *StreamHandler) sendToPoison(
 	ctx context.Context, record jsontext.Value, reason error, result *streamResult,
 ) error {
-	if err := fault.Recover(func() error { return h.poison(ctx, record, reason) }); err != nil {
+	if err := async.Recover(func() error { return h.poison(ctx, record, reason) }); err != nil {
 		return fmt.Errorf("%w; poison: %w", reason, err)
 	}
 	if result.poisoned++; result.poisonReason == nil {

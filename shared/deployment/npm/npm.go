@@ -20,8 +20,7 @@ import (
 	"maps"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
+	"devplatform/shared/async"
 	"devplatform/shared/clock"
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/objectstore"
@@ -149,7 +148,7 @@ type selected struct {
 func (i *Installer) fetch(ctx context.Context, packages []selected) (map[string][]byte, Report, error) {
 	left := newBudget()
 	distinct := map[string]*contents{} // by integrity
-	group, groupCtx := errgroup.WithContext(ctx)
+	group, groupCtx := async.WithContext(ctx)
 	group.SetLimit(parallel)
 	report := Report{Packages: len(packages)}
 	for _, s := range packages {
@@ -164,7 +163,7 @@ func (i *Installer) fetch(ctx context.Context, packages []selected) (map[string]
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return nil, report, err //nolint:wrapcheck // an error of fetchOne
+		return nil, report, err
 	}
 	files := map[string][]byte{}
 	for _, s := range packages {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"devplatform/shared/async"
 	"devplatform/shared/deployment/failure"
 )
 
@@ -100,8 +101,8 @@ func (s *session) read(ctx context.Context, name string) (*document, error) {
 // They are then ready when the versions are selected one after the other. It ignores errors, and returns when all
 // documents are read.
 func (s *session) prefetch(ctx context.Context, edges []edge, preferred map[string][]string) {
-	var group sync.WaitGroup
-	defer group.Wait()
+	var group async.Group
+	defer func() { _ = group.Wait() }()
 	for _, e := range edges {
 		name, spec, err := target(e)
 		if err != nil || e.kind == optionalPeer || ctx.Err() != nil {
@@ -115,10 +116,10 @@ func (s *session) prefetch(ctx context.Context, edges []edge, preferred map[stri
 		if known || full {
 			continue
 		}
-		group.Go(func() {
+		group.Go(func() error {
 			d, err := s.document(ctx, name)
 			if err != nil {
-				return
+				return err
 			}
 			s.mu.Lock()
 			picked := d.pick(spec, preferred[name])
@@ -126,6 +127,7 @@ func (s *session) prefetch(ctx context.Context, edges []edge, preferred map[stri
 			if picked != nil && (e.kind != optional || !picked.native()) {
 				s.prefetch(ctx, picked.edges, preferred)
 			}
+			return nil
 		})
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"devplatform/shared/async"
 	"devplatform/shared/lambdafn"
 )
 
@@ -41,8 +42,11 @@ func newStream(handler http.Handler, maxUnread int) StreamFunction {
 		ctx, cancel := lambdafn.WithMargin(ctx)
 		r := requests.request(ctx, payload)
 		s := newStreamed(r.Method == http.MethodHead, maxUnread, cancel)
-		context.AfterFunc(ctx, s.expire)
-		go s.serve(handler, r)
+		async.WhenDone(ctx, s.expire)
+		async.Go(func() error {
+			handler.ServeHTTP(s, r)
+			return nil
+		}, s.end)
 		<-s.begun
 		return s.response()
 	}
@@ -85,29 +89,19 @@ func newStreamed(noBody bool, maxUnread int, cancel context.CancelFunc) *streame
 	return s
 }
 
-// serve calls the handler.
-func (s *streamed) serve(handler http.Handler, r *http.Request) {
+// end ends the body after the handler has returned. panicked is the handler's panic, or nil. If the handler panicked
+// before the response started, there is no response.
+func (s *streamed) end(panicked error) {
 	defer close(s.ended)
 	defer s.cancel()
-	end := errIncomplete
-	defer func() {
-		if cause := recover(); cause != nil {
-			end = fmt.Errorf("%w: %v", errIncomplete, cause)
-		}
-		s.end(end)
-	}()
-	handler.ServeHTTP(s, r)
-	end = io.EOF
-}
-
-// end ends the body. If the handler panicked before the response started, there is no response.
-func (s *streamed) end(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.sent == nil && errors.Is(err, io.EOF) {
+	s.err = io.EOF
+	if panicked != nil {
+		s.err = fmt.Errorf("%w: %w", errIncomplete, panicked)
+	} else if s.sent == nil {
 		s.begin()
 	}
-	s.err = err
 	s.more.Signal()
 	if s.sent == nil {
 		close(s.begun)
