@@ -8,6 +8,7 @@ import (
 	"io"
 	"unicode"
 
+	"devplatform/shared/contenttype"
 	"devplatform/shared/project/file"
 	"devplatform/shared/project/path"
 )
@@ -64,7 +65,7 @@ var isCompressed = map[string]bool{
 // deflate format. They do not use the method Store, because some programs cannot read it from an archive that was
 // written as a stream.
 func level(f file.File) int {
-	if isCompressed[path.ContentType(f.Path, f.Encoding == file.UTF8)] {
+	if isCompressed[contenttype.Of(f.Path, f.Encoding == file.UTF8)] {
 		return flate.NoCompression
 	}
 	return flate.DefaultCompression

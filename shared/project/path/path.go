@@ -1,5 +1,5 @@
-// Package path has the rules for file paths in a project: which strings are valid paths, which parent folders a path
-// has, and which content type its extension has. It does not access files.
+// Package path has the rules for file paths in a project: which strings are valid paths, and which parent folders a
+// path has. It does not access files.
 package path
 
 import (

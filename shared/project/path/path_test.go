@@ -111,32 +111,6 @@ func TestAncestorsMatchInside(t *testing.T) {
 	})
 }
 
-func TestContentTypes(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct {
-		path   string
-		isText bool
-		want   string
-	}{
-		{"/index.html", true, "text/html; charset=utf-8"},
-		{"/INDEX.HTML", true, "text/html; charset=utf-8"},
-		{"/src/app.ts", true, "text/typescript; charset=utf-8"},
-		{"/a.tar.gz", false, "application/gzip"},
-		{"/logo.png", false, "image/png"},
-		{"/package.json", true, "application/json"},
-		{"/Makefile", true, "text/plain; charset=utf-8"},
-		{"/.json", true, "application/json"},
-		{"/v1.js/README", true, "text/plain; charset=utf-8"},
-		{"/data.unknown", false, "application/octet-stream"},
-		{"/data.unknown", true, "text/plain; charset=utf-8"},
-		{"/data.", false, "application/octet-stream"},
-	} {
-		if got := path.ContentType(tc.path, tc.isText); got != tc.want {
-			t.Errorf("ContentType(%q, %v) = %q, want %q", tc.path, tc.isText, got, tc.want)
-		}
-	}
-}
-
 func FuzzCheck(f *testing.F) {
 	for _, seed := range []string{
 		"/a", "/a/../b", "//", "/\u0301", "/a\\b", "/cafe\u0301", "/é", "\xff", strings.Repeat("/a", 257),
@@ -161,6 +135,5 @@ func FuzzCheck(f *testing.F) {
 		if ancestors := path.Ancestors(p); len(ancestors) != strings.Count(p, "/")-1 {
 			t.Errorf("%q has the ancestors %q", p, ancestors)
 		}
-		_ = path.ContentType(p, true)
 	})
 }
