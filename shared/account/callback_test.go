@@ -124,7 +124,8 @@ func TestErrorsOfTheCodeHostReturnToTheApp(t *testing.T) {
 	for _, tc := range []struct{ redirect, query, want string }{
 		{"", "error=access_denied", "/?error=access_denied"},
 		{"/projects", "error=access_denied&code=x", "/projects?error=access_denied"},
-		{"/a%2Fb?tab=1&%65rror=old&error=x&q=a;b#/end?x", "error=access_denied", "/a%2Fb?tab=1&q=a;b&error=access_denied#/end?x"},
+		{"/a%2Fb?tab=1&%65rror=old&error=x&q=a;b#/end?x", "error=access_denied",
+			"/a%2Fb?tab=1&q=a;b&error=access_denied#/end?x"},
 		{"https://app.example.com", "error=server_error&error_description=%3Cscript%3E",
 			"https://app.example.com/?error=server_error"},
 		{"/", "error=a%26next%3D//evil.example%23", "/?error=unknown"},

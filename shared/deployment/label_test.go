@@ -22,7 +22,8 @@ func TestReservedLabels(t *testing.T) {
 		}
 	}
 	for _, label := range []string{
-		"todo-list", "my-app", "app2", "web3", "blog-2", "login-form-demo", "www-cats", "mailbox", "adas-admin", "nsa", "team7-football", "2024-2025", "127",
+		"todo-list", "my-app", "app2", "web3", "blog-2", "login-form-demo", "www-cats", "mailbox", "adas-admin", "nsa",
+		"team7-football", "2024-2025", "127",
 	} {
 		if rule := checkLabel(label); rule != "" {
 			t.Errorf("%s: %q, want a free label", label, rule)
@@ -40,8 +41,8 @@ func TestReservedWords(t *testing.T) {
 				t.Errorf("%q is not a word, or is in two lists", word)
 			}
 			seen[word] = true
-			if isFree := checkLabel(word) == ""; isFree || !strings.HasPrefix(checkLabel(word), "is reserved") && len(word) >= minLabel {
-				t.Errorf("%q is not reserved: %q", word, checkLabel(word))
+			if rule := checkLabel(word); rule == "" || len(word) >= minLabel && !strings.HasPrefix(rule, "is reserved") {
+				t.Errorf("%q is not reserved: %q", word, rule)
 			}
 		}
 	}

@@ -102,7 +102,8 @@ func TestContentTypes(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]string{"/index.html": "text/html", "/a.css": "text/css", "/b.txt": "text/plain; charset=utf-8",
-		"/.well-known/apple-app-site-association": "application/json", "/a.ts": "text/typescript; charset=utf-8", "/segment0.ts": "video/mp2t",
+		"/.well-known/apple-app-site-association": "application/json",
+		"/a.ts": "text/typescript; charset=utf-8", "/segment0.ts": "video/mp2t",
 		"/app.webmanifest": "application/manifest+json", "/LICENSE": "text/plain; charset=utf-8"}
 	if len(out.Files) != len(want) {
 		t.Errorf("got %d files, want %d", len(out.Files), len(want))

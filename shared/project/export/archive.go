@@ -16,8 +16,8 @@ import (
 const listHeader = "Not every system can store the names of these files, so they have other names in this archive.\n" +
 	"Each line has the path in the project, a tab, and the name in this archive.\n\n"
 
-// writeArchive writes the files of a snapshot as a zip archive, and the list of the renamed files, if there are any. The
-// same files always result in the same bytes. Errors: those of w, newEntryNames and file.Snapshot.Each.
+// writeArchive writes the files of a snapshot as a zip archive, and the list of the renamed files, if there are any.
+// The same files always result in the same bytes. Errors: those of w, newEntryNames and file.Snapshot.Each.
 func writeArchive(ctx context.Context, w io.Writer, snapshot *file.Snapshot) error {
 	paths := make([]string, len(snapshot.Files))
 	for i, f := range snapshot.Files {

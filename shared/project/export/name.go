@@ -16,16 +16,16 @@ import (
 )
 
 // entryNames are the names of files in an archive. A name is the path of the file without the leading slash. Files and
-// folders have another name if Windows cannot store it, or if it differs from the name of another one in the same folder
-// only in what common file systems ignore, such as case. Names that every system can store are chosen first.
+// folders have another name if Windows cannot store it, or if it differs from the name of another one in the same
+// folder only in what common file systems ignore, such as case. Names that every system can store are chosen first.
 type entryNames struct {
 	renamed  map[string]string // by path; the other files keep their names
 	list     string            // the lines of the renamed files, in path order
 	listName string            // of the entry with the list
 }
 
-// newEntryNames returns the names of files. They depend on nothing but the paths, which are in path order. Error: a path
-// that no file can have.
+// newEntryNames returns the names of files. They depend only on the paths, which are in path order. It returns an error
+// for a path that no file can have.
 func newEntryNames(paths []string) (*entryNames, error) {
 	for _, p := range paths {
 		if rule := projectpath.Check(p); rule != "" {

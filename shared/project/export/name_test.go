@@ -92,7 +92,8 @@ func TestListOfRenamedFiles(t *testing.T) {
 func TestEntryNamesAreSafeAndUnique(t *testing.T) {
 	t.Parallel()
 	segment := rapid.OneOf(
-		rapid.SampledFrom([]string{"a", "A", "a_", "a-2", "A-2", "a?", "con", "CON ", "_con", "aux.x", "é", "É", "RENAMED.txt"}),
+		rapid.SampledFrom([]string{"a", "A", "a_", "a-2", "A-2", "a?", "con", "CON ", "_con", "aux.x", "é", "É",
+			"RENAMED.txt"}),
 		rapid.StringMatching(`[aAbBßsS?:. -]{1,4}`),
 		rapid.Map(rapid.StringMatching(`[xX]{3}`), func(s string) string { return strings.Repeat("y", 252) + s }),
 	)

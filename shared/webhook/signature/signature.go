@@ -73,9 +73,9 @@ func NewSecret() string {
 	return secretPrefix + base64.StdEncoding.EncodeToString(key[:])
 }
 
-// CheckSecret returns the rule of Standard Webhooks that a secret breaks, or "". A secret without the prefix whsec_ can
-// be any text. With the prefix, libraries decode the rest, and not all of them accept another alphabet, no padding, line
-// breaks, or a key of another size.
+// CheckSecret returns the rule of Standard Webhooks that a secret breaks, or "". A secret without the prefix whsec_
+// can be any text. With the prefix, libraries decode the rest, and not all of them accept another alphabet, no padding,
+// line breaks, or a key of another size.
 func CheckSecret(secret string) string {
 	encoded, hasPrefix := strings.CutPrefix(secret, secretPrefix)
 	if !hasPrefix {
