@@ -12,9 +12,11 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/evanw/esbuild/pkg/api"
 
+	"devplatform/shared/contenttype"
 	"devplatform/shared/deployment/failure"
 )
 
@@ -89,7 +91,8 @@ func (p *plugin) build(o api.BuildOptions) (bundled, error) {
 	b := bundled{entries: map[string]bundledEntry{}, warnings: p.warnings(result.Warnings)}
 	for _, f := range result.OutputFiles {
 		name := strings.TrimPrefix(f.Path, root)
-		b.files = append(b.files, File{Path: name, Data: f.Contents, ContentType: ContentType(name), Hashed: true})
+		contentType := contenttype.Of(name, utf8.Valid(f.Contents))
+		b.files = append(b.files, File{Path: name, Data: f.Contents, ContentType: contentType, Hashed: true})
 	}
 	return b, b.readMetafile(result.Metafile)
 }

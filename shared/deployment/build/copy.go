@@ -8,7 +8,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
+	"devplatform/shared/contenttype"
 	"devplatform/shared/deployment/failure"
 )
 
@@ -40,7 +42,7 @@ func copyFiles(in Input, s *pages) (outputs, []string) {
 }
 
 func (o outputs) add(name string, data []byte) {
-	o[name] = File{Path: name, Data: data, ContentType: contentTypeOf(name, data)}
+	o[name] = File{Path: name, Data: data, ContentType: contenttype.Of(name, utf8.Valid(data))}
 }
 
 // isPrivate reports whether a segment of the path begins with a dot, except .well-known, or is node_modules.

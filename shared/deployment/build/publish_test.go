@@ -93,15 +93,21 @@ func TestModulePreload(t *testing.T) {
 	}
 }
 
-func TestCharset(t *testing.T) {
+func TestContentTypes(t *testing.T) {
 	t.Parallel()
 	out, err := Run(context.Background(), Input{Files: files("/index.html", "<meta charset=latin1>\xe9", "/a.css", "\xe9",
-		"/b.txt", "é", "/public/.well-known/apple-app-site-association", "{}")})
+		"/b.txt", "é", "/public/.well-known/apple-app-site-association", "{}", "/public/a.ts", "let a: string",
+		"/public/segment0.ts", "G\x40\x11\x10\xff", "/public/app.webmanifest", "{}", "/public/LICENSE", "MIT")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]string{"/index.html": "text/html", "/a.css": "text/css", "/b.txt": "text/plain; charset=utf-8",
-		"/.well-known/apple-app-site-association": "application/json; charset=utf-8"}
+		"/.well-known/apple-app-site-association": "application/json",
+		"/a.ts": "text/typescript; charset=utf-8", "/segment0.ts": "video/mp2t",
+		"/app.webmanifest": "application/manifest+json", "/LICENSE": "text/plain; charset=utf-8"}
+	if len(out.Files) != len(want) {
+		t.Errorf("got %d files, want %d", len(out.Files), len(want))
+	}
 	for _, f := range out.Files {
 		if f.ContentType != want[f.Path] {
 			t.Errorf("%s: %q, want %q", f.Path, f.ContentType, want[f.Path])

@@ -48,8 +48,12 @@ func TestArchive(t *testing.T) {
 	f.putLarge(projectID, "/batch/05.mp4", want["/batch/05.mp4"])
 	data := f.export(ada, projectID)
 	got := unzip(t, data)
-	want["/./C:/drive"] = want["/C:/drive"] // no program takes this name for an absolute path
+	want["/C_/drive"] = want["/C:/drive"] // no program takes this name for an absolute path
 	delete(want, "/C:/drive")
+	if list := string(got["/RENAMED.txt"]); !strings.HasSuffix(list, "\n\nC:/drive\tC_/drive\n") {
+		t.Errorf("got the list of renamed files %q, want C:/drive as C_/drive", list)
+	}
+	delete(got, "/RENAMED.txt")
 	if !maps.EqualFunc(got, want, bytes.Equal) {
 		t.Errorf("got the files %v, want %v, with the contents that were saved",
 			slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
