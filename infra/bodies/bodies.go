@@ -95,7 +95,8 @@ var shapes = []shape{
 		return repeat("[", strings.TrimSuffix(strings.TrimPrefix(example, "["), "]"), ",", "]", n)
 	}},
 	{"one long text", isText, func(_ string, n int) string { return repeat(`"`, "a", "", `"`, n) }},
-	{"escapes", isText, func(_ string, n int) string { return repeat(`"`, `\u00e9`, "", `"`, n) }},
+	{"escapes", isText, func(_ string, n int) string { return repeat(`"`, `\u0061`, "", `"`, n) }},
+	{"escapes of other letters", isText, func(_ string, n int) string { return repeat(`"`, `\u00e9`, "", `"`, n) }},
 	{"digits", isNumber, func(_ string, n int) string { return repeat("1", "0", "", "", n) }},
 	{"zeros of a fraction", isNumber, func(_ string, n int) string { return repeat("1.", "0", "", "", n) }},
 	{"empty items in an unknown field", isObject, func(_ string, n int) string {

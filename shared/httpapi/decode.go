@@ -23,10 +23,12 @@ const (
 	// minValueSize limits the number of values in a body: the maximum size of a body has room for the maximum number of
 	// values if each has this size in bytes. So the time and the memory that a body costs depend on its size alone.
 	minValueSize = 64
-	// maxScalar is the maximum length in bytes of a number or a time.
-	maxScalar = 100
+	// maxNumber is the maximum length in bytes of a number, and maxKey of a field name as JSON.
+	maxNumber, maxKey = 100, 1000
 	// maxName is the maximum length in bytes of a field name in an error message. Only unknown names can be longer.
 	maxName = 60
+	// maxCharacter is the maximum length in bytes of a character as JSON: of two escaped halves of a surrogate pair.
+	maxCharacter = 12
 )
 
 var (
@@ -44,6 +46,7 @@ var (
 type decoder struct {
 	body []byte
 	in   *jsontext.Decoder
+	text []byte // the last text that was decoded
 	// ignoreUnknown makes the decoder ignore unknown fields instead of rejecting them.
 	ignoreUnknown bool
 	// maxValues is the maximum number of values, and values is the number of values that were read.
@@ -133,11 +136,15 @@ func (d *decoder) readObject(t *value, into reflect.Value) error {
 	}
 	seen := map[string]bool{}
 	for d.in.PeekKind() != '}' {
-		token, err := d.in.ReadToken()
-		if err != nil {
+		raw, err := d.in.ReadValue()
+		switch {
+		case err != nil:
 			return d.syntaxError(err)
+		case len(raw) > maxKey:
+			return fault.Invalid(fault.Field(
+				d.name(), fmt.Sprintf("must not contain a field name of more than %d bytes", maxKey)))
 		}
-		name := token.String()
+		name := d.unquote(raw)
 		d.path = append(d.path, step{name: name})
 		if seen[name] {
 			return fault.Invalid(fault.Field(d.name(), "must not be given more than once"))
@@ -210,16 +217,20 @@ func (d *decoder) readList(t *value, into reflect.Value) error {
 }
 
 func (d *decoder) readText(t *value, into reflect.Value) error {
-	token, err := d.in.ReadToken()
+	raw, err := d.in.ReadValue()
 	if err != nil || t == nil {
 		return d.syntaxError(err)
 	}
-	switch text := token.String(); {
+	if most := t.maxText(); int64(len(raw)) > maxCharacter*most { // not even decoded
+		d.problem(fmt.Sprintf("must be at most %d characters long", most))
+		return nil
+	}
+	switch text := d.unquote(raw); {
 	case !t.allowNUL && strings.ContainsRune(text, 0):
 		d.problem("must not contain NUL")
 	case t.kind == timeKind:
 		reader, _ := into.Addr().Interface().(encoding.TextUnmarshaler)
-		if len(text) > maxScalar || reader.UnmarshalText([]byte(text)) != nil {
+		if reader.UnmarshalText([]byte(text)) != nil {
 			d.problem(ruleTime)
 		}
 	default:
@@ -232,13 +243,19 @@ func (d *decoder) readText(t *value, into reflect.Value) error {
 	return nil
 }
 
+// unquote returns the text of a valid JSON string.
+func (d *decoder) unquote(raw jsontext.Value) string {
+	d.text, _ = jsontext.AppendUnquote(d.text[:0], raw) // it fails for invalid strings only
+	return string(d.text)
+}
+
 func (d *decoder) readNumber(t *value, into reflect.Value) error {
 	text, err := d.in.ReadValue()
 	switch {
 	case err != nil:
 		return d.syntaxError(err)
 	case t == nil:
-	case len(text) > maxScalar:
+	case len(text) > maxNumber:
 		d.problem(ruleRange)
 	default:
 		n, rule := t.parseWhole(string(text))

@@ -95,8 +95,9 @@ type Routes struct{ Endpoints []*Endpoint }
 // I is a struct. Its fields with the tags path, query, header and cookie receive parameters, and the field Body
 // receives the JSON body. A body is optional if Body is a pointer. The tags minLength, maxLength (in code points),
 // minimum, maximum, minItems, maxItems, enum, nullable and required restrict values, and nul:"allow" permits NUL in a
-// text. A list must have the tag maxItems. For rules that tags cannot express, the type can have a method
-// Validate(*Validation). Embedded structs must be exported.
+// text. A list must have the tag maxItems. A text of the body without maxLength can have 4096 code points, or any
+// number if it permits NUL. For rules that tags cannot express, the type can have a method Validate(*Validation).
+// Embedded structs must be exported.
 //
 // O is a struct. Its fields with the tag header become headers. Its field Body is encoded as JSON, except for a []byte,
 // which is written unchanged. The field Status, if there is one, overrides the operation's status.

@@ -239,6 +239,17 @@ func (v *value) parse(text string, into reflect.Value) string {
 	}
 }
 
+// maxText returns the maximum length in code points of a text in a body.
+func (v *value) maxText() int64 {
+	switch {
+	case v.maxLength != nil:
+		return *v.maxLength
+	case v.allowNUL: // the content of a file, which only the size of the body limits
+		return defaultMaxBody
+	}
+	return 4096
+}
+
 // checkText returns the rule that a text breaks, or "".
 func (v *value) checkText(text string) string {
 	length := int64(utf8.RuneCountInString(text))
