@@ -4,6 +4,7 @@ package bodies
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -160,10 +161,11 @@ type Cost struct {
 	Err       error // the error for the client
 }
 
-// Read reads bodies of a body's data as the endpoint does, and returns the cost. The caller must prevent that the process
-// does anything else at the same time.
+// Read reads and validates data as the endpoint does, and returns the cost. The process must do nothing else at the same
+// time.
 func (b Body) Read(data []byte) Cost {
-	r, err := http.NewRequest(b.target.endpoint.Method, b.target.endpoint.Path, bytes.NewReader(data))
+	method, path := b.target.endpoint.Method, b.target.endpoint.Path
+	r, err := http.NewRequestWithContext(context.Background(), method, path, bytes.NewReader(data))
 	if err != nil {
 		return Cost{Err: err}
 	}

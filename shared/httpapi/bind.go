@@ -210,8 +210,8 @@ func isSafe(method string) bool {
 	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
 }
 
-// decode decodes a body, and returns the problems of its fields. It returns an error if the body cannot be validated: it
-// is not valid JSON, does not have the expected JSON type, or has more problems than an error can name.
+// decode decodes a body, and returns the problems of its fields. It returns an error if the body cannot be validated:
+// it is not valid JSON, does not have the expected JSON type, or has more problems than an error can name.
 func (b *binding) decode(body []byte, field reflect.Value) ([]fault.Problem, error) {
 	d := &decoder{
 		body: body, maxValues: b.maxBody / minValueSize, ignoreUnknown: b.ignoreUnknown,

@@ -40,8 +40,8 @@ var (
 )
 
 // decoder decodes a JSON body into the fields of an input, in one pass. It continues after a field that breaks a rule,
-// so that the error names all such fields, and stops when it has found more of them than an error can name. A value that
-// breaks a rule is not stored. The decoder rejects input that two parsers could interpret differently: duplicate names,
+// so that the error names all such fields, and stops when it has found more of them than an error can name. It does not
+// store values that break a rule. It rejects input that two parsers could interpret differently: duplicate names,
 // invalid UTF-8, and NUL. Errors contain names of fields, but no values that the client sent.
 type decoder struct {
 	body []byte
