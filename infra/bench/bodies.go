@@ -8,8 +8,8 @@ import (
 	"devplatform/infra/routes"
 )
 
-// bodies measures how long the functions need to read the most expensive request bodies, without the platform. It prints
-// the slowest body of each endpoint.
+// bodies measures how long the functions need to read the most expensive request bodies, without the platform. It
+// prints the slowest body of each endpoint.
 func (b *bench) bodies(context.Context) error {
 	const repeats = 3
 	all, err := bodies.For(routes.All())

@@ -1,5 +1,5 @@
-// Package bodies generates the most expensive request bodies of each endpoint, from the endpoint's schema in the OpenAPI
-// document, and measures what they cost. Its test limits the costs, and `make bench` prints the times.
+// Package bodies generates the most expensive request bodies of each endpoint, from the endpoint's schema in the
+// OpenAPI document, and measures what they cost. Its test limits the costs, and `make bench` prints the times.
 package bodies
 
 import (
@@ -21,14 +21,14 @@ import (
 type Body struct {
 	// Endpoint is the method and path of the endpoint, and Shape names what the body consists of.
 	Endpoint, Shape string
-	// Valid reports whether the endpoint accepts the body. Each endpoint has one such body, to compare the others with.
+	// Valid reports whether the body is the endpoint's example with white space, to compare the others with.
 	Valid bool
 
 	target target
 	make   func() []byte
 }
 
-// For returns the bodies of the endpoints, one endpoint after the other. The first body of an endpoint is the valid one.
+// For returns the bodies of the endpoints, one endpoint after the other. The first body of an endpoint is valid.
 func For(routes *httpapi.Routes) ([]Body, error) {
 	all, err := targets(routes)
 	if err != nil {
@@ -161,8 +161,8 @@ type Cost struct {
 	Err       error // the error for the client
 }
 
-// Read reads and validates data as the endpoint does, and returns the cost. The process must do nothing else at the same
-// time.
+// Read reads and validates data as the endpoint does, and returns the cost. The process must do nothing else at the
+// same time.
 func (b Body) Read(data []byte) Cost {
 	method, path := b.target.endpoint.Method, b.target.endpoint.Path
 	r, err := http.NewRequestWithContext(context.Background(), method, path, bytes.NewReader(data))

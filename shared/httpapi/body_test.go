@@ -36,12 +36,23 @@ func TestStrictBodyDecoding(t *testing.T) {
 		"list":                    {body: `[]`, want: "body: must be an object"},
 		"string":                  {body: `"email"`, want: "body: must be an object"},
 		"truncated JSON":          {body: `{"email":"hunter2`, want: "body: is not valid JSON"},
-		"unquoted name":           {body: `{email:"hunter2"}`, want: "body: is not valid JSON"},
-		"trailing comma":          {body: `{"email":"a",` + rest + `,}`, want: "body: is not valid JSON"},
-		"comment":                 {body: `{"email":"a",/* */` + rest + `}`, want: "body: is not valid JSON"},
-		"two JSON values":         {body: `{"email":"a",` + rest + `}{}`, want: "body: is not valid JSON"},
-		"URL-encoded form":        {body: `email=a&password=hunter2`, want: "body: is not valid JSON"},
-		"invalid UTF-8":           {body: "{\"email\":\"hunter2\xff\"," + rest + "}", want: "email: must be valid UTF-8"},
+		"number as a name":        {body: `{1:2}`, want: "body: is not valid JSON"},
+		"object as a name":        {body: `{{}:2}`, want: "body: is not valid JSON"},
+		"name without a value":    {body: `{"email"}`, want: "body: is not valid JSON"},
+		"long name": {
+			body: `{"` + strings.Repeat("x", 999) + `":1}`,
+			want: "body: must not contain a field name of more than 1000 bytes",
+		},
+		"text that is not even decoded": {
+			body: `{"email":"` + strings.Repeat("x", 254*12+1) + `",` + rest + `}`,
+			want: "email: must be at most 254 characters long",
+		},
+		"unquoted name":    {body: `{email:"hunter2"}`, want: "body: is not valid JSON"},
+		"trailing comma":   {body: `{"email":"a",` + rest + `,}`, want: "body: is not valid JSON"},
+		"comment":          {body: `{"email":"a",/* */` + rest + `}`, want: "body: is not valid JSON"},
+		"two JSON values":  {body: `{"email":"a",` + rest + `}{}`, want: "body: is not valid JSON"},
+		"URL-encoded form": {body: `email=a&password=hunter2`, want: "body: is not valid JSON"},
+		"invalid UTF-8":    {body: "{\"email\":\"hunter2\xff\"," + rest + "}", want: "email: must be valid UTF-8"},
 		"wrong type, wrong length and wrong number": {
 			body: `{"email":true,"password":"short","age":0}`,
 			want: "email: must be a string; password: must be at least 8 characters long; " +
@@ -338,6 +349,7 @@ func FuzzBody(f *testing.F) {
 	router, _ := edgetest.NewRouter(config.Edge{})
 	f.Add([]byte(`{"email":"a","password":"hunter2hunter2"}`))
 	f.Add([]byte(`{"email":"\u0000","email":1}`))
+	f.Add([]byte(`{"Email":"\ud83d","x":[{"":{}}],1:2}`))
 	f.Add([]byte(`{"email":null,"age":1.0,"tags":[null,{"note":null}],"by":{"x":1e99}}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		response := post(string(body)).Send(t, router)

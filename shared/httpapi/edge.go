@@ -202,8 +202,8 @@ func (e *edge) serve(_ http.ResponseWriter, r *http.Request, endpoint *Endpoint)
 }
 
 // largeBody is the size in bytes above which the session is confirmed before the body is decoded, so that an ended
-// session cannot be used to make a function decode large bodies. A smaller body, such as the body of a request that saves
-// a file, is cheaper than the additional call to the database.
+// session cannot be used to make a function decode large bodies. A smaller body, such as the body of a request that
+// saves a file, is cheaper than the additional call to the database.
 const largeBody = 2 << 20
 
 // respond serves a request to an endpoint. It sends no result before the session is known to be active.

@@ -68,13 +68,13 @@ func TestUnknownFields(t *testing.T) {
 func TestIgnoredUnknownFields(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{ // want is the output, or the error message
-		`{"framework":"go","Framework":"x","":1}`:                         "go",
-		`{"framework":"go","x":[1e999,{"framework":null}],"y":"\u0000"}`:  "go",
-		`{"framework":"go","items":[{"path":"/a","x":[null]}]}`:           "go",
-		`{"framework":1,"x":2}`:                                           "framework: must be a string",
-		`{"x":{"y":1,"y":2}}`:                                             "x.y: must not be given more than once",
-		`{"x":["\ud83d"]}`:                                                `x[0]: contains an incomplete surrogate pair (\ud83d), which is half of a character`,
-		`{"x":` + strings.Repeat("[", 32) + strings.Repeat("]", 32) + `}`: "body: must not be nested more than 32 levels deep",
+		`{"framework":"go","Framework":"x","":1}`:                        "go",
+		`{"framework":"go","x":[1e999,{"framework":null}],"y":"\u0000"}`: "go",
+		`{"framework":"go","items":[{"path":"/a","x":[null]}]}`:          "go",
+		`{"framework":1,"x":2}`:                                          "framework: must be a string",
+		`{"x":{"y":1,"y":2}}`:                                            "x.y: must not be given more than once",
+		`{"x":["\ud83d"]}`:                                               `x[0]: contains an incomplete surrogate pair (\ud83d), which is half of a character`,
+		`{"x":` + strings.Repeat("[", 32) + `}`:                          "body: must not be nested more than 32 levels deep",
 	} {
 		request := edgetest.Request{Method: http.MethodPost, Target: "/api/ignoring", Body: body, Header: asJSON}
 		response := request.Send(t, projectRouter())
