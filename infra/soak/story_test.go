@@ -57,9 +57,11 @@ func (tr *traffic) day(ctx context.Context) {
 	name := fmt.Sprintf("user%d", n)
 	u := &user{platformtest.NewClient(tr.t, tr.p.url), tr, name, fmt.Sprintf("/ok/%d", n)}
 	defer u.HTTP.CloseIdleConnections()
-	account := platformtest.Object{"email": name + "@example.com", "username": name, "password": platformtest.Password}.String()
-	u.do("POST", "/api/auth/signup", account, http.StatusCreated)
-	u.do("POST", "/api/auth/login", account, http.StatusOK)
+	account := platformtest.Object{"email": name + "@example.com", "password": platformtest.Password}
+	login := account.String()
+	account["username"] = name
+	u.do("POST", "/api/auth/signup", account.String(), http.StatusCreated)
+	u.do("POST", "/api/auth/login", login, http.StatusOK)
 	u.do("POST", "/api/auth/login", `{"email":"`+name+`@example.com","password":"wrong password"}`, http.StatusUnauthorized)
 	u.do("GET", "/api/auth/me", "", http.StatusOK)
 	id := field(u.do("POST", "/api/projects", `{"name":"Soaked","framework":"react"}`, http.StatusCreated), "id")

@@ -59,7 +59,7 @@ func TestInvalidFileRequests(t *testing.T) {
 	wantInvalid(client.post(object{"path": "/a", "content": nil}), "content: must be a string")
 	wantInvalid(client.post(object{"path": "/a", "content": "a", "encoding": "utf8"}), "encoding: must be one of")
 	wantInvalid(client.post(nil), "body: is required")
-	wantInvalid(client.post(`{"path":"/a","content":"\ud800"}`), "body: is not valid JSON")
+	wantInvalid(client.post(`{"path":"/a","content":"\ud800"}`), "content: contains an incomplete surrogate pair")
 	for _, text := range []string{"A", "AA", "AB==", "AA==\n", "-_-_", " "} {
 		wantInvalid(client.post(object{"path": "/a", "content": text, "encoding": "base64"}), "content: must be base64")
 		batch := client.batch(creation("/a", text).with("encoding", "base64"))
