@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambdacontext"
 	"golang.org/x/sync/errgroup"
 
+	"devplatform/shared/async"
 	"devplatform/shared/fault"
 )
 
@@ -17,13 +18,20 @@ import (
 // Lambda would end the function without a response.
 const responseMargin = 500 * time.Millisecond
 
-// WithMargin returns a context that ends 500 ms before the function's own time limit.
-func WithMargin(ctx context.Context) (context.Context, context.CancelFunc) {
-	deadline, ok := ctx.Deadline()
-	if !ok {
-		return context.WithCancel(ctx)
+// WithMargin returns a context that ends 500 ms before the function's own time limit. end waits for the work beside the
+// invocation (see async.EndAfter) and then cancels the context. It must be called before the function responds.
+func WithMargin(ctx context.Context) (_ context.Context, end func()) {
+	cancel := context.CancelFunc(nil)
+	if deadline, ok := ctx.Deadline(); ok {
+		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-responseMargin))
+	} else {
+		ctx, cancel = context.WithCancel(ctx)
 	}
-	return context.WithDeadline(ctx, deadline.Add(-responseMargin))
+	ctx, wait := async.WithInvocation(ctx)
+	return ctx, func() {
+		wait()
+		cancel()
+	}
 }
 
 // handleAll calls handle once with all items. It returns one error for each item, which is nil if the item was handled.

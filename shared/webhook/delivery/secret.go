@@ -57,7 +57,7 @@ func (s Secrets) open(ctx context.Context, webhookID, sealed string) (string, er
 	if err != nil {
 		return "", errSealed
 	}
-	key, err := s.Keys.Derive(ctx, kid, secretPurpose)
+	key, err := s.Keys.KeyToDecrypt(ctx, kid, secretPurpose)
 	if err != nil {
 		return "", fmt.Errorf("delivery: opening a secret: %w", err)
 	}
