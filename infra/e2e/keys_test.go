@@ -50,7 +50,7 @@ func buildWithMovedClock(t *testing.T, dir string) {
 	root, err := filepath.Abs(platformtest.Root)
 	must(t, err)
 	path := filepath.Join(root, "shared/clock/clock.go")
-	source, err := os.ReadFile(path) //nolint:gosec // a file of this project
+	source, err := os.ReadFile(path)
 	must(t, err)
 	const system = "func System() time.Time { return time.Now() }"
 	moved := strings.NewReplacer(system, movedClock, `"fmt"`, `"fmt"; "os"; "path/filepath"`).Replace(string(source))
@@ -170,7 +170,7 @@ func (r *rehearsal) reencrypt() string {
 	tables, err := dynamotest.Client(r.AWS).ListTables(r.t.Context(), &dynamodb.ListTablesInput{})
 	must(r.t, err)
 	i := slices.IndexFunc(tables.TableNames, func(name string) bool { return strings.HasSuffix(name, "WebhooksTable") })
-	command := exec.CommandContext(context.Background(), filepath.Join(r.binaries, "reencrypt")) //nolint:gosec // just built
+	command := exec.CommandContext(context.Background(), filepath.Join(r.binaries, "reencrypt"))
 	command.Env = append(os.Environ(), "AWS_ENDPOINT_URL="+r.AWS, "AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local",
 		"WEBHOOKS_TABLE="+tables.TableNames[i], "KEYS_SECRET="+keyRing)
 	output, err := command.CombinedOutput()

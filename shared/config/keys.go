@@ -28,9 +28,9 @@ const (
 
 // Keys is the key ring: a secret such as {"current":"k2","k1":"<random>","k2":"<random>","decryptOnly":["k1"]}. New
 // signatures and encryptions use the current key. Signatures of older keys are valid unless the key is listed in
-// decryptOnly, as a key that has leaked. An older key must stay in the ring as long as data that was encrypted with it is
-// in use. The key for each purpose is derived from a key of the ring with HKDF-SHA256, so that a leak of one derived key
-// reveals nothing about the others.
+// decryptOnly, as a key that has leaked. An older key must stay in the ring as long as data that was encrypted with it
+// is in use. The key for each purpose is derived from a key of the ring with HKDF-SHA256, so that a leak of one derived
+// key reveals nothing about the others.
 //
 // A ring that is older than five minutes (± one minute) is read again beside the request, and a ring that is older than
 // ten minutes before it is used. While the secret cannot be read, the ring is used for an hour after its last read.
@@ -62,8 +62,8 @@ func (k *Keys) Current(ctx context.Context, purpose string) (kid string, key []b
 	return r.current, key, err
 }
 
-// KeyToVerify derives a key of 32 bytes for a purpose from the ring's key whose ID is kid, to verify a signature. Errors:
-// ErrUnknownKey, also for a key that can only decrypt; ErrUnavailable.
+// KeyToVerify derives a key of 32 bytes for a purpose from the ring's key whose ID is kid, to verify a signature.
+// Errors: ErrUnknownKey, also for a key that can only decrypt; ErrUnavailable.
 func (k *Keys) KeyToVerify(ctx context.Context, kid, purpose string) ([]byte, error) {
 	key, err := k.find(ctx, kid)
 	if err != nil {

@@ -61,7 +61,7 @@ type streamed struct {
 	maxUnread int                // the size of body above which Write waits
 	cancel    context.CancelFunc // cancels the context of the request
 	finish    func()             // waits for the work beside the invocation
-	begun     chan struct{}      // closed when the status and the headers are final, or if the handler panicked before that
+	begun     chan struct{}      // closed when the status and the headers are final, or after an earlier panic
 	ended     chan struct{}      // closed when the handler has returned
 
 	mu     sync.Mutex
