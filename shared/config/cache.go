@@ -32,7 +32,6 @@ const (
 	fetchTimeout  = 3 * time.Second // of one attempt, and of all attempts if there is a value that can be used
 	fetchAttempts = 4
 	fetchBackoff  = 50 * time.Millisecond // after the first attempt, doubled after each further one
-	readTimeout   = fetchAttempts*fetchTimeout + time.Second
 )
 
 // cache keeps a parsed secret and reads it again from time to time, so that every instance notices a change of the
@@ -135,21 +134,21 @@ func (c *cache[T]) await(ctx context.Context, read <-chan struct{}) error {
 }
 
 // read begins to read the secret unless a read is in progress. It returns a channel that is closed when the read ends.
-// The read has a time limit of its own instead of the deadline of its caller, because other callers use the result, too.
-// The caller holds c.mu.
+// The read does not end with the context of its caller, because other callers use the result, too. Its attempts are
+// limited instead. There is no limit for all of them unless a value can be used: Lambda may freeze the process after its
+// start until the first request, and then the first attempt fails. The caller holds c.mu.
 func (c *cache[T]) read() <-chan struct{} {
 	if c.reading != nil {
 		return c.reading
 	}
-	limit := readTimeout
+	ctx, cancel := context.Background(), func() {}
 	if c.isUsable() {
-		limit = fetchTimeout
+		ctx, cancel = context.WithTimeout(ctx, fetchTimeout)
 	}
 	done := make(chan struct{})
 	c.reading, c.triedAt = done, c.now()
 	var value T
 	async.Go(func() (err error) {
-		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		defer cancel()
 		value, err = c.attempts(ctx)
 		return err
