@@ -117,11 +117,12 @@ func (c *cache[T]) hasReadWithin(period time.Duration) bool {
 	return since >= 0 && since < period
 }
 
-// since returns the time since t. It does not use the monotonic clock, which may stand still while Lambda has frozen the
-// process. The result is negative if the clock was set back to a time before t.
+// since returns the time since t. It does not use the monotonic clock, which may stand still while Lambda has frozen
+// the process. The result is negative if the clock was set back to a time before t.
 func (c *cache[T]) since(t time.Time) time.Duration { return c.now().Round(0).Sub(t.Round(0)) }
 
-// await waits for a read. The caller holds c.mu, which await releases while it waits. Error: ErrUnavailable if ctx ends.
+// await waits for a read. The caller holds c.mu, which await releases while it waits. Error: ErrUnavailable if
+// ctx ends.
 func (c *cache[T]) await(ctx context.Context, read <-chan struct{}) error {
 	c.mu.Unlock()
 	defer c.mu.Lock()
@@ -135,8 +136,8 @@ func (c *cache[T]) await(ctx context.Context, read <-chan struct{}) error {
 
 // read begins to read the secret unless a read is in progress. It returns a channel that is closed when the read ends.
 // The read does not end with the context of its caller, because other callers use the result, too. Its attempts are
-// limited instead. There is no limit for all of them unless a value can be used: Lambda may freeze the process after its
-// start until the first request, and then the first attempt fails. The caller holds c.mu.
+// limited instead. There is no limit for all of them unless a value can be used: Lambda may freeze the process after
+// its start until the first request, and then the first attempt fails. The caller holds c.mu.
 func (c *cache[T]) read() <-chan struct{} {
 	if c.reading != nil {
 		return c.reading
