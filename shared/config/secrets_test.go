@@ -81,7 +81,8 @@ func TestFailedReadsAreReported(t *testing.T) {
 		t.Fatal("got no error for an invalid ring")
 	}
 	for _, want := range []string{
-		`"level":"WARN"`, `"secret":"ring"`, `does not name one of its keys`, `"SecretsUnreadable":[1]`, `"Namespace":"stack"`,
+		`"level":"WARN"`, `"secret":"ring"`, `does not name one of its keys`, `"SecretsUnreadable":[1]`,
+		`"Namespace":"stack"`,
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the log does not contain %s: %s", want, out.String())
