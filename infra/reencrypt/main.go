@@ -1,5 +1,5 @@
-// Command reencrypt encrypts the secrets of webhooks with the current key of the key ring, so that the other keys can be
-// removed from the ring. It can be interrupted and repeated. RUNBOOK.md describes when to use it.
+// Command reencrypt encrypts the secrets of webhooks with the current key of the key ring, so that the other keys can
+// be removed from the ring. It can be interrupted and repeated. RUNBOOK.md describes when to use it.
 package main
 
 import (

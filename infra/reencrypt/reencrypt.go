@@ -36,8 +36,8 @@ type result struct {
 	lost    []string       // the IDs of the webhooks with a secret that cannot be decrypted
 }
 
-// run encrypts all secrets that are not encrypted with the current key, including replaced secrets that are still valid.
-// It changes a webhook only if the webhook was not changed after it was read.
+// run encrypts all secrets that are not encrypted with the current key, including replaced secrets that are still
+// valid. It changes a webhook only if the webhook was not changed after it was read.
 func (c command) run(ctx context.Context) (result, error) {
 	var err error
 	r := result{secrets: map[string]int{}}

@@ -77,8 +77,9 @@ func TestAlarmsAreComplete(t *testing.T) {
 }
 
 // TestCustomMetricsExist checks that the custom metrics in alarms and in the dashboard exist: a metric filter or the
-// code of the webhook delivery, of the builds and of the secrets emits them. Functions that read the key ring, and functions that report metrics whose absence is an
-// alarm must have the namespace. cfn-lint checks the references to resources.
+// code of the webhook delivery, of the builds and of the secrets emits them. Functions that read the key ring, and
+// functions that report metrics whose absence is an alarm, must have the namespace. cfn-lint checks the references to
+// resources.
 func TestCustomMetricsExist(t *testing.T) {
 	t.Parallel()
 	tpl := Source(t)
