@@ -77,8 +77,9 @@ func TestAlarmsAreComplete(t *testing.T) {
 }
 
 // TestCustomMetricsExist checks that the custom metrics in alarms and in the dashboard exist: a metric filter or the
-// code of the webhook delivery and of the builds emits them. The functions that report the metrics whose absence is an
-// alarm must have the namespace. cfn-lint checks the references to resources.
+// code of the webhook delivery, of the builds and of the secrets emits them. Functions that read the key ring, and
+// functions that report metrics whose absence is an alarm, must have the namespace. cfn-lint checks the references to
+// resources.
 func TestCustomMetricsExist(t *testing.T) {
 	t.Parallel()
 	tpl := Source(t)
@@ -89,13 +90,15 @@ func TestCustomMetricsExist(t *testing.T) {
 		}
 	}
 	constants := regexp.MustCompile(`metric[A-Z]\w+ += "(\w+)"`)
-	code := read(t, "shared/webhook/delivery/metrics.go") + read(t, "shared/deployment/worker/sweep.go")
+	code := read(t, "shared/webhook/delivery/metrics.go") + read(t, "shared/deployment/worker/sweep.go") +
+		read(t, "shared/config/secrets.go")
 	for _, constant := range constants.FindAllStringSubmatch(code, -1) {
 		emitted[constant[1]] = true
 	}
-	for _, function := range []string{"WebhookRetryFunction", "DeployerFunction"} {
-		variables := At(tpl.Resources[function].Properties, "Environment", "Variables")
-		if Name(At(variables, "METRICS_NAMESPACE")) != "AWS::StackName" {
+	for function, resource := range tpl.Resources {
+		variables := At(resource.Properties, "Environment", "Variables")
+		reports := function == "WebhookRetryFunction" || function == "DeployerFunction" || At(variables, "KEYS_SECRET") != nil
+		if reports && Name(At(variables, "METRICS_NAMESPACE")) != "AWS::StackName" {
 			t.Errorf("%s has no namespace for its metrics", function)
 		}
 	}

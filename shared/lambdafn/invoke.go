@@ -17,9 +17,15 @@ import (
 const responseMargin = 500 * time.Millisecond
 
 // WithMargin returns a context that ends 500 ms before the function's own time limit. In the margin, work can continue
-// that must be done even if the handler's context has ended (see async.Detach).
-func WithMargin(ctx context.Context) (context.Context, context.CancelFunc) {
-	return async.WithMargin(ctx, responseMargin)
+// that must be done even if the handler's context has ended (see async.Detach). end waits for the work beside the
+// invocation (see async.EndAfter) and then cancels the context. It must be called before the function responds.
+func WithMargin(ctx context.Context) (_ context.Context, end func()) {
+	ctx, cancel := async.WithMargin(ctx, responseMargin)
+	ctx, wait := async.WithInvocation(ctx)
+	return ctx, func() {
+		wait()
+		cancel()
+	}
 }
 
 // handleAll calls handle once with all items. It returns one error for each item, which is nil if the item was handled.

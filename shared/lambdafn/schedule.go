@@ -24,8 +24,8 @@ type ScheduleHandler struct {
 
 // Invoke calls run once. An error or a panic of run makes the invocation fail.
 func (h *ScheduleHandler) Invoke(ctx context.Context, _ []byte) ([]byte, error) {
-	ctx, cancel := WithMargin(ctx)
-	defer cancel()
+	ctx, end := WithMargin(ctx)
+	defer end()
 	if err := async.Recover(func() error { return h.run(ctx) }); err != nil {
 		h.logger.LogAttrs(ctx, slog.LevelError, "scheduled run",
 			append(requestID(ctx), slog.String("cause", err.Error()))...)

@@ -99,8 +99,8 @@ func (h *StreamHandler) Invoke(ctx context.Context, payload []byte) ([]byte, err
 	case err != nil:
 		return nil, errors.New("lambdafn: not an event of a DynamoDB stream")
 	}
-	ctx, cancel := WithMargin(ctx)
-	defer cancel()
+	ctx, end := WithMargin(ctx)
+	defer end()
 	result := streamResult{records: len(records)}
 	for batch := range slices.Chunk(records, h.batchSize) {
 		if h.handleBatch(ctx, batch, &result); result.err != nil {

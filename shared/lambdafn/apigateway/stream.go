@@ -39,9 +39,10 @@ func NewBoundedStream(handler http.Handler, maxUnread int) StreamFunction {
 func newStream(handler http.Handler, maxUnread int) StreamFunction {
 	requests := New(handler)
 	return func(ctx context.Context, payload jsontext.Value) (*events.APIGatewayProxyStreamingResponse, error) {
-		ctx, cancel := lambdafn.WithMargin(ctx)
+		ctx, finish := lambdafn.WithMargin(ctx)
+		ctx, cancel := context.WithCancel(ctx)
 		r := requests.request(ctx, payload)
-		s := newStreamed(r.Method == http.MethodHead, maxUnread, cancel)
+		s := newStreamed(r.Method == http.MethodHead, maxUnread, cancel, finish)
 		async.WhenDone(ctx, s.expire)
 		async.Go(func() error {
 			handler.ServeHTTP(s, r)
@@ -59,12 +60,13 @@ var errIncomplete = errors.New("apigateway: the response is incomplete")
 // If the buffer between them is unbounded, a slow reader does not delay the handler, which must finish within the
 // function's time limit. If it is bounded, a large response does not need more memory than a small one.
 type streamed struct {
-	header    http.Header // set by the handler
-	noBody    bool        // whether the method is HEAD; the gateway does not remove the body of a streamed response
-	maxUnread int         // the size of body above which Write waits
-	cancel    context.CancelFunc
-	begun     chan struct{} // closed when the status and the headers are final, or if the handler panicked before that
-	ended     chan struct{} // closed when the handler has returned
+	header    http.Header        // set by the handler
+	noBody    bool               // whether the method is HEAD; the gateway does not remove the body of a streamed response
+	maxUnread int                // the size of body above which Write waits
+	cancel    context.CancelFunc // cancels the context of the request
+	finish    func()             // waits for the work beside the invocation
+	begun     chan struct{}      // closed when the status and the headers are final, or after an earlier panic
+	ended     chan struct{}      // closed when the handler has returned
 
 	mu     sync.Mutex
 	more   sync.Cond // signaled when the body has grown, shrunk or ended
@@ -80,9 +82,9 @@ type streamed struct {
 // unbounded is the value of maxUnread with which Write never waits.
 const unbounded = math.MaxInt
 
-func newStreamed(noBody bool, maxUnread int, cancel context.CancelFunc) *streamed {
+func newStreamed(noBody bool, maxUnread int, cancel context.CancelFunc, finish func()) *streamed {
 	s := &streamed{
-		header: http.Header{}, noBody: noBody, maxUnread: maxUnread, cancel: cancel,
+		header: http.Header{}, noBody: noBody, maxUnread: maxUnread, cancel: cancel, finish: finish,
 		begun: make(chan struct{}), ended: make(chan struct{}),
 	}
 	s.more.L = &s.mu
@@ -94,6 +96,7 @@ func newStreamed(noBody bool, maxUnread int, cancel context.CancelFunc) *streame
 func (s *streamed) end(panicked error) {
 	defer close(s.ended)
 	defer s.cancel()
+	s.finish()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.err = io.EOF
