@@ -19,7 +19,9 @@ func checks(sitesOrigin string) map[string]check {
 	unauthorized := []string{`"statusCode":401`, "AUTH_INVALID_TOKEN"}
 	emptyBatch := check{`{"Records":[]}`, []string{`"batchItemFailures":[]`}}
 	return map[string]check{
-		"AuthFunction": {request(loginMethod, loginPath, "", unknownLogin()), []string{`"statusCode":401`, codeUnknownLogin}},
+		"AuthFunction": {
+			request(loginMethod, loginPath, "", unknownLogin()), []string{`"statusCode":401`, codeUnknownLogin},
+		},
 		// A session token with an unknown key needs the key ring.
 		"ProjectsFunction":    {request("GET", "/api/projects", "", ""), unauthorized},
 		"AiFunction":          {request("GET", "/api/ai/usage", "", ""), unauthorized},
@@ -49,7 +51,7 @@ const (
 	codeUnknownLogin = "AUTH_INVALID_CREDENTIALS" // the code of the response
 )
 
-// unknownLogin returns the body of the request. The address is random, so that the limits of failed logins do not apply.
+// unknownLogin returns the body of the request. The address is random, so that no limit of failed logins applies.
 func unknownLogin() string {
 	return `{"email":"` + rand.Text() + `@example.com","password":"` + rand.Text() + `"}`
 }

@@ -28,8 +28,8 @@ type probeURLs struct {
 	Site string `json:"site"`
 }
 
-// probe requests public URLs as clients do: with DNS, TLS and the gateway. The alarms use its metrics, so a URL that does
-// not respond is not an error of the function.
+// probe requests public URLs as clients do: with DNS, TLS and the gateway. The alarms use its metrics, so a URL that
+// does not respond is not an error of the function.
 func (h *handler) probe(ctx context.Context, urls probeURLs) {
 	probes := []struct {
 		metric, url string

@@ -73,8 +73,8 @@ var (
 	inputTokens   = price{"input tokens", "token", 3.00, million, "bedrock/pricing", "2026-02"}
 	outputTokens  = price{"output tokens", "token", 15.00, million, "bedrock/pricing", "2026-02"}
 	monthlyPrices = []price{
-		emptyReceive, schedule, storage, recovery, secret, alarm, composite, dashboard, metric, customerKey, keyRequest, inputTokens,
-		outputTokens,
+		emptyReceive, schedule, storage, recovery, secret, alarm, composite, dashboard, metric, customerKey, keyRequest,
+		inputTokens, outputTokens,
 	}
 )
 

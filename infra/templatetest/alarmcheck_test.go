@@ -294,7 +294,8 @@ func (c *alarmCheck) filteredLogs(metric string) string {
 
 // implies reports whether a condition can be true only if another condition is true.
 func (c *alarmCheck) implies(condition, other string) bool {
-	return condition == other || slices.ContainsFunc(List(At(c.tpl.Conditions[condition], "Fn::And")), func(part any) bool {
+	parts := List(At(c.tpl.Conditions[condition], "Fn::And"))
+	return condition == other || slices.ContainsFunc(parts, func(part any) bool {
 		name, _ := At(part, "Condition").(string)
 		return name != "" && c.implies(name, other)
 	})

@@ -37,8 +37,8 @@ func alarmMetrics(tpl *Template) map[string][]alarmMetric {
 	return all
 }
 
-// metricsOf are the metrics of AWS that alarms use, and the dimensions that they need. These services report them in the
-// region of the resource. Those of Route 53, CloudFront and billing exist only in us-east-1.
+// metricsOf are the metrics of AWS that alarms use, and the dimensions that they need. These services report them in
+// the region of the resource. Those of Route 53, CloudFront and billing exist only in us-east-1.
 var metricsOf = map[string]map[string][]string{
 	"AWS/Lambda": {
 		"Errors": {"FunctionName"}, "Duration": {"FunctionName"}, "Throttles": {"FunctionName"},

@@ -22,12 +22,13 @@ func read(t *testing.T, path string) string {
 	return string(content)
 }
 
-// alarmRow matches a row of the tables of alarms: the names, and the severity or the composite alarm that sends the message.
+// alarmRow matches a row of the tables of alarms: the names, and the severity or the composite alarm that sends the
+// message.
 var alarmRow = regexp.MustCompile("(?m)^\\| (`[A-Za-z]+Alarm`[^|]*) \\| ([^|]*) \\| [^|]+ \\| [^|]+ \\|$")
 
-// TestAlarmsAreDescribed checks that infra/ALARMS.md describes every alarm and no others, with its severity. An alarm that
-// sends no messages has the name of its composite alarm instead. Exactly those alarms that roll back a deployment must
-// have the mark ↺.
+// TestAlarmsAreDescribed checks that infra/ALARMS.md describes every alarm and no others, with its severity. An alarm
+// that sends no messages has the name of its composite alarm instead. Exactly those alarms that roll back a deployment
+// must have the mark ↺.
 func TestAlarmsAreDescribed(t *testing.T) {
 	t.Parallel()
 	tpl := Source(t)
