@@ -55,6 +55,7 @@ func resources(path string) (idle, used []entry, err error) {
 	}
 	return []entry{
 		{"alarms", float64(counts["AWS::CloudWatch::Alarm"]), alarm},
+		{"composite alarms", float64(counts["AWS::CloudWatch::CompositeAlarm"]), composite},
 		{"dashboard", float64(counts["AWS::CloudWatch::Dashboard"]), dashboard},
 		{"key of the alarms' topic", float64(counts["AWS::KMS::Key"]), customerKey},
 		{"secrets", float64(counts["AWS::SecretsManager::Secret"]), secret},
