@@ -19,7 +19,7 @@ import (
 func main() {
 	seed := flag.Uint64("seed", 1, "seed of the random sample")
 	count := flag.Int("n", 100, "number of mutations")
-	limit := flag.Duration("timeout", 5*time.Minute, "time limit of the tests of one mutation; a mutation that exceeds it is killed")
+	limit := flag.Duration("timeout", 5*time.Minute, "time limit of the tests of one mutation, which is killed by it")
 	flag.Usage = func() {
 		_, _ = fmt.Fprintln(flag.CommandLine.Output(), "usage: mutate [-seed 1] [-n 100] [-timeout 5m] [packages]")
 		flag.PrintDefaults()
