@@ -34,6 +34,8 @@ CONCURRENT  := $(addprefix ./shared/,assistant/uistream config db httpapi limit 
 	$(addprefix ./infra/local/,gateway platform runtime schedule sqs triggers)
 TOOLS       := $(BUILD)/tools
 STEP        := .ci/step
+# Runs targets one after another, also after one has failed, and prints a summary.
+ALL         := .ci/all
 
 # The list contains the targets whose comment begins with ##. Other targets are steps of these targets.
 .PHONY: help
@@ -69,14 +71,38 @@ build: ## build every function for Lambda into .build/ARCH (ARCH=arm64)
 	done
 	@ls -l $(BUILD)/$(ARCH)/*/bootstrap
 
+.PHONY: build-all
+build-all: # for both architectures of Lambda
+	@$(MAKE) build ARCH=arm64
+	@$(MAKE) build ARCH=amd64
+
 .PHONY: check
-check: format lint ## run before each commit: format, lint, unit tests
-	@$(STEP) 'unit tests' $(TEST) -short ./...
+check: ## run before each commit: format, lint, unit tests
+	@$(ALL) format lint test-unit
 
 .PHONY: test
-test: format lint deadcode validate check-licences ## run all tests and checks, long tests in a short form
+test: ## run all tests and checks of a change
+	@$(ALL) format lint deadcode validate check-licences test-all test-concurrent
+
+.PHONY: nightly
+nightly: ## run what takes too long for each change, an hour or more (SEED=1 for other mutations)
+	@$(ALL) build-all vulnerable test-nightly race faults fuzz soak demo bench mutations
+
+.PHONY: test-unit
+test-unit: # the tests that start no other program
+	@$(STEP) 'unit tests' $(TEST) -short ./...
+
+.PHONY: test-all
+test-all: # all tests
 	@$(STEP) 'tests' $(TEST) ./...
-	@$(if $(CONCURRENT),$(if $(HAS_CC),$(STEP) 'tests with the race detector' env $(RACE) -short $(CONCURRENT),echo 'No C compiler found: no tests with the race detector.'))
+
+.PHONY: test-nightly
+test-nightly: export NIGHTLY = 1
+test-nightly: test-all # all tests, long tests in their full form
+
+.PHONY: test-concurrent
+test-concurrent: # the unit tests of CONCURRENT
+	@$(if $(HAS_CC),$(STEP) 'unit tests with the race detector' env $(RACE) -short $(CONCURRENT),echo 'No C compiler found: no tests with the race detector.')
 
 .PHONY: race
 race: ## run all tests with the race detector, also in child processes (SHORT=-short)
@@ -84,8 +110,8 @@ race: ## run all tests with the race detector, also in child processes (SHORT=-s
 
 .PHONY: faults
 faults: ## run the tests of failures and kills in their full form, with the race detector
-	@$(STEP) 'failures of AWS, and killed functions' env FULL=1 $(RACE) -count=1 ./infra/faults
-	@$(STEP) 'kills of the platform' env FULL=1 $(RACE) -count=1 -run Kill ./infra/e2e
+	@$(STEP) 'failures of AWS, and killed functions' env NIGHTLY=1 $(RACE) -count=1 ./infra/faults
+	@$(STEP) 'kills of the platform' env NIGHTLY=1 $(RACE) -count=1 -run Kill ./infra/e2e
 
 .PHONY: format
 format: # fails on files that gofmt would change
@@ -129,6 +155,13 @@ openapi: ## regenerate the OpenAPI document from the code
 fuzz: ## run every fuzz test (FUZZTIME=60s each)
 	@go run ./infra/fuzz -time $(FUZZTIME)
 
+# Each mutation is a change of one place of the code. Those that no test notices are listed.
+SEED        ?= 1
+MUTATIONS   ?= 100
+.PHONY: mutations
+mutations: ## count the random changes of the code that the tests notice (SEED=1 MUTATIONS=100)
+	@go run ./infra/mutate -seed $(SEED) -n $(MUTATIONS)
+
 # KEEP=1 keeps the account, the project and the webhooks, and prints how to log in.
 .PHONY: demo
 demo: binaries ## show all features on the running platform or its own (URL=… KEEP=1)
@@ -146,13 +179,18 @@ costs: binaries ## calculate the costs on AWS, and update infra/COSTS.md
 SOAK        ?= 5m
 .PHONY: soak
 soak: ## send a day's traffic in a few minutes and check for leaks (SOAK=5m)
-	@SOAK=$(SOAK) go test -count=1 -timeout 60m -v -run '^TestSoak$$' ./infra/soak
+	@NIGHTLY=1 SOAK=$(SOAK) go test -count=1 -timeout 60m -v -run '^TestSoak$$' ./infra/soak
 
 # A separate module pins versitygw, another implementation of S3, and its dependencies.
 .PHONY: compare-s3
 compare-s3: ## compare the S3 of the local platform with versitygw, which the first run builds in a few minutes
 	@mkdir -p $(BUILD) && CGO_ENABLED=0 go build -modfile=infra/s3oracle/go.mod -o $(BUILD)/versitygw github.com/versity/versitygw/cmd/versitygw
 	@S3_ORACLE=$(CURDIR)/$(BUILD)/versitygw go test -count=1 -v -run '^TestOracle$$' ./infra/local/s3
+
+# AWS_REGION, WEBHOOKS_TABLE and KEYS_SECRET name the table and the key ring. AWS_ENDPOINT_URL selects a local platform.
+.PHONY: reencrypt
+reencrypt: ## encrypt the secrets of webhooks with the current key (infra/RUNBOOK.md, "Change keys")
+	@go run ./infra/reencrypt
 
 .PHONY: invoke
 invoke: ## invoke a function of a running platform (FUNCTION=… EVENT=events/….json)

@@ -6,6 +6,7 @@ require (
 	code.dny.dev/ssrf v0.3.0
 	deps.dev/util/semver v0.0.0-20260727054525-2946ae4a6141
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0
+	github.com/agnivade/levenshtein v1.2.2
 	github.com/aws/aws-lambda-go v1.55.1
 	github.com/aws/aws-sdk-go-v2 v1.47.7
 	github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream v1.7.26

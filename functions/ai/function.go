@@ -33,6 +33,7 @@ type settings struct {
 	Bucket        config.FilesBucket
 	Conversations config.ConversationsTable
 	Edge          config.Edge
+	Metrics       config.Metrics
 	Keys          string `env:"KEYS_SECRET,required,notEmpty"`
 	Model         modelSettings
 	Quotas        file.QuotaSettings
@@ -124,14 +125,13 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 	if err != nil {
 		return nil, err
 	}
-	secrets := config.NewSecrets(cfg.AWS)
-	key := config.NewCredentials(secrets.Fetch(cfg.Model.Secret), now).Field("openaiApiKey")
+	secrets := config.NewSecrets(cfg.AWS, cfg.Metrics, now, logger)
+	key := secrets.Credentials(cfg.Model.Secret).Field("openaiApiKey")
 	provider, err := cfg.Model.newProvider(cfg.AWS, key.Get)
 	if err != nil {
 		return nil, err
 	}
-	keys := config.NewKeys(secrets.Fetch(cfg.Keys), now)
-	keys.Start()
+	keys := secrets.Keys(cfg.Keys)
 	return httpapi.Lazy(func() http.Handler {
 		client := db.New(cfg.AWS, now)
 		ids := id.NewGenerator(now, rand.Reader)

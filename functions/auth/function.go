@@ -26,6 +26,7 @@ type settings struct {
 	// Its field proxySecret is the secret of a CDN.
 	CodeHostSecret string `env:"CODEHOST_SECRET,required,notEmpty"`
 	Edge           config.Edge
+	Metrics        config.Metrics
 	Limits         account.Limits
 	OAuth          oauth.Config
 	// ClientAddressHeader is the header in which a CDN in front of the gateway sends the client's address, "" if there is
@@ -39,14 +40,13 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 	if err := cfg.Limits.Validate(); err != nil {
 		return nil, err
 	}
-	secrets := config.NewSecrets(cfg.AWS)
-	shared := config.NewCredentials(secrets.Fetch(cfg.CodeHostSecret), now)
+	secrets := config.NewSecrets(cfg.AWS, cfg.Metrics, now, logger)
+	shared := secrets.Credentials(cfg.CodeHostSecret)
 	provider, err := newProvider(cfg.OAuth, shared.Field("oauthClientSecret"))
 	if err != nil {
 		return nil, err
 	}
-	keys := config.NewKeys(secrets.Fetch(cfg.Keys), now)
-	keys.Start()
+	keys := secrets.Keys(cfg.Keys)
 	proxy := httpapi.Proxy{AddressHeader: cfg.ClientAddressHeader, Secret: shared.Field("proxySecret").Get}
 	return httpapi.Lazy(func() http.Handler {
 		return proxy.Handler(account.New(account.Deps{

@@ -19,10 +19,8 @@ func checks(sitesOrigin string) map[string]check {
 	unauthorized := []string{`"statusCode":401`, "AUTH_INVALID_TOKEN"}
 	emptyBatch := check{`{"Records":[]}`, []string{`"batchItemFailures":[]`}}
 	return map[string]check{
-		// A login counts attempts, looks for a user and computes a hash. No user has the random address.
 		"AuthFunction": {
-			request("POST", "/api/auth/login", "", `{"email":"`+rand.Text()+`@example.com","password":"`+rand.Text()+`"}`),
-			[]string{`"statusCode":401`, "AUTH_INVALID_CREDENTIALS"},
+			request(loginMethod, loginPath, "", unknownLogin()), []string{`"statusCode":401`, codeUnknownLogin},
 		},
 		// A session token with an unknown key needs the key ring.
 		"ProjectsFunction":    {request("GET", "/api/projects", "", ""), unauthorized},
@@ -44,6 +42,18 @@ func checks(sitesOrigin string) map[string]check {
 		// The usual run of the schedule. Runs may overlap.
 		"WebhookRetryFunction": {`{}`, []string{"null"}},
 	}
+}
+
+// A login with an address that no user has. It counts attempts, looks for a user and computes a hash.
+const (
+	loginMethod      = "POST"
+	loginPath        = "/api/auth/login"
+	codeUnknownLogin = "AUTH_INVALID_CREDENTIALS" // the code of the response
+)
+
+// unknownLogin returns the body of the request. The address is random, so that no limit of failed logins applies.
+func unknownLogin() string {
+	return `{"email":"` + rand.Text() + `@example.com","password":"` + rand.Text() + `"}`
 }
 
 // unknownSession is a session token that has the correct format, but a key that does not exist:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -20,11 +21,13 @@ import (
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/lambdafn"
+	"devplatform/shared/metric"
 )
 
 // settings are the environment variables of the function.
 type settings struct {
-	AWS config.AWS
+	AWS     config.AWS
+	Metrics config.Metrics
 	// Versions maps the logical IDs of the functions to the ARNs of their new versions. The ARN of a function that is not
 	// deployed is empty.
 	Versions map[string]string `env:"VERSIONS,required,notEmpty" envKeyValSeparator:"="`
@@ -43,19 +46,21 @@ const (
 	maxLogged = 500
 )
 
-// handler checks new versions.
+// handler checks new versions, and probes public URLs.
 type handler struct {
 	settings settings
 	logger   *slog.Logger
+	metrics  *metric.Metrics
 	lambda   *lambda.Client
 	deploy   *codedeploy.Client
+	public   *http.Client
 }
 
 // run is the type of the function's handler.
 type run = func(context.Context, event) (result, error)
 
 // newHandler builds the function's handler. It does no I/O. It returns an error if a function has no check.
-func newHandler(cfg settings, _ clock.Clock, logger *slog.Logger) (run, error) {
+func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (run, error) {
 	for name := range cfg.Versions {
 		if _, ok := checks("")[name]; !ok {
 			return nil, fmt.Errorf("VERSIONS: there is no check for %s", name)
@@ -63,7 +68,9 @@ func newHandler(cfg settings, _ clock.Clock, logger *slog.Logger) (run, error) {
 	}
 	retryer := retry.NewStandard(func(o *retry.StandardOptions) { o.MaxAttempts = maxAttempts })
 	credentials, endpoint := awsclient.Credentials(cfg.AWS), awsclient.Endpoint("", cfg.AWS.Endpoint)
-	h := &handler{settings: cfg, logger: logger}
+	h := &handler{
+		settings: cfg, logger: logger, metrics: metric.New(logger, cfg.Metrics.Namespace, now), public: newPublicClient(),
+	}
 	h.lambda = lambda.New(lambda.Options{
 		Region: cfg.AWS.Region, Credentials: credentials, BaseEndpoint: endpoint, Retryer: retryer,
 		HTTPClient: awsclient.SlowHTTP(),
@@ -75,9 +82,11 @@ func newHandler(cfg settings, _ clock.Clock, logger *slog.Logger) (run, error) {
 	return h.run, nil
 }
 
-// event is the event of CodeDeploy. If it is empty, because an operator invokes the function, all functions are checked
-// and nothing is reported.
+// event is the event of CodeDeploy or of the schedule. If it is empty, because an operator invokes the function, all
+// functions are checked and nothing is reported.
 type event struct {
+	Probe *probeURLs `json:"probe"` // only in the event of the schedule
+
 	DeploymentID string `json:"DeploymentId"`
 	ExecutionID  string `json:"LifecycleEventHookExecutionId"`
 }
@@ -89,8 +98,12 @@ type result struct {
 }
 
 // run checks the new version of the function that is deployed, and reports the result to CodeDeploy. If the report
-// fails, it returns an error, and Lambda invokes the function again.
+// fails, it returns an error, and Lambda invokes the function again. For an event of the schedule, it probes the URLs.
 func (h *handler) run(ctx context.Context, e event) (result, error) {
+	if e.Probe != nil {
+		h.probe(ctx, *e.Probe)
+		return result{}, nil
+	}
 	r := h.check(ctx, h.deployed(ctx, e.DeploymentID))
 	if e.DeploymentID == "" {
 		return r, nil

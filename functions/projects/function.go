@@ -31,6 +31,7 @@ type settings struct {
 	Bucket   config.FilesBucket
 	Webhooks config.WebhooksTable
 	Edge     config.Edge
+	Metrics  config.Metrics
 	Keys     string `env:"KEYS_SECRET,required,notEmpty"`
 	Quotas   file.QuotaSettings
 	// Exports is the URL of the queue of exports to make.
@@ -66,8 +67,7 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 	if err := cfg.Sites.Limits.Validate(); err != nil {
 		return nil, err
 	}
-	keys := config.NewKeys(config.NewSecrets(cfg.AWS).Fetch(cfg.Keys), now)
-	keys.Start()
+	keys := config.NewSecrets(cfg.AWS, cfg.Metrics, now, logger).Keys(cfg.Keys)
 	return httpapi.Lazy(func() http.Handler {
 		client := db.New(cfg.AWS, now)
 		sessions := account.NewSessions(client, cfg.Tables, keys, now, logger)

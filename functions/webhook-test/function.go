@@ -21,6 +21,7 @@ type settings struct {
 	Tables   config.Tables
 	Webhooks config.WebhooksTable
 	Edge     config.Edge
+	Metrics  config.Metrics
 	Keys     string `env:"KEYS_SECRET,required,notEmpty"`
 	Limits   webhook.Limits
 	// AllowPrivate allows endpoints on private addresses and with plain http. Only the local platform sets it.
@@ -33,8 +34,7 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 	if err := cfg.Limits.Validate(); err != nil {
 		return nil, err
 	}
-	keys := config.NewKeys(config.NewSecrets(cfg.AWS).Fetch(cfg.Keys), now)
-	keys.Start()
+	keys := config.NewSecrets(cfg.AWS, cfg.Metrics, now, logger).Keys(cfg.Keys)
 	return httpapi.Lazy(func() http.Handler {
 		client := db.New(cfg.AWS, now)
 		sessions := account.NewSessions(client, cfg.Tables, keys, now, logger)

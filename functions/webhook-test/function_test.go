@@ -44,7 +44,7 @@ func putWebhook(t *testing.T, cfg settings, userID, url string) string {
 	webhooks, projects := client.Table(cfg.Webhooks.Webhooks), client.Table(cfg.Tables.Projects)
 	ids, at := id.NewGenerator(clock.System, rand.Reader), clock.Stamp(time.Now())
 	workspaceID, webhookID := ids.New(id.Workspace), ids.New(id.Webhook)
-	keys := config.NewKeys(config.NewSecrets(cfg.AWS).Fetch(cfg.Keys), clock.System)
+	keys := config.NewSecrets(cfg.AWS, config.Metrics{}, clock.System, slog.New(slog.DiscardHandler)).Keys(cfg.Keys)
 	secret := functiontest.Must(delivery.Secrets{Keys: keys}.Seal(t.Context(), webhookID, "secret"))
 	put := func(table db.Table, key db.Key, record any) db.Write {
 		return table.Put(key, functiontest.Must(db.Encode(record)))

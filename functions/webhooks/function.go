@@ -22,6 +22,7 @@ type settings struct {
 	Webhooks config.WebhooksTable
 	Events   config.EventsTable
 	Edge     config.Edge
+	Metrics  config.Metrics
 	Keys     string `env:"KEYS_SECRET,required,notEmpty"`
 	// Deliveries is the URL of the queue of the fast lane of deliveries.
 	Deliveries string `env:"DELIVERIES_QUEUE,required,notEmpty"`
@@ -36,8 +37,7 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 	if err := cfg.Limits.Validate(); err != nil {
 		return nil, err
 	}
-	keys := config.NewKeys(config.NewSecrets(cfg.AWS).Fetch(cfg.Keys), now)
-	keys.Start()
+	keys := config.NewSecrets(cfg.AWS, cfg.Metrics, now, logger).Keys(cfg.Keys)
 	return httpapi.Lazy(func() http.Handler {
 		client := db.New(cfg.AWS, now)
 		sessions := account.NewSessions(client, cfg.Tables, keys, now, logger)

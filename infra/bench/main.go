@@ -25,6 +25,7 @@ var sections = []struct {
 	{"cold", (*bench).cold},
 	{"start", (*bench).start},
 	{"warm", (*bench).warm},
+	{"bodies", (*bench).bodies},
 	{"operations", (*bench).operations},
 	{"projects", (*bench).projects},
 	{"deployments", (*bench).deployments},

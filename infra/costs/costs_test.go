@@ -77,6 +77,7 @@ Resources:
     Type: AWS::CloudWatch::Alarm
     Condition: IsProd
     Properties: {Metrics: [{MetricStat: {Period: 60}}, {MetricStat: {Period: 60}}, {Expression: a + b}]}
+  Page: {Type: AWS::CloudWatch::CompositeAlarm, Properties: {AlarmRule: ALARM("Plain") OR ALARM("Sum")}}
   Keys: {Type: AWS::SecretsManager::Secret}
   AlarmKey: {Type: AWS::KMS::Key}
   Faults: {Type: AWS::Logs::MetricFilter, Properties: {MetricTransformations: [{MetricName: A}, {MetricName: B}]}}
@@ -90,7 +91,7 @@ Resources:
 		got[e.name] = e.units
 	}
 	want := map[string]float64{
-		"alarms": 3, "dashboard": 0, "key of the alarms' topic": 1, "secrets": 1, "metrics from logs": 2,
+		"alarms": 3, "composite alarms": 1, "dashboard": 0, "key of the alarms' topic": 1, "secrets": 1, "metrics from logs": 2,
 	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("resources: %v\n%s", err, diff)

@@ -55,6 +55,7 @@ func resources(path string) (idle, used []entry, err error) {
 	}
 	return []entry{
 		{"alarms", float64(counts["AWS::CloudWatch::Alarm"]), alarm},
+		{"composite alarms", float64(counts["AWS::CloudWatch::CompositeAlarm"]), composite},
 		{"dashboard", float64(counts["AWS::CloudWatch::Dashboard"]), dashboard},
 		{"key of the alarms' topic", float64(counts["AWS::KMS::Key"]), customerKey},
 		{"secrets", float64(counts["AWS::SecretsManager::Secret"]), secret},
@@ -122,6 +123,9 @@ const (
 	exampleGB     = 5 // stored
 	exampleInput  = 6000
 	exampleOutput = 800 // tokens of a chat
+	// exampleReads is the number of reads of secrets in an hour: two instances of each function read each of its secrets
+	// every five minutes. Seven functions have the key ring, and two of them another secret.
+	exampleReads = 2 * (7 + 2) * 12
 )
 
 // exampleDay is what a user does in a day.
@@ -150,6 +154,7 @@ func exampleMonth(rows map[string]*row) (all []entry, chats float64) {
 	sum[traces] = traced(sum[invocations], time.Duration(days*exampleHours*float64(time.Hour)))
 	return append(usageEntries("use: ", sum), entry{"tables", exampleGB, storage},
 		entry{"tables: point-in-time recovery", exampleGB, recovery},
+		entry{"reads of secrets", exampleReads * exampleHours * days, secretRead},
 		entry{"metrics of deliveries", deliveryMetrics, metric}), chats
 }
 

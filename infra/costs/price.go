@@ -64,7 +64,9 @@ var (
 	storage       = price{"storage", "GB-month in tables", 0.25, 1, "dynamodb/pricing/on-demand", ""}
 	recovery      = price{"point-in-time recovery", "GB-month in tables", 0.20, 1, "dynamodb/pricing/on-demand", ""}
 	secret        = price{"secrets", "secret and month", 0.40, 1, "secrets-manager/pricing", ""}
+	secretRead    = price{"reads of secrets", "read", 0.05, 1e4, "secrets-manager/pricing", ""}
 	alarm         = price{"alarms", "metric of an alarm, and month", 0.10, 1, "cloudwatch/pricing", "2026-06"}
+	composite     = price{"composite alarms", "composite alarm and month", 0.50, 1, "cloudwatch/pricing", "2026-06"}
 	dashboard     = price{"dashboards", "dashboard and month", 3.00, 1, "cloudwatch/pricing", "2026-06"}
 	metric        = price{"custom metrics", "metric with data, and month", 0.30, 1, "cloudwatch/pricing", "2026-02"}
 	customerKey   = price{"keys", "customer managed key and month", 1.00, 1, "kms/pricing", ""}
@@ -72,8 +74,8 @@ var (
 	inputTokens   = price{"input tokens", "token", 3.00, million, "bedrock/pricing", "2026-02"}
 	outputTokens  = price{"output tokens", "token", 15.00, million, "bedrock/pricing", "2026-02"}
 	monthlyPrices = []price{
-		emptyReceive, schedule, storage, recovery, secret, alarm, dashboard, metric, customerKey, keyRequest, inputTokens,
-		outputTokens,
+		emptyReceive, schedule, storage, recovery, secret, secretRead, alarm, composite, dashboard, metric, customerKey,
+		keyRequest, inputTokens, outputTokens,
 	}
 )
 

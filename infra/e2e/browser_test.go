@@ -15,6 +15,9 @@ import (
 	"devplatform/infra/platformtest"
 )
 
+// browserLimit limits a test in a browser, which starts slowly on a busy machine.
+const browserLimit = 3 * time.Minute
+
 // TestBrowserSignIn signs in with the platform's code host in Chromium, over http and https. The browser submits the
 // consent page, keeps the cookies, and is redirected to the requested page.
 func TestBrowserSignIn(t *testing.T) {
@@ -56,7 +59,7 @@ func browser(t *testing.T, path string) context.Context {
 		chromedp.Flag("ignore-certificate-errors", true),
 		chromedp.Flag("disable-quic", true),
 	)
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), browserLimit)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
 	t.Cleanup(cancel)

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -49,9 +50,13 @@ func readBlocks(t testing.TB, document, language string) (blocks []codeBlock) {
 	return blocks
 }
 
+const needsStack = "the commands need a stack on AWS"
+
 // notRunHere are the documents whose commands this package does not run, with the reason.
 var notRunHere = map[string]string{
-	"infra/RUNBOOK.md":            "the commands need a stack on AWS",
+	"infra/ALARMS.md":             needsStack,
+	"infra/RUNBOOK.md":            needsStack,
+	"infra/WEBHOOKS.md":           needsStack,
 	"shared/webhook/README.md":    "the tests of shared/webhook/signature run its programs",
 	"shared/webhook/VERIFYING.md": "the tests of shared/webhook/signature run its programs",
 }
@@ -121,22 +126,30 @@ var testOfComment = map[string]string{
 	"codehost": "TestConfiguredCodeHost", "endpoint": "TestOtherDynamoDB", "change": "TestContributing",
 }
 
-// testOfTarget names the test that runs a target of the Makefile, or the command of .ci/run that runs it.
+// testOfTarget names the test that runs a target of the Makefile, the command of .ci/run that runs it, or `make nightly`.
 var testOfTarget = map[string]string{
 	"run": "TestMakeRun", "dev": "infra/local/platform: TestWatch", "deploy": "TestMakeDeploy", "licences": "TestMakeLicences", "openapi": "TestContributing",
 	"invoke": "TestInvoke",
-	"demo":   "CI: make demo", "test": "CI: make test", "check": "CI: make test", "race": "CI: make test", "faults": "infra/faults: TestStorageRefuses",
-	"vulnerable": "CI: make vulnerable", "bench": "CI: make bench ONLY=", "costs": "CI: make costs",
+	"demo":   "infra/demo: TestStory", "test": "CI: make test", "check": "CI: make test", "nightly": "nightly: mutations",
+	"race": "nightly: race", "faults": "nightly: faults", "vulnerable": "nightly: vulnerable", "bench": "nightly: bench",
+	"mutations": "infra/mutate: TestRun", "costs": "CI: make costs",
 	"compare-s3": "infra/local/s3: TestOracle", "soak": "infra/soak: TestSoak", "fuzz": "infra/fuzz: TestRun",
 }
 
-// hasTest reports whether a test exists. by is a test of this package, "folder: test", or "CI: command".
+// hasTest reports whether a test exists. by is a test of this package, "folder: test", "CI: command", or
+// "nightly: target".
 func hasTest(t *testing.T, by string) bool {
 	t.Helper()
 	folder, name, found := strings.Cut(by, ": ")
-	if folder == "CI" {
+	switch folder {
+	case "CI":
 		script, err := os.ReadFile(filepath.Join(platformtest.Root, ".ci/run"))
 		return err == nil && strings.Contains(string(script), "\n"+name)
+	case "nightly":
+		makefile, err := os.ReadFile(filepath.Join(platformtest.Root, "Makefile"))
+		_, recipe, _ := strings.Cut(string(makefile), "\nnightly: ")
+		recipe, _, _ = strings.Cut(recipe, "\n\n")
+		return err == nil && slices.Contains(strings.Fields(recipe), name)
 	}
 	if !found {
 		folder, name = "infra/e2e", by

@@ -240,7 +240,7 @@ func (p *publisher) arrived(want []string) {
 // the same data. In the end, every deployment has ended, the last request decided which one is live, and all events
 // arrived. Leases of interrupted builds must expire first, which takes minutes, so it runs only in the full form.
 func TestKillDuringDeployments(t *testing.T) {
-	if !platformtest.IsFull() {
+	if !platformtest.IsNightly() {
 		t.Skip("waits for minutes: it runs with make faults")
 	}
 	t.Parallel()

@@ -18,6 +18,9 @@ import (
 	"devplatform/infra/slicetest"
 )
 
+// deploymentLimit limits the wait for the end of a deployment, which may be interrupted and built again.
+const deploymentLimit = 4 * time.Minute
+
 // deployer deploys a project of a user, and reads its site as visitors do.
 type deployer struct {
 	*platformtest.Client
@@ -61,7 +64,7 @@ func (d *deployer) deploy(fields platformtest.Object) map[string]any {
 // time of its lease and a minute.
 func (d *deployer) ended(id string) (deployment map[string]any) {
 	d.T.Helper()
-	platformtest.EventuallyWithin(d.T, 4*time.Minute, "the end of the deployment", func() bool {
+	platformtest.EventuallyWithin(d.T, deploymentLimit, "the end of the deployment", func() bool {
 		deployment = d.Do("GET", d.at("/", id), "").Want(d.T, http.StatusOK)
 		return deployment["status"] != "queued" && deployment["status"] != "building"
 	})

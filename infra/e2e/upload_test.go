@@ -33,8 +33,8 @@ const send = (upload, data) => fetch(upload.url, {
 
 // uploadVideo signs up, uploads a video, downloads it, and returns whether it is the same.
 const uploadVideo = `(async () => {
-	const user = {email: 'page@example.com', username: 'page', password: 'correct horse battery'}
-	await api('POST', '/api/auth/signup', user)
+	const user = {email: 'page@example.com', password: 'correct horse battery'}
+	await api('POST', '/api/auth/signup', {...user, username: 'page'})
 	await api('POST', '/api/auth/login', user)
 	const project = await api('POST', '/api/projects', {name: 'Video'})
 	const video = new Uint8Array(25 * 1024 * 1024)

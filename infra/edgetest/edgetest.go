@@ -52,9 +52,8 @@ type signupInput struct {
 		Tags     []struct {
 			Name string `json:"name"`
 			Note string `json:"note,omitempty"`
-		} `json:"tags,omitempty"`
-		Nick *string        `json:"nick,omitempty" nullable:"true"`
-		By   map[string]int `json:"by,omitempty"`
+		} `json:"tags,omitempty" maxItems:"50"`
+		Nick *string `json:"nick,omitempty" nullable:"true"`
 	}
 }
 

@@ -97,7 +97,7 @@ func (w *world) checkAgain(requests []request) {
 // selectFaults returns the first three faults, or all of them in the full form of the tests (make faults). The first
 // three are as different as possible.
 func selectFaults(all ...fault) []fault {
-	if platformtest.IsFull() {
+	if platformtest.IsNightly() {
 		return all
 	}
 	return all[:min(3, len(all))]

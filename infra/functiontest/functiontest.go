@@ -165,7 +165,7 @@ func Accounts(t *testing.T) http.Handler {
 	if err != nil {
 		t.Fatal(err)
 	}
-	keys := config.NewKeys(config.NewSecrets(cfg.AWS).Fetch(keysSecret), clock.System)
+	keys := config.NewSecrets(cfg.AWS, config.Metrics{}, clock.System, slog.New(slog.DiscardHandler)).Keys(keysSecret)
 	return account.New(account.Deps{
 		DB:     db.New(cfg.AWS, clock.System),
 		Tables: cfg.Tables,

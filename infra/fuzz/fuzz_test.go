@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"devplatform/infra/platformtest"
 )
 
 // module writes a module of one package with two targets. The second target fails on every input that is not one of
@@ -34,9 +36,7 @@ func module(t *testing.T) string {
 
 func TestRun(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("not a unit test: it runs go test")
-	}
+	platformtest.SkipIfNotNightly(t) // the instrumented build of the standard library takes a minute
 	folder := module(t)
 	var table bytes.Buffer
 	f := fuzzer{folder: folder, each: "1000x", workers: 1, table: &table}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"net/http"
@@ -23,6 +24,7 @@ const (
 	jsonType        = "application/json"
 	eventStreamType = "text/event-stream"
 	sessionScheme   = "session"
+	schemasPrefix   = "#/components/schemas/"
 )
 
 // description is the description of the whole API.
@@ -35,7 +37,9 @@ var description string
 type document struct {
 	*huma.OpenAPI
 
-	schemas  huma.Registry
+	schemas huma.Registry
+	// closed contains the schemas of the bodies in which unknown fields are rejected.
+	closed   []*huma.Schema
 	examples map[string]examples
 }
 
@@ -48,7 +52,7 @@ func newDocument(routes *httpapi.Routes, byID map[string]examples) (*document, e
 			return nil, fmt.Errorf("examples.json has examples of the operation %s, which does not exist", id)
 		}
 	}
-	d := &document{schemas: huma.NewMapRegistry("#/components/schemas/", schemaName), examples: byID}
+	d := &document{schemas: huma.NewMapRegistry(schemasPrefix, schemaName), examples: byID}
 	d.schemas.RegisterTypeAlias(reflect.TypeFor[clock.Timestamp](), reflect.TypeFor[time.Time]())
 	d.aliasTypes(routes)
 	d.OpenAPI = &huma.OpenAPI{
@@ -128,7 +132,7 @@ func (d *document) add(e *httpapi.Endpoint) {
 			d.Tags = append(d.Tags, &huma.Tag{Name: e.Tag.Name, Description: e.Tag.Description})
 		}
 	}
-	d.addInput(op, e.Input)
+	d.addInput(op, e)
 	success := d.success(e)
 	op.Responses[strconv.Itoa(e.Status)] = success
 	d.addExamples(op, success)
@@ -141,9 +145,9 @@ func (d *document) add(e *httpapi.Endpoint) {
 	d.AddOperation(op)
 }
 
-// addInput adds the parameters and the body of a request. input is the type that the handler takes.
-func (d *document) addInput(op *huma.Operation, input reflect.Type) {
-	for _, field := range reflect.VisibleFields(input) {
+// addInput adds the parameters and the body of a request.
+func (d *document) addInput(op *huma.Operation, e *httpapi.Endpoint) {
+	for _, field := range reflect.VisibleFields(e.Input) {
 		if field.Tag.Get("hidden") == "true" {
 			continue
 		}
@@ -153,11 +157,15 @@ func (d *document) addInput(op *huma.Operation, input reflect.Type) {
 			}
 		}
 		if field.Name == "Body" && len(field.Index) == 1 {
+			schema := d.bodySchema(e.Input, field, op.OperationID+"Request")
+			if e.IgnoreUnknownFields {
+				schema = d.open(schema, pascal(op.OperationID)+"Request")
+			} else {
+				d.closed = append(d.closed, schema)
+			}
 			op.RequestBody = &huma.RequestBody{
 				Required: field.Type.Kind() != reflect.Pointer,
-				Content: map[string]*huma.MediaType{
-					jsonType: {Schema: d.bodySchema(input, field, op.OperationID+"Request")},
-				},
+				Content:  map[string]*huma.MediaType{jsonType: {Schema: schema}},
 			}
 		}
 	}
@@ -239,11 +247,15 @@ func otherSuccess(status int, success *huma.Response) *huma.Response {
 	return response
 }
 
-// openSchemas declares that later versions may add fields to objects, and that the last delivery of a webhook
-// and the error of a deployment may be null. huma cannot derive this from the types.
+// openSchemas declares that later versions may add fields to the objects of responses, and that the last delivery of a
+// webhook and the error of a deployment may be null. huma cannot derive this from the types.
 func (d *document) openSchemas() {
+	closed := map[*huma.Schema]bool{}
+	for _, schema := range d.closed {
+		d.visit(schema, closed)
+	}
 	for _, schema := range d.schemas.Map() {
-		if schema.AdditionalProperties == false {
+		if schema.AdditionalProperties == false && !closed[schema] {
 			schema.AdditionalProperties = true
 		}
 	}
@@ -251,6 +263,48 @@ func (d *document) openSchemas() {
 		if schema := d.schemas.Map()[name]; schema != nil {
 			schema.Nullable = true
 		}
+	}
+}
+
+// open registers a copy of a request's schema under another name, and returns a reference to the copy. Other operations
+// that use the schema reject unknown fields, but the copy allows them, also in the objects that it contains.
+func (d *document) open(schema *huma.Schema, name string) *huma.Schema {
+	d.schemas.Map()[name] = d.opened(schema)
+	return &huma.Schema{Ref: schemasPrefix + name}
+}
+
+// opened returns a copy of a schema that allows unknown fields. It replaces references by copies.
+func (d *document) opened(schema *huma.Schema) *huma.Schema {
+	description := schema.Description
+	if schema.Ref != "" {
+		schema = d.schemas.SchemaFromRef(schema.Ref)
+	}
+	changed := *schema
+	changed.Description = cmp.Or(description, schema.Description)
+	if schema.Properties != nil {
+		changed.AdditionalProperties, changed.Properties = true, map[string]*huma.Schema{}
+	}
+	for name, property := range schema.Properties {
+		changed.Properties[name] = d.opened(property)
+	}
+	if schema.Items != nil {
+		changed.Items = d.opened(schema.Items)
+	}
+	return &changed
+}
+
+// visit adds a schema, and the schemas that it refers to, to the set seen.
+func (d *document) visit(schema *huma.Schema, seen map[*huma.Schema]bool) {
+	if schema == nil || seen[schema] {
+		return
+	}
+	seen[schema] = true
+	if schema.Ref != "" {
+		d.visit(d.schemas.SchemaFromRef(schema.Ref), seen)
+	}
+	d.visit(schema.Items, seen)
+	for _, property := range schema.Properties {
+		d.visit(property, seen)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/routes"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/httpapi"
@@ -142,7 +143,7 @@ func TestEmittedTypes(t *testing.T) {
 func TestEnumValues(t *testing.T) {
 	t.Parallel()
 	checked := 0
-	visitTypes(allRoutes(), func(typ reflect.Type) {
+	visitTypes(routes.All(), func(typ reflect.Type) {
 		enum, ok := reflect.Zero(typ).Interface().(httpapi.Enum)
 		if alias := aliases[typ.String()]; ok && alias != nil {
 			checked++

@@ -8,16 +8,7 @@ import (
 	"io"
 	"os"
 
-	"devplatform/shared/account"
-	"devplatform/shared/assistant"
-	"devplatform/shared/deployment"
-	"devplatform/shared/docs"
-	"devplatform/shared/httpapi"
-	"devplatform/shared/project"
-	"devplatform/shared/project/export"
-	"devplatform/shared/project/file"
-	"devplatform/shared/webhook"
-	"devplatform/shared/workspace"
+	"devplatform/infra/routes"
 )
 
 func main() {
@@ -33,7 +24,7 @@ func run(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	d, err := newDocument(allRoutes(), examples)
+	d, err := newDocument(routes.All(), examples)
 	if err != nil {
 		return err
 	}
@@ -49,24 +40,4 @@ func run(w io.Writer) error {
 		return fmt.Errorf("write: %w", err)
 	}
 	return nil
-}
-
-// allRoutes returns the endpoints of all packages, in the order of the groups in the document.
-func allRoutes() *httpapi.Routes {
-	routes := &httpapi.Routes{}
-	for _, register := range []func(*httpapi.Routes){
-		new(account.Service).Register,
-		new(workspace.Service).Register,
-		new(project.Service).Register,
-		new(file.Service).Register,
-		new(export.Service).Register,
-		new(deployment.Service).Register,
-		new(assistant.Service).Register,
-		new(webhook.Service).Register,
-		new(webhook.Service).RegisterTest,
-		new(docs.Service).Register,
-	} {
-		register(routes)
-	}
-	return routes
 }

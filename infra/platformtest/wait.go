@@ -7,11 +7,14 @@ import (
 	"time"
 )
 
+// patience limits the wait for a condition that is met at once on an idle machine.
+const patience = 20 * time.Second
+
 // Eventually waits up to 20 s until condition returns true. The error message of the test contains description, which
 // is a text about the condition.
 func Eventually(t testing.TB, description string, condition func() bool) {
 	t.Helper()
-	EventuallyWithin(t, 20*time.Second, description, condition)
+	EventuallyWithin(t, patience, description, condition)
 }
 
 // EventuallyWithin does the same as Eventually with another limit.
@@ -37,8 +40,17 @@ func SkipIfShort(t testing.TB) {
 	}
 }
 
-// IsFull reports whether the long tests run in their full form, as in make faults. Otherwise, they run in a short form.
-func IsFull() bool { return os.Getenv("FULL") != "" }
+// IsNightly reports whether the long tests run in their full form, as in make nightly. Otherwise, they run in a short
+// form.
+func IsNightly() bool { return os.Getenv("NIGHTLY") != "" }
+
+// SkipIfNotNightly skips a test that takes too long for each change, and has no short form.
+func SkipIfNotNightly(t testing.TB) {
+	t.Helper()
+	if !IsNightly() {
+		t.Skip("only in make nightly: it takes too long for each change")
+	}
+}
 
 // Required returns the path of a command-line tool. If the tool is not installed, it skips the test, or fails it in CI.
 // With -short, it skips the test.

@@ -51,6 +51,7 @@ func fill(t *testing.T, name string) {
 // and the log names the disk once. When there is space, writes work again. After a kill, all acknowledged data is
 // there.
 func TestDiskFull(t *testing.T) {
+	platformtest.SkipIfNotNightly(t)
 	disk := small(t, 96<<20)
 	data := filepath.Join(disk, "data")
 	p := platformtest.StartIn(t, data)

@@ -17,6 +17,9 @@ import (
 	"devplatform/infra/platformtest"
 )
 
+// patience limits the wait for a condition that is met within seconds on an idle machine.
+const patience = time.Minute
+
 const (
 	connections = 10_000
 	// memoryOfConnection is the limit of the memory of an idle connection, in bytes.
@@ -102,10 +105,10 @@ func TestTenThousandConnections(t *testing.T) {
 	}
 
 	all(100, func(n int) { _ = clients[n].Close() })
-	platformtest.EventuallyWithin(t, time.Minute, "the connections are closed", func() bool {
+	platformtest.EventuallyWithin(t, patience, "the connections are closed", func() bool {
 		return look(t, p.pid).files <= before.files+1000
 	})
-	platformtest.EventuallyWithin(t, time.Minute, "the resources of the connections are released", func() bool {
+	platformtest.EventuallyWithin(t, patience, "the resources of the connections are released", func() bool {
 		now, _ := p.probeProcess(t, p.pid)
 		return now.goroutines <= idle.goroutines+1000 && now.heap <= idle.heap+20<<20
 	})

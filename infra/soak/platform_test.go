@@ -13,7 +13,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"devplatform/infra/platformtest"
 	"devplatform/infra/process"
@@ -104,7 +103,7 @@ func TestMain(m *testing.M) {
 // start runs the platform until the test ends.
 func start(t *testing.T, env ...string) *platform {
 	t.Helper()
-	platformtest.SkipIfShort(t)
+	platformtest.SkipIfNotNightly(t)
 	if err := platformtest.DependOnSources(); err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +178,7 @@ func (p *platform) probeProcess(t *testing.T, pid int) (probe, bool) {
 		return probe{}, false
 	}
 	var state probe
-	platformtest.EventuallyWithin(t, time.Minute, "a probe of a process", func() bool {
+	platformtest.EventuallyWithin(t, patience, "a probe of a process", func() bool {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		found := false

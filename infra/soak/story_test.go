@@ -14,6 +14,9 @@ import (
 	"devplatform/infra/platformtest"
 )
 
+// storyLimit limits the requests of one user in a round.
+const storyLimit = 2 * time.Minute
+
 // traffic is the traffic of all users.
 type traffic struct {
 	t        *testing.T
@@ -54,9 +57,11 @@ func (tr *traffic) day(ctx context.Context) {
 	name := fmt.Sprintf("user%d", n)
 	u := &user{platformtest.NewClient(tr.t, tr.p.url), tr, name, fmt.Sprintf("/ok/%d", n)}
 	defer u.HTTP.CloseIdleConnections()
-	account := platformtest.Object{"email": name + "@example.com", "username": name, "password": platformtest.Password}.String()
-	u.do("POST", "/api/auth/signup", account, http.StatusCreated)
-	u.do("POST", "/api/auth/login", account, http.StatusOK)
+	account := platformtest.Object{"email": name + "@example.com", "password": platformtest.Password}
+	login := account.String()
+	account["username"] = name
+	u.do("POST", "/api/auth/signup", account.String(), http.StatusCreated)
+	u.do("POST", "/api/auth/login", login, http.StatusOK)
 	u.do("POST", "/api/auth/login", `{"email":"`+name+`@example.com","password":"wrong password"}`, http.StatusUnauthorized)
 	u.do("GET", "/api/auth/me", "", http.StatusOK)
 	id := field(u.do("POST", "/api/projects", `{"name":"Soaked","framework":"react"}`, http.StatusCreated), "id")
@@ -148,7 +153,7 @@ func (u *user) talk(ctx context.Context, id string) {
 
 // delivered waits until that number of different events has arrived.
 func (tr *traffic) delivered(ctx context.Context, path string, events int) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storyLimit)
 	defer cancel()
 	if err := tr.receiver.Wait(ctx, func(r *hooktest.Receiver) bool { return len(r.IDs(path)) >= events }); err != nil {
 		tr.t.Errorf("%s: %v", path, err)

@@ -34,6 +34,7 @@ func TestReservedConcurrency(t *testing.T) {
 		"prod with sites":             {parameters: withSites(map[string]string{"Stage": "prod"}), want: 620},
 		"prod with more fast workers": {parameters: map[string]string{"Stage": "prod", "DeliveryConcurrency": "80"}, want: 550},
 	} {
+		c.parameters["AlarmEmail"] = "a@example.com" // prod needs a recipient of its alarms
 		loaded, err := loadTemplate(c.parameters)
 		if err != nil {
 			t.Fatal(err)

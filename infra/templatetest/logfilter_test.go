@@ -103,6 +103,8 @@ func TestLogFilters(t *testing.T) {
 		{"AiLogs", `{"level":"ERROR","msg":"request","status":500,"code":"INTERNAL_ERROR","cause":"panic: x"}`, ownFault},
 		{"ProjectsLogs", `{"level":"INFO","msg":"request","status":429,"code":"RATE_LIMITED"}`, "RateLimited"},
 		{"ProjectsLogs", `{"level":"ERROR","msg":"request","status":500,"code":"INTERNAL_ERROR"}`, ""},
+		{"ProjectCleanupLogs", `{"level":"INFO","msg":"scheduled run"}`, "Sweeps"},
+		{"ProjectCleanupLogs", `{"level":"ERROR","msg":"scheduled run","cause":"db: x"}`, "ProjectCleanupFailures"},
 		{"GatewayLogs", `{"status":"429","error":"THROTTLED"}`, "RateLimited"},
 		{"GatewayLogs", `{"status":"429","error":"-"}`, ""}, // the response of a function, whose log has a line, too
 	} {

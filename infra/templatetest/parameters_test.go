@@ -93,8 +93,8 @@ func overrides(t *testing.T, environment string, commented bool) map[string]stri
 	return values
 }
 
-// TestEnvironments checks that both environments of samconfig.toml have their own stack and valid parameters.
-// Parameters that are commented out must exist in the template.
+// TestEnvironments checks that both environments of samconfig.toml have their own stack and valid parameters. prod only
+// lacks a recipient of its alarms. Parameters that are commented out must exist in the template.
 func TestEnvironments(t *testing.T) {
 	t.Parallel()
 	tpl := Source(t)
@@ -103,6 +103,9 @@ func TestEnvironments(t *testing.T) {
 		parameters := overrides(t, environment, false)
 		if parameters["Stage"] != environment {
 			t.Errorf("samconfig.toml, %s: got Stage=%q, want %s", environment, parameters["Stage"], environment)
+		}
+		if environment == "prod" {
+			parameters["AlarmEmail"] = overrides(t, environment, true)["AlarmEmail"]
 		}
 		if _, err := stack.Load(filepath.Join(Root, "template.yaml"), stack.Options{Parameters: parameters}); err != nil {
 			t.Errorf("samconfig.toml, %s: the template rejects the parameters: %v", environment, err)
@@ -136,7 +139,7 @@ func TestParameterRules(t *testing.T) {
 		want       string // a part of the error, or "" for valid parameters
 	}{
 		{
-			parameters: "Stage=prod DomainName=api.example.com CertificateArn=" + certificate + " HostedZoneId=Z0123456789",
+			parameters: "Stage=prod AlarmEmail=a@example.com DomainName=api.example.com CertificateArn=" + certificate + " HostedZoneId=Z0123456789",
 		},
 		{
 			parameters: "DomainName=api.example.com CertificateArn=" + certificate + " AllowedOrigins=https://app.example.com",
@@ -164,12 +167,22 @@ func TestParameterRules(t *testing.T) {
 		{parameters: "NpmRegistry=https://npm.example.com/path/"},
 		{parameters: "NpmRegistry=http://npm.example.com", want: "AllowedPattern"},
 		{parameters: "NpmAllowPrivate=true", want: "AllowedValues"},
-		{parameters: "AlarmEmail=a@example.com"},
-		{parameters: "AlarmTopicArn=arn:aws:sns:us-east-1:123456789012:alarms"},
+		{parameters: "Stage=prod", want: "Stage prod needs a recipient of its alarms. Set AlarmEmail"},
+		{parameters: "Stage=prod AlarmEmail= AlarmTopicArn=", want: "needs a recipient of its alarms"},
+		{parameters: "Stage=prod AlarmEmail=a@example.com"},
+		{parameters: "Stage=prod AlarmTopicArn=arn:aws:sns:us-east-1:123456789012:pages"},
+		{parameters: "Stage=prod AlarmEmail=a@example.com AlarmTopicArn=arn:aws:sns:us-east-1:123456789012:pages"},
+		{parameters: "Stage=prod AlarmEmail=nobody", want: "AllowedPattern"},
+		{parameters: "Stage=dev"},
+		{parameters: "Stage=dev AlarmEmail=a@example.com"},
+		{parameters: "Probe=true"},
+		{parameters: "Probe=true ProbeSite=status SitesDomain=example.app SitesCertificateArn=" + certificate},
+		{parameters: "Probe=true ProbeSite=status", want: "ProbeSite has no effect without Probe=true and SitesDomain"},
 		{
-			parameters: "AlarmEmail=a@example.com AlarmTopicArn=arn:aws:sns:us-east-1:123456789012:alarms",
-			want:       "Set AlarmEmail or AlarmTopicArn",
+			parameters: "ProbeSite=status SitesDomain=example.app SitesCertificateArn=" + certificate,
+			want:       "ProbeSite has no effect without Probe=true and SitesDomain",
 		},
+		{parameters: "ProbeSite=https://status.example.app", want: "AllowedPattern"},
 		{parameters: "OAuthProvider=github", want: "needs OAuthClientId"},
 		{parameters: "OAuthProvider=github OAuthClientId=id"},
 		{parameters: "OAuthProvider=gitea OAuthClientId=id", want: "OAuthBaseUrl"},

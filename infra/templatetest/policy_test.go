@@ -66,8 +66,8 @@ var serviceRoles = map[string]struct {
 	"ScheduleRole": {
 		service: "scheduler.amazonaws.com",
 		permissions: []string{
-			"lambda:InvokeFunction DeployerFunction:live", "lambda:InvokeFunction ProjectCleanupFunction:live",
-			"lambda:InvokeFunction WebhookRetryFunction:live",
+			"lambda:InvokeFunction DeployCheckFunction", "lambda:InvokeFunction DeployerFunction:live",
+			"lambda:InvokeFunction ProjectCleanupFunction:live", "lambda:InvokeFunction WebhookRetryFunction:live",
 		},
 	},
 	"GatewayLogsRole": {

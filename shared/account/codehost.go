@@ -106,8 +106,10 @@ type CodeHostCallback struct {
 }
 
 // FinishCodeHost finishes a sign-in. It returns a new session and the path or URL to which the browser is redirected.
-// It checks and deletes the state before it reads the rest of the callback. Errors: AUTH_OAUTH_NOT_CONFIGURED,
-// AUTH_OAUTH_STATE_INVALID, and the errors of identify, linkIdentity and signInIdentity.
+// It checks and deletes the state before it reads the rest of the callback. If the code host reports an error, such as
+// access_denied because the user canceled, there is no session, and the query of the redirect contains the error.
+// Errors: AUTH_OAUTH_NOT_CONFIGURED, AUTH_OAUTH_STATE_INVALID, and the errors of identify, linkIdentity and
+// signInIdentity.
 func (s *Service) FinishCodeHost(ctx context.Context, c CodeHostCallback) (in SignedIn, redirect string, _ error) {
 	if s.provider == nil {
 		return SignedIn{}, "", errNotConfigured
@@ -118,6 +120,10 @@ func (s *Service) FinishCodeHost(ctx context.Context, c CodeHostCallback) (in Si
 	}
 	if err != nil {
 		return SignedIn{}, "", err
+	}
+	if denied, ok := errors.AsType[*oauth.Error](oauth.CallbackError(c.Query)); ok {
+		s.logger.InfoContext(ctx, "the code host reported an error", "cause", denied.Error())
+		return SignedIn{}, withError(state.Redirect, denied.Code), nil
 	}
 	identity, err := s.identify(ctx, c, state.Verifier)
 	if err != nil {
@@ -132,12 +138,8 @@ func (s *Service) FinishCodeHost(ctx context.Context, c CodeHostCallback) (in Si
 }
 
 // identify returns the identity of the user who signed in at the code host. Errors: SERVICE_UNAVAILABLE if a request to
-// the code host failed; AUTH_OAUTH_FAILED if the code host rejected it, or the callback reports any error. The browser
-// sends the callback, so it cannot prove that the code host is unavailable.
+// the code host failed; AUTH_OAUTH_FAILED if the code host rejected it.
 func (s *Service) identify(ctx context.Context, c CodeHostCallback, verifier string) (oauth.Identity, error) {
-	if err := oauth.CallbackError(c.Query); err != nil {
-		return oauth.Identity{}, errCodeHost.WithCause(err)
-	}
 	if c.Code == "" {
 		return oauth.Identity{}, errCodeHost.WithCause(errors.New("the callback has no code"))
 	}

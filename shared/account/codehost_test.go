@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/slicetest"
 	"devplatform/shared/db"
@@ -100,128 +99,6 @@ func (f *fixture) checkPersonalWorkspace(userID string) {
 	if err != nil || len(page.Items) != 1 {
 		f.t.Errorf("got %d workspaces and the error %v, want 1 workspace", len(page.Items), err)
 	}
-}
-
-func TestCallbackState(t *testing.T) {
-	t.Parallel()
-	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option())
-	user := octocat(1, verified("ada@example.com"))
-	checkRejected := func(client *apiClient, path string) {
-		t.Helper()
-		client.Get(path).Want(t, http.StatusBadRequest, fault.CodeOAuthStateInvalid)
-		client.me().Want(t, http.StatusUnauthorized)
-	}
-	client := f.newClient()
-	for _, query := range []string{
-		"", "?code=x", "?state=", "?state=x&code=y", "?error=access_denied", "?state=%23&code=x",
-		"?state=" + strings.Repeat("s", 5000),
-	} {
-		checkRejected(client, CallbackPath+query)
-	}
-	callback := host.approve(client.startSignIn(""), user)
-	checkRejected(f.newClient(), callback) // another browser opens the callback URL (login CSRF)
-	other := f.newClient()
-	other.startSignIn("")
-	checkRejected(other, callback) // another browser, which has its own sign-in in progress
-	client.Get(callback).Want(t, http.StatusFound)
-	reuse := f.newClient()
-	reuse.SetCookie("oauth", client.Cookie("oauth"))
-	checkRejected(reuse, callback) // the state was already used
-
-	expired := f.newClient()
-	callback = host.approve(expired.startSignIn(""), user)
-	f.clock.Advance(stateLife)
-	checkRejected(expired, callback)
-
-	// Over HTTPS, the cookie without Secure is ignored.
-	plain := f.newClient()
-	callback = host.approve(plain.startSignIn(""), user)
-	https := f.newClient()
-	https.SetCookie("oauth", plain.Cookie("oauth"))
-	https.Do(http.MethodGet, callback, nil, slicetest.Header(headerHTTPS, "1")).
-		Want(t, http.StatusBadRequest, fault.CodeOAuthStateInvalid)
-}
-
-func TestStateIsUsedOnce(t *testing.T) {
-	t.Parallel()
-	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option())
-	client := f.newClient()
-	callback := host.approve(client.startSignIn(""), octocat(1, verified("ada@example.com")))
-	responses := slicetest.Concurrently(6, func(int) slicetest.Response { return client.Get(callback) })
-	want := map[int]int{http.StatusFound: 1, http.StatusBadRequest: 5}
-	if diff := cmp.Diff(want, slicetest.CountStatuses(responses)); diff != "" {
-		t.Errorf("number of responses by status (-want +got):\n%s", diff)
-	}
-}
-
-func TestTwoSignInsInOneBrowser(t *testing.T) {
-	t.Parallel()
-	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option())
-	client := f.newClient()
-	redirects := []string{"/first", "/second"}
-	pages := []string{client.startSignIn(redirects[0]), client.startSignIn(redirects[1])}
-	for i, page := range pages {
-		callback := host.approve(page, octocat(1, verified("ada@example.com")))
-		response := client.Get(callback).Want(t, http.StatusFound)
-		if got := response.Header.Get("Location"); got != redirects[i] {
-			t.Errorf("the callback redirects to %q, want %q", got, redirects[i])
-		}
-	}
-}
-
-func TestCallbackErrors(t *testing.T) {
-	t.Parallel()
-	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option())
-	client := f.newClient()
-	for _, query := range []string{
-		"", "&code=", "&code=forged", "&error=access_denied", "&error=access_denied&code=x",
-		"&error=server_error&error_description=%3Cscript%3E",
-	} {
-		page, err := url.Parse(client.startSignIn(""))
-		if err != nil {
-			t.Fatal(err)
-		}
-		callback := CallbackPath + "?state=" + page.Query().Get("state")
-		client.Get(callback+query).Want(t, http.StatusUnauthorized, fault.CodeOAuthFailed)
-		// The state was used by the failed callback.
-		client.Get(callback+"&code=x").Want(t, http.StatusBadRequest, fault.CodeOAuthStateInvalid)
-	}
-	for _, path := range []string{"/token", "/user", "/emails"} {
-		host.failRequestsTo(path)
-		response := client.signIn(host, octocat(1, verified("ada@example.com"))).
-			Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
-		if response.Header.Get("Retry-After") == "" {
-			t.Errorf("%s fails: the response has no Retry-After header", path)
-		}
-	}
-	host.failRequestsTo("")
-	for name, user := range map[string]codeHostUser{
-		"no e-mail address":        octocat(7),
-		"unverified address":       octocat(7, unverified("ada@example.com")),
-		"address without a domain": octocat(7, verified("ada@localhost")),
-	} {
-		response := client.signIn(host, user)
-		if response.Status != http.StatusUnauthorized || response.Text("code") != string(fault.CodeOAuthFailed) {
-			t.Errorf("%s: got %d %s, want 401 %s", name, response.Status, response.Raw, fault.CodeOAuthFailed)
-		}
-	}
-	client.me().Want(t, http.StatusUnauthorized)
-}
-
-// A code host that cannot be reached is not reported as one that refused the sign-in.
-func TestUnreachableCodeHost(t *testing.T) {
-	t.Parallel()
-	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option())
-	client := f.newClient()
-	callback := host.approve(client.startSignIn(""), octocat(1, verified("ada@example.com")))
-	host.server.Close()
-	client.Get(callback).Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
-	client.Get(callback).Want(t, http.StatusBadRequest, fault.CodeOAuthStateInvalid) // the state was used
 }
 
 // The requests of images, frames and scripts on another site, and prefetches, must not use up the limit of a visitor's

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/golang-jwt/jwt/v5"
+	"golang.org/x/text/unicode/norm"
 
 	"devplatform/infra/slicetest"
 	"devplatform/shared/config"
@@ -161,7 +162,7 @@ func FuzzPassword(f *testing.F) {
 		if CheckPassword(password, email, username) != "" {
 			return
 		}
-		n := utf8.RuneCountInString(password)
+		n := utf8.RuneCountInString(norm.NFC.String(password))
 		if n < MinPasswordChars || n > MaxPasswordChars || len(password) > MaxLoginBytes {
 			t.Fatalf("CheckPassword accepts %q, which has %d characters", password, n)
 		}

@@ -37,8 +37,8 @@ const (
 // errHashFormat reports a stored password hash that is not an Argon2id PHC string of version 19.
 var errHashFormat = errors.New("account: malformed password hash")
 
-// Hasher computes and verifies password hashes. It limits the number of computations that run at the same time, because
-// each one allocates HashParams.MemoryKiB. It is safe for concurrent use.
+// Hasher computes and verifies hashes of passwords, which it normalizes. It limits the number of computations that run
+// at the same time, because each one allocates HashParams.MemoryKiB. It is safe for concurrent use.
 type Hasher struct {
 	params HashParams
 	slots  chan struct{}
@@ -87,7 +87,8 @@ func (h *Hasher) Verify(ctx context.Context, stored, password string) (Verdict, 
 	return Verdict{OK: subtle.ConstantTimeCompare(got, want) == 1, Outdated: params != h.params}, nil
 }
 
-// derive waits for a free slot and computes a hash. If ctx is done first, it returns the error of ctx.
+// derive waits for a free slot and computes the hash of the normalized password. If ctx is done first, it returns the
+// error of ctx.
 func (h *Hasher) derive(ctx context.Context, password string, salt []byte, p HashParams) ([]byte, error) {
 	select {
 	case h.slots <- struct{}{}:
@@ -96,7 +97,7 @@ func (h *Hasher) derive(ctx context.Context, password string, salt []byte, p Has
 	}
 	defer func() { <-h.slots }()
 	keyBytes := uint32(p.KeyBytes) //nolint:gosec // at most maxHashBytes
-	return h.argon2([]byte(password), salt, p.Time, p.MemoryKiB, p.Threads, keyBytes), nil
+	return h.argon2([]byte(normalizePassword(password)), salt, p.Time, p.MemoryKiB, p.Threads, keyBytes), nil
 }
 
 // formatHash returns the PHC string: $argon2id$v=19$m=…,t=…,p=…$salt$key with unpadded base64.

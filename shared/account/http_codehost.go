@@ -107,8 +107,8 @@ type callbackInput struct {
 }
 
 type callbackOutput struct {
-	Location  string   `header:"Location" doc:"The path or URL that was given when the sign-in started"`
-	SetCookie []string `header:"Set-Cookie" doc:"The session cookie"`
+	Location  string   `header:"Location" doc:"The path or URL that was given when the sign-in started. If the code host reported an error, its code is the query parameter error, such as error=access_denied"`
+	SetCookie []string `header:"Set-Cookie" doc:"The session cookie; absent if the code host reported an error"`
 }
 
 func (s *Service) registerCodeHost(r *httpapi.Routes) {
@@ -126,8 +126,10 @@ func (s *Service) registerCodeHost(r *httpapi.Routes) {
 		Description: "The code host redirects the browser to this endpoint, which starts a new session. If an account " +
 			"is already linked to the identity, the session belongs to that account. Otherwise, if an account has " +
 			"the same e-mail address, and the address is verified both for the account and at the code host, the " +
-			"identity is linked to that account. Otherwise, a new account is created. The state of a failed sign-in " +
-			"cannot be used again.",
+			"identity is linked to that account. Otherwise, a new account is created. If the user cancels at the code " +
+			"host, or the code host reports another error, the browser returns to the app without a new session, and " +
+			"the query parameter error has the code of the error, such as access_denied (RFC 6749 §4.1.2.1). The state " +
+			"of a failed sign-in cannot be used again.",
 		Errors: []*fault.Error{
 			errNotConfigured, errBadState, errCodeHost, errNoEmail, errUnverified, errLinked, fault.ErrConflict,
 			errSessionEnded, errCodeHostDown,
@@ -193,8 +195,9 @@ func (s *Service) handleCallback(ctx context.Context, in *callbackInput) (*callb
 	if err != nil {
 		return nil, err
 	}
-	return &callbackOutput{
-		Location:  redirect,
-		SetCookie: httpapi.SessionCookies(ctx, signedIn.Token.Token, signedIn.Token.Expires),
-	}, nil
+	out := &callbackOutput{Location: redirect}
+	if signedIn.Token.Token != "" {
+		out.SetCookie = httpapi.SessionCookies(ctx, signedIn.Token.Token, signedIn.Token.Expires)
+	}
+	return out, nil
 }

@@ -11,7 +11,7 @@ import (
 type changePasswordInput struct {
 	Body struct {
 		CurrentPassword string `json:"currentPassword" format:"password" doc:"The current password; at most 1,024 bytes" example:"correct horse battery"`
-		NewPassword     string `json:"newPassword" format:"password" doc:"8–128 characters; not one of the most common passwords, the e-mail address or the username" example:"staple staple staple"`
+		NewPassword     string `json:"newPassword" format:"password" doc:"8–128 characters after Unicode normalization (NFC); not one of the most common passwords, the e-mail address or the username" example:"staple staple staple"`
 	}
 }
 

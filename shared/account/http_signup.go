@@ -14,7 +14,7 @@ type signupInput struct {
 	Body struct {
 		Email    string `json:"email" doc:"An e-mail address of at most 254 characters, stored in lower case; unique" example:"ada@example.com"`
 		Username string `json:"username" doc:"2–64 characters: A-Z, a-z, 0-9, '.', '-' and '_', starting with a letter or a digit; unique, ignoring case" example:"ada"`
-		Password string `json:"password" format:"password" doc:"8–128 characters; not one of the most common passwords, the e-mail address or the username" example:"correct horse battery"`
+		Password string `json:"password" format:"password" doc:"8–128 characters after Unicode normalization (NFC); not one of the most common passwords, the e-mail address or the username" example:"correct horse battery"`
 	}
 }
 

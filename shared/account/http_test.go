@@ -217,10 +217,10 @@ func TestSignupValidation(t *testing.T) {
 			t.Errorf("%s: the message %q names more than one field, want only %s", c.name, message, c.fields[0])
 		}
 	}
-	// Unknown fields are ignored.
 	const unknownFields = `{"email":"x@example.com","username":"xx","password":"correct horse",
 		"role":"admin","verified":true}`
-	client.Do(http.MethodPost, "/api/auth/signup", unknownFields).Want(t, http.StatusCreated)
+	client.Do(http.MethodPost, "/api/auth/signup", unknownFields).
+		Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 }
 
 // Every failed login returns the same response and computes one hash.

@@ -68,7 +68,9 @@ func (s *Service) UnlinkIdentity(
 	if err := s.reauthenticate(ctx, caller, password, client); err != nil {
 		return err
 	}
-	return db.Retry(ctx, "remove an identity", func() error { return s.tryUnlink(ctx, caller, identityID) })
+	return db.Retry(ctx, "remove an identity", func(ctx context.Context) error {
+		return s.tryUnlink(ctx, caller, identityID)
+	})
 }
 
 func (s *Service) tryUnlink(ctx context.Context, caller httpapi.Caller, identityID string) error {
@@ -102,7 +104,7 @@ func (s *Service) tryUnlink(ctx context.Context, caller httpapi.Caller, identity
 func (s *Service) linkIdentity(
 	ctx context.Context, c CodeHostCallback, state stateRecord, identity oauth.Identity,
 ) (in SignedIn, err error) {
-	err = db.Retry(ctx, "link an identity", func() (err error) {
+	err = db.Retry(ctx, "link an identity", func(ctx context.Context) (err error) {
 		in, err = s.tryLink(ctx, c, state, identity)
 		return err
 	})
@@ -148,7 +150,7 @@ func (s *Service) tryLink(
 // or the identity at the same time, it tries again, so that two sign-ins never create two accounts for one identity.
 // Errors: AUTH_OAUTH_FAILED, AUTH_USER_EXISTS, CONFLICT.
 func (s *Service) signInIdentity(ctx context.Context, identity oauth.Identity, client Client) (in SignedIn, err error) {
-	err = db.Retry(ctx, "sign in with the code host", func() (err error) {
+	err = db.Retry(ctx, "sign in with the code host", func(ctx context.Context) (err error) {
 		in, err = s.trySignIn(ctx, identity, client)
 		if errors.Is(err, errTaken) {
 			return fmt.Errorf("%w: %w", db.ErrStale, err)

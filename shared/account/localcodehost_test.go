@@ -39,13 +39,21 @@ func TestLocalCodeHost(t *testing.T) {
 	}
 	client := f.newClient()
 	page := client.startSignIn("/projects")
+	canceled := client.hiddenFields(page)
+	canceled.Set("decision", "cancel")
+	callback := client.submit(page, canceled)
+	response := client.Get(strings.TrimPrefix(callback, f.server.URL)).Want(t, http.StatusFound)
+	if got := response.Header.Get("Location"); got != "/projects?error=access_denied" {
+		t.Errorf("after Cancel, the callback redirects to %q, want /projects?error=access_denied", got)
+	}
+	page = client.startSignIn("/projects")
 	form := client.hiddenFields(page)
 	form.Set("login", "grace")
 	form.Set("email", "grace@example.com")
 	form.Set("verified", "true")
 	form.Set("decision", "authorize")
-	callback := client.submit(page, form)
-	response := client.Get(strings.TrimPrefix(callback, f.server.URL)).Want(t, http.StatusFound)
+	callback = client.submit(page, form)
+	response = client.Get(strings.TrimPrefix(callback, f.server.URL)).Want(t, http.StatusFound)
 	if got := response.Header.Get("Location"); got != "/projects" {
 		t.Errorf("the callback redirects to %q, want /projects", got)
 	}

@@ -41,6 +41,23 @@ func cleanRedirect(raw string, origins []config.Origin) (string, bool) {
 	return string(origin) + u.String(), true
 }
 
+// withError returns a path or URL that cleanRedirect returned, with an error code as the only parameter error of its
+// query. The code needs no escaping.
+func withError(redirect, code string) string {
+	beforeFragment, fragment, hasFragment := strings.Cut(redirect, "#")
+	path, query, _ := strings.Cut(beforeFragment, "?")
+	params := slices.DeleteFunc(strings.Split(query, "&"), func(param string) bool {
+		name, _, _ := strings.Cut(param, "=")
+		unescaped, err := url.QueryUnescape(name)
+		return param == "" || err == nil && unescaped == "error"
+	})
+	result := path + "?" + strings.Join(append(params, "error="+code), "&")
+	if hasFragment {
+		result += "#" + fragment
+	}
+	return result
+}
+
 // originOf returns the origin of a URL, or "" if the URL is relative or not valid.
 func originOf(rawURL string) config.Origin {
 	u, err := url.Parse(rawURL)

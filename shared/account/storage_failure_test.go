@@ -1,16 +1,20 @@
 package account
 
 import (
+	"bytes"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/slicetest"
+	"devplatform/shared/awsclient"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
 	"devplatform/shared/limit"
@@ -110,6 +114,64 @@ func TestStorageUnavailable(t *testing.T) {
 		}
 		if strings.Contains(response.Raw, "127.0.0.1") || strings.Contains(response.Raw, "dynamo") {
 			t.Errorf("%s: the response exposes internal details: %s", name, response.Raw)
+		}
+	}
+}
+
+// If an address becomes unverified after a sign-in has read the account, the sign-in must not link the identity to the
+// account.
+func TestAddressBecomesUnverifiedDuringSignIn(t *testing.T) {
+	t.Parallel()
+	host := newFakeCodeHost(t)
+	f := newFixture(t, host.option())
+	f.newClient().signIn(host, octocat(1, verified("octo@example.com"))).Want(t, http.StatusFound)
+	unverify := func() {
+		accounts := db.Wrap(f.sdk, f.clock.Now)
+		write := accounts.Table(f.tables.Accounts).Update(db.EmailKey("octo@example.com"),
+			expression.Set(expression.Name("verified"), expression.Value(false)))
+		if _, err := accounts.Do(t.Context(), write); err != nil {
+			t.Error(err)
+		}
+	}
+	links := 0
+	f.useDynamoDB(dynamotest.Client(aws.ToString(f.sdk.Options().BaseEndpoint), func(o *dynamodb.Options) {
+		o.HTTPClient = slicetest.DoFunc(func(r *http.Request) (*http.Response, error) {
+			body, err := io.ReadAll(r.Body)
+			if r.Body = io.NopCloser(bytes.NewReader(body)); bytes.Contains(body, []byte("IDENTITY#")) &&
+				dynamotest.Operation(r) == "TransactWriteItems" {
+				links++
+				unverify()
+			}
+			if err != nil {
+				return nil, err
+			}
+			return slicetest.Transfers.Do(r)
+		})
+	}))
+	client := f.newClient()
+	client.signIn(host, octocat(2, verified("octo@example.com"))).Want(t, http.StatusConflict, fault.CodeUserExists)
+	if links != 1 {
+		t.Errorf("got %d attempts to link, want 1", links)
+	}
+	client.me().Want(t, http.StatusUnauthorized)
+}
+
+// TestAttemptsOfLogin counts the attempts of the calls of a login while storage always fails. The retries of the layers
+// must not multiply.
+func TestAttemptsOfLogin(t *testing.T) {
+	t.Parallel()
+	const unavailable = fault.CodeServiceUnavailable
+	f := newFixture(t)
+	client := f.newUser("ada")
+	wire := dynamotest.NewWire(t, aws.ToString(f.sdk.Options().BaseEndpoint), nil)
+	f.useDynamoDB(wire.Client(func(o *dynamodb.Options) { o.Retryer = awsclient.Retryer() }))
+	for _, operation := range []string{"BatchGetItem", "TransactWriteItems"} {
+		for _, fault := range []dynamotest.Fault{dynamotest.ServerError, dynamotest.Throttled} {
+			wire.Break(operation, fault)
+			client.login("ada", goodPassword).Want(t, http.StatusServiceUnavailable, unavailable)
+			if hits := wire.Hits(); hits != awsclient.MaxAttempts {
+				t.Errorf("%s with %s: got %d attempts, want %d", operation, fault.Name, hits, awsclient.MaxAttempts)
+			}
 		}
 	}
 }

@@ -82,7 +82,7 @@ func (t tokens) verify(ctx context.Context, token string) (claims, error) {
 		if !ok {
 			return nil, errToken
 		}
-		return t.keys.Derive(ctx, kid, TokenPurpose)
+		return t.keys.KeyToVerify(ctx, kid, TokenPurpose)
 	})
 	switch {
 	case err == nil:

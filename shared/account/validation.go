@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // Limits of the fields of a sign-up.
@@ -111,26 +113,44 @@ func isUsernameChar(r rune) bool {
 	return isASCIILetterOrDigit(r) || r == '.' || r == '-' || r == '_'
 }
 
+// normalizePassword returns the form of a password that is checked and hashed: Unicode normal form C (NFC). Keyboards
+// and systems send the same letter, such as é, as one code point or as two.
+func normalizePassword(password string) string { return norm.NFC.String(password) }
+
 // CheckPassword returns the rule that a new password breaks, or "". email and username are those of the account.
-// Comparisons ignore case.
+// Comparisons ignore case. Characters are counted after normalization, bytes before, as the login counts them.
 func CheckPassword(password, email, username string) string {
-	chars := utf8.RuneCountInString(password)
-	lower := strings.ToLower(password)
+	normalized := normalizePassword(password)
+	chars := utf8.RuneCountInString(normalized)
 	switch {
 	case password == "":
 		return "is required"
 	case chars < MinPasswordChars || chars > MaxPasswordChars:
 		return "must be 8 to 128 characters long"
+	case len(password) > MaxLoginBytes:
+		return "must be at most 1,024 bytes long"
 	case !utf8.ValidString(password):
 		return "must be valid UTF-8"
-	case strings.Contains("\n"+commonPasswords+"\n", "\n"+lower+"\n"):
+	case isCommonPassword(normalized):
 		return "must not be one of the most common passwords"
-	case strings.EqualFold(password, email) || strings.EqualFold(password, username):
+	case strings.EqualFold(normalized, email) || strings.EqualFold(normalized, username):
 		return "must not be the e-mail address or the username"
-	case strings.TrimFunc(password, unicode.IsSpace) == "":
+	case strings.TrimFunc(normalized, unicode.IsSpace) == "":
 		return "must not be blank"
 	}
 	return ""
+}
+
+// isCommonPassword reports whether a password is one of commonPasswords. The list is so short that a scan, which needs
+// no memory and no work at the start, takes a small part of the time of a hash.
+func isCommonPassword(password string) bool {
+	lower := strings.ToLower(password)
+	for common := range strings.SplitSeq(commonPasswords, "\n") {
+		if lower == common {
+			return true
+		}
+	}
+	return false
 }
 
 // usernameFrom returns a valid username that resembles the user's name at a code host. Characters that usernames cannot

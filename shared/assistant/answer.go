@@ -93,6 +93,10 @@ func (a *answer) add(ctx context.Context, p model.Part) error {
 	if a.size > maxAnswer {
 		return errTooLarge
 	}
+	call, continues := a.round.call, p.Kind == model.CallDelta || p.Kind == model.CallEnd
+	if continues && (call == nil || call.ID != p.CallID) {
+		return &model.Error{Fault: model.Unavailable, Cause: errors.New("the model continued a call that it did not start")}
+	}
 	switch p.Kind {
 	case model.Text:
 		if !a.round.repair {
@@ -102,15 +106,14 @@ func (a *answer) add(ctx context.Context, p model.Part) error {
 		a.round.call = &openCall{Call: model.Call{ID: p.CallID, Name: p.Name}}
 		_ = a.stream.ToolStart(a.round.streamID(p.CallID), p.Name)
 	case model.CallDelta:
-		a.round.call.input.WriteString(p.Text)
-		if a.round.call.prefix.accept(p.Text) {
+		call.input.WriteString(p.Text)
+		if call.prefix.accept(p.Text) {
 			_ = a.stream.ToolDelta(a.round.streamID(p.CallID), p.Text)
 		}
 	case model.CallEnd:
-		call := a.round.call.Call
-		call.Input = a.round.call.input.String()
+		call.Input = call.input.String()
 		a.round.call = nil
-		return a.addCall(ctx, call)
+		return a.addCall(ctx, call.Call)
 	}
 	return nil
 }

@@ -5,12 +5,11 @@ import (
 	"errors"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"devplatform/shared/assistant/action"
 	"devplatform/shared/assistant/conversation"
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/assistant/quota"
+	"devplatform/shared/async"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
@@ -80,7 +79,7 @@ func (s *Service) Messages(
 	read := func(ctx context.Context, after string, n int) ([]MessageItem, error) {
 		var messages []conversation.Message
 		var readErr error
-		var reads errgroup.Group
+		var reads async.Group
 		reads.Go(func() error {
 			_, err := s.files.Open(ctx, caller, projectID, workspace.Read)
 			return err
@@ -90,7 +89,7 @@ func (s *Service) Messages(
 			return nil
 		})
 		if err := reads.Wait(); err != nil {
-			return nil, err //nolint:wrapcheck // an error of package file; it has priority over readErr
+			return nil, err
 		}
 		items := make([]MessageItem, len(messages))
 		for i, m := range messages {

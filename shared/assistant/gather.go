@@ -6,11 +6,10 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"golang.org/x/sync/errgroup"
-
 	"devplatform/shared/assistant/conversation"
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/assistant/prompt"
+	"devplatform/shared/async"
 	"devplatform/shared/project/file"
 	"devplatform/shared/project/path"
 )
@@ -34,7 +33,7 @@ func (t *turn) gather(ctx context.Context) error {
 
 // readProject reads the list of files and the conversation, in one call each.
 func (t *turn) readProject(ctx context.Context) error {
-	reads, readCtx := errgroup.WithContext(ctx)
+	reads, readCtx := async.WithContext(ctx)
 	reads.Go(func() (err error) {
 		t.projectFiles, err = listFiles(readCtx, t.files.View(t.question.ProjectID))
 		return err
@@ -44,7 +43,7 @@ func (t *turn) readProject(ctx context.Context) error {
 		return err
 	})
 	if err := reads.Wait(); err != nil {
-		return err //nolint:wrapcheck // already wrapped by the functions above
+		return err
 	}
 	t.prompt = prompt.Chat{
 		Paths: slices.Sorted(maps.Keys(t.projectFiles.known)), Summary: t.memory.Summary, Turns: modelTurns(t.memory.Turns),

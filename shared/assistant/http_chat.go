@@ -7,6 +7,7 @@ import (
 
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/assistant/uistream"
+	"devplatform/shared/async"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/project/path"
@@ -73,8 +74,9 @@ func (s *Service) registerChat(r *httpapi.Routes) {
 			"response body of POST /api/ai/chat; error {errorText}; and finish {finishReason}. The last event is " +
 			"the text [DONE], which is not JSON. A comment is sent after every 10 seconds without an " +
 			"event. If an error occurs before the first event, the response is an ordinary error response. " +
-			"Disconnecting does not cancel the answer. To cancel it, call POST /api/ai/messages/{id}/cancel.",
-		Errors: chatErrors,
+			"Disconnecting does not cancel the answer. To cancel it, call POST /api/ai/messages/{id}/cancel. " +
+			"Fields of the request that are not described here are ignored, because AI SDK clients send their own.",
+		Errors: chatErrors, IgnoreUnknownFields: true,
 	}, s.handleChatStream)
 }
 
@@ -96,7 +98,7 @@ func (s *Service) handleChatStream(
 	w := uistream.NewWriter(out, out.FlushError, uistream.Options{Hold: startDelay})
 	defer w.Close()
 	var reply Reply
-	err := fault.Recover(func() (err error) { // even after a panic, the stream must end with an error
+	err := async.Recover(func() (err error) { // even after a panic, the stream must end with an error
 		reply, err = s.Chat(ctx, caller, in.question(), w)
 		return err
 	})

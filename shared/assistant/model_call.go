@@ -9,6 +9,7 @@ import (
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/assistant/prompt"
 	"devplatform/shared/assistant/quota"
+	"devplatform/shared/async"
 )
 
 // Reasons why this package ends a generation. Another reason is quota.ErrCancelled.
@@ -26,12 +27,12 @@ func isInterruption(err error) bool {
 
 // detach returns a context that does not end when the client disconnects. It keeps the deadline of ctx.
 func detach(ctx context.Context) (context.Context, context.CancelFunc) {
-	deadline, ok := ctx.Deadline()
-	ctx = context.WithoutCancel(ctx)
-	if !ok {
-		return ctx, func() {}
+	detached, cancel := async.Detach(ctx, quota.Lease)
+	if deadline, ok := ctx.Deadline(); ok {
+		detached, cancelDeadline := context.WithDeadline(detached, deadline)
+		return detached, func() { cancelDeadline(); cancel() }
 	}
-	return context.WithDeadline(ctx, deadline)
+	return detached, cancel
 }
 
 // timeToStore is the time before the function's deadline that is reserved for storing the answer.
@@ -65,9 +66,9 @@ func (s *Service) callModel(
 ) (model.Outcome, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	silence := time.AfterFunc(s.limits.Silence, func() { cancel(errSilent) })
+	silence := async.AfterFunc(s.limits.Silence, func() { cancel(errSilent) })
 	defer silence.Stop()
-	go s.watchForCancel(ctx, r, cancel)
+	async.Go(func() error { return s.watchForCancel(ctx, r) }, cancel)
 	received := 0
 	outcome, err := s.model.Generate(ctx, request, func(p model.Part) error {
 		silence.Reset(s.limits.Silence)
@@ -109,19 +110,18 @@ func plausibleUsage(u model.Usage, r model.Request, received int) model.Usage {
 	return u
 }
 
-// watchForCancel checks at each tick whether the user has cancelled the answer. If so, it cancels the generation. It
-// ignores read errors, because it reads again at the next tick.
-func (s *Service) watchForCancel(ctx context.Context, r quota.Reservation, cancel context.CancelCauseFunc) {
+// watchForCancel checks at each tick whether the user has cancelled the answer. If so, it returns quota.ErrCancelled.
+// It returns nil when ctx ends. It ignores read errors, because it reads again at the next tick.
+func (s *Service) watchForCancel(ctx context.Context, r quota.Reservation) error {
 	ticker := time.NewTicker(s.limits.CancelPoll)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			return
+			return nil
 		case <-ticker.C:
 			if cancelled, err := s.quota.IsCancelled(ctx, r); err == nil && cancelled {
-				cancel(quota.ErrCancelled)
-				return
+				return quota.ErrCancelled
 			}
 		}
 	}

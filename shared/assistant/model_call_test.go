@@ -226,3 +226,26 @@ func TestGenerateIgnoresCalls(t *testing.T) {
 	}
 	ada.generate("One.").Want(t, http.StatusServiceUnavailable, fault.CodeAIUnavailable)
 }
+
+// A model that continues a call which it did not start must not crash the function.
+func TestCallIsContinuedBeforeItsStart(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.newProject()
+	start := model.Part{Kind: model.CallStart, CallID: "b", Name: "delete_file"}
+	for name, parts := range map[string][]model.Part{
+		"delta":                 {{Kind: model.CallDelta, CallID: "a", Text: "{}"}},
+		"end":                   {{Kind: model.CallEnd, CallID: "a"}},
+		"delta of another call": {start, {Kind: model.CallDelta, CallID: "a", Text: "{}"}},
+	} {
+		response := newResponse()
+		for _, part := range parts {
+			response = response.withStep(step{part: part})
+		}
+		f.model.enqueue(model.TaskChat, response)
+		if r := ada.chat(projectID, "Hello?"); r.Status != http.StatusServiceUnavailable {
+			t.Errorf("%s: got %s, want status 503", name, r.Raw)
+		}
+	}
+}

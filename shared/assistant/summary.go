@@ -8,7 +8,7 @@ import (
 	"devplatform/shared/assistant/conversation"
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/assistant/prompt"
-	"devplatform/shared/fault"
+	"devplatform/shared/async"
 )
 
 // A prompt contains the latest turns, and a summary that replaces the older turns. If the turns after the summary are
@@ -63,18 +63,17 @@ func (t *turn) startSummary(ctx context.Context) {
 	}
 	ctx, t.pendingSummary.cancel = context.WithCancel(ctx)
 	t.pendingSummary.done = make(chan summary, 1)
-	go func() {
-		var s summary
-		err := fault.Recover(func() (err error) {
-			s, err = t.summarize(ctx)
-			return err
-		})
+	var s summary
+	async.Go(func() (err error) {
+		s, err = t.summarize(ctx)
+		return err
+	}, func(err error) {
 		if err != nil { // the next turn generates it
 			t.logger.WarnContext(ctx, "the summary was not generated",
 				"messageId", t.reserved.MessageID, "cause", err.Error())
 		}
 		t.pendingSummary.done <- s
-	}()
+	})
 }
 
 // summarize generates a summary. If it returns an error, only the field "used" of the summary is set.
@@ -104,7 +103,7 @@ func (t *turn) finishSummary() {
 	if t.cause == nil {
 		wait = t.limits.SummaryWait
 	}
-	timer := time.AfterFunc(wait, t.pendingSummary.cancel)
+	timer := async.AfterFunc(wait, t.pendingSummary.cancel)
 	defer timer.Stop()
 	t.summary = <-t.pendingSummary.done
 	t.answer.addUsage(t.summary.used)

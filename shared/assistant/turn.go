@@ -7,14 +7,13 @@ import (
 	"maps"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"devplatform/shared/assistant/action"
 	"devplatform/shared/assistant/conversation"
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/assistant/prompt"
 	"devplatform/shared/assistant/quota"
 	"devplatform/shared/assistant/uistream"
+	"devplatform/shared/async"
 	"devplatform/shared/awsclient"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
@@ -87,14 +86,24 @@ type turn struct {
 	applied bool
 }
 
-// open reads the project and the data for the prompt, and builds the request. The data is read at the same time as the
-// caller's access to the project. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED.
+// open checks the caller's limits, reads the project and the data for the prompt, and builds the request. The data is
+// read at the same time as the caller's access to the project. Errors: RATE_LIMITED, QUOTA_EXCEEDED, PROJECT_NOT_FOUND,
+// ACCESS_DENIED.
 func (t *turn) open(ctx context.Context) error {
 	readCtx, stop := context.WithCancel(ctx)
 	defer stop()
-	var reading errgroup.Group
-	reading.Go(func() error { return t.gather(db.Beside(readCtx)) })
-	project, err := t.files.Open(ctx, t.caller, t.question.ProjectID, workspace.Write)
+	var reading async.Group
+	check := t.quota.Check(t.caller.UserID, t.now())
+	empty := prompt.Chat{Message: t.question.Message}
+	minTokens := prompt.Tokens(empty.Request(prompt.DefaultBudget(), maxOutput)) + minOutput
+	project, err := t.files.OpenWith(ctx, t.caller, t.question.ProjectID, workspace.Write, check.Refs(),
+		func(items map[db.Key]db.Item) error {
+			if err := check.Refuse(ctx, items, minTokens); err != nil {
+				return err
+			}
+			reading.Go(func() error { return t.gather(readCtx) })
+			return nil
+		})
 	if err != nil {
 		stop() // without access, the response time must not depend on the data
 	}
@@ -238,10 +247,12 @@ func (t *turn) store(ctx context.Context) error {
 // storeAnswer stores the turn. While storage is unavailable, it retries for several seconds.
 func (t *turn) storeAnswer(ctx context.Context) error {
 	t.stored.Answer = t.message()
+	ctx = awsclient.WithBudget(ctx, storeAttempts*awsclient.MaxAttempts-1, timeToStore)
 	for attempt := 1; ; attempt++ {
 		err := t.saveTurn(ctx, t.question.ProjectID, t.stored, t.settlement())
 		wait := time.Duration(attempt) * 500 * time.Millisecond
-		if !errors.Is(err, db.ErrUnavailable) || attempt == storeAttempts || !awsclient.Sleep(ctx, wait) {
+		if !errors.Is(err, db.ErrUnavailable) || attempt == storeAttempts || !awsclient.TakeRetry(ctx) ||
+			!awsclient.Sleep(ctx, wait) {
 			return err
 		}
 	}

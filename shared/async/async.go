@@ -1,12 +1,14 @@
-// Package async starts goroutines and bounds work that outlives its request. All goroutines of the functions start here,
-// because a panic in any other goroutine would end the process and with it all other requests. What the goroutines do
-// does not belong here.
+// Package async starts goroutines and bounds work that outlives its request. All goroutines of the functions start
+// here, because a panic in any other goroutine would end the process and with it all other requests. What the
+// goroutines do does not belong here.
 package async
 
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -21,32 +23,51 @@ func Recover(f func() error) (err error) {
 	return f()
 }
 
-// Go calls f in a new goroutine, and then done with the error of f. A panic of f becomes its error. done must not panic.
+// Go calls f in a new goroutine, and then done with the error of f. A panic of f becomes its error. done must not
+// panic.
 func Go(f func() error, done func(error)) {
 	go func() { done(Recover(f)) }()
 }
 
-// Group is an errgroup.Group in which a panic of a function becomes the error of that function.
-type Group struct{ group *errgroup.Group }
+// AfterFunc is like time.AfterFunc, but a panic of f is only logged.
+func AfterFunc(d time.Duration, f func()) *time.Timer {
+	return time.AfterFunc(d, func() { logPanic(f) })
+}
 
-// NewGroup returns a group whose functions all run to their end, even if one of them fails.
-func NewGroup() *Group { return &Group{&errgroup.Group{}} }
+// WhenDone is like context.AfterFunc, but a panic of f is only logged.
+func WhenDone(ctx context.Context, f func()) (stop func() bool) {
+	return context.AfterFunc(ctx, func() { logPanic(f) })
+}
+
+func logPanic(f func()) {
+	err := Recover(func() error {
+		f()
+		return nil
+	})
+	if err != nil {
+		slog.Error("a callback failed", "cause", err.Error())
+	}
+}
+
+// Group is an errgroup.Group in which a panic of a function becomes the error of that function. In a zero Group, all
+// functions run to their end, even if one of them fails.
+type Group errgroup.Group
 
 // WithContext returns a group and a context that ends when a function of the group fails, or when Wait returns.
 func WithContext(ctx context.Context) (*Group, context.Context) {
 	group, ctx := errgroup.WithContext(ctx)
-	return &Group{group}, ctx
+	return (*Group)(group), ctx
 }
 
 // SetLimit limits the number of functions that run at the same time. Call it before Go.
-func (g *Group) SetLimit(n int) { g.group.SetLimit(n) }
+func (g *Group) SetLimit(n int) { (*errgroup.Group)(g).SetLimit(n) }
 
 // Go calls f in a new goroutine. If the group has reached its limit, Go first waits until another function returns.
 func (g *Group) Go(f func() error) {
-	g.group.Go(func() error { return Recover(f) })
+	(*errgroup.Group)(g).Go(func() error { return Recover(f) })
 }
 
 // Wait waits for all functions and returns the first error.
 func (g *Group) Wait() error {
-	return g.group.Wait() //nolint:wrapcheck // the errors of the group's functions have context
+	return (*errgroup.Group)(g).Wait() //nolint:wrapcheck // the errors of the group's functions have context
 }

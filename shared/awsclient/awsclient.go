@@ -123,10 +123,11 @@ func newTransport() *http.Transport {
 	}
 }
 
-// Retryer returns the retry policy: at most MaxAttempts attempts. It also retries a call after an incomplete response,
-// although the first attempt may have had an effect. So every call must be safe to repeat.
+// Retryer returns the retry policy: at most MaxAttempts attempts, within the budget of the operation (see WithBudget).
+// It also retries a call after an incomplete response, although the first attempt may have had an effect. So every call
+// must be safe to repeat.
 func Retryer() aws.Retryer {
-	return retry.NewStandard(func(o *retry.StandardOptions) {
+	return budgeted{retry.NewStandard(func(o *retry.StandardOptions) {
 		o.MaxAttempts = MaxAttempts
 		o.Retryables = append(o.Retryables, retry.IsErrorRetryableFunc(isUnreadable))
 		// By default, the SDK waits up to two seconds before the second attempt. That is long for a service that
@@ -134,7 +135,7 @@ func Retryer() aws.Retryer {
 		o.Backoff = retry.BackoffDelayerFunc(func(failures int, _ error) (time.Duration, error) {
 			return Jitter(failures), nil
 		})
-	})
+	})}
 }
 
 // maxDoublings is the number of times that Jitter doubles the wait.

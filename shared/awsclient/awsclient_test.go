@@ -18,6 +18,9 @@ import (
 	"devplatform/shared/config"
 )
 
+// canceledWait is longer than the test: it ends with its context.
+const canceledWait = time.Hour
+
 func TestEndpoints(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ own, all, want string }{
@@ -151,7 +154,7 @@ func TestSleepEndsWithContext(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if awsclient.Sleep(ctx, time.Hour) {
+	if awsclient.Sleep(ctx, canceledWait) {
 		t.Error("Sleep = true, want false because the context ended")
 	}
 }

@@ -4,131 +4,188 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"time"
 
-	"golang.org/x/sync/singleflight"
-
+	"devplatform/shared/async"
 	"devplatform/shared/clock"
 )
 
-// ErrUnavailable reports that a secret could not be fetched, or that its text is not valid. A later call may succeed.
+// ErrUnavailable reports that a secret could not be read, or that its text is not valid. A later call may succeed.
 var ErrUnavailable = errors.New("config: secret unavailable")
 
 // Fetch returns the text of a secret.
 type Fetch func(ctx context.Context) (string, error)
 
+// The age of a value is the time since the read that returned it began.
 const (
-	fetchTimeout  = 3 * time.Second // of one attempt
-	fetchAttempts = 4
-	fetchBackoff  = 50 * time.Millisecond // after the first attempt, doubled after each further one
-	fetchPause    = time.Second           // after a failed fetch, before the next one
+	refreshAge    = 5 * time.Minute  // the value is read again beside the request, ± refreshJitter
+	refreshJitter = time.Minute      // so that instances that started together do not read together
+	staleAge      = 10 * time.Minute // the value is read again before it is used
+	maxAge        = time.Hour        // the value is not used, even if the secret cannot be read
+	retryPause    = time.Minute      // after a read that failed, if there is a value that can be used
+	fetchPause    = time.Second      // after a read that failed, if there is none
 )
 
-// cache keeps a parsed secret. Callers that need it while it is being fetched wait for the same fetch.
+const (
+	fetchTimeout  = 3 * time.Second // of one attempt, and of all attempts if there is a value that can be used
+	fetchAttempts = 4
+	fetchBackoff  = 50 * time.Millisecond // after the first attempt, doubled after each further one
+)
+
+// cache keeps a parsed secret and reads it again from time to time, so that every instance notices a change of the
+// secret within ten minutes. Callers that need the secret while it is being read wait for the same read.
 type cache[T any] struct {
-	fetch Fetch
-	parse func(text string) (T, error)
-	now   clock.Clock
-	group singleflight.Group
+	fetch  Fetch
+	parse  func(text string) (T, error)
+	now    clock.Clock
+	report func(error) // is called after each read that failed; must not panic
 
 	mu        sync.Mutex
-	value     *T        // of the last fetch that succeeded
-	err       error     // of the last fetch
-	fetchedAt time.Time // when the last fetch began
+	value     *T            // of the last read that succeeded
+	readAt    time.Time     // when that read began
+	refreshAt time.Duration // the age at which the value is read again
+	triedAt   time.Time     // when the last read began
+	err       error         // of the last read that ended
+	reading   chan struct{} // closed when the read in progress ends; nil if there is none
 }
 
 func newCache[T any](fetch Fetch, now clock.Clock, parse func(string) (T, error)) *cache[T] {
-	return &cache[T]{fetch: fetch, parse: parse, now: now}
+	return &cache[T]{fetch: fetch, parse: parse, now: now, report: func(error) {}}
 }
 
-// start begins to fetch the secret in the background.
+// start begins to read the secret in the background.
 func (c *cache[T]) start() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.load()
+	c.read()
 }
 
-// get returns the secret, and fetches it if it is not known yet. Errors: ErrUnavailable.
-func (c *cache[T]) get(ctx context.Context) (T, error) {
+// get returns the secret. Errors: ErrUnavailable.
+func (c *cache[T]) get(ctx context.Context) (value T, err error) {
 	c.mu.Lock()
-	if c.value != nil {
-		defer c.mu.Unlock()
-		return *c.value, nil
+	defer c.mu.Unlock()
+	age := c.since(c.readAt)
+	switch {
+	case c.hasFailed():
+	case !c.isUsable(), age > staleAge, age < 0:
+		if err := c.await(ctx, c.read()); err != nil {
+			return value, err
+		}
+	case age > c.refreshAt:
+		async.EndAfter(ctx, c.read())
 	}
-	if c.err != nil && c.fetchedWithin(fetchPause) {
-		defer c.mu.Unlock()
-		var none T
-		return none, c.err
+	if c.err != nil && !c.isUsable() {
+		return value, c.err
 	}
-	loaded := c.load()
-	c.mu.Unlock()
-	return c.await(ctx, loaded)
+	return *c.value, nil
 }
 
-// refresh returns the secret. It fetches the secret first if no value is known, or if the last fetch did not begin
-// within the period that ends now. If the fetch fails, refresh returns the error, and the previous value remains in the
-// cache. Errors: ErrUnavailable.
-func (c *cache[T]) refresh(ctx context.Context, period time.Duration) (T, error) {
+// reread returns the secret. It reads the secret first if the last read did not begin within the period that ends now.
+// If the last read failed, it returns the error. Errors: ErrUnavailable.
+func (c *cache[T]) reread(ctx context.Context, period time.Duration) (value T, err error) {
 	c.mu.Lock()
-	if c.value != nil && c.fetchedWithin(period) {
-		defer c.mu.Unlock()
-		return *c.value, nil
+	defer c.mu.Unlock()
+	if c.reading != nil || !c.hasReadWithin(period) {
+		if err := c.await(ctx, c.read()); err != nil {
+			return value, err
+		}
 	}
-	loaded := c.load()
-	c.mu.Unlock()
-	return c.await(ctx, loaded)
+	if c.err != nil {
+		return value, c.err
+	}
+	return *c.value, nil
 }
 
-// fetchedWithin reports whether the last fetch began within the period that ends now. It reports false if the clock was
-// set back and the last fetch seems to be in the future. The caller holds c.mu.
-func (c *cache[T]) fetchedWithin(period time.Duration) bool {
-	since := c.now().Sub(c.fetchedAt)
+// isUsable reports whether there is a value that is not too old. The caller holds c.mu.
+func (c *cache[T]) isUsable() bool { return c.value != nil && c.since(c.readAt) <= maxAge }
+
+// hasFailed reports whether the last read failed, and it is too early for the next one. The caller holds c.mu.
+func (c *cache[T]) hasFailed() bool {
+	pause := fetchPause
+	if c.isUsable() {
+		pause = retryPause
+	}
+	return c.reading == nil && c.err != nil && c.hasReadWithin(pause)
+}
+
+// hasReadWithin reports whether the last read began within the period that ends now. It reports false if the clock was
+// set back and the read seems to be in the future. The caller holds c.mu.
+func (c *cache[T]) hasReadWithin(period time.Duration) bool {
+	since := c.since(c.triedAt)
 	return since >= 0 && since < period
 }
 
-// load fetches the secret, or joins the fetch in progress. The caller holds c.mu, so that a fetch cannot end after the
-// caller has read the cache and before load begins. The fetch is not canceled with its caller's context, because other
-// callers can use the result.
-func (c *cache[T]) load() <-chan singleflight.Result {
-	return c.group.DoChan("", func() (any, error) {
-		began := c.now()
-		value, err := c.attempts(context.Background())
+// since returns the time since t. It does not use the monotonic clock, which may stand still while Lambda has frozen
+// the process. The result is negative if the clock was set back to a time before t.
+func (c *cache[T]) since(t time.Time) time.Duration { return c.now().Round(0).Sub(t.Round(0)) }
+
+// await waits for a read. The caller holds c.mu, which await releases while it waits. Error: ErrUnavailable if
+// ctx ends.
+func (c *cache[T]) await(ctx context.Context, read <-chan struct{}) error {
+	c.mu.Unlock()
+	defer c.mu.Lock()
+	select {
+	case <-read:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("%w: %w", ErrUnavailable, ctx.Err())
+	}
+}
+
+// read begins to read the secret unless a read is in progress. It returns a channel that is closed when the read ends.
+// The read does not end with the context of its caller, because other callers use the result, too. Its attempts are
+// limited instead. There is no limit for all of them unless a value can be used: Lambda may freeze the process after
+// its start until the first request, and then the first attempt fails. The caller holds c.mu.
+func (c *cache[T]) read() <-chan struct{} {
+	if c.reading != nil {
+		return c.reading
+	}
+	ctx, cancel := context.Background(), func() {}
+	if c.isUsable() {
+		ctx, cancel = context.WithTimeout(ctx, fetchTimeout)
+	}
+	done := make(chan struct{})
+	c.reading, c.triedAt = done, c.now()
+	var value T
+	async.Go(func() (err error) {
+		defer cancel()
+		value, err = c.attempts(ctx)
+		return err
+	}, func(err error) {
+		defer close(done)
+		if err != nil {
+			err = fmt.Errorf("%w: %w", ErrUnavailable, err)
+			c.report(err)
+		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if c.err, c.fetchedAt = err, began; err == nil {
-			c.value = &value
+		c.reading, c.err = nil, err
+		if err == nil {
+			c.value, c.readAt = &value, c.triedAt
+			c.refreshAt = refreshAge - refreshJitter + rand.N(2*refreshJitter) //nolint:gosec // needs no secure randomness
 		}
-		return value, err
 	})
+	return done
 }
 
-func (c *cache[T]) await(ctx context.Context, loaded <-chan singleflight.Result) (value T, err error) {
-	select {
-	case result := <-loaded:
-		value, _ = result.Val.(T)
-		return value, result.Err
-	case <-ctx.Done():
-		return value, fmt.Errorf("%w: %w", ErrUnavailable, ctx.Err())
-	}
-}
-
-// attempts fetches and parses the secret, and retries a fetch that failed.
+// attempts fetches and parses the secret, and retries a fetch that failed until ctx ends.
 func (c *cache[T]) attempts(ctx context.Context) (value T, err error) {
-	for failures := range fetchAttempts {
-		if failures > 0 {
-			<-time.After(fetchBackoff << (failures - 1))
+	for n := range fetchAttempts {
+		if n > 0 {
+			select {
+			case <-time.After(fetchBackoff << (n - 1)):
+			case <-ctx.Done():
+				return value, err
+			}
 		}
 		var text string
-		if text, err = c.attempt(ctx); err != nil {
-			continue
+		if text, err = c.attempt(ctx); err == nil {
+			return c.parse(text) // not retried, because another fetch would return the same text
 		}
-		if value, err = c.parse(text); err != nil {
-			break // another fetch would return the same text
-		}
-		return value, nil
 	}
-	return value, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	return value, err
 }
 
 func (c *cache[T]) attempt(ctx context.Context) (string, error) {

@@ -3,23 +3,14 @@ package config
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/go-json-experiment/json"
 
 	"devplatform/shared/clock"
 )
 
-const (
-	// credentialAge is the age at which credentials are fetched again when one of them is needed.
-	credentialAge = 5 * time.Minute
-	// refreshWait is the time for which a request waits for the fetch, if an earlier value is known.
-	refreshWait = 500 * time.Millisecond
-)
-
-// Credentials are the fields of a JSON object in Secrets Manager, which the operator writes. The object is fetched when
-// a credential is first needed. Later, it is fetched again if a credential is needed and the last fetch began at least
-// five minutes ago.
+// Credentials are the fields of a JSON object in Secrets Manager, which the operator writes. The object is read when a
+// credential is first needed, and then as often as the key ring.
 type Credentials struct{ cache *cache[map[string]string] }
 
 // NewCredentials returns the credentials in a secret. fetch returns the text of the secret.
@@ -41,11 +32,6 @@ func (c *Credential) Get(ctx context.Context) (string, error) {
 	fields, err := c.cache.get(ctx)
 	if err != nil {
 		return "", err
-	}
-	ctx, cancel := context.WithTimeout(ctx, refreshWait)
-	defer cancel()
-	if refreshed, err := c.cache.refresh(ctx, credentialAge); err == nil {
-		fields = refreshed // otherwise the previous fields, while Secrets Manager is slow or unavailable
 	}
 	return fields[c.field], nil
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -21,6 +22,9 @@ func FuzzRing(f *testing.F) {
 		`{"current":"","":"` + key + `"}`,
 		`{"current":"k1","k1":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}`,
 		`{"current":1}`,
+		`{"current":"k2","k1":"` + key + `","k2":"` + key + `x","decryptOnly":["k1"]}`,
+		`{"current":"k1","k1":"` + key + `","decryptOnly":["k1"]}`,
+		`{"current":"k1","k1":"` + key + `","decryptOnly":"k1"}`,
 		`{"current":"k1","current":"k1","k1":"` + key + `"}`,
 		`[]`,
 		`null`,
@@ -31,33 +35,39 @@ func FuzzRing(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		r, err := parseRing(text)
 		if err != nil {
-			var fields map[string]string
+			var fields map[string]any
 			_ = json.Unmarshal([]byte(text), &fields)
-			for name, secret := range fields {
+			for name, value := range fields {
 				// An error may contain the names of keys, and a very short secret by coincidence.
-				isSecret := name != currentName && len(secret) >= minDistinct && !strings.Contains(name, secret)
+				secret, _ := value.(string)
+				isSecret := name != "current" && len(secret) >= minDistinct && !strings.Contains(name, secret)
 				if isSecret && strings.Contains(err.Error(), secret) {
 					t.Fatalf("the error contains the key %q: %v", secret, err)
 				}
 			}
 			return
 		}
-		if len(r.secrets[r.current]) < minKeyLength {
-			t.Fatalf("the ring %q was accepted with the weak current key %q", text, r.secrets[r.current])
+		current := r.keys[r.current]
+		if len(current.secret) < minKeyLength || current.decryptOnly {
+			t.Fatalf("the ring %q was accepted with the current key %+v", text, current)
 		}
-		fields := map[string]string{currentName: r.current}
-		for kid, secret := range r.secrets {
-			if !validKid(kid) || kid == currentName || len(secret) < minKeyLength || distinct(string(secret)) < minDistinct {
-				t.Fatalf("the invalid key ID %q or the weak key %q was accepted", kid, secret)
+		fields, decryptOnly := map[string]any{"current": r.current}, []string{}
+		for kid, key := range r.keys {
+			if !validKid(kid) || len(key.secret) < minKeyLength || distinct(string(key.secret)) < minDistinct {
+				t.Fatalf("the invalid key ID %q or the weak key %q was accepted", kid, key.secret)
 			}
-			fields[kid] = string(secret)
+			if key.decryptOnly {
+				decryptOnly = append(decryptOnly, kid)
+			}
+			fields[kid] = string(key.secret)
 		}
+		fields["decryptOnly"] = decryptOnly
 		encoded, err := json.Marshal(fields)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if decoded, err := parseRing(string(encoded)); err != nil || len(decoded.secrets) != len(r.secrets) {
-			t.Fatalf("got %d keys, %v for the encoded ring %s, want %d", len(decoded.secrets), err, encoded, len(r.secrets))
+		if decoded, err := parseRing(string(encoded)); err != nil || !reflect.DeepEqual(decoded, r) {
+			t.Fatalf("got %+v, %v for the encoded ring %s, want %+v", decoded, err, encoded, r)
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,36 +15,41 @@ import (
 	"devplatform/shared/clock"
 )
 
-// ErrUnknownKey reports that the ring has no key with that ID.
+// ErrUnknownKey reports that the ring has no key with that ID, or that the key must not be used for signatures.
 var ErrUnknownKey = errors.New("config: unknown key")
 
 const (
-	currentName   = "current"
-	keyBytes      = 32          // bytes of a derived key
-	minKeyLength  = 32          // characters of a key in the ring
-	minDistinct   = 8           // different characters of a key in the ring
-	maxKidLength  = 64          // characters of a key's ID
-	refetchWindow = time.Minute // the minimum time between two fetches that unknown IDs cause
+	keyBytes     = 32          // bytes of a derived key
+	minKeyLength = 32          // characters of a key in the ring
+	minDistinct  = 8           // different characters of a key in the ring
+	maxKidLength = 64          // characters of a key's ID
+	rereadPeriod = time.Minute // in which unknown IDs cause at most one read
 )
 
-// Keys is the key ring: a secret such as {"current":"k1","k1":"<random>"}. New signatures and encryptions use the
-// current key. An older key must stay in the ring as long as data that was signed or encrypted with it is in use. The
-// key for each purpose is derived from a key of the ring with HKDF-SHA256, so that a leak of one derived key
-// reveals nothing about the others.
+// Keys is the key ring: a secret such as {"current":"k2","k1":"<random>","k2":"<random>","decryptOnly":["k1"]}. New
+// signatures and encryptions use the current key. Signatures of older keys are valid unless the key is listed in
+// decryptOnly, as a key that has leaked. An older key must stay in the ring as long as data that was encrypted with it
+// is in use. The key for each purpose is derived from a key of the ring with HKDF-SHA256, so that a leak of one derived
+// key reveals nothing about the others.
+//
+// A ring that is older than five minutes (± one minute) is read again beside the request, and a ring that is older than
+// ten minutes before it is used. While the secret cannot be read, the ring is used for an hour after its last read.
 type Keys struct{ cache *cache[ring] }
 
 type ring struct {
 	current string
-	secrets map[string][]byte
+	keys    map[string]ringKey // by ID
+}
+
+type ringKey struct {
+	secret      []byte
+	decryptOnly bool
 }
 
 // NewKeys returns a key ring. fetch returns its text.
 func NewKeys(fetch Fetch, now clock.Clock) *Keys {
 	return &Keys{cache: newCache(fetch, now, parseRing)}
 }
-
-// Start begins to fetch the ring in the background, so that the first request that needs it waits less.
-func (k *Keys) Start() { k.cache.start() }
 
 // Current derives a key of 32 bytes for a purpose from the ring's current key. kid is the ID of the current key,
 // which must be stored with the data that the derived key signs or encrypts. Errors: ErrUnavailable.
@@ -52,30 +58,53 @@ func (k *Keys) Current(ctx context.Context, purpose string) (kid string, key []b
 	if err != nil {
 		return "", nil, err
 	}
-	key, err = derive(r.secrets[r.current], purpose)
+	key, err = derive(r.keys[r.current].secret, purpose)
 	return r.current, key, err
 }
 
-// Derive derives a key of 32 bytes for a purpose from the ring's key whose ID is kid. If the ring has no key with that
-// ID, Derive fetches the ring again, at most once a minute. Errors: ErrUnknownKey, ErrUnavailable.
-func (k *Keys) Derive(ctx context.Context, kid, purpose string) ([]byte, error) {
-	r, err := k.cache.get(ctx)
+// KeyToVerify derives a key of 32 bytes for a purpose from the ring's key whose ID is kid, to verify a signature.
+// Errors: ErrUnknownKey, also for a key that can only decrypt; ErrUnavailable.
+func (k *Keys) KeyToVerify(ctx context.Context, kid, purpose string) ([]byte, error) {
+	key, err := k.find(ctx, kid)
 	if err != nil {
 		return nil, err
 	}
-	if secret, ok := r.secrets[kid]; ok {
-		return derive(secret, purpose)
-	}
-	if !validKid(kid) {
+	if key.decryptOnly {
 		return nil, ErrUnknownKey
 	}
-	if r, err = k.cache.refresh(ctx, refetchWindow); err != nil {
+	return derive(key.secret, purpose)
+}
+
+// KeyToDecrypt derives a key of 32 bytes for a purpose from the ring's key whose ID is kid, to decrypt data. Errors:
+// ErrUnknownKey, ErrUnavailable.
+func (k *Keys) KeyToDecrypt(ctx context.Context, kid, purpose string) ([]byte, error) {
+	key, err := k.find(ctx, kid)
+	if err != nil {
 		return nil, err
 	}
-	if secret, ok := r.secrets[kid]; ok {
-		return derive(secret, purpose)
+	return derive(key.secret, purpose)
+}
+
+// find returns the key with an ID. If the ring has no key with that ID, find reads the ring again, at most once a
+// minute. Errors: ErrUnknownKey, ErrUnavailable.
+func (k *Keys) find(ctx context.Context, kid string) (ringKey, error) {
+	r, err := k.cache.get(ctx)
+	if err != nil {
+		return ringKey{}, err
 	}
-	return nil, ErrUnknownKey
+	if key, ok := r.keys[kid]; ok {
+		return key, nil
+	}
+	if !validKid(kid) {
+		return ringKey{}, ErrUnknownKey
+	}
+	if r, err = k.cache.reread(ctx, rereadPeriod); err != nil {
+		return ringKey{}, err
+	}
+	if key, ok := r.keys[kid]; ok {
+		return key, nil
+	}
+	return ringKey{}, ErrUnknownKey
 }
 
 func derive(secret []byte, purpose string) ([]byte, error) {
@@ -88,23 +117,34 @@ func derive(secret []byte, purpose string) ([]byte, error) {
 
 // parseRing parses a ring strictly: it returns an error for weak keys and duplicate names. Errors do not contain keys.
 func parseRing(text string) (ring, error) {
-	var fields map[string]string
-	if err := json.Unmarshal([]byte(text), &fields); err != nil {
-		return ring{}, errors.New("the key ring is not a JSON object whose values are strings and whose names are unique")
+	var fields struct {
+		Current     string            `json:"current"`
+		DecryptOnly []string          `json:"decryptOnly"`
+		Keys        map[string]string `json:",embed"`
 	}
-	r := ring{current: fields[currentName], secrets: map[string][]byte{}}
-	delete(fields, currentName)
-	for kid, secret := range fields {
+	if err := json.Unmarshal([]byte(text), &fields); err != nil {
+		return ring{}, errors.New("the key ring is not a JSON object of strings with unique names, and a list decryptOnly")
+	}
+	r := ring{current: fields.Current, keys: map[string]ringKey{}}
+	for kid, secret := range fields.Keys {
 		if !validKid(kid) {
 			return ring{}, errors.New("the key ring has an invalid key ID: use 1 to 64 of the characters A-Z a-z 0-9 _ -")
 		}
 		if len(secret) < minKeyLength || distinct(secret) < minDistinct {
 			return ring{}, fmt.Errorf("the key ring's key %q is weak: use at least %d random characters", kid, minKeyLength)
 		}
-		r.secrets[kid] = []byte(secret)
+		r.keys[kid] = ringKey{secret: []byte(secret), decryptOnly: slices.Contains(fields.DecryptOnly, kid)}
 	}
-	if _, ok := r.secrets[r.current]; !ok {
+	for _, kid := range fields.DecryptOnly {
+		if _, ok := r.keys[kid]; !ok {
+			return ring{}, errors.New(`the key ring's "decryptOnly" names a key that the ring does not have`)
+		}
+	}
+	switch current, ok := r.keys[r.current]; {
+	case !ok:
 		return ring{}, errors.New(`the key ring's "current" does not name one of its keys`)
+	case current.decryptOnly:
+		return ring{}, errors.New(`the key ring's "decryptOnly" names the current key`)
 	}
 	return r, nil
 }

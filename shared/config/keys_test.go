@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -82,11 +80,11 @@ func TestKeysAreDerivedWithHKDF(t *testing.T) {
 	if got := hex.EncodeToString(key); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	again, err := keys.Derive(t.Context(), "k1", "session")
+	again, err := keys.KeyToVerify(t.Context(), "k1", "session")
 	if err != nil || string(again) != string(key) {
-		t.Errorf("Derive: got %x, %v, want the same key as Current", again, err)
+		t.Errorf("KeyToVerify: got %x, %v, want the same key as Current", again, err)
 	}
-	other, err := keys.Derive(t.Context(), "k1", "cursor")
+	other, err := keys.KeyToVerify(t.Context(), "k1", "cursor")
 	if err != nil || string(other) == string(key) {
 		t.Errorf("another purpose: got key %x, %v, want a different key", other, err)
 	}
@@ -98,7 +96,7 @@ func TestOlderKeysRemainUsable(t *testing.T) {
 	if kid, _, err := keys.Current(t.Context(), "session"); err != nil || kid != "k2" {
 		t.Fatalf("got key ID %q, %v, want k2", kid, err)
 	}
-	if _, err := keys.Derive(t.Context(), "k1", "session"); err != nil {
+	if _, err := keys.KeyToVerify(t.Context(), "k1", "session"); err != nil {
 		t.Errorf("got error %v for the older key, want none", err)
 	}
 }
@@ -113,7 +111,7 @@ func TestUnknownKeyCausesAtMostOneFetchPerMinute(t *testing.T) {
 	clk.advance(50 * time.Second)
 	for range 10 {
 		clk.advance(time.Second - time.Millisecond)
-		if _, err := keys.Derive(t.Context(), "k2", "x"); !errors.Is(err, config.ErrUnknownKey) {
+		if _, err := keys.KeyToVerify(t.Context(), "k2", "x"); !errors.Is(err, config.ErrUnknownKey) {
 			t.Fatalf("within the minute: got error %v, want ErrUnknownKey", err)
 		}
 	}
@@ -121,11 +119,11 @@ func TestUnknownKeyCausesAtMostOneFetchPerMinute(t *testing.T) {
 		t.Fatalf("got %d fetches within the minute, want 1", n)
 	}
 	clk.advance(10 * time.Millisecond)
-	if _, err := keys.Derive(t.Context(), "k2", "x"); err != nil {
+	if _, err := keys.KeyToVerify(t.Context(), "k2", "x"); err != nil {
 		t.Fatalf("after a minute: got error %v, want none", err)
 	}
 	for range 10 {
-		if _, err := keys.Derive(t.Context(), "k3", "x"); !errors.Is(err, config.ErrUnknownKey) {
+		if _, err := keys.KeyToVerify(t.Context(), "k3", "x"); !errors.Is(err, config.ErrUnknownKey) {
 			t.Fatalf("got error %v, want ErrUnknownKey", err)
 		}
 	}
@@ -149,7 +147,7 @@ func TestRingIsFetchedAfterTheClockIsSetBack(t *testing.T) {
 	}
 	clk.advance(-24 * time.Hour)
 	secret.set(`{"current":"k2","k1":"`+key1+`","k2":"`+key2+`"}`, nil)
-	if _, err := keys.Derive(t.Context(), "k2", "x"); err != nil {
+	if _, err := keys.KeyToVerify(t.Context(), "k2", "x"); err != nil {
 		t.Errorf("got error %v for a new key after the clock was set back, want none", err)
 	}
 }
@@ -158,12 +156,12 @@ func TestInvalidKeyIDsCauseNoFetch(t *testing.T) {
 	t.Parallel()
 	keys, secret, clk := newRing(`{"current":"k1","k1":"` + key1 + `"}`)
 	for _, kid := range []string{"", "../../etc", "k1\x00", strings.Repeat("k", 65), "current#"} {
-		clk.advance(time.Hour)
-		if _, err := keys.Derive(t.Context(), kid, "x"); !errors.Is(err, config.ErrUnknownKey) {
+		clk.advance(10 * time.Second)
+		if _, err := keys.KeyToVerify(t.Context(), kid, "x"); !errors.Is(err, config.ErrUnknownKey) {
 			t.Errorf("key ID %q: got error %v, want ErrUnknownKey", kid, err)
 		}
 	}
-	if _, err := keys.Derive(t.Context(), "k1", "x"); err != nil || secret.fetches() != 1 {
+	if _, err := keys.KeyToVerify(t.Context(), "k1", "x"); err != nil || secret.fetches() != 1 {
 		t.Errorf("got error %v and %d fetches, want no error and 1 fetch", err, secret.fetches())
 	}
 }
@@ -172,7 +170,6 @@ func TestConcurrentCallersShareOneFetch(t *testing.T) {
 	t.Parallel()
 	keys, secret, _ := newRing(`{"current":"k1","k1":"` + key1 + `"}`)
 	secret.gate = make(chan struct{})
-	keys.Start()
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, _, err := keys.Current(canceled, "x"); !errors.Is(err, config.ErrUnavailable) {
@@ -222,11 +219,11 @@ func TestFailedRefetchKeepsTheRing(t *testing.T) {
 		t.Fatal(err)
 	}
 	secret.set(`{"current":"k1"}`, nil)
-	clk.advance(time.Hour)
-	if _, err := keys.Derive(t.Context(), "k9", "x"); !errors.Is(err, config.ErrUnavailable) {
+	clk.advance(time.Minute)
+	if _, err := keys.KeyToVerify(t.Context(), "k9", "x"); !errors.Is(err, config.ErrUnavailable) {
 		t.Errorf("an unknown key and an invalid ring: got error %v, want ErrUnavailable", err)
 	}
-	if _, err := keys.Derive(t.Context(), "k1", "x"); err != nil {
+	if _, err := keys.KeyToVerify(t.Context(), "k1", "x"); err != nil {
 		t.Errorf("got error %v for a key of the previous ring, want none", err)
 	}
 }
@@ -234,20 +231,24 @@ func TestFailedRefetchKeepsTheRing(t *testing.T) {
 func TestInvalidRingsAreRejected(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
-		"empty":                ``,
-		"not JSON":             `k1=` + key1,
-		"array":                `["` + key1 + `"]`,
-		"no current":           `{"k1":"` + key1 + `"}`,
-		"unknown current":      `{"current":"k2","k1":"` + key1 + `"}`,
-		"current names itself": `{"current":"current"}`,
-		"duplicate name":       `{"current":"k1","k1":"` + key1 + `","k1":"` + key2 + `"}`,
-		"number":               `{"current":"k1","k1":1234567890123456789012345678901234567890}`,
-		"nested":               `{"current":"k1","keys":{"k1":"` + key1 + `"}}`,
-		"short":                `{"current":"k1","k1":"` + key1[:31] + `"}`,
-		"short older key":      `{"current":"k1","k1":"` + key1 + `","k0":"hunter2"}`,
-		"repetitive":           `{"current":"k1","k1":"` + strings.Repeat("ab", 32) + `"}`,
-		"ID with a space":      `{"current":"k 1","k 1":"` + key1 + `"}`,
-		"empty ID":             `{"current":"","":"` + key1 + `"}`,
+		"empty":                     ``,
+		"not JSON":                  `k1=` + key1,
+		"array":                     `["` + key1 + `"]`,
+		"no current":                `{"k1":"` + key1 + `"}`,
+		"unknown current":           `{"current":"k2","k1":"` + key1 + `"}`,
+		"current names itself":      `{"current":"current"}`,
+		"duplicate name":            `{"current":"k1","k1":"` + key1 + `","k1":"` + key2 + `"}`,
+		"number":                    `{"current":"k1","k1":1234567890123456789012345678901234567890}`,
+		"nested":                    `{"current":"k1","keys":{"k1":"` + key1 + `"}}`,
+		"short":                     `{"current":"k1","k1":"` + key1[:31] + `"}`,
+		"short older key":           `{"current":"k1","k1":"` + key1 + `","k0":"hunter2"}`,
+		"repetitive":                `{"current":"k1","k1":"` + strings.Repeat("ab", 32) + `"}`,
+		"ID with a space":           `{"current":"k 1","k 1":"` + key1 + `"}`,
+		"empty ID":                  `{"current":"","":"` + key1 + `"}`,
+		"current only decrypts":     `{"current":"k1","k1":"` + key1 + `","decryptOnly":["k1"]}`,
+		"unknown key only decrypts": `{"current":"k1","k1":"` + key1 + `","decryptOnly":["k2"]}`,
+		"decryptOnly is no list":    `{"current":"k1","k1":"` + key1 + `","k2":"` + key2 + `","decryptOnly":"k2"}`,
+		"misspelled decryptOnly":    `{"current":"k1","k1":"` + key1 + `","k2":"` + key2 + `","decryptonly":["k2"]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -263,75 +264,5 @@ func TestInvalidRingsAreRejected(t *testing.T) {
 				t.Errorf("got %d fetches of an invalid ring, want 1", n)
 			}
 		})
-	}
-}
-
-func TestCredentialIsRefreshed(t *testing.T) {
-	t.Parallel()
-	secret, clk := &fakeSecret{text: `{"oauthClientSecret":"","unused":"x"}`}, &fakeClock{}
-	credential := config.NewCredentials(secret.fetch, clk.now).Field("oauthClientSecret")
-	checkSecret := func(want string) {
-		t.Helper()
-		if got, err := credential.Get(t.Context()); err != nil || got != want {
-			t.Errorf("got secret %q, %v, want %q", got, err, want)
-		}
-	}
-	checkSecret("")
-	secret.set(`{"oauthClientSecret":"s3cret"}`, nil)
-	checkSecret("")
-	clk.advance(5 * time.Minute)
-	checkSecret("s3cret")
-	secret.set("", errors.New("secrets are down"))
-	clk.advance(5 * time.Minute)
-	checkSecret("s3cret")
-}
-
-func TestFetchSecret(t *testing.T) {
-	t.Parallel()
-	var target atomic.Value
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		target.Store(r.Header.Get("X-Amz-Target"))
-		w.Header().Set("Content-Type", "application/x-amz-json-1.1")
-		if !strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 Credential=id/") {
-			w.WriteHeader(http.StatusBadRequest)
-		}
-		_, _ = w.Write([]byte(`{"Name":"keys","SecretString":"text"}`))
-	}))
-	t.Cleanup(server.Close)
-	secrets := config.NewSecrets(config.AWS{
-		Region: "us-east-1", AccessKeyID: "id", SecretAccessKey: "key",
-		Endpoint: "http://127.0.0.1:1", SecretsEndpoint: server.URL,
-	})
-	got, err := secrets.Fetch("keys")(t.Context())
-	if err != nil || got != "text" || target.Load() != "secretsmanager.GetSecretValue" {
-		t.Errorf("got secret %q, %v from the operation %v, want text from GetSecretValue", got, err, target.Load())
-	}
-	server.Close()
-	if _, err = secrets.Fetch("keys")(t.Context()); err == nil {
-		t.Error("got no error although the server is down")
-	}
-}
-
-func TestInvalidSecretResponses(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		status int
-		body   string
-		want   string
-	}{
-		"no such secret": {400, `{"__type":"ResourceNotFoundException","message":"hunter2"}`, "ResourceNotFoundException"},
-		"down":           {503, `<html>hunter2</html>`, "503"},
-		"binary":         {200, `{"SecretBinary":"hunter2"}`, "no text"},
-		"not JSON":       {200, `hunter2`, "not JSON"},
-	} {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			w.WriteHeader(tc.status)
-			_, _ = w.Write([]byte(tc.body))
-		}))
-		_, err := config.NewSecrets(config.AWS{Region: "us-east-1", Endpoint: server.URL}).Fetch("keys")(t.Context())
-		server.Close()
-		if err == nil || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("%s: got error %v, want one with %q and without the body", name, err, tc.want)
-		}
 	}
 }

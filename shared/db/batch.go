@@ -9,8 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"golang.org/x/sync/errgroup"
 
+	"devplatform/shared/async"
 	"devplatform/shared/awsclient"
 )
 
@@ -70,7 +70,7 @@ func (c *Client) BatchGet(ctx context.Context, refs ...Ref) (map[Ref]Item, error
 		}
 		return found, err
 	}
-	all, err := c.batchGet(ctx, slices.Concat(refs, g.refs))
+	all, err := g.get(ctx, slices.Concat(refs, g.refs))
 	if err != nil && ctx.Err() != nil { // the other calls of the request have not ended
 		g.read()
 		return nil, err
@@ -211,12 +211,12 @@ func inBatches[T any](
 		}
 		return sendBatch(ctx, items, send)
 	}
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := async.WithContext(ctx)
 	group.SetLimit(parallel)
 	for batch := range slices.Chunk(items, size) {
 		group.Go(func() error { return sendBatch(ctx, batch, send) })
 	}
-	return group.Wait() //nolint:wrapcheck // send has classified the error
+	return group.Wait()
 }
 
 // sendBatch sends a batch, and sends the unprocessed items again until all items are processed. It returns
@@ -230,7 +230,8 @@ func sendBatch[T any](ctx context.Context, batch []T, send func(context.Context,
 		if failures++; len(unprocessed) < len(batch) {
 			failures = 0
 		}
-		if failures > awsclient.MaxAttempts || !awsclient.Sleep(ctx, awsclient.Jitter(failures)) {
+		isStuck := failures > awsclient.MaxAttempts || failures > 0 && !awsclient.TakeRetry(ctx)
+		if isStuck || !awsclient.Sleep(ctx, awsclient.Jitter(failures)) {
 			return fmt.Errorf("%w: batch: %d items were not processed", ErrUnavailable, len(unprocessed))
 		}
 		batch = unprocessed

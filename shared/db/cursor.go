@@ -63,7 +63,7 @@ func (c *Cursors) Open(ctx context.Context, scope, cursor string) (string, error
 	if !ok {
 		return "", ErrCursor
 	}
-	key, err := c.keys.Derive(ctx, kid, cursorPurpose)
+	key, err := c.keys.KeyToVerify(ctx, kid, cursorPurpose)
 	switch {
 	case errors.Is(err, config.ErrUnknownKey):
 		return "", ErrCursor

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"sync/atomic"
+
+	"devplatform/shared/async"
 )
 
 // A guard lets a request read what it needs before it is known whether the request is allowed, so that the check of the
@@ -57,19 +59,27 @@ func (g *guard) take() bool { return g != nil && g.taken.CompareAndSwap(false, t
 
 // read reads the guard's items, and settles the guard.
 func (g *guard) read() {
-	items, err := g.client.batchGet(g.ctx, g.refs)
+	items, err := g.get(g.ctx, g.refs)
 	g.settle(items, err)
 }
 
+// get is batchGet, with a panic as an error, so that the other calls of the request do not wait in vain.
+func (g *guard) get(ctx context.Context, refs []Ref) (items map[Ref]Item, err error) {
+	err = async.Recover(func() (err error) {
+		items, err = g.client.batchGet(ctx, refs)
+		return err
+	})
+	return items, err
+}
+
 // settle ends the wait of all calls of the request. items and err are the result of the read. If check panics, all
-// calls fail.
+// calls of the request fail with an error that contains the panic.
 func (g *guard) settle(items map[Ref]Item, err error) {
-	defer close(g.done)
-	g.err = ErrUnavailable
 	if err == nil {
-		err = g.check(items)
+		err = async.Recover(func() error { return g.check(items) })
 	}
 	g.err = err
+	close(g.done)
 }
 
 // wait waits until the guard is settled, and returns its error.
@@ -95,7 +105,11 @@ func (g *guard) wait(ctx context.Context) error {
 func startGuard(ctx context.Context) (wait func() error) {
 	g := guardOf(ctx)
 	if ctx.Value(besideKey{}) == nil && g.take() {
-		go g.read()
+		var items map[Ref]Item
+		async.Go(func() (err error) {
+			items, err = g.get(g.ctx, g.refs)
+			return err
+		}, func(err error) { g.settle(items, err) })
 	}
 	return func() error { return g.wait(ctx) }
 }

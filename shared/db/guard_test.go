@@ -3,6 +3,7 @@ package db_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -203,5 +204,24 @@ func TestAllowedRequestThatHasEnded(t *testing.T) {
 		if err := db.Admit(ctx); err != nil {
 			t.Fatalf("got error %v, want none", err)
 		}
+	}
+}
+
+// TestPanickingCheck checks that a panic of a guard's check fails all calls of its request, and no other request.
+func TestPanickingCheck(t *testing.T) {
+	t.Parallel()
+	client, table, _ := newTable(t)
+	mustDo(t, client, table.Put(dataKey, item("stored")))
+	for name, run := range operations(client, table) {
+		ctx := client.WithGuard(t.Context(), func(map[db.Ref]db.Item) error { panic("broken") }, table.Ref(guardKey))
+		for range 2 {
+			found, err := run(ctx)
+			if err == nil || !strings.HasPrefix(err.Error(), "panic: broken") || found > 0 {
+				t.Errorf("%s: got %d results and error %v, want only the panic", name, found, err)
+			}
+		}
+	}
+	if _, err := table.Get(t.Context(), dataKey); err != nil {
+		t.Errorf("another request: got error %v, want none", err)
 	}
 }

@@ -19,7 +19,7 @@ func TestRetryUntilAnAttemptSucceeds(t *testing.T) {
 	for _, reason := range []error{db.ErrStale, db.ErrConflict} {
 		synctest.Test(t, func(t *testing.T) {
 			attempts := 0
-			err := db.Retry(t.Context(), "test", func() error {
+			err := db.Retry(t.Context(), "test", func(ctx context.Context) error {
 				if attempts++; attempts < 20 {
 					return fmt.Errorf("attempt %d: %w", attempts, reason)
 				}
@@ -37,7 +37,7 @@ func TestRetryReturnsOtherErrorsAtOnce(t *testing.T) {
 	other := errors.New("other")
 	for _, want := range []error{other, db.ErrConditionFailed, db.ErrUnavailable} {
 		attempts := 0
-		err := db.Retry(t.Context(), "test", func() error { attempts++; return want })
+		err := db.Retry(t.Context(), "test", func(ctx context.Context) error { attempts++; return want })
 		if !errors.Is(err, want) || errors.Is(err, db.ErrConflict) || attempts != 1 {
 			t.Errorf("got error %v after %d attempts, want only %v after 1", err, attempts, want)
 		}
@@ -48,7 +48,7 @@ func TestRetryIsLimited(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		begin, attempts := time.Now(), 0
-		err := db.Retry(t.Context(), "save file", func() error { attempts++; return db.ErrStale })
+		err := db.Retry(t.Context(), "save file", func(ctx context.Context) error { attempts++; return db.ErrStale })
 		if !errors.Is(err, db.ErrConflict) || !errors.Is(err, db.ErrStale) || attempts != 20 {
 			t.Errorf("got error %v after %d attempts, want ErrConflict and ErrStale after 20", err, attempts)
 		}
@@ -66,7 +66,7 @@ func TestRetryEndsWithContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		attempts := 0
-		err := db.Retry(ctx, "test", func() error {
+		err := db.Retry(ctx, "test", func(ctx context.Context) error {
 			if attempts++; attempts == 3 {
 				cancel()
 			}
@@ -87,7 +87,7 @@ func TestRetryWarnsOfContention(t *testing.T) {
 		slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
 		synctest.Test(t, func(t *testing.T) {
 			attempts := 0
-			err := db.Retry(t.Context(), "rename", func() error {
+			err := db.Retry(t.Context(), "rename", func(ctx context.Context) error {
 				if attempts++; attempts <= conflicts {
 					return db.ErrStale
 				}

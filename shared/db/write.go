@@ -115,7 +115,7 @@ func (w Write) Mine(mine func(stored Item) bool) Write {
 
 // Do executes a single write, and retries it if it conflicts with a transaction (see DoOnce).
 func (c *Client) Do(ctx context.Context, w Write) (item Item, err error) {
-	err = Retry(ctx, "write", func() error {
+	err = Retry(ctx, "write", func(ctx context.Context) error {
 		item, err = c.DoOnce(ctx, w)
 		return err
 	})
@@ -192,7 +192,7 @@ func (c *Client) Transact(ctx context.Context, writes ...Write) error {
 	if err != nil {
 		return err
 	}
-	return Retry(ctx, "transaction", func() error { return c.transact(ctx, in) })
+	return Retry(ctx, "transaction", func(ctx context.Context) error { return c.transact(ctx, in) })
 }
 
 // TransactOnce executes all writes or none: at most 100 writes to different items. Use it within Retry. The

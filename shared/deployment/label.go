@@ -15,18 +15,41 @@ const (
 
 var labelPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{1,38}[a-z0-9]$`)
 
-// reserved are the labels that no site can have, because visitors could take them for a part of the service, or because
-// they are names of services in the domain name system.
-var reserved = words(`
-	www web api app apps site sites my new go get
-	admin administrator root system internal ops staff team
-	mail email smtp imap pop mx ns ns1 ns2 dns ftp ssh vpn autoconfig autodiscover wpad
-	status docs doc help support blog news about contact legal terms privacy security abuse
-	static assets cdn media images files download downloads upload uploads
-	auth login logout signin signup register account accounts oauth sso id
-	billing pay payment payments shop store checkout
-	dashboard console portal dev test staging preview production local localhost
-	webhook webhooks metrics monitoring`)
+// The words that no site can have as its label.
+var (
+	// discovered are the hosts that programs look up below a domain without being told: for proxies, tunnels, the
+	// settings of mail and calendars, chats, the management of devices, mail security, and keys. A site with such a name
+	// could change how other computers work, or vouch for mail of the domain.
+	discovered = words(`
+		wpad isatap autodiscover autoconfig mta-sts openpgpkey bimi dkim dmarc caldav carddav kerberos
+		lyncdiscover lyncdiscoverinternal sip sipdir sipexternal sipfed sipinternal xmpp jabber stun turn
+		enterpriseenrollment enterpriseregistration msoid localhost localdomain broadcasthost`)
+
+	// hosts are names of machines and network services. They are also reserved with a number, such as www2 or ns-1.
+	hosts = words(`
+		www ns dns mx mta mail email e-mail webmail owa exchange smtp imap pop relay
+		ftp sftp ssh vpn proxy gateway router firewall ldap ntp whois ocsp crl pki
+		api cdn static assets media images img files download downloads upload uploads origin server host`)
+
+	// official are words with which a site could pass for a part of the service. Labels that consist only of them, such
+	// as account-login, are also reserved.
+	official = words(`
+		admin administrator administration root system internal official ops staff team operator moderator
+		postmaster hostmaster webmaster abuse support help helpdesk contact service services customer customers
+		status about legal terms privacy security secure safety trust compliance
+		auth login logon logout signin signon signout signup register account accounts user users profile
+		password passwords reset recover recovery verify verification confirm confirmation session sessions
+		oauth openid sso saml mfa otp id identity invite invitation invitations
+		billing invoice invoices pay payment payments checkout subscription subscriptions
+		dashboard console portal control panel settings webhook webhooks metrics monitoring`)
+
+	// ownWords are words that the service keeps for its own use.
+	ownWords = words(`
+		web app apps site sites my new go get docs doc blog news shop store
+		dev test staging preview production local`)
+
+	number = regexp.MustCompile(`-?[0-9]+$`)
+)
 
 func words(text string) map[string]bool {
 	all := map[string]bool{}
@@ -41,10 +64,21 @@ func checkLabel(label string) string {
 	switch {
 	case !labelPattern.MatchString(label) || strings.Contains(label, "--"):
 		return "must have 3–40 lowercase letters, digits and single hyphens, and must begin and end with a letter or a digit"
-	case reserved[label]:
+	case isReserved(label):
 		return "is reserved for the service. Choose another label"
 	}
 	return ""
+}
+
+// isReserved reports whether visitors or programs could take a label for a part of the service or of its network.
+func isReserved(label string) bool {
+	isOfficial := false
+	for part := range strings.SplitSeq(number.ReplaceAllString(label, ""), "-") {
+		if isOfficial = official[part]; !isOfficial {
+			break
+		}
+	}
+	return isOfficial || discovered[label] || ownWords[label] || hosts[number.ReplaceAllString(label, "")]
 }
 
 var errBlocked = fault.New(fault.CodeAccessDenied,

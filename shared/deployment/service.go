@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
+	"devplatform/shared/async"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
@@ -105,7 +105,8 @@ func (s *Service) open(
 	ctx context.Context, caller httpapi.Caller, projectID, deploymentID string, action workspace.Action, more ...db.Key,
 ) (o opened, err error) {
 	site, key := db.SiteKey(projectID), db.DeploymentKey(projectID, deploymentID)
-	if o.ProjectAccess, err = s.access.Project(ctx, caller.UserID, projectID, append(more, site, key)...); err != nil {
+	keys := slices.Concat(more, []db.Key{site, key})
+	if o.ProjectAccess, err = s.access.Project(ctx, caller.UserID, projectID, keys...); err != nil {
 		return o, err
 	}
 	if err := o.Check(action); err != nil {
@@ -141,7 +142,7 @@ func (s *Service) Deploy(
 	var o opened
 	d := Deployment{ProjectID: projectID, Status: Queued, Target: target, Message: message}
 	claims := 0
-	err := db.Retry(ctx, "deploy a project", func() (err error) {
+	err := db.Retry(ctx, "deploy a project", func(ctx context.Context) (err error) {
 		if o, d.AccountID, err = s.openToDeploy(ctx, caller, projectID); err != nil {
 			return err
 		}
@@ -177,7 +178,7 @@ func (s *Service) openToDeploy(
 	if o.ProjectAccess, err = s.access.Locate(ctx, projectID, site); err != nil {
 		return o, "", err
 	}
-	group, groupCtx := errgroup.WithContext(ctx)
+	group, groupCtx := async.WithContext(ctx)
 	workspaceID := o.WorkspaceID
 	group.Go(func() (err error) {
 		accountID, err = s.access.Account(groupCtx, workspaceID)
@@ -188,7 +189,7 @@ func (s *Service) openToDeploy(
 	})
 	group.Go(func() error { return s.access.Load(groupCtx, caller.UserID, &o.ProjectAccess) })
 	if err := group.Wait(); err != nil {
-		return o, "", err //nolint:wrapcheck // the error of a goroutine above
+		return o, "", err
 	}
 	if err := o.Check(workspace.Write); err != nil {
 		return o, "", err

@@ -9,8 +9,8 @@ import (
 	"strconv"
 
 	"github.com/go-json-experiment/json"
-	"golang.org/x/sync/errgroup"
 
+	"devplatform/shared/async"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
@@ -55,7 +55,7 @@ func (s *Service) List(
 func (s *Service) readAll(
 	ctx context.Context, caller httpapi.Caller, projectID string,
 ) (o opened, all []Deployment, err error) {
-	group, groupCtx := errgroup.WithContext(ctx)
+	group, groupCtx := async.WithContext(ctx)
 	group.Go(func() (err error) {
 		o, err = s.open(groupCtx, caller, projectID, "", workspace.Read)
 		return err
@@ -68,7 +68,7 @@ func (s *Service) readAll(
 		all, err = db.DecodeAll[Deployment](items)
 		return err
 	})
-	return o, all, group.Wait() //nolint:wrapcheck // the error of a goroutine above
+	return o, all, group.Wait()
 }
 
 // Get returns a deployment. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, DEPLOYMENT_NOT_FOUND.

@@ -17,7 +17,7 @@ type decide func(o *opened, c *change) (bool, error)
 func (s *Service) modify(
 	ctx context.Context, caller httpapi.Caller, operation, projectID, deploymentID string, d decide,
 ) (o opened, err error) {
-	err = db.Retry(ctx, operation, func() error {
+	err = db.Retry(ctx, operation, func(ctx context.Context) error {
 		if o, err = s.open(ctx, caller, projectID, deploymentID, workspace.Write); err != nil {
 			return err
 		}

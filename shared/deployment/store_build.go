@@ -31,7 +31,7 @@ var interrupted = &failure.Error{
 func (s Store) Begin(
 	ctx context.Context, projectID, deploymentID, token string, now time.Time,
 ) (d Deployment, err error) {
-	err = db.Retry(ctx, "begin a build", func() error {
+	err = db.Retry(ctx, "begin a build", func(ctx context.Context) error {
 		d, err = s.begin(ctx, projectID, deploymentID, token, now)
 		return err
 	})
@@ -191,7 +191,7 @@ type Outcome struct {
 // project was deleted; the sweep then removes the objects. *failure.Error if the output would exceed the limit of the
 // account: the deployment is still building, and the worker must finish it with this error.
 func (s Store) Finish(ctx context.Context, d Deployment, o Outcome, now time.Time) (finished Deployment, err error) {
-	err = db.Retry(ctx, "finish a build", func() error {
+	err = db.Retry(ctx, "finish a build", func(ctx context.Context) error {
 		finished, err = s.finish(ctx, d, o, now)
 		return err
 	})

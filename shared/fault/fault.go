@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"runtime/debug"
 )
 
 // Code is the machine-readable part of an error response.
@@ -171,14 +170,3 @@ var (
 	// ErrConflict reports that concurrent changes of the same resource conflicted.
 	ErrConflict = New(CodeConflict, "The resource was changed by another request at the same time. Please try again.")
 )
-
-// Recover calls f and returns its error. If f panics, Recover returns an error with the panic's value and its stack.
-// Use it for a function that runs in its own goroutine, because a panic there would end the process.
-func Recover(f func() error) (err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
-		}
-	}()
-	return f()
-}

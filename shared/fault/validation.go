@@ -5,9 +5,9 @@ import "strings"
 // WholeBody is the field name for a rule about the whole request body.
 const WholeBody = "body"
 
-// maxProblems is the maximum number of fields that an error names. It limits the size of the response to a request with
+// MaxProblems is the maximum number of fields that an error names. It limits the size of the response to a request with
 // very many invalid elements.
-const maxProblems = 20
+const MaxProblems = 20
 
 // Problem reports that a field of a request breaks a rule.
 type Problem struct {
@@ -24,15 +24,21 @@ func Field(name, rule string) Problem { return Problem{Name: name, Rule: rule} }
 func (p Problem) Error() string { return p.Name + ": " + p.Rule }
 
 // Invalid returns a VALIDATION_FAILED error that names every invalid field with the first rule that it breaks:
-// "email: is required; password: must be at least 8 characters long". It names at most 20 fields.
+// "email: is required; password: must be at least 8 characters long". It names at most MaxProblems fields. If there are
+// more, the message ends with "and more".
 func Invalid(problems ...Problem) *Error {
 	var texts []string
 	seen := map[string]bool{}
 	for _, p := range problems {
-		if !seen[p.Name] && len(texts) < maxProblems {
-			seen[p.Name] = true
-			texts = append(texts, p.Error())
+		if seen[p.Name] {
+			continue
 		}
+		if len(texts) == MaxProblems {
+			texts = append(texts, "and more")
+			break
+		}
+		seen[p.Name] = true
+		texts = append(texts, p.Error())
 	}
 	if len(texts) == 0 {
 		texts = []string{Field(WholeBody, "is required").Error()}

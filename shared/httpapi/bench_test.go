@@ -2,7 +2,10 @@ package httpapi_test
 
 import (
 	"encoding/json"
+	"net/http"
 	"testing"
+
+	"github.com/aws/aws-lambda-go/events"
 
 	"devplatform/infra/edgetest"
 	"devplatform/shared/config"
@@ -14,6 +17,21 @@ func BenchmarkEdge(b *testing.B) {
 	router, _ := edgetest.NewRouter(config.Edge{})
 	e := edgetest.Event("GET", "/api/me")
 	e.MultiValueHeaders["Cookie"] = []string{"__Host-session=good"}
+	invoke(b, router, e)
+}
+
+// BenchmarkBody measures the same for a request with a small body.
+func BenchmarkBody(b *testing.B) {
+	router, _ := edgetest.NewRouter(config.Edge{})
+	e := edgetest.Event("POST", "/api/signup")
+	e.MultiValueHeaders["Content-Type"] = []string{"application/json"}
+	e.Body = `{"email":"ada@example.com","password":"hunter2hunter2","age":7,"tags":[{"name":"a"},{"name":"b"}]}`
+	invoke(b, router, e)
+}
+
+// invoke sends an event again and again.
+func invoke(b *testing.B, router http.Handler, e events.APIGatewayProxyRequest) {
+	b.Helper()
 	payload, err := json.Marshal(e)
 	if err != nil {
 		b.Fatal(err)

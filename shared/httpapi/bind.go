@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -45,9 +46,14 @@ type Validation struct {
 	problems []fault.Problem
 }
 
-// Field reports that a field breaks a rule. It does nothing if rule is empty.
+// Field reports that a field breaks a rule. It does nothing if rule is empty, or if the field or an object or list that
+// contains it could not be decoded: then the value that was checked is not the value that the client sent.
 func (v *Validation) Field(name, rule string) {
-	if rule != "" {
+	isKnown := func(p fault.Problem) bool {
+		rest, found := strings.CutPrefix(name, p.Name)
+		return found && (rest == "" || rest[0] == '.' || rest[0] == '[')
+	}
+	if rule != "" && !slices.ContainsFunc(v.problems, isKnown) {
 		v.problems = append(v.problems, fault.Field(name, rule))
 	}
 }
@@ -70,6 +76,8 @@ type binding struct {
 	bodyIndex    []int
 	bodyOptional bool
 	maxBody      int // bytes
+	// ignoreUnknown makes the binding ignore unknown fields of a body instead of rejecting them.
+	ignoreUnknown bool
 }
 
 // param is a field that receives a parameter.
@@ -80,10 +88,10 @@ type param struct {
 	value    *value
 }
 
-// newBinding returns the binding of an input type. maxBody is the maximum size of a body in bytes. newBinding panics if
-// the type has a field that cannot be decoded, because that is a programming error.
-func newBinding(input reflect.Type, maxBody int) *binding {
-	b := &binding{input: input, maxBody: maxBody}
+// newBinding returns the binding of an operation's input type. newBinding panics if the type has a field that cannot be
+// decoded, because that is a programming error.
+func newBinding(input reflect.Type, op Operation) *binding {
+	b := &binding{input: input, maxBody: op.MaxBody(), ignoreUnknown: op.IgnoreUnknownFields}
 	for _, field := range reflect.VisibleFields(input) {
 		switch in, name := paramTag(field.Tag); {
 		case in != "":
@@ -128,7 +136,7 @@ func (b *binding) read(r *http.Request, caller Caller) (any, error) {
 	case len(body) == 0:
 		return nil, fault.Invalid(fault.Field(fault.WholeBody, "is required"))
 	default:
-		problems, err := decodeBody(body, b.body, in.Elem().FieldByIndex(b.bodyIndex))
+		problems, err := b.decode(body, in.Elem().FieldByIndex(b.bodyIndex))
 		if err != nil {
 			return nil, err
 		}
@@ -145,7 +153,13 @@ func (b *binding) read(r *http.Request, caller Caller) (any, error) {
 
 // readBody reads a body of at most maxBody bytes. It does not parse the body.
 func readBody(r *http.Request, maxBody int) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r.Body, int64(maxBody)+1))
+	if r.ContentLength > int64(maxBody) {
+		return nil, tooLarge(maxBody)
+	}
+	var buffer bytes.Buffer
+	buffer.Grow(int(max(r.ContentLength, 0)) + bytes.MinRead)
+	_, err := buffer.ReadFrom(io.LimitReader(r.Body, int64(maxBody)+1))
+	data := buffer.Bytes()
 	switch {
 	case err != nil:
 		return nil, fault.Invalid(fault.Field(fault.WholeBody, "could not be read")).WithCause(err)
@@ -196,20 +210,26 @@ func isSafe(method string) bool {
 	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
 }
 
-// decodeBody decodes a body, and returns the problems of its fields. It returns an error if the body as a whole is
-// invalid: it is not valid JSON, or it does not have the expected JSON type.
-func decodeBody(body []byte, t *value, field reflect.Value) ([]fault.Problem, error) {
-	d := &decoder{in: jsontext.NewDecoder(bytes.NewReader(body)), mayHaveNUL: bytes.Contains(body, []byte(`\u0000`))}
-	isMismatch := !t.accepts(d.in.PeekKind())
-	if err := d.read(t, field); err != nil {
+// decode decodes a body, and returns the problems of its fields. It returns an error if the body cannot be validated:
+// it is not valid JSON, does not have the expected JSON type, or has more problems than an error can name.
+func (b *binding) decode(body []byte, field reflect.Value) ([]fault.Problem, error) {
+	d := &decoder{
+		body: body, maxValues: b.maxBody / minValueSize, ignoreUnknown: b.ignoreUnknown,
+		// The decoder itself detects duplicate names, because jsontext needs more time and memory for it.
+		in: jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true)),
+	}
+	isMismatch := !b.body.accepts(d.in.PeekKind())
+	err := d.read(b.body, field)
+	if err == nil {
+		if _, end := d.in.ReadToken(); !errors.Is(end, io.EOF) {
+			err = errNotJSON
+		}
+	}
+	switch {
+	case err != nil && !errors.Is(err, errStopped):
 		return nil, err
+	case err != nil, isMismatch, len(d.problems) > fault.MaxProblems:
+		return nil, fault.Invalid(d.problems...)
 	}
-	if _, err := d.in.ReadToken(); !errors.Is(err, io.EOF) {
-		return nil, errNotJSON
-	}
-	problems := append(d.nuls, d.problems...)
-	if isMismatch { // skip Validate, which would report the fields of a missing object as missing
-		return nil, fault.Invalid(problems...)
-	}
-	return problems, nil
+	return d.problems, nil
 }

@@ -4,12 +4,13 @@ import (
 	"encoding"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -19,29 +20,39 @@ import (
 const (
 	// maxDepth is the maximum nesting depth of objects and lists in a body.
 	maxDepth = 32
-	// maxName is the maximum length in bytes of a field name in an error message.
-	maxName = 100
-	// maxProblems is the maximum number of problems that are collected for one field, and the maximum number of
-	// problems about NUL.
-	maxProblems = 20
+	// minValueSize limits the number of values in a body: the maximum size of a body has room for the maximum number of
+	// values if each has this size in bytes. So the time and the memory that a body costs depend on its size alone.
+	minValueSize = 64
+	// maxNumber is the maximum length in bytes of a number, and maxKey of a field name as JSON.
+	maxNumber, maxKey = 100, 1000
+	// maxName is the maximum length in bytes of a field name in an error message. Only unknown names can be longer.
+	maxName = 60
+	// maxCharacter is the maximum length in bytes of a character as JSON: of two escaped halves of a surrogate pair.
+	maxCharacter = 12
 )
 
 var (
 	errNotJSON = fault.Invalid(fault.Field(fault.WholeBody, "is not valid JSON"))
 	errTooDeep = fault.Invalid(fault.Field(
 		fault.WholeBody, fmt.Sprintf("must not be nested more than %d levels deep", maxDepth)))
+	// errStopped reports that the decoder found more problems than an error can name.
+	errStopped = errors.New("the body has too many problems")
 )
 
 // decoder decodes a JSON body into the fields of an input, in one pass. It continues after a field that breaks a rule,
-// so that the error names all such fields. It rejects input that two parsers could interpret differently: duplicate
-// names, invalid UTF-8, and NUL. Errors do not contain values that the client sent.
+// so that the error names all such fields, and stops when it has found more of them than an error can name. It does not
+// store values that break a rule. It rejects input that two parsers could interpret differently: duplicate names,
+// invalid UTF-8, and NUL. Errors contain names of fields, but no values that the client sent.
 type decoder struct {
-	in         *jsontext.Decoder
-	mayHaveNUL bool
-	path       []step
-	problems   []fault.Problem
-	// nuls are the problems about NUL characters in names and in texts that must not contain them.
-	nuls []fault.Problem
+	body []byte
+	in   *jsontext.Decoder
+	text []byte // the last text that was decoded
+	// ignoreUnknown makes the decoder ignore unknown fields instead of rejecting them.
+	ignoreUnknown bool
+	// maxValues is the maximum number of values, and values is the number of values that were read.
+	maxValues, values int
+	path              []step
+	problems          []fault.Problem
 }
 
 // step is one part of the path to a value: the name of a field, or the index of a list element.
@@ -51,17 +62,22 @@ type step struct {
 	list  bool
 }
 
-// read decodes the next value. t is nil for a value of an unknown field: only its syntax is checked. An error means
-// that the body cannot be decoded further.
+// read decodes the next value. t is nil for a value that is not stored: only its syntax is checked. An error means that
+// the body cannot be decoded further.
 func (d *decoder) read(t *value, into reflect.Value) error {
 	next := d.in.PeekKind()
-	if (next == '{' || next == '[') && d.in.StackDepth() >= maxDepth {
+	d.values++
+	switch {
+	case len(d.problems) > fault.MaxProblems:
+		return errStopped
+	case d.values > d.maxValues:
+		return fault.Invalid(fault.Field(
+			fault.WholeBody, fmt.Sprintf("must not contain more than %d values", d.maxValues)))
+	case (next == '{' || next == '[') && d.in.StackDepth() >= maxDepth:
 		return errTooDeep
-	}
-	if t != nil && next == 'n' {
+	case t != nil && next == 'n':
 		return d.readNull(t, into)
-	}
-	if t != nil && !t.accepts(next) {
+	case t != nil && !t.accepts(next):
 		if next != 0 { // 0 is a syntax error, which ReadToken below reports
 			d.problem(mismatches[t.kind])
 		}
@@ -114,70 +130,60 @@ func (d *decoder) readNull(t *value, into reflect.Value) error {
 	return nil
 }
 
-// readObject decodes an object. It sorts the problems by field name.
 func (d *decoder) readObject(t *value, into reflect.Value) error {
-	before := d.problems
-	byName := map[string][]fault.Problem{}
 	if _, err := d.in.ReadToken(); err != nil {
 		return d.syntaxError(err)
 	}
-	if t != nil && t.kind == mapKind {
-		into.Set(reflect.MakeMap(t.typ))
-	}
 	seen := map[string]bool{}
 	for d.in.PeekKind() != '}' {
-		token, err := d.in.ReadToken()
-		if err != nil {
+		raw, err := d.in.ReadValue()
+		switch {
+		case err != nil:
 			return d.syntaxError(err)
+		case len(raw) > maxKey:
+			return fault.Invalid(fault.Field(
+				d.name(), fmt.Sprintf("must not contain a field name of more than %d bytes", maxKey)))
 		}
-		name := token.String()
-		seen[name] = true
+		name := d.unquote(raw)
 		d.path = append(d.path, step{name: name})
-		d.problems = nil
-		d.checkNUL(name, nil)
-		if err := d.readField(t, into, name); err != nil {
-			return err
+		if seen[name] {
+			return fault.Invalid(fault.Field(d.name(), "must not be given more than once"))
 		}
-		if d.problems != nil {
-			byName[name] = d.problems
+		seen[name] = true
+		if t == nil {
+			err = d.read(nil, reflect.Value{})
+		} else if f := t.fields[name]; f != nil {
+			err = d.read(f.value, into.FieldByIndex(f.index))
+		} else {
+			if !d.ignoreUnknown {
+				d.problem(t.unknown(name))
+			}
+			err = d.read(nil, reflect.Value{})
+		}
+		if err != nil {
+			return err
 		}
 		d.path = d.path[:len(d.path)-1]
 	}
 	if t != nil {
-		for _, name := range t.names {
-			if t.fields[name].required && !seen[name] {
-				d.path = append(d.path, step{name: name})
-				byName[name] = []fault.Problem{fault.Field(d.name(), "is required")}
-				d.path = d.path[:len(d.path)-1]
-			}
-		}
-	}
-	d.problems = before
-	for _, name := range slices.Sorted(maps.Keys(byName)) {
-		d.problems = append(d.problems, byName[name]...)
+		d.checkRequired(t, seen)
 	}
 	_, err := d.in.ReadToken()
 	return d.syntaxError(err)
 }
 
-// readField decodes the value of a field of an object.
-func (d *decoder) readField(t *value, into reflect.Value, name string) error {
-	switch {
-	case t == nil:
-	case t.kind == mapKind:
-		element := reflect.New(t.typ.Elem()).Elem()
-		if err := d.read(t.element, element); err != nil {
-			return err
+// checkRequired reports the required fields that an object does not have.
+func (d *decoder) checkRequired(t *value, seen map[string]bool) {
+	for _, name := range t.names {
+		if t.fields[name].required && !seen[name] {
+			d.path = append(d.path, step{name: name})
+			d.problem("is required")
+			d.path = d.path[:len(d.path)-1]
 		}
-		into.SetMapIndex(reflect.ValueOf(name), element)
-		return nil
-	case t.fields[name] != nil:
-		f := t.fields[name]
-		return d.read(f.value, into.FieldByIndex(f.index))
 	}
-	return d.read(nil, reflect.Value{})
 }
 
+// readList decodes a list. It counts the elements above the maximum number, but does not store them.
 func (d *decoder) readList(t *value, into reflect.Value) error {
 	if _, err := d.in.ReadToken(); err != nil {
 		return d.syntaxError(err)
@@ -186,56 +192,72 @@ func (d *decoder) readList(t *value, into reflect.Value) error {
 	d.path = append(d.path, step{list: true})
 	for ; d.in.PeekKind() != ']'; count++ {
 		d.path[len(d.path)-1].index = count
-		if t == nil {
-			if err := d.read(nil, reflect.Value{}); err != nil {
-				return err
-			}
-			continue
+		var err error
+		if t == nil || int64(count) >= *t.maxItems {
+			err = d.read(nil, reflect.Value{})
+		} else {
+			into.Set(reflect.Append(into, reflect.Zero(t.typ.Elem())))
+			err = d.read(t.element, into.Index(count))
 		}
-		element := reflect.New(t.typ.Elem()).Elem()
-		if err := d.read(t.element, element); err != nil {
+		if err != nil {
 			return err
 		}
-		into.Set(reflect.Append(into, element))
 	}
 	d.path = d.path[:len(d.path)-1]
 	if t != nil {
-		if count == 0 {
+		if rule := t.checkItems(count); rule != "" {
+			d.problem(rule)
+			into.SetZero()
+		} else if count == 0 {
 			into.Set(reflect.MakeSlice(t.typ, 0, 0))
 		}
-		d.problem(t.checkItems(count))
 	}
 	_, err := d.in.ReadToken()
 	return d.syntaxError(err)
 }
 
 func (d *decoder) readText(t *value, into reflect.Value) error {
-	token, err := d.in.ReadToken()
-	if err != nil {
+	raw, err := d.in.ReadValue()
+	if err != nil || t == nil {
 		return d.syntaxError(err)
 	}
-	text := token.String()
-	d.checkNUL(text, t)
-	switch {
-	case t == nil:
+	if most := t.maxText(); int64(len(raw)) > maxCharacter*most { // not even decoded
+		d.problem(fmt.Sprintf("must be at most %d characters long", most))
+		return nil
+	}
+	switch text := d.unquote(raw); {
+	case !t.allowNUL && strings.ContainsRune(text, 0):
+		d.problem("must not contain NUL")
 	case t.kind == timeKind:
 		reader, _ := into.Addr().Interface().(encoding.TextUnmarshaler)
 		if reader.UnmarshalText([]byte(text)) != nil {
 			d.problem(ruleTime)
 		}
 	default:
-		into.SetString(text)
-		d.problem(t.checkText(text))
+		if rule := t.checkText(text); rule != "" {
+			d.problem(rule)
+		} else {
+			into.SetString(text)
+		}
 	}
 	return nil
 }
 
+// unquote returns the text of a valid JSON string.
+func (d *decoder) unquote(raw jsontext.Value) string {
+	d.text, _ = jsontext.AppendUnquote(d.text[:0], raw) // it fails for invalid strings only
+	return string(d.text)
+}
+
 func (d *decoder) readNumber(t *value, into reflect.Value) error {
 	text, err := d.in.ReadValue()
-	if err != nil {
+	switch {
+	case err != nil:
 		return d.syntaxError(err)
-	}
-	if t != nil {
+	case t == nil:
+	case len(text) > maxNumber:
+		d.problem(ruleRange)
+	default:
 		n, rule := t.parseWhole(string(text))
 		if rule == "" {
 			setWhole(into, n)
@@ -245,40 +267,49 @@ func (d *decoder) readNumber(t *value, into reflect.Value) error {
 	return nil
 }
 
-// problem reports that the current value breaks a rule. It does nothing if rule is empty.
+// problem reports that the current value breaks a rule. It does nothing if rule is empty, or if a problem of the value
+// is already known. It records one problem more than an error can name.
 func (d *decoder) problem(rule string) {
-	if rule != "" && len(d.problems) < maxProblems {
-		d.problems = append(d.problems, fault.Field(d.name(), rule))
+	if rule == "" || len(d.problems) > fault.MaxProblems {
+		return
 	}
-}
-
-func (d *decoder) checkNUL(text string, t *value) {
-	allowed := t != nil && t.allowNUL
-	if d.mayHaveNUL && !allowed && len(d.nuls) < maxProblems && strings.ContainsRune(text, 0) {
-		d.nuls = append(d.nuls, fault.Field(d.name(), "must not contain NUL"))
+	name := d.name()
+	if !slices.ContainsFunc(d.problems, func(p fault.Problem) bool { return p.Name == name }) {
+		d.problems = append(d.problems, fault.Field(name, rule))
 	}
 }
 
 // syntaxError converts an error of the JSON decoder to the error that the client sees. It returns nil if err is nil.
 func (d *decoder) syntaxError(err error) error {
-	var syntax *jsontext.SyntacticError
-	switch {
-	case err == nil:
+	if err == nil {
 		return nil
-	case !errors.As(err, &syntax) || !errors.Is(err, jsontext.ErrDuplicateName):
-		return errNotJSON
 	}
-	d.path = append(d.path, step{name: syntax.JSONPointer.LastToken()})
-	name := d.name()
-	if name == fault.WholeBody {
-		return fault.Invalid(fault.Field(name, "must not contain a field more than once"))
+	var syntax *jsontext.SyntacticError
+	if errors.As(err, &syntax) {
+		if rule := textRule(d.body[syntax.ByteOffset:]); rule != "" {
+			return fault.Invalid(fault.Field(d.name(), rule))
+		}
 	}
-	return fault.Invalid(fault.Field(name, "must not be given more than once"))
+	return errNotJSON
 }
 
-// name returns the path of the current value, such as "operations[0].path". It returns "body" for the body itself. It
-// also returns "body" for a path that is too long or contains unprintable characters. Only the path of an unknown field
-// can be like that.
+// textRule returns the rule that a text breaks if it cannot be decoded from rest on. It returns "" if the error is not
+// in a text.
+func textRule(rest []byte) string {
+	if r, size := utf8.DecodeRune(rest); r == utf8.RuneError && size == 1 {
+		return "must be valid UTF-8"
+	}
+	if len(rest) < 6 || rest[0] != '\\' || rest[1] != 'u' {
+		return ""
+	}
+	code, err := strconv.ParseUint(string(rest[2:6]), 16, 16)
+	if err != nil || !utf16.IsSurrogate(rune(code)) {
+		return ""
+	}
+	return fmt.Sprintf("contains an incomplete surrogate pair (%s), which is half of a character", rest[:6])
+}
+
+// name returns the path of the current value, such as "operations[0].path". It returns "body" for the body itself.
 func (d *decoder) name() string {
 	var b strings.Builder
 	for _, s := range d.path {
@@ -286,14 +317,26 @@ func (d *decoder) name() string {
 		case s.list:
 			b.WriteString("[" + strconv.Itoa(s.index) + "]")
 		case b.Len() > 0:
-			b.WriteString("." + s.name)
+			b.WriteString("." + shown(s.name))
 		default:
-			b.WriteString(s.name)
+			b.WriteString(shown(s.name))
 		}
 	}
-	name := b.String()
-	if name == "" || len(name) > maxName || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+	if b.Len() == 0 {
 		return fault.WholeBody
 	}
-	return name
+	return b.String()
+}
+
+// shown returns the name of a field as error messages show it. A name that is empty, long or contains unprintable
+// characters is quoted and cut.
+func shown(name string) string {
+	isUnprintable := func(r rune) bool { return !unicode.IsPrint(r) }
+	if name != "" && len(name) <= maxName && !strings.ContainsFunc(name, isUnprintable) {
+		return name
+	}
+	if cut := name[:min(len(name), maxName/2)]; len(cut) < len(name) {
+		return strconv.QuoteToASCII(strings.ToValidUTF8(cut, "")) + "..."
+	}
+	return strconv.QuoteToASCII(name)
 }

@@ -201,6 +201,11 @@ func (e *edge) serve(_ http.ResponseWriter, r *http.Request, endpoint *Endpoint)
 	}
 }
 
+// largeBody is the size in bytes above which the session is confirmed before the body is decoded, so that an ended
+// session cannot be used to make a function decode large bodies. A smaller body, such as the body of a request that
+// saves a file, is cheaper than the additional call to the database.
+const largeBody = 2 << 20
+
 // respond serves a request to an endpoint. It sends no result before the session is known to be active.
 func (x *exchange) respond(r *http.Request, endpoint *Endpoint) error {
 	if !endpoint.Session {
@@ -209,7 +214,7 @@ func (x *exchange) respond(r *http.Request, endpoint *Endpoint) error {
 	if err := x.authenticate(); err != nil {
 		return err
 	}
-	if endpoint.SessionFirst {
+	if endpoint.SessionFirst || r.ContentLength > largeBody {
 		if err := x.confirm(); err != nil {
 			return err
 		}
@@ -219,7 +224,7 @@ func (x *exchange) respond(r *http.Request, endpoint *Endpoint) error {
 
 // handle reads the input, calls the handler and writes its output.
 func (x *exchange) handle(r *http.Request, endpoint *Endpoint) error {
-	in, err := endpoint.binding().read(r, x.caller)
+	in, err := endpoint.Read(r, x.caller)
 	var out any
 	if err == nil {
 		out, err = endpoint.call(x, in)

@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"sync"
 
+	"devplatform/shared/async"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/fault"
@@ -50,9 +51,15 @@ type Operation struct {
 	// SessionFirst makes the edge read the session before it reads the input and calls the handler. It is for endpoints
 	// that need the caller's account before their first read of the database.
 	SessionFirst bool
+	// IgnoreUnknownFields makes the edge ignore unknown fields of the body, at every depth, instead of rejecting them. It
+	// is for endpoints whose clients send fields of their own.
+	IgnoreUnknownFields bool
 	// Hidden leaves the operation out of the document.
 	Hidden bool
 }
+
+// MaxBody returns the maximum size of a body in bytes.
+func (op *Operation) MaxBody() int { return cmp.Or(op.Tag.MaxBody, defaultMaxBody) }
 
 // Tag is a group of operations. The document shows the groups in the order of their registration.
 type Tag struct {
@@ -89,8 +96,9 @@ type Routes struct{ Endpoints []*Endpoint }
 // I is a struct. Its fields with the tags path, query, header and cookie receive parameters, and the field Body
 // receives the JSON body. A body is optional if Body is a pointer. The tags minLength, maxLength (in code points),
 // minimum, maximum, minItems, maxItems, enum, nullable and required restrict values, and nul:"allow" permits NUL in a
-// text. For rules that tags cannot express, the type can have a method Validate(*Validation). Embedded structs must be
-// exported.
+// text. A list must have the tag maxItems. A text of the body without maxLength can have 4096 code points, or any
+// number if it permits NUL. For rules that tags cannot express, the type can have a method Validate(*Validation).
+// Embedded structs must be exported.
 //
 // O is a struct. Its fields with the tag header become headers. Its field Body is encoded as JSON, except for a []byte,
 // which is written unchanged. The field Status, if there is one, overrides the operation's status.
@@ -123,14 +131,19 @@ func (r *Routes) add(
 	if op.Status == 0 {
 		op.Status = http.StatusOK
 	}
-	maxBody := cmp.Or(op.Tag.MaxBody, defaultMaxBody)
 	e := &Endpoint{
-		Operation: op, Session: session, Input: in, Output: out, TooLarge: tooLarge(maxBody), call: call,
+		Operation: op, Session: session, Input: in, Output: out, TooLarge: tooLarge(op.MaxBody()), call: call,
 	}
-	e.binding = sync.OnceValue(func() *binding { return newBinding(in, maxBody) })
+	e.binding = sync.OnceValue(func() *binding { return newBinding(in, op) })
 	e.rendering = sync.OnceValue(func() *rendering { return newRendering(out) })
 	r.Endpoints = append(r.Endpoints, e)
 	return e
+}
+
+// Read reads and validates the input of a request. It returns a pointer to a value of the type Input. Errors:
+// VALIDATION_FAILED, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE.
+func (e *Endpoint) Read(r *http.Request, caller Caller) (any, error) {
+	return e.binding().read(r, caller)
 }
 
 // NewRouter returns the HTTP handler of a function with the endpoints that register adds.
@@ -153,6 +166,9 @@ func NewRouter(cfg Config, register ...func(*Routes)) http.Handler {
 // the meantime, the function can request its first event from Lambda.
 func Lazy(build func() http.Handler) http.Handler {
 	once := sync.OnceValue(build)
-	go once()
+	async.Go(func() error {
+		once()
+		return nil
+	}, func(error) {}) // once panics again in the requests
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { once().ServeHTTP(w, r) })
 }

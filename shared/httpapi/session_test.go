@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -105,6 +106,41 @@ func TestSessionThatIsReadAfterTheHandlerStarts(t *testing.T) {
 					t.Errorf("%s, active session %t: logged the user %v, want %v", name, active, line["userId"], user)
 				}
 			}
+		}
+	}
+}
+
+// countedInput counts how often the edge validates it.
+type countedInput struct{ Body struct{} }
+
+var countedInputs atomic.Int64
+
+func (*countedInput) Validate(*httpapi.Validation) { countedInputs.Add(1) }
+
+// The body of a request is decoded before the session is read, unless the body is large.
+func TestLargeBodiesAreReadAfterTheSession(t *testing.T) {
+	t.Parallel()
+	sdk := dynamotest.Client(dynamotest.StartServer(t))
+	dynamotest.CreateTable(t, sdk, "accounts", "pk", "sk")
+	client := db.Wrap(sdk, time.Now)
+	router := httpapi.NewRouter(httpapi.Config{
+		Edge: edgetest.EdgeConfig, Logger: edgetest.DiscardLog, Clock: edgetest.Clock,
+		Auth: guardedSessions{client, client.Table("accounts"), false},
+	}, func(r *httpapi.Routes) {
+		httpapi.Private(r, httpapi.Operation{ID: "count", Method: http.MethodPost, Path: "/api/count"},
+			func(context.Context, httpapi.Caller, *countedInput) (*edgetest.EchoOutput, error) {
+				return &edgetest.EchoOutput{}, nil
+			})
+	})
+	for size, want := range map[int]int64{2 << 20: 1, 2<<20 + 1: 0} {
+		countedInputs.Store(0)
+		request := edgetest.Request{
+			Method: http.MethodPost, Target: "/api/count", Body: "{}" + strings.Repeat(" ", size-2),
+			Header: map[string]string{"Content-Type": "application/json", "Cookie": "__Host-session=ended"},
+		}
+		edgetest.WantError(t, request.Send(t, router), http.StatusUnauthorized, fault.CodeInvalidToken)
+		if got := countedInputs.Load(); got != want {
+			t.Errorf("a body of %d bytes was decoded %d times, want %d", size, got, want)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/agnivade/levenshtein"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -21,7 +22,6 @@ const (
 	wholeKind
 	boolKind
 	objectKind
-	mapKind
 	listKind
 	timeKind // text that is decoded by an UnmarshalText method
 )
@@ -33,7 +33,6 @@ var mismatches = map[kind]string{
 	wholeKind:  "must be a whole number",
 	boolKind:   "must be true or false",
 	objectKind: "must be an object",
-	mapKind:    "must be an object",
 	listKind:   "must be a list",
 }
 
@@ -52,11 +51,12 @@ type value struct {
 	// fields contains the fields of an object by name. names is the sorted list of their names.
 	fields map[string]*field
 	names  []string
-	// element describes the elements of a list or map.
+	// element describes the elements of a list.
 	element *value
 	// enum is the list of allowed texts, or nil if all texts are allowed.
 	enum []string
-	// The limits of numbers, of texts (in code points) and of lists (in elements). nil means no limit.
+	// The limits of numbers, of texts (in code points) and of lists (in elements). nil means no limit. A list always has a
+	// maximum.
 	minimum, maximum     *int64
 	minLength, maxLength *int64
 	minItems, maxItems   *int64
@@ -114,7 +114,7 @@ func newValue(t reflect.Type, tag reflect.StructTag) *value {
 	switch v.kind {
 	case listKind:
 		v.nullable = true
-	case objectKind, mapKind:
+	case objectKind:
 	default:
 		v.nullable = isPointer && !optional
 	}
@@ -136,6 +136,9 @@ func newValue(t reflect.Type, tag reflect.StructTag) *value {
 			*limit = &n
 		}
 	}
+	if v.kind == listKind && v.maxItems == nil {
+		panic(fmt.Sprintf("httpapi: a field of type %v has no tag maxItems", t))
+	}
 	return v
 }
 
@@ -155,8 +158,6 @@ func (v *value) describe(t reflect.Type) {
 		v.kind = wholeKind
 	case t.Kind() == reflect.Slice:
 		v.kind, v.element = listKind, newValue(t.Elem(), "")
-	case t.Kind() == reflect.Map && t.Key().Kind() == reflect.String:
-		v.kind, v.element = mapKind, newValue(t.Elem(), "")
 	case t.Kind() == reflect.Struct:
 		v.kind = objectKind
 		v.describeFields(t)
@@ -178,6 +179,31 @@ func (v *value) describeFields(t reflect.Type) {
 		}
 	}
 	slices.Sort(v.names)
+}
+
+// normalized removes the differences between the ways in which names are usually written, such as projectId, ProjectID
+// and project_id.
+var normalized = strings.NewReplacer("_", "", "-", "", " ", "")
+
+// unknown returns the rule that a field breaks if the object has no field with this name. The rule suggests the field
+// that was probably meant.
+func (v *value) unknown(name string) string {
+	const rule = "is not a known field"
+	if len(name) > maxName {
+		return rule
+	}
+	name = strings.ToLower(normalized.Replace(name))
+	best, least := "", 3
+	for _, known := range v.names {
+		distance := levenshtein.ComputeDistance(name, strings.ToLower(known))
+		if distance < least && distance <= len(known)/2 {
+			best, least = known, distance
+		}
+	}
+	if best == "" {
+		return rule
+	}
+	return rule + " (did you mean " + best + "?)"
 }
 
 // accepts reports whether next can be the kind of the first token of the value.
@@ -211,6 +237,17 @@ func (v *value) parse(text string, into reflect.Value) string {
 	default:
 		panic(fmt.Sprintf("httpapi: a parameter cannot have the type %v", v.typ))
 	}
+}
+
+// maxText returns the maximum length in code points of a text in a body.
+func (v *value) maxText() int64 {
+	switch {
+	case v.maxLength != nil:
+		return *v.maxLength
+	case v.allowNUL: // the content of a file, which only the size of the body limits
+		return defaultMaxBody
+	}
+	return 4096
 }
 
 // checkText returns the rule that a text breaks, or "".

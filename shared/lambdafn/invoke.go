@@ -7,9 +7,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambdacontext"
-	"golang.org/x/sync/errgroup"
 
-	"devplatform/shared/fault"
+	"devplatform/shared/async"
 )
 
 // responseMargin is the part of a function's time limit that is reserved for the response. The handler's context ends
@@ -17,13 +16,16 @@ import (
 // Lambda would end the function without a response.
 const responseMargin = 500 * time.Millisecond
 
-// WithMargin returns a context that ends 500 ms before the function's own time limit.
-func WithMargin(ctx context.Context) (context.Context, context.CancelFunc) {
-	deadline, ok := ctx.Deadline()
-	if !ok {
-		return context.WithCancel(ctx)
+// WithMargin returns a context that ends 500 ms before the function's own time limit. In the margin, work can continue
+// that must be done even if the handler's context has ended (see async.Detach). end waits for the work beside the
+// invocation (see async.EndAfter) and then cancels the context. It must be called before the function responds.
+func WithMargin(ctx context.Context) (_ context.Context, end func()) {
+	ctx, cancel := async.WithMargin(ctx, responseMargin)
+	ctx, wait := async.WithInvocation(ctx)
+	return ctx, func() {
+		wait()
+		cancel()
 	}
-	return context.WithDeadline(ctx, deadline.Add(-responseMargin))
 }
 
 // handleAll calls handle once with all items. It returns one error for each item, which is nil if the item was handled.
@@ -33,7 +35,7 @@ func handleAll[T any](ctx context.Context, items []T, handle func(context.Contex
 		return nil
 	}
 	var errs []error
-	err := fault.Recover(func() error {
+	err := async.Recover(func() error {
 		if cause := ctx.Err(); cause != nil {
 			return fmt.Errorf("not started: %w", cause)
 		}
@@ -57,14 +59,14 @@ func handleAll[T any](ctx context.Context, items []T, handle func(context.Contex
 func Parallel(n, limit int, f func(i int) error) []error {
 	errs := make([]error, n)
 	if n == 1 { // the usual case, without a goroutine
-		errs[0] = fault.Recover(func() error { return f(0) })
+		errs[0] = async.Recover(func() error { return f(0) })
 		return errs
 	}
-	var group errgroup.Group
+	var group async.Group
 	group.SetLimit(limit)
 	for i := range n {
 		group.Go(func() error {
-			errs[i] = fault.Recover(func() error { return f(i) })
+			errs[i] = async.Recover(func() error { return f(i) })
 			return nil
 		})
 	}

@@ -66,8 +66,8 @@ func (h *QueueHandler) Invoke(ctx context.Context, payload []byte) ([]byte, erro
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := WithMargin(ctx)
-	defer cancel()
+	ctx, end := WithMargin(ctx)
+	defer end()
 	errs := handleAll(ctx, messages, h.handle)
 	h.log(ctx, messages, errs)
 	var failed []string

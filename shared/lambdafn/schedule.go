@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"devplatform/shared/fault"
+	"devplatform/shared/async"
 )
 
 // Schedule returns a handler that calls run for each event of a schedule. It ignores the contents of the event.
@@ -24,9 +24,9 @@ type ScheduleHandler struct {
 
 // Invoke calls run once. An error or a panic of run makes the invocation fail.
 func (h *ScheduleHandler) Invoke(ctx context.Context, _ []byte) ([]byte, error) {
-	ctx, cancel := WithMargin(ctx)
-	defer cancel()
-	if err := fault.Recover(func() error { return h.run(ctx) }); err != nil {
+	ctx, end := WithMargin(ctx)
+	defer end()
+	if err := async.Recover(func() error { return h.run(ctx) }); err != nil {
 		h.logger.LogAttrs(ctx, slog.LevelError, "scheduled run",
 			append(requestID(ctx), slog.String("cause", err.Error()))...)
 		return nil, fmt.Errorf("lambdafn: scheduled run: %w", err)

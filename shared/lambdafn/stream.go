@@ -12,8 +12,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"devplatform/shared/async"
 	"devplatform/shared/db"
-	"devplatform/shared/fault"
 )
 
 // StreamRecord is a change in a DynamoDB stream.
@@ -99,8 +99,8 @@ func (h *StreamHandler) Invoke(ctx context.Context, payload []byte) ([]byte, err
 	case err != nil:
 		return nil, errors.New("lambdafn: not an event of a DynamoDB stream")
 	}
-	ctx, cancel := WithMargin(ctx)
-	defer cancel()
+	ctx, end := WithMargin(ctx)
+	defer end()
 	result := streamResult{records: len(records)}
 	for batch := range slices.Chunk(records, h.batchSize) {
 		if h.handleBatch(ctx, batch, &result); result.err != nil {
@@ -144,7 +144,7 @@ func (h *StreamHandler) handleBatch(ctx context.Context, batch []jsontext.Value,
 func (h *StreamHandler) sendToPoison(
 	ctx context.Context, record jsontext.Value, reason error, result *streamResult,
 ) error {
-	if err := fault.Recover(func() error { return h.poison(ctx, record, reason) }); err != nil {
+	if err := async.Recover(func() error { return h.poison(ctx, record, reason) }); err != nil {
 		return fmt.Errorf("%w; poison: %w", reason, err)
 	}
 	if result.poisoned++; result.poisonReason == nil {

@@ -11,8 +11,7 @@ import (
 	"strconv"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
+	"devplatform/shared/async"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
@@ -99,7 +98,7 @@ func (c *Counters) Count(ctx context.Context, counters ...Counter) (Attempt, err
 		return attempt, attempt.Status().tooMany()
 	}
 	counted := make([]bool, len(counters))
-	var group errgroup.Group
+	var group async.Group
 	for i := range counters {
 		group.Go(func() (err error) {
 			counted[i], err = c.store.hit(ctx, &counters[i])
@@ -121,18 +120,22 @@ func (c *Counters) Count(ctx context.Context, counters ...Counter) (Attempt, err
 	return attempt, err
 }
 
+// endTime is the time limit for refunding an attempt or ending an operation.
+const endTime = 5 * time.Second
+
 // undo refunds the attempt to the counters that counted it. It continues if the client disconnects: an attempt
 // that stays counted would limit the subject for the rest of the window.
 func (c *Counters) undo(ctx context.Context, counters []Counter, counted []bool) error {
-	ctx = context.WithoutCancel(ctx)
-	var group errgroup.Group
+	ctx, cancel := async.Detach(ctx, endTime)
+	defer cancel()
+	var group async.Group
 	for i := range counters {
 		if counted[i] {
 			counters[i].hits--
 			group.Go(func() error { return c.store.refund(ctx, counters[i]) })
 		}
 	}
-	return group.Wait() //nolint:wrapcheck // the store wraps it
+	return group.Wait()
 }
 
 // Attempt is an attempt that was counted or rejected.

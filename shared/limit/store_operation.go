@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"devplatform/shared/async"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
 )
@@ -55,7 +56,7 @@ type place struct {
 // has to remove operations whose leases have expired. The caller must call End when the operation ends.
 // Errors: ErrTooMany and OperationRule.Full, both with Retry-After; the error classes of db.
 func (c *Counters) Begin(ctx context.Context, inProgress []Operations, counters ...Counter) (op Operation, err error) {
-	err = db.Retry(ctx, "begin an operation", func() error {
+	err = db.Retry(ctx, "begin an operation", func(ctx context.Context) error {
 		now := c.now()
 		var writes []db.Write
 		for _, counter := range counters {
@@ -112,7 +113,9 @@ func (o Operation) End(ctx context.Context) error {
 	if len(o.places) == 0 {
 		return nil
 	}
-	return o.store.client.Transact(context.WithoutCancel(ctx), o.EndWrites()...)
+	ctx, cancel := async.Detach(ctx, endTime)
+	defer cancel()
+	return o.store.client.Transact(ctx, o.EndWrites()...)
 }
 
 // EndWrites returns the writes that end the operation as part of a transaction. They have no condition, and have no

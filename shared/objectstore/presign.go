@@ -80,5 +80,8 @@ func (b Bucket) Size(ctx context.Context, key string) (int, error) {
 	if err != nil {
 		return 0, classify("head", key, err)
 	}
-	return int(aws.ToInt64(out.ContentLength)), nil
+	if out.ContentLength == nil {
+		return 0, fmt.Errorf("%w: head %s: the response has no Content-Length", ErrUnavailable, key)
+	}
+	return int(*out.ContentLength), nil
 }

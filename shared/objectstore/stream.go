@@ -41,7 +41,11 @@ func (b Bucket) open(ctx context.Context, in *s3.GetObjectInput) (io.ReadCloser,
 	if err != nil {
 		return nil, 0, classify("get", key, err)
 	}
-	return &reader{ReadCloser: out.Body, key: key}, aws.ToInt64(out.ContentLength), nil
+	if out.ContentLength == nil { // without it, an incomplete object could not be recognized
+		_ = out.Body.Close()
+		return nil, 0, fmt.Errorf("%w: get %s: the response has no Content-Length", ErrUnavailable, key)
+	}
+	return &reader{ReadCloser: out.Body, key: key}, *out.ContentLength, nil
 }
 
 // reader is the reader that Open and OpenRange return.

@@ -118,6 +118,23 @@ func TestBrokenReader(t *testing.T) {
 	}
 }
 
+// A response without Content-Length must not count as an empty object.
+func TestMissingContentLength(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_ = http.NewResponseController(w).Flush() // the rest is sent in chunks
+		_, _ = w.Write([]byte("content"))
+	}))
+	t.Cleanup(server.Close)
+	b := newClient(server.URL).Bucket("files")
+	if data, err := b.Get(t.Context(), "a"); !errors.Is(err, objectstore.ErrUnavailable) {
+		t.Errorf("Get: got %q, error %v, want ErrUnavailable", data, err)
+	}
+	if size, err := b.Size(t.Context(), "a"); !errors.Is(err, objectstore.ErrUnavailable) {
+		t.Errorf("Size: got %d, error %v, want ErrUnavailable", size, err)
+	}
+}
+
 // A range contains exactly the bytes of that part of the object.
 func TestRanges(t *testing.T) {
 	t.Parallel()

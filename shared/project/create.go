@@ -46,7 +46,7 @@ func (s *Service) Create(ctx context.Context, caller httpapi.Caller, in Draft) (
 		CreatedAt: at, UpdatedAt: at, LastOpenedAt: at, Revision: 1,
 	}
 	slugs := slugChooser{store: s.store, workspaceID: p.WorkspaceID, base: slugOf(p.Name)}
-	err = db.Retry(ctx, "create a project", func() error {
+	err = db.Retry(ctx, "create a project", func(ctx context.Context) error {
 		if p.Slug, err = slugs.next(ctx); err != nil {
 			return err
 		}

@@ -13,7 +13,7 @@ import (
 // comments later.
 // Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, CONFLICT.
 func (s *Service) Delete(ctx context.Context, caller httpapi.Caller, projectID string) error {
-	return db.Retry(ctx, "delete a project", func() error {
+	return db.Retry(ctx, "delete a project", func(ctx context.Context) error {
 		site := db.SiteKey(projectID)
 		o, err := s.open(ctx, caller, projectID, workspace.DeleteOwnProject, site)
 		if err != nil {

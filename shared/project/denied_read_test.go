@@ -10,6 +10,9 @@ import (
 	"devplatform/shared/fault"
 )
 
+// patience limits the wait for a read that must not begin.
+const patience = 10 * time.Second
+
 // A user who cannot see a project does not wait for its data.
 func TestDeniedReadDoesNotWaitForTheData(t *testing.T) {
 	t.Parallel()
@@ -30,7 +33,7 @@ func TestDeniedReadDoesNotWaitForTheData(t *testing.T) {
 	defer wire.Clear()
 	end := sync.OnceFunc(func() { close(release) })
 	defer end()
-	late := time.AfterFunc(10*time.Second, end)
+	late := time.AfterFunc(patience, end)
 	for _, path := range []string{"", "/files", "/files/history?path=/a", "/events", "/comments", "/comments?path=/a"} {
 		grace.Get("/api/projects/"+ada.projectID+path).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
 	}

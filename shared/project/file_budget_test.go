@@ -257,7 +257,7 @@ func TestLargestBatchFitsTransaction(t *testing.T) {
 		var ops []file.BatchOperation
 		for i := range maxOperations {
 			text := base64Of(randomBytes(content.MaxInline - 1))
-			path := fmt.Sprintf("/%02d/%s", i, strings.Repeat("é", 254))
+			path := fmt.Sprintf("/%02d%s/%[2]sé", i, strings.Repeat("é", 126))
 			ops = append(ops, file.BatchOperation{Action: action, Path: path, Content: &text, Encoding: file.Base64})
 		}
 		if err := f.files.Change(t.Context(), caller, client.projectID, ops); err != nil {

@@ -38,6 +38,7 @@ func TestInvalidFileRequests(t *testing.T) {
 		"/a\nb":                        "path: must not contain control characters",
 		"/a\u0085":                     "path: must not contain control characters",
 		"/" + strings.Repeat("a", 512): "path: must be at most 512 bytes long",
+		"/" + strings.Repeat("a", 256): "path: must have at most 255 bytes (UTF-8) between two slashes",
 		"/cafe\u0301":                  "path: must be in Unicode normal form C",
 	} {
 		wantInvalid(client.save(path, "x"), rule)
@@ -45,6 +46,8 @@ func TestInvalidFileRequests(t *testing.T) {
 		wantInvalid(client.remove(path), rule)
 		wantInvalid(client.Do(http.MethodDelete, client.url(), object{"path": path}), "path: ")
 		wantInvalid(client.history(path, ""), "path: ")
+		wantInvalid(client.Do(http.MethodPost, "/api/projects/"+client.projectID+"/uploads",
+			object{"path": path, "size": 1, "sha256": hexSum(nil)}), rule)
 		wantInvalid(client.batch(object{"op": "create", "path": path, "content": ""}), "operations[0]."+rule)
 		wantInvalid(client.batch(object{"op": "rename", "path": "/existing", "to": path}), "operations[0].to: ")
 	}
@@ -56,7 +59,7 @@ func TestInvalidFileRequests(t *testing.T) {
 	wantInvalid(client.post(object{"path": "/a", "content": nil}), "content: must be a string")
 	wantInvalid(client.post(object{"path": "/a", "content": "a", "encoding": "utf8"}), "encoding: must be one of")
 	wantInvalid(client.post(nil), "body: is required")
-	wantInvalid(client.post(`{"path":"/a","content":"\ud800"}`), "body: is not valid JSON")
+	wantInvalid(client.post(`{"path":"/a","content":"\ud800"}`), "content: contains an incomplete surrogate pair")
 	for _, text := range []string{"A", "AA", "AB==", "AA==\n", "-_-_", " "} {
 		wantInvalid(client.post(object{"path": "/a", "content": text, "encoding": "base64"}), "content: must be base64")
 		batch := client.batch(creation("/a", text).with("encoding", "base64"))

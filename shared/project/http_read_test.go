@@ -101,7 +101,7 @@ func TestReadProjectWithManyFiles(t *testing.T) {
 	var paths []any
 	var writes []db.Write
 	for i := range files {
-		path := fmt.Sprintf("/%s/%05d.ts", strings.Repeat("x", 495), i)
+		path := fmt.Sprintf("/%s/%[1]s/%05[2]d.ts", strings.Repeat("x", 247), i)
 		paths = append(paths, path)
 		writes = append(writes, f.fileWrite(project, path))
 	}

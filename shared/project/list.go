@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
 	"golang.org/x/text/unicode/norm"
 
+	"devplatform/shared/async"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/workspace"
 )
@@ -49,7 +49,7 @@ func (s *Service) projects(ctx context.Context, userID string, f Filter) ([]Proj
 		return nil, err
 	}
 	found := make([][]projectRecord, len(members))
-	group, groupCtx := errgroup.WithContext(ctx)
+	group, groupCtx := async.WithContext(ctx)
 	group.SetLimit(maxQueries)
 	for i, member := range members {
 		group.Go(func() (err error) {
@@ -58,7 +58,7 @@ func (s *Service) projects(ctx context.Context, userID string, f Filter) ([]Proj
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return nil, err //nolint:wrapcheck // the error of a goroutine above
+		return nil, err
 	}
 	matches := f.matcher()
 	items := []ProjectItem{}

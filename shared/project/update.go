@@ -23,7 +23,7 @@ func (s *Service) Update(
 	ctx context.Context, caller httpapi.Caller, projectID string, in Settings,
 ) (details ProjectDetails, err error) {
 	slugs := slugChooser{store: s.store}
-	err = db.Retry(ctx, "update a project", func() error {
+	err = db.Retry(ctx, "update a project", func(ctx context.Context) error {
 		o, err := s.open(ctx, caller, projectID, workspace.Write)
 		if err != nil {
 			return err

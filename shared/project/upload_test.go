@@ -42,7 +42,8 @@ func TestUpload(t *testing.T) {
 		{"/limit", randomBytes(content.MaxBytes), "Image/PNG;q=1", "image/png; q=1", "base64"},
 		{"/above.mp4", randomBytes(content.MaxBytes + 1), "", "video/mp4", "base64"},
 		{"/above", randomBytes(content.MaxBytes + 1), "", "application/octet-stream", "base64"},
-		{"/text.ts", slices.Repeat([]byte("let a = 1\n"), 200_000), "", "text/typescript; charset=utf-8", "utf-8"},
+		{"/text.md", slices.Repeat([]byte("# Heading\n"), 200_000), "", "text/markdown; charset=utf-8", "utf-8"},
+		{"/segment0.ts", randomBytes(content.MaxBytes + 1), "", "video/mp2t", "base64"},
 		{`/a/Straße "1".webm`, randomBytes(2 * mib), "video/x-own", "video/x-own", "base64"},
 		{"/largest", randomBytes(content.MaxUpload), "text/x-own", "text/x-own", "utf-8"},
 	} {
@@ -81,8 +82,8 @@ func TestUpload(t *testing.T) {
 	}
 	client.checkTree()
 	client.wantTree("after all uploads", sum, 0, sum)
-	if n := len(client.fileEvents()); n != 9 {
-		t.Errorf("got %d events, want 9", n)
+	if n := len(client.fileEvents()); n != 10 {
+		t.Errorf("got %d events, want 10", n)
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
-	"golang.org/x/sync/errgroup"
 
+	"devplatform/shared/async"
 	"devplatform/shared/awsclient"
 )
 
@@ -81,7 +81,7 @@ const (
 func (q Queue) Send(ctx context.Context, messages ...Message) error {
 	failed := map[int]error{}
 	var mu sync.Mutex
-	var group errgroup.Group
+	var group async.Group
 	group.SetLimit(parallelSends)
 	for batch := range batches(messages) {
 		group.Go(func() error {

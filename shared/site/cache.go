@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/singleflight"
+
+	"devplatform/shared/async"
 )
 
 const (
@@ -54,12 +56,16 @@ func (c *cache[V]) get(ctx context.Context, key string) (V, error) {
 	}
 	loaded, err, _ := c.flight.Do(key, func() (any, error) {
 		// The client of another request that waits may stay longer than the client of this one.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loadTimeout)
+		ctx, cancel := async.Detach(ctx, loadTimeout)
 		defer cancel()
-		value, size, err := c.load(ctx, key)
-		if err == nil {
-			c.add(&cached[V]{key, value, size + entryOverhead})
-		}
+		var value V
+		err := async.Recover(func() error { // singleflight would hide where it panicked
+			loaded, size, err := c.load(ctx, key)
+			if value = loaded; err == nil {
+				c.add(&cached[V]{key, value, size + entryOverhead})
+			}
+			return err
+		})
 		return value, err
 	})
 	return loaded.(V), err //nolint:wrapcheck // an error of load

@@ -3,16 +3,15 @@ package site
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/url"
-	"runtime/debug"
 	"strings"
 	"time"
 
+	"devplatform/shared/async"
 	"devplatform/shared/awsclient"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
@@ -75,7 +74,7 @@ const countTimeout = 2 * time.Second
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := h.Clock()
 	v := &view{Handler: h, w: w, r: r, ctx: awsclient.CountCalls(r.Context())}
-	err := v.recovered()
+	err := async.Recover(v.serve)
 	isComplete := err == nil
 	if err != nil {
 		v.cause = err
@@ -83,7 +82,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			isComplete = v.failed(err) == nil
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(v.ctx), countTimeout)
+	ctx, cancel := async.Detach(v.ctx, countTimeout)
 	defer cancel()
 	if err := h.traffic.count(ctx, v.address.AccountID, v.sent); err != nil {
 		h.Logger.WarnContext(ctx, "traffic was not counted", "bytes", v.sent, "cause", err)
@@ -92,16 +91,6 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !isComplete {
 		panic(http.ErrAbortHandler)
 	}
-}
-
-// recovered calls serve. A panic becomes an error.
-func (v *view) recovered() (err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
-		}
-	}()
-	return v.serve()
 }
 
 // failed responds with the page for an error.

@@ -22,6 +22,9 @@ import (
 	"devplatform/shared/lambdafn/apigateway"
 )
 
+// patience limits the wait for a response that comes at once on an idle machine.
+const patience = 10 * time.Second
+
 // large returns a text of 25 MiB, the maximum size of a file. Its compressed form is large, too.
 var large = sync.OnceValue(func() string {
 	text := make([]byte, 25*mib)
@@ -142,7 +145,7 @@ func TestSmallFilesDoNotWait(t *testing.T) {
 	f := newFixture(t, nil)
 	f.deploy(first, map[string]content{"/plain": {text: large()[:maxSmall]}})
 	f.live(first)
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	response, err := apigateway.NewBoundedStream(f.handler, 256<<10)(ctx, event(t, "GET", host, "/plain", nil))
 	f.must(err)

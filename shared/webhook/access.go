@@ -4,8 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"golang.org/x/sync/errgroup"
-
+	"devplatform/shared/async"
 	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/webhook/delivery"
@@ -60,7 +59,7 @@ func (s *Service) readIfAllowed(
 	if err != nil {
 		return err
 	}
-	var reading errgroup.Group
+	var reading async.Group
 	reading.Go(func() error { return read(workspaceID) })
 	err = s.checkWorkspace(ctx, caller, workspaceID)
 	readErr := reading.Wait()
@@ -70,7 +69,7 @@ func (s *Service) readIfAllowed(
 	if err != nil {
 		return err
 	}
-	return readErr //nolint:wrapcheck // an error of read
+	return readErr
 }
 
 // open reads a webhook that the caller may manage. Errors: errNoWebhook, workspace.ErrDenied.

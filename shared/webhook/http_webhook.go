@@ -11,6 +11,7 @@ import (
 	"devplatform/shared/httpapi"
 	"devplatform/shared/webhook/delivery"
 	"devplatform/shared/webhook/sender"
+	"devplatform/shared/webhook/signature"
 	"devplatform/shared/workspace"
 )
 
@@ -105,7 +106,7 @@ type newWebhookInput struct {
 	Body struct {
 		URL         string                   `json:"url" minLength:"1" maxLength:"2048" doc:"An absolute https URL without credentials, at most 2,048 characters. The host must not be localhost or an IP address that is not public. Before each attempt, the service checks that the host has a public IP address" example:"https://example.com/hooks"`
 		Events      []pattern                `json:"events" minItems:"1" maxItems:"20" nullable:"false" doc:"1–20 event types, groups of types such as file.*, or * for all" example:"[\"project.*\",\"file.created\"]"`
-		Secret      httpapi.Nullable[string] `json:"secret,omitzero" minLength:"1" maxLength:"256" doc:"The secret that signs deliveries, 1–256 characters. Absent or null: the service generates one, and only this response contains it." example:"a secret of your own"`
+		Secret      httpapi.Nullable[string] `json:"secret,omitzero" minLength:"1" maxLength:"256" doc:"The secret that signs deliveries, 1–256 characters. If it begins with whsec_, the rest must be base64 of 24–64 bytes. Absent or null: the service generates one, and only this response contains it." example:"a secret of your own"`
 		ProjectID   *string                  `json:"projectId,omitempty" nullable:"true" doc:"The only project whose events are delivered; absent or null: all events of the workspace" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 		WorkspaceID *string                  `json:"workspaceId,omitempty" doc:"The workspace whose events are delivered. If absent: the workspace of the project, or the caller's personal workspace if projectId is absent too" example:"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 		Description string                   `json:"description,omitempty" maxLength:"2000" doc:"At most 2,000 characters" example:"Notifies the build server."`
@@ -113,16 +114,30 @@ type newWebhookInput struct {
 	}
 }
 
-// Validate checks the URL.
-func (in *newWebhookInput) Validate(v *httpapi.Validation) { v.Field("url", urlRule(&in.Body.URL)) }
+// Validate checks the URL and the secret.
+func (in *newWebhookInput) Validate(v *httpapi.Validation) {
+	v.Field("url", urlRule(&in.Body.URL))
+	v.Field("secret", secretRule(in.Body.Secret.Value))
+}
 
-// urlRule returns the rule that a URL violates; "" if none. It accepts http URLs. If the service requires HTTPS,
-// checkURL rejects them.
+// urlRule returns the rule that a URL violates; "" if none. It accepts http URLs and private addresses. If the service
+// does not, checkURL rejects them.
 func urlRule(url *string) string {
-	if url == nil || sender.CheckURL(*url, true) == nil {
+	if url == nil {
 		return ""
 	}
-	return sender.CheckURL(*url, false).Error()
+	if err := sender.CheckURL(*url, true); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// secretRule returns the rule that a secret violates; "" if none.
+func secretRule(secret *string) string {
+	if secret == nil {
+		return ""
+	}
+	return signature.CheckSecret(*secret)
 }
 
 type webhookSettingsInput struct {
@@ -130,14 +145,17 @@ type webhookSettingsInput struct {
 	Body struct {
 		URL         *string                  `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"An absolute https URL without credentials, at most 2,048 characters, like that of a new webhook" example:"https://example.com/hooks"`
 		Events      []pattern                `json:"events,omitempty" minItems:"1" maxItems:"20" nullable:"false" doc:"1–20 event types, groups of types such as file.*, or * for all" example:"[\"*\"]"`
-		Secret      httpapi.Nullable[string] `json:"secret,omitzero" minLength:"1" maxLength:"256" doc:"A new secret, 1–256 characters; null: the service generates one, and only this response contains it. The old secret stays valid for 24 hours" example:"a secret of your own"`
+		Secret      httpapi.Nullable[string] `json:"secret,omitzero" minLength:"1" maxLength:"256" doc:"A new secret, 1–256 characters, like that of a new webhook; null: the service generates one, and only this response contains it. The old secret stays valid for 24 hours" example:"a secret of your own"`
 		Description *string                  `json:"description,omitempty" maxLength:"2000" doc:"At most 2,000 characters" example:"Notifies the build server."`
 		Active      *bool                    `json:"active,omitempty" doc:"Whether events are delivered" example:"true"`
 	}
 }
 
-// Validate checks the URL, if there is one.
-func (in *webhookSettingsInput) Validate(v *httpapi.Validation) { v.Field("url", urlRule(in.Body.URL)) }
+// Validate checks the URL and the secret, if there are any.
+func (in *webhookSettingsInput) Validate(v *httpapi.Validation) {
+	v.Field("url", urlRule(in.Body.URL))
+	v.Field("secret", secretRule(in.Body.Secret.Value))
+}
 
 type webhookListInput struct {
 	httpapi.PageInput
@@ -157,6 +175,7 @@ type doneOutput struct{ Body httpapi.Done }
 
 var (
 	webhookDeleted = httpapi.Done{Success: true, Message: "Webhook deleted."}
+	errBadSecret   = fault.Invalid(fault.Field("secret", signature.CheckSecret("whsec_secret")))
 	errBadURL      = fault.Invalid(fault.Field("url", sender.CheckURL("http://example.com/hooks", false).Error()))
 )
 
@@ -176,7 +195,7 @@ func (s *Service) registerWebhooks(r *httpapi.Routes) {
 			"before the webhook was created are not delivered. A new endpoint receives one delivery at a time, " +
 			"and more after it has responded with a 2xx status in less than two seconds.",
 		Errors: []*fault.Error{
-			errBadURL, workspace.ErrNotFound, workspace.ErrProjectNotFound, workspace.ErrDenied, errFull,
+			errBadURL, errBadSecret, workspace.ErrNotFound, workspace.ErrProjectNotFound, workspace.ErrDenied, errFull,
 			DefaultLimits().errAccount(), fault.ErrConflict,
 		},
 	}, s.handleCreate)
@@ -195,7 +214,7 @@ func (s *Service) registerWebhooks(r *httpapi.Routes) {
 			"webhook becomes its creator: createdBy then names this user. After the secret is replaced, " +
 			"the old one stays valid for 24 hours. During this time, the header webhook-signature contains one signature " +
 			"for each of the two secrets.",
-		Errors: []*fault.Error{errBadURL, errNoWebhook, workspace.ErrDenied, fault.ErrConflict},
+		Errors: []*fault.Error{errBadURL, errBadSecret, errNoWebhook, workspace.ErrDenied, fault.ErrConflict},
 	}, s.handleUpdate)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "deleteWebhook", Method: http.MethodDelete, Path: webhookPath, Tag: tag,

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
-	"golang.org/x/sync/errgroup"
 
+	"devplatform/shared/async"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/webhook/delivery"
@@ -81,7 +81,7 @@ func (s store) create(ctx context.Context, w delivery.Webhook, account accountLi
 	if w.ProjectID != "" {
 		writes = append(writes, s.access.ProjectExists(w.ProjectID))
 	}
-	return db.Retry(ctx, "create webhook", func() error {
+	return db.Retry(ctx, "create webhook", func(ctx context.Context) error {
 		unchanged, err := s.countAccount(ctx, w.AccountID, account)
 		if err != nil {
 			return err
@@ -166,7 +166,7 @@ func (s store) delete(ctx context.Context, workspaceID, webhookID string) error 
 // receive the event of the deletion.
 func (s store) deleteOrphans(ctx context.Context, workspaceIDs []string) (bool, error) {
 	var deleted atomic.Bool
-	group, groupCtx := errgroup.WithContext(ctx)
+	group, groupCtx := async.WithContext(ctx)
 	group.SetLimit(maxQueries)
 	for _, workspaceID := range workspaceIDs {
 		group.Go(func() error {

@@ -6,8 +6,7 @@ import (
 	"errors"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
+	"devplatform/shared/async"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
@@ -99,7 +98,7 @@ func (s *Service) List(
 		return nil, err
 	}
 	found := make([][]delivery.Webhook, len(workspaces))
-	group, groupCtx := errgroup.WithContext(ctx)
+	group, groupCtx := async.WithContext(ctx)
 	group.SetLimit(maxQueries)
 	for i, workspaceID := range workspaces {
 		group.Go(func() error {
@@ -112,7 +111,7 @@ func (s *Service) List(
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return nil, err //nolint:wrapcheck // an error of the store
+		return nil, err
 	}
 	all := slices.Concat(found...)
 	slices.SortFunc(all, func(a, b delivery.Webhook) int { return cmp.Compare(a.ID, b.ID) })
@@ -152,7 +151,7 @@ func (s *Service) Update(
 	if in.Secret.Present {
 		secret, generated = secretOrNew(in.Secret.Value)
 	}
-	err = db.Retry(ctx, "update webhook", func() error {
+	err = db.Retry(ctx, "update webhook", func(ctx context.Context) error {
 		if w, err = s.open(ctx, caller, webhookID); err != nil {
 			return err
 		}

@@ -6,8 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
+	"devplatform/shared/async"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
 )
@@ -151,7 +150,7 @@ func ReadWith[T any](
 	}
 	readCtx, stop := context.WithCancel(ctx)
 	defer stop()
-	var reading errgroup.Group
+	var reading async.Group
 	found := a.Items
 	reading.Go(func() (err error) {
 		result, err = read(readCtx, found)
@@ -167,19 +166,27 @@ func ReadWith[T any](
 	if err != nil {
 		return a, none, err
 	}
-	return a, result, readErr //nolint:wrapcheck // an error of read
+	return a, result, readErr
 }
 
 // Locate makes the first call of Project: it finds the workspace of a project and reads the items with the given keys.
 // Callers that need more items from the second call use Locate and Load instead of Project. Error: ErrProjectNotFound.
 func (s Access) Locate(ctx context.Context, projectID string, keys ...db.Key) (ProjectAccess, error) {
+	return s.LocateWith(ctx, projectID, nil, keys...)
+}
+
+// LocateWith is like Locate, and also reads items of any tables. If the project does not exist, it returns these items
+// with ErrProjectNotFound.
+func (s Access) LocateWith(
+	ctx context.Context, projectID string, more []db.Ref, keys ...db.Key,
+) (ProjectAccess, error) {
 	tree := db.TreeKey(projectID)
-	items, err := s.Projects.BatchGet(ctx, append(keys, tree)...)
+	items, err := s.Projects.BatchGetWith(ctx, more, slices.Concat(keys, []db.Key{tree})...)
 	if err != nil {
 		return ProjectAccess{}, err
 	}
 	if items[tree] == nil {
-		return ProjectAccess{}, ErrProjectNotFound
+		return ProjectAccess{Items: items}, ErrProjectNotFound
 	}
 	a, err := db.Decode[ProjectAccess](items[tree])
 	a.ProjectID, a.Items = projectID, items

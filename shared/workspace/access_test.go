@@ -156,3 +156,16 @@ func TestMembershipsOfAUser(t *testing.T) {
 		t.Errorf("a user without a personal workspace: got error %v, want ErrNotFound", err)
 	}
 }
+
+// TestKeysAreNotOverwritten checks that a read does not append to the caller's slice, which another read may use.
+func TestKeysAreNotOverwritten(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	key := db.TreeKey(f.ids.New(id.Project))
+	keys := []db.Key{key, key}
+	access := workspace.Access{Projects: f.client.Table(f.projectsTable)}
+	_, err := access.Locate(t.Context(), f.ids.New(id.Project), keys[:1]...)
+	if !errors.Is(err, workspace.ErrProjectNotFound) || keys[1] != key {
+		t.Errorf("got error %v and the key %v, want %v and the key %v", err, keys[1], workspace.ErrProjectNotFound, key)
+	}
+}

@@ -5,8 +5,7 @@ import (
 	"context"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
+	"devplatform/shared/async"
 	"devplatform/shared/db"
 )
 
@@ -54,7 +53,7 @@ func (s Access) AccountWorkspaces(ctx context.Context, userID string) ([]string,
 		return nil, err
 	}
 	others := make([]bool, len(owned)) // whether another user is the account
-	group, groupCtx := errgroup.WithContext(ctx)
+	group, groupCtx := async.WithContext(ctx)
 	group.SetLimit(accountReads)
 	for i, m := range owned {
 		w, err := db.Decode[Workspace](items[keys[i]])
@@ -71,7 +70,7 @@ func (s Access) AccountWorkspaces(ctx context.Context, userID string) ([]string,
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return nil, err //nolint:wrapcheck // an error of Account
+		return nil, err
 	}
 	var ids []string
 	for i, m := range owned {

@@ -22,6 +22,7 @@ func signUpAndLogIn(t *testing.T, f *fixture, username string) *user {
 		"email": username + "@example.com", "username": username, "password": "correct horse battery",
 	}
 	u.id = u.Do(http.MethodPost, "/api/auth/signup", body).Want(t, http.StatusCreated).Text("userId")
+	delete(body, "username")
 	u.Do(http.MethodPost, "/api/auth/login", body).Want(t, http.StatusOK)
 	u.personal = u.workspaces().Want(t, http.StatusOK).Texts("workspaces", "id")[0]
 	return u

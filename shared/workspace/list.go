@@ -4,8 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
+	"devplatform/shared/async"
 	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
 )
@@ -43,7 +42,7 @@ func (s *Service) ListMembers(
 		return nil, "", err
 	}
 	var list []Membership
-	reads, readCtx := errgroup.WithContext(ctx)
+	reads, readCtx := async.WithContext(ctx)
 	reads.Go(func() error {
 		_, err := s.store.Membership(readCtx, caller.UserID, workspaceID)
 		return err
@@ -53,7 +52,7 @@ func (s *Service) ListMembers(
 		return err
 	})
 	if err := reads.Wait(); err != nil {
-		return nil, "", err //nolint:wrapcheck // an error of one of the reads
+		return nil, "", err
 	}
 	items := itemsOf(list, Membership.memberItem)
 	return httpapi.CutPage(ctx, s.cursors, scope, items, page.Limit, func(m MemberItem) string { return m.UserID })

@@ -17,7 +17,7 @@ func (s *Service) AddMember(
 	ctx context.Context, caller httpapi.Caller, workspaceID, username string, role Role,
 ) (added Membership, err error) {
 	userID := ""
-	err = db.Retry(ctx, "add a member", func() error {
+	err = db.Retry(ctx, "add a member", func(ctx context.Context) error {
 		own, err := s.store.Membership(ctx, caller.UserID, workspaceID)
 		if err == nil {
 			err = checkAdd(own, role)
@@ -43,7 +43,7 @@ func (s *Service) AddMember(
 func (s *Service) UpdateMember(
 	ctx context.Context, caller httpapi.Caller, workspaceID, userID string, role *Role,
 ) (changed Membership, err error) {
-	err = db.Retry(ctx, "change a role", func() error {
+	err = db.Retry(ctx, "change a role", func(ctx context.Context) error {
 		own, target, err := s.memberships(ctx, workspaceID, caller.UserID, userID)
 		if err != nil {
 			return err
@@ -76,7 +76,7 @@ func roleOrCurrent(role *Role, target *Membership) Role {
 // RemoveMember removes a member, who may be the caller. The removal is effective on the next request.
 // Errors: WORKSPACE_NOT_FOUND, ACCESS_DENIED, MEMBER_NOT_FOUND, CONFLICT.
 func (s *Service) RemoveMember(ctx context.Context, caller httpapi.Caller, workspaceID, userID string) error {
-	return db.Retry(ctx, "remove a member", func() error {
+	return db.Retry(ctx, "remove a member", func(ctx context.Context) error {
 		own, target, err := s.memberships(ctx, workspaceID, caller.UserID, userID)
 		if err != nil {
 			return err

@@ -12,6 +12,9 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 )
 
+// patience limits the wait for a result that comes at once on an idle machine.
+const patience = time.Minute
+
 // failing returns a file system on which writes of files with an ending fail while fails is true.
 func failing(ending string, reason error) (files vfs.FS, fails *atomic.Bool) {
 	fails = &atomic.Bool{}
@@ -50,7 +53,7 @@ func TestFailure(t *testing.T) {
 			}
 			fails.Store(true)
 			go fill(f) // a write may hang when the disk fails
-			deadline := time.After(time.Minute)
+			deadline := time.After(patience)
 			select {
 			case err = <-reported:
 			case <-deadline:

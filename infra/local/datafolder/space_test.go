@@ -182,7 +182,7 @@ func TestCloseFull(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "the store in /data cannot continue: the disk is full") {
 			t.Errorf("closed: %v", err)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("closing hangs")
 	}
 }

@@ -12,6 +12,9 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 )
 
+// patience limits the wait for a result that comes at once on an idle machine.
+const patience = time.Minute
+
 // brokenDisk returns a file system on which writes to files with the ending fail once broken is true.
 func brokenDisk(ending string) (files vfs.FS, broken *atomic.Bool) {
 	broken = &atomic.Bool{}
@@ -48,7 +51,7 @@ func TestBrokenDisk(t *testing.T) {
 					call(t, db, "PutItem", fmt.Sprintf(`{"TableName":"hash","Item":{"pk":{"S":"%d"},"v":{"S":"%s"}}}`, n, strings.Repeat("x", 300_000)))
 				}
 			}()
-			deadline := time.After(time.Minute)
+			deadline := time.After(patience)
 			select {
 			case err := <-failures:
 				if !strings.Contains(err.Error(), "the store in /data cannot continue: ") || !strings.Contains(err.Error(), "input/output error") {

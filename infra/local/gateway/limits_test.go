@@ -26,7 +26,7 @@ func raw(t *testing.T, server *httptest.Server, request string) (status int, bod
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	_ = conn.SetDeadline(time.Now().Add(time.Minute))
+	_ = conn.SetDeadline(time.Now().Add(patience))
 	if _, err := io.WriteString(conn, request); err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestExpectContinue(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	_ = conn.SetDeadline(time.Now().Add(time.Minute))
+	_ = conn.SetDeadline(time.Now().Add(patience))
 	_, _ = io.WriteString(conn, head+"2\r\n\r\n")
 	reader := bufio.NewReader(conn)
 	if line, _ := reader.ReadString('\n'); line != "HTTP/1.1 100 Continue\r\n" || f.invocations() != 0 {
@@ -277,7 +277,7 @@ func TestSlowBody(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_ = conn.SetDeadline(time.Now().Add(time.Minute))
+		_ = conn.SetDeadline(time.Now().Add(patience))
 		_, _ = io.WriteString(conn, "POST "+path+" HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf")
 		got, err := io.ReadAll(conn) // to the end: the server closes the connection
 		if err != nil || !strings.HasPrefix(string(got), fmt.Sprintf("HTTP/1.1 %d ", want)) || f.invocations() != 0 {

@@ -211,7 +211,7 @@ func TestStreamClientGone(t *testing.T) {
 	_ = response.Body.Close()
 	select {
 	case <-closed:
-	case <-time.After(time.Minute):
+	case <-time.After(patience):
 		t.Fatal("the stream is still open")
 	}
 }
@@ -258,7 +258,7 @@ func TestStreamNotRead(t *testing.T) {
 	}
 	select {
 	case <-closed:
-	case <-time.After(time.Minute):
+	case <-time.After(patience):
 		t.Fatal("the stream is still open")
 	}
 }

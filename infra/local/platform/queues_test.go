@@ -16,6 +16,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 )
 
+// patience limits the wait for a result that comes at once on an idle machine.
+const patience = time.Minute
+
 // queued is a template without an API, whose function is called by a queue, a stream and the clock.
 const queued = `Transform: AWS::Serverless-2016-10-31
 Resources:
@@ -120,7 +123,7 @@ func (p *queuedPlatform) next(t *testing.T) called {
 	select {
 	case call := <-p.calls:
 		return call
-	case <-time.After(time.Minute):
+	case <-time.After(patience):
 		t.Fatalf("the function was not called\n%s", p.log)
 		return called{}
 	}

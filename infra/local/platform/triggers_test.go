@@ -195,7 +195,7 @@ func (p *triggeredPlatform) wantBatch(t *testing.T, keys ...string) {
 		if diff := cmp.Diff(keys, got); diff != "" {
 			t.Fatalf("(-want +got)\n%s", diff)
 		}
-	case <-time.After(time.Minute):
+	case <-time.After(patience):
 		t.Fatalf("no batch\n%s", p.log)
 	}
 }

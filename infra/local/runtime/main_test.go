@@ -22,6 +22,9 @@ import (
 	"devplatform/infra/local/runtime"
 )
 
+// hangTime is longer than every test: the platform ends the process.
+const hangTime = time.Hour
+
 // modeVariable makes this test binary a function, or the parent of one.
 const modeVariable = "RUNTIME_TEST_MODE"
 
@@ -243,4 +246,4 @@ func alive(pid int) bool {
 
 // hang blocks for longer than a test runs. With an empty select, a program without cgo and without other goroutines would
 // exit, because Go detects a deadlock.
-func hang() { time.Sleep(time.Hour) }
+func hang() { time.Sleep(hangTime) }

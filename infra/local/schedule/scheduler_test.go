@@ -14,6 +14,9 @@ import (
 	"devplatform/infra/local/stack"
 )
 
+// fakeRun is the fake time that an invocation takes.
+const fakeRun = 10 * time.Second
+
 const scheduleARN = "arn:aws:scheduler:eu-west-1:123456789012:schedule/default/tick"
 
 var lambdasDefaults = stack.AsyncInvoke{MaximumRetryAttempts: 2, MaximumEventAge: 6 * time.Hour}
@@ -132,7 +135,7 @@ func TestCloseWaitsForInvocations(t *testing.T) {
 	t.Parallel()
 	runTest(t, []stack.Schedule{scheduled("rate(1 minute)")}, func(t *testing.T, f *fixture) {
 		finished := false
-		f.lambda.result = func(context.Context, int) error { time.Sleep(10 * time.Second); finished = true; return nil }
+		f.lambda.result = func(context.Context, int) error { time.Sleep(fakeRun); finished = true; return nil }
 		f.Start()
 		sleep(time.Second)
 		if err := f.Close(t.Context()); err != nil || !finished {

@@ -17,6 +17,9 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 )
 
+// patience limits the wait for a result that comes at once on an idle machine.
+const patience = time.Minute
+
 // TestMain lets the test binary be the process that TestKill kills.
 func TestMain(m *testing.M) {
 	disktest.ServeChild(func(dir string) (http.Handler, error) { return Open(Options{Dir: dir, Now: time.Now}) })
@@ -75,7 +78,7 @@ func TestBrokenDisk(t *testing.T) {
 		if !strings.Contains(err.Error(), "sqs: the store in /data cannot continue: ") || !strings.Contains(err.Error(), "input/output error") {
 			t.Errorf("reported %v", err)
 		}
-	case <-time.After(time.Minute):
+	case <-time.After(patience):
 		t.Fatal("the broken disk was not reported")
 	}
 	if got := call(t, s, "ListQueues", `{}`); got.status != 500 {
@@ -88,7 +91,7 @@ func TestBrokenDisk(t *testing.T) {
 		if err == nil {
 			t.Error("closed without an error")
 		}
-	case <-time.After(time.Minute):
+	case <-time.After(patience):
 		t.Fatal("closing hangs")
 	}
 	if len(reported) > 0 {

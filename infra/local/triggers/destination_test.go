@@ -13,6 +13,9 @@ import (
 	"devplatform/infra/local/stack"
 )
 
+// fakePause is fake time, in which all retries that are due run.
+const fakePause = 10 * time.Second
+
 // newDestinationRig is a mapping of a stream whose function always fails, with an on-failure queue.
 func newDestinationRig(t *testing.T) (*rig, *fakeQueue) {
 	t.Helper()
@@ -90,7 +93,7 @@ type slowQueue struct {
 }
 
 func (s slowQueue) SendMessage(ctx context.Context, in *sqs.SendMessageInput, _ ...func(*sqs.Options)) (*sqs.SendMessageOutput, error) {
-	time.Sleep(10 * time.Second)
+	time.Sleep(fakePause)
 	s.took <- ctx.Err()
 	return s.fakeQueue.SendMessage(ctx, in)
 }

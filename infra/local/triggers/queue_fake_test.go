@@ -24,6 +24,9 @@ import (
 	"devplatform/infra/local/stack"
 )
 
+// fakeHour is fake time, longer than every invocation.
+const fakeHour = time.Hour
+
 // fakeQueue is a queue that can fail in ways that the engine can't. Other tests run on the engine.
 type fakeQueue struct {
 	mu         sync.Mutex
@@ -305,7 +308,7 @@ func (r *queueRig) open(t *testing.T) {
 	opened.mappings[0].(*queueMapping).queues = r.fake
 	r.Triggers = opened
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Hour)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), fakeHour)
 		defer cancel()
 		if err := opened.Close(ctx); err != nil {
 			t.Error(err)

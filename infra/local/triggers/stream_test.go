@@ -14,6 +14,9 @@ import (
 	"devplatform/infra/local/stack"
 )
 
+// fakeSlow is the fake time that a slow invocation takes.
+const fakeSlow = 15 * time.Second
+
 func TestLatestIsResolvedOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := newRig(t, with(func(s *stack.EventSourceMapping) { s.StartingPosition = latest }))
@@ -232,7 +235,7 @@ func TestReplacedStreamIsReadToItsEnd(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				r := newRig(t, with(func(s *stack.EventSourceMapping) { s.BatchSize = 1 }))
 				r.function.handle = func(context.Context, []string) (string, error) {
-					time.Sleep(15 * time.Second)
+					time.Sleep(fakeSlow)
 					return "", nil
 				}
 				r.fake.put("a", "b", "c")

@@ -27,6 +27,9 @@ import (
 	"devplatform/infra/local/triggers"
 )
 
+// patience limits the wait for a result that comes at once on an idle machine.
+const patience = time.Minute
+
 // These tests run on the engine, through its wire protocol, or on the endpoint in AWS_ENDPOINT_URL.
 
 // receiver is a function that stores its records.
@@ -56,7 +59,7 @@ func (r *receiver) invoke(_ context.Context, in runtime.Invocation) (*runtime.Re
 // await waits until this number of records has arrived, and returns them.
 func (r *receiver) await(t *testing.T, n int) []events.DynamoDBEventRecord {
 	t.Helper()
-	timeout := time.After(30 * time.Second)
+	timeout := time.After(patience)
 	for {
 		r.mu.Lock()
 		records := slices.Clone(r.records)
@@ -95,7 +98,7 @@ func start(t *testing.T, endpoint, dir string, r *receiver, change func(*stack.E
 
 func stop(t *testing.T, r *triggers.Triggers) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
 	defer cancel()
 	if err := r.Close(ctx); err != nil {
 		t.Error(err)

@@ -81,6 +81,7 @@ type usage struct {
 type answer struct {
 	outcome model.Outcome
 	parts   *partQueue
+	content surrogates
 	// emitError is the error that emit returned.
 	emitError error
 	// finishReason is set when the answer is complete.
@@ -193,7 +194,7 @@ func (a *answer) readDelta(d delta) error {
 			return err
 		}
 	}
-	if err := a.parts.text(contentText(d.Content)); err != nil {
+	if err := a.parts.text(a.contentText(d.Content)); err != nil {
 		return err
 	}
 	calls := d.ToolCalls
@@ -210,9 +211,9 @@ func (a *answer) readDelta(d delta) error {
 
 // contentText returns the text of the content of a delta. The content is usually a string. Mistral's reasoning models
 // send a list of parts instead, and some of these parts are text.
-func contentText(content jsontext.Value) string {
+func (a *answer) contentText(content jsontext.Value) string {
 	if content.Kind() != '[' {
-		return textOf(content)
+		return a.content.text(content)
 	}
 	var b strings.Builder
 	for _, part := range partsOf(content) {
@@ -269,6 +270,9 @@ func (a *answer) result(err error) error {
 		stop = model.StopTools // some servers send "stop" even if the answer has calls
 	}
 	a.outcome.Stop = stop
+	if err := a.parts.text(a.content.end()); err != nil {
+		return err
+	}
 	return a.parts.close()
 }
 

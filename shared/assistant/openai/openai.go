@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"devplatform/shared/assistant/model"
+	"devplatform/shared/async"
 	"devplatform/shared/awsclient"
 )
 
@@ -104,7 +105,7 @@ func (p *provider) generate(ctx context.Context, r model.Request, a *answer) (ke
 		return key, err
 	}
 	defer func() { _ = response.Body.Close() }()
-	cancelAfter := func(wait time.Duration) *time.Timer { return time.AfterFunc(wait, cancel) }
+	cancelAfter := func(wait time.Duration) *time.Timer { return async.AfterFunc(wait, cancel) }
 	return key, a.read(response, p.waits.usageWait, cancelAfter)
 }
 

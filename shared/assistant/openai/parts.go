@@ -31,6 +31,7 @@ type piece struct {
 	// serverID is the ID that the server sent. id is the ID that is emitted. It is set when the call is started.
 	serverID, id, name string
 	pending            strings.Builder // not emitted yet
+	surrogates         surrogates
 	arguments          jsonBalance
 	isStarted          bool
 	hasEnded           bool
@@ -86,6 +87,7 @@ func (q *partQueue) call(d callDelta) error {
 	if c.name == "" {
 		c.name = d.Function.Name
 	}
+	input = c.surrogates.text(d.Function.Arguments)
 	c.pending.WriteString(input)
 	c.arguments.add(input)
 	return q.flush(false)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"devplatform/shared/assistant/model"
+	"devplatform/shared/async"
 	"devplatform/shared/awsclient"
 	"devplatform/shared/retryafter"
 )
@@ -80,7 +81,7 @@ func (s *server) attempt(ctx context.Context, data []byte, key string) (*http.Re
 		return response, nil
 	}
 	defer func() { _ = response.Body.Close() }()
-	timeout := time.AfterFunc(errorTimeout, func() { _ = response.Body.Close() })
+	timeout := async.AfterFunc(errorTimeout, func() { _ = response.Body.Close() })
 	defer timeout.Stop()
 	data, _ = io.ReadAll(io.LimitReader(response.Body, maxErrorBody)) // if this fails, the status is sufficient
 	reported := parseError(data)

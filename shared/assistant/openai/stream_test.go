@@ -131,6 +131,22 @@ func TestAnswers(t *testing.T) {
 			text: "a\ufffdb\ufffd",
 			stop: model.StopEnd,
 		},
+		"surrogate pairs in two deltas": {
+			answer: eventStream(
+				deltaChunk(`{"content":"a \ud83d"}`),
+				deltaChunk(`{"content":""}`),
+				deltaChunk(`{"content":"\uDE00 \\ud83d"}`),
+				deltaChunk(`{"content":"b\uD83D"}`),
+				deltaChunk(`{"content":"c"}`),
+				finishChunk(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\":\"\ud83d"}}]}`, ""),
+				deltaChunk(`{"tool_calls":[{"index":0,"function":{"arguments":"\ude00\"}"}}]}`),
+				finishChunk(`{}`, "tool_calls"),
+			),
+			text:     "a \U0001F600 \\ud83db\ufffdc",
+			calls:    []model.Call{{ID: "a", Name: "f", Input: "{\"x\":\"\U0001F600\"}"}},
+			sequence: "tc",
+			stop:     model.StopTools,
+		},
 		"length": {
 			answer: eventStream(helloChunk, finishChunk(`{}`, "length")),
 			text:   "Hello",

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"devplatform/shared/assistant/model"
+	"devplatform/shared/async"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
@@ -103,6 +104,10 @@ const (
 	keptAfterEnd = 24 * time.Hour
 )
 
+// settleTime is the time limit for settling a reservation. A reservation that was not settled is released later (see
+// crashedAfter).
+const settleTime = 10 * time.Second
+
 // Lease is the time for which a generation counts as in progress if its function crashes. It is longer than the time
 // limit of the function.
 const Lease = 160 * time.Second
@@ -140,13 +145,15 @@ var ErrInUse = fault.New(fault.CodeConflict,
 // until it is settled, and reserves r.Tokens of the user's monthly tokens, in one transaction. If there is a limit for
 // all users together, the tokens also count towards that limit. If fewer than r.Tokens tokens remain, but at least
 // minTokens, it reserves all remaining tokens. The field Tokens of the returned reservation is the number of reserved
-// tokens. Before it returns QUOTA_EXCEEDED, Reserve releases the reservations of the user's crashed generations. Every
+// tokens. Before it returns QUOTA_EXCEEDED, Reserve releases the reservations of the user's crashed generations. A call
+// that it refuses also counts towards the rate limit. Every
 // returned reservation must be settled with Settle.
 // Errors: RATE_LIMITED with Retry-After, QUOTA_EXCEEDED, ErrInUse, the error classes of db.
 func (l *Ledger) Reserve(ctx context.Context, r Reservation, minTokens int) (Reservation, error) {
 	inProgress := l.counters.Operations(l.limits.operationRule(), r.UserID)
 	r.shard = l.limits.anyShard()
-	err := db.Retry(ctx, "reserve tokens", func() error {
+	isMinuteFull := false
+	err := db.Retry(ctx, "reserve tokens", func(ctx context.Context) error {
 		minute, tooManyCalls := l.counters.Write(l.limits.minuteRule(), r.UserID)
 		operation, begin := l.counters.Join(inProgress)
 		r.operation = operation
@@ -156,6 +163,7 @@ func (l *Ledger) Reserve(ctx context.Context, r Reservation, minTokens int) (Res
 		case !ok:
 			return err
 		case refused.minute:
+			isMinuteFull = true
 			return tooManyCalls
 		case refused.inProgress != nil:
 			if err := l.counters.MakeRoom(ctx, inProgress, refused.inProgress); err != nil {
@@ -167,7 +175,73 @@ func (l *Ledger) Reserve(ctx context.Context, r Reservation, minTokens int) (Res
 		}
 		return l.adjust(ctx, &r, minTokens, refused)
 	})
+	if refusal, ok := errors.AsType[*fault.Error](err); ok && !isMinuteFull &&
+		(refusal.Code == fault.CodeQuotaExceeded || refusal.Code == fault.CodeRateLimited) {
+		err = l.countRefused(ctx, l.counters.Counter(l.limits.minuteRule(), r.UserID), err)
+	}
 	return r, err
+}
+
+// countRefused counts a call that was refused with the given error, because the transaction that counts calls was
+// cancelled. It returns RATE_LIMITED if the user has made too many calls in this minute, otherwise the error.
+func (l *Ledger) countRefused(ctx context.Context, minute limit.Counter, refused error) error {
+	_, err := l.counters.Count(ctx, minute)
+	switch {
+	case errors.Is(err, limit.ErrTooMany):
+		return err
+	case err != nil:
+		l.logger.WarnContext(ctx, "a refused call was not counted", "cause", err.Error())
+	}
+	return refused
+}
+
+// Check is a check of a user's limits before a prompt is built. It reads two items, together with other items.
+type Check struct {
+	ledger *Ledger
+	user   Reservation // without tokens
+	usage  db.Key
+	minute limit.Counter
+}
+
+// Check returns the check for a call that the user made at the given time.
+func (l *Ledger) Check(userID string, began time.Time) Check {
+	user := Reservation{UserID: userID, Began: began}
+	return Check{
+		ledger: l, user: user, usage: db.UsageKey(userID, user.month().String()),
+		minute: l.counters.Counter(l.limits.minuteRule(), userID),
+	}
+}
+
+// Refs returns the items that Refuse needs.
+func (c Check) Refs() []db.Ref {
+	return []db.Ref{c.ledger.store.table.Ref(c.usage), c.ledger.store.table.Ref(c.minute.Key())}
+}
+
+// Refuse returns an error if Reserve would refuse at least minTokens tokens because of the user's limit of calls or
+// tokens. It counts the refused call, and releases the reservations of crashed generations, like Reserve.
+// Errors: RATE_LIMITED with Retry-After, QUOTA_EXCEEDED, the error classes of db.
+func (c Check) Refuse(ctx context.Context, items map[db.Key]db.Item, minTokens int) error {
+	l := c.ledger
+	if err := c.minute.Load(items[c.minute.Key()]); err != nil {
+		return err
+	}
+	usage, err := db.Decode[Usage](items[c.usage])
+	if err != nil {
+		return err
+	}
+	if c.minute.Remaining() == 0 {
+		_, err := l.counters.Count(ctx, c.minute) // makes no call
+		return err
+	}
+	left := l.limits.MonthlyTokens - usage.Taken
+	if left >= minTokens {
+		return nil
+	}
+	if released, err := l.releaseCrashed(ctx, c.user); released || err != nil {
+		return err
+	}
+	refused := &refusedError{user: &usage, cause: errors.New("checked before the prompt was built")}
+	return l.countRefused(ctx, c.minute, l.limits.exceeded(refused, c.user.month(), max(0, left)))
 }
 
 // adjust changes a reservation that was refused because too few tokens remained, so that the next try can succeed.
@@ -265,9 +339,10 @@ func (e *shortageError) Unwrap() error { return e.cause }
 // Errors: if conditions of the given writes failed, a db.ConditionError with their indexes (nothing is written);
 // ErrCancelled; the error classes of db, after which Settle may be called again.
 func (l *Ledger) Settle(ctx context.Context, s Settlement, more ...db.Write) error {
-	ctx = context.WithoutCancel(ctx) // the tokens were used, even if the client has disconnected
+	ctx, cancel := async.Detach(ctx, settleTime) // the tokens were used, even if the client has disconnected
+	defer cancel()
 	end := settlementWrite{Settlement: s, at: l.now()}
-	return db.Retry(ctx, "settle tokens", func() error {
+	return db.Retry(ctx, "settle tokens", func(ctx context.Context) error {
 		before, err := l.store.settle(ctx, end, more)
 		switch {
 		case before == nil:

@@ -196,7 +196,7 @@ func TestReservationOfAllRemainingTokens(t *testing.T) {
 	f.must(f.reserve(f.newReservation(userID, 300)))
 }
 
-// The rate limit is checked before the quota. Refused calls do not count.
+// The rate limit is checked before the quota. Calls that the quota refuses also count.
 func TestCallsPerMinute(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(l *Limits) { l.CallsPerMinute, l.MonthlyTokens = 2, 200 })
@@ -210,9 +210,11 @@ func TestCallsPerMinute(t *testing.T) {
 	}
 	f.must(reserve(grace))
 	f.clock.Advance(40 * time.Second)
-	for range 3 {
-		if err := reserve(ada); slicetest.CodeOf(err) != fault.CodeQuotaExceeded {
-			t.Errorf("call in the next minute: got error %v, want code %s", err, fault.CodeQuotaExceeded)
+	for i, want := range []fault.Code{
+		fault.CodeQuotaExceeded, fault.CodeQuotaExceeded, fault.CodeRateLimited, fault.CodeRateLimited,
+	} {
+		if err := reserve(ada); slicetest.CodeOf(err) != want {
+			t.Errorf("call %d in the next minute: got error %v, want code %s", i+1, err, want)
 		}
 	}
 }
@@ -261,7 +263,8 @@ func TestCrashedGenerationsAreReleased(t *testing.T) {
 	f.checkUsage(ada, may, Usage{Input: 1930, Output: 104, Taken: taken + 34, Calls: 8})
 }
 
-// A refused call tries again only if tokens of its month were released. It reads only the generations of its user.
+// A refused call tries again only if tokens of its month were released. It reads only the generations of its user. The
+// last call counts it.
 func TestDatabaseCallsOfRefusals(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(l *Limits) { l.MonthlyTokens = 1000 })
@@ -277,16 +280,16 @@ func TestDatabaseCallsOfRefusals(t *testing.T) {
 				err, db.Calls(ctx), fault.CodeQuotaExceeded, wantCalls)
 		}
 	}
-	checkRefusal(ada, 2)
+	checkRefusal(ada, 3)
 	f.must(f.settle(r, 1000, 0))
 	f.clock.Advance(time.Hour)
-	checkRefusal(ada, 2)
+	checkRefusal(ada, 3)
 	f.clock.Advance(16 * 24 * time.Hour)
 	f.must(f.reserve(f.newReservation(grace, 900))) // in May
 	f.clock.Advance(24 * time.Hour)
 	f.must(f.reserve(f.newReservation(grace, 1000))) // in June
-	checkRefusal(grace, 3)                           // releases the reservation of May, which has no effect on June
-	checkRefusal(grace, 2)
+	checkRefusal(grace, 4)                           // releases the reservation of May, which has no effect on June
+	checkRefusal(grace, 3)
 }
 
 // The tokens of an answer count in the month in which the answer began.

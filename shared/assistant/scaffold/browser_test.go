@@ -22,6 +22,9 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
+// browserLimit limits a test in a browser, which starts slowly on a busy machine.
+const browserLimit = 3 * time.Minute
+
 // ask returns the files that a prompt creates in an empty project.
 func ask(t *testing.T, f framework, prompt string) []file {
 	t.Helper()
@@ -77,7 +80,7 @@ func newBrowser(t *testing.T) *browser {
 		b.record("", body.String())
 	}))
 	t.Cleanup(b.server.Close)
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), browserLimit)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewExecAllocator(ctx, append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(chromium), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()))...)

@@ -17,6 +17,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"devplatform/shared/async"
 )
 
 // DefaultKeepAlive is the time without a frame after which a stream sends a comment.
@@ -79,7 +81,7 @@ type call struct{ id, name string }
 func NewWriter(to io.Writer, flush func() error, o Options) *Writer {
 	w := &Writer{to: to, flush: flush, keepAlive: cmp.Or(o.KeepAlive, DefaultKeepAlive), hold: o.Hold > 0}
 	w.mu.Lock() // onTimer uses w.timer
-	w.timer = time.AfterFunc(cmp.Or(o.Hold, w.keepAlive), w.onTimer)
+	w.timer = async.AfterFunc(cmp.Or(o.Hold, w.keepAlive), w.onTimer)
 	w.mu.Unlock()
 	return w
 }

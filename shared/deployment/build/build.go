@@ -23,7 +23,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"unicode/utf8"
 
+	"devplatform/shared/contenttype"
 	"devplatform/shared/deployment/build/sandbox"
 	"devplatform/shared/deployment/failure"
 )
@@ -211,7 +213,7 @@ func (r result) output(dir string, in Input) (Output, error) {
 			return Output{}, errResult
 		}
 		out.Files = append(out.Files, File{
-			Path: f.Path, Data: data, ContentType: contentTypeOf(f.Path, data), Hashed: f.Hashed,
+			Path: f.Path, Data: data, ContentType: contenttype.Of(f.Path, utf8.Valid(data)), Hashed: f.Hashed,
 		})
 	}
 	return out, nil

@@ -162,17 +162,3 @@ func TestLimits(t *testing.T) {
 			failure.Error{Code: failure.BuildFailed, Message: "reserved", Path: name})
 	}
 }
-
-func TestContentTypes(t *testing.T) {
-	t.Parallel()
-	for name, want := range map[string]string{
-		"/a.html": "text/html; charset=utf-8", "/a.JS": "text/javascript; charset=utf-8", "/a.css": "text/css; charset=utf-8",
-		"/a.svg": "image/svg+xml; charset=utf-8", "/a.json": "application/json; charset=utf-8", "/a.png": "image/png",
-		"/a.woff2": "font/woff2", "/a.wasm": "application/wasm", "/a.mp4": "video/mp4", "/a": "application/octet-stream",
-		"/a.webmanifest": "application/manifest+json; charset=utf-8",
-	} {
-		if got := ContentType(name); got != want {
-			t.Errorf("%s: %q, want %q", name, got, want)
-		}
-	}
-}

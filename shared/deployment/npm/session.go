@@ -105,7 +105,7 @@ func (s *session) read(ctx context.Context, name string) (*document, error) {
 // They are then ready when the versions are selected one after the other. It ignores errors, and returns when all
 // documents are read.
 func (s *session) prefetch(ctx context.Context, edges []edge, preferred map[string][]string) {
-	group := async.NewGroup()
+	var group async.Group
 	defer func() { _ = group.Wait() }()
 	for _, e := range edges {
 		name, spec, err := target(e)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"devplatform/shared/async"
 	"devplatform/shared/db"
 	"devplatform/shared/deployment"
 	"devplatform/shared/lambdafn"
@@ -67,7 +68,7 @@ func (w *Worker) handle(ctx context.Context, received lambdafn.QueueMessage) err
 func (w *Worker) cleanUp(
 	ctx context.Context, d deployment.Deployment, what string, do func(context.Context, deployment.Deployment) error,
 ) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTime)
+	ctx, cancel := async.Detach(ctx, cleanUpTime)
 	defer cancel()
 	if err := do(ctx, d); err != nil && !errors.Is(err, deployment.ErrLost) {
 		w.Logger.WarnContext(ctx, "cannot "+what, "deployment", d.ID, "cause", err.Error())

@@ -21,6 +21,9 @@ import (
 	"devplatform/shared/lambdafn"
 )
 
+// functionTime is the time limit of a function that leaves one second for a build: ten seconds are reserved.
+const functionTime = 11 * time.Second
+
 // If storage is unavailable, or the function's time ends, the worker releases its lease and returns the message. The
 // next attempt succeeds at once, and no build counts as interrupted.
 func TestTransient(t *testing.T) {
@@ -59,7 +62,7 @@ func TestTransient(t *testing.T) {
 			return slicetest.Transfers.Do(r)
 		})
 		received := f.messages()
-		ctx, cancel := context.WithTimeout(t.Context(), 11*time.Second) // 10 s of it are reserved
+		ctx, cancel := context.WithTimeout(t.Context(), functionTime)
 		errs := failing.worker.Handle(ctx, received)
 		cancel()
 		if !errors.Is(errs[0], lambdafn.ErrLater) || failed == 0 {

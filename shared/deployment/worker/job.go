@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 	"time"
 
+	"devplatform/shared/async"
 	"devplatform/shared/awsclient"
 	"devplatform/shared/clock"
 	"devplatform/shared/deployment"
@@ -98,17 +98,21 @@ func (j *job) build(ctx context.Context) (deployment.Outcome, error) {
 // its lease. A check that fails is repeated at the time of the next one. stop ends the context and the checks.
 func (j *job) whileLeased(ctx context.Context) (leased context.Context, stop func()) {
 	leased, cancel := context.WithCancelCause(ctx)
-	var checks sync.WaitGroup
-	checks.Go(func() {
+	ended := make(chan struct{})
+	async.Go(func() error {
 		for awsclient.Sleep(leased, j.limits.lease) {
 			if err := j.Store.CheckLease(leased, j.deployment); errors.Is(err, deployment.ErrLost) {
-				cancel(err)
+				return err
 			}
 		}
+		return nil
+	}, func(err error) {
+		cancel(err) // also after a panic: without checks, another worker could take over unnoticed
+		close(ended)
 	})
 	return leased, func() {
 		cancel(nil)
-		checks.Wait()
+		<-ended
 	}
 }
 

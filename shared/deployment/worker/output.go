@@ -90,8 +90,8 @@ func compress(f build.File) ([]byte, bool) {
 func isText(contentType string) bool {
 	mediaType, _, _ := strings.Cut(contentType, ";")
 	switch mediaType {
-	case "application/json", "application/javascript", "application/xml", "application/wasm", "application/manifest+json",
-		"image/svg+xml", "image/bmp", "image/x-icon", "font/ttf", "font/otf":
+	case "application/json", "application/xml", "application/yaml", "application/toml", "application/x-ndjson",
+		"application/wasm", "image/bmp", "image/vnd.microsoft.icon", "font/ttf", "font/otf":
 		return true
 	}
 	return strings.HasPrefix(mediaType, "text/") || strings.HasSuffix(mediaType, "+json") ||

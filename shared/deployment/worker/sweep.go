@@ -18,7 +18,7 @@ const (
 	sweepAtOnce = 10
 	// sweepAgain is the time after which the work for a deployment is repeated if it did not succeed.
 	sweepAgain = 2 * time.Minute
-	// metricOldest is the metric with the longest delay of a build in seconds. The runbook describes its alarm.
+	// metricOldest is the metric with the longest delay of a build in seconds. infra/ALARMS.md describes its alarm.
 	metricOldest = "OldestBuild"
 )
 

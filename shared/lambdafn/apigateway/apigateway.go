@@ -33,8 +33,8 @@ type Handler struct {
 
 // Invoke serves one event.
 func (h *Handler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
-	ctx, cancel := lambdafn.WithMargin(ctx)
-	defer cancel()
+	ctx, end := lambdafn.WithMargin(ctx)
+	defer end()
 	out := core.NewProxyResponseWriter()
 	h.handler.ServeHTTP(out, h.request(ctx, payload))
 	response, err := out.GetProxyResponse()

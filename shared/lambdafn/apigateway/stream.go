@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"devplatform/shared/async"
 	"devplatform/shared/lambdafn"
 )
 
@@ -38,11 +39,15 @@ func NewBoundedStream(handler http.Handler, maxUnread int) StreamFunction {
 func newStream(handler http.Handler, maxUnread int) StreamFunction {
 	requests := New(handler)
 	return func(ctx context.Context, payload jsontext.Value) (*events.APIGatewayProxyStreamingResponse, error) {
-		ctx, cancel := lambdafn.WithMargin(ctx)
+		ctx, finish := lambdafn.WithMargin(ctx)
+		ctx, cancel := context.WithCancel(ctx)
 		r := requests.request(ctx, payload)
-		s := newStreamed(r.Method == http.MethodHead, maxUnread, cancel)
-		context.AfterFunc(ctx, s.expire)
-		go s.serve(handler, r)
+		s := newStreamed(r.Method == http.MethodHead, maxUnread, cancel, finish)
+		async.WhenDone(ctx, s.expire)
+		async.Go(func() error {
+			handler.ServeHTTP(s, r)
+			return nil
+		}, s.end)
 		<-s.begun
 		return s.response()
 	}
@@ -55,12 +60,13 @@ var errIncomplete = errors.New("apigateway: the response is incomplete")
 // If the buffer between them is unbounded, a slow reader does not delay the handler, which must finish within the
 // function's time limit. If it is bounded, a large response does not need more memory than a small one.
 type streamed struct {
-	header    http.Header // set by the handler
-	noBody    bool        // whether the method is HEAD; the gateway does not remove the body of a streamed response
-	maxUnread int         // the size of body above which Write waits
-	cancel    context.CancelFunc
-	begun     chan struct{} // closed when the status and the headers are final, or if the handler panicked before that
-	ended     chan struct{} // closed when the handler has returned
+	header    http.Header        // set by the handler
+	noBody    bool               // whether the method is HEAD; the gateway does not remove the body of a streamed response
+	maxUnread int                // the size of body above which Write waits
+	cancel    context.CancelFunc // cancels the context of the request
+	finish    func()             // waits for the work beside the invocation
+	begun     chan struct{}      // closed when the status and the headers are final, or after an earlier panic
+	ended     chan struct{}      // closed when the handler has returned
 
 	mu     sync.Mutex
 	more   sync.Cond // signaled when the body has grown, shrunk or ended
@@ -76,38 +82,29 @@ type streamed struct {
 // unbounded is the value of maxUnread with which Write never waits.
 const unbounded = math.MaxInt
 
-func newStreamed(noBody bool, maxUnread int, cancel context.CancelFunc) *streamed {
+func newStreamed(noBody bool, maxUnread int, cancel context.CancelFunc, finish func()) *streamed {
 	s := &streamed{
-		header: http.Header{}, noBody: noBody, maxUnread: maxUnread, cancel: cancel,
+		header: http.Header{}, noBody: noBody, maxUnread: maxUnread, cancel: cancel, finish: finish,
 		begun: make(chan struct{}), ended: make(chan struct{}),
 	}
 	s.more.L = &s.mu
 	return s
 }
 
-// serve calls the handler.
-func (s *streamed) serve(handler http.Handler, r *http.Request) {
+// end ends the body after the handler has returned. panicked is the handler's panic, or nil. If the handler panicked
+// before the response started, there is no response.
+func (s *streamed) end(panicked error) {
 	defer close(s.ended)
 	defer s.cancel()
-	end := errIncomplete
-	defer func() {
-		if cause := recover(); cause != nil {
-			end = fmt.Errorf("%w: %v", errIncomplete, cause)
-		}
-		s.end(end)
-	}()
-	handler.ServeHTTP(s, r)
-	end = io.EOF
-}
-
-// end ends the body. If the handler panicked before the response started, there is no response.
-func (s *streamed) end(err error) {
+	s.finish()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.sent == nil && errors.Is(err, io.EOF) {
+	s.err = io.EOF
+	if panicked != nil {
+		s.err = fmt.Errorf("%w: %w", errIncomplete, panicked)
+	} else if s.sent == nil {
 		s.begin()
 	}
-	s.err = err
 	s.more.Signal()
 	if s.sent == nil {
 		close(s.begun)

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
-	"golang.org/x/sync/errgroup"
 
+	"devplatform/shared/async"
 	"devplatform/shared/awsclient"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
@@ -158,7 +158,7 @@ func (s store) remove(ctx context.Context, table db.Table, keys []db.Key) error 
 // later, and it ignores chunks that do not exist.
 func (s store) expireChunks(ctx context.Context, chunks []db.Key, at time.Time) error {
 	pk, expires := expression.Name(db.AttrPK), expression.Name(db.AttrExpiresAt)
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := async.WithContext(ctx)
 	for _, key := range chunks {
 		group.Go(func() error {
 			_, err := s.client.Do(ctx, s.contents.Update(key, expression.Set(expires, expression.Value(at.Unix()))).
@@ -170,5 +170,5 @@ func (s store) expireChunks(ctx context.Context, chunks []db.Key, at time.Time) 
 			return fmt.Errorf("expiring a chunk: %w", err)
 		})
 	}
-	return group.Wait() //nolint:wrapcheck // the error of a goroutine above
+	return group.Wait()
 }

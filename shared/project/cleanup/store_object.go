@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
-	"golang.org/x/sync/errgroup"
 
+	"devplatform/shared/async"
 	"devplatform/shared/db"
 	"devplatform/shared/id"
 	"devplatform/shared/objectstore"
@@ -49,7 +49,7 @@ func (s store) removeUnreferenced(ctx context.Context, objects []objectstore.Obj
 	}
 	var removed atomic.Int64
 	var invalid atomic.Pointer[error]
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := async.WithContext(ctx)
 	group.SetLimit(parallelProjects)
 	for projectID, keys := range old {
 		group.Go(func() error {

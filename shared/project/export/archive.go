@@ -4,53 +4,65 @@ import (
 	"archive/zip"
 	"compress/flate"
 	"context"
-	"fmt"
 	"io"
-	"unicode"
+	"strings"
+	"time"
 
+	"devplatform/shared/contenttype"
 	"devplatform/shared/project/file"
-	"devplatform/shared/project/path"
 )
 
-// writeArchive writes the files of a snapshot as a zip archive. The same files always result in the same bytes. Errors:
-// those of w and of file.Snapshot.Each.
+// listHeader is the beginning of the entry that lists the renamed files.
+const listHeader = "Not every system can store the names of these files, so they have other names in this archive.\n" +
+	"Each line has the path in the project, a tab, and the name in this archive.\n\n"
+
+// writeArchive writes the files of a snapshot as a zip archive, and the list of the renamed files, if there are any.
+// The same files always result in the same bytes. Errors: those of w, newEntryNames and file.Snapshot.Each.
 func writeArchive(ctx context.Context, w io.Writer, snapshot *file.Snapshot) error {
-	archive := zip.NewWriter(w)
-	var next compressor
-	archive.RegisterCompressor(zip.Deflate, next.open)
-	err := snapshot.Each(ctx, func(f file.File, data io.Reader) error {
-		name, err := entryName(f.Path)
-		if err != nil {
-			return err
-		}
-		header := &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: f.UpdatedAt.Time()}
-		header.SetMode(0o644)
-		next.level = level(f)
-		entry, err := archive.CreateHeader(header)
-		if err != nil {
-			return err //nolint:wrapcheck // an error of w
-		}
-		_, err = io.Copy(entry, data)
-		return err //nolint:wrapcheck // an error of w or of the snapshot
-	})
+	paths := make([]string, len(snapshot.Files))
+	for i, f := range snapshot.Files {
+		paths[i] = f.Path
+	}
+	names, err := newEntryNames(paths)
 	if err != nil {
 		return err
 	}
-	return archive.Close() //nolint:wrapcheck // an error of w
+	a := archive{Writer: zip.NewWriter(w)}
+	a.RegisterCompressor(zip.Deflate, a.compressor.open)
+	var latest time.Time
+	err = snapshot.Each(ctx, func(f file.File, data io.Reader) error {
+		if at := f.UpdatedAt.Time(); at.After(latest) {
+			latest = at
+		}
+		return a.add(names.of(f.Path), f.UpdatedAt.Time(), level(f), data)
+	})
+	if err == nil && names.list != "" {
+		err = a.add(names.listName, latest, flate.DefaultCompression, strings.NewReader(listHeader+names.list))
+	}
+	if err != nil {
+		return err
+	}
+	return a.Close() //nolint:wrapcheck // an error of w
 }
 
-// entryName returns the name of a file in an archive: its path without the leading slash. It returns an error for a
-// path that no file can have. A name must not begin with a drive letter, such as C:, because programs for Windows would
-// take it for an absolute path.
-func entryName(p string) (string, error) {
-	if rule := path.Check(p); rule != "" {
-		return "", fmt.Errorf("export: the path of a file %s", rule)
+// archive is an archive that is written.
+type archive struct {
+	*zip.Writer
+
+	compressor compressor
+}
+
+// add writes a file with a level of compression.
+func (a *archive) add(name string, modified time.Time, level int, data io.Reader) error {
+	header := &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: modified}
+	header.SetMode(0o644)
+	a.compressor.level = level
+	entry, err := a.CreateHeader(header)
+	if err != nil {
+		return err //nolint:wrapcheck // an error of the writer
 	}
-	name := p[1:]
-	if len(name) > 1 && name[1] == ':' && name[0] <= unicode.MaxASCII && unicode.IsLetter(rune(name[0])) {
-		name = "./" + name
-	}
-	return name, nil
+	_, err = io.Copy(entry, data)
+	return err //nolint:wrapcheck // an error of the writer or of the content
 }
 
 // isCompressed has the content types that cannot be compressed further.
@@ -64,7 +76,7 @@ var isCompressed = map[string]bool{
 // deflate format. They do not use the method Store, because some programs cannot read it from an archive that was
 // written as a stream.
 func level(f file.File) int {
-	if isCompressed[path.ContentType(f.Path, f.Encoding == file.UTF8)] {
+	if isCompressed[contenttype.Of(f.Path, f.Encoding == file.UTF8)] {
 		return flate.NoCompression
 	}
 	return flate.DefaultCompression

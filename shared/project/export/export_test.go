@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -47,8 +48,12 @@ func TestArchive(t *testing.T) {
 	f.putLarge(projectID, "/batch/05.mp4", want["/batch/05.mp4"])
 	data := f.export(ada, projectID)
 	got := unzip(t, data)
-	want["/./C:/drive"] = want["/C:/drive"] // no program takes this name for an absolute path
+	want["/C_/drive"] = want["/C:/drive"] // no program takes this name for an absolute path
 	delete(want, "/C:/drive")
+	if list := string(got["/RENAMED.txt"]); !strings.HasSuffix(list, "\n\nC:/drive\tC_/drive\n") {
+		t.Errorf("got the list of renamed files %q, want C:/drive as C_/drive", list)
+	}
+	delete(got, "/RENAMED.txt")
 	if !maps.EqualFunc(got, want, bytes.Equal) {
 		t.Errorf("got the files %v, want %v, with the contents that were saved",
 			slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
@@ -384,6 +389,29 @@ func TestQueueUnavailable(t *testing.T) {
 		Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
 	f.serve(f.clients(nil))
 	unzip(t, f.export(ada, projectID))
+}
+
+// If the second read of a request fails, the response is 503. It must not be 404, as without access to the project.
+func TestSecondReadFails(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	projectID := ada.project("Failing", project.Private)
+	exportID, _ := ada.start(projectID)
+	for method, path := range map[string]string{http.MethodPost: "/exports", http.MethodGet: "/exports/" + exportID} {
+		var reads atomic.Int32
+		f.serve(f.clients(slicetest.DoFunc(func(r *http.Request) (*http.Response, error) {
+			if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".BatchGetItem") && reads.Add(1) == 2 {
+				return nil, errors.New("no connection")
+			}
+			return slicetest.Transfers.Do(r)
+		})))
+		ada.Do(method, "/api/projects/"+projectID+path, nil).
+			Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
+		if reads.Load() != 2 {
+			t.Errorf("%s %s: got %d reads, want 2", method, path, reads.Load())
+		}
+	}
 }
 
 // record returns the record of a file.

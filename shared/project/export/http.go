@@ -30,7 +30,7 @@ func (s *Service) Register(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "readExport", Method: http.MethodGet, Path: exportsPath + "/{exportId}", Tag: tag,
 		Summary:     "Read the state of an export",
-		Description: "If the status is ready, the response has a new URL. The names of the files in the archive are their paths without the leading slash. If the files changed before the archive was written, it contains the newer files. Requires membership in the workspace.",
+		Description: "If the status is ready, the response has a new URL. The names of the files in the archive are their paths without the leading slash. Files with names that not every system can store, such as con or a?b, or that differ only in case from another name, have other names in the archive, which then contains a list of them, RENAMED.txt. If the files changed before the archive was written, it contains the newer files. Requires membership in the workspace.",
 		Errors:      []*fault.Error{workspace.ErrProjectNotFound, errNotFound, workspace.ErrDenied},
 	}, s.handleRead)
 }

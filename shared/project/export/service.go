@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"devplatform/shared/async"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
@@ -69,7 +70,7 @@ func parseMessage(body string) (m message, ok bool) {
 func (s *Service) Start(ctx context.Context, caller httpapi.Caller, projectID string) (ExportRef, error) {
 	var r record
 	var isNew bool
-	err := db.Retry(ctx, "start an export", func() (err error) {
+	err := db.Retry(ctx, "start an export", func(ctx context.Context) (err error) {
 		if r, err = s.current(ctx, caller, projectID); err != nil {
 			return err
 		}
@@ -109,6 +110,9 @@ func (s *Service) resend(ctx context.Context, caller httpapi.Caller, projectID s
 	return s.notify(ctx, caller, projectID, r)
 }
 
+// undoTime is the time limit for recording that a message was not sent. Without the record, a request sends it later.
+const undoTime = 5 * time.Second
+
 // notify sends a message for an export. If that fails, the next request sends it. Error: SERVICE_UNAVAILABLE.
 func (s *Service) notify(ctx context.Context, caller httpapi.Caller, projectID string, r record) error {
 	body, err := json.Marshal(message{projectID, r.ID})
@@ -117,7 +121,9 @@ func (s *Service) notify(ctx context.Context, caller httpapi.Caller, projectID s
 	}
 	// Users are the groups of a fair queue, so that a user with many exports does not delay the others.
 	if err := s.send(ctx, string(body), caller.UserID); err != nil {
-		_, undo := s.store.setSent(context.WithoutCancel(ctx), projectID, r, clock.Timestamp{})
+		ctx, cancel := async.Detach(ctx, undoTime)
+		defer cancel()
+		_, undo := s.store.setSent(ctx, projectID, r, clock.Timestamp{})
 		return fault.ErrUnavailable.WithCause(errors.Join(err, undo))
 	}
 	return nil

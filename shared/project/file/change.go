@@ -56,7 +56,7 @@ func (s *Service) change(
 			}
 		}
 	}
-	err = db.Retry(ctx, "change files", func() error {
+	err = db.Retry(ctx, "change files", func(ctx context.Context) error {
 		by := author{userID: caller.UserID, at: s.now(), newVersion: s.newVersion}
 		access, b, err := s.store.readBefore(ctx, caller.UserID, projectID, ops)
 		if err != nil {

@@ -63,7 +63,7 @@ func (s *Service) History(
 // FILE_NOT_FOUND if there is no such version.
 func (s *Service) DeleteVersion(ctx context.Context, caller httpapi.Caller, projectID, path, version string) error {
 	current, replaced := db.FileKey(projectID, path), db.VersionKey(projectID, pathHash(path), version)
-	return db.Retry(ctx, "delete a version", func() error {
+	return db.Retry(ctx, "delete a version", func(ctx context.Context) error {
 		access, err := s.store.Project(ctx, caller.UserID, projectID, current, replaced)
 		if err == nil {
 			err = access.Check(workspace.Write)

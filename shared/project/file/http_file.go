@@ -163,7 +163,7 @@ type saveFileInput struct {
 	InProject
 	httpapi.ConditionInput
 	Body struct {
-		Path     string   `json:"path" doc:"The path of the file: at most 512 bytes, starts with a slash, has no empty, . or .. segments, no control characters, no invisible or direction-changing characters (but U+200C and U+200D are allowed) and no backslashes, and is in Unicode normal form C (NFC)" example:"/src/app.ts"`
+		Path     string   `json:"path" doc:"The path of the file: at most 512 bytes, and 255 bytes between two slashes, starts with a slash, has no empty, . or .. segments, no control characters, no invisible or direction-changing characters (but U+200C and U+200D are allowed) and no backslashes, and is in Unicode normal form C (NFC)" example:"/src/app.ts"`
 		Content  string   `json:"content" nul:"allow" doc:"The content, at most 1 MiB after decoding" example:"export {}\n"`
 		Encoding Encoding `json:"encoding,omitempty" enum:"utf-8,base64" doc:"The encoding of content. Use base64 for binary data. The default is utf-8" example:"utf-8"`
 

@@ -31,7 +31,7 @@ func (s *Service) Read(
 	ctx context.Context, caller httpapi.Caller, projectID string, in Selection,
 ) (f File, data []byte, err error) {
 	// The content is read at the same time as the caller's access to it.
-	err = retryRead(ctx, "read a file", func() error {
+	err = retryRead(ctx, "read a file", func(ctx context.Context) error {
 		access, err := s.store.Locate(ctx, projectID, in.keys(projectID)...)
 		if err != nil {
 			return err
@@ -79,7 +79,7 @@ func (in Selection) keys(projectID string) []db.Key {
 
 // retryRead repeats a read that returned errMissingContent. The next attempt reads the file's record again. If the
 // content is still missing after the last attempt, retryRead returns db.ErrUnavailable.
-func retryRead(ctx context.Context, operation string, read func() error) error {
+func retryRead(ctx context.Context, operation string, read func(context.Context) error) error {
 	err := db.Retry(ctx, operation, read)
 	if errors.Is(err, errMissingContent) {
 		return fmt.Errorf("%w: %v", db.ErrUnavailable, err) //nolint:errorlint // no longer a conflict
@@ -154,7 +154,7 @@ func (s *Service) List(
 		items, limit, err = s.items(ctx, projectID, in, after)
 		return items, err
 	}
-	err = retryRead(ctx, "list files", func() error {
+	err = retryRead(ctx, "list files", func(ctx context.Context) error {
 		_, items, err = workspace.ReadWith(ctx, s.store.Access, caller.UserID, projectID, workspace.View, read)
 		return err
 	})

@@ -31,7 +31,7 @@ const maxReadings = 5
 // Errors: PROJECT_NOT_FOUND; db.ErrConflict if the files keep changing.
 func (s *Service) Snapshot(ctx context.Context, projectID string) (*Snapshot, error) {
 	snapshot := &Snapshot{projectID: projectID, store: s.store}
-	err := db.RetryUpTo(ctx, maxReadings, "snapshot", func() error {
+	err := db.RetryUpTo(ctx, maxReadings, "snapshot", func(ctx context.Context) error {
 		before, err := s.store.tree(ctx, projectID)
 		if err != nil {
 			return err

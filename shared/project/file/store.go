@@ -7,8 +7,7 @@ import (
 	"maps"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
-
+	"devplatform/shared/async"
 	"devplatform/shared/db"
 	"devplatform/shared/limit"
 	"devplatform/shared/objectstore"
@@ -99,8 +98,8 @@ func (s store) readCollisions(
 		b.folders[path.Parent(p)] = false
 	}
 	delete(b.folders, "")
-	var mu sync.Mutex                           // for b.folders
-	reads, readCtx := errgroup.WithContext(ctx) // at most two for each operation, and load
+	var mu sync.Mutex                        // for b.folders
+	reads, readCtx := async.WithContext(ctx) // at most two for each operation, and load
 	for i, p := range created {
 		reads.Go(func() (err error) {
 			inside[i], err = s.pathsInside(readCtx, projectID, p, limit)
@@ -118,7 +117,7 @@ func (s store) readCollisions(
 	}
 	reads.Go(func() error { return load(readCtx) })
 	if err := reads.Wait(); err != nil {
-		return err //nolint:wrapcheck // an error of one of the reads
+		return err
 	}
 	b.inside = map[string][]string{}
 	for i, p := range created {

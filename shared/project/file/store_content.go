@@ -5,8 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"golang.org/x/sync/errgroup"
-
+	"devplatform/shared/async"
 	"devplatform/shared/db"
 	"devplatform/shared/objectstore"
 )
@@ -19,7 +18,7 @@ const parallelObjects = 16
 // the object stays: the cleanup's sweep removes objects without a record after a day. A request stores each object
 // once, even if it commits several plans. Errors: db.ErrUnavailable.
 func (s store) storeObjects(ctx context.Context, projectID string, p plan) error {
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := async.WithContext(ctx)
 	group.SetLimit(parallelObjects)
 	for _, c := range p.changes {
 		packed := c.content
@@ -32,7 +31,7 @@ func (s store) storeObjects(ctx context.Context, projectID string, p plan) error
 			return storageError(err)
 		})
 	}
-	return group.Wait() //nolint:wrapcheck // the error of a goroutine above
+	return group.Wait()
 }
 
 // storageError converts the error of package objectstore that may be transient to that of package db.
@@ -51,7 +50,7 @@ type chunkRecord struct {
 // contentsOf reads the contents of files, keyed by content ID: one BatchGet for all chunks, and one GET for each
 // object, in parallel. It returns no entry for a content that was deleted. Errors: db.ErrUnavailable.
 func (s store) contentsOf(ctx context.Context, projectID string, files ...File) (map[string][]byte, error) {
-	group, readCtx := errgroup.WithContext(ctx)
+	group, readCtx := async.WithContext(ctx)
 	group.SetLimit(parallelObjects)
 	var chunks map[db.Key]db.Item
 	group.Go(func() (err error) {
@@ -73,7 +72,7 @@ func (s store) contentsOf(ctx context.Context, projectID string, files ...File) 
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return nil, err //nolint:wrapcheck // the error of a goroutine above
+		return nil, err
 	}
 	contents := make(map[string][]byte, len(files))
 	for i, f := range files {
@@ -104,14 +103,14 @@ func (s store) startObject(ctx context.Context, projectID string, f File) (wait 
 		return func() ([]byte, error) { return nil, nil }
 	}
 	var object []byte
-	var reading errgroup.Group
+	var reading async.Group
 	reading.Go(func() (err error) {
 		object, err = s.object(ctx, projectID, f)
 		return err
 	})
 	return func() ([]byte, error) {
 		err := reading.Wait()
-		return object, err //nolint:wrapcheck // the error of object
+		return object, err
 	}
 }
 

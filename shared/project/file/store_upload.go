@@ -11,10 +11,10 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
+	"devplatform/shared/contenttype"
 	"devplatform/shared/db"
 	"devplatform/shared/objectstore"
 	"devplatform/shared/project/content"
-	"devplatform/shared/project/path"
 )
 
 // The attributes of an upload that transactions change.
@@ -148,7 +148,7 @@ func (s store) uploaded(ctx context.Context, projectID string, u *upload) (*pack
 	var err error
 	if u.Size > content.MaxBytes {
 		size, err = s.bucket.Size(ctx, key)
-		isText = strings.HasPrefix(cmp.Or(u.ContentType, path.ContentType(u.Path, false)), "text/")
+		isText = strings.HasPrefix(cmp.Or(u.ContentType, contenttype.Of(u.Path, false)), "text/")
 	} else {
 		var data []byte
 		data, err = s.bucket.Get(ctx, key)

@@ -131,7 +131,7 @@ func (s *Service) Announce(
 	}
 	packed := u.packed(Base64)
 	ops := []BatchOperation{{Action: Save, Path: u.Path, packed: packed}}
-	err = db.Retry(ctx, "announce an upload", func() error {
+	err = db.Retry(ctx, "announce an upload", func(ctx context.Context) error {
 		access, b, err := s.store.readBefore(ctx, caller.UserID, projectID, ops)
 		if err != nil {
 			return err

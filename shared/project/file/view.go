@@ -2,6 +2,7 @@ package file
 
 import (
 	"context"
+	"errors"
 
 	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
@@ -21,8 +22,27 @@ type Project struct {
 func (s *Service) Open(
 	ctx context.Context, caller httpapi.Caller, projectID string, action workspace.Action,
 ) (Project, error) {
-	access, err := s.store.Project(ctx, caller.UserID, projectID)
-	if err == nil {
+	return s.OpenWith(ctx, caller, projectID, action, nil, func(map[db.Key]db.Item) error { return nil })
+}
+
+// OpenWith is like Open. Its first call to storage also reads more items, and then it calls check with the items. If
+// check returns an error, OpenWith returns that error, whether or not the project exists, and makes no second call.
+// Errors: those of Open and check.
+func (s *Service) OpenWith(
+	ctx context.Context, caller httpapi.Caller, projectID string, action workspace.Action,
+	more []db.Ref, check func(map[db.Key]db.Item) error,
+) (Project, error) {
+	access, err := s.store.LocateWith(ctx, projectID, more)
+	if err != nil && !errors.Is(err, workspace.ErrProjectNotFound) {
+		return Project{}, err
+	}
+	if refused := check(access.Items); refused != nil {
+		return Project{}, refused
+	}
+	if err != nil {
+		return Project{}, err
+	}
+	if err = s.store.Load(ctx, caller.UserID, &access); err == nil {
 		err = access.Check(action)
 	}
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package path has the rules for file paths in a project: which strings are valid paths, which parent folders a path
-// has, and which content type its extension has. It does not access files.
+// Package path has the rules for file paths in a project: which strings are valid paths, and which parent folders a
+// path has. It does not access files.
 package path
 
 import (
@@ -12,8 +12,12 @@ import (
 	"devplatform/shared/invisible"
 )
 
-// MaxBytes is the maximum length of a path.
-const MaxBytes = 512
+const (
+	// MaxBytes is the maximum length of a path.
+	MaxBytes = 512
+	// MaxSegmentBytes is the maximum length of a segment, because common file systems store no longer names.
+	MaxSegmentBytes = 255
+)
 
 const separator = "/"
 
@@ -52,11 +56,13 @@ func Check(path string) string {
 
 func checkSegments(rest string) string {
 	for segment := range strings.SplitSeq(rest, separator) {
-		switch segment {
-		case "":
+		switch {
+		case segment == "":
 			return "must not contain empty segments or end with a slash"
-		case ".", "..":
+		case segment == ".", segment == "..":
 			return "must not contain . or .. segments"
+		case len(segment) > MaxSegmentBytes:
+			return "must have at most 255 bytes (UTF-8) between two slashes"
 		}
 	}
 	return ""

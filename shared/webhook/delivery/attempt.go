@@ -71,7 +71,7 @@ func (a *attempt) run(ctx context.Context) error {
 // and plans again.
 func (a *attempt) begin(ctx context.Context) error {
 	stale := false
-	err := db.Retry(ctx, "begin attempt", func() error {
+	err := db.Retry(ctx, "begin attempt", func(ctx context.Context) error {
 		if stale {
 			if err := a.readAgain(ctx); err != nil {
 				return err
@@ -218,7 +218,7 @@ func signedRequest(d Delivery, payload event.Text, url string, secrets []string,
 // moveToSlowLane moves the delivery to the slow lane after an attempt in the fast lane that took too long. The attempt
 // is not counted, and the endpoint leaves the fast lane.
 func (a *attempt) moveToSlowLane(ctx context.Context) error {
-	err := a.change(ctx, "move delivery", func() error {
+	err := a.change(ctx, "move delivery", func(ctx context.Context) error {
 		return a.move(ctx, true, func(d Delivery) (Delivery, bool) { return d.uncounted(a.at, a.leased, a.ended) })
 	})
 	if err == nil && a.moved() {
@@ -235,9 +235,9 @@ func (a *attempt) moved() bool { return a.moveTried && a.delivery.waitsInSlowLan
 // change calls store, which stores the next version of the delivery. If another writer changed the delivery, or storage
 // is unavailable, it reads the delivery and calls store again: a write that seemed to fail may have been executed. It
 // returns nil if the delivery has expired.
-func (a *attempt) change(ctx context.Context, operation string, store func() error) error {
+func (a *attempt) change(ctx context.Context, operation string, store func(context.Context) error) error {
 	first := true
-	err := db.Retry(ctx, operation, func() error {
+	err := db.Retry(ctx, operation, func(ctx context.Context) error {
 		if !first {
 			current, err := a.worker.store.Get(ctx, a.delivery.WebhookID, a.delivery.ID)
 			if err != nil {
@@ -246,7 +246,7 @@ func (a *attempt) change(ctx context.Context, operation string, store func() err
 			a.delivery = &current
 		}
 		first = false
-		return retryUnavailable(store())
+		return retryUnavailable(store(ctx))
 	})
 	if errors.Is(err, db.ErrNotFound) {
 		return nil
@@ -325,7 +325,7 @@ func (a *attempt) record(ctx context.Context) error {
 			moves = false
 		}
 	}
-	err := a.change(ctx, "record attempt", func() error {
+	err := a.change(ctx, "record attempt", func(ctx context.Context) error {
 		next, changed := a.recorded(*a.delivery)
 		if !changed {
 			return nil

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"devplatform/shared/async"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
-	"devplatform/shared/fault"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/queue"
 )
@@ -87,7 +87,7 @@ func mergeCreations(creations []creation) (merged []creation) {
 func (w SlowWorker) createOrReturn(
 	ctx context.Context, shared *batch, c creation, received []lambdafn.QueueMessage, errs []error,
 ) {
-	err := fault.Recover(func() error { return w.create(ctx, shared, c.message) })
+	err := async.Recover(func() error { return w.create(ctx, shared, c.message) })
 	if err == nil {
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/shared/awsclient"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/webhook/sender"
 )
@@ -75,7 +76,7 @@ func TestTurnAfterALostResponse(t *testing.T) {
 		w.Failures, w.FailingSince = slowFailures-1, stampPtr(f.now())
 	})
 	f.publish(f.newEvent(workspaceID))
-	lost.Store(3) // all attempts of the SDK
+	lost.Store(awsclient.MaxAttempts) // all attempts of the SDK
 	if errs := f.fast.Handle(t.Context(), f.receiveMessages()); errs[0] != nil {
 		t.Fatal(errs[0])
 	}
@@ -136,7 +137,7 @@ func TestHealthAfterAnError(t *testing.T) {
 	e := shared.endpoint(w)
 	e.add(promptOK, f.now())
 	e.add(failure, f.now())
-	lost.Store(3) // all attempts of the SDK
+	lost.Store(awsclient.MaxAttempts) // all attempts of the SDK
 	if err := e.save(t.Context(), f.fast.store, w); err == nil {
 		t.Error("the first write succeeded")
 	}
@@ -217,4 +218,26 @@ func TestResultIsRecordedWithoutATurn(t *testing.T) {
 	outage.Store(false)
 	f.runUntilFinished()
 	f.wantDelivery(Succeeded, 2)
+}
+
+// TestAttemptsToRecord counts the writes of a result that storage always refuses. The retries of the layers must not
+// multiply.
+func TestAttemptsToRecord(t *testing.T) {
+	t.Parallel()
+	var writes atomic.Int32
+	f := newFixture(t, func(next http.RoundTripper) http.RoundTripper {
+		return roundTripFunc(func(r *http.Request) (*http.Response, error) {
+			if dynamotest.Operation(r) == "UpdateItem" && strings.Contains(readBody(r), "DELIVERY#") {
+				writes.Add(1)
+				return nil, errors.New("no connection")
+			}
+			return next.RoundTrip(r)
+		})
+	})
+	w := f.subscribe(f.newWorkspace(), f.receiver.URL("/"))
+	f.publish(f.newEvents(w.WorkspaceID, 1)...)
+	err := f.fast.Handle(t.Context(), f.receiveMessages())[0]
+	if n := writes.Load(); err == nil || n < 2 || n > 20 {
+		t.Errorf("got error %v after %d writes of the result, want an error after at most 20", err, n)
+	}
 }

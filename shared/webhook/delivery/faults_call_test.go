@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/shared/awsclient"
 	"devplatform/shared/webhook/sender"
 )
 
@@ -49,7 +50,7 @@ var callFaults = map[string]callFault{
 		return nil, errKilled
 	},
 	"table throttled": func(i *callInjector, r *http.Request) (*http.Response, error) {
-		i.refused = dynamotest.Attempts - 1 // the SDK repeats the request
+		i.refused = awsclient.MaxAttempts - 1 // the SDK repeats the request
 		return i.throttle(r)
 	},
 	"response lost": (*callInjector).loseResponse,

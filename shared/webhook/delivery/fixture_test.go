@@ -23,6 +23,7 @@ import (
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/local/sqs/sqstest"
 	"devplatform/infra/slicetest"
+	"devplatform/shared/awsclient"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
@@ -86,7 +87,7 @@ func newFixture(t *testing.T, transports ...middleware) *fixture {
 		o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 0, nil })
 	})
 	database := db.Wrap(dynamotest.Client(dynamo, func(o *dynamodb.Options) {
-		o.HTTPClient, o.Retryer = client, withoutBackoff
+		o.HTTPClient, o.Retryer = client, awsclient.Retryer()
 	}), f.now)
 	queues := queue.Wrap(sqstest.Client(sqsEndpoint, func(o *sqs.Options) {
 		o.HTTPClient, o.Retryer = client, withoutBackoff

@@ -140,7 +140,7 @@ func FuzzSealed(f *testing.F) {
 	}
 	f.Add("", "k1.")
 	f.Fuzz(func(t *testing.T, webhookID, sealed string) {
-		opened, err := s.open(t.Context(), webhookID, sealed)
+		opened, err := s.Open(t.Context(), webhookID, sealed)
 		if err == nil && (opened != secret || webhookID != webhookA) || err != nil && !isLost(err) {
 			t.Fatalf("open(%q, %q): got %q, %v", webhookID, sealed, opened, err)
 		}

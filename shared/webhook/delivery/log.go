@@ -6,8 +6,7 @@ import (
 	"log/slog"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
+	"devplatform/shared/async"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
@@ -44,7 +43,7 @@ func (l Log) change(
 	ctx context.Context, d Delivery, decide func(Delivery) (Delivery, bool),
 ) (result Delivery, changed bool, err error) {
 	stale := false
-	err = db.Retry(ctx, "change delivery", func() (err error) {
+	err = db.Retry(ctx, "change delivery", func(ctx context.Context) (err error) {
 		if stale {
 			if d, err = l.Get(ctx, d.WebhookID, d.ID); err != nil {
 				return err
@@ -151,7 +150,7 @@ func (l Log) recoverAll(ctx context.Context, deliveries []Delivery) (int, error)
 		return d.restarted(now, false), d.recoverable(now)
 	}
 	recovered := make([]*Delivery, len(deliveries))
-	group, groupCtx := errgroup.WithContext(ctx)
+	group, groupCtx := async.WithContext(ctx)
 	group.SetLimit(recoverParallel)
 	for i, d := range deliveries {
 		group.Go(func() error {

@@ -7,7 +7,7 @@ import (
 	"devplatform/shared/metric"
 )
 
-// The metrics of deliveries. The runbook describes their alarms.
+// The metrics of deliveries. infra/ALARMS.md describes their alarms.
 const (
 	metricCreated      = "DeliveriesCreated"
 	metricAttempts     = "DeliveryAttempts"

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/shared/awsclient"
 	"devplatform/shared/db"
 	"devplatform/shared/queue"
 )
@@ -387,7 +388,7 @@ func TestUnavailableKeys(t *testing.T) {
 // The result of an attempt is stored even if responses are lost repeatedly, so that the request is not sent twice.
 func TestRecordIsRetried(t *testing.T) {
 	t.Parallel()
-	const claims, lostResponses = 1, 2 * dynamotest.Attempts // twice the attempts of one SDK call
+	const claims, lostResponses = 1, 2 * awsclient.MaxAttempts // twice the attempts of one SDK call
 	updates := 0
 	f := newFixture(t, func(next http.RoundTripper) http.RoundTripper {
 		return roundTripFunc(func(r *http.Request) (*http.Response, error) {

@@ -50,14 +50,20 @@ func (s Secrets) Seal(ctx context.Context, webhookID, secret string) (string, er
 	return kid + "." + sealedEncoding.EncodeToString(sealed), nil
 }
 
-// open opens a secret that was sealed for a webhook. Errors: errSealed, config.ErrUnknownKey, config.ErrUnavailable.
-func (s Secrets) open(ctx context.Context, webhookID, sealed string) (string, error) {
-	kid, text, _ := strings.Cut(sealed, ".")
+// KeyID returns the ID of the ring's key with which a secret was sealed.
+func KeyID(sealed string) string {
+	kid, _, _ := strings.Cut(sealed, ".")
+	return kid
+}
+
+// Open opens a secret that was sealed for a webhook. Errors: errSealed, config.ErrUnknownKey, config.ErrUnavailable.
+func (s Secrets) Open(ctx context.Context, webhookID, sealed string) (string, error) {
+	_, text, _ := strings.Cut(sealed, ".")
 	data, err := sealedEncoding.DecodeString(text)
 	if err != nil {
 		return "", errSealed
 	}
-	key, err := s.Keys.Derive(ctx, kid, secretPurpose)
+	key, err := s.Keys.KeyToDecrypt(ctx, KeyID(sealed), secretPurpose)
 	if err != nil {
 		return "", fmt.Errorf("delivery: opening a secret: %w", err)
 	}
@@ -76,15 +82,15 @@ func (s Secrets) open(ctx context.Context, webhookID, sealed string) (string, er
 func isLost(err error) bool { return errors.Is(err, errSealed) || errors.Is(err, config.ErrUnknownKey) }
 
 // Live returns the secrets that sign the deliveries of a webhook: the current one, and then the replaced ones that are
-// still valid, newest first. A replaced secret that is lost is omitted. Errors: those of open.
+// still valid, newest first. A replaced secret that is lost is omitted. Errors: those of Open.
 func (s Secrets) Live(ctx context.Context, w Webhook, now time.Time) ([]string, error) {
-	current, err := s.open(ctx, w.ID, w.Secret)
+	current, err := s.Open(ctx, w.ID, w.Secret)
 	if err != nil {
 		return nil, err
 	}
 	secrets := []string{current}
 	for _, previous := range validPrevious(w.Previous, now) {
-		secret, err := s.open(ctx, w.ID, previous.Sealed)
+		secret, err := s.Open(ctx, w.ID, previous.Sealed)
 		if isLost(err) {
 			continue
 		}
@@ -103,7 +109,7 @@ func (s Secrets) Rotate(ctx context.Context, w Webhook, secret string, now time.
 	replaced := PreviousSecret{Sealed: w.Secret, Until: clock.Stamp(now.Add(secretOverlap))}
 	var kept []PreviousSecret
 	for i, previous := range append([]PreviousSecret{replaced}, validPrevious(w.Previous, now)...) {
-		opened, err := s.open(ctx, w.ID, previous.Sealed)
+		opened, err := s.Open(ctx, w.ID, previous.Sealed)
 		switch {
 		case isLost(err):
 		case err != nil:

@@ -33,21 +33,21 @@ func TestSealing(t *testing.T) {
 		if err != nil {
 			r.Fatal(err)
 		}
-		if opened, err := s.open(t.Context(), webhookA, sealed); err != nil || opened != secret {
+		if opened, err := s.Open(t.Context(), webhookA, sealed); err != nil || opened != secret {
 			r.Fatalf("got %q, %v, want %q", opened, err, secret)
 		}
-		if _, err := s.open(t.Context(), webhookB, sealed); !errors.Is(err, errSealed) {
+		if _, err := s.Open(t.Context(), webhookB, sealed); !errors.Is(err, errSealed) {
 			r.Fatalf("open for another webhook: got %v, want errSealed", err)
 		}
 		i := rapid.IntRange(0, len(sealed)-1).Draw(r, "index")
 		otherByte := rapid.ByteRange('0', 'z').Filter(func(b byte) bool { return b != sealed[i] }).Draw(r, "byte")
 		changed := sealed[:i] + string(otherByte) + sealed[i+1:]
-		if opened, err := s.open(t.Context(), webhookA, changed); !isLost(err) {
+		if opened, err := s.Open(t.Context(), webhookA, changed); !isLost(err) {
 			r.Fatalf("open %q, in which one byte was changed: got %q, %v, want an error", changed, opened, err)
 		}
 	})
 	for _, text := range []string{"", "k1", "k1.", ".", "k1.AAAA", "k1.*", "k2." + strings.Repeat("A", 60)} {
-		if _, err := s.open(t.Context(), webhookA, text); !isLost(err) {
+		if _, err := s.Open(t.Context(), webhookA, text); !isLost(err) {
 			t.Errorf("open %q: got %v, want an error that the secret is lost", text, err)
 		}
 	}

@@ -31,8 +31,6 @@ type WorkerSettings struct {
 func (s WorkerSettings) Deps(
 	timeout time.Duration, creations string, now clock.Clock, logger *slog.Logger,
 ) WorkerDeps {
-	keys := config.NewKeys(config.NewSecrets(s.AWS).Fetch(s.Keys), now)
-	keys.Start()
 	client, queues := db.New(s.AWS, now), queue.New(s.AWS)
 	return WorkerDeps{
 		Deps: Deps{
@@ -40,7 +38,7 @@ func (s WorkerSettings) Deps(
 			Fast: queues.Queue(s.Queues.Fast), Slow: queues.Queue(s.Queues.Slow), Creations: queues.Queue(creations),
 			Clock: now, Logger: logger, Metrics: metric.New(logger, s.Metrics.Namespace, now),
 		},
-		Failures: queues.Queue(s.Failures), Keys: keys,
+		Failures: queues.Queue(s.Failures), Keys: config.NewSecrets(s.AWS, s.Metrics, now, logger).Keys(s.Keys),
 		Sender: sender.New(sender.Options{AllowPrivate: s.AllowPrivate, Now: now, Timeout: timeout}),
 	}
 }

@@ -3,10 +3,9 @@ package delivery
 import (
 	"cmp"
 	"context"
-	"sync"
 	"time"
 
-	"devplatform/shared/fault"
+	"devplatform/shared/async"
 	"devplatform/shared/lambdafn"
 )
 
@@ -45,11 +44,17 @@ func (w SlowWorker) Handle(ctx context.Context, received []lambdafn.QueueMessage
 	for _, c := range mergeCreations(creations) {
 		w.createOrReturn(ctx, shared, c, received, errs)
 	}
-	var group sync.WaitGroup
+	var group async.Group
 	for account, turns := range accounts {
-		group.Go(func() { w.runTurns(ctx, shared, account, turns) })
+		group.Go(func() error {
+			err := async.Recover(func() error { return w.runTurns(ctx, shared, account, turns) })
+			for _, t := range turns {
+				*t.err = cmp.Or(*t.err, err)
+			}
+			return nil
+		})
 	}
-	group.Wait()
+	_ = group.Wait() // the functions return no error
 	w.metrics.Put(ctx, shared.tally.all()...)
 	return errs
 }
@@ -58,14 +63,12 @@ func (w SlowWorker) Handle(ctx context.Context, received []lambdafn.QueueMessage
 // deliveries. The queue then delivers a message of another account next.
 const longTurn = PromptTime
 
-// runTurns runs turns of the endpoints of an account, one after the other, in one slot of the account.
-func (w SlowWorker) runTurns(ctx context.Context, shared *batch, account string, turns []*turn) {
+// runTurns runs turns of the endpoints of an account, one after the other, in one slot of the account. It sets the
+// error of each turn, and returns an error if it could not run the turns.
+func (w SlowWorker) runTurns(ctx context.Context, shared *batch, account string, turns []*turn) error {
 	slot, err := w.takeSlot(ctx, account)
 	if err != nil {
-		for _, t := range turns {
-			*t.err = err
-		}
-		return
+		return err
 	}
 	begin := w.now()
 	for _, t := range turns {
@@ -74,14 +77,15 @@ func (w SlowWorker) runTurns(ctx context.Context, shared *batch, account string,
 			*t.err = t.returnMessage(ctx)
 			continue
 		}
-		*t.err = fault.Recover(func() error { return t.run(ctx) })
+		*t.err = async.Recover(func() error { return t.run(ctx) })
 	}
 	if slot == nil {
-		return
+		return nil
 	}
 	if err := w.store.releaseSlot(ctx, *slot); err != nil { // its lease expires
 		w.logger.WarnContext(ctx, "slot was not released", "account", account, "cause", err.Error())
 	}
+	return nil
 }
 
 const (

@@ -19,6 +19,9 @@ import (
 	"devplatform/shared/webhook/sender"
 )
 
+// patience limits the wait for a result that comes at once on an idle machine.
+const patience = 10 * time.Second
+
 // newEvents returns events of a workspace.
 func (f *fixture) newEvents(workspaceID string, n int) []event.Record {
 	events := make([]event.Record, n)
@@ -169,7 +172,7 @@ func TestTurnWidens(t *testing.T) {
 		if !widening {
 			select {
 			case <-full:
-			case <-time.After(10 * time.Second):
+			case <-time.After(patience):
 			}
 		}
 		mu.Lock()

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"devplatform/shared/awsclient"
 	"devplatform/shared/webhook/sender"
 )
 
@@ -121,7 +122,7 @@ func TestWebhookIsNotDisabledDuringAnOutage(t *testing.T) {
 	w := f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
 	f.publish(f.newEvent(workspaceID))
 	f.fast.send = func(context.Context, sender.Request) sender.Result {
-		outage.Store(3) // all attempts of the call that disables the webhook
+		outage.Store(awsclient.MaxAttempts) // all attempts of the call that disables the webhook
 		return sender.Result{StatusCode: 410, Error: "status 410", Gone: true}
 	}
 	f.fast.Handle(t.Context(), f.receiveMessages())

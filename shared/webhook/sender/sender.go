@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"time"
 
+	"devplatform/shared/async"
 	"devplatform/shared/clock"
 	"devplatform/shared/publicnet"
 )
@@ -127,16 +128,18 @@ func (s *Sender) attempt(parent context.Context, request Request) Result {
 }
 
 // attemptContext returns a context that ends when the caller's context ends or the attempt times out. context.Cause
-// returns errAborted or errTimedOut. The context has no deadline: a connection can fail because of a deadline before
-// the context ends, and the cause would be unknown.
+// returns errAborted or errTimedOut. The context's deadline is later: a connection can fail because of a deadline
+// before the context ends, and the cause would be unknown.
 func (s *Sender) attemptContext(parent context.Context) (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(context.WithoutCancel(parent))
-	stop := context.AfterFunc(parent, func() { cancel(errAborted) })
-	timer := time.AfterFunc(s.options.Timeout, func() { cancel(errTimedOut) })
+	detached, cancelDetached := async.Detach(parent, 2*s.options.Timeout)
+	ctx, cancel := context.WithCancelCause(detached)
+	stop := async.WhenDone(parent, func() { cancel(errAborted) })
+	timer := async.AfterFunc(s.options.Timeout, func() { cancel(errTimedOut) })
 	return ctx, func() {
 		timer.Stop()
 		stop()
 		cancel(nil)
+		cancelDetached()
 	}
 }
 

@@ -22,8 +22,9 @@ const MaxURL = 2048
 var (
 	errURLLength      = errors.New("must be at most 2,048 characters long")
 	errURLCharacters  = errors.New("must not contain spaces or control characters")
-	errURLForm        = errors.New("must be an absolute https URL")
-	errURLFormPrivate = errors.New("must be an absolute https or http URL")
+	errURLForm        = errors.New("must be an absolute https URL, such as https://example.com/hooks")
+	errURLHTTP        = errors.New("must begin with https, not http")
+	errURLEscape      = errors.New("must have two hexadecimal digits after each %")
 	errURLCredentials = errors.New("must not contain a user name or password")
 	errURLHost        = errors.New("must contain a valid host name or IP address")
 	errURLNotPublic   = errors.New("must not have localhost or an IP address that is not public as its host")
@@ -31,7 +32,7 @@ var (
 )
 
 // CheckURL returns an error with the rule that the URL of a webhook violates, or nil. The text continues a sentence
-// that begins with the name of the field ("must be an absolute https URL"). If the host is an IP address, it must be
+// that begins with the name of the field ("must begin with https, not http"). If the host is an IP address, it must be
 // one to which the sender connects. The addresses of a host name can change at any time, so each attempt checks them.
 // allowPrivate allows http and private addresses.
 func CheckURL(raw string, allowPrivate bool) error {
@@ -52,15 +53,20 @@ func checkForm(raw string, allowPrivate bool) (*url.URL, error) {
 	if !utf8.ValidString(raw) || strings.ContainsFunc(raw, invisible) {
 		return nil, errURLCharacters
 	}
-	u, err := url.Parse(raw)
-	if allowPrivate && (err != nil || u.Scheme != "https" && u.Scheme != "http") {
-		return nil, errURLFormPrivate
-	}
-	if err != nil || u.Scheme != "https" && !allowPrivate {
+	scheme, rest, isAbsolute := strings.Cut(raw, "://")
+	if !isAbsolute || !strings.EqualFold(scheme, "https") && !strings.EqualFold(scheme, "http") {
 		return nil, errURLForm
 	}
-	if u.User != nil {
+	authority := rest
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		authority = rest[:end]
+	}
+	if strings.Contains(authority, "@") {
 		return nil, errURLCredentials
+	}
+	u, err := url.Parse(raw)
+	if err != nil {
+		return nil, parseError(err, authority)
 	}
 	if _, valid := asciiHost(u.Hostname()); !valid {
 		return nil, errURLHost
@@ -68,7 +74,23 @@ func checkForm(raw string, allowPrivate bool) (*url.URL, error) {
 	if strings.HasSuffix(u.Host, ":") || u.Port() != "" && !validPort(u.Port()) {
 		return nil, errURLPort
 	}
+	if u.Scheme == "http" && !allowPrivate {
+		return nil, errURLHTTP
+	}
 	return u, nil
+}
+
+// parseError returns the rule that a URL violates if package url cannot parse it. authority is its host with the port.
+func parseError(err error, authority string) error {
+	if _, ok := errors.AsType[url.EscapeError](err); ok && !strings.Contains(authority, "%") {
+		return errURLEscape
+	}
+	if i := strings.LastIndexByte(authority, ':'); i >= 0 {
+		if _, valid := asciiHost(strings.Trim(authority[:i], "[]")); valid {
+			return errURLPort
+		}
+	}
+	return errURLHost
 }
 
 // encodeURL percent-encodes the characters of the path and the query that are not ASCII, because the request line must

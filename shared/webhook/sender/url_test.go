@@ -14,8 +14,9 @@ import (
 func TestCheckURL(t *testing.T) {
 	t.Parallel()
 	const (
-		form        = "must be an absolute https URL"
-		formPrivate = "must be an absolute https or http URL"
+		form        = "must be an absolute https URL, such as https://example.com/hooks"
+		plain       = "must begin with https, not http"
+		escape      = "must have two hexadecimal digits after each %"
 		characters  = "must not contain spaces or control characters"
 		credentials = "must not contain a user name or password"
 		host        = "must contain a valid host name or IP address"
@@ -67,26 +68,27 @@ func TestCheckURL(t *testing.T) {
 		{"https://" + strings.Repeat("a", 63) + ".com", "", ""},
 		{"https://example.com/" + strings.Repeat("a", 2028), "", ""},
 		{"https://example.com/" + strings.Repeat("é", 2028), "", ""},
-		{"http://example.com", form, ""},
-		{"http://localhost:3000/hook", form, ""},
+		{"http://example.com", plain, ""},
+		{"http://localhost:3000/hook", plain, ""},
+		{"HTTP://example.com", plain, ""},
 
-		{"", form, formPrivate},
-		{"example.com", form, formPrivate},
-		{"example.com:443", form, formPrivate},
-		{"/hook", form, formPrivate},
-		{"//example.com/hook", form, formPrivate},
-		{"ftp://example.com", form, formPrivate},
-		{"file:///etc/passwd", form, formPrivate},
-		{"gopher://example.com", form, formPrivate},
-		{"javascript:alert(1)", form, formPrivate},
-		{"https://[::1", form, formPrivate},
-		{"https://exa%mple.com", form, formPrivate},
-		{"https://127%2e0.0.1/", form, formPrivate},
-		{"https://example.com:80a/", form, formPrivate},
-		{"https://example.com:-1/", form, formPrivate},
-		{"https://example.com\\@127.0.0.1/", form, formPrivate},
-		{"https:example.com", host, host},
-		{"https:/example.com", host, host},
+		{"", form, form},
+		{"example.com", form, form},
+		{"example.com:443", form, form},
+		{"/hook", form, form},
+		{"//example.com/hook", form, form},
+		{"ftp://example.com", form, form},
+		{"file:///etc/passwd", form, form},
+		{"gopher://example.com", form, form},
+		{"javascript:alert(1)", form, form},
+		{"https://[::1", host, host},
+		{"https://exa%mple.com", host, host},
+		{"https://127%2e0.0.1/", host, host},
+		{"https://example.com:80a/", port, port},
+		{"https://example.com:-1/", port, port},
+		{"https://example.com\\@127.0.0.1/", credentials, credentials},
+		{"https:example.com", form, form},
+		{"https:/example.com", form, form},
 		{"https://", host, host},
 		{"https:///hook", host, host},
 		{"https://:443/", host, host},
@@ -98,11 +100,24 @@ func TestCheckURL(t *testing.T) {
 		{"https://example.com;evil.com/", host, host},
 		{"https://" + strings.Repeat("a", 64) + ".com", host, host},
 		{"https://" + strings.Repeat("a.", 127) + "com", host, host},
-		{"https://[::g]/", form, formPrivate},
+		{"https://[::g]/", host, host},
 		{"https://\u00ad/", host, host},
 		{"https://user@example.com/", credentials, credentials},
 		{"https://user:password@example.com/", credentials, credentials},
 		{"https://@example.com/", credentials, credentials},
+		{"http://user:password@127.0.0.1/", credentials, credentials},
+		{"https://user:pass^word@example.com/", credentials, credentials},
+		{"https://user:100%@example.com/", credentials, credentials},
+		{"https://user:password@example.com:port/", credentials, credentials},
+		{"https://example.com/@user", "", ""},
+		{"https://example.com?to=a@b.example", "", ""},
+		{"https://example.com#@", "", ""},
+		{"https://example.com/?next=http://example.com", "", ""},
+		{"/?next=https://example.com", form, form},
+		{"https://example.com/100%", escape, escape},
+		{"https://example.com/%zz", escape, escape},
+		{"https://[::1]:x/", port, port},
+		{"https://[::1]x/", host, host},
 		{"https://example.com:/", port, port},
 		{"https://example.com:0/", port, port},
 		{"https://example.com:65536/", port, port},
@@ -136,10 +151,13 @@ func TestCheckURL(t *testing.T) {
 // An attempt checks the URL again, because a stored URL can violate a rule that was added later.
 func TestAttemptChecksTheURL(t *testing.T) {
 	t.Parallel()
+	const form = "must be an absolute https URL, such as https://example.com/hooks"
 	e := listen(t, "127.0.0.1:0", respond("HTTP/1.1 200 OK\r\n\r\n"))
-	for _, url := range []string{e.url(), "ftp://" + e.address, e.address, ""} {
+	for url, rule := range map[string]string{
+		e.url(): "must begin with https, not http", "ftp://" + e.address: form, e.address: form, "": form,
+	} {
 		got := post(t, sender.New(sender.Options{}), url)
-		if want := "the url must be an absolute https URL"; got.Error != want {
+		if want := "the url " + rule; got.Error != want {
 			t.Errorf("%q: got error %q, want %q", url, got.Error, want)
 		}
 	}

@@ -31,7 +31,11 @@ const (
 
 const (
 	secretPrefix = "whsec_"
-	secretBytes  = 32 // Standard Webhooks requires 24 to 64
+	secretBytes  = 32 // of a generated secret
+
+	// Standard Webhooks requires keys of this size.
+	minKeyBytes = 24
+	maxKeyBytes = 64
 )
 
 // Sign returns the headers of an attempt. at is the time at which it begins. secrets are the valid secrets, newest
@@ -69,18 +73,32 @@ func NewSecret() string {
 	return secretPrefix + base64.StdEncoding.EncodeToString(key[:])
 }
 
+// CheckSecret returns the rule of Standard Webhooks that a secret breaks, or "". A secret without the prefix whsec_
+// can be any text. With the prefix, libraries decode the rest, and not all of them accept another alphabet, no padding,
+// line breaks, or a key of another size.
+func CheckSecret(secret string) string {
+	encoded, hasPrefix := strings.CutPrefix(secret, secretPrefix)
+	if !hasPrefix {
+		return ""
+	}
+	key, err := base64.StdEncoding.DecodeString(encoded)
+	switch {
+	case err != nil || base64.StdEncoding.EncodeToString(key) != encoded:
+		return "must have base64 with padding (RFC 4648, section 4) after whsec_"
+	case len(key) < minKeyBytes || len(key) > maxKeyBytes:
+		return "must have 24 to 64 bytes after whsec_, encoded as base64"
+	}
+	return ""
+}
+
 // standardKey returns the key that the official libraries of Standard Webhooks derive from a secret: the decoded text
-// after whsec_. Several of them, such as those for Python and JavaScript, accept any padding. A secret that cannot be
-// decoded, or whose key would be empty, is used with all its bytes, like a secret without the prefix.
+// after whsec_. A secret that CheckSecret rejects is used with all its bytes, like a secret without the prefix.
 func standardKey(secret string) []byte {
-	encoded, ok := strings.CutPrefix(secret, secretPrefix)
-	if !ok {
+	encoded, hasPrefix := strings.CutPrefix(secret, secretPrefix)
+	if !hasPrefix || CheckSecret(secret) != "" {
 		return []byte(secret)
 	}
-	key, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(encoded, "=\r\n"))
-	if err != nil || len(key) == 0 {
-		return []byte(secret)
-	}
+	key, _ := base64.StdEncoding.DecodeString(encoded) // CheckSecret has decoded it
 	return key
 }
 

@@ -24,7 +24,7 @@ const (
 
 // watch ends the process if it uses too much memory, or if the process that started it has ended. It also holds on
 // systems that do not enforce the other limits.
-func watch() {
+func watch() error {
 	parent := os.Getppid()
 	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	for range time.Tick(watchPeriod) {
@@ -33,6 +33,7 @@ func watch() {
 			os.Exit(exitMemory)
 		}
 	}
+	return nil // not reached: the channel of time.Tick is never closed
 }
 
 func limitRuntime() {

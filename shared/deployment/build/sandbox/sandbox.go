@@ -64,7 +64,7 @@ func serve[In, Out any](program func(In) (Out, error)) error {
 	if err := restrict(); err != nil {
 		return fmt.Errorf("set the limits: %w", err)
 	}
-	go watch()
+	async.Go(watch, func(error) { os.Exit(exitFailed) })
 	var in In
 	if err := json.NewDecoder(os.Stdin).Decode(&in); err != nil {
 		return fmt.Errorf("read the input: %w", err)
@@ -125,7 +125,7 @@ func Start(name, dir string) (*Process, error) {
 // Run sends the input to the program, waits for its end, and stores its result in out. When it returns, no process of
 // the program's group is left. Errors: ErrMemory, ErrNesting, ErrCPU; the error of ctx; any other error is a bug.
 func (p *Process) Run(ctx context.Context, in, out any) error {
-	stop := context.AfterFunc(ctx, p.kill)
+	stop := async.WhenDone(ctx, p.kill)
 	defer stop()
 	sendErr := json.NewEncoder(p.input).Encode(in)
 	_ = p.input.Close()

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"devplatform/shared/clock"
+	"devplatform/shared/config"
+	"devplatform/shared/db"
+	"devplatform/shared/webhook/delivery"
+)
+
+// command encrypts the secrets in a table of webhooks.
+type command struct {
+	sdk      *dynamodb.Client
+	table    string // the name of the table
+	client   *db.Client
+	webhooks db.Table
+	secrets  delivery.Secrets
+	now      clock.Clock
+}
+
+// result is the result of a run.
+type result struct {
+	current string         // the ID of the current key
+	changed int            // the number of webhooks whose secrets were encrypted again
+	secrets map[string]int // the number of secrets that are encrypted with each key, after the run
+	lost    []string       // the IDs of the webhooks with a secret that cannot be decrypted
+}
+
+// run encrypts all secrets that are not encrypted with the current key, including replaced secrets that are still
+// valid. It changes a webhook only if the webhook was not changed after it was read.
+func (c command) run(ctx context.Context) (result, error) {
+	var err error
+	r := result{secrets: map[string]int{}}
+	if r.current, _, err = c.secrets.Keys.Current(ctx, "reencrypt"); err != nil {
+		return r, err
+	}
+	filter, err := expression.NewBuilder().WithFilter(expression.Name("secret").AttributeExists()).Build()
+	if err != nil {
+		return r, fmt.Errorf("filter: %w", err)
+	}
+	pages := dynamodb.NewScanPaginator(c.sdk, &dynamodb.ScanInput{
+		TableName: &c.table, ConsistentRead: aws.Bool(true), FilterExpression: filter.Filter(),
+		ExpressionAttributeNames: filter.Names(), ExpressionAttributeValues: filter.Values(),
+	})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return r, fmt.Errorf("reading %s: %w", c.table, err)
+		}
+		webhooks, err := db.DecodeAll[delivery.Webhook](page.Items)
+		if err != nil {
+			return r, err
+		}
+		for _, w := range webhooks {
+			if err := c.update(ctx, &r, w); err != nil {
+				return r, fmt.Errorf("webhook %s: %w", w.ID, err)
+			}
+		}
+	}
+	return r, nil
+}
+
+// update encrypts the secrets of one webhook and adds them to the result. read is the webhook as it was read.
+func (c command) update(ctx context.Context, r *result, read delivery.Webhook) error {
+	var next delivery.Webhook
+	changed, lost := false, false
+	err := db.Retry(ctx, "encrypt the secrets of a webhook", func(ctx context.Context) (err error) {
+		if next, changed, lost, err = c.encrypt(ctx, read, r.current); err != nil || !changed {
+			return err
+		}
+		err = c.store(ctx, read, next)
+		if !errors.Is(err, db.ErrStale) {
+			return err
+		}
+		item, readErr := c.webhooks.Get(ctx, db.WebhookKey(read.WorkspaceID, read.ID))
+		if readErr != nil {
+			return readErr
+		}
+		if read, readErr = db.Decode[delivery.Webhook](item); readErr != nil {
+			return readErr
+		}
+		return err
+	})
+	if errors.Is(err, db.ErrNotFound) {
+		return nil // the webhook was deleted in the meantime
+	}
+	if err != nil {
+		return err
+	}
+	if changed {
+		r.changed++
+	}
+	if lost {
+		r.lost = append(r.lost, next.ID)
+	}
+	for _, sealed := range c.sealed(&next) {
+		r.secrets[delivery.KeyID(*sealed)]++
+	}
+	return nil
+}
+
+// sealed returns the sealed secrets of a webhook that are in use: the current one and the replaced ones that are valid.
+func (c command) sealed(w *delivery.Webhook) []*string {
+	all := []*string{&w.Secret}
+	for i := range w.Previous {
+		if w.Previous[i].Until.Time().After(c.now()) {
+			all = append(all, &w.Previous[i].Sealed)
+		}
+	}
+	return all
+}
+
+// encrypt returns the webhook with its secrets encrypted with the current key. changed reports whether there is a
+// difference, and lost whether a secret cannot be decrypted and was left as it is. Error: config.ErrUnavailable.
+func (c command) encrypt(
+	ctx context.Context, w delivery.Webhook, current string,
+) (next delivery.Webhook, changed, lost bool, err error) {
+	w.Previous = slices.Clone(w.Previous)
+	for _, sealed := range c.sealed(&w) {
+		if delivery.KeyID(*sealed) == current {
+			continue
+		}
+		secret, err := c.secrets.Open(ctx, w.ID, *sealed)
+		if errors.Is(err, config.ErrUnavailable) {
+			return w, false, false, err
+		}
+		if err != nil {
+			lost = true
+			continue
+		}
+		if *sealed, err = c.secrets.Seal(ctx, w.ID, secret); err != nil {
+			return w, false, false, err
+		}
+		changed = true
+	}
+	return w, changed, lost, nil
+}
+
+// store stores the secrets of a webhook as the next revision of its settings, so that a concurrent change of the
+// settings, which also stores the secrets, is repeated. Error: db.ErrStale if the webhook was changed or deleted.
+func (c command) store(ctx context.Context, read, next delivery.Webhook) error {
+	record, err := db.Encode(next)
+	if err != nil {
+		return err
+	}
+	revision := expression.Name("revision")
+	update := expression.Set(expression.Name("secret"), expression.Value(next.Secret)).
+		Set(revision, expression.Value(read.Revision+1))
+	if len(next.Previous) > 0 {
+		update = update.Set(expression.Name("previous"), expression.Value(record["previous"]))
+	}
+	_, err = c.client.DoOnce(ctx, c.webhooks.Update(db.WebhookKey(read.WorkspaceID, read.ID), update).
+		If(revision.Equal(expression.Value(read.Revision))))
+	if errors.Is(err, db.ErrConditionFailed) {
+		return fmt.Errorf("%w: %w", db.ErrStale, err)
+	}
+	return err
+}
+
+// errOtherKeys reports that not all secrets are encrypted with the current key.
+var errOtherKeys = errors.New("other keys are still in use: do not remove them from the key ring")
+
+// print prints how many secrets each key protects. Error: errOtherKeys.
+func (r result) print(out io.Writer) error {
+	_, _ = fmt.Fprintf(out, "The secrets of %d webhooks were encrypted with the current key %s.\n", r.changed, r.current)
+	for _, kid := range slices.Sorted(maps.Keys(r.secrets)) {
+		_, _ = fmt.Fprintf(out, "%-20s protects %d secrets\n", kid, r.secrets[kid])
+	}
+	for _, webhookID := range r.lost {
+		_, _ = fmt.Fprintf(out, "%s has a secret that cannot be decrypted\n", webhookID)
+	}
+	if n := r.secrets[r.current]; len(r.secrets) > 1 || (len(r.secrets) == 1 && n == 0) {
+		return errOtherKeys
+	}
+	_, _ = fmt.Fprintln(out, "No other key protects a secret of a webhook.")
+	return nil
+}
