@@ -85,7 +85,7 @@ test: ## run all tests and checks of a change
 	@$(ALL) format lint deadcode validate check-licences test-all test-concurrent
 
 .PHONY: nightly
-nightly: ## run what takes too long for each change, an hour or more (SEED=1 for other mutations)
+nightly: ## run what takes too long for each change, in more than an hour
 	@$(ALL) build-all vulnerable test-nightly race faults fuzz soak demo bench mutations
 
 .PHONY: test-unit
@@ -159,7 +159,7 @@ fuzz: ## run every fuzz test (FUZZTIME=60s each)
 SEED        ?= 1
 MUTATIONS   ?= 100
 .PHONY: mutations
-mutations: ## count the random changes of the code that the tests notice (SEED=1 MUTATIONS=100)
+mutations: ## count the changes of the code that tests notice (SEED=1 MUTATIONS=100)
 	@go run ./infra/mutate -seed $(SEED) -n $(MUTATIONS)
 
 # KEEP=1 keeps the account, the project and the webhooks, and prints how to log in.
@@ -189,7 +189,7 @@ compare-s3: ## compare the S3 of the local platform with versitygw, which the fi
 
 # AWS_REGION, WEBHOOKS_TABLE and KEYS_SECRET name the table and the key ring. AWS_ENDPOINT_URL selects a local platform.
 .PHONY: reencrypt
-reencrypt: ## encrypt the secrets of webhooks with the current key (infra/RUNBOOK.md, "Change keys")
+reencrypt: ## encrypt the secrets of webhooks with the current key (infra/RUNBOOK.md)
 	@go run ./infra/reencrypt
 
 .PHONY: invoke

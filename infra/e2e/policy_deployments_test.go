@@ -105,14 +105,14 @@ func (w *watched) deployments(ada *platformtest.Client) {
 	ada.Save(d.project, "/index.html", `<!doctype html><h1>Hi</h1><script type="module" src="/src/main.js"></script>`).Want(w.t, http.StatusCreated)
 	ada.Save(d.project, "/src/main.js", `import greeting from "greeting"; document.title = greeting;`).Want(w.t, http.StatusCreated)
 	ada.Save(d.project, "/package.json", `{"dependencies":{"greeting":"1.0.0"}}`).Want(w.t, http.StatusCreated)
-	upload := announceUpload(ada, d.project, "/public/large.bin", strings.Repeat("video", 1<<19))
+	upload := announceUpload(ada, d.project, "/public/large.mp4", strings.Repeat("video", 1<<19))
 	upload.put(ada)
 	ada.Do("POST", upload.path+"/complete", "").Want(w.t, http.StatusCreated)
 
 	first := fmt.Sprint(d.ready(platformtest.Object{})["id"])
 	home := d.siteURL()
 	d.shows(home, http.StatusOK, "Hi")
-	d.shows(home+"/large.bin", http.StatusOK, "video") // large enough that its traffic is always counted
+	d.shows(home+"/large.mp4", http.StatusOK, "video") // large enough that its traffic is always counted
 	for _, part := range []string{"", "/log", "/files"} {
 		d.Do("GET", d.at("/", first, part), "").Want(w.t, http.StatusOK)
 	}
