@@ -99,7 +99,7 @@ func TestCharset(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]string{"/index.html": "text/html", "/a.css": "text/css", "/b.txt": "text/plain; charset=utf-8",
-		"/.well-known/apple-app-site-association": "application/json; charset=utf-8"}
+		"/.well-known/apple-app-site-association": "application/json"}
 	for _, f := range out.Files {
 		if f.ContentType != want[f.Path] {
 			t.Errorf("%s: %q, want %q", f.Path, f.ContentType, want[f.Path])
