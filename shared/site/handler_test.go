@@ -60,7 +60,7 @@ func TestFiles(t *testing.T) {
 		{host, "/index.html", "", 200, "<h1>Shop</h1>", []string{"Content-Encoding", "", "Vary", "Accept-Encoding"}},
 		{host, "/?a=1", "", 200, "<h1>Shop</h1>", nil},
 		{host, "/docs/", "gzip", 200, "docs", []string{"Content-Encoding", "", "Vary", ""}},
-		{host, "/docs?a=1&b=%20", "", 200, "docs", []string{"Location", "", "Cache-Control", revalidate}},
+		{host, "/docs?a=1&b=%20", "", 308, "", []string{"Location", "/docs/?a=1&b=%20", "Cache-Control", revalidate}},
 		{host, "/assets/app-a1b2.js", "br, gzip", 200, "alert(1)", []string{"Cache-Control", immutable,
 			"Content-Type", "text/javascript; charset=utf-8", "Content-Encoding", "gzip"}},
 		{host, "/assets/pic-a1b2.png", "", 200, "PNG", []string{"Cache-Control", immutable, "Content-Type", "image/png"}},

@@ -8,16 +8,18 @@ import (
 // maxPath is the maximum length of a path that can have a file. The paths in a project and in an output are shorter.
 const maxPath = 1024
 
-// target is the file that a path shows, and its status.
+// target is what a path shows: a file of the manifest with a status, or a redirect.
 type target struct {
 	status int
-	path   string // of the file in the manifest; "" if there is none
+	// path is the path of the file, or the path to which a 308 redirects. "" if there is no file.
+	path string
 }
 
 // find returns the response to a path that is not escaped. Paths are only compared with those of the manifest, so that
 // no path leads to another object.
 //
-// /a shows the first of /a, /a.html and /a/index.html that exists. /a/ shows /a/index.html. Any other path shows
+// /a shows /a or /a.html, and redirects to /a/ if only /a/index.html exists. /a/ shows /a/index.html, and redirects to
+// /a if only /a.html exists. Otherwise the relative links of the page would lead to other files. Any other path shows
 // /index.html if spa is set, and otherwise the nearest 404.html.
 func (m Manifest) find(path string, spa bool) target {
 	isClean := strings.HasPrefix(path, "/") && !strings.Contains(path, "//") && len(path) <= maxPath
@@ -32,7 +34,9 @@ func (m Manifest) find(path string, spa bool) target {
 	case !isFolder && m.has(path+".html"):
 		return target{http.StatusOK, path + ".html"}
 	case !isFolder && m.has(path+index):
-		return target{http.StatusOK, path + index}
+		return target{http.StatusPermanentRedirect, path + "/"}
+	case isFolder && m.has(folder+".html") && !m.has(folder):
+		return target{http.StatusPermanentRedirect, folder}
 	}
 	if spa && m.has(index) {
 		return target{http.StatusOK, index}

@@ -17,7 +17,7 @@ func manifestOf(paths ...string) Manifest {
 
 func TestFind(t *testing.T) {
 	t.Parallel()
-	const ok, missing = http.StatusOK, http.StatusNotFound
+	const ok, missing, redirect = http.StatusOK, http.StatusNotFound, http.StatusPermanentRedirect
 	site := manifestOf("/index.html", "/404.html", "/a", "/b.html", "/b/index.html", "/docs/index.html",
 		"/docs/404.html", "/docs/x.html", "/docs/deep/y.txt", "/naïve.html", "/100%.txt", "/a b.txt")
 	bare := manifestOf("/app.js", "/docs/404.html")
@@ -32,7 +32,10 @@ func TestFind(t *testing.T) {
 		{"file", site, "/a", false, target{ok, "/a"}},
 		{"html before folder", site, "/b", false, target{ok, "/b.html"}},
 		{"folder", site, "/b/", false, target{ok, "/b/index.html"}},
-		{"folder without slash", site, "/docs", false, target{ok, "/docs/index.html"}},
+		{"folder without slash", site, "/docs", false, target{redirect, "/docs/"}},
+		{"folder without slash, SPA", site, "/docs", true, target{redirect, "/docs/"}},
+		{"page with slash", site, "/docs/x/", false, target{redirect, "/docs/x"}},
+		{"page with slash, SPA", site, "/docs/x/", true, target{redirect, "/docs/x"}},
 		{"html in folder", site, "/docs/x", false, target{ok, "/docs/x.html"}},
 		{"index by name", site, "/docs/index.html", false, target{ok, "/docs/index.html"}},
 		{"index without extension", site, "/docs/index", false, target{ok, "/docs/index.html"}},
@@ -68,7 +71,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// Whatever the path is, only files of the manifest are found.
+// Whatever the path is, only files of the manifest are found, and redirects only lead to them.
 func FuzzFind(f *testing.F) {
 	for _, path := range []string{"/", "/a", "/docs", "/docs/", "//docs", "/docs/../a", "/\\evil", "", "/a%2f", "\xff"} {
 		f.Add(path, "/docs", false)
@@ -77,6 +80,11 @@ func FuzzFind(f *testing.F) {
 		m := manifestOf("/index.html", "/a", "/404.html", folder+"/index.html", folder+"/404.html", path+".x")
 		got := m.find(path, spa)
 		switch {
+		case got.status == http.StatusPermanentRedirect:
+			next := m.find(got.path, spa)
+			if next.status != http.StatusOK || !m.has(next.path) || !strings.HasPrefix(next.path, got.path) {
+				t.Errorf("%q: got a redirect to %q, which shows %+v", path, got.path, next)
+			}
 		case !m.has(got.path):
 			t.Errorf("%q: got %+v, which is not in the manifest", path, got)
 		case got.status == http.StatusOK:

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strconv"
 	"sync"
 	"time"
@@ -86,6 +87,12 @@ func (v *view) show() error {
 		header.Set("X-Robots-Tag", "noindex")
 	}
 	header.Set("Cache-Control", "public, max-age=0, must-revalidate")
+	if found.status == http.StatusPermanentRedirect {
+		location := url.URL{Path: found.path, RawQuery: v.r.URL.RawQuery}
+		header.Set("Location", location.String())
+		v.begin(found.status)
+		return nil
+	}
 	return v.file(header, found, manifest.Files[found.path])
 }
 
