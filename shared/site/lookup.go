@@ -20,7 +20,8 @@ type target struct {
 //
 // /a shows /a or /a.html, and redirects to /a/ if only /a/index.html exists. /a/ shows /a/index.html, and redirects to
 // /a if only /a.html exists. Otherwise the relative links of the page would lead to other files. Any other path shows
-// /index.html if spa is set, and otherwise the nearest 404.html.
+// /index.html if spa is set, and otherwise the nearest 404.html. A missing file in the bundler's folder is never
+// /index.html: a page that was open during a deployment may request it, and a script would fail on the text of a page.
 func (m Manifest) find(path string, spa bool) target {
 	isClean := strings.HasPrefix(path, "/") && !strings.Contains(path, "//") && len(path) <= maxPath
 	folder, isFolder := strings.CutSuffix(path, "/")
@@ -38,7 +39,8 @@ func (m Manifest) find(path string, spa bool) target {
 	case isFolder && m.has(folder+".html") && !m.has(folder):
 		return target{http.StatusPermanentRedirect, folder}
 	}
-	if spa && m.has(index) {
+	isMissingAsset := strings.HasPrefix(path, assets) && m.isBundled()
+	if spa && !isMissingAsset && m.has(index) {
 		return target{http.StatusOK, index}
 	}
 	for i := strings.LastIndexByte(path, '/'); i >= 0; i = strings.LastIndexByte(path[:i], '/') {
@@ -49,7 +51,20 @@ func (m Manifest) find(path string, spa bool) target {
 	return target{status: http.StatusNotFound}
 }
 
-const index = "/index.html"
+const (
+	index  = "/index.html"
+	assets = "/assets/" // the folder of the bundler's output
+)
+
+// isBundled reports whether the bundler has made a file of the deployment.
+func (m Manifest) isBundled() bool {
+	for _, f := range m.Files {
+		if f.Hashed {
+			return true
+		}
+	}
+	return false
+}
 
 func (m Manifest) has(path string) bool {
 	_, ok := m.Files[path]

@@ -21,6 +21,8 @@ func TestFind(t *testing.T) {
 	site := manifestOf("/index.html", "/404.html", "/a", "/b.html", "/b/index.html", "/docs/index.html",
 		"/docs/404.html", "/docs/x.html", "/docs/deep/y.txt", "/naïve.html", "/100%.txt", "/a b.txt")
 	bare := manifestOf("/app.js", "/docs/404.html")
+	bundled := manifestOf("/index.html", "/assets/logo.svg")
+	bundled.Files["/assets/main-a1b2.js"] = File{Hashed: true}
 	for _, tc := range []struct {
 		name string
 		m    Manifest
@@ -50,6 +52,9 @@ func TestFind(t *testing.T) {
 		{"another folder with the same beginning", site, "/docs2/x", false, target{missing, "/404.html"}},
 		{"case matters", site, "/A", false, target{missing, "/404.html"}},
 		{"SPA", site, "/missing/x.js", true, target{ok, "/index.html"}},
+		{"SPA, missing file of the bundler", bundled, "/assets/main-c3d4.js", true, target{missing, ""}},
+		{"SPA, other path of a bundle", bundled, "/assets", true, target{ok, "/index.html"}},
+		{"SPA without a bundle", site, "/assets/main-c3d4.js", true, target{ok, "/index.html"}},
 		{"SPA with a file", site, "/a", true, target{ok, "/a"}},
 		{"SPA without index.html", bare, "/x", true, target{missing, ""}},
 		{"SPA without index.html, with 404.html", bare, "/docs/x", true, target{missing, "/docs/404.html"}},

@@ -13,7 +13,7 @@
 //
 //   - /a shows /a or /a.html, and redirects to /a/ if only /a/index.html exists. /a/ shows /a/index.html, and redirects
 //     to /a if only /a.html exists. With the setting spa, each other path shows /index.html, also if there is a
-//     404.html.
+//     404.html, except a missing file in the bundler's folder.
 //   - Files are compressed with gzip or not at all. The ETag of a compressed response is weak, so it never validates a
 //     range. Ranges are always parts of the content that is not compressed. Several ranges are ignored.
 //   - An address that is unknown, reserved, offline or deleted has the same response as a path without a file on a site
