@@ -15,8 +15,8 @@ type invocation struct {
 type invocationKey struct{}
 
 // WithInvocation returns a context for an invocation of a function, and a function that waits for the work that was
-// passed to EndAfter. It must be called before the function responds, because Lambda may freeze the process after the
-// response. It waits no longer than until ctx ends.
+// passed to EndAfter. Call wait before the function responds, because Lambda may freeze the process after the response.
+// wait returns at the latest when ctx ends.
 func WithInvocation(ctx context.Context) (_ context.Context, wait func()) {
 	i := &invocation{}
 	return context.WithValue(ctx, invocationKey{}, i), func() {
@@ -30,8 +30,8 @@ func WithInvocation(ctx context.Context) (_ context.Context, wait func()) {
 	}
 }
 
-// EndAfter makes the invocation to which ctx belongs end after done is closed. The caller must bound the time until
-// then. Outside of an invocation, it does nothing: the process continues to run.
+// EndAfter delays the end of the invocation to which ctx belongs until done is closed. The caller must limit the time
+// until done is closed. Outside of an invocation, EndAfter does nothing, because the process continues to run.
 func EndAfter(ctx context.Context, done <-chan struct{}) {
 	i, ok := ctx.Value(invocationKey{}).(*invocation)
 	if !ok {

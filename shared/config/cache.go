@@ -24,12 +24,13 @@ const (
 	refreshJitter = time.Minute      // so that instances that started together do not read together
 	staleAge      = 10 * time.Minute // the value is read again before it is used
 	maxAge        = time.Hour        // the value is not used, even if the secret cannot be read
-	retryPause    = time.Minute      // after a read that failed, if there is a value that can be used
-	fetchPause    = time.Second      // after a read that failed, if there is none
+	retryPause    = time.Minute      // between a failed read and the next read, if a value can be used
+	fetchPause    = time.Second      // between a failed read and the next read, if no value can be used
 )
 
 const (
-	fetchTimeout  = 3 * time.Second // of one attempt, and of all attempts if there is a value that can be used
+	// fetchTimeout limits an attempt. If a value can be used, it limits all attempts of a read together.
+	fetchTimeout  = 3 * time.Second
 	fetchAttempts = 4
 	fetchBackoff  = 50 * time.Millisecond // after the first attempt, doubled after each further one
 )
@@ -68,7 +69,7 @@ func (c *cache[T]) get(ctx context.Context) (value T, err error) {
 	defer c.mu.Unlock()
 	age := c.since(c.readAt)
 	switch {
-	case c.hasFailed():
+	case c.hasFailed(): // the last value, or the last error, is the result until the next read
 	case !c.isUsable(), age > staleAge, age < 0:
 		if err := c.await(ctx, c.read()); err != nil {
 			return value, err

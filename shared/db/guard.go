@@ -32,7 +32,7 @@ func (c *Client) WithGuard(ctx context.Context, check func(map[Ref]Item) error, 
 }
 
 // Admit returns nil if the guard of the context allows the request, or if there is no guard. If no call has read the
-// guard's items, Admit reads them. Errors: those of the guard's check; ErrUnavailable.
+// guard's items, Admit reads them. Errors: the error of the guard's check; ErrUnavailable.
 func Admit(ctx context.Context) error {
 	g := guardOf(ctx)
 	if g.take() {

@@ -23,11 +23,14 @@ const (
 	// minValueSize limits the number of values in a body: the maximum size of a body has room for the maximum number of
 	// values if each has this size in bytes. So the time and the memory that a body costs depend on its size alone.
 	minValueSize = 64
-	// maxNumber is the maximum length in bytes of a number, and maxKey of a field name as JSON.
-	maxNumber, maxKey = 100, 1000
+	// maxNumber is the maximum length in bytes of a number.
+	maxNumber = 100
+	// maxKey is the maximum length in bytes of a field name in the body, with its quotes and escapes.
+	maxKey = 1000
 	// maxName is the maximum length in bytes of a field name in an error message. Only unknown names can be longer.
 	maxName = 60
-	// maxCharacter is the maximum length in bytes of a character as JSON: of two escaped halves of a surrogate pair.
+	// maxCharacter is the maximum length in bytes of a character in a JSON text. The longest form is an escaped surrogate
+	// pair, such as \ud83d\ude00.
 	maxCharacter = 12
 )
 

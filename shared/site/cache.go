@@ -60,10 +60,11 @@ func (c *cache[V]) get(ctx context.Context, key string) (V, error) {
 		defer cancel()
 		var value V
 		err := async.Recover(func() error { // singleflight would hide where it panicked
-			loaded, size, err := c.load(ctx, key)
-			if value = loaded; err == nil {
-				c.add(&cached[V]{key, value, size + entryOverhead})
+			read, size, err := c.load(ctx, key)
+			if err == nil {
+				c.add(&cached[V]{key, read, size + entryOverhead})
 			}
+			value = read
 			return err
 		})
 		return value, err

@@ -30,8 +30,8 @@ type StreamFunction func(context.Context, jsontext.Value) (*events.APIGatewayPro
 func NewStream(handler http.Handler) StreamFunction { return newStream(handler, unbounded) }
 
 // NewBoundedStream is like NewStream for a router whose responses are large. The buffer of a response contains about
-// maxUnread bytes. If it is full, the response starts, and the handler waits until the client has read more. Its Write
-// returns an error when the request's context ends.
+// maxUnread bytes. If it is full, the response starts, and Write waits until the client has read more. If the request's
+// context ends while the buffer is full, Write returns an error.
 func NewBoundedStream(handler http.Handler, maxUnread int) StreamFunction {
 	return newStream(handler, maxUnread)
 }
