@@ -22,9 +22,9 @@ func WithMargin(ctx context.Context, margin time.Duration) (context.Context, con
 }
 
 // Detach returns a context for work that must be done even if ctx has ended, such as a settlement after the client has
-// disconnected. It has the values of ctx, including the budget of retries of an operation, which may be used up. It ends
-// after limit, and at the latest 100 ms before the function's time limit (see WithMargin). A process can also end at any
-// time, so the work must be recoverable without Detach.
+// disconnected. It has the values of ctx, including the budget of retries of an operation, which may be used up. It
+// ends after limit, and at the latest 100 ms before the function's time limit (see WithMargin). A process can also end
+// at any time, so the work must be recoverable without Detach.
 func Detach(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	timeLimit, ok := ctx.Value(timeLimitKey{}).(time.Time)
