@@ -37,7 +37,8 @@ func sendAll(requests []request) []outcome {
 }
 
 // requestDuring sends requests of every kind during a fault, and again after it. If allFail is set, every request must
-// fail during the fault. Otherwise a request may succeed.
+// fail during the fault. Otherwise a request may succeed. The requests change the same project at the same time, so
+// that a request may also end with a conflict if the fault leaves no time to try again.
 func (w *world) requestDuring(t *testing.T, f fault, allFail bool) {
 	t.Helper()
 	w.t, w.ada.T = t, t
@@ -58,6 +59,8 @@ func (w *world) requestDuring(t *testing.T, f fault, allFail bool) {
 		case o.took > gatewayTimeout && !strings.HasPrefix(o.path, "/api/ai/"): // their responses are streamed
 			t.Errorf("%s took %v, want at most %v", o.name, o.took, gatewayTimeout)
 		case slices.Contains(o.good, o.response.Status) && !allFail:
+		case o.response.Status == http.StatusConflict && !allFail:
+			o.response.WantError(t, http.StatusConflict, "CONFLICT")
 		default:
 			checkUnavailable(w, o.request, o.response)
 		}
