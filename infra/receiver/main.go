@@ -31,11 +31,15 @@ func main() {
 	}
 }
 
+// maxShutdown is the maximum time for which the receiver waits for requests in flight before it exits.
+const maxShutdown = 10 * time.Second
+
 // maxBody is the largest number of bytes of a request body. Events are smaller.
 const maxBody = 1 << 20
 
-// serve responds to requests, and prints them to out, until ctx ends or the number of events was received. The status
-// is 204 if the signature of a request is valid, otherwise 401.
+// serve responds to requests, and prints them to out, until ctx ends or the number of events was received. Then it
+// waits until the requests in flight have their responses. The status is 204 if the signature of a request is valid,
+// otherwise 401.
 func serve(ctx context.Context, address, secret string, events int, out io.Writer) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -59,14 +63,18 @@ func serve(ctx context.Context, address, secret string, events int, out io.Write
 		return fmt.Errorf("listen: %w", err)
 	}
 	_, _ = fmt.Fprintf(out, "listening at http://%s\n", listener.Addr())
+	ended := make(chan error, 1)
 	go func() {
 		<-ctx.Done()
-		shutdownCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		shutdownCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxShutdown)
 		defer cancel()
-		_ = server.Shutdown(shutdownCtx)
+		ended <- server.Shutdown(shutdownCtx)
 	}()
 	if err := server.Serve(listener); ctx.Err() == nil {
 		return fmt.Errorf("serve: %w", err)
+	}
+	if err := <-ended; err != nil {
+		return fmt.Errorf("shut down: %w", err)
 	}
 	return nil
 }
