@@ -28,9 +28,10 @@ TEST        := go test -vet=off -parallel 4 -timeout 20m
 # The race detector needs cgo and a C compiler. Without a C compiler, the tests run without the race detector.
 HAS_CC      := $(shell command -v $${CC:-cc} 2>/dev/null)
 RACE        := $(if $(HAS_CC),CGO_ENABLED=1 $(TEST) -race,$(TEST))
-# The packages that `make test` also tests with the race detector: those whose goroutines or state all requests share.
-# `make race` tests all packages, which takes more than 20 minutes.
-CONCURRENT  := $(addprefix ./shared/,assistant/uistream async config db httpapi limit queue lambdafn/...)
+# The packages that `make test` also tests with the race detector: those that start goroutines, or fetch secrets beside
+# requests. They do not need the AWS SDK, which takes minutes to compile for the race detector. `make race` tests all
+# packages, which takes more than 20 minutes.
+CONCURRENT  := $(addprefix ./shared/,assistant/uistream async config)
 TOOLS       := $(BUILD)/tools
 STEP        := .ci/step
 # Runs targets one after another, also after one has failed, and prints a summary.

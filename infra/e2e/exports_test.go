@@ -46,7 +46,7 @@ func TestExport(t *testing.T) {
 	switch {
 	case slicetest.HasRaceDetector:
 		files = 3 // the race detector compresses about 1 MiB per second
-	case platformtest.IsNightly():
+	case slicetest.IsNightly():
 		files = 199
 	}
 	p := platformtest.Start(t)

@@ -23,6 +23,7 @@ import (
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/platformtest"
 	"devplatform/infra/process"
+	"devplatform/infra/slicetest"
 )
 
 // movedClock replaces the function that reads the system clock. It adds the duration in a file beside the program.
@@ -184,7 +185,7 @@ func (r *rehearsal) reencrypt() string {
 // it with several instances, and also the rotation of a key.
 func TestLeakedKey(t *testing.T) {
 	t.Parallel()
-	platformtest.SkipIfNotNightly(t) // compiles all functions with another clock
+	slicetest.SkipIfNotNightly(t) // compiles all functions with another clock
 	r := newRehearsal(t)
 	stolen := r.client()
 	stolen.SignUp("ada")

@@ -14,6 +14,7 @@ import (
 
 	"devplatform/infra/hooktest"
 	"devplatform/infra/platformtest"
+	"devplatform/infra/slicetest"
 )
 
 // retryLimit limits the wait for the scheduled retry of a delivery.
@@ -159,7 +160,7 @@ func TestPrivateEndpointsAreRejected(t *testing.T) {
 // tests of killed functions in infra/faults are the short form.
 func TestWebhooksSurviveKills(t *testing.T) {
 	t.Parallel()
-	if !platformtest.IsNightly() {
+	if !slicetest.IsNightly() {
 		t.Skip("it takes minutes: make faults runs it")
 	}
 	r := hooktest.New(t)

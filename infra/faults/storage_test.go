@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"devplatform/infra/platformtest"
+	"devplatform/infra/slicetest"
 )
 
 // gatewayTimeout is the longest time that the gateway waits for a response that is not streamed.
@@ -100,7 +101,7 @@ func (w *world) checkAgain(requests []request) {
 // selectFaults returns the first three faults, or all of them in the full form of the tests (make faults). The first
 // three are as different as possible.
 func selectFaults(all ...fault) []fault {
-	if platformtest.IsNightly() {
+	if slicetest.IsNightly() {
 		return all
 	}
 	return all[:min(3, len(all))]

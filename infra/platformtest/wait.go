@@ -40,18 +40,6 @@ func SkipIfShort(t testing.TB) {
 	}
 }
 
-// IsNightly reports whether the long tests run in their full form, as in make nightly. Otherwise, they run in a short
-// form.
-func IsNightly() bool { return os.Getenv("NIGHTLY") != "" }
-
-// SkipIfNotNightly skips a test that takes too long for each change, and has no short form.
-func SkipIfNotNightly(t testing.TB) {
-	t.Helper()
-	if !IsNightly() {
-		t.Skip("only in make nightly: it takes too long for each change")
-	}
-}
-
 // Required returns the path of a command-line tool. If the tool is not installed, it skips the test, or fails it in CI.
 // With -short, it skips the test.
 func Required(t testing.TB, tool string) string {

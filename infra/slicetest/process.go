@@ -91,14 +91,14 @@ func (p *Process) IsKilled() bool {
 }
 
 // Steps calls do for each call of a process, once before and once after it, until the process makes no more calls. It
-// fails the test if the process makes fewer calls than atLeast. With -short and with the race detector, it leaves out
-// the steps before a call, because a call that is not made is like a kill after the call before it.
+// fails the test if the process makes fewer calls than atLeast. It leaves out the steps before a call, except in make
+// nightly without the race detector, because a call that is not made is like a kill after the call before it.
 func Steps(t *testing.T, atLeast int, do func(p *Process)) {
 	t.Helper()
 	for step := 1; ; step++ {
 		reached := false
 		for _, executes := range []bool{true, false} {
-			if (testing.Short() || HasRaceDetector) && !executes {
+			if (!IsNightly() || HasRaceDetector) && !executes {
 				break
 			}
 			p := &Process{Step: step, Executes: executes}

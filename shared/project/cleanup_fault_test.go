@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/slicetest"
 	"devplatform/shared/db"
 	"devplatform/shared/id"
 	"devplatform/shared/project/content"
@@ -46,7 +47,7 @@ func TestCleanupResumesAfterAnyFailedCall(t *testing.T) {
 	c.storeDeletedProject(otherID, 3, 1)
 	_, otherItems := f.splitByProject(c.storedItems(), "")
 	failedRuns, step, minFailedRuns := 0, 1, 20
-	if testing.Short() { // every fifth call only
+	if !slicetest.IsNightly() { // every fifth call only
 		step, minFailedRuns = 5, 4
 	}
 	for calls := 0; ; calls += step {

@@ -46,8 +46,8 @@ func TestCollisionsBetweenReadAndWrite(t *testing.T) {
 		}
 	}
 	initial := [][]string{nil, {"/s/p"}, {"/s/d"}, {"/s/d", "/s/p"}, {"/s/p/x"}}
-	if testing.Short() {
-		initial = initial[2:3]
+	if !slicetest.IsNightly() {
+		initial = initial[2:4]
 	}
 	for _, files := range initial {
 		t.Run(strings.Join(files, ","), func(t *testing.T) {

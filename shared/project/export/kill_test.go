@@ -167,7 +167,7 @@ func TestWorkerIsPaused(t *testing.T) {
 	f := newFixture(t)
 	ada := f.newUser("ada")
 	for _, changes := range []bool{true, false} {
-		if testing.Short() && !changes {
+		if !slicetest.IsNightly() && !changes {
 			break
 		}
 		slicetest.Steps(t, 14, func(p *slicetest.Process) {
@@ -205,9 +205,9 @@ func TestWorkersRace(t *testing.T) {
 	skipWithRaceDetector(t)
 	f := newFixture(t)
 	ada := f.newUser("ada")
-	rounds := 40
-	if testing.Short() {
-		rounds = 4
+	rounds := 4
+	if slicetest.IsNightly() {
+		rounds = 40
 	}
 	for range rounds {
 		f.clock.Advance(time.Hour)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/slicetest"
 	"devplatform/shared/awsclient"
 	"devplatform/shared/webhook/sender"
 )
@@ -343,9 +344,9 @@ func TestFaultInEachCall(t *testing.T) {
 			if calls == 0 {
 				t.Fatal("the step makes no calls")
 			}
-			every := 1
-			if testing.Short() {
-				every = 2
+			every := 2
+			if slicetest.IsNightly() {
+				every = 1
 			}
 			for name, fault := range callFaults {
 				t.Run(name, func(t *testing.T) {

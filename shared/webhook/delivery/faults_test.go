@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/infra/slicetest"
 	"devplatform/shared/event"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/webhook/sender"
@@ -455,9 +456,9 @@ func (ft *faultTest) checkRequests(maxRequests int) (total int) {
 func TestEveryEventIsDeliveredDespiteFaults(t *testing.T) {
 	t.Parallel()
 	const shards = 4
-	events := 2000
-	if testing.Short() {
-		events = 400
+	events := 400
+	if slicetest.IsNightly() {
+		events = 2000
 	}
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)

@@ -1,0 +1,18 @@
+package slicetest
+
+import (
+	"os"
+	"testing"
+)
+
+// IsNightly reports whether the long tests run in their full form, as in make nightly. Otherwise, they run in a short
+// form.
+func IsNightly() bool { return os.Getenv("NIGHTLY") != "" }
+
+// SkipIfNotNightly skips a test that takes too long for each change, and has no short form.
+func SkipIfNotNightly(t testing.TB) {
+	t.Helper()
+	if !IsNightly() {
+		t.Skip("only in make nightly: it takes too long for each change")
+	}
+}
