@@ -21,7 +21,7 @@ import (
 // A hanging endpoint does not delay the other deliveries of its batch.
 func TestHangingEndpointDoesNotDelayItsBatch(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
+	f := newFixtureWithLimit(t, hangLimit)
 	workspaceID := f.newWorkspace()
 	f.subscribe(workspaceID, f.receiver.URL("/hang"))
 	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))

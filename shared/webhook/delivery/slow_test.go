@@ -90,7 +90,7 @@ func TestSlowEndpointLeavesTheFastLane(t *testing.T) {
 	for _, tries := range []int{0, 1} { // the first attempt has no lease, the second one has
 		t.Run(fmt.Sprint(tries, " earlier attempts"), func(t *testing.T) {
 			t.Parallel()
-			f := newFixture(t)
+			f := newFixtureWithLimit(t, hangLimit)
 			workspaceID := f.newWorkspace()
 			w := f.subscribe(workspaceID, f.receiver.URL("/hang"))
 			f.publish(f.newEvent(workspaceID))

@@ -135,7 +135,7 @@ func TestWebhookIsNotDisabledDuringAnOutage(t *testing.T) {
 // If the only attempt of a delivery is not counted, it is removed.
 func TestOnlyAttemptIsNotCounted(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
+	f := newFixtureWithLimit(t, hangLimit)
 	workspaceID := f.newWorkspace()
 	f.subscribe(workspaceID, f.receiver.URL("/hang"))
 	f.publish(f.newEvent(workspaceID))
