@@ -11,7 +11,7 @@ import (
 	"devplatform/shared/clock"
 )
 
-// budget is what an operation may spend on retries, in all layers together.
+// budget limits the retries of an operation, in all layers together.
 type budget struct {
 	retries atomic.Int64 // that are left
 	ends    time.Time

@@ -27,10 +27,9 @@ const (
 
 // Retry implements optimistic concurrency. It calls attempt until it succeeds or returns an error other than ErrStale
 // and ErrConflict. Each attempt reads the current item, decides what to write, and writes it with TransactOnce or
-// DoOnce, which do not retry conflicts. All calls of an attempt must use its context: the retries of these calls, and
-// those of a Retry within the attempt, share one budget of retries and time with Retry. operation is the name of the
-// operation in the log. Errors: those of attempt; ErrConflict after 20 attempts, if the budget is used up, or if ctx
-// ended while Retry waited.
+// DoOnce, which do not retry conflicts. All calls of an attempt must use its context: Retry, the calls, and every Retry
+// within the attempt share one budget of retries and time. operation is the name of the operation in the log. Errors:
+// the errors of attempt; ErrConflict after 20 attempts, if the budget is used up, or if ctx ended while Retry waited.
 func Retry(ctx context.Context, operation string, attempt func(context.Context) error) error {
 	return RetryUpTo(ctx, maxAttempts, operation, attempt)
 }
