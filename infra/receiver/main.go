@@ -31,7 +31,7 @@ func main() {
 	}
 }
 
-// maxBody is the largest number of bytes of a request body. Events are smaller.
+// maxBody is the maximum number of bytes of a request body. Events are smaller.
 const maxBody = 1 << 20
 
 // serve responds to requests, and prints them to out, until ctx ends or the number of events was received. The status
