@@ -11,6 +11,9 @@ import (
 	"devplatform/shared/clock"
 )
 
+// RetryTime is the time after which an operation begins no further retry.
+const RetryTime = 10 * time.Second
+
 // budget limits the retries of an operation, in all layers together.
 type budget struct {
 	retries atomic.Int64 // that are left

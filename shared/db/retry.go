@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"time"
 
 	"devplatform/shared/awsclient"
 )
@@ -18,8 +17,6 @@ const (
 	// maxAttempts is the maximum number of attempts of one operation. It is enough for sixteen clients that write the
 	// same item at the same time.
 	maxAttempts = 20
-	// retryTime is the time after which an operation makes no further attempt.
-	retryTime = 10 * time.Second
 	// warnAttempts is the number of conflicts of one operation after which a warning is logged: the item is
 	// contended.
 	warnAttempts = 8
@@ -36,7 +33,7 @@ func Retry(ctx context.Context, operation string, attempt func(context.Context) 
 
 // RetryUpTo is like Retry with another maximum number of attempts.
 func RetryUpTo(ctx context.Context, attempts int, operation string, attempt func(context.Context) error) error {
-	ctx = awsclient.WithBudget(ctx, maxAttempts-1, retryTime)
+	ctx = awsclient.WithBudget(ctx, maxAttempts-1, awsclient.RetryTime)
 	for n := 1; ; n++ {
 		err := attempt(ctx)
 		if !errors.Is(err, ErrStale) && !errors.Is(err, ErrConflict) {
