@@ -168,7 +168,7 @@ func receive(t *testing.T, sqs *awssqs.Client, url string) (messages []string) {
 	return messages
 }
 
-// checkMessage checks that a queue contains one message, and that it is that of a sample.
+// checkMessage checks that a queue contains one message, and that it is the message of a sample.
 func checkMessage(t *testing.T, sqs *awssqs.Client, url, sample string) {
 	t.Helper()
 	got := receive(t, sqs, url)

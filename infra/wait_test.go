@@ -17,8 +17,8 @@ var waits = map[string]bool{
 	"EventuallyWithin": true, "SetDeadline": true, "SetReadDeadline": true,
 }
 
-// TestLongWaitsAreNamed checks that a wait of more than five seconds in a test is a constant, whose name and comment say
-// what the test waits for. Waits in fake time are short, so that the test leaves out files that use synctest.
+// TestLongWaitsAreNamed checks that a wait of more than five seconds in a test is a constant, whose name and comment
+// describe the wait. Waits in fake time are short, so the test ignores files that use synctest.
 func TestLongWaitsAreNamed(t *testing.T) {
 	t.Parallel()
 	checked := 0

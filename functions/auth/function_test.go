@@ -83,7 +83,7 @@ func TestHandlerFromEnvironment(t *testing.T) {
 	}
 }
 
-// TestClientAddressBehindCDN checks that limits apply to the address of the client, and not to that of the CDN.
+// TestClientAddressBehindCDN checks that limits apply to the address of the client, and not to the address of the CDN.
 func TestClientAddressBehindCDN(t *testing.T) {
 	setEnv(t)
 	t.Setenv("CLIENT_ADDRESS_HEADER", "CF-Connecting-IP")

@@ -149,7 +149,7 @@ func TestNewVersions(t *testing.T) {
 				t.Errorf("got %+v, error %v, want the status %s", got, err, tc.wantStatus)
 			}
 			if failures := slices.Sorted(maps.Keys(got.Failures)); !slices.Equal(failures, tc.failures) {
-				t.Errorf("got the failures %v, want those of %v", got.Failures, tc.failures)
+				t.Errorf("got the failures %v, want failures of %v", got.Failures, tc.failures)
 			}
 			if slices.Sort(services.invoked); !slices.Equal(services.invoked, tc.invoked) {
 				t.Errorf("the function invoked %v, want %v", services.invoked, tc.invoked)
@@ -161,7 +161,7 @@ func TestNewVersions(t *testing.T) {
 	}
 }
 
-// TestEveryFunctionHasACheck checks that the checks are those of the functions in template.yaml.
+// TestEveryFunctionHasACheck checks that there is a check for each function in template.yaml, and no other.
 func TestEveryFunctionHasACheck(t *testing.T) {
 	var want []string
 	for id, r := range templatetest.Source(t).Resources {

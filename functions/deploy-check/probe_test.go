@@ -41,6 +41,9 @@ func TestProbe(t *testing.T) {
 			service := func(status int, body string, check func(*http.Request)) string {
 				server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					check(r)
+					if !r.Close || r.UserAgent() != "devplatform-probe" {
+						t.Errorf("the probe keeps the connection: %t, and is the client %q", !r.Close, r.UserAgent())
+					}
 					w.Header().Set("Location", "/elsewhere")
 					w.WriteHeader(status)
 					_, _ = io.WriteString(w, body)

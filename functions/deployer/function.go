@@ -40,12 +40,12 @@ type settings struct {
 	AllowPrivate bool `env:"NPM_ALLOW_PRIVATE"`
 	// BuildsAccount is the number of builds of an account that can be in progress.
 	BuildsAccount int `env:"LIMIT_BUILDS_ACCOUNT" envDefault:"3"`
-	// StorageGiB is the largest size of the stored output of an account, in GiB.
+	// StorageGiB is the maximum size of the stored output of an account, in GiB.
 	StorageGiB int `env:"LIMIT_SITE_STORAGE_GIB" envDefault:"10"`
 }
 
-// memoryLimit is the size of the heap at which the garbage collector works harder. The function has 1,769 MB, of which
-// the process of a build can use 900 MiB.
+// memoryLimit is the size of the heap at which the garbage collector works harder. The function has 1,769 MB, and the
+// process of a build can use 900 MiB of them.
 const memoryLimit = 600 << 20
 
 // newHandler builds the function's handler. It does no I/O.

@@ -49,7 +49,7 @@ type siteSettings struct {
 	// Origin is the origin below whose host the sites have their addresses. Without it, nothing can be deployed.
 	Origin config.Origin `env:"SITES_ORIGIN"`
 	Limits deployment.Limits
-	// StorageGiB is the largest size of the stored output of an account, in GiB.
+	// StorageGiB is the maximum size of the stored output of an account, in GiB.
 	StorageGiB int `env:"LIMIT_SITE_STORAGE_GIB" envDefault:"10"`
 }
 

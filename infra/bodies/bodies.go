@@ -1,5 +1,5 @@
 // Package bodies generates the most expensive request bodies of each endpoint, from the endpoint's schema in the
-// OpenAPI document, and measures what they cost. Its test limits the costs, and `make bench` prints the times.
+// OpenAPI document, and measures their costs. Its test limits the costs, and `make bench` prints the times.
 package bodies
 
 import (
@@ -19,13 +19,15 @@ import (
 
 // Body is a request body of the maximum size.
 type Body struct {
-	// Endpoint is the method and path of the endpoint, and Shape names what the body consists of.
+	// Endpoint is the method and path of the endpoint. Shape describes the contents of the body.
 	Endpoint, Shape string
 	// Valid reports whether the body is the endpoint's example with white space, to compare the others with.
 	Valid bool
 
+	// Data returns the bytes of the body.
+	Data func() []byte
+
 	target target
-	make   func() []byte
 }
 
 // For returns the bodies of the endpoints, one endpoint after the other. The first body of an endpoint is valid.
@@ -36,8 +38,8 @@ func For(routes *httpapi.Routes) ([]Body, error) {
 	}
 	var bodies []Body
 	for _, t := range all {
-		add := func(shape string, make func() []byte) {
-			bodies = append(bodies, Body{t.endpoint.Method + " " + t.endpoint.Path, shape, shape == valid, t, make})
+		add := func(shape string, data func() []byte) {
+			bodies = append(bodies, Body{t.endpoint.Method + " " + t.endpoint.Path, shape, shape == valid, data, t})
 		}
 		size := t.endpoint.MaxBody()
 		add(valid, func() []byte {
@@ -64,8 +66,8 @@ const (
 	placeholder = "\x7fplaceholder\x7f"
 )
 
-// fill returns a body of a size. The value at a path of the example is replaced by the text that fill returns for the
-// number of bytes that are left. If the value is not the placeholder, the text is appended to the body.
+// fill returns a body of a size: the example with a value at a path, and the text that fill returns for the remaining
+// number of bytes. The text replaces the value if that is the placeholder. Otherwise, it is appended to the body.
 func (t target) fill(path []any, value any, fill func(n int) string, size int) []byte {
 	begin, end, _ := strings.Cut(encode(with(t.example, path, value)), encode(placeholder))
 	body := append(make([]byte, 0, size), begin...)
@@ -154,7 +156,7 @@ func keys(n int) string {
 	}
 }
 
-// Cost is what it costs to read and validate a body.
+// Cost is the cost of reading and validating a body.
 type Cost struct {
 	Allocated uint64 // bytes
 	CPU       time.Duration
@@ -183,9 +185,6 @@ func (b Body) Read(data []byte) Cost {
 	runtime.ReadMemStats(&after)
 	return Cost{after.TotalAlloc - before.TotalAlloc, took, err}
 }
-
-// Data returns the bytes of the body.
-func (b Body) Data() []byte { return b.make() }
 
 // processorTime returns the CPU time of this process, which depends less on other processes than the elapsed time.
 func processorTime() time.Duration {

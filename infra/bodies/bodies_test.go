@@ -17,7 +17,7 @@ const (
 	maxTurns     = 20        // before a body counts as too expensive
 )
 
-// measured is a body and what it costs.
+// measured is a body with its cost.
 type measured struct {
 	bodies.Body
 	bodies.Cost

@@ -13,7 +13,7 @@ import (
 
 const template = "template.yaml"
 
-// The metrics that functions write: those of the retry job without deliveries, and all others.
+// The metrics that functions write: the metrics of the retry job without deliveries, and all others.
 const (
 	jobMetrics      = 2
 	deliveryMetrics = 11

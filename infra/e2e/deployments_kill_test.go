@@ -108,8 +108,8 @@ func (p *publisher) deployments() []map[string]any {
 	return p.Do("GET", p.at("?limit=100"), "").List(p.T, "deployments")
 }
 
-// mayBeLive returns the deployments that can be live: that of the last request that had an effect, and those of later
-// requests whose response was lost.
+// mayBeLive returns the deployments that can be live: the deployment of the last request that had an effect, and the
+// deployments of later requests whose response was lost.
 func (p *publisher) mayBeLive() map[string]bool {
 	p.T.Helper()
 	known, status := map[string]bool{}, map[string]any{}
@@ -218,7 +218,7 @@ func (p *publisher) check() {
 		}
 	}
 	if last := slices.Max(slices.Collect(maps.Keys(deployed))); deployed[last] != live {
-		p.T.Errorf("the last event project.deployed is that of %s, want that of the live %s", deployed[last], live)
+		p.T.Errorf("the last event project.deployed is about %s, want an event about the live %s", deployed[last], live)
 	}
 	p.arrived(want)
 }

@@ -15,7 +15,7 @@ import (
 // then also run at the same time, as on AWS.
 const callTime = 5 * time.Millisecond
 
-// depths are the largest numbers of DynamoDB calls of a request that wait for each other, by operation. On AWS, the
+// depths are the maximum numbers of DynamoDB calls of a request that wait for each other, by operation. On AWS, the
 // latency of a request is about this number times the latency of a call.
 var depths = map[string]int{
 	"GET /api/auth/me": 1, "POST /api/auth/signup": 2, "POST /api/auth/logout": 1, "PUT /api/auth/password": 4,

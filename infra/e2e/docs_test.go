@@ -132,7 +132,7 @@ func (d *docsPage) checkProblems() {
 	}
 }
 
-// operationIDs returns the IDs of the operations by "GET /path", and those of the webhooks by "POST file.created".
+// operationIDs returns the IDs of the operations by "GET /path", and the IDs of the webhooks by "POST file.created".
 func operationIDs(t testing.TB) map[string]string {
 	t.Helper()
 	var document struct {

@@ -132,7 +132,7 @@ func newWatched(t testing.TB) *watched {
 	return w
 }
 
-// start returns a runtime that runs a function. The variables in changed replace those of the template.
+// start returns a runtime that runs a function. The variables in changed replace the variables of the template.
 func (w *watched) start(f stack.Function, changed map[string]string) *runtime.Runtime {
 	w.t.Helper()
 	env := maps.Clone(f.Env)
@@ -226,8 +226,8 @@ type resources struct {
 	TransactItems                            []map[string]struct{ TableName string }
 }
 
-// needs returns the permissions that a request needs. A transaction needs those of its writes. A batch of messages needs
-// the permission for a single message.
+// needs returns the permissions that a request needs. A transaction needs the permissions of its writes. A batch of
+// messages needs the permission for a single message.
 func (w *watched) needs(target string, body []byte) (all []permission) {
 	var a resources
 	if err := json.Unmarshal(body, &a); err != nil {

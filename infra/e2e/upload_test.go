@@ -110,7 +110,7 @@ func pageServer(t *testing.T) (origin string) {
 
 // announcedUpload is an upload that was announced.
 type announcedUpload struct {
-	path, url string // path is that of the upload in the API
+	path, url string // path is the path of the upload in the API
 	data      string
 	headers   map[string]string
 }

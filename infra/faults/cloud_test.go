@@ -61,7 +61,7 @@ func (c call) writes() bool {
 	return false
 }
 
-// fault is a fault of the calls for which affects returns true. The zero value is no fault.
+// fault is a fault of the calls for which affects returns true. The zero value injects no fault.
 type fault struct {
 	name    string
 	affects func(call) bool // nil: every call of DynamoDB

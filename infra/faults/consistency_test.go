@@ -79,7 +79,7 @@ func changedKeys(before, after map[string]string) []string {
 }
 
 // checkConsistency checks that the project's data is consistent: the files match the events of the feed, their contents
-// and the counters. The reserved tokens are those of the answers that have not ended. The conversation has no question
+// and the counters. The reserved tokens belong to the answers that have not ended. The conversation has no question
 // without an answer.
 func (w *world) checkConsistency() {
 	w.t.Helper()
@@ -123,7 +123,7 @@ func (w *world) checkConsistency() {
 	}
 }
 
-// checkReservedTokens checks that the reserved tokens are those of the answers that have begun and have not ended. If a
+// checkReservedTokens checks that the reserved tokens belong to the answers that have begun and have not ended. If a
 // reservation was made and its response was lost, it stays until the quota is needed.
 func (w *world) checkReservedTokens() {
 	w.t.Helper()
@@ -134,7 +134,7 @@ func (w *world) checkReservedTokens() {
 		}
 	}
 	if month := w.ada.Do("GET", "/api/ai/usage", "").Want(w.t, 200); month["reservedTokens"] != float64(open) {
-		w.t.Errorf("got usage %v, want %d reserved tokens, as many as those of answers that have not ended", month, open)
+		w.t.Errorf("got usage %v, want %d reserved tokens, the tokens of the answers that have not ended", month, open)
 	}
 }
 

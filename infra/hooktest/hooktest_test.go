@@ -165,7 +165,7 @@ func TestRequestsAreRecorded(t *testing.T) {
 		t.Errorf("recorded %s %s with the query %v, want POST /ok/x with y=z", got.Method, got.Path, got.Query)
 	}
 	if string(got.Body) != `{"id":"evt_1"}` || got.ID() != "evt_1" || got.Header.Get("User-Agent") == "" {
-		t.Errorf("recorded the body %q and the header %v, want those of evt_1", got.Body, got.Header)
+		t.Errorf("recorded the body %q and the header %v, want the body and the header of evt_1", got.Body, got.Header)
 	}
 	if after := time.Now(); got.At.Before(before) || got.At.After(after) {
 		t.Errorf("recorded the time %v, want one from %v to %v", got.At, before, after)

@@ -84,8 +84,8 @@ func loadSettings(ctx context.Context) (settings, error) {
 	return s, nil
 }
 
-// variablesOf returns the variables for the functions: those of the environment, those of development, and the
-// addresses.
+// variablesOf returns the variables for the functions: the variables of the environment, the variables for development,
+// and the addresses.
 func variablesOf(environment map[string]string, a platform.Addresses, host *platform.CodeHost) map[string]string {
 	variables := maps.Clone(development)
 	variables["SITES_ORIGIN"] = a.Sites

@@ -186,7 +186,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// The npm registry is that of npm's own variable, or that of npm.
+// The npm registry is the registry in npm's own variable, or the public registry of npm.
 func TestRegistry(t *testing.T) { // not parallel: the environment
 	dir := t.TempDir()
 	t.Setenv("PATH", dir)

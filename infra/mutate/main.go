@@ -19,7 +19,7 @@ import (
 func main() {
 	seed := flag.Uint64("seed", 1, "seed of the random sample")
 	count := flag.Int("n", 100, "number of mutations")
-	limit := flag.Duration("timeout", 5*time.Minute, "time limit of the tests of one mutation, which is killed by it")
+	limit := flag.Duration("timeout", 5*time.Minute, "time limit of the tests of a mutation, which kills the mutation")
 	flag.Usage = func() {
 		_, _ = fmt.Fprintln(flag.CommandLine.Output(), "usage: mutate [-seed 1] [-n 100] [-timeout 5m] [packages]")
 		flag.PrintDefaults()
@@ -51,7 +51,7 @@ type sampler struct {
 type result struct{ killed, survived int }
 
 // run tries mutations of the packages in random order until it has tried the wanted number of mutations that compile,
-// and prints a line for each of them. A survivor is no error, because some mutations do not change the behavior.
+// and prints a line for each of them. A survivor is not an error, because some mutations do not change the behavior.
 func (s *sampler) run(ctx context.Context, patterns []string) (result, error) {
 	listed, err := list(ctx, s.folder)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TestRun mutates a module of one function whose test notices only one of the two possible mutations.
+// TestRun mutates a module of two functions whose test notices only one of the three possible mutations.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

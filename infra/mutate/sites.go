@@ -50,7 +50,7 @@ func fileMutations(pkg, file string) ([]mutation, error) {
 	}
 	for _, declaration := range parsed.Decls {
 		function, ok := declaration.(*ast.FuncDecl)
-		if !ok || function.Body == nil { // a changed constant or table is often no fault
+		if !ok || function.Body == nil { // a changed constant or table is often not a fault
 			continue
 		}
 		ast.Inspect(function.Body, func(node ast.Node) bool {

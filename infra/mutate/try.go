@@ -90,7 +90,8 @@ func (m module) testsOf(name string) []string {
 	return tests
 }
 
-// try runs the tests with a mutation, first those of the package. Errors: that of ctx, or of the file system.
+// try runs the tests with a mutation, first the tests of its package. Errors: the error of ctx; errors of the file
+// system.
 func (m module) try(ctx context.Context, change mutation, limit time.Duration) (compiles, killed bool, err error) {
 	folder, err := os.MkdirTemp("", "mutate")
 	if err != nil {

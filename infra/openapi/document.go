@@ -266,15 +266,15 @@ func (d *document) openSchemas() {
 	}
 }
 
-// open registers a copy of a request's schema under another name, and returns a reference to the copy. Other operations
-// that use the schema reject unknown fields, but the copy allows them, also in the objects that it contains.
+// open registers a copy of a request's schema under another name, and returns a reference to the copy. The copy allows
+// unknown fields, also in nested objects. Other operations that use the original schema reject unknown fields.
 func (d *document) open(schema *huma.Schema, name string) *huma.Schema {
-	d.schemas.Map()[name] = d.opened(schema)
+	d.schemas.Map()[name] = d.openCopy(schema)
 	return &huma.Schema{Ref: schemasPrefix + name}
 }
 
-// opened returns a copy of a schema that allows unknown fields. It replaces references by copies.
-func (d *document) opened(schema *huma.Schema) *huma.Schema {
+// openCopy returns a copy of a schema that allows unknown fields. It replaces references by copies.
+func (d *document) openCopy(schema *huma.Schema) *huma.Schema {
 	description := schema.Description
 	if schema.Ref != "" {
 		schema = d.schemas.SchemaFromRef(schema.Ref)
@@ -285,10 +285,10 @@ func (d *document) opened(schema *huma.Schema) *huma.Schema {
 		changed.AdditionalProperties, changed.Properties = true, map[string]*huma.Schema{}
 	}
 	for name, property := range schema.Properties {
-		changed.Properties[name] = d.opened(property)
+		changed.Properties[name] = d.openCopy(property)
 	}
 	if schema.Items != nil {
-		changed.Items = d.opened(schema.Items)
+		changed.Items = d.openCopy(schema.Items)
 	}
 	return &changed
 }

@@ -37,8 +37,8 @@ func commonHeaders() map[string]*huma.Header {
 	}
 }
 
-// errorHeaders returns the headers of an error response. X-Request-Id and Retry-After refer to components. The
-// descriptions of all other headers are those of the success response.
+// errorHeaders returns the headers of an error response. X-Request-Id and Retry-After refer to components. All other
+// headers have the descriptions of the success response.
 func errorHeaders(errs []*fault.Error, success *huma.Response) map[string]*huma.Header {
 	headers := map[string]*huma.Header{"X-Request-Id": {Ref: headersPrefix + requestIDHeader}}
 	for _, err := range errs {

@@ -11,13 +11,17 @@ import (
 
 type nestedInput struct {
 	Body struct {
-		Items   []nestedItem `json:"items" maxItems:"3"`
-		Context *nestedItem  `json:"context,omitempty"`
+		Items   []nestedItem   `json:"items" maxItems:"3"`
+		Context *nestedContext `json:"context,omitempty"`
 	}
 }
 
 type nestedItem struct {
 	Path string `json:"path"`
+}
+
+type nestedContext struct {
+	File string `json:"file"`
 }
 
 type nestedOutput struct {
@@ -38,7 +42,7 @@ func TestRequestsAreClosed(t *testing.T) {
 		}, handle)
 	}, nil)
 	for name, want := range map[string]bool{
-		"NestedRequest": false, "NestedItem": false, "OpenRequest": true, "NestedResult": true,
+		"NestedRequest": false, "NestedItem": false, "NestedContext": false, "OpenRequest": true, "NestedResult": true,
 	} {
 		if got := s.Components.Schemas[name].AdditionalProperties; got != want {
 			t.Errorf("%s: additionalProperties is %v, want %v", name, got, want)

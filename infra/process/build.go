@@ -12,7 +12,7 @@ import (
 const raceFlag = "-race"
 
 // Build compiles packages of the project whose folder is root. arguments are further flags of `go build`, such as -o,
-// and the packages. The other flags are those of the Makefile, so that Go does not compile a package twice.
+// and the packages. The other flags are the same as in the Makefile, so that Go does not compile a package twice.
 func Build(ctx context.Context, root string, arguments ...string) error {
 	flags := []string{"build", "-trimpath", "-tags=lambda.norpc", "-ldflags=-s"}
 	command := exec.CommandContext(ctx, "go", append(flags, arguments...)...)

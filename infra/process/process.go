@@ -21,7 +21,7 @@ import (
 type Options struct {
 	Binaries string   // the folder with the platform's and the functions' binaries (make binaries)
 	Template string   // the template that it runs, or "" for template.yaml
-	WorkDir  string   // the working directory, or "" for that of this process
+	WorkDir  string   // the working directory, or "" for the directory of this process
 	Dir      string   // the folder of its data
 	Env      []string // further variables ("NAME=value")
 }

@@ -54,9 +54,8 @@ func MachineCPU() time.Duration {
 // Resident returns the resident memory of a process in bytes, or 0 if the system has no /proc.
 func Resident(pid int) int64 { return memory(pid, "VmRSS:") }
 
-// Peak returns the largest resident memory that a function of the platform has had, in bytes. It is that of the
-// functions' processes that run now. binary is the name of the function's folder. Peak returns 0 if the system has no
-// /proc.
+// Peak returns the largest resident memory that a function of the platform has had, in bytes. It looks only at the
+// processes that run now. binary is the name of the function's folder. Peak returns 0 if the system has no /proc.
 func (p *Process) Peak(binary string) (most int64) {
 	for _, pid := range children(p.PID()) {
 		path, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))

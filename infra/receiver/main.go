@@ -34,7 +34,7 @@ func main() {
 // maxShutdown is the maximum time for which the receiver waits for requests in flight before it exits.
 const maxShutdown = 10 * time.Second
 
-// maxBody is the largest number of bytes of a request body. Events are smaller.
+// maxBody is the maximum number of bytes of a request body. Events are smaller.
 const maxBody = 1 << 20
 
 // serve responds to requests, and prints them to out, until ctx ends or the number of events was received. Then it

@@ -9,7 +9,7 @@ import (
 	"devplatform/shared/awsclient"
 )
 
-// Transfers is an HTTP client like that of the functions that transfer objects.
+// Transfers is an HTTP client like the client of the functions that transfer objects.
 var Transfers = awsclient.TransferHTTP()
 
 // DoFunc is a function as the HTTP client of the SDK's clients.

@@ -19,9 +19,11 @@ const (
 	alarmType     = "AWS::CloudWatch::Alarm"
 	compositeType = "AWS::CloudWatch::CompositeAlarm"
 	stackMetrics  = "AWS::StackName" // the namespace of the metrics of functions and log filters
+
+	wrongActions = "AlarmActions and OKActions must both be the actions of a page, or both be the actions of a ticket"
 )
 
-// heartbeats are the metrics that a function with a schedule reports with each run, and thereby shows that it runs.
+// heartbeats are the metrics that a function with a schedule reports with each run, so that they show that it runs.
 var heartbeats = map[string][]string{
 	"WebhookRetryFunction":   {"OldestUndelivered"},
 	"DeployerFunction":       {"OldestBuild"},
@@ -52,7 +54,7 @@ func severityOf(alarm Resource) string {
 	return ""
 }
 
-// childrenOf returns the alarms of which one must be in ALARM so that a composite alarm goes off.
+// childrenOf returns the children of a composite alarm. The alarm goes off if one of its children is in ALARM.
 func childrenOf(composite Resource) (children []string) {
 	sub, _ := At(composite.Properties, "AlarmRule", "Fn::Sub").([]any)
 	if len(sub) != 2 || sub[0] != `ALARM("${Children}")` {
@@ -106,7 +108,8 @@ func emittedMetrics(t *testing.T, tpl *Template) map[string]bool {
 	return emitted
 }
 
-// alarmCheck collects the reasons why alarms of a template would never go off, always be in ALARM, or reach nobody.
+// alarmCheck collects the reasons why alarms of a template would never go off, always be in ALARM, or have no
+// recipient.
 type alarmCheck struct {
 	tpl      *Template
 	emitted  map[string]bool
@@ -144,18 +147,22 @@ func (c *alarmCheck) recipient(id string) {
 	c.description(id, severity)
 	switch {
 	case severity == "" && (p["AlarmActions"] != nil || p["OKActions"] != nil):
-		c.report(id, "AlarmActions and OKActions are not those of a page or of a ticket")
+		c.report(id, wrongActions)
 	case severity == "" && len(parents) != 1, severity != "" && len(parents) > 0:
 		c.report(id, "sends the messages %q and is a child of %v, want one of both", severity, parents)
 	}
 }
 
-// description checks that the description begins with the severity, which a message shows.
+// description checks that the description begins with the severity, which a message shows. The description of an alarm
+// without messages begins with no severity.
 func (c *alarmCheck) description(id, severity string) {
 	text := Name(c.tpl.Resources[id].Properties["AlarmDescription"])
-	begin, _, found := strings.Cut(text, ": ")
-	if isSeverity := found && recipients[strings.ToLower(begin)] != nil; isSeverity != (severity != "") ||
-		isSeverity && strings.ToLower(begin) != severity || text == "" {
+	begin, _, _ := strings.Cut(text, ": ")
+	described := strings.ToLower(begin)
+	if recipients[described] == nil {
+		described = ""
+	}
+	if described != severity || text == "" {
 		c.report(id, "the description %q does not begin with the severity %q", text, severity)
 	}
 }
@@ -166,7 +173,7 @@ func (c *alarmCheck) composite(id string) {
 	children, severity := childrenOf(r), severityOf(r)
 	c.description(id, severity)
 	if severity == "" {
-		c.report(id, "AlarmActions and OKActions are not those of a page or of a ticket")
+		c.report(id, wrongActions)
 	}
 	for _, child := range children {
 		if c.tpl.Resources[child].Type != alarmType {

@@ -82,21 +82,21 @@ func TestAlarmsCanFire(t *testing.T) {
 			"SweepAlarm",
 			"      AlarmActions: [!If [HasOwnTopic, !Ref AlarmTopic, !Ref AlarmTopicArn]]\n",
 			"",
-			"not those of a page",
+			wrongActions,
 		},
 		"no message if it is OK": {
 			"WorkLateAlarm",
 			"      OKActions: [!If [HasAlarmTopic, !Ref AlarmTopicArn, !Ref AlarmTopic]]\n",
 			"",
-			"not those of a page",
+			wrongActions,
 		},
 		"disabled actions": {
 			"ApiDownAlarm",
 			"    Properties:\n",
 			"    Properties:\n      ActionsEnabled: false\n",
-			"not those of a page",
+			wrongActions,
 		},
-		"another recipient":  {"SweepAlarm", "HasOwnTopic", "IsProd", "not those of a page"},
+		"another recipient":  {"SweepAlarm", "HasOwnTopic", "IsProd", wrongActions},
 		"no composite alarm": {"WorkLateAlarm", "!Ref BuildsAgeAlarm, ", "", "is a child of []"},
 		"two composite alarms": {
 			"ApiSlowAlarm",
@@ -148,7 +148,7 @@ func TestAlarmsCanFire(t *testing.T) {
 			"ProbeApiAlarm", "Condition: HasProbe\n", "Condition: IsProd\n", "exists without the schedule",
 		},
 		"a metric that is missing without traffic": {
-			"AuthErrorsAlarm", "notBreaching", "breaching", "whenever nobody uses the service",
+			"AuthErrorsAlarm", "notBreaching", "breaching", "while the service is not used",
 		},
 	} {
 		begin := strings.Index(source, "\n  "+c.resource+":")

@@ -37,8 +37,8 @@ func alarmMetrics(tpl *Template) map[string][]alarmMetric {
 	return all
 }
 
-// metricsOf are the metrics of AWS that alarms use, and the dimensions that they need. These services report them in
-// the region of the resource. Those of Route 53, CloudFront and billing exist only in us-east-1.
+// metricsOf are the metrics of AWS that alarms use, and the dimensions that they need. The services report these
+// metrics in the region of the resource. The metrics of Route 53, CloudFront and billing exist only in us-east-1.
 var metricsOf = map[string]map[string][]string{
 	"AWS/Lambda": {
 		"Errors": {"FunctionName"}, "Duration": {"FunctionName"}, "Throttles": {"FunctionName"},
@@ -82,12 +82,12 @@ func (c *alarmCheck) metric(id string, m alarmMetric) {
 	c.missingData(id, m.name)
 }
 
-// missingData checks that missing data set off an alarm only if a function reports the metric with each run.
+// missingData checks that missing data sets off an alarm only if a function reports the metric with each run.
 func (c *alarmCheck) missingData(id, metric string) {
 	isHeartbeat := func(metrics []string) bool { return slices.Contains(metrics, metric) }
 	if c.tpl.Resources[id].Properties["TreatMissingData"] == "breaching" &&
 		!slices.ContainsFunc(slices.Collect(maps.Values(heartbeats)), isHeartbeat) {
-		c.report(id, "is in ALARM whenever nobody uses the service, because %s is missing then", metric)
+		c.report(id, "is in ALARM while the service is not used, because %s is missing then", metric)
 	}
 }
 

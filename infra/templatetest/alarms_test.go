@@ -27,7 +27,7 @@ func read(t *testing.T, path string) string {
 var alarmRow = regexp.MustCompile("(?m)^\\| (`[A-Za-z]+Alarm`[^|]*) \\| ([^|]*) \\| [^|]+ \\| [^|]+ \\|$")
 
 // TestAlarmsAreDescribed checks that infra/ALARMS.md describes every alarm and no others, with its severity. An alarm
-// that sends no messages has the name of its composite alarm instead. Exactly those alarms that roll back a deployment
+// that sends no messages has the name of its composite alarm instead. Exactly the alarms that roll back a deployment
 // must have the mark ↺.
 func TestAlarmsAreDescribed(t *testing.T) {
 	t.Parallel()
@@ -57,12 +57,12 @@ func TestAlarmsAreDescribed(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("the template's alarms (-) and those of infra/ALARMS.md (+) differ:\n%s", diff)
+		t.Errorf("the alarms of the template (-) and of infra/ALARMS.md (+) differ:\n%s", diff)
 	}
 }
 
-// TestThrottlingIsNoticed checks that alarms watch the throttled reads and writes of every table and of every index. The
-// metrics of a table do not include those of its indexes.
+// TestThrottlingIsNoticed checks that alarms watch the throttled reads and writes of every table and of every index.
+// The metrics of a table do not include the metrics of its indexes.
 func TestThrottlingIsNoticed(t *testing.T) {
 	t.Parallel()
 	tpl := Source(t)

@@ -55,7 +55,7 @@ func TestGatewayResponses(t *testing.T) {
 		}
 	}
 	if len(responses) != len(want) {
-		t.Errorf("got the gateway responses %v, want those of %v", slices.Collect(maps.Keys(responses)), want)
+		t.Errorf("got the gateway responses %v, want responses of %v", slices.Collect(maps.Keys(responses)), want)
 	}
 }
 

@@ -123,8 +123,8 @@ func TestLogFilters(t *testing.T) {
 	}
 }
 
-// TestRateLimitedCountsEveryFunction checks that the metric of 429 responses counts those of every function that the
-// API calls. Docs has no limits.
+// TestRateLimitedCountsEveryFunction checks that the metric of 429 responses counts the responses of every function
+// that the API calls. Docs has no limits.
 func TestRateLimitedCountsEveryFunction(t *testing.T) {
 	t.Parallel()
 	tpl := Transformed(t)

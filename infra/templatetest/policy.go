@@ -35,9 +35,9 @@ func (tpl *Template) Functions() map[string]string {
 	return roles
 }
 
-// Granted returns the permissions that a role can have, including those of managed policies. It ignores conditions: it
-// includes both branches of every Fn::If, and statements with a Condition. The resources have the form that [Name]
-// returns.
+// Granted returns the permissions that a role can have, including permissions of managed policies. It ignores
+// conditions: it includes both branches of every Fn::If, and statements with a Condition. The resources have the form
+// that [Name] returns.
 func (tpl *Template) Granted(t testing.TB, role string) map[Permission]bool {
 	t.Helper()
 	granted := map[Permission]bool{}

@@ -51,7 +51,7 @@ var wildcards = map[Permission]string{
 	"codedeploy:PutLifecycleEventHookExecutionStatus " + deployments: "the end of the name is random",
 }
 
-// invokesVersions reports whether a permission is that of deploy-check to invoke all versions of a function. The number
+// invokesVersions reports whether a permission allows deploy-check to invoke all versions of a function. The number
 // of a new version is not known before the deployment.
 func invokesVersions(role, action, resource string) bool {
 	return role == "DeployCheckRole" && action == "lambda:InvokeFunction" && strings.HasSuffix(resource, "Function:*")
@@ -117,7 +117,7 @@ func TestRolesHaveLeastPrivilege(t *testing.T) {
 		}
 	}
 	if roles := resourcesOf(tpl, "AWS::IAM::Role"); len(roles) != len(owners) {
-		t.Errorf("got the roles %v, want those of %v", roles, owners)
+		t.Errorf("got the roles %v, want the roles of %v", roles, owners)
 	}
 }
 

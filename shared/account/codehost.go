@@ -52,7 +52,8 @@ type Authorization struct {
 }
 
 // StartCodeHost starts a sign-in with the code host, or a link.
-// Errors: AUTH_OAUTH_NOT_CONFIGURED, VALIDATION_FAILED, AUTH_RATE_LIMITED; for a link also those of reauthenticate.
+// Errors: AUTH_OAUTH_NOT_CONFIGURED, VALIDATION_FAILED, AUTH_RATE_LIMITED; for a link also the errors of
+// reauthenticate.
 func (s *Service) StartCodeHost(ctx context.Context, r CodeHostRequest) (Authorization, limit.Status, error) {
 	if s.provider == nil {
 		return Authorization{}, limit.Status{}, errNotConfigured

@@ -123,7 +123,7 @@ func FuzzEmail(f *testing.F) {
 			t.Fatalf("NormalizeEmail(%q) = %q, want only the case to change", email, stored)
 		}
 		if key := db.EmailKey(email); key.IsZero() || key != db.EmailKey(stored) {
-			t.Fatalf("the key of %q is %q, want that of %q", email, key, stored)
+			t.Fatalf("the key of %q is %q, want the key of %q", email, key, stored)
 		}
 	})
 }

@@ -65,7 +65,7 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 // Verdict is the result of Verify.
 type Verdict struct {
 	OK       bool // the password is correct
-	Outdated bool // the parameters of the hash are not those of the Hasher
+	Outdated bool // the parameters of the hash differ from the parameters of the Hasher
 }
 
 // Verify compares password with a stored hash in constant time. An empty hash means that there is no such account, or

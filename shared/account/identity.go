@@ -60,8 +60,8 @@ func (s *Service) ListIdentities(
 }
 
 // UnlinkIdentity removes an identity from the caller's account. If another request changes the identities at the same
-// time, it tries again. Errors: those of reauthenticate; IDENTITY_NOT_FOUND; CONFLICT if the account has no password
-// and no other identity.
+// time, it tries again. Errors: the errors of reauthenticate; IDENTITY_NOT_FOUND; CONFLICT if the account has no
+// password and no other identity.
 func (s *Service) UnlinkIdentity(
 	ctx context.Context, caller httpapi.Caller, identityID, password string, client Client,
 ) error {

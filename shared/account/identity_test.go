@@ -202,7 +202,7 @@ func TestLastWayToSignInRemains(t *testing.T) {
 	f.newClient().signIn(host, octocat(2)).Want(t, http.StatusFound)
 }
 
-// Of two requests that remove the last two ways to sign in, the one that is executed later fails.
+// If two requests remove the last two ways to sign in, the second request fails.
 func TestLastTwoIdentitiesAreRemovedAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	host := newFakeCodeHost(t)

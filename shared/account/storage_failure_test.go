@@ -165,13 +165,18 @@ func TestAttemptsOfLogin(t *testing.T) {
 	client := f.newUser("ada")
 	wire := dynamotest.NewWire(t, aws.ToString(f.sdk.Options().BaseEndpoint), nil)
 	f.useDynamoDB(wire.Client(func(o *dynamodb.Options) { o.Retryer = awsclient.Retryer() }))
-	for _, operation := range []string{"BatchGetItem", "TransactWriteItems"} {
-		for _, fault := range []dynamotest.Fault{dynamotest.ServerError, dynamotest.Throttled} {
-			wire.Break(operation, fault)
-			client.login("ada", goodPassword).Want(t, http.StatusServiceUnavailable, unavailable)
-			if hits := wire.Hits(); hits != awsclient.MaxAttempts {
-				t.Errorf("%s with %s: got %d attempts, want %d", operation, fault.Name, hits, awsclient.MaxAttempts)
-			}
+	check := func(operation string, fault dynamotest.Fault, want int) {
+		t.Helper()
+		wire.Break(operation, fault)
+		client.login("ada", goodPassword).Want(t, http.StatusServiceUnavailable, unavailable)
+		if hits := wire.Hits(); hits != want {
+			t.Errorf("%s with %s: got %d attempts, want %d", operation, fault.Name, hits, want)
 		}
 	}
+	for _, operation := range []string{"BatchGetItem", "TransactWriteItems"} {
+		for _, fault := range []dynamotest.Fault{dynamotest.ServerError, dynamotest.Throttled} {
+			check(operation, fault, awsclient.MaxAttempts)
+		}
+	}
+	check("TransactWriteItems", dynamotest.Conflict.Times(0), 20)
 }

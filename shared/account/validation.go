@@ -113,12 +113,13 @@ func isUsernameChar(r rune) bool {
 	return isASCIILetterOrDigit(r) || r == '.' || r == '-' || r == '_'
 }
 
-// normalizePassword returns the form of a password that is checked and hashed: Unicode normal form C (NFC). Keyboards
-// and systems send the same letter, such as é, as one code point or as two.
+// normalizePassword returns the form of a password that is checked and hashed: Unicode normal form C (NFC). Some
+// keyboards and systems send a letter such as é as one code point, and others as two.
 func normalizePassword(password string) string { return norm.NFC.String(password) }
 
-// CheckPassword returns the rule that a new password breaks, or "". email and username are those of the account.
-// Comparisons ignore case. Characters are counted after normalization, bytes before, as the login counts them.
+// CheckPassword returns the rule that a new password breaks, or "". It must differ from the account's email and
+// username. Comparisons ignore case. The number of characters is limited after normalization, and the number of bytes
+// before it, as in a login.
 func CheckPassword(password, email, username string) string {
 	normalized := normalizePassword(password)
 	chars := utf8.RuneCountInString(normalized)

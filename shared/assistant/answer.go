@@ -40,7 +40,7 @@ type answer struct {
 	text strings.Builder
 	// size is the number of bytes received, in text and in the inputs of calls.
 	size int
-	// stop and model are those of the first round. used is the total usage of all requests.
+	// stop and model are the results of the first round. used is the total usage of all requests.
 	stop  model.Stop
 	model string
 	used  model.Usage
@@ -49,8 +49,8 @@ type answer struct {
 
 // round has the tool calls of the response to one request.
 type round struct {
-	// repair is set in the second round. The text of that round is discarded, and the stream IDs of its calls differ
-	// from those of the first round.
+	// repair is set in the second round. The text of that round is discarded, and the stream IDs of its calls differ from
+	// the IDs in the first round.
 	repair bool
 	// callsBeforeText is the number of calls that were received before the latest text.
 	callsBeforeText int

@@ -179,7 +179,7 @@ func TestRetryWithSmallerPrompt(t *testing.T) {
 	}
 	f.model.enqueue(model.TaskChat, tooLong, newResponse("Shorter."))
 	if got := chat().Want(t, http.StatusOK).Text("response"); got != "Shorter." {
-		t.Errorf("got response %q, want that of the second request", got)
+		t.Errorf("got response %q, want the response to the second request", got)
 	}
 	requests := f.model.requests()
 	if len(requests) != 2 {
@@ -211,7 +211,7 @@ func TestRetryWithSmallerPrompt(t *testing.T) {
 
 	f.model.enqueue(model.TaskGenerate, tooLong, newResponse("```js\n1\n```"))
 	if got := ada.generate("One.").Want(t, http.StatusOK).Text("code"); got != "1\n" {
-		t.Errorf("got code %q, want that of the second request", got)
+		t.Errorf("got code %q, want the code of the second response", got)
 	}
 	requests = f.model.requests()
 	if got := requests[len(requests)-1].MaxOutput; got != smallOutput {
@@ -316,6 +316,6 @@ func TestPromptOfProjectWithLargeFile(t *testing.T) {
 		t.Errorf("got the files %v after %s, want /data.txt renamed and /old.txt deleted", paths, answer.Raw)
 	}
 	if requests := f.model.requests(); !strings.Contains(fmt.Sprint(requests[len(requests)-1]), "larger than 1 MiB") {
-		t.Error("the model was not told why the edit failed")
+		t.Error("the prompt does not say why the edit failed")
 	}
 }

@@ -51,7 +51,7 @@ func (s *Service) withTimeLimit(ctx context.Context) (context.Context, context.C
 }
 
 // runRound sends a request to the model and adds the response to the answer a.
-// Errors: those of callModel; the error classes of db.
+// Errors: the errors of callModel; the error classes of db.
 func (s *Service) runRound(ctx context.Context, r quota.Reservation, request model.Request, a *answer) error {
 	outcome, err := s.callModel(ctx, r, request, func(p model.Part) error { return a.add(ctx, p) })
 	return a.endRound(outcome, err)
@@ -60,7 +60,7 @@ func (s *Service) runRound(ctx context.Context, r quota.Reservation, request mod
 // callModel sends a request to the model and passes the parts of the response to emit. It ends the generation if the
 // user cancels it, or if the model sends nothing for too long. If the provider does not report the usage, callModel
 // estimates it, unless the provider failed before it sent anything.
-// Errors: those of model.Provider.Generate. If this package ended the generation, the error is the reason.
+// Errors: the errors of model.Provider.Generate. If this package ended the generation, the error is the reason.
 func (s *Service) callModel(
 	ctx context.Context, r quota.Reservation, request model.Request, emit func(model.Part) error,
 ) (model.Outcome, error) {

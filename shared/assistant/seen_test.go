@@ -120,7 +120,7 @@ func TestRepairShowsFilesOnce(t *testing.T) {
 		withCall("6", "edit_file", `{"path":"/seen.ts","search":"a","replace":"b"}`))
 	got := ada.chat(projectID, "Change seen.ts.").Want(t, http.StatusOK)
 	if actions := got.List("actions"); len(actions) != 1 || actions[0]["path"] != "/b.bin" {
-		t.Errorf("got the actions %v, want only that of /b.bin", actions)
+		t.Errorf("got the actions %v, want only the action for /b.bin", actions)
 	}
 	if !strings.Contains(got.Text("response"), "The file /missing.ts does not exist.") {
 		t.Errorf("got the response %s, want a note that /missing.ts does not exist", got.Raw)

@@ -122,7 +122,7 @@ func (t *turn) open(ctx context.Context) error {
 
 // reserve reserves tokens for the answer, a repair, and a summary if one is due. If too few tokens remain for all of
 // them, but enough for a short answer, it reserves all remaining tokens, and no summary is generated.
-// Errors: those of quota.Ledger.Reserve.
+// Errors: the errors of quota.Ledger.Reserve.
 func (t *turn) reserve(ctx context.Context) (err error) {
 	questionID, answerID := conversation.NewTurnIDs(t.ids, t.memory.Last)
 	began := t.now()
@@ -229,7 +229,7 @@ func (t *turn) settlement() quota.Settlement {
 	return quota.Settlement{Reservation: t.reserved, Used: t.answer.used}
 }
 
-// store stores the turn and the summary, and settles the reservation. Errors: those of saveTurn, except
+// store stores the turn and the summary, and settles the reservation. Errors: the errors of saveTurn, except
 // quota.ErrCancelled.
 func (t *turn) store(ctx context.Context) error {
 	err := t.storeAnswer(ctx)

@@ -1,6 +1,6 @@
-// Package async starts goroutines and bounds work that outlives its request. All goroutines of the functions start
-// here, because a panic in any other goroutine would end the process and with it all other requests. What the
-// goroutines do does not belong here.
+// Package async starts goroutines, and limits the time of work that outlives its request. All goroutines of the
+// functions start here, because a panic in any other goroutine would end the process, including all other requests. The
+// work of the goroutines does not belong here.
 package async
 
 import (

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// invocation is the work beside one invocation of a function.
+// invocation collects the work that must end before an invocation of a function ends.
 type invocation struct {
 	mu   sync.Mutex
 	work []<-chan struct{}
@@ -44,7 +44,7 @@ func EndAfter(ctx context.Context, done <-chan struct{}) {
 	}
 }
 
-// each returns the work, including the work that is added during the iteration.
+// each iterates over the work, including work that is added during the iteration.
 func (i *invocation) each() func(yield func(<-chan struct{}) bool) {
 	return func(yield func(<-chan struct{}) bool) {
 		for n := 0; ; n++ {

@@ -11,7 +11,10 @@ import (
 	"devplatform/shared/clock"
 )
 
-// budget is what an operation may spend on retries, in all layers together.
+// RetryTime is the time after which an operation begins no further retry.
+const RetryTime = 10 * time.Second
+
+// budget limits the retries of an operation, in all layers together.
 type budget struct {
 	retries atomic.Int64 // that are left
 	ends    time.Time

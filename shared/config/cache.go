@@ -137,8 +137,8 @@ func (c *cache[T]) await(ctx context.Context, read <-chan struct{}) error {
 
 // read begins to read the secret unless a read is in progress. It returns a channel that is closed when the read ends.
 // The read does not end with the context of its caller, because other callers use the result, too. Its attempts are
-// limited instead. There is no limit for all of them unless a value can be used: Lambda may freeze the process after
-// its start until the first request, and then the first attempt fails. The caller holds c.mu.
+// limited instead. All attempts together are limited only if a value can be used: Lambda may freeze the process between
+// its start and the first request, and then the first attempt fails. The caller holds c.mu.
 func (c *cache[T]) read() <-chan struct{} {
 	if c.reading != nil {
 		return c.reading

@@ -247,7 +247,7 @@ func TestInvalidRingsAreRejected(t *testing.T) {
 		"empty ID":                  `{"current":"","":"` + key1 + `"}`,
 		"current only decrypts":     `{"current":"k1","k1":"` + key1 + `","decryptOnly":["k1"]}`,
 		"unknown key only decrypts": `{"current":"k1","k1":"` + key1 + `","decryptOnly":["k2"]}`,
-		"decryptOnly is no list":    `{"current":"k1","k1":"` + key1 + `","k2":"` + key2 + `","decryptOnly":"k2"}`,
+		"decryptOnly is not a list": `{"current":"k1","k1":"` + key1 + `","k2":"` + key2 + `","decryptOnly":"k2"}`,
 		"misspelled decryptOnly":    `{"current":"k1","k1":"` + key1 + `","k2":"` + key2 + `","decryptonly":["k2"]}`,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"devplatform/shared/async"
@@ -36,32 +37,35 @@ func want(t *testing.T, keys *config.Keys, secret *fakeSecret, kid string, fetch
 // A request with a ring that is older than five minutes uses the ring, but ends after the read of the next one.
 func TestOldRingIsReadBesideTheRequest(t *testing.T) {
 	t.Parallel()
-	keys, secret, clk := newRing(ring1)
-	want(t, keys, secret, "k1", 1)
-	clk.advance(4*time.Minute - time.Nanosecond)
-	want(t, keys, secret, "k1", 1)
-	clk.advance(2 * time.Minute)
-	secret.set(ring2, nil)
-	secret.gate = make(chan struct{})
-	ctx, wait := async.WithInvocation(t.Context())
-	for range 3 {
-		if kid, _, err := keys.Current(ctx, "x"); err != nil || kid != "k1" {
-			t.Fatalf("during the read: got the key %q, %v, want k1", kid, err)
+	synctest.Test(t, func(t *testing.T) {
+		keys, secret, clk := newRing(ring1)
+		want(t, keys, secret, "k1", 1)
+		clk.advance(4*time.Minute - time.Nanosecond)
+		want(t, keys, secret, "k1", 1)
+		clk.advance(2 * time.Minute)
+		secret.set(ring2, nil)
+		secret.gate = make(chan struct{})
+		ctx, wait := async.WithInvocation(t.Context())
+		for range 3 {
+			if kid, _, err := keys.Current(ctx, "x"); err != nil || kid != "k1" {
+				t.Fatalf("during the read: got the key %q, %v, want k1", kid, err)
+			}
 		}
-	}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		wait()
-	}()
-	select {
-	case <-ended:
-		t.Fatal("the invocation ended before the read")
-	default:
-	}
-	close(secret.gate)
-	<-ended
-	want(t, keys, secret, "k2", 2)
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			wait()
+		}()
+		synctest.Wait()
+		select {
+		case <-ended:
+			t.Fatal("the invocation ended before the read")
+		default:
+		}
+		close(secret.gate)
+		<-ended
+		want(t, keys, secret, "k2", 2)
+	})
 }
 
 // The ages at which instances read a ring again differ, and are between four and six minutes.

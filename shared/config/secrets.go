@@ -107,7 +107,7 @@ func (s *Secrets) getSecretValue(ctx context.Context, name string) (string, erro
 	credentials := aws.Credentials{
 		AccessKeyID: s.aws.AccessKeyID, SecretAccessKey: s.aws.SecretAccessKey, SessionToken: s.aws.SessionToken,
 	}
-	// The signature needs the real time, not that of a test clock, because AWS rejects any other time.
+	// The signature needs the real time, not the time of a test clock, because AWS rejects any other time.
 	err = s.signer.SignHTTP(
 		ctx, credentials, r, hex.EncodeToString(sum[:]), "secretsmanager", s.aws.Region, clock.System())
 	if err != nil {

@@ -71,21 +71,29 @@ func TestInvalidSecretResponses(t *testing.T) {
 func TestFailedReadsAreReported(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = w.Write([]byte(`{"SecretString":"{\"current\":\"k1\"}"}`))
+		_, _ = w.Write([]byte(`{"SecretString":"[]"}`))
 	}))
 	t.Cleanup(server.Close)
 	var out bytes.Buffer
 	secrets := config.NewSecrets(config.AWS{Region: "us-east-1", Endpoint: server.URL}, config.Metrics{Namespace: "stack"},
 		time.Now, slog.New(slog.NewJSONHandler(&out, nil)))
-	if _, _, err := secrets.Keys("ring").Current(t.Context(), "x"); err == nil {
-		t.Fatal("got no error for an invalid ring")
+	read := map[string]func() error{
+		"ring":        func() error { _, _, err := secrets.Keys("ring").Current(t.Context(), "x"); return err },
+		"credentials": func() error { _, err := secrets.Credentials("credentials").Field("x").Get(t.Context()); return err },
 	}
-	for _, want := range []string{
-		`"level":"WARN"`, `"secret":"ring"`, `does not name one of its keys`, `"SecretsUnreadable":[1]`,
-		`"Namespace":"stack"`,
+	for name, cause := range map[string]string{
+		"ring": "the key ring is not a JSON object", "credentials": "the secret of a provider is not a JSON object",
 	} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("the log does not contain %s: %s", want, out.String())
+		out.Reset()
+		if err := read[name](); err == nil {
+			t.Errorf("%s: got no error for an invalid secret", name)
+		}
+		for _, want := range []string{
+			`"level":"WARN"`, `"secret":"` + name + `"`, cause, `"SecretsUnreadable":[1]`, `"Namespace":"stack"`,
+		} {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("%s: the log does not contain %s: %s", name, want, out.String())
+			}
 		}
 	}
 }

@@ -19,7 +19,7 @@ var ErrCursor = errors.New("db: not a cursor of this list")
 const cursorPurpose = "cursor"
 
 const (
-	// maxPosition is the maximum length of a position in bytes: that of a sort key.
+	// maxPosition is the maximum length of a position in bytes: the maximum length of a sort key.
 	maxPosition = maxSK
 	// maxCursor is the maximum length of a cursor in characters.
 	maxCursor = (1 + 255 + sha256.Size + maxPosition + 2) / 3 * 4

@@ -8,8 +8,8 @@ import (
 	"devplatform/shared/async"
 )
 
-// A guard lets a request read what it needs before it is known whether the request is allowed, so that the check of the
-// session costs no round trip of its own. The first BatchGet or Get of the request also reads the guard's items. No
+// A guard lets a request read its data before it is known whether the request is allowed, so that the check of the
+// session needs no round trip of its own. The first BatchGet or Get of the request also reads the guard's items. No
 // call of this package returns data, and none writes, before the guard has allowed the request.
 type guard struct {
 	ctx    context.Context // of the request: the guard's own read must not end with one call's ctx
@@ -63,7 +63,8 @@ func (g *guard) read() {
 	g.settle(items, err)
 }
 
-// get is batchGet, with a panic as an error, so that the other calls of the request do not wait in vain.
+// get is like batchGet, but a panic becomes an error, so that the guard is settled and the other calls of the request
+// do not wait until their contexts end.
 func (g *guard) get(ctx context.Context, refs []Ref) (items map[Ref]Item, err error) {
 	err = async.Recover(func() (err error) {
 		items, err = g.client.batchGet(ctx, refs)

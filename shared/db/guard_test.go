@@ -181,7 +181,7 @@ func TestGuardThatCannotBeRead(t *testing.T) {
 			close(ended)
 		}()
 		if err := group.Wait(); !errors.Is(err, errRefused) {
-			t.Errorf("%s: got error %v, want that of the other operation", name, err)
+			t.Errorf("%s: got error %v, want the error of the other operation", name, err)
 		}
 		if err := db.Admit(ctx); err != nil {
 			t.Errorf("%s: after the end of one operation, got error %v, want none", name, err)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"time"
 
 	"devplatform/shared/awsclient"
 )
@@ -18,8 +17,6 @@ const (
 	// maxAttempts is the maximum number of attempts of one operation. It is enough for sixteen clients that write the
 	// same item at the same time.
 	maxAttempts = 20
-	// retryTime is the time after which an operation makes no further attempt.
-	retryTime = 10 * time.Second
 	// warnAttempts is the number of conflicts of one operation after which a warning is logged: the item is
 	// contended.
 	warnAttempts = 8
@@ -27,17 +24,16 @@ const (
 
 // Retry implements optimistic concurrency. It calls attempt until it succeeds or returns an error other than ErrStale
 // and ErrConflict. Each attempt reads the current item, decides what to write, and writes it with TransactOnce or
-// DoOnce, which do not retry conflicts. All calls of an attempt must use its context: the retries of these calls, and
-// those of a Retry within the attempt, share one budget of retries and time with Retry. operation is the name of the
-// operation in the log. Errors: those of attempt; ErrConflict after 20 attempts, if the budget is used up, or if ctx
-// ended while Retry waited.
+// DoOnce, which do not retry conflicts. All calls of an attempt must use its context: Retry, the calls, and every Retry
+// within the attempt share one budget of retries and time. operation is the name of the operation in the log. Errors:
+// the errors of attempt; ErrConflict after 20 attempts, if the budget is used up, or if ctx ended while Retry waited.
 func Retry(ctx context.Context, operation string, attempt func(context.Context) error) error {
 	return RetryUpTo(ctx, maxAttempts, operation, attempt)
 }
 
 // RetryUpTo is like Retry with another maximum number of attempts.
 func RetryUpTo(ctx context.Context, attempts int, operation string, attempt func(context.Context) error) error {
-	ctx = awsclient.WithBudget(ctx, maxAttempts-1, retryTime)
+	ctx = awsclient.WithBudget(ctx, maxAttempts-1, awsclient.RetryTime)
 	for n := 1; ; n++ {
 		err := attempt(ctx)
 		if !errors.Is(err, ErrStale) && !errors.Is(err, ErrConflict) {

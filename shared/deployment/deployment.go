@@ -25,7 +25,7 @@
 // condition that the record still has the token and is building. A worker that lost its lease can change nothing.
 //
 // Each request to deploy, to promote or to go offline takes the next number of the site's sequence. A build goes live
-// only if its number is not below that of the latest change of the live deployment.
+// only if its number is not below the number of the latest change of the live deployment.
 //
 // The table is the truth. A message in the queue only wakes a worker. The sparse index "due" contains the deployments
 // on which work must be done at a time even if there is no message: see Store.Due.
@@ -164,7 +164,7 @@ type Site struct {
 	Deployments map[string]Summary `dynamodbav:"deployments"`
 }
 
-// Summary contains the attributes of a deployment that decisions about the site need. They are those of its record.
+// Summary contains the attributes of a deployment's record that decisions about the site need.
 type Summary struct {
 	Number    int    `dynamodbav:"number"`
 	Status    Status `dynamodbav:"status"`

@@ -142,7 +142,7 @@ type pageOfDeploymentInput struct {
 type siteInput struct {
 	file.InProject
 	Body struct {
-		Label *string `json:"label,omitempty" minLength:"3" maxLength:"40" doc:"The first part of the host name: 3–40 lowercase letters, digits and single hyphens. Names with which a site could pass for a part of the service, such as login or www2, are reserved" example:"todo-list"`
+		Label *string `json:"label,omitempty" minLength:"3" maxLength:"40" doc:"The first part of the host name: 3–40 lowercase letters, digits and single hyphens. Names with which a site could pretend to be a part of the service, such as login or www2, are reserved" example:"todo-list"`
 		SPA   *bool   `json:"spa,omitempty" doc:"Whether a path without a file shows /index.html" example:"true"`
 	}
 }

@@ -17,9 +17,9 @@ var labelPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{1,38}[a-z0-9]$`)
 
 // The words that no site can have as its label.
 var (
-	// discovered are the hosts that programs look up below a domain without being told: for proxies, tunnels, the
-	// settings of mail and calendars, chats, the management of devices, mail security, and keys. A site with such a name
-	// could change how other computers work, or vouch for mail of the domain.
+	// discovered are the host names that programs look up below a domain automatically: for proxies, tunnels, the settings
+	// of mail and calendars, chats, the management of devices, mail security, and keys. A site with such a name could
+	// change the settings of other computers, or authenticate mail of the domain.
 	discovered = words(`
 		wpad isatap autodiscover autoconfig mta-sts openpgpkey bimi dkim dmarc caldav carddav kerberos
 		lyncdiscover lyncdiscoverinternal sip sipdir sipexternal sipfed sipinternal xmpp jabber stun turn
@@ -31,8 +31,8 @@ var (
 		ftp sftp ssh vpn proxy gateway router firewall ldap ntp whois ocsp crl pki
 		api cdn static assets media images img files download downloads upload uploads origin server host`)
 
-	// official are words with which a site could pass for a part of the service. Labels that consist only of them, such
-	// as account-login, are also reserved.
+	// official are words with which a site could pretend to be a part of the service. Labels that consist only of such
+	// words, such as account-login, are also reserved.
 	official = words(`
 		admin administrator administration root system internal official ops staff team operator moderator
 		postmaster hostmaster webmaster abuse support help helpdesk contact service services customer customers
@@ -70,7 +70,8 @@ func checkLabel(label string) string {
 	return ""
 }
 
-// isReserved reports whether visitors or programs could take a label for a part of the service or of its network.
+// isReserved reports whether visitors or programs could mistake a site with this label for a part of the service or of
+// its network.
 func isReserved(label string) bool {
 	isOfficial := false
 	for part := range strings.SplitSeq(number.ReplaceAllString(label, ""), "-") {

@@ -15,7 +15,7 @@ type Limits struct {
 	ProjectMinute int `env:"LIMIT_DEPLOYMENTS_MINUTE" envDefault:"10"`
 	// AccountDay is the number of deployments of an account that can be requested in one day.
 	AccountDay int `env:"LIMIT_DEPLOYMENTS_DAY" envDefault:"200"`
-	// AccountBytes is the largest size of the stored output of an account.
+	// AccountBytes is the maximum size of the stored output of an account.
 	AccountBytes int `env:"-"`
 }
 

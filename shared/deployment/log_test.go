@@ -23,8 +23,8 @@ func (u *user) logOf(projectID, deploymentID string) (lines []map[string]any) {
 	}
 }
 
-// TestLog checks that the end of a long log is stored, that the lines of an attempt replace those of the one before,
-// and that the notice of the request stays.
+// TestLog checks that the end of a long log is stored, that the lines of an attempt replace the lines of the previous
+// attempt, and that the notice of the request stays.
 func TestLog(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -34,8 +34,8 @@ type world struct {
 	model   model
 }
 
-// TestModel runs random operations of clients and workers, some of which are killed or run in the middle of others, and
-// compares what is stored with the model after each.
+// TestModel runs random operations of clients and workers, and compares the stored state with the model after each.
+// Some operations are killed, or run in the middle of other operations.
 func TestModel(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -11,8 +11,9 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// TestProjectDeletionRaces checks that no address of a deleted project shows anything if another transaction comes
-// between the read and the write of the deletion, or the deletion between those of another operation.
+// TestProjectDeletionRaces checks that no address of a deleted project shows anything if another transaction runs
+// between the read and the write of the deletion, or if the deletion runs between the read and the write of another
+// operation.
 func TestProjectDeletionRaces(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -147,7 +147,7 @@ func (s *Service) Deploy(
 			return err
 		}
 		d.CreatedBy = actorOf(caller)
-		d.ID = s.ids.New(id.Deployment) // the order of the IDs is that of the numbers
+		d.ID = s.ids.New(id.Deployment) // IDs and numbers have the same order
 		err = s.deploy(ctx, caller, o, &d, claims)
 		if errors.Is(err, errLabelTaken) && claims < maxClaims {
 			claims++
@@ -167,7 +167,7 @@ func (s *Service) Deploy(
 	return s.view(d, o.site), nil
 }
 
-// maxClaims is the largest number of labels that can be taken before the first deployment of a project fails.
+// maxClaims is the maximum number of labels that can be taken before the first deployment of a project fails.
 const maxClaims = 5
 
 // openToDeploy opens a project and finds its account. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, SITES_NOT_CONFIGURED.
@@ -202,7 +202,7 @@ func (s *Service) openToDeploy(
 	return o, accountID, err
 }
 
-// deploy stores a new deployment. claims is the number of labels that were already taken. Errors: those of Deploy;
+// deploy stores a new deployment. claims is the number of labels that were already taken. Errors: the errors of Deploy;
 // errLabelTaken; db.ErrStale.
 func (s *Service) deploy(ctx context.Context, caller httpapi.Caller, o opened, d *Deployment, claims int) error {
 	now := s.now()

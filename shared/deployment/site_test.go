@@ -81,7 +81,7 @@ func TestLabel(t *testing.T) {
 	ada.Do(http.MethodPut, siteURL(p), object{"spa": true}).Want(t, http.StatusOK)
 	own := ownLabel(ada.Get(deploymentURL(p, d)).Text("url"))
 	if !f.address("moved").SPA || !f.address(own).SPA || f.address("first").SPA {
-		t.Error("the setting is not that of all addresses of the site")
+		t.Error("not all addresses of the site have the setting")
 	}
 }
 
@@ -203,7 +203,7 @@ func TestDeleteProject(t *testing.T) {
 	}
 	f.handleDeletion(p)
 	if got := f.objects("sites/"); !cmp.Equal(got, []string{site.ObjectsOf(building.ID) + "a", "sites/other"}) {
-		t.Errorf("got the objects %q, want only those of the build in progress", got)
+		t.Errorf("got the objects %q, want only the objects of the build in progress", got)
 	}
 	f.clock.Advance(deployment.LeaseTime)
 	if got := f.due(); !cmp.Equal(got, []string{building.ID}) {

@@ -20,9 +20,9 @@ type Store struct {
 	Sites    db.Table
 	Outbox   event.Outbox
 	Origin   config.Origin // of the sites; "" if they are not configured
-	// MaxBuilds is the largest number of builds of an account that are in progress at the same time. Only Begin uses it.
+	// MaxBuilds is the maximum number of builds of an account that are in progress at the same time. Only Begin uses it.
 	MaxBuilds int
-	// MaxOutput is the largest size of the stored output of an account, in bytes.
+	// MaxOutput is the maximum size of the stored output of an account, in bytes.
 	MaxOutput int
 }
 

@@ -23,10 +23,10 @@ var interrupted = &failure.Error{
 		"build may need too much time or memory.",
 }
 
-// Begin gives a worker the lease of a deployment, and returns the deployment: a queued one becomes building, a building
-// one is taken over if no other worker holds its lease. token is the random token of the worker; Begin with the same
-// token again has no further effect. The second time that a lease has expired, the deployment fails instead with
-// BUILD_INTERRUPTED. Errors: ErrEnded; ErrLeased, with the deployment, which says when that lease ends; ErrBusy. A
+// Begin assigns the lease of a deployment to a worker, and returns the deployment: a queued one becomes building, a
+// building one is taken over if no other worker holds its lease. token is the random token of the worker; Begin with
+// the same token again has no further effect. The second time that a lease has expired, the deployment fails instead
+// with BUILD_INTERRUPTED. Errors: ErrEnded; ErrLeased, with the deployment, which says when that lease ends; ErrBusy. A
 // deployment of a deleted project becomes removing.
 func (s Store) Begin(
 	ctx context.Context, projectID, deploymentID, token string, now time.Time,

@@ -134,7 +134,7 @@ func (c *change) remove(id string, actor event.Actor) error {
 	return nil
 }
 
-// maxPruned is the largest number of deployments that one change prunes. The next change continues.
+// maxPruned is the maximum number of deployments that one change prunes. The next change continues.
 const maxPruned = 10
 
 // prune removes deployments that have ended and are neither live nor among the last ones, which are kept. It leaves

@@ -86,7 +86,7 @@ func (s Store) moveDue(
 }
 
 // Removed completes the removal of the objects of a deployment of Due. It deletes the records of a deployment that is
-// removing, or whose project was deleted. Any other deployment is not due any more.
+// removing, or whose project was deleted. Any other deployment is no longer due.
 func (s Store) Removed(ctx context.Context, d Deployment) error {
 	key := db.DeploymentKey(d.ProjectID, d.ID)
 	if d.Status != Removing {

@@ -32,11 +32,11 @@ type LogLine struct {
 func (l LogLine) size() int { return len(l.Text) + len(l.Path) + lineOverhead }
 
 const (
-	// maxLines and maxLogBytes are the largest size of the lines of a worker. Of longer logs, only the end is stored. With
-	// the notices, and the line about those that are left out, a log has at most 500 lines and 100 KiB.
+	// maxLines and maxLogBytes are the maximum size of the lines of a worker. If a log is longer, only its end is stored.
+	// With the notices, and the line about omitted lines, a log has at most 500 lines and 100 KiB.
 	maxLines    = 498
 	maxLogBytes = 99 << 10
-	// maxText is the largest number of bytes of the text of a line.
+	// maxText is the maximum number of bytes of the text of a line.
 	maxText = 4 << 10
 	// lineOverhead is the size of the attributes of a line other than its text and path.
 	lineOverhead = 50
@@ -65,7 +65,7 @@ func fit(lines []LogLine) []LogLine {
 	return append([]LogLine{{At: lines[0].At, Level: Warning, Text: text}}, lines[first:]...)
 }
 
-// WriteLog stores the lines of the worker with d, if it holds the lease. They replace those of earlier attempts. It
+// WriteLog stores the lines of the worker with d, if it holds the lease. They replace the lines of earlier attempts. It
 // shortens long lines, and leaves out the first lines of a log that is too long. Error: ErrLost.
 func (s Store) WriteLog(ctx context.Context, d Deployment, lines ...LogLine) error {
 	lines = slices.Clone(lines)

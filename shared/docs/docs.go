@@ -1,5 +1,5 @@
 // Package docs serves the OpenAPI document, and a web page that shows it and can send requests. It serves all files of
-// the page: those in the folder page, and those of Swagger UI, which come from a Go module. It defines only the
+// the page: the files in the folder page, and the files of Swagger UI, which come from a Go module. It defines only the
 // endpoints of the documentation.
 package docs
 

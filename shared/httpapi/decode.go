@@ -320,9 +320,9 @@ func (d *decoder) name() string {
 		case s.list:
 			b.WriteString("[" + strconv.Itoa(s.index) + "]")
 		case b.Len() > 0:
-			b.WriteString("." + shown(s.name))
+			b.WriteString("." + displayName(s.name))
 		default:
-			b.WriteString(shown(s.name))
+			b.WriteString(displayName(s.name))
 		}
 	}
 	if b.Len() == 0 {
@@ -331,9 +331,9 @@ func (d *decoder) name() string {
 	return b.String()
 }
 
-// shown returns the name of a field as error messages show it. A name that is empty, long or contains unprintable
+// displayName returns the name of a field as error messages show it. A name that is empty, long or contains unprintable
 // characters is quoted and cut.
-func shown(name string) string {
+func displayName(name string) string {
 	isUnprintable := func(r rune) bool { return !unicode.IsPrint(r) }
 	if name != "" && len(name) <= maxName && !strings.ContainsFunc(name, isUnprintable) {
 		return name

@@ -190,7 +190,7 @@ func isCanonical(path string) bool {
 // serve serves a request to an endpoint.
 func (e *edge) serve(_ http.ResponseWriter, r *http.Request, endpoint *Endpoint) {
 	x := exchangeFrom(r.Context())
-	if err := x.respond(r, endpoint); err != nil {
+	if err := endpoint.withoutConflict(x.respond(r, endpoint)); err != nil {
 		x.cause = err
 		if x.out.started {
 			x.record(AsError(err))

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"errors"
+	"slices"
 
 	"devplatform/shared/config"
 	"devplatform/shared/db"
@@ -25,4 +26,15 @@ func AsError(err error) *fault.Error {
 	default:
 		return fault.ErrInternal.WithCause(err)
 	}
+}
+
+// withoutConflict returns the error of an operation's handler. A conflict that outlasted all retries becomes
+// SERVICE_UNAVAILABLE if the operation, such as a login, does not document CONFLICT: its clients cannot read a resource
+// again, but can only repeat the request.
+func (op *Operation) withoutConflict(err error) error {
+	isConflict := func(e *fault.Error) bool { return e.Code == fault.CodeConflict }
+	if errors.Is(err, db.ErrConflict) && isConflict(AsError(err)) && !slices.ContainsFunc(op.Errors, isConflict) {
+		return fault.ErrUnavailable.WithCause(err)
+	}
+	return err
 }

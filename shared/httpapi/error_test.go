@@ -1,12 +1,16 @@
 package httpapi_test
 
 import (
+	"context"
+	"fmt"
 	"net/http"
 	"testing"
 
 	"devplatform/infra/edgetest"
 	"devplatform/shared/config"
+	"devplatform/shared/db"
 	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
 )
 
 func TestErrorResponses(t *testing.T) {
@@ -20,7 +24,7 @@ func TestErrorResponses(t *testing.T) {
 		"known":       {409, fault.CodeUserExists, ""},
 		"wrapped":     {404, fault.CodeSessionNotFound, ""},
 		"headers":     {429, fault.CodeAuthRateLimited, "7"},
-		"conflict":    {409, fault.CodeConflict, ""},
+		"conflict":    {503, fault.CodeServiceUnavailable, "1"}, // the operation does not document CONFLICT
 		"storage":     {503, fault.CodeServiceUnavailable, "1"},
 		"keys":        {503, fault.CodeServiceUnavailable, "1"},
 		"not-found":   {500, fault.CodeInternal, ""},
@@ -53,5 +57,27 @@ func TestPanicAndEncodingErrorResponses(t *testing.T) {
 	lines := log.Lines(t)
 	if len(lines) != 2 || lines[0]["cause"] == nil || lines[1]["cause"] == nil {
 		t.Errorf("logged %v, want two lines with a cause", lines)
+	}
+}
+
+// A conflict that outlasts all retries is a CONFLICT only if the operation documents this code. Otherwise, such as for a
+// login, the client cannot read anything again, and can only repeat the request.
+func TestConflicts(t *testing.T) {
+	t.Parallel()
+	for documented, status := range map[*fault.Error]int{
+		fault.ErrConflict: http.StatusConflict,
+		fault.New(fault.CodeConflict, "The label is taken."):       http.StatusConflict,
+		fault.New(fault.CodeUserExists, "The user has signed up."): http.StatusServiceUnavailable,
+	} {
+		router := newRouter(func(r *httpapi.Routes) {
+			op := httpapi.Operation{Method: http.MethodPost, Path: "/api/change", Errors: []*fault.Error{documented}}
+			httpapi.Public(r, op, func(context.Context, *struct{}) (*textOutput, error) {
+				return nil, fmt.Errorf("change: %w: 20 attempts", db.ErrConflict)
+			})
+		})
+		response := edgetest.Request{Method: http.MethodPost, Target: "/api/change"}.Send(t, router)
+		if response.Status != status {
+			t.Errorf("the operation documents %s: got status %d, want %d", documented.Code, response.Status, status)
+		}
 	}
 }

@@ -46,7 +46,8 @@ type Operation struct {
 	// Status of its output. The body of a 201 has the same type as the body of a 200. A 304 has no body.
 	Also []int
 	// Errors lists the errors that the handler returns. The document also contains the errors that the edge returns
-	// (session, CSRF, size and so on). They are not listed here.
+	// (session, CSRF, size and so on). They are not listed here. If the list has no CONFLICT, a conflict that outlasts all
+	// retries becomes SERVICE_UNAVAILABLE.
 	Errors []*fault.Error
 	// SessionFirst makes the edge read the session before it reads the input and calls the handler. It is for endpoints
 	// that need the caller's account before their first read of the database.

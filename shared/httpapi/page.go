@@ -92,11 +92,12 @@ const (
 // proxy response. It saves Fit from encoding the items of most lists.
 type Bounded interface{ MaxJSON() int }
 
-// MaxJSONByte is the largest number of bytes that a byte of a text becomes: as \u001f, whose backslash is escaped
+// MaxJSONByte is the maximum number of bytes to which a byte of a text can grow: \u001f, whose backslash is escaped
 // again.
 const MaxJSONByte = 7
 
-// surelyFit reports whether all items fit into one response, without encoding them. It reports false if it cannot tell.
+// surelyFit reports whether all items fit into one response, without encoding them. It also returns false if it cannot
+// decide.
 func surelyFit[T any](items []T) bool {
 	sum := 0
 	for i := range items {

@@ -44,18 +44,20 @@ func TestUnknownFields(t *testing.T) {
 		`{"Framework":"react"}`:            "Framework: is not a known field (did you mean framework?)",
 		`{"FRAMEWROK":"react"}`:            "FRAMEWROK: is not a known field (did you mean framework?)",
 		`{"project_id":"prj_1"}`:           "project_id: is not a known field (did you mean projectId?)",
+		`{"pro-ject_i d":"prj_1"}`:         "pro-ject_i d: is not a known field (did you mean projectId?)",
+		`{"frmwrk":"react"}`:               "frmwrk: is not a known field",
 		`{"items":[{"Path":"/a"}]}`:        "items[0].Path: is not a known field (did you mean path?); items[0].path: is required",
 		`{"color":{"a":[1e999]},"op":"x"}`: "color: is not a known field; op: is not a known field",
 		`{"framwork":1,"framework":2}`: "framwork: is not a known field (did you mean framework?); " +
 			"framework: must be a string",
-		`{"__proto__":{"to":"x"}}`:            "__proto__: is not a known field",
-		`{"":1}`:                              `"": is not a known field`,
-		`{"to\u0000":1}`:                      `"to\x00": is not a known field (did you mean to?)`,
-		`{"\u202eto":1}`:                      `"\u202eto": is not a known field (did you mean to?)`,
-		`{"` + long + `":1}`:                  `"` + long[:30] + `"...: is not a known field`,
-		`{"é` + long[:59] + `z":1}`:           `"\u00e9` + long[:28] + `"...: is not a known field`,
-		`{"x":{"y":1,"y":2}}`:                 "x.y: must not be given more than once",
-		`{"` + long + `":1,"` + long + `":1}`: `"` + long[:30] + `"...: must not be given more than once`,
+		`{"__proto__":{"to":"x"}}`:             "__proto__: is not a known field",
+		`{"":1}`:                               `"": is not a known field`,
+		`{"to\u0000":1}`:                       `"to\x00": is not a known field (did you mean to?)`,
+		`{"\u202eto":1}`:                       `"\u202eto": is not a known field (did you mean to?)`,
+		`{"` + long + `":1}`:                   `"` + long[:30] + `"...: is not a known field`,
+		`{"` + long[:29] + `é` + long + `":1}`: `"` + long[:29] + `"...: is not a known field`,
+		`{"x":{"y":1,"y":2}}`:                  "x.y: must not be given more than once",
+		`{"` + long + `":1,"` + long + `":1}`:  `"` + long[:30] + `"...: must not be given more than once`,
 	} {
 		request := edgetest.Request{Method: http.MethodPost, Target: "/api/strict", Body: body, Header: asJSON}
 		response := request.Send(t, projectRouter())

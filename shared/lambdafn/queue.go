@@ -43,7 +43,7 @@ type QueueHandler struct {
 }
 
 // WithSchedule returns a copy of the handler that also calls run for each event of a schedule. An event without Records
-// is that of a schedule.
+// is an event of a schedule.
 func (h *QueueHandler) WithSchedule(run func(ctx context.Context) error) *QueueHandler {
 	both := *h
 	both.schedule = Schedule(h.logger, run)

@@ -74,7 +74,7 @@ type StreamHandler struct {
 }
 
 // WithSchedule returns a copy of the handler that also calls run for each event of a schedule. An event without Records
-// is that of a schedule.
+// is an event of a schedule.
 func (h *StreamHandler) WithSchedule(run func(ctx context.Context) error) *StreamHandler {
 	both := *h
 	both.schedule = Schedule(h.logger, run)

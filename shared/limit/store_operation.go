@@ -21,8 +21,8 @@ import (
 type OperationRule struct {
 	Name  string // part of the keys in the table: do not change it, and do not use it for another rule
 	Limit int
-	// Lease is the time after which an operation does not count any more, even if it has not ended because its process
-	// crashed. It must be longer than the longest operation.
+	// Lease is the time after which an operation no longer counts, even if it has not ended because its process crashed.
+	// It must be longer than the longest operation.
 	Lease time.Duration
 	Full  *fault.Error // the error if the limit is reached
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // Open returns a reader of an object's bytes, and their number. The caller must close the reader. Its Read returns
-// ErrUnavailable if the connection breaks before the last byte. Errors: those of Get.
+// ErrUnavailable if the connection breaks before the last byte. Errors: the errors of Get.
 func (b Bucket) Open(ctx context.Context, key string) (body io.ReadCloser, size int64, err error) {
 	return b.open(ctx, &s3.GetObjectInput{Bucket: &b.name, Key: &key})
 }

@@ -193,7 +193,7 @@ func (client filesClient) openBytes() (n, bytes int) {
 }
 
 // Random requests run at the same time, while uploads expire and are released. The project never has more bytes than
-// the quota, and its counters are always those of its files and open uploads.
+// the quota, and its counters always match its files and open uploads.
 func TestQuotaOfRandomUploads(t *testing.T) {
 	t.Parallel()
 	const limit, seed = 2000, 5

@@ -104,7 +104,7 @@ func TestListWithLargeFiles(t *testing.T) {
 	client.save("/6", "six").Want(t, http.StatusCreated)
 	r := client.Get(client.url()+"?include=content").Want(t, http.StatusOK)
 	if got := r.Values("files", "content"); !cmp.Equal(got, []any{nil, "two", nil, nil, nil, "six"}) {
-		t.Errorf("got the contents %v, want those of /2 and /6", got)
+		t.Errorf("got the contents %v, want the contents of /2 and /6", got)
 	}
 	for _, item := range r.List("files") {
 		if item["content"] == nil && client.download(item).Raw != string(large) {

@@ -17,6 +17,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/local/sqs/sqstest"
+	"devplatform/infra/slicetest"
+	"devplatform/shared/awsclient"
+	"devplatform/shared/config"
 	"devplatform/shared/queue"
 )
 
@@ -264,6 +267,41 @@ func TestLostResponsesAreRetried(t *testing.T) {
 	}
 	if err := q.Send(t.Context(), numbered(3)...); err != nil || len(f.recorded().stored) != 3 {
 		t.Errorf("got error %v and %d messages, want 3 messages", err, len(f.recorded().stored))
+	}
+}
+
+// The retries of a call and the retries of rejected entries share the budget of the operation, or have one of their own.
+// They must not multiply.
+func TestAttemptsOfABatch(t *testing.T) {
+	t.Parallel()
+	for want, ctx := range map[int]context.Context{
+		awsclient.MaxAttempts: t.Context(),
+		2:                     awsclient.WithBudget(t.Context(), 1, time.Minute),
+	} {
+		f, q := newFake(t)
+		f.reject = func(string, int) *rejection { return &rejection{Code: "InternalError"} }
+		f.intercept = func(w http.ResponseWriter, call int) bool {
+			return call%2 == 1 && exception(http.StatusInternalServerError, "InternalError")(w, call)
+		}
+		err := q.Send(ctx, numbered(1)...)
+		if n := len(f.recorded().calls); !errors.Is(err, queue.ErrUnavailable) || n != want {
+			t.Errorf("got error %v after %d calls, want ErrUnavailable after %d", err, n, want)
+		}
+	}
+}
+
+// If the SDK panics, the messages of its call count as not sent.
+func TestPanicOfACall(t *testing.T) {
+	t.Parallel()
+	q := queue.Wrap(sqs.New(sqs.Options{
+		Region: "us-east-1", Credentials: awsclient.Credentials(config.AWS{AccessKeyID: "id", SecretAccessKey: "key"}),
+		HTTPClient: slicetest.DoFunc(func(*http.Request) (*http.Response, error) { panic("broken") }),
+	})).Queue("https://sqs.us-east-1.amazonaws.com/1/q")
+	err := q.Send(t.Context(), numbered(12)...)
+	for i := range 12 {
+		if reason := queue.FailedAt(err, i); reason == nil || !strings.Contains(reason.Error(), "panic: broken") {
+			t.Errorf("message %d: got error %v, want the panic", i, reason)
+		}
 	}
 }
 

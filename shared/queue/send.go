@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"strconv"
 	"sync"
 	"time"
@@ -74,7 +75,7 @@ const (
 )
 
 // Send sends messages in batches, not atomically and in no particular order. It retries messages that SQS could not
-// accept. Errors: *SendError.
+// accept: at most awsclient.MaxAttempts attempts for each batch, within the budget of the operation. Errors: *SendError.
 //
 // If a response was lost, a message may have been sent although the error says otherwise, or it may be sent twice.
 // Consumers must recognize a message that they have already processed.
@@ -85,7 +86,14 @@ func (q Queue) Send(ctx context.Context, messages ...Message) error {
 	group.SetLimit(parallelSends)
 	for batch := range batches(messages) {
 		group.Go(func() error {
-			errs := q.sendBatch(ctx, batch)
+			var errs map[string]error
+			err := async.Recover(func() error {
+				errs = q.sendBatch(ctx, batch)
+				return nil
+			})
+			if err != nil {
+				errs = all(batch, err)
+			}
 			mu.Lock()
 			defer mu.Unlock()
 			for id, err := range errs {
@@ -155,20 +163,29 @@ func (m Message) entry(i int) entry {
 // sendBatch sends a batch, and retries the entries that SQS could not accept. It returns the errors of the entries
 // that were not sent, by ID.
 func (q Queue) sendBatch(ctx context.Context, batch []entry) map[string]error {
+	ctx = awsclient.WithBudget(ctx, awsclient.MaxAttempts-1, awsclient.RetryTime)
 	failed := map[string]error{}
 	for failures := 0; ; failures++ {
 		out, err := q.client.sdk.SendMessageBatch(ctx, &sqs.SendMessageBatchInput{QueueUrl: &q.url, Entries: batch})
 		if err != nil { // after the retries of the SDK
-			for _, e := range batch {
-				failed[*e.Id] = classify("send", err)
-			}
+			maps.Copy(failed, all(batch, classify("send", err)))
 			return failed
 		}
 		batch = unsent(batch, out, failed)
-		if len(batch) == 0 || failures+1 == awsclient.MaxAttempts || !awsclient.Sleep(ctx, awsclient.Jitter(failures)) {
+		if len(batch) == 0 || failures+1 == awsclient.MaxAttempts || !awsclient.TakeRetry(ctx) ||
+			!awsclient.Sleep(ctx, awsclient.Jitter(failures)) {
 			return failed
 		}
 	}
+}
+
+// all returns an error for each entry, by ID.
+func all(batch []entry, err error) map[string]error {
+	errs := make(map[string]error, len(batch))
+	for _, e := range batch {
+		errs[*e.Id] = err
+	}
+	return errs
 }
 
 // unsent updates the errors in failed from the response to a batch, and returns the entries that a retry may send.

@@ -125,7 +125,7 @@ func (s *Service) limit(ctx context.Context, operation string, caller httpapi.Ca
 	return err
 }
 
-// counters returns the counters of an operation on a webhook: those of the webhook and of the caller.
+// counters returns the counters of an operation on a webhook: the counters of the webhook and of the caller.
 func (s *Service) counters(operation string, caller httpapi.Caller, webhookID string) []limit.Counter {
 	ofWebhook := limit.Rule{Name: "webhook-" + operation, Limit: maxOperations, Window: limitWindow}
 	ofUser := limit.Rule{Name: "webhook-" + operation + "-user", Limit: s.quotas.UserCalls, Window: limitWindow}

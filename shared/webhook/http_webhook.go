@@ -143,9 +143,9 @@ func secretRule(secret *string) string {
 type webhookSettingsInput struct {
 	InWebhook
 	Body struct {
-		URL         *string                  `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"An absolute https URL without credentials, at most 2,048 characters, like that of a new webhook" example:"https://example.com/hooks"`
+		URL         *string                  `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"An absolute https URL without credentials, at most 2,048 characters, with the same rules as for a new webhook" example:"https://example.com/hooks"`
 		Events      []pattern                `json:"events,omitempty" minItems:"1" maxItems:"20" nullable:"false" doc:"1–20 event types, groups of types such as file.*, or * for all" example:"[\"*\"]"`
-		Secret      httpapi.Nullable[string] `json:"secret,omitzero" minLength:"1" maxLength:"256" doc:"A new secret, 1–256 characters, like that of a new webhook; null: the service generates one, and only this response contains it. The old secret stays valid for 24 hours" example:"a secret of your own"`
+		Secret      httpapi.Nullable[string] `json:"secret,omitzero" minLength:"1" maxLength:"256" doc:"A new secret, 1–256 characters, with the same rules as for a new webhook; null: the service generates one, and only this response contains it. The old secret stays valid for 24 hours" example:"a secret of your own"`
 		Description *string                  `json:"description,omitempty" maxLength:"2000" doc:"At most 2,000 characters" example:"Notifies the build server."`
 		Active      *bool                    `json:"active,omitempty" doc:"Whether events are delivered" example:"true"`
 	}

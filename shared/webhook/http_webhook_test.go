@@ -114,7 +114,7 @@ func TestCreateValidation(t *testing.T) {
 	}
 }
 
-// longestURL has the largest number of characters.
+// longestURL has the maximum number of characters.
 var longestURL = "https://é.example/" + strings.Repeat("é", 2048-utf8.RuneCountInString("https://é.example/"))
 
 func TestCreateRejectsInvalidFields(t *testing.T) {

@@ -10,13 +10,13 @@ import (
 // Limits are the limits of each account and of each user. The account of a workspace is its owner, of several owners
 // the first one.
 type Limits struct {
-	// AccountWebhooks is the largest number of webhooks in all workspaces of an account together.
+	// AccountWebhooks is the maximum number of webhooks in all workspaces of an account together.
 	AccountWebhooks int `env:"LIMIT_WEBHOOKS_ACCOUNT" envDefault:"100"`
-	// UserTests and WorkspaceTests are the largest numbers of tests of a user, and of the webhooks of a workspace, that
-	// are in progress at the same time.
+	// UserTests and WorkspaceTests are the maximum numbers of tests that are in progress at the same time, for a user and
+	// for the webhooks of a workspace.
 	UserTests      int `env:"LIMIT_WEBHOOK_TESTS_USER" envDefault:"1"`
 	WorkspaceTests int `env:"LIMIT_WEBHOOK_TESTS_WORKSPACE" envDefault:"3"`
-	// UserCalls is the largest number of tests of a user in one minute. Redeliveries and recoveries have the same limit,
+	// UserCalls is the maximum number of tests of a user in one minute. Redeliveries and recoveries have the same limit,
 	// and are counted separately.
 	UserCalls int `env:"LIMIT_WEBHOOK_CALLS_USER" envDefault:"30"`
 }

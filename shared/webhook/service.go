@@ -69,7 +69,7 @@ func New(d Deps) *Service {
 }
 
 const (
-	// maxWebhooks is the largest number of webhooks of a workspace.
+	// maxWebhooks is the maximum number of webhooks of a workspace.
 	maxWebhooks = 20
 	// maxQueries is the number of workspaces that are read concurrently.
 	maxQueries = 16
@@ -77,7 +77,7 @@ const (
 	// have the same limit, and are counted separately. Limits.UserCalls is the number for one user in limitWindow.
 	maxOperations = 10
 	limitWindow   = time.Minute
-	// testLease is longer than the time limit of the function. If the function crashes during a test, the test does not
-	// count any more after this time.
+	// testLease is longer than the time limit of the function. If the function crashes during a test, the test no longer
+	// counts after this time.
 	testLease = 30 * time.Second
 )

@@ -44,11 +44,11 @@ type Settings struct {
 	Secret      httpapi.Nullable[string] // null: the service generates a new one
 }
 
-// applied returns the webhook after all changes except that of the secret. changed reports whether a setting changed.
-// A new URL, or an activation, starts a new generation of the endpoint: it has to respond promptly again before it is
-// in the fast lane. A URL with another host, or an activation, also resets the series of failures. A webhook that the
-// service disabled stays disabled until its owners activate it. Until then, its events are stored, so that they can be
-// recovered.
+// applied returns the webhook after all changes except a change of the secret. changed reports whether a setting
+// changed. A new URL, or an activation, starts a new generation of the endpoint: it has to respond promptly again
+// before it is in the fast lane. A URL with another host, or an activation, also resets the series of failures. A
+// webhook that the service disabled stays disabled until its owners activate it. Until then, its events are stored, so
+// that they can be recovered.
 func (in Settings) applied(w delivery.Webhook, now time.Time) (_ delivery.Webhook, changed bool) {
 	newURL, newEndpoint := false, false
 	if in.URL != nil && *in.URL != w.URL {

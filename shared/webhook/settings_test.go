@@ -77,7 +77,7 @@ func TestSettingsAreApplied(t *testing.T) {
 			t.Fatalf("the webhook has a new generation: got %t, want %t", newGeneration, !newGeneration)
 		}
 		if newEndpoint && (next.Failures != 0 || next.FailingSince != nil || next.NotBefore != nil) {
-			t.Fatalf("got health %+v, want that of a new endpoint", next.Health)
+			t.Fatalf("got health %+v, want the health of a new endpoint", next.Health)
 		}
 		if (newURL || newEndpoint) && next.Prompt {
 			t.Fatal("the endpoint is in the fast lane before it has responded")

@@ -40,7 +40,7 @@ var errAccountFull = errors.New("webhook: the account has reached its limit")
 // accountLimit is the limit of an account.
 type accountLimit struct {
 	workspaces []string // the IDs of the workspaces of the account
-	webhooks   int      // the largest number of webhooks in all of them together
+	webhooks   int      // the maximum number of webhooks in all of them together
 }
 
 // workspaceOf returns the workspace of a webhook. Error: db.ErrNotFound.
@@ -53,8 +53,8 @@ func (s store) workspaceOf(ctx context.Context, webhookID string) (string, error
 	return p.WorkspaceID, err
 }
 
-// create stores a webhook. Errors: errFull, errAccountFull, workspace.ErrDenied if the creator may not manage webhooks
-// any more, workspace.ErrProjectNotFound.
+// create stores a webhook. Errors: errFull, errAccountFull, workspace.ErrDenied if the creator may no longer manage
+// webhooks, workspace.ErrProjectNotFound.
 //
 // No item counts the webhooks of an account, because the count would have to change with the owners of workspaces.
 // Instead, create adds the counts of all workspaces of the account. A concurrent creation in another workspace must not
@@ -161,7 +161,7 @@ func (s store) delete(ctx context.Context, workspaceID, webhookID string) error 
 	return fmt.Errorf("deleting a webhook: %w", err)
 }
 
-// deleteOrphans deletes the webhooks of workspaces whose projects do not exist any more. It reports whether it deleted
+// deleteOrphans deletes the webhooks of workspaces whose projects no longer exist. It reports whether it deleted
 // one. Deleting a project does not delete its webhooks, so that its transaction stays small and the webhooks still
 // receive the event of the deletion.
 func (s store) deleteOrphans(ctx context.Context, workspaceIDs []string) (bool, error) {
@@ -187,7 +187,7 @@ func (s store) deleteOrphans(ctx context.Context, workspaceIDs []string) (bool, 
 	return deleted.Load(), err
 }
 
-// orphans returns the IDs of the webhooks of a workspace whose projects do not exist any more.
+// orphans returns the IDs of the webhooks of a workspace whose projects no longer exist.
 func (s store) orphans(ctx context.Context, workspaceID string) (ids []string, err error) {
 	webhooks, _, err := s.Webhooks(ctx, workspaceID)
 	if err != nil {
@@ -212,8 +212,8 @@ func (s store) orphans(ctx context.Context, workspaceID string) (ids []string, e
 }
 
 // revise stores the next revision of the settings and returns the stored webhook. It changes the health only if the
-// endpoint is a new one. Errors: workspace.ErrDenied if the revision activates the webhook and its new creator may not
-// manage webhooks any more; db.ErrStale if the webhook was changed or deleted after it was read, or if the response to
+// endpoint is a new one. Errors: workspace.ErrDenied if the revision activates the webhook and its new creator may no
+// longer manage webhooks; db.ErrStale if the webhook was changed or deleted after it was read, or if the response to
 // this write was lost. If it was lost, the caller's next try finds that the webhook already has the settings.
 func (s store) revise(ctx context.Context, read, next delivery.Webhook) (delivery.Webhook, error) {
 	update := expression.Set(expression.Name("url"), expression.Value(next.URL)).

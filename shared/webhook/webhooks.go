@@ -175,8 +175,8 @@ func (s *Service) Update(
 }
 
 // Delete deletes a webhook, even if it cannot be decoded. Pending deliveries of the fast lane fail when they are due,
-// because the webhook does not exist any more. Those that wait in the slow lane are not attempted. All stored
-// deliveries expire as usual.
+// because the webhook no longer exists. Pending deliveries of the slow lane are not attempted. All stored deliveries
+// expire as usual.
 func (s *Service) Delete(ctx context.Context, caller httpapi.Caller, webhookID string) error {
 	var workspaceID string
 	err := s.readIfAllowed(ctx, caller, webhookID, func(found string) error {

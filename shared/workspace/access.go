@@ -138,8 +138,8 @@ func (s Access) Project(ctx context.Context, userID, projectID string, keys ...d
 
 // ReadWith is like Project, checks that the user may do the action, and runs read at the same time as its second call.
 // found are the items that the first call read. If access is denied, the context of read ends, so that the response
-// time does not depend on the data. The result is then empty, and the error is that of the check. Errors:
-// ErrProjectNotFound, ErrDenied, those of read.
+// time does not depend on the data. The result is then empty, and the error is the error of the check. Errors:
+// ErrProjectNotFound, ErrDenied, the errors of read.
 func ReadWith[T any](
 	ctx context.Context, s Access, userID, projectID string, action Action,
 	read func(ctx context.Context, found map[db.Key]db.Item) (T, error), keys ...db.Key,

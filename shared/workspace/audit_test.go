@@ -106,8 +106,8 @@ func (f *fixture) checkConsistency() {
 	f.checkEvents(s)
 }
 
-// checkEvents compares the memberships with the events. Every membership has a member.added event, except that of the
-// user who created the workspace.
+// checkEvents compares the memberships with the events. Every membership has a member.added event, except the
+// membership of the user who created the workspace.
 func (f *fixture) checkEvents(s snapshot) {
 	withoutEvent := map[string]int{} // by membership: 1 if no event added it, 0 if an event did
 	for key := range s.members {

@@ -93,7 +93,7 @@ func (s *Service) registerMembers(r *httpapi.Routes) {
 		ID: "removeMember", Method: http.MethodDelete, Path: "/api/workspaces/{id}/members/{userId}", Tag: tag,
 		Summary: "Remove a member, or leave a workspace",
 		Description: "Admins and owners can remove members whose role is not above their own. Every member can leave. The last owner of a workspace cannot be removed, " +
-			"and neither can the user to whom a personal workspace belongs. The removal takes effect immediately. Emits member.removed.",
+			"and neither can the user of a personal workspace. The removal takes effect immediately. Emits member.removed.",
 		Errors: []*fault.Error{
 			ErrNotFound, errMemberNotFound, ErrDenied, errRoleTooHigh, errLastOwner, errPersonalOwner, fault.ErrConflict,
 		},

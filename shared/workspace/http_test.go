@@ -287,7 +287,7 @@ func TestLastOwnerCannotLeave(t *testing.T) {
 	grace.remove(ws, grace).Want(t, http.StatusConflict, fault.CodeConflict)
 }
 
-// The user to whom a personal workspace belongs cannot be removed or demoted, even if another owner exists.
+// The user of a personal workspace cannot be removed or demoted, even if another owner exists.
 func TestPersonalWorkspaceKeepsItsOwner(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -46,7 +46,7 @@ var (
 	errLastOwner = fault.New(fault.CodeConflict,
 		"A workspace must have an owner. Make another member an owner first.")
 	errPersonalOwner = fault.New(fault.CodeConflict,
-		"The user to whom a personal workspace belongs must remain an owner of it.")
+		"The user of a personal workspace must remain an owner of it.")
 )
 
 // errCallerQuota returns the error for a caller who creates a workspace and has reached the limit.

@@ -61,7 +61,7 @@ const (
 	kindOffset   = 6
 	numberOffset = 7
 	headerBytes  = 11
-	minKind      = 5 // earlier kinds have no number, and are not written any more
+	minKind      = 5 // earlier kinds have no number, and are no longer written
 	maxKind      = 12
 )
 

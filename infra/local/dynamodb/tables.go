@@ -41,7 +41,7 @@ func (db *DB) save(record *catalog.Record, fill func(*pebble.Batch) (*streams.In
 	return db.use(*record), nil
 }
 
-// respond returns the response with a table's description. The status is also that of the table's indexes.
+// respond returns the response with a table's description. The status is also the status of the table's indexes.
 func (db *DB) respond(t *catalog.Table, status string) (*wire.TableResponse, error) {
 	description, err := t.Describe(db.account, status, db.store.Counters)
 	return &wire.TableResponse{TableDescription: description}, err

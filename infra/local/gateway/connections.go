@@ -24,8 +24,8 @@ const (
 )
 
 // connLimiter limits the connections of all listeners, so that there are enough files to serve them. A new connection
-// above the limit closes the one that has been idle for the longest time. If all are busy, the new one is refused.
-// Above the spare connections, they wait in the backlog of the operating system.
+// above the limit closes the connection that has been idle for the longest time. If all are busy, the new connection is
+// refused. Above the spare connections, they wait in the backlog of the operating system.
 type connLimiter struct {
 	limit  int
 	slots  chan struct{} // one for each open connection, and each listener that waits for one

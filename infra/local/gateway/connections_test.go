@@ -33,8 +33,8 @@ func roundTrip(t *testing.T, conn net.Conn) (status int, closes bool, body strin
 	return response.StatusCode, response.Close, text(t, response)
 }
 
-// TestConnectionLimit opens more connections than the limit. A new one closes the one that has been idle for the
-// longest time. While all are busy, it gets a gateway response. Later, new connections are accepted again.
+// TestConnectionLimit opens more connections than the limit. A new connection closes the connection that has been idle
+// for the longest time. While all are busy, it gets a gateway response. Later, new connections are accepted again.
 func TestConnectionLimit(t *testing.T) {
 	t.Parallel()
 	const most = 4

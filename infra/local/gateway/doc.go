@@ -28,11 +28,11 @@
 //   - Empty, "." and ".." segments (also percent-encoded) never match. There is no redirect and no cleaning. AWS
 //     joins leading slashes; a function that compares paths must not depend on it.
 //   - A body that is not UTF-8 is passed in base64, also if no binary media type matches. AWS would damage it.
-//   - The client's address is that of the TCP peer. X-Forwarded-For is passed on with the peer appended, and never
-//     trusted.
+//   - The client's address is the address of the TCP peer. X-Forwarded-For is passed on with the peer appended, and
+//     never trusted.
 //   - A client that disconnects does not stop its function. The rest of the function's response is read and
 //     discarded.
 //   - Requests that net/http refuses get a gateway response on plain connections, and plain text over TLS.
-//   - The request id of the event is also that of the invocation, so that the logs of gateway and function have the
-//     same one. On AWS they differ.
+//   - The event and the invocation have the same request id, so that the logs of gateway and function have the same
+//     one. On AWS they differ.
 package gateway

@@ -298,7 +298,7 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// TestSourceIP checks that the source IP is always that of the TCP peer.
+// TestSourceIP checks that the source IP is always the address of the TCP peer.
 func TestSourceIP(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {

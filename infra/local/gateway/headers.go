@@ -29,7 +29,7 @@ var droppedFromRequest = map[string]bool{
 	"Host": true, headerForwardedFor: true, headerForwardedPort: true, headerForwardedProto: true, headerTrace: true,
 }
 
-// remappedFromResponse are headers of the gateway itself. Those of a function's response get the name
+// remappedFromResponse are headers of the gateway itself. In a function's response, they get the name
 // x-amzn-Remapped-<name>.
 var remappedFromResponse = map[string]bool{
 	"Connection": true, "Content-Length": true, "Date": true, "Server": true, "Trailer": true, "Upgrade": true,
@@ -39,7 +39,8 @@ var remappedFromResponse = map[string]bool{
 // droppedFromResponse would break the framing of the response.
 var droppedFromResponse = map[string]bool{"Transfer-Encoding": true, "Keep-Alive": true, "Proxy-Connection": true}
 
-// headers returns the headers of the event: those of the client that are passed on, and those of the gateway.
+// headers returns the headers of the event: the headers of the client that are passed on, and the headers of the
+// gateway.
 func (q *request) headers() []parameter {
 	headers := make([]parameter, 0, len(q.Header)+5)
 	for name, values := range q.Header {

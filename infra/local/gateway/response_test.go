@@ -126,7 +126,7 @@ func TestBinaryResponses(t *testing.T) {
 	}
 }
 
-// TestHead checks that a HEAD response has no body, and the length of that of GET.
+// TestHead checks that a HEAD response has no body, and the Content-Length of the GET response.
 func TestHead(t *testing.T) {
 	t.Parallel()
 	server := serve(t, &function{respond: buffered(ok)}, gateway.Options{API: apiOf(anyRoute("/x"))})

@@ -114,7 +114,7 @@ func (res *resource) add(def stack.Route) {
 	}
 }
 
-// route returns the resource's route for a method: that of the method, or that of ANY.
+// route returns the resource's route for a method: the route of the method, or else the route of ANY.
 func (res *resource) route(method string) *route {
 	if found := res.methods[method]; found != nil {
 		return found

@@ -18,7 +18,7 @@ import (
 const (
 	// readHeaderTimeout is how long a client may take for the TLS handshake and its headers.
 	readHeaderTimeout = 10 * time.Second
-	idleTimeout       = 350 * time.Second // that of API Gateway
+	idleTimeout       = 350 * time.Second // like API Gateway
 	// maxWireHeaders is above API Gateway's limit, so that too large headers get a gateway response.
 	maxWireHeaders = 64 << 10
 )
@@ -117,7 +117,7 @@ func (c *conn) CloseWrite() error {
 	return nil
 }
 
-// ownResponse matches the head of a response that net/http itself wrote. Those of the handler have request ids.
+// ownResponse matches the head of a response that net/http itself wrote. Responses of the handler have request ids.
 var ownResponse = regexp.MustCompile(`^HTTP/1\.[01] (\d{3}) [^\r]*\r\n` +
 	`(?:Content-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n` +
 	`|Connection: close\r\nDate: [^\r]+\r\n(?:Content-Length: 0\r\n)?\r\n$)`)

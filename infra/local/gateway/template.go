@@ -104,7 +104,7 @@ func (g *Gateway) value(variable string, q *request, f *failure) string {
 	return contextVariables[strings.TrimPrefix(variable, "context.")](g, q, f)
 }
 
-// response returns the gateway response for f: that of its type, or the default of its class.
+// response returns the gateway response for f: the response of its type, or the default of its class.
 func (g *Gateway) response(f *failure) stack.GatewayResponse {
 	responses := g.options.API.GatewayResponses
 	if own, ok := responses[f.kind]; ok {

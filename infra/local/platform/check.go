@@ -27,7 +27,7 @@ func Check(config Config) (*stack.Stack, error) {
 }
 
 // load resolves the template with the values for a platform with these addresses. endpoint is the URL of SQS, "" for
-// that of AWS.
+// the URL of AWS.
 func load(config Config, at Addresses, endpoint string) (*functions, error) {
 	var values Values
 	if config.Values != nil {

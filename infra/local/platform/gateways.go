@@ -107,8 +107,8 @@ func (p *Platform) originSetting() string {
 	return ""
 }
 
-// serveSites serves the API with a wildcard domain, over HTTP only. Its connections count together with those of the
-// gateway beside it.
+// serveSites serves the API with a wildcard domain, over HTTP only. Its connections count together with the connections
+// of the gateway beside it.
 func (p *Platform) serveSites(api *stack.API, beside *gateway.Gateway) error {
 	g, err := gateway.New(gateway.Options{
 		API: *api, Invoke: p.runtime.Invoke, Account: Account, Now: now, Logger: p.logger,

@@ -19,7 +19,7 @@ import (
 // defaultRegion is the region whose buckets S3 creates without a location constraint.
 const defaultRegion = "us-east-1"
 
-// bucket creates a bucket if it is missing, and sets its rules to those of the template.
+// bucket creates a bucket if it is missing, and sets its rules to the rules of the template.
 func (p *provisioner) bucket(ctx context.Context, want stack.Bucket) error {
 	_, err := p.buckets.HeadBucket(ctx, &s3.HeadBucketInput{Bucket: &want.Name})
 	var response *smithyhttp.ResponseError
@@ -45,7 +45,7 @@ func (p *provisioner) bucket(ctx context.Context, want stack.Bucket) error {
 	return nil
 }
 
-// setCORS sets the CORS rules of a bucket to those of the template.
+// setCORS sets the CORS rules of a bucket to the rules of the template.
 func (p *provisioner) setCORS(ctx context.Context, want stack.Bucket) error {
 	var rules []types.CORSRule
 	for _, rule := range want.CORS {
@@ -73,7 +73,7 @@ func (p *provisioner) setCORS(ctx context.Context, want stack.Bucket) error {
 	return p.noteRules(want.Name, err)
 }
 
-// setLifecycle sets the lifecycle rules of a bucket to those of the template.
+// setLifecycle sets the lifecycle rules of a bucket to the rules of the template.
 func (p *provisioner) setLifecycle(ctx context.Context, want stack.Bucket) error {
 	var rules []types.LifecycleRule
 	for i, rule := range want.Lifecycle {

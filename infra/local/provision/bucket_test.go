@@ -23,8 +23,7 @@ const buckets = `Resources:
       LifecycleConfiguration: {Rules: [{Status: Enabled, Prefix: uploads/, ExpirationInDays: 1, AbortIncompleteMultipartUpload: {DaysAfterInitiation: 1}}]}
 `
 
-// TestBuckets checks that buckets are created once, that their rules become those of the template, and that objects
-// stay.
+// TestBuckets checks that buckets are created once, that they get the rules of the template, and that objects stay.
 func TestBuckets(t *testing.T) {
 	t.Parallel()
 	for _, region := range []string{"us-east-1", "eu-west-1"} {

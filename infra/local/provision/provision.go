@@ -4,9 +4,9 @@
 // It calls AWS's APIs only, through the SDK, so that it works with the embedded services, LocalStack and moto. It never
 // deletes a resource, never overwrites a secret, and continues after an interrupted run. As CloudFormation does, it
 // disables streams and time to live that are no longer in the template, and sets attributes of queues and rules of
-// buckets to those of the template.
+// buckets to the values in the template.
 //
-// What may not enter: anything about the implementation of the services.
+// It must not contain anything about the implementation of the services.
 package provision
 
 import (

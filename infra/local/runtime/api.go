@@ -70,7 +70,7 @@ func (i *instance) serveNext(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.Context().Err() != nil {
-		i.abort() // the process does not wait any more. The end of the instance puts an assigned call into the queue again.
+		i.abort() // the process no longer waits. The end of the instance puts an assigned call into the queue again.
 		return
 	}
 	if deadline, ok := i.take(c); ok {

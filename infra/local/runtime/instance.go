@@ -33,7 +33,7 @@ const (
 	running    state = "running"     // the function has the call
 	responding state = "responding"  // a response or an error is being read
 	responded  state = "responded"   // the response was read; the next step is /next
-	stopping   state = "stopping"    // the instance has no call and gets none any more
+	stopping   state = "stopping"    // the instance has no call and no longer gets one
 	ended      state = "ended"       // the process has ended
 )
 

@@ -70,7 +70,7 @@ type Options struct {
 	// Lines receives each line of the functions' output, without the line end. requestID is "" while the function starts
 	// or is idle. It is called concurrently. Nil discards the output.
 	Lines func(function, requestID, line string)
-	// Region and Account are those of ARNs (defaults us-east-1 and 000000000000).
+	// Region and Account are the region and the account in ARNs (defaults us-east-1 and 000000000000).
 	Region, Account string
 	// AccessKeyID, SecretKey and SessionToken are the credentials that the functions get.
 	AccessKeyID, SecretKey, SessionToken string
@@ -116,7 +116,7 @@ func (f *Function) complete() (err error) {
 	return nil
 }
 
-// instances returns the largest number of instances of a function.
+// instances returns the maximum number of instances of a function.
 func (f *Function) instances(o *Options) int {
 	if f.MaxConcurrency > 0 {
 		return min(f.MaxConcurrency, o.MaxConcurrency)

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// maxUpload is the maximum size of an uploaded body, maxDocument that of an XML document.
+	// maxUpload is the maximum size of an uploaded body, and maxDocument the maximum size of an XML document.
 	maxUpload   = 5 << 30
 	maxDocument = 2 << 20
 )

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// withCORS lets pages of one origin upload and download, and everybody read.
+// withCORS lets pages of one origin upload and download, and pages of all origins read.
 func (s *server) withCORS() []types.CORSRule {
 	s.t.Helper()
 	rules := []types.CORSRule{

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// maxList is the largest number of entries in a page.
+// maxList is the maximum number of entries in a page.
 const maxList = 1000
 
 type (

@@ -99,7 +99,7 @@ func TestMultipart(t *testing.T) {
 				}
 			}
 			u.parts = []types.CompletedPart{u.parts[2], u.parts[1]} // part 3 is not used
-			if tc.kind == types.ChecksumTypeFullObject {            // the checksum in the request is that of the object
+			if tc.kind == types.ChecksumTypeFullObject {            // the request has the checksum of the object
 				_, err := u.complete(func(in *sdk.CompleteMultipartUploadInput) { in.ChecksumCRC32 = aws.String(sum(crc32, "other")) })
 				wantCode(t, err, "BadDigest")
 			}

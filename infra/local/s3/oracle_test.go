@@ -155,7 +155,7 @@ func TestOracle(t *testing.T) {
 		case diff != "" && s.differs == "":
 			t.Errorf("%d: %s %s %v (-theirs +ours)\n%s", n, s.method, s.path, s.headers, diff)
 		case diff == "" && s.differs != "":
-			t.Errorf("%d: %s %s %v does not differ any more: %s", n, s.method, s.path, s.headers, s.differs)
+			t.Errorf("%d: %s %s %v no longer differs: %s", n, s.method, s.path, s.headers, s.differs)
 		}
 	}
 }

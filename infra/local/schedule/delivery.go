@@ -27,8 +27,8 @@ type attempts struct {
 }
 
 // nextAttempt returns the wait until the next attempt after an error, and false if there is none. made includes the
-// attempt with the error. After Lambda accepted the event, the limits of the function apply, before that those of the
-// schedule.
+// attempt with the error. Before Lambda accepts the event, the limits of the schedule apply. After that, the limits of
+// the function apply.
 func (s *schedule) nextAttempt(err error, made attempts) (wait time.Duration, more bool) {
 	backoff := min(firstBackoff<<min(max(made.refused-1, 0), 10), maxBackoff)
 	wait = backoff/2 + s.random(backoff/2)

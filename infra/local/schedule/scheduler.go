@@ -45,7 +45,7 @@ type Scheduler struct {
 
 	start   sync.Once
 	running sync.WaitGroup
-	// stopping ends when no schedule may fire or retry any more, working when invocations in flight are canceled.
+	// stopping ends when schedules may no longer fire or retry, and working ends when invocations in flight are canceled.
 	stopping, working   context.Context
 	stop, cancelWorking context.CancelFunc
 }

@@ -76,7 +76,7 @@ const (
 	fileFormat = "local-secretsmanager/1"
 )
 
-// file is the content of the file. The checksum is that of the compact form of Secrets.
+// file is the content of the file. Checksum is the checksum of the compact form of Secrets.
 type file struct {
 	Format   string         `json:"format"`
 	Checksum string         `json:"sha256"`

@@ -21,7 +21,7 @@ const (
 	legacy    = "AWS.SimpleQueueService."
 )
 
-// The codes and statuses are those of AWS's model (the trait awsQueryError).
+// The codes and statuses are defined in AWS's model (the trait awsQueryError).
 var (
 	kindQueueDoesNotExist = kind{namespace + "QueueDoesNotExist", legacy + "NonExistentQueue", 400}
 	kindQueueNameExists   = kind{namespace + "QueueNameExists", "QueueAlreadyExists", 400}

@@ -21,7 +21,7 @@ func sendTo(t testing.TB, client *sdk.Client, url, group string, bodies ...strin
 
 func one(in *sdk.ReceiveMessageInput) { in.MaxNumberOfMessages = 1 }
 
-// Messages of a group with many messages in flight wait for those of other groups.
+// Messages of a group with many messages in flight wait for messages of other groups.
 func TestNoisyGroup(t *testing.T) {
 	t.Parallel()
 	s, clock := openClock(t)

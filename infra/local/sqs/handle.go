@@ -70,8 +70,8 @@ func (s *Store) changeVisibilityBatch(_ context.Context, in *handleBatchRequest)
 	return changeEach(in, s.hide)
 }
 
-// delete deletes messages. It deletes nothing, and returns no error, if a message does not exist any more, or if the
-// handle is not that of its last receive.
+// delete deletes messages. It deletes nothing, and returns no error, if a message no longer exists, or if the handle is
+// not the handle of its last receive.
 func (s *Store) delete(address string, inputs []handleInput) ([]error, error) {
 	errs := make([]error, len(inputs))
 	return errs, s.write(func(batch *pebble.Batch) (func(), error) {
@@ -143,7 +143,7 @@ func (q *queue) findInFlight(in handleInput, now int64) (*message, error) {
 	case err != nil:
 		return nil, err
 	case m == nil:
-		return nil, invalid("ReceiptHandle is not that of the last receive of a message that exists.")
+		return nil, invalid("ReceiptHandle must be the handle of the last receive of a message that exists.")
 	case !m.inFlight():
 		return nil, kindNotInFlight.error("The message is not in flight.")
 	case now+*in.Visibility*secondMillis > m.last+maxVisibility*secondMillis:

@@ -10,7 +10,7 @@ type message struct {
 	last       int64 // last received
 	visible    int64 // when it becomes or became visible
 	receives   uint32
-	generation uint32 // of its receipt handles; only that of the last receive is valid
+	generation uint32 // of its receipt handles; only the generation of the last receive is valid
 	source     string // ARN of the queue from which it was moved to this dead-letter queue, or ""
 
 	group      *group

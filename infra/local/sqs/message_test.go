@@ -255,7 +255,7 @@ func TestVisibility(t *testing.T) {
 		_, err := client.ChangeMessageVisibility(t.Context(), &sdk.ChangeMessageVisibilityInput{QueueUrl: &url, ReceiptHandle: handle, VisibilityTimeout: seconds})
 		return err
 	}
-	if err := change(first.ReceiptHandle, 5); err == nil || !strings.Contains(err.Error(), "ReceiptHandle is not that of the last receive") {
+	if err := change(first.ReceiptHandle, 5); err == nil || !strings.Contains(err.Error(), "ReceiptHandle must be the handle of the last receive") {
 		t.Errorf("with the older handle: %v", err)
 	}
 	clock.advance(10 * time.Second)
@@ -276,7 +276,7 @@ func TestVisibility(t *testing.T) {
 		t.Errorf("of a visible message: %v", err)
 	}
 	deleteOne(t, client, url, second.ReceiptHandle)
-	if err := change(second.ReceiptHandle, 10); err == nil || !strings.Contains(err.Error(), "ReceiptHandle is not that of the last receive") {
+	if err := change(second.ReceiptHandle, 10); err == nil || !strings.Contains(err.Error(), "ReceiptHandle must be the handle of the last receive") {
 		t.Errorf("of a deleted message: %v", err)
 	}
 }

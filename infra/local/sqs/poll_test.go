@@ -98,7 +98,7 @@ func TestLongPollWakes(t *testing.T) {
 	}
 }
 
-// A long poll without messages ends after its own wait time or, if it has none, that of the queue.
+// A long poll without messages ends after its own wait time or, if it has none, after the wait time of the queue.
 func TestLongPollEnds(t *testing.T) {
 	t.Parallel()
 	s, _ := openClock(t)

@@ -40,8 +40,8 @@ func (q *queue) parseReceipt(handle string) (receipt, error) {
 	return r, nil
 }
 
-// received returns the message of a handle. It returns nil if the message was deleted, or if the handle is not that of
-// its last receive.
+// received returns the message of a handle. It returns nil if the message was deleted, or if the handle is not the
+// handle of its last receive.
 func (q *queue) received(handle string) (*message, error) {
 	if handle == "" {
 		return nil, missing("ReceiptHandle")

@@ -109,7 +109,7 @@ func Open(options Options) (*Store, error) {
 const targetPrefix = "AmazonSQS."
 
 // maxRequestBytes is the size of ten messages of the maximum size in which every byte is escaped. Such a batch gets the
-// error of a batch that is too long, and not that of a request that is too large.
+// error for a batch that is too long, and not the error for a request that is too large.
 const maxRequestBytes = maxEntries*6*maxMessageBytes + 256<<10
 
 func (s *Store) service() *awsjson.Service {

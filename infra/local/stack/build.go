@@ -21,8 +21,8 @@ type resourceType struct {
 	build func(b *builder, res *resource)
 	// properties is the struct of the properties, for types that Globals may have.
 	properties any
-	// nameProperty is the property with the physical name, which nameOf reads. Without it, the name is that of the stack
-	// and the logical id, of maxName characters at most, unless fallback makes another.
+	// nameProperty is the property with the physical name, which nameOf reads. Without it, the name consists of the
+	// stack's name and the logical id, and has at most maxName characters, unless fallback makes another name.
 	nameProperty string
 	maxName      int
 	fallback     func(generated, id string) string

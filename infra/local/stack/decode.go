@@ -74,7 +74,7 @@ func (o object) is(k kind, problem string) bool {
 //
 //	`cfn:"Name,required,default=…,min=…,max=…,oneof=a|b"`
 //
-// The name is that of the field unless the tag has one.
+// The name is the name of the field unless the tag has one.
 type property struct {
 	name     string
 	index    []int

@@ -10,8 +10,8 @@ import (
 	"devplatform/infra/local/triggers/pattern"
 )
 
-// table has the tables T with a stream, N without one, and M whose stream has a false condition, and a queue. Those of
-// readers read T.
+// table has the tables T with a stream, N without one, and M whose stream has a false condition, and a queue. The
+// mappings of readers read T.
 const (
 	table = `
   T:

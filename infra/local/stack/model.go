@@ -47,7 +47,7 @@ type Function struct {
 	// Env are the variables that the template sets for the function, with overrides. It does not have Lambda's own
 	// variables.
 	Env map[string]string
-	// ReservedConcurrency limits the function's instances. 0 is no limit.
+	// ReservedConcurrency limits the function's instances. 0 means no limit.
 	ReservedConcurrency int
 	Async               AsyncInvoke
 }
@@ -158,7 +158,7 @@ type Queue struct {
 // EventSourceMapping lets a function read a table's stream or a queue (SAM's event types DynamoDB and SQS), with
 // defaults applied.
 type EventSourceMapping struct {
-	// Name is the mapping's logical id: that of the function followed by that of the event.
+	// Name is the mapping's logical id: the id of the function followed by the id of the event.
 	Name string
 	// Function is the Name of the function.
 	Function string
@@ -189,7 +189,7 @@ type EventSourceMapping struct {
 	MaximumRecordAge time.Duration
 	// OnFailureQueue is the Name of the queue that gets a message about discarded records of a stream, "" for none.
 	OnFailureQueue string
-	// MaximumConcurrency is the maximum number of a queue's batches in flight, 2 to 1,000. 0 is no limit.
+	// MaximumConcurrency is the maximum number of a queue's batches in flight, 2 to 1,000. 0 means no limit.
 	MaximumConcurrency int
 }
 
@@ -208,7 +208,7 @@ type Schedule struct {
 	// MaximumRetryAttempts (0 to 185) and MaximumEventAge (1 min to 24 h) limit the retries of an invocation that failed.
 	MaximumRetryAttempts int
 	MaximumEventAge      time.Duration
-	// Async is that of the function. It applies when Lambda has accepted the event.
+	// Async has the limits of the function. They apply when Lambda has accepted the event.
 	Async AsyncInvoke
 }
 
@@ -218,7 +218,7 @@ type Secret struct {
 	// ARN is the full ARN: see [SecretARN].
 	ARN         string
 	Description string
-	// Generate describes how the first value is generated. If it is nil, Literal is the first value; "" is no value.
+	// Generate describes how the first value is generated. If it is nil, Literal is the first value; "" means no value.
 	Generate *GenerateSecretString
 	Literal  string
 }
@@ -272,7 +272,8 @@ type Options struct {
 	Parameters map[string]string
 	// Defaults replace the defaults of parameters. Those that the template does not have are ignored.
 	Defaults map[string]string
-	// QueueEndpoint is the beginning of the URLs of queues, such as http://127.0.0.1:4566. The default is that of SQS.
+	// QueueEndpoint is the beginning of the URLs of queues, such as http://127.0.0.1:4566. The default is the endpoint of
+	// SQS.
 	QueueEndpoint string
 	// Overrides replace variables of functions. A variable that the template does not set for a function is not added.
 	Overrides map[string]string

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// parameterType matches types whose values CloudFormation does not look up. It checks those of AWS resources against
-// the account, which does not exist here. Types of SSM parameters need a value from AWS.
+// parameterType matches types whose values CloudFormation does not look up. CloudFormation compares values of the types
+// of AWS resources with the account, which does not exist here. Types of SSM parameters need a value from AWS.
 var parameterType = regexp.MustCompile(`^(String|Number|CommaDelimitedList|List<Number>|` +
 	`(List<)?AWS::[A-Za-z0-9]+::[A-Za-z0-9]+::(Id|Name|KeyName|GroupName)>?|AWS::EC2::KeyPair::KeyName)$`)
 

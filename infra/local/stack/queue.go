@@ -6,7 +6,7 @@ import (
 )
 
 type (
-	// queueProperties are the properties of a queue. Those of FIFO queues are not supported.
+	// queueProperties are the properties of a queue. The properties of FIFO queues are not supported.
 	queueProperties struct {
 		object `ignored:"KmsDataKeyReusePeriodSeconds KmsMasterKeyId RedriveAllowPolicy SqsManagedSseEnabled Tags"`
 

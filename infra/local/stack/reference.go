@@ -148,7 +148,7 @@ func (e *evaluator) nameOf(res *resource) string {
 	return fallback
 }
 
-// shorten replaces the end of a name that is too long with a digest, as CloudFormation does. 0 is no limit.
+// shorten replaces the end of a name that is too long with a digest, as CloudFormation does. 0 means no limit.
 func shorten(name string, most int) string {
 	if most == 0 || len(name) <= most {
 		return name

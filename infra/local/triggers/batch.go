@@ -67,8 +67,8 @@ const (
 //   - With BisectOnError, the records that failed are split: at the record that the function returned, else in the
 //     middle. This does not count as a retry, and the halves are separate batches from then on. A single record is
 //     retried.
-//   - Retries are counted, including those of the rest after records that are done. After the last one, the batch is
-//     discarded.
+//   - Retries are counted, including retries of the rest after records that are done. After the last retry, the batch
+//     is discarded.
 //
 // tooOld checks the age before each invocation.
 func decide(spec *stack.EventSourceMapping, b batch, r result) verdict {

@@ -45,7 +45,7 @@ type queueAPI interface {
 	SendMessage(context.Context, *sqs.SendMessageInput, ...func(*sqs.Options)) (*sqs.SendMessageOutput, error)
 }
 
-// clients are those of one endpoint.
+// clients are the clients of one endpoint.
 type clients struct {
 	tables  tableAPI
 	streams streamAPI

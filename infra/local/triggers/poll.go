@@ -68,7 +68,7 @@ type gathering struct {
 }
 
 // gather receives a batch: the messages of one request that waits for this time, and of those in the batching window,
-// until the batch is full. An error means that the queue does not exist any more.
+// until the batch is full. An error means that the queue no longer exists.
 func (p *gathering) gather(wait time.Duration) ([]message, error) {
 	p.batch, p.index, p.size = nil, map[string]int{}, 0
 	// The window must end well before the visibility timeout of the messages.
@@ -91,7 +91,7 @@ func (p *gathering) gather(wait time.Duration) ([]message, error) {
 	}
 }
 
-// receive receives at most limit messages. An error means that the queue does not exist any more.
+// receive receives at most limit messages. An error means that the queue no longer exists.
 func (p *gathering) receive(limit int, wait time.Duration) ([]types.Message, error) {
 	p.dropped.Wait()
 	ctx, cancel := context.WithCancel(p.working)

@@ -46,7 +46,7 @@ type positions struct {
 	Shards map[string]position `json:"shards"`
 }
 
-// positionContent is the content of a file. The checksum is that of the compact form of Positions.
+// positionContent is the content of a file. Checksum is the checksum of the compact form of Positions.
 type positionContent struct {
 	Format    string         `json:"format"`
 	Mapping   string         `json:"mapping"`
@@ -128,7 +128,7 @@ func (p *positionFile) of(shard string) position {
 	return p.now.Shards[shard]
 }
 
-// reset replaces all positions by those of another stream.
+// reset replaces all positions by the positions of another stream.
 func (p *positionFile) reset(stream string, shards map[string]position) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -158,7 +158,7 @@ func (p *positionFile) writeLazily() {
 	}
 }
 
-// keep deletes the positions of shards that are not known any more.
+// keep deletes the positions of shards that are no longer known.
 func (p *positionFile) keep(known func(shard string) bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

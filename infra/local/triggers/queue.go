@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	maxReceive = 10               // the largest number of messages of one request
+	maxReceive = 10               // the maximum number of messages of one request
 	longPoll   = 20 * time.Second // the longest wait of a request
 	shortPoll  = time.Second      // the shortest wait: 0 would mean the queue's default
 	maxPollers = 5

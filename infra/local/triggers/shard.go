@@ -139,8 +139,8 @@ func (s *shard) awaitChange(changed <-chan struct{}) {
 	}
 }
 
-// page reads the next records and sets the iterator of those after them, "" at the end of the shard. It renews an
-// iterator that has expired. An error means that the records or the shard do not exist any more.
+// page reads the next records and sets the iterator of the records after them, "" at the end of the shard. It renews an
+// iterator that has expired. An error means that the records or the shard no longer exist.
 func (s *shard) page(iterator *string, at position) (page *dynamodbstreams.GetRecordsOutput, err error) {
 	err = s.link.persist(s.ctx, s.id, func(ctx context.Context) (err error) {
 		renewed := *iterator == ""

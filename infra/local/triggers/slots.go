@@ -30,8 +30,8 @@ type slots struct {
 	grow, cut   time.Time // earliest times of the next increase and reduction of the limit
 }
 
-// newSlots returns the slots of a mapping. maximum is its largest number of concurrent batches; 0 means that it sets
-// none. No slot is free while waits reports true.
+// newSlots returns the slots of a mapping. maximum is its maximum number of concurrent batches; 0 means that it has no
+// maximum. No slot is free while waits reports true.
 func newSlots(maximum int, waits func() bool, now func() time.Time) *slots {
 	most := cmp.Or(maximum, maxConcurrency)
 	return &slots{now: now, waits: waits, most: most, limit: min(firstSlots, most), free: make(chan struct{}, 1)}

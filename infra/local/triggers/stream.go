@@ -163,7 +163,8 @@ type follower struct {
 	idle    int         // searches since a shard was read
 }
 
-// prepare makes the positions those of this stream, and deletes those of shards that have expired.
+// prepare sets the starting positions of a new stream. If the stream was read before, prepare deletes the positions of
+// shards that have expired.
 func (f *follower) prepare(ctx context.Context, shards []types.Shard) error {
 	known := ids(shards)
 	before := f.positions.stream()

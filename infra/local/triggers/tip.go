@@ -103,7 +103,7 @@ func (m *streamMapping) iterator(
 	return aws.ToString(out.ShardIterator), nil
 }
 
-// pageSize is the largest number of records that GetRecords returns.
+// pageSize is the maximum number of records that GetRecords returns.
 const pageSize = 1000
 
 func (m *streamMapping) records(ctx context.Context, iterator string) (*dynamodbstreams.GetRecordsOutput, error) {

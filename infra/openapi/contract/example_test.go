@@ -11,8 +11,7 @@ import (
 	"devplatform/shared/docs"
 )
 
-// TestExamplesConformToTheirSchemas checks all examples in the document: those of bodies, parameters, headers and
-// fields.
+// TestExamplesConformToTheirSchemas checks all examples in the document: of bodies, parameters, headers and fields.
 func TestExamplesConformToTheirSchemas(t *testing.T) {
 	t.Parallel()
 	checked, failures := checkExamples(t, docs.OpenAPI)

@@ -20,12 +20,12 @@ type Config struct {
 	ClientID string `env:"OAUTH_CLIENT_ID"`
 	// ClientSecret is the secret of the client at the provider.
 	ClientSecret string `env:"OAUTH_CLIENT_SECRET"`
-	// The explicit URLs replace those of the preset. A custom provider needs all except EmailsURL.
+	// The explicit URLs replace the URLs of the preset. A custom provider needs all except EmailsURL.
 	AuthorizeURL string `env:"OAUTH_AUTHORIZE_URL"`
 	TokenURL     string `env:"OAUTH_TOKEN_URL"`
 	UserURL      string `env:"OAUTH_USER_URL"`
 	EmailsURL    string `env:"OAUTH_EMAILS_URL"`
-	// Scopes replace those of the preset. They are separated by spaces or commas.
+	// Scopes replace the scopes of the preset. They are separated by spaces or commas.
 	Scopes string `env:"OAUTH_SCOPES"`
 	// Secret, if set, returns the client secret when it is needed. It replaces ClientSecret.
 	Secret func(context.Context) (string, error) `env:"-"`

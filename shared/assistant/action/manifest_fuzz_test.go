@@ -204,7 +204,7 @@ func FuzzRequirements(f *testing.F) {
 			}
 			return
 		}
-		// The appended text has at most two line breaks: one that completes the last line, and that of the new line.
+		// The appended text has at most two line breaks: one ends the previous last line, and one ends the new line.
 		if !strings.HasPrefix(after, content) || strings.Count(strings.TrimPrefix(after, content), "\n") > 2 {
 			t.Fatalf("got %q, want %q and one appended line", after, content)
 		}

@@ -88,8 +88,8 @@ func newClient(o Options) *bedrockruntime.Client {
 	})
 }
 
-// withOwnDecoder gives a call its own decoder of events. The client's decoder is shared by all calls and is not safe
-// for concurrent streams.
+// withOwnDecoder sets a decoder of events that only this call uses. The client's decoder is shared by all calls and is
+// not safe for concurrent streams.
 func withOwnDecoder(o *bedrockruntime.Options) {
 	o.Protocol = restjson1.New(schemas.AmazonBedrockFrontendService)
 }

@@ -45,7 +45,7 @@ func TestRetryBeforeTheAnswerBegins(t *testing.T) {
 			}
 			s.checkRequests(t, maxAttempts)
 			if len(backoffs) != maxAttempts-1 || backoffs[1] != 1 {
-				t.Errorf("got the backoffs of the attempts %v, want those of the attempts 0 to %d", backoffs, maxAttempts-2)
+				t.Errorf("got the backoffs of the attempts %v, want the backoffs of the attempts 0 to %d", backoffs, maxAttempts-2)
 			}
 		})
 	}

@@ -89,7 +89,7 @@ type Result struct {
 type Facts struct {
 	// Prompt is the text that the user wrote.
 	Prompt string
-	// Framework and Language are those that the user requested, or those of the project. They may be empty.
+	// Framework and Language are requested by the user, or properties of the project. They may be empty.
 	Framework, Language string
 	// Paths are the paths of the project's files, or of some of them in a large project.
 	Paths []string

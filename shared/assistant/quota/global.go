@@ -12,9 +12,9 @@ import (
 // it takes another one. So the sum of all shards exceeds the limit only by tokens that answers use beyond their
 // reservations. When the tokens are used up, each shard can have some left, too few for a call.
 const (
-	// maxShards is the largest number of shards.
+	// maxShards is the maximum number of shards.
 	maxShards = 16
-	// tokensPerShard is the smallest limit of a shard, if there are several shards. It is many times the tokens of a
+	// tokensPerShard is the minimum limit of a shard, if there are several shards. It is many times the tokens of a
 	// call, so that the tokens that are left are a small part of the limit.
 	tokensPerShard = 1_000_000
 )

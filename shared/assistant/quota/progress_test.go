@@ -87,7 +87,7 @@ func TestGenerationsInProgress(t *testing.T) {
 	}
 }
 
-// If functions crash, their generations do not count any more after their leases have expired.
+// If functions crash, their generations no longer count after their leases have expired.
 func TestCrashedGenerationsMakeRoom(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, func(l *Limits) { l.InProgress = 2 })
@@ -106,6 +106,6 @@ func TestCrashedGenerationsMakeRoom(t *testing.T) {
 	}
 	f.must(f.settle(crashed, 10, 1)) // it was only slow
 	if n := f.inProgress(ada); n != 2 {
-		t.Errorf("after the end of a generation that did not count any more: got %d in progress, want 2", n)
+		t.Errorf("after the end of a generation that no longer counted: got %d in progress, want 2", n)
 	}
 }

@@ -145,9 +145,8 @@ var ErrInUse = fault.New(fault.CodeConflict,
 // until it is settled, and reserves r.Tokens of the user's monthly tokens, in one transaction. If there is a limit for
 // all users together, the tokens also count towards that limit. If fewer than r.Tokens tokens remain, but at least
 // minTokens, it reserves all remaining tokens. The field Tokens of the returned reservation is the number of reserved
-// tokens. Before it returns QUOTA_EXCEEDED, Reserve releases the reservations of the user's crashed generations. A call
-// that it refuses also counts towards the rate limit. Every
-// returned reservation must be settled with Settle.
+// tokens. Before it returns QUOTA_EXCEEDED, Reserve releases the reservations of the user's crashed generations. A
+// refused call also counts towards the rate limit. Every returned reservation must be settled with Settle.
 // Errors: RATE_LIMITED with Retry-After, QUOTA_EXCEEDED, ErrInUse, the error classes of db.
 func (l *Ledger) Reserve(ctx context.Context, r Reservation, minTokens int) (Reservation, error) {
 	inProgress := l.counters.Operations(l.limits.operationRule(), r.UserID)
@@ -182,8 +181,8 @@ func (l *Ledger) Reserve(ctx context.Context, r Reservation, minTokens int) (Res
 	return r, err
 }
 
-// countRefused counts a call that was refused with the given error, because the transaction that counts calls was
-// cancelled. It returns RATE_LIMITED if the user has made too many calls in this minute, otherwise the error.
+// countRefused counts a call that was refused with the given error. The transaction that would have counted the call
+// was cancelled. It returns RATE_LIMITED if the user has made too many calls in this minute, otherwise the error.
 func (l *Ledger) countRefused(ctx context.Context, minute limit.Counter, refused error) error {
 	_, err := l.counters.Count(ctx, minute)
 	switch {

@@ -15,7 +15,7 @@ type request struct {
 	piece piece
 	// topic is the first word of the piece's own name, such as "login". It is empty for most pieces.
 	topic string
-	// name is the name that the prompt gives to the piece, or "".
+	// name is the name of the piece in the prompt, or "".
 	name      string
 	framework framework
 	// records is the plural of the records that the piece shows or stores, such as "users", or "".

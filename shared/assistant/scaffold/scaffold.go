@@ -37,7 +37,7 @@ type answer struct {
 type call struct{ name, input string }
 
 // Generate emits the whole answer at once. The usage is an estimate: four characters count as a token. The only errors
-// are those of ctx and emit.
+// are the errors of ctx and emit.
 func (Provider) Generate(ctx context.Context, r model.Request, emit func(model.Part) error) (model.Outcome, error) {
 	a := answerTo(r)
 	outcome := model.Outcome{Stop: model.StopEnd, Model: Model}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"testing"
+	"testing/synctest"
 
 	"devplatform/shared/async"
 	"devplatform/shared/lambdafn/apigateway"
@@ -17,39 +18,37 @@ func TestResponsesEndAfterTheWorkBesideThem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	work := make(chan struct{})
-	served := make(chan struct{}, 2)
-	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		async.EndAfter(r.Context(), work)
-		_, _ = w.Write([]byte("body"))
-		if err := http.NewResponseController(w).Flush(); err != nil {
-			_, _ = w.Write([]byte("buffered"))
-		}
-		served <- struct{}{}
-	})
-	ended := make(chan error, 2)
-	go func() {
-		_, err := apigateway.New(handler).Invoke(t.Context(), payload)
-		ended <- err
-	}()
-	go func() {
-		response, err := apigateway.NewStream(handler)(t.Context(), payload)
-		if err == nil {
-			_, err = io.ReadAll(response.Body)
-		}
-		ended <- err
-	}()
-	<-served
-	<-served
-	select {
-	case err := <-ended:
-		t.Fatalf("a response ended before the work, with the error %v", err)
-	default:
-	}
-	close(work)
-	for range 2 {
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
+	for name, serve := range map[string]func(*testing.T, http.Handler) error{
+		"buffered": func(t *testing.T, handler http.Handler) error {
+			t.Helper()
+			_, err := apigateway.New(handler).Invoke(t.Context(), payload)
+			return err
+		},
+		"streamed": func(t *testing.T, handler http.Handler) error {
+			t.Helper()
+			response, err := apigateway.NewStream(handler)(t.Context(), payload)
+			if err == nil {
+				_, err = io.ReadAll(response.Body)
+			}
+			return err
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			work, ended := make(chan struct{}), make(chan error, 1)
+			go func() {
+				ended <- serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					async.EndAfter(r.Context(), work)
+					_, _ = w.Write([]byte("body"))
+				}))
+			}()
+			synctest.Wait()
+			if len(ended) > 0 {
+				t.Errorf("%s: the response ended before the work", name)
+			}
+			close(work)
+			if err := <-ended; err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 }

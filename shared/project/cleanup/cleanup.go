@@ -114,8 +114,9 @@ func (c *Cleanup) expire(ctx context.Context, e event.Record) error {
 //
 // The records are the project's items in the projects table. A record is deleted after its chunks. So after an
 // interruption the remaining chunks can still be found through the records, without reading up to 200 MiB of contents.
-// Finally, sweep deletes chunks without a record: those of versions that expired earlier. If a save is in progress, its
-// object can be stored after the project's objects were removed. Its transaction fails, and Sweep removes the object.
+// Finally, sweep deletes chunks without a record: the chunks of versions that expired earlier. If a save is in
+// progress, its object can be stored after the project's objects were removed. Its transaction fails, and Sweep removes
+// the object.
 func (c *Cleanup) remove(ctx context.Context, projectID string) error {
 	exists, err := c.store.exists(ctx, projectID)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"devplatform/shared/site"
 )
 
-// parallelProjects is the largest number of projects whose records the sweep reads at the same time.
+// parallelProjects is the maximum number of projects whose records the sweep reads at the same time.
 const parallelProjects = 8
 
 // errInvalidRecord reports a record that cannot be decoded, so that it is not known to which object it refers.
@@ -38,7 +38,7 @@ func (s store) removeOutput(ctx context.Context, deploymentID string) (int, erro
 }
 
 // removeUnreferenced deletes those objects that were written before a time and to which no record refers. It returns
-// their number. It skips keys that are not those of contents, and projects that change meanwhile. Error:
+// their number. It skips keys of other objects than contents, and projects that change in the meantime. Error:
 // errInvalidRecord, after it has handled the other projects.
 func (s store) removeUnreferenced(ctx context.Context, objects []objectstore.Object, before time.Time) (int, error) {
 	old := map[string][]string{} // the keys of old objects by project
@@ -73,8 +73,8 @@ func (s store) removeUnreferenced(ctx context.Context, objects []objectstore.Obj
 }
 
 // unreferenced returns those keys of a project's objects to which no record of the project refers. It returns none if
-// files or old versions change while it reads the records, because the records are then not those of one point in time
-// (see Sweep). Error: errInvalidRecord.
+// files or old versions change while it reads the records, because the records then do not show the state at one point
+// in time (see Sweep). Error: errInvalidRecord.
 func (s store) unreferenced(ctx context.Context, projectID string, keys []string) ([]string, error) {
 	before, err := s.treeState(ctx, projectID)
 	if err != nil {

@@ -17,7 +17,7 @@ const listHeader = "Not every system can store the names of these files, so they
 	"Each line has the path in the project, a tab, and the name in this archive.\n\n"
 
 // writeArchive writes the files of a snapshot as a zip archive, and the list of the renamed files, if there are any.
-// The same files always result in the same bytes. Errors: those of w, newEntryNames and file.Snapshot.Each.
+// The same files always result in the same bytes. Errors: the errors of w, newEntryNames and file.Snapshot.Each.
 func writeArchive(ctx context.Context, w io.Writer, snapshot *file.Snapshot) error {
 	paths := make([]string, len(snapshot.Files))
 	for i, f := range snapshot.Files {
@@ -45,7 +45,7 @@ func writeArchive(ctx context.Context, w io.Writer, snapshot *file.Snapshot) err
 	return a.Close() //nolint:wrapcheck // an error of w
 }
 
-// archive is an archive that is written.
+// archive writes the entries of a zip archive.
 type archive struct {
 	*zip.Writer
 
@@ -65,7 +65,7 @@ func (a *archive) add(name string, modified time.Time, level int, data io.Reader
 	return err //nolint:wrapcheck // an error of the writer or of the content
 }
 
-// isCompressed has the content types that cannot be compressed further.
+// isCompressed contains the content types whose files cannot be compressed further.
 var isCompressed = map[string]bool{
 	"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true, "image/avif": true,
 	"font/woff": true, "font/woff2": true, "audio/mpeg": true, "audio/ogg": true, "video/mp4": true, "video/webm": true,
@@ -82,8 +82,8 @@ func level(f file.File) int {
 	return flate.DefaultCompression
 }
 
-// compressor compresses the entries of an archive one after another. It has one flate.Writer for each level, because
-// each of them needs much memory.
+// compressor compresses the entries of an archive one after another. It reuses one flate.Writer for each level, because
+// a flate.Writer needs much memory.
 type compressor struct {
 	level   int // of the next entry
 	writers map[int]*flate.Writer

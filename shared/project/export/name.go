@@ -15,9 +15,9 @@ import (
 	projectpath "devplatform/shared/project/path"
 )
 
-// entryNames are the names of files in an archive. A name is the path of the file without the leading slash. Files and
-// folders have another name if Windows cannot store it, or if it differs from the name of another one in the same
-// folder only in what common file systems ignore, such as case. Names that every system can store are chosen first.
+// entryNames are the names of files in an archive. A name is the path of the file without the leading slash. A file or
+// folder is renamed if Windows cannot store its name, or if a common file system treats its name and another name in
+// the same folder as the same, for example because it ignores case. Names that every system can store are chosen first.
 type entryNames struct {
 	renamed  map[string]string // by path; the other files keep their names
 	list     string            // the lines of the renamed files, in path order
@@ -48,8 +48,8 @@ func newEntryNames(paths []string) (*entryNames, error) {
 func (n *entryNames) of(path string) string { return cmp.Or(n.renamed[path], path[1:]) }
 
 // nameFolder names the files in a folder and its subfolders, and returns the names in the folder itself. paths are the
-// paths in the folder, whose own path has length start, with the slash at its end. name is the folder in the archive,
-// with this slash.
+// paths in the folder. start is the length of the folder's own path, including the slash at its end. name is the path
+// of the folder in the archive, including this slash.
 func (n *entryNames) nameFolder(paths []string, start int, name string) *siblings {
 	children := childrenOf(paths, start)
 	s := &siblings{}
@@ -114,7 +114,7 @@ func (s *siblings) isTaken(name string) bool {
 	return s.taken[nameKey(name)]
 }
 
-// take takes a name.
+// take marks a name as taken.
 func (s *siblings) take(name string) {
 	if s.first == "" {
 		s.first = name
@@ -126,8 +126,8 @@ func (s *siblings) take(name string) {
 	s.taken[nameKey(name)] = true
 }
 
-// choose takes a name that every system can store. If it is taken, choose adds the first number that makes it unique
-// before the extension.
+// choose returns a unique name, and marks it as taken. name is a name that every system can store. If it is already
+// taken, choose inserts the first number that makes it unique before the extension.
 func (s *siblings) choose(name string) string {
 	const maxNumber, maxExtension = len("-99999"), 16
 	if !s.isTaken(name) {
@@ -150,8 +150,8 @@ func (s *siblings) choose(name string) string {
 	}
 }
 
-// nameKey returns the same key for names that common file systems take for the same. They ignore case and normal forms,
-// and some ignore format characters.
+// nameKey returns the same key for two names if a common file system treats them as the same name. These file systems
+// ignore case and normal forms, and some ignore format characters.
 func nameKey(name string) string {
 	visible := strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Cf, r) {

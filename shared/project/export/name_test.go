@@ -69,7 +69,7 @@ func TestEntryNames(t *testing.T) {
 	}
 }
 
-// The list has the renamed files only. Its name is not that of a file.
+// The list contains only the renamed files. Its name differs from the names of all files.
 func TestListOfRenamedFiles(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -88,7 +88,7 @@ func TestListOfRenamedFiles(t *testing.T) {
 	}
 }
 
-// All names are safe, and no file system takes two of them for the same.
+// All names are safe, and no file system treats two of them as the same name.
 func TestEntryNamesAreSafeAndUnique(t *testing.T) {
 	t.Parallel()
 	segment := rapid.OneOf(

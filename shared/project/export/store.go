@@ -77,8 +77,8 @@ func set(attribute string, value any) expression.UpdateBuilder {
 	return expression.Set(expression.Name(attribute), expression.Value(value))
 }
 
-// lease gives a worker the lease of an export, and returns the export's record. If another worker holds the lease, it
-// returns the record with that lease. Errors: errNotRunning, errLeased.
+// lease assigns the lease of an export to a worker, and returns the export's record. If another worker holds the lease,
+// it returns the record with that lease. Errors: errNotRunning, errLeased.
 func (s store) lease(ctx context.Context, projectID, exportID, token string, now time.Time) (record, error) {
 	at := clock.Stamp(now).String()
 	free := expression.Name("leaseEnds").LessThanEqual(expression.Value(at))

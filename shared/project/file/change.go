@@ -34,8 +34,8 @@ func (s *Service) Delete(
 }
 
 // Batch applies operations in one transaction. It returns the resulting file of each operation except deletions, in
-// operation order. The operations must have been validated by checkBatch. Errors: those of Save and Delete, with the
-// index of the failed operation in the message.
+// operation order. The operations must have been validated by checkBatch. Errors: the errors of Save and Delete, with
+// the index of the failed operation in the message.
 func (s *Service) Batch(
 	ctx context.Context, caller httpapi.Caller, projectID string, ops []BatchOperation,
 ) ([]File, error) {
@@ -129,7 +129,7 @@ var errInvalidBatch = fault.New(fault.CodeValidationFailed,
 	"The changes are not valid. Check the file paths, the file contents and the size of the batch.")
 
 // Change validates operations and applies them like Batch. It is for other packages.
-// Errors: those of Batch; VALIDATION_FAILED.
+// Errors: the errors of Batch; VALIDATION_FAILED.
 func (s *Service) Change(ctx context.Context, caller httpapi.Caller, projectID string, ops []BatchOperation) error {
 	if problems := checkBatch(ops); len(problems) > 0 {
 		return errInvalidBatch.WithCause(fault.Invalid(problems...))

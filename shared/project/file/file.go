@@ -89,7 +89,7 @@ func (t Tree) includes(f File) bool { return t.OldRecountAt > 0 && f.ExpiresAt >
 type FileItem struct {
 	Path        string          `json:"path" doc:"The path of the file in the project" example:"/src/app.ts"`
 	Size        int             `json:"size" doc:"The size of the decoded content, in bytes" example:"10"`
-	ContentType string          `json:"contentType" doc:"The media type: the one that was set when the file was uploaded, otherwise derived from the extension of the path and the encoding" example:"text/typescript; charset=utf-8"`
+	ContentType string          `json:"contentType" doc:"The media type that was set when the file was uploaded. If none was set, it is derived from the extension of the path and the encoding" example:"text/typescript; charset=utf-8"`
 	Encoding    Encoding        `json:"encoding" enum:"utf-8,base64" doc:"The encoding of the content field. If the content field is absent, the encoding with which the content was saved" example:"utf-8"`
 	SHA256      string          `json:"sha256" doc:"The SHA-256 hash of the decoded content, in hexadecimal" example:"7992a39d6cde5e050eb78461a8bf9ad986175a94826e835c110b3967290bd249"`
 	ETag        string          `json:"etag" doc:"The entity tag for If-Match: the version in double quotes" example:"\"01K9ZQ3V7M8T5XW2ABCDEFGHJK\""`

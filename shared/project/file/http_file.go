@@ -62,8 +62,8 @@ func (s *Service) registerFiles(r *httpapi.Routes) {
 	}, s.handleDeleteFile)
 }
 
-// writeErrors are the documented errors of all requests that change files. quotaErrors are those of requests that can
-// exceed a quota. saveErrors has both.
+// writeErrors are the documented errors of all requests that change files. quotaErrors are the errors of requests that
+// can exceed a quota. saveErrors contains both.
 var (
 	writeErrors = []*fault.Error{
 		workspace.ErrProjectNotFound, workspace.ErrDenied, httpapi.ErrIfMatch, httpapi.ErrIfNoneMatch, fault.ErrConflict,

@@ -237,8 +237,8 @@ func (s *Service) fullItem(ctx context.Context, projectID string, f File, data [
 	return item, err
 }
 
-// countWithin returns the largest number of files, from the start of the list, that have at most limit bytes in total,
-// without large files. It is at least one, unless there are no files.
+// countWithin returns how many files from the start of the list have at most limit bytes in total. Large files do not
+// count. The result is at least one, unless there are no files.
 func countWithin(files []File, limit int) int {
 	sum := 0
 	for i, f := range files {

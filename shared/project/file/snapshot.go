@@ -67,8 +67,8 @@ const (
 
 // Each calls use for each file with its content, in path order. It needs constant memory: it reads small contents in
 // batches, and large ones while use reads them. The reader of a content that does not match its record ends with an
-// error. Errors: those of use; PROJECT_NOT_FOUND; db.ErrUnavailable; db.ErrConflict if a content was deleted after its
-// file had changed. Any other error means that a content is corrupt or missing.
+// error. Errors: the errors of use; PROJECT_NOT_FOUND; db.ErrUnavailable; db.ErrConflict if a content was deleted after
+// its file had changed. Any other error means that a content is corrupt or missing.
 func (s *Snapshot) Each(ctx context.Context, use func(f File, data io.Reader) error) error {
 	for files := s.Files; len(files) > 0; {
 		n, err := 1, error(nil)

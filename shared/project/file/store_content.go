@@ -10,7 +10,7 @@ import (
 	"devplatform/shared/objectstore"
 )
 
-// parallelObjects is the largest number of objects that one request reads or writes at the same time.
+// parallelObjects is the maximum number of objects that one request reads or writes at the same time.
 const parallelObjects = 16
 
 // storeObjects stores the new contents of a plan that are objects. An object is stored before the transaction that
@@ -34,7 +34,7 @@ func (s store) storeObjects(ctx context.Context, projectID string, p plan) error
 	return group.Wait()
 }
 
-// storageError converts the error of package objectstore that may be transient to that of package db.
+// storageError converts objectstore.ErrUnavailable to db.ErrUnavailable.
 func storageError(err error) error {
 	if errors.Is(err, objectstore.ErrUnavailable) {
 		return fmt.Errorf("%w: %w", db.ErrUnavailable, err)

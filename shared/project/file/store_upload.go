@@ -25,7 +25,7 @@ var (
 
 // announce stores the record of an open upload, and reserves its bytes. Call it within db.Retry.
 // Errors: PROJECT_NOT_FOUND if the project was deleted; QUOTA_EXCEEDED if the user has written too much on this day;
-// db.ErrStale if the project has no room any more.
+// db.ErrStale if the project no longer has room.
 func (s store) announce(ctx context.Context, projectID string, u upload) error {
 	record, err := db.Encode(u)
 	if err != nil {
@@ -78,7 +78,7 @@ const maxReleases = 99
 func (s store) release(ctx context.Context, projectID string, uploads []upload, at time.Time) error {
 	for batch := range slices.Chunk(uploads, maxReleases) {
 		bytes := 0
-		writes := make([]db.Write, 1, len(batch)+1) // the first is that of the tree
+		writes := make([]db.Write, 1, len(batch)+1) // the first one is the write of the tree
 		for _, u := range batch {
 			bytes += u.Size
 			writes = append(writes, s.settleWrite(projectID, &u, uploadReleased, "", at))
@@ -138,8 +138,8 @@ func decodeUpload(uploadID string, item db.Item) (*upload, error) {
 }
 
 // uploaded returns the content that a client has sent to the URL of an upload. S3 has compared its size and its hash
-// with those of the announcement. Content that clients receive in JSON is text if it is UTF-8. Larger content is not
-// read: it is text if its media type says so. Errors: CONFLICT if there is no such object; db.ErrUnavailable.
+// with the announced ones. Content that clients receive in JSON is text if it is UTF-8. Larger content is not read: it
+// is text if its media type says so. Errors: CONFLICT if there is no such object; db.ErrUnavailable.
 func (s store) uploaded(ctx context.Context, projectID string, u *upload) (*packedContent, error) {
 	packed := u.packed(Base64)
 	key := packed.ref().ObjectKey(projectID)

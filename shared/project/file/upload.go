@@ -57,7 +57,7 @@ type uploadStatus string
 
 const (
 	uploadOpen      uploadStatus = "open"      // its bytes are reserved
-	uploadReleased  uploadStatus = "released"  // it can be completed, but its bytes are not reserved any more
+	uploadReleased  uploadStatus = "released"  // it can be completed, but its bytes are no longer reserved
 	uploadCompleted uploadStatus = "completed" // final
 )
 
@@ -211,9 +211,9 @@ func (s *Service) releaseExpired(ctx context.Context, projectID string, tree Tre
 }
 
 // Complete makes uploaded content the content of its file, and reports whether the file was created. If the upload is
-// completed already, it returns the version of the file that was stored then. Errors: those of Save; UPLOAD_NOT_FOUND;
-// CONFLICT if the content was not uploaded or the upload has expired; FILE_NOT_FOUND if the upload is completed and
-// that version does not exist any more.
+// completed already, it returns the version of the file that was stored then. Errors: the errors of Save;
+// UPLOAD_NOT_FOUND; CONFLICT if the content was not uploaded or the upload has expired; FILE_NOT_FOUND if the upload is
+// completed and that version no longer exists.
 func (s *Service) Complete(
 	ctx context.Context, caller httpapi.Caller, projectID, uploadID string, condition httpapi.Preconditions,
 ) (File, bool, error) {

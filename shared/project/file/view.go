@@ -27,7 +27,7 @@ func (s *Service) Open(
 
 // OpenWith is like Open. Its first call to storage also reads more items, and then it calls check with the items. If
 // check returns an error, OpenWith returns that error, whether or not the project exists, and makes no second call.
-// Errors: those of Open and check.
+// Errors: the errors of Open and check.
 func (s *Service) OpenWith(
 	ctx context.Context, caller httpapi.Caller, projectID string, action workspace.Action,
 	more []db.Ref, check func(map[db.Key]db.Item) error,
@@ -57,8 +57,8 @@ func (s *Service) OpenWith(
 	return p, err
 }
 
-// View reads the current state of a project's files for another package. Its methods do not check access. Their results
-// are only for a user for whom Open succeeds.
+// View reads the current state of a project's files for another package. Its methods do not check access. Call them
+// only for a user whose call of Open succeeded.
 type View struct {
 	projectID string
 	store     store

@@ -37,16 +37,19 @@ func New(cfg config.AWS, url string, now clock.Clock) *Queue {
 const maxResponse = 64 << 10
 
 // Send sends a message with a message group. It repeats the call after every failure, because SQS uses the same status
-// codes for throttling as for mistakes. So the message can be sent more than once, also if Send returns an error.
+// codes for throttling as for mistakes. It makes at most awsclient.MaxAttempts attempts, within the budget of the
+// operation. So the message can be sent more than once, also if Send returns an error.
 func (q *Queue) Send(ctx context.Context, body, group string) error {
 	payload, err := json.Marshal(map[string]string{"QueueUrl": q.url, "MessageBody": body, "MessageGroupId": group},
 		json.Deterministic(true))
 	if err != nil {
 		return fmt.Errorf("signal: %w", err)
 	}
+	ctx = awsclient.WithBudget(ctx, awsclient.MaxAttempts-1, awsclient.RetryTime)
 	for failures := 0; ; failures++ {
 		err := q.call(ctx, payload)
-		if err == nil || failures+1 == awsclient.MaxAttempts || !awsclient.Sleep(ctx, awsclient.Jitter(failures)) {
+		if err == nil || failures+1 == awsclient.MaxAttempts || !awsclient.TakeRetry(ctx) ||
+			!awsclient.Sleep(ctx, awsclient.Jitter(failures)) {
 			return err
 		}
 	}

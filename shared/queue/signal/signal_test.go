@@ -94,6 +94,11 @@ func TestErrors(t *testing.T) {
 	if err == nil || *calls != awsclient.MaxAttempts {
 		t.Errorf("got error %v after %d calls, want an error after %d", err, *calls, awsclient.MaxAttempts)
 	}
+	*calls = 0
+	budget := awsclient.WithBudget(t.Context(), 1, time.Minute)
+	if err := signal.New(cfg, missing, time.Now).Send(budget, "x", "y"); err == nil || *calls != 2 {
+		t.Errorf("one retry is left: got error %v after %d calls, want an error after 2", err, *calls)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := signal.New(cfg, missing, time.Now).Send(ctx, "x", "y"); !errors.Is(err, context.Canceled) {

@@ -266,7 +266,7 @@ func (a *attempt) decide(ctx context.Context) {
 	}
 }
 
-// disable disables the webhook. It reports false if the decision does not apply any more, because the webhook has a new
+// disable disables the webhook. It reports false if the decision no longer applies, because the webhook has a new
 // endpoint, or another attempt succeeded. It also reports false if storage is unavailable: the delivery is then
 // retried, and the next failure leads to the same decision.
 func (a *attempt) disable(ctx context.Context) bool {

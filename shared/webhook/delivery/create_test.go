@@ -28,9 +28,9 @@ func (f *fixture) pending(w Webhook) (fast, slow int) {
 	return fast, slow
 }
 
-// The fan-out creates the deliveries of a quiet workspace, and asks for the creation of those of a noisy one, for all
-// webhooks with one message. A webhook whose endpoint has left the fast lane in the meantime gets them in the slow
-// lane.
+// The fan-out creates the deliveries of a quiet workspace. For a noisy workspace, it sends one message that asks for
+// the creation of the deliveries to all webhooks. A webhook whose endpoint has left the fast lane in the meantime gets
+// them in the slow lane.
 func TestManyDeliveriesAreCreatedLater(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -112,7 +112,7 @@ func TestCreationAfterTheLaneHasChanged(t *testing.T) {
 }
 
 // A webhook receives the events before its deactivation and after its activation, no matter when they are handled. If
-// it is not active any more, its deliveries are stored as failed, so that they can be recovered. That holds for the
+// it is no longer active, its deliveries are stored as failed, so that they can be recovered. That holds for the
 // fan-out and for SlowWorker.
 func TestEventsAroundADeactivation(t *testing.T) {
 	t.Parallel()

@@ -97,7 +97,7 @@ const (
 	// maxAttemptsKept limits the attempts of a delivery that is redelivered many times: an item has at most 400 KB.
 	maxAttemptsKept = 50
 	// leaseTime is how long an attempt or a turn belongs to the worker that began it. It is longer than a function can
-	// run: when a lease expires, the function that took it is not running any more.
+	// run: when a lease expires, the function that took it is no longer running.
 	leaseTime = 45 * time.Second
 )
 

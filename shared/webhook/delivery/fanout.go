@@ -43,16 +43,16 @@ func NewFanout(d Deps) *Fanout {
 }
 
 const (
-	// fanoutReads is the largest number of concurrent reads.
+	// fanoutReads is the maximum number of concurrent reads.
 	fanoutReads = 8
 	// If a batch of the stream has at most maxDirect deliveries, the fan-out creates all of them. If it has more, the
-	// fan-out creates only those of workspaces with at most maxDirectEach.
+	// fan-out creates only the deliveries of workspaces with at most maxDirectEach deliveries.
 	maxDirect, maxDirectEach = 10, 4
 	// fanoutChunk is the number of deliveries that are stored at the same time, before their messages are sent: two
-	// batches of writes, and four of messages. So a workspace with few deliveries does not wait for those of other
-	// workspaces.
+	// batches of writes, and four of messages. So a workspace with few deliveries does not wait for the deliveries of
+	// other workspaces.
 	fanoutChunk = 40
-	// maxSingleWrites is the largest number of deliveries that are stored with a write for each, in one round trip.
+	// maxSingleWrites is the maximum number of deliveries that are stored with one write each, in one round trip.
 	// Storing more of them in batches takes two round trips, and a fraction of the calls.
 	maxSingleWrites = 4
 )

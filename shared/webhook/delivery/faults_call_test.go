@@ -333,8 +333,8 @@ func (f *fixture) checkAfterFault(workspaceID string, requests int) {
 	}
 }
 
-// A fault in any call of any step loses no delivery. The steps are those of both lanes, of the moves between them, and
-// of deliveries that are parked, woken or wait for a slot.
+// A fault in any call of any step loses no delivery. The test covers the steps of both lanes, the moves between them,
+// and deliveries that are parked, woken or wait for a slot.
 func TestFaultInEachCall(t *testing.T) {
 	t.Parallel()
 	for _, step := range faultySteps {

@@ -7,7 +7,7 @@ import (
 	"devplatform/shared/webhook/sender"
 )
 
-// Health describes an endpoint by the results of its latest attempts. The zero Health is that of a new endpoint.
+// Health describes an endpoint by the results of its latest attempts. The zero Health is the health of a new endpoint.
 type Health struct {
 	// Prompt is true if the latest success took less than PromptTime and no attempt has timed out since. See lane.
 	Prompt bool `dynamodbav:"prompt,omitempty"`

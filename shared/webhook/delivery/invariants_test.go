@@ -121,8 +121,8 @@ func checkIndex(t *rapid.T, d Delivery, now time.Time) {
 }
 
 // A pending delivery is always in the index, so that its lane or the retry job finds it. In the fast lane, its time is
-// not before the end of its lease, and not long after its next attempt. In the slow lane, its time is that of its next
-// attempt.
+// not before the end of its lease, and not long after its next attempt. In the slow lane, its time is the time of its
+// next attempt.
 func TestPendingDeliveriesStayInTheIndex(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -31,7 +31,7 @@ type Turns struct {
 }
 
 const (
-	// maxWindow is the largest number of concurrent attempts of a turn. maxPromptWindow is the largest number if the
+	// maxWindow is the maximum number of concurrent attempts of a turn. maxPromptWindow is the maximum number if the
 	// endpoint responds promptly: it has recovered and works off its backlog.
 	maxWindow       = 8
 	maxPromptWindow = 32
@@ -155,7 +155,7 @@ func turnWait(failingSince *clock.Timestamp, took time.Duration, now time.Time, 
 	return wait + time.Duration(spread*jitter*float64(wait))
 }
 
-// widestWindow returns the largest number of concurrent attempts of a turn.
+// widestWindow returns the maximum number of concurrent attempts of a turn.
 func (h Health) widestWindow() int {
 	if h.Prompt {
 		return maxPromptWindow

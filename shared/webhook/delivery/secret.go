@@ -20,7 +20,7 @@ const (
 	secretPurpose = "webhook-secret"
 	// secretOverlap is how long a secret stays valid after it was replaced.
 	secretOverlap = 24 * time.Hour
-	// maxPrevious is the largest number of replaced secrets that stay valid. Every attempt opens all of them, and each
+	// maxPrevious is the maximum number of replaced secrets that stay valid. Every attempt opens all of them, and each
 	// adds 48 bytes to a header. Endpoints accept about 8 KB of headers.
 	maxPrevious = 20
 )
@@ -82,7 +82,7 @@ func (s Secrets) Open(ctx context.Context, webhookID, sealed string) (string, er
 func isLost(err error) bool { return errors.Is(err, errSealed) || errors.Is(err, config.ErrUnknownKey) }
 
 // Live returns the secrets that sign the deliveries of a webhook: the current one, and then the replaced ones that are
-// still valid, newest first. A replaced secret that is lost is omitted. Errors: those of Open.
+// still valid, newest first. A replaced secret that is lost is omitted. Errors: the errors of Open.
 func (s Secrets) Live(ctx context.Context, w Webhook, now time.Time) ([]string, error) {
 	current, err := s.Open(ctx, w.ID, w.Secret)
 	if err != nil {

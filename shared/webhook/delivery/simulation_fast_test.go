@@ -40,7 +40,7 @@ func (r *simRecord) message() *simMessage {
 	return &simMessage{message: r.stored.message(), group: &r.endpoint.account.fast, record: r, endpoint: r.endpoint}
 }
 
-// simAttempt is an attempt in the simulation. Its steps are those of attempt.
+// simAttempt is an attempt in the simulation. It has the steps of attempt.
 type simAttempt struct {
 	attempt
 	lane     lane

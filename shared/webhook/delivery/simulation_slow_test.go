@@ -2,7 +2,7 @@ package delivery
 
 import "time"
 
-// simTurn is a turn in the simulation. Its steps are those of turn.
+// simTurn is a turn in the simulation. It has the steps of turn.
 type simTurn struct {
 	*turn
 	endpoint *simEndpoint

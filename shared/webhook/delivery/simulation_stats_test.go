@@ -36,7 +36,7 @@ type simStats struct {
 	failed   int
 	maxTurns int // at the same time, of an account
 	drained  [simClasses]time.Duration
-	boundary time.Duration // drained is when no delivery of an event before boundary was pending any more
+	boundary time.Duration // drained is when no delivery of an event before boundary was still pending
 	backlog  [simClasses]int
 	*simPhaseStats
 }
@@ -50,9 +50,10 @@ type simPhaseStats struct {
 	maxInFlight int // attempts at the same time, of an account
 	fast, slow  simQueueStats
 	// wakes and deliveryWakes count the messages of the retry job: for turns, and for deliveries of the fast lane.
-	// turnMessages counts the messages for turns that were received. turns counts those that led to a turn. noSlot
-	// counts those that found no slot, and dropped those of them that were received too often. paused counts the
-	// messages of endpoints with more deliveries that were received too often. notNeeded counts the others.
+	// turnMessages counts the messages for turns that were received. turns counts the messages that led to a turn. noSlot
+	// counts the messages that found no slot, and dropped the messages without a slot that were received too often. paused
+	// counts the messages of endpoints with more deliveries that were received too often. notNeeded counts all other
+	// messages.
 	wakes, deliveryWakes, turnMessages, turns, noSlot, dropped, paused, notNeeded, moved int
 }
 
@@ -152,7 +153,7 @@ func (p *simPhaseStats) quantile(class simClass, q float64) time.Duration {
 
 const simHeads = "%-34s %-16s %8s %8s %8s %8s %8s %9s %8s %9s %6s %8s %6s %9s\n"
 
-// simHead is the head of the table. "attempts" is the largest number of concurrent attempts of an account, "batch" is
+// simHead is the head of the table. "attempts" is the maximum number of concurrent attempts of an account, "batch" is
 // the mean number of messages, and "queue" is the longest time that a message was visible before it was received.
 func simHead() string {
 	return trimLines(fmt.Sprintf(simHeads, "", "tenants", "p50", "p99", "slowest", "oldest", "attempts", "wake-ups",

@@ -130,8 +130,8 @@ func simulateSweep(out io.Writer, baseline time.Duration) {
 	}
 }
 
-// simulateWorkers writes the rows with more workers: those of the slow lane in the steady state, and those of the fast
-// lane during the outage.
+// simulateWorkers writes the rows with more workers: of the slow lane in the steady state, and of the fast lane during
+// the outage.
 func simulateWorkers(out io.Writer) {
 	const half, outage = 5 * time.Minute, time.Minute
 	for _, workers := range []int{100, 200} {

@@ -61,7 +61,7 @@ func TestNewEndpointBecomesFast(t *testing.T) {
 	f.wantRequests(2)
 }
 
-// When no delivery waits any more, a second turn confirms it, and the webhook leaves the index.
+// When no delivery waits, a second turn confirms it, and the webhook leaves the index.
 func TestDrainedWebhookLeavesTheIndex(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -50,7 +50,7 @@ func (s Store) saveHealth(ctx context.Context, w Webhook, after Health) error {
 }
 
 // disable stores the health and disables the webhook for the reason of the decision. It reports false if the webhook is
-// not active any more, the webhook has a new endpoint, or the series of failures has ended.
+// no longer active, the webhook has a new endpoint, or the series of failures has ended.
 func (s Store) disable(ctx context.Context, w Webhook, after Health, v decision, now time.Time) (bool, error) {
 	update := healthUpdate(w.Health, after).
 		Set(expression.Name(attrActive), expression.Value(false)).

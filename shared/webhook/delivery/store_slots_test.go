@@ -132,8 +132,8 @@ func TestUnusedSlotsExpire(t *testing.T) {
 	}
 }
 
-// The deliveries that wait in the slow lane are read in the order in which they are due. The pages contain neither the
-// deliveries of other webhooks, nor those of the fast lane, nor items that are not deliveries. A time that is not valid
+// The deliveries that wait in the slow lane are read in the order in which they are due. The pages do not contain the
+// deliveries of other webhooks, deliveries of the fast lane, or items that are not deliveries. A time that is not valid
 // is read as the zero time.
 func TestSlowDeliveries(t *testing.T) {
 	t.Parallel()

@@ -51,7 +51,7 @@ func (s Store) makeDue(ctx context.Context, w Webhook, leaveFastLane bool, now t
 	}
 	item, err := s.Client.Do(ctx, write)
 	if errors.Is(err, db.ErrConditionFailed) && leaveFastLane { // the webhook was deleted, or has a new endpoint
-		w.Turns = Turns{} // those of the old endpoint
+		w.Turns = Turns{} // the turns belong to the old endpoint
 		return s.makeDue(ctx, w, false, now)
 	}
 	if errors.Is(err, db.ErrConditionFailed) {
@@ -218,7 +218,7 @@ type slowEntry struct {
 }
 
 // slowDeliveries reads a page of the deliveries of a webhook that wait in the slow lane, in the order in which they are
-// due. The index is eventually consistent: a delivery may be missing, or may not wait any more. It returns the position
+// due. The index is eventually consistent: a delivery may be missing, or may no longer wait. It returns the position
 // of the next page.
 func (s Store) slowDeliveries(
 	ctx context.Context, webhookID string, after db.IndexKey, limit int,

@@ -71,7 +71,7 @@ func (d Delivery) moved(now time.Time) Delivery {
 }
 
 // uncounted returns the delivery in the slow lane without an attempt in the fast lane that was aborted. The next
-// attempt is due now. It returns false if the delivery does not belong to the attempt any more. at is the time at which
+// attempt is due now. It returns false if the delivery no longer belongs to the attempt. at is the time at which
 // the attempt began. leased reports whether it has a lease.
 func (d Delivery) uncounted(at clock.Timestamp, leased bool, now time.Time) (Delivery, bool) {
 	if leased {

@@ -235,7 +235,7 @@ func (t *turn) conclude(attempts []*attempt) (ends bool) {
 }
 
 // finish stores when the next turn is due, and ends the turn. If the next turn is soon, it returns the
-// message to the queue. It does so as well if deliveries were added during the turn.
+// message to the queue. It also does so if deliveries were added during the turn.
 func (t *turn) finish(ctx context.Context) error {
 	t.end.window = t.window
 	condition := ifUnchanged

@@ -57,7 +57,8 @@ type PreviousSecret struct {
 	Until  clock.Timestamp `dynamodbav:"until"`
 }
 
-// account returns the account whose deliveries share the capacity of the lanes with those of the webhook.
+// account returns the account that the deliveries of the webhook belong to. The deliveries of an account share its
+// capacity in the lanes.
 func (w Webhook) account() string { return cmp.Or(w.AccountID, w.WorkspaceID) }
 
 // wants reports whether the webhook subscribes to an event of its workspace. at is the time of the event. A webhook

@@ -73,7 +73,7 @@ func (s Store) Disable(ctx context.Context, workspaceID, userID string, at time.
 	return writes, nil
 }
 
-// disable returns the write that disables a webhook. It fails if the webhook is not active any more, or has another
+// disable returns the write that disables a webhook. It fails if the webhook is no longer active, or has another
 // creator.
 func (s Store) disable(key db.Key, userID string, at time.Time) db.Write {
 	active := expression.Name("active")

@@ -15,7 +15,7 @@ import (
 	"devplatform/shared/publicnet"
 )
 
-// MaxURL is the largest number of characters of a webhook's URL.
+// MaxURL is the maximum number of characters of a webhook's URL.
 const MaxURL = 2048
 
 // The rules that a URL can violate. Each text continues a sentence that begins with the name of the field.
@@ -43,8 +43,8 @@ func CheckURL(raw string, allowPrivate bool) error {
 	return err
 }
 
-// checkForm makes the checks of CheckURL except that of the address, and returns the parsed URL. An attempt checks the
-// address when it connects.
+// checkForm makes all checks of CheckURL except the check of the address, and returns the parsed URL. An attempt checks
+// the address when it connects.
 func checkForm(raw string, allowPrivate bool) (*url.URL, error) {
 	if utf8.RuneCountInString(raw) > MaxURL {
 		return nil, errURLLength

@@ -17,7 +17,7 @@ import (
 	"devplatform/shared/clock"
 )
 
-// The headers that Sign sets, in the canonical form of http.Header. The last three are those of Standard Webhooks.
+// The headers that Sign sets, in the canonical form of http.Header. Standard Webhooks defines the last three.
 const (
 	HeaderSignature = "X-Service-Signature"
 	HeaderEvent     = "X-Service-Event"

@@ -21,8 +21,8 @@ func (a Account) StreamARN(table, label string) string {
 	return a.TableARN("") + streams.Path(table, label)
 }
 
-// Describe returns a table's description. The status is also that of the indexes. count returns the counters of a table
-// or index by its number.
+// Describe returns a table's description. The status is also the status of the indexes. count returns the counters of a
+// table or index by its number.
 func (t *Table) Describe(
 	account Account, status string, count func(uint32) (Counters, error),
 ) (wire.TableDescription, error) {

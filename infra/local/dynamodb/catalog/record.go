@@ -79,7 +79,7 @@ func (r *Record) Apply(in *wire.TableSettings, now float64) error {
 	return nil
 }
 
-// Define adds definitions to those of the table.
+// Define adds definitions to the definitions of the table.
 func (r *Record) Define(definitions []wire.AttributeDefinition) error {
 	r.Attributes = slices.Clone(r.Attributes)
 	for _, definition := range definitions {

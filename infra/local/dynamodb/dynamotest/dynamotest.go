@@ -96,8 +96,8 @@ func createTable(
 	return created
 }
 
-// Client returns a client of an endpoint. Its credentials are those of the environment, or dummy ones that emulators
-// accept.
+// Client returns a client of an endpoint. It has the credentials of the environment, or dummy credentials that
+// emulators accept.
 func Client(endpoint string, options ...func(*dynamodb.Options)) *dynamodb.Client {
 	return dynamodb.New(dynamodb.Options{
 		BaseEndpoint: aws.String(endpoint),

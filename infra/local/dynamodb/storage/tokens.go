@@ -44,9 +44,9 @@ func (t *tokenTable) end(token string) {
 const fingerprintEnd = 8 + sha256.Size
 
 // WriteOnce is like Write, unless a transaction with the same token has completed within ten minutes. Then it changes
-// nothing, returns true, and sets the units to those of reading the larger image of each item. It returns an error if
-// the token was used with another fingerprint of the transaction's content, or if the token's transaction is still
-// running.
+// nothing, returns true, and sets the units to the units that reading the larger image of each item needs. It returns
+// an error if the token was used with another fingerprint of the transaction's content, or if the token's transaction
+// is still running.
 func (s *Store) WriteOnce(
 	token string, fingerprint [sha256.Size]byte, changes []Change, decide func() error,
 ) (replayed bool, err error) {

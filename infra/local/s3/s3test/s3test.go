@@ -46,8 +46,8 @@ func StartServer(t testing.TB) (endpoint string) {
 // httpClient is the HTTP client of all clients. The SDK's own loses responses to large bodies on loopback.
 var httpClient = awshttp.New()
 
-// Client returns a client of an endpoint. Its credentials are those of the embedded S3, or those of the environment if
-// AWS_ENDPOINT_URL_S3 is set.
+// Client returns a client of an endpoint. It has the credentials of the embedded S3, or the credentials of the
+// environment if AWS_ENDPOINT_URL_S3 is set.
 func Client(endpoint string, options ...func(*s3.Options)) *s3.Client {
 	region, keys := "us-east-1", credentials.NewStaticCredentialsProvider(engine.AccessKeyID, engine.SecretKey, "")
 	if os.Getenv(EndpointVariable) != "" {

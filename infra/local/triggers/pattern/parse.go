@@ -14,7 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MaxLength is the largest number of characters of a pattern, as on AWS.
+// MaxLength is the maximum number of characters of a pattern, as on AWS.
 const MaxLength = 4096
 
 const (
