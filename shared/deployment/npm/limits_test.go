@@ -49,6 +49,22 @@ func TestChainOfPeers(t *testing.T) {
 	wantFailure(t, err, failure.DependencyNotFound, "p100@1.0.0 and p101@1.0.0 conflict, or need more than 100")
 }
 
+// Each version of a package needs the next one, so each is below the previous one.
+func TestNesting(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	for i := range 33 {
+		f.registry.publish("a", fmt.Sprintf("1.0.%d", i), fields{"dependencies": fields{"a": fmt.Sprintf("1.0.%d", i+1)}}, nil)
+	}
+	f.registry.publish("a", "1.0.33", nil, nil)
+	got, _, err := f.resolve(`{"dependencies":{"a":"1.0.2"}}`)
+	if len(got) != 32 || err != nil {
+		t.Errorf("got %d packages, error %v, want 32", len(got), err)
+	}
+	_, _, err = f.resolve(`{"dependencies":{"a":"1.0.1"}}`)
+	wantFailure(t, err, failure.DependencyNotFound, "a@1.0.1 needs packages that are nested too deeply")
+}
+
 // numbered returns n dependencies that are in no lock file.
 func numbered(n int) string {
 	missing := make([]string, n)
