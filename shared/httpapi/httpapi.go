@@ -6,6 +6,7 @@ package httpapi
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"reflect"
@@ -164,12 +165,44 @@ func NewRouter(cfg Config, register ...func(*Routes)) http.Handler {
 }
 
 // Lazy builds a handler in the background. It immediately returns a handler that waits until the build is complete. In
-// the meantime, the function can request its first event from Lambda.
+// the meantime, the function can request its first event from Lambda. If build panics, the request that waits for it
+// fails with INTERNAL_ERROR, and the next request builds again.
 func Lazy(build func() http.Handler) http.Handler {
-	once := sync.OnceValue(build)
+	l := &lazy{build: build}
 	async.Go(func() error {
-		once()
+		_, err := l.get()
+		return err
+	}, func(error) {}) // the first request builds again
+	return l
+}
+
+type lazy struct {
+	build func() http.Handler
+
+	mu      sync.Mutex // held while build runs
+	handler http.Handler
+}
+
+// get returns the handler. It builds the handler if there is none.
+func (l *lazy) get() (http.Handler, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.handler != nil {
+		return l.handler, nil
+	}
+	err := async.Recover(func() error {
+		l.handler = l.build()
 		return nil
-	}, func(error) {}) // once panics again in the requests
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { once().ServeHTTP(w, r) })
+	})
+	return l.handler, err
+}
+
+// ServeHTTP implements http.Handler.
+func (l *lazy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	handler, err := l.get()
+	if err != nil {
+		handler = NewRouter(Config{Logger: slog.Default(), Clock: clock.System})
+		r = r.WithContext(WithRejection(r.Context(), fmt.Errorf("httpapi: build the handler: %w", err)))
+	}
+	handler.ServeHTTP(w, r)
 }

@@ -39,6 +39,31 @@ func TestCacheEvicts(t *testing.T) {
 	}
 }
 
+// A panic while a value is loaded fails the requests that wait for it, and not the process. The next one loads it.
+func TestPanicWhileLoading(t *testing.T) {
+	t.Parallel()
+	broken := true
+	c := newCache(1<<10, func(context.Context, string) (string, int, error) {
+		if broken {
+			panic("broken")
+		}
+		return "value", 1, nil
+	})
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			if value, err := c.get(t.Context(), "key"); err == nil || !strings.Contains(err.Error(), "panic: broken") {
+				t.Errorf("got %q, error %v, want the panic as an error", value, err)
+			}
+		})
+	}
+	group.Wait()
+	broken = false
+	if value, err := c.get(t.Context(), "key"); value != "value" || err != nil {
+		t.Errorf("got %q, error %v after the panic", value, err)
+	}
+}
+
 // Concurrent requests read the manifest and the file once. A client that leaves does not fail the others.
 func TestObjectsAreReadOnce(t *testing.T) {
 	t.Parallel()

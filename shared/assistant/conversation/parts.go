@@ -79,6 +79,8 @@ func (m Message) pack() ([][]byte, error) {
 			body.Code = ""
 		case len(body.Actions) > 0:
 			body.Actions = body.Actions[:len(body.Actions)-1]
+		case body.Content == "": // the name of the model is too long
+			return nil, err
 		default:
 			body.Content = strings.ToValidUTF8(body.Content[:len(body.Content)/2], "")
 		}

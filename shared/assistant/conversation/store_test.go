@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
+	"errors"
 	"testing"
 	"time"
 
@@ -180,5 +181,16 @@ func TestLimitsOfMessages(t *testing.T) {
 	}
 	if content.MaxBytes > maxPageBytes {
 		t.Errorf("content.MaxBytes: got %d, want at most %d, the size of a page", content.MaxBytes, maxPageBytes)
+	}
+}
+
+// A message that stays too large without its code, actions and content is an error.
+func TestMessageThatCannotBeStored(t *testing.T) {
+	t.Parallel()
+	name := make([]byte, content.MaxBytes)
+	_, _ = rand.Read(name)
+	_, err := Message{ID: fuzzMessage, Content: "Hello", Model: base64.StdEncoding.EncodeToString(name)}.parts()
+	if !errors.Is(err, content.ErrTooLarge) {
+		t.Errorf("got error %v, want content.ErrTooLarge", err)
 	}
 }

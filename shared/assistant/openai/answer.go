@@ -19,14 +19,10 @@ import (
 	"devplatform/shared/assistant/model"
 )
 
-// maxAnswer is the maximum number of bytes that are read from a stream. It is a hundred times the size of a long
-// answer.
-const maxAnswer = 64 << 20
-
 // chunk is an event of the stream, or a whole answer. Fields whose types differ between servers are raw values.
 type chunk struct {
 	Model   string         `json:"model"`
-	Choices []choice       `json:"choices"` // empty in the chunk with the usage
+	Choices list[choice]   `json:"choices"` // empty in the chunk with the usage
 	Usage   *usage         `json:"usage"`
 	Error   jsontext.Value `json:"error"`
 	Object  jsontext.Value `json:"object"`
@@ -40,10 +36,10 @@ type choice struct {
 }
 
 type delta struct {
-	Content      jsontext.Value `json:"content"`
-	Refusal      string         `json:"refusal"`
-	ToolCalls    []callDelta    `json:"tool_calls"`
-	FunctionCall *functionDelta `json:"function_call"` // the predecessor of tool calls
+	Content      jsontext.Value  `json:"content"`
+	Refusal      string          `json:"refusal"`
+	ToolCalls    list[callDelta] `json:"tool_calls"`
+	FunctionCall *functionDelta  `json:"function_call"` // the predecessor of tool calls
 	// The content of reasoning is ignored. DeepSeek, vLLM and llama.cpp send reasoning_content. OpenRouter, Ollama and
 	// Groq send reasoning.
 	ReasoningContent jsontext.Value `json:"reasoning_content"`
@@ -111,14 +107,18 @@ func (a *answer) read(
 	}
 	body := bufio.NewReader(io.LimitReader(response.Body, maxAnswer))
 	if first, _ := body.Peek(1); string(first) == "{" { // a server that does not stream
-		data, err := io.ReadAll(body)
+		data, err := io.ReadAll(io.LimitReader(body, maxEvent+1))
+		if err == nil && len(data) > maxEvent {
+			err = errTooLarge
+		}
 		if err == nil {
 			err = a.readEvent("", data)
 		}
 		return a.result(err)
 	}
 	// Without an empty line at the end, the decoder would drop the last event.
-	response.Body = &readCloser{io.MultiReader(body, strings.NewReader("\n\n")), response.Body}
+	stream := io.MultiReader(&eventReader{Reader: body}, strings.NewReader("\n\n"))
+	response.Body = &readCloser{stream, response.Body}
 	events := ssestream.NewDecoder(response)
 	var timer *time.Timer
 	for events.Next() {
@@ -158,7 +158,7 @@ func (a *answer) readEvent(event string, data []byte) error {
 	if err != nil {
 		return errors.New("an event is not valid") // the decoder's error may quote the event
 	}
-	if c.Model != "" {
+	if c.Model != "" && len(c.Model) <= maxModelName {
 		a.outcome.Model = c.Model
 	}
 	if c.Usage != nil {
@@ -197,7 +197,7 @@ func (a *answer) readDelta(d delta) error {
 	if err := a.parts.text(a.contentText(d.Content)); err != nil {
 		return err
 	}
-	calls := d.ToolCalls
+	calls := []callDelta(d.ToolCalls)
 	if d.FunctionCall != nil {
 		calls = append(calls, callDelta{Function: *d.FunctionCall})
 	}
@@ -234,7 +234,7 @@ func isThinking(p contentPart) bool { return p.Type == "thinking" }
 
 // partsOf returns the parts of the content of a delta. It returns nil if the content is not a list.
 func partsOf(content jsontext.Value) []contentPart {
-	var all []contentPart
+	var all list[contentPart]
 	if content.Kind() != '[' || json.Unmarshal(content, &all, lenient) != nil {
 		return nil
 	}

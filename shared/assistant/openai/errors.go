@@ -55,7 +55,7 @@ var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.Allo
 // {"detail": …}, and proxies send text.
 func parseError(data []byte) *serverError {
 	data = bytes.TrimSpace(data)
-	var many []jsontext.Value
+	var many list[jsontext.Value]
 	if json.Unmarshal(data, &many, lenient) == nil && len(many) > 0 {
 		data = many[0]
 	}
@@ -92,9 +92,9 @@ func parseError(data []byte) *serverError {
 // details returns the messages of FastAPI's detail, which is a string or a list with the error of each field. It
 // ignores the fields' input, which may be the prompt.
 func details(v jsontext.Value) []string {
-	var fields []struct {
+	var fields list[struct {
 		Message string `json:"msg"`
-	}
+	}]
 	if v.Kind() != '[' || json.Unmarshal(v, &fields, lenient) != nil {
 		return []string{scalar(v)}
 	}

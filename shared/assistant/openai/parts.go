@@ -21,8 +21,8 @@ type partQueue struct {
 	last    *piece
 	// usedIDs are the IDs of all calls of the conversation.
 	usedIDs map[string]bool
-	// calls is the number of calls in this answer.
-	calls int
+	// calls is the number of calls in this answer, and size the number of bytes of its texts and inputs.
+	calls, size int
 }
 
 // piece is a call, or text between calls.
@@ -52,6 +52,9 @@ func (q *partQueue) text(s string) error {
 	if s == "" {
 		return nil
 	}
+	if q.size += len(s); q.size > maxPending {
+		return errTooLarge
+	}
 	if n := len(q.queue); n == 0 || q.queue[n-1].isCall {
 		q.queue = append(q.queue, &piece{})
 	}
@@ -67,6 +70,9 @@ func (q *partQueue) call(d callDelta) error {
 		c = &piece{isCall: true}
 		q.queue = append(q.queue, c)
 		q.calls++
+	}
+	if q.size += len(input); q.size > maxPending || q.calls > maxPieces {
+		return errTooLarge
 	}
 	q.last = c
 	if d.Index != nil {

@@ -65,6 +65,8 @@ func parse(prompt string) ([]request, error) {
 	return requests, nil
 }
 
+const quotes = "\"“”`"
+
 var tokenPattern = regexp.MustCompile("\"[^\"]+\"|“[^”]+”|`[^`]+`|[,:()]|[^\\s,()\"“”`]+|\\S")
 
 // sentences splits a prompt. A sentence ends at a line break, at a semicolon, and at one of . ! ? before white space.
@@ -75,7 +77,8 @@ func sentences(prompt string) [][]token {
 		for _, at := range tokenPattern.FindAllStringIndex(line, -1) {
 			text, rest := line[at[0]:at[1]], line[at[1]:]
 			last := &all[len(all)-1]
-			if name := strings.Trim(text, "\"“”`"); name != text {
+			if name := strings.Trim(text, quotes); name != text {
+				name = cmp.Or(name, text) // the text can consist of quotation marks
 				*last = append(*last, token{text: name, low: strings.ToLower(name), quoted: true})
 				continue
 			}

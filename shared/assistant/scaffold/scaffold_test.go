@@ -235,6 +235,7 @@ func FuzzGenerate(f *testing.F) {
 		f.Add(c.prompt, c.framework)
 	}
 	f.Add("create a \x00\xff component called `\u202e`", "\xff")
+	f.Add("modal “\"”, `“`", "")
 	f.Fuzz(func(t *testing.T, prompt, framework string) {
 		for _, task := range []model.Task{model.TaskChat, model.TaskGenerate, model.TaskSummarize} {
 			h := send(t, model.Request{Task: task, MaxOutput: 8192, Facts: model.Facts{

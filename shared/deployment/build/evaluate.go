@@ -323,33 +323,46 @@ func (e *evaluator) function(x *js.CallExpr) any {
 	return unknown{}
 }
 
-// encode returns a constant as JSON.
-func encode(value any) (string, bool) {
+// maxConstants is the number of values that one constant can contain. A value that several others contain counts for
+// each of them.
+const maxConstants = 10_000
+
+// encode returns a constant as JSON. ok is false if it is not a constant, or is nested too deeply or too large.
+func encode(value any) (text string, ok bool) {
+	left := maxConstants
+	plain, ok := plainValue(value, maxEvaluation, &left)
+	if !ok {
+		return "", false
+	}
+	return quoteJSON(plain), true
+}
+
+// plainValue returns a constant as package json encodes it. depth limits the nesting, and left the number of values.
+func plainValue(value any, depth int, left *int) (plain any, ok bool) {
+	if *left--; depth < 0 || *left < 0 {
+		return nil, false
+	}
 	switch v := value.(type) {
 	case string, float64, bool, nil:
-		return quoteJSON(v), true
+		return v, true
 	case *object:
-		fields := map[string]json.RawMessage{}
+		fields := map[string]any{}
 		for key, field := range v.fields {
-			text, ok := encode(field)
-			if !ok {
-				return "", false
+			if fields[key], ok = plainValue(field, depth-1, left); !ok {
+				return nil, false
 			}
-			fields[key] = json.RawMessage(text)
 		}
-		return quoteJSON(fields), true
+		return fields, true
 	case []any:
-		items := []json.RawMessage{}
-		for _, item := range v {
-			text, ok := encode(item)
-			if !ok {
-				return "", false
+		items := make([]any, len(v))
+		for i, item := range v {
+			if items[i], ok = plainValue(item, depth-1, left); !ok {
+				return nil, false
 			}
-			items = append(items, json.RawMessage(text))
 		}
-		return quoteJSON(items), true
+		return items, true
 	}
-	return "", false
+	return nil, false
 }
 
 func isJSON(text string) bool { return json.Valid([]byte(text)) }

@@ -1,27 +1,44 @@
 package build
 
 import (
+	"bytes"
 	"path"
 	"regexp"
 	"strings"
 )
 
-// importedName matches the beginning of a specifier that may name a package, in scripts and style sheets.
-var importedName = regexp.MustCompile(
-	"(?:\\bfrom|\\bimport|\\brequire)\\s*\\(?\\s*[\"'`]((?:@[\\w.~-]+/)?[\\w~-][\\w.~-]*)")
+// importedName matches a specifier that may name a package, after its quotation mark.
+var importedName = regexp.MustCompile(`^(?:@[\w.~-]+/)?[\w~-][\w.~-]*`)
+
+const (
+	// maxImport is the number of bytes after a keyword that are searched.
+	maxImport = 512
+	// maxImports is the number of imports in all files that are read. Only large files that are no sources have more.
+	maxImports = 100_000
+)
 
 // Imports returns the names of the packages that the sources of a project may import. It reads the text only, so it
 // also finds names in comments.
 func Imports(files map[string][]byte) map[string]bool {
 	names := map[string]bool{}
+	read := 0
 	for name, data := range files {
 		ext := strings.ToLower(path.Ext(name))
 		_, isCode := loaders[ext]
 		if !isCode && ext != ".html" && needsCompiler[ext] == "" || ext == ".json" || isNeverPublished(publicPath(name)) {
 			continue
 		}
-		for _, m := range importedName.FindAllSubmatch(data, -1) {
-			names[string(m[1])] = true
+		for begin, end := range keywords(data, "from", "import", "require") {
+			rest := bytes.TrimLeft(data[end:min(end+maxImport, len(data))], " \t\r\n\v\f(")
+			if len(rest) == 0 || !strings.Contains("\"'`", string(rest[:1])) || begin > 0 && isWord(data[begin-1]) {
+				continue // most keywords: the expression would take much longer
+			}
+			if m := importedName.Find(rest[1:]); m != nil {
+				names[string(m)] = true
+			}
+			if read++; read == maxImports {
+				return names
+			}
 		}
 	}
 	return names

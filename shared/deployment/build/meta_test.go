@@ -83,6 +83,7 @@ func TestMetaErrors(t *testing.T) {
 		"import.meta.glob('./{a,{b,c}}')":                         "pattern",
 		"import.meta.glob('./a,b')":                               "pattern",
 		"import.meta.glob('pages/*')":                             "pattern",
+		"import.meta.glob('./\xff*')":                             "pattern",
 		"import.meta.glob('./" + strings.Repeat("a", 300) + "*')": "pattern",
 	} {
 		wantFailure(t, withPage(appFiles("\n  "+code), nil),

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"devplatform/shared/deployment/failure"
 )
@@ -207,7 +208,8 @@ func (r *metaRewriter) compile(dir string, patterns []string) (included, exclude
 			}
 		}
 		switch {
-		case !ok || strings.ContainsAny(file, "[]()") || !hasValidBraces(file) || len(file) > maxPatternBytes:
+		case !ok || strings.ContainsAny(file, "[]()") || !hasValidBraces(file) || len(file) > maxPatternBytes ||
+			!utf8.ValidString(file):
 			return nil, nil, failf(failure.BuildFailed, "The pattern %s of import.meta.glob is not supported. Patterns begin "+
 				"with ./, ../ or /, and can have *, **, ? and {a,b}.", quote(written))
 		case r.patterns.Add(1) > maxGlobPatterns:

@@ -61,7 +61,7 @@ func (b *bundler) checkPatterns(file string, code []byte, options api.TransformO
 // mayComputePath reports whether code has an import that may compute its path. It is false only if all imports
 // certainly do not.
 func mayComputePath(code []byte) bool {
-	for i := range keywords(code) {
+	for i := range keywords(code, "import", "require") {
 		word := code[i:]
 		if !staticCall.Match(word[:min(len(word), 500)]) && !isDeclaration(word) {
 			return true
@@ -94,16 +94,17 @@ func isWord(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '$'
 }
 
-// keywords yields the offsets of "import" and "require".
-func keywords(code []byte) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for _, keyword := range []string{"import", "require"} {
-			for i := 0; ; i += len(keyword) {
-				next := bytes.Index(code[i:], []byte(keyword))
+// keywords yields the offsets at which the occurrences of words in code begin and end.
+func keywords(code []byte, words ...string) iter.Seq2[int, int] {
+	return func(yield func(begin, end int) bool) {
+		for _, word := range words {
+			for end := 0; ; {
+				next := bytes.Index(code[end:], []byte(word))
 				if next < 0 {
 					break
 				}
-				if i += next; !yield(i) {
+				begin := end + next
+				if end = begin + len(word); !yield(begin, end) {
 					return
 				}
 			}

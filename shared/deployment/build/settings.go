@@ -44,9 +44,12 @@ func (t *tree) readSettings(env map[string]any) settings {
 var ignored = wordSet(`plugins server preview build optimizeDeps css test esbuild worker ssr mode appType clearScreen
 	logLevel cacheDir json oxc devtools legacy future environments customLogger`)
 
-// read reads vite.config. What it does not understand is a warning with its line.
+// read reads vite.config. What it does not understand is a warning with its line, up to maxWarnings.
 func (s *settings) read(name string, text []byte, env map[string]any) {
 	warn := func(key, format string, args ...any) {
+		if len(s.warnings) >= maxWarnings {
+			return // finding the line of each of many keys would take too long
+		}
 		s.warnings = append(s.warnings, fmt.Sprintf("%s:%d: ", name, lineOf(text, key))+fmt.Sprintf(format, args...))
 	}
 	// esbuild evaluates templates and other constants.

@@ -77,10 +77,23 @@ func TestSettingsThatAreNotUnderstood(t *testing.T) {
 		"export default make()":                                                       `/vite.config.js:1: The settings are not understood`,
 		"export default {":                                                            `/vite.config.js:1: The settings are not understood`,
 		"export default {\n resolve: make() }":                                        `/vite.config.js:2: resolve is not understood`,
+		nested(12_000, "[$]"):                                                         `/vite.config.js:1: The value of __V__ in define`,
+		nested(30, "[$, { b: $ }]"):                                                   `/vite.config.js:1: The value of __V__ in define`,
 	} {
 		out, err := run(t, withPage(files("/main.js", "", "/vite.config.js", config), nil))
 		if err != nil || !slices.ContainsFunc(out.Warnings, func(w string) bool { return strings.HasPrefix(w, want) }) {
 			t.Errorf("%s: got %v, %q, want %s", config, err, out.Warnings, want)
 		}
 	}
+}
+
+// nested returns settings with a constant of n variables. In value, which is the value of each, $ is the previous one.
+func nested(n int, value string) string {
+	var code strings.Builder
+	code.WriteString("var a0 = []")
+	for i := range n {
+		fmt.Fprintf(&code, ", a%d = %s", i+1, strings.ReplaceAll(value, "$", fmt.Sprint("a", i)))
+	}
+	fmt.Fprintf(&code, "; export default { define: { __V__: a%d } }", n)
+	return code.String()
 }

@@ -44,7 +44,7 @@ func (i *Installer) readCache(ctx context.Context, c *copies, t *tree) (found bo
 		zstd.WithDecoderMaxWindow(cacheWindow))
 	if err == nil {
 		defer decoder.Close()
-		err = t.unpack(decoder, nil)
+		err = t.unpack(ctx, decoder, nil)
 	}
 	if err == nil && t.files == 0 {
 		err = io.ErrUnexpectedEOF

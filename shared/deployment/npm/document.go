@@ -1,8 +1,11 @@
 package npm
 
 import (
+	"cmp"
+	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"deps.dev/util/semver"
 	"github.com/go-json-experiment/json"
@@ -12,12 +15,56 @@ import (
 // document is the registry's document of a package, in the abbreviated form. The versions are decoded when they are
 // needed, because a popular package has thousands.
 type document struct {
-	Tags     map[string]string         `json:"dist-tags"`
-	Versions map[string]jsontext.Value `json:"versions"`
+	Tags     entries[string]         `json:"dist-tags"`
+	Versions entries[jsontext.Value] `json:"versions"`
 
-	name    string
-	sorted  []*semver.Version // ascending; nil until needed
-	decoded map[string]*release
+	name       string
+	left       *atomic.Int64     // see session.memory
+	sorted     []*semver.Version // ascending; nil until needed
+	decoded    map[string]*release
+	deprecated map[string]bool // whether a version is deprecated, if it is known
+}
+
+// The memory that parts of documents need at most: bytes for each name of an object, and for each byte of a version
+// that is decoded.
+const (
+	entryMemory   = 200
+	releaseMemory = 20
+)
+
+// maxRelease is the maximum number of bytes of a version. That of a large package has a few thousand.
+const maxRelease = 1 << 20
+
+// entries is a JSON object with at most maxEntries names. In memory, a name needs many times the bytes of its JSON.
+type entries[V any] map[string]V
+
+const maxEntries = 50_000
+
+var errEntries = errors.New("npm: an object has too many names")
+
+// UnmarshalJSONFrom implements json.UnmarshalerFrom.
+func (e *entries[V]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	if kind := d.PeekKind(); kind != '{' {
+		return json.UnmarshalDecode(d, (*map[string]V)(e)) //nolint:wrapcheck // null, or an error of the type
+	}
+	_, _ = d.ReadToken()
+	*e = entries[V]{}
+	for d.PeekKind() != '}' {
+		name, err := d.ReadToken()
+		if err != nil {
+			return err //nolint:wrapcheck // the decoder wraps it
+		}
+		key := name.String()
+		var value V
+		if err := json.UnmarshalDecode(d, &value); err != nil {
+			return err //nolint:wrapcheck // the decoder wraps it
+		}
+		if (*e)[key] = value; len(*e) > maxEntries {
+			return errEntries
+		}
+	}
+	_, err := d.ReadToken()
+	return err //nolint:wrapcheck // the decoder wraps it
 }
 
 // release is a version of a package.
@@ -32,13 +79,13 @@ type release struct {
 	edges []edge
 }
 
-// release returns a version, or nil if there is none, or if it is malformed.
+// release returns a version, or nil if there is none, if it is malformed, or if no memory is left for it.
 func (d *document) release(version string) *release {
 	if r, ok := d.decoded[version]; ok {
 		return r
 	}
 	raw, ok := d.Versions[version]
-	if !ok {
+	if !ok || len(raw) > maxRelease || d.left.Add(-releaseMemory*int64(len(raw))) < 0 {
 		return nil
 	}
 	r := new(release)
@@ -54,13 +101,21 @@ func (d *document) release(version string) *release {
 	return r
 }
 
-// deprecated reports whether the authors of a version advise against its use.
-func (r *release) deprecated() bool {
-	switch string(r.Deprecated) {
-	case "", "null", "false", `""`:
-		return false
+// isDeprecated reports whether the authors of a version advise against its use. It decodes nothing else, because a
+// package can have many deprecated versions.
+func (d *document) isDeprecated(version string) bool {
+	if known, ok := d.deprecated[version]; ok {
+		return known
 	}
-	return true
+	var r struct {
+		Deprecated jsontext.Value `json:"deprecated"` // a message, or a boolean
+	}
+	_ = json.Unmarshal(d.Versions[version], &r, options) // release ignores a malformed version
+	if d.deprecated == nil {
+		d.deprecated = map[string]bool{}
+	}
+	d.deprecated[version] = !slices.Contains([]string{"", "null", "false", `""`}, string(r.Deprecated))
+	return d.deprecated[version]
 }
 
 // pick returns the version that npm selects: of a range, the version with the tag latest if it matches, otherwise the
@@ -82,37 +137,50 @@ func (d *document) pick(spec string, preferred []string) *release {
 			return r
 		}
 	}
-	latest := d.release(d.Tags["latest"])
-	if latest != nil && !latest.deprecated() && (isAny(spec) || matches(latest.Version)) {
-		return latest
-	}
-	var deprecated *release
-	for _, version := range slices.Backward(d.ascending()) {
-		if !matches(version.String()) {
-			continue
-		}
-		r := d.release(version.String())
-		if r != nil && !r.deprecated() {
+	if latest := d.Tags["latest"]; !d.isDeprecated(latest) && (isAny(spec) || matches(latest)) {
+		if r := d.release(latest); r != nil {
 			return r
 		}
-		if deprecated == nil {
-			deprecated = r
+	}
+	deprecated := ""
+	for _, version := range slices.Backward(d.ascending()) {
+		text := version.String()
+		if !matches(text) {
+			continue
+		}
+		if d.isDeprecated(text) {
+			deprecated = cmp.Or(deprecated, text)
+		} else if r := d.release(text); r != nil {
+			return r
 		}
 	}
-	return deprecated
+	if deprecated == "" {
+		return nil
+	}
+	return d.release(deprecated)
 }
 
 // ascending returns the versions in ascending order.
 func (d *document) ascending() []*semver.Version {
 	if d.sorted == nil {
 		for text := range d.Versions {
-			if v, err := semver.NPM.Parse(text); err == nil && v.String() == text {
+			if v, ok := parseVersion(text); ok && v.String() == text {
 				d.sorted = append(d.sorted, v)
 			}
 		}
 		slices.SortFunc(d.sorted, (*semver.Version).Compare)
 	}
 	return d.sorted
+}
+
+// parseVersion parses a version. As in npm, it can have 256 characters: a parsed version needs many times the memory of
+// its text.
+func parseVersion(text string) (v *semver.Version, ok bool) {
+	if len(text) > maxSpec {
+		return nil, false
+	}
+	v, err := semver.NPM.Parse(text)
+	return v, err == nil
 }
 
 // isAny reports whether a range matches every version.
@@ -125,8 +193,8 @@ func matcher(spec string) func(version string) bool {
 		return nil
 	}
 	return func(version string) bool {
-		parsed, err := semver.NPM.Parse(version)
-		return err == nil && slices.ContainsFunc(all, func(c *semver.Constraint) bool { return c.MatchVersion(parsed) })
+		parsed, ok := parseVersion(version)
+		return ok && slices.ContainsFunc(all, func(c *semver.Constraint) bool { return c.MatchVersion(parsed) })
 	}
 }
 

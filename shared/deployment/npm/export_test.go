@@ -3,6 +3,8 @@ package npm
 import (
 	"context"
 	"errors"
+	"io"
+	"os"
 	"time"
 )
 
@@ -75,4 +77,16 @@ func Locked(ctx context.Context, in Project) (versions map[string]string, names 
 		add(s.location, l.Packages[s.location].edges())
 	}
 	return versions, names, err
+}
+
+// Unpack unpacks a package into a folder.
+func Unpack(ctx context.Context, dir string, archive io.Reader) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }()
+	used := &usage{limits: limits{bytes: maxUnpacked, files: maxFiles}, sizes: map[string]int64{}}
+	t := &tree{root: root, copies: &copies{locations: []string{"a"}}, used: used}
+	return t.unpack(ctx, archive, nil)
 }

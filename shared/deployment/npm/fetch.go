@@ -3,6 +3,7 @@ package npm
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -69,24 +70,25 @@ func (i *Installer) fetch(ctx context.Context, packages []selected, dir string) 
 type usage struct {
 	limits       limits
 	mu           sync.Mutex
-	bytes, files int64
+	bytes, files int64            // files and folders
 	sizes        map[string]int64 // bytes by package
 	tarballs     *atomic.Int64    // compressed bytes that can still be downloaded
 }
 
-// add counts a file of a package that has a number of copies. It returns an error if the installation has reached a
-// limit.
-func (u *usage) add(what string, bytes int64, copies int) error {
+// add counts the bytes, and the files and folders, that a package adds. It returns an error if the installation has
+// reached a limit.
+func (u *usage) add(what string, bytes, files int64) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	bytes = min(bytes, math.MaxInt64-u.bytes) // a package can claim any size, and the sum must not overflow
 	u.bytes += bytes
-	u.files += int64(copies)
+	u.files += files
 	u.sizes[what] += bytes
 	if u.bytes <= u.limits.bytes && u.files <= u.limits.files {
 		return nil
 	}
-	return fail(failure.DependencyTooLarge, "The packages have more than %d MiB or %d files when they are unpacked. The "+
-		"largest are %s. Remove dependencies from package.json.", u.limits.bytes>>20, u.limits.files,
+	return fail(failure.DependencyTooLarge, "The packages have more than %d MiB or %d files and folders when they are "+
+		"unpacked. The largest are %s. Remove dependencies from package.json.", u.limits.bytes>>20, u.limits.files,
 		u.largest())
 }
 

@@ -49,6 +49,62 @@ func TestChainOfPeers(t *testing.T) {
 	wantFailure(t, err, failure.DependencyNotFound, "p100@1.0.0 and p101@1.0.0 conflict, or need more than 100")
 }
 
+// Each version of a package needs the next one, so each is below the previous one.
+func TestNesting(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	for i := range 33 {
+		f.registry.publish("a", fmt.Sprintf("1.0.%d", i), fields{"dependencies": fields{"a": fmt.Sprintf("1.0.%d", i+1)}}, nil)
+	}
+	f.registry.publish("a", "1.0.33", nil, nil)
+	got, _, err := f.resolve(`{"dependencies":{"a":"1.0.2"}}`)
+	if len(got) != 32 || err != nil {
+		t.Errorf("got %d packages, error %v, want 32", len(got), err)
+	}
+	_, _, err = f.resolve(`{"dependencies":{"a":"1.0.1"}}`)
+	wantFailure(t, err, failure.DependencyNotFound, "a@1.0.1 needs packages that are nested too deeply")
+}
+
+// The memory of documents is limited, too. In memory, a name and a version need many times the bytes of their JSON.
+func TestMemoryOfDocuments(t *testing.T) {
+	t.Parallel()
+	const large = 255 << 10
+	versions := func(n int, version string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, `,"1.0.%d":%s`, i+1, version)
+		}
+		return `{"versions":{"1.0.0":{}` + b.String() + `}}`
+	}
+	aliases := make([]string, 55)
+	for i := range aliases {
+		aliases[i] = fmt.Sprintf(`"x%d":"npm:a@1.0.%d"`, i, i)
+	}
+	all := strings.Join(aliases, ",")
+	padding := `"padding":"` + strings.Repeat("x", large) + `"`
+	tooMuch := "The lists of versions of the packages have more than 256 MiB"
+	for name, tc := range map[string]struct{ document, dependencies, message string }{
+		"many versions":     {versions(50_000, `{}`), `"a":"1"`, "The list of versions of a is too large"},
+		"a large version":   {versions(1, `{"padding":"`+strings.Repeat("x", 1<<20)+`"}`), `"a":"1.0.1"`, "not in the"},
+		"large versions":    {versions(54, `{`+padding+`}`), all, tooMuch},
+		"small versions":    {versions(54, `{}`), all, ""},
+		"deprecated":        {versions(60, `{`+padding+`,"deprecated":"x"}`), `"a":"1"`, ""},
+		"a long version":    {`{"versions":{"1.0.0-` + strings.Repeat("1.", 1<<20) + `0":{}}}`, `"a":"*"`, "not in the"},
+		"a long name":       {`{"versions":{"1.0.0":{}},"` + strings.Repeat("x", 1<<20) + `":1}`, `"a":"1"`, ""},
+		"null instead":      {`{"versions":null,"dist-tags":null}`, `"a":"1"`, "not in the"},
+		"a list instead":    {`{"versions":[]}`, `"a":"1"`, "cannot be read"},
+		"numbers as tags":   {`{"versions":{"1.0.0":{}},"dist-tags":{"latest":1}}`, `"a":"1"`, "cannot be read"},
+		"a version as tags": {`{"versions":{"1.0.0":{}},"dist-tags":{"latest":"2.0.0"}}`, `"a":"1"`, ""},
+	} {
+		f := setUp(t)
+		f.registry.on["/a"] = func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, tc.document) }
+		_, _, err := f.resolve(`{"dependencies":{` + tc.dependencies + `}}`)
+		if tc.message == "" && err != nil || tc.message != "" && (err == nil || !strings.Contains(err.Error(), tc.message)) {
+			t.Errorf("%s: got error %v, want %q", name, err, tc.message)
+		}
+	}
+}
+
 // numbered returns n dependencies that are in no lock file.
 func numbered(n int) string {
 	missing := make([]string, n)

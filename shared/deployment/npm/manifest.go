@@ -34,7 +34,6 @@ type manifest struct {
 	BundledDependencies  jsontext.Value          `json:"bundledDependencies"` // another name of bundleDependencies
 	OS                   jsontext.Value          `json:"os"`                  // an array, or a string
 	CPU                  jsontext.Value          `json:"cpu"`
-	Deprecated           jsontext.Value          `json:"deprecated"` // a message, or a boolean
 }
 
 type peerMetadata struct {

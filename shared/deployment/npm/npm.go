@@ -48,7 +48,7 @@ type Deps struct {
 const (
 	maxPackages = 1500
 	maxUnpacked = 400 << 20 // bytes of the files of all packages, of which a disk block each can be wasted
-	maxFiles    = 100_000   // in all packages
+	maxFiles    = 100_000   // files and folders in all packages
 	// maxTime is less than the time of a build, so that a slow registry is reported as such.
 	maxTime = 40 * time.Second
 )

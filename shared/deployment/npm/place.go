@@ -26,6 +26,9 @@ func (r *resolver) place(ctx context.Context, from *node, e edge, picked *releas
 	var best *node
 	var how fit
 	for at := start; at != nil; at = at.parent {
+		if ctx.Err() != nil { // a fit in a large tree takes long
+			return ctx.Err() //nolint:wrapcheck // Install classifies it
+		}
 		if at.parent != nil && hasPeer(at, e.name) {
 			continue
 		}
@@ -89,6 +92,11 @@ func (r *resolver) put(ctx context.Context, at *node, n *node) error {
 		})
 	}
 	n.placeIn(at)
+	if !isLocation(n.location) { // the locations of a deep tree would need the square of its memory
+		needs := r.dependency(n).release
+		return r.project.failure(r.dependency(n).name, fmt.Sprintf("%s@%s needs packages that are nested too deeply, "+
+			"because each needs other versions of the same packages. Use another version of it.", needs.name, needs.Version))
+	}
 	r.add(n)
 	for _, e := range n.edges {
 		r.refine(n.find(e.name), e.rules)

@@ -18,6 +18,7 @@ const (
 	abbreviated  = "application/vnd.npm.install-v1+json"
 	maxDocument  = 32 << 20  // bytes of a document
 	maxDocuments = 256 << 20 // bytes of all documents of an installation
+	maxMemory    = 256 << 20 // bytes that their decoded parts can need besides
 	// maxNames is the number of packages whose documents an installation may read. It is more than maxPackages, because
 	// documents are requested before it is known whether they are needed.
 	maxNames = 2 * maxPackages
@@ -27,6 +28,7 @@ const (
 type session struct {
 	registry *registry
 	bytes    *atomic.Int64 // that the documents can still have
+	memory   *atomic.Int64 // that their decoded parts can still need
 
 	mu        sync.Mutex
 	documents map[string]*pendingDocument
@@ -42,7 +44,7 @@ type pendingDocument struct {
 
 func (r *registry) session() *session {
 	return &session{
-		registry: r, bytes: newLimit(maxDocuments),
+		registry: r, bytes: newLimit(maxDocuments), memory: newLimit(maxMemory),
 		documents: map[string]*pendingDocument{}, explored: map[string]bool{},
 	}
 }
@@ -81,10 +83,8 @@ func (s *session) read(ctx context.Context, name string) (*document, error) {
 	err := s.registry.get(ctx, url, abbreviated, "The package "+name, func(body io.Reader) error {
 		limited := &limitReader{reader: body, left: newLimit(maxDocument), err: fail(failure.DependencyTooLarge,
 			"The list of versions of %s is too large.", name)}
-		counted := &limitReader{reader: limited, left: s.bytes, err: fail(failure.DependencyTooLarge,
-			"The lists of versions of the packages have more than %d MiB. Remove dependencies from package.json.",
-			maxDocuments>>20)}
-		d = &document{name: name}
+		counted := &limitReader{reader: limited, left: s.bytes, err: documentsTooLarge()}
+		d = &document{name: name, left: s.memory}
 		err := json.UnmarshalRead(counted, d, options)
 		var refused *failure.Error
 		if err != nil {
@@ -93,12 +93,23 @@ func (s *session) read(ctx context.Context, name string) (*document, error) {
 		if errors.As(err, &refused) {
 			return refused
 		}
+		if errors.Is(err, errEntries) {
+			return limited.err
+		}
 		if err != nil {
 			return fail(failure.DependencyNotFound, "The npm registry sent a document about %s that cannot be read.", name)
+		}
+		if s.memory.Add(-entryMemory*int64(len(d.Tags)+len(d.Versions))) < 0 {
+			return documentsTooLarge()
 		}
 		return nil
 	})
 	return d, err
+}
+
+func documentsTooLarge() *failure.Error {
+	return fail(failure.DependencyTooLarge, "The lists of versions of the packages have more than %d MiB. Remove "+
+		"dependencies from package.json.", maxDocuments>>20)
 }
 
 // prefetch reads the documents of dependencies, and those of their dependencies, as far as the versions can be guessed.
@@ -143,8 +154,12 @@ func (s *session) pick(ctx context.Context, e edge, preferred map[string][]strin
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r := d.pick(spec, preferred[name]); r != nil {
-		return r, nil
+	r := d.pick(spec, preferred[name])
+	switch {
+	case s.memory.Load() < 0:
+		return nil, documentsTooLarge()
+	case r == nil:
+		return nil, errMissing
 	}
-	return nil, errMissing
+	return r, nil
 }

@@ -71,7 +71,7 @@ func (i *Installer) download(ctx context.Context, c *copies, t *tree) error {
 	case <-ctx.Done():
 		return ctx.Err() //nolint:wrapcheck // Install classifies it
 	}
-	object, err := t.unzip(file)
+	object, err := t.unzip(ctx, file)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (t *tree) save(body io.Reader, file *os.File) error {
 }
 
 // unzip writes the files of a tarball, and returns them as an object of the cache.
-func (t *tree) unzip(tarball *os.File) ([]byte, error) {
+func (t *tree) unzip(ctx context.Context, tarball *os.File) ([]byte, error) {
 	damaged := fail(failure.BuildFailed, "The package %s is damaged. Use another version.", t.copies.id())
 	unzipped, err := gzip.NewReader(tarball)
 	if err != nil {
@@ -120,7 +120,7 @@ func (t *tree) unzip(tarball *os.File) ([]byte, error) {
 		return nil, fmt.Errorf("npm: compress: %w", err)
 	}
 	archive := tar.NewWriter(compressed)
-	if err := t.unpack(unzipped, archive); err != nil {
+	if err := t.unpack(ctx, unzipped, archive); err != nil {
 		if isDamage(err) {
 			return nil, damaged
 		}

@@ -4,7 +4,10 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"context"
+	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -39,9 +42,12 @@ func TestHostilePackages(t *testing.T) {
 		},
 		"a size that is not true": {lyingTarball(50 << 20), failure.BuildFailed, "a@1.0.0 is damaged"},
 		"a huge size":             {lyingTarball(1 << 40), failure.DependencyTooLarge, "more than 400 MiB"},
-		"a bomb":                  {bomb(401<<20, "package/zeros.js"), failure.DependencyTooLarge, "are a@1.0.0 (401.0 MiB)"},
-		"a bomb that is skipped":  {bomb(513<<20, "package/zeros.md"), failure.DependencyTooLarge, "a@1.0.0 is too large"},
-		"many files":              {manyFiles(100_001), failure.DependencyTooLarge, "100000 files"},
+		"the largest size": {
+			lyingTarball(int64(len("small")), math.MaxInt64), failure.DependencyTooLarge, "more than 400 MiB",
+		},
+		"a bomb":                 {bomb(401<<20, "package/zeros.js"), failure.DependencyTooLarge, "are a@1.0.0 (401.0 MiB)"},
+		"a bomb that is skipped": {bomb(513<<20, "package/zeros.md"), failure.DependencyTooLarge, "a@1.0.0 is too large"},
+		"many files":             {manyFiles(100_001), failure.DependencyTooLarge, "100000 files"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -85,14 +91,16 @@ func gzipped(data []byte) []byte {
 	return buffer.Bytes()
 }
 
-// lyingTarball returns a tarball with one small file that claims to be large.
-func lyingTarball(size int64) []byte { return gzipped(lyingArchive(size)) }
+// lyingTarball returns a tarball with small files that claim to have these sizes.
+func lyingTarball(sizes ...int64) []byte { return gzipped(lyingArchive(sizes...)) }
 
-func lyingArchive(size int64) []byte {
+func lyingArchive(sizes ...int64) []byte {
 	var buffer bytes.Buffer
 	w := tar.NewWriter(&buffer)
-	_ = w.WriteHeader(&tar.Header{Name: "package/index.js", Size: size, Mode: 0o644})
-	_, _ = w.Write([]byte("small"))
+	for _, size := range sizes {
+		_ = w.WriteHeader(&tar.Header{Name: "package/index.js", Size: size, Mode: 0o644})
+		_, _ = w.Write([]byte("small"))
+	}
 	return buffer.Bytes()
 }
 
@@ -126,7 +134,7 @@ func TestLimits(t *testing.T) {
 	const all = `{"dependencies":{"p0":"1","p1":"1","p2":"1","p3":"1"}}`
 	for range 2 {
 		_, err := install(9<<20, 4, all)
-		wantFailure(t, err, failure.DependencyTooLarge, "more than 9 MiB or 4 files when they are unpacked. The largest")
+		wantFailure(t, err, failure.DependencyTooLarge, "more than 9 MiB or 4 files and folders when they are unpacked. The largest")
 		_, err = install(10<<20, 3, all)
 		wantFailure(t, err, failure.DependencyTooLarge, "more than 10 MiB or 3 files")
 		report, err := install(10<<20, 4, all) // now all are in the cache
@@ -141,4 +149,32 @@ func TestLimits(t *testing.T) {
 	}
 	_, err := install(1<<20, 1, twice)
 	wantFailure(t, err, failure.DependencyTooLarge, "more than 1 MiB or 1 files")
+	// Folders count, too: a path can have hundreds of them. The last file is in a folder of the first one.
+	f.registry.publishTarball("deep", "1.0.0", fields{}, tarball(
+		tarEntry{name: "package/" + strings.Repeat("a/", 500) + "x.js"}, tarEntry{name: "package/a/b/x.js"},
+		tarEntry{name: "package/a/a/x.js"},
+	))
+	const deep = `{"dependencies":{"x0":"npm:deep@1","x1":"npm:deep@1"}}`
+	_, err = install(1<<20, 1007, deep)
+	wantFailure(t, err, failure.DependencyTooLarge, "more than 1 MiB or 1007 files and folders")
+	if _, err := install(1<<20, 2*(500+1+3), deep); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestUnpackEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var archive bytes.Buffer
+	zipped, err := gzip.NewReader(bytes.NewReader(tarball(tarEntry{name: "package/a.js"})))
+	if err == nil {
+		_, err = archive.ReadFrom(zipped)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := npm.Unpack(ctx, t.TempDir(), &archive); !errors.Is(err, context.Canceled) {
+		t.Errorf("got error %v, want the error of the context", err)
+	}
 }

@@ -2,6 +2,7 @@ package npm
 
 import (
 	"archive/tar"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -27,15 +28,16 @@ type tree struct {
 	copies *copies
 	used   *usage
 
-	bytes, files int64    // counted in used
-	dir          string   // the folder of the last file, in the first place
-	folder       *os.Root // dir
+	bytes, files int64           // counted in used
+	folders      map[string]bool // the folders of the package that are counted
+	dir          string          // the folder of the last file, in the first place
+	folder       *os.Root        // dir
 	buffer       []byte
 }
 
 // unpack writes the files of a tar archive that bundles can need. If archive is not nil, it also receives them. It
-// reads the stream to its end. Errors: *failure.Error; those of r; an error of the disk.
-func (t *tree) unpack(r io.Reader, archive *tar.Writer) error {
+// reads the stream to its end. Errors: *failure.Error; those of r; the error of ctx; an error of the disk.
+func (t *tree) unpack(ctx context.Context, r io.Reader, archive *tar.Writer) error {
 	defer t.close()
 	limited := &limitReader{reader: r, left: newLimit(maxStream), err: t.tooLarge()}
 	files := tar.NewReader(limited)
@@ -44,6 +46,9 @@ func (t *tree) unpack(r io.Reader, archive *tar.Writer) error {
 		if errors.Is(err, io.EOF) {
 			_, err = io.Copy(io.Discard, limited) // so that the checksum at the end is compared
 			return err                            //nolint:wrapcheck // the caller classifies it
+		}
+		if err == nil {
+			err = ctx.Err()
 		}
 		if err != nil {
 			return err //nolint:wrapcheck // the caller classifies it
@@ -91,11 +96,12 @@ func (t *tree) tooLarge() error {
 // write writes a file with size bytes of r. It counts the size before it reads, so that a size that is not true has no
 // effect. A later file with the same path replaces the earlier one.
 func (t *tree) write(name string, size int64, r io.Reader, archive *tar.Writer) error {
-	if err := t.used.add(t.copies.id(), size, len(t.copies.locations)); err != nil {
+	files := int64((1 + t.newFolders(path.Dir(name))) * len(t.copies.locations))
+	if err := t.used.add(t.copies.id(), size, files); err != nil {
 		return err
 	}
 	t.bytes += size
-	t.files += int64(len(t.copies.locations))
+	t.files += files
 	file, err := t.create(path.Join(t.copies.locations[0], name))
 	if err != nil {
 		return err
@@ -119,6 +125,18 @@ func (t *tree) write(name string, size int64, r io.Reader, archive *tar.Writer) 
 		return err
 	}
 	return t.link(name)
+}
+
+// newFolders returns the number of folders that a file in dir adds to the package. A path can have hundreds of them.
+func (t *tree) newFolders(dir string) (n int) {
+	if t.folders == nil {
+		t.folders = map[string]bool{}
+	}
+	for ; dir != "." && !t.folders[dir]; dir = path.Dir(dir) {
+		t.folders[dir] = true
+		n++
+	}
+	return n
 }
 
 // create opens a new file. It keeps the folder open, because the next file is often in the same one.

@@ -144,3 +144,33 @@ func TestLeaseChecks(t *testing.T) {
 		t.Errorf("the deployment is %s, want ready", status)
 	}
 }
+
+// A check that panics ends the build, because the worker would not notice that it has lost its lease. The next attempt
+// succeeds.
+func TestLeaseCheckPanics(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	p := f.newUser("ada").newProject(small("Hello"))
+	p.request()
+	received := f.messages()
+	var uploading atomic.Bool
+	broken := f.through(func(r *http.Request) (*http.Response, error) {
+		if uploading.Load() && strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".BatchGetItem") {
+			panic("broken")
+		}
+		if isUpload(r) {
+			uploading.Store(true)
+			<-r.Context().Done()
+			return nil, r.Context().Err()
+		}
+		return slicetest.Transfers.Do(r)
+	})
+	broken.worker.SetLeaseCheck(time.Millisecond)
+	if err := broken.worker.Handle(t.Context(), received)[0]; !errors.Is(err, lambdafn.ErrLater) || !uploading.Load() {
+		t.Errorf("got error %v, want ErrLater", err)
+	}
+	if err := f.worker.Handle(t.Context(), received)[0]; err != nil {
+		t.Error(err)
+	}
+	p.checkLive("Hello")
+}

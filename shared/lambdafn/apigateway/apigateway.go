@@ -15,6 +15,7 @@ import (
 	"github.com/awslabs/aws-lambda-go-api-proxy/core"
 	"github.com/go-json-experiment/json"
 
+	"devplatform/shared/async"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/lambdafn"
@@ -31,12 +32,18 @@ type Handler struct {
 	events  core.RequestAccessor
 }
 
-// Invoke serves one event.
+// Invoke serves one event. If the handler panics, Invoke returns an error, because a panic would end the process.
 func (h *Handler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	ctx, end := lambdafn.WithMargin(ctx)
 	defer end()
 	out := core.NewProxyResponseWriter()
-	h.handler.ServeHTTP(out, h.request(ctx, payload))
+	err := async.Recover(func() error {
+		h.handler.ServeHTTP(out, h.request(ctx, payload))
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("apigateway: %w", err)
+	}
 	response, err := out.GetProxyResponse()
 	if err != nil {
 		return nil, fmt.Errorf("apigateway: incomplete response: %w", err)

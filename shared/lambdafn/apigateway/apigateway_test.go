@@ -5,6 +5,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -226,5 +228,36 @@ func TestLazyWaitsUntilBuilt(t *testing.T) {
 	close(startBuild)
 	if got := <-status; got != 200 {
 		t.Errorf("got status %d, want 200", got)
+	}
+}
+
+// A panic while a service is built fails the requests that wait for it, and not the process. A later request builds it.
+func TestLazyAfterAPanic(t *testing.T) {
+	t.Parallel()
+	var broken atomic.Bool
+	broken.Store(true)
+	lazy := httpapi.Lazy(func() http.Handler {
+		if broken.Load() {
+			panic("broken")
+		}
+		router, _ := edgetest.NewRouter(config.Edge{})
+		return router
+	})
+	for range 2 {
+		response, _ := edgetest.Invoke(t, lazy, edgetest.Event("GET", "/api/list"))
+		edgetest.WantError(t, response, http.StatusInternalServerError, fault.CodeInternal)
+	}
+	broken.Store(false)
+	if response, _ := edgetest.Invoke(t, lazy, edgetest.Event("GET", "/api/list")); response.Status != http.StatusOK {
+		t.Errorf("got %d %s, want 200", response.Status, response.Body)
+	}
+}
+
+func TestPanicOfHandler(t *testing.T) {
+	t.Parallel()
+	broken := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("broken") })
+	out, err := apigateway.New(broken).Invoke(t.Context(), []byte(`{"httpMethod":"GET","path":"/"}`))
+	if out != nil || err == nil || !strings.Contains(err.Error(), "panic: broken") {
+		t.Errorf("got %s, error %v, want the panic as an error", out, err)
 	}
 }

@@ -248,6 +248,13 @@ func TestMessagesReturnIfNoSlotIsFree(t *testing.T) {
 			t.Errorf("message %d: got error %v, want ErrLater", i, err)
 		}
 	}
+	// If the search for a slot panics, the messages fail, and not the process.
+	f.slow.jitter = func() float64 { panic("broken") }
+	for i, err := range f.slow.Handle(t.Context(), messages) {
+		if err == nil || !strings.Contains(err.Error(), "panic: broken") {
+			t.Errorf("message %d: got error %v, want the panic", i, err)
+		}
+	}
 	f.wantRequests(0)
 }
 

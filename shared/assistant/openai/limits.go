@@ -1,0 +1,81 @@
+package openai
+
+import (
+	"errors"
+	"io"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// The limits of an answer protect the memory of the function from a server that does not follow the protocol.
+const (
+	// maxAnswer is the maximum number of bytes that are read from a stream. It is a hundred times the size of a long
+	// answer.
+	maxAnswer = 64 << 20
+	// maxEvent is the maximum number of bytes of an event, or of a whole answer.
+	maxEvent = 4 << 20
+	// maxPending is the maximum number of bytes of all texts and inputs of an answer.
+	maxPending = 4 << 20
+	// maxPieces is the maximum number of calls of an answer.
+	maxPieces = 1000
+	// maxElements is the maximum number of elements of a list in an event.
+	maxElements = 250
+	// maxModelName is the maximum number of bytes of the name of a model.
+	maxModelName = 256
+)
+
+var errTooLarge = errors.New("the answer is too large")
+
+// list is a JSON array with at most maxElements elements. In memory, an element can need a hundred times the bytes of
+// its JSON.
+type list[T any] []T
+
+// UnmarshalJSONFrom implements json.UnmarshalerFrom.
+func (l *list[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	if d.PeekKind() != '[' {
+		return json.UnmarshalDecode(d, (*[]T)(l)) //nolint:wrapcheck // null, or an error of the type
+	}
+	_, _ = d.ReadToken()
+	*l = nil
+	for d.PeekKind() != ']' {
+		var element T
+		if err := json.UnmarshalDecode(d, &element); err != nil {
+			return err //nolint:wrapcheck // the decoder wraps it
+		}
+		if *l = append(*l, element); len(*l) > maxElements {
+			return errTooLarge
+		}
+	}
+	_, err := d.ReadToken()
+	return err //nolint:wrapcheck // the decoder wraps it
+}
+
+// eventReader reads a stream of events. It returns errTooLarge if an event has more than maxEvent bytes.
+type eventReader struct {
+	io.Reader
+
+	size     int  // of the event so far
+	hasBytes bool // whether the line has bytes so far
+}
+
+// Read implements io.Reader.
+func (r *eventReader) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	for _, c := range p[:n] {
+		switch c {
+		case '\n':
+			if !r.hasBytes { // an empty line ends an event
+				r.size = 0
+			}
+			r.hasBytes = false
+		case '\r':
+		default:
+			r.hasBytes = true
+		}
+		if r.size++; r.size > maxEvent {
+			return 0, errTooLarge
+		}
+	}
+	return n, err //nolint:wrapcheck // an io.Reader passes errors through
+}

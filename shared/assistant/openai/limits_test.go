@@ -1,0 +1,66 @@
+package openai_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"devplatform/shared/assistant/model"
+	"devplatform/shared/assistant/openai"
+)
+
+// A server that does not follow the protocol cannot use more memory than a few times the limit of an event.
+func TestLimitsOfAnswers(t *testing.T) {
+	t.Parallel()
+	const (
+		maxEvent = 4 << 20
+		tooLarge = "the answer is too large"
+		notValid = "an event is not valid"
+	)
+	elements := func(n int) string { return strings.TrimSuffix(strings.Repeat("{},", n), ",") }
+	calls := func(n int) string {
+		var b strings.Builder
+		for i := range n {
+			b.WriteString(eventStream(deltaChunk(fmt.Sprintf(`{"tool_calls":[{"index":%d}]}`, i))))
+		}
+		return b.String()
+	}
+	whole := `{"choices":[{"message":{"content":"a"},"finish_reason":"stop"}]}`
+	text := eventStream(deltaChunk(`{"content":"` + strings.Repeat("x", 1<<20) + `"}`))
+	// The input of a call without a name waits in memory.
+	input := eventStream(deltaChunk(`{"tool_calls":[{"function":{"arguments":"` + strings.Repeat("x", 1<<20) + `"}}]}`))
+	for name, tc := range map[string]struct{ answer, message string }{
+		"many choices":     {eventStream(`{"choices":[` + elements(251) + `]}`), notValid},
+		"many calls":       {eventStream(deltaChunk(`{"tool_calls":[` + elements(251) + `]}`)), notValid},
+		"calls in events":  {calls(1001), tooLarge},
+		"fewer calls":      {calls(1000), ""},
+		"a large event":    {eventStream(`{"x":"` + strings.Repeat("x", maxEvent) + `"}`), tooLarge},
+		"an endless event": {strings.Repeat("data: \r\n", maxEvent/8+1), tooLarge},
+		"many events":      {strings.Repeat("data: \r\n\r\n", maxEvent/8+1), ""},
+		"a whole answer":   {whole + strings.Repeat(" ", maxEvent), tooLarge},
+		"less whole":       {whole + strings.Repeat(" ", maxEvent-len(whole)), ""},
+		"a large text":     {strings.Repeat(text, 5), tooLarge},
+		"a large input":    {strings.Repeat(input, 5), tooLarge},
+		"a smaller input":  {strings.Repeat(input, 4), ""},
+		"an error":         {eventStream(`{"error":[` + elements(1000) + `]}`), ""},
+	} {
+		answer := tc.answer
+		if !strings.HasPrefix(answer, "{") {
+			answer += eventStream(stopChunk, doneData)
+		}
+		_, err := openai.Read([]byte(answer), func(model.Part) error { return nil })
+		if tc.message == "" && err != nil || tc.message != "" && (err == nil || !strings.Contains(err.Error(), tc.message)) {
+			t.Errorf("%s: got error %v, want %q", name, err, tc.message)
+		}
+	}
+}
+
+// The name of a model is stored with each answer.
+func TestLongModelName(t *testing.T) {
+	t.Parallel()
+	name := func(n int) string { return `{"model":"` + strings.Repeat("m", n) + `"}` }
+	outcome, err := openai.Read([]byte(eventStream(name(256), name(257), `{"choices":[{"finish_reason":"stop"}]}`)), func(model.Part) error { return nil })
+	if len(outcome.Model) != 256 || err != nil {
+		t.Errorf("got a name of %d bytes, error %v, want the name of 256 bytes", len(outcome.Model), err)
+	}
+}
