@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -16,7 +17,11 @@ import (
 	"devplatform/shared/event"
 	"devplatform/shared/fault"
 	"devplatform/shared/id"
+	"devplatform/shared/lambdafn"
+	"devplatform/shared/metric"
+	"devplatform/shared/queue"
 	"devplatform/shared/webhook/delivery"
+	"devplatform/shared/webhook/sender"
 )
 
 func TestListDeliveries(t *testing.T) {
@@ -320,4 +325,59 @@ func TestPayloadOfADelivery(t *testing.T) {
 	if !strings.Contains(response.Raw, `"payload":`+payload) || response.Calls != 4 {
 		t.Errorf("got %s after %d calls, want payload %s after 4 calls", response.Raw, response.Calls, payload)
 	}
+}
+
+// After a webhook is deleted, nothing more is sent, and its deliveries cannot be read. They expire 30 days after their
+// events.
+func TestDeliveriesOfDeletedWebhook(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.user("ada")
+	path := ada.createWebhook("/ok")
+	pending, redelivered := f.putDelivery(path, nil), f.putDelivery(path, failed)
+	ada.Do("POST", path+"/deliveries/"+redelivered.ID+"/redeliver", nil).Want(t, http.StatusAccepted)
+	ada.Do("DELETE", path, nil).Want(t, http.StatusOK)
+	for _, response := range []slicetest.Response{
+		ada.Get(path + "/deliveries"), ada.Get(path + "/deliveries/" + pending.ID),
+		ada.Do("POST", path+"/deliveries/"+pending.ID+"/redeliver", nil),
+		ada.Do("POST", path+"/recover", object{"since": noon}),
+	} {
+		response.Want(t, http.StatusNotFound, fault.CodeWebhookNotFound)
+	}
+	logger := slog.New(f.log)
+	worker := delivery.NewFastWorker(delivery.WorkerDeps{
+		Deps: delivery.Deps{
+			DB: f.client, Webhooks: f.webhooks, Events: f.events, Fast: queue.Wrap(f.sqs).Queue(f.queueURL),
+			Clock: f.clock.Now, Logger: logger, Metrics: metric.New(logger, "test", f.clock.Now),
+		},
+		Keys: f.keys, Sender: sender.New(sender.Options{AllowPrivate: true, Now: f.clock.Now}),
+	})
+	for _, d := range []delivery.Delivery{pending, redelivered} {
+		body := `{"workspaceId":"` + d.WorkspaceID + `","webhookId":"` + d.WebhookID + `","deliveryId":"` + d.ID + `"}`
+		messages := []lambdafn.QueueMessage{{ID: "m", ReceiptHandle: "r", Body: body}}
+		if errs := worker.Handle(t.Context(), messages); errs[0] != nil {
+			t.Error(errs[0])
+		}
+		after := f.storedDelivery(d)
+		if after.Status != delivery.Failed || after.Reason != "the webhook was deleted" {
+			t.Errorf("got %+v, want a failed delivery because the webhook was deleted", after)
+		}
+		if want := eventTime(d).Add(retention).Unix(); after.ExpiresAt != want {
+			t.Errorf("the delivery expires at %d, want %d", after.ExpiresAt, want)
+		}
+	}
+	if n := f.receiver.Total(); n != 0 {
+		t.Errorf("got %d requests after the deletion, want none", n)
+	}
+	for _, want := range []string{"can no longer be read", "deleted 30 days after their events"} {
+		if !strings.Contains(deleteDescription, want) {
+			t.Errorf("got description %q, want one that contains %q", deleteDescription, want)
+		}
+	}
+}
+
+// eventTime returns the time of the event of a delivery.
+func eventTime(d delivery.Delivery) time.Time {
+	at, _ := id.Delivery.Time(d.ID)
+	return at
 }

@@ -2,11 +2,15 @@ package webhook
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+	"github.com/google/go-cmp/cmp"
 
 	"devplatform/shared/db"
+	"devplatform/shared/fault"
+	"devplatform/shared/workspace"
 )
 
 // A stored webhook that cannot be decoded does not hide the others, and can be deleted.
@@ -24,4 +28,65 @@ func TestListSkipsUndecodableWebhook(t *testing.T) {
 	}
 	ada.Do(http.MethodDelete, broken, nil).Want(t, http.StatusOK)
 	noWebhook.check(t, "second deletion", ada.Do(http.MethodDelete, broken, nil))
+}
+
+func TestListWebhooks(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada, grace := f.user("ada"), f.user("grace")
+	asAdmin := f.workspace(map[*user]workspace.Role{ada: workspace.Admin, grace: workspace.Owner})
+	asViewer := f.workspace(map[*user]workspace.Role{ada: workspace.Viewer, grace: workspace.Owner})
+	notMember := f.workspace(map[*user]workspace.Role{grace: workspace.Owner})
+	var want, wantAsAdmin []string
+	for _, workspaceID := range []string{
+		asAdmin, ada.personal, asViewer, asAdmin, notMember, ada.personal, asAdmin,
+	} {
+		creator := grace
+		if workspaceID == ada.personal {
+			creator = ada
+		}
+		webhookID := strings.TrimPrefix(creator.createWebhook("/ok", object{"workspaceId": workspaceID}), "/api/webhooks/")
+		if workspaceID == asAdmin {
+			wantAsAdmin = append(wantAsAdmin, webhookID)
+		}
+		if workspaceID == asAdmin || workspaceID == ada.personal {
+			want = append(want, webhookID)
+		}
+	}
+	all := ada.Get("/api/webhooks").Want(t, http.StatusOK)
+	if diff := cmp.Diff(want, all.Texts("webhooks", "id")); diff != "" {
+		t.Errorf("the webhooks of all workspaces (-want +got):\n%s", diff)
+	}
+	if all.Calls != 4 { // session, memberships, and the webhooks of two workspaces
+		t.Errorf("got %d calls to DynamoDB, want 4", all.Calls)
+	}
+	if strings.Contains(all.Raw, "secret") {
+		t.Errorf("the list contains a secret: %s", all.Raw)
+	}
+	one := ada.Get("/api/webhooks?workspaceId="+asAdmin).Want(t, http.StatusOK)
+	if diff := cmp.Diff(wantAsAdmin, one.Texts("webhooks", "id")); diff != "" {
+		t.Errorf("the webhooks of one workspace (-want +got):\n%s", diff)
+	}
+	if one.Calls != 2 {
+		t.Errorf("got %d calls to DynamoDB, want 2", one.Calls)
+	}
+	ada.Get("/api/webhooks?workspaceId="+asViewer).Want(t, http.StatusForbidden, fault.CodeAccessDenied)
+	for _, unknown := range []string{notMember, "ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK", "team"} {
+		ada.Get("/api/webhooks?workspaceId="+unknown).Want(t, http.StatusNotFound, fault.CodeWorkspaceNotFound)
+	}
+	var paged []string
+	cursor := ""
+	for {
+		page := ada.Get("/api/webhooks?limit=2"+cursor).Want(t, http.StatusOK)
+		paged = append(paged, page.Texts("webhooks", "id")...)
+		if page.Text("nextCursor") == "" {
+			break
+		}
+		cursor = "&cursor=" + page.Text("nextCursor")
+		grace.Get("/api/webhooks?limit=2"+cursor).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+		ada.Get("/api/webhooks?workspaceId="+asAdmin+cursor).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+	}
+	if diff := cmp.Diff(want, paged); diff != "" {
+		t.Errorf("the webhooks of all pages (-want +got):\n%s", diff)
+	}
 }

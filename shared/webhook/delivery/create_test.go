@@ -2,6 +2,8 @@ package delivery
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"testing"
@@ -11,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/shared/db"
+	"devplatform/shared/lambdafn"
 )
 
 // pending returns the numbers of the deliveries of a webhook that are pending in the fast lane and in the slow lane.
@@ -258,4 +261,55 @@ func readBody(r *http.Request) string {
 	body, _ := io.ReadAll(r.Body) // the body is in memory
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	return string(body)
+}
+
+// If deliveries cannot be created, the message is returned to the queue with growing waits, and is handled completely
+// later. Handling it twice creates nothing twice.
+func TestCreationIsRetried(t *testing.T) {
+	t.Parallel()
+	outage := true
+	f := newFixture(t, failCalls("BatchWriteItem", func() bool { return outage }))
+	workspaceID := f.newWorkspace()
+	for i := range 3 {
+		f.subscribe(workspaceID, f.receiver.URL(fmt.Sprintf("/ok/%d", i)), inSlowLane)
+	}
+	f.publish(f.newEvents(workspaceID, 4)...)
+	if _, errs := f.handleMessages(); len(errs) != 1 || !errors.Is(errs[0], lambdafn.ErrLater) {
+		t.Errorf("got the errors %v, want ErrLater", errs)
+	}
+	f.wantLog("deliveries were not created")
+	outage = false
+	if n, _ := f.handleMessages(); n != 0 {
+		t.Errorf("got %d messages at once, want none", n)
+	}
+	f.advance(createWait(1))
+	messages := f.receiveFrom(f.creations)
+	for range 2 {
+		f.slow.Handle(t.Context(), messages)
+	}
+	f.deleteFrom(f.creations, messages[0])
+	f.runUntilFinished()
+	if n := len(f.allDeliveries()); n != 12 {
+		t.Errorf("got %d deliveries, want 12", n)
+	}
+	f.wantRequests(12)
+}
+
+// The waits before attempts to create deliveries add up to at least seven hours. Then the queue moves the message to
+// the failure queue.
+func TestCreateWait(t *testing.T) {
+	t.Parallel()
+	var total time.Duration
+	for receives := 1; receives < 10; receives++ {
+		wait := createWait(receives)
+		if total += wait; wait < 10*time.Second || wait > 12*time.Hour-time.Minute {
+			t.Errorf("createWait(%d) = %v", receives, wait)
+		}
+	}
+	if total < 7*time.Hour {
+		t.Errorf("the waits add up to %v, want at least 7 hours", total)
+	}
+	if wait := createWait(10); wait != 0 {
+		t.Errorf("createWait(10) = %v, want no wait before the failure queue", wait)
+	}
 }

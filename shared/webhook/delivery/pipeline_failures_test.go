@@ -13,8 +13,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/shared/awsclient"
+	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/lambdafn"
+	"devplatform/shared/queue"
 	"devplatform/shared/webhook/sender"
 )
 
@@ -223,4 +226,119 @@ func TestAbortedAttemptDoesNotChangeHealth(t *testing.T) {
 	if got := f.storedWebhook(w); got.LastAt != nil {
 		t.Errorf("got webhook %+v, want no attempt in its health", got)
 	}
+}
+
+// failCalls makes the calls of an operation fail while unavailable returns true.
+func failCalls(operation string, unavailable func() bool) middleware {
+	return func(next http.RoundTripper) http.RoundTripper {
+		return roundTripFunc(func(r *http.Request) (*http.Response, error) {
+			if dynamotest.Operation(r) == operation && unavailable() {
+				return nil, errors.New("connection lost")
+			}
+			return next.RoundTrip(r)
+		})
+	}
+}
+
+type roundTripFunc func(*http.Request) (*http.Response, error)
+
+func (f roundTripFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// While storage or the queue is unavailable, messages and records fail and are retried later.
+func TestOutages(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		operation   string // fails during the outage
+		fanoutFails bool
+		workerFails bool
+		requests    int // during the outage
+		jobFails    bool
+	}{
+		{"Query", true, false, 1, true},
+		{"BatchGetItem", false, true, 0, false},
+		{"PutItem", true, false, 1, false},
+		{"SendMessageBatch", true, false, 1, true},
+		{"ChangeMessageVisibility", false, false, 1, false},
+		{"UpdateItem", false, true, 1, true}, // the first attempt needs no write before the request
+	} {
+		t.Run(tc.operation, func(t *testing.T) {
+			t.Parallel()
+			outage := false
+			f := newFixture(t, failCalls(tc.operation, func() bool { return outage }))
+			workspaceID := f.newWorkspace()
+			f.subscribe(workspaceID, f.receiver.URL("/fail/a"))
+			e := f.newEvent(workspaceID)
+			outage = true
+			err := errors.Join(f.fanout.Handle(t.Context(), streamRecords(t, e))...)
+			unavailable := errors.Is(err, db.ErrUnavailable) || errors.Is(err, queue.ErrUnavailable)
+			if (err != nil) != tc.fanoutFails || unavailable != tc.fanoutFails {
+				t.Errorf("fan-out: got %v, want ErrUnavailable: %t", err, tc.fanoutFails)
+			}
+			outage = false
+			f.publish(e)
+			f.advance(replayDelay)
+			outage = true
+			err = f.fast.Handle(t.Context(), f.receiveMessages()[:1])[0]
+			if failed := errors.Is(err, db.ErrUnavailable); failed != tc.workerFails {
+				t.Errorf("worker: got %v, want ErrUnavailable: %t", err, tc.workerFails)
+			}
+			f.wantRequests(tc.requests)
+			f.advance(4 * time.Minute)
+			if err := f.job.Run(t.Context()); (err != nil) != tc.jobFails {
+				t.Errorf("retry job: got %v, want an error: %t", err, tc.jobFails)
+			}
+			outage = false
+			f.runUntilFinished()
+			if d := f.onlyDelivery(); d.Status != Succeeded || d.Tries > 3 {
+				t.Errorf("got delivery %+v, want a success after at most three attempts", d)
+			}
+		})
+	}
+}
+
+// While the keys are unavailable, no attempt is made or counted.
+func TestUnavailableKeys(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
+	f.publish(f.newEvent(workspaceID))
+	secrets := f.fast.secrets
+	f.fast.secrets = func(context.Context, Webhook, time.Time) ([]string, error) { return nil, errors.New("no keys") }
+	if errs := f.fast.Handle(t.Context(), f.receiveMessages()); errs[0] == nil {
+		t.Error("got no error, want one because the keys are unavailable")
+	}
+	if d := f.onlyDelivery(); d.Tries != 0 {
+		t.Errorf("got %d tries, want none", d.Tries)
+	}
+	f.fast.secrets = secrets
+	f.runUntilFinished()
+	f.wantDelivery(Succeeded, 1)
+}
+
+// The result of an attempt is stored even if responses are lost repeatedly, so that the request is not sent twice.
+func TestRecordIsRetried(t *testing.T) {
+	t.Parallel()
+	const claims, lostResponses = 1, 2 * awsclient.MaxAttempts // twice the attempts of one SDK call
+	updates := 0
+	f := newFixture(t, func(next http.RoundTripper) http.RoundTripper {
+		return roundTripFunc(func(r *http.Request) (*http.Response, error) {
+			response, err := next.RoundTrip(r)
+			if dynamotest.Operation(r) == "UpdateItem" {
+				if updates++; updates > claims && updates <= claims+lostResponses {
+					_ = response.Body.Close()
+					return nil, errors.New("lost")
+				}
+			}
+			return response, err
+		})
+	})
+	workspaceID := f.newWorkspace()
+	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
+	f.publish(f.newEvent(workspaceID))
+	if _, errs := f.handleMessages(); len(errs) != 0 {
+		t.Errorf("got the errors %v, want none", errs)
+	}
+	f.wantDelivery(Succeeded, 1)
+	f.wantRequests(1)
 }

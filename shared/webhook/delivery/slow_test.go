@@ -13,24 +13,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"devplatform/shared/db"
-	"devplatform/shared/event"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/webhook/sender"
 )
 
 // patience limits the wait for a result that comes at once on an idle machine.
 const patience = 10 * time.Second
-
-// newEvents returns events of a workspace.
-func (f *fixture) newEvents(workspaceID string, n int) []event.Record {
-	events := make([]event.Record, n)
-	for i := range events {
-		events[i] = f.newEvent(workspaceID)
-		f.advance(time.Millisecond)
-	}
-	return events
-}
 
 // A new endpoint is in the slow lane. After its first prompt success, it is in the fast lane.
 func TestNewEndpointBecomesFast(t *testing.T) {
@@ -295,11 +283,6 @@ func TestHangingEndpointIsTriedRarely(t *testing.T) {
 	}
 }
 
-// anyPending reports whether a delivery is pending.
-func (f *fixture) anyPending() bool {
-	return slices.ContainsFunc(f.allDeliveries(), func(d Delivery) bool { return d.Status == Pending })
-}
-
 // An account has at most two turns at a time, in all functions together. Another account is not delayed.
 func TestAccountHasTwoTurns(t *testing.T) {
 	t.Parallel()
@@ -343,18 +326,6 @@ func TestAccountHasTwoTurns(t *testing.T) {
 	}
 }
 
-// createDeliveries handles the messages that create deliveries.
-func (f *fixture) createDeliveries() {
-	f.t.Helper()
-	messages := f.receiveFrom(f.creations)
-	if errs := errors.Join(f.slow.Handle(f.t.Context(), messages)...); errs != nil {
-		f.t.Fatal(errs)
-	}
-	for _, m := range messages {
-		f.deleteFrom(f.creations, m)
-	}
-}
-
 // A redelivery does not wait until a failing endpoint has rested.
 func TestRedeliveryToARestingEndpoint(t *testing.T) {
 	t.Parallel()
@@ -373,57 +344,6 @@ func TestRedeliveryToARestingEndpoint(t *testing.T) {
 	}
 	f.handleMessages()
 	f.wantDelivery(Succeeded, 2)
-}
-
-// If deliveries cannot be created, the message is returned to the queue with growing waits, and is handled completely
-// later. Handling it twice creates nothing twice.
-func TestCreationIsRetried(t *testing.T) {
-	t.Parallel()
-	outage := true
-	f := newFixture(t, failCalls("BatchWriteItem", func() bool { return outage }))
-	workspaceID := f.newWorkspace()
-	for i := range 3 {
-		f.subscribe(workspaceID, f.receiver.URL(fmt.Sprintf("/ok/%d", i)), inSlowLane)
-	}
-	f.publish(f.newEvents(workspaceID, 4)...)
-	if _, errs := f.handleMessages(); len(errs) != 1 || !errors.Is(errs[0], lambdafn.ErrLater) {
-		t.Errorf("got the errors %v, want ErrLater", errs)
-	}
-	f.wantLog("deliveries were not created")
-	outage = false
-	if n, _ := f.handleMessages(); n != 0 {
-		t.Errorf("got %d messages at once, want none", n)
-	}
-	f.advance(createWait(1))
-	messages := f.receiveFrom(f.creations)
-	for range 2 {
-		f.slow.Handle(t.Context(), messages)
-	}
-	f.deleteFrom(f.creations, messages[0])
-	f.runUntilFinished()
-	if n := len(f.allDeliveries()); n != 12 {
-		t.Errorf("got %d deliveries, want 12", n)
-	}
-	f.wantRequests(12)
-}
-
-// The waits before attempts to create deliveries add up to at least seven hours. Then the queue moves the message to
-// the failure queue.
-func TestCreateWait(t *testing.T) {
-	t.Parallel()
-	var total time.Duration
-	for receives := 1; receives < 10; receives++ {
-		wait := createWait(receives)
-		if total += wait; wait < 10*time.Second || wait > 12*time.Hour-time.Minute {
-			t.Errorf("createWait(%d) = %v", receives, wait)
-		}
-	}
-	if total < 7*time.Hour {
-		t.Errorf("the waits add up to %v, want at least 7 hours", total)
-	}
-	if wait := createWait(10); wait != 0 {
-		t.Errorf("createWait(10) = %v, want no wait before the failure queue", wait)
-	}
 }
 
 // If a function dies during a turn, the leases expire, and the next turn continues.
@@ -452,16 +372,6 @@ func TestTurnIsInterrupted(t *testing.T) {
 	if items := f.storedSlots(workspaceID); items != (slots{}) {
 		t.Errorf("got slots %v, want free ones", items)
 	}
-}
-
-// storedSlots returns the stored slots of an account.
-func (f *fixture) storedSlots(account string) slots {
-	f.t.Helper()
-	item, err := f.store.Table.Get(f.t.Context(), db.SlotsKey(account))
-	if err != nil && !errors.Is(err, db.ErrNotFound) {
-		f.t.Fatal(err)
-	}
-	return slotsOf(item)
 }
 
 // A delivery that cannot be decoded is logged, even if its webhook was deleted.

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -19,9 +20,7 @@ func (u *user) newWebhook(workspaceID string, settings ...object) slicetest.Resp
 	u.f.t.Helper()
 	fields := object{"url": "https://example.com/", "events": []string{"*"}, "workspaceId": workspaceID}
 	for _, s := range settings {
-		for name, value := range s {
-			fields[name] = value
-		}
+		maps.Copy(fields, s)
 	}
 	for {
 		response := u.Do("POST", "/api/webhooks", fields)
@@ -154,5 +153,75 @@ func TestLimits(t *testing.T) {
 		if err := limits.Validate(); err == nil || !strings.Contains(fmt.Sprint(err), name+"=") {
 			t.Errorf("%s: got the error %v, want one that names the variable", name, err)
 		}
+	}
+}
+
+// A workspace has at most twenty webhooks, even if they are created concurrently. Concurrent deletions of one webhook
+// decrement the count once.
+func TestQuota(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.user("ada")
+	create := func(int) slicetest.Response { return ada.newWebhook(ada.personal) }
+	responses := slicetest.Concurrently(maxWebhooks+5, create)
+	want := map[int]int{http.StatusCreated: maxWebhooks, http.StatusPaymentRequired: 5}
+	if diff := cmp.Diff(want, slicetest.CountStatuses(responses)); diff != "" {
+		t.Fatalf("concurrent requests to an empty workspace (-want +got):\n%s", diff)
+	}
+	full := create(0).Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
+	if !strings.Contains(full.Text("error"), "20 webhooks") {
+		t.Errorf("got %s, want an error with the limit", full.Raw)
+	}
+	webhookIDs := ada.Get("/api/webhooks").Texts("webhooks", "id")
+	responses = slicetest.Concurrently(4, func(int) slicetest.Response {
+		return ada.Do("DELETE", "/api/webhooks/"+webhookIDs[3], nil)
+	})
+	want = map[int]int{http.StatusOK: 1, http.StatusNotFound: 3}
+	if diff := cmp.Diff(want, slicetest.CountStatuses(responses)); diff != "" {
+		t.Errorf("concurrent deletions (-want +got):\n%s", diff)
+	}
+	responses = slicetest.Concurrently(3, create)
+	want = map[int]int{http.StatusCreated: 1, http.StatusPaymentRequired: 2}
+	if diff := cmp.Diff(want, slicetest.CountStatuses(responses)); diff != "" {
+		t.Errorf("concurrent requests after one deletion (-want +got):\n%s", diff)
+	}
+	f.user("grace").createWebhook("/ok") // other workspaces have their own limit
+}
+
+// The webhooks of deleted projects do not count against the limit of the workspace. They are deleted when it is
+// reached.
+func TestQuotaIgnoresDeletedProjects(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.user("ada")
+	deleted, existing := f.project(ada.personal, workspace.Team, ada), f.project(ada.personal, workspace.Team, ada)
+	var want []string
+	for i := range maxWebhooks {
+		switch {
+		case i < 3:
+			ada.createWebhook("/ok", object{"projectId": deleted})
+		case i < 6:
+			want = append(want, ada.createWebhook("/ok", object{"projectId": existing}))
+		default:
+			want = append(want, ada.createWebhook("/ok"))
+		}
+	}
+	create := func(settings object) slicetest.Response { return ada.newWebhook(ada.personal, settings) }
+	create(nil).Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
+	f.deleteProject(ada.personal, deleted)
+	for range 3 {
+		want = append(want, "/api/webhooks/"+create(nil).Want(t, http.StatusCreated).Text("id"))
+	}
+	create(nil).Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
+	create(object{"projectId": deleted}).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
+	var got []string
+	for _, id := range ada.Get("/api/webhooks").Texts("webhooks", "id") {
+		got = append(got, "/api/webhooks/"+id)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the listed webhooks (-want +got):\n%s", diff)
+	}
+	if items := f.dump(); strings.Count(items, " WEBHOOK:{") != maxWebhooks || !strings.Contains(items, `"n":20`) {
+		t.Errorf("got items %s, want a count of 20 and 20 pointers", items)
 	}
 }

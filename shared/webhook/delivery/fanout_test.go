@@ -1,0 +1,225 @@
+package delivery
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+
+	"devplatform/infra/local/dynamodb/dynamotest"
+	"devplatform/shared/db"
+	"devplatform/shared/event"
+	"devplatform/shared/id"
+	"devplatform/shared/lambdafn"
+)
+
+// The deliveries of a batch share the calls of the fan-out and one read. Each needs one write after its attempt.
+func TestCallsOfABatch(t *testing.T) {
+	t.Parallel()
+	calls, countTransport := countCalls()
+	f := newFixture(t, countTransport)
+	workspaceID := f.newWorkspace()
+	for i := range 2 {
+		f.subscribe(workspaceID, f.receiver.URL(fmt.Sprintf("/ok/%d", i)), func(w *Webhook) {
+			w.LastAt, w.LastStatus = stampPtr(midnight), Succeeded
+		})
+	}
+	var events []event.Record
+	for range 5 {
+		events = append(events, f.newEvent(workspaceID))
+	}
+	f.publish(events...)
+	want := map[string]int{"Query": 1, "BatchGetItem": 1, "BatchWriteItem": 1, "SendMessageBatch": 1}
+	if diff := cmp.Diff(want, calls.take()); diff != "" {
+		t.Errorf("the calls of the fan-out (-want +got):\n%s", diff)
+	}
+	if n, errs := f.handleMessages(); n != 10 || len(errs) > 0 {
+		t.Fatalf("got %d messages and the errors %v, want 10 messages without errors", n, errs)
+	}
+	if diff := cmp.Diff(map[string]int{"BatchGetItem": 1, "UpdateItem": 10}, calls.take()); diff != "" {
+		t.Errorf("the calls of the worker (-want +got):\n%s", diff)
+	}
+}
+
+// The work for an event depends only on its workspace: webhooks of other workspaces cause no calls.
+func TestFanoutReadsItsWorkspaceOnly(t *testing.T) {
+	t.Parallel()
+	calls, countTransport := countCalls()
+	f := newFixture(t, countTransport)
+	for range 300 {
+		f.subscribe(f.newWorkspace(), "https://example.com")
+	}
+	workspaceID := f.newWorkspace()
+	for i := range maxDirect {
+		f.subscribe(workspaceID, f.receiver.URL(fmt.Sprintf("/ok/%d", i)))
+	}
+	f.publish(f.newEvent(workspaceID))
+	want := map[string]int{"Query": 1, "BatchGetItem": 1, "BatchWriteItem": 1, "SendMessageBatch": 1}
+	if diff := cmp.Diff(want, calls.take()); diff != "" {
+		t.Errorf("the calls of the fan-out (-want +got):\n%s", diff)
+	}
+	out, err := f.sdk.Query(t.Context(), &dynamodb.QueryInput{ // reads the same items as the fan-out
+		TableName: &f.table, KeyConditionExpression: aws.String("pk = :pk"), Select: types.SelectCount,
+		ExpressionAttributeValues: db.Item{":pk": &types.AttributeValueMemberS{Value: db.WebhooksOf(workspaceID).PK}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.ScannedCount != maxDirect {
+		t.Errorf("the query reads %d items, want %d", out.ScannedCount, maxDirect)
+	}
+}
+
+// A workspace with few deliveries does not wait for others: its messages are sent before all deliveries are stored.
+func TestFewDeliveriesComeFirst(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var calls []string // the operations, and the bodies of the calls that send messages
+	f := newFixture(t, func(next http.RoundTripper) http.RoundTripper {
+		return roundTripFunc(func(r *http.Request) (*http.Response, error) {
+			call := dynamotest.Operation(r)
+			if call == "SendMessageBatch" {
+				call = readBody(r)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			calls = append(calls, call)
+			return next.RoundTrip(r)
+		})
+	})
+	quiet := f.newWorkspace()
+	w := f.subscribe(quiet, "https://example.com")
+	events := []event.Record{f.newEvent(quiet)}
+	for range 2 * fanoutChunk / maxSingleWrites {
+		workspaceID := f.newWorkspace()
+		for range maxSingleWrites {
+			f.subscribe(workspaceID, "https://example.com")
+		}
+		events = append(events, f.newEvent(workspaceID))
+	}
+	f.publish(events...)
+	sent := slices.IndexFunc(calls, func(call string) bool { return strings.Contains(call, w.ID) })
+	all, before := 0, 0 // batches of writes, two for each chunk
+	for i, call := range calls {
+		if call == "BatchWriteItem" {
+			all++
+			if i < sent {
+				before++
+			}
+		}
+	}
+	if all != 4 || before != 2 {
+		t.Errorf("%d of %d batches were stored before the message of the quiet workspace was sent, want 2 of 4", before, all)
+	}
+}
+
+// An event is sent only to the webhooks that subscribed to it before it occurred.
+func TestUnsubscribedEvents(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	early := f.newEvent(workspaceID)
+	f.advance(time.Millisecond)
+	want := f.subscribe(workspaceID, f.receiver.URL("/ok/a"), func(w *Webhook) {
+		w.Events = []string{"comment.*", "file.created"}
+	})
+	for _, change := range []func(*Webhook){
+		func(w *Webhook) { w.Active = false },
+		func(w *Webhook) { w.Events = []string{"project.*", "file.deleted"} },
+		func(w *Webhook) { w.ProjectID = "prj_01KGA4ZK70ABCDEFGHJKMNPQRT" },
+	} {
+		f.subscribe(workspaceID, f.receiver.URL("/ok/b"), change)
+	}
+	f.subscribe(f.newWorkspace(), f.receiver.URL("/ok/b"))
+	otherType := f.newEvent(workspaceID, func(e *event.Record) { e.Type = event.MemberAdded })
+	f.publish(early, f.newEvent(workspaceID), otherType)
+	f.runUntilFinished()
+	if d := f.wantDelivery(Succeeded, 1); d.WebhookID != want.ID {
+		t.Errorf("got a delivery to webhook %s, want %s", d.WebhookID, want.ID)
+	}
+	f.wantRequests(1)
+}
+
+// The time of an event is the timestamp of its payload, not the slightly earlier time in its ID.
+func TestEventTime(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	eventID := f.ids.New(id.Event)
+	f.advance(5 * time.Millisecond)
+	w := f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
+	f.publish(f.newEvent(workspaceID, func(e *event.Record) { e.ID = eventID }))
+	f.runUntilFinished()
+	d := f.wantDelivery(Succeeded, 1)
+	if at, _ := id.Delivery.Time(d.ID); !at.Equal(w.CreatedAt.Time()) || d.EventID != eventID {
+		t.Errorf("got a delivery of event %s at %v, want event %s at %v", d.EventID, at, eventID, w.CreatedAt)
+	}
+	for _, payload := range []event.Text{
+		`{}`, `{"timestamp":null}`, `{"timestamp":"yesterday"}`, `{"timestamp":1}`, `null`, `{`,
+	} {
+		invalid := streamRecords(t, f.newEvent(workspaceID, func(e *event.Record) { e.Payload = payload }))
+		if errs := f.fanout.Handle(t.Context(), invalid); !errors.Is(errs[0], lambdafn.ErrPoison) {
+			t.Errorf("payload %s: got %v, want ErrPoison", payload, errs[0])
+		}
+	}
+	if n := len(f.allDeliveries()); n != 1 {
+		t.Errorf("got %d deliveries, want 1", n)
+	}
+}
+
+// Invalid messages and stream records go to the failure queue, and do not affect valid ones.
+func TestInvalidMessagesAndRecords(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
+	f.publish(f.newEvent(workspaceID))
+	valid := f.receiveMessages()
+	invalid := []lambdafn.QueueMessage{{ID: "m1", Body: "not JSON"}, {ID: "m2", Body: `{"deliveryId":"dlv_1"}`}}
+	for i, err := range f.fast.Handle(t.Context(), append(invalid, valid...)) {
+		if err != nil {
+			t.Errorf("message %d: %v", i, err)
+		}
+	}
+	bodies := strings.Join(f.failedMessages(), "\n")
+	for _, want := range []string{
+		`"body":"not JSON","messageId":"m1"`, `"messageId":"m2"`, "does not contain the IDs",
+	} {
+		if !strings.Contains(bodies, want) {
+			t.Errorf("the failure queue does not contain %s: %s", want, bodies)
+		}
+	}
+	f.wantRequests(1)
+	records := streamRecords(t, f.newEvent(workspaceID), f.newEvent("ws_x"), f.newEvent(workspaceID))
+	records[0].NewImage["type"] = &types.AttributeValueMemberN{Value: "1"}
+	delete(records[0].NewImage, "id")
+	errs := f.fanout.Handle(t.Context(), records)
+	for i, poison := range []bool{true, true, false} {
+		if got := errors.Is(errs[i], lambdafn.ErrPoison); got != poison {
+			t.Errorf("record %d: got %v, want ErrPoison: %t", i, errs[i], poison)
+		}
+	}
+}
+
+// A webhook that cannot be decoded does not affect other webhooks.
+func TestUndecodableWebhook(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	workspaceID := f.newWorkspace()
+	f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
+	broken := f.ids.New(id.Webhook)
+	f.putItem(db.WebhookKey(workspaceID, broken), db.Item{"createdAt": &types.AttributeValueMemberS{Value: "yesterday"}})
+	f.publish(f.newEvent(workspaceID))
+	f.runUntilFinished()
+	f.wantDelivery(Succeeded, 1)
+	f.wantLog(broken, `"WebhooksUnreadable":[1]`)
+}
