@@ -81,6 +81,8 @@ var requests = []struct {
 	{"projects-read", 401, noSession},
 	{"projects-update", 401, noSession},
 	{"projects-delete", 401, noSession},
+	{"projects-variables-read", 401, noSession},
+	{"projects-variables-update", 401, noSession},
 	{"projects-events-list", 401, noSession},
 	{"projects-comment-create", 401, noSession},
 	{"projects-comments-list", 401, noSession},

@@ -32,6 +32,7 @@ var depths = map[string]int{
 	"GET /api/projects": 2, "POST /api/projects": 2,
 	"GET /api/projects/{id}": 2, // and once a minute the write of lastOpenedAt
 	"PUT /api/projects/{id}": 3, "DELETE /api/projects/{id}": 3,
+	"GET /api/projects/{id}/variables": 2, "PUT /api/projects/{id}/variables": 3,
 	"GET /api/projects/{id}/events":   2,
 	"GET /api/projects/{id}/comments": 2, "POST /api/projects/{id}/comments": 3,
 	"DELETE /api/projects/{id}/comments/{commentId}": 3,

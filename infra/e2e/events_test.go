@@ -72,6 +72,8 @@ var sampleSteps = []sampleStep{
 	{sample: "projects-list", status: 200},
 	{sample: "projects-read", status: 200},
 	{sample: "projects-update", status: 200},
+	{sample: "projects-variables-update", status: 200},
+	{sample: "projects-variables-read", status: 200},
 	{sample: "projects-file-save", status: 201, replace: createReplacements, capture: []string{sampleVersion, `"version":"(\w+)"`}},
 	{sample: "projects-file-save", status: 200, replace: []string{"Todo<", "To do<"}},
 	{sample: "projects-file-read", status: 200, capture: []string{sampleVersion, `"version":"(\w+)"`}},

@@ -34,6 +34,16 @@ var projectRequests = []projectRequest{
 		do: func(u *user, id string) response { return u.Do(http.MethodDelete, projectURL(id), nil) },
 	},
 	{
+		name: "read variables", action: workspace.Read, wantStatus: http.StatusOK,
+		do: func(u *user, id string) response { return u.Get(variablesURL(id)) },
+	},
+	{
+		name: "set variables", action: workspace.Write, wantStatus: http.StatusOK,
+		do: func(u *user, id string) response {
+			return u.setVariables(id, []object{variable("VITE_A", "by "+u.name, "all")})
+		},
+	},
+	{
 		name: "list events", action: workspace.Read, wantStatus: http.StatusOK,
 		do: func(u *user, id string) response { return u.Get(projectURL(id) + "/events") },
 	},
