@@ -11,6 +11,7 @@ import (
 // BuildSettings are the settings of a project that a build uses.
 type BuildSettings struct {
 	Framework string `dynamodbav:"framework"`
+	RootDir   string `dynamodbav:"rootDir"` // the folder that is built; "" if the build finds it
 	// Variables are the values of the variables that the deployment gets, by name.
 	Variables map[string]string `dynamodbav:"-"`
 }

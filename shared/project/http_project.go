@@ -10,6 +10,7 @@ import (
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/project/file"
+	"devplatform/shared/project/setting"
 	"devplatform/shared/workspace"
 )
 
@@ -102,6 +103,7 @@ type projectSettingsInput struct {
 		Name        *string     `json:"name,omitempty" minLength:"1" maxLength:"100" doc:"1–100 characters, not blank, without control, invisible or direction-changing characters" example:"Café Déjà"`
 		Description *string     `json:"description,omitempty" maxLength:"2000" doc:"At most 2,000 characters" example:"Where the team meets."`
 		Framework   *string     `json:"framework,omitempty" minLength:"1" maxLength:"64" doc:"1–64 characters, without control characters" example:"react"`
+		RootDir     *string     `json:"rootDir,omitempty" maxLength:"512" doc:"The folder of the project that deployments build, as an absolute path without a slash at its end. Empty or /: it is not set" example:"/client"`
 		Visibility  *Visibility `json:"visibility,omitempty" enum:"private,team,public" doc:"Who can see the project" example:"team"`
 	}
 }
@@ -113,6 +115,9 @@ func (in *projectSettingsInput) Validate(v *httpapi.Validation) {
 	}
 	if in.Body.Framework != nil {
 		v.Field("framework", checkFramework(*in.Body.Framework))
+	}
+	if root := in.Body.RootDir; root != nil && *root != "" && *root != "/" {
+		v.Field("rootDir", setting.CheckRootDir(*root))
 	}
 }
 

@@ -23,6 +23,7 @@ type workspaceRef struct {
 type ProjectDetails struct {
 	ProjectItem
 	Description string          `json:"description" doc:"The description of the project" example:"Where the team meets."`
+	RootDir     string          `json:"rootDir" doc:"The folder of the project that deployments build. Empty if it is not set: the build finds the folder" example:"/client"`
 	CreatedAt   clock.Timestamp `json:"createdAt" doc:"When the project was created" example:"2026-01-31T08:15:30.123Z"`
 	UpdatedAt   clock.Timestamp `json:"updatedAt" doc:"When the settings of the project last changed" example:"2026-01-31T08:15:30.123Z"`
 }
@@ -38,6 +39,7 @@ func (p projectRecord) item(workspaceName string) ProjectItem {
 // details returns the project with all its fields.
 func (p projectRecord) details(workspaceName string) ProjectDetails {
 	return ProjectDetails{
-		ProjectItem: p.item(workspaceName), Description: p.Description, CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt,
+		ProjectItem: p.item(workspaceName), Description: p.Description, RootDir: p.RootDir,
+		CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt,
 	}
 }

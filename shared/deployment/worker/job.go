@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"devplatform/shared/async"
@@ -151,7 +152,28 @@ func (j *job) snapshot(ctx context.Context) (build.Input, error) {
 	if errors.Is(err, workspace.ErrProjectNotFound) {
 		return build.Input{}, fmt.Errorf("%w: %w", deployment.ErrLost, err)
 	}
-	return build.Input{Files: files, Framework: settings.Framework, Variables: settings.Variables}, err
+	if err == nil {
+		err = checkRoot(settings.RootDir, files)
+	}
+	return build.Input{
+		Files: files, Framework: settings.Framework, Variables: settings.Variables, Root: settings.RootDir,
+	}, err
+}
+
+// checkRoot returns an error if the settings of the project have a root folder, and it has no files. Error:
+// *failure.Error.
+func checkRoot(root string, files map[string][]byte) error {
+	if root == "" {
+		return nil
+	}
+	for name := range files {
+		if strings.HasPrefix(name, root+"/") {
+			return nil
+		}
+	}
+	return &failure.Error{Code: failure.EntryNotFound, Message: fmt.Sprintf(
+		"The project has no files in %s, the root folder in its settings. Change rootDir of the project, or set it to \"\", "+
+			"so that the build finds the folder.", root)}
 }
 
 // read reads the contents of a snapshot of the project into files.

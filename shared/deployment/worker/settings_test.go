@@ -86,3 +86,38 @@ func TestVariables(t *testing.T) {
 		t.Error("the log of the function has a value")
 	}
 }
+
+// A build with a root folder sees only its files. A folder without files is an error that says what to change.
+func TestRootDir(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	p := f.newUser("ada").newProject(map[string]string{
+		"/index.html":            "<!doctype html>the root",
+		"/.env":                  "VITE_A=a of the root\n",
+		"/apps/site/index.html":  `<!doctype html>the site %VITE_A% <script type="module" src="main.js"></script>`,
+		"/apps/site/main.js":     "document.title = 'the script'",
+		"/apps/site/.env":        "VITE_A=a of the folder\n",
+		"/apps/site2/index.html": "<!doctype html>another site",
+	})
+	set := func(dir string) {
+		t.Helper()
+		p.Do(http.MethodPut, "/api/projects/"+p.id, object{"rootDir": dir}).Want(t, http.StatusOK)
+	}
+	set("/apps/site")
+	_, output := p.deployTo(deployment.Production)
+	if !strings.Contains(output, "the site a of the folder") || !strings.Contains(output, "the script") ||
+		strings.Contains(output, "the root") || strings.Contains(output, "another") {
+		t.Errorf("got the output\n%s\nwant only the folder", output)
+	}
+	for _, dir := range []string{"/apps/sit", "/missing", "/index.html"} {
+		set(dir)
+		d := p.deploy()
+		if got := failure(d); !strings.HasPrefix(got, "ENTRY_NOT_FOUND ") || !strings.Contains(got, "no files in "+dir+",") {
+			t.Errorf("%s: got the error %q, want ENTRY_NOT_FOUND with the folder", dir, got)
+		}
+	}
+	set("/")
+	if _, output = p.deployTo(deployment.Production); !strings.Contains(output, "the root") {
+		t.Errorf("got the output\n%s\nwant the root", output)
+	}
+}

@@ -1,5 +1,3 @@
-// Package setting has the rules of those settings of a project that builds use: the variables. Package project stores
-// them, and package deployment reads them for a build. It does no I/O.
 package setting
 
 import (
