@@ -41,7 +41,7 @@ func TestCreate(t *testing.T) {
 	}
 	want := map[string]any{
 		"id": r.Text("id"), "name": "Café Déjà", "slug": "cafe-deja", "description": "", "rootDir": "",
-		"framework": "static", "visibility": "private",
+		"framework": "static", "deployable": true, "visibility": "private",
 		"lastOpenedAt": at, "createdAt": at, "updatedAt": at,
 		"workspace": map[string]any{"id": ada.personal, "name": "ada's workspace"},
 	}
@@ -69,7 +69,7 @@ func TestCreate(t *testing.T) {
 	}).Want(t, http.StatusCreated)
 	want = map[string]any{
 		"id": inTeam.Text("id"), "name": " x ", "slug": "x", "description": "Two\nlines", "framework": "ReAct",
-		"rootDir": "", "visibility": "team", "workspace": map[string]any{"id": team, "name": "Team"},
+		"deployable": true, "rootDir": "", "visibility": "team", "workspace": map[string]any{"id": team, "name": "Team"},
 	}
 	times := cmpopts.IgnoreMapEntries(func(k string, _ any) bool { return strings.HasSuffix(k, "At") })
 	if diff := cmp.Diff(want, inTeam.Body, times); diff != "" {
@@ -88,8 +88,8 @@ func TestCreate(t *testing.T) {
 		t.Errorf("list item: mismatch (-want +got):\n%s", diff)
 	}
 	item := listed.List("projects")[0]
-	if _, hasField := item["lastOpenedAt"]; !hasField || len(item) != 7 {
-		t.Errorf("got the list item %v, want 7 fields with lastOpenedAt", item)
+	if _, hasField := item["lastOpenedAt"]; !hasField || len(item) != 8 {
+		t.Errorf("got the list item %v, want 8 fields with lastOpenedAt", item)
 	}
 }
 
@@ -282,6 +282,7 @@ func TestUpdate(t *testing.T) {
 		for field, value := range tc.change {
 			want[field] = value
 		}
+		want["deployable"] = want["framework"] == "static"
 		want["slug"], want["updatedAt"] = slugOf(r.Text("name")), f.timestamp()
 		if diff := cmp.Diff(want, r.Body); diff != "" {
 			t.Errorf("%v: response mismatch (-want +got):\n%s", tc.change, diff)

@@ -9,15 +9,31 @@ import (
 
 func TestRootDirs(t *testing.T) {
 	t.Parallel()
-	for dir, valid := range map[string]bool{
-		"/client": true, "/apps/my site": true, "/a.b/c..d": true, "/node_modules2": true,
-		"/x/" + strings.Repeat("a", 255): true,
-		"": false, "/": false, "client": false, "/client/": false, "/a//b": false, "/a/../b": false, "/.": false,
-		"/.git": false, "/a/.well-known": false, "/node_modules": false, "/a/node_modules/b": false, "/a\\b": false,
-		"/a\x00": false, "/\xff": false, "/cafe\u0301": false, "/" + strings.Repeat("a", 256): false,
+	for _, dir := range []string{
+		"/client", "/apps/my site", "/a.b/c..d", "/node_modules2", "/x/" + strings.Repeat("a", 255),
 	} {
-		if rule := setting.CheckRootDir(dir); (rule == "") != valid {
-			t.Errorf("%.80q: got the rule %q, want valid: %t", dir, rule, valid)
+		if rule := setting.CheckRootDir(dir); rule != "" {
+			t.Errorf("%.80q: got the rule %q, want none", dir, rule)
+		}
+	}
+	for _, dir := range []string{
+		"", "/", "client", "/client/", "/a//b", "/a/../b", "/.", "/.git", "/a/.well-known", "/node_modules",
+		"/a/node_modules/b", "/a\\b", "/a\x00", "/\xff", "/cafe\u0301", "/" + strings.Repeat("a", 256),
+	} {
+		if setting.CheckRootDir(dir) == "" {
+			t.Errorf("%.80q is allowed", dir)
+		}
+	}
+}
+
+func TestDeployableFrameworks(t *testing.T) {
+	t.Parallel()
+	for framework, want := range map[string]bool{
+		"static": true, "react": true, " React\t": true, "STATIC": true,
+		"": false, "vue": false, "svelte": false, "nextjs": false, "react native": false, "static\x00": false,
+	} {
+		if got := setting.IsDeployable(framework); got != want {
+			t.Errorf("%q: got %t, want %t", framework, got, want)
 		}
 	}
 }
