@@ -24,6 +24,10 @@ var projectRequests = []projectRequest{
 		do: func(u *user, id string) response { return u.Get(projectURL(id)) },
 	},
 	{
+		name: "read project without files", action: workspace.Read, isPublic: true, wantStatus: http.StatusOK,
+		do: func(u *user, id string) response { return u.Get(projectURL(id) + "?include=") },
+	},
+	{
 		name: "update project", action: workspace.Write, wantStatus: http.StatusOK,
 		do: func(u *user, id string) response {
 			return u.Do(http.MethodPut, projectURL(id), object{"description": "by " + u.name})
