@@ -119,6 +119,7 @@ var requests = []struct {
 	{"ai-usage", 401, noSession},
 	{"webhooks-create", 401, noSession},
 	{"webhooks-list", 401, noSession},
+	{"webhooks-read", 401, noSession},
 	{"webhooks-update", 401, noSession},
 	{"webhooks-delete", 401, noSession},
 	{"webhook-test", 401, noSession},

@@ -122,6 +122,7 @@ var sampleSteps = []sampleStep{
 
 	{sample: "webhooks-create", status: 201, capture: []string{sampleWebhook, `"id":"(wh_\w+)"`}},
 	{sample: "webhooks-list", status: 200},
+	{sample: "webhooks-read", status: 200},
 	{sample: "webhook-test", status: 200}, // the response reports that the endpoint does not exist
 	{sample: "webhooks-deliveries-list", status: 200, capture: []string{"dlv_01KG9JV05KBGYVV2HVPJ8TN3P1", `"id":"(dlv_\w+)"`}},
 	{sample: "webhooks-delivery-read", status: 200},
