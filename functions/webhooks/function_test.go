@@ -82,6 +82,7 @@ func TestEndpoints(t *testing.T) {
 		want               string // a part of the response body
 	}{
 		{"GET", "/api/webhooks", "", 200, `"url":"http://192.0.2.1/ok"`},
+		{"GET", path, "", 200, `"url":"http://192.0.2.1/ok"`},
 		{"PUT", path, `{"description":"For tests."}`, 200, `"description":"For tests."`},
 		{"GET", path + "/deliveries?status=succeeded", "", 200, `"statusCode":200`},
 		{"GET", deliveryPath, "", 200, `"type":"webhook.test"`},

@@ -32,6 +32,7 @@ var depths = map[string]int{
 	"GET /api/projects": 2, "POST /api/projects": 2,
 	"GET /api/projects/{id}": 2, // and once a minute the write of lastOpenedAt
 	"PUT /api/projects/{id}": 3, "DELETE /api/projects/{id}": 3,
+	"GET /api/projects/{id}/variables": 2, "PUT /api/projects/{id}/variables": 3,
 	"GET /api/projects/{id}/events":   2,
 	"GET /api/projects/{id}/comments": 2, "POST /api/projects/{id}/comments": 3,
 	"DELETE /api/projects/{id}/comments/{commentId}": 3,
@@ -56,7 +57,7 @@ var depths = map[string]int{
 	"POST /api/ai/generate": 3, "POST /api/ai/messages/{id}/cancel": 2, "GET /api/ai/usage": 1,
 	"GET /api/ai/conversations/{projectId}": 2, "DELETE /api/ai/conversations/{projectId}": 6,
 
-	"GET /api/webhooks": 2, "PUT /api/webhooks/{id}": 3, "DELETE /api/webhooks/{id}": 3,
+	"GET /api/webhooks": 2, "GET /api/webhooks/{id}": 2, "PUT /api/webhooks/{id}": 3, "DELETE /api/webhooks/{id}": 3,
 	"POST /api/webhooks":                7, // the counts of all workspaces of the account are read one after the other
 	"GET /api/webhooks/{id}/deliveries": 2, "GET /api/webhooks/{id}/deliveries/{deliveryId}": 2,
 	"POST /api/webhooks/{id}/deliveries/{deliveryId}/redeliver": 4,

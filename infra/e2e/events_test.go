@@ -72,6 +72,8 @@ var sampleSteps = []sampleStep{
 	{sample: "projects-list", status: 200},
 	{sample: "projects-read", status: 200},
 	{sample: "projects-update", status: 200},
+	{sample: "projects-variables-update", status: 200},
+	{sample: "projects-variables-read", status: 200},
 	{sample: "projects-file-save", status: 201, replace: createReplacements, capture: []string{sampleVersion, `"version":"(\w+)"`}},
 	{sample: "projects-file-save", status: 200, replace: []string{"Todo<", "To do<"}},
 	{sample: "projects-file-read", status: 200, capture: []string{sampleVersion, `"version":"(\w+)"`}},
@@ -120,6 +122,7 @@ var sampleSteps = []sampleStep{
 
 	{sample: "webhooks-create", status: 201, capture: []string{sampleWebhook, `"id":"(wh_\w+)"`}},
 	{sample: "webhooks-list", status: 200},
+	{sample: "webhooks-read", status: 200},
 	{sample: "webhook-test", status: 200}, // the response reports that the endpoint does not exist
 	{sample: "webhooks-deliveries-list", status: 200, capture: []string{"dlv_01KG9JV05KBGYVV2HVPJ8TN3P1", `"id":"(dlv_\w+)"`}},
 	{sample: "webhooks-delivery-read", status: 200},

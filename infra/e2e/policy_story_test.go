@@ -97,6 +97,8 @@ func (w *watched) projects(ada, grace *platformtest.Client) (workspace, project 
 	project = ada.NewProject("Hooked", platformtest.Object{"workspaceId": workspace, "visibility": "public"})
 	at := "/api/projects/" + project
 	ada.Do("PUT", at, `{"name":"Renamed"}`).Want(w.t, http.StatusOK)
+	ada.Do("PUT", at+"/variables", `{"variables":[{"name":"VITE_A","value":"one","target":"all"}]}`).Want(w.t, http.StatusOK)
+	ada.Do("GET", at+"/variables", "").Want(w.t, http.StatusOK)
 	ada.Save(project, "/a.txt", "one").Want(w.t, http.StatusCreated)
 	ada.Save(project, "/a.txt", "two").Want(w.t, http.StatusOK)
 	for _, version := range ada.Do("GET", at+"/files/history?path=/a.txt", "").List(w.t, "versions") {
@@ -141,6 +143,7 @@ func (w *watched) webhooks(ada *platformtest.Client, workspace, project string) 
 	ada.Save(project, "/hooked.txt", "x").Want(w.t, http.StatusCreated)
 	received(w.t, r, "/fail", 2)
 	ada.Do("GET", "/api/webhooks", "").Want(w.t, http.StatusOK)
+	ada.Do("GET", at, "").Want(w.t, http.StatusOK)
 	ada.Do("PUT", at, `{"description":"changed"}`).Want(w.t, http.StatusOK)
 	ada.Do("POST", at+"/test", "").Want(w.t, http.StatusOK)
 	deliveries := ada.Do("GET", at+"/deliveries", "").List(w.t, "deliveries")

@@ -26,6 +26,9 @@ func TestNoSecretIsLogged(t *testing.T) {
 	project := c.NewProject("Secrets", nil)
 	c.Save(project, "/secret.txt", "the secret of the file").Want(t, http.StatusCreated)
 	c.Save(project, "/../secret.txt", "the secret of a file with an invalid path").WantError(t, 400, "VALIDATION_FAILED")
+	variables := "/api/projects/" + project + "/variables"
+	c.Do("PUT", variables, `{"variables":[{"name":"VITE_A","value":"the value of a variable","target":"all"}]}`).Want(t, http.StatusOK)
+	c.Do("PUT", variables, `{"variables":[{"name":"A","value":"the value of an invalid variable","target":"all"}]}`).WantError(t, 400, "VALIDATION_FAILED")
 	c.Do("POST", "/api/projects/"+project+"/comments", `{"body":"a secret comment"}`).Want(t, http.StatusCreated)
 	c.Do("POST", "/api/ai/chat", platformtest.Object{"projectId": project, "message": "create a form called \"Secret message\" with name and email", "apply": true}.String()).Want(t, http.StatusOK)
 	c.Stream("/api/ai/chat/stream", platformtest.Object{"projectId": project, "message": "a table called \"Secret table\" with name and email"}.String()).Until("[DONE]")
@@ -45,7 +48,7 @@ func TestNoSecretIsLogged(t *testing.T) {
 	for _, id := range []string{project, hook, c.Do("GET", "/api/nowhere", "").Header.Get("X-Request-Id")} {
 		platformtest.Eventually(t, id+" is in the log", func() bool { return strings.Contains(p.Log.String(), id) })
 	}
-	for _, kind := range []string{"password", "newPassword", "secret", "content", "message", "prompt", "body", "cookie session", "sign-in code", "sign-in state"} {
+	for _, kind := range []string{"password", "newPassword", "secret", "content", "message", "prompt", "body", "value", "cookie session", "sign-in code", "sign-in state"} {
 		if !slices.Contains(platformtest.Secrets(), kind) {
 			t.Errorf("got secrets of the kinds %v, want %s among them", platformtest.Secrets(), kind)
 		}

@@ -119,6 +119,8 @@ func (w *world) requests() []request {
 		{"create project", ada, "POST", "/api/projects", object{"name": name("P")}.String(), created, nil},
 		{"read project", ada, "GET", at, "", ok, nil},
 		{"change project", ada, "PUT", at, object{"description": name("d")}.String(), ok, nil},
+		{"variables", ada, "GET", at + "/variables", "", ok, nil},
+		{"set variables", ada, "PUT", at + "/variables", object{"variables": []object{{"name": "VITE_A", "value": name("v"), "target": "all"}}}.String(), ok, nil},
 		{"delete project", ada, "DELETE", "/api/projects/" + doomed, "", ok, []int{200, 404}},
 		{"feed", ada, "GET", at + "/events", "", ok, nil},
 		{"comment", ada, "POST", at + "/comments", `{"body":"Hm."}`, created, nil},
@@ -144,6 +146,7 @@ func (w *world) requests() []request {
 		{"cancel", ada, "POST", "/api/ai/messages/msg_01KGA5Q2X0ABCDEFGHJKMNPQRT/cancel", "", []int{404}, nil},
 
 		{"webhooks", ada, "GET", "/api/webhooks", "", ok, nil},
+		{"read webhook", ada, "GET", "/api/webhooks/" + spare, "", ok, nil},
 		{"create webhook", ada, "POST", "/api/webhooks", object{"url": w.receiver.URL("/ok/new"), "events": []string{"project.deleted"}, "workspaceId": w.team}.String(), []int{201, 402}, nil},
 		{"change webhook", ada, "PUT", "/api/webhooks/" + spare, object{"description": name("d")}.String(), ok, nil},
 		{"delete webhook", ada, "DELETE", "/api/webhooks/" + extra, "", ok, []int{200, 404}},

@@ -24,8 +24,8 @@ var secrets = struct {
 var privateFields = map[string]bool{
 	// Credentials.
 	"password": true, "currentPassword": true, "newPassword": true, "secret": true,
-	// Texts that users write.
-	"content": true, "message": true, "prompt": true, "body": true, "search": true, "replace": true,
+	// Texts that users write. value is that of a project's variable.
+	"value": true, "content": true, "message": true, "prompt": true, "body": true, "search": true, "replace": true,
 }
 
 // minSecret is the minimum length of a secret in bytes. A shorter text could appear in the log by coincidence.

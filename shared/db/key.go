@@ -148,6 +148,9 @@ func SlugsOf(workspaceID, base string) Prefix {
 // project's files.
 func TreeKey(projectID string) Key { return newKey(projectPK(projectID), "TREE") }
 
+// VariablesKey returns the key of the variables of a project.
+func VariablesKey(projectID string) Key { return newKey(projectPK(projectID), "VARIABLES") }
+
 // ProjectPartition selects all items that are stored under the ID of a project, in any table.
 func ProjectPartition(projectID string) Prefix { return Prefix{PK: projectPK(projectID)} }
 

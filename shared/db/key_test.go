@@ -57,6 +57,7 @@ func TestKeys(t *testing.T) {
 		{db.ProjectKey(ws, prj), db.Key{PK: "WS#" + ws, SK: "PROJECT#" + prj}},
 		{db.SlugKey(ws, "to-do"), db.Key{PK: "WS#" + ws, SK: "SLUG#to-do"}},
 		{db.TreeKey(prj), db.Key{PK: "PROJECT#" + prj, SK: "TREE"}},
+		{db.VariablesKey(prj), db.Key{PK: "PROJECT#" + prj, SK: "VARIABLES"}},
 		{db.FileKey(prj, "/a#b/TREE"), db.Key{PK: "PROJECT#" + prj, SK: "FILE#/a#b/TREE"}},
 		{db.VersionKey(prj, hash, version), db.Key{PK: "PROJECT#" + prj, SK: "VERSION#" + hash + "#" + version}},
 		{db.ExportKey(prj, exp), db.Key{PK: "PROJECT#" + prj, SK: "EXPORT#" + exp}},
@@ -171,12 +172,13 @@ func drawKey(t *rapid.T) namedKey {
 	text := rapid.OneOf(
 		rapid.StringOfN(rapid.RuneFrom([]rune("ab#/\x00é")), 0, 6, -1),
 		rapid.SampledFrom([]string{
-			"TREE", "FILE#/a", "/TREE", "#TREE", "WORKSPACE", "MEMBERSHIPS", user, "MEMBER#" + user, prj, prj2,
+			"TREE", "VARIABLES", "FILE#/a", "/TREE", "#TREE", "WORKSPACE", "MEMBERSHIPS", user, "MEMBER#" + user, prj, prj2,
 			"PROJECT#" + prj, ws, "WS#" + ws, evt, cmt, hash, hash + "#" + version, version,
 		}))
 	a, b := text.Draw(t, "a"), text.Draw(t, "b")
 	oneText := map[string]db.Key{
 		"tree":        db.TreeKey(a),
+		"variables":   db.VariablesKey(a),
 		"workspace":   db.WorkspaceKey(a),
 		"memberships": db.MembershipCountKey(a),
 	}

@@ -318,18 +318,3 @@ func (s Store) EndBuild(ctx context.Context, d Deployment) error {
 func (s Store) endBuild(accountID, deploymentID string) db.Write {
 	return s.Projects.Update(db.BuildsKey(accountID), expression.Remove(expression.Name(deploymentID)))
 }
-
-// Framework returns the framework in the settings of a deployment's project. Error: PROJECT_NOT_FOUND.
-func (s Store) Framework(ctx context.Context, d Deployment) (string, error) {
-	item, err := s.Projects.Get(ctx, db.ProjectKey(d.WorkspaceID, d.ProjectID))
-	if errors.Is(err, db.ErrNotFound) {
-		return "", workspace.ErrProjectNotFound.WithCause(err)
-	}
-	if err != nil {
-		return "", err
-	}
-	project, err := db.Decode[struct {
-		Framework string `dynamodbav:"framework"`
-	}](item)
-	return project.Framework, err
-}

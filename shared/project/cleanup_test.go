@@ -219,6 +219,7 @@ func TestCleanupOfDeletedProject(t *testing.T) {
 		client.batch(renaming("/big.bin", "/bigger.bin"), creation("/b.ts", "")).Want(t, http.StatusOK)
 		client.remove("/a.ts").Want(t, http.StatusOK)
 		ada.comment(projectID)
+		ada.setVariables(projectID, []object{variable("VITE_A", "1", "all")}).Want(t, http.StatusOK)
 	}
 	ada.Do(http.MethodDelete, projectURL(deletedID), nil).Want(t, http.StatusOK)
 	before, wantRest := f.splitByProject(c.storedItems(), deletedID)

@@ -34,6 +34,9 @@ var mutations = []mutation{
 	{"rename", event.ProjectUpdated, func(u *user, projectID, _ string) response {
 		return u.Do(http.MethodPut, projectURL(projectID), object{"name": "Renamed " + projectID})
 	}},
+	{"set variables", event.ProjectUpdated, func(u *user, projectID, _ string) response {
+		return u.setVariables(projectID, []object{variable("VITE_A", "1", "all")})
+	}},
 	{"delete", event.ProjectDeleted, func(u *user, projectID, _ string) response {
 		return u.Do(http.MethodDelete, projectURL(projectID), nil)
 	}},

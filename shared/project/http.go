@@ -27,9 +27,10 @@ type InProject = file.InProject
 
 type doneOutput struct{ Body httpapi.Done }
 
-// Register adds the endpoints of projects, their events and their comments.
+// Register adds the endpoints of projects, their variables, their events and their comments.
 func (s *Service) Register(r *httpapi.Routes) {
 	s.registerProjects(r)
+	s.registerVariables(r)
 	s.registerEvents(r)
 	s.registerComments(r)
 }

@@ -10,6 +10,7 @@ import (
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/project/file"
+	"devplatform/shared/project/setting"
 	"devplatform/shared/workspace"
 )
 
@@ -33,7 +34,9 @@ func (s *Service) registerProjects(r *httpapi.Routes) {
 		ID: "readProject", Method: http.MethodGet, Path: projectPath, Tag: tagProjects,
 		Summary:     "Read a project with its files",
 		Description: "Available to every user who can see the project. All signed-in users can see a public project. If the caller is a member of the workspace, lastOpenedAt is updated.",
-		Errors:      []*fault.Error{workspace.ErrProjectNotFound},
+		Errors: []*fault.Error{
+			fault.Invalid(fault.Field("include", "must be files or empty")), workspace.ErrProjectNotFound,
+		},
 	}, s.handleRead)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "updateProject", Method: http.MethodPut, Path: projectPath, Tag: tagProjects,
@@ -102,6 +105,7 @@ type projectSettingsInput struct {
 		Name        *string     `json:"name,omitempty" minLength:"1" maxLength:"100" doc:"1–100 characters, not blank, without control, invisible or direction-changing characters" example:"Café Déjà"`
 		Description *string     `json:"description,omitempty" maxLength:"2000" doc:"At most 2,000 characters" example:"Where the team meets."`
 		Framework   *string     `json:"framework,omitempty" minLength:"1" maxLength:"64" doc:"1–64 characters, without control characters" example:"react"`
+		RootDir     *string     `json:"rootDir,omitempty" maxLength:"512" doc:"The folder of the project that deployments build, as an absolute path without a slash at its end. Empty or /: it is not set" example:"/client"`
 		Visibility  *Visibility `json:"visibility,omitempty" enum:"private,team,public" doc:"Who can see the project" example:"team"`
 	}
 }
@@ -114,6 +118,24 @@ func (in *projectSettingsInput) Validate(v *httpapi.Validation) {
 	if in.Body.Framework != nil {
 		v.Field("framework", checkFramework(*in.Body.Framework))
 	}
+	if root := in.Body.RootDir; root != nil && *root != "" && *root != "/" {
+		v.Field("rootDir", setting.CheckRootDir(*root))
+	}
+}
+
+type projectReadInput struct {
+	InProject
+	Include string `query:"include" doc:"files, which is the default, or empty: the response has no files" example:"files"`
+
+	withFiles bool
+}
+
+// Validate distinguishes an empty parameter from one that is absent.
+func (in *projectReadInput) Validate(v *httpapi.Validation) {
+	in.withFiles = !v.HasQuery("include") || in.Include == "files"
+	if !in.withFiles && in.Include != "" {
+		v.Field("include", "must be files or empty")
+	}
 }
 
 var projectDeleted = httpapi.Done{Success: true, Message: "Project deleted."}
@@ -123,7 +145,7 @@ type projectOutput struct{ Body ProjectDetails }
 type projectReadOutput struct {
 	Body struct {
 		ProjectDetails
-		Files      []file.FileItem `json:"files" nullable:"false" doc:"The first files in path order, without their contents. The response has as many files as fit into 4 MiB"`
+		Files      []file.FileItem `json:"files,omitzero" nullable:"false" doc:"The first files in path order, without their contents. The response has as many files as fit into 4 MiB. Absent if include is empty"`
 		NextCursor string          `json:"nextCursor,omitempty" doc:"The cursor of the next files, for GET /api/projects/{id}/files. Absent if there are no more files"`
 	}
 }
@@ -152,9 +174,13 @@ func (s *Service) handleCreate(
 }
 
 func (s *Service) handleRead(
-	ctx context.Context, caller httpapi.Caller, in *InProject,
+	ctx context.Context, caller httpapi.Caller, in *projectReadInput,
 ) (out *projectReadOutput, err error) {
 	out = &projectReadOutput{}
+	if !in.withFiles {
+		out.Body.ProjectDetails, err = s.ReadWithoutFiles(ctx, caller, in.ProjectID)
+		return out, err
+	}
 	out.Body.ProjectDetails, out.Body.Files, out.Body.NextCursor, err = s.Read(ctx, caller, in.ProjectID)
 	return out, err
 }

@@ -40,8 +40,8 @@ func TestCreate(t *testing.T) {
 		t.Errorf("got the invalid ID %q", r.Text("id"))
 	}
 	want := map[string]any{
-		"id": r.Text("id"), "name": "Café Déjà", "slug": "cafe-deja", "description": "",
-		"framework": "static", "visibility": "private",
+		"id": r.Text("id"), "name": "Café Déjà", "slug": "cafe-deja", "description": "", "rootDir": "",
+		"framework": "static", "deployable": true, "visibility": "private",
 		"lastOpenedAt": at, "createdAt": at, "updatedAt": at,
 		"workspace": map[string]any{"id": ada.personal, "name": "ada's workspace"},
 	}
@@ -69,7 +69,7 @@ func TestCreate(t *testing.T) {
 	}).Want(t, http.StatusCreated)
 	want = map[string]any{
 		"id": inTeam.Text("id"), "name": " x ", "slug": "x", "description": "Two\nlines", "framework": "ReAct",
-		"visibility": "team", "workspace": map[string]any{"id": team, "name": "Team"},
+		"deployable": true, "rootDir": "", "visibility": "team", "workspace": map[string]any{"id": team, "name": "Team"},
 	}
 	times := cmpopts.IgnoreMapEntries(func(k string, _ any) bool { return strings.HasSuffix(k, "At") })
 	if diff := cmp.Diff(want, inTeam.Body, times); diff != "" {
@@ -81,14 +81,15 @@ func TestCreate(t *testing.T) {
 		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
 	listed := ada.Get("/api/projects").Want(t, http.StatusOK)
-	delete(want, "files")
-	delete(want, "description")
+	for _, field := range []string{"files", "description", "rootDir"} {
+		delete(want, field)
+	}
 	if diff := cmp.Diff(want, listed.List("projects")[0], times); diff != "" {
 		t.Errorf("list item: mismatch (-want +got):\n%s", diff)
 	}
 	item := listed.List("projects")[0]
-	if _, hasField := item["lastOpenedAt"]; !hasField || len(item) != 7 {
-		t.Errorf("got the list item %v, want 7 fields with lastOpenedAt", item)
+	if _, hasField := item["lastOpenedAt"]; !hasField || len(item) != 8 {
+		t.Errorf("got the list item %v, want 8 fields with lastOpenedAt", item)
 	}
 }
 
@@ -118,6 +119,17 @@ func TestProjectValidation(t *testing.T) {
 		{object{"name": "a", "framework": ""}, []string{"framework"}},
 		{object{"name": "a", "framework": long(65)}, []string{"framework"}},
 		{object{"name": "a", "framework": "a\nb"}, []string{"framework"}},
+		{object{"name": "a", "rootDir": "client"}, []string{"rootDir"}},
+		{object{"name": "a", "rootDir": "/client/"}, []string{"rootDir"}},
+		{object{"name": "a", "rootDir": "//"}, []string{"rootDir"}},
+		{object{"name": "a", "rootDir": "/../a"}, []string{"rootDir"}},
+		{object{"name": "a", "rootDir": "/a/" + strings.Repeat("a", 510)}, []string{"rootDir"}},
+		{object{"name": "a", "rootDir": "/a\nb"}, []string{"rootDir"}},
+		{object{"name": "a", "rootDir": "/a\x00"}, []string{"rootDir"}},
+		{object{"name": "a", "rootDir": nil}, []string{"rootDir"}},
+		{`{"name":"a","rootDir":"/` + "\xff" + `"}`, []string{"rootDir"}},
+		{object{"name": "a", "rootDir": "/a/.git"}, []string{"rootDir"}},
+		{object{"name": "a", "rootDir": "/a/node_modules/b"}, []string{"rootDir"}},
 		{object{"name": "a", "visibility": ""}, []string{"visibility"}},
 		{object{"name": "a", "visibility": "Public"}, []string{"visibility"}},
 		{
@@ -252,6 +264,8 @@ func TestUpdate(t *testing.T) {
 		{object{"description": ""}, []string{"description"}},
 		{object{"framework": "Vue", "visibility": "team"}, []string{"framework", "visibility"}},
 		{object{"framework": "vue"}, []string{"framework"}},
+		{object{"rootDir": "/apps/my site.v2"}, []string{"rootDir"}},
+		{object{"rootDir": ""}, []string{"rootDir"}},
 		{
 			object{"name": "Café", "description": "d", "framework": "go", "visibility": "public"},
 			[]string{"name", "description", "framework", "visibility"},
@@ -268,6 +282,7 @@ func TestUpdate(t *testing.T) {
 		for field, value := range tc.change {
 			want[field] = value
 		}
+		want["deployable"] = want["framework"] == "static"
 		want["slug"], want["updatedAt"] = slugOf(r.Text("name")), f.timestamp()
 		if diff := cmp.Diff(want, r.Body); diff != "" {
 			t.Errorf("%v: response mismatch (-want +got):\n%s", tc.change, diff)
@@ -294,6 +309,7 @@ func TestUpdate(t *testing.T) {
 	for _, same := range []object{
 		{},
 		{"name": "Café"},
+		{"rootDir": "/"},
 		{"name": "Café", "description": "d", "framework": "go", "visibility": "public"},
 	} {
 		r := ada.Do(http.MethodPut, url, same).Want(t, http.StatusOK)

@@ -13,6 +13,7 @@ import (
 
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/shared/db"
+	"devplatform/shared/fault"
 	"devplatform/shared/workspace"
 )
 
@@ -84,11 +85,55 @@ func TestReadCallCounts(t *testing.T) {
 	if r := ada.Get(projectURL(project)).Want(t, http.StatusOK); r.Calls > 5 {
 		t.Errorf("reading a project: got %d calls, want at most 5", r.Calls)
 	}
+	f.clock.Advance(time.Hour)
+	if r := ada.Get(projectURL(project)+"?include=").Want(t, http.StatusOK); r.Calls != 3 {
+		t.Errorf("reading a project without files: got %d calls, want 3", r.Calls)
+	}
 	for _, path := range []string{"/events", "/comments", "/comments?path=/a"} {
 		if r := ada.Get(projectURL(project)+path).Want(t, http.StatusOK); r.Calls > 5 {
 			t.Errorf("%s: got %d calls, want at most 5", path, r.Calls)
 		}
 	}
+}
+
+// The parameter include selects whether the response has files. Without files, the response is otherwise the same.
+func TestReadProjectWithoutFiles(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada, eve := f.newUser("ada"), f.newUser("eve")
+	project := ada.project("", "App", Public)
+	for _, files := range []int{0, 1} {
+		f.clock.Advance(time.Hour)
+		with := ada.Get(projectURL(project)+"?include=files").Want(t, http.StatusOK)
+		if other := ada.Get(projectURL(project)); other.Raw != with.Raw || len(with.List("files")) != files {
+			t.Errorf("got %s, and without the parameter %s, want the same with %d files", with.Raw, other.Raw, files)
+		}
+		f.clock.Advance(time.Hour)
+		without := ada.Get(projectURL(project)+"?include=").Want(t, http.StatusOK)
+		if without.Text("lastOpenedAt") != f.timestamp() {
+			t.Errorf("got %s, want lastOpenedAt %s", without.Raw, f.timestamp())
+		}
+		if _, has := with.Body["files"]; !has {
+			t.Errorf("got %s, want the field files", with.Raw)
+		}
+		delete(with.Body, "files")
+		with.Body["lastOpenedAt"] = f.timestamp()
+		if diff := cmp.Diff(with.Body, without.Body); diff != "" {
+			t.Errorf("response without files: mismatch (-want +got):\n%s", diff)
+		}
+		if r := eve.Get(projectURL(project) + "?include"); r.Raw != without.Raw {
+			t.Errorf("a user who is not a member got %s, want %s", r.Raw, without.Raw)
+		}
+		f.putFile(project, "/a.ts")
+	}
+	for _, value := range []string{"content", "Files", "files,", ",", "files%20"} {
+		r := ada.Get(projectURL(project)+"?include="+value).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+		if r.Text("error") != "include: must be files or empty" {
+			t.Errorf("%s: got %s, want the rule", value, r.Raw)
+		}
+	}
+	eve.Get("/api/projects/prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK?include=").
+		Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
 }
 
 // If a project has more files than fit into a response, the response has a cursor for the remaining files.

@@ -1,6 +1,9 @@
 package project
 
-import "devplatform/shared/clock"
+import (
+	"devplatform/shared/clock"
+	"devplatform/shared/project/setting"
+)
 
 // ProjectItem is a project in a list, as clients see it.
 type ProjectItem struct {
@@ -8,6 +11,7 @@ type ProjectItem struct {
 	Name         string          `json:"name" doc:"The name of the project" example:"Café Déjà"`
 	Slug         string          `json:"slug" doc:"The name in lowercase ASCII, unique in the workspace. It can change when the project is renamed" example:"cafe-deja"`
 	Framework    string          `json:"framework" doc:"The framework as the client sent it. The default is \"static\"" example:"react"`
+	Deployable   bool            `json:"deployable" doc:"Whether projects with this framework can be deployed" example:"true"`
 	Visibility   Visibility      `json:"visibility" enum:"private,team,public" doc:"Who can see the project. private: its creator and the admins and owners of the workspace; team: all members of the workspace; public: all signed-in users" example:"private"`
 	LastOpenedAt clock.Timestamp `json:"lastOpenedAt" doc:"When a member of the workspace last read this project (GET /api/projects/{id}), with a precision of one minute. If no member has read it: when it was created" example:"2026-01-31T08:15:30.123Z"`
 	Workspace    workspaceRef    `json:"workspace" doc:"The workspace of the project"`
@@ -23,6 +27,7 @@ type workspaceRef struct {
 type ProjectDetails struct {
 	ProjectItem
 	Description string          `json:"description" doc:"The description of the project" example:"Where the team meets."`
+	RootDir     string          `json:"rootDir" doc:"The folder of the project that deployments build. Empty if it is not set: the build finds the folder" example:"/client"`
 	CreatedAt   clock.Timestamp `json:"createdAt" doc:"When the project was created" example:"2026-01-31T08:15:30.123Z"`
 	UpdatedAt   clock.Timestamp `json:"updatedAt" doc:"When the settings of the project last changed" example:"2026-01-31T08:15:30.123Z"`
 }
@@ -31,13 +36,14 @@ type ProjectDetails struct {
 func (p projectRecord) item(workspaceName string) ProjectItem {
 	return ProjectItem{
 		ID: p.ID, Name: p.Name, Slug: p.Slug, Framework: p.Framework, Visibility: p.Visibility, LastOpenedAt: p.LastOpenedAt,
-		Workspace: workspaceRef{ID: p.WorkspaceID, Name: workspaceName},
+		Workspace: workspaceRef{ID: p.WorkspaceID, Name: workspaceName}, Deployable: setting.IsDeployable(p.Framework),
 	}
 }
 
 // details returns the project with all its fields.
 func (p projectRecord) details(workspaceName string) ProjectDetails {
 	return ProjectDetails{
-		ProjectItem: p.item(workspaceName), Description: p.Description, CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt,
+		ProjectItem: p.item(workspaceName), Description: p.Description, RootDir: p.RootDir,
+		CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt,
 	}
 }

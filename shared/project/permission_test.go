@@ -24,6 +24,10 @@ var projectRequests = []projectRequest{
 		do: func(u *user, id string) response { return u.Get(projectURL(id)) },
 	},
 	{
+		name: "read project without files", action: workspace.Read, isPublic: true, wantStatus: http.StatusOK,
+		do: func(u *user, id string) response { return u.Get(projectURL(id) + "?include=") },
+	},
+	{
 		name: "update project", action: workspace.Write, wantStatus: http.StatusOK,
 		do: func(u *user, id string) response {
 			return u.Do(http.MethodPut, projectURL(id), object{"description": "by " + u.name})
@@ -32,6 +36,16 @@ var projectRequests = []projectRequest{
 	{
 		name: "delete project", action: workspace.DeleteOwnProject, ownOnly: true, wantStatus: http.StatusOK,
 		do: func(u *user, id string) response { return u.Do(http.MethodDelete, projectURL(id), nil) },
+	},
+	{
+		name: "read variables", action: workspace.Read, wantStatus: http.StatusOK,
+		do: func(u *user, id string) response { return u.Get(variablesURL(id)) },
+	},
+	{
+		name: "set variables", action: workspace.Write, wantStatus: http.StatusOK,
+		do: func(u *user, id string) response {
+			return u.setVariables(id, []object{variable("VITE_A", "by "+u.name, "all")})
+		},
 	},
 	{
 		name: "list events", action: workspace.Read, wantStatus: http.StatusOK,

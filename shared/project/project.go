@@ -1,10 +1,10 @@
-// Package project implements projects, their comments and their events. Package file implements the files of projects,
-// and package cleanup removes the data of deleted projects. Webhooks and the assistant are separate packages. This
-// package does not import them.
+// Package project implements projects, their variables, their comments and their events. Package file implements the
+// files of projects, and package cleanup removes the data of deleted projects. Webhooks and the assistant are separate
+// packages. This package does not import them.
 //
 // Calls run in one direction: handlers (http*.go) call the Service (create.go, read.go, list.go, update.go, delete.go,
-// event.go, comment.go), which calls the store (store*.go). Package workspace decides whether a user may see or change
-// a project.
+// variable.go, event.go, comment.go), which calls the store (store*.go). Package workspace decides whether a user may
+// see or change a project.
 package project
 
 import (

@@ -105,7 +105,7 @@ func TestDeletionWithConcurrentWrites(t *testing.T) {
 	for round := range 10 {
 		project := ada.project("", "App", Team)
 		f.putFile(project, "/a.ts")
-		responses := slicetest.Concurrently(7, func(i int) response {
+		responses := slicetest.Concurrently(8, func(i int) response {
 			switch {
 			case i < 2:
 				return ada.Do(http.MethodDelete, projectURL(project), nil)
@@ -113,6 +113,8 @@ func TestDeletionWithConcurrentWrites(t *testing.T) {
 				return ada.Do(http.MethodPut, projectURL(project), object{"name": fmt.Sprint("New ", round, i)})
 			case i < 6:
 				return ada.Do(http.MethodPost, projectURL(project)+"/comments", object{"body": "x", "path": "/a.ts"})
+			case i < 7:
+				return ada.setVariables(project, []object{variable("VITE_A", "1", "all")})
 			}
 			return ada.Do(http.MethodGet, projectURL(project), nil)
 		})
@@ -132,7 +134,7 @@ func TestDeletionWithConcurrentWrites(t *testing.T) {
 		}
 		want := map[event.Type]int{
 			event.ProjectDeleted: 1,
-			event.ProjectUpdated: slicetest.CountStatuses(responses[2:4])[http.StatusOK],
+			event.ProjectUpdated: slicetest.CountStatuses(slices.Concat(responses[2:4], responses[6:7]))[http.StatusOK],
 			event.CommentCreated: slicetest.CountStatuses(responses[4:6])[http.StatusCreated],
 		}
 		for kind, n := range want {
@@ -178,6 +180,8 @@ func TestChangesBetweenReadAndWrite(t *testing.T) {
 		{"delete", deleteProject, http.StatusNotFound, fault.CodeProjectNotFound},
 		{"comment", deleteProject, http.StatusNotFound, fault.CodeProjectNotFound},
 		{"delete comment", deleteProject, http.StatusNotFound, fault.CodeProjectNotFound},
+		{"set variables", deleteProject, http.StatusNotFound, fault.CodeProjectNotFound},
+		{"set variables", updateProject, http.StatusOK, ""},
 		{"update", updateProject, http.StatusOK, ""},
 		{"rename", updateProject, http.StatusOK, ""},
 		{"rename", claimSlug, http.StatusOK, ""},
@@ -201,8 +205,12 @@ func TestChangesBetweenReadAndWrite(t *testing.T) {
 		if tc.mutation == "update" && (r.Text("name") != "Concurrent" || r.Text("description") != "new") {
 			t.Errorf("one of two updates was lost: %s", r.Raw)
 		}
-		if last := f.lastEvent(); tc.mutation == "delete" && last.Data.Project.Name != "Concurrent" {
-			t.Errorf("got an event with the project %v, want the name Concurrent", last.Data.Project)
+		if changes, ok := map[string]int{"delete": 0, "set variables": 1}[tc.mutation]; ok {
+			last := f.lastEvent().Data
+			isOwn := len(last.Changes) == changes && !slices.Contains(last.Changes, "name")
+			if last.Project.Name != "Concurrent" || !isOwn {
+				t.Errorf("%s: got the last event %+v, want its own event with the name Concurrent", tc.mutation, last)
+			}
 		}
 	}
 	// Each stored slug refers to the project that has the slug.

@@ -29,8 +29,24 @@ func (s *Service) Read(
 	if err != nil {
 		return details, nil, "", err
 	}
+	return s.read(ctx, o), files, next, nil
+}
+
+// ReadWithoutFiles is like Read, without the files. Error: PROJECT_NOT_FOUND.
+func (s *Service) ReadWithoutFiles(
+	ctx context.Context, caller httpapi.Caller, projectID string,
+) (ProjectDetails, error) {
+	o, err := s.open(ctx, caller, projectID, workspace.View)
+	if err != nil {
+		return ProjectDetails{}, err
+	}
+	return s.read(ctx, o), nil
+}
+
+// read returns a project after it has updated lastOpenedAt.
+func (s *Service) read(ctx context.Context, o opened) ProjectDetails {
 	o.record.LastOpenedAt = s.updateLastOpened(ctx, o)
-	return o.record.details(o.Workspace.Name), files, next, nil
+	return o.record.details(o.Workspace.Name)
 }
 
 const (

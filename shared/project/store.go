@@ -23,6 +23,7 @@ type projectRecord struct {
 	Slug         string          `dynamodbav:"slug"`
 	Description  string          `dynamodbav:"description,omitempty"`
 	Framework    string          `dynamodbav:"framework"`
+	RootDir      string          `dynamodbav:"rootDir,omitempty"` // "" if it is not set
 	Visibility   Visibility      `dynamodbav:"visibility"`
 	CreatedBy    string          `dynamodbav:"createdBy"`
 	CreatedAt    clock.Timestamp `dynamodbav:"createdAt"`

@@ -107,6 +107,7 @@ func (s store) updateProject(ctx context.Context, old, p projectRecord, event db
 		Set(expression.Name("slug"), expression.Value(p.Slug)).
 		Set(expression.Name("description"), expression.Value(p.Description)).
 		Set(expression.Name("framework"), expression.Value(p.Framework)).
+		Set(expression.Name("rootDir"), expression.Value(p.RootDir)).
 		Set(expression.Name("visibility"), expression.Value(string(p.Visibility))).
 		Set(expression.Name("updatedAt"), expression.Value(p.UpdatedAt.String())).
 		Set(attrRevision, expression.Value(p.Revision))

@@ -2,6 +2,7 @@ package project
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"devplatform/shared/clock"
@@ -14,6 +15,7 @@ import (
 // Settings are the fields of a project that can be updated. A nil field is not changed.
 type Settings struct {
 	Name, Description, Framework *string
+	RootDir                      *string // "" and "/" mean that it is not set
 	Visibility                   *Visibility
 }
 
@@ -66,6 +68,9 @@ func (in Settings) apply(p projectRecord, now time.Time) (projectRecord, []strin
 	}
 	if in.Framework != nil && *in.Framework != p.Framework {
 		p.Framework, changes = *in.Framework, append(changes, "framework")
+	}
+	if in.RootDir != nil && strings.TrimSuffix(*in.RootDir, "/") != p.RootDir {
+		p.RootDir, changes = strings.TrimSuffix(*in.RootDir, "/"), append(changes, "rootDir")
 	}
 	if in.Visibility != nil && *in.Visibility != p.Visibility {
 		p.Visibility, changes = *in.Visibility, append(changes, "visibility")

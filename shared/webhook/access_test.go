@@ -85,6 +85,7 @@ func TestAccessToWebhook(t *testing.T) {
 		body         any
 		status       int
 	}{
+		{"GET", "", nil, http.StatusOK},
 		{"PUT", "", object{"description": "new"}, http.StatusOK},
 		{"POST", "/test", nil, http.StatusOK},
 		{"GET", "/deliveries", nil, http.StatusOK},
@@ -130,6 +131,7 @@ func TestRolesAreNotCached(t *testing.T) {
 	team := f.workspace(map[*user]workspace.Role{ada: workspace.Admin, grace: workspace.Owner})
 	path := ada.createWebhook("/ok", object{"workspaceId": team})
 	f.addMember(team, ada, workspace.Member)
+	ada.Get(path).Want(t, http.StatusForbidden, fault.CodeAccessDenied)
 	ada.Do("PUT", path, object{"active": false}).Want(t, http.StatusForbidden, fault.CodeAccessDenied)
 	if listed := ada.Get("/api/webhooks").Want(t, http.StatusOK); len(listed.List("webhooks")) != 0 {
 		t.Errorf("a member who is no longer an admin lists %s, want no webhooks", listed.Raw)

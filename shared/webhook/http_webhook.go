@@ -169,6 +169,8 @@ type webhookListOutput struct {
 	}
 }
 
+type webhookReadOutput struct{ Body WebhookItem }
+
 type webhookOutput struct{ Body WebhookWithSecret }
 
 type doneOutput struct{ Body httpapi.Done }
@@ -205,6 +207,12 @@ func (s *Service) registerWebhooks(r *httpapi.Routes) {
 		Description: "If workspaceId is set, members of that workspace who are not admins or owners receive 403.",
 		Errors:      []*fault.Error{workspace.ErrNotFound, workspace.ErrDenied},
 	}, s.handleList)
+	httpapi.Private(r, httpapi.Operation{
+		ID: "readWebhook", Method: http.MethodGet, Path: webhookPath, Tag: tag,
+		Summary:     "Read a webhook",
+		Description: "Requires the role of an admin or owner of the workspace. The response does not contain the secret.",
+		Errors:      []*fault.Error{errNoWebhook, workspace.ErrDenied},
+	}, s.handleRead)
 	httpapi.Private(r, httpapi.Operation{
 		ID: "updateWebhook", Method: http.MethodPut, Path: webhookPath, Tag: tag,
 		Summary: "Change a webhook's settings",
@@ -259,6 +267,14 @@ func (s *Service) handleList(
 	out.Body.Webhooks, out.Body.NextCursor, err = httpapi.CutPage(ctx, s.cursors, scope, items, in.Limit,
 		func(item WebhookItem) string { return item.ID })
 	return out, err
+}
+
+func (s *Service) handleRead(ctx context.Context, caller httpapi.Caller, in *InWebhook) (*webhookReadOutput, error) {
+	w, err := s.open(ctx, caller, in.WebhookID)
+	if err != nil {
+		return nil, err
+	}
+	return &webhookReadOutput{webhookItem(w)}, nil
 }
 
 func (s *Service) handleUpdate(

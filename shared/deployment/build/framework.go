@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"devplatform/shared/deployment/failure"
+	"devplatform/shared/project/setting"
 )
 
 // packageJSON is the part of the project's /package.json that decides how it is built.
@@ -66,9 +67,6 @@ type framework struct {
 	settings, packages, configs []string
 }
 
-// supported are the values of the project's setting that can be built. Other values are refused.
-var supported = []string{"", "static", "react"}
-
 const changeSetting = "If the project is plain HTML or React, change the framework in its settings to static or react"
 
 // unsupported are the known frameworks that cannot be built. Frameworks that use others come first.
@@ -103,18 +101,14 @@ func check(in Input) error {
 	if err != nil {
 		return err
 	}
-	setting := strings.ToLower(strings.TrimSpace(in.Framework))
-	for _, f := range unsupported {
-		for _, s := range f.settings {
-			if s == setting {
-				return f.refuse("", "the project's framework is set to "+s+". "+changeSetting)
+	if name := strings.ToLower(strings.TrimSpace(in.Framework)); name != "" && !setting.IsDeployable(name) {
+		for _, f := range unsupported {
+			if slices.Contains(f.settings, name) {
+				return f.refuse("", "the project's framework is set to "+name+". "+changeSetting)
 			}
 		}
-	}
-	if !slices.Contains(supported, setting) {
 		return &failure.Error{Code: failure.FrameworkUnsupported, Message: fmt.Sprintf(
-			"The project's framework is set to %s, but only static pages and React can be deployed. %s.",
-			setting, changeSetting)}
+			"The project's framework is set to %s, but only static pages and React can be deployed. %s.", name, changeSetting)}
 	}
 	for _, f := range unsupported {
 		// A project can have a page for browsers beside its server.

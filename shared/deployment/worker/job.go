@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"devplatform/shared/async"
@@ -140,17 +141,39 @@ func (j *job) steps(ctx context.Context) (deployment.Outcome, error) {
 	return deployment.Outcome{Files: out.files, Bytes: out.bytes, Manifest: out.manifest[:]}, nil
 }
 
-// snapshot reads the project's files. Errors: deployment.ErrLost if the project was deleted; those of file.Snapshot.
+// snapshot reads the project's settings and files. Errors: deployment.ErrLost if the project was deleted;
+// *failure.Error; those of file.Snapshot.
 func (j *job) snapshot(ctx context.Context) (build.Input, error) {
-	in := build.Input{Files: map[string][]byte{}}
-	var err error
-	if in.Framework, err = j.Store.Framework(ctx, j.deployment); err == nil {
-		err = j.read(ctx, in.Files)
+	files := map[string][]byte{}
+	settings, err := j.Store.BuildSettings(ctx, j.deployment)
+	if err == nil {
+		err = j.read(ctx, files)
 	}
 	if errors.Is(err, workspace.ErrProjectNotFound) {
-		return in, fmt.Errorf("%w: %w", deployment.ErrLost, err)
+		return build.Input{}, fmt.Errorf("%w: %w", deployment.ErrLost, err)
 	}
-	return in, err
+	if err == nil {
+		err = checkRoot(settings.RootDir, files)
+	}
+	return build.Input{
+		Files: files, Framework: settings.Framework, Variables: settings.Variables, Root: settings.RootDir,
+	}, err
+}
+
+// checkRoot returns an error if the settings of the project have a root folder, and it has no files. Error:
+// *failure.Error.
+func checkRoot(root string, files map[string][]byte) error {
+	if root == "" {
+		return nil
+	}
+	for name := range files {
+		if strings.HasPrefix(name, root+"/") {
+			return nil
+		}
+	}
+	return &failure.Error{Code: failure.EntryNotFound, Message: fmt.Sprintf(
+		"The project has no files in %s, the root folder in its settings. Change rootDir of the project, or set it to \"\", "+
+			"so that the build finds the folder.", root)}
 }
 
 // read reads the contents of a snapshot of the project into files.
