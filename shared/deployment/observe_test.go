@@ -3,6 +3,7 @@ package deployment_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
@@ -79,6 +80,12 @@ func (w *world) observe() model {
 	} else if item != nil {
 		w.t.Fatal("the site of a deleted project exists")
 	}
+	m.Earlier = nil
+	for _, e := range s.Earlier {
+		if n := numberOf[e.DeploymentID]; m.Deployments[n].Status != "" {
+			m.Earlier = append(m.Earlier, n)
+		}
+	}
 	m.Events = w.observeEvents()
 	w.checkAddresses(m.Exists, s, own)
 	return m
@@ -131,6 +138,10 @@ func (w *world) checkAddresses(exists bool, s deployment.Site, own map[string]st
 			if a.SPA != s.SPA || a.ReservedFor != "" || !id.Deployment.Valid(a.DeploymentID) {
 				w.t.Fatalf("got the address %s: %+v, want spa %v", label, a, s.SPA)
 			}
+		}
+		isLive := exists && label == s.Label && a.DeploymentID != ""
+		if isLive && !slices.Equal(a.Earlier, s.Earlier) || !isLive && a.ReservedFor == "" && len(a.Earlier) > 0 {
+			w.t.Fatalf("got the address %s: %+v, want the earlier deployments %v", label, a, s.Earlier)
 		}
 		if isSite := exists && label == s.Label; !strings.Contains(label, "--") && isSite != (a.ReservedFor == "") {
 			w.t.Fatalf("got the address %s: %+v of a site with label %s", label, a, s.Label)

@@ -203,6 +203,9 @@ func (f *fixture) remove(deploymentID string, paths ...string) {
 func (f *fixture) put(label string, a Address) {
 	f.t.Helper()
 	a.Manifest = f.stored[a.DeploymentID].hash
+	if !a.Production {
+		a.Hashed = NamesOf(f.stored[a.DeploymentID].manifest)
+	}
 	item, err := db.Encode(a)
 	f.must(err)
 	if a.ExpiresAt == 0 {

@@ -11,41 +11,52 @@ const maxPath = 1024
 // target is what a path shows: a file of the manifest with a status, or a redirect.
 type target struct {
 	status int
-	// path is the path of the file, or the path to which a 308 redirects. "" if there is no file.
-	path string
+	path   string // of the file; "" if there is none
+	// location is the path to which a redirect leads. "" if the target is not a redirect.
+	location string
 }
 
-// find returns the response to a path that is not escaped. Paths are only compared with those of the manifest, so that
-// no path leads to another object.
+// isClean reports whether a path can have a file.
+func isClean(path string) bool {
+	return strings.HasPrefix(path, "/") && !strings.Contains(path, "//") && len(path) <= maxPath
+}
+
+// resolve returns the file or the redirect to which a path leads. ok is false if it leads to neither. The path is not
+// escaped, and only compared with those of the manifest, so that no path leads to another object.
 //
 // /a shows /a or /a.html, and redirects to /a/ if only /a/index.html exists. /a/ shows /a/index.html, and redirects to
-// /a if only /a.html exists. Otherwise the relative links of the page would lead to other files. Any other path shows
-// /index.html if spa is set, and otherwise the nearest 404.html. A missing file in the bundler's folder is never
-// /index.html: a page that was open during a deployment may request it, and a script would fail on the text of a page.
-func (m Manifest) find(path string, spa bool) target {
-	isClean := strings.HasPrefix(path, "/") && !strings.Contains(path, "//") && len(path) <= maxPath
+// /a if only /a.html exists. Otherwise the relative links of the page would lead to other files.
+func (m Manifest) resolve(path string) (t target, ok bool) {
 	folder, isFolder := strings.CutSuffix(path, "/")
 	switch {
-	case !isClean:
-		path = "/" // there is no such file; the nearest 404.html is that of the site
+	case !isClean(path):
+		return target{}, false
 	case isFolder && m.has(folder+index):
-		return target{http.StatusOK, folder + index}
+		return target{status: http.StatusOK, path: folder + index}, true
 	case !isFolder && m.has(path):
-		return target{http.StatusOK, path}
+		return target{status: http.StatusOK, path: path}, true
 	case !isFolder && m.has(path+".html"):
-		return target{http.StatusOK, path + ".html"}
+		return target{status: http.StatusOK, path: path + ".html"}, true
 	case !isFolder && m.has(path+index):
-		return target{http.StatusPermanentRedirect, path + "/"}
+		return target{status: http.StatusPermanentRedirect, location: path + "/"}, true
 	case isFolder && m.has(folder+".html") && !m.has(folder):
-		return target{http.StatusPermanentRedirect, folder}
+		return target{status: http.StatusPermanentRedirect, location: folder}, true
 	}
-	isMissingAsset := strings.HasPrefix(path, assets) && m.isBundled()
-	if spa && !isMissingAsset && m.has(index) {
-		return target{http.StatusOK, index}
+	return target{}, false
+}
+
+// missing returns what a path shows that leads to no file: /index.html if spa is set, otherwise the nearest 404.html. A
+// missing file in the bundler's folder is never /index.html: a script would fail on the text of a page.
+func (m Manifest) missing(path string, spa bool) target {
+	if !isClean(path) {
+		path = "/" // the nearest 404.html is that of the site
+	}
+	if spa && !m.isMissingAsset(path) && m.has(index) {
+		return target{status: http.StatusOK, path: index}
 	}
 	for i := strings.LastIndexByte(path, '/'); i >= 0; i = strings.LastIndexByte(path[:i], '/') {
 		if page := path[:i] + "/404.html"; m.has(page) {
-			return target{http.StatusNotFound, page}
+			return target{status: http.StatusNotFound, path: page}
 		}
 	}
 	return target{status: http.StatusNotFound}
@@ -56,8 +67,12 @@ const (
 	assets = "/assets/" // the folder of the bundler's output
 )
 
-// isBundled reports whether the bundler has made a file of the deployment.
-func (m Manifest) isBundled() bool {
+// isMissingAsset reports whether a path without a file is in the bundler's folder, and the bundler has made a file of
+// the deployment.
+func (m Manifest) isMissingAsset(path string) bool {
+	if !strings.HasPrefix(path, assets) {
+		return false
+	}
 	for _, f := range m.Files {
 		if f.Hashed {
 			return true

@@ -15,6 +15,14 @@ func manifestOf(paths ...string) Manifest {
 	return m
 }
 
+// find returns what a path shows on a site without other rules.
+func (m Manifest) find(path string, spa bool) target {
+	if t, ok := m.resolve(path); ok {
+		return t
+	}
+	return m.missing(path, spa)
+}
+
 func TestFind(t *testing.T) {
 	t.Parallel()
 	const ok, missing, redirect = http.StatusOK, http.StatusNotFound, http.StatusPermanentRedirect
@@ -30,45 +38,45 @@ func TestFind(t *testing.T) {
 		spa  bool
 		want target
 	}{
-		{"root", site, "/", false, target{ok, "/index.html"}},
-		{"file", site, "/a", false, target{ok, "/a"}},
-		{"html before folder", site, "/b", false, target{ok, "/b.html"}},
-		{"folder", site, "/b/", false, target{ok, "/b/index.html"}},
-		{"folder without slash", site, "/docs", false, target{redirect, "/docs/"}},
-		{"folder without slash, SPA", site, "/docs", true, target{redirect, "/docs/"}},
-		{"page with slash", site, "/docs/x/", false, target{redirect, "/docs/x"}},
-		{"page with slash, SPA", site, "/docs/x/", true, target{redirect, "/docs/x"}},
-		{"html in folder", site, "/docs/x", false, target{ok, "/docs/x.html"}},
-		{"index by name", site, "/docs/index.html", false, target{ok, "/docs/index.html"}},
-		{"index without extension", site, "/docs/index", false, target{ok, "/docs/index.html"}},
-		{"not ASCII", site, "/naïve", false, target{ok, "/naïve.html"}},
-		{"percent sign", site, "/100%.txt", false, target{ok, "/100%.txt"}},
-		{"blank", site, "/a b.txt", false, target{ok, "/a b.txt"}},
-		{"file with slash", site, "/a/", false, target{missing, "/404.html"}},
-		{"missing", site, "/missing", false, target{missing, "/404.html"}},
-		{"missing in folder", site, "/docs/missing", false, target{missing, "/docs/404.html"}},
-		{"missing in folder of folder", site, "/docs/deep/deeper/missing/", false, target{missing, "/docs/404.html"}},
-		{"folder without index", site, "/docs/deep/", false, target{missing, "/docs/404.html"}},
-		{"another folder with the same beginning", site, "/docs2/x", false, target{missing, "/404.html"}},
-		{"case matters", site, "/A", false, target{missing, "/404.html"}},
-		{"SPA", site, "/missing/x.js", true, target{ok, "/index.html"}},
-		{"SPA, missing file of the bundler", bundled, "/assets/main-c3d4.js", true, target{missing, ""}},
-		{"SPA, other path of a bundle", bundled, "/assets", true, target{ok, "/index.html"}},
-		{"SPA without a bundle", site, "/assets/main-c3d4.js", true, target{ok, "/index.html"}},
-		{"SPA with a file", site, "/a", true, target{ok, "/a"}},
-		{"SPA without index.html", bare, "/x", true, target{missing, ""}},
-		{"SPA without index.html, with 404.html", bare, "/docs/x", true, target{missing, "/docs/404.html"}},
-		{"no index.html", bare, "/", false, target{missing, ""}},
-		{"parent folder", site, "/docs/../a", false, target{missing, "/docs/404.html"}},
-		{"this folder", site, "/./a", false, target{missing, "/404.html"}},
-		{"two slashes", site, "//a", false, target{missing, "/404.html"}},
-		{"two slashes and a folder", site, "//docs", false, target{missing, "/404.html"}},
-		{"two slashes at the end", site, "/docs//", false, target{missing, "/404.html"}},
-		{"no slash", site, "a", false, target{missing, "/404.html"}},
-		{"empty", site, "", false, target{missing, "/404.html"}},
-		{"NUL", site, "/a\x00", false, target{missing, "/404.html"}},
-		{"not UTF-8", site, "/a\xff", false, target{missing, "/404.html"}},
-		{"very long", site, "/" + strings.Repeat("docs/", 100_000), false, target{missing, "/404.html"}},
+		{"root", site, "/", false, target{ok, "/index.html", ""}},
+		{"file", site, "/a", false, target{ok, "/a", ""}},
+		{"html before folder", site, "/b", false, target{ok, "/b.html", ""}},
+		{"folder", site, "/b/", false, target{ok, "/b/index.html", ""}},
+		{"folder without slash", site, "/docs", false, target{redirect, "", "/docs/"}},
+		{"folder without slash, SPA", site, "/docs", true, target{redirect, "", "/docs/"}},
+		{"page with slash", site, "/docs/x/", false, target{redirect, "", "/docs/x"}},
+		{"page with slash, SPA", site, "/docs/x/", true, target{redirect, "", "/docs/x"}},
+		{"html in folder", site, "/docs/x", false, target{ok, "/docs/x.html", ""}},
+		{"index by name", site, "/docs/index.html", false, target{ok, "/docs/index.html", ""}},
+		{"index without extension", site, "/docs/index", false, target{ok, "/docs/index.html", ""}},
+		{"not ASCII", site, "/naïve", false, target{ok, "/naïve.html", ""}},
+		{"percent sign", site, "/100%.txt", false, target{ok, "/100%.txt", ""}},
+		{"blank", site, "/a b.txt", false, target{ok, "/a b.txt", ""}},
+		{"file with slash", site, "/a/", false, target{missing, "/404.html", ""}},
+		{"missing", site, "/missing", false, target{missing, "/404.html", ""}},
+		{"missing in folder", site, "/docs/missing", false, target{missing, "/docs/404.html", ""}},
+		{"missing in folder of folder", site, "/docs/deep/deeper/missing/", false, target{missing, "/docs/404.html", ""}},
+		{"folder without index", site, "/docs/deep/", false, target{missing, "/docs/404.html", ""}},
+		{"another folder with the same beginning", site, "/docs2/x", false, target{missing, "/404.html", ""}},
+		{"case matters", site, "/A", false, target{missing, "/404.html", ""}},
+		{"SPA", site, "/missing/x.js", true, target{ok, "/index.html", ""}},
+		{"SPA, missing file of the bundler", bundled, "/assets/main-c3d4.js", true, target{missing, "", ""}},
+		{"SPA, other path of a bundle", bundled, "/assets", true, target{ok, "/index.html", ""}},
+		{"SPA without a bundle", site, "/assets/main-c3d4.js", true, target{ok, "/index.html", ""}},
+		{"SPA with a file", site, "/a", true, target{ok, "/a", ""}},
+		{"SPA without index.html", bare, "/x", true, target{missing, "", ""}},
+		{"SPA without index.html, with 404.html", bare, "/docs/x", true, target{missing, "/docs/404.html", ""}},
+		{"no index.html", bare, "/", false, target{missing, "", ""}},
+		{"parent folder", site, "/docs/../a", false, target{missing, "/docs/404.html", ""}},
+		{"this folder", site, "/./a", false, target{missing, "/404.html", ""}},
+		{"two slashes", site, "//a", false, target{missing, "/404.html", ""}},
+		{"two slashes and a folder", site, "//docs", false, target{missing, "/404.html", ""}},
+		{"two slashes at the end", site, "/docs//", false, target{missing, "/404.html", ""}},
+		{"no slash", site, "a", false, target{missing, "/404.html", ""}},
+		{"empty", site, "", false, target{missing, "/404.html", ""}},
+		{"NUL", site, "/a\x00", false, target{missing, "/404.html", ""}},
+		{"not UTF-8", site, "/a\xff", false, target{missing, "/404.html", ""}},
+		{"very long", site, "/" + strings.Repeat("docs/", 100_000), false, target{missing, "/404.html", ""}},
 	} {
 		if got := tc.m.find(tc.path, tc.spa); got != tc.want {
 			t.Errorf("%s: got %+v, want %+v", tc.name, got, tc.want)
@@ -86,9 +94,9 @@ func FuzzFind(f *testing.F) {
 		got := m.find(path, spa)
 		switch {
 		case got.status == http.StatusPermanentRedirect:
-			next := m.find(got.path, spa)
-			if next.status != http.StatusOK || !m.has(next.path) || !strings.HasPrefix(next.path, got.path) {
-				t.Errorf("%q: got a redirect to %q, which shows %+v", path, got.path, next)
+			next := m.find(got.location, spa)
+			if next.status != http.StatusOK || !m.has(next.path) || !strings.HasPrefix(next.path, got.location) {
+				t.Errorf("%q: got a redirect to %q, which shows %+v", path, got.location, next)
 			}
 		case !m.has(got.path):
 			t.Errorf("%q: got %+v, which is not in the manifest", path, got)

@@ -14,6 +14,7 @@
 //   - /a shows /a or /a.html, and redirects to /a/ if only /a/index.html exists. /a/ shows /a/index.html, and redirects
 //     to /a if only /a.html exists. With the setting spa, each other path shows /index.html, also if there is a
 //     404.html, except a missing file in the bundler's folder.
+//   - A file with a hashed name of a deployment that was live in the last days is still shown: see Earlier.
 //   - Files are compressed with gzip or not at all. The ETag of a compressed response is weak, so it never validates a
 //     range. Ranges are always parts of the content that is not compressed. Several ranges are ignored.
 //   - An address that is unknown, reserved, offline or deleted has the same response as a path without a file on a site
@@ -39,6 +40,10 @@ type Address struct {
 	DeploymentID string `dynamodbav:"deploymentId"`
 	// Manifest is the hash of the deployment's manifest. Empty if there is no deployment.
 	Manifest []byte `dynamodbav:"manifest,omitempty"`
+	// Earlier are the deployments that were live before, the latest first. Only the address of a site has any.
+	Earlier []Earlier `dynamodbav:"earlier,omitempty"`
+	// Hashed are the files with hashed names of the deployment. Only the deployment's own address has them.
+	Hashed Names `dynamodbav:"hashed,omitempty"`
 	// Production reports that the address is the site's own, not that of a single deployment.
 	Production bool `dynamodbav:"production"`
 	// SPA reports that paths without a file show /index.html.

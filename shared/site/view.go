@@ -77,27 +77,49 @@ func (v *view) show() error {
 	if err != nil {
 		return err
 	}
-	found := manifest.find(v.r.URL.Path, v.address.SPA)
-	if found.path == "" {
-		return v.page(found.status)
+	path := v.r.URL.Path
+	t, ok := manifest.resolve(path)
+	if !ok {
+		deploymentID, f, err := v.findEarlier(path)
+		if err != nil {
+			return err
+		}
+		if deploymentID != "" {
+			return v.file(deploymentID, target{status: http.StatusOK, path: path}, f)
+		}
+		t = manifest.missing(path, v.address.SPA)
 	}
+	switch {
+	case t.location != "":
+		return v.redirect(t)
+	case t.path == "":
+		return v.page(t.status)
+	}
+	return v.file(v.address.DeploymentID, t, manifest.Files[t.path])
+}
+
+// redirect responds with a redirect.
+func (v *view) redirect(t target) error {
+	location := url.URL{Path: t.location, RawQuery: v.r.URL.RawQuery}
+	v.siteHeader(v.address.DeploymentID).Set("Location", location.String())
+	v.begin(t.status)
+	return nil
+}
+
+// siteHeader returns the headers of a response with something of a deployment.
+func (v *view) siteHeader(deploymentID string) http.Header {
 	header := v.header()
-	header.Set("X-Deployment-Id", v.address.DeploymentID)
+	header.Set("X-Deployment-Id", deploymentID)
 	if !v.address.Production {
 		header.Set("X-Robots-Tag", "noindex")
 	}
 	header.Set("Cache-Control", "public, max-age=0, must-revalidate")
-	if found.status == http.StatusPermanentRedirect {
-		location := url.URL{Path: found.path, RawQuery: v.r.URL.RawQuery}
-		header.Set("Location", location.String())
-		v.begin(found.status)
-		return nil
-	}
-	return v.file(header, found, manifest.Files[found.path])
+	return header
 }
 
-// file responds with a file.
-func (v *view) file(header http.Header, found target, f File) error {
+// file responds with a file of a deployment.
+func (v *view) file(deploymentID string, found target, f File) error {
+	header := v.siteHeader(deploymentID)
 	header.Set("Content-Type", f.ContentType)
 	if f.ContentType == "" {
 		header.Set("Content-Type", "application/octet-stream")
@@ -125,7 +147,7 @@ func (v *view) file(header http.Header, found target, f File) error {
 		v.begin(p.status)
 		return nil
 	}
-	body, err := v.open(ObjectKey(v.address.DeploymentID, f.SHA256, f.Gzip), f, p, compressed)
+	body, err := v.open(ObjectKey(deploymentID, f.SHA256, f.Gzip), f, p, compressed)
 	if err != nil {
 		return err
 	}

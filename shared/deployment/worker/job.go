@@ -137,7 +137,9 @@ func (j *job) steps(ctx context.Context) (deployment.Outcome, error) {
 		return deployment.Outcome{}, err
 	}
 	j.log(deployment.Info, fmt.Sprintf("Built %d files, %d bytes.", out.files, out.bytes))
-	return deployment.Outcome{Files: out.files, Bytes: out.bytes, Manifest: out.manifest[:]}, nil
+	return deployment.Outcome{
+		Files: out.files, Bytes: out.bytes, Manifest: out.manifest[:], Hashed: out.hashed,
+	}, nil
 }
 
 // snapshot reads the project's files. Errors: deployment.ErrLost if the project was deleted; those of file.Snapshot.

@@ -29,6 +29,7 @@ const (
 // output is the output of a build, stored in the bucket.
 type output struct {
 	manifest site.Hash // names the object with the manifest
+	hashed   site.Names
 	files    int
 	bytes    int
 }
@@ -54,7 +55,7 @@ func (w *Worker) store(ctx context.Context, deploymentID string, built []build.F
 	if err != nil {
 		return output{}, fmt.Errorf("worker: encode the manifest: %w", err)
 	}
-	out.manifest = sha256.Sum256(text)
+	out.manifest, out.hashed = sha256.Sum256(text), site.NamesOf(manifest)
 	objects[site.ObjectKey(deploymentID, out.manifest, false)] = text
 	keys := slices.Collect(maps.Keys(objects))
 	for _, err := range lambdafn.Parallel(len(keys), uploads, func(i int) error {
