@@ -3,6 +3,8 @@ package site
 import (
 	"net/http"
 	"strings"
+
+	"devplatform/shared/site/rule"
 )
 
 // maxPath is the maximum length of a path that can have a file. The paths in a project and in an output are shorter.
@@ -12,7 +14,7 @@ const maxPath = 1024
 type target struct {
 	status int
 	path   string // of the file; "" if there is none
-	// location is the path to which a redirect leads. "" if the target is not a redirect.
+	// location is the value of the header Location of a redirect. "" if the target is not a redirect.
 	location string
 }
 
@@ -21,28 +23,65 @@ func isClean(path string) bool {
 	return strings.HasPrefix(path, "/") && !strings.Contains(path, "//") && len(path) <= maxPath
 }
 
-// resolve returns the file or the redirect to which a path leads. ok is false if it leads to neither. The path is not
-// escaped, and only compared with those of the manifest, so that no path leads to another object.
+// resolve returns the file that a path shows, or else the path to which it redirects. Both are "" if there is neither.
+// The path is not escaped, and only compared with those of the manifest, so that no path leads to another object.
 //
 // /a shows /a or /a.html, and redirects to /a/ if only /a/index.html exists. /a/ shows /a/index.html, and redirects to
 // /a if only /a.html exists. Otherwise the relative links of the page would lead to other files.
-func (m Manifest) resolve(path string) (t target, ok bool) {
+func (m Manifest) resolve(path string) (file, redirect string) {
 	folder, isFolder := strings.CutSuffix(path, "/")
 	switch {
 	case !isClean(path):
-		return target{}, false
 	case isFolder && m.has(folder+index):
-		return target{status: http.StatusOK, path: folder + index}, true
+		return folder + index, ""
 	case !isFolder && m.has(path):
-		return target{status: http.StatusOK, path: path}, true
+		return path, ""
 	case !isFolder && m.has(path+".html"):
-		return target{status: http.StatusOK, path: path + ".html"}, true
+		return path + ".html", ""
 	case !isFolder && m.has(path+index):
-		return target{status: http.StatusPermanentRedirect, location: path + "/"}, true
+		return "", path + "/"
 	case isFolder && m.has(folder+".html") && !m.has(folder):
-		return target{status: http.StatusPermanentRedirect, location: folder}, true
+		return "", folder
+	}
+	return "", ""
+}
+
+// File returns the path of the file that a path shows, also after a redirect to or from a folder. "" if there is none.
+func (m Manifest) File(path string) string {
+	file, redirect := m.resolve(path)
+	if redirect != "" {
+		file, _ = m.resolve(redirect)
+	}
+	return file
+}
+
+// find returns what a request shows. ok is false if neither a file nor a rule of the site applies to it.
+func (m Manifest) find(path, query string) (t target, ok bool) {
+	switch file, redirect := m.resolve(path); {
+	case file != "":
+		return target{status: http.StatusOK, path: file}, true
+	case redirect != "":
+		t = target{status: http.StatusPermanentRedirect}
+		if t.location, ok = rule.Location(redirect, query); !ok {
+			t = target{status: http.StatusRequestURITooLong}
+		}
+		return t, true
 	}
 	return target{}, false
+}
+
+// applyRules returns what the rules of the site show for a path to which no file leads. In the bundler's folder, only
+// rules for paths in it apply: other rules usually show a page, and a script would fail on its text.
+func (m Manifest) applyRules(path, query string) (t target, ok bool) {
+	if !isClean(path) {
+		return t, false
+	}
+	r := rule.Request{Path: path, Query: query}
+	if m.isMissingAsset(path) {
+		r.Below = assets
+	}
+	result, ok := rule.Apply(m.Redirects, r, m.File)
+	return target{status: result.Status, path: result.File, location: result.Location}, ok
 }
 
 // missing returns what a path shows that leads to no file: /index.html if spa is set, otherwise the nearest 404.html. A

@@ -2,6 +2,7 @@ package site
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 )
@@ -15,9 +16,9 @@ func manifestOf(paths ...string) Manifest {
 	return m
 }
 
-// find returns what a path shows on a site without other rules.
-func (m Manifest) find(path string, spa bool) target {
-	if t, ok := m.resolve(path); ok {
+// findIn returns what a path shows on a site without other rules.
+func findIn(m Manifest, path string, spa bool) target {
+	if t, ok := m.find(path, ""); ok {
 		return t
 	}
 	return m.missing(path, spa)
@@ -78,7 +79,7 @@ func TestFind(t *testing.T) {
 		{"not UTF-8", site, "/a\xff", false, target{missing, "/404.html", ""}},
 		{"very long", site, "/" + strings.Repeat("docs/", 100_000), false, target{missing, "/404.html", ""}},
 	} {
-		if got := tc.m.find(tc.path, tc.spa); got != tc.want {
+		if got := findIn(tc.m, tc.path, tc.spa); got != tc.want {
 			t.Errorf("%s: got %+v, want %+v", tc.name, got, tc.want)
 		}
 	}
@@ -91,11 +92,15 @@ func FuzzFind(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, path, folder string, spa bool) {
 		m := manifestOf("/index.html", "/a", "/404.html", folder+"/index.html", folder+"/404.html", path+".x")
-		got := m.find(path, spa)
+		got := findIn(m, path, spa)
 		switch {
 		case got.status == http.StatusPermanentRedirect:
-			next := m.find(got.location, spa)
-			if next.status != http.StatusOK || !m.has(next.path) || !strings.HasPrefix(next.path, got.location) {
+			location, err := url.Parse(got.location)
+			if err != nil || location.Host != "" || location.RawQuery != "" {
+				t.Fatalf("%q: got a redirect to %q: %v", path, got.location, err)
+			}
+			next := findIn(m, location.Path, spa)
+			if next.status != http.StatusOK || !m.has(next.path) || !strings.HasPrefix(next.path, location.Path) {
 				t.Errorf("%q: got a redirect to %q, which shows %+v", path, got.location, next)
 			}
 		case !m.has(got.path):

@@ -14,6 +14,8 @@
 //   - /a shows /a or /a.html, and redirects to /a/ if only /a/index.html exists. /a/ shows /a/index.html, and redirects
 //     to /a if only /a.html exists. With the setting spa, each other path shows /index.html, also if there is a
 //     404.html, except a missing file in the bundler's folder.
+//   - The rules of _redirects come after the files, and before /index.html and 404.html. See package rule.
+//   - Headers of _headers are added to files and redirects of the site, but not to the server's own pages.
 //   - A file with a hashed name of a deployment that was live in the last days is still shown: see Earlier.
 //   - Files are compressed with gzip or not at all. The ETag of a compressed response is weak, so it never validates a
 //     range. Ranges are always parts of the content that is not compressed. Several ranges are ignored.
@@ -28,6 +30,8 @@ package site
 import (
 	"crypto/sha256"
 	"encoding/hex"
+
+	"devplatform/shared/site/rule"
 )
 
 // Address is the record of an address, in the sites table under db.AddressKey. The attribute names are part of the data
@@ -58,9 +62,11 @@ type Address struct {
 // manifestKey returns the key of the object with the manifest of the address's deployment.
 func (a Address) manifestKey() string { return ManifestKey(a.DeploymentID, a.Manifest) }
 
-// Manifest lists the files of a deployment. It is stored as JSON.
+// Manifest lists the files of a deployment, and the rules of its files _redirects and _headers. It is stored as JSON.
 type Manifest struct {
-	Files map[string]File `json:"files"` // by path, such as "/index.html"
+	Files     map[string]File `json:"files"` // by path, such as "/index.html"
+	Redirects []rule.Redirect `json:"redirects,omitempty"`
+	Headers   []rule.Headers  `json:"headers,omitempty"`
 }
 
 // File is a file of a deployment.

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strconv"
 	"sync"
 	"time"
 
 	"devplatform/shared/db"
 	"devplatform/shared/objectstore"
+	"devplatform/shared/site/rule"
 )
 
 // view is a request and its response.
@@ -77,49 +77,53 @@ func (v *view) show() error {
 	if err != nil {
 		return err
 	}
-	path := v.r.URL.Path
-	t, ok := manifest.resolve(path)
+	path, query := v.r.URL.Path, v.r.URL.RawQuery
+	t, ok := manifest.find(path, query)
 	if !ok {
 		deploymentID, f, err := v.findEarlier(path)
 		if err != nil {
 			return err
 		}
 		if deploymentID != "" {
-			return v.file(deploymentID, target{status: http.StatusOK, path: path}, f)
+			header := v.siteHeader(manifest, deploymentID, "")
+			return v.file(header, deploymentID, target{status: http.StatusOK, path: path}, f)
 		}
-		t = manifest.missing(path, v.address.SPA)
+		if t, ok = manifest.applyRules(path, query); !ok {
+			t = manifest.missing(path, v.address.SPA)
+		}
 	}
-	switch {
-	case t.location != "":
-		return v.redirect(t)
-	case t.path == "":
+	if t.path == "" && t.location == "" {
 		return v.page(t.status)
 	}
-	return v.file(v.address.DeploymentID, t, manifest.Files[t.path])
+	header := v.siteHeader(manifest, v.address.DeploymentID, t.location)
+	if t.location != "" {
+		v.begin(t.status)
+		return nil
+	}
+	return v.file(header, v.address.DeploymentID, t, manifest.Files[t.path])
 }
 
-// redirect responds with a redirect.
-func (v *view) redirect(t target) error {
-	location := url.URL{Path: t.location, RawQuery: v.r.URL.RawQuery}
-	v.siteHeader(v.address.DeploymentID).Set("Location", location.String())
-	v.begin(t.status)
-	return nil
-}
-
-// siteHeader returns the headers of a response with something of a deployment.
-func (v *view) siteHeader(deploymentID string) http.Header {
+// siteHeader returns the headers of a response of the site with something of a deployment. location is not "" if the
+// response is a redirect.
+func (v *view) siteHeader(m Manifest, deploymentID, location string) http.Header {
 	header := v.header()
-	header.Set("X-Deployment-Id", deploymentID)
+	fields, _ := rule.HeadersOf(m.Headers, v.r.URL.Path, len(location))
+	for _, f := range fields {
+		header.Set(f.Name, f.Value)
+	}
 	if !v.address.Production {
 		header.Set("X-Robots-Tag", "noindex")
 	}
+	header.Set("X-Deployment-Id", deploymentID)
 	header.Set("Cache-Control", "public, max-age=0, must-revalidate")
+	if location != "" {
+		header.Set("Location", location)
+	}
 	return header
 }
 
 // file responds with a file of a deployment.
-func (v *view) file(deploymentID string, found target, f File) error {
-	header := v.siteHeader(deploymentID)
+func (v *view) file(header http.Header, deploymentID string, found target, f File) error {
 	header.Set("Content-Type", f.ContentType)
 	if f.ContentType == "" {
 		header.Set("Content-Type", "application/octet-stream")
