@@ -86,9 +86,27 @@ func (w *world) observe() model {
 			m.Earlier = append(m.Earlier, n)
 		}
 	}
+	if m.Exists {
+		w.checkSummary(s)
+	}
 	m.Events = w.observeEvents()
 	w.checkAddresses(m.Exists, s, own)
 	return m
+}
+
+// checkSummary checks the site in the record of the project.
+func (w *world) checkSummary(s deployment.Site) {
+	item, err := w.projects.Get(context.Background(), db.ProjectKey(w.user.personal, w.project))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	record, err := db.Decode[struct {
+		Site site.Summary `dynamodbav:"site"`
+	}](item)
+	want := site.Summary{Label: s.Label, DeploymentID: s.DeploymentID}
+	if err != nil || record.Site != want {
+		w.t.Fatalf("the record of the project has the site %+v, %v, want %+v", record.Site, err, want)
+	}
 }
 
 // observeEvents returns the number of each event of a deployment.

@@ -13,6 +13,7 @@ import (
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
+	"devplatform/shared/site"
 	"devplatform/shared/workspace"
 )
 
@@ -24,6 +25,7 @@ type change struct {
 	now                          time.Time
 	before, site                 Site // as it was read, and as it will be
 	isNew                        bool // whether the site has no record yet
+	isBlocked                    bool // whether an operator has blocked the label that the site claims
 	writes                       []write
 	output                       map[string]int // bytes to add to the stored output, by account
 	quota                        *quota         // nil if the change needs no space for output
@@ -55,7 +57,7 @@ func (c *change) addEvent(kind event.Type, id string, actor event.Actor, reason 
 		Data: event.Data{
 			Actor: actor, Project: &event.Project{ID: c.projectID, Name: c.name}, Reason: reason,
 			Deployment: &event.Deployment{
-				ID: id, Status: string(d.Status), URL: c.store.url(d.Label), Version: d.Number,
+				ID: id, Status: string(d.Status), URL: site.URL(c.store.Origin, d.Label), Version: d.Number,
 				Target: string(d.Target),
 			},
 		},
@@ -209,7 +211,7 @@ func (c *change) all() ([]write, error) {
 	}
 	exists := c.store.access().ProjectExists(c.projectID)
 	all := append([]write{{exists, workspace.ErrProjectNotFound}, {put, nil}}, c.writes...)
-	return append(all, c.outputWrites()...), nil
+	return slices.Concat(all, c.summaryWrites(), c.outputWrites()), nil
 }
 
 // outputWrites returns the writes that count the stored output of accounts, and check the quota.

@@ -104,6 +104,22 @@ func (c *change) addAddress(d Deployment) error {
 	return err
 }
 
+// summaryWrites returns the write that stores what has changed of the site in the record of its project. It keeps
+// blocked, which operators set, unless the label changes.
+func (c *change) summaryWrites() []write {
+	var update expression.UpdateBuilder
+	switch label, deploymentID := c.site.Label, c.site.DeploymentID; {
+	case c.isNew || label != c.before.Label:
+		update = set("site", site.Summary{Label: label, DeploymentID: deploymentID, Blocked: c.isBlocked})
+	case deploymentID != c.before.DeploymentID:
+		update = set("site.deploymentId", deploymentID)
+	default:
+		return nil
+	}
+	project := c.store.Projects.Update(db.ProjectKey(c.workspaceID, c.projectID), update).If(c.store.Projects.Exists())
+	return []write{{project, nil}}
+}
+
 // claim makes a label that is free, or reserved for the workspace, the address of the site. stored is the address as it
 // was read, nil if there is none. Error of the transaction: errLabelTaken.
 func (c *change) claim(label string, stored db.Item, accountID string) error {
@@ -126,18 +142,24 @@ func (c *change) claim(label string, stored db.Item, accountID string) error {
 		Set(expression.Name("production"), expression.Value(true)).
 		Set(expression.Name("spa"), expression.Value(address.SPA)).
 		Remove(expression.Name("reservedFor")).Remove(expression.Name(db.AttrExpiresAt))
-	c.add(c.store.Sites.Update(db.AddressKey(label), update).If(equals("reservedFor", c.workspaceID)), errLabelTaken)
-	return nil
+	before, err := db.Decode[site.Address](stored)
+	c.isBlocked = before.Blocked
+	block := isBlocked()
+	if !before.Blocked {
+		block = expression.Not(block)
+	}
+	c.add(c.store.Sites.Update(db.AddressKey(label), update).If(equals("reservedFor", c.workspaceID).And(block)), nil)
+	return err
 }
 
 // giveUp reserves the label of the site for the workspace.
 func (c *change) giveUp() { c.add(c.reserve(), nil) }
 
 // leave is like giveUp, for a site that moves to another label. Error of the transaction: errBlocked.
-func (c *change) leave() {
-	blocked := expression.Name("blocked")
-	c.add(c.reserve().If(expression.AttributeNotExists(blocked).Or(blocked.Equal(expression.Value(false)))), errBlocked)
-}
+func (c *change) leave() { c.add(c.reserve().If(expression.Not(isBlocked())), errBlocked) }
+
+// isBlocked returns the condition that an operator has blocked an address.
+func isBlocked() expression.ConditionBuilder { return equals("blocked", true) }
 
 func (c *change) reserve() db.Write {
 	return c.addressUpdate(set("deploymentId", "").

@@ -43,7 +43,7 @@ func TestCreate(t *testing.T) {
 		"id": r.Text("id"), "name": "Café Déjà", "slug": "cafe-deja", "description": "",
 		"framework": "static", "visibility": "private",
 		"lastOpenedAt": at, "createdAt": at, "updatedAt": at,
-		"workspace": map[string]any{"id": ada.personal, "name": "ada's workspace"},
+		"workspace": map[string]any{"id": ada.personal, "name": "ada's workspace"}, "site": nil,
 	}
 	if diff := cmp.Diff(want, r.Body); diff != "" {
 		t.Errorf("mismatch (-want +got):\n%s", diff)
@@ -69,7 +69,7 @@ func TestCreate(t *testing.T) {
 	}).Want(t, http.StatusCreated)
 	want = map[string]any{
 		"id": inTeam.Text("id"), "name": " x ", "slug": "x", "description": "Two\nlines", "framework": "ReAct",
-		"visibility": "team", "workspace": map[string]any{"id": team, "name": "Team"},
+		"visibility": "team", "workspace": map[string]any{"id": team, "name": "Team"}, "site": nil,
 	}
 	times := cmpopts.IgnoreMapEntries(func(k string, _ any) bool { return strings.HasSuffix(k, "At") })
 	if diff := cmp.Diff(want, inTeam.Body, times); diff != "" {
@@ -87,8 +87,8 @@ func TestCreate(t *testing.T) {
 		t.Errorf("list item: mismatch (-want +got):\n%s", diff)
 	}
 	item := listed.List("projects")[0]
-	if _, hasField := item["lastOpenedAt"]; !hasField || len(item) != 7 {
-		t.Errorf("got the list item %v, want 7 fields with lastOpenedAt", item)
+	if _, hasField := item["lastOpenedAt"]; !hasField || len(item) != 8 {
+		t.Errorf("got the list item %v, want 8 fields with lastOpenedAt", item)
 	}
 }
 

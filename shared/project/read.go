@@ -30,7 +30,7 @@ func (s *Service) Read(
 		return details, nil, "", err
 	}
 	o.record.LastOpenedAt = s.updateLastOpened(ctx, o)
-	return o.record.details(o.Workspace.Name), files, next, nil
+	return o.record.details(o.Workspace.Name, s.sites), files, next, nil
 }
 
 const (

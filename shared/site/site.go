@@ -30,7 +30,9 @@ package site
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 
+	"devplatform/shared/config"
 	"devplatform/shared/site/rule"
 )
 
@@ -57,6 +59,25 @@ type Address struct {
 	// ReservedFor is the workspace that may claim a label that was given up, until ExpiresAt. "" if the label is in use.
 	ReservedFor string `dynamodbav:"reservedFor,omitempty"`
 	ExpiresAt   int64  `dynamodbav:"expiresAt,omitempty"` // Unix time in seconds
+}
+
+// Summary is the site of a project, in the attribute "site" of the project's record. So a list of projects needs no
+// further read. The attribute names are part of the data format.
+type Summary struct {
+	Label string `dynamodbav:"label"`
+	// DeploymentID is the live deployment. "" if the site is offline.
+	DeploymentID string `dynamodbav:"deploymentId"`
+	// Blocked reports that an operator has blocked the address of the site.
+	Blocked bool `dynamodbav:"blocked,omitempty"`
+}
+
+// URL returns the URL of an address by its label, "" if sites are not configured.
+func URL(origin config.Origin, label string) string {
+	scheme, host, ok := strings.Cut(string(origin), "://")
+	if !ok {
+		return ""
+	}
+	return scheme + "://" + label + "." + host
 }
 
 // manifestKey returns the key of the object with the manifest of the address's deployment.
