@@ -81,6 +81,19 @@ func (d *deployer) ready(fields platformtest.Object) map[string]any {
 	return deployment
 }
 
+// script returns the path of the script that a deployment's bundler made.
+func (d *deployer) script(id string) string {
+	d.T.Helper()
+	files, _ := d.Do("GET", d.at("/", id, "/files"), "").Want(d.T, http.StatusOK)["files"].([]any)
+	for _, f := range files {
+		if path := fmt.Sprint(f.(map[string]any)["path"]); strings.HasPrefix(path, "/assets/") && strings.HasSuffix(path, ".js") {
+			return path
+		}
+	}
+	d.T.Fatalf("the deployment has the files %v, want a script in /assets", files)
+	return ""
+}
+
 // siteURL returns the URL of the project's site.
 func (d *deployer) siteURL() string {
 	d.T.Helper()

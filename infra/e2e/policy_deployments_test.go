@@ -110,6 +110,7 @@ func (w *watched) deployments(ada *platformtest.Client) {
 	ada.Do("POST", upload.path+"/complete", "").Want(w.t, http.StatusCreated)
 
 	first := fmt.Sprint(d.ready(platformtest.Object{})["id"])
+	script := d.script(first)
 	home := d.siteURL()
 	d.shows(home, http.StatusOK, "Hi")
 	d.shows(home+"/large.mp4", http.StatusOK, "video") // large enough that its traffic is always counted
@@ -118,8 +119,10 @@ func (w *watched) deployments(ada *platformtest.Client) {
 	}
 	d.Do("GET", d.at(), "").Want(w.t, http.StatusOK)
 	w.damagePackages()
+	ada.Save(d.project, "/src/main.js", `import greeting from "greeting"; document.title = greeting + "!";`).Want(w.t, http.StatusOK)
 	preview := fmt.Sprint(d.ready(platformtest.Object{"target": "preview"})["id"])
 	d.Do("POST", d.at("/", preview, "/promote"), "").Want(w.t, http.StatusOK)
+	d.shows(home+script, http.StatusOK, "Hello")
 	d.Do("POST", d.at("/", first, "/promote"), "").Want(w.t, http.StatusOK)
 	d.Do("DELETE", d.at("/", preview), "").Want(w.t, http.StatusOK)
 	site := "/api/projects/" + d.project + "/site"
@@ -147,10 +150,13 @@ func (w *watched) damagePackages() {
 	}
 }
 
-// prune deploys until the live deployment is older than the last ones, which are kept. The next one replaces it, so that
-// it is removed.
+// prune deploys until the live deployment is neither one of those that were live last, nor one of the last ones, which
+// are kept. The worker that builds the last deployment removes it.
 func (w *watched) prune(d *deployer) {
 	w.t.Helper()
+	for range 5 {
+		d.ready(platformtest.Object{})
+	}
 	for range 20 {
 		d.Do("POST", d.at(), `{"target":"preview"}`).Want(w.t, http.StatusAccepted)
 	}

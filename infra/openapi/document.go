@@ -248,7 +248,7 @@ func otherSuccess(status int, success *huma.Response) *huma.Response {
 }
 
 // openSchemas declares that later versions may add fields to the objects of responses, and that the last delivery of a
-// webhook and the error of a deployment may be null. huma cannot derive this from the types.
+// webhook, the error of a deployment and the site of a project may be null. huma cannot derive this from the types.
 func (d *document) openSchemas() {
 	closed := map[*huma.Schema]bool{}
 	for _, schema := range d.closed {
@@ -259,7 +259,7 @@ func (d *document) openSchemas() {
 			schema.AdditionalProperties = true
 		}
 	}
-	for _, name := range []string{"LastDelivery", "BuildError"} {
+	for _, name := range []string{"LastDelivery", "BuildError", "SiteRef"} {
 		if schema := d.schemas.Map()[name]; schema != nil {
 			schema.Nullable = true
 		}

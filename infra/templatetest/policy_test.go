@@ -159,7 +159,7 @@ func TestSitesRole(t *testing.T) {
 			got = append(got, string(p))
 		}
 	}
-	want := []string{"dynamodb:GetItem SitesTable", "dynamodb:UpdateItem SitesTable", "s3:GetObject " + sites}
+	want := []string{"dynamodb:BatchGetItem SitesTable", "dynamodb:GetItem SitesTable", "dynamodb:UpdateItem SitesTable", "s3:GetObject " + sites}
 	if !slices.Equal(got, want) {
 		t.Errorf("got the permissions %q, want %q", got, want)
 	}

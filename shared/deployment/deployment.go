@@ -37,6 +37,7 @@ import (
 	"devplatform/shared/clock"
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/event"
+	"devplatform/shared/site"
 )
 
 // Status is the state of a deployment.
@@ -78,6 +79,11 @@ const (
 	maxInterruptions = 2
 	// kept is the number of deployments of a project that are kept.
 	kept = 20
+	// earlierTime is the time for which the files with hashed names of a deployment stay available at the address of the
+	// site after another deployment went live.
+	earlierTime = 7 * 24 * time.Hour
+	// maxEarlier is the number of deployments that were live earlier whose files stay available.
+	maxEarlier = 5
 	// reservedTime is the time for which a label that was given up stays reserved for its workspace.
 	reservedTime = 30 * 24 * time.Hour
 )
@@ -100,6 +106,8 @@ type Deployment struct {
 	Bytes     int         `dynamodbav:"bytes"`              // of the output, not compressed
 	Manifest  []byte      `dynamodbav:"manifest,omitempty"` // SHA-256 of the manifest, if the deployment is ready
 	CreatedBy event.Actor `dynamodbav:"createdBy"`
+	// Hashed are the files of the output with hashed names. They are only stored with the own address of the deployment.
+	Hashed site.Names `dynamodbav:"-"`
 
 	CreatedAt clock.Timestamp  `dynamodbav:"createdAt"`
 	StartedAt *clock.Timestamp `dynamodbav:"startedAt,omitempty"` // when the first build began
@@ -153,6 +161,9 @@ type Site struct {
 	SPA   bool   `dynamodbav:"spa"`
 	// DeploymentID is the live deployment. "" if the site is offline.
 	DeploymentID string `dynamodbav:"deploymentId"`
+	// Earlier are the deployments that were live since the site was last offline, the latest first. They may have expired
+	// or been removed.
+	Earlier []site.Earlier `dynamodbav:"earlier,omitempty"`
 	// Sequence is the last number that was taken, and LiveSequence the number of the request that last changed the live
 	// deployment.
 	Sequence     int             `dynamodbav:"sequence"`

@@ -113,7 +113,7 @@ func (f *fixture) process(sdk *dynamodb.Client) *services {
 	})
 	p.project = project.New(project.Deps{
 		DB: client, Projects: p.projects, Outbox: outbox, Cursors: cursors, Files: files, IDs: f.ids,
-		Clock: f.clock.Now, Logger: logger, RemoveSite: p.store.RemoveSite,
+		Clock: f.clock.Now, Logger: logger, RemoveSite: p.store.RemoveSite, Sites: f.origin,
 	})
 	p.cleanup = cleanup.New(cleanup.Deps{
 		DB: client, Projects: p.projects, Contents: client.Table(f.names.contents),

@@ -14,7 +14,8 @@ type model struct {
 	Exists       bool
 	Label        string // "" before the first deployment
 	SPA          bool
-	Live         int // 0 if the site is offline
+	Live         int   // 0 if the site is offline
+	Earlier      []int // those that still exist
 	Sequence     int
 	LiveSequence int
 	Number       int
@@ -36,7 +37,7 @@ type modelDeployment struct {
 const modelBuilds = 1000
 
 func (m model) clone() model {
-	m.Deployments, m.Events = maps.Clone(m.Deployments), maps.Clone(m.Events)
+	m.Deployments, m.Events, m.Earlier = maps.Clone(m.Deployments), maps.Clone(m.Events), slices.Clone(m.Earlier)
 	return m
 }
 
@@ -92,7 +93,8 @@ func (m *model) deploy(target deployment.Target, label string) {
 func (m *model) prune() {
 	numbers := slices.SortedFunc(maps.Keys(m.Deployments), func(a, b int) int { return cmp.Compare(b, a) })
 	for _, n := range numbers[min(20, len(numbers)):] {
-		if s := m.Deployments[n].Status; s != deployment.Queued && s != deployment.Building && n != m.Live {
+		if s := m.Deployments[n].Status; s != deployment.Queued && s != deployment.Building && n != m.Live &&
+			!slices.Contains(m.Earlier, n) {
 			delete(m.Deployments, n)
 		}
 	}
@@ -123,10 +125,22 @@ func (m *model) finish(n int, token string, status deployment.Status) {
 	}
 	m.set(n, status)
 	if status == deployment.Ready && d.Target == deployment.Production && d.Sequence >= m.LiveSequence {
-		m.LiveSequence, m.Live = d.Sequence, n
+		m.LiveSequence = d.Sequence
+		m.goLive(n)
 		m.event("project.deployed", n, " ready deploy")
 	}
 	m.prune()
+}
+
+// goLive makes a deployment live. The last five that were live before it, and still exist, are listed.
+func (m *model) goLive(n int) {
+	var earlier []int
+	for _, e := range append([]int{m.Live}, m.Earlier...) {
+		if _, exists := m.Deployments[e]; exists && e != n && len(earlier) < 5 {
+			earlier = append(earlier, e)
+		}
+	}
+	m.Live, m.Earlier = n, earlier
 }
 
 func (m *model) release(n int, token string) {
@@ -143,7 +157,7 @@ func (m *model) promote(n int) {
 	m.Sequence++
 	m.LiveSequence = m.Sequence
 	if m.Live != n {
-		m.Live = n
+		m.goLive(n)
 		m.event("project.deployed", n, " ready promote")
 	}
 }
@@ -158,6 +172,7 @@ func (m *model) delete(n int) {
 	if n != m.Live {
 		m.cancel(n)
 		delete(m.Deployments, n)
+		m.Earlier = slices.DeleteFunc(m.Earlier, func(e int) bool { return e == n })
 	}
 }
 
@@ -171,7 +186,10 @@ func (m *model) deleteProject() {
 func (m *model) offline() {
 	if m.Label != "" {
 		m.Sequence++
-		m.LiveSequence, m.Live = m.Sequence, 0
+		m.LiveSequence = m.Sequence
+		if m.Live != 0 {
+			m.Live, m.Earlier = 0, nil
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package deployment_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
@@ -79,9 +80,33 @@ func (w *world) observe() model {
 	} else if item != nil {
 		w.t.Fatal("the site of a deleted project exists")
 	}
+	m.Earlier = nil
+	for _, e := range s.Earlier {
+		if n := numberOf[e.DeploymentID]; m.Deployments[n].Status != "" {
+			m.Earlier = append(m.Earlier, n)
+		}
+	}
+	if m.Exists {
+		w.checkSummary(s)
+	}
 	m.Events = w.observeEvents()
 	w.checkAddresses(m.Exists, s, own)
 	return m
+}
+
+// checkSummary checks the site in the record of the project.
+func (w *world) checkSummary(s deployment.Site) {
+	item, err := w.projects.Get(context.Background(), db.ProjectKey(w.user.personal, w.project))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	record, err := db.Decode[struct {
+		Site site.Summary `dynamodbav:"site"`
+	}](item)
+	want := site.Summary{Label: s.Label, DeploymentID: s.DeploymentID}
+	if err != nil || record.Site != want {
+		w.t.Fatalf("the record of the project has the site %+v, %v, want %+v", record.Site, err, want)
+	}
 }
 
 // observeEvents returns the number of each event of a deployment.
@@ -131,6 +156,10 @@ func (w *world) checkAddresses(exists bool, s deployment.Site, own map[string]st
 			if a.SPA != s.SPA || a.ReservedFor != "" || !id.Deployment.Valid(a.DeploymentID) {
 				w.t.Fatalf("got the address %s: %+v, want spa %v", label, a, s.SPA)
 			}
+		}
+		isLive := exists && label == s.Label && a.DeploymentID != ""
+		if isLive && !slices.Equal(a.Earlier, s.Earlier) || !isLive && a.ReservedFor == "" && len(a.Earlier) > 0 {
+			w.t.Fatalf("got the address %s: %+v, want the earlier deployments %v", label, a, s.Earlier)
 		}
 		if isSite := exists && label == s.Label; !strings.Contains(label, "--") && isSite != (a.ReservedFor == "") {
 			w.t.Fatalf("got the address %s: %+v of a site with label %s", label, a, s.Label)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"strings"
 	"time"
 
 	"devplatform/shared/config"
@@ -39,15 +38,6 @@ var (
 	// it, or the project was deleted. The worker must stop.
 	ErrLost = errors.New("deployment: the lease is lost")
 )
-
-// url returns the URL of an address by its label, "" if sites are not configured.
-func (s Store) url(label string) string {
-	scheme, host, ok := strings.Cut(string(s.Origin), "://")
-	if !ok {
-		return ""
-	}
-	return scheme + "://" + label + "." + host
-}
 
 func (s Store) access() workspace.Access { return workspace.Access{Projects: s.Projects} }
 

@@ -13,6 +13,7 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/event"
+	"devplatform/shared/site"
 	"devplatform/shared/workspace"
 )
 
@@ -183,6 +184,8 @@ type Outcome struct {
 	Bytes int // of the output, not compressed
 	// Manifest is the SHA-256 of the manifest of the output.
 	Manifest []byte
+	// Hashed are the files of the output with hashed names.
+	Hashed site.Names
 }
 
 // Finish ends a deployment, if the worker with d still holds the lease: it becomes ready or failed, and goes live if
@@ -220,7 +223,7 @@ func (s Store) finish(ctx context.Context, held Deployment, o Outcome, now time.
 	d.Status, d.EndedAt, d.LeaseEnds = status, stamp(now), nil
 	d.Due, d.DueAt = "", nil
 	if status == Ready {
-		d.Files, d.Bytes, d.Manifest, d.ReadyAt = o.Files, o.Bytes, o.Manifest, stamp(now)
+		d.Files, d.Bytes, d.Manifest, d.Hashed, d.ReadyAt = o.Files, o.Bytes, o.Manifest, o.Hashed, stamp(now)
 	} else {
 		d.Error = o.Error
 		d.Due, d.DueAt = due, stamp(now) // the worker may have stored objects

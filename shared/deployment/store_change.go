@@ -25,6 +25,7 @@ type change struct {
 	now                          time.Time
 	before, site                 Site // as it was read, and as it will be
 	isNew                        bool // whether the site has no record yet
+	isBlocked                    bool // whether an operator has blocked the label that the site claims
 	writes                       []write
 	output                       map[string]int // bytes to add to the stored output, by account
 	quota                        *quota         // nil if the change needs no space for output
@@ -56,7 +57,7 @@ func (c *change) addEvent(kind event.Type, id string, actor event.Actor, reason 
 		Data: event.Data{
 			Actor: actor, Project: &event.Project{ID: c.projectID, Name: c.name}, Reason: reason,
 			Deployment: &event.Deployment{
-				ID: id, Status: string(d.Status), URL: c.store.url(d.Label), Version: d.Number,
+				ID: id, Status: string(d.Status), URL: site.URL(c.store.Origin, d.Label), Version: d.Number,
 				Target: string(d.Target),
 			},
 		},
@@ -137,15 +138,17 @@ func (c *change) remove(id string, actor event.Actor) error {
 // maxPruned is the maximum number of deployments that one change prunes. The next change continues.
 const maxPruned = 10
 
-// prune removes deployments that have ended and are neither live nor among the last ones, which are kept. It leaves
-// those that the change writes to the next change.
+// prune removes deployments that have ended and are neither live nor among the last ones, which are kept, nor among
+// those whose files are still available at the address of the site. It leaves those that the change writes to the next
+// change.
 func (c *change) prune() error {
 	pruned := 0
 	ids := slices.SortedFunc(maps.Keys(c.site.Deployments), func(a, b string) int {
 		return cmp.Compare(c.site.Deployments[b].Number, c.site.Deployments[a].Number)
 	})
 	for _, id := range ids[min(kept, len(ids)):] {
-		isPrunable := c.site.Deployments[id].Status.hasEnded() && id != c.site.DeploymentID && !c.touched[id]
+		isPrunable := c.site.Deployments[id].Status.hasEnded() && id != c.site.DeploymentID && !c.isEarlier(id) &&
+			!c.touched[id]
 		if isPrunable && pruned < maxPruned {
 			if err := c.remove(id, event.Actor{}); err != nil {
 				return err
@@ -166,110 +169,6 @@ func (c *change) supersede(target Target, actor event.Actor) error {
 		}
 	}
 	return nil
-}
-
-// Reasons of project.deployed.
-const (
-	reasonDeploy  = "deploy"
-	reasonPromote = "promote"
-)
-
-// goLive makes a ready deployment the live one, by the request with a number of the site's sequence. It does nothing if
-// a later request has changed the live deployment.
-func (c *change) goLive(id string, sequence int, actor event.Actor, reason string) error {
-	if sequence < c.site.LiveSequence {
-		return nil
-	}
-	c.site.LiveSequence = sequence
-	if c.site.DeploymentID == id {
-		return nil
-	}
-	c.site.DeploymentID = id
-	c.updateAddress(set("deploymentId", id).
-		Set(expression.Name("manifest"), expression.Value(c.site.Deployments[id].Manifest)).
-		Set(expression.Name("accountId"), expression.Value(c.site.Deployments[id].AccountID)))
-	return c.addEvent(event.ProjectDeployed, id, actor, reason)
-}
-
-// goOffline takes the site offline, by a request with the next number of the site's sequence.
-func (c *change) goOffline() {
-	c.site.LiveSequence = c.nextSequence()
-	if c.site.DeploymentID != "" {
-		c.site.DeploymentID = ""
-		c.updateAddress(set("deploymentId", ""))
-	}
-}
-
-func (c *change) nextSequence() int {
-	c.site.Sequence++
-	return c.site.Sequence
-}
-
-// updateAddress changes the address of the site. It keeps attributes that operators set.
-func (c *change) updateAddress(update expression.UpdateBuilder) { c.add(c.addressUpdate(update), nil) }
-
-func (c *change) addressUpdate(update expression.UpdateBuilder) db.Write {
-	return c.store.Sites.Update(db.AddressKey(c.site.Label), update).If(equals("projectId", c.projectID))
-}
-
-// setSPA changes the setting of the site, and of the own addresses of its deployments.
-func (c *change) setSPA(spa bool) {
-	c.site.SPA = spa
-	for _, d := range c.site.Deployments {
-		if d.Status == Ready {
-			c.add(c.store.Sites.Update(db.AddressKey(d.Label), set("spa", spa)).If(equals("projectId", c.projectID)), nil)
-		}
-	}
-}
-
-// addAddress adds the own address of a deployment that is ready.
-func (c *change) addAddress(d Deployment) error {
-	item, err := db.Encode(site.Address{
-		ProjectID: c.projectID, AccountID: d.AccountID, DeploymentID: d.ID, Manifest: d.Manifest, SPA: c.site.SPA,
-	})
-	if err == nil {
-		c.add(c.store.Sites.Create(db.AddressKey(d.Label), item), nil)
-	}
-	return err
-}
-
-// claim makes a label that is free, or reserved for the workspace, the address of the site. stored is the address as it
-// was read, nil if there is none. Error of the transaction: errLabelTaken.
-func (c *change) claim(label string, stored db.Item, accountID string) error {
-	c.site.Label = label
-	address := site.Address{
-		ProjectID: c.projectID, AccountID: accountID, DeploymentID: c.site.DeploymentID,
-		Manifest: c.site.Deployments[c.site.DeploymentID].Manifest, Production: true, SPA: c.site.SPA,
-	}
-	if stored == nil {
-		item, err := db.Encode(address)
-		c.add(c.store.Sites.Create(db.AddressKey(label), item), errLabelTaken)
-		return err
-	}
-	update := set("projectId", address.ProjectID).
-		Set(expression.Name("accountId"), expression.Value(address.AccountID)).
-		Set(expression.Name("deploymentId"), expression.Value(address.DeploymentID)).
-		Set(expression.Name("manifest"), expression.Value(address.Manifest)).
-		Set(expression.Name("production"), expression.Value(true)).
-		Set(expression.Name("spa"), expression.Value(address.SPA)).
-		Remove(expression.Name("reservedFor")).Remove(expression.Name(db.AttrExpiresAt))
-	c.add(c.store.Sites.Update(db.AddressKey(label), update).If(equals("reservedFor", c.workspaceID)), errLabelTaken)
-	return nil
-}
-
-// giveUp reserves the label of the site for the workspace.
-func (c *change) giveUp() { c.add(c.reserve(), nil) }
-
-// leave is like giveUp, for a site that moves to another label. Error of the transaction: errBlocked.
-func (c *change) leave() {
-	blocked := expression.Name("blocked")
-	c.add(c.reserve().If(expression.AttributeNotExists(blocked).Or(blocked.Equal(expression.Value(false)))), errBlocked)
-}
-
-func (c *change) reserve() db.Write {
-	return c.addressUpdate(set("deploymentId", "").
-		Set(expression.Name("reservedFor"), expression.Value(c.workspaceID)).
-		Set(expression.Name(db.AttrExpiresAt), expression.Value(c.now.Add(reservedTime).Unix())))
 }
 
 // commit executes the transaction. Call it within db.Retry. Errors: PROJECT_NOT_FOUND if the project does not exist;
@@ -312,7 +211,7 @@ func (c *change) all() ([]write, error) {
 	}
 	exists := c.store.access().ProjectExists(c.projectID)
 	all := append([]write{{exists, workspace.ErrProjectNotFound}, {put, nil}}, c.writes...)
-	return append(all, c.outputWrites()...), nil
+	return slices.Concat(all, c.summaryWrites(), c.outputWrites()), nil
 }
 
 // outputWrites returns the writes that count the stored output of accounts, and check the quota.

@@ -42,11 +42,11 @@ type creator struct {
 }
 
 // view returns a deployment as clients see it.
-func (s *Service) view(d Deployment, site Site) DeploymentItem {
+func (s *Service) view(d Deployment, of Site) DeploymentItem {
 	v := DeploymentItem{
 		ID: d.ID, ProjectID: d.ProjectID, Number: d.Number, Status: d.Status, Target: d.Target,
-		URL: s.store.url(d.Label), Message: d.Message, Files: d.Files, Bytes: d.Bytes,
-		Live: site.DeploymentID == d.ID, CreatedBy: creator(d.CreatedBy), CreatedAt: d.CreatedAt,
+		URL: site.URL(s.store.Origin, d.Label), Message: d.Message, Files: d.Files, Bytes: d.Bytes,
+		Live: of.DeploymentID == d.ID, CreatedBy: creator(d.CreatedBy), CreatedAt: d.CreatedAt,
 		StartedAt: d.StartedAt, ReadyAt: d.ReadyAt, Error: (*buildError)(d.Error),
 	}
 	if d.StartedAt != nil && d.EndedAt != nil {
@@ -65,10 +65,10 @@ type SiteItem struct {
 	UpdatedAt    clock.Timestamp `json:"updatedAt" doc:"When the label, the setting or the live deployment last changed" example:"2026-01-31T08:15:30.123Z"`
 }
 
-func (s *Service) siteView(site Site) SiteItem {
-	v := SiteItem{Label: site.Label, URL: s.store.url(site.Label), SPA: site.SPA, UpdatedAt: site.UpdatedAt}
-	if site.DeploymentID != "" {
-		v.DeploymentID = &site.DeploymentID
+func (s *Service) siteView(of Site) SiteItem {
+	v := SiteItem{Label: of.Label, URL: site.URL(s.store.Origin, of.Label), SPA: of.SPA, UpdatedAt: of.UpdatedAt}
+	if of.DeploymentID != "" {
+		v.DeploymentID = &of.DeploymentID
 	}
 	return v
 }

@@ -59,5 +59,5 @@ func (s *Service) Create(ctx context.Context, caller httpapi.Caller, in Draft) (
 	if errors.Is(err, errFull) {
 		err = errQuota(s.store.quota).WithCause(err)
 	}
-	return p.details(member.Name), err
+	return p.details(member.Name, s.sites), err
 }

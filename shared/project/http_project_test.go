@@ -43,7 +43,7 @@ func TestCreate(t *testing.T) {
 		"id": r.Text("id"), "name": "Café Déjà", "slug": "cafe-deja", "description": "", "rootDir": "",
 		"framework": "static", "deployable": true, "visibility": "private",
 		"lastOpenedAt": at, "createdAt": at, "updatedAt": at,
-		"workspace": map[string]any{"id": ada.personal, "name": "ada's workspace"},
+		"workspace": map[string]any{"id": ada.personal, "name": "ada's workspace"}, "site": nil,
 	}
 	if diff := cmp.Diff(want, r.Body); diff != "" {
 		t.Errorf("mismatch (-want +got):\n%s", diff)
@@ -70,6 +70,7 @@ func TestCreate(t *testing.T) {
 	want = map[string]any{
 		"id": inTeam.Text("id"), "name": " x ", "slug": "x", "description": "Two\nlines", "framework": "ReAct",
 		"deployable": true, "rootDir": "", "visibility": "team", "workspace": map[string]any{"id": team, "name": "Team"},
+		"site": nil,
 	}
 	times := cmpopts.IgnoreMapEntries(func(k string, _ any) bool { return strings.HasSuffix(k, "At") })
 	if diff := cmp.Diff(want, inTeam.Body, times); diff != "" {

@@ -2,7 +2,9 @@ package project
 
 import (
 	"devplatform/shared/clock"
+	"devplatform/shared/config"
 	"devplatform/shared/project/setting"
+	"devplatform/shared/site"
 )
 
 // ProjectItem is a project in a list, as clients see it.
@@ -15,6 +17,29 @@ type ProjectItem struct {
 	Visibility   Visibility      `json:"visibility" enum:"private,team,public" doc:"Who can see the project. private: its creator and the admins and owners of the workspace; team: all members of the workspace; public: all signed-in users" example:"private"`
 	LastOpenedAt clock.Timestamp `json:"lastOpenedAt" doc:"When a member of the workspace last read this project (GET /api/projects/{id}), with a precision of one minute. If no member has read it: when it was created" example:"2026-01-31T08:15:30.123Z"`
 	Workspace    workspaceRef    `json:"workspace" doc:"The workspace of the project"`
+	Site         *siteRef        `json:"site" doc:"The site of the project, null before the first deployment"`
+}
+
+// siteRef is the site of a project, as clients see it.
+type siteRef struct {
+	URL          string  `json:"url" doc:"The address of the site" example:"https://cafe-deja.example.app"`
+	DeploymentID *string `json:"deploymentId" nullable:"true" doc:"The ID of the live deployment, null if the site is offline" example:"dpl_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	Status       string  `json:"status" enum:"live,offline,blocked" doc:"live: the address shows the live deployment; offline: it shows none; blocked: an operator of the service has blocked the address" example:"live"`
+}
+
+// siteOf returns the site of a project, nil if it has none.
+func siteOf(s *site.Summary, origin config.Origin) *siteRef {
+	if s == nil {
+		return nil
+	}
+	ref := &siteRef{URL: site.URL(origin, s.Label), Status: "offline"}
+	if s.DeploymentID != "" {
+		ref.DeploymentID, ref.Status = &s.DeploymentID, "live"
+	}
+	if s.Blocked {
+		ref.Status = "blocked"
+	}
+	return ref
 }
 
 // workspaceRef is the workspace of a project, as clients see it.
@@ -32,18 +57,19 @@ type ProjectDetails struct {
 	UpdatedAt   clock.Timestamp `json:"updatedAt" doc:"When the settings of the project last changed" example:"2026-01-31T08:15:30.123Z"`
 }
 
-// item returns the project for a list.
-func (p projectRecord) item(workspaceName string) ProjectItem {
+// item returns the project for a list. sites is the origin of the sites.
+func (p projectRecord) item(workspaceName string, sites config.Origin) ProjectItem {
 	return ProjectItem{
 		ID: p.ID, Name: p.Name, Slug: p.Slug, Framework: p.Framework, Visibility: p.Visibility, LastOpenedAt: p.LastOpenedAt,
 		Workspace: workspaceRef{ID: p.WorkspaceID, Name: workspaceName}, Deployable: setting.IsDeployable(p.Framework),
+		Site: siteOf(p.Site, sites),
 	}
 }
 
 // details returns the project with all its fields.
-func (p projectRecord) details(workspaceName string) ProjectDetails {
+func (p projectRecord) details(workspaceName string, sites config.Origin) ProjectDetails {
 	return ProjectDetails{
-		ProjectItem: p.item(workspaceName), Description: p.Description, RootDir: p.RootDir,
+		ProjectItem: p.item(workspaceName, sites), Description: p.Description, RootDir: p.RootDir,
 		CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt,
 	}
 }

@@ -68,7 +68,7 @@ func (s *Service) projects(ctx context.Context, userID string, f Filter) ([]Proj
 				UserID: userID, Visibility: p.Visibility, CreatedBy: p.CreatedBy, Member: member,
 			}
 			if access.Sees() && matches(p) {
-				items = append(items, p.item(member.Name))
+				items = append(items, p.item(member.Name, s.sites))
 			}
 		}
 	}

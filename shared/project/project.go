@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"devplatform/shared/clock"
+	"devplatform/shared/config"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/httpapi"
@@ -50,6 +51,8 @@ type Deps struct {
 	// project. site is the item under db.SiteKey, nil if there is none. The writes may have conditions, which fail if the
 	// site has changed. nil means that projects have no sites.
 	RemoveSite func(deleted event.Change, site db.Item, now time.Time) ([]db.Write, error)
+	// Sites is the origin of the sites. "" if they are not configured.
+	Sites config.Origin
 }
 
 // Service implements the operations on projects, their comments and their events. Its methods return a *fault.Error or
@@ -64,6 +67,7 @@ type Service struct {
 	logger  *slog.Logger
 
 	removeSite func(deleted event.Change, site db.Item, now time.Time) ([]db.Write, error)
+	sites      config.Origin
 }
 
 // New returns a Service. It makes no calls to storage.
@@ -76,7 +80,7 @@ func New(d Deps) *Service {
 			Access: workspace.Access{Projects: d.Projects}, client: d.DB, events: d.Outbox.Events, quota: d.MaxProjects,
 		},
 		outbox: d.Outbox, cursors: d.Cursors, files: d.Files, ids: d.IDs, now: d.Clock, logger: d.Logger,
-		removeSite: d.RemoveSite,
+		removeSite: d.RemoveSite, sites: d.Sites,
 	}
 }
 

@@ -46,7 +46,7 @@ func (s *Service) ReadWithoutFiles(
 // read returns a project after it has updated lastOpenedAt.
 func (s *Service) read(ctx context.Context, o opened) ProjectDetails {
 	o.record.LastOpenedAt = s.updateLastOpened(ctx, o)
-	return o.record.details(o.Workspace.Name)
+	return o.record.details(o.Workspace.Name, s.sites)
 }
 
 const (

@@ -3,6 +3,7 @@ package project
 import (
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
+	"devplatform/shared/site"
 	"devplatform/shared/workspace"
 )
 
@@ -29,7 +30,9 @@ type projectRecord struct {
 	CreatedAt    clock.Timestamp `dynamodbav:"createdAt"`
 	UpdatedAt    clock.Timestamp `dynamodbav:"updatedAt"`
 	LastOpenedAt clock.Timestamp `dynamodbav:"lastOpenedAt"`
-	Revision     int             `dynamodbav:"revision"` // incremented by every update, except updates of lastOpenedAt
+	Revision     int             `dynamodbav:"revision"` // incremented by every update, except of lastOpenedAt and Site
+	// Site is the site of the project, nil before the first deployment. Package deployment writes it.
+	Site *site.Summary `dynamodbav:"site,omitempty"`
 }
 
 // slugRecord reserves a slug in a workspace.

@@ -32,7 +32,7 @@ func (s *Service) Update(
 		}
 		now := s.now()
 		next, changes := in.apply(o.record, now)
-		details = next.details(o.Workspace.Name)
+		details = next.details(o.Workspace.Name, s.sites)
 		if len(changes) == 0 {
 			return nil
 		}

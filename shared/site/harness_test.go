@@ -25,6 +25,7 @@ import (
 	"devplatform/infra/slicetest"
 	"devplatform/shared/db"
 	"devplatform/shared/objectstore"
+	"devplatform/shared/site/rule"
 )
 
 // epoch is the time at which the tests begin.
@@ -67,6 +68,9 @@ type fixture struct {
 	handler *Handler
 	random  func() float64
 	stored  map[string]stored // by deployment ID
+
+	redirects []rule.Redirect // of the next deployments
+	headers   []rule.Headers
 
 	reads  atomic.Int64           // GetObject calls of the handler
 	onRead func(*http.Request)    // called before each of them; may be nil
@@ -143,7 +147,7 @@ type content struct {
 // deploy stores the manifest and the files of a deployment.
 func (f *fixture) deploy(deploymentID string, files map[string]content) {
 	f.t.Helper()
-	m := Manifest{Files: map[string]File{}}
+	m := Manifest{Files: map[string]File{}, Redirects: f.redirects, Headers: f.headers}
 	for path, c := range files {
 		if c.kind == "" {
 			c.kind = "text/plain; charset=utf-8"
@@ -203,6 +207,9 @@ func (f *fixture) remove(deploymentID string, paths ...string) {
 func (f *fixture) put(label string, a Address) {
 	f.t.Helper()
 	a.Manifest = f.stored[a.DeploymentID].hash
+	if !a.Production {
+		a.Hashed = NamesOf(f.stored[a.DeploymentID].manifest)
+	}
 	item, err := db.Encode(a)
 	f.must(err)
 	if a.ExpiresAt == 0 {

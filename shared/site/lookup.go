@@ -3,6 +3,8 @@ package site
 import (
 	"net/http"
 	"strings"
+
+	"devplatform/shared/site/rule"
 )
 
 // maxPath is the maximum length of a path that can have a file. The paths in a project and in an output are shorter.
@@ -11,41 +13,89 @@ const maxPath = 1024
 // target is what a path shows: a file of the manifest with a status, or a redirect.
 type target struct {
 	status int
-	// path is the path of the file, or the path to which a 308 redirects. "" if there is no file.
-	path string
+	path   string // of the file; "" if there is none
+	// location is the value of the header Location of a redirect. "" if the target is not a redirect.
+	location string
 }
 
-// find returns the response to a path that is not escaped. Paths are only compared with those of the manifest, so that
-// no path leads to another object.
+// isClean reports whether a path can have a file.
+func isClean(path string) bool {
+	return strings.HasPrefix(path, "/") && !strings.Contains(path, "//") && len(path) <= maxPath
+}
+
+// resolve returns the file that a path shows, or else the path to which it redirects. Both are "" if there is neither.
+// The path is not escaped, and only compared with those of the manifest, so that no path leads to another object.
 //
 // /a shows /a or /a.html, and redirects to /a/ if only /a/index.html exists. /a/ shows /a/index.html, and redirects to
-// /a if only /a.html exists. Otherwise the relative links of the page would lead to other files. Any other path shows
-// /index.html if spa is set, and otherwise the nearest 404.html. A missing file in the bundler's folder is never
-// /index.html: a page that was open during a deployment may request it, and a script would fail on the text of a page.
-func (m Manifest) find(path string, spa bool) target {
-	isClean := strings.HasPrefix(path, "/") && !strings.Contains(path, "//") && len(path) <= maxPath
+// /a if only /a.html exists. Otherwise the relative links of the page would lead to other files.
+func (m Manifest) resolve(path string) (file, redirect string) {
 	folder, isFolder := strings.CutSuffix(path, "/")
 	switch {
-	case !isClean:
-		path = "/" // there is no such file; the nearest 404.html is that of the site
+	case !isClean(path):
 	case isFolder && m.has(folder+index):
-		return target{http.StatusOK, folder + index}
+		return folder + index, ""
 	case !isFolder && m.has(path):
-		return target{http.StatusOK, path}
+		return path, ""
 	case !isFolder && m.has(path+".html"):
-		return target{http.StatusOK, path + ".html"}
+		return path + ".html", ""
 	case !isFolder && m.has(path+index):
-		return target{http.StatusPermanentRedirect, path + "/"}
+		return "", path + "/"
 	case isFolder && m.has(folder+".html") && !m.has(folder):
-		return target{http.StatusPermanentRedirect, folder}
+		return "", folder
 	}
-	isMissingAsset := strings.HasPrefix(path, assets) && m.isBundled()
-	if spa && !isMissingAsset && m.has(index) {
-		return target{http.StatusOK, index}
+	return "", ""
+}
+
+// File returns the path of the file that a path shows, also after a redirect to or from a folder. "" if there is none.
+func (m Manifest) File(path string) string {
+	file, redirect := m.resolve(path)
+	if redirect != "" {
+		file, _ = m.resolve(redirect)
+	}
+	return file
+}
+
+// find returns what a request shows. ok is false if neither a file nor a rule of the site applies to it.
+func (m Manifest) find(path, query string) (t target, ok bool) {
+	switch file, redirect := m.resolve(path); {
+	case file != "":
+		return target{status: http.StatusOK, path: file}, true
+	case redirect != "":
+		t = target{status: http.StatusPermanentRedirect}
+		if t.location, ok = rule.Location(redirect, query); !ok {
+			t = target{status: http.StatusRequestURITooLong}
+		}
+		return t, true
+	}
+	return target{}, false
+}
+
+// applyRules returns what the rules of the site show for a path to which no file leads. In the bundler's folder, only
+// rules for paths in it apply: other rules usually show a page, and a script would fail on its text.
+func (m Manifest) applyRules(path, query string) (t target, ok bool) {
+	if !isClean(path) {
+		return t, false
+	}
+	r := rule.Request{Path: path, Query: query}
+	if m.isMissingAsset(path) {
+		r.Below = assets
+	}
+	result, ok := rule.Apply(m.Redirects, r, m.File)
+	return target{status: result.Status, path: result.File, location: result.Location}, ok
+}
+
+// missing returns what a path shows that leads to no file: /index.html if spa is set, otherwise the nearest 404.html. A
+// missing file in the bundler's folder is never /index.html: a script would fail on the text of a page.
+func (m Manifest) missing(path string, spa bool) target {
+	if !isClean(path) {
+		path = "/" // the nearest 404.html is that of the site
+	}
+	if spa && !m.isMissingAsset(path) && m.has(index) {
+		return target{status: http.StatusOK, path: index}
 	}
 	for i := strings.LastIndexByte(path, '/'); i >= 0; i = strings.LastIndexByte(path[:i], '/') {
 		if page := path[:i] + "/404.html"; m.has(page) {
-			return target{http.StatusNotFound, page}
+			return target{status: http.StatusNotFound, path: page}
 		}
 	}
 	return target{status: http.StatusNotFound}
@@ -56,8 +106,12 @@ const (
 	assets = "/assets/" // the folder of the bundler's output
 )
 
-// isBundled reports whether the bundler has made a file of the deployment.
-func (m Manifest) isBundled() bool {
+// isMissingAsset reports whether a path without a file is in the bundler's folder, and the bundler has made a file of
+// the deployment.
+func (m Manifest) isMissingAsset(path string) bool {
+	if !strings.HasPrefix(path, assets) {
+		return false
+	}
 	for _, f := range m.Files {
 		if f.Hashed {
 			return true

@@ -2,6 +2,7 @@ package site
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 )
@@ -13,6 +14,14 @@ func manifestOf(paths ...string) Manifest {
 		m.Files[path] = File{}
 	}
 	return m
+}
+
+// findIn returns what a path shows on a site without other rules.
+func findIn(m Manifest, path string, spa bool) target {
+	if t, ok := m.find(path, ""); ok {
+		return t
+	}
+	return m.missing(path, spa)
 }
 
 func TestFind(t *testing.T) {
@@ -30,47 +39,47 @@ func TestFind(t *testing.T) {
 		spa  bool
 		want target
 	}{
-		{"root", site, "/", false, target{ok, "/index.html"}},
-		{"file", site, "/a", false, target{ok, "/a"}},
-		{"html before folder", site, "/b", false, target{ok, "/b.html"}},
-		{"folder", site, "/b/", false, target{ok, "/b/index.html"}},
-		{"folder without slash", site, "/docs", false, target{redirect, "/docs/"}},
-		{"folder without slash, SPA", site, "/docs", true, target{redirect, "/docs/"}},
-		{"page with slash", site, "/docs/x/", false, target{redirect, "/docs/x"}},
-		{"page with slash, SPA", site, "/docs/x/", true, target{redirect, "/docs/x"}},
-		{"html in folder", site, "/docs/x", false, target{ok, "/docs/x.html"}},
-		{"index by name", site, "/docs/index.html", false, target{ok, "/docs/index.html"}},
-		{"index without extension", site, "/docs/index", false, target{ok, "/docs/index.html"}},
-		{"not ASCII", site, "/naïve", false, target{ok, "/naïve.html"}},
-		{"percent sign", site, "/100%.txt", false, target{ok, "/100%.txt"}},
-		{"blank", site, "/a b.txt", false, target{ok, "/a b.txt"}},
-		{"file with slash", site, "/a/", false, target{missing, "/404.html"}},
-		{"missing", site, "/missing", false, target{missing, "/404.html"}},
-		{"missing in folder", site, "/docs/missing", false, target{missing, "/docs/404.html"}},
-		{"missing in folder of folder", site, "/docs/deep/deeper/missing/", false, target{missing, "/docs/404.html"}},
-		{"folder without index", site, "/docs/deep/", false, target{missing, "/docs/404.html"}},
-		{"another folder with the same beginning", site, "/docs2/x", false, target{missing, "/404.html"}},
-		{"case matters", site, "/A", false, target{missing, "/404.html"}},
-		{"SPA", site, "/missing/x.js", true, target{ok, "/index.html"}},
-		{"SPA, missing file of the bundler", bundled, "/assets/main-c3d4.js", true, target{missing, ""}},
-		{"SPA, other path of a bundle", bundled, "/assets", true, target{ok, "/index.html"}},
-		{"SPA without a bundle", site, "/assets/main-c3d4.js", true, target{ok, "/index.html"}},
-		{"SPA with a file", site, "/a", true, target{ok, "/a"}},
-		{"SPA without index.html", bare, "/x", true, target{missing, ""}},
-		{"SPA without index.html, with 404.html", bare, "/docs/x", true, target{missing, "/docs/404.html"}},
-		{"no index.html", bare, "/", false, target{missing, ""}},
-		{"parent folder", site, "/docs/../a", false, target{missing, "/docs/404.html"}},
-		{"this folder", site, "/./a", false, target{missing, "/404.html"}},
-		{"two slashes", site, "//a", false, target{missing, "/404.html"}},
-		{"two slashes and a folder", site, "//docs", false, target{missing, "/404.html"}},
-		{"two slashes at the end", site, "/docs//", false, target{missing, "/404.html"}},
-		{"no slash", site, "a", false, target{missing, "/404.html"}},
-		{"empty", site, "", false, target{missing, "/404.html"}},
-		{"NUL", site, "/a\x00", false, target{missing, "/404.html"}},
-		{"not UTF-8", site, "/a\xff", false, target{missing, "/404.html"}},
-		{"very long", site, "/" + strings.Repeat("docs/", 100_000), false, target{missing, "/404.html"}},
+		{"root", site, "/", false, target{ok, "/index.html", ""}},
+		{"file", site, "/a", false, target{ok, "/a", ""}},
+		{"html before folder", site, "/b", false, target{ok, "/b.html", ""}},
+		{"folder", site, "/b/", false, target{ok, "/b/index.html", ""}},
+		{"folder without slash", site, "/docs", false, target{redirect, "", "/docs/"}},
+		{"folder without slash, SPA", site, "/docs", true, target{redirect, "", "/docs/"}},
+		{"page with slash", site, "/docs/x/", false, target{redirect, "", "/docs/x"}},
+		{"page with slash, SPA", site, "/docs/x/", true, target{redirect, "", "/docs/x"}},
+		{"html in folder", site, "/docs/x", false, target{ok, "/docs/x.html", ""}},
+		{"index by name", site, "/docs/index.html", false, target{ok, "/docs/index.html", ""}},
+		{"index without extension", site, "/docs/index", false, target{ok, "/docs/index.html", ""}},
+		{"not ASCII", site, "/naïve", false, target{ok, "/naïve.html", ""}},
+		{"percent sign", site, "/100%.txt", false, target{ok, "/100%.txt", ""}},
+		{"blank", site, "/a b.txt", false, target{ok, "/a b.txt", ""}},
+		{"file with slash", site, "/a/", false, target{missing, "/404.html", ""}},
+		{"missing", site, "/missing", false, target{missing, "/404.html", ""}},
+		{"missing in folder", site, "/docs/missing", false, target{missing, "/docs/404.html", ""}},
+		{"missing in folder of folder", site, "/docs/deep/deeper/missing/", false, target{missing, "/docs/404.html", ""}},
+		{"folder without index", site, "/docs/deep/", false, target{missing, "/docs/404.html", ""}},
+		{"another folder with the same beginning", site, "/docs2/x", false, target{missing, "/404.html", ""}},
+		{"case matters", site, "/A", false, target{missing, "/404.html", ""}},
+		{"SPA", site, "/missing/x.js", true, target{ok, "/index.html", ""}},
+		{"SPA, missing file of the bundler", bundled, "/assets/main-c3d4.js", true, target{missing, "", ""}},
+		{"SPA, other path of a bundle", bundled, "/assets", true, target{ok, "/index.html", ""}},
+		{"SPA without a bundle", site, "/assets/main-c3d4.js", true, target{ok, "/index.html", ""}},
+		{"SPA with a file", site, "/a", true, target{ok, "/a", ""}},
+		{"SPA without index.html", bare, "/x", true, target{missing, "", ""}},
+		{"SPA without index.html, with 404.html", bare, "/docs/x", true, target{missing, "/docs/404.html", ""}},
+		{"no index.html", bare, "/", false, target{missing, "", ""}},
+		{"parent folder", site, "/docs/../a", false, target{missing, "/docs/404.html", ""}},
+		{"this folder", site, "/./a", false, target{missing, "/404.html", ""}},
+		{"two slashes", site, "//a", false, target{missing, "/404.html", ""}},
+		{"two slashes and a folder", site, "//docs", false, target{missing, "/404.html", ""}},
+		{"two slashes at the end", site, "/docs//", false, target{missing, "/404.html", ""}},
+		{"no slash", site, "a", false, target{missing, "/404.html", ""}},
+		{"empty", site, "", false, target{missing, "/404.html", ""}},
+		{"NUL", site, "/a\x00", false, target{missing, "/404.html", ""}},
+		{"not UTF-8", site, "/a\xff", false, target{missing, "/404.html", ""}},
+		{"very long", site, "/" + strings.Repeat("docs/", 100_000), false, target{missing, "/404.html", ""}},
 	} {
-		if got := tc.m.find(tc.path, tc.spa); got != tc.want {
+		if got := findIn(tc.m, tc.path, tc.spa); got != tc.want {
 			t.Errorf("%s: got %+v, want %+v", tc.name, got, tc.want)
 		}
 	}
@@ -83,12 +92,16 @@ func FuzzFind(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, path, folder string, spa bool) {
 		m := manifestOf("/index.html", "/a", "/404.html", folder+"/index.html", folder+"/404.html", path+".x")
-		got := m.find(path, spa)
+		got := findIn(m, path, spa)
 		switch {
 		case got.status == http.StatusPermanentRedirect:
-			next := m.find(got.path, spa)
-			if next.status != http.StatusOK || !m.has(next.path) || !strings.HasPrefix(next.path, got.path) {
-				t.Errorf("%q: got a redirect to %q, which shows %+v", path, got.path, next)
+			location, err := url.Parse(got.location)
+			if err != nil || location.Host != "" || location.RawQuery != "" {
+				t.Fatalf("%q: got a redirect to %q: %v", path, got.location, err)
+			}
+			next := findIn(m, location.Path, spa)
+			if next.status != http.StatusOK || !m.has(next.path) || !strings.HasPrefix(next.path, location.Path) {
+				t.Errorf("%q: got a redirect to %q, which shows %+v", path, got.location, next)
 			}
 		case !m.has(got.path):
 			t.Errorf("%q: got %+v, which is not in the manifest", path, got)

@@ -13,6 +13,8 @@ var pages = map[int][]byte{
 		"There is no page at this address. Check the address for typing errors."),
 	http.StatusMethodNotAllowed: page("Method not allowed",
 		"This site only serves pages and files. Use GET or HEAD."),
+	http.StatusRequestURITooLong: page("Address too long",
+		"The address is too long. Check the part after the question mark."),
 	http.StatusTooManyRequests: page("Traffic limit reached",
 		"The sites of this account have reached their traffic limit for this month. "+
 			"The site is available again when the next month begins."),

@@ -14,6 +14,9 @@
 //   - /a shows /a or /a.html, and redirects to /a/ if only /a/index.html exists. /a/ shows /a/index.html, and redirects
 //     to /a if only /a.html exists. With the setting spa, each other path shows /index.html, also if there is a
 //     404.html, except a missing file in the bundler's folder.
+//   - The rules of _redirects come after the files, and before /index.html and 404.html. See package rule.
+//   - Headers of _headers are added to files and redirects of the site, but not to the server's own pages.
+//   - A file with a hashed name of a deployment that was live in the last days is still shown: see Earlier.
 //   - Files are compressed with gzip or not at all. The ETag of a compressed response is weak, so it never validates a
 //     range. Ranges are always parts of the content that is not compressed. Several ranges are ignored.
 //   - An address that is unknown, reserved, offline or deleted has the same response as a path without a file on a site
@@ -27,6 +30,10 @@ package site
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
+
+	"devplatform/shared/config"
+	"devplatform/shared/site/rule"
 )
 
 // Address is the record of an address, in the sites table under db.AddressKey. The attribute names are part of the data
@@ -39,6 +46,10 @@ type Address struct {
 	DeploymentID string `dynamodbav:"deploymentId"`
 	// Manifest is the hash of the deployment's manifest. Empty if there is no deployment.
 	Manifest []byte `dynamodbav:"manifest,omitempty"`
+	// Earlier are the deployments that were live before, the latest first. Only the address of a site has any.
+	Earlier []Earlier `dynamodbav:"earlier,omitempty"`
+	// Hashed are the files with hashed names of the deployment. Only the deployment's own address has them.
+	Hashed Names `dynamodbav:"hashed,omitempty"`
 	// Production reports that the address is the site's own, not that of a single deployment.
 	Production bool `dynamodbav:"production"`
 	// SPA reports that paths without a file show /index.html.
@@ -50,12 +61,33 @@ type Address struct {
 	ExpiresAt   int64  `dynamodbav:"expiresAt,omitempty"` // Unix time in seconds
 }
 
+// Summary is the site of a project, in the attribute "site" of the project's record. So a list of projects needs no
+// further read. The attribute names are part of the data format.
+type Summary struct {
+	Label string `dynamodbav:"label"`
+	// DeploymentID is the live deployment. "" if the site is offline.
+	DeploymentID string `dynamodbav:"deploymentId"`
+	// Blocked reports that an operator has blocked the address of the site.
+	Blocked bool `dynamodbav:"blocked,omitempty"`
+}
+
+// URL returns the URL of an address by its label, "" if sites are not configured.
+func URL(origin config.Origin, label string) string {
+	scheme, host, ok := strings.Cut(string(origin), "://")
+	if !ok {
+		return ""
+	}
+	return scheme + "://" + label + "." + host
+}
+
 // manifestKey returns the key of the object with the manifest of the address's deployment.
 func (a Address) manifestKey() string { return ManifestKey(a.DeploymentID, a.Manifest) }
 
-// Manifest lists the files of a deployment. It is stored as JSON.
+// Manifest lists the files of a deployment, and the rules of its files _redirects and _headers. It is stored as JSON.
 type Manifest struct {
-	Files map[string]File `json:"files"` // by path, such as "/index.html"
+	Files     map[string]File `json:"files"` // by path, such as "/index.html"
+	Redirects []rule.Redirect `json:"redirects,omitempty"`
+	Headers   []rule.Headers  `json:"headers,omitempty"`
 }
 
 // File is a file of a deployment.

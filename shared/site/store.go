@@ -25,6 +25,26 @@ func (s store) address(ctx context.Context, label string) (Address, error) {
 	return db.Decode[Address](item)
 }
 
+// addresses reads the records of addresses with strongly consistent reads, in one call. Records that do not exist are
+// zero. Errors: db.ErrUnavailable.
+func (s store) addresses(ctx context.Context, labels []string) ([]Address, error) {
+	keys := make([]db.Key, len(labels))
+	for i, label := range labels {
+		keys[i] = db.AddressKey(label)
+	}
+	items, err := s.table.BatchGet(ctx, keys...)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Address, len(labels))
+	for i, key := range keys {
+		if all[i], err = db.Decode[Address](items[key]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
 // trafficRecord is the counter of an account's traffic in a month. The attribute names are part of the data format.
 type trafficRecord struct {
 	Bytes int64 `dynamodbav:"bytes"`

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strconv"
 	"sync"
 	"time"
 
 	"devplatform/shared/db"
 	"devplatform/shared/objectstore"
+	"devplatform/shared/site/rule"
 )
 
 // view is a request and its response.
@@ -77,27 +77,53 @@ func (v *view) show() error {
 	if err != nil {
 		return err
 	}
-	found := manifest.find(v.r.URL.Path, v.address.SPA)
-	if found.path == "" {
-		return v.page(found.status)
+	path, query := v.r.URL.Path, v.r.URL.RawQuery
+	t, ok := manifest.find(path, query)
+	if !ok {
+		deploymentID, f, err := v.findEarlier(path)
+		if err != nil {
+			return err
+		}
+		if deploymentID != "" {
+			header := v.siteHeader(manifest, deploymentID, "")
+			return v.file(header, deploymentID, target{status: http.StatusOK, path: path}, f)
+		}
+		if t, ok = manifest.applyRules(path, query); !ok {
+			t = manifest.missing(path, v.address.SPA)
+		}
 	}
+	if t.path == "" && t.location == "" {
+		return v.page(t.status)
+	}
+	header := v.siteHeader(manifest, v.address.DeploymentID, t.location)
+	if t.location != "" {
+		v.begin(t.status)
+		return nil
+	}
+	return v.file(header, v.address.DeploymentID, t, manifest.Files[t.path])
+}
+
+// siteHeader returns the headers of a response of the site with something of a deployment. location is not "" if the
+// response is a redirect.
+func (v *view) siteHeader(m Manifest, deploymentID, location string) http.Header {
 	header := v.header()
-	header.Set("X-Deployment-Id", v.address.DeploymentID)
+	fields, _ := rule.HeadersOf(m.Headers, v.r.URL.Path, len(location))
+	for _, f := range fields {
+		header.Set(f.Name, f.Value)
+	}
 	if !v.address.Production {
 		header.Set("X-Robots-Tag", "noindex")
 	}
+	header.Set("X-Deployment-Id", deploymentID)
 	header.Set("Cache-Control", "public, max-age=0, must-revalidate")
-	if found.status == http.StatusPermanentRedirect {
-		location := url.URL{Path: found.path, RawQuery: v.r.URL.RawQuery}
-		header.Set("Location", location.String())
-		v.begin(found.status)
-		return nil
+	if location != "" {
+		header.Set("Location", location)
 	}
-	return v.file(header, found, manifest.Files[found.path])
+	return header
 }
 
-// file responds with a file.
-func (v *view) file(header http.Header, found target, f File) error {
+// file responds with a file of a deployment.
+func (v *view) file(header http.Header, deploymentID string, found target, f File) error {
 	header.Set("Content-Type", f.ContentType)
 	if f.ContentType == "" {
 		header.Set("Content-Type", "application/octet-stream")
@@ -125,7 +151,7 @@ func (v *view) file(header http.Header, found target, f File) error {
 		v.begin(p.status)
 		return nil
 	}
-	body, err := v.open(ObjectKey(v.address.DeploymentID, f.SHA256, f.Gzip), f, p, compressed)
+	body, err := v.open(ObjectKey(deploymentID, f.SHA256, f.Gzip), f, p, compressed)
 	if err != nil {
 		return err
 	}

@@ -23,11 +23,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"unicode/utf8"
 
 	"devplatform/shared/contenttype"
 	"devplatform/shared/deployment/build/sandbox"
 	"devplatform/shared/deployment/failure"
+	"devplatform/shared/site/rule"
 )
 
 // The limits of an output.
@@ -65,8 +67,16 @@ type File struct {
 // Output is the result of a build.
 type Output struct {
 	Files []File // sorted by path
+	// Redirects and Headers are the project's files with rules for the server of the site. They are not published.
+	Redirects, Headers Rules
 	// Notes and Warnings are lines for the log, such as "/src/app.tsx:3:7: …" of the bundler.
 	Notes, Warnings []string
+}
+
+// Rules is a file with rules. It is zero if there is none.
+type Rules struct {
+	Path string // in the project
+	Data []byte
 }
 
 // programName is the name of the program in package sandbox.
@@ -102,6 +112,11 @@ func Run(ctx context.Context, in Input) (Output, error) {
 		moved := *f
 		moved.Path = root + f.Path
 		err = &moved
+	}
+	for _, rules := range []*Rules{&out.Redirects, &out.Headers} {
+		if rules.Path != "" {
+			rules.Path = root + rules.Path
+		}
 	}
 	if root != "" {
 		out.Notes = append([]string{"Built the folder " + root + "."}, out.Notes...)
@@ -216,5 +231,16 @@ func (r result) output(dir string, in Input) (Output, error) {
 			Path: f.Path, Data: data, ContentType: contenttype.Of(f.Path, utf8.Valid(data)), Hashed: f.Hashed,
 		})
 	}
+	out.Redirects, out.Headers = r.rules(in, rule.RedirectsFile), r.rules(in, rule.HeadersFile)
 	return out, nil
+}
+
+// rules returns a file with rules.
+func (r result) rules(in Input, published string) Rules {
+	name := r.Rules[published]
+	data, ok := in.Files[name]
+	if !ok || !strings.HasSuffix(name, published) {
+		return Rules{}
+	}
+	return Rules{Path: name, Data: data}
 }

@@ -106,6 +106,7 @@ func newJob(in Input) job {
 type result struct {
 	Error           *failure.Error
 	Files           []published
+	Rules           map[string]string // files of the project with rules, by path in the site
 	Notes, Warnings []string
 }
 

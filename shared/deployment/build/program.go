@@ -39,7 +39,7 @@ func runIn(dir string, j job) (result, error) {
 	case err != nil:
 		return result{}, err
 	}
-	r := result{Notes: out.notes, Warnings: out.warnings}
+	r := result{Rules: out.rules, Notes: out.notes, Warnings: out.warnings}
 	size := 0
 	for _, name := range slices.Sorted(maps.Keys(out.files)) {
 		f := out.files[name]

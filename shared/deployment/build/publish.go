@@ -8,11 +8,13 @@ import (
 	"strings"
 
 	"devplatform/shared/deployment/failure"
+	"devplatform/shared/site/rule"
 )
 
 // output is the files of an output by path, and the lines for the log.
 type output struct {
 	files           map[string]content
+	rules           map[string]string // files of the project with rules, by path in the site
 	notes, warnings []string
 }
 
@@ -26,7 +28,7 @@ type content struct {
 // copyFiles returns the files that are published without the bundler. Files of apps that the bundler has read are
 // removed later.
 func (p *project) copyFiles(s *pages) *output {
-	out := &output{files: map[string]content{}}
+	out := &output{files: map[string]content{}, rules: map[string]string{}}
 	isPage := map[string]bool{}
 	for _, page := range s.pages {
 		isPage[page.path] = true
@@ -44,6 +46,8 @@ func (p *project) copyFiles(s *pages) *output {
 		switch {
 		case isKey(name):
 			keys = append(keys, name)
+		case isRules(published) && (public || !hidden):
+			out.rules[published] = name
 		case isNeverPublished(published):
 			tools = append(tools, name)
 		case isPage[published], !public && hidden:
@@ -103,6 +107,11 @@ var (
 	manifests = regexp.MustCompile(`(?i)/(package(-lock)?\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?|` +
 		`tsconfig[^/]*\.json|_redirects|_headers)$`)
 )
+
+// isRules reports whether a file of the site has rules for its server.
+func isRules(published string) bool {
+	return published == rule.RedirectsFile || published == rule.HeadersFile
+}
 
 func isKey(name string) bool       { return keyFiles.MatchString(name) }
 func mayBeSecret(name string) bool { return secret.MatchString(name) }

@@ -53,9 +53,7 @@ func (j *job) run(ctx context.Context) error {
 	}
 	var failed *failure.Error
 	if errors.As(err, &failed) {
-		j.log(deployment.Error, failed.Message)
-		last := &j.lines[len(j.lines)-1]
-		last.Path, last.Line = failed.Path, failed.Line
+		j.logAt(deployment.Error, failed.Message, failed.Path, failed.Line)
 		return j.finish(ctx, deployment.Outcome{Error: failed})
 	}
 	return err
@@ -133,12 +131,14 @@ func (j *job) steps(ctx context.Context) (deployment.Outcome, error) {
 	for _, warning := range built.Warnings[:min(len(built.Warnings), maxWarnings)] {
 		j.log(deployment.Warning, warning)
 	}
-	out, err := j.store(ctx, j.deployment.ID, built.Files)
+	out, err := j.store(ctx, built)
 	if err != nil {
 		return deployment.Outcome{}, err
 	}
 	j.log(deployment.Info, fmt.Sprintf("Built %d files, %d bytes.", out.files, out.bytes))
-	return deployment.Outcome{Files: out.files, Bytes: out.bytes, Manifest: out.manifest[:]}, nil
+	return deployment.Outcome{
+		Files: out.files, Bytes: out.bytes, Manifest: out.manifest[:], Hashed: out.hashed,
+	}, nil
 }
 
 // snapshot reads the project's settings and files. Errors: deployment.ErrLost if the project was deleted;
@@ -216,6 +216,11 @@ func (j *job) install(ctx context.Context, files map[string][]byte, dir string) 
 }
 
 // log adds a line to those that finish stores.
-func (j *job) log(level deployment.Level, text string) {
-	j.lines = append(j.lines, deployment.LogLine{At: clock.Stamp(j.Clock()), Level: level, Text: text})
+func (j *job) log(level deployment.Level, text string) { j.logAt(level, text, "", 0) }
+
+// logAt is like log, for a line of a file of the project.
+func (j *job) logAt(level deployment.Level, text, path string, line int) {
+	j.lines = append(j.lines, deployment.LogLine{
+		At: clock.Stamp(j.Clock()), Level: level, Text: text, Path: path, Line: line,
+	})
 }

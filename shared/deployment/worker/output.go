@@ -29,17 +29,20 @@ const (
 // output is the output of a build, stored in the bucket.
 type output struct {
 	manifest site.Hash // names the object with the manifest
+	hashed   site.Names
 	files    int
 	bytes    int
 }
 
-// store stores the files of a build and their manifest. The keys contain the hashes of the contents, so another attempt
-// to build the same deployment cannot change an object. Errors: objectstore.ErrUnavailable; the error of ctx.
-func (w *Worker) store(ctx context.Context, deploymentID string, built []build.File) (output, error) {
-	manifest := site.Manifest{Files: make(map[string]site.File, len(built))}
-	out := output{files: len(built)}
+// store stores the files of a build and their manifest, which has the rules of the site. The keys contain the hashes of
+// the contents, so another attempt to build the same deployment cannot change an object. Errors:
+// objectstore.ErrUnavailable; the error of ctx.
+func (j *job) store(ctx context.Context, built build.Output) (output, error) {
+	deploymentID := j.deployment.ID
+	manifest := site.Manifest{Files: make(map[string]site.File, len(built.Files))}
+	out := output{files: len(built.Files)}
 	objects := map[string][]byte{} // by key
-	for _, f := range built {
+	for _, f := range built.Files {
 		hash := site.Hash(sha256.Sum256(f.Data))
 		entry := site.File{Size: len(f.Data), SHA256: hash, ContentType: f.ContentType, Hashed: f.Hashed}
 		data := f.Data
@@ -50,18 +53,19 @@ func (w *Worker) store(ctx context.Context, deploymentID string, built []build.F
 		objects[site.ObjectKey(deploymentID, hash, entry.Gzip)] = data
 		out.bytes += len(f.Data)
 	}
+	j.addRules(&manifest, built)
 	text, err := json.Marshal(manifest, json.Deterministic(true))
 	if err != nil {
 		return output{}, fmt.Errorf("worker: encode the manifest: %w", err)
 	}
-	out.manifest = sha256.Sum256(text)
+	out.manifest, out.hashed = sha256.Sum256(text), site.NamesOf(manifest)
 	objects[site.ObjectKey(deploymentID, out.manifest, false)] = text
 	keys := slices.Collect(maps.Keys(objects))
 	for _, err := range lambdafn.Parallel(len(keys), uploads, func(i int) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		err := w.Bucket.Create(ctx, keys[i], objects[keys[i]])
+		err := j.Bucket.Create(ctx, keys[i], objects[keys[i]])
 		if errors.Is(err, objectstore.ErrExists) { // stored by an earlier attempt, perhaps with another compression
 			return nil
 		}

@@ -14,6 +14,7 @@ import (
 	"devplatform/infra/slicetest"
 	"devplatform/shared/deployment"
 	"devplatform/shared/lambdafn"
+	"devplatform/shared/site"
 )
 
 // A deployment stores the files of the project as objects, in the form in which the site serves them, and goes live.
@@ -44,6 +45,9 @@ func TestBuild(t *testing.T) {
 	size, got := 0, []string{}
 	for _, a := range p.addresses() {
 		if !a.Production {
+			if names := site.NamesOf(f.manifest(a)); len(names) == 0 || !slices.Equal(names, a.Hashed) {
+				t.Errorf("got the names %v of hashed files, want %v", a.Hashed, names)
+			}
 			continue
 		}
 		for path, entry := range f.manifest(a).Files {

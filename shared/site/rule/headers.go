@@ -1,0 +1,169 @@
+package rule
+
+import (
+	"errors"
+	"fmt"
+	"net/textproto"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Headers is a rule of _headers: the headers of the responses to requests whose paths match a pattern.
+type Headers struct {
+	Path   string  `json:"path"` // a pattern
+	Fields []Field `json:"fields"`
+}
+
+// Field is a header of a response.
+type Field struct {
+	Name  string `json:"name"` // in its canonical form
+	Value string `json:"value"`
+}
+
+// size returns the number of bytes of the header's line.
+func (f Field) size() int { return len(f.Name) + len(": ") + len(f.Value) + len("\r\n") }
+
+const (
+	// maxValue is the maximum length of the value of a header.
+	maxValue = 2 << 10
+	// maxName is the maximum length of the name of a header.
+	maxName = 64
+	// maxFields is the maximum number of headers of a rule.
+	maxFields = 30
+	// maxResponse is the maximum size of the headers that rules add to a response.
+	maxResponse = 8 << 10
+)
+
+var (
+	// fieldName matches the names of headers.
+	fieldName = regexp.MustCompile(`^[A-Za-z0-9-]+$`)
+	// allowed matches the headers that rules can set.
+	allowed = regexp.MustCompile(`^(Access-Control-.+|Content-Security-Policy(-Report-Only)?|Cross-Origin-.+-Policy|` +
+		`Permissions-Policy|Referrer-Policy|X-Frame-Options|Link|Content-Language|Content-Disposition|X-.+)$`)
+	// reserved matches the headers that the service, the gateway or a proxy between them and the visitor uses.
+	reserved = regexp.MustCompile(`^X-(Content-Type-Options|Deployment-.+|Request-.+|Service-.+|Amz.*|Cache.*|Edge-.+|` +
+		`Forwarded.*|Accel-.+|Sendfile.*|Real-Ip)$`)
+)
+
+var (
+	errField     = errors.New("a header has the form \"Name: value\", below a line with a path")
+	errValue     = errors.New("the value must have visible ASCII characters and blanks")
+	errNoPath    = errors.New("no valid path precedes it")
+	errMany      = fmt.Errorf("the path already has %d headers", maxFields)
+	errURL       = errors.New("a rule begins with a path, not with a URL")
+	errTooLarge  = fmt.Errorf("the headers of the path would have more than %d bytes", maxResponse)
+	errLongValue = fmt.Errorf("the value is longer than %d bytes", maxValue)
+)
+
+// ParseHeaders parses a file _headers. A header that occurs twice below a path has both values.
+func ParseHeaders(data []byte) (rules []Headers, warnings []Warning) {
+	p := &parser{}
+	inRule := false
+	p.parse(data, func(line string) error {
+		if strings.HasPrefix(line, "/") {
+			pattern, err := parsePattern(line)
+			if err == nil && len(rules) == maxRules {
+				err = fmt.Errorf("only the first %d rules are used", maxRules)
+			}
+			if inRule = err == nil; inRule {
+				rules = append(rules, Headers{Path: pattern})
+			}
+			return err
+		}
+		f, err := parseField(line)
+		switch {
+		case err != nil:
+			return err
+		case !inRule:
+			return errNoPath
+		}
+		return rules[len(rules)-1].add(f)
+	})
+	rules = slices.DeleteFunc(rules, func(h Headers) bool { return len(h.Fields) == 0 })
+	return rules, p.all()
+}
+
+func parseField(line string) (f Field, err error) {
+	name, text, ok := strings.Cut(line, ":")
+	name = strings.TrimSpace(name)
+	f = Field{Name: textproto.CanonicalMIMEHeaderKey(name), Value: strings.TrimSpace(text)}
+	lower := strings.ToLower(line)
+	switch {
+	case strings.HasPrefix(lower, "https://") || strings.HasPrefix(lower, "http://"):
+		return f, errURL
+	case !ok || !fieldName.MatchString(name) || len(name) > maxName || f.Value == "":
+		return f, errField
+	case !allowed.MatchString(f.Name) || reserved.MatchString(f.Name):
+		return f, fmt.Errorf("the header %s cannot be set", f.Name)
+	case strings.ContainsFunc(f.Value, func(r rune) bool { return r < ' ' || r > '~' }):
+		return f, errValue
+	case len(f.Value) > maxValue:
+		return f, errLongValue
+	}
+	return f, nil
+}
+
+// add adds a header to a rule.
+func (h *Headers) add(f Field) error {
+	fields := slices.Clone(h.Fields)
+	i := slices.IndexFunc(fields, func(other Field) bool { return other.Name == f.Name })
+	if i < 0 {
+		fields = append(fields, f)
+	} else {
+		fields[i].Value += ", " + f.Value
+	}
+	switch {
+	case len(fields) > maxFields:
+		return errMany
+	case i >= 0 && len(fields[i].Value) > maxValue:
+		return errLongValue
+	case sizeOf(fields) > maxResponse:
+		return errTooLarge
+	}
+	h.Fields = fields
+	return nil
+}
+
+func sizeOf(fields []Field) (size int) {
+	for _, f := range fields {
+		size += f.size()
+	}
+	return size
+}
+
+// HeadersOf returns the headers that the rules add to the response to a request for a path, which is not escaped. A
+// later rule replaces headers of an earlier one. taken is the size of another large header of the response. A header
+// with which they would have more than 8 KiB is left out, and fits is false.
+func HeadersOf(rules []Headers, path string, taken int) (fields []Field, fits bool) {
+	fits = true
+	size := taken
+	var at map[string]int // indexes by name
+	for _, rule := range rules {
+		if !match(rule.Path, path, nil) {
+			continue
+		}
+		if at == nil {
+			at = map[string]int{}
+		}
+		for _, f := range rule.Fields {
+			i, exists := at[f.Name]
+			added := f.size()
+			if exists {
+				added -= fields[i].size()
+			}
+			switch {
+			case size+added > maxResponse:
+				fits = false
+				continue
+			case exists:
+				fields[i] = f
+			default:
+				at[f.Name] = len(fields)
+				fields = append(fields, f)
+			}
+			size += added
+		}
+	}
+	return fields, fits
+}

@@ -1,0 +1,202 @@
+package rule
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+const (
+	// MaxLocation is the maximum length of the header Location. API Gateway limits all headers to 10,240 bytes.
+	MaxLocation = 8 << 10
+	// maxTarget is the maximum length of the target of a rule.
+	maxTarget = 2 << 10
+)
+
+var (
+	errTarget = errors.New("the target must be a path that begins with one slash, or a URL that begins with https://")
+	errHost   = errors.New("the host of the target must be a name, such as example.com, without placeholders, user or " +
+		"letters that are not ASCII")
+	errFile    = errors.New("with the status 200 or 404, the target must be a path of the site, without a query")
+	errLongest = fmt.Errorf("the target is longer than %d bytes", maxTarget)
+)
+
+// host is a host name with an optional port.
+var host = regexp.MustCompile(`^(?i)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*(:[0-9]{1,5})?$`)
+
+// target is the parts of Redirect.To. They are escaped and can have placeholders, except the origin.
+type target struct {
+	origin   string // such as "https://example.com", or "" for a path of the site
+	path     string // begins with a slash
+	query    string // with "?", or ""
+	fragment string // with "#", or ""
+}
+
+// split returns the parts of a target that parseTarget returned.
+func split(text string) (t target) {
+	if rest, ok := strings.CutPrefix(text, scheme); ok {
+		end := strings.IndexByte(rest, '/')
+		t.origin, text = scheme+rest[:end], rest[end:]
+	}
+	if i := strings.IndexByte(text, '#'); i >= 0 {
+		text, t.fragment = text[:i], text[i:]
+	}
+	if i := strings.IndexByte(text, '?'); i >= 0 {
+		text, t.query = text[:i], text[i:]
+	}
+	t.path = text
+	return t
+}
+
+const scheme = "https://"
+
+// parseTarget checks the target of a rule, and returns the form that is stored.
+func parseTarget(text string, isFile bool) (string, error) {
+	if len(text) > maxTarget {
+		return "", errLongest
+	}
+	origin := ""
+	if len(text) >= len(scheme) && strings.EqualFold(text[:len(scheme)], scheme) {
+		rest := text[len(scheme):]
+		end := strings.IndexAny(rest+"/", "/?#")
+		if !host.MatchString(rest[:end]) {
+			return "", errHost
+		}
+		origin, text = scheme+strings.ToLower(rest[:end]), rest[end:]
+		if !strings.HasPrefix(text, "/") {
+			text = "/" + text
+		}
+	}
+	switch {
+	case !strings.HasPrefix(text, "/") || strings.HasPrefix(text, "//"):
+		return "", errTarget
+	case isFile && (origin != "" || strings.ContainsAny(text, "?#")):
+		return "", errFile
+	case hasControl(text):
+		return "", errControl
+	}
+	text, err := normalize(text)
+	if err != nil {
+		return "", err
+	}
+	for segment := range strings.SplitSeq(split(text).path, "/") {
+		if plain, _ := url.PathUnescape(segment); isDots(plain) {
+			return "", errDots
+		}
+	}
+	return origin + text, nil
+}
+
+// normalize escapes what may not be in a URL, and checks what is escaped.
+func normalize(text string) (string, error) {
+	for i := range len(text) {
+		if text[i] == '%' && (i+2 >= len(text) || !isHex(text[i+1]) || !isHex(text[i+2])) {
+			return "", errEscape
+		}
+	}
+	path, fragment, hasFragment := strings.Cut(text, "#")
+	path, fragment = escapeRest(path), escapeRest(fragment)
+	if hasFragment {
+		return path + "#" + fragment, nil
+	}
+	return path, nil
+}
+
+func isHex(c byte) bool { return strings.IndexByte("0123456789abcdefABCDEF", c) >= 0 }
+
+// escapeRest escapes the bytes of a part of a URL that a URL may not have, and keeps all others.
+func escapeRest(text string) string {
+	const hex = "0123456789ABCDEF"
+	var b strings.Builder
+	for i := range len(text) {
+		if c := text[i]; c <= ' ' || c >= 0x7f || strings.IndexByte("\"#<>\\^`{|}", c) >= 0 {
+			b.Write([]byte{'%', hex[c>>4], hex[c&15]})
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// Location returns the value of the header Location for a path of the site, which is not escaped, and a query. ok is
+// false if it would be too long.
+func Location(path, query string) (location string, ok bool) {
+	location = (&url.URL{Path: path}).EscapedPath()
+	return withQuery(location, query, "")
+}
+
+// withQuery adds the query of a request, which may be hostile, and a fragment to a URL.
+func withQuery(location, query, fragment string) (string, bool) {
+	if query != "" {
+		separator := "?"
+		if strings.Contains(location, "?") {
+			separator = "&"
+		}
+		location += separator + escapeRest(query)
+	}
+	location += fragment
+	return location, len(location) <= MaxLocation
+}
+
+// location returns the value of the header Location, for the values of the placeholders. ok is false if it would be too
+// long, or lead to the path of the request.
+func (r Redirect) location(values []value, request Request) (location string, ok bool) {
+	t := split(r.To)
+	path, ok := substitute(t.path, values, escapePath)
+	if !ok {
+		return "", false
+	}
+	path = oneSlash(path)
+	if plain, err := url.PathUnescape(path); t.origin == "" && (err != nil || plain == request.Path) {
+		return "", false
+	}
+	query, ok := substitute(t.query, values, url.QueryEscape)
+	if !ok {
+		return "", false
+	}
+	fragment, ok := substitute(t.fragment, values, url.PathEscape)
+	if !ok {
+		return "", false
+	}
+	return withQuery(t.origin+path+query, request.Query, fragment)
+}
+
+// file returns the path of the file that a rule shows, for the values of the placeholders, not escaped.
+func (r Redirect) file(values []value) (path string, ok bool) {
+	if !r.showsFile() {
+		return "", false
+	}
+	path, ok = substitute(r.To, values, escapePath)
+	path, err := url.PathUnescape(oneSlash(path))
+	return path, ok && err == nil
+}
+
+// oneSlash removes all slashes at the start of a path except one. Browsers read the text after two slashes as a host.
+func oneSlash(path string) string { return "/" + strings.TrimLeft(path, "/") }
+
+// substitute replaces the placeholders in a part of a target. ok is false if the result is too long.
+func substitute(text string, values []value, escape func(string) string) (result string, ok bool) {
+	size := 0
+	result = placeholders.ReplaceAllStringFunc(text, func(name string) string {
+		for _, v := range values {
+			if v.name == name[1:] && size <= MaxLocation {
+				escaped := escape(v.text)
+				size += len(escaped)
+				return escaped
+			}
+		}
+		return name
+	})
+	return result, size <= MaxLocation && len(result) <= MaxLocation
+}
+
+// escapePath escapes a value for the path of a URL. It keeps slashes, which only the value of "*" has.
+func escapePath(text string) string {
+	segments := strings.Split(text, "/")
+	for i, segment := range segments {
+		segments[i] = url.PathEscape(segment)
+	}
+	return strings.Join(segments, "/")
+}
