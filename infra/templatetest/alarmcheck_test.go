@@ -24,7 +24,7 @@ const (
 // heartbeats are the metrics that a function with a schedule reports with each run, and thereby shows that it runs.
 var heartbeats = map[string][]string{
 	"WebhookRetryFunction":   {"OldestUndelivered"},
-	"DeployerFunction":       {"OldestBuild"},
+	"JobsFunction":           {"OldestJob"},
 	"ProjectCleanupFunction": {"Sweeps"},
 	deployCheck:              {"ProbeApi", "ProbeSite"},
 }
