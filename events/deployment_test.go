@@ -24,6 +24,7 @@ import (
 	"devplatform/shared/deployment/worker"
 	"devplatform/shared/event"
 	"devplatform/shared/id"
+	"devplatform/shared/job"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/metric"
 	"devplatform/shared/project/content"
@@ -113,24 +114,24 @@ func TestDeploymentSamples(t *testing.T) {
 	f := newFixture(t)
 	f.storePage(t, userID, workspaceID, projectID, page)
 	sqs := sqstest.Start(t)
-	url := sqstest.CreateQueue(t, sqs, "builds", nil)
-	builds := queue.Wrap(sqs).Queue(url)
+	url := sqstest.CreateQueue(t, sqs, "jobs", nil)
+	jobs := queue.Wrap(sqs).Queue(url)
 	deps := f.deployments()
 	deps.IDs = generator(t, id.Deployment, sampleDeployment)
 	deps.Send = func(ctx context.Context, body, group string) error {
-		return builds.Send(ctx, queue.Message{Body: body, Group: group})
+		return jobs.Send(ctx, queue.Message{Body: body, Group: group})
 	}
 	caller := slicetest.NewCaller(userID, "ada")
 	service := deployment.New(deps)
 	if _, err := service.Deploy(t.Context(), caller, projectID, deployment.Production, ""); err != nil {
 		t.Fatal(err)
 	}
-	checkMessage(t, sqs, url, "deployer-message")
-	deployer := newDeployer(f, deps, builds)
+	checkMessage(t, sqs, url, "jobs-message")
+	function := newJobs(f, deps, jobs)
 	for sample, want := range map[string]string{
-		"deployer-message": `{"batchItemFailures":[]}`, "deployer-schedule": `null`,
+		"jobs-message": `{"batchItemFailures":[]}`, "jobs-schedule": `null`,
 	} {
-		if response, err := deployer.Invoke(t.Context(), read(t, sample+".json")); err != nil || string(response) != want {
+		if response, err := function.Invoke(t.Context(), read(t, sample+".json")); err != nil || string(response) != want {
 			t.Errorf("%s: got %s, error %v, want %s", sample, response, err, want)
 		}
 	}
@@ -149,9 +150,9 @@ func TestDeploymentSamples(t *testing.T) {
 	}
 }
 
-// newDeployer returns the handler of DeployerFunction.
-func newDeployer(f *fixture, deps deployment.Deps, builds queue.Queue) *lambdafn.QueueHandler {
-	w := worker.New(worker.Deps{
+// newJobs returns the handler of JobsFunction, without exports.
+func newJobs(f *fixture, deps deployment.Deps, jobs queue.Queue) *lambdafn.QueueHandler {
+	builder := worker.New(worker.Deps{
 		Store: deployment.Store{
 			DB: f.client, Projects: deps.Projects, Sites: deps.Sites, Outbox: deps.Outbox, Origin: origin,
 			MaxBuilds: 3, MaxOutput: 1 << 30,
@@ -160,8 +161,11 @@ func newDeployer(f *fixture, deps deployment.Deps, builds queue.Queue) *lambdafn
 			DB: f.client, Projects: deps.Projects, Contents: f.tables["contents"], Bucket: f.bucket, Clock: time.Now,
 		}),
 		Packages: npm.New(npm.Deps{Bucket: f.bucket, Logger: deps.Logger}),
-		Bucket:   f.bucket, Send: deps.Send, Hide: builds.Hide, Clock: time.Now, Logger: deps.Logger,
-		Metrics: metric.New(deps.Logger, "", time.Now),
+		Bucket:   f.bucket, Clock: time.Now, Logger: deps.Logger,
+	})
+	w := job.NewWorker(job.Deps{
+		Jobs: job.Store{DB: f.client, Projects: deps.Projects}, Kinds: builder.Kinds(), Send: deps.Send, Hide: jobs.Hide,
+		Clock: time.Now, Logger: deps.Logger, Metrics: metric.New(deps.Logger, "", time.Now),
 	})
 	return lambdafn.Queue(deps.Logger, w.Handle).WithSchedule(w.Sweep)
 }

@@ -140,7 +140,7 @@ var (
 	streams  = []string{"project-cleanup-project-deleted", "project-cleanup-replaced", "webhook-fanout-events"}
 	triggers = []string{
 		"webhook-delivery-messages", "webhook-slow-delivery-creation", "webhook-slow-delivery-turn",
-		"webhook-retry-schedule", "project-cleanup-schedule", "project-export", "deployer-message", "deployer-schedule",
+		"webhook-retry-schedule", "project-cleanup-schedule", "jobs-message", "jobs-schedule",
 	}
 )
 
@@ -149,7 +149,7 @@ var (
 func functionOf(sample string) string {
 	words := strings.Split(sample, "-")
 	switch {
-	case strings.HasPrefix(sample, "deployer-"):
+	case strings.HasPrefix(sample, "jobs-"):
 		words = words[:1]
 	case strings.HasPrefix(sample, "webhook-slow-delivery-"):
 		words = words[:3]

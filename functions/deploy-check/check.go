@@ -33,8 +33,7 @@ func checks(sitesOrigin string) map[string]check {
 			request("GET", "/", "check-"+strings.ToLower(rand.Text())+"."+sites, ""), []string{`"statusCode":404`},
 		},
 
-		"ProjectExportFunction":       emptyBatch,
-		"DeployerFunction":            emptyBatch,
+		"JobsFunction":                emptyBatch,
 		"ProjectCleanupFunction":      emptyBatch,
 		"WebhookFanoutFunction":       emptyBatch,
 		"WebhookDeliveryFunction":     emptyBatch,

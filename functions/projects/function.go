@@ -34,8 +34,8 @@ type settings struct {
 	Metrics  config.Metrics
 	Keys     string `env:"KEYS_SECRET,required,notEmpty"`
 	Quotas   file.QuotaSettings
-	// Exports is the URL of the queue of exports to make.
-	Exports string `env:"EXPORTS_QUEUE,required,notEmpty"`
+	// Jobs is the URL of the queue of builds and exports.
+	Jobs string `env:"JOBS_QUEUE,required,notEmpty"`
 	// ExportsPerHour is the number of exports that a user can start in one hour.
 	ExportsPerHour int `env:"LIMIT_EXPORTS_HOUR" envDefault:"10"`
 	Sites          siteSettings
@@ -44,8 +44,6 @@ type settings struct {
 // siteSettings are the settings of deployments and sites.
 type siteSettings struct {
 	Table string `env:"SITES_TABLE,required,notEmpty"`
-	// Builds is the URL of the queue of deployments to build.
-	Builds string `env:"BUILDS_QUEUE,required,notEmpty"`
 	// Origin is the origin below whose host the sites have their addresses. Without it, nothing can be deployed.
 	Origin config.Origin `env:"SITES_ORIGIN"`
 	Limits deployment.Limits
@@ -83,11 +81,10 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 			DB: client, Projects: table, Contents: client.Table(cfg.Projects.Contents), Bucket: bucket, Outbox: outbox,
 			Cursors: cursors, IDs: ids, Clock: now, Quotas: quotas,
 		})
-		sites := client.Table(cfg.Sites.Table)
+		sites, send := client.Table(cfg.Sites.Table), signal.New(cfg.AWS, cfg.Jobs, now).Send
 		deployments := deployment.New(deployment.Deps{
 			DB: client, Projects: table, Sites: sites, Outbox: outbox, Cursors: cursors, Bucket: bucket,
-			Send: signal.New(cfg.AWS, cfg.Sites.Builds, now).Send, IDs: ids, Clock: now, Logger: logger,
-			Origin: cfg.Sites.Origin, Limits: cfg.Sites.Limits,
+			Send: send, IDs: ids, Clock: now, Logger: logger, Origin: cfg.Sites.Origin, Limits: cfg.Sites.Limits,
 		})
 		projects := project.New(project.Deps{
 			DB: client, Projects: table, Outbox: outbox, Cursors: cursors, Files: files, IDs: ids, Clock: now, Logger: logger,
@@ -97,8 +94,8 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 			}.RemoveSite,
 		})
 		exports := export.New(export.Deps{
-			DB: client, Projects: table, Bucket: bucket, Clock: now, HourlyLimit: cfg.ExportsPerHour,
-			Send: signal.New(cfg.AWS, cfg.Exports, now).Send,
+			DB: client, Projects: table, Bucket: bucket, Send: send, Clock: now, Logger: logger,
+			HourlyLimit: cfg.ExportsPerHour,
 		})
 		return httpapi.NewRouter(httpapi.Config{
 			Edge: cfg.Edge, Logger: logger, Auth: sessions, Clock: now,

@@ -29,11 +29,10 @@ func setEnv(t *testing.T) {
 	}
 	objects, queues := s3test.StartServer(t), sqstest.StartServer(t)
 	functiontest.SetEnv(t, functiontest.Endpoint(t, aws.ToString(sdk.Options().BaseEndpoint), queues), map[string]string{
-		"EXPORTS_QUEUE":      sqstest.CreateQueue(t, sqstest.Client(queues), "exports", nil),
+		"JOBS_QUEUE":         sqstest.CreateQueue(t, sqstest.Client(queues), "jobs", nil),
 		"LIMIT_EXPORTS_HOUR": "",
 		"WEBHOOKS_TABLE":     "webhooks",
 		"SITES_TABLE":        "sites", "SITES_ORIGIN": "https://example.app",
-		"BUILDS_QUEUE":             sqstest.CreateQueue(t, sqstest.Client(queues), "builds", nil),
 		"LIMIT_DEPLOYMENTS_MINUTE": "", "LIMIT_DEPLOYMENTS_DAY": "", "LIMIT_SITE_STORAGE_GIB": "",
 		"AWS_ENDPOINT_URL_S3": objects, "AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local",
 		"FILES_BUCKET":   s3test.CreateBucket(t, s3test.Client(objects), "files"),
@@ -113,7 +112,7 @@ func TestFunctionFromItsEnvironment(t *testing.T) {
 func TestRequiredVariables(t *testing.T) {
 	setEnv(t)
 	functiontest.CheckRequiredVariables[settings](t, "ACCOUNTS_TABLE", "PROJECTS_TABLE", "CONTENTS_TABLE", "EVENTS_TABLE",
-		"SITES_TABLE", "WEBHOOKS_TABLE", "FILES_BUCKET", "EXPORTS_QUEUE", "BUILDS_QUEUE", "KEYS_SECRET")
+		"SITES_TABLE", "WEBHOOKS_TABLE", "FILES_BUCKET", "JOBS_QUEUE", "KEYS_SECRET")
 }
 
 // A setting that would reject every request is reported when the function starts. The error names the variable or its

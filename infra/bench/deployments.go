@@ -23,7 +23,7 @@ const (
 	pageRounds = 3
 )
 
-// deployments measures the time from the request for a deployment until it is live, and the memory of the deployer.
+// deployments measures the time from the request for a deployment until it is live, and the memory of the function.
 func (b *bench) deployments(ctx context.Context) error {
 	p, err := b.platform(ctx, "deployments", "NPM_ALLOW_PRIVATE=true")
 	if err != nil {
@@ -69,7 +69,7 @@ func measureDeployments(account *rig.Client, p *process.Process, name, project s
 			record(times, time.Since(begin))
 		}
 	}
-	row(name, at(times, 50), at(times, 100), mb(p.Peak("deployer")))
+	row(name, at(times, 50), at(times, 100), mb(p.Peak("jobs")))
 	return nil
 }
 

@@ -81,7 +81,7 @@ func calculate(ctx context.Context, binaries string) (*result, error) {
 func (m *meter) calculate(ctx context.Context, p *process.Process, s *stack.Stack) (*result, error) {
 	jobs := map[string]*row{} // by function
 	for _, job := range []struct{ function, sample, name string }{
-		{"WebhookRetryFunction", "webhook-retry-schedule", rowJob}, {"DeployerFunction", "deployer-schedule", rowSweep},
+		{"WebhookRetryFunction", "webhook-retry-schedule", rowJob}, {"JobsFunction", "jobs-schedule", rowSweep},
 	} {
 		var err error
 		if jobs[job.function], err = m.countJob(ctx, p, job.function, job.sample, job.name); err != nil {
@@ -114,7 +114,7 @@ func (m *meter) calculate(ctx context.Context, p *process.Process, s *stack.Stac
 	if err != nil {
 		return nil, err
 	}
-	billed := []*row{jobs["WebhookRetryFunction"], jobs["DeployerFunction"]}
+	billed := []*row{jobs["WebhookRetryFunction"], jobs["JobsFunction"]}
 	r := &result{
 		rows: slices.Concat(rows, deliveries, sites, billed),
 		idle: append(idle, background(s, jobs)...),

@@ -17,7 +17,7 @@ import (
 const (
 	videoPath = "/video.mp4"
 	videoSize = 25 << 20 // the largest that is allowed
-	// exportTime is the assumed CPU time of the export function, times 3.5, because it has 3.5 times the memory.
+	// exportTime is the assumed CPU time of an export, times 3.5, because it has 3.5 times the memory.
 	exportTime = 700 * time.Millisecond
 )
 

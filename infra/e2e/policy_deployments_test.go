@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"strconv"
 	"strings"
 	"time"
 
@@ -163,25 +162,28 @@ func (w *watched) prune(d *deployer) {
 	d.ready(platformtest.Object{})
 }
 
-// sweep runs the schedule of the deployer with deployments that were removed, and then as if another worker built all
-// others. It also sends a message for each of these.
+// sweep runs the schedule of jobs with deployments that were removed. It then requests a deployment while the account
+// has its maximum of builds in progress.
 func (w *watched) sweep(d *deployer) {
 	w.t.Helper()
-	w.run("DeployerFunction", "{}") // removes
-	set := func(attribute, text string) { w.change("ProjectsTable", "DEPLOYMENT#", attribute, text) }
 	stamp := func(after time.Duration) string {
 		return time.Now().Add(after).UTC().Format("2006-01-02T15:04:05.000Z")
 	}
-	set("status", "building")
-	set("lease", "another worker")
-	set("leaseEnds", stamp(time.Minute))
-	set("due", "DEPLOYMENTS")
-	set("dueAt", stamp(-time.Minute))
-	w.run("DeployerFunction", "{}") // sends messages
-	w.each("ProjectsTable", "DEPLOYMENT#", func(_ *dynamodb.Client, _ *string, key map[string]types.AttributeValue) {
-		body := fmt.Sprintf(`{"projectId":%q,"deploymentId":%q}`, d.project, strings.TrimPrefix(text(key["sk"]), "DEPLOYMENT#"))
-		w.run("DeployerFunction", strings.Replace(queueEvent, `"?"`, strconv.Quote(body), 1))
+	for _, attribute := range []string{"leaseEnds", "dueAt"} { // as if the lease of a canceled build had expired
+		w.change("ProjectsTable", "JOB#", attribute, stamp(-time.Minute))
+	}
+	w.run("JobsFunction", "{}")
+	platformtest.Eventually(w.t, "the end of all jobs", func() bool {
+		return w.find("ProjectsTable", "JOB#", func(*dynamodb.Client, *string, map[string]types.AttributeValue) {}) == 0
 	})
-	set("status", "ready")
-	set("leaseEnds", stamp(-time.Minute))
+	for _, other := range []string{"dpl_1", "dpl_2", "dpl_3"} {
+		w.change("ProjectsTable", "BUILDS", other, stamp(time.Hour))
+	}
+	d.Do("POST", d.at(), "{}").Want(w.t, http.StatusAccepted)
+	platformtest.Eventually(w.t, "the message of the deployment to return to the queue", func() bool {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return w.used["JobsFunction"]["sqs:ChangeMessageVisibility JobsQueue"]
+	})
+	w.deleteItems("ProjectsTable", "BUILDS")
 }

@@ -186,11 +186,18 @@ func (w *watched) openAI() {
 	}
 }
 
-// each calls do for each item of a table whose partition key or sort key begins with prefix.
+// each calls do for each item of a table whose partition key or sort key begins with prefix. There must be one.
 func (w *watched) each(table, prefix string, do func(client *dynamodb.Client, table *string, key map[string]types.AttributeValue)) {
 	w.t.Helper()
+	if w.find(table, prefix, do) == 0 {
+		w.t.Errorf("the table %s has no item whose key begins with %s", table, prefix)
+	}
+}
+
+// find is like each, and returns the number of items.
+func (w *watched) find(table, prefix string, do func(client *dynamodb.Client, table *string, key map[string]types.AttributeValue)) (found int) {
+	w.t.Helper()
 	client := dynamotest.Client(w.services)
-	found := 0
 	for _, t := range w.stack.Tables {
 		if t.LogicalID != table {
 			continue
@@ -204,9 +211,7 @@ func (w *watched) each(table, prefix string, do func(client *dynamodb.Client, ta
 			}
 		}
 	}
-	if found == 0 {
-		w.t.Errorf("the table %s has no item whose key begins with %s", table, prefix)
-	}
+	return found
 }
 
 // text returns the value of a string attribute.

@@ -202,7 +202,7 @@ func (w *watched) assistant(ada *platformtest.Client, project string) {
 	}
 }
 
-// exports calls all operations of exports: one becomes ready, one fails, and one is running in another worker.
+// exports calls all operations of exports: one becomes ready, and one fails.
 func (w *watched) exports(ada *platformtest.Client, project string) {
 	w.t.Helper()
 	at := "/api/projects/" + project + "/exports"
@@ -227,12 +227,6 @@ func (w *watched) exports(ada *platformtest.Client, project string) {
 	w.change("ProjectsTable", "FILE#/damaged.txt", "content", "missing")
 	read("failed")
 	ada.Do("DELETE", "/api/projects/"+project+"/files?path=/damaged.txt", "").Want(w.t, http.StatusOK)
-	w.change("ProjectsTable", "EXPORT#", "status", "running")
-	w.change("ProjectsTable", "EXPORT#", "leaseEnds", time.Now().Add(time.Minute).UTC().Format("2006-01-02T15:04:05.000Z"))
-	w.each("ProjectsTable", "EXPORT#", func(_ *dynamodb.Client, _ *string, key map[string]types.AttributeValue) {
-		body := fmt.Sprintf(`{"projectId":%q,"exportId":%q}`, project, strings.TrimPrefix(text(key["sk"]), "EXPORT#"))
-		w.run("ProjectExportFunction", strings.Replace(queueEvent, `"?"`, strconv.Quote(body), 1))
-	})
 }
 
 // large returns a text that is stored in the bucket.

@@ -26,7 +26,7 @@ const (
 // heartbeats are the metrics that a function with a schedule reports with each run, so that they show that it runs.
 var heartbeats = map[string][]string{
 	"WebhookRetryFunction":   {"OldestUndelivered"},
-	"DeployerFunction":       {"OldestBuild"},
+	"JobsFunction":           {"OldestJob"},
 	"ProjectCleanupFunction": {"Sweeps"},
 	deployCheck:              {"ProbeApi", "ProbeSite"},
 }

@@ -25,7 +25,7 @@ func TestAlarmsCanFire(t *testing.T) {
 		want               string
 	}{
 		"no code emits the metric": {
-			"BuildsAgeAlarm", "MetricName: OldestBuild", "MetricName: AgeOfBuild", "nothing emits",
+			"JobsAgeAlarm", "MetricName: OldestJob", "MetricName: AgeOfJob", "nothing emits",
 		},
 		"no filter emits the metric": {"AiProviderAlarm", "AiProviderFaults", "AiProviderFailures", "nothing emits"},
 		"a dimension that the code does not emit": {
@@ -40,7 +40,7 @@ func TestAlarmsCanFire(t *testing.T) {
 			"Namespace: AWS/Route53\n      MetricName: HealthCheckStatus",
 			"in its region",
 		},
-		"a metric of another namespace": {"ExportsAgeAlarm", "AWS/SQS", "AWS/Lambda", "in its region"},
+		"a metric of another namespace": {"CreationsAgeAlarm", "AWS/SQS", "AWS/Lambda", "in its region"},
 		"a function that is not in the template": {
 			"AuthSlowAlarm",
 			"FunctionName, Value: !Ref AuthFunction",
@@ -58,7 +58,7 @@ func TestAlarmsCanFire(t *testing.T) {
 			"DeliveriesAgeAlarm", "!GetAtt DeliveriesQueue.QueueName", "!Ref WebhooksTable", "no resource reports",
 		},
 		"no dimension": {
-			"ExportsAgeAlarm", "Name: QueueName,", "Name: Queue,", "needs the dimension QueueName",
+			"CreationsAgeAlarm", "Name: QueueName,", "Name: Queue,", "needs the dimension QueueName",
 		},
 		"an unknown index": {"DueIndexWritesAlarm", "Value: due", "Value: overdue", "no resource reports"},
 		"another gateway": {
@@ -97,7 +97,7 @@ func TestAlarmsCanFire(t *testing.T) {
 			wrongActions,
 		},
 		"another recipient":  {"SweepAlarm", "HasOwnTopic", "IsProd", wrongActions},
-		"no composite alarm": {"WorkLateAlarm", "!Ref BuildsAgeAlarm, ", "", "is a child of []"},
+		"no composite alarm": {"WorkLateAlarm", ", !Ref JobsAgeAlarm", "", "is a child of []"},
 		"two composite alarms": {
 			"ApiSlowAlarm",
 			"!Ref AuthSlowAlarm, ",
@@ -121,10 +121,10 @@ func TestAlarmsCanFire(t *testing.T) {
 		},
 
 		"a schedule that stops": {
-			"BuildsAgeAlarm",
+			"JobsAgeAlarm",
 			"TreatMissingData: breaching",
 			"TreatMissingData: notBreaching",
-			"does not go off if DeployerFunction stops",
+			"does not go off if JobsFunction stops",
 		},
 		"a period that is shorter than the schedule": {
 			"SweepAlarm", "Period: 21600", "Period: 3600", "goes off although ProjectCleanupFunction runs every 24h",
@@ -171,8 +171,8 @@ func TestOutageSendsOnePage(t *testing.T) {
 	tpl := Source(t)
 	storageDown := []string{
 		"GatewayErrorsAlarm", "AuthSlowAlarm", "ProjectsSlowAlarm", "SitesGatewayErrorsAlarm", "AiFaultsAlarm",
-		"ProbeApiAlarm", "ProjectCleanupErrorsAlarm", "ProjectCleanupFailuresAlarm", "DeployerErrorsAlarm",
-		"DeployerFailuresAlarm", "BuildsAgeAlarm", "ExportsAgeAlarm", "WebhookFanoutErrorsAlarm",
+		"ProbeApiAlarm", "ProjectCleanupErrorsAlarm", "ProjectCleanupFailuresAlarm", "JobsErrorsAlarm",
+		"JobsFailuresAlarm", "JobsAgeAlarm", "WebhookFanoutErrorsAlarm",
 		"WebhookFanoutFailuresAlarm", "WebhookFanoutAgeAlarm", "WebhookDeliveryErrorsAlarm",
 		"WebhookDeliveryFailuresAlarm", "DeliveriesAgeAlarm", "WebhookSlowDeliveryErrorsAlarm",
 		"WebhookSlowDeliveryFailuresAlarm", "CreationsAgeAlarm", "WebhookRetryErrorsAlarm",

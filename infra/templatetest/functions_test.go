@@ -225,16 +225,16 @@ func TestFailedEventsAreKept(t *testing.T) {
 		}
 		queue := tpl.Resources[source].Properties
 		if queue["RedrivePolicy"] == nil {
-			// After 15 minutes an export has failed, and the message of a build has been sent again.
-			if source != "ExportsQueue" && source != "BuildsQueue" || queue["MessageRetentionPeriod"] != 900.0 {
+			// The sweep sends the message of a job again.
+			if source != "JobsQueue" || queue["MessageRetentionPeriod"] != 900.0 {
 				t.Errorf("%s has no dead-letter queue", source)
 			}
 		} else {
 			failureQueues[Name(At(queue, "RedrivePolicy", "deadLetterTargetArn"))] = true
 		}
 		alarms := alarmsOn(tpl, "ApproximateAgeOfOldestMessage", "QueueName", source)
-		if source == "BuildsQueue" { // its messages are returned so often that the metric leaves them out
-			alarms = alarmsOn(tpl, "OldestBuild", "", "")
+		if source == "JobsQueue" { // its messages are returned so often that the metric leaves them out
+			alarms = alarmsOn(tpl, "OldestJob", "", "")
 		}
 		if len(alarms) == 0 {
 			t.Errorf("%s has no alarm on the age of its messages", source)

@@ -243,7 +243,7 @@ func TestSitesAreOptional(t *testing.T) {
 				}
 			}
 		}
-		if want := c.apis + 2; functions != want { // projects, deployer and deploy-check, and sites if it exists
+		if want := c.apis + 2; functions != want { // projects, jobs and deploy-check, and sites if it exists
 			t.Errorf("%v: %d functions have SITES_ORIGIN, want %d", c.parameters, functions, want)
 		}
 	}

@@ -66,7 +66,7 @@ var serviceRoles = map[string]struct {
 	"ScheduleRole": {
 		service: "scheduler.amazonaws.com",
 		permissions: []string{
-			"lambda:InvokeFunction DeployCheckFunction", "lambda:InvokeFunction DeployerFunction:live",
+			"lambda:InvokeFunction DeployCheckFunction", "lambda:InvokeFunction JobsFunction:live",
 			"lambda:InvokeFunction ProjectCleanupFunction:live", "lambda:InvokeFunction WebhookRetryFunction:live",
 		},
 	},

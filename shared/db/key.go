@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -210,6 +211,14 @@ func DeploymentKey(projectID, deploymentID string) Key {
 func DeploymentsOf(projectID string) Prefix {
 	return newPrefix(projectPK(projectID), "DEPLOYMENT"+separator)
 }
+
+// JobKey returns the key of the job for an export or a deployment of a project, by the ID of that record.
+func JobKey(projectID, recordID string) Key {
+	return newKey(projectPK(projectID), join("JOB", cmp.Or(idPart(id.Export, recordID), idPart(id.Deployment, recordID))))
+}
+
+// IsJob reports whether k is the key of a job.
+func (k Key) IsJob() bool { return strings.HasPrefix(k.SK, "JOB"+separator) }
 
 // DeploymentLogKey returns the key of the log of a deployment.
 func DeploymentLogKey(projectID, deploymentID string) Key {

@@ -61,6 +61,7 @@ func TestKeys(t *testing.T) {
 		{db.FileKey(prj, "/a#b/TREE"), db.Key{PK: "PROJECT#" + prj, SK: "FILE#/a#b/TREE"}},
 		{db.VersionKey(prj, hash, version), db.Key{PK: "PROJECT#" + prj, SK: "VERSION#" + hash + "#" + version}},
 		{db.ExportKey(prj, exp), db.Key{PK: "PROJECT#" + prj, SK: "EXPORT#" + exp}},
+		{db.JobKey(prj, exp), db.Key{PK: "PROJECT#" + prj, SK: "JOB#" + exp}},
 		{db.CommentKey(prj, cmt), db.Key{PK: "PROJECT#" + prj, SK: "COMMENT#" + cmt}},
 		{db.UploadKey(prj, upl), db.Key{PK: "PROJECT#" + prj, SK: "UPLOAD#" + upl}},
 		{db.ChunkKey(prj, version, 3), db.Key{PK: "PROJECT#" + prj, SK: version + "#3"}},
@@ -129,6 +130,7 @@ func TestInvalidPartsResultInTheZeroKey(t *testing.T) {
 		"comment: event ID":                 db.CommentKey(prj, evt),
 		"upload: event ID":                  db.UploadKey(prj, evt),
 		"export: event ID":                  db.ExportKey(prj, evt),
+		"job: event ID":                     db.JobKey(prj, evt),
 		"project event: comment ID":         db.ProjectEventKey(prj, cmt),
 		"workspace event: project ID":       db.WorkspaceEventKey(prj, evt),
 	} {
@@ -187,6 +189,7 @@ func drawKey(t *rapid.T) namedKey {
 		"comment":         db.CommentKey(a, b),
 		"upload":          db.UploadKey(a, b),
 		"export":          db.ExportKey(a, b),
+		"job":             db.JobKey(a, b),
 		"project":         db.ProjectKey(a, b),
 		"slug":            db.SlugKey(a, b),
 		"member":          db.MemberKey(a, b),

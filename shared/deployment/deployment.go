@@ -3,8 +3,8 @@
 // does not read files of projects, and does not write objects.
 //
 // Calls run in one direction: handlers (http.go) call the Service (service.go, service_read.go, service_site.go), and
-// the worker calls the Store (store_build.go, store_due.go, store_log.go). Both make changes (store_change.go), which
-// are decisions about a Site and become one transaction.
+// the worker calls the Store (store_build.go). Both make changes (store_change.go), which are decisions about a Site and
+// become one transaction.
 //
 // # States
 //
@@ -21,14 +21,13 @@
 // also checks that the project exists. The deletion of a project deletes the record in its own transaction (see
 // Store.RemoveSite), so that no address can be added afterwards.
 //
-// A worker holds a lease: a random token in the record of the deployment, with an end. Each write of the worker has the
-// condition that the record still has the token and is building. A worker that lost its lease can change nothing.
+// A deployment that is queued or building has a job of the kind BuildJob (package job). Each transaction of its worker
+// has the condition that the worker holds the lease of the job. Each transaction that ends such a deployment ends or
+// replaces the job, so that the worker can change nothing afterwards. When objects have to be removed, the job is of the
+// kind RemovalJob.
 //
 // Each request to deploy, to promote or to go offline takes the next number of the site's sequence. A build goes live
 // only if its number is not below the number of the latest change of the live deployment.
-//
-// The table is the truth. A message in the queue only wakes a worker. The sparse index "due" contains the deployments
-// on which work must be done at a time even if there is no message: see Store.Due.
 package deployment
 
 import (
@@ -37,6 +36,7 @@ import (
 	"devplatform/shared/clock"
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/event"
+	"devplatform/shared/job"
 	"devplatform/shared/site"
 )
 
@@ -67,16 +67,10 @@ const (
 )
 
 const (
-	// LeaseTime is the duration of a lease. It is longer than the timeout of the function, so that a lease never expires
-	// while the worker runs.
-	LeaseTime = 100 * time.Second
-	// resendAfter is the time after which a deployment is due that is queued or was released. It is the latest time at
-	// which a message that was lost is sent again.
-	resendAfter = time.Minute
-	// maxBuilding is the time after its first build after which a deployment is not built again.
-	maxBuilding = 15 * time.Minute
-	// maxInterruptions is the number of interrupted builds after which a deployment fails.
-	maxInterruptions = 2
+	// BuildJob is the kind of the jobs that build deployments.
+	BuildJob = "build"
+	// RemovalJob is the kind of the jobs that remove the objects of deployments that were deleted, canceled or failed.
+	RemovalJob = "removal"
 	// kept is the number of deployments of a project that are kept.
 	kept = 20
 	// earlierTime is the time for which the files with hashed names of a deployment stay available at the address of the
@@ -114,44 +108,11 @@ type Deployment struct {
 	ReadyAt   *clock.Timestamp `dynamodbav:"readyAt,omitempty"`
 	EndedAt   *clock.Timestamp `dynamodbav:"endedAt,omitempty"` // when the deployment became ready, failed or canceled
 	Error     *failure.Error   `dynamodbav:"error,omitempty"`   // only if the deployment failed
-
-	// Lease is the token of the worker that builds or has built the deployment. "" if no worker has begun, or if the
-	// last one released its lease.
-	Lease     string           `dynamodbav:"lease,omitempty"`
-	LeaseEnds *clock.Timestamp `dynamodbav:"leaseEnds,omitempty"`
-	// Interruptions is the number of builds whose lease expired.
-	Interruptions int `dynamodbav:"interruptions,omitempty"`
-
-	// Due and DueAt are the keys of the index "due". They are absent if nothing is left to do.
-	Due   string           `dynamodbav:"due,omitempty"`
-	DueAt *clock.Timestamp `dynamodbav:"dueAt,omitempty"`
-	// OverdueSince is the time at which a queued deployment was due when a sweep first woke it since a worker last
-	// received its message.
-	OverdueSince *clock.Timestamp `dynamodbav:"overdueSince,omitempty"`
 }
 
-// Delay returns how long the build has been in progress or overdue: the time since its first attempt began, or since it
-// was due if none has begun. It is 0 before that time, and after the build has ended. A queued build that waits because
-// of the limit of its account is not due.
-func (d Deployment) Delay(now time.Time) time.Duration {
-	since := d.DueAt
-	switch {
-	case d.Status == Building:
-		since = d.StartedAt
-	case d.Status != Queued:
-		since = nil
-	case d.OverdueSince != nil:
-		since = d.OverdueSince
-	}
-	if since == nil {
-		return 0
-	}
-	return max(0, now.Sub(since.Time()))
-}
-
-// isLeased reports whether a worker holds the lease at a time.
-func (d Deployment) isLeased(now time.Time) bool {
-	return d.Status == Building && d.Lease != "" && d.LeaseEnds != nil && now.Before(d.LeaseEnds.Time())
+// buildOf returns the job that builds a new deployment.
+func buildOf(d Deployment) job.Job {
+	return job.New(BuildJob, d.ProjectID, d.ID, d.AccountID, d.CreatedAt.Time())
 }
 
 // Site is the record of a project's site, in the projects table under db.SiteKey. It exists from the first deployment

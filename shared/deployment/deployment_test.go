@@ -1,7 +1,6 @@
 package deployment_test
 
 import (
-	"crypto/rand"
 	"errors"
 	"net/http"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"devplatform/shared/deployment"
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/fault"
+	"devplatform/shared/job"
 	"devplatform/shared/workspace"
 )
 
@@ -30,7 +30,7 @@ func TestDeploy(t *testing.T) {
 		!strings.HasPrefix(r.Text("url"), "https://todo-list--") {
 		t.Errorf("got %s", r.Raw)
 	}
-	if want := `{"projectId":"` + p + `","deploymentId":"` + d + `"}`; len(f.sent) != 1 || f.sent[0] != want {
+	if want := `{"projectId":"` + p + `","id":"` + d + `"}`; len(f.sent) != 1 || f.sent[0] != want {
 		t.Errorf("got the messages %q, want %q", f.sent, want)
 	}
 	own := ownLabel(r.Text("url"))
@@ -57,7 +57,7 @@ func TestDeploy(t *testing.T) {
 	if diff := cmp.Diff(want, f.events()); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
-	if _, err := f.store.Finish(t.Context(), built, deployment.Outcome{Files: 2, Bytes: 100}, f.clock.Now()); err != nil {
+	if _, err := f.store.Finish(t.Context(), built.job, deployment.Outcome{}, f.clock.Now()); !errors.Is(err, job.ErrLost) {
 		t.Errorf("a repeated Finish: %v", err)
 	}
 	if len(f.events()) != 2 {
@@ -81,7 +81,7 @@ func TestRollbackBeatsSlowBuild(t *testing.T) {
 	if r.Body["live"] != true {
 		t.Errorf("got %s", r.Raw)
 	}
-	if _, err := f.store.Finish(t.Context(), slow, deployment.Outcome{}, f.clock.Now()); err != nil {
+	if _, err := f.store.Finish(t.Context(), slow.job, deployment.Outcome{}, f.clock.Now()); err != nil {
 		t.Fatal(err)
 	}
 	if got := f.live("shop-front"); got != first {
@@ -122,15 +122,15 @@ func TestCancel(t *testing.T) {
 	}
 	ada.Do(http.MethodPost, deploymentURL(p, b)+"/cancel", nil).Want(t, http.StatusConflict, fault.CodeConflict)
 	for name, err := range map[string]error{
-		"WriteLog": f.store.WriteLog(t.Context(), building, deployment.LogLine{Text: "Late"}),
-		"Release":  f.store.Release(t.Context(), building, f.clock.Now(), 0),
-		"Finish":   second(f.store.Finish(t.Context(), building, deployment.Outcome{}, f.clock.Now())),
+		"Begin":  second(f.store.Begin(t.Context(), building.job, f.clock.Now())),
+		"Check":  f.jobs.Check(t.Context(), building.job),
+		"Finish": second(f.store.Finish(t.Context(), building.job, deployment.Outcome{}, f.clock.Now())),
 	} {
-		if !errors.Is(err, deployment.ErrLost) {
+		if !errors.Is(err, job.ErrLost) {
 			t.Errorf("%s of a canceled build: got %v", name, err)
 		}
 	}
-	if _, err := f.store.Begin(t.Context(), p, b, rand.Text(), f.clock.Now()); !errors.Is(err, deployment.ErrEnded) {
+	if _, err := f.jobs.Claim(t.Context(), p, b, f.clock.Now()); !errors.Is(err, job.ErrNotClaimable) {
 		t.Errorf("got %v", err)
 	}
 	want := []string{"deployment.completed " + a + " canceled", "deployment.completed " + b + " canceled"}
@@ -138,29 +138,17 @@ func TestCancel(t *testing.T) {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
 	// The objects of the canceled build are removed when its worker has ended.
-	if due := f.due(); len(due) != 0 {
-		t.Errorf("got %v due, want none", due)
+	if diff := cmp.Diff(map[string]string{a: deployment.RemovalJob}, f.due()); diff != "" {
+		t.Errorf("due (-want +got):\n%s", diff)
 	}
-	f.clock.Advance(deployment.LeaseTime)
-	if due := f.due(); len(due) != 2 {
-		t.Errorf("got %v due, want the queued and the canceled one", due)
+	f.clock.Advance(job.LeaseTime)
+	due := map[string]string{a: deployment.RemovalJob, b: deployment.RemovalJob, other: deployment.BuildJob}
+	if diff := cmp.Diff(due, f.due()); diff != "" {
+		t.Errorf("due (-want +got):\n%s", diff)
 	}
 }
 
 func second[T any](_ T, err error) error { return err }
-
-// due returns the IDs of the deployments that are due.
-func (f *fixture) due() (ids []string) {
-	f.t.Helper()
-	all, err := f.store.Due(f.t.Context(), f.clock.Now(), 100)
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	for _, d := range all {
-		ids = append(ids, d.ID)
-	}
-	return ids
-}
 
 // TestOldDeploymentsEnd checks that a deployment can end, and can be superseded, although there are 20 newer ones.
 func TestOldDeploymentsEnd(t *testing.T) {
@@ -176,7 +164,7 @@ func TestOldDeploymentsEnd(t *testing.T) {
 		for range 21 {
 			ada.deploy(p, "production")
 		}
-		if _, err := f.store.Finish(t.Context(), d, outcome, f.clock.Now()); err != nil {
+		if _, err := f.store.Finish(t.Context(), d.job, outcome, f.clock.Now()); err != nil {
 			t.Fatal(err)
 		}
 		ada.deploy(p, "preview")
@@ -228,20 +216,10 @@ func TestKept(t *testing.T) {
 	if got := ada.Get(deploymentsURL(p)+"?target=production&status=ready").Texts("deployments", "id"); len(got) != 1 {
 		t.Errorf("got %v", got)
 	}
-	all, err := f.store.Due(t.Context(), f.clock.Now(), 10)
-	if err != nil || len(all) != 1 || all[0].ID != previews[0] || all[0].Status != deployment.Removing {
-		t.Fatalf("got %v, %v", all, err)
+	if diff := cmp.Diff(map[string]string{previews[0]: deployment.RemovalJob}, f.due()); diff != "" {
+		t.Errorf("due (-want +got):\n%s", diff)
 	}
-	woken, err := f.store.Wake(t.Context(), all[0], f.clock.Now().Add(time.Minute))
-	if err != nil || len(f.due()) != 0 {
-		t.Fatalf("got %v, %v", woken, err)
-	}
-	if _, err := f.store.Wake(t.Context(), all[0], f.clock.Now()); !errors.Is(err, db.ErrStale) {
-		t.Errorf("a second wake: got %v", err)
-	}
-	if err := f.store.Removed(t.Context(), woken); err != nil {
-		t.Fatal(err)
-	}
+	f.remove(p, previews[0])
 	if _, err := f.projects.Get(t.Context(), db.DeploymentKey(p, previews[0])); !errors.Is(err, db.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
@@ -256,7 +234,7 @@ func TestSendFails(t *testing.T) {
 	f.sendErr = errors.New("no queue")
 	d := ada.deploy(p, "production")
 	f.clock.Advance(time.Minute)
-	if due := f.due(); len(due) != 1 || due[0] != d {
-		t.Errorf("got %v due", due)
+	if diff := cmp.Diff(map[string]string{d: deployment.BuildJob}, f.due()); diff != "" {
+		t.Errorf("due (-want +got):\n%s", diff)
 	}
 }

@@ -28,6 +28,7 @@ import (
 	"devplatform/shared/event"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
+	"devplatform/shared/job"
 	"devplatform/shared/objectstore"
 	"devplatform/shared/project"
 	"devplatform/shared/project/cleanup"
@@ -88,6 +89,7 @@ type services struct {
 	projects    db.Table
 	sites       db.Table
 	store       deployment.Store
+	jobs        job.Store
 	deployments *deployment.Service
 	project     *project.Service
 	cleanup     *cleanup.Cleanup
@@ -103,6 +105,7 @@ func (f *fixture) process(sdk *dynamodb.Client) *services {
 		DB: client, Projects: p.projects, Sites: p.sites, Outbox: outbox, Origin: f.origin, MaxBuilds: f.builds,
 		MaxOutput: f.limits.AccountBytes,
 	}
+	p.jobs = job.Store{DB: client, Projects: p.projects}
 	p.deployments = deployment.New(deployment.Deps{
 		DB: client, Projects: p.projects, Sites: p.sites, Outbox: outbox, Cursors: cursors, Bucket: f.bucket,
 		Send: f.send, IDs: f.ids, Clock: f.clock.Now, Logger: logger, Origin: f.origin, Limits: f.limits,
@@ -210,27 +213,70 @@ func (u *user) deploy(projectID, target string) string {
 		Want(u.f.t, http.StatusAccepted).Text("id")
 }
 
-// begin begins a build.
-func (f *fixture) begin(projectID, deploymentID string) deployment.Deployment {
+// building is a deployment that a worker builds, and the job with its lease.
+type building struct {
+	deployment.Deployment
+
+	job job.Job
+}
+
+// claim claims the job of a deployment.
+func (f *fixture) claim(projectID, deploymentID string) job.Job {
 	f.t.Helper()
-	d, err := f.store.Begin(f.t.Context(), projectID, deploymentID, rand.Text(), f.clock.Now())
+	j, err := f.jobs.Claim(f.t.Context(), projectID, deploymentID, f.clock.Now())
 	if err != nil {
+		f.t.Fatal(err)
+	}
+	return j
+}
+
+// begin begins a build.
+func (f *fixture) begin(projectID, deploymentID string) building {
+	f.t.Helper()
+	j := f.claim(projectID, deploymentID)
+	d, err := f.store.Begin(f.t.Context(), j, f.clock.Now())
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return building{d, j}
+}
+
+// build begins and finishes a build.
+func (f *fixture) build(projectID, deploymentID string) building {
+	f.t.Helper()
+	d := f.begin(projectID, deploymentID)
+	f.clock.Advance(900 * time.Millisecond)
+	outcome := deployment.Outcome{Files: 2, Bytes: 100, Manifest: f.manifest[:]}
+	if _, err := f.store.Finish(f.t.Context(), d.job, outcome, f.clock.Now()); err != nil {
 		f.t.Fatal(err)
 	}
 	return d
 }
 
-// build begins and finishes a build.
-func (f *fixture) build(projectID, deploymentID string) deployment.Deployment {
+// remove does the job that removes the objects of a deployment.
+func (f *fixture) remove(projectID, deploymentID string) {
 	f.t.Helper()
-	d := f.begin(projectID, deploymentID)
-	f.clock.Advance(900 * time.Millisecond)
-	outcome := deployment.Outcome{Files: 2, Bytes: 100, Manifest: f.manifest[:]}
-	d, err := f.store.Finish(f.t.Context(), d, outcome, f.clock.Now())
+	j := f.claim(projectID, deploymentID)
+	if j.Kind != deployment.RemovalJob {
+		f.t.Fatalf("got a job of the kind %s, want %s", j.Kind, deployment.RemovalJob)
+	}
+	if err := f.store.Removed(f.t.Context(), j); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// due returns the IDs of the deployments whose jobs are due, and the kinds of the jobs.
+func (f *fixture) due() map[string]string {
+	f.t.Helper()
+	all, err := f.jobs.Due(f.t.Context(), f.clock.Now(), 100)
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	return d
+	kinds := map[string]string{}
+	for _, j := range all {
+		kinds[j.ID] = j.Kind
+	}
+	return kinds
 }
 
 // deployed deploys a project to production, and returns the deployment's ID.

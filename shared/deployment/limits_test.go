@@ -53,8 +53,8 @@ func TestOutputLimit(t *testing.T) {
 	f.restart()
 	ada := f.newUser("ada")
 	p, q := ada.newProject("First", workspace.Team), ada.newProject("Second", workspace.Team)
-	finish := func(d deployment.Deployment, size int) error {
-		return second(f.store.Finish(t.Context(), d, deployment.Outcome{Files: 1, Bytes: size}, f.clock.Now()))
+	finish := func(d building, size int) error {
+		return second(f.store.Finish(t.Context(), d.job, deployment.Outcome{Files: 1, Bytes: size}, f.clock.Now()))
 	}
 	one, two := f.begin(p, ada.deploy(p, "production")), f.begin(q, ada.deploy(q, "production"))
 	if err := finish(one, 1500); err != nil {

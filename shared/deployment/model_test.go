@@ -24,12 +24,12 @@ type model struct {
 }
 
 type modelDeployment struct {
-	Status        deployment.Status
-	Target        deployment.Target
-	Sequence      int
-	Token         string // of the worker that began last
-	Leased        bool
-	Interruptions int
+	Status   deployment.Status
+	Target   deployment.Target
+	Sequence int
+	Token    string // of the worker that has claimed the build
+	Held     bool   // whether there is a token
+	Leased   bool   // whether the lease has not expired
 }
 
 // modelBuilds is the limit of builds in progress in the model, which is never reached. TestBuildsInProgress checks the
@@ -48,8 +48,8 @@ func (m *model) event(kind string, n int, suffix string) {
 func (m *model) set(n int, status deployment.Status) {
 	d := m.Deployments[n]
 	d.Status = status
-	if status != deployment.Building {
-		d.Leased = false
+	if !d.waits() {
+		d.Token, d.Held, d.Leased = "", false, false
 	}
 	m.Deployments[n] = d
 	if status == deployment.Ready || status == deployment.Failed || status == deployment.Canceled {
@@ -100,27 +100,27 @@ func (m *model) prune() {
 	}
 }
 
-func (m *model) begin(n int, token string) {
-	d, ok := m.Deployments[n]
-	if !ok || d.Leased || (d.Status != deployment.Queued && d.Status != deployment.Building) {
-		return
-	}
-	if d.Status == deployment.Building && d.Token != "" {
-		d.Interruptions++
-	}
-	if d.Interruptions == 2 {
+// waits reports whether a build is to be done.
+func (d modelDeployment) waits() bool {
+	return d.Status == deployment.Queued || d.Status == deployment.Building
+}
+
+func (m *model) claim(n int) {
+	if d, ok := m.Deployments[n]; ok && !d.Leased && d.waits() {
+		d.Token, d.Held, d.Leased = "new", true, true
 		m.Deployments[n] = d
-		m.set(n, deployment.Failed)
-		m.prune()
-		return
 	}
-	d.Status, d.Token, d.Leased = deployment.Building, token, true
-	m.Deployments[n] = d
+}
+
+func (m *model) begin(n int, token string) {
+	if d, ok := m.Deployments[n]; ok && d.Token == token {
+		m.set(n, deployment.Building)
+	}
 }
 
 func (m *model) finish(n int, token string, status deployment.Status) {
 	d, ok := m.Deployments[n]
-	if !ok || d.Status != deployment.Building || d.Token != token {
+	if !ok || d.Token != token {
 		return
 	}
 	m.set(n, status)
@@ -144,8 +144,8 @@ func (m *model) goLive(n int) {
 }
 
 func (m *model) release(n int, token string) {
-	if d, ok := m.Deployments[n]; ok && d.Status == deployment.Building && d.Token == token {
-		d.Token, d.Leased = "", false
+	if d, ok := m.Deployments[n]; ok && d.Token == token {
+		d.Token, d.Held, d.Leased = "", false, false
 		m.Deployments[n] = d
 	}
 }
@@ -163,7 +163,7 @@ func (m *model) promote(n int) {
 }
 
 func (m *model) cancel(n int) {
-	if s := m.Deployments[n].Status; s == deployment.Queued || s == deployment.Building {
+	if d := m.Deployments[n]; d.waits() {
 		m.set(n, deployment.Canceled)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"devplatform/shared/deployment"
 	"devplatform/shared/event"
 	"devplatform/shared/id"
+	"devplatform/shared/job"
 	"devplatform/shared/site"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -42,7 +43,7 @@ func (w *world) records() []deployment.Deployment {
 // observe returns what is stored as a model, and checks the addresses.
 func (w *world) observe() model {
 	m := w.model.clone()
-	ctx, now := context.Background(), w.clock.Now()
+	ctx, jobs := context.Background(), w.observeJobs()
 	if _, err := w.projects.Get(ctx, db.TreeKey(w.project)); err != nil {
 		m = model{}
 	}
@@ -57,12 +58,19 @@ func (w *world) observe() model {
 	}
 	for _, d := range w.records() {
 		numberOf[d.ID] = d.Number
+		j := jobs[d.ID]
+		w.checkJob(d, j.Kind, m.Exists)
 		if d.Status == deployment.Removing || !m.Exists {
 			continue
 		}
 		m.Deployments[d.Number] = modelDeployment{
-			Status: d.Status, Target: d.Target, Sequence: d.Sequence, Token: d.Lease, Interruptions: d.Interruptions,
-			Leased: d.Status == deployment.Building && d.Lease != "" && now.Before(d.LeaseEnds.Time()),
+			Status: d.Status, Target: d.Target, Sequence: d.Sequence,
+		}
+		if j.Kind == deployment.BuildJob {
+			observed := m.Deployments[d.Number]
+			observed.Token, observed.Held = j.Lease, j.Lease != ""
+			observed.Leased = j.LeaseEnds != nil && w.clock.Now().Before(j.LeaseEnds.Time())
+			m.Deployments[d.Number] = observed
 		}
 		if d.Status == deployment.Ready {
 			own[d.Label] = d.ID
@@ -106,6 +114,39 @@ func (w *world) checkSummary(s deployment.Site) {
 	want := site.Summary{Label: s.Label, DeploymentID: s.DeploymentID}
 	if err != nil || record.Site != want {
 		w.t.Fatalf("the record of the project has the site %+v, %v, want %+v", record.Site, err, want)
+	}
+}
+
+// observeJobs returns the jobs of the project by ID.
+func (w *world) observeJobs() map[string]job.Job {
+	prefix := db.Prefix{PK: db.TreeKey(w.project).PK, SK: "JOB#"}
+	items, err := w.projects.QueryAll(context.Background(), prefix)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	jobs := map[string]job.Job{}
+	for _, item := range items {
+		j, err := db.Decode[job.Job](item)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		jobs[j.ID] = j
+	}
+	return jobs
+}
+
+// checkJob checks that a deployment has the job that its status requires: no build and no removal is forgotten.
+func (w *world) checkJob(d deployment.Deployment, kind string, projectExists bool) {
+	want := map[deployment.Status]string{
+		deployment.Queued: deployment.BuildJob, deployment.Building: deployment.BuildJob, deployment.Ready: "",
+		deployment.Removing: deployment.RemovalJob,
+	}
+	expected, isKnown := want[d.Status]
+	if expected == deployment.BuildJob && !projectExists {
+		expected = deployment.RemovalJob
+	}
+	if isKnown && kind != expected || !isKnown && kind == deployment.BuildJob {
+		w.t.Fatalf("deployment %d is %s and has a job of the kind %q, want %q", d.Number, d.Status, kind, expected)
 	}
 }
 

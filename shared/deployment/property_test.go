@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
@@ -19,6 +20,7 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/deployment"
 	"devplatform/shared/deployment/failure"
+	"devplatform/shared/job"
 	"devplatform/shared/workspace"
 )
 
@@ -28,9 +30,8 @@ type world struct {
 	t       *rapid.T
 	user    *user
 	project string
-	label   string // the first label of the site
-	tokens  int
-	held    []deployment.Deployment // what Begin returned
+	label   string     // the first label of the site
+	held    []building // what workers have claimed
 	model   model
 }
 
@@ -82,7 +83,7 @@ func (w *world) step() {
 	got := w.observe()
 	var diffs []string
 	for _, want := range candidates {
-		diff := cmp.Diff(want, got)
+		diff := cmp.Diff(want, got, cmpopts.IgnoreFields(modelDeployment{}, "Token")) // it is random
 		if diff == "" {
 			w.model = got
 			return
@@ -96,7 +97,7 @@ func (w *world) step() {
 func (w *world) check(err error) error {
 	if code := slicetest.CodeOf(err); err != nil && (code == "" || code == "INTERNAL_ERROR") {
 		for _, known := range []error{
-			deployment.ErrEnded, deployment.ErrLeased, deployment.ErrBusy, deployment.ErrLost, db.ErrStale,
+			job.ErrNotClaimable, job.ErrLost, db.ErrStale,
 		} {
 			if errors.Is(err, known) {
 				return nil
@@ -111,24 +112,22 @@ func (w *world) check(err error) error {
 func (w *world) draw(label string) step {
 	n := sample(w.t, numbers(max(1, w.model.Number)), label+": deployment")
 	waiting := w.pick(label+": waiting", n, func(d modelDeployment) bool {
-		return !d.Leased && d.Status != deployment.Ready
+		return !d.Leased && d.waits()
 	})
 	ready := w.pick(label+": ready", n, func(d modelDeployment) bool { return d.Status == deployment.Ready })
 	ids := w.ids()
 	caller, p := w.user.caller, w.project
 	target := sample(w.t, []deployment.Target{deployment.Production, deployment.Preview}, label+": target")
 	now, ctx := w.clock.Now(), context.Background()
-	w.tokens++
-	token := fmt.Sprint("worker ", w.tokens)
 	steps := []step{
 		{"deploy", func(m *model) { m.deploy(target, w.label) }, func(s *services) error {
 			_, err := s.deployments.Deploy(ctx, caller, p, target, "")
 			return err
 		}},
-		{"begin", func(m *model) { m.begin(waiting, token) }, func(s *services) error {
-			d, err := s.store.Begin(ctx, p, ids[waiting], token, now)
-			if err == nil {
-				w.held = append(w.held, d)
+		{"claim", func(m *model) { m.claim(waiting) }, func(s *services) error {
+			j, err := s.jobs.Claim(ctx, p, ids[waiting], now)
+			if err == nil && j.Kind == deployment.BuildJob {
+				w.held = append(w.held, building{deployment.Deployment{Number: waiting}, j})
 			}
 			return err
 		}},
@@ -154,7 +153,7 @@ func (w *world) draw(label string) step {
 				return s.project.Delete(ctx, caller, p)
 			}},
 			{"expire the leases", (*model).expire, func(*services) error {
-				w.clock.Advance(deployment.LeaseTime)
+				w.clock.Advance(job.LeaseTime)
 				return nil
 			}},
 		}
@@ -230,8 +229,8 @@ func (w *world) workerSteps(label string, now time.Time) []step {
 	}
 	held := w.held
 	if sample(w.t, numbers(4), label+": late") > 1 {
-		held = slices.DeleteFunc(slices.Clone(held), func(d deployment.Deployment) bool {
-			return !w.model.Deployments[d.Number].Leased || w.model.Deployments[d.Number].Token != d.Lease
+		held = slices.DeleteFunc(slices.Clone(held), func(d building) bool {
+			return w.model.Deployments[d.Number].Token != d.job.Lease
 		})
 	}
 	if len(held) == 0 {
@@ -239,30 +238,34 @@ func (w *world) workerSteps(label string, now time.Time) []step {
 	}
 	d := sample(w.t, held, label+": worker")
 	finish := func(status deployment.Status, o deployment.Outcome) step {
-		apply := func(m *model) { m.finish(d.Number, d.Lease, status) }
+		apply := func(m *model) { m.finish(d.Number, d.job.Lease, status) }
 		return step{"finish " + string(status), apply, func(s *services) error {
-			_, err := s.store.Finish(ctx, d, o, now)
+			_, err := s.store.Finish(ctx, d.job, o, now)
 			return err
 		}}
 	}
+	begin := step{"begin", func(m *model) { m.begin(d.Number, d.job.Lease) }, func(s *services) error {
+		_, err := s.store.Begin(ctx, d.job, now)
+		return err
+	}}
 	ready := finish(deployment.Ready, deployment.Outcome{Files: 1, Bytes: 10})
-	return append(steps, ready, ready, ready,
-		finish(deployment.Failed, deployment.Outcome{Error: &failure.Error{Code: failure.BuildFailed}}),
-		step{"release", func(m *model) { m.release(d.Number, d.Lease) }, func(s *services) error {
-			return s.store.Release(ctx, d, now, 0)
-		}},
-		step{"log", nil, func(s *services) error {
-			return s.store.WriteLog(ctx, d, deployment.LogLine{Text: "x"})
+	failed := finish(deployment.Failed, deployment.Outcome{
+		Error: &failure.Error{Code: failure.BuildFailed}, Log: []deployment.LogLine{{Text: "x"}},
+	})
+	return append(steps, begin, begin, begin, ready, ready, failed,
+		step{"release", func(m *model) { m.release(d.Number, d.job.Lease) }, func(s *services) error {
+			return s.jobs.Release(ctx, d.job, now)
 		}})
 }
 
-// sweep does what the worker does for deployments that are due and need no build.
+// sweep does the jobs that are due and remove deployments.
 func (w *world) sweep(s *services) error {
-	all, err := s.store.Due(context.Background(), w.clock.Now(), 100)
-	for _, d := range all {
-		if err == nil && d.ProjectID == w.project && d.Status != deployment.Queued && d.Status != deployment.Building {
-			if d, err = s.store.Wake(context.Background(), d, w.clock.Now().Add(time.Minute)); err == nil {
-				err = s.store.Removed(context.Background(), d)
+	ctx := context.Background()
+	all, err := s.jobs.Due(ctx, w.clock.Now(), 100)
+	for _, j := range all {
+		if err == nil && j.ProjectID == w.project && j.Kind == deployment.RemovalJob {
+			if j, err = s.jobs.Claim(ctx, j.ProjectID, j.ID, w.clock.Now()); err == nil {
+				err = s.store.Removed(ctx, j)
 			}
 		}
 	}

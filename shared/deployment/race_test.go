@@ -7,6 +7,7 @@ import (
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/shared/db"
 	"devplatform/shared/deployment"
+	"devplatform/shared/job"
 	"devplatform/shared/site"
 	"devplatform/shared/workspace"
 )
@@ -21,27 +22,27 @@ func TestProjectDeletionRaces(t *testing.T) {
 	wire := dynamotest.NewWire(t, f.endpoint, nil)
 	slow := f.process(wire.Client())
 	moved := "moved"
-	for name, op := range map[string]func(s *services, p, ready string, held deployment.Deployment) error{
-		"first deployment": func(s *services, p, _ string, _ deployment.Deployment) error {
+	for name, op := range map[string]func(s *services, p, ready string, held building) error{
+		"first deployment": func(s *services, p, _ string, _ building) error {
 			return second(s.deployments.Deploy(t.Context(), ada.caller, p, deployment.Production, ""))
 		},
-		"deploy": func(s *services, p, _ string, _ deployment.Deployment) error {
+		"deploy": func(s *services, p, _ string, _ building) error {
 			return second(s.deployments.Deploy(t.Context(), ada.caller, p, deployment.Production, ""))
 		},
-		"finish": func(s *services, _, _ string, held deployment.Deployment) error {
-			return second(s.store.Finish(t.Context(), held, deployment.Outcome{}, f.clock.Now()))
+		"finish": func(s *services, _, _ string, held building) error {
+			return second(s.store.Finish(t.Context(), held.job, deployment.Outcome{}, f.clock.Now()))
 		},
-		"promote": func(s *services, p, ready string, _ deployment.Deployment) error {
+		"promote": func(s *services, p, ready string, _ building) error {
 			return second(s.deployments.Promote(t.Context(), ada.caller, p, ready))
 		},
-		"move": func(s *services, p, _ string, _ deployment.Deployment) error {
+		"move": func(s *services, p, _ string, _ building) error {
 			return second(s.deployments.UpdateSite(t.Context(), ada.caller, p, deployment.SiteSettings{Label: &moved}))
 		},
 	} {
 		for _, deletionIsSlow := range []bool{true, false} {
 			p := ada.newProject("First", workspace.Team)
 			var ready string
-			var held deployment.Deployment
+			var held building
 			if name != "first deployment" {
 				ready = ada.deploy(p, "preview")
 				f.build(p, ready)
@@ -60,7 +61,7 @@ func TestProjectDeletionRaces(t *testing.T) {
 				}
 			}
 			f.checkGone(name, p)
-			f.clock.Advance(deployment.LeaseTime) // the build in progress counts until then
+			f.clock.Advance(job.LeaseTime) // the build in progress counts until then
 		}
 	}
 }
@@ -75,9 +76,9 @@ func TestBuildsRace(t *testing.T) {
 	p, q := ada.newProject("First", workspace.Team), ada.newProject("Second", workspace.Team)
 	a, b := ada.deploy(p, "production"), ada.deploy(q, "production")
 	wire := dynamotest.NewWire(t, f.endpoint, nil)
+	j := f.claim(q, b)
 	wire.Before("TransactWriteItems", func() { f.begin(p, a) })
-	_, err := f.process(wire.Client()).store.Begin(t.Context(), q, b, "token", f.clock.Now())
-	if !errors.Is(err, deployment.ErrBusy) {
+	if _, err := f.process(wire.Client()).store.Begin(t.Context(), j, f.clock.Now()); !errors.Is(err, job.ErrBusy) {
 		t.Errorf("got %v, want ErrBusy", err)
 	}
 }

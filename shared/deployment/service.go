@@ -158,11 +158,9 @@ func (s *Service) Deploy(
 	if err != nil {
 		return DeploymentItem{}, err
 	}
-	if body, err := MessageOf(d); err == nil {
-		if err = s.send(ctx, body, d.AccountID); err != nil { // the sweep sends it
-			s.logger.WarnContext(ctx, "the message for a deployment was not sent", "project", projectID, "deployment", d.ID,
-				"cause", err.Error())
-		}
+	if err := buildOf(d).Send(ctx, s.send); err != nil { // the sweep sends it
+		s.logger.WarnContext(ctx, "the message for a deployment was not sent", "project", projectID, "deployment", d.ID,
+			"cause", err.Error())
 	}
 	return s.view(d, o.site), nil
 }
@@ -222,7 +220,6 @@ func (s *Service) deploy(ctx context.Context, caller httpapi.Caller, o opened, d
 	c.site.Number++
 	d.WorkspaceID, d.Number, d.Sequence = o.WorkspaceID, c.site.Number, c.nextSequence()
 	d.Label, d.CreatedAt = ownLabel(c.site.Label), clock.Stamp(now)
-	d.Due, d.DueAt = due, stamp(now.Add(resendAfter))
 	if err := c.createDeployment(*d); err != nil {
 		return err
 	}

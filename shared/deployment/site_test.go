@@ -19,6 +19,7 @@ import (
 	"devplatform/shared/deployment"
 	"devplatform/shared/event"
 	"devplatform/shared/fault"
+	"devplatform/shared/job"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/site"
 	"devplatform/shared/workspace"
@@ -194,31 +195,20 @@ func TestDeleteProject(t *testing.T) {
 	if f.live("first") != "" || f.address("first").ReservedFor != ada.personal || f.address(own).ProjectID != "" {
 		t.Error("an address of a deleted project shows a deployment, or its label is not reserved")
 	}
-	_, err := f.store.Finish(t.Context(), building, deployment.Outcome{}, f.clock.Now())
-	if !errors.Is(err, deployment.ErrLost) {
+	_, err := f.store.Finish(t.Context(), building.job, deployment.Outcome{}, f.clock.Now())
+	if !errors.Is(err, job.ErrLost) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := f.store.Begin(t.Context(), p, queued, "token", f.clock.Now()); !errors.Is(err, deployment.ErrEnded) {
-		t.Errorf("got %v", err)
-	}
+	f.remove(p, queued)
 	f.handleDeletion(p)
-	if got := f.objects("sites/"); !cmp.Equal(got, []string{site.ObjectsOf(building.ID) + "a", "sites/other"}) {
-		t.Errorf("got the objects %q, want only the objects of the build in progress", got)
+	if got := f.objects("sites/"); !cmp.Equal(got, []string{"sites/other"}) {
+		t.Errorf("got the objects %q, want none of the project", got)
 	}
-	f.clock.Advance(deployment.LeaseTime)
-	if got := f.due(); !cmp.Equal(got, []string{building.ID}) {
-		t.Fatalf("got %v due, want the build that was in progress", got)
+	if _, err := f.jobs.Claim(t.Context(), p, building.ID, f.clock.Now()); !errors.Is(err, job.ErrNotClaimable) {
+		t.Errorf("the job of the build in progress: got error %v, want ErrNotClaimable", err)
 	}
-	if _, err := f.store.Begin(t.Context(), p, building.ID, "token", f.clock.Now()); !errors.Is(err, deployment.ErrEnded) {
-		t.Errorf("got %v", err)
-	}
-	all, err := f.store.Due(t.Context(), f.clock.Now(), 10)
-	if err != nil || len(all) != 1 || all[0].Status != deployment.Removing {
-		t.Fatalf("got %v, %v", all, err)
-	}
-	if err := f.store.Removed(t.Context(), all[0]); err != nil {
-		t.Fatal(err)
-	}
+	f.clock.Advance(job.LeaseTime)
+	f.remove(p, building.ID)
 	page, err := f.projects.Query(t.Context(), db.Query{Prefix: db.ProjectPartition(p)})
 	if err != nil || len(page.Items) != 0 {
 		t.Errorf("got %v, %v, want no records", page.Items, err)
@@ -244,14 +234,8 @@ func TestDeleteCanceledBuild(t *testing.T) {
 	ada.Do(http.MethodPost, deploymentURL(p, d.ID)+"/cancel", nil).Want(t, http.StatusAccepted)
 	ada.Do(http.MethodDelete, "/api/projects/"+p, nil).Want(t, http.StatusOK)
 	f.handleDeletion(p)
-	f.clock.Advance(deployment.LeaseTime)
-	all, err := f.store.Due(t.Context(), f.clock.Now(), 10)
-	if err != nil || len(all) != 1 || all[0].Status != deployment.Canceled {
-		t.Fatalf("got %v, %v", all, err)
-	}
-	if err := f.store.Removed(t.Context(), all[0]); err != nil {
-		t.Fatal(err)
-	}
+	f.clock.Advance(job.LeaseTime)
+	f.remove(p, d.ID)
 	page, err := f.projects.Query(t.Context(), db.Query{Prefix: db.ProjectPartition(p)})
 	if err != nil || len(page.Items) != 0 {
 		t.Errorf("got %v, %v, want no records", page.Items, err)
@@ -337,12 +321,12 @@ func TestCalls(t *testing.T) {
 	}
 	d = ada.deploy(p, "production")
 	ctx := db.CountCalls(t.Context())
-	held, err := f.store.Begin(ctx, p, d, "token", f.clock.Now())
-	if err != nil || db.Calls(ctx) != 3 {
+	j := f.claim(p, d)
+	if _, err := f.store.Begin(ctx, j, f.clock.Now()); err != nil || db.Calls(ctx) != 3 {
 		t.Errorf("Begin made %d calls, want 3: %v", db.Calls(ctx), err)
 	}
 	ctx = db.CountCalls(t.Context())
-	if _, err := f.store.Finish(ctx, held, deployment.Outcome{}, f.clock.Now()); err != nil || db.Calls(ctx) != 3 {
+	if _, err := f.store.Finish(ctx, j, deployment.Outcome{}, f.clock.Now()); err != nil || db.Calls(ctx) != 3 {
 		t.Errorf("Finish made %d calls, want 3: %v", db.Calls(ctx), err)
 	}
 }

@@ -2,13 +2,13 @@ package deployment
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"time"
 
 	"devplatform/shared/config"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
+	"devplatform/shared/job"
 	"devplatform/shared/workspace"
 )
 
@@ -25,21 +25,9 @@ type Store struct {
 	MaxOutput int
 }
 
-// Errors of the Store, for workers.
-var (
-	// ErrEnded reports that a deployment needs no build: it has ended, was superseded by a newer one (which canceled
-	// it), or was deleted, or its project was deleted.
-	ErrEnded = errors.New("deployment: the deployment has ended")
-	// ErrLeased reports that another worker holds the lease.
-	ErrLeased = errors.New("deployment: another worker holds the lease")
-	// ErrBusy reports that the account has reached its limit of builds in progress.
-	ErrBusy = errors.New("deployment: the account has too many builds in progress")
-	// ErrLost reports that the worker has lost its lease: the deployment was canceled or deleted, another worker builds
-	// it, or the project was deleted. The worker must stop.
-	ErrLost = errors.New("deployment: the lease is lost")
-)
-
 func (s Store) access() workspace.Access { return workspace.Access{Projects: s.Projects} }
+
+func (s Store) jobs() job.Store { return job.Store{DB: s.DB, Projects: s.Projects} }
 
 // located is a deployment, its site and the workspace of its project, as they were read.
 type located struct {

@@ -13,6 +13,7 @@ import (
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
+	"devplatform/shared/job"
 	"devplatform/shared/site"
 	"devplatform/shared/workspace"
 )
@@ -81,8 +82,9 @@ func (c *change) putDeployment(d Deployment, condition expression.ConditionBuild
 	return nil
 }
 
-// createDeployment stores the record of a new deployment.
+// createDeployment stores the record of a new deployment, and the job that builds it.
 func (c *change) createDeployment(d Deployment) error {
+	c.add(c.store.jobs().Add(buildOf(d)), nil)
 	return c.putDeployment(d, expression.AttributeNotExists(expression.Name(db.AttrPK)), nil)
 }
 
@@ -94,16 +96,22 @@ func (c *change) updateDeployment(id string, update expression.UpdateBuilder) {
 }
 
 // cancel cancels a deployment that has not ended. If it is building, the build counts as one in progress until its
-// worker stops, and its objects are removed when its worker can no longer write any.
+// worker stops.
 func (c *change) cancel(id string, actor event.Actor) error {
 	update := set("status", Canceled).Set(expression.Name("endedAt"), expression.Value(clock.Stamp(c.now).String()))
-	if c.site.Deployments[id].Status == Building {
-		update = setDue(update, c.now.Add(LeaseTime))
-	} else {
-		update = clearDue(update)
-	}
 	c.updateDeployment(id, update)
+	c.removeOutput(id)
 	return c.endCanceled(id, actor)
+}
+
+// removeOutput makes the removal of the objects of a deployment the job of the deployment. Its build thereby ends. If a
+// worker may still write objects, the removal waits until it can no longer write any.
+func (c *change) removeOutput(id string) {
+	d, after := c.site.Deployments[id], c.now
+	if d.Status == Building || d.Status == Canceled {
+		after = c.now.Add(job.LeaseTime)
+	}
+	c.add(c.store.jobs().Add(job.New(RemovalJob, c.projectID, id, d.AccountID, c.now).After(after)), nil)
 }
 
 func (c *change) endCanceled(id string, actor event.Actor) error {
@@ -117,11 +125,8 @@ func (c *change) endCanceled(id string, actor event.Actor) error {
 // it is canceled first.
 func (c *change) remove(id string, actor event.Actor) error {
 	d := c.site.Deployments[id]
-	removeAt := c.now
-	if d.Status == Canceled || d.Status == Building { // a worker may still write objects
-		removeAt = c.now.Add(LeaseTime)
-	}
-	c.updateDeployment(id, setDue(set("status", Removing), removeAt))
+	c.updateDeployment(id, set("status", Removing))
+	c.removeOutput(id)
 	if !d.Status.hasEnded() {
 		if err := c.endCanceled(id, actor); err != nil {
 			return err
@@ -239,18 +244,6 @@ func (c *change) outputWrites() (writes []write) {
 }
 
 var attrBytes = expression.Name("bytes")
-
-// due is the partition of the index "due".
-const due = "DEPLOYMENTS"
-
-func setDue(update expression.UpdateBuilder, at time.Time) expression.UpdateBuilder {
-	return update.Set(expression.Name("due"), expression.Value(due)).
-		Set(expression.Name("dueAt"), expression.Value(clock.Stamp(at).String()))
-}
-
-func clearDue(update expression.UpdateBuilder) expression.UpdateBuilder {
-	return update.Remove(expression.Name("due")).Remove(expression.Name("dueAt"))
-}
 
 func set(attribute string, value any) expression.UpdateBuilder {
 	return expression.Set(expression.Name(attribute), expression.Value(value))

@@ -1,7 +1,6 @@
 package deployment
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"unicode/utf8"
@@ -65,20 +64,15 @@ func fit(lines []LogLine) []LogLine {
 	return append([]LogLine{{At: lines[0].At, Level: Warning, Text: text}}, lines[first:]...)
 }
 
-// WriteLog stores the lines of the worker with d, if it holds the lease. They replace the lines of earlier attempts. It
-// shortens long lines, and leaves out the first lines of a log that is too long. Error: ErrLost.
-func (s Store) WriteLog(ctx context.Context, d Deployment, lines ...LogLine) error {
+// writeLog returns the write that stores the lines of an attempt to build. They replace the lines of earlier
+// attempts. It shortens long lines, and leaves out the first lines of a log that is too long.
+func (s Store) writeLog(d Deployment, lines []LogLine) (db.Write, error) {
 	lines = slices.Clone(lines)
 	for i := range lines {
 		lines[i].Text = shorten(lines[i].Text, maxText)
 	}
 	item, err := db.Encode(logRecord{Lines: fit(lines)})
-	if err != nil {
-		return err
-	}
-	return lost(s.DB.Transact(ctx,
-		s.Projects.Check(db.DeploymentKey(d.ProjectID, d.ID), equals("status", Building).And(equals("lease", d.Lease))),
-		s.Projects.Update(db.DeploymentLogKey(d.ProjectID, d.ID), set("lines", item["lines"]))))
+	return s.Projects.Update(db.DeploymentLogKey(d.ProjectID, d.ID), set("lines", item["lines"])), err
 }
 
 // shorten returns the beginning of a text, with at most n bytes of whole characters.

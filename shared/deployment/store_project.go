@@ -31,6 +31,7 @@ func (s Store) RemoveSite(deleted event.Change, item db.Item, now time.Time) ([]
 			c.add(s.Sites.Delete(db.AddressKey(d.Label)), nil)
 			c.output[d.AccountID] -= d.Bytes
 		case !d.Status.hasEnded():
+			c.removeOutput(id)
 			if err := c.endCanceled(id, deleted.Data.Actor); err != nil {
 				return nil, err
 			}

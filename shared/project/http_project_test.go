@@ -89,8 +89,8 @@ func TestCreate(t *testing.T) {
 		t.Errorf("list item: mismatch (-want +got):\n%s", diff)
 	}
 	item := listed.List("projects")[0]
-	if _, hasField := item["lastOpenedAt"]; !hasField || len(item) != 8 {
-		t.Errorf("got the list item %v, want 8 fields with lastOpenedAt", item)
+	if _, hasField := item["lastOpenedAt"]; !hasField || len(item) != 9 {
+		t.Errorf("got the list item %v, want 9 fields with lastOpenedAt", item)
 	}
 }
 

@@ -30,6 +30,7 @@ import (
 	"devplatform/shared/event"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
+	"devplatform/shared/job"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/metric"
 	"devplatform/shared/objectstore"
@@ -101,9 +102,11 @@ type clients struct {
 	project     *project.Service
 	files       *file.Service
 	deployments *deployment.Service
-	worker      *worker.Worker
+	builder     *worker.Worker
+	worker      *job.Worker
 	cleanup     *cleanup.Cleanup
 	store       deployment.Store
+	jobs        job.Store
 }
 
 // process returns services that send their requests through a client. nil means the default client and retries.
@@ -149,10 +152,14 @@ func (f *fixture) process(through httpDoer) *clients {
 		DB: client, Projects: c.projects, Contents: contents, Conversations: contents, Bucket: c.bucket,
 		Clock: f.clock.Now, Logger: logger,
 	})
-	c.worker = worker.New(worker.Deps{
-		Store: c.store, Files: c.files, Bucket: c.bucket, Clock: f.clock.Now, Logger: logger, Hide: builds.Hide, Send: send,
+	c.builder = worker.New(worker.Deps{
+		Store: c.store, Files: c.files, Bucket: c.bucket, Clock: f.clock.Now, Logger: logger,
 		Packages: npm.New(npm.Deps{Bucket: c.bucket, Logger: logger}),
-		Metrics:  metric.New(logger, "stack", f.clock.Now),
+	})
+	c.jobs = job.Store{DB: client, Projects: c.projects}
+	c.worker = job.NewWorker(job.Deps{
+		Jobs: c.jobs, Kinds: c.builder.Kinds(), Clock: f.clock.Now, Logger: logger, Hide: builds.Hide, Send: send,
+		Metrics: metric.New(logger, "stack", f.clock.Now),
 	})
 	return c
 }

@@ -12,11 +12,12 @@ import (
 
 	"devplatform/infra/slicetest"
 	"devplatform/shared/deployment"
+	"devplatform/shared/job"
 	"devplatform/shared/lambdafn"
 )
 
 // lost is more than the time for which a worker holds its lease.
-const lost = deployment.LeaseTime + time.Second
+const lost = job.LeaseTime + time.Second
 
 // calls is the smallest number of calls to AWS of a worker that builds small.
 const calls = 14
@@ -88,8 +89,8 @@ func TestWorkerIsKilled(t *testing.T) {
 		}
 		project.checkLive("Hello")
 		project.checkLog(id)
-		if due := project.record(id).DueAt; due != nil {
-			t.Errorf("the deployment is due at %v, want it to be done", due)
+		if j := project.job(id); j.ID != "" {
+			t.Errorf("the deployment has the job %+v, want none", j)
 		}
 		project.goneAfterDelete(id)
 	})
@@ -112,8 +113,8 @@ func TestResponsesAreLost(t *testing.T) {
 			}
 		}
 		f.sweep(lost)
-		if d := project.record(id); d.Status != deployment.Ready || d.DueAt != nil {
-			t.Errorf("got the record %+v, want it to be ready", d)
+		if d, j := project.record(id), project.job(id); d.Status != deployment.Ready || j.ID != "" {
+			t.Errorf("got the record %+v and the job %+v, want it to be ready, and no job", d, j)
 		}
 		want := []string{"deployment.completed ready", "project.deployed ready deploy"}
 		if diff := cmp.Diff(want, f.events(id)); diff != "" {
@@ -124,26 +125,23 @@ func TestResponsesAreLost(t *testing.T) {
 	})
 }
 
-// A sweep can be killed at every call. The next sweep completes its work.
-func TestSweepIsKilled(t *testing.T) {
+// A worker that removes the objects of a deployment can be killed at every call. The next one completes the removal.
+func TestRemovalIsKilled(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	ada := f.newUser("ada")
-	slicetest.Steps(t, 6, func(p *slicetest.Process) {
+	slicetest.Steps(t, 5, func(p *slicetest.Process) {
 		p.At = slicetest.Kill
 		project := ada.newProject(small("Hello"))
 		first, second := project.deploy().Text("id"), project.deploy().Text("id")
 		project.Do(http.MethodDelete, project.url(first), nil).Want(t, http.StatusOK)
-		third := project.request()
-		f.messages() // is lost
-		f.clock.Advance(lost)
-		_ = f.process(p).worker.Sweep(t.Context())
-		f.sweep(3 * time.Minute)
-		if keys := f.objects(first); len(keys) > 0 || project.record(first).ID != "" {
-			t.Errorf("the record or %d objects of the deleted deployment remain", len(keys))
+		if err := f.worker.Sweep(t.Context()); err != nil {
+			t.Error(err)
 		}
-		if status := project.record(third).Status; status != deployment.Ready {
-			t.Errorf("the deployment whose message was lost is %s, want ready", status)
+		f.work(f.process(p))
+		f.sweep(2 * time.Minute)
+		if keys := f.objects(first); len(keys) > 0 || project.record(first).ID != "" || project.job(first).ID != "" {
+			t.Errorf("the record, the job or %d objects of the deleted deployment remain", len(keys))
 		}
 		if len(f.objects(second)) == 0 {
 			t.Error("the objects of another deployment are gone")

@@ -16,6 +16,7 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/deployment"
 	"devplatform/shared/event"
+	"devplatform/shared/job"
 	"devplatform/shared/site"
 )
 
@@ -108,6 +109,20 @@ func (p *published) record(deploymentID string) deployment.Deployment {
 		p.f.t.Fatal(err)
 	}
 	return d
+}
+
+// job returns the job of a deployment, zero if there is none.
+func (p *published) job(deploymentID string) job.Job {
+	p.f.t.Helper()
+	item, err := p.f.projects.Get(p.f.t.Context(), db.JobKey(p.id, deploymentID))
+	if err != nil && !errors.Is(err, db.ErrNotFound) {
+		p.f.t.Fatal(err)
+	}
+	j, err := db.Decode[job.Job](item)
+	if err != nil {
+		p.f.t.Fatal(err)
+	}
+	return j
 }
 
 // events returns the events of a deployment in the order in which they were stored, as "type status reason".

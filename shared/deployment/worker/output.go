@@ -37,7 +37,7 @@ type output struct {
 // store stores the files of a build and their manifest, which has the rules of the site. The keys contain the hashes of
 // the contents, so another attempt to build the same deployment cannot change an object. Errors:
 // objectstore.ErrUnavailable; the error of ctx.
-func (j *job) store(ctx context.Context, built build.Output) (output, error) {
+func (j *attempt) store(ctx context.Context, built build.Output) (output, error) {
 	deploymentID := j.deployment.ID
 	manifest := site.Manifest{Files: make(map[string]site.File, len(built.Files))}
 	out := output{files: len(built.Files)}

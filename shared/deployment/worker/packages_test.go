@@ -15,7 +15,7 @@ func TestIgnoredLockFile(t *testing.T) {
 	f := newFixture(t)
 	registry := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(registry.Close)
-	f.worker.Packages = npm.New(npm.Deps{
+	f.builder.Packages = npm.New(npm.Deps{
 		Registry: registry.URL, AllowPrivate: true, Bucket: f.bucket,
 	})
 	p := f.newUser("ada").newProject(map[string]string{

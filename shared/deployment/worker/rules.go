@@ -13,7 +13,7 @@ import (
 
 // addRules adds the rules of the project's files _redirects and _headers to a manifest with all files. It logs the
 // lines that have no effect.
-func (j *job) addRules(m *site.Manifest, built build.Output) {
+func (j *attempt) addRules(m *site.Manifest, built build.Output) {
 	var warnings []rule.Warning
 	m.Redirects, warnings = rule.ParseRedirects(built.Redirects.Data, func(path string) bool { return m.File(path) != "" })
 	j.logRules(built.Redirects, len(m.Redirects), warnings)
@@ -29,7 +29,7 @@ func (j *job) addRules(m *site.Manifest, built build.Output) {
 }
 
 // logRules logs the result of parsing a file with rules.
-func (j *job) logRules(file build.Rules, n int, warnings []rule.Warning) {
+func (j *attempt) logRules(file build.Rules, n int, warnings []rule.Warning) {
 	if file.Path == "" {
 		return
 	}

@@ -1,7 +1,6 @@
 package worker_test
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -9,17 +8,13 @@ import (
 	"time"
 
 	"devplatform/infra/slicetest"
-	"devplatform/shared/clock"
-	"devplatform/shared/db"
 	"devplatform/shared/deployment"
 )
 
-// Sweeps send each message that was lost, remove the objects of deployments that were canceled, deleted, or failed, and
-// handle more deployments than fit in a page.
+// Sweeps send each message that was lost, and remove the objects of deployments that were canceled, deleted, or failed.
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.worker.SetSweepPage(2)
 	ada := f.newUser("ada")
 	var lostMessages, deleted []*published
 	for range 5 {
@@ -45,9 +40,7 @@ func TestSweep(t *testing.T) {
 		t.Error("the canceled deployment has no objects")
 	}
 	f.clock.Advance(lost)
-	for range 6 {
-		f.sweep(0)
-	}
+	f.sweep(0)
 	for _, p := range lostMessages {
 		p.checkLive("Hello")
 	}
@@ -57,8 +50,8 @@ func TestSweep(t *testing.T) {
 	if keys := f.objects(canceledID); len(keys) > 0 {
 		t.Errorf("the objects %v of the canceled deployment remain", keys)
 	}
-	if d := canceled.record(canceledID); d.Status != deployment.Canceled || d.DueAt != nil {
-		t.Errorf("got the record %+v, want it to be canceled and not due", d)
+	if d := canceled.record(canceledID); d.Status != deployment.Canceled {
+		t.Errorf("got the record %+v, want it to be canceled", d)
 	}
 	live := map[string]bool{}
 	for _, p := range slices.Concat(deleted, lostMessages) {
@@ -74,74 +67,11 @@ func TestSweep(t *testing.T) {
 			t.Errorf("the object %s of a deleted deployment remains", key)
 		}
 	}
-	due, err := f.store.Due(t.Context(), f.clock.Now().Add(time.Hour), 100)
+	due, err := f.jobs.Due(t.Context(), f.clock.Now().Add(time.Hour), 100)
 	if err != nil || len(due) > 0 {
-		t.Errorf("%d deployments are due, error %v, want none", len(due), err)
+		t.Errorf("%d jobs are due, error %v, want none", len(due), err)
 	}
 	if f.sweep(time.Hour); len(f.messages()) > 0 {
 		t.Error("another sweep sent messages")
 	}
-}
-
-// Every sweep reports the longest delay of a build. The delay grows until a worker receives the message.
-func TestOldestBuild(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	ada := f.newUser("ada")
-	// sweep makes a sweep after each of some minutes, and calls work after each. It returns the delays that the sweeps
-	// report.
-	sweep := func(minutes int, work func()) (delays []string) {
-		for range minutes {
-			f.clock.Advance(time.Minute)
-			if err := f.worker.Sweep(t.Context()); err != nil {
-				t.Error(err)
-			}
-			log := f.log.String()
-			_, delay, _ := strings.Cut(log[max(0, strings.LastIndex(log, "OldestBuild=")):], "[")
-			delay, _, _ = strings.Cut(delay, "]")
-			delays = append(delays, delay)
-			work()
-		}
-		return delays
-	}
-	check := func(name string, got []string, want ...string) {
-		t.Helper()
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: got the delays %v, want %v", name, got, want)
-		}
-	}
-	nothing := func() {}
-	p := ada.newProject(small("Hello"))
-	p.request()
-	check("no worker", sweep(7, nothing), "0", "60", "120", "180", "240", "300", "360")
-	f.work(f.clients)
-	check("after the build", sweep(1, nothing), "0")
-
-	id := p.request()
-	f.messages() // is lost
-	if _, err := f.store.Begin(t.Context(), p.id, id, "token", f.clock.Now()); err != nil {
-		t.Fatal(err)
-	}
-	check("interrupted build", sweep(5, nothing), "60", "120", "180", "240", "300")
-	f.work(f.clients)
-	check("after the second attempt", sweep(1, nothing), "0")
-
-	builds := map[string]string{}
-	for i := range maxBuilds {
-		builds[fmt.Sprint("dpl_", i)] = clock.Stamp(f.clock.Now().Add(24 * time.Hour)).String()
-	}
-	item, err := db.Encode(builds)
-	if err == nil {
-		err = f.db.Transact(t.Context(), f.projects.Put(db.BuildsKey(ada.caller.UserID), item))
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.request()
-	received := f.messages()
-	delays := sweep(5, nothing)
-	check("before a worker finds that the account is busy", delays, "0", "60", "120", "180", "240")
-	delays = slices.Compact(sweep(12, func() { f.worker.Handle(t.Context(), received) }))
-	check("busy account", delays, "300", "0")
-	check("the message is lost", slices.Compact(sweep(12, nothing))[:3], "0", "60", "120")
 }

@@ -1,10 +1,9 @@
-// Package worker builds deployments. A message wakes it. It takes the lease of the deployment, reads a snapshot of the
-// project's files, installs the packages, bundles, stores the objects, and ends the deployment, which makes it live. It
-// also removes the objects of deleted deployments, and sends the messages of deployments that wait for too long.
+// Package worker does the jobs of deployments. To build one, it reads a snapshot of the project's files, installs the
+// packages, bundles, stores the objects, and ends the deployment, which makes it live. It also removes the objects of
+// deployments that were deleted, canceled or failed.
 //
-// The record of a deployment is the truth, and package deployment decides what a worker may do with it. A worker that
-// loses its lease can store objects, which nothing refers to, and nothing else. It notices that within about two
-// seconds, and stops.
+// Package job calls it for a job whose lease it holds, and package deployment decides what it may do. A worker that
+// loses its lease can store objects, which nothing refers to, and nothing else.
 package worker
 
 import (
@@ -15,9 +14,10 @@ import (
 	"devplatform/shared/clock"
 	"devplatform/shared/deployment"
 	"devplatform/shared/deployment/npm"
-	"devplatform/shared/metric"
+	"devplatform/shared/job"
 	"devplatform/shared/objectstore"
 	"devplatform/shared/project/file"
+	"devplatform/shared/site"
 )
 
 // Deps are the dependencies of a Worker.
@@ -26,16 +26,11 @@ type Deps struct {
 	Files    *file.Service
 	Packages *npm.Installer
 	Bucket   objectstore.Bucket
-	// Send sends a message to the queue of builds, with a message group.
-	Send func(ctx context.Context, body, group string) error
-	// Hide sets the visibility timeout of a received message.
-	Hide    func(ctx context.Context, receiptHandle string, d time.Duration) error
-	Clock   clock.Clock
-	Logger  *slog.Logger
-	Metrics *metric.Metrics
+	Clock    clock.Clock
+	Logger   *slog.Logger
 }
 
-// Worker builds deployments. It is safe for concurrent use.
+// Worker builds deployments, and removes their objects. It is safe for concurrent use.
 type Worker struct {
 	Deps
 
@@ -46,32 +41,32 @@ type Worker struct {
 type limits struct {
 	build  time.Duration // the largest duration of a build, from the snapshot to the last object
 	source int           // the largest size of all files of a project that is built, in bytes
-	sweep  int           // the largest number of deployments that a sweep handles; the next one handles the others
-	lease  time.Duration // the time between two checks of the lease during a build
 }
 
 // New returns a Worker. It makes no calls to storage.
 func New(d Deps) *Worker {
-	return &Worker{Deps: d, limits: limits{build: buildTime, source: maxSource, sweep: sweepPage, lease: checkLease}}
+	return &Worker{Deps: d, limits: limits{build: buildTime, source: maxSource}}
 }
 
 const (
 	buildTime = 60 * time.Second
 	maxSource = 200 << 20
-	sweepPage = 500
-	// checkLease is short enough that a canceled build soon frees its place, and longer than most builds, which make no
-	// check.
-	checkLease = 2 * time.Second
-	// retryAfter is the wait before another attempt if storage or the registry is unavailable.
-	retryAfter = 10 * time.Second
-	// busyAfter is the wait before the second attempt if the account has too many builds in progress. It grows up to eight
-	// times this value.
-	busyAfter = 5 * time.Second
-	// busyQuiet is the time for which the sweep sends no other message for such a deployment. It is shorter than the
-	// retention of the queue.
-	busyQuiet = 10 * time.Minute
-	// cleanUpTime limits the call that frees what a build holds.
+	// cleanUpTime limits the call that ends a build without an outcome.
 	cleanUpTime = 5 * time.Second
-	// reserve is the time that an invocation reserves to store the result of a build.
-	reserve = 10 * time.Second
 )
+
+// Kinds returns the kinds of jobs that the worker does.
+func (w *Worker) Kinds() []job.Kind {
+	return []job.Kind{
+		{Name: deployment.BuildJob, Run: w.build, Fail: w.fail},
+		{Name: deployment.RemovalJob, Run: w.remove},
+	}
+}
+
+// remove removes the objects of a deployment.
+func (w *Worker) remove(ctx context.Context, j job.Job) error {
+	if _, err := w.Bucket.DeletePrefix(ctx, site.ObjectsOf(j.ID)); err != nil {
+		return err
+	}
+	return w.Store.Removed(ctx, j)
+}

@@ -13,7 +13,6 @@ import (
 
 	"devplatform/infra/slicetest"
 	"devplatform/shared/deployment"
-	"devplatform/shared/lambdafn"
 	"devplatform/shared/site"
 )
 
@@ -143,7 +142,7 @@ func TestTimeout(t *testing.T) {
 		}
 		return slicetest.Transfers.Do(r)
 	})
-	slow.worker.SetBuildTime(time.Second)
+	slow.builder.SetBuildTime(time.Second)
 	if errs := f.work(slow); errs[0] != nil {
 		t.Errorf("the message was not handled: %v", errs[0])
 	}
@@ -160,7 +159,7 @@ func TestTimeout(t *testing.T) {
 	if keys := f.objects(id); len(keys) > 0 {
 		t.Errorf("the objects %v remain", keys)
 	}
-	if d := p.record(id); d.Status != deployment.Failed || d.DueAt != nil {
+	if d := p.record(id); d.Status != deployment.Failed || p.job(id).ID != "" {
 		t.Errorf("got the record %+v, want it to be failed and not due", d)
 	}
 }
@@ -169,7 +168,7 @@ func TestTimeout(t *testing.T) {
 func TestEndlessBuild(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.worker.SetBuildTime(3 * time.Second)
+	f.builder.SetBuildTime(3 * time.Second)
 	files := map[string]string{"/index.html": `<script type="module" src="/m0.js"></script>`}
 	for i := range 14 { // each file exports what all others export
 		for j := range 14 {
@@ -185,7 +184,7 @@ func TestEndlessBuild(t *testing.T) {
 func TestSourceTooLarge(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.worker.SetMaxSource(1000)
+	f.builder.SetMaxSource(1000)
 	p := f.newUser("ada").newProject(small(strings.Repeat("x", 1000)))
 	if got := failure(p.deploy()); !strings.HasPrefix(got, "OUTPUT_TOO_LARGE ") {
 		t.Errorf("got the error %q, want OUTPUT_TOO_LARGE", got)
@@ -199,7 +198,7 @@ func TestNoSpaceForOutput(t *testing.T) {
 	ada := f.newUser("ada")
 	live, p := ada.newProject(small("Hello")), ada.newProject(small("Hello"))
 	d := live.deploy()
-	f.worker.Store.MaxOutput = int(d.Body["bytes"].(float64)) + 1
+	f.builder.Store.MaxOutput = int(d.Body["bytes"].(float64)) + 1
 	d = p.deploy()
 	if got := failure(d); !strings.HasPrefix(got, "OUTPUT_TOO_LARGE ") {
 		t.Errorf("got the error %q, want OUTPUT_TOO_LARGE", got)
@@ -214,21 +213,5 @@ func TestNoSpaceForOutput(t *testing.T) {
 	live.Do(http.MethodDelete, "/api/projects/"+live.id, nil).Want(t, http.StatusOK)
 	if d := p.deploy(); d.Text("status") != "ready" {
 		t.Errorf("got %s after the other project was deleted, want ready", d.Raw)
-	}
-}
-
-// Messages of other programs, and of deployments that do not exist, are deleted from the queue.
-func TestForeignMessages(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	p := f.newUser("ada").newProject(nil)
-	missing, err := deployment.MessageOf(deployment.Deployment{ProjectID: p.id, ID: "dpl_01KGA4V5N2ABCDEFGHJKMNPQRS"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, body := range []string{"", "{}", "[]", `{"projectId":"x"}`, "\xff", missing} {
-		if err := f.worker.Handle(t.Context(), []lambdafn.QueueMessage{{Body: body}})[0]; err != nil {
-			t.Errorf("%q: got error %v, want none", body, err)
-		}
 	}
 }

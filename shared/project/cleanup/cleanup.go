@@ -126,7 +126,7 @@ func (c *Cleanup) remove(ctx context.Context, projectID string) error {
 		return fmt.Errorf("%w: the project exists", errInvalidEvent)
 	}
 	began, ctx := c.now(), db.CountCalls(ctx)
-	done, err := c.store.removeRecords(ctx, projectID, began)
+	done, err := c.store.removeRecords(ctx, projectID)
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (c *Cleanup) remove(ctx context.Context, projectID string) error {
 	tables := []db.Table{c.store.contents, c.store.conversations, c.store.projects}
 	swept := make([]int, len(tables))
 	for i, table := range tables {
-		if swept[i], err = c.store.sweep(ctx, table, projectID, done.kept); err != nil {
+		if swept[i], err = c.store.sweep(ctx, table, projectID); err != nil {
 			return err
 		}
 	}

@@ -11,7 +11,6 @@ import (
 
 	"devplatform/shared/async"
 	"devplatform/shared/awsclient"
-	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/objectstore"
 	"devplatform/shared/project/content"
@@ -49,17 +48,13 @@ func (s store) exists(ctx context.Context, projectID string) (bool, error) {
 }
 
 // removed is the result of removeRecords.
-type removed struct {
-	records, chunks, objects int
-	// kept are the keys of the deployments that may still be built.
-	kept map[db.Key]bool
-}
+type removed struct{ records, chunks, objects int }
 
 // removeRecords deletes the records of a project, one page at a time. It deletes the chunks of a page's records, and
-// the objects of its deployments, before the records. It keeps the records of deployments whose worker may still
-// write objects: they are due when its lease ends, and package deployment removes them.
-func (s store) removeRecords(ctx context.Context, projectID string, now time.Time) (removed, error) {
-	q, r := db.Query{Prefix: db.ProjectPartition(projectID)}, removed{kept: map[db.Key]bool{}}
+// the objects of its deployments, before the records. It keeps the jobs, which end by themselves: that of a deployment
+// whose worker may still write objects removes them when its lease has ended.
+func (s store) removeRecords(ctx context.Context, projectID string) (r removed, err error) {
+	q := db.Query{Prefix: db.ProjectPartition(projectID)}
 	for {
 		page, err := s.projects.Query(ctx, q)
 		if err != nil {
@@ -68,10 +63,10 @@ func (s store) removeRecords(ctx context.Context, projectID string, now time.Tim
 		var recordKeys, chunkKeys []db.Key
 		for _, item := range page.Items {
 			key := db.KeyOf(item)
+			if key.IsJob() {
+				continue
+			}
 			if deploymentID, ok := strings.CutPrefix(key.SK, db.DeploymentsOf(projectID).SK); ok {
-				if r.kept[key] = isLeased(item, now); r.kept[key] {
-					continue
-				}
 				n, err := s.removeOutput(ctx, deploymentID)
 				if err != nil {
 					return r, err
@@ -97,17 +92,9 @@ func (s store) removeRecords(ctx context.Context, projectID string, now time.Tim
 	}
 }
 
-// isLeased reports whether the record of a deployment has a lease that has not expired.
-func isLeased(item db.Item, now time.Time) bool {
-	lease, err := db.Decode[struct {
-		Ends clock.Timestamp `dynamodbav:"leaseEnds"`
-	}](item)
-	return err == nil && now.Before(lease.Ends.Time())
-}
-
-// sweep deletes all items of a project in a table except those with the keys in kept, and returns their number. It
-// leaves expired items to DynamoDB, which deletes them at no cost.
-func (s store) sweep(ctx context.Context, table db.Table, projectID string, kept map[db.Key]bool) (n int, err error) {
+// sweep deletes all items of a project in a table except the jobs, and returns their number. It leaves expired items to
+// DynamoDB, which deletes them at no cost.
+func (s store) sweep(ctx context.Context, table db.Table, projectID string) (n int, err error) {
 	q := db.Query{Prefix: db.ProjectPartition(projectID), KeysOnly: true}
 	for {
 		page, err := table.Query(ctx, q)
@@ -116,7 +103,7 @@ func (s store) sweep(ctx context.Context, table db.Table, projectID string, kept
 		}
 		var keys []db.Key
 		for _, item := range page.Items {
-			if key := db.KeyOf(item); !kept[key] {
+			if key := db.KeyOf(item); !key.IsJob() {
 				keys = append(keys, key)
 			}
 		}

@@ -1,20 +1,17 @@
 // Package export makes zip archives of the files of projects. Clients start an export, ask for its state, and download
 // the archive from the bucket.
 //
-// Calls run in one direction: handlers (http.go) call the Service (service.go). A message makes the Worker (worker.go)
-// run a job (job.go), which writes the archive (archive.go) in parts. Both use the store.
+// Calls run in one direction: handlers (http.go) call the Service (service.go). The Worker (worker.go) writes the
+// archive (archive.go) in parts (upload.go). Both use the store.
 //
-// The record of an export is the only state. A message only wakes a worker: it can be lost, late or repeated. A worker
-// holds a lease on the record. The lease has a random token, and each write of the worker has the condition that the
-// record still has it. A worker that loses its lease can therefore change nothing but the parts of an upload, and S3
-// completes an upload only if the entity tags of all parts are those that the worker expects.
+// Package job runs an export as a job of the kind Kind. The worker holds the lease of the job, and each of its writes has
+// the condition that it does. A worker that loses its lease can therefore change nothing but the parts of an upload, and
+// S3 completes an upload only if the entity tags of all parts are those that the worker expects.
 //
 // If a worker is interrupted, the next one creates the same bytes again: contents never change, and the archive has no
 // other input than the files. It compares the hash of each part with those in the record, and uploads only the parts
 // that are missing. If a file has changed since, the archive contains the newer files, and the parts differ from the
 // first difference on. An export that has failed starts from the beginning.
-//
-// If a message is lost, the next request that starts or reads the export sends another one.
 package export
 
 import (
@@ -36,12 +33,10 @@ const (
 	lifetime = 24*time.Hour - urlValid
 	// urlValid is the time for which the URL of an archive is valid.
 	urlValid = 5 * time.Minute
-	// leaseTime is the time for which a worker holds its lease. It is more than the timeout of the function, so that a
-	// lease never expires while the worker runs.
-	leaseTime = 130 * time.Second
-	// resendAfter is the minimum time between two messages for one export.
-	resendAfter = 30 * time.Second
 )
+
+// Kind is the kind of the jobs that make exports.
+const Kind = "export"
 
 // DefaultHourlyLimit is the number of exports that a user can start in one hour.
 const DefaultHourlyLimit = 10
@@ -64,10 +59,6 @@ type record struct {
 	ID        string          `dynamodbav:"id"`
 	Status    Status          `dynamodbav:"status"`
 	StartedAt clock.Timestamp `dynamodbav:"startedAt"`
-	DueAt     clock.Timestamp `dynamodbav:"dueAt"`
-	SentAt    clock.Timestamp `dynamodbav:"sentAt"`    // when the last message was sent
-	Lease     string          `dynamodbav:"lease"`     // the token of the last worker
-	LeaseEnds clock.Timestamp `dynamodbav:"leaseEnds"` // zero if no worker holds the lease
 	Upload    string          `dynamodbav:"upload,omitempty"`
 	Parts     []part          `dynamodbav:"parts,omitempty"`
 	Size      int             `dynamodbav:"size"` // of the archive, if it is ready
@@ -82,7 +73,7 @@ type part struct {
 
 // statusAt returns the status at a time. A running export whose time is over has failed.
 func (r record) statusAt(now time.Time) Status {
-	if r.Status == Running && !now.Before(r.DueAt.Time()) {
+	if r.Status == Running && now.Sub(r.StartedAt.Time()) >= timeToFinish {
 		return Failed
 	}
 	return r.Status
@@ -91,8 +82,7 @@ func (r record) statusAt(now time.Time) Status {
 // newRecord returns the record of an export that starts now.
 func newRecord(exportID string, now time.Time) record {
 	return record{
-		ID: exportID, Status: Running, StartedAt: clock.Stamp(now), DueAt: clock.Stamp(now.Add(timeToFinish)),
-		SentAt: clock.Stamp(now), ExpiresAt: now.Add(lifetime).Unix(),
+		ID: exportID, Status: Running, StartedAt: clock.Stamp(now), ExpiresAt: now.Add(lifetime).Unix(),
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
 	"devplatform/shared/id"
-	"devplatform/shared/lambdafn"
+	"devplatform/shared/job"
 	"devplatform/shared/project"
 	"devplatform/shared/project/content"
 	"devplatform/shared/project/file"
@@ -208,9 +208,8 @@ func TestTimeToFinish(t *testing.T) {
 	if r := ada.read(projectID, exportID); r.Text("status") != "failed" {
 		t.Errorf("got %s, want a failed export", r.Raw)
 	}
-	// The second message was sent by the first read.
-	if errs := f.work(f.clients(nil)); len(errs) != 2 || errs[0] != nil || errs[1] != nil {
-		t.Errorf("got the errors %v of two late messages, want success", errs)
+	if errs := f.work(f.clients(nil)); len(errs) != 1 || errs[0] != nil {
+		t.Errorf("got the errors %v of a late message, want success", errs)
 	}
 	if r := ada.read(projectID, exportID); r.Text("status") != "failed" {
 		t.Errorf("after a late message: got %s, want a failed export", r.Raw)
@@ -222,32 +221,25 @@ func TestTimeToFinish(t *testing.T) {
 	f.download(ada.read(projectID, exportID))
 }
 
-// If the message was lost, the next request sends another one, but not more than one in 30 seconds.
+// If the message was lost, or SQS is unavailable, the sweep sends the message.
 func TestLostMessage(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	ada := f.newUser("ada")
 	projectID := ada.project("Lost", project.Private)
-	exportID, _ := ada.start(projectID)
-	lost := f.messages()
-	f.clock.Advance(29 * time.Second)
-	ada.start(projectID)
-	ada.read(projectID, exportID)
-	if n := len(f.messages()); n != 0 {
-		t.Errorf("got %d messages after 29 s, want none", n)
-	}
-	f.clock.Advance(time.Second)
-	slicetest.Concurrently(6, func(i int) slicetest.Response {
-		if i%2 == 0 {
-			return ada.Do(http.MethodPost, "/api/projects/"+projectID+"/exports", nil)
+	f.serve(f.clients(slicetest.DoFunc(func(r *http.Request) (*http.Response, error) {
+		if strings.HasPrefix(r.Header.Get("X-Amz-Target"), "AmazonSQS") {
+			return nil, errors.New("no connection")
 		}
-		return ada.Do(http.MethodGet, "/api/projects/"+projectID+"/exports/"+exportID, nil)
-	})
-	received := f.messages()
-	if len(received) != 1 || received[0].Body != lost[0].Body {
-		t.Fatalf("got the messages %v, want one like %v", received, lost)
+		return slicetest.Transfers.Do(r)
+	})))
+	exportID, _ := ada.start(projectID)
+	if n := len(f.messages()); n != 0 || !strings.Contains(f.log.String(), "the message for an export was not sent") {
+		t.Errorf("got %d messages, want none, and a line in the log", n)
 	}
-	f.clients(nil).worker.Handle(t.Context(), received)
+	f.serve(f.clients(nil))
+	f.clock.Advance(job.ResendAfter)
+	f.sweep()
 	f.download(ada.read(projectID, exportID))
 }
 
@@ -304,39 +296,30 @@ func TestCorruptContent(t *testing.T) {
 	}
 }
 
-// If the project is deleted, the job stops, and the record stays away.
+// If the project is deleted, the job ends, whether its records were removed or not.
 func TestDeletedProject(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	ada := f.newUser("ada")
-	projectID := ada.project("Gone", project.Private)
-	exportID, _ := ada.start(projectID)
-	ada.Do(http.MethodDelete, "/api/projects/"+projectID, nil).Want(t, http.StatusOK)
-	if errs := f.work(f.clients(nil)); len(errs) != 1 || errs[0] != nil {
-		t.Errorf("got the errors %v, want a handled message", errs)
-	}
-	if keys := f.archives(); len(keys) != 0 {
-		t.Errorf("got the archives %v, want none", keys)
-	}
-	ada.Get("/api/projects/"+projectID+"/exports/"+exportID).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
-}
-
-// A message that is not valid, or names an export that does not exist, is removed from the queue.
-func TestUselessMessages(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	ids := fmt.Sprintf(`{"projectId":%q,"exportId":%q}`, f.ids.New(id.Project), f.ids.New(id.Export))
-	var received []lambdafn.QueueMessage
-	for _, body := range []string{"", "?", "{}", `{"projectId":"prj_1","exportId":"exp_1"}`, ids} {
-		received = append(received, lambdafn.QueueMessage{Body: body})
-	}
-	for i, err := range f.clients(nil).worker.Handle(t.Context(), received) {
-		if err != nil {
-			t.Errorf("%s: got error %v, want none", received[i].Body, err)
+	for _, isRemoved := range []bool{false, true} {
+		projectID := ada.project("Gone", project.Private)
+		exportID, _ := ada.start(projectID)
+		ada.Do(http.MethodDelete, "/api/projects/"+projectID, nil).Want(t, http.StatusOK)
+		if isRemoved {
+			if err := f.projects.DeleteAll(t.Context(), db.ExportKey(projectID, exportID)); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	if items := slicetest.Dump(t, f.sdk, f.names.projects); len(items) != 0 {
-		t.Errorf("got the items %v, want none", items)
+		if errs := f.work(f.clients(nil)); len(errs) != 1 || errs[0] != nil {
+			t.Errorf("got the errors %v, want a handled message", errs)
+		}
+		if keys := f.archives(); len(keys) != 0 {
+			t.Errorf("got the archives %v, want none", keys)
+		}
+		if _, err := f.projects.Get(t.Context(), db.JobKey(projectID, exportID)); !errors.Is(err, db.ErrNotFound) {
+			t.Errorf("removed: %v: the job: got error %v, want ErrNotFound", isRemoved, err)
+		}
+		ada.Get("/api/projects/"+projectID+"/exports/"+exportID).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
 	}
 }
 
@@ -371,24 +354,6 @@ func TestConsistentSnapshot(t *testing.T) {
 	if diff := cmp.Diff(want, unzip(t, f.download(ada.read(projectID, exportID)))); diff != "" {
 		t.Errorf("files: mismatch (-want +got):\n%s", diff)
 	}
-}
-
-// If SQS is unavailable, the response is 503, and the next request sends the message.
-func TestQueueUnavailable(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	ada := f.newUser("ada")
-	projectID := ada.project("No queue", project.Private)
-	f.serve(f.clients(slicetest.DoFunc(func(r *http.Request) (*http.Response, error) {
-		if strings.HasPrefix(r.Header.Get("X-Amz-Target"), "AmazonSQS") {
-			return nil, errors.New("no connection")
-		}
-		return slicetest.Transfers.Do(r)
-	})))
-	ada.Do(http.MethodPost, "/api/projects/"+projectID+"/exports", nil).
-		Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
-	f.serve(f.clients(nil))
-	unzip(t, f.export(ada, projectID))
 }
 
 // If the second read of a request fails, the response is 503. It must not be 404, as without access to the project.

@@ -22,6 +22,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
+	"devplatform/infra/functiontest"
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/local/s3/s3test"
 	"devplatform/infra/local/sqs/sqstest"
@@ -32,7 +33,9 @@ import (
 	"devplatform/shared/event"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
+	"devplatform/shared/job"
 	"devplatform/shared/lambdafn"
+	"devplatform/shared/metric"
 	"devplatform/shared/objectstore"
 	"devplatform/shared/project"
 	"devplatform/shared/project/content"
@@ -72,7 +75,8 @@ func newFixture(t *testing.T) *fixture {
 	f.sqs = sqstest.Start(t)
 	f.queue = sqstest.CreateQueue(t, f.sqs, "exports-"+rand.Text(), map[string]string{"MessageRetentionPeriod": "900"})
 	f.ids = id.NewGenerator(f.clock.Now, rand.Reader)
-	f.names.projects = slicetest.Table(t, f.sdk, "projects")
+	f.names.projects = "projects-" + strings.ToLower(rand.Text())
+	functiontest.CreateProjectsTable(t, f.sdk, f.names.projects)
 	f.names.contents = slicetest.Table(t, f.sdk, "contents")
 	f.names.events = slicetest.Table(t, f.sdk, "events")
 	f.projects = db.Wrap(f.sdk, f.clock.Now).Table(f.names.projects)
@@ -88,7 +92,8 @@ type clients struct {
 	projects *project.Service
 	files    *file.Service
 	exports  *export.Service
-	worker   *export.Worker
+	worker   *job.Worker
+	jobs     job.Store
 }
 
 // clients returns services that send their requests through a client. nil means the default client and retries.
@@ -117,15 +122,20 @@ func (f *fixture) clients(through httpDoer) *clients {
 		Logger: logger,
 	})
 	q := queue.Wrap(queues).Queue(f.queue)
+	send := func(ctx context.Context, body, group string) error {
+		return q.Send(ctx, queue.Message{Body: body, Group: group})
+	}
 	c.exports = export.New(export.Deps{
-		DB: client, Projects: projects, Bucket: bucket, Clock: f.clock.Now,
-		Send: func(ctx context.Context, body, group string) error {
-			return q.Send(ctx, queue.Message{Body: body, Group: group})
-		},
+		DB: client, Projects: projects, Bucket: bucket, Send: send, Clock: f.clock.Now, Logger: logger,
 		HourlyLimit: export.DefaultHourlyLimit,
 	})
-	c.worker = export.NewWorker(export.WorkerDeps{
-		DB: client, Projects: projects, Files: c.files, Bucket: bucket, Hide: q.Hide, Clock: f.clock.Now, Logger: logger,
+	worker := export.NewWorker(export.WorkerDeps{
+		DB: client, Projects: projects, Files: c.files, Bucket: bucket, Clock: f.clock.Now, Logger: logger,
+	})
+	c.jobs = job.Store{DB: client, Projects: projects}
+	c.worker = job.NewWorker(job.Deps{
+		Jobs: c.jobs, Kinds: worker.Kinds(), Send: send, Hide: q.Hide, Clock: f.clock.Now, Logger: logger,
+		Metrics: metric.New(logger, "stack", f.clock.Now),
 	})
 	return c
 }
@@ -238,6 +248,15 @@ func (f *fixture) messages() (received []lambdafn.QueueMessage) {
 func (f *fixture) work(c *clients) []error {
 	f.t.Helper()
 	return c.worker.Handle(f.t.Context(), f.messages())
+}
+
+// sweep sends the messages that are due, and makes a worker handle them. It returns the error of each.
+func (f *fixture) sweep() []error {
+	f.t.Helper()
+	if err := f.clients(nil).worker.Sweep(f.t.Context()); err != nil {
+		f.t.Error(err)
+	}
+	return f.work(f.clients(nil))
 }
 
 // export exports a project, and returns the archive.

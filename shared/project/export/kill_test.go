@@ -17,6 +17,7 @@ import (
 	"devplatform/infra/slicetest"
 	"devplatform/shared/awsclient"
 	"devplatform/shared/db"
+	"devplatform/shared/job"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/project"
 	"devplatform/shared/project/content"
@@ -90,10 +91,8 @@ func (f *fixture) finish(received []lambdafn.QueueMessage) {
 	f.t.Errorf("the message was not handled: %v", f.log)
 }
 
-const (
-	resend = 30 * time.Second  // the time after which a message that was lost is sent again
-	lost   = 131 * time.Second // more than the time for which a worker holds its lease
-)
+// lost is more than the time for which a worker holds its lease.
+const lost = job.LeaseTime + time.Second
 
 // Start can be killed at every call. The next request of the user continues, and counts at most once.
 func TestStartIsKilled(t *testing.T) {
@@ -105,9 +104,9 @@ func TestStartIsKilled(t *testing.T) {
 		projectID, want := u.project("P", project.Private), map[string][]byte{"/a": []byte("a")}
 		u.save(projectID, want)
 		_, _ = f.clients(p).exports.Start(t.Context(), u.caller, projectID)
-		f.clock.Advance(resend)
 		exportID, _ := u.start(projectID)
-		f.work(f.clients(nil))
+		f.clock.Advance(job.ResendAfter)
+		f.sweep()
 		if f.check(u, projectID, exportID, want) == nil {
 			t.Error("the export is not ready")
 		}
@@ -252,7 +251,7 @@ func TestInterruptedWorker(t *testing.T) {
 	skipWithRaceDetector(t)
 	f := newFixture(t)
 	ada := f.newUser("ada")
-	const limit = 12 * time.Second
+	const limit = 10 * time.Second
 	for name, fail := range map[string]func(r *http.Request) (*http.Response, error){
 		"unavailable": func(*http.Request) (*http.Response, error) { return nil, errors.New("no connection") },
 		"time":        func(r *http.Request) (*http.Response, error) { <-r.Context().Done(); return nil, r.Context().Err() },
@@ -272,7 +271,7 @@ func TestInterruptedWorker(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), limit) // the worker needs 5 s of it to return the message
 		errs := f.clients(through).worker.Handle(ctx, received)
 		cancel()
-		if !errors.Is(errs[0], lambdafn.ErrLater) || !strings.Contains(f.log.String(), "an export was interrupted") {
+		if !errors.Is(errs[0], lambdafn.ErrLater) || !strings.Contains(f.log.String(), "a job was interrupted") {
 			t.Errorf("%s: got error %v, want ErrLater, and a line in the log", name, errs[0])
 		}
 		second := &partCounter{}
@@ -309,27 +308,6 @@ func TestVersionIsDeleted(t *testing.T) {
 		t.Errorf("got error %v, want ErrLater", errs[0])
 	}
 	f.finish(received)
-	if f.check(ada, projectID, exportID, want) == nil {
-		t.Error("the export is not ready")
-	}
-}
-
-// While a worker holds the lease, another one returns the message to the queue until the lease ends.
-func TestLeaseIsHeld(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	ada := f.newUser("ada")
-	projectID, want := f.twoParts(ada)
-	exportID, _ := ada.start(projectID)
-	received := f.messages()
-	p := &slicetest.Process{Step: 5, At: func() error {
-		if errs := f.clients(nil).worker.Handle(t.Context(), received); !errors.Is(errs[0], lambdafn.ErrLater) ||
-			!strings.Contains(errs[0].Error(), "2m10s") {
-			t.Errorf("got error %v, want ErrLater until the lease of 2m10s ends", errs[0])
-		}
-		return nil
-	}}
-	f.clients(p).worker.Handle(t.Context(), received)
 	if f.check(ada, projectID, exportID, want) == nil {
 		t.Error("the export is not ready")
 	}

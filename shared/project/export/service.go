@@ -3,17 +3,12 @@ package export
 import (
 	"cmp"
 	"context"
-	"errors"
+	"log/slog"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
-	"devplatform/shared/async"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
-	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
-	"devplatform/shared/id"
 	"devplatform/shared/limit"
 	"devplatform/shared/objectstore"
 	"devplatform/shared/project/file"
@@ -26,8 +21,9 @@ type Deps struct {
 	Projects db.Table
 	Bucket   objectstore.Bucket
 	// Send sends a message with a message group to the queue of the worker.
-	Send  func(ctx context.Context, body, group string) error
-	Clock clock.Clock
+	Send   func(ctx context.Context, body, group string) error
+	Clock  clock.Clock
+	Logger *slog.Logger
 	// HourlyLimit is the number of exports that a user can start in one hour.
 	HourlyLimit int
 }
@@ -41,32 +37,21 @@ type Service struct {
 	counters *limit.Counters
 	rule     limit.Rule
 	now      clock.Clock
+	logger   *slog.Logger
 }
 
 // New returns a Service. It makes no calls to storage.
 func New(d Deps) *Service {
 	return &Service{
 		store: store{Access: workspace.Access{Projects: d.Projects}, client: d.DB}, bucket: d.Bucket, send: d.Send,
-		counters: limit.New(d.DB, d.Projects, d.Clock), now: d.Clock,
+		counters: limit.New(d.DB, d.Projects, d.Clock), now: d.Clock, logger: d.Logger,
 		rule: limit.Rule{Name: "exports", Limit: d.HourlyLimit, Window: time.Hour},
 	}
 }
 
-// message is the body of a message for the worker.
-type message struct {
-	ProjectID string `json:"projectId"`
-	ExportID  string `json:"exportId"`
-}
-
-// parseMessage parses the body of a message. It reports false if the body is not valid.
-func parseMessage(body string) (m message, ok bool) {
-	err := json.Unmarshal([]byte(body), &m)
-	return m, err == nil && id.Project.Valid(m.ProjectID) && id.Export.Valid(m.ExportID)
-}
-
 // Start starts an export of the current files of a project. If the files in their current state have an export that is
 // running or ready, Start returns this export and does not count.
-// Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, RATE_LIMITED, SERVICE_UNAVAILABLE.
+// Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, RATE_LIMITED.
 func (s *Service) Start(ctx context.Context, caller httpapi.Caller, projectID string) (ExportRef, error) {
 	var r record
 	var isNew bool
@@ -85,48 +70,13 @@ func (s *Service) Start(ctx context.Context, caller httpapi.Caller, projectID st
 		}
 		return s.store.start(ctx, projectID, r, old, s.counters, s.rule, caller.UserID)
 	})
-	switch {
-	case err != nil:
-	case isNew:
-		err = s.notify(ctx, caller, projectID, r)
-	default:
-		err = s.resend(ctx, caller, projectID, r)
+	if err == nil && isNew {
+		if err := jobOf(projectID, r, caller.UserID).Send(ctx, s.send); err != nil { // the sweep sends it
+			s.logger.WarnContext(ctx, "the message for an export was not sent", "project", projectID, "export", r.ID,
+				"cause", err.Error())
+		}
 	}
 	return ExportRef{ID: r.ID, Status: r.Status}, err
-}
-
-// resend sends another message for a running export on which no worker works: the request that should have sent the
-// last message, or the worker, may have been interrupted. Error: SERVICE_UNAVAILABLE.
-func (s *Service) resend(ctx context.Context, caller httpapi.Caller, projectID string, r record) error {
-	now := s.now()
-	if r.statusAt(now) != Running || now.Sub(r.SentAt.Time()) < resendAfter || now.Before(r.LeaseEnds.Time()) {
-		return nil
-	}
-	isSet, err := s.store.setSent(ctx, projectID, r, clock.Stamp(now))
-	if err != nil || !isSet { // another request sends it
-		return err
-	}
-	r.SentAt = clock.Stamp(now)
-	return s.notify(ctx, caller, projectID, r)
-}
-
-// undoTime is the time limit for recording that a message was not sent. Without the record, a request sends it later.
-const undoTime = 5 * time.Second
-
-// notify sends a message for an export. If that fails, the next request sends it. Error: SERVICE_UNAVAILABLE.
-func (s *Service) notify(ctx context.Context, caller httpapi.Caller, projectID string, r record) error {
-	body, err := json.Marshal(message{projectID, r.ID})
-	if err != nil {
-		return err //nolint:wrapcheck // strings only: cannot fail
-	}
-	// Users are the groups of a fair queue, so that a user with many exports does not delay the others.
-	if err := s.send(ctx, string(body), caller.UserID); err != nil {
-		ctx, cancel := async.Detach(ctx, undoTime)
-		defer cancel()
-		_, undo := s.store.setSent(ctx, projectID, r, clock.Timestamp{})
-		return fault.ErrUnavailable.WithCause(errors.Join(err, undo))
-	}
-	return nil
 }
 
 // current returns the export of the project's files in their current state. If there is none, it returns a record that
@@ -154,7 +104,7 @@ func (s *Service) current(ctx context.Context, caller httpapi.Caller, projectID 
 }
 
 // Get returns an export, and the URL of its archive if it is ready.
-// Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, EXPORT_NOT_FOUND, SERVICE_UNAVAILABLE.
+// Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, EXPORT_NOT_FOUND.
 func (s *Service) Get(ctx context.Context, caller httpapi.Caller, projectID, exportID string) (ExportItem, error) {
 	key := db.ExportKey(projectID, exportID)
 	access, err := s.store.Project(ctx, caller.UserID, projectID, key)
@@ -169,11 +119,8 @@ func (s *Service) Get(ctx context.Context, caller httpapi.Caller, projectID, exp
 	}
 	r, err := db.Decode[record](access.Items[key])
 	item := ExportItem{ID: r.ID, Status: r.statusAt(s.now()), Size: r.Size}
-	if err != nil {
+	if err != nil || item.Status != Ready {
 		return item, err
-	}
-	if item.Status != Ready {
-		return item, s.resend(ctx, caller, projectID, r)
 	}
 	project, err := db.Decode[struct {
 		Slug string `dynamodbav:"slug"`

@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
-	"devplatform/shared/clock"
 	"devplatform/shared/db"
+	"devplatform/shared/job"
 	"devplatform/shared/limit"
 	"devplatform/shared/workspace"
 )
@@ -20,15 +19,16 @@ type store struct {
 	client *db.Client
 }
 
-// Errors of the store.
-var (
-	// errNotRunning reports that an export does not exist, or is not running.
-	errNotRunning = errors.New("export: the export is not running")
-	// errLeased reports that another worker holds the lease of an export.
-	errLeased = errors.New("export: another worker holds the lease")
-)
+func (s store) jobs() job.Store { return job.Store{DB: s.client, Projects: s.Projects} }
 
-// start stores the record of a new export, and counts it. old is the record that it replaces, zero if there is none.
+// jobOf returns the job of a new export. Users are the message groups, so that a user with many exports does not delay
+// the others.
+func jobOf(projectID string, r record, userID string) job.Job {
+	return job.New(Kind, projectID, r.ID, userID, r.StartedAt.Time())
+}
+
+// start stores the record of a new export with its job, and counts it. old is the record that it replaces, zero if there
+// is none.
 // Call it within db.Retry. Errors: PROJECT_NOT_FOUND, RATE_LIMITED; db.ErrStale if old is not the stored record.
 func (s store) start(
 	ctx context.Context, projectID string, r, old record, counters *limit.Counters, rule limit.Rule, userID string,
@@ -44,7 +44,7 @@ func (s store) start(
 		put = s.Projects.Put(key, item).If(unchanged)
 	}
 	count, tooMany := counters.Write(rule, userID)
-	err = s.client.TransactOnce(ctx, s.ProjectExists(projectID), put, count)
+	err = s.client.TransactOnce(ctx, s.ProjectExists(projectID), put, count, s.jobs().Add(jobOf(projectID, r, userID)))
 	switch {
 	case db.FailedAt(err, 0):
 		return workspace.ErrProjectNotFound.WithCause(err)
@@ -61,99 +61,33 @@ func equals(attribute, value string) expression.ConditionBuilder {
 	return expression.Name(attribute).Equal(expression.Value(value))
 }
 
-// setSent stores the time at which the last message of a running export was sent. It reports false if the export is not
-// running, if another request has changed the time, or if the response to the first attempt of the write was lost.
-func (s store) setSent(ctx context.Context, projectID string, r record, at clock.Timestamp) (bool, error) {
-	write := s.Projects.Update(db.ExportKey(projectID, r.ID), set("sentAt", at.String())).
-		If(equals("status", string(Running)).And(equals("sentAt", r.SentAt.String())))
-	_, err := s.client.Do(ctx, write)
-	if errors.Is(err, db.ErrConditionFailed) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
 func set(attribute string, value any) expression.UpdateBuilder {
 	return expression.Set(expression.Name(attribute), expression.Value(value))
 }
 
-// lease assigns the lease of an export to a worker, and returns the export's record. If another worker holds the lease,
-// it returns the record with that lease. Errors: errNotRunning, errLeased.
-func (s store) lease(ctx context.Context, projectID, exportID, token string, now time.Time) (record, error) {
-	at := clock.Stamp(now).String()
-	free := expression.Name("leaseEnds").LessThanEqual(expression.Value(at))
-	inTime := expression.Name("dueAt").GreaterThan(expression.Value(at))
-	update := set("lease", token).
-		Set(expression.Name("leaseEnds"), expression.Value(clock.Stamp(now.Add(leaseTime)).String()))
-	write := s.Projects.Update(db.ExportKey(projectID, exportID), update).
-		If(s.Projects.Exists().And(equals("status", string(Running)), inTime, free)).Mine(holds(token))
-	item, err := s.client.Do(ctx, write)
-	isHeld := errors.Is(err, db.ErrConditionFailed)
-	if isHeld {
-		item = db.OldItem(err, 0)
-	} else if err != nil {
+// get returns the export of a job, zero if it does not exist.
+func (s store) get(ctx context.Context, j job.Job) (record, error) {
+	item, err := s.Projects.Get(ctx, db.ExportKey(j.ProjectID, j.ID))
+	if err != nil && !errors.Is(err, db.ErrNotFound) {
 		return record{}, err
 	}
-	r, err := db.Decode[record](item)
-	switch {
-	case err != nil:
-		return r, err
-	case isHeld && r.statusAt(now) == Running && r.ExpiresAt > now.Unix():
-		return r, errLeased
-	case isHeld:
-		return r, errNotRunning
-	}
-	return r, nil
+	return db.Decode[record](item)
 }
 
-// holds returns a function that reports whether a stored record has the lease with a token.
-func holds(token string) func(db.Item) bool {
-	return func(stored db.Item) bool {
-		r, err := db.Decode[record](stored)
-		return err == nil && r.Lease == token
-	}
+// update returns the write that changes the record of a running export.
+func (s store) update(j job.Job, update expression.UpdateBuilder) db.Write {
+	return s.Projects.Update(db.ExportKey(j.ProjectID, j.ID), update).If(equals("status", string(Running)))
 }
 
-// update changes the record of an export on the condition that it is running, and that the worker with r still has the
-// lease. status is the new status. Error: errLeased.
-func (s store) update(
-	ctx context.Context, projectID string, r record, status Status, update expression.UpdateBuilder,
-) error {
-	held := equals("status", string(Running)).And(equals("lease", r.Lease))
-	write := s.Projects.Update(db.ExportKey(projectID, r.ID), update.Set(expression.Name("status"),
-		expression.Value(string(status)))).If(held).Mine(func(stored db.Item) bool {
-		current, err := db.Decode[record](stored)
-		return err == nil && current.Lease == r.Lease && current.Status == status && status != Running
-	})
-	_, err := s.client.Do(ctx, write)
-	if errors.Is(err, db.ErrConditionFailed) {
-		return fmt.Errorf("%w: %w", errLeased, err)
-	}
-	return err
+// saveUpload stores the upload of an export and its parts. Error: job.ErrLost.
+func (s store) saveUpload(ctx context.Context, j job.Job, r record) error {
+	return s.jobs().Save(ctx, j, s.update(j, set("upload", r.Upload).
+		Set(expression.Name("parts"), expression.Value(r.Parts))))
 }
 
-// saveUpload stores the upload of an export and its parts. Error: errLeased.
-func (s store) saveUpload(ctx context.Context, projectID string, r record) error {
-	return s.update(ctx, projectID, r, Running, set("upload", r.Upload).
-		Set(expression.Name("parts"), expression.Value(r.Parts)))
-}
-
-// ready makes an export ready, unless its time is over. Error: errLeased.
-func (s store) ready(ctx context.Context, projectID string, r record, now time.Time) error {
-	if r.statusAt(now) != Running {
-		return errLeased
-	}
-	return s.update(ctx, projectID, r, Ready, set("size", r.Size).
-		Remove(expression.Name("upload")).Remove(expression.Name("parts")))
-}
-
-// fail makes an export failed. Error: errLeased.
-func (s store) fail(ctx context.Context, projectID string, r record) error {
-	return s.update(ctx, projectID, r, Failed, expression.
-		Remove(expression.Name("upload")).Remove(expression.Name("parts")))
-}
-
-// release ends a worker's lease, so that another worker can continue. Error: errLeased.
-func (s store) release(ctx context.Context, projectID string, r record) error {
-	return s.update(ctx, projectID, r, Running, set("leaseEnds", clock.Timestamp{}.String()))
+// end ends an export, which becomes ready or failed, and its job. Error: job.ErrLost.
+func (s store) end(ctx context.Context, j job.Job, status Status, size int) error {
+	return s.jobs().Finish(ctx, j, s.update(j, set("status", string(status)).
+		Set(expression.Name("size"), expression.Value(size)).
+		Remove(expression.Name("upload")).Remove(expression.Name("parts"))))
 }

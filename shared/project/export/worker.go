@@ -2,15 +2,12 @@ package export
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
-	"fmt"
 	"log/slog"
-	"time"
 
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
-	"devplatform/shared/lambdafn"
+	"devplatform/shared/job"
 	"devplatform/shared/objectstore"
 	"devplatform/shared/project/file"
 	"devplatform/shared/workspace"
@@ -22,10 +19,8 @@ type WorkerDeps struct {
 	Projects db.Table
 	Files    *file.Service
 	Bucket   objectstore.Bucket
-	// Hide sets the visibility timeout of a received message.
-	Hide   func(ctx context.Context, receiptHandle string, d time.Duration) error
-	Clock  clock.Clock
-	Logger *slog.Logger
+	Clock    clock.Clock
+	Logger   *slog.Logger
 }
 
 // Worker writes the archives of exports. It is safe for concurrent use.
@@ -33,7 +28,6 @@ type Worker struct {
 	store  store
 	files  *file.Service
 	bucket objectstore.Bucket
-	hide   func(ctx context.Context, receiptHandle string, d time.Duration) error
 	now    clock.Clock
 	logger *slog.Logger
 }
@@ -42,92 +36,85 @@ type Worker struct {
 func NewWorker(d WorkerDeps) *Worker {
 	return &Worker{
 		store: store{Access: workspace.Access{Projects: d.Projects}, client: d.DB}, files: d.Files, bucket: d.Bucket,
-		hide: d.Hide, now: d.Clock, logger: d.Logger,
+		now: d.Clock, logger: d.Logger,
 	}
 }
 
-const (
-	// retryAfter is the wait before another attempt if storage is unavailable.
-	retryAfter = 30 * time.Second
-	// reserve is the time that an invocation reserves to release its lease, and to return its message to the queue.
-	reserve = 5 * time.Second
-)
+// Kinds returns the kinds of jobs that the worker does.
+func (w *Worker) Kinds() []job.Kind { return []job.Kind{{Name: Kind, Run: w.run, Fail: w.fail}} }
 
-// Handle handles messages from the queue, one after another. Its results are those that lambdafn.Queue expects.
-func (w *Worker) Handle(ctx context.Context, messages []lambdafn.QueueMessage) []error {
-	errs := make([]error, len(messages))
-	for i, m := range messages {
-		errs[i] = w.handle(ctx, m)
+// run makes an attempt to write the archive of an export. Errors: those of job.Kind.
+func (w *Worker) run(ctx context.Context, leased job.Job) error {
+	began := w.now()
+	a, err := w.begin(ctx, leased)
+	if err != nil {
+		return err
 	}
-	return errs
-}
-
-func (w *Worker) handle(ctx context.Context, received lambdafn.QueueMessage) error {
-	m, ok := parseMessage(received.Body)
-	if !ok { // nothing is lost, because the records have the state
-		w.logger.ErrorContext(ctx, "message cannot be handled", "messageId", received.ID)
-		return nil
+	if a.record.statusAt(began) != Running {
+		return a.fail(ctx)
 	}
-	now := w.now()
-	r, err := w.store.lease(ctx, m.ProjectID, m.ExportID, rand.Text(), now)
-	switch {
-	case errors.Is(err, errNotRunning):
-		return nil
-	case errors.Is(err, errLeased): // look again when the lease ends, because the other worker may be interrupted
-		return w.returnAfter(ctx, received, r.LeaseEnds.Time().Sub(now))
-	case err != nil:
-		return w.retry(ctx, received, m, err)
-	}
-	j := &job{Worker: w, projectID: m.ProjectID, record: r}
-	err = j.runUntil(ctx)
+	err = a.export(ctx)
 	switch {
 	case err == nil:
-		w.logger.InfoContext(ctx, "an export is ready", "project", m.ProjectID, "export", m.ExportID, "bytes", j.record.Size,
-			"files", j.fileCount, "uploadedParts", j.uploaded, "parts", len(j.record.Parts),
-			"durationMs", w.now().Sub(now).Milliseconds())
+		w.logger.InfoContext(ctx, "an export ended", "project", leased.ProjectID, "export", leased.ID,
+			"bytes", a.record.Size, "files", a.fileCount, "uploadedParts", a.uploaded, "parts", len(a.record.Parts),
+			"durationMs", w.now().Sub(began).Milliseconds())
 		return nil
-	case errors.Is(err, workspace.ErrProjectNotFound): // the record is removed with the project's other data
-		j.abort(ctx)
-		return nil
-	case errors.Is(err, errLeased): // another worker took over
-		return w.returnAfter(ctx, received, retryAfter)
-	case isTransient(err):
-		_ = w.store.release(ctx, m.ProjectID, j.record) // otherwise the lease expires
-		return w.retry(ctx, received, m, err)
+	case errors.Is(err, job.ErrLost) || job.IsTransient(err):
+		return err
+	case !errors.Is(err, workspace.ErrProjectNotFound):
+		w.logger.ErrorContext(ctx, "an export failed", "project", leased.ProjectID, "export", leased.ID,
+			"cause", err.Error())
 	}
-	w.logger.ErrorContext(ctx, "an export failed", "project", m.ProjectID, "export", m.ExportID, "cause", err.Error())
-	j.abort(ctx)
-	if err := w.store.fail(ctx, m.ProjectID, j.record); err != nil {
-		return w.retry(ctx, received, m, err)
-	}
-	return nil
+	return a.fail(ctx)
 }
 
-// isTransient reports whether another attempt may succeed.
-func isTransient(err error) bool {
-	for _, transient := range []error{
-		db.ErrUnavailable, db.ErrConflict, objectstore.ErrUnavailable, objectstore.ErrUploadEnded,
-		context.DeadlineExceeded, context.Canceled,
-	} {
-		if errors.Is(err, transient) {
-			return true
-		}
+// fail ends an export whose attempts were interrupted too often.
+func (w *Worker) fail(ctx context.Context, leased job.Job) error {
+	a, err := w.begin(ctx, leased)
+	if err != nil {
+		return err
 	}
-	return false
+	return a.fail(ctx)
 }
 
-// retry returns a message to the queue after an attempt that failed for a transient reason.
-func (w *Worker) retry(ctx context.Context, received lambdafn.QueueMessage, m message, cause error) error {
-	w.logger.WarnContext(ctx, "an export was interrupted", "project", m.ProjectID, "export", m.ExportID,
-		"receives", received.Receives, "cause", cause.Error())
-	return w.returnAfter(ctx, received, retryAfter)
+// attempt is one attempt to write an archive.
+type attempt struct {
+	*Worker
+
+	job       job.Job // with the lease of the worker
+	record    record  // zero if the export has expired, or was removed with its project
+	fileCount int     // number of files in the archive
+	uploaded  int     // number of parts that this attempt has uploaded
 }
 
-// returnAfter returns a message to the queue, where it becomes visible after a wait. If that fails, the message becomes
-// visible at the end of its visibility timeout.
-func (w *Worker) returnAfter(ctx context.Context, received lambdafn.QueueMessage, wait time.Duration) error {
-	if err := w.hide(ctx, received.ReceiptHandle, wait); err != nil {
-		w.logger.WarnContext(ctx, "message was not returned to the queue", "messageId", received.ID, "cause", err.Error())
+func (w *Worker) begin(ctx context.Context, leased job.Job) (*attempt, error) {
+	r, err := w.store.get(ctx, leased)
+	return &attempt{Worker: w, job: leased, record: r}, err
+}
+
+// export writes the archive and makes the export ready. Errors: PROJECT_NOT_FOUND; job.ErrLost; an error for which
+// job.IsTransient is true. Any other error is permanent.
+func (a *attempt) export(ctx context.Context) error {
+	snapshot, err := a.files.Snapshot(ctx, a.job.ProjectID)
+	if err != nil {
+		return err
 	}
-	return fmt.Errorf("%w: the message is visible again in %v", lambdafn.ErrLater, wait.Round(time.Millisecond))
+	a.fileCount = len(snapshot.Files)
+	err = a.write(ctx, snapshot)
+	if errors.Is(err, objectstore.ErrUploadEnded) {
+		// An earlier worker completed the upload and was interrupted before it stored that, or the upload was removed.
+		a.abort(ctx)
+		err = a.write(ctx, snapshot)
+	}
+	return err
+}
+
+// fail removes the upload, and ends the export, which becomes failed if it still exists.
+func (a *attempt) fail(ctx context.Context) error {
+	a.abort(ctx)
+	if a.record.Status != Running {
+		return a.store.jobs().Finish(ctx, a.job)
+	}
+	return a.store.end(ctx, a.job, Failed, 0)
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The limits of a process. The deployer has 1,769 MB for itself and the process.
+// The limits of a process. The function has 1,769 MB for itself and the process.
 const (
 	// maxMemory limits the memory that a process maps after its start, and maxHeap the memory that it uses. The garbage
 	// collector works harder above softHeap.

@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"devplatform/shared/async"
-	"devplatform/shared/awsclient"
 	"devplatform/shared/clock"
 	"devplatform/shared/deployment"
 	"devplatform/shared/deployment/build"
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/deployment/npm"
+	"devplatform/shared/job"
 	"devplatform/shared/project/file"
 	"devplatform/shared/workspace"
 )
@@ -33,21 +33,56 @@ var (
 		Message: fmt.Sprintf("The files of the project have more than %d MiB. Delete files that the site does not need.",
 			maxSource>>20),
 	}
+	errInterrupted = &failure.Error{
+		Code: failure.BuildInterrupted,
+		Message: "The build was interrupted repeatedly. Deploy again. If this error returns, make the project smaller: the " +
+			"build may need too much time or memory.",
+	}
 )
 
-// job is one attempt of a worker to build a deployment.
-type job struct {
+// attempt is one attempt to build a deployment.
+type attempt struct {
 	*Worker
 
-	deployment deployment.Deployment // with the lease of the worker
+	job        job.Job // with the lease of the worker
+	deployment deployment.Deployment
 	began      time.Time
 	lines      []deployment.LogLine // of the log
 }
 
-// run builds the deployment and stores how it ended. Errors: deployment.ErrLost; an error for which isTransient is
-// true. Any other error is a bug.
-func (j *job) run(ctx context.Context) error {
-	outcome, err := j.build(ctx)
+// build builds a deployment. Errors: those of job.Kind.
+func (w *Worker) build(ctx context.Context, leased job.Job) error {
+	d, err := w.Store.Begin(ctx, leased, w.Clock())
+	if err != nil {
+		return err
+	}
+	j := &attempt{Worker: w, job: leased, deployment: d, began: w.Clock()}
+	if err = j.run(ctx); err == nil {
+		return nil
+	}
+	ctx, cancel := async.Detach(ctx, cleanUpTime)
+	defer cancel()
+	if failed := w.Store.EndBuild(ctx, leased); failed != nil { // it ends when the lease expires
+		w.Logger.WarnContext(ctx, "cannot end the build", "deployment", d.ID, "cause", failed.Error())
+	}
+	return err
+}
+
+// fail ends a deployment whose build was interrupted too often.
+func (w *Worker) fail(ctx context.Context, leased job.Job) error {
+	j := &attempt{Worker: w, job: leased, began: w.Clock()}
+	return j.finish(ctx, deployment.Outcome{Error: errInterrupted})
+}
+
+// run builds the deployment and stores how it ended.
+func (j *attempt) run(ctx context.Context) error {
+	limited, cancel := context.WithTimeoutCause(ctx, j.limits.build, errTimeout)
+	outcome, err := j.steps(limited)
+	cause := context.Cause(limited)
+	cancel()
+	if err != nil && (errors.Is(cause, errTimeout) || errors.Is(cause, job.ErrLost)) {
+		err = cause
+	}
 	if err == nil {
 		err = j.finish(ctx, outcome)
 	}
@@ -59,13 +94,10 @@ func (j *job) run(ctx context.Context) error {
 	return err
 }
 
-// finish stores the log and the outcome of the build. Errors: those of run; *failure.Error if the account has no space
-// for the output.
-func (j *job) finish(ctx context.Context, outcome deployment.Outcome) error {
-	if err := j.Store.WriteLog(ctx, j.deployment, j.lines...); err != nil {
-		return err
-	}
-	d, err := j.Store.Finish(ctx, j.deployment, outcome, j.Clock())
+// finish stores the log and the outcome of the build. Errors: those of deployment.Store.Finish.
+func (j *attempt) finish(ctx context.Context, outcome deployment.Outcome) error {
+	outcome.Log = j.lines
+	d, err := j.Store.Finish(ctx, j.job, outcome, j.Clock())
 	if err != nil {
 		return err
 	}
@@ -74,48 +106,7 @@ func (j *job) finish(ctx context.Context, outcome deployment.Outcome) error {
 	return nil
 }
 
-// build runs all steps of a build. Errors: *failure.Error; those of run.
-func (j *job) build(ctx context.Context) (deployment.Outcome, error) {
-	leased, stop := j.whileLeased(ctx)
-	defer stop()
-	limited, cancel := context.WithTimeoutCause(leased, j.limits.build, errTimeout)
-	defer cancel()
-	if deadline, ok := ctx.Deadline(); ok { // the function's own time limit is an interruption
-		var cancel context.CancelFunc
-		limited, cancel = context.WithDeadline(limited, deadline.Add(-reserve))
-		defer cancel()
-	}
-	outcome, err := j.steps(limited)
-	cause := context.Cause(limited)
-	if err != nil && (errors.Is(cause, errTimeout) || errors.Is(cause, deployment.ErrLost)) {
-		return deployment.Outcome{}, cause //nolint:wrapcheck // errTimeout, or an error of the store
-	}
-	return outcome, err
-}
-
-// whileLeased returns a context that ends with the cause deployment.ErrLost when a check finds that the worker has lost
-// its lease. A check that fails is repeated at the time of the next one. stop ends the context and the checks.
-func (j *job) whileLeased(ctx context.Context) (leased context.Context, stop func()) {
-	leased, cancel := context.WithCancelCause(ctx)
-	ended := make(chan struct{})
-	async.Go(func() error {
-		for awsclient.Sleep(leased, j.limits.lease) {
-			if err := j.Store.CheckLease(leased, j.deployment); errors.Is(err, deployment.ErrLost) {
-				return err
-			}
-		}
-		return nil
-	}, func(err error) {
-		cancel(err) // also after a panic: without checks, another worker could take over unnoticed
-		close(ended)
-	})
-	return leased, func() {
-		cancel(nil)
-		<-ended
-	}
-}
-
-func (j *job) steps(ctx context.Context) (deployment.Outcome, error) {
+func (j *attempt) steps(ctx context.Context) (deployment.Outcome, error) {
 	in, err := j.snapshot(ctx)
 	if err != nil {
 		return deployment.Outcome{}, err
@@ -141,16 +132,16 @@ func (j *job) steps(ctx context.Context) (deployment.Outcome, error) {
 	}, nil
 }
 
-// snapshot reads the project's settings and files. Errors: deployment.ErrLost if the project was deleted;
-// *failure.Error; those of file.Snapshot.
-func (j *job) snapshot(ctx context.Context) (build.Input, error) {
+// snapshot reads the project's settings and files. Errors: job.ErrLost if the project was deleted; *failure.Error; those
+// of file.Snapshot.
+func (j *attempt) snapshot(ctx context.Context) (build.Input, error) {
 	files := map[string][]byte{}
 	settings, err := j.Store.BuildSettings(ctx, j.deployment)
 	if err == nil {
 		err = j.read(ctx, files)
 	}
 	if errors.Is(err, workspace.ErrProjectNotFound) {
-		return build.Input{}, fmt.Errorf("%w: %w", deployment.ErrLost, err)
+		return build.Input{}, fmt.Errorf("%w: %w", job.ErrLost, err)
 	}
 	if err == nil {
 		err = checkRoot(settings.RootDir, files)
@@ -177,7 +168,7 @@ func checkRoot(root string, files map[string][]byte) error {
 }
 
 // read reads the contents of a snapshot of the project into files.
-func (j *job) read(ctx context.Context, files map[string][]byte) error {
+func (j *attempt) read(ctx context.Context, files map[string][]byte) error {
 	snapshot, err := j.Files.Snapshot(ctx, j.deployment.ProjectID)
 	if err != nil {
 		return err
@@ -203,7 +194,7 @@ func (j *job) read(ctx context.Context, files map[string][]byte) error {
 }
 
 // install installs the packages on which the project depends.
-func (j *job) install(ctx context.Context, files map[string][]byte, dir string) error {
+func (j *attempt) install(ctx context.Context, files map[string][]byte, dir string) error {
 	report, err := j.Packages.Install(ctx, npm.Project{Files: files, Imports: build.Imports(files)}, dir)
 	for _, warning := range report.Warnings {
 		j.log(deployment.Warning, warning)
@@ -216,10 +207,10 @@ func (j *job) install(ctx context.Context, files map[string][]byte, dir string) 
 }
 
 // log adds a line to those that finish stores.
-func (j *job) log(level deployment.Level, text string) { j.logAt(level, text, "", 0) }
+func (j *attempt) log(level deployment.Level, text string) { j.logAt(level, text, "", 0) }
 
 // logAt is like log, for a line of a file of the project.
-func (j *job) logAt(level deployment.Level, text, path string, line int) {
+func (j *attempt) logAt(level deployment.Level, text, path string, line int) {
 	j.lines = append(j.lines, deployment.LogLine{
 		At: clock.Stamp(j.Clock()), Level: level, Text: text, Path: path, Line: line,
 	})

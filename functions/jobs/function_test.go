@@ -33,7 +33,8 @@ const (
 	label        = "todo"
 	ownLabel     = "todo--abcdefghijklmnop" // of the deployment's own address
 	page         = "<!doctype html><h1>Todo</h1>"
-	messageBody  = `{"projectId":"` + projectID + `","deploymentId":"` + deploymentID + `"}`
+	exportID     = "exp_01KGA4ZK70CXAR7FR50G4M0SXT"
+	messageBody  = `{"projectId":"` + projectID + `","id":"` + deploymentID + `"}`
 )
 
 // fixture is the environment of the function, with new services.
@@ -62,7 +63,7 @@ func setEnv(t *testing.T) *fixture {
 		"AWS_ENDPOINT_URL_S3": *f.objects.Options().BaseEndpoint, "AWS_ACCESS_KEY_ID": "local",
 		"AWS_SECRET_ACCESS_KEY": "local", "FILES_BUCKET": s3test.CreateBucket(t, f.objects, "files"),
 		"PROJECTS_TABLE": "projects", "CONTENTS_TABLE": "contents", "EVENTS_TABLE": "events", "SITES_TABLE": "sites",
-		"BUILDS_QUEUE": sqstest.CreateQueue(t, f.queues, "builds", nil), "SITES_ORIGIN": "https://example.app",
+		"JOBS_QUEUE": sqstest.CreateQueue(t, f.queues, "jobs", nil), "SITES_ORIGIN": "https://example.app",
 		"NPM_REGISTRY": "", "NPM_ALLOW_PRIVATE": "", "LIMIT_BUILDS_ACCOUNT": "3", "LIMIT_SITE_STORAGE_GIB": "10",
 		"METRICS_NAMESPACE": "stack",
 	})
@@ -124,6 +125,7 @@ func (f *fixture) store() {
 	f.put("projects", db.TreeKey(projectID), map[string]any{"workspaceId": workspaceID})
 	f.put("projects", db.ProjectKey(workspaceID, projectID), map[string]any{
 		"workspaceId": workspaceID, "name": "Todo", "framework": "static",
+		"site": map[string]any{"label": label, "deploymentId": ""},
 	})
 	f.put("projects", db.FileKey(projectID, "/index.html"), map[string]any{
 		"content": "C", "chunks": 1, "size": len(page), "updatedAt": now, "createdAt": now, "encoding": "utf-8",
@@ -143,20 +145,51 @@ func (f *fixture) store() {
 	f.put("projects", db.DeploymentKey(projectID, deploymentID), map[string]any{
 		"id": deploymentID, "projectId": projectID, "workspaceId": workspaceID, "accountId": accountID, "number": 1,
 		"status": "queued", "target": "production", "message": "", "sequence": 1, "label": ownLabel, "files": 0, "bytes": 0,
-		"createdBy": map[string]any{"id": accountID, "username": "ada"}, "createdAt": now, "due": "DEPLOYMENTS", "dueAt": now,
+		"createdBy": map[string]any{"id": accountID, "username": "ada"}, "createdAt": now,
+	})
+	f.putJob("build", deploymentID)
+}
+
+// putJob stores a job that is due since an hour ago.
+func (f *fixture) putJob(kind, recordID string) {
+	f.Helper()
+	f.put("projects", db.JobKey(projectID, recordID), map[string]any{
+		"kind": kind, "projectId": projectID, "id": recordID, "group": accountID, "attempts": 0, "due": "JOBS",
+		"dueAt": clock.Stamp(time.Now().Add(-time.Hour)).String(),
 	})
 }
 
-// The function builds the deployment that a message names, and makes it live. A message that is not valid is removed.
+// The function builds the deployment that a message names, and makes it live, writes the archive of an export, and
+// removes the output of a deleted deployment. A message that is not valid is removed.
 func TestMessages(t *testing.T) {
 	f := setEnv(t)
 	f.store()
 	handler, cfg := f.newHandler()
-	if failed := functiontest.InvokeQueue(t, handler, "not JSON", messageBody); len(failed) != 0 {
+	f.put("projects", db.DeploymentKey(projectID, deletedID), map[string]any{
+		"id": deletedID, "projectId": projectID, "workspaceId": workspaceID, "accountId": accountID, "status": "removing",
+		"createdAt": clock.Stamp(time.Now()).String(), "createdBy": map[string]any{"id": accountID, "username": "ada"},
+	})
+	f.putJob("removal", deletedID)
+	deleted := "sites/" + deletedID + "/hash"
+	if _, err := f.objects.PutObject(t.Context(), &s3.PutObjectInput{
+		Bucket: &cfg.Bucket.Files, Key: &deleted, Body: strings.NewReader(page),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	f.put("projects", db.ExportKey(projectID, exportID), map[string]any{
+		"id": exportID, "status": "running", "startedAt": clock.Stamp(time.Now()).String(),
+		"expiresAt": time.Now().Add(time.Hour).Unix(),
+	})
+	f.putJob("export", exportID)
+	messages := []string{"not JSON"}
+	for _, recordID := range []string{deploymentID, exportID, deletedID} {
+		messages = append(messages, `{"projectId":"`+projectID+`","id":"`+recordID+`"}`)
+	}
+	if failed := functiontest.InvokeQueue(t, handler, messages...); len(failed) != 0 {
 		t.Fatalf("got failed messages %v, want none: %s", failed, &f.log)
 	}
-	for _, want := range []string{`"msg":"message cannot be handled"`, `"msg":"a deployment ended"`} {
-		if !strings.Contains(f.log.String(), want) {
+	for _, want := range []string{"message cannot be handled", "a deployment ended", "an export ended"} {
+		if !strings.Contains(f.log.String(), `"msg":"`+want+`"`) {
 			t.Errorf("the log does not contain %s: %s", want, &f.log)
 		}
 	}
@@ -164,60 +197,50 @@ func TestMessages(t *testing.T) {
 		"status": "ready", "files": 1.0, "bytes": float64(len(page)),
 	})
 	f.check("projects", db.SiteKey(projectID), map[string]any{"deploymentId": deploymentID})
+	f.check("projects", db.ExportKey(projectID, exportID), map[string]any{"status": "ready"})
 	for _, l := range []string{label, ownLabel} {
 		f.check("sites", db.AddressKey(l), map[string]any{"deploymentId": deploymentID, "production": l == label})
 	}
-	prefix := "sites/" + deploymentID + "/"
-	out, err := f.objects.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: &cfg.Bucket.Files, Prefix: &prefix})
-	if err != nil || len(out.Contents) != 2 {
-		t.Errorf("got the objects %+v, error %v, want the page and the manifest", out, err)
+	out, err := f.objects.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: &cfg.Bucket.Files})
+	if err != nil || len(out.Contents) != 3 || *out.Contents[0].Key != "exports/"+projectID+"/"+exportID {
+		t.Errorf("got the objects %+v, error %v, want the archive, the page and the manifest", out, err)
+	}
+	gone := []db.Key{db.DeploymentKey(projectID, deletedID)}
+	for _, recordID := range []string{deploymentID, exportID, deletedID} {
+		gone = append(gone, db.JobKey(projectID, recordID))
+	}
+	for _, key := range gone {
+		if _, err := f.client.Table("projects").Get(t.Context(), key); !errors.Is(err, db.ErrNotFound) {
+			t.Errorf("%s: got error %v, want db.ErrNotFound", key.SK, err)
+		}
 	}
 }
 
-// The schedule sends the message of a deployment that waits for too long, and removes the output of a deleted one.
+// The schedule sends the message of a job that waits for too long.
 func TestSchedule(t *testing.T) {
 	f := setEnv(t)
 	f.store()
 	handler, cfg := f.newHandler()
-	f.put("projects", db.DeploymentKey(projectID, deletedID), map[string]any{
-		"id": deletedID, "projectId": projectID, "workspaceId": workspaceID, "accountId": accountID, "status": "removing",
-		"due": "DEPLOYMENTS", "dueAt": clock.Stamp(time.Now().Add(-time.Hour)).String(),
-		"createdAt": clock.Stamp(time.Now()).String(), "createdBy": map[string]any{"id": accountID, "username": "ada"},
-	})
-	object := "sites/" + deletedID + "/hash"
-	if _, err := f.objects.PutObject(t.Context(), &s3.PutObjectInput{
-		Bucket: &cfg.Bucket.Files, Key: &object, Body: strings.NewReader(page),
-	}); err != nil {
-		t.Fatal(err)
-	}
 	for range 2 { // in the second run, nothing is due
 		out, err := handler.Invoke(t.Context(), []byte(`{"source":"aws.scheduler"}`))
 		if err != nil || string(out) != "null" {
 			t.Fatalf("got %s, error %v, want null", out, err)
 		}
 	}
-	if n := strings.Count(f.log.String(), `"OldestBuild":[3600.`); n != 2 {
-		t.Errorf("the log has %d metrics with the delay of an hour, want 2: %s", n, &f.log)
+	if n := strings.Count(f.log.String(), `"OldestJob":[0,0,3600.`); n != 2 {
+		t.Errorf("the log has %d metrics with the age of an hour, want 2: %s", n, &f.log)
 	}
-	input := &sqs.ReceiveMessageInput{QueueUrl: &cfg.Builds, MaxNumberOfMessages: 10}
+	input := &sqs.ReceiveMessageInput{QueueUrl: &cfg.Queue, MaxNumberOfMessages: 10}
 	out, err := f.queues.ReceiveMessage(t.Context(), input)
 	if err != nil || len(out.Messages) != 1 || *out.Messages[0].Body != messageBody {
 		t.Errorf("got %+v, error %v, want one message %s", out, err, messageBody)
-	}
-	_, err = f.client.Table("projects").Get(t.Context(), db.DeploymentKey(projectID, deletedID))
-	if !errors.Is(err, db.ErrNotFound) {
-		t.Errorf("the record of the deleted deployment: got error %v, want db.ErrNotFound", err)
-	}
-	head := &s3.HeadObjectInput{Bucket: &cfg.Bucket.Files, Key: &object}
-	if _, err := f.objects.HeadObject(t.Context(), head); err == nil {
-		t.Errorf("the object %s exists, want it to be removed", object)
 	}
 }
 
 func TestSettings(t *testing.T) {
 	setEnv(t)
 	functiontest.CheckRequiredVariables[settings](t, "PROJECTS_TABLE", "CONTENTS_TABLE", "EVENTS_TABLE", "SITES_TABLE",
-		"FILES_BUCKET", "BUILDS_QUEUE")
+		"FILES_BUCKET", "JOBS_QUEUE")
 	for _, tc := range []struct{ name, value, want string }{
 		{"SITES_ORIGIN", "", ""}, // sites are not configured
 		{"SITES_ORIGIN", "http://localhost:3001", ""},

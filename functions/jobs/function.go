@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
@@ -15,9 +16,11 @@ import (
 	"devplatform/shared/deployment/worker"
 	"devplatform/shared/event"
 	"devplatform/shared/id"
+	"devplatform/shared/job"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/metric"
 	"devplatform/shared/objectstore"
+	"devplatform/shared/project/export"
 	"devplatform/shared/project/file"
 	"devplatform/shared/queue"
 )
@@ -30,8 +33,8 @@ type settings struct {
 	Metrics  config.Metrics
 	Table    string `env:"PROJECTS_TABLE,required,notEmpty"`
 	Sites    string `env:"SITES_TABLE,required,notEmpty"`
-	// Builds is the URL of the queue from which the function receives its messages.
-	Builds string `env:"BUILDS_QUEUE,required,notEmpty"`
+	// Queue is the URL of the queue from which the function receives its messages.
+	Queue string `env:"JOBS_QUEUE,required,notEmpty"`
 	// SitesOrigin is the origin of the sites, such as https://example.app. Their addresses are below its host.
 	SitesOrigin config.Origin `env:"SITES_ORIGIN"`
 	// Registry is the URL of the npm registry. Without it, projects with packages cannot be built.
@@ -59,23 +62,31 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.Q
 	debug.SetMemoryLimit(memoryLimit)
 	client := db.New(cfg.AWS, now)
 	bucket := objectstore.NewTransfer(cfg.AWS).Bucket(cfg.Bucket.Files)
-	projects, builds := client.Table(cfg.Table), queue.New(cfg.AWS).Queue(cfg.Builds)
-	w := worker.New(worker.Deps{
+	projects, jobs := client.Table(cfg.Table), queue.New(cfg.AWS).Queue(cfg.Queue)
+	files := file.New(file.Deps{ // the dependencies that reads need
+		DB: client, Projects: projects, Contents: client.Table(cfg.Projects.Contents), Bucket: bucket, Clock: now,
+	})
+	deployments := worker.New(worker.Deps{
 		Store: deployment.Store{
 			DB: client, Projects: projects, Sites: client.Table(cfg.Sites), Origin: cfg.SitesOrigin,
 			Outbox:    event.Outbox{Events: client.Table(cfg.Projects.Events), IDs: id.NewGenerator(now, rand.Reader)},
 			MaxBuilds: cfg.BuildsAccount, MaxOutput: cfg.StorageGiB << 30,
 		},
-		Files: file.New(file.Deps{ // the dependencies that reads need
-			DB: client, Projects: projects, Contents: client.Table(cfg.Projects.Contents), Bucket: bucket, Clock: now,
-		}),
+		Files: files,
 		Packages: npm.New(npm.Deps{
 			Registry: cfg.Registry, AllowPrivate: cfg.AllowPrivate, Bucket: bucket, Logger: logger,
 		}),
-		Bucket: bucket, Clock: now, Logger: logger, Metrics: metric.New(logger, cfg.Metrics.Namespace, now),
-		Hide: builds.Hide,
+		Bucket: bucket, Clock: now, Logger: logger,
+	})
+	exports := export.NewWorker(export.WorkerDeps{
+		DB: client, Projects: projects, Files: files, Bucket: bucket, Clock: now, Logger: logger,
+	})
+	w := job.NewWorker(job.Deps{
+		Jobs:  job.Store{DB: client, Projects: projects},
+		Kinds: slices.Concat(deployments.Kinds(), exports.Kinds()),
+		Clock: now, Logger: logger, Metrics: metric.New(logger, cfg.Metrics.Namespace, now), Hide: jobs.Hide,
 		Send: func(ctx context.Context, body, group string) error {
-			return builds.Send(ctx, queue.Message{Body: body, Group: group})
+			return jobs.Send(ctx, queue.Message{Body: body, Group: group})
 		},
 	})
 	return lambdafn.Queue(logger, w.Handle).WithSchedule(w.Sweep), nil

@@ -1,0 +1,170 @@
+package job
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
+	"devplatform/shared/clock"
+	"devplatform/shared/db"
+)
+
+// Store stores jobs. It is safe for concurrent use.
+type Store struct {
+	DB       *db.Client
+	Projects db.Table
+}
+
+// dueIndex is the index of the jobs, ordered by the time at which they are due. It projects all attributes.
+var dueIndex = db.Index{Name: "due", PK: "due", SK: "dueAt"}
+
+// duePartition is the only partition of the index.
+const duePartition = "JOBS"
+
+var (
+	attrLease        = expression.Name("lease")
+	attrLeaseEnds    = expression.Name("leaseEnds")
+	attrAttempts     = expression.Name("attempts")
+	attrDueAt        = expression.Name("dueAt")
+	attrOverdueSince = expression.Name("overdueSince")
+	attrStartedAt    = expression.Name("startedAt")
+)
+
+func at(t time.Time) expression.ValueBuilder { return expression.Value(clock.Stamp(t).String()) }
+
+func keyOf(j Job) db.Key { return db.JobKey(j.ProjectID, j.ID) }
+
+// isHeld returns the condition that the worker with j holds the lease.
+func isHeld(j Job) expression.ConditionBuilder { return attrLease.Equal(expression.Value(j.Lease)) }
+
+// Add returns the write that adds a job. If the record has a job, the write replaces it, and its worker loses the
+// lease.
+func (s Store) Add(j Job) db.Write {
+	item, _ := db.Encode(j) // cannot fail
+	return s.Projects.Put(keyOf(j), item)
+}
+
+// Hold returns the write that makes a transaction fail unless the worker with j holds the lease.
+func (s Store) Hold(j Job) db.Write { return s.Projects.Check(keyOf(j), isHeld(j)) }
+
+// End returns the write that ends a job. Its condition is that the worker with j holds the lease.
+func (s Store) End(j Job) db.Write { return s.Projects.Delete(keyOf(j)).If(isHeld(j)) }
+
+// Replace returns the write that ends a job and adds the next job of the same record. Its condition is that the worker
+// with j holds the lease.
+func (s Store) Replace(j, next Job) db.Write { return s.Add(next).If(isHeld(j)) }
+
+// Save executes writes in a transaction, if the worker with j holds the lease. Error: ErrLost, also if the condition of
+// a write fails.
+func (s Store) Save(ctx context.Context, j Job, writes ...db.Write) error {
+	return s.transact(ctx, append(writes, s.Hold(j)))
+}
+
+// Finish ends a job, and executes writes in the same transaction, if the worker with j holds the lease. Error: ErrLost,
+// also if the condition of a write fails.
+func (s Store) Finish(ctx context.Context, j Job, writes ...db.Write) error {
+	return s.transact(ctx, append(writes, s.End(j)))
+}
+
+func (s Store) transact(ctx context.Context, writes []db.Write) error {
+	err := s.DB.Transact(ctx, writes...)
+	if errors.Is(err, db.ErrConditionFailed) {
+		return fmt.Errorf("%w: %w", ErrLost, err)
+	}
+	return err
+}
+
+// Claim gives a worker the lease of a job, and returns the job. Error: ErrNotClaimable.
+func (s Store) Claim(ctx context.Context, projectID, recordID string, now time.Time) (Job, error) {
+	token, ends := rand.Text(), at(now.Add(LeaseTime))
+	update := expression.Set(attrLease, expression.Value(token)).Set(attrLeaseEnds, ends).Set(attrDueAt, ends).
+		Set(attrStartedAt, attrStartedAt.IfNotExists(at(now))).Add(attrAttempts, expression.Value(1))
+	write := s.Projects.Update(db.JobKey(projectID, recordID), update).
+		If(s.Projects.Exists().And(attrLeaseEnds.AttributeNotExists().Or(attrLeaseEnds.LessThanEqual(at(now))))).
+		Mine(func(stored db.Item) bool {
+			j, err := db.Decode[Job](stored)
+			return err == nil && j.Lease == token
+		})
+	item, err := s.DB.Do(ctx, write)
+	if errors.Is(err, db.ErrUnavailable) { // it may have had an effect
+		item, err = s.DB.Do(ctx, write)
+	}
+	if errors.Is(err, db.ErrConditionFailed) {
+		return Job{}, fmt.Errorf("%w: %w", ErrNotClaimable, err)
+	}
+	if err != nil {
+		return Job{}, err
+	}
+	return db.Decode[Job](item)
+}
+
+// Check returns ErrLost if the worker with j does not hold the lease. It reads one small item.
+func (s Store) Check(ctx context.Context, j Job) error {
+	item, err := s.Projects.Get(ctx, keyOf(j))
+	if err != nil && !errors.Is(err, db.ErrNotFound) {
+		return err
+	}
+	stored, err := db.Decode[Job](item)
+	if err == nil && stored.Lease != j.Lease {
+		return ErrLost
+	}
+	return err
+}
+
+// Release ends the lease of a worker without a result. The job is due at a time. The attempt does not count. Error:
+// ErrLost.
+func (s Store) Release(ctx context.Context, j Job, due time.Time) error {
+	return s.free(ctx, j, due, expression.UpdateBuilder{})
+}
+
+// Postpone is like Release, for a job that has to wait because of a limit. Its age begins again when it is due.
+func (s Store) Postpone(ctx context.Context, j Job, due time.Time) error {
+	return s.free(ctx, j, due, expression.Remove(attrStartedAt).Remove(attrOverdueSince))
+}
+
+func (s Store) free(ctx context.Context, j Job, due time.Time, update expression.UpdateBuilder) error {
+	update = update.Remove(attrLease).Remove(attrLeaseEnds).Set(attrDueAt, at(due)).
+		Add(attrAttempts, expression.Value(-1))
+	_, err := s.DB.Do(ctx, s.Projects.Update(keyOf(j), update).If(isHeld(j)))
+	if errors.Is(err, db.ErrConditionFailed) {
+		return fmt.Errorf("%w: %w", ErrLost, err)
+	}
+	return err
+}
+
+// Due returns up to limit jobs that are due by a time, the most overdue first. If an item cannot be decoded, Due returns
+// the others and an error. The index is eventually consistent: call Wake before the work.
+func (s Store) Due(ctx context.Context, by time.Time, limit int) (jobs []Job, unreadable error) {
+	page, err := s.Projects.QueryIndex(ctx, db.IndexQuery{
+		Index: dueIndex, Partition: duePartition, Upto: clock.Stamp(by).String(), Limit: limit,
+	})
+	if err != nil {
+		return nil, err
+	}
+	var errs []error
+	for _, item := range page.Items {
+		j, err := db.Decode[Job](item)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("decode the job %s: %w", db.KeyOf(item).SK, err))
+			continue
+		}
+		jobs = append(jobs, j)
+	}
+	return jobs, errors.Join(errs...)
+}
+
+// Wake moves the time at which a job is due to next, so that its message is sent again at that time unless a worker
+// claims it. Error: db.ErrStale if the job has ended or is due at another time: do nothing.
+func (s Store) Wake(ctx context.Context, j Job, next time.Time) error {
+	was := expression.Value(j.DueAt.String())
+	update := expression.Set(attrDueAt, at(next)).Set(attrOverdueSince, attrOverdueSince.IfNotExists(was))
+	_, err := s.DB.Do(ctx, s.Projects.Update(keyOf(j), update).If(attrDueAt.Equal(was)))
+	if errors.Is(err, db.ErrConditionFailed) {
+		return fmt.Errorf("%w: %w", db.ErrStale, err)
+	}
+	return err
+}
