@@ -81,7 +81,8 @@ func TestSweepIsKilled(t *testing.T) {
 func TestAfter(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	j := job.New(fallible, f.project, f.ids.New(id.Export), "ada", f.clock.Now()).After(f.clock.Now().Add(time.Hour))
+	begin := f.clock.Now().Add(time.Hour)
+	j := job.New(fallible, f.project, f.ids.New(id.Export), "ada", f.clock.Now()).After(begin)
 	if err := f.Jobs.DB.Transact(t.Context(), f.Jobs.Add(j)); err != nil {
 		t.Fatal(err)
 	}
