@@ -54,7 +54,7 @@ const (
 	rowLone  = "delivery to one webhook"
 	rowTen   = "delivery to one of ten webhooks"
 	rowJob   = "retry job that finds nothing"
-	rowSweep = "sweep of deployments that finds nothing"
+	rowSweep = "sweep of jobs that finds nothing"
 
 	rowDeploy   = "deploy 20 small static files"
 	rowPage     = "view a page of 10 KiB of a site"

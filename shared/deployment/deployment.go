@@ -3,8 +3,8 @@
 // does not read files of projects, and does not write objects.
 //
 // Calls run in one direction: handlers (http.go) call the Service (service.go, service_read.go, service_site.go), and
-// the worker calls the Store (store_build.go). Both make changes (store_change.go), which are decisions about a Site and
-// become one transaction.
+// the worker calls the Store (store_build.go). Both make changes (store_change.go), which are decisions about a Site
+// and become one transaction.
 //
 // # States
 //
@@ -23,8 +23,8 @@
 //
 // A deployment that is queued or building has a job of the kind BuildJob (package job). Each transaction of its worker
 // has the condition that the worker holds the lease of the job. Each transaction that ends such a deployment ends or
-// replaces the job, so that the worker can change nothing afterwards. When objects have to be removed, the job is of the
-// kind RemovalJob.
+// replaces the job, so that the worker can change nothing afterwards. A deployment whose objects have to be removed has
+// a job of the kind RemovalJob.
 //
 // Each request to deploy, to promote or to go offline takes the next number of the site's sequence. A build goes live
 // only if its number is not below the number of the latest change of the live deployment.

@@ -57,7 +57,8 @@ func TestDeploy(t *testing.T) {
 	if diff := cmp.Diff(want, f.events()); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
-	if _, err := f.store.Finish(t.Context(), built.job, deployment.Outcome{}, f.clock.Now()); !errors.Is(err, job.ErrLost) {
+	_, err := f.store.Finish(t.Context(), built.job, deployment.Outcome{}, f.clock.Now())
+	if !errors.Is(err, job.ErrLost) {
 		t.Errorf("a repeated Finish: %v", err)
 	}
 	if len(f.events()) != 2 {

@@ -18,8 +18,8 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// Begin begins an attempt to build a deployment, for the worker with j, and returns the deployment: a queued one becomes
-// building. Errors: job.ErrLost; job.ErrBusy if the account has reached its limit of builds in progress.
+// Begin begins an attempt to build a deployment, for the worker with j, and returns the deployment: a queued one
+// becomes building. Errors: job.ErrLost; job.ErrBusy if the account has reached its limit of builds in progress.
 func (s Store) Begin(ctx context.Context, j job.Job, now time.Time) (d Deployment, err error) {
 	err = db.Retry(ctx, "begin a build", func(ctx context.Context) error {
 		l, err := s.locateBuild(ctx, j)

@@ -8,8 +8,8 @@
 //
 // A job is an item of the projects table. The transaction that stores a request adds it, and the transaction that
 // stores the outcome ends it, which deletes the item. So there is a job as long as there is work to do. A message only
-// wakes a worker: it can be lost, late or repeated. Sweep sends a message for each job that is due: after ResendAfter if
-// no worker has begun, and when the lease of a worker has expired.
+// wakes a worker: it can be lost, late or repeated. Sweep sends a message for each job that is due: after ResendAfter
+// if no worker has begun, and when the lease of a worker has expired.
 //
 // # The lease
 //

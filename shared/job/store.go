@@ -136,8 +136,8 @@ func (s Store) free(ctx context.Context, j Job, due time.Time, update expression
 	return err
 }
 
-// Due returns up to limit jobs that are due by a time, the most overdue first. If an item cannot be decoded, Due returns
-// the others and an error. The index is eventually consistent: call Wake before the work.
+// Due returns up to limit jobs that are due by a time, the most overdue first. If an item cannot be decoded, Due
+// returns the others and an error. The index is eventually consistent: call Wake before the work.
 func (s Store) Due(ctx context.Context, by time.Time, limit int) (jobs []Job, unreadable error) {
 	page, err := s.Projects.QueryIndex(ctx, db.IndexQuery{
 		Index: dueIndex, Partition: duePartition, Upto: clock.Stamp(by).String(), Limit: limit,

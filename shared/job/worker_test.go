@@ -167,7 +167,8 @@ func TestBusy(t *testing.T) {
 			t.Errorf("the sweep sent %d messages, want none", n)
 		}
 	}
-	want := []time.Duration{5 * time.Second, 5 * time.Second, 10 * time.Second, 20 * time.Second, 40 * time.Second, 40 * time.Second}
+	const s = time.Second
+	want := []time.Duration{5 * s, 5 * s, 10 * s, 20 * s, 40 * s, 40 * s}
 	if !slices.Equal(f.hides, want) {
 		t.Errorf("the message was hidden for %v, want %v", f.hides, want)
 	}
@@ -186,8 +187,7 @@ func TestLeaseIsLost(t *testing.T) {
 	f := newFixture(t)
 	j := f.add(fallible)
 	checks := 0
-	var p *process
-	p = f.start(slicetest.DoFunc(func(r *http.Request) (*http.Response, error) {
+	p := f.start(slicetest.DoFunc(func(r *http.Request) (*http.Response, error) {
 		if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".GetItem") {
 			switch checks++; checks {
 			case 2:

@@ -4,9 +4,9 @@
 // Calls run in one direction: handlers (http.go) call the Service (service.go). The Worker (worker.go) writes the
 // archive (archive.go) in parts (upload.go). Both use the store.
 //
-// Package job runs an export as a job of the kind Kind. The worker holds the lease of the job, and each of its writes has
-// the condition that it does. A worker that loses its lease can therefore change nothing but the parts of an upload, and
-// S3 completes an upload only if the entity tags of all parts are those that the worker expects.
+// An export that is running has a job of the kind Kind (package job). Each transaction of the worker has the condition
+// that the worker holds the lease of the job. A worker that loses its lease can therefore change nothing but the parts
+// of an upload, and S3 completes an upload only if the entity tags of all parts are those that the worker expects.
 //
 // If a worker is interrupted, the next one creates the same bytes again: contents never change, and the archive has no
 // other input than the files. It compares the hash of each part with those in the record, and uploads only the parts
