@@ -9,11 +9,8 @@ import (
 	"devplatform/shared/id"
 )
 
-// The limits of the variables of a project.
-const (
-	MaxVariables     = 100
-	MaxVariableBytes = 32 << 10 // of all names and values together
-)
+// MaxVariableBytes is the maximum size of the names and values of all variables of a project.
+const MaxVariableBytes = 32 << 10
 
 // Target selects the deployments that get a variable: all, or those with one target.
 type Target string
