@@ -5,6 +5,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/google/go-cmp/cmp"
+
+	"devplatform/shared/assistant/model"
 	"devplatform/shared/assistant/prompt"
 )
 
@@ -81,4 +84,23 @@ func FuzzMainBlock(f *testing.F) {
 			t.Fatalf("got code %q and language %q, want %q and %q", gotCode, gotLanguage, code, language)
 		}
 	})
+}
+
+func TestGenerate(t *testing.T) {
+	t.Parallel()
+	r := prompt.Generate("A button", "ts\nx", "react", 500)
+	if got, want := lastText(r), "language: \"ts\\nx\"\nframework: \"react\"\n\nA button"; got != want {
+		t.Errorf("got the message %q, want %q", got, want)
+	}
+	facts := model.Facts{Prompt: "A button", Language: "ts\nx", Framework: "react"}
+	if diff := cmp.Diff(facts, r.Facts); diff != "" {
+		t.Errorf("facts (-want +got):\n%s", diff)
+	}
+	if r.Task != model.TaskGenerate || r.Tools != nil || r.MaxOutput != 500 {
+		t.Errorf("got task %q, %d tools and limit %d, want %q, none and 500",
+			r.Task, len(r.Tools), r.MaxOutput, model.TaskGenerate)
+	}
+	if got, want := lastText(prompt.Generate("A button", "", "", 500)), "A button"; got != want {
+		t.Errorf("got the message %q, want %q", got, want)
+	}
 }
