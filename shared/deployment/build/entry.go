@@ -94,7 +94,7 @@ func (p *project) replaceConstants(file string, page []byte) []byte {
 		if value, ok := p.env[name]; ok {
 			return []byte(fmt.Sprint(value))
 		}
-		if isPublicVariable(name) {
+		if isPublicVariable(name) && len(p.settings.warnings) < maxWarnings {
 			line := 1 + bytes.Count(page[:bytes.Index(page, constant)], []byte("\n"))
 			p.settings.warnings = append(p.settings.warnings, fmt.Sprintf("%s:%d: The variable %s has no value. Set it in the "+
 				"variables of the project or in /.env.", file, line, name))

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"regexp"
@@ -33,8 +34,8 @@ func (b *bundler) failure(messages []api.Message) error {
 		if err, _ := m.Detail.(error); err != nil && !errors.As(err, &own) { // also of the bundler of a worker
 			return fmt.Errorf("%w: %s", err, location(m))
 		}
-		if f := b.translate(m); first == nil {
-			first = f
+		if first == nil { // a project can have thousands of errors
+			first = b.translate(m)
 		}
 	}
 	switch {
@@ -98,7 +99,7 @@ func (b *bundler) place(f *failure.Error, l *api.Location) (importer string, ok 
 		e := b.inline[key]
 		importer, f.Path = e.file, e.file
 		f.Line += e.line - 1
-		lines = e.line + len(lineEnds.FindAllStringIndex(e.code, -1))
+		lines = e.line + countLineEnds([]byte(e.code))
 	} else {
 		if namespaced.MatchString(l.File) {
 			f.Line, f.Column = 0, 0
@@ -107,12 +108,20 @@ func (b *bundler) place(f *failure.Error, l *api.Location) (importer string, ok 
 		importer = "/" + l.File
 		f.Path = importer
 		data, _ := b.read(importer)
-		lines = 1 + len(lineEnds.FindAllIndex(data, -1))
+		lines = 1 + countLineEnds(data)
 	}
 	if f.Line > lines {
 		f.Line, f.Column = 0, 0 // an import that metaRewriter added
 	}
 	return importer, true
+}
+
+// countLineEnds returns the number of matches of lineEnds, in a fraction of the time.
+func countLineEnds(data []byte) (n int) {
+	for _, end := range []string{"\n", "\r", "\u2028", "\u2029"} {
+		n += bytes.Count(data, []byte(end))
+	}
+	return n - bytes.Count(data, []byte("\r\n"))
 }
 
 // explain replaces the message about a reference that has no file, or a file outside.
@@ -151,11 +160,11 @@ func column(l *api.Location) int {
 func (b *bundler) warnings(messages []api.Message) []string {
 	var all []string
 	for _, m := range messages {
-		f := b.translate(m)
-		if f == nil || f.Path == "" {
-			continue
+		if len(all) == maxWarnings {
+			break
 		}
-		if isInPackage(f.Path) || len(all) == maxWarnings {
+		f := b.translate(m)
+		if f == nil || f.Path == "" || isInPackage(f.Path) {
 			continue
 		}
 		place := f.Path

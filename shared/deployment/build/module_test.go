@@ -103,6 +103,11 @@ func TestConstantsInPages(t *testing.T) {
 	if out["/index.html"] != want {
 		t.Errorf("got %s, want %s", out["/index.html"], want)
 	}
+	p := &project{} // finding the line of each of many constants would take too long
+	p.replaceConstants("/index.html", []byte(strings.Repeat("%VITE_NONE%", 2*maxWarnings)))
+	if n := len(p.settings.warnings); n != maxWarnings {
+		t.Errorf("got %d warnings, want %d", n, maxWarnings)
+	}
 }
 
 func TestStylesInPages(t *testing.T) {
