@@ -187,7 +187,7 @@ func TestDeploy(t *testing.T) {
 }
 
 // TestStartersDeploy deploys the starters of the built-in generator unchanged, and opens them in Chromium. The pages
-// render without an error in the console.
+// render without an error in the console. So does a page that stays open during three deployments.
 func TestStartersDeploy(t *testing.T) {
 	t.Parallel()
 	if slicetest.HasRaceDetector {
@@ -211,9 +211,43 @@ func TestStartersDeploy(t *testing.T) {
 		t.Logf("%s: ready after %v ms", framework, deployment["durationMs"])
 		must(t, chromedp.Do(ctx, chromedp.Navigate(d.siteURL()), chromedp.WaitVisible("h1")))
 	}
+	keepOpen(ctx, t, p)
 	page.mu.Lock()
 	defer page.mu.Unlock()
 	if len(page.problems) > 0 {
 		t.Errorf("the console shows %q, want nothing", page.problems)
+	}
+}
+
+// keepOpen opens a page in Chromium, and deploys another version of its scripts three times. Each time, the page loads a
+// script of its own version that it has not loaded before.
+func keepOpen(ctx context.Context, t *testing.T, p *platformtest.Platform) {
+	t.Helper()
+	ada := platformtest.NewClient(t, p.URL)
+	ada.SignUp("ada-open")
+	d := newDeployer(ada, ada.NewProject("Open page", nil))
+	names := []string{"one", "two", "three"}
+	page, main := `<link rel="icon" href="data:,"><h1>Open</h1><script type="module" src="/src/main.js"></script>`, ""
+	for _, name := range names {
+		page += fmt.Sprintf("<button id=%s>Load</button>", name)
+		main += fmt.Sprintf("document.getElementById(%q).onclick = () => import('./%[1]s.js');\n", name)
+	}
+	ada.Save(d.project, "/index.html", page).Want(t, http.StatusCreated)
+	ada.Save(d.project, "/src/main.js", main).Want(t, http.StatusCreated)
+	deploy := func(version int) {
+		t.Helper()
+		for _, name := range names {
+			script := fmt.Sprintf("document.body.insertAdjacentHTML('beforeend', '<p id=%s-%d>Loaded</p>')", name, version)
+			if r := ada.Save(d.project, "/src/"+name+".js", script); r.Status > http.StatusCreated {
+				r.Want(t, http.StatusOK)
+			}
+		}
+		d.ready(nil)
+	}
+	deploy(1)
+	must(t, chromedp.Do(ctx, chromedp.Navigate(d.siteURL()), chromedp.WaitVisible("h1")))
+	for i, name := range names {
+		deploy(i + 2)
+		must(t, chromedp.Do(ctx, chromedp.Click("#"+name), chromedp.WaitVisible("#"+name+"-1")))
 	}
 }

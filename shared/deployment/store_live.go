@@ -38,7 +38,7 @@ func (c *change) goLive(id string, sequence int, actor event.Actor, reason strin
 }
 
 // earlier returns the deployments that were live when the deployment next goes live: the live one, and those before it
-// that still exist and have not expired.
+// that still exist.
 func (c *change) earlier(next string) []site.Earlier {
 	var all []site.Earlier
 	if live := c.site.DeploymentID; live != "" {
@@ -46,8 +46,7 @@ func (c *change) earlier(next string) []site.Earlier {
 		all = append(all, site.Earlier{DeploymentID: live, Label: label, Until: until})
 	}
 	for _, e := range c.site.Earlier {
-		if _, exists := c.site.Deployments[e.DeploymentID]; exists && c.isEarlier(e.DeploymentID) &&
-			e.DeploymentID != next && len(all) < maxEarlier {
+		if _, exists := c.site.Deployments[e.DeploymentID]; exists && e.DeploymentID != next && len(all) < maxEarlier {
 			all = append(all, e)
 		}
 	}

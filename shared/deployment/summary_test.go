@@ -36,7 +36,8 @@ func TestSiteOfProject(t *testing.T) {
 		}
 	}
 	change := func(address, project expression.UpdateBuilder) { // as an operator does
-		f.transact(f.sites.Update(db.AddressKey("moved"), address), f.projects.Update(db.ProjectKey(ada.personal, p), project))
+		key := db.ProjectKey(ada.personal, p)
+		f.transact(f.sites.Update(db.AddressKey("moved"), address), f.projects.Update(key, project))
 	}
 	address, project := expression.Name("blocked"), expression.Name("site.blocked")
 	const url, moved = "https://bakery.example.app", "https://moved.example.app"

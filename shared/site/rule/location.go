@@ -144,22 +144,11 @@ func withQuery(location, query, fragment string) (string, bool) {
 // long, or lead to the path of the request.
 func (r Redirect) location(values []value, request Request) (location string, ok bool) {
 	t := split(r.To)
-	path, ok := substitute(t.path, values, escapePath)
-	if !ok {
-		return "", false
-	}
-	path = oneSlash(path)
+	path := oneSlash(substitute(t.path, values, escapePath))
 	if plain, err := url.PathUnescape(path); t.origin == "" && (err != nil || plain == request.Path) {
 		return "", false
 	}
-	query, ok := substitute(t.query, values, url.QueryEscape)
-	if !ok {
-		return "", false
-	}
-	fragment, ok := substitute(t.fragment, values, url.PathEscape)
-	if !ok {
-		return "", false
-	}
+	query, fragment := substitute(t.query, values, url.QueryEscape), substitute(t.fragment, values, url.PathEscape)
 	return withQuery(t.origin+path+query, request.Query, fragment)
 }
 
@@ -168,28 +157,23 @@ func (r Redirect) file(values []value) (path string, ok bool) {
 	if !r.showsFile() {
 		return "", false
 	}
-	path, ok = substitute(r.To, values, escapePath)
-	path, err := url.PathUnescape(oneSlash(path))
-	return path, ok && err == nil
+	path, err := url.PathUnescape(oneSlash(substitute(r.To, values, escapePath)))
+	return path, err == nil
 }
 
 // oneSlash removes all slashes at the start of a path except one. Browsers read the text after two slashes as a host.
 func oneSlash(path string) string { return "/" + strings.TrimLeft(path, "/") }
 
-// substitute replaces the placeholders in a part of a target. ok is false if the result is too long.
-func substitute(text string, values []value, escape func(string) string) (result string, ok bool) {
-	size := 0
-	result = placeholders.ReplaceAllStringFunc(text, func(name string) string {
+// substitute replaces the placeholders in a part of a target.
+func substitute(text string, values []value, escape func(string) string) string {
+	return placeholders.ReplaceAllStringFunc(text, func(name string) string {
 		for _, v := range values {
-			if v.name == name[1:] && size <= MaxLocation {
-				escaped := escape(v.text)
-				size += len(escaped)
-				return escaped
+			if v.name == name[1:] {
+				return escape(v.text)
 			}
 		}
 		return name
 	})
-	return result, size <= MaxLocation && len(result) <= MaxLocation
 }
 
 // escapePath escapes a value for the path of a URL. It keeps slashes, which only the value of "*" has.

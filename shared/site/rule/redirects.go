@@ -24,6 +24,9 @@ func (r Redirect) showsFile() bool {
 	return r.Status == http.StatusOK || r.Status == http.StatusNotFound
 }
 
+// maxPlaceholders is the maximum number of placeholders in the target of a rule, whose values can be long.
+const maxPlaceholders = 20
+
 // statuses are the allowed statuses.
 var statuses = []int{
 	http.StatusOK, http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect,
@@ -35,6 +38,8 @@ var (
 	errStatus = errors.New("the status must be 200, 301, 302, 303, 307, 308 or 404")
 	errForced = errors.New("a file of the site always comes first, so ! after a status is not supported")
 	errLoop   = errors.New("it leads to itself")
+
+	errPlaceholders = fmt.Errorf("the target has more than %d placeholders", maxPlaceholders)
 )
 
 // ParseRedirects parses a file _redirects. hasFile reports whether the site has a file for a path.
@@ -80,7 +85,11 @@ func parseRedirect(line string) (r Redirect, err error) {
 	if r.To, err = parseTarget(fields[1], r.showsFile()); err != nil {
 		return r, err
 	}
-	for _, name := range placeholders.FindAllString(r.To, -1) {
+	names := placeholders.FindAllString(r.To, -1)
+	if len(names) > maxPlaceholders {
+		return r, errPlaceholders
+	}
+	for _, name := range names {
 		if !hasPlaceholder(r.From, name[1:]) {
 			return r, fmt.Errorf("%s does not occur in the first path; write %%3A for a colon", name)
 		}
