@@ -1,6 +1,7 @@
 package build
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -109,17 +110,14 @@ func runBelow(t testing.TB, dir string, s sources) (Output, error) {
 	if err := check(in); err != nil {
 		return Output{}, err
 	}
-	if err := errors.Join(writeFolder(dir, in), in.Install(t.Context(), nil, filepath.Join(dir, sourceDir))); err != nil {
+	if err := errors.Join(writeFolder(dir, in), in.Install(t.Context(), nil, dir)); err != nil {
 		t.Fatal(err)
 	}
-	r, err := runIn(dir, newJob(in))
+	r, data, err := runIn(dir, newJob(in))
 	if err != nil {
 		return Output{}, err
 	}
-	if r.Error != nil {
-		return Output{}, r.Error
-	}
-	return r.output(dir, in)
+	return r.output(bytes.Join(data, nil), in)
 }
 
 // mustRun builds and returns the output by path.

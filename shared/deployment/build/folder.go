@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -17,16 +16,12 @@ import (
 // writeFolder writes the files of a project that a build may read. A file whose path the file system cannot store is
 // left out: it can be published, but not bundled.
 func writeFolder(dir string, in Input) error {
-	source := filepath.Join(dir, sourceDir)
-	if err := os.Mkdir(source, 0o700); err != nil {
-		return fmt.Errorf("build: %w", err)
-	}
 	made := map[string]bool{"/": true}
 	for name, data := range in.Files {
 		if isPrivate(name) || isKey(name) || name == manifestPath {
 			continue
 		}
-		file := filepath.Join(source, filepath.FromSlash(name))
+		file := filepath.Join(dir, filepath.FromSlash(name))
 		var err error
 		if folder := path.Dir(name); !made[folder] {
 			err = os.MkdirAll(filepath.Dir(file), 0o700)
@@ -43,7 +38,7 @@ func writeFolder(dir string, in Input) error {
 	for name, data := range map[string][]byte{
 		manifestPath: rootManifest(in.Files[manifestPath]), plugAndPlayPath: []byte(plugAndPlay),
 	} {
-		if err := os.WriteFile(filepath.Join(source, name), data, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
 			return fmt.Errorf("build: %w", err)
 		}
 	}
@@ -112,33 +107,11 @@ type result struct {
 // published is a file of an output.
 type published struct {
 	Path   string
-	Source string // the file of the project, or ""
-	Offset int    // in the output of the program if Source is ""
+	Source string // the file of the project that has the content; "" if the content is in data
 	Size   int
 	Hashed bool
-}
 
-// readOutput returns the output of the program. It follows no link.
-func readOutput(dir string) ([]byte, error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, fmt.Errorf("build: %w", err)
-	}
-	defer func() { _ = root.Close() }()
-	f, err := root.OpenFile(outputFile, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errResult, err)
-	}
-	defer func() { _ = f.Close() }()
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxBytes {
-		return nil, errResult
-	}
-	data := make([]byte, info.Size())
-	if _, err := io.ReadFull(f, data); err != nil {
-		return nil, fmt.Errorf("%w: %w", errResult, err)
-	}
-	return data, nil
+	data []byte
 }
 
 // isOutputPath reports whether an output can have a path.

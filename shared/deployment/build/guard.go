@@ -21,7 +21,7 @@ var errOutside = &failure.Error{Code: failure.BuildFailed, Message: "outside"}
 
 // load returns a file that may be bundled. Errors: *failure.Error.
 func (b *bundler) load(file string) ([]byte, error) {
-	if !isInPackage(file) && isNeverPublished(b.sitePath(file)) {
+	if name, _, _ := b.sitePath(file); !isInPackage(file) && isNeverPublished(name) {
 		return nil, neverBundled(file)
 	}
 	data, err := b.read(file)
@@ -34,16 +34,6 @@ func (b *bundler) load(file string) ([]byte, error) {
 func neverBundled(file string) *failure.Error {
 	return failf(failure.BuildFailed, "The file %s is never bundled or published, because files with such names often "+
 		"contain secrets or settings. Copy what the site needs into another file.", file)
-}
-
-const publicDir = "/public"
-
-// publicPath returns the path at which a file of /public is published. Other paths stay as they are.
-func publicPath(file string) string {
-	if rest, ok := strings.CutPrefix(file, publicDir+"/"); ok {
-		return "/" + rest
-	}
-	return file
 }
 
 // checkPattern returns an error if the pattern of an import begins in a folder that its importer must not list. The
@@ -64,14 +54,6 @@ func (t *tree) checkPattern(importer, pattern string) *failure.Error {
 			"all packages, too. Move the files to a folder, and begin the path with it."}
 	}
 	return nil
-}
-
-// sitePath is publicPath for the folder of the project's own settings.
-func (t *tree) sitePath(file string) string {
-	if rest, ok := strings.CutPrefix(file, t.public+"/"); ok {
-		return "/" + rest
-	}
-	return file
 }
 
 func within(dir, name string) bool { return name == dir || strings.HasPrefix(name, dir+"/") }

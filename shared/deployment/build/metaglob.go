@@ -156,8 +156,8 @@ func (r *metaRewriter) expand(g glob) (string, *failure.Error) {
 	}
 	var properties []string
 	for _, file := range r.names {
-		_, isCode := loaders[strings.ToLower(path.Ext(file))]
-		isLeftOut := isNeverPublished(r.sitePath(file)) || g.assets && (isCode || mayBeSecret(file))
+		name, _, _ := r.sitePath(file)
+		isLeftOut := isNeverPublished(name) || g.assets && (isCode(file) || mayBeSecret(file))
 		if file == r.file || isLeftOut || strings.ContainsAny(file, "?#") || !matches(included, file) ||
 			matches(excluded, file) {
 			continue

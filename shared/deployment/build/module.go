@@ -266,6 +266,9 @@ var loaders = map[string]api.Loader{
 	".mts": api.LoaderTS, ".cts": api.LoaderTS, ".tsx": api.LoaderTSX, ".css": api.LoaderCSS, ".json": api.LoaderJSON,
 }
 
+// isCode reports whether a file is a script, a style sheet or JSON.
+func isCode(file string) bool { return loaders[strings.ToLower(path.Ext(file))] != api.LoaderNone }
+
 // needsCompiler are the extensions of files that only other tools can compile.
 var needsCompiler = map[string]string{
 	".scss": "Sass", ".sass": "Sass", ".less": "Less", ".styl": "Stylus", ".vue": "Vue", ".svelte": "Svelte",

@@ -1,7 +1,6 @@
 package build
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"maps"
@@ -14,64 +13,43 @@ import (
 	"devplatform/shared/deployment/failure"
 )
 
-// runProgram is the program of the process: it makes an output in the working folder.
-func runProgram(j job) (result, error) {
+// runProgram is the program of the process: it makes an output from the project in the working folder.
+func runProgram(j job) (result, [][]byte, error) {
 	dir, err := os.Getwd()
 	if err != nil {
-		return result{}, err //nolint:wrapcheck // names the call
+		return result{}, nil, err //nolint:wrapcheck // names the call
 	}
 	return runIn(dir, j)
 }
 
-// runIn makes an output from the project in a folder, and writes the files that are not the project's own. An error is
-// a bug: the errors of a project are in the result.
-func runIn(dir string, j job) (result, error) {
-	t, err := openTree(filepath.Join(dir, sourceDir), j.Files)
+// runIn makes an output from the project in a folder. It returns the contents of the files that are not the project's
+// own beside the result. An error is a bug: the errors of a project are in the result.
+func runIn(dir string, j job) (r result, data [][]byte, err error) {
+	t, err := openTree(dir, j.Files)
 	if err != nil {
-		return result{}, err
+		return result{}, nil, err
 	}
 	defer t.close()
 	out, err := makeOutput(t, j)
-	var f *failure.Error
-	switch {
-	case errors.As(err, &f):
-		return result{Error: f}, nil
-	case err != nil:
-		return result{}, err
-	}
-	r := result{Notes: out.notes, Warnings: out.warnings}
-	size := 0
-	for _, name := range slices.Sorted(maps.Keys(out.files)) {
-		f := out.files[name]
-		entry := published{Path: name, Source: f.source, Size: len(f.data), Hashed: f.hashed}
-		if f.source == "" {
-			entry.Offset = size
-			size += len(f.data)
-		} else {
-			entry.Size = j.Files[f.source]
+	if err == nil {
+		for _, name := range slices.Sorted(maps.Keys(out.files)) {
+			f := out.files[name]
+			if f.Path = name; f.Source != "" {
+				f.Size = j.Files[f.Source]
+			} else {
+				f.Size = len(f.data)
+				data = append(data, f.data)
+			}
+			r.Files = append(r.Files, f)
 		}
-		r.Files = append(r.Files, entry)
+		r.Notes, r.Warnings = out.notes, out.warnings
+		err = checkLimits(r.Files)
 	}
-	if err := checkLimits(r.Files); err != nil {
-		return result{Error: err}, nil
+	var f *failure.Error
+	if errors.As(err, &f) {
+		return result{Error: f}, nil, nil
 	}
-	return r, out.write(filepath.Join(dir, outputFile), r.Files)
-}
-
-// write writes the files that are not the project's own.
-func (o *output) write(name string, files []published) error {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) //nolint:gosec // in the folder of the build
-	if err != nil {
-		return fmt.Errorf("write the output: %w", err)
-	}
-	buffered := bufio.NewWriterSize(f, 1<<20)
-	for _, file := range files {
-		_, _ = buffered.Write(o.files[file.Path].data) // Flush returns the error
-	}
-	if err := errors.Join(buffered.Flush(), f.Close()); err != nil {
-		return fmt.Errorf("write the output: %w", err)
-	}
-	return nil
+	return r, data, err
 }
 
 // makeOutput makes the output of a project. Errors: *failure.Error; any other error is a bug.
@@ -204,6 +182,8 @@ func wordSet(text string) map[string]bool {
 	}
 	return set
 }
+
+const publicDir = "/public"
 
 const packageFolder = "/node_modules/"
 

@@ -207,7 +207,7 @@ func (b *bundler) pathReference(pb api.PluginBuild, ref reference, file string) 
 			return external(url + suffix), nil
 		}
 		return api.OnResolveResult{Path: url, Namespace: nsPublic}, nil
-	case isNeverPublished(file) && b.has(file):
+	case isExcluded(file) && b.has(file):
 		return unchanged, neverBundled(file)
 	case ref.url:
 		result := external(url + suffix)
@@ -248,7 +248,7 @@ func (b *bundler) missing(importer, spec string) *failure.Error {
 			dir = path.Dir(importer)
 		}
 		file, _ := join(dir, "./"+spec)
-		if isNeverPublished(file) && !isInPackage(file) && b.has(file) {
+		if isExcluded(file) && !isInPackage(file) && b.has(file) {
 			return neverBundled(file)
 		}
 		return failf(failure.BuildFailed, "The file %s does not exist. Add it, or correct the import of %s.", file,
