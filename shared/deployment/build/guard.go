@@ -104,8 +104,9 @@ func (b *bundler) checkImport(file string, i imported) error {
 		return packageReads(file)
 	}
 	spec, _, _ := strings.Cut(i.Original, "?")
-	if isRelative(spec) || strings.HasPrefix(spec, "/") || strings.HasPrefix(spec, "#") || spec == "" ||
-		len(b.config.candidates(spec)) > 0 || strings.HasPrefix(target, path.Join(path.Dir(file), spec)) {
+	_, isAlias := b.aliasedFile(spec)
+	if isAlias || isRelative(spec) || strings.HasPrefix(spec, "/") || strings.HasPrefix(spec, "#") || spec == "" ||
+		strings.HasPrefix(target, path.Join(path.Dir(file), spec)) {
 		return nil
 	}
 	return packageReads(packageFolder + spec)

@@ -16,7 +16,7 @@ func Imports(files map[string][]byte) map[string]bool {
 	names := map[string]bool{}
 	for name, data := range files {
 		ext := strings.ToLower(path.Ext(name))
-		if !isCode(name) && ext != ".html" && needsCompiler[ext] == "" || ext == ".json" || isExcluded(name) {
+		if !isCode(name) && ext != ".html" && compilers[ext].tool == "" || ext == ".json" || isExcluded(name) {
 			continue
 		}
 		for _, m := range importedName.FindAllSubmatch(data, -1) {

@@ -18,7 +18,7 @@ const maxWarnings = 100
 var (
 	unresolved    = regexp.MustCompile(`^Could not resolve "`)
 	relativeFile  = regexp.MustCompile(`\b(in|to) "([^"/.][^":]*)"`)
-	internalNames = regexp.MustCompile(`\b(?:page|raw|url|data|style|worker|shared|workerurl|wasm|component|public|empty|importmap):/`)
+	internalNames = regexp.MustCompile(`\b(?:[a-z]+-)?(?:page|raw|url|inline|init|react|worker|sharedworker|component|public|empty|importmap):/`)
 )
 
 // failure returns the first of the bundler's errors about the project, or nil. Panics of the bundler are not a
@@ -93,26 +93,19 @@ func (b *bundler) translate(m api.Message) *failure.Error {
 // module is not a file.
 func (b *bundler) place(f *failure.Error, l *api.Location) (importer string, ok bool) {
 	f.Line, f.Column = l.Line, column(l)
-	lines := 0
 	if key, isPage := strings.CutPrefix(l.File, nsPage+":"); isPage {
 		e := b.inline[key]
-		importer, f.Path = e.file, e.file
-		f.Line += e.line - 1
-		lines = e.line + len(lineEnds.FindAllStringIndex(e.code, -1))
+		f.Path, f.Line = e.file, e.line+l.Line-1
+	} else if namespaced.MatchString(l.File) {
+		f.Line, f.Column = 0, 0
+		return "", false
 	} else {
-		if namespaced.MatchString(l.File) {
-			f.Line, f.Column = 0, 0
-			return "", false
-		}
-		importer = "/" + l.File
-		f.Path = importer
-		data, _ := b.read(importer)
-		lines = 1 + len(lineEnds.FindAllIndex(data, -1))
+		f.Path = "/" + l.File
 	}
-	if f.Line > lines {
-		f.Line, f.Column = 0, 0 // an import that metaRewriter added
+	if r, ok := b.rewritten.Load(l.File); ok {
+		r.(*rewriter).locate(f, l.Line) //nolint:forcetypeassert // the map has no other values
 	}
-	return importer, true
+	return f.Path, true
 }
 
 // explain replaces the message about a reference that has no file, or a file outside.
@@ -155,32 +148,19 @@ func (b *bundler) warnings(messages []api.Message) []string {
 		if f == nil || f.Path == "" {
 			continue
 		}
-		if isInPackage(f.Path) || len(all) == maxWarnings {
-			continue
+		if !isInPackage(f.Path) && len(all) < maxWarnings {
+			all = append(all, lineAt(f))
 		}
-		place := f.Path
-		if f.Line > 0 {
-			place = fmt.Sprintf("%s:%d:%d", f.Path, f.Line, f.Column)
-		}
-		all = append(all, place+": "+f.Message)
 	}
 	return slices.Compact(all)
 }
 
-// messageAt returns an error at an offset of a file. The error shares the memory of text.
-func (b *bundler) messageAt(namespace, name, text string, offset int, f *failure.Error) api.Message {
-	start := strings.LastIndexByte(text[:offset], '\n') + 1
-	end := strings.IndexByte(text[offset:], '\n')
-	if end < 0 {
-		end = len(text) - offset
+// lineAt returns the line of the log for a message about a file.
+func lineAt(f *failure.Error) string {
+	if f.Line > 0 {
+		return fmt.Sprintf("%s:%d:%d: %s", f.Path, f.Line, f.Column, f.Message)
 	}
-	if namespace == "file" {
-		name = b.file(name)
-	}
-	return api.Message{Text: f.Message, Detail: f, Location: &api.Location{
-		File: name, Namespace: namespace, Line: strings.Count(text[:offset], "\n") + 1, Column: offset - start,
-		LineText: text[start : offset+end],
-	}}
+	return f.Path + ": " + f.Message
 }
 
 func quote(s string) string {

@@ -2,9 +2,7 @@ package build
 
 import (
 	"bytes"
-	"iter"
 	"path"
-	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -17,11 +15,18 @@ import (
 // asking the plugin, and its messages would show which files exist. So patterns are checked before the bundler sees the
 // file.
 
+// staticCall matches the arguments of a call whose path is not computed.
+const staticCall = "^\\s*\\(\\s*(?:/\\*[^*]*\\*/\\s*)*(?:\"[^\"\\\\\\n]*\"|'[^'\\\\\\n]*'|`[^`\\\\$]*`)\\s*[,)]"
+
 var (
-	staticCall = regexp.MustCompile(
-		"^(?:import|require)\\s*\\(\\s*(?:/\\*[^*]*\\*/\\s*)*(?:\"[^\"\\\\\\n]*\"|'[^'\\\\\\n]*'|`[^`\\\\$]*`)\\s*[,)]")
-	// escaped matches a letter of a keyword that is written as an escape.
-	escaped = regexp.MustCompile(`^\\u(?:00[67]|\{)`)
+	// staticUses match what can follow the words import and require if they certainly do not compute a path: also the
+	// rest of another word, a declaration, and import.meta.
+	staticUses = map[string]*regexp.Regexp{
+		"import":  regexp.MustCompile(staticCall + `|^[\s\v]*(?:\.meta\b|$|[^\s\v(/.<\-\x{80}-\x{10ffff}])`),
+		"require": regexp.MustCompile(staticCall + `|^[\w$]`),
+	}
+	// escaped matches a letter of such a word that is written as an escape.
+	escaped = regexp.MustCompile(`\\u(?:00[67]|\{)`)
 	// patternMessage matches the bundler's message about a pattern in a folder that does not exist.
 	patternMessage = regexp.MustCompile(`^Could not resolve (?:import|require)(?:\.\w+)?\("(.*)"\)`)
 )
@@ -61,54 +66,14 @@ func (b *bundler) checkPatterns(file string, code []byte, options api.TransformO
 // mayComputePath reports whether code has an import that may compute its path. It is false only if all imports
 // certainly do not.
 func mayComputePath(code []byte) bool {
-	for i := range keywords(code) {
-		word := code[i:]
-		if !staticCall.Match(word[:min(len(word), 500)]) && !isDeclaration(word) {
-			return true
-		}
-	}
-	for i := 0; ; i += 2 {
-		next := bytes.Index(code[i:], []byte(`\u`))
-		if next < 0 {
-			return false
-		}
-		if i += next; escaped.Match(code[i:]) {
-			return true
-		}
-	}
-}
-
-// isDeclaration reports whether a keyword begins an import declaration, import.meta, or another word. The
-// characters that it excludes begin a call or a comment.
-func isDeclaration(word []byte) bool {
-	if rest, ok := bytes.CutPrefix(word, []byte("import")); ok {
-		rest = bytes.TrimLeft(rest, " \t\r\n\v\f")
-		return bytes.HasPrefix(rest, []byte(".meta")) || len(rest) == 0 || rest[0] < 0x80 &&
-			!bytes.ContainsRune([]byte("(/.<-"), rune(rest[0]))
-	}
-	rest := word[len("require"):]
-	return len(rest) > 0 && isWord(rest[0])
-}
-
-func isWord(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '$'
-}
-
-// keywords yields the offsets of "import" and "require".
-func keywords(code []byte) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for _, keyword := range []string{"import", "require"} {
-			for i := 0; ; i += len(keyword) {
-				next := bytes.Index(code[i:], []byte(keyword))
-				if next < 0 {
-					break
-				}
-				if i += next; !yield(i) {
-					return
-				}
+	for word, static := range staticUses {
+		for _, rest := range bytes.Split(code, []byte(word))[1:] {
+			if !static.Match(rest) {
+				return true
 			}
 		}
 	}
+	return escaped.Match(code)
 }
 
 // patternPrefix matches the beginning of the path of an import with a pattern, up to the first computed part, if it is
@@ -122,26 +87,19 @@ func (b *bundler) resolvePatterns(file string, code []byte) []byte {
 		return code
 	}
 	return patternPrefix.ReplaceAllFunc(code, func(match []byte) []byte {
-		m := patternPrefix.FindSubmatch(match)
-		folder := b.web + string(m[2])
+		m := patternPrefix.FindStringSubmatch(string(match))
+		folder, ok := b.web+m[2], true
 		if m[2][0] != '/' {
-			files := b.config.candidates(string(m[2]) + "x")
-			if len(files) == 0 {
-				return match
-			}
-			folder = strings.TrimSuffix(files[0], "x")
+			folder, ok = b.aliasedFile(m[2] + "x") // a name, so that the slash before it stays
+			folder = strings.TrimSuffix(folder, "x")
 		}
-		relative, err := filepath.Rel(path.Dir(file), folder)
-		if err != nil {
+		if !ok {
 			return match
 		}
-		relative = filepath.ToSlash(relative)
-		if !isRelative(relative) {
-			relative = "./" + relative
-		}
+		path := relative(path.Dir(file), folder)
 		if strings.HasSuffix(folder, "/") {
-			relative += "/"
+			path += "/"
 		}
-		return []byte(string(m[1]) + relative + "${")
+		return []byte(m[1] + path + "${")
 	})
 }

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -76,40 +77,41 @@ type project struct {
 	*tree
 
 	manifest  packageJSON
-	config    tsconfig
 	settings  settings
+	tsconfig  string            // for esbuild
+	aliases   []alias           // in the order in which they are tried
 	env       map[string]any    // the values of import.meta.env
-	constants map[string]string // JavaScript values by name
+	constants map[string]string // JavaScript values by expression
 	app       bool              // whether the project is built, so that scripts outside of /public are source
 }
 
+// readProject reads the settings of a project. Errors: *failure.Error.
 func readProject(t *tree, j job) (*project, error) {
 	p := &project{tree: t}
 	var err error
 	if p.manifest, err = parsePackageJSON(j.Manifest); err != nil {
 		return nil, err
 	}
-	if p.config, err = p.readTSConfig(); err != nil {
-		return nil, err
-	}
 	if p.env, p.constants, err = constants(j); err != nil {
 		return nil, err
 	}
-	p.useSettings()
+	p.settings = t.readSettings(p.env)
+	maps.Copy(p.constants, p.settings.define)
+	p.web = p.settings.root
+	p.public = path.Join("/", p.web, cmp.Or(p.settings.publicDir, publicDir))
+	config, err := p.readTSConfig()
+	if err != nil {
+		return nil, err
+	}
+	p.tsconfig = quoteJSON(map[string]any{"compilerOptions": config.options})
+	// Many projects use the alias @ without naming it in a file that is not a program.
+	p.aliases = slices.Concat(p.settings.aliases, config.paths, []alias{{"@/*", []string{p.web + "/src/*"}}})
+	if config.baseURL != "" {
+		p.aliases = append(p.aliases, alias{"*", []string{path.Join(config.baseURL, "*")}})
+	}
+	sortAliases(p.aliases)
 	p.app = p.manifest.isApp(t.files)
 	return p, nil
-}
-
-// useSettings reads and honors vite.config.
-func (p *project) useSettings() {
-	p.settings = p.readSettings(p.env)
-	maps.Copy(p.constants, p.settings.define)
-	p.config.aliases = sortedAliases(append(p.settings.aliases, p.config.aliases...))
-	p.web = p.settings.root
-	p.public = p.web + publicDir
-	if p.settings.publicDir != "" {
-		p.public = path.Join("/", p.web, p.settings.publicDir)
-	}
 }
 
 // tree is the folder with the files of a project and, in node_modules, its packages. Their paths are absolute in the

@@ -107,7 +107,9 @@ func isKey(name string) bool       { return keyFiles.MatchString(name) }
 func mayBeSecret(name string) bool { return secret.MatchString(name) }
 
 // isExcluded reports whether a file is published in no project, and bundled in none.
-func isExcluded(name string) bool { return isPrivate(name) || isKey(name) || manifests.MatchString(name) }
+func isExcluded(name string) bool {
+	return isPrivate(name) || isKey(name) || manifests.MatchString(name)
+}
 
 // isNeverPublished reports whether no site has a file at a path. The folder .well-known must be at the root.
 func isNeverPublished(name string) bool {
