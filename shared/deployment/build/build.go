@@ -27,6 +27,7 @@ import (
 
 	"devplatform/shared/contenttype"
 	"devplatform/shared/deployment/build/sandbox"
+	"devplatform/shared/deployment/build/tree"
 	"devplatform/shared/deployment/failure"
 )
 
@@ -47,9 +48,9 @@ type Input struct {
 	Variables map[string]string
 	// Root is the folder of the project that is built, such as "/client". If it is "", the build finds it.
 	Root string
-	// Install installs the packages that the files of the built folder need in a folder, as node_modules in it. nil if
-	// there are none.
-	Install func(ctx context.Context, files map[string][]byte, dir string) error
+	// Install adds the packages that the files of the built folder need to a tree, as /node_modules. nil if there are
+	// none.
+	Install func(ctx context.Context, files map[string][]byte, t *tree.Tree) error
 }
 
 // File is a file of an output.
@@ -120,16 +121,21 @@ func (in Input) run(ctx context.Context) (Output, error) {
 		return Output{}, err
 	}
 	defer process.Close()
-	if err := writeFolder(dir, in); err != nil {
+	t, err := tree.Create(dir)
+	if err != nil {
+		return Output{}, err
+	}
+	defer t.Close()
+	if err := writeFiles(t, in); err != nil {
 		return Output{}, err
 	}
 	if in.Install != nil {
-		if err := in.Install(ctx, in.Files, dir); err != nil {
+		if err := in.Install(ctx, in.Files, t); err != nil {
 			return Output{}, err
 		}
 	}
 	var r result
-	data, err := process.Run(ctx, newJob(in), &r)
+	data, err := process.Run(ctx, newJob(in, t), &r)
 	if err != nil {
 		return Output{}, programError(err)
 	}

@@ -32,12 +32,11 @@ func isBuiltin(spec string) bool {
 // builtin handles a module of Node.js. A package with the same name wins. Otherwise, in packages, modules without an
 // equivalent in browsers are empty, because packages often import one that they do not need there.
 func (b *bundler) builtin(pb api.PluginBuild, ref reference) (api.OnResolveResult, error) {
-	if _, ok := b.find(pb, ref, ref.spec, ref.dir); ok {
-		return unchanged, nil
-	}
 	spec := strings.TrimPrefix(ref.spec, "node:")
-	if found, ok := b.find(pb, ref, spec, ref.dir); ok {
-		return b.module(ref, found)
+	for _, spec := range []string{ref.spec, spec} { // the field browser can replace both
+		if found, ok := b.find(pb, ref, spec, ref.dir); ok {
+			return b.module(ref, found)
+		}
 	}
 	name, _, _ := strings.Cut(spec, "/")
 	switch {

@@ -223,8 +223,8 @@ func outputName(file string) string {
 // rules is quadratic.
 const maxStyles = 512 << 10
 
-func (t *tree) styleBytes() (total int) {
-	for name, size := range t.files {
+func (p *project) styleBytes() (total int) {
+	for name, size := range p.files {
 		if path.Ext(name) == ".css" {
 			total += size
 		}

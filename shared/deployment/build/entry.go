@@ -43,7 +43,7 @@ func (p *project) findPages() (*pages, error) {
 			return nil, &failure.Error{Code: failure.BuildFailed, Path: copied, Message: fmt.Sprintf(
 				"%s and %s would both be published as %s. Delete one of them.", copied, name, output)}
 		}
-		s.pages = append(s.pages, parsePage(output, name, data, p.tree))
+		s.pages = append(s.pages, parsePage(output, name, data, p))
 	}
 	if !p.has(p.web + "/index.html") {
 		if err := p.addIndex(s); err != nil {
@@ -76,7 +76,7 @@ func (p *project) readPage(name string) ([]byte, error) {
 		return nil, &failure.Error{Code: failure.BuildFailed, Path: name, Message: fmt.Sprintf(
 			"The page has %d bytes, and the limit is %d (5 MiB). Move large data into files of their own.", n, maxPageBytes)}
 	}
-	data, err := p.read(name)
+	data, err := p.tree.Read(name)
 	if err != nil {
 		return nil, failf(failure.BuildFailed, "The page %s cannot be read. If its name is very long, rename it.", name)
 	}
@@ -126,7 +126,7 @@ func (p *project) addIndex(s *pages) error {
 		}
 	}
 	p.app = true
-	if public && len(parsePage("/index.html", "", template, p.tree).entries) > 0 {
+	if public && len(parsePage("/index.html", "", template, p).entries) > 0 {
 		return nil
 	}
 	tag := []byte(`<script type="module" src="` + html.EscapeString(file) + `"></script>`)
@@ -135,7 +135,7 @@ func (p *project) addIndex(s *pages) error {
 	} else {
 		template = append(template, tag...)
 	}
-	s.pages = append(s.pages, parsePage("/index.html", "", template, p.tree))
+	s.pages = append(s.pages, parsePage("/index.html", "", template, p))
 	return nil
 }
 

@@ -1,46 +1,34 @@
 package build
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path"
-	"path/filepath"
 	"strings"
 	"syscall"
 
+	"devplatform/shared/deployment/build/tree"
 	"devplatform/shared/deployment/failure"
 )
 
-// writeFolder writes the files of a project that a build may read. A file whose path the file system cannot store is
-// left out: it can be published, but not bundled.
-func writeFolder(dir string, in Input) error {
-	made := map[string]bool{"/": true}
+// writeFiles adds the files of a project that a build may read to its tree. A file whose path the file system cannot
+// store can be published, but not bundled.
+func writeFiles(t *tree.Tree, in Input) error {
+	add := func(name string, data []byte) error { return t.Add(bytes.NewReader(data), int64(len(data)), name) }
 	for name, data := range in.Files {
 		if isPrivate(name) || isKey(name) || name == manifestPath {
 			continue
 		}
-		file := filepath.Join(dir, filepath.FromSlash(name))
-		var err error
-		if folder := path.Dir(name); !made[folder] {
-			err = os.MkdirAll(filepath.Dir(file), 0o700)
-			made[folder] = err == nil
-		}
-		if err == nil {
-			err = os.WriteFile(file, data, 0o600)
-		}
-		if err != nil && !errors.Is(err, syscall.ENAMETOOLONG) && !errors.Is(err, syscall.ENOTDIR) &&
-			!errors.Is(err, syscall.EISDIR) && !errors.Is(err, syscall.EEXIST) {
+		if err := add(name, data); err != nil && !errors.Is(err, syscall.ENAMETOOLONG) && !errors.Is(err, syscall.ENOTDIR) &&
+			!errors.Is(err, syscall.EISDIR) {
 			return fmt.Errorf("build: %w", err)
 		}
 	}
-	for name, data := range map[string][]byte{
-		manifestPath: rootManifest(in.Files[manifestPath]), plugAndPlayPath: []byte(plugAndPlay),
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
-			return fmt.Errorf("build: %w", err)
-		}
+	if err := errors.Join(add(manifestPath, rootManifest(in.Files[manifestPath])),
+		add(plugAndPlayPath, []byte(plugAndPlay))); err != nil {
+		return fmt.Errorf("build: %w", err)
 	}
 	return nil
 }
@@ -75,15 +63,16 @@ func rootManifest(data []byte) []byte {
 
 // job is the input of the program.
 type job struct {
-	Files     map[string]int    // sizes of the project's files by path
-	Manifest  []byte            // package.json
-	Env       map[string][]byte // files of variables
+	Tree      map[string]tree.Span // the files that can be read
+	Files     map[string]int       // sizes of the project's files by path
+	Manifest  []byte               // package.json
+	Env       map[string][]byte    // files of variables
 	Variables map[string]string
 }
 
-func newJob(in Input) job {
+func newJob(in Input, t *tree.Tree) job {
 	j := job{
-		Files: make(map[string]int, len(in.Files)), Manifest: in.Files[manifestPath], Env: map[string][]byte{},
+		Tree: t.Files(), Files: make(map[string]int, len(in.Files)), Manifest: in.Files[manifestPath], Env: map[string][]byte{},
 		Variables: in.Variables,
 	}
 	for name, data := range in.Files {

@@ -24,7 +24,7 @@ func (b *bundler) load(file string) ([]byte, error) {
 	if name, _, _ := b.sitePath(file); !isInPackage(file) && isNeverPublished(name) {
 		return nil, neverBundled(file)
 	}
-	data, err := b.read(file)
+	data, err := b.tree.Read(file)
 	if err != nil {
 		return nil, failf(failure.BuildFailed, "The file %s cannot be read. If its name is very long, rename it.", file)
 	}
@@ -38,7 +38,7 @@ func neverBundled(file string) *failure.Error {
 
 // checkPattern returns an error if the pattern of an import begins in a folder that its importer must not list. The
 // error is the same whether the folder exists or not. Errors: *failure.Error.
-func (t *tree) checkPattern(importer, pattern string) *failure.Error {
+func (p *project) checkPattern(importer, pattern string) *failure.Error {
 	prefix, rest, _ := strings.Cut(pattern, "*")
 	folder, ok := join(path.Dir(importer), prefix[:strings.LastIndexAny(prefix, `/\`)+1])
 	home := "/"
@@ -49,7 +49,7 @@ func (t *tree) checkPattern(importer, pattern string) *failure.Error {
 	case !ok, home == "/" && isInPackage(folder+"/"), home != "/" && !within(home, folder):
 		return &failure.Error{Code: failure.BuildFailed, Path: importer, Message: "The computed path of an import leads " +
 			"out of the project. Begin it with a folder inside."}
-	case folder == "/" && strings.HasPrefix(rest, "*") && t.hasFolder("/node_modules"):
+	case folder == "/" && strings.HasPrefix(rest, "*") && p.hasFolder("/node_modules"):
 		return &failure.Error{Code: failure.BuildFailed, Path: importer, Message: "The computed path of an import means " +
 			"all packages, too. Move the files to a folder, and begin the path with it."}
 	}
@@ -126,7 +126,7 @@ func (b *bundler) checkManifests(home, dir string, checked map[string]bool) *fai
 			return nil
 		}
 		checked[dir] = true
-		data, err := b.read(dir + manifestPath)
+		data, err := b.tree.Read(dir + manifestPath)
 		if err != nil {
 			continue
 		}

@@ -47,10 +47,8 @@ func (b *bundler) module(ref reference, t target) (api.OnResolveResult, error) {
 	result := api.OnResolveResult{Path: b.file(t.file), SideEffects: t.sideEffects}
 	kind := kindOf(ref.query)
 	switch {
-	case isInPackage(ref.importer) && !isInPackage(t.file) && t.file != "":
+	case isInPackage(ref.importer) && !isInPackage(t.file):
 		return unchanged, packageReads(ref.importer)
-	case t.file == "":
-		return api.OnResolveResult{Path: ref.spec, Namespace: nsEmpty}, nil
 	case ref.css:
 		result.Suffix = ref.query
 	case kind != "":
@@ -90,14 +88,12 @@ func (b *bundler) setup(pb api.PluginBuild) {
 	})
 }
 
-// onLoad returns the content of a module. Without one, esbuild reads the file itself. Errors: *failure.Error.
+// onLoad returns the content of a module. Errors: *failure.Error.
 func (b *bundler) onLoad(a api.OnLoadArgs) (result api.OnLoadResult, err error) {
 	file, isInside := a.Path, true
 	switch a.Namespace {
 	case "file":
 		file, isInside = b.path(a.Path)
-	case "": // a module without a file, which a field browser replaces by an empty one
-		return result, nil
 	case nsPage:
 		e := b.inline[file]
 		result, err = b.script(script{nsPage + ":" + file, e.file, e.line, []byte(e.code)}, api.LoaderJS)
@@ -117,8 +113,6 @@ func (b *bundler) onLoad(a api.OnLoadArgs) (result api.OnLoadResult, err error) 
 	}
 	data, err := b.load(file)
 	switch {
-	case err != nil && a.Namespace == "file" && isInPackage(file): // perhaps a field browser replaces it by an empty one
-		return result, nil
 	case err != nil:
 		return result, err
 	case a.Namespace == "file":
@@ -188,8 +182,7 @@ func isCode(file string) bool { return loaders[strings.ToLower(path.Ext(file))] 
 
 var tailwind = regexp.MustCompile(`@tailwind\s|@import\s+["']tailwindcss[/"']|@apply\s`)
 
-// source returns a file with the loader of its extension. Files of packages that need no change have no content, so that
-// esbuild reads them, unless a field browser replaces them by empty ones.
+// source returns a file with the loader of its extension.
 func (b *bundler) source(file string, data []byte, with map[string]string) (api.OnLoadResult, error) {
 	ext := strings.ToLower(path.Ext(file))
 	if c := compilers[ext]; c.tool != "" {
@@ -205,8 +198,6 @@ func (b *bundler) source(file string, data []byte, with map[string]string) (api.
 		loader = api.LoaderJSON
 	case !isKnown:
 		return contents(string(data), api.LoaderFile), nil
-	case inPackage && !mayNeedChange(data):
-		return api.OnLoadResult{}, nil
 	case inPackage && loader == api.LoaderJSX && ext != ".jsx":
 		return b.script(code, api.LoaderJS)
 	case loader == api.LoaderCSS:
@@ -223,8 +214,6 @@ func (b *bundler) source(file string, data []byte, with map[string]string) (api.
 	}
 	return contents(string(code.code), loader), nil
 }
-
-func mayNeedChange(code []byte) bool { return metaUse.Match(code) || mayComputePath(code) }
 
 // script returns a script, with the expressions of import.meta replaced.
 func (b *bundler) script(s script, loader api.Loader) (api.OnLoadResult, error) {

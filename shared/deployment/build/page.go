@@ -59,9 +59,9 @@ func tokens(data []byte, f func(n int, t html.Token, raw []byte, line int)) {
 }
 
 // parsePage finds the entries of a page. A reference to a style sheet that does not exist is left alone.
-func parsePage(output, source string, data []byte, t *tree) page {
+func parsePage(output, source string, data []byte, project *project) page {
 	p := page{
-		path: output, source: source, data: data, web: t.web, base: path.Dir(output), entries: map[int]entry{},
+		path: output, source: source, data: data, web: project.web, base: path.Dir(output), entries: map[int]entry{},
 		dropped: map[int]bool{}, headEnd: -1,
 	}
 	open := html.Token{} // the inline script that has begun
@@ -83,11 +83,11 @@ func parsePage(output, source string, data []byte, t *tree) page {
 				p.base = path.Dir(href + "x")
 			}
 		case isModule(tok) && hasAttribute(tok, "src"):
-			p.addEntry(n, attribute(tok, "src"), line, t, true)
-		case hasRel(tok, "modulepreload") && p.isProjectFile(attribute(tok, "href"), t):
+			p.addEntry(n, attribute(tok, "src"), line, project, true)
+		case hasRel(tok, "modulepreload") && p.isProjectFile(attribute(tok, "href"), project):
 			p.dropped[n] = true
 		case hasRel(tok, "stylesheet"):
-			p.addEntry(n, attribute(tok, "href"), line, t, false)
+			p.addEntry(n, attribute(tok, "href"), line, project, false)
 		default:
 			if tok.Data == "style" || tok.Data == "script" && !hasAttribute(tok, "src") {
 				open = tok
@@ -99,18 +99,18 @@ func parsePage(output, source string, data []byte, t *tree) page {
 }
 
 // addEntry adds a script or style sheet, unless it is external, or a file of /public, which is not bundled.
-func (p *page) addEntry(n int, ref string, line int, t *tree, script bool) {
+func (p *page) addEntry(n int, ref string, line int, project *project, script bool) {
 	file, ok := p.resolve(ref)
-	if !ok || !t.has(file) && (!script || t.has(t.public+strings.TrimPrefix(file, t.web))) {
+	if !ok || !project.has(file) && (!script || project.has(project.public+strings.TrimPrefix(file, project.web))) {
 		return
 	}
 	p.entries[n] = entry{file: file, line: line}
 }
 
 // isProjectFile reports whether a reference means a file of the project outside of /public.
-func (p *page) isProjectFile(ref string, t *tree) bool {
+func (p *page) isProjectFile(ref string, project *project) bool {
 	file, ok := p.resolve(ref)
-	return ok && t.has(file) && !t.has(t.public+strings.TrimPrefix(file, t.web))
+	return ok && project.has(file) && !project.has(project.public+strings.TrimPrefix(file, project.web))
 }
 
 // addInline adds an inline module script that imports something, and the keys of an import map.

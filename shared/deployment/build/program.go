@@ -3,7 +3,6 @@ package build
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"path"
@@ -11,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"devplatform/shared/deployment/build/tree"
 	"devplatform/shared/deployment/failure"
 )
 
@@ -26,12 +26,14 @@ func runProgram(j job) (result, [][]byte, error) {
 // runIn makes an output from the project in a folder. It returns the contents of the files that are not the project's
 // own beside the result. An error is a bug: the errors of a project are in the result.
 func runIn(dir string, j job) (r result, data [][]byte, err error) {
-	t, err := openTree(dir, j.Files)
+	t, err := tree.Open(dir, j.Tree)
 	if err != nil {
 		return result{}, nil, err
 	}
-	defer t.close()
-	out, err := makeOutput(t, j)
+	defer t.Close()
+	out, err := makeOutput(&project{
+		tree: t, dir: dir, files: j.Files, names: slices.Sorted(maps.Keys(j.Files)),
+	}, j)
 	if err == nil {
 		for _, name := range slices.Sorted(maps.Keys(out.files)) {
 			f := out.files[name]
@@ -54,9 +56,8 @@ func runIn(dir string, j job) (r result, data [][]byte, err error) {
 }
 
 // makeOutput makes the output of a project. Errors: *failure.Error; any other error is a bug.
-func makeOutput(t *tree, j job) (*output, error) {
-	p, err := readProject(t, j)
-	if err != nil {
+func makeOutput(p *project, j job) (*output, error) {
+	if err := p.readSettings(j); err != nil {
 		return nil, err
 	}
 	pages, err := p.findPages()
@@ -72,9 +73,17 @@ func makeOutput(t *tree, j job) (*output, error) {
 	return out, out.addPages(pages, bundled)
 }
 
-// project is what the files of a project say about its build.
+// project is the files of a project and, in node_modules, its packages, and what they say about its build. Paths are
+// absolute in the project, such as "/src/main.tsx" and "/node_modules/react/index.js".
 type project struct {
-	*tree
+	tree  *tree.Tree
+	dir   string         // in the file system
+	files map[string]int // sizes of the project's files
+	names []string       // of the project's files, sorted
+
+	// web is the folder whose files have their own paths in the site, such as "/client", or "" for all. public is the
+	// folder whose files are published as they are, at the root of the site.
+	web, public string
 
 	manifest  packageJSON
 	settings  settings
@@ -85,23 +94,21 @@ type project struct {
 	app       bool              // whether the project is built, so that scripts outside of /public are source
 }
 
-// readProject reads the settings of a project. Errors: *failure.Error.
-func readProject(t *tree, j job) (*project, error) {
-	p := &project{tree: t}
-	var err error
+// readSettings reads the settings of a project. Errors: *failure.Error.
+func (p *project) readSettings(j job) (err error) {
 	if p.manifest, err = parsePackageJSON(j.Manifest); err != nil {
-		return nil, err
+		return err
 	}
 	if p.env, p.constants, err = constants(j); err != nil {
-		return nil, err
+		return err
 	}
-	p.settings = t.readSettings(p.env)
-	maps.Copy(p.constants, p.settings.define)
+	p.settings = settings{define: p.constants}
+	p.readVite()
 	p.web = p.settings.root
 	p.public = path.Join("/", p.web, cmp.Or(p.settings.publicDir, publicDir))
 	config, err := p.readTSConfig()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	p.tsconfig = quoteJSON(map[string]any{"compilerOptions": config.options})
 	// Many projects use the alias @ without naming it in a file that is not a program.
@@ -110,63 +117,25 @@ func readProject(t *tree, j job) (*project, error) {
 		p.aliases = append(p.aliases, alias{"*", []string{path.Join(config.baseURL, "*")}})
 	}
 	sortAliases(p.aliases)
-	p.app = p.manifest.isApp(t.files)
-	return p, nil
-}
-
-// tree is the folder with the files of a project and, in node_modules, its packages. Their paths are absolute in the
-// project, such as "/src/main.tsx" and "/node_modules/react/index.js".
-type tree struct {
-	dir   string // in the file system
-	root  *os.Root
-	files map[string]int // sizes of the project's files
-	names []string       // of the project's files, sorted
-	slots chan struct{}  // limits the files that are open
-
-	// web is the folder whose files have their own paths in the site, such as "/client", or "" for all. public is the
-	// folder whose files are published as they are, at the root of the site.
-	web, public string
-}
-
-func openTree(dir string, files map[string]int) (*tree, error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, fmt.Errorf("open the folder of the project: %w", err)
-	}
-	return &tree{
-		dir: dir, root: root, files: files, names: slices.Sorted(maps.Keys(files)), slots: make(chan struct{}, 32),
-		public: publicDir,
-	}, nil
-}
-
-func (t *tree) close() { _ = t.root.Close() }
-
-// read returns a file. It follows no link out of the folder.
-func (t *tree) read(name string) ([]byte, error) {
-	t.slots <- struct{}{}
-	defer func() { <-t.slots }()
-	return t.root.ReadFile(filepath.FromSlash(strings.TrimPrefix(name, "/"))) //nolint:wrapcheck // callers say which file
+	p.app = p.manifest.isApp(p.files)
+	return nil
 }
 
 // has reports whether a file exists.
-func (t *tree) has(name string) bool {
-	if !isInPackage(name) {
-		_, ok := t.files[name]
-		return ok
-	}
-	info, err := t.root.Stat(filepath.FromSlash(name[1:]))
-	return err == nil && info.Mode().IsRegular()
+func (p *project) has(name string) bool {
+	_, ok := p.files[name]
+	return ok || isInPackage(name) && p.tree.Has(name)
 }
 
 // hasFolder reports whether a folder exists in node_modules.
-func (t *tree) hasFolder(name string) bool {
-	info, err := t.root.Stat(filepath.FromSlash(name[1:]))
+func (p *project) hasFolder(name string) bool {
+	info, err := os.Stat(p.file(name))
 	return err == nil && info.IsDir()
 }
 
 // path returns the path in the project of a path in the file system. ok is false if it is outside.
-func (t *tree) path(file string) (name string, ok bool) {
-	rel, ok := strings.CutPrefix(file, t.dir+string(filepath.Separator))
+func (p *project) path(file string) (name string, ok bool) {
+	rel, ok := strings.CutPrefix(file, p.dir+string(filepath.Separator))
 	if !ok || !filepath.IsLocal(rel) {
 		return "", false
 	}
@@ -174,7 +143,7 @@ func (t *tree) path(file string) (name string, ok bool) {
 }
 
 // file returns the path in the file system of a path in the project.
-func (t *tree) file(name string) string { return t.dir + filepath.FromSlash(name) }
+func (p *project) file(name string) string { return p.dir + filepath.FromSlash(name) }
 
 // wordSet returns the words of a text.
 func wordSet(text string) map[string]bool {

@@ -18,11 +18,11 @@ type output struct {
 
 // sitePath returns the path at which a file of the project is published, and whether it is in /public. ok is false if
 // the file is beside the folder of the site.
-func (t *tree) sitePath(file string) (name string, public, ok bool) {
-	if rest, found := strings.CutPrefix(file, t.public+"/"); found {
+func (p *project) sitePath(file string) (name string, public, ok bool) {
+	if rest, found := strings.CutPrefix(file, p.public+"/"); found {
 		return "/" + rest, true, true
 	}
-	if rest, found := strings.CutPrefix(file, t.web+"/"); found {
+	if rest, found := strings.CutPrefix(file, p.web+"/"); found {
 		return "/" + rest, false, true
 	}
 	return file, false, false

@@ -174,14 +174,13 @@ type target struct {
 	sideEffects api.SideEffects
 }
 
-// find asks the bundler for the file of a reference from a folder. It finds no file outside of the project. If the
-// reference means an empty module, the file is "".
+// find asks the bundler for the file of a reference from a folder. It finds no file outside of the project.
 func (b *bundler) find(pb api.PluginBuild, ref reference, spec, dir string) (target, bool) {
 	r := pb.Resolve(spec, api.ResolveOptions{
 		ResolveDir: dir, Kind: ref.kind, Importer: b.file(ref.importer), Namespace: "file", PluginData: native{},
 	})
-	file, isInside := b.path(r.Path)
-	if len(r.Errors) > 0 || r.External || !isInside && r.Namespace != "" {
+	file, ok := b.path(r.Path)
+	if len(r.Errors) > 0 || !ok {
 		return target{}, false
 	}
 	t := target{file: file}
@@ -242,13 +241,13 @@ func (b *bundler) missing(importer, spec string) *failure.Error {
 }
 
 // home returns the folder of a package, as files of a folder find it.
-func (t *tree) home(importer, spec string) (string, bool) {
+func (p *project) home(importer, spec string) (string, bool) {
 	_, name := packageOf(packageFolder + spec)
 	if name == "" || strings.HasPrefix(name, ".") {
 		return "", false
 	}
 	for dir := path.Dir(importer); ; dir = path.Dir(dir) {
-		if home := path.Join(dir, packageFolder, name); t.hasFolder(home) {
+		if home := path.Join(dir, packageFolder, name); p.hasFolder(home) {
 			return home, true
 		}
 		if dir == "/" || dir == "." {

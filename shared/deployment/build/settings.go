@@ -14,7 +14,7 @@ import (
 type settings struct {
 	root, publicDir string // folders of the project, such as "/client"; "" if they are not set
 	aliases         []alias
-	define          map[string]string // JavaScript by name
+	define          map[string]string // JavaScript by expression
 	warnings        []string          // about what is not understood, with the line
 }
 
@@ -27,10 +27,10 @@ type settingsFile struct {
 }
 
 // openSettings returns the first of several files that the project has.
-func (s *settings) open(t *tree, names ...string) (settingsFile, bool) {
+func (p *project) openSettings(names ...string) (settingsFile, bool) {
 	for _, name := range names {
-		if text, err := t.read(name); err == nil && t.has(name) {
-			return settingsFile{s, name, trimBOM(text)}, true
+		if text, err := p.tree.Read(name); err == nil {
+			return settingsFile{&p.settings, name, trimBOM(text)}, true
 		}
 	}
 	return settingsFile{}, false
@@ -51,22 +51,18 @@ func (f settingsFile) ignore(key, what, advice string) {
 	f.warn(key, "%s", strings.TrimSpace(what+" is not understood, so the build ignores it. "+advice))
 }
 
-// readSettings returns the settings of the project. env are the values of import.meta.env.
-func (t *tree) readSettings(env map[string]any) settings {
-	s := settings{define: map[string]string{}}
-	if f, ok := s.open(t, "/vite.config.js", "/vite.config.mjs", "/vite.config.ts", "/vite.config.cjs", "/vite.config.mts",
-		"/vite.config.cts"); ok {
-		f.readVite(env)
-	}
-	return s
-}
-
 // ignored are the options of Vite that change nothing about the output of a build here, or whose plugins are known.
 var ignored = wordSet(`plugins server preview build optimizeDeps css test esbuild worker ssr mode appType clearScreen
 	logLevel cacheDir json oxc devtools legacy future environments customLogger`)
 
-func (f settingsFile) readVite(env map[string]any) {
-	config, ok := evaluate(f.name, f.text, env).(map[string]any)
+// readVite reads vite.config.
+func (p *project) readVite() {
+	f, ok := p.openSettings("/vite.config.js", "/vite.config.mjs", "/vite.config.ts", "/vite.config.cjs",
+		"/vite.config.mts", "/vite.config.cts")
+	if !ok {
+		return
+	}
+	config, ok := evaluate(f.name, f.text, p.env).(map[string]any)
 	if !ok {
 		f.warn("", "The settings are not understood, so the build ignores them. Write them as an object of constants.")
 		return

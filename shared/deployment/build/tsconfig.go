@@ -33,7 +33,7 @@ func (p *project) readTSConfig() (tsconfig, error) {
 	seen := map[string]bool{}
 	for _, folder := range []string{"", p.web} {
 		for _, name := range []string{"/jsconfig.json", "/tsconfig.app.json", "/tsconfig.json"} {
-			if err := c.read(p.tree, folder+name, seen); err != nil {
+			if err := c.read(p, folder+name, seen); err != nil {
 				return c, err
 			}
 		}
@@ -52,12 +52,12 @@ func (p *project) readTSConfig() (tsconfig, error) {
 }
 
 // read reads a file after the files that it extends. Each file is read once.
-func (c *tsconfig) read(t *tree, name string, seen map[string]bool) error {
-	if !t.has(name) || seen[name] {
+func (c *tsconfig) read(p *project, name string, seen map[string]bool) error {
+	if !p.has(name) || seen[name] {
 		return nil
 	}
 	seen[name] = true
-	data, err := t.read(name)
+	data, err := p.tree.Read(name)
 	if err != nil {
 		return nil //nolint:nilerr // a file whose name cannot be stored
 	}
@@ -82,10 +82,10 @@ func (c *tsconfig) read(t *tree, name string, seen map[string]bool) error {
 		// A configuration in a package or outside of the project is ignored.
 		text, _ := parent.(string)
 		if file, ok := join(path.Dir(name), text); ok && strings.HasPrefix(text, ".") {
-			if !t.has(file) {
+			if !p.has(file) {
 				file += ".json"
 			}
-			if err := c.read(t, file, seen); err != nil {
+			if err := c.read(p, file, seen); err != nil {
 				return err
 			}
 		}

@@ -29,8 +29,8 @@ func cacheKey(hash sha512Hash) string { return cachePrefix + hex.EncodeToString(
 
 // readCache writes the files of a package if they are in the cache, and reports whether they are. A damaged object
 // counts as missing, and is removed so that it can be replaced. The files that it wrote are written again. Errors:
-// objectstore.ErrUnavailable; those of tree.unpack.
-func (i *Installer) readCache(ctx context.Context, c *copies, t *tree) (found bool, err error) {
+// objectstore.ErrUnavailable; those of unpacker.unpack.
+func (i *Installer) readCache(ctx context.Context, c *copies, t *unpacker) (found bool, err error) {
 	key := cacheKey(c.hash)
 	body, _, err := i.deps.Bucket.Open(ctx, key)
 	if errors.Is(err, objectstore.ErrNotFound) {

@@ -3,11 +3,11 @@ package npm
 import (
 	"context"
 	"fmt"
-	"os"
 	"sync"
 	"sync/atomic"
 
 	"devplatform/shared/async"
+	"devplatform/shared/deployment/build/tree"
 	"devplatform/shared/deployment/failure"
 )
 
@@ -24,16 +24,8 @@ type copies struct {
 
 func (c *copies) id() string { return c.name + "@" + c.version }
 
-// fetch writes the files of the packages below dir.
-func (i *Installer) fetch(ctx context.Context, packages []selected, dir string) (Report, error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return Report{}, fmt.Errorf("npm: open the folder: %w", err)
-	}
-	defer func() { _ = root.Close() }()
-	if err := root.Mkdir("node_modules", 0o755); err != nil { // below it, there are only files that this call writes
-		return Report{}, fmt.Errorf("npm: create node_modules: %w", err)
-	}
+// fetch adds the files of the packages to a tree.
+func (i *Installer) fetch(ctx context.Context, packages []selected, t *tree.Tree) (Report, error) {
 	distinct := map[sha512Hash]*copies{}
 	for _, s := range packages {
 		hash, err := parseIntegrity(s)
@@ -51,12 +43,12 @@ func (i *Installer) fetch(ctx context.Context, packages []selected, dir string) 
 	group.SetLimit(parallel)
 	for _, c := range distinct {
 		group.Go(func() error {
-			found, err := i.readCache(groupCtx, c, &tree{root: root, copies: c, used: used})
+			found, err := i.readCache(groupCtx, c, &unpacker{tree: t, copies: c, used: used})
 			if err != nil || found {
 				return err
 			}
 			downloaded.Add(1)
-			return i.download(groupCtx, c, &tree{root: root, copies: c, used: used})
+			return i.download(groupCtx, c, &unpacker{tree: t, copies: c, used: used})
 		})
 	}
 	if err := group.Wait(); err != nil {

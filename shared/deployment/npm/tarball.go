@@ -47,7 +47,7 @@ func parseIntegrity(s selected) (hash sha512Hash, err error) {
 
 // download gets a package from the registry, writes its files, and stores them in the cache. No byte of a tarball is
 // interpreted before its hash was compared.
-func (i *Installer) download(ctx context.Context, c *copies, t *tree) error {
+func (i *Installer) download(ctx context.Context, c *copies, t *unpacker) error {
 	file, err := os.CreateTemp("", "package-")
 	if err != nil {
 		return fmt.Errorf("npm: create a temporary file: %w", err)
@@ -80,7 +80,7 @@ func (i *Installer) download(ctx context.Context, c *copies, t *tree) error {
 }
 
 // save writes a tarball to a file, replaces what an earlier attempt wrote, and compares the hash.
-func (t *tree) save(body io.Reader, file *os.File) error {
+func (t *unpacker) save(body io.Reader, file *os.File) error {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("npm: write a temporary file: %w", err)
 	}
@@ -107,7 +107,7 @@ func (t *tree) save(body io.Reader, file *os.File) error {
 }
 
 // unzip writes the files of a tarball, and returns them as an object of the cache.
-func (t *tree) unzip(tarball *os.File) ([]byte, error) {
+func (t *unpacker) unzip(tarball *os.File) ([]byte, error) {
 	damaged := fail(failure.BuildFailed, "The package %s is damaged. Use another version.", t.copies.id())
 	unzipped, err := gzip.NewReader(tarball)
 	if err != nil {
