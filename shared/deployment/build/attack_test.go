@@ -118,6 +118,15 @@ func attacks() map[string]attack {
 		nested["/node_modules/p/sub/package.json"] = []byte(strings.ReplaceAll(manifest, "../../../../", "../../../../../"))
 		add("nested package.json", i, attack{files("/main.js", `import x from "p/sub"; console.log(x)`), nested})
 	}
+	for i, name := range []string{".pnp.data.json", ".pnp.cjs", ".pnp.js"} {
+		data := `{"packageRegistryData":[[null,[[null,{"packageLocation":"./","packageDependencies":[["canary","1"]]}]]],
+			["canary",[["1",{"packageLocation":"../../../../node_modules/canary/","packageDependencies":[]}]]]]}`
+		if i > 0 {
+			data = "const RAW_RUNTIME_STATE = '" + strings.ReplaceAll(data, "\n", "") + "'"
+		}
+		add("Yarn", i, attack{files("/main.js", `import "p"`), files("/node_modules/p/"+name, data,
+			"/node_modules/p/index.js", `import x from "canary"; console.log(x)`)})
+	}
 	for i, config := range []string{
 		`{"extends":["UP/tsconfig.json","ABS/tsconfig.json"]}`, `{"extends":"../../tsconfig"}`,
 		`{"compilerOptions":{"baseUrl":"../..","paths":{"c/*":["./*"]}}}`,

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
+
+	"devplatform/shared/deployment/build/tree"
 )
 
 // builtins are the modules of Node.js. The value says whether npm has a package with the same name that does the same
@@ -40,12 +42,12 @@ func (b *bundler) builtin(pb api.PluginBuild, ref reference) (api.OnResolveResul
 	}
 	name, _, _ := strings.Cut(spec, "/")
 	switch {
-	case !isInPackage(ref.importer), builtins[name] && spec != ref.spec:
+	case !tree.IsInPackage(ref.importer), builtins[name] && spec != ref.spec:
 		return unchanged, b.missing(ref.importer, ref.spec)
 	case builtins[name]:
 		return unchanged, nil // an error, unless the package handles it
 	}
-	_, importer := packageOf(ref.importer)
+	_, importer := tree.PackageOf(ref.importer)
 	b.warn(fmt.Sprintf("The package %q imports %q, a module of Node.js that browsers do not have. It is empty in the "+
 		"bundle, so what needs it fails.", importer, name))
 	return api.OnResolveResult{Path: ref.spec, Namespace: nsEmpty}, nil

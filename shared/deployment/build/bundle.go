@@ -15,6 +15,7 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
+	"devplatform/shared/deployment/build/tree"
 	"devplatform/shared/deployment/failure"
 )
 
@@ -101,14 +102,12 @@ func (b *bundler) build(o api.BuildOptions) (outputs, error) {
 		return outputs{}, fmt.Errorf("%w: %w", errMetafile, err)
 	}
 	warnings := b.warnings(run.Warnings)
-	if err := b.checkInputs(m); err != nil {
-		return outputs{}, err
-	}
+	b.countPackages(m)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.result.warnings = append(b.result.warnings, warnings...)
 	for name := range m.Inputs {
-		if file, ok := inputPath(name); ok && !isInPackage(file) {
+		if file, ok := inputPath(name); ok && !tree.IsInPackage(file) {
 			b.result.inputs[file] = true
 		}
 	}
@@ -256,21 +255,12 @@ var extensions = []string{".tsx", ".ts", ".jsx", ".mjs", ".js", ".cjs", ".css", 
 // metafile is the part of the bundler's report that is used.
 type metafile struct {
 	Inputs map[string]struct {
-		Bytes   int        `json:"bytes"`
-		Imports []imported `json:"imports"`
+		Bytes int `json:"bytes"`
 	} `json:"inputs"`
 	Outputs map[string]struct {
 		EntryPoint string `json:"entryPoint"`
 		CSSBundle  string `json:"cssBundle"`
 	} `json:"outputs"`
-}
-
-// imported is an import in the bundler's report. Its path is relative to the project. If the path has a pattern, the
-// import is external, and its path is the pattern.
-type imported struct {
-	Path     string `json:"path"`
-	Original string `json:"original"` // as it is written in the file
-	External bool   `json:"external"`
 }
 
 var errMetafile = errors.New("the bundler's report is not valid")

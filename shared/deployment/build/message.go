@@ -10,6 +10,7 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
+	"devplatform/shared/deployment/build/tree"
 	"devplatform/shared/deployment/failure"
 )
 
@@ -118,12 +119,6 @@ func (b *bundler) explain(f *failure.Error, importer string, m api.Message) {
 			spec = rest[:strings.LastIndexByte(rest, '"')]
 		}
 	}
-	if home, ok := b.home(importer, spec); ok {
-		if err := b.checkManifests(home, home, map[string]bool{}); err != nil {
-			*f = *err
-			return
-		}
-	}
 	own := b.missing(importer, spec)
 	f.Code, f.Message = own.Code, own.Message
 }
@@ -148,7 +143,7 @@ func (b *bundler) warnings(messages []api.Message) []string {
 		if f == nil || f.Path == "" {
 			continue
 		}
-		if !isInPackage(f.Path) && len(all) < maxWarnings {
+		if !tree.IsInPackage(f.Path) && len(all) < maxWarnings {
 			all = append(all, lineAt(f))
 		}
 	}

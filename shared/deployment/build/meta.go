@@ -11,6 +11,7 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
+	"devplatform/shared/deployment/build/tree"
 	"devplatform/shared/deployment/failure"
 )
 
@@ -70,7 +71,7 @@ func (r *rewriter) rewrite(options api.TransformOptions) ([]byte, *failure.Error
 		var err *failure.Error
 		if metaURL.Match(r.code[start:]) {
 			err = r.rewriteURL(start)
-		} else if m := metaGlob.Find(r.code[start:]); m != nil && !isInPackage(r.file) {
+		} else if m := metaGlob.Find(r.code[start:]); m != nil && !tree.IsInPackage(r.file) {
 			err = r.rewriteGlob(start, len(m))
 		}
 		if err != nil && err.Path == "" {
@@ -178,7 +179,7 @@ func (r *rewriter) rewriteURL(offset int) *failure.Error {
 	spec := file + "?" + kindURL
 	switch {
 	case !ok && (isRelative(ref) || !isPackage):
-		if !isInPackage(r.file) {
+		if !tree.IsInPackage(r.file) {
 			r.warn(lineAt(r.at(begin, failf("", "The file %s does not exist, so the URL stays as it is.", quote(ref)))))
 		}
 		return nil
@@ -186,7 +187,7 @@ func (r *rewriter) rewriteURL(offset int) *failure.Error {
 		spec = ref + "?" + kindURL // a file of a package
 	case isWorker:
 		spec = file + "?worker&url"
-	case needsTranspiling(file) && isInPackage(r.file):
+	case needsTranspiling(file) && tree.IsInPackage(r.file):
 		return nil
 	case needsTranspiling(file):
 		return r.at(begin, failf(failure.BuildFailed, "new URL(%s, import.meta.url) publishes the file as it is, and "+
@@ -205,7 +206,7 @@ var templatePart = regexp.MustCompile(`\$\{[^{}` + "`" + `]*\}`)
 // rewriteURLTemplate replaces a path with parts that are computed by a look-up in the files that it can mean.
 func (r *rewriter) rewriteURLTemplate(begin, end int, literal string) *failure.Error {
 	pattern := templatePart.ReplaceAllString(literal[1:len(literal)-1], "*")
-	if !isRelative(pattern) || strings.Contains(pattern, "$") || isInPackage(r.file) {
+	if !isRelative(pattern) || strings.Contains(pattern, "$") || tree.IsInPackage(r.file) {
 		return nil
 	}
 	text, err := r.expand(begin, glob{

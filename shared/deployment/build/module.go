@@ -9,6 +9,7 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
+	"devplatform/shared/deployment/build/tree"
 	"devplatform/shared/deployment/failure"
 )
 
@@ -47,7 +48,7 @@ func (b *bundler) module(ref reference, t target) (api.OnResolveResult, error) {
 	result := api.OnResolveResult{Path: b.file(t.file), SideEffects: t.sideEffects}
 	kind := kindOf(ref.query)
 	switch {
-	case isInPackage(ref.importer) && !isInPackage(t.file):
+	case tree.IsInPackage(ref.importer) && !tree.IsInPackage(t.file):
 		return unchanged, packageReads(ref.importer)
 	case ref.css:
 		result.Suffix = ref.query
@@ -62,7 +63,7 @@ func (b *bundler) module(ref reference, t target) (api.OnResolveResult, error) {
 // isComponent reports whether an import means an SVG image that Create React App makes a component.
 func (b *bundler) isComponent(ref reference, file string) bool {
 	return b.manifest.has("react-scripts") && strings.EqualFold(path.Ext(file), ".svg") && !ref.css &&
-		!isInPackage(ref.importer)
+		!tree.IsInPackage(ref.importer)
 }
 
 func contents(text string, loader api.Loader) api.OnLoadResult {
@@ -191,7 +192,7 @@ func (b *bundler) source(file string, data []byte, with map[string]string) (api.
 	}
 	loader, isKnown := loaders[ext]
 	code := script{file[1:], file, 1, trimBOM(data)}
-	switch inPackage := isInPackage(file); {
+	switch inPackage := tree.IsInPackage(file); {
 	case with["type"] == "text":
 		return contents(string(data), api.LoaderText), nil
 	case with["type"] == "json":

@@ -8,6 +8,7 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
+	"devplatform/shared/deployment/build/tree"
 	"devplatform/shared/deployment/failure"
 )
 
@@ -83,7 +84,7 @@ var patternPrefix = regexp.MustCompile("(\\bimport\\s*\\(\\s*(?:/\\*[^*]*\\*/\\s
 // resolvePatterns replaces an alias at the beginning of a pattern, such as "@/pages/", by a relative path, because
 // the bundler expands relative patterns only.
 func (b *bundler) resolvePatterns(file string, code []byte) []byte {
-	if isInPackage(file) {
+	if tree.IsInPackage(file) {
 		return code
 	}
 	return patternPrefix.ReplaceAllFunc(code, func(match []byte) []byte {

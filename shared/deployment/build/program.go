@@ -124,7 +124,7 @@ func (p *project) readSettings(j job) (err error) {
 // has reports whether a file exists.
 func (p *project) has(name string) bool {
 	_, ok := p.files[name]
-	return ok || isInPackage(name) && p.tree.Has(name)
+	return ok || tree.IsInPackage(name) && p.tree.Has(name)
 }
 
 // hasFolder reports whether a folder exists in node_modules.
@@ -155,20 +155,3 @@ func wordSet(text string) map[string]bool {
 }
 
 const publicDir = "/public"
-
-const packageFolder = "/node_modules/"
-
-func isInPackage(file string) bool { return strings.HasPrefix(file, packageFolder) }
-
-// packageOf returns the folder of the package to which a file belongs, such as "/node_modules/a/node_modules/@b/c", and
-// the name of the package.
-func packageOf(file string) (folder, name string) {
-	start := strings.LastIndex(file, packageFolder) + len(packageFolder)
-	parts := strings.SplitN(file[start:], "/", 3)
-	n := 1
-	if strings.HasPrefix(parts[0], "@") {
-		n = min(2, len(parts))
-	}
-	name = strings.Join(parts[:n], "/")
-	return file[:start] + name, name
-}

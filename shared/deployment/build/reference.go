@@ -8,6 +8,7 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
+	"devplatform/shared/deployment/build/tree"
 	"devplatform/shared/deployment/failure"
 )
 
@@ -100,13 +101,15 @@ func (b *bundler) pathReference(pb api.PluginBuild, ref reference) (api.OnResolv
 	switch {
 	case isPath:
 		dir = path.Dir(ref.importer)
-	case isInPackage(ref.spec):
+	case tree.IsInPackage(ref.spec):
 		dir = "/"
-	case isInPackage(ref.importer):
+	case tree.IsInPackage(ref.importer):
 		return unchanged, packageReads(ref.importer)
 	}
 	file, ok := join(dir, "./"+ref.spec)
 	switch {
+	case ok && tree.IsInPackage(ref.importer) && !tree.IsInPackage(file):
+		return unchanged, packageReads(ref.importer)
 	case !ok:
 		return unchanged, failf(failure.BuildFailed, "%s is outside of the project. Use a path inside.", quote(ref.spec))
 	case isPath && ref.query == "" && !ref.url && !b.isComponent(ref, file):
@@ -129,7 +132,7 @@ func (b *bundler) nameReference(pb api.PluginBuild, ref reference) (api.OnResolv
 	if name, ok := strings.CutPrefix(ref.spec, "~"); ok && ref.css && !strings.HasPrefix(name, "/") {
 		specs = append(specs, name) // a package, in webpack
 	}
-	if !isInPackage(ref.importer) {
+	if !tree.IsInPackage(ref.importer) {
 		specs = slices.Concat(b.candidates(ref.spec), specs)
 	}
 	isMapped := slices.ContainsFunc(b.importMap, func(key string) bool {
@@ -224,7 +227,7 @@ func (b *bundler) missing(importer, spec string) *failure.Error {
 			dir = path.Dir(importer)
 		}
 		file, _ := join(dir, "./"+spec)
-		if isExcluded(file) && !isInPackage(file) && b.has(file) {
+		if isExcluded(file) && !tree.IsInPackage(file) && b.has(file) {
 			return neverBundled(file)
 		}
 		return failf(failure.BuildFailed, "The file %s does not exist. Add it, or correct the import of %s.", file,
@@ -233,7 +236,7 @@ func (b *bundler) missing(importer, spec string) *failure.Error {
 	if strings.HasPrefix(spec, "#") {
 		return failf(failure.BuildFailed, "%s is not defined by the field imports of package.json.", quote(spec))
 	}
-	if file, ok := b.aliasedFile(spec); ok && strings.HasPrefix(spec, "@/") && !isInPackage(importer) {
+	if file, ok := b.aliasedFile(spec); ok && strings.HasPrefix(spec, "@/") && !tree.IsInPackage(importer) {
 		return failf(failure.BuildFailed, "The file %s does not exist. Add it, or correct the import of %s.", file,
 			quote(spec))
 	}
@@ -242,12 +245,12 @@ func (b *bundler) missing(importer, spec string) *failure.Error {
 
 // home returns the folder of a package, as files of a folder find it.
 func (p *project) home(importer, spec string) (string, bool) {
-	_, name := packageOf(packageFolder + spec)
+	_, name := tree.PackageOf(tree.PackageFolder + spec)
 	if name == "" || strings.HasPrefix(name, ".") {
 		return "", false
 	}
 	for dir := path.Dir(importer); ; dir = path.Dir(dir) {
-		if home := path.Join(dir, packageFolder, name); p.hasFolder(home) {
+		if home := path.Join(dir, tree.PackageFolder, name); p.hasFolder(home) {
 			return home, true
 		}
 		if dir == "/" || dir == "." {
@@ -258,12 +261,12 @@ func (p *project) home(importer, spec string) (string, bool) {
 
 // missingPackage returns the error for a package that does not exist, or does not export a file.
 func (b *bundler) missingPackage(importer, spec string) *failure.Error {
-	_, name := packageOf(packageFolder + spec)
+	_, name := tree.PackageOf(tree.PackageFolder + spec)
 	from := " It is imported by " + importer + "."
 	if isBuiltin(spec) {
 		name = strings.TrimPrefix(name, "node:")
-		if isInPackage(importer) {
-			_, from := packageOf(importer)
+		if tree.IsInPackage(importer) {
+			_, from := tree.PackageOf(importer)
 			return failf(failure.DependencyNotFound, "The package %q imports %q, a module of Node.js that browsers do not "+
 				"have. Add the npm package %q to dependencies in /package.json, or use another package.", from, name, name)
 		}

@@ -5,8 +5,6 @@
 package tree
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +13,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 )
@@ -38,15 +37,7 @@ type Span [2]int64
 // Size returns the size of a file.
 func (s Span) Size() int { return int(s[1]) }
 
-const (
-	contentsFile = ".contents"
-	// emptyFile is a file beside a manifest that replaces modules by nothing.
-	emptyFile   = "__deployment_empty.js"
-	maxManifest = 1 << 20
-)
-
-// manifests are the names of the files that bundlers read themselves.
-var manifests = map[string]bool{"package.json": true, ".pnp.data.json": true}
+const contentsFile = ".contents"
 
 // Create returns a new tree in an empty folder. The caller must call Close.
 func Create(dir string) (*Tree, error) {
@@ -124,6 +115,9 @@ func (t *Tree) Add(r io.Reader, size int64, names ...string) error {
 
 // place makes a file exist on the disk.
 func (t *Tree) place(name string, span Span) error {
+	if strings.HasPrefix(path.Base(name), ".pnp.") && name != "/.pnp.data.json" {
+		return nil // bundlers would use such a file of a package
+	}
 	file := t.dir + filepath.FromSlash(name)
 	if folder := filepath.Dir(file); !t.folders[folder] {
 		if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -149,35 +143,20 @@ func (t *Tree) place(name string, span Span) error {
 	return created.Close() //nolint:wrapcheck // names the file
 }
 
-// writeManifest writes a manifest for the bundler. Bundlers do not tell their callers that the field browser of a
-// package.json replaces a module by nothing, so such modules are replaced by an empty file.
+// writeManifest writes a manifest for the bundler.
 func (t *Tree) writeManifest(name, file string, span Span) error {
 	data := make([]byte, span.Size())
 	if _, err := t.contents.ReadAt(data, span[0]); err != nil {
 		return err //nolint:wrapcheck // names the file
 	}
-	var all map[string]json.RawMessage
-	var browser map[string]any
-	_ = json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &all) // the bundler reports errors
-	replacesAny := false
-	if json.Unmarshal(all["browser"], &browser) == nil {
-		for module, to := range browser {
-			if to == false {
-				browser[module], replacesAny = "./"+emptyFile, true
-			}
-		}
-	}
-	if replacesAny {
-		var err error
-		if all["browser"], err = json.Marshal(browser); err == nil {
-			data, err = json.Marshal(all)
-		}
+	safe, needsEmpty := safeManifest(name, data)
+	if needsEmpty {
 		empty := path.Join(path.Dir(name), emptyFile)
 		t.files[empty] = Span{}
-		if err = errors.Join(err, t.place(empty, Span{})); err != nil {
+		if err := t.place(empty, Span{}); err != nil {
 			return err
 		}
 	}
 	_ = os.Remove(file)                    // it can be a link, if the disk ignores the case of names
-	return os.WriteFile(file, data, 0o600) //nolint:wrapcheck // names the file
+	return os.WriteFile(file, safe, 0o600) //nolint:wrapcheck // names the file
 }

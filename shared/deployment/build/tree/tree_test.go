@@ -76,7 +76,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// A module that a manifest replaces by nothing is replaced by an empty file.
+// A module that a manifest replaces by nothing is replaced by an empty file. No manifest names a file outside.
 func TestManifest(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -88,9 +88,17 @@ func TestManifest(t *testing.T) {
 	add(t, files, "\ufeff"+`{"browser":{"fs":false,"./a.js":"./b.js"},"exports":{"b":1,"a":2}}`, "/p/package.json")
 	add(t, files, `{"browser":"./b.js"}`, "/q/package.json")
 	add(t, files, `{`, "/r/package.json")
+	add(t, files, `{"main":"../../lib/a.js","module":"../../../b.js"}`, "/node_modules/s/x/y/package.json")
+	add(t, files, `{"main":"/etc/passwd","browser":{"./a":"../b.js","./c":"./d.js","q":"r"}}`, "/node_modules/t/package.json")
+	add(t, files, `{"main":"../../x.js","browser":"../y.js"}`, "/src/package.json")
+	add(t, files, `{}`, "/node_modules/.pnp.data.json")
+	if _, err := os.Stat(filepath.Join(dir, "node_modules", ".pnp.data.json")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("data of Yarn in a package: got %v", err)
+	}
 	for name, want := range map[string]string{
 		"p": `{"browser":{"./a.js":"./b.js","fs":"./__deployment_empty.js"},"exports":{"b":1,"a":2}}`,
-		"q": `{"browser":"./b.js"}`, "r": "{",
+		"q": `{"browser":"./b.js"}`, "r": "{", "node_modules/s/x/y": `{"main":"../../lib/a.js"}`,
+		"node_modules/t": `{"browser":{"./c":"./d.js","q":"r"}}`, "src": `{"browser":"../y.js"}`,
 	} {
 		if data, err := os.ReadFile(filepath.Join(dir, name, "package.json")); err != nil || string(data) != want {
 			t.Errorf("got %s, error %v, want %s", data, err, want)
