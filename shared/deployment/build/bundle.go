@@ -244,7 +244,7 @@ func (b *bundler) options(points []api.EntryPoint) api.BuildOptions {
 		},
 		EntryNames: "assets/[name]-[hash]", ChunkNames: "assets/[name]-[hash]", AssetNames: "assets/[name]-[hash]",
 		Conditions: []string{"module", "production"}, ResolveExtensions: extensions,
-		Define: b.constants, TsconfigRaw: b.tsconfig, PreserveSymlinks: true,
+		Define: b.constants, TsconfigRaw: b.tsconfig, Alias: b.settings.packages, PreserveSymlinks: true,
 		LogLevel: api.LogLevelSilent, Color: api.ColorNever,
 		Plugins: []api.Plugin{{Name: "build", Setup: b.setup}},
 	}

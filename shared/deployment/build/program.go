@@ -87,11 +87,11 @@ type project struct {
 
 	manifest  packageJSON
 	settings  settings
-	tsconfig  string            // for esbuild
-	aliases   []alias           // in the order in which they are tried
-	env       map[string]any    // the values of import.meta.env
-	constants map[string]string // JavaScript values by expression
-	app       bool              // whether the project is built, so that scripts outside of /public are source
+	tsconfig  string              // for esbuild
+	paths     map[string][]string // aliases: absolute targets in the project by pattern
+	env       map[string]any      // the values of import.meta.env
+	constants map[string]string   // JavaScript values by expression
+	app       bool                // whether the project is built, so that scripts outside of /public are source
 }
 
 // readSettings reads the settings of a project. Errors: *failure.Error.
@@ -102,23 +102,12 @@ func (p *project) readSettings(j job) (err error) {
 	if p.env, p.constants, err = constants(j); err != nil {
 		return err
 	}
-	p.settings = settings{define: p.constants}
+	p.settings = settings{define: p.constants, paths: map[string][]string{}, packages: map[string]string{}}
 	p.readVite()
 	p.web = p.settings.root
 	p.public = path.Join("/", p.web, cmp.Or(p.settings.publicDir, publicDir))
-	config, err := p.readTSConfig()
-	if err != nil {
-		return err
-	}
-	p.tsconfig = quoteJSON(map[string]any{"compilerOptions": config.options})
-	// Many projects use the alias @ without naming it in a file that is not a program.
-	p.aliases = slices.Concat(p.settings.aliases, config.paths, []alias{{"@/*", []string{p.web + "/src/*"}}})
-	if config.baseURL != "" {
-		p.aliases = append(p.aliases, alias{"*", []string{path.Join(config.baseURL, "*")}})
-	}
-	sortAliases(p.aliases)
 	p.app = p.manifest.isApp(p.files)
-	return nil
+	return p.readTSConfig()
 }
 
 // has reports whether a file exists.

@@ -132,21 +132,17 @@ func (b *bundler) nameReference(pb api.PluginBuild, ref reference) (api.OnResolv
 	if name, ok := strings.CutPrefix(ref.spec, "~"); ok && ref.css && !strings.HasPrefix(name, "/") {
 		specs = append(specs, name) // a package, in webpack
 	}
-	if !tree.IsInPackage(ref.importer) {
-		specs = slices.Concat(b.candidates(ref.spec), specs)
-	}
 	isMapped := slices.ContainsFunc(b.importMap, func(key string) bool {
 		return key == ref.spec || strings.HasSuffix(key, "/") && strings.HasPrefix(ref.spec, key)
 	})
-	if len(specs) == 1 && ref.query == "" && !isMapped && !isPath {
+	switch {
+	case strings.Contains(ref.spec+"/", "/../") && !isPath: // an alias could lead out of the project
+		return unchanged, b.missing(ref.importer, ref.spec)
+	case len(specs) == 1 && ref.query == "" && !isMapped && !isPath:
 		return unchanged, nil
 	}
 	for _, spec := range specs {
-		dir := ref.dir
-		if strings.HasPrefix(spec, "/") {
-			spec, dir = "."+spec, b.dir
-		}
-		found, ok := b.find(pb, ref, spec, dir)
+		found, ok := b.find(pb, ref, spec, ref.dir)
 		if ok && isMapped {
 			b.note("The package " + quote(ref.spec) + " is installed, so it is bundled, and the import map is not used for it.")
 		}

@@ -12,10 +12,11 @@ import (
 
 // settings are the values of vite.config that a build honors.
 type settings struct {
-	root, publicDir string // folders of the project, such as "/client"; "" if they are not set
-	aliases         []alias
-	define          map[string]string // JavaScript by expression
-	warnings        []string          // about what is not understood, with the line
+	root, publicDir string              // folders of the project, such as "/client"; "" if they are not set
+	paths           map[string][]string // aliases of folders: absolute targets by pattern
+	packages        map[string]string   // aliases of packages
+	define          map[string]string   // JavaScript by expression
+	warnings        []string            // about what is not understood, with the line
 }
 
 // settingsFile is a file of settings.
@@ -116,21 +117,25 @@ func (f settingsFile) readAliases(value any) {
 	}
 }
 
+// packageName matches a package, or a module in a package.
+var packageName = regexp.MustCompile(`^(@[\w~-][\w.~-]*/)?[\w~-][\w.~-]*(/[\w~-][\w.~-]*)*$`)
+
 // addAlias adds an alias of a folder or a package: of the text itself, and of what follows a slash after it.
 func (f settingsFile) addAlias(find string, replacement any) {
-	to, ok := replacement.(string)
+	to, _ := replacement.(string)
 	name, isFolder := strings.CutSuffix(find, "/")
-	if !ok || name == "" || to == "" || strings.Contains(find, "*") {
+	switch {
+	case name != "" && !strings.Contains(find, "*") && (strings.HasPrefix(to, ".") || strings.HasPrefix(to, "/")):
+		folder := path.Join("/", to)
+		f.paths[name+"/*"] = []string{path.Join(folder, "*")}
+		if !isFolder {
+			f.paths[name] = []string{folder}
+		}
+	case packageName.MatchString(find) && packageName.MatchString(to):
+		f.packages[find] = to
+	default:
 		f.ignore(find, "The alias "+quote(find), `Write its folder as a constant, such as "/src".`)
-		return
 	}
-	if strings.HasPrefix(to, ".") || strings.HasPrefix(to, "/") {
-		to = path.Join("/", to)
-	}
-	if !isFolder {
-		f.aliases = append(f.aliases, alias{name, []string{to}})
-	}
-	f.aliases = append(f.aliases, alias{name + "/*", []string{path.Join(to, "*")}})
 }
 
 // dotted matches a name such as process.env.

@@ -2,86 +2,75 @@ package build
 
 import (
 	"bytes"
-	"cmp"
-	"encoding/json"
+	"maps"
 	"path"
 	"slices"
 	"strings"
-
-	"github.com/tailscale/hujson"
 
 	"devplatform/shared/deployment/failure"
 )
 
 // tsconfig is the part of the project's tsconfig.json that the build honors.
 type tsconfig struct {
-	options map[string]json.RawMessage // for esbuild: only options that have nothing to do with files
-	paths   []alias
-	baseURL string // absolute folder, or ""
+	options map[string]any      // for esbuild, which have nothing to do with files
+	paths   map[string][]string // absolute targets in the project by pattern
+	baseURL string              // absolute folder, or ""
 }
 
-// alias means that references that match the pattern, which can have a *, refer to one of the targets: absolute paths in
-// the project, or packages.
-type alias struct {
-	pattern string
-	targets []string
-}
-
-// readTSConfig returns the configuration of the project. It reads only files of the project. Errors: *failure.Error.
-func (p *project) readTSConfig() (tsconfig, error) {
-	c := tsconfig{options: map[string]json.RawMessage{}}
+// readTSConfig reads the configuration of the project, and adds the aliases of vite.config. It reads only files of the
+// project. Errors: *failure.Error.
+func (p *project) readTSConfig() error {
+	c := tsconfig{options: map[string]any{"jsx": "react-jsx"}}
 	seen := map[string]bool{}
 	for _, folder := range []string{"", p.web} {
 		for _, name := range []string{"/jsconfig.json", "/tsconfig.app.json", "/tsconfig.json"} {
 			if err := c.read(p, folder+name, seen); err != nil {
-				return c, err
+				return err
 			}
 		}
 	}
 	// The automatic runtime needs no import of React. The classic one is used only by projects that name its functions.
-	if _, ok := c.options["jsxFactory"]; ok {
-		c.options["jsx"] = json.RawMessage(`"react"`)
+	if c.options["jsxFactory"] != nil {
+		c.options["jsx"] = "react"
 	} else {
-		c.options["jsx"] = json.RawMessage(`"react-jsx"`)
+		c.options["jsx"] = "react-jsx"
 		delete(c.options, "jsxFragmentFactory")
 	}
-	if _, ok := c.options["jsxImportSource"]; !ok && p.manifest.has("preact") && !p.manifest.has("react") {
-		c.options["jsxImportSource"] = json.RawMessage(`"preact"`)
+	if c.options["jsxImportSource"] == nil && p.manifest.has("preact") && !p.manifest.has("react") {
+		c.options["jsxImportSource"] = "preact"
 	}
-	return c, nil
+	p.paths = map[string][]string{"@/*": {p.web + "/src/*"}} // many projects name it only where this build does not look
+	if c.baseURL != "" {
+		p.paths["*"] = []string{path.Join(c.baseURL, "*")}
+	}
+	maps.Copy(p.paths, c.paths)
+	maps.Copy(p.paths, p.settings.paths)
+	relative := map[string][]string{}
+	for pattern, targets := range p.paths {
+		for _, target := range targets {
+			relative[pattern] = append(relative[pattern], "."+target)
+		}
+	}
+	c.options["paths"] = relative
+	p.tsconfig = quoteJSON(map[string]any{"compilerOptions": c.options})
+	return nil
 }
 
 // read reads a file after the files that it extends. Each file is read once.
 func (c *tsconfig) read(p *project, name string, seen map[string]bool) error {
-	if !p.has(name) || seen[name] {
-		return nil
+	text, err := p.tree.Read(name)
+	if err != nil || seen[name] || len(bytes.TrimSpace(trimBOM(text))) == 0 { // TypeScript accepts an empty file
+		return nil //nolint:nilerr // the file does not exist
 	}
 	seen[name] = true
-	data, err := p.tree.Read(name)
-	if err != nil {
-		return nil //nolint:nilerr // a file whose name cannot be stored
-	}
-	var f struct {
-		Extends         any                        `json:"extends"`
-		CompilerOptions map[string]json.RawMessage `json:"compilerOptions"`
-	}
-	data = trimBOM(data)
-	standard, err := hujson.Standardize(slices.Clone(data))
-	if err == nil {
-		err = json.Unmarshal(standard, &f)
-	}
-	if err != nil && len(bytes.TrimSpace(data)) > 0 { // TypeScript accepts an empty file
+	config, ok := evaluate(name, slices.Concat([]byte("export default "), trimBOM(text)), nil).(map[string]any)
+	if !ok {
 		return &failure.Error{Code: failure.BuildFailed, Path: name, Line: 1, Column: 1,
 			Message: "The file is not a valid configuration of TypeScript. It must be a JSON object."}
 	}
-	parents, isList := f.Extends.([]any)
-	if !isList {
-		parents = []any{f.Extends}
-	}
-	for _, parent := range parents {
+	for _, parent := range texts(config["extends"]) {
 		// A configuration in a package or outside of the project is ignored.
-		text, _ := parent.(string)
-		if file, ok := join(path.Dir(name), text); ok && strings.HasPrefix(text, ".") {
+		if file, ok := join(path.Dir(name), parent); ok && strings.HasPrefix(parent, ".") {
 			if !p.has(file) {
 				file += ".json"
 			}
@@ -90,76 +79,64 @@ func (c *tsconfig) read(p *project, name string, seen map[string]bool) error {
 			}
 		}
 	}
-	c.readPaths(path.Dir(name), f.CompilerOptions)
-	for _, key := range []string{"jsx", "jsxImportSource", "jsxFactory", "jsxFragmentFactory", "experimentalDecorators",
+	options, _ := config["compilerOptions"].(map[string]any)
+	c.readPaths(path.Dir(name), options)
+	for _, key := range []string{"jsxImportSource", "jsxFactory", "jsxFragmentFactory", "experimentalDecorators",
 		"useDefineForClassFields", "verbatimModuleSyntax"} {
-		if v, ok := f.CompilerOptions[key]; ok {
-			c.options[key] = v
+		if value := options[key]; value != nil {
+			c.options[key] = value
 		}
 	}
 	return nil
 }
 
 // readPaths reads baseUrl and paths. Targets outside of the project are left out.
-func (c *tsconfig) readPaths(dir string, options map[string]json.RawMessage) {
-	var base string
-	var paths map[string][]string
-	if json.Unmarshal(options["baseUrl"], &base) == nil && base != "" {
+func (c *tsconfig) readPaths(dir string, options map[string]any) {
+	if base, _ := options["baseUrl"].(string); base != "" {
 		if folder, ok := join(dir, base); ok {
 			c.baseURL, dir = folder, folder
 		}
 	}
-	if json.Unmarshal(options["paths"], &paths) != nil || paths == nil {
+	paths, ok := options["paths"].(map[string]any)
+	if !ok {
 		return
 	}
-	c.paths = nil
+	c.paths = map[string][]string{}
 	for pattern, targets := range paths {
-		a := alias{pattern: pattern}
-		for _, t := range targets {
-			if file, ok := join(dir, t); ok && !strings.HasPrefix(t, "/") {
-				a.targets = append(a.targets, file)
+		for _, target := range texts(targets) {
+			if file, ok := join(dir, target); ok && !strings.HasPrefix(target, "/") && strings.Count(pattern, "*") < 2 {
+				c.paths[pattern] = append(c.paths[pattern], file)
 			}
 		}
-		c.paths = append(c.paths, a)
 	}
 }
 
-// sortAliases sorts aliases in the order in which they are tried: the longest text before * first.
-func sortAliases(all []alias) {
-	slices.SortStableFunc(all, func(a, b alias) int {
-		before, _, _ := strings.Cut(a.pattern, "*")
-		other, _, _ := strings.Cut(b.pattern, "*")
-		return cmp.Or(len(other)-len(before), strings.Compare(a.pattern, b.pattern))
-	})
-}
-
-// candidates returns what a reference can mean by the aliases: files, and specifiers of packages.
-func (p *project) candidates(spec string) (all []string) {
-	for _, a := range p.aliases {
-		before, after, wild := strings.Cut(a.pattern, "*")
-		if !wild && spec != a.pattern || len(spec) < len(before)+len(after) || !strings.HasPrefix(spec, before) ||
-			!strings.HasSuffix(spec, after) {
-			continue
-		}
-		match := spec[len(before) : len(spec)-len(after)]
-		for _, target := range a.targets {
-			target = strings.Replace(target, "*", match, 1)
-			if file, ok := join("/", "."+target); !strings.HasPrefix(target, "/") {
-				all = append(all, target)
-			} else if ok {
-				all = append(all, file)
-			}
+// texts returns a value that is a text or a list of texts.
+func texts(value any) (all []string) {
+	list, ok := value.([]any)
+	if !ok {
+		list = []any{value}
+	}
+	for _, item := range list {
+		if text, ok := item.(string); ok {
+			all = append(all, text)
 		}
 	}
 	return all
 }
 
-// aliasedFile returns the first file that a reference can mean by the aliases.
+// aliasedFile returns the file that a reference means by paths: the first target of the pattern with the longest text
+// before the *.
 func (p *project) aliasedFile(spec string) (file string, ok bool) {
-	all := p.candidates(spec)
-	i := slices.IndexFunc(all, func(candidate string) bool { return strings.HasPrefix(candidate, "/") })
-	if i < 0 {
-		return "", false
+	longest := -1
+	for pattern, targets := range p.paths {
+		before, after, isWild := strings.Cut(pattern, "*")
+		rest, matches := strings.CutPrefix(spec, before)
+		match, ends := strings.CutSuffix(rest, after)
+		if matches && ends && (isWild || match == "") && len(targets) > 0 && len(before) > longest {
+			longest = len(before)
+			file, ok = join("/", "."+strings.Replace(targets[0], "*", match, 1))
+		}
 	}
-	return all[i], true
+	return file, ok
 }
