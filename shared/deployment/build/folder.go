@@ -2,7 +2,6 @@ package build
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path"
@@ -16,49 +15,17 @@ import (
 // writeFiles adds the files of a project that a build may read to its tree. A file whose path the file system cannot
 // store can be published, but not bundled.
 func writeFiles(t *tree.Tree, in Input) error {
-	add := func(name string, data []byte) error { return t.Add(bytes.NewReader(data), int64(len(data)), name) }
 	for name, data := range in.Files {
-		if isPrivate(name) || isKey(name) || name == manifestPath {
+		if isPrivate(name) || isKey(name) {
 			continue
 		}
-		if err := add(name, data); err != nil && !errors.Is(err, syscall.ENAMETOOLONG) && !errors.Is(err, syscall.ENOTDIR) &&
+		err := t.Add(bytes.NewReader(data), int64(len(data)), name)
+		if err != nil && !errors.Is(err, syscall.ENAMETOOLONG) && !errors.Is(err, syscall.ENOTDIR) &&
 			!errors.Is(err, syscall.EISDIR) {
 			return fmt.Errorf("build: %w", err)
 		}
 	}
-	if err := errors.Join(add(manifestPath, rootManifest(in.Files[manifestPath])),
-		add(plugAndPlayPath, []byte(plugAndPlay))); err != nil {
-		return fmt.Errorf("build: %w", err)
-	}
 	return nil
-}
-
-// plugAndPlay is a manifest of Yarn that does not apply to any file. Without it, the bundler would use one in a folder
-// above.
-const (
-	plugAndPlayPath = "/.pnp.data.json"
-	plugAndPlay     = `{"packageRegistryData":[],"ignorePatternData":""}`
-)
-
-// manifestFields are the fields of the project's package.json that the bundler honors.
-var manifestFields = []string{"name", "type", "imports", "exports", "sideEffects", "browser"}
-
-// rootManifest returns the package.json for the bundler. Without one, and without the field browser, the bundler would
-// use a package.json in a folder above.
-func rootManifest(data []byte) []byte {
-	var all map[string]json.RawMessage
-	_ = json.Unmarshal(trimBOM(data), &all) // check reports the error
-	kept := map[string]json.RawMessage{"browser": json.RawMessage("{}")}
-	for _, name := range manifestFields {
-		if value, ok := all[name]; ok && (name != "browser" || strings.HasPrefix(string(value), "{")) {
-			kept[name] = value
-		}
-	}
-	text, err := json.Marshal(kept)
-	if err != nil {
-		return []byte(`{"browser":{}}`)
-	}
-	return text
 }
 
 // job is the input of the program.

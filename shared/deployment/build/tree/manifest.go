@@ -2,13 +2,16 @@ package tree
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"path"
 	"strings"
 )
 
-// manifests are the names of the files that bundlers read themselves.
-var manifests = map[string]bool{"package.json": true, ".pnp.data.json": true}
+// rootManifests are a package.json, and a manifest of Yarn that applies to no file.
+var rootManifests = map[string]string{
+	"/package.json": `{"browser":{}}`, "/.pnp.data.json": `{"packageRegistryData":[],"ignorePatternData":""}`,
+}
 
 const (
 	maxManifest = 1 << 20
@@ -41,10 +44,13 @@ func PackageOf(file string) (folder, name string) {
 // module.
 func safeManifest(name string, data []byte) (safe []byte, needsEmpty bool) {
 	var all map[string]json.RawMessage
-	if json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &all) != nil {
-		return data, false // the bundler reports the error
+	if json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &all) != nil || all == nil {
+		return []byte(cmp.Or(rootManifests[name], string(data))), false
 	}
-	isChanged := false
+	isChanged := name == "/package.json"
+	if isChanged && !bytes.HasPrefix(all["browser"], []byte("{")) {
+		all["browser"] = json.RawMessage("{}") // otherwise bundlers would use the field of a folder above
+	}
 	for _, field := range []string{"main", "module", "browser"} {
 		var target any
 		_ = json.Unmarshal(all[field], &target)

@@ -39,9 +39,20 @@ func (s Span) Size() int { return int(s[1]) }
 
 const contentsFile = ".contents"
 
-// Create returns a new tree in an empty folder. The caller must call Close.
+// Create returns a new tree in an empty folder, with manifests that keep bundlers from using those of folders above. The
+// caller must call Close.
 func Create(dir string) (*Tree, error) {
-	return open(dir, os.O_RDWR|os.O_CREATE|os.O_EXCL, map[string]Span{})
+	t, err := open(dir, os.O_RDWR|os.O_CREATE|os.O_EXCL, map[string]Span{})
+	if err != nil {
+		return nil, err
+	}
+	for name, text := range rootManifests {
+		if err := os.WriteFile(t.dir+name, []byte(text), 0o600); err != nil {
+			t.Close()
+			return nil, fmt.Errorf("tree: %w", err)
+		}
+	}
+	return t, nil
 }
 
 // Open returns a tree that another process has written, with the files that its Files returned. The caller must call
@@ -115,7 +126,7 @@ func (t *Tree) Add(r io.Reader, size int64, names ...string) error {
 
 // place makes a file exist on the disk.
 func (t *Tree) place(name string, span Span) error {
-	if strings.HasPrefix(path.Base(name), ".pnp.") && name != "/.pnp.data.json" {
+	if strings.HasPrefix(path.Base(name), ".pnp.") {
 		return nil // bundlers would use such a file of a package
 	}
 	file := t.dir + filepath.FromSlash(name)
@@ -125,7 +136,7 @@ func (t *Tree) place(name string, span Span) error {
 		}
 		t.folders[folder] = true
 	}
-	if manifests[path.Base(name)] && span.Size() <= maxManifest {
+	if path.Base(name) == "package.json" && span.Size() <= maxManifest {
 		return t.writeManifest(name, file, span)
 	}
 	if t.folders[file] {

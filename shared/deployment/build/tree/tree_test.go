@@ -91,6 +91,7 @@ func TestManifest(t *testing.T) {
 	add(t, files, `{"main":"../../lib/a.js","module":"../../../b.js"}`, "/node_modules/s/x/y/package.json")
 	add(t, files, `{"main":"/etc/passwd","browser":{"./a":"../b.js","./c":"./d.js","q":"r"}}`, "/node_modules/t/package.json")
 	add(t, files, `{"main":"../../x.js","browser":"../y.js"}`, "/src/package.json")
+	add(t, files, "null", "/package.json")
 	add(t, files, `{}`, "/node_modules/.pnp.data.json")
 	if _, err := os.Stat(filepath.Join(dir, "node_modules", ".pnp.data.json")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("data of Yarn in a package: got %v", err)
@@ -99,6 +100,7 @@ func TestManifest(t *testing.T) {
 		"p": `{"browser":{"./a.js":"./b.js","fs":"./__deployment_empty.js"},"exports":{"b":1,"a":2}}`,
 		"q": `{"browser":"./b.js"}`, "r": "{", "node_modules/s/x/y": `{"main":"../../lib/a.js"}`,
 		"node_modules/t": `{"browser":{"./c":"./d.js","q":"r"}}`, "src": `{"browser":"../y.js"}`,
+		"": `{"browser":{}}`,
 	} {
 		if data, err := os.ReadFile(filepath.Join(dir, name, "package.json")); err != nil || string(data) != want {
 			t.Errorf("got %s, error %v, want %s", data, err, want)
