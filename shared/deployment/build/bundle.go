@@ -77,7 +77,6 @@ type state struct {
 	importMap []string      // keys of import maps
 	nested    chan struct{} // limits the nested bundles that run at the same time
 	bundles   atomic.Int64  // number of nested bundles
-	rewritten sync.Map      // *rewriter with imports, by the bundler's name of the script
 
 	mu     sync.Mutex
 	used   usage

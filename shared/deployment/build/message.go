@@ -103,9 +103,6 @@ func (b *bundler) place(f *failure.Error, l *api.Location) (importer string, ok 
 	} else {
 		f.Path = "/" + l.File
 	}
-	if r, ok := b.rewritten.Load(l.File); ok {
-		r.(*rewriter).locate(f, l.Line) //nolint:forcetypeassert // the map has no other values
-	}
 	return f.Path, true
 }
 

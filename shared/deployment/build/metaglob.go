@@ -41,7 +41,7 @@ func (r *rewriter) rewriteGlob(start, length int) *failure.Error {
 			"string or an array of strings, and the options eager, import and query, all without variables. query can be "+
 			"\"?raw\" or \"?url\".")
 	}
-	object, err := r.expand(start, g)
+	object, err := r.expand(g)
 	r.edits = append(r.edits, edit{start, start + length + end, object})
 	return err
 }
@@ -110,8 +110,8 @@ func parseGlob(arguments []any) (g glob, ok bool) {
 	return g, ok
 }
 
-// expand returns an object with a property for each file that a glob at an offset means.
-func (r *rewriter) expand(offset int, g glob) (string, *failure.Error) {
+// expand returns an object with a property for each file that a glob means.
+func (r *rewriter) expand(g glob) (string, *failure.Error) {
 	dir := path.Dir(r.script.file)
 	var included, excluded []string
 	for _, written := range g.patterns {
@@ -147,7 +147,7 @@ func (r *rewriter) expand(offset int, g glob) (string, *failure.Error) {
 		if !isAbsolute {
 			key = relative(dir, file)
 		}
-		properties = append(properties, quoteJSON(key)+":"+r.importExpression(offset, g, file))
+		properties = append(properties, quoteJSON(key)+":"+importExpression(g, file))
 	}
 	return "Object.assign({" + strings.Join(properties, ",") + "})", nil
 }
@@ -165,13 +165,16 @@ func relative(dir, file string) string {
 }
 
 // importExpression returns the value of a file in the object of a glob.
-func (r *rewriter) importExpression(offset int, g glob, file string) string {
+func importExpression(g glob, file string) string {
 	spec := file + g.query
+	isText := g.query != "" // the module is its default export
 	switch {
-	case g.eager && g.name != "":
-		return r.add(offset, "{"+g.name+" as %s}", spec)
+	case g.eager && g.name == "default" && isText, g.eager && g.name == "" && !isText:
+		return requireCall(spec)
+	case g.eager && g.name == "":
+		return "{default:" + requireCall(spec) + "}"
 	case g.eager:
-		return r.add(offset, "* as %s", spec)
+		return requireCall(spec) + "." + g.name
 	case g.name != "":
 		return "()=>import(" + quoteJSON(spec) + ").then(m=>m." + g.name + ")"
 	}

@@ -97,7 +97,7 @@ func (b *bundler) onLoad(a api.OnLoadArgs) (result api.OnLoadResult, err error) 
 		file, isInside = b.path(a.Path)
 	case nsPage:
 		e := b.inline[file]
-		result, err = b.script(script{nsPage + ":" + file, e.file, e.line, []byte(e.code)}, api.LoaderJS)
+		result, err = b.script(script{e.file, e.line, []byte(e.code)}, api.LoaderJS)
 		result.ResolveDir = b.file(path.Dir(e.file))
 		return result, err
 	case nsEmpty:
@@ -163,7 +163,7 @@ func (b *bundler) worker(kind, file string) (api.OnLoadResult, error) {
 	}
 	switch isInline := strings.HasPrefix(kind, kindInline); {
 	case strings.HasPrefix(kind, kindURL):
-		return contents("export default "+url, api.LoaderJS), err
+		return contents("module.exports = "+url, api.LoaderJS), err
 	case isInline && constructor == "SharedWorker":
 		url = `"data:text/javascript," + encodeURIComponent(` + quoteJSON(string(text)) + `)`
 	case isInline:
@@ -191,7 +191,7 @@ func (b *bundler) source(file string, data []byte, with map[string]string) (api.
 			"run no other tools. Use CSS, JavaScript, TypeScript or JSX instead.", file, c.tool)
 	}
 	loader, isKnown := loaders[ext]
-	code := script{file[1:], file, 1, trimBOM(data)}
+	code := script{file, 1, trimBOM(data)}
 	switch inPackage := tree.IsInPackage(file); {
 	case with["type"] == "text":
 		return contents(string(data), api.LoaderText), nil
@@ -222,11 +222,8 @@ func (b *bundler) script(s script, loader api.Loader) (api.OnLoadResult, error) 
 		Loader: loader, TsconfigRaw: b.tsconfig, Define: b.constants, LogLevel: api.LogLevelSilent,
 	}
 	s.code = b.resolvePatterns(s.file, s.code)
-	r := &rewriter{bundler: b, script: s, added: map[[2]string]string{}}
+	r := rewriter{bundler: b, script: s}
 	code, failed := r.rewrite(options)
-	if len(r.imports) > 0 {
-		b.rewritten.Store(s.module, r)
-	}
 	if failed == nil {
 		failed = b.checkPatterns(s.file, code, options)
 	}
