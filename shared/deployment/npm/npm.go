@@ -174,14 +174,11 @@ var errTooMany = errors.New("npm: too many packages")
 // maxNamed is the number of packages that an error about a limit names.
 const maxNamed = 5
 
-// tooMany returns the error for a project that needs too many packages. origins are the dependencies of the project
-// that need them, one for each package.
-func tooMany(origins []string) error {
+// tooMany returns the error for a project that needs too many packages.
+func tooMany(packages []selected) error {
 	counts := map[string]int64{}
-	for _, name := range origins {
-		if name != "" {
-			counts[name]++
-		}
+	for _, p := range packages {
+		counts[p.origin]++
 	}
 	return fail(failure.DependencyTooLarge, "The project needs more than %d packages. Most of them are needed by %s. "+
 		"Remove dependencies from package.json.", maxPackages,
