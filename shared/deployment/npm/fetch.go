@@ -37,7 +37,7 @@ func (i *Installer) fetch(ctx context.Context, packages []selected, t *tree.Tree
 		}
 		distinct[hash].locations = append(distinct[hash].locations, s.location)
 	}
-	used := &usage{limits: i.limits, sizes: map[string]int64{}, tarballs: newLimit(maxTarballs)}
+	used := &usage{limits: i.limits, sizes: map[string]int64{}}
 	var downloaded atomic.Int64
 	group, groupCtx := async.WithContext(ctx)
 	group.SetLimit(parallel)
@@ -63,7 +63,6 @@ type usage struct {
 	mu           sync.Mutex
 	bytes, files int64
 	sizes        map[string]int64 // bytes by package
-	tarballs     *atomic.Int64    // compressed bytes that can still be downloaded
 }
 
 // add counts a file of a package that has a number of copies. It returns an error if the installation has reached a
@@ -84,13 +83,4 @@ func (u *usage) add(what string, bytes int64, copies int) error {
 
 func (u *usage) largest() string {
 	return largest(u.sizes, func(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) })
-}
-
-// remove takes back what was counted for a package, before it is unpacked again.
-func (u *usage) remove(what string, bytes, files int64) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.bytes -= bytes
-	u.files -= files
-	u.sizes[what] -= bytes
 }

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"devplatform/shared/awsclient"
@@ -192,29 +191,17 @@ func (b *bodyReader) Read(p []byte) (int, error) {
 	return n, err //nolint:wrapcheck // an io.Reader passes errors through
 }
 
-// limitReader takes the bytes that it reads from a limit, which several readers can share. It returns err if the limit
-// does not allow them.
+// limitReader reads at most a number of bytes. It then returns err.
 type limitReader struct {
 	reader io.Reader
-	left   *atomic.Int64
+	left   int64
 	err    error
-	taken  int64
-}
-
-func newLimit(n int64) *atomic.Int64 {
-	left := new(atomic.Int64)
-	left.Store(n)
-	return left
 }
 
 func (l *limitReader) Read(p []byte) (int, error) {
 	n, err := l.reader.Read(p)
-	l.taken += int64(n)
-	if l.left.Add(-int64(n)) < 0 {
+	if l.left -= int64(n); l.left < 0 {
 		return 0, l.err
 	}
 	return n, err //nolint:wrapcheck // an io.Reader passes errors through
 }
-
-// release gives the bytes that were read back to the limit.
-func (l *limitReader) release() { l.left.Add(l.taken) }

@@ -26,7 +26,7 @@ const (
 // session reads the documents of one installation, each of them once. It is safe for concurrent use.
 type session struct {
 	registry *registry
-	bytes    *atomic.Int64 // that the documents can still have
+	bytes    atomic.Int64 // of the documents
 
 	mu        sync.Mutex
 	documents map[string]*pendingDocument
@@ -42,8 +42,7 @@ type pendingDocument struct {
 
 func (r *registry) session() *session {
 	return &session{
-		registry: r, bytes: newLimit(maxDocuments),
-		documents: map[string]*pendingDocument{}, explored: map[string]bool{},
+		registry: r, documents: map[string]*pendingDocument{}, explored: map[string]bool{},
 	}
 }
 
@@ -79,22 +78,19 @@ func (s *session) read(ctx context.Context, name string) (*document, error) {
 	url := s.registry.base.String() + "/" + strings.Replace(name, "/", "%2f", 1)
 	var d *document
 	err := s.registry.get(ctx, url, abbreviated, "The package "+name, func(body io.Reader) error {
-		limited := &limitReader{reader: body, left: newLimit(maxDocument), err: fail(failure.DependencyTooLarge,
+		limited := &limitReader{body, maxDocument, fail(failure.DependencyTooLarge,
 			"The list of versions of %s is too large.", name)}
-		counted := &limitReader{reader: limited, left: s.bytes, err: fail(failure.DependencyTooLarge,
-			"The lists of versions of the packages have more than %d MiB. Remove dependencies from package.json.",
-			maxDocuments>>20)}
 		d = &document{name: name}
-		err := json.UnmarshalRead(counted, d, options)
+		err := json.UnmarshalRead(limited, d, options)
 		var refused *failure.Error
-		if err != nil {
-			counted.release()
-		}
-		if errors.As(err, &refused) {
+		switch {
+		case errors.As(err, &refused):
 			return refused
-		}
-		if err != nil {
+		case err != nil:
 			return fail(failure.DependencyNotFound, "The npm registry sent a document about %s that cannot be read.", name)
+		case s.bytes.Add(maxDocument-limited.left) > maxDocuments:
+			return fail(failure.DependencyTooLarge, "The lists of versions of the packages have more than %d MiB. Remove "+
+				"dependencies from package.json.", maxDocuments>>20)
 		}
 		return nil
 	})

@@ -18,11 +18,8 @@ import (
 	"devplatform/shared/deployment/failure"
 )
 
-// Limits of the tarballs that are downloaded. They wait on the disk until their hash is known.
-const (
-	maxTarball  = 64 << 20  // compressed bytes of one
-	maxTarballs = 256 << 20 // compressed bytes of all
-)
+// maxTarball is the maximum number of bytes of a tarball. Tarballs wait on the disk until their hash is known.
+const maxTarball = 64 << 20
 
 // unpacking limits the tarballs of all installations that are unpacked at the same time, because the objects of the
 // cache that are made of them are in memory.
@@ -85,17 +82,12 @@ func (t *unpacker) save(body io.Reader, file *os.File) error {
 		return fmt.Errorf("npm: write a temporary file: %w", err)
 	}
 	hash := sha512.New()
-	limited := &limitReader{reader: body, left: newLimit(maxTarball), err: t.tooLarge()}
-	counted := &limitReader{reader: limited, left: t.used.tarballs, err: fail(failure.DependencyTooLarge,
-		"The packages have more than %d MiB when they are compressed. Remove dependencies from package.json.",
-		maxTarballs>>20)}
-	size, err := io.Copy(io.MultiWriter(file, hash), counted)
+	size, err := io.Copy(io.MultiWriter(file, hash), &limitReader{body, maxTarball, t.tooLarge()})
 	if err == nil {
 		err = file.Truncate(size)
 	}
 	switch {
 	case err != nil:
-		counted.release()
 		return err //nolint:wrapcheck // get classifies it
 	case sha512Hash(hash.Sum(nil)) != t.copies.hash:
 		return fail(failure.DependencyNotFound, "%s in the npm registry does not have the expected SHA-512. If "+

@@ -25,14 +25,13 @@ type unpacker struct {
 	tree   *tree.Tree
 	copies *copies
 	used   *usage
-
-	bytes, files int64 // counted in used
+	files  int // that were added
 }
 
 // unpack writes the files of a tar archive that bundles can need. If archive is not nil, it also receives them. It
 // reads the stream to its end. Errors: *failure.Error; those of r; an error of the disk.
 func (t *unpacker) unpack(r io.Reader, archive *tar.Writer) error {
-	limited := &limitReader{reader: r, left: newLimit(maxStream), err: t.tooLarge()}
+	limited := &limitReader{r, maxStream, t.tooLarge()}
 	files := tar.NewReader(limited)
 	for {
 		header, err := files.Next()
@@ -89,8 +88,7 @@ func (t *unpacker) write(name string, size int64, r io.Reader, archive *tar.Writ
 	if err := t.used.add(t.copies.id(), size, len(t.copies.locations)); err != nil {
 		return err
 	}
-	t.bytes += size
-	t.files += int64(len(t.copies.locations))
+	t.files++
 	if archive != nil {
 		header := &tar.Header{Name: "package/" + name, Size: size, Mode: 0o644, Typeflag: tar.TypeReg}
 		if err := archive.WriteHeader(header); err != nil {
