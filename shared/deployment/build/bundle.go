@@ -236,11 +236,7 @@ func (b *bundler) options(points []api.EntryPoint) api.BuildOptions {
 		Bundle: true, Splitting: true, Write: false, Metafile: true,
 		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: b.styleBytes() <= maxStyles,
 		Format: api.FormatESModule, Platform: api.PlatformBrowser, Charset: api.CharsetUTF8,
-		// The browsers that Vite's "baseline-widely-available" supports.
-		Engines: []api.Engine{
-			{Name: api.EngineChrome, Version: "107"}, {Name: api.EngineEdge, Version: "107"},
-			{Name: api.EngineFirefox, Version: "104"}, {Name: api.EngineSafari, Version: "16"},
-		},
+		Engines: b.settings.engines, Supported: map[string]bool{"top-level-await": true},
 		EntryNames: "assets/[name]-[hash]", ChunkNames: "assets/[name]-[hash]", AssetNames: "assets/[name]-[hash]",
 		Conditions: []string{"module", "production"}, ResolveExtensions: extensions,
 		Define: b.constants, TsconfigRaw: b.tsconfig, Alias: b.settings.packages, PreserveSymlinks: true,

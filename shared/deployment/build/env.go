@@ -78,7 +78,7 @@ type variables struct {
 func readVariables(j job) (*variables, error) {
 	v := &variables{values: map[string]string{}, expanded: map[string]bool{}}
 	for _, name := range envFiles {
-		data := j.Env[name]
+		data := j.Settings[name]
 		if len(data) <= maxEnvBytes {
 			maps.Copy(v.values, parseEnv(string(trimBOM(data))))
 		}

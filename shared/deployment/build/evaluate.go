@@ -29,6 +29,13 @@ type function struct {
 	body   js.BlockStmt
 }
 
+// module is a module, or what its default export returns.
+type module struct {
+	unknown
+
+	name string
+}
+
 // scope is the values of names.
 type scope map[string]any
 
@@ -80,6 +87,8 @@ func (s scope) run(statements []js.IStmt) any {
 			}
 		case *js.FuncDecl:
 			s[string(t.Name.Name())] = s.value(t)
+		case *js.ImportStmt:
+			s[string(t.Default)] = module{name: strings.Trim(string(t.Module), `"'`)}
 		case *js.IfStmt:
 			if s.value(t.Cond) != false {
 				return unknown{}
@@ -245,7 +254,12 @@ func (s scope) call(x *js.CallExpr) any {
 			texts = append(texts, text)
 		}
 	}
+	callee, isModule := s.value(x.X).(module)
 	switch allTexts := len(texts) == len(arguments) && len(texts) > 0; {
+	case isModule:
+		return callee
+	case name == "require" && allTexts:
+		return module{name: texts[0]}
 	case name == "cwd":
 		return "/"
 	case name == "loadEnv":

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"regexp"
 	"strings"
 	"syscall"
 
@@ -33,25 +34,26 @@ type job struct {
 	Tree      map[string]tree.Span // the files that can be read
 	Files     map[string]int       // sizes of the project's files by path
 	Manifest  []byte               // package.json
-	Env       map[string][]byte    // files of variables
+	Settings  map[string][]byte    // files of settings that are not in the tree
 	Variables map[string]string
 }
 
 func newJob(in Input, t *tree.Tree) job {
 	j := job{
-		Tree: t.Files(), Files: make(map[string]int, len(in.Files)), Manifest: in.Files[manifestPath], Env: map[string][]byte{},
-		Variables: in.Variables,
+		Tree: t.Files(), Files: make(map[string]int, len(in.Files)), Manifest: in.Files[manifestPath],
+		Settings: map[string][]byte{}, Variables: in.Variables,
 	}
 	for name, data := range in.Files {
 		j.Files[name] = len(data)
-	}
-	for _, name := range envFiles {
-		if data, ok := in.Files[name]; ok {
-			j.Env[name] = data
+		if hiddenSettings.MatchString(name) {
+			j.Settings[name] = data
 		}
 	}
 	return j
 }
+
+// hiddenSettings are the settings in files whose names begin with a dot.
+var hiddenSettings = regexp.MustCompile(`^/\.(env(\.local|\.production(\.local)?)?|browserslistrc|postcssrc(\.\w+)?)$`)
 
 // result is the result of the program: an error, or an output.
 type result struct {

@@ -32,7 +32,7 @@ func runIn(dir string, j job) (r result, data [][]byte, err error) {
 	}
 	defer t.Close()
 	out, err := makeOutput(&project{
-		tree: t, dir: dir, files: j.Files, names: slices.Sorted(maps.Keys(j.Files)),
+		tree: t, dir: dir, files: j.Files, hidden: j.Settings, names: slices.Sorted(maps.Keys(j.Files)),
 	}, j)
 	if err == nil {
 		for _, name := range slices.Sorted(maps.Keys(out.files)) {
@@ -79,7 +79,9 @@ type project struct {
 	tree  *tree.Tree
 	dir   string         // in the file system
 	files map[string]int // sizes of the project's files
-	names []string       // of the project's files, sorted
+	// hidden are files of settings that are not in the tree.
+	hidden map[string][]byte
+	names  []string // of the project's files, sorted
 
 	// web is the folder whose files have their own paths in the site, such as "/client", or "" for all. public is the
 	// folder whose files are published as they are, at the root of the site.
@@ -106,6 +108,8 @@ func (p *project) readSettings(j job) (err error) {
 	p.readVite()
 	p.web = p.settings.root
 	p.public = path.Join("/", p.web, cmp.Or(p.settings.publicDir, publicDir))
+	p.readPostCSS()
+	p.readBrowsers()
 	p.app = p.manifest.isApp(p.files)
 	return p.readTSConfig()
 }

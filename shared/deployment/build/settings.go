@@ -8,14 +8,17 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/evanw/esbuild/pkg/api"
 )
 
-// settings are the values of vite.config that a build honors.
+// settings are the values of settings files that a build honors.
 type settings struct {
 	root, publicDir string              // folders of the project, such as "/client"; "" if they are not set
 	paths           map[string][]string // aliases of folders: absolute targets by pattern
 	packages        map[string]string   // aliases of packages
 	define          map[string]string   // JavaScript by expression
+	engines         []api.Engine        // the oldest browsers in which the site works
 	warnings        []string            // about what is not understood, with the line
 }
 
@@ -30,17 +33,32 @@ type settingsFile struct {
 // openSettings returns the first of several files that the project has.
 func (p *project) openSettings(names ...string) (settingsFile, bool) {
 	for _, name := range names {
-		if text, err := p.tree.Read(name); err == nil {
-			return settingsFile{&p.settings, name, trimBOM(text)}, true
+		for _, file := range []string{name, p.web + name} {
+			text, ok := p.hidden[file]
+			if data, err := p.tree.Read(file); err == nil {
+				text, ok = data, true
+			}
+			if ok {
+				return settingsFile{&p.settings, file, trimBOM(text)}, true
+			}
 		}
 	}
 	return settingsFile{}, false
 }
 
+// value returns the value of the file: of a program, what it exports; otherwise a JSON value.
+func (f settingsFile) value(env map[string]any) any {
+	code := f.text
+	if ext := path.Ext(f.name); ext == "" || ext == ".json" || ext == ".postcssrc" {
+		code = slices.Concat([]byte("export default "), code)
+	}
+	return evaluate(f.name, code, env)
+}
+
 // warn adds a warning with the line of a key in the file.
 func (f settingsFile) warn(key, format string, args ...any) {
 	line := 1
-	at := regexp.MustCompile(`["']?` + regexp.QuoteMeta(key) + `["']?\s*[:,(}]`).FindIndex(f.text)
+	at := regexp.MustCompile(`(?m)["']?` + regexp.QuoteMeta(key) + `["']?\s*([:;,(){}\]]|$)`).FindIndex(f.text)
 	if key != "" && at != nil {
 		line += strings.Count(string(f.text[:at[0]]), "\n")
 	}
@@ -63,7 +81,7 @@ func (p *project) readVite() {
 	if !ok {
 		return
 	}
-	config, ok := evaluate(f.name, f.text, p.env).(map[string]any)
+	config, ok := f.value(p.env).(map[string]any)
 	if !ok {
 		f.warn("", "The settings are not understood, so the build ignores them. Write them as an object of constants.")
 		return
@@ -157,5 +175,54 @@ func (f settingsFile) readDefine(value any) {
 			continue
 		}
 		f.define[name] = code
+	}
+}
+
+// postCSS are the plugins of PostCSS whose work the bundler does, and Tailwind CSS.
+var postCSS = wordSet(`tailwindcss @tailwindcss/postcss tailwindcss/nesting autoprefixer postcss-import postcss-nesting
+	cssnano`)
+
+// readPostCSS reads the plugins of PostCSS.
+func (p *project) readPostCSS() {
+	f, ok := p.openSettings("/postcss.config.js", "/postcss.config.cjs", "/postcss.config.mjs", "/postcss.config.ts",
+		"/postcss.config.json", "/.postcssrc", "/.postcssrc.json", "/.postcssrc.js", "/.postcssrc.cjs", "/.postcssrc.mjs",
+		"/.postcssrc.ts", "/.postcssrc.yaml", "/.postcssrc.yml")
+	var config any
+	if ok {
+		config = f.value(nil)
+	} else if f, ok = p.openSettings(manifestPath); ok {
+		config = p.manifest.PostCSS
+	}
+	if config == nil {
+		return
+	}
+	all, _ := config.(map[string]any)
+	var names []string
+	switch plugins := all["plugins"].(type) {
+	case map[string]any:
+		names = slices.Sorted(maps.Keys(plugins))
+		names = slices.DeleteFunc(names, func(name string) bool { return plugins[name] == false })
+	case []any:
+		for _, plugin := range plugins {
+			switch plugin := plugin.(type) {
+			case string:
+				names = append(names, plugin)
+			case module:
+				names = append(names, plugin.name)
+			default:
+				f.ignore("plugins", "A plugin of PostCSS", "")
+			}
+		}
+	case nil:
+	default:
+		f.ignore("plugins", "plugins", "")
+	}
+	if all == nil {
+		f.ignore("", "The configuration of PostCSS", "Write it as an object of constants.")
+	}
+	for _, name := range names {
+		if !postCSS[name] {
+			f.warn(name, "The plugin %s of PostCSS is not used, because builds run no plugins.", name)
+		}
 	}
 }
