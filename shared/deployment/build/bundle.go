@@ -191,7 +191,9 @@ func (b *bundler) entryPoints(s *pages) ([]api.EntryPoint, error) {
 	keys := map[string]bool{}
 	for _, page := range s.pages {
 		for _, e := range page.entries {
-			keys[e.key()] = true
+			if e.file != "" {
+				keys[e.key()] = true
+			}
 			if e.inline() {
 				b.inline[e.key()] = e
 			}

@@ -162,8 +162,7 @@ func (o *output) addBundle(p *project, s *pages, b *bundled) {
 
 // addPages adds the pages with references to the bundled files.
 func (o *output) addPages(s *pages, b *bundled) error {
-	for i := range s.pages {
-		page := &s.pages[i]
+	for _, page := range s.pages {
 		if _, ok := b.files[page.path]; ok {
 			return failf(failure.BuildFailed, "The page %s has the path of a bundled file. Rename it.", page.path)
 		}
