@@ -19,7 +19,7 @@ const canary = "CANARY-7f3a91"
 func machine(t testing.TB) (outside, dir string) {
 	t.Helper()
 	outside = t.TempDir()
-	dir = filepath.Join(outside, "build")
+	dir = filepath.Join(outside, "folder", "build")
 	for name, content := range map[string]string{
 		"canary.js": "export default '" + canary + "'", "canary.css": "." + canary + "{color:red}", "canary.txt": canary,
 		"canary.json": `{"a":"` + canary + `"}`, "main.js.map": canary, "canary-broken.js": "let " + canary + " = = 1",
@@ -27,7 +27,7 @@ func machine(t testing.TB) (outside, dir string) {
 		"node_modules/canary/index.js":       "export default '" + canary + "'",
 		"node_modules/canary/package.json":   `{"name":"canary","main":"index.js"}`,
 		"node_modules/canary/jsx-runtime.js": "export const jsx = '" + canary + "'",
-		"package.json": `{"name":"outer","imports":{"#canary":"./canary.js"},"browser":{"./build/project/kept.js":"./canary.js",
+		"package.json": `{"name":"outer","imports":{"#canary":"./canary.js"},"browser":{"./folder/build/kept.js":"./canary.js",
 			"mapped":"./canary.js"},"exports":{".":"./canary.js"}}`,
 		"tsconfig.json": `{"compilerOptions":{"jsxFactory":"CANARY_factory","paths":{"canary/*":["./*"]},"baseUrl":"."}}`,
 		".pnp.data.json": `{"enableTopLevelFallback":true,"fallbackPool":[["canary","1"]],"packageRegistryData":[
@@ -118,6 +118,15 @@ func attacks() map[string]attack {
 		nested["/node_modules/p/sub/package.json"] = []byte(strings.ReplaceAll(manifest, "../../../../", "../../../../../"))
 		add("nested package.json", i, attack{files("/main.js", `import x from "p/sub"; console.log(x)`), nested})
 	}
+	for i, name := range []string{".pnp.data.json", ".pnp.cjs", ".pnp.js"} {
+		data := `{"packageRegistryData":[[null,[[null,{"packageLocation":"./","packageDependencies":[["canary","1"]]}]]],
+			["canary",[["1",{"packageLocation":"../../../../node_modules/canary/","packageDependencies":[]}]]]]}`
+		if i > 0 {
+			data = "const RAW_RUNTIME_STATE = '" + strings.ReplaceAll(data, "\n", "") + "'"
+		}
+		add("Yarn", i, attack{files("/main.js", `import "p"`), files("/node_modules/p/"+name, data,
+			"/node_modules/p/index.js", `import x from "canary"; console.log(x)`)})
+	}
 	for i, config := range []string{
 		`{"extends":["UP/tsconfig.json","ABS/tsconfig.json"]}`, `{"extends":"../../tsconfig"}`,
 		`{"compilerOptions":{"baseUrl":"../..","paths":{"c/*":["./*"]}}}`,
@@ -154,7 +163,7 @@ func replaceAll(all map[string][]byte, outside string) map[string][]byte {
 // outcome returns everything that the owner of a project sees of a build.
 func outcome(t testing.TB, outside, dir string, a attack) string {
 	t.Helper()
-	if err := os.Mkdir(dir, 0o700); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()

@@ -28,6 +28,7 @@ import (
 
 	"devplatform/shared/contenttype"
 	"devplatform/shared/deployment/build/sandbox"
+	"devplatform/shared/deployment/build/tree"
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/site/rule"
 )
@@ -49,9 +50,9 @@ type Input struct {
 	Variables map[string]string
 	// Root is the folder of the project that is built, such as "/client". If it is "", the build finds it.
 	Root string
-	// Install installs the packages that the files of the built folder need in a folder, as node_modules in it. nil if
-	// there are none.
-	Install func(ctx context.Context, files map[string][]byte, dir string) error
+	// Install adds the packages that the files of the built folder need to a tree, as /node_modules. nil if there are
+	// none.
+	Install func(ctx context.Context, files map[string][]byte, t *tree.Tree) error
 }
 
 // File is a file of an output.
@@ -84,12 +85,6 @@ const programName = "build"
 
 // The program runs before other functions init of this package, so variables must not be set by them.
 func init() { sandbox.Register(programName, runProgram) }
-
-// The contents of the folder of a build.
-const (
-	sourceDir  = "project"
-	outputFile = sandbox.OutputFile // the files of the output that are not the project's own, one after another
-)
 
 var (
 	errMemory = &failure.Error{Code: failure.BuildFailed, Message: "The project needs more memory than a build may use. " +
@@ -141,22 +136,25 @@ func (in Input) run(ctx context.Context) (Output, error) {
 		return Output{}, err
 	}
 	defer process.Close()
-	if err := writeFolder(dir, in); err != nil {
+	t, err := tree.Create(dir)
+	if err != nil {
+		return Output{}, err
+	}
+	defer t.Close()
+	if err := writeFiles(t, in); err != nil {
 		return Output{}, err
 	}
 	if in.Install != nil {
-		if err := in.Install(ctx, in.Files, filepath.Join(dir, sourceDir)); err != nil {
+		if err := in.Install(ctx, in.Files, t); err != nil {
 			return Output{}, err
 		}
 	}
-	var result result
-	if err := process.Run(ctx, newJob(in), &result); err != nil {
+	var r result
+	data, err := process.Run(ctx, newJob(in, t), &r)
+	if err != nil {
 		return Output{}, programError(err)
 	}
-	if result.Error != nil {
-		return Output{}, result.Error
-	}
-	return result.output(dir, in)
+	return r.output(data, in)
 }
 
 func programError(err error) error {
@@ -171,8 +169,9 @@ func programError(err error) error {
 	return err
 }
 
-// checkLimits returns an error if an output is too large, or contains a path that API Gateway does not forward.
-func checkLimits(files []published) *failure.Error {
+// checkLimits returns an error if an output is too large, or contains a path that API Gateway does not forward. Errors:
+// *failure.Error.
+func checkLimits(files []published) error {
 	if len(files) > maxFiles {
 		return &failure.Error{Code: failure.OutputTooLarge, Message: fmt.Sprintf(
 			"The output has %d files, and the limit is %d. Delete files that the site does not need.", len(files), maxFiles)}
@@ -201,34 +200,28 @@ func checkLimits(files []published) *failure.Error {
 // errResult means that the process has returned a result that a build cannot have.
 var errResult = errors.New("build: the result is not valid")
 
-// output returns the files of a result. Nothing in a result can name a file outside of its folder.
-func (r result) output(dir string, in Input) (Output, error) {
-	written, err := readOutput(dir)
-	if err != nil {
-		return Output{}, err
+// output returns the files of a result, which follow each other in data unless they are files of the project. It trusts
+// nothing in the result.
+func (r result) output(data []byte, in Input) (Output, error) {
+	if r.Error != nil {
+		return Output{}, r.Error
+	}
+	if err := checkLimits(r.Files); err != nil || len(r.Notes) > maxWarnings || len(r.Warnings) > maxWarnings {
+		return Output{}, errors.Join(errResult, err)
 	}
 	out := Output{Notes: r.Notes, Warnings: r.Warnings}
-	if len(r.Files) > maxFiles || len(r.Notes) > maxWarnings || len(r.Warnings) > maxWarnings {
-		return Output{}, errResult
-	}
-	total := 0
 	for i, f := range r.Files {
-		var data []byte
-		switch source, ok := in.Files[f.Source]; {
-		case f.Source == "" && f.Offset >= 0 && f.Size >= 0 && f.Size <= len(written)-f.Offset:
-			data = written[f.Offset : f.Offset+f.Size : f.Offset+f.Size]
-		case ok && !isNeverPublished(publicPath(f.Source)):
-			data = source
-		default:
+		content, ok := in.Files[f.Source]
+		switch {
+		case !isOutputPath(f.Path), i > 0 && f.Path <= r.Files[i-1].Path, f.Size < 0:
 			return Output{}, errResult
-		}
-		total += len(data)
-		isSorted := i == 0 || r.Files[i-1].Path < f.Path
-		if !isOutputPath(f.Path) || !isSorted || len(data) > maxFileBytes || total > maxBytes {
+		case f.Source == "" && f.Size <= len(data):
+			content, data = data[:f.Size:f.Size], data[f.Size:]
+		case !ok || len(content) != f.Size || isExcluded(f.Source):
 			return Output{}, errResult
 		}
 		out.Files = append(out.Files, File{
-			Path: f.Path, Data: data, ContentType: contenttype.Of(f.Path, utf8.Valid(data)), Hashed: f.Hashed,
+			Path: f.Path, Data: content, ContentType: contenttype.Of(f.Path, utf8.Valid(content)), Hashed: f.Hashed,
 		})
 	}
 	out.Redirects, out.Headers = r.rules(in, rule.RedirectsFile), r.rules(in, rule.HeadersFile)

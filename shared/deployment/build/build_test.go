@@ -1,6 +1,7 @@
 package build
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/shared/deployment/build/tree"
 	"devplatform/shared/deployment/failure"
 )
 
@@ -87,12 +89,9 @@ type sources struct {
 // input returns the input of a build, which installs the packages.
 func (s sources) input() Input {
 	return Input{Files: s.Files, Framework: s.Framework, Variables: s.Variables,
-		Install: func(_ context.Context, _ map[string][]byte, dir string) error {
+		Install: func(_ context.Context, _ map[string][]byte, t *tree.Tree) error {
 			for name, data := range s.Packages {
-				if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o750); err != nil {
-					return err
-				}
-				if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+				if err := t.Add(bytes.NewReader(data), int64(len(data)), name); err != nil {
 					return err
 				}
 			}
@@ -109,17 +108,19 @@ func runBelow(t testing.TB, dir string, s sources) (Output, error) {
 	if err := check(in); err != nil {
 		return Output{}, err
 	}
-	if err := errors.Join(writeFolder(dir, in), in.Install(t.Context(), nil, filepath.Join(dir, sourceDir))); err != nil {
+	source, err := tree.Create(dir)
+	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := runIn(dir, newJob(in))
+	defer source.Close()
+	if err := errors.Join(writeFiles(source, in), in.Install(t.Context(), nil, source)); err != nil {
+		t.Fatal(err)
+	}
+	r, data, err := runIn(dir, newJob(in, source))
 	if err != nil {
 		return Output{}, err
 	}
-	if r.Error != nil {
-		return Output{}, r.Error
-	}
-	return r.output(dir, in)
+	return r.output(bytes.Join(data, nil), in)
 }
 
 // mustRun builds and returns the output by path.

@@ -1,13 +1,13 @@
 package build
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
-	"path"
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
+
+	"devplatform/shared/deployment/build/tree"
 )
 
 // builtins are the modules of Node.js. The value says whether npm has a package with the same name that does the same
@@ -35,77 +35,20 @@ func isBuiltin(spec string) bool {
 // equivalent in browsers are empty, because packages often import one that they do not need there.
 func (b *bundler) builtin(pb api.PluginBuild, ref reference) (api.OnResolveResult, error) {
 	spec := strings.TrimPrefix(ref.spec, "node:")
-	if found, ok := b.find(pb, ref, spec, ref.dir); ok {
-		if spec == ref.spec {
-			return unchanged, nil // it may be replaced by the field browser of the package
+	for _, spec := range []string{ref.spec, spec} { // the field browser can replace both
+		if found, ok := b.find(pb, ref, spec, ref.dir); ok {
+			return b.module(ref, found)
 		}
-		return b.module(ref, found)
 	}
 	name, _, _ := strings.Cut(spec, "/")
-	if !isInPackage(ref.importer) {
+	switch {
+	case !tree.IsInPackage(ref.importer), builtins[name] && spec != ref.spec:
 		return unchanged, b.missing(ref.importer, ref.spec)
+	case builtins[name]:
+		return unchanged, nil // an error, unless the package handles it
 	}
-	if builtins[name] {
-		if spec == ref.spec {
-			return unchanged, nil // an error, unless the package handles it
-		}
-		return unchanged, b.missing(ref.importer, ref.spec)
-	}
-	_, importer := packageOf(ref.importer)
+	_, importer := tree.PackageOf(ref.importer)
 	b.warn(fmt.Sprintf("The package %q imports %q, a module of Node.js that browsers do not have. It is empty in the "+
 		"bundle, so what needs it fails.", importer, name))
 	return api.OnResolveResult{Path: ref.spec, Namespace: nsEmpty}, nil
-}
-
-// disabled is the part of a field browser that replaces modules by empty ones: packages, and paths of files. The
-// bundler does not tell the plugin that a module is replaced.
-type disabled map[string]bool
-
-// disabledBy returns the modules that the nearest field browser above a file of a package replaces.
-func (b *bundler) disabledBy(file string) disabled {
-	home, _ := packageOf(file)
-	dir := path.Dir(file)
-	if known, ok := b.disabled.Load(dir); ok {
-		return known.(disabled) //nolint:forcetypeassert // the map has no other values
-	}
-	found := disabled{}
-	for folder := dir; within(home, folder); folder = path.Dir(folder) {
-		data, err := b.read(folder + manifestPath)
-		var m struct{ Browser json.RawMessage }
-		var all map[string]any
-		if err != nil || json.Unmarshal(trimBOM(data), &m) != nil || json.Unmarshal(m.Browser, &all) != nil {
-			continue
-		}
-		for name, to := range all {
-			if to != false {
-				continue
-			}
-			if strings.HasPrefix(name, "./") {
-				name = path.Join(folder, name)
-			}
-			found[name] = true
-		}
-		break
-	}
-	b.disabled.Store(dir, found)
-	return found
-}
-
-// isDisabled reports whether the package of a file replaces the file by an empty module.
-func (b *bundler) isDisabled(file string) bool {
-	for name := range b.disabledBy(file) {
-		if name == file || strings.HasPrefix(name, "/") && (withoutExtension(name) == withoutExtension(file) ||
-			withoutExtension(file) == name+"/index") {
-			return true
-		}
-	}
-	return false
-}
-
-// withoutExtension returns the path of a file without the extension of a script.
-func withoutExtension(file string) string {
-	if ext := path.Ext(file); loaders[ext] != api.LoaderNone {
-		return strings.TrimSuffix(file, ext)
-	}
-	return file
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
+	"devplatform/shared/deployment/build/tree"
 	"devplatform/shared/deployment/failure"
 )
 
@@ -53,6 +54,7 @@ func bundle(p *project, s *pages) (*bundled, error) {
 		return nil, err
 	}
 	b.result.entries = outputs.entries
+	b.publish(outputs.files)
 	if err := b.used.check(); err != nil {
 		return nil, err
 	}
@@ -63,20 +65,18 @@ func bundle(p *project, s *pages) (*bundled, error) {
 type bundler struct {
 	*state
 
-	inline   map[string]entry  // inline scripts by key
-	entries  map[string]string // keys of entries by entry point
-	isNested bool              // the bundle is a module of another one
+	inline  map[string]entry  // inline scripts by key
+	entries map[string]string // keys of entries by entry point
+	nesting []string          // the files whose bundles contain this one
 }
 
 // state is the state of a build. The bundle of the pages and nested ones share it.
 type state struct {
 	*project
 
-	importMap []string // keys of import maps
-	warned    atomic.Int64
-	patterns  atomic.Int64  // of import.meta.glob
+	importMap []string      // keys of import maps
 	nested    chan struct{} // limits the nested bundles that run at the same time
-	disabled  sync.Map      // disabled, by folder
+	bundles   atomic.Int64  // number of nested bundles
 
 	mu     sync.Mutex
 	used   usage
@@ -86,11 +86,11 @@ type state struct {
 
 // outputs are the files of one run.
 type outputs struct {
-	entries map[string]bundledEntry
-	files   []api.OutputFile
+	entries map[string]bundledEntry // by key of the entry
+	files   map[string][]byte       // with hashed names
 }
 
-// build runs the bundler once, and adds its files, inputs and warnings to the result. Errors: *failure.Error.
+// build runs the bundler once, and adds its inputs and warnings to the result. Errors: *failure.Error.
 func (b *bundler) build(o api.BuildOptions) (outputs, error) {
 	run := api.Build(o)
 	if err := b.failure(run.Errors); err != nil {
@@ -101,23 +101,29 @@ func (b *bundler) build(o api.BuildOptions) (outputs, error) {
 		return outputs{}, fmt.Errorf("%w: %w", errMetafile, err)
 	}
 	warnings := b.warnings(run.Warnings)
-	if err := b.checkInputs(m); err != nil {
-		return outputs{}, err
-	}
+	b.countPackages(m)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.result.warnings = append(b.result.warnings, warnings...)
 	for name := range m.Inputs {
-		if file, ok := inputPath(name); ok && !isInPackage(file) {
+		if file, ok := inputPath(name); ok && !tree.IsInPackage(file) {
 			b.result.inputs[file] = true
 		}
 	}
+	out := outputs{entries: b.entriesOf(m), files: map[string][]byte{}}
 	for _, f := range run.OutputFiles {
 		if name, ok := b.path(f.Path); ok {
-			b.result.files[name] = f.Contents
+			out.files[name] = f.Contents
 		}
 	}
-	return outputs{entries: b.entriesOf(m), files: run.OutputFiles}, nil
+	return out, nil
+}
+
+// publish adds the files of a run to the result.
+func (b *bundler) publish(files map[string][]byte) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	maps.Copy(b.result.files, files)
 }
 
 // note adds a line to the log, once.
@@ -136,34 +142,45 @@ func (s *state) line(lines *[]string, text string) {
 	}
 }
 
-// buildNested bundles a script or a style sheet into one file without imports. Errors: *failure.Error.
-func (b *bundler) buildNested(file string, isWorker bool) (entry bundledEntry, text []byte, err error) {
-	if b.isNested {
-		return entry, nil, failf(failure.BuildFailed, "A worker starts the worker %s, which is not supported. Move the "+
-			"script of the inner worker to /public, and use its path.", file)
+// maxNested is the number of nested bundles in a build.
+const maxNested = 100
+
+// buildNested bundles a script or a style sheet into one file without imports, for a module of a kind. Errors:
+// *failure.Error.
+func (b *bundler) buildNested(file, kind string) (e bundledEntry, text []byte, err error) {
+	switch {
+	case slices.Contains(b.nesting, file):
+		return e, nil, failf(failure.BuildFailed, "The worker %s starts itself, directly or through other workers. Move "+
+			"its script to /public, and use its path.", file)
+	case b.bundles.Add(1) > maxNested:
+		return e, nil, failf(failure.BuildFailed, "The project starts more than %d workers. Combine some of them.", maxNested)
+	case len(b.nesting) == 0:
+		b.nested <- struct{}{}
+		defer func() { <-b.nested }()
 	}
-	b.nested <- struct{}{}
-	defer func() { <-b.nested }()
 	const point = "nested:0"
-	n := &bundler{state: b.state, entries: map[string]string{point: file}, isNested: true}
+	n := &bundler{state: b.state, entries: map[string]string{point: file}, nesting: append(slices.Clone(b.nesting), file)}
 	o := n.options([]api.EntryPoint{{InputPath: point, OutputPath: outputName(file)}})
 	o.Splitting = false
-	if isWorker {
+	if kind != kindInline {
 		o.Format = api.FormatIIFE
 		o.Define = maps.Clone(b.constants)
 		o.Define["import.meta.url"] = "self.location.href"
+		if strings.HasPrefix(kind, kindInline) { // the URL of the script is not one to which others can be relative
+			o.Define["import.meta.url"] = "self.location.origin"
+		}
 	}
 	out, err := n.build(o)
 	if err != nil {
-		return entry, nil, err
+		return e, nil, err
 	}
-	entry = out.entries[file]
-	for _, f := range out.files {
-		if name, _ := b.path(f.Path); name == entry.path {
-			text = f.Contents
-		}
+	e = out.entries[file]
+	text = out.files[e.path]
+	if strings.HasPrefix(kind, kindInline) {
+		delete(out.files, e.path)
 	}
-	return entry, text, nil
+	b.publish(out.files)
+	return e, text, nil
 }
 
 var unsafeName = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
@@ -174,7 +191,9 @@ func (b *bundler) entryPoints(s *pages) ([]api.EntryPoint, error) {
 	keys := map[string]bool{}
 	for _, page := range s.pages {
 		for _, e := range page.entries {
-			keys[e.key()] = true
+			if e.file != "" {
+				keys[e.key()] = true
+			}
 			if e.inline() {
 				b.inline[e.key()] = e
 			}
@@ -204,8 +223,8 @@ func outputName(file string) string {
 // rules is quadratic.
 const maxStyles = 512 << 10
 
-func (t *tree) styleBytes() (total int) {
-	for name, size := range t.files {
+func (p *project) styleBytes() (total int) {
+	for name, size := range p.files {
 		if path.Ext(name) == ".css" {
 			total += size
 		}
@@ -219,14 +238,10 @@ func (b *bundler) options(points []api.EntryPoint) api.BuildOptions {
 		Bundle: true, Splitting: true, Write: false, Metafile: true,
 		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: b.styleBytes() <= maxStyles,
 		Format: api.FormatESModule, Platform: api.PlatformBrowser, Charset: api.CharsetUTF8,
-		// The browsers that Vite's "baseline-widely-available" supports.
-		Engines: []api.Engine{
-			{Name: api.EngineChrome, Version: "107"}, {Name: api.EngineEdge, Version: "107"},
-			{Name: api.EngineFirefox, Version: "104"}, {Name: api.EngineSafari, Version: "16"},
-		},
+		Engines: b.settings.engines, Supported: map[string]bool{"top-level-await": true},
 		EntryNames: "assets/[name]-[hash]", ChunkNames: "assets/[name]-[hash]", AssetNames: "assets/[name]-[hash]",
 		Conditions: []string{"module", "production"}, ResolveExtensions: extensions,
-		Define: b.constants, TsconfigRaw: b.config.raw, PreserveSymlinks: true,
+		Define: b.constants, TsconfigRaw: b.tsconfig, Alias: b.settings.packages, PreserveSymlinks: true,
 		LogLevel: api.LogLevelSilent, Color: api.ColorNever,
 		Plugins: []api.Plugin{{Name: "build", Setup: b.setup}},
 	}
@@ -237,8 +252,7 @@ var extensions = []string{".tsx", ".ts", ".jsx", ".mjs", ".js", ".cjs", ".css", 
 // metafile is the part of the bundler's report that is used.
 type metafile struct {
 	Inputs map[string]struct {
-		Bytes   int        `json:"bytes"`
-		Imports []imported `json:"imports"`
+		Bytes int `json:"bytes"`
 	} `json:"inputs"`
 	Outputs map[string]struct {
 		EntryPoint string `json:"entryPoint"`
@@ -246,18 +260,10 @@ type metafile struct {
 	} `json:"outputs"`
 }
 
-// imported is an import in the bundler's report. Its path is relative to the project. If the path has a pattern, the
-// import is external, and its path is the pattern.
-type imported struct {
-	Path     string `json:"path"`
-	Original string `json:"original"` // as it is written in the file
-	External bool   `json:"external"`
-}
-
 var errMetafile = errors.New("the bundler's report is not valid")
 
 // namespaced matches the name of an input that is not a file, such as "raw:/src/a.svg".
-var namespaced = regexp.MustCompile(`^([a-z]+):(/.*)$`)
+var namespaced = regexp.MustCompile(`^([a-z-]+):(/.*)$`)
 
 // inputPath returns the path in the project of an input of the report.
 func inputPath(name string) (file string, ok bool) {

@@ -14,50 +14,37 @@ import (
 
 // pages is what the pages of a project say about its output.
 type pages struct {
-	pages   []page
-	links   map[string]bool // files that pages refer to without bundling them
+	pages   []*page
+	links   map[string]bool // files that pages refer to without bundling them, such as images and plain scripts
 	imports []string        // keys of import maps
-}
-
-// key identifies an entry in the bundler.
-func (e entry) key() string {
-	if e.inline() {
-		return fmt.Sprintf("%s?%d", e.file, e.n)
-	}
-	return e.file
 }
 
 // findPages returns the pages of the project. Errors: *failure.Error.
 func (p *project) findPages() (*pages, error) {
 	s := &pages{links: map[string]bool{}}
-	for _, name := range p.names {
-		output, ok := strings.CutPrefix(name, p.web)
-		if !ok || !isPage(output, p.app) || strings.HasPrefix(name, p.public+"/") {
+	for _, file := range p.names {
+		name, isPublic, ok := p.sitePath(file)
+		if !ok || isPublic || !isPage(name, p.app) {
 			continue
 		}
-		data, err := p.readPage(name)
+		data, err := p.readPage(file)
 		if err != nil {
 			return nil, err
 		}
-		if copied := p.public + output; p.has(copied) {
+		if copied := p.public + name; p.has(copied) {
 			return nil, &failure.Error{Code: failure.BuildFailed, Path: copied, Message: fmt.Sprintf(
-				"%s and %s would both be published as %s. Delete one of them.", copied, name, output)}
+				"%s and %s would both be published as %s. Delete one of them.", copied, file, name)}
 		}
-		s.pages = append(s.pages, parsePage(output, name, data, p.tree))
+		s.parse(name, file, data, p)
 	}
 	if !p.has(p.web + "/index.html") {
 		if err := p.addIndex(s); err != nil {
 			return nil, err
 		}
 	}
-	for i := range s.pages {
-		page := &s.pages[i]
-		s.imports = append(s.imports, page.imports...)
-		for _, l := range page.links {
-			s.links[l] = true
-		}
+	for _, page := range s.pages {
 		for _, e := range page.entries {
-			if !e.inline() && !p.has(e.file) {
+			if e.file != "" && !e.inline() && !p.has(e.file) {
 				return nil, &failure.Error{Code: failure.EntryNotFound, Path: page.source, Line: e.line, Column: 1,
 					Message: fmt.Sprintf("The page loads the script %s, which does not exist. Add the file, or correct the "+
 						"attribute src of the script.", e.file)}
@@ -76,7 +63,7 @@ func (p *project) readPage(name string) ([]byte, error) {
 		return nil, &failure.Error{Code: failure.BuildFailed, Path: name, Message: fmt.Sprintf(
 			"The page has %d bytes, and the limit is %d (5 MiB). Move large data into files of their own.", n, maxPageBytes)}
 	}
-	data, err := p.read(name)
+	data, err := p.tree.Read(name)
 	if err != nil {
 		return nil, failf(failure.BuildFailed, "The page %s cannot be read. If its name is very long, rename it.", name)
 	}
@@ -106,36 +93,31 @@ func (p *project) replaceConstants(file string, page []byte) []byte {
 // addIndex adds the page of a project without /index.html: a generated one, or /public/index.html with the entry.
 func (p *project) addIndex(s *pages) error {
 	publicIndex := p.public + "/index.html"
-	file := sourceEntry(p.files)
-	if p.web != "" {
-		file = ""
-	}
-	public := p.has(publicIndex)
+	file, isPublic := sourceEntry(p.files), p.has(publicIndex)
 	switch {
-	case file == "" && public:
+	case (file == "" || p.web != "") && isPublic:
 		return nil // /public is a site of its own
-	case file == "":
+	case file == "" || p.web != "":
 		return &failure.Error{Code: failure.EntryNotFound, Message: "The project has no page. Add /index.html, which loads " +
 			"the scripts and styles of the project, or a script /src/main.jsx, for which a page is generated."}
 	}
+	p.app = true
 	template := []byte(generatedPage)
-	if public {
+	if isPublic {
 		var err error
 		if template, err = p.readPage(publicIndex); err != nil {
 			return err
 		}
+		if len((&pages{links: map[string]bool{}}).parse("/index.html", "", template, p).entries) > 0 {
+			return nil
+		}
 	}
-	p.app = true
-	if public && len(parsePage("/index.html", "", template, p.tree).entries) > 0 {
-		return nil
+	tag := `<script type="module" src="` + html.EscapeString(file) + `"></script>`
+	at := bytes.LastIndex(template, []byte("</body>"))
+	if at < 0 {
+		at = len(template)
 	}
-	tag := []byte(`<script type="module" src="` + html.EscapeString(file) + `"></script>`)
-	if i := bytes.LastIndex(template, []byte("</body>")); i >= 0 {
-		template = slices.Concat(template[:i], tag, template[i:])
-	} else {
-		template = append(template, tag...)
-	}
-	s.pages = append(s.pages, parsePage("/index.html", "", template, p.tree))
+	s.parse("/index.html", "", slices.Concat(template[:at], []byte(tag), template[at:]), p)
 	return nil
 }
 

@@ -2,11 +2,11 @@ package build
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"regexp"
-	"slices"
 	"strings"
 
 	"devplatform/shared/deployment/failure"
@@ -21,30 +21,25 @@ const (
 	maxEnvNames = 1000
 )
 
-// constants returns the constants that programs can read, as in Vite: names to JavaScript values. Of the variables,
-// programs can read only those that begin with VITE_. Errors: *failure.Error.
+// constants returns the constants that programs can read, as in Vite: names to values, and expressions to JavaScript
+// values. Of the variables, programs can read only those that begin with VITE_ or REACT_APP_. Errors: *failure.Error.
 func constants(j job) (env map[string]any, all map[string]string, err error) {
-	variables, err := readVariables(j)
+	v, err := readVariables(j)
 	if err != nil {
 		return nil, nil, err
 	}
 	env = map[string]any{"MODE": "production", "PROD": true, "DEV": false, "SSR": false, "BASE_URL": "/"}
 	total := 0
-	e := expander{variables: variables, bytes: maxExpandedBytes}
-	for _, name := range slices.Sorted(maps.Keys(variables)) {
+	for name := range v.values {
 		if isPublicVariable(name) {
-			value := e.expand(name)
+			value := v.expand(name)
 			env[name] = value
 			total += len(value)
-			switch {
-			case e.bytes < 0:
-				return nil, nil, failf(failure.BuildFailed, "The variables in the .env files refer to each other too often. "+
-					"Write the values without references.")
-			case total > maxEnvBytes:
-				return nil, nil, failf(failure.BuildFailed, "The values of the variables that begin with VITE_ or REACT_APP_ "+
-					"have more than %d bytes. Make them shorter.", maxEnvBytes)
-			}
 		}
+	}
+	if total > maxEnvBytes || v.isTooLong {
+		return nil, nil, failf(failure.BuildFailed, "The values of the variables that begin with VITE_ or REACT_APP_ have "+
+			"more than %d bytes. Make them shorter.", maxEnvBytes)
 	}
 	vite := maps.Clone(env)
 	maps.DeleteFunc(vite, func(name string, _ any) bool { return strings.HasPrefix(name, "REACT_APP_") })
@@ -53,6 +48,7 @@ func constants(j job) (env map[string]any, all map[string]string, err error) {
 		"process.env.PUBLIC_URL": `""`,
 		"process.env":            `{}`,
 		"import.meta.hot":        `undefined`,
+		"global":                 `globalThis`,
 		"import.meta.env":        quoteJSON(vite),
 	}
 	for name, value := range env {
@@ -71,27 +67,31 @@ func isPublicVariable(name string) bool {
 	return strings.HasPrefix(name, "VITE_") || strings.HasPrefix(name, "REACT_APP_")
 }
 
-// readVariables returns the variables of the files, without expansion. Errors: *failure.Error.
-func readVariables(j job) (map[string]string, error) {
-	variables := map[string]string{}
+// variables are the variables of a project.
+type variables struct {
+	values    map[string]string
+	expanded  map[string]bool // whose references are replaced, or have begun to be replaced
+	isTooLong bool            // whether a value was too long
+}
+
+// readVariables returns the variables of the files and of the project. Errors: *failure.Error.
+func readVariables(j job) (*variables, error) {
+	v := &variables{values: map[string]string{}, expanded: map[string]bool{}}
 	for _, name := range envFiles {
-		data, ok := j.Env[name]
-		if !ok {
-			continue
-		}
+		data := j.Settings[name]
 		if len(data) <= maxEnvBytes {
-			maps.Copy(variables, parseEnv(string(trimBOM(data))))
+			maps.Copy(v.values, parseEnv(string(trimBOM(data))))
 		}
-		if len(data) > maxEnvBytes || len(variables) > maxEnvNames {
+		if len(data) > maxEnvBytes || len(v.values) > maxEnvNames {
 			return nil, &failure.Error{Code: failure.BuildFailed, Path: name, Message: fmt.Sprintf(
 				"The file has more than %d bytes or %d variables. Remove those that the site does not need.", maxEnvBytes,
 				maxEnvNames)}
 		}
 	}
 	for name, value := range j.Variables {
-		variables[name] = strings.ReplaceAll(value, "$", `\$`) // they have no references
+		v.values[name], v.expanded[name] = value, true // they have no references
 	}
-	return variables, nil
+	return v, nil
 }
 
 // envLine matches a variable: its name and its value. A value in quotes can have several lines.
@@ -118,42 +118,27 @@ func parseEnv(text string) map[string]string {
 // envReference matches $NAME, ${NAME} and ${NAME:-default}, also after a backslash, which makes it plain text.
 var envReference = regexp.MustCompile(`\\?\$(?:(\w+)|\{(\w+)(?::?-([^{}]*))?\})`)
 
-// The limits of references. Without them, values could grow without end.
-const (
-	maxReferences    = 100     // that are expanded for a variable; the value of the others is empty
-	maxExpandedBytes = 1 << 20 // that are searched for references in a build
-)
-
-// expander expands the references of variables.
-type expander struct {
-	variables map[string]string
-	bytes     int // that may still be searched; negative if the limit is exceeded
-}
-
-// expand returns the value of a variable with the values of the variables to which it refers. References in those are
-// expanded, too. If the limit of bytes is exceeded, the value is not complete.
-func (e *expander) expand(name string) string {
-	left := maxReferences
-	var value func(text string) string
-	value = func(text string) string {
-		if e.bytes -= len(text); e.bytes < 0 {
-			return ""
-		}
-		return envReference.ReplaceAllStringFunc(text, func(reference string) string {
-			if reference[0] == '\\' {
-				return reference[1:]
-			}
-			if left--; left < 0 || e.bytes < 0 {
-				return ""
-			}
-			m := envReference.FindStringSubmatch(reference)
-			if found := e.variables[m[1]+m[2]]; found != "" {
-				return value(found)
-			}
-			return m[3]
-		})
+// expand returns the value of a variable, in which it replaces the references to other variables. A reference of a
+// variable to itself is empty.
+func (v *variables) expand(name string) string {
+	if v.expanded[name] {
+		return v.values[name]
 	}
-	return value(e.variables[name])
+	v.expanded[name] = true
+	text := v.values[name]
+	v.values[name] = ""
+	value := envReference.ReplaceAllStringFunc(text, func(reference string) string {
+		if reference[0] == '\\' {
+			return reference[1:]
+		}
+		m := envReference.FindStringSubmatch(reference)
+		return cmp.Or(v.expand(m[1]+m[2]), m[3])
+	})
+	if len(value) > maxEnvBytes {
+		v.isTooLong, value = true, ""
+	}
+	v.values[name] = value
+	return value
 }
 
 // trimBOM removes the byte order mark at the beginning of a text.

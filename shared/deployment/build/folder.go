@@ -1,106 +1,59 @@
 package build
 
 import (
-	"encoding/json"
+	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path"
-	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 
+	"devplatform/shared/deployment/build/tree"
 	"devplatform/shared/deployment/failure"
 )
 
-// writeFolder writes the files of a project that a build may read. A file whose path the file system cannot store is
-// left out: it can be published, but not bundled.
-func writeFolder(dir string, in Input) error {
-	source := filepath.Join(dir, sourceDir)
-	if err := os.Mkdir(source, 0o700); err != nil {
-		return fmt.Errorf("build: %w", err)
-	}
-	made := map[string]bool{"/": true}
+// writeFiles adds the files of a project that a build may read to its tree. A file whose path the file system cannot
+// store can be published, but not bundled.
+func writeFiles(t *tree.Tree, in Input) error {
 	for name, data := range in.Files {
-		if isPrivate(name) || isKey(name) || name == manifestPath {
+		if isPrivate(name) || isKey(name) {
 			continue
 		}
-		file := filepath.Join(source, filepath.FromSlash(name))
-		var err error
-		if folder := path.Dir(name); !made[folder] {
-			err = os.MkdirAll(filepath.Dir(file), 0o700)
-			made[folder] = err == nil
-		}
-		if err == nil {
-			err = os.WriteFile(file, data, 0o600)
-		}
+		err := t.Add(bytes.NewReader(data), int64(len(data)), name)
 		if err != nil && !errors.Is(err, syscall.ENAMETOOLONG) && !errors.Is(err, syscall.ENOTDIR) &&
-			!errors.Is(err, syscall.EISDIR) && !errors.Is(err, syscall.EEXIST) {
-			return fmt.Errorf("build: %w", err)
-		}
-	}
-	for name, data := range map[string][]byte{
-		manifestPath: rootManifest(in.Files[manifestPath]), plugAndPlayPath: []byte(plugAndPlay),
-	} {
-		if err := os.WriteFile(filepath.Join(source, name), data, 0o600); err != nil {
+			!errors.Is(err, syscall.EISDIR) {
 			return fmt.Errorf("build: %w", err)
 		}
 	}
 	return nil
 }
 
-// plugAndPlay is a manifest of Yarn that does not apply to any file. Without it, the bundler would use one in a folder
-// above.
-const (
-	plugAndPlayPath = "/.pnp.data.json"
-	plugAndPlay     = `{"packageRegistryData":[],"ignorePatternData":""}`
-)
-
-// manifestFields are the fields of the project's package.json that the bundler honors.
-var manifestFields = []string{"name", "type", "imports", "exports", "sideEffects", "browser"}
-
-// rootManifest returns the package.json for the bundler. Without one, and without the field browser, the bundler would
-// use a package.json in a folder above.
-func rootManifest(data []byte) []byte {
-	var all map[string]json.RawMessage
-	_ = json.Unmarshal(trimBOM(data), &all) // check reports the error
-	kept := map[string]json.RawMessage{"browser": json.RawMessage("{}")}
-	for _, name := range manifestFields {
-		if value, ok := all[name]; ok && (name != "browser" || strings.HasPrefix(string(value), "{")) {
-			kept[name] = value
-		}
-	}
-	text, err := json.Marshal(kept)
-	if err != nil {
-		return []byte(`{"browser":{}}`)
-	}
-	return text
-}
-
 // job is the input of the program.
 type job struct {
-	Files     map[string]int    // sizes of the project's files by path
-	Manifest  []byte            // package.json
-	Env       map[string][]byte // files of variables
+	Tree      map[string]tree.Span // the files that can be read
+	Files     map[string]int       // sizes of the project's files by path
+	Manifest  []byte               // package.json
+	Settings  map[string][]byte    // files of settings that are not in the tree
 	Variables map[string]string
 }
 
-func newJob(in Input) job {
+func newJob(in Input, t *tree.Tree) job {
 	j := job{
-		Files: make(map[string]int, len(in.Files)), Manifest: in.Files[manifestPath], Env: map[string][]byte{},
-		Variables: in.Variables,
+		Tree: t.Files(), Files: make(map[string]int, len(in.Files)), Manifest: in.Files[manifestPath],
+		Settings: map[string][]byte{}, Variables: in.Variables,
 	}
 	for name, data := range in.Files {
 		j.Files[name] = len(data)
-	}
-	for _, name := range envFiles {
-		if data, ok := in.Files[name]; ok {
-			j.Env[name] = data
+		if hiddenSettings.MatchString(name) {
+			j.Settings[name] = data
 		}
 	}
 	return j
 }
+
+// hiddenSettings are the settings in files whose names begin with a dot.
+var hiddenSettings = regexp.MustCompile(`^/\.(env(\.local|\.production(\.local)?)?|browserslistrc|postcssrc(\.\w+)?)$`)
 
 // result is the result of the program: an error, or an output.
 type result struct {
@@ -113,33 +66,11 @@ type result struct {
 // published is a file of an output.
 type published struct {
 	Path   string
-	Source string // the file of the project, or ""
-	Offset int    // in the output of the program if Source is ""
+	Source string // the file of the project that has the content; "" if the content is in data
 	Size   int
 	Hashed bool
-}
 
-// readOutput returns the output of the program. It follows no link.
-func readOutput(dir string) ([]byte, error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, fmt.Errorf("build: %w", err)
-	}
-	defer func() { _ = root.Close() }()
-	f, err := root.OpenFile(outputFile, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errResult, err)
-	}
-	defer func() { _ = f.Close() }()
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxBytes {
-		return nil, errResult
-	}
-	data := make([]byte, info.Size())
-	if _, err := io.ReadFull(f, data); err != nil {
-		return nil, fmt.Errorf("%w: %w", errResult, err)
-	}
-	return data, nil
+	data []byte
 }
 
 // isOutputPath reports whether an output can have a path.

@@ -15,6 +15,8 @@ import (
 type packageJSON struct {
 	Dependencies    map[string]any `json:"dependencies"`
 	DevDependencies map[string]any `json:"devDependencies"`
+	Browserslist    any            `json:"browserslist"`
+	PostCSS         any            `json:"postcss"`
 }
 
 func (p packageJSON) has(name string) bool {
@@ -45,54 +47,42 @@ func parsePackageJSON(data []byte) (packageJSON, error) {
 	return p, nil
 }
 
-// reason is why projects of a framework cannot be built.
-type reason int
-
+// The reasons why projects of a framework cannot be built.
 const (
-	ownBuild reason = iota // the framework has a build of its own, or a compiler
-	server                 // the framework serves requests
+	ownBuild = "its build runs code of the project, and this service executes none"
+	server   = "it needs a server, and sites only serve files"
 )
 
-var reasons = map[reason]string{
-	ownBuild: "its build runs code of the project, and this service executes none",
-	server:   "it needs a server, and sites only serve files",
-}
-
-// framework is a framework that cannot be built.
-type framework struct {
-	name   string
-	reason reason
-	// settings are the values of the project's setting, packages the dependencies, and configs the beginnings of the
-	// names of files in the root folder that show that a project uses the framework.
-	settings, packages, configs []string
-}
+// framework is a framework that cannot be built. Its lists of words are the values of the project's setting, the
+// dependencies, and the files in the root folder that show that a project uses it. A file that ends with a dot has the
+// extension of a script.
+type framework struct{ name, reason, settings, packages, files string }
 
 const changeSetting = "If the project is plain HTML or React, change the framework in its settings to static or react"
 
 // unsupported are the known frameworks that cannot be built. Frameworks that use others come first.
 var unsupported = []framework{
-	{"Next.js", ownBuild, []string{"next", "nextjs", "next.js"}, []string{"next"}, []string{"next.config."}},
-	{"Nuxt", ownBuild, []string{"nuxt", "nuxtjs"}, []string{"nuxt"}, []string{"nuxt.config."}},
-	{"Astro", ownBuild, []string{"astro"}, []string{"astro"}, []string{"astro.config."}},
-	{"Gatsby", ownBuild, []string{"gatsby"}, []string{"gatsby"}, []string{"gatsby-config."}},
-	{"Remix", ownBuild, []string{"remix"}, []string{"@remix-run/react", "@react-router/dev"}, []string{"remix.config."}},
-	{"SvelteKit", ownBuild, []string{"sveltekit"}, []string{"@sveltejs/kit"}, nil},
-	{"Svelte", ownBuild, []string{"svelte"}, []string{"svelte"}, []string{"svelte.config."}},
-	{"Vue", ownBuild, []string{"vue", "vuejs", "vue.js"}, []string{"vue"}, []string{"vue.config."}},
-	{"Angular", ownBuild, []string{"angular"}, []string{"@angular/core"}, []string{"angular.json"}},
-	{"Solid", ownBuild, []string{"solid", "solidjs"}, []string{"solid-js"}, nil},
-	{"Qwik", ownBuild, []string{"qwik"}, []string{"@builder.io/qwik", "@qwik.dev/core"}, nil},
-	{"Express", server, []string{"express", "expressjs"}, []string{"express"}, nil},
-	{"Fastify", server, []string{"fastify"}, []string{"fastify"}, nil},
-	{"NestJS", server, []string{"nest", "nestjs"}, []string{"@nestjs/core"}, []string{"nest-cli.json"}},
-	{"Node.js", server, []string{"node", "nodejs", "node.js"}, []string{"koa", "@hapi/hapi", "hono"}, nil},
-	{"Go", server, []string{"go", "golang"}, nil, []string{"go.mod"}},
-	{"Python", server, []string{"python", "django", "flask", "fastapi"}, nil, []string{"requirements.txt",
-		"pyproject.toml"}},
-	{"PHP", server, []string{"php", "laravel"}, nil, []string{"composer.json"}},
-	{"Ruby", server, []string{"ruby", "rails"}, nil, []string{"Gemfile"}},
-	{"Java", server, []string{"java", "spring"}, nil, []string{"pom.xml", "build.gradle"}},
-	{"Rust", server, []string{"rust"}, nil, []string{"Cargo.toml"}},
+	{"Next.js", ownBuild, "next nextjs next.js", "next", "next.config."},
+	{"Nuxt", ownBuild, "nuxt nuxtjs", "nuxt", "nuxt.config."},
+	{"Astro", ownBuild, "astro", "astro", "astro.config."},
+	{"Gatsby", ownBuild, "gatsby", "gatsby", "gatsby-config."},
+	{"Remix", ownBuild, "remix", "@remix-run/react @react-router/dev", "remix.config."},
+	{"SvelteKit", ownBuild, "sveltekit", "@sveltejs/kit", ""},
+	{"Svelte", ownBuild, "svelte", "svelte", "svelte.config."},
+	{"Vue", ownBuild, "vue vuejs vue.js", "vue", "vue.config."},
+	{"Angular", ownBuild, "angular", "@angular/core", "angular.json"},
+	{"Solid", ownBuild, "solid solidjs", "solid-js", ""},
+	{"Qwik", ownBuild, "qwik", "@builder.io/qwik @qwik.dev/core", ""},
+	{"Express", server, "express expressjs", "express", ""},
+	{"Fastify", server, "fastify", "fastify", ""},
+	{"NestJS", server, "nest nestjs", "@nestjs/core", "nest-cli.json"},
+	{"Node.js", server, "node nodejs node.js", "koa @hapi/hapi hono", ""},
+	{"Go", server, "go golang", "", "go.mod"},
+	{"Python", server, "python django flask fastapi", "", "requirements.txt pyproject.toml"},
+	{"PHP", server, "php laravel", "", "composer.json"},
+	{"Ruby", server, "ruby rails", "", "Gemfile"},
+	{"Java", server, "java spring", "", "pom.xml build.gradle"},
+	{"Rust", server, "rust", "", "Cargo.toml"},
 }
 
 // check returns an error if the project uses a framework that cannot be built. Errors: *failure.Error.
@@ -101,68 +91,54 @@ func check(in Input) error {
 	if err != nil {
 		return err
 	}
-	if name := strings.ToLower(strings.TrimSpace(in.Framework)); name != "" && !setting.IsDeployable(name) {
-		for _, f := range unsupported {
-			if slices.Contains(f.settings, name) {
-				return f.refuse("", "the project's framework is set to "+name+". "+changeSetting)
-			}
-		}
-		return &failure.Error{Code: failure.FrameworkUnsupported, Message: fmt.Sprintf(
-			"The project's framework is set to %s, but only static pages and React can be deployed. %s.", name, changeSetting)}
-	}
+	name := strings.ToLower(strings.TrimSpace(in.Framework))
 	for _, f := range unsupported {
-		// A project can have a page for browsers beside its server.
-		if f.reason == server && hasEntry(in.Files) {
-			continue
+		if file, evidence := f.evidence(in.Files, manifest, name); evidence != "" {
+			return &failure.Error{Code: failure.FrameworkUnsupported, Path: file, Message: fmt.Sprintf(
+				"%s cannot be deployed here, because %s. This is a project of %s: %s. Static pages and React can be deployed. "+
+					"You can also deploy exported pages: save them in a project with the framework static.",
+				f.name, f.reason, f.name, evidence)}
 		}
-		for _, name := range f.packages {
-			if manifest.has(name) && f.isCompiled(in.Files) {
-				return f.refuse("/package.json", fmt.Sprintf("%q is in its dependencies", name))
-			}
-		}
-		if name := f.config(in.Files); name != "" {
-			return f.refuse(name, "the project has the file "+name)
-		}
+	}
+	if name != "" && !setting.IsDeployable(name) {
+		return failf(failure.FrameworkUnsupported, "The project's framework is set to %s, but only static pages and React "+
+			"can be deployed. %s.", name, changeSetting)
 	}
 	return nil
 }
 
-// isCompiled reports whether a project that depends on the framework needs its compiler. Vue also works without one.
-func (f framework) isCompiled(files map[string][]byte) bool {
-	if f.name != "Vue" || f.config(files) != "" {
-		return true
+// evidence returns what shows that a project uses the framework, and the file in which it is, or "".
+func (f framework) evidence(files map[string][]byte, manifest packageJSON, setting string) (file, evidence string) {
+	if slices.Contains(strings.Fields(f.settings), setting) {
+		return "", "the project's framework is set to " + setting + ". " + changeSetting
 	}
+	if f.reason == server && hasEntry(files) {
+		return "", "" // a project can have a page for browsers beside its server
+	}
+	for prefix := range strings.FieldsSeq(f.files) {
+		for _, ext := range []string{"", "js", "mjs", "cjs", "ts", "mts"} {
+			name := "/" + prefix + ext
+			if _, ok := files[name]; ok && strings.HasSuffix(prefix, ".") == (ext != "") {
+				return name, "the project has the file " + name
+			}
+		}
+	}
+	for name := range strings.FieldsSeq(f.packages) {
+		if manifest.has(name) && (f.name != "Vue" || hasComponents(files)) {
+			return manifestPath, fmt.Sprintf("%q is in its dependencies", name)
+		}
+	}
+	return "", ""
+}
+
+// hasComponents reports whether a project has components of Vue, which also works without them.
+func hasComponents(files map[string][]byte) bool {
 	for name := range files {
 		if strings.EqualFold(path.Ext(name), ".vue") {
 			return true
 		}
 	}
 	return false
-}
-
-func (f framework) refuse(file, evidence string) error {
-	return &failure.Error{Code: failure.FrameworkUnsupported, Path: file, Message: fmt.Sprintf(
-		"%s cannot be deployed here, because %s. This is a project of %s: %s. Static pages and React can be deployed. "+
-			"You can also deploy exported pages: save them in a project with the framework static.",
-		f.name, reasons[f.reason], f.name, evidence)}
-}
-
-// config returns the path of a configuration file of the framework in the root folder, or "".
-func (f framework) config(files map[string][]byte) string {
-	for _, prefix := range f.configs {
-		if _, ok := files["/"+prefix]; ok {
-			return "/" + prefix
-		}
-		if !strings.HasSuffix(prefix, ".") {
-			continue
-		}
-		for _, ext := range []string{"js", "mjs", "cjs", "ts", "mts"} {
-			if _, ok := files["/"+prefix+ext]; ok {
-				return "/" + prefix + ext
-			}
-		}
-	}
-	return ""
 }
 
 // isApp reports whether the project is built, so that JavaScript outside of /public is source and not a static file.

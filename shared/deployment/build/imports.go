@@ -2,6 +2,7 @@ package build
 
 import (
 	"bytes"
+	"iter"
 	"path"
 	"regexp"
 	"strings"
@@ -24,8 +25,7 @@ func Imports(files map[string][]byte) map[string]bool {
 	read := 0
 	for name, data := range files {
 		ext := strings.ToLower(path.Ext(name))
-		_, isCode := loaders[ext]
-		if !isCode && ext != ".html" && needsCompiler[ext] == "" || ext == ".json" || isNeverPublished(publicPath(name)) {
+		if !isCode(name) && ext != ".html" && compilers[ext].tool == "" || ext == ".json" || isExcluded(name) {
 			continue
 		}
 		for begin, end := range keywords(data, "from", "import", "require") {
@@ -42,4 +42,26 @@ func Imports(files map[string][]byte) map[string]bool {
 		}
 	}
 	return names
+}
+
+// keywords yields the offsets at which the occurrences of words in code begin and end.
+func keywords(code []byte, words ...string) iter.Seq2[int, int] {
+	return func(yield func(begin, end int) bool) {
+		for _, word := range words {
+			for end := 0; ; {
+				next := bytes.Index(code[end:], []byte(word))
+				if next < 0 {
+					break
+				}
+				begin := end + next
+				if end = begin + len(word); !yield(begin, end) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func isWord(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '$'
 }

@@ -1,7 +1,6 @@
 package build
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"regexp"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
+	"devplatform/shared/deployment/build/tree"
 	"devplatform/shared/deployment/failure"
 )
 
@@ -19,7 +19,7 @@ const maxWarnings = 100
 var (
 	unresolved    = regexp.MustCompile(`^Could not resolve "`)
 	relativeFile  = regexp.MustCompile(`\b(in|to) "([^"/.][^":]*)"`)
-	internalNames = regexp.MustCompile(`\b(?:page|raw|url|data|style|worker|shared|workerurl|wasm|component|public|empty|importmap):/`)
+	internalNames = regexp.MustCompile(`\b(?:[a-z]+-)?(?:page|raw|url|inline|init|react|worker|sharedworker|component|public|empty|importmap):/`)
 )
 
 // failure returns the first of the bundler's errors about the project, or nil. Panics of the bundler are not a
@@ -94,34 +94,16 @@ func (b *bundler) translate(m api.Message) *failure.Error {
 // module is not a file.
 func (b *bundler) place(f *failure.Error, l *api.Location) (importer string, ok bool) {
 	f.Line, f.Column = l.Line, column(l)
-	lines := 0
 	if key, isPage := strings.CutPrefix(l.File, nsPage+":"); isPage {
 		e := b.inline[key]
-		importer, f.Path = e.file, e.file
-		f.Line += e.line - 1
-		lines = e.line + countLineEnds([]byte(e.code))
+		f.Path, f.Line = e.file, e.line+l.Line-1
+	} else if namespaced.MatchString(l.File) {
+		f.Line, f.Column = 0, 0
+		return "", false
 	} else {
-		if namespaced.MatchString(l.File) {
-			f.Line, f.Column = 0, 0
-			return "", false
-		}
-		importer = "/" + l.File
-		f.Path = importer
-		data, _ := b.read(importer)
-		lines = 1 + countLineEnds(data)
+		f.Path = "/" + l.File
 	}
-	if f.Line > lines {
-		f.Line, f.Column = 0, 0 // an import that metaRewriter added
-	}
-	return importer, true
-}
-
-// countLineEnds returns the number of matches of lineEnds, in a fraction of the time.
-func countLineEnds(data []byte) (n int) {
-	for _, end := range []string{"\n", "\r", "\u2028", "\u2029"} {
-		n += bytes.Count(data, []byte(end))
-	}
-	return n - bytes.Count(data, []byte("\r\n"))
+	return f.Path, true
 }
 
 // explain replaces the message about a reference that has no file, or a file outside.
@@ -132,12 +114,6 @@ func (b *bundler) explain(f *failure.Error, importer string, m api.Message) {
 	if m.Detail == nil {
 		if _, rest, ok := strings.Cut(m.Text, `"`); ok && strings.LastIndexByte(rest, '"') > 0 {
 			spec = rest[:strings.LastIndexByte(rest, '"')]
-		}
-	}
-	if home, ok := b.home(importer, spec); ok {
-		if err := b.checkManifests(home, home, map[string]bool{}); err != nil {
-			*f = *err
-			return
 		}
 	}
 	own := b.missing(importer, spec)
@@ -163,33 +139,19 @@ func (b *bundler) warnings(messages []api.Message) []string {
 		if len(all) == maxWarnings {
 			break
 		}
-		f := b.translate(m)
-		if f == nil || f.Path == "" || isInPackage(f.Path) {
-			continue
+		if f := b.translate(m); f != nil && f.Path != "" && !tree.IsInPackage(f.Path) {
+			all = append(all, lineAt(f))
 		}
-		place := f.Path
-		if f.Line > 0 {
-			place = fmt.Sprintf("%s:%d:%d", f.Path, f.Line, f.Column)
-		}
-		all = append(all, place+": "+f.Message)
 	}
 	return slices.Compact(all)
 }
 
-// messageAt returns an error at an offset of a file. The error shares the memory of text.
-func (b *bundler) messageAt(namespace, name, text string, offset int, f *failure.Error) api.Message {
-	start := strings.LastIndexByte(text[:offset], '\n') + 1
-	end := strings.IndexByte(text[offset:], '\n')
-	if end < 0 {
-		end = len(text) - offset
+// lineAt returns the line of the log for a message about a file.
+func lineAt(f *failure.Error) string {
+	if f.Line > 0 {
+		return fmt.Sprintf("%s:%d:%d: %s", f.Path, f.Line, f.Column, f.Message)
 	}
-	if namespace == "file" {
-		name = b.file(name)
-	}
-	return api.Message{Text: f.Message, Detail: f, Location: &api.Location{
-		File: name, Namespace: namespace, Line: strings.Count(text[:offset], "\n") + 1, Column: offset - start,
-		LineText: text[start : offset+end],
-	}}
+	return f.Path + ": " + f.Message
 }
 
 func quote(s string) string {

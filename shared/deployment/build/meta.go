@@ -2,48 +2,48 @@ package build
 
 import (
 	"bytes"
-	"fmt"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/evanw/esbuild/pkg/api"
 
+	"devplatform/shared/deployment/build/tree"
 	"devplatform/shared/deployment/failure"
 )
 
 // Vite evaluates import.meta.glob(…) and new URL("./file", import.meta.url) during the build, and esbuild does not. So
-// these expressions are replaced by imports before esbuild sees the file. The imports are resolved like all others.
+// these expressions are replaced by calls of require and import before esbuild sees the file.
 
-// metaRewriter replaces the expressions in one file.
-type metaRewriter struct {
+// script is the code of a file, or of an inline script of a page.
+type script struct {
+	file string
+	line int // of the beginning of the code
+	code []byte
+}
+
+// at returns an error at an offset of the code.
+func (s script) at(offset int, f *failure.Error) *failure.Error {
+	before := s.code[:offset]
+	column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
+	return &failure.Error{Code: f.Code, Message: f.Message, Path: s.file, Line: s.line + bytes.Count(before, []byte("\n")),
+		Column: column}
+}
+
+// rewriter replaces the expressions in a script.
+type rewriter struct {
 	*bundler
+	script
 
-	file     string // of the project or of a package
-	code     []byte
-	edits    []edit
-	imports  []string             // declarations that are appended to the file
-	added    map[[2]string]string // the names of the imports
-	warnings []metaWarning
+	edits []edit
 }
 
 // edit is the replacement of a part of the code.
 type edit struct {
 	start, end int
 	text       string
-}
-
-// metaWarning is a warning at an offset of the code.
-type metaWarning struct {
-	offset int
-	text   string
-}
-
-// metaError is an error at an offset of the code.
-type metaError struct {
-	offset int
-	*failure.Error
 }
 
 var (
@@ -57,26 +57,26 @@ var (
 // maxURLArgument is the number of bytes before import.meta.url that are searched.
 const maxURLArgument = 500
 
-// rewrite replaces the expressions in the code. The lines keep their numbers.
-func (r *metaRewriter) rewrite(options api.TransformOptions) *metaError {
+// rewrite returns the code with the expressions replaced. The lines keep their numbers.
+func (r *rewriter) rewrite(options api.TransformOptions) ([]byte, *failure.Error) {
 	if !metaUse.Match(r.code) {
-		return nil
+		return r.code, nil
 	}
-	for _, offset := range metaOffsets(r.code, options) {
-		rest := r.code[offset:]
-		switch {
-		case metaURL.Match(rest):
-			if err := r.rewriteURL(offset); err != nil {
-				return err
-			}
-		case metaGlob.Match(rest) && !isInPackage(r.file):
-			if err := r.rewriteGlob(offset); err != nil {
-				return err
-			}
+	for _, start := range metaOffsets(r.code, options) {
+		var err *failure.Error
+		if metaURL.Match(r.code[start:]) {
+			err = r.rewriteURL(start)
+		} else if m := metaGlob.Find(r.code[start:]); m != nil && !tree.IsInPackage(r.file) {
+			err = r.rewriteGlob(start, len(m))
+		}
+		if err != nil && err.Path == "" {
+			err = r.at(start, err)
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
-	r.apply()
-	return nil
+	return r.apply(), nil
 }
 
 var lineEnds = regexp.MustCompile("\r\n|[\r\n\u2028\u2029]")
@@ -105,11 +105,8 @@ func metaOffsets(code []byte, options api.TransformOptions) []int {
 	return slices.Compact(offsets)
 }
 
-// apply applies the edits.
-func (r *metaRewriter) apply() {
-	if len(r.edits) == 0 {
-		return
-	}
+// apply returns the code with the edits.
+func (r *rewriter) apply() []byte {
 	var out bytes.Buffer
 	end := 0
 	for _, e := range r.edits {
@@ -122,28 +119,12 @@ func (r *metaRewriter) apply() {
 		end = e.end
 	}
 	out.Write(r.code[end:])
-	for _, declaration := range r.imports {
-		out.WriteString("\n;" + declaration)
-	}
-	r.code = out.Bytes()
-}
-
-// add returns the name of an import, which is appended to the file. binding is a format for the name, such as
-// "* as %s".
-func (r *metaRewriter) add(binding, spec string) string {
-	key := [2]string{binding, spec}
-	name, ok := r.added[key]
-	if !ok {
-		name = fmt.Sprintf("__deployment_%d", len(r.imports))
-		r.added[key] = name
-		r.imports = append(r.imports, "import "+fmt.Sprintf(binding, name)+" from "+quoteJSON(spec)+";")
-	}
-	return name
+	return out.Bytes()
 }
 
 // rewriteURL replaces the path in new URL(path, import.meta.url) by the URL of the published file. If there is no such
 // file, the path stays as it is.
-func (r *metaRewriter) rewriteURL(offset int) *metaError {
+func (r *rewriter) rewriteURL(offset int) *failure.Error {
 	start := max(0, offset-maxURLArgument)
 	m := urlArgument.FindSubmatchIndex(r.code[start:offset])
 	if m == nil {
@@ -151,39 +132,39 @@ func (r *metaRewriter) rewriteURL(offset int) *metaError {
 	}
 	isWorker, begin, end := m[2] >= 0, start+m[4], start+m[5]
 	literal := string(r.code[begin:end])
-	if strings.Contains(literal, `\`) {
+	ref, suffix := literal[1:len(literal)-1], ""
+	switch {
+	case strings.Contains(literal, `\`):
+		return nil
+	case literal[0] == '`' && strings.Contains(literal, "${"):
+		return r.rewriteURLTemplate(begin, end, literal)
+	case ref == "" || strings.HasPrefix(ref, "/") || scheme.MatchString(ref):
 		return nil
 	}
-	if strings.Contains(literal, "${") && literal[0] == '`' {
-		return r.rewriteURLTemplate(begin, end, literal)
-	}
-	ref, suffix := literal[1:len(literal)-1], ""
 	if i := strings.IndexAny(ref, "?#"); i > 0 {
 		ref, suffix = ref[:i], ref[i:]
 	}
 	file, ok := join(path.Dir(r.file), ref)
-	if ref == "" || strings.HasPrefix(ref, "/") || scheme.MatchString(ref) {
-		return nil
-	}
+	ok = ok && r.has(file)
 	_, isPackage := r.home(r.file, ref)
-	isPackage = isPackage && !isRelative(ref)
-	if (!ok || !r.has(file)) && !isPackage {
-		r.warn(begin, "The file %s does not exist, so the URL stays as it is.", quote(ref))
-		return nil
-	}
-	spec := file + "?" + nsURL
+	spec := file + "?" + kindURL
 	switch {
-	case !r.has(file):
-		spec = ref + "?" + nsURL // a file of a package
+	case !ok && (isRelative(ref) || !isPackage):
+		if !tree.IsInPackage(r.file) {
+			r.warn(lineAt(r.at(begin, failf("", "The file %s does not exist, so the URL stays as it is.", quote(ref)))))
+		}
+		return nil
+	case !ok:
+		spec = ref + "?" + kindURL // a file of a package
 	case isWorker:
-		spec = file + "?" + workerURLKey
-	case needsTranspiling(file) && isInPackage(r.file):
+		spec = file + "?worker&url"
+	case needsTranspiling(file) && tree.IsInPackage(r.file):
 		return nil
 	case needsTranspiling(file):
-		return &metaError{begin, failf(failure.BuildFailed, "new URL(%s, import.meta.url) publishes the file as it is, and "+
-			"browsers cannot run TypeScript or JSX. Import the file instead.", quote(ref))}
+		return r.at(begin, failf(failure.BuildFailed, "new URL(%s, import.meta.url) publishes the file as it is, and "+
+			"browsers cannot run TypeScript or JSX. Import the file instead.", quote(ref)))
 	}
-	text := r.add("%s", spec)
+	text := requireCall(spec)
 	if suffix != "" {
 		text = "(" + text + "+" + quoteJSON(suffix) + ")"
 	}
@@ -194,29 +175,21 @@ func (r *metaRewriter) rewriteURL(offset int) *metaError {
 var templatePart = regexp.MustCompile(`\$\{[^{}` + "`" + `]*\}`)
 
 // rewriteURLTemplate replaces a path with parts that are computed by a look-up in the files that it can mean.
-func (r *metaRewriter) rewriteURLTemplate(begin, end int, literal string) *metaError {
-	g := glob{patterns: []string{templatePart.ReplaceAllString(literal[1:len(literal)-1], "*")},
-		eager: true, name: "default", query: "?url", assets: true}
-	if !strings.HasPrefix(g.patterns[0], "./") && !strings.HasPrefix(g.patterns[0], "../") ||
-		strings.Contains(g.patterns[0], "$") || isInPackage(r.file) {
+func (r *rewriter) rewriteURLTemplate(begin, end int, literal string) *failure.Error {
+	pattern := templatePart.ReplaceAllString(literal[1:len(literal)-1], "*")
+	if !isRelative(pattern) || strings.Contains(pattern, "$") || tree.IsInPackage(r.file) {
 		return nil
 	}
-	text, err := r.expand(g)
-	if err != nil {
-		return &metaError{begin, err}
-	}
+	text, err := r.expand(glob{
+		patterns: []string{pattern}, eager: true, name: "default", query: "?url", assets: true,
+	})
 	r.edits = append(r.edits, edit{begin, end, text + "[" + literal + "]"})
-	return nil
-}
-
-// warn adds a warning about a file of the project, up to maxWarnings in a build.
-func (r *metaRewriter) warn(offset int, format string, args ...any) {
-	if !isInPackage(r.file) && r.warned.Add(1) <= maxWarnings {
-		r.warnings = append(r.warnings, metaWarning{offset, fmt.Sprintf(format, args...)})
-	}
+	return err
 }
 
 // needsTranspiling reports whether a file is a script that browsers cannot run.
 func needsTranspiling(file string) bool {
 	return slices.Contains([]string{".ts", ".tsx", ".mts", ".cts", ".jsx"}, strings.ToLower(path.Ext(file)))
 }
+
+func requireCall(spec string) string { return "require(" + quoteJSON(spec) + ")" }

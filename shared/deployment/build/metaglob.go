@@ -1,13 +1,17 @@
 package build
 
 import (
-	"errors"
+	"bytes"
 	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/bmatcuk/doublestar/v4"
+	"github.com/tdewolff/parse/v2"
+	"github.com/tdewolff/parse/v2/js"
 
 	"devplatform/shared/deployment/failure"
 )
@@ -22,238 +26,158 @@ type glob struct {
 }
 
 var (
-	metaGlob = regexp.MustCompile(`^import\s*\.\s*meta\s*\.\s*glob(\w*)\s*`)
-	// typeArguments matches the types of a call in TypeScript, up to a parenthesis.
-	typeArguments = regexp.MustCompile("^<[^;]{0,500}?[^=]>\\s*\\(\\s*[\"'`\\[]")
-	globToken     = regexp.MustCompile("^(?:\\s|//[^\\n]*\\n|/\\*(?:[^*]|\\*+[^*/])*\\*+/)*" +
-		"(\"[^\"\\\\\\n]*\"|'[^'\\\\\\n]*'|`[^`\\\\$]*`|\\w+|[(){}\\[\\],:])")
+	metaGlob   = regexp.MustCompile(`^import\s*\.\s*meta\s*\.\s*glob\w*`)
 	exportName = regexp.MustCompile(`^[A-Za-z_$][\w$]*$`)
 	globQuery  = map[string]string{"raw": "?raw", "?raw": "?raw", "url": "?url", "?url": "?url", "": ""}
 )
 
 // rewriteGlob replaces a call of import.meta.glob by an object with the files that match.
-func (r *metaRewriter) rewriteGlob(offset int) *metaError {
-	m := metaGlob.FindSubmatchIndex(r.code[offset:])
-	args := r.code[offset+m[1]:]
-	if types := typeArguments.FindIndex(args); types != nil {
-		open := strings.LastIndexByte(string(args[:types[1]]), '(')
-		args = args[open:]
+func (r *rewriter) rewriteGlob(start, length int) *failure.Error {
+	name := r.code[start : start+length]
+	text, end := arguments(string(r.code[start+length:]))
+	values, _ := evaluate("", []byte("export default ["+text+"]"), nil).([]any)
+	g, ok := parseGlob(values)
+	if !ok || !bytes.HasSuffix(name, []byte("glob")) { // there were others in older versions of Vite
+		return failf(failure.BuildFailed, "This use of import.meta.glob is not supported. Write import.meta.glob with a "+
+			"string or an array of strings, and the options eager, import and query, all without variables. query can be "+
+			"\"?raw\" or \"?url\".")
 	}
-	p := globParser{rest: string(args)}
-	g, err := p.call()
-	if err != nil || m[2] != m[3] {
-		return &metaError{offset, failf(failure.BuildFailed, "This use of import.meta.glob is not supported. Write "+
-			"import.meta.glob with a string or an array of strings, and the options eager, import and query, all without "+
-			"variables. query can be \"?raw\" or \"?url\".")}
-	}
-	text, failed := r.expand(g)
-	if failed != nil {
-		return &metaError{offset, failed}
-	}
-	r.edits = append(r.edits, edit{offset, len(r.code) - len(p.rest), text})
-	return nil
+	object, err := r.expand(g)
+	r.edits = append(r.edits, edit{start, start + length + end, object})
+	return err
 }
 
-var errGlob = errors.New("the arguments are not supported")
-
-// globParser parses the arguments of a call, which must be constants.
-type globParser struct{ rest string }
-
-// next returns the next token, or "" if there is none.
-func (p *globParser) next() string {
-	m := globToken.FindStringSubmatchIndex(p.rest)
-	if m == nil {
-		return ""
+// arguments returns the text of the arguments of a call, and where the call ends. The text can begin with type
+// arguments. If it is not a call, the end is 0.
+func arguments(text string) (inner string, end int) {
+	lexer := js.NewLexer(parse.NewInputString(text))
+	depth, open := 0, -1
+	for {
+		token, word := lexer.Next()
+		switch token {
+		case js.ErrorToken:
+			return "", 0
+		case js.OpenParenToken, js.OpenBraceToken, js.OpenBracketToken, js.LtToken:
+			if depth == 0 && token == js.OpenParenToken {
+				open = end + 1
+			}
+			depth++
+		case js.CloseParenToken, js.CloseBraceToken, js.CloseBracketToken, js.GtToken, js.GtGtToken, js.GtGtGtToken:
+			depth -= len(word)
+		}
+		if end += len(word); open > 0 && depth == 0 {
+			return text[open : end-1], end
+		}
 	}
-	token := p.rest[m[2]:m[3]]
-	p.rest = p.rest[m[3]:]
-	return token
 }
 
-// call parses "(patterns)" or "(patterns, options)".
-func (p *globParser) call() (g glob, err error) {
-	if p.next() != "(" {
-		return g, errGlob
+// parseGlob returns the glob that the arguments of a call mean.
+func parseGlob(arguments []any) (g glob, ok bool) {
+	if len(arguments) == 0 || len(arguments) > 2 {
+		return g, false
 	}
-	token := p.next()
-	if token == "[" {
-		for token = p.next(); token != "]"; token = p.next() {
-			if text, ok := unquote(token); ok {
-				g.patterns = append(g.patterns, text)
-			} else if token != "," {
-				return g, errGlob
-			}
-		}
-	} else if text, ok := unquote(token); ok {
-		g.patterns = []string{text}
+	patterns, isList := arguments[0].([]any)
+	if !isList {
+		patterns = arguments[:1]
 	}
-	token = p.next()
-	if token == "," {
-		if token = p.next(); token == "{" {
-			if err := p.options(&g); err != nil {
-				return g, err
-			}
-			if token = p.next(); token == "," {
-				token = p.next()
-			}
+	for _, pattern := range patterns {
+		text, ok := pattern.(string)
+		if !ok {
+			return g, false
 		}
+		g.patterns = append(g.patterns, text)
 	}
-	if token != ")" || len(g.patterns) == 0 {
-		return g, errGlob
+	if len(arguments) == 1 {
+		return g, true
 	}
-	return g, nil
-}
-
-// options parses the options after "{".
-func (p *globParser) options(g *glob) error {
-	for token := p.next(); token != "}"; token = p.next() {
-		if token == "," {
-			continue
-		}
-		if key, ok := unquote(token); ok {
-			token = key
-		}
-		if p.next() != ":" {
-			return errGlob
-		}
-		value := p.next()
-		text, ok := unquote(value)
-		query, known := globQuery[text]
+	options, ok := arguments[1].(map[string]any)
+	for key, value := range options {
+		text, isText := value.(string)
+		query, isQuery := globQuery[text]
+		isEager, isBool := value.(bool)
 		switch {
-		case token == "eager" && (value == "true" || value == "false"):
-			g.eager = value == "true"
-		case token == "import" && ok && (text == "*" || exportName.MatchString(text)):
+		case key == "eager" && isBool:
+			g.eager = isEager
+		case key == "import" && isText && (text == "*" || exportName.MatchString(text)):
 			g.name = strings.TrimPrefix(text, "*")
-		case token == "query" && ok && known:
+		case key == "query" && isText && isQuery:
 			g.query = query
-		case token == "as" && ok && known: // the older name of query with the import default
+		case key == "as" && isText && isQuery: // the older name of query with the import default
 			g.query, g.name = query, "default"
 		default:
-			return errGlob
+			return g, false
 		}
 	}
-	return nil
-}
-
-func unquote(token string) (string, bool) {
-	if token == "" || !strings.Contains("\"'`", token[:1]) {
-		return "", false
-	}
-	return token[1 : len(token)-1], true
+	return g, ok
 }
 
 // expand returns an object with a property for each file that a glob means.
-func (r *metaRewriter) expand(g glob) (string, *failure.Error) {
-	dir := path.Dir(r.file)
-	included, excluded, err := r.compile(dir, g.patterns)
-	if err != nil {
-		return "", err
-	}
-	absolute := slices.ContainsFunc(g.patterns, func(p string) bool {
-		return !strings.HasPrefix(p, ".") && !strings.HasPrefix(p, "!")
-	})
-	matches := func(all []*regexp.Regexp, file string) bool {
-		return slices.ContainsFunc(all, func(re *regexp.Regexp) bool { return re.MatchString(file[1:]) })
-	}
-	var properties []string
-	for _, file := range r.names {
-		_, isCode := loaders[strings.ToLower(path.Ext(file))]
-		isLeftOut := isNeverPublished(r.sitePath(file)) || g.assets && (isCode || mayBeSecret(file))
-		if file == r.file || isLeftOut || strings.ContainsAny(file, "?#") || !matches(included, file) ||
-			matches(excluded, file) {
-			continue
-		}
-		key := file
-		if !absolute {
-			key, _ = filepath.Rel(dir, file) // both are absolute
-			if key = filepath.ToSlash(key); !strings.HasPrefix(key, ".") {
-				key = "./" + key
-			}
-		}
-		properties = append(properties, quoteJSON(key)+":"+r.importExpression(g, file))
-	}
-	return "Object.assign({" + strings.Join(properties, ",") + "})", nil
-}
-
-// importExpression returns the value of a file in the object of a glob.
-func (r *metaRewriter) importExpression(g glob, file string) string {
-	spec := file + g.query
-	switch {
-	case g.eager && g.name != "":
-		return r.add("{"+g.name+" as %s}", spec)
-	case g.eager:
-		return r.add("* as %s", spec)
-	case g.name != "":
-		return "()=>import(" + quoteJSON(spec) + ").then(m=>m." + g.name + ")"
-	}
-	return "()=>import(" + quoteJSON(spec) + ")"
-}
-
-// maxGlobPatterns is the number of patterns in a build: each is compared with all files.
-const maxGlobPatterns = 500
-
-// compile returns the expressions of patterns. Those of the patterns that begin with "!" are in excluded.
-func (r *metaRewriter) compile(dir string, patterns []string) (included, excluded []*regexp.Regexp, _ *failure.Error) {
-	for _, written := range patterns {
-		pattern, negative := strings.CutPrefix(written, "!")
-		file, ok := "", false
+func (r *rewriter) expand(g glob) (string, *failure.Error) {
+	dir := path.Dir(r.script.file)
+	var included, excluded []string
+	for _, written := range g.patterns {
+		pattern, isNegative := strings.CutPrefix(written, "!")
+		file, ok := r.aliasedFile(pattern)
 		switch {
 		case strings.HasPrefix(pattern, "/"), strings.HasPrefix(pattern, "**"):
 			file, ok = join("/", "./"+pattern)
 		case strings.HasPrefix(pattern, "."):
 			file, ok = join(dir, pattern)
-		default:
-			if files := r.config.candidates(pattern); len(files) > 0 {
-				file, ok = files[0], true
-			}
 		}
 		switch {
-		case !ok || strings.ContainsAny(file, "[]()") || !hasValidBraces(file) || len(file) > maxPatternBytes ||
-			!utf8.ValidString(file):
-			return nil, nil, failf(failure.BuildFailed, "The pattern %s of import.meta.glob is not supported. Patterns begin "+
-				"with ./, ../ or /, and can have *, **, ? and {a,b}.", quote(written))
-		case r.patterns.Add(1) > maxGlobPatterns:
-			return nil, nil, failf(failure.BuildFailed, "The project has more than %d patterns of import.meta.glob. Combine "+
-				"some of them.", maxGlobPatterns)
-		}
-		if negative {
-			excluded = append(excluded, globPattern(file))
-		} else {
-			included = append(included, globPattern(file))
+		case !ok || !doublestar.ValidatePattern(file) || !utf8.ValidString(file):
+			return "", failf(failure.BuildFailed, "The pattern %s of import.meta.glob is not supported. Patterns begin with "+
+				"./, ../ or /, and can have *, **, ?, [abc] and {a,b}.", quote(written))
+		case isNegative:
+			excluded = append(excluded, file)
+		default:
+			included = append(included, file)
 		}
 	}
-	return included, excluded, nil
+	isAbsolute := slices.ContainsFunc(g.patterns, func(p string) bool { return p != "" && p[0] != '.' && p[0] != '!' })
+	var properties []string
+	for _, file := range r.names {
+		matches := func(pattern string) bool { return doublestar.MatchUnvalidated(pattern, file) }
+		name, _, _ := r.sitePath(file)
+		if file == r.script.file || strings.ContainsAny(file, "?#") || isNeverPublished(name) ||
+			g.assets && (isCode(file) || mayBeSecret(file)) ||
+			!slices.ContainsFunc(included, matches) || slices.ContainsFunc(excluded, matches) {
+			continue
+		}
+		key := file
+		if !isAbsolute {
+			key = relative(dir, file)
+		}
+		properties = append(properties, quoteJSON(key)+":"+importExpression(g, file))
+	}
+	return "Object.assign({" + strings.Join(properties, ",") + "})", nil
 }
 
-// hasValidBraces reports whether the braces of a pattern are balanced and not nested, with all commas inside.
-func hasValidBraces(pattern string) bool {
-	open := false
-	for _, c := range pattern {
-		switch c {
-		case '{', '}':
-			if open == (c == '{') {
-				return false
-			}
-			open = !open
-		case ',':
-			if !open {
-				return false
-			}
-		}
+// relative returns the path of a file relative to a folder. It begins with "./" or "../".
+func relative(dir, file string) string {
+	rel, err := filepath.Rel(dir, file)
+	if err != nil { // both are absolute
+		return file
 	}
-	return !open
+	if rel = filepath.ToSlash(rel); !isRelative(rel) {
+		rel = "./" + rel
+	}
+	return rel
 }
 
-// maxPatternBytes limits a pattern.
-const maxPatternBytes = 256
-
-// globPattern returns the expression of a pattern.
-func globPattern(pattern string) *regexp.Regexp {
-	expression := regexp.QuoteMeta(strings.TrimPrefix(pattern, "/"))
-	for _, r := range [][2]string{
-		{`\*\*/`, "(.*/)?"}, {`\*\*`, ".*"}, {`\*`, "[^/]*"}, {`\?`, "[^/]"}, {`\{`, "("}, {`\}`, ")"}, {",", "|"},
-	} {
-		expression = strings.ReplaceAll(expression, r[0], strings.ReplaceAll(r[1], "*", "\x00"))
+// importExpression returns the value of a file in the object of a glob.
+func importExpression(g glob, file string) string {
+	spec := file + g.query
+	isText := g.query != "" // the module is its default export
+	switch {
+	case g.eager && g.name == "default" && isText, g.eager && g.name == "" && !isText:
+		return requireCall(spec)
+	case g.eager && g.name == "":
+		return "{default:" + requireCall(spec) + "}"
+	case g.eager:
+		return requireCall(spec) + "." + g.name
+	case g.name != "":
+		return "()=>import(" + quoteJSON(spec) + ").then(m=>m." + g.name + ")"
 	}
-	return regexp.MustCompile("^" + strings.ReplaceAll(expression, "\x00", "*") + "$")
+	return "()=>import(" + quoteJSON(spec) + ")"
 }

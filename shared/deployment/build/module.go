@@ -1,8 +1,6 @@
 package build
 
 import (
-	"bytes"
-	"encoding/xml"
 	"errors"
 	"path"
 	"regexp"
@@ -11,66 +9,53 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
+	"devplatform/shared/deployment/build/tree"
 	"devplatform/shared/deployment/failure"
 )
 
-// The namespaces of modules that are not files as they are. Their paths are those of files in the project.
+// The namespaces of modules that are not files. Modules that are made of a file have the kind of the module as their
+// namespace, and the path of the file as their path.
 const (
-	nsPage       = "page"       // an inline script
-	nsRaw        = "raw"        // the text of a file
-	nsURL        = "url"        // the URL of a file, which is published
-	nsData       = "data"       // a file as a data URL
-	nsStyle      = "style"      // the text of a bundled style sheet
-	nsWorker     = "worker"     // a function that starts a worker
-	nsShared     = "shared"     // a function that starts a shared worker
-	nsWorkerURL  = "workerurl"  // the URL of the bundled script of a worker
-	nsWasm       = "wasm"       // a function that starts a WebAssembly module
-	nsComponent  = "component"  // a React component that shows an SVG image
-	nsPublic     = "public"     // the URL of a file of /public
-	nsEmpty      = "empty"      // a module of Node.js
-	nsImportMap  = "importmap"  // a key of an import map that is required
-	workerURLKey = "worker-url" // the query of references that meta.go writes
+	nsPage      = "page"      // an inline script
+	nsPublic    = "public"    // the URL of a file of /public
+	nsEmpty     = "empty"     // a module of Node.js
+	nsImportMap = "importmap" // a key of an import map that is required
 )
 
-// queries are the queries of imports, as in Vite. "react" is that of the plugin svgr.
-var queries = map[string]string{
-	"raw": nsRaw, "url": nsURL, "no-inline": nsURL, "inline": nsData, "worker": nsWorker, "sharedworker": nsShared,
-	"init": nsWasm, "react": nsComponent, workerURLKey: nsWorkerURL,
+// The kinds of modules that are made of a file. A kind consists of queries of the import, as in Vite.
+const (
+	kindURL       = "url"
+	kindInline    = "inline"
+	kindWorkerURL = "url-worker"
+	kindComponent = "component" // an SVG image of Create React App
+)
+
+// queries are the queries that change the kind of a module, in their order in a kind. "react" is the query of the plugin
+// svgr.
+var queries = []string{"raw", kindURL, "no-inline", kindInline, "init", "react", "worker", "sharedworker"}
+
+// kindOf returns the kind of the module that an import with a query means, such as "inline-worker". It is "" for the
+// file itself.
+func kindOf(query string) string {
+	parts := strings.Split(strings.TrimPrefix(query, "?"), "&")
+	return strings.Join(slices.DeleteFunc(slices.Clone(queries), func(name string) bool {
+		return !slices.Contains(parts, name)
+	}), "-")
 }
 
 // module returns the module of a file, by the query of the reference.
 func (b *bundler) module(ref reference, t target) (api.OnResolveResult, error) {
-	if isInPackage(ref.importer) && !isInPackage(t.file) {
-		return unchanged, packageReads(ref.importer)
-	}
 	result := api.OnResolveResult{Path: b.file(t.file), SideEffects: t.sideEffects}
-	if ref.css {
+	kind := kindOf(ref.query)
+	switch {
+	case tree.IsInPackage(ref.importer) && !tree.IsInPackage(t.file):
+		return unchanged, packageReads(ref.importer)
+	case ref.css:
 		result.Suffix = ref.query
-		return result, nil
-	}
-	namespace := ""
-	if query, ok := strings.CutPrefix(ref.query, "?"); ok {
-		flags := strings.Split(query, "&")
-		for _, flag := range flags {
-			name := queries[flag]
-			switch {
-			case name == nsData && path.Ext(t.file) == ".css":
-				name = nsStyle
-			case name == nsURL && namespace == nsWorker, name == nsWorker && namespace == nsURL:
-				name = nsWorkerURL
-			case name == nsData && namespace != "":
-				name = namespace
-			}
-			if name != "" {
-				namespace = name
-			}
-		}
-	}
-	if namespace == "" && b.isComponent(ref, t.file) {
-		namespace = nsComponent
-	}
-	if namespace != "" {
-		result.Path, result.Namespace = t.file, namespace
+	case kind != "":
+		result.Path, result.Namespace = t.file, kind
+	case b.isComponent(ref, t.file):
+		result.Path, result.Namespace = t.file, kindComponent
 	}
 	return result, nil
 }
@@ -78,56 +63,42 @@ func (b *bundler) module(ref reference, t target) (api.OnResolveResult, error) {
 // isComponent reports whether an import means an SVG image that Create React App makes a component.
 func (b *bundler) isComponent(ref reference, file string) bool {
 	return b.manifest.has("react-scripts") && strings.EqualFold(path.Ext(file), ".svg") && !ref.css &&
-		!isInPackage(ref.importer)
+		!tree.IsInPackage(ref.importer)
 }
 
 func contents(text string, loader api.Loader) api.OnLoadResult {
 	return api.OnLoadResult{Contents: &text, Loader: loader}
 }
 
+// setup connects the bundler with esbuild. The errors of callbacks reach esbuild as messages that carry them.
 func (b *bundler) setup(pb api.PluginBuild) {
-	pb.OnResolve(api.OnResolveOptions{Filter: ".*"}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
+	all := ".*"
+	pb.OnResolve(api.OnResolveOptions{Filter: all}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
 		result, err := b.onResolve(pb, a)
-		if message, ok := errorMessage(err); ok {
-			return api.OnResolveResult{Errors: []api.Message{message}}, nil
+		if f := new(failure.Error); errors.As(err, &f) {
+			return api.OnResolveResult{Errors: []api.Message{{Text: f.Message, Detail: f}}}, nil
 		}
 		return result, err
 	})
-	pb.OnLoad(api.OnLoadOptions{Filter: ".*"}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
+	pb.OnLoad(api.OnLoadOptions{Filter: all}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
 		result, err := b.onLoad(a)
-		if message, ok := errorMessage(err); ok {
-			return api.OnLoadResult{Errors: []api.Message{message}}, nil
+		if f := new(failure.Error); errors.As(err, &f) {
+			return api.OnLoadResult{Errors: []api.Message{{Text: f.Message, Detail: f}}}, nil
 		}
 		return result, err
 	})
-}
-
-// errorMessage returns the bundler's message for a *failure.Error, which it carries.
-func errorMessage(err error) (api.Message, bool) {
-	var f *failure.Error
-	if !errors.As(err, &f) {
-		return api.Message{}, false
-	}
-	return api.Message{Text: f.Message, Detail: f}, true
 }
 
 // onLoad returns the content of a module. Errors: *failure.Error.
-func (b *bundler) onLoad(a api.OnLoadArgs) (api.OnLoadResult, error) {
-	file := a.Path
+func (b *bundler) onLoad(a api.OnLoadArgs) (result api.OnLoadResult, err error) {
+	file, isInside := a.Path, true
 	switch a.Namespace {
 	case "file":
-		var ok bool
-		if file, ok = b.path(a.Path); !ok {
-			return api.OnLoadResult{}, errOutside
-		}
-		if isInPackage(file) && b.isDisabled(file) {
-			return contents("", api.LoaderJS), nil
-		}
-	case "": // a module without a file that a field browser replaces by an empty one
-		return contents("", api.LoaderJS), nil
+		file, isInside = b.path(a.Path)
 	case nsPage:
-		result, err := b.script(nsPage, file, []byte(b.inline[file].code), api.LoaderJS)
-		result.ResolveDir = b.file(path.Dir(b.inline[file].file))
+		e := b.inline[file]
+		result, err = b.script(script{e.file, e.line, []byte(e.code)}, api.LoaderJS)
+		result.ResolveDir = b.file(path.Dir(e.file))
 		return result, err
 	case nsEmpty:
 		return contents("module.exports = {}", api.LoaderJS), nil
@@ -137,128 +108,69 @@ func (b *bundler) onLoad(a api.OnLoadArgs) (api.OnLoadResult, error) {
 		name := quoteJSON(file)
 		code := "export * from " + name + "; import * as all from " + name + "; export default all.default"
 		return contents(code, api.LoaderJS), nil
-	case nsWorker, nsShared, nsWorkerURL, nsStyle:
-		if _, err := b.load(file); err != nil {
-			return api.OnLoadResult{}, err
-		}
-		return b.nestedModule(a.Namespace, file)
+	}
+	if !isInside {
+		return result, errOutside
 	}
 	data, err := b.load(file)
-	if err != nil {
-		return api.OnLoadResult{}, err
+	switch {
+	case err != nil:
+		return result, err
+	case a.Namespace == "file":
+		result, err = b.source(file, data, a.With)
+	default:
+		result, err = b.fileModule(a.Namespace, file, data)
 	}
-	result, err := b.fileModule(a, file, data)
 	result.ResolveDir = b.file(path.Dir(file))
 	return result, err
 }
 
-func (b *bundler) fileModule(a api.OnLoadArgs, file string, data []byte) (api.OnLoadResult, error) {
-	switch a.Namespace {
-	case nsRaw:
+// fileModule returns a module that is made of a file.
+func (b *bundler) fileModule(kind, file string, data []byte) (api.OnLoadResult, error) {
+	switch kind {
+	case "raw":
 		return contents(string(data), api.LoaderText), nil
-	case nsURL:
+	case kindURL, "no-inline":
 		return contents(string(data), api.LoaderFile), nil
-	case nsData:
-		return contents(string(data), api.LoaderDataURL), nil
-	case nsWasm:
-		if !bytes.HasPrefix(data, []byte("\x00asm")) {
-			return api.OnLoadResult{}, failf(failure.BuildFailed, "The file %s is not a WebAssembly module.", file)
+	case kindInline:
+		if path.Ext(file) != ".css" {
+			return contents(string(data), api.LoaderDataURL), nil
 		}
-		return contents(`import url from `+quoteJSON("./"+path.Base(file)+"?url")+`;
-export default async (imports = {}) => {
-	try { return (await WebAssembly.instantiateStreaming(fetch(url), imports)).instance }
-	catch { return (await WebAssembly.instantiate(await (await fetch(url)).arrayBuffer(), imports)).instance }
-}`, api.LoaderJS), nil
-	case nsComponent:
-		return b.component(file, data)
+		_, text, err := b.buildNested(file, kind)
+		return contents(string(text), api.LoaderText), err
 	}
-	return b.source(file, data, a.With)
+	if isWorker := strings.HasSuffix(kind, "worker"); isWorker {
+		return b.worker(kind, file)
+	}
+	if c, ok := compilers["?"+kind]; ok {
+		code, err := c.compile(file, data)
+		return contents(code, api.LoaderJS), err
+	}
+	return api.OnLoadResult{}, failf(failure.BuildFailed, "The queries of the import of %s do not fit together: %s.", file,
+		strings.ReplaceAll(kind, "-", ", "))
 }
 
-// nestedModule returns a module whose value is a bundle of its own.
-func (b *bundler) nestedModule(namespace, file string) (api.OnLoadResult, error) {
-	entry, text, err := b.buildNested(file, namespace != nsStyle)
-	if err != nil {
-		return api.OnLoadResult{}, err
+// worker returns a module with the URL of the script of a worker, or with a function that starts it. The script is a
+// bundle of its own. If it is inline, it has a blob URL, or a data URL if pages share the worker.
+func (b *bundler) worker(kind, file string) (api.OnLoadResult, error) {
+	entry, text, err := b.buildNested(file, kind)
+	url, constructor := quoteJSON(entry.path), "Worker"
+	if len(b.nesting) > 0 { // no path is relative to the URL of an inline worker
+		url = "new URL(" + url + ", self.location.origin).href"
 	}
-	url := quoteJSON(entry.path)
-	switch namespace {
-	case nsStyle:
-		return contents(string(text), api.LoaderText), nil
-	case nsWorkerURL:
-		return contents(entry.path, api.LoaderText), nil
-	case nsShared:
-		return contents("export default function (o) { return new SharedWorker("+url+", { name: o?.name }) }",
-			api.LoaderJS), nil
+	if strings.HasSuffix(kind, "sharedworker") {
+		constructor = "SharedWorker"
 	}
-	return contents("export default function (o) { return new Worker("+url+", { name: o?.name }) }", api.LoaderJS), nil
-}
-
-// component returns a module with a React component that shows an SVG image. Its default export is the component, or
-// the URL of the image in projects of Create React App.
-func (b *bundler) component(file string, data []byte) (api.OnLoadResult, error) {
-	broken := failf(failure.BuildFailed, "The file %s is not a valid SVG image.", file)
-	d := xml.NewDecoder(strings.NewReader(string(data)))
-	d.Strict = false
-	for {
-		token, err := d.Token()
-		if err != nil {
-			return api.OnLoadResult{}, broken
-		}
-		root, ok := token.(xml.StartElement)
-		if !ok {
-			continue
-		}
-		begin := d.InputOffset()
-		end := int64(strings.LastIndex(string(data), "</"+root.Name.Local))
-		if end < begin {
-			end = begin
-		}
-		props := map[string]any{"dangerouslySetInnerHTML": map[string]string{"__html": string(data[begin:end])}}
-		for _, a := range root.Attr {
-			if name, value := reactAttribute(a); name != "" {
-				props[name] = value
-			}
-		}
-		text := `import { createElement, forwardRef } from "react";
-const ReactComponent = forwardRef((props, ref) => createElement("svg", { ...` + quoteJSON(props) + `, ...props, ref }));
-export { ReactComponent };
-`
-		if b.manifest.has("react-scripts") {
-			text += `export { default } from ` + quoteJSON("./"+path.Base(file)+"?url")
-		} else {
-			text += `export default ReactComponent;`
-		}
-		return contents(text, api.LoaderJS), nil
+	switch isInline := strings.HasPrefix(kind, kindInline); {
+	case strings.HasPrefix(kind, kindURL):
+		return contents("module.exports = "+url, api.LoaderJS), err
+	case isInline && constructor == "SharedWorker":
+		url = `"data:text/javascript," + encodeURIComponent(` + quoteJSON(string(text)) + `)`
+	case isInline:
+		url = `URL.createObjectURL(new Blob([` + quoteJSON(string(text)) + `], { type: "text/javascript" }))`
 	}
-}
-
-var dashed = regexp.MustCompile(`[-:]\w`)
-
-// reactAttribute returns an attribute as React names it. Declarations of namespaces are left out.
-func reactAttribute(a xml.Attr) (name string, value any) {
-	name = a.Name.Local
-	switch {
-	case a.Name.Space == "xmlns" || name == "xmlns":
-		return "", nil
-	case name == "class":
-		return "className", a.Value
-	case name == "style":
-		style := map[string]string{}
-		for declaration := range strings.SplitSeq(a.Value, ";") {
-			if property, value, ok := strings.Cut(declaration, ":"); ok {
-				style[camelCase(strings.TrimSpace(property))] = strings.TrimSpace(value)
-			}
-		}
-		return name, style
-	case strings.HasPrefix(name, "data-"), strings.HasPrefix(name, "aria-"):
-		return name, a.Value
-	}
-	return camelCase(name), a.Value
-}
-
-func camelCase(name string) string {
-	return dashed.ReplaceAllStringFunc(name, func(s string) string { return strings.ToUpper(s[1:]) })
+	return contents("export default function (o) { return new "+constructor+"("+url+", { name: o?.name }) }",
+		api.LoaderJS), err
 }
 
 var loaders = map[string]api.Loader{
@@ -266,90 +178,57 @@ var loaders = map[string]api.Loader{
 	".mts": api.LoaderTS, ".cts": api.LoaderTS, ".tsx": api.LoaderTSX, ".css": api.LoaderCSS, ".json": api.LoaderJSON,
 }
 
-// needsCompiler are the extensions of files that only other tools can compile.
-var needsCompiler = map[string]string{
-	".scss": "Sass", ".sass": "Sass", ".less": "Less", ".styl": "Stylus", ".vue": "Vue", ".svelte": "Svelte",
-	".astro": "Astro", ".mdx": "MDX", ".coffee": "CoffeeScript",
-}
+// isCode reports whether a file is a script, a style sheet or JSON.
+func isCode(file string) bool { return loaders[strings.ToLower(path.Ext(file))] != api.LoaderNone }
 
 var tailwind = regexp.MustCompile(`@tailwind\s|@import\s+["']tailwindcss[/"']|@apply\s`)
 
 // source returns a file with the loader of its extension.
-func (b *bundler) source(name string, data []byte, with map[string]string) (api.OnLoadResult, error) {
-	ext := strings.ToLower(path.Ext(name))
-	if tool, ok := needsCompiler[ext]; ok {
+func (b *bundler) source(file string, data []byte, with map[string]string) (api.OnLoadResult, error) {
+	ext := strings.ToLower(path.Ext(file))
+	if c := compilers[ext]; c.tool != "" {
 		return api.OnLoadResult{}, failf(failure.FrameworkUnsupported, "The file %s needs the compiler of %s, and builds "+
-			"run no other tools. Use CSS, JavaScript, TypeScript or JSX instead.", name, tool)
+			"run no other tools. Use CSS, JavaScript, TypeScript or JSX instead.", file, c.tool)
 	}
-	loader, ok := loaders[ext]
-	switch {
+	loader, isKnown := loaders[ext]
+	code := script{file, 1, trimBOM(data)}
+	switch inPackage := tree.IsInPackage(file); {
+	case with["type"] == "text":
+		return contents(string(data), api.LoaderText), nil
 	case with["type"] == "json":
 		loader = api.LoaderJSON
-	case with["type"] == "text":
-		loader = api.LoaderText
-	case !ok:
-		loader = api.LoaderFile
-	}
-	if loader != api.LoaderFile && loader != api.LoaderText {
-		data = trimBOM(data)
-	}
-	inPackage := isInPackage(name)
-	switch {
-	case slices.Contains([]api.Loader{api.LoaderFile, api.LoaderText, api.LoaderJSON}, loader):
-		return contents(string(data), loader), nil
+	case !isKnown:
+		return contents(string(data), api.LoaderFile), nil
+	case inPackage && loader == api.LoaderJSX && ext != ".jsx":
+		return b.script(code, api.LoaderJS)
 	case loader == api.LoaderCSS:
-		if at := tailwind.FindIndex(data); at != nil && !inPackage {
-			return api.OnLoadResult{Errors: []api.Message{b.messageAt("file", name, string(data), at[0],
-				failf(failure.FrameworkUnsupported, "Tailwind CSS needs a build that runs its code, and this service executes "+
-					"none. Remove this line and load Tailwind in the page instead: <script "+
-					"src=\"https://cdn.jsdelivr.net/npm/@tailwindcss/browser@4\"></script>"))}}, nil
+		if at := tailwind.FindIndex(code.code); at != nil && !inPackage {
+			return api.OnLoadResult{}, code.at(at[0], failf(failure.FrameworkUnsupported, "Tailwind CSS needs a build that "+
+				"runs its code, and this service executes none. Remove this line and load Tailwind in the page instead: "+
+				"<script src=\"https://cdn.jsdelivr.net/npm/@tailwindcss/browser@4\"></script>"))
 		}
-		if strings.HasSuffix(strings.ToLower(name), ".module.css") {
+		if strings.HasSuffix(strings.ToLower(file), ".module.css") {
 			loader = api.LoaderLocalCSS
 		}
-		return contents(string(data), loader), nil
-	case inPackage && loader == api.LoaderJSX && ext != ".jsx":
-		loader = api.LoaderJS
+	case loader != api.LoaderJSON:
+		return b.script(code, loader)
 	}
-	return b.script("file", name, data, loader)
+	return contents(string(code.code), loader), nil
 }
 
-var (
-	usesGlobal = regexp.MustCompile(`\bglobal\b`)
-	isESModule = regexp.MustCompile(`(?m)^\s*(?:import|export)\b|[;}]\s*export\s*\{`)
-)
-
-// script returns a script, with the expressions of import.meta replaced. As in Vite, CommonJS modules can use the
-// variable global, which browsers do not have.
-func (b *bundler) script(namespace, name string, data []byte, loader api.Loader) (api.OnLoadResult, error) {
+// script returns a script, with the expressions of import.meta replaced.
+func (b *bundler) script(s script, loader api.Loader) (api.OnLoadResult, error) {
 	options := api.TransformOptions{
-		Loader: loader, TsconfigRaw: b.config.raw, Define: b.constants, LogLevel: api.LogLevelSilent,
+		Loader: loader, TsconfigRaw: b.tsconfig, Define: b.constants, LogLevel: api.LogLevelSilent,
 	}
-	file := name
-	if namespace == nsPage {
-		file = b.inline[name].file
+	s.code = b.resolvePatterns(s.file, s.code)
+	r := rewriter{bundler: b, script: s}
+	code, failed := r.rewrite(options)
+	if failed == nil {
+		failed = b.checkPatterns(s.file, code, options)
 	}
-	r := metaRewriter{bundler: b, file: file, code: b.resolvePatterns(file, data), added: map[[2]string]string{}}
-	if err := r.rewrite(options); err != nil {
-		return api.OnLoadResult{Errors: []api.Message{b.messageAt(namespace, name, string(data), err.offset,
-			err.Error)}}, nil
+	if failed != nil {
+		return api.OnLoadResult{}, failed
 	}
-	if isInPackage(file) && usesGlobal.Match(r.code) && !isESModule.Match(r.code) {
-		replacing := options
-		replacing.Define = map[string]string{"global": "globalThis"}
-		if out := api.Transform(string(r.code), replacing); len(out.Errors) == 0 {
-			r.code = out.Code
-		}
-	}
-	if err := b.checkPatterns(file, r.code, options); err != nil {
-		return api.OnLoadResult{}, err
-	}
-	result := contents(string(r.code), loader)
-	if len(r.warnings) > 0 {
-		text := string(data) // all warnings share it
-		for _, w := range r.warnings {
-			result.Warnings = append(result.Warnings, b.messageAt(namespace, name, text, w.offset, failf("", "%s", w.text)))
-		}
-	}
-	return result, nil
+	return contents(string(code), loader), nil
 }

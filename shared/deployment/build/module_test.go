@@ -15,7 +15,8 @@ func TestQueries(t *testing.T) {
 		"/a.svg?no-inline": `"/assets/a-HASH.svg"`, "/b.css?inline": "red", "/b.css?raw": "color: red",
 		"/w.ts?worker": `new Worker("/assets/w-HASH.js"`, "/w.ts?worker&url": `"/assets/w-HASH.js"`,
 		"/w.ts?sharedworker": `new SharedWorker("/assets/w-HASH.js"`, "/c.wasm?init": `WebAssembly.instantiateStreaming`,
-		"/c.wasm?url": `"/assets/c-HASH.wasm"`, "/a.svg?react": `strokeWidth:"2"`, "p/d.txt?raw": "TEXT",
+		"/w.ts?worker&inline": "URL.createObjectURL(new Blob", "/w.ts?inline&sharedworker": "data:text/javascript,",
+		"/c.wasm?url": `"/assets/c-HASH.wasm"`, "/a.svg?react": `"stroke-width":"2"`, "p/d.txt?raw": "TEXT",
 		"@/e.txt?raw": "ALIAS",
 	} {
 		t.Run(spec, func(t *testing.T) {

@@ -3,7 +3,7 @@ package build
 import (
 	"bytes"
 	"encoding/json"
-	"maps"
+	"fmt"
 	"net/url"
 	"path"
 	"regexp"
@@ -13,124 +13,110 @@ import (
 	"golang.org/x/net/html"
 )
 
-// page is an HTML page of the project. References are counted by the tokens of the document.
+// page is an HTML page of the project.
 type page struct {
 	path    string // in the output
 	source  string // path in the project, or "" if the page is generated
 	data    []byte
-	web     string // folder of the project that is the root of the site
-	base    string // folder to which relative references belong
-	entries map[int]entry
-	// dropped are the hints to load a script early that would load its source, beside the bundle.
-	dropped map[int]bool
-	// headEnd is the number of the token </head>, or -1. Style sheets of scripts are inserted before it.
-	headEnd int
-	// links are the project's files that other elements refer to, such as images and plain scripts.
-	links []string
-	// imports are the keys of import maps.
-	imports []string
+	web     string  // folder of the project that is the root of the site
+	base    string  // folder to which relative references belong
+	entries []entry // in the order of the document
+	headEnd int     // offset of </head>, or -1. Style sheets of scripts are inserted before it.
+	site    *pages
 }
 
-// entry is a script or style sheet of a page.
+// entry is a script or style sheet of a page, or a part of the page that is left out.
 type entry struct {
-	file string // path in the project; of the page, if the script is inline
-	line int
-	code string // content of an inline script
-	n    int    // number of an inline script's token
+	start, end int        // offsets of the part of the page that is replaced
+	tag        html.Token // replaces the part, with another reference
+	file       string     // path in the project; of the page, if the script is inline; "" if the part is left out
+	line       int
+	code       string // content of an inline script
 }
 
 func (e entry) inline() bool { return e.code != "" }
 
-// tokens calls f with each token of an HTML document: its number, its bytes and its line.
-func tokens(data []byte, f func(n int, t html.Token, raw []byte, line int)) {
-	z := html.NewTokenizer(bytes.NewReader(data))
-	line := 1
-	for n := 0; ; n++ {
-		if z.Next() == html.ErrorToken {
-			if raw := z.Raw(); len(raw) > 0 {
-				f(n, html.Token{Type: html.ErrorToken}, raw, line)
-			}
-			return
-		}
-		raw := bytes.Clone(z.Raw())
-		f(n, z.Token(), raw, line)
-		line += bytes.Count(raw, []byte("\n"))
+// key identifies an entry in the bundler.
+func (e entry) key() string {
+	if e.inline() {
+		return fmt.Sprintf("%s?%d", e.file, e.start)
 	}
+	return e.file
 }
 
-// parsePage finds the entries of a page. A reference to a style sheet that does not exist is left alone.
-func parsePage(output, source string, data []byte, t *tree) page {
-	p := page{
-		path: output, source: source, data: data, web: t.web, base: path.Dir(output), entries: map[int]entry{},
-		dropped: map[int]bool{}, headEnd: -1,
+// parse adds a page, whose entries it finds. A reference to a style sheet that does not exist is left alone.
+func (s *pages) parse(output, source string, data []byte, project *project) *page {
+	p := &page{
+		path: output, source: source, data: data, web: project.web, base: path.Dir(output), headEnd: -1, site: s,
 	}
-	open := html.Token{} // the inline script that has begun
-	tokens(data, func(n int, tok html.Token, raw []byte, line int) {
-		switch {
-		case tok.Type != html.TextToken:
-		case open.Data == "script":
-			p.addInline(n, open, string(raw), line)
-		case open.Data == "style":
-			p.addStyle(string(raw))
-		}
-		open = html.Token{}
-		switch {
-		case tok.Type == html.EndTagToken && tok.Data == "head" && p.headEnd < 0:
-			p.headEnd = n
-		case tok.Type != html.StartTagToken && tok.Type != html.SelfClosingTagToken:
-		case tok.Data == "base":
-			if href := attribute(tok, "href"); strings.HasPrefix(href, "/") && !strings.HasPrefix(href, "//") {
-				p.base = path.Dir(href + "x")
+	s.pages = append(s.pages, p)
+	open := entry{} // the inline script or style whose text follows
+	start, line := 0, 1
+	for z := html.NewTokenizer(bytes.NewReader(data)); z.Next() != html.ErrorToken; {
+		raw := string(z.Raw())
+		e := entry{start: start, end: start + len(raw), line: line, tag: z.Token()}
+		switch e.tag.Type {
+		case html.TextToken:
+			open.end, open.line, open.code = e.end, e.line, raw
+			p.addInline(open)
+		case html.EndTagToken:
+			if e.tag.Data == "head" && p.headEnd < 0 {
+				p.headEnd = start
 			}
-		case isModule(tok) && hasAttribute(tok, "src"):
-			p.addEntry(n, attribute(tok, "src"), line, t, true)
-		case hasRel(tok, "modulepreload") && p.isProjectFile(attribute(tok, "href"), t):
-			p.dropped[n] = true
-		case hasRel(tok, "stylesheet"):
-			p.addEntry(n, attribute(tok, "href"), line, t, false)
-		default:
-			if tok.Data == "style" || tok.Data == "script" && !hasAttribute(tok, "src") {
-				open = tok
-			}
-			p.addLinks(tok)
+		case html.StartTagToken, html.SelfClosingTagToken:
+			p.addTag(e, project)
 		}
-	})
+		open = e
+		start = e.end
+		line += strings.Count(raw, "\n")
+	}
 	return p
 }
 
-// addEntry adds a script or style sheet, unless it is external, or a file of /public, which is not bundled.
-func (p *page) addEntry(n int, ref string, line int, t *tree, script bool) {
-	file, ok := p.resolve(ref)
-	if !ok || !t.has(file) && (!script || t.has(t.public+strings.TrimPrefix(file, t.web))) {
-		return
+// addTag adds a script or style sheet, unless it is external or a file of /public, and the links of other elements.
+func (p *page) addTag(e entry, project *project) {
+	isScript := isModule(e.tag) && hasAttribute(e.tag, "src")
+	var ok, isPublic bool
+	e.file, ok = p.resolve(attribute(e.tag, "src") + attribute(e.tag, "href"))
+	isPublic = project.has(project.public + strings.TrimPrefix(e.file, p.web))
+	switch isFile := ok && project.has(e.file); {
+	case e.tag.Data == "base":
+		if href := attribute(e.tag, "href"); strings.HasPrefix(href, "/") && !strings.HasPrefix(href, "//") {
+			p.base = path.Dir(href + "x")
+		}
+	case isScript, hasRel(e.tag, "stylesheet"):
+		if isFile || ok && isScript && !isPublic { // a script that does not exist is an error later
+			p.entries = append(p.entries, e)
+		}
+	case hasRel(e.tag, "modulepreload") && isFile && !isPublic: // would load the source of a script, beside the bundle
+		p.entries = append(p.entries, entry{start: e.start, end: e.end})
+	default:
+		p.addLinks(e.tag)
 	}
-	p.entries[n] = entry{file: file, line: line}
 }
 
-// isProjectFile reports whether a reference means a file of the project outside of /public.
-func (p *page) isProjectFile(ref string, t *tree) bool {
-	file, ok := p.resolve(ref)
-	return ok && t.has(file) && !t.has(t.public+strings.TrimPrefix(file, t.web))
-}
-
-// addInline adds an inline module script that imports something, and the keys of an import map.
-func (p *page) addInline(n int, script html.Token, code string, line int) {
+// addInline adds an inline module script that imports something, and the references of import maps and styles.
+func (p *page) addInline(e entry) {
 	switch {
-	case strings.EqualFold(attribute(script, "type"), "importmap"):
+	case e.tag.Type != html.StartTagToken:
+	case e.tag.Data == "style":
+		p.addStyle(e.code)
+	case e.tag.Data != "script" || hasAttribute(e.tag, "src"):
+	case strings.EqualFold(attribute(e.tag, "type"), "importmap"):
 		var m struct {
 			Imports map[string]any `json:"imports"`
 		}
-		if json.Unmarshal([]byte(code), &m) == nil {
+		if json.Unmarshal([]byte(e.code), &m) == nil {
 			for key, value := range m.Imports {
-				p.imports = append(p.imports, key)
+				p.site.imports = append(p.site.imports, key)
 				if ref, ok := value.(string); ok {
 					p.addLink(ref)
 				}
 			}
 		}
-	case isModule(script) && strings.Contains(code, "import"):
-		// The token before this one is the script's tag, which gets the attribute src.
-		p.entries[n-1] = entry{file: p.web + p.path, line: line, code: code, n: n}
+	case isModule(e.tag) && strings.Contains(e.code, "import"):
+		e.file = p.web + p.path
+		p.entries = append(p.entries, e)
 	}
 }
 
@@ -164,7 +150,7 @@ func (p *page) addStyle(css string) {
 
 func (p *page) addLink(ref string) {
 	if file, ok := p.resolve(ref); ok {
-		p.links = append(p.links, file)
+		p.site.links[file] = true
 	}
 }
 
@@ -182,37 +168,34 @@ func (p *page) resolve(ref string) (file string, ok bool) {
 
 // render returns the page with the references to the bundled files. The rest of the document stays as it is.
 func (p *page) render(b *bundled) []byte {
-	var out bytes.Buffer
 	var styles []string
-	first := -1 // the token before which the style sheets are inserted
-	for _, n := range slices.Sorted(maps.Keys(p.entries)) {
-		sheet := b.entries[p.entries[n].key()].styles
+	at := p.headEnd // where the style sheets are inserted
+	for _, e := range p.entries {
+		sheet := b.entries[e.key()].styles
 		if sheet == "" || slices.Contains(styles, sheet) {
 			continue
 		}
 		styles = append(styles, sheet)
-		if first < 0 {
-			first = n
+		if at < 0 {
+			at = e.start
 		}
 	}
-	if p.headEnd >= 0 {
-		first = p.headEnd
-	}
-	tokens(p.data, func(n int, tok html.Token, raw []byte, _ int) {
-		if n == first {
+	var out bytes.Buffer
+	end := 0
+	for _, e := range append(p.entries, entry{start: len(p.data), end: len(p.data)}) {
+		if at >= end && at <= e.start {
+			out.Write(p.data[end:at])
 			for _, s := range styles {
 				out.WriteString(`<link rel="stylesheet" href="` + html.EscapeString(s) + `">`)
 			}
+			end, at = at, -1
 		}
-		if p.dropped[n] {
-			return
+		out.Write(p.data[end:e.start])
+		if e.file != "" {
+			out.WriteString(rewrite(e.tag, b.entries[e.key()].path))
 		}
-		if e, ok := p.entries[n]; ok {
-			out.WriteString(rewrite(tok, b.entries[e.key()].path))
-		} else if e, ok := p.entries[n-1]; !ok || !e.inline() {
-			out.Write(raw)
-		}
-	})
+		end = e.end
+	}
 	return out.Bytes()
 }
 

@@ -2,14 +2,13 @@ package build
 
 import (
 	"bytes"
-	"iter"
 	"path"
-	"path/filepath"
 	"regexp"
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
 
+	"devplatform/shared/deployment/build/tree"
 	"devplatform/shared/deployment/failure"
 )
 
@@ -17,11 +16,18 @@ import (
 // asking the plugin, and its messages would show which files exist. So patterns are checked before the bundler sees the
 // file.
 
+// staticCall matches the arguments of a call whose path is not computed.
+const staticCall = "^\\s*\\(\\s*(?:/\\*[^*]*\\*/\\s*)*(?:\"[^\"\\\\\\n]*\"|'[^'\\\\\\n]*'|`[^`\\\\$]*`)\\s*[,)]"
+
 var (
-	staticCall = regexp.MustCompile(
-		"^(?:import|require)\\s*\\(\\s*(?:/\\*[^*]*\\*/\\s*)*(?:\"[^\"\\\\\\n]*\"|'[^'\\\\\\n]*'|`[^`\\\\$]*`)\\s*[,)]")
-	// escaped matches a letter of a keyword that is written as an escape.
-	escaped = regexp.MustCompile(`^\\u(?:00[67]|\{)`)
+	// staticUses match what can follow the words import and require if they certainly do not compute a path: also the
+	// rest of another word, a declaration, and import.meta.
+	staticUses = map[string]*regexp.Regexp{
+		"import":  regexp.MustCompile(staticCall + `|^[\s\v]*(?:\.meta\b|$|[^\s\v(/.<\-\x{80}-\x{10ffff}])`),
+		"require": regexp.MustCompile(staticCall + `|^[\w$]`),
+	}
+	// escaped matches a letter of such a word that is written as an escape.
+	escaped = regexp.MustCompile(`\\u(?:00[67]|\{)`)
 	// patternMessage matches the bundler's message about a pattern in a folder that does not exist.
 	patternMessage = regexp.MustCompile(`^Could not resolve (?:import|require)(?:\.\w+)?\("(.*)"\)`)
 )
@@ -61,55 +67,14 @@ func (b *bundler) checkPatterns(file string, code []byte, options api.TransformO
 // mayComputePath reports whether code has an import that may compute its path. It is false only if all imports
 // certainly do not.
 func mayComputePath(code []byte) bool {
-	for i := range keywords(code, "import", "require") {
-		word := code[i:]
-		if !staticCall.Match(word[:min(len(word), 500)]) && !isDeclaration(word) {
-			return true
-		}
-	}
-	for i := 0; ; i += 2 {
-		next := bytes.Index(code[i:], []byte(`\u`))
-		if next < 0 {
-			return false
-		}
-		if i += next; escaped.Match(code[i:]) {
-			return true
-		}
-	}
-}
-
-// isDeclaration reports whether a keyword begins an import declaration, import.meta, or another word. The
-// characters that it excludes begin a call or a comment.
-func isDeclaration(word []byte) bool {
-	if rest, ok := bytes.CutPrefix(word, []byte("import")); ok {
-		rest = bytes.TrimLeft(rest, " \t\r\n\v\f")
-		return bytes.HasPrefix(rest, []byte(".meta")) || len(rest) == 0 || rest[0] < 0x80 &&
-			!bytes.ContainsRune([]byte("(/.<-"), rune(rest[0]))
-	}
-	rest := word[len("require"):]
-	return len(rest) > 0 && isWord(rest[0])
-}
-
-func isWord(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '$'
-}
-
-// keywords yields the offsets at which the occurrences of words in code begin and end.
-func keywords(code []byte, words ...string) iter.Seq2[int, int] {
-	return func(yield func(begin, end int) bool) {
-		for _, word := range words {
-			for end := 0; ; {
-				next := bytes.Index(code[end:], []byte(word))
-				if next < 0 {
-					break
-				}
-				begin := end + next
-				if end = begin + len(word); !yield(begin, end) {
-					return
-				}
+	for word, static := range staticUses {
+		for _, rest := range bytes.Split(code, []byte(word))[1:] {
+			if !static.Match(rest) {
+				return true
 			}
 		}
 	}
+	return escaped.Match(code)
 }
 
 // patternPrefix matches the beginning of the path of an import with a pattern, up to the first computed part, if it is
@@ -119,30 +84,23 @@ var patternPrefix = regexp.MustCompile("(\\bimport\\s*\\(\\s*(?:/\\*[^*]*\\*/\\s
 // resolvePatterns replaces an alias at the beginning of a pattern, such as "@/pages/", by a relative path, because
 // the bundler expands relative patterns only.
 func (b *bundler) resolvePatterns(file string, code []byte) []byte {
-	if isInPackage(file) {
+	if tree.IsInPackage(file) {
 		return code
 	}
 	return patternPrefix.ReplaceAllFunc(code, func(match []byte) []byte {
-		m := patternPrefix.FindSubmatch(match)
-		folder := b.web + string(m[2])
+		m := patternPrefix.FindStringSubmatch(string(match))
+		folder, ok := b.web+m[2], true
 		if m[2][0] != '/' {
-			files := b.config.candidates(string(m[2]) + "x")
-			if len(files) == 0 {
-				return match
-			}
-			folder = strings.TrimSuffix(files[0], "x")
+			folder, ok = b.aliasedFile(m[2] + "x") // a name, so that the slash before it stays
+			folder = strings.TrimSuffix(folder, "x")
 		}
-		relative, err := filepath.Rel(path.Dir(file), folder)
-		if err != nil {
+		if !ok {
 			return match
 		}
-		relative = filepath.ToSlash(relative)
-		if !isRelative(relative) {
-			relative = "./" + relative
-		}
+		path := relative(path.Dir(file), folder)
 		if strings.HasSuffix(folder, "/") {
-			relative += "/"
+			path += "/"
 		}
-		return []byte(string(m[1]) + relative + "${")
+		return []byte(m[1] + path + "${")
 	})
 }

@@ -1,9 +1,8 @@
 package build
 
 import (
-	"bufio"
+	"cmp"
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"path"
@@ -11,73 +10,54 @@ import (
 	"slices"
 	"strings"
 
+	"devplatform/shared/deployment/build/tree"
 	"devplatform/shared/deployment/failure"
 )
 
-// runProgram is the program of the process: it makes an output in the working folder.
-func runProgram(j job) (result, error) {
+// runProgram is the program of the process: it makes an output from the project in the working folder.
+func runProgram(j job) (result, [][]byte, error) {
 	dir, err := os.Getwd()
 	if err != nil {
-		return result{}, err //nolint:wrapcheck // names the call
+		return result{}, nil, err //nolint:wrapcheck // names the call
 	}
 	return runIn(dir, j)
 }
 
-// runIn makes an output from the project in a folder, and writes the files that are not the project's own. An error is
-// a bug: the errors of a project are in the result.
-func runIn(dir string, j job) (result, error) {
-	t, err := openTree(filepath.Join(dir, sourceDir), j.Files)
+// runIn makes an output from the project in a folder. It returns the contents of the files that are not the project's
+// own beside the result. An error is a bug: the errors of a project are in the result.
+func runIn(dir string, j job) (r result, data [][]byte, err error) {
+	t, err := tree.Open(dir, j.Tree)
 	if err != nil {
-		return result{}, err
+		return result{}, nil, err
 	}
-	defer t.close()
-	out, err := makeOutput(t, j)
-	var f *failure.Error
-	switch {
-	case errors.As(err, &f):
-		return result{Error: f}, nil
-	case err != nil:
-		return result{}, err
-	}
-	r := result{Rules: out.rules, Notes: out.notes, Warnings: out.warnings}
-	size := 0
-	for _, name := range slices.Sorted(maps.Keys(out.files)) {
-		f := out.files[name]
-		entry := published{Path: name, Source: f.source, Size: len(f.data), Hashed: f.hashed}
-		if f.source == "" {
-			entry.Offset = size
-			size += len(f.data)
-		} else {
-			entry.Size = j.Files[f.source]
+	defer t.Close()
+	out, err := makeOutput(&project{
+		tree: t, dir: dir, files: j.Files, hidden: j.Settings, names: slices.Sorted(maps.Keys(j.Files)),
+	}, j)
+	if err == nil {
+		for _, name := range slices.Sorted(maps.Keys(out.files)) {
+			f := out.files[name]
+			if f.Path = name; f.Source != "" {
+				f.Size = j.Files[f.Source]
+			} else {
+				f.Size = len(f.data)
+				data = append(data, f.data)
+			}
+			r.Files = append(r.Files, f)
 		}
-		r.Files = append(r.Files, entry)
+		r.Rules, r.Notes, r.Warnings = out.rules, out.notes, out.warnings
+		err = checkLimits(r.Files)
 	}
-	if err := checkLimits(r.Files); err != nil {
-		return result{Error: err}, nil
+	var f *failure.Error
+	if errors.As(err, &f) {
+		return result{Error: f}, nil, nil
 	}
-	return r, out.write(filepath.Join(dir, outputFile), r.Files)
-}
-
-// write writes the files that are not the project's own.
-func (o *output) write(name string, files []published) error {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) //nolint:gosec // in the folder of the build
-	if err != nil {
-		return fmt.Errorf("write the output: %w", err)
-	}
-	buffered := bufio.NewWriterSize(f, 1<<20)
-	for _, file := range files {
-		_, _ = buffered.Write(o.files[file.Path].data) // Flush returns the error
-	}
-	if err := errors.Join(buffered.Flush(), f.Close()); err != nil {
-		return fmt.Errorf("write the output: %w", err)
-	}
-	return nil
+	return r, data, err
 }
 
 // makeOutput makes the output of a project. Errors: *failure.Error; any other error is a bug.
-func makeOutput(t *tree, j job) (*output, error) {
-	p, err := readProject(t, j)
-	if err != nil {
+func makeOutput(p *project, j job) (*output, error) {
+	if err := p.readSettings(j); err != nil {
 		return nil, err
 	}
 	pages, err := p.findPages()
@@ -93,100 +73,62 @@ func makeOutput(t *tree, j job) (*output, error) {
 	return out, out.addPages(pages, bundled)
 }
 
-// project is what the files of a project say about its build.
+// project is the files of a project and, in node_modules, its packages, and what they say about its build. Paths are
+// absolute in the project, such as "/src/main.tsx" and "/node_modules/react/index.js".
 type project struct {
-	*tree
-
-	manifest  packageJSON
-	config    tsconfig
-	settings  settings
-	env       map[string]any    // the values of import.meta.env
-	constants map[string]string // JavaScript values by name
-	app       bool              // whether the project is built, so that scripts outside of /public are source
-}
-
-func readProject(t *tree, j job) (*project, error) {
-	p := &project{tree: t}
-	var err error
-	if p.manifest, err = parsePackageJSON(j.Manifest); err != nil {
-		return nil, err
-	}
-	if p.config, err = p.readTSConfig(); err != nil {
-		return nil, err
-	}
-	if p.env, p.constants, err = constants(j); err != nil {
-		return nil, err
-	}
-	p.useSettings()
-	p.app = p.manifest.isApp(t.files)
-	return p, nil
-}
-
-// useSettings reads and honors vite.config.
-func (p *project) useSettings() {
-	p.settings = p.readSettings(p.env)
-	maps.Copy(p.constants, p.settings.define)
-	p.config.aliases = sortedAliases(append(p.settings.aliases, p.config.aliases...))
-	p.web = p.settings.root
-	p.public = p.web + publicDir
-	if p.settings.publicDir != "" {
-		p.public = path.Join("/", p.web, p.settings.publicDir)
-	}
-}
-
-// tree is the folder with the files of a project and, in node_modules, its packages. Their paths are absolute in the
-// project, such as "/src/main.tsx" and "/node_modules/react/index.js".
-type tree struct {
-	dir   string // in the file system
-	root  *os.Root
+	tree  *tree.Tree
+	dir   string         // in the file system
 	files map[string]int // sizes of the project's files
-	names []string       // of the project's files, sorted
-	slots chan struct{}  // limits the files that are open
+	// hidden are files of settings that are not in the tree.
+	hidden map[string][]byte
+	names  []string // of the project's files, sorted
 
 	// web is the folder whose files have their own paths in the site, such as "/client", or "" for all. public is the
 	// folder whose files are published as they are, at the root of the site.
 	web, public string
+
+	manifest  packageJSON
+	settings  settings
+	tsconfig  string              // for esbuild
+	paths     map[string][]string // aliases: absolute targets in the project by pattern
+	env       map[string]any      // the values of import.meta.env
+	constants map[string]string   // JavaScript values by expression
+	app       bool                // whether the project is built, so that scripts outside of /public are source
 }
 
-func openTree(dir string, files map[string]int) (*tree, error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, fmt.Errorf("open the folder of the project: %w", err)
+// readSettings reads the settings of a project. Errors: *failure.Error.
+func (p *project) readSettings(j job) (err error) {
+	if p.manifest, err = parsePackageJSON(j.Manifest); err != nil {
+		return err
 	}
-	return &tree{
-		dir: dir, root: root, files: files, names: slices.Sorted(maps.Keys(files)), slots: make(chan struct{}, 32),
-		public: publicDir,
-	}, nil
-}
-
-func (t *tree) close() { _ = t.root.Close() }
-
-// read returns a file. It follows no link out of the folder.
-func (t *tree) read(name string) ([]byte, error) {
-	t.slots <- struct{}{}
-	defer func() { <-t.slots }()
-	return t.root.ReadFile(filepath.FromSlash(strings.TrimPrefix(name, "/"))) //nolint:wrapcheck // callers say which file
+	if p.env, p.constants, err = constants(j); err != nil {
+		return err
+	}
+	p.settings = settings{define: p.constants, paths: map[string][]string{}, packages: map[string]string{}}
+	p.readVite()
+	p.web = p.settings.root
+	p.public = path.Join("/", p.web, cmp.Or(p.settings.publicDir, publicDir))
+	p.readPostCSS()
+	p.readBrowsers()
+	p.app = p.manifest.isApp(p.files)
+	return p.readTSConfig()
 }
 
 // has reports whether a file exists.
-func (t *tree) has(name string) bool {
-	if !isInPackage(name) {
-		_, ok := t.files[name]
-		return ok
-	}
-	info, err := t.root.Stat(filepath.FromSlash(name[1:]))
-	return err == nil && info.Mode().IsRegular()
+func (p *project) has(name string) bool {
+	_, ok := p.files[name]
+	return ok || tree.IsInPackage(name) && p.tree.Has(name)
 }
 
 // hasFolder reports whether a folder exists in node_modules.
-func (t *tree) hasFolder(name string) bool {
-	info, err := t.root.Stat(filepath.FromSlash(name[1:]))
+func (p *project) hasFolder(name string) bool {
+	info, err := os.Stat(p.file(name))
 	return err == nil && info.IsDir()
 }
 
 // path returns the path in the project of a path in the file system. ok is false if it is outside.
-func (t *tree) path(file string) (name string, ok bool) {
-	rel, ok := strings.CutPrefix(file, t.dir+string(filepath.Separator))
+func (p *project) path(file string) (name string, ok bool) {
+	rel, ok := strings.CutPrefix(file, p.dir+string(filepath.Separator))
 	if !ok || !filepath.IsLocal(rel) {
 		return "", false
 	}
@@ -194,7 +136,7 @@ func (t *tree) path(file string) (name string, ok bool) {
 }
 
 // file returns the path in the file system of a path in the project.
-func (t *tree) file(name string) string { return t.dir + filepath.FromSlash(name) }
+func (p *project) file(name string) string { return p.dir + filepath.FromSlash(name) }
 
 // wordSet returns the words of a text.
 func wordSet(text string) map[string]bool {
@@ -205,19 +147,4 @@ func wordSet(text string) map[string]bool {
 	return set
 }
 
-const packageFolder = "/node_modules/"
-
-func isInPackage(file string) bool { return strings.HasPrefix(file, packageFolder) }
-
-// packageOf returns the folder of the package to which a file belongs, such as "/node_modules/a/node_modules/@b/c", and
-// the name of the package.
-func packageOf(file string) (folder, name string) {
-	start := strings.LastIndex(file, packageFolder) + len(packageFolder)
-	parts := strings.SplitN(file[start:], "/", 3)
-	n := 1
-	if strings.HasPrefix(parts[0], "@") {
-		n = min(2, len(parts))
-	}
-	name = strings.Join(parts[:n], "/")
-	return file[:start] + name, name
-}
+const publicDir = "/public"

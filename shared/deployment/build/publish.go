@@ -13,54 +13,53 @@ import (
 
 // output is the files of an output by path, and the lines for the log.
 type output struct {
-	files           map[string]content
+	files           map[string]published
 	rules           map[string]string // files of the project with rules, by path in the site
 	notes, warnings []string
 }
 
-// content is the content of a file of the project, or data.
-type content struct {
-	source string
-	data   []byte
-	hashed bool
+// sitePath returns the path at which a file of the project is published, and whether it is in /public. ok is false if
+// the file is beside the folder of the site.
+func (p *project) sitePath(file string) (name string, public, ok bool) {
+	if rest, found := strings.CutPrefix(file, p.public+"/"); found {
+		return "/" + rest, true, true
+	}
+	if rest, found := strings.CutPrefix(file, p.web+"/"); found {
+		return "/" + rest, false, true
+	}
+	return file, false, false
 }
 
 // copyFiles returns the files that are published without the bundler. Files of apps that the bundler has read are
 // removed later.
 func (p *project) copyFiles(s *pages) *output {
-	out := &output{files: map[string]content{}, rules: map[string]string{}}
+	out := &output{files: map[string]published{}, rules: map[string]string{}}
 	isPage := map[string]bool{}
 	for _, page := range s.pages {
 		isPage[page.path] = true
 	}
 	var tools, keys, sources []string
-	for _, name := range p.names {
-		published, public := strings.CutPrefix(name, p.public)
-		if public = public && strings.HasPrefix(published, "/"); !public {
-			var ok bool
-			if published, ok = strings.CutPrefix(name, p.web); !ok {
-				continue // beside the folder of the site
-			}
-		}
-		_, hidden := p.files[p.public+published]
+	for _, file := range p.names {
+		name, public, ok := p.sitePath(file)
 		switch {
-		case isKey(name):
-			keys = append(keys, name)
-		case isRules(published) && (public || !hidden):
-			out.rules[published] = name
-		case isNeverPublished(published):
-			tools = append(tools, name)
-		case isPage[published], !public && hidden:
-		case !p.app || public || s.links[name]:
-			out.files[published] = content{source: name}
-		case mayBeSecret(name):
-			keys = append(keys, name)
-		case isSource(published):
-			if !strings.HasPrefix(published, "/src/") && !isScript(name) {
-				sources = append(sources, name)
+		case !ok:
+		case isKey(file):
+			keys = append(keys, file)
+		case isRules(name) && (public || !p.has(p.public+name)):
+			out.rules[name] = file
+		case isNeverPublished(name):
+			tools = append(tools, file)
+		case isPage[name], !public && p.has(p.public+name):
+		case !p.app || public || s.links[file]:
+			out.files[name] = published{Source: file}
+		case mayBeSecret(file):
+			keys = append(keys, file)
+		case isSource(name):
+			if !strings.HasPrefix(name, "/src/") && !isScript(file) {
+				sources = append(sources, file)
 			}
 		default:
-			out.files[published] = content{source: name}
+			out.files[name] = published{Source: file}
 		}
 	}
 	out.leaveOut("files that are never published", tools)
@@ -85,10 +84,10 @@ func (o *output) leaveOut(kind string, names []string) {
 	o.notes = append(o.notes, "Not published ("+kind+"): "+text)
 }
 
-// isPrivate reports whether a segment of the path begins with a dot, except /.well-known, or is node_modules.
+// isPrivate reports whether a segment of the path begins with a dot, except .well-known, or is node_modules.
 func isPrivate(name string) bool {
-	for i, segment := range strings.Split(strings.TrimPrefix(name, "/"), "/") {
-		if strings.HasPrefix(segment, ".") && (segment != ".well-known" || i > 0) || segment == "node_modules" {
+	for segment := range strings.SplitSeq(name, "/") {
+		if strings.HasPrefix(segment, ".") && segment != ".well-known" || segment == "node_modules" {
 			return true
 		}
 	}
@@ -116,9 +115,14 @@ func isRules(published string) bool {
 func isKey(name string) bool       { return keyFiles.MatchString(name) }
 func mayBeSecret(name string) bool { return secret.MatchString(name) }
 
-// isNeverPublished reports whether a path is published in no project, and bundled in none.
-func isNeverPublished(name string) bool {
+// isExcluded reports whether a file is published in no project, and bundled in none.
+func isExcluded(name string) bool {
 	return isPrivate(name) || isKey(name) || manifests.MatchString(name)
+}
+
+// isNeverPublished reports whether no site has a file at a path. The folder .well-known must be at the root.
+func isNeverPublished(name string) bool {
+	return isExcluded(name) || strings.LastIndex(name, "/.well-known/") > 0
 }
 
 var sourceExtensions = wordSet(`ts tsx jsx mts cts vue svelte astro mdx scss sass less styl coffee md markdown lock go
@@ -148,17 +152,16 @@ func isSource(name string) bool {
 // to them. Images and other data in folders other than /src stay, because scripts can load them by their paths. In
 // static projects, all stay: a service worker or a script can load each by its path.
 func (o *output) addBundle(p *project, s *pages, b *bundled) {
-	for name := range b.inputs {
-		_, isCode := loaders[strings.ToLower(path.Ext(name))]
-		published := strings.TrimPrefix(name, p.web)
-		if p.app && !s.links[name] && o.files[published].source == name &&
-			(isCode || strings.HasPrefix(published, "/src/")) && !strings.HasPrefix(name, p.public+"/") {
-			delete(o.files, published)
+	for file := range b.inputs {
+		name, public, _ := p.sitePath(file)
+		if p.app && !public && !s.links[file] && o.files[name].Source == file &&
+			(isCode(name) || strings.HasPrefix(name, "/src/")) {
+			delete(o.files, name)
 		}
 	}
 	for name, data := range b.files {
 		if !p.has(p.public + name) {
-			o.files[name] = content{data: data, hashed: true}
+			o.files[name] = published{data: data, Hashed: true}
 		}
 	}
 	o.notes = append(o.notes, b.notes...)
@@ -168,12 +171,11 @@ func (o *output) addBundle(p *project, s *pages, b *bundled) {
 
 // addPages adds the pages with references to the bundled files.
 func (o *output) addPages(s *pages, b *bundled) error {
-	for i := range s.pages {
-		page := &s.pages[i]
+	for _, page := range s.pages {
 		if _, ok := b.files[page.path]; ok {
 			return failf(failure.BuildFailed, "The page %s has the path of a bundled file. Rename it.", page.path)
 		}
-		o.files[page.path] = content{data: page.render(b)}
+		o.files[page.path] = published{data: page.render(b)}
 	}
 	return nil
 }

@@ -121,6 +121,7 @@ func TestVueWithoutComponents(t *testing.T) {
 	wantFailure(t, sources{Files: in}, refused)
 	delete(in, "/src/App.vue")
 	in["/vue.config.js"] = nil
+	refused.Path = "/vue.config.js"
 	wantFailure(t, sources{Files: in}, refused)
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
+	"devplatform/shared/deployment/build/tree"
 	"devplatform/shared/deployment/failure"
 )
 
@@ -26,8 +27,6 @@ type native struct{}
 
 // unchanged lets the bundler resolve the reference.
 var unchanged = api.OnResolveResult{}
-
-const maxSpecifier = 4096
 
 var scheme = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]+):`)
 
@@ -48,9 +47,6 @@ func (b *bundler) onResolve(pb api.PluginBuild, a api.OnResolveArgs) (api.OnReso
 		return api.OnResolveResult{Path: b.file(key)}, nil
 	case a.Kind == api.ResolveJSRequireResolve, a.Namespace == nsImportMap:
 		return external(a.Path), nil
-	case len(a.Path) > maxSpecifier:
-		return unchanged, failf(failure.BuildFailed, "The path of an import is too long: the limit is %d bytes.",
-			maxSpecifier)
 	}
 	ref := reference{dir: a.ResolveDir, spec: a.Path, kind: a.Kind, url: a.Kind == api.ResolveCSSURLToken}
 	ref.css = ref.url || a.Kind == api.ResolveCSSImportRule || a.Kind == api.ResolveCSSComposesFrom
@@ -64,13 +60,13 @@ func (b *bundler) onResolve(pb api.PluginBuild, a api.OnResolveArgs) (api.OnReso
 	if i := strings.IndexAny(ref.spec, "?#"); i > 0 {
 		ref.spec, ref.query = ref.spec[:i], ref.spec[i:]
 	}
-	if isInPackage(ref.importer) && !ref.css && b.disabledBy(ref.importer)[ref.spec] {
-		return api.OnResolveResult{Path: ref.spec, Namespace: nsEmpty}, nil
-	}
-	if isBuiltin(ref.spec) && !ref.css {
+	switch {
+	case isBuiltin(ref.spec) && !ref.css:
 		return b.builtin(pb, ref)
+	case isRelative(ref.spec), strings.HasPrefix(ref.spec, "/"):
+		return b.pathReference(pb, ref)
 	}
-	return b.fileReference(pb, ref)
+	return b.nameReference(pb, ref)
 }
 
 // urlReference handles references that are not paths.
@@ -91,79 +87,80 @@ func (b *bundler) urlReference(ref reference) (api.OnResolveResult, bool, error)
 		return unchanged, true, failf(failure.BuildFailed, "%s refers to a file of a computer. Use a path in the project.",
 			quote(ref.spec))
 	case name == "virtual":
-		return unchanged, true, pluginModule(ref.spec)
+		return unchanged, true, failf(failure.BuildFailed, "%s comes from a plugin of a build tool, and builds run no "+
+			"plugins. Remove the import and what uses it, or write the module as a file of the project.", quote(ref.spec))
 	}
 	return unchanged, true, failf(failure.BuildFailed, "%s cannot be imported. Use a path in the project, a package or "+
 		"an https URL.", quote(ref.spec))
 }
 
-// pluginModule is the error for a module that a plugin of a build tool makes.
-func pluginModule(spec string) *failure.Error {
-	return failf(failure.BuildFailed, "%s comes from a plugin of a build tool, and builds run no plugins. Remove the import "+
-		"and what uses it, or write the module as a file of the project.", quote(spec))
+// pathReference handles paths. Relative ones without a query are left to the bundler.
+func (b *bundler) pathReference(pb api.PluginBuild, ref reference) (api.OnResolveResult, error) {
+	isPath := isRelative(ref.spec)
+	dir := b.web + "/"
+	switch {
+	case isPath:
+		dir = path.Dir(ref.importer)
+	case tree.IsInPackage(ref.spec):
+		dir = "/"
+	case tree.IsInPackage(ref.importer):
+		return unchanged, packageReads(ref.importer)
+	}
+	file, ok := join(dir, "./"+ref.spec)
+	switch {
+	case ok && tree.IsInPackage(ref.importer) && !tree.IsInPackage(file):
+		return unchanged, packageReads(ref.importer)
+	case !ok:
+		return unchanged, failf(failure.BuildFailed, "%s is outside of the project. Use a path inside.", quote(ref.spec))
+	case isPath && ref.query == "" && !ref.url && !b.isComponent(ref, file):
+		return unchanged, nil
+	}
+	if found, ok := b.find(pb, ref, "."+file, b.dir); ok && (!ref.url || found.file == file) {
+		return b.module(ref, found)
+	}
+	return b.withoutFile(ref, file)
 }
 
-// fileReference handles paths and packages.
-func (b *bundler) fileReference(pb api.PluginBuild, ref reference) (api.OnResolveResult, error) {
-	inPackage := isInPackage(ref.importer)
-	if ref.css && strings.HasPrefix(ref.spec, "~") && !strings.HasPrefix(ref.spec, "~/") { // a package, in webpack
-		ref.spec = ref.spec[1:]
-		if found, ok := b.find(pb, ref, ref.spec, ref.dir); ok {
+// nameReference handles packages and aliases, and paths of url() that do not begin with a dot. Packages without a query
+// are left to the bundler.
+func (b *bundler) nameReference(pb api.PluginBuild, ref reference) (api.OnResolveResult, error) {
+	file, isPath := join(path.Dir(ref.importer), "./"+ref.spec)
+	if isPath = isPath && ref.url; isPath && b.has(file) {
+		return b.module(ref, target{file: file})
+	}
+	specs := []string{ref.spec}
+	if name, ok := strings.CutPrefix(ref.spec, "~"); ok && ref.css && !strings.HasPrefix(name, "/") {
+		specs = append(specs, name) // a package, in webpack
+	}
+	isMapped := slices.ContainsFunc(b.importMap, func(key string) bool {
+		return key == ref.spec || strings.HasSuffix(key, "/") && strings.HasPrefix(ref.spec, key)
+	})
+	switch {
+	case strings.Contains(ref.spec+"/", "/../") && !isPath: // an alias could lead out of the project
+		return unchanged, b.missing(ref.importer, ref.spec)
+	case len(specs) == 1 && ref.query == "" && !isMapped && !isPath:
+		return unchanged, nil
+	}
+	for _, spec := range specs {
+		found, ok := b.find(pb, ref, spec, ref.dir)
+		if ok && isMapped {
+			b.note("The package " + quote(ref.spec) + " is installed, so it is bundled, and the import map is not used for it.")
+		}
+		if ok {
 			return b.module(ref, found)
 		}
 	}
-	isPath, isRoot := isRelative(ref.spec), strings.HasPrefix(ref.spec, "/")
-	if isPath || isRoot && (!inPackage || isInPackage(ref.spec)) {
-		dir := b.web + "/"
-		switch {
-		case isPath:
-			dir = path.Dir(ref.importer)
-		case isInPackage(ref.spec):
-			dir = "/"
-		}
-		file, ok := join(dir, "./"+ref.spec)
-		if !ok {
-			return unchanged, failf(failure.BuildFailed, "%s is outside of the project. Use a path inside.", quote(ref.spec))
-		}
-		if isPath && ref.query == "" && !ref.url && !b.isComponent(ref, file) {
-			return unchanged, nil
-		}
-		return b.pathReference(pb, ref, file)
+	switch {
+	case isMapped && ref.kind == api.ResolveJSRequireCall: // browsers have no require
+		return api.OnResolveResult{Path: ref.spec, Namespace: nsImportMap}, nil
+	case isMapped:
+		return external(ref.spec), nil
+	case isPath:
+		return b.withoutFile(ref, file)
+	case ref.query == "":
+		return unchanged, nil // an error, unless the importer handles it
 	}
-	if isRoot {
-		return unchanged, packageReads(ref.importer)
-	}
-	if ref.url {
-		file, ok := join(path.Dir(ref.importer), ref.spec)
-		if _, found := b.find(pb, ref, ref.spec, ref.dir); ok && !found {
-			return b.pathReference(pb, ref, file)
-		}
-	}
-	if !inPackage {
-		for _, file := range b.config.candidates(ref.spec) {
-			if found, ok := b.find(pb, ref, "."+file, b.dir); ok {
-				return b.module(ref, found)
-			}
-		}
-		if spec := b.settings.packageAlias(ref.spec); spec != ref.spec {
-			if found, ok := b.find(pb, ref, spec, ref.dir); ok {
-				return b.module(ref, found)
-			}
-		}
-	}
-	if b.isMapped(ref.spec) {
-		if result, ok := b.mapped(pb, ref); ok {
-			return result, nil
-		}
-	}
-	if ref.query == "" {
-		return unchanged, nil
-	}
-	found, ok := b.find(pb, ref, ref.spec, ref.dir)
-	if !ok {
-		return unchanged, b.missing(ref.importer, ref.spec)
-	}
-	return b.module(ref, found)
+	return unchanged, b.missing(ref.importer, ref.spec)
 }
 
 func isRelative(spec string) bool {
@@ -192,11 +189,9 @@ func (b *bundler) find(pb api.PluginBuild, ref reference, spec, dir string) (tar
 	return t, true
 }
 
-// pathReference handles a path in the project. A path of /public is a URL. A missing file of url() is not an error.
-func (b *bundler) pathReference(pb api.PluginBuild, ref reference, file string) (api.OnResolveResult, error) {
-	if found, ok := b.find(pb, ref, "."+file, b.dir); ok && (!ref.url || found.file == file) {
-		return b.module(ref, found)
-	}
+// withoutFile handles a path that has no file in the project itself. A path of /public is a URL. A missing file of url()
+// is not an error.
+func (b *bundler) withoutFile(ref reference, file string) (api.OnResolveResult, error) {
 	url, suffix := strings.TrimPrefix(file, b.web), ""
 	if ref.url {
 		suffix = ref.query
@@ -207,7 +202,7 @@ func (b *bundler) pathReference(pb api.PluginBuild, ref reference, file string) 
 			return external(url + suffix), nil
 		}
 		return api.OnResolveResult{Path: url, Namespace: nsPublic}, nil
-	case isNeverPublished(file) && b.has(file):
+	case isExcluded(file) && b.has(file):
 		return unchanged, neverBundled(file)
 	case ref.url:
 		result := external(url + suffix)
@@ -215,26 +210,6 @@ func (b *bundler) pathReference(pb api.PluginBuild, ref reference, file string) 
 		return result, nil
 	}
 	return unchanged, b.missing(ref.importer, ref.spec)
-}
-
-// isMapped reports whether an import map has a key for a specifier.
-func (b *bundler) isMapped(spec string) bool {
-	return slices.ContainsFunc(b.importMap, func(key string) bool {
-		return key == spec || strings.HasSuffix(key, "/") && strings.HasPrefix(spec, key)
-	})
-}
-
-// mapped handles a key of an import map. A package that is installed is bundled, because other packages use it. A call
-// of require gets a module that imports the key, because browsers cannot require it.
-func (b *bundler) mapped(pb api.PluginBuild, ref reference) (api.OnResolveResult, bool) {
-	if _, ok := b.find(pb, ref, ref.spec, ref.dir); ok {
-		b.note("The package " + quote(ref.spec) + " is installed, so it is bundled, and the import map is not used for it.")
-		return unchanged, false
-	}
-	if ref.kind == api.ResolveJSRequireCall {
-		return api.OnResolveResult{Path: ref.spec, Namespace: nsImportMap}, true
-	}
-	return external(ref.spec), true
 }
 
 // missing returns the error for a reference that has no file.
@@ -248,7 +223,7 @@ func (b *bundler) missing(importer, spec string) *failure.Error {
 			dir = path.Dir(importer)
 		}
 		file, _ := join(dir, "./"+spec)
-		if isNeverPublished(file) && !isInPackage(file) && b.has(file) {
+		if isExcluded(file) && !tree.IsInPackage(file) && b.has(file) {
 			return neverBundled(file)
 		}
 		return failf(failure.BuildFailed, "The file %s does not exist. Add it, or correct the import of %s.", file,
@@ -257,21 +232,21 @@ func (b *bundler) missing(importer, spec string) *failure.Error {
 	if strings.HasPrefix(spec, "#") {
 		return failf(failure.BuildFailed, "%s is not defined by the field imports of package.json.", quote(spec))
 	}
-	if files := b.config.candidates(spec); strings.HasPrefix(spec, "@/") && !isInPackage(importer) && len(files) > 0 {
-		return failf(failure.BuildFailed, "The file %s does not exist. Add it, or correct the import of %s.", files[0],
+	if file, ok := b.aliasedFile(spec); ok && strings.HasPrefix(spec, "@/") && !tree.IsInPackage(importer) {
+		return failf(failure.BuildFailed, "The file %s does not exist. Add it, or correct the import of %s.", file,
 			quote(spec))
 	}
 	return b.missingPackage(importer, spec)
 }
 
 // home returns the folder of a package, as files of a folder find it.
-func (t *tree) home(importer, spec string) (string, bool) {
-	_, name := packageOf(packageFolder + spec)
+func (p *project) home(importer, spec string) (string, bool) {
+	_, name := tree.PackageOf(tree.PackageFolder + spec)
 	if name == "" || strings.HasPrefix(name, ".") {
 		return "", false
 	}
 	for dir := path.Dir(importer); ; dir = path.Dir(dir) {
-		if home := path.Join(dir, packageFolder, name); t.hasFolder(home) {
+		if home := path.Join(dir, tree.PackageFolder, name); p.hasFolder(home) {
 			return home, true
 		}
 		if dir == "/" || dir == "." {
@@ -282,12 +257,12 @@ func (t *tree) home(importer, spec string) (string, bool) {
 
 // missingPackage returns the error for a package that does not exist, or does not export a file.
 func (b *bundler) missingPackage(importer, spec string) *failure.Error {
-	_, name := packageOf(packageFolder + spec)
+	_, name := tree.PackageOf(tree.PackageFolder + spec)
 	from := " It is imported by " + importer + "."
 	if isBuiltin(spec) {
 		name = strings.TrimPrefix(name, "node:")
-		if isInPackage(importer) {
-			_, from := packageOf(importer)
+		if tree.IsInPackage(importer) {
+			_, from := tree.PackageOf(importer)
 			return failf(failure.DependencyNotFound, "The package %q imports %q, a module of Node.js that browsers do not "+
 				"have. Add the npm package %q to dependencies in /package.json, or use another package.", from, name, name)
 		}

@@ -1,7 +1,9 @@
 package build
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -10,193 +12,247 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// settings are the values of vite.config that a build honors. The file is a program, which is not run: evaluate.go
-// reads the values that are constants.
+// settings are the values of settings files that a build honors.
 type settings struct {
-	root, publicDir string            // folders of the project, such as "/client"; "" if they are not set
-	aliases         []alias           // of paths
-	packages        map[string]string // aliases of packages, such as react for preact/compat
-	define          map[string]string // JavaScript by name
-	warnings        []string
+	root, publicDir string              // folders of the project, such as "/client"; "" if they are not set
+	paths           map[string][]string // aliases of folders: absolute targets by pattern
+	packages        map[string]string   // aliases of packages
+	define          map[string]string   // JavaScript by expression
+	engines         []api.Engine        // the oldest browsers in which the site works
+	warnings        []string            // about what is not understood, with the line
 }
 
-var viteConfigs = []string{
-	"/vite.config.js", "/vite.config.mjs", "/vite.config.ts", "/vite.config.cjs", "/vite.config.mts", "/vite.config.cts",
+// settingsFile is a file of settings.
+type settingsFile struct {
+	*settings
+
+	name string
+	text []byte
 }
 
-// readSettings returns the settings of the project.
-func (t *tree) readSettings(env map[string]any) settings {
-	s := settings{packages: map[string]string{}, define: map[string]string{}}
-	for _, name := range viteConfigs {
-		if !t.has(name) {
-			continue
+// openSettings returns the first of several files that the project has.
+func (p *project) openSettings(names ...string) (settingsFile, bool) {
+	for _, name := range names {
+		for _, file := range []string{name, p.web + name} {
+			text, ok := p.hidden[file]
+			if data, err := p.tree.Read(file); err == nil {
+				text, ok = data, true
+			}
+			if ok {
+				return settingsFile{&p.settings, file, trimBOM(text)}, true
+			}
 		}
-		text, err := t.read(name)
-		if err == nil {
-			s.read(name, trimBOM(text), env)
-		}
-		break
 	}
-	return s
+	return settingsFile{}, false
+}
+
+// value returns the value of the file: of a program, what it exports; otherwise a JSON value.
+func (f settingsFile) value(env map[string]any) any {
+	code := f.text
+	if ext := path.Ext(f.name); ext == "" || ext == ".json" || ext == ".postcssrc" {
+		code = slices.Concat([]byte("export default "), code)
+	}
+	return evaluate(f.name, code, env)
+}
+
+// warn adds a warning with the line of a key in the file. After maxWarnings it does nothing: finding the line of each of
+// many keys would take too long.
+func (f settingsFile) warn(key, format string, args ...any) {
+	if len(f.warnings) >= maxWarnings {
+		return
+	}
+	line := 1
+	at := regexp.MustCompile(`(?m)["']?` + regexp.QuoteMeta(key) + `["']?\s*([:;,(){}\]]|$)`).FindIndex(f.text)
+	if key != "" && at != nil {
+		line += strings.Count(string(f.text[:at[0]]), "\n")
+	}
+	f.warnings = append(f.warnings, fmt.Sprintf("%s:%d: ", f.name, line)+fmt.Sprintf(format, args...))
+}
+
+// ignore adds a warning that a value is not understood.
+func (f settingsFile) ignore(key, what, advice string) {
+	f.warn(key, "%s", strings.TrimSpace(what+" is not understood, so the build ignores it. "+advice))
 }
 
 // ignored are the options of Vite that change nothing about the output of a build here, or whose plugins are known.
 var ignored = wordSet(`plugins server preview build optimizeDeps css test esbuild worker ssr mode appType clearScreen
 	logLevel cacheDir json oxc devtools legacy future environments customLogger`)
 
-// read reads vite.config. What it does not understand is a warning with its line, up to maxWarnings.
-func (s *settings) read(name string, text []byte, env map[string]any) {
-	warn := func(key, format string, args ...any) {
-		if len(s.warnings) >= maxWarnings {
-			return // finding the line of each of many keys would take too long
-		}
-		s.warnings = append(s.warnings, fmt.Sprintf("%s:%d: ", name, lineOf(text, key))+fmt.Sprintf(format, args...))
-	}
-	// esbuild evaluates templates and other constants.
-	code := api.Transform(string(text), api.TransformOptions{
-		Loader: api.LoaderTS, Target: api.ES2022, LogLevel: api.LogLevelSilent, Charset: api.CharsetUTF8, MinifySyntax: true,
-		Define: configConstants(name, env),
-	})
-	config, ok := evaluateConfig(code.Code, env)
-	if len(code.Errors) > 0 || !ok {
-		warn("", "The settings are not understood, so the build ignores them. Write them as an object of constants.")
+// readVite reads vite.config.
+func (p *project) readVite() {
+	f, ok := p.openSettings("/vite.config.js", "/vite.config.mjs", "/vite.config.ts", "/vite.config.cjs",
+		"/vite.config.mts", "/vite.config.cts")
+	if !ok {
 		return
 	}
-	for _, key := range config.keys {
-		value := config.fields[key]
+	config, ok := f.value(p.env).(map[string]any)
+	if !ok {
+		f.warn("", "The settings are not understood, so the build ignores them. Write them as an object of constants.")
+		return
+	}
+	for _, key := range slices.Sorted(maps.Keys(config)) {
+		value := config[key]
 		text, isText := value.(string)
 		switch {
 		case ignored[key]:
 		case key == "base" && isText:
-			if text != "/" && text != "./" && text != "" {
-				warn(key, "base is %s, but a site is served at /, so it is built for /.", quote(text))
+			if !slices.Contains([]string{"/", "./", ""}, text) {
+				f.warn(key, "base is %s, but a site is served at /, so it is built for /.", quote(text))
 			}
 		case key == "root" && isText:
-			s.root = strings.TrimSuffix(path.Join("/", text), "/")
+			f.root = strings.TrimSuffix(path.Join("/", text), "/")
 		case key == "publicDir" && isText:
-			s.publicDir = text
+			f.publicDir = text
 		case key == "resolve":
-			s.readAliases(value, warn)
+			f.readAliases(value)
 		case key == "define":
-			s.readDefine(value, warn)
+			f.readDefine(value)
 		default:
-			warn(key, "The option %s is not understood, so the build ignores it.", key)
+			f.ignore(key, "The option "+key, "")
 		}
 	}
 }
 
-// configConstants returns what a configuration knows about its place and its environment: JavaScript values by name.
-func configConstants(name string, env map[string]any) map[string]string {
-	all := map[string]string{
-		"__dirname": `"/"`, "__filename": quoteJSON(name), "import.meta.dirname": `"/"`,
-		"import.meta.filename": quoteJSON(name), "import.meta.url": quoteJSON("file://" + name),
-		"process.env.NODE_ENV": `"production"`,
-	}
-	for name, value := range env {
-		if isPublicVariable(name) {
-			all["process.env."+name] = quoteJSON(value)
-		}
-	}
-	return all
-}
-
-// lineOf returns the line of a key in the text of an object.
-func lineOf(text []byte, key string) int {
-	at := regexp.MustCompile(`["']?` + regexp.QuoteMeta(key) + `["']?\s*[:,(}]`).FindIndex(text)
-	if key == "" || at == nil {
-		return 1
-	}
-	return 1 + strings.Count(string(text[:at[0]]), "\n")
-}
-
-type warnFunc func(key, format string, args ...any)
-
-func (s *settings) readAliases(value any, warn warnFunc) {
-	resolve, ok := value.(*object)
+func (f settingsFile) readAliases(value any) {
+	resolve, ok := value.(map[string]any)
 	if !ok {
-		warn("resolve", "resolve is not understood, so the build ignores it.")
+		f.ignore("resolve", "resolve", "")
 		return
 	}
-	switch all := resolve.fields["alias"].(type) {
+	switch all := resolve["alias"].(type) {
 	case nil:
-	case *object:
-		for _, find := range all.keys {
-			s.addAlias(find, all.fields[find], warn)
+	case map[string]any:
+		for _, find := range slices.Sorted(maps.Keys(all)) {
+			f.addAlias(find, all[find])
 		}
 	case []any:
 		for _, item := range all {
-			entry, _ := item.(*object)
-			if entry == nil {
-				entry = &object{}
-			}
-			if find, isText := entry.fields["find"].(string); isText {
-				s.addAlias(find, entry.fields["replacement"], warn)
+			entry, _ := item.(map[string]any)
+			if find, ok := entry["find"].(string); ok {
+				f.addAlias(find, entry["replacement"])
 			} else {
-				warn("find", "An alias is not understood, so the build ignores it. Write its name as a text.")
+				f.ignore("find", "An alias", "Write its name as a text.")
 			}
 		}
 	default:
-		warn("alias", "resolve.alias is not understood, so the build ignores it. Write it as an object of constants.")
+		f.ignore("alias", "resolve.alias", "Write it as an object of constants.")
 	}
 }
 
-// addAlias adds an alias: of the text itself, and of what follows a slash after it.
-func (s *settings) addAlias(find string, replacement any, warn warnFunc) {
-	to, ok := replacement.(string)
+// packageName matches a package, or a module in a package.
+var packageName = regexp.MustCompile(`^(@[\w~-][\w.~-]*/)?[\w~-][\w.~-]*(/[\w~-][\w.~-]*)*$`)
+
+// addAlias adds an alias of a folder or a package: of the text itself, and of what follows a slash after it.
+func (f settingsFile) addAlias(find string, replacement any) {
+	to, _ := replacement.(string)
+	name, isFolder := strings.CutSuffix(find, "/")
 	switch {
-	case !ok || find == "" || strings.Contains(find, "*"):
-		warn(find, "The alias %s is not understood, so the build ignores it. Write its folder as a constant, such as "+
-			"\"/src\".", quote(find))
-	case strings.HasPrefix(to, "/"), strings.HasPrefix(to, "."):
+	case name != "" && !strings.Contains(find, "*") && (strings.HasPrefix(to, ".") || strings.HasPrefix(to, "/")):
 		folder := path.Join("/", to)
-		if !strings.HasSuffix(find, "/") {
-			s.aliases = append(s.aliases, alias{find, []string{folder}})
+		f.paths[name+"/*"] = []string{path.Join(folder, "*")}
+		if !isFolder {
+			f.paths[name] = []string{folder}
 		}
-		s.aliases = append(s.aliases, alias{strings.TrimSuffix(find, "/") + "/*", []string{path.Join(folder, "*")}})
+	case packageName.MatchString(find) && packageName.MatchString(to):
+		f.packages[find] = to
 	default:
-		s.packages[find] = to
+		f.ignore(find, "The alias "+quote(find), `Write its folder as a constant, such as "/src".`)
 	}
 }
 
-// packageAlias returns the specifier that replaces another one by an alias of a package.
-func (s *settings) packageAlias(spec string) string {
-	for find, to := range s.packages {
-		if rest, ok := strings.CutPrefix(spec, find); ok && (rest == "" || rest[0] == '/') {
-			return to + rest
+// maxConstants is the maximum number of values in a constant. A value that several others contain counts for each of
+// them.
+const maxConstants = 10_000
+
+// isSmall reports whether a constant has at most left values. It subtracts their number from left.
+func isSmall(value any, left *int) bool {
+	*left--
+	switch v := value.(type) {
+	case map[string]any:
+		for _, field := range v {
+			if *left < 0 || !isSmall(field, left) {
+				return false
+			}
+		}
+	case []any:
+		for _, item := range v {
+			if *left < 0 || !isSmall(item, left) {
+				return false
+			}
 		}
 	}
-	return spec
+	return *left >= 0
 }
 
-var (
-	definedName  = regexp.MustCompile(`^[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*)*$`)
-	definedValue = regexp.MustCompile(`^(?:[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*)$`)
-)
+// dotted matches a name such as process.env.
+var dotted = regexp.MustCompile(`^[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*)*$`)
 
-func (s *settings) readDefine(value any, warn warnFunc) {
-	all, ok := value.(*object)
+func (f settingsFile) readDefine(value any) {
+	all, ok := value.(map[string]any)
 	if !ok {
-		warn("define", "define is not understood, so the build ignores it. Write it as an object of constants.")
+		f.ignore("define", "define", "Write it as an object of constants.")
 		return
 	}
-	for _, name := range all.keys {
-		code, isText := all.fields[name].(string)
-		if !isText {
-			if encoded, ok := encode(all.fields[name]); ok {
-				code, isText = encoded, true
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		code, isCode := all[name].(string)
+		if left := maxConstants; !isCode && isSmall(all[name], &left) {
+			if encoded, err := json.Marshal(all[name]); err == nil {
+				code = string(encoded)
 			}
 		}
-		if !isText || !definedName.MatchString(name) || !definedValue.MatchString(code) && !isJSON(code) {
-			warn(name, "The value of %s in define is not understood, so the build ignores it. Write a constant, or "+
-				"JSON.stringify with a constant.", name)
+		if !dotted.MatchString(name) || !dotted.MatchString(code) && !json.Valid([]byte(code)) {
+			f.ignore(name, "The value of "+name+" in define", "Write a constant, or JSON.stringify with a constant.")
 			continue
 		}
-		s.define[name] = code
+		f.define[name] = code
 	}
 }
 
-// sortedAliases returns aliases in the order in which they are tried: the longest text before * first.
-func sortedAliases(all []alias) []alias {
-	slices.SortStableFunc(all, func(a, b alias) int { return len(prefix(b.pattern)) - len(prefix(a.pattern)) })
-	return all
+// postCSS are the plugins of PostCSS whose work the bundler does, and Tailwind CSS.
+var postCSS = wordSet(`tailwindcss @tailwindcss/postcss tailwindcss/nesting autoprefixer postcss-import postcss-nesting
+	cssnano`)
+
+// readPostCSS reads the plugins of PostCSS.
+func (p *project) readPostCSS() {
+	f, ok := p.openSettings("/postcss.config.js", "/postcss.config.cjs", "/postcss.config.mjs", "/postcss.config.ts",
+		"/postcss.config.json", "/.postcssrc", "/.postcssrc.json", "/.postcssrc.js", "/.postcssrc.cjs", "/.postcssrc.mjs",
+		"/.postcssrc.ts", "/.postcssrc.yaml", "/.postcssrc.yml")
+	var config any
+	if ok {
+		config = f.value(nil)
+	} else if f, ok = p.openSettings(manifestPath); ok {
+		config = p.manifest.PostCSS
+	}
+	if config == nil {
+		return
+	}
+	all, _ := config.(map[string]any)
+	var names []string
+	switch plugins := all["plugins"].(type) {
+	case map[string]any:
+		names = slices.Sorted(maps.Keys(plugins))
+		names = slices.DeleteFunc(names, func(name string) bool { return plugins[name] == false })
+	case []any:
+		for _, plugin := range plugins {
+			switch plugin := plugin.(type) {
+			case string:
+				names = append(names, plugin)
+			case module:
+				names = append(names, plugin.name)
+			default:
+				f.ignore("plugins", "A plugin of PostCSS", "")
+			}
+		}
+	case nil:
+	default:
+		f.ignore("plugins", "plugins", "")
+	}
+	if all == nil {
+		f.ignore("", "The configuration of PostCSS", "Write it as an object of constants.")
+	}
+	for _, name := range names {
+		if !postCSS[name] {
+			f.warn(name, "The plugin %s of PostCSS is not used, because builds run no plugins.", name)
+		}
+	}
 }

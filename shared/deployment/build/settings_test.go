@@ -64,6 +64,79 @@ func TestSettingsOfFolders(t *testing.T) {
 	}
 }
 
+// The fallback for @ belongs to the folder of the site.
+func TestAliasBelowRoot(t *testing.T) {
+	t.Parallel()
+	out := mustRun(t, sources{Files: files("/vite.config.js", `export default { root: "client" }`, "/client/index.html",
+		`<script type="module" src="/main.js"></script>`, "/client/main.js", `import "@/a"`, "/client/src/a.js",
+		`console.log("below")`, "/src/a.js", `console.log("beside")`)})
+	if text := fmt.Sprint(out); !strings.Contains(text, "below") || strings.Contains(text, "beside") {
+		t.Error(text)
+	}
+}
+
+func TestPostCSS(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		file, text string
+		want       []string // the beginnings of the warnings
+	}{
+		"known": {"/postcss.config.js", `import tailwind from "@tailwindcss/postcss"; import prefixer from "autoprefixer"
+			export default { plugins: [tailwind(), prefixer, require("postcss-import")({})] }`, nil},
+		"object": {"/postcss.config.cjs", "module.exports = { plugins: {\n'postcss-a': {}, tailwindcss: {},\nb: false, c: {} } }",
+			[]string{"/postcss.config.cjs:3: The plugin c of PostCSS is not used", "/postcss.config.cjs:2: The plugin postcss-a"}},
+		"list": {"/postcss.config.mjs", "import a from 'postcss-a';\nexport default { plugins: [a({ b: 1 }),\nother()] }",
+			[]string{"/postcss.config.mjs:2: A plugin of PostCSS is not understood", "/postcss.config.mjs:1: The plugin postcss-a"}},
+		"hidden":   {"/.postcssrc", "{\n\"plugins\": { \"a\": {} } }", []string{"/.postcssrc:2: The plugin a"}},
+		"YAML":     {"/.postcssrc.yml", "plugins:\n  a: {}", []string{"/.postcssrc.yml:1: The configuration of PostCSS is not"}},
+		"manifest": {"/package.json", "{\n\"postcss\":\n{\"plugins\":[\"a\"]}}", []string{"/package.json:3: The plugin a"}},
+		"nothing":  {"/postcss.config.json", "{}", nil},
+		"computed": {"/postcss.config.ts", "export default make()", []string{"/postcss.config.ts:1: The configuration of PostCSS"}},
+	} {
+		wantWarnings(t, name, files("/main.js", "", c.file, c.text), c.want)
+	}
+}
+
+// wantWarnings builds a page with a script, and checks the beginnings of the warnings.
+func wantWarnings(t *testing.T, name string, in map[string][]byte, want []string) {
+	t.Helper()
+	out, err := run(t, withPage(in, nil))
+	if err != nil || len(out.Warnings) != len(want) {
+		t.Errorf("%s: got %q, error %v, want %q", name, out.Warnings, err, want)
+		return
+	}
+	for i, begin := range want {
+		if !strings.HasPrefix(out.Warnings[i], begin) {
+			t.Errorf("%s: got %q, want %q", name, out.Warnings[i], begin)
+		}
+	}
+}
+
+func TestBrowsers(t *testing.T) {
+	t.Parallel()
+	const code = "console.log(a?.b, a ??= 1)" // of Chrome 80 and 85
+	for name, c := range map[string]struct {
+		file, text, want string // a part of the bundle
+		warnings         []string
+	}{
+		"none":     {"/a.txt", "", "a?.b,a??=1", nil},
+		"old":      {"/.browserslistrc", "# c\nchrome >= 79 # d\nsafari 12-15", "a==null?void 0:a.b", nil},
+		"new":      {"/.browserslistrc", "last 2 chrome versions, > 0.5% and not dead or not ie 11", "a?.b,a??=1", nil},
+		"sections": {"/.browserslistrc", "[development]\nchrome 70\n[production staging]\nchrome 120", "a?.b,a??=1", nil},
+		"manifest": {"/package.json", `{"browserslist":{"production":["ios_saf 13"],"development":"chrome 120"}}`, "a==null", nil},
+		"ancient": {"/.browserslistrc", "\nie 11\nchrome > 30", "a==null",
+			[]string{`/.browserslistrc:2: The query "ie 11" is not understood`, "/.browserslistrc:3: Sites do not work in chrome > 30"}},
+		"unknown": {"/package.json", "{\"browserslist\":\n\"extends x\"}", "a?.b",
+			[]string{`/package.json:2: The query "extends x" is not understood`}},
+	} {
+		in := files("/main.js", code+";await 1", c.file, c.text)
+		wantWarnings(t, name, in, c.warnings)
+		if got := bundleOf(t, in, nil); !strings.Contains(got, c.want) {
+			t.Errorf("%s: no %s in %s", name, c.want, got)
+		}
+	}
+}
+
 // What the build does not understand is a warning with its line.
 func TestSettingsThatAreNotUnderstood(t *testing.T) {
 	t.Parallel()

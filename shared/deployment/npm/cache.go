@@ -28,9 +28,9 @@ const (
 func cacheKey(hash sha512Hash) string { return cachePrefix + hex.EncodeToString(hash[:]) }
 
 // readCache writes the files of a package if they are in the cache, and reports whether they are. A damaged object
-// counts as missing, and is removed so that it can be replaced. The files that it wrote are written again. Errors:
-// objectstore.ErrUnavailable; those of tree.unpack.
-func (i *Installer) readCache(ctx context.Context, c *copies, t *tree) (found bool, err error) {
+// counts as missing, and is removed so that it can be replaced. The files that it added are added again. Errors:
+// objectstore.ErrUnavailable; those of unpacker.unpack.
+func (i *Installer) readCache(ctx context.Context, c *copies, t *unpacker) (found bool, err error) {
 	key := cacheKey(c.hash)
 	body, _, err := i.deps.Bucket.Open(ctx, key)
 	if errors.Is(err, objectstore.ErrNotFound) {
@@ -53,7 +53,6 @@ func (i *Installer) readCache(ctx context.Context, c *copies, t *tree) (found bo
 		return err == nil, err
 	}
 	i.deps.Logger.WarnContext(ctx, "a cached package is damaged", slog.String("key", key), slog.Any("error", err))
-	t.used.remove(c.id(), t.bytes, t.files)
 	return false, i.deps.Bucket.DeleteAll(ctx, key)
 }
 

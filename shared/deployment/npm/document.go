@@ -19,7 +19,7 @@ type document struct {
 	Versions entries[jsontext.Value] `json:"versions"`
 
 	name       string
-	left       *atomic.Int64     // see session.memory
+	memory     *atomic.Int64     // see session
 	sorted     []*semver.Version // ascending; nil until needed
 	decoded    map[string]*release
 	deprecated map[string]bool // whether a version is deprecated, if it is known
@@ -85,7 +85,7 @@ func (d *document) release(version string) *release {
 		return r
 	}
 	raw, ok := d.Versions[version]
-	if !ok || len(raw) > maxRelease || d.left.Add(-releaseMemory*int64(len(raw))) < 0 {
+	if !ok || len(raw) > maxRelease || d.memory.Add(releaseMemory*int64(len(raw))) > maxMemory {
 		return nil
 	}
 	r := new(release)

@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"time"
+
+	"devplatform/shared/deployment/build/tree"
 )
 
 // Resolve returns the versions that an Installer selects without a lock file, by location, and the warnings.
@@ -81,12 +82,12 @@ func Locked(ctx context.Context, in Project) (versions map[string]string, names 
 
 // Unpack unpacks a package into a folder.
 func Unpack(ctx context.Context, dir string, archive io.Reader) error {
-	root, err := os.OpenRoot(dir)
+	files, err := tree.Create(dir)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = root.Close() }()
+	defer files.Close()
 	used := &usage{limits: limits{bytes: maxUnpacked, files: maxFiles}, sizes: map[string]int64{}}
-	t := &tree{root: root, copies: &copies{locations: []string{"a"}}, used: used}
+	t := &unpacker{tree: files, copies: &copies{locations: []string{"a"}}, used: used}
 	return t.unpack(ctx, archive, nil)
 }

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
 	"sync"
 	"sync/atomic"
 
 	"devplatform/shared/async"
+	"devplatform/shared/deployment/build/tree"
 	"devplatform/shared/deployment/failure"
 )
 
@@ -25,16 +25,8 @@ type copies struct {
 
 func (c *copies) id() string { return c.name + "@" + c.version }
 
-// fetch writes the files of the packages below dir.
-func (i *Installer) fetch(ctx context.Context, packages []selected, dir string) (Report, error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return Report{}, fmt.Errorf("npm: open the folder: %w", err)
-	}
-	defer func() { _ = root.Close() }()
-	if err := root.Mkdir("node_modules", 0o755); err != nil { // below it, there are only files that this call writes
-		return Report{}, fmt.Errorf("npm: create node_modules: %w", err)
-	}
+// fetch adds the files of the packages to a tree.
+func (i *Installer) fetch(ctx context.Context, packages []selected, t *tree.Tree) (Report, error) {
 	distinct := map[sha512Hash]*copies{}
 	for _, s := range packages {
 		hash, err := parseIntegrity(s)
@@ -46,18 +38,18 @@ func (i *Installer) fetch(ctx context.Context, packages []selected, dir string) 
 		}
 		distinct[hash].locations = append(distinct[hash].locations, s.location)
 	}
-	used := &usage{limits: i.limits, sizes: map[string]int64{}, tarballs: newLimit(maxTarballs)}
+	used := &usage{limits: i.limits, sizes: map[string]int64{}}
 	var downloaded atomic.Int64
 	group, groupCtx := async.WithContext(ctx)
 	group.SetLimit(parallel)
 	for _, c := range distinct {
 		group.Go(func() error {
-			found, err := i.readCache(groupCtx, c, &tree{root: root, copies: c, used: used})
+			found, err := i.readCache(groupCtx, c, &unpacker{tree: t, copies: c, used: used})
 			if err != nil || found {
 				return err
 			}
 			downloaded.Add(1)
-			return i.download(groupCtx, c, &tree{root: root, copies: c, used: used})
+			return i.download(groupCtx, c, &unpacker{tree: t, copies: c, used: used})
 		})
 	}
 	if err := group.Wait(); err != nil {
@@ -72,7 +64,6 @@ type usage struct {
 	mu           sync.Mutex
 	bytes, files int64            // files and folders
 	sizes        map[string]int64 // bytes by package
-	tarballs     *atomic.Int64    // compressed bytes that can still be downloaded
 }
 
 // add counts the bytes, and the files and folders, that a package adds. It returns an error if the installation has
@@ -94,13 +85,4 @@ func (u *usage) add(what string, bytes, files int64) error {
 
 func (u *usage) largest() string {
 	return largest(u.sizes, func(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) })
-}
-
-// remove takes back what was counted for a package, before it is unpacked again.
-func (u *usage) remove(what string, bytes, files int64) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.bytes -= bytes
-	u.files -= files
-	u.sizes[what] -= bytes
 }

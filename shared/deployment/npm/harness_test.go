@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -22,6 +21,7 @@ import (
 	"time"
 
 	"devplatform/infra/local/s3/s3test"
+	"devplatform/shared/deployment/build/tree"
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/deployment/npm"
 	"devplatform/shared/objectstore"
@@ -201,36 +201,34 @@ func (f *fixture) installWithin(
 	return installInto(t, installer, project(fmt.Sprintf("{\n  \"dependencies\": {%s}\n}", dependencies), lock))
 }
 
-// installInto installs the packages of a project into a new folder, and returns the files by their absolute path in it.
+// installInto installs the packages of a project into a new tree, and returns the files.
 func installInto(t testing.TB, i *npm.Installer, in npm.Project) (map[string][]byte, npm.Report, error) {
 	t.Helper()
 	dir := t.TempDir()
-	report, err := i.Install(t.Context(), in, dir)
-	return readTree(t, dir), report, err
-}
-
-// readTree returns the files below dir. It checks that they are regular files that others can read.
-func readTree(t testing.TB, dir string) map[string][]byte {
-	t.Helper()
-	files := map[string][]byte{}
-	err := filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		info, err := entry.Info()
-		if err != nil {
-			return err
-		}
-		if info.Mode() != 0o644 {
-			t.Errorf("%s has the mode %v", name, info.Mode())
-		}
-		files[strings.TrimPrefix(filepath.ToSlash(name), filepath.ToSlash(dir))], err = os.ReadFile(name)
-		return err
-	})
+	files, err := tree.Create(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return files
+	defer files.Close()
+	report, err := i.Install(t.Context(), in, files)
+	return readTree(t, files, dir), report, err
+}
+
+// readTree returns the files of a tree. It checks that all exist in its folder.
+func readTree(t testing.TB, files *tree.Tree, dir string) map[string][]byte {
+	t.Helper()
+	all := map[string][]byte{}
+	for name := range files.Files() {
+		data, err := files.Read(name)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := os.Lstat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+		all[name] = data
+	}
+	return all
 }
 
 // project returns a project. It has no lock file if lock is "".

@@ -27,7 +27,7 @@ type locked struct {
 	InBundle  bool   `json:"inBundle"`
 }
 
-// Limits of a lock file. They also limit the time of find.
+// Limits of a lock file. They also limit the time of node.find.
 const (
 	maxLock     = 8 << 20 // bytes
 	maxLocation = 1 << 10 // bytes of a location
@@ -91,99 +91,70 @@ func (l *lock) selectFor(ctx context.Context, p *project) (packages []selected, 
 	if len(l.Packages) == 0 {
 		return nil, false, nil
 	}
-	found, ok, err := l.reachable(ctx, p)
-	if err != nil || !ok {
-		return nil, false, err
-	}
-	for _, location := range slices.Sorted(maps.Keys(found)) {
-		p := l.Packages[location]
-		if location == "" || p.InBundle {
-			continue
+	var failed error
+	ok = true
+	edges := 0
+	root := l.nodes(p)
+	packages, err = root.needed(func(from *node, e edge, to *node) bool {
+		edges++
+		switch {
+		case ctx.Err() != nil:
+			failed = ctx.Err()
+		case edges > maxEdges:
+			failed = largeLock()
+		case !isName(e.name):
+			failed = invalidLock()
+		case to == nil:
+			ok = ok && e.kind != regular
+		case e.kind == optional && to.release.native():
+			return false
+		default:
+			ok = ok && to.isValid && (from != root || isFor(e, to.release))
 		}
-		if p.Link || !isName(p.Name) || !validVersion.MatchString(p.Version) {
-			return nil, false, nil
-		}
-		packages = append(packages, selected{
-			location: location, name: p.Name, version: p.Version, integrity: p.Integrity, origin: found[location],
-		})
-	}
-	return packages, true, nil
+		return failed == nil && ok
+	})
+	return packages, ok && failed == nil && err == nil, cmp.Or(failed, err)
 }
 
-// reachable returns the locations of the packages that the project needs, each with the dependency of the project that
-// needs it, and "" for the project itself. ok and err are as in selectFor.
-func (l *lock) reachable(ctx context.Context, p *project) (found map[string]string, ok bool, err error) {
-	found = map[string]string{"": ""}
-	installed, seen := 0, 0 // packages, without those that are in the tarballs of others; dependencies
-	for queue := []string{""}; len(queue) > 0; queue = queue[1:] {
-		edges := p.edges
-		if queue[0] != "" {
-			edges = l.Packages[queue[0]].edges()
+// nodes returns the packages of the lock file as nodes below the project.
+func (l *lock) nodes(p *project) *node {
+	root := &node{edges: p.edges, children: map[string]*node{}}
+	all := map[string]*node{"": root}
+	for _, location := range l.locations() {
+		at := strings.LastIndex(location, "node_modules/")
+		parent := all[strings.TrimSuffix(location[:max(0, at)], "/")]
+		if at < 0 || parent == nil {
+			continue
 		}
-		if seen += len(edges); seen > maxEdges {
-			return nil, false, largeLock()
-		}
-		for _, e := range edges {
-			if ctx.Err() != nil {
-				return nil, false, ctx.Err() //nolint:wrapcheck // Install classifies it
-			}
-			if e.kind == development {
-				continue
-			}
-			if !isName(e.name) {
-				return nil, false, invalidLock()
-			}
-			location, p := l.find(queue[0], e.name)
-			if p == nil && e.kind == regular || p != nil && queue[0] == "" && !p.isFor(e) {
-				return nil, false, nil
-			}
-			if p == nil || e.kind == optional && p.native() {
-				continue
-			}
-			if _, known := found[location]; known {
-				continue
-			}
-			origin := found[queue[0]]
-			if origin == "" {
-				origin = e.name
-			}
-			found[location] = origin
-			queue = append(queue, location)
-			if !p.InBundle {
-				installed++
-			}
-			if installed > maxPackages || len(found) > maxNodes {
-				return nil, false, tooMany(slices.Collect(maps.Values(found)))
-			}
-		}
+		p := l.Packages[location]
+		r := &release{manifest: p.manifest, name: p.Name, edges: p.edges()}
+		r.Dist.Integrity = p.Integrity
+		n := newNode(edge{name: location[at+len("node_modules/"):]}, r, nil)
+		n.bundled = p.InBundle
+		n.isValid = p.InBundle || !p.Link && isName(p.Name) && validVersion.MatchString(p.Version)
+		n.placeIn(parent)
+		all[location] = n
 	}
-	return found, true, nil
+	return root
 }
 
 // isFor reports whether a package is the one that a dependency of the project names, and has a suitable version.
-func (p *locked) isFor(e edge) bool {
+func isFor(e edge, r *release) bool {
 	name, _, err := target(e)
-	return err == nil && name == p.Name && satisfies(e, p.Name, p.Version)
+	return err == nil && name == r.name && satisfies(e, r.name, r.Version)
 }
 
-// find returns the package that a name means in the package at from, as Node.js finds it.
-func (l *lock) find(from, name string) (location string, p *locked) {
-	for {
-		location = strings.TrimPrefix(from+"/node_modules/"+name, "/")
-		if p = l.Packages[location]; p != nil || from == "" {
-			return location, p
-		}
-		from = strings.TrimSuffix(from[:max(0, strings.LastIndex(from, "node_modules/"))], "/")
-	}
+// locations returns the locations of the packages, parents first.
+func (l *lock) locations() []string {
+	return slices.SortedFunc(maps.Keys(l.Packages), func(a, b string) int {
+		return cmp.Or(len(a)-len(b), strings.Compare(a, b))
+	})
 }
 
 // versions returns the versions of each package in the lock file, the one of the project's own dependency first.
 func (l *lock) versions() map[string][]string {
 	versions := map[string][]string{}
-	byDepth := slices.SortedFunc(maps.Keys(l.Packages), func(a, b string) int {
-		return cmp.Or(len(a)-len(b), strings.Compare(a, b))
-	})
-	for _, location := range byDepth {
+	for _, location := range l.locations() {
 		p := l.Packages[location]
 		versions[p.Name] = append(versions[p.Name], p.Version)
 	}

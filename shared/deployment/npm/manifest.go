@@ -132,18 +132,10 @@ type projectManifest struct {
 	manifest
 
 	DevDependencies map[string]string `json:"devDependencies"`
-	Overrides       jsontext.Value    `json:"overrides"`   // of npm
-	Resolutions     jsontext.Value    `json:"resolutions"` // of Yarn
-	PNPM            jsontext.Value    `json:"pnpm"`
-	Workspaces      jsontext.Value    `json:"workspaces"` // an array, or an object
-}
-
-func (m *projectManifest) pnpmOverrides() jsontext.Value {
-	var pnpm struct {
-		Overrides jsontext.Value `json:"overrides"`
-	}
-	_ = json.Unmarshal(m.PNPM, &pnpm, options) // a field of another type is ignored, as npm does
-	return pnpm.Overrides
+	Overrides       any               `json:"overrides"`   // of npm
+	Resolutions     any               `json:"resolutions"` // of Yarn
+	PNPM            any               `json:"pnpm"`
+	Workspaces      any               `json:"workspaces"`
 }
 
 // parseProject parses a package.json. Of devDependencies, and of build tools that browsers can run, it keeps those that
@@ -153,7 +145,7 @@ func parseProject(raw []byte, imports map[string]bool) (*project, error) {
 	if err := json.Unmarshal(raw, m, options); err != nil {
 		return nil, jsonFailure(raw, manifestPath, err, "")
 	}
-	p := &project{raw: raw, workspaces: len(m.Workspaces) > len("null")}
+	p := &project{raw: raw, workspaces: m.Workspaces != nil}
 	var message string
 	if p.rules, p.skipped, message = parseOverrides(m); message != "" {
 		f := &failure.Error{Code: failure.BuildFailed, Path: manifestPath, Message: "The field overrides in " +

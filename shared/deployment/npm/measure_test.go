@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"devplatform/shared/deployment/build/tree"
 	"devplatform/shared/deployment/npm"
 )
 
@@ -25,16 +26,20 @@ func TestMeasure(t *testing.T) {
 			for _, cache := range []string{"empty", "warm"} {
 				done := make(chan struct{})
 				peak := watchHeap(done)
-				dir := t.TempDir()
+				files, err := tree.Create(t.TempDir())
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer files.Close()
 				began := time.Now()
-				report, err := npm.New(f.deps).Install(t.Context(), in, dir)
+				report, err := npm.New(f.deps).Install(t.Context(), in, files)
 				took := time.Since(began)
 				close(done)
 				if err != nil {
 					t.Fatal(err)
 				}
 				t.Logf("%s cache: %v, %d packages, %d downloaded, %d files, %.1f MB, peak of the heap %d MB", cache,
-					took.Round(time.Millisecond), report.Packages, report.Downloaded, len(readTree(t, dir)),
+					took.Round(time.Millisecond), report.Packages, report.Downloaded, len(files.Files()),
 					float64(report.Bytes)/1e6, <-peak/1e6)
 			}
 		})

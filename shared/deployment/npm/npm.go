@@ -1,4 +1,4 @@
-// Package npm installs the npm packages that a project depends on, as files below a folder. It executes no code of
+// Package npm installs the npm packages that a project depends on into the tree of a build. It executes no code of
 // packages. It checks each package against the hash that the registry or the lock file names.
 //
 // The steps of an installation, and their files:
@@ -9,7 +9,7 @@
 //	resolve.go    without a lock file: which versions, as npm selects them; place.go: where they belong
 //	registry.go   requests to the registry; session.go: reads its documents; document.go: selects a version
 //	fetch.go      gets the packages, from the cache (cache.go) or from the registry (tarball.go)
-//	tree.go       writes the files
+//	unpack.go     adds the files
 //
 // Only what a browser can need is installed: dependencies, optionalDependencies, peerDependencies, and the
 // devDependencies that the sources import. Types are not needed: packages of the scope @types are not installed, and
@@ -27,6 +27,7 @@ import (
 	"strings"
 	"time"
 
+	"devplatform/shared/deployment/build/tree"
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/objectstore"
 )
@@ -93,15 +94,14 @@ type Report struct {
 	Warnings []string
 }
 
-// Install installs the packages of a project below dir, as dir/node_modules/…. dir must exist and must have no
-// node_modules. Install writes regular files only, with the mode 0644; a package that belongs to several places is
-// written once, with hard links. After an error, dir can have a part of the files.
+// Install installs the packages of a project in a tree, as /node_modules/…. After an error, the tree can have a part of
+// the files.
 //
 // If the lock file does not match package.json, as after a change of package.json alone, Report.Locked is false: the
 // versions are resolved again, and those of the lock file are preferred. The lock files of Yarn, pnpm and Bun are used
 // in the same way.
 // Errors: *failure.Error; the error of ctx; objectstore.ErrUnavailable; an error of the disk.
-func (i *Installer) Install(ctx context.Context, in Project, dir string) (Report, error) {
+func (i *Installer) Install(ctx context.Context, in Project, t *tree.Tree) (Report, error) {
 	manifest, ok := in.Files[manifestPath]
 	if !ok {
 		return Report{}, nil
@@ -120,7 +120,7 @@ func (i *Installer) Install(ctx context.Context, in Project, dir string) (Report
 	}
 	limited, cancel := context.WithTimeout(ctx, i.limits.time)
 	defer cancel()
-	report, err := i.install(limited, project, in.Files, dir)
+	report, err := i.install(limited, project, in.Files, t)
 	switch {
 	case err == nil:
 		return report, nil
@@ -133,7 +133,7 @@ func (i *Installer) Install(ctx context.Context, in Project, dir string) (Report
 	return Report{}, err
 }
 
-func (i *Installer) install(ctx context.Context, p *project, files map[string][]byte, dir string) (Report, error) {
+func (i *Installer) install(ctx context.Context, p *project, files map[string][]byte, t *tree.Tree) (Report, error) {
 	lock, err := parseLock(files[lockPath])
 	if err != nil {
 		return Report{}, err
@@ -153,7 +153,7 @@ func (i *Installer) install(ctx context.Context, p *project, files map[string][]
 		}
 		warnings = append(warnings, conflicts...)
 	}
-	report, err := i.fetch(ctx, packages, dir)
+	report, err := i.fetch(ctx, packages, t)
 	report.Locked, report.Warnings = locked, warnings
 	return report, err
 }
@@ -174,14 +174,11 @@ var errTooMany = errors.New("npm: too many packages")
 // maxNamed is the number of packages that an error about a limit names.
 const maxNamed = 5
 
-// tooMany returns the error for a project that needs too many packages. origins are the dependencies of the project
-// that need them, one for each package.
-func tooMany(origins []string) error {
+// tooMany returns the error for a project that needs too many packages.
+func tooMany(packages []selected) error {
 	counts := map[string]int64{}
-	for _, name := range origins {
-		if name != "" {
-			counts[name]++
-		}
+	for _, p := range packages {
+		counts[p.origin]++
 	}
 	return fail(failure.DependencyTooLarge, "The project needs more than %d packages. Most of them are needed by %s. "+
 		"Remove dependencies from package.json.", maxPackages,

@@ -252,7 +252,7 @@ func TestCallerStops(t *testing.T) {
 	f.registry.on["/a"] = func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	_, err := npm.New(f.deps).Install(ctx, project(`{"dependencies":{"a":"1"}}`, ""), t.TempDir())
+	_, err := npm.New(f.deps).Install(ctx, project(`{"dependencies":{"a":"1"}}`, ""), nil)
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got error %v, want the error of the context", err)
 	}

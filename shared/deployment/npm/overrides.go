@@ -1,11 +1,11 @@
 package npm
 
 import (
-	"bytes"
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // override is a rule of the field overrides in package.json. The root has no name, and contains the rules that apply to
@@ -22,84 +22,70 @@ type override struct {
 // maxOverrides is the maximum number of rules of a project.
 const maxOverrides = 500
 
-// overrideParser reads the fields overrides (npm), resolutions (Yarn) and pnpm.overrides.
-type overrideParser struct {
+// overrideReader reads the fields overrides (npm), resolutions (Yarn) and pnpm.overrides.
+type overrideReader struct {
 	project *projectManifest // whose versions a value such as "$react" refers to
 	rules   int
 	skipped []string // the keys of other tools that have no equivalent in npm
 }
 
-// parse adds the rules of a JSON object to parent. nested reports whether the field has npm's form. If a rule is
-// invalid, parse returns a message for people.
-func (p *overrideParser) parse(d *jsontext.Decoder, parent *override, nested bool) string {
-	if kind := d.PeekKind(); kind != '{' {
+// read adds rules to parent. isNested reports whether the field has npm's form. If a rule is invalid, read returns a
+// message for people.
+func (r *overrideReader) read(parent *override, rules any, isNested bool) (problem string) {
+	all, ok := rules.(map[string]any)
+	if !ok {
 		return fmt.Sprintf("the rules of %s are not an object", parent.describe())
 	}
-	_, _ = d.ReadToken()
-	for d.PeekKind() == '"' {
-		token, _ := d.ReadToken()
-		if message := p.rule(d, parent, token.String(), nested); message != "" {
-			return message
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		if r.rules++; r.rules > maxOverrides {
+			return fmt.Sprintf("there are more than %d rules", maxOverrides)
+		}
+		text, isText := all[key].(string)
+		o := &override{parent: parent, name: key, versions: "*"}
+		if !isNested {
+			o.name = strings.TrimPrefix(key, "**/")
+		}
+		if at := strings.LastIndexByte(o.name, '@'); at > 0 {
+			o.name, o.versions = o.name[:at], cmp.Or(strings.TrimSpace(o.name[at+1:]), "*")
+		}
+		o.value = o.versions
+		switch isValid := isName(o.name) && len(o.versions) <= maxSpec; {
+		case key == "." && isNested && isText:
+			problem = r.setValue(parent, text)
+		case !isNested && (!isValid || !isText):
+			r.skipped = append(r.skipped, key)
+		case !isValid:
+			problem = fmt.Sprintf("%.100q does not name a package", key)
+		case isText:
+			parent.children = append(parent.children, o)
+			problem = r.setValue(o, text)
+		default:
+			parent.children = append(parent.children, o)
+			problem = r.read(o, all[key], true)
+		}
+		if problem != "" {
+			return problem
 		}
 	}
-	_, _ = d.ReadToken()
 	return ""
 }
 
-// rule adds the rule with a key, such as "a@^1".
-func (p *overrideParser) rule(d *jsontext.Decoder, parent *override, key string, nested bool) string {
-	if p.rules++; p.rules > maxOverrides {
-		return fmt.Sprintf("there are more than %d rules", maxOverrides)
-	}
-	if key == "." && nested && d.PeekKind() == '"' {
-		token, _ := d.ReadToken()
-		return p.setValue(parent, token.String())
-	}
-	if !nested {
-		key = strings.TrimPrefix(key, "**/")
-	}
-	o := &override{parent: parent, name: key, versions: "*"}
-	if at := strings.LastIndexByte(key, '@'); at > 0 {
-		o.name, o.versions = key[:at], strings.TrimSpace(key[at+1:])
-	}
-	if o.versions == "" {
-		o.versions = "*"
-	}
-	o.value = o.versions
-	switch isValid := isName(o.name) && len(o.versions) <= maxSpec && d.PeekKind() == '"'; {
-	case !nested && !isValid:
-		p.skipped = append(p.skipped, key)
-		_ = d.SkipValue()
-		return ""
-	case !isName(o.name) || len(o.versions) > maxSpec:
-		return fmt.Sprintf("%.100q does not name a package", key)
-	}
-	parent.children = append(parent.children, o)
-	if d.PeekKind() != '"' {
-		return p.parse(d, o, nested)
-	}
-	token, _ := d.ReadToken()
-	return p.setValue(o, token.String())
-}
-
-func (p *overrideParser) setValue(o *override, value string) string {
+func (r *overrideReader) setValue(o *override, value string) (problem string) {
 	value = strings.TrimSpace(value)
-	if name, ok := strings.CutPrefix(value, "$"); ok {
-		for _, specs := range []map[string]string{
-			p.project.DevDependencies, p.project.OptionalDependencies, p.project.Dependencies, p.project.PeerDependencies,
-		} {
-			if spec, ok := specs[name]; ok {
-				o.value = strings.TrimSpace(spec)
-				return ""
-			}
+	name, isReference := strings.CutPrefix(value, "$")
+	if !isReference {
+		o.value = cmp.Or(value, "*")
+		return ""
+	}
+	for _, specs := range []map[string]string{
+		r.project.DevDependencies, r.project.OptionalDependencies, r.project.Dependencies, r.project.PeerDependencies,
+	} {
+		if spec, ok := specs[name]; ok {
+			o.value = strings.TrimSpace(spec)
+			return ""
 		}
-		return fmt.Sprintf("%.100q refers to a package that is not a dependency of the project", value)
 	}
-	if value == "" {
-		value = "*"
-	}
-	o.value = value
-	return ""
+	return fmt.Sprintf("%.100q refers to a package that is not a dependency of the project", value)
 }
 
 func (o *override) describe() string {
@@ -109,27 +95,23 @@ func (o *override) describe() string {
 	return fmt.Sprintf("%.100q", o.name)
 }
 
-// parseOverrides returns the rules of a project, or nil if it has none. message is not empty if a rule is invalid.
-func parseOverrides(m *projectManifest) (root *override, skipped []string, message string) {
+// parseOverrides returns the rules of a project, or nil if it has none. problem is not empty if a rule is invalid.
+func parseOverrides(m *projectManifest) (root *override, skipped []string, problem string) {
 	root = new(override)
-	p := &overrideParser{project: m}
-	for _, field := range []struct {
-		value  jsontext.Value
-		nested bool
-	}{{m.Overrides, true}, {m.Resolutions, false}, {m.pnpmOverrides(), false}} {
-		if k := field.value.Kind(); k == 0 || k == 'n' || k != '{' && !field.nested {
-			continue // absent, null, or a field of another tool that npm ignores
-		}
-		d := jsontext.NewDecoder(bytes.NewReader(field.value), jsontext.AllowDuplicateNames(true),
-			jsontext.AllowInvalidUTF8(true))
-		if message := p.parse(d, root, field.nested); message != "" {
-			return nil, nil, message
+	r := &overrideReader{project: m}
+	if m.Overrides != nil {
+		problem = r.read(root, m.Overrides, true)
+	}
+	pnpm, _ := m.PNPM.(map[string]any)
+	for _, field := range []any{m.Resolutions, pnpm["overrides"]} {
+		if _, ok := field.(map[string]any); ok && problem == "" {
+			problem = r.read(root, field, false)
 		}
 	}
-	if len(root.children) == 0 {
-		return nil, p.skipped, ""
+	if problem != "" || len(root.children) == 0 {
+		root = nil
 	}
-	return root, p.skipped, ""
+	return root, r.skipped, problem
 }
 
 // apply returns the dependencies of a package to which the rules of o apply, with the versions that the rules select.

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"devplatform/shared/awsclient"
@@ -87,10 +86,15 @@ func (r *registry) tarballURL(s selected) string {
 	return r.base.String() + "/" + s.name + "/-/" + base + "-" + url.PathEscape(s.version) + ".tgz"
 }
 
+var (
+	// errMissing means that the registry does not have the resource, or does not show it.
+	errMissing = errors.New("npm: not in the registry")
+	errRefused = errors.New("npm: the registry refused access")
+)
+
 // get requests a URL of the registry, and calls read with the body of the response. what describes the resource to
-// people. get repeats the request if the connection breaks or the registry fails, and then calls read again. It returns
-// an error of read as it is, unless the connection caused it. errMissing means that the registry has no such resource,
-// and errRefused, with a *failure.Error, that it refused access.
+// people. get repeats the request if the connection breaks or the registry fails, and then calls read again. Errors:
+// errMissing; errRefused with a *failure.Error; *failure.Error; those of read, unless the connection caused them.
 func (r *registry) get(ctx context.Context, target, accept, what string, read func(io.Reader) error) error {
 	select {
 	case r.slots <- struct{}{}:
@@ -99,41 +103,21 @@ func (r *registry) get(ctx context.Context, target, accept, what string, read fu
 		return ctx.Err() //nolint:wrapcheck // Install classifies it
 	}
 	for attempt := 1; ; attempt++ {
-		err := r.try(ctx, target, accept, read)
-		var broken *brokenError
-		switch {
-		case errors.Is(err, errRefused):
-			return fmt.Errorf("%w: %w", errRefused, fail(failure.DependencyNotFound, "%s cannot be downloaded: the npm "+
-				"registry refused access. The operator of the platform must check the user and the password in NPM_REGISTRY.",
-				what))
-		case err == nil || ctx.Err() != nil || !errors.As(err, &broken):
+		canRetry, err := r.try(ctx, target, accept, what, read)
+		if !canRetry || ctx.Err() != nil || attempt == attempts || !awsclient.Sleep(ctx, 5*awsclient.Jitter(attempt)) {
 			return err
-		case broken.permanent || attempt == attempts || !awsclient.Sleep(ctx, 5*awsclient.Jitter(attempt)):
-			return fail(failure.DependencyNotFound, "%s cannot be downloaded: %s.", what, broken.message)
 		}
 	}
 }
 
-var (
-	// errMissing reports that the registry does not have the resource, or does not show it.
-	errMissing = errors.New("npm: not in the registry")
-	errRefused = errors.New("npm: the registry refused access")
-)
-
-// brokenError reports that a request failed because of the registry or the connection. The message is for people.
-type brokenError struct {
-	message   string
-	permanent bool // another attempt would fail in the same way, or would take too long
-}
-
-func (e *brokenError) Error() string { return e.message }
-
-func (r *registry) try(parent context.Context, target, accept string, read func(io.Reader) error) error {
+func (r *registry) try(
+	parent context.Context, target, accept, what string, read func(io.Reader) error,
+) (canRetry bool, err error) {
 	ctx, cancel := context.WithTimeout(parent, r.timeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
 	if err != nil {
-		return errMissing
+		return false, errMissing
 	}
 	request.Header.Set("User-Agent", userAgent)
 	if user := r.base.User; user != nil {
@@ -147,35 +131,40 @@ func (r *registry) try(parent context.Context, target, accept string, read func(
 	}
 	response, err := r.client.Do(request)
 	if err != nil {
-		return connectionError(ctx, err)
+		return connectionError(ctx, what, err)
 	}
 	defer func() { _ = response.Body.Close() }()
 	switch status := response.StatusCode; {
 	case status == http.StatusOK:
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		return errRefused
+		return false, fmt.Errorf("%w: %w", errRefused, unavailable(what, "the npm registry refused access. The operator of "+
+			"the platform must check the user and the password in NPM_REGISTRY"))
 	case status >= http.StatusInternalServerError || status == http.StatusTooManyRequests:
-		return &brokenError{message: fmt.Sprintf("the npm registry failed with status %d. Deploy again later", status)}
+		return true, unavailable(what, fmt.Sprintf("the npm registry failed with status %d. Deploy again later", status))
 	default:
-		return errMissing
+		return false, errMissing
 	}
 	body := &bodyReader{body: response.Body}
 	if err = read(body); err != nil && body.err != nil {
-		return connectionError(ctx, body.err)
+		return connectionError(ctx, what, body.err)
 	}
-	return err
+	return false, err
 }
 
-func connectionError(ctx context.Context, err error) error {
+func unavailable(what, reason string) error {
+	return fail(failure.DependencyNotFound, "%s cannot be downloaded: %s.", what, reason)
+}
+
+func connectionError(ctx context.Context, what string, err error) (canRetry bool, _ error) {
 	switch {
 	case errors.Is(err, errOtherOrigin):
-		return &brokenError{"the npm registry redirected the request to another origin, which is not allowed", true}
+		return false, unavailable(what, "the npm registry redirected the request to another origin, which is not allowed")
 	case publicnet.IsRejected(err):
-		return &brokenError{"the npm registry does not have a public address", true}
+		return false, unavailable(what, "the npm registry does not have a public address")
 	case ctx.Err() != nil:
-		return &brokenError{"the npm registry did not respond in time. Deploy again later", true}
+		return false, unavailable(what, "the npm registry did not respond in time. Deploy again later")
 	}
-	return &brokenError{"the connection to the npm registry failed. Deploy again later", false}
+	return true, unavailable(what, "the connection to the npm registry failed. Deploy again later")
 }
 
 // bodyReader remembers the error with which the body of a response ended.
@@ -192,29 +181,17 @@ func (b *bodyReader) Read(p []byte) (int, error) {
 	return n, err //nolint:wrapcheck // an io.Reader passes errors through
 }
 
-// limitReader takes the bytes that it reads from a limit, which several readers can share. It returns err if the limit
-// does not allow them.
+// limitReader reads at most a number of bytes. It then returns err.
 type limitReader struct {
 	reader io.Reader
-	left   *atomic.Int64
+	left   int64
 	err    error
-	taken  int64
-}
-
-func newLimit(n int64) *atomic.Int64 {
-	left := new(atomic.Int64)
-	left.Store(n)
-	return left
 }
 
 func (l *limitReader) Read(p []byte) (int, error) {
 	n, err := l.reader.Read(p)
-	l.taken += int64(n)
-	if l.left.Add(-int64(n)) < 0 {
+	if l.left -= int64(n); l.left < 0 {
 		return 0, l.err
 	}
 	return n, err //nolint:wrapcheck // an io.Reader passes errors through
 }
-
-// release gives the bytes that were read back to the limit.
-func (l *limitReader) release() { l.left.Add(l.taken) }

@@ -1,86 +1,14 @@
 package npm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"deps.dev/util/semver"
 )
-
-// node is a package in the tree of node_modules folders. The root is the project.
-type node struct {
-	release  *release
-	name     string // in node_modules, which is not the name in the registry if the dependency is an alias
-	parent   *node
-	children map[string]*node
-	edges    []edge
-	// source is the package whose dependency brought this one. Its versions are preferred for the peers.
-	source *node
-	// ignored are the names of dependencies that cannot be satisfied: optional ones that do not exist, and peers that
-	// conflict with other packages. npm would report some conflicts as errors; like npm install --force, this package
-	// uses the version that is there, because a second copy of a peer such as React breaks an application.
-	ignored map[string]bool
-	removed bool
-	rules   *override // the rules for the dependencies
-	// depth and location are set when the node is placed.
-	depth    int
-	location string
-}
-
-// newNode returns a node for a dependency of source.
-func newNode(e edge, r *release, source *node) *node {
-	return &node{
-		name: e.name, release: r, source: source, rules: e.rules, edges: e.rules.apply(r.edges),
-		children: map[string]*node{}, ignored: map[string]bool{},
-	}
-}
-
-// placeIn makes n a child of parent.
-func (n *node) placeIn(parent *node) {
-	n.parent, n.depth = parent, parent.depth+1
-	n.location = strings.TrimPrefix(parent.location+"/node_modules/"+n.name, "/")
-	parent.children[n.name] = n
-}
-
-// find returns the package that a name means in n, as Node.js finds it, or nil.
-func (n *node) find(name string) *node {
-	for ; n != nil; n = n.parent {
-		if child := n.children[name]; child != nil {
-			return child
-		}
-	}
-	return nil
-}
-
-func (n *node) edge(name string) (edge, bool) {
-	for _, e := range n.edges {
-		if e.name == name {
-			return e, true
-		}
-	}
-	return edge{}, false
-}
-
-// within reports whether n is ancestor or below it.
-func (n *node) within(ancestor *node) bool {
-	for ; n != nil; n = n.parent {
-		if n == ancestor {
-			return true
-		}
-	}
-	return false
-}
-
-// walk calls visit for n and all nodes below it.
-func (n *node) walk(visit func(*node)) {
-	visit(n)
-	for _, child := range n.children {
-		child.walk(visit)
-	}
-}
 
 // resolver selects versions as npm 7 and later do: the packages that are nearest to the root first; each as near to the
 // root as it fits; and peers beside the package that needs them.
@@ -106,27 +34,24 @@ func resolve(
 	r := &resolver{session: s, preferred: preferred, project: p, root: root, byName: map[string][]*node{}}
 	r.add(root)
 	for len(r.queue) > 0 {
-		if err := r.resolveNode(ctx, r.next()); errors.Is(err, errTooMany) {
-			return nil, nil, tooMany(r.origins())
-		} else if err != nil {
+		switch err := r.resolveNode(ctx, r.next()); {
+		case errors.Is(err, errTooMany):
+			packages, err = r.root.needed(func(*node, edge, *node) bool { return true })
+			return nil, nil, cmp.Or(err, tooMany(packages))
+		case err != nil:
 			return nil, nil, err
 		}
 	}
-	packages, warnings = r.selected()
-	if len(packages) > maxPackages {
-		return nil, nil, tooMany(r.origins())
-	}
-	return packages, warnings, nil
-}
-
-// origins returns the dependency of the project that brought each package.
-func (r *resolver) origins() (names []string) {
-	r.root.walk(func(n *node) {
-		if n != r.root {
-			names = append(names, r.dependency(n).name)
+	packages, err = r.root.needed(func(from *node, e edge, to *node) bool {
+		if to != nil && e.kind.isPeer() && from != r.root && !satisfies(e, to.release.name, to.release.Version) &&
+			len(warnings) < maxPeerWarnings {
+			warnings = append(warnings, fmt.Sprintf("%s@%s expects %s@%s, but %s is installed. If the site does not work, "+
+				"select versions that fit together.", from.release.name, from.release.Version, e.name, e.spec,
+				to.release.Version))
 		}
+		return true
 	})
-	return names
+	return packages, warnings, err
 }
 
 // add puts a new node into the queue.
@@ -279,37 +204,6 @@ func (r *resolver) dependency(n *node) *node {
 
 // maxPeerWarnings is the maximum number of warnings about peers.
 const maxPeerWarnings = 10
-
-// selected returns the packages that the project needs, and warnings about their peers. Other packages in the tree are
-// left over from versions that were replaced.
-func (r *resolver) selected() (packages []selected, warnings []string) {
-	found := map[*node]bool{r.root: true}
-	for queue := []*node{r.root}; len(queue) > 0; queue = queue[1:] {
-		from := queue[0]
-		for _, e := range from.edges {
-			n := from.find(e.name)
-			if n == nil || e.kind == development {
-				continue
-			}
-			if e.kind.isPeer() && from != r.root && !satisfies(e, n.release.name, n.release.Version) {
-				warnings = append(warnings, fmt.Sprintf("%s@%s expects %s@%s, but %s is installed. If the site does not work, "+
-					"select versions that fit together.", from.release.name, from.release.Version, e.name, e.spec,
-					n.release.Version))
-			}
-			if found[n] {
-				continue
-			}
-			found[n] = true
-			queue = append(queue, n)
-			packages = append(packages, selected{
-				location: n.location, name: n.release.name, version: n.release.Version,
-				integrity: n.release.Dist.Integrity, tarball: n.release.Dist.Tarball, origin: r.dependency(n).name,
-			})
-		}
-	}
-	slices.SortFunc(packages, func(a, b selected) int { return strings.Compare(a.location, b.location) })
-	return packages, warnings[:min(len(warnings), maxPeerWarnings)]
-}
 
 // newer reports whether a is a version of the same package as b, and at least as high.
 func newer(a, b *release) bool {

@@ -27,8 +27,8 @@ const (
 // session reads the documents of one installation, each of them once. It is safe for concurrent use.
 type session struct {
 	registry *registry
-	bytes    *atomic.Int64 // that the documents can still have
-	memory   *atomic.Int64 // that their decoded parts can still need
+	bytes    atomic.Int64 // of the documents
+	memory   atomic.Int64 // that their decoded parts can need
 
 	mu        sync.Mutex
 	documents map[string]*pendingDocument
@@ -44,8 +44,7 @@ type pendingDocument struct {
 
 func (r *registry) session() *session {
 	return &session{
-		registry: r, bytes: newLimit(maxDocuments), memory: newLimit(maxMemory),
-		documents: map[string]*pendingDocument{}, explored: map[string]bool{},
+		registry: r, documents: map[string]*pendingDocument{}, explored: map[string]bool{},
 	}
 }
 
@@ -81,25 +80,20 @@ func (s *session) read(ctx context.Context, name string) (*document, error) {
 	url := s.registry.base.String() + "/" + strings.Replace(name, "/", "%2f", 1)
 	var d *document
 	err := s.registry.get(ctx, url, abbreviated, "The package "+name, func(body io.Reader) error {
-		limited := &limitReader{reader: body, left: newLimit(maxDocument), err: fail(failure.DependencyTooLarge,
+		limited := &limitReader{body, maxDocument, fail(failure.DependencyTooLarge,
 			"The list of versions of %s is too large.", name)}
-		counted := &limitReader{reader: limited, left: s.bytes, err: documentsTooLarge()}
-		d = &document{name: name, left: s.memory}
-		err := json.UnmarshalRead(counted, d, options)
+		d = &document{name: name, memory: &s.memory}
+		err := json.UnmarshalRead(limited, d, options)
 		var refused *failure.Error
-		if err != nil {
-			counted.release()
-		}
-		if errors.As(err, &refused) {
+		switch {
+		case errors.As(err, &refused):
 			return refused
-		}
-		if errors.Is(err, errEntries) {
+		case errors.Is(err, errEntries):
 			return limited.err
-		}
-		if err != nil {
+		case err != nil:
 			return fail(failure.DependencyNotFound, "The npm registry sent a document about %s that cannot be read.", name)
-		}
-		if s.memory.Add(-entryMemory*int64(len(d.Tags)+len(d.Versions))) < 0 {
+		case s.bytes.Add(maxDocument-limited.left) > maxDocuments,
+			s.memory.Add(entryMemory*int64(len(d.Tags)+len(d.Versions))) > maxMemory:
 			return documentsTooLarge()
 		}
 		return nil
@@ -156,7 +150,7 @@ func (s *session) pick(ctx context.Context, e edge, preferred map[string][]strin
 	defer s.mu.Unlock()
 	r := d.pick(spec, preferred[name])
 	switch {
-	case s.memory.Load() < 0:
+	case s.memory.Load() > maxMemory:
 		return nil, documentsTooLarge()
 	case r == nil:
 		return nil, errMissing

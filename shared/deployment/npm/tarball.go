@@ -18,11 +18,8 @@ import (
 	"devplatform/shared/deployment/failure"
 )
 
-// Limits of the tarballs that are downloaded. They wait on the disk until their hash is known.
-const (
-	maxTarball  = 64 << 20  // compressed bytes of one
-	maxTarballs = 256 << 20 // compressed bytes of all
-)
+// maxTarball is the maximum number of bytes of a tarball. Tarballs wait on the disk until their hash is known.
+const maxTarball = 64 << 20
 
 // unpacking limits the tarballs of all installations that are unpacked at the same time, because the objects of the
 // cache that are made of them are in memory.
@@ -47,7 +44,7 @@ func parseIntegrity(s selected) (hash sha512Hash, err error) {
 
 // download gets a package from the registry, writes its files, and stores them in the cache. No byte of a tarball is
 // interpreted before its hash was compared.
-func (i *Installer) download(ctx context.Context, c *copies, t *tree) error {
+func (i *Installer) download(ctx context.Context, c *copies, t *unpacker) error {
 	file, err := os.CreateTemp("", "package-")
 	if err != nil {
 		return fmt.Errorf("npm: create a temporary file: %w", err)
@@ -80,22 +77,17 @@ func (i *Installer) download(ctx context.Context, c *copies, t *tree) error {
 }
 
 // save writes a tarball to a file, replaces what an earlier attempt wrote, and compares the hash.
-func (t *tree) save(body io.Reader, file *os.File) error {
+func (t *unpacker) save(body io.Reader, file *os.File) error {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("npm: write a temporary file: %w", err)
 	}
 	hash := sha512.New()
-	limited := &limitReader{reader: body, left: newLimit(maxTarball), err: t.tooLarge()}
-	counted := &limitReader{reader: limited, left: t.used.tarballs, err: fail(failure.DependencyTooLarge,
-		"The packages have more than %d MiB when they are compressed. Remove dependencies from package.json.",
-		maxTarballs>>20)}
-	size, err := io.Copy(io.MultiWriter(file, hash), counted)
+	size, err := io.Copy(io.MultiWriter(file, hash), &limitReader{body, maxTarball, t.tooLarge()})
 	if err == nil {
 		err = file.Truncate(size)
 	}
 	switch {
 	case err != nil:
-		counted.release()
 		return err //nolint:wrapcheck // get classifies it
 	case sha512Hash(hash.Sum(nil)) != t.copies.hash:
 		return fail(failure.DependencyNotFound, "%s in the npm registry does not have the expected SHA-512. If "+
@@ -107,7 +99,7 @@ func (t *tree) save(body io.Reader, file *os.File) error {
 }
 
 // unzip writes the files of a tarball, and returns them as an object of the cache.
-func (t *tree) unzip(ctx context.Context, tarball *os.File) ([]byte, error) {
+func (t *unpacker) unzip(ctx context.Context, tarball *os.File) ([]byte, error) {
 	damaged := fail(failure.BuildFailed, "The package %s is damaged. Use another version.", t.copies.id())
 	unzipped, err := gzip.NewReader(tarball)
 	if err != nil {

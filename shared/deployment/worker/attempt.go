@@ -13,6 +13,7 @@ import (
 	"devplatform/shared/clock"
 	"devplatform/shared/deployment"
 	"devplatform/shared/deployment/build"
+	"devplatform/shared/deployment/build/tree"
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/deployment/npm"
 	"devplatform/shared/job"
@@ -194,8 +195,8 @@ func (j *attempt) read(ctx context.Context, files map[string][]byte) error {
 }
 
 // install installs the packages on which the project depends.
-func (j *attempt) install(ctx context.Context, files map[string][]byte, dir string) error {
-	report, err := j.Packages.Install(ctx, npm.Project{Files: files, Imports: build.Imports(files)}, dir)
+func (j *attempt) install(ctx context.Context, files map[string][]byte, t *tree.Tree) error {
+	report, err := j.Packages.Install(ctx, npm.Project{Files: files, Imports: build.Imports(files)}, t)
 	for _, warning := range report.Warnings {
 		j.log(deployment.Warning, warning)
 	}

@@ -17,7 +17,6 @@ const (
 	maxStack  = 128 << 20
 	// maxCPU is the processor time of two cores during the longest build.
 	maxCPU       = 120 * time.Second
-	maxFileSize  = 128 << 20
 	maxOpenFiles = 512
 	watchPeriod  = 20 * time.Millisecond
 )

@@ -25,8 +25,8 @@ func (p *Process) kill() { _ = syscall.Kill(-p.command.Process.Pid, syscall.SIGK
 // process.
 var hideMemory = sync.OnceFunc(func() { _ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) })
 
-// restrict sets the limits of this process. Where the kernel has Landlock, the process sees only its folder, can write
-// only the output file, has no network, and cannot gain privileges.
+// restrict sets the limits of this process, which cannot write to files. Where the kernel has Landlock, the process sees
+// only its folder, cannot change it, has no network, and cannot gain privileges.
 func restrict() error {
 	limitRuntime()
 	mapped, err := mappedMemory()
@@ -38,13 +38,13 @@ func restrict() error {
 		value    uint64
 	}{
 		{unix.RLIMIT_DATA, mapped + maxMemory}, {unix.RLIMIT_CPU, uint64(maxCPU.Seconds())},
-		{unix.RLIMIT_FSIZE, maxFileSize}, {unix.RLIMIT_NOFILE, maxOpenFiles}, {unix.RLIMIT_CORE, 0},
+		{unix.RLIMIT_FSIZE, 0}, {unix.RLIMIT_NOFILE, maxOpenFiles}, {unix.RLIMIT_CORE, 0},
 	} {
 		if err := unix.Setrlimit(l.resource, &unix.Rlimit{Cur: l.value, Max: l.value}); err != nil {
 			return fmt.Errorf("limit %d: %w", l.resource, err)
 		}
 	}
-	if err := landlock.V7.BestEffort().Restrict(landlock.RODirs("."), landlock.RWFiles(OutputFile)); err != nil {
+	if err := landlock.V7.BestEffort().Restrict(landlock.RODirs(".")); err != nil {
 		return fmt.Errorf("landlock: %w", err)
 	}
 	return nil

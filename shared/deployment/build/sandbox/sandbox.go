@@ -1,5 +1,5 @@
 // Package sandbox runs a part of this binary in a process of its own, with an empty environment, limits of memory, time
-// and files, and a folder as its only input and output. What that part computes does not belong here.
+// and files, and a folder that it can only read. What that part computes does not belong here.
 //
 // The process is the same binary under another name: its packages are initialized until Register finds the name, so
 // that neither main nor the packages that import the registered part run.
@@ -14,7 +14,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
@@ -34,8 +33,8 @@ var (
 
 const (
 	namePrefix = "sandbox:"
-	// maxResult limits the result, and maxTrace the part of the process's error output that is kept.
-	maxResult = 16 << 20
+	// maxResult limits the result with its data, and maxTrace the part of the process's error output that is kept.
+	maxResult = 128 << 20
 	maxTrace  = 4 << 10
 	// resultFile is the file descriptor to which the process writes the result.
 	resultFile = 3
@@ -44,9 +43,9 @@ const (
 )
 
 // Register runs a program if this process was started for it, and ends the process. Otherwise it does nothing. Call it
-// while the package of the program is initialized. The program's input is one JSON value, and its result is encoded as
-// JSON. Its working folder is the folder of the sandbox.
-func Register[In, Out any](name string, program func(In) (Out, error)) {
+// while the package of the program is initialized. The program's input is one JSON value. Its result is a value that is
+// encoded as JSON, and data. Its working folder is the folder of the sandbox.
+func Register[In, Out any](name string, program func(In) (out Out, data [][]byte, err error)) {
 	if len(os.Args) == 0 || os.Args[0] != namePrefix+name {
 		return
 	}
@@ -60,7 +59,7 @@ func Register[In, Out any](name string, program func(In) (Out, error)) {
 	os.Exit(0)
 }
 
-func serve[In, Out any](program func(In) (Out, error)) error {
+func serve[In, Out any](program func(In) (Out, [][]byte, error)) error {
 	if err := restrict(); err != nil {
 		return fmt.Errorf("set the limits: %w", err)
 	}
@@ -69,11 +68,16 @@ func serve[In, Out any](program func(In) (Out, error)) error {
 	if err := json.NewDecoder(os.Stdin).Decode(&in); err != nil {
 		return fmt.Errorf("read the input: %w", err)
 	}
-	out, err := program(in)
+	out, data, err := program(in)
 	if err != nil {
 		return err
 	}
-	if err := json.NewEncoder(os.NewFile(resultFile, "result")).Encode(out); err != nil {
+	result := os.NewFile(resultFile, "result")
+	err = json.NewEncoder(result).Encode(out) // one line
+	for i := 0; err == nil && i < len(data); i++ {
+		_, err = result.Write(data[i])
+	}
+	if err != nil {
 		return fmt.Errorf("write the result: %w", err)
 	}
 	return nil
@@ -87,16 +91,10 @@ type Process struct {
 	trace   limitedBuffer
 }
 
-// OutputFile is the name of the file that a program can write, in its folder. It exists when the program starts.
-const OutputFile = "output"
-
 // Start starts a registered program. The process waits for the input of Run, and can be started before its folder is
 // complete. The caller must call Close.
 func Start(name, dir string) (*Process, error) {
 	path, err := executable()
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, OutputFile), nil, 0o600)
-	}
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: %w", err)
 	}
@@ -122,30 +120,32 @@ func Start(name, dir string) (*Process, error) {
 	return p, nil
 }
 
-// Run sends the input to the program, waits for its end, and stores its result in out. When it returns, no process of
-// the program's group is left. Errors: ErrMemory, ErrNesting, ErrCPU; the error of ctx; any other error is a bug.
-func (p *Process) Run(ctx context.Context, in, out any) error {
+// Run sends the input to the program, waits for its end, stores its result in out, and returns the data that follows
+// the result. When it returns, no process of the program's group is left. Errors: ErrMemory, ErrNesting, ErrCPU; the
+// error of ctx; any other error is a bug.
+func (p *Process) Run(ctx context.Context, in, out any) (data []byte, err error) {
 	stop := async.WhenDone(ctx, p.kill)
 	defer stop()
 	sendErr := json.NewEncoder(p.input).Encode(in)
 	_ = p.input.Close()
 	// The result ends when the process ends, because only the process has the other end of the pipe.
 	result, readErr := io.ReadAll(io.LimitReader(p.result, maxResult+1))
-	err := p.wait()
+	err = p.wait()
 	switch {
 	case ctx.Err() != nil:
-		return ctx.Err() //nolint:wrapcheck // part of the contract
+		return nil, ctx.Err() //nolint:wrapcheck // part of the contract
 	case err != nil:
-		return p.cause(err)
+		return nil, p.cause(err)
 	case len(result) > maxResult:
-		return errors.New("sandbox: the result is too large")
+		return nil, errors.New("sandbox: the result is too large")
 	case sendErr != nil || readErr != nil:
-		return fmt.Errorf("sandbox: %w", errors.Join(sendErr, readErr))
+		return nil, fmt.Errorf("sandbox: %w", errors.Join(sendErr, readErr))
 	}
-	if err := json.Unmarshal(result, out); err != nil {
-		return fmt.Errorf("sandbox: read the result: %w", err)
+	line, data, _ := bytes.Cut(result, []byte("\n"))
+	if err := json.Unmarshal(line, out); err != nil {
+		return nil, fmt.Errorf("sandbox: read the result: %w", err)
 	}
-	return nil
+	return data, nil
 }
 
 // Close ends the processes of the program's group, and waits for the program.

@@ -27,20 +27,20 @@ type probe struct {
 
 type found struct{ Text string }
 
-func init() { Register("probe", (*probe).run) }
+func init() { Register("probe", probe.run) }
 
 var sink any
 
-func (p *probe) run() (found, error) {
+func (p probe) run() (found, [][]byte, error) {
 	switch p.Do {
 	case "environment":
-		return found{fmt.Sprint(os.Environ(), filepath.Base(os.Getenv("PWD")))}, nil
+		return found{fmt.Sprint(os.Environ(), filepath.Base(os.Getenv("PWD")))}, nil, nil
 	case "read":
 		data, err := os.ReadFile(p.Path)
-		return found{fmt.Sprint(string(data), err)}, nil
+		return found{fmt.Sprint(string(data), err)}, nil, nil
 	case "parent":
 		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.Parent))
-		return found{fmt.Sprint(string(data), err)}, nil
+		return found{fmt.Sprint(string(data), err)}, nil, nil
 	case "heap":
 		all := [][]byte{}
 		for {
@@ -50,25 +50,30 @@ func (p *probe) run() (found, error) {
 	case "block":
 		sink = make([]byte, 2<<30)
 	case "stack":
-		return found{strconv.Itoa(recurse(1))}, nil
+		return found{strconv.Itoa(recurse(1))}, nil, nil
 	case "spin":
-		_ = os.WriteFile(OutputFile, []byte("started"), 0o600)
 		for {
 			sink = time.Now()
 		}
-	case "write":
-		return found{fmt.Sprint(os.WriteFile("other", nil, 0o600))}, nil
+	case "create":
+		return found{fmt.Sprint(os.WriteFile("other", nil, 0o600))}, nil, nil
+	case "open":
+		_, err := os.OpenFile(p.Path, os.O_WRONLY, 0)
+		return found{fmt.Sprint(err)}, nil, nil
+	case "limit":
+		var limit syscall.Rlimit
+		err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit)
+		return found{fmt.Sprint(limit, err)}, nil, nil
+	case "data":
+		return found{"line"}, [][]byte{[]byte("a\n"), []byte("b")}, nil
 	case "start":
-		return found{fmt.Sprint(exec.Command("/proc/self/exe").Start())}, nil
+		return found{fmt.Sprint(exec.Command("/proc/self/exe").Start())}, nil, nil
 	case "exit":
 		os.Exit(9)
 	case "result":
-		return found{strings.Repeat("x", maxResult+1)}, nil
-	case "file":
-		err := os.WriteFile(OutputFile, make([]byte, maxFileSize+1), 0o600)
-		return found{fmt.Sprint(err)}, nil
+		return found{strings.Repeat("x", maxResult+1)}, nil, nil
 	}
-	return found{p.Do}, nil
+	return found{p.Do}, nil, nil
 }
 
 //go:noinline
@@ -87,12 +92,15 @@ func run(ctx context.Context, t *testing.T, in probe) (string, *Process, error) 
 		t.Fatal(err)
 	}
 	defer p.Close()
+	if err := os.WriteFile(filepath.Join(p.command.Dir, "input"), []byte("input"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	var out found
-	err = p.Run(ctx, in, &out)
+	data, err := p.Run(ctx, in, &out)
 	if left := syscall.Kill(-p.command.Process.Pid, 0); !errors.Is(left, syscall.ESRCH) {
 		t.Errorf("a process of the group is left: %v", left)
 	}
-	return out.Text, p, err
+	return out.Text + string(data), p, err
 }
 
 func TestLimits(t *testing.T) {
@@ -121,20 +129,22 @@ func TestLimits(t *testing.T) {
 func TestContextEnds(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	dir := t.TempDir()
-	p, err := Start("probe", dir)
+	p, err := Start("probe", t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	go func() {
+	go func() { // cancel when the process has used processor time for 100 ms
+		defer cancel()
 		for ctx.Err() == nil {
-			if data, _ := os.ReadFile(filepath.Join(dir, OutputFile)); len(data) > 0 {
-				cancel()
+			stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.command.Process.Pid))
+			fields := strings.Fields(string(stat))
+			if ticks, _ := strconv.Atoi(fields[13]); ticks >= 10 {
+				return
 			}
 		}
 	}()
-	if err := p.Run(ctx, probe{Do: "spin"}, new(found)); !errors.Is(err, context.Canceled) {
+	if _, err := p.Run(ctx, probe{Do: "spin"}, new(found)); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	if left := syscall.Kill(-p.command.Process.Pid, 0); !errors.Is(left, syscall.ESRCH) {
@@ -175,14 +185,35 @@ func TestFolder(t *testing.T) {
 	for in, want := range map[probe]string{
 		{Do: "read", Path: "/etc/passwd"}: "permission denied",
 		{Do: "read", Path: "missing"}:     "no such file",
+		{Do: "read", Path: "input"}:       "input",
 		{Do: "start"}:                     "permission denied",
-		{Do: "write"}:                     "permission denied",
-		{Do: "file"}:                      "file too large",
+		{Do: "create"}:                    "permission denied",
+		{Do: "open", Path: "input"}:       "permission denied",
 	} {
 		text, _, err := run(t.Context(), t, in)
 		if err != nil || !strings.Contains(text, want) {
 			t.Errorf("%v: got %q, error %v", in, text, err)
 		}
+	}
+}
+
+func TestData(t *testing.T) {
+	t.Parallel()
+	text, _, err := run(t.Context(), t, probe{Do: "data"})
+	if err != nil || text != "linea\nb" {
+		t.Errorf("got %q, error %v", text, err)
+	}
+}
+
+// No file can be written, also where the kernel has no Landlock.
+func TestFileSize(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux enforces the limits")
+	}
+	text, _, err := run(t.Context(), t, probe{Do: "limit"})
+	if err != nil || text != "{0 0} <nil>" {
+		t.Errorf("got %q, error %v", text, err)
 	}
 }
 
@@ -224,7 +255,7 @@ func BenchmarkStart(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if err := p.Run(b.Context(), probe{Do: "nothing"}, new(found)); err != nil {
+		if _, err := p.Run(b.Context(), probe{Do: "nothing"}, new(found)); err != nil {
 			b.Error(err)
 		}
 		p.Close()

@@ -5,12 +5,11 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
-	"os"
 	"path"
 	"strings"
 	"syscall"
 
+	"devplatform/shared/deployment/build/tree"
 	"devplatform/shared/deployment/failure"
 )
 
@@ -22,24 +21,20 @@ const (
 	maxSegment = 255 // the maximum length of a name in the file systems of Linux and macOS
 )
 
-// tree writes the files of one package to its places in node_modules.
-type tree struct {
-	root   *os.Root // the folder of the build
+// unpacker adds the files of one package to the tree of a build.
+type unpacker struct {
+	tree   *tree.Tree
 	copies *copies
 	used   *usage
 
-	bytes, files int64           // counted in used
-	folders      map[string]bool // the folders of the package that are counted
-	dir          string          // the folder of the last file, in the first place
-	folder       *os.Root        // dir
-	buffer       []byte
+	files   int64           // files and folders that were added
+	folders map[string]bool // the folders of the package that are counted
 }
 
 // unpack writes the files of a tar archive that bundles can need. If archive is not nil, it also receives them. It
 // reads the stream to its end. Errors: *failure.Error; those of r; the error of ctx; an error of the disk.
-func (t *tree) unpack(ctx context.Context, r io.Reader, archive *tar.Writer) error {
-	defer t.close()
-	limited := &limitReader{reader: r, left: newLimit(maxStream), err: t.tooLarge()}
+func (t *unpacker) unpack(ctx context.Context, r io.Reader, archive *tar.Writer) error {
+	limited := &limitReader{r, maxStream, t.tooLarge()}
 	files := tar.NewReader(limited)
 	for {
 		header, err := files.Next()
@@ -71,7 +66,7 @@ func (t *tree) unpack(ctx context.Context, r io.Reader, archive *tar.Writer) err
 
 // path returns the path of a file without the first folder, which is often "package". It returns "" for a file that is
 // not in a folder.
-func (t *tree) path(name string) (string, error) {
+func (t *unpacker) path(name string) (string, error) {
 	if path.IsAbs(name) || strings.Contains("/"+name+"/", "/../") || strings.ContainsAny(name, "\\\x00") ||
 		len(name) > maxPath {
 		return "", t.unsafe()
@@ -85,50 +80,44 @@ func (t *tree) path(name string) (string, error) {
 	return name, nil
 }
 
-func (t *tree) unsafe() error {
+func (t *unpacker) unsafe() error {
 	return fail(failure.BuildFailed, "The package %s has a file with an unsafe path. Use another version.", t.copies.id())
 }
 
-func (t *tree) tooLarge() error {
+func (t *unpacker) tooLarge() error {
 	return fail(failure.DependencyTooLarge, "The package %s is too large. Use another package.", t.copies.id())
 }
 
-// write writes a file with size bytes of r. It counts the size before it reads, so that a size that is not true has no
-// effect. A later file with the same path replaces the earlier one.
-func (t *tree) write(name string, size int64, r io.Reader, archive *tar.Writer) error {
+// write adds a file with size bytes of r to the tree, at all places of the package. It counts the size before it reads,
+// so that a size that is not true has no effect. A later file with the same path replaces the earlier one.
+func (t *unpacker) write(name string, size int64, r io.Reader, archive *tar.Writer) error {
 	files := int64((1 + t.newFolders(path.Dir(name))) * len(t.copies.locations))
 	if err := t.used.add(t.copies.id(), size, files); err != nil {
 		return err
 	}
-	t.bytes += size
 	t.files += files
-	file, err := t.create(path.Join(t.copies.locations[0], name))
-	if err != nil {
-		return err
-	}
-	var to io.Writer = struct{ io.Writer }{file} // without ReadFrom, which allocates a buffer for each file
 	if archive != nil {
 		header := &tar.Header{Name: "package/" + name, Size: size, Mode: 0o644, Typeflag: tar.TypeReg}
 		if err := archive.WriteHeader(header); err != nil {
 			return err //nolint:wrapcheck // the buffer of the cache does not fail
 		}
-		to = io.MultiWriter(file, archive)
+		r = io.TeeReader(r, archive)
 	}
-	if t.buffer == nil {
-		t.buffer = make([]byte, 64<<10)
+	var paths []string
+	for _, location := range t.copies.locations {
+		paths = append(paths, "/"+location+"/"+name)
 	}
-	_, err = io.CopyBuffer(to, r, t.buffer)
-	if closeErr := file.Close(); err == nil {
-		err = closeErr
+	err := t.tree.Add(r, size, paths...)
+	for _, hostile := range []error{syscall.ENOTDIR, syscall.EISDIR} { // a path is used for a file and for a folder
+		if errors.Is(err, hostile) {
+			return t.unsafe()
+		}
 	}
-	if err != nil {
-		return err
-	}
-	return t.link(name)
+	return err
 }
 
 // newFolders returns the number of folders that a file in dir adds to the package. A path can have hundreds of them.
-func (t *tree) newFolders(dir string) (n int) {
+func (t *unpacker) newFolders(dir string) (n int) {
 	if t.folders == nil {
 		t.folders = map[string]bool{}
 	}
@@ -137,67 +126,6 @@ func (t *tree) newFolders(dir string) (n int) {
 		n++
 	}
 	return n
-}
-
-// create opens a new file. It keeps the folder open, because the next file is often in the same one.
-func (t *tree) create(name string) (*os.File, error) {
-	dir, base := path.Split(name)
-	if dir = strings.TrimSuffix(dir, "/"); dir != t.dir {
-		t.close()
-		if err := t.root.MkdirAll(dir, 0o755); err != nil {
-			return nil, t.classify(err)
-		}
-		folder, err := t.root.OpenRoot(dir)
-		if err != nil {
-			return nil, t.classify(err)
-		}
-		t.dir, t.folder = dir, folder
-	}
-	file, err := t.folder.OpenFile(base, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if errors.Is(err, fs.ErrExist) {
-		if err = t.folder.Remove(base); err == nil {
-			file, err = t.folder.OpenFile(base, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-		}
-	}
-	return file, t.classify(err)
-}
-
-// link links the file of the first place from the others.
-func (t *tree) link(name string) error {
-	first := path.Join(t.copies.locations[0], name)
-	for _, location := range t.copies.locations[1:] {
-		other := path.Join(location, name)
-		err := t.root.MkdirAll(path.Dir(other), 0o755)
-		if err == nil {
-			err = t.root.Link(first, other)
-		}
-		if errors.Is(err, fs.ErrExist) {
-			if err = t.root.Remove(other); err == nil {
-				err = t.root.Link(first, other)
-			}
-		}
-		if err != nil {
-			return t.classify(err)
-		}
-	}
-	return nil
-}
-
-// classify returns a *failure.Error if a package uses a path for a file and for a folder, and other errors as they are.
-func (t *tree) classify(err error) error {
-	for _, hostile := range []error{syscall.ENOTDIR, syscall.EISDIR, syscall.ENOTEMPTY, syscall.EEXIST} {
-		if errors.Is(err, hostile) {
-			return t.unsafe()
-		}
-	}
-	return err
-}
-
-func (t *tree) close() {
-	if t.folder != nil {
-		_ = t.folder.Close()
-	}
-	t.folder, t.dir = nil, ""
 }
 
 // unneeded are the endings of files that no bundle needs: types, source maps and documents. They are about half of the

@@ -1,44 +1,11 @@
 package npm_test
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"devplatform/shared/deployment/failure"
-	"devplatform/shared/deployment/npm"
 )
-
-// Nothing is written through a node_modules that exists, such as a link to another folder.
-func TestExistingFolder(t *testing.T) {
-	t.Parallel()
-	f := setUp(t)
-	f.registry.publish("a", "1.0.0", nil, nil)
-	outside := t.TempDir()
-	for name, create := range map[string]func(path string) error{
-		"a folder":        func(path string) error { return os.Mkdir(path, 0o755) },
-		"a link":          func(path string) error { return os.Symlink(outside, path) },
-		"a link to below": func(path string) error { return os.Symlink("src", path) },
-		"a file":          func(path string) error { return os.WriteFile(path, nil, 0o600) },
-	} {
-		dir := t.TempDir()
-		if err := os.Mkdir(filepath.Join(dir, "src"), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := create(filepath.Join(dir, "node_modules")); err != nil {
-			t.Fatal(err)
-		}
-		_, err := npm.New(f.deps).Install(t.Context(), project(`{"dependencies":{"a":"1"}}`, ""), dir)
-		written, _ := filepath.Glob(filepath.Join(dir, "src", "*"))
-		if err == nil || len(written) > 0 {
-			t.Errorf("%s: got error %v and the files %q", name, err, written)
-		}
-	}
-	if files := readTree(t, outside); len(files) > 0 {
-		t.Errorf("%d files are outside", len(files))
-	}
-}
 
 // A package can use a name for a file or for a folder, but not for both. Its later files replace earlier ones.
 func TestNamesThatConflict(t *testing.T) {

@@ -1,0 +1,99 @@
+package build
+
+import (
+	"bytes"
+	"encoding/xml"
+	"path"
+	"regexp"
+	"strings"
+
+	"devplatform/shared/deployment/failure"
+)
+
+// A compiler makes JavaScript of a file. Errors: *failure.Error.
+type compiler struct {
+	compile func(file string, data []byte) (code string, err error)
+	tool    string // the tool that the files need, if builds do not have it
+}
+
+// compilers are the compilers by the query of an import, or by the extension of a file.
+var compilers = map[string]compiler{
+	"?init":             {compile: initWebAssembly},
+	"?react":            {compile: component},
+	"?" + kindComponent: {compile: componentAndURL},
+
+	".scss": {tool: "Sass"}, ".sass": {tool: "Sass"}, ".less": {tool: "Less"}, ".styl": {tool: "Stylus"},
+	".vue": {tool: "Vue"}, ".svelte": {tool: "Svelte"}, ".astro": {tool: "Astro"}, ".mdx": {tool: "MDX"},
+	".coffee": {tool: "CoffeeScript"},
+}
+
+// initWebAssembly returns a module with a function that starts a WebAssembly module.
+func initWebAssembly(file string, data []byte) (string, error) {
+	if !bytes.HasPrefix(data, []byte("\x00asm")) {
+		return "", failf(failure.BuildFailed, "The file %s is not a WebAssembly module.", file)
+	}
+	return `import url from ` + quoteJSON("./"+path.Base(file)+"?url") + `;
+export default async (imports = {}) => {
+	try { return (await WebAssembly.instantiateStreaming(fetch(url), imports)).instance }
+	catch { return (await WebAssembly.instantiate(await (await fetch(url)).arrayBuffer(), imports)).instance }
+}`, nil
+}
+
+// component returns a module with a React component that shows an SVG image.
+func component(file string, data []byte) (string, error) {
+	d := xml.NewDecoder(bytes.NewReader(data))
+	d.Strict = false
+	for {
+		token, err := d.RawToken()
+		if err != nil {
+			return "", failf(failure.BuildFailed, "The file %s is not a valid SVG image.", file)
+		}
+		root, ok := token.(xml.StartElement)
+		if !ok {
+			continue
+		}
+		begin := int(d.InputOffset())
+		end := max(begin, bytes.LastIndex(data, []byte("</")))
+		props := map[string]any{"dangerouslySetInnerHTML": map[string]string{"__html": string(data[begin:end])}}
+		for _, a := range root.Attr {
+			switch name := strings.TrimPrefix(a.Name.Space+":"+a.Name.Local, ":"); name {
+			case "class":
+				props["className"] = a.Value
+			case "style":
+				props["style"] = styleOf(a.Value)
+			default:
+				props[name] = a.Value
+			}
+		}
+		return `import { createElement, forwardRef } from "react";
+export const ReactComponent = forwardRef((props, ref) =>
+	createElement("svg", { ...` + quoteJSON(props) + `, ...props, ref }));
+export default ReactComponent;`, nil
+	}
+}
+
+var dashed = regexp.MustCompile(`-\w`)
+
+// styleOf returns an attribute style as React expects it.
+func styleOf(css string) map[string]string {
+	style := map[string]string{}
+	for declaration := range strings.SplitSeq(css, ";") {
+		if property, value, ok := strings.Cut(declaration, ":"); ok {
+			property = dashed.ReplaceAllStringFunc(strings.TrimSpace(property), func(s string) string {
+				return strings.ToUpper(s[1:])
+			})
+			style[property] = strings.TrimSpace(value)
+		}
+	}
+	return style
+}
+
+// componentAndURL returns the module of an SVG image in projects of Create React App. Its default export is the URL.
+func componentAndURL(file string, data []byte) (string, error) {
+	if _, err := component(file, data); err != nil {
+		return "", err
+	}
+	name := "./" + path.Base(file)
+	return "export { ReactComponent } from " + quoteJSON(name+"?react") + "\nexport { default } from " +
+		quoteJSON(name+"?url"), nil
+}

@@ -1,0 +1,97 @@
+package tree
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"path"
+	"strings"
+)
+
+// rootManifests are a package.json, and a manifest of Yarn that applies to no file.
+var rootManifests = map[string]string{
+	"/package.json": `{"browser":{}}`, "/.pnp.data.json": `{"packageRegistryData":[],"ignorePatternData":""}`,
+}
+
+const (
+	maxManifest = 1 << 20
+	// emptyFile is a file beside a manifest that replaces modules.
+	emptyFile = "__deployment_empty.js"
+)
+
+// PackageFolder is the folder in which packages are, in the project and in packages.
+const PackageFolder = "/node_modules/"
+
+// IsInPackage reports whether a file belongs to a package.
+func IsInPackage(file string) bool { return strings.HasPrefix(file, PackageFolder) }
+
+// PackageOf returns the folder of the package to which a file belongs, such as "/node_modules/a/node_modules/@b/c", and
+// the name of the package.
+func PackageOf(file string) (folder, name string) {
+	start := strings.LastIndex(file, PackageFolder) + len(PackageFolder)
+	parts := strings.SplitN(file[start:], "/", 3)
+	n := 1
+	if strings.HasPrefix(parts[0], "@") {
+		n = min(2, len(parts))
+	}
+	name = strings.Join(parts[:n], "/")
+	return file[:start] + name, name
+}
+
+// safeManifest returns the package.json for the bundler. Its fields main, module and browser name no file outside of the
+// package or the project, because the bundler would look for it. Bundlers do not tell their callers that the field
+// browser replaces a module by nothing, so it is replaced by an empty file. needsEmpty reports whether there is such a
+// module.
+func safeManifest(name string, data []byte) (safe []byte, needsEmpty bool) {
+	var all map[string]json.RawMessage
+	if json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &all) != nil || all == nil {
+		return []byte(cmp.Or(rootManifests[name], string(data))), false
+	}
+	isChanged := name == "/package.json"
+	if isChanged && !bytes.HasPrefix(all["browser"], []byte("{")) {
+		all["browser"] = json.RawMessage("{}") // otherwise bundlers would use the field of a folder above
+	}
+	for _, field := range []string{"main", "module", "browser"} {
+		var target any
+		_ = json.Unmarshal(all[field], &target)
+		switch target := target.(type) {
+		case string:
+			if !isInside(name, target) {
+				delete(all, field)
+				isChanged = true
+			}
+		case map[string]any:
+			for from, to := range target {
+				text, isText := to.(string)
+				switch {
+				case !isInside(name, from), isText && !isInside(name, text):
+					delete(target, from)
+					isChanged = true
+				case to == false:
+					target[from] = "./" + emptyFile
+					isChanged, needsEmpty = true, true
+				}
+			}
+			all[field], _ = json.Marshal(target) // it was decoded from JSON
+		}
+	}
+	if !isChanged {
+		return data, false
+	}
+	safe, err := json.Marshal(all)
+	if err != nil {
+		return nil, false // the values are JSON
+	}
+	return safe, needsEmpty
+}
+
+// isInside reports whether a path in a manifest is in the package of the manifest, or in the project.
+func isInside(manifest, target string) bool {
+	home := ""
+	if IsInPackage(manifest) {
+		home, _ = PackageOf(manifest)
+	}
+	file := "/" + path.Join(path.Dir(manifest)[1:], target)
+	return !strings.HasPrefix(target, "/") && !strings.ContainsAny(target, "\\\x00") && file != "/.." &&
+		!strings.HasPrefix(file, "/../") && strings.HasPrefix(file+"/", home+"/")
+}
