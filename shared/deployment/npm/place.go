@@ -3,28 +3,20 @@ package npm
 import (
 	"context"
 	"fmt"
-)
-
-// fit says whether a package can be placed in the node_modules folder of a node.
-type fit int
-
-const (
-	conflict fit = iota // another package there depends on a different version
-	free                // the name is not used there
-	keep                // a suitable version is there already
-	replace             // the version there can be replaced
+	"slices"
 )
 
 // place puts a version into the tree, for a dependency of from: into the folder nearest to the root where it and its
-// peers fit.
+// peers fit. A peer must not be below the package that needs it.
 func (r *resolver) place(ctx context.Context, from *node, e edge, picked *release) error {
 	start := from
 	if e.kind == peer && from.parent != nil {
 		start = from.parent
 	}
-	start = deepest(start, e.name)
+	for start.parent != nil && hasPeer(start, e.name) {
+		start = start.parent
+	}
 	var best *node
-	var how fit
 	for at := start; at != nil; at = at.parent {
 		if ctx.Err() != nil { // a fit in a large tree takes long
 			return ctx.Err() //nolint:wrapcheck // Install classifies it
@@ -32,34 +24,22 @@ func (r *resolver) place(ctx context.Context, from *node, e edge, picked *releas
 		if at.parent != nil && hasPeer(at, e.name) {
 			continue
 		}
-		f, err := r.fitWithPeers(ctx, at, from, e, picked, map[string]bool{})
-		if err != nil {
-			return err
-		}
-		if f == conflict {
+		if !r.fits(ctx, at, from, e, picked) {
 			break
 		}
-		best, how = at, f
+		best = at
 	}
 	switch {
-	case best != nil && how == keep:
-		return nil
 	case best == nil && e.kind == peer && start.find(e.name) != nil:
 		from.ignored[e.name] = true // keep the version that is there
 		return nil
 	case best == nil:
 		best = start
 	}
-	return r.put(ctx, best, newNode(e, picked, from))
-}
-
-// deepest returns the node that is nearest to n and below which a package can be placed. A peer must not be below the
-// package that needs it.
-func deepest(n *node, name string) *node {
-	for n.parent != nil && hasPeer(n, name) {
-		n = n.parent
+	if child := best.children[e.name]; child != nil && child.release == picked {
+		return nil // a peer that cannot be satisfied
 	}
-	return n
+	return r.put(ctx, best, newNode(e, picked, from))
 }
 
 func hasPeer(n *node, name string) bool {
@@ -67,11 +47,7 @@ func hasPeer(n *node, name string) bool {
 	return ok && e.kind.isPeer()
 }
 
-// maxChain is the number of peers that may follow each other: the peer of a package, the peer of that peer, and so on.
-const maxChain = 100
-
-// put places a node, replaces the node that is there, and enqueues all nodes that the change affects. It then places
-// the peers of the node, and they theirs. Peers that contradict each other would replace each other without end.
+// put places a node, replaces the node that is there, and enqueues all nodes that the change affects.
 func (r *resolver) put(ctx context.Context, at *node, n *node) error {
 	switch {
 	case ctx.Err() != nil:
@@ -81,8 +57,6 @@ func (r *resolver) put(ctx context.Context, at *node, n *node) error {
 	case r.chain >= maxChain:
 		return r.conflicting(n)
 	}
-	r.chain++
-	defer func() { r.chain-- }()
 	if old := at.children[n.name]; old != nil {
 		old.walk(func(gone *node) { gone.removed = true })
 		at.walk(func(below *node) {
@@ -112,23 +86,20 @@ func (r *resolver) put(ctx context.Context, at *node, n *node) error {
 		}
 	}
 	// The peers belong beside the package, before something else takes their place.
+	r.chain++
+	defer func() { r.chain-- }()
 	for _, e := range n.edges {
-		if e.kind != peer || r.satisfied(n, e) || n.removed {
-			continue
-		}
-		picked, err := r.pick(ctx, n.source, e)
-		if isMissing(err) {
-			return r.missing(n, e)
-		}
-		if err != nil {
-			return err
-		}
-		if err := r.place(ctx, n, e, picked); err != nil {
-			return err
+		if e.kind == peer && !n.removed {
+			if err := r.resolveEdge(ctx, n, e); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
+
+// maxChain is the number of peers that may follow each other: the peer of a package, the peer of that peer, and so on.
+const maxChain = 100
 
 // conflicting returns the error for a package whose peers need other versions of each other again and again.
 func (r *resolver) conflicting(n *node) error {
@@ -137,86 +108,41 @@ func (r *resolver) conflicting(n *node) error {
 		n.source.release.Version, n.release.name, n.release.Version, maxChain))
 }
 
-// fitWithPeers reports whether a version fits into the folder of at together with its peers. An optional peer counts if
-// another version of it is there. Only a dependency of the project is also placed if a peer does not fit: then the
-// project selects the peer.
-func (r *resolver) fitWithPeers(
-	ctx context.Context, at, from *node, e edge, picked *release, seen map[string]bool,
-) (fit, error) {
-	seen[e.name] = true
-	f := r.fit(at, from, e, picked)
-	if f == conflict || f == keep {
-		return f, nil
-	}
-	for _, p := range e.rules.apply(picked.edges) {
-		if ctx.Err() != nil {
-			return conflict, ctx.Err() //nolint:wrapcheck // Install classifies it
-		}
-		if !p.kind.isPeer() || seen[p.name] {
-			continue
-		}
-		at := deepest(at, p.name)
-		found := at.find(p.name)
-		if found == nil && p.kind == optionalPeer || found != nil && satisfies(p, found.release.name, found.release.Version) {
-			continue
-		}
-		picked, err := r.pick(ctx, from, p)
-		if isMissing(err) {
-			continue // put reports it
-		}
-		if err != nil {
-			return conflict, err
-		}
-		peerFit, err := r.fitWithPeers(ctx, at, from, p, picked, seen)
-		if err != nil || peerFit == conflict && (at.parent != nil || from != r.root) {
-			return conflict, err
-		}
-	}
-	return f, nil
-}
-
-// fit reports whether a version fits into the folder of at, by npm's rules.
-func (r *resolver) fit(at, from *node, e edge, picked *release) fit {
+// fits reports whether a version fits into the folder of at: all packages below that use another version accept it, and
+// its peers that are there fit, or can be replaced. A dependency of the project is also placed if a peer does not fit:
+// then the project selects the peer.
+func (r *resolver) fits(ctx context.Context, at, from *node, e edge, picked *release) bool {
 	own, ok := at.edge(e.name)
-	if ok && at.parent != nil && own.kind.isPeer() {
-		return conflict
-	}
-	if ok && (at != from || own != e) && !satisfies(own, picked.name, picked.Version) {
-		return conflict
-	}
-	current := at.children[e.name]
+	child := at.children[e.name]
 	switch {
-	case current == nil && at != from && !r.canReplace(at, at.find(e.name), picked, e):
-		return conflict
-	case current == nil:
-		return free
-	case current.release == picked:
-		return keep
-	case newer(picked, current.release) && r.canReplace(at, current, picked, e):
-		return replace
-	case satisfies(e, current.release.name, current.release.Version):
-		return keep
-	case e.kind == peer && r.canReplace(at, current, picked, e):
-		return replace
-	case at == from:
-		return replace // it was placed here only for packages below
-	}
-	return conflict
-}
-
-// canReplace reports whether all packages below at that use current also accept another version.
-func (r *resolver) canReplace(at, current *node, picked *release, e edge) bool {
-	if current == nil {
+	case ok && (at != from || own != e) && !satisfies(own, picked.name, picked.Version),
+		child != nil && at != from && e.kind != peer && !newer(picked, child.release),
+		!r.accepts(at, at.find(e.name), picked):
+		return false
+	case from == r.root && at == r.root:
 		return true
 	}
-	for _, n := range r.byName[e.name] {
-		own, _ := n.edge(e.name)
-		if n.removed || !n.within(at) || n.ignored[e.name] || n.find(e.name) != current {
+	for _, p := range e.rules.apply(picked.edges) {
+		found := at.find(p.name)
+		if !p.kind.isPeer() || found == nil || satisfies(p, found.release.name, found.release.Version) {
 			continue
 		}
-		if r.satisfied(n, own) && !satisfies(own, picked.name, picked.Version) {
+		other, err := r.pick(ctx, from, p)
+		if err != nil || !r.accepts(found.parent, found, other) {
 			return false
 		}
 	}
 	return true
+}
+
+// accepts reports whether all packages below at that use current also accept another version.
+func (r *resolver) accepts(at, current *node, picked *release) bool {
+	if current == nil {
+		return true
+	}
+	return !slices.ContainsFunc(r.byName[current.name], func(n *node) bool {
+		own, _ := n.edge(current.name)
+		return !n.removed && n.within(at) && !n.ignored[current.name] && n.find(current.name) == current &&
+			r.satisfied(n, own) && !satisfies(own, picked.name, picked.Version)
+	})
 }

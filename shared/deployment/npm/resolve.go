@@ -100,37 +100,36 @@ func (r *resolver) resolveNode(ctx context.Context, n *node) error {
 		if n.removed {
 			return nil
 		}
-		if r.satisfied(n, e) {
-			r.refine(n.find(e.name), e.rules)
-			continue
-		}
-		if e.kind == optionalPeer || e.kind == development {
-			continue
-		}
-		source := n
-		if e.kind == peer && n.source != nil {
-			source = n.source
-		}
-		picked, err := r.pick(ctx, source, e)
-		switch {
-		case err == nil:
-		case (isMissing(err) || errors.Is(err, errRefused)) && e.kind == optional:
-			n.ignored[e.name] = true
-			continue
-		case isMissing(err):
-			return r.missing(n, e)
-		default:
-			return err
-		}
-		if e.kind == optional && picked.native() {
-			n.ignored[e.name] = true
-			continue
-		}
-		if err := r.place(ctx, n, e, picked); err != nil {
+		if err := r.resolveEdge(ctx, n, e); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (r *resolver) resolveEdge(ctx context.Context, n *node, e edge) error {
+	if r.satisfied(n, e) {
+		r.refine(n.find(e.name), e.rules)
+		return nil
+	}
+	if e.kind == optionalPeer || e.kind == development {
+		return nil
+	}
+	source := n
+	if e.kind == peer && n.source != nil {
+		source = n.source
+	}
+	picked, err := r.pick(ctx, source, e)
+	switch isMissing := errors.Is(err, errMissing); {
+	case e.kind == optional && (isMissing || errors.Is(err, errRefused) || err == nil && picked.native()):
+		n.ignored[e.name] = true
+		return nil
+	case isMissing:
+		return r.missing(n, e)
+	case err != nil:
+		return err
+	}
+	return r.place(ctx, n, e, picked)
 }
 
 // refine applies the rules of a dependency to the package that satisfies it, if they are below the rules that apply to
@@ -143,9 +142,6 @@ func (r *resolver) refine(n *node, rules *override) {
 	n.rules, n.edges = rules, rules.apply(n.release.edges)
 	r.enqueue(n)
 }
-
-// isMissing reports whether the registry does not have a package or a version.
-func isMissing(err error) bool { return errors.Is(err, errMissing) }
 
 // pick returns the version for a dependency. The range of a peer is often wide, so a version is selected that
 // also satisfies the dependency of source on the same name, if it has one.
