@@ -210,7 +210,7 @@ func TestPublicURL(t *testing.T) {
 
 func TestCountLineEnds(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"", "a", "\n", "\r", "\r\n", "\n\r", "\r\r\n\n", "a\u2028b\u2029\xe2\x80\r\n", "\xa8\n"} {
+	for _, text := range []string{"", "a", "\n", "\r", "\r\n", "\n\r", "\r\r\n\n", "a\u2028b\u2029\xe2\x80\r\n", "\xa8"} {
 		if got, want := countLineEnds([]byte(text)), len(lineEnds.FindAllStringIndex(text, -1)); got != want {
 			t.Errorf("%q: got %d, want %d", text, got, want)
 		}
