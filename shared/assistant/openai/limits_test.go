@@ -59,7 +59,8 @@ func TestLimitsOfAnswers(t *testing.T) {
 func TestLongModelName(t *testing.T) {
 	t.Parallel()
 	name := func(n int) string { return `{"model":"` + strings.Repeat("m", n) + `"}` }
-	outcome, err := openai.Read([]byte(eventStream(name(256), name(257), `{"choices":[{"finish_reason":"stop"}]}`)), func(model.Part) error { return nil })
+	answer := eventStream(name(256), name(257), `{"choices":[{"finish_reason":"stop"}]}`)
+	outcome, err := openai.Read([]byte(answer), func(model.Part) error { return nil })
 	if len(outcome.Model) != 256 || err != nil {
 		t.Errorf("got a name of %d bytes, error %v, want the name of 256 bytes", len(outcome.Model), err)
 	}

@@ -53,7 +53,8 @@ func TestNesting(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	for i := range 33 {
-		f.registry.publish("a", fmt.Sprintf("1.0.%d", i), fields{"dependencies": fields{"a": fmt.Sprintf("1.0.%d", i+1)}}, nil)
+		next := fields{"a": fmt.Sprintf("1.0.%d", i+1)}
+		f.registry.publish("a", fmt.Sprintf("1.0.%d", i), fields{"dependencies": next}, nil)
 	}
 	f.registry.publish("a", "1.0.33", nil, nil)
 	got, _, err := f.resolve(`{"dependencies":{"a":"1.0.2"}}`)
