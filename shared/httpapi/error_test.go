@@ -60,8 +60,8 @@ func TestPanicAndEncodingErrorResponses(t *testing.T) {
 	}
 }
 
-// A conflict that outlasts all retries is a CONFLICT only if the operation documents this code. Otherwise, such as for a
-// login, the client cannot read anything again, and can only repeat the request.
+// A conflict that outlasts all retries is a CONFLICT only if the operation documents this code. Otherwise, such as for
+// a login, the client cannot read anything again, and can only repeat the request.
 func TestConflicts(t *testing.T) {
 	t.Parallel()
 	for documented, status := range map[*fault.Error]int{

@@ -270,8 +270,8 @@ func TestLostResponsesAreRetried(t *testing.T) {
 	}
 }
 
-// The retries of a call and the retries of rejected entries share the budget of the operation, or have one of their own.
-// They must not multiply.
+// The retries of a call and the retries of rejected entries share the budget of the operation, or have one of their
+// own. They must not multiply.
 func TestAttemptsOfABatch(t *testing.T) {
 	t.Parallel()
 	for want, ctx := range map[int]context.Context{

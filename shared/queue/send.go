@@ -75,7 +75,8 @@ const (
 )
 
 // Send sends messages in batches, not atomically and in no particular order. It retries messages that SQS could not
-// accept: at most awsclient.MaxAttempts attempts for each batch, within the budget of the operation. Errors: *SendError.
+// accept: at most awsclient.MaxAttempts attempts for each batch, within the budget of the operation. Errors:
+// *SendError.
 //
 // If a response was lost, a message may have been sent although the error says otherwise, or it may be sent twice.
 // Consumers must recognize a message that they have already processed.

@@ -15,8 +15,8 @@ import (
 	"devplatform/shared/webhook/delivery"
 )
 
-// An update keeps the stored health, unless the endpoint is a new one. TestSettingsAreApplied checks more combinations of
-// settings.
+// An update keeps the stored health, unless the endpoint is a new one. TestSettingsAreApplied checks more combinations
+// of settings.
 func TestUpdateResetsHealthForANewEndpoint(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
