@@ -103,17 +103,17 @@ func (c *change) addAddress(d Deployment) error {
 	return err
 }
 
-// summaryWrites returns the write that stores what has changed of the site in the record of its project. It keeps
-// blocked, which operators set, unless the label changes.
+// summaryWrites returns the write that stores what has changed of the site in the record of its project. Operators set
+// siteBlocked, so it only changes with the label.
 func (c *change) summaryWrites() []write {
-	var update expression.UpdateBuilder
-	switch label, deploymentID := c.site.Label, c.site.DeploymentID; {
-	case c.isNew || label != c.before.Label:
-		update = set("site", site.Summary{Label: label, DeploymentID: deploymentID, Blocked: c.isBlocked})
-	case deploymentID != c.before.DeploymentID:
-		update = set("site.deploymentId", deploymentID)
-	default:
+	label, deploymentID := c.site.Label, c.site.DeploymentID
+	isMoved := c.isNew || label != c.before.Label
+	if !isMoved && deploymentID == c.before.DeploymentID {
 		return nil
+	}
+	update := set("site", site.Summary{Label: label, DeploymentID: deploymentID})
+	if isMoved {
+		update = update.Set(expression.Name("siteBlocked"), expression.Value(c.isBlocked))
 	}
 	project := c.store.Projects.Update(db.ProjectKey(c.workspaceID, c.projectID), update).If(c.store.Projects.Exists())
 	return []write{{project, nil}}

@@ -39,7 +39,7 @@ func TestSiteOfProject(t *testing.T) {
 		key := db.ProjectKey(ada.personal, p)
 		f.transact(f.sites.Update(db.AddressKey("moved"), address), f.projects.Update(key, project))
 	}
-	address, project := expression.Name("blocked"), expression.Name("site.blocked")
+	address, project := expression.Name("blocked"), expression.Name("siteBlocked")
 	const url, moved = "https://bakery.example.app", "https://moved.example.app"
 	want("new", "", "", "")
 	first := ada.deploy(p, "production")

@@ -27,16 +27,16 @@ type siteRef struct {
 	Status       string  `json:"status" enum:"live,offline,blocked" doc:"live: the address shows the live deployment; offline: it shows none; blocked: an operator of the service has blocked the address" example:"live"`
 }
 
-// siteOf returns the site of a project, nil if it has none.
-func siteOf(s *site.Summary, origin config.Origin) *siteRef {
-	if s == nil {
+// site returns the site of a project, nil if it has none.
+func (p projectRecord) site(origin config.Origin) *siteRef {
+	if p.Site == nil {
 		return nil
 	}
-	ref := &siteRef{URL: site.URL(origin, s.Label), Status: "offline"}
-	if s.DeploymentID != "" {
-		ref.DeploymentID, ref.Status = &s.DeploymentID, "live"
+	ref := &siteRef{URL: site.URL(origin, p.Site.Label), Status: "offline"}
+	if p.Site.DeploymentID != "" {
+		ref.DeploymentID, ref.Status = &p.Site.DeploymentID, "live"
 	}
-	if s.Blocked {
+	if p.SiteBlocked {
 		ref.Status = "blocked"
 	}
 	return ref
@@ -62,7 +62,7 @@ func (p projectRecord) item(workspaceName string, sites config.Origin) ProjectIt
 	return ProjectItem{
 		ID: p.ID, Name: p.Name, Slug: p.Slug, Framework: p.Framework, Visibility: p.Visibility, LastOpenedAt: p.LastOpenedAt,
 		Workspace: workspaceRef{ID: p.WorkspaceID, Name: workspaceName}, Deployable: setting.IsDeployable(p.Framework),
-		Site: siteOf(p.Site, sites),
+		Site: p.site(sites),
 	}
 }
 

@@ -33,6 +33,8 @@ type projectRecord struct {
 	Revision     int             `dynamodbav:"revision"` // incremented by every update, except of lastOpenedAt and Site
 	// Site is the site of the project, nil before the first deployment. Package deployment writes it.
 	Site *site.Summary `dynamodbav:"site,omitempty"`
+	// SiteBlocked reports that an operator has blocked the address of the site.
+	SiteBlocked bool `dynamodbav:"siteBlocked,omitempty"`
 }
 
 // slugRecord reserves a slug in a workspace.

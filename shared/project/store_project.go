@@ -28,7 +28,7 @@ var (
 // listedAttributes are the attributes that lists return and filter by. Descriptions are omitted because they can be
 // long.
 var listedAttributes = []string{
-	"id", "workspaceId", "name", "slug", "framework", "visibility", "createdBy", "lastOpenedAt", "site",
+	"id", "workspaceId", "name", "slug", "framework", "visibility", "createdBy", "lastOpenedAt", "site", "siteBlocked",
 }
 
 // projectsOf returns all projects of a workspace with their listedAttributes. It makes one call per MB of records.

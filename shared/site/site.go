@@ -67,8 +67,6 @@ type Summary struct {
 	Label string `dynamodbav:"label"`
 	// DeploymentID is the live deployment. "" if the site is offline.
 	DeploymentID string `dynamodbav:"deploymentId"`
-	// Blocked reports that an operator has blocked the address of the site.
-	Blocked bool `dynamodbav:"blocked,omitempty"`
 }
 
 // URL returns the URL of an address by its label, "" if sites are not configured.
