@@ -208,8 +208,9 @@ func TestTimeToFinish(t *testing.T) {
 	if r := ada.read(projectID, exportID); r.Text("status") != "failed" {
 		t.Errorf("got %s, want a failed export", r.Raw)
 	}
-	if errs := f.work(f.clients(nil)); len(errs) != 1 || errs[0] != nil {
-		t.Errorf("got the errors %v of a late message, want success", errs)
+	late := &partCounter{}
+	if errs := f.work(f.clients(late)); len(errs) != 1 || errs[0] != nil || late.puts != 0 {
+		t.Errorf("a late message: got the errors %v and %d parts, want success without a part", errs, late.puts)
 	}
 	if r := ada.read(projectID, exportID); r.Text("status") != "failed" {
 		t.Errorf("after a late message: got %s, want a failed export", r.Raw)
@@ -219,6 +220,21 @@ func TestTimeToFinish(t *testing.T) {
 	}
 	f.work(f.clients(nil))
 	f.download(ada.read(projectID, exportID))
+
+	ada.save(projectID, map[string][]byte{"/a": []byte("a")})
+	exportID, _ = ada.start(projectID)
+	slow := slicetest.DoFunc(func(r *http.Request) (*http.Response, error) {
+		if r.Method == http.MethodPut { // the part
+			f.clock.Advance(15 * time.Minute)
+		}
+		return slicetest.Transfers.Do(r)
+	})
+	if errs := f.work(f.clients(slow)); len(errs) != 1 || errs[0] != nil {
+		t.Errorf("got the errors %v of a slow worker, want success", errs)
+	}
+	if r := ada.read(projectID, exportID); r.Text("status") != "failed" {
+		t.Errorf("after a slow worker: got %s, want a failed export", r.Raw)
+	}
 }
 
 // If the message was lost, or SQS is unavailable, the sweep sends the message.
@@ -407,17 +423,17 @@ func (f *fixture) archives() (keys []string) {
 	return keys
 }
 
-// exportRecord returns the parts of an export's upload.
-func (f *fixture) exportRecord(projectID, exportID string) (record struct {
-	Parts []struct{} `dynamodbav:"parts"`
-},
-) {
+// exportRecord is the upload of an export.
+type exportRecord struct {
+	Upload string     `dynamodbav:"upload"`
+	Parts  []struct{} `dynamodbav:"parts"`
+}
+
+func (f *fixture) exportRecord(projectID, exportID string) (record exportRecord) {
 	f.t.Helper()
 	item, err := f.projects.Get(f.t.Context(), db.ExportKey(projectID, exportID))
 	if err == nil {
-		record, err = db.Decode[struct {
-			Parts []struct{} `dynamodbav:"parts"`
-		}](item)
+		record, err = db.Decode[exportRecord](item)
 	}
 	if err != nil {
 		f.t.Fatal(err)
