@@ -7,6 +7,7 @@ import (
 
 	"devplatform/shared/deployment"
 	"devplatform/shared/deployment/failure"
+	"devplatform/shared/id"
 	"devplatform/shared/job"
 	"devplatform/shared/workspace"
 )
@@ -33,6 +34,24 @@ func TestFailed(t *testing.T) {
 	f.remove(p, d.ID)
 	if ada.status(p, d.ID) != "failed" || len(f.due()) != 0 {
 		t.Error("the failed deployment does not exist, or is due")
+	}
+}
+
+// TestUselessJob checks that a job without a deployment to build ends.
+func TestUselessJob(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	p := ada.newProject("Shop front", workspace.Team)
+	for _, d := range []string{ada.deployed(p), f.ids.New(id.Deployment)} {
+		f.transact(f.jobs.Add(job.New(deployment.BuildJob, p, d, ada.caller.UserID, f.clock.Now())))
+		if _, err := f.store.Begin(t.Context(), f.claim(p, d), f.clock.Now()); !errors.Is(err, job.ErrLost) {
+			t.Errorf("got error %v, want ErrLost", err)
+		}
+		f.clock.Advance(job.LeaseTime)
+		if due := f.due(); len(due) != 0 {
+			t.Errorf("got the jobs %v, want none", due)
+		}
 	}
 }
 

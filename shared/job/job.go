@@ -40,6 +40,8 @@ const (
 	maxInterruptions = 2
 	// maxTime is the time after the first attempt after which a job is not tried again.
 	maxTime = 15 * time.Minute
+	// duePartition is the only partition of the index "due".
+	duePartition = "JOBS"
 )
 
 // Errors of jobs.

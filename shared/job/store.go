@@ -22,9 +22,6 @@ type Store struct {
 // dueIndex is the index of the jobs, ordered by the time at which they are due. It projects all attributes.
 var dueIndex = db.Index{Name: "due", PK: "due", SK: "dueAt"}
 
-// duePartition is the only partition of the index.
-const duePartition = "JOBS"
-
 var (
 	attrLease        = expression.Name("lease")
 	attrLeaseEnds    = expression.Name("leaseEnds")

@@ -21,7 +21,6 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
 	"devplatform/shared/id"
-	"devplatform/shared/job"
 	"devplatform/shared/project"
 	"devplatform/shared/project/content"
 	"devplatform/shared/project/file"
@@ -193,56 +192,6 @@ func TestHourlyLimit(t *testing.T) {
 	ada.start(projects[10])
 }
 
-// An export that is not ready after 15 minutes has failed. It can be started again, under the same ID.
-func TestTimeToFinish(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	ada := f.newUser("ada")
-	projectID := ada.project("Slow", project.Private)
-	exportID, _ := ada.start(projectID)
-	f.clock.Advance(15*time.Minute - time.Millisecond)
-	if r := ada.read(projectID, exportID); r.Text("status") != "running" {
-		t.Errorf("got %s, want a running export", r.Raw)
-	}
-	f.clock.Advance(time.Millisecond)
-	if r := ada.read(projectID, exportID); r.Text("status") != "failed" {
-		t.Errorf("got %s, want a failed export", r.Raw)
-	}
-	if errs := f.work(f.clients(nil)); len(errs) != 1 || errs[0] != nil {
-		t.Errorf("got the errors %v of a late message, want success", errs)
-	}
-	if r := ada.read(projectID, exportID); r.Text("status") != "failed" {
-		t.Errorf("after a late message: got %s, want a failed export", r.Raw)
-	}
-	if again, status := ada.start(projectID); again != exportID || status != "running" {
-		t.Errorf("got the export %s with the status %q, want %s, running", again, status, exportID)
-	}
-	f.work(f.clients(nil))
-	f.download(ada.read(projectID, exportID))
-}
-
-// If the message was lost, or SQS is unavailable, the sweep sends the message.
-func TestLostMessage(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	ada := f.newUser("ada")
-	projectID := ada.project("Lost", project.Private)
-	f.serve(f.clients(slicetest.DoFunc(func(r *http.Request) (*http.Response, error) {
-		if strings.HasPrefix(r.Header.Get("X-Amz-Target"), "AmazonSQS") {
-			return nil, errors.New("no connection")
-		}
-		return slicetest.Transfers.Do(r)
-	})))
-	exportID, _ := ada.start(projectID)
-	if n := len(f.messages()); n != 0 || !strings.Contains(f.log.String(), "the message for an export was not sent") {
-		t.Errorf("got %d messages, want none, and a line in the log", n)
-	}
-	f.serve(f.clients(nil))
-	f.clock.Advance(job.ResendAfter)
-	f.sweep()
-	f.download(ada.read(projectID, exportID))
-}
-
 // A content that does not match its record, or is missing, makes the export fail. So does a path that is not valid.
 // There is never an archive with wrong content.
 func TestCorruptContent(t *testing.T) {
@@ -293,33 +242,6 @@ func TestCorruptContent(t *testing.T) {
 	}
 	if keys := f.archives(); len(keys) != 0 {
 		t.Errorf("got the archives %v, want none", keys)
-	}
-}
-
-// If the project is deleted, the job ends, whether its records were removed or not.
-func TestDeletedProject(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	ada := f.newUser("ada")
-	for _, isRemoved := range []bool{false, true} {
-		projectID := ada.project("Gone", project.Private)
-		exportID, _ := ada.start(projectID)
-		ada.Do(http.MethodDelete, "/api/projects/"+projectID, nil).Want(t, http.StatusOK)
-		if isRemoved {
-			if err := f.projects.DeleteAll(t.Context(), db.ExportKey(projectID, exportID)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if errs := f.work(f.clients(nil)); len(errs) != 1 || errs[0] != nil {
-			t.Errorf("got the errors %v, want a handled message", errs)
-		}
-		if keys := f.archives(); len(keys) != 0 {
-			t.Errorf("got the archives %v, want none", keys)
-		}
-		if _, err := f.projects.Get(t.Context(), db.JobKey(projectID, exportID)); !errors.Is(err, db.ErrNotFound) {
-			t.Errorf("removed: %v: the job: got error %v, want ErrNotFound", isRemoved, err)
-		}
-		ada.Get("/api/projects/"+projectID+"/exports/"+exportID).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
 	}
 }
 
@@ -407,17 +329,17 @@ func (f *fixture) archives() (keys []string) {
 	return keys
 }
 
-// exportRecord returns the parts of an export's upload.
-func (f *fixture) exportRecord(projectID, exportID string) (record struct {
-	Parts []struct{} `dynamodbav:"parts"`
-},
-) {
+// exportRecord is the upload of an export.
+type exportRecord struct {
+	Upload string     `dynamodbav:"upload"`
+	Parts  []struct{} `dynamodbav:"parts"`
+}
+
+func (f *fixture) exportRecord(projectID, exportID string) (record exportRecord) {
 	f.t.Helper()
 	item, err := f.projects.Get(f.t.Context(), db.ExportKey(projectID, exportID))
 	if err == nil {
-		record, err = db.Decode[struct {
-			Parts []struct{} `dynamodbav:"parts"`
-		}](item)
+		record, err = db.Decode[exportRecord](item)
 	}
 	if err != nil {
 		f.t.Fatal(err)

@@ -197,6 +197,37 @@ func TestWorkerIsPaused(t *testing.T) {
 	}
 }
 
+// A worker that was paused at any call, and continues while another one works, does not change the upload of the other.
+func TestPausedWorkerSavesNothing(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	slicetest.Steps(t, 12, func(p *slicetest.Process) {
+		f.clock.Advance(time.Hour)
+		projectID := ada.project(fmt.Sprint("P", rand.Int()), project.Private)
+		ada.save(projectID, map[string][]byte{"/a": []byte("a")})
+		exportID, _ := ada.start(projectID)
+		received := f.messages()
+		var upload string
+		p.At = func() error {
+			f.clock.Advance(lost)
+			isKilled := false
+			f.clients(slicetest.DoFunc(func(r *http.Request) (*http.Response, error) {
+				if isKilled = isKilled || r.Method == http.MethodPut; isKilled {
+					return nil, slicetest.Kill()
+				}
+				return slicetest.Transfers.Do(r)
+			})).worker.Handle(t.Context(), received)
+			upload = f.exportRecord(projectID, exportID).Upload
+			return nil
+		}
+		f.clients(p).worker.Handle(t.Context(), received)
+		if got := f.exportRecord(projectID, exportID); p.Reached() && got.Upload != upload {
+			t.Errorf("got the upload %q with %d parts, want %q of the other worker", got.Upload, len(got.Parts), upload)
+		}
+	})
+}
+
 // Two workers handle the message of an export at the same time, and the lease of the first one ends early. In the end,
 // the archive has the files.
 func TestWorkersRace(t *testing.T) {
