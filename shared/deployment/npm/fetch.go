@@ -2,7 +2,6 @@ package npm
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"sync/atomic"
 
@@ -37,7 +36,7 @@ func (i *Installer) fetch(ctx context.Context, packages []selected, t *tree.Tree
 		}
 		distinct[hash].locations = append(distinct[hash].locations, s.location)
 	}
-	used := &usage{limits: i.limits, sizes: map[string]int64{}}
+	used := &usage{limits: i.limits, sizes: map[string]int{}}
 	var downloaded atomic.Int64
 	group, groupCtx := async.WithContext(ctx)
 	group.SetLimit(parallel)
@@ -62,7 +61,7 @@ type usage struct {
 	limits       limits
 	mu           sync.Mutex
 	bytes, files int64
-	sizes        map[string]int64 // bytes by package
+	sizes        map[string]int // bytes by package
 }
 
 // add counts a file of a package that has a number of copies. It returns an error if the installation has reached a
@@ -72,15 +71,11 @@ func (u *usage) add(what string, bytes int64, copies int) error {
 	defer u.mu.Unlock()
 	u.bytes += bytes
 	u.files += int64(copies)
-	u.sizes[what] += bytes
+	u.sizes[what] += int(bytes)
 	if u.bytes <= u.limits.bytes && u.files <= u.limits.files {
 		return nil
 	}
 	return fail(failure.DependencyTooLarge, "The packages have more than %d MiB or %d files when they are unpacked. The "+
 		"largest are %s. Remove dependencies from package.json.", u.limits.bytes>>20, u.limits.files,
-		u.largest())
-}
-
-func (u *usage) largest() string {
-	return largest(u.sizes, func(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) })
+		failure.LargestSizes(u.sizes))
 }
