@@ -1,10 +1,7 @@
 package build
 
 import (
-	"cmp"
-	"fmt"
 	"path"
-	"slices"
 	"strings"
 
 	"devplatform/shared/deployment/build/tree"
@@ -110,30 +107,19 @@ type usage map[string]map[string]int
 
 // check returns an error if a build uses too many or too large packages. It names the largest.
 func (u usage) check() error {
-	type size struct {
-		home  string
-		bytes int
-	}
-	var all []size
+	sizes := map[string]int{}
 	total := 0
 	for home, files := range u {
-		s := size{home: home}
+		_, name := tree.PackageOf(home)
 		for _, n := range files {
-			s.bytes += n
+			sizes[name] += n
+			total += n
 		}
-		total += s.bytes
-		all = append(all, s)
 	}
-	if len(all) <= maxPackages && total <= maxPackageBytes {
+	if len(u) <= maxPackages && total <= maxPackageBytes {
 		return nil
 	}
-	slices.SortFunc(all, func(a, b size) int { return cmp.Or(b.bytes-a.bytes, strings.Compare(a.home, b.home)) })
-	var largest []string
-	for _, s := range all[:min(len(all), 5)] {
-		_, name := tree.PackageOf(s.home)
-		largest = append(largest, fmt.Sprintf("%s (%.1f MiB)", name, float64(s.bytes)/(1<<20)))
-	}
 	return failf(failure.DependencyTooLarge, "The site uses %d packages with %.1f MiB, and the limits are %d packages "+
-		"and %d MiB. The largest are %s. Import less of them, or use smaller packages.", len(all), float64(total)/(1<<20),
-		maxPackages, maxPackageBytes>>20, strings.Join(largest, ", "))
+		"and %d MiB. The largest are %s. Import less of them, or use smaller packages.", len(u), float64(total)/(1<<20),
+		maxPackages, maxPackageBytes>>20, failure.LargestSizes(sizes))
 }

@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/evanw/esbuild/pkg/api"
 
@@ -26,10 +25,9 @@ type script struct {
 
 // at returns an error at an offset of the code.
 func (s script) at(offset int, f *failure.Error) *failure.Error {
-	before := s.code[:offset]
-	column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
-	return &failure.Error{Code: f.Code, Message: f.Message, Path: s.file, Line: s.line + bytes.Count(before, []byte("\n")),
-		Column: column}
+	f = f.At(s.file, s.code, offset)
+	f.Line += s.line - 1
+	return f
 }
 
 // rewriter replaces the expressions in a script.

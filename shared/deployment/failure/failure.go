@@ -2,7 +2,15 @@
 // says what to change, and the place in the project's files. It imports no other package of the project.
 package failure
 
-import "fmt"
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
 
 // Code is the machine-readable part of a failed build.
 type Code string
@@ -35,4 +43,33 @@ func (e *Error) Error() string {
 		return fmt.Sprintf("%s: %s", e.Code, e.Message)
 	}
 	return fmt.Sprintf("%s: %s:%d:%d: %s", e.Code, e.Path, e.Line, e.Column, e.Message)
+}
+
+// At returns the error with its place: an offset in the text of a file.
+func (e *Error) At(path string, text []byte, offset int) *Error {
+	before := text[:max(0, min(offset, len(text)))]
+	return &Error{
+		Code: e.Code, Message: e.Message, Path: path, Line: 1 + bytes.Count(before, []byte("\n")),
+		Column: 1 + utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]),
+	}
+}
+
+// named is the number of things that an error about a limit names.
+const named = 5
+
+// Largest returns the names with the highest values, such as "a (7), b (3)".
+func Largest(values map[string]int, text func(int) string) string {
+	names := slices.SortedFunc(maps.Keys(values), func(a, b string) int {
+		return cmp.Or(cmp.Compare(values[b], values[a]), strings.Compare(a, b))
+	})
+	var parts []string
+	for _, name := range names[:min(len(names), named)] {
+		parts = append(parts, name+" ("+text(values[name])+")")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// LargestSizes is Largest for sizes in bytes.
+func LargestSizes(sizes map[string]int) string {
+	return Largest(sizes, func(n int) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) })
 }

@@ -2,7 +2,6 @@ package npm
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -38,7 +37,7 @@ func (i *Installer) fetch(ctx context.Context, packages []selected, t *tree.Tree
 		}
 		distinct[hash].locations = append(distinct[hash].locations, s.location)
 	}
-	used := &usage{limits: i.limits, sizes: map[string]int64{}}
+	used := &usage{limits: i.limits, sizes: map[string]int{}}
 	var downloaded atomic.Int64
 	group, groupCtx := async.WithContext(ctx)
 	group.SetLimit(parallel)
@@ -62,8 +61,8 @@ func (i *Installer) fetch(ctx context.Context, packages []selected, t *tree.Tree
 type usage struct {
 	limits       limits
 	mu           sync.Mutex
-	bytes, files int64            // files and folders
-	sizes        map[string]int64 // bytes by package
+	bytes, files int64          // files and folders
+	sizes        map[string]int // bytes by package
 }
 
 // add counts the bytes, and the files and folders, that a package adds. It returns an error if the installation has
@@ -74,15 +73,11 @@ func (u *usage) add(what string, bytes, files int64) error {
 	bytes = min(bytes, math.MaxInt64-u.bytes) // a package can claim any size, and the sum must not overflow
 	u.bytes += bytes
 	u.files += files
-	u.sizes[what] += bytes
+	u.sizes[what] += int(bytes)
 	if u.bytes <= u.limits.bytes && u.files <= u.limits.files {
 		return nil
 	}
 	return fail(failure.DependencyTooLarge, "The packages have more than %d MiB or %d files and folders when they are "+
 		"unpacked. The largest are %s. Remove dependencies from package.json.", u.limits.bytes>>20, u.limits.files,
-		u.largest())
-}
-
-func (u *usage) largest() string {
-	return largest(u.sizes, func(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) })
+		failure.LargestSizes(u.sizes))
 }

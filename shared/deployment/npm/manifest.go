@@ -148,10 +148,8 @@ func parseProject(raw []byte, imports map[string]bool) (*project, error) {
 	p := &project{raw: raw, workspaces: m.Workspaces != nil}
 	var message string
 	if p.rules, p.skipped, message = parseOverrides(m); message != "" {
-		f := &failure.Error{Code: failure.BuildFailed, Path: manifestPath, Message: "The field overrides in " +
-			"package.json cannot be used: " + message + ". Correct it as npm describes it."}
-		f.Line, f.Column = position(raw, max(0, bytes.Index(raw, []byte(`"overrides"`))))
-		return nil, f
+		return nil, fail(failure.BuildFailed, "The field overrides in package.json cannot be used: %s. Correct it as npm "+
+			"describes it.", message).At(manifestPath, raw, bytes.Index(raw, []byte(`"overrides"`)))
 	}
 	m.BundleDependencies, m.BundledDependencies = nil, nil // the project has no tarball
 	m.Dependencies = m.installed(imports)
@@ -201,31 +199,21 @@ func (p *project) failure(name, message string) *failure.Error {
 	f := &failure.Error{Code: failure.DependencyNotFound, Message: message, Path: manifestPath}
 	section := max(0, bytes.Index(p.raw, []byte(`ependencies"`)))
 	if at := bytes.Index(p.raw[section:], []byte(`"`+name+`"`)); at >= 0 {
-		f.Line, f.Column = position(p.raw, section+at)
+		f = f.At(manifestPath, p.raw, section+at)
 	}
 	return f
 }
 
-func position(text []byte, offset int) (line, column int) {
-	before := text[:min(offset, len(text))]
-	return 1 + bytes.Count(before, []byte("\n")), len([]rune(string(before[bytes.LastIndexByte(before, '\n')+1:]))) + 1
-}
-
 // jsonFailure returns an error about a file that is not valid JSON or has values of other types.
 func jsonFailure(raw []byte, path string, err error, advice string) error {
-	f := &failure.Error{Code: failure.BuildFailed, Path: path}
-	var syntax *jsontext.SyntacticError
 	var types *json.SemanticError
-	name := strings.TrimPrefix(path, "/")
-	switch {
-	case errors.As(err, &syntax):
-		f.Message = name + " is not valid JSON." + advice
-		f.Line, f.Column = position(raw, int(syntax.ByteOffset))
-	case errors.As(err, &types):
-		f.Message = fmt.Sprintf("The value of %s in %s has the wrong type.%s", types.JSONPointer, name, advice)
-		f.Line, f.Column = position(raw, int(types.ByteOffset))
-	default:
-		f.Message = name + " cannot be read." + advice
+	if errors.As(err, &types) {
+		return fail(failure.BuildFailed, "The value of %s in %s has the wrong type.%s", types.JSONPointer, path[1:], advice).
+			At(path, raw, int(types.ByteOffset))
+	}
+	f := fail(failure.BuildFailed, "%s is not valid JSON.%s", path[1:], advice)
+	if syntax := new(jsontext.SyntacticError); errors.As(err, &syntax) {
+		f = f.At(path, raw, int(syntax.ByteOffset))
 	}
 	return f
 }

@@ -17,14 +17,10 @@
 package npm
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"maps"
-	"slices"
-	"strings"
+	"strconv"
 	"time"
 
 	"devplatform/shared/deployment/build/tree"
@@ -171,28 +167,13 @@ type selected struct {
 // errTooMany reports that a limit of the number of packages is reached.
 var errTooMany = errors.New("npm: too many packages")
 
-// maxNamed is the number of packages that an error about a limit names.
-const maxNamed = 5
-
 // tooMany returns the error for a project that needs too many packages.
 func tooMany(packages []selected) error {
-	counts := map[string]int64{}
+	counts := map[string]int{}
 	for _, p := range packages {
 		counts[p.origin]++
 	}
 	return fail(failure.DependencyTooLarge, "The project needs more than %d packages. Most of them are needed by %s. "+
 		"Remove dependencies from package.json.", maxPackages,
-		largest(counts, func(n int64) string { return fmt.Sprint(n) }))
-}
-
-// largest returns the names with the highest values, such as "a (7), b (3)".
-func largest(values map[string]int64, text func(int64) string) string {
-	names := slices.SortedFunc(maps.Keys(values), func(a, b string) int {
-		return cmp.Or(cmp.Compare(values[b], values[a]), strings.Compare(a, b))
-	})
-	var parts []string
-	for _, name := range names[:min(len(names), maxNamed)] {
-		parts = append(parts, name+" ("+text(values[name])+")")
-	}
-	return strings.Join(parts, ", ")
+		failure.Largest(counts, strconv.Itoa))
 }

@@ -71,6 +71,8 @@ func lockedVersions(lines *regexp.Regexp, text string) map[string][]string {
 	return versions
 }
 
+const maxSkipped = 5 // that a warning names
+
 // warnings returns warnings about the fields of package.json that are ignored.
 func (p *project) warnings() (all []string) {
 	if p.workspaces {
@@ -79,7 +81,7 @@ func (p *project) warnings() (all []string) {
 	}
 	if len(p.skipped) > 0 {
 		all = append(all, "Some rules of resolutions or pnpm.overrides in package.json are ignored: "+
-			strings.Join(p.skipped[:min(len(p.skipped), maxNamed)], ", ")+". Only rules for a package in the whole "+
+			strings.Join(p.skipped[:min(len(p.skipped), maxSkipped)], ", ")+". Only rules for a package in the whole "+
 			"project are applied. Use overrides, as npm describes them.")
 	}
 	return all
