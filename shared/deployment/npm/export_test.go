@@ -87,7 +87,7 @@ func Unpack(ctx context.Context, dir string, archive io.Reader) error {
 		return err
 	}
 	defer files.Close()
-	used := &usage{limits: limits{bytes: maxUnpacked, files: maxFiles}, sizes: map[string]int64{}}
+	used := &usage{limits: limits{bytes: maxUnpacked, files: maxFiles}, sizes: map[string]int{}}
 	t := &unpacker{tree: files, copies: &copies{locations: []string{"a"}}, used: used}
 	return t.unpack(ctx, archive, nil)
 }
