@@ -144,7 +144,7 @@ func (r *rewriter) rewriteURL(offset int) *failure.Error {
 	}
 	file, ok := join(path.Dir(r.file), ref)
 	ok = ok && r.has(file)
-	_, isPackage := r.home(r.file, ref)
+	isPackage := r.hasPackage(r.file, ref)
 	spec := file + "?" + kindURL
 	switch {
 	case !ok && (isRelative(ref) || !isPackage):

@@ -239,18 +239,18 @@ func (b *bundler) missing(importer, spec string) *failure.Error {
 	return b.missingPackage(importer, spec)
 }
 
-// home returns the folder of a package, as files of a folder find it.
-func (p *project) home(importer, spec string) (string, bool) {
+// hasPackage reports whether a file finds the package of an import.
+func (p *project) hasPackage(importer, spec string) bool {
 	_, name := tree.PackageOf(tree.PackageFolder + spec)
 	if name == "" || strings.HasPrefix(name, ".") {
-		return "", false
+		return false
 	}
 	for dir := path.Dir(importer); ; dir = path.Dir(dir) {
-		if home := path.Join(dir, tree.PackageFolder, name); p.hasFolder(home) {
-			return home, true
+		if p.hasFolder(path.Join(dir, tree.PackageFolder, name)) {
+			return true
 		}
 		if dir == "/" || dir == "." {
-			return "", false
+			return false
 		}
 	}
 }
@@ -269,7 +269,7 @@ func (b *bundler) missingPackage(importer, spec string) *failure.Error {
 		return failf(failure.BuildFailed, "%s is a module of Node.js, which browsers do not have. Remove the import.",
 			quote(spec))
 	}
-	if _, ok := b.home(importer, spec); ok {
+	if b.hasPackage(importer, spec) {
 		return failf(failure.BuildFailed, "The package %q does not export %s. Correct the import, or use another version of "+
 			"the package.", name, quote(spec))
 	}
