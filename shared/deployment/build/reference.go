@@ -189,8 +189,8 @@ func (b *bundler) find(pb api.PluginBuild, ref reference, spec, dir string) (tar
 	return t, true
 }
 
-// withoutFile handles a path that has no file in the project itself. A path of /public is a URL. A missing file of url()
-// is not an error.
+// withoutFile handles a path that has no file in the project itself. A path of /public is a URL. A missing file of
+// url() is not an error.
 func (b *bundler) withoutFile(ref reference, file string) (api.OnResolveResult, error) {
 	url, suffix := strings.TrimPrefix(file, b.web), ""
 	if ref.url {
