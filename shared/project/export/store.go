@@ -28,8 +28,8 @@ func jobOf(projectID string, r record, userID string) job.Job {
 }
 
 // start stores the record of a new export with its job, and counts it. old is the record that it replaces, zero if
-// there is none. Call it within db.Retry. Errors: PROJECT_NOT_FOUND, RATE_LIMITED; db.ErrStale if old is not the
-// stored record.
+// there is none. Call it within db.Retry. Errors: PROJECT_NOT_FOUND, RATE_LIMITED; db.ErrStale if old is not the stored
+// record.
 func (s store) start(
 	ctx context.Context, projectID string, r, old record, counters *limit.Counters, rule limit.Rule, userID string,
 ) error {
