@@ -242,7 +242,9 @@ func (b *bundler) options(points []api.EntryPoint) api.BuildOptions {
 		EntryNames: "assets/[name]-[hash]", ChunkNames: "assets/[name]-[hash]", AssetNames: "assets/[name]-[hash]",
 		Conditions: []string{"module", "production"}, ResolveExtensions: extensions,
 		Define: b.constants, TsconfigRaw: b.tsconfig, Alias: b.settings.packages, PreserveSymlinks: true,
-		LogLevel: api.LogLevelSilent, Color: api.ColorNever,
+		LogLevel: api.LogLevelSilent, Color: api.ColorNever, LogOverride: map[string]api.LogLevel{
+			"unsupported-dynamic-import": api.LogLevelWarning, "unsupported-require-call": api.LogLevelWarning,
+		},
 		Plugins: []api.Plugin{{Name: "build", Setup: b.setup}},
 	}
 }
@@ -268,7 +270,7 @@ var namespaced = regexp.MustCompile(`^([a-z-]+):(/.*)$`)
 // inputPath returns the path in the project of an input of the report.
 func inputPath(name string) (file string, ok bool) {
 	if m := namespaced.FindStringSubmatch(name); m != nil {
-		return m[2], m[1] != nsPage
+		return m[2], m[1] != nsPage && m[1] != nsGlobal
 	}
 	return "/" + name, true
 }

@@ -39,6 +39,8 @@ func (b *bundler) onResolve(pb api.PluginBuild, a api.OnResolveArgs) (api.OnReso
 	switch _, isNative := a.PluginData.(native); {
 	case isNative:
 		return unchanged, nil
+	case strings.HasPrefix(a.Path, nsGlobal+":"):
+		return api.OnResolveResult{Path: "/" + a.Path[len(nsGlobal)+1:], Namespace: nsGlobal}, nil
 	case a.Kind == api.ResolveEntryPoint:
 		key := b.entries[a.Path]
 		if b.inline[key].inline() {
