@@ -17,12 +17,13 @@ import (
 var globals = map[string]string{
 	// What browserify and webpack 4 made of it, with which many packages of npm were written.
 	"process": `const none = () => {};
-export const process = {
+const process = module.exports = {
 	title: "browser", browser: true, env: { NODE_ENV: "production" }, argv: [], version: "", versions: {}, release: {},
 	platform: "browser", nextTick: (f, ...a) => queueMicrotask(() => f(...a)), cwd: () => "/", umask: () => 0,
 	hrtime: () => [Math.floor(performance.now() / 1e3), 0], on: none, once: none, off: none, emit: none, addListener: none,
 	removeListener: none, removeAllListeners: none, listeners: () => [],
-};`,
+};
+process.process = process;`,
 	"React":  `import * as React from "react"; export { React };`,
 	"Buffer": `export { Buffer } from "buffer/";`,
 }
