@@ -2,7 +2,6 @@ package build
 
 import (
 	"fmt"
-	"maps"
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
@@ -10,25 +9,20 @@ import (
 	"devplatform/shared/deployment/build/tree"
 )
 
-// builtins are the modules of Node.js. The value says whether npm has a package with the same name that does the same
-// in browsers.
-var builtins = func() map[string]bool {
-	all := wordSet(`async_hooks child_process cluster crypto dgram diagnostics_channel dns domain fs http http2 https
+// builtins are the modules of Node.js that have no equivalent in browsers, and packagedBuiltins those for which npm has a
+// package with the same name that does the same.
+var (
+	builtins = wordSet(`async_hooks child_process cluster crypto dgram diagnostics_channel dns domain fs http http2 https
 		inspector module net os perf_hooks readline repl sys timers tls trace_events tty v8 vm wasi worker_threads zlib`)
-	for name := range all {
-		all[name] = false
-	}
-	maps.Copy(all, wordSet(`assert buffer console constants events path process punycode querystring stream
-		string_decoder url util`))
-	return all
-}()
+	packagedBuiltins = wordSet("assert buffer console constants events path process punycode querystring stream " +
+		"string_decoder url util")
+)
 
 // isBuiltin reports whether a specifier means a module of Node.js, if no package has its name. A slash at the end means
 // the package.
 func isBuiltin(spec string) bool {
 	name, _, _ := strings.Cut(strings.TrimPrefix(spec, "node:"), "/")
-	_, ok := builtins[name]
-	return ok && !strings.HasSuffix(spec, "/")
+	return (builtins[name] || packagedBuiltins[name]) && !strings.HasSuffix(spec, "/")
 }
 
 // builtin handles a module of Node.js. A package with the same name wins. Otherwise, in packages, modules without an
@@ -42,9 +36,11 @@ func (b *bundler) builtin(pb api.PluginBuild, ref reference) (api.OnResolveResul
 	}
 	name, _, _ := strings.Cut(spec, "/")
 	switch {
-	case !tree.IsInPackage(ref.importer), builtins[name] && spec != ref.spec:
+	case name == "process":
+		return api.OnResolveResult{Path: "/process", Namespace: nsGlobal}, nil
+	case !tree.IsInPackage(ref.importer), packagedBuiltins[name] && spec != ref.spec:
 		return unchanged, b.missing(ref.importer, ref.spec)
-	case builtins[name]:
+	case packagedBuiltins[name]:
 		return unchanged, nil // an error, unless the package handles it
 	}
 	_, importer := tree.PackageOf(ref.importer)

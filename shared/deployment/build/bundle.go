@@ -3,7 +3,6 @@ package build
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -19,18 +18,12 @@ import (
 	"devplatform/shared/deployment/failure"
 )
 
-const maxEntries = 1000
-
 // bundled is the result of the bundler.
 type bundled struct {
 	files           map[string][]byte       // with hashed names
 	entries         map[string]bundledEntry // by key of the entry
 	inputs          map[string]bool         // files of the project that are in the bundle
 	notes, warnings []string
-}
-
-func newBundled() *bundled {
-	return &bundled{files: map[string][]byte{}, entries: map[string]bundledEntry{}, inputs: map[string]bool{}}
 }
 
 // bundledEntry is the output of an entry.
@@ -42,22 +35,25 @@ type bundledEntry struct {
 // bundle runs esbuild on the entries of the pages. Errors: *failure.Error.
 func bundle(p *project, s *pages) (*bundled, error) {
 	b := &bundler{
-		state:  &state{project: p, importMap: s.imports, used: usage{}, result: newBundled(), nested: make(chan struct{}, 2)},
+		state: &state{
+			project: p, importMap: s.imports, used: usage{}, nested: make(chan struct{}, 2), logged: map[string]bool{},
+			result: &bundled{files: map[string][]byte{}, inputs: map[string]bool{}},
+		},
 		inline: map[string]entry{}, entries: map[string]string{},
 	}
-	points, err := b.entryPoints(s)
-	if err != nil || len(points) == 0 {
-		return b.result, err
+	points := b.entryPoints(s)
+	if len(points) == 0 {
+		return b.result, nil
 	}
-	outputs, err := b.build(b.options(points))
+	entries, files, err := b.build(b.options(points))
+	if err == nil {
+		err = b.used.check()
+	}
 	if err != nil {
 		return nil, err
 	}
-	b.result.entries = outputs.entries
-	b.publish(outputs.files)
-	if err := b.used.check(); err != nil {
-		return nil, err
-	}
+	b.result.entries = entries
+	b.publish(files)
 	return b.result, nil
 }
 
@@ -81,24 +77,19 @@ type state struct {
 	mu     sync.Mutex
 	used   usage
 	result *bundled
-	noted  map[string]bool
+	logged map[string]bool
 }
 
-// outputs are the files of one run.
-type outputs struct {
-	entries map[string]bundledEntry // by key of the entry
-	files   map[string][]byte       // with hashed names
-}
-
-// build runs the bundler once, and adds its inputs and warnings to the result. Errors: *failure.Error.
-func (b *bundler) build(o api.BuildOptions) (outputs, error) {
+// build runs the bundler once, and adds its inputs and warnings to the result. It returns the entries by key, and the
+// files by path. Errors: *failure.Error.
+func (b *bundler) build(o api.BuildOptions) (map[string]bundledEntry, map[string][]byte, error) {
 	run := api.Build(o)
 	if err := b.failure(run.Errors); err != nil {
-		return outputs{}, err
+		return nil, nil, err
 	}
 	var m metafile
 	if err := json.Unmarshal([]byte(run.Metafile), &m); err != nil {
-		return outputs{}, fmt.Errorf("%w: %w", errMetafile, err)
+		return nil, nil, fmt.Errorf("read the bundler's report: %w", err)
 	}
 	warnings := b.warnings(run.Warnings)
 	b.countPackages(m)
@@ -110,13 +101,13 @@ func (b *bundler) build(o api.BuildOptions) (outputs, error) {
 			b.result.inputs[file] = true
 		}
 	}
-	out := outputs{entries: b.entriesOf(m), files: map[string][]byte{}}
+	files := map[string][]byte{}
 	for _, f := range run.OutputFiles {
 		if name, ok := b.path(f.Path); ok {
-			out.files[name] = f.Contents
+			files[name] = f.Contents
 		}
 	}
-	return out, nil
+	return b.entriesOf(m), files, nil
 }
 
 // publish adds the files of a run to the result.
@@ -133,11 +124,8 @@ func (s *state) warn(text string) { s.line(&s.result.warnings, text) }
 func (s *state) line(lines *[]string, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.noted == nil {
-		s.noted = map[string]bool{}
-	}
-	if !s.noted[text] && len(*lines) < maxWarnings {
-		s.noted[text] = true
+	if !s.logged[text] && len(*lines) < maxWarnings {
+		s.logged[text] = true
 		*lines = append(*lines, text)
 	}
 }
@@ -170,16 +158,16 @@ func (b *bundler) buildNested(file, kind string) (e bundledEntry, text []byte, e
 			o.Define["import.meta.url"] = "self.location.origin"
 		}
 	}
-	out, err := n.build(o)
+	entries, files, err := n.build(o)
 	if err != nil {
 		return e, nil, err
 	}
-	e = out.entries[file]
-	text = out.files[e.path]
+	e = entries[file]
+	text = files[e.path]
 	if strings.HasPrefix(kind, kindInline) {
-		delete(out.files, e.path)
+		delete(files, e.path)
 	}
-	b.publish(out.files)
+	b.publish(files)
 	return e, text, nil
 }
 
@@ -187,30 +175,25 @@ var unsafeName = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 
 // entryPoints returns the bundler's entry points: each script and style sheet of the pages once. Their names in the
 // bundler are not paths, so that it does not read patterns in them.
-func (b *bundler) entryPoints(s *pages) ([]api.EntryPoint, error) {
+func (b *bundler) entryPoints(s *pages) (points []api.EntryPoint) {
 	keys := map[string]bool{}
 	for _, page := range s.pages {
 		for _, e := range page.entries {
-			if e.file != "" {
-				keys[e.key()] = true
-			}
 			if e.inline() {
 				b.inline[e.key()] = e
 			}
+			if e.file != "" {
+				keys[e.key()] = true
+			}
 		}
 	}
-	if len(keys) > maxEntries {
-		return nil, failf(failure.BuildFailed, "The pages load %d different scripts and style sheets, and the limit is %d. "+
-			"Combine some of them.", len(keys), maxEntries)
-	}
-	var points []api.EntryPoint
 	for i, key := range slices.Sorted(maps.Keys(keys)) {
 		point := fmt.Sprintf("entry:%d", i)
 		b.entries[point] = key
 		file, _, _ := strings.Cut(key, "?")
 		points = append(points, api.EntryPoint{InputPath: point, OutputPath: outputName(file)})
 	}
-	return points, nil
+	return points
 }
 
 // outputName returns the name of the output of an entry, without the hash.
@@ -219,30 +202,19 @@ func outputName(file string) string {
 	return cmp.Or(strings.Trim(name, "."), "_")
 }
 
-// maxStyles is the size of all style sheets above which their syntax is not minified: the bundler's time for duplicate
-// rules is quadratic.
-const maxStyles = 512 << 10
-
-func (p *project) styleBytes() (total int) {
-	for name, size := range p.files {
-		if path.Ext(name) == ".css" {
-			total += size
-		}
-	}
-	return total
-}
-
 func (b *bundler) options(points []api.EntryPoint) api.BuildOptions {
 	return api.BuildOptions{
 		EntryPointsAdvanced: points, AbsWorkingDir: b.dir, Outdir: b.dir, PublicPath: "/",
 		Bundle: true, Splitting: true, Write: false, Metafile: true,
-		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: b.styleBytes() <= maxStyles,
+		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true,
 		Format: api.FormatESModule, Platform: api.PlatformBrowser, Charset: api.CharsetUTF8,
 		Engines: b.settings.engines, Supported: map[string]bool{"top-level-await": true},
 		EntryNames: "assets/[name]-[hash]", ChunkNames: "assets/[name]-[hash]", AssetNames: "assets/[name]-[hash]",
 		Conditions: []string{"module", "production"}, ResolveExtensions: extensions,
 		Define: b.constants, TsconfigRaw: b.tsconfig, Alias: b.settings.packages, PreserveSymlinks: true,
-		LogLevel: api.LogLevelSilent, Color: api.ColorNever,
+		LogLevel: api.LogLevelSilent, Color: api.ColorNever, LogOverride: map[string]api.LogLevel{
+			"unsupported-dynamic-import": api.LogLevelWarning, "unsupported-require-call": api.LogLevelWarning,
+		},
 		Plugins: []api.Plugin{{Name: "build", Setup: b.setup}},
 	}
 }
@@ -260,15 +232,13 @@ type metafile struct {
 	} `json:"outputs"`
 }
 
-var errMetafile = errors.New("the bundler's report is not valid")
-
 // namespaced matches the name of an input that is not a file, such as "raw:/src/a.svg".
 var namespaced = regexp.MustCompile(`^([a-z-]+):(/.*)$`)
 
 // inputPath returns the path in the project of an input of the report.
 func inputPath(name string) (file string, ok bool) {
 	if m := namespaced.FindStringSubmatch(name); m != nil {
-		return m[2], m[1] != nsPage
+		return m[2], m[1] != nsPage && m[1] != nsGlobal
 	}
 	return "/" + name, true
 }

@@ -24,7 +24,9 @@ var compilers = map[string]compiler{
 
 	".scss": {tool: "Sass"}, ".sass": {tool: "Sass"}, ".less": {tool: "Less"}, ".styl": {tool: "Stylus"},
 	".vue": {tool: "Vue"}, ".svelte": {tool: "Svelte"}, ".astro": {tool: "Astro"}, ".mdx": {tool: "MDX"},
-	".coffee": {tool: "CoffeeScript"},
+	".coffee": {tool: "CoffeeScript"}, ".yaml": {tool: "YAML"}, ".yml": {tool: "YAML"}, ".toml": {tool: "TOML"},
+	".json5": {tool: "JSON5"}, ".md": {tool: "Markdown"}, ".graphql": {tool: "GraphQL"}, ".gql": {tool: "GraphQL"},
+	".wasm": {tool: "WebAssembly"},
 }
 
 // initWebAssembly returns a module with a function that starts a WebAssembly module.

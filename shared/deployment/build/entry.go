@@ -2,6 +2,7 @@ package build
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"html"
 	"path"
@@ -49,9 +50,24 @@ func (p *project) findPages() (*pages, error) {
 					Message: fmt.Sprintf("The page loads the script %s, which does not exist. Add the file, or correct the "+
 						"attribute src of the script.", e.file)}
 			}
+			if id := p.mountPoint(e.file); id != "" && !bytes.Contains(page.data, []byte(id)) {
+				p.settings.warnings = append(p.settings.warnings, fmt.Sprintf("%s: The script renders into the element with the "+
+					"id %s, which the page %s does not have. Add the element to the page.", e.file, quote(id), page.path))
+			}
 		}
 	}
 	return s, nil
+}
+
+var mounts = regexp.MustCompile(`(?:createRoot|hydrateRoot|render)\([^;]*?document\.getElementById\(\s*["']([\w-]+)["']`)
+
+// mountPoint returns the ID of the element into which a script renders the app, or "".
+func (p *project) mountPoint(script string) string {
+	code, err := p.tree.Read(script)
+	if m := mounts.FindSubmatch(code); m != nil && err == nil {
+		return string(m[1])
+	}
+	return ""
 }
 
 // maxPageBytes limits the pages, because parsing takes many times their memory.
@@ -83,8 +99,7 @@ func (p *project) replaceConstants(file string, page []byte) []byte {
 		}
 		if isPublicVariable(name) && len(p.settings.warnings) < maxWarnings {
 			line := 1 + bytes.Count(page[:bytes.Index(page, constant)], []byte("\n"))
-			p.settings.warnings = append(p.settings.warnings, fmt.Sprintf("%s:%d: The variable %s has no value. Set it in the "+
-				"variables of the project or in /.env.", file, line, name))
+			p.settings.warnings = append(p.settings.warnings, fmt.Sprintf("%s:%d: %s", file, line, noValue(name).Message))
 		}
 		return constant
 	})
@@ -102,7 +117,7 @@ func (p *project) addIndex(s *pages) error {
 			"the scripts and styles of the project, or a script /src/main.jsx, for which a page is generated."}
 	}
 	p.app = true
-	template := []byte(generatedPage)
+	template := fmt.Appendf(nil, generatedPage, cmp.Or(p.mountPoint(file), "root"))
 	if isPublic {
 		var err error
 		if template, err = p.readPage(publicIndex); err != nil {
@@ -130,7 +145,7 @@ const generatedPage = `<!doctype html>
 <link rel="icon" href="data:,">
 </head>
 <body>
-<div id="root"></div>
+<div id="%s"></div>
 </body>
 </html>
 `

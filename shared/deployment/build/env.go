@@ -49,6 +49,8 @@ func constants(j job) (env map[string]any, all map[string]string, err error) {
 		"process.env":            `{}`,
 		"import.meta.hot":        `undefined`,
 		"global":                 `globalThis`,
+		"__dirname":              `"/"`,
+		"__filename":             `"/index.js"`,
 		"import.meta.env":        quoteJSON(vite),
 	}
 	for name, value := range env {

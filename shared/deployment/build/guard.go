@@ -23,10 +23,16 @@ func (b *bundler) load(file string) ([]byte, error) {
 		return nil, neverBundled(file)
 	}
 	data, err := b.tree.Read(file)
-	if err != nil {
-		return nil, failf(failure.BuildFailed, "The file %s cannot be read. If its name is very long, rename it.", file)
+	if err == nil {
+		return data, nil
 	}
-	return data, nil
+	for _, name := range b.names { // the bundler ignores the case of names
+		if strings.EqualFold(name, file) {
+			return nil, failf(failure.BuildFailed, "The file %s does not exist. The name of the file is %s: write it in the "+
+				"same way.", file, name)
+		}
+	}
+	return nil, failf(failure.BuildFailed, "The file %s cannot be read. If its name is very long, rename it.", file)
 }
 
 func neverBundled(file string) *failure.Error {

@@ -18,6 +18,9 @@ const (
 	maxImports = 100_000
 )
 
+// otherSources are the extensions of files that contain scripts.
+var otherSources = wordSet(".html .vue .svelte .astro .mdx")
+
 // Imports returns the names of the packages that the sources of a project may import. It reads the text only, so it
 // also finds names in comments.
 func Imports(files map[string][]byte) map[string]bool {
@@ -25,7 +28,7 @@ func Imports(files map[string][]byte) map[string]bool {
 	read := 0
 	for name, data := range files {
 		ext := strings.ToLower(path.Ext(name))
-		if !isCode(name) && ext != ".html" && compilers[ext].tool == "" || ext == ".json" || isExcluded(name) {
+		if !isCode(name) && !otherSources[ext] || ext == ".json" || isExcluded(name) {
 			continue
 		}
 		for begin, end := range keywords(data, "from", "import", "require") {

@@ -45,7 +45,7 @@ func TestMeta(t *testing.T) {
 		`import.meta.glob("./src/pages/*.md", {query: "?raw", eager: true})`: {`"NOTE"`, ""},
 		`import.meta.glob("./src/*.svg", {as: 'url', eager: true})`:          {`"/assets/a-HASH.svg"`, ""},
 		`import.meta.glob("./*.js")`:                                         {"Object.assign({})", ""},
-		`import.meta.glob("./src/{pages,{img,x}}/[m-p]*.{m,j}?", {})`:        {`"./src/pages/one.js"`, "deep"},
+		`import.meta.glob("./src/{pages,{img,x}}/[m-p]*.{c,j}?", {})`:        {`"./src/pages/one.js"`, "deep"},
 		`import.meta.glob("./src/*.none")`:                                   {"Object.assign({})", ""},
 		`"import.meta.glob('./src/*')"`:                                      {`import.meta.glob('./src/*')`, ""},
 	} {

@@ -20,6 +20,7 @@ const (
 	nsPublic    = "public"    // the URL of a file of /public
 	nsEmpty     = "empty"     // a module of Node.js
 	nsImportMap = "importmap" // a key of an import map that is required
+	nsGlobal    = "global"    // a variable that scripts use without importing it
 )
 
 // The kinds of modules that are made of a file. A kind consists of queries of the import, as in Vite.
@@ -104,6 +105,10 @@ func (b *bundler) onLoad(a api.OnLoadArgs) (result api.OnLoadResult, err error) 
 		return contents("module.exports = {}", api.LoaderJS), nil
 	case nsPublic:
 		return contents(file, api.LoaderText), nil
+	case nsGlobal:
+		result = contents(globals[file[1:]], api.LoaderJS)
+		result.ResolveDir = b.dir
+		return result, nil
 	case nsImportMap:
 		name := quoteJSON(file)
 		code := "export * from " + name + "; import * as all from " + name + "; export default all.default"
@@ -187,8 +192,9 @@ var tailwind = regexp.MustCompile(`@tailwind\s|@import\s+["']tailwindcss[/"']|@a
 func (b *bundler) source(file string, data []byte, with map[string]string) (api.OnLoadResult, error) {
 	ext := strings.ToLower(path.Ext(file))
 	if c := compilers[ext]; c.tool != "" {
-		return api.OnLoadResult{}, failf(failure.FrameworkUnsupported, "The file %s needs the compiler of %s, and builds "+
-			"run no other tools. Use CSS, JavaScript, TypeScript or JSX instead.", file, c.tool)
+		return api.OnLoadResult{}, failf(failure.FrameworkUnsupported, "The file %s needs a tool for %s, and builds run "+
+			"none. Use CSS, JavaScript, TypeScript or JSX instead. A file of data can be imported as text with ?raw, as a URL "+
+			"with ?url, and WebAssembly with ?init.", file, c.tool)
 	}
 	loader, isKnown := loaders[ext]
 	code := script{file, 1, trimBOM(data)}
@@ -221,6 +227,8 @@ func (b *bundler) script(s script, loader api.Loader) (api.OnLoadResult, error) 
 	options := api.TransformOptions{
 		Loader: loader, TsconfigRaw: b.tsconfig, Define: b.constants, LogLevel: api.LogLevelSilent,
 	}
+	b.warnUses(s)
+	s.code = b.addGlobals(s, options)
 	s.code = b.resolvePatterns(s.file, s.code)
 	r := rewriter{bundler: b, script: s}
 	code, failed := r.rewrite(options)

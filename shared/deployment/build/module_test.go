@@ -88,6 +88,78 @@ func TestConventions(t *testing.T) {
 	}
 }
 
+// A page either works, or the log or the error says why it does not.
+func TestPagesThatWouldThrow(t *testing.T) {
+	t.Parallel()
+	react := fakeReact()
+	react["/node_modules/buffer/index.js"] = []byte("exports.Buffer = 'BUFFER'")
+	const app = `{"dependencies":{"react":"19"}}`
+	for name, c := range map[string]struct {
+		project, packages map[string][]byte
+		want              string // a part of the bundles
+		warning           string // the beginning of the only warning
+	}{
+		"process": {files("/main.js", `import "p"; console.log(process.version)`), files("/node_modules/p/index.js",
+			"process.nextTick(() => 1)"), "queueMicrotask", ""},
+		"import of process": {files("/main.js", `import { env } from "process"; import p from "node:process"; f(p, env)`), nil,
+			"queueMicrotask", ""},
+		"no process":        {files("/main.js", "console.log(process.env.A)"), nil, "console.log(", ""},
+		"React":             {files("/main.js", "console.log(React.useState)", "/package.json", app), react, "useState", ""},
+		"no React":          {files("/main.js", "console.log(1)", "/package.json", app), react, "console.log(1);\n", ""},
+		"Buffer":            {files("/main.js", "console.log(Buffer.from(''))"), react, "BUFFER", ""},
+		"folder of a file":  {files("/main.js", "console.log(__dirname, __filename)"), nil, `console.log("/","/index.js")`, ""},
+		"Buffer is missing": {files("/main.js", "\n x(Buffer.from(''))"), nil, "", "/main.js:2:4: The script uses Buffer,"},
+		"Buffer is checked": {files("/main.js", "if (typeof Buffer !== 'undefined') Buffer.from('')"), nil, "", ""},
+		"Buffer in a package": {files("/main.js", `import "p"`), files("/node_modules/p/index.js", "Buffer.alloc(1)"), "",
+			`The package "p" uses Buffer`},
+		"variable": {files("/main.js", "f(import.meta.env.VITE_A, import.meta.env.VITE_B)", "/.env", "VITE_A=1"), nil, "",
+			"/main.js:1:27: The variable VITE_B has no value."},
+		"computed import":  {files("/main.js", "import(a)"), nil, "", `/main.js:1:1: This "import" expression will not be`},
+		"computed require": {files("/main.js", "\nrequire(a)"), nil, "", "/main.js:2:1: This call to"},
+		"computed require in a package": {files("/main.js", `import "p"`), files("/node_modules/p/index.js", "require(a)"),
+			"", ""},
+		"script without a type": {files("/index.html", "<script src=main.js></script><script>import './a.js'</script>",
+			"/main.js", "import './a.js'", "/a.js", "console.log('A')"), nil, "'A'", ""},
+		"missing script": {files("/index.html", "<p>\n<script src=gone.js></script>"), nil, "",
+			"/index.html:2: The file /gone.js does not exist."},
+		"missing style": {files("/index.html", "<link rel=stylesheet href=gone.css>"), nil, "",
+			"/index.html:1: The file /gone.css does not exist."},
+		"missing element": {files("/main.js", "createRoot(document.getElementById('app')).render(1)"), nil, "",
+			`/main.js: The script renders into the element with the id "app", which the page /index.html does not have`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			out, err := run(t, withPage(c.project, c.packages))
+			var code strings.Builder
+			for _, f := range out.Files {
+				if f.Hashed {
+					code.Write(f.Data)
+				}
+			}
+			text := strings.ReplaceAll(code.String(), `"A"`, "'A'")
+			if err != nil || !strings.Contains(text, c.want) || len(out.Warnings) > 1 ||
+				!strings.HasPrefix(strings.Join(out.Warnings, ""), c.warning) || c.warning == "" && len(out.Warnings) > 0 {
+				t.Errorf("got %v, warnings %q, bundles %s", err, out.Warnings, text)
+			}
+			if name == "no React" && text != c.want {
+				t.Errorf("got %q", text)
+			}
+		})
+	}
+	out := mustRun(t, sources{Files: files("/src/main.js", `createRoot(document.getElementById("app")).render(1)`)})
+	if !strings.Contains(out["/index.html"], `<div id="app">`) {
+		t.Errorf("got the page %s", out["/index.html"])
+	}
+	for file, want := range map[string]failure.Error{
+		"./Button": {Code: failure.BuildFailed, Message: "The name of the file is /button.js"},
+		"./a.yaml": {Code: failure.FrameworkUnsupported, Message: "needs a tool for YAML"},
+		"./a.wasm": {Code: failure.FrameworkUnsupported, Message: "WebAssembly with ?init"},
+	} {
+		want.Path, want.Line, want.Column = "/main.js", 1, 8
+		wantFailure(t, withPage(files("/main.js", `import "`+file+`"`, "/button.js", "", "/a.yaml", "", "/a.wasm", ""), nil), want)
+	}
+}
+
 func TestConstantsInPages(t *testing.T) {
 	t.Parallel()
 	out := mustRun(t, sources{

@@ -2,6 +2,7 @@ package build
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -75,11 +76,21 @@ func (s *pages) parse(output, source string, data []byte, project *project) *pag
 
 // addTag adds a script or style sheet, unless it is external or a file of /public, and the links of other elements.
 func (p *page) addTag(e entry, project *project) {
-	isScript := isModule(e.tag) && hasAttribute(e.tag, "src")
-	var ok, isPublic bool
+	var ok bool
 	e.file, ok = p.resolve(attribute(e.tag, "src") + attribute(e.tag, "href"))
-	isPublic = project.has(project.public + strings.TrimPrefix(e.file, p.web))
-	switch isFile := ok && project.has(e.file); {
+	isFile := ok && project.has(e.file)
+	isPublic := project.has(project.public + strings.TrimPrefix(e.file, p.web))
+	isPlain := e.tag.Data == "script" && hasAttribute(e.tag, "src")
+	isScript := isPlain && isModule(e.tag)
+	if isPlain && isFile && !isScript && attribute(e.tag, "type") == "" {
+		code, err := project.tree.Read(e.file)
+		isScript = err == nil && usesModules.Match(code)
+	}
+	if ok && !isFile && !isPublic && (isPlain && !isScript || hasRel(e.tag, "stylesheet")) {
+		project.settings.warnings = append(project.settings.warnings, fmt.Sprintf("%s:%d: The file %s does not exist. Add "+
+			"it, or remove the reference.", cmp.Or(p.source, p.path), e.line, e.file))
+	}
+	switch {
 	case e.tag.Data == "base":
 		if href := attribute(e.tag, "href"); strings.HasPrefix(href, "/") && !strings.HasPrefix(href, "//") {
 			p.base = path.Dir(href + "x")
@@ -114,7 +125,8 @@ func (p *page) addInline(e entry) {
 				}
 			}
 		}
-	case isModule(e.tag) && strings.Contains(e.code, "import"):
+	case isModule(e.tag) && strings.Contains(e.code, "import"),
+		attribute(e.tag, "type") == "" && usesModules.MatchString(e.code):
 		e.file = p.web + p.path
 		p.entries = append(p.entries, e)
 	}
@@ -218,6 +230,9 @@ func rewrite(tok html.Token, ref string) string {
 	tok.Attr = append(attrs, html.Attribute{Key: key, Val: ref})
 	return tok.String()
 }
+
+// usesModules matches a statement that only modules can have. Browsers do not run it in other scripts.
+var usesModules = regexp.MustCompile(`(?m)^\s*(?:import\s*[\w{*"']|export\s+(?:default|const|function|class|\{|\*))`)
 
 // isModule reports whether a script is bundled. Browsers cannot run TypeScript and JSX, so such a script is one, too.
 func isModule(tok html.Token) bool {

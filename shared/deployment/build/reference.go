@@ -39,6 +39,8 @@ func (b *bundler) onResolve(pb api.PluginBuild, a api.OnResolveArgs) (api.OnReso
 	switch _, isNative := a.PluginData.(native); {
 	case isNative:
 		return unchanged, nil
+	case strings.HasPrefix(a.Path, nsGlobal+":"):
+		return api.OnResolveResult{Path: "/" + a.Path[len(nsGlobal)+1:], Namespace: nsGlobal}, nil
 	case a.Kind == api.ResolveEntryPoint:
 		key := b.entries[a.Path]
 		if b.inline[key].inline() {
@@ -214,29 +216,22 @@ func (b *bundler) withoutFile(ref reference, file string) (api.OnResolveResult, 
 
 // missing returns the error for a reference that has no file.
 func (b *bundler) missing(importer, spec string) *failure.Error {
-	if i := strings.IndexByte(spec, '?'); i > 0 {
-		spec = spec[:i]
-	}
-	if isRelative(spec) || strings.HasPrefix(spec, "/") {
-		dir := "/"
-		if isRelative(spec) {
-			dir = path.Dir(importer)
-		}
-		file, _ := join(dir, "./"+spec)
-		if isExcluded(file) && !tree.IsInPackage(file) && b.has(file) {
-			return neverBundled(file)
-		}
-		return failf(failure.BuildFailed, "The file %s does not exist. Add it, or correct the import of %s.", file,
-			quote(spec))
-	}
-	if strings.HasPrefix(spec, "#") {
+	spec, _, _ = strings.Cut(spec, "?")
+	file, isFile := b.aliasedFile(spec)
+	switch {
+	case isRelative(spec):
+		file, _ = join(path.Dir(importer), spec)
+	case strings.HasPrefix(spec, "/"):
+		file = path.Clean(spec)
+	case strings.HasPrefix(spec, "#"):
 		return failf(failure.BuildFailed, "%s is not defined by the field imports of package.json.", quote(spec))
+	case !isFile || !strings.HasPrefix(spec, "@/") || tree.IsInPackage(importer):
+		return b.missingPackage(importer, spec)
 	}
-	if file, ok := b.aliasedFile(spec); ok && strings.HasPrefix(spec, "@/") && !tree.IsInPackage(importer) {
-		return failf(failure.BuildFailed, "The file %s does not exist. Add it, or correct the import of %s.", file,
-			quote(spec))
+	if isExcluded(file) && !tree.IsInPackage(file) && b.has(file) {
+		return neverBundled(file)
 	}
-	return b.missingPackage(importer, spec)
+	return failf(failure.BuildFailed, "The file %s does not exist. Add it, or correct the import of %s.", file, quote(spec))
 }
 
 // hasPackage reports whether a file finds the package of an import.
@@ -273,9 +268,7 @@ func (b *bundler) missingPackage(importer, spec string) *failure.Error {
 		return failf(failure.BuildFailed, "The package %q does not export %s. Correct the import, or use another version of "+
 			"the package.", name, quote(spec))
 	}
-	_, declared := b.manifest.Dependencies[name]
-	_, dev := b.manifest.DevDependencies[name]
-	if declared || dev {
+	if b.manifest.has(name) {
 		return failf(failure.DependencyNotFound, "The package %q is not installed although /package.json names it.%s "+
 			"Correct its name or version.", name, from)
 	}

@@ -29,8 +29,8 @@ func cacheKey(hash sha512Hash) string { return cachePrefix + hex.EncodeToString(
 
 // readCache writes the files of a package if they are in the cache, and reports whether they are. A damaged object
 // counts as missing, and is removed so that it can be replaced. The files that it added are added again. Errors:
-// objectstore.ErrUnavailable; those of unpacker.unpack.
-func (i *Installer) readCache(ctx context.Context, c *copies, t *unpacker) (found bool, err error) {
+// objectstore.ErrUnavailable; those of copies.unpack.
+func (i *Installer) readCache(ctx context.Context, c *copies) (found bool, err error) {
 	key := cacheKey(c.hash)
 	body, _, err := i.deps.Bucket.Open(ctx, key)
 	if errors.Is(err, objectstore.ErrNotFound) {
@@ -44,9 +44,9 @@ func (i *Installer) readCache(ctx context.Context, c *copies, t *unpacker) (foun
 		zstd.WithDecoderMaxWindow(cacheWindow))
 	if err == nil {
 		defer decoder.Close()
-		err = t.unpack(ctx, decoder, nil)
+		err = c.unpack(ctx, decoder, nil)
 	}
-	if err == nil && t.files == 0 {
+	if err == nil && c.files == 0 {
 		err = io.ErrUnexpectedEOF
 	}
 	if err == nil || !isDamage(err) {

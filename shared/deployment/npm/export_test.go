@@ -88,6 +88,6 @@ func Unpack(ctx context.Context, dir string, archive io.Reader) error {
 	}
 	defer files.Close()
 	used := &usage{limits: limits{bytes: maxUnpacked, files: maxFiles}, sizes: map[string]int{}}
-	t := &unpacker{tree: files, copies: &copies{locations: []string{"a"}}, used: used}
-	return t.unpack(ctx, archive, nil)
+	c := &copies{tree: files, locations: []string{"a"}, used: used}
+	return c.unpack(ctx, archive, nil)
 }

@@ -14,18 +14,23 @@ import (
 // parallel is the number of packages that are downloaded or read from the cache at the same time.
 const parallel = 16
 
-// copies are the places of one package. Equal packages have equal hashes.
+// copies is a package that is added to a tree at one or more places. Equal packages have equal hashes.
 type copies struct {
 	selected
 
 	hash      sha512Hash
 	locations []string
+	tree      *tree.Tree
+	used      *usage
+	files     int64           // files and folders that were added
+	folders   map[string]bool // the folders of the package that are counted
 }
 
 func (c *copies) id() string { return c.name + "@" + c.version }
 
 // fetch adds the files of the packages to a tree.
 func (i *Installer) fetch(ctx context.Context, packages []selected, t *tree.Tree) (Report, error) {
+	used := &usage{limits: i.limits, sizes: map[string]int{}}
 	distinct := map[sha512Hash]*copies{}
 	for _, s := range packages {
 		hash, err := parseIntegrity(s)
@@ -33,22 +38,21 @@ func (i *Installer) fetch(ctx context.Context, packages []selected, t *tree.Tree
 			return Report{}, err
 		}
 		if distinct[hash] == nil {
-			distinct[hash] = &copies{selected: s, hash: hash}
+			distinct[hash] = &copies{selected: s, hash: hash, tree: t, used: used}
 		}
 		distinct[hash].locations = append(distinct[hash].locations, s.location)
 	}
-	used := &usage{limits: i.limits, sizes: map[string]int{}}
 	var downloaded atomic.Int64
 	group, groupCtx := async.WithContext(ctx)
 	group.SetLimit(parallel)
 	for _, c := range distinct {
 		group.Go(func() error {
-			found, err := i.readCache(groupCtx, c, &unpacker{tree: t, copies: c, used: used})
+			found, err := i.readCache(groupCtx, c)
 			if err != nil || found {
 				return err
 			}
 			downloaded.Add(1)
-			return i.download(groupCtx, c, &unpacker{tree: t, copies: c, used: used})
+			return i.download(groupCtx, c)
 		})
 	}
 	if err := group.Wait(); err != nil {

@@ -32,20 +32,19 @@ func TestContradictingPeers(t *testing.T) {
 	}
 }
 
+// Many peers follow each other.
 func TestChainOfPeers(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
-	for i := range 101 {
+	for i := range 1000 {
 		f.registry.publish(fmt.Sprintf("p%d", i), "1.0.0",
 			fields{"peerDependencies": fields{fmt.Sprintf("p%d", i+1): "1"}}, nil)
 	}
-	f.registry.publish("p101", "1.0.0", nil, nil)
-	got, _, err := f.resolve(`{"dependencies":{"p2":"1"}}`)
-	if len(got) != 100 || err != nil {
-		t.Errorf("got %d packages, error %v, want 100", len(got), err)
+	f.registry.publish("p1000", "1.0.0", nil, nil)
+	got, _, err := f.resolve(`{"dependencies":{"p0":"1"}}`)
+	if len(got) != 1001 || err != nil {
+		t.Errorf("got %d packages, error %v, want 1001", len(got), err)
 	}
-	_, _, err = f.resolve(`{"dependencies":{"p1":"1"}}`)
-	wantFailure(t, err, failure.DependencyNotFound, "p100@1.0.0 and p101@1.0.0 conflict, or need more than 100")
 }
 
 // Each version of a package needs the next one, so each is below the previous one.

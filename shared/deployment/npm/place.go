@@ -54,8 +54,6 @@ func (r *resolver) put(ctx context.Context, at *node, n *node) error {
 		return ctx.Err() //nolint:wrapcheck // Install classifies it
 	case r.nodes > maxNodes || r.edges > maxTreeEdges:
 		return errTooMany
-	case r.chain >= maxChain:
-		return r.conflicting(n)
 	}
 	if old := at.children[n.name]; old != nil {
 		old.walk(func(gone *node) { gone.removed = true })
@@ -86,8 +84,6 @@ func (r *resolver) put(ctx context.Context, at *node, n *node) error {
 		}
 	}
 	// The peers belong beside the package, before something else takes their place.
-	r.chain++
-	defer func() { r.chain-- }()
 	for _, e := range n.edges {
 		if e.kind == peer && !n.removed {
 			if err := r.resolveEdge(ctx, n, e); err != nil {
@@ -96,16 +92,6 @@ func (r *resolver) put(ctx context.Context, at *node, n *node) error {
 		}
 	}
 	return nil
-}
-
-// maxChain is the number of peers that may follow each other: the peer of a package, the peer of that peer, and so on.
-const maxChain = 100
-
-// conflicting returns the error for a package whose peers need other versions of each other again and again.
-func (r *resolver) conflicting(n *node) error {
-	return r.project.failure(r.dependency(n).name, fmt.Sprintf("The peerDependencies of %s@%s and %s@%s conflict, or "+
-		"need more than %d further packages. Select versions of them that fit together.", n.source.release.name,
-		n.source.release.Version, n.release.name, n.release.Version, maxChain))
 }
 
 // fits reports whether a version fits into the folder of at: all packages below that use another version accept it, and

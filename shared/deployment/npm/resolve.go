@@ -20,7 +20,6 @@ type resolver struct {
 	byName    map[string][]*node // the nodes that depend on a name
 	nodes     int                // placed until now, also if they were removed
 	edges     int                // of these nodes
-	chain     int                // the calls of put that have not returned
 }
 
 // resolve selects the versions of a project without a lock file. Versions of preferred are selected if they match.

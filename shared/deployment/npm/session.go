@@ -31,49 +31,28 @@ type session struct {
 	memory   atomic.Int64 // that their decoded parts can need
 
 	mu        sync.Mutex
-	documents map[string]*pendingDocument
+	documents map[string]func() (*document, error)
 	explored  map[string]bool // the dependencies for which prefetch was called
 }
 
-// pendingDocument is a document that was requested. The other fields are set when done is closed.
-type pendingDocument struct {
-	done     chan struct{}
-	document *document
-	err      error
-}
-
 func (r *registry) session() *session {
-	return &session{
-		registry: r, documents: map[string]*pendingDocument{}, explored: map[string]bool{},
-	}
+	return &session{registry: r, documents: map[string]func() (*document, error){}, explored: map[string]bool{}}
 }
 
 // document returns the document of a package. Errors: errMissing, errTooMany, *failure.Error.
 func (s *session) document(ctx context.Context, name string) (*document, error) {
 	s.mu.Lock()
-	p, started := s.documents[name]
-	if !started && len(s.documents) >= maxNames {
-		s.mu.Unlock()
-		return nil, errTooMany
-	}
-	if !started {
-		p = &pendingDocument{done: make(chan struct{})}
-		s.documents[name] = p
+	read := s.documents[name]
+	isTooMany := read == nil && len(s.documents) >= maxNames
+	if read == nil && !isTooMany {
+		read = sync.OnceValues(func() (*document, error) { return s.read(ctx, name) })
+		s.documents[name] = read
 	}
 	s.mu.Unlock()
-	if !started {
-		p.err = async.Recover(func() (err error) {
-			p.document, err = s.read(ctx, name)
-			return err
-		})
-		close(p.done)
+	if isTooMany {
+		return nil, errTooMany
 	}
-	select {
-	case <-p.done:
-		return p.document, p.err
-	case <-ctx.Done():
-		return nil, ctx.Err() //nolint:wrapcheck // Install classifies it
-	}
+	return read()
 }
 
 func (s *session) read(ctx context.Context, name string) (*document, error) {

@@ -44,7 +44,7 @@ func parseIntegrity(s selected) (hash sha512Hash, err error) {
 
 // download gets a package from the registry, writes its files, and stores them in the cache. No byte of a tarball is
 // interpreted before its hash was compared.
-func (i *Installer) download(ctx context.Context, c *copies, t *unpacker) error {
+func (i *Installer) download(ctx context.Context, c *copies) error {
 	file, err := os.CreateTemp("", "package-")
 	if err != nil {
 		return fmt.Errorf("npm: create a temporary file: %w", err)
@@ -54,7 +54,7 @@ func (i *Installer) download(ctx context.Context, c *copies, t *unpacker) error 
 		return fmt.Errorf("npm: remove a temporary file: %w", err)
 	}
 	err = i.registry.get(ctx, i.registry.tarballURL(c.selected), "", c.id(), func(body io.Reader) error {
-		return t.save(body, file)
+		return c.save(body, file)
 	})
 	switch {
 	case errors.Is(err, errMissing):
@@ -68,7 +68,7 @@ func (i *Installer) download(ctx context.Context, c *copies, t *unpacker) error 
 	case <-ctx.Done():
 		return ctx.Err() //nolint:wrapcheck // Install classifies it
 	}
-	object, err := t.unzip(ctx, file)
+	object, err := c.unzip(ctx, file)
 	if err != nil {
 		return err
 	}
@@ -77,30 +77,30 @@ func (i *Installer) download(ctx context.Context, c *copies, t *unpacker) error 
 }
 
 // save writes a tarball to a file, replaces what an earlier attempt wrote, and compares the hash.
-func (t *unpacker) save(body io.Reader, file *os.File) error {
+func (c *copies) save(body io.Reader, file *os.File) error {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("npm: write a temporary file: %w", err)
 	}
 	hash := sha512.New()
-	size, err := io.Copy(io.MultiWriter(file, hash), &limitReader{body, maxTarball, t.tooLarge()})
+	size, err := io.Copy(io.MultiWriter(file, hash), &limitReader{body, maxTarball, c.tooLarge()})
 	if err == nil {
 		err = file.Truncate(size)
 	}
 	switch {
 	case err != nil:
 		return err //nolint:wrapcheck // get classifies it
-	case sha512Hash(hash.Sum(nil)) != t.copies.hash:
+	case sha512Hash(hash.Sum(nil)) != c.hash:
 		return fail(failure.DependencyNotFound, "%s in the npm registry does not have the expected SHA-512. If "+
 			"package-lock.json names it, delete package-lock.json and deploy again; otherwise use another version.",
-			t.copies.id())
+			c.id())
 	}
 	_, err = file.Seek(0, io.SeekStart)
 	return err //nolint:wrapcheck // an error of the disk
 }
 
 // unzip writes the files of a tarball, and returns them as an object of the cache.
-func (t *unpacker) unzip(ctx context.Context, tarball *os.File) ([]byte, error) {
-	damaged := fail(failure.BuildFailed, "The package %s is damaged. Use another version.", t.copies.id())
+func (c *copies) unzip(ctx context.Context, tarball *os.File) ([]byte, error) {
+	damaged := fail(failure.BuildFailed, "The package %s is damaged. Use another version.", c.id())
 	unzipped, err := gzip.NewReader(tarball)
 	if err != nil {
 		return nil, damaged
@@ -112,7 +112,7 @@ func (t *unpacker) unzip(ctx context.Context, tarball *os.File) ([]byte, error) 
 		return nil, fmt.Errorf("npm: compress: %w", err)
 	}
 	archive := tar.NewWriter(compressed)
-	if err := t.unpack(ctx, unzipped, archive); err != nil {
+	if err := c.unpack(ctx, unzipped, archive); err != nil {
 		if isDamage(err) {
 			return nil, damaged
 		}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"syscall"
 
-	"devplatform/shared/deployment/build/tree"
 	"devplatform/shared/deployment/failure"
 )
 
@@ -21,20 +20,10 @@ const (
 	maxSegment = 255 // the maximum length of a name in the file systems of Linux and macOS
 )
 
-// unpacker adds the files of one package to the tree of a build.
-type unpacker struct {
-	tree   *tree.Tree
-	copies *copies
-	used   *usage
-
-	files   int64           // files and folders that were added
-	folders map[string]bool // the folders of the package that are counted
-}
-
 // unpack writes the files of a tar archive that bundles can need. If archive is not nil, it also receives them. It
 // reads the stream to its end. Errors: *failure.Error; those of r; the error of ctx; an error of the disk.
-func (t *unpacker) unpack(ctx context.Context, r io.Reader, archive *tar.Writer) error {
-	limited := &limitReader{r, maxStream, t.tooLarge()}
+func (c *copies) unpack(ctx context.Context, r io.Reader, archive *tar.Writer) error {
+	limited := &limitReader{r, maxStream, c.tooLarge()}
 	files := tar.NewReader(limited)
 	for {
 		header, err := files.Next()
@@ -51,14 +40,14 @@ func (t *unpacker) unpack(ctx context.Context, r io.Reader, archive *tar.Writer)
 		if header.Typeflag != tar.TypeReg {
 			continue // npm ignores links and devices, too
 		}
-		name, err := t.path(header.Name)
+		name, err := c.path(header.Name)
 		if err != nil {
 			return err
 		}
 		if name == "" || !needed(name) {
 			continue
 		}
-		if err := t.write(name, header.Size, files, archive); err != nil {
+		if err := c.write(name, header.Size, files, archive); err != nil {
 			return err
 		}
 	}
@@ -66,36 +55,36 @@ func (t *unpacker) unpack(ctx context.Context, r io.Reader, archive *tar.Writer)
 
 // path returns the path of a file without the first folder, which is often "package". It returns "" for a file that is
 // not in a folder.
-func (t *unpacker) path(name string) (string, error) {
+func (c *copies) path(name string) (string, error) {
 	if path.IsAbs(name) || strings.Contains("/"+name+"/", "/../") || strings.ContainsAny(name, "\\\x00") ||
 		len(name) > maxPath {
-		return "", t.unsafe()
+		return "", c.unsafe()
 	}
 	for segment := range strings.SplitSeq(name, "/") {
 		if len(segment) > maxSegment {
-			return "", t.unsafe()
+			return "", c.unsafe()
 		}
 	}
 	_, name, _ = strings.Cut(path.Clean(name), "/")
 	return name, nil
 }
 
-func (t *unpacker) unsafe() error {
-	return fail(failure.BuildFailed, "The package %s has a file with an unsafe path. Use another version.", t.copies.id())
+func (c *copies) unsafe() error {
+	return fail(failure.BuildFailed, "The package %s has a file with an unsafe path. Use another version.", c.id())
 }
 
-func (t *unpacker) tooLarge() error {
-	return fail(failure.DependencyTooLarge, "The package %s is too large. Use another package.", t.copies.id())
+func (c *copies) tooLarge() error {
+	return fail(failure.DependencyTooLarge, "The package %s is too large. Use another package.", c.id())
 }
 
 // write adds a file with size bytes of r to the tree, at all places of the package. It counts the size before it reads,
 // so that a size that is not true has no effect. A later file with the same path replaces the earlier one.
-func (t *unpacker) write(name string, size int64, r io.Reader, archive *tar.Writer) error {
-	files := int64((1 + t.newFolders(path.Dir(name))) * len(t.copies.locations))
-	if err := t.used.add(t.copies.id(), size, files); err != nil {
+func (c *copies) write(name string, size int64, r io.Reader, archive *tar.Writer) error {
+	files := int64((1 + c.newFolders(path.Dir(name))) * len(c.locations))
+	if err := c.used.add(c.id(), size, files); err != nil {
 		return err
 	}
-	t.files += files
+	c.files += files
 	if archive != nil {
 		header := &tar.Header{Name: "package/" + name, Size: size, Mode: 0o644, Typeflag: tar.TypeReg}
 		if err := archive.WriteHeader(header); err != nil {
@@ -104,25 +93,25 @@ func (t *unpacker) write(name string, size int64, r io.Reader, archive *tar.Writ
 		r = io.TeeReader(r, archive)
 	}
 	var paths []string
-	for _, location := range t.copies.locations {
+	for _, location := range c.locations {
 		paths = append(paths, "/"+location+"/"+name)
 	}
-	err := t.tree.Add(r, size, paths...)
+	err := c.tree.Add(r, size, paths...)
 	for _, hostile := range []error{syscall.ENOTDIR, syscall.EISDIR} { // a path is used for a file and for a folder
 		if errors.Is(err, hostile) {
-			return t.unsafe()
+			return c.unsafe()
 		}
 	}
 	return err
 }
 
 // newFolders returns the number of folders that a file in dir adds to the package. A path can have hundreds of them.
-func (t *unpacker) newFolders(dir string) (n int) {
-	if t.folders == nil {
-		t.folders = map[string]bool{}
+func (c *copies) newFolders(dir string) (n int) {
+	if c.folders == nil {
+		c.folders = map[string]bool{}
 	}
-	for ; dir != "." && !t.folders[dir]; dir = path.Dir(dir) {
-		t.folders[dir] = true
+	for ; dir != "." && !c.folders[dir]; dir = path.Dir(dir) {
+		c.folders[dir] = true
 		n++
 	}
 	return n

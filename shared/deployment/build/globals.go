@@ -1,0 +1,101 @@
+package build
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+
+	"github.com/evanw/esbuild/pkg/api"
+
+	"devplatform/shared/deployment/build/tree"
+	"devplatform/shared/deployment/failure"
+)
+
+// globals are the modules of variables that scripts use without importing them.
+var globals = map[string]string{
+	// What browserify and webpack 4 made of it, with which many packages of npm were written.
+	"process": `const none = () => {};
+const process = module.exports = {
+	title: "browser", browser: true, env: { NODE_ENV: "production" }, argv: [], version: "", versions: {}, release: {},
+	platform: "browser", nextTick: (f, ...a) => queueMicrotask(() => f(...a)), cwd: () => "/", umask: () => 0,
+	hrtime: () => [Math.floor(performance.now() / 1e3), 0], on: none, once: none, off: none, emit: none, addListener: none,
+	removeListener: none, removeAllListeners: none, listeners: () => [],
+};
+process.process = process;`,
+	"React":  `import * as React from "react"; export { React };`,
+	"Buffer": `export { Buffer } from "buffer/";`,
+}
+
+// globalPackages are the packages without which a variable does not exist.
+var globalPackages = map[string]string{"React": "react", "Buffer": "buffer"}
+
+// useOf matches the uses of each variable, other than those that the constants of a build replace.
+var useOf = map[string]*regexp.Regexp{
+	"process": regexp.MustCompile(`\bprocess\b(?:[^.]|\.(?:[^e]|e[^n]))`), "React": regexp.MustCompile(`\bReact\.`),
+	"Buffer": regexp.MustCompile(`\bBuffer\b`),
+}
+
+// addGlobals returns the code of a script with imports of the variables that it uses but does not declare. Scripts that
+// check whether a variable exists can do without it.
+func (b *bundler) addGlobals(s script, options api.TransformOptions) []byte {
+	const mark = "__deployment_"
+	options.Define = map[string]string{}
+	for name, use := range useOf {
+		needed := globalPackages[name]
+		if use.Match(s.code) && !bytes.Contains(s.code, []byte("typeof "+name)) &&
+			(needed == "" || b.hasFolder(tree.PackageFolder+needed)) {
+			options.Define[name] = mark + name
+		}
+	}
+	if len(options.Define) == 0 {
+		return s.code
+	}
+	replaced := api.Transform(string(s.code), options).Code // esbuild replaces variables that the script does not declare
+	for _, name := range slices.Sorted(maps.Keys(options.Define)) {
+		switch spec := quoteJSON(nsGlobal + ":" + name); {
+		case !bytes.Contains(replaced, []byte(mark+name)):
+		case usesModules.Match(s.code):
+			s.code = fmt.Appendf(slices.Clip(s.code), "\n;import { %s } from %s;", name, spec)
+		default:
+			s.code = slices.Concat(fmt.Appendf(nil, "var %s = require(%s).%s;", name, spec, name), s.code)
+		}
+	}
+	return s.code
+}
+
+// publicVariable matches a use of a variable. bufferUse matches one of Buffer, and bufferCheck code that knows about it.
+var (
+	publicVariable = regexp.MustCompile(`\b(?:import\.meta|process)\.env\.((?:VITE|REACT_APP)_\w+)`)
+	bufferUse      = regexp.MustCompile(`\bBuffer\.(?:from|alloc|concat|isBuffer)\(`)
+	bufferCheck    = regexp.MustCompile(`typeof Buffer\b|["']buffer/?["']`)
+)
+
+// warnUses adds warnings about uses of variables that do not exist.
+func (b *bundler) warnUses(s script) {
+	at := bufferUse.FindIndex(s.code)
+	if at != nil && (bufferCheck.Match(s.code) || b.hasFolder("/node_modules/buffer")) {
+		at = nil
+	}
+	const remedy = "which browsers do not have. Add the npm package buffer to dependencies in /package.json."
+	if tree.IsInPackage(s.file) {
+		if _, name := tree.PackageOf(s.file); at != nil {
+			b.warn(fmt.Sprintf("The package %q uses Buffer, %s", name, remedy))
+		}
+		return
+	}
+	if at != nil {
+		b.warn(lineAt(s.at(at[0], failf("", "The script uses Buffer, %s", remedy))))
+	}
+	for _, m := range publicVariable.FindAllSubmatchIndex(s.code, -1) {
+		name := string(s.code[m[2]:m[3]])
+		if _, ok := b.env[name]; !ok {
+			b.warn(lineAt(s.at(m[0], noValue(name))))
+		}
+	}
+}
+
+func noValue(variable string) *failure.Error {
+	return failf("", "The variable %s has no value. Set it in the variables of the project or in /.env.", variable)
+}
