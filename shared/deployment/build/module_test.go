@@ -156,7 +156,8 @@ func TestPagesThatWouldThrow(t *testing.T) {
 		"./a.wasm": {Code: failure.FrameworkUnsupported, Message: "WebAssembly with ?init"},
 	} {
 		want.Path, want.Line, want.Column = "/main.js", 1, 8
-		wantFailure(t, withPage(files("/main.js", `import "`+file+`"`, "/button.js", "", "/a.yaml", "", "/a.wasm", ""), nil), want)
+		all := files("/main.js", `import "`+file+`"`, "/button.js", "", "/a.yaml", "", "/a.wasm", "")
+		wantFailure(t, withPage(all, nil), want)
 	}
 }
 

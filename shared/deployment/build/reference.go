@@ -231,7 +231,8 @@ func (b *bundler) missing(importer, spec string) *failure.Error {
 	if isExcluded(file) && !tree.IsInPackage(file) && b.has(file) {
 		return neverBundled(file)
 	}
-	return failf(failure.BuildFailed, "The file %s does not exist. Add it, or correct the import of %s.", file, quote(spec))
+	return failf(failure.BuildFailed, "The file %s does not exist. Add it, or correct the import of %s.", file,
+		quote(spec))
 }
 
 // hasPackage reports whether a file finds the package of an import.

@@ -55,8 +55,8 @@ func (f settingsFile) value(env map[string]any) any {
 	return evaluate(f.name, code, env)
 }
 
-// warn adds a warning with the line of a key in the file. After maxWarnings it does nothing: finding the line of each of
-// many keys would take too long.
+// warn adds a warning with the line of a key in the file. After maxWarnings it does nothing: finding the line of each
+// of many keys would take too long.
 func (f settingsFile) warn(key, format string, args ...any) {
 	if len(f.warnings) >= maxWarnings {
 		return
