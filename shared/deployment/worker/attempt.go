@@ -133,8 +133,8 @@ func (j *attempt) steps(ctx context.Context) (deployment.Outcome, error) {
 	}, nil
 }
 
-// snapshot reads the project's settings and files. Errors: job.ErrLost if the project was deleted; *failure.Error; those
-// of file.Snapshot.
+// snapshot reads the project's settings and files. Errors: job.ErrLost if the project was deleted; *failure.Error;
+// those of file.Snapshot.
 func (j *attempt) snapshot(ctx context.Context) (build.Input, error) {
 	files := map[string][]byte{}
 	settings, err := j.Store.BuildSettings(ctx, j.deployment)
