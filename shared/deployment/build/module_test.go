@@ -101,8 +101,10 @@ func TestPagesThatWouldThrow(t *testing.T) {
 	}{
 		"process": {files("/main.js", `import "p"; console.log(process.version)`), files("/node_modules/p/index.js",
 			"process.nextTick(() => 1)"), "queueMicrotask", ""},
-		"import of process": {files("/main.js", `import { env } from "process"; import p from "node:process"; f(p, env)`), nil,
-			"queueMicrotask", ""},
+		"import of process": {
+			files("/main.js", `import { env } from "process"; import p from "node:process"; f(p, env)`), nil,
+			"queueMicrotask", "",
+		},
 		"no process":        {files("/main.js", "console.log(process.env.A)"), nil, "console.log(", ""},
 		"React":             {files("/main.js", "console.log(React.useState)", "/package.json", app), react, "useState", ""},
 		"no React":          {files("/main.js", "console.log(1)", "/package.json", app), react, "console.log(1);\n", ""},
