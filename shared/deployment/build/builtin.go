@@ -9,8 +9,8 @@ import (
 	"devplatform/shared/deployment/build/tree"
 )
 
-// builtins are the modules of Node.js that have no equivalent in browsers, and packagedBuiltins those for which npm has a
-// package with the same name that does the same.
+// builtins are the modules of Node.js that have no equivalent in browsers, and packagedBuiltins those for which npm has
+// a package with the same name that does the same.
 var (
 	builtins = wordSet(`async_hooks child_process cluster crypto dgram diagnostics_channel dns domain fs http http2 https
 		inspector module net os perf_hooks readline repl sys timers tls trace_events tty v8 vm wasi worker_threads zlib`)

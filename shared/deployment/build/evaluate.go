@@ -13,8 +13,8 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 )
 
-// Files of settings are programs, which are not run. Their values are evaluated as far as they are constants. A value is
-// a string, a float64, a bool, nil, a map[string]any, a []any, a function, or unknown.
+// Files of settings are programs, which are not run. Their values are evaluated as far as they are constants. A value
+// is a string, a float64, a bool, nil, a map[string]any, a []any, a function, a module, or unknown.
 
 // unknown is a value that is not a constant.
 type unknown struct{}

@@ -65,7 +65,7 @@ func (b *bundler) addGlobals(s script, options api.TransformOptions) []byte {
 	return s.code
 }
 
-// publicVariable matches a use of a variable. bufferUse matches one of Buffer, and bufferCheck code that knows about it.
+// bufferCheck matches code that knows that Buffer can be missing.
 var (
 	publicVariable = regexp.MustCompile(`\b(?:import\.meta|process)\.env\.((?:VITE|REACT_APP)_\w+)`)
 	bufferUse      = regexp.MustCompile(`\bBuffer\.(?:from|alloc|concat|isBuffer)\(`)

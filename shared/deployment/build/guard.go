@@ -8,11 +8,11 @@ import (
 	"devplatform/shared/deployment/failure"
 )
 
-// esbuild resolves imports in the real folder, and would follow them out of it. The guard has these parts. onLoad refuses
-// files outside of the folder, and files that are never bundled. pathReference and checkPattern refuse paths and patterns
-// that leave the folder, or a package for a file that is not in a package. The manifests in the folder name no files
-// outside (package tree). message.go drops what the bundler says about files outside. A file outside that exists and one
-// that does not exist lead to the same message.
+// esbuild resolves imports in the real folder, and would follow them out of it. The guard has these parts. onLoad
+// refuses files outside of the folder, and files that are never bundled. pathReference and checkPattern refuse paths
+// and patterns that leave the folder, or that lead from a package to a file that is not in one. The manifests in the
+// folder name no files outside (package tree). message.go drops what the bundler says about files outside. A file
+// outside that exists and one that does not exist lead to the same message.
 
 // errOutside means that a file is outside of the folder. The message is that of a file that does not exist.
 var errOutside = &failure.Error{Code: failure.BuildFailed, Message: "outside"}

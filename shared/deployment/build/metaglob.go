@@ -112,7 +112,7 @@ func parseGlob(arguments []any) (g glob, ok bool) {
 
 // expand returns an object with a property for each file that a glob means.
 func (r *rewriter) expand(g glob) (string, *failure.Error) {
-	dir := path.Dir(r.script.file)
+	dir := path.Dir(r.file)
 	var included, excluded []string
 	for _, written := range g.patterns {
 		pattern, isNegative := strings.CutPrefix(written, "!")
@@ -138,7 +138,7 @@ func (r *rewriter) expand(g glob) (string, *failure.Error) {
 	for _, file := range r.names {
 		matches := func(pattern string) bool { return doublestar.MatchUnvalidated(pattern, file) }
 		name, _, _ := r.sitePath(file)
-		if file == r.script.file || strings.ContainsAny(file, "?#") || isNeverPublished(name) ||
+		if file == r.file || strings.ContainsAny(file, "?#") || isNeverPublished(name) ||
 			g.assets && (isCode(file) || mayBeSecret(file)) ||
 			!slices.ContainsFunc(included, matches) || slices.ContainsFunc(excluded, matches) {
 			continue

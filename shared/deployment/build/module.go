@@ -31,8 +31,8 @@ const (
 	kindComponent = "component" // an SVG image of Create React App
 )
 
-// queries are the queries that change the kind of a module, in their order in a kind. "react" is the query of the plugin
-// svgr.
+// queries are the queries that change the kind of a module, in their order in a kind. "react" is the query of the
+// plugin svgr.
 var queries = []string{"raw", kindURL, "no-inline", kindInline, "init", "react", "worker", "sharedworker"}
 
 // kindOf returns the kind of the module that an import with a query means, such as "inline-worker". It is "" for the

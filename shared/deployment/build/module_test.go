@@ -101,8 +101,8 @@ func TestPagesThatWouldThrow(t *testing.T) {
 	}{
 		"process": {files("/main.js", `import "p"; console.log(process.version)`), files("/node_modules/p/index.js",
 			"process.nextTick(() => 1)"), "queueMicrotask", ""},
-		"import of process": {files("/main.js", `import { env } from "process"; import p from "node:process"; f(p, env)`), nil,
-			"queueMicrotask", ""},
+		"import of process": {files("/main.js", `import { env } from "process"; import p from "node:process"; f(p, env)`),
+			nil, "queueMicrotask", ""},
 		"no process":        {files("/main.js", "console.log(process.env.A)"), nil, "console.log(", ""},
 		"React":             {files("/main.js", "console.log(React.useState)", "/package.json", app), react, "useState", ""},
 		"no React":          {files("/main.js", "console.log(1)", "/package.json", app), react, "console.log(1);\n", ""},
@@ -156,7 +156,8 @@ func TestPagesThatWouldThrow(t *testing.T) {
 		"./a.wasm": {Code: failure.FrameworkUnsupported, Message: "WebAssembly with ?init"},
 	} {
 		want.Path, want.Line, want.Column = "/main.js", 1, 8
-		wantFailure(t, withPage(files("/main.js", `import "`+file+`"`, "/button.js", "", "/a.yaml", "", "/a.wasm", ""), nil), want)
+		in := files("/main.js", `import "`+file+`"`, "/button.js", "", "/a.yaml", "", "/a.wasm", "")
+		wantFailure(t, withPage(in, nil), want)
 	}
 }
 

@@ -191,8 +191,8 @@ func (b *bundler) find(pb api.PluginBuild, ref reference, spec, dir string) (tar
 	return t, true
 }
 
-// withoutFile handles a path that has no file in the project itself. A path of /public is a URL. A missing file of url()
-// is not an error.
+// withoutFile handles a path that has no file in the project itself. A path of /public is a URL. A missing file of
+// url() is not an error.
 func (b *bundler) withoutFile(ref reference, file string) (api.OnResolveResult, error) {
 	url, suffix := strings.TrimPrefix(file, b.web), ""
 	if ref.url {
@@ -231,21 +231,22 @@ func (b *bundler) missing(importer, spec string) *failure.Error {
 	if isExcluded(file) && !tree.IsInPackage(file) && b.has(file) {
 		return neverBundled(file)
 	}
-	return failf(failure.BuildFailed, "The file %s does not exist. Add it, or correct the import of %s.", file, quote(spec))
+	return failf(failure.BuildFailed, "The file %s does not exist. Add it, or correct the import of %s.", file,
+		quote(spec))
 }
 
-// home returns the folder of a package, as files of a folder find it.
-func (p *project) home(importer, spec string) (string, bool) {
+// isInstalled reports whether a file finds the package of a specifier.
+func (p *project) isInstalled(importer, spec string) bool {
 	_, name := tree.PackageOf(tree.PackageFolder + spec)
 	if name == "" || strings.HasPrefix(name, ".") {
-		return "", false
+		return false
 	}
 	for dir := path.Dir(importer); ; dir = path.Dir(dir) {
-		if home := path.Join(dir, tree.PackageFolder, name); p.hasFolder(home) {
-			return home, true
+		if p.hasFolder(path.Join(dir, tree.PackageFolder, name)) {
+			return true
 		}
 		if dir == "/" || dir == "." {
-			return "", false
+			return false
 		}
 	}
 }
@@ -264,7 +265,7 @@ func (b *bundler) missingPackage(importer, spec string) *failure.Error {
 		return failf(failure.BuildFailed, "%s is a module of Node.js, which browsers do not have. Remove the import.",
 			quote(spec))
 	}
-	if _, ok := b.home(importer, spec); ok {
+	if b.isInstalled(importer, spec) {
 		return failf(failure.BuildFailed, "The package %q does not export %s. Correct the import, or use another version of "+
 			"the package.", name, quote(spec))
 	}

@@ -113,7 +113,10 @@ func (l *lock) selectFor(ctx context.Context, p *project) (packages []selected, 
 		}
 		return failed == nil && ok
 	})
-	return packages, ok && failed == nil && err == nil, cmp.Or(failed, err)
+	if failed != nil {
+		err = failed
+	}
+	return packages, ok && err == nil, err
 }
 
 // nodes returns the packages of the lock file as nodes below the project.

@@ -1,7 +1,6 @@
 package npm
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,8 +34,10 @@ func resolve(
 	for len(r.queue) > 0 {
 		switch err := r.resolveNode(ctx, r.next()); {
 		case errors.Is(err, errTooMany):
-			packages, err = r.root.needed(func(*node, edge, *node) bool { return true })
-			return nil, nil, cmp.Or(err, tooMany(packages))
+			if packages, err = r.root.needed(func(*node, edge, *node) bool { return true }); err == nil {
+				err = tooMany(packages)
+			}
+			return nil, nil, err
 		case err != nil:
 			return nil, nil, err
 		}

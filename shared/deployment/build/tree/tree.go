@@ -1,7 +1,7 @@
 // Package tree stores the files of a build for a bundler that finds files on the disk, but gets their contents from its
 // caller: a folder in which all files are links to an empty one, beside one file with all contents. A file then costs
-// little more than its name. Only manifests, which bundlers read themselves, are files of their own. What the files mean
-// does not belong here.
+// little more than its name. Only manifests, which bundlers read themselves, are files of their own. What other files
+// mean does not belong here.
 package tree
 
 import (
@@ -39,8 +39,8 @@ func (s Span) Size() int { return int(s[1]) }
 
 const contentsFile = ".contents"
 
-// Create returns a new tree in an empty folder, with manifests that keep bundlers from using those of folders above. The
-// caller must call Close.
+// Create returns a new tree in an empty folder, with manifests that keep bundlers from using those of folders above.
+// The caller must call Close.
 func Create(dir string) (*Tree, error) {
 	t, err := open(dir, os.O_RDWR|os.O_CREATE|os.O_EXCL, map[string]Span{})
 	if err != nil {
@@ -98,9 +98,9 @@ func (t *Tree) Read(name string) ([]byte, error) {
 	return data, err //nolint:wrapcheck // names the file
 }
 
-// Add adds a file at one or more paths. Its content is the next size bytes of r. A later file with the same path replaces
-// an earlier one. Errors: io.ErrUnexpectedEOF if r ends early; those of r; an error of the disk, which is a *fs.PathError
-// or *os.LinkError.
+// Add adds a file at one or more paths. Its content is the next size bytes of r. A later file with the same path
+// replaces an earlier one. Errors: io.ErrUnexpectedEOF if r ends early; those of r; an error of the disk, which is a
+// *fs.PathError or *os.LinkError.
 func (t *Tree) Add(r io.Reader, size int64, names ...string) error {
 	t.mu.Lock()
 	span := Span{t.end, size}
@@ -111,7 +111,7 @@ func (t *Tree) Add(r io.Reader, size int64, names ...string) error {
 		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
-		return err //nolint:wrapcheck // an error of r, or one that names the file
+		return err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -89,7 +89,8 @@ func TestManifest(t *testing.T) {
 	add(t, files, `{"browser":"./b.js"}`, "/q/package.json")
 	add(t, files, `{`, "/r/package.json")
 	add(t, files, `{"main":"../../lib/a.js","module":"../../../b.js"}`, "/node_modules/s/x/y/package.json")
-	add(t, files, `{"main":"/etc/passwd","browser":{"./a":"../b.js","./c":"./d.js","q":"r"}}`, "/node_modules/t/package.json")
+	add(t, files, `{"main":"/etc/passwd","browser":{"./a":"../b.js","./c":"./d.js","q":"r"}}`,
+		"/node_modules/t/package.json")
 	add(t, files, `{"main":"../../x.js","browser":"../y.js"}`, "/src/package.json")
 	add(t, files, "null", "/package.json")
 	add(t, files, `{}`, "/node_modules/.pnp.data.json")
