@@ -1,18 +1,19 @@
 // Package build makes the output of a deployment from the files of a project. It bundles JavaScript, TypeScript and
 // CSS, and copies static files. It executes no code of the project, and makes no network calls.
 //
-// A build runs in a process of its own, in a folder with the project's files and its packages. build.go and folder.go
-// run in the calling process: they make the folder, start the process (package sandbox), and check its result. The
-// other files run in the process:
+// A build runs in a process of its own, with a tree of the project's files and its packages (package tree). build.go
+// and folder.go run in the calling process: they make the tree, start the process (package sandbox), and check its
+// result. The other files run in the process:
 //
-//	program.go      the steps of a build
-//	page.go         the HTML pages, and the scripts and style sheets that they load; entry.go: the pages of a project
+//	program.go      the steps of a build, and what a project says about it
+//	settings.go     vite.config and the configuration of PostCSS; browsers.go: Browserslist; tsconfig.go: tsconfig.json;
+//	                env.go: variables; evaluate.go: the values of settings that are programs
+//	entry.go        the pages of a project; page.go: the scripts and style sheets that a page loads
 //	bundle.go       runs the bundler, esbuild, which resolves imports itself
-//	guard.go        keeps esbuild inside the folder: which files it may read, and a check of what it has read
-//	pattern.go      checks imports with computed paths
-//	reference.go    imports that esbuild does not know; builtin.go: modules of Node.js
-//	module.go       the modules that imports mean
-//	meta.go         import.meta, as in Vite; metaglob.go: import.meta.glob; env.go: variables
+//	guard.go        keeps esbuild inside the tree; pattern.go: checks imports with computed paths
+//	reference.go    imports that esbuild does not know; builtin.go: modules of Node.js; globals.go: its variables
+//	module.go       the modules that imports mean; compile.go: the table of the compilers of other files
+//	meta.go         import.meta, as in Vite; metaglob.go: import.meta.glob
 //	message.go      translates the bundler's messages
 //	publish.go      decides which other files are published
 package build

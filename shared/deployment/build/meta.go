@@ -144,10 +144,9 @@ func (r *rewriter) rewriteURL(offset int) *failure.Error {
 	}
 	file, ok := join(path.Dir(r.file), ref)
 	ok = ok && r.has(file)
-	isPackage := r.hasPackage(r.file, ref)
 	spec := file + "?" + kindURL
 	switch {
-	case !ok && (isRelative(ref) || !isPackage):
+	case !ok && (isRelative(ref) || !r.hasPackage(r.file, ref)):
 		if !tree.IsInPackage(r.file) {
 			r.warn(lineAt(r.at(begin, failf("", "The file %s does not exist, so the URL stays as it is.", quote(ref)))))
 		}
