@@ -31,10 +31,11 @@ process.process = process;`,
 // globalPackages are the packages without which a variable does not exist.
 var globalPackages = map[string]string{"React": "react", "Buffer": "buffer"}
 
-// useOf matches the uses of each variable, other than those that the constants of a build replace.
+// useOf matches what may be a use of each variable, other than those that the constants of a build replace. The
+// expressions begin with plain text, so that they are fast.
 var useOf = map[string]*regexp.Regexp{
-	"process": regexp.MustCompile(`\bprocess\b(?:[^.]|\.(?:[^e]|e[^n]))`), "React": regexp.MustCompile(`\bReact\.`),
-	"Buffer": regexp.MustCompile(`\bBuffer\b`),
+	"process": regexp.MustCompile(`process\b(?:[^.]|\.(?:[^e]|e[^n]))`), "React": regexp.MustCompile(`React\.`),
+	"Buffer": regexp.MustCompile(`Buffer\b`),
 }
 
 // addGlobals returns the code of a script with imports of the variables that it uses but does not declare. Scripts that
@@ -68,8 +69,8 @@ func (b *bundler) addGlobals(s script, options api.TransformOptions) []byte {
 // publicVariable matches a use of a variable. bufferUse matches one of Buffer, and bufferCheck code that knows about
 // it.
 var (
-	publicVariable = regexp.MustCompile(`\b(?:import\.meta|process)\.env\.((?:VITE|REACT_APP)_\w+)`)
-	bufferUse      = regexp.MustCompile(`\bBuffer\.(?:from|alloc|concat|isBuffer)\(`)
+	publicVariable = regexp.MustCompile(`\.env\.((?:VITE|REACT_APP)_\w+)`)
+	bufferUse      = regexp.MustCompile(`Buffer\.(?:from|alloc|concat|isBuffer)\(`)
 	bufferCheck    = regexp.MustCompile(`typeof Buffer\b|["']buffer/?["']`)
 )
 

@@ -115,7 +115,7 @@ func TestPagesThatWouldThrow(t *testing.T) {
 		"Buffer in a package": {files("/main.js", `import "p"`), files("/node_modules/p/index.js", "Buffer.alloc(1)"), "",
 			`The package "p" uses Buffer`},
 		"variable": {files("/main.js", "f(import.meta.env.VITE_A, import.meta.env.VITE_B)", "/.env", "VITE_A=1"), nil, "",
-			"/main.js:1:27: The variable VITE_B has no value."},
+			"/main.js:1:38: The variable VITE_B has no value."},
 		"computed import":  {files("/main.js", "import(a)"), nil, "", `/main.js:1:1: This "import" expression will not be`},
 		"computed require": {files("/main.js", "\nrequire(a)"), nil, "", "/main.js:2:1: This call to"},
 		"computed require in a package": {files("/main.js", `import "p"`), files("/node_modules/p/index.js", "require(a)"),
