@@ -162,6 +162,9 @@ func (w *watched) prune(d *deployer) {
 	d.ready(platformtest.Object{})
 }
 
+// jobsLimit limits the wait for the end of all jobs. The schedule repeats an interrupted job after more than a minute.
+const jobsLimit = 3 * time.Minute
+
 // sweep runs the schedule of jobs with deployments that were removed. It then requests a deployment while the account
 // has its maximum of builds in progress.
 func (w *watched) sweep(d *deployer) {
@@ -173,7 +176,7 @@ func (w *watched) sweep(d *deployer) {
 		w.change("ProjectsTable", "JOB#", attribute, stamp(-time.Minute))
 	}
 	w.run("JobsFunction", "{}")
-	platformtest.Eventually(w.t, "the end of all jobs", func() bool {
+	platformtest.EventuallyWithin(w.t, jobsLimit, "the end of all jobs", func() bool {
 		return w.find("ProjectsTable", "JOB#", func(*dynamodb.Client, *string, map[string]types.AttributeValue) {}) == 0
 	})
 	for _, other := range []string{"dpl_1", "dpl_2", "dpl_3"} {

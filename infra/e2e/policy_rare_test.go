@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -220,15 +221,19 @@ func text(value types.AttributeValue) string {
 	return s.Value
 }
 
-// change sets an attribute of the items that each selects.
+// change sets an attribute of the items that each selects, except of items that a function deletes at the same time.
 func (w *watched) change(table, prefix, attribute, text string) {
 	w.t.Helper()
 	w.each(table, prefix, func(client *dynamodb.Client, table *string, key map[string]types.AttributeValue) {
 		_, err := client.UpdateItem(w.t.Context(), &dynamodb.UpdateItemInput{
 			TableName: table, Key: key, UpdateExpression: aws.String("SET #a = :v"), ExpressionAttributeNames: map[string]string{"#a": attribute},
 			ExpressionAttributeValues: map[string]types.AttributeValue{":v": &types.AttributeValueMemberS{Value: text}},
+			ConditionExpression:       aws.String("attribute_exists(pk)"),
 		})
-		must(w.t, err)
+		var isDeleted *types.ConditionalCheckFailedException
+		if !errors.As(err, &isDeleted) {
+			must(w.t, err)
+		}
 	})
 }
 
