@@ -251,8 +251,7 @@ func (t *turn) storeAnswer(ctx context.Context) error {
 	for attempt := 1; ; attempt++ {
 		err := t.saveTurn(ctx, t.question.ProjectID, t.stored, t.settlement())
 		wait := time.Duration(attempt) * 500 * time.Millisecond
-		if !errors.Is(err, db.ErrUnavailable) || attempt == storeAttempts || !awsclient.TakeRetry(ctx) ||
-			!awsclient.Sleep(ctx, wait) {
+		if !errors.Is(err, db.ErrUnavailable) || attempt == storeAttempts || !awsclient.WaitToRetry(ctx, wait) {
 			return err
 		}
 	}

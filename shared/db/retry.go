@@ -43,7 +43,7 @@ func RetryUpTo(ctx context.Context, attempts int, operation string, attempt func
 			slog.WarnContext(ctx, "an operation keeps conflicting with other writers",
 				"operation", operation, "attempts", n, "error", err)
 		}
-		if n == attempts || !awsclient.TakeRetry(ctx) || !awsclient.Sleep(ctx, awsclient.Jitter(n-1)) {
+		if n == attempts || !awsclient.WaitToRetry(ctx, awsclient.Jitter(n-1)) {
 			return fmt.Errorf("%w: %s: %d attempts: %w", ErrConflict, operation, n, err)
 		}
 	}

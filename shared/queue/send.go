@@ -173,8 +173,8 @@ func (q Queue) sendBatch(ctx context.Context, batch []entry) map[string]error {
 			return failed
 		}
 		batch = unsent(batch, out, failed)
-		if len(batch) == 0 || failures+1 == awsclient.MaxAttempts || !awsclient.TakeRetry(ctx) ||
-			!awsclient.Sleep(ctx, awsclient.Jitter(failures)) {
+		if len(batch) == 0 || failures+1 == awsclient.MaxAttempts ||
+			!awsclient.WaitToRetry(ctx, awsclient.Jitter(failures)) {
 			return failed
 		}
 	}

@@ -48,8 +48,8 @@ func (q *Queue) Send(ctx context.Context, body, group string) error {
 	ctx = awsclient.WithBudget(ctx, awsclient.MaxAttempts-1, awsclient.RetryTime)
 	for failures := 0; ; failures++ {
 		err := q.call(ctx, payload)
-		if err == nil || failures+1 == awsclient.MaxAttempts || !awsclient.TakeRetry(ctx) ||
-			!awsclient.Sleep(ctx, awsclient.Jitter(failures)) {
+		if err == nil || failures+1 == awsclient.MaxAttempts ||
+			!awsclient.WaitToRetry(ctx, awsclient.Jitter(failures)) {
 			return err
 		}
 	}
