@@ -53,6 +53,7 @@ func (i *Installer) readCache(ctx context.Context, c *copies) (found bool, err e
 		return err == nil, err
 	}
 	i.deps.Logger.WarnContext(ctx, "a cached package is damaged", slog.String("key", key), slog.Any("error", err))
+	c.forget()
 	return false, i.deps.Bucket.DeleteAll(ctx, key)
 }
 

@@ -84,6 +84,7 @@ func (c *copies) write(name string, size int64, r io.Reader, archive *tar.Writer
 	if err := c.used.add(c.id(), size, files); err != nil {
 		return err
 	}
+	c.bytes += size
 	c.files += files
 	if archive != nil {
 		header := &tar.Header{Name: "package/" + name, Size: size, Mode: 0o644, Typeflag: tar.TypeReg}
