@@ -30,6 +30,13 @@ func NewWithTimes(d Deps, installation, request time.Duration) *Installer {
 	return i
 }
 
+// NewWithTarballs returns an Installer with another limit of the compressed bytes of all packages.
+func NewWithTarballs(d Deps, bytes int64) *Installer {
+	i := New(d)
+	i.limits.tarballs = bytes
+	return i
+}
+
 // NewWithLimits returns an Installer with other limits of the bytes and files of all packages.
 func NewWithLimits(d Deps, bytes, files int64) *Installer {
 	i := NewWithTimes(d, time.Hour, time.Hour)

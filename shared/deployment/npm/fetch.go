@@ -31,7 +31,7 @@ func (c *copies) id() string { return c.name + "@" + c.version }
 
 // fetch adds the files of the packages to a tree.
 func (i *Installer) fetch(ctx context.Context, packages []selected, t *tree.Tree) (Report, error) {
-	used := &usage{limits: i.limits, sizes: map[string]int{}}
+	used := &usage{limits: i.limits, sizes: map[string]int{}, tarballs: limitOf(i.limits.tarballs)}
 	distinct := map[sha512Hash]*copies{}
 	for _, s := range packages {
 		hash, err := parseIntegrity(s)
@@ -68,6 +68,7 @@ type usage struct {
 	mu           sync.Mutex
 	bytes, files int64          // files and folders
 	sizes        map[string]int // bytes by package
+	tarballs     *atomic.Int64  // compressed bytes that can still be downloaded
 }
 
 // add counts the bytes, and the files and folders, that a package adds. It returns an error if the installation has

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -198,19 +199,29 @@ func TestLockStops(t *testing.T) {
 	wantFailure(t, err, failure.DependencyTooLarge, "more than 1500 packages. Most of them are needed by c0 (1501).")
 }
 
-// The documents of an installation share a limit.
+// The documents that are read at the same time share the limit of all documents while they are read.
 func TestDocumentsShareLimit(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
-	chunk := []byte(strings.Repeat(" ", 17<<20))
+	stopped := make(chan struct{}) // closed when the installer stops to read a document
+	var once sync.Once
+	chunk := []byte(strings.Repeat(" ", 1<<20))
 	dependencies := make([]string, 16)
 	for i := range dependencies {
 		name := fmt.Sprintf("p%d", i)
 		dependencies[i] = fmt.Sprintf(`%q:"1"`, name)
 		f.registry.publish(name, "1.0.0", nil, nil)
 		document, _ := json.Marshal(f.registry.documents[name])
-		f.registry.on["/"+name] = func(w http.ResponseWriter, _ *http.Request) {
-			_, _ = w.Write(chunk)
+		f.registry.on["/"+name] = func(w http.ResponseWriter, r *http.Request) {
+			for range 17 {
+				_, _ = w.Write(chunk)
+			}
+			_ = http.NewResponseController(w).Flush()
+			select {
+			case <-r.Context().Done():
+				once.Do(func() { close(stopped) })
+			case <-stopped:
+			}
 			_, _ = w.Write(document)
 		}
 	}

@@ -61,13 +61,14 @@ type Installer struct {
 type limits struct {
 	time         time.Duration
 	bytes, files int64
+	tarballs     int64 // compressed bytes of all packages that are downloaded
 }
 
 // New returns an Installer. It does no I/O.
 func New(d Deps) *Installer {
 	return &Installer{
 		deps: d, registry: newRegistry(d.Registry, d.AllowPrivate, requestTimeout),
-		limits: limits{time: maxTime, bytes: maxUnpacked, files: maxFiles},
+		limits: limits{time: maxTime, bytes: maxUnpacked, files: maxFiles, tarballs: maxTarballs},
 	}
 }
 

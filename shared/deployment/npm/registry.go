@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"devplatform/shared/awsclient"
@@ -181,17 +182,30 @@ func (b *bodyReader) Read(p []byte) (int, error) {
 	return n, err //nolint:wrapcheck // an io.Reader passes errors through
 }
 
-// limitReader reads at most a number of bytes. It then returns err.
+// limitReader takes the bytes that it reads from a limit, which several readers can share. It returns err if the limit
+// does not allow them.
 type limitReader struct {
 	reader io.Reader
-	left   int64
+	left   *atomic.Int64
 	err    error
+	taken  int64
+}
+
+// limitOf returns a limit of n bytes.
+func limitOf(n int64) *atomic.Int64 {
+	left := new(atomic.Int64)
+	left.Store(n)
+	return left
 }
 
 func (l *limitReader) Read(p []byte) (int, error) {
 	n, err := l.reader.Read(p)
-	if l.left -= int64(n); l.left < 0 {
+	l.taken += int64(n)
+	if l.left.Add(-int64(n)) < 0 {
 		return 0, l.err
 	}
 	return n, err //nolint:wrapcheck // an io.Reader passes errors through
 }
+
+// release gives the bytes that were read back to the limit.
+func (l *limitReader) release() { l.left.Add(l.taken) }

@@ -27,8 +27,8 @@ const (
 // session reads the documents of one installation, each of them once. It is safe for concurrent use.
 type session struct {
 	registry *registry
-	bytes    atomic.Int64 // of the documents
-	memory   atomic.Int64 // that their decoded parts can need
+	bytes    *atomic.Int64 // that the documents can still have
+	memory   atomic.Int64  // that their decoded parts can need
 
 	mu        sync.Mutex
 	documents map[string]func() (*document, error)
@@ -36,7 +36,10 @@ type session struct {
 }
 
 func (r *registry) session() *session {
-	return &session{registry: r, documents: map[string]func() (*document, error){}, explored: map[string]bool{}}
+	return &session{
+		registry: r, bytes: limitOf(maxDocuments), documents: map[string]func() (*document, error){},
+		explored: map[string]bool{},
+	}
 }
 
 // document returns the document of a package. Errors: errMissing, errTooMany, *failure.Error.
@@ -59,10 +62,14 @@ func (s *session) read(ctx context.Context, name string) (*document, error) {
 	url := s.registry.base.String() + "/" + strings.Replace(name, "/", "%2f", 1)
 	var d *document
 	err := s.registry.get(ctx, url, abbreviated, "The package "+name, func(body io.Reader) error {
-		limited := &limitReader{body, maxDocument, fail(failure.DependencyTooLarge,
+		limited := &limitReader{reader: body, left: limitOf(maxDocument), err: fail(failure.DependencyTooLarge,
 			"The list of versions of %s is too large.", name)}
+		counted := &limitReader{reader: limited, left: s.bytes, err: documentsTooLarge()}
 		d = &document{name: name, memory: &s.memory}
-		err := json.UnmarshalRead(limited, d, options)
+		err := json.UnmarshalRead(counted, d, options)
+		if err != nil {
+			counted.release()
+		}
 		var refused *failure.Error
 		switch {
 		case errors.As(err, &refused):
@@ -71,8 +78,7 @@ func (s *session) read(ctx context.Context, name string) (*document, error) {
 			return limited.err
 		case err != nil:
 			return fail(failure.DependencyNotFound, "The npm registry sent a document about %s that cannot be read.", name)
-		case s.bytes.Add(maxDocument-limited.left) > maxDocuments,
-			s.memory.Add(entryMemory*int64(len(d.Tags)+len(d.Versions))) > maxMemory:
+		case s.memory.Add(entryMemory*int64(len(d.Tags)+len(d.Versions))) > maxMemory:
 			return documentsTooLarge()
 		}
 		return nil

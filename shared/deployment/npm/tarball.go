@@ -18,8 +18,11 @@ import (
 	"devplatform/shared/deployment/failure"
 )
 
-// maxTarball is the maximum number of bytes of a tarball. Tarballs wait on the disk until their hash is known.
-const maxTarball = 64 << 20
+// Limits of the tarballs that are downloaded. They wait on the disk until their hash is known.
+const (
+	maxTarball  = 64 << 20  // compressed bytes of one
+	maxTarballs = 256 << 20 // compressed bytes of all
+)
 
 // unpacking limits the tarballs of all installations that are unpacked at the same time, because the objects of the
 // cache that are made of them are in memory.
@@ -82,12 +85,17 @@ func (c *copies) save(body io.Reader, file *os.File) error {
 		return fmt.Errorf("npm: write a temporary file: %w", err)
 	}
 	hash := sha512.New()
-	size, err := io.Copy(io.MultiWriter(file, hash), &limitReader{body, maxTarball, c.tooLarge()})
+	limited := &limitReader{reader: body, left: limitOf(maxTarball), err: c.tooLarge()}
+	counted := &limitReader{reader: limited, left: c.used.tarballs, err: fail(failure.DependencyTooLarge,
+		"The packages have more than %d MiB when they are compressed. Remove dependencies from package.json.",
+		c.used.limits.tarballs>>20)}
+	size, err := io.Copy(io.MultiWriter(file, hash), counted)
 	if err == nil {
 		err = file.Truncate(size)
 	}
 	switch {
 	case err != nil:
+		counted.release()
 		return err //nolint:wrapcheck // get classifies it
 	case sha512Hash(hash.Sum(nil)) != c.hash:
 		return fail(failure.DependencyNotFound, "%s in the npm registry does not have the expected SHA-512. If "+

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"math"
@@ -118,6 +119,28 @@ func manyFiles(n int) []byte {
 		entries[i].name = fmt.Sprintf("package/%d.js", i)
 	}
 	return tarball(entries...)
+}
+
+// The tarballs that an installation downloads share a limit. Packages in the cache do not count.
+func TestTarballsShareLimit(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	for _, name := range []string{"a", "b"} {
+		data := make([]byte, 600<<10)
+		_, _ = rand.Read(data)
+		f.registry.publishTarball(name, "1.0.0", fields{}, tarball(tarEntry{name: "package/a.bin", data: string(data)}))
+	}
+	install := func(dependencies string) error {
+		_, _, err := installInto(t, npm.NewWithTarballs(f.deps, 1<<20), project(dependencies, ""))
+		return err
+	}
+	const both = `{"dependencies":{"a":"1","b":"1"}}`
+	wantFailure(t, install(both), failure.DependencyTooLarge, "more than 1 MiB when they are compressed")
+	for _, dependencies := range []string{`{"dependencies":{"a":"1"}}`, `{"dependencies":{"b":"1"}}`, both} {
+		if err := install(dependencies); err != nil {
+			t.Errorf("%s: %v", dependencies, err)
+		}
+	}
 }
 
 // The limits apply to all packages together, also if they come from the cache. The error names the largest packages.

@@ -23,7 +23,7 @@ const (
 // unpack writes the files of a tar archive that bundles can need. If archive is not nil, it also receives them. It
 // reads the stream to its end. Errors: *failure.Error; those of r; the error of ctx; an error of the disk.
 func (c *copies) unpack(ctx context.Context, r io.Reader, archive *tar.Writer) error {
-	limited := &limitReader{r, maxStream, c.tooLarge()}
+	limited := &limitReader{reader: r, left: limitOf(maxStream), err: c.tooLarge()}
 	files := tar.NewReader(limited)
 	for {
 		header, err := files.Next()
