@@ -58,17 +58,17 @@ func (s Store) Replace(j, next Job) db.Write { return s.Add(next).If(isHeld(j)) 
 // Save executes writes in a transaction, if the worker with j holds the lease. Error: ErrLost, also if the condition of
 // a write fails.
 func (s Store) Save(ctx context.Context, j Job, writes ...db.Write) error {
-	return s.transact(ctx, append(writes, s.Hold(j)))
+	return ifLost(s.DB.Transact(ctx, append(writes, s.Hold(j))...))
 }
 
 // Finish ends a job, and executes writes in the same transaction, if the worker with j holds the lease. Error: ErrLost,
 // also if the condition of a write fails.
 func (s Store) Finish(ctx context.Context, j Job, writes ...db.Write) error {
-	return s.transact(ctx, append(writes, s.End(j)))
+	return ifLost(s.DB.Transact(ctx, append(writes, s.End(j))...))
 }
 
-func (s Store) transact(ctx context.Context, writes []db.Write) error {
-	err := s.DB.Transact(ctx, writes...)
+// ifLost converts the error of a write whose condition is that the worker holds the lease.
+func ifLost(err error) error {
 	if errors.Is(err, db.ErrConditionFailed) {
 		return fmt.Errorf("%w: %w", ErrLost, err)
 	}
@@ -127,10 +127,7 @@ func (s Store) free(ctx context.Context, j Job, due time.Time, update expression
 	update = update.Remove(attrLease).Remove(attrLeaseEnds).Set(attrDueAt, at(due)).
 		Add(attrAttempts, expression.Value(-1))
 	_, err := s.DB.Do(ctx, s.Projects.Update(keyOf(j), update).If(isHeld(j)))
-	if errors.Is(err, db.ErrConditionFailed) {
-		return fmt.Errorf("%w: %w", ErrLost, err)
-	}
-	return err
+	return ifLost(err)
 }
 
 // Due returns up to limit jobs that are due by a time, the most overdue first. If an item cannot be decoded, Due
