@@ -102,6 +102,10 @@ var (
 func Run(ctx context.Context, in Input) (Output, error) {
 	var root string
 	root, in.Files = in.atRoot()
+	if root != "" && len(in.Files) == 0 {
+		return Output{}, failf(failure.EntryNotFound, "The project has no files in %s, the root folder in its settings. "+
+			"Change rootDir of the project, or set it to \"\", so that the build finds the folder.", root)
+	}
 	out, err := in.run(ctx)
 	var f *failure.Error
 	if root != "" && errors.As(err, &f) && f.Path != "" {
