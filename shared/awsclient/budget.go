@@ -41,8 +41,8 @@ func TakeRetry(ctx context.Context) bool {
 	return !ok || clock.System().Before(b.ends) && b.retries.Add(-1) >= 0
 }
 
-// WaitToRetry takes a retry from the budget of the operation, and waits before it. It reports false if no retry is left,
-// or if ctx ends.
+// WaitToRetry takes a retry from the budget of the operation, and waits before it. It reports false if no retry is
+// left, or if ctx ends.
 func WaitToRetry(ctx context.Context, wait time.Duration) bool {
 	return TakeRetry(ctx) && Sleep(ctx, wait)
 }
