@@ -19,7 +19,7 @@ import (
 )
 
 // deploymentLimit limits the wait for the end of a deployment, which may be interrupted and built again.
-const deploymentLimit = 4 * time.Minute
+const deploymentLimit = 10 * time.Minute
 
 // deployer deploys a project of a user, and reads its site as visitors do.
 type deployer struct {

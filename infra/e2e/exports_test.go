@@ -20,7 +20,7 @@ import (
 )
 
 // exportLimit limits the wait for an export, which a killed function leaves to the next run of the sweep.
-const exportLimit = 2 * time.Minute
+const exportLimit = 10 * time.Minute
 
 // peakMemory returns the largest resident memory of the instances of a function so far, in MiB.
 func peakMemory(p *platformtest.Platform, function string) (peak int) {

@@ -163,7 +163,7 @@ func (w *watched) prune(d *deployer) {
 }
 
 // jobsLimit limits the wait for the end of all jobs. The schedule repeats an interrupted job after more than a minute.
-const jobsLimit = 3 * time.Minute
+const jobsLimit = 10 * time.Minute
 
 // sweep runs the schedule of jobs with deployments that were removed. It then requests a deployment while the account
 // has its maximum of builds in progress.

@@ -18,10 +18,10 @@ import (
 )
 
 // retryLimit limits the wait for the scheduled retry of a delivery.
-const retryLimit = 6 * time.Minute
+const retryLimit = 10 * time.Minute
 
 // deliveryLimit limits the wait for a delivery that arrives at once on an idle machine.
-const deliveryLimit = 20 * time.Second
+const deliveryLimit = 2 * time.Minute
 
 // received waits until an endpoint has received n requests for a path, and returns them.
 func received(t testing.TB, r *hooktest.Receiver, path string, n int) []hooktest.Request {

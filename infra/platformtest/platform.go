@@ -57,7 +57,7 @@ func StartIn(t testing.TB, dir string, env ...string) *Platform {
 			t.Errorf("the platform's log contains a secret: %s", leak)
 		}
 		if t.Failed() {
-			t.Logf("the platform's log:\n%s", p.Log.Tail(8000))
+			t.Logf("the platform's warnings:\n%s\nthe end of its log:\n%s", p.Log.Warnings(4000), p.Log.Tail(4000))
 		}
 	})
 	return p

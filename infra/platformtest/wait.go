@@ -8,26 +8,25 @@ import (
 )
 
 // patience limits the wait for a condition that is met at once on an idle machine.
-const patience = 20 * time.Second
+const patience = time.Minute
 
-// Eventually waits up to 20 s until condition returns true. The error message of the test contains description, which
+// Eventually waits up to a minute until condition returns true. The error message of the test contains description, which
 // is a text about the condition.
 func Eventually(t testing.TB, description string, condition func() bool) {
 	t.Helper()
 	EventuallyWithin(t, patience, description, condition)
 }
 
-// EventuallyWithin does the same as Eventually with another limit.
+// EventuallyWithin does the same as Eventually with another limit. The time between two calls of condition grows, so
+// that a long wait does not slow down what the test waits for.
 func EventuallyWithin(t testing.TB, limit time.Duration, description string, condition func() bool) {
 	t.Helper()
 	deadline := time.After(limit)
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for !condition() {
+	for wait := 10 * time.Millisecond; !condition(); wait = min(wait*5/4, 500*time.Millisecond) {
 		select {
 		case <-deadline:
 			t.Fatalf("the condition was not met within %v: %s", limit, description)
-		case <-tick.C:
+		case <-time.After(wait):
 		}
 	}
 }

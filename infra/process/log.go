@@ -2,6 +2,7 @@ package process
 
 import (
 	"bytes"
+	"strings"
 	"sync"
 )
 
@@ -26,8 +27,20 @@ func (l *Log) String() string {
 }
 
 // Tail returns the end of the text: at most n bytes, after an ellipsis if the text is longer.
-func (l *Log) Tail(n int) string {
-	s := l.String()
+func (l *Log) Tail(n int) string { return tail(l.String(), n) }
+
+// Warnings returns the lines of the platform that are warnings or errors, at most the last n bytes of them.
+func (l *Log) Warnings(n int) string {
+	var warnings strings.Builder
+	for line := range strings.Lines(l.String()) {
+		if strings.Contains(line, " WRN ") || strings.Contains(line, " ERR ") {
+			warnings.WriteString(line)
+		}
+	}
+	return tail(warnings.String(), n)
+}
+
+func tail(s string, n int) string {
 	if len(s) > n {
 		return "…" + s[len(s)-n:]
 	}

@@ -23,7 +23,7 @@ import (
 )
 
 // patience limits the wait for a response that comes at once on an idle machine.
-const patience = 10 * time.Second
+const patience = time.Minute
 
 // large returns a text of 25 MiB, the maximum size of a file. Its compressed form is large, too.
 var large = sync.OnceValue(func() string {

@@ -28,7 +28,7 @@ import (
 const impatient = time.Second
 
 // patience is the maximum time to wait for something, on a busy machine.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // serveImpatient starts a gateway with short time-outs.
 func serveImpatient(t *testing.T, f *function, secure bool, options gateway.Options) *httptest.Server {
