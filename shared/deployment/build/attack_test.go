@@ -19,7 +19,7 @@ const canary = "CANARY-7f3a91"
 func machine(t testing.TB) (outside, dir string) {
 	t.Helper()
 	outside = t.TempDir()
-	dir = filepath.Join(outside, "folder", "build")
+	dir = filepath.Join(outside, "build")
 	for name, content := range map[string]string{
 		"canary.js": "export default '" + canary + "'", "canary.css": "." + canary + "{color:red}", "canary.txt": canary,
 		"canary.json": `{"a":"` + canary + `"}`, "main.js.map": canary, "canary-broken.js": "let " + canary + " = = 1",
@@ -27,7 +27,7 @@ func machine(t testing.TB) (outside, dir string) {
 		"node_modules/canary/index.js":       "export default '" + canary + "'",
 		"node_modules/canary/package.json":   `{"name":"canary","main":"index.js"}`,
 		"node_modules/canary/jsx-runtime.js": "export const jsx = '" + canary + "'",
-		"package.json": `{"name":"outer","imports":{"#canary":"./canary.js"},"browser":{"./folder/build/kept.js":"./canary.js",
+		"package.json": `{"name":"outer","imports":{"#canary":"./canary.js"},"browser":{"./build/files/kept.js":"./canary.js",
 			"mapped":"./canary.js"},"exports":{".":"./canary.js"}}`,
 		"tsconfig.json": `{"compilerOptions":{"jsxFactory":"CANARY_factory","paths":{"canary/*":["./*"]},"baseUrl":"."}}`,
 		".pnp.data.json": `{"enableTopLevelFallback":true,"fallbackPool":[["canary","1"]],"packageRegistryData":[

@@ -74,10 +74,11 @@ type state struct {
 	nested    chan struct{} // limits the nested bundles that run at the same time
 	bundles   atomic.Int64  // number of nested bundles
 
-	mu     sync.Mutex
-	used   usage
-	result *bundled
-	logged map[string]bool
+	mu       sync.Mutex
+	patterns []string // of imports with computed paths
+	used     usage
+	result   *bundled
+	logged   map[string]bool
 }
 
 // build runs the bundler once, and adds its inputs and warnings to the result. It returns the entries by key, and the

@@ -213,6 +213,11 @@ func TestComputedPaths(t *testing.T) {
 	if !strings.Contains(got, "page a") || !strings.Contains(got, "lib b") {
 		t.Error(got)
 	}
+	got = bundleOf(t, files("/main.js", "import(`./${n}`)", "/a.js", `console.log("A")`, "/a.key", "SECRET",
+		"/package.json", "{}"), nil)
+	if !strings.Contains(got, `"A"`) || strings.Contains(got, "SECRET") {
+		t.Error(got)
+	}
 	wantFailure(t, withPage(files("/main.js", "import 'p'; import(`./${n}.js`)"), files("/node_modules/p/index.js", "")),
 		failure.Error{Code: failure.BuildFailed, Message: "all packages", Path: "/main.js"})
 }

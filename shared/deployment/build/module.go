@@ -119,6 +119,8 @@ func (b *bundler) onLoad(a api.OnLoadArgs) (result api.OnLoadResult, err error) 
 	}
 	data, err := b.load(file)
 	switch {
+	case err != nil && a.Namespace == "file" && b.isGlobbed(file):
+		return contents("", api.LoaderJS), nil
 	case err != nil:
 		return result, err
 	case a.Namespace == "file":

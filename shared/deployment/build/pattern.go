@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
+	"github.com/bmatcuk/doublestar/v4"
 	"github.com/evanw/esbuild/pkg/api"
 
 	"devplatform/shared/deployment/build/tree"
@@ -59,9 +61,24 @@ func (b *bundler) checkPatterns(file string, code []byte, options api.TransformO
 			if err := b.checkPattern(file, in[1]); err != nil {
 				return err
 			}
+			pattern, _ := join(path.Dir(file), in[1]) // checkPattern refuses others
+			b.mu.Lock()
+			b.patterns = append(b.patterns, pattern)
+			b.mu.Unlock()
 		}
 	}
 	return nil
+}
+
+// isGlobbed reports whether an import with a computed path can mean a file. Such imports leave out the files that are
+// never bundled.
+func (b *bundler) isGlobbed(file string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.ContainsFunc(b.patterns, func(pattern string) bool {
+		matches, err := doublestar.Match(pattern, file)
+		return err == nil && matches
+	})
 }
 
 // mayComputePath reports whether code has an import that may compute its path. It is false only if all imports

@@ -32,7 +32,7 @@ func runIn(dir string, j job) (r result, data [][]byte, err error) {
 	}
 	defer t.Close()
 	out, err := makeOutput(&project{
-		tree: t, dir: dir, files: j.Files, hidden: j.Settings, names: slices.Sorted(maps.Keys(j.Files)),
+		tree: t, dir: t.Dir(), files: j.Files, hidden: j.Settings, names: slices.Sorted(maps.Keys(j.Files)),
 	}, j)
 	if err == nil {
 		for _, name := range slices.Sorted(maps.Keys(out.files)) {

@@ -223,7 +223,7 @@ func readTree(t testing.TB, files *tree.Tree, dir string) map[string][]byte {
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := os.Lstat(filepath.Join(dir, name)); err != nil {
+		if _, err := os.Lstat(filepath.Join(files.Dir(), name)); err != nil {
 			t.Error(err)
 		}
 		all[name] = data

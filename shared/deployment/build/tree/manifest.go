@@ -2,16 +2,18 @@ package tree
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"path"
 	"strings"
 )
 
-// rootManifests are a package.json, and a manifest of Yarn that applies to no file.
+// rootManifests are a package.json for projects without one, and a manifest of Yarn that applies to no file. The second
+// one is above the files.
 var rootManifests = map[string]string{
-	"/package.json": `{"browser":{}}`, "/.pnp.data.json": `{"packageRegistryData":[],"ignorePatternData":""}`,
+	filesFolder + "/package.json": emptyManifest, ".pnp.data.json": `{"packageRegistryData":[],"ignorePatternData":""}`,
 }
+
+const emptyManifest = `{"browser":{}}`
 
 const (
 	maxManifest = 1 << 20
@@ -45,7 +47,10 @@ func PackageOf(file string) (folder, name string) {
 func safeManifest(name string, data []byte) (safe []byte, needsEmpty bool) {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &all) != nil || all == nil {
-		return []byte(cmp.Or(rootManifests[name], string(data))), false
+		if name == "/package.json" {
+			data = []byte(emptyManifest)
+		}
+		return data, false
 	}
 	isChanged := name == "/package.json"
 	if isChanged && !bytes.HasPrefix(all["browser"], []byte("{")) {

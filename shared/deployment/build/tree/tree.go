@@ -37,7 +37,11 @@ type Span [2]int64
 // Size returns the size of a file.
 func (s Span) Size() int { return int(s[1]) }
 
-const contentsFile = ".contents"
+// The names in the folder of a tree.
+const (
+	filesFolder  = "files"
+	contentsFile = "contents"
+)
 
 // Create returns a new tree in an empty folder, with manifests that keep bundlers from using those of folders above.
 // The caller must call Close.
@@ -46,11 +50,15 @@ func Create(dir string) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
+	err = os.Mkdir(t.dir, 0o700)
 	for name, text := range rootManifests {
-		if err := os.WriteFile(t.dir+name, []byte(text), 0o600); err != nil {
-			t.Close()
-			return nil, fmt.Errorf("tree: %w", err)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)
 		}
+	}
+	if err != nil {
+		t.Close()
+		return nil, fmt.Errorf("tree: %w", err)
 	}
 	return t, nil
 }
@@ -64,8 +72,11 @@ func open(dir string, flags int, files map[string]Span) (*Tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tree: %w", err)
 	}
-	return &Tree{dir: dir, contents: contents, files: files, folders: map[string]bool{}}, nil
+	return &Tree{dir: filepath.Join(dir, filesFolder), contents: contents, files: files, folders: map[string]bool{}}, nil
 }
+
+// Dir returns the folder of the files on the disk.
+func (t *Tree) Dir() string { return t.dir }
 
 // Close closes the file with the contents.
 func (t *Tree) Close() { _ = t.contents.Close() }

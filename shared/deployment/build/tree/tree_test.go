@@ -43,7 +43,7 @@ func TestTree(t *testing.T) {
 		if err != nil || string(data) != want || !read.Has(name) {
 			t.Errorf("%s: got %q, error %v", name, data, err)
 		}
-		disk, err := os.ReadFile(filepath.Join(dir, name))
+		disk, err := os.ReadFile(filepath.Join(read.Dir(), name))
 		if isManifest := strings.HasSuffix(name, ".json"); err != nil || isManifest != bytes.Equal(disk, data) && want != "" {
 			t.Errorf("%s: got %q on the disk, error %v", name, disk, err)
 		}
@@ -51,7 +51,8 @@ func TestTree(t *testing.T) {
 	if _, err := read.Read("/none.js"); !errors.Is(err, fs.ErrNotExist) || read.Has("/none.js") {
 		t.Errorf("a file that does not exist: got %v", err)
 	}
-	if info, err := os.Stat(filepath.Join(dir, "c", "b.js")); err != nil || info.Sys().(*syscall.Stat_t).Nlink != 3 {
+	info, err := os.Stat(filepath.Join(read.Dir(), "c", "b.js"))
+	if err != nil || info.Sys().(*syscall.Stat_t).Nlink != 3 {
 		t.Errorf("got %v, %v, want one of three links", info, err)
 	}
 }
@@ -94,7 +95,7 @@ func TestManifest(t *testing.T) {
 	add(t, files, `{"main":"../../x.js","browser":"../y.js"}`, "/src/package.json")
 	add(t, files, "null", "/package.json")
 	add(t, files, `{}`, "/node_modules/.pnp.data.json")
-	if _, err := os.Stat(filepath.Join(dir, "node_modules", ".pnp.data.json")); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(files.Dir(), "node_modules", ".pnp.data.json")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("data of Yarn in a package: got %v", err)
 	}
 	for name, want := range map[string]string{
@@ -103,7 +104,7 @@ func TestManifest(t *testing.T) {
 		"node_modules/t": `{"browser":{"./c":"./d.js","q":"r"}}`, "src": `{"browser":"../y.js"}`,
 		"": `{"browser":{}}`,
 	} {
-		if data, err := os.ReadFile(filepath.Join(dir, name, "package.json")); err != nil || string(data) != want {
+		if data, err := os.ReadFile(filepath.Join(files.Dir(), name, "package.json")); err != nil || string(data) != want {
 			t.Errorf("got %s, error %v, want %s", data, err, want)
 		}
 	}
