@@ -28,9 +28,9 @@ import (
 	"unicode/utf8"
 
 	"devplatform/shared/contenttype"
-	"devplatform/shared/deployment/build/sandbox"
-	"devplatform/shared/deployment/build/tree"
 	"devplatform/shared/deployment/failure"
+	"devplatform/shared/deployment/sandbox"
+	"devplatform/shared/deployment/tree"
 	"devplatform/shared/site/rule"
 )
 

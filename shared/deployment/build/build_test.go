@@ -15,8 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"devplatform/shared/deployment/build/tree"
 	"devplatform/shared/deployment/failure"
+	"devplatform/shared/deployment/tree"
 )
 
 // files returns files from pairs of paths and contents.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
-	"devplatform/shared/deployment/build/tree"
+	"devplatform/shared/deployment/tree"
 )
 
 // builtins are the modules of Node.js that have no equivalent in browsers, and packagedBuiltins those for which npm has

@@ -14,8 +14,8 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
-	"devplatform/shared/deployment/build/tree"
 	"devplatform/shared/deployment/failure"
+	"devplatform/shared/deployment/tree"
 )
 
 // bundled is the result of the bundler.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"syscall"
 
-	"devplatform/shared/deployment/build/tree"
 	"devplatform/shared/deployment/failure"
+	"devplatform/shared/deployment/tree"
 )
 
 // writeFiles adds the files of a project that a build may read to its tree. A file whose path the file system cannot

@@ -9,8 +9,8 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
-	"devplatform/shared/deployment/build/tree"
 	"devplatform/shared/deployment/failure"
+	"devplatform/shared/deployment/tree"
 )
 
 // globals are the modules of variables that scripts use without importing them.

@@ -4,8 +4,8 @@ import (
 	"path"
 	"strings"
 
-	"devplatform/shared/deployment/build/tree"
 	"devplatform/shared/deployment/failure"
+	"devplatform/shared/deployment/tree"
 )
 
 // esbuild resolves imports in the real folder, and would follow them out of it. The guard has these parts. onLoad

@@ -9,8 +9,8 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
-	"devplatform/shared/deployment/build/tree"
 	"devplatform/shared/deployment/failure"
+	"devplatform/shared/deployment/tree"
 )
 
 // Vite evaluates import.meta.glob(…) and new URL("./file", import.meta.url) during the build, and esbuild does not. So

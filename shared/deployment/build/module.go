@@ -9,8 +9,8 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
-	"devplatform/shared/deployment/build/tree"
 	"devplatform/shared/deployment/failure"
+	"devplatform/shared/deployment/tree"
 )
 
 // The namespaces of modules that are not files. Modules that are made of a file have the kind of the module as their

@@ -10,8 +10,8 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 	"github.com/evanw/esbuild/pkg/api"
 
-	"devplatform/shared/deployment/build/tree"
 	"devplatform/shared/deployment/failure"
+	"devplatform/shared/deployment/tree"
 )
 
 // An import such as import(`./pages/${name}.js`) means all files that match a pattern. esbuild lists the files without

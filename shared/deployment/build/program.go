@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"devplatform/shared/deployment/build/tree"
 	"devplatform/shared/deployment/failure"
+	"devplatform/shared/deployment/tree"
 )
 
 // runProgram is the program of the process: it makes an output from the project in the working folder.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
-	"devplatform/shared/deployment/build/tree"
 	"devplatform/shared/deployment/failure"
+	"devplatform/shared/deployment/tree"
 )
 
 // reference is an import in a file.

@@ -6,7 +6,7 @@ import (
 	"io"
 	"time"
 
-	"devplatform/shared/deployment/build/tree"
+	"devplatform/shared/deployment/tree"
 )
 
 // Resolve returns the versions that an Installer selects without a lock file, by location, and the warnings.

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 
 	"devplatform/shared/async"
-	"devplatform/shared/deployment/build/tree"
 	"devplatform/shared/deployment/failure"
+	"devplatform/shared/deployment/tree"
 )
 
 // parallel is the number of packages that are downloaded or read from the cache at the same time.

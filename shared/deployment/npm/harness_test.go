@@ -21,9 +21,9 @@ import (
 	"time"
 
 	"devplatform/infra/local/s3/s3test"
-	"devplatform/shared/deployment/build/tree"
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/deployment/npm"
+	"devplatform/shared/deployment/tree"
 	"devplatform/shared/objectstore"
 )
 

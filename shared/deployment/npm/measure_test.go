@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/shared/deployment/build/tree"
 	"devplatform/shared/deployment/npm"
+	"devplatform/shared/deployment/tree"
 )
 
 // TestMeasure logs the time and the memory of installations of real projects, with an empty and with a warm cache. It

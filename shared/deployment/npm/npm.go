@@ -23,8 +23,8 @@ import (
 	"strconv"
 	"time"
 
-	"devplatform/shared/deployment/build/tree"
 	"devplatform/shared/deployment/failure"
+	"devplatform/shared/deployment/tree"
 	"devplatform/shared/objectstore"
 )
 
