@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"devplatform/infra/platformtest"
+	"devplatform/infra/slicetest"
 )
 
 // TestInvoke invokes a function with the AWS CLI and with make invoke.
@@ -143,6 +144,7 @@ func TestSecretCommands(t *testing.T) {
 // TestContributing makes the first change of CONTRIBUTING.md in a copy of the project.
 func TestContributing(t *testing.T) {
 	t.Parallel()
+	slicetest.SkipIfNotNightly(t)
 	dir := checkout(t)
 	for _, b := range readBlocks(t, "CONTRIBUTING.md", "go") {
 		if b.kind != "file" {
