@@ -51,6 +51,7 @@ func TestHTTPS(t *testing.T) {
 // TestOtherDynamoDB runs the tests of a package on the DynamoDB that AWS_ENDPOINT_URL names.
 func TestOtherDynamoDB(t *testing.T) {
 	t.Parallel()
+	slicetest.SkipIfNotNightly(t)
 	p := platformtest.Start(t)
 	output := shell(t, platformtest.Root, strings.ReplaceAll(command(t, "endpoint"), "http://127.0.0.1:8000", p.AWS))
 	if !strings.Contains(output, "ok  \tdevplatform/shared/limit") {
