@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
-	"os"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -61,10 +60,8 @@ func (i *Installer) readCache(ctx context.Context, c *copies) (found bool, err e
 func isDamage(err error) bool {
 	var refused *failure.Error
 	var disk *fs.PathError
-	var link *os.LinkError
-	return !errors.As(err, &refused) && !errors.As(err, &disk) && !errors.As(err, &link) &&
-		!errors.Is(err, objectstore.ErrUnavailable) && !errors.Is(err, context.Canceled) &&
-		!errors.Is(err, context.DeadlineExceeded)
+	return !errors.As(err, &refused) && !errors.As(err, &disk) && !errors.Is(err, objectstore.ErrUnavailable) &&
+		!errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
 }
 
 // writeCache stores the files of a package. An error is only logged, because the installation has succeeded.

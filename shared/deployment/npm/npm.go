@@ -44,8 +44,8 @@ type Deps struct {
 // less, and is not limited here: many popular packages contain ten times what a site uses of them.
 const (
 	maxPackages = 1500
-	maxUnpacked = 400 << 20 // bytes of the files of all packages, of which a disk block each can be wasted
-	maxFiles    = 100_000   // files and folders in all packages
+	maxUnpacked = 400 << 20 // bytes of the files of all packages
+	maxFiles    = 100_000   // files in all packages
 	// maxTime is less than the time of a build, so that a slow registry is reported as such.
 	maxTime = 40 * time.Second
 )

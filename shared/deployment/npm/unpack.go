@@ -7,7 +7,6 @@ import (
 	"io"
 	"path"
 	"strings"
-	"syscall"
 
 	"devplatform/shared/deployment/failure"
 )
@@ -15,9 +14,8 @@ import (
 // Limits of one package. They are far above those of real packages: most of the bytes of a package that do not count
 // are source maps and types.
 const (
-	maxStream  = 512 << 20 // bytes that are decompressed, including files that are left out
-	maxPath    = 1024
-	maxSegment = 255 // the maximum length of a name in the file systems of Linux and macOS
+	maxStream = 512 << 20 // bytes that are decompressed, including files that are left out
+	maxPath   = 1024
 )
 
 // unpack writes the files of a tar archive that bundles can need. If archive is not nil, it also receives them. It
@@ -60,11 +58,6 @@ func (c *copies) path(name string) (string, error) {
 		len(name) > maxPath {
 		return "", c.unsafe()
 	}
-	for segment := range strings.SplitSeq(name, "/") {
-		if len(segment) > maxSegment {
-			return "", c.unsafe()
-		}
-	}
 	_, name, _ = strings.Cut(path.Clean(name), "/")
 	return name, nil
 }
@@ -80,7 +73,7 @@ func (c *copies) tooLarge() error {
 // write adds a file with size bytes of r to the tree, at all places of the package. It counts the size before it reads,
 // so that a size that is not true has no effect. A later file with the same path replaces the earlier one.
 func (c *copies) write(name string, size int64, r io.Reader, archive *tar.Writer) error {
-	files := int64((1 + c.newFolders(path.Dir(name))) * len(c.locations))
+	files := int64(len(c.locations))
 	if err := c.used.add(c.id(), size, files); err != nil {
 		return err
 	}
@@ -97,25 +90,7 @@ func (c *copies) write(name string, size int64, r io.Reader, archive *tar.Writer
 	for _, location := range c.locations {
 		paths = append(paths, "/"+location+"/"+name)
 	}
-	err := c.tree.Add(r, size, paths...)
-	for _, hostile := range []error{syscall.ENOTDIR, syscall.EISDIR} { // a path is used for a file and for a folder
-		if errors.Is(err, hostile) {
-			return c.unsafe()
-		}
-	}
-	return err
-}
-
-// newFolders returns the number of folders that a file in dir adds to the package. A path can have hundreds of them.
-func (c *copies) newFolders(dir string) (n int) {
-	if c.folders == nil {
-		c.folders = map[string]bool{}
-	}
-	for ; dir != "." && !c.folders[dir]; dir = path.Dir(dir) {
-		c.folders[dir] = true
-		n++
-	}
-	return n
+	return c.tree.Add(r, size, paths...)
 }
 
 // unneeded are the endings of files that no bundle needs: types, source maps and documents. They are about half of the
