@@ -2,7 +2,9 @@ package npm_test
 
 import (
 	"os"
+	"syscall"
 	"testing"
+	"time"
 
 	"devplatform/shared/deployment/npm"
 	"devplatform/shared/deployment/tree"
@@ -35,9 +37,20 @@ func BenchmarkInstall(b *testing.B) {
 		return report
 	}
 	install()
+	before := cpuTime(b)
 	for b.Loop() {
 		if report := install(); report.Downloaded > 0 {
 			b.Fatalf("downloaded %d packages", report.Downloaded)
 		}
 	}
+	b.ReportMetric((cpuTime(b)-before).Seconds()/float64(b.N), "cpu-s/op")
+}
+
+// cpuTime returns the processor time of this process.
+func cpuTime(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

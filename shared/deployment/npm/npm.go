@@ -7,6 +7,7 @@
 //	tools.go      the build tools that are not installed; overrides.go: the field overrides of package.json
 //	lock.go       package-lock.json: which versions, and where they belong; otherlock.go: the lock files of other tools
 //	resolve.go    without a lock file: which versions, as npm selects them; place.go: where they belong
+//	recent.go     uses the versions of a recent installation again
 //	registry.go   requests to the registry; session.go: reads its documents; document.go: selects a version
 //	fetch.go      gets the packages, from the cache (cache.go) or from the registry (tarball.go)
 //	unpack.go     adds the files
@@ -20,6 +21,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strconv"
 	"time"
 
@@ -55,6 +57,7 @@ type Installer struct {
 	deps     Deps
 	registry *registry
 	limits   limits
+	recent   recent
 }
 
 // limits are the limits that tests lower.
@@ -62,13 +65,16 @@ type limits struct {
 	time         time.Duration
 	bytes, files int64
 	tarballs     int64 // compressed bytes of all packages that are downloaded
+	fresh        time.Duration
 }
 
 // New returns an Installer. It does no I/O.
 func New(d Deps) *Installer {
 	return &Installer{
 		deps: d, registry: newRegistry(d.Registry, d.AllowPrivate, requestTimeout),
-		limits: limits{time: maxTime, bytes: maxUnpacked, files: maxFiles, tarballs: maxTarballs},
+		limits: limits{
+			time: maxTime, bytes: maxUnpacked, files: maxFiles, tarballs: maxTarballs, fresh: freshTime,
+		},
 	}
 }
 
@@ -139,19 +145,26 @@ func (i *Installer) install(ctx context.Context, p *project, files map[string][]
 	if err != nil {
 		return Report{}, err
 	}
-	var warnings []string
-	if !locked {
-		preferred, ignored := preferences(lock, files)
-		warnings = append(ignored, p.warnings()...)
-		var conflicts []string
-		packages, conflicts, err = resolve(ctx, i.registry.session(), p, preferred)
+	if locked {
+		report, err := i.fetch(ctx, packages, t)
+		report.Locked = true
+		return report, err
+	}
+	preferred, warnings := preferences(lock, files)
+	key := keyOf(p, preferred)
+	found := i.recent.get(key)
+	if found.packages == nil {
+		found.expires = time.Now().Add(i.limits.fresh)
+		found.packages, found.warnings, err = resolve(ctx, i.registry.session(), p, preferred)
 		if err != nil {
 			return Report{}, err
 		}
-		warnings = append(warnings, conflicts...)
 	}
-	report, err := i.fetch(ctx, packages, t)
-	report.Locked, report.Warnings = locked, warnings
+	report, err := i.fetch(ctx, found.packages, t)
+	if err == nil {
+		i.recent.put(key, found)
+	}
+	report.Warnings = slices.Concat(warnings, p.warnings(), found.warnings)
 	return report, err
 }
 
