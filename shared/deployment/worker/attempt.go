@@ -28,11 +28,6 @@ var (
 		Code:    failure.BuildTimeout,
 		Message: "The build took longer than 60 seconds. Use fewer files or packages.",
 	}
-	errSourceTooLarge = &failure.Error{
-		Code: failure.OutputTooLarge,
-		Message: fmt.Sprintf("The files of the project have more than %d MiB. Delete files that the site does not need.",
-			maxSource>>20),
-	}
 	errInterrupted = &failure.Error{
 		Code: failure.BuildInterrupted,
 		Message: "The build was interrupted repeatedly. Deploy again. If this error returns, make the project smaller: the " +
@@ -76,7 +71,7 @@ func (w *Worker) fail(ctx context.Context, leased job.Job) error {
 
 // run builds the deployment and stores how it ended.
 func (j *attempt) run(ctx context.Context) error {
-	limited, cancel := context.WithTimeoutCause(ctx, j.limits.build, errTimeout)
+	limited, cancel := context.WithTimeoutCause(ctx, j.buildTime, errTimeout)
 	outcome, err := j.steps(limited)
 	cause := context.Cause(limited)
 	cancel()
@@ -155,17 +150,12 @@ func (j *attempt) read(ctx context.Context, files map[string][]byte) error {
 		return err
 	}
 	size := 0
-	for _, f := range snapshot.Files {
-		size += f.Size
-	}
-	if size > j.limits.source {
-		return errSourceTooLarge
-	}
 	err = snapshot.Each(ctx, func(f file.File, data io.Reader) error {
 		var content bytes.Buffer
 		content.Grow(f.Size + bytes.MinRead)
 		_, err := content.ReadFrom(data)
 		files[f.Path] = content.Bytes()
+		size += f.Size
 		return err //nolint:wrapcheck // an error of the snapshot
 	})
 	if err == nil {
