@@ -22,8 +22,6 @@ type copies struct {
 	locations []string
 	tree      *tree.Tree
 	used      *usage
-	// bytes and files are counted in used.
-	bytes, files int64
 }
 
 func (c *copies) id() string { return c.name + "@" + c.version }
@@ -84,14 +82,4 @@ func (u *usage) add(what string, bytes, files int64) error {
 	return fail(failure.DependencyTooLarge, "The packages have more than %d MiB or %d files when they are unpacked. "+
 		"The largest are %s. Remove dependencies from package.json.", u.limits.bytes>>20, u.limits.files,
 		failure.LargestSizes(u.sizes))
-}
-
-// forget takes back what was counted for a package, before it is unpacked again.
-func (c *copies) forget() {
-	c.used.mu.Lock()
-	defer c.used.mu.Unlock()
-	c.used.bytes -= c.bytes
-	c.used.files -= c.files
-	c.used.sizes[c.id()] -= int(c.bytes)
-	c.bytes, c.files = 0, 0
 }

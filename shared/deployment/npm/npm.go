@@ -5,7 +5,7 @@
 //
 //	manifest.go   package.json: which dependencies, and which forms of versions are supported
 //	tools.go      the build tools that are not installed; overrides.go: the field overrides of package.json
-//	lock.go       package-lock.json: which versions, and where they belong; otherlock.go: the lock files of other tools
+//	lock.go       package-lock.json: which versions, and where they belong
 //	resolve.go    without a lock file: which versions, as npm selects them; place.go: where they belong
 //	recent.go     uses the versions of a recent installation again
 //	registry.go   requests to the registry; session.go: reads its documents; document.go: selects a version
@@ -101,8 +101,7 @@ type Report struct {
 // the files.
 //
 // If the lock file does not match package.json, as after a change of package.json alone, Report.Locked is false: the
-// versions are resolved again, and those of the lock file are preferred. The lock files of Yarn, pnpm and Bun are used
-// in the same way.
+// versions are selected again, and the versions in the lock file are preferred. Lock files of other tools are ignored.
 // Errors: *failure.Error; the error of ctx; objectstore.ErrUnavailable; an error of the disk.
 func (i *Installer) Install(ctx context.Context, in Project, t *tree.Tree) (Report, error) {
 	manifest, ok := in.Files[manifestPath]
@@ -150,11 +149,10 @@ func (i *Installer) install(ctx context.Context, p *project, files map[string][]
 		report.Locked = true
 		return report, err
 	}
-	preferred, warnings := preferences(lock, files)
+	preferred := lock.versions()
 	key := keyOf(p, preferred)
-	found := i.recent.get(key)
-	if found.packages == nil {
-		found.expires = time.Now().Add(i.limits.fresh)
+	found, ok := i.recent.get(key, i.limits.fresh)
+	if !ok {
 		found.packages, found.warnings, err = resolve(ctx, i.registry.session(), p, preferred)
 		if err != nil {
 			return Report{}, err
@@ -164,7 +162,7 @@ func (i *Installer) install(ctx context.Context, p *project, files map[string][]
 	if err == nil {
 		i.recent.put(key, found)
 	}
-	report.Warnings = slices.Concat(warnings, p.warnings(), found.warnings)
+	report.Warnings = slices.Concat(p.warnings(files), found.warnings)
 	return report, err
 }
 

@@ -16,15 +16,15 @@ const (
 // recent is the versions that were installed in the last minutes, so that a project that is deployed again needs no
 // documents of the registry. It is safe for concurrent use.
 type recent struct {
-	mu  sync.Mutex
-	all map[resolutionKey]resolution
+	mu    sync.Mutex
+	all   map[resolutionKey]resolution
+	since time.Time // when all was empty
 }
 
 // resolution is the versions that were selected for a project without a lock file.
 type resolution struct {
 	packages []selected
 	warnings []string // about peers that conflict
-	expires  time.Time
 }
 
 // resolutionKey is the hash of everything that resolve uses, except the documents.
@@ -38,21 +38,20 @@ func keyOf(p *project, preferred map[string][]string) resolutionKey {
 	return sha256.Sum256(text)
 }
 
-// get returns the resolution of a project, or a zero resolution if there is none.
-func (r *recent) get(key resolutionKey) resolution {
+// get returns the resolution of a project. ok is false if there is none, or none that is fresh enough.
+func (r *recent) get(key resolutionKey, fresh time.Duration) (found resolution, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if found := r.all[key]; time.Now().Before(found.expires) {
-		return found
+	if time.Since(r.since) >= fresh || len(r.all) >= maxRecent {
+		r.all, r.since = map[resolutionKey]resolution{}, time.Now()
 	}
-	return resolution{}
+	found, ok = r.all[key]
+	return found, ok
 }
 
+// put keeps the resolution of a project for which get was called.
 func (r *recent) put(key resolutionKey, added resolution) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.all == nil || len(r.all) >= maxRecent {
-		r.all = map[resolutionKey]resolution{}
-	}
 	r.all[key] = added
 }

@@ -188,7 +188,6 @@ type limitReader struct {
 	reader io.Reader
 	left   *atomic.Int64
 	err    error
-	taken  int64
 }
 
 // limitOf returns a limit of n bytes.
@@ -200,12 +199,8 @@ func limitOf(n int64) *atomic.Int64 {
 
 func (l *limitReader) Read(p []byte) (int, error) {
 	n, err := l.reader.Read(p)
-	l.taken += int64(n)
 	if l.left.Add(-int64(n)) < 0 {
 		return 0, l.err
 	}
 	return n, err //nolint:wrapcheck // an io.Reader passes errors through
 }
-
-// release gives the bytes that were read back to the limit.
-func (l *limitReader) release() { l.left.Add(l.taken) }

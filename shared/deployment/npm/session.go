@@ -65,11 +65,8 @@ func (s *session) read(ctx context.Context, name string) (*document, error) {
 		limited := &limitReader{reader: body, left: limitOf(maxDocument), err: fail(failure.DependencyTooLarge,
 			"The list of versions of %s is too large.", name)}
 		counted := &limitReader{reader: limited, left: s.bytes, err: documentsTooLarge()}
-		d = &document{name: name, memory: &s.memory}
+		d = &document{name: name, memory: &s.memory, decoded: map[string]*release{}, deprecated: map[string]bool{}}
 		err := json.UnmarshalRead(counted, d, options)
-		if err != nil {
-			counted.release()
-		}
 		var refused *failure.Error
 		switch {
 		case errors.As(err, &refused):

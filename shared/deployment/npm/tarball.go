@@ -95,7 +95,6 @@ func (c *copies) save(body io.Reader, file *os.File) error {
 	}
 	switch {
 	case err != nil:
-		counted.release()
 		return err //nolint:wrapcheck // get classifies it
 	case sha512Hash(hash.Sum(nil)) != c.hash:
 		return fail(failure.DependencyNotFound, "%s in the npm registry does not have the expected SHA-512. If "+

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"path"
+	"slices"
 	"strings"
 
 	"devplatform/shared/deployment/failure"
@@ -19,21 +20,23 @@ const (
 )
 
 // unpack writes the files of a tar archive that bundles can need. If archive is not nil, it also receives them. It
-// reads the stream to its end. Errors: *failure.Error; those of r; the error of ctx; an error of the disk.
+// reads the stream to its end. Errors: *failure.Error; the errors of r; the error of ctx; an error of the disk;
+// io.ErrUnexpectedEOF if the archive is empty.
 func (c *copies) unpack(ctx context.Context, r io.Reader, archive *tar.Writer) error {
 	limited := &limitReader{reader: r, left: limitOf(maxStream), err: c.tooLarge()}
 	files := tar.NewReader(limited)
-	for {
+	for n := 0; ; n++ {
 		header, err := files.Next()
-		if errors.Is(err, io.EOF) {
+		switch {
+		case errors.Is(err, io.EOF) && n == 0:
+			return io.ErrUnexpectedEOF
+		case errors.Is(err, io.EOF):
 			_, err = io.Copy(io.Discard, limited) // so that the checksum at the end is compared
 			return err                            //nolint:wrapcheck // the caller classifies it
-		}
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
+		case err != nil:
 			return err //nolint:wrapcheck // the caller classifies it
+		case ctx.Err() != nil:
+			return ctx.Err() //nolint:wrapcheck // the caller classifies it
 		}
 		if header.Typeflag != tar.TypeReg {
 			continue // npm ignores links and devices, too
@@ -73,12 +76,9 @@ func (c *copies) tooLarge() error {
 // write adds a file with size bytes of r to the tree, at all places of the package. It counts the size before it reads,
 // so that a size that is not true has no effect. A later file with the same path replaces the earlier one.
 func (c *copies) write(name string, size int64, r io.Reader, archive *tar.Writer) error {
-	files := int64(len(c.locations))
-	if err := c.used.add(c.id(), size, files); err != nil {
+	if err := c.used.add(c.id(), size, int64(len(c.locations))); err != nil {
 		return err
 	}
-	c.bytes += size
-	c.files += files
 	if archive != nil {
 		header := &tar.Header{Name: "package/" + name, Size: size, Mode: 0o644, Typeflag: tar.TypeReg}
 		if err := archive.WriteHeader(header); err != nil {
@@ -98,11 +98,6 @@ func (c *copies) write(name string, size int64, r io.Reader, archive *tar.Writer
 var unneeded = []string{".d.ts", ".d.mts", ".d.cts", ".map", ".md", ".markdown", ".flow", ".tsbuildinfo"}
 
 func needed(name string) bool {
-	lower := strings.ToLower(name)
-	for _, suffix := range unneeded {
-		if strings.HasSuffix(lower, suffix) {
-			return false
-		}
-	}
-	return true
+	name = strings.ToLower(name)
+	return !slices.ContainsFunc(unneeded, func(suffix string) bool { return strings.HasSuffix(name, suffix) })
 }
