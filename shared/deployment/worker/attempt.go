@@ -117,51 +117,38 @@ func (j *attempt) steps(ctx context.Context) (deployment.Outcome, error) {
 	for _, warning := range built.Warnings[:min(len(built.Warnings), maxWarnings)] {
 		j.log(deployment.Warning, warning)
 	}
-	out, err := j.store(ctx, built)
-	if err != nil {
-		return deployment.Outcome{}, err
-	}
-	j.log(deployment.Info, fmt.Sprintf("Built %d files, %d bytes.", out.files, out.bytes))
-	return deployment.Outcome{
-		Files: out.files, Bytes: out.bytes, Manifest: out.manifest[:], Hashed: out.hashed,
-	}, nil
+	return j.store(ctx, built)
 }
 
-// snapshot reads the project's settings and files. Errors: job.ErrLost if the project was deleted; *failure.Error; the
-// errors of file.Snapshot.
+// snapshot reads the project's settings and files. Errors: job.ErrLost if the project was deleted; the errors of
+// file.Snapshot.
 func (j *attempt) snapshot(ctx context.Context) (build.Input, error) {
-	files := map[string][]byte{}
+	files, size := map[string][]byte{}, 0
 	settings, err := j.Store.BuildSettings(ctx, j.deployment)
+	var snapshot *file.Snapshot
 	if err == nil {
-		err = j.read(ctx, files)
+		snapshot, err = j.Files.Snapshot(ctx, j.deployment.ProjectID)
+	}
+	if err == nil {
+		err = snapshot.Each(ctx, func(f file.File, data io.Reader) error {
+			var content bytes.Buffer
+			content.Grow(f.Size + bytes.MinRead)
+			_, err := content.ReadFrom(data)
+			files[f.Path] = content.Bytes()
+			size += f.Size
+			return err //nolint:wrapcheck // an error of the snapshot
+		})
 	}
 	if errors.Is(err, workspace.ErrProjectNotFound) {
-		return build.Input{}, fmt.Errorf("%w: %w", job.ErrLost, err)
+		err = fmt.Errorf("%w: %w", job.ErrLost, err)
 	}
+	if err != nil {
+		return build.Input{}, err
+	}
+	j.log(deployment.Info, fmt.Sprintf("Read %d files of the project, %d bytes.", len(files), size))
 	return build.Input{
 		Files: files, Framework: settings.Framework, Variables: settings.Variables, Root: settings.RootDir,
-	}, err
-}
-
-// read reads the contents of a snapshot of the project into files.
-func (j *attempt) read(ctx context.Context, files map[string][]byte) error {
-	snapshot, err := j.Files.Snapshot(ctx, j.deployment.ProjectID)
-	if err != nil {
-		return err
-	}
-	size := 0
-	err = snapshot.Each(ctx, func(f file.File, data io.Reader) error {
-		var content bytes.Buffer
-		content.Grow(f.Size + bytes.MinRead)
-		_, err := content.ReadFrom(data)
-		files[f.Path] = content.Bytes()
-		size += f.Size
-		return err //nolint:wrapcheck // an error of the snapshot
-	})
-	if err == nil {
-		j.log(deployment.Info, fmt.Sprintf("Read %d files of the project, %d bytes.", len(files), size))
-	}
-	return err
+	}, nil
 }
 
 // install installs the packages on which the project depends.
