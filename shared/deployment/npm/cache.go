@@ -58,11 +58,3 @@ func isDamage(err error) bool {
 	return !errors.As(err, &refused) && !errors.As(err, &disk) && !errors.Is(err, objectstore.ErrUnavailable) &&
 		!errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
 }
-
-// writeCache stores the files of a package. An error is only logged, because the installation has succeeded.
-func (i *Installer) writeCache(ctx context.Context, c *copies, object []byte) {
-	key := cacheKey(c.hash)
-	if err := i.deps.Bucket.Create(ctx, key, object); err != nil && !errors.Is(err, objectstore.ErrExists) {
-		i.deps.Logger.WarnContext(ctx, "a package was not cached", slog.String("key", key), slog.Any("error", err))
-	}
-}

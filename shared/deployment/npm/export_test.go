@@ -44,13 +44,6 @@ func NewWithLimits(d Deps, bytes, files int64) *Installer {
 	return i
 }
 
-// NewWithFreshTime returns an Installer that uses selected versions again for another time.
-func NewWithFreshTime(d Deps, fresh time.Duration) *Installer {
-	i := New(d)
-	i.limits.fresh = fresh
-	return i
-}
-
 // Recent returns the number of projects whose versions an Installer keeps.
 func Recent(i *Installer) int { return len(i.recent.all) }
 

@@ -176,7 +176,7 @@ func setUp(t testing.TB) *fixture {
 	f.deps = npm.Deps{
 		Registry: f.registry.server.URL, AllowPrivate: true,
 		Bucket: objectstore.Wrap(s3test.Of(client)).Bucket(s3test.CreateBucket(t, client, "files")),
-		Logger: slog.New(slog.NewTextHandler(f.log, nil)),
+		Clock:  time.Now, Logger: slog.New(slog.NewTextHandler(f.log, nil)),
 	}
 	return f
 }

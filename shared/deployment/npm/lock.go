@@ -170,14 +170,14 @@ func (p *project) warnings(files map[string][]byte) (all []string) {
 			}
 		}
 	}
-	for _, field := range p.ignored {
-		all = append(all, field+" in package.json is ignored: all packages come from the npm registry, and only the field "+
-			"overrides changes their versions.")
+	if p.ignored {
+		all = append(all, "workspaces, resolutions and pnpm.overrides in package.json are ignored: all packages come from the "+
+			"npm registry, and only the field overrides changes their versions.")
 	}
 	return all
 }
 
-// versions returns the versions of each package in the lock file. The version of the project's own dependency is the first.
+// versions returns the versions of each package in the lock file. The version of the project's own dependency is first.
 func (l *lock) versions() map[string][]string {
 	versions := map[string][]string{}
 	for _, location := range l.locations() {

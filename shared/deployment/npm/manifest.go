@@ -122,7 +122,7 @@ type project struct {
 	edges   []edge    // with the versions that overrides selects
 	rules   *override // nil without overrides
 	raw     []byte
-	ignored []string // fields of other tools
+	ignored bool // whether fields of other tools are ignored
 }
 
 // projectManifest is the package.json of a project.
@@ -143,7 +143,8 @@ func parseProject(raw []byte, imports map[string]bool) (*project, error) {
 	if err := json.Unmarshal(raw, m, options); err != nil {
 		return nil, jsonFailure(raw, manifestPath, err, "")
 	}
-	p := &project{raw: raw, ignored: m.ignored()}
+	pnpm, _ := m.PNPM.(map[string]any)
+	p := &project{raw: raw, ignored: m.Workspaces != nil || m.Resolutions != nil || pnpm["overrides"] != nil}
 	var message string
 	if p.rules, message = parseOverrides(m); message != "" {
 		return nil, fail(failure.BuildFailed, "The field overrides in package.json cannot be used: %s. Correct it as npm "+
@@ -159,20 +160,6 @@ func parseProject(raw []byte, imports map[string]bool) (*project, error) {
 		}
 	}
 	return p, nil
-}
-
-// ignored returns the names of fields of other tools that would change the packages.
-func (m *projectManifest) ignored() (names []string) {
-	pnpm, _ := m.PNPM.(map[string]any)
-	for name, value := range map[string]any{
-		"workspaces": m.Workspaces, "resolutions": m.Resolutions, "pnpm.overrides": pnpm["overrides"],
-	} {
-		if value != nil {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
 }
 
 // development returns the devDependencies that are not installed.

@@ -25,6 +25,7 @@ import (
 	"strconv"
 	"time"
 
+	"devplatform/shared/clock"
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/deployment/tree"
 	"devplatform/shared/objectstore"
@@ -39,6 +40,7 @@ type Deps struct {
 	AllowPrivate bool
 	// Bucket is the cache: the objects packages/….
 	Bucket objectstore.Bucket
+	Clock  clock.Clock
 	Logger *slog.Logger
 }
 
@@ -65,16 +67,13 @@ type limits struct {
 	time         time.Duration
 	bytes, files int64
 	tarballs     int64 // compressed bytes of all packages that are downloaded
-	fresh        time.Duration
 }
 
 // New returns an Installer. It does no I/O.
 func New(d Deps) *Installer {
 	return &Installer{
 		deps: d, registry: newRegistry(d.Registry, d.AllowPrivate, requestTimeout),
-		limits: limits{
-			time: maxTime, bytes: maxUnpacked, files: maxFiles, tarballs: maxTarballs, fresh: freshTime,
-		},
+		limits: limits{time: maxTime, bytes: maxUnpacked, files: maxFiles, tarballs: maxTarballs},
 	}
 }
 
@@ -89,10 +88,9 @@ type Project struct {
 
 // Report is a summary of an installation, for the log of the deployment.
 type Report struct {
-	Packages   int  // number of packages
-	Downloaded int  // number of packages that came from the registry; the others came from the cache
-	Bytes      int  // unpacked
-	Locked     bool // whether package-lock.json selected the versions
+	Packages   int // number of packages
+	Downloaded int // number of packages that came from the registry; the others came from the cache
+	Bytes      int // unpacked
 	// Warnings say which files and settings of the project are ignored, and which peers conflict.
 	Warnings []string
 }
@@ -100,8 +98,8 @@ type Report struct {
 // Install installs the packages of a project in a tree, as /node_modules/…. After an error, the tree can have a part of
 // the files.
 //
-// If the lock file does not match package.json, as after a change of package.json alone, Report.Locked is false: the
-// versions are selected again, and the versions in the lock file are preferred. Lock files of other tools are ignored.
+// If the lock file does not match package.json, as after a change of package.json alone, the versions are selected
+// again, and the versions in the lock file are preferred. Lock files of other tools are ignored.
 // Errors: *failure.Error; the error of ctx; objectstore.ErrUnavailable; an error of the disk.
 func (i *Installer) Install(ctx context.Context, in Project, t *tree.Tree) (Report, error) {
 	manifest, ok := in.Files[manifestPath]
@@ -145,13 +143,11 @@ func (i *Installer) install(ctx context.Context, p *project, files map[string][]
 		return Report{}, err
 	}
 	if locked {
-		report, err := i.fetch(ctx, packages, t)
-		report.Locked = true
-		return report, err
+		return i.fetch(ctx, packages, t)
 	}
 	preferred := lock.versions()
 	key := keyOf(p, preferred)
-	found, ok := i.recent.get(key, i.limits.fresh)
+	found, ok := i.recent.get(key, i.deps.Clock())
 	if !ok {
 		found.packages, found.warnings, err = resolve(ctx, i.registry.session(), p, preferred)
 		if err != nil {

@@ -269,16 +269,16 @@ func TestIgnoredFiles(t *testing.T) {
 		manifest, lock, other string
 		want                  []string // the beginnings of the warnings
 	}{
-		"nothing":     {dependency + `,"overrides":{ },"pnpm":"x"`, "", "", nil},
-		"lock file":   {dependency, lock, "/yarn.lock", nil},
-		"old lock":    {dependency, `{}`, "/yarn.lock", []string{"package-lock.json does not match package.json, or"}},
-		"Yarn":        {dependency, "", "/yarn.lock", []string{"yarn.lock is ignored."}},
-		"pnpm":        {dependency, "", "/pnpm-lock.yaml", []string{"pnpm-lock.yaml is ignored."}},
-		"Bun":         {dependency, "", "/bun.lockb", []string{"bun.lockb is ignored."}},
-		"workspaces":  {dependency + `,"workspaces":["packages/*"]`, "", "", []string{"workspaces in package.json is ign"}},
-		"no packages": {`"name":"a"`, "", "/yarn.lock", nil},
-		"overrides of others": {dependency + `,"resolutions":{"a":"2"},"pnpm":{"overrides":{"a":"2"}}`, "", "",
-			[]string{"pnpm.overrides in package.json is ignored", "resolutions in package.json is ignored"}},
+		"nothing":      {dependency + `,"overrides":{ },"pnpm":"x"`, "", "", nil},
+		"lock file":    {dependency, lock, "/yarn.lock", nil},
+		"old lock":     {dependency, `{}`, "/yarn.lock", []string{"package-lock.json does not match package.json, or"}},
+		"Yarn":         {dependency, "", "/yarn.lock", []string{"yarn.lock is ignored."}},
+		"pnpm":         {dependency, "", "/pnpm-lock.yaml", []string{"pnpm-lock.yaml is ignored."}},
+		"Bun":          {dependency, "", "/bun.lockb", []string{"bun.lockb is ignored."}},
+		"workspaces":   {dependency + `,"workspaces":["packages/*"]`, "", "", []string{"workspaces, resolutions and"}},
+		"no packages":  {`"name":"a"`, "", "/yarn.lock", nil},
+		"Yarn's rules": {dependency + `,"resolutions":{"a":"2"}`, "", "", []string{"workspaces, resolutions and"}},
+		"pnpm's rules": {dependency + `,"pnpm":{"overrides":{"a":"2"}}`, "", "", []string{"workspaces, resolutions and"}},
 	} {
 		in := project("{"+c.manifest+"}", c.lock)
 		in.Files[c.other] = nil

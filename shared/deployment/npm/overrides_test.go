@@ -103,7 +103,7 @@ func TestLockWithOverrides(t *testing.T) {
 		entry("node_modules/b", "3.0.0", b, ""))
 	in := project(`{"dependencies":{"a":"1"},"overrides":{"b":"3.0.0"}}`, lock)
 	files, report, err := installInto(t, npm.New(f.deps), in)
-	if err != nil || !report.Locked || files["/node_modules/b/package.json"] == nil {
+	if err != nil || len(report.Warnings) > 0 || files["/node_modules/b/package.json"] == nil {
 		t.Errorf("got %+v, error %v, want the locked packages", report, err)
 	}
 }

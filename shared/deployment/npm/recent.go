@@ -39,11 +39,11 @@ func keyOf(p *project, preferred map[string][]string) resolutionKey {
 }
 
 // get returns the resolution of a project. ok is false if there is none, or none that is fresh enough.
-func (r *recent) get(key resolutionKey, fresh time.Duration) (found resolution, ok bool) {
+func (r *recent) get(key resolutionKey, now time.Time) (found resolution, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if time.Since(r.since) >= fresh || len(r.all) >= maxRecent {
-		r.all, r.since = map[resolutionKey]resolution{}, time.Now()
+	if now.Sub(r.since) >= freshTime || len(r.all) >= maxRecent {
+		r.all, r.since = map[resolutionKey]resolution{}, now
 	}
 	found, ok = r.all[key]
 	return found, ok

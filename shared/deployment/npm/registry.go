@@ -36,10 +36,7 @@ type registry struct {
 	slots   chan struct{} // limits the requests at the same time
 }
 
-var (
-	errScheme      = errors.New("the URL is not an https URL")
-	errOtherOrigin = errors.New("the registry redirected the request to another origin")
-)
+var errOtherOrigin = errors.New("the registry redirected the request to another origin")
 
 func newRegistry(raw string, allowPrivate bool, timeout time.Duration) *registry {
 	r := &registry{timeout: timeout, slots: make(chan struct{}, connections)}
@@ -60,7 +57,7 @@ func newRegistry(raw string, allowPrivate bool, timeout time.Duration) *registry
 	r.client = &http.Client{Transport: transport, CheckRedirect: r.checkRedirect}
 	r.base, r.err = url.Parse(strings.TrimRight(raw, "/"))
 	if r.err == nil && (r.base.Host == "" || r.base.Scheme != "https" && (!allowPrivate || r.base.Scheme != "http")) {
-		r.err = errScheme
+		r.err = errors.New("the URL is not an https URL")
 	}
 	return r
 }

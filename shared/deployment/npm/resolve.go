@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"deps.dev/util/semver"
 )
 
 // resolver selects versions as npm 7 and later do: the packages that are nearest to the root first; each as near to the
@@ -198,8 +196,3 @@ func (r *resolver) dependency(n *node) *node {
 
 // maxPeerWarnings is the maximum number of warnings about peers.
 const maxPeerWarnings = 10
-
-// newer reports whether a is a version of the same package as b, and at least as high.
-func newer(a, b *release) bool {
-	return a.name == b.name && semver.NPM.Compare(a.Version, b.Version) >= 0
-}

@@ -46,13 +46,12 @@ func (r *registry) session() *session {
 func (s *session) document(ctx context.Context, name string) (*document, error) {
 	s.mu.Lock()
 	read := s.documents[name]
-	isTooMany := read == nil && len(s.documents) >= maxNames
-	if read == nil && !isTooMany {
+	if read == nil && len(s.documents) < maxNames {
 		read = sync.OnceValues(func() (*document, error) { return s.read(ctx, name) })
 		s.documents[name] = read
 	}
 	s.mu.Unlock()
-	if isTooMany {
+	if read == nil {
 		return nil, errTooMany
 	}
 	return read()
@@ -100,11 +99,10 @@ func (s *session) prefetch(ctx context.Context, edges []edge, preferred map[stri
 			continue
 		}
 		s.mu.Lock()
-		known := s.explored[name+"@"+spec]
+		isDone := s.explored[name+"@"+spec] || len(s.explored) > 4*maxNames
 		s.explored[name+"@"+spec] = true
-		full := len(s.explored) > 4*maxNames
 		s.mu.Unlock()
-		if known || full {
+		if isDone {
 			continue
 		}
 		group.Go(func() error {

@@ -59,14 +59,10 @@ func (c *copies) unpack(ctx context.Context, r io.Reader, archive *tar.Writer) e
 func (c *copies) path(name string) (string, error) {
 	if path.IsAbs(name) || strings.Contains("/"+name+"/", "/../") || strings.ContainsAny(name, "\\\x00") ||
 		len(name) > maxPath {
-		return "", c.unsafe()
+		return "", fail(failure.BuildFailed, "The package %s has a file with an unsafe path. Use another version.", c.id())
 	}
 	_, name, _ = strings.Cut(path.Clean(name), "/")
 	return name, nil
-}
-
-func (c *copies) unsafe() error {
-	return fail(failure.BuildFailed, "The package %s has a file with an unsafe path. Use another version.", c.id())
 }
 
 func (c *copies) tooLarge() error {

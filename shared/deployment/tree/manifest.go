@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// The manifests that keep bundlers from using manifests of folders above: a package.json for projects without one, and a
-// manifest of Yarn that applies to no file, which is above the files.
+// The manifests that keep bundlers from using manifests of folders above: a package.json for projects without one, and
+// a manifest of Yarn that applies to no file, which is above the files.
 const (
 	rootManifest      = "/package.json"
 	emptyManifest     = `{"browser":{}}`

@@ -1,7 +1,7 @@
 // Package tree stores the files of a build for a bundler that finds files on the disk, but gets their contents from
-// its caller: a zip archive in which all files are empty, beside one file with all contents. The bundler, esbuild, reads
-// an archive as if it were a folder, so thousands of files need no folders and files on the disk. Only manifests, which
-// bundlers read themselves, have content in the archive. The meaning of the files does not belong here.
+// its caller: a zip archive in which all files are empty, beside one file with all contents. esbuild reads an archive
+// as if it were a folder, so thousands of files need no files and folders on the disk. Only manifests, which bundlers
+// read themselves, have content in the archive. The meaning of the files does not belong here.
 package tree
 
 import (
