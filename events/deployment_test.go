@@ -158,7 +158,7 @@ func newJobs(f *fixture, deps deployment.Deps, jobs queue.Queue) *lambdafn.Queue
 		Files: file.New(file.Deps{
 			DB: f.client, Projects: deps.Projects, Contents: f.tables["contents"], Bucket: f.bucket, Clock: time.Now,
 		}),
-		Packages: npm.New(npm.Deps{Bucket: f.bucket, Logger: deps.Logger}),
+		Packages: npm.New(npm.Deps{Bucket: f.bucket, Clock: time.Now, Logger: deps.Logger}),
 		Bucket:   f.bucket, Clock: time.Now, Logger: deps.Logger,
 	})
 	w := job.NewWorker(job.Deps{

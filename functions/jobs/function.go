@@ -73,7 +73,7 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.Q
 		},
 		Files: files,
 		Packages: npm.New(npm.Deps{
-			Registry: cfg.Registry, AllowPrivate: cfg.AllowPrivate, Bucket: bucket, Logger: logger,
+			Registry: cfg.Registry, AllowPrivate: cfg.AllowPrivate, Bucket: bucket, Clock: now, Logger: logger,
 		}),
 		Bucket: bucket, Clock: now, Logger: logger,
 	})

@@ -154,6 +154,9 @@ func (in Input) run(ctx context.Context) (Output, error) {
 			return Output{}, err
 		}
 	}
+	if err := t.Finish(); err != nil {
+		return Output{}, err
+	}
 	var r result
 	data, err := process.Run(ctx, newJob(in, t), &r)
 	if err != nil {

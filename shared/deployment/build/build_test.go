@@ -113,7 +113,7 @@ func runBelow(t testing.TB, dir string, s sources) (Output, error) {
 		t.Fatal(err)
 	}
 	defer source.Close()
-	if err := errors.Join(writeFiles(source, in), in.Install(t.Context(), nil, source)); err != nil {
+	if err := errors.Join(writeFiles(source, in), in.Install(t.Context(), nil, source), source.Finish()); err != nil {
 		t.Fatal(err)
 	}
 	r, data, err := runIn(dir, newJob(in, source))

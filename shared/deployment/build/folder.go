@@ -2,27 +2,22 @@ package build
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"path"
 	"regexp"
 	"strings"
-	"syscall"
 
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/deployment/tree"
 )
 
-// writeFiles adds the files of a project that a build may read to its tree. A file whose path the file system cannot
-// store can be published, but not bundled.
+// writeFiles adds the files of a project that a build may read to its tree.
 func writeFiles(t *tree.Tree, in Input) error {
 	for name, data := range in.Files {
 		if isPrivate(name) || isKey(name) {
 			continue
 		}
-		err := t.Add(bytes.NewReader(data), int64(len(data)), name)
-		if err != nil && !errors.Is(err, syscall.ENAMETOOLONG) && !errors.Is(err, syscall.ENOTDIR) &&
-			!errors.Is(err, syscall.EISDIR) {
+		if err := t.Add(bytes.NewReader(data), int64(len(data)), name); err != nil {
 			return fmt.Errorf("build: %w", err)
 		}
 	}

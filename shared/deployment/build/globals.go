@@ -46,7 +46,7 @@ func (b *bundler) addGlobals(s script, options api.TransformOptions) []byte {
 	for name, use := range useOf {
 		needed := globalPackages[name]
 		if use.Match(s.code) && !bytes.Contains(s.code, []byte("typeof "+name)) &&
-			(needed == "" || b.hasFolder(tree.PackageFolder+needed)) {
+			(needed == "" || b.tree.HasFolder(tree.PackageFolder+needed)) {
 			options.Define[name] = mark + name
 		}
 	}
@@ -77,7 +77,7 @@ var (
 // warnUses adds warnings about uses of variables that do not exist.
 func (b *bundler) warnUses(s script) {
 	at := bufferUse.FindIndex(s.code)
-	if at != nil && (bufferCheck.Match(s.code) || b.hasFolder("/node_modules/buffer")) {
+	if at != nil && (bufferCheck.Match(s.code) || b.tree.HasFolder("/node_modules/buffer")) {
 		at = nil
 	}
 	const remedy = "which browsers do not have. Add the npm package buffer to dependencies in /package.json."

@@ -32,7 +32,8 @@ func (b *bundler) load(file string) ([]byte, error) {
 				"same way.", file, name)
 		}
 	}
-	return nil, failf(failure.BuildFailed, "The file %s cannot be read. If its name is very long, rename it.", file)
+	return nil, failf(failure.BuildFailed, "The file %s does not exist. Check the upper-case and lower-case letters of "+
+		"its name.", file)
 }
 
 func neverBundled(file string) *failure.Error {
@@ -53,7 +54,7 @@ func (p *project) checkPattern(importer, pattern string) *failure.Error {
 	case !ok, home == "/" && tree.IsInPackage(folder+"/"), home != "/" && !within(home, folder):
 		return &failure.Error{Code: failure.BuildFailed, Path: importer, Message: "The computed path of an import leads " +
 			"out of the project. Begin it with a folder inside."}
-	case folder == "/" && strings.HasPrefix(rest, "*") && p.hasFolder("/node_modules"):
+	case folder == "/" && strings.HasPrefix(rest, "*") && p.tree.HasFolder("/node_modules"):
 		return &failure.Error{Code: failure.BuildFailed, Path: importer, Message: "The computed path of an import means " +
 			"all packages, too. Move the files to a folder, and begin the path with it."}
 	}

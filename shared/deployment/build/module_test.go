@@ -156,11 +156,12 @@ func TestPagesThatWouldThrow(t *testing.T) {
 	}
 	for file, want := range map[string]failure.Error{
 		"./Button": {Code: failure.BuildFailed, Message: "The name of the file is /button.js"},
+		"./Lib/a":  {Code: failure.BuildFailed, Message: "The name of the file is /lib/a.js"},
 		"./a.yaml": {Code: failure.FrameworkUnsupported, Message: "needs a tool for YAML"},
 		"./a.wasm": {Code: failure.FrameworkUnsupported, Message: "WebAssembly with ?init"},
 	} {
 		want.Path, want.Line, want.Column = "/main.js", 1, 8
-		all := files("/main.js", `import "`+file+`"`, "/button.js", "", "/a.yaml", "", "/a.wasm", "")
+		all := files("/main.js", `import "`+file+`"`, "/button.js", "", "/lib/a.js", "", "/a.yaml", "", "/a.wasm", "")
 		wantFailure(t, withPage(all, nil), want)
 	}
 }

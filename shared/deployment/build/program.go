@@ -120,12 +120,6 @@ func (p *project) has(name string) bool {
 	return ok || tree.IsInPackage(name) && p.tree.Has(name)
 }
 
-// hasFolder reports whether a folder exists in node_modules.
-func (p *project) hasFolder(name string) bool {
-	info, err := os.Stat(p.file(name))
-	return err == nil && info.IsDir()
-}
-
 // path returns the path in the project of a path in the file system. ok is false if it is outside.
 func (p *project) path(file string) (name string, ok bool) {
 	rel, ok := strings.CutPrefix(file, p.dir+string(filepath.Separator))

@@ -242,7 +242,7 @@ func (p *project) hasPackage(importer, spec string) bool {
 		return false
 	}
 	for dir := path.Dir(importer); ; dir = path.Dir(dir) {
-		if p.hasFolder(path.Join(dir, tree.PackageFolder, name)) {
+		if p.tree.HasFolder(path.Join(dir, tree.PackageFolder, name)) {
 			return true
 		}
 		if dir == "/" || dir == "." {

@@ -4,10 +4,8 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
-	"io"
 	"io/fs"
 	"log/slog"
-	"os"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -28,8 +26,8 @@ const (
 func cacheKey(hash sha512Hash) string { return cachePrefix + hex.EncodeToString(hash[:]) }
 
 // readCache writes the files of a package if they are in the cache, and reports whether they are. A damaged object
-// counts as missing, and is removed so that it can be replaced. The files that it added are added again. Errors:
-// objectstore.ErrUnavailable; those of copies.unpack.
+// counts as missing, and is removed so that it can be replaced. The files that it added are added again, and count
+// twice. Errors: objectstore.ErrUnavailable; the errors of copies.unpack.
 func (i *Installer) readCache(ctx context.Context, c *copies) (found bool, err error) {
 	key := cacheKey(c.hash)
 	body, _, err := i.deps.Bucket.Open(ctx, key)
@@ -46,14 +44,10 @@ func (i *Installer) readCache(ctx context.Context, c *copies) (found bool, err e
 		defer decoder.Close()
 		err = c.unpack(ctx, decoder, nil)
 	}
-	if err == nil && c.files == 0 {
-		err = io.ErrUnexpectedEOF
-	}
 	if err == nil || !isDamage(err) {
 		return err == nil, err
 	}
 	i.deps.Logger.WarnContext(ctx, "a cached package is damaged", slog.String("key", key), slog.Any("error", err))
-	c.forget()
 	return false, i.deps.Bucket.DeleteAll(ctx, key)
 }
 
@@ -61,16 +55,6 @@ func (i *Installer) readCache(ctx context.Context, c *copies) (found bool, err e
 func isDamage(err error) bool {
 	var refused *failure.Error
 	var disk *fs.PathError
-	var link *os.LinkError
-	return !errors.As(err, &refused) && !errors.As(err, &disk) && !errors.As(err, &link) &&
-		!errors.Is(err, objectstore.ErrUnavailable) && !errors.Is(err, context.Canceled) &&
-		!errors.Is(err, context.DeadlineExceeded)
-}
-
-// writeCache stores the files of a package. An error is only logged, because the installation has succeeded.
-func (i *Installer) writeCache(ctx context.Context, c *copies, object []byte) {
-	key := cacheKey(c.hash)
-	if err := i.deps.Bucket.Create(ctx, key, object); err != nil && !errors.Is(err, objectstore.ErrExists) {
-		i.deps.Logger.WarnContext(ctx, "a package was not cached", slog.String("key", key), slog.Any("error", err))
-	}
+	return !errors.As(err, &refused) && !errors.As(err, &disk) && !errors.Is(err, objectstore.ErrUnavailable) &&
+		!errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
 }

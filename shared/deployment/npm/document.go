@@ -32,7 +32,7 @@ const (
 	releaseMemory = 20
 )
 
-// maxRelease is the maximum number of bytes of a version. That of a large package has a few thousand.
+// maxRelease is the maximum number of bytes of a version. A version of a large package has a few thousand.
 const maxRelease = 1 << 20
 
 // entries is a JSON object with at most maxEntries names. In memory, a name needs many times the bytes of its JSON.
@@ -94,9 +94,6 @@ func (d *document) release(version string) *release {
 	} else {
 		r.name, r.Version, r.edges = d.name, version, r.manifest.edges()
 	}
-	if d.decoded == nil {
-		d.decoded = map[string]*release{}
-	}
 	d.decoded[version] = r
 	return r
 }
@@ -111,9 +108,6 @@ func (d *document) isDeprecated(version string) bool {
 		Deprecated jsontext.Value `json:"deprecated"` // a message, or a boolean
 	}
 	_ = json.Unmarshal(d.Versions[version], &r, options) // release ignores a malformed version
-	if d.deprecated == nil {
-		d.deprecated = map[string]bool{}
-	}
 	d.deprecated[version] = !slices.Contains([]string{"", "null", "false", `""`}, string(r.Deprecated))
 	return d.deprecated[version]
 }

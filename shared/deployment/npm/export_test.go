@@ -44,6 +44,9 @@ func NewWithLimits(d Deps, bytes, files int64) *Installer {
 	return i
 }
 
+// Recent returns the number of projects whose versions an Installer keeps.
+func Recent(i *Installer) int { return len(i.recent.all) }
+
 // Select parses a package.json and a package-lock.json, and returns the number of locked packages.
 func Select(ctx context.Context, manifest, lockFile []byte) (int, error) {
 	p, err := parseProject(manifest, nil)

@@ -22,9 +22,6 @@ type copies struct {
 	locations []string
 	tree      *tree.Tree
 	used      *usage
-	// bytes and files are counted in used, also the folders of the package.
-	bytes, files int64
-	folders      map[string]bool
 }
 
 func (c *copies) id() string { return c.name + "@" + c.version }
@@ -66,13 +63,12 @@ func (i *Installer) fetch(ctx context.Context, packages []selected, t *tree.Tree
 type usage struct {
 	limits       limits
 	mu           sync.Mutex
-	bytes, files int64          // files and folders
+	bytes, files int64
 	sizes        map[string]int // bytes by package
 	tarballs     *atomic.Int64  // compressed bytes that can still be downloaded
 }
 
-// add counts the bytes, and the files and folders, that a package adds. It returns an error if the installation has
-// reached a limit.
+// add counts the bytes and the files that a package adds. It returns an error if the installation has reached a limit.
 func (u *usage) add(what string, bytes, files int64) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -83,17 +79,7 @@ func (u *usage) add(what string, bytes, files int64) error {
 	if u.bytes <= u.limits.bytes && u.files <= u.limits.files {
 		return nil
 	}
-	return fail(failure.DependencyTooLarge, "The packages have more than %d MiB or %d files and folders when they are "+
-		"unpacked. The largest are %s. Remove dependencies from package.json.", u.limits.bytes>>20, u.limits.files,
+	return fail(failure.DependencyTooLarge, "The packages have more than %d MiB or %d files when they are unpacked. "+
+		"The largest are %s. Remove dependencies from package.json.", u.limits.bytes>>20, u.limits.files,
 		failure.LargestSizes(u.sizes))
-}
-
-// forget takes back what was counted for a package, before it is unpacked again.
-func (c *copies) forget() {
-	c.used.mu.Lock()
-	defer c.used.mu.Unlock()
-	c.used.bytes -= c.bytes
-	c.used.files -= c.files
-	c.used.sizes[c.id()] -= int(c.bytes)
-	c.bytes, c.files, c.folders = 0, 0, nil
 }

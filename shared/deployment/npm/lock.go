@@ -141,7 +141,7 @@ func (l *lock) nodes(p *project) *node {
 	return root
 }
 
-// isFor reports whether a package is the one that a dependency of the project names, and has a suitable version.
+// isFor reports whether a package has the name and a suitable version for a dependency of the project.
 func isFor(e edge, r *release) bool {
 	name, _, err := target(e)
 	return err == nil && name == r.name && satisfies(e, r.name, r.Version)
@@ -154,7 +154,30 @@ func (l *lock) locations() []string {
 	})
 }
 
-// versions returns the versions of each package in the lock file, the one of the project's own dependency first.
+// otherLocks are the lock files of other tools, and of an older command of npm. They are not used.
+var otherLocks = []string{"bun.lock", "bun.lockb", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock"}
+
+// warnings returns warnings about the files and fields of a project that do not select its versions.
+func (p *project) warnings(files map[string][]byte) (all []string) {
+	const advice = "Run npm install, and add the package-lock.json that it writes."
+	if _, ok := files[lockPath]; ok {
+		all = append(all, "package-lock.json does not match package.json, or was written by npm 6 or older, so the versions "+
+			"were selected again. They can differ from it. "+advice)
+	} else {
+		for _, name := range otherLocks {
+			if _, ok := files["/"+name]; ok {
+				all = append(all, name+" is ignored. The versions of the packages can differ from it. "+advice)
+			}
+		}
+	}
+	if p.ignored {
+		all = append(all, "workspaces, resolutions and pnpm.overrides in package.json are ignored: all packages come from the "+
+			"npm registry, and only the field overrides changes their versions.")
+	}
+	return all
+}
+
+// versions returns the versions of each package in the lock file. The version of the project's own dependency is first.
 func (l *lock) versions() map[string][]string {
 	versions := map[string][]string{}
 	for _, location := range l.locations() {

@@ -49,7 +49,7 @@ func TestLock(t *testing.T) {
 	if string(files["/node_modules/c/node_modules/shared/index.js"]) != "two" {
 		t.Error("the wrong version of shared is below c")
 	}
-	if !report.Locked || report.Packages != 4 || report.Downloaded != 4 {
+	if len(report.Warnings) > 0 || report.Packages != 4 || report.Downloaded != 4 {
 		t.Errorf("got %+v, want 4 locked and downloaded packages", report)
 	}
 	if f.registry.total() != 4 || elsewhere.total() != 0 {
@@ -101,7 +101,7 @@ func TestOutdatedLock(t *testing.T) {
 		},
 	} {
 		files, report, err := f.install(t, tc.dependencies, tc.lock)
-		if err != nil || report.Locked != tc.locked {
+		if err != nil || (len(report.Warnings) == 0) != tc.locked {
 			t.Errorf("%s: got %+v, error %v, want locked %t", name, report, err, tc.locked)
 		}
 		got := map[string]string{}

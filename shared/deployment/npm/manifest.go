@@ -121,10 +121,8 @@ func restricts(v jsontext.Value) bool {
 type project struct {
 	edges   []edge    // with the versions that overrides selects
 	rules   *override // nil without overrides
-	skipped []string  // rules of other tools that are ignored
 	raw     []byte
-
-	workspaces bool // whether the project has workspaces
+	ignored bool // whether fields of other tools are ignored
 }
 
 // projectManifest is the package.json of a project.
@@ -145,9 +143,10 @@ func parseProject(raw []byte, imports map[string]bool) (*project, error) {
 	if err := json.Unmarshal(raw, m, options); err != nil {
 		return nil, jsonFailure(raw, manifestPath, err, "")
 	}
-	p := &project{raw: raw, workspaces: m.Workspaces != nil}
+	pnpm, _ := m.PNPM.(map[string]any)
+	p := &project{raw: raw, ignored: m.Workspaces != nil || m.Resolutions != nil || pnpm["overrides"] != nil}
 	var message string
-	if p.rules, p.skipped, message = parseOverrides(m); message != "" {
+	if p.rules, message = parseOverrides(m); message != "" {
 		return nil, fail(failure.BuildFailed, "The field overrides in package.json cannot be used: %s. Correct it as npm "+
 			"describes it.", message).At(manifestPath, raw, bytes.Index(raw, []byte(`"overrides"`)))
 	}
@@ -187,7 +186,7 @@ func (m *projectManifest) installed(imports map[string]bool) map[string]string {
 		}
 	}
 	for name, spec := range m.Dependencies {
-		if imports[name] || !browserTools[name] {
+		if imports[name] || !slices.Contains(browserTools, name) {
 			all[name] = spec
 		}
 	}

@@ -5,8 +5,9 @@
 //
 //	manifest.go   package.json: which dependencies, and which forms of versions are supported
 //	tools.go      the build tools that are not installed; overrides.go: the field overrides of package.json
-//	lock.go       package-lock.json: which versions, and where they belong; otherlock.go: the lock files of other tools
+//	lock.go       package-lock.json: which versions, and where they belong
 //	resolve.go    without a lock file: which versions, as npm selects them; place.go: where they belong
+//	recent.go     uses the versions of a recent installation again
 //	registry.go   requests to the registry; session.go: reads its documents; document.go: selects a version
 //	fetch.go      gets the packages, from the cache (cache.go) or from the registry (tarball.go)
 //	unpack.go     adds the files
@@ -20,9 +21,11 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strconv"
 	"time"
 
+	"devplatform/shared/clock"
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/deployment/tree"
 	"devplatform/shared/objectstore"
@@ -37,6 +40,7 @@ type Deps struct {
 	AllowPrivate bool
 	// Bucket is the cache: the objects packages/….
 	Bucket objectstore.Bucket
+	Clock  clock.Clock
 	Logger *slog.Logger
 }
 
@@ -44,8 +48,8 @@ type Deps struct {
 // less, and is not limited here: many popular packages contain ten times what a site uses of them.
 const (
 	maxPackages = 1500
-	maxUnpacked = 400 << 20 // bytes of the files of all packages, of which a disk block each can be wasted
-	maxFiles    = 100_000   // files and folders in all packages
+	maxUnpacked = 400 << 20 // bytes of the files of all packages
+	maxFiles    = 100_000   // files in all packages
 	// maxTime is less than the time of a build, so that a slow registry is reported as such.
 	maxTime = 40 * time.Second
 )
@@ -55,6 +59,7 @@ type Installer struct {
 	deps     Deps
 	registry *registry
 	limits   limits
+	recent   recent
 }
 
 // limits are the limits that tests lower.
@@ -83,10 +88,9 @@ type Project struct {
 
 // Report is a summary of an installation, for the log of the deployment.
 type Report struct {
-	Packages   int  // number of packages
-	Downloaded int  // number of packages that came from the registry; the others came from the cache
-	Bytes      int  // unpacked
-	Locked     bool // whether package-lock.json selected the versions
+	Packages   int // number of packages
+	Downloaded int // number of packages that came from the registry; the others came from the cache
+	Bytes      int // unpacked
 	// Warnings say which files and settings of the project are ignored, and which peers conflict.
 	Warnings []string
 }
@@ -94,9 +98,8 @@ type Report struct {
 // Install installs the packages of a project in a tree, as /node_modules/…. After an error, the tree can have a part of
 // the files.
 //
-// If the lock file does not match package.json, as after a change of package.json alone, Report.Locked is false: the
-// versions are resolved again, and those of the lock file are preferred. The lock files of Yarn, pnpm and Bun are used
-// in the same way.
+// If the lock file does not match package.json, as after a change of package.json alone, the versions are selected
+// again, and the versions in the lock file are preferred. Lock files of other tools are ignored.
 // Errors: *failure.Error; the error of ctx; objectstore.ErrUnavailable; an error of the disk.
 func (i *Installer) Install(ctx context.Context, in Project, t *tree.Tree) (Report, error) {
 	manifest, ok := in.Files[manifestPath]
@@ -139,19 +142,23 @@ func (i *Installer) install(ctx context.Context, p *project, files map[string][]
 	if err != nil {
 		return Report{}, err
 	}
-	var warnings []string
-	if !locked {
-		preferred, ignored := preferences(lock, files)
-		warnings = append(ignored, p.warnings()...)
-		var conflicts []string
-		packages, conflicts, err = resolve(ctx, i.registry.session(), p, preferred)
+	if locked {
+		return i.fetch(ctx, packages, t)
+	}
+	preferred := lock.versions()
+	key := keyOf(p, preferred)
+	found, ok := i.recent.get(key, i.deps.Clock())
+	if !ok {
+		found.packages, found.warnings, err = resolve(ctx, i.registry.session(), p, preferred)
 		if err != nil {
 			return Report{}, err
 		}
-		warnings = append(warnings, conflicts...)
 	}
-	report, err := i.fetch(ctx, packages, t)
-	report.Locked, report.Warnings = locked, warnings
+	report, err := i.fetch(ctx, found.packages, t)
+	if err == nil {
+		i.recent.put(key, found)
+	}
+	report.Warnings = slices.Concat(p.warnings(files), found.warnings)
 	return report, err
 }
 

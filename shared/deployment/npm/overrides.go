@@ -22,19 +22,20 @@ type override struct {
 // maxOverrides is the maximum number of rules of a project.
 const maxOverrides = 500
 
-// overrideReader reads the fields overrides (npm), resolutions (Yarn) and pnpm.overrides.
+// overrideReader reads the field overrides.
 type overrideReader struct {
 	project *projectManifest // whose versions a value such as "$react" refers to
 	rules   int
-	skipped []string // the keys of other tools that have no equivalent in npm
 }
 
-// read adds rules to parent. isNested reports whether the field has npm's form. If a rule is invalid, read returns a
-// message for people.
-func (r *overrideReader) read(parent *override, rules any, isNested bool) (problem string) {
+// read adds rules to parent. If a rule is invalid, it returns a message for people.
+func (r *overrideReader) read(parent *override, rules any) (problem string) {
 	all, ok := rules.(map[string]any)
-	if !ok {
-		return fmt.Sprintf("the rules of %s are not an object", parent.describe())
+	switch {
+	case !ok && parent.parent == nil:
+		return "the rules of overrides are not an object"
+	case !ok:
+		return fmt.Sprintf("the rules of %.100q are not an object", parent.name)
 	}
 	for _, key := range slices.Sorted(maps.Keys(all)) {
 		if r.rules++; r.rules > maxOverrides {
@@ -42,26 +43,21 @@ func (r *overrideReader) read(parent *override, rules any, isNested bool) (probl
 		}
 		text, isText := all[key].(string)
 		o := &override{parent: parent, name: key, versions: "*"}
-		if !isNested {
-			o.name = strings.TrimPrefix(key, "**/")
-		}
 		if at := strings.LastIndexByte(o.name, '@'); at > 0 {
 			o.name, o.versions = o.name[:at], cmp.Or(strings.TrimSpace(o.name[at+1:]), "*")
 		}
 		o.value = o.versions
-		switch isValid := isName(o.name) && len(o.versions) <= maxSpec; {
-		case key == "." && isNested && isText:
+		switch {
+		case key == "." && isText:
 			problem = r.setValue(parent, text)
-		case !isNested && (!isValid || !isText):
-			r.skipped = append(r.skipped, key)
-		case !isValid:
+		case !isName(o.name) || len(o.versions) > maxSpec:
 			problem = fmt.Sprintf("%.100q does not name a package", key)
 		case isText:
 			parent.children = append(parent.children, o)
 			problem = r.setValue(o, text)
 		default:
 			parent.children = append(parent.children, o)
-			problem = r.read(o, all[key], true)
+			problem = r.read(o, all[key])
 		}
 		if problem != "" {
 			return problem
@@ -88,30 +84,14 @@ func (r *overrideReader) setValue(o *override, value string) (problem string) {
 	return fmt.Sprintf("%.100q refers to a package that is not a dependency of the project", value)
 }
 
-func (o *override) describe() string {
-	if o.parent == nil {
-		return "overrides"
-	}
-	return fmt.Sprintf("%.100q", o.name)
-}
-
 // parseOverrides returns the rules of a project, or nil if it has none. problem is not empty if a rule is invalid.
-func parseOverrides(m *projectManifest) (root *override, skipped []string, problem string) {
+func parseOverrides(m *projectManifest) (root *override, problem string) {
+	if m.Overrides == nil {
+		return nil, ""
+	}
 	root = new(override)
 	r := &overrideReader{project: m}
-	if m.Overrides != nil {
-		problem = r.read(root, m.Overrides, true)
-	}
-	pnpm, _ := m.PNPM.(map[string]any)
-	for _, field := range []any{m.Resolutions, pnpm["overrides"]} {
-		if _, ok := field.(map[string]any); ok && problem == "" {
-			problem = r.read(root, field, false)
-		}
-	}
-	if problem != "" || len(root.children) == 0 {
-		root = nil
-	}
-	return root, r.skipped, problem
+	return root, r.read(root, m.Overrides)
 }
 
 // apply returns the dependencies of a package to which the rules of o apply, with the versions that the rules select.

@@ -51,13 +51,10 @@ func TestOverrides(t *testing.T) {
 			`"optionalDependencies":{"z":"1.0.0"},"overrides":{"z":{"c":"1.0.0"}}`,
 			"a@1.2.0 b@1.2.0 c@1.0.0 d/c@1.2.0 d@1.2.0 z@1.0.0",
 		},
-		"of the project":    {`"overrides":{"d":"1.1.0"}`, "a@1.2.0 b@1.2.0 c@1.2.0 d@1.1.0"},
-		"of Yarn":           {`"resolutions":{"**/c":"1.0.0"}`, "a@1.2.0 b@1.2.0 c@1.0.0 d@1.2.0"},
-		"of pnpm":           {`"pnpm":{"overrides":{"c@1":"1.0.0"}}`, "a@1.2.0 b@1.2.0 c@1.0.0 d@1.2.0"},
-		"of npm before all": {`"overrides":{"c":"1.1.0"},"resolutions":{"c":"1.0.0"}`, "a@1.2.0 b@1.2.0 c@1.1.0 d@1.2.0"},
+		"of the project": {`"overrides":{"d":"1.1.0"}`, "a@1.2.0 b@1.2.0 c@1.2.0 d@1.1.0"},
 	} {
 		manifest := `{"dependencies":{"a":"^1","d":"^1"},` + tc.fields + `}`
-		if strings.Contains(tc.fields, `"overrides"`) && !strings.Contains(tc.fields, "pnpm") && name != "of the project" { // which npm refuses
+		if name != "of the project" { // which npm refuses
 			f.compare(t, name, manifest, tc.want)
 		}
 		got, _, err := f.resolve(manifest)
@@ -106,7 +103,7 @@ func TestLockWithOverrides(t *testing.T) {
 		entry("node_modules/b", "3.0.0", b, ""))
 	in := project(`{"dependencies":{"a":"1"},"overrides":{"b":"3.0.0"}}`, lock)
 	files, report, err := installInto(t, npm.New(f.deps), in)
-	if err != nil || !report.Locked || files["/node_modules/b/package.json"] == nil {
+	if err != nil || len(report.Warnings) > 0 || files["/node_modules/b/package.json"] == nil {
 		t.Errorf("got %+v, error %v, want the locked packages", report, err)
 	}
 }

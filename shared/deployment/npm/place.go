@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"deps.dev/util/semver"
 )
 
 // place puts a version into the tree, for a dependency of from: into the folder nearest to the root where it and its
@@ -102,7 +104,8 @@ func (r *resolver) fits(ctx context.Context, at, from *node, e edge, picked *rel
 	child := at.children[e.name]
 	switch {
 	case ok && (at != from || own != e) && !satisfies(own, picked.name, picked.Version),
-		child != nil && at != from && e.kind != peer && !newer(picked, child.release),
+		child != nil && at != from && e.kind != peer && (child.release.name != picked.name ||
+			semver.NPM.Compare(picked.Version, child.release.Version) < 0),
 		!r.accepts(at, at.find(e.name), picked):
 		return false
 	case from == r.root && at == r.root:

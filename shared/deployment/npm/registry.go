@@ -29,17 +29,14 @@ const (
 
 // registry is a client of an npm registry.
 type registry struct {
-	base    *url.URL // its user and password are those of basic authentication
+	base    *url.URL // its user and password are sent with basic authentication
 	err     error    // why the URL of the registry cannot be used
 	client  *http.Client
 	timeout time.Duration
 	slots   chan struct{} // limits the requests at the same time
 }
 
-var (
-	errScheme      = errors.New("the URL is not an https URL")
-	errOtherOrigin = errors.New("the registry redirected the request to another origin")
-)
+var errOtherOrigin = errors.New("the registry redirected the request to another origin")
 
 func newRegistry(raw string, allowPrivate bool, timeout time.Duration) *registry {
 	r := &registry{timeout: timeout, slots: make(chan struct{}, connections)}
@@ -60,7 +57,7 @@ func newRegistry(raw string, allowPrivate bool, timeout time.Duration) *registry
 	r.client = &http.Client{Transport: transport, CheckRedirect: r.checkRedirect}
 	r.base, r.err = url.Parse(strings.TrimRight(raw, "/"))
 	if r.err == nil && (r.base.Host == "" || r.base.Scheme != "https" && (!allowPrivate || r.base.Scheme != "http")) {
-		r.err = errScheme
+		r.err = errors.New("the URL is not an https URL")
 	}
 	return r
 }
@@ -95,7 +92,7 @@ var (
 
 // get requests a URL of the registry, and calls read with the body of the response. what describes the resource to
 // people. get repeats the request if the connection breaks or the registry fails, and then calls read again. Errors:
-// errMissing; errRefused with a *failure.Error; *failure.Error; those of read, unless the connection caused them.
+// errMissing; errRefused with a *failure.Error; *failure.Error; the errors of read, unless the connection caused them.
 func (r *registry) get(ctx context.Context, target, accept, what string, read func(io.Reader) error) error {
 	select {
 	case r.slots <- struct{}{}:
@@ -188,7 +185,6 @@ type limitReader struct {
 	reader io.Reader
 	left   *atomic.Int64
 	err    error
-	taken  int64
 }
 
 // limitOf returns a limit of n bytes.
@@ -200,12 +196,8 @@ func limitOf(n int64) *atomic.Int64 {
 
 func (l *limitReader) Read(p []byte) (int, error) {
 	n, err := l.reader.Read(p)
-	l.taken += int64(n)
 	if l.left.Add(-int64(n)) < 0 {
 		return 0, l.err
 	}
 	return n, err //nolint:wrapcheck // an io.Reader passes errors through
 }
-
-// release gives the bytes that were read back to the limit.
-func (l *limitReader) release() { l.left.Add(l.taken) }

@@ -1,12 +1,12 @@
 package npm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
-
-	"deps.dev/util/semver"
+	"strings"
 )
 
 // resolver selects versions as npm 7 and later do: the packages that are nearest to the root first; each as near to the
@@ -73,16 +73,11 @@ func (r *resolver) enqueue(n *node) {
 
 // next removes the node that is nearest to the root from the queue.
 func (r *resolver) next() *node {
-	best := 0
-	for i, n := range r.queue {
-		b := r.queue[best]
-		if n.depth < b.depth || n.depth == b.depth && n.location < b.location {
-			best = i
-		}
-	}
-	n := r.queue[best]
-	r.queue = slices.Delete(r.queue, best, best+1)
-	return n
+	nearest := slices.MinFunc(r.queue, func(a, b *node) int {
+		return cmp.Or(a.depth-b.depth, strings.Compare(a.location, b.location))
+	})
+	r.queue = slices.DeleteFunc(r.queue, func(n *node) bool { return n == nearest })
+	return nearest
 }
 
 // maxNodes and maxTreeEdges are the numbers of packages and of their dependencies that may be placed before unneeded
@@ -201,8 +196,3 @@ func (r *resolver) dependency(n *node) *node {
 
 // maxPeerWarnings is the maximum number of warnings about peers.
 const maxPeerWarnings = 10
-
-// newer reports whether a is a version of the same package as b, and at least as high.
-func newer(a, b *release) bool {
-	return a.name == b.name && semver.NPM.Compare(a.Version, b.Version) >= 0
-}

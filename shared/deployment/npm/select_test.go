@@ -3,7 +3,6 @@ package npm_test
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -140,51 +139,6 @@ func TestAliasForOthers(t *testing.T) {
 	got, warnings, err := f.resolve(`{"dependencies":{"react":"npm:preact@18","a":"1"}}`)
 	if describe(got) != "a@1.0.0 preact@18.1.0 react@18.1.0" || len(warnings) != 0 || err != nil {
 		t.Errorf("got %s, error %v and the warnings %q", describe(got), err, warnings)
-	}
-}
-
-// The versions in the lock files of other tools are preferred.
-func TestOtherLockFiles(t *testing.T) {
-	t.Parallel()
-	f := setUp(t)
-	for _, v := range []string{"1.0.0", "1.1.0", "1.2.0", "2.0.0"} {
-		f.registry.publish("a", v, fields{"dependencies": fields{"@scope/b": "^1.0.0"}}, nil)
-		f.registry.publish("@scope/b", v, nil, nil)
-	}
-	const old, outdated = "@scope/b@1.1.0 a@1.0.0", "@scope/b@1.2.0 a@1.2.0"
-	for name, tc := range map[string]struct{ file, text, want string }{
-		"Yarn": {"yarn.lock", "# yarn lockfile v1\n\n\n\"@scope/b@^1.0.0\":\n  version \"1.1.0\"\n  resolved \"https://x\"\n\n" +
-			"a@^1, a@^1.0.0:\n  version \"1.0.0\"\n  dependencies:\n    \"@scope/b\" \"^1.0.0\"\n", old},
-		"Yarn 4": {"yarn.lock", "__metadata:\n  version: 8\n\n\"@scope/b@npm:^1.0.0\":\n  version: 1.1.0\n\n\"a@npm:^1\":\n" +
-			"  version: 1.0.0\n  resolution: \"a@npm:1.0.0\"\n", old},
-		"pnpm 9": {"pnpm-lock.yaml", "lockfileVersion: '9.0'\n\nimporters:\n  .:\n    dependencies:\n      a:\n        version: 1.0.0\n\n" +
-			"packages:\n\n  '@scope/b@1.1.0':\n    resolution: {integrity: x}\n\n  a@1.0.0(react@18.0.0):\n    engines: {}\n", old},
-		"pnpm 5": {"pnpm-lock.yaml", "packages:\n  /@scope/b/1.1.0:\n    dev: false\n  /a/1.0.0_react@18.0.0:\n    dev: false\n", old},
-		"Bun": {"bun.lock", "{\n  \"packages\": {\n    \"@scope/b\": [\"@scope/b@1.1.0\", \"\", {}, \"sha512-x\"],\n" +
-			"    \"a\": [\"a@1.0.0\", \"\", { \"dependencies\": {} }, \"sha512-x\"],\n  }\n}\n", old},
-		"not in range": {
-			"yarn.lock", "a@^2:\n  version \"2.0.0\"\n\n\"@scope/b@^1.0.0\":\n  version \"../../x\"\n", outdated,
-		},
-		"binary":    {"bun.lockb", "a@1.0.0", outdated},
-		"too large": {"yarn.lock", "a@^1:\n  version \"1.0.0\"\n" + strings.Repeat("#", 8<<20), outdated},
-	} {
-		in := project(`{"dependencies":{"a":"^1"}}`, "")
-		in.Files["/"+tc.file] = []byte(tc.text)
-		files, report, err := installInto(t, npm.New(f.deps), in)
-		got := map[string]string{}
-		for path, data := range files {
-			_, version, _ := strings.Cut(string(data), `"version":"`)
-			version, _, _ = strings.Cut(version, `"`)
-			got[strings.TrimSuffix(strings.TrimPrefix(path, "/"), "/package.json")] = version
-		}
-		if diff := cmp.Diff(tc.want, describe(got)); diff != "" || err != nil || len(report.Warnings) != 1 {
-			t.Errorf("%s: error %v; mismatch (-want +got):\n%s%q", name, err, diff, report.Warnings)
-			continue
-		}
-		used := strings.HasPrefix(report.Warnings[0], tc.file+" was used")
-		if used != (tc.want == old || name == "not in range") {
-			t.Errorf("%s: got the warning %q", name, report.Warnings[0])
-		}
 	}
 }
 

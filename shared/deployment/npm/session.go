@@ -46,13 +46,12 @@ func (r *registry) session() *session {
 func (s *session) document(ctx context.Context, name string) (*document, error) {
 	s.mu.Lock()
 	read := s.documents[name]
-	isTooMany := read == nil && len(s.documents) >= maxNames
-	if read == nil && !isTooMany {
+	if read == nil && len(s.documents) < maxNames {
 		read = sync.OnceValues(func() (*document, error) { return s.read(ctx, name) })
 		s.documents[name] = read
 	}
 	s.mu.Unlock()
-	if isTooMany {
+	if read == nil {
 		return nil, errTooMany
 	}
 	return read()
@@ -65,11 +64,8 @@ func (s *session) read(ctx context.Context, name string) (*document, error) {
 		limited := &limitReader{reader: body, left: limitOf(maxDocument), err: fail(failure.DependencyTooLarge,
 			"The list of versions of %s is too large.", name)}
 		counted := &limitReader{reader: limited, left: s.bytes, err: documentsTooLarge()}
-		d = &document{name: name, memory: &s.memory}
+		d = &document{name: name, memory: &s.memory, decoded: map[string]*release{}, deprecated: map[string]bool{}}
 		err := json.UnmarshalRead(counted, d, options)
-		if err != nil {
-			counted.release()
-		}
 		var refused *failure.Error
 		switch {
 		case errors.As(err, &refused):
@@ -91,7 +87,7 @@ func documentsTooLarge() *failure.Error {
 		"dependencies from package.json.", maxDocuments>>20)
 }
 
-// prefetch reads the documents of dependencies, and those of their dependencies, as far as the versions can be guessed.
+// prefetch reads the documents of dependencies, and of their dependencies, as far as the versions can be guessed.
 // They are then ready when the versions are selected one after the other. It ignores errors, and returns when all
 // documents are read.
 func (s *session) prefetch(ctx context.Context, edges []edge, preferred map[string][]string) {
@@ -103,11 +99,10 @@ func (s *session) prefetch(ctx context.Context, edges []edge, preferred map[stri
 			continue
 		}
 		s.mu.Lock()
-		known := s.explored[name+"@"+spec]
+		isDone := s.explored[name+"@"+spec] || len(s.explored) > 4*maxNames
 		s.explored[name+"@"+spec] = true
-		full := len(s.explored) > 4*maxNames
 		s.mu.Unlock()
-		if known || full {
+		if isDone {
 			continue
 		}
 		group.Go(func() error {

@@ -16,6 +16,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"devplatform/shared/deployment/failure"
+	"devplatform/shared/objectstore"
 )
 
 // Limits of the tarballs that are downloaded. They wait on the disk until their hash is known.
@@ -75,7 +76,9 @@ func (i *Installer) download(ctx context.Context, c *copies) error {
 	if err != nil {
 		return err
 	}
-	i.writeCache(ctx, c, object)
+	if err := i.deps.Bucket.Create(ctx, cacheKey(c.hash), object); err != nil && !errors.Is(err, objectstore.ErrExists) {
+		i.deps.Logger.WarnContext(ctx, "a package was not cached", "package", c.id(), "cause", err.Error())
+	}
 	return nil
 }
 
@@ -95,7 +98,6 @@ func (c *copies) save(body io.Reader, file *os.File) error {
 	}
 	switch {
 	case err != nil:
-		counted.release()
 		return err //nolint:wrapcheck // get classifies it
 	case sha512Hash(hash.Sum(nil)) != c.hash:
 		return fail(failure.DependencyNotFound, "%s in the npm registry does not have the expected SHA-512. If "+

@@ -1,10 +1,13 @@
 package npm
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // buildTools are tools that create, check or serve a site, and that no browser runs. They are never installed, because
 // this service does their work. They and the packages that only they need are often most of the packages of a project.
-var buildTools = wordSet(`cypress esbuild eslint gatsby-cli gh-pages husky jest lint-staged lovable-tagger nodemon
+var buildTools = strings.Fields(`cypress esbuild eslint gatsby-cli gh-pages husky jest lint-staged lovable-tagger nodemon
 	npm-run-all parcel playwright react-scripts rimraf rollup serve storybook stylelint ts-jest ts-loader ts-node tsx
 	turbo typescript-eslint vite vitest webpack webpack-cli webpack-dev-server`)
 
@@ -17,22 +20,10 @@ var buildToolPrefixes = []string{
 
 // browserTools are tools that also run in browsers, for example in a page that formats code. They are installed if the
 // sources import them, or if a package needs them as a dependency, but not as a peer.
-var browserTools = wordSet("autoprefixer postcss prettier sass typescript")
-
-func wordSet(words string) map[string]bool {
-	set := map[string]bool{}
-	for word := range strings.FieldsSeq(words) {
-		set[word] = true
-	}
-	return set
-}
+var browserTools = []string{"autoprefixer", "postcss", "prettier", "sass", "typescript"}
 
 // isBuildTool reports whether a dependency of a package is a build tool that is not installed.
 func isBuildTool(e edge) bool {
-	for _, prefix := range buildToolPrefixes {
-		if strings.HasPrefix(e.name, prefix) {
-			return true
-		}
-	}
-	return buildTools[e.name] || browserTools[e.name] && e.kind.isPeer()
+	return slices.Contains(buildTools, e.name) || slices.Contains(browserTools, e.name) && e.kind.isPeer() ||
+		slices.ContainsFunc(buildToolPrefixes, func(prefix string) bool { return strings.HasPrefix(e.name, prefix) })
 }

@@ -6,36 +6,37 @@ import (
 	"errors"
 	"io"
 	"path"
+	"slices"
 	"strings"
-	"syscall"
 
 	"devplatform/shared/deployment/failure"
 )
 
-// Limits of one package. They are far above those of real packages: most of the bytes of a package that do not count
+// Limits of one package. Real packages are far below them: most of the bytes of a package that do not count
 // are source maps and types.
 const (
-	maxStream  = 512 << 20 // bytes that are decompressed, including files that are left out
-	maxPath    = 1024
-	maxSegment = 255 // the maximum length of a name in the file systems of Linux and macOS
+	maxStream = 512 << 20 // bytes that are decompressed, including files that are left out
+	maxPath   = 1024
 )
 
 // unpack writes the files of a tar archive that bundles can need. If archive is not nil, it also receives them. It
-// reads the stream to its end. Errors: *failure.Error; those of r; the error of ctx; an error of the disk.
+// reads the stream to its end. Errors: *failure.Error; the errors of r; the error of ctx; an error of the disk;
+// io.ErrUnexpectedEOF if the archive is empty.
 func (c *copies) unpack(ctx context.Context, r io.Reader, archive *tar.Writer) error {
 	limited := &limitReader{reader: r, left: limitOf(maxStream), err: c.tooLarge()}
 	files := tar.NewReader(limited)
-	for {
+	for n := 0; ; n++ {
 		header, err := files.Next()
-		if errors.Is(err, io.EOF) {
+		switch {
+		case errors.Is(err, io.EOF) && n == 0:
+			return io.ErrUnexpectedEOF
+		case errors.Is(err, io.EOF):
 			_, err = io.Copy(io.Discard, limited) // so that the checksum at the end is compared
 			return err                            //nolint:wrapcheck // the caller classifies it
-		}
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
+		case err != nil:
 			return err //nolint:wrapcheck // the caller classifies it
+		case ctx.Err() != nil:
+			return ctx.Err() //nolint:wrapcheck // the caller classifies it
 		}
 		if header.Typeflag != tar.TypeReg {
 			continue // npm ignores links and devices, too
@@ -58,19 +59,10 @@ func (c *copies) unpack(ctx context.Context, r io.Reader, archive *tar.Writer) e
 func (c *copies) path(name string) (string, error) {
 	if path.IsAbs(name) || strings.Contains("/"+name+"/", "/../") || strings.ContainsAny(name, "\\\x00") ||
 		len(name) > maxPath {
-		return "", c.unsafe()
-	}
-	for segment := range strings.SplitSeq(name, "/") {
-		if len(segment) > maxSegment {
-			return "", c.unsafe()
-		}
+		return "", fail(failure.BuildFailed, "The package %s has a file with an unsafe path. Use another version.", c.id())
 	}
 	_, name, _ = strings.Cut(path.Clean(name), "/")
 	return name, nil
-}
-
-func (c *copies) unsafe() error {
-	return fail(failure.BuildFailed, "The package %s has a file with an unsafe path. Use another version.", c.id())
 }
 
 func (c *copies) tooLarge() error {
@@ -80,12 +72,9 @@ func (c *copies) tooLarge() error {
 // write adds a file with size bytes of r to the tree, at all places of the package. It counts the size before it reads,
 // so that a size that is not true has no effect. A later file with the same path replaces the earlier one.
 func (c *copies) write(name string, size int64, r io.Reader, archive *tar.Writer) error {
-	files := int64((1 + c.newFolders(path.Dir(name))) * len(c.locations))
-	if err := c.used.add(c.id(), size, files); err != nil {
+	if err := c.used.add(c.id(), size, int64(len(c.locations))); err != nil {
 		return err
 	}
-	c.bytes += size
-	c.files += files
 	if archive != nil {
 		header := &tar.Header{Name: "package/" + name, Size: size, Mode: 0o644, Typeflag: tar.TypeReg}
 		if err := archive.WriteHeader(header); err != nil {
@@ -97,25 +86,7 @@ func (c *copies) write(name string, size int64, r io.Reader, archive *tar.Writer
 	for _, location := range c.locations {
 		paths = append(paths, "/"+location+"/"+name)
 	}
-	err := c.tree.Add(r, size, paths...)
-	for _, hostile := range []error{syscall.ENOTDIR, syscall.EISDIR} { // a path is used for a file and for a folder
-		if errors.Is(err, hostile) {
-			return c.unsafe()
-		}
-	}
-	return err
-}
-
-// newFolders returns the number of folders that a file in dir adds to the package. A path can have hundreds of them.
-func (c *copies) newFolders(dir string) (n int) {
-	if c.folders == nil {
-		c.folders = map[string]bool{}
-	}
-	for ; dir != "." && !c.folders[dir]; dir = path.Dir(dir) {
-		c.folders[dir] = true
-		n++
-	}
-	return n
+	return c.tree.Add(r, size, paths...)
 }
 
 // unneeded are the endings of files that no bundle needs: types, source maps and documents. They are about half of the
@@ -123,11 +94,6 @@ func (c *copies) newFolders(dir string) (n int) {
 var unneeded = []string{".d.ts", ".d.mts", ".d.cts", ".map", ".md", ".markdown", ".flow", ".tsbuildinfo"}
 
 func needed(name string) bool {
-	lower := strings.ToLower(name)
-	for _, suffix := range unneeded {
-		if strings.HasSuffix(lower, suffix) {
-			return false
-		}
-	}
-	return true
+	name = strings.ToLower(name)
+	return !slices.ContainsFunc(unneeded, func(suffix string) bool { return strings.HasSuffix(name, suffix) })
 }

@@ -7,13 +7,14 @@ import (
 	"strings"
 )
 
-// rootManifests are a package.json for projects without one, and a manifest of Yarn that applies to no file. The second
-// one is above the files.
-var rootManifests = map[string]string{
-	filesFolder + "/package.json": emptyManifest, ".pnp.data.json": `{"packageRegistryData":[],"ignorePatternData":""}`,
-}
-
-const emptyManifest = `{"browser":{}}`
+// The manifests that keep bundlers from using manifests of folders above: a package.json for projects without one, and
+// a manifest of Yarn that applies to no file, which is above the files.
+const (
+	rootManifest      = "/package.json"
+	emptyManifest     = `{"browser":{}}`
+	yarnManifest      = ".pnp.data.json"
+	emptyYarnManifest = `{"packageRegistryData":[],"ignorePatternData":""}`
+)
 
 const (
 	maxManifest = 1 << 20
@@ -41,18 +42,18 @@ func PackageOf(file string) (folder, name string) {
 }
 
 // safeManifest returns the package.json for the bundler. Its fields main, module and browser name no file outside of
-// the package or the project, because the bundler would look for it. Bundlers do not tell their callers that the field
-// browser replaces a module by nothing, so it is replaced by an empty file. needsEmpty reports whether there is such a
-// module.
+// the package or the project, because the bundler would look for it. Bundlers do not report to their callers that the
+// field browser replaces a module by nothing, so it is replaced by an empty file. needsEmpty reports whether there is
+// such a module.
 func safeManifest(name string, data []byte) (safe []byte, needsEmpty bool) {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &all) != nil || all == nil {
-		if name == "/package.json" {
+		if name == rootManifest {
 			data = []byte(emptyManifest)
 		}
 		return data, false
 	}
-	isChanged := name == "/package.json"
+	isChanged := name == rootManifest
 	if isChanged && !bytes.HasPrefix(all["browser"], []byte("{")) {
 		all["browser"] = json.RawMessage("{}") // otherwise bundlers would use the field of a folder above
 	}

@@ -1,10 +1,11 @@
 // Package tree stores the files of a build for a bundler that finds files on the disk, but gets their contents from
-// its caller: a folder in which all files are links to an empty one, beside one file with all contents. A file then
-// costs little more than its name. Only manifests, which bundlers read themselves, are files of their own. What the
-// files mean does not belong here.
+// its caller: a zip archive in which all files are empty, beside one file with all contents. esbuild reads an archive
+// as if it were a folder, so thousands of files need no files and folders on the disk. Only manifests, which bundlers
+// read themselves, have content in the archive. The meaning of the files does not belong here.
 package tree
 
 import (
+	"archive/zip"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +16,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 )
 
 // Tree is the files of a build. The paths of files are absolute in the tree, such as "/src/main.js". It is safe for
@@ -23,12 +23,11 @@ import (
 type Tree struct {
 	dir      string
 	contents *os.File
+	folders  func() map[string]bool // of a tree that is only read
 
-	mu      sync.Mutex
-	end     int64 // of the contents
-	files   map[string]Span
-	folders map[string]bool // that exist
-	empty   string          // the path of an empty file
+	mu    sync.Mutex
+	end   int64 // of the contents
+	files map[string]Span
 }
 
 // Span is the offset and the size of a file in the contents.
@@ -37,33 +36,26 @@ type Span [2]int64
 // Size returns the size of a file.
 func (s Span) Size() int { return int(s[1]) }
 
-// The names in the folder of a tree.
+// The names in the folder of a tree. esbuild recognizes an archive by its extension.
 const (
-	filesFolder  = "files"
+	archiveFile  = "files.zip"
 	contentsFile = "contents"
 )
 
-// Create returns a new tree in an empty folder, with manifests that keep bundlers from using those of folders above.
-// The caller must call Close.
+// Create returns a new tree in an empty folder. The caller must call Close.
 func Create(dir string) (*Tree, error) {
 	t, err := open(dir, os.O_RDWR|os.O_CREATE|os.O_EXCL, map[string]Span{})
 	if err != nil {
 		return nil, err
 	}
-	err = os.Mkdir(t.dir, 0o700)
-	for name, text := range rootManifests {
-		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)
-		}
-	}
-	if err != nil {
+	if err := os.WriteFile(filepath.Join(dir, yarnManifest), []byte(emptyYarnManifest), 0o600); err != nil {
 		t.Close()
 		return nil, fmt.Errorf("tree: %w", err)
 	}
 	return t, nil
 }
 
-// Open returns a tree that another process has written, with the files that its Files returned. The caller must call
+// Open returns a tree that another process has finished, with the files that its Files returned. The caller must call
 // Close.
 func Open(dir string, files map[string]Span) (*Tree, error) { return open(dir, os.O_RDONLY, files) }
 
@@ -72,11 +64,13 @@ func open(dir string, flags int, files map[string]Span) (*Tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tree: %w", err)
 	}
-	return &Tree{dir: filepath.Join(dir, filesFolder), contents: contents, files: files, folders: map[string]bool{}}, nil
+	t := &Tree{dir: dir, contents: contents, files: files}
+	t.folders = sync.OnceValue(t.findFolders)
+	return t, nil
 }
 
-// Dir returns the folder of the files on the disk.
-func (t *Tree) Dir() string { return t.dir }
+// Dir returns the path of the archive, which is the folder of the files for the bundler.
+func (t *Tree) Dir() string { return filepath.Join(t.dir, archiveFile) }
 
 // Close closes the file with the contents.
 func (t *Tree) Close() { _ = t.contents.Close() }
@@ -109,9 +103,22 @@ func (t *Tree) Read(name string) ([]byte, error) {
 	return data, err //nolint:wrapcheck // names the file
 }
 
+// HasFolder reports whether a folder of a finished tree exists.
+func (t *Tree) HasFolder(name string) bool { return t.folders()[name] }
+
+func (t *Tree) findFolders() map[string]bool {
+	folders := map[string]bool{}
+	for name := range t.Files() {
+		for dir := path.Dir(name); !folders[dir]; dir = path.Dir(dir) {
+			folders[dir] = true
+		}
+	}
+	return folders
+}
+
 // Add adds a file at one or more paths. Its content is the next size bytes of r. A later file with the same path
-// replaces an earlier one. Errors: io.ErrUnexpectedEOF if r ends early; those of r; an error of the disk, which is a
-// *fs.PathError or *os.LinkError.
+// replaces an earlier one. Errors: io.ErrUnexpectedEOF if r ends early; the errors of r; an error of the disk, which is
+// a *fs.PathError.
 func (t *Tree) Add(r io.Reader, size int64, names ...string) error {
 	t.mu.Lock()
 	span := Span{t.end, size}
@@ -127,58 +134,61 @@ func (t *Tree) Add(r io.Reader, size int64, names ...string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, name := range names {
-		if err := t.place(name, span); err != nil {
-			return err
-		}
 		t.files[name] = span
 	}
 	return nil
 }
 
-// place makes a file exist on the disk.
-func (t *Tree) place(name string, span Span) error {
-	if strings.HasPrefix(path.Base(name), ".pnp.") {
-		return nil // bundlers would use such a file of a package
-	}
-	file := t.dir + filepath.FromSlash(name)
-	if folder := filepath.Dir(file); !t.folders[folder] {
-		if err := os.MkdirAll(folder, 0o700); err != nil {
-			return err //nolint:wrapcheck // names the folder
-		}
-		t.folders[folder] = true
-	}
-	if path.Base(name) == "package.json" && span.Size() <= maxManifest {
-		return t.writeManifest(name, file, span)
-	}
-	if t.folders[file] {
-		return &fs.PathError{Op: "link", Path: file, Err: syscall.EISDIR}
-	}
-	if err := os.Link(t.empty, file); err == nil || errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	// There is no empty file yet, or it has too many links.
-	created, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // in the folder of a build
+// Finish writes the archive for the bundler. No files can be added later.
+func (t *Tree) Finish() error {
+	file, err := os.OpenFile(t.Dir(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return err //nolint:wrapcheck // names the file
+		return fmt.Errorf("tree: %w", err)
 	}
-	t.empty = file
-	return created.Close() //nolint:wrapcheck // names the file
+	archive := zip.NewWriter(file)
+	err = t.writeEntries(archive)
+	if err = errors.Join(err, archive.Close(), file.Close()); err != nil {
+		return fmt.Errorf("tree: %w", err)
+	}
+	return nil
 }
 
-// writeManifest writes a manifest for the bundler.
-func (t *Tree) writeManifest(name, file string, span Span) error {
-	data := make([]byte, span.Size())
-	if _, err := t.contents.ReadAt(data, span[0]); err != nil {
-		return err //nolint:wrapcheck // names the file
-	}
-	safe, needsEmpty := safeManifest(name, data)
-	if needsEmpty {
-		empty := path.Join(path.Dir(name), emptyFile)
-		t.files[empty] = Span{}
-		if err := t.place(empty, Span{}); err != nil {
+func (t *Tree) writeEntries(archive *zip.Writer) error {
+	if !t.Has(rootManifest) { // otherwise bundlers would use a manifest of the folders above
+		if err := writeEntry(archive, rootManifest, []byte(emptyManifest)); err != nil {
 			return err
 		}
 	}
-	_ = os.Remove(file)                    // it can be a link, if the disk ignores the case of names
-	return os.WriteFile(file, safe, 0o600) //nolint:wrapcheck // names the file
+	for name, span := range t.Files() {
+		var content []byte
+		switch base := path.Base(name); {
+		case strings.HasPrefix(base, ".pnp."):
+			continue // bundlers would use such a file of a package
+		case base == "package.json" && span.Size() <= maxManifest:
+			data, err := t.Read(name)
+			if err != nil {
+				return err
+			}
+			safe, needsEmpty := safeManifest(name, data)
+			content = safe
+			if empty := path.Join(path.Dir(name), emptyFile); needsEmpty && !t.Has(empty) {
+				t.files[empty] = Span{}
+				if err := writeEntry(archive, empty, nil); err != nil {
+					return err
+				}
+			}
+		}
+		if err := writeEntry(archive, name, content); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeEntry(archive *zip.Writer, name string, content []byte) error {
+	w, err := archive.CreateHeader(&zip.FileHeader{Name: strings.TrimPrefix(name, "/")})
+	if err == nil && len(content) > 0 {
+		_, err = w.Write(content)
+	}
+	return err //nolint:wrapcheck // Finish wraps it
 }

@@ -1,15 +1,14 @@
 package tree
 
 import (
-	"bytes"
+	"archive/zip"
 	"errors"
 	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func add(t *testing.T, files *Tree, data string, names ...string) {
@@ -31,6 +30,9 @@ func TestTree(t *testing.T) {
 	add(t, written, "one", "/a/b.js", "/c/b.js")
 	add(t, written, "", "/empty.txt")
 	add(t, written, `{"name":"p"}`, "/p/package.json")
+	if err := written.Finish(); err != nil {
+		t.Fatal(err)
+	}
 	read, err := Open(dir, written.Files())
 	if err != nil {
 		t.Fatal(err)
@@ -43,36 +45,51 @@ func TestTree(t *testing.T) {
 		if err != nil || string(data) != want || !read.Has(name) {
 			t.Errorf("%s: got %q, error %v", name, data, err)
 		}
-		disk, err := os.ReadFile(filepath.Join(read.Dir(), name))
-		if isManifest := strings.HasSuffix(name, ".json"); err != nil || isManifest != bytes.Equal(disk, data) && want != "" {
-			t.Errorf("%s: got %q on the disk, error %v", name, disk, err)
-		}
 	}
 	if _, err := read.Read("/none.js"); !errors.Is(err, fs.ErrNotExist) || read.Has("/none.js") {
 		t.Errorf("a file that does not exist: got %v", err)
 	}
-	info, err := os.Stat(filepath.Join(read.Dir(), "c", "b.js"))
-	if err != nil || info.Sys().(*syscall.Stat_t).Nlink != 3 {
-		t.Errorf("got %v, %v, want one of three links", info, err)
+	for name, want := range map[string]bool{"/": true, "/a": true, "/p": true, "/p/package.json": false, "/x": false} {
+		if got := read.HasFolder(name); got != want {
+			t.Errorf("%s is a folder: got %v", name, got)
+		}
+	}
+	want := map[string]string{
+		"a/b.js": "", "c/b.js": "", "empty.txt": "", "p/package.json": `{"name":"p"}`, "package.json": `{"browser":{}}`,
+	}
+	if diff := cmp.Diff(want, readArchive(t, read)); diff != "" {
+		t.Errorf("archive: mismatch (-want +got):\n%s", diff)
 	}
 }
 
-func TestErrors(t *testing.T) {
+// readArchive returns the files of the archive of a tree.
+func readArchive(t *testing.T, files *Tree) map[string]string {
+	t.Helper()
+	archive, err := zip.OpenReader(files.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer archive.Close()
+	all := map[string]string{}
+	for _, f := range archive.File {
+		data, err := fs.ReadFile(archive, f.Name)
+		if _, isTwice := all[f.Name]; err != nil || isTwice {
+			t.Errorf("%s: error %v, or there are two files", f.Name, err)
+		}
+		all[f.Name] = string(data)
+	}
+	return all
+}
+
+func TestShortFile(t *testing.T) {
 	t.Parallel()
 	files, err := Create(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer files.Close()
-	add(t, files, "x", "/a/b.js")
-	for name, want := range map[string]error{
-		"/a/b.js/c": syscall.ENOTDIR, "/a": syscall.EISDIR, "/" + strings.Repeat("n", 256): syscall.ENAMETOOLONG,
-	} {
-		if err := files.Add(strings.NewReader("x"), 1, name); !errors.Is(err, want) || files.Has(name) {
-			t.Errorf("%.10s: got %v, want %v", name, err, want)
-		}
-	}
-	if err := files.Add(strings.NewReader("x"), 2, "/short"); !errors.Is(err, io.ErrUnexpectedEOF) {
+	err = files.Add(strings.NewReader("x"), 2, "/short")
+	if !errors.Is(err, io.ErrUnexpectedEOF) || files.Has("/short") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -95,17 +112,21 @@ func TestManifest(t *testing.T) {
 	add(t, files, `{"main":"../../x.js","browser":"../y.js"}`, "/src/package.json")
 	add(t, files, "null", "/package.json")
 	add(t, files, `{}`, "/node_modules/.pnp.data.json")
-	if _, err := os.Stat(filepath.Join(files.Dir(), "node_modules", ".pnp.data.json")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("data of Yarn in a package: got %v", err)
+	if err := files.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	got := readArchive(t, files)
+	if _, ok := got["node_modules/.pnp.data.json"]; ok {
+		t.Error("the archive has data of Yarn in a package")
 	}
 	for name, want := range map[string]string{
-		"p": `{"browser":{"./a.js":"./b.js","fs":"./__deployment_empty.js"},"exports":{"b":1,"a":2}}`,
-		"q": `{"browser":"./b.js"}`, "r": "{", "node_modules/s/x/y": `{"main":"../../lib/a.js"}`,
-		"node_modules/t": `{"browser":{"./c":"./d.js","q":"r"}}`, "src": `{"browser":"../y.js"}`,
-		"": `{"browser":{}}`,
+		"p/package.json": `{"browser":{"./a.js":"./b.js","fs":"./__deployment_empty.js"},"exports":{"b":1,"a":2}}`,
+		"q/package.json": `{"browser":"./b.js"}`, "r/package.json": "{", "package.json": `{"browser":{}}`,
+		"node_modules/s/x/y/package.json": `{"main":"../../lib/a.js"}`, "src/package.json": `{"browser":"../y.js"}`,
+		"node_modules/t/package.json": `{"browser":{"./c":"./d.js","q":"r"}}`,
 	} {
-		if data, err := os.ReadFile(filepath.Join(files.Dir(), name, "package.json")); err != nil || string(data) != want {
-			t.Errorf("got %s, error %v, want %s", data, err, want)
+		if got[name] != want {
+			t.Errorf("%s: got %s, want %s", name, got[name], want)
 		}
 	}
 	if data, err := files.Read("/p/__deployment_empty.js"); err != nil || len(data) > 0 {

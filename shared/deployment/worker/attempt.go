@@ -28,11 +28,6 @@ var (
 		Code:    failure.BuildTimeout,
 		Message: "The build took longer than 60 seconds. Use fewer files or packages.",
 	}
-	errSourceTooLarge = &failure.Error{
-		Code: failure.OutputTooLarge,
-		Message: fmt.Sprintf("The files of the project have more than %d MiB. Delete files that the site does not need.",
-			maxSource>>20),
-	}
 	errInterrupted = &failure.Error{
 		Code: failure.BuildInterrupted,
 		Message: "The build was interrupted repeatedly. Deploy again. If this error returns, make the project smaller: the " +
@@ -50,7 +45,7 @@ type attempt struct {
 	lines      []deployment.LogLine // of the log
 }
 
-// build builds a deployment. Errors: those of job.Kind.
+// build builds a deployment. Errors: the errors of job.Kind.Run.
 func (w *Worker) build(ctx context.Context, leased job.Job) error {
 	d, err := w.Store.Begin(ctx, leased, w.Clock())
 	if err != nil {
@@ -76,7 +71,7 @@ func (w *Worker) fail(ctx context.Context, leased job.Job) error {
 
 // run builds the deployment and stores how it ended.
 func (j *attempt) run(ctx context.Context) error {
-	limited, cancel := context.WithTimeoutCause(ctx, j.limits.build, errTimeout)
+	limited, cancel := context.WithTimeoutCause(ctx, j.buildTime, errTimeout)
 	outcome, err := j.steps(limited)
 	cause := context.Cause(limited)
 	cancel()
@@ -94,7 +89,7 @@ func (j *attempt) run(ctx context.Context) error {
 	return err
 }
 
-// finish stores the log and the outcome of the build. Errors: those of deployment.Store.Finish.
+// finish stores the log and the outcome of the build. Errors: the errors of deployment.Store.Finish.
 func (j *attempt) finish(ctx context.Context, outcome deployment.Outcome) error {
 	outcome.Log = j.lines
 	d, err := j.Store.Finish(ctx, j.job, outcome, j.Clock())
@@ -122,56 +117,38 @@ func (j *attempt) steps(ctx context.Context) (deployment.Outcome, error) {
 	for _, warning := range built.Warnings[:min(len(built.Warnings), maxWarnings)] {
 		j.log(deployment.Warning, warning)
 	}
-	out, err := j.store(ctx, built)
-	if err != nil {
-		return deployment.Outcome{}, err
-	}
-	j.log(deployment.Info, fmt.Sprintf("Built %d files, %d bytes.", out.files, out.bytes))
-	return deployment.Outcome{
-		Files: out.files, Bytes: out.bytes, Manifest: out.manifest[:], Hashed: out.hashed,
-	}, nil
+	return j.store(ctx, built)
 }
 
-// snapshot reads the project's settings and files. Errors: job.ErrLost if the project was deleted; *failure.Error; the
-// errors of file.Snapshot.
+// snapshot reads the project's settings and files. Errors: job.ErrLost if the project was deleted; the errors of
+// file.Snapshot.
 func (j *attempt) snapshot(ctx context.Context) (build.Input, error) {
-	files := map[string][]byte{}
+	files, size := map[string][]byte{}, 0
 	settings, err := j.Store.BuildSettings(ctx, j.deployment)
+	var snapshot *file.Snapshot
 	if err == nil {
-		err = j.read(ctx, files)
+		snapshot, err = j.Files.Snapshot(ctx, j.deployment.ProjectID)
+	}
+	if err == nil {
+		err = snapshot.Each(ctx, func(f file.File, data io.Reader) error {
+			var content bytes.Buffer
+			content.Grow(f.Size + bytes.MinRead)
+			_, err := content.ReadFrom(data)
+			files[f.Path] = content.Bytes()
+			size += f.Size
+			return err //nolint:wrapcheck // an error of the snapshot
+		})
 	}
 	if errors.Is(err, workspace.ErrProjectNotFound) {
-		return build.Input{}, fmt.Errorf("%w: %w", job.ErrLost, err)
+		err = fmt.Errorf("%w: %w", job.ErrLost, err)
 	}
+	if err != nil {
+		return build.Input{}, err
+	}
+	j.log(deployment.Info, fmt.Sprintf("Read %d files of the project, %d bytes.", len(files), size))
 	return build.Input{
 		Files: files, Framework: settings.Framework, Variables: settings.Variables, Root: settings.RootDir,
-	}, err
-}
-
-// read reads the contents of a snapshot of the project into files.
-func (j *attempt) read(ctx context.Context, files map[string][]byte) error {
-	snapshot, err := j.Files.Snapshot(ctx, j.deployment.ProjectID)
-	if err != nil {
-		return err
-	}
-	size := 0
-	for _, f := range snapshot.Files {
-		size += f.Size
-	}
-	if size > j.limits.source {
-		return errSourceTooLarge
-	}
-	err = snapshot.Each(ctx, func(f file.File, data io.Reader) error {
-		var content bytes.Buffer
-		content.Grow(f.Size + bytes.MinRead)
-		_, err := content.ReadFrom(data)
-		files[f.Path] = content.Bytes()
-		return err //nolint:wrapcheck // an error of the snapshot
-	})
-	if err == nil {
-		j.log(deployment.Info, fmt.Sprintf("Read %d files of the project, %d bytes.", len(files), size))
-	}
-	return err
+	}, nil
 }
 
 // install installs the packages on which the project depends.
@@ -187,7 +164,7 @@ func (j *attempt) install(ctx context.Context, files map[string][]byte, t *tree.
 	return err
 }
 
-// log adds a line to those that finish stores.
+// log adds a line to the log that finish stores.
 func (j *attempt) log(level deployment.Level, text string) { j.logAt(level, text, "", 0) }
 
 // logAt is like log, for a line of a file of the project.

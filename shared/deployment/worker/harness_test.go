@@ -150,7 +150,7 @@ func (f *fixture) process(through httpDoer) *clients {
 	})
 	c.builder = worker.New(worker.Deps{
 		Store: c.store, Files: c.files, Bucket: c.bucket, Clock: f.clock.Now, Logger: logger,
-		Packages: npm.New(npm.Deps{Bucket: c.bucket, Logger: logger}),
+		Packages: npm.New(npm.Deps{Bucket: c.bucket, Clock: f.clock.Now, Logger: logger}),
 	})
 	c.jobs = job.Store{DB: client, Projects: c.projects}
 	c.worker = job.NewWorker(job.Deps{

@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"devplatform/shared/deployment"
 	"devplatform/shared/deployment/build"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/objectstore"
@@ -26,21 +27,13 @@ const (
 	minGzip = 512
 )
 
-// output is the output of a build, stored in the bucket.
-type output struct {
-	manifest site.Hash // names the object with the manifest
-	hashed   site.Names
-	files    int
-	bytes    int
-}
-
 // store stores the files of a build and their manifest, which has the rules of the site. The keys contain the hashes of
 // the contents, so another attempt to build the same deployment cannot change an object. Errors:
-// objectstore.ErrUnavailable; the error of ctx.
-func (j *attempt) store(ctx context.Context, built build.Output) (output, error) {
+// objectstore.ErrUnavailable; the cause of the end of ctx.
+func (j *attempt) store(ctx context.Context, built build.Output) (deployment.Outcome, error) {
 	deploymentID := j.deployment.ID
 	manifest := site.Manifest{Files: make(map[string]site.File, len(built.Files))}
-	out := output{files: len(built.Files)}
+	out := deployment.Outcome{Files: len(built.Files)}
 	objects := map[string][]byte{} // by key
 	for _, f := range built.Files {
 		hash := site.Hash(sha256.Sum256(f.Data))
@@ -51,15 +44,16 @@ func (j *attempt) store(ctx context.Context, built build.Output) (output, error)
 		}
 		manifest.Files[f.Path] = entry
 		objects[site.ObjectKey(deploymentID, hash, entry.Gzip)] = data
-		out.bytes += len(f.Data)
+		out.Bytes += len(f.Data)
 	}
 	j.addRules(&manifest, built)
 	text, err := json.Marshal(manifest, json.Deterministic(true))
 	if err != nil {
-		return output{}, fmt.Errorf("worker: encode the manifest: %w", err)
+		return deployment.Outcome{}, fmt.Errorf("worker: encode the manifest: %w", err)
 	}
-	out.manifest, out.hashed = sha256.Sum256(text), site.NamesOf(manifest)
-	objects[site.ObjectKey(deploymentID, out.manifest, false)] = text
+	hash := site.Hash(sha256.Sum256(text))
+	out.Manifest, out.Hashed = hash[:], site.NamesOf(manifest)
+	objects[site.ObjectKey(deploymentID, hash, false)] = text
 	keys := slices.Collect(maps.Keys(objects))
 	for _, err := range lambdafn.Parallel(len(keys), uploads, func(i int) error {
 		if ctx.Err() != nil {
@@ -72,9 +66,10 @@ func (j *attempt) store(ctx context.Context, built build.Output) (output, error)
 		return err
 	}) {
 		if err != nil {
-			return output{}, err
+			return deployment.Outcome{}, err
 		}
 	}
+	j.log(deployment.Info, fmt.Sprintf("Built %d files, %d bytes.", out.Files, out.Bytes))
 	return out, nil
 }
 

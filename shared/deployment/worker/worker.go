@@ -34,23 +34,16 @@ type Deps struct {
 type Worker struct {
 	Deps
 
-	limits limits
-}
-
-// limits are the limits that tests lower.
-type limits struct {
-	build  time.Duration // the largest duration of a build, from the snapshot to the last object
-	source int           // the largest size of all files of a project that is built, in bytes
+	buildTime time.Duration // the maximum duration of a build, from the snapshot to the last object
 }
 
 // New returns a Worker. It makes no calls to storage.
 func New(d Deps) *Worker {
-	return &Worker{Deps: d, limits: limits{build: buildTime, source: maxSource}}
+	return &Worker{Deps: d, buildTime: buildTime}
 }
 
 const (
 	buildTime = 60 * time.Second
-	maxSource = 200 << 20
 	// cleanUpTime limits the call that ends a build without an outcome.
 	cleanUpTime = 5 * time.Second
 )

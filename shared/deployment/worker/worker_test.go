@@ -180,17 +180,6 @@ func TestEndlessBuild(t *testing.T) {
 	}
 }
 
-// The files of a project that is too large are not read.
-func TestSourceTooLarge(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	f.builder.SetMaxSource(1000)
-	p := f.newUser("ada").newProject(small(strings.Repeat("x", 1000)))
-	if got := failure(p.deploy()); !strings.HasPrefix(got, "OUTPUT_TOO_LARGE ") {
-		t.Errorf("got the error %q, want OUTPUT_TOO_LARGE", got)
-	}
-}
-
 // If the account has no space for the output, the deployment fails, and its objects are removed.
 func TestNoSpaceForOutput(t *testing.T) {
 	t.Parallel()
