@@ -46,7 +46,8 @@ func (b *bundler) addGlobals(s script, options api.TransformOptions) []byte {
 	for name, use := range useOf {
 		needed := globalPackages[name]
 		if use.Match(s.code) && !bytes.Contains(s.code, []byte("typeof "+name)) &&
-			(needed == "" || b.tree.HasFolder(tree.PackageFolder+needed)) {
+			(needed == "" || b.tree.HasFolder(tree.PackageFolder+needed)) &&
+			(name != "React" || !tree.IsInPackage(s.file)) { // packages import it, and many use it
 			options.Define[name] = mark + name
 		}
 	}
