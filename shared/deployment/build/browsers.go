@@ -69,9 +69,7 @@ func (p *project) readBrowsers() {
 		versions = engines
 	}
 	for engine, version := range versions {
-		p.settings.engines = append(p.settings.engines, api.Engine{
-			Name: engine, Version: strconv.FormatFloat(version, 'f', -1, 64),
-		})
+		p.engines = append(p.engines, api.Engine{Name: engine, Version: strconv.FormatFloat(version, 'f', -1, 64)})
 	}
 }
 

@@ -181,26 +181,24 @@ func programError(err error) error {
 // *failure.Error.
 func checkLimits(files []published) error {
 	if len(files) > maxFiles {
-		return &failure.Error{Code: failure.OutputTooLarge, Message: fmt.Sprintf(
-			"The output has %d files, and the limit is %d. Delete files that the site does not need.", len(files), maxFiles)}
+		return failf(failure.OutputTooLarge, "The output has %d files, and the limit is %d. Delete files that the site does "+
+			"not need.", len(files), maxFiles)
 	}
 	total := 0
 	for _, f := range files {
 		if f.Size > maxFileBytes {
-			return &failure.Error{Code: failure.OutputTooLarge, Message: fmt.Sprintf(
-				"The file %s of the output has %d bytes, and the limit is %d (25 MiB). Make it smaller or delete it.",
-				f.Path, f.Size, maxFileBytes)}
+			return failf(failure.OutputTooLarge, "The file %s of the output has %d bytes, and the limit is %d (25 MiB). Make "+
+				"it smaller or delete it.", f.Path, f.Size, maxFileBytes)
 		}
 		total += f.Size
 		if f.Path == "/ping" || f.Path == "/sping" {
-			return &failure.Error{Code: failure.BuildFailed, Path: f.Path, Message: fmt.Sprintf(
-				"The path %s is reserved for the health check of the server. Rename the file.", f.Path)}
+			return failIn(f.Path, failure.BuildFailed, "The path %s is reserved for the health check of the server. Rename "+
+				"the file.", f.Path)
 		}
 	}
 	if total > maxBytes {
-		return &failure.Error{Code: failure.OutputTooLarge, Message: fmt.Sprintf(
-			"The output has %d bytes, and the limit is %d (100 MiB). Delete files that the site does not need.",
-			total, maxBytes)}
+		return failf(failure.OutputTooLarge, "The output has %d bytes, and the limit is %d (100 MiB). Delete files that the "+
+			"site does not need.", total, maxBytes)
 	}
 	return nil
 }

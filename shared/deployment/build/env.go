@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"regexp"
 	"strings"
@@ -85,9 +84,8 @@ func readVariables(j job) (*variables, error) {
 			maps.Copy(v.values, parseEnv(string(trimBOM(data))))
 		}
 		if len(data) > maxEnvBytes || len(v.values) > maxEnvNames {
-			return nil, &failure.Error{Code: failure.BuildFailed, Path: name, Message: fmt.Sprintf(
-				"The file has more than %d bytes or %d variables. Remove those that the site does not need.", maxEnvBytes,
-				maxEnvNames)}
+			return nil, failIn(name, failure.BuildFailed, "The file has more than %d bytes or %d variables. Remove variables "+
+				"that the site does not need.", maxEnvBytes, maxEnvNames)
 		}
 	}
 	for name, value := range j.Variables {

@@ -24,6 +24,7 @@ func (b *bundler) load(file string) ([]byte, error) {
 	}
 	data, err := b.tree.Read(file)
 	if err == nil {
+		b.count(file, len(data))
 		return data, nil
 	}
 	for _, name := range b.names { // the bundler ignores the case of names
@@ -52,32 +53,30 @@ func (p *project) checkPattern(importer, pattern string) *failure.Error {
 	}
 	switch {
 	case !ok, home == "/" && tree.IsInPackage(folder+"/"), home != "/" && !within(home, folder):
-		return &failure.Error{Code: failure.BuildFailed, Path: importer, Message: "The computed path of an import leads " +
-			"out of the project. Begin it with a folder inside."}
+		return failIn(importer, failure.BuildFailed, "The computed path of an import leads out of the project. Begin it "+
+			"with a folder inside.")
 	case folder == "/" && strings.HasPrefix(rest, "*") && p.tree.HasFolder("/node_modules"):
-		return &failure.Error{Code: failure.BuildFailed, Path: importer, Message: "The computed path of an import means " +
-			"all packages, too. Move the files to a folder, and begin the path with it."}
+		return failIn(importer, failure.BuildFailed, "The computed path of an import means all packages, too. Move the "+
+			"files to a folder, and begin the path with it.")
 	}
 	return nil
 }
 
 func within(dir, name string) bool { return name == dir || strings.HasPrefix(name, dir+"/") }
 
-// countPackages counts the files of packages that a bundle uses.
-func (b *bundler) countPackages(m metafile) {
+// count adds a file to the files that the bundle uses.
+func (b *bundler) count(file string, size int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for name, input := range m.Inputs {
-		file, _ := inputPath(name)
-		if !tree.IsInPackage(file) {
-			continue
-		}
-		home, _ := tree.PackageOf(file)
-		if b.used[home] == nil {
-			b.used[home] = map[string]int{}
-		}
-		b.used[home][name] = input.Bytes
+	if !tree.IsInPackage(file) {
+		b.result.inputs[file] = true
+		return
 	}
+	home, _ := tree.PackageOf(file)
+	if b.used[home] == nil {
+		b.used[home] = map[string]int{}
+	}
+	b.used[home][file] = size
 }
 
 func packageReads(file string) *failure.Error {

@@ -14,7 +14,25 @@ import (
 	"devplatform/shared/deployment/tree"
 )
 
+// maxWarnings is the maximum number of warnings, and of notes, that a build returns.
 const maxWarnings = 100
+
+// lines are lines for the log.
+type lines []string
+
+// add adds a line, unless there are too many.
+func (l *lines) add(format string, args ...any) {
+	if len(*l) < maxWarnings {
+		*l = append(*l, fmt.Sprintf(format, args...))
+	}
+}
+
+// addOnce adds a line, unless it is there.
+func (l *lines) addOnce(text string) {
+	if !slices.Contains(*l, text) {
+		l.add("%s", text)
+	}
+}
 
 var (
 	unresolved    = regexp.MustCompile(`^Could not resolve "`)
@@ -132,18 +150,13 @@ func column(l *api.Location) int {
 	return utf8.RuneCountInString(l.LineText[:min(l.Column, len(l.LineText))]) + 1
 }
 
-// warnings returns the warnings about the project's own files.
-func (b *bundler) warnings(messages []api.Message) []string {
-	var all []string
-	for _, m := range messages {
-		if len(all) == maxWarnings {
-			break
-		}
+// logWarnings adds the bundler's warnings about the project's own files to the log.
+func (b *bundler) logWarnings(messages []api.Message) {
+	for _, m := range messages[:min(len(messages), 10*maxWarnings)] { // most can be about packages
 		if f := b.translate(m); f != nil && f.Path != "" && !tree.IsInPackage(f.Path) {
-			all = append(all, lineAt(f))
+			b.warn(lineAt(f))
 		}
 	}
-	return slices.Compact(all)
 }
 
 // lineAt returns the line of the log for a message about a file.
@@ -163,4 +176,9 @@ func quote(s string) string {
 
 func failf(code failure.Code, format string, args ...any) *failure.Error {
 	return &failure.Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// failIn is like failf, for an error in a file.
+func failIn(file string, code failure.Code, format string, args ...any) *failure.Error {
+	return &failure.Error{Code: code, Path: file, Message: fmt.Sprintf(format, args...)}
 }

@@ -183,7 +183,7 @@ func TestConstantsInPages(t *testing.T) {
 	}
 	p := &project{} // finding the line of each of many constants would take too long
 	p.replaceConstants("/index.html", []byte(strings.Repeat("%VITE_NONE%", 2*maxWarnings)))
-	if n := len(p.settings.warnings); n != maxWarnings {
+	if n := len(p.warnings); n != maxWarnings {
 		t.Errorf("got %d warnings, want %d", n, maxWarnings)
 	}
 }

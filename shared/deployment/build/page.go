@@ -87,8 +87,8 @@ func (p *page) addTag(e entry, project *project) {
 		isScript = err == nil && usesModules.Match(code)
 	}
 	if ok && !isFile && !isPublic && (isPlain && !isScript || hasRel(e.tag, "stylesheet")) {
-		project.settings.warnings = append(project.settings.warnings, fmt.Sprintf("%s:%d: The file %s does not exist. Add "+
-			"it, or remove the reference.", cmp.Or(p.source, p.path), e.line, e.file))
+		project.warnings.add("%s:%d: The file %s does not exist. Add it, or remove the reference.",
+			cmp.Or(p.source, p.path), e.line, e.file)
 	}
 	switch {
 	case e.tag.Data == "base":

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/evanw/esbuild/pkg/api"
+
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/deployment/tree"
 )
@@ -31,9 +33,10 @@ func runIn(dir string, j job) (r result, data [][]byte, err error) {
 		return result{}, nil, err
 	}
 	defer t.Close()
-	out, err := makeOutput(&project{
+	p := &project{
 		tree: t, dir: t.Dir(), files: j.Files, hidden: j.Settings, names: slices.Sorted(maps.Keys(j.Files)),
-	}, j)
+	}
+	out, err := makeOutput(p, j)
 	if err == nil {
 		for _, name := range slices.Sorted(maps.Keys(out.files)) {
 			f := out.files[name]
@@ -45,7 +48,7 @@ func runIn(dir string, j job) (r result, data [][]byte, err error) {
 			}
 			r.Files = append(r.Files, f)
 		}
-		r.Rules, r.Notes, r.Warnings = out.rules, out.notes, out.warnings
+		r.Rules, r.Notes, r.Warnings = out.rules, p.notes, p.warnings
 		err = checkLimits(r.Files)
 	}
 	var f *failure.Error
@@ -87,10 +90,13 @@ type project struct {
 	// folder whose files are published as they are, at the root of the site.
 	web, public string
 
+	notes, warnings lines
+
 	manifest  packageJSON
-	settings  settings
 	tsconfig  string              // for esbuild
-	paths     map[string][]string // aliases: absolute targets in the project by pattern
+	paths     map[string][]string // aliases of folders: absolute targets in the project by pattern
+	packages  map[string]string   // aliases of packages
+	engines   []api.Engine        // the oldest browsers in which the site works
 	env       map[string]any      // the values of import.meta.env
 	constants map[string]string   // JavaScript values by expression
 	app       bool                // whether the project is built, so that scripts outside of /public are source
@@ -104,10 +110,9 @@ func (p *project) readSettings(j job) (err error) {
 	if p.env, p.constants, err = constants(j); err != nil {
 		return err
 	}
-	p.settings = settings{define: p.constants, paths: map[string][]string{}, packages: map[string]string{}}
+	p.paths, p.packages = map[string][]string{}, map[string]string{}
 	p.readVite()
-	p.web = p.settings.root
-	p.public = path.Join("/", p.web, cmp.Or(p.settings.publicDir, publicDir))
+	p.public = path.Join("/", p.web, cmp.Or(p.public, publicDir))
 	p.readPostCSS()
 	p.readBrowsers()
 	p.app = p.manifest.isApp(p.files)

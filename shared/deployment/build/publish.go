@@ -4,18 +4,16 @@ import (
 	"fmt"
 	"path"
 	"regexp"
-	"slices"
 	"strings"
 
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/site/rule"
 )
 
-// output is the files of an output by path, and the lines for the log.
+// output is the files of an output by path.
 type output struct {
-	files           map[string]published
-	rules           map[string]string // files of the project with rules, by path in the site
-	notes, warnings []string
+	files map[string]published
+	rules map[string]string // files of the project with rules, by path in the site
 }
 
 // sitePath returns the path at which a file of the project is published, and whether it is in /public. ok is false if
@@ -62,17 +60,17 @@ func (p *project) copyFiles(s *pages) *output {
 			out.files[name] = published{Source: file}
 		}
 	}
-	out.leaveOut("files that are never published", tools)
-	out.leaveOut("sources and files of tools", sources)
+	p.leaveOut("files that are never published", tools)
+	p.leaveOut("sources and files of tools", sources)
 	for _, name := range keys {
-		out.warnings = append(out.warnings, name+": The file was not published, because files with such names often "+
-			"contain secrets. Rename it if visitors of the site may read it.")
+		p.warnings.add("%s: The file was not published, because files with such names often contain secrets. Rename it if "+
+			"visitors of the site may read it.", name)
 	}
 	return out
 }
 
 // leaveOut adds a line about files that are not published.
-func (o *output) leaveOut(kind string, names []string) {
+func (p *project) leaveOut(kind string, names []string) {
 	const most = 20
 	if len(names) == 0 {
 		return
@@ -81,7 +79,7 @@ func (o *output) leaveOut(kind string, names []string) {
 	if len(names) > most {
 		text += fmt.Sprintf(" and %d more", len(names)-most)
 	}
-	o.notes = append(o.notes, "Not published ("+kind+"): "+text)
+	p.notes.add("Not published (%s): %s", kind, text)
 }
 
 // isPrivate reports whether a segment of the path begins with a dot, except .well-known, or is node_modules.
@@ -164,9 +162,6 @@ func (o *output) addBundle(p *project, s *pages, b *bundled) {
 			o.files[name] = published{data: data, Hashed: true}
 		}
 	}
-	o.notes = append(o.notes, b.notes...)
-	o.warnings = slices.Concat(o.warnings, p.settings.warnings, b.warnings)
-	o.warnings = o.warnings[:min(len(o.warnings), maxWarnings)]
 }
 
 // addPages adds the pages with references to the bundled files.
