@@ -62,6 +62,7 @@ type bundler struct {
 	inline  map[string]entry  // inline scripts by key
 	entries map[string]string // keys of entries by entry point
 	nesting []string          // the files whose bundles contain this one
+	isBlob  bool              // whether the bundle is an inline worker, whose URL is not one of the site
 }
 
 // state is the state of a build. The bundle of the pages and nested ones share it.
@@ -140,7 +141,7 @@ func (b *bundler) buildNested(file, kind string) (e bundledEntry, text []byte, e
 		o.Format = api.FormatIIFE
 		o.Define = maps.Clone(b.constants)
 		o.Define["import.meta.url"] = "self.location.href"
-		if strings.HasPrefix(kind, kindInline) { // the URL of the script is not one to which others can be relative
+		if n.isBlob = kind == kindInlineWorker; n.isBlob {
 			o.Define["import.meta.url"] = "self.location.origin"
 		}
 	}
@@ -150,7 +151,7 @@ func (b *bundler) buildNested(file, kind string) (e bundledEntry, text []byte, e
 	}
 	e = entries[file]
 	text = files[e.path]
-	if strings.HasPrefix(kind, kindInline) {
+	if kind == kindInline || n.isBlob {
 		delete(files, e.path)
 	}
 	b.publish(files)

@@ -52,6 +52,9 @@ func constants(j job) (env map[string]any, all map[string]string, err error) {
 		"__filename":             `"/index.js"`,
 		"import.meta.env":        quoteJSON(vite),
 	}
+	for method := range strings.FieldsSeq("accept decline dispose invalidate off on prune send") {
+		all["import.meta.hot."+method] = "Boolean" // does nothing, so that a call without a check does not throw
+	}
 	for name, value := range env {
 		if _, ok := vite[name]; ok {
 			all["import.meta.env."+name] = quoteJSON(value)

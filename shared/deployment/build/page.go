@@ -79,7 +79,8 @@ func (p *page) addTag(e entry, project *project) {
 	var ok bool
 	e.file, ok = p.resolve(attribute(e.tag, "src") + attribute(e.tag, "href"))
 	isFile := ok && project.has(e.file)
-	isPublic := project.has(project.public + strings.TrimPrefix(e.file, p.web))
+	public := project.public + strings.TrimPrefix(e.file, p.web)
+	isPublic := project.has(public)
 	isPlain := e.tag.Data == "script" && hasAttribute(e.tag, "src")
 	isScript := isPlain && isModule(e.tag)
 	if isPlain && isFile && !isScript && attribute(e.tag, "type") == "" {
@@ -89,6 +90,9 @@ func (p *page) addTag(e entry, project *project) {
 	if ok && !isFile && !isPublic && (isPlain && !isScript || hasRel(e.tag, "stylesheet")) {
 		project.warnings.add("%s:%d: The file %s does not exist. Add it, or remove the reference.",
 			cmp.Or(p.source, p.path), e.line, e.file)
+	}
+	if isScript && isPublic {
+		p.checkImports(public, project)
 	}
 	switch {
 	case e.tag.Data == "base":
@@ -103,6 +107,18 @@ func (p *page) addTag(e entry, project *project) {
 		p.entries = append(p.entries, entry{start: e.start, end: e.end})
 	default:
 		p.addLinks(e.tag)
+	}
+}
+
+// packageImport matches the import of a package at the beginning of a line.
+var packageImport = regexp.MustCompile(`(?m)^\s*import\b[^"'\n]*["']([@\w][@\w./-]*)["']`)
+
+// checkImports adds a warning if a script of /public, which is published as it is, imports a package.
+func (p *page) checkImports(file string, project *project) {
+	code, err := project.tree.Read(file)
+	if m := packageImport.FindSubmatch(code); err == nil && m != nil && !isMapped(p.site.imports, string(m[1])) {
+		project.warnings.add("%s: The script imports %s, and browsers cannot load packages by their names. Move the script "+
+			"out of %s, so that it is bundled.", file, quote(string(m[1])), project.public)
 	}
 }
 
