@@ -124,8 +124,8 @@ func TestPagesThatWouldThrow(t *testing.T) {
 			"/a.js", "console.log('A')"), nil, "'A'", ""},
 		"inline script without a type": {files("/index.html", "<script>import './a.js'</script>", "/a.js",
 			"console.log('A')"), nil, "'A'", ""},
-		"hot module replacement": {files("/main.js", "import.meta.hot.accept(() => 1); if (import.meta.hot) gone(); f(1)"), nil,
-			"f(1)", ""},
+		"hot module replacement": {files("/main.js", "f(import.meta.hot.accept('./a', g)); if (import.meta.hot) gone()"), nil,
+			`f(Boolean("./a",g));`, ""},
 		"package in a public script": {files("/index.html", "<script type=module src=/a.js></script>", "/public/a.js",
 			"import 'https://x.example/a.js';\nimport A from 'p'"), nil, "", `/public/a.js: The script imports "p",`},
 		"mapped package in a public script": {files("/index.html", `<script type=importmap>{"imports":{"p/":"/x/"}}</script>`+
