@@ -47,7 +47,7 @@ type Input struct {
 	Files map[string][]byte
 	// Framework is the framework in the project's settings, such as "react" or "static". "" if it has none.
 	Framework string
-	// Variables are the project's variables. They override those of its .env files.
+	// Variables are the project's variables. They override the variables of its .env files.
 	Variables map[string]string
 	// Root is the folder of the project that is built, such as "/client". If it is "", the build finds it.
 	Root string
@@ -107,8 +107,11 @@ func Run(ctx context.Context, in Input) (Output, error) {
 			"Change rootDir of the project, or set it to \"\", so that the build finds the folder.", root)
 	}
 	out, err := in.run(ctx)
+	if root == "" {
+		return out, err
+	}
 	var f *failure.Error
-	if root != "" && errors.As(err, &f) && f.Path != "" {
+	if errors.As(err, &f) && f.Path != "" {
 		moved := *f
 		moved.Path = root + f.Path
 		err = &moved
@@ -118,9 +121,7 @@ func Run(ctx context.Context, in Input) (Output, error) {
 			rules.Path = root + rules.Path
 		}
 	}
-	if root != "" {
-		out.Notes = append([]string{"Built the folder " + root + "."}, out.Notes...)
-	}
+	out.Notes = append([]string{"Built the folder " + root + "."}, out.Notes...)
 	return out, err
 }
 

@@ -40,8 +40,6 @@ func constants(j job) (env map[string]any, all map[string]string, err error) {
 		return nil, nil, failf(failure.BuildFailed, "The values of the variables that begin with VITE_ or REACT_APP_ have "+
 			"more than %d bytes. Make them shorter.", maxEnvBytes)
 	}
-	vite := maps.Clone(env)
-	maps.DeleteFunc(vite, func(name string, _ any) bool { return strings.HasPrefix(name, "REACT_APP_") })
 	all = map[string]string{
 		"process.env.NODE_ENV":   `"production"`,
 		"process.env.PUBLIC_URL": `""`,
@@ -50,15 +48,14 @@ func constants(j job) (env map[string]any, all map[string]string, err error) {
 		"global":                 `globalThis`,
 		"__dirname":              `"/"`,
 		"__filename":             `"/index.js"`,
-		"import.meta.env":        quoteJSON(vite),
+		"import.meta.env":        quoteJSON(env),
 	}
 	for method := range strings.FieldsSeq("accept decline dispose invalidate off on prune send") {
 		all["import.meta.hot."+method] = "Boolean" // does nothing, so that a call without a check does not throw
 	}
 	for name, value := range env {
-		if _, ok := vite[name]; ok {
-			all["import.meta.env."+name] = quoteJSON(value)
-		} else {
+		all["import.meta.env."+name] = quoteJSON(value)
+		if isPublicVariable(name) {
 			all["process.env."+name] = quoteJSON(value)
 		}
 	}

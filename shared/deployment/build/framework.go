@@ -146,7 +146,7 @@ func (p packageJSON) isApp(files map[string]int) bool {
 		return true
 	}
 	for name := range files {
-		if ext := path.Ext(name); (ext == ".jsx" || ext == ".tsx" || ext == ".ts") && strings.HasPrefix(name, "/src/") {
+		if strings.HasPrefix(name, "/src/") && needsTranspiling(name) {
 			return true
 		}
 	}

@@ -14,7 +14,8 @@ import (
 // name no files outside (package tree). message.go drops what the bundler says about files outside. A file outside
 // that exists and one that does not exist lead to the same message.
 
-// errOutside means that a file is outside of the folder. The message is that of a file that does not exist.
+// errOutside means that a file is outside of the folder. The project's owner reads the message about a file that does
+// not exist.
 var errOutside = &failure.Error{Code: failure.BuildFailed, Message: "outside"}
 
 // load returns a file that may be bundled. Errors: *failure.Error.
@@ -23,18 +24,12 @@ func (b *bundler) load(file string) ([]byte, error) {
 		return nil, neverBundled(file)
 	}
 	data, err := b.tree.Read(file)
-	if err == nil {
-		b.count(file, len(data))
-		return data, nil
+	if err != nil { // the bundler ignores the case of names
+		return nil, failf(failure.BuildFailed, "The file %s does not exist. Check the upper-case and lower-case letters of "+
+			"its name.", file)
 	}
-	for _, name := range b.names { // the bundler ignores the case of names
-		if strings.EqualFold(name, file) {
-			return nil, failf(failure.BuildFailed, "The file %s does not exist. The name of the file is %s: write it in the "+
-				"same way.", file, name)
-		}
-	}
-	return nil, failf(failure.BuildFailed, "The file %s does not exist. Check the upper-case and lower-case letters of "+
-		"its name.", file)
+	b.count(file, len(data))
+	return data, nil
 }
 
 func neverBundled(file string) *failure.Error {
@@ -111,7 +106,7 @@ const (
 // usage is the files of packages in a build: sizes by file by folder of the package.
 type usage map[string]map[string]int
 
-// check returns an error if a build uses too many or too large packages. It names the largest.
+// check returns an error if a build uses too many or too large packages. It names the packages with the most bytes.
 func (u usage) check() error {
 	sizes := map[string]int{}
 	total := 0

@@ -107,7 +107,7 @@ func (b *bundler) onLoad(a api.OnLoadArgs) (result api.OnLoadResult, err error) 
 	case nsPublic:
 		return contents(file, api.LoaderText), nil
 	case nsGlobal:
-		result = contents(globals[file[1:]], api.LoaderJS)
+		result = contents(globals[file[1:]].code, api.LoaderJS)
 		result.ResolveDir = b.dir
 		return result, nil
 	case nsImportMap:

@@ -59,7 +59,7 @@ func TestConventions(t *testing.T) {
 			"/package.json", "\ufeff{}", "/tsconfig.json", "\ufeff{}", "/.env", "\ufeffVITE_A=1"), nil, "BOM", ""},
 		"variables of Create React App": {files("/main.js",
 			"console.log(process.env.REACT_APP_A, import.meta.env.REACT_APP_A)",
-			"/.env", "REACT_APP_A=Corner", "/package.json", scripts), nil, `"Corner",e.REACT_APP_A`, ""},
+			"/.env", "REACT_APP_A=Corner", "/package.json", scripts), nil, `"Corner","Corner"`, ""},
 		"component of Create React App": {files("/main.js",
 			`import url, { ReactComponent as A } from "./a.svg"; console.log(url, A)`,
 			"/a.svg", `<svg width="1">IMAGE</svg>`, "/package.json", scripts), files("/node_modules/react/index.js",
@@ -161,7 +161,7 @@ func TestPagesThatWouldThrow(t *testing.T) {
 		t.Errorf("got the page %s", out["/index.html"])
 	}
 	for file, want := range map[string]failure.Error{
-		"./Button": {Code: failure.BuildFailed, Message: "The name of the file is /button.js"},
+		"./Button": {Code: failure.BuildFailed, Message: "/Button.js does not exist. Check the upper-case"},
 		"./a.yaml": {Code: failure.FrameworkUnsupported, Message: "needs a tool for YAML"},
 		"./a.wasm": {Code: failure.FrameworkUnsupported, Message: "WebAssembly with ?init"},
 	} {

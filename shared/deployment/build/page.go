@@ -81,7 +81,7 @@ func (p *page) addTag(e entry, project *project) {
 	isFile := ok && project.has(e.file)
 	public := project.public + strings.TrimPrefix(e.file, p.web)
 	isPublic := project.has(public)
-	isPlain := e.tag.Data == "script" && hasAttribute(e.tag, "src")
+	isPlain := e.tag.Data == "script" && attribute(e.tag, "src") != ""
 	isScript := isPlain && isModule(e.tag)
 	if isPlain && isFile && !isScript && attribute(e.tag, "type") == "" {
 		code, err := project.tree.Read(e.file)
@@ -128,7 +128,7 @@ func (p *page) addInline(e entry) {
 	case e.tag.Type != html.StartTagToken:
 	case e.tag.Data == "style":
 		p.addStyle(e.code)
-	case e.tag.Data != "script" || hasAttribute(e.tag, "src"):
+	case e.tag.Data != "script" || attribute(e.tag, "src") != "":
 	case strings.EqualFold(attribute(e.tag, "type"), "importmap"):
 		var m struct {
 			Imports map[string]any `json:"imports"`
@@ -235,7 +235,7 @@ func rewrite(tok html.Token, ref string) string {
 	}
 	attrs := []html.Attribute{}
 	for _, a := range tok.Attr {
-		// The integrity is that of the file before it was bundled.
+		// The integrity is the hash of the file before it was bundled.
 		if a.Key != key && a.Key != "integrity" && (key == "href" || a.Key != "type") {
 			attrs = append(attrs, a)
 		}
@@ -256,9 +256,7 @@ func isModule(tok html.Token) bool {
 		return false
 	}
 	kind := strings.ToLower(attribute(tok, "type"))
-	ext := path.Ext(attribute(tok, "src"))
-	return kind == "module" ||
-		(kind == "" || kind == "text/javascript") && slices.Contains([]string{".ts", ".tsx", ".jsx"}, ext)
+	return kind == "module" || (kind == "" || kind == "text/javascript") && needsTranspiling(attribute(tok, "src"))
 }
 
 // hasRel reports whether an element is a link with a relation.
@@ -273,8 +271,4 @@ func attribute(tok html.Token, key string) string {
 		}
 	}
 	return ""
-}
-
-func hasAttribute(tok html.Token, key string) bool {
-	return slices.ContainsFunc(tok.Attr, func(a html.Attribute) bool { return a.Key == key })
 }

@@ -35,11 +35,12 @@ func runIn(dir string, j job) (r result, data [][]byte, err error) {
 	defer t.Close()
 	p := &project{
 		tree: t, dir: t.Dir(), files: j.Files, hidden: j.Settings, names: slices.Sorted(maps.Keys(j.Files)),
+		out: map[string]published{}, rules: map[string]string{},
 	}
-	out, err := makeOutput(p, j)
+	err = p.makeOutput(j)
 	if err == nil {
-		for _, name := range slices.Sorted(maps.Keys(out.files)) {
-			f := out.files[name]
+		for _, name := range slices.Sorted(maps.Keys(p.out)) {
+			f := p.out[name]
 			if f.Path = name; f.Source != "" {
 				f.Size = j.Files[f.Source]
 			} else {
@@ -48,7 +49,7 @@ func runIn(dir string, j job) (r result, data [][]byte, err error) {
 			}
 			r.Files = append(r.Files, f)
 		}
-		r.Rules, r.Notes, r.Warnings = out.rules, p.notes, p.warnings
+		r.Rules, r.Notes, r.Warnings = p.rules, p.notes, p.warnings
 		err = checkLimits(r.Files)
 	}
 	var f *failure.Error
@@ -59,21 +60,21 @@ func runIn(dir string, j job) (r result, data [][]byte, err error) {
 }
 
 // makeOutput makes the output of a project. Errors: *failure.Error; any other error is a bug.
-func makeOutput(p *project, j job) (*output, error) {
+func (p *project) makeOutput(j job) error {
 	if err := p.readSettings(j); err != nil {
-		return nil, err
+		return err
 	}
 	pages, err := p.findPages()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	bundled, err := bundle(p, pages)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	out := p.copyFiles(pages)
-	out.addBundle(p, pages, bundled)
-	return out, out.addPages(pages, bundled)
+	p.copyFiles(pages)
+	p.addBundle(pages, bundled)
+	return p.addPages(pages, bundled)
 }
 
 // project is the files of a project and, in node_modules, its packages, and what they say about its build. Paths are
@@ -90,6 +91,8 @@ type project struct {
 	// folder whose files are published as they are, at the root of the site.
 	web, public string
 
+	out             map[string]published // the output by path
+	rules           map[string]string    // files of the project with rules, by path in the site
 	notes, warnings lines
 
 	manifest  packageJSON

@@ -10,12 +10,6 @@ import (
 	"devplatform/shared/site/rule"
 )
 
-// output is the files of an output by path.
-type output struct {
-	files map[string]published
-	rules map[string]string // files of the project with rules, by path in the site
-}
-
 // sitePath returns the path at which a file of the project is published, and whether it is in /public. ok is false if
 // the file is beside the folder of the site.
 func (p *project) sitePath(file string) (name string, public, ok bool) {
@@ -28,10 +22,9 @@ func (p *project) sitePath(file string) (name string, public, ok bool) {
 	return file, false, false
 }
 
-// copyFiles returns the files that are published without the bundler. Files of apps that the bundler has read are
+// copyFiles publishes the files that are published without the bundler. Files of apps that the bundler has read are
 // removed later.
-func (p *project) copyFiles(s *pages) *output {
-	out := &output{files: map[string]published{}, rules: map[string]string{}}
+func (p *project) copyFiles(s *pages) {
 	isPage := map[string]bool{}
 	for _, page := range s.pages {
 		isPage[page.path] = true
@@ -44,12 +37,12 @@ func (p *project) copyFiles(s *pages) *output {
 		case isKey(file):
 			keys = append(keys, file)
 		case isRules(name) && (public || !p.has(p.public+name)):
-			out.rules[name] = file
+			p.rules[name] = file
 		case isNeverPublished(name):
 			tools = append(tools, file)
 		case isPage[name], !public && p.has(p.public+name):
 		case !p.app || public || s.links[file]:
-			out.files[name] = published{Source: file}
+			p.out[name] = published{Source: file}
 		case mayBeSecret(file):
 			keys = append(keys, file)
 		case isSource(name):
@@ -57,7 +50,7 @@ func (p *project) copyFiles(s *pages) *output {
 				sources = append(sources, file)
 			}
 		default:
-			out.files[name] = published{Source: file}
+			p.out[name] = published{Source: file}
 		}
 	}
 	p.leaveOut("files that are never published", tools)
@@ -66,7 +59,6 @@ func (p *project) copyFiles(s *pages) *output {
 		p.warnings.add("%s: The file was not published, because files with such names often contain secrets. Rename it if "+
 			"visitors of the site may read it.", name)
 	}
-	return out
 }
 
 // leaveOut adds a line about files that are not published.
@@ -149,28 +141,28 @@ func isSource(name string) bool {
 // addBundle adds the files of the bundler. In apps, it removes the files that the bundler has read, unless pages refer
 // to them. Images and other data in folders other than /src stay, because scripts can load them by their paths. In
 // static projects, all stay: a service worker or a script can load each by its path.
-func (o *output) addBundle(p *project, s *pages, b *bundled) {
+func (p *project) addBundle(s *pages, b *bundled) {
 	for file := range b.inputs {
 		name, public, _ := p.sitePath(file)
-		if p.app && !public && !s.links[file] && o.files[name].Source == file &&
+		if p.app && !public && !s.links[file] && p.out[name].Source == file &&
 			(isCode(name) || strings.HasPrefix(name, "/src/")) {
-			delete(o.files, name)
+			delete(p.out, name)
 		}
 	}
 	for name, data := range b.files {
 		if !p.has(p.public + name) {
-			o.files[name] = published{data: data, Hashed: true}
+			p.out[name] = published{data: data, Hashed: true}
 		}
 	}
 }
 
 // addPages adds the pages with references to the bundled files.
-func (o *output) addPages(s *pages, b *bundled) error {
+func (p *project) addPages(s *pages, b *bundled) error {
 	for _, page := range s.pages {
 		if _, ok := b.files[page.path]; ok {
 			return failf(failure.BuildFailed, "The page %s has the path of a bundled file. Rename it.", page.path)
 		}
-		o.files[page.path] = published{data: page.render(b)}
+		p.out[page.path] = published{data: page.render(b)}
 	}
 	return nil
 }

@@ -196,21 +196,19 @@ func (p *project) readPostCSS() {
 		names = slices.DeleteFunc(names, func(name string) bool { return plugins[name] == false })
 	case []any:
 		for _, plugin := range plugins {
-			switch plugin := plugin.(type) {
-			case string:
-				names = append(names, plugin)
-			case module:
-				names = append(names, plugin.name)
-			default:
+			if m, ok := plugin.(module); ok {
+				plugin = m.name
+			}
+			if name, ok := plugin.(string); ok {
+				names = append(names, name)
+			} else {
 				f.ignore("plugins", "A plugin of PostCSS", "")
 			}
 		}
-	case nil:
 	default:
-		f.ignore("plugins", "plugins", "")
-	}
-	if all == nil {
-		f.ignore("", "The configuration of PostCSS", "Write it as an object of constants.")
+		if plugins != nil || all == nil {
+			f.ignore("", "The configuration of PostCSS", "Write it as an object of constants.")
+		}
 	}
 	for _, name := range names {
 		if !postCSS[name] {
