@@ -107,7 +107,8 @@ type project struct {
 
 // readSettings reads the settings of a project. Errors: *failure.Error.
 func (p *project) readSettings(j job) (err error) {
-	if p.manifest, err = parsePackageJSON(j.Manifest); err != nil {
+	manifest, _ := p.tree.Read(manifestPath) // nil if there is none
+	if p.manifest, err = parsePackageJSON(manifest); err != nil {
 		return err
 	}
 	if p.env, p.constants, err = constants(j); err != nil {

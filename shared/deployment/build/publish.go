@@ -22,31 +22,27 @@ func (p *project) sitePath(file string) (name string, public, ok bool) {
 	return file, false, false
 }
 
-// copyFiles publishes the files that are published without the bundler. Files of apps that the bundler has read are
-// removed later.
+// copyFiles publishes the files that are published without the bundler. Later, pages replace their sources, and files of
+// apps that the bundler has read are removed.
 func (p *project) copyFiles(s *pages) {
-	isPage := map[string]bool{}
-	for _, page := range s.pages {
-		isPage[page.path] = true
-	}
 	var tools, keys, sources []string
 	for _, file := range p.names {
 		name, public, ok := p.sitePath(file)
 		switch {
 		case !ok:
-		case isKey(file):
+		case keyFiles.MatchString(file):
 			keys = append(keys, file)
 		case isRules(name) && (public || !p.has(p.public+name)):
 			p.rules[name] = file
 		case isNeverPublished(name):
 			tools = append(tools, file)
-		case isPage[name], !public && p.has(p.public+name):
+		case !public && p.has(p.public+name):
 		case !p.app || public || s.links[file]:
 			p.out[name] = published{Source: file}
-		case mayBeSecret(file):
+		case secrets.MatchString(file):
 			keys = append(keys, file)
 		case isSource(name):
-			if !strings.HasPrefix(name, "/src/") && !isScript(file) {
+			if !strings.HasPrefix(name, "/src/") && !scripts.MatchString(file) {
 				sources = append(sources, file)
 			}
 		default:
@@ -87,8 +83,8 @@ func isPrivate(name string) bool {
 var (
 	// keyFiles are files that contain keys. They are never published.
 	keyFiles = regexp.MustCompile(`(?i)\.(pem|key|p12|pfx|jks|kdbx)$|/id_rsa[^/]*$`)
-	// secret matches other files that contain keys, settings of servers, or backups more often than content.
-	secret = regexp.MustCompile(`(?i)\.(p8|keystore|env|ppk|ovpn)$|` +
+	// secrets matches other files that contain keys, settings of servers, or backups more often than content.
+	secrets = regexp.MustCompile(`(?i)\.(p8|keystore|env|ppk|ovpn)$|` +
 		`\.tfstate(\.backup)?$|\.tfvars(\.json)?$|\.(sql|dump|bak)(\.(gz|zip))?$|` +
 		`/(id_(dsa|ecdsa|ed25519)|credentials(\.json)?|secrets?\.(json|ya?ml)|service[-_]?account[^/]*\.json|` +
 		`[^/]*firebase-adminsdk[^/]*\.json|appsettings[^/]*\.json|application(-[^/]*)?\.properties|web\.config)$`)
@@ -102,12 +98,9 @@ func isRules(published string) bool {
 	return published == rule.RedirectsFile || published == rule.HeadersFile
 }
 
-func isKey(name string) bool       { return keyFiles.MatchString(name) }
-func mayBeSecret(name string) bool { return secret.MatchString(name) }
-
 // isExcluded reports whether a file is published in no project, and bundled in none.
 func isExcluded(name string) bool {
-	return isPrivate(name) || isKey(name) || manifests.MatchString(name)
+	return isPrivate(name) || keyFiles.MatchString(name) || manifests.MatchString(name)
 }
 
 // isNeverPublished reports whether no site has a file at a path. The folder .well-known must be at the root.
@@ -129,13 +122,11 @@ var (
 	scripts = regexp.MustCompile(`\.(js|mjs|cjs)$`)
 )
 
-func isScript(name string) bool { return scripts.MatchString(name) }
-
 // isSource reports whether a file of an app outside of /public is source: all scripts are, and everything in /src.
 func isSource(name string) bool {
 	ext := strings.TrimPrefix(strings.ToLower(path.Ext(name)), ".")
 	return sourceExtensions[ext] || toolFiles.MatchString(name) || tests.MatchString(name) || appDirs.MatchString(name) ||
-		isScript(name)
+		scripts.MatchString(name)
 }
 
 // addBundle adds the files of the bundler. In apps, it removes the files that the bundler has read, unless pages refer

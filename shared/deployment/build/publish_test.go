@@ -19,7 +19,7 @@ func TestSecretsStayUnpublished(t *testing.T) {
 		a.bak index.html.bak a.bak.gz web.config Secrets.JSON`) {
 		for _, folder := range []string{"/", "/sub/", "/public/p/"} {
 			all[folder+name] = []byte("{}")
-			if folder != "/public/p/" || isKey("/"+name) {
+			if folder != "/public/p/" || keyFiles.MatchString("/"+name) {
 				secrets = append(secrets, folder+name)
 			} else {
 				public = append(public, "/p/"+name)
