@@ -22,8 +22,8 @@ func (p *project) sitePath(file string) (name string, public, ok bool) {
 	return file, false, false
 }
 
-// copyFiles publishes the files that are published without the bundler. Later, pages replace their sources, and files of
-// apps that the bundler has read are removed.
+// copyFiles publishes the files that are published without the bundler. Later, pages replace their sources, and the
+// files of apps that the bundler has read are removed.
 func (p *project) copyFiles(s *pages) {
 	var tools, keys, sources []string
 	for _, file := range p.names {
