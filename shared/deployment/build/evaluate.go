@@ -267,8 +267,8 @@ func (s scope) call(x *js.CallExpr) any {
 	case name == "defineConfig" && len(arguments) == 1:
 		return arguments[0]
 	case name == "stringify" && len(arguments) > 0:
-		if text, err := json.Marshal(arguments[0]); err == nil {
-			return string(text)
+		if text, ok := encode(arguments[0]); ok {
+			return text
 		}
 	case name == "resolve" && allTexts:
 		last := len(texts) - 1
@@ -284,4 +284,37 @@ func (s scope) call(x *js.CallExpr) any {
 		return strings.TrimPrefix(texts[0], "file://")
 	}
 	return unknown{}
+}
+
+// maxConstants is the maximum number of values in a constant. A value that several others contain counts for each of
+// them.
+const maxConstants = 10_000
+
+// encode returns a constant as JSON. ok is false if the value is too large, or not a constant.
+func encode(value any) (text string, ok bool) {
+	if left := maxConstants; !isSmall(value, &left) {
+		return "", false
+	}
+	data, err := json.Marshal(value)
+	return string(data), err == nil
+}
+
+// isSmall reports whether a constant has at most left values. It subtracts their number from left.
+func isSmall(value any, left *int) bool {
+	*left--
+	switch v := value.(type) {
+	case map[string]any:
+		for _, field := range v {
+			if *left < 0 || !isSmall(field, left) {
+				return false
+			}
+		}
+	case []any:
+		for _, item := range v {
+			if *left < 0 || !isSmall(item, left) {
+				return false
+			}
+		}
+	}
+	return *left >= 0
 }

@@ -37,12 +37,12 @@ func parsePackageJSON(data []byte) (packageJSON, error) {
 		return p, nil
 	}
 	if len(data) > maxManifestBytes {
-		return p, &failure.Error{Code: failure.BuildFailed, Path: "/package.json", Line: 1, Column: 1,
-			Message: "The file is larger than the limit of 1 MiB. Make it smaller."}
+		return p, failf(failure.BuildFailed, "The file is larger than the limit of 1 MiB. Make it smaller.").
+			At(manifestPath, nil, 0)
 	}
 	if err := json.Unmarshal(data, &p); err != nil {
-		return p, &failure.Error{Code: failure.BuildFailed, Path: "/package.json", Line: 1, Column: 1,
-			Message: "The file is not a valid package.json. It must be a JSON object whose dependencies are objects."}
+		return p, failf(failure.BuildFailed, "The file is not a valid package.json. It must be a JSON object whose "+
+			"dependencies are objects.").At(manifestPath, nil, 0)
 	}
 	return p, nil
 }
@@ -94,10 +94,9 @@ func check(in Input) error {
 	name := strings.ToLower(strings.TrimSpace(in.Framework))
 	for _, f := range unsupported {
 		if file, evidence := f.evidence(in.Files, manifest, name); evidence != "" {
-			return &failure.Error{Code: failure.FrameworkUnsupported, Path: file, Message: fmt.Sprintf(
-				"%s cannot be deployed here, because %s. This is a project of %s: %s. Static pages and React can be deployed. "+
-					"You can also deploy exported pages: save them in a project with the framework static.",
-				f.name, f.reason, f.name, evidence)}
+			return failIn(file, failure.FrameworkUnsupported, "%s cannot be deployed here, because %s. This is a project of "+
+				"%s: %s. Static pages and React can be deployed. You can also deploy exported pages: save them in a project with "+
+				"the framework static.", f.name, f.reason, f.name, evidence)
 		}
 	}
 	if name != "" && !setting.IsDeployable(name) {
@@ -147,7 +146,7 @@ func (p packageJSON) isApp(files map[string]int) bool {
 		return true
 	}
 	for name := range files {
-		if ext := path.Ext(name); (ext == ".jsx" || ext == ".tsx" || ext == ".ts") && strings.HasPrefix(name, "/src/") {
+		if strings.HasPrefix(name, "/src/") && needsTranspiling(name) {
 			return true
 		}
 	}

@@ -140,7 +140,7 @@ func (r *rewriter) expand(g glob) (string, *failure.Error) {
 		matches := func(pattern string) bool { return doublestar.MatchUnvalidated(pattern, file) }
 		name, _, _ := r.sitePath(file)
 		if file == r.file || strings.ContainsAny(file, "?#") || isNeverPublished(name) ||
-			g.assets && (isCode(file) || mayBeSecret(file)) ||
+			g.assets && (isCode(file) || secrets.MatchString(file)) ||
 			!slices.ContainsFunc(included, matches) || slices.ContainsFunc(excluded, matches) {
 			continue
 		}

@@ -8,23 +8,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/evanw/esbuild/pkg/api"
 )
 
-// settings are the values of settings files that a build honors.
-type settings struct {
-	root, publicDir string              // folders of the project, such as "/client"; "" if they are not set
-	paths           map[string][]string // aliases of folders: absolute targets by pattern
-	packages        map[string]string   // aliases of packages
-	define          map[string]string   // JavaScript by expression
-	engines         []api.Engine        // the oldest browsers in which the site works
-	warnings        []string            // about what is not understood, with the line
-}
-
-// settingsFile is a file of settings.
+// settingsFile is a file of settings of a project.
 type settingsFile struct {
-	*settings
+	*project
 
 	name string
 	text []byte
@@ -39,7 +27,7 @@ func (p *project) openSettings(names ...string) (settingsFile, bool) {
 				text, ok = data, true
 			}
 			if ok {
-				return settingsFile{&p.settings, file, trimBOM(text)}, true
+				return settingsFile{p, file, trimBOM(text)}, true
 			}
 		}
 	}
@@ -66,7 +54,7 @@ func (f settingsFile) warn(key, format string, args ...any) {
 	if key != "" && at != nil {
 		line += strings.Count(string(f.text[:at[0]]), "\n")
 	}
-	f.warnings = append(f.warnings, fmt.Sprintf("%s:%d: ", f.name, line)+fmt.Sprintf(format, args...))
+	f.warnings.add("%s:%d: %s", f.name, line, fmt.Sprintf(format, args...))
 }
 
 // ignore adds a warning that a value is not understood.
@@ -100,9 +88,9 @@ func (p *project) readVite() {
 				f.warn(key, "base is %s, but a site is served at /, so it is built for /.", quote(text))
 			}
 		case key == "root" && isText:
-			f.root = strings.TrimSuffix(path.Join("/", text), "/")
+			f.web = strings.TrimSuffix(path.Join("/", text), "/")
 		case key == "publicDir" && isText:
-			f.publicDir = text
+			f.public = text
 		case key == "resolve":
 			f.readAliases(value)
 		case key == "define":
@@ -160,30 +148,6 @@ func (f settingsFile) addAlias(find string, replacement any) {
 	}
 }
 
-// maxConstants is the maximum number of values in a constant. A value that several others contain counts for each of
-// them.
-const maxConstants = 10_000
-
-// isSmall reports whether a constant has at most left values. It subtracts their number from left.
-func isSmall(value any, left *int) bool {
-	*left--
-	switch v := value.(type) {
-	case map[string]any:
-		for _, field := range v {
-			if *left < 0 || !isSmall(field, left) {
-				return false
-			}
-		}
-	case []any:
-		for _, item := range v {
-			if *left < 0 || !isSmall(item, left) {
-				return false
-			}
-		}
-	}
-	return *left >= 0
-}
-
 // dotted matches a name such as process.env.
 var dotted = regexp.MustCompile(`^[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*)*$`)
 
@@ -195,16 +159,14 @@ func (f settingsFile) readDefine(value any) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		code, isCode := all[name].(string)
-		if left := maxConstants; !isCode && isSmall(all[name], &left) {
-			if encoded, err := json.Marshal(all[name]); err == nil {
-				code = string(encoded)
-			}
+		if !isCode {
+			code, _ = encode(all[name])
 		}
 		if !dotted.MatchString(name) || !dotted.MatchString(code) && !json.Valid([]byte(code)) {
 			f.ignore(name, "The value of "+name+" in define", "Write a constant, or JSON.stringify with a constant.")
 			continue
 		}
-		f.define[name] = code
+		f.constants[name] = code
 	}
 }
 
@@ -234,21 +196,19 @@ func (p *project) readPostCSS() {
 		names = slices.DeleteFunc(names, func(name string) bool { return plugins[name] == false })
 	case []any:
 		for _, plugin := range plugins {
-			switch plugin := plugin.(type) {
-			case string:
-				names = append(names, plugin)
-			case module:
-				names = append(names, plugin.name)
-			default:
+			if m, ok := plugin.(module); ok {
+				plugin = m.name
+			}
+			if name, ok := plugin.(string); ok {
+				names = append(names, name)
+			} else {
 				f.ignore("plugins", "A plugin of PostCSS", "")
 			}
 		}
-	case nil:
 	default:
-		f.ignore("plugins", "plugins", "")
-	}
-	if all == nil {
-		f.ignore("", "The configuration of PostCSS", "Write it as an object of constants.")
+		if plugins != nil || all == nil {
+			f.ignore("", "The configuration of PostCSS", "Write it as an object of constants.")
+		}
 	}
 	for _, name := range names {
 		if !postCSS[name] {
