@@ -7,7 +7,7 @@
 //
 //	program.go      the steps of a build, and what a project says about it
 //	settings.go     vite.config and the configuration of PostCSS; browsers.go: Browserslist; tsconfig.go: tsconfig.json;
-//	                env.go: variables; evaluate.go: the values of settings that are programs
+//	                env.go: variables. Package constant evaluates settings that are programs.
 //	entry.go        the pages of a project; page.go: the scripts and style sheets that a page loads
 //	bundle.go       runs the bundler, esbuild, which resolves imports itself
 //	guard.go        keeps esbuild inside the tree; pattern.go: checks imports with computed paths

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"devplatform/shared/deployment/constant"
 )
 
 // settingsFile is a file of settings of a project.
@@ -40,7 +42,7 @@ func (f settingsFile) value(env map[string]any) any {
 	if ext := path.Ext(f.name); ext == "" || ext == ".json" || ext == ".postcssrc" {
 		code = slices.Concat([]byte("export default "), code)
 	}
-	return evaluate(f.name, code, env)
+	return constant.Evaluate(f.name, code, env)
 }
 
 // warn adds a warning with the line of a key in the file. After maxWarnings it does nothing: finding the line of each
@@ -160,7 +162,7 @@ func (f settingsFile) readDefine(value any) {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		code, isCode := all[name].(string)
 		if !isCode {
-			code, _ = encode(all[name])
+			code, _ = constant.Encode(all[name])
 		}
 		if !dotted.MatchString(name) || !dotted.MatchString(code) && !json.Valid([]byte(code)) {
 			f.ignore(name, "The value of "+name+" in define", "Write a constant, or JSON.stringify with a constant.")
@@ -196,8 +198,8 @@ func (p *project) readPostCSS() {
 		names = slices.DeleteFunc(names, func(name string) bool { return plugins[name] == false })
 	case []any:
 		for _, plugin := range plugins {
-			if m, ok := plugin.(module); ok {
-				plugin = m.name
+			if m, ok := plugin.(constant.Module); ok {
+				plugin = m.Name
 			}
 			if name, ok := plugin.(string); ok {
 				names = append(names, name)

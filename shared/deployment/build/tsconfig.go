@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"devplatform/shared/deployment/constant"
 	"devplatform/shared/deployment/failure"
 )
 
@@ -64,7 +65,7 @@ func (c *tsconfig) read(p *project, name string, seen map[string]bool) error {
 		return nil //nolint:nilerr // the file does not exist
 	}
 	seen[name] = true
-	config, ok := evaluate(name, slices.Concat([]byte("export default "), trimBOM(text)), nil).(map[string]any)
+	config, ok := constant.Evaluate(name, slices.Concat([]byte("export default "), trimBOM(text)), nil).(map[string]any)
 	if !ok {
 		return failf(failure.BuildFailed, "The file is not a valid configuration of TypeScript. It must be a JSON object.").
 			At(name, nil, 0)

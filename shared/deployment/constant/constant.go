@@ -1,10 +1,16 @@
-package build
+// Package constant evaluates files of settings, such as vite.config.ts, which are programs that builds do not run. It
+// finds their values as far as these are constants. What the values mean does not belong here.
+//
+// A value is a string, a float64, a bool, nil, a map[string]any, a []any, a Module, or a value of a type of this package
+// that stands for anything else.
+package constant
 
 import (
 	"encoding/json"
 	"errors"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -12,9 +18,6 @@ import (
 	"github.com/tdewolff/parse/v2"
 	"github.com/tdewolff/parse/v2/js"
 )
-
-// Files of settings are programs, which are not run. Their values are evaluated as far as they are constants. A value
-// is a string, a float64, a bool, nil, a map[string]any, a []any, a function, or unknown.
 
 // unknown is a value that is not a constant.
 type unknown struct{}
@@ -29,30 +32,34 @@ type function struct {
 	body   js.BlockStmt
 }
 
-// module is a module, or what its default export returns.
-type module struct {
+// Module is a module, or what its default export returns.
+type Module struct {
 	unknown
 
-	name string
+	Name string
 }
+
+// scheme matches the scheme of a URL.
+var scheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+:`)
 
 // scope is the values of names.
 type scope map[string]any
 
-// evaluate returns the value that a program exports: the default export, or module.exports. If it is a function, as in
-// vite.config, the value is what the function returns for a build. env are the variables that the program can read.
-func evaluate(name string, code []byte, env map[string]any) any {
-	defined := map[string]string{
-		"__dirname": `"/"`, "__filename": quoteJSON(name), "import.meta.dirname": `"/"`,
-		"import.meta.filename": quoteJSON(name), "import.meta.url": quoteJSON("file://" + name),
-		"process.env.NODE_ENV": `"production"`,
+// Evaluate returns the value that a program exports: the default export, or module.exports. If it is a function, as in
+// vite.config, the value is what the function returns for a build. The program can read env, which has strings and
+// booleans, as process.env and through loadEnv.
+func Evaluate(name string, code []byte, env map[string]any) any {
+	values := map[string]any{
+		"__dirname": "/", "__filename": name, "import.meta.dirname": "/", "import.meta.filename": name,
+		"import.meta.url": "file://" + name, "process.env.NODE_ENV": "production",
 	}
 	variables := map[string]any{}
 	for name, value := range env {
-		if isPublicVariable(name) {
-			defined["process.env."+name] = quoteJSON(value)
-		}
-		variables[name] = value
+		values["process.env."+name], variables[name] = value, value
+	}
+	defined := map[string]string{}
+	for name, value := range values {
+		defined[name], _ = Encode(value)
 	}
 	// esbuild removes types, and evaluates templates and other constants.
 	out := api.Transform(string(code), api.TransformOptions{
@@ -88,7 +95,7 @@ func (s scope) run(statements []js.IStmt) any {
 		case *js.FuncDecl:
 			s[string(t.Name.Name())] = s.value(t)
 		case *js.ImportStmt:
-			s[string(t.Default)] = module{name: strings.Trim(string(t.Module), `"'`)}
+			s[string(t.Default)] = Module{Name: strings.Trim(string(t.Module), `"'`)}
 		case *js.IfStmt:
 			if s.value(t.Cond) != false {
 				return unknown{}
@@ -254,12 +261,12 @@ func (s scope) call(x *js.CallExpr) any {
 			texts = append(texts, text)
 		}
 	}
-	callee, isModule := s.value(x.X).(module)
+	callee, isModule := s.value(x.X).(Module)
 	switch allTexts := len(texts) == len(arguments) && len(texts) > 0; {
 	case isModule:
 		return callee
 	case name == "require" && allTexts:
-		return module{name: texts[0]}
+		return Module{Name: texts[0]}
 	case name == "cwd":
 		return "/"
 	case name == "loadEnv":
@@ -267,7 +274,7 @@ func (s scope) call(x *js.CallExpr) any {
 	case name == "defineConfig" && len(arguments) == 1:
 		return arguments[0]
 	case name == "stringify" && len(arguments) > 0:
-		if text, ok := encode(arguments[0]); ok {
+		if text, ok := Encode(arguments[0]); ok {
 			return text
 		}
 	case name == "resolve" && allTexts:
@@ -290,8 +297,8 @@ func (s scope) call(x *js.CallExpr) any {
 // them.
 const maxConstants = 10_000
 
-// encode returns a constant as JSON. ok is false if the value is too large, or not a constant.
-func encode(value any) (text string, ok bool) {
+// Encode returns a constant as JSON. ok is false if the value is too large, or not a constant.
+func Encode(value any) (text string, ok bool) {
 	if left := maxConstants; !isSmall(value, &left) {
 		return "", false
 	}
