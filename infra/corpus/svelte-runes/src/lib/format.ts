@@ -1,7 +1,8 @@
 export function hours(minutes: number): string {
   const h = Math.floor(minutes / 60)
   const m = minutes % 60
-  return h === 0 ? `${m} min` : `${h} h ${m} min`
+  if (h === 0) return `${m} min`
+  return m === 0 ? `${h} h` : `${h} h ${m} min`
 }
 
 export function clockFace(seconds: number): string {
