@@ -45,6 +45,5 @@ export function App() {
       <output>${() => result.value}</output>
     </div>
     ${view}
-    <footer>Made without a build step. <span id="visits"></span></footer>
   `;
 }
