@@ -18,6 +18,7 @@ export default {
             fontFamily: theme('fontFamily.serif').join(', '),
             'blockquote p:first-of-type::before': { content: 'none' },
             'blockquote p:last-of-type::after': { content: 'none' },
+            'ul.contains-task-list': { listStyle: 'none', paddingLeft: '0' },
             blockquote: { fontStyle: 'normal', borderLeftColor: theme('colors.lime.600') },
           },
         },
