@@ -28,7 +28,7 @@ export function PlanetMesh({ planet, speed, selected, onSelect }: PlanetMeshProp
       <group ref={group}>
         <Float speed={2} floatIntensity={0.3} rotationIntensity={0}>
           <mesh onClick={onSelect} scale={selected ? 1.15 : 1}>
-            <sphereGeometry args={[planet.size, 32, 32]} />
+            <sphereGeometry args={[planet.size, 24, 24]} />
             <meshStandardMaterial color={planet.color} roughness={0.8} />
           </mesh>
           {planet.ring && (
@@ -36,11 +36,9 @@ export function PlanetMesh({ planet, speed, selected, onSelect }: PlanetMeshProp
               <meshStandardMaterial color="#cdb98a" side={DoubleSide} />
             </Ring>
           )}
-          {selected && (
-            <Html center position={[0, planet.size + 0.35, 0]}>
-              {planet.name}
-            </Html>
-          )}
+          <Html center position={[0, planet.size + 0.35, 0]} className={selected ? 'label' : 'label hidden'}>
+            {planet.name}
+          </Html>
         </Float>
       </group>
     </>
