@@ -15,6 +15,7 @@ var errSecondDial = errors.New("sender: an attempt may open only one connection"
 // connection and send the request again if the server refused a stream.
 type singleDial struct {
 	dialer *net.Dialer
+	stages *stageTracker
 	used   atomic.Bool
 }
 
@@ -22,7 +23,33 @@ func (d *singleDial) dial(ctx context.Context, network, address string) (net.Con
 	if d.used.Swap(true) {
 		return nil, errSecondDial
 	}
-	return d.dialer.DialContext(ctx, network, normalizeIPv4(address)) //nolint:wrapcheck // connectResult classifies it
+	conn, err := d.dialer.DialContext(ctx, network, normalizeIPv4(address))
+	if err != nil {
+		return nil, err //nolint:wrapcheck // connectResult classifies it
+	}
+	return &limitedHandshake{Conn: conn, stages: d.stages, left: maxHandshake}, nil
+}
+
+// errHandshakeSize reports that an endpoint sent more than maxHandshake bytes in the TLS handshake.
+var errHandshakeSize = errors.New("sender: the TLS handshake is too large")
+
+// limitedHandshake is a connection that fails after it has received maxHandshake bytes of a TLS handshake. crypto/tls
+// accepts 256 KiB of certificates, and the parsed form of hostile certificates is more than 20 times as large.
+type limitedHandshake struct {
+	net.Conn
+
+	stages *stageTracker
+	left   int // bytes
+}
+
+func (c *limitedHandshake) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if c.stages.latest() == stageTLS {
+		if c.left -= n; c.left < 0 {
+			return 0, errHandshakeSize
+		}
+	}
+	return n, err //nolint:wrapcheck // a connection returns the errors of the network
 }
 
 // The stages of an attempt. Send needs the stage to choose the message for an error, because the errors of the
