@@ -27,27 +27,33 @@ func (d *singleDial) dial(ctx context.Context, network, address string) (net.Con
 	if err != nil {
 		return nil, err //nolint:wrapcheck // connectResult classifies it
 	}
-	return &limitedHandshake{Conn: conn, stages: d.stages, left: maxHandshake}, nil
+	return &limitedConn{Conn: conn, stages: d.stages}, nil
 }
 
-// errHandshakeSize reports that an endpoint sent more than maxHandshake bytes in the TLS handshake.
-var errHandshakeSize = errors.New("sender: the TLS handshake is too large")
+var (
+	// errHandshakeSize reports that an endpoint sent more than maxHandshake bytes in the TLS handshake.
+	errHandshakeSize = errors.New("sender: the TLS handshake is too large")
+	errReceived      = errors.New("sender: the endpoint sent too much")
+)
 
-// limitedHandshake is a connection that fails after it has received maxHandshake bytes of a TLS handshake. crypto/tls
-// accepts 256 KiB of certificates, and the parsed form of hostile certificates is more than 20 times as large.
-type limitedHandshake struct {
+// limitedConn is a connection that fails after it has received maxHandshake bytes in the TLS handshake, or maxReceived
+// bytes in total. crypto/tls accepts 256 KiB of certificates, and the parsed form of hostile certificates is more than
+// 20 times as large. An HTTP/2 endpoint can send frames without a response until the attempt times out.
+type limitedConn struct {
 	net.Conn
 
-	stages *stageTracker
-	left   int // bytes
+	stages   *stageTracker
+	received int // bytes
 }
 
-func (c *limitedHandshake) Read(p []byte) (int, error) {
+func (c *limitedConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
-	if c.stages.latest() == stageTLS {
-		if c.left -= n; c.left < 0 {
-			return 0, errHandshakeSize
-		}
+	c.received += n
+	switch {
+	case c.received > maxHandshake && c.stages.latest() == stageTLS:
+		return 0, errHandshakeSize
+	case c.received > maxReceived:
+		return 0, errReceived
 	}
 	return n, err //nolint:wrapcheck // a connection returns the errors of the network
 }

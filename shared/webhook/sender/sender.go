@@ -25,12 +25,13 @@ const (
 	defaultTimeout = 15 * time.Second
 	userAgent      = "devplatform-webhooks/1"
 
-	maxRead      = 16 << 10 // bytes of a response body that are read
-	maxKept      = 1 << 10  // bytes of Result.Response
-	maxHeader    = 16 << 10 // bytes of a response header
-	maxHandshake = 32 << 10 // bytes that the endpoint sends in the TLS handshake
-	maxBuffered  = 64 << 10 // the smallest value that HTTP/2 allows
-	maxSessions  = 64       // TLS sessions, of a few KB each. A hostile one has less than 1 MB.
+	maxRead      = 16 << 10  // bytes of a response body that are read
+	maxKept      = 1 << 10   // bytes of Result.Response
+	maxHeader    = 16 << 10  // bytes of a response header
+	maxHandshake = 32 << 10  // bytes that the endpoint sends in the TLS handshake
+	maxReceived  = 256 << 10 // bytes that the endpoint sends in total, more than all that the other limits allow
+	maxBuffered  = 64 << 10  // the smallest value that HTTP/2 allows
+	maxSessions  = 64        // TLS sessions, of a few KB each. A hostile one has less than 1 MB.
 )
 
 // Request is a POST of Body to URL. Send sets Content-Type and User-Agent in a copy of Header.

@@ -1,15 +1,19 @@
 package sender_test
 
 import (
+	"bytes"
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"math/big"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"golang.org/x/net/http2"
 
 	"devplatform/shared/webhook/sender"
 )
@@ -58,5 +62,22 @@ func TestLargeHeadersFail(t *testing.T) {
 		if got := post(t, localSender(), e.url()); got.Error != want {
 			t.Errorf("%d bytes: got %+v, want error %q", size, got, want)
 		}
+	}
+}
+
+// An endpoint can send frames without end that are not part of a response.
+func TestHTTP2FloodsFail(t *testing.T) {
+	t.Parallel()
+	certificate, pool := startHTTPS(t, func(http.ResponseWriter, *http.Request) {}, nil)
+	config := certificate.TLS.Clone()
+	config.NextProtos = []string{"h2"}
+	e := listen(t, "127.0.0.1:0", func(conn net.Conn) {
+		framer := http2.NewFramer(tls.Server(conn, config), bytes.NewReader(nil))
+		for err := framer.WriteSettings(); err == nil; err = framer.WriteRawFrame(0xee, 0, 0, make([]byte, 16<<10)) {
+		}
+	})
+	s := sender.New(sender.Options{AllowPrivate: true, RootCAs: pool, Timeout: 10 * shortTimeout})
+	if got := post(t, s, "https://"+e.address); got.Error != closed {
+		t.Errorf("got %+v, want error %q", got, closed)
 	}
 }
