@@ -113,24 +113,14 @@ func (s store) treeState(ctx context.Context, projectID string) (treeState, erro
 // deleteReferenced deletes the keys of the objects to which the records of a project refer from a set. It keeps nothing
 // else of the records, because a project can have millions of old versions. Error: errInvalidRecord.
 func (s store) deleteReferenced(ctx context.Context, projectID string, keys map[string]bool) error {
-	q := db.Query{Prefix: db.ProjectPartition(projectID), Only: []string{"content", "chunks", "object"}}
-	for {
-		page, err := s.projects.Query(ctx, q)
+	return s.projects.Each(ctx, db.ProjectPartition(projectID), func(item db.Item) error {
+		ref, err := db.Decode[content.Ref](item)
 		if err != nil {
-			return err
+			return fmt.Errorf("%w: project %s: %w", errInvalidRecord, projectID, err)
 		}
-		for _, item := range page.Items {
-			ref, err := db.Decode[content.Ref](item)
-			if err != nil {
-				return fmt.Errorf("%w: project %s: %w", errInvalidRecord, projectID, err)
-			}
-			delete(keys, ref.ObjectKey(projectID))
-		}
-		if page.Next.IsZero() {
-			return nil
-		}
-		q.After = page.Next
-	}
+		delete(keys, ref.ObjectKey(projectID))
+		return nil
+	}, "content", "chunks", "object")
 }
 
 // sweepPosition is the record of the position of the sweep.
