@@ -58,6 +58,7 @@ func browser(t *testing.T, path string) context.Context {
 		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()),
 		chromedp.Flag("ignore-certificate-errors", true),
 		chromedp.Flag("disable-quic", true),
+		chromedp.Flag("enable-unsafe-swiftshader", true), // WebGL without a graphics card, and without a warning
 	)
 	ctx, cancel := context.WithTimeout(context.Background(), browserLimit)
 	t.Cleanup(cancel)
@@ -90,6 +91,10 @@ func (c *console) record(event any) {
 			}
 		}
 	case *runtime.EventExceptionThrown:
-		c.problems = append(c.problems, e.ExceptionDetails.Text)
+		text := e.ExceptionDetails.Text
+		if e.ExceptionDetails.Exception != nil {
+			text += " " + e.ExceptionDetails.Exception.Description
+		}
+		c.problems = append(c.problems, text)
 	}
 }
