@@ -80,7 +80,7 @@ func (c *console) record(event any) {
 	defer c.mu.Unlock()
 	switch e := event.(type) {
 	case *log.EventEntryAdded:
-		if e.Entry.Source == "rendering" { // about the graphics card
+		if e.Entry.Source == log.EntrySourceRendering { // about the graphics card
 			return
 		}
 		if e.Entry.Level == log.EntryLevelError || e.Entry.Level == log.EntryLevelWarning {
