@@ -92,7 +92,7 @@ func install(folder string) error {
 var nodeModules = map[string]string{
 	"fs": `import preflight from "tailwindcss3/lib/css/preflight.css"; export const readFileSync = () => preflight;
 		export default { readFileSync }`,
-	"crypto": "", "os": "", "url": "", "util": "", "v8": "", "source-map-js": "", "jiti": "", "fast-glob": "", "sucrase": "",
+	"crypto": "", "os": "", "read-cache": "", "resolve": "", "url": "", "util": "", "v8": "", "source-map-js": "", "jiti": "", "fast-glob": "", "sucrase": "",
 	"picocolors": `const same = (text) => text; module.exports = { red: same, bold: same, gray: same, dim: same,
 		cyan: same, yellow: same, magenta: same, green: same, createColors: () => module.exports }`,
 }

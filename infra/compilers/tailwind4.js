@@ -8,11 +8,13 @@ import * as plugin from "tailwindcss4/plugin"
 import * as defaultTheme from "tailwindcss4/defaultTheme"
 import * as colors from "tailwindcss4/colors"
 import * as flattenColorPalette from "tailwindcss4/lib/util/flattenColorPalette"
+import path from "path"
 import { evaluated } from "./modules.js"
 
 const sheets = { index, preflight, theme, utilities }
 
 globalThis.builtins = {
+  path,
   "tailwindcss/plugin": plugin,
   "tailwindcss/defaultTheme": defaultTheme,
   "tailwindcss/colors": colors,

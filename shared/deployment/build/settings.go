@@ -18,6 +18,7 @@ type settings struct {
 	paths           map[string][]string // aliases of folders: absolute targets by pattern
 	packages        map[string]string   // aliases of packages
 	define          map[string]string   // JavaScript by expression
+	nesting         bool                // Tailwind CSS 3 resolves nested rules before its own
 	engines         []api.Engine        // the oldest browsers in which the site works
 	warnings        []string            // about what is not understood, with the line
 }
@@ -250,6 +251,7 @@ func (p *project) readPostCSS() {
 	if all == nil {
 		f.ignore("", "The configuration of PostCSS", "Write it as an object of constants.")
 	}
+	p.settings.nesting = slices.Contains(names, "tailwindcss/nesting")
 	for _, name := range names {
 		if !postCSS[name] {
 			f.warn(name, "The plugin %s of PostCSS is not used, because builds run no plugins.", name)
