@@ -211,7 +211,7 @@ func (e *Engine) failure(err error) error {
 	case thrown.Message == "stack overflow":
 		return ErrNesting
 	}
-	f := &Error{Message: thrown.Error()}; println(thrown.Stack)
+	f := &Error{Message: thrown.Error()}
 	for _, m := range frame.FindAllStringSubmatch(thrown.Stack, -1) {
 		line, _ := strconv.Atoi(m[1])
 		column, _ := strconv.Atoi(m[2])
