@@ -2,7 +2,6 @@ package build
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,7 +25,7 @@ import (
 // configuration. It inlines what a style sheet imports, so a style sheet that imports such a sheet is compiled, too.
 
 const (
-	// maxEngineTime limits the compilers and the configurations of a build together.
+	// maxEngineTime limits the processor time of the compilers and the configurations of a build together.
 	maxEngineTime = 10 * time.Second
 	// maxContent is the number of bytes of the files in which names of classes are looked for.
 	maxContent = 32 << 20
@@ -40,7 +39,6 @@ type tailwindCSS struct {
 	mu      sync.Mutex // one style sheet at a time
 	name    string     // of the compiler
 	engine  *engine.Engine
-	stop    context.CancelFunc
 	config  string            // module of the configuration of version 3, or ""
 	modules map[string]string // answers to the compiler by module
 	// b and sheet are the style sheet that is compiled, and failed is the first error in what it loads.
@@ -123,7 +121,8 @@ func (t *tailwindCSS) compile() (css string, err error) {
 	if err != nil {
 		return "", err
 	}
-	return css, t.engine.Call("finish", names, &css)
+	err = t.engine.Call("finish", names, &css)
+	return css, err
 }
 
 // start starts the engine with the compiler of the version that the project asks for, and loads the configuration of
@@ -132,12 +131,9 @@ func (t *tailwindCSS) start() (err error) {
 	if t.name, err = t.version(); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), maxEngineTime)
-	if t.engine, err = engine.New(ctx); err != nil {
-		cancel()
+	if t.engine, err = engine.New(maxEngineTime); err != nil {
 		return err
 	}
-	t.stop = cancel
 	t.modules = map[string]string{}
 	if err := t.engine.LoadCompiler(t.name); err != nil {
 		return err
@@ -166,9 +162,6 @@ func (t *tailwindCSS) start() (err error) {
 func (t *tailwindCSS) close() {
 	if t.engine != nil {
 		t.engine.Close()
-	}
-	if t.stop != nil {
-		t.stop()
 	}
 }
 

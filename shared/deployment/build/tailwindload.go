@@ -1,6 +1,8 @@
 package build
 
 import (
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path"
@@ -32,6 +34,9 @@ func (b *bundler) findSheet(id, folder string) (string, error) {
 		ref := reference{importer: importer, css: true, kind: api.ResolveCSSImportRule}
 		found, ok := b.find(b.pb, ref, spec, b.file(folder))
 		if !ok {
+			found.file, ok = b.packageSheet(spec)
+		}
+		if !ok {
 			continue
 		}
 		switch {
@@ -43,6 +48,31 @@ func (b *bundler) findSheet(id, folder string) (string, error) {
 		return found.file, nil
 	}
 	return "", b.missing(importer, id)
+}
+
+// packageSheet returns the style sheet that a package exports for style sheets only, with the condition or the field
+// "style".
+func (b *bundler) packageSheet(spec string) (file string, ok bool) {
+	home, name := tree.PackageOf(tree.PackageFolder + spec)
+	var manifest struct {
+		Style   any `json:"style"`
+		Exports any `json:"exports"`
+	}
+	data, err := b.tree.Read(home + "/package.json")
+	if err != nil || json.Unmarshal(data, &manifest) != nil {
+		return "", false
+	}
+	part := "." + strings.TrimPrefix(spec, name)
+	exports, _ := manifest.Exports.(map[string]any)
+	target := exports[part]
+	if conditions, ok := target.(map[string]any); ok {
+		target = conditions["style"]
+	} else if part == "." && target == nil {
+		target = cmp.Or(exports["style"], manifest.Style)
+	}
+	text, isText := target.(string)
+	file, isInside := join(home, "./"+text)
+	return file, isText && isInside && b.tree.Has(file) && within(home, file)
 }
 
 // relativeURL matches url() with a path that is relative to its style sheet.

@@ -86,7 +86,8 @@ func corpus(t testing.TB) map[string]map[string][]byte {
 	entries, _ := os.ReadDir(folder)
 	for _, entry := range entries {
 		manifest, err := os.ReadFile(filepath.Join(folder, entry.Name(), "package.json"))
-		if err == nil && strings.Contains(string(manifest), `"tailwindcss"`) {
+		isSupported := !strings.Contains(string(manifest), `"vue"`) && !strings.Contains(string(manifest), `"svelte"`)
+		if err == nil && isSupported && strings.Contains(string(manifest), `"tailwindcss"`) {
 			all[entry.Name()] = readTree(t, filepath.Join(folder, entry.Name()), "")
 		}
 	}
@@ -176,7 +177,7 @@ var features = map[string]map[string][]byte{
 		@source "./node_modules/daisyui/functions";`,
 		"/src/x.txt", "flex underline", "/src/not/x.txt", "grid", "/lib/a.js", "'p-4'", "/lib/a.ts", "'p-5'", "/x.html", "m-9"),
 	"parts4": files("/package.json", uses4, "/a.css", `@layer theme, base, components, utilities;
-		@import "tailwindcss/theme.css" layer(theme) theme(static); @import "tailwindcss/utilities.css" layer(utilities) prefix(tw);
+		@import "tailwindcss/theme.css" layer(theme) theme(static) prefix(tw); @import "tailwindcss/utilities.css" layer(utilities);
 		@import "./b/b.css";`, "/b/b.css", `.b { @apply tw:flex; background: url(./b.png) } @utility own-* { tab-size: --value(integer) }`,
 		"/b/b.png", "png", "/x.html", "<p class='tw:own-4 tw:p-1'>"),
 	"ignored4": files("/package.json", uses4, "/a.css", `@import "tailwindcss";`, "/.gitignore", "/gen\n*.tmp\n",

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -13,9 +12,7 @@ import (
 // start returns an engine that has loaded a program.
 func start(t *testing.T, limit time.Duration, code string) (*Engine, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
-	t.Cleanup(cancel)
-	e, err := New(ctx)
+	e, err := New(limit)
 	if err != nil {
 		t.Fatal(err)
 	}
