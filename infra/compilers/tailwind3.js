@@ -61,7 +61,7 @@ globalThis.start = async ({ css, file, base, config: answer, nested }) => {
     rule.remove()
   })
   config = validateConfig(own(resolveConfig)(user))
-  return { globs: config.content.files.filter((file) => typeof file === "string"), relative: config.content.relative }
+  return { globs: config.content.files.filter((file) => typeof file === "string") }
 }
 // finish returns the CSS for the contents of files.
 globalThis.finish = async (contents) => {

@@ -21,6 +21,9 @@ const (
 // otherSources are the extensions of files that contain scripts.
 var otherSources = wordSet(".html .vue .svelte .astro .mdx")
 
+// styleConfig matches the configurations of tools for style sheets.
+var styleConfig = regexp.MustCompile(`/(tailwind|postcss)\.config\.[cm]?[jt]s$`)
+
 // Imports returns the names of the packages that the sources of a project may import. It reads the text only, so it
 // also finds names in comments.
 func Imports(files map[string][]byte) map[string]bool {
@@ -31,12 +34,14 @@ func Imports(files map[string][]byte) map[string]bool {
 		if !isCode(name) && !otherSources[ext] || ext == ".json" || isExcluded(name) {
 			continue
 		}
-		for begin, end := range keywords(data, "from", "import", "require") {
+		// The engine has these modules for the configuration of Tailwind CSS.
+		isStyle := ext == ".css" || styleConfig.MatchString(name)
+		for begin, end := range keywords(data, "from", "import", "require", "@plugin") {
 			rest := bytes.TrimLeft(data[end:min(end+maxImport, len(data))], " \t\r\n\v\f(")
 			if len(rest) == 0 || !strings.Contains("\"'`", string(rest[:1])) || begin > 0 && isWord(data[begin-1]) {
 				continue // most keywords: the expression would take much longer
 			}
-			if m := importedName.Find(rest[1:]); m != nil {
+			if m := importedName.Find(rest[1:]); m != nil && !(isStyle && ownModules.Match(m)) {
 				names[string(m)] = true
 			}
 			if read++; read == maxImports {

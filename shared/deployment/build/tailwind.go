@@ -104,10 +104,9 @@ func (t *tailwindCSS) compile() (css string, err error) {
 		"nested": t.b.settings.nesting, "isModule": strings.HasSuffix(t.sheet.file, ".module.css"),
 	}
 	var started struct {
-		Sources  []tailwind.Source `json:"sources"`
-		Root     any               `json:"root"` // null, "none" or a source
-		Globs    []string          `json:"globs"`
-		Relative bool              `json:"relative"`
+		Sources []tailwind.Source `json:"sources"`
+		Root    any               `json:"root"` // null, "none" or a source
+		Globs   []string          `json:"globs"`
 	}
 	if err := t.engine.Call("start", in, &started); err != nil {
 		return "", err

@@ -33,9 +33,12 @@ func run(t *testing.T, limit time.Duration, code string) (out any, err error) {
 func TestCall(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[string]any{
-		`async function f([a]) { await null; return a + "put" }`:                       "input",
-		`f = (a) => a.concat("x").join()`:                                              "in,x",
-		`f = () => undefined`:                                                          nil,
+		`async function f([a]) { await null; return a + "put" }`: "input",
+		`f = (a) => a.concat("x").join()`:                        "in,x",
+		`f = () => { const a = { b: [new Map([[1, new Set([2])]]), /x/g] }; a.a = a; const c = structuredClone(a)
+			return [c !== a, c.a === c, c.b !== a.b, [...c.b[0].get(1)][0], c.b[1].flags].join() }`: "true,true,true,2,g",
+		`f = () => ["", "a", "ab", "abc", "abc\xff"].map((s) => btoa(s) + atob(btoa(s))).join()`: ",YQ==a,YWI=ab,YWJjabc,YWJj/w==abc\u00ff",
+		`f = () => undefined`: nil,
 		`f = () => new Promise((resolve) => Promise.resolve().then(() => resolve(1)))`: 1.0,
 	} {
 		if got, err := run(t, time.Minute, code); got != want || err != nil {
