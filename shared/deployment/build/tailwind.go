@@ -41,10 +41,12 @@ type tailwindCSS struct {
 	engine  *engine.Engine
 	config  string            // module of the configuration of version 3, or ""
 	modules map[string]string // answers to the compiler by module
-	// b and sheet are the style sheet that is compiled, and failed is the first error in what it loads.
+	// b and sheet are the style sheet that is compiled, and failed is the first error in
+	// what it loads.
 	b      *bundler
 	sheet  script
 	failed error
+	id     string // what could not be loaded
 }
 
 // usesTailwind matches what only Tailwind CSS understands. importOf matches an import.
@@ -64,7 +66,7 @@ func (b *bundler) needsTailwind(file, css string, seen map[string]bool) bool {
 		return true
 	}
 	for _, m := range importOf.FindAllStringSubmatch(css, -1) {
-		found, err := b.findSheet(m[1], path.Dir(file))
+		found, err := b.findSheet(m[1], file)
 		if err != nil || seen[found] || tree.IsInPackage(found) {
 			continue
 		}
@@ -172,7 +174,7 @@ func (t *tailwindCSS) host(f func(t *tailwindCSS, id, base string) (string, erro
 		}
 		answer, err := f(t, arguments[0], arguments[1])
 		if err != nil && t.failed == nil {
-			t.failed = err
+			t.failed, t.id = err, arguments[0]
 		}
 		return answer, err
 	}
@@ -229,7 +231,7 @@ func (t *tailwindCSS) candidates(root any, sources []tailwind.Source) ([]string,
 	err := t.each(tailwind.Files(t.all(), sources, t.b.hidden["/.gitignore"]), func(name string, data []byte) {
 		tailwind.Candidates(set, tailwind.Extension(name), data)
 	})
-	return slices.Sorted(maps.Keys(set)), err
+	return append([]string{}, slices.Sorted(maps.Keys(set))...), err // not null in JSON
 }
 
 // content is a file in which version 3 looks for names of classes.
@@ -239,8 +241,9 @@ type content struct {
 }
 
 // contents returns the files that the configuration names, for version 3.
-func (t *tailwindCSS) contents(globs []string) (all []content, err error) {
-	err = t.each(tailwind.Glob(t.all(), globs, t.b.web+"/"), func(name string, data []byte) {
+func (t *tailwindCSS) contents(globs []string) ([]content, error) {
+	all := []content{} // not null in JSON
+	err := t.each(tailwind.Glob(t.all(), globs, t.b.web+"/"), func(name string, data []byte) {
 		all = append(all, content{string(data), tailwind.Extension(name)})
 	})
 	return all, err
@@ -266,9 +269,17 @@ func (t *tailwindCSS) each(names []string, f func(name string, data []byte)) err
 	return nil
 }
 
+// importer returns the file that imports something from a folder, as far as it is known.
+func (t *tailwindCSS) importer(folder string) string {
+	if folder == path.Dir(t.sheet.file) {
+		return t.sheet.file
+	}
+	return path.Join(folder, "style.css")
+}
+
 // loadSheet returns a style sheet that another one imports, with URLs relative to the one that is compiled.
 func (t *tailwindCSS) loadSheet(id, base string) (string, error) {
-	file, err := t.b.findSheet(id, base)
+	file, err := t.b.findSheet(id, t.importer(base))
 	if err != nil {
 		return "", err
 	}

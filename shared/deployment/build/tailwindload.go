@@ -17,10 +17,13 @@ import (
 	"devplatform/shared/deployment/tree"
 )
 
-// findSheet returns the style sheet that an import in a folder means. Errors: *failure.Error.
-func (b *bundler) findSheet(id, folder string) (string, error) {
-	importer := path.Join(folder, "style.css")
+// findSheet returns the style sheet that an import means. Errors: *failure.Error.
+func (b *bundler) findSheet(id, importer string) (string, error) {
+	folder := path.Dir(importer)
 	id, _, _ = strings.Cut(id, "?")
+	if _, ok := join(folder, id); isRelative(id) && !ok {
+		return "", leavesProject(id)
+	}
 	specs := []string{"./" + id, strings.TrimPrefix(id, "~")}
 	switch {
 	case isRelative(id):
@@ -48,6 +51,10 @@ func (b *bundler) findSheet(id, folder string) (string, error) {
 		return found.file, nil
 	}
 	return "", b.missing(importer, id)
+}
+
+func leavesProject(spec string) *failure.Error {
+	return failf(failure.BuildFailed, "%s is outside of the project. Use a path inside.", quote(spec))
 }
 
 // packageSheet returns the style sheet that a package exports for style sheets only, with the condition or the field
@@ -91,7 +98,7 @@ func moveURLs(css, from, to string) (string, error) {
 		}
 		file, ok := join(from, ref)
 		if !ok || tree.IsInPackage(from+"/") && !tree.IsInPackage(file) {
-			failed = failf(failure.BuildFailed, "%s is outside of the project. Use a path inside.", quote(ref))
+			failed = leavesProject(ref)
 			return text
 		}
 		rel, _ := filepath.Rel(to, file)
@@ -127,6 +134,9 @@ func (t *tailwindCSS) loadModule(id, base string) (string, error) {
 		Plugins: []api.Plugin{{Name: "module", Setup: func(pb api.PluginBuild) { b.setupModule(pb, &entry) }}},
 	})
 	if err := b.failure(run.Errors); err != nil {
+		if f := new(failure.Error); errors.As(err, &f) && f.Path == "/<stdin>" {
+			err = failf(f.Code, "%s", f.Message)
+		}
 		return "", err
 	}
 	var source, sourceMap []byte
@@ -182,7 +192,7 @@ func (b *bundler) resolveModule(pb api.PluginBuild, a api.OnResolveArgs, entry *
 	var ok bool
 	if ref.importer, ok = b.path(a.Importer); !ok {
 		name, _ := b.path(a.ResolveDir + "/")
-		ref.importer = path.Join("/", name, "style.css")
+		ref.importer = b.tailwind.importer(path.Join("/", name))
 	}
 	isBuiltin := isBuiltin(a.Path)
 	if ownModules.MatchString(a.Path) || isBuiltin {
@@ -200,6 +210,9 @@ func (b *bundler) resolveModule(pb api.PluginBuild, a api.OnResolveArgs, entry *
 			"Remove the import.", quote(a.Path))
 	}
 	if a.Importer == "<stdin>" {
+		if _, ok := join(path.Dir(ref.importer), a.Path); isRelative(a.Path) && !ok {
+			return unchanged, leavesProject(a.Path)
+		}
 		found, ok := b.find(pb, ref, a.Path, ref.dir)
 		if !ok {
 			return unchanged, b.missing(ref.importer, a.Path)
@@ -279,7 +292,7 @@ func (t *tailwindCSS) failure(err error) error {
 	case errors.Is(err, engine.ErrNesting):
 		return limit("has calls that are nested too deeply")
 	case errors.As(err, &own) && own.Path == "":
-		return at(own, "@import")
+		return at(own, t.id)
 	case errors.As(err, &own):
 		return own
 	case !errors.As(err, &thrown):
