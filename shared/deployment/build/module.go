@@ -3,7 +3,6 @@ package build
 import (
 	"errors"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -74,6 +73,7 @@ func contents(text string, loader api.Loader) api.OnLoadResult {
 
 // setup connects the bundler with esbuild. The errors of callbacks reach esbuild as messages that carry them.
 func (b *bundler) setup(pb api.PluginBuild) {
+	b.pb = pb
 	all := ".*"
 	pb.OnResolve(api.OnResolveOptions{Filter: all}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
 		result, err := b.onResolve(pb, a)
@@ -198,8 +198,6 @@ var loaders = map[string]api.Loader{
 // isCode reports whether a file is a script, a style sheet or JSON.
 func isCode(file string) bool { return loaders[strings.ToLower(path.Ext(file))] != api.LoaderNone }
 
-var tailwind = regexp.MustCompile(`@tailwind\s|@import\s+["']tailwindcss[/"']|@apply\s`)
-
 // source returns a file with the loader of its extension.
 func (b *bundler) source(file string, data []byte, with map[string]string) (api.OnLoadResult, error) {
 	ext := strings.ToLower(path.Ext(file))
@@ -220,13 +218,12 @@ func (b *bundler) source(file string, data []byte, with map[string]string) (api.
 	case inPackage && loader == api.LoaderJSX && ext != ".jsx":
 		return b.script(code, api.LoaderJS)
 	case loader == api.LoaderCSS:
-		if at := tailwind.FindIndex(code.code); at != nil && !inPackage {
-			return api.OnLoadResult{}, code.at(at[0], failf(failure.FrameworkUnsupported, "Tailwind CSS needs a build that "+
-				"runs its code, and this service executes none. Remove this line and load Tailwind in the page instead: "+
-				"<script src=\"https://cdn.jsdelivr.net/npm/@tailwindcss/browser@4\"></script>"))
-		}
 		if strings.HasSuffix(strings.ToLower(file), ".module.css") {
 			loader = api.LoaderLocalCSS
+		}
+		if !inPackage {
+			text, err := b.styles(code)
+			return contents(text, loader), err
 		}
 	case loader != api.LoaderJSON:
 		return b.script(code, loader)
