@@ -139,6 +139,10 @@ validate: ## check template.yaml, also with cfn-lint and the SAM transform if in
 licences: tools ## regenerate infra/licences/README.md, the list of dependencies' licences
 	@.ci/licences write
 
+.PHONY: compilers
+compilers: ## bundle the compilers of builds with the versions in infra/compilers (needs npm)
+	@go run ./infra/compilers
+
 .PHONY: check-licences
 check-licences: tools # fails on a licence that is not allowed, or that infra/licences/README.md does not list
 	@$(STEP) 'licences' .ci/licences check

@@ -1,0 +1,209 @@
+// Compilers bundles the compilers of builds, which are npm packages, for package engine. `make compilers` runs it. It
+// needs npm. The same versions make the same bundles on every machine.
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+// names are the compilers. Each has an entry file.
+var names = []string{"tailwind3", "tailwind4"}
+
+const (
+	source = "infra/compilers"
+	// cache is the folder in which npm installs the packages.
+	cache    = ".build/compilers"
+	target   = "shared/deployment/engine/compilers"
+	licences = "infra/licences/COMPILERS.md"
+)
+
+func main() {
+	if err := run(cache, target, licences); err != nil {
+		fmt.Fprintln(os.Stderr, "compilers:", err)
+		os.Exit(1)
+	}
+}
+
+// run installs the packages in a folder, and writes the bundles and the list of their licences.
+func run(folder, bundles, list string) error {
+	if err := install(folder); err != nil {
+		return err
+	}
+	packages := map[string]bool{}
+	for _, name := range names {
+		code, inputs, err := bundle(folder, name)
+		if err != nil {
+			return err
+		}
+		for _, input := range inputs {
+			if name := packageOf(input); name != "" {
+				packages[name] = true
+			}
+		}
+		if err := write(filepath.Join(bundles, name+".js.gz"), compress(code)); err != nil {
+			return err
+		}
+	}
+	text, err := listLicences(folder, packages)
+	if err != nil {
+		return err
+	}
+	return write(list, text)
+}
+
+// install copies the sources to a folder, and installs the packages of the lock file in it.
+func install(folder string) error {
+	files, err := os.ReadDir(source)
+	if err != nil {
+		return err //nolint:wrapcheck // names the folder
+	}
+	for _, f := range files {
+		if ext := filepath.Ext(f.Name()); ext != ".js" && ext != ".json" {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(source, f.Name()))
+		if err == nil {
+			err = write(filepath.Join(folder, f.Name()), data)
+		}
+		if err != nil {
+			return err //nolint:wrapcheck // names the file
+		}
+	}
+	npm := exec.Command("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund") //nolint:noctx // a tool
+	npm.Dir = folder
+	npm.Stderr = os.Stderr
+	if err := npm.Run(); err != nil {
+		return fmt.Errorf("npm ci: %w", err)
+	}
+	return nil
+}
+
+// nodeModules are the modules of Node.js that the compilers import, as far as they use them.
+var nodeModules = map[string]string{
+	"fs": `import preflight from "tailwindcss3/lib/css/preflight.css"; export const readFileSync = () => preflight;
+		export default { readFileSync }`,
+	"crypto": "", "os": "", "url": "", "util": "", "v8": "", "source-map-js": "", "jiti": "", "fast-glob": "", "sucrase": "",
+	"picocolors": `const same = (text) => text; module.exports = { red: same, bold: same, gray: same, dim: same,
+		cyan: same, yellow: same, magenta: same, green: same, createColors: () => module.exports }`,
+}
+
+// bundle returns the code of a compiler, and the files that it consists of.
+func bundle(folder, name string) (code []byte, inputs []string, err error) {
+	dir, err := filepath.Abs(folder)
+	if err != nil {
+		return nil, nil, err //nolint:wrapcheck // names the folder
+	}
+	out := api.Build(api.BuildOptions{
+		AbsWorkingDir: dir, EntryPoints: []string{name + ".js"}, Bundle: true, Format: api.FormatIIFE,
+		Platform: api.PlatformBrowser, Target: api.ES2023, Metafile: true, MinifySyntax: true, MinifyWhitespace: true,
+		LegalComments: api.LegalCommentsNone, Loader: map[string]api.Loader{".css": api.LoaderText},
+		Alias: map[string]string{"path": "path-browserify"},
+		Define: map[string]string{
+			"process.env.NODE_ENV": `"production"`, "process.env.DEBUG": "undefined", "process.env.OXIDE": "undefined",
+			"process.env.JEST_WORKER_ID": "undefined", "__dirname": `"/"`, "__OXIDE__": "false",
+		},
+		Plugins: []api.Plugin{{Name: "node", Setup: func(b api.PluginBuild) {
+			b.OnResolve(api.OnResolveOptions{Filter: `^[a-z0-9-]+$`}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
+				if _, ok := nodeModules[a.Path]; !ok {
+					return api.OnResolveResult{}, nil
+				}
+				return api.OnResolveResult{Path: a.Path, Namespace: "node"}, nil
+			})
+			b.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: "node"}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
+				text := nodeModules[a.Path]
+				return api.OnLoadResult{Contents: &text, ResolveDir: dir}, nil
+			})
+		}}},
+	})
+	if len(out.Errors) > 0 {
+		return nil, nil, fmt.Errorf("%s: %v", name, api.FormatMessages(out.Errors, api.FormatMessagesOptions{}))
+	}
+	var meta struct {
+		Inputs map[string]any `json:"inputs"`
+	}
+	if err := json.Unmarshal([]byte(out.Metafile), &meta); err != nil {
+		return nil, nil, err //nolint:wrapcheck // cannot happen
+	}
+	for input := range meta.Inputs {
+		inputs = append(inputs, input)
+	}
+	return out.OutputFiles[0].Contents, inputs, nil
+}
+
+// packageOf returns the folder of the package of a file, or "".
+func packageOf(file string) string {
+	_, rest, ok := strings.Cut(file, "node_modules/")
+	if !ok {
+		return ""
+	}
+	if i := strings.LastIndex(rest, "node_modules/"); i >= 0 {
+		return rest[:i] + "node_modules/" + packageOf(rest[i:])
+	}
+	n := 1 + strings.Count(rest[:1], "@")
+	return strings.Join(strings.Split(rest, "/")[:n], "/")
+}
+
+// compress returns data in gzip, without a time.
+func compress(data []byte) []byte {
+	var out bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	_, _ = w.Write(data)
+	_ = w.Close()
+	return out.Bytes()
+}
+
+const introduction = `# Licences of the compilers
+
+This page lists the npm packages in the compilers that builds run, with their licences. ` + "`make compilers`" + ` generates it.
+`
+
+// listLicences returns the list of the licences of packages, with their texts.
+func listLicences(folder string, packages map[string]bool) ([]byte, error) {
+	table, texts := "\n| package | version | licence |\n|---|---|---|\n", ""
+	sorted := []string{}
+	for name := range packages {
+		sorted = append(sorted, name)
+	}
+	slices.Sort(sorted)
+	for _, name := range sorted {
+		home := filepath.Join(folder, "node_modules", name)
+		var manifest struct{ Name, Version, License string }
+		data, err := os.ReadFile(filepath.Join(home, "package.json"))
+		if err == nil {
+			err = json.Unmarshal(data, &manifest)
+		}
+		if err != nil {
+			return nil, err //nolint:wrapcheck // names the file
+		}
+		if !slices.Contains([]string{"MIT", "ISC", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0"}, manifest.License) {
+			return nil, fmt.Errorf("the licence of %s is %q", name, manifest.License)
+		}
+		table += fmt.Sprintf("| %s | %s | %s |\n", manifest.Name, manifest.Version, manifest.License)
+		files, _ := filepath.Glob(filepath.Join(home, "[Ll][Ii][Cc][Ee][Nn][CcSs][Ee]*"))
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				return nil, err //nolint:wrapcheck // names the file
+			}
+			texts += fmt.Sprintf("\n## %s %s\n\n```\n%s\n```\n", manifest.Name, manifest.Version, bytes.TrimSpace(text))
+		}
+	}
+	return []byte(introduction + table + texts), nil
+}
+
+func write(file string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
+		return err //nolint:wrapcheck // names the folder
+	}
+	return os.WriteFile(file, data, 0o600) //nolint:wrapcheck // names the file
+}

@@ -1,0 +1,201 @@
+// Package tailwind finds what may be names of Tailwind CSS classes in the files of a project, as the scanner of Tailwind
+// CSS 4 does. The compiler decides which of them are classes. Compiling does not belong here.
+package tailwind
+
+import (
+	"bytes"
+	"slices"
+	"unicode/utf8"
+)
+
+// Candidates adds what may be names of classes in a file to a set, and the names of variables of CSS. Of style sheets, it
+// adds only the variables that they use.
+func Candidates(set map[string]bool, extension string, content []byte) {
+	for line := range bytes.SplitSeq(prepare(extension, content), []byte("\n")) {
+		t := text(line)
+		t.variables(set, extension == "css")
+		if extension != "css" {
+			t.candidates(set)
+		}
+	}
+}
+
+// text is a line of a file. The methods that match a part of a line return the offset at which they end: of the last byte
+// of the part, or of the byte where the line stops to match.
+type text []byte
+
+// at returns a byte, or 0 outside of the line.
+func (t text) at(i int) byte {
+	if i >= 0 && i < len(t) {
+		return t[i]
+	}
+	return 0
+}
+
+func (t text) add(set map[string]bool, s span) {
+	if name := t[s.start : s.end+1]; utf8.Valid(name) {
+		set[string(name)] = true
+	}
+}
+
+// variables adds the variables of CSS.
+func (t text) variables(set map[string]bool, onlyUsed bool) {
+	for i := 0; i < len(t); i++ {
+		end, ok := t.variable(i)
+		if ok && (!onlyUsed || bytes.HasSuffix(t[:i], []byte("var("))) {
+			t.add(set, span{i, end})
+		}
+		i = end
+	}
+}
+
+// span is a part of a line, with its last byte.
+type span struct{ start, end int }
+
+// candidates adds the candidates of a line that are not a part of another one.
+func (t text) candidates(set map[string]bool) {
+	var found []span
+	m := machine{text: t, lastVariant: -1}
+	for m.pos < len(t) {
+		if isSpace(t[m.pos]) {
+			m.pos++
+			continue
+		}
+		before := m.pos
+		s, ok := m.next()
+		end := min(m.pos, len(t))
+		if ok {
+			found = append(found, s)
+			end = s.start
+		}
+		for i := before; i < end; i++ {
+			if t[i] == '[' {
+				found = t.inside(found, i+1, end)
+			}
+		}
+		m.pos++
+	}
+	slices.SortFunc(found, func(a, b span) int {
+		if a.start != b.start {
+			return a.start - b.start
+		}
+		return b.end - a.end
+	})
+	last := -1
+	for _, s := range found {
+		if s.end > last {
+			t.add(set, s)
+			last = s.end
+		}
+	}
+}
+
+// inside returns the candidates found before, and those that begin in a part of the line.
+func (t text) inside(found []span, from, to int) []span {
+	for m := (machine{text: t, pos: from, lastVariant: -1}); m.pos < to; m.pos++ {
+		if s, ok := m.next(); ok {
+			found = append(found, s)
+		}
+	}
+	return found
+}
+
+// machine finds one candidate after another.
+type machine struct {
+	text
+
+	pos         int
+	start       int // of the variants before the utility
+	lastVariant int // end of the last variant, or -1
+}
+
+func (m *machine) reset() { m.start, m.lastVariant = 0, -1 }
+
+// next returns the next candidate. ok is false if there is none up to the position.
+func (m *machine) next() (s span, ok bool) {
+	for m.pos < len(m.text) {
+		c := m.text[m.pos]
+		switch {
+		case isSpace(c), c == ':', isQuote(c):
+			m.reset()
+			m.pos++
+			continue
+		case c == '<', c >= 'A' && c <= 'Z':
+			next := slices.IndexFunc(m.text[m.pos:], isBefore)
+			m.reset()
+			if next < 0 {
+				return s, false
+			}
+			m.moveTo(m.pos + next + 1)
+			continue
+		}
+		variant, isVariant := m.variant(m.pos)
+		utility, isUtility := m.utility(m.pos)
+		switch {
+		case isUtility && !isVariant:
+			return m.utilityAt(m.pos, utility)
+		case isVariant:
+			if s, done := m.variantAt(variant, utility, isUtility); done {
+				return s, s != span{}
+			}
+		default:
+			m.moveTo(max(m.pos, variant, utility))
+			m.reset()
+			m.pos++
+		}
+	}
+	return s, false
+}
+
+func (m *machine) moveTo(pos int) { m.pos = min(pos, len(m.text)) }
+
+// utilityAt returns the candidate that ends with a utility, unless it is a part of something else.
+func (m *machine) utilityAt(start, end int) (s span, ok bool) {
+	m.moveTo(end + 1)
+	s = span{start, end}
+	last := m.lastVariant
+	if last >= 0 {
+		s.start = m.start
+	}
+	m.reset()
+	if last >= 0 && last+1 != start {
+		return span{}, false
+	}
+	return s, isBefore(m.at(s.start-1)) && isAfter(m.at(s.end+1))
+}
+
+// variantAt handles a variant at the position. done reports whether the search ends: with a candidate, or with a zero
+// span.
+func (m *machine) variantAt(variant, utility int, isUtility bool) (s span, done bool) {
+	start := m.pos
+	m.moveTo(variant + 1)
+	switch {
+	case m.lastVariant >= 0 && (isUtility && m.lastVariant+1 != start || m.lastVariant+1 > start):
+		m.reset()
+		return span{}, true
+	case m.lastVariant >= 0:
+	case isUtility && (m.at(utility+2) == 0 || isSpace(m.at(utility+2))): // the key of an object
+		m.moveTo(utility + 2)
+		m.reset()
+		return span{start, utility}, true
+	default:
+		m.start = start
+	}
+	m.lastVariant = variant
+	return span{}, false
+}
+
+func isSpace(c byte) bool  { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' }
+func isQuote(c byte) bool  { return c == '"' || c == '\'' || c == '`' }
+func isLower(c byte) bool  { return c >= 'a' && c <= 'z' }
+func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
+func isWord(c byte) bool   { return isLower(c) || isDigit(c) || c >= 'A' && c <= 'Z' }
+func isCommon(c byte) bool { return isSpace(c) || isQuote(c) || c == 0 }
+
+// isBefore reports whether a candidate can begin after a byte.
+func isBefore(c byte) bool { return isCommon(c) || c == '.' || c == '}' || c == '>' }
+
+// isAfter reports whether a candidate can end before a byte.
+func isAfter(c byte) bool {
+	return isCommon(c) || c == ']' || c == '{' || c == '=' || c == '\\' || c == '<'
+}
