@@ -17,7 +17,7 @@ import (
 )
 
 // names are the compilers. Each has an entry file.
-var names = []string{"tailwind3", "tailwind4"}
+var names = []string{"tailwind3", "tailwind4", "vue", "svelte"}
 
 const (
 	source = "infra/compilers"
@@ -92,7 +92,7 @@ func install(folder string) error {
 var nodeModules = map[string]string{
 	"fs": `import preflight from "tailwindcss3/lib/css/preflight.css"; export const readFileSync = () => preflight;
 		export default { readFileSync }`,
-	"crypto": "", "os": "", "url": "", "util": "", "v8": "", "source-map-js": "", "jiti": "", "fast-glob": "", "sucrase": "",
+	"process": "module.exports = globalThis.process", "crypto": "", "os": "", "url": "", "util": "", "v8": "", "source-map-js": "", "jiti": "", "fast-glob": "", "sucrase": "",
 	"picocolors": `const same = (text) => text; module.exports = { red: same, bold: same, gray: same, dim: same,
 		cyan: same, yellow: same, magenta: same, green: same, createColors: () => module.exports }`,
 }
@@ -118,6 +118,11 @@ func bundle(folder, name string) (code []byte, inputs []string, err error) {
 					return api.OnResolveResult{}, nil
 				}
 				return api.OnResolveResult{Path: a.Path, Namespace: "node"}, nil
+			})
+			b.OnResolve(api.OnResolveOptions{Filter: `^[a-z]`}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
+				_, err := os.Stat(filepath.Join(dir, "node_modules", a.Path))
+				isUnused := err != nil && strings.HasSuffix(a.Importer, "compiler-sfc.cjs.js") && a.Path != "path"
+				return api.OnResolveResult{External: isUnused}, nil // a language of templates that is not installed
 			})
 			b.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: "node"}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
 				text := nodeModules[a.Path]
