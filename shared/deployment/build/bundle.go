@@ -14,6 +14,7 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
+	"devplatform/shared/deployment/component"
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/deployment/tree"
 )
@@ -41,6 +42,8 @@ func bundle(p *project, s *pages) (*bundled, error) {
 		},
 		inline: map[string]entry{}, entries: map[string]string{},
 	}
+	b.components = component.New(componentProject{b}, p.settings.svelte)
+	defer b.components.Close()
 	points := b.entryPoints(s)
 	if len(points) == 0 {
 		return b.result, nil
@@ -69,6 +72,8 @@ type bundler struct {
 // state is the state of a build. The bundle of the pages and nested ones share it.
 type state struct {
 	*project
+
+	components *component.Compilers
 
 	importMap []string      // keys of import maps
 	nested    chan struct{} // limits the nested bundles that run at the same time
@@ -204,7 +209,7 @@ func outputName(file string) string {
 }
 
 func (b *bundler) options(points []api.EntryPoint) api.BuildOptions {
-	return api.BuildOptions{
+	o := api.BuildOptions{
 		EntryPointsAdvanced: points, AbsWorkingDir: b.dir, Outdir: b.dir, PublicPath: "/",
 		Bundle: true, Splitting: true, Write: false, Metafile: true,
 		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true,
@@ -218,6 +223,11 @@ func (b *bundler) options(points []api.EntryPoint) api.BuildOptions {
 		},
 		Plugins: []api.Plugin{{Name: "build", Setup: b.setup}},
 	}
+	if b.manifest.has("svelte") { // packages have components as sources
+		o.Conditions = append(o.Conditions, "svelte")
+		o.MainFields = []string{"svelte", "browser", "module", "main"}
+	}
+	return o
 }
 
 var extensions = []string{".tsx", ".ts", ".jsx", ".mjs", ".js", ".cjs", ".css", ".json", ".mts", ".cts"}
@@ -239,7 +249,8 @@ var namespaced = regexp.MustCompile(`^([a-z-]+):(/.*)$`)
 // inputPath returns the path in the project of an input of the report.
 func inputPath(name string) (file string, ok bool) {
 	if m := namespaced.FindStringSubmatch(name); m != nil {
-		return m[2], m[1] != nsPage && m[1] != nsGlobal
+		file, _, _ = strings.Cut(m[2], "?")
+		return file, m[1] != nsPage && m[1] != nsGlobal
 	}
 	return "/" + name, true
 }

@@ -52,6 +52,10 @@ func constants(j job) (env map[string]any, all map[string]string, err error) {
 		"__dirname":              `"/"`,
 		"__filename":             `"/index.js"`,
 		"import.meta.env":        quoteJSON(vite),
+		"__VUE_OPTIONS_API__":    `true`,
+		"__VUE_PROD_DEVTOOLS__":  `false`,
+
+		"__VUE_PROD_HYDRATION_MISMATCH_DETAILS__": `false`,
 	}
 	for name, value := range env {
 		if _, ok := vite[name]; ok {

@@ -21,6 +21,9 @@ const (
 // otherSources are the extensions of files that contain scripts.
 var otherSources = wordSet(".html .vue .svelte .astro .mdx")
 
+// runtimes are the packages that components import after they were compiled.
+var runtimes = map[string]string{".vue": "vue", ".svelte": "svelte"}
+
 // Imports returns the names of the packages that the sources of a project may import. It reads the text only, so it
 // also finds names in comments.
 func Imports(files map[string][]byte) map[string]bool {
@@ -28,6 +31,9 @@ func Imports(files map[string][]byte) map[string]bool {
 	read := 0
 	for name, data := range files {
 		ext := strings.ToLower(path.Ext(name))
+		if runtime := runtimes[ext]; runtime != "" {
+			names[runtime] = true
+		}
 		if !isCode(name) && !otherSources[ext] || ext == ".json" || isExcluded(name) {
 			continue
 		}

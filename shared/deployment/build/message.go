@@ -10,6 +10,7 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
+	"devplatform/shared/deployment/component"
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/deployment/tree"
 )
@@ -19,7 +20,7 @@ const maxWarnings = 100
 var (
 	unresolved    = regexp.MustCompile(`^Could not resolve "`)
 	relativeFile  = regexp.MustCompile(`\b(in|to) "([^"/.][^":]*)"`)
-	internalNames = regexp.MustCompile(`\b(?:[a-z]+-)?(?:page|raw|url|inline|init|react|worker|sharedworker|component|public|empty|importmap|global):/`)
+	internalNames = regexp.MustCompile(`\b(?:[a-z]+-)?(?:page|raw|url|inline|init|react|worker|sharedworker|component|style|public|empty|importmap|global):/`)
 )
 
 // failure returns the first of the bundler's errors about the project, or nil. Panics of the bundler are not a
@@ -97,11 +98,16 @@ func (b *bundler) place(f *failure.Error, l *api.Location) (importer string, ok 
 	if key, isPage := strings.CutPrefix(l.File, nsPage+":"); isPage {
 		e := b.inline[key]
 		f.Path, f.Line = e.file, e.line+l.Line-1
+	} else if style, isStyle := strings.CutPrefix(l.File, nsStyle+":"); isStyle {
+		f.Path, _, _ = strings.Cut(style, "?")
 	} else if namespaced.MatchString(l.File) {
 		f.Line, f.Column = 0, 0
 		return "", false
 	} else {
 		f.Path = "/" + l.File
+		if source, err := b.tree.Read(f.Path); err == nil && component.IsComponent(f.Path) {
+			f.Line, f.Column = sourcePlace(trimBOM(source), l.LineText, l.Column, l.Length)
+		}
 	}
 	return f.Path, true
 }

@@ -109,6 +109,7 @@ func (p *project) readSettings(j job) (err error) {
 	p.web = p.settings.root
 	p.public = path.Join("/", p.web, cmp.Or(p.settings.publicDir, publicDir))
 	p.readPostCSS()
+	p.readSvelte()
 	p.readBrowsers()
 	p.app = p.manifest.isApp(p.files)
 	return p.readTSConfig()

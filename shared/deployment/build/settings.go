@@ -1,6 +1,7 @@
 package build
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -18,6 +19,7 @@ type settings struct {
 	paths           map[string][]string // aliases of folders: absolute targets by pattern
 	packages        map[string]string   // aliases of packages
 	define          map[string]string   // JavaScript by expression
+	svelte          map[string]any      // options of the compiler of Svelte
 	engines         []api.Engine        // the oldest browsers in which the site works
 	warnings        []string            // about what is not understood, with the line
 }
@@ -206,6 +208,43 @@ func (f settingsFile) readDefine(value any) {
 		}
 		f.define[name] = code
 	}
+}
+
+// readSvelte reads svelte.config. Its preprocessors are known: builds remove the types of scripts.
+func (p *project) readSvelte() {
+	f, ok := p.openSettings("/svelte.config.js", "/svelte.config.mjs", "/svelte.config.ts", "/svelte.config.cjs")
+	if !ok {
+		return
+	}
+	config, ok := f.value(nil).(map[string]any)
+	if !ok {
+		f.warn("", "The settings are not understood, so the build ignores them. Write them as an object of constants.")
+		return
+	}
+	if config["preprocess"] != nil && !bytes.Contains(f.text, []byte("Preprocess")) {
+		f.warn("preprocess", "The preprocessors are not used, because builds run no plugins.")
+	}
+	options, ok := config["compilerOptions"].(map[string]any)
+	if !ok && config["compilerOptions"] != nil {
+		f.ignore("compilerOptions", "compilerOptions", "Write it as an object of constants.")
+	}
+	p.settings.svelte = map[string]any{}
+	for _, key := range slices.Sorted(maps.Keys(options)) {
+		if left := maxConstants; isSmall(options[key], &left) && json.Valid(encoded(options[key])) {
+			p.settings.svelte[key] = options[key]
+		} else {
+			f.ignore(key, "The option "+key, "Write a constant.")
+		}
+	}
+}
+
+// encoded returns a value as JSON, or nil if it is not a constant.
+func encoded(value any) []byte {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil
+	}
+	return text
 }
 
 // postCSS are the plugins of PostCSS whose work the bundler does, and Tailwind CSS.
