@@ -118,9 +118,7 @@ func TestDeploymentSamples(t *testing.T) {
 	jobs := queue.Wrap(sqs).Queue(url)
 	deps := f.deployments()
 	deps.IDs = generator(t, id.Deployment, sampleDeployment)
-	deps.Send = func(ctx context.Context, body, group string) error {
-		return jobs.Send(ctx, queue.Message{Body: body, Group: group})
-	}
+	deps.Send = jobs.SendOne
 	caller := slicetest.NewCaller(userID, "ada")
 	service := deployment.New(deps)
 	if _, err := service.Deploy(t.Context(), caller, projectID, deployment.Production, ""); err != nil {

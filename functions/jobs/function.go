@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"crypto/rand"
 	"fmt"
 	"log/slog"
@@ -85,9 +84,7 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (*lambdafn.Q
 		Jobs:  job.Store{DB: client, Projects: projects},
 		Kinds: slices.Concat(deployments.Kinds(), exports.Kinds()),
 		Clock: now, Logger: logger, Metrics: metric.New(logger, cfg.Metrics.Namespace, now), Hide: jobs.Hide,
-		Send: func(ctx context.Context, body, group string) error {
-			return jobs.Send(ctx, queue.Message{Body: body, Group: group})
-		},
+		Send: jobs.SendOne,
 	})
 	return lambdafn.Queue(logger, w.Handle).WithSchedule(w.Sweep), nil
 }

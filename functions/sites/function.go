@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"runtime/debug"
 
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
@@ -30,16 +29,11 @@ type settings struct {
 // maxTrafficGiB is the maximum of TrafficGiB: a pebibyte.
 const maxTrafficGiB = 1 << 20
 
-// memoryLimit is the size of the heap at which the garbage collector works harder. The function has 512 MB, and up to
-// about 100 MB of files and manifests in memory.
-const memoryLimit = 360 << 20
-
 // newHandler builds the function's handler. It does no I/O.
 func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handler, error) {
 	if cfg.TrafficGiB < 1 || cfg.TrafficGiB > maxTrafficGiB {
 		return nil, fmt.Errorf("LIMIT_SITE_TRAFFIC_GIB=%d: must be from 1 to %d", cfg.TrafficGiB, maxTrafficGiB)
 	}
-	debug.SetMemoryLimit(memoryLimit)
 	return httpapi.Lazy(func() http.Handler {
 		client := db.New(cfg.AWS, now)
 		return site.New(site.Deps{

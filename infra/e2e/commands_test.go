@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"devplatform/infra/platformtest"
+	"devplatform/infra/slicetest"
 )
 
 // TestInvoke invokes a function with the AWS CLI and with make invoke.
@@ -50,6 +51,7 @@ func TestHTTPS(t *testing.T) {
 // TestOtherDynamoDB runs the tests of a package on the DynamoDB that AWS_ENDPOINT_URL names.
 func TestOtherDynamoDB(t *testing.T) {
 	t.Parallel()
+	slicetest.SkipIfNotNightly(t)
 	p := platformtest.Start(t)
 	output := shell(t, platformtest.Root, strings.ReplaceAll(command(t, "endpoint"), "http://127.0.0.1:8000", p.AWS))
 	if !strings.Contains(output, "ok  \tdevplatform/shared/limit") {
@@ -143,6 +145,7 @@ func TestSecretCommands(t *testing.T) {
 // TestContributing makes the first change of CONTRIBUTING.md in a copy of the project.
 func TestContributing(t *testing.T) {
 	t.Parallel()
+	slicetest.SkipIfNotNightly(t)
 	dir := checkout(t)
 	for _, b := range readBlocks(t, "CONTRIBUTING.md", "go") {
 		if b.kind != "file" {

@@ -18,6 +18,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"devplatform/infra/platformtest"
+	"devplatform/infra/slicetest"
 	"devplatform/shared/docs"
 )
 
@@ -182,6 +183,9 @@ func TestDocsPage(t *testing.T) {
 	want := strings.Join(slices.Sorted(maps.Values(ids)), " ")
 	for name, base := range map[string]string{"http": p.URL, "https": p.HTTPS, "stage": withStage(t, p.URL)} {
 		t.Run(name, func(t *testing.T) {
+			if name != "https" {
+				slicetest.SkipIfNotNightly(t)
+			}
 			d := openDocs(t, chromium, base, "")
 			d.eventually(operationsAt(".opblock"), want)
 			if size := d.size(); size > 600_000 {
@@ -228,6 +232,7 @@ func (d *docsPage) size() float64 {
 // TestDocsLinks opens the page with the link of an operation. The page shows the details of that operation.
 func TestDocsLinks(t *testing.T) {
 	t.Parallel()
+	slicetest.SkipIfNotNightly(t)
 	chromium := platformtest.Required(t, "chromium")
 	p := platformtest.Start(t)
 	me := operationIDs(t)["GET /api/auth/me"]

@@ -149,8 +149,8 @@ func (w *watched) damagePackages() {
 	}
 }
 
-// prune deploys until the live deployment is neither one of those that were live last, nor one of the last ones, which
-// are kept. The worker that builds the last deployment removes it.
+// prune deploys until the live deployment is neither among the last live deployments, nor among the last deployments,
+// which are kept. The worker that builds the last deployment removes it.
 func (w *watched) prune(d *deployer) {
 	w.t.Helper()
 	for range 5 {

@@ -246,6 +246,7 @@ func firstOf(feed map[string]json.RawMessage) string {
 // TestFailingEndpointsDoNotDelayOthers delivers events to an endpoint while other endpoints hang or fail.
 func TestFailingEndpointsDoNotDelayOthers(t *testing.T) {
 	t.Parallel()
+	const saves = 15
 	r := hooktest.New(t)
 	p := platformtest.Start(t)
 	c := platformtest.NewClient(t, p.URL)
@@ -254,10 +255,10 @@ func TestFailingEndpointsDoNotDelayOthers(t *testing.T) {
 	for _, path := range []string{"/ok", "/hang", "/drip", "/huge", "/reset", "/redirect", "/status/500"} {
 		c.Subscribe(r.URL(path), nil)
 	}
-	for i := range 50 {
+	for i := range saves {
 		c.Save(project, "/a.txt", fmt.Sprint(i))
 	}
-	received(t, r, "/ok", 50)
+	received(t, r, "/ok", saves)
 	if redirected := r.Count("/ok/redirected"); redirected > 0 {
 		t.Errorf("%d redirects were followed, want none", redirected)
 	}

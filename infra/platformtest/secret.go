@@ -24,7 +24,7 @@ var secrets = struct {
 var privateFields = map[string]bool{
 	// Credentials.
 	"password": true, "currentPassword": true, "newPassword": true, "secret": true,
-	// Texts that users write. value is that of a project's variable.
+	// Texts that users write. "value" is the value of a project's variable.
 	"value": true, "content": true, "message": true, "prompt": true, "body": true, "search": true, "replace": true,
 }
 

@@ -75,19 +75,32 @@ func (t Table) Query(ctx context.Context, q Query) (Page, error) {
 	return Page{Items: items, Next: KeyOf(last)}, err
 }
 
-// QueryAll reads all live items under a prefix. If attributes are given, the items contain only these attributes, the
-// keys and expiresAt. Errors: ErrUnavailable.
-func (t Table) QueryAll(ctx context.Context, prefix Prefix, attributes ...string) ([]Item, error) {
-	var items []Item
+// QueryAll reads all live items under a prefix, which must be few. If attributes are given, the items contain only
+// these attributes, the keys and expiresAt. Errors: ErrUnavailable.
+func (t Table) QueryAll(ctx context.Context, prefix Prefix, attributes ...string) (items []Item, err error) {
+	err = t.Each(ctx, prefix, func(item Item) error {
+		items = append(items, item)
+		return nil
+	}, attributes...)
+	return items, err
+}
+
+// Each calls use with each live item under a prefix. It keeps only one page in memory. See QueryAll. Errors:
+// ErrUnavailable; the first error of use.
+func (t Table) Each(ctx context.Context, prefix Prefix, use func(Item) error, attributes ...string) error {
 	q := Query{Prefix: prefix, Only: attributes}
 	for {
 		page, err := t.Query(ctx, q)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		items = append(items, page.Items...)
+		for _, item := range page.Items {
+			if err := use(item); err != nil {
+				return err
+			}
+		}
 		if page.Next.IsZero() {
-			return items, nil
+			return nil
 		}
 		q.After = page.Next
 	}

@@ -66,7 +66,7 @@ func (s Store) change(projectID, workspaceID, name string, item db.Item, now tim
 		touched: map[string]bool{},
 	}
 	c.site.Deployments = maps.Clone(site.Deployments)
-	if c.isNew {
+	if c.site.Deployments == nil {
 		c.site.Deployments = map[string]Summary{}
 	}
 	return c, nil

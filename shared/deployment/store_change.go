@@ -105,7 +105,7 @@ func (c *change) cancel(id string, actor event.Actor) error {
 }
 
 // removeOutput makes the removal of the objects of a deployment the job of the deployment. Its build thereby ends. If a
-// worker may still write objects, the removal waits until it can no longer write any.
+// worker may still write objects, the removal waits until the lease of the worker has expired.
 func (c *change) removeOutput(id string) {
 	d, after := c.site.Deployments[id], c.now
 	if d.Status == Building || d.Status == Canceled {
@@ -143,9 +143,8 @@ func (c *change) remove(id string, actor event.Actor) error {
 // maxPruned is the maximum number of deployments that one change prunes. The next change continues.
 const maxPruned = 10
 
-// prune removes deployments that have ended and are neither live nor among the last ones, which are kept, nor among
-// those whose files are still available at the address of the site. It leaves those that the change writes to the next
-// change.
+// prune removes deployments that have ended. It keeps the live deployment, the last deployments, and deployments whose
+// files are still available at the address of the site. The next change prunes deployments that this change writes.
 func (c *change) prune() error {
 	pruned := 0
 	ids := slices.SortedFunc(maps.Keys(c.site.Deployments), func(a, b string) int {

@@ -24,8 +24,8 @@ type Kind struct {
 	// ErrBusy; an error for which IsTransient is true, after which another attempt follows. Any other error is a bug: the
 	// lease expires, and the attempt counts as interrupted.
 	Run func(ctx context.Context, j Job) error
-	// Fail ends a job that was interrupted too often or for too long. Errors: those of Run. If Fail is nil, the job is
-	// tried again until it succeeds.
+	// Fail ends a job that was interrupted too often or for too long. Errors: the errors of Run. If Fail is nil, the job
+	// is tried again until it succeeds.
 	Fail func(ctx context.Context, j Job) error
 }
 
@@ -47,7 +47,7 @@ type Worker struct {
 	Deps
 
 	checkLease time.Duration // the time between two checks of the lease during an attempt
-	sweepPage  int           // the largest number of jobs that a sweep handles; the next one handles the others
+	sweepPage  int           // the maximum number of jobs that a sweep handles; the next one handles the others
 }
 
 // NewWorker returns a Worker. It makes no calls to storage.
@@ -69,7 +69,7 @@ const (
 	reserve = 5 * time.Second
 )
 
-// Handle handles messages from the queue, one after another. Its results are those that lambdafn.Queue expects.
+// Handle handles messages from the queue, one after another. It returns the results that lambdafn.Queue expects.
 func (w *Worker) Handle(ctx context.Context, messages []lambdafn.QueueMessage) []error {
 	errs := make([]error, len(messages))
 	for i, m := range messages {
@@ -101,7 +101,8 @@ func (w *Worker) handle(ctx context.Context, received lambdafn.QueueMessage) err
 	return fmt.Errorf("job %s: %w", m.ID, err)
 }
 
-// attempt makes an attempt. If the job has to be tried again, attempt releases its lease. Errors: those of Kind.Run.
+// attempt makes an attempt. If the job has to be tried again, attempt releases its lease. Errors: the errors of
+// Kind.Run.
 func (w *Worker) attempt(ctx context.Context, j Job) error {
 	kind, err := w.kindOf(j)
 	if err != nil {

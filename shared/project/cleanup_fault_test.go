@@ -14,6 +14,7 @@ import (
 
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/slicetest"
+	"devplatform/shared/awsclient"
 	"devplatform/shared/db"
 	"devplatform/shared/id"
 	"devplatform/shared/project/content"
@@ -137,6 +138,29 @@ func TestCleanupUnderThrottling(t *testing.T) {
 	}
 	if count, _ := f.splitByProject(c.storedItems(), projectID); err != nil || count != 0 {
 		t.Errorf("got error %v and %d remaining items, want no error and 0 items", err, count)
+	}
+}
+
+// The attempts of the SDK and of the cleanup do not multiply.
+func TestCleanupAttemptsWhileStorageFails(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	c := newCleaner(t, f)
+	projectID := f.ids.New(id.Project)
+	c.storeDeletedProject(projectID, 5, 0)
+	var calls atomic.Int64
+	wire := dynamotest.NewWire(t, f.endpoint, func(next http.Handler, out http.ResponseWriter, r *http.Request) {
+		if dynamotest.Operation(r) == "BatchWriteItem" {
+			calls.Add(1)
+			dynamotest.Cut(out, r)
+			return
+		}
+		next.ServeHTTP(out, r)
+	})
+	cleanup := c.withClient(wire.Client(func(o *dynamodb.Options) { o.Retryer = awsclient.Retryer() }))
+	err := cleanup.Handle(t.Context(), f.deletionRecord(projectID))
+	if !errors.Is(err, db.ErrUnavailable) || calls.Load() != 20 {
+		t.Errorf("got error %v after %d attempts, want ErrUnavailable after 20", err, calls.Load())
 	}
 }
 

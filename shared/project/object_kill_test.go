@@ -403,12 +403,12 @@ func (w *killWorld) checkOldBytes(projectID string) {
 }
 
 // No object to which a record refers is ever removed, and every object without a record is removed in the end. Saves,
-// renames, deletions, clean-ups and sweeps run at the same time, and are killed at every step, 1,000 times. With the
-// race detector, they are killed 200 times, and not at every step.
+// renames, deletions, clean-ups and sweeps run at the same time, and are killed 200 times. In
+// the full form without the race detector, they are killed 1,000 times, and at every step.
 func TestObjectsAndRecordsSurviveKills(t *testing.T) {
 	t.Parallel()
 	const seed = 17
-	kills, everyStep := 1000, !slicetest.HasRaceDetector
+	kills, everyStep := 1000, slicetest.IsNightly() && !slicetest.HasRaceDetector
 	if !everyStep {
 		kills = 200
 	}

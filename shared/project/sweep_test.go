@@ -2,7 +2,10 @@ package project
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"net/http"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -87,6 +90,47 @@ func TestSweep(t *testing.T) {
 	check(old, current)
 	f.clock.Advance(content.Retention)
 	check(old)
+}
+
+// A project can have millions of old versions. The sweep reads their records without keeping them. This test is not
+// parallel, because it measures the memory of the process.
+func TestSweepNeedsConstantMemory(t *testing.T) {
+	const pages, perPage, maxGrowth = 20, 2500, 2 << 20
+	f := newFixture(t)
+	c := newCleaner(t, f)
+	projectID := f.ids.New(id.Project)
+	f.putObject("contents/"+projectID+"/"+f.newVersion(), []byte("x"))
+	var first, last runtime.MemStats
+	n := 0
+	wire := dynamotest.NewWire(t, f.endpoint, func(next http.Handler, out http.ResponseWriter, r *http.Request) {
+		if dynamotest.Operation(r) != "Query" {
+			next.ServeHTTP(out, r)
+			return
+		}
+		runtime.GC()
+		if runtime.ReadMemStats(&last); n == 0 {
+			first = last
+		}
+		n++
+		out.Header().Set("Content-Type", "application/x-amz-json-1.0")
+		_, _ = io.WriteString(out, `{"Items":[{"pk":{"S":"a"}}`)
+		for range perPage {
+			_, _ = fmt.Fprintf(out, `,{"pk":{"S":"a"},"sk":{"S":"b"},"content":{"S":%q}}`, f.newVersion())
+		}
+		_, _ = io.WriteString(out, `]`)
+		if n < pages {
+			_, _ = io.WriteString(out, `,"LastEvaluatedKey":{"pk":{"S":"a"},"sk":{"S":"b"}}`)
+		}
+		_, _ = io.WriteString(out, `}`)
+	})
+	err := c.withClients(wire.Client(), f.s3, func() time.Time { return time.Now().Add(old) }).Sweep(t.Context())
+	if grown := int64(last.HeapAlloc) - int64(first.HeapAlloc); err != nil || n != pages || grown > maxGrowth {
+		t.Errorf("got error %v, and %d more bytes in memory after %d pages, want at most %d after %d",
+			err, grown, n, maxGrowth, pages)
+	}
+	if keys := f.objects(); len(keys) != 0 {
+		t.Errorf("got the objects %v, want none", keys)
+	}
 }
 
 // A record that is not valid does not stop the sweep. The objects of its project are kept.

@@ -74,6 +74,11 @@ const (
 	parallelSends = 4
 )
 
+// SendOne sends a message with a message group. Errors: ErrUnavailable.
+func (q Queue) SendOne(ctx context.Context, body, group string) error {
+	return q.Send(ctx, Message{Body: body, Group: group})
+}
+
 // Send sends messages in batches, not atomically and in no particular order. It retries messages that SQS could not
 // accept: at most awsclient.MaxAttempts attempts for each batch, within the budget of the operation. Errors:
 // *SendError.

@@ -15,21 +15,21 @@ import (
 // Account returns the user ID of a workspace's account. It reads all members, usually in one call to storage.
 // Error: ErrNotFound if the workspace has no owner, which means that it does not exist.
 func (s Access) Account(ctx context.Context, workspaceID string) (userID string, err error) {
-	items, err := s.Projects.QueryAll(ctx, db.MembersOf(workspaceID), "userId", "role", "addedAt")
-	if err != nil {
+	var first *Membership
+	err = s.Projects.Each(ctx, db.MembersOf(workspaceID), func(item db.Item) error {
+		m, err := db.Decode[Membership](item)
+		if m.Role == Owner && (first == nil ||
+			cmp.Or(m.AddedAt.Time().Compare(first.AddedAt.Time()), cmp.Compare(m.UserID, first.UserID)) < 0) {
+			first = &m
+		}
+		return err
+	}, "userId", "role", "addedAt")
+	switch {
+	case err != nil:
 		return "", err
-	}
-	members, err := db.DecodeAll[Membership](items)
-	if err != nil {
-		return "", err
-	}
-	owners := slices.DeleteFunc(members, func(m Membership) bool { return m.Role != Owner })
-	if len(owners) == 0 {
+	case first == nil:
 		return "", ErrNotFound
 	}
-	first := slices.MinFunc(owners, func(a, b Membership) int {
-		return cmp.Or(a.AddedAt.Time().Compare(b.AddedAt.Time()), cmp.Compare(a.UserID, b.UserID))
-	})
 	return first.UserID, nil
 }
 

@@ -12,8 +12,9 @@ import (
 	xoauth2 "golang.org/x/oauth2"
 )
 
-// maxResponse bounds each response from the provider, after decompression.
-const maxResponse = 1 << 20
+// maxResponse bounds each response from the provider, after decompression. A page of 100 e-mail addresses has about
+// 40 KiB.
+const maxResponse = 128 << 10
 
 func (p *Provider) config(secret, redirectURI string, style xoauth2.AuthStyle) *xoauth2.Config {
 	return &xoauth2.Config{

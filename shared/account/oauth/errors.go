@@ -23,7 +23,7 @@ var (
 
 var (
 	errNoSubject = errors.New("the user has no valid ID")
-	errTooLarge  = errors.New("the response is larger than 1 MiB")
+	errTooLarge  = errors.New("the response is larger than 128 KiB")
 	errInvalid   = errors.New("the response is not valid")
 	errNoSecret  = errors.New("the client secret could not be read")
 )

@@ -8,9 +8,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/go-json-experiment/json"
 )
 
 // checkError checks that err is an *Error with these properties, and contains no secret and no text of the provider.
@@ -111,6 +114,21 @@ func TestInvalidTokenResponses(t *testing.T) {
 			_, err := identify(t.Context(), f.provider(t))
 			checkError(t, err, ErrUnavailable, stepToken, "", 0)
 		})
+	}
+}
+
+// The list of the most entries is the most expensive response. This test is not parallel, because it measures the
+// memory of the process.
+func TestLargestEmailListIsCheap(t *testing.T) {
+	const maxAllocated = 16 << 20
+	data := []byte("[" + strings.Repeat("{},", maxResponse/3-1) + "{}]")
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	var list emailList
+	err := json.Unmarshal(data, &list)
+	runtime.ReadMemStats(&after)
+	if allocated := after.TotalAlloc - before.TotalAlloc; err != nil || allocated > maxAllocated {
+		t.Errorf("got error %v and %d allocated bytes for %d, want at most %d", err, allocated, len(data), maxAllocated)
 	}
 }
 

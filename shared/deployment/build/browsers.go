@@ -2,7 +2,6 @@ package build
 
 import (
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -37,18 +36,14 @@ var (
 	querySplit  = regexp.MustCompile(`(?i),|\s+(?:or|and)\s+`)
 )
 
-// readBrowsers reads the queries of Browserslist: those of .browserslistrc or of package.json.
+// readBrowsers reads the queries of Browserslist in .browserslistrc or in package.json.
 func (p *project) readBrowsers() {
 	var queries []string
 	f, ok := p.openSettings("/.browserslistrc")
 	if ok {
-		section := ""
 		for line := range strings.Lines(string(f.text)) {
 			line, _, _ = strings.Cut(line, "#")
-			line = strings.TrimSpace(line)
-			if name, isSection := strings.CutPrefix(line, "["); isSection {
-				section = strings.TrimSuffix(name, "]")
-			} else if line != "" && (section == "" || slices.Contains(strings.Fields(section), "production")) {
+			if line = strings.TrimSpace(line); line != "" && line[0] != '[' { // all sections count
 				queries = append(queries, line)
 			}
 		}
@@ -69,9 +64,7 @@ func (p *project) readBrowsers() {
 		versions = engines
 	}
 	for engine, version := range versions {
-		p.settings.engines = append(p.settings.engines, api.Engine{
-			Name: engine, Version: strconv.FormatFloat(version, 'f', -1, 64),
-		})
+		p.engines = append(p.engines, api.Engine{Name: engine, Version: strconv.FormatFloat(version, 'f', -1, 64)})
 	}
 }
 

@@ -7,7 +7,7 @@
 //
 //	program.go      the steps of a build, and what a project says about it
 //	settings.go     vite.config and the configuration of PostCSS; browsers.go: Browserslist; tsconfig.go: tsconfig.json;
-//	                env.go: variables; evaluate.go: the values of settings that are programs
+//	                env.go: variables. Package constant evaluates settings that are programs.
 //	entry.go        the pages of a project; page.go: the scripts and style sheets that a page loads
 //	bundle.go       runs the bundler, esbuild, which resolves imports itself
 //	guard.go        keeps esbuild inside the tree; pattern.go: checks imports with computed paths
@@ -47,7 +47,7 @@ type Input struct {
 	Files map[string][]byte
 	// Framework is the framework in the project's settings, such as "react" or "static". "" if it has none.
 	Framework string
-	// Variables are the project's variables. They override those of its .env files.
+	// Variables are the project's variables. They override the variables of its .env files.
 	Variables map[string]string
 	// Root is the folder of the project that is built, such as "/client". If it is "", the build finds it.
 	Root string
@@ -107,8 +107,11 @@ func Run(ctx context.Context, in Input) (Output, error) {
 			"Change rootDir of the project, or set it to \"\", so that the build finds the folder.", root)
 	}
 	out, err := in.run(ctx)
+	if root == "" {
+		return out, err
+	}
 	var f *failure.Error
-	if root != "" && errors.As(err, &f) && f.Path != "" {
+	if errors.As(err, &f) && f.Path != "" {
 		moved := *f
 		moved.Path = root + f.Path
 		err = &moved
@@ -118,9 +121,7 @@ func Run(ctx context.Context, in Input) (Output, error) {
 			rules.Path = root + rules.Path
 		}
 	}
-	if root != "" {
-		out.Notes = append([]string{"Built the folder " + root + "."}, out.Notes...)
-	}
+	out.Notes = append([]string{"Built the folder " + root + "."}, out.Notes...)
 	return out, err
 }
 
@@ -181,26 +182,24 @@ func programError(err error) error {
 // *failure.Error.
 func checkLimits(files []published) error {
 	if len(files) > maxFiles {
-		return &failure.Error{Code: failure.OutputTooLarge, Message: fmt.Sprintf(
-			"The output has %d files, and the limit is %d. Delete files that the site does not need.", len(files), maxFiles)}
+		return failf(failure.OutputTooLarge, "The output has %d files, and the limit is %d. Delete files that the site does "+
+			"not need.", len(files), maxFiles)
 	}
 	total := 0
 	for _, f := range files {
 		if f.Size > maxFileBytes {
-			return &failure.Error{Code: failure.OutputTooLarge, Message: fmt.Sprintf(
-				"The file %s of the output has %d bytes, and the limit is %d (25 MiB). Make it smaller or delete it.",
-				f.Path, f.Size, maxFileBytes)}
+			return failf(failure.OutputTooLarge, "The file %s of the output has %d bytes, and the limit is %d (25 MiB). Make "+
+				"it smaller or delete it.", f.Path, f.Size, maxFileBytes)
 		}
 		total += f.Size
 		if f.Path == "/ping" || f.Path == "/sping" {
-			return &failure.Error{Code: failure.BuildFailed, Path: f.Path, Message: fmt.Sprintf(
-				"The path %s is reserved for the health check of the server. Rename the file.", f.Path)}
+			return failIn(f.Path, failure.BuildFailed, "The path %s is reserved for the health check of the server. Rename "+
+				"the file.", f.Path)
 		}
 	}
 	if total > maxBytes {
-		return &failure.Error{Code: failure.OutputTooLarge, Message: fmt.Sprintf(
-			"The output has %d bytes, and the limit is %d (100 MiB). Delete files that the site does not need.",
-			total, maxBytes)}
+		return failf(failure.OutputTooLarge, "The output has %d bytes, and the limit is %d (100 MiB). Delete files that the "+
+			"site does not need.", total, maxBytes)
 	}
 	return nil
 }

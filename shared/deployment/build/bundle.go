@@ -16,15 +16,13 @@ import (
 
 	"devplatform/shared/deployment/component"
 	"devplatform/shared/deployment/failure"
-	"devplatform/shared/deployment/tree"
 )
 
 // bundled is the result of the bundler.
 type bundled struct {
-	files           map[string][]byte       // with hashed names
-	entries         map[string]bundledEntry // by key of the entry
-	inputs          map[string]bool         // files of the project that are in the bundle
-	notes, warnings []string
+	files   map[string][]byte       // with hashed names
+	entries map[string]bundledEntry // by key of the entry
+	inputs  map[string]bool         // files of the project that are in the bundle
 }
 
 // bundledEntry is the output of an entry.
@@ -37,12 +35,12 @@ type bundledEntry struct {
 func bundle(p *project, s *pages) (*bundled, error) {
 	b := &bundler{
 		state: &state{
-			project: p, importMap: s.imports, used: usage{}, nested: make(chan struct{}, 2), logged: map[string]bool{},
+			project: p, importMap: s.imports, used: usage{}, nested: make(chan struct{}, 2),
 			result: &bundled{files: map[string][]byte{}, inputs: map[string]bool{}},
 		},
 		inline: map[string]entry{}, entries: map[string]string{},
 	}
-	b.components = component.New(componentProject{b}, p.settings.svelte)
+	b.components = component.New(componentProject{b}, p.svelte)
 	defer b.components.Close()
 	points := b.entryPoints(s)
 	if len(points) == 0 {
@@ -67,6 +65,7 @@ type bundler struct {
 	inline  map[string]entry  // inline scripts by key
 	entries map[string]string // keys of entries by entry point
 	nesting []string          // the files whose bundles contain this one
+	isBlob  bool              // whether the bundle is an inline worker, whose URL is not one of the site
 }
 
 // state is the state of a build. The bundle of the pages and nested ones share it.
@@ -83,11 +82,10 @@ type state struct {
 	patterns []string // of imports with computed paths
 	used     usage
 	result   *bundled
-	logged   map[string]bool
 }
 
-// build runs the bundler once, and adds its inputs and warnings to the result. It returns the entries by key, and the
-// files by path. Errors: *failure.Error.
+// build runs the bundler once, and logs its warnings. It returns the entries by key, and the files by path. Errors:
+// *failure.Error.
 func (b *bundler) build(o api.BuildOptions) (map[string]bundledEntry, map[string][]byte, error) {
 	run := api.Build(o)
 	if err := b.failure(run.Errors); err != nil {
@@ -97,16 +95,7 @@ func (b *bundler) build(o api.BuildOptions) (map[string]bundledEntry, map[string
 	if err := json.Unmarshal([]byte(run.Metafile), &m); err != nil {
 		return nil, nil, fmt.Errorf("read the bundler's report: %w", err)
 	}
-	warnings := b.warnings(run.Warnings)
-	b.countPackages(m)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.result.warnings = append(b.result.warnings, warnings...)
-	for name := range m.Inputs {
-		if file, ok := inputPath(name); ok && !tree.IsInPackage(file) {
-			b.result.inputs[file] = true
-		}
-	}
+	b.logWarnings(run.Warnings)
 	files := map[string][]byte{}
 	for _, f := range run.OutputFiles {
 		if name, ok := b.path(f.Path); ok {
@@ -124,16 +113,13 @@ func (b *bundler) publish(files map[string][]byte) {
 }
 
 // note adds a line to the log, once.
-func (s *state) note(text string) { s.line(&s.result.notes, text) }
-func (s *state) warn(text string) { s.line(&s.result.warnings, text) }
+func (s *state) note(text string) { s.log(&s.notes, text) }
+func (s *state) warn(text string) { s.log(&s.warnings, text) }
 
-func (s *state) line(lines *[]string, text string) {
+func (s *state) log(to *lines, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.logged[text] && len(*lines) < maxWarnings {
-		s.logged[text] = true
-		*lines = append(*lines, text)
-	}
+	to.addOnce(text)
 }
 
 // maxNested is the number of nested bundles in a build.
@@ -160,7 +146,7 @@ func (b *bundler) buildNested(file, kind string) (e bundledEntry, text []byte, e
 		o.Format = api.FormatIIFE
 		o.Define = maps.Clone(b.constants)
 		o.Define["import.meta.url"] = "self.location.href"
-		if strings.HasPrefix(kind, kindInline) { // the URL of the script is not one to which others can be relative
+		if n.isBlob = kind == kindInlineWorker; n.isBlob {
 			o.Define["import.meta.url"] = "self.location.origin"
 		}
 	}
@@ -170,7 +156,7 @@ func (b *bundler) buildNested(file, kind string) (e bundledEntry, text []byte, e
 	}
 	e = entries[file]
 	text = files[e.path]
-	if strings.HasPrefix(kind, kindInline) {
+	if kind == kindInline || n.isBlob {
 		delete(files, e.path)
 	}
 	b.publish(files)
@@ -214,10 +200,10 @@ func (b *bundler) options(points []api.EntryPoint) api.BuildOptions {
 		Bundle: true, Splitting: true, Write: false, Metafile: true,
 		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true,
 		Format: api.FormatESModule, Platform: api.PlatformBrowser, Charset: api.CharsetUTF8,
-		Engines: b.settings.engines, Supported: map[string]bool{"top-level-await": true},
+		Engines: b.engines, Supported: map[string]bool{"top-level-await": true},
 		EntryNames: "assets/[name]-[hash]", ChunkNames: "assets/[name]-[hash]", AssetNames: "assets/[name]-[hash]",
 		Conditions: []string{"module", "production"}, ResolveExtensions: extensions,
-		Define: b.constants, TsconfigRaw: b.tsconfig, Alias: b.settings.packages, PreserveSymlinks: true,
+		Define: b.constants, TsconfigRaw: b.tsconfig, Alias: b.packages, PreserveSymlinks: true,
 		LogLevel: api.LogLevelSilent, Color: api.ColorNever, LogOverride: map[string]api.LogLevel{
 			"unsupported-dynamic-import": api.LogLevelWarning, "unsupported-require-call": api.LogLevelWarning,
 		},
@@ -234,9 +220,6 @@ var extensions = []string{".tsx", ".ts", ".jsx", ".mjs", ".js", ".cjs", ".css", 
 
 // metafile is the part of the bundler's report that is used.
 type metafile struct {
-	Inputs map[string]struct {
-		Bytes int `json:"bytes"`
-	} `json:"inputs"`
 	Outputs map[string]struct {
 		EntryPoint string `json:"entryPoint"`
 		CSSBundle  string `json:"cssBundle"`
@@ -245,15 +228,6 @@ type metafile struct {
 
 // namespaced matches the name of an input that is not a file, such as "raw:/src/a.svg".
 var namespaced = regexp.MustCompile(`^([a-z-]+):(/.*)$`)
-
-// inputPath returns the path in the project of an input of the report.
-func inputPath(name string) (file string, ok bool) {
-	if m := namespaced.FindStringSubmatch(name); m != nil {
-		file, _, _ = strings.Cut(m[2], "?")
-		return file, m[1] != nsPage && m[1] != nsGlobal
-	}
-	return "/" + name, true
-}
 
 // entriesOf returns the outputs of the entries.
 func (b *bundler) entriesOf(m metafile) map[string]bundledEntry {

@@ -91,10 +91,7 @@ func styleOf(css string) map[string]string {
 }
 
 // componentAndURL returns the module of an SVG image in projects of Create React App. Its default export is the URL.
-func componentAndURL(file string, data []byte) (string, error) {
-	if _, err := imageComponent(file, data); err != nil {
-		return "", err
-	}
+func componentAndURL(file string, _ []byte) (string, error) {
 	name := "./" + path.Base(file)
 	return "export { ReactComponent } from " + quoteJSON(name+"?react") + "\nexport { default } from " +
 		quoteJSON(name+"?url"), nil

@@ -33,8 +33,8 @@ func (p *project) findPages() (*pages, error) {
 			return nil, err
 		}
 		if copied := p.public + name; p.has(copied) {
-			return nil, &failure.Error{Code: failure.BuildFailed, Path: copied, Message: fmt.Sprintf(
-				"%s and %s would both be published as %s. Delete one of them.", copied, file, name)}
+			return nil, failIn(copied, failure.BuildFailed, "%s and %s would both be published as %s. Delete one of them.",
+				copied, file, name)
 		}
 		s.parse(name, file, data, p)
 	}
@@ -51,8 +51,8 @@ func (p *project) findPages() (*pages, error) {
 						"attribute src of the script.", e.file)}
 			}
 			if id := p.mountPoint(e.file); id != "" && !bytes.Contains(page.data, []byte(id)) {
-				p.settings.warnings = append(p.settings.warnings, fmt.Sprintf("%s: The script renders into the element with the "+
-					"id %s, which the page %s does not have. Add the element to the page.", e.file, quote(id), page.path))
+				p.warnings.add("%s: The script renders into the element with the id %s, which the page %s does not have. Add "+
+					"the element to the page.", e.file, quote(id), page.path)
 			}
 		}
 	}
@@ -78,8 +78,8 @@ const maxPageBytes = 5 << 20
 // readPage returns a page with the values of its constants. Errors: *failure.Error.
 func (p *project) readPage(name string) ([]byte, error) {
 	if n := p.files[name]; n > maxPageBytes {
-		return nil, &failure.Error{Code: failure.BuildFailed, Path: name, Message: fmt.Sprintf(
-			"The page has %d bytes, and the limit is %d (5 MiB). Move large data into files of their own.", n, maxPageBytes)}
+		return nil, failIn(name, failure.BuildFailed, "The page has %d bytes, and the limit is %d (5 MiB). Move large data "+
+			"into files of their own.", n, maxPageBytes)
 	}
 	data, err := p.tree.Read(name)
 	if err != nil {
@@ -99,9 +99,9 @@ func (p *project) replaceConstants(file string, page []byte) []byte {
 		if value, ok := p.env[name]; ok {
 			return []byte(fmt.Sprint(value))
 		}
-		if isPublicVariable(name) && len(p.settings.warnings) < maxWarnings {
+		if isPublicVariable(name) && len(p.warnings) < maxWarnings {
 			line := 1 + bytes.Count(page[:bytes.Index(page, constant)], []byte("\n"))
-			p.settings.warnings = append(p.settings.warnings, fmt.Sprintf("%s:%d: %s", file, line, noValue(name).Message))
+			p.warnings.add("%s:%d: %s", file, line, noValue(name).Message)
 		}
 		return constant
 	})
@@ -115,8 +115,8 @@ func (p *project) addIndex(s *pages) error {
 	case (file == "" || p.web != "") && isPublic:
 		return nil // /public is a site of its own
 	case file == "" || p.web != "":
-		return &failure.Error{Code: failure.EntryNotFound, Message: "The project has no page. Add /index.html, which loads " +
-			"the scripts and styles of the project, or a script /src/main.jsx, for which a page is generated."}
+		return failf(failure.EntryNotFound, "The project has no page. Add /index.html, which loads the scripts and styles "+
+			"of the project, or a script /src/main.jsx, for which a page is generated.")
 	}
 	p.app = true
 	template := fmt.Appendf(nil, generatedPage, cmp.Or(p.mountPoint(file), "root"))

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"regexp"
 	"strings"
@@ -41,8 +40,6 @@ func constants(j job) (env map[string]any, all map[string]string, err error) {
 		return nil, nil, failf(failure.BuildFailed, "The values of the variables that begin with VITE_ or REACT_APP_ have "+
 			"more than %d bytes. Make them shorter.", maxEnvBytes)
 	}
-	vite := maps.Clone(env)
-	maps.DeleteFunc(vite, func(name string, _ any) bool { return strings.HasPrefix(name, "REACT_APP_") })
 	all = map[string]string{
 		"process.env.NODE_ENV":   `"production"`,
 		"process.env.PUBLIC_URL": `""`,
@@ -51,16 +48,18 @@ func constants(j job) (env map[string]any, all map[string]string, err error) {
 		"global":                 `globalThis`,
 		"__dirname":              `"/"`,
 		"__filename":             `"/index.js"`,
-		"import.meta.env":        quoteJSON(vite),
+		"import.meta.env":        quoteJSON(env),
 		"__VUE_OPTIONS_API__":    `true`,
 		"__VUE_PROD_DEVTOOLS__":  `false`,
 
 		"__VUE_PROD_HYDRATION_MISMATCH_DETAILS__": `false`,
 	}
+	for method := range strings.FieldsSeq("accept decline dispose invalidate off on prune send") {
+		all["import.meta.hot."+method] = "Boolean" // does nothing, so that a call without a check does not throw
+	}
 	for name, value := range env {
-		if _, ok := vite[name]; ok {
-			all["import.meta.env."+name] = quoteJSON(value)
-		} else {
+		all["import.meta.env."+name] = quoteJSON(value)
+		if isPublicVariable(name) {
 			all["process.env."+name] = quoteJSON(value)
 		}
 	}
@@ -89,9 +88,8 @@ func readVariables(j job) (*variables, error) {
 			maps.Copy(v.values, parseEnv(string(trimBOM(data))))
 		}
 		if len(data) > maxEnvBytes || len(v.values) > maxEnvNames {
-			return nil, &failure.Error{Code: failure.BuildFailed, Path: name, Message: fmt.Sprintf(
-				"The file has more than %d bytes or %d variables. Remove those that the site does not need.", maxEnvBytes,
-				maxEnvNames)}
+			return nil, failIn(name, failure.BuildFailed, "The file has more than %d bytes or %d variables. Remove variables "+
+				"that the site does not need.", maxEnvBytes, maxEnvNames)
 		}
 	}
 	for name, value := range j.Variables {

@@ -14,7 +14,7 @@ import (
 // writeFiles adds the files of a project that a build may read to its tree.
 func writeFiles(t *tree.Tree, in Input) error {
 	for name, data := range in.Files {
-		if isPrivate(name) || isKey(name) {
+		if isPrivate(name) || keyFiles.MatchString(name) {
 			continue
 		}
 		if err := t.Add(bytes.NewReader(data), int64(len(data)), name); err != nil {
@@ -28,14 +28,13 @@ func writeFiles(t *tree.Tree, in Input) error {
 type job struct {
 	Tree      map[string]tree.Span // the files that can be read
 	Files     map[string]int       // sizes of the project's files by path
-	Manifest  []byte               // package.json
 	Settings  map[string][]byte    // files of settings that are not in the tree
 	Variables map[string]string
 }
 
 func newJob(in Input, t *tree.Tree) job {
 	j := job{
-		Tree: t.Files(), Files: make(map[string]int, len(in.Files)), Manifest: in.Files[manifestPath],
+		Tree: t.Files(), Files: make(map[string]int, len(in.Files)),
 		Settings: map[string][]byte{}, Variables: in.Variables,
 	}
 	for name, data := range in.Files {

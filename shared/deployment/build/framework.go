@@ -52,12 +52,12 @@ func parsePackageJSON(data []byte) (packageJSON, error) {
 		return p, nil
 	}
 	if len(data) > maxManifestBytes {
-		return p, &failure.Error{Code: failure.BuildFailed, Path: "/package.json", Line: 1, Column: 1,
-			Message: "The file is larger than the limit of 1 MiB. Make it smaller."}
+		return p, failf(failure.BuildFailed, "The file is larger than the limit of 1 MiB. Make it smaller.").
+			At(manifestPath, nil, 0)
 	}
 	if err := json.Unmarshal(data, &p); err != nil {
-		return p, &failure.Error{Code: failure.BuildFailed, Path: "/package.json", Line: 1, Column: 1,
-			Message: "The file is not a valid package.json. It must be a JSON object whose dependencies are objects."}
+		return p, failf(failure.BuildFailed, "The file is not a valid package.json. It must be a JSON object whose "+
+			"dependencies are objects.").At(manifestPath, nil, 0)
 	}
 	return p, nil
 }
@@ -109,17 +109,15 @@ func check(in Input) error {
 	name := strings.ToLower(strings.TrimSpace(in.Framework))
 	for _, f := range unsupported {
 		if file, evidence := f.evidence(in.Files, manifest, name); evidence != "" {
-			return &failure.Error{Code: failure.FrameworkUnsupported, Path: file, Message: fmt.Sprintf(
-				"%s cannot be deployed here, because %s. This is a project of %s: %s. Ask your builder for a single-page app "+
-					"with Vite and %s instead, or save exported pages in a project with the framework static.",
-				f.name, f.reason, f.name, evidence, f.instead())}
+			return failIn(file, failure.FrameworkUnsupported, "%s cannot be deployed here, because %s. This is a project of "+
+				"%s: %s. Ask your builder for a single-page app with Vite and %s instead, or save exported pages in a project "+
+				"with the framework static.", f.name, f.reason, f.name, evidence, f.instead())
 		}
 	}
 	for _, f := range []struct{ name, dependency, oldest string }{{"Vue", "vue", "3"}, {"Svelte", "svelte", "4"}} {
 		if asked := manifest.version(f.dependency); asked != "" && asked < f.oldest && hasComponents(in.Files) {
-			return &failure.Error{Code: failure.FrameworkUnsupported, Path: manifestPath, Message: fmt.Sprintf(
-				"The project uses %s %s, and components can be deployed with %s %s or later. Ask your builder to upgrade it.",
-				f.name, asked, f.name, f.oldest)}
+			return failIn(manifestPath, failure.FrameworkUnsupported, "The project uses %s %s, and components can be deployed "+
+				"with %s %s or later. Ask your builder to upgrade it.", f.name, asked, f.name, f.oldest)
 		}
 	}
 	if name != "" && !setting.IsDeployable(name) {

@@ -13,29 +13,27 @@ import (
 	"devplatform/shared/deployment/tree"
 )
 
-// globals are the modules of variables that scripts use without importing them.
-var globals = map[string]string{
+// global is a variable that scripts use without importing it.
+type global struct {
+	code  string // of the module that exports it
+	needs string // the package without which the variable does not exist
+	// use matches what may be a use, other than a use that the constants of a build replace. It begins with plain text, so
+	// that it is fast.
+	use *regexp.Regexp
+}
+
+var globals = map[string]global{
 	// What browserify and webpack 4 made of it, with which many packages of npm were written.
-	"process": `const none = () => {};
+	"process": {`const none = () => {};
 const process = module.exports = {
 	title: "browser", browser: true, env: { NODE_ENV: "production" }, argv: [], version: "", versions: {}, release: {},
 	platform: "browser", nextTick: (f, ...a) => queueMicrotask(() => f(...a)), cwd: () => "/", umask: () => 0,
 	hrtime: () => [Math.floor(performance.now() / 1e3), 0], on: none, once: none, off: none, emit: none, addListener: none,
 	removeListener: none, removeAllListeners: none, listeners: () => [],
 };
-process.process = process;`,
-	"React":  `import * as React from "react"; export { React };`,
-	"Buffer": `export { Buffer } from "buffer/";`,
-}
-
-// globalPackages are the packages without which a variable does not exist.
-var globalPackages = map[string]string{"React": "react", "Buffer": "buffer"}
-
-// useOf matches what may be a use of each variable, other than those that the constants of a build replace. The
-// expressions begin with plain text, so that they are fast.
-var useOf = map[string]*regexp.Regexp{
-	"process": regexp.MustCompile(`process\b(?:[^.]|\.(?:[^e]|e[^n]))`), "React": regexp.MustCompile(`React\.`),
-	"Buffer": regexp.MustCompile(`Buffer\b`),
+process.process = process;`, "", regexp.MustCompile(`process\b(?:[^.]|\.(?:[^e]|e[^n]))`)},
+	"React":  {`import * as React from "react"; export { React };`, "react", regexp.MustCompile(`React\.`)},
+	"Buffer": {`export { Buffer } from "buffer/";`, "buffer", regexp.MustCompile(`Buffer\b`)},
 }
 
 // addGlobals returns the code of a script with imports of the variables that it uses but does not declare. Scripts that
@@ -43,10 +41,10 @@ var useOf = map[string]*regexp.Regexp{
 func (b *bundler) addGlobals(s script, options api.TransformOptions) []byte {
 	const mark = "__deployment_"
 	options.Define = map[string]string{}
-	for name, use := range useOf {
-		needed := globalPackages[name]
-		if use.Match(s.code) && !bytes.Contains(s.code, []byte("typeof "+name)) &&
-			(needed == "" || b.tree.HasFolder(tree.PackageFolder+needed)) {
+	for name, g := range globals {
+		if g.use.Match(s.code) && !bytes.Contains(s.code, []byte("typeof "+name)) &&
+			(g.needs == "" || b.tree.HasFolder(tree.PackageFolder+g.needs)) &&
+			(name != "React" || !tree.IsInPackage(s.file)) { // packages import it, and many use it
 			options.Define[name] = mark + name
 		}
 	}

@@ -2,6 +2,7 @@ package build
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"devplatform/shared/deployment/failure"
@@ -14,7 +15,8 @@ import (
 // name no files outside (package tree). message.go drops what the bundler says about files outside. A file outside
 // that exists and one that does not exist lead to the same message.
 
-// errOutside means that a file is outside of the folder. The message is that of a file that does not exist.
+// errOutside means that a file is outside of the folder. The project's owner reads the message about a file that does
+// not exist.
 var errOutside = &failure.Error{Code: failure.BuildFailed, Message: "outside"}
 
 // load returns a file that may be bundled. Errors: *failure.Error.
@@ -23,17 +25,17 @@ func (b *bundler) load(file string) ([]byte, error) {
 		return nil, neverBundled(file)
 	}
 	data, err := b.tree.Read(file)
-	if err == nil {
-		return data, nil
-	}
-	for _, name := range b.names { // the bundler ignores the case of names
-		if strings.EqualFold(name, file) {
+	if err != nil {
+		i := slices.IndexFunc(b.names, func(name string) bool { return strings.EqualFold(name, file) })
+		if i >= 0 { // the bundler ignores the case of names
 			return nil, failf(failure.BuildFailed, "The file %s does not exist. The name of the file is %s: write it in the "+
-				"same way.", file, name)
+				"same way.", file, b.names[i])
 		}
+		return nil, failf(failure.BuildFailed, "The file %s does not exist. Check the upper-case and lower-case letters of "+
+			"its name.", file)
 	}
-	return nil, failf(failure.BuildFailed, "The file %s does not exist. Check the upper-case and lower-case letters of "+
-		"its name.", file)
+	b.count(file, len(data))
+	return data, nil
 }
 
 func neverBundled(file string) *failure.Error {
@@ -52,32 +54,30 @@ func (p *project) checkPattern(importer, pattern string) *failure.Error {
 	}
 	switch {
 	case !ok, home == "/" && tree.IsInPackage(folder+"/"), home != "/" && !within(home, folder):
-		return &failure.Error{Code: failure.BuildFailed, Path: importer, Message: "The computed path of an import leads " +
-			"out of the project. Begin it with a folder inside."}
+		return failIn(importer, failure.BuildFailed, "The computed path of an import leads out of the project. Begin it "+
+			"with a folder inside.")
 	case folder == "/" && strings.HasPrefix(rest, "*") && p.tree.HasFolder("/node_modules"):
-		return &failure.Error{Code: failure.BuildFailed, Path: importer, Message: "The computed path of an import means " +
-			"all packages, too. Move the files to a folder, and begin the path with it."}
+		return failIn(importer, failure.BuildFailed, "The computed path of an import means all packages, too. Move the "+
+			"files to a folder, and begin the path with it.")
 	}
 	return nil
 }
 
 func within(dir, name string) bool { return name == dir || strings.HasPrefix(name, dir+"/") }
 
-// countPackages counts the files of packages that a bundle uses.
-func (b *bundler) countPackages(m metafile) {
+// count adds a file to the files that the bundle uses.
+func (b *bundler) count(file string, size int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for name, input := range m.Inputs {
-		file, _ := inputPath(name)
-		if !tree.IsInPackage(file) {
-			continue
-		}
-		home, _ := tree.PackageOf(file)
-		if b.used[home] == nil {
-			b.used[home] = map[string]int{}
-		}
-		b.used[home][name] = input.Bytes
+	if !tree.IsInPackage(file) {
+		b.result.inputs[file] = true
+		return
 	}
+	home, _ := tree.PackageOf(file)
+	if b.used[home] == nil {
+		b.used[home] = map[string]int{}
+	}
+	b.used[home][file] = size
 }
 
 func packageReads(file string) *failure.Error {
@@ -112,7 +112,7 @@ const (
 // usage is the files of packages in a build: sizes by file by folder of the package.
 type usage map[string]map[string]int
 
-// check returns an error if a build uses too many or too large packages. It names the largest.
+// check returns an error if a build uses too many or too large packages. It names the packages with the most bytes.
 func (u usage) check() error {
 	sizes := map[string]int{}
 	total := 0

@@ -106,6 +106,20 @@ func TestPackageLimits(t *testing.T) {
 	if err := u.check(); err != nil {
 		t.Errorf("got %v", err)
 	}
+	var imports strings.Builder
+	packages := map[string][]byte{}
+	for i := range maxPackages + 1 {
+		fmt.Fprintf(&imports, "import 'p%d'\n", i)
+		packages[fmt.Sprintf("/node_modules/p%d/index.js", i)] = []byte("console.log(1)")
+	}
+	for main, want := range map[string]string{
+		imports.String(): "The site uses 501 packages", strings.Replace(imports.String(), "import 'p0'", "", 1): "",
+	} {
+		_, err := run(t, withPage(files("/main.js", main), packages))
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
 	u["/node_modules/a/node_modules/@b/c"] = map[string]int{"a.js": 3 << 20}
 	err := u.check()
 	const want = "DEPENDENCY_TOO_LARGE: The site uses 501 packages with 3.5 MiB, and the limits are 500 packages and 100 MiB. " +

@@ -2,7 +2,6 @@ package build
 
 import (
 	"bytes"
-	"iter"
 	"path"
 	"regexp"
 	"strings"
@@ -12,11 +11,14 @@ import (
 var importedName = regexp.MustCompile(`^(?:@[\w.~-]+/)?[\w~-][\w.~-]*`)
 
 const (
-	// maxImport is the number of bytes after a keyword that are searched.
+	// maxImport is the maximum number of bytes after such a word that are searched.
 	maxImport = 512
-	// maxImports is the number of imports in all files that are read. Only large files that are no sources have more.
+	// maxImports is the maximum number of imports that are read in all files. Only large files of data have more.
 	maxImports = 100_000
 )
+
+// importWords are the words that can be before a specifier.
+var importWords = [][]byte{[]byte("from"), []byte("import"), []byte("require")}
 
 // otherSources are the extensions of files that contain scripts.
 var otherSources = wordSet(".html .vue .svelte .astro .mdx")
@@ -37,38 +39,23 @@ func Imports(files map[string][]byte) map[string]bool {
 		if !isCode(name) && !otherSources[ext] || ext == ".json" || isExcluded(name) {
 			continue
 		}
-		for begin, end := range keywords(data, "from", "import", "require") {
-			rest := bytes.TrimLeft(data[end:min(end+maxImport, len(data))], " \t\r\n\v\f(")
-			if len(rest) == 0 || !strings.Contains("\"'`", string(rest[:1])) || begin > 0 && isWord(data[begin-1]) {
-				continue // most keywords: the expression would take much longer
-			}
-			if m := importedName.Find(rest[1:]); m != nil {
-				names[string(m)] = true
-			}
-			if read++; read == maxImports {
-				return names
+		for _, word := range importWords {
+			for before, rest, ok := bytes.Cut(data, word); ok; before, rest, ok = bytes.Cut(rest, word) {
+				spec := bytes.TrimLeft(rest[:min(maxImport, len(rest))], " \t\r\n\v\f(")
+				isPart := len(before) > 0 && isWord(before[len(before)-1]) // of another word
+				if isPart || len(spec) == 0 || !strings.Contains("\"'`", string(spec[:1])) {
+					continue // most words: the expression would take much longer
+				}
+				if m := importedName.Find(spec[1:]); m != nil {
+					names[string(m)] = true
+				}
+				if read++; read == maxImports {
+					return names
+				}
 			}
 		}
 	}
 	return names
-}
-
-// keywords yields the offsets at which the occurrences of words in code begin and end.
-func keywords(code []byte, words ...string) iter.Seq2[int, int] {
-	return func(yield func(begin, end int) bool) {
-		for _, word := range words {
-			for end := 0; ; {
-				next := bytes.Index(code[end:], []byte(word))
-				if next < 0 {
-					break
-				}
-				begin := end + next
-				if end = begin + len(word); !yield(begin, end) {
-					return
-				}
-			}
-		}
-	}
 }
 
 func isWord(c byte) bool {

@@ -15,7 +15,25 @@ import (
 	"devplatform/shared/deployment/tree"
 )
 
+// maxWarnings is the maximum number of warnings, and of notes, that a build returns.
 const maxWarnings = 100
+
+// lines are lines for the log.
+type lines []string
+
+// add adds a line, unless there are too many.
+func (l *lines) add(format string, args ...any) {
+	if len(*l) < maxWarnings {
+		*l = append(*l, fmt.Sprintf(format, args...))
+	}
+}
+
+// addOnce adds a line, unless it is there.
+func (l *lines) addOnce(text string) {
+	if !slices.Contains(*l, text) {
+		l.add("%s", text)
+	}
+}
 
 var (
 	unresolved    = regexp.MustCompile(`^Could not resolve "`)
@@ -57,7 +75,7 @@ func location(m api.Message) string {
 
 // isOutside reports whether a message is about a file outside of the project.
 func isOutside(l *api.Location) bool {
-	return l != nil && (strings.HasPrefix(l.File, "/") || l.File == ".." || strings.HasPrefix(l.File, "../"))
+	return strings.HasPrefix(l.File, "/") || l.File == ".." || strings.HasPrefix(l.File, "../")
 }
 
 // translate returns the error for one of the bundler's messages, with the position in the project. It returns nil for a
@@ -67,53 +85,51 @@ func (b *bundler) translate(m api.Message) *failure.Error {
 	if err, _ := m.Detail.(error); err != nil {
 		_ = errors.As(err, &own)
 	}
-	if isOutside(m.Location) || m.Location == nil && own == nil {
+	if m.Location == nil && own == nil || m.Location != nil && isOutside(m.Location) {
 		return nil
 	}
-	f := &failure.Error{Code: failure.BuildFailed, Message: b.clean(m.Text)}
-	if own != nil {
+	f := failf(failure.BuildFailed, "%s", b.clean(m.Text))
+	if own != nil && (own.Path != "" || m.Location == nil) {
+		return own
+	} else if own != nil {
 		f.Code, f.Message = own.Code, own.Message
-		if own.Path != "" || m.Location == nil {
-			f.Path, f.Line, f.Column = own.Path, own.Line, own.Column
-			return f
-		}
 	}
-	importer, ok := b.place(f, m.Location)
-	if !ok {
-		if own == nil {
-			f.Message = "The bundler could not build the project."
-		}
-		return f
-	}
-	if own == nil && unresolved.MatchString(m.Text) || own == errOutside {
-		b.explain(f, importer, m)
+	b.place(f, m.Location)
+	switch {
+	case f.Path == "" && own == nil:
+		f.Message = "The bundler could not build the project."
+	case f.Path != "" && (own == nil && unresolved.MatchString(m.Text) || own == errOutside):
+		b.explain(f, m)
 	}
 	return f
 }
 
-// place sets the position of a message, and returns the file of the project to which it belongs. ok is false if the
-// module is not a file.
-func (b *bundler) place(f *failure.Error, l *api.Location) (importer string, ok bool) {
-	f.Line, f.Column = l.Line, column(l)
-	if key, isPage := strings.CutPrefix(l.File, nsPage+":"); isPage {
+// place sets the position of a message in the file of the project to which it belongs, unless the module is not a file.
+func (b *bundler) place(f *failure.Error, l *api.Location) {
+	key, isPage := strings.CutPrefix(l.File, nsPage+":")
+	switch {
+	case isPage:
 		e := b.inline[key]
 		f.Path, f.Line = e.file, e.line+l.Line-1
-	} else if style, isStyle := strings.CutPrefix(l.File, nsStyle+":"); isStyle {
-		f.Path, _, _ = strings.Cut(style, "?")
-	} else if namespaced.MatchString(l.File) {
-		f.Line, f.Column = 0, 0
-		return "", false
-	} else {
+	case strings.HasPrefix(l.File, nsStyle+":"):
+		f.Path, _, _ = strings.Cut(strings.TrimPrefix(l.File, nsStyle+":"), "?")
+		f.Line = l.Line
+	case namespaced.MatchString(l.File):
+		return
+	case component.IsComponent(l.File):
 		f.Path = "/" + l.File
-		if source, err := b.tree.Read(f.Path); err == nil && component.IsComponent(f.Path) {
+		if source, err := b.tree.Read(f.Path); err == nil {
 			f.Line, f.Column = sourcePlace(trimBOM(source), l.LineText, l.Column, l.Length)
 		}
+		return
+	default:
+		f.Path, f.Line = "/"+l.File, l.Line
 	}
-	return f.Path, true
+	f.Column = column(l)
 }
 
 // explain replaces the message about a reference that has no file, or a file outside.
-func (b *bundler) explain(f *failure.Error, importer string, m api.Message) {
+func (b *bundler) explain(f *failure.Error, m api.Message) {
 	l := m.Location
 	end := min(l.Column+l.Length, len(l.LineText))
 	spec := strings.Trim(l.LineText[min(l.Column, end):end], "\"'`")
@@ -122,7 +138,7 @@ func (b *bundler) explain(f *failure.Error, importer string, m api.Message) {
 			spec = rest[:strings.LastIndexByte(rest, '"')]
 		}
 	}
-	own := b.missing(importer, spec)
+	own := b.missing(f.Path, spec)
 	f.Code, f.Message = own.Code, own.Message
 }
 
@@ -138,18 +154,13 @@ func column(l *api.Location) int {
 	return utf8.RuneCountInString(l.LineText[:min(l.Column, len(l.LineText))]) + 1
 }
 
-// warnings returns the warnings about the project's own files.
-func (b *bundler) warnings(messages []api.Message) []string {
-	var all []string
-	for _, m := range messages {
-		if len(all) == maxWarnings {
-			break
-		}
+// logWarnings adds the bundler's warnings about the project's own files to the log.
+func (b *bundler) logWarnings(messages []api.Message) {
+	for _, m := range messages[:min(len(messages), 10*maxWarnings)] { // most can be about packages
 		if f := b.translate(m); f != nil && f.Path != "" && !tree.IsInPackage(f.Path) {
-			all = append(all, lineAt(f))
+			b.warn(lineAt(f))
 		}
 	}
-	return slices.Compact(all)
 }
 
 // lineAt returns the line of the log for a message about a file.
@@ -169,4 +180,9 @@ func quote(s string) string {
 
 func failf(code failure.Code, format string, args ...any) *failure.Error {
 	return &failure.Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// failIn is like failf, for an error in a file.
+func failIn(file string, code failure.Code, format string, args ...any) *failure.Error {
+	return &failure.Error{Code: code, Path: file, Message: fmt.Sprintf(format, args...)}
 }

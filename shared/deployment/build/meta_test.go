@@ -167,16 +167,18 @@ func TestWorkers(t *testing.T) {
 func TestWorkersInWorkers(t *testing.T) {
 	t.Parallel()
 	in := withPage(files("/main.js", `import Outer from "./outer.js?worker&inline"; new Outer()`, "/outer.js",
-		`import Inner from "./inner.js?worker"; new Inner(); console.log("outer", import.meta.url)`,
+		`import Inner from "./inner.js?worker"; import a from "./a.png"; new Inner(); console.log("outer", a, import.meta.url)`,
+		"/a.png", "",
 		"/inner.js", `console.log("inner")`, "/package.json", `{"devDependencies":{"vite":"7"}}`), nil)
 	out := mustRun(t, in)
-	wantPaths(t, out, "/assets/inner-HASH.js", "/assets/main-HASH.js", "/index.html")
+	wantPaths(t, out, "/a.png", "/assets/a-HASH.png", "/assets/inner-HASH.js", "/assets/main-HASH.js", "/index.html")
 	for name, text := range out {
 		inner := strings.HasPrefix(name, "/assets/inner-")
 		outer := strings.HasPrefix(name, "/assets/main-")
 		text = hash.ReplaceAllString(text, "-HASH.")
 		if inner && !strings.Contains(text, "inner") || outer && (!strings.Contains(text, "self.location.origin") ||
-			!strings.Contains(text, `new Worker(new URL("/assets/inner-HASH.js",self.location.origin)`)) {
+			!strings.Contains(text, `new Worker(new URL("/assets/inner-HASH.js",self.location.origin)`) ||
+			strings.Count(text, `self.location.origin).href`) != 2) { // of the inner worker and of the image
 			t.Errorf("%s: %s", name, text)
 		}
 	}

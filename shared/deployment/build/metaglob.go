@@ -13,6 +13,7 @@ import (
 	"github.com/tdewolff/parse/v2"
 	"github.com/tdewolff/parse/v2/js"
 
+	"devplatform/shared/deployment/constant"
 	"devplatform/shared/deployment/failure"
 )
 
@@ -35,7 +36,7 @@ var (
 func (r *rewriter) rewriteGlob(start, length int) *failure.Error {
 	name := r.code[start : start+length]
 	text, end := arguments(string(r.code[start+length:]))
-	values, _ := evaluate("", []byte("export default ["+text+"]"), nil).([]any)
+	values, _ := constant.Evaluate("", []byte("export default ["+text+"]"), nil).([]any)
 	g, ok := parseGlob(values)
 	if !ok || !bytes.HasSuffix(name, []byte("glob")) { // there were others in older versions of Vite
 		return failf(failure.BuildFailed, "This use of import.meta.glob is not supported. Write import.meta.glob with a "+
@@ -140,7 +141,7 @@ func (r *rewriter) expand(g glob) (string, *failure.Error) {
 		matches := func(pattern string) bool { return doublestar.MatchUnvalidated(pattern, file) }
 		name, _, _ := r.sitePath(file)
 		if file == r.file || strings.ContainsAny(file, "?#") || isNeverPublished(name) ||
-			g.assets && (isCode(file) || mayBeSecret(file)) ||
+			g.assets && (isCode(file) || secrets.MatchString(file)) ||
 			!slices.ContainsFunc(included, matches) || slices.ContainsFunc(excluded, matches) {
 			continue
 		}

@@ -27,15 +27,16 @@ const (
 
 // The kinds of modules that are made of a file. A kind consists of queries of the import, as in Vite.
 const (
-	kindURL       = "url"
-	kindInline    = "inline"
-	kindWorkerURL = "url-worker"
-	kindComponent = "component" // an SVG image of Create React App
+	kindURL          = "url"
+	kindNoInline     = "no-inline"
+	kindInline       = "inline"
+	kindInlineWorker = "inline-worker"
+	kindComponent    = "component" // an SVG image of Create React App
 )
 
 // queries are the queries that change the kind of a module, in their order in a kind. "react" is the query of the
 // plugin svgr.
-var queries = []string{"raw", kindURL, "no-inline", kindInline, "init", "react", "worker", "sharedworker"}
+var queries = []string{"raw", kindURL, kindNoInline, kindInline, "init", "react", "worker", "sharedworker"}
 
 // kindOf returns the kind of the module that an import with a query means, such as "inline-worker". It is "" for the
 // file itself.
@@ -113,7 +114,7 @@ func (b *bundler) onLoad(a api.OnLoadArgs) (result api.OnLoadResult, err error) 
 	case nsPublic:
 		return contents(file, api.LoaderText), nil
 	case nsGlobal:
-		result = contents(globals[file[1:]], api.LoaderJS)
+		result = contents(globals[file[1:]].code, api.LoaderJS)
 		result.ResolveDir = b.dir
 		return result, nil
 	case nsImportMap:
@@ -144,7 +145,9 @@ func (b *bundler) fileModule(kind, file string, data []byte) (api.OnLoadResult, 
 	switch kind {
 	case "raw":
 		return contents(string(data), api.LoaderText), nil
-	case kindURL, "no-inline":
+	case kindURL:
+		return b.asset(file, data), nil
+	case kindNoInline:
 		return contents(string(data), api.LoaderFile), nil
 	case kindInline:
 		if path.Ext(file) != ".css" {
@@ -164,8 +167,17 @@ func (b *bundler) fileModule(kind, file string, data []byte) (api.OnLoadResult, 
 		strings.ReplaceAll(kind, "-", ", "))
 }
 
+// asset returns the URL of a file that is published. No path is relative to the URL of an inline worker.
+func (b *bundler) asset(file string, data []byte) api.OnLoadResult {
+	if !b.isBlob {
+		return contents(string(data), api.LoaderFile)
+	}
+	url := requireCall("./" + path.Base(file) + "?" + kindNoInline)
+	return contents("module.exports = new URL("+url+", self.location.origin).href", api.LoaderJS)
+}
+
 // worker returns a module with the URL of the script of a worker, or with a function that starts it. The script is a
-// bundle of its own. If it is inline, it has a blob URL, or a data URL if pages share the worker.
+// bundle of its own. If it is inline, it has a blob URL. A worker that pages share is never inline.
 func (b *bundler) worker(kind, file string) (api.OnLoadResult, error) {
 	entry, text, err := b.buildNested(file, kind)
 	url, constructor := quoteJSON(entry.path), "Worker"
@@ -175,12 +187,10 @@ func (b *bundler) worker(kind, file string) (api.OnLoadResult, error) {
 	if strings.HasSuffix(kind, "sharedworker") {
 		constructor = "SharedWorker"
 	}
-	switch isInline := strings.HasPrefix(kind, kindInline); {
+	switch {
 	case strings.HasPrefix(kind, kindURL):
 		return contents("module.exports = "+url, api.LoaderJS), err
-	case isInline && constructor == "SharedWorker":
-		url = `"data:text/javascript," + encodeURIComponent(` + quoteJSON(string(text)) + `)`
-	case isInline:
+	case kind == kindInlineWorker:
 		url = `URL.createObjectURL(new Blob([` + quoteJSON(string(text)) + `], { type: "text/javascript" }))`
 	}
 	return contents("export default function (o) { return new "+constructor+"("+url+", { name: o?.name }) }",
@@ -215,7 +225,7 @@ func (b *bundler) source(file string, data []byte, with map[string]string) (api.
 	case component.IsComponent(file):
 		return b.component(file, data)
 	case !isKnown:
-		return contents(string(data), api.LoaderFile), nil
+		return b.asset(file, data), nil
 	case inPackage && loader == api.LoaderJSX && ext != ".jsx":
 		return b.script(code, api.LoaderJS)
 	case loader == api.LoaderCSS:

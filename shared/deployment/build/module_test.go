@@ -15,7 +15,7 @@ func TestQueries(t *testing.T) {
 		"/a.svg?no-inline": `"/assets/a-HASH.svg"`, "/b.css?inline": "red", "/b.css?raw": "color: red",
 		"/w.ts?worker": `new Worker("/assets/w-HASH.js"`, "/w.ts?worker&url": `"/assets/w-HASH.js"`,
 		"/w.ts?sharedworker": `new SharedWorker("/assets/w-HASH.js"`, "/c.wasm?init": `WebAssembly.instantiateStreaming`,
-		"/w.ts?worker&inline": "URL.createObjectURL(new Blob", "/w.ts?inline&sharedworker": "data:text/javascript,",
+		"/w.ts?worker&inline": "URL.createObjectURL(new Blob", "/w.ts?inline&sharedworker": `new SharedWorker("/assets/w-HASH.js"`,
 		"/c.wasm?url": `"/assets/c-HASH.wasm"`, "/a.svg?react": `"stroke-width":"2"`, "p/d.txt?raw": "TEXT",
 		"@/e.txt?raw": "ALIAS",
 	} {
@@ -59,7 +59,7 @@ func TestConventions(t *testing.T) {
 			"/package.json", "\ufeff{}", "/tsconfig.json", "\ufeff{}", "/.env", "\ufeffVITE_A=1"), nil, "BOM", ""},
 		"variables of Create React App": {files("/main.js",
 			"console.log(process.env.REACT_APP_A, import.meta.env.REACT_APP_A)",
-			"/.env", "REACT_APP_A=Corner", "/package.json", scripts), nil, `"Corner",e.REACT_APP_A`, ""},
+			"/.env", "REACT_APP_A=Corner", "/package.json", scripts), nil, `"Corner","Corner"`, ""},
 		"component of Create React App": {files("/main.js",
 			`import url, { ReactComponent as A } from "./a.svg"; console.log(url, A)`,
 			"/a.svg", `<svg width="1">IMAGE</svg>`, "/package.json", scripts), files("/node_modules/react/index.js",
@@ -124,6 +124,12 @@ func TestPagesThatWouldThrow(t *testing.T) {
 			"/a.js", "console.log('A')"), nil, "'A'", ""},
 		"inline script without a type": {files("/index.html", "<script>import './a.js'</script>", "/a.js",
 			"console.log('A')"), nil, "'A'", ""},
+		"hot module replacement": {files("/main.js", "f(import.meta.hot.accept('./a', g)); if (import.meta.hot) gone()"), nil,
+			`f(Boolean("./a",g));`, ""},
+		"package in a public script": {files("/index.html", "<script type=module src=/a.js></script>", "/public/a.js",
+			"import 'https://x.example/a.js';\nimport A from 'p'"), nil, "", `/public/a.js: The script imports "p",`},
+		"mapped package in a public script": {files("/index.html", `<script type=importmap>{"imports":{"p/":"/x/"}}</script>`+
+			"<script type=module src=/a.js></script>", "/public/a.js", "import A from 'p/b'"), nil, "", ""},
 		"missing script": {files("/index.html", "<p>\n<script src=gone.js></script>"), nil, "",
 			"/index.html:2: The file /gone.js does not exist."},
 		"missing style": {files("/index.html", "<link rel=stylesheet href=gone.css>"), nil, "",
@@ -156,11 +162,12 @@ func TestPagesThatWouldThrow(t *testing.T) {
 	}
 	for file, want := range map[string]failure.Error{
 		"./Button": {Code: failure.BuildFailed, Message: "The name of the file is /button.js"},
+		"./Lib/a":  {Code: failure.BuildFailed, Message: "The name of the file is /lib/a.js"},
 		"./a.yaml": {Code: failure.FrameworkUnsupported, Message: "needs a tool for YAML"},
 		"./a.wasm": {Code: failure.FrameworkUnsupported, Message: "WebAssembly with ?init"},
 	} {
 		want.Path, want.Line, want.Column = "/main.js", 1, 8
-		all := files("/main.js", `import "`+file+`"`, "/button.js", "", "/a.yaml", "", "/a.wasm", "")
+		all := files("/main.js", `import "`+file+`"`, "/button.js", "", "/lib/a.js", "", "/a.yaml", "", "/a.wasm", "")
 		wantFailure(t, withPage(all, nil), want)
 	}
 }
@@ -183,7 +190,7 @@ func TestConstantsInPages(t *testing.T) {
 	}
 	p := &project{} // finding the line of each of many constants would take too long
 	p.replaceConstants("/index.html", []byte(strings.Repeat("%VITE_NONE%", 2*maxWarnings)))
-	if n := len(p.settings.warnings); n != maxWarnings {
+	if n := len(p.warnings); n != maxWarnings {
 		t.Errorf("got %d warnings, want %d", n, maxWarnings)
 	}
 }

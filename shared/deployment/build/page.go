@@ -79,16 +79,20 @@ func (p *page) addTag(e entry, project *project) {
 	var ok bool
 	e.file, ok = p.resolve(attribute(e.tag, "src") + attribute(e.tag, "href"))
 	isFile := ok && project.has(e.file)
-	isPublic := project.has(project.public + strings.TrimPrefix(e.file, p.web))
-	isPlain := e.tag.Data == "script" && hasAttribute(e.tag, "src")
+	public := project.public + strings.TrimPrefix(e.file, p.web)
+	isPublic := project.has(public)
+	isPlain := e.tag.Data == "script" && attribute(e.tag, "src") != ""
 	isScript := isPlain && isModule(e.tag)
 	if isPlain && isFile && !isScript && attribute(e.tag, "type") == "" {
 		code, err := project.tree.Read(e.file)
 		isScript = err == nil && usesModules.Match(code)
 	}
 	if ok && !isFile && !isPublic && (isPlain && !isScript || hasRel(e.tag, "stylesheet")) {
-		project.settings.warnings = append(project.settings.warnings, fmt.Sprintf("%s:%d: The file %s does not exist. Add "+
-			"it, or remove the reference.", cmp.Or(p.source, p.path), e.line, e.file))
+		project.warnings.add("%s:%d: The file %s does not exist. Add it, or remove the reference.",
+			cmp.Or(p.source, p.path), e.line, e.file)
+	}
+	if isScript && isPublic {
+		p.checkImports(public, project)
 	}
 	switch {
 	case e.tag.Data == "base":
@@ -106,13 +110,25 @@ func (p *page) addTag(e entry, project *project) {
 	}
 }
 
+// packageImport matches the import of a package at the beginning of a line.
+var packageImport = regexp.MustCompile(`(?m)^\s*import\b[^"'\n]*["']([@\w][@\w./-]*)["']`)
+
+// checkImports adds a warning if a script of /public, which is published as it is, imports a package.
+func (p *page) checkImports(file string, project *project) {
+	code, err := project.tree.Read(file)
+	if m := packageImport.FindSubmatch(code); err == nil && m != nil && !isMapped(p.site.imports, string(m[1])) {
+		project.warnings.add("%s: The script imports %s, and browsers cannot load packages by their names. Move the script "+
+			"out of %s, so that it is bundled.", file, quote(string(m[1])), project.public)
+	}
+}
+
 // addInline adds an inline module script that imports something, and the references of import maps and styles.
 func (p *page) addInline(e entry) {
 	switch {
 	case e.tag.Type != html.StartTagToken:
 	case e.tag.Data == "style":
 		p.addStyle(e.code)
-	case e.tag.Data != "script" || hasAttribute(e.tag, "src"):
+	case e.tag.Data != "script" || attribute(e.tag, "src") != "":
 	case strings.EqualFold(attribute(e.tag, "type"), "importmap"):
 		var m struct {
 			Imports map[string]any `json:"imports"`
@@ -219,7 +235,7 @@ func rewrite(tok html.Token, ref string) string {
 	}
 	attrs := []html.Attribute{}
 	for _, a := range tok.Attr {
-		// The integrity is that of the file before it was bundled.
+		// The integrity is the hash of the file before it was bundled.
 		if a.Key != key && a.Key != "integrity" && (key == "href" || a.Key != "type") {
 			attrs = append(attrs, a)
 		}
@@ -240,9 +256,7 @@ func isModule(tok html.Token) bool {
 		return false
 	}
 	kind := strings.ToLower(attribute(tok, "type"))
-	ext := path.Ext(attribute(tok, "src"))
-	return kind == "module" ||
-		(kind == "" || kind == "text/javascript") && slices.Contains([]string{".ts", ".tsx", ".jsx"}, ext)
+	return kind == "module" || (kind == "" || kind == "text/javascript") && needsTranspiling(attribute(tok, "src"))
 }
 
 // hasRel reports whether an element is a link with a relation.
@@ -257,8 +271,4 @@ func attribute(tok html.Token, key string) string {
 		}
 	}
 	return ""
-}
-
-func hasAttribute(tok html.Token, key string) bool {
-	return slices.ContainsFunc(tok.Attr, func(a html.Attribute) bool { return a.Key == key })
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/evanw/esbuild/pkg/api"
+
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/deployment/tree"
 )
@@ -31,12 +33,14 @@ func runIn(dir string, j job) (r result, data [][]byte, err error) {
 		return result{}, nil, err
 	}
 	defer t.Close()
-	out, err := makeOutput(&project{
+	p := &project{
 		tree: t, dir: t.Dir(), files: j.Files, hidden: j.Settings, names: slices.Sorted(maps.Keys(j.Files)),
-	}, j)
+		out: map[string]published{}, rules: map[string]string{},
+	}
+	err = p.makeOutput(j)
 	if err == nil {
-		for _, name := range slices.Sorted(maps.Keys(out.files)) {
-			f := out.files[name]
+		for _, name := range slices.Sorted(maps.Keys(p.out)) {
+			f := p.out[name]
 			if f.Path = name; f.Source != "" {
 				f.Size = j.Files[f.Source]
 			} else {
@@ -45,7 +49,7 @@ func runIn(dir string, j job) (r result, data [][]byte, err error) {
 			}
 			r.Files = append(r.Files, f)
 		}
-		r.Rules, r.Notes, r.Warnings = out.rules, out.notes, out.warnings
+		r.Rules, r.Notes, r.Warnings = p.rules, p.notes, p.warnings
 		err = checkLimits(r.Files)
 	}
 	var f *failure.Error
@@ -56,21 +60,21 @@ func runIn(dir string, j job) (r result, data [][]byte, err error) {
 }
 
 // makeOutput makes the output of a project. Errors: *failure.Error; any other error is a bug.
-func makeOutput(p *project, j job) (*output, error) {
+func (p *project) makeOutput(j job) error {
 	if err := p.readSettings(j); err != nil {
-		return nil, err
+		return err
 	}
 	pages, err := p.findPages()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	bundled, err := bundle(p, pages)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	out := p.copyFiles(pages)
-	out.addBundle(p, pages, bundled)
-	return out, out.addPages(pages, bundled)
+	p.copyFiles(pages)
+	p.addBundle(pages, bundled)
+	return p.addPages(pages, bundled)
 }
 
 // project is the files of a project and, in node_modules, its packages, and what they say about its build. Paths are
@@ -87,10 +91,16 @@ type project struct {
 	// folder whose files are published as they are, at the root of the site.
 	web, public string
 
+	out             map[string]published // the output by path
+	rules           map[string]string    // files of the project with rules, by path in the site
+	notes, warnings lines
+
 	manifest  packageJSON
-	settings  settings
 	tsconfig  string              // for esbuild
-	paths     map[string][]string // aliases: absolute targets in the project by pattern
+	paths     map[string][]string // aliases of folders: absolute targets in the project by pattern
+	packages  map[string]string   // aliases of packages
+	svelte    map[string]any      // options of the compiler of Svelte
+	engines   []api.Engine        // the oldest browsers in which the site works
 	env       map[string]any      // the values of import.meta.env
 	constants map[string]string   // JavaScript values by expression
 	app       bool                // whether the project is built, so that scripts outside of /public are source
@@ -98,16 +108,16 @@ type project struct {
 
 // readSettings reads the settings of a project. Errors: *failure.Error.
 func (p *project) readSettings(j job) (err error) {
-	if p.manifest, err = parsePackageJSON(j.Manifest); err != nil {
+	manifest, _ := p.tree.Read(manifestPath) // nil if there is none
+	if p.manifest, err = parsePackageJSON(manifest); err != nil {
 		return err
 	}
 	if p.env, p.constants, err = constants(j); err != nil {
 		return err
 	}
-	p.settings = settings{define: p.constants, paths: map[string][]string{}, packages: map[string]string{}}
+	p.paths, p.packages = map[string][]string{}, map[string]string{}
 	p.readVite()
-	p.web = p.settings.root
-	p.public = path.Join("/", p.web, cmp.Or(p.settings.publicDir, publicDir))
+	p.public = path.Join("/", p.web, cmp.Or(p.public, publicDir))
 	p.readPostCSS()
 	p.readSvelte()
 	p.readBrowsers()

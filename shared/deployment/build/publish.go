@@ -4,19 +4,11 @@ import (
 	"fmt"
 	"path"
 	"regexp"
-	"slices"
 	"strings"
 
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/site/rule"
 )
-
-// output is the files of an output by path, and the lines for the log.
-type output struct {
-	files           map[string]published
-	rules           map[string]string // files of the project with rules, by path in the site
-	notes, warnings []string
-}
 
 // sitePath returns the path at which a file of the project is published, and whether it is in /public. ok is false if
 // the file is beside the folder of the site.
@@ -30,49 +22,43 @@ func (p *project) sitePath(file string) (name string, public, ok bool) {
 	return file, false, false
 }
 
-// copyFiles returns the files that are published without the bundler. Files of apps that the bundler has read are
-// removed later.
-func (p *project) copyFiles(s *pages) *output {
-	out := &output{files: map[string]published{}, rules: map[string]string{}}
-	isPage := map[string]bool{}
-	for _, page := range s.pages {
-		isPage[page.path] = true
-	}
+// copyFiles publishes the files that are published without the bundler. Later, pages replace their sources, and the
+// files of apps that the bundler has read are removed.
+func (p *project) copyFiles(s *pages) {
 	var tools, keys, sources []string
 	for _, file := range p.names {
 		name, public, ok := p.sitePath(file)
 		switch {
 		case !ok:
-		case isKey(file):
+		case keyFiles.MatchString(file):
 			keys = append(keys, file)
 		case isRules(name) && (public || !p.has(p.public+name)):
-			out.rules[name] = file
+			p.rules[name] = file
 		case isNeverPublished(name):
 			tools = append(tools, file)
-		case isPage[name], !public && p.has(p.public+name):
+		case !public && p.has(p.public+name):
 		case !p.app || public || s.links[file]:
-			out.files[name] = published{Source: file}
-		case mayBeSecret(file):
+			p.out[name] = published{Source: file}
+		case secrets.MatchString(file):
 			keys = append(keys, file)
 		case isSource(name):
-			if !strings.HasPrefix(name, "/src/") && !isScript(file) {
+			if !strings.HasPrefix(name, "/src/") && !scripts.MatchString(file) {
 				sources = append(sources, file)
 			}
 		default:
-			out.files[name] = published{Source: file}
+			p.out[name] = published{Source: file}
 		}
 	}
-	out.leaveOut("files that are never published", tools)
-	out.leaveOut("sources and files of tools", sources)
+	p.leaveOut("files that are never published", tools)
+	p.leaveOut("sources and files of tools", sources)
 	for _, name := range keys {
-		out.warnings = append(out.warnings, name+": The file was not published, because files with such names often "+
-			"contain secrets. Rename it if visitors of the site may read it.")
+		p.warnings.add("%s: The file was not published, because files with such names often contain secrets. Rename it if "+
+			"visitors of the site may read it.", name)
 	}
-	return out
 }
 
 // leaveOut adds a line about files that are not published.
-func (o *output) leaveOut(kind string, names []string) {
+func (p *project) leaveOut(kind string, names []string) {
 	const most = 20
 	if len(names) == 0 {
 		return
@@ -81,7 +67,7 @@ func (o *output) leaveOut(kind string, names []string) {
 	if len(names) > most {
 		text += fmt.Sprintf(" and %d more", len(names)-most)
 	}
-	o.notes = append(o.notes, "Not published ("+kind+"): "+text)
+	p.notes.add("Not published (%s): %s", kind, text)
 }
 
 // isPrivate reports whether a segment of the path begins with a dot, except .well-known, or is node_modules.
@@ -97,8 +83,8 @@ func isPrivate(name string) bool {
 var (
 	// keyFiles are files that contain keys. They are never published.
 	keyFiles = regexp.MustCompile(`(?i)\.(pem|key|p12|pfx|jks|kdbx)$|/id_rsa[^/]*$`)
-	// secret matches other files that contain keys, settings of servers, or backups more often than content.
-	secret = regexp.MustCompile(`(?i)\.(p8|keystore|env|ppk|ovpn)$|` +
+	// secrets matches other files that contain keys, settings of servers, or backups more often than content.
+	secrets = regexp.MustCompile(`(?i)\.(p8|keystore|env|ppk|ovpn)$|` +
 		`\.tfstate(\.backup)?$|\.tfvars(\.json)?$|\.(sql|dump|bak)(\.(gz|zip))?$|` +
 		`/(id_(dsa|ecdsa|ed25519)|credentials(\.json)?|secrets?\.(json|ya?ml)|service[-_]?account[^/]*\.json|` +
 		`[^/]*firebase-adminsdk[^/]*\.json|appsettings[^/]*\.json|application(-[^/]*)?\.properties|web\.config)$`)
@@ -112,12 +98,9 @@ func isRules(published string) bool {
 	return published == rule.RedirectsFile || published == rule.HeadersFile
 }
 
-func isKey(name string) bool       { return keyFiles.MatchString(name) }
-func mayBeSecret(name string) bool { return secret.MatchString(name) }
-
 // isExcluded reports whether a file is published in no project, and bundled in none.
 func isExcluded(name string) bool {
-	return isPrivate(name) || isKey(name) || manifests.MatchString(name)
+	return isPrivate(name) || keyFiles.MatchString(name) || manifests.MatchString(name)
 }
 
 // isNeverPublished reports whether no site has a file at a path. The folder .well-known must be at the root.
@@ -139,43 +122,38 @@ var (
 	scripts = regexp.MustCompile(`\.(js|mjs|cjs)$`)
 )
 
-func isScript(name string) bool { return scripts.MatchString(name) }
-
 // isSource reports whether a file of an app outside of /public is source: all scripts are, and everything in /src.
 func isSource(name string) bool {
 	ext := strings.TrimPrefix(strings.ToLower(path.Ext(name)), ".")
 	return sourceExtensions[ext] || toolFiles.MatchString(name) || tests.MatchString(name) || appDirs.MatchString(name) ||
-		isScript(name)
+		scripts.MatchString(name)
 }
 
 // addBundle adds the files of the bundler. In apps, it removes the files that the bundler has read, unless pages refer
 // to them. Images and other data in folders other than /src stay, because scripts can load them by their paths. In
 // static projects, all stay: a service worker or a script can load each by its path.
-func (o *output) addBundle(p *project, s *pages, b *bundled) {
+func (p *project) addBundle(s *pages, b *bundled) {
 	for file := range b.inputs {
 		name, public, _ := p.sitePath(file)
-		if p.app && !public && !s.links[file] && o.files[name].Source == file &&
+		if p.app && !public && !s.links[file] && p.out[name].Source == file &&
 			(isCode(name) || strings.HasPrefix(name, "/src/")) {
-			delete(o.files, name)
+			delete(p.out, name)
 		}
 	}
 	for name, data := range b.files {
 		if !p.has(p.public + name) {
-			o.files[name] = published{data: data, Hashed: true}
+			p.out[name] = published{data: data, Hashed: true}
 		}
 	}
-	o.notes = append(o.notes, b.notes...)
-	o.warnings = slices.Concat(o.warnings, p.settings.warnings, b.warnings)
-	o.warnings = o.warnings[:min(len(o.warnings), maxWarnings)]
 }
 
 // addPages adds the pages with references to the bundled files.
-func (o *output) addPages(s *pages, b *bundled) error {
+func (p *project) addPages(s *pages, b *bundled) error {
 	for _, page := range s.pages {
 		if _, ok := b.files[page.path]; ok {
 			return failf(failure.BuildFailed, "The page %s has the path of a bundled file. Rename it.", page.path)
 		}
-		o.files[page.path] = published{data: page.render(b)}
+		p.out[page.path] = published{data: page.render(b)}
 	}
 	return nil
 }

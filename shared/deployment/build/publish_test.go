@@ -19,7 +19,7 @@ func TestSecretsStayUnpublished(t *testing.T) {
 		a.bak index.html.bak a.bak.gz web.config Secrets.JSON`) {
 		for _, folder := range []string{"/", "/sub/", "/public/p/"} {
 			all[folder+name] = []byte("{}")
-			if folder != "/public/p/" || isKey("/"+name) {
+			if folder != "/public/p/" || keyFiles.MatchString("/"+name) {
 				secrets = append(secrets, folder+name)
 			} else {
 				public = append(public, "/p/"+name)
@@ -55,9 +55,13 @@ func TestStaticProjectKeepsItsFiles(t *testing.T) {
 	t.Parallel()
 	in := files("/index.html", `<link rel=stylesheet href=css/light.css><script type=module src=js/app.js></script>`,
 		"/css/light.css", "a{color:red}", "/js/app.js", `import "./lib.js"`, "/js/lib.js", "console.log(1)",
-		"/sw.js", `caches.open("a").then(c => c.addAll(["/css/light.css", "/js/lib.js"]))`)
+		"/posts/first.md", "# First", "/data/items.toml", "a = 1", "/data/site.config.json", "{}", "/data/demo.sqlite", "S",
+		"/hello.py", "print(1)", "/sw.js", `caches.open("a").then(c => c.addAll(["/css/light.css", "/js/lib.js"]))`)
 	out := mustRun(t, sources{Files: in})
-	for _, name := range []string{"/css/light.css", "/js/app.js", "/js/lib.js", "/sw.js"} {
+	for name := range in {
+		if name == "/index.html" {
+			continue
+		}
 		if out[name] != string(in[name]) {
 			t.Errorf("%s is missing or changed", name)
 		}

@@ -134,9 +134,7 @@ func (b *bundler) nameReference(pb api.PluginBuild, ref reference) (api.OnResolv
 	if name, ok := strings.CutPrefix(ref.spec, "~"); ok && ref.css && !strings.HasPrefix(name, "/") {
 		specs = append(specs, name) // a package, in webpack
 	}
-	isMapped := slices.ContainsFunc(b.importMap, func(key string) bool {
-		return key == ref.spec || strings.HasSuffix(key, "/") && strings.HasPrefix(ref.spec, key)
-	})
+	isMapped := isMapped(b.importMap, ref.spec)
 	switch {
 	case strings.Contains(ref.spec+"/", "/../") && !isPath: // an alias could lead out of the project
 		return unchanged, b.missing(ref.importer, ref.spec)
@@ -163,6 +161,13 @@ func (b *bundler) nameReference(pb api.PluginBuild, ref reference) (api.OnResolv
 		return unchanged, nil // an error, unless the importer handles it
 	}
 	return unchanged, b.missing(ref.importer, ref.spec)
+}
+
+// isMapped reports whether an import map with some keys has the module of an import.
+func isMapped(keys []string, spec string) bool {
+	return slices.ContainsFunc(keys, func(key string) bool {
+		return key == spec || strings.HasSuffix(key, "/") && strings.HasPrefix(spec, key)
+	})
 }
 
 func isRelative(spec string) bool {

@@ -35,18 +35,16 @@ func findRoot(files map[string][]byte) string {
 		return ""
 	}
 	for _, base := range []string{"package.json", "index.html"} {
-		found, several := "", false
+		var found []string
 		for name := range files {
 			if folder := path.Dir(name); path.Base(name) == base && !noRoot.MatchString(folder) {
-				several = several || found != ""
-				found = folder
+				found = append(found, folder)
 			}
 		}
-		if several || found != "" {
-			if several {
-				found = ""
-			}
-			return found
+		if len(found) == 1 {
+			return found[0]
+		} else if len(found) > 1 {
+			return ""
 		}
 	}
 	return ""

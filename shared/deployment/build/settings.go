@@ -10,23 +10,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/evanw/esbuild/pkg/api"
+	"devplatform/shared/deployment/constant"
 )
 
-// settings are the values of settings files that a build honors.
-type settings struct {
-	root, publicDir string              // folders of the project, such as "/client"; "" if they are not set
-	paths           map[string][]string // aliases of folders: absolute targets by pattern
-	packages        map[string]string   // aliases of packages
-	define          map[string]string   // JavaScript by expression
-	svelte          map[string]any      // options of the compiler of Svelte
-	engines         []api.Engine        // the oldest browsers in which the site works
-	warnings        []string            // about what is not understood, with the line
-}
-
-// settingsFile is a file of settings.
+// settingsFile is a file of settings of a project.
 type settingsFile struct {
-	*settings
+	*project
 
 	name string
 	text []byte
@@ -41,7 +30,7 @@ func (p *project) openSettings(names ...string) (settingsFile, bool) {
 				text, ok = data, true
 			}
 			if ok {
-				return settingsFile{&p.settings, file, trimBOM(text)}, true
+				return settingsFile{p, file, trimBOM(text)}, true
 			}
 		}
 	}
@@ -54,7 +43,7 @@ func (f settingsFile) value(env map[string]any) any {
 	if ext := path.Ext(f.name); ext == "" || ext == ".json" || ext == ".postcssrc" {
 		code = slices.Concat([]byte("export default "), code)
 	}
-	return evaluate(f.name, code, env)
+	return constant.Evaluate(f.name, code, env)
 }
 
 // warn adds a warning with the line of a key in the file. After maxWarnings it does nothing: finding the line of each
@@ -68,7 +57,7 @@ func (f settingsFile) warn(key, format string, args ...any) {
 	if key != "" && at != nil {
 		line += strings.Count(string(f.text[:at[0]]), "\n")
 	}
-	f.warnings = append(f.warnings, fmt.Sprintf("%s:%d: ", f.name, line)+fmt.Sprintf(format, args...))
+	f.warnings.add("%s:%d: %s", f.name, line, fmt.Sprintf(format, args...))
 }
 
 // ignore adds a warning that a value is not understood.
@@ -102,9 +91,9 @@ func (p *project) readVite() {
 				f.warn(key, "base is %s, but a site is served at /, so it is built for /.", quote(text))
 			}
 		case key == "root" && isText:
-			f.root = strings.TrimSuffix(path.Join("/", text), "/")
+			f.web = strings.TrimSuffix(path.Join("/", text), "/")
 		case key == "publicDir" && isText:
-			f.publicDir = text
+			f.public = text
 		case key == "resolve":
 			f.readAliases(value)
 		case key == "define":
@@ -162,30 +151,6 @@ func (f settingsFile) addAlias(find string, replacement any) {
 	}
 }
 
-// maxConstants is the maximum number of values in a constant. A value that several others contain counts for each of
-// them.
-const maxConstants = 10_000
-
-// isSmall reports whether a constant has at most left values. It subtracts their number from left.
-func isSmall(value any, left *int) bool {
-	*left--
-	switch v := value.(type) {
-	case map[string]any:
-		for _, field := range v {
-			if *left < 0 || !isSmall(field, left) {
-				return false
-			}
-		}
-	case []any:
-		for _, item := range v {
-			if *left < 0 || !isSmall(item, left) {
-				return false
-			}
-		}
-	}
-	return *left >= 0
-}
-
 // dotted matches a name such as process.env.
 var dotted = regexp.MustCompile(`^[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*)*$`)
 
@@ -197,16 +162,14 @@ func (f settingsFile) readDefine(value any) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		code, isCode := all[name].(string)
-		if left := maxConstants; !isCode && isSmall(all[name], &left) {
-			if encoded, err := json.Marshal(all[name]); err == nil {
-				code = string(encoded)
-			}
+		if !isCode {
+			code, _ = constant.Encode(all[name])
 		}
 		if !dotted.MatchString(name) || !dotted.MatchString(code) && !json.Valid([]byte(code)) {
 			f.ignore(name, "The value of "+name+" in define", "Write a constant, or JSON.stringify with a constant.")
 			continue
 		}
-		f.define[name] = code
+		f.constants[name] = code
 	}
 }
 
@@ -228,23 +191,14 @@ func (p *project) readSvelte() {
 	if !ok && config["compilerOptions"] != nil {
 		f.ignore("compilerOptions", "compilerOptions", "Write it as an object of constants.")
 	}
-	p.settings.svelte = map[string]any{}
+	p.svelte = map[string]any{}
 	for _, key := range slices.Sorted(maps.Keys(options)) {
-		if left := maxConstants; isSmall(options[key], &left) && json.Valid(encoded(options[key])) {
-			p.settings.svelte[key] = options[key]
+		if _, ok := constant.Encode(options[key]); ok {
+			p.svelte[key] = options[key]
 		} else {
 			f.ignore(key, "The option "+key, "Write a constant.")
 		}
 	}
-}
-
-// encoded returns a value as JSON, or nil if it is not a constant.
-func encoded(value any) []byte {
-	text, err := json.Marshal(value)
-	if err != nil {
-		return nil
-	}
-	return text
 }
 
 // postCSS are the plugins of PostCSS whose work the bundler does, and Tailwind CSS.
@@ -273,21 +227,19 @@ func (p *project) readPostCSS() {
 		names = slices.DeleteFunc(names, func(name string) bool { return plugins[name] == false })
 	case []any:
 		for _, plugin := range plugins {
-			switch plugin := plugin.(type) {
-			case string:
-				names = append(names, plugin)
-			case module:
-				names = append(names, plugin.name)
-			default:
+			if m, ok := plugin.(constant.Module); ok {
+				plugin = m.Name
+			}
+			if name, ok := plugin.(string); ok {
+				names = append(names, name)
+			} else {
 				f.ignore("plugins", "A plugin of PostCSS", "")
 			}
 		}
-	case nil:
 	default:
-		f.ignore("plugins", "plugins", "")
-	}
-	if all == nil {
-		f.ignore("", "The configuration of PostCSS", "Write it as an object of constants.")
+		if plugins != nil || all == nil {
+			f.ignore("", "The configuration of PostCSS", "Write it as an object of constants.")
+		}
 	}
 	for _, name := range names {
 		if !postCSS[name] {

@@ -132,7 +132,7 @@ func TestBrowsers(t *testing.T) {
 		"none":     {"/a.txt", "", "a?.b,a??=1", nil},
 		"old":      {"/.browserslistrc", "# c\nchrome >= 79 # d\nsafari 12-15", "a==null?void 0:a.b", nil},
 		"new":      {"/.browserslistrc", "last 2 chrome versions, > 0.5% and not dead or not ie 11", "a?.b,a??=1", nil},
-		"sections": {"/.browserslistrc", "[development]\nchrome 70\n[production staging]\nchrome 120", "a?.b,a??=1", nil},
+		"sections": {"/.browserslistrc", "[development]\nchrome 119\n[production staging]\nchrome 120", "a?.b,a??=1", nil},
 		"manifest": {
 			"/package.json", `{"browserslist":{"production":["ios_saf 13"],"development":"chrome 120"}}`, "a==null", nil,
 		},
@@ -167,6 +167,7 @@ func TestSettingsThatAreNotUnderstood(t *testing.T) {
 		"export default {\n resolve: make() }":                                        `/vite.config.js:2: resolve is not understood`,
 		nested(12_000, "[$]"):                                                         `/vite.config.js:1: The value of __V__ in define`,
 		nested(30, "[$, { b: $ }]"):                                                   `/vite.config.js:1: The value of __V__ in define`,
+		strings.Replace(nested(16, "[$, $]"), "a16 }", "JSON.stringify(a16) }", 1):    `/vite.config.js:1: The value of __V__ in define`,
 	} {
 		out, err := run(t, withPage(files("/main.js", "", "/vite.config.js", config), nil))
 		if err != nil || !slices.ContainsFunc(out.Warnings, func(w string) bool { return strings.HasPrefix(w, want) }) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"devplatform/shared/deployment/constant"
 	"devplatform/shared/deployment/failure"
 )
 
@@ -42,12 +43,13 @@ func (p *project) readTSConfig() error {
 	if c.options["jsxImportSource"] == nil && p.manifest.has("vue") && !p.manifest.has("react") {
 		c.options["jsxImportSource"] = "vue"
 	}
-	p.paths = map[string][]string{"@/*": {p.web + "/src/*"}} // many projects name it only where this build does not look
+	paths := map[string][]string{"@/*": {p.web + "/src/*"}} // many projects name it only where this build does not look
 	if c.baseURL != "" {
-		p.paths["*"] = []string{path.Join(c.baseURL, "*")}
+		paths["*"] = []string{path.Join(c.baseURL, "*")}
 	}
-	maps.Copy(p.paths, c.paths)
-	maps.Copy(p.paths, p.settings.paths)
+	maps.Copy(paths, c.paths)
+	maps.Copy(paths, p.paths)
+	p.paths = paths
 	relative := map[string][]string{}
 	for pattern, targets := range p.paths {
 		for _, target := range targets {
@@ -66,10 +68,10 @@ func (c *tsconfig) read(p *project, name string, seen map[string]bool) error {
 		return nil //nolint:nilerr // the file does not exist
 	}
 	seen[name] = true
-	config, ok := evaluate(name, slices.Concat([]byte("export default "), trimBOM(text)), nil).(map[string]any)
+	config, ok := constant.Evaluate(name, slices.Concat([]byte("export default "), trimBOM(text)), nil).(map[string]any)
 	if !ok {
-		return &failure.Error{Code: failure.BuildFailed, Path: name, Line: 1, Column: 1,
-			Message: "The file is not a valid configuration of TypeScript. It must be a JSON object."}
+		return failf(failure.BuildFailed, "The file is not a valid configuration of TypeScript. It must be a JSON object.").
+			At(name, nil, 0)
 	}
 	for _, parent := range texts(config["extends"]) {
 		// A configuration in a package or outside of the project is ignored.

@@ -32,7 +32,7 @@ const (
 	releaseMemory = 20
 )
 
-// maxRelease is the maximum number of bytes of a version. That of a large package has a few thousand.
+// maxRelease is the maximum number of bytes of a version. A version of a large package has a few thousand.
 const maxRelease = 1 << 20
 
 // entries is a JSON object with at most maxEntries names. In memory, a name needs many times the bytes of its JSON.

@@ -141,7 +141,7 @@ func (l *lock) nodes(p *project) *node {
 	return root
 }
 
-// isFor reports whether a package is the one that a dependency of the project names, and has a suitable version.
+// isFor reports whether a package has the name and a suitable version for a dependency of the project.
 func isFor(e edge, r *release) bool {
 	name, _, err := target(e)
 	return err == nil && name == r.name && satisfies(e, r.name, r.Version)

@@ -29,7 +29,7 @@ const (
 
 // registry is a client of an npm registry.
 type registry struct {
-	base    *url.URL // its user and password are those of basic authentication
+	base    *url.URL // its user and password are sent with basic authentication
 	err     error    // why the URL of the registry cannot be used
 	client  *http.Client
 	timeout time.Duration
@@ -92,7 +92,7 @@ var (
 
 // get requests a URL of the registry, and calls read with the body of the response. what describes the resource to
 // people. get repeats the request if the connection breaks or the registry fails, and then calls read again. Errors:
-// errMissing; errRefused with a *failure.Error; *failure.Error; those of read, unless the connection caused them.
+// errMissing; errRefused with a *failure.Error; *failure.Error; the errors of read, unless the connection caused them.
 func (r *registry) get(ctx context.Context, target, accept, what string, read func(io.Reader) error) error {
 	select {
 	case r.slots <- struct{}{}:

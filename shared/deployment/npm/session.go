@@ -87,7 +87,7 @@ func documentsTooLarge() *failure.Error {
 		"dependencies from package.json.", maxDocuments>>20)
 }
 
-// prefetch reads the documents of dependencies, and those of their dependencies, as far as the versions can be guessed.
+// prefetch reads the documents of dependencies, and of their dependencies, as far as the versions can be guessed.
 // They are then ready when the versions are selected one after the other. It ignores errors, and returns when all
 // documents are read.
 func (s *session) prefetch(ctx context.Context, edges []edge, preferred map[string][]string) {

@@ -12,7 +12,7 @@ import (
 	"devplatform/shared/deployment/failure"
 )
 
-// Limits of one package. They are far above those of real packages: most of the bytes of a package that do not count
+// Limits of one package. Real packages are far below them: most of the bytes of a package that do not count
 // are source maps and types.
 const (
 	maxStream = 512 << 20 // bytes that are decompressed, including files that are left out

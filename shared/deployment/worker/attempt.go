@@ -45,7 +45,7 @@ type attempt struct {
 	lines      []deployment.LogLine // of the log
 }
 
-// build builds a deployment. Errors: those of job.Kind.
+// build builds a deployment. Errors: the errors of job.Kind.Run.
 func (w *Worker) build(ctx context.Context, leased job.Job) error {
 	d, err := w.Store.Begin(ctx, leased, w.Clock())
 	if err != nil {
@@ -89,7 +89,7 @@ func (j *attempt) run(ctx context.Context) error {
 	return err
 }
 
-// finish stores the log and the outcome of the build. Errors: those of deployment.Store.Finish.
+// finish stores the log and the outcome of the build. Errors: the errors of deployment.Store.Finish.
 func (j *attempt) finish(ctx context.Context, outcome deployment.Outcome) error {
 	outcome.Log = j.lines
 	d, err := j.Store.Finish(ctx, j.job, outcome, j.Clock())
@@ -164,7 +164,7 @@ func (j *attempt) install(ctx context.Context, files map[string][]byte, t *tree.
 	return err
 }
 
-// log adds a line to those that finish stores.
+// log adds a line to the log that finish stores.
 func (j *attempt) log(level deployment.Level, text string) { j.logAt(level, text, "", 0) }
 
 // logAt is like log, for a line of a file of the project.

@@ -1,7 +1,6 @@
 package worker_test
 
 import (
-	"context"
 	"crypto/rand"
 	"encoding/base64"
 	"fmt"
@@ -129,9 +128,6 @@ func (f *fixture) process(through httpDoer) *clients {
 	outbox := event.Outbox{Events: client.Table(f.names.events), IDs: f.ids}
 	cursors, contents := db.NewCursors(slicetest.Keys(f.clock.Now)), client.Table(f.names.contents)
 	builds := queue.Wrap(queues).Queue(f.queue)
-	send := func(ctx context.Context, body, group string) error {
-		return builds.Send(ctx, queue.Message{Body: body, Group: group})
-	}
 	c.store = deployment.Store{
 		DB: client, Projects: c.projects, Sites: c.sites, Outbox: outbox, Origin: origin,
 		MaxBuilds: maxBuilds, MaxOutput: 1 << 30,
@@ -145,8 +141,8 @@ func (f *fixture) process(through httpDoer) *clients {
 		Clock: f.clock.Now, Logger: logger, RemoveSite: c.store.RemoveSite,
 	})
 	c.deployments = deployment.New(deployment.Deps{
-		DB: client, Projects: c.projects, Sites: c.sites, Outbox: outbox, Cursors: cursors, Bucket: c.bucket, Send: send,
-		IDs: f.ids, Clock: f.clock.Now, Logger: logger, Origin: origin, Limits: deployment.DefaultLimits(),
+		DB: client, Projects: c.projects, Sites: c.sites, Outbox: outbox, Cursors: cursors, Bucket: c.bucket,
+		Send: builds.SendOne, IDs: f.ids, Clock: f.clock.Now, Logger: logger, Origin: origin, Limits: deployment.DefaultLimits(),
 	})
 	c.cleanup = cleanup.New(cleanup.Deps{
 		DB: client, Projects: c.projects, Contents: contents, Conversations: contents, Bucket: c.bucket,
@@ -158,7 +154,7 @@ func (f *fixture) process(through httpDoer) *clients {
 	})
 	c.jobs = job.Store{DB: client, Projects: c.projects}
 	c.worker = job.NewWorker(job.Deps{
-		Jobs: c.jobs, Kinds: c.builder.Kinds(), Clock: f.clock.Now, Logger: logger, Hide: builds.Hide, Send: send,
+		Jobs: c.jobs, Kinds: c.builder.Kinds(), Clock: f.clock.Now, Logger: logger, Hide: builds.Hide, Send: builds.SendOne,
 		Metrics: metric.New(logger, "stack", f.clock.Now),
 	})
 	return c

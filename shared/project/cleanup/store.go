@@ -120,12 +120,12 @@ func (s store) sweep(ctx context.Context, table db.Table, projectID string) (n i
 
 // remove deletes items, and slows down while storage throttles: all contents of a project are in one partition, which
 // accepts 1 MB of deletions per second. A failure halves the batch size, a success increases it. db.Retry cannot be
-// used here, because it is for conflicts.
+// used here, because it is for conflicts. The calls themselves are not retried, so that the attempts do not multiply.
 func (s store) remove(ctx context.Context, table db.Table, keys []db.Key) error {
 	size, attempt := maxBatch, 0
 	for len(keys) > 0 {
 		batch := keys[:min(size, len(keys))]
-		err := table.DeleteAll(ctx, batch...)
+		err := table.DeleteAll(awsclient.WithBudget(ctx, 0, 0), batch...)
 		if err == nil {
 			keys, attempt = keys[len(batch):], 0
 			size = min(maxBatch, size+minBatch)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -80,19 +81,18 @@ func (s store) unreferenced(ctx context.Context, projectID string, keys []string
 	if err != nil {
 		return nil, err
 	}
-	referenced, err := s.referencedObjects(ctx, projectID)
-	if err != nil {
-		return nil, err
+	remaining := map[string]bool{}
+	for _, key := range keys {
+		remaining[key] = true
 	}
-	keys = slices.DeleteFunc(keys, func(key string) bool { return referenced[key] })
-	if len(keys) == 0 {
-		return nil, nil
+	if err := s.deleteReferenced(ctx, projectID, remaining); err != nil || len(remaining) == 0 {
+		return nil, err
 	}
 	after, err := s.treeState(ctx, projectID)
 	if err != nil || after != before {
 		return nil, err
 	}
-	return keys, nil
+	return slices.Collect(maps.Keys(remaining)), nil
 }
 
 // treeState identifies a state of the files and old versions of a project. It has two attributes of the project's tree,
@@ -110,30 +110,17 @@ func (s store) treeState(ctx context.Context, projectID string) (treeState, erro
 	return db.Decode[treeState](item)
 }
 
-// referencedObjects returns the keys of the objects to which the records of a project refer. It returns no keys if the
-// project does not exist. Error: errInvalidRecord.
-func (s store) referencedObjects(ctx context.Context, projectID string) (map[string]bool, error) {
-	keys := map[string]bool{}
-	q := db.Query{Prefix: db.ProjectPartition(projectID), Only: []string{"content", "chunks", "object"}}
-	for {
-		page, err := s.projects.Query(ctx, q)
+// deleteReferenced deletes the keys of the objects to which the records of a project refer from a set. It keeps nothing
+// else of the records, because a project can have millions of old versions. Error: errInvalidRecord.
+func (s store) deleteReferenced(ctx context.Context, projectID string, keys map[string]bool) error {
+	return s.projects.Each(ctx, db.ProjectPartition(projectID), func(item db.Item) error {
+		ref, err := db.Decode[content.Ref](item)
 		if err != nil {
-			return nil, err
+			return fmt.Errorf("%w: project %s: %w", errInvalidRecord, projectID, err)
 		}
-		for _, item := range page.Items {
-			ref, err := db.Decode[content.Ref](item)
-			if err != nil {
-				return nil, fmt.Errorf("%w: project %s: %w", errInvalidRecord, projectID, err)
-			}
-			if ref.ContentID != "" {
-				keys[ref.ObjectKey(projectID)] = true
-			}
-		}
-		if page.Next.IsZero() {
-			return keys, nil
-		}
-		q.After = page.Next
-	}
+		delete(keys, ref.ObjectKey(projectID))
+		return nil
+	}, "content", "chunks", "object")
 }
 
 // sweepPosition is the record of the position of the sweep.

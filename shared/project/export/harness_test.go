@@ -122,11 +122,8 @@ func (f *fixture) clients(through httpDoer) *clients {
 		Logger: logger,
 	})
 	q := queue.Wrap(queues).Queue(f.queue)
-	send := func(ctx context.Context, body, group string) error {
-		return q.Send(ctx, queue.Message{Body: body, Group: group})
-	}
 	c.exports = export.New(export.Deps{
-		DB: client, Projects: projects, Bucket: bucket, Send: send, Clock: f.clock.Now, Logger: logger,
+		DB: client, Projects: projects, Bucket: bucket, Send: q.SendOne, Clock: f.clock.Now, Logger: logger,
 		HourlyLimit: export.DefaultHourlyLimit,
 	})
 	worker := export.NewWorker(export.WorkerDeps{
@@ -134,7 +131,7 @@ func (f *fixture) clients(through httpDoer) *clients {
 	})
 	c.jobs = job.Store{DB: client, Projects: projects}
 	c.worker = job.NewWorker(job.Deps{
-		Jobs: c.jobs, Kinds: worker.Kinds(), Send: send, Hide: q.Hide, Clock: f.clock.Now, Logger: logger,
+		Jobs: c.jobs, Kinds: worker.Kinds(), Send: q.SendOne, Hide: q.Hide, Clock: f.clock.Now, Logger: logger,
 		Metrics: metric.New(logger, "stack", f.clock.Now),
 	})
 	return c

@@ -52,21 +52,15 @@ func (s store) announce(ctx context.Context, projectID string, u upload) error {
 // openUploads returns the open uploads of a project.
 func (s store) openUploads(ctx context.Context, projectID string) ([]upload, error) {
 	prefix := db.UploadsOf(projectID)
-	items, err := s.Projects.QueryAll(ctx, prefix)
-	if err != nil {
-		return nil, err
-	}
 	var open []upload
-	for _, item := range items {
+	err := s.Projects.Each(ctx, prefix, func(item db.Item) error {
 		u, err := decodeUpload(prefix.Rest(db.KeyOf(item)), item)
-		if err != nil {
-			return nil, err
-		}
-		if u.isOpen() {
+		if err == nil && u.isOpen() {
 			open = append(open, *u)
 		}
-	}
-	return open, nil
+		return err
+	})
+	return open, err
 }
 
 // maxReleases is the maximum number of uploads that one transaction releases. It has one more write, for the tree.

@@ -43,27 +43,15 @@ func (s store) deleteVersion(ctx context.Context, projectID string, version db.K
 // countOld returns the total size of a project's old versions that have not expired, and the time at which the first of
 // them expires, in seconds since 1970. The time is 0 if there are none. It makes one call per MB of records.
 func (s store) countOld(ctx context.Context, projectID string) (bytes int, expiresAt int64, err error) {
-	q := db.Query{Prefix: db.AllVersionsOf(projectID), Only: []string{"size"}}
-	for {
-		page, err := s.Projects.Query(ctx, q)
-		if err != nil {
-			return 0, 0, err
+	err = s.Projects.Each(ctx, db.AllVersionsOf(projectID), func(item db.Item) error {
+		f, err := db.Decode[File](item)
+		bytes += f.Size
+		if expiresAt == 0 || f.ExpiresAt < expiresAt {
+			expiresAt = f.ExpiresAt
 		}
-		versions, err := db.DecodeAll[File](page.Items)
-		if err != nil {
-			return 0, 0, err
-		}
-		for _, f := range versions {
-			bytes += f.Size
-			if expiresAt == 0 || f.ExpiresAt < expiresAt {
-				expiresAt = f.ExpiresAt
-			}
-		}
-		if page.Next.IsZero() {
-			return bytes, expiresAt, nil
-		}
-		q.After = page.Next
-	}
+		return err
+	}, "size")
+	return bytes, expiresAt, err
 }
 
 // postponeRecount changes the time from which the old versions may be counted again. Error: db.ErrStale if another

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -166,14 +167,34 @@ func oneSlash(path string) string { return "/" + strings.TrimLeft(path, "/") }
 
 // substitute replaces the placeholders in a part of a target.
 func substitute(text string, values []value, escape func(string) string) string {
+	escaped := make([]string, len(values)) // each value once: a placeholder can occur many times
 	return placeholders.ReplaceAllStringFunc(text, func(name string) string {
-		for _, v := range values {
-			if v.name == name[1:] {
-				return escape(v.text)
-			}
+		i := indexOf(values, name)
+		if i < 0 {
+			return name
 		}
-		return name
+		if escaped[i] == "" {
+			escaped[i] = escape(values[i].text)
+		}
+		return escaped[i]
 	})
+}
+
+// indexOf returns the index of the value of a placeholder such as ":slug", -1 if it has none.
+func indexOf(values []value, placeholder string) int {
+	return slices.IndexFunc(values, func(v value) bool { return v.name == placeholder[1:] })
+}
+
+// isTooLong reports whether the target would be longer than MaxLocation with these values, even before they are
+// escaped.
+func (r Redirect) isTooLong(values []value) bool {
+	size := len(r.To)
+	for _, placeholder := range placeholders.FindAllString(r.To, -1) {
+		if i := indexOf(values, placeholder); i >= 0 {
+			size += len(values[i].text) - len(placeholder)
+		}
+	}
+	return size > MaxLocation
 }
 
 // escapePath escapes a value for the path of a URL. It keeps slashes, which only the value of "*" has.

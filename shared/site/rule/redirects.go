@@ -129,7 +129,7 @@ func Apply(rules []Redirect, r Request, find func(path string) string) (Result, 
 	var values []value
 	for _, rule := range rules {
 		values = values[:0]
-		if !strings.HasPrefix(rule.From, r.Below) || !match(rule.From, r.Path, &values) {
+		if !strings.HasPrefix(rule.From, r.Below) || !match(rule.From, r.Path, &values) || rule.isTooLong(values) {
 			continue
 		}
 		if rule.showsFile() {

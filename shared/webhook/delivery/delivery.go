@@ -120,7 +120,10 @@ func (d Delivery) waitsInSlowLane() bool {
 
 // dueInSlowLane returns when a turn can attempt the delivery, which waits in the slow lane.
 func (d Delivery) dueInSlowLane() time.Time {
-	at := d.DueAt.Time()
+	var at time.Time
+	if d.DueAt != nil {
+		at = d.DueAt.Time()
+	}
 	if d.LeaseUntil != nil && d.LeaseUntil.Time().After(at) {
 		return d.LeaseUntil.Time()
 	}

@@ -101,7 +101,7 @@ func TestSlowEndpointLeavesTheFastLane(t *testing.T) {
 			if got := f.storedWebhook(w); got.lane() != slowLane || got.DueAt == nil || got.Failures != 0 {
 				t.Errorf("got webhook %+v, want one in the slow lane that is due and has no failures", got)
 			}
-			f.handleMessages() // 300 ms are the time limit of both lanes in tests
+			f.handleMessages() // hangLimit is the time limit of both lanes
 			f.wantDelivery(Pending, tries+1)
 			if got := f.storedWebhook(w); got.Failures != 1 || got.NotBefore == nil {
 				t.Errorf("got webhook %+v, want one failure and a rest", got)

@@ -264,3 +264,13 @@ func TestMovedDelivery(t *testing.T) {
 		t.Errorf("without a next attempt: got %v, want it now", got)
 	}
 }
+
+// A damaged record without the time of the index does not stop the turn of its endpoint.
+func TestDeliveryWithoutIndexTimeIsDue(t *testing.T) {
+	t.Parallel()
+	d := newSlow(midnight)
+	d.DueAt = nil
+	if at := d.dueInSlowLane(); !d.waitsInSlowLane() || !at.IsZero() {
+		t.Errorf("got %v, want a delivery in the slow lane that is due", at)
+	}
+}

@@ -15,6 +15,7 @@ var errSecondDial = errors.New("sender: an attempt may open only one connection"
 // connection and send the request again if the server refused a stream.
 type singleDial struct {
 	dialer *net.Dialer
+	stages *stageTracker
 	used   atomic.Bool
 }
 
@@ -22,7 +23,39 @@ func (d *singleDial) dial(ctx context.Context, network, address string) (net.Con
 	if d.used.Swap(true) {
 		return nil, errSecondDial
 	}
-	return d.dialer.DialContext(ctx, network, normalizeIPv4(address)) //nolint:wrapcheck // connectResult classifies it
+	conn, err := d.dialer.DialContext(ctx, network, normalizeIPv4(address))
+	if err != nil {
+		return nil, err //nolint:wrapcheck // connectResult classifies it
+	}
+	return &limitedConn{Conn: conn, stages: d.stages}, nil
+}
+
+var (
+	// errHandshakeSize reports that an endpoint sent more than maxHandshake bytes in the TLS handshake.
+	errHandshakeSize = errors.New("sender: the TLS handshake is too large")
+	errReceived      = errors.New("sender: the endpoint sent too much")
+)
+
+// limitedConn is a connection that fails after it has received maxHandshake bytes in the TLS handshake, or maxReceived
+// bytes in total. crypto/tls accepts 256 KiB of certificates, and the parsed form of hostile certificates is more than
+// 20 times as large. An HTTP/2 endpoint can send frames without a response until the attempt times out.
+type limitedConn struct {
+	net.Conn
+
+	stages   *stageTracker
+	received int // bytes
+}
+
+func (c *limitedConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.received += n
+	switch {
+	case c.received > maxHandshake && c.stages.latest() == stageTLS:
+		return 0, errHandshakeSize
+	case c.received > maxReceived:
+		return 0, errReceived
+	}
+	return n, err //nolint:wrapcheck // a connection returns the errors of the network
 }
 
 // The stages of an attempt. Send needs the stage to choose the message for an error, because the errors of the

@@ -30,6 +30,7 @@ const (
 	messageUnreachable    = "the host could not be reached"
 	messageConnectFailed  = "the connection failed"
 	messageHandshake      = "the TLS handshake failed"
+	messageHandshakeSize  = "the TLS handshake failed: the endpoint sent more than 32 KiB, such as too many certificates"
 	messageNoTLS          = "the endpoint does not support TLS"
 	messageClosed         = "the connection was closed before the response was complete"
 	messageNotHTTP        = "the response is not valid HTTP, or its header is too large"
@@ -115,6 +116,9 @@ func handshakeMessage(err error) string {
 	}
 	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
 		return messageNoTLS
+	}
+	if errors.Is(err, errHandshakeSize) {
+		return messageHandshakeSize
 	}
 	if isClosed(err) {
 		return messageHandshake + ": the connection was closed"

@@ -25,11 +25,13 @@ const (
 	defaultTimeout = 15 * time.Second
 	userAgent      = "devplatform-webhooks/1"
 
-	maxRead     = 16 << 10 // bytes of a response body that are read
-	maxKept     = 1 << 10  // bytes of Result.Response
-	maxHeader   = 64 << 10 // bytes of a response header
-	maxBuffered = 64 << 10 // the smallest value that HTTP/2 allows
-	maxSessions = 256      // TLS sessions, of a few KB each
+	maxRead      = 16 << 10  // bytes of a response body that are read
+	maxKept      = 1 << 10   // bytes of Result.Response
+	maxHeader    = 16 << 10  // bytes of a response header
+	maxHandshake = 32 << 10  // bytes that the endpoint sends in the TLS handshake
+	maxReceived  = 256 << 10 // bytes that the endpoint sends in total, more than all that the other limits allow
+	maxBuffered  = 64 << 10  // the smallest value that HTTP/2 allows
+	maxSessions  = 64        // TLS sessions, of a few KB each. A hostile one has less than 1 MB.
 )
 
 // Request is a POST of Body to URL. Send sets Content-Type and User-Agent in a copy of Header.
@@ -115,7 +117,7 @@ func (s *Sender) attempt(parent context.Context, request Request) Result {
 	if err != nil {
 		return Result{Error: messageURL}
 	}
-	transport := s.newTransport()
+	transport := s.newTransport(stages)
 	defer transport.CloseIdleConnections()
 	// The transport is used without an http.Client, which would follow redirects, and send cookies, referrers and the
 	// credentials of the URL.
@@ -159,8 +161,8 @@ func (s *Sender) newRequest(ctx context.Context, request Request) (*http.Request
 
 // newTransport returns a transport for one attempt. A shared transport would send attempts to the same host over one
 // HTTP/2 connection.
-func (s *Sender) newTransport() *http.Transport {
-	dial := &singleDial{dialer: s.dialer}
+func (s *Sender) newTransport(stages *stageTracker) *http.Transport {
+	dial := &singleDial{dialer: s.dialer, stages: stages}
 	return &http.Transport{
 		Proxy:       nil, // never from the environment: a proxy could connect to private addresses
 		DialContext: dial.dial,

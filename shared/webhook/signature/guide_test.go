@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/infra/slicetest"
 	"devplatform/shared/webhook/signature"
 )
 
@@ -62,6 +63,7 @@ func TestGuideSamples(t *testing.T) {
 // library. The JavaScript library is not available here.
 func TestGuideLibraries(t *testing.T) {
 	t.Parallel()
+	slicetest.SkipIfNotNightly(t)
 	blocks := guideBlocks(t)
 	for _, tc := range []struct {
 		language, tool string

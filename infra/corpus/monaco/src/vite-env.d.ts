@@ -1,0 +1,5 @@
+/// <reference types="vite/client" />
+
+interface Window {
+  MonacoEnvironment?: import('monaco-editor').Environment
+}

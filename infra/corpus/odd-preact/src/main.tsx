@@ -1,0 +1,5 @@
+import { createRoot } from 'react-dom/client'
+import { App } from '~/app'
+import './index.css'
+
+createRoot(document.getElementById('app')!).render(<App />)

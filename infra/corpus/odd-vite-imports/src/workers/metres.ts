@@ -1,0 +1,1 @@
+export const metresPerTurn = (front: number, rear: number, circumference: number) => (front / rear) * circumference

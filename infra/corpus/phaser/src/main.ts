@@ -1,0 +1,7 @@
+import StartGame from './game/main';
+
+document.addEventListener('DOMContentLoaded', () => {
+
+    StartGame('game-container');
+
+});

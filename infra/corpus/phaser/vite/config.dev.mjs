@@ -1,0 +1,8 @@
+import { defineConfig } from 'vite';
+
+export default defineConfig({
+    base: './',
+    server: {
+        port: 8080
+    }
+});
