@@ -92,7 +92,7 @@ func install(folder string) error {
 var nodeModules = map[string]string{
 	"fs": `import preflight from "tailwindcss3/lib/css/preflight.css"; export const readFileSync = () => preflight;
 		export default { readFileSync }`,
-	"process": "module.exports = globalThis.process", "crypto": "", "os": "", "url": "", "util": "", "v8": "", "source-map-js": "", "jiti": "", "fast-glob": "", "sucrase": "",
+	"process": "module.exports = globalThis.process", "crypto": "", "os": "", "url": "", "util": "export const deprecate = (f) => f; export const _extend = Object.assign", "v8": "", "source-map-js": "", "jiti": "", "fast-glob": "", "sucrase": "",
 	"picocolors": `const same = (text) => text; module.exports = { red: same, bold: same, gray: same, dim: same,
 		cyan: same, yellow: same, magenta: same, green: same, createColors: () => module.exports }`,
 }
