@@ -40,6 +40,7 @@ func bundle(p *project, s *pages) (*bundled, error) {
 		},
 		inline: map[string]entry{}, entries: map[string]string{},
 	}
+	b.words = sync.OnceValue(p.findWords)
 	b.components = component.New(componentProject{b}, p.svelte)
 	defer b.components.Close()
 	points := b.entryPoints(s)
@@ -73,6 +74,7 @@ type state struct {
 	*project
 
 	components *component.Compilers
+	words      func() map[string]bool // in the sources of the project
 
 	importMap []string      // keys of import maps
 	nested    chan struct{} // limits the nested bundles that run at the same time

@@ -227,6 +227,7 @@ func (b *bundler) source(file string, data []byte, with map[string]string) (api.
 	case !isKnown:
 		return b.asset(file, data), nil
 	case inPackage && loader == api.LoaderJSX && ext != ".jsx":
+		code.code = b.withoutUnused(file, code.code)
 		return b.script(code, api.LoaderJS)
 	case loader == api.LoaderCSS:
 		if strings.HasSuffix(strings.ToLower(file), ".module.css") {
