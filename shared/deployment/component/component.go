@@ -72,7 +72,9 @@ type Compilers struct {
 // New returns the compilers of a project, with the values of compilerOptions of its svelte.config. The caller must call
 // Close.
 func New(p Project, options map[string]any) *Compilers {
-	return &Compilers{project: p, options: options}
+	return &Compilers{
+		project: p, options: options, vue: compiler{limit: maxTime}, svelte: compiler{limit: maxTime},
+	}
 }
 
 // Close releases the memory of the compilers.
@@ -91,6 +93,7 @@ func (c *Compilers) Compile(file string, source []byte) (*Component, error) {
 
 // compiler is a compiler in an engine. One goroutine at a time uses it.
 type compiler struct {
+	limit  time.Duration // for one file
 	mu     sync.Mutex
 	engine *engine.Engine
 	cancel context.CancelFunc
@@ -175,7 +178,7 @@ func (p problem) failure(file string) *failure.Error {
 
 // call calls the compiler for a file. Errors: *failure.Error; any other error is a bug.
 func (c *compiler) call(in, out any) error {
-	timer := time.AfterFunc(maxTime, c.cancel)
+	timer := time.AfterFunc(c.limit, c.cancel)
 	err := c.engine.Call("compile", in, out)
 	timer.Stop()
 	var thrown *engine.Error

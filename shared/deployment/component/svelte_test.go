@@ -26,8 +26,8 @@ func TestSvelte(t *testing.T) {
 		{"module in TypeScript", "/g.svelte.ts", "export class A { n = $state<number>(0); constructor(public b: string) {} }",
 			[]string{"$.state(0)", "this.b = b", "!number"}},
 		{"options", "/h.svelte", "<!-- kept --><p>a</p>", []string{"<!-- kept -->"}},
-		{"warning", "/i.svelte", "<script>\nlet a = 1;\n$state(0);\nlet b = $state(1);\nlet c = b;</script><img src=x>{a}{c}",
-			[]string{"/i.svelte:5:9: This reference only captures the initial value", "!alt"}},
+		{"warning", "/i.svelte", "<script>\nlet a = 1;\nlet b = $state(1);\nlet c = b;</script><img src=x>{a}{c}",
+			[]string{"/i.svelte:4:9: This reference only captures the initial value", "!alt"}},
 		{"package", "/node_modules/p/i.svelte", "<script>let b = $state(1); let c = b;</script>{c}", []string{"!initial value"}},
 	} {
 		text, err := compileWith(compilers, c.file, c.source)
@@ -46,11 +46,11 @@ func TestSvelteFailures(t *testing.T) {
 		{"/b.svelte", "<script>\nlet a = ;\n</script>", "/b.svelte:2:9", "Unexpected token"},
 		{"/c.svelte", "<script>\nlet a = $state();\nexport let b</script>", "/c.svelte:3:1", "Cannot use `export let` in runes mode"},
 		{"/d.svelte.ts", "export const a: = 1", "/d.svelte.ts:1:17", "Unexpected"},
-		{"/e.svelte.ts", "type A = 1\n\n\nexport let a: A = $state(1)\na = 2", "/e.svelte.ts:4:1", "Cannot export state"},
+		{"/e.svelte.ts", "type A = 1\n\n\nexport let a: A = $state(1)\na = 2", "/e.svelte.ts:4:8", "Cannot export state"},
 		{"/f.svelte", "<p/>\n<script lang=ts>\nenum A { B }\n\n\nlet a = $state(A.B)\nexport let c\n</script>\n{a}",
-			"/f.svelte:7:1", "export let"},
+			"/f.svelte:7:8", "export let"},
 		{"/g.svelte", "<script lang=ts>\nenum A { B }\n\n\nlet a = $state(A.B)\n</script>\n\n{#if a}", "/g.svelte:8:1", "left open"},
-		{"/h.svelte", "<style>\na {</style>", "/h.svelte:2:4", "."},
+		{"/h.svelte", "<style>\na {</style>", "/h.svelte:2:12", "."},
 	} {
 		_, err := compileWith(compilers, c.file, c.source)
 		wantFailure(t, err, c.place, c.part)
