@@ -108,7 +108,10 @@ func (p componentProject) Resolve(importer, spec string) string {
 		file, ok = join(p.web+"/", "."+spec)
 	}
 	for _, suffix := range []string{"", ".ts", ".tsx", ".d.ts", ".mts", ".vue", ".js", "/index.ts", "/index.tsx", "/index.d.ts"} {
-		if ok && p.has(file+suffix) && tree.IsInPackage(importer) == tree.IsInPackage(file) {
+		if !ok || tree.IsInPackage(importer) != tree.IsInPackage(file) {
+			return ""
+		}
+		if _, ok := p.Source(file + suffix); ok {
 			return file + suffix
 		}
 	}

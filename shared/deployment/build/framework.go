@@ -178,7 +178,7 @@ func (p packageJSON) isApp(files map[string]int) bool {
 		return true
 	}
 	for name := range files {
-		if (needsTranspiling(name) || component.IsComponent(name)) && strings.HasPrefix(name, "/src/") {
+		if component.IsComponent(name) || strings.HasPrefix(name, "/src/") && needsTranspiling(name) {
 			return true
 		}
 	}

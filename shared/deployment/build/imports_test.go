@@ -22,7 +22,7 @@ func TestImports(t *testing.T) {
 		"/h.js", "import"+strings.Repeat(" ", maxImport)+"'no'; // import",
 	))
 	want := map[string]bool{}
-	for _, name := range strings.Fields("a @s/b c d e.js f g h i") {
+	for _, name := range strings.Fields("a @s/b c d e.js f g h i vue") {
 		want[name] = true
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
