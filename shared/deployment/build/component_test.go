@@ -50,9 +50,9 @@ func TestComponents(t *testing.T) {
 				import type { T } from "./t"; defineProps<T>(); enum E { X = 71 }</script>
 			<template><p class="c">{{ E.X }}<B/><img src="./i.png"></p></template>
 			<style scoped>.c { color: red; background: url(./i.png) }</style>`,
-			"/src/B.vue", `<template><b :class="$style.local">b</b></template><style module>.local { composes: other from "./o.css"; d: e }</style>`,
-			"/src/o.css", ".other { f: g }", "/src/i.png", "PNG", "/src/t.ts", "export interface T { fromFile: string }"),
-			[]string{"runtime", "71", "fromFile", `[data-v-`, "color:red", "url(/assets/i-", "f:g", "d:e", "!.vue", "!lang", ": PNG"}},
+			"/src/B.vue", `<template><b :class="$style.local">b</b></template><style module>.local { composes: other from "./o.module.css"; d: e }</style>`,
+			"/src/o.module.css", ".other { f: g }", "/src/i.png", "PNG", "/src/t.ts", "export interface T { fromFile: string }"),
+			[]string{"runtime", "71", "fromFile", `[data-v-`, "color:red", `url("/assets/i-`, "f:g", "d:e", "!.vue", "!lang", ": PNG"}},
 		"svelte": {withComponents("./src/A.svelte", "/src/A.svelte", `<script lang="ts">import { s } from "./s.svelte.js"; import P from "p";
 			let n: number = 1</script><p class="c">{n}{s}<P/></p><style>.c { color: red }</style>`,
 			"/src/s.svelte.ts", "export const s: number[] = $state([81])", "/node_modules/p/package.json",
