@@ -7,7 +7,6 @@
 package component
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"path"
@@ -21,7 +20,7 @@ import (
 	"devplatform/shared/deployment/tree"
 )
 
-// maxTime limits the time for one file.
+// maxTime limits the processor time for one file.
 const maxTime = 10 * time.Second
 
 // Project is what compilers may know about a project.
@@ -96,7 +95,6 @@ type compiler struct {
 	limit  time.Duration // for one file
 	mu     sync.Mutex
 	engine *engine.Engine
-	cancel context.CancelFunc
 	err    error // why it did not start
 	notes  []string
 	files  map[string]compiled
@@ -113,7 +111,6 @@ func (c *compiler) close() {
 	defer c.mu.Unlock()
 	if c.engine != nil {
 		c.engine.Close()
-		c.cancel()
 	}
 }
 
@@ -144,13 +141,9 @@ func (c *compiler) start(name string, prepare func(*engine.Engine) error) error 
 	if c.engine != nil || c.err != nil {
 		return c.err
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	c.engine, c.err = engine.New(ctx)
-	if c.err != nil {
-		cancel()
+	if c.engine, c.err = engine.New(c.limit); c.err != nil {
 		return c.err
 	}
-	c.cancel = cancel
 	c.err = errors.Join(prepare(c.engine), c.engine.LoadCompiler(name))
 	return c.err
 }
@@ -178,9 +171,8 @@ func (p problem) failure(file string) *failure.Error {
 
 // call calls the compiler for a file. Errors: *failure.Error; any other error is a bug.
 func (c *compiler) call(in, out any) error {
-	timer := time.AfterFunc(c.limit, c.cancel)
+	c.engine.Reset()
 	err := c.engine.Call("compile", in, out)
-	timer.Stop()
 	var thrown *engine.Error
 	message := ""
 	switch {

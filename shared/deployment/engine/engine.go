@@ -4,7 +4,6 @@
 package engine
 
 import (
-	"context"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -25,9 +24,10 @@ const (
 	maxMemory = 256 << 20
 	// maxStack is the number of nested calls. The stack of the goroutine is large enough for them.
 	maxStack = 5000
-	// interruptPeriod is the time between two interrupts after the end of the time limit. An interrupt has no effect
-	// between two calls of the interpreter.
-	interruptPeriod = 10 * time.Millisecond
+	// minGarbage is the memory below which cycles of objects are not collected.
+	minGarbage = 64 << 20
+	// watchPeriod is the time between two checks of the time limit.
+	watchPeriod = 10 * time.Millisecond
 )
 
 // The errors of programs that reach a limit.
@@ -52,13 +52,13 @@ func (e *Error) Error() string { return e.Message }
 // limit of time, every later call fails.
 type Engine struct {
 	vm       *quickjs.VM
-	ctx      context.Context //nolint:containedctx // limits all programs of the engine together
+	clock    stopwatch
 	closed   chan struct{}
 	lines    int // number of lines of all programs
 	programs []loaded
 }
 
-// loaded is a program with a source map whose code begins after a number of lines.
+// loaded is a program whose code begins after a number of lines. sources is nil if it has no source map.
 type loaded struct {
 	offset  int
 	sources *sourcemap.Consumer
@@ -67,17 +67,18 @@ type loaded struct {
 //go:embed prelude.js
 var prelude string
 
-// New returns an engine whose programs stop when ctx ends. The caller must call Close.
-func New(ctx context.Context) (*Engine, error) {
+// New returns an engine whose programs can use an amount of processor time together. The caller must call Close.
+func New(limit time.Duration) (*Engine, error) {
 	vm, err := quickjs.NewVM()
 	if err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
 	}
 	vm.SetMemoryLimit(maxMemory)
 	vm.SetMaxStackSize(maxStack)
+	vm.SetGCThreshold(minGarbage)
 	vm.SetCanBlock(false)
-	e := &Engine{vm: vm, ctx: ctx, closed: make(chan struct{})}
-	async.Go(e.interrupt, func(error) {})
+	e := &Engine{vm: vm, clock: stopwatch{limit: limit}, closed: make(chan struct{})}
+	async.Go(e.watch, func(error) {})
 	if err := e.Load(prelude, nil); err != nil {
 		e.Close()
 		return nil, err
@@ -85,22 +86,27 @@ func New(ctx context.Context) (*Engine, error) {
 	return e, nil
 }
 
-// interrupt stops all programs after the end of the context.
-func (e *Engine) interrupt() error {
-	select {
-	case <-e.ctx.Done():
-	case <-e.closed:
-		return nil
-	}
-	ticks := time.NewTicker(interruptPeriod)
+// watch stops all programs after the time limit. It does so again and again, because an interrupt has no effect between
+// two calls of the interpreter.
+func (e *Engine) watch() error {
+	ticks := time.NewTicker(watchPeriod)
 	defer ticks.Stop()
 	for {
-		e.vm.Interrupt()
 		select {
 		case <-ticks.C:
+			if e.clock.isExpired() {
+				e.vm.Interrupt()
+			}
 		case <-e.closed:
 			return nil
 		}
+	}
+}
+
+// Reset gives the programs the whole time again, unless they have reached the limit.
+func (e *Engine) Reset() {
+	if !e.clock.isExpired() {
+		e.clock.used.Store(0)
 	}
 }
 
@@ -125,21 +131,22 @@ func (e *Engine) Register(name string, f func(arguments []string) (string, error
 	return nil
 }
 
-// Load runs a program. Its source map, if it has one, is used for the places of errors. Errors: those of Call.
+// Load runs a program. Its source map, which can be nil, is used for the places of errors. Errors: those of Call.
 func (e *Engine) Load(code string, sourceMap []byte) error {
+	program := loaded{offset: e.lines}
 	if sourceMap != nil {
 		sources, err := sourcemap.Parse("", sourceMap)
 		if err != nil {
 			return fmt.Errorf("engine: %w", err)
 		}
-		e.programs = append(e.programs, loaded{offset: e.lines, sources: sources})
-	} else {
-		e.programs = append(e.programs, loaded{offset: e.lines})
+		program.sources = sources
 	}
+	e.programs = append(e.programs, program)
 	// The interpreter gives all programs the same name, so their lines tell them apart.
 	code = strings.Repeat("\n", e.lines) + code
 	e.lines += strings.Count(code[e.lines:], "\n") + 1
-	if e.ctx.Err() != nil {
+	defer e.clock.start()()
+	if e.clock.isExpired() {
 		return ErrTime
 	}
 	value, err := e.vm.EvalValue(code, quickjs.EvalGlobal)
@@ -157,7 +164,8 @@ func (e *Engine) Call(function string, in, out any) error {
 	if err != nil {
 		return fmt.Errorf("engine: %w", err)
 	}
-	if e.ctx.Err() != nil {
+	defer e.clock.start()()
+	if e.clock.isExpired() {
 		return ErrTime
 	}
 	promise, err := e.vm.CallValue("input => callJSON("+function+", input)", string(input))
@@ -176,7 +184,7 @@ func (e *Engine) Call(function string, in, out any) error {
 	for !isSettled {
 		n, failed := e.vm.ExecutePendingJobs()
 		switch {
-		case e.ctx.Err() != nil:
+		case e.clock.isExpired():
 			return ErrTime
 		case n == 0 && !isSettled && failed != nil:
 			return e.failure(failed)
@@ -204,7 +212,7 @@ var frame = regexp.MustCompile(`<eval>:(\d+):(\d+)`)
 func (e *Engine) failure(err error) error {
 	var thrown *quickjs.Error
 	switch isThrown := errors.As(err, &thrown); {
-	case e.ctx.Err() != nil:
+	case e.clock.isExpired():
 		return ErrTime
 	case !isThrown, thrown.Name == "InternalError" && thrown.Message == "out of memory":
 		return ErrMemory // other errors are those of allocations

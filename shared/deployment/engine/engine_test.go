@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -13,9 +12,7 @@ import (
 // start returns an engine that has loaded a program.
 func start(t *testing.T, limit time.Duration, code string) (*Engine, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
-	t.Cleanup(cancel)
-	e, err := New(ctx)
+	e, err := New(limit)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,9 +33,12 @@ func run(t *testing.T, limit time.Duration, code string) (out any, err error) {
 func TestCall(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[string]any{
-		`async function f([a]) { await null; return a + "put" }`:                       "input",
-		`f = (a) => a.concat("x").join()`:                                              "in,x",
-		`f = () => undefined`:                                                          nil,
+		`async function f([a]) { await null; return a + "put" }`: "input",
+		`f = (a) => a.concat("x").join()`:                        "in,x",
+		`f = () => { const a = { b: [new Map([[1, new Set([2])]]), /x/g] }; a.a = a; const c = structuredClone(a)
+			return [c !== a, c.a === c, c.b !== a.b, [...c.b[0].get(1)][0], c.b[1].flags].join() }`: "true,true,true,2,g",
+		`f = () => ["", "a", "ab", "abc", "abc\xff"].map((s) => btoa(s) + atob(btoa(s))).join()`: ",YQ==a,YWI=ab,YWJjabc,YWJj/w==abc\u00ff",
+		`f = () => undefined`: nil,
 		`f = () => new Promise((resolve) => Promise.resolve().then(() => resolve(1)))`: 1.0,
 	} {
 		if got, err := run(t, time.Minute, code); got != want || err != nil {
@@ -179,5 +179,26 @@ func TestPlaces(t *testing.T) {
 		if err := e.Call(function, nil, nil); !errors.As(err, &failed) || *failed != want {
 			t.Errorf("%s: got %v (%s:%d:%d), want %+v", function, err, failed.File, failed.Line, failed.Column, want)
 		}
+	}
+}
+
+// The limit holds for each of several calls if the time is reset between them, and stays reached once it is.
+func TestReset(t *testing.T) {
+	t.Parallel()
+	e, err := start(t, 500*time.Millisecond, `f = (n) => { for (let i = 0; n > i; i++); }`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		e.clock.used.Add(int64(400 * time.Millisecond))
+		e.Reset()
+	}
+	if err := e.Call("f", 1, nil); errors.Is(err, ErrTime) {
+		t.Error(err)
+	}
+	e.clock.used.Add(int64(time.Minute))
+	e.Reset()
+	if err := e.Call("f", 1, nil); !errors.Is(err, ErrTime) {
+		t.Errorf("got %v, want the limit of time", err)
 	}
 }

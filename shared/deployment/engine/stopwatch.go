@@ -1,0 +1,48 @@
+package engine
+
+import (
+	"runtime"
+	"sync/atomic"
+	"time"
+)
+
+// stopwatch measures the processor time that an engine uses, so that the limit does not depend on what else the machine
+// does.
+type stopwatch struct {
+	limit   time.Duration
+	depth   int                 // a program can load another one
+	running atomic.Pointer[lap] // nil if no program runs
+	used    atomic.Int64        // before the lap, in nanoseconds
+}
+
+// lap is the time in which a program runs on a thread.
+type lap struct {
+	thread int
+	begin  time.Duration
+}
+
+// start starts the clock, and returns the function that stops it.
+func (s *stopwatch) start() (stop func()) {
+	if s.depth++; s.depth > 1 {
+		return func() { s.depth-- }
+	}
+	runtime.LockOSThread()
+	l := &lap{thread: threadID()}
+	l.begin = threadTime(l.thread)
+	s.running.Store(l)
+	return func() {
+		s.depth--
+		s.used.Add(int64(threadTime(l.thread) - l.begin))
+		s.running.Store(nil)
+		runtime.UnlockOSThread()
+	}
+}
+
+// isExpired reports whether the time is used up. It can be called by any goroutine.
+func (s *stopwatch) isExpired() bool {
+	used := time.Duration(s.used.Load())
+	if l := s.running.Load(); l != nil {
+		used += threadTime(l.thread) - l.begin
+	}
+	return used > s.limit
+}

@@ -1,0 +1,12 @@
+//go:build !linux
+
+package engine
+
+import "time"
+
+func threadID() int { return 0 }
+
+var begin = time.Now()
+
+// threadTime returns the time since the process began, because this system does not tell the time of a thread.
+func threadTime(int) time.Duration { return time.Since(begin) }
