@@ -17,7 +17,7 @@ import (
 )
 
 // names are the compilers. Each has an entry file.
-var names = []string{"tailwind3", "tailwind4"}
+var names = []string{"tailwind3", "tailwind4", "vue", "svelte"}
 
 const (
 	source = "infra/compilers"
@@ -92,7 +92,14 @@ func install(folder string) error {
 var nodeModules = map[string]string{
 	"fs": `import preflight from "tailwindcss3/lib/css/preflight.css"; export const readFileSync = () => preflight;
 		export default { readFileSync }`,
-	"crypto": "", "os": "", "read-cache": "", "resolve": "", "url": "", "util": "", "v8": "", "source-map-js": "", "jiti": "", "fast-glob": "", "sucrase": "",
+	"process": "module.exports = globalThis.process", "crypto": "", "os": "", "read-cache": "", "resolve": "", "url": "",
+	"util": "", "v8": "", "source-map-js": "", "jiti": "", "fast-glob": "", "sucrase": "",
+	// The compiler of Vue cannot be asked to make no source maps.
+	"vue-source-map-js": `const none = { add() {} }; export class SourceMapGenerator {
+		_sources = none; _mappings = none; _names = new Set(); setSourceContent() {} toJSON() {} }`,
+	"vue-url": `export const parse = (text) => { const at = (text + "#").indexOf("#")
+		return { path: text.slice(0, at), hash: text.slice(at) } }`,
+	"vue-util": `export const deprecate = (f) => f`,
 	"picocolors": `const same = (text) => text; module.exports = { red: same, bold: same, gray: same, dim: same,
 		cyan: same, yellow: same, magenta: same, green: same, createColors: () => module.exports }`,
 }
@@ -107,17 +114,32 @@ func bundle(folder, name string) (code []byte, inputs []string, err error) {
 		AbsWorkingDir: dir, EntryPoints: []string{name + ".js"}, Bundle: true, Format: api.FormatIIFE,
 		Platform: api.PlatformBrowser, Target: api.ES2023, Metafile: true, MinifySyntax: true, MinifyWhitespace: true,
 		LegalComments: api.LegalCommentsNone, Loader: map[string]api.Loader{".css": api.LoaderText},
-		Alias: map[string]string{"path": "path-browserify"},
+		Alias: map[string]string{
+			"path": "path-browserify",
+			// The modules for browsers need a document.
+			"@vue/compiler-core": "@vue/compiler-core/dist/compiler-core.cjs.prod.js",
+			"@vue/compiler-dom":  "@vue/compiler-dom/dist/compiler-dom.cjs.prod.js",
+			"@vue/compiler-ssr":  "@vue/compiler-ssr/dist/compiler-ssr.cjs.js",
+			"@vue/shared":        "@vue/shared/dist/shared.cjs.prod.js",
+		},
 		Define: map[string]string{
 			"process.env.NODE_ENV": `"production"`, "process.env.DEBUG": "undefined", "process.env.OXIDE": "undefined",
 			"process.env.JEST_WORKER_ID": "undefined", "__dirname": `"/"`, "__OXIDE__": "false",
 		},
 		Plugins: []api.Plugin{{Name: "node", Setup: func(b api.PluginBuild) {
 			b.OnResolve(api.OnResolveOptions{Filter: `^[a-z0-9-]+$`}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
+				if vue := "vue-" + a.Path; nodeModules[vue] != "" && strings.Contains(a.Importer, "@vue") {
+					a.Path = vue
+				}
 				if _, ok := nodeModules[a.Path]; !ok {
 					return api.OnResolveResult{}, nil
 				}
 				return api.OnResolveResult{Path: a.Path, Namespace: "node"}, nil
+			})
+			b.OnResolve(api.OnResolveOptions{Filter: `^[a-z]`}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
+				_, err := os.Stat(filepath.Join(dir, "node_modules", a.Path))
+				isUnused := err != nil && strings.HasSuffix(a.Importer, "compiler-sfc.cjs.js") && a.Path != "path"
+				return api.OnResolveResult{External: isUnused}, nil // a language of templates that is not installed
 			})
 			b.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: "node"}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
 				text := nodeModules[a.Path]

@@ -14,6 +14,7 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
+	"devplatform/shared/deployment/component"
 	"devplatform/shared/deployment/failure"
 )
 
@@ -40,6 +41,9 @@ func bundle(p *project, s *pages) (*bundled, error) {
 		inline: map[string]entry{}, entries: map[string]string{},
 	}
 	defer b.tailwind.close()
+	b.words = sync.OnceValue(p.findWords)
+	b.components = component.New(componentProject{b}, p.svelte)
+	defer b.components.Close()
 	points := b.entryPoints(s)
 	if len(points) == 0 {
 		return b.result, nil
@@ -70,6 +74,9 @@ type bundler struct {
 // state is the state of a build. The bundle of the pages and nested ones share it.
 type state struct {
 	*project
+
+	components *component.Compilers
+	words      func() map[string]bool // in the sources of the project
 
 	importMap []string      // keys of import maps
 	nested    chan struct{} // limits the nested bundles that run at the same time
@@ -193,7 +200,7 @@ func outputName(file string) string {
 }
 
 func (b *bundler) options(points []api.EntryPoint) api.BuildOptions {
-	return api.BuildOptions{
+	o := api.BuildOptions{
 		EntryPointsAdvanced: points, AbsWorkingDir: b.dir, Outdir: b.dir, PublicPath: "/",
 		Bundle: true, Splitting: true, Write: false, Metafile: true,
 		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true,
@@ -207,6 +214,11 @@ func (b *bundler) options(points []api.EntryPoint) api.BuildOptions {
 		},
 		Plugins: []api.Plugin{{Name: "build", Setup: b.setup}},
 	}
+	if b.manifest.has("svelte") { // packages have components as sources
+		o.Conditions = append(o.Conditions, "svelte")
+		o.MainFields = []string{"svelte", "browser", "module", "main"}
+	}
+	return o
 }
 
 var extensions = []string{".tsx", ".ts", ".jsx", ".mjs", ".js", ".cjs", ".css", ".json", ".mts", ".cts"}

@@ -19,11 +19,11 @@ type compiler struct {
 // compilers are the compilers by the query of an import, or by the extension of a file.
 var compilers = map[string]compiler{
 	"?init":             {compile: initWebAssembly},
-	"?react":            {compile: component},
+	"?react":            {compile: imageComponent},
 	"?" + kindComponent: {compile: componentAndURL},
 
 	".scss": {tool: "Sass"}, ".sass": {tool: "Sass"}, ".less": {tool: "Less"}, ".styl": {tool: "Stylus"},
-	".vue": {tool: "Vue"}, ".svelte": {tool: "Svelte"}, ".astro": {tool: "Astro"}, ".mdx": {tool: "MDX"},
+	".astro": {tool: "Astro"}, ".mdx": {tool: "MDX"},
 	".coffee": {tool: "CoffeeScript"}, ".yaml": {tool: "YAML"}, ".yml": {tool: "YAML"}, ".toml": {tool: "TOML"},
 	".json5": {tool: "JSON5"}, ".md": {tool: "Markdown"}, ".graphql": {tool: "GraphQL"}, ".gql": {tool: "GraphQL"},
 	".wasm": {tool: "WebAssembly"},
@@ -41,8 +41,8 @@ export default async (imports = {}) => {
 }`, nil
 }
 
-// component returns a module with a React component that shows an SVG image.
-func component(file string, data []byte) (string, error) {
+// imageComponent returns a module with a React component that shows an SVG image.
+func imageComponent(file string, data []byte) (string, error) {
 	d := xml.NewDecoder(bytes.NewReader(data))
 	d.Strict = false
 	for {

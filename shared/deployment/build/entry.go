@@ -59,13 +59,15 @@ func (p *project) findPages() (*pages, error) {
 	return s, nil
 }
 
-var mounts = regexp.MustCompile(`(?:createRoot|hydrateRoot|render)\([^;]*?document\.getElementById\(\s*["']([\w-]+)["']`)
+// mounts matches the call that renders an app, in React, Vue and Svelte.
+var mounts = regexp.MustCompile(`(?:(?:createRoot|hydrateRoot|render)\([^;]*?|target:\s*)document\.` +
+	`(?:getElementById\(\s*["']|querySelector\(\s*["']#)([\w-]+)["']|\.mount\(\s*["']#([\w-]+)["']`)
 
 // mountPoint returns the ID of the element into which a script renders the app, or "".
 func (p *project) mountPoint(script string) string {
 	code, err := p.tree.Read(script)
 	if m := mounts.FindSubmatch(code); m != nil && err == nil {
-		return string(m[1])
+		return string(m[1]) + string(m[2])
 	}
 	return ""
 }

@@ -49,6 +49,10 @@ func constants(j job) (env map[string]any, all map[string]string, err error) {
 		"__dirname":              `"/"`,
 		"__filename":             `"/index.js"`,
 		"import.meta.env":        quoteJSON(env),
+		"__VUE_OPTIONS_API__":    `true`,
+		"__VUE_PROD_DEVTOOLS__":  `false`,
+
+		"__VUE_PROD_HYDRATION_MISMATCH_DETAILS__": `false`,
 	}
 	for method := range strings.FieldsSeq("accept decline dispose invalidate off on prune send") {
 		all["import.meta.hot."+method] = "Boolean" // does nothing, so that a call without a check does not throw

@@ -3,10 +3,11 @@ package build
 import (
 	"encoding/json"
 	"fmt"
-	"path"
+	"regexp"
 	"slices"
 	"strings"
 
+	"devplatform/shared/deployment/component"
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/project/setting"
 )
@@ -23,6 +24,20 @@ func (p packageJSON) has(name string) bool {
 	_, ok := p.Dependencies[name]
 	_, dev := p.DevDependencies[name]
 	return ok || dev
+}
+
+// firstNumber matches the first number of a range of versions that has only one major version.
+var firstNumber = regexp.MustCompile(`^[\^~=v]*(\d)\b`)
+
+// version returns the major version of a dependency, or "" if the manifest allows several.
+func (p packageJSON) version(name string) string {
+	for _, all := range []map[string]any{p.Dependencies, p.DevDependencies} {
+		text, _ := all[name].(string)
+		if m := firstNumber.FindStringSubmatch(text); m != nil {
+			return m[1]
+		}
+	}
+	return ""
 }
 
 const (
@@ -58,7 +73,8 @@ const (
 // extension of a script.
 type framework struct{ name, reason, settings, packages, files string }
 
-const changeSetting = "If the project is plain HTML or React, change the framework in its settings to static or react"
+const changeSetting = "If the project is plain HTML, React, Vue or Svelte, change the framework in its settings to " +
+	"static, react, vue or svelte"
 
 // unsupported are the known frameworks that cannot be built. Frameworks that use others come first.
 var unsupported = []framework{
@@ -68,8 +84,7 @@ var unsupported = []framework{
 	{"Gatsby", ownBuild, "gatsby", "gatsby", "gatsby-config."},
 	{"Remix", ownBuild, "remix", "@remix-run/react @react-router/dev", "remix.config."},
 	{"SvelteKit", ownBuild, "sveltekit", "@sveltejs/kit", ""},
-	{"Svelte", ownBuild, "svelte", "svelte", "svelte.config."},
-	{"Vue", ownBuild, "vue vuejs vue.js", "vue", "vue.config."},
+	{"Vue CLI", ownBuild, "", "@vue/cli-service", "vue.config."},
 	{"Angular", ownBuild, "angular", "@angular/core", "angular.json"},
 	{"Solid", ownBuild, "solid solidjs", "solid-js", ""},
 	{"Qwik", ownBuild, "qwik", "@builder.io/qwik @qwik.dev/core", ""},
@@ -95,13 +110,19 @@ func check(in Input) error {
 	for _, f := range unsupported {
 		if file, evidence := f.evidence(in.Files, manifest, name); evidence != "" {
 			return failIn(file, failure.FrameworkUnsupported, "%s cannot be deployed here, because %s. This is a project of "+
-				"%s: %s. Static pages and React can be deployed. You can also deploy exported pages: save them in a project with "+
-				"the framework static.", f.name, f.reason, f.name, evidence)
+				"%s: %s. Ask your builder for a single-page app with Vite and %s instead, or save exported pages in a project "+
+				"with the framework static.", f.name, f.reason, f.name, evidence, f.instead())
+		}
+	}
+	for _, f := range []struct{ name, dependency, oldest string }{{"Vue", "vue", "3"}, {"Svelte", "svelte", "4"}} {
+		if asked := manifest.version(f.dependency); asked != "" && asked < f.oldest && hasComponents(in.Files) {
+			return failIn(manifestPath, failure.FrameworkUnsupported, "The project uses %s %s, and components can be deployed "+
+				"with %s %s or later. Ask your builder to upgrade it.", f.name, asked, f.name, f.oldest)
 		}
 	}
 	if name != "" && !setting.IsDeployable(name) {
-		return failf(failure.FrameworkUnsupported, "The project's framework is set to %s, but only static pages and React "+
-			"can be deployed. %s.", name, changeSetting)
+		return failf(failure.FrameworkUnsupported, "The project's framework is set to %s, but only static pages, React, "+
+			"Vue and Svelte can be deployed. %s.", name, changeSetting)
 	}
 	return nil
 }
@@ -123,17 +144,28 @@ func (f framework) evidence(files map[string][]byte, manifest packageJSON, setti
 		}
 	}
 	for name := range strings.FieldsSeq(f.packages) {
-		if manifest.has(name) && (f.name != "Vue" || hasComponents(files)) {
+		if manifest.has(name) {
 			return manifestPath, fmt.Sprintf("%q is in its dependencies", name)
 		}
 	}
 	return "", ""
 }
 
-// hasComponents reports whether a project has components of Vue, which also works without them.
+// instead returns the framework that is the most similar to another one and can be deployed.
+func (f framework) instead() string {
+	switch f.name {
+	case "Nuxt", "Vue CLI":
+		return "Vue"
+	case "SvelteKit":
+		return "Svelte"
+	}
+	return "React"
+}
+
+// hasComponents reports whether a project has components of Vue or Svelte. Vue also works without them.
 func hasComponents(files map[string][]byte) bool {
 	for name := range files {
-		if strings.EqualFold(path.Ext(name), ".vue") {
+		if component.IsComponent(name) {
 			return true
 		}
 	}
@@ -146,7 +178,7 @@ func (p packageJSON) isApp(files map[string]int) bool {
 		return true
 	}
 	for name := range files {
-		if strings.HasPrefix(name, "/src/") && needsTranspiling(name) {
+		if component.IsComponent(name) || strings.HasPrefix(name, "/src/") && needsTranspiling(name) {
 			return true
 		}
 	}

@@ -26,6 +26,9 @@ var otherSources = wordSet(".html .vue .svelte .astro .mdx")
 // styleConfig matches the configurations of tools for style sheets.
 var styleConfig = regexp.MustCompile(`/(tailwind|postcss)\.config\.[cm]?[jt]s$`)
 
+// runtimes are the packages that components import after they were compiled.
+var runtimes = map[string]string{".vue": "vue", ".svelte": "svelte"}
+
 // Imports returns the names of the packages that the sources of a project may import. It reads the text only, so it
 // also finds names in comments.
 func Imports(files map[string][]byte) map[string]bool {
@@ -33,6 +36,9 @@ func Imports(files map[string][]byte) map[string]bool {
 	read := 0
 	for name, data := range files {
 		ext := strings.ToLower(path.Ext(name))
+		if runtime := runtimes[ext]; runtime != "" {
+			names[runtime] = true
+		}
 		if !isCode(name) && !otherSources[ext] || ext == ".json" || isExcluded(name) {
 			continue
 		}

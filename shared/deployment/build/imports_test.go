@@ -24,7 +24,7 @@ func TestImports(t *testing.T) {
 		"import 'postcss'", "/h.js", "import"+strings.Repeat(" ", maxImport)+"'no'; // import",
 	))
 	want := map[string]bool{}
-	for _, name := range strings.Fields("a @s/b c d e.js f g h i p q") {
+	for _, name := range strings.Fields("a @s/b c d e.js f g h i p q vue") {
 		want[name] = true
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
+	"devplatform/shared/deployment/component"
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/deployment/tree"
 )
@@ -37,7 +38,7 @@ func (l *lines) addOnce(text string) {
 var (
 	unresolved    = regexp.MustCompile(`^Could not resolve "`)
 	relativeFile  = regexp.MustCompile(`\b(in|to) "([^"/.][^":]*)"`)
-	internalNames = regexp.MustCompile(`\b(?:[a-z]+-)?(?:page|raw|url|inline|init|react|worker|sharedworker|component|public|empty|importmap|global):/`)
+	internalNames = regexp.MustCompile(`\b(?:[a-z]+-)?(?:page|raw|url|inline|init|react|worker|sharedworker|component|style|public|empty|importmap|global):/`)
 )
 
 // failure returns the first of the bundler's errors about the project, or nil. Panics of the bundler are not a
@@ -110,7 +111,16 @@ func (b *bundler) place(f *failure.Error, l *api.Location) {
 	case isPage:
 		e := b.inline[key]
 		f.Path, f.Line = e.file, e.line+l.Line-1
+	case strings.HasPrefix(l.File, nsStyle+":"):
+		f.Path, _, _ = strings.Cut(strings.TrimPrefix(l.File, nsStyle+":"), "?")
+		f.Line = l.Line
 	case namespaced.MatchString(l.File):
+		return
+	case component.IsComponent(l.File):
+		f.Path = "/" + l.File
+		if source, err := b.tree.Read(f.Path); err == nil {
+			f.Line, f.Column = sourcePlace(trimBOM(source), l.LineText, l.Column, l.Length)
+		}
 		return
 	default:
 		f.Path, f.Line = "/"+l.File, l.Line

@@ -21,10 +21,20 @@ type script struct {
 	file string
 	line int // of the beginning of the code
 	code []byte
+	// source is the component from which the code was compiled, or nil.
+	source []byte
 }
 
 // at returns an error at an offset of the code.
 func (s script) at(offset int, f *failure.Error) *failure.Error {
+	if s.source != nil {
+		offset = max(0, min(offset, len(s.code)))
+		begin := bytes.LastIndexByte(s.code[:offset], '\n') + 1
+		line, _, _ := bytes.Cut(s.code[begin:], []byte("\n"))
+		placed := &failure.Error{Code: f.Code, Message: f.Message, Path: s.file}
+		placed.Line, placed.Column = sourcePlace(s.source, string(line), offset-begin, 0)
+		return placed
+	}
 	f = f.At(s.file, s.code, offset)
 	f.Line += s.line - 1
 	return f

@@ -8,6 +8,7 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
+	"devplatform/shared/deployment/component"
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/deployment/tree"
 )
@@ -20,6 +21,7 @@ const (
 	nsEmpty     = "empty"     // a module of Node.js
 	nsImportMap = "importmap" // a key of an import map that is required
 	nsGlobal    = "global"    // a variable that scripts use without importing it
+	nsStyle     = "style"     // a style sheet of a component
 )
 
 // The kinds of modules that are made of a file. A kind consists of queries of the import, as in Vite.
@@ -48,9 +50,12 @@ func kindOf(query string) string {
 func (b *bundler) module(ref reference, t target) (api.OnResolveResult, error) {
 	result := api.OnResolveResult{Path: b.file(t.file), SideEffects: t.sideEffects}
 	kind := kindOf(ref.query)
+	index, isStyle := strings.CutPrefix(ref.query, component.StyleQuery)
 	switch {
 	case tree.IsInPackage(ref.importer) && !tree.IsInPackage(t.file):
 		return unchanged, packageReads(ref.importer)
+	case isStyle && component.IsComponent(t.file):
+		return b.styleModule(t.file, index)
 	case ref.css:
 		result.Suffix = ref.query
 	case kind != "":
@@ -99,9 +104,11 @@ func (b *bundler) onLoad(a api.OnLoadArgs) (result api.OnLoadResult, err error) 
 		file, isInside = b.path(a.Path)
 	case nsPage:
 		e := b.inline[file]
-		result, err = b.script(script{e.file, e.line, []byte(e.code)}, api.LoaderJS)
+		result, err = b.script(script{file: e.file, line: e.line, code: []byte(e.code)}, api.LoaderJS)
 		result.ResolveDir = b.file(path.Dir(e.file))
 		return result, err
+	case nsStyle:
+		return b.loadStyle(a)
 	case nsEmpty:
 		return contents("module.exports = {}", api.LoaderJS), nil
 	case nsPublic:
@@ -207,28 +214,37 @@ func (b *bundler) source(file string, data []byte, with map[string]string) (api.
 			"with ?url, and WebAssembly with ?init.", file, c.tool)
 	}
 	loader, isKnown := loaders[ext]
-	code := script{file, 1, trimBOM(data)}
+	code := script{file: file, line: 1, code: trimBOM(data)}
 	switch inPackage := tree.IsInPackage(file); {
 	case with["type"] == "text":
 		return contents(string(data), api.LoaderText), nil
 	case with["type"] == "json":
 		loader = api.LoaderJSON
+	case component.IsComponent(file):
+		return b.component(file, data)
 	case !isKnown:
 		return b.asset(file, data), nil
 	case inPackage && loader == api.LoaderJSX && ext != ".jsx":
+		code.code = b.withoutUnused(file, code.code)
 		return b.script(code, api.LoaderJS)
 	case loader == api.LoaderCSS:
 		if strings.HasSuffix(strings.ToLower(file), ".module.css") {
 			loader = api.LoaderLocalCSS
 		}
-		if !inPackage {
-			text, err := b.styles(code)
-			return contents(text, loader), err
-		}
+		return b.styleSheet(code, loader)
 	case loader != api.LoaderJSON:
 		return b.script(code, loader)
 	}
 	return contents(string(code.code), loader), nil
+}
+
+// styleSheet returns a style sheet.
+func (b *bundler) styleSheet(s script, loader api.Loader) (api.OnLoadResult, error) {
+	if tree.IsInPackage(s.file) {
+		return contents(string(s.code), loader), nil
+	}
+	text, err := b.styles(s)
+	return contents(text, loader), err
 }
 
 // script returns a script, with the expressions of import.meta replaced.

@@ -104,16 +104,16 @@ func TestCopiedFiles(t *testing.T) {
 func TestFrameworks(t *testing.T) {
 	t.Parallel()
 	page := files("/index.html", "<p>")
-	for setting, want := range map[string]string{"next": "Next.js", "NextJS ": "Next.js", "vue": "Vue",
-		"svelte": "Svelte", "express": "Express", "go": "Go", "Cobol": "framework is set to cobol"} {
+	for setting, want := range map[string]string{"next": "Next.js", "NextJS ": "Next.js", "nuxt": "Vite and Vue instead",
+		"sveltekit": "Vite and Svelte instead", "express": "Express", "go": "Go", "Cobol": "framework is set to cobol"} {
 		wantFailure(t, sources{Files: page, Framework: setting}, failure.Error{Code: failure.FrameworkUnsupported,
 			Message: want})
 	}
-	for _, setting := range []string{"", "static", "React"} {
+	for _, setting := range []string{"", "static", "React", "vue", "Svelte"} {
 		mustRun(t, sources{Files: page, Framework: setting})
 	}
-	for dependency, want := range map[string]string{"next": "Next.js", "nuxt": "Nuxt", "vue": "Vue",
-		"@angular/core": "Angular", "astro": "Astro"} {
+	for dependency, want := range map[string]string{"next": "Next.js", "nuxt": "Nuxt", "vue": "Vue 3 or later",
+		"svelte": "Svelte 4 or later", "@sveltejs/kit": "SvelteKit", "@angular/core": "Angular", "astro": "Astro"} {
 		in := files("/index.html", "<p>", "/src/App.vue", "", "/package.json", fmt.Sprintf(`{"devDependencies":{%q:"1"}}`, dependency))
 		wantFailure(t, sources{Files: in, Framework: "react"},
 			failure.Error{Code: failure.FrameworkUnsupported, Message: want, Path: "/package.json"})

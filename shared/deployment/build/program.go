@@ -100,6 +100,7 @@ type project struct {
 	paths     map[string][]string // aliases of folders: absolute targets in the project by pattern
 	packages  map[string]string   // aliases of packages
 	nesting   bool                // Tailwind CSS 3 resolves nested rules before its own
+	svelte    map[string]any      // options of the compiler of Svelte
 	engines   []api.Engine        // the oldest browsers in which the site works
 	env       map[string]any      // the values of import.meta.env
 	constants map[string]string   // JavaScript values by expression
@@ -119,6 +120,7 @@ func (p *project) readSettings(j job) (err error) {
 	p.readVite()
 	p.public = path.Join("/", p.web, cmp.Or(p.public, publicDir))
 	p.readPostCSS()
+	p.readSvelte()
 	p.readBrowsers()
 	p.app = p.manifest.isApp(p.files)
 	return p.readTSConfig()

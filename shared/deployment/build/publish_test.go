@@ -136,7 +136,7 @@ func TestEmptyTSConfig(t *testing.T) {
 
 func TestVueWithoutComponents(t *testing.T) {
 	t.Parallel()
-	in := files("/index.html", "<p>", "/package.json", `{"dependencies":{"vue":"3"}}`)
+	in := files("/index.html", "<p>", "/package.json", `{"dependencies":{"vue":"^2.7.0"}}`)
 	mustRun(t, sources{Files: in})
 	in["/src/App.vue"] = nil
 	refused := failure.Error{Code: failure.FrameworkUnsupported, Message: "Vue", Path: "/package.json"}

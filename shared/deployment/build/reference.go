@@ -130,6 +130,12 @@ func (b *bundler) nameReference(pb api.PluginBuild, ref reference) (api.OnResolv
 	if isPath = isPath && ref.url; isPath && b.has(file) {
 		return b.module(ref, target{file: file})
 	}
+	if ref.spec == "vue" && ref.kind == api.ResolveJSRequireCall { // its script for Node.js would be a second Vue
+		ref.kind = api.ResolveJSImportStatement
+		if found, ok := b.find(pb, ref, ref.spec, ref.dir); ok {
+			return b.module(ref, found)
+		}
+	}
 	specs := []string{ref.spec}
 	if name, ok := strings.CutPrefix(ref.spec, "~"); ok && ref.css && !strings.HasPrefix(name, "/") {
 		specs = append(specs, name) // a package, in webpack

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -169,6 +170,34 @@ func (f settingsFile) readDefine(value any) {
 			continue
 		}
 		f.constants[name] = code
+	}
+}
+
+// readSvelte reads svelte.config. Its preprocessors are known: builds remove the types of scripts.
+func (p *project) readSvelte() {
+	f, ok := p.openSettings("/svelte.config.js", "/svelte.config.mjs", "/svelte.config.ts", "/svelte.config.cjs")
+	if !ok {
+		return
+	}
+	config, ok := f.value(nil).(map[string]any)
+	if !ok {
+		f.warn("", "The settings are not understood, so the build ignores them. Write them as an object of constants.")
+		return
+	}
+	if config["preprocess"] != nil && !bytes.Contains(f.text, []byte("Preprocess")) {
+		f.warn("preprocess", "The preprocessors are not used, because builds run no plugins.")
+	}
+	options, ok := config["compilerOptions"].(map[string]any)
+	if !ok && config["compilerOptions"] != nil {
+		f.ignore("compilerOptions", "compilerOptions", "Write it as an object of constants.")
+	}
+	p.svelte = map[string]any{}
+	for _, key := range slices.Sorted(maps.Keys(options)) {
+		if _, ok := constant.Encode(options[key]); ok {
+			p.svelte[key] = options[key]
+		} else {
+			f.ignore(key, "The option "+key, "Write a constant.")
+		}
 	}
 }
 

@@ -40,6 +40,9 @@ func (p *project) readTSConfig() error {
 	if c.options["jsxImportSource"] == nil && p.manifest.has("preact") && !p.manifest.has("react") {
 		c.options["jsxImportSource"] = "preact"
 	}
+	if c.options["jsxImportSource"] == nil && p.manifest.has("vue") && !p.manifest.has("react") {
+		c.options["jsxImportSource"] = "vue"
+	}
 	paths := map[string][]string{"@/*": {p.web + "/src/*"}} // many projects name it only where this build does not look
 	if c.baseURL != "" {
 		paths["*"] = []string{path.Join(c.baseURL, "*")}

@@ -103,6 +103,13 @@ func (e *Engine) watch() error {
 	}
 }
 
+// Reset gives the programs the whole time again, unless they have reached the limit.
+func (e *Engine) Reset() {
+	if !e.clock.isExpired() {
+		e.clock.used.Store(0)
+	}
+}
+
 // Close releases the memory of the engine.
 func (e *Engine) Close() {
 	close(e.closed)

@@ -181,3 +181,24 @@ func TestPlaces(t *testing.T) {
 		}
 	}
 }
+
+// The limit holds for each of several calls if the time is reset between them, and stays reached once it is.
+func TestReset(t *testing.T) {
+	t.Parallel()
+	e, err := start(t, 500*time.Millisecond, `f = (n) => { for (let i = 0; n > i; i++); }`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		e.clock.used.Add(int64(400 * time.Millisecond))
+		e.Reset()
+	}
+	if err := e.Call("f", 1, nil); errors.Is(err, ErrTime) {
+		t.Error(err)
+	}
+	e.clock.used.Add(int64(time.Minute))
+	e.Reset()
+	if err := e.Call("f", 1, nil); !errors.Is(err, ErrTime) {
+		t.Errorf("got %v, want the limit of time", err)
+	}
+}

@@ -41,9 +41,9 @@ func PackageOf(file string) (folder, name string) {
 	return file[:start] + name, name
 }
 
-// safeManifest returns the package.json for the bundler. Its fields main, module and browser name no file outside of
-// the package or the project, because the bundler would look for it. Bundlers do not report to their callers that the
-// field browser replaces a module by nothing, so it is replaced by an empty file. needsEmpty reports whether there is
+// safeManifest returns the package.json for the bundler. Its fields main, module, browser and svelte name no file outside
+// of the package or the project, because the bundler would look for it. Bundlers do not report to their callers that
+// the field browser replaces a module by nothing, so it is replaced by an empty file. needsEmpty reports whether there is
 // such a module.
 func safeManifest(name string, data []byte) (safe []byte, needsEmpty bool) {
 	var all map[string]json.RawMessage
@@ -57,7 +57,7 @@ func safeManifest(name string, data []byte) (safe []byte, needsEmpty bool) {
 	if isChanged && !bytes.HasPrefix(all["browser"], []byte("{")) {
 		all["browser"] = json.RawMessage("{}") // otherwise bundlers would use the field of a folder above
 	}
-	for _, field := range []string{"main", "module", "browser"} {
+	for _, field := range []string{"main", "module", "browser", "svelte"} {
 		var target any
 		_ = json.Unmarshal(all[field], &target)
 		switch target := target.(type) {

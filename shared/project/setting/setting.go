@@ -10,7 +10,7 @@ import (
 )
 
 // deployable are the frameworks of projects that can be deployed, in lower case.
-var deployable = []string{"static", "react"}
+var deployable = []string{"static", "react", "vue", "svelte"}
 
 // IsDeployable reports whether projects with this framework can be deployed. It ignores case, and space around the
 // name. Files of a project can show that it uses another framework, which a build then refuses.

@@ -29,8 +29,8 @@ func TestRootDirs(t *testing.T) {
 func TestDeployableFrameworks(t *testing.T) {
 	t.Parallel()
 	for framework, want := range map[string]bool{
-		"static": true, "react": true, " React\t": true, "STATIC": true,
-		"": false, "vue": false, "svelte": false, "nextjs": false, "react native": false, "static\x00": false,
+		"static": true, "react": true, " React\t": true, "STATIC": true, "vue": true, "svelte": true,
+		"": false, "nextjs": false, "react native": false, "static\x00": false,
 	} {
 		if got := setting.IsDeployable(framework); got != want {
 			t.Errorf("%q: got %t, want %t", framework, got, want)

@@ -1,0 +1,148 @@
+package build
+
+import (
+	"bytes"
+	"path"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/evanw/esbuild/pkg/api"
+
+	"devplatform/shared/deployment/component"
+	"devplatform/shared/deployment/failure"
+	"devplatform/shared/deployment/tree"
+)
+
+// component returns the module of a component of Vue or Svelte. Errors: *failure.Error.
+func (b *bundler) component(file string, data []byte) (api.OnLoadResult, error) {
+	data = trimBOM(data)
+	c, err := b.components.Compile(file, data)
+	if err != nil {
+		return api.OnLoadResult{}, err //nolint:wrapcheck // a *failure.Error, or a bug
+	}
+	for _, text := range c.Notes {
+		b.note(text)
+	}
+	for _, text := range c.Warnings {
+		b.warn(text)
+	}
+	code := c.Code
+	if strings.HasSuffix(c.Lang, "x") {
+		code = "/* @jsxImportSource vue */ " + code
+	}
+	return b.script(script{file, 1, []byte(code), data}, loaders["."+c.Lang])
+}
+
+// styleModule returns where the bundler finds a style sheet of a component. Its path is the file to which its own paths
+// are relative.
+func (b *bundler) styleModule(file, index string) (api.OnResolveResult, error) {
+	s, err := b.style(file, index)
+	if err != nil {
+		return api.OnResolveResult{}, err
+	}
+	return api.OnResolveResult{Path: s.File, Namespace: nsStyle, Suffix: "?" + file + "?" + index}, nil
+}
+
+// style returns a style sheet of a component. Errors: *failure.Error.
+func (b *bundler) style(file, index string) (component.Style, error) {
+	data, err := b.load(file)
+	if err != nil {
+		return component.Style{}, err
+	}
+	c, err := b.components.Compile(file, trimBOM(data))
+	if err != nil {
+		return component.Style{}, err //nolint:wrapcheck // a *failure.Error, or a bug
+	}
+	i, err := strconv.Atoi(index)
+	if err != nil || i < 0 || i >= len(c.Styles) {
+		return component.Style{}, failf(failure.BuildFailed, "The component %s has no style sheet %s.", file, quote(index))
+	}
+	return c.Styles[i], nil
+}
+
+// loadStyle returns a style sheet of a component for the bundler.
+func (b *bundler) loadStyle(a api.OnLoadArgs) (api.OnLoadResult, error) {
+	file, index, _ := strings.Cut(strings.TrimPrefix(a.Suffix, "?"), "?")
+	s, err := b.style(file, index)
+	if err != nil {
+		return api.OnLoadResult{}, err
+	}
+	loader := api.LoaderCSS
+	if s.IsModule {
+		loader = api.LoaderLocalCSS
+	}
+	result, err := b.styleSheet(script{file: s.File, line: 1, code: []byte(s.Code)}, loader)
+	result.ResolveDir = b.file(path.Dir(s.File))
+	return result, err
+}
+
+// componentProject is what the compilers may know about a project.
+type componentProject struct{ *bundler }
+
+// Source implements component.Project.
+func (p componentProject) Source(file string) ([]byte, bool) {
+	if !p.has(file) {
+		return nil, false
+	}
+	data, err := p.load(file)
+	return data, err == nil
+}
+
+// Package implements component.Project.
+func (p componentProject) Package(file string) []byte {
+	data, err := p.tree.Read(file)
+	if err != nil {
+		return nil
+	}
+	return data
+}
+
+// Resolve implements component.Project.
+func (p componentProject) Resolve(importer, spec string) string {
+	file, ok := p.aliasedFile(spec)
+	switch {
+	case isRelative(spec):
+		file, ok = join(path.Dir(importer), spec)
+	case strings.HasPrefix(spec, "/"):
+		file, ok = join(p.web+"/", "."+spec)
+	}
+	for _, suffix := range []string{"", ".ts", ".tsx", ".d.ts", ".mts", ".vue", ".js", "/index.ts", "/index.tsx", "/index.d.ts"} {
+		if !ok || tree.IsInPackage(importer) != tree.IsInPackage(file) {
+			return ""
+		}
+		if _, ok := p.Source(file + suffix); ok {
+			return file + suffix
+		}
+	}
+	return ""
+}
+
+// sourcePlace returns the line and the column in the source of a component of a place in its compiled code, or 0. It
+// looks for the text of the line, and then for the text that a message is about.
+func sourcePlace(source []byte, line string, column, length int) (int, int) {
+	column = min(max(column, 0), len(line))
+	about := line[column:min(column+max(length, 0), len(line))]
+	trimmed := strings.TrimSpace(line)
+	at := -1
+	if len(trimmed) > 2 {
+		at = bytes.Index(source, []byte(trimmed))
+	}
+	switch name := strings.Trim(about, "\"'`"); {
+	case at >= 0:
+		at += max(0, column-strings.Index(line, trimmed))
+	case name != about: // compilers change quotation marks
+		for _, mark := range []string{"\"", "'", "`"} {
+			if at < 0 {
+				at = bytes.Index(source, []byte(mark+name+mark))
+			}
+		}
+	case len(name) > 2:
+		at = bytes.Index(source, []byte(name))
+	}
+	if at < 0 {
+		return 0, 0
+	}
+	before := source[:at]
+	return 1 + bytes.Count(before, []byte("\n")), 1 + utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:])
+}

@@ -1,0 +1,137 @@
+package component
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"strings"
+
+	"devplatform/shared/deployment/engine"
+	"devplatform/shared/deployment/tree"
+)
+
+// svelteVersion is the version of the compiler of Svelte.
+const svelteVersion = "5.57"
+
+// svelteModule matches a script with runes, as in Vite.
+var svelteModule = regexp.MustCompile(`\.svelte(\.[^./\\]+)*\.(js|ts)$`)
+
+func isSvelteModule(file string) bool { return svelteModule.MatchString(file) }
+
+// svelteOptions are the options of svelte.config that the compilers of Svelte 4 know, and those that only Svelte 5
+// knows.
+var (
+	svelteOptions  = strings.Fields("accessors immutable namespace customElement preserveComments preserveWhitespace css")
+	svelte5Options = strings.Fields("runes compatibility experimental discloseVersion fragments")
+)
+
+// ownCompilers are the files of the package svelte with its compiler, as one script.
+var ownCompilers = []string{"compiler/index.js", "compiler.cjs"}
+
+// svelteResult is the result of the compiler of Svelte, as infra/compilers/svelte.js returns it.
+type svelteResult struct {
+	Error     *problem
+	Code, CSS string
+	Warnings  []problem
+}
+
+// startSvelte starts the compiler. Components need the runtime of the same version, so a project with another version
+// is compiled with the compiler in its package.
+func (c *Compilers) startSvelte() error {
+	if c.svelte.engine != nil || c.svelte.err != nil {
+		return c.svelte.err
+	}
+	c.svelteMajor = 5
+	if err := c.svelte.start("svelte", func(*engine.Engine) error { return nil }); err != nil {
+		return err
+	}
+	version, major := c.versionOf("svelte")
+	if version == "" || version == svelteVersion {
+		return nil
+	}
+	for _, name := range ownCompilers {
+		code := c.project.Package(tree.PackageFolder + "svelte/" + name)
+		if code == nil {
+			continue
+		}
+		err := c.svelte.engine.Load("globalThis.compiler = ((exports, module) => {"+string(code)+
+			"\n return module.exports }).call(globalThis, ...[{}].flatMap((e) => [e, { exports: e }]))", nil)
+		if err == nil {
+			c.svelteMajor = major
+			c.svelte.notes = append(c.svelte.notes, "Components are compiled with the compiler of the project, Svelte "+
+				version+".")
+			return nil
+		}
+	}
+	c.svelte.notes = append(c.svelte.notes, fmt.Sprintf("Components are compiled for Svelte %s, and the project uses "+
+		"Svelte %s.", svelteVersion, version))
+	return nil
+}
+
+func (c *Compilers) compileSvelte(file string, source []byte) (*Component, error) {
+	if err := c.startSvelte(); err != nil {
+		return nil, err
+	}
+	text, err := string(source), error(nil)
+	positions := unchanged
+	isModule := isSvelteModule(file)
+	switch {
+	case isModule && path.Ext(file) == ".ts":
+		text, positions, err = withoutTypes(file, text)
+	case !isModule && c.svelteMajor < 5:
+		text, positions, err = scriptsWithoutTypes(file, text)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r, err := c.callSvelte(file, text)
+	if err == nil && r.Error != nil && r.Error.Code == "typescript_invalid_feature" && !isModule {
+		// Svelte removes types, but does not translate enums and other parts of TypeScript.
+		if text, positions, err = scriptsWithoutTypes(file, text); err == nil {
+			r, err = c.callSvelte(file, text)
+		}
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case r.Error != nil:
+		return nil, positions(*r.Error).failure(file)
+	}
+	return r.component(file, text, positions), nil
+}
+
+func (c *Compilers) callSvelte(file, source string) (r svelteResult, err error) {
+	options := map[string]any{}
+	names := svelteOptions
+	if c.svelteMajor >= 5 {
+		names = append(names[:len(names):len(names)], svelte5Options...)
+	}
+	for _, name := range names {
+		if value, ok := c.options[name]; ok && (name != "runes" || !tree.IsInPackage(file)) {
+			options[name] = value
+		}
+	}
+	err = c.svelte.call(map[string]any{
+		"file": file, "source": source, "isModule": isSvelteModule(file), "options": maps.Clone(options),
+	}, &r)
+	return r, err
+}
+
+// component returns the module of a component.
+func (r svelteResult) component(file, source string, positions func(problem) problem) *Component {
+	out := &Component{Code: r.Code, Lang: "js"}
+	if r.CSS != "" {
+		out.Code += "\nimport " + stylePath(file, 0) + ";\n"
+		line := strings.Count(source[:max(0, strings.LastIndex(source, "<style"))], "\n")
+		out.Styles = []Style{{Code: strings.Repeat("\n", line) + r.CSS, File: file}}
+	}
+	if tree.IsInPackage(file) {
+		return out
+	}
+	for _, w := range r.Warnings {
+		f := positions(w).failure(file)
+		out.Warnings = append(out.Warnings, fmt.Sprintf("%s:%d:%d: %s", f.Path, f.Line, f.Column, f.Message))
+	}
+	return out
+}
