@@ -126,7 +126,7 @@ func (t *tailwindCSS) loadModule(id, base string) (string, error) {
 		Format: api.FormatIIFE, Platform: api.PlatformBrowser, Target: api.ES2022, Charset: api.CharsetUTF8,
 		Conditions: []string{"module", "production"}, ResolveExtensions: extensions, TsconfigRaw: b.tsconfig,
 		PreserveSymlinks: true,
-		Sourcemap: api.SourceMapExternal, SourcesContent: api.SourcesContentExclude,
+		Sourcemap:        api.SourceMapExternal, SourcesContent: api.SourcesContentExclude,
 		LogLevel: api.LogLevelSilent, Color: api.ColorNever,
 		Define: map[string]string{
 			"__dirname": `"/"`, "__filename": quoteJSON(id), "import.meta.dirname": `"/"`,
