@@ -28,17 +28,18 @@ const (
 )
 
 func main() {
-	if err := run(cache, target, licences); err != nil {
+	err := install(cache)
+	if err == nil {
+		err = run(cache, target, licences)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "compilers:", err)
 		os.Exit(1)
 	}
 }
 
-// run installs the packages in a folder, and writes the bundles and the list of their licences.
+// run bundles the packages that are installed in a folder, and writes the bundles and the list of their licences.
 func run(folder, bundles, list string) error {
-	if err := install(folder); err != nil {
-		return err
-	}
 	packages := map[string]bool{}
 	for _, name := range names {
 		code, inputs, err := bundle(folder, name)
@@ -76,7 +77,7 @@ func install(folder string) error {
 			err = write(filepath.Join(folder, f.Name()), data)
 		}
 		if err != nil {
-			return err //nolint:wrapcheck // names the file
+			return err
 		}
 	}
 	npm := exec.Command("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund") //nolint:noctx // a tool
@@ -88,12 +89,13 @@ func install(folder string) error {
 	return nil
 }
 
-// nodeModules are the modules of Node.js that the compilers import, as far as they use them.
+// nodeModules are the modules that the compilers import but that are not bundled, as far as the compilers use them.
 var nodeModules = map[string]string{
 	"fs": `import preflight from "tailwindcss3/lib/css/preflight.css"; export const readFileSync = () => preflight;
 		export default { readFileSync }`,
-	"process": "module.exports = globalThis.process", "crypto": "", "os": "", "read-cache": "", "resolve": "", "url": "",
-	"util": "", "v8": "", "source-map-js": "", "jiti": "", "fast-glob": "", "sucrase": "",
+	"process": "module.exports = globalThis.process", "crypto": "", "os": "", "url": "", "util": "", "v8": "",
+	// Packages that the compilers use only for what builds do themselves.
+	"fast-glob": "", "jiti": "", "read-cache": "", "resolve": "", "source-map-js": "", "sucrase": "",
 	// The compiler of Vue cannot be asked to make no source maps.
 	"vue-source-map-js": `const none = { add() {} }; export class SourceMapGenerator {
 		_sources = none; _mappings = none; _names = new Set(); setSourceContent() {} toJSON() {} }`,
@@ -200,7 +202,7 @@ func listLicences(folder string, packages map[string]bool) ([]byte, error) {
 	for _, name := range sorted {
 		home := filepath.Join(folder, "node_modules", name)
 		var manifest struct{ Name, Version, License string }
-		data, err := os.ReadFile(filepath.Join(home, "package.json"))
+		data, err := os.ReadFile(filepath.Join(home, "package.json")) //nolint:gosec // of a package
 		if err == nil {
 			err = json.Unmarshal(data, &manifest)
 		}
@@ -213,7 +215,7 @@ func listLicences(folder string, packages map[string]bool) ([]byte, error) {
 		table += fmt.Sprintf("| %s | %s | %s |\n", manifest.Name, manifest.Version, manifest.License)
 		files, _ := filepath.Glob(filepath.Join(home, "[Ll][Ii][Cc][Ee][Nn][CcSs][Ee]*"))
 		for _, file := range files {
-			text, err := os.ReadFile(file)
+			text, err := os.ReadFile(file) //nolint:gosec // of a package
 			if err != nil {
 				return nil, err //nolint:wrapcheck // names the file
 			}
@@ -227,5 +229,5 @@ func write(file string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
 		return err //nolint:wrapcheck // names the folder
 	}
-	return os.WriteFile(file, data, 0o600) //nolint:wrapcheck // names the file
+	return os.WriteFile(file, data, 0o600) //nolint:gosec,wrapcheck // the path is a constant; names the file
 }

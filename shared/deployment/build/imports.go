@@ -51,7 +51,7 @@ func Imports(files map[string][]byte) map[string]bool {
 				if isPart || len(spec) == 0 || !strings.Contains("\"'`", string(spec[:1])) {
 					continue // most words: the expression would take much longer
 				}
-				if m := importedName.Find(spec[1:]); m != nil && !(isStyle && ownModules.Match(m)) {
+				if m := importedName.Find(spec[1:]); m != nil && (!isStyle || !ownModules.Match(m)) {
 					names[string(m)] = true
 				}
 				if read++; read == maxImports {

@@ -258,7 +258,7 @@ func (t *tailwindCSS) each(names []string, f func(name string, data []byte)) err
 		}
 		data, err := t.b.tree.Read(name)
 		if err != nil {
-			return err //nolint:wrapcheck // names the file
+			return err
 		}
 		if left -= len(data); left < 0 {
 			return failf(failure.BuildFailed, "The files in which Tailwind CSS looks for classes have more than %d MiB. Name "+
@@ -296,5 +296,5 @@ func (t *tailwindCSS) loadSheet(id, base string) (string, error) {
 
 func marshal(value any) (string, error) {
 	data, err := json.Marshal(value)
-	return string(data), err //nolint:wrapcheck // of strings
+	return string(data), err
 }

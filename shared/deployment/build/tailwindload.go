@@ -122,10 +122,11 @@ func (t *tailwindCSS) loadModule(id, base string) (string, error) {
 	var entry string // the file of the module
 	run := api.Build(api.BuildOptions{
 		Stdin:         &api.StdinOptions{Contents: code, ResolveDir: b.file(folder)},
-		AbsWorkingDir: b.dir, Outdir: b.dir, Bundle: true, Write: false, Format: api.FormatIIFE, Platform: api.PlatformBrowser,
-		Target: api.ES2022, Charset: api.CharsetUTF8, Conditions: []string{"module", "production"},
-		ResolveExtensions: extensions, TsconfigRaw: b.tsconfig, PreserveSymlinks: true,
-		Sourcemap: api.SourceMapExternal, SourcesContent: api.SourcesContentExclude,
+		AbsWorkingDir: b.dir, Outdir: b.dir, Bundle: true, Write: false,
+		Format: api.FormatIIFE, Platform: api.PlatformBrowser, Target: api.ES2022, Charset: api.CharsetUTF8,
+		Conditions: []string{"module", "production"}, ResolveExtensions: extensions, TsconfigRaw: b.tsconfig,
+		PreserveSymlinks: true,
+		Sourcemap:        api.SourceMapExternal, SourcesContent: api.SourcesContentExclude,
 		LogLevel: api.LogLevelSilent, Color: api.ColorNever,
 		Define: map[string]string{
 			"__dirname": `"/"`, "__filename": quoteJSON(id), "import.meta.dirname": `"/"`,

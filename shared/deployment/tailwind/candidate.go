@@ -1,5 +1,5 @@
-// Package tailwind finds what may be names of Tailwind CSS classes in the files of a project, as the scanner of Tailwind
-// CSS 4 does. The compiler decides which of them are classes. Compiling does not belong here.
+// Package tailwind finds what may be names of Tailwind CSS classes in the files of a project, as the scanner of
+// Tailwind CSS 4 does. The compiler decides which of them are classes. Compiling does not belong here.
 package tailwind
 
 import (
@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Candidates adds what may be names of classes in a file to a set, and the names of variables of CSS. Of style sheets, it
-// adds only the variables that they use.
+// Candidates adds what may be names of classes in a file to a set, and the names of variables of CSS. Of style sheets,
+// it adds only the variables that they use.
 func Candidates(set map[string]bool, extension string, content []byte) {
 	for line := range bytes.SplitSeq(prepare(extension, content), []byte("\n")) {
 		t := text(line)
@@ -20,8 +20,8 @@ func Candidates(set map[string]bool, extension string, content []byte) {
 	}
 }
 
-// text is a line of a file. The methods that match a part of a line return the offset at which they end: of the last byte
-// of the part, or of the byte where the line stops to match.
+// text is a line of a file. The methods that match a part of a line return the offset at which they end: of the last
+// byte of the part, or of the byte where the line stops to match.
 type text []byte
 
 // at returns a byte, or 0 outside of the line.

@@ -222,8 +222,8 @@ var closing = map[byte]byte{'(': ')', '[': ']', '{': '}'}
 // maxBrackets is the maximum number of nested brackets in a value.
 const maxBrackets = 32
 
-// enclosed matches text without spaces in which brackets and strings are closed. outside decides about bytes that are in
-// no brackets.
+// enclosed matches text without spaces in which brackets and strings are closed. outside decides about bytes that are
+// in no brackets.
 func (t text) enclosed(pos int, outside func(c byte, pos int) verdict) (end int, ok bool) {
 	var open []byte
 	for ; pos < len(t); pos++ {

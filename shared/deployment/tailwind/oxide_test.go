@@ -75,7 +75,7 @@ func TestOxide(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // repeatable
+	random := rand.New(rand.NewPCG(1, 2))
 	parts := strings.Fields("flex -mt-2.5 hover: [&>p]: [color:red] bg-[url('a b')] /50 /[x] ! @md: [ ] ( ) { } ' \" ` \\ . : - _ " +
 		"text-(--a) text-(length:--b,1px) w-1/2 <a A --x $ ${ = > 50% 1.5 data-[a=b]: group/name é , ; # * **: * ?")
 	for range 3000 {

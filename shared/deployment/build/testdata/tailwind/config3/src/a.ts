@@ -1,0 +1,1 @@
+"y p-huge third:flex prose animate-in"
