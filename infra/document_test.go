@@ -37,7 +37,8 @@ func allDocuments(t *testing.T) (documents []string) {
 		}
 		name := entry.Name()
 		isHidden := strings.HasPrefix(name, ".") && path != root
-		if entry.IsDir() && (isHidden || name == "node_modules" || name == "testdata") {
+		isCorpus := filepath.Base(filepath.Dir(path)) == "corpus"
+		if entry.IsDir() && (isHidden || isCorpus || name == "node_modules" || name == "testdata") {
 			return filepath.SkipDir
 		}
 		if filepath.Ext(path) == ".md" {

@@ -92,8 +92,8 @@ func install(folder string) error {
 var nodeModules = map[string]string{
 	"fs": `import preflight from "tailwindcss3/lib/css/preflight.css"; export const readFileSync = () => preflight;
 		export default { readFileSync }`,
-	"process": "module.exports = globalThis.process", "crypto": "", "os": "", "url": "", "util": "", "v8": "",
-	"source-map-js": "", "jiti": "", "fast-glob": "", "sucrase": "",
+	"process": "module.exports = globalThis.process", "crypto": "", "os": "", "read-cache": "", "resolve": "", "url": "",
+	"util": "", "v8": "", "source-map-js": "", "jiti": "", "fast-glob": "", "sucrase": "",
 	// The compiler of Vue cannot be asked to make no source maps.
 	"vue-source-map-js": `const none = { add() {} }; export class SourceMapGenerator {
 		_sources = none; _mappings = none; _names = new Set(); setSourceContent() {} toJSON() {} }`,

@@ -13,11 +13,13 @@ import flattenColorPalette from "./node_modules/tailwindcss3/lib/util/flattenCol
 import toColorValue from "./node_modules/tailwindcss3/lib/util/toColorValue.js"
 import * as withAlphaVariable from "./node_modules/tailwindcss3/lib/util/withAlphaVariable.js"
 import parseObjectStyles from "./node_modules/tailwindcss3/lib/util/parseObjectStyles.js"
+import path from "path"
 import { evaluated } from "./modules.js"
 
 const own = (module) => module?.default ?? module
 
 globalThis.builtins = {
+  path,
   postcss,
   "tailwindcss/plugin": own(plugin),
   "tailwindcss/defaultTheme": own(defaultTheme),
@@ -34,7 +36,7 @@ const layers = /^tailwindcss\/(base|components|utilities|variants|screens)(\.css
 
 let root, result, config
 // start reads a style sheet and its configuration, and returns where the names of its classes are.
-globalThis.start = async ({ css, file, base, config: key, nested }) => {
+globalThis.start = async ({ css, file, base, config: answer, nested }) => {
   const sheets = {}
   const imports = atImport({
     resolve: (id, base) => {
@@ -52,14 +54,14 @@ globalThis.start = async ({ css, file, base, config: key, nested }) => {
   })
   result = await postcss([imports, ...nested ? [nesting()] : []]).process(css, { from: file, map: false })
   root = result.root
-  let user = key ? evaluated(JSON.stringify({ key })).module : {}
+  let user = answer ? evaluated(answer).module : {}
   root.walkAtRules("config", (rule) => {
     const id = rule.params.replace(/^["']|["']$/g, "")
     user = evaluated(loadModule(id, base)).module
     rule.remove()
   })
   config = validateConfig(own(resolveConfig)(user))
-  return { globs: config.content.files.filter((file) => typeof file === "string"), relative: config.content.relative }
+  return { globs: config.content.files.filter((file) => typeof file === "string") }
 }
 // finish returns the CSS for the contents of files.
 globalThis.finish = async (contents) => {

@@ -4,15 +4,17 @@ import preflight from "tailwindcss4/preflight.css"
 import theme from "tailwindcss4/theme.css"
 import utilities from "tailwindcss4/utilities.css"
 import index from "tailwindcss4/index.css"
-import * as plugin from "tailwindcss4/plugin"
-import * as defaultTheme from "tailwindcss4/defaultTheme"
-import * as colors from "tailwindcss4/colors"
-import * as flattenColorPalette from "tailwindcss4/lib/util/flattenColorPalette"
+import plugin from "tailwindcss4/plugin"
+import defaultTheme from "tailwindcss4/defaultTheme"
+import colors from "tailwindcss4/colors"
+import flattenColorPalette from "tailwindcss4/lib/util/flattenColorPalette"
+import path from "path"
 import { evaluated } from "./modules.js"
 
 const sheets = { index, preflight, theme, utilities }
 
 globalThis.builtins = {
+  path,
   "tailwindcss/plugin": plugin,
   "tailwindcss/defaultTheme": defaultTheme,
   "tailwindcss/colors": colors,

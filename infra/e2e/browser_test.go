@@ -55,7 +55,7 @@ func TestBrowserSignIn(t *testing.T) {
 func browser(t *testing.T, path string) context.Context {
 	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()),
+		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1280, 800),
 		chromedp.Flag("ignore-certificate-errors", true),
 		chromedp.Flag("disable-quic", true),
 	)
@@ -80,6 +80,9 @@ func (c *console) record(event any) {
 	defer c.mu.Unlock()
 	switch e := event.(type) {
 	case *log.EventEntryAdded:
+		if e.Entry.Source == log.EntrySourceRendering { // about the graphics card
+			return
+		}
 		if e.Entry.Level == log.EntryLevelError || e.Entry.Level == log.EntryLevelWarning {
 			c.problems = append(c.problems, fmt.Sprintf("%s: %s %s", e.Entry.Source, e.Entry.Text, e.Entry.URL))
 		}
@@ -90,6 +93,10 @@ func (c *console) record(event any) {
 			}
 		}
 	case *runtime.EventExceptionThrown:
-		c.problems = append(c.problems, e.ExceptionDetails.Text)
+		text := e.ExceptionDetails.Text
+		if e.ExceptionDetails.Exception != nil {
+			text += " " + e.ExceptionDetails.Exception.Description
+		}
+		c.problems = append(c.problems, text)
 	}
 }

@@ -64,7 +64,8 @@ func commandDocuments(t testing.TB) (documents []string) {
 		}
 		name := entry.Name()
 		isHidden := strings.HasPrefix(name, ".") && path != platformtest.Root
-		if entry.IsDir() && (isHidden || name == "node_modules" || name == "testdata") {
+		isCorpus := filepath.Base(filepath.Dir(path)) == "corpus"
+		if entry.IsDir() && (isHidden || isCorpus || name == "node_modules" || name == "testdata") {
 			return filepath.SkipDir
 		}
 		document, err := filepath.Rel(platformtest.Root, path)

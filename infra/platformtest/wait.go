@@ -10,8 +10,8 @@ import (
 // patience limits the wait for a condition that is met at once on an idle machine.
 const patience = time.Minute
 
-// Eventually waits up to a minute until condition returns true. The error message of the test contains description, which
-// is a text about the condition.
+// Eventually waits up to a minute until condition returns true. The error message of the test contains description,
+// which is a text about the condition.
 func Eventually(t testing.TB, description string, condition func() bool) {
 	t.Helper()
 	EventuallyWithin(t, patience, description, condition)

@@ -1,6 +1,6 @@
 // Package build makes the output of a deployment from the files of a project. It bundles JavaScript, TypeScript and
-// CSS, and copies static files. It executes no code of the project, and makes no network calls. The compilers of
-// components are in package component.
+// CSS, and copies static files. It executes no code of the project, except the configuration of Tailwind CSS (package
+// engine), and makes no network calls. The compilers of components are in package component.
 //
 // A build runs in a process of its own, with a tree of the project's files and its packages (package tree). build.go
 // and folder.go run in the calling process: they make the tree, start the process (package sandbox), and check its
@@ -14,6 +14,7 @@
 //	guard.go        keeps esbuild inside the tree; pattern.go: checks imports with computed paths
 //	reference.go    imports that esbuild does not know; builtin.go: modules of Node.js; globals.go: its variables
 //	module.go       the modules that imports mean; compile.go: the table of the compilers of other files
+//	tailwind.go     style sheets that use Tailwind CSS; tailwindload.go: the style sheets and modules that they load
 //	component.go    components of Vue and Svelte; barrel.go: packages with thousands of them
 //	meta.go         import.meta, as in Vite; metaglob.go: import.meta.glob
 //	message.go      translates the bundler's messages

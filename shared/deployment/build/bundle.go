@@ -35,11 +35,12 @@ type bundledEntry struct {
 func bundle(p *project, s *pages) (*bundled, error) {
 	b := &bundler{
 		state: &state{
-			project: p, importMap: s.imports, used: usage{}, nested: make(chan struct{}, 2),
+			project: p, importMap: s.imports, used: usage{}, nested: make(chan struct{}, 2), tailwind: new(tailwindCSS),
 			result: &bundled{files: map[string][]byte{}, inputs: map[string]bool{}},
 		},
 		inline: map[string]entry{}, entries: map[string]string{},
 	}
+	defer b.tailwind.close()
 	b.words = sync.OnceValue(p.findWords)
 	b.components = component.New(componentProject{b}, p.svelte)
 	defer b.components.Close()
@@ -67,6 +68,7 @@ type bundler struct {
 	entries map[string]string // keys of entries by entry point
 	nesting []string          // the files whose bundles contain this one
 	isBlob  bool              // whether the bundle is an inline worker, whose URL is not one of the site
+	pb      api.PluginBuild
 }
 
 // state is the state of a build. The bundle of the pages and nested ones share it.
@@ -79,6 +81,7 @@ type state struct {
 	importMap []string      // keys of import maps
 	nested    chan struct{} // limits the nested bundles that run at the same time
 	bundles   atomic.Int64  // number of nested bundles
+	tailwind  *tailwindCSS
 
 	mu       sync.Mutex
 	patterns []string // of imports with computed paths

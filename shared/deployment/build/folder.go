@@ -47,7 +47,7 @@ func newJob(in Input, t *tree.Tree) job {
 }
 
 // hiddenSettings are the settings in files whose names begin with a dot.
-var hiddenSettings = regexp.MustCompile(`^/\.(env(\.local|\.production(\.local)?)?|browserslistrc|postcssrc(\.\w+)?)$`)
+var hiddenSettings = regexp.MustCompile(`^/\.(env(\.local|\.production(\.local)?)?|browserslistrc|gitignore|postcssrc(\.\w+)?)$`)
 
 // result is the result of the program: an error, or an output.
 type result struct {

@@ -18,10 +18,13 @@ const (
 )
 
 // importWords are the words that can be before a specifier.
-var importWords = [][]byte{[]byte("from"), []byte("import"), []byte("require")}
+var importWords = [][]byte{[]byte("from"), []byte("import"), []byte("require"), []byte("@plugin")}
 
 // otherSources are the extensions of files that contain scripts.
 var otherSources = wordSet(".html .vue .svelte .astro .mdx")
+
+// styleConfig matches the configurations of tools for style sheets.
+var styleConfig = regexp.MustCompile(`/(tailwind|postcss)\.config\.[cm]?[jt]s$`)
 
 // runtimes are the packages that components import after they were compiled.
 var runtimes = map[string]string{".vue": "vue", ".svelte": "svelte"}
@@ -39,6 +42,8 @@ func Imports(files map[string][]byte) map[string]bool {
 		if !isCode(name) && !otherSources[ext] || ext == ".json" || isExcluded(name) {
 			continue
 		}
+		// The engine has these modules for the configuration of Tailwind CSS.
+		isStyle := ext == ".css" || styleConfig.MatchString(name)
 		for _, word := range importWords {
 			for before, rest, ok := bytes.Cut(data, word); ok; before, rest, ok = bytes.Cut(rest, word) {
 				spec := bytes.TrimLeft(rest[:min(maxImport, len(rest))], " \t\r\n\v\f(")
@@ -46,7 +51,7 @@ func Imports(files map[string][]byte) map[string]bool {
 				if isPart || len(spec) == 0 || !strings.Contains("\"'`", string(spec[:1])) {
 					continue // most words: the expression would take much longer
 				}
-				if m := importedName.Find(spec[1:]); m != nil {
+				if m := importedName.Find(spec[1:]); m != nil && !(isStyle && ownModules.Match(m)) {
 					names[string(m)] = true
 				}
 				if read++; read == maxImports {

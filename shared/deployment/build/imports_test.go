@@ -19,10 +19,12 @@ func TestImports(t *testing.T) {
 		"/b.js", "xfrom 'no'; $import 'no'; importer('no'); from ./no; import '/no'; import './no'; import '@no'; import ''",
 		"/c.css", "@import \"g/styles.css\";", "/d.vue", "import 'h'", "/e.html", "<script>import 'i'</script>",
 		"/f.json", "import 'no'", "/g.md", "import 'no'", "/node_modules/x/index.js", "import 'no'",
-		"/h.js", "import"+strings.Repeat(" ", maxImport)+"'no'; // import",
+		"/s.css", "@import 'tailwindcss'; @plugin \"p\"; @plugin './no'; @config 'no'",
+		"/tailwind.config.ts", "import { a } from 'tailwindcss/colors'; require('q'); import 'path'", "/postcss.config.js",
+		"import 'postcss'", "/h.js", "import"+strings.Repeat(" ", maxImport)+"'no'; // import",
 	))
 	want := map[string]bool{}
-	for _, name := range strings.Fields("a @s/b c d e.js f g h i vue") {
+	for _, name := range strings.Fields("a @s/b c d e.js f g h i p q vue") {
 		want[name] = true
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

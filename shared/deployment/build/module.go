@@ -3,7 +3,6 @@ package build
 import (
 	"errors"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -79,6 +78,7 @@ func contents(text string, loader api.Loader) api.OnLoadResult {
 
 // setup connects the bundler with esbuild. The errors of callbacks reach esbuild as messages that carry them.
 func (b *bundler) setup(pb api.PluginBuild) {
+	b.pb = pb
 	all := ".*"
 	pb.OnResolve(api.OnResolveOptions{Filter: all}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
 		result, err := b.onResolve(pb, a)
@@ -205,8 +205,6 @@ var loaders = map[string]api.Loader{
 // isCode reports whether a file is a script, a style sheet or JSON.
 func isCode(file string) bool { return loaders[strings.ToLower(path.Ext(file))] != api.LoaderNone }
 
-var tailwind = regexp.MustCompile(`@tailwind\s|@import\s+["']tailwindcss[/"']|@apply\s`)
-
 // source returns a file with the loader of its extension.
 func (b *bundler) source(file string, data []byte, with map[string]string) (api.OnLoadResult, error) {
 	ext := strings.ToLower(path.Ext(file))
@@ -242,12 +240,11 @@ func (b *bundler) source(file string, data []byte, with map[string]string) (api.
 
 // styleSheet returns a style sheet.
 func (b *bundler) styleSheet(s script, loader api.Loader) (api.OnLoadResult, error) {
-	if at := tailwind.FindIndex(s.code); at != nil && !tree.IsInPackage(s.file) {
-		return api.OnLoadResult{}, s.at(at[0], failf(failure.FrameworkUnsupported, "Tailwind CSS needs a build that "+
-			"runs its code, and this service executes none. Remove this line and load Tailwind in the page instead: "+
-			"<script src=\"https://cdn.jsdelivr.net/npm/@tailwindcss/browser@4\"></script>"))
+	if tree.IsInPackage(s.file) {
+		return contents(string(s.code), loader), nil
 	}
-	return contents(string(s.code), loader), nil
+	text, err := b.styles(s)
+	return contents(text, loader), err
 }
 
 // script returns a script, with the expressions of import.meta replaced.

@@ -55,6 +55,10 @@ func TestConventions(t *testing.T) {
 		"import map": {files("/main.js", `import "p"`, "/index.html",
 			`<script type=importmap>{"imports":{"q":"/q.js"}}</script><script type=module src=main.js></script>`), files(
 			"/node_modules/p/index.js", `console.log(require("q"))`), `from"q"`, "Dynamic require"},
+		"exported without extension": {files("/main.js",
+			`import "@s/p/lib/a"; import W from "@s/p/lib/w?worker"; new W()`), files("/node_modules/@s/p/package.json",
+			`{"exports":{"./*":"./*"}}`, "/node_modules/@s/p/lib/a.js", `console.log("A")`,
+			"/node_modules/@s/p/lib/w.js", `console.log("W")`), `"A"`, ""},
 		"byte order marks": {files("/main.js", "\ufeffimport d from './d.json'; console.log(d.a)", "/d.json", "\ufeff"+`{"a":"BOM"}`,
 			"/package.json", "\ufeff{}", "/tsconfig.json", "\ufeff{}", "/.env", "\ufeffVITE_A=1"), nil, "BOM", ""},
 		"variables of Create React App": {files("/main.js",

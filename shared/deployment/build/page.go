@@ -24,6 +24,9 @@ type page struct {
 	entries []entry // in the order of the document
 	headEnd int     // offset of </head>, or -1. Style sheets of scripts are inserted before it.
 	site    *pages
+	// isUnbundled reports whether scripts that browsers can run stay as they are: the page of a static project has an
+	// import map with scopes, which depend on the paths of the scripts.
+	isUnbundled bool
 }
 
 // entry is a script or style sheet of a page, or a part of the page that is left out.
@@ -59,7 +62,7 @@ func (s *pages) parse(output, source string, data []byte, project *project) *pag
 		switch e.tag.Type {
 		case html.TextToken:
 			open.end, open.line, open.code = e.end, e.line, raw
-			p.addInline(open)
+			p.addInline(open, project)
 		case html.EndTagToken:
 			if e.tag.Data == "head" && p.headEnd < 0 {
 				p.headEnd = start
@@ -82,8 +85,8 @@ func (p *page) addTag(e entry, project *project) {
 	public := project.public + strings.TrimPrefix(e.file, p.web)
 	isPublic := project.has(public)
 	isPlain := e.tag.Data == "script" && attribute(e.tag, "src") != ""
-	isScript := isPlain && isModule(e.tag)
-	if isPlain && isFile && !isScript && attribute(e.tag, "type") == "" {
+	isScript := isPlain && isModule(e.tag) && (!p.isUnbundled || needsTranspiling(e.file))
+	if isPlain && isFile && !isScript && !p.isUnbundled && attribute(e.tag, "type") == "" {
 		code, err := project.tree.Read(e.file)
 		isScript = err == nil && usesModules.Match(code)
 	}
@@ -123,7 +126,7 @@ func (p *page) checkImports(file string, project *project) {
 }
 
 // addInline adds an inline module script that imports something, and the references of import maps and styles.
-func (p *page) addInline(e entry) {
+func (p *page) addInline(e entry, project *project) {
 	switch {
 	case e.tag.Type != html.StartTagToken:
 	case e.tag.Data == "style":
@@ -132,8 +135,10 @@ func (p *page) addInline(e entry) {
 	case strings.EqualFold(attribute(e.tag, "type"), "importmap"):
 		var m struct {
 			Imports map[string]any `json:"imports"`
+			Scopes  map[string]any `json:"scopes"`
 		}
 		if json.Unmarshal([]byte(e.code), &m) == nil {
+			p.isUnbundled = len(m.Scopes) > 0 && !project.app
 			for key, value := range m.Imports {
 				p.site.imports = append(p.site.imports, key)
 				if ref, ok := value.(string); ok {
@@ -141,6 +146,7 @@ func (p *page) addInline(e entry) {
 				}
 			}
 		}
+	case p.isUnbundled:
 	case isModule(e.tag) && strings.Contains(e.code, "import"),
 		attribute(e.tag, "type") == "" && usesModules.MatchString(e.code):
 		e.file = p.web + p.path

@@ -99,6 +99,7 @@ type project struct {
 	tsconfig  string              // for esbuild
 	paths     map[string][]string // aliases of folders: absolute targets in the project by pattern
 	packages  map[string]string   // aliases of packages
+	nesting   bool                // Tailwind CSS 3 resolves nested rules before its own
 	svelte    map[string]any      // options of the compiler of Svelte
 	engines   []api.Engine        // the oldest browsers in which the site works
 	env       map[string]any      // the values of import.meta.env

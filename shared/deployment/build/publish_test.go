@@ -1,6 +1,7 @@
 package build
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -72,6 +73,23 @@ func TestStaticProjectKeepsItsFiles(t *testing.T) {
 		if _, ok := out[name]; ok {
 			t.Errorf("%s of an app is published", name)
 		}
+	}
+}
+
+// The scopes of an import map depend on the paths of the scripts that import, so the scripts stay where they are.
+func TestScopesOfImportMap(t *testing.T) {
+	t.Parallel()
+	const page = `<script type=importmap>{"imports":{"a":"/a.js"},"scopes":{"/old/":{"a":"/old/a.js"}}}</script>
+		<script type=module>import "a"</script><script type=module src=/old/main.js></script>`
+	in := files("/index.html", page, "/old/main.js", `import "a"`, "/old/a.js", "", "/a.js", "")
+	out := mustRun(t, sources{Files: in})
+	if wantPaths(t, out, slices.Sorted(maps.Keys(in))...); out["/index.html"] != page {
+		t.Errorf("got the page %s", out["/index.html"])
+	}
+	in["/old/main.ts"] = []byte(`import "a"; let x: number`)
+	in["/index.html"] = []byte(page + `<script type=module src=/old/main.ts></script>`)
+	if got := mustRun(t, sources{Files: in})["/index.html"]; strings.Contains(got, "main.ts") {
+		t.Errorf("the script in TypeScript is not bundled: %s", got)
 	}
 }
 

@@ -140,6 +140,9 @@ func (b *bundler) nameReference(pb api.PluginBuild, ref reference) (api.OnResolv
 	if name, ok := strings.CutPrefix(ref.spec, "~"); ok && ref.css && !strings.HasPrefix(name, "/") {
 		specs = append(specs, name) // a package, in webpack
 	}
+	if b.isExportedWithoutExtension(ref) {
+		specs = append(specs, ref.spec+".js")
+	}
 	isMapped := isMapped(b.importMap, ref.spec)
 	switch {
 	case strings.Contains(ref.spec+"/", "/../") && !isPath: // an alias could lead out of the project
@@ -246,20 +249,36 @@ func (b *bundler) missing(importer, spec string) *failure.Error {
 		quote(spec))
 }
 
-// hasPackage reports whether a file finds the package of an import.
-func (p *project) hasPackage(importer, spec string) bool {
+// packageFolder returns the folder of the package that an import of a file means. ok is false if there is none.
+func (p *project) packageFolder(importer, spec string) (folder string, ok bool) {
 	_, name := tree.PackageOf(tree.PackageFolder + spec)
 	if name == "" || strings.HasPrefix(name, ".") {
-		return false
+		return "", false
 	}
 	for dir := path.Dir(importer); ; dir = path.Dir(dir) {
-		if p.tree.HasFolder(path.Join(dir, tree.PackageFolder, name)) {
-			return true
+		if folder = path.Join(dir, tree.PackageFolder, name); p.tree.HasFolder(folder) {
+			return folder, true
 		}
 		if dir == "/" || dir == "." {
-			return false
+			return "", false
 		}
 	}
+}
+
+func (p *project) hasPackage(importer, spec string) bool {
+	_, ok := p.packageFolder(importer, spec)
+	return ok
+}
+
+// isExportedWithoutExtension reports whether a reference means a script of a package without its extension. Vite finds
+// it also if the package has the field exports.
+func (b *bundler) isExportedWithoutExtension(ref reference) bool {
+	folder, ok := b.packageFolder(ref.importer, ref.spec)
+	file := path.Join(path.Dir(folder), ref.spec)
+	if strings.HasPrefix(ref.spec, "@") {
+		file = path.Join(path.Dir(path.Dir(folder)), ref.spec)
+	}
+	return ok && file != folder && !b.tree.Has(file) && !b.tree.HasFolder(file) && b.tree.Has(file+".js")
 }
 
 // missingPackage returns the error for a package that does not exist, or does not export a file.

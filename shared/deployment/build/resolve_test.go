@@ -172,8 +172,6 @@ func TestResolveErrors(t *testing.T) {
 			Path: "/main.js", Line: 1, Column: 8}},
 		"sass": {files("/main.js", `import "./a.scss"`, "/a.scss", ""), nil,
 			failure.Error{Code: failure.FrameworkUnsupported, Message: "Sass", Path: "/main.js", Line: 1, Column: 8}},
-		"tailwind": {files("/main.js", `import "./a.css"`, "/a.css", "a{}\n @tailwind base;"), nil,
-			failure.Error{Code: failure.FrameworkUnsupported, Message: "Tailwind", Path: "/a.css", Line: 2, Column: 2}},
 		"inline script": {files("/index.html", "<html>\n<script type=\"module\">\n import \"./gone.js\"</script>"), nil,
 			failure.Error{Code: failure.BuildFailed, Message: "The file /gone.js does not exist", Path: "/index.html",
 				Line: 3, Column: 9}},

@@ -241,6 +241,7 @@ func (p *project) readPostCSS() {
 			f.ignore("", "The configuration of PostCSS", "Write it as an object of constants.")
 		}
 	}
+	p.nesting = slices.Contains(names, "tailwindcss/nesting")
 	for _, name := range names {
 		if !postCSS[name] {
 			f.warn(name, "The plugin %s of PostCSS is not used, because builds run no plugins.", name)

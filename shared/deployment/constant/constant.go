@@ -1,8 +1,8 @@
 // Package constant evaluates files of settings, such as vite.config.ts, which are programs that builds do not run. It
 // finds their values as far as these are constants. What the values mean does not belong here.
 //
-// A value is a string, a float64, a bool, nil, a map[string]any, a []any, a Module, or a value of a type of this package
-// that stands for anything else.
+// A value is a string, a float64, a bool, nil, a map[string]any, a []any, a Module, or a value of another type of this
+// package, which stands for anything else.
 package constant
 
 import (

@@ -44,12 +44,13 @@ func TestDevelopmentDependencies(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
 	f.registry.publish("tailwindcss", "3.4.0", nil, nil)
-	f.registry.publish("tailwindcss", "4.1.0", nil, nil)
+	f.registry.publish("theme", "3.4.0", nil, nil)
+	f.registry.publish("theme", "4.1.0", nil, nil)
 	f.registry.publish("typescript", "5.0.0", nil, nil)
 	f.registry.publish("clsx", "2.0.0", nil, nil)
 	f.registry.publish("plugin", "1.0.0", fields{
 		"dependencies":     fields{"vite": "^5", "eslint-plugin-x": "1", "@types/node": "*"},
-		"peerDependencies": fields{"tailwindcss": ">=3.0.0 || insiders", "typescript": ">=4"},
+		"peerDependencies": fields{"tailwindcss": ">=3", "theme": ">=3.0.0 || insiders", "typescript": ">=4"},
 	}, nil)
 	f.registry.publish("printer", "1.0.0", fields{"dependencies": fields{"typescript": "^5"}}, nil)
 	for name, tc := range map[string]struct {
@@ -60,9 +61,9 @@ func TestDevelopmentDependencies(t *testing.T) {
 		"not imported": {`{"devDependencies":{"clsx":"2"}}`, "", ""},
 		"imported":     {`{"devDependencies":{"clsx":"2","plugin":"git+ssh://example.com/x"}}`, "clsx", "clsx@2.0.0"},
 		"in both":      {`{"devDependencies":{"clsx":"9"},"dependencies":{"clsx":"2"}}`, "clsx", "clsx@2.0.0"},
-		"a peer":       {`{"dependencies":{"plugin":"1"}}`, "", "plugin@1.0.0 tailwindcss@4.1.0"},
+		"a peer":       {`{"dependencies":{"plugin":"1"}}`, "", "plugin@1.0.0 theme@4.1.0"},
 		"a peer whose version is in devDependencies": {
-			`{"dependencies":{"plugin":"1"},"devDependencies":{"tailwindcss":"^3"}}`, "", "plugin@1.0.0 tailwindcss@3.4.0",
+			`{"dependencies":{"plugin":"1"},"devDependencies":{"theme":"^3"}}`, "", "plugin@1.0.0 theme@3.4.0",
 		},
 		"build tools": {
 			`{"dependencies":{"react-scripts":"5","vite":"^5","@types/x":"1","clsx":"2"}}`, "vite", "clsx@2.0.0",

@@ -18,9 +18,9 @@ var buildToolPrefixes = []string{
 	"vite-plugin-", "vite-tsconfig-paths",
 }
 
-// browserTools are tools that also run in browsers, for example in a page that formats code. They are installed if the
+// browserTools are tools that also run in browsers, for example in a page that formats code, or in the build itself. They are installed if the
 // sources import them, or if a package needs them as a dependency, but not as a peer.
-var browserTools = []string{"autoprefixer", "postcss", "prettier", "sass", "typescript"}
+var browserTools = []string{"autoprefixer", "postcss", "prettier", "sass", "tailwindcss", "typescript"}
 
 // isBuildTool reports whether a dependency of a package is a build tool that is not installed.
 func isBuildTool(e edge) bool {

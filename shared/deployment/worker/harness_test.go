@@ -142,7 +142,8 @@ func (f *fixture) process(through httpDoer) *clients {
 	})
 	c.deployments = deployment.New(deployment.Deps{
 		DB: client, Projects: c.projects, Sites: c.sites, Outbox: outbox, Cursors: cursors, Bucket: c.bucket,
-		Send: builds.SendOne, IDs: f.ids, Clock: f.clock.Now, Logger: logger, Origin: origin, Limits: deployment.DefaultLimits(),
+		Send: builds.SendOne, IDs: f.ids, Clock: f.clock.Now, Logger: logger, Origin: origin,
+		Limits: deployment.DefaultLimits(),
 	})
 	c.cleanup = cleanup.New(cleanup.Deps{
 		DB: client, Projects: c.projects, Contents: contents, Conversations: contents, Bucket: c.bucket,

@@ -44,7 +44,7 @@ const Customers = () => {
                 <TableHead className="hidden sm:table-cell">Company</TableHead>
                 <TableHead>Plan</TableHead>
                 <TableHead className="text-right">
-                  <Button variant="ghost" size="sm" onClick={() => setAscending(!ascending)}>
+                  <Button variant="ghost" size="sm" className="px-0 sm:px-3" onClick={() => setAscending(!ascending)}>
                     Spent <ArrowUpDown />
                   </Button>
                 </TableHead>
@@ -53,9 +53,9 @@ const Customers = () => {
             <TableBody>
               {rows.map((customer) => (
                 <TableRow key={customer.id} className="cursor-pointer" onClick={() => setOpen(customer)}>
-                  <TableCell>
+                  <TableCell className="max-w-[9.5rem] sm:max-w-none">
                     <p className="font-medium">{customer.name}</p>
-                    <p className="text-xs text-muted-foreground">{customer.email}</p>
+                    <p className="truncate text-xs text-muted-foreground">{customer.email}</p>
                   </TableCell>
                   <TableCell className="hidden sm:table-cell">{customer.company}</TableCell>
                   <TableCell>

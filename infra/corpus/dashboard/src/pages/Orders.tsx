@@ -88,7 +88,7 @@ const Orders = () => {
           <Table>
             <TableHeader>
               <TableRow>
-                <TableHead className="w-10" />
+                <TableHead className="hidden w-10 sm:table-cell" />
                 <TableHead>Order</TableHead>
                 <TableHead>Customer</TableHead>
                 <TableHead>Status</TableHead>
@@ -101,14 +101,14 @@ const Orders = () => {
                 <ContextMenu key={order.id}>
                   <ContextMenuTrigger asChild>
                     <TableRow data-state={selected.includes(order.id) ? "selected" : undefined}>
-                      <TableCell>
+                      <TableCell className="hidden sm:table-cell">
                         <Checkbox
                           aria-label={`Select ${order.id}`}
                           checked={selected.includes(order.id)}
                           onCheckedChange={() => toggle(order.id)}
                         />
                       </TableCell>
-                      <TableCell className="font-medium">{order.id}</TableCell>
+                      <TableCell className="whitespace-nowrap font-medium">{order.id}</TableCell>
                       <TableCell>{order.customer}</TableCell>
                       <TableCell>
                         <StatusBadge status={order.status} />

@@ -11,7 +11,7 @@ interface SystemProps {
 
 export default function System({ selected, speed, onSelect }: SystemProps) {
   return (
-    <Canvas camera={{ position: [0, 7, 11], fov: 45 }} dpr={[1, 1.5]}>
+    <Canvas camera={{ position: [0, 10, 16], fov: 45 }} dpr={[1, 2]} gl={{ antialias: false }}>
       <color attach="background" args={['#0a0b14']} />
       <ambientLight intensity={0.4} />
       <pointLight intensity={36} decay={1.6} />

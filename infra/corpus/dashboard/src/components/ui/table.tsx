@@ -10,5 +10,5 @@ export const Table = ({ className, ...props }: React.TableHTMLAttributes<HTMLTab
 export const TableHeader = styled("thead", "[&_tr]:border-b");
 export const TableBody = styled("tbody", "[&_tr:last-child]:border-0");
 export const TableRow = styled("tr", "border-b transition-colors hover:bg-muted/50 data-[state=selected]:bg-muted");
-export const TableHead = styled("th", "h-11 px-4 text-left align-middle text-xs font-medium text-muted-foreground");
-export const TableCell = styled("td", "p-4 align-middle");
+export const TableHead = styled("th", "h-11 px-2 text-left sm:px-4 align-middle text-xs font-medium text-muted-foreground");
+export const TableCell = styled("td", "px-2 py-3 align-middle sm:p-4");

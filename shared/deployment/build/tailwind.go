@@ -1,0 +1,300 @@
+package build
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"deps.dev/util/semver"
+
+	"devplatform/shared/deployment/engine"
+	"devplatform/shared/deployment/failure"
+	"devplatform/shared/deployment/tailwind"
+	"devplatform/shared/deployment/tree"
+)
+
+// Style sheets that use Tailwind CSS are compiled by its own compiler, which runs in package engine with the project's
+// configuration. It inlines what a style sheet imports, so a style sheet that imports such a sheet is compiled, too.
+
+const (
+	// maxEngineTime limits the processor time of the compilers and the configurations of a build together.
+	maxEngineTime = 10 * time.Second
+	// maxContent is the number of bytes of the files in which names of classes are looked for.
+	maxContent = 32 << 20
+)
+
+// The versions of the compilers. A test compares them with the packages in infra/compilers.
+var tailwindVersions = map[string]string{"tailwind3": "3.4.19", "tailwind4": "4.3.5"}
+
+// tailwindCSS is the compiler of the style sheets of a build.
+type tailwindCSS struct {
+	mu      sync.Mutex // one style sheet at a time
+	name    string     // of the compiler
+	engine  *engine.Engine
+	config  string            // module of the configuration of version 3, or ""
+	modules map[string]string // answers to the compiler by module
+	// b and sheet are the style sheet that is compiled, and failed is the first error in
+	// what it loads.
+	b      *bundler
+	sheet  script
+	failed error
+	id     string // what could not be loaded
+}
+
+// usesTailwind matches what only Tailwind CSS understands. importOf matches an import.
+var (
+	usesTailwind = regexp.MustCompile(`@(?:tailwind|apply|theme|plugin|config|source|utility|custom-variant|variant|` +
+		`reference|screen)\s|@import\s+(?:url\(\s*)?["']tailwindcss[/"']|@layer\s+(?:base|components|utilities)\s*\{|` +
+		`\btheme\(|--(?:spacing|alpha|theme)\(`)
+	importOf    = regexp.MustCompile(`@import\s+(?:url\(\s*)?["']([^"'\n]+)["']`)
+	layersOf3   = regexp.MustCompile(`@tailwind\s+(?:base|components)\b`)
+	cssComments = regexp.MustCompile(`(?s)/\*.*?\*/`)
+)
+
+// needsTailwind reports whether a style sheet, or one that it imports, uses Tailwind CSS.
+func (b *bundler) needsTailwind(file, css string, seen map[string]bool) bool {
+	css = cssComments.ReplaceAllString(css, "")
+	if usesTailwind.MatchString(css) {
+		return true
+	}
+	for _, m := range importOf.FindAllStringSubmatch(css, -1) {
+		found, err := b.findSheet(m[1], file)
+		if err != nil || seen[found] || tree.IsInPackage(found) {
+			continue
+		}
+		seen[found] = true
+		if data, err := b.load(found); err == nil && b.needsTailwind(found, string(data), seen) {
+			return true
+		}
+	}
+	return false
+}
+
+// styles returns a style sheet of the project without what only Tailwind CSS understands. Errors: *failure.Error.
+func (b *bundler) styles(s script) (string, error) {
+	if !b.needsTailwind(s.file, string(s.code), map[string]bool{}) {
+		return string(s.code), nil
+	}
+	t := b.tailwind
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.b, t.sheet, t.failed = b, s, nil
+	css, err := t.compile()
+	if err != nil {
+		return "", t.failure(err)
+	}
+	return css, nil
+}
+
+// compile compiles the style sheet. Errors: those of package engine, and *failure.Error.
+func (t *tailwindCSS) compile() (css string, err error) {
+	if t.engine == nil {
+		if err := t.start(); err != nil {
+			return "", err
+		}
+	}
+	in := map[string]any{
+		"css": string(t.sheet.code), "file": t.sheet.file, "base": path.Dir(t.sheet.file), "config": t.config,
+		"nested": t.b.nesting, "isModule": strings.HasSuffix(t.sheet.file, ".module.css"),
+	}
+	var started struct {
+		Sources []tailwind.Source `json:"sources"`
+		Root    any               `json:"root"` // null, "none" or a source
+		Globs   []string          `json:"globs"`
+	}
+	if err := t.engine.Call("start", in, &started); err != nil {
+		return "", err
+	}
+	var names any
+	if t.name == "tailwind3" {
+		names, err = t.contents(started.Globs)
+	} else {
+		names, err = t.candidates(started.Root, started.Sources)
+	}
+	if err != nil {
+		return "", err
+	}
+	err = t.engine.Call("finish", names, &css)
+	return css, err
+}
+
+// start starts the engine with the compiler of the version that the project asks for, and loads the configuration of
+// version 3.
+func (t *tailwindCSS) start() (err error) {
+	if t.name, err = t.version(); err != nil {
+		return err
+	}
+	if t.engine, err = engine.New(maxEngineTime); err != nil {
+		return err
+	}
+	t.modules = map[string]string{}
+	if err := t.engine.LoadCompiler(t.name); err != nil {
+		return err
+	}
+	err = errors.Join(
+		t.engine.Register("loadStylesheet", t.host((*tailwindCSS).loadSheet)),
+		t.engine.Register("loadModule", t.host((*tailwindCSS).loadModule)),
+	)
+	if err != nil || t.name != "tailwind3" {
+		return err
+	}
+	for _, ext := range []string{".js", ".cjs", ".mjs", ".ts", ".cts", ".mts"} {
+		for _, folder := range []string{t.b.web, ""} {
+			if name := folder + "/tailwind.config" + ext; t.config == "" && t.b.has(name) {
+				answer, err := t.loadModule(name, "/")
+				if err != nil {
+					return err
+				}
+				t.config = answer
+			}
+		}
+	}
+	return nil
+}
+
+func (t *tailwindCSS) close() {
+	if t.engine != nil {
+		t.engine.Close()
+	}
+}
+
+// host returns a function for the compiler. It keeps the error, which is an exception in the compiler.
+func (t *tailwindCSS) host(f func(t *tailwindCSS, id, base string) (string, error)) func([]string) (string, error) {
+	return func(arguments []string) (string, error) {
+		if len(arguments) != 2 {
+			return "", errors.New("two arguments are expected")
+		}
+		answer, err := f(t, arguments[0], arguments[1])
+		if err != nil && t.failed == nil {
+			t.failed, t.id = err, arguments[0]
+		}
+		return answer, err
+	}
+}
+
+var versionNumber = regexp.MustCompile(`\d+`)
+
+// version returns the name of the compiler for the version that the project asks for.
+func (t *tailwindCSS) version() (string, error) {
+	spec, ok := cmp.Or(t.b.manifest.Dependencies["tailwindcss"], t.b.manifest.DevDependencies["tailwindcss"]).(string)
+	if !ok { // version 4 does not understand these layers
+		if layersOf3.Match(t.sheet.code) && !t.b.manifest.has("@tailwindcss/vite") {
+			return "tailwind3", nil
+		}
+		return "tailwind4", nil
+	}
+	if _, version, ok := strings.Cut(spec, "@"); ok { // an alias, such as "npm:tailwindcss@3"
+		spec = version
+	}
+	if rule, err := semver.NPM.ParseConstraint(spec); err == nil {
+		for _, name := range []string{"tailwind4", "tailwind3"} {
+			if rule.Match(tailwindVersions[name]) {
+				return name, nil
+			}
+		}
+	}
+	name := "tailwind" + versionNumber.FindString(spec)
+	switch have := tailwindVersions[name]; {
+	case have != "":
+		t.b.note(fmt.Sprintf("Tailwind CSS %s compiles the style sheets, although /package.json asks for %s.", have,
+			quote(spec)))
+		return name, nil
+	case name == "tailwind": // a tag, such as "latest"
+		return "tailwind4", nil
+	}
+	return "", &failure.Error{Code: failure.FrameworkUnsupported, Path: manifestPath, Message: fmt.Sprintf(
+		"Tailwind CSS %s cannot be used. Change the version of tailwindcss in /package.json to ^3.4.0 or ^4.0.0.", quote(spec))}
+}
+
+// all returns the files of the project and its packages.
+func (t *tailwindCSS) all() []string { return slices.Sorted(maps.Keys(t.b.tree.Files())) }
+
+// candidates returns what may be names of classes, for version 4.
+func (t *tailwindCSS) candidates(root any, sources []tailwind.Source) ([]string, error) {
+	switch r := root.(type) {
+	case nil:
+		sources = slices.Insert(sources, 0, tailwind.Source{Base: t.b.web + "/", Pattern: "**/*"})
+	case map[string]any:
+		base, _ := r["base"].(string)
+		pattern, _ := r["pattern"].(string)
+		sources = slices.Insert(sources, 0, tailwind.Source{Base: base, Pattern: pattern})
+	}
+	set := map[string]bool{}
+	err := t.each(tailwind.Files(t.all(), sources, t.b.hidden["/.gitignore"]), func(name string, data []byte) {
+		tailwind.Candidates(set, tailwind.Extension(name), data)
+	})
+	return append([]string{}, slices.Sorted(maps.Keys(set))...), err // not null in JSON
+}
+
+// content is a file in which version 3 looks for names of classes.
+type content struct {
+	Content   string `json:"content"`
+	Extension string `json:"extension"`
+}
+
+// contents returns the files that the configuration names, for version 3.
+func (t *tailwindCSS) contents(globs []string) ([]content, error) {
+	all := []content{} // not null in JSON
+	err := t.each(tailwind.Glob(t.all(), globs, t.b.web+"/"), func(name string, data []byte) {
+		all = append(all, content{string(data), tailwind.Extension(name)})
+	})
+	return all, err
+}
+
+// each calls a function with the files that may be read.
+func (t *tailwindCSS) each(names []string, f func(name string, data []byte)) error {
+	left := maxContent
+	for _, name := range names {
+		if !tree.IsInPackage(name) && keyFiles.MatchString(name) {
+			continue
+		}
+		data, err := t.b.tree.Read(name)
+		if err != nil {
+			return err //nolint:wrapcheck // names the file
+		}
+		if left -= len(data); left < 0 {
+			return failf(failure.BuildFailed, "The files in which Tailwind CSS looks for classes have more than %d MiB. Name "+
+				"fewer files in content of the configuration, or in @source.", maxContent>>20)
+		}
+		f(name, data)
+	}
+	return nil
+}
+
+// importer returns the file that imports something from a folder, as far as it is known.
+func (t *tailwindCSS) importer(folder string) string {
+	if folder == path.Dir(t.sheet.file) {
+		return t.sheet.file
+	}
+	return path.Join(folder, "style.css")
+}
+
+// loadSheet returns a style sheet that another one imports, with URLs relative to the one that is compiled.
+func (t *tailwindCSS) loadSheet(id, base string) (string, error) {
+	file, err := t.b.findSheet(id, t.importer(base))
+	if err != nil {
+		return "", err
+	}
+	data, err := t.b.load(file)
+	if err != nil {
+		return "", err
+	}
+	text, err := moveURLs(string(trimBOM(data)), path.Dir(file), path.Dir(t.sheet.file))
+	if err != nil {
+		return "", err
+	}
+	return marshal(map[string]string{"path": file, "base": path.Dir(file), "content": text})
+}
+
+func marshal(value any) (string, error) {
+	data, err := json.Marshal(value)
+	return string(data), err //nolint:wrapcheck // of strings
+}

@@ -1,0 +1,316 @@
+package build
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/evanw/esbuild/pkg/api"
+
+	"devplatform/shared/deployment/engine"
+	"devplatform/shared/deployment/failure"
+	"devplatform/shared/deployment/tree"
+)
+
+// findSheet returns the style sheet that an import means. Errors: *failure.Error.
+func (b *bundler) findSheet(id, importer string) (string, error) {
+	folder := path.Dir(importer)
+	id, _, _ = strings.Cut(id, "?")
+	if _, ok := join(folder, id); isRelative(id) && !ok {
+		return "", leavesProject(id)
+	}
+	specs := []string{"./" + id, strings.TrimPrefix(id, "~")}
+	switch {
+	case isRelative(id):
+		specs = []string{id}
+	case strings.HasPrefix(id, "/"):
+		specs, folder = []string{"." + b.web + id}, "/"
+	case tree.IsInPackage(importer):
+		specs = specs[1:]
+	}
+	for _, spec := range specs {
+		ref := reference{importer: importer, css: true, kind: api.ResolveCSSImportRule}
+		found, ok := b.find(b.pb, ref, spec, b.file(folder))
+		if !ok {
+			found.file, ok = b.packageSheet(spec)
+		}
+		if !ok {
+			continue
+		}
+		switch {
+		case tree.IsInPackage(importer) && !tree.IsInPackage(found.file):
+			return "", packageReads(importer)
+		case !strings.EqualFold(path.Ext(found.file), ".css"):
+			return "", failf(failure.BuildFailed, "%s is not a style sheet. Import CSS only.", found.file)
+		}
+		return found.file, nil
+	}
+	return "", b.missing(importer, id)
+}
+
+func leavesProject(spec string) *failure.Error {
+	return failf(failure.BuildFailed, "%s is outside of the project. Use a path inside.", quote(spec))
+}
+
+// packageSheet returns the style sheet that a package exports for style sheets only, with the condition or the field
+// "style".
+func (b *bundler) packageSheet(spec string) (file string, ok bool) {
+	home, name := tree.PackageOf(tree.PackageFolder + spec)
+	var manifest struct {
+		Style   any `json:"style"`
+		Exports any `json:"exports"`
+	}
+	data, err := b.tree.Read(home + "/package.json")
+	if err != nil || json.Unmarshal(data, &manifest) != nil {
+		return "", false
+	}
+	part := "." + strings.TrimPrefix(spec, name)
+	exports, _ := manifest.Exports.(map[string]any)
+	target := exports[part]
+	if conditions, ok := target.(map[string]any); ok {
+		target = conditions["style"]
+	} else if part == "." && target == nil {
+		target = cmp.Or(exports["style"], manifest.Style)
+	}
+	text, isText := target.(string)
+	file, isInside := join(home, "./"+text)
+	return file, isText && isInside && b.tree.Has(file) && within(home, file)
+}
+
+// relativeURL matches url() with a path that is relative to its style sheet.
+var relativeURL = regexp.MustCompile(`(?i)\burl\(\s*("[^"\n]*"|'[^'\n]*'|[^"')\s]+)\s*\)`)
+
+// moveURLs returns a style sheet whose relative URLs mean the same files from another folder. Errors: *failure.Error.
+func moveURLs(css, from, to string) (string, error) {
+	if from == to {
+		return css, nil
+	}
+	var failed error
+	css = relativeURL.ReplaceAllStringFunc(css, func(text string) string {
+		ref := strings.Trim(relativeURL.FindStringSubmatch(text)[1], "\"'")
+		if ref == "" || strings.ContainsAny(ref[:1], "/#") || scheme.MatchString(ref) || strings.HasPrefix(ref, "var(") {
+			return text
+		}
+		file, ok := join(from, ref)
+		if !ok || tree.IsInPackage(from+"/") && !tree.IsInPackage(file) {
+			failed = leavesProject(ref)
+			return text
+		}
+		rel, _ := filepath.Rel(to, file)
+		return "url(" + quoteJSON("./"+filepath.ToSlash(rel)) + ")"
+	})
+	return css, failed
+}
+
+// loadModule bundles and evaluates a configuration or a plugin, and returns its key for the compiler.
+func (t *tailwindCSS) loadModule(id, base string) (string, error) {
+	key := base + "\n" + id
+	if answer := t.modules[key]; answer != "" {
+		return answer, nil
+	}
+	b := &bundler{state: t.b.state}
+	spec, folder := id, base
+	if strings.HasPrefix(id, "/") {
+		spec, folder = "."+id, "/"
+	}
+	code := fmt.Sprintf("import * as all from %s; globalThis.modules[%s] = () => all", quoteJSON(spec), quoteJSON(key))
+	var entry string // the file of the module
+	run := api.Build(api.BuildOptions{
+		Stdin:         &api.StdinOptions{Contents: code, ResolveDir: b.file(folder)},
+		AbsWorkingDir: b.dir, Outdir: b.dir, Bundle: true, Write: false, Format: api.FormatIIFE, Platform: api.PlatformBrowser,
+		Target: api.ES2022, Charset: api.CharsetUTF8, Conditions: []string{"module", "production"},
+		ResolveExtensions: extensions, TsconfigRaw: b.tsconfig, PreserveSymlinks: true,
+		Sourcemap: api.SourceMapExternal, SourcesContent: api.SourcesContentExclude,
+		LogLevel: api.LogLevelSilent, Color: api.ColorNever,
+		Define: map[string]string{
+			"__dirname": `"/"`, "__filename": quoteJSON(id), "import.meta.dirname": `"/"`,
+			"import.meta.url": quoteJSON("file:///"), "process.env.NODE_ENV": `"production"`,
+		},
+		Plugins: []api.Plugin{{Name: "module", Setup: func(pb api.PluginBuild) { b.setupModule(pb, &entry) }}},
+	})
+	if err := b.failure(run.Errors); err != nil {
+		if f := new(failure.Error); errors.As(err, &f) && f.Path == "/<stdin>" {
+			err = failf(f.Code, "%s", f.Message)
+		}
+		return "", err
+	}
+	var source, sourceMap []byte
+	for _, f := range run.OutputFiles {
+		if strings.HasSuffix(f.Path, ".map") {
+			sourceMap = f.Contents
+		} else {
+			source = f.Contents
+		}
+	}
+	if err := t.engine.Load(string(source), sourceMap); err != nil {
+		return "", err
+	}
+	answer, err := marshal(map[string]string{"path": entry, "base": path.Dir(entry), "key": key})
+	t.modules[key] = answer
+	return answer, err
+}
+
+// The namespaces of modules of a configuration that are not files.
+const (
+	nsBuiltin = "builtin" // a module that the engine has
+	nsNode    = "node"    // a module of Node.js in a package, which fails if it runs
+)
+
+// setupModule connects esbuild with the bundler for a configuration. entry becomes its file.
+func (b *bundler) setupModule(pb api.PluginBuild, entry *string) {
+	pb.OnResolve(api.OnResolveOptions{Filter: ".*"}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
+		if _, isNative := a.PluginData.(native); isNative {
+			return unchanged, nil
+		}
+		result, err := b.resolveModule(pb, a, entry)
+		return withFailure(result, err, func(m []api.Message) api.OnResolveResult { return api.OnResolveResult{Errors: m} })
+	})
+	pb.OnLoad(api.OnLoadOptions{Filter: ".*"}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
+		result, err := b.loadCode(a)
+		return withFailure(result, err, func(m []api.Message) api.OnLoadResult { return api.OnLoadResult{Errors: m} })
+	})
+}
+
+// withFailure returns a result, or one with the error as a message that carries it.
+func withFailure[R any](result R, err error, failed func([]api.Message) R) (R, error) {
+	if f := new(failure.Error); errors.As(err, &f) {
+		return failed([]api.Message{{Text: f.Message, Detail: f}}), nil
+	}
+	return result, err
+}
+
+// ownModules matches the modules that the engine has. path is the one of Node.js.
+var ownModules = regexp.MustCompile(`^(?:tailwindcss(?:/.*)?|(?:node:)?path(?:/posix)?|postcss)$`)
+
+func (b *bundler) resolveModule(pb api.PluginBuild, a api.OnResolveArgs, entry *string) (api.OnResolveResult, error) {
+	ref := reference{dir: a.ResolveDir, spec: a.Path, kind: a.Kind}
+	var ok bool
+	if ref.importer, ok = b.path(a.Importer); !ok {
+		name, _ := b.path(a.ResolveDir + "/")
+		ref.importer = b.tailwind.importer(path.Join("/", name))
+	}
+	isBuiltin := isBuiltin(a.Path)
+	if ownModules.MatchString(a.Path) || isBuiltin {
+		if found, ok := b.find(pb, ref, a.Path, ref.dir); ok && !strings.HasPrefix(a.Path, "tailwindcss") {
+			return b.module(ref, found)
+		}
+		switch {
+		case ownModules.MatchString(a.Path):
+			name := strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(a.Path, "node:"), ".js"), "/posix")
+			return api.OnResolveResult{Path: name, Namespace: nsBuiltin}, nil
+		case tree.IsInPackage(ref.importer):
+			return api.OnResolveResult{Path: a.Path, Namespace: nsNode}, nil
+		}
+		return unchanged, failf(failure.BuildFailed, "%s is a module of Node.js, and a configuration can use only path. "+
+			"Remove the import.", quote(a.Path))
+	}
+	if a.Importer == "<stdin>" {
+		if _, ok := join(path.Dir(ref.importer), a.Path); isRelative(a.Path) && !ok {
+			return unchanged, leavesProject(a.Path)
+		}
+		found, ok := b.find(pb, ref, a.Path, ref.dir)
+		if !ok {
+			return unchanged, b.missing(ref.importer, a.Path)
+		}
+		if tree.IsInPackage(ref.importer) && !tree.IsInPackage(found.file) {
+			return unchanged, packageReads(ref.importer)
+		}
+		*entry = found.file
+		return api.OnResolveResult{Path: b.file(found.file)}, nil
+	}
+	return b.onResolve(pb, a)
+}
+
+// loadCode returns the content of a module of a configuration. Errors: *failure.Error.
+func (b *bundler) loadCode(a api.OnLoadArgs) (api.OnLoadResult, error) {
+	switch a.Namespace {
+	case nsBuiltin:
+		return contents("module.exports = globalThis.builtins["+quoteJSON(a.Path)+"] ?? "+
+			throws("The module "+a.Path+" is not available.")+"()", api.LoaderJS), nil
+	case nsNode:
+		return contents(throws(a.Path+" is a module of Node.js, and a configuration can use only path.")+"()", api.LoaderJS),
+			nil
+	case nsEmpty:
+		return contents("", api.LoaderJS), nil
+	case "file":
+	default:
+		return api.OnLoadResult{}, failf(failure.BuildFailed, "A configuration can import scripts and JSON only.")
+	}
+	file, isInside := b.path(a.Path)
+	if !isInside {
+		return api.OnLoadResult{}, errOutside
+	}
+	data, err := b.load(file)
+	loader, ok := loaders[strings.ToLower(path.Ext(file))]
+	switch {
+	case err != nil:
+		return api.OnLoadResult{}, err
+	case !ok || loader == api.LoaderCSS:
+		return api.OnLoadResult{}, failf(failure.BuildFailed, "A configuration can import scripts and JSON only.")
+	}
+	result := contents(string(trimBOM(data)), loader)
+	result.ResolveDir = b.file(path.Dir(file))
+	return result, nil
+}
+
+func throws(message string) string { return "(() => { throw new Error(" + quoteJSON(message) + ") })" }
+
+var (
+	// placed matches the message of an error of PostCSS.
+	placed = regexp.MustCompile(`(?s)^(?:\w*Error: )?(/[^:\n]*):(\d+):(\d+): (.*)`)
+	named  = regexp.MustCompile("`([^`\n]+)`")
+)
+
+// failure returns the error of a style sheet for the owners of the project.
+func (t *tailwindCSS) failure(err error) error {
+	var thrown *engine.Error
+	var own *failure.Error
+	if t.failed != nil {
+		err = t.failed
+	}
+	at := func(f *failure.Error, text string) error { // the place of a text, or the beginning of the style sheet
+		offset := max(strings.Index(string(t.sheet.code), text), 0)
+		if i := usesTailwind.FindIndex(t.sheet.code); offset == 0 && i != nil {
+			offset = i[0]
+		}
+		return t.sheet.at(offset, f)
+	}
+	limit := func(what string) error {
+		return at(failf(failure.BuildFailed, "Tailwind CSS with its configuration and plugins %s. Make the configuration "+
+			"simpler, or name fewer files in it.", what), "")
+	}
+	switch {
+	case errors.Is(err, engine.ErrTime):
+		return limit(fmt.Sprintf("takes longer than %d seconds", int(maxEngineTime.Seconds())))
+	case errors.Is(err, engine.ErrMemory):
+		return limit("needs more than 256 MiB of memory")
+	case errors.Is(err, engine.ErrNesting):
+		return limit("has calls that are nested too deeply")
+	case errors.As(err, &own) && own.Path == "":
+		return at(own, t.id)
+	case errors.As(err, &own):
+		return own
+	case !errors.As(err, &thrown):
+		return err
+	}
+	f := &failure.Error{Code: failure.BuildFailed, Message: t.b.clean(thrown.Message)}
+	if m := placed.FindStringSubmatch(thrown.Message); m != nil {
+		f.Path, f.Message = m[1], m[4]
+		_, _ = fmt.Sscan(m[2]+" "+m[3], &f.Line, &f.Column)
+		return f
+	}
+	if thrown.File != "" {
+		f.Path, f.Line, f.Column = "/"+strings.TrimPrefix(path.Clean(thrown.File), "/"), thrown.Line, thrown.Column
+		return f
+	}
+	text := ""
+	if m := named.FindStringSubmatch(f.Message); m != nil {
+		text = m[1]
+	}
+	return at(f, text)
+}
