@@ -283,7 +283,7 @@ func TestUpdate(t *testing.T) {
 		for field, value := range tc.change {
 			want[field] = value
 		}
-		want["deployable"] = want["framework"] == "static" || want["framework"] == "vue"
+		want["deployable"] = want["framework"] != "go"
 		want["slug"], want["updatedAt"] = slugOf(r.Text("name")), f.timestamp()
 		if diff := cmp.Diff(want, r.Body); diff != "" {
 			t.Errorf("%v: response mismatch (-want +got):\n%s", tc.change, diff)

@@ -19,7 +19,7 @@ func (b *bundler) component(file string, data []byte) (api.OnLoadResult, error) 
 	data = trimBOM(data)
 	c, err := b.components.Compile(file, data)
 	if err != nil {
-		return api.OnLoadResult{}, err //nolint:wrapcheck // a *failure.Error, or a bug
+		return api.OnLoadResult{}, err
 	}
 	for _, text := range c.Notes {
 		b.note(text)
@@ -52,7 +52,7 @@ func (b *bundler) style(file, index string) (component.Style, error) {
 	}
 	c, err := b.components.Compile(file, trimBOM(data))
 	if err != nil {
-		return component.Style{}, err //nolint:wrapcheck // a *failure.Error, or a bug
+		return component.Style{}, err
 	}
 	i, err := strconv.Atoi(index)
 	if err != nil || i < 0 || i >= len(c.Styles) {
@@ -98,6 +98,11 @@ func (p componentProject) Package(file string) []byte {
 	return data
 }
 
+// componentSuffixes are what imports of types leave out.
+var componentSuffixes = []string{
+	"", ".ts", ".tsx", ".d.ts", ".mts", ".vue", ".js", "/index.ts", "/index.tsx", "/index.d.ts",
+}
+
 // Resolve implements component.Project.
 func (p componentProject) Resolve(importer, spec string) string {
 	file, ok := p.aliasedFile(spec)
@@ -107,7 +112,7 @@ func (p componentProject) Resolve(importer, spec string) string {
 	case strings.HasPrefix(spec, "/"):
 		file, ok = join(p.web+"/", "."+spec)
 	}
-	for _, suffix := range []string{"", ".ts", ".tsx", ".d.ts", ".mts", ".vue", ".js", "/index.ts", "/index.tsx", "/index.d.ts"} {
+	for _, suffix := range componentSuffixes {
 		if !ok || tree.IsInPackage(importer) != tree.IsInPackage(file) {
 			return ""
 		}

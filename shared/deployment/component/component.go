@@ -185,7 +185,7 @@ func (c *compiler) call(in, out any) error {
 	case errors.As(err, &thrown):
 		message = "The component cannot be compiled: " + thrown.Message
 	default:
-		return err //nolint:wrapcheck // a bug of package engine
+		return err
 	}
 	return problem{Message: message}.failure(c.file)
 }

@@ -19,11 +19,13 @@ func TestHostile(t *testing.T) {
 		doubled += fmt.Sprintf("type A%d = A%d & A%d;", i+1, i, i)
 	}
 	for name, c := range map[string]struct{ file, source, want string }{
-		"deep template":    {"/a.vue", "<template>" + deep("<p>", "</p>", 3000) + "</template>", "nested too deeply"},
-		"deep expression":  {"/a.vue", "<template>{{ " + deep("(", ")", 20_000) + " }}</template>", "nested too deeply"},
-		"deep types":       {"/a.vue", "<script setup lang=ts>\ndefineProps<" + deep("Partial<", ">", 20_000) + ">()</script>", ""},
-		"doubled types":    {"/a.vue", doubled + "defineProps<A100>()</script>", "takes too long"},
-		"circular types":   {"/a.vue", "<script setup lang=ts>\ntype A = B; type B = A; defineProps<A>()</script>", "nested too deeply"},
+		"deep template":   {"/a.vue", "<template>" + deep("<p>", "</p>", 3000) + "</template>", "nested too deeply"},
+		"deep expression": {"/a.vue", "<template>{{ " + deep("(", ")", 20_000) + " }}</template>", "nested too deeply"},
+		"deep types": {"/a.vue", "<script setup lang=ts>\ndefineProps<" +
+			deep("Partial<", ">", 20_000) + ">()</script>", ""},
+		"doubled types": {"/a.vue", doubled + "defineProps<A100>()</script>", "takes too long"},
+		"circular types": {"/a.vue", "<script setup lang=ts>\ntype A = B; type B = A; defineProps<A>()</script>",
+			"nested too deeply"},
 		"deep style":       {"/a.vue", "<template/><style scoped>" + deep("a{", "}", 3000) + "</style>", "takes too long"},
 		"deep blocks":      {"/a.svelte", deep("{#if a}", "{/if}", 20_000), "nested too deeply"},
 		"deep elements":    {"/a.svelte", deep("<i>", "</i>", 3000), "nested too deeply"},
@@ -54,7 +56,8 @@ func TestPollution(t *testing.T) {
 	clean, dirty := start(t, files{}, nil), start(t, files{}, map[string]any{"__proto__": map[string]any{"runes": false}})
 	for file, source := range map[string]string{
 		"/x.vue": `<script setup lang="ts" __proto__="a" constructor="b">
-			type __proto__ = { constructor: string }; interface P { __proto__: { polluted: 1 }; toString: string; hasOwnProperty: 1 }
+			type __proto__ = { constructor: string }
+			interface P { __proto__: { polluted: 1 }; toString: string; hasOwnProperty: 1 }
 			const { __proto__: polluted, hasOwnProperty } = defineProps<P & __proto__>()
 			defineModel("__proto__"); defineModel("constructor")</script>
 			<template __proto__="x"><p __proto__="y" :constructor="1"/></template>

@@ -28,7 +28,8 @@ func TestSvelte(t *testing.T) {
 		{"options", "/h.svelte", "<!-- kept --><p>a</p>", []string{"<!-- kept -->"}},
 		{"warning", "/i.svelte", "<script>\nlet a = 1;\nlet b = $state(1);\nlet c = b;</script><img src=x>{a}{c}",
 			[]string{"/i.svelte:4:9: This reference only captures the initial value", "!alt"}},
-		{"package", "/node_modules/p/i.svelte", "<script>let b = $state(1); let c = b;</script>{c}", []string{"!initial value"}},
+		{"package", "/node_modules/p/i.svelte", "<script>let b = $state(1); let c = b;</script>{c}",
+			[]string{"!initial value"}},
 	} {
 		text, err := compileWith(compilers, c.file, c.source)
 		if err != nil {
@@ -49,7 +50,8 @@ func TestSvelteFailures(t *testing.T) {
 		{"/e.svelte.ts", "type A = 1\n\n\nexport let a: A = $state(1)\na = 2", "/e.svelte.ts:4:8", "Cannot export state"},
 		{"/f.svelte", "<p/>\n<script lang=ts>\nenum A { B }\n\n\nlet a = $state(A.B)\nexport let c\n</script>\n{a}",
 			"/f.svelte:7:8", "export let"},
-		{"/g.svelte", "<script lang=ts>\nenum A { B }\n\n\nlet a = $state(A.B)\n</script>\n\n{#if a}", "/g.svelte:8:1", "left open"},
+		{"/g.svelte", "<script lang=ts>\nenum A { B }\n\n\nlet a = $state(A.B)\n</script>\n\n{#if a}",
+			"/g.svelte:8:1", "left open"},
 		{"/h.svelte", "<style>\na {</style>", "/h.svelte:2:12", "."},
 	} {
 		_, err := compileWith(compilers, c.file, c.source)

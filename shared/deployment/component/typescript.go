@@ -15,7 +15,8 @@ func unchanged(p problem) problem { return p }
 // because templates can use them. Errors: *failure.Error.
 func withoutTypes(file, code string) (string, func(problem) problem, error) {
 	out := api.Transform(code, api.TransformOptions{
-		Loader: api.LoaderTS, Target: api.ESNext, Sourcemap: api.SourceMapExternal, Sourcefile: file, Charset: api.CharsetUTF8,
+		Loader: api.LoaderTS, Target: api.ESNext, Sourcemap: api.SourceMapExternal, Sourcefile: file,
+		Charset:     api.CharsetUTF8,
 		TsconfigRaw: `{"compilerOptions":{"verbatimModuleSyntax":true,"useDefineForClassFields":true}}`,
 		LogLevel:    api.LogLevelSilent,
 	})

@@ -34,7 +34,8 @@ func TestVue(t *testing.T) {
 		"two scripts": {`<script>export const named = 1</script><script setup>const b = named</script><template>{{ b }}</template>`,
 			[]string{"export const named", "export default _sfc_main"}},
 		"scoped": {"<template><p class=a /></template>\n<style scoped>\n.a :deep(.b) { c: d }\n@apply x;\n</style>",
-			[]string{`__scopeId: "data-v-`, `import "./A.vue?style-0"`, "style /src/A.vue false: \n\n.a[data-v-", "] .b { c: d }\n@apply x;"}},
+			[]string{`__scopeId: "data-v-`, `import "./A.vue?style-0"`, "style /src/A.vue false: \n\n.a[data-v-",
+				"] .b { c: d }\n@apply x;"}},
 		"modules": {`<template><p :class="$style.a" /></template><style module>.a{}</style><style module="other">.b{}</style>`,
 			[]string{`__cssModules: {"$style": _sfc_style0, "other": _sfc_style1}`, `import _sfc_style1 from "./A.vue?style-1"`,
 				"style /src/A.vue true: .b{}"}},
@@ -60,7 +61,9 @@ func TestVue(t *testing.T) {
 func TestVueVersion(t *testing.T) {
 	t.Parallel()
 	const source = "<template><p/></template>"
-	for version, want := range map[string]string{"3.4.1": "for Vue 3.5, and the project uses Vue 3.4.", "3.5.1": "!Components are"} {
+	for version, want := range map[string]string{
+		"3.4.1": "for Vue 3.5, and the project uses Vue 3.4.", "3.5.1": "!Components are",
+	} {
 		all := files{"/a.vue": source, "/node_modules/vue/package.json": `{"version":"` + version + `"}`}
 		text, err := compileWith(start(t, all, nil), "/a.vue", source)
 		if err != nil {
@@ -93,8 +96,8 @@ func TestVueFailures(t *testing.T) {
 		"<script lang=coffee>\na\n</script>":                                   {"/a.vue:1:21", `lang="coffee"`},
 		"<template src='./no.html'/>":                                          {"/a.vue:1:28", `"./no.html"`},
 		"<template/>\n<style scoped>\n a { b: c\n</style>":                     {"/a.vue:3:2", "Unclosed block"},
-		"<style>a{}</style>":                                                   {"/a.vue:0:0", "At least one <template> or <script>"},
-		"":                                                                     {"/a.vue:0:0", "At least one <template> or <script>"},
+		"<style>a{}</style>":                                                   {"/a.vue:0:0", "At least one"},
+		"":                                                                     {"/a.vue:0:0", "At least one"},
 	} {
 		delete(compilers.vue.files, "/a.vue")
 		_, err := compileWith(compilers, "/a.vue", source)
