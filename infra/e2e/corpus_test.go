@@ -22,7 +22,7 @@ const corpus = platformtest.Root + "/infra/corpus"
 
 // corpusOfChange are the projects of the corpus that are deployed for each change. They differ as much as possible.
 var corpusOfChange = []string{
-	"cra", "odd-preact", "odd-root", "odd-vite-imports", "odd-web-components", "static-docs",
+	"cra", "landing", "odd-vite-imports", "svelte-runes", "todo", "vue-router",
 }
 
 // expectations are what a project of the corpus shows (infra/corpus/README.md).
