@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"devplatform/infra/slicetest"
 	"devplatform/shared/deployment/failure"
 )
 
@@ -173,8 +174,8 @@ func TestTailwindErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if strings.HasSuffix(c.want, "10 seconds") && os.Getenv("NIGHTLY") == "" {
-				t.Skip("takes 10 seconds")
+			if strings.HasSuffix(c.want, "10 seconds") {
+				slicetest.SkipIfNotNightly(t)
 			}
 			project := files(c.project...)
 			project["/index.html"] = []byte("<link rel=stylesheet href=a.css>")

@@ -10,10 +10,10 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-)
 
-// compilerPackages is the folder in which `make compilers` installs the packages, among them the real tools.
-const compilerPackages = "../../../.build/compilers/node_modules"
+	"devplatform/infra/npmtest"
+	"devplatform/infra/slicetest"
+)
 
 // realTool is a program that compiles a style sheet with Tailwind CSS as it is published.
 const realTool = `
@@ -31,23 +31,18 @@ var plugins = strings.Fields("tailwindcss-animate tw-animate-css @tailwindcss/ty
 	"@tailwindcss/container-queries " +
 	"mini-svg-data-uri postcss-selector-parser cssesc util-deprecate")
 
-func tailwindPackages(t testing.TB) map[string][]byte {
+// readPlugins returns the files of the plugins that are installed in a folder.
+func readPlugins(t testing.TB, modules string) map[string][]byte {
 	t.Helper()
-	if _, err := os.Stat(compilerPackages); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("the tools must be installed in CI: run make compilers")
-		}
-		t.Skip("the tools are not installed: run make compilers")
-	}
 	all := map[string][]byte{}
 	for _, name := range plugins {
-		maps.Copy(all, readTree(t, filepath.Join(compilerPackages, name), "/node_modules/"+name))
+		maps.Copy(all, readTree(t, filepath.Join(modules, name), "/node_modules/"+name))
 	}
 	return all
 }
 
-// realCSS returns the style sheet that the real tool makes.
-func realCSS(t *testing.T, version, file string, project map[string][]byte) []byte {
+// realCSS returns the style sheet that the real tool, which is installed in the folder modules, makes.
+func realCSS(t *testing.T, modules, version, file string, project map[string][]byte) []byte {
 	t.Helper()
 	folder := t.TempDir()
 	for name, data := range project {
@@ -59,7 +54,6 @@ func realCSS(t *testing.T, version, file string, project map[string][]byte) []by
 			t.Fatal(err)
 		}
 	}
-	modules, _ := filepath.Abs(compilerPackages)
 	names, _ := filepath.Glob(modules + "/[a-z]*")
 	scoped, _ := filepath.Glob(modules + "/@*/*")
 	for _, to := range append(names, scoped...) {
@@ -112,9 +106,10 @@ var otherImport = regexp.MustCompile(`@import ["'](?:@fontsource|react-day-picke
 // The style sheets of projects are the same as with the real tools, after both passed the bundler.
 func TestTailwindReal(t *testing.T) {
 	t.Parallel()
-	packages := tailwindPackages(t)
+	modules := filepath.Join(npmtest.Need(t, os.DirFS("../../../infra/compilers")), "node_modules")
+	packages := readPlugins(t, modules)
 	projects := corpus(t, "testdata/tailwind") // what the corpus does not use
-	if os.Getenv("NIGHTLY") != "" {
+	if slicetest.IsNightly() {
 		maps.Copy(projects, corpus(t, "../../../infra/corpus"))
 	}
 	if len(projects) < 5 {
@@ -140,7 +135,7 @@ func TestTailwindReal(t *testing.T) {
 			}
 			got := compiledSheet(t, file, project, packages)
 			plain := maps.Clone(project)
-			plain[file] = realCSS(t, version, file, project)
+			plain[file] = realCSS(t, modules, version, file, project)
 			delete(plain, "/package.json")
 			want := compiledSheet(t, file, plain, packages)
 			if got != want {

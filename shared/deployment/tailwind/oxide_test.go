@@ -12,10 +12,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-)
 
-// packages is the folder in which `make compilers` installs the packages.
-const packages = "../../../.build/compilers"
+	"devplatform/infra/npmtest"
+)
 
 // scan is a program that returns the candidates that the scanner of Tailwind CSS finds in each content.
 const scan = `
@@ -31,21 +30,16 @@ type sample struct {
 	Extension string `json:"extension"`
 }
 
-// oxide returns what the scanner of Tailwind CSS finds. It skips the test if the scanner is not installed.
+// oxide returns what the scanner of Tailwind CSS finds.
 func oxide(t *testing.T, samples []sample) [][]string {
 	t.Helper()
-	if _, err := os.Stat(packages + "/node_modules/@tailwindcss/oxide"); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("the scanner must be installed in CI: run make compilers")
-		}
-		t.Skip("the scanner of Tailwind CSS is not installed: run make compilers")
-	}
+	folder := npmtest.Need(t, os.DirFS("../../../infra/compilers"))
 	input, err := json.Marshal(samples)
 	if err != nil {
 		t.Fatal(err)
 	}
 	node := exec.CommandContext(t.Context(), "node", "-e", scan)
-	node.Dir, node.Stdin, node.Stderr = packages, bytes.NewReader(input), os.Stderr
+	node.Dir, node.Stdin, node.Stderr = folder, bytes.NewReader(input), os.Stderr
 	output, err := node.Output()
 	if err != nil {
 		t.Fatal(err)
