@@ -49,7 +49,7 @@ func TestTailwind(t *testing.T) {
 	}
 }
 
-// The names of the versions are those of the packages that are bundled.
+// The versions are the versions of the packages that are bundled.
 func TestTailwindPackages(t *testing.T) {
 	t.Parallel()
 	manifest, err := os.ReadFile("../../../infra/compilers/package.json")

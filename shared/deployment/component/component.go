@@ -136,15 +136,18 @@ func (c *compiler) once(
 	return result.component, result.err
 }
 
-// start starts the compiler, unless it runs already.
-func (c *compiler) start(name string, prepare func(*engine.Engine) error) error {
+// start starts the compiler, and then calls prepare, unless the compiler runs already.
+func (c *compiler) start(name string, prepare func() error) error {
 	if c.engine != nil || c.err != nil {
 		return c.err
 	}
-	if c.engine, c.err = engine.New(c.limit); c.err != nil {
-		return c.err
+	c.engine, c.err = engine.New(c.limit)
+	if c.err == nil {
+		c.err = c.engine.LoadCompiler(name)
 	}
-	c.err = errors.Join(prepare(c.engine), c.engine.LoadCompiler(name))
+	if c.err == nil {
+		c.err = prepare()
+	}
 	return c.err
 }
 

@@ -3,6 +3,7 @@ package component
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path"
 	"strings"
 	"testing"
@@ -83,5 +84,16 @@ func wantFailure(t *testing.T, err error, place, part string) {
 	}
 	if !strings.Contains(f.Message, part) || strings.Contains(f.Message, "\n") || !strings.HasSuffix(f.Message, ".") {
 		t.Errorf("got the message %q, want a part %q", f.Message, part)
+	}
+}
+
+// The versions are the versions of the packages that are bundled.
+func TestCompilerVersions(t *testing.T) {
+	t.Parallel()
+	manifest, err := os.ReadFile("../../../infra/compilers/package.json")
+	for name, version := range map[string]string{"@vue/compiler-sfc": vueVersion, "svelte": svelteVersion} {
+		if want := fmt.Sprintf("%q: \"%s.", name, version); err != nil || !strings.Contains(string(manifest), want) {
+			t.Errorf("%v: %s does not have %s", err, manifest, want)
+		}
 	}
 }

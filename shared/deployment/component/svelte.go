@@ -2,12 +2,10 @@ package component
 
 import (
 	"fmt"
-	"maps"
 	"path"
 	"regexp"
 	"strings"
 
-	"devplatform/shared/deployment/engine"
 	"devplatform/shared/deployment/tree"
 )
 
@@ -19,8 +17,8 @@ var svelteModule = regexp.MustCompile(`\.svelte(\.[^./\\]+)*\.(js|ts)$`)
 
 func isSvelteModule(file string) bool { return svelteModule.MatchString(file) }
 
-// svelteOptions are the options of svelte.config that the compilers of Svelte 4 know, and those that only Svelte 5
-// knows.
+// svelteOptions are the options of svelte.config that the compiler of every version knows. svelte5Options are the
+// options that only Svelte 5 knows.
 var (
 	svelteOptions  = strings.Fields("accessors immutable namespace customElement preserveComments preserveWhitespace css")
 	svelte5Options = strings.Fields("runes compatibility experimental discloseVersion fragments")
@@ -36,16 +34,10 @@ type svelteResult struct {
 	Warnings  []problem
 }
 
-// startSvelte starts the compiler. Components need the runtime of the same version, so a project with another version
-// is compiled with the compiler in its package.
-func (c *Compilers) startSvelte() error {
-	if c.svelte.engine != nil || c.svelte.err != nil {
-		return c.svelte.err
-	}
+// prepareSvelte selects the compiler. Components need the runtime of the same version, so a project with another
+// version is compiled with the compiler in its package.
+func (c *Compilers) prepareSvelte() error {
 	c.svelteMajor = 5
-	if err := c.svelte.start("svelte", func(*engine.Engine) error { return nil }); err != nil {
-		return err
-	}
 	version, major := c.versionOf("svelte")
 	if version == "" || version == svelteVersion {
 		return nil
@@ -70,7 +62,7 @@ func (c *Compilers) startSvelte() error {
 }
 
 func (c *Compilers) compileSvelte(file string, source []byte) (*Component, error) {
-	if err := c.startSvelte(); err != nil {
+	if err := c.svelte.start("svelte", c.prepareSvelte); err != nil {
 		return nil, err
 	}
 	text, err := string(source), error(nil)
@@ -113,7 +105,7 @@ func (c *Compilers) callSvelte(file, source string) (r svelteResult, err error) 
 		}
 	}
 	err = c.svelte.call(map[string]any{
-		"file": file, "source": source, "isModule": isSvelteModule(file), "options": maps.Clone(options),
+		"file": file, "source": source, "isModule": isSvelteModule(file), "options": options,
 	}, &r)
 	return r, err
 }

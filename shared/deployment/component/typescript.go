@@ -11,7 +11,7 @@ import (
 // unchanged is the function from places in a text to places in a file, if they are the same.
 func unchanged(p problem) problem { return p }
 
-// withoutTypes returns a script in JavaScript, and the function from its places to those of the file. Imports stay,
+// withoutTypes returns a script in JavaScript, and the function from its places to places in the file. Imports stay,
 // because templates can use them. Errors: *failure.Error.
 func withoutTypes(file, code string) (string, func(problem) problem, error) {
 	out := api.Transform(code, api.TransformOptions{

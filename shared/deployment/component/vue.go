@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-
-	"devplatform/shared/deployment/engine"
 )
 
 // vueVersion is the version of the compiler of Vue.
@@ -29,15 +27,15 @@ type vueResult struct {
 }
 
 func (c *Compilers) compileVue(file string, source []byte) (*Component, error) {
-	err := c.vue.start("vue", func(e *engine.Engine) error {
+	err := c.vue.start("vue", func() error {
 		if version, _ := c.versionOf("vue"); version != "" && version != vueVersion {
 			c.vue.notes = append(c.vue.notes, fmt.Sprintf("Components are compiled for Vue %s, and the project uses Vue %s.",
 				vueVersion, version))
 		}
-		return errors.Join(e.Register("readFile", func(texts []string) (string, error) {
+		return errors.Join(c.vue.engine.Register("readFile", func(texts []string) (string, error) {
 			data, _ := c.source(c.vue.file, texts[0])
 			return string(data), nil
-		}), e.Register("resolveFile", func(texts []string) (string, error) {
+		}), c.vue.engine.Register("resolveFile", func(texts []string) (string, error) {
 			return c.project.Resolve(texts[0], texts[1]), nil
 		}))
 	})

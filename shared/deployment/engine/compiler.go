@@ -12,7 +12,7 @@ import (
 //go:embed compilers
 var compilers embed.FS
 
-// LoadCompiler runs the program of a compiler, such as "tailwind4". Errors: those of Load.
+// LoadCompiler runs the program of a compiler, such as "tailwind4". Errors: the errors of Load.
 func (e *Engine) LoadCompiler(name string) error {
 	file, err := compilers.Open("compilers/" + name + ".js.gz")
 	if err != nil {

@@ -131,7 +131,8 @@ func (e *Engine) Register(name string, f func(arguments []string) (string, error
 	return nil
 }
 
-// Load runs a program. Its source map, which can be nil, is used for the places of errors. Errors: those of Call.
+// Load runs a program. Its source map, which can be nil, is used for the places of errors. Errors: the errors of
+// Call.
 func (e *Engine) Load(code string, sourceMap []byte) error {
 	program := loaded{offset: e.lines}
 	if sourceMap != nil {
@@ -215,7 +216,7 @@ func (e *Engine) failure(err error) error {
 	case e.clock.isExpired():
 		return ErrTime
 	case !isThrown, thrown.Name == "InternalError" && thrown.Message == "out of memory":
-		return ErrMemory // other errors are those of allocations
+		return ErrMemory // all other errors are failed allocations
 	case thrown.Message == "stack overflow":
 		return ErrNesting
 	}

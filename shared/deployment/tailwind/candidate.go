@@ -90,7 +90,7 @@ func (t text) candidates(set map[string]bool) {
 	}
 }
 
-// inside returns the candidates found before, and those that begin in a part of the line.
+// inside returns the candidates found before, and the candidates that begin in a part of the line.
 func (t text) inside(found []span, from, to int) []span {
 	for m := (machine{text: t, pos: from, lastVariant: -1}); m.pos < to; m.pos++ {
 		if s, ok := m.next(); ok {

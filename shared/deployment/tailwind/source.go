@@ -17,8 +17,7 @@ type Source struct {
 	Negated bool   `json:"negated"`
 }
 
-// ignoredFolders, ignoredNames and the extensions are those that Tailwind CSS does not scan, unless a source names
-// them.
+// Tailwind CSS does not scan ignoredFolders, ignoredNames and files with these extensions, unless a source names them.
 var (
 	ignoredFolders = strings.Fields(`.git .hg .jj .next .parcel-cache .pnpm-store .svelte-kit .svn .turbo .venv .vercel
 		.yarn __pycache__ node_modules venv`)
