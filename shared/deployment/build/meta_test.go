@@ -220,6 +220,9 @@ func TestComputedPaths(t *testing.T) {
 	if !strings.Contains(got, `"A"`) || strings.Contains(got, "SECRET") {
 		t.Error(got)
 	}
+	wantFailure(t, withPage(files("/main.js", "import './a/B.js'; import(`./a/${n}.js`)", "/a/b.js", ""), nil),
+		failure.Error{Code: failure.BuildFailed, Message: "The name of the file is /a/b.js", Path: "/main.js",
+			Line: 1, Column: 8})
 	wantFailure(t, withPage(files("/main.js", "import 'p'; import(`./${n}.js`)"), files("/node_modules/p/index.js", "")),
 		failure.Error{Code: failure.BuildFailed, Message: "all packages", Path: "/main.js"})
 }

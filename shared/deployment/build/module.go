@@ -127,7 +127,7 @@ func (b *bundler) onLoad(a api.OnLoadArgs) (result api.OnLoadResult, err error) 
 	}
 	data, err := b.load(file)
 	switch {
-	case err != nil && a.Namespace == "file" && b.isGlobbed(file):
+	case err != nil && a.Namespace == "file" && b.isLeftOut(file):
 		return contents("", api.LoaderJS), nil
 	case err != nil:
 		return result, err

@@ -70,9 +70,12 @@ func (b *bundler) checkPatterns(file string, code []byte, options api.TransformO
 	return nil
 }
 
-// isGlobbed reports whether an import with a computed path can mean a file. Such imports leave out the files that are
-// never bundled.
-func (b *bundler) isGlobbed(file string) bool {
+// isLeftOut reports whether a file is never bundled, and an import with a computed path can mean it. Such imports leave
+// out these files.
+func (b *bundler) isLeftOut(file string) bool {
+	if !isExcluded(file) {
+		return false
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.ContainsFunc(b.patterns, func(pattern string) bool {
