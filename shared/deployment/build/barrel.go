@@ -42,8 +42,11 @@ func (b *bundler) withoutUnused(file string, code []byte) []byte {
 
 // exportsComponent reports whether a module is a component, or a module of a package that exports one.
 func (b *bundler) exportsComponent(file string) bool {
+	if component.IsComponent(file) {
+		return true
+	}
 	data, err := b.tree.Read(file)
-	return component.IsComponent(file) || err == nil && componentExport.Match(data)
+	return err == nil && componentExport.Match(data)
 }
 
 // componentExport matches an export of a component.

@@ -1,6 +1,6 @@
 // Package build makes the output of a deployment from the files of a project. It bundles JavaScript, TypeScript and
-// CSS, and copies static files. It executes no code of the project, except the configuration of Tailwind CSS (package
-// engine), and makes no network calls. The compilers of components are in package component.
+// CSS, and copies static files. It makes no network calls. It executes no code of the project, except the configuration
+// of Tailwind CSS and the compiler in the package svelte (package engine). Package component compiles components.
 //
 // A build runs in a process of its own, with a tree of the project's files and its packages (package tree). build.go
 // and folder.go run in the calling process: they make the tree, start the process (package sandbox), and check its

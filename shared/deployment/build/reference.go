@@ -274,11 +274,12 @@ func (p *project) hasPackage(importer, spec string) bool {
 // it also if the package has the field exports.
 func (b *bundler) isExportedWithoutExtension(ref reference) bool {
 	folder, ok := b.packageFolder(ref.importer, ref.spec)
-	file := path.Join(path.Dir(folder), ref.spec)
-	if strings.HasPrefix(ref.spec, "@") {
-		file = path.Join(path.Dir(path.Dir(folder)), ref.spec)
+	if !ok {
+		return false
 	}
-	return ok && file != folder && !b.tree.Has(file) && !b.tree.HasFolder(file) && b.tree.Has(file+".js")
+	_, name := tree.PackageOf(folder)
+	file := folder + strings.TrimPrefix(ref.spec, name)
+	return file != folder && !b.tree.Has(file) && !b.tree.HasFolder(file) && b.tree.Has(file+".js")
 }
 
 // missingPackage returns the error for a package that does not exist, or does not export a file.

@@ -46,6 +46,15 @@ func (f settingsFile) value(env map[string]any) any {
 	return constant.Evaluate(f.name, code, env)
 }
 
+// object returns the value of the file, or nil with a warning if it is not an object.
+func (f settingsFile) object(env map[string]any) map[string]any {
+	all, ok := f.value(env).(map[string]any)
+	if !ok {
+		f.warn("", "The settings are not understood, so the build ignores them. Write them as an object of constants.")
+	}
+	return all
+}
+
 // warn adds a warning with the line of a key in the file. After maxWarnings it does nothing: finding the line of each
 // of many keys would take too long.
 func (f settingsFile) warn(key, format string, args ...any) {
@@ -76,11 +85,7 @@ func (p *project) readVite() {
 	if !ok {
 		return
 	}
-	config, ok := f.value(p.env).(map[string]any)
-	if !ok {
-		f.warn("", "The settings are not understood, so the build ignores them. Write them as an object of constants.")
-		return
-	}
+	config := f.object(p.env)
 	for _, key := range slices.Sorted(maps.Keys(config)) {
 		value := config[key]
 		text, isText := value.(string)
@@ -179,11 +184,7 @@ func (p *project) readSvelte() {
 	if !ok {
 		return
 	}
-	config, ok := f.value(nil).(map[string]any)
-	if !ok {
-		f.warn("", "The settings are not understood, so the build ignores them. Write them as an object of constants.")
-		return
-	}
+	config := f.object(nil)
 	if config["preprocess"] != nil && !bytes.Contains(f.text, []byte("Preprocess")) {
 		f.warn("preprocess", "The preprocessors are not used, because builds run no plugins.")
 	}

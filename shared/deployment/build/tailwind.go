@@ -2,7 +2,6 @@ package build
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -41,12 +40,12 @@ type tailwindCSS struct {
 	engine  *engine.Engine
 	config  string            // module of the configuration of version 3, or ""
 	modules map[string]string // answers to the compiler by module
-	// b and sheet are the style sheet that is compiled, and failed is the first error in
-	// what it loads.
+	// b and sheet are the style sheet that is compiled. failed is the first error in what it loads, and id names what
+	// could not be loaded.
 	b      *bundler
 	sheet  script
 	failed error
-	id     string // what could not be loaded
+	id     string
 }
 
 // usesTailwind matches what only Tailwind CSS understands. importOf matches an import.
@@ -86,7 +85,7 @@ func (b *bundler) styles(s script) (string, error) {
 	t := b.tailwind
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.b, t.sheet, t.failed = b, s, nil
+	t.b, t.sheet, t.failed, t.id = b, s, nil, ""
 	css, err := t.compile()
 	if err != nil {
 		return "", t.failure(err)
@@ -94,7 +93,7 @@ func (b *bundler) styles(s script) (string, error) {
 	return css, nil
 }
 
-// compile compiles the style sheet. Errors: those of package engine, and *failure.Error.
+// compile compiles the style sheet. Errors: the errors of package engine, and *failure.Error.
 func (t *tailwindCSS) compile() (css string, err error) {
 	if t.engine == nil {
 		if err := t.start(); err != nil {
@@ -210,8 +209,8 @@ func (t *tailwindCSS) version() (string, error) {
 	case name == "tailwind": // a tag, such as "latest"
 		return "tailwind4", nil
 	}
-	return "", &failure.Error{Code: failure.FrameworkUnsupported, Path: manifestPath, Message: fmt.Sprintf(
-		"Tailwind CSS %s cannot be used. Change the version of tailwindcss in /package.json to ^3.4.0 or ^4.0.0.", quote(spec))}
+	return "", failIn(manifestPath, failure.FrameworkUnsupported, "Tailwind CSS %s cannot be used. Change the version of "+
+		"tailwindcss in /package.json to ^3.4.0 or ^4.0.0.", quote(spec))
 }
 
 // all returns the files of the project and its packages.
@@ -291,10 +290,5 @@ func (t *tailwindCSS) loadSheet(id, base string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return marshal(map[string]string{"path": file, "base": path.Dir(file), "content": text})
-}
-
-func marshal(value any) (string, error) {
-	data, err := json.Marshal(value)
-	return string(data), err
+	return quoteJSON(map[string]string{"path": file, "base": path.Dir(file), "content": text}), nil
 }

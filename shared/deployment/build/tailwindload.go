@@ -151,9 +151,9 @@ func (t *tailwindCSS) loadModule(id, base string) (string, error) {
 	if err := t.engine.Load(string(source), sourceMap); err != nil {
 		return "", err
 	}
-	answer, err := marshal(map[string]string{"path": entry, "base": path.Dir(entry), "key": key})
+	answer := quoteJSON(map[string]string{"path": entry, "base": path.Dir(entry), "key": key})
 	t.modules[key] = answer
-	return answer, err
+	return answer, nil
 }
 
 // The namespaces of modules of a configuration that are not files.

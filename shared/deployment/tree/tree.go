@@ -172,7 +172,9 @@ func (t *Tree) writeEntries(archive *zip.Writer) error {
 			safe, needsEmpty := safeManifest(name, data)
 			content = safe
 			if empty := path.Join(path.Dir(name), emptyFile); needsEmpty && !t.Has(empty) {
+				t.mu.Lock()
 				t.files[empty] = Span{}
+				t.mu.Unlock()
 				if err := writeEntry(archive, empty, nil); err != nil {
 					return err
 				}
