@@ -1,7 +1,6 @@
 package infra_test
 
 import (
-	"io/fs"
 	"maps"
 	"net/url"
 	"os"
@@ -14,6 +13,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"devplatform/infra/platformtest"
 )
 
 const root = ".."
@@ -26,35 +27,6 @@ func readFile(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return string(text)
-}
-
-// allDocuments returns the paths of all Markdown documents of the project.
-func allDocuments(t *testing.T) (documents []string) {
-	t.Helper()
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		name := entry.Name()
-		isHidden := strings.HasPrefix(name, ".") && path != root
-		isCorpus := filepath.Base(filepath.Dir(path)) == "corpus"
-		if entry.IsDir() && (isHidden || isCorpus || name == "node_modules" || name == "testdata") {
-			return filepath.SkipDir
-		}
-		if filepath.Ext(path) == ".md" {
-			document, err := filepath.Rel(root, path)
-			documents = append(documents, document)
-			return err
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(documents) < 10 {
-		t.Fatalf("found %d documents, want at least 10", len(documents))
-	}
-	return documents
 }
 
 // sectionOf returns the text below a heading of a document, up to the next heading of the same level.
@@ -97,7 +69,7 @@ func anchorsOf(text string) map[string]bool {
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	checked := 0
-	for _, document := range allDocuments(t) {
+	for _, document := range platformtest.Documents(t, root) {
 		text := codeSample.ReplaceAllString(readFile(t, document), "")
 		for _, match := range linkTarget.FindAllStringSubmatch(text, -1) {
 			target, err := url.Parse(match[1])
@@ -256,7 +228,7 @@ var internalReference = regexp.MustCompile(`(?i)\bAPI\.md\b|\bthe owner\b`)
 // them, which readers do not know.
 func TestDocumentsAreSelfContained(t *testing.T) {
 	t.Parallel()
-	for _, document := range allDocuments(t) {
+	for _, document := range platformtest.Documents(t, root) {
 		text := strings.Join(strings.Fields(readFile(t, document)), " ")
 		for _, reference := range internalReference.FindAllString(text, -1) {
 			t.Errorf("%s mentions %q, which readers do not know", document, reference)

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -55,36 +54,13 @@ var notRunHere = map[string]string{
 	"shared/webhook/VERIFYING.md": "the tests of shared/webhook/signature run its programs",
 }
 
-// commandDocuments returns the paths of all documents whose commands this package runs.
-func commandDocuments(t testing.TB) (documents []string) {
-	t.Helper()
-	err := filepath.WalkDir(platformtest.Root, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		name := entry.Name()
-		isHidden := strings.HasPrefix(name, ".") && path != platformtest.Root
-		isCorpus := filepath.Base(filepath.Dir(path)) == "corpus"
-		if entry.IsDir() && (isHidden || isCorpus || name == "node_modules" || name == "testdata") {
-			return filepath.SkipDir
-		}
-		document, err := filepath.Rel(platformtest.Root, path)
-		if err == nil && filepath.Ext(path) == ".md" && notRunHere[document] == "" {
-			documents = append(documents, document)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return documents
-}
-
-// commandBlocks returns the command blocks of all documents.
+// commandBlocks returns the command blocks of all documents whose commands this package runs.
 func commandBlocks(t testing.TB) (blocks []codeBlock) {
 	t.Helper()
-	for _, document := range commandDocuments(t) {
-		blocks = append(blocks, readBlocks(t, document, "sh")...)
+	for _, document := range platformtest.Documents(t, platformtest.Root) {
+		if notRunHere[document] == "" {
+			blocks = append(blocks, readBlocks(t, document, "sh")...)
+		}
 	}
 	return blocks
 }

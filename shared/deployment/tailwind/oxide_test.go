@@ -51,7 +51,7 @@ func oxide(t *testing.T, samples []sample) [][]string {
 	return all
 }
 
-// The scanner finds the same as the scanner of Tailwind CSS in the files of the repository, and in random parts of them.
+// The scanner finds the same as the scanner of Tailwind CSS in the files of the repository, and in random texts.
 func TestOxide(t *testing.T) {
 	t.Parallel()
 	var samples []sample
