@@ -237,58 +237,6 @@ func TestRetention(t *testing.T) {
 	})
 }
 
-func TestCloseLetsBatchesFinish(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		r := newRig(t, with(func(s *stack.EventSourceMapping) { s.BatchSize = 1 }))
-		r.function.handle = func(context.Context, []string) (string, error) {
-			time.Sleep(10 * time.Second)
-			return "", nil
-		}
-		r.fake.put("a", "b")
-		r.Start()
-		after(time.Second)
-		began := time.Now()
-		r.close(t)
-		equal(t, "time", time.Since(began), 9*time.Second)
-		equal(t, "batches", r.function.seen(), []string{"100"})
-		equal(t, "position", r.position(t, "shard-1"), position{positionAfter, "100"})
-	})
-}
-
-func TestCloseInterruptsLongBatches(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		r := newRig(t)
-		r.function.handle = func(ctx context.Context, _ []string) (string, error) {
-			<-ctx.Done()
-			return "", ctx.Err()
-		}
-		r.fake.put("a")
-		r.Start()
-		after(time.Second)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		if err := r.Close(ctx); err == nil || !strings.Contains(err.Error(), "batches in flight were interrupted") {
-			t.Errorf("close: %v", err)
-		}
-		equal(t, "position", r.position(t, "shard-1"), position{})
-		equal(t, "discarded", len(r.discarded()), 0)
-	})
-}
-
-// Close does not wait for a batch that waits for its retry.
-func TestCloseInBackoff(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		r := newRig(t)
-		r.function.handle = failOn("100")
-		r.fake.put("a")
-		r.Start()
-		after(10 * time.Second)
-		began := time.Now()
-		r.close(t)
-		equal(t, "time", time.Since(began), time.Duration(0))
-	})
-}
-
 // TestNothingIsLost kills and restarts mappings at random moments, with functions that fail at random: every record is
 // delivered in the order of its key, and records before a position are not delivered again.
 func TestNothingIsLost(t *testing.T) {
