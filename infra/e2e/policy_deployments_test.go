@@ -149,8 +149,9 @@ func (w *watched) damagePackages() {
 	}
 }
 
-// prune deploys until the live deployment is neither among the last live deployments, nor among the last deployments,
-// which are kept. The worker that builds the last deployment removes it.
+// prune makes the service remove the deployment that is live now. The service keeps the last live deployments and the
+// last deployments, so prune makes so many new ones that this deployment is not among them. The worker that builds the
+// last one removes it.
 func (w *watched) prune(d *deployer) {
 	w.t.Helper()
 	for range 5 {
