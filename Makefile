@@ -23,8 +23,9 @@ DOCUMENT    := shared/docs/openapi.json
 BUILD_FLAGS := -trimpath -tags=lambda.norpc -ldflags=-s
 export GOFLAGS     := $(strip $(filter-out $(BUILD_FLAGS),$(GOFLAGS)) $(BUILD_FLAGS))
 export CGO_ENABLED := 0
-# The linter includes the checks of go vet. Many tests wait for processes, so that more tests than cores can run.
-TEST        := go test -vet=off -parallel 4 -timeout 20m
+# The linter includes the checks of go vet. Many tests wait for processes, so that twice as many packages as cores, and
+# four tests of each, run at the same time.
+TEST        := go test -vet=off -p $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN)) -parallel 4 -timeout 20m
 # The race detector needs cgo and a C compiler. Without a C compiler, the tests run without the race detector.
 HAS_CC      := $(shell command -v $${CC:-cc} 2>/dev/null)
 RACE        := $(if $(HAS_CC),CGO_ENABLED=1 $(TEST) -race,$(TEST))

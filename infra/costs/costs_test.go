@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/local/stack"
+	"devplatform/infra/platformtest"
 )
 
 // TestDollars checks prices that were computed by hand from AWS's pages.
@@ -95,6 +96,25 @@ Resources:
 	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("resources: %v\n%s", err, diff)
+	}
+}
+
+// TestCalculate checks that COSTS.md contains the costs of the current code.
+func TestCalculate(t *testing.T) {
+	binaries := platformtest.Binaries(t)
+	t.Chdir(platformtest.Root)
+	got, err := calculate(t.Context(), binaries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	document, err := os.ReadFile("infra/COSTS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(document), begin)
+	tables, _, _ := strings.Cut(rest, end)
+	if diff := cmp.Diff(strings.Split(tables, "\n"), strings.Split(got.tables(), "\n")); diff != "" {
+		t.Errorf("COSTS.md is out of date; make costs updates it (-document +calculated):\n%s", diff)
 	}
 }
 

@@ -146,22 +146,26 @@ func saveNoise(c *rig.Client, project string) func(int) error {
 // calls and of invocations.
 func (m *meter) measure(p *process.Process, c *rig.Client, r *row) error {
 	var counts [runs]units
+	var before, after units
 	for n := range runs + 1 {
 		if r.before != nil {
 			if err := r.before(n); err != nil {
 				return fmt.Errorf("before %s: %w", r.name, err)
 			}
 		}
-		before, err := m.settle(p)
-		if err != nil {
-			return fmt.Errorf("before %s: %w", r.name, err)
+		before = after
+		if n == 0 || r.before != nil {
+			var err error
+			if before, err = m.settle(p); err != nil {
+				return fmt.Errorf("before %s: %w", r.name, err)
+			}
 		}
 		received := c.Received
 		if err := r.do(n); err != nil {
 			return fmt.Errorf("%s: %w", r.name, err)
 		}
-		after, err := m.settle(p)
-		if err != nil {
+		var err error
+		if after, err = m.settle(p); err != nil {
 			return fmt.Errorf("%s: %w", r.name, err)
 		}
 		used := after.plus(-1, before)

@@ -102,7 +102,7 @@ var testOfComment = map[string]string{
 var testOfTarget = map[string]string{
 	"run": "TestMakeRun", "dev": "infra/local/platform: TestWatch", "demo": "infra/demo: TestStory",
 	"invoke": "TestInvoke", "deploy": "TestMakeDeploy", "licences": "TestMakeLicences", "openapi": "TestContributing",
-	"test": "CI: make test", "check": "CI: make test", "costs": "CI: make costs",
+	"test": "CI: make test", "check": "CI: make test", "costs": "infra/costs: TestCalculate",
 	"compilers": "CI: make compilers",
 	"nightly":   "nightly: mutations", "race": "nightly: race", "faults": "nightly: faults", "bench": "nightly: bench",
 	"vulnerable": "nightly: vulnerable", "mutations": "infra/mutate: TestRun", "soak": "infra/soak: TestSoak",
