@@ -62,36 +62,39 @@ func ItemFromJSON(data []byte) (Item, error) {
 	if err := json.Unmarshal(data, &attributes); err != nil || attributes == nil {
 		return nil, errors.New("db: not an item in DynamoDB's JSON") // the decoder's error may contain values
 	}
-	item := make(Item, len(attributes))
-	for name, a := range attributes {
-		item[name] = a.value
-	}
-	return item, nil
+	return itemOf(attributes), nil
 }
 
 // attribute is an attribute in DynamoDB's JSON: an object with one member, whose name is the type
 // (https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_AttributeValue.html).
 type attribute struct{ value types.AttributeValue }
 
-// UnmarshalJSON implements json.Unmarshaler.
-func (a *attribute) UnmarshalJSON(data []byte) error {
-	var members map[string]jsontext.Value
-	if err := json.Unmarshal(data, &members); err != nil {
-		return err //nolint:wrapcheck // replaced by ItemFromJSON
+// UnmarshalJSONFrom implements json.UnmarshalerFrom. Attributes inside of others are decoded from the same text, and
+// not from a copy for each level.
+func (a *attribute) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	if d.PeekKind() != '{' {
+		return errAttribute
 	}
-	if len(members) != 1 {
-		return errors.New("an attribute does not have exactly one type")
+	_, _ = d.ReadToken()
+	name, err := d.ReadToken()
+	if err != nil || name.Kind() != '"' {
+		return errAttribute
 	}
-	var err error
-	for name, value := range members {
-		a.value, err = attributeValue(name, value)
+	if a.value, err = attributeValue(name.String(), d); err != nil {
+		return err
 	}
-	return err
+	if end, err := d.ReadToken(); err != nil || end.Kind() != '}' {
+		return errAttribute
+	}
+	return nil
 }
 
+// errAttribute is replaced by ItemFromJSON.
+var errAttribute = errors.New("an attribute is not an object with exactly one type")
+
 // attributeValue decodes the value of an attribute. name is the name of its type, such as "S".
-func attributeValue(name string, data jsontext.Value) (types.AttributeValue, error) {
-	if data.Kind() == 'n' {
+func attributeValue(name string, d *jsontext.Decoder) (types.AttributeValue, error) {
+	if d.PeekKind() == 'n' {
 		return nil, errors.New("the value of an attribute is null")
 	}
 	var value types.AttributeValue
@@ -122,22 +125,27 @@ func attributeValue(name string, data jsontext.Value) (types.AttributeValue, err
 		v := &types.AttributeValueMemberBS{}
 		value, target = v, &v.Value
 	case "L":
-		return listValue(data)
+		var list []attribute
+		err := json.UnmarshalDecode(d, &list)
+		v := &types.AttributeValueMemberL{Value: make([]types.AttributeValue, len(list))}
+		for i, element := range list {
+			v.Value[i] = element.value
+		}
+		return v, err //nolint:wrapcheck // replaced by ItemFromJSON
 	case "M":
-		item, err := ItemFromJSON(data)
-		return &types.AttributeValueMemberM{Value: item}, err
+		var members map[string]attribute
+		err := json.UnmarshalDecode(d, &members)
+		return &types.AttributeValueMemberM{Value: itemOf(members)}, err //nolint:wrapcheck // replaced by ItemFromJSON
 	default:
 		return nil, errors.New("an attribute has an unknown type")
 	}
-	return value, json.Unmarshal(data, target) //nolint:wrapcheck // replaced by ItemFromJSON
+	return value, json.UnmarshalDecode(d, target) //nolint:wrapcheck // replaced by ItemFromJSON
 }
 
-func listValue(data jsontext.Value) (types.AttributeValue, error) {
-	var list []attribute
-	err := json.Unmarshal(data, &list)
-	v := &types.AttributeValueMemberL{Value: make([]types.AttributeValue, len(list))}
-	for i, element := range list {
-		v.Value[i] = element.value
+func itemOf(attributes map[string]attribute) Item {
+	item := make(Item, len(attributes))
+	for name, a := range attributes {
+		item[name] = a.value
 	}
-	return v, err //nolint:wrapcheck // replaced by ItemFromJSON
+	return item
 }

@@ -1,6 +1,7 @@
 package db_test
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 
@@ -75,6 +76,21 @@ func TestItemFromJSONErrorsDoNotContainValues(t *testing.T) {
 		if err == nil || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: got item %v, error %v, want an error without the value", data, item, err)
 		}
+	}
+}
+
+// Nested attributes are decoded once, and not again for each level. This test is not parallel, because it measures the
+// memory of the process.
+func TestNestedItemIsCheap(t *testing.T) {
+	const depth, maxAllocated = 2000, 16 << 20
+	data := strings.Repeat(`{"a":{"M":`, depth) + `{"x":{"S":"` + strings.Repeat("x", 64<<10) + `"}}` +
+		strings.Repeat("}}", depth)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := db.ItemFromJSON([]byte(data))
+	runtime.ReadMemStats(&after)
+	if allocated := after.TotalAlloc - before.TotalAlloc; err != nil || allocated > maxAllocated {
+		t.Errorf("got error %v and %d allocated bytes for %d, want at most %d", err, allocated, len(data), maxAllocated)
 	}
 }
 
