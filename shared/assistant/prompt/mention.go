@@ -23,6 +23,9 @@ var (
 // maxOccurrences is the maximum number of occurrences of a file name that are checked in a message.
 const maxOccurrences = 100
 
+// maxJoining is the maximum number of bytes before and after a name that are searched for the rest of its word.
+const maxJoining = 64
+
 // mention is a part of a message that may name a file.
 type mention struct{ start, end int }
 
@@ -76,8 +79,8 @@ func mentionOf(p, text string, end int) (m mention, ok bool) {
 		return m, false
 	}
 	const joining = "._-" // these characters belong to a word only if they are between its other characters
-	previous, _ = utf8.DecodeLastRuneInString(strings.TrimRight(before, joining))
-	next, _ = utf8.DecodeRuneInString(strings.TrimLeft(after, joining))
+	previous, _ = utf8.DecodeLastRuneInString(strings.TrimRight(before[max(0, len(before)-maxJoining):], joining))
+	next, _ = utf8.DecodeRuneInString(strings.TrimLeft(after[:min(maxJoining, len(after))], joining))
 	return m, !isWordRune(previous) && !isWordRune(next)
 }
 

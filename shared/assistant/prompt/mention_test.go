@@ -2,9 +2,11 @@ package prompt_test
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -147,4 +149,27 @@ func TestMentionsAreWholeNames(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A message of characters that join words does not cost more than other messages, even if files have such names.
+func TestMentionedInJoiningCharacters(t *testing.T) {
+	t.Parallel()
+	const size, maxFactor = 32_000, 100
+	paths := make([]string, 999)
+	for i := range paths {
+		paths[i] = fmt.Sprintf("/%d/...", i)
+	}
+	took := func(message string) time.Duration {
+		began := time.Now()
+		prompt.Mentioned(message, paths)
+		return time.Since(began)
+	}
+	usual, joining := time.Duration(math.MaxInt64), time.Duration(math.MaxInt64)
+	for range 3 { // in turns
+		usual = min(usual, took(strings.Repeat("a.ts ", size/5)))
+		joining = min(joining, took(strings.Repeat(".", size)))
+	}
+	if joining > maxFactor*usual {
+		t.Errorf("took %v, and %v for a usual message of the same size, want at most %d times as long", joining, usual, maxFactor)
+	}
 }
