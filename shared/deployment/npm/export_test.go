@@ -23,6 +23,20 @@ func Resolve(ctx context.Context, d Deps, in Project) (map[string]string, []stri
 	return versions, warnings, err
 }
 
+// SelectAfterEnd reads the document of a package, and ends its context. It returns the error of a selection from the
+// document, and the number of dependencies to which rules are applied.
+func SelectAfterEnd(d Deps, name string) (applied int, err error) {
+	ctx, end := context.WithCancel(context.Background())
+	defer end()
+	s := New(d).registry.session()
+	if _, err := s.pick(ctx, edge{name: name, spec: "*"}, nil); err != nil {
+		return 0, err
+	}
+	end()
+	_, err = s.pick(ctx, edge{name: name, spec: "*"}, nil)
+	return len(s.apply(ctx, nil, []edge{{name: name}})), err
+}
+
 // NewWithTimes returns an Installer with other limits of time: of an installation, and of a request.
 func NewWithTimes(d Deps, installation, request time.Duration) *Installer {
 	i := New(d)

@@ -262,3 +262,14 @@ func TestTooManyPackages(t *testing.T) {
 	_, _, err := endless.install(t, `"x0":"*"`, "")
 	wantFailure(t, err, failure.DependencyTooLarge, "more than 1500 packages. Most of them are needed by x0 (")
 }
+
+// A project can select thousands of times from a document with thousands of versions. No selection begins after the end
+// of the installation.
+func TestEndDuringSelection(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	f.registry.publish("a", "1.0.0", nil, nil)
+	if applied, err := npm.SelectAfterEnd(f.deps, "a"); !errors.Is(err, context.Canceled) || applied != 0 {
+		t.Errorf("got error %v, and rules for %d dependencies, want context.Canceled, and none", err, applied)
+	}
+}

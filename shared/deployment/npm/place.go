@@ -73,7 +73,7 @@ func (r *resolver) put(ctx context.Context, at *node, n *node) error {
 	}
 	r.add(n)
 	for _, e := range n.edges {
-		r.refine(n.find(e.name), e.rules)
+		r.refine(ctx, n.find(e.name), e.rules)
 	}
 	for _, dependent := range r.byName[n.name] {
 		e, _ := dependent.edge(n.name)
@@ -82,7 +82,7 @@ func (r *resolver) put(ctx context.Context, at *node, n *node) error {
 		case !r.satisfied(dependent, e):
 			r.enqueue(dependent)
 		case dependent.find(n.name) == n:
-			r.refine(n, e.rules)
+			r.refine(ctx, n, e.rules)
 		}
 	}
 	// The peers belong beside the package, before something else takes their place.

@@ -105,7 +105,7 @@ func (r *resolver) resolveNode(ctx context.Context, n *node) error {
 
 func (r *resolver) resolveEdge(ctx context.Context, n *node, e edge) error {
 	if r.satisfied(n, e) {
-		r.refine(n.find(e.name), e.rules)
+		r.refine(ctx, n.find(e.name), e.rules)
 		return nil
 	}
 	if e.kind == optionalPeer || e.kind == development {
@@ -130,9 +130,9 @@ func (r *resolver) resolveEdge(ctx context.Context, n *node, e edge) error {
 
 // refine applies the rules of a dependency to the package that satisfies it, if they are below the rules that apply to
 // the package: several packages that depend on it can have different rules for its dependencies, and the most specific
-// ones win.
-func (r *resolver) refine(n *node, rules *override) {
-	if n == nil || n.release == nil || !rules.isBelow(n.rules) {
+// ones win. It does nothing after the end of ctx.
+func (r *resolver) refine(ctx context.Context, n *node, rules *override) {
+	if n == nil || n.release == nil || !rules.isBelow(n.rules) || ctx.Err() != nil {
 		return
 	}
 	n.rules, n.edges = rules, rules.apply(n.release.edges)

@@ -108,11 +108,22 @@ func (s *session) prefetch(ctx context.Context, edges []edge, preferred map[stri
 		group.Go(func() error {
 			picked, err := s.pick(ctx, e, preferred)
 			if err == nil && (e.kind != optional || !picked.native()) {
-				s.prefetch(ctx, e.rules.apply(picked.edges), preferred)
+				s.prefetch(ctx, s.apply(ctx, e.rules, picked.edges), preferred)
 			}
 			return nil
 		})
 	}
+}
+
+// apply returns the dependencies to which rules apply, one caller after the other, and none after the end of ctx: many
+// rules of one package take long.
+func (s *session) apply(ctx context.Context, rules *override, edges []edge) []edge {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if ctx.Err() != nil {
+		return nil
+	}
+	return rules.apply(edges)
 }
 
 // pick returns the version that a dependency selects. Errors: *failure.Error. It is errMissing if there is no such
@@ -128,6 +139,9 @@ func (s *session) pick(ctx context.Context, e edge, preferred map[string][]strin
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if ctx.Err() != nil { // the versions of a large document take long, and many dependencies can wait for them
+		return nil, ctx.Err() //nolint:wrapcheck // Install classifies it
+	}
 	r := d.pick(spec, preferred[name])
 	switch {
 	case s.memory.Load() > maxMemory:
