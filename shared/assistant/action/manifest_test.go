@@ -345,3 +345,16 @@ func TestManifestProblems(t *testing.T) {
 		}
 	}
 }
+
+// A manifest of brackets alone would exceed the stack of a parser without a limit of the nesting, which ends the
+// process.
+func TestDeepPackageJSON(t *testing.T) {
+	t.Parallel()
+	const want = "it is not valid JSON"
+	for _, bracket := range []string{"[", `{"":`} {
+		content := strings.Repeat(bracket, (1<<20)/len(bracket))
+		if _, err := edited(t, "/package.json", content, "a@1"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got error %v, want %q", bracket, err, want)
+		}
+	}
+}

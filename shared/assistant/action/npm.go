@@ -56,9 +56,13 @@ func readNpmPackage(text string) (d dependency, rule string) {
 
 func (npm) edit(content string, packages []dependency) (string, error) {
 	text, hasMark := strings.CutPrefix(content, byteOrderMark)
+	invalid := errors.New("it is not valid JSON; repair it first, with edit_file")
+	if !jsontext.Value(text).IsValid() { // hujson also accepts comments, duplicate names, and nesting without a limit
+		return "", invalid
+	}
 	file, err := hujson.Parse([]byte(text))
-	if err != nil || !jsontext.Value(text).IsValid() { // hujson also accepts comments and duplicate names
-		return "", errors.New("it is not valid JSON; repair it first, with edit_file")
+	if err != nil {
+		return "", invalid
 	}
 	root, ok := file.Value.(*hujson.Object)
 	if !ok {
