@@ -67,7 +67,7 @@ func parse(prompt string) ([]request, error) {
 
 const quotes = "\"“”`"
 
-var tokenPattern = regexp.MustCompile("\"[^\"]+\"|“[^”]+”|`[^`]+`|[,:()]|[^\\s,()\"“”`]+|\\S")
+var tokenPattern = regexp.MustCompile("\"[^\"]+\"|“[^“”]+”|`[^`]+`|[,:()]|[^\\s,()\"“”`]+|\\S")
 
 // sentences splits a prompt. A sentence ends at a line break, at a semicolon, and at one of . ! ? before white space.
 func sentences(prompt string) [][]token {

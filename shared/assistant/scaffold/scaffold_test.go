@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"devplatform/shared/assistant/action"
@@ -227,6 +229,25 @@ func TestGenerationStops(t *testing.T) {
 	})
 	if !errors.Is(err, context.Canceled) || parts != 2 || outcome.Usage.Output == 0 {
 		t.Errorf("got error %v and %+v after %d parts", err, outcome, parts)
+	}
+}
+
+// A prompt of quotation marks that are not closed does not cost more than other prompts.
+func TestOpenQuotes(t *testing.T) {
+	t.Parallel()
+	const size, maxFactor = 8000, 20
+	took := func(prompt string) time.Duration {
+		began := time.Now()
+		send(t, model.Request{Task: model.TaskChat, MaxOutput: 8192, Facts: model.Facts{Prompt: prompt}})
+		return time.Since(began)
+	}
+	closed, open := time.Duration(math.MaxInt64), time.Duration(math.MaxInt64)
+	for range 3 { // in turns
+		closed = min(closed, took(strings.Repeat("“a” ", size)))
+		open = min(open, took(strings.Repeat("“", size)))
+	}
+	if open > maxFactor*closed {
+		t.Errorf("took %v, and %v if they are closed, want at most %d times as long", open, closed, maxFactor)
 	}
 }
 
