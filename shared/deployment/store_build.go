@@ -95,7 +95,11 @@ func (s Store) Finish(ctx context.Context, j job.Job, o Outcome, now time.Time) 
 		}
 		d = l.deployment
 		d.Status, d.EndedAt = Failed, stamp(now)
-		if d.Error = o.Error; o.Error == nil {
+		if o.Error != nil {
+			short := *o.Error
+			short.Message = shorten(short.Message, maxText)
+			d.Error = &short
+		} else {
 			d.Status, d.ReadyAt = Ready, d.EndedAt
 			d.Files, d.Bytes, d.Manifest, d.Hashed = o.Files, o.Bytes, o.Manifest, o.Hashed
 		}

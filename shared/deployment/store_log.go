@@ -35,7 +35,7 @@ const (
 	// With the notices, and the line about omitted lines, a log has at most 500 lines and 100 KiB.
 	maxLines    = 498
 	maxLogBytes = 99 << 10
-	// maxText is the maximum number of bytes of the text of a line.
+	// maxText is the maximum number of bytes of the text of a line, and of the message of an error.
 	maxText = 4 << 10
 	// lineOverhead is the size of the attributes of a line other than its text and path.
 	lineOverhead = 50
