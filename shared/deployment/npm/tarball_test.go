@@ -172,6 +172,14 @@ func TestLimits(t *testing.T) {
 	}
 	_, err := install(1<<20, 1, twice)
 	wantFailure(t, err, failure.DependencyTooLarge, "more than 1 MiB or 1 files")
+	// A file with a path of more than 512 bytes counts three times.
+	long := "package/" + strings.Repeat("d/", 250) + "a.js"
+	f.registry.publishTarball("long", "1.0.0", fields{}, tarball(tarEntry{name: long}))
+	_, err = install(1<<20, 2, `{"dependencies":{"long":"1"}}`)
+	wantFailure(t, err, failure.DependencyTooLarge, "or 2 files")
+	if _, err = install(1<<20, 3, `{"dependencies":{"long":"1"}}`); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestUnpackEndsWithItsContext(t *testing.T) {

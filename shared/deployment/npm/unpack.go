@@ -17,6 +17,8 @@ import (
 const (
 	maxStream = 512 << 20 // bytes that are decompressed, including files that are left out
 	maxPath   = 1024
+	// longPath is the number of bytes of a path for which a file counts once more. The paths of all files are in memory.
+	longPath = 256
 )
 
 // unpack writes the files of a tar archive that bundles can need. If archive is not nil, it also receives them. It
@@ -72,7 +74,14 @@ func (c *copies) tooLarge() error {
 // write adds a file with size bytes of r to the tree, at all places of the package. It counts the size before it reads,
 // so that a size that is not true has no effect. A later file with the same path replaces the earlier one.
 func (c *copies) write(name string, size int64, r io.Reader, archive *tar.Writer) error {
-	if err := c.used.add(c.id(), size, int64(len(c.locations))); err != nil {
+	var paths []string
+	files := 0
+	for _, location := range c.locations {
+		path := "/" + location + "/" + name
+		paths = append(paths, path)
+		files += 1 + len(path)/longPath
+	}
+	if err := c.used.add(c.id(), size, int64(files)); err != nil {
 		return err
 	}
 	if archive != nil {
@@ -81,10 +90,6 @@ func (c *copies) write(name string, size int64, r io.Reader, archive *tar.Writer
 			return err //nolint:wrapcheck // the buffer of the cache does not fail
 		}
 		r = io.TeeReader(r, archive)
-	}
-	var paths []string
-	for _, location := range c.locations {
-		paths = append(paths, "/"+location+"/"+name)
 	}
 	return c.tree.Add(r, size, paths...)
 }
