@@ -3,6 +3,7 @@ package lambdafn_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/aws/aws-lambda-go/lambda"
@@ -56,6 +57,7 @@ func checkSchedule(t *testing.T, without lambda.Handler, with func(run func(cont
 		{both, `{"Records":[]}`, nil, 0, false},
 		{both, `not JSON`, nil, 0, true},
 		{without, `{"source":"aws.scheduler"}`, nil, 0, true},
+		{without, `{"Records":[` + strings.Repeat(`{"messageId":"1"},`, 10_000) + `{"messageId":"1"}]}`, nil, 0, true},
 	} {
 		runs, failure = 0, tc.failure
 		if _, err := tc.handler.Invoke(t.Context(), []byte(tc.payload)); (err != nil) != tc.isError || runs != tc.runs {
