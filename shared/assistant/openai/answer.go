@@ -158,7 +158,7 @@ func (a *answer) readEvent(event string, data []byte) error {
 	if err != nil {
 		return errors.New("an event is not valid") // the decoder's error may quote the event
 	}
-	if c.Model != "" && len(c.Model) <= maxModelName {
+	if c.Model != "" && len(c.Model) <= maxName {
 		a.outcome.Model = c.Model
 	}
 	if c.Usage != nil {

@@ -15,14 +15,15 @@ const (
 	maxAnswer = 64 << 20
 	// maxEvent is the maximum number of bytes of an event, or of a whole answer.
 	maxEvent = 4 << 20
-	// maxPending is the maximum number of bytes of all texts and inputs of an answer.
+	// maxPending is the maximum number of bytes of all texts, inputs and IDs of an answer.
 	maxPending = 4 << 20
 	// maxPieces is the maximum number of calls of an answer.
 	maxPieces = 1000
 	// maxElements is the maximum number of elements of a list in an event.
 	maxElements = 250
-	// maxModelName is the maximum number of bytes of the name of a model.
-	maxModelName = 256
+	// maxName is the maximum number of bytes of the name of a model or a tool, and of the ID of a call. The client of a
+	// stream receives the ID with each part of the input.
+	maxName = 256
 )
 
 var errTooLarge = errors.New("the answer is too large")

@@ -29,6 +29,16 @@ func TestLimitsOfAnswers(t *testing.T) {
 	text := eventStream(deltaChunk(`{"content":"` + strings.Repeat("x", 1<<20) + `"}`))
 	// The input of a call without a name waits in memory.
 	input := eventStream(deltaChunk(`{"tool_calls":[{"function":{"arguments":"` + strings.Repeat("x", 1<<20) + `"}}]}`))
+	ids := func(n int) string { // of one call, as some servers send them
+		var b strings.Builder
+		for i := range n {
+			b.WriteString(eventStream(deltaChunk(fmt.Sprintf(`{"tool_calls":[{"id":"%0256d"}]}`, i))))
+		}
+		return b.String()
+	}
+	named := func(id, name string) string {
+		return eventStream(deltaChunk(fmt.Sprintf(`{"tool_calls":[{"id":"%s","function":{"name":"%s"}}]}`, id, name)))
+	}
 	for name, tc := range map[string]struct{ answer, message string }{
 		"many choices":     {eventStream(`{"choices":[` + elements(251) + `]}`), notValid},
 		"many calls":       {eventStream(deltaChunk(`{"tool_calls":[` + elements(251) + `]}`)), notValid},
@@ -42,6 +52,11 @@ func TestLimitsOfAnswers(t *testing.T) {
 		"a large text":     {strings.Repeat(text, 5), tooLarge},
 		"a large input":    {strings.Repeat(input, 5), tooLarge},
 		"a smaller input":  {strings.Repeat(input, 4), ""},
+		"many IDs":         {ids(maxEvent/256 + 1), tooLarge},
+		"fewer IDs":        {ids(maxEvent / 256), ""},
+		"a long ID":        {named(strings.Repeat("x", 257), "x"), tooLarge},
+		"a long name":      {named("x", strings.Repeat("x", 257)), tooLarge},
+		"shorter names":    {named(strings.Repeat("x", 256), strings.Repeat("x", 256)), ""},
 		"an error":         {eventStream(`{"error":[` + elements(1000) + `]}`), ""},
 	} {
 		answer := tc.answer

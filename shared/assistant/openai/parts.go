@@ -21,7 +21,7 @@ type partQueue struct {
 	last    *piece
 	// usedIDs are the IDs of all calls of the conversation.
 	usedIDs map[string]bool
-	// calls is the number of calls in this answer, and size the number of bytes of its texts and inputs.
+	// calls is the number of calls in this answer, and size the number of bytes of its texts, inputs and IDs.
 	calls, size int
 }
 
@@ -71,7 +71,8 @@ func (q *partQueue) call(d callDelta) error {
 		q.queue = append(q.queue, c)
 		q.calls++
 	}
-	if q.size += len(input); q.size > maxPending || q.calls > maxPieces {
+	q.size += len(input) + len(d.ID)
+	if q.size > maxPending || q.calls > maxPieces || max(len(d.ID), len(d.Function.Name)) > maxName {
 		return errTooLarge
 	}
 	q.last = c
