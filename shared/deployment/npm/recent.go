@@ -10,7 +10,9 @@ import (
 const (
 	// freshTime is how long selected versions are used again. npm also uses the documents of its registry for 5 minutes.
 	freshTime = 5 * time.Minute
-	maxRecent = 32 // projects, with at most maxPackages each
+	maxRecent = 32 // projects
+	// maxResolution is the maximum number of bytes of the versions of a project. 1,500 packages have about 500 KB.
+	maxResolution = 2 << 20
 )
 
 // recent is the versions that were installed in the last minutes, so that a project that is deployed again needs no
@@ -25,6 +27,17 @@ type recent struct {
 type resolution struct {
 	packages []selected
 	warnings []string // about peers that conflict
+}
+
+// size returns the number of bytes of the texts, which a hostile package can make long.
+func (r resolution) size() (n int) {
+	for _, s := range r.packages {
+		n += len(s.location) + len(s.name) + len(s.version) + len(s.integrity) + len(s.tarball) + len(s.origin)
+	}
+	for _, w := range r.warnings {
+		n += len(w)
+	}
+	return n
 }
 
 // resolutionKey is the hash of everything that resolve uses, except the documents.
@@ -49,8 +62,11 @@ func (r *recent) get(key resolutionKey, now time.Time) (found resolution, ok boo
 	return found, ok
 }
 
-// put keeps the resolution of a project for which get was called.
+// put keeps the resolution of a project for which get was called, unless it is too large.
 func (r *recent) put(key resolutionKey, added resolution) {
+	if added.size() > maxResolution {
+		return
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.all[key] = added

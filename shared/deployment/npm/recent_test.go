@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -71,6 +72,25 @@ func TestRecentVersionsOfManyProjects(t *testing.T) {
 	}
 	if n := npm.Recent(installer); n > 32 {
 		t.Errorf("got %d projects, want at most 32", n)
+	}
+	// The warning about a peer contains its range.
+	peers := fields{
+		"peerDependencies":     fields{"a": strings.Repeat("x", 900_000)},
+		"peerDependenciesMeta": fields{"a": fields{"optional": true}},
+	}
+	for _, name := range []string{"b", "c", "d"} {
+		f.registry.publish(name, "1.0.0", peers, nil)
+	}
+	for manifest, want := range map[string]int{
+		`{"dependencies":{"a":"1","b":"1","c":"1"}}`: 1, `{"dependencies":{"a":"1","b":"1","c":"1","d":"1"}}`: 0,
+	} {
+		installer := npm.New(f.deps)
+		if _, report, err := installInto(t, installer, project(manifest, "")); err != nil || len(report.Warnings) < 2 {
+			t.Errorf("%s: got %d warnings and error %v", manifest, len(report.Warnings), err)
+		}
+		if n := npm.Recent(installer); n != want {
+			t.Errorf("%s: got %d projects, want %d", manifest, n, want)
+		}
 	}
 }
 
