@@ -17,7 +17,7 @@ import (
 )
 
 // names are the compilers. Each has an entry file.
-var names = []string{"tailwind3", "tailwind4", "vue", "svelte"}
+var names = []string{"tailwind3", "tailwind4", "vue", "svelte", sass}
 
 const (
 	source = "infra/compilers"
@@ -106,6 +106,21 @@ var nodeModules = map[string]string{
 		cyan: same, yellow: same, magenta: same, green: same, createColors: () => module.exports }`,
 }
 
+// sass is the compiler that is several times as large as the others, so short names make it start faster.
+const sass = "sass"
+
+// constants returns the values of expressions in a compiler.
+func constants(name string) map[string]string {
+	values := map[string]string{
+		"process.env.NODE_ENV": `"production"`, "process.env.DEBUG": "undefined", "process.env.OXIDE": "undefined",
+		"process.env.JEST_WORKER_ID": "undefined", "__dirname": `"/"`, "__OXIDE__": "false",
+	}
+	if name == sass {
+		values["process"] = "undefined" // otherwise it needs modules of Node.js
+	}
+	return values
+}
+
 // bundle returns the code of a compiler, and the files that it consists of.
 func bundle(folder, name string) (code []byte, inputs []string, err error) {
 	dir, err := filepath.Abs(folder)
@@ -115,7 +130,7 @@ func bundle(folder, name string) (code []byte, inputs []string, err error) {
 	out := api.Build(api.BuildOptions{
 		AbsWorkingDir: dir, EntryPoints: []string{name + ".js"}, Bundle: true, Format: api.FormatIIFE,
 		Platform: api.PlatformBrowser, Target: api.ES2023, Metafile: true, MinifySyntax: true, MinifyWhitespace: true,
-		LegalComments: api.LegalCommentsNone, Loader: map[string]api.Loader{".css": api.LoaderText},
+		MinifyIdentifiers: name == sass, LegalComments: api.LegalCommentsNone, Loader: map[string]api.Loader{".css": api.LoaderText},
 		Alias: map[string]string{
 			"path": "path-browserify",
 			// The modules for browsers need a document.
@@ -124,10 +139,7 @@ func bundle(folder, name string) (code []byte, inputs []string, err error) {
 			"@vue/compiler-ssr":  "@vue/compiler-ssr/dist/compiler-ssr.cjs.js",
 			"@vue/shared":        "@vue/shared/dist/shared.cjs.prod.js",
 		},
-		Define: map[string]string{
-			"process.env.NODE_ENV": `"production"`, "process.env.DEBUG": "undefined", "process.env.OXIDE": "undefined",
-			"process.env.JEST_WORKER_ID": "undefined", "__dirname": `"/"`, "__OXIDE__": "false",
-		},
+		Define: constants(name),
 		Plugins: []api.Plugin{{Name: "node", Setup: func(b api.PluginBuild) {
 			b.OnResolve(api.OnResolveOptions{Filter: `^[a-z0-9-]+$`}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
 				if vue := "vue-" + a.Path; nodeModules[vue] != "" && strings.Contains(a.Importer, "@vue") {

@@ -16,6 +16,7 @@ import (
 
 	"devplatform/shared/deployment/component"
 	"devplatform/shared/deployment/failure"
+	"devplatform/shared/deployment/sass"
 )
 
 // bundled is the result of the bundler.
@@ -42,6 +43,8 @@ func bundle(p *project, s *pages) (*bundled, error) {
 	}
 	defer b.tailwind.close()
 	b.words = sync.OnceValue(p.findWords)
+	b.sass = sass.New(sassProject{b})
+	defer b.sass.Close()
 	b.components = component.New(componentProject{b}, p.svelte)
 	defer b.components.Close()
 	points := b.entryPoints(s)
@@ -76,6 +79,7 @@ type state struct {
 	*project
 
 	components *component.Compilers
+	sass       *sass.Compiler
 	words      func() map[string]bool // in the sources of the project
 
 	importMap []string      // keys of import maps

@@ -22,11 +22,24 @@ var compilers = map[string]compiler{
 	"?react":            {compile: imageComponent},
 	"?" + kindComponent: {compile: componentAndURL},
 
-	".scss": {tool: "Sass"}, ".sass": {tool: "Sass"}, ".less": {tool: "Less"}, ".styl": {tool: "Stylus"},
+	".less": {tool: "Less"}, ".styl": {tool: "Stylus"}, ".stylus": {tool: "Stylus"},
 	".astro": {tool: "Astro"}, ".mdx": {tool: "MDX"},
 	".coffee": {tool: "CoffeeScript"}, ".yaml": {tool: "YAML"}, ".yml": {tool: "YAML"}, ".toml": {tool: "TOML"},
 	".json5": {tool: "JSON5"}, ".md": {tool: "Markdown"}, ".graphql": {tool: "GraphQL"}, ".gql": {tool: "GraphQL"},
 	".wasm": {tool: "WebAssembly"},
+}
+
+// needsTool returns the error for a file whose tool builds do not have.
+func needsTool(file string) *failure.Error {
+	switch tool := compilers[strings.ToLower(path.Ext(file))].tool; tool {
+	case "Less", "Stylus":
+		return failf(failure.FrameworkUnsupported, "The style sheet %s needs %s, which builds do not have. Convert it to CSS "+
+			"or Sass.", file, tool)
+	default:
+		return failf(failure.FrameworkUnsupported, "The file %s needs a tool for %s, and builds run none. Use CSS, Sass, "+
+			"JavaScript, TypeScript or JSX instead. A file of data can be imported as text with ?raw, as a URL with ?url, and "+
+			"WebAssembly with ?init.", file, tool)
+	}
 }
 
 // initWebAssembly returns a module with a function that starts a WebAssembly module.

@@ -18,7 +18,8 @@ const (
 )
 
 // importWords are the words that can be before a specifier.
-var importWords = [][]byte{[]byte("from"), []byte("import"), []byte("require"), []byte("@plugin")}
+var importWords = [][]byte{[]byte("from"), []byte("import"), []byte("require"), []byte("@plugin"),
+	[]byte("@use"), []byte("@forward")}
 
 // otherSources are the extensions of files that contain scripts.
 var otherSources = wordSet(".html .vue .svelte .astro .mdx")
@@ -43,7 +44,7 @@ func Imports(files map[string][]byte) map[string]bool {
 			continue
 		}
 		// The engine has these modules for the configuration of Tailwind CSS.
-		isStyle := ext == ".css" || styleConfig.MatchString(name)
+		isStyle := isStyleSheet(name) || styleConfig.MatchString(name)
 		for _, word := range importWords {
 			for before, rest, ok := bytes.Cut(data, word); ok; before, rest, ok = bytes.Cut(rest, word) {
 				spec := bytes.TrimLeft(rest[:min(maxImport, len(rest))], " \t\r\n\v\f(")
@@ -51,7 +52,8 @@ func Imports(files map[string][]byte) map[string]bool {
 				if isPart || len(spec) == 0 || !strings.Contains("\"'`", string(spec[:1])) {
 					continue // most words: the expression would take much longer
 				}
-				if m := importedName.Find(spec[1:]); m != nil && (!isStyle || !ownModules.Match(m)) {
+				spec = bytes.TrimPrefix(bytes.TrimPrefix(spec[1:], []byte("~")), []byte("pkg:")) // in style sheets
+				if m := importedName.Find(spec); m != nil && (!isStyle || !ownModules.Match(m)) {
 					names[string(m)] = true
 				}
 				if read++; read == maxImports {

@@ -12,6 +12,7 @@ import (
 
 	"devplatform/shared/deployment/component"
 	"devplatform/shared/deployment/failure"
+	"devplatform/shared/deployment/sass"
 	"devplatform/shared/deployment/tree"
 )
 
@@ -116,7 +117,7 @@ func (b *bundler) place(f *failure.Error, l *api.Location) {
 		f.Line = l.Line
 	case namespaced.MatchString(l.File):
 		return
-	case component.IsComponent(l.File):
+	case component.IsComponent(l.File), sass.IsSass(l.File):
 		f.Path = "/" + l.File
 		if source, err := b.tree.Read(f.Path); err == nil {
 			f.Line, f.Column = sourcePlace(trimBOM(source), l.LineText, l.Column, l.Length)

@@ -150,7 +150,7 @@ func (b *bundler) fileModule(kind, file string, data []byte) (api.OnLoadResult, 
 	case kindNoInline:
 		return contents(string(data), api.LoaderFile), nil
 	case kindInline:
-		if path.Ext(file) != ".css" {
+		if !isStyleSheet(file) {
 			return contents(string(data), api.LoaderDataURL), nil
 		}
 		_, text, err := b.buildNested(file, kind)
@@ -200,6 +200,7 @@ func (b *bundler) worker(kind, file string) (api.OnLoadResult, error) {
 var loaders = map[string]api.Loader{
 	".js": api.LoaderJSX, ".mjs": api.LoaderJSX, ".cjs": api.LoaderJSX, ".jsx": api.LoaderJSX, ".ts": api.LoaderTS,
 	".mts": api.LoaderTS, ".cts": api.LoaderTS, ".tsx": api.LoaderTSX, ".css": api.LoaderCSS, ".json": api.LoaderJSON,
+	".scss": api.LoaderCSS, ".sass": api.LoaderCSS,
 }
 
 // isCode reports whether a file is a script, a style sheet or JSON.
@@ -209,9 +210,7 @@ func isCode(file string) bool { return loaders[strings.ToLower(path.Ext(file))] 
 func (b *bundler) source(file string, data []byte, with map[string]string) (api.OnLoadResult, error) {
 	ext := strings.ToLower(path.Ext(file))
 	if c := compilers[ext]; c.tool != "" {
-		return api.OnLoadResult{}, failf(failure.FrameworkUnsupported, "The file %s needs a tool for %s, and builds run "+
-			"none. Use CSS, JavaScript, TypeScript or JSX instead. A file of data can be imported as text with ?raw, as a URL "+
-			"with ?url, and WebAssembly with ?init.", file, c.tool)
+		return api.OnLoadResult{}, needsTool(file)
 	}
 	loader, isKnown := loaders[ext]
 	code := script{file: file, line: 1, code: trimBOM(data)}
@@ -228,10 +227,11 @@ func (b *bundler) source(file string, data []byte, with map[string]string) (api.
 		code.code = b.withoutUnused(file, code.code)
 		return b.script(code, api.LoaderJS)
 	case loader == api.LoaderCSS:
-		if strings.HasSuffix(strings.ToLower(file), ".module.css") {
-			loader = api.LoaderLocalCSS
+		code, err := b.css(file, data)
+		if err != nil {
+			return api.OnLoadResult{}, err
 		}
-		return b.styleSheet(code, loader)
+		return b.styleSheet(code, styleLoader(file))
 	case loader != api.LoaderJSON:
 		return b.script(code, loader)
 	}

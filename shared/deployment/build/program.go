@@ -101,6 +101,8 @@ type project struct {
 	packages  map[string]string   // aliases of packages
 	nesting   bool                // Tailwind CSS 3 resolves nested rules before its own
 	svelte    map[string]any      // options of the compiler of Svelte
+	// sassSettings are the options of Sass.
+	sassSettings sassSettings
 	engines   []api.Engine        // the oldest browsers in which the site works
 	env       map[string]any      // the values of import.meta.env
 	constants map[string]string   // JavaScript values by expression

@@ -75,7 +75,7 @@ func (f settingsFile) ignore(key, what, advice string) {
 }
 
 // ignored are the options of Vite that change nothing about the output of a build here, or whose plugins are known.
-var ignored = wordSet(`plugins server preview build optimizeDeps css test esbuild worker ssr mode appType clearScreen
+var ignored = wordSet(`plugins server preview build optimizeDeps test esbuild worker ssr mode appType clearScreen
 	logLevel cacheDir json oxc devtools legacy future environments customLogger`)
 
 // readVite reads vite.config.
@@ -101,6 +101,8 @@ func (p *project) readVite() {
 			f.public = text
 		case key == "resolve":
 			f.readAliases(value)
+		case key == "css":
+			f.readSass(value)
 		case key == "define":
 			f.readDefine(value)
 		default:
@@ -175,6 +177,26 @@ func (f settingsFile) readDefine(value any) {
 			continue
 		}
 		f.constants[name] = code
+	}
+}
+
+// readSass reads css.preprocessorOptions. The other options of css change nothing here.
+func (f settingsFile) readSass(value any) {
+	css, _ := value.(map[string]any)
+	options, _ := css["preprocessorOptions"].(map[string]any)
+	f.sassSettings.before = map[string]string{}
+	for _, syntax := range []string{"scss", "sass"} {
+		all, _ := options[syntax].(map[string]any)
+		before, isText := all["additionalData"].(string)
+		if all["additionalData"] != nil && !isText {
+			f.ignore("additionalData", "additionalData", "Write it as a constant text.")
+		}
+		f.sassSettings.before[syntax] = before
+		for _, key := range []string{"loadPaths", "includePaths"} {
+			for _, folder := range texts(all[key]) {
+				f.sassSettings.folders = append(f.sassSettings.folders, path.Join("/", folder))
+			}
+		}
 	}
 }
 

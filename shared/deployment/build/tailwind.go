@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"deps.dev/util/semver"
+	"github.com/evanw/esbuild/pkg/api"
 
 	"devplatform/shared/deployment/engine"
 	"devplatform/shared/deployment/failure"
@@ -102,7 +103,7 @@ func (t *tailwindCSS) compile() (css string, err error) {
 	}
 	in := map[string]any{
 		"css": string(t.sheet.code), "file": t.sheet.file, "base": path.Dir(t.sheet.file), "config": t.config,
-		"nested": t.b.nesting, "isModule": strings.HasSuffix(t.sheet.file, ".module.css"),
+		"nested": t.b.nesting, "isModule": styleLoader(t.sheet.file) == api.LoaderLocalCSS,
 	}
 	var started struct {
 		Sources []tailwind.Source `json:"sources"`
@@ -286,7 +287,11 @@ func (t *tailwindCSS) loadSheet(id, base string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, err := moveURLs(string(trimBOM(data)), path.Dir(file), path.Dir(t.sheet.file))
+	sheet, err := t.b.css(file, data)
+	if err != nil {
+		return "", err
+	}
+	text, err := moveURLs(string(sheet.code), path.Dir(file), path.Dir(t.sheet.file))
 	if err != nil {
 		return "", err
 	}

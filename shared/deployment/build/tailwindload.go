@@ -37,7 +37,8 @@ func (b *bundler) findSheet(id, importer string) (string, error) {
 		ref := reference{importer: importer, css: true, kind: api.ResolveCSSImportRule}
 		found, ok := b.find(b.pb, ref, spec, b.file(folder))
 		if !ok {
-			found.file, ok = b.packageSheet(spec)
+			home, name := tree.PackageOf(tree.PackageFolder + spec)
+			found.file, ok = b.packageSheet(home, strings.TrimPrefix(spec, name), "style")
 		}
 		if !ok {
 			continue
@@ -45,8 +46,8 @@ func (b *bundler) findSheet(id, importer string) (string, error) {
 		switch {
 		case tree.IsInPackage(importer) && !tree.IsInPackage(found.file):
 			return "", packageReads(importer)
-		case !strings.EqualFold(path.Ext(found.file), ".css"):
-			return "", failf(failure.BuildFailed, "%s is not a style sheet. Import CSS only.", found.file)
+		case !isStyleSheet(found.file):
+			return "", failf(failure.BuildFailed, "%s is not a style sheet. Import CSS or Sass.", found.file)
 		}
 		return found.file, nil
 	}
@@ -57,29 +58,31 @@ func leavesProject(spec string) *failure.Error {
 	return failf(failure.BuildFailed, "%s is outside of the project. Use a path inside.", quote(spec))
 }
 
-// packageSheet returns the style sheet that a package exports for style sheets only, with the condition or the field
-// "style".
-func (b *bundler) packageSheet(spec string) (file string, ok bool) {
-	home, name := tree.PackageOf(tree.PackageFolder + spec)
-	var manifest struct {
-		Style   any `json:"style"`
-		Exports any `json:"exports"`
-	}
+// packageSheet returns the style sheet that the package in a folder exports for style sheets only, with the first of
+// some conditions or fields of its manifest, such as "style". part is "" or the path in the package, such as "/theme".
+func (b *bundler) packageSheet(home, part string, fields ...string) (file string, ok bool) {
+	var manifest map[string]any
 	data, err := b.tree.Read(home + "/package.json")
 	if err != nil || json.Unmarshal(data, &manifest) != nil {
 		return "", false
 	}
-	part := "." + strings.TrimPrefix(spec, name)
-	exports, _ := manifest.Exports.(map[string]any)
-	target := exports[part]
-	if conditions, ok := target.(map[string]any); ok {
-		target = conditions["style"]
-	} else if part == "." && target == nil {
-		target = cmp.Or(exports["style"], manifest.Style)
+	exports, _ := manifest["exports"].(map[string]any)
+	target := exports["."+part]
+	conditions, hasConditions := target.(map[string]any)
+	for _, field := range fields {
+		if hasConditions {
+			target = conditions[field]
+		} else if part == "" && target == nil {
+			target = cmp.Or(exports[field], manifest[field])
+		}
+		text, isText := target.(string)
+		file, isInside := join(home, "./"+text)
+		if isText && isInside && b.tree.Has(file) && within(home, file) {
+			return file, true
+		}
+		target = exports["."+part]
 	}
-	text, isText := target.(string)
-	file, isInside := join(home, "./"+text)
-	return file, isText && isInside && b.tree.Has(file) && within(home, file)
+	return "", false
 }
 
 // relativeURL matches url() with a path that is relative to its style sheet.

@@ -1,0 +1,122 @@
+package build
+
+import (
+	"path"
+	"strings"
+
+	"github.com/evanw/esbuild/pkg/api"
+
+	"devplatform/shared/deployment/failure"
+	"devplatform/shared/deployment/sass"
+	"devplatform/shared/deployment/tree"
+)
+
+// isStyleSheet reports whether a file is a style sheet that can be bundled.
+func isStyleSheet(file string) bool {
+	return strings.EqualFold(path.Ext(file), ".css") || sass.IsSass(file)
+}
+
+// styleLoader returns the loader of a style sheet: the names of a CSS module are local.
+func styleLoader(file string) api.Loader {
+	if name := strings.ToLower(file); strings.HasSuffix(strings.TrimSuffix(name, path.Ext(name)), ".module") {
+		return api.LoaderLocalCSS
+	}
+	return api.LoaderCSS
+}
+
+// css returns a file that is a style sheet as CSS. Errors: *failure.Error.
+func (b *bundler) css(file string, data []byte) (script, error) {
+	s := script{file: file, line: 1, code: trimBOM(data)}
+	if !sass.IsSass(file) {
+		return s, nil
+	}
+	css, err := sassProject{b}.Sass(sass.Of(file, s.code))
+	return script{file: file, line: 1, code: []byte(css), source: s.code}, err
+}
+
+// sassSettings are the options of Sass in vite.config.
+type sassSettings struct {
+	before  map[string]string // code that is added to each style sheet of the project, by extension
+	folders []string          // in which style sheets are looked for
+}
+
+// sassProject is what the compiler of Sass may know about a project.
+type sassProject struct{ *bundler }
+
+// Sass compiles a style sheet. Errors: *failure.Error.
+func (p sassProject) Sass(s sass.Sheet) (string, error) {
+	if !tree.IsInPackage(s.File) {
+		syntax := "scss"
+		if s.IsIndented {
+			syntax = "sass"
+		}
+		s.Before = p.sassSettings.before[syntax]
+	}
+	return p.sass.Compile(s)
+}
+
+// Has implements sass.Project.
+func (p sassProject) Has(file string) bool { return p.has(file) }
+
+// Read implements sass.Project.
+func (p sassProject) Read(file, sheet string) ([]byte, error) {
+	data, err := p.load(file)
+	if err != nil {
+		return nil, err
+	}
+	text, err := moveURLs(string(trimBOM(data)), path.Dir(file), path.Dir(sheet))
+	return []byte(text), err
+}
+
+// Paths implements sass.Project.
+func (p sassProject) Paths(importer, spec string) (paths []string, err error) {
+	inPackage := tree.IsInPackage(importer)
+	name, isPackage := strings.CutPrefix(spec, "pkg:")
+	name = strings.TrimPrefix(name, "~") // as in webpack
+	switch _, ok := join(path.Dir(importer), spec); {
+	case isRelative(spec) && !ok:
+		return nil, leavesProject(spec)
+	case isRelative(spec): // the file does not exist
+		return nil, nil
+	case strings.HasPrefix(spec, "/") && inPackage:
+		return nil, packageReads(importer)
+	case strings.HasPrefix(spec, "/"):
+		return []string{p.web + spec}, nil
+	case scheme.MatchString(name):
+		return nil, failf(failure.BuildFailed, "%s cannot be loaded. Use a path in the project or a package.", quote(spec))
+	}
+	if file, ok := p.aliasedFile(name); ok && !isPackage && !inPackage {
+		paths = append(paths, file)
+	}
+	if _, alias := tree.PackageOf(tree.PackageFolder + name); p.packages[alias] != "" && !inPackage {
+		name = p.packages[alias] + strings.TrimPrefix(name, alias)
+	}
+	if folder, ok := p.packageFolder(importer, name); ok {
+		_, home := tree.PackageOf(folder)
+		part := strings.TrimPrefix(name, home)
+		if file, ok := p.packageSheet(folder, part, "sass", "style"); ok {
+			paths = append(paths, file)
+		}
+		if file, ok := join(folder, "."+part); ok && within(folder, file) {
+			paths = append(paths, file)
+		}
+	}
+	if !inPackage && !isPackage {
+		for _, folder := range p.sassSettings.folders {
+			paths = append(paths, path.Join(folder, name))
+		}
+	}
+	return paths, nil
+}
+
+// Missing implements sass.Project.
+func (p sassProject) Missing(importer, spec string) *failure.Error {
+	name := strings.TrimPrefix(strings.TrimPrefix(spec, "pkg:"), "~")
+	_, home := tree.PackageOf(tree.PackageFolder + name)
+	if isRelative(spec) || name != spec || strings.ContainsAny(spec[:1], "/@") || p.hasPackage(importer, name) ||
+		p.manifest.has(home) {
+		return p.missing(importer, name)
+	}
+	return failf(failure.BuildFailed, "The style sheet %s does not exist, beside its importer or as a package. Add the "+
+		"file, or add the package to dependencies in /package.json.", quote(spec))
+}

@@ -1,0 +1,68 @@
+package sass
+
+import (
+	"errors"
+	"strings"
+
+	"devplatform/shared/deployment/engine"
+	"devplatform/shared/deployment/failure"
+)
+
+// problem is an error of the compiler. Line is 0 if it has no place.
+type problem struct {
+	Message, File string
+	Line, Column  int
+}
+
+// at returns an error in the style sheet.
+func (s Sheet) at(line, column int, message string) *failure.Error {
+	return &failure.Error{Code: failure.BuildFailed, Message: message, Path: s.File, Line: line, Column: column}
+}
+
+// failure returns the error for the owners of the project. added is the number of lines before the text.
+func (c *Compiler) failure(p problem, added int) error {
+	message := strings.Join(strings.Fields(p.Message), " ")
+	if !strings.HasSuffix(message, ".") && !strings.HasSuffix(message, "?") {
+		message += "."
+	}
+	message = strings.ToUpper(message[:1]) + message[1:]
+	f := c.sheet.at(max(p.Line, 1), max(p.Column, 1), message)
+	switch {
+	case p.File != "" && p.File != c.sheet.File:
+		f.Path = p.File
+	case p.Line > added:
+		f.Line -= added
+	case added > 0:
+		f.Line, f.Column = 1, 1
+		f.Message = "The settings of the project add code before the style sheet, which has an error. " + f.Message
+	}
+	var own *failure.Error
+	switch {
+	case errors.As(c.failed, &own) && own.Path != "":
+		return own
+	case own != nil:
+		f.Code, f.Message = own.Code, own.Message
+	case c.failed != nil:
+		return c.failed
+	}
+	return f
+}
+
+// limitError returns the error of a style sheet that reaches a limit.
+func (s Sheet) limitError(err error) error {
+	message := ""
+	var thrown *engine.Error
+	switch {
+	case errors.Is(err, engine.ErrTime):
+		message = "takes too long to compile. Look for loops that do not end, or load less of its packages."
+	case errors.Is(err, engine.ErrMemory):
+		message = "needs too much memory to compile. Look for loops that make too many rules."
+	case errors.Is(err, engine.ErrNesting):
+		message = "is nested too deeply, or has a function or a mixin that calls itself without an end. Make it simpler."
+	case errors.As(err, &thrown):
+		message = "cannot be compiled: " + thrown.Message
+	default:
+		return err
+	}
+	return s.at(s.Line, 1, "The style sheet "+message)
+}

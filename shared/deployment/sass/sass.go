@@ -1,0 +1,229 @@
+// Package sass compiles style sheets in Sass to CSS, with its own compiler in an interpreter (package engine), and finds
+// the files that a style sheet loads by the rules of Sass. Which files it may load, and how a bundle uses the CSS, does
+// not belong here.
+package sass
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"devplatform/shared/deployment/engine"
+	"devplatform/shared/deployment/failure"
+	"devplatform/shared/deployment/tree"
+)
+
+const (
+	// maxTime limits the processor time for one style sheet with everything that it loads.
+	maxTime = 10 * time.Second
+	// maxCSS is the number of bytes of the CSS of one style sheet.
+	maxCSS = 10 << 20
+)
+
+// Project is what the compiler may know about a project. A method that a file of a package must not use returns an
+// error.
+type Project interface {
+	// Has reports whether a file exists.
+	Has(file string) bool
+	// Read returns a file that another one loads, for the CSS of a style sheet. Errors: *failure.Error.
+	Read(file, sheet string) ([]byte, error)
+	// Paths returns the paths that a reference in a file can mean if it is not relative to the file. Sass adds
+	// extensions and the like to them. Errors: *failure.Error.
+	Paths(importer, spec string) ([]string, error)
+	// Missing returns the error for a reference that means no file.
+	Missing(importer, spec string) *failure.Error
+}
+
+// Sheet is a style sheet in Sass.
+type Sheet struct {
+	File string // that contains it, to which its references are relative
+	Text string
+	// Before is code that is added before the text, such as variables for all style sheets of a project.
+	Before string
+	// Line is the line of the file in which the text begins.
+	Line         int
+	IsIndented   bool // whether the syntax is the one without braces
+	IsCompressed bool // whether the CSS is on one line
+}
+
+// IsSass reports whether a file is a style sheet in Sass.
+func IsSass(file string) bool {
+	ext := strings.ToLower(path.Ext(file))
+	return ext == ".scss" || ext == ".sass"
+}
+
+// Of returns the style sheet that is a file.
+func Of(file string, text []byte) Sheet {
+	return Sheet{File: file, Text: string(text), Line: 1, IsIndented: strings.EqualFold(path.Ext(file), ".sass")}
+}
+
+// Compiler is the compiler of a build. It starts when the first style sheet needs it. It is safe for concurrent use.
+type Compiler struct {
+	project Project
+	limit   time.Duration
+
+	mu     sync.Mutex // one style sheet at a time
+	engine *engine.Engine
+	err    error // why it did not start
+	sheet  Sheet // that it compiles
+	failed error // the first error of a function that it called
+}
+
+// New returns the compiler of a project. The caller must call Close.
+func New(p Project) *Compiler { return &Compiler{project: p, limit: maxTime} }
+
+// Close releases the memory of the compiler.
+func (c *Compiler) Close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.engine != nil {
+		c.engine.Close()
+	}
+}
+
+// Compile returns the CSS of a style sheet. Errors: *failure.Error; any other error is a bug.
+func (c *Compiler) Compile(s Sheet) (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.engine == nil && c.err == nil {
+		c.err = c.start()
+	}
+	if c.err != nil {
+		return "", c.err
+	}
+	c.engine.Reset()
+	c.sheet, c.failed = s, nil
+	before := s.Before
+	if before != "" {
+		before += "\n"
+	}
+	var r struct {
+		CSS   string
+		Error *problem
+	}
+	err := c.engine.Call("compile", map[string]any{
+		"file": s.File, "source": before + strings.Repeat("\n", s.Line-1) + s.Text,
+		"isIndented": s.IsIndented, "isCompressed": s.IsCompressed,
+	}, &r)
+	switch {
+	case err != nil:
+		return "", s.limitError(err)
+	case r.Error != nil:
+		return "", c.failure(*r.Error, strings.Count(before, "\n"))
+	case len(r.CSS) > maxCSS:
+		return "", s.at(1, 1, fmt.Sprintf("The CSS of the style sheet has %.1f MiB, and the limit is %d MiB. Look for loops "+
+			"that make too many rules.", float64(len(r.CSS))/(1<<20), maxCSS>>20))
+	}
+	return r.CSS, nil
+}
+
+func (c *Compiler) start() (err error) {
+	if c.engine, err = engine.New(c.limit); err != nil {
+		return err
+	}
+	return errors.Join(c.engine.LoadCompiler("sass"), c.engine.Register("findSheet", c.host(c.find)),
+		c.engine.Register("readSheet", c.host(c.read)))
+}
+
+// host returns a function for the compiler. It keeps the error, which is an exception in the compiler.
+func (c *Compiler) host(f func(argument string) (string, error)) func([]string) (string, error) {
+	return func(arguments []string) (string, error) {
+		answer, err := f(strings.Join(arguments, ""))
+		if err != nil && c.failed == nil {
+			c.failed = err
+		}
+		return answer, err
+	}
+}
+
+func (c *Compiler) read(file string) (string, error) {
+	data, err := c.project.Read(file, c.sheet.File)
+	return string(data), err
+}
+
+// reference is a reference to a style sheet, as infra/compilers/sass.js sends it.
+type reference struct {
+	Spec     string
+	Importer string // "" if the reference is relative
+	// IsRelative reports whether Spec is the path that the reference means relative to its file.
+	IsRelative bool
+	// IsInPackage reports whether the importer of a relative reference is in a package.
+	IsInPackage bool
+	FromImport  bool // whether the rule is @import
+}
+
+// find returns the file that a reference means, or "".
+func (c *Compiler) find(argument string) (string, error) {
+	var ref reference
+	if err := json.Unmarshal([]byte(argument), &ref); err != nil {
+		return "", err //nolint:wrapcheck // a bug
+	}
+	paths := []string{ref.Spec}
+	if !ref.IsRelative {
+		var err error
+		if paths, err = c.project.Paths(ref.Importer, ref.Spec); err != nil {
+			return "", err
+		}
+		ref.IsInPackage = tree.IsInPackage(ref.Importer)
+	}
+	for _, name := range paths {
+		file, err := c.lookUp(path.Clean("/"+name), ref.FromImport)
+		if file != "" && ref.IsInPackage && !tree.IsInPackage(file) {
+			file = "" // like a file that does not exist
+		}
+		if file != "" || err != nil {
+			return file, err
+		}
+	}
+	if !ref.IsRelative {
+		return "", c.project.Missing(ref.Importer, ref.Spec)
+	}
+	return "", nil
+}
+
+// lookUp returns the file of a path without the parts that Sass adds: an underscore, an extension, and the name index
+// for a folder. Rules @import prefer files that end with .import.
+func (c *Compiler) lookUp(name string, isImport bool) (string, error) {
+	names, groups := []string{name, name + "/index"}, [][]string{{".sass", ".scss"}, {".css"}}
+	if ext := path.Ext(name); IsSass(name) || ext == ".css" {
+		names, groups = []string{strings.TrimSuffix(name, ext)}, [][]string{{ext}}
+	}
+	for _, name := range names {
+		if isImport {
+			if file, err := c.first(name+".import", groups); file != "" || err != nil {
+				return file, err
+			}
+		}
+		if file, err := c.first(name, groups); file != "" || err != nil {
+			return file, err
+		}
+	}
+	return "", nil
+}
+
+// first returns the file of a path with an extension of the first group that has one. Two such files are an error.
+func (c *Compiler) first(name string, groups [][]string) (string, error) {
+	for _, extensions := range groups {
+		var found []string
+		for _, ext := range extensions {
+			for _, file := range []string{name + ext, path.Join(path.Dir(name), "_"+path.Base(name)) + ext} {
+				if c.project.Has(file) {
+					found = append(found, file)
+				}
+			}
+		}
+		switch len(found) {
+		case 0:
+		case 1:
+			return found[0], nil
+		default:
+			return "", &failure.Error{Code: failure.BuildFailed, Message: fmt.Sprintf("The reference means both %s and %s. "+
+				"Delete one of them, or write the extension.", found[0], found[1])}
+		}
+	}
+	return "", nil
+}
