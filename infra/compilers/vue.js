@@ -1,5 +1,5 @@
 // The compiler of Vue's single-file components. These functions come from Go: readFile, which returns "" for a file that
-// cannot be read, and resolveFile, which returns the file that an import means, or "".
+// cannot be read, resolveFile, which returns the file that an import means, or "", and compileSass.
 import "./base64.js"
 import { compileScript, compileStyle, compileTemplate, parse, registerTS } from "@vue/compiler-sfc/dist/compiler-sfc.cjs.js"
 import { outside } from "./failure.js"
@@ -43,8 +43,8 @@ const check = ({ template, script, scriptSetup, styles }) => {
     }
   }
   for (const block of styles) {
-    if (block.lang && !["css", "postcss"].includes(block.lang)) {
-      throw failed(`Styles with lang="${block.lang}" need a tool, and builds run none. Use CSS.`, block)
+    if (block.lang && !["css", "postcss", "scss", "sass"].includes(block.lang)) {
+      throw failed(`Styles with lang="${block.lang}" need a tool, and builds run none. Use CSS or Sass.`, block)
     }
   }
 }
@@ -92,9 +92,13 @@ const renderOf = (descriptor, file, id, { bindings, lang = "" }) => {
 
 // styleOf returns a style sheet, and in which line of its file it begins.
 const styleOf = (descriptor, style, file, id) => {
-  const { content, file: from, line } = style.src ? include(style, file) : { content: style.content, file, line: style.loc.start.line }
+  const source = style.src ? include(style, file) : { content: style.content, file, line: style.loc.start.line }
+  const { file: from, line } = source
+  const isSass = ["scss", "sass"].includes(style.lang)
+  const content = isSass ? compileSass(from, style.lang, String(line), source.content) : source.content
+  const result = { file: from, line, isModule: Boolean(style.module), isSass }
   if (!style.scoped && !descriptor.cssVars.length) {
-    return { code: content, file: from, line, isModule: Boolean(style.module) }
+    return { ...result, code: content }
   }
   const { code, errors: [error] } = compileStyle({
     id: `data-v-${id}`, filename: from, source: content, scoped: style.scoped, isProd: true, trim: false,
@@ -103,7 +107,7 @@ const styleOf = (descriptor, style, file, id) => {
     outside(error)
     throw Object.assign(error, { loc: { start: { line: (error.line ?? 1) + line - 1, column: error.column ?? 1 } } })
   }
-  return { code, file: from, line, isModule: Boolean(style.module) }
+  return { ...result, code }
 }
 
 const compile = ({ file, source, id }) => {

@@ -11,6 +11,7 @@ import (
 
 	"devplatform/shared/deployment/component"
 	"devplatform/shared/deployment/failure"
+	"devplatform/shared/deployment/sass"
 	"devplatform/shared/deployment/tree"
 )
 
@@ -41,8 +42,15 @@ func (b *bundler) styleModule(file, index string) (api.OnResolveResult, error) {
 	if err != nil {
 		return api.OnResolveResult{}, err
 	}
-	return api.OnResolveResult{Path: s.File, Namespace: nsStyle, Suffix: "?" + file + "?" + index}, nil
+	suffix := "?" + file + "?" + index
+	if s.IsSass {
+		suffix += "?" + sassStyle
+	}
+	return api.OnResolveResult{Path: s.File, Namespace: nsStyle, Suffix: suffix}, nil
 }
+
+// sassStyle marks a style sheet of a component that was in Sass.
+const sassStyle = "sass"
 
 // style returns a style sheet of a component. Errors: *failure.Error.
 func (b *bundler) style(file, index string) (component.Style, error) {
@@ -64,6 +72,7 @@ func (b *bundler) style(file, index string) (component.Style, error) {
 // loadStyle returns a style sheet of a component for the bundler.
 func (b *bundler) loadStyle(a api.OnLoadArgs) (api.OnLoadResult, error) {
 	file, index, _ := strings.Cut(strings.TrimPrefix(a.Suffix, "?"), "?")
+	index, _, _ = strings.Cut(index, "?")
 	s, err := b.style(file, index)
 	if err != nil {
 		return api.OnLoadResult{}, err
@@ -72,13 +81,22 @@ func (b *bundler) loadStyle(a api.OnLoadArgs) (api.OnLoadResult, error) {
 	if s.IsModule {
 		loader = api.LoaderLocalCSS
 	}
-	result, err := b.styleSheet(script{file: s.File, line: 1, code: []byte(s.Code)}, loader)
+	sheet := script{file: s.File, line: 1, code: []byte(s.Code)}
+	if s.IsSass {
+		if sheet.source, err = b.load(s.File); err != nil {
+			return api.OnLoadResult{}, err
+		}
+	}
+	result, err := b.styleSheet(sheet, loader)
 	result.ResolveDir = b.file(path.Dir(s.File))
 	return result, err
 }
 
 // componentProject is what the compilers may know about a project.
 type componentProject struct{ *bundler }
+
+// Sass implements component.Project.
+func (p componentProject) Sass(s sass.Sheet) (string, error) { return sassProject{p.bundler}.Sass(s) }
 
 // Source implements component.Project.
 func (p componentProject) Source(file string) ([]byte, bool) {

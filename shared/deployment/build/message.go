@@ -114,19 +114,27 @@ func (b *bundler) place(f *failure.Error, l *api.Location) {
 		f.Path, f.Line = e.file, e.line+l.Line-1
 	case strings.HasPrefix(l.File, nsStyle+":"):
 		f.Path, _, _ = strings.Cut(strings.TrimPrefix(l.File, nsStyle+":"), "?")
-		f.Line = l.Line
+		if f.Line = l.Line; strings.HasSuffix(l.File, "?"+sassStyle) {
+			b.placeCompiled(f, l)
+			return
+		}
 	case namespaced.MatchString(l.File):
 		return
 	case component.IsComponent(l.File), sass.IsSass(l.File):
 		f.Path = "/" + l.File
-		if source, err := b.tree.Read(f.Path); err == nil {
-			f.Line, f.Column = sourcePlace(trimBOM(source), l.LineText, l.Column, l.Length)
-		}
+		b.placeCompiled(f, l)
 		return
 	default:
 		f.Path, f.Line = "/"+l.File, l.Line
 	}
 	f.Column = column(l)
+}
+
+// placeCompiled sets the place in a file that was compiled before it was bundled.
+func (b *bundler) placeCompiled(f *failure.Error, l *api.Location) {
+	if source, err := b.tree.Read(f.Path); err == nil {
+		f.Line, f.Column = sourcePlace(trimBOM(source), l.LineText, l.Column, l.Length)
+	}
 }
 
 // explain replaces the message about a reference that has no file, or a file outside.

@@ -17,6 +17,7 @@ import (
 
 	"devplatform/shared/deployment/engine"
 	"devplatform/shared/deployment/failure"
+	"devplatform/shared/deployment/sass"
 	"devplatform/shared/deployment/tree"
 )
 
@@ -31,6 +32,8 @@ type Project interface {
 	Resolve(importer, spec string) string
 	// Package returns a file of a package of the project, or nil if it does not exist.
 	Package(file string) []byte
+	// Sass returns the CSS of a style sheet. Errors: *failure.Error.
+	Sass(sheet sass.Sheet) (string, error)
 }
 
 // Component is a compiled file.
@@ -48,6 +51,7 @@ type Style struct {
 	Code     string
 	File     string // to which its paths are relative
 	IsModule bool   // whether its names are local
+	IsSass   bool   // whether the code was in Sass, so that its lines are not the lines of the file
 }
 
 // StyleQuery is the query, followed by an index, with which the code of a component imports one of its style sheets.
@@ -99,6 +103,7 @@ type compiler struct {
 	notes  []string
 	files  map[string]compiled
 	file   string // that it compiles
+	failed error  // of what the compiler asked for
 }
 
 type compiled struct {

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 
+	"devplatform/shared/deployment/sass"
 	"devplatform/shared/deployment/tree"
 )
 
@@ -65,9 +66,14 @@ func (c *Compilers) compileSvelte(file string, source []byte) (*Component, error
 	if err := c.svelte.start("svelte", c.prepareSvelte); err != nil {
 		return nil, err
 	}
-	text, err := string(source), error(nil)
-	positions := unchanged
 	isModule := isSvelteModule(file)
+	text, err := string(source), error(nil)
+	if !isModule {
+		if text, err = c.withoutSass(file, text); err != nil {
+			return nil, err
+		}
+	}
+	positions := unchanged
 	switch {
 	case isModule && path.Ext(file) == ".ts":
 		text, positions, err = withoutTypes(file, text)
@@ -93,6 +99,32 @@ func (c *Compilers) compileSvelte(file string, source []byte) (*Component, error
 	return r.component(file, text, positions), nil
 }
 
+// styleBlock matches a style sheet that is not CSS. Its groups are the language and the text.
+var styleBlock = regexp.MustCompile(
+	`(?s)<style\b[^>]*\b(?:lang|type)\s*=\s*["']?(?:text/)?(scss|sass|less|styl|stylus)\b["']?[^>]*>(.*?)</style\s*>`)
+
+// withoutSass returns a component whose style sheet is CSS. The lines of the rest stay the same. Errors: *failure.Error.
+func (c *Compilers) withoutSass(file, source string) (string, error) {
+	m := styleBlock.FindStringSubmatchIndex(source)
+	if m == nil {
+		return source, nil
+	}
+	line, lang, text := 1+strings.Count(source[:m[4]], "\n"), source[m[2]:m[3]], source[m[4]:m[5]]
+	if lang != "scss" && lang != "sass" {
+		return "", problem{
+			Message: fmt.Sprintf("Styles with lang=%q need a tool, and builds run none. Use CSS or Sass.", lang), Line: line,
+		}.failure(file)
+	}
+	sheet := sass.Sheet{File: file, Line: line, Text: text, IsIndented: lang == "sass", IsCompressed: true}
+	css, err := c.project.Sass(sheet)
+	if err != nil {
+		return "", err
+	}
+	css = strings.TrimSpace(css)
+	css += strings.Repeat("\n", max(0, strings.Count(text, "\n")-strings.Count(css, "\n")))
+	return source[:m[4]] + css + source[m[5]:], nil
+}
+
 func (c *Compilers) callSvelte(file, source string) (r svelteResult, err error) {
 	options := map[string]any{}
 	names := svelteOptions
@@ -116,7 +148,9 @@ func (r svelteResult) component(file, source string, positions func(problem) pro
 	if r.CSS != "" {
 		out.Code += "\nimport " + stylePath(file, 0) + ";\n"
 		line := strings.Count(source[:max(0, strings.LastIndex(source, "<style"))], "\n")
-		out.Styles = []Style{{Code: strings.Repeat("\n", line) + r.CSS, File: file}}
+		out.Styles = []Style{{
+			Code: strings.Repeat("\n", line) + r.CSS, File: file, IsSass: styleBlock.MatchString(source),
+		}}
 	}
 	if tree.IsInPackage(file) {
 		return out

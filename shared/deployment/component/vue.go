@@ -5,7 +5,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
+
+	"devplatform/shared/deployment/sass"
 )
 
 // vueVersion is the version of the compiler of Vue.
@@ -21,6 +24,7 @@ type vueResult struct {
 		Code, File string
 		Line       int
 		IsModule   bool
+		IsSass     bool
 		Name       string // under which the template finds the names
 	}
 	Ignored []string // blocks
@@ -37,7 +41,7 @@ func (c *Compilers) compileVue(file string, source []byte) (*Component, error) {
 			return string(data), nil
 		}), c.vue.engine.Register("resolveFile", func(texts []string) (string, error) {
 			return c.project.Resolve(texts[0], texts[1]), nil
-		}))
+		}), c.vue.engine.Register("compileSass", c.sassOfVue))
 	})
 	if err != nil {
 		return nil, err
@@ -45,13 +49,30 @@ func (c *Compilers) compileVue(file string, source []byte) (*Component, error) {
 	hash := sha256.Sum256([]byte(file))
 	var r vueResult
 	in := map[string]string{"file": file, "source": string(source), "id": hex.EncodeToString(hash[:4])}
+	c.vue.failed = nil
 	if err := c.vue.call(in, &r); err != nil {
 		return nil, err
+	}
+	if c.vue.failed != nil {
+		return nil, c.vue.failed
 	}
 	if r.Error != nil {
 		return nil, r.Error.failure(file)
 	}
 	return r.component(file), nil
+}
+
+// sassOfVue returns the CSS of a style sheet. Its arguments are the file, the language, the first line and the text.
+func (c *Compilers) sassOfVue(texts []string) (string, error) {
+	line, err := strconv.Atoi(texts[2])
+	if err != nil {
+		return "", err //nolint:wrapcheck // a bug
+	}
+	css, err := c.project.Sass(sass.Sheet{File: texts[0], Line: line, Text: texts[3], IsIndented: texts[1] == "sass"})
+	if c.vue.failed == nil {
+		c.vue.failed = err
+	}
+	return css, err
 }
 
 // component returns the module of a component.
@@ -74,7 +95,7 @@ func (r vueResult) component(file string) *Component {
 		}
 		code.WriteString("import " + name + stylePath(file, i) + "\n")
 		css := strings.Repeat("\n", max(0, s.Line-1)) + s.Code // so that the lines have their numbers
-		out.Styles = append(out.Styles, Style{Code: css, File: s.File, IsModule: s.IsModule})
+		out.Styles = append(out.Styles, Style{Code: css, File: s.File, IsModule: s.IsModule, IsSass: s.IsSass})
 	}
 	if len(modules) > 0 {
 		properties = append(properties, "__cssModules: {"+strings.Join(modules, ", ")+"}")

@@ -17,12 +17,8 @@ import (
 	"devplatform/shared/deployment/tree"
 )
 
-const (
-	// maxTime limits the processor time for one style sheet with everything that it loads.
-	maxTime = 10 * time.Second
-	// maxCSS is the number of bytes of the CSS of one style sheet.
-	maxCSS = 10 << 20
-)
+// maxTime limits the processor time for one style sheet with everything that it loads.
+const maxTime = 10 * time.Second
 
 // Project is what the compiler may know about a project. A method that a file of a package must not use returns an
 // error.
@@ -114,9 +110,6 @@ func (c *Compiler) Compile(s Sheet) (string, error) {
 		return "", s.limitError(err)
 	case r.Error != nil:
 		return "", c.failure(*r.Error, strings.Count(before, "\n"))
-	case len(r.CSS) > maxCSS:
-		return "", s.at(1, 1, fmt.Sprintf("The CSS of the style sheet has %.1f MiB, and the limit is %d MiB. Look for loops "+
-			"that make too many rules.", float64(len(r.CSS))/(1<<20), maxCSS>>20))
 	}
 	return r.CSS, nil
 }
