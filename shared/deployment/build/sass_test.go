@@ -5,14 +5,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"devplatform/shared/deployment/failure"
 )
 
-// withStyles returns a project whose only entry is a style sheet, and its packages.
-func withStyles(sheet string, pairs ...string) sources {
-	in := withPage(nil, map[string][]byte{})
-	in.Files["/main.js"] = []byte("import " + quoteJSON(sheet))
+// withFiles returns a project with packages, which are in node_modules.
+func withFiles(pairs ...string) sources {
+	in := sources{Files: map[string][]byte{}, Packages: map[string][]byte{}}
 	for name, data := range files(pairs...) {
 		if strings.HasPrefix(name, "/node_modules/") {
 			in.Packages[name] = data
@@ -38,9 +35,34 @@ func wantOutput(t *testing.T, in sources, parts ...string) {
 	}
 }
 
+// Style sheets in Sass can be wherever style sheets in CSS can be, and load files as in Vite.
 func TestSass(t *testing.T) {
 	t.Parallel()
-	wantOutput(t, withStyles("./src/a.scss", "/src/a.scss", "$c: red; a { b { color: $c } }"), "a b{color:red}")
+	in := withComponents("./A.vue", "/A.vue", `<script setup>import S from "./S.svelte"; import m from "./m.module.scss"
+			import text from "./inline.scss?inline"; import "./plain.css"; import "p/styles.scss"
+			const a = [S, m, text, import.meta.glob("./g/*.sass", { eager: true })]</script>
+		<template><p :class="$style.local">{{ a }}</p></template>
+		<style lang="scss" scoped>@use "@/theme"; .vue { .x { color: theme.$c; background: v-bind(a) } }</style>
+		<style lang="sass" module>
+.local
+  color: $vite
+</style>`,
+		"/S.svelte", "<p class=svelte/><style lang='scss'>$w: 7px;\n\n.svelte { &:hover { width: $w } }</style>",
+		"/m.module.scss", ".m { composes: o from './o.module.sass'; q { r: s } }", "/o.module.sass", ".o\n  composed: yes",
+		"/inline.scss", "i { n { inline: $vite } }", "/g/a.sass", "g\n  glob: yes",
+		"/plain.css", "@import 'tailwindcss/utilities'; @import './imported.scss'; @reference 'tailwindcss'; t { @apply p-4 }", "/imported.scss", "i { j { imported: $vite } }",
+		"/src/_theme.scss", "@use 'bootstrap/scss/b'; @use '~q' as q; $c: b.$c; a { background: url(./i.png) }",
+		"/src/i.png", "PNG", "/styles/_shared.scss", "$vite: vite;",
+		"/vite.config.js", `export default { css: { preprocessorOptions: { scss: { loadPaths: ["./styles"],
+			additionalData: '@use "shared" as *;' }, sass: { additionalData: '@use "shared" as *' } } } }`,
+		"/node_modules/p/styles.scss", "@import 'q'; p { package: yes }",
+		"/node_modules/q/package.json", `{"name":"q","exports":{".":{"sass":"./sass/main.scss","default":"./no.js"}}}`,
+		"/node_modules/q/sass/main.scss", "q { background: url('./q.png') }", "/node_modules/q/sass/q.png", "QPNG",
+		"/node_modules/bootstrap/scss/_b.scss", "@use 'var'; $c: var.$c", "/node_modules/bootstrap/scss/var.scss", "$c: #123;",
+	)
+	in.Files["/index.html"] = []byte(`<link rel=stylesheet href="/page.scss"><script type=module src="/main.js"></script>`)
+	in.Files["/page.scss"] = []byte("body { p { page: $vite } }")
+	wantOutput(t, in, ".vue .x[data-v-", "color:#123", "var(--", ".svelte-", ":hover{width:7px}", "composed:yes", "r:s",
+		"inline:vite", "glob:yes", "imported:vite", "padding:calc(", "package:yes", "page:vite", "color:vite",
+		`url("/assets/i-`, `url("/assets/q-`, ": QPNG", "!.scss", "!$vite")
 }
-
-var _ = failure.Error{}

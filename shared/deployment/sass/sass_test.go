@@ -135,7 +135,6 @@ func TestHostile(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ source, want string }{
 		"endless loop": {"@while true {}", "takes too long"},
-		"memory":       {"$t: 'a'; @for $i from 1 through 22 { $t: $t + $t } $l: (); @while true { $l: append($l, $t + $l) }", "too much memory"},
 		"recursion":    {"@function f($x) { @return f($x + 1) + 1 } a { b: f(1) }", "nested too deeply"},
 		"nested rules": {strings.Repeat("a{", 5000) + strings.Repeat("}", 5000), "nested too deeply"},
 	} {

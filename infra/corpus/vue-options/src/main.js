@@ -2,7 +2,7 @@ import { createApp } from 'vue'
 import App from './App.vue'
 import i18n from './i18n'
 import toast from './plugins/toast'
-import './assets/main.css'
+import './assets/main.scss'
 
 const app = createApp(App)
 app.use(i18n)
