@@ -23,6 +23,8 @@ const failure = (error) => {
   outside(error)
   const [text, ...rest] = String(error.reason ?? error.message ?? error).split("\n\n")
   const message = text.replace(/^\[@?vue\/compiler-sfc\] /, "").replace(/ \(\d+:\d+\)$/, "")
+    .replace(/^Failed to resolve import source ("(?:@[\w.-]+\/)?[\w-].*")\.?$/, "Types of packages, such as $1, are not " +
+      "available in builds. Copy the type to a file of the project, and import it from there.")
   const mark = rest.join("\n\n").match(frame)
   const file = rest[0]?.split("\n", 1)[0] ?? ""
   const { line, column } = error.loc?.start ?? { line: Number(mark?.[1] ?? 0), column: (mark?.[2].length ?? -1) + 1 }

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -30,6 +31,7 @@ type bundled struct {
 type bundledEntry struct {
 	path   string
 	styles string // style sheet with what the script and the scripts that it loads later import, or ""
+	text   string // of an inline style sheet, which has no path
 }
 
 // bundle runs esbuild on the entries of the pages. Errors: *failure.Error.
@@ -60,6 +62,13 @@ func bundle(p *project, s *pages) (*bundled, error) {
 	}
 	b.result.entries = entries
 	b.publish(files)
+	for key, e := range b.inline {
+		if e.isStyle() {
+			name := entries[key].path
+			entries[key] = bundledEntry{text: string(bytes.TrimSpace(files[name]))}
+			delete(b.result.files, name)
+		}
+	}
 	return b.result, nil
 }
 
@@ -67,7 +76,7 @@ func bundle(p *project, s *pages) (*bundled, error) {
 type bundler struct {
 	*state
 
-	inline  map[string]entry  // inline scripts by key
+	inline  map[string]entry  // inline scripts and style sheets by key
 	entries map[string]string // keys of entries by entry point
 	nesting []string          // the files whose bundles contain this one
 	isBlob  bool              // whether the bundle is an inline worker, whose URL is not one of the site
@@ -192,7 +201,11 @@ func (b *bundler) entryPoints(s *pages) (points []api.EntryPoint) {
 		point := fmt.Sprintf("entry:%d", i)
 		b.entries[point] = key
 		file, _, _ := strings.Cut(key, "?")
-		points = append(points, api.EntryPoint{InputPath: point, OutputPath: outputName(file)})
+		name := outputName(file)
+		if b.inline[key].isStyle() {
+			name += "~" // the output is not published, so it must not be the output of another entry
+		}
+		points = append(points, api.EntryPoint{InputPath: point, OutputPath: name})
 	}
 	return points
 }

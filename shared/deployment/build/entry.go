@@ -45,6 +45,11 @@ func (p *project) findPages() (*pages, error) {
 	}
 	for _, page := range s.pages {
 		for _, e := range page.entries {
+			if compilers[strings.ToLower(path.Ext(e.file))].tool != "" {
+				f := needsTool(e.file)
+				f.Path, f.Line, f.Column = page.source, e.line, 1
+				return nil, f
+			}
 			if e.file != "" && !e.inline() && !p.has(e.file) {
 				return nil, &failure.Error{Code: failure.EntryNotFound, Path: page.source, Line: e.line, Column: 1,
 					Message: fmt.Sprintf("The page loads the script %s, which does not exist. Add the file, or correct the "+

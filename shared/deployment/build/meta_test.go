@@ -90,17 +90,17 @@ func TestMetaErrors(t *testing.T) {
 	// The lines after an expression keep their numbers.
 	wantFailure(t, withPage(appFiles("import.meta.glob(\n'./src/*.svg',\n{eager: true})\nimport './gone.js'"), nil),
 		failure.Error{Code: failure.BuildFailed, Message: "/gone.js", Path: "/main.js", Line: 4, Column: 8})
-	in := withPage(appFiles("import.meta.glob('./*.scss', { eager: true })"), nil)
-	in.Files["/a.scss"] = nil
-	wantFailure(t, in, failure.Error{Code: failure.FrameworkUnsupported, Message: "Sass", Path: "/main.js", Line: 1,
+	in := withPage(appFiles("import.meta.glob('./*.less', { eager: true })"), nil)
+	in.Files["/a.less"] = nil
+	wantFailure(t, in, failure.Error{Code: failure.FrameworkUnsupported, Message: "Less", Path: "/main.js", Line: 1,
 		Column: 35})
 }
 
 // TestAddedImportInPage checks that an error about a file of a glob has the line of the expression in the page.
 func TestAddedImportInPage(t *testing.T) {
 	t.Parallel()
-	in := files("/a.scss", "", "/index.html",
-		"<p>\n<script type=module>\nimport.meta.glob('./*.scss', { eager: true })</script>")
+	in := files("/a.less", "", "/index.html",
+		"<p>\n<script type=module>\nimport.meta.glob('./*.less', { eager: true })</script>")
 	_, err := run(t, sources{Files: in})
 	var f *failure.Error
 	if !errors.As(err, &f) || f.Path != "/index.html" || f.Line != 3 {

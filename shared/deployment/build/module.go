@@ -16,7 +16,7 @@ import (
 // The namespaces of modules that are not files. Modules that are made of a file have the kind of the module as their
 // namespace, and the path of the file as their path.
 const (
-	nsPage      = "page"      // an inline script
+	nsPage      = "page"      // an inline script or style sheet
 	nsPublic    = "public"    // the URL of a file of /public
 	nsEmpty     = "empty"     // a module of Node.js
 	nsImportMap = "importmap" // a key of an import map that is required
@@ -104,7 +104,12 @@ func (b *bundler) onLoad(a api.OnLoadArgs) (result api.OnLoadResult, err error) 
 		file, isInside = b.path(a.Path)
 	case nsPage:
 		e := b.inline[file]
-		result, err = b.script(script{file: e.file, line: e.line, code: []byte(e.code)}, api.LoaderJS)
+		code := script{file: e.file, line: e.line, code: []byte(e.code)}
+		if e.isStyle() {
+			result, err = b.styleSheet(code, api.LoaderCSS)
+		} else {
+			result, err = b.script(code, api.LoaderJS)
+		}
 		result.ResolveDir = b.file(path.Dir(e.file))
 		return result, err
 	case nsStyle:

@@ -33,12 +33,15 @@ type page struct {
 type entry struct {
 	start, end int        // offsets of the part of the page that is replaced
 	tag        html.Token // replaces the part, with another reference
-	file       string     // path in the project; of the page, if the script is inline; "" if the part is left out
+	file       string     // path in the project; of the page, if the content is inline; "" if the part is left out
 	line       int
-	code       string // content of an inline script
+	code       string // content of an inline script or style sheet
 }
 
 func (e entry) inline() bool { return e.code != "" }
+
+// isStyle reports whether the entry is an inline style sheet.
+func (e entry) isStyle() bool { return e.tag.Data == "style" }
 
 // key identifies an entry in the bundler.
 func (e entry) key() string {
@@ -129,6 +132,9 @@ func (p *page) checkImports(file string, project *project) {
 func (p *page) addInline(e entry, project *project) {
 	switch {
 	case e.tag.Type != html.StartTagToken:
+	case e.tag.Data == "style" && project.compilesStyle(e):
+		e.file = p.web + p.path
+		p.entries = append(p.entries, e)
 	case e.tag.Data == "style":
 		p.addStyle(e.code)
 	case e.tag.Data != "script" || attribute(e.tag, "src") != "":
@@ -225,8 +231,11 @@ func (p *page) render(b *bundled) []byte {
 			end, at = at, -1
 		}
 		out.Write(p.data[end:e.start])
-		if e.file != "" {
-			out.WriteString(rewrite(e.tag, b.entries[e.key()].path))
+		switch entry := b.entries[e.key()]; {
+		case e.isStyle():
+			out.WriteString(e.tag.String() + entry.text)
+		case e.file != "":
+			out.WriteString(rewrite(e.tag, entry.path))
 		}
 		end = e.end
 	}

@@ -95,18 +95,18 @@ type project struct {
 	rules           map[string]string    // files of the project with rules, by path in the site
 	notes, warnings lines
 
-	manifest  packageJSON
-	tsconfig  string              // for esbuild
-	paths     map[string][]string // aliases of folders: absolute targets in the project by pattern
-	packages  map[string]string   // aliases of packages
-	nesting   bool                // Tailwind CSS 3 resolves nested rules before its own
-	svelte    map[string]any      // options of the compiler of Svelte
+	manifest packageJSON
+	tsconfig string              // for esbuild
+	paths    map[string][]string // aliases of folders: absolute targets in the project by pattern
+	packages map[string]string   // aliases of packages
+	nesting  bool                // Tailwind CSS 3 resolves nested rules before its own
+	svelte   map[string]any      // options of the compiler of Svelte
 	// sassSettings are the options of Sass.
 	sassSettings sassSettings
-	engines   []api.Engine        // the oldest browsers in which the site works
-	env       map[string]any      // the values of import.meta.env
-	constants map[string]string   // JavaScript values by expression
-	app       bool                // whether the project is built, so that scripts outside of /public are source
+	engines      []api.Engine      // the oldest browsers in which the site works
+	env          map[string]any    // the values of import.meta.env
+	constants    map[string]string // JavaScript values by expression
+	app          bool              // whether the project is built, so that scripts outside of /public are source
 }
 
 // readSettings reads the settings of a project. Errors: *failure.Error.

@@ -49,9 +49,10 @@ type tailwindCSS struct {
 	id     string
 }
 
-// usesTailwind matches what only Tailwind CSS understands. importOf matches an import.
+// usesTailwind matches what only Tailwind CSS understands, and loadsTailwind what loads it. importOf matches an import.
 var (
-	usesTailwind = regexp.MustCompile(`@(?:tailwind|apply|theme|plugin|config|source|utility|custom-variant|variant|` +
+	loadsTailwind = regexp.MustCompile(`@tailwind\s|@import\s+(?:url\(\s*)?["']tailwindcss[/"']`)
+	usesTailwind  = regexp.MustCompile(`@(?:tailwind|apply|theme|plugin|config|source|utility|custom-variant|variant|` +
 		`reference|screen)\s|@import\s+(?:url\(\s*)?["']tailwindcss[/"']|@layer\s+(?:base|components|utilities)\s*\{|` +
 		`\btheme\(|--(?:spacing|alpha|theme)\(`)
 	importOf    = regexp.MustCompile(`@import\s+(?:url\(\s*)?["']([^"'\n]+)["']`)
@@ -76,6 +77,28 @@ func (b *bundler) needsTailwind(file, css string, seen map[string]bool) bool {
 		}
 	}
 	return false
+}
+
+// compilesStyle reports whether an inline style sheet of a page is compiled: it uses Tailwind CSS, and so does the
+// project. In other projects, a script of the page can compile it.
+func (p *project) compilesStyle(e entry) bool {
+	css := cssComments.ReplaceAllString(e.code, "")
+	kind := attribute(e.tag, "type")
+	return (kind == "" || strings.EqualFold(kind, "text/css")) && usesTailwind.MatchString(css) &&
+		(loadsTailwind.MatchString(css) || p.manifest.has("tailwindcss") || p.manifest.has("@tailwindcss/vite") ||
+			p.manifest.has("@tailwindcss/postcss") || p.tailwindConfig() != "")
+}
+
+// tailwindConfig returns the configuration of version 3, or "".
+func (p *project) tailwindConfig() string {
+	for _, ext := range []string{".js", ".cjs", ".mjs", ".ts", ".cts", ".mts"} {
+		for _, folder := range []string{p.web, ""} {
+			if name := folder + "/tailwind.config" + ext; p.has(name) {
+				return name
+			}
+		}
+	}
+	return ""
 }
 
 // styles returns a style sheet of the project without what only Tailwind CSS understands. Errors: *failure.Error.
@@ -146,18 +169,10 @@ func (t *tailwindCSS) start() (err error) {
 	if err != nil || t.name != "tailwind3" {
 		return err
 	}
-	for _, ext := range []string{".js", ".cjs", ".mjs", ".ts", ".cts", ".mts"} {
-		for _, folder := range []string{t.b.web, ""} {
-			if name := folder + "/tailwind.config" + ext; t.config == "" && t.b.has(name) {
-				answer, err := t.loadModule(name, "/")
-				if err != nil {
-					return err
-				}
-				t.config = answer
-			}
-		}
+	if name := t.b.tailwindConfig(); name != "" {
+		t.config, err = t.loadModule(name, "/")
 	}
-	return nil
+	return err
 }
 
 func (t *tailwindCSS) close() {

@@ -49,6 +49,39 @@ func TestTailwind(t *testing.T) {
 	}
 }
 
+// The style elements of pages are compiled in projects that use Tailwind CSS, and stay in their pages.
+func TestTailwindInPages(t *testing.T) {
+	t.Parallel()
+	const style = "<style media=print>.a { @apply p-4; color: theme('colors.red.500'); background: url(./i.png) }</style>"
+	const plain = `<style type="text/tailwindcss">@tailwind base</style><style>.theme { a: b }</style>`
+	in := files("/index.html", "<p class=flex>"+style+plain, "/docs/a.html", "<style>@tailwind utilities</style>",
+		"/docs/i.png", "", "/i.png", "PNG", "/package.json", uses3,
+		"/tailwind.config.js", "export default { content: ['*.html'] }")
+	out := mustRun(t, sources{Framework: "static", Files: in})
+	for _, part := range []string{`<style media="print">.a{`, "padding:1rem", "color:#ef4444", `url("/assets/i-`, "}</style>" + plain} {
+		if !strings.Contains(out["/index.html"], part) {
+			t.Errorf("want %q in %s", part, out["/index.html"])
+		}
+	}
+	if page := out["/docs/a.html"]; !strings.HasPrefix(page, "<style>.flex{display:flex}") {
+		t.Errorf("got %s", page)
+	}
+	for name := range out {
+		if strings.HasSuffix(name, ".css") {
+			t.Errorf("the style sheet is also published as %s", name)
+		}
+	}
+	in["/index.html"] = []byte("<p>\n<style>\n.a { color: red }\n.b { @apply none }</style>")
+	wantFailure(t, sources{Framework: "static", Files: in}, failure.Error{Code: failure.BuildFailed,
+		Message: "The `none` class does not exist", Path: "/index.html", Line: 4, Column: 6})
+	delete(in, "/package.json")
+	delete(in, "/tailwind.config.js")
+	in["/docs/a.html"] = nil
+	if page := mustRun(t, sources{Framework: "static", Files: in})["/index.html"]; page != string(in["/index.html"]) {
+		t.Errorf("a project without Tailwind CSS: got %s", page)
+	}
+}
+
 // The versions are the versions of the packages that are bundled.
 func TestTailwindPackages(t *testing.T) {
 	t.Parallel()

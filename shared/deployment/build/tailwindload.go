@@ -304,8 +304,12 @@ func (t *tailwindCSS) failure(err error) error {
 	}
 	f := &failure.Error{Code: failure.BuildFailed, Message: t.b.clean(thrown.Message)}
 	if m := placed.FindStringSubmatch(thrown.Message); m != nil {
-		f.Path, f.Message = m[1], m[4]
+		f.Path = m[1]
+		f.Message, _, _ = strings.Cut(m[4], "\n") // the code of the file follows
 		_, _ = fmt.Sscan(m[2]+" "+m[3], &f.Line, &f.Column)
+		if f.Path == t.sheet.file {
+			f.Line += t.sheet.line - 1
+		}
 		return f
 	}
 	if thrown.File != "" {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"devplatform/shared/deployment/failure"
+	"devplatform/shared/deployment/sass"
 )
 
 // files are the files of a project by path.
@@ -30,6 +31,14 @@ func (f files) Resolve(importer, spec string) string {
 		}
 	}
 	return ""
+}
+
+// Sass replaces a variable, and knows one error.
+func (files) Sass(s sass.Sheet) (string, error) {
+	if strings.Contains(s.Text, "$bad") {
+		return "", &failure.Error{Code: failure.BuildFailed, Message: "bad Sass.", Path: s.File, Line: s.Line, Column: 1}
+	}
+	return strings.ReplaceAll(s.Text, "$c", fmt.Sprintf("%t%t", s.IsIndented, s.IsCompressed)), nil
 }
 
 func (f files) Package(file string) []byte {

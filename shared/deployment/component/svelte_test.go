@@ -28,6 +28,7 @@ func TestSvelte(t *testing.T) {
 		{"options", "/h.svelte", "<!-- kept --><p>a</p>", []string{"<!-- kept -->"}},
 		{"warning", "/i.svelte", "<script>\nlet a = 1;\nlet b = $state(1);\nlet c = b;</script><img src=x>{a}{c}",
 			[]string{"/i.svelte:4:9: This reference only captures the initial value", "!alt"}},
+		{"Sass", "/j.svelte", "<p/>\n<style lang=\"scss\">\np { b: $c }\n\n</style>\n{#if x}{/if}", []string{"{ b: falsetrue }"}},
 		{"package", "/node_modules/p/i.svelte", "<script>let b = $state(1); let c = b;</script>{c}",
 			[]string{"!initial value"}},
 	} {
@@ -52,6 +53,9 @@ func TestSvelteFailures(t *testing.T) {
 			"/f.svelte:7:8", "export let"},
 		{"/g.svelte", "<script lang=ts>\nenum A { B }\n\n\nlet a = $state(A.B)\n</script>\n\n{#if a}",
 			"/g.svelte:8:1", "left open"},
+		{"/i.svelte", "<p/>\n<style lang='scss'>a { b: $bad }</style>", "/i.svelte:2:1", "bad Sass"},
+		{"/j.svelte", "<p/>\n<style type=text/less>a{}</style>", "/j.svelte:2:1", "Use CSS or Sass"},
+		{"/k.svelte", "<style lang=sass>\na {}\n</style>\n{#if a}", "/k.svelte:4:1", "left open"},
 		{"/h.svelte", "<style>\na {</style>", "/h.svelte:2:12", "."},
 	} {
 		_, err := compileWith(compilers, c.file, c.source)

@@ -41,6 +41,8 @@ func TestVue(t *testing.T) {
 				"style /src/A.vue true: .b{}"}},
 		"v-bind": {`<script setup>const color = "red"</script><template><p/></template><style>p { color: v-bind(color) }</style>`,
 			[]string{"_useCssVars", "color: var(--"}},
+		"Sass": {"<template><p/></template><style scoped lang=scss>.a { b: $c }</style><style lang=sass module>.d { e: $c }</style>",
+			[]string{"] { b: falsefalse }", "true: .d { e: truefalse }"}},
 		"src": {`<script>export default { data: () => ({ color: "red" }) }</script><template src="./view.html"/><style scoped src="./view.css"/>`,
 			[]string{"included", "style /src/view.css false: .a[data-v-"}},
 		"script src": {`<script src="./a.js"></script><template><p/></template>`,
@@ -88,10 +90,13 @@ func TestVueFailures(t *testing.T) {
 		"<script setup lang=ts>\nimport type { P } from './.env'\ndefineProps<P>()\n</script>": {
 			"/a.vue:3:13", "Unresolvable type reference"},
 		"<script setup lang=ts>\nimport type { P } from 'package'\ndefineProps<P>()\n</script>": {
-			"/a.vue:3:13", `Failed to resolve import source "package"`},
+			"/a.vue:3:13", `Types of packages, such as "package", are not available in builds. Copy the type`},
+		"<script setup lang=ts>\nimport type { P } from '@/none'\ndefineProps<P>()\n</script>": {
+			"/a.vue:3:13", `Failed to resolve import source "@/none"`},
 		"<script setup lang=ts>\nimport type { Bad } from './src/bad'\ndefineProps<Bad>()\n</script>": {
 			"/a.vue:0:0", "Unexpected token"},
-		"<style lang=scss>\n</style>\n<template/><style lang=scss>a{}</style>": {"/a.vue:3:29", `lang="scss"`},
+		"<style lang=less>\n</style>\n<template/><style lang=less>a{}</style>": {"/a.vue:3:29", "Use CSS or Sass"},
+		"<template/>\n<style scoped lang=scss>a\n{ b: $bad }</style>":          {"/a.vue:2:1", "bad Sass"},
 		"<template lang=pug>\np\n</template>":                                  {"/a.vue:1:20", `lang="pug"`},
 		"<script lang=coffee>\na\n</script>":                                   {"/a.vue:1:21", `lang="coffee"`},
 		"<template src='./no.html'/>":                                          {"/a.vue:1:28", `"./no.html"`},
