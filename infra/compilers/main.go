@@ -1,19 +1,25 @@
 // Compilers bundles the compilers of builds, which are npm packages, for package engine. `make compilers` runs it. It
-// needs npm. The same versions make the same bundles on every machine.
+// needs npm. The same versions make the same bundles on every machine. A bundle is bytecode of the interpreter, so
+// `make compilers` also has to run when its version in go.mod changes.
 package main
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
+	"github.com/klauspost/compress/zstd"
+	"modernc.org/quickjs"
+
+	"devplatform/shared/deployment/engine"
 )
 
 // names are the compilers. Each has an entry file.
@@ -51,9 +57,20 @@ func run(folder, bundles, list string) error {
 				packages[name] = true
 			}
 		}
-		if err := write(filepath.Join(bundles, name+".js.gz"), compress(code)); err != nil {
+		data, err := bytecode(code)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if err := write(filepath.Join(bundles, name+".zst"), data); err != nil {
 			return err
 		}
+	}
+	version, err := interpreter()
+	if err == nil {
+		err = write(filepath.Join(bundles, "VERSION"), []byte(version+"\n"))
+	}
+	if err != nil {
+		return err
 	}
 	text, err := listLicences(folder, packages)
 	if err != nil {
@@ -189,13 +206,39 @@ func packageOf(file string) string {
 	return strings.Join(strings.Split(rest, "/")[:n], "/")
 }
 
-// compress returns data in gzip, without a time.
-func compress(data []byte) []byte {
-	var out bytes.Buffer
-	w, _ := gzip.NewWriterLevel(&out, gzip.BestCompression)
-	_, _ = w.Write(data)
-	_ = w.Close()
-	return out.Bytes()
+// bytecode returns a program as compressed bytecode.
+func bytecode(code []byte) ([]byte, error) {
+	if bytes.Count(code, []byte("\n")) >= engine.CompilerLines {
+		return nil, errors.New("the bundle has too many lines")
+	}
+	vm, err := quickjs.NewVM()
+	if err != nil {
+		return nil, err //nolint:wrapcheck // names the interpreter
+	}
+	defer func() { _ = vm.Close() }()
+	data, err := vm.Compile(string(code), quickjs.EvalGlobal)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // names the place
+	}
+	w, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1),
+		zstd.WithWindowSize(zstd.MaxWindowSize>>4))
+	if err != nil {
+		return nil, err //nolint:wrapcheck // cannot happen
+	}
+	return w.EncodeAll(data, nil), w.Close()
+}
+
+// interpreter returns the version of the interpreter.
+func interpreter() (string, error) {
+	info, ok := debug.ReadBuildInfo()
+	if ok {
+		for _, module := range info.Deps {
+			if module.Path == "modernc.org/libquickjs" {
+				return module.Version, nil
+			}
+		}
+	}
+	return "", errors.New("the version of the interpreter is not known")
 }
 
 const introduction = `# Licences of the compilers

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -307,8 +308,12 @@ func (t *tailwindCSS) failure(err error) error {
 		f.Path = m[1]
 		f.Message, _, _ = strings.Cut(m[4], "\n") // the code of the file follows
 		_, _ = fmt.Sscan(m[2]+" "+m[3], &f.Line, &f.Column)
-		if f.Path == t.sheet.file {
+		switch lines := bytes.SplitAfterN(t.sheet.code, []byte("\n"), f.Line+1); {
+		case f.Path != t.sheet.file:
+		case t.sheet.source == nil:
 			f.Line += t.sheet.line - 1
+		case len(lines) >= f.Line && f.Line > 0: // the line of the CSS
+			return t.sheet.at(len(bytes.Join(lines[:f.Line-1], nil))+f.Column-1, f)
 		}
 		return f
 	}

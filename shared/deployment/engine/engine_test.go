@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -200,5 +201,19 @@ func TestReset(t *testing.T) {
 	e.Reset()
 	if err := e.Call("f", 1, nil); !errors.Is(err, ErrTime) {
 		t.Errorf("got %v, want the limit of time", err)
+	}
+}
+
+// Bytecode runs only in the version of the interpreter that made it.
+func TestCompilerVersion(t *testing.T) {
+	t.Parallel()
+	version, err := os.ReadFile("compilers/VERSION")
+	if err != nil {
+		t.Fatal(err)
+	}
+	modules, err := os.ReadFile("../../../go.mod")
+	if want := "modernc.org/libquickjs " + strings.TrimSpace(string(version)) + " "; err != nil ||
+		!strings.Contains(string(modules), want) {
+		t.Errorf("%v: go.mod does not have %s: run make compilers", err, want)
 	}
 }
