@@ -147,7 +147,8 @@ func bundle(folder, name string) (code []byte, inputs []string, err error) {
 	out := api.Build(api.BuildOptions{
 		AbsWorkingDir: dir, EntryPoints: []string{name + ".js"}, Bundle: true, Format: api.FormatIIFE,
 		Platform: api.PlatformBrowser, Target: api.ES2023, Metafile: true, MinifySyntax: true, MinifyWhitespace: true,
-		MinifyIdentifiers: name == sass, LegalComments: api.LegalCommentsNone, Loader: map[string]api.Loader{".css": api.LoaderText},
+		MinifyIdentifiers: name == sass, LegalComments: api.LegalCommentsNone,
+		Loader: map[string]api.Loader{".css": api.LoaderText},
 		Alias: map[string]string{
 			"path": "path-browserify",
 			// The modules for browsers need a document.

@@ -33,8 +33,8 @@ var compilers = map[string]compiler{
 func needsTool(file string) *failure.Error {
 	switch tool := compilers[strings.ToLower(path.Ext(file))].tool; tool {
 	case "Less", "Stylus":
-		return failf(failure.FrameworkUnsupported, "The style sheet %s needs %s, which builds do not have. Convert it to CSS "+
-			"or Sass.", file, tool)
+		return failf(failure.FrameworkUnsupported, "The style sheet %s needs %s, which builds do not have. Convert it to "+
+			"CSS or Sass.", file, tool)
 	default:
 		return failf(failure.FrameworkUnsupported, "The file %s needs a tool for %s, and builds run none. Use CSS, Sass, "+
 			"JavaScript, TypeScript or JSX instead. A file of data can be imported as text with ?raw, as a URL with ?url, and "+

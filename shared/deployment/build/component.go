@@ -96,7 +96,7 @@ func (b *bundler) loadStyle(a api.OnLoadArgs) (api.OnLoadResult, error) {
 type componentProject struct{ *bundler }
 
 // Sass implements component.Project.
-func (p componentProject) Sass(s sass.Sheet) (string, error) { return sassProject{p.bundler}.Sass(s) }
+func (p componentProject) Sass(s sass.Sheet) (string, error) { return sassProject(p).Sass(s) }
 
 // Source implements component.Project.
 func (p componentProject) Source(file string) ([]byte, bool) {

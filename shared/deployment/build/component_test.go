@@ -75,15 +75,7 @@ func TestComponents(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var all strings.Builder
-			for path, data := range mustRun(t, c.in) {
-				all.WriteString(path + ": " + data + "\n")
-			}
-			for _, part := range c.want {
-				if without, isForbidden := strings.CutPrefix(part, "!"); strings.Contains(all.String(), without) == isForbidden {
-					t.Errorf("want %q in:\n%s", part, all.String())
-				}
-			}
+			wantOutput(t, c.in, c.want...)
 		})
 	}
 }

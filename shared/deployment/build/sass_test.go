@@ -1,10 +1,13 @@
 package build
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
+
+	"devplatform/shared/deployment/failure"
 )
 
 // withFiles returns a project with packages, which are in node_modules.
@@ -58,11 +61,45 @@ func TestSass(t *testing.T) {
 		"/node_modules/p/styles.scss", "@import 'q'; p { package: yes }",
 		"/node_modules/q/package.json", `{"name":"q","exports":{".":{"sass":"./sass/main.scss","default":"./no.js"}}}`,
 		"/node_modules/q/sass/main.scss", "q { background: url('./q.png') }", "/node_modules/q/sass/q.png", "QPNG",
-		"/node_modules/bootstrap/scss/_b.scss", "@use 'var'; $c: var.$c", "/node_modules/bootstrap/scss/var.scss", "$c: #123;",
+		"/node_modules/bootstrap/scss/_b.scss", "@use 'var'; $c: var.$c",
+		"/node_modules/bootstrap/scss/var.scss", "$c: #123;",
 	)
 	in.Files["/index.html"] = []byte(`<link rel=stylesheet href="/page.scss"><script type=module src="/main.js"></script>`)
 	in.Files["/page.scss"] = []byte("body { p { page: $vite } }")
 	wantOutput(t, in, ".vue .x[data-v-", "color:#123", "var(--", ".svelte-", ":hover{width:7px}", "composed:yes", "r:s",
 		"inline:vite", "glob:yes", "imported:vite", "padding:calc(", "package:yes", "page:vite", "color:vite",
 		`url("/assets/i-`, `url("/assets/q-`, ": QPNG", "!.scss", "!$vite")
+}
+
+// Errors have their places in Sass and not in the CSS. A package cannot read files of the project.
+func TestSassErrors(t *testing.T) {
+	t.Parallel()
+	pkg := func(text string) []string {
+		return []string{"/main.js", `import "p/a.scss"`, "/src/b.scss", "b { secret: yes }", "/node_modules/p/a.scss", text}
+	}
+	for name, c := range map[string]struct {
+		files []string
+		want  failure.Error
+	}{
+		"Sass": {[]string{"/main.js", `import "./a.scss"`, "/a.scss", "$a: 1;\n\nb { c: $d }"},
+			failure.Error{Message: "Undefined variable.", Path: "/a.scss", Line: 3, Column: 8}},
+		"bundler": {[]string{"/main.js", `import "./a.scss"`, "/a.scss", "$a: 1;\n\nb { c: $a }\n@import './no.css';"},
+			failure.Error{Message: "/no.css does not exist", Path: "/a.scss", Line: 4, Column: 9}},
+		"no package": {[]string{"/main.js", `import "./a.scss"`, "/a.scss", "\n@use 'bootstrap/scss/b';"},
+			failure.Error{Message: "or add the package to dependencies", Path: "/a.scss", Line: 2, Column: 1}},
+		"relative path of a package": {pkg("\n@use '../../src/b';"),
+			failure.Error{Message: "does not exist", Path: "/node_modules/p/a.scss", Line: 2, Column: 1}},
+		"absolute path of a package": {pkg("@use '/src/b';"),
+			failure.Error{Message: "refers to files outside of packages", Path: "/node_modules/p/a.scss", Line: 1, Column: 1}},
+		"alias in a package": {pkg("@use '@/b';"),
+			failure.Error{Code: failure.DependencyNotFound, Message: `"@/b" is not installed`, Path: "/node_modules/p/a.scss",
+				Line: 1, Column: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in := withFiles(append(c.files, "/index.html", `<script type=module src="/main.js"></script>`)...)
+			c.want.Code = cmp.Or(c.want.Code, failure.BuildFailed)
+			wantFailure(t, in, c.want)
+		})
+	}
 }

@@ -58,7 +58,9 @@ func TestTailwindInPages(t *testing.T) {
 		"/docs/i.png", "", "/i.png", "PNG", "/package.json", uses3,
 		"/tailwind.config.js", "export default { content: ['*.html'] }")
 	out := mustRun(t, sources{Framework: "static", Files: in})
-	for _, part := range []string{`<style media="print">.a{`, "padding:1rem", "color:#ef4444", `url("/assets/i-`, "}</style>" + plain} {
+	for _, part := range []string{
+		`<style media="print">.a{`, "padding:1rem", "color:#ef4444", `url("/assets/i-`, "}</style>" + plain,
+	} {
 		if !strings.Contains(out["/index.html"], part) {
 			t.Errorf("want %q in %s", part, out["/index.html"])
 		}

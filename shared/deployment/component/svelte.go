@@ -103,7 +103,8 @@ func (c *Compilers) compileSvelte(file string, source []byte) (*Component, error
 var styleBlock = regexp.MustCompile(
 	`(?s)<style\b[^>]*\b(?:lang|type)\s*=\s*["']?(?:text/)?(scss|sass|less|styl|stylus)\b["']?[^>]*>(.*?)</style\s*>`)
 
-// withoutSass returns a component whose style sheet is CSS. The lines of the rest stay the same. Errors: *failure.Error.
+// withoutSass returns a component whose style sheet is CSS. The lines of the rest stay the same. Errors:
+// *failure.Error.
 func (c *Compilers) withoutSass(file, source string) (string, error) {
 	m := styleBlock.FindStringSubmatchIndex(source)
 	if m == nil {

@@ -28,7 +28,8 @@ func TestSvelte(t *testing.T) {
 		{"options", "/h.svelte", "<!-- kept --><p>a</p>", []string{"<!-- kept -->"}},
 		{"warning", "/i.svelte", "<script>\nlet a = 1;\nlet b = $state(1);\nlet c = b;</script><img src=x>{a}{c}",
 			[]string{"/i.svelte:4:9: This reference only captures the initial value", "!alt"}},
-		{"Sass", "/j.svelte", "<p/>\n<style lang=\"scss\">\np { b: $c }\n\n</style>\n{#if x}{/if}", []string{"{ b: falsetrue }"}},
+		{"Sass", "/j.svelte", "<p/>\n<style lang=\"scss\">\np { b: $c }\n\n</style>\n{#if x}{/if}",
+			[]string{"{ b: falsetrue }"}},
 		{"package", "/node_modules/p/i.svelte", "<script>let b = $state(1); let c = b;</script>{c}",
 			[]string{"!initial value"}},
 	} {

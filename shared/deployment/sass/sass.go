@@ -1,6 +1,6 @@
-// Package sass compiles style sheets in Sass to CSS, with its own compiler in an interpreter (package engine), and finds
-// the files that a style sheet loads by the rules of Sass. Which files it may load, and how a bundle uses the CSS, does
-// not belong here.
+// Package sass compiles style sheets in Sass to CSS, with Dart Sass in an interpreter (package engine), and finds the
+// files that a style sheet loads by the rules of Sass. Which files it may load, and how a bundle uses the CSS, does not
+// belong here.
 package sass
 
 import (
