@@ -54,7 +54,8 @@ func (s Sheet) limitError(err error) error {
 	var thrown *engine.Error
 	switch {
 	case errors.Is(err, engine.ErrTime):
-		message = "takes too long to compile. Look for loops that do not end, or load less of its packages."
+		message = "takes too long to compile. Look for loops that do not end. Instead of a large package in Sass, import the " +
+			"CSS that it also has, such as bootstrap/dist/css/bootstrap.css."
 	case errors.Is(err, engine.ErrMemory):
 		message = "needs too much memory to compile. Look for loops that make too many rules."
 	case errors.Is(err, engine.ErrNesting):
