@@ -21,7 +21,8 @@ func TestImports(t *testing.T) {
 		"/f.json", "import 'no'", "/g.md", "import 'no'", "/node_modules/x/index.js", "import 'no'",
 		"/s.css", "@import 'tailwindcss'; @plugin \"p\"; @plugin './no'; @config 'no'",
 		"/tailwind.config.ts", "import { a } from 'tailwindcss/colors'; require('q'); import 'path'", "/postcss.config.js",
-		"import 'postcss'", "/t.scss", "@use \"r/x\"; @forward 'pkg:u'; @import '~w/x'; @use 'sass:math'", "/h.js", "import"+strings.Repeat(" ", maxImport)+"'no'; // import",
+		"import 'postcss'", "/t.scss", "@use \"r/x\"; @forward 'pkg:u'; @import '~w/x'; @use 'sass:math'",
+		"/h.js", "import"+strings.Repeat(" ", maxImport)+"'no'; // import",
 	))
 	want := map[string]bool{}
 	for _, name := range strings.Fields("a @s/b c d e.js f g h i p q r sass u vue w") {
