@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 
+	"devplatform/shared/deployment/constant"
 	"devplatform/shared/deployment/failure"
 )
 
@@ -47,7 +48,7 @@ func initWebAssembly(file string, data []byte) (string, error) {
 	if !bytes.HasPrefix(data, []byte("\x00asm")) {
 		return "", failf(failure.BuildFailed, "The file %s is not a WebAssembly module.", file)
 	}
-	return `import url from ` + quoteJSON("./"+path.Base(file)+"?url") + `;
+	return `import url from ` + constant.Quote("./"+path.Base(file)+"?url") + `;
 export default async (imports = {}) => {
 	try { return (await WebAssembly.instantiateStreaming(fetch(url), imports)).instance }
 	catch { return (await WebAssembly.instantiate(await (await fetch(url)).arrayBuffer(), imports)).instance }
@@ -82,7 +83,7 @@ func imageComponent(file string, data []byte) (string, error) {
 		}
 		return `import { createElement, forwardRef } from "react";
 export const ReactComponent = forwardRef((props, ref) =>
-	createElement("svg", { ...` + quoteJSON(props) + `, ...props, ref }));
+	createElement("svg", { ...` + constant.Quote(props) + `, ...props, ref }));
 export default ReactComponent;`, nil
 	}
 }
@@ -106,6 +107,6 @@ func styleOf(css string) map[string]string {
 // componentAndURL returns the module of an SVG image in projects of Create React App. Its default export is the URL.
 func componentAndURL(file string, _ []byte) (string, error) {
 	name := "./" + path.Base(file)
-	return "export { ReactComponent } from " + quoteJSON(name+"?react") + "\nexport { default } from " +
-		quoteJSON(name+"?url"), nil
+	return "export { ReactComponent } from " + constant.Quote(name+"?react") + "\nexport { default } from " +
+		constant.Quote(name+"?url"), nil
 }

@@ -3,11 +3,11 @@ package build
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"maps"
 	"regexp"
 	"strings"
 
+	"devplatform/shared/deployment/constant"
 	"devplatform/shared/deployment/failure"
 )
 
@@ -48,7 +48,7 @@ func constants(j job) (env map[string]any, all map[string]string, err error) {
 		"global":                 `globalThis`,
 		"__dirname":              `"/"`,
 		"__filename":             `"/index.js"`,
-		"import.meta.env":        quoteJSON(env),
+		"import.meta.env":        constant.Quote(env),
 		"__VUE_OPTIONS_API__":    `true`,
 		"__VUE_PROD_DEVTOOLS__":  `false`,
 
@@ -58,9 +58,9 @@ func constants(j job) (env map[string]any, all map[string]string, err error) {
 		all["import.meta.hot."+method] = "Boolean" // does nothing, so that a call without a check does not throw
 	}
 	for name, value := range env {
-		all["import.meta.env."+name] = quoteJSON(value)
+		all["import.meta.env."+name] = constant.Quote(value)
 		if isPublicVariable(name) {
-			all["process.env."+name] = quoteJSON(value)
+			all["process.env."+name] = constant.Quote(value)
 		}
 	}
 	env["PUBLIC_URL"] = ""
@@ -147,12 +147,3 @@ func (v *variables) expand(name string) string {
 
 // trimBOM removes the byte order mark at the beginning of a text.
 func trimBOM(data []byte) []byte { return bytes.TrimPrefix(data, []byte("\ufeff")) }
-
-// quoteJSON returns a value as a JavaScript expression.
-func quoteJSON(v any) string {
-	text, err := json.Marshal(v)
-	if err != nil {
-		panic(err) // the values are strings, booleans and maps of them
-	}
-	return string(text)
-}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"devplatform/shared/deployment/constant"
 	"devplatform/shared/deployment/failure"
 )
 
@@ -27,7 +28,7 @@ func TestEnv(t *testing.T) {
 		"VITE_X=$VITE_X": "", "VITE_X=$A\nA=$B\nB=</script>": "</script>", "VITE_X=`it's`": "it's", "VITE_X=1\nVITE_X=2": "2",
 	} {
 		_, all, err := constants(job{Settings: files("/.env", content)})
-		if got, ok := all["import.meta.env.VITE_X"]; err != nil || ok && got != quoteJSON(want) || !ok && want != "" {
+		if got, ok := all["import.meta.env.VITE_X"]; err != nil || ok && got != constant.Quote(want) || !ok && want != "" {
 			t.Errorf("%q: %s, want %q, error %v", content, got, want, err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
+	"devplatform/shared/deployment/constant"
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/deployment/tree"
 )
@@ -53,7 +54,7 @@ func (b *bundler) addGlobals(s script, options api.TransformOptions) []byte {
 	}
 	replaced := api.Transform(string(s.code), options).Code // esbuild replaces variables that the script does not declare
 	for _, name := range slices.Sorted(maps.Keys(options.Define)) {
-		switch spec := quoteJSON(nsGlobal + ":" + name); {
+		switch spec := constant.Quote(nsGlobal + ":" + name); {
 		case !bytes.Contains(replaced, []byte(mark+name)):
 		case usesModules.Match(s.code):
 			s.code = fmt.Appendf(slices.Clip(s.code), "\n;import { %s } from %s;", name, spec)

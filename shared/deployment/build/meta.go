@@ -9,6 +9,7 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
+	"devplatform/shared/deployment/constant"
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/deployment/tree"
 )
@@ -173,7 +174,7 @@ func (r *rewriter) rewriteURL(offset int) *failure.Error {
 	}
 	text := requireCall(spec)
 	if suffix != "" {
-		text = "(" + text + "+" + quoteJSON(suffix) + ")"
+		text = "(" + text + "+" + constant.Quote(suffix) + ")"
 	}
 	r.edits = append(r.edits, edit{begin, end, text})
 	return nil
@@ -199,4 +200,4 @@ func needsTranspiling(file string) bool {
 	return slices.Contains([]string{".ts", ".tsx", ".mts", ".cts", ".jsx"}, strings.ToLower(path.Ext(file)))
 }
 
-func requireCall(spec string) string { return "require(" + quoteJSON(spec) + ")" }
+func requireCall(spec string) string { return "require(" + constant.Quote(spec) + ")" }

@@ -149,7 +149,7 @@ func (r *rewriter) expand(g glob) (string, *failure.Error) {
 		if !isAbsolute {
 			key = relative(dir, file)
 		}
-		properties = append(properties, quoteJSON(key)+":"+importExpression(g, file))
+		properties = append(properties, constant.Quote(key)+":"+importExpression(g, file))
 	}
 	return "Object.assign({" + strings.Join(properties, ",") + "})", nil
 }
@@ -178,7 +178,7 @@ func importExpression(g glob, file string) string {
 	case g.eager:
 		return requireCall(spec) + "." + g.name
 	case g.name != "":
-		return "()=>import(" + quoteJSON(spec) + ").then(m=>m." + g.name + ")"
+		return "()=>import(" + constant.Quote(spec) + ").then(m=>m." + g.name + ")"
 	}
-	return "()=>import(" + quoteJSON(spec) + ")"
+	return "()=>import(" + constant.Quote(spec) + ")"
 }

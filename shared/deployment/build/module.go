@@ -9,6 +9,7 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 
 	"devplatform/shared/deployment/component"
+	"devplatform/shared/deployment/constant"
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/deployment/tree"
 )
@@ -123,7 +124,7 @@ func (b *bundler) onLoad(a api.OnLoadArgs) (result api.OnLoadResult, err error) 
 		result.ResolveDir = b.dir
 		return result, nil
 	case nsImportMap:
-		name := quoteJSON(file)
+		name := constant.Quote(file)
 		code := "export * from " + name + "; import * as all from " + name + "; export default all.default"
 		return contents(code, api.LoaderJS), nil
 	}
@@ -185,7 +186,7 @@ func (b *bundler) asset(file string, data []byte) api.OnLoadResult {
 // bundle of its own. If it is inline, it has a blob URL. A worker that pages share is never inline.
 func (b *bundler) worker(kind, file string) (api.OnLoadResult, error) {
 	entry, text, err := b.buildNested(file, kind)
-	url, constructor := quoteJSON(entry.path), "Worker"
+	url, constructor := constant.Quote(entry.path), "Worker"
 	if len(b.nesting) > 0 { // no path is relative to the URL of an inline worker
 		url = "new URL(" + url + ", self.location.origin).href"
 	}
@@ -196,7 +197,7 @@ func (b *bundler) worker(kind, file string) (api.OnLoadResult, error) {
 	case strings.HasPrefix(kind, kindURL):
 		return contents("module.exports = "+url, api.LoaderJS), err
 	case kind == kindInlineWorker:
-		url = `URL.createObjectURL(new Blob([` + quoteJSON(string(text)) + `], { type: "text/javascript" }))`
+		url = `URL.createObjectURL(new Blob([` + constant.Quote(string(text)) + `], { type: "text/javascript" }))`
 	}
 	return contents("export default function (o) { return new "+constructor+"("+url+", { name: o?.name }) }",
 		api.LoaderJS), err

@@ -15,6 +15,7 @@ import (
 	"deps.dev/util/semver"
 	"github.com/evanw/esbuild/pkg/api"
 
+	"devplatform/shared/deployment/constant"
 	"devplatform/shared/deployment/engine"
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/deployment/tailwind"
@@ -310,5 +311,5 @@ func (t *tailwindCSS) loadSheet(id, base string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return quoteJSON(map[string]string{"path": file, "base": path.Dir(file), "content": text}), nil
+	return constant.Quote(map[string]string{"path": file, "base": path.Dir(file), "content": text}), nil
 }

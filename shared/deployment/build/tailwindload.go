@@ -13,6 +13,7 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
+	"devplatform/shared/deployment/constant"
 	"devplatform/shared/deployment/engine"
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/deployment/tree"
@@ -106,7 +107,7 @@ func moveURLs(css, from, to string) (string, error) {
 			return text
 		}
 		rel, _ := filepath.Rel(to, file)
-		return "url(" + quoteJSON("./"+filepath.ToSlash(rel)) + ")"
+		return "url(" + constant.Quote("./"+filepath.ToSlash(rel)) + ")"
 	})
 	return css, failed
 }
@@ -122,7 +123,8 @@ func (t *tailwindCSS) loadModule(id, base string) (string, error) {
 	if strings.HasPrefix(id, "/") {
 		spec, folder = "."+id, "/"
 	}
-	code := fmt.Sprintf("import * as all from %s; globalThis.modules[%s] = () => all", quoteJSON(spec), quoteJSON(key))
+	code := fmt.Sprintf("import * as all from %s; globalThis.modules[%s] = () => all",
+		constant.Quote(spec), constant.Quote(key))
 	var entry string // the file of the module
 	run := api.Build(api.BuildOptions{
 		Stdin:         &api.StdinOptions{Contents: code, ResolveDir: b.file(folder)},
@@ -133,8 +135,8 @@ func (t *tailwindCSS) loadModule(id, base string) (string, error) {
 		Sourcemap:        api.SourceMapExternal, SourcesContent: api.SourcesContentExclude,
 		LogLevel: api.LogLevelSilent, Color: api.ColorNever,
 		Define: map[string]string{
-			"__dirname": `"/"`, "__filename": quoteJSON(id), "import.meta.dirname": `"/"`,
-			"import.meta.url": quoteJSON("file:///"), "process.env.NODE_ENV": `"production"`,
+			"__dirname": `"/"`, "__filename": constant.Quote(id), "import.meta.dirname": `"/"`,
+			"import.meta.url": constant.Quote("file:///"), "process.env.NODE_ENV": `"production"`,
 		},
 		Plugins: []api.Plugin{{Name: "module", Setup: func(pb api.PluginBuild) { b.setupModule(pb, &entry) }}},
 	})
@@ -155,7 +157,7 @@ func (t *tailwindCSS) loadModule(id, base string) (string, error) {
 	if err := t.engine.Load(string(source), sourceMap); err != nil {
 		return "", err
 	}
-	answer := quoteJSON(map[string]string{"path": entry, "base": path.Dir(entry), "key": key})
+	answer := constant.Quote(map[string]string{"path": entry, "base": path.Dir(entry), "key": key})
 	t.modules[key] = answer
 	return answer, nil
 }
@@ -235,7 +237,7 @@ func (b *bundler) resolveModule(pb api.PluginBuild, a api.OnResolveArgs, entry *
 func (b *bundler) loadCode(a api.OnLoadArgs) (api.OnLoadResult, error) {
 	switch a.Namespace {
 	case nsBuiltin:
-		return contents("module.exports = globalThis.builtins["+quoteJSON(a.Path)+"] ?? "+
+		return contents("module.exports = globalThis.builtins["+constant.Quote(a.Path)+"] ?? "+
 			throws("The module "+a.Path+" is not available.")+"()", api.LoaderJS), nil
 	case nsNode:
 		return contents(throws(a.Path+" is a module of Node.js, and a configuration can use only path.")+"()", api.LoaderJS),
@@ -263,7 +265,9 @@ func (b *bundler) loadCode(a api.OnLoadArgs) (api.OnLoadResult, error) {
 	return result, nil
 }
 
-func throws(message string) string { return "(() => { throw new Error(" + quoteJSON(message) + ") })" }
+func throws(message string) string {
+	return "(() => { throw new Error(" + constant.Quote(message) + ") })"
+}
 
 var (
 	// placed matches the message of an error of PostCSS.

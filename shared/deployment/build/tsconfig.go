@@ -57,7 +57,7 @@ func (p *project) readTSConfig() error {
 		}
 	}
 	c.options["paths"] = relative
-	p.tsconfig = quoteJSON(map[string]any{"compilerOptions": c.options})
+	p.tsconfig = constant.Quote(map[string]any{"compilerOptions": c.options})
 	return nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"devplatform/shared/deployment/constant"
 	"devplatform/shared/deployment/engine"
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/deployment/sass"
@@ -220,11 +221,5 @@ func (c *Compilers) versionOf(name string) (version string, major int) {
 
 // stylePath returns the path with which the code of a component imports one of its style sheets.
 func stylePath(file string, i int) string {
-	return quote("./" + path.Base(file) + StyleQuery + strconv.Itoa(i))
-}
-
-// quote returns a text as a JavaScript expression.
-func quote(text string) string {
-	encoded, _ := json.Marshal(text) // a string is always valid
-	return string(encoded)
+	return constant.Quote("./" + path.Base(file) + StyleQuery + strconv.Itoa(i))
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"devplatform/shared/deployment/constant"
 	"devplatform/shared/deployment/sass"
 )
 
@@ -85,13 +86,13 @@ func (r vueResult) component(file string) *Component {
 		properties = append(properties, "render: _sfc_render")
 	}
 	if r.ScopeID != "" {
-		properties = append(properties, "__scopeId: "+quote(r.ScopeID))
+		properties = append(properties, "__scopeId: "+constant.Quote(r.ScopeID))
 	}
 	for i, s := range r.Styles {
 		name := ""
 		if s.IsModule {
 			name = fmt.Sprintf("_sfc_style%d from ", i)
-			modules = append(modules, quote(s.Name)+fmt.Sprintf(": _sfc_style%d", i))
+			modules = append(modules, constant.Quote(s.Name)+fmt.Sprintf(": _sfc_style%d", i))
 		}
 		code.WriteString("import " + name + stylePath(file, i) + "\n")
 		css := strings.Repeat("\n", max(0, s.Line-1)) + s.Code // so that the lines have their numbers

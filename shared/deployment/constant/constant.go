@@ -306,6 +306,15 @@ func Encode(value any) (text string, ok bool) {
 	return string(data), err == nil
 }
 
+// Quote returns a value as a JavaScript expression. The value consists of texts, booleans, and maps of them.
+func Quote(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
 // isSmall reports whether a constant has at most left values. It subtracts their number from left.
 func isSmall(value any, left *int) bool {
 	*left--
