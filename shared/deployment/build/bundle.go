@@ -95,6 +95,7 @@ type state struct {
 	nested    chan struct{} // limits the nested bundles that run at the same time
 	bundles   atomic.Int64  // number of nested bundles
 	tailwind  *tailwindCSS
+	sheets    sync.Map // what style sheets of the project use, by path
 
 	mu       sync.Mutex
 	patterns []string // of imports with computed paths

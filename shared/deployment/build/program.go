@@ -101,6 +101,8 @@ type project struct {
 	packages map[string]string   // aliases of packages
 	nesting  bool                // Tailwind CSS 3 resolves nested rules before its own
 	svelte   map[string]any      // options of the compiler of Svelte
+	// namedTailwind is the configuration of Tailwind CSS 3 that PostCSS names, or "".
+	namedTailwind string
 	// sassSettings are the options of Sass.
 	sassSettings sassSettings
 	engines      []api.Engine      // the oldest browsers in which the site works

@@ -248,6 +248,10 @@ func (p *project) readPostCSS() {
 	case map[string]any:
 		names = slices.Sorted(maps.Keys(plugins))
 		names = slices.DeleteFunc(names, func(name string) bool { return plugins[name] == false })
+		options, _ := plugins["tailwindcss"].(map[string]any)
+		if config, ok := options["config"].(string); ok {
+			p.namedTailwind = path.Join("/", config)
+		}
 	case []any:
 		for _, plugin := range plugins {
 			if m, ok := plugin.(constant.Module); ok {

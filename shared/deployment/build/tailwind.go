@@ -50,36 +50,6 @@ type tailwindCSS struct {
 	id     string
 }
 
-// usesTailwind matches what only Tailwind CSS understands, and loadsTailwind what loads it. importOf matches an import.
-var (
-	loadsTailwind = regexp.MustCompile(`@tailwind\s|@import\s+(?:url\(\s*)?["']tailwindcss[/"']`)
-	usesTailwind  = regexp.MustCompile(`@(?:tailwind|apply|theme|plugin|config|source|utility|custom-variant|variant|` +
-		`reference|screen)\s|@import\s+(?:url\(\s*)?["']tailwindcss[/"']|@layer\s+(?:base|components|utilities)\s*\{|` +
-		`\btheme\(|--(?:spacing|alpha|theme)\(`)
-	importOf    = regexp.MustCompile(`@import\s+(?:url\(\s*)?["']([^"'\n]+)["']`)
-	layersOf3   = regexp.MustCompile(`@tailwind\s+(?:base|components)\b`)
-	cssComments = regexp.MustCompile(`(?s)/\*.*?\*/`)
-)
-
-// needsTailwind reports whether a style sheet, or one that it imports, uses Tailwind CSS.
-func (b *bundler) needsTailwind(file, css string, seen map[string]bool) bool {
-	css = cssComments.ReplaceAllString(css, "")
-	if usesTailwind.MatchString(css) {
-		return true
-	}
-	for _, m := range importOf.FindAllStringSubmatch(css, -1) {
-		found, err := b.findSheet(m[1], file)
-		if err != nil || seen[found] || tree.IsInPackage(found) {
-			continue
-		}
-		seen[found] = true
-		if data, err := b.load(found); err == nil && b.needsTailwind(found, string(data), seen) {
-			return true
-		}
-	}
-	return false
-}
-
 // compilesStyle reports whether an inline style sheet of a page is compiled: it uses Tailwind CSS, and so does the
 // project. In other projects, a script of the page can compile it.
 func (p *project) compilesStyle(e entry) bool {
@@ -92,19 +62,21 @@ func (p *project) compilesStyle(e entry) bool {
 
 // tailwindConfig returns the configuration of version 3, or "".
 func (p *project) tailwindConfig() string {
+	names := []string{p.namedTailwind}
 	for _, ext := range []string{".js", ".cjs", ".mjs", ".ts", ".cts", ".mts"} {
-		for _, folder := range []string{p.web, ""} {
-			if name := folder + "/tailwind.config" + ext; p.has(name) {
-				return name
-			}
-		}
+		names = append(names, p.web+"/tailwind.config"+ext, "/tailwind.config"+ext)
 	}
-	return ""
+	i := slices.IndexFunc(names, p.has)
+	if i < 0 {
+		return ""
+	}
+	return names[i]
 }
 
 // styles returns a style sheet of the project without what only Tailwind CSS understands. Errors: *failure.Error.
 func (b *bundler) styles(s script) (string, error) {
-	if !b.needsTailwind(s.file, string(s.code), map[string]bool{}) {
+	s.code = withRemoteImportsFirst(s.code)
+	if !b.needsTailwind(s) {
 		return string(s.code), nil
 	}
 	t := b.tailwind
@@ -115,7 +87,7 @@ func (b *bundler) styles(s script) (string, error) {
 	if err != nil {
 		return "", t.failure(err)
 	}
-	return css, nil
+	return string(withRemoteImportsFirst([]byte(css))), nil
 }
 
 // compile compiles the style sheet. Errors: the errors of package engine, and *failure.Error.
@@ -196,12 +168,16 @@ func (t *tailwindCSS) host(f func(t *tailwindCSS, id, base string) (string, erro
 	}
 }
 
-var versionNumber = regexp.MustCompile(`\d+`)
+var (
+	versionNumber = regexp.MustCompile(`\d+`)
+	// layersOf3 matches layers that version 4 does not understand.
+	layersOf3 = regexp.MustCompile(`@tailwind\s+(?:base|components)\b`)
+)
 
 // version returns the name of the compiler for the version that the project asks for.
 func (t *tailwindCSS) version() (string, error) {
 	spec, ok := cmp.Or(t.b.manifest.Dependencies["tailwindcss"], t.b.manifest.DevDependencies["tailwindcss"]).(string)
-	if !ok { // version 4 does not understand these layers
+	if !ok {
 		if layersOf3.Match(t.sheet.code) && !t.b.manifest.has("@tailwindcss/vite") {
 			return "tailwind3", nil
 		}
@@ -262,6 +238,10 @@ func (t *tailwindCSS) contents(globs []string) ([]content, error) {
 	err := t.each(tailwind.Glob(t.all(), globs, t.b.web+"/"), func(name string, data []byte) {
 		all = append(all, content{string(data), tailwind.Extension(name)})
 	})
+	if err == nil && len(all) == 0 {
+		t.b.warn("No file matches content of the configuration of Tailwind CSS, so the style sheets have no classes of the " +
+			"project. Add the patterns of the files that use classes.")
+	}
 	return all, err
 }
 
@@ -307,7 +287,7 @@ func (t *tailwindCSS) loadSheet(id, base string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, err := moveURLs(string(sheet.code), path.Dir(file), path.Dir(t.sheet.file))
+	text, err := moveURLs(string(withRemoteImportsFirst(sheet.code)), path.Dir(file), path.Dir(t.sheet.file))
 	if err != nil {
 		return "", err
 	}

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -37,6 +38,22 @@ func TestTailwind(t *testing.T) {
 		"3 with nested rules": {[]string{"/package.json", uses3, "/a.css", ".a { @screen md { .b & { @apply flex } } }",
 			"/postcss.config.js", "export default { plugins: { 'tailwindcss/nesting': {}, tailwindcss: {} } }"},
 			"@media(min-width:768px){.b .a{display:flex}}", "@screen"},
+		"4 with a font after a sheet": {[]string{"/a.css", `@import "./b.css"; @import url('https://f/?b;c'); .d { @apply flex }`,
+			"/b.css", ".b { e: f }"}, "@import\"https://f/?b;c\";.b{e:f}.d{display:flex}", "}@import"},
+		"3 with fonts after rules": {[]string{"/package.json", uses3, "/a.css", "@import './b.css'; @tailwind utilities;\n" +
+			"@import 'https://f/?a;b';", "/b.css", "@charset 'utf-8'; /* a */ .b { e: f }\n@import url( \"//g/?a;b\" )\nscreen;"},
+			`@import"//g/?a;b"screen;@import"https://f/?a;b";.b{e:f}`, "}@import"},
+		"3 with a configuration of PostCSS": {[]string{"/package.json", uses3, "/a.css", "@tailwind utilities", "/b.html", page,
+			"/postcss.config.js", "module.exports = { plugins: { tailwindcss: { config: './c/own.js' }, autoprefixer: {} } }",
+			"/c/own.js", "module.exports = { content: ['*.html'] }"}, ".flex{display:flex}", "@tailwind"},
+		"3 without a folder": {[]string{"/package.json", uses3, "/a.css", "@tailwind utilities", "/b.html", page, "/no/c.html",
+			"<p class=grid>", "/tailwind.config.js", "module.exports = { content: ['./**/*.html', '!./no'] }"}, ".flex{", ".grid"},
+		"3 with extended patterns": {[]string{"/package.json", uses3, "/a.css", "@tailwind utilities", "/b/c.d.html",
+			"<p class='grid flex'>", "/no.html", "<p class='hidden'>", "/tailwind.config.js",
+			"module.exports = { content: [require('path').join(__dirname, '{a,b}/**/*!(*.spec|*.x).?(x)+(html|ts)')] }"},
+			".flex{display:flex}.grid", "hidden"},
+		"a plain sheet with a font": {[]string{"/a.css", ".a { b: c }\n@import 'https://f';\n.d { e: f }"},
+			`@import"https://f";.a{b:c}.d{e:f}`, "}@import"},
 		"a plain sheet": {[]string{"/a.css", ".theme { color: red } /* @apply x */"}, ".theme{color:red}", "tailwind"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -96,15 +113,25 @@ func TestTailwindPackages(t *testing.T) {
 	}
 }
 
-// A project that asks for a version that is not there gets the nearest one, and a line in the log.
-func TestTailwindVersions(t *testing.T) {
+// A project that asks for a version that is not there gets the nearest one. That, and content that no file matches, is
+// a line in the log.
+func TestTailwindLog(t *testing.T) {
 	t.Parallel()
-	for spec, want := range map[string]string{"~3.3.0": "3.4.19", "4.0.x": "4.3.5", "^4": "", "latest": ""} {
+	for _, c := range []struct{ spec, config, want string }{
+		{"~3.3.0", "", "3.4.19"},
+		{"4.0.x", "", "4.3.5"},
+		{"^4", "", ""},
+		{"latest", "", ""},
+		{"^3.4.0", "module.exports = { content: ['*.html'] }", ""},
+		{"^3.4.0", "module.exports = { content: ['src/*.html'] }", "No file matches content"},
+		{"^3.4.0", "module.exports = () => ({ content: ['*.html'] })", "No file matches content"},
+	} {
 		out, err := run(t, sources{Framework: "static", Files: files("/index.html", "<link rel=stylesheet href=a.css>",
-			"/a.css", "a { @apply flex }", "/package.json", `{"devDependencies":{"tailwindcss":"`+spec+`"}}`)})
-		if got := strings.Join(out.Notes, "\n"); err != nil || strings.Contains(got, "Tailwind") != (want != "") ||
-			!strings.Contains(got, want) {
-			t.Errorf("%s: got %q, %v, want %q", spec, got, err, want)
+			"/a.css", "a { @apply flex }", "/package.json", `{"devDependencies":{"tailwindcss":"`+c.spec+`"}}`,
+			"/tailwind.config.js", cmp.Or(c.config, "module.exports = { content: ['*.html'] }"))})
+		got := strings.Join(append(out.Notes, out.Warnings...), "\n")
+		if err != nil || strings.Contains(got, "Tailwind") != (c.want != "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s %s: got %q, %v, want %q", c.spec, c.config, got, err, c.want)
 		}
 	}
 }
@@ -129,6 +156,14 @@ func TestTailwindErrors(t *testing.T) {
 		"class 3": {
 			[]string{"/package.json", uses3, "/a.css", "\n.a { @apply unknown; }"},
 			`/a.css:2|unknown`,
+		},
+		"theme": {
+			[]string{"/package.json", uses3, "/a.css", "\n.a { b: theme('none') }"},
+			`/a.css:2|'none' does not exist in your theme config.`,
+		},
+		"theme 4": {
+			[]string{"/a.css", uses + "\n@theme { .a { b: c } }"},
+			"/a.css:2|`@theme` blocks must only contain custom properties or `@keyframes`.",
 		},
 		"version": {
 			[]string{"/package.json", `{"dependencies":{"tailwindcss":"^2"}}`, "/a.css", uses},
@@ -220,7 +255,8 @@ func TestTailwindErrors(t *testing.T) {
 				t.Fatalf("got %v, want %s", err, c.want)
 			}
 			place, message, _ := strings.Cut(c.want, "|")
-			if !strings.HasPrefix(fmt.Sprintf("%s:%d", got.Path, got.Line), place) || !strings.Contains(got.Message, message) {
+			if !strings.HasPrefix(fmt.Sprintf("%s:%d", got.Path, got.Line), place) || !strings.Contains(got.Message, message) ||
+				strings.Contains(got.Message, " | ") || strings.HasPrefix(got.Message, "Error: ") {
 				t.Errorf("got %v, want %s", err, c.want)
 			}
 		})

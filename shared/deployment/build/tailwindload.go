@@ -2,12 +2,9 @@ package build
 
 import (
 	"bytes"
-	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path"
-	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -18,99 +15,6 @@ import (
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/deployment/tree"
 )
-
-// findSheet returns the style sheet that an import means. Errors: *failure.Error.
-func (b *bundler) findSheet(id, importer string) (string, error) {
-	folder := path.Dir(importer)
-	id, _, _ = strings.Cut(id, "?")
-	if _, ok := join(folder, id); isRelative(id) && !ok {
-		return "", leavesProject(id)
-	}
-	specs := []string{"./" + id, strings.TrimPrefix(id, "~")}
-	switch {
-	case isRelative(id):
-		specs = []string{id}
-	case strings.HasPrefix(id, "/"):
-		specs, folder = []string{"." + b.web + id}, "/"
-	case tree.IsInPackage(importer):
-		specs = specs[1:]
-	}
-	for _, spec := range specs {
-		ref := reference{importer: importer, css: true, kind: api.ResolveCSSImportRule}
-		found, ok := b.find(b.pb, ref, spec, b.file(folder))
-		if !ok {
-			home, name := tree.PackageOf(tree.PackageFolder + spec)
-			found.file, ok = b.packageSheet(home, strings.TrimPrefix(spec, name), "style")
-		}
-		if !ok {
-			continue
-		}
-		switch {
-		case tree.IsInPackage(importer) && !tree.IsInPackage(found.file):
-			return "", packageReads(importer)
-		case !isStyleSheet(found.file):
-			return "", failf(failure.BuildFailed, "%s is not a style sheet. Import CSS or Sass.", found.file)
-		}
-		return found.file, nil
-	}
-	return "", b.missing(importer, id)
-}
-
-func leavesProject(spec string) *failure.Error {
-	return failf(failure.BuildFailed, "%s is outside of the project. Use a path inside.", quote(spec))
-}
-
-// packageSheet returns the style sheet that the package in a folder exports for style sheets only, with the first of
-// some conditions or fields of its manifest, such as "style". part is "" or the path in the package, such as "/theme".
-func (b *bundler) packageSheet(home, part string, fields ...string) (file string, ok bool) {
-	var manifest map[string]any
-	data, err := b.tree.Read(home + "/package.json")
-	if err != nil || json.Unmarshal(data, &manifest) != nil {
-		return "", false
-	}
-	exports, _ := manifest["exports"].(map[string]any)
-	target := exports["."+part]
-	conditions, hasConditions := target.(map[string]any)
-	for _, field := range fields {
-		if hasConditions {
-			target = conditions[field]
-		} else if part == "" && target == nil {
-			target = cmp.Or(exports[field], manifest[field])
-		}
-		text, isText := target.(string)
-		file, isInside := join(home, "./"+text)
-		if isText && isInside && b.tree.Has(file) && within(home, file) {
-			return file, true
-		}
-		target = exports["."+part]
-	}
-	return "", false
-}
-
-// relativeURL matches url() with a path that is relative to its style sheet.
-var relativeURL = regexp.MustCompile(`(?i)\burl\(\s*("[^"\n]*"|'[^'\n]*'|[^"')\s]+)\s*\)`)
-
-// moveURLs returns a style sheet whose relative URLs mean the same files from another folder. Errors: *failure.Error.
-func moveURLs(css, from, to string) (string, error) {
-	if from == to {
-		return css, nil
-	}
-	var failed error
-	css = relativeURL.ReplaceAllStringFunc(css, func(text string) string {
-		ref := strings.Trim(relativeURL.FindStringSubmatch(text)[1], "\"'")
-		if ref == "" || strings.ContainsAny(ref[:1], "/#") || scheme.MatchString(ref) || strings.HasPrefix(ref, "var(") {
-			return text
-		}
-		file, ok := join(from, ref)
-		if !ok || tree.IsInPackage(from+"/") && !tree.IsInPackage(file) {
-			failed = leavesProject(ref)
-			return text
-		}
-		rel, _ := filepath.Rel(to, file)
-		return "url(" + constant.Quote("./"+filepath.ToSlash(rel)) + ")"
-	})
-	return css, failed
-}
 
 // loadModule bundles and evaluates a configuration or a plugin, and returns its key for the compiler.
 func (t *tailwindCSS) loadModule(id, base string) (string, error) {
@@ -273,6 +177,8 @@ var (
 	// placed matches the message of an error of PostCSS.
 	placed = regexp.MustCompile(`(?s)^(?:\w*Error: )?(/[^:\n]*):(\d+):(\d+): (.*)`)
 	named  = regexp.MustCompile("`([^`\n]+)`")
+	// errorName matches what is before the messages of Tailwind CSS and PostCSS. Names such as TypeError stay.
+	errorName = regexp.MustCompile(`^(?:CssSyntax)?Error: `)
 )
 
 // failure returns the error of a style sheet for the owners of the project.
@@ -307,10 +213,10 @@ func (t *tailwindCSS) failure(err error) error {
 	case !errors.As(err, &thrown):
 		return err
 	}
-	f := &failure.Error{Code: failure.BuildFailed, Message: t.b.clean(thrown.Message)}
-	if m := placed.FindStringSubmatch(thrown.Message); m != nil {
-		f.Path = m[1]
-		f.Message, _, _ = strings.Cut(m[4], "\n") // the code of the file follows
+	message, _, _ := strings.Cut(thrown.Message, "\n") // the code around the place follows
+	f := failf(failure.BuildFailed, "%s", failure.Sentence(t.b.clean(errorName.ReplaceAllString(message, ""))))
+	if m := placed.FindStringSubmatch(message); m != nil {
+		f.Path, f.Message = m[1], failure.Sentence(m[4])
 		_, _ = fmt.Sscan(m[2]+" "+m[3], &f.Line, &f.Column)
 		switch lines := bytes.SplitAfterN(t.sheet.code, []byte("\n"), f.Line+1); {
 		case f.Path != t.sheet.file:

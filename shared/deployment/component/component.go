@@ -167,11 +167,7 @@ func (p problem) failure(file string) *failure.Error {
 	if p.File != "" {
 		file = p.File
 	}
-	message := strings.Join(strings.Fields(p.Message), " ")
-	if !strings.HasSuffix(message, ".") && !strings.HasSuffix(message, "?") {
-		message += "."
-	}
-	f := &failure.Error{Code: failure.BuildFailed, Message: message, Path: file}
+	f := &failure.Error{Code: failure.BuildFailed, Message: failure.Sentence(p.Message), Path: file}
 	if p.Line > 0 {
 		f.Line, f.Column = p.Line, max(p.Column, 1)
 	}

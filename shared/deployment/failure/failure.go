@@ -45,6 +45,15 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s: %s:%d:%d: %s", e.Code, e.Path, e.Line, e.Column, e.Message)
 }
 
+// Sentence returns a message of a compiler on one line, with a period at its end.
+func Sentence(message string) string {
+	message = strings.TrimSuffix(strings.Join(strings.Fields(message), " "), ", for example:")
+	if !strings.HasSuffix(message, ".") && !strings.HasSuffix(message, "?") {
+		message += "."
+	}
+	return message
+}
+
 // At returns the error with its place: an offset in the text of a file.
 func (e *Error) At(path string, text []byte, offset int) *Error {
 	before := text[:max(0, min(offset, len(text)))]

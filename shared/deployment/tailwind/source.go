@@ -90,11 +90,13 @@ func Glob(names, patterns []string, base string) []string {
 			if !strings.HasPrefix(pattern, "/") {
 				pattern = path.Join(base, pattern)
 			}
-			pattern = choice.ReplaceAllStringFunc(pattern, func(s string) string {
-				return "{" + strings.ReplaceAll(s[2:len(s)-1], "|", ",") + "}"
-			})
+			pattern = extendedGlob.ReplaceAllStringFunc(pattern, withoutExtension)
 			if ok, _ := doublestar.Match(pattern, name); ok {
 				isIncluded, isExcluded = isIncluded || !isNegated, isExcluded || isNegated
+			}
+			if isNegated { // a folder excludes what is in it
+				inside, _ := doublestar.Match(pattern+"/**", name)
+				isExcluded = isExcluded || inside
 			}
 		}
 		if isIncluded && !isExcluded {
@@ -104,8 +106,21 @@ func Glob(names, patterns []string, base string) []string {
 	return all
 }
 
-// choice matches a choice of patterns, such as @(js|ts).
-var choice = regexp.MustCompile(`@\([^()]*\)`)
+// extendedGlob matches a choice of patterns, such as @(js|ts).
+var extendedGlob = regexp.MustCompile(`[@+?*!]\([^()]*\)`)
+
+// withoutExtension returns a pattern that matches at least what an extended one matches. An additional file has
+// additional classes at most.
+func withoutExtension(choice string) string {
+	all := strings.ReplaceAll(choice[2:len(choice)-1], "|", ",")
+	switch choice[0] {
+	case '@', '+':
+		return "{" + all + "}"
+	case '?':
+		return "{" + all + ",}"
+	}
+	return "*"
+}
 
 // ignoreRules are the rules of a file .gitignore.
 type ignoreRules []ignoreRule
