@@ -17,8 +17,13 @@ import (
 var barrelExport = regexp.MustCompile(
 	`\bexport\s*\{\s*(?:/\*(?:[^*]|\*[^/])*\*/\s*)?default\s+as\s+([\w$]+)\s*,?\s*\}\s*from\s*["'](\.[^"'\n]+)["']`)
 
-// word matches a name in a script.
-var word = regexp.MustCompile(`[A-Za-z_$][\w$]*`)
+var (
+	// word matches a name in a script.
+	word = regexp.MustCompile(`[A-Za-z_$][\w$]*`)
+	// wholeImport matches an import of all exports of a package. Its group is the name of the package.
+	wholeImport = regexp.MustCompile(`(?:\*\s*as\s+[\w$]+\s*from|\bimport\s*\(|\brequire\s*\()\s*["'` + "`" + `]` +
+		`((?:@[^/"'` + "`" + `\n]+/)?[^/"'` + "`" + `\n]+)`)
+)
 
 // minBarrel is the number of exports of components from which a module of a package is a barrel.
 const minBarrel = 20
@@ -32,7 +37,7 @@ func (b *bundler) withoutUnused(file string, code []byte) []byte {
 	var edits []edit
 	for _, m := range exports {
 		target := path.Join(path.Dir(file), string(code[m[4]:m[5]]))
-		if !b.words()[string(code[m[2]:m[3]])] && b.exportsComponent(target) {
+		if !b.barrels().words[string(code[m[2]:m[3]])] && b.exportsComponent(target) {
 			edits = append(edits, edit{start: m[0], end: m[1]})
 		}
 	}
@@ -61,24 +66,8 @@ func (b *bundler) canLeaveOut(file string) bool {
 	if err != nil || json.Unmarshal(data, &manifest) != nil || manifest.SideEffects != false {
 		return false
 	}
-	for other := range b.tree.Files() {
-		if !tree.IsInPackage(other) || path.Base(other) != "package.json" {
-			continue
-		}
-		var uses struct{ Dependencies, PeerDependencies map[string]any }
-		if data, err := b.tree.Read(other); err == nil && json.Unmarshal(data, &uses) == nil &&
-			(uses.Dependencies[name] != nil || uses.PeerDependencies[name] != nil) {
-			return false
-		}
-	}
-	whole := regexp.MustCompile(`(?:\*\s*as\s+[\w$]+\s*from|\bimport\s*\(|\brequire\s*\()\s*["'` + "`" + `]` +
-		regexp.QuoteMeta(name) + "[\"'`/]")
-	for _, source := range b.names {
-		if data, err := b.tree.Read(source); err == nil && isWordSource(source) && whole.Match(data) {
-			return false
-		}
-	}
-	return true
+	use := b.barrels()
+	return !use.needed[name] && !use.whole[name]
 }
 
 // isWordSource reports whether a file can contain the names of components.
@@ -86,17 +75,39 @@ func isWordSource(file string) bool {
 	return isCode(file) || otherSources[strings.ToLower(path.Ext(file))]
 }
 
-// findWords returns the words in the sources of the project.
-func (p *project) findWords() map[string]bool {
-	words := map[string]bool{}
+// barrelUse is what a project uses, as far as it decides which exports can be left out.
+type barrelUse struct {
+	words  map[string]bool // in the sources of the project
+	whole  map[string]bool // packages whose exports the project imports as one object
+	needed map[string]bool // packages that other packages use
+}
+
+func (p *project) findBarrelUse() barrelUse {
+	use := barrelUse{map[string]bool{}, map[string]bool{}, map[string]bool{}}
 	for _, file := range p.names {
 		if !isWordSource(file) {
 			continue
 		}
 		data, _ := p.tree.Read(file) // nil if it must not be read
 		for _, w := range word.FindAll(data, -1) {
-			words[string(w)] = true
+			use.words[string(w)] = true
+		}
+		for _, m := range wholeImport.FindAllSubmatch(data, -1) {
+			use.whole[string(m[1])] = true
 		}
 	}
-	return words
+	for file := range p.tree.Files() {
+		if !tree.IsInPackage(file) || path.Base(file) != "package.json" {
+			continue
+		}
+		var manifest struct{ Dependencies, PeerDependencies map[string]any }
+		if data, err := p.tree.Read(file); err == nil && json.Unmarshal(data, &manifest) == nil {
+			for _, names := range []map[string]any{manifest.Dependencies, manifest.PeerDependencies} {
+				for name := range names {
+					use.needed[name] = true
+				}
+			}
+		}
+	}
+	return use
 }

@@ -44,9 +44,9 @@ func bundle(p *project, s *pages) (*bundled, error) {
 		inline: map[string]entry{}, entries: map[string]string{},
 	}
 	defer b.tailwind.close()
-	b.words = sync.OnceValue(p.findWords)
 	b.sass = sass.New(sassProject{b})
 	defer b.sass.Close()
+	b.barrels = sync.OnceValue(p.findBarrelUse)
 	b.components = component.New(componentProject{b}, p.svelte)
 	defer b.components.Close()
 	points := b.entryPoints(s)
@@ -89,7 +89,7 @@ type state struct {
 
 	components *component.Compilers
 	sass       *sass.Compiler
-	words      func() map[string]bool // in the sources of the project
+	barrels    func() barrelUse
 
 	importMap []string      // keys of import maps
 	nested    chan struct{} // limits the nested bundles that run at the same time
