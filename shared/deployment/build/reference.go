@@ -282,6 +282,9 @@ func (b *bundler) isExportedWithoutExtension(ref reference) bool {
 	return file != folder && !b.tree.Has(file) && !b.tree.HasFolder(file) && b.tree.Has(file+".js")
 }
 
+// kitModules are the first names of the modules that only SvelteKit has.
+var kitModules = wordSet("$app $env $service-worker")
+
 // missingPackage returns the error for a package that does not exist, or does not export a file.
 func (b *bundler) missingPackage(importer, spec string) *failure.Error {
 	_, name := tree.PackageOf(tree.PackageFolder + spec)
@@ -296,6 +299,10 @@ func (b *bundler) missingPackage(importer, spec string) *failure.Error {
 		return failf(failure.BuildFailed, "%s is a module of Node.js, which browsers do not have. Remove the import.",
 			quote(spec))
 	}
+	if kitModules[name] {
+		return failf(failure.FrameworkUnsupported, "%s is a module of SvelteKit, which cannot be deployed here. Ask your "+
+			"builder for a single-page app with Vite and Svelte instead.", quote(spec))
+	}
 	if b.hasPackage(importer, spec) {
 		return failf(failure.BuildFailed, "The package %q does not export %s. Correct the import, or use another version of "+
 			"the package.", name, quote(spec))
@@ -305,7 +312,7 @@ func (b *bundler) missingPackage(importer, spec string) *failure.Error {
 			"Correct its name or version.", name, from)
 	}
 	hint := ""
-	if strings.HasPrefix(spec, "@") || strings.HasPrefix(spec, "~") {
+	if strings.ContainsAny(spec[:1], "@~$") {
 		hint = " If it is an alias, define it in compilerOptions.paths of tsconfig.json."
 	}
 	return failf(failure.DependencyNotFound, "The package %q is not installed.%s Add it to dependencies in "+

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 
+	"devplatform/shared/deployment/failure"
 	"devplatform/shared/deployment/sass"
 	"devplatform/shared/deployment/tree"
 )
@@ -27,6 +28,10 @@ var (
 
 // ownCompilers are the files of the package svelte with its compiler, as one script.
 var ownCompilers = []string{"compiler/index.js", "compiler.cjs"}
+
+// foreignBlock matches a script or a template in a language that the compiler does not know. Its group is the attribute.
+var foreignBlock = regexp.MustCompile(
+	`<(?:script|template)\b[^>]*\s(lang\s*=\s*["']?(?:coffee(?:script)?|livescript|pug|jade|haml)\b["']?)`)
 
 // svelteResult is the result of the compiler of Svelte, as infra/compilers/svelte.js returns it.
 type svelteResult struct {
@@ -67,6 +72,11 @@ func (c *Compilers) compileSvelte(file string, source []byte) (*Component, error
 		return nil, err
 	}
 	isModule := isSvelteModule(file)
+	if m := foreignBlock.FindSubmatchIndex(source); m != nil && !isModule {
+		f := &failure.Error{Code: failure.BuildFailed, Message: fmt.Sprintf("Blocks with %s need a preprocessor, and builds "+
+			"run none. Use HTML, JavaScript or TypeScript.", source[m[2]:m[3]])}
+		return nil, f.At(file, source, m[2])
+	}
 	text, err := string(source), error(nil)
 	if !isModule {
 		if text, err = c.withoutSass(file, text); err != nil {

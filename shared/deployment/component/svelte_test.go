@@ -57,6 +57,8 @@ func TestSvelteFailures(t *testing.T) {
 		{"/i.svelte", "<p/>\n<style lang='scss'>a { b: $bad }</style>", "/i.svelte:2:1", "bad Sass"},
 		{"/j.svelte", "<p/>\n<style type=text/less>a{}</style>", "/j.svelte:2:1", "Use CSS or Sass"},
 		{"/k.svelte", "<style lang=sass>\na {}\n</style>\n{#if a}", "/k.svelte:4:1", "left open"},
+		{"/l.svelte", "<p/>\n<script module lang=\"coffee\">\na = 1</script>", "/l.svelte:2:16", `lang="coffee"`},
+		{"/m.svelte", "<template lang=pug>\np\n</template>", "/m.svelte:1:11", "need a preprocessor"},
 		{"/h.svelte", "<style>\na {</style>", "/h.svelte:2:12", "."},
 	} {
 		_, err := compileWith(compilers, c.file, c.source)
