@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
+	"path"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
 
@@ -89,6 +91,10 @@ func (b *bundler) warnUses(s script) {
 	if at != nil {
 		b.warn(lineAt(s.at(at[0], failf("", "The script uses Buffer, %s", remedy))))
 	}
+	if m := vueDirective.FindSubmatchIndex(s.code); m != nil && b.isVue() && strings.HasSuffix(path.Ext(s.file), "x") {
+		b.warn(lineAt(s.at(m[2], failf("", "%s has no effect in JSX without the plugin vue-jsx, and builds run no plugins. "+
+			"Use the properties and events of the component, such as modelValue and onUpdate:modelValue.", s.code[m[2]:m[3]]))))
+	}
 	for _, m := range publicVariable.FindAllSubmatchIndex(s.code, -1) {
 		name := string(s.code[m[2]:m[3]])
 		if _, ok := b.env[name]; !ok {
@@ -96,6 +102,9 @@ func (b *bundler) warnUses(s script) {
 		}
 	}
 }
+
+// vueDirective matches a directive of Vue in an element of JSX. Its group is the directive.
+var vueDirective = regexp.MustCompile(`<[\w.]+\s[^<>]*?\b(v-(?:model|slots|show|html|text)(?::[\w-]+)?)\s*=`)
 
 func noValue(variable string) *failure.Error {
 	return failf("", "The variable %s has no value. Set it in the variables of the project or in /.env.", variable)

@@ -40,7 +40,7 @@ func (p *project) readTSConfig() error {
 	if c.options["jsxImportSource"] == nil && p.manifest.has("preact") && !p.manifest.has("react") {
 		c.options["jsxImportSource"] = "preact"
 	}
-	if c.options["jsxImportSource"] == nil && p.manifest.has("vue") && !p.manifest.has("react") {
+	if c.options["jsxImportSource"] == nil && p.isVue() {
 		c.options["jsxImportSource"] = "vue"
 	}
 	paths := map[string][]string{"@/*": {p.web + "/src/*"}} // many projects name it only where this build does not look
@@ -60,6 +60,9 @@ func (p *project) readTSConfig() error {
 	p.tsconfig = constant.Quote(map[string]any{"compilerOptions": c.options})
 	return nil
 }
+
+// isVue reports whether the JSX of a project is for Vue.
+func (p *project) isVue() bool { return p.manifest.has("vue") && !p.manifest.has("react") }
 
 // read reads a file after the files that it extends. Each file is read once.
 func (c *tsconfig) read(p *project, name string, seen map[string]bool) error {
