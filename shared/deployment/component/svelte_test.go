@@ -18,8 +18,9 @@ func TestSvelte(t *testing.T) {
 			[]string{"$.legacy_pre_effect", "$.slot("}},
 		{"TypeScript", "/c.svelte", `<script lang="ts">import type { T } from "./t"; let { n }: { n: T } = $props()</script>{n as any}`,
 			[]string{"!import type", "!as any", "$$props.n"}},
-		{"enum", "/d.svelte", "<script lang=\"ts\" module>\nexport enum E { A }\n</script><script lang='ts'>\nlet a: E = $state(E.A)</script>{a}",
-			[]string{"!enum", "E2[", "E.A"}},
+		{"enum", "/d.svelte", "<script lang=\"ts\" module>\nexport enum E { A }\n</script><script lang='ts'>\n" +
+			"import B from './B.svelte'; let a: E = $state(E.A)</script>{a}<B/>",
+			[]string{"!enum", "E2[", "E.A", "import B from"}},
 		{"scoped", "/e.svelte", "<p>a</p>\n<style>\np { a: b }\n@apply x;\n:global(q) { c: d }</style>",
 			[]string{`import "./e.svelte?style-0"`, "style /e.svelte false: \n\np.svelte-", "{ a: b }\n@apply x;\nq { c: d }"}},
 		{"module", "/f.svelte.js", "export const a = $state({})", []string{"$.proxy({})"}},
@@ -52,8 +53,8 @@ func TestSvelteFailures(t *testing.T) {
 		{"/e.svelte.ts", "type A = 1\n\n\nexport let a: A = $state(1)\na = 2", "/e.svelte.ts:4:8", "Cannot export state"},
 		{"/f.svelte", "<p/>\n<script lang=ts>\nenum A { B }\n\n\nlet a = $state(A.B)\nexport let c\n</script>\n{a}",
 			"/f.svelte:7:8", "export let"},
-		{"/g.svelte", "<script lang=ts>\nenum A { B }\n\n\nlet a = $state(A.B)\n</script>\n\n{#if a}",
-			"/g.svelte:8:1", "left open"},
+		{"/g.svelte", "<script lang=ts>\nenum A { B }\n\n\n\n\n\n\n\n\nlet a = $state(A.B)\n</script>\n\n<p bind:none={a}/>",
+			"/g.svelte:14:4", "bind:none"},
 		{"/i.svelte", "<p/>\n<style lang='scss'>a { b: $bad }</style>", "/i.svelte:2:1", "bad Sass"},
 		{"/j.svelte", "<p/>\n<style type=text/less>a{}</style>", "/j.svelte:2:1", "Use CSS or Sass"},
 		{"/k.svelte", "<style lang=sass>\na {}\n</style>\n{#if a}", "/k.svelte:4:1", "left open"},
@@ -99,6 +100,11 @@ func TestSvelteVersion(t *testing.T) {
 			t.Error(err)
 		}
 		wantParts(t, text, c.want...)
+		const inPackage = "/node_modules/p/a.svelte" // of which the project does not know whether it uses runes
+		if text, err = compileWith(compilers, inPackage, "<script>export let a</script>{a}"); err != nil {
+			t.Error(err)
+		}
+		wantParts(t, text, "!runes")
 		if strings.Contains(text, "dom") {
 			_, err := compileWith(compilers, "/b.svelte", "<p>fail")
 			wantFailure(t, err, "/b.svelte:1:9", "It is bad.")
