@@ -14,7 +14,8 @@
 //	guard.go        keeps esbuild inside the tree; pattern.go: checks imports with computed paths
 //	reference.go    imports that esbuild does not know; builtin.go: modules of Node.js; globals.go: its variables
 //	module.go       the modules that imports mean; compile.go: the table of the compilers of other files
-//	tailwind.go     style sheets that use Tailwind CSS; tailwindload.go: the style sheets and modules that they load
+//	sheet.go        the style sheets that imports mean; tailwind.go: those that use Tailwind CSS; tailwindload.go: the
+//	                modules that their configurations load
 //	sass.go         style sheets in Sass, which package sass compiles
 //	component.go    components of Vue and Svelte; barrel.go: packages with thousands of them
 //	meta.go         import.meta, as in Vite; metaglob.go: import.meta.glob

@@ -164,8 +164,8 @@ var (
 	remoteURL = regexp.MustCompile(`(?i)^(?:url\(\s*)?["']?(?:https?:)?//`)
 )
 
-// withRemoteImportsFirst moves the imports of style sheets of other sites, such as fonts, before the first rule, as Vite
-// does. Browsers ignore them after it. Lines keep their numbers.
+// withRemoteImportsFirst moves the imports of style sheets of other sites, such as fonts, before the first rule, as
+// Vite does. Browsers ignore them after it. Lines keep their numbers.
 func withRemoteImportsFirst(css []byte) []byte {
 	var out, moved []byte
 	first, end := -1, 0 // the offset of the first rule in out, and of what follows the last match in css
