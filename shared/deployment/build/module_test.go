@@ -139,8 +139,9 @@ func TestPagesThatWouldThrow(t *testing.T) {
 		"missing style": {files("/index.html", "<link rel=stylesheet href=gone.css>"), nil, "",
 			"/index.html:1: The file /gone.css does not exist."},
 		"directive of Vue in JSX": {files("/package.json", `{"dependencies":{"vue":"3"}}`,
-			"/main.js", "import './a.tsx'", "/a.tsx", "f(<i a='v-model'/>,\n <input type='a' v-model={b} />)"), files("/node_modules/vue/jsx-runtime.js",
-			"export const jsx = (n) => 'of Vue'"), "of Vue", "/a.tsx:2:18: v-model has no effect in JSX"},
+			"/main.js", "import './a.tsx'", "/a.tsx", "f(<i a='v-model'/>,\n <input type='a' v-model={b} />)"),
+			files("/node_modules/vue/jsx-runtime.js",
+				"export const jsx = (n) => 'of Vue'"), "of Vue", "/a.tsx:2:18: v-model has no effect in JSX"},
 		"missing element": {files("/main.js", "createRoot(document.getElementById('app')).render(1)"), nil, "",
 			`/main.js: The script renders into the element with the id "app", which the page /index.html does not have`},
 	} {

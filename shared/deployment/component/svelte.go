@@ -29,7 +29,8 @@ var (
 // ownCompilers are the files of the package svelte with its compiler, as one script.
 var ownCompilers = []string{"compiler/index.js", "compiler.cjs"}
 
-// foreignBlock matches a script or a template in a language that the compiler does not know. Its group is the attribute.
+// foreignBlock matches a script or a template in a language that the compiler does not know. Its group is the
+// attribute.
 var foreignBlock = regexp.MustCompile(
 	`<(?:script|template)\b[^>]*\s(lang\s*=\s*["']?(?:coffee(?:script)?|livescript|pug|jade|haml)\b["']?)`)
 
