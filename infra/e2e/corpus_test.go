@@ -18,7 +18,11 @@ import (
 	"devplatform/infra/slicetest"
 )
 
-const corpus = platformtest.Root + "/infra/corpus"
+const (
+	corpus = platformtest.Root + "/infra/corpus"
+	// starters has the folders of the projects of the corpus with which the built-in generator fills projects.
+	starters = platformtest.Root + "/shared/assistant/scaffold/starters"
+)
 
 // corpusOfChange are the projects of the corpus that are deployed for each change. They differ as much as possible.
 var corpusOfChange = []string{
@@ -69,7 +73,11 @@ func TestCorpus(t *testing.T) {
 				fields := platformtest.Object{"rootDir": want.RootDir}
 				ada.Do("PUT", "/api/projects/"+d.project, fields.String()).Want(t, http.StatusOK)
 			}
-			d.saveFolder(filepath.Join(corpus, name))
+			folder := filepath.Join(starters, name)
+			if _, err := os.Stat(folder); err != nil {
+				folder = filepath.Join(corpus, name)
+			}
+			d.saveFolder(folder)
 			t.Logf("ready after %v ms", d.ready(nil)["durationMs"])
 			want.check(t, chromium, strings.TrimSuffix(d.siteURL(), "/")+want.Page)
 		})

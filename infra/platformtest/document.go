@@ -8,7 +8,7 @@ import (
 )
 
 // Documents returns the paths of all Markdown documents of this repository, relative to its root. The documents of the
-// projects in infra/corpus belong to these projects.
+// projects of the corpus and of the starters belong to these projects.
 func Documents(t testing.TB, root string) (documents []string) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -17,8 +17,9 @@ func Documents(t testing.TB, root string) (documents []string) {
 		}
 		name := entry.Name()
 		isHidden := strings.HasPrefix(name, ".") && path != root
-		isCorpus := filepath.Base(filepath.Dir(path)) == "corpus"
-		if entry.IsDir() && (isHidden || isCorpus || name == "node_modules" || name == "testdata") {
+		parent := filepath.Base(filepath.Dir(path))
+		isProject := parent == "corpus" || parent == "starters"
+		if entry.IsDir() && (isHidden || isProject || name == "node_modules" || name == "testdata") {
 			return filepath.SkipDir
 		}
 		if filepath.Ext(path) == ".md" {

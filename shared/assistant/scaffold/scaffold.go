@@ -1,11 +1,10 @@
-// Package scaffold is the built-in provider. It is a stand-in for a language model: it writes small pieces of code from
-// templates, without a network or a key. The same request always gets the same answer.
+// Package scaffold is the built-in provider. It is a stand-in for a language model, without a network or a key. It fills
+// an empty project with one of a few complete small projects, the starters. It chooses a starter by keywords, and
+// refuses every message that has no keyword or asks for something else. The same message always gets the same answer.
+// ../README.md documents the starters and the rules for users.
 //
-// It understands a request only by the grammar in grammar.go. If a word of the request has no place in the grammar, the
-// generator refuses the whole request. So it never guesses. ../README.md documents the grammar for users.
-//
-// grammar.go and clause.go read a prompt, with the words in vocabulary.go. check.go compares the requests with the
-// project. chat.go and files.go turn them into actions, with the files in templates. stream.go emits the answer.
+// starters.go has the starters, choose.go the rules, answers.go the answers, and stream.go emits an answer. Each folder
+// in starters is a project that is deployed as it is, so nothing else belongs there.
 //
 // It reads the task and the facts of a model.Request, and not the prompt text that was written for models. Storage,
 // HTTP and conversations do not belong here.
@@ -19,7 +18,7 @@ import (
 )
 
 // Model is the name of the model in answers.
-const Model = "scaffold-1 (built-in templates, no language model)"
+const Model = "scaffold-1 (built-in starters, no language model)"
 
 // Provider is the built-in generator.
 type Provider struct{}
@@ -61,16 +60,16 @@ func answerTo(r model.Request) answer {
 	if n := len(r.Messages); n > 0 && len(r.Messages[n-1].Results) > 0 {
 		return answer{text: "The built-in generator cannot correct these changes, so they are left out."}
 	}
-	attempt := chat
 	switch r.Task {
 	case model.TaskGenerate:
-		attempt = generate
+		return refusal(refusef("I cannot write a single piece of code. A starter has several files: ask for it in the chat " +
+			"of an empty project."))
 	case model.TaskSummarize:
 		return answer{text: summarize(r.Facts, r.MaxOutput)}
 	}
-	a, err := attempt(r.Facts)
+	a, err := chat(r.Facts)
 	if err != nil {
-		return refusal(r.Facts, err, attempt)
+		return refusal(err)
 	}
 	return a
 }

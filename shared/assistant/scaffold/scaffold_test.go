@@ -3,12 +3,7 @@ package scaffold
 import (
 	"context"
 	"errors"
-	"fmt"
-	"math"
-	"slices"
-	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"devplatform/shared/assistant/action"
@@ -46,118 +41,32 @@ func send(t *testing.T, r model.Request) heard {
 	return h
 }
 
-// actions returns short descriptions of the actions. It parses each call as the assistant does.
-func (h heard) actions(t *testing.T) []string {
+// actions returns the actions. It checks each against an empty project, as the assistant does.
+func (h heard) actions(t *testing.T) []action.Action {
 	t.Helper()
-	var all []string
+	draft := action.NewDraft(noFiles{})
 	for _, c := range h.calls {
 		a, err := action.Parse(c)
-		if err != nil {
+		if err := errors.Join(err, draft.Apply(t.Context(), a)); err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, a.Brief())
 	}
-	return all
+	return draft.Actions()
 }
 
-func TestActions(t *testing.T) {
-	t.Parallel()
-	var paths, deletions []string
-	for n := range action.MaxPerAnswer + 1 {
-		paths = append(paths, fmt.Sprintf("/%d.js", n))
-		deletions = append(deletions, "delete "+paths[n])
-	}
-	for name, c := range map[string]struct {
-		facts model.Facts
-		want  []string
-	}{
-		"a new file": {
-			model.Facts{Prompt: "a login form", Framework: "react"},
-			[]string{"create_file /src/components/LoginForm.jsx"},
-		},
-		"a file that exists": {
-			model.Facts{Prompt: "a login form", Framework: "react", Paths: []string{"/src/components/LoginForm.jsx"}}, nil,
-		},
-		"a folder of a larger project": {
-			model.Facts{
-				Prompt: "a login form", Framework: "react", CurrentFile: "/apps/web/src/App.jsx",
-				Paths: []string{"/apps/web/package.json"},
-			},
-			[]string{"create_file /apps/web/src/components/LoginForm.jsx"},
-		},
-		"a page for Next.js in src": {
-			model.Facts{Prompt: "an about page", Framework: "Next.js", Paths: []string{"/package.json", "/src/app/page.jsx"}},
-			[]string{"create_file /src/app/about/page.jsx"},
-		},
-		"a starter in a project with files": {
-			model.Facts{Prompt: "start a static app", Paths: []string{"/index.html"}}, nil,
-		},
-		"changes of files": {
-			model.Facts{
-				Prompt: "Rename /a.js to /b.js. Delete /c.js. npm install zod@^4 and @types/node.",
-				Paths:  []string{"/a.js", "/c.js", "/package.json"},
-			},
-			[]string{"rename_file /a.js", "delete_file /c.js", "add_dependency /package.json"},
-		},
-		"a file that does not exist": {facts: model.Facts{Prompt: "Delete /c.js"}},
-		"a new name that exists": {
-			facts: model.Facts{Prompt: "Rename /a.js to /b.js", Paths: []string{"/a.js", "/b.js"}},
-		},
-		"no manifest":                   {facts: model.Facts{Prompt: "npm install zod"}},
-		"the same file twice":           {facts: model.Facts{Prompt: "A login form. A login form.", Framework: "react"}},
-		"one sentence of two":           {facts: model.Facts{Prompt: "A login form. And some magic.", Framework: "react"}},
-		"a name that leaves the folder": {facts: model.Facts{Prompt: `a page called "../../etc"`, Framework: "static"}},
-		"too many actions":              {facts: model.Facts{Prompt: strings.Join(deletions, "\n"), Paths: paths}},
-		"nothing":                       {facts: model.Facts{Prompt: " "}},
-	} {
-		h := send(t, model.Request{Task: model.TaskChat, MaxOutput: 8192, Facts: c.facts})
-		if got := h.actions(t); !slices.Equal(got, c.want) {
-			t.Errorf("%s: got %q, want %q; the text is %s", name, got, c.want, h.text)
-		}
-		if refused := strings.Contains(h.text, "AI_PROVIDER=openai"); refused != (c.want == nil) {
-			t.Errorf("%s: the text is %s", name, h.text)
-		}
-	}
+// noFiles are the files of an empty project.
+type noFiles struct{}
+
+func (noFiles) Prepare(context.Context, ...string) error { return nil }
+
+func (noFiles) Stat(context.Context, string) (f action.File, ok bool, err error) {
+	return f, false, nil
 }
 
-func TestGenerate(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct{ prompt, language, framework, want string }{
-		{"a todo list", "", "", "```html\n<!doctype html>"},
-		{"a todo list", "javascript", "", "```jsx\nimport"},
-		{"an endpoint for products with name and price", "", "", "```mjs\nimport"},
-		{"an endpoint for products with name and price", "Go", "", "```go\n// Package products"},
-		{"a login form", "typescript", "react", "no template for this in the language typescript"},
-		{"a starter", "", "react", "needs a project"},
-		{"a button. a card.", "", "react", "one piece at a time"},
-		{"a function that slugifies a title", "", "", "“function that slugifies a”"},
-	} {
-		h := send(t, model.Request{Task: model.TaskGenerate, MaxOutput: 8192, Facts: model.Facts{
-			Prompt: c.prompt, Language: c.language, Framework: c.framework,
-		}})
-		if !strings.Contains(h.text, c.want) || len(h.calls) > 0 {
-			t.Errorf("%q in %s for %q: got %s, want %s", c.prompt, c.language, c.framework, h.text, c.want)
-		}
-	}
-}
+func (noFiles) Inside(context.Context, string, int) ([]string, error) { return nil, nil }
 
-// TestRefusal checks that a refusal shows only requests that are understood in the project.
-func TestRefusal(t *testing.T) {
-	t.Parallel()
-	for framework, want := range map[string]int{"static": 5, "react": 5, "nextjs": 5, "express": 2, "go": 2, "vue": 2} {
-		f := model.Facts{Prompt: "Build a Twitter clone", Framework: framework, Paths: []string{"/package.json"}}
-		_, text, _ := strings.Cut(answerTo(model.Request{Task: model.TaskChat, Facts: f}).text, "Try for example")
-		shown := quoted.FindAllStringSubmatch(text, -1)
-		if len(shown) != want {
-			t.Errorf("got %d requests for %q, want %d", len(shown), framework, want)
-		}
-		for _, try := range shown {
-			f.Prompt = try[1]
-			if _, err := chat(f); err != nil {
-				t.Errorf("%q in a project of %q: %v", f.Prompt, framework, err)
-			}
-		}
-	}
+func (noFiles) Read(context.Context, string) (content string, text bool, err error) {
+	return "", false, nil
 }
 
 func TestSummary(t *testing.T) {
@@ -180,7 +89,7 @@ func TestRepairIsDeclined(t *testing.T) {
 	t.Parallel()
 	failed := model.Message{Role: model.User, Results: []model.Result{{CallID: "1", Text: "no", Failed: true}}}
 	h := send(t, model.Request{
-		Task: model.TaskChat, MaxOutput: 8192, Facts: model.Facts{Prompt: "a login form"}, Messages: []model.Message{failed},
+		Task: model.TaskChat, MaxOutput: 8192, Facts: model.Facts{Prompt: "a todo app"}, Messages: []model.Message{failed},
 	})
 	if len(h.calls) > 0 || h.text == "" || h.outcome.Stop != model.StopEnd {
 		t.Errorf("got %d calls, the text %q and the reason %q", len(h.calls), h.text, h.outcome.Stop)
@@ -189,10 +98,10 @@ func TestRepairIsDeclined(t *testing.T) {
 
 func TestOutcome(t *testing.T) {
 	t.Parallel()
-	r := model.Request{Task: model.TaskChat, MaxOutput: 8192, Facts: model.Facts{Prompt: "start a react app"}}
+	r := model.Request{Task: model.TaskChat, MaxOutput: 8192, Facts: model.Facts{Prompt: "a todo app"}}
 	h := send(t, r)
 	usage := h.outcome.Usage
-	if h.outcome.Stop != model.StopTools || h.outcome.Model != Model || usage.Input != 5 || usage.Output < 1000 {
+	if h.outcome.Stop != model.StopTools || h.outcome.Model != Model || usage.Input != 3 || usage.Output < 1000 {
 		t.Errorf("got %+v", h.outcome)
 	}
 	if again := send(t, r); again.calls[0] != h.calls[0] {
@@ -211,7 +120,7 @@ func TestOutcome(t *testing.T) {
 // An error of emit, or the end of the context, ends the generation.
 func TestGenerationStops(t *testing.T) {
 	t.Parallel()
-	r := model.Request{Task: model.TaskChat, MaxOutput: 8192, Facts: model.Facts{Prompt: "start a react app"}}
+	r := model.Request{Task: model.TaskChat, MaxOutput: 8192, Facts: model.Facts{Prompt: "a todo app"}}
 	failed := errors.New("failed")
 	parts := 0
 	_, err := New().Generate(t.Context(), r, func(model.Part) error { parts++; return failed })
@@ -232,36 +141,15 @@ func TestGenerationStops(t *testing.T) {
 	}
 }
 
-// A prompt of quotation marks that are not closed does not cost more than other prompts.
-func TestOpenQuotes(t *testing.T) {
-	t.Parallel()
-	const size, maxFactor = 8000, 20
-	took := func(prompt string) time.Duration {
-		began := time.Now()
-		send(t, model.Request{Task: model.TaskChat, MaxOutput: 8192, Facts: model.Facts{Prompt: prompt}})
-		return time.Since(began)
-	}
-	closed, open := time.Duration(math.MaxInt64), time.Duration(math.MaxInt64)
-	for range 3 { // in turns
-		closed = min(closed, took(strings.Repeat("“a” ", size)))
-		open = min(open, took(strings.Repeat("“", size)))
-	}
-	if open > maxFactor*closed {
-		t.Errorf("took %v, and %v if they are closed, want at most %d times as long", open, closed, maxFactor)
-	}
-}
-
 func FuzzGenerate(f *testing.F) {
-	for _, c := range corpus {
-		f.Add(c.prompt, c.framework)
+	for _, c := range choices {
+		f.Add(c.prompt, "static")
 	}
-	f.Add("create a \x00\xff component called `\u202e`", "\xff")
-	f.Add("modal “\"”, `“`", "")
+	f.Add("create a \x00\xff blog called `\u202e`", "\xff")
 	f.Fuzz(func(t *testing.T, prompt, framework string) {
 		for _, task := range []model.Task{model.TaskChat, model.TaskGenerate, model.TaskSummarize} {
 			h := send(t, model.Request{Task: task, MaxOutput: 8192, Facts: model.Facts{
-				Prompt: prompt, Framework: framework, Language: framework, Paths: []string{"/package.json", prompt},
-				Turns: []model.Turn{{User: prompt}},
+				Prompt: prompt, Framework: framework, Language: framework, Turns: []model.Turn{{User: prompt}},
 			}})
 			if h.text == "" {
 				t.Error("the answer has no text")

@@ -4,16 +4,17 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"devplatform/shared/assistant/model"
 )
 
-// The sizes of emitted pieces in bytes: a few words of text, and about a line of a call's input.
+// The numbers of words in emitted pieces of text and of a call's input.
 const (
-	textPiece  = 16
-	inputPiece = 64
+	textPiece  = 3
+	inputPiece = 12
 )
 
 // writer emits an answer in parts.
@@ -74,22 +75,11 @@ func (w *writer) part(p model.Part) error {
 	return nil
 }
 
-// pieces splits a text after the first space or line break that follows size bytes, or between two characters if there
-// is none within the next size bytes.
-func pieces(text string, size int) []string {
+// pieces splits a text after every n spaces.
+func pieces(text string, n int) []string {
 	var all []string
-	for len(text) > size {
-		n := size
-		if i := strings.IndexAny(text[size:], " \n"); i >= 0 && i < size {
-			n += i + 1
-		}
-		for n < len(text) && !utf8.RuneStart(text[n]) {
-			n++
-		}
-		all, text = append(all, text[:n]), text[n:]
-	}
-	if text != "" {
-		all = append(all, text)
+	for words := range slices.Chunk(strings.SplitAfter(text, " "), n) {
+		all = append(all, strings.Join(words, ""))
 	}
 	return all
 }

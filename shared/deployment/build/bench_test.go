@@ -27,7 +27,7 @@ func BenchmarkRun(b *testing.B) {
 		return all
 	}
 	for name, in := range map[string]sources{
-		"react":      {Files: starter(b, "react", "/src/styles.css"), Packages: packages, Framework: "react"},
+		"react":      {Files: readTree(b, "testdata/react", ""), Packages: packages, Framework: "react"},
 		"static20":   {Files: static(20)},
 		"static1000": {Files: static(1000)},
 	} {
@@ -45,7 +45,7 @@ func BenchmarkRun(b *testing.B) {
 // BenchmarkNeighbour compares a build with a build that follows one that was stopped at its deadline, in turns. The
 // metric x is the median of the quotients.
 func BenchmarkNeighbour(b *testing.B) {
-	in := sources{Files: starter(b, "react", "/src/styles.css"), Packages: fakeReact(), Framework: "react"}.input()
+	in := sources{Files: readTree(b, "testdata/react", ""), Packages: fakeReact(), Framework: "react"}.input()
 	measure := func() time.Duration {
 		start := b.Elapsed()
 		if _, err := Run(b.Context(), in); err != nil {

@@ -65,19 +65,6 @@ func readTree(t testing.TB, folder, prefix string) map[string][]byte {
 	return all
 }
 
-// starter returns the files of a starter.
-func starter(t testing.TB, name, stylesAt string) map[string][]byte {
-	t.Helper()
-	const folder = "../../assistant/scaffold/templates/starter/"
-	all := readTree(t, folder+name, "")
-	styles, err := os.ReadFile(folder + "styles.css")
-	if err != nil {
-		t.Fatal(err)
-	}
-	all[stylesAt] = styles
-	return all
-}
-
 // run builds and returns the output by path.
 // sources are the files of a project and of its packages.
 type sources struct {
@@ -167,9 +154,9 @@ func wantFailure(t *testing.T, in sources, want failure.Error) {
 	}
 }
 
-func TestStarterStatic(t *testing.T) {
+func TestStatic(t *testing.T) {
 	t.Parallel()
-	in := starter(t, "static", "/styles.css")
+	in := readTree(t, "testdata/static", "")
 	out := mustRun(t, sources{Files: in, Framework: "static"})
 	wantPaths(t, out, "/app.js", "/assets/styles-HASH.css", "/index.html", "/styles.css")
 	if out["/app.js"] != string(in["/app.js"]) {
@@ -187,9 +174,9 @@ func TestStarterStatic(t *testing.T) {
 	}
 }
 
-func TestStarterReact(t *testing.T) {
+func TestReact(t *testing.T) {
 	t.Parallel()
-	in := starter(t, "react", "/src/styles.css")
+	in := readTree(t, "testdata/react", "")
 	out := mustRun(t, sources{Files: in, Packages: fakeReact(), Framework: "react"})
 	wantPaths(t, out, "/assets/main-HASH.css", "/assets/main-HASH.js", "/index.html")
 	page := hash.ReplaceAllString(out["/index.html"], "-HASH.")

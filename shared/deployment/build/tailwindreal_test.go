@@ -111,6 +111,7 @@ func TestTailwindReal(t *testing.T) {
 	projects := corpus(t, "testdata/tailwind") // what the corpus does not use
 	if slicetest.IsNightly() {
 		maps.Copy(projects, corpus(t, "../../../infra/corpus"))
+		maps.Copy(projects, corpus(t, "../../assistant/scaffold/starters"))
 	}
 	if len(projects) < 5 {
 		t.Fatalf("there are only %d projects", len(projects))

@@ -1,0 +1,51 @@
+package scaffold
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"devplatform/shared/assistant/action"
+	"devplatform/shared/assistant/model"
+)
+
+// Each starter is one complete answer: at most 20 files, and at most the tokens of an answer. All files are text.
+func TestStarters(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folders, err := folders.ReadDir("starters")
+	if err != nil || len(folders) != len(starters) {
+		t.Fatalf("got %d folders for %d starters, error %v", len(folders), len(starters), err)
+	}
+	for _, s := range starters {
+		h := send(t, model.Request{Task: model.TaskChat, MaxOutput: 8192, Facts: model.Facts{Prompt: s.request}})
+		if h.outcome.Stop != model.StopTools {
+			t.Errorf("%s: the answer ended because of %q: %s", s.folder, h.outcome.Stop, h.text)
+			continue
+		}
+		actions := h.actions(t)
+		if len(actions) == 0 || len(actions) > action.MaxPerAnswer {
+			t.Errorf("%s: got %d actions, want at most %d", s.folder, len(actions), action.MaxPerAnswer)
+		}
+		for _, a := range actions {
+			data, err := os.ReadFile("starters/" + s.folder + a.Path)
+			isText := utf8.Valid(data) && !strings.Contains(string(data), "\x00")
+			if err != nil || a.Type != action.CreateFile || *a.Content != string(data) || !isText {
+				t.Errorf("%s: got %s, want the text of the file; error %v", s.folder, a.Brief(), err)
+			}
+		}
+		isPage := func(a action.Action) bool { return a.Path == "/index.html" }
+		if !slices.ContainsFunc(actions, isPage) || slices.Contains([]string{"/.gitignore", "/404.html"}, actions[0].Path) {
+			t.Errorf("%s: the first file is %s, or there is no page", s.folder, actions[0].Path)
+		}
+		row := "| “" + s.request + "” | " + s.about + " | " + s.stack.name + " | " + s.keywords + " |\n"
+		if !strings.Contains(string(readme), row) {
+			t.Errorf("README.md has no row %s", row)
+		}
+	}
+}
