@@ -42,7 +42,7 @@ func (b *bench) deployments(ctx context.Context) error {
 	}{
 		{"static, 20 files", "static", func(project string) error { return account.FillStatic(project, 20, pageSize) }},
 		{"React starter", "react", func(project string) error {
-			return account.Post("/api/ai/chat", rig.Object{"projectId": project, "message": "Create a starter.", "apply": true})
+			return account.Post("/api/ai/chat", rig.Object{"projectId": project, "message": "Create a todo list.", "apply": true})
 		}},
 		{fmt.Sprintf("React, %d packages", len(packages)), "react", func(project string) error {
 			return fillPackages(account, project)

@@ -26,10 +26,20 @@ type action struct {
 	Packages                []string
 }
 
-// ask lets the assistant change the project. The deliveries show the changes.
+// ask lets the assistant fill the project, after its files are deleted. The deliveries show the changes.
 func (s *story) ask(ctx context.Context) error {
-	const message = "Create a contact form with name, email and message. " +
-		"Rename /src/old.jsx to /src/legacy.jsx. npm install zod."
+	s.screen.say("Without a language model, the assistant fills only an empty project. A batch deletes the files.")
+	var deletions []object
+	for _, path := range []string{manifestPath, appPath, oldPath} {
+		deletions = append(deletions, object{"op": "delete", "path": path})
+	}
+	if err := s.post(ctx, s.files()+"/batch", object{"operations": deletions}, nil); err != nil {
+		return err
+	}
+	if err := s.allDelivered(ctx); err != nil {
+		return err
+	}
+	const message = "Create a dashboard."
 	s.screen.say("“%s”", message)
 	var answer chat
 	body := object{"projectId": s.project, "message": message, "apply": true}
@@ -78,7 +88,7 @@ type frame struct {
 
 // watch shows an answer of the assistant while it is generated.
 func (s *story) watch(ctx context.Context) error {
-	const message = "A table of invoices with number, date and total"
+	const message = "Add a table of invoices with number, date and total."
 	s.screen.say("“%s”, as server-sent events:", message)
 	begin := time.Now()
 	response, err := s.client.open(ctx, call{method: http.MethodPost, path: "/api/ai/chat/stream",

@@ -73,7 +73,7 @@ func check(t *testing.T, page string) {
 		}
 	}
 	for _, want := range []string{
-		"PRECONDITION_FAILED", "operations[1]", "AUTH_INVALID_CREDENTIALS", "create_file, ", "rename_file", "add_dependency",
+		"PRECONDITION_FAILED", "operations[1]", "AUTH_INVALID_CREDENTIALS", "create_file, ", "The project has files already",
 		"✗ X-Service-Signature   ✗ Standard Webhooks", "The same event, delivery and body with a new signature",
 	} {
 		if !strings.Contains(page, want) {

@@ -7,10 +7,12 @@ import (
 	"strings"
 )
 
-// appPath is the file that is saved several times.
+// The files of the project. appPath is saved several times.
 const (
-	appPath = "/src/App.jsx"
-	app     = "export default function App() {\n  return <h1>Café Déjà</h1>;\n}\n"
+	manifestPath = "/package.json"
+	oldPath      = "/src/old.ts"
+	appPath      = "/src/App.tsx"
+	app          = "export default function App() {\n  return <h1>Café Déjà</h1>;\n}\n"
 )
 
 // file is a file in a response.
@@ -34,9 +36,9 @@ func (s *story) write(ctx context.Context) error {
 	s.screen.fields("id", project.ID, "name", "Café Déjà", "slug", project.Slug, "framework", project.Framework)
 	var batch struct{ Files []file }
 	if err := s.post(ctx, s.files()+"/batch", object{"operations": []object{
-		{"op": "create", "path": "/package.json", "content": `{"name": "cafe-deja", "dependencies": {"react": "^19.0.0"}}`},
+		{"op": "create", "path": manifestPath, "content": `{"name": "cafe-deja", "dependencies": {"react": "^19.0.0"}}`},
 		{"op": "create", "path": appPath, "content": app},
-		{"op": "create", "path": "/src/old.jsx", "content": "export const opened = 1994;\n"},
+		{"op": "create", "path": oldPath, "content": "export const opened = 1994;\n"},
 	}}, &batch); err != nil {
 		return err
 	}

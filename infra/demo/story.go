@@ -58,7 +58,7 @@ func (s *story) chapters() []chapter {
 		{"An account", s.account},
 		{"A project and its files", s.write},
 		{"A webhook, and a receiver that verifies signatures", s.subscribe},
-		{"The assistant changes the project", s.ask},
+		{"The assistant fills the project", s.ask},
 		{"The assistant's answer as a live stream", s.watch},
 		{"A delivery that fails", s.fail},
 		{"The delivery log", s.log},

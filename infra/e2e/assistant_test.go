@@ -27,10 +27,9 @@ func TestAssistantWithScaffoldProvider(t *testing.T) {
 	ada := platformtest.NewClient(t, p.URL)
 	ada.SignUp("ada")
 	project := ada.NewProject("Site", platformtest.Object{"framework": "react"})
-	ada.Save(project, "/package.json", `{"name":"site"}`).Want(t, http.StatusCreated)
 
 	body := ada.Do("POST", "/api/ai/chat", platformtest.Object{
-		"projectId": project, "message": "Create a contact form with name, email and message.", "apply": true,
+		"projectId": project, "message": "Create a todo list.", "apply": true,
 	}.String()).Want(t, http.StatusOK)
 	actions, _ := body["actions"].([]any)
 	if body["applied"] != true || len(actions) == 0 || body["code"] == "" || body["conversationId"] != "cnv"+strings.TrimPrefix(project, "prj") {
@@ -54,9 +53,12 @@ func TestAssistantWithScaffoldProvider(t *testing.T) {
 	if len(messages) != 2 || messages[0]["role"] != "user" || messages[1]["id"] != body["messageId"] || messages[1]["status"] != "complete" {
 		t.Errorf("got messages %v, want the user's message and the complete answer", messages)
 	}
-	generated := ada.Do("POST", "/api/ai/generate", `{"prompt":"A login form with validation","framework":"react"}`).Want(t, http.StatusOK)
-	if generated["code"] == "" || generated["framework"] != "react" || !strings.Contains(fmt.Sprint(generated["model"]), "scaffold") {
-		t.Errorf("got %v, want code from the scaffold model", generated)
+	generated := ada.Do("POST", "/api/ai/generate", `{"prompt":"A login form with validation","language":"typescript"}`).
+		Want(t, http.StatusOK)
+	if generated["code"] != "" || generated["language"] != "typescript" ||
+		!strings.Contains(fmt.Sprint(generated["explanation"]), "AI_PROVIDER=openai") ||
+		!strings.Contains(fmt.Sprint(generated["model"]), "scaffold") {
+		t.Errorf("got %v, want a refusal of the scaffold model", generated)
 	}
 	usage := ada.Do("GET", "/api/ai/usage", "").Want(t, http.StatusOK)
 	if usage["calls"] != 2.0 || usage["totalTokens"] == 0.0 || usage["reservedTokens"] != 0.0 {
@@ -84,7 +86,7 @@ func TestAISDKReadsTheStream(t *testing.T) {
 		cookie = c.Name + "=" + c.Value
 	}
 	m := uistream.Read(t, p.URL, cookie, uistream.Request{
-		ProjectID: project, Message: "A table of invoices with number, date and total", Apply: true,
+		ProjectID: project, Message: "Create a kanban board.", Apply: true,
 	})
 	var calls, actions, results int
 	var text string

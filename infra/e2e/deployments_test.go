@@ -186,8 +186,8 @@ func TestDeploy(t *testing.T) {
 	})
 }
 
-// TestStartersDeploy deploys the starters of the built-in generator unchanged, and opens them in Chromium. The pages
-// render without an error in the console. So does a page that stays open during three deployments.
+// TestStartersDeploy deploys answers of the built-in generator unchanged, and opens them in Chromium. The pages render
+// without an error in the console. So does a page that stays open during three deployments.
 func TestStartersDeploy(t *testing.T) {
 	t.Parallel()
 	if slicetest.HasRaceDetector {
@@ -199,11 +199,11 @@ func TestStartersDeploy(t *testing.T) {
 	ctx := browser(t, chromium)
 	page := &console{}
 	must(t, chromedp.Listen(ctx, page.record))
-	for _, framework := range []string{"static", "react"} {
+	for framework, message := range map[string]string{"static": "Create an event page.", "react": "Create a todo list."} {
 		ada := platformtest.NewClient(t, p.URL)
 		ada.SignUp("ada-" + framework)
 		d := newDeployer(ada, ada.NewProject("My "+framework, platformtest.Object{"framework": framework}))
-		ask := platformtest.Object{"projectId": d.project, "message": "Create a starter.", "apply": true}
+		ask := platformtest.Object{"projectId": d.project, "message": message, "apply": true}
 		if answer := d.Do("POST", "/api/ai/chat", ask.String()).Want(t, http.StatusOK); answer["applied"] != true {
 			t.Fatalf("got answer %v, want an applied one", answer)
 		}

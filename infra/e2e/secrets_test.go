@@ -30,7 +30,10 @@ func TestNoSecretIsLogged(t *testing.T) {
 	c.Do("PUT", variables, `{"variables":[{"name":"VITE_A","value":"the value of a variable","target":"all"}]}`).Want(t, http.StatusOK)
 	c.Do("PUT", variables, `{"variables":[{"name":"A","value":"the value of an invalid variable","target":"all"}]}`).WantError(t, 400, "VALIDATION_FAILED")
 	c.Do("POST", "/api/projects/"+project+"/comments", `{"body":"a secret comment"}`).Want(t, http.StatusCreated)
-	c.Do("POST", "/api/ai/chat", platformtest.Object{"projectId": project, "message": "create a form called \"Secret message\" with name and email", "apply": true}.String()).Want(t, http.StatusOK)
+	answer := c.Do("POST", "/api/ai/chat", platformtest.Object{"projectId": c.NewProject("Game", nil), "message": "create a game called \"Secret message\"", "apply": true}.String()).Want(t, http.StatusOK)
+	if answer["applied"] != true {
+		t.Errorf("got answer %v, want an applied one", answer)
+	}
 	c.Stream("/api/ai/chat/stream", platformtest.Object{"projectId": project, "message": "a table called \"Secret table\" with name and email"}.String()).Until("[DONE]")
 	c.Do("POST", "/api/ai/generate", `{"prompt":"a button called SecretPrompt"}`).Want(t, http.StatusOK)
 	hook := c.Subscribe(r.URL("/ok"), platformtest.Object{"secret": "the secret of a webhook"})

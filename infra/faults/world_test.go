@@ -30,7 +30,7 @@ type world struct {
 func newWorld(t testing.TB, env ...string) *world {
 	t.Helper()
 	w := &world{t: t, cloud: newCloud(t), receiver: hooktest.New(t)}
-	w.platform = w.cloud.start(env...)
+	w.platform = w.cloud.start(append(newModel(t), env...)...)
 	w.ada = w.client()
 	w.ada.SignUp("ada")
 	w.grace = w.client().SignUp("grace")
@@ -39,7 +39,7 @@ func newWorld(t testing.TB, env ...string) *world {
 	w.project = w.ada.NewProject("Work", nil)
 	w.hook = w.ada.Subscribe(w.receiver.URL("/ok/work"), object{"projectId": w.project})
 	w.ada.Save(w.project, "/main.ts", "main").Want(t, http.StatusCreated)
-	w.chat(w.ada, "/api/ai/chat", "Create a contact form with name and email.").Want(t, http.StatusOK)
+	w.chat(w.ada, "/api/ai/chat", "Create /contact.html").Want(t, http.StatusOK)
 	w.waitForDeliveries()
 	return w
 }
@@ -94,7 +94,7 @@ func (w *world) requests() []request {
 	w.waitForDeliveries()
 	delivery := text(ada.Do("GET", "/api/webhooks/"+w.hook+"/deliveries?limit=1", "").List(w.t, "deliveries")[0], "id")
 	chat := func(table string) string {
-		message := "A table of invoices with number and date, called " + name(table)
+		message := "Create " + name("/"+table) + ".html"
 		return object{"projectId": w.project, "message": message, "apply": true}.String()
 	}
 	ok, created := []int{200}, []int{201}

@@ -76,9 +76,9 @@ func (tr *traffic) day(ctx context.Context) {
 		hooks = append(hooks, field(u.do("POST", "/api/webhooks", hook.String(), http.StatusCreated), "id"))
 		u.do("PUT", project, `{"description":"A description"}`, http.StatusOK)
 	}
+	u.talk(ctx, id) // first, because the built-in generator fills only empty projects
 	saved := u.work(project)
 	u.mistakes(project)
-	u.talk(ctx, id)
 	tr.delivered(ctx, u.events, saved)
 	for _, hook := range hooks {
 		u.do("GET", "/api/webhooks/"+hook+"/deliveries", "", http.StatusOK)
@@ -131,7 +131,7 @@ func (u *user) mistakes(project string) {
 func (u *user) talk(ctx context.Context, id string) {
 	u.do("POST", "/api/ai/chat", platformtest.Object{"projectId": id, "message": "How do I add a contact form?"}.String(), http.StatusOK)
 	u.do("GET", "/api/ai/conversations/"+id, "", http.StatusOK)
-	body := platformtest.Object{"projectId": id, "message": "A table of invoices with number, date and total"}.String()
+	body := platformtest.Object{"projectId": id, "message": "Create a todo list."}.String()
 	request, err := http.NewRequestWithContext(context.WithoutCancel(ctx), http.MethodPost, u.Base+"/api/ai/chat/stream", strings.NewReader(body))
 	if err != nil {
 		u.traffic.t.Error(err)
