@@ -19,7 +19,7 @@ type Generated struct {
 	Language    string `json:"language" doc:"The requested language. If the request has no language, the language of the code block in the answer" example:"javascript"`
 	Framework   string `json:"framework" doc:"The requested framework; empty if the request has no framework" example:"react"`
 	Explanation string `json:"explanation" doc:"The explanation of the code, as Markdown" example:"It shows one row for each user."`
-	Model       string `json:"model" doc:"The model that generated the code, as named by its provider" example:"scaffold-1"`
+	Model       string `json:"model" doc:"The model that generated the code, as named by its provider" example:"qwen3-coder"`
 	Usage       Usage  `json:"usage" doc:"The tokens that the call used"`
 }
 
