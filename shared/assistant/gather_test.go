@@ -39,7 +39,6 @@ func TestPromptFacts(t *testing.T) {
 	}{
 		{"prompt", facts.Prompt, "What about list.tsx?"},
 		{"framework", facts.Framework, "vue"},
-		{"current file", facts.CurrentFile, "/src/app.tsx"},
 		{"paths", fmt.Sprint(facts.Paths), "[/src/app.tsx /src/list.tsx /src/other.tsx]"},
 		{
 			"files", fmt.Sprint(facts.Files),
@@ -160,10 +159,8 @@ func TestPromptOfLargeProject(t *testing.T) {
 	if size > 200_000 {
 		t.Errorf("got a prompt of %d bytes, want at most 200000", size)
 	}
-	facts := request.Facts
-	if facts.CurrentFile != largeFile || len(facts.Files) != 2 || !facts.Files[0].Cut {
-		t.Errorf("got the current file %q and %d files, want %q, shortened, and the named file",
-			facts.CurrentFile, len(facts.Files), largeFile)
+	if files := request.Facts.Files; len(files) != 2 || files[0].Path != largeFile || !files[0].Cut {
+		t.Errorf("got %d files, want the current file %q, shortened, and the named file", len(files), largeFile)
 	}
 }
 

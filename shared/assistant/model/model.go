@@ -89,14 +89,12 @@ type Result struct {
 type Facts struct {
 	// Prompt is the text that the user wrote.
 	Prompt string
-	// Framework and Language are requested by the user, or properties of the project. They may be empty.
-	Framework, Language string
+	// Framework is requested by the user, or the framework of the project. It may be empty.
+	Framework string
 	// Paths are the paths of the project's files, or of some of them in a large project.
 	Paths []string
 	// Files are the files whose contents are in the prompt, the current file first.
 	Files []File
-	// CurrentFile is the path of the file that is open in the user's editor, empty if there is none.
-	CurrentFile string
 	// Turns are earlier turns: for a chat, the recent turns; for a summary, the turns to summarize.
 	Turns []Turn
 	// Summary replaces the turns before Turns.

@@ -60,8 +60,7 @@ func (c Chat) Request(b Budget, maxOutput int) model.Request {
 		Task: model.TaskChat, System: chatInstruction, Tools: action.Tools(), MaxOutput: maxOutput,
 		Messages: append(messages, model.Message{Role: model.User, Text: text}),
 		Facts: model.Facts{
-			Prompt: c.Message, Framework: c.Framework, Paths: c.Paths, Files: files, CurrentFile: c.CurrentFile,
-			Turns: turns, Summary: summary,
+			Prompt: c.Message, Framework: c.Framework, Paths: c.Paths, Files: files, Turns: turns, Summary: summary,
 		},
 	}
 }

@@ -54,13 +54,12 @@ func TestChat(t *testing.T) {
 			len(r.Messages), diff)
 	}
 	facts := model.Facts{
-		Prompt:      "Change b.ts",
-		Framework:   "react",
-		Paths:       c.Paths,
-		CurrentFile: "/src/app.tsx",
-		Turns:       c.Turns,
-		Summary:     c.Summary,
-		Files:       []model.File{{Path: "/src/app.tsx", Content: "export {}\n"}, {Path: "/src/b.ts", Content: "b"}},
+		Prompt:    "Change b.ts",
+		Framework: "react",
+		Paths:     c.Paths,
+		Turns:     c.Turns,
+		Summary:   c.Summary,
+		Files:     []model.File{{Path: "/src/app.tsx", Content: "export {}\n"}, {Path: "/src/b.ts", Content: "b"}},
 	}
 	if diff := cmp.Diff(facts, r.Facts); diff != "" {
 		t.Error(diff)

@@ -92,7 +92,7 @@ func TestGenerate(t *testing.T) {
 	if got, want := lastText(r), "language: \"ts\\nx\"\nframework: \"react\"\n\nA button"; got != want {
 		t.Errorf("got the message %q, want %q", got, want)
 	}
-	facts := model.Facts{Prompt: "A button", Language: "ts\nx", Framework: "react"}
+	facts := model.Facts{Prompt: "A button", Framework: "react"}
 	if diff := cmp.Diff(facts, r.Facts); diff != "" {
 		t.Errorf("facts (-want +got):\n%s", diff)
 	}

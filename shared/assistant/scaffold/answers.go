@@ -17,7 +17,7 @@ const connect = "For everything else, connect a language model, such as one that
 
 // chat answers a message about a project. Its errors are reasons for a refusal.
 func chat(f model.Facts) (answer, error) {
-	if len(f.Paths) > 0 || len(f.Files) > 0 {
+	if len(f.Paths) > 0 {
 		return answer{}, refusef("The project has files already, and I cannot change them or add others.")
 	}
 	chosen, err := choose(f.Prompt, f.Framework)

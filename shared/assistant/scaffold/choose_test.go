@@ -97,7 +97,7 @@ func TestRefusal(t *testing.T) {
 		},
 		"code without a project": {Task: model.TaskGenerate, Facts: model.Facts{Prompt: "Create a blog."}},
 		"code in a language": {
-			Task: model.TaskGenerate, Facts: model.Facts{Prompt: "a login form", Language: "typescript", Framework: "react"},
+			Task: model.TaskGenerate, Facts: model.Facts{Prompt: "a login form in TypeScript", Framework: "react"},
 		},
 	} {
 		r.MaxOutput = 8192

@@ -149,7 +149,7 @@ func FuzzGenerate(f *testing.F) {
 	f.Fuzz(func(t *testing.T, prompt, framework string) {
 		for _, task := range []model.Task{model.TaskChat, model.TaskGenerate, model.TaskSummarize} {
 			h := send(t, model.Request{Task: task, MaxOutput: 8192, Facts: model.Facts{
-				Prompt: prompt, Framework: framework, Language: framework, Turns: []model.Turn{{User: prompt}},
+				Prompt: prompt, Framework: framework, Turns: []model.Turn{{User: prompt}},
 			}})
 			if h.text == "" {
 				t.Error("the answer has no text")
