@@ -5,8 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
@@ -41,9 +45,7 @@ func (b *bench) deployments(ctx context.Context) error {
 		fill            func(project string) error
 	}{
 		{"static, 20 files", "static", func(project string) error { return account.FillStatic(project, 20, pageSize) }},
-		{"React starter", "react", func(project string) error {
-			return account.Post("/api/ai/chat", rig.Object{"projectId": project, "message": "Create a todo list.", "apply": true})
-		}},
+		{"small React app", "react", func(project string) error { return fillReact(account, project) }},
 		{fmt.Sprintf("React, %d packages", len(packages)), "react", func(project string) error {
 			return fillPackages(account, project)
 		}},
@@ -59,6 +61,27 @@ func (b *bench) deployments(ctx context.Context) error {
 		if err := measureDeployments(account, p, kind.name, project); err != nil {
 			return fmt.Errorf("%s: %w", kind.name, err)
 		}
+	}
+	return nil
+}
+
+// fillReact saves a small React app in the project.
+func fillReact(account *rig.Client, project string) error {
+	const folder = "shared/deployment/build/testdata/react"
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err //nolint:wrapcheck // wrapped below
+		}
+		return account.Post("/api/projects/"+project+"/files", rig.Object{
+			"path": strings.TrimPrefix(path, folder), "content": string(content),
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("save the files of %s: %w", folder, err)
 	}
 	return nil
 }
