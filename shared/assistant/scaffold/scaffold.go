@@ -1,5 +1,5 @@
-// Package scaffold is the built-in provider. It is a stand-in for a language model, without a network or a key. It fills
-// an empty project with one of a few complete small projects, the starters. It chooses a starter by keywords, and
+// Package scaffold is the built-in provider. It is a stand-in for a language model, without a network or a key. It
+// fills an empty project with one of a few complete small projects, the starters. It chooses a starter by keywords, and
 // refuses every message that has no keyword or asks for something else. The same message always gets the same answer.
 // ../README.md documents the starters and the rules for users.
 //
