@@ -1,6 +1,7 @@
 package scaffold
 
 import (
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -29,8 +30,15 @@ func TestStarters(t *testing.T) {
 			continue
 		}
 		actions := h.actions(t)
-		if len(actions) == 0 || len(actions) > action.MaxPerAnswer {
-			t.Errorf("%s: got %d actions, want at most %d", s.folder, len(actions), action.MaxPerAnswer)
+		stored := 0
+		err := fs.WalkDir(os.DirFS("starters/"+s.folder), ".", func(_ string, entry fs.DirEntry, err error) error {
+			if err == nil && !entry.IsDir() {
+				stored++
+			}
+			return err
+		})
+		if err != nil || len(actions) != stored || stored > action.MaxPerAnswer {
+			t.Errorf("%s: got %d actions for %d files, want at most %d; error %v", s.folder, len(actions), stored, action.MaxPerAnswer, err)
 		}
 		for _, a := range actions {
 			data, err := os.ReadFile("starters/" + s.folder + a.Path)
