@@ -38,7 +38,8 @@ func TestStarters(t *testing.T) {
 			return err
 		})
 		if err != nil || len(actions) != stored || stored > action.MaxPerAnswer {
-			t.Errorf("%s: got %d actions for %d files, want at most %d; error %v", s.folder, len(actions), stored, action.MaxPerAnswer, err)
+			t.Errorf("%s: got %d actions for %d files, want at most %d; error %v",
+				s.folder, len(actions), stored, action.MaxPerAnswer, err)
 		}
 		for _, a := range actions {
 			data, err := os.ReadFile("starters/" + s.folder + a.Path)
