@@ -14,7 +14,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/openai/openai-go/v3/packages/ssestream"
 
 	"devplatform/shared/assistant/model"
 )
@@ -116,23 +115,26 @@ func (a *answer) read(
 		}
 		return a.result(err)
 	}
-	// Without an empty line at the end, the decoder would drop the last event.
-	stream := io.MultiReader(&eventReader{Reader: body}, strings.NewReader("\n\n"))
-	response.Body = &readCloser{stream, response.Body}
-	events := ssestream.NewDecoder(response)
+	events := eventReader{body: body}
 	var timer *time.Timer
-	for events.Next() {
-		event := events.Event()
-		data := bytes.TrimSpace(event.Data)
+	for {
+		next, err := events.next()
+		if errors.Is(err, io.EOF) {
+			return a.result(nil)
+		}
+		if err != nil {
+			return a.result(err)
+		}
+		data := bytes.TrimSpace(next.data)
 		if bytes.HasPrefix(data, []byte("[DONE]")) {
 			defer cancelAfter(drainTimeout).Stop()
 			_, _ = io.Copy(io.Discard, body)
-			break
+			return a.result(nil)
 		}
 		if len(data) == 0 {
 			continue // keep-alive
 		}
-		if err := a.readEvent(event.Type, data); err != nil {
+		if err := a.readEvent(next.name, data); err != nil {
 			return a.result(err)
 		}
 		if a.finishReason != "" && timer == nil {
@@ -140,12 +142,6 @@ func (a *answer) read(
 			defer timer.Stop()
 		}
 	}
-	return a.result(events.Err())
-}
-
-type readCloser struct {
-	io.Reader
-	io.Closer
 }
 
 // readEvent reads one event.

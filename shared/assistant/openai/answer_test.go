@@ -117,6 +117,11 @@ func TestAnswers(t *testing.T) {
 				"data:" + helloChunk + "\r\n\r\n:\r\n\r\ndata:\r\n\r\ndata: " + stopChunk + "\r\n\r\n",
 			text: "Hello",
 		},
+		"CR": {answer: strings.ReplaceAll(eventStream(helloChunk, stopChunk), "\n", "\r"), text: "Hello"},
+		"the name of an event without data": {
+			answer: "event: error\n\n" + eventStream(helloChunk, stopChunk),
+			text:   "Hello",
+		},
 		"event of several lines": {
 			answer: "data: {\"choices\":[{\"delta\":{\"content\":\n" +
 				"data: \"Hello\"},\n" +

@@ -2,7 +2,6 @@ package openai
 
 import (
 	"errors"
-	"io"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -50,33 +49,4 @@ func (l *list[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	}
 	_, err := d.ReadToken()
 	return err //nolint:wrapcheck // the decoder wraps it
-}
-
-// eventReader reads a stream of events. It returns errTooLarge if an event has more than maxEvent bytes.
-type eventReader struct {
-	io.Reader
-
-	size     int  // of the event so far
-	hasBytes bool // whether the line has bytes so far
-}
-
-// Read implements io.Reader.
-func (r *eventReader) Read(p []byte) (int, error) {
-	n, err := r.Reader.Read(p)
-	for _, c := range p[:n] {
-		switch c {
-		case '\n':
-			if !r.hasBytes { // an empty line ends an event
-				r.size = 0
-			}
-			r.hasBytes = false
-		case '\r':
-		default:
-			r.hasBytes = true
-		}
-		if r.size++; r.size > maxEvent {
-			return 0, errTooLarge
-		}
-	}
-	return n, err //nolint:wrapcheck // an io.Reader passes errors through
 }

@@ -2,9 +2,9 @@
 // vLLM, llama.cpp, LM Studio, OpenRouter and others. It contains the requests, the parsing of answers and errors, and
 // the differences between these servers. Prompts and the use of answers do not belong here.
 //
-// From the vendor's SDK, the package uses only the reader of event streams. The SDK's client links the types of all
-// APIs of OpenAI: it adds 17 MB to the binary of a function, 2 ms to each cold start, and minutes to a build. It also
-// reads errors without a limit, and treats "error": null as an error.
+// The package does not use OpenAI's SDK, because the SDK links the types of all APIs of OpenAI: it adds 17 MB to the
+// binary of a function, 2 ms to each cold start, and minutes to a build. It also reads errors without a limit, and
+// treats "error": null as an error.
 package openai
 
 import (

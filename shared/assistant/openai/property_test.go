@@ -202,6 +202,7 @@ func FuzzStream(f *testing.F) {
 	f.Add([]byte(eventStream(helloChunk, `{"error":{"code":429,"metadata":{"raw":"x"}}}`)))
 	f.Add([]byte(`{"choices":[{"message":{"content":"a"},"finish_reason":"stop"}]}`))
 	f.Add([]byte("event: error\ndata: [{\"error\":\"x\"}]\n\n: c\r\n\r\n"))
+	f.Add([]byte("event: error\rdata:\rdata: {}\r\n\r"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var got received
 		outcome, err := openai.Read(data, got.emit)

@@ -10,7 +10,7 @@ import (
 )
 
 // body is the request of https://platform.openai.com/docs/api-reference/chat/create, with only the fields that every
-// server accepts. The fields have the same order as in the SDK, so that bodies can be compared.
+// server accepts. The fields have the same order as in OpenAI's SDK, so that bodies can be compared.
 type body struct {
 	Messages []message `json:"messages"`
 	Model    string    `json:"model"`

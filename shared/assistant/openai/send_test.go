@@ -231,7 +231,7 @@ func TestKeyError(t *testing.T) {
 	s.checkRequests(t, 0)
 }
 
-// The provider ignores the environment variables of the SDK's client (key, URL, organization and headers) and of Go's
+// The provider ignores the environment variables of OpenAI's SDK (key, URL, organization and headers) and of Go's
 // client (proxy).
 func TestEnvironmentIsNotRead(t *testing.T) {
 	other := serve(t, respondEvents(helloChunk, stopChunk))
