@@ -65,8 +65,6 @@ type round struct {
 type openCall struct {
 	model.Call
 	input strings.Builder
-	// prefix stops the streaming of an input that is not valid JSON.
-	prefix jsonPrefix
 }
 
 // failure is a call that failed its check.
@@ -107,9 +105,7 @@ func (a *answer) add(ctx context.Context, p model.Part) error {
 		_ = a.stream.ToolStart(a.round.streamID(p.CallID), p.Name)
 	case model.CallDelta:
 		call.input.WriteString(p.Text)
-		if call.prefix.accept(p.Text) {
-			_ = a.stream.ToolDelta(a.round.streamID(p.CallID), p.Text)
-		}
+		_ = a.stream.ToolDelta(a.round.streamID(p.CallID), p.Text)
 	case model.CallEnd:
 		call.Input = call.input.String()
 		a.round.call = nil

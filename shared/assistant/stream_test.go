@@ -162,20 +162,21 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// Input that is not valid JSON is not sent to the client, and failed calls do not become actions.
-func TestMalformedCallsAreNotStreamed(t *testing.T) {
+// Input is streamed as the model sends it, also if it is not valid JSON. Failed calls do not become actions.
+func TestMalformedCalls(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	ada := f.newUser("ada")
 	projectID := ada.newProject()
+	const malformed = `{"path":"/a" "content":"after the error"}`
 	first := newResponse("").
-		withCall("1", "create_file", `{"path":"/a" "content":"AFTER THE ERROR"}`).
+		withCall("1", "create_file", malformed).
 		withCall("2", "delete_file", `{"path":"/missing"}`).
 		withCall("3", "unknown_tool", `{"path":"/"}`).
 		withCall("4", "create_file", `{"path":"/a","path":"/b","content":""}`)
 	repair := newResponse("TEXT OF THE REPAIR").withCall("1", "create_file", `{"path":"/a","content":"repaired"}`)
 	f.model.enqueue(model.TaskChat, first, repair)
-	count, started, text := map[any]int{}, map[any]bool{}, ""
+	count, started, inputs, text := map[any]int{}, map[any]bool{}, map[any]string{}, ""
 	for _, frame := range ada.openStream(projectID, "Make it.", false).rest() {
 		count[frame["type"]]++
 		switch frame["type"] {
@@ -184,13 +185,17 @@ func TestMalformedCallsAreNotStreamed(t *testing.T) {
 				t.Errorf("the call %v started twice", frame["toolCallId"])
 			}
 			started[frame["toolCallId"]] = true
+		case "tool-input-delta":
+			inputs[frame["toolCallId"]] += fmt.Sprint(frame["inputTextDelta"])
 		case "data-result":
 			text = fmt.Sprint(frame.data()["response"])
 		}
-		content := fmt.Sprint(frame)
-		if strings.Contains(content, "AFTER THE ERROR") || strings.Contains(content, "TEXT OF THE REPAIR") {
-			t.Errorf("got frame %s, want neither invalid input nor the text of the repair", content)
+		if content := fmt.Sprint(frame); strings.Contains(content, "TEXT OF THE REPAIR") {
+			t.Errorf("got frame %s, want no text of the repair", content)
 		}
+	}
+	if inputs["1"] != malformed {
+		t.Errorf("got the input %q in the stream, want %q", inputs["1"], malformed)
 	}
 	for frameType, want := range map[string]int{
 		"tool-input-start":     5,
