@@ -100,18 +100,3 @@ func TestAddingPackagesTogetherOrSeparately(t *testing.T) {
 		}
 	})
 }
-
-// New packages are sorted if the existing packages are sorted. Otherwise they are appended in the
-// order in which the action lists them.
-func TestOrderOfNewPackages(t *testing.T) {
-	t.Parallel()
-	for before, want := range map[string]string{
-		`{"dependencies":{"c":"1"}}`:         `{"dependencies":{"a":"3","b":"2","c":"1","d":"5","e":"4"}}`,
-		`{"dependencies":{}}`:                `{"dependencies":{"a":"3","b":"2","d":"5","e":"4"}}`,
-		`{"dependencies":{"z":"1","c":"1"}}`: `{"dependencies":{"z":"1","c":"1","b":"2","a":"3","e":"4","d":"5"}}`,
-	} {
-		if got, err := edited(t, "/package.json", before, "b@2", "a@3", "e@4", "d@5"); err != nil || got != want {
-			t.Errorf("%s: got %s and error %v, want %s", before, got, err, want)
-		}
-	}
-}

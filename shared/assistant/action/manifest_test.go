@@ -45,15 +45,10 @@ func checkManifest(t *testing.T, path string, cases map[string]manifestCase) {
 func TestPackageJSON(t *testing.T) {
 	t.Parallel()
 	checkManifest(t, "/web/package.json", map[string]manifestCase{
-		"sorted": {
+		"new packages are appended": {
 			content:  "{\n  \"name\": \"x\",\n  \"dependencies\": {\n    \"b\": \"1\",\n    \"d\": \"1\"\n  }\n}\n",
 			packages: []string{"c@^1", "a@^2", "e@3"},
-			want:     "{\n  \"name\": \"x\",\n  \"dependencies\": {\n    \"a\": \"^2\",\n    \"b\": \"1\",\n    \"c\": \"^1\",\n    \"d\": \"1\",\n    \"e\": \"3\"\n  }\n}\n",
-		},
-		"not sorted": {
-			content:  `{"dependencies": {"d": "1", "b": "1"}}`,
-			packages: []string{"c@^1"},
-			want:     `{"dependencies": {"d": "1", "b": "1", "c": "^1"}}`,
+			want:     "{\n  \"name\": \"x\",\n  \"dependencies\": {\n    \"b\": \"1\",\n    \"d\": \"1\",\n    \"c\": \"^1\",\n    \"a\": \"^2\",\n    \"e\": \"3\"\n  }\n}\n",
 		},
 		"tabs and CR LF": {
 			content:  "{\r\n\t\"dependencies\": {\r\n\t\t\"a\": \"1\"\r\n\t}\r\n}",
@@ -68,7 +63,7 @@ func TestPackageJSON(t *testing.T) {
 		"commas at the beginning of lines": {
 			content:  "{\n  \"dependencies\": { \"a\" : \"1\"\n  , \"c\" : \"1\" }\n}",
 			packages: []string{"b@2", "d@3"},
-			want:     "{\n  \"dependencies\": { \"a\" : \"1\"\n  , \"b\" : \"2\", \"c\" : \"1\", \"d\" : \"3\" }\n}",
+			want:     "{\n  \"dependencies\": { \"a\" : \"1\"\n  , \"c\" : \"1\", \"b\" : \"2\", \"d\" : \"3\" }\n}",
 		},
 		"no dependencies": {
 			content:  "{\n    \"name\": \"x\"\n}\n",
@@ -78,7 +73,7 @@ func TestPackageJSON(t *testing.T) {
 		"no dependencies, but devDependencies": {
 			content:  "{\n  \"name\": \"x\",\n  \"devDependencies\": {}\n}\n",
 			packages: []string{"a@^1"},
-			want:     "{\n  \"name\": \"x\",\n  \"dependencies\": {\n    \"a\": \"^1\"\n  },\n  \"devDependencies\": {}\n}\n",
+			want:     "{\n  \"name\": \"x\",\n  \"devDependencies\": {},\n  \"dependencies\": {\n    \"a\": \"^1\"\n  }\n}\n",
 		},
 		"no dependencies, in one line": {
 			content:  `{"name":"x"}`,
@@ -123,12 +118,12 @@ func TestPackageJSON(t *testing.T) {
 		"other ranges": {
 			content:  `{"dependencies":{}}`,
 			packages: []string{"a@npm:@b/c@^1", "d@>=1.2 <2", "e@^1 || ^2", "f@workspace:*", "g@github:x/y#v1", "JSONStream@*"},
-			want:     `{"dependencies":{"JSONStream":"*","a":"npm:@b/c@^1","d":">=1.2 <2","e":"^1 || ^2","f":"workspace:*","g":"github:x/y#v1"}}`,
+			want:     `{"dependencies":{"a":"npm:@b/c@^1","d":">=1.2 <2","e":"^1 || ^2","f":"workspace:*","g":"github:x/y#v1","JSONStream":"*"}}`,
 		},
 		"names in nested objects": {
 			content:  `{"x":{"dependencies":{"a":"0"}},"a":"}{","dependencies":{"b":"1"}}`,
 			packages: []string{"a@1"},
-			want:     `{"x":{"dependencies":{"a":"0"}},"a":"}{","dependencies":{"a":"1","b":"1"}}`,
+			want:     `{"x":{"dependencies":{"a":"0"}},"a":"}{","dependencies":{"b":"1","a":"1"}}`,
 		},
 		"escaped names": {
 			content:  `{"dep\u0065ndencies":{"\u0061":"1"}}`,
@@ -155,7 +150,7 @@ func TestGoMod(t *testing.T) {
 		"more requirements": {
 			content:  head + "\nrequire (\n\tgithub.com/b/b v1.0.0 // why\n\tgithub.com/d/d v1.0.0\n)\n\nrequire github.com/x/y v1.0.0 // indirect\n\nreplace github.com/x/y => ./y\n",
 			packages: []string{"github.com/a/a/v2@v2.1.0", "github.com/c/c@v0.1.0"},
-			want:     head + "\nrequire (\n\tgithub.com/a/a/v2 v2.1.0\n\tgithub.com/b/b v1.0.0 // why\n\tgithub.com/c/c v0.1.0\n\tgithub.com/d/d v1.0.0\n)\n\nrequire github.com/x/y v1.0.0 // indirect\n\nreplace github.com/x/y => ./y\n",
+			want:     head + "\nrequire (\n\tgithub.com/b/b v1.0.0 // why\n\tgithub.com/d/d v1.0.0\n)\n\nrequire (\n\tgithub.com/a/a/v2 v2.1.0\n\tgithub.com/c/c v0.1.0\n)\n\nrequire github.com/x/y v1.0.0 // indirect\n\nreplace github.com/x/y => ./y\n",
 		},
 		"update": {
 			content:  head + "\nrequire github.com/b/b v1.0.0 // why\n",
@@ -294,7 +289,7 @@ func TestManifestProblems(t *testing.T) {
 		{"/package.json", `{"dependencies":["a"]}`, "a@1", "/package.json could not be changed: its dependencies is not an object."},
 		{
 			"/package.json", `{"devDependencies":{"a":{}}}`, "a@1",
-			"its devDependencies has a value that is not a string for a.",
+			"it has a range that is not a string, for a.",
 		},
 		{"/go.mod", "module x\n", "uuid@v1.0.0", "does not have a valid module path"},
 		{

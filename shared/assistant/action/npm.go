@@ -11,10 +11,6 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// npm edits package.json files. Like npm itself, it keeps the order of the members. Unlike npm, it also keeps all white
-// space.
-type npm struct{}
-
 var (
 	// npmName matches the names that npm accepts for new packages, and also names with capital letters, which some
 	// older packages have.
@@ -24,17 +20,13 @@ var (
 )
 
 // npmSections are the objects of a package.json that list dependencies. A package stays in the first section that has
-// it. New packages are added to the first section.
+// it. New packages are appended to the first section.
 var npmSections = []string{"dependencies", "devDependencies", "optionalDependencies", "peerDependencies"}
 
 const (
 	maxNpmName    = 214
 	byteOrderMark = "\uFEFF"
 )
-
-func (npm) packages(texts []string) ([]dependency, error) {
-	return readPackages(texts, readNpmPackage, func(name string) string { return name })
-}
 
 // readNpmPackage parses name@range. The first character may be the @ of a scope, and the range may contain an @, as in
 // name@npm:other@^1.
@@ -54,7 +46,9 @@ func readNpmPackage(text string) (d dependency, rule string) {
 	return d, ""
 }
 
-func (npm) edit(content string, packages []dependency) (string, error) {
+// editPackageJSON is the edit of a package.json. Like npm itself, it keeps the order of the members. Unlike npm, it
+// also keeps all white space.
+func editPackageJSON(content string, packages []dependency) (string, error) {
 	text, hasMark := strings.CutPrefix(content, byteOrderMark)
 	invalid := errors.New("it is not valid JSON; repair it first, with edit_file")
 	if !jsontext.Value(text).IsValid() { // hujson also accepts comments, duplicate names, and nesting without a limit
@@ -68,26 +62,24 @@ func (npm) edit(content string, packages []dependency) (string, error) {
 	if !ok {
 		return "", errors.New("it is not a JSON object")
 	}
-	added, err := setRanges(root, packages)
+	missing, err := setRanges(&file, packages)
 	if err != nil {
 		return "", err
 	}
-	addPackages(root, added)
+	if len(missing) > 0 {
+		appendPackages(&file, root, missing)
+	}
 	if text = file.String(); hasMark {
 		text = byteOrderMark + text
 	}
 	return text, nil
 }
 
-// setRanges sets the ranges of the packages that the file has, and returns the others.
-func setRanges(root *hujson.Object, packages []dependency) (added []dependency, err error) {
-	type entry struct {
-		section string
-		value   *hujson.Value
-	}
-	entries := map[string]entry{}
+// setRanges sets the ranges of the packages that the file has, and returns the missing packages.
+func setRanges(file *hujson.Value, packages []dependency) (missing []dependency, err error) {
+	ranges := map[string]*hujson.Value{}
 	for _, section := range slices.Backward(npmSections) { // the first section that has a package wins
-		value := member(root, section)
+		value := file.Find("/" + section)
 		if value == nil {
 			continue
 		}
@@ -95,82 +87,60 @@ func setRanges(root *hujson.Object, packages []dependency) (added []dependency, 
 		if !ok {
 			return nil, errors.New("its " + section + " is not an object")
 		}
-		for i, name := range names(object) {
-			entries[name] = entry{section, &object.Members[i].Value}
+		for i := range object.Members {
+			name, _ := object.Members[i].Name.Value.(hujson.Literal) // the names of JSON are strings
+			ranges[name.String()] = &object.Members[i].Value
 		}
 	}
 	for _, d := range packages {
-		e, exists := entries[d.name]
+		value, exists := ranges[d.name]
 		switch {
 		case !exists:
-			added = append(added, d)
+			missing = append(missing, d)
 		case d.version == "":
-		case e.value.Value.Kind() != '"':
-			return nil, errors.New("its " + e.section + " has a value that is not a string for " + d.name)
+		case value.Value.Kind() != '"':
+			return nil, errors.New("it has a range that is not a string, for " + d.name)
 		default:
-			e.value.Value = hujson.String(d.version)
+			value.Value = hujson.String(d.version)
 		}
 	}
-	return added, nil
+	return missing, nil
 }
 
-// addPackages adds new packages to the first section. If the names in it are sorted, they stay sorted.
-func addPackages(root *hujson.Object, packages []dependency) {
-	if len(packages) == 0 {
-		return
+// appendPackages appends packages to the first section. setRanges has checked that the section is an object, if it
+// exists. A new section, and packages in an empty section, copy the white space of the root's first member.
+func appendPackages(file *hujson.Value, root *hujson.Object, packages []dependency) {
+	if len(root.Members) == 0 {
+		root.AfterExtra = hujson.Extra("\n")
 	}
-	sample := firstMember(root)
-	section := member(root, npmSections[0])
-	if section == nil {
-		at := len(root.Members)
-		if dev := slices.Index(names(root), "devDependencies"); dev >= 0 {
-			at = dev
-		}
-		insert(root, at, sample, npmSections[0], &hujson.Object{})
-		section = member(root, npmSections[0])
-	}
-	object, _ := section.Value.(*hujson.Object) // setRanges has checked that it is an object
-	if len(object.Members) == 0 {
-		object.AfterExtra = sample.Name.BeforeExtra
-		sample.Name.BeforeExtra = doubleIndentation(sample.Name.BeforeExtra)
-	}
-	existing := names(object)
-	isSorted := slices.IsSorted(existing)
-	for _, d := range packages {
-		at := len(existing)
-		if isSorted {
-			at, _ = slices.BinarySearch(existing, d.name)
-		}
-		existing = slices.Insert(existing, at, d.name)
-		insert(object, at, sample, d.name, hujson.String(cmp.Or(d.version, "latest")))
-	}
-}
-
-// insert inserts a member at an index. The new member copies the white space of the member that was at this index, or
-// of the last member if it is appended. In an empty object, it copies the white space of sample.
-func insert(object *hujson.Object, at int, sample hujson.ObjectMember, name string, value hujson.ValueTrimmed) {
-	if n := len(object.Members); n > 0 {
-		sample = object.Members[min(at, n-1)]
-	}
-	object.Members = slices.Insert(object.Members, at, hujson.ObjectMember{
-		Name: hujson.Value{
-			BeforeExtra: sample.Name.BeforeExtra, Value: hujson.String(name), AfterExtra: sample.Name.AfterExtra,
-		},
-		Value: hujson.Value{BeforeExtra: sample.Value.BeforeExtra, Value: value},
-	})
-}
-
-// firstMember returns the first member of the root. New members copy its white space. In an empty root, members are
-// indented by two spaces.
-func firstMember(root *hujson.Object) hujson.ObjectMember {
-	if len(root.Members) > 0 {
-		return root.Members[0]
-	}
-	root.AfterExtra = hujson.Extra("\n")
-	return hujson.ObjectMember{
+	sample := hujson.ObjectMember{
 		Name:  hujson.Value{BeforeExtra: hujson.Extra("\n  ")},
 		Value: hujson.Value{BeforeExtra: hujson.Extra(" ")},
 	}
+	if len(root.Members) > 0 {
+		sample = root.Members[0]
+	}
+	if file.Find("/"+npmSections[0]) == nil {
+		appendMember(root, sample, npmSections[0], &hujson.Object{})
+	}
+	section, _ := file.Find("/" + npmSections[0]).Value.(*hujson.Object)
+	if len(section.Members) == 0 {
+		section.AfterExtra = sample.Name.BeforeExtra
+		sample.Name.BeforeExtra = doubleIndentation(sample.Name.BeforeExtra)
+	}
+	for _, d := range packages {
+		appendMember(section, sample, d.name, hujson.String(cmp.Or(d.version, "latest")))
+	}
+}
+
+// appendMember appends a member, which copies the white space of the last member, or of sample in an empty object.
+func appendMember(object *hujson.Object, sample hujson.ObjectMember, name string, value hujson.ValueTrimmed) {
+	if n := len(object.Members); n > 0 {
+		sample = object.Members[n-1]
+	}
+	sample.Name.Value, sample.Value.Value = hujson.String(name), value
+	sample.Value.AfterExtra = nil
+	object.Members = append(object.Members, sample)
 }
 
 // doubleIndentation doubles the indentation after the line break. White space without a line break is not changed.
@@ -180,23 +150,4 @@ func doubleIndentation(space hujson.Extra) hujson.Extra {
 		return space
 	}
 	return append(slices.Clip(space), space[lineBreak+1:]...)
-}
-
-// member returns the value of a member, or nil.
-func member(object *hujson.Object, name string) *hujson.Value {
-	if i := slices.Index(names(object), name); i >= 0 {
-		return &object.Members[i].Value
-	}
-	return nil
-}
-
-// names returns the names of the members in their order.
-func names(object *hujson.Object) []string {
-	all := make([]string, len(object.Members))
-	for i, m := range object.Members {
-		if literal, ok := m.Name.Value.(hujson.Literal); ok {
-			all[i] = literal.String()
-		}
-	}
-	return all
 }

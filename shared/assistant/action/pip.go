@@ -7,10 +7,6 @@ import (
 	"strings"
 )
 
-// pip edits requirements.txt files. It changes only lines with a name and a range (PEP 508). For a line with a URL, a
-// hash or options, the model must use edit_file.
-type pip struct{}
-
 const (
 	pipName    = `[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?`
 	pipExtras  = `\[[A-Za-z0-9._, -]*\]`
@@ -29,10 +25,6 @@ var (
 		`([ \t]*(?:;[^#\\]*)?(?:[ \t]#.*)?)$`)
 	pipSeparators = regexp.MustCompile(`[-_.]+`)
 )
-
-func (pip) packages(texts []string) ([]dependency, error) {
-	return readPackages(texts, readRequirement, func(name string) string { return pipKey(withoutExtras(name)) })
-}
 
 // readRequirement parses name@range, and also the format of the file, which models may copy: name>=1.2.
 func readRequirement(text string) (d dependency, rule string) {
@@ -58,53 +50,49 @@ func readRequirement(text string) (d dependency, rule string) {
 	return d, ""
 }
 
-// pipKey returns the normalized name (PEP 503).
-func pipKey(name string) string { return strings.ToLower(pipSeparators.ReplaceAllString(name, "-")) }
-
-func withoutExtras(name string) string {
+// pipKey returns the normalized name (PEP 503), without extras.
+func pipKey(name string) string {
 	name, _, _ = strings.Cut(name, "[")
-	return name
+	return strings.ToLower(pipSeparators.ReplaceAllString(name, "-"))
 }
 
-func (pip) edit(content string, packages []dependency) (string, error) {
-	lines := strings.SplitAfter(content, "\n")
-	found, isContinued := requirementLines(lines)
-	for _, d := range packages {
-		name := withoutExtras(d.name)
-		switch at := found[pipKey(name)]; {
-		case len(at) > 1:
-			duplicate := pipFirst.FindStringSubmatch(lines[at[1]])[1]
-			return "", fmt.Errorf("it has %s in more than one line: use edit_file", duplicate)
-		case len(at) == 1:
-			line, ok := setRequirement(lines[at[0]], d)
-			if !ok {
-				return "", fmt.Errorf("its line for %s has a URL, a hash or options: use edit_file", name)
-			}
-			lines[at[0]] = line
-		case isContinued:
-			return "", errors.New("its last line ends with a backslash, but no line follows; repair it first, with edit_file")
-		default:
-			lines = appendLine(lines, d.name+d.version, content)
-		}
+// editRequirements is the edit of a requirements.txt. It changes only lines with a name and a range (PEP 508). For a
+// line with a URL, a hash or options, the model must use edit_file.
+func editRequirements(content string, packages []dependency) (string, error) {
+	end := "\n"
+	if lineEnding(content) == crlf {
+		end = crlf
 	}
-	return strings.Join(lines, ""), nil
-}
-
-// requirementLines returns the line numbers of each package by its key, and whether the last line ends with a
-// backslash, which joins it to the next line.
-func requirementLines(lines []string) (found map[string][]int, isContinued bool) {
-	found = map[string][]int{}
+	if strings.HasSuffix(strings.TrimRight(content, "\r\n"), `\`) {
+		return "", errors.New("its last line ends with a backslash, but no line follows; repair it first, with edit_file")
+	}
+	lines := strings.SplitAfter(content, "\n")
+	found := map[string][]int{}
 	for i, line := range lines {
-		if i == len(lines)-1 && line == "" {
-			break
-		}
-		line = strings.TrimRight(line, "\r\n")
-		if name := pipFirst.FindStringSubmatch(line); name != nil && !isContinued {
+		isContinuation := i > 0 && strings.HasSuffix(strings.TrimRight(lines[i-1], "\r\n"), `\`)
+		if name := pipFirst.FindStringSubmatch(line); name != nil && !isContinuation {
 			found[pipKey(name[1])] = append(found[pipKey(name[1])], i)
 		}
-		isContinued = strings.HasSuffix(line, `\`)
 	}
-	return found, isContinued
+	for _, d := range packages {
+		at := found[pipKey(d.name)]
+		if len(at) > 1 {
+			return "", fmt.Errorf("it has %s in more than one line: use edit_file", d.name)
+		}
+		if len(at) == 1 {
+			line, ok := setRequirement(lines[at[0]], d)
+			if !ok {
+				return "", fmt.Errorf("its line for %s has a URL, a hash or options: use edit_file", d.name)
+			}
+			lines[at[0]] = line
+			continue
+		}
+		if last := &lines[len(lines)-1]; *last != "" && !strings.HasSuffix(*last, "\n") {
+			*last += end
+		}
+		lines = append(lines, d.name+d.version+end)
+	}
+	return strings.Join(lines, ""), nil
 }
 
 // setRequirement sets the range of a line, and its extras if the dependency has any. ok is false if the line can't be
@@ -120,16 +108,4 @@ func setRequirement(line string, d dependency) (changed string, ok bool) {
 		extras = requested
 	}
 	return name + extras + space + d.version + rest + line[len(text):], true
-}
-
-// appendLine appends a line with the line ending of the content.
-func appendLine(lines []string, text, content string) []string {
-	end := lineEnding(content)
-	if end == "" {
-		end = "\n"
-	}
-	if last := &lines[len(lines)-1]; *last != "" && !strings.HasSuffix(*last, "\n") {
-		*last += end
-	}
-	return append(lines, text+end)
 }
