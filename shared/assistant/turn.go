@@ -19,7 +19,6 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
-	"devplatform/shared/project/file"
 	"devplatform/shared/workspace"
 )
 
@@ -293,15 +292,7 @@ func (t *turn) apply(ctx context.Context) {
 	if !t.question.Apply || m.Status != conversation.Complete || len(m.Actions) == 0 {
 		return
 	}
-	var changes []file.BatchOperation
-	for _, op := range t.answer.draft.Operations() {
-		change := file.BatchOperation{Action: file.Action(op.Op), Path: op.Path, To: op.To, Content: &op.Content}
-		if op.ETag != "" {
-			change.ETag = &op.ETag
-		}
-		changes = append(changes, change)
-	}
-	err := t.files.Change(ctx, t.caller, t.question.ProjectID, changes)
+	err := t.files.Change(ctx, t.caller, t.question.ProjectID, t.answer.draft.Operations())
 	if err == nil {
 		t.applied = true
 		return

@@ -64,12 +64,3 @@ type Files interface {
 	// Read returns the content of an existing file. text is false if the content is not UTF-8 text, or too large.
 	Read(ctx context.Context, path string) (content string, text bool, err error)
 }
-
-// Operation is one operation of a batch. Create and update have Content, rename has To. All operations except create
-// have the ETag of the version that the action was checked against.
-type Operation struct {
-	Op       string // create, update, delete, rename
-	Path, To string
-	Content  string
-	ETag     string
-}

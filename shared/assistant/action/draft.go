@@ -5,6 +5,8 @@ import (
 	"maps"
 	"unicode/utf8"
 
+	"devplatform/shared/project/content"
+	"devplatform/shared/project/file"
 	"devplatform/shared/project/path"
 )
 
@@ -17,7 +19,7 @@ import (
 type Draft struct {
 	overlay
 	actions    []Action
-	operations []Operation
+	operations []file.BatchOperation
 }
 
 // NewDraft returns a draft of the stored files without changes.
@@ -29,8 +31,9 @@ func (d *Draft) Actions() []Action { return d.actions }
 
 // Operations returns the batch of operations that has the same effect as all actions. No path occurs twice. The batch
 // includes a file that was overwritten with the same content, so that its version is checked. It does not include a
-// file that was renamed and then renamed back.
-func (d *Draft) Operations() []Operation { return d.operations }
+// file that was renamed and then renamed back. All operations except create have the ETag of the version that the
+// actions were checked against.
+func (d *Draft) Operations() []file.BatchOperation { return d.operations }
 
 // Text returns the content of a file, including the changes. It returns a *Problem if the file does not exist or is not
 // text, or the error of the storage.
@@ -54,7 +57,7 @@ func (d *Draft) Apply(ctx context.Context, a Action) error {
 
 // change applies the action to the overlay and returns the operations of all changes. It returns a problem if they
 // exceed the limits of a batch. For an edit, it may convert the line endings of the action's texts.
-func (d *Draft) change(ctx context.Context, a *Action) ([]Operation, error) {
+func (d *Draft) change(ctx context.Context, a *Action) ([]file.BatchOperation, error) {
 	if err := checkPath("path", a.Path, path.Check); err != nil {
 		return nil, err
 	}
@@ -69,7 +72,10 @@ func (d *Draft) change(ctx context.Context, a *Action) ([]Operation, error) {
 		return nil, err
 	}
 	operations := d.operationsOf(normalized)
-	return operations, checkBatch(operations)
+	if rules := file.CheckLimits(operations); len(rules) > 0 {
+		return nil, problemf("This action exceeds a limit: the changes of an answer %s.", rules[0])
+	}
+	return operations, nil
 }
 
 // pathsOf returns the paths that an action's checks read: its own paths and, if it creates a file, the file's folders.
@@ -146,7 +152,7 @@ func (d *Draft) rename(ctx context.Context, a *Action) error {
 	if *a.To == a.Path {
 		return problemf(`%s can't be renamed to itself: the field "to" must be another path.`, a.Path)
 	}
-	file, err := d.existingFile(ctx, a.Path)
+	old, err := d.existingFile(ctx, a.Path)
 	if err != nil {
 		return err
 	}
@@ -154,7 +160,7 @@ func (d *Draft) rename(ctx context.Context, a *Action) error {
 	if err := d.checkFree(ctx, *a.To); err != nil {
 		return err
 	}
-	d.set(*a.To, file)
+	d.set(*a.To, old)
 	return nil
 }
 
@@ -197,11 +203,11 @@ func (d *Draft) addDependency(ctx context.Context, a *Action) error {
 	return d.setText(a.Path, after)
 }
 
-func (d *Draft) setText(path, content string) error {
-	if err := checkContent(&content); err != nil {
+func (d *Draft) setText(path, text string) error {
+	if err := checkContent(&text); err != nil {
 		return err
 	}
-	d.set(path, state{exists: true, content: content})
+	d.set(path, state{exists: true, content: text})
 	return nil
 }
 
@@ -215,14 +221,14 @@ func checkPath(field, text string, check func(path string) string) error {
 	return nil
 }
 
-// checkContent returns a problem if the content is missing, too long or not UTF-8.
-func checkContent(content *string) error {
+// checkContent returns a problem if the content of a file is missing, too long or not UTF-8.
+func checkContent(text *string) error {
 	switch {
-	case content == nil:
+	case text == nil:
 		return problemf("The content is missing.")
-	case len(*content) > maxContent:
-		return problemf("The content would be %d bytes long; a file can have at most 1 MiB.", len(*content))
-	case !utf8.ValidString(*content):
+	case len(*text) > content.MaxBytes:
+		return problemf("The content would be %d bytes long; a file can have at most 1 MiB.", len(*text))
+	case !utf8.ValidString(*text):
 		return problemf("The content is not UTF-8 text.")
 	}
 	return nil

@@ -7,7 +7,10 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"devplatform/shared/assistant/action"
+	"devplatform/shared/project/file"
 )
 
 // fakeFiles is the storage of a project. It counts the calls of its methods.
@@ -21,6 +24,9 @@ type fakeFiles struct {
 func newFiles(stored map[string]string) *fakeFiles {
 	return &fakeFiles{stored: stored, calls: map[string]int{}, prepared: map[string]bool{}}
 }
+
+// exportedFields compares the exported fields of operations. The other fields are not set before the batch.
+var exportedFields = cmpopts.IgnoreUnexported(file.BatchOperation{})
 
 func etagOf(path, content string) string { return fmt.Sprintf("%q", path+"@"+content) }
 

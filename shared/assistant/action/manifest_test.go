@@ -20,7 +20,7 @@ func edited(t *testing.T, path, content string, packages ...string) (string, err
 	if len(d.Operations()) == 0 {
 		return content, nil
 	}
-	return d.Operations()[0].Content, nil
+	return *d.Operations()[0].Content, nil
 }
 
 type manifestCase struct {

@@ -4,15 +4,7 @@ import (
 	"context"
 	"maps"
 
-	"devplatform/shared/project/path"
-)
-
-// Limits of a batch and of a file.
-const (
-	maxOperations   = 20
-	maxBatchContent = 3 << 20
-	maxContent      = 1 << 20
-	maxFolders      = 500
+	"devplatform/shared/project/file"
 )
 
 // normalize returns the changed paths in a form in which each path belongs to at most one operation. A file whose
@@ -40,54 +32,30 @@ func (o *overlay) normalize(ctx context.Context) (map[string]state, error) {
 
 // operationsOf returns the operations that change the stored files to the normalized states, in the order in which the
 // paths were first changed.
-func (o *overlay) operationsOf(normalized map[string]state) []Operation {
+func (o *overlay) operationsOf(normalized map[string]state) []file.BatchOperation {
 	renamed := map[string]bool{} // by old path
 	for p, s := range normalized {
 		if s.exists && s.origin != "" && s.origin != p {
 			renamed[s.origin] = true
 		}
 	}
-	var operations []Operation
+	var operations []file.BatchOperation
 	for _, p := range o.order {
 		s, stored := normalized[p], o.known[p]
+		op := file.BatchOperation{Path: p, ETag: &stored.ETag}
 		switch {
 		case s.exists && s.origin == p, !s.exists && !stored.exists, !s.exists && renamed[p]:
+			continue
 		case s.exists && s.origin != "":
-			operations = append(operations, Operation{Op: "rename", Path: s.origin, To: p, ETag: o.known[s.origin].ETag})
+			op = file.BatchOperation{Action: file.Rename, Path: s.origin, To: p, ETag: &o.known[s.origin].ETag}
 		case s.exists && stored.exists:
-			operations = append(operations, Operation{Op: "update", Path: p, Content: s.content, ETag: stored.ETag})
+			op.Action, op.Content = file.Update, &s.content
 		case s.exists:
-			operations = append(operations, Operation{Op: "create", Path: p, Content: s.content})
+			op.Action, op.Content, op.ETag = file.Create, &s.content, nil
 		default:
-			operations = append(operations, Operation{Op: "delete", Path: p, ETag: stored.ETag})
+			op.Action = file.Delete
 		}
+		operations = append(operations, op)
 	}
 	return operations
-}
-
-// checkBatch returns a problem if the operations exceed the limits of a batch.
-func checkBatch(operations []Operation) error {
-	count, bytes, folders := 0, 0, map[string]bool{}
-	for _, op := range operations {
-		count, bytes = count+1, bytes+len(op.Content)
-		created := ""
-		switch op.Op {
-		case "create":
-			created = op.Path
-		case "rename":
-			created, count = op.To, count+1
-		}
-		for _, folder := range path.Ancestors(created) {
-			folders[folder] = true
-		}
-	}
-	switch {
-	case count > maxOperations:
-		return problemf("With this action, the answer would change more than %d files. A rename counts as two.", maxOperations)
-	case bytes > maxBatchContent:
-		return problemf("With this action, the answer would write more than 3 MiB.")
-	case len(folders) > maxFolders:
-		return problemf("With this action, the answer would create files in more than %d folders.", maxFolders)
-	}
-	return nil
 }

@@ -152,7 +152,7 @@ func TestProblems(t *testing.T) {
 		if !errors.As(err, &problem) || !strings.HasPrefix(problem.Text, c.want) {
 			t.Errorf("%s: got error %v, want the problem %s", c.rejected.Brief(), err, c.want)
 		}
-		if diff := cmp.Diff(operations, d.Operations()); diff != "" || len(d.Actions()) != len(c.before) {
+		if diff := cmp.Diff(operations, d.Operations(), exportedFields); diff != "" || len(d.Actions()) != len(c.before) {
 			t.Errorf("%s was rejected, but changed the draft (-before +after):\n%s", c.rejected.Brief(), diff)
 		}
 		if err := d.Apply(t.Context(), create("/next", "")); err != nil {
@@ -164,6 +164,7 @@ func TestProblems(t *testing.T) {
 // The operations of an answer must not exceed the limits of a batch.
 func TestLimits(t *testing.T) {
 	t.Parallel()
+	const limit = "This action exceeds a limit: the changes of an answer "
 	stored := map[string]string{}
 	var renames, updates, deep, large []action.Action
 	for i := range 25 {
@@ -182,7 +183,7 @@ func TestLimits(t *testing.T) {
 		{
 			actions:  renames,
 			accepted: 10,
-			want:     "With this action, the answer would change more than 20 files. A rename counts as two.",
+			want:     limit + "must have at most 20 operations; a rename counts as two.",
 		},
 		{
 			actions:  updates,
@@ -192,9 +193,9 @@ func TestLimits(t *testing.T) {
 		{
 			actions:  deep,
 			accepted: 16,
-			want:     "With this action, the answer would create files in more than 500 folders.",
+			want:     limit + "must create paths in at most 500 folders.",
 		},
-		{actions: large, accepted: 3, want: "With this action, the answer would write more than 3 MiB."},
+		{actions: large, accepted: 3, want: limit + "must have at most 3 MiB of content after decoding."},
 	} {
 		d := apply(t, newFiles(stored), c.actions[:c.accepted]...)
 		rejected := c.actions[c.accepted]

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"devplatform/shared/assistant/action"
+	"devplatform/shared/project/file"
 	"devplatform/shared/project/path"
 )
 
@@ -93,7 +94,7 @@ func applyTo(files map[string]string, a action.Action) (after map[string]string,
 
 // applyBatch is a simple implementation of the batch endpoint: all operations apply to the stored files, regardless of
 // their order.
-func applyBatch(stored map[string]string, operations []action.Operation) (map[string]string, error) {
+func applyBatch(stored map[string]string, operations []file.BatchOperation) (map[string]string, error) {
 	after := maps.Clone(stored)
 	used, written := map[string]bool{}, map[string]bool{}
 	usePath := func(p string) error {
@@ -112,18 +113,22 @@ func applyBatch(stored map[string]string, operations []action.Operation) (map[st
 		if exists {
 			want = etagOf(op.Path, content)
 		}
-		if (op.Op == "create") == exists || op.ETag != want {
+		etag := ""
+		if op.ETag != nil {
+			etag = *op.ETag
+		}
+		if (op.Action == file.Create) == exists || etag != want {
 			return nil, fmt.Errorf("%+v does not match the stored content %q, exists: %v", op, content, exists)
 		}
-		switch op.Op {
-		case "create", "update":
-			if !utf8.ValidString(op.Content) {
+		switch op.Action {
+		case file.Create, file.Update:
+			if !utf8.ValidString(*op.Content) {
 				return nil, fmt.Errorf("%+v is not text", op)
 			}
-			after[op.Path], written[op.Path] = op.Content, true
-		case "delete":
+			after[op.Path], written[op.Path] = *op.Content, true
+		case file.Delete:
 			delete(after, op.Path)
-		case "rename":
+		case file.Rename:
 			if err := usePath(op.To); err != nil {
 				return nil, err
 			}
@@ -205,9 +210,9 @@ func TestOperationsHaveTheEffectOfActions(t *testing.T) {
 }
 
 // writes reports whether the operations write a path, even with the content that it already has.
-func writes(operations []action.Operation, p string) bool {
-	return slices.ContainsFunc(operations, func(op action.Operation) bool {
-		return op.Path == p && (op.Op == "create" || op.Op == "update")
+func writes(operations []file.BatchOperation, p string) bool {
+	return slices.ContainsFunc(operations, func(op file.BatchOperation) bool {
+		return op.Path == p && (op.Action == file.Create || op.Action == file.Update)
 	})
 }
 

@@ -65,17 +65,11 @@ func (op *BatchOperation) createdPath() string {
 // checkBatch validates each operation and the batch as a whole, and decodes the contents. It returns the broken rules.
 func checkBatch(ops []BatchOperation) []fault.Problem {
 	var problems []fault.Problem
-	paths, folders := map[string]bool{}, map[string]bool{}
-	count, size := 0, 0 // number of operations (a rename counts as two), and total size of their contents
+	paths := map[string]bool{}
 	for i := range ops {
 		op := &ops[i]
 		at := fmt.Sprintf("operations[%d].", i)
 		problems = append(problems, op.check(at)...)
-		count++
-		size += len(op.data)
-		for _, folder := range path.Ancestors(op.createdPath()) {
-			folders[folder] = true
-		}
 		if paths[op.Path] {
 			problems = append(problems, fault.Field(at+"path", "must not occur more than once in the batch"))
 		}
@@ -83,23 +77,46 @@ func checkBatch(ops []BatchOperation) []fault.Problem {
 		if op.Action != Rename {
 			continue
 		}
-		count++
 		if paths[op.To] && op.To != op.Path {
 			problems = append(problems, fault.Field(at+"to", "must not occur more than once in the batch"))
 		}
 		paths[op.To] = true
 	}
-	if count > maxOperations {
-		problems = append(problems, fault.Field("operations", "must have at most 20 operations; a rename counts as two"))
-	}
-	if len(folders) > maxFolders {
-		rule := fmt.Sprintf("must create paths in at most %d folders", maxFolders)
+	for _, rule := range CheckLimits(ops) {
 		problems = append(problems, fault.Field("operations", rule))
 	}
-	if size > maxBatchContent {
-		problems = append(problems, fault.Field("operations", "must have at most 3 MiB of content after decoding"))
-	}
 	return problems
+}
+
+// CheckLimits returns the limits that a batch exceeds, as rules for the field operations.
+func CheckLimits(ops []BatchOperation) (rules []string) {
+	folders := map[string]bool{}
+	count, size := 0, 0 // number of operations (a rename counts as two), and total size of their contents
+	for i := range ops {
+		op := &ops[i]
+		count++
+		if op.Action == Rename {
+			count++
+		}
+		data := op.data
+		if data == nil && op.hasContent() && op.Content != nil {
+			data, _ = decodeContent(*op.Content, op.Encoding) // another rule covers contents that are not valid
+		}
+		size += len(data)
+		for _, folder := range path.Ancestors(op.createdPath()) {
+			folders[folder] = true
+		}
+	}
+	if count > maxOperations {
+		rules = append(rules, "must have at most 20 operations; a rename counts as two")
+	}
+	if len(folders) > maxFolders {
+		rules = append(rules, fmt.Sprintf("must create paths in at most %d folders", maxFolders))
+	}
+	if size > maxBatchContent {
+		rules = append(rules, "must have at most 3 MiB of content after decoding")
+	}
+	return rules
 }
 
 // check returns the rules that the operation breaks, regardless of the other operations. at is the prefix of the field
