@@ -55,8 +55,6 @@ type unlinkInput struct {
 // Validate implements httpapi's validation.
 func (in *unlinkInput) Validate(v *httpapi.Validation) { in.Body.validate(v) }
 
-type unlinkOutput struct{ Body httpapi.Done }
-
 func (s *Service) registerIdentities(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
 		ID: "listIdentities", Method: http.MethodGet, Path: "/api/auth/identities", Tag: tag,
@@ -85,10 +83,10 @@ func (s *Service) handleIdentities(
 
 func (s *Service) handleUnlink(
 	ctx context.Context, caller httpapi.Caller, in *unlinkInput,
-) (*unlinkOutput, error) {
+) (*httpapi.DoneOutput, error) {
 	if err := s.UnlinkIdentity(ctx, caller, in.ID, in.Body.password(), clientOf(ctx)); err != nil {
 		return nil, err
 	}
 	done := httpapi.Done{Success: true, Message: "Identity removed. Sessions that it started have not ended."}
-	return &unlinkOutput{Body: done}, nil
+	return &httpapi.DoneOutput{Body: done}, nil
 }

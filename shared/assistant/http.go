@@ -40,8 +40,6 @@ var modelErrors = []*fault.Error{
 	DefaultLimits().ExampleInProgress(),
 }
 
-type doneOutput struct{ Body httpapi.Done }
-
 // checkBlank returns the violated rule if text consists only of white space, and "" otherwise. It accepts empty text,
 // which the schema rejects.
 func checkBlank(text string) string {

@@ -63,9 +63,9 @@ func (s *Service) handleListMessages(
 
 func (s *Service) handleClearConversation(
 	ctx context.Context, caller httpapi.Caller, in *conversationInput,
-) (*doneOutput, error) {
+) (*httpapi.DoneOutput, error) {
 	if err := s.Clear(ctx, caller, in.ProjectID); err != nil {
 		return nil, err
 	}
-	return &doneOutput{httpapi.Done{Success: true, Message: "Conversation deleted."}}, nil
+	return &httpapi.DoneOutput{Body: httpapi.Done{Success: true, Message: "Conversation deleted."}}, nil
 }

@@ -26,10 +26,10 @@ func (s *Service) registerMessage(r *httpapi.Routes) {
 
 func (s *Service) handleCancelMessage(
 	ctx context.Context, caller httpapi.Caller, in *cancelInput,
-) (*doneOutput, error) {
+) (*httpapi.DoneOutput, error) {
 	if err := s.Cancel(ctx, caller, in.ID); err != nil {
 		return nil, err
 	}
 	const message = "Cancellation requested. An answer that has already finished is not changed."
-	return &doneOutput{httpapi.Done{Success: true, Message: message}}, nil
+	return &httpapi.DoneOutput{Body: httpapi.Done{Success: true, Message: message}}, nil
 }

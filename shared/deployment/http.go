@@ -179,8 +179,6 @@ type filesOutput struct {
 
 type siteOutput struct{ Body SiteItem }
 
-type doneOutput struct{ Body httpapi.Done }
-
 func (s *Service) handleDeploy(
 	ctx context.Context, caller httpapi.Caller, in *deployInput,
 ) (*deploymentOutput, error) {
@@ -243,11 +241,13 @@ var (
 	siteOffline       = httpapi.Done{Success: true, Message: "The site is offline."}
 )
 
-func (s *Service) handleDelete(ctx context.Context, caller httpapi.Caller, in *deploymentRef) (*doneOutput, error) {
+func (s *Service) handleDelete(
+	ctx context.Context, caller httpapi.Caller, in *deploymentRef,
+) (*httpapi.DoneOutput, error) {
 	if err := s.Delete(ctx, caller, in.ProjectID, in.DeploymentID); err != nil {
 		return nil, err
 	}
-	return &doneOutput{deploymentDeleted}, nil
+	return &httpapi.DoneOutput{Body: deploymentDeleted}, nil
 }
 
 func (s *Service) handleReadSite(ctx context.Context, caller httpapi.Caller, in *file.InProject) (*siteOutput, error) {
@@ -262,9 +262,9 @@ func (s *Service) handleUpdateSite(ctx context.Context, caller httpapi.Caller, i
 
 func (s *Service) handleTakeOffline(
 	ctx context.Context, caller httpapi.Caller, in *file.InProject,
-) (*doneOutput, error) {
+) (*httpapi.DoneOutput, error) {
 	if err := s.TakeOffline(ctx, caller, in.ProjectID); err != nil {
 		return nil, err
 	}
-	return &doneOutput{siteOffline}, nil
+	return &httpapi.DoneOutput{Body: siteOffline}, nil
 }

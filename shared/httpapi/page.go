@@ -80,6 +80,9 @@ type Done struct {
 	Message string `json:"message" doc:"The result as a sentence, for people" example:"Done."`
 }
 
+// DoneOutput is the output of an operation that returns Done and no headers.
+type DoneOutput struct{ Body Done }
+
 const (
 	// maxList is the maximum size of a list in a response, in bytes after JSON escaping. Lambda's limit for a whole
 	// response is 6 MB.

@@ -25,8 +25,6 @@ const (
 // InProject is the path parameter of the endpoints whose paths contain a project's ID.
 type InProject = file.InProject
 
-type doneOutput struct{ Body httpapi.Done }
-
 // Register adds the endpoints of projects, their variables, their events and their comments.
 func (s *Service) Register(r *httpapi.Routes) {
 	s.registerProjects(r)

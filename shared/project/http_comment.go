@@ -139,9 +139,9 @@ func (s *Service) handleListComments(
 
 func (s *Service) handleDeleteComment(
 	ctx context.Context, caller httpapi.Caller, in *deleteCommentInput,
-) (*doneOutput, error) {
+) (*httpapi.DoneOutput, error) {
 	if err := s.DeleteComment(ctx, caller, in.ProjectID, in.CommentID); err != nil {
 		return nil, err
 	}
-	return &doneOutput{commentDeleted}, nil
+	return &httpapi.DoneOutput{Body: commentDeleted}, nil
 }

@@ -192,9 +192,9 @@ func (s *Service) handleUpdate(
 	return &projectOutput{details}, err
 }
 
-func (s *Service) handleDelete(ctx context.Context, caller httpapi.Caller, in *InProject) (*doneOutput, error) {
+func (s *Service) handleDelete(ctx context.Context, caller httpapi.Caller, in *InProject) (*httpapi.DoneOutput, error) {
 	if err := s.Delete(ctx, caller, in.ProjectID); err != nil {
 		return nil, err
 	}
-	return &doneOutput{projectDeleted}, nil
+	return &httpapi.DoneOutput{Body: projectDeleted}, nil
 }

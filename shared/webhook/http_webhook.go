@@ -173,8 +173,6 @@ type webhookReadOutput struct{ Body WebhookItem }
 
 type webhookOutput struct{ Body WebhookWithSecret }
 
-type doneOutput struct{ Body httpapi.Done }
-
 var (
 	webhookDeleted = httpapi.Done{Success: true, Message: "Webhook deleted."}
 	errBadSecret   = fault.Invalid(fault.Field("secret", signature.CheckSecret("whsec_secret")))
@@ -290,9 +288,9 @@ func (s *Service) handleUpdate(
 	return &webhookOutput{WebhookWithSecret{webhookItem(w), secret}}, nil
 }
 
-func (s *Service) handleDelete(ctx context.Context, caller httpapi.Caller, in *InWebhook) (*doneOutput, error) {
+func (s *Service) handleDelete(ctx context.Context, caller httpapi.Caller, in *InWebhook) (*httpapi.DoneOutput, error) {
 	if err := s.Delete(ctx, caller, in.WebhookID); err != nil {
 		return nil, err
 	}
-	return &doneOutput{webhookDeleted}, nil
+	return &httpapi.DoneOutput{Body: webhookDeleted}, nil
 }

@@ -59,8 +59,6 @@ type membersOutput struct {
 // errUserNotFound is the documented example of the error that People returns for an unknown username.
 var errUserNotFound = fault.New(fault.CodeUserNotFound, "The user does not exist. Check the username.")
 
-type doneOutput struct{ Body httpapi.Done }
-
 var (
 	memberLeft    = httpapi.Done{Success: true, Message: "You have left the workspace."}
 	memberRemoved = httpapi.Done{Success: true, Message: "The member has been removed."}
@@ -131,12 +129,12 @@ func (s *Service) handleUpdateMember(
 
 func (s *Service) handleRemoveMember(
 	ctx context.Context, caller httpapi.Caller, in *removeMemberInput,
-) (*doneOutput, error) {
+) (*httpapi.DoneOutput, error) {
 	if err := s.RemoveMember(ctx, caller, in.ID, in.UserID); err != nil {
 		return nil, err
 	}
 	if in.UserID == caller.UserID {
-		return &doneOutput{memberLeft}, nil
+		return &httpapi.DoneOutput{Body: memberLeft}, nil
 	}
-	return &doneOutput{memberRemoved}, nil
+	return &httpapi.DoneOutput{Body: memberRemoved}, nil
 }

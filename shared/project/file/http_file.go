@@ -235,11 +235,9 @@ func (in *deleteFileInput) Validate(v *httpapi.Validation) {
 	v.Field("path", path.Check(in.Path))
 }
 
-type doneOutput struct{ Body httpapi.Done }
-
 func (s *Service) handleDeleteFile(
 	ctx context.Context, caller httpapi.Caller, in *deleteFileInput,
-) (*doneOutput, error) {
+) (*httpapi.DoneOutput, error) {
 	condition, err := in.Preconditions()
 	if err != nil {
 		return nil, err
@@ -247,5 +245,5 @@ func (s *Service) handleDeleteFile(
 	if err := s.Delete(ctx, caller, in.ProjectID, in.Path, condition); err != nil {
 		return nil, err
 	}
-	return &doneOutput{fileDeleted}, nil
+	return &httpapi.DoneOutput{Body: fileDeleted}, nil
 }

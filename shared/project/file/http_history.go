@@ -72,9 +72,9 @@ func (in *deleteVersionInput) Validate(v *httpapi.Validation) { v.Field("path", 
 
 func (s *Service) handleDeleteVersion(
 	ctx context.Context, caller httpapi.Caller, in *deleteVersionInput,
-) (*doneOutput, error) {
+) (*httpapi.DoneOutput, error) {
 	if err := s.DeleteVersion(ctx, caller, in.ProjectID, in.Path, in.Version); err != nil {
 		return nil, err
 	}
-	return &doneOutput{versionDeleted}, nil
+	return &httpapi.DoneOutput{Body: versionDeleted}, nil
 }
