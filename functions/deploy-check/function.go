@@ -20,6 +20,7 @@ import (
 	"devplatform/shared/awsclient"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
+	"devplatform/shared/excerpt"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/metric"
 )
@@ -172,14 +173,12 @@ func (h *handler) invoke(ctx context.Context, version string, c check) error {
 	}
 	response := string(out.Payload)
 	if out.FunctionError != nil {
-		return errors.New("the function failed: " + shorten(response))
+		return errors.New("the function failed: " + excerpt.Start(response, maxLogged))
 	}
 	for _, want := range c.want {
 		if !strings.Contains(response, want) {
-			return fmt.Errorf("the response does not contain %s: %s", want, shorten(response))
+			return fmt.Errorf("the response does not contain %s: %s", want, excerpt.Start(response, maxLogged))
 		}
 	}
 	return nil
 }
-
-func shorten(text string) string { return text[:min(len(text), maxLogged)] }

@@ -14,6 +14,7 @@ import (
 	"devplatform/shared/assistant/conversation"
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/assistant/uistream"
+	"devplatform/shared/excerpt"
 )
 
 const (
@@ -287,7 +288,7 @@ func (a *answer) finishText(failed []failure) {
 		a.addText("These are the changes:\n\n" + strings.Join(briefs, "\n"))
 	}
 	for _, f := range failed {
-		a.addNote(fmt.Sprintf("Left out: `%s`: %s", truncate(f.brief), truncate(f.problem.Text)))
+		a.addNote(fmt.Sprintf("Left out: `%s`: %s", quoted(f.brief), quoted(f.problem.Text)))
 	}
 	if a.stop == model.StopLength {
 		a.addNote(cutOff + " Its changes are not applied. Ask for fewer changes at once.")
@@ -300,15 +301,10 @@ const cutOff = "The answer was cut off here: it reached the maximum length."
 // addNote adds a paragraph that the model did not write.
 func (a *answer) addNote(text string) { a.addText("\n\n> " + strings.ReplaceAll(text, "\n", "\n> ")) }
 
-// truncate returns text on one line and cuts it after 300 bytes. A note contains names that the model wrote, which can
-// have any length.
-func truncate(text string) string {
-	const maxLength = 300
-	text = strings.Join(strings.Fields(text), " ")
-	if len(text) > maxLength {
-		text = strings.ToValidUTF8(text[:maxLength], "") + "…"
-	}
-	return text
+// quoted returns a text as a note contains it: on one line, and with at most 300 bytes. A note contains names that the
+// model wrote, which can have any length.
+func quoted(text string) string {
+	return excerpt.WithEllipsis(strings.Join(strings.Fields(text), " "), 300)
 }
 
 // clean replaces invalid UTF-8 and removes NUL characters, which an answer must not contain.

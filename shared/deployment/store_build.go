@@ -13,6 +13,7 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/event"
+	"devplatform/shared/excerpt"
 	"devplatform/shared/job"
 	"devplatform/shared/site"
 	"devplatform/shared/workspace"
@@ -97,7 +98,7 @@ func (s Store) Finish(ctx context.Context, j job.Job, o Outcome, now time.Time) 
 		d.Status, d.EndedAt = Failed, stamp(now)
 		if o.Error != nil {
 			short := *o.Error
-			short.Message = shorten(short.Message, maxText)
+			short.Message = excerpt.Start(short.Message, maxText)
 			d.Error = &short
 		} else {
 			d.Status, d.ReadyAt = Ready, d.EndedAt

@@ -3,10 +3,10 @@ package deployment
 import (
 	"fmt"
 	"slices"
-	"unicode/utf8"
 
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
+	"devplatform/shared/excerpt"
 )
 
 // Level is the importance of a line of a log.
@@ -69,21 +69,10 @@ func fit(lines []LogLine) []LogLine {
 func (s Store) writeLog(d Deployment, lines []LogLine) (db.Write, error) {
 	lines = slices.Clone(lines)
 	for i := range lines {
-		lines[i].Text = shorten(lines[i].Text, maxText)
+		lines[i].Text = excerpt.Start(lines[i].Text, maxText)
 	}
 	item, err := db.Encode(logRecord{Lines: fit(lines)})
 	return s.Projects.Update(db.DeploymentLogKey(d.ProjectID, d.ID), set("lines", item["lines"])), err
-}
-
-// shorten returns the beginning of a text, with at most n bytes of whole characters.
-func shorten(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n]
 }
 
 // privateNotice is the first line of the log of a deployment of a private project.

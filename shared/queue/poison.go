@@ -4,10 +4,11 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"devplatform/shared/excerpt"
 )
 
 // Limits of a message to a failure queue, in bytes before encoding. JSON may encode one byte as six.
@@ -49,10 +50,10 @@ func poisonBody(name string, content []byte, reason error) (string, error) {
 	if !value.IsValid() {
 		value = nil
 	}
-	text := strings.ToValidUTF8(cut(reason.Error(), maxReason), "\uFFFD")
+	text := strings.ToValidUTF8(cutMiddle(reason.Error(), maxReason), "\uFFFD")
 	body, err := poisonJSON(name, text, value, content)
 	if err == nil && len(body) > maxBatch {
-		body, err = poisonJSON(name, text, nil, []byte(cut(string(content), maxExcerpt)))
+		body, err = poisonJSON(name, text, nil, []byte(cutMiddle(string(content), maxExcerpt)))
 	}
 	if err != nil {
 		return "", fmt.Errorf("queue: poison: %w", err)
@@ -72,17 +73,11 @@ func poisonJSON(name, reason string, value jsontext.Value, text []byte) (string,
 // noncharacters escapes the two characters that JSON allows and SQS does not.
 var noncharacters = strings.NewReplacer("\uFFFE", `\ufffe`, "\uFFFF", `\uffff`)
 
-// cut returns s if it has at most limit bytes, and otherwise its beginning and its end with a mark between them.
-func cut(s string, limit int) string {
+// cutMiddle returns s if it has at most limit bytes, and otherwise its beginning and its end with a mark between them.
+func cutMiddle(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
-	begin, end := limit/2, len(s)-limit/2
-	for begin > 0 && !utf8.RuneStart(s[begin]) {
-		begin--
-	}
-	for end < len(s) && !utf8.RuneStart(s[end]) {
-		end++
-	}
-	return fmt.Sprintf("%s …%d bytes cut… %s", s[:begin], end-begin, s[end:])
+	begin, end := excerpt.Start(s, limit/2), excerpt.End(s, limit/2)
+	return fmt.Sprintf("%s …%d bytes cut… %s", begin, len(s)-len(begin)-len(end), end)
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"devplatform/shared/assistant/model"
+	"devplatform/shared/excerpt"
 )
 
 // Parse returns the action of a model's tool call. It makes relative paths absolute and converts paths to NFC. It
@@ -151,9 +152,5 @@ func correctPath(text string) string {
 // shortQuote encodes a name as a JSON string, for the text of a problem. The model chose the name, so it can be long:
 // shortQuote cuts it after 80 bytes.
 func shortQuote(name string) string {
-	const limit = 80
-	if len(name) > limit {
-		name = strings.ToValidUTF8(name[:limit], "") + "…"
-	}
-	return quote(strings.ToValidUTF8(name, "\uFFFD"))
+	return quote(excerpt.WithEllipsis(strings.ToValidUTF8(name, "\uFFFD"), 80))
 }

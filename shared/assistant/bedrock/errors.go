@@ -16,6 +16,7 @@ import (
 
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/config"
+	"devplatform/shared/excerpt"
 	"devplatform/shared/retryafter"
 )
 
@@ -160,10 +161,10 @@ func (p *Provider) cause(err error, isSafe bool) error {
 	} else if isSafe {
 		text = err.Error()
 	}
-	text = cut(p.redact(text))
+	text = logged(p.redact(text))
 	var response *awshttp.ResponseError
 	if errors.As(err, &response) && response.HTTPStatusCode() != 0 { // 0: the SDK had no response
-		text = fmt.Sprintf("HTTP %d, request %q: %s", response.HTTPStatusCode(), cut(response.ServiceRequestID()), text)
+		text = fmt.Sprintf("HTTP %d, request %q: %s", response.HTTPStatusCode(), logged(response.ServiceRequestID()), text)
 	}
 	return &cause{text, err}
 }
@@ -181,14 +182,10 @@ func redactor(a config.AWS) func(string) string {
 	return strings.NewReplacer(pairs...).Replace
 }
 
-// maxLogged is the maximum length, in bytes, of Bedrock's message in an error, without the ellipsis that cut appends.
+// maxLogged is the maximum length, in bytes, of Bedrock's message in an error, without an ellipsis.
 const maxLogged = 300
 
-// cut shortens a text that is longer than maxLogged bytes. It keeps only whole characters and appends an ellipsis.
-func cut(text string) string {
-	text = strings.ToValidUTF8(text, "\uFFFD")
-	if len(text) <= maxLogged {
-		return text
-	}
-	return strings.ToValidUTF8(text[:maxLogged], "") + "…"
+// logged returns a text as an error contains it: valid, and with at most maxLogged bytes.
+func logged(text string) string {
+	return excerpt.WithEllipsis(strings.ToValidUTF8(text, "\uFFFD"), maxLogged)
 }

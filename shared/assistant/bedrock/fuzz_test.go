@@ -49,13 +49,13 @@ func FuzzObject(f *testing.F) {
 	})
 }
 
-// FuzzCut checks that a cut text is short and valid UTF-8.
-func FuzzCut(f *testing.F) {
+// FuzzLogged checks that the text of an error is short and valid UTF-8.
+func FuzzLogged(f *testing.F) {
 	f.Add("x")
 	f.Add(strings.Repeat("é", maxLogged))
 	f.Add(strings.Repeat("\x80", 2*maxLogged))
 	f.Fuzz(func(t *testing.T, text string) {
-		short := cut(text)
+		short := logged(text)
 		isPrefix := strings.HasPrefix(strings.ToValidUTF8(text, "\uFFFD"), strings.TrimSuffix(short, "…"))
 		if !utf8.ValidString(short) || len(short) > maxLogged+len("…") || !isPrefix {
 			t.Fatalf("%q is cut to %q", text, short)

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"devplatform/shared/assistant/model"
+	"devplatform/shared/excerpt"
 )
 
 // serverError is an error that the server sent, either instead of an answer or in the stream. Each field may be empty.
@@ -268,9 +269,7 @@ func withoutKey(err error, key string) error {
 	if errors.As(err, &reported) {
 		limit = maxServerErrorText
 	}
-	if len(redacted) > limit {
-		redacted = strings.ToValidUTF8(redacted[:limit], "") + "…"
-	}
+	redacted = excerpt.WithEllipsis(redacted, limit)
 	if redacted == text && reported == nil { // a serverError also has fields that must not be logged
 		return failed
 	}

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"devplatform/shared/assistant/model"
+	"devplatform/shared/excerpt"
 )
 
 // Budget is the maximum number of tokens of each part of a request.
@@ -90,10 +91,7 @@ func headOf(text string, n int) string {
 	if end := strings.LastIndexByte(text[:n], '\n') + 1; end > n/2 {
 		return text[:end]
 	}
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n]
+	return excerpt.Start(text, n)
 }
 
 // tailOf returns at most n bytes from the end of a text: whole lines, unless they have less than n/2 bytes.
@@ -102,8 +100,5 @@ func tailOf(text string, n int) string {
 	if end := strings.IndexByte(text[from-1:], '\n'); end >= 0 && end < n/2 {
 		return text[from+end:]
 	}
-	for from < len(text) && !utf8.RuneStart(text[from]) {
-		from++
-	}
-	return text[from:]
+	return excerpt.End(text, n)
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"devplatform/shared/excerpt"
 )
 
 // maxPhrase is the maximum number of words of a keyword.
@@ -84,7 +86,7 @@ func (s stack) check(message []string, framework string) error {
 	if framework != "" && !slices.Contains(s.frameworks, framework) {
 		return refusef("The starter for this message is written in %s, and the framework of the project is “%s”. "+
 			"Change the framework in the settings of the project to %s, and ask again.",
-			s.name, clip(framework), s.frameworks[0])
+			s.name, quoted(framework), s.frameworks[0])
 	}
 	return nil
 }
@@ -150,11 +152,7 @@ func (r reason) Error() string { return string(r) }
 
 func refusef(format string, values ...any) error { return reason(fmt.Sprintf(format, values...)) }
 
-// clip shortens a text that an answer quotes.
-func clip(s string) string {
-	s = strings.ToValidUTF8(strings.Join(strings.Fields(s), " "), "\uFFFD")
-	if runes := []rune(s); len(runes) > 60 {
-		s = string(runes[:60]) + "…"
-	}
-	return s
+// quoted returns a text as an answer quotes it: on one line, and with at most 120 bytes.
+func quoted(s string) string {
+	return excerpt.WithEllipsis(strings.ToValidUTF8(strings.Join(strings.Fields(s), " "), "\uFFFD"), 120)
 }

@@ -7,12 +7,13 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
 	projectpath "devplatform/shared/project/path"
+
+	"devplatform/shared/excerpt"
 )
 
 // entryNames are the names of files in an archive. A name is the path of the file without the leading slash. A file or
@@ -138,7 +139,7 @@ func (s *siblings) choose(name string) string {
 	if extension == name || len(extension) > maxExtension {
 		extension = ""
 	}
-	base := cut(strings.TrimSuffix(name, extension), projectpath.MaxSegmentBytes-maxNumber-len(extension))
+	base := excerpt.Start(strings.TrimSuffix(name, extension), projectpath.MaxSegmentBytes-maxNumber-len(extension))
 	counter := nameKey(base + extension)
 	for number := max(s.next[counter], 2); ; number++ {
 		candidate := fmt.Sprintf("%s-%d%s", base, number, extension)
@@ -177,18 +178,7 @@ func safeName(name string) string {
 	trimmed := strings.TrimRight(safe, ". ")
 	safe = trimmed + strings.Repeat("_", len(safe)-len(trimmed))
 	if device.MatchString(safe) {
-		safe = cut("_"+safe, projectpath.MaxSegmentBytes)
+		safe = excerpt.Start("_"+safe, projectpath.MaxSegmentBytes)
 	}
 	return safe
-}
-
-// cut returns the beginning of a text, with at most limit bytes, without a part of a character.
-func cut(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	for limit > 0 && !utf8.RuneStart(text[limit]) {
-		limit--
-	}
-	return text[:limit]
 }
