@@ -52,10 +52,21 @@ func (t text) variables(set map[string]bool, onlyUsed bool) {
 // span is a part of a line, with its last byte.
 type span struct{ start, end int }
 
+// Of a line, at most minRescan bytes and maxRescan times its length are searched again after opening brackets.
+// Otherwise, the time for a long line of lists would be quadratic.
+const (
+	minRescan = 4096
+	maxRescan = 4
+)
+
 // candidates adds the candidates of a line that are not a part of another one.
 func (t text) candidates(set map[string]bool) {
 	var found []span
-	m := machine{text: t, lastVariant: -1}
+	rescanned := 0 // bytes
+	m := machine{text: t, lastVariant: -1, lastBefore: len(t) - 1}
+	for m.lastBefore >= 0 && !isBefore(t[m.lastBefore]) {
+		m.lastBefore--
+	}
 	for m.pos < len(t) {
 		if isSpace(t[m.pos]) {
 			m.pos++
@@ -69,8 +80,10 @@ func (t text) candidates(set map[string]bool) {
 			end = s.start
 		}
 		for i := before; i < end; i++ {
-			if t[i] == '[' {
-				found = t.inside(found, i+1, end)
+			if t[i] == '[' && rescanned < minRescan+maxRescan*len(t) {
+				var n int
+				found, n = m.inside(found, i+1, end)
+				rescanned += n
 			}
 		}
 		m.pos++
@@ -90,14 +103,16 @@ func (t text) candidates(set map[string]bool) {
 	}
 }
 
-// inside returns the candidates found before, and the candidates that begin in a part of the line.
-func (t text) inside(found []span, from, to int) []span {
-	for m := (machine{text: t, pos: from, lastVariant: -1}); m.pos < to; m.pos++ {
+// inside returns the candidates found before, and the candidates that begin in a part of the line. n is the number of
+// bytes that it searched.
+func (m machine) inside(found []span, from, to int) (all []span, n int) {
+	m.reset()
+	for m.pos = from; m.pos < to; m.pos++ {
 		if s, ok := m.next(); ok {
 			found = append(found, s)
 		}
 	}
-	return found
+	return found, m.pos - from
 }
 
 // machine finds one candidate after another.
@@ -107,6 +122,7 @@ type machine struct {
 	pos         int
 	start       int // of the variants before the utility
 	lastVariant int // end of the last variant, or -1
+	lastBefore  int // last byte of the line after which a candidate can begin, or -1
 }
 
 func (m *machine) reset() { m.start, m.lastVariant = 0, -1 }
@@ -121,12 +137,11 @@ func (m *machine) next() (s span, ok bool) {
 			m.pos++
 			continue
 		case c == '<', c >= 'A' && c <= 'Z':
-			next := slices.IndexFunc(m.text[m.pos:], isBefore)
 			m.reset()
-			if next < 0 {
+			if m.pos > m.lastBefore {
 				return s, false
 			}
-			m.moveTo(m.pos + next + 1)
+			m.moveTo(m.pos + slices.IndexFunc(m.text[m.pos:], isBefore) + 1)
 			continue
 		}
 		variant, isVariant := m.variant(m.pos)

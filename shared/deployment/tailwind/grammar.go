@@ -217,7 +217,8 @@ const (
 	fails
 )
 
-var closing = map[byte]byte{'(': ')', '[': ']', '{': '}'}
+// closing has the closing bracket of each opening bracket.
+var closing = [256]byte{'(': ')', '[': ']', '{': '}'}
 
 // maxBrackets is the maximum number of nested brackets in a value.
 const maxBrackets = 32

@@ -1,0 +1,24 @@
+package tailwind
+
+import (
+	"strings"
+	"testing"
+
+	"devplatform/infra/slicetest"
+)
+
+// The time for long lines is linear. If it were quadratic, this test would not end before the limit of go test.
+func TestLongLines(t *testing.T) {
+	t.Parallel()
+	size := 200_000
+	if slicetest.IsNightly() {
+		size = 1 << 20
+	}
+	for _, part := range []string{"[", "[a", "[[1,2],", "[()", "[a:_", "@-[", "A", "<%", "a-[", "-[!"} {
+		set := map[string]bool{}
+		Candidates(set, "js", []byte("flex "+strings.Repeat(part, size/len(part))+" grid"))
+		if !set["flex"] || !set["grid"] {
+			t.Errorf("%s: the classes beside a long text are not found", part)
+		}
+	}
+}
