@@ -188,7 +188,7 @@ func (r *rewriter) rewriteURLTemplate(begin, end int, literal string) *failure.E
 	if !isRelative(pattern) || strings.Contains(pattern, "$") || tree.IsInPackage(r.file) {
 		return nil
 	}
-	text, err := r.expand(glob{
+	text, err := r.expand(globCall{
 		patterns: []string{pattern}, eager: true, name: "default", query: "?url", assets: true,
 	})
 	r.edits = append(r.edits, edit{begin, end, text + "[" + literal + "]"})

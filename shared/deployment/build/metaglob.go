@@ -9,16 +9,16 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/bmatcuk/doublestar/v4"
 	"github.com/tdewolff/parse/v2"
 	"github.com/tdewolff/parse/v2/js"
 
 	"devplatform/shared/deployment/constant"
 	"devplatform/shared/deployment/failure"
+	"devplatform/shared/deployment/glob"
 )
 
-// glob is a call of import.meta.glob.
-type glob struct {
+// globCall is a call of import.meta.glob.
+type globCall struct {
 	patterns []string
 	eager    bool
 	name     string // the export that is imported, or "" for all
@@ -73,7 +73,7 @@ func arguments(text string) (inner string, end int) {
 }
 
 // parseGlob returns the glob that the arguments of a call mean.
-func parseGlob(arguments []any) (g glob, ok bool) {
+func parseGlob(arguments []any) (g globCall, ok bool) {
 	if len(arguments) == 0 || len(arguments) > 2 {
 		return g, false
 	}
@@ -113,7 +113,7 @@ func parseGlob(arguments []any) (g glob, ok bool) {
 }
 
 // expand returns an object with a property for each file that a glob means.
-func (r *rewriter) expand(g glob) (string, *failure.Error) {
+func (r *rewriter) expand(g globCall) (string, *failure.Error) {
 	dir := path.Dir(r.file)
 	var included, excluded []string
 	for _, written := range g.patterns {
@@ -126,7 +126,7 @@ func (r *rewriter) expand(g glob) (string, *failure.Error) {
 			file, ok = join(dir, pattern)
 		}
 		switch {
-		case !ok || !doublestar.ValidatePattern(file) || !utf8.ValidString(file):
+		case !ok || !glob.IsValid(file) || !utf8.ValidString(file):
 			return "", failf(failure.BuildFailed, "The pattern %s of import.meta.glob is not supported. Patterns begin with "+
 				"./, ../ or /, and can have *, **, ?, [abc] and {a,b}.", quote(written))
 		case isNegative:
@@ -138,7 +138,7 @@ func (r *rewriter) expand(g glob) (string, *failure.Error) {
 	isAbsolute := slices.ContainsFunc(g.patterns, func(p string) bool { return p != "" && p[0] != '.' && p[0] != '!' })
 	var properties []string
 	for _, file := range r.names {
-		matches := func(pattern string) bool { return doublestar.MatchUnvalidated(pattern, file) }
+		matches := func(pattern string) bool { return glob.Match(pattern, file) }
 		name, _, _ := r.sitePath(file)
 		if file == r.file || strings.ContainsAny(file, "?#") || isNeverPublished(name) ||
 			g.assets && (isCode(file) || secrets.MatchString(file)) ||
@@ -167,7 +167,7 @@ func relative(dir, file string) string {
 }
 
 // importExpression returns the value of a file in the object of a glob.
-func importExpression(g glob, file string) string {
+func importExpression(g globCall, file string) string {
 	spec := file + g.query
 	isText := g.query != "" // the module is its default export
 	switch {

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
 	"github.com/evanw/esbuild/pkg/api"
 
 	"devplatform/shared/deployment/failure"
+	"devplatform/shared/deployment/glob"
 	"devplatform/shared/deployment/tree"
 )
 
@@ -79,8 +79,7 @@ func (b *bundler) isLeftOut(file string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.ContainsFunc(b.patterns, func(pattern string) bool {
-		matches, err := doublestar.Match(pattern, file)
-		return err == nil && matches
+		return glob.Match(pattern, file)
 	})
 }
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
+	"devplatform/shared/deployment/glob"
 )
 
 // Source is a folder, a file or a pattern that contains names of classes, or that does not. Its pattern is relative to
@@ -66,7 +66,7 @@ func Files(names []string, sources []Source, gitignore []byte) []string {
 		isNamed := isFolder && (slices.ContainsFunc(strings.Split(folder, "/"), isIgnoredFolder) || ignored.matches(folder))
 		for _, name := range names {
 			isInside := isFolder && strings.HasPrefix(name, strings.TrimSuffix(folder, "/")+"/")
-			matches, _ := doublestar.Match(pattern, name)
+			matches := glob.Match(pattern, name)
 			switch {
 			case !isInside && !matches:
 			case s.Negated:
@@ -91,12 +91,11 @@ func Glob(names, patterns []string, base string) []string {
 				pattern = path.Join(base, pattern)
 			}
 			pattern = extendedGlob.ReplaceAllStringFunc(pattern, withoutExtension)
-			if ok, _ := doublestar.Match(pattern, name); ok {
+			if glob.Match(pattern, name) {
 				isIncluded, isExcluded = isIncluded || !isNegated, isExcluded || isNegated
 			}
 			if isNegated { // a folder excludes what is in it
-				inside, _ := doublestar.Match(pattern+"/**", name)
-				isExcluded = isExcluded || inside
+				isExcluded = isExcluded || glob.Match(pattern+"/**", name)
 			}
 		}
 		if isIncluded && !isExcluded {
@@ -156,7 +155,7 @@ func (rules ignoreRules) matches(name string) bool {
 		}
 		isIgnored := false
 		for _, r := range rules {
-			if ok, _ := doublestar.Match(r.pattern, name[:i]); ok && (!r.folders || i < len(name)) {
+			if glob.Match(r.pattern, name[:i]) && (!r.folders || i < len(name)) {
 				isIgnored = !r.isNegated
 			}
 		}
