@@ -45,8 +45,9 @@ func TestHostileCompilers(t *testing.T) {
 	component := func(file, code string) sources { return withComponents(file, file, code) }
 	const pollution = "Object.prototype.color = 'red'; Array.prototype.map = JSON.parse = null;"
 	ordinary := map[string]sources{
-		"tailwind3": tailwind3("module.exports = { content: ['*.html'] }"), "tailwind4": tailwind4("", "export default () => {}"),
-		"sass": scss("$c: red; a { b: $c }"), "vue": component("/a.vue", "<template><p>a</p></template>"),
+		"tailwind3": tailwind3("module.exports = { content: ['*.html'] }"),
+		"tailwind4": tailwind4("", "export default () => {}"),
+		"sass":      scss("$c: red; a { b: $c }"), "vue": component("/a.vue", "<template><p>a</p></template>"),
 		"svelte": component("/a.svelte", "<p>a</p>"),
 	}
 	outputs := func() map[string]string {
