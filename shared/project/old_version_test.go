@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/slicetest"
 	"devplatform/shared/db"
@@ -232,87 +234,72 @@ func TestDeletionOfUncountedVersion(t *testing.T) {
 	}
 }
 
-// makeOld removes the attributes that the trees of old projects do not have.
-func (client filesClient) makeOld() {
+// makeRecountDue stores a size of the old versions, and that they may be counted again.
+func (client filesClient) makeRecountDue(oldBytes int) {
 	client.f.t.Helper()
-	key := db.TreeKey(client.projectID)
-	tree := maps.Clone(client.f.dump(client.f.tableNames.projects)[key])
-	for _, name := range []string{"oldBytes", "oldRecountAt", "changes"} {
-		delete(tree, name)
-	}
-	client.f.transact(client.f.projects.Put(key, tree))
+	set := expression.Set(expression.Name("oldBytes"), expression.Value(oldBytes)).
+		Set(expression.Name("oldRecountAt"), expression.Value(client.f.clock.Now().Unix()))
+	client.f.transact(client.f.projects.Update(db.TreeKey(client.projectID), set))
 }
 
-// In a project that is older than the quota, the first request that stores an old version counts all of them.
-func TestOldVersionsOfOldProject(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t, withOldBytes(1000))
-	client := f.newFilesClient("ada")
-	queries := f.countingQueries()
-	client.saveSized("/a", 300)
-	second := client.saveSized("/a", 300)
-	client.saveSized("/a", 500)
-	client.makeOld()
-	client.saveSized("/new", 10)
-	client.save("/new", client.contents()["/new"]).Want(t, http.StatusOK) // unchanged
-	if queries.Load() != 0 {
-		t.Errorf("got %d queries of all versions after creations, want 0", queries.Load())
-	}
-	client.deleteVersion("/a", second).Want(t, http.StatusOK)
-	client.saveSized("/new", 20)
-	if got := client.tree().OldBytes; got != 310 || queries.Load() != 1 {
-		t.Errorf("got %d bytes of old versions after %d queries of all versions, want 310 after 1", got, queries.Load())
-	}
-	client.saveSized("/a", 300)
-	client.checkTree()
-	client.wantOldQuota(client.save("/a", "new"))
-
-	client.makeOld()
-	client.wantOldQuota(client.save("/a", "new"))
-	client.checkTree()
-}
-
-// If files or versions change between the read and the write of a recount, the recount is repeated.
+// If files or versions change between the read and the write of a recount, its result is not stored.
 func TestChangesDuringRecount(t *testing.T) {
 	t.Parallel()
-	for name, during := range map[string]func(client filesClient, version string) response{
-		"save":   func(client filesClient, _ string) response { return client.save("/b", sized(10)) },
-		"delete": func(client filesClient, _ string) response { return client.remove("/b") },
-		"delete a version": func(client filesClient, version string) response {
-			return client.deleteVersion("/a", version)
+	for name, tc := range map[string]struct {
+		during   func(client filesClient, version string) response
+		status   int // of the request that recounts
+		oldBytes int // at the end
+	}{
+		"save": {
+			func(client filesClient, _ string) response { return client.save("/b", sized(10)) },
+			http.StatusPaymentRequired, 980,
 		},
-		"create": func(client filesClient, _ string) response { return client.save("/new", "x") },
-		"delete the project": func(client filesClient, _ string) response {
-			return client.Do(http.MethodDelete, projectURL(client.projectID), nil)
+		"delete": {
+			func(client filesClient, _ string) response { return client.remove("/b") }, http.StatusPaymentRequired, 980,
+		},
+		"delete a version": {
+			func(client filesClient, version string) response { return client.deleteVersion("/a", version) },
+			http.StatusOK, 950,
+		},
+		"create": {
+			func(client filesClient, _ string) response { return client.save("/new", "x") },
+			http.StatusPaymentRequired, 950,
+		},
+		"delete the project": {
+			func(client filesClient, _ string) response {
+				return client.Do(http.MethodDelete, projectURL(client.projectID), nil)
+			},
+			http.StatusNotFound, 0,
 		},
 	} {
 		f := newFixture(t, withOldBytes(1000))
 		client := f.newFilesClient("ada")
 		version := client.saveSized("/a", 100)
 		client.saveSized("/a", 100)
-		client.saveSized("/b", 70)
-		client.makeOld()
+		client.saveSized("/b", 30)
+		client.makeRecountDue(950)
 		isDone := false
 		wire := f.useProxy(nil)
-		wire.Before("UpdateItem", func() {
-			isDone = true
-			if r := during(client, version); r.Status >= http.StatusBadRequest {
-				t.Errorf("%s: got %d %s", name, r.Status, r.Raw)
-			}
+		wire.Before("UpdateItem", func() { // the recount begins
+			wire.Before("UpdateItem", func() { // it ends
+				isDone = true
+				if r := tc.during(client, version); r.Status >= http.StatusBadRequest {
+					t.Errorf("%s: got %d %s", name, r.Status, r.Raw)
+				}
+			})
 		})
-		r := client.save("/a", "new")
-		if !isDone {
-			t.Errorf("%s: the request did not recount", name)
+		if r := client.save("/a", "new"); r.Status != tc.status || !isDone {
+			t.Errorf("%s: got %d %s, recounted: %v, want the status %d", name, r.Status, r.Raw, isDone, tc.status)
 		}
-		if name == "delete the project" {
-			r.Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
+		if tc.status == http.StatusNotFound {
 			if item := f.dump(f.tableNames.projects)[db.TreeKey(client.projectID)]; item != nil {
 				t.Errorf("the tree of the deleted project exists: %v", item)
 			}
 			continue
 		}
-		r.Want(t, http.StatusOK)
-		client.checkTree()
+		if got := client.tree().OldBytes; got != tc.oldBytes {
+			t.Errorf("%s: got %d bytes of old versions, want %d", name, got, tc.oldBytes)
+		}
 	}
 }
 
@@ -329,7 +316,7 @@ func TestRecountUnderFaults(t *testing.T) {
 			if injected.Name == dynamotest.Conflict.Name {
 				continue
 			}
-			client.makeOld()
+			client.makeRecountDue(1000)
 			wire.Break(operation, injected)
 			r := client.save("/a", "new")
 			wire.Clear()
@@ -339,6 +326,7 @@ func TestRecountUnderFaults(t *testing.T) {
 			if injected.Name == dynamotest.LostReply.Name {
 				client.wantOldQuota(r)
 			}
+			f.clock.Advance(time.Minute)
 			client.wantOldQuota(client.save("/a", "new"))
 			client.checkTree()
 		}

@@ -63,7 +63,7 @@ type WebhookItem struct {
 // webhookCreator is the user who created or activated a webhook.
 type webhookCreator struct {
 	ID       string `json:"id" doc:"The user's ID" example:"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-	Username string `json:"username" doc:"The user's username, or empty if the webhook was created before the service stored it" example:"ada"`
+	Username string `json:"username" doc:"The user's username" example:"ada"`
 }
 
 // lastDelivery is the result of the latest attempt.

@@ -72,9 +72,8 @@ type Tree struct {
 	// OldBytes is the total size of the old versions, decoded. Versions that have expired since the last recount are
 	// still included. A version that expires before OldRecountAt may be included or not.
 	OldBytes int `dynamodbav:"oldBytes"`
-	// OldRecountAt is the time from which OldBytes may be counted again, in seconds since 1970. It is 0 if OldBytes has
-	// never been counted: in projects that are older than OldBytes.
-	OldRecountAt int64 `dynamodbav:"oldRecountAt,omitempty"`
+	// OldRecountAt is the time from which OldBytes may be counted again, in seconds since 1970.
+	OldRecountAt int64 `dynamodbav:"oldRecountAt"`
 }
 
 // NewTree returns the tree of a new project.
@@ -83,7 +82,7 @@ func NewTree(workspaceID string, createdAt clock.Timestamp) Tree {
 }
 
 // includes reports whether OldBytes includes a replaced version.
-func (t Tree) includes(f File) bool { return t.OldRecountAt > 0 && f.ExpiresAt >= t.OldRecountAt }
+func (t Tree) includes(f File) bool { return f.ExpiresAt >= t.OldRecountAt }
 
 // FileItem is a file as clients see it.
 type FileItem struct {

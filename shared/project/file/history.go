@@ -102,10 +102,8 @@ const (
 // Expired versions are not counted, whether or not DynamoDB has deleted them. They expire before OldRecountAt, which is
 // after the read. So DeleteVersion never subtracts a version that is not in OldBytes, and OldBytes is never too small.
 func (s *Service) recountOld(ctx context.Context, projectID string, tree Tree) error {
-	if tree.OldRecountAt > 0 { // until OldBytes was counted once, no request can store a version, so each of them counts
-		if err := s.store.postponeRecount(ctx, projectID, tree, s.now().Add(minRecount).Unix()); err != nil {
-			return err
-		}
+	if err := s.store.postponeRecount(ctx, projectID, tree, s.now().Add(minRecount).Unix()); err != nil {
+		return err
 	}
 	bytes, expiresAt, err := s.store.countOld(ctx, projectID)
 	if err != nil {

@@ -280,7 +280,7 @@ func errWrittenQuota(quotas Quotas) *fault.Error {
 }
 
 // errMustRecount reports that the bytes of old versions must be counted again before the operations can be planned,
-// because they have not been counted yet, or because the quota is reached and versions may have expired.
+// because the quota is reached and versions may have expired.
 var errMustRecount = errors.New("file: the bytes of old versions must be counted")
 
 // checkQuotas returns an error if the project or the user would exceed a quota. The transaction checks the quotas
@@ -293,7 +293,7 @@ func (p plan) checkQuotas(b before, quotas Quotas) error {
 		return errStorageQuota(quotas)
 	case p.written() > b.mayWrite:
 		return errWrittenQuota(quotas)
-	case p.oldBytes == 0, p.tree.OldRecountAt > 0 && p.tree.OldBytes+p.oldBytes <= quotas.OldBytes:
+	case p.oldBytes == 0, p.tree.OldBytes+p.oldBytes <= quotas.OldBytes:
 		return nil
 	case p.at.Unix() >= p.tree.OldRecountAt:
 		return errMustRecount

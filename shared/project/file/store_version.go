@@ -25,17 +25,13 @@ func (s store) versions(ctx context.Context, projectID, path, position string, l
 // deleteVersion deletes the record of a replaced version, and subtracts its size from the tree's OldBytes if it is
 // included there. Call it within db.Retry. Errors: PROJECT_NOT_FOUND; db.ErrStale.
 func (s store) deleteVersion(ctx context.Context, projectID string, version db.Key, f File, tree Tree) error {
-	update, cond := expression.Add(attrChanges, expression.Value(1)), s.Projects.Exists()
-	if tree.OldRecountAt == 0 {
-		cond = cond.And(expression.AttributeNotExists(attrOldRecountAt))
-	} else {
-		cond = cond.And(attrOldRecountAt.Equal(expression.Value(tree.OldRecountAt)))
-	}
+	update := expression.Add(attrChanges, expression.Value(1))
+	notRecounted := s.Projects.Exists().And(attrOldRecountAt.Equal(expression.Value(tree.OldRecountAt)))
 	if tree.includes(f) {
 		update = update.Add(attrOldBytes, expression.Value(-f.Size))
 	}
 	return treeError(s.client.TransactOnce(ctx,
-		s.Projects.Update(db.TreeKey(projectID), update).If(cond).WithOld(),
+		s.Projects.Update(db.TreeKey(projectID), update).If(notRecounted).WithOld(),
 		s.Projects.Delete(version).If(s.Projects.Exists()),
 	))
 }
@@ -72,9 +68,6 @@ func (s store) setOldBytes(ctx context.Context, projectID string, tree Tree, byt
 	set := expression.Set(attrOldBytes, expression.Value(bytes)).
 		Set(attrOldRecountAt, expression.Value(recountAt))
 	unchanged := attrChanges.Equal(expression.Value(tree.Changes))
-	if tree.Changes == 0 { // the trees of old projects do not have the attribute
-		unchanged = unchanged.Or(expression.AttributeNotExists(attrChanges))
-	}
 	_, err := s.client.DoOnce(ctx, s.Projects.Update(db.TreeKey(projectID), set).If(s.Projects.Exists()).If(unchanged))
 	if errors.Is(err, db.ErrConditionFailed) {
 		return fmt.Errorf("%w: %w", db.ErrStale, err)

@@ -93,7 +93,7 @@ func (s store) treeWrite(projectID string, p plan) db.Write {
 	if p.bytes > 0 {
 		cond = cond.And(attrBytes.LessThanEqual(expression.Value(s.quotas.Bytes - p.bytes)))
 	}
-	if p.oldBytes > 0 { // the condition also fails if OldBytes has never been counted
+	if p.oldBytes > 0 {
 		update = update.Add(attrOldBytes, expression.Value(p.oldBytes))
 		cond = cond.And(attrOldBytes.LessThanEqual(expression.Value(s.quotas.OldBytes - p.oldBytes)))
 	}

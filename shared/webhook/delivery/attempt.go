@@ -399,7 +399,7 @@ func (a *attempt) requeue(ctx context.Context) error {
 
 // sendToFastLane sends a message for the delivery to the fast lane. If that fails, the retry job sends it.
 func (a *attempt) sendToFastLane(ctx context.Context) {
-	if err := a.worker.fast.Send(ctx, a.delivery.message().queued(a.delivery.account(), 0)); err != nil {
+	if err := a.worker.fast.Send(ctx, a.delivery.message().queued(a.delivery.AccountID, 0)); err != nil {
 		a.worker.logger.WarnContext(ctx, "message was not sent, the retry job sends it",
 			"delivery", a.delivery.ID, "cause", err.Error())
 	}

@@ -55,7 +55,7 @@ func fastMessages(items []newItem) (pending []newItem, messages []queue.Message)
 			delay = replayDelay
 		}
 		pending = append(pending, n)
-		messages = append(messages, n.delivery.message().queued(n.delivery.account(), delay))
+		messages = append(messages, n.delivery.message().queued(n.delivery.AccountID, delay))
 	}
 	return pending, messages
 }
@@ -170,7 +170,7 @@ func (w SlowWorker) makeAllDue(ctx context.Context, webhooks []Webhook, items []
 			return nil, err
 		}
 		if send {
-			turns = append(turns, webhook.turnMessage(waiting[webhook.ID]...).queued(webhook.account(), 0))
+			turns = append(turns, webhook.turnMessage(waiting[webhook.ID]...).queued(webhook.AccountID, 0))
 		}
 	}
 	return turns, nil

@@ -42,12 +42,12 @@ type Delivery struct {
 	ID          string     `dynamodbav:"id"`
 	WebhookID   string     `dynamodbav:"webhookId"`
 	WorkspaceID string     `dynamodbav:"workspaceId"`
-	AccountID   string     `dynamodbav:"accountId,omitempty"` // see Webhook.AccountID
+	AccountID   string     `dynamodbav:"accountId"`           // see Webhook.AccountID
 	ProjectID   string     `dynamodbav:"projectId,omitempty"` // the project of the event; "" if it has none
 	EventID     string     `dynamodbav:"eventId"`
 	Type        event.Type `dynamodbav:"type"`
-	// Payload is the body of every attempt, byte for byte. It is "" if the payload is in the events table. Tests and
-	// deliveries of earlier versions of this program contain it.
+	// Payload is the body of every attempt, byte for byte. Only the delivery of a test event contains it. The payloads
+	// of all other deliveries are in the events table.
 	Payload event.Text `dynamodbav:"payload,omitempty"`
 	Status  Status     `dynamodbav:"status"`
 	// Attempts contains the latest attempts, at most maxAttemptsKept, oldest first. While LeaseUntil is in the future,

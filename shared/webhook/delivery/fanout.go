@@ -173,7 +173,7 @@ func creationsFor(occurrences []occurrence, webhooks []Webhook) []creation {
 	byAccount := map[string][]Webhook{}
 	for _, w := range webhooks {
 		if slices.ContainsFunc(occurrences, func(o occurrence) bool { return w.wants(o.event, o.at) }) {
-			byAccount[w.account()] = append(byAccount[w.account()], w)
+			byAccount[w.AccountID] = append(byAccount[w.AccountID], w)
 		}
 	}
 	var all []creation

@@ -133,7 +133,7 @@ func TestUnsubscribedEvents(t *testing.T) {
 		w.Events = []string{"comment.*", "file.created"}
 	})
 	for _, change := range []func(*Webhook){
-		func(w *Webhook) { w.Active = false },
+		func(w *Webhook) { w.Active, w.DeactivatedAt = false, stampPtr(f.now()) },
 		func(w *Webhook) { w.Events = []string{"project.*", "file.deleted"} },
 		func(w *Webhook) { w.ProjectID = "prj_01KGA4ZK70ABCDEFGHJKMNPQRT" },
 	} {

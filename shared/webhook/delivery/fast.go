@@ -62,7 +62,7 @@ func (w FastWorker) sendTurns(ctx context.Context, shared *batch, attempts []*at
 	var messages []queue.Message
 	shared.turns.Range(func(id, webhook any) bool {
 		w := webhook.(Webhook)
-		messages = append(messages, w.turnMessage(waiting[id.(string)]...).queued(w.account(), 0))
+		messages = append(messages, w.turnMessage(waiting[id.(string)]...).queued(w.AccountID, 0))
 		return true
 	})
 	if err := w.slow.Send(ctx, messages...); err != nil {

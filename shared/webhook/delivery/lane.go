@@ -22,9 +22,9 @@ type Turns struct {
 	Window int `dynamodbav:"window,omitempty"`
 	// AddedAt is the time of the first addition of deliveries after the latest turn, or of a later one that requested
 	// another message, because the first message was lost or late. It is nil if none were added. See addedRecently.
-	AddedAt *clock.Timestamp `dynamodbav:"armedAt,omitempty"`
+	AddedAt *clock.Timestamp `dynamodbav:"addedAt,omitempty"`
 	// Additions counts how often deliveries were added. A turn that finds no delivery ends only if it has not changed.
-	Additions int `dynamodbav:"arms,omitempty"`
+	Additions int `dynamodbav:"additions,omitempty"`
 	// DrainedAt is the end of the first turn that found no further delivery that is due; nil if deliveries were added
 	// since then. The index is eventually consistent, so another turn has to confirm this after confirmAfter.
 	DrainedAt *clock.Timestamp `dynamodbav:"drainedAt,omitempty"`

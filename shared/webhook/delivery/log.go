@@ -63,7 +63,7 @@ func (l Log) change(
 func (l Log) enqueue(ctx context.Context, deliveries []Delivery) {
 	messages := make([]queue.Message, len(deliveries))
 	for i, d := range deliveries {
-		messages[i] = d.message().queued(d.account(), 0)
+		messages[i] = d.message().queued(d.AccountID, 0)
 	}
 	err := l.Fast.Send(ctx, messages...)
 	if err == nil {

@@ -1,7 +1,6 @@
 package delivery
 
 import (
-	"cmp"
 	"errors"
 	"time"
 
@@ -42,9 +41,6 @@ func (d Delivery) message() message {
 		WorkspaceID: d.WorkspaceID, WebhookID: d.WebhookID, DeliveryID: d.ID, Event: &eventRef{d.EventID, d.ProjectID},
 	}
 }
-
-// account returns the account whose deliveries share the capacity of the lanes with this delivery.
-func (d Delivery) account() string { return cmp.Or(d.AccountID, d.WorkspaceID) }
 
 // queued returns the message for a queue. The messages of an account form a group, so that an account with many
 // messages does not delay the messages of other accounts.

@@ -126,7 +126,7 @@ func (j *RetryJob) wake(ctx context.Context, e dueEntry, now time.Time, counts *
 	delay := max(0, e.at.Sub(now))
 	if w := record.webhook; w != nil {
 		counts.add(metricTurnsDue, 1)
-		m := w.turnMessage().queued(w.account(), delay)
+		m := w.turnMessage().queued(w.AccountID, delay)
 		return &m, nil
 	}
 	d := record.delivery
@@ -134,7 +134,7 @@ func (j *RetryJob) wake(ctx context.Context, e dueEntry, now time.Time, counts *
 	if d.NextAttemptAt != nil {
 		counts.highest(metricOldest, metric.Seconds, now.Sub(d.NextAttemptAt.Time()).Seconds())
 	}
-	m := d.message().queued(d.account(), delay)
+	m := d.message().queued(d.AccountID, delay)
 	return &m, nil
 }
 

@@ -237,39 +237,3 @@ func TestUndecodableDelivery(t *testing.T) {
 		}
 	}
 }
-
-// Deliveries that earlier versions of this program stored are sent. Their index had 16 shards. They contain their
-// payload, but no account and no deadline.
-func TestDeliveriesOfEarlierVersions(t *testing.T) {
-	t.Parallel()
-	const earlierShards, deliveries = 16, 20
-	f := newFixture(t)
-	workspaceID := f.newWorkspace()
-	w := f.subscribe(workspaceID, f.receiver.URL("/ok/a"))
-	payloads := map[string]bool{}
-	for range deliveries {
-		e := f.newEvent(workspaceID) // not stored: it is only in the delivery
-		d := newDelivery(e, f.now(), w, fastLane, f.now())
-		d.Payload, d.AccountID, d.Deadline = e.Payload, "", nil
-		d.Due = db.DuePartition(shardOf(d.ID) % earlierShards)
-		if added, err := f.store.add(t.Context(), d); !added || err != nil {
-			t.Fatalf("add: got %t, %v, want true", added, err)
-		}
-		payloads[string(e.Payload)] = true
-	}
-	f.advance(messageTimeout)
-	f.runRetryJob()
-	f.handleMessages()
-	for _, d := range f.allDeliveries() {
-		if d.Status != Succeeded || d.Due != "" {
-			t.Errorf("got delivery %+v, want a success without an entry in the index", d)
-		}
-	}
-	for _, request := range f.receiver.To("/ok/a") {
-		delete(payloads, string(request.Body))
-	}
-	if len(payloads) != 0 {
-		t.Errorf("%d of %d payloads were not sent", len(payloads), deliveries)
-	}
-	f.wantRequests(deliveries)
-}

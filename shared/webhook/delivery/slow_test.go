@@ -223,13 +223,13 @@ func TestMessagesReturnIfNoSlotIsFree(t *testing.T) {
 	all := f.allDeliveries()
 	messages := f.receiveFrom(f.slowDeliveries)
 	for _, d := range all {
-		m := w.turnMessage(d.ID).queued(w.account(), 0)
+		m := w.turnMessage(d.ID).queued(w.AccountID, 0)
 		messages = append(messages, lambdafn.QueueMessage{
 			ID: d.ID, ReceiptHandle: messages[0].ReceiptHandle, Body: m.Body, Group: m.Group, Receives: 1,
 		})
 	}
 	for range slotsPerAccount {
-		f.takeSlot(w.account(), f.now())
+		f.takeSlot(w.AccountID, f.now())
 	}
 	for i, err := range f.slow.Handle(t.Context(), messages) {
 		if !errors.Is(err, lambdafn.ErrLater) {

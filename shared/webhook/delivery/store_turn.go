@@ -21,8 +21,8 @@ const (
 	attrTurnUntil = "turnUntil"
 	attrTurnBy    = "turnBy" // random ID of the turn in progress
 	attrNotBefore = "notBefore"
-	attrAddedAt   = "armedAt" // the names that earlier versions stored
-	attrAdditions = "arms"
+	attrAddedAt   = "addedAt"
+	attrAdditions = "additions"
 	attrDrainedAt = "drainedAt"
 	attrWindow    = "window"
 )

@@ -1,7 +1,6 @@
 package delivery
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -17,17 +16,16 @@ type Webhook struct {
 	ID          string `dynamodbav:"id"`
 	WorkspaceID string `dynamodbav:"workspaceId"`
 	// AccountID is the ID of the user who owned the workspace when the webhook was created, of several owners the first
-	// one. It is "" if the webhook was created before this field existed. The deliveries of one account share the
-	// capacity of the lanes.
-	AccountID   string   `dynamodbav:"accountId,omitempty"`
+	// one. The deliveries of one account share the capacity of the lanes.
+	AccountID   string   `dynamodbav:"accountId"`
 	ProjectID   string   `dynamodbav:"projectId,omitempty"` // only events of this project; "": all events
 	URL         string   `dynamodbav:"url"`
 	Events      []string `dynamodbav:"events"` // types, groups such as project.*, or *
 	Description string   `dynamodbav:"description"`
 	Active      bool     `dynamodbav:"active"`
-	// DeactivatedAt is the time of the latest deactivation by the owners; nil if there was none, or if an earlier version
-	// of this program made it. ActivatedAt is the time of the activation after it; nil if there was none. The webhook
-	// receives no events that occurred between these times.
+	// DeactivatedAt is the time of the latest deactivation by the owners; nil if there was none. ActivatedAt is the time
+	// of the activation after it; nil if there was none. The webhook receives no events that occurred between these
+	// times.
 	DeactivatedAt *clock.Timestamp `dynamodbav:"deactivatedAt,omitempty"`
 	ActivatedAt   *clock.Timestamp `dynamodbav:"activatedAt,omitempty"`
 	// DisabledReason is the human-readable reason why the service disabled the webhook. It is "" if the service did
@@ -37,10 +35,9 @@ type Webhook struct {
 	Secret   string           `dynamodbav:"secret"`
 	Previous []PreviousSecret `dynamodbav:"previous,omitempty"`
 	// CreatedBy is the ID of the user who created the webhook, or who activated it later. While the webhook is active,
-	// this user is an admin or owner of the workspace (see package revocation). CreatedByName is the username. It is ""
-	// if the webhook was created before this field existed.
+	// this user is an admin or owner of the workspace (see package revocation). CreatedByName is the username.
 	CreatedBy     string          `dynamodbav:"createdBy"`
-	CreatedByName string          `dynamodbav:"createdByName,omitempty"`
+	CreatedByName string          `dynamodbav:"createdByName"`
 	CreatedAt     clock.Timestamp `dynamodbav:"createdAt"`
 	UpdatedAt     clock.Timestamp `dynamodbav:"updatedAt"`
 	Revision      int             `dynamodbav:"revision"` // counts the changes of the settings
@@ -57,10 +54,6 @@ type PreviousSecret struct {
 	Until  clock.Timestamp `dynamodbav:"until"`
 }
 
-// account returns the account that the deliveries of the webhook belong to. The deliveries of an account share its
-// capacity in the lanes.
-func (w Webhook) account() string { return cmp.Or(w.AccountID, w.WorkspaceID) }
-
 // wants reports whether the webhook subscribes to an event of its workspace. at is the time of the event. A webhook
 // that the service has disabled still subscribes: its deliveries are stored as failed, so that they can be recovered.
 func (w Webhook) wants(e event.Record, at time.Time) bool {
@@ -74,11 +67,8 @@ func (w Webhook) wants(e event.Record, at time.Time) bool {
 // wasDeactivated reports whether the webhook was deactivated by its owners at a time. It considers only the latest
 // deactivation.
 func (w Webhook) wasDeactivated(at time.Time) bool {
-	isDeactivated := !w.Active && w.DisabledReason == ""
-	if w.DeactivatedAt == nil || isDeactivated != (w.ActivatedAt == nil) {
-		return isDeactivated // an earlier version of this program, which did not store the times, changed the webhook
-	}
-	return !at.Before(w.DeactivatedAt.Time()) && (w.ActivatedAt == nil || at.Before(w.ActivatedAt.Time()))
+	return w.DeactivatedAt != nil && !at.Before(w.DeactivatedAt.Time()) &&
+		(w.ActivatedAt == nil || at.Before(w.ActivatedAt.Time()))
 }
 
 // inactiveReason returns the human-readable reason why nothing is sent to a webhook that is not active.
