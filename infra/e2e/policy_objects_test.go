@@ -47,10 +47,7 @@ func (w *watched) objectPermissions(r *http.Request, body []byte) []permission {
 	switch {
 	case (r.Method == http.MethodGet || r.Method == http.MethodHead) && key != "":
 		return []permission{onObject("GetObject", key)}
-	case r.Method == http.MethodDelete && query.Has("uploadId"):
-		return []permission{onObject("AbortMultipartUpload", key)}
-	case r.Method == http.MethodPut && key != "",
-		r.Method == http.MethodPost && (query.Has("uploads") || query.Has("uploadId")): // an upload in parts
+	case r.Method == http.MethodPut && key != "":
 		return []permission{onObject("PutObject", key)}
 	case query.Get("list-type") == "2":
 		if prefix := query.Get("prefix"); !strings.HasPrefix(prefix, "contents/") && !strings.HasPrefix(prefix, "sites/") {

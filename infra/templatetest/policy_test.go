@@ -35,9 +35,8 @@ var wildcards = map[Permission]string{
 	"s3:PutObject " + contents:    "all objects under one prefix",
 	"s3:DeleteObject " + contents: "all objects under one prefix",
 
-	"s3:GetObject " + exports:            "all objects under one prefix",
-	"s3:PutObject " + exports:            "all objects under one prefix",
-	"s3:AbortMultipartUpload " + exports: "all objects under one prefix",
+	"s3:GetObject " + exports: "all objects under one prefix",
+	"s3:PutObject " + exports: "all objects under one prefix",
 
 	"s3:GetObject " + sites:    "all objects under one prefix",
 	"s3:PutObject " + sites:    "all objects under one prefix",

@@ -56,8 +56,6 @@ func TestRequiredProperties(t *testing.T) {
 			"VersioningConfiguration": `{"Status":"Enabled"}`,
 			"LifecycleConfiguration.Rules": `[{"Id":"deleted-objects","Status":"Enabled",
 				"NoncurrentVersionExpiration":{"NoncurrentDays":35},"ExpiredObjectDeleteMarker":true},
-				{"Id":"unfinished-uploads","Status":"Enabled",
-				"AbortIncompleteMultipartUpload":{"DaysAfterInitiation":1}},
 				{"Id":"exports","Status":"Enabled","Prefix":"exports/","ExpirationInDays":1,
 				"NoncurrentVersionExpiration":{"NoncurrentDays":1}},
 				{"Id":"packages","Status":"Enabled","Prefix":"packages/","ExpirationInDays":30,

@@ -173,8 +173,8 @@ func (w *Worker) free(
 // IsTransient reports whether another attempt may succeed.
 func IsTransient(err error) bool {
 	for _, transient := range []error{
-		db.ErrUnavailable, db.ErrConflict, db.ErrStale, objectstore.ErrUnavailable, objectstore.ErrUploadEnded,
-		context.DeadlineExceeded, context.Canceled,
+		db.ErrUnavailable, db.ErrConflict, db.ErrStale, objectstore.ErrUnavailable, context.DeadlineExceeded,
+		context.Canceled,
 	} {
 		if errors.Is(err, transient) {
 			return true

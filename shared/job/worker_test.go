@@ -119,8 +119,8 @@ func TestTransient(t *testing.T) {
 	j := f.add(fallible)
 	received := f.messages()
 	transient := []error{
-		db.ErrUnavailable, db.ErrConflict, db.ErrStale, objectstore.ErrUnavailable, objectstore.ErrUploadEnded,
-		context.DeadlineExceeded, context.Canceled,
+		db.ErrUnavailable, db.ErrConflict, db.ErrStale, objectstore.ErrUnavailable, context.DeadlineExceeded,
+		context.Canceled,
 	}
 	for _, cause := range transient {
 		f.run = func(context.Context, job.Job) error { return fmt.Errorf("wrapped: %w", cause) }

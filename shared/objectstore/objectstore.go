@@ -33,8 +33,6 @@ var (
 	// ErrUnavailable reports that S3 throttled the call, failed, or did not respond in time. S3 may have executed the
 	// call.
 	ErrUnavailable = errors.New("objectstore: unavailable")
-	// ErrUploadEnded reports that an upload in parts was completed or aborted, or that another call replaced a part.
-	ErrUploadEnded = errors.New("objectstore: the upload has ended or its parts have changed")
 )
 
 // Client reads and writes objects. It is safe for concurrent use. A Lambda function creates one Client when it starts.

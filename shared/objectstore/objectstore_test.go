@@ -93,7 +93,7 @@ func TestBucket(t *testing.T) {
 			b := newBucket(t, start(t))
 			testObjects(t, b)
 			testLists(t, b)
-			testUploads(t, b)
+			testPut(t, b)
 		})
 	}
 }
@@ -302,8 +302,6 @@ func TestStyleOfURL(t *testing.T) {
 func TestCallsAreCounted(t *testing.T) {
 	t.Parallel()
 	b := newBucket(t, s3test.StartServer(t))
-	var u objectstore.MultipartUpload
-	var etag string
 	for _, step := range []struct {
 		name string
 		want int
@@ -314,18 +312,7 @@ func TestCallsAreCounted(t *testing.T) {
 		{"Get", 1, func(ctx context.Context) error { _, err := b.Get(ctx, "a"); return err }},
 		{"Size", 1, func(ctx context.Context) error { _, err := b.Size(ctx, "a"); return err }},
 		{"DeletePrefix", 2, func(ctx context.Context) error { _, err := b.DeletePrefix(ctx, "a"); return err }},
-		{"StartMultipart", 1, func(ctx context.Context) (err error) {
-			u, err = b.StartMultipart(ctx, "b", "text/plain")
-			return err
-		}},
-		{"Put", 1, func(ctx context.Context) (err error) { etag, err = u.Put(ctx, 1, []byte("one")); return err }},
-		{"Complete", 1, func(ctx context.Context) error { return u.Complete(ctx, []string{etag}) }},
-		{"Abort", 1, func(ctx context.Context) error {
-			if err := u.Abort(ctx); !errors.Is(err, objectstore.ErrUploadEnded) {
-				return fmt.Errorf("got error %w, want ErrUploadEnded", err)
-			}
-			return nil
-		}},
+		{"Put", 1, func(ctx context.Context) error { return b.Put(ctx, "b", strings.NewReader("one")) }},
 	} {
 		ctx := awsclient.CountCalls(t.Context())
 		err := step.do(ctx)

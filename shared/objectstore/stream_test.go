@@ -15,86 +15,17 @@ import (
 	"devplatform/shared/objectstore"
 )
 
-// testUploads checks an upload in parts. The object exists when the upload is complete.
-func testUploads(t *testing.T, b objectstore.Bucket) {
+// testPut checks that Put stores an object, and replaces it.
+func testPut(t *testing.T, b objectstore.Bucket) {
 	t.Helper()
-	ctx, first := t.Context(), make([]byte, objectstore.MinPart)
-	_, _ = rand.Read(first)
-	u, err := b.StartMultipart(ctx, "uploads/a", "application/zip")
-	if err != nil {
-		t.Fatal(err)
-	}
-	resumed := b.Multipart("uploads/a", u.ID)
-	var etags []string
-	for i, data := range [][]byte{first, []byte("rest")} {
-		etag, err := resumed.Put(ctx, i+1, data)
-		if err != nil {
+	large := make([]byte, 9<<20)
+	_, _ = rand.Read(large)
+	for _, want := range [][]byte{large, []byte("short"), {}} {
+		if err := b.Put(t.Context(), "uploads/a", bytes.NewReader(want)); err != nil {
 			t.Fatal(err)
 		}
-		etags = append(etags, etag)
-	}
-	if err := u.Complete(ctx, []string{etags[0], etags[0]}); !errors.Is(err, objectstore.ErrUploadEnded) {
-		t.Errorf("Complete with the tag of another part: got error %v, want ErrUploadEnded", err)
-	}
-	if _, _, err := b.Open(ctx, "uploads/a"); !errors.Is(err, objectstore.ErrNotFound) {
-		t.Errorf("Open of an object whose upload is not complete: got error %v, want ErrNotFound", err)
-	}
-	if err := u.Complete(ctx, etags); err != nil {
-		t.Fatal(err)
-	}
-	body, size, err := b.Open(ctx, "uploads/a")
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(body)
-	if err := errors.Join(err, body.Close()); err != nil || !bytes.Equal(data, append(first, "rest"...)) ||
-		size != int64(len(data)) {
-		t.Errorf("got %d bytes, size %d, error %v, want the %d bytes of both parts", len(data), size, err, len(first)+4)
-	}
-}
-
-// An upload that was completed or aborted is recognized. Moto fails for such uploads.
-func TestEndedUploads(t *testing.T) {
-	t.Parallel()
-	ctx, b := t.Context(), newBucket(t, s3test.StartServer(t))
-	for name, end := range map[string]func(u objectstore.MultipartUpload, etag string) error{
-		"completed": func(u objectstore.MultipartUpload, etag string) error { return u.Complete(ctx, []string{etag}) },
-		"aborted":   func(u objectstore.MultipartUpload, _ string) error { return u.Abort(ctx) },
-	} {
-		u, err := b.StartMultipart(ctx, name, "application/zip")
-		if err != nil {
-			t.Fatal(err)
-		}
-		etag, err := u.Put(ctx, 1, []byte("x"))
-		if err := errors.Join(err, end(u, etag)); err != nil {
-			t.Fatal(err)
-		}
-		_, putErr := u.Put(ctx, 1, []byte("x"))
-		for call, err := range map[string]error{
-			"Put": putErr, "Complete": u.Complete(ctx, []string{etag}), "Abort": u.Abort(ctx),
-		} {
-			if !errors.Is(err, objectstore.ErrUploadEnded) {
-				t.Errorf("%s of an upload that was %s: got error %v, want ErrUploadEnded", call, name, err)
-			}
-		}
-	}
-}
-
-// S3 refuses a part without reading it, and the rest of its response comes later. The client must not lose the response
-// because it still sends the part.
-func TestPartIsRefusedEarly(t *testing.T) {
-	t.Parallel()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(http.StatusNotFound)
-		_ = http.NewResponseController(w).Flush()
-		time.Sleep(50 * time.Millisecond)
-		_, _ = w.Write([]byte("<Error><Code>NoSuchUpload</Code></Error>"))
-	}))
-	t.Cleanup(server.Close)
-	upload := newClient(server.URL).Bucket("files").Multipart("key", "upload")
-	for range 5 {
-		if _, err := upload.Put(t.Context(), 1, make([]byte, 8<<20)); !errors.Is(err, objectstore.ErrUploadEnded) {
-			t.Errorf("got error %v, want ErrUploadEnded", err)
+		if got, err := b.Get(t.Context(), "uploads/a"); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("got %d bytes, error %v, want the %d bytes that were put", len(got), err, len(want))
 		}
 	}
 }

@@ -2,16 +2,12 @@
 // the archive from the bucket.
 //
 // Calls run in one direction: handlers (http.go) call the Service (service.go). The Worker (worker.go) writes the
-// archive (archive.go) in parts (upload.go). Both use the store.
+// archive (archive.go). Both use the store.
 //
-// An export that is running has a job of the kind Kind (package job). Each transaction of the worker has the condition
-// that the worker holds the lease of the job. A worker that loses its lease can therefore change nothing but the parts
-// of an upload, and S3 completes an upload only if the entity tags of all parts are those that the worker expects.
-//
-// If a worker is interrupted, the next one creates the same bytes again: contents never change, and the archive has no
-// other input than the files. It compares the hash of each part with those in the record, and uploads only the parts
-// that are missing. If a file has changed since, the archive contains the newer files, and the parts differ from the
-// first difference on. An export that has failed starts from the beginning.
+// An export that is running has a job of the kind Kind (package job). Each attempt writes the archive to a temporary
+// file and uploads it under a key of its own. The transaction that makes the export ready stores this key, on the
+// condition that the worker holds the lease of the job. So a worker that is interrupted or loses its lease changes
+// nothing, and the next attempt begins again. The bucket removes the archives of both after the same time.
 package export
 
 import (
@@ -22,17 +18,20 @@ import (
 	"devplatform/shared/clock"
 	"devplatform/shared/fault"
 	"devplatform/shared/id"
+	"devplatform/shared/job"
 )
 
 const (
 	// timeToFinish is the time after which an export that is not ready has failed.
 	timeToFinish = 15 * time.Minute
 	// lifetime is the time for which an export can be downloaded. The bucket removes the archive at the first midnight
-	// that is at least a day after its upload began, and the upload begins after the export. So the object exists as long
-	// as the record and its URLs.
+	// that is at least a day after its upload, and the upload is after the start of the export. So the object exists as
+	// long as the record and its URLs.
 	lifetime = 24*time.Hour - urlValid
 	// urlValid is the time for which the URL of an archive is valid.
 	urlValid = 5 * time.Minute
+	// contentType is the content type of an archive.
+	contentType = "application/zip"
 )
 
 // Kind is the kind of the jobs that make exports.
@@ -59,16 +58,9 @@ type record struct {
 	ID        string          `dynamodbav:"id"`
 	Status    Status          `dynamodbav:"status"`
 	StartedAt clock.Timestamp `dynamodbav:"startedAt"`
-	Upload    string          `dynamodbav:"upload,omitempty"`
-	Parts     []part          `dynamodbav:"parts,omitempty"`
-	Size      int             `dynamodbav:"size"` // of the archive, if it is ready
+	Archive   string          `dynamodbav:"archive,omitempty"` // the key of the archive, if it is ready
+	Size      int             `dynamodbav:"size"`              // of the archive, if it is ready
 	ExpiresAt int64           `dynamodbav:"expiresAt"`
-}
-
-// part is a part of the archive that was uploaded.
-type part struct {
-	ETag   string `dynamodbav:"etag"`
-	SHA256 []byte `dynamodbav:"sha256"`
 }
 
 // statusAt returns the status at a time. A running export whose time is over has failed.
@@ -93,8 +85,5 @@ func idOf(projectID string, changes int) string {
 	return id.Export.From(created, [10]byte(sum[:10]))
 }
 
-// prefix is the prefix of the keys of all archives. The keys have the form exports/<project ID>/<export ID>.
-const prefix = "exports/"
-
-// objectKey returns the key of an archive. Both IDs must be valid.
-func objectKey(projectID, exportID string) string { return prefix + projectID + "/" + exportID }
+// archiveKey returns the key of the archive of an attempt: exports/<project ID>/<export ID>/<lease>.
+func archiveKey(j job.Job) string { return "exports/" + j.ProjectID + "/" + j.ID + "/" + j.Lease }

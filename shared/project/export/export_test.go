@@ -328,21 +328,3 @@ func (f *fixture) archives() (keys []string) {
 	}
 	return keys
 }
-
-// exportRecord is the upload of an export.
-type exportRecord struct {
-	Upload string     `dynamodbav:"upload"`
-	Parts  []struct{} `dynamodbav:"parts"`
-}
-
-func (f *fixture) exportRecord(projectID, exportID string) (record exportRecord) {
-	f.t.Helper()
-	item, err := f.projects.Get(f.t.Context(), db.ExportKey(projectID, exportID))
-	if err == nil {
-		record, err = db.Decode[exportRecord](item)
-	}
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	return record
-}

@@ -29,9 +29,9 @@ func TestTimeToFinish(t *testing.T) {
 	if r := ada.read(projectID, exportID); r.Text("status") != "failed" {
 		t.Errorf("got %s, want a failed export", r.Raw)
 	}
-	late := &partCounter{}
+	late := &putCounter{}
 	if errs := f.work(f.clients(late)); len(errs) != 1 || errs[0] != nil || late.puts != 0 {
-		t.Errorf("a late message: got the errors %v and %d parts, want success without a part", errs, late.puts)
+		t.Errorf("a late message: got the errors %v and %d archives, want success without an archive", errs, late.puts)
 	}
 	if r := ada.read(projectID, exportID); r.Text("status") != "failed" {
 		t.Errorf("after a late message: got %s, want a failed export", r.Raw)
@@ -45,7 +45,7 @@ func TestTimeToFinish(t *testing.T) {
 	ada.save(projectID, map[string][]byte{"/a": []byte("a")})
 	exportID, _ = ada.start(projectID)
 	slow := slicetest.DoFunc(func(r *http.Request) (*http.Response, error) {
-		if r.Method == http.MethodPut { // the part
+		if r.Method == http.MethodPut { // the archive
 			f.clock.Advance(15 * time.Minute)
 		}
 		return slicetest.Transfers.Do(r)

@@ -23,24 +23,15 @@ import (
 	"devplatform/shared/project/content"
 )
 
-// skipWithRaceDetector skips a test that compresses and hashes many archives. With the race detector, that takes
-// minutes, and calls time out.
-func skipWithRaceDetector(t *testing.T) {
-	t.Helper()
-	if slicetest.HasRaceDetector {
-		t.Skip("takes too long with the race detector")
-	}
-}
-
-// partCounter is an HTTP client that counts the parts that it uploads.
-type partCounter struct {
+// putCounter is an HTTP client that counts the archives that it uploads.
+type putCounter struct {
 	mu   sync.Mutex
 	puts int
 }
 
 // Do sends a request.
-func (c *partCounter) Do(r *http.Request) (*http.Response, error) {
-	if r.Method == http.MethodPut && r.URL.Query().Has("partNumber") {
+func (c *putCounter) Do(r *http.Request) (*http.Response, error) {
+	if r.Method == http.MethodPut {
 		c.mu.Lock()
 		c.puts++
 		c.mu.Unlock()
@@ -48,8 +39,8 @@ func (c *partCounter) Do(r *http.Request) (*http.Response, error) {
 	return slicetest.Transfers.Do(r)
 }
 
-// twoParts returns the files of an archive with two parts, and stores them.
-func (f *fixture) twoParts(u *user) (projectID string, want map[string][]byte) {
+// withLarge creates a project with small files and a large one, and returns the files.
+func (f *fixture) withLarge(u *user) (projectID string, want map[string][]byte) {
 	f.t.Helper()
 	projectID = u.project(fmt.Sprint("P", rand.Int()), project.Private)
 	want = map[string][]byte{"/a.txt": []byte("a"), "/z.txt": []byte("z")}
@@ -59,7 +50,7 @@ func (f *fixture) twoParts(u *user) (projectID string, want map[string][]byte) {
 	return projectID, want
 }
 
-var sharedLarge = sync.OnceValue(func() []byte { return randomBytes(9 * content.MaxBytes) })
+var sharedLarge = sync.OnceValue(func() []byte { return randomBytes(content.MaxBytes + 1) })
 
 // check checks that an export that is ready has an archive with these files. It returns the archive, nil if the export
 // is not ready.
@@ -79,16 +70,12 @@ func (f *fixture) check(u *user, projectID, exportID string, want map[string][]b
 	return archive
 }
 
-// finish makes a worker handle messages. It repeats that if the worker is interrupted: the SDK sends a part without
-// waiting for the response, so that it may see only a broken connection if the upload has ended.
+// finish makes a worker handle messages.
 func (f *fixture) finish(received []lambdafn.QueueMessage) {
 	f.t.Helper()
-	for range 5 {
-		if errs := f.clients(nil).worker.Handle(f.t.Context(), received); errs[0] == nil {
-			return
-		}
+	if errs := f.clients(nil).worker.Handle(f.t.Context(), received); errs[0] != nil {
+		f.t.Errorf("the message was not handled: %v", errs[0])
 	}
-	f.t.Errorf("the message was not handled: %v", f.log)
 }
 
 // lost is more than the time for which a worker holds its lease.
@@ -119,25 +106,21 @@ func TestStartIsKilled(t *testing.T) {
 	})
 }
 
-// A worker can be killed at every call. Another one finishes the export, and uploads no part again that was stored as
-// uploaded. An export that was ready stays as it was.
+// A worker can be killed at every call. Another one finishes the export. An export that was ready stays as it was.
 func TestWorkerIsKilled(t *testing.T) {
 	t.Parallel()
-	skipWithRaceDetector(t)
 	f := newFixture(t)
 	ada := f.newUser("ada")
-	mostResumed := 0
-	slicetest.Steps(t, 14, func(p *slicetest.Process) {
+	slicetest.Steps(t, 9, func(p *slicetest.Process) {
 		p.At = slicetest.Kill
 		f.clock.Advance(time.Hour) // for the hourly limit
-		projectID, want := f.twoParts(ada)
+		projectID, want := f.withLarge(ada)
 		exportID, _ := ada.start(projectID)
 		received := f.messages()
 		f.clients(p).worker.Handle(t.Context(), received)
 		before := f.check(ada, projectID, exportID, want)
-		stored := len(f.exportRecord(projectID, exportID).Parts)
 		f.clock.Advance(lost)
-		second := &partCounter{}
+		second := &putCounter{}
 		if errs := f.clients(second).worker.Handle(t.Context(), received); errs[0] != nil {
 			t.Error(errs)
 		}
@@ -145,33 +128,25 @@ func TestWorkerIsKilled(t *testing.T) {
 		if after == nil || (before != nil && !bytes.Equal(before, after)) {
 			t.Errorf("got an archive of %d bytes, then one of %d bytes", len(before), len(after))
 		}
-		isComplete := p.Reached() && stored == 2 // the upload may be completed, so that there is none to continue
-		if second.puts > 2-stored && !isComplete && before == nil {
-			t.Errorf("%d parts were stored, and the second worker uploaded %d, want %d", stored, second.puts, 2-stored)
-		}
-		if before == nil {
-			mostResumed = max(mostResumed, 2-second.puts)
+		if wasReady := before != nil; (second.puts == 0) != wasReady {
+			t.Errorf("was ready: %v: the second worker uploaded %d archives", wasReady, second.puts)
 		}
 	})
-	if mostResumed != 2 {
-		t.Errorf("the second worker skipped at most %d parts, want 2", mostResumed)
-	}
 }
 
 // A worker can be paused at every call until its lease has ended and another worker has finished the export. When it
 // continues, it does not change the export, even if the files have changed in the meantime.
 func TestWorkerIsPaused(t *testing.T) {
 	t.Parallel()
-	skipWithRaceDetector(t)
 	f := newFixture(t)
 	ada := f.newUser("ada")
 	for _, changes := range []bool{true, false} {
 		if !slicetest.IsNightly() && !changes {
 			break
 		}
-		slicetest.Steps(t, 14, func(p *slicetest.Process) {
+		slicetest.Steps(t, 9, func(p *slicetest.Process) {
 			f.clock.Advance(time.Hour)
-			projectID, want := f.twoParts(ada)
+			projectID, want := f.withLarge(ada)
 			exportID, _ := ada.start(projectID)
 			received := f.messages()
 			var archive []byte
@@ -197,42 +172,10 @@ func TestWorkerIsPaused(t *testing.T) {
 	}
 }
 
-// A worker that was paused at any call, and continues while another one works, does not change the upload of the other.
-func TestPausedWorkerSavesNothing(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	ada := f.newUser("ada")
-	slicetest.Steps(t, 12, func(p *slicetest.Process) {
-		f.clock.Advance(time.Hour)
-		projectID := ada.project(fmt.Sprint("P", rand.Int()), project.Private)
-		ada.save(projectID, map[string][]byte{"/a": []byte("a")})
-		exportID, _ := ada.start(projectID)
-		received := f.messages()
-		var upload string
-		p.At = func() error {
-			f.clock.Advance(lost)
-			isKilled := false
-			f.clients(slicetest.DoFunc(func(r *http.Request) (*http.Response, error) {
-				if isKilled = isKilled || r.Method == http.MethodPut; isKilled {
-					return nil, slicetest.Kill()
-				}
-				return slicetest.Transfers.Do(r)
-			})).worker.Handle(t.Context(), received)
-			upload = f.exportRecord(projectID, exportID).Upload
-			return nil
-		}
-		f.clients(p).worker.Handle(t.Context(), received)
-		if got := f.exportRecord(projectID, exportID); p.Reached() && got.Upload != upload {
-			t.Errorf("got the upload %q with %d parts, want %q of the other worker", got.Upload, len(got.Parts), upload)
-		}
-	})
-}
-
 // Two workers handle the message of an export at the same time, and the lease of the first one ends early. In the end,
 // the archive has the files.
 func TestWorkersRace(t *testing.T) {
 	t.Parallel()
-	skipWithRaceDetector(t)
 	f := newFixture(t)
 	ada := f.newUser("ada")
 	rounds := 4
@@ -241,7 +184,7 @@ func TestWorkersRace(t *testing.T) {
 	}
 	for range rounds {
 		f.clock.Advance(time.Hour)
-		projectID, want := f.twoParts(ada)
+		projectID, want := f.withLarge(ada)
 		exportID, _ := ada.start(projectID)
 		received := f.messages()
 		var running sync.WaitGroup
@@ -279,7 +222,6 @@ func (f *fixture) ready(u *user, projectID, exportID string, want map[string][]b
 // continue at once.
 func TestInterruptedWorker(t *testing.T) {
 	t.Parallel()
-	skipWithRaceDetector(t)
 	f := newFixture(t)
 	ada := f.newUser("ada")
 	const limit = 10 * time.Second
@@ -287,15 +229,12 @@ func TestInterruptedWorker(t *testing.T) {
 		"unavailable": func(*http.Request) (*http.Response, error) { return nil, errors.New("no connection") },
 		"time":        func(r *http.Request) (*http.Response, error) { <-r.Context().Done(); return nil, r.Context().Err() },
 	} {
-		projectID, want := f.twoParts(ada)
+		projectID, want := f.withLarge(ada)
 		exportID, _ := ada.start(projectID)
 		received := f.messages()
-		puts := 0
 		through := slicetest.DoFunc(func(r *http.Request) (*http.Response, error) {
 			if r.Method == http.MethodPut {
-				if puts++; puts == 2 {
-					return fail(r)
-				}
+				return fail(r)
 			}
 			return slicetest.Transfers.Do(r)
 		})
@@ -305,9 +244,9 @@ func TestInterruptedWorker(t *testing.T) {
 		if !errors.Is(errs[0], lambdafn.ErrLater) || !strings.Contains(f.log.String(), "a job was interrupted") {
 			t.Errorf("%s: got error %v, want ErrLater, and a line in the log", name, errs[0])
 		}
-		second := &partCounter{}
+		second := &putCounter{}
 		if errs := f.clients(second).worker.Handle(t.Context(), received); errs[0] != nil || second.puts != 1 {
-			t.Errorf("%s: got error %v after %d parts, want success after one", name, errs[0], second.puts)
+			t.Errorf("%s: got error %v after %d archives, want success after one", name, errs[0], second.puts)
 		}
 		if f.check(ada, projectID, exportID, want) == nil {
 			t.Errorf("%s: the export is not ready", name)
@@ -321,11 +260,11 @@ func TestVersionIsDeleted(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	ada := f.newUser("ada")
-	projectID, want := f.twoParts(ada)
+	projectID, want := f.withLarge(ada)
 	exportID, _ := ada.start(projectID)
 	received := f.messages()
 	old := f.record(projectID, "/z.txt")
-	p := &slicetest.Process{Step: 7, At: func() error { // the files are listed
+	p := &slicetest.Process{Step: 6, At: func() error { // the files are listed
 		want["/z.txt"] = []byte("new")
 		ada.save(projectID, map[string][]byte{"/z.txt": want["/z.txt"]})
 		contents := db.Wrap(f.sdk, f.clock.Now).Table(f.names.contents)
@@ -341,33 +280,5 @@ func TestVersionIsDeleted(t *testing.T) {
 	f.finish(received)
 	if f.check(ada, projectID, exportID, want) == nil {
 		t.Error("the export is not ready")
-	}
-}
-
-// A failed export that is started again begins a new upload, because the bucket's rules count from the start of an
-// upload.
-func TestFailedExportIsRestarted(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	ada := f.newUser("ada")
-	projectID, want := f.twoParts(ada)
-	exportID, _ := ada.start(projectID)
-	puts := 0
-	f.work(f.clients(slicetest.DoFunc(func(r *http.Request) (*http.Response, error) {
-		if r.Method == http.MethodPut {
-			if puts++; puts == 2 {
-				return nil, slicetest.Kill()
-			}
-		}
-		return slicetest.Transfers.Do(r)
-	})))
-	f.clock.Advance(15 * time.Minute)
-	if again, status := ada.start(projectID); again != exportID || status != "running" {
-		t.Errorf("got the export %s with the status %q, want %s, running", again, status, exportID)
-	}
-	second := &partCounter{}
-	f.work(f.clients(second))
-	if f.check(ada, projectID, exportID, want) == nil || second.puts != 2 {
-		t.Errorf("the export is not ready after %d parts, want it after two", second.puts)
 	}
 }

@@ -129,7 +129,7 @@ func (s *Service) Get(ctx context.Context, caller httpapi.Caller, projectID, exp
 		return item, err
 	}
 	item.URL, err = s.bucket.PresignGet(ctx, objectstore.Download{
-		Key: objectKey(projectID, exportID), Filename: cmp.Or(project.Slug, "project") + ".zip", ContentType: contentType,
+		Key: r.Archive, Filename: cmp.Or(project.Slug, "project") + ".zip", ContentType: contentType,
 	}, urlValid)
 	return item, err
 }

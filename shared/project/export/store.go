@@ -61,10 +61,6 @@ func equals(attribute, value string) expression.ConditionBuilder {
 	return expression.Name(attribute).Equal(expression.Value(value))
 }
 
-func set(attribute string, value any) expression.UpdateBuilder {
-	return expression.Set(expression.Name(attribute), expression.Value(value))
-}
-
 // get returns the export of a job, zero if it does not exist.
 func (s store) get(ctx context.Context, j job.Job) (record, error) {
 	item, err := s.Projects.Get(ctx, db.ExportKey(j.ProjectID, j.ID))
@@ -74,20 +70,12 @@ func (s store) get(ctx context.Context, j job.Job) (record, error) {
 	return db.Decode[record](item)
 }
 
-// update returns the write that changes the record of a running export.
-func (s store) update(j job.Job, update expression.UpdateBuilder) db.Write {
-	return s.Projects.Update(db.ExportKey(j.ProjectID, j.ID), update).If(equals("status", string(Running)))
-}
-
-// saveUpload stores the upload of an export and its parts. Error: job.ErrLost.
-func (s store) saveUpload(ctx context.Context, j job.Job, r record) error {
-	return s.jobs().Save(ctx, j, s.update(j, set("upload", r.Upload).
-		Set(expression.Name("parts"), expression.Value(r.Parts))))
-}
-
-// end ends an export, which becomes ready or failed, and its job. Error: job.ErrLost.
-func (s store) end(ctx context.Context, j job.Job, status Status, size int) error {
-	return s.jobs().Finish(ctx, j, s.update(j, set("status", string(status)).
-		Set(expression.Name("size"), expression.Value(size)).
-		Remove(expression.Name("upload")).Remove(expression.Name("parts"))))
+// end ends a running export, which becomes ready or failed, and its job. archive is the key of the archive, which is
+// ready. Error: job.ErrLost.
+func (s store) end(ctx context.Context, j job.Job, status Status, archive string, size int) error {
+	end := expression.Set(expression.Name("status"), expression.Value(string(status))).
+		Set(expression.Name("archive"), expression.Value(archive)).
+		Set(expression.Name("size"), expression.Value(size))
+	return s.jobs().Finish(ctx, j,
+		s.Projects.Update(db.ExportKey(j.ProjectID, j.ID), end).If(equals("status", string(Running))))
 }

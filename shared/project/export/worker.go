@@ -3,7 +3,10 @@ package export
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"log/slog"
+	"os"
 
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
@@ -43,78 +46,71 @@ func NewWorker(d WorkerDeps) *Worker {
 // Kinds returns the kinds of jobs that the worker does.
 func (w *Worker) Kinds() []job.Kind { return []job.Kind{{Name: Kind, Run: w.run, Fail: w.fail}} }
 
-// run makes an attempt to write the archive of an export. Errors: those of job.Kind.
+// run makes an attempt to write the archive of an export. Errors: the errors of job.Kind.Run.
 func (w *Worker) run(ctx context.Context, leased job.Job) error {
 	began := w.now()
-	a, err := w.begin(ctx, leased)
+	r, err := w.store.get(ctx, leased)
 	if err != nil {
 		return err
 	}
-	if a.record.statusAt(began) != Running {
-		return a.fail(ctx)
+	if r.statusAt(began) != Running {
+		return w.fail(ctx, leased)
 	}
-	err = a.export(ctx)
+	files, size, err := w.export(ctx, leased)
 	switch {
-	case err == nil:
-		w.logger.InfoContext(ctx, "an export ended", "project", leased.ProjectID, "export", leased.ID,
-			"bytes", a.record.Size, "files", a.fileCount, "uploadedParts", a.uploaded, "parts", len(a.record.Parts),
-			"durationMs", w.now().Sub(began).Milliseconds())
-		return nil
-	case errors.Is(err, job.ErrLost) || job.IsTransient(err):
+	case errors.Is(err, workspace.ErrProjectNotFound):
+		return w.fail(ctx, leased)
+	case job.IsTransient(err):
 		return err
-	case !errors.Is(err, workspace.ErrProjectNotFound):
+	case err != nil:
 		w.logger.ErrorContext(ctx, "an export failed", "project", leased.ProjectID, "export", leased.ID,
 			"cause", err.Error())
+		return w.fail(ctx, leased)
+	case r.statusAt(w.now()) == Failed: // its time is over
+		return w.fail(ctx, leased)
 	}
-	return a.fail(ctx)
+	if err := w.store.end(ctx, leased, Ready, archiveKey(leased), size); err != nil {
+		return err
+	}
+	w.logger.InfoContext(ctx, "an export ended", "project", leased.ProjectID, "export", leased.ID, "bytes", size,
+		"files", files, "durationMs", w.now().Sub(began).Milliseconds())
+	return nil
 }
 
-// fail ends an export whose attempts were interrupted too often.
+// export writes the archive to the bucket. It returns the number of the files and the size of the archive. Errors:
+// PROJECT_NOT_FOUND; an error for which job.IsTransient is true. Any other error is permanent.
+func (w *Worker) export(ctx context.Context, leased job.Job) (files, size int, err error) {
+	snapshot, err := w.files.Snapshot(ctx, leased.ProjectID)
+	if err != nil {
+		return 0, 0, err
+	}
+	archive, err := os.CreateTemp("", "export-")
+	if err != nil {
+		return 0, 0, fmt.Errorf("export: create a temporary file: %w", err)
+	}
+	defer func() { _ = archive.Close() }()
+	if err := os.Remove(archive.Name()); err != nil { // it exists until it is closed
+		return 0, 0, fmt.Errorf("export: remove a temporary file: %w", err)
+	}
+	if err := writeArchive(ctx, archive, snapshot); err != nil {
+		return 0, 0, err
+	}
+	end, err := archive.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return 0, 0, fmt.Errorf("export: measure a temporary file: %w", err)
+	}
+	err = w.bucket.Put(ctx, archiveKey(leased), io.NewSectionReader(archive, 0, end))
+	return len(snapshot.Files), int(end), err
+}
+
+// fail ends an export, which becomes failed if it is running.
 func (w *Worker) fail(ctx context.Context, leased job.Job) error {
-	a, err := w.begin(ctx, leased)
-	if err != nil {
-		return err
-	}
-	return a.fail(ctx)
-}
-
-// attempt is one attempt to write an archive.
-type attempt struct {
-	*Worker
-
-	job       job.Job // with the lease of the worker
-	record    record  // zero if the export has expired, or was removed with its project
-	fileCount int     // number of files in the archive
-	uploaded  int     // number of parts that this attempt has uploaded
-}
-
-func (w *Worker) begin(ctx context.Context, leased job.Job) (*attempt, error) {
 	r, err := w.store.get(ctx, leased)
-	return &attempt{Worker: w, job: leased, record: r}, err
-}
-
-// export writes the archive and makes the export ready. Errors: PROJECT_NOT_FOUND; job.ErrLost; an error for which
-// job.IsTransient is true. Any other error is permanent.
-func (a *attempt) export(ctx context.Context) error {
-	snapshot, err := a.files.Snapshot(ctx, a.job.ProjectID)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case r.Status != Running: // it has expired, or was removed with its project
+		return w.store.jobs().Finish(ctx, leased)
 	}
-	a.fileCount = len(snapshot.Files)
-	err = a.write(ctx, snapshot)
-	if errors.Is(err, objectstore.ErrUploadEnded) {
-		// An earlier worker completed the upload and was interrupted before it stored that, or the upload was removed.
-		a.abort(ctx)
-		err = a.write(ctx, snapshot)
-	}
-	return err
-}
-
-// fail removes the upload, and ends the export, which becomes failed if it still exists.
-func (a *attempt) fail(ctx context.Context) error {
-	a.abort(ctx)
-	if a.record.Status != Running {
-		return a.store.jobs().Finish(ctx, a.job)
-	}
-	return a.store.end(ctx, a.job, Failed, 0)
+	return w.store.end(ctx, leased, Failed, "", 0)
 }
