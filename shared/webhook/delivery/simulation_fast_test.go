@@ -28,7 +28,7 @@ func (s *simulation) fanOut(a *simAccount, births []*simBirth) {
 					s.fast.send(r.message(), 0)
 				}
 				for _, c := range p.creations {
-					s.creations.send(&simMessage{message: c.message, group: &a.slow, births: births, events: occurrences}, 0)
+					s.creations.send(&simMessage{message: c.message, group: &a.creations, births: births, events: occurrences}, 0)
 				}
 			})
 		})

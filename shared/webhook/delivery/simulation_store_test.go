@@ -13,13 +13,13 @@ import (
 
 // simAccount is a tenant: an account with one workspace.
 type simAccount struct {
-	id         string
-	class      simClass
-	endpoints  []*simEndpoint
-	fast, slow simGroup
-	slots      slots
-	inFlight   int // attempts
-	turns      int
+	id                    string
+	class                 simClass
+	endpoints             []*simEndpoint
+	fast, slow, creations simGroup // of the messages in the queues
+	slots                 slots
+	inFlight              int // attempts
+	turns                 int
 }
 
 // simEndpoint is a webhook and its endpoint.
