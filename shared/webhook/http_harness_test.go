@@ -259,8 +259,8 @@ func (f *fixture) putDelivery(path string, state stateFunc) delivery.Delivery {
 	deliveryID := f.ids.New(id.Delivery)
 	d := pendingUntil(delivery.Delivery{
 		ID: deliveryID, WebhookID: w.ID, WorkspaceID: w.WorkspaceID, AccountID: w.AccountID, EventID: f.ids.New(id.Event),
-		Type: event.FileCreated, Payload: event.Text(`{"id":"evt","type":"file.created"}`), Attempts: []delivery.Attempt{}, Version: 1,
-		ExpiresAt: now.Add(retention).Unix(),
+		Type: event.FileCreated, Payload: event.Text(`{"id":"evt","type":"file.created"}`), Attempts: []delivery.Attempt{},
+		Version: 1, ExpiresAt: now.Add(retention).Unix(),
 	}, now, now.Add(2*time.Minute))
 	if state != nil {
 		d = state(d, now)
