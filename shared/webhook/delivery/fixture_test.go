@@ -1,7 +1,6 @@
 package delivery
 
 import (
-	"context"
 	"crypto/rand"
 	"log/slog"
 	"net/http"
@@ -118,7 +117,6 @@ func newFixtureWithLimit(t *testing.T, limit time.Duration, transports ...middle
 		Sender: sender.New(sender.Options{AllowPrivate: true, Now: f.now, Timeout: limit}),
 	}
 	f.fast, f.slow = NewFastWorker(workers), NewSlowWorker(workers)
-	f.slow.sleep = func(context.Context, time.Duration) bool { return true }
 	return f
 }
 

@@ -38,37 +38,33 @@ func (s *simulation) handleSlow(batch []*simMessage, done func()) {
 		}
 	}
 	for _, account := range order {
-		s.takeSlot(account, 1, func(slot int, lease time.Time) {
+		s.takeSlot(account, func(slot int, lease time.Time) {
 			s.runTurns(account, accounts[account], slot, s.at, func() { s.releaseSlot(account, slot, lease, end) })
 		})
 	}
 }
 
-// takeSlot does what SlowWorker.takeSlot does. slot is -1 if no slot is free.
-func (s *simulation) takeSlot(account *simAccount, try int, then func(slot int, lease time.Time)) {
+// takeSlot does what Store.takeSlot does. slot is -1 if no slot is free.
+func (s *simulation) takeSlot(account *simAccount, then func(slot int, lease time.Time)) {
 	now := s.now()
 	s.after(storageTime, func() { // the slots are read
 		all := account.slots
 		var take func()
 		take = func() {
 			slot, ok := all.free(now)
-			switch {
-			case ok:
-				s.after(storageTime, func() {
-					if account.slots[slot].After(now) { // another worker has taken it
-						all[slot] = now.Add(leaseTime)
-						take()
-						return
-					}
-					account.slots[slot] = now.Add(leaseTime)
-					then(slot, account.slots[slot])
-				})
-			case try == slotTries:
+			if !ok {
 				then(-1, time.Time{})
-			default:
-				pause := time.Duration(float64(slotPause) * (1 + s.jitter()/2))
-				s.after(pause, func() { s.takeSlot(account, try+1, then) })
+				return
 			}
+			s.after(storageTime, func() {
+				if account.slots[slot].After(now) { // another worker has taken it
+					all[slot] = now.Add(leaseTime)
+					take()
+					return
+				}
+				account.slots[slot] = now.Add(leaseTime)
+				then(slot, account.slots[slot])
+			})
 		}
 		take()
 	})

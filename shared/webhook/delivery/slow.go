@@ -3,7 +3,6 @@ package delivery
 import (
 	"cmp"
 	"context"
-	"time"
 
 	"devplatform/shared/async"
 	"devplatform/shared/lambdafn"
@@ -66,7 +65,7 @@ const longTurn = PromptTime
 // runTurns runs turns of the endpoints of an account, one after the other, in one slot of the account. It sets the
 // error of each turn, and returns an error if it could not run the turns.
 func (w SlowWorker) runTurns(ctx context.Context, shared *batch, account string, turns []*turn) error {
-	slot, err := w.takeSlot(ctx, account)
+	slot, err := w.store.takeSlot(ctx, account, w.now())
 	if err != nil {
 		return err
 	}
@@ -86,23 +85,4 @@ func (w SlowWorker) runTurns(ctx context.Context, shared *batch, account string,
 		w.logger.WarnContext(ctx, "slot was not released", "account", account, "cause", err.Error())
 	}
 	return nil
-}
-
-const (
-	// slotTries is how often a worker looks for a free slot. Between that, it waits for slotPause ±50 %.
-	slotTries = 4
-	slotPause = 200 * time.Millisecond
-)
-
-// takeSlot takes a free slot of an account. It returns nil if there is none.
-func (w SlowWorker) takeSlot(ctx context.Context, account string) (*slotLease, error) {
-	for try := 1; ; try++ {
-		slot, err := w.store.takeSlot(ctx, account, w.now())
-		if err != nil || slot != nil || try == slotTries {
-			return slot, err
-		}
-		if !w.sleep(ctx, time.Duration(float64(slotPause)*(1+w.jitter()/2))) {
-			return nil, nil
-		}
-	}
 }

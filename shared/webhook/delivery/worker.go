@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"devplatform/shared/awsclient"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
@@ -52,14 +51,13 @@ type worker struct {
 	now        clock.Clock
 	logger     *slog.Logger
 	metrics    *metric.Metrics
-	jitter     func() float64                            // random, from -1 to 1
-	sleep      func(context.Context, time.Duration) bool // reports false if the context ended
+	jitter     func() float64 // random, from -1 to 1
 }
 
 func newWorker(d WorkerDeps, l lane) *worker {
 	return &worker{
 		store: d.store(), lane: l, fast: d.Fast, slow: d.Slow, creations: d.Creations, failures: d.Failures,
-		secrets: Secrets{d.Keys}.Live, send: d.Sender.Send, sleep: awsclient.Sleep, now: d.Clock, logger: d.Logger,
+		secrets: Secrets{d.Keys}.Live, send: d.Sender.Send, now: d.Clock, logger: d.Logger,
 		metrics: d.Metrics,
 		jitter:  func() float64 { return 2*rand.Float64() - 1 }, //nolint:gosec // jitter needs no secure random numbers
 	}
