@@ -63,10 +63,7 @@ func (f *fixture) site() http.Handler {
 func (f *fixture) storePage(t *testing.T, userID, workspaceID, projectID, page string) {
 	t.Helper()
 	table := f.tables["projects"]
-	writes, err := workspace.Personal(table, workspaceID, userID, "ada", time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	writes := workspace.Personal(table, workspaceID, userID, "ada", time.Now())
 	chunks, err := content.Pack([]byte(page))
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +86,7 @@ func (f *fixture) storePage(t *testing.T, userID, workspaceID, projectID, page s
 		"sha256": sum[:],
 	})
 	put(f.tables["contents"], db.ChunkKey(projectID, "C", 0), map[string]any{"data": chunks[0]})
-	if err := f.client.Transact(t.Context(), writes...); err != nil {
+	if err := f.client.Tx(writes...).Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }

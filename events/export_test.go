@@ -23,23 +23,16 @@ func TestExportSample(t *testing.T) {
 	const projectID = "prj_01KGA4ZK70ABCDEFGHJKMNPQRS"
 	f := newFixture(t)
 	table := f.tables["projects"]
-	writes, err := workspace.Personal(table, workspaceID, userID, "ada", time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	writes := workspace.Personal(table, workspaceID, userID, "ada", time.Now())
 	for key, record := range map[db.Key]any{
 		db.TreeKey(projectID): file.Tree{WorkspaceID: workspaceID, Changes: 3},
 		db.ProjectKey(workspaceID, projectID): workspace.ProjectAccess{
 			WorkspaceID: workspaceID, Name: "Todo", Visibility: workspace.Private, CreatedBy: userID,
 		},
 	} {
-		item, err := db.Encode(record)
-		if err != nil {
-			t.Fatal(err)
-		}
-		writes = append(writes, table.Put(key, item))
+		writes = append(writes, table.Put(key, record))
 	}
-	if err := f.client.Transact(t.Context(), writes...); err != nil {
+	if err := f.client.Tx(writes...).Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	exports := export.New(export.Deps{

@@ -49,7 +49,7 @@ func putWebhook(t *testing.T, cfg settings, userID, url string) string {
 	put := func(table db.Table, key db.Key, record any) db.Write {
 		return table.Put(key, functiontest.Must(db.Encode(record)))
 	}
-	err := client.Transact(t.Context(),
+	err := client.Tx(
 		put(projects, db.MemberKey(workspaceID, userID), workspace.Membership{
 			WorkspaceID: workspaceID, UserID: userID, Role: workspace.Owner, AddedAt: at,
 		}),
@@ -58,7 +58,7 @@ func putWebhook(t *testing.T, cfg settings, userID, url string) string {
 			ID: webhookID, WorkspaceID: workspaceID, URL: url, Events: []string{"*"}, Secret: secret,
 			CreatedAt: at, UpdatedAt: at,
 		}),
-	)
+	).Commit(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -95,7 +95,7 @@ func (s *Service) tryUnlink(ctx context.Context, caller httpapi.Caller, identity
 		}
 		other = &others[0]
 	}
-	return s.store.withoutRetries().unlinkIdentity(ctx, identity, other)
+	return s.store.unlinkIdentity(ctx, identity, other)
 }
 
 // linkIdentity links an identity to the user who started the link. The browser must still have the session that started
@@ -127,12 +127,11 @@ func (s *Service) tryLink(
 		return SignedIn{}, err
 	}
 	l.replaces = caller.SessionID
-	store := s.store.withoutRetries()
-	err = store.linkIdentity(ctx, l)
+	err = s.store.linkIdentity(ctx, l)
 	if !errors.Is(err, errTaken) {
 		return l.signedIn(), err
 	}
-	owner, err := store.userOfIdentity(ctx, identity.Provider, identity.Subject)
+	owner, err := s.store.userOfIdentity(ctx, identity.Provider, identity.Subject)
 	if errors.Is(err, db.ErrNotFound) {
 		return SignedIn{}, fmt.Errorf("%w: the identity was removed", db.ErrStale)
 	}
@@ -143,7 +142,7 @@ func (s *Service) tryLink(
 		return SignedIn{}, errLinked
 	}
 	l.signIn.identity = db.IdentityKey(identity.Provider, identity.Subject) // it is already linked to the user
-	return l.signedIn(), store.startSession(ctx, l.signIn)
+	return l.signedIn(), s.store.startSession(ctx, l.signIn)
 }
 
 // signInIdentity signs in the user of an identity, or creates an account for it. If another request changes the account
@@ -172,7 +171,7 @@ func (s *Service) trySignIn(ctx context.Context, identity oauth.Identity, client
 		}
 		in.knownIP = client.network()
 		in.identity = db.IdentityKey(identity.Provider, identity.Subject)
-		return in.signedIn(), s.store.withoutRetries().startSession(ctx, in)
+		return in.signedIn(), s.store.startSession(ctx, in)
 	}
 	if !errors.Is(err, db.ErrNotFound) {
 		return SignedIn{}, err
@@ -212,7 +211,7 @@ func (s *Service) linkVerified(
 		return SignedIn{}, err
 	}
 	l.onlyVerified = true
-	return l.signedIn(), s.store.withoutRetries().linkIdentity(ctx, l)
+	return l.signedIn(), s.store.linkIdentity(ctx, l)
 }
 
 // createLinked creates an account for an identity, and signs in.
@@ -223,7 +222,7 @@ func (s *Service) createLinked(
 	if err != nil {
 		return SignedIn{}, err
 	}
-	return l.signedIn(), s.store.withoutRetries().createAccount(ctx, newAccount{
+	return l.signedIn(), s.store.createAccount(ctx, newAccount{
 		user:        user,
 		credential:  Credential{UserID: user.ID, Verified: true},
 		workspaceID: s.ids.New(id.Workspace),

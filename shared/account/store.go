@@ -1,7 +1,6 @@
 package account
 
 import (
-	"context"
 	"errors"
 	"time"
 
@@ -17,20 +16,12 @@ var errTaken = errors.New("account: already taken")
 type store struct {
 	client             *db.Client
 	accounts, projects db.Table
-	transact           func(context.Context, ...db.Write) error
 }
 
 func newStore(client *db.Client, tables config.Tables) store {
 	return store{
 		client: client, accounts: client.Table(tables.Accounts), projects: client.Table(tables.Projects),
-		transact: client.Transact,
 	}
-}
-
-// withoutRetries returns a store that does not retry transactions after a conflict, for use within db.Retry.
-func (s store) withoutRetries() store {
-	s.transact = s.client.TransactOnce
-	return s
 }
 
 // The stored records. The attribute names are part of the data format.
@@ -112,30 +103,4 @@ func (s Session) record() sessionRecord {
 		CreatedAt: clock.Stamp(s.CreatedAt), LastSeenAt: clock.Stamp(s.LastSeenAt), ExpiresAt: s.ExpiresAt.Unix(),
 		UserAgent: s.UserAgent, IP: s.IP,
 	}
-}
-
-// writes collects the writes of a transaction, and the errors of encoding their records.
-type writes struct {
-	list []db.Write
-	err  error
-}
-
-// add appends a write and returns its index in the transaction.
-func (w *writes) add(write db.Write) int {
-	w.list = append(w.list, write)
-	return len(w.list) - 1
-}
-
-// create appends the creation of a record and returns its index.
-func (w *writes) create(table db.Table, key db.Key, record any) int {
-	item, err := db.Encode(record)
-	w.err = errors.Join(w.err, err)
-	return w.add(table.Create(key, item))
-}
-
-// put appends the unconditional write of a record.
-func (w *writes) put(table db.Table, key db.Key, record any) {
-	item, err := db.Encode(record)
-	w.err = errors.Join(w.err, err)
-	w.add(table.Put(key, item))
 }

@@ -19,11 +19,7 @@ var errState = errors.New("account: invalid state of a sign-in")
 
 // saveState stores a sign-in under the hash of its state.
 func (s store) saveState(ctx context.Context, state string, record stateRecord) error {
-	item, err := db.Encode(record)
-	if err != nil {
-		return fmt.Errorf("encoding a sign-in: %w", err)
-	}
-	if _, err := s.client.Do(ctx, s.accounts.Create(db.OAuthStateKey(hashParts(state)), item)); err != nil {
+	if _, err := s.client.Do(ctx, s.accounts.Create(db.OAuthStateKey(hashParts(state)), record)); err != nil {
 		return fmt.Errorf("storing a sign-in: %w", err)
 	}
 	return nil
@@ -48,11 +44,7 @@ func (s store) takeState(ctx context.Context, state, binding string) (stateRecor
 	if binding == "" || record.Browser != hashParts(binding) {
 		return stateRecord{}, fmt.Errorf("%w: another browser", errState)
 	}
-	err = s.transact(ctx, s.accounts.Delete(key).If(s.accounts.Exists()))
-	if errors.Is(err, db.ErrConditionFailed) {
-		return stateRecord{}, errState
-	}
-	if err != nil {
+	if err := s.client.Tx(s.accounts.Delete(key).If(s.accounts.Exists()).Else(errState)).Commit(ctx); err != nil {
 		return stateRecord{}, fmt.Errorf("deleting a sign-in: %w", err)
 	}
 	return record, nil
@@ -82,36 +74,29 @@ type link struct {
 	onlyVerified bool // link only if the e-mail address of the account is still verified
 }
 
-// addLink appends the writes of a link and returns the index of the identity's write.
-func (s store) addLink(w *writes, l link) int {
-	identity := w.create(s.accounts, db.IdentityKey(l.identity.Provider, l.identity.Subject), l.identity)
-	w.create(s.accounts, db.UserIdentityKey(l.identity.UserID, l.identity.ID), l.identity)
-	s.addSignIn(w, l.signIn)
-	return identity
+// addLink adds the writes of a link. Error: errTaken if the identity is already linked.
+func (s store) addLink(tx *db.Tx, l link) {
+	tx.Add(
+		s.accounts.Create(db.IdentityKey(l.identity.Provider, l.identity.Subject), l.identity).Else(errTaken),
+		s.accounts.Create(db.UserIdentityKey(l.identity.UserID, l.identity.ID), l.identity).Else(db.ErrStale),
+	)
+	s.addSignIn(tx, l.signIn)
 }
 
 // linkIdentity links an identity to an existing account and signs in. Errors: errTaken if the identity is already
 // linked; db.ErrStale if the e-mail address of the account is no longer verified, or the replaced session has ended.
 func (s store) linkIdentity(ctx context.Context, l link) error {
-	var w writes
-	identity := s.addLink(&w, l)
+	tx := s.client.Tx()
+	s.addLink(tx, l)
 	if l.onlyVerified {
-		w.add(s.accounts.Check(db.EmailKey(l.email), expression.Name("verified").Equal(expression.Value(true)).
-			And(expression.Name("userId").Equal(expression.Value(l.session.UserID)))))
+		isVerified := expression.Name("verified").Equal(expression.Value(true)).
+			And(expression.Name("userId").Equal(expression.Value(l.session.UserID)))
+		tx.Add(s.accounts.Check(db.EmailKey(l.email), isVerified).Else(db.ErrStale))
 	}
-	if w.err != nil {
-		return w.err
+	if err := tx.Commit(ctx); err != nil {
+		return fmt.Errorf("linking an identity: %w", err)
 	}
-	err := s.transact(ctx, w.list...)
-	switch {
-	case err == nil:
-		return nil
-	case db.FailedAt(err, identity):
-		return fmt.Errorf("%w: %w", errTaken, err)
-	case errors.Is(err, db.ErrConditionFailed):
-		return fmt.Errorf("%w: %w", db.ErrStale, err)
-	}
-	return fmt.Errorf("linking an identity: %w", err)
+	return nil
 }
 
 // identities reads the identities that are linked to a user, in the order in which they were linked.
@@ -128,18 +113,14 @@ func (s store) identities(ctx context.Context, userID string) ([]identityRecord,
 // identity or other was removed.
 func (s store) unlinkIdentity(ctx context.Context, identity identityRecord, other *identityRecord) error {
 	sameID := expression.Name("id").Equal(expression.Value(identity.ID))
-	list := []db.Write{
-		s.accounts.Delete(db.UserIdentityKey(identity.UserID, identity.ID)).If(s.accounts.Exists()),
-		s.accounts.Delete(db.IdentityKey(identity.Provider, identity.Subject)).If(sameID),
-	}
+	tx := s.client.Tx(
+		s.accounts.Delete(db.UserIdentityKey(identity.UserID, identity.ID)).If(s.accounts.Exists()).Else(db.ErrStale),
+		s.accounts.Delete(db.IdentityKey(identity.Provider, identity.Subject)).If(sameID).Else(db.ErrStale),
+	)
 	if other != nil {
-		list = append(list, s.accounts.Check(db.UserIdentityKey(other.UserID, other.ID), s.accounts.Exists()))
+		tx.Add(s.accounts.Check(db.UserIdentityKey(other.UserID, other.ID), s.accounts.Exists()).Else(db.ErrStale))
 	}
-	err := s.transact(ctx, list...)
-	if errors.Is(err, db.ErrConditionFailed) {
-		return fmt.Errorf("%w: %w", db.ErrStale, err)
-	}
-	if err != nil {
+	if err := tx.Commit(ctx); err != nil {
 		return fmt.Errorf("removing an identity: %w", err)
 	}
 	return nil

@@ -148,48 +148,46 @@ func (in signIn) signedIn() SignedIn {
 // startSession starts a session. Error: db.ErrStale if the replaced session has ended, the identity is no longer linked
 // to the user, or newHash is set and oldHash is not the stored hash.
 func (s store) startSession(ctx context.Context, in signIn) error {
-	var w writes
-	s.addSignIn(&w, in)
+	tx := s.client.Tx()
+	s.addSignIn(tx, in)
 	if in.newHash != "" {
 		hash := expression.Name("passwordHash")
 		update := expression.Set(hash, expression.Value(in.newHash))
-		w.add(s.accounts.Update(db.EmailKey(in.email), update).If(hash.Equal(expression.Value(in.oldHash))))
+		tx.Add(s.accounts.Update(db.EmailKey(in.email), update).
+			If(hash.Equal(expression.Value(in.oldHash))).Else(db.ErrStale))
 	}
 	if !in.identity.IsZero() {
-		w.add(s.accounts.Check(in.identity, expression.Name("userId").Equal(expression.Value(in.session.UserID))))
+		isLinked := expression.Name("userId").Equal(expression.Value(in.session.UserID))
+		tx.Add(s.accounts.Check(in.identity, isLinked).Else(db.ErrStale))
 	}
-	if w.err != nil {
-		return w.err
-	}
-	err := s.transact(ctx, w.list...)
-	if errors.Is(err, db.ErrConditionFailed) {
-		return fmt.Errorf("%w: %w", db.ErrStale, err)
-	}
-	if err != nil {
+	if err := tx.Commit(ctx); err != nil {
 		return fmt.Errorf("starting a session: %w", err)
 	}
 	return nil
 }
 
-// addSignIn appends the writes of a sign-in, except newHash.
-func (s store) addSignIn(w *writes, in signIn) {
-	w.create(s.accounts, db.SessionKey(in.session.UserID, in.session.ID), in.session.record())
-	w.list = append(w.list, in.refunds...)
+// addSignIn adds the writes of a sign-in, except newHash. Error: db.ErrStale if the replaced session has ended.
+func (s store) addSignIn(tx *db.Tx, in signIn) {
+	tx.Add(s.accounts.Create(db.SessionKey(in.session.UserID, in.session.ID), in.session.record()).Else(db.ErrStale))
+	tx.Add(in.refunds...)
 	if in.knownIP != "" {
-		w.put(s.accounts, db.KnownIPKey(in.email, in.knownIP), knownIPRecord{
+		tx.Add(s.accounts.Put(db.KnownIPKey(in.email, in.knownIP), knownIPRecord{
 			ExpiresAt: in.session.CreatedAt.Add(knownIPLife).Unix(),
-		})
+		}))
 	}
 	if in.replaces != "" { // the replaced session must still be active
 		current := expression.Name("generation").Equal(expression.Value(in.session.Generation))
-		w.add(s.accounts.Delete(db.SessionKey(in.session.UserID, in.replaces)).If(s.accounts.Exists()).If(current))
-		w.add(s.accounts.Check(db.UserKey(in.session.UserID), current))
+		tx.Add(
+			s.accounts.Delete(db.SessionKey(in.session.UserID, in.replaces)).
+				If(s.accounts.Exists()).If(current).Else(db.ErrStale),
+			s.accounts.Check(db.UserKey(in.session.UserID), current).Else(db.ErrStale),
+		)
 	}
 }
 
 // refund refunds a successful attempt.
 func (s store) refund(ctx context.Context, attempt limit.Attempt) error {
-	if err := s.transact(ctx, attempt.Refunds()...); err != nil {
+	if err := s.client.Tx(attempt.Refunds()...).Commit(ctx); err != nil {
 		return fmt.Errorf("refunding an attempt: %w", err)
 	}
 	return nil
@@ -202,12 +200,9 @@ func (s store) renewSession(ctx context.Context, before, after Session) error {
 	update := expression.
 		Set(seen, expression.Value(clock.Stamp(after.LastSeenAt).String())).
 		Set(expression.Name(db.AttrExpiresAt), expression.Value(after.ExpiresAt.Unix()))
-	_, err := s.client.Do(ctx, s.accounts.Update(db.SessionKey(before.UserID, before.ID), update).
-		If(seen.Equal(expression.Value(clock.Stamp(before.LastSeenAt).String()))))
-	if errors.Is(err, db.ErrConditionFailed) {
-		return fmt.Errorf("%w: %w", db.ErrStale, err)
-	}
-	if err != nil {
+	isUnchanged := seen.Equal(expression.Value(clock.Stamp(before.LastSeenAt).String()))
+	write := s.accounts.Update(db.SessionKey(before.UserID, before.ID), update).If(isUnchanged).Else(db.ErrStale)
+	if _, err := s.client.Do(ctx, write); err != nil {
 		return fmt.Errorf("renewing a session: %w", err)
 	}
 	return nil
@@ -224,11 +219,9 @@ func (s store) endSession(ctx context.Context, userID, sessionID string) error {
 // endExistingSession deletes a session that was just read. It uses a transaction, so that a retry after a lost response
 // does not return an error. Error: db.ErrNotFound.
 func (s store) endExistingSession(ctx context.Context, session Session) error {
-	err := s.transact(ctx, s.accounts.Delete(db.SessionKey(session.UserID, session.ID)).If(s.accounts.Exists()))
-	if errors.Is(err, db.ErrConditionFailed) {
-		return db.ErrNotFound
-	}
-	if err != nil {
+	key := db.SessionKey(session.UserID, session.ID)
+	tx := s.client.Tx(s.accounts.Delete(key).If(s.accounts.Exists()).Else(db.ErrNotFound))
+	if err := tx.Commit(ctx); err != nil {
 		return fmt.Errorf("ending a session: %w", err)
 	}
 	return nil

@@ -2,7 +2,6 @@ package account
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
@@ -22,30 +21,20 @@ type newAccount struct {
 
 // createAccount creates an account. Error: errTaken if the e-mail address, the username or the identity is taken.
 func (s store) createAccount(ctx context.Context, a newAccount) error {
-	var w writes
 	user := a.user
-	w.create(s.accounts, db.UserKey(user.ID), userRecord{
-		ID: user.ID, Email: user.Email, Username: user.Username,
-		CreatedAt: clock.Stamp(user.CreatedAt), Generation: user.Generation,
-	})
-	unique := []int{
-		w.create(s.accounts, db.EmailKey(user.Email), emailRecord(a.credential)),
-		w.create(s.accounts, db.UsernameKey(user.Username), usernameRecord{UserID: user.ID}),
-	}
+	tx := s.client.Tx(
+		s.accounts.Create(db.EmailKey(user.Email), emailRecord(a.credential)).Else(errTaken),
+		s.accounts.Create(db.UsernameKey(user.Username), usernameRecord{UserID: user.ID}).Else(errTaken),
+		s.accounts.Create(db.UserKey(user.ID), userRecord{
+			ID: user.ID, Email: user.Email, Username: user.Username,
+			CreatedAt: clock.Stamp(user.CreatedAt), Generation: user.Generation,
+		}),
+	)
 	if a.link != nil {
-		unique = append(unique, s.addLink(&w, *a.link))
+		s.addLink(tx, *a.link)
 	}
-	personal, err := workspace.Personal(s.projects, a.workspaceID, user.ID, user.Username, user.CreatedAt)
-	if err := errors.Join(w.err, err); err != nil {
-		return err
-	}
-	err = s.transact(ctx, append(w.list, personal...)...)
-	for _, i := range unique {
-		if db.FailedAt(err, i) {
-			return fmt.Errorf("%w: %w", errTaken, err)
-		}
-	}
-	if err != nil {
+	tx.Add(workspace.Personal(s.projects, a.workspaceID, user.ID, user.Username, user.CreatedAt)...)
+	if err := tx.Commit(ctx); err != nil {
 		return fmt.Errorf("creating an account: %w", err)
 	}
 	return nil
@@ -99,17 +88,15 @@ func (s store) changePassword(ctx context.Context, c passwordChange) error {
 		return expression.Set(generation, expression.Value(c.user.Generation+1))
 	}
 	unchanged := generation.Equal(expression.Value(c.user.Generation))
-	list := []db.Write{
+	tx := s.client.Tx(
 		s.accounts.Update(db.EmailKey(c.user.Email), next().Set(hash, expression.Value(c.newHash))).
-			If(hash.Equal(expression.Value(c.oldHash))),
-		s.accounts.Update(db.UserKey(c.user.ID), next()).If(unchanged),
-		s.accounts.Update(db.SessionKey(c.user.ID, c.sessionID), next()).If(s.accounts.Exists()).If(unchanged),
-	}
-	err := s.transact(ctx, append(list, c.refunds...)...)
-	if errors.Is(err, db.ErrConditionFailed) {
-		return fmt.Errorf("%w: %w", db.ErrStale, err)
-	}
-	if err != nil {
+			If(hash.Equal(expression.Value(c.oldHash))).Else(db.ErrStale),
+		s.accounts.Update(db.UserKey(c.user.ID), next()).If(unchanged).Else(db.ErrStale),
+		s.accounts.Update(db.SessionKey(c.user.ID, c.sessionID), next()).
+			If(s.accounts.Exists()).If(unchanged).Else(db.ErrStale),
+	)
+	tx.Add(c.refunds...)
+	if err := tx.Commit(ctx); err != nil {
 		return fmt.Errorf("changing a password: %w", err)
 	}
 	return nil

@@ -235,7 +235,7 @@ func TestLongClear(t *testing.T) {
 		writes = append(writes, turnWrites[1:]...) // without the condition check: a transaction can contain it only once
 	}
 	for chunk := range slices.Chunk(writes, 100) {
-		f.must(f.client.Transact(t.Context(), chunk...))
+		f.must(f.client.Tx(chunk...).Commit(t.Context()))
 	}
 	wire := f.startWire()
 	wire.Before("BatchWriteItem", func() { f.clock.Advance(deleteTime) })

@@ -25,26 +25,22 @@ import (
 func (s *Service) saveTurn(
 	ctx context.Context, projectID string, t conversation.Turn, settlement quota.Settlement,
 ) error {
-	const existsAt, notClearedAt = 0, 1
 	writes, err := s.conversations.TurnWrites(projectID, t)
 	if err != nil {
 		return err
 	}
-	writes = append([]db.Write{existsAt: s.files.ProjectExists(projectID)}, writes...)
+	writes = append([]db.Write{s.files.ProjectExists(projectID)}, writes...)
 	settlement.UnlessCancelled = t.Answer.Status == conversation.Complete
 	err = s.quota.Settle(ctx, settlement, writes...)
-	deleted := db.FailedAt(err, existsAt)
-	if !deleted && !db.FailedAt(err, notClearedAt) {
+	isCleared := errors.Is(err, conversation.ErrCleared)
+	if !isCleared && !errors.Is(err, workspace.ErrProjectNotFound) {
 		return err
 	}
 	settlement.UnlessCancelled = false
-	if err := s.quota.Settle(ctx, settlement); err != nil {
-		return err
+	if settleErr := s.quota.Settle(ctx, settlement); settleErr != nil || isCleared {
+		return settleErr
 	}
-	if deleted {
-		return workspace.ErrProjectNotFound.WithCause(err)
-	}
-	return nil
+	return err
 }
 
 // MessageItem is a message in API responses.
@@ -120,9 +116,6 @@ func (s *Service) Clear(ctx context.Context, caller httpapi.Caller, projectID st
 	}
 	upTo := s.ids.NewAfter(id.Message, last)
 	err = s.conversations.Clear(ctx, projectID, upTo, s.files.ProjectExists(projectID))
-	if errors.Is(err, db.ErrNotFound) {
-		return workspace.ErrProjectNotFound.WithCause(err)
-	}
 	if err != nil {
 		return err
 	}

@@ -161,9 +161,8 @@ func (f *fixture) newUser(name string) *user {
 	u.SetCookie("session", name)
 	client := db.Wrap(f.sdk, f.clock.Now)
 	workspaceID := f.ids.New(id.Workspace)
-	writes, err := workspace.Personal(client.Table(f.tables.projects), workspaceID, u.id, name, f.clock.Now())
-	f.must(err)
-	f.must(client.Transact(f.t.Context(), writes...))
+	writes := workspace.Personal(client.Table(f.tables.projects), workspaceID, u.id, name, f.clock.Now())
+	f.must(client.Tx(writes...).Commit(f.t.Context()))
 	f.users.Add(slicetest.NewCaller(u.id, name))
 	return u
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"devplatform/shared/awsclient"
+	"devplatform/shared/fault"
 )
 
 // The classes of storage errors, for errors.Is. Any other error is a bug or a mistake in the deployment, such as a
@@ -16,7 +17,8 @@ import (
 var (
 	// ErrNotFound reports that the item does not exist or has expired.
 	ErrNotFound = errors.New("db: not found")
-	// ErrConditionFailed reports that the condition of a write was not satisfied. *ConditionError has the details.
+	// ErrConditionFailed reports that the condition of a write was not satisfied. Write.Else
+	// replaces it with an error that has a meaning for the caller.
 	ErrConditionFailed = errors.New("db: condition failed")
 	// ErrConflict reports that other writers were changing the same item. Nothing was written. Retrying is safe.
 	ErrConflict = errors.New("db: conflict")
@@ -27,42 +29,56 @@ var (
 	ErrInvalidKey = errors.New("db: invalid key")
 )
 
-// ConditionError contains the writes whose conditions failed. It is an ErrConditionFailed.
-type ConditionError struct {
-	// Failed maps the index of each such write in the arguments of Transact (0 for Do) to the stored item. The item is
-	// nil if there is none or WithOld was not used.
-	Failed map[int]Item
-	cause  error
+// conditionError is an ErrConditionFailed.
+type conditionError struct {
+	// items maps the index of each write whose condition failed (0 for a single write) to the stored item. The item is
+	// nil if there is none or the write does not need it.
+	items map[int]Item
+	cause error
 }
 
-func (e *ConditionError) Error() string {
+func (e *conditionError) Error() string {
 	return fmt.Sprintf("%v: %v", ErrConditionFailed, e.cause)
 }
 
 // Is makes the error an ErrConditionFailed.
-func (e *ConditionError) Is(target error) bool { return target == ErrConditionFailed }
+func (e *conditionError) Is(target error) bool { return target == ErrConditionFailed }
 
 // Unwrap returns the SDK's error.
-func (e *ConditionError) Unwrap() error { return e.cause }
+func (e *conditionError) Unwrap() error { return e.cause }
 
-// FailedAt reports whether err is a ConditionError of the i-th write.
-func FailedAt(err error, i int) bool {
-	var failed *ConditionError
+// meaning returns the error that the first failed condition of writes means (see Write.Else), or err if no condition
+// failed or it means nothing.
+func meaning(err error, writes ...Write) error {
+	var failed *conditionError
 	if !errors.As(err, &failed) {
-		return false
+		return err
 	}
-	_, ok := failed.Failed[i]
-	return ok
+	for i, w := range writes {
+		item, hasFailed := failed.items[i]
+		if !hasFailed {
+			continue
+		}
+		if w.failure == nil {
+			return err
+		}
+		switch failure := w.failure(item).(type) { //nolint:errorlint // a wrapped fault keeps its text
+		case nil:
+		case *fault.Error:
+			return failure.WithCause(err)
+		default:
+			return fmt.Errorf("%w: %w", failure, err)
+		}
+	}
+	return err
 }
 
-// OldItem returns the stored item that made the condition of the i-th write fail, nil if there was none or WithOld
-// was not used.
-func OldItem(err error, i int) Item {
-	var failed *ConditionError
-	if !errors.As(err, &failed) {
-		return nil
+// asStale returns ErrStale for a failed condition without a meaning. It is for calls within Retry.
+func asStale(err error) error {
+	if _, hasNoMeaning := err.(*conditionError); hasNoMeaning { //nolint:errorlint // meaning wraps it
+		return fmt.Errorf("%w: %w", ErrStale, err)
 	}
-	return failed.Failed[i]
+	return err
 }
 
 // classOfCode maps DynamoDB's error codes and cancellation reasons to classes. classOf also classifies other errors.
@@ -94,7 +110,7 @@ func classify(op string, err error) error {
 	}
 	var failed *types.ConditionalCheckFailedException
 	if errors.As(err, &failed) {
-		return &ConditionError{Failed: map[int]Item{0: failed.Item}, cause: err}
+		return &conditionError{items: map[int]Item{0: failed.Item}, cause: err}
 	}
 	if class := classOf(err); class != nil {
 		return fmt.Errorf("%w: %s: %w", class, op, err)
@@ -129,7 +145,7 @@ func classifyReasons(op string, canceled *types.TransactionCanceledException) er
 		}
 	}
 	if len(failed) > 0 {
-		return &ConditionError{Failed: failed, cause: canceled}
+		return &conditionError{items: failed, cause: canceled}
 	}
 	if class != nil {
 		return fmt.Errorf("%w: %s: %w", class, op, canceled)

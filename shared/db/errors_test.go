@@ -114,7 +114,7 @@ func TestErrorClasses(t *testing.T) {
 			t.Cleanup(server.Close)
 			client := newClient(server.URL)
 			table := client.Table("t")
-			err := client.Transact(t.Context(), table.Put(db.EmailKey("a@b.c"), nil), table.Put(db.EmailKey("b@b.c"), nil))
+			err := client.Tx(table.Put(db.EmailKey("a@b.c"), nil), table.Put(db.EmailKey("b@b.c"), nil)).Commit(t.Context())
 			if got := class(err); got != tc.want || err == nil {
 				t.Errorf("got error %v of class %s, want class %s", err, got, tc.want)
 			}
@@ -211,9 +211,9 @@ func TestLostResponsesOfWritesAreRecovered(t *testing.T) {
 			return do(t, client, w.Mine(func(stored db.Item) bool { return value(stored) == "2" }))
 		}},
 		{"transaction", func() error {
-			return client.Transact(t.Context(),
+			return client.Tx(
 				table.Create(db.EmailKey("b@b.c"), item("1")),
-				table.Update(db.EmailKey("n@b.c"), increment))
+				table.Update(db.EmailKey("n@b.c"), increment)).Commit(t.Context())
 		}},
 	} {
 		proxy.losses.Store(1)

@@ -23,7 +23,7 @@ const (
 )
 
 // Retry implements optimistic concurrency. It calls attempt until it succeeds or returns an error other than ErrStale
-// and ErrConflict. Each attempt reads the current item, decides what to write, and writes it with TransactOnce or
+// and ErrConflict. Each attempt reads the current item, decides what to write, and writes it with Tx.CommitOnce or
 // DoOnce, which do not retry conflicts. All calls of an attempt must use its context: Retry, the calls, and every Retry
 // within the attempt share one budget of retries and time. operation is the name of the operation in the log. Errors:
 // the errors of attempt; ErrConflict after 20 attempts, if the budget is used up, or if ctx ended while Retry waited.

@@ -3,6 +3,7 @@ package db_test
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"devplatform/shared/awsclient"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
+	"devplatform/shared/fault"
 	"devplatform/shared/id"
 )
 
@@ -73,9 +75,9 @@ func TestInvalidKeys(t *testing.T) {
 	if _, err := client.Do(t.Context(), table.Put(db.UserKey("ses_x"), item("x"))); !errors.Is(err, db.ErrInvalidKey) {
 		t.Errorf("Put: got error %v, want ErrInvalidKey", err)
 	}
-	err := client.Transact(t.Context(), table.Put(db.EmailKey("a@b.c"), item("x")), table.Delete(db.Key{}))
+	err := client.Tx(table.Put(db.EmailKey("a@b.c"), item("x")), table.Delete(db.Key{})).Commit(t.Context())
 	if !errors.Is(err, db.ErrInvalidKey) {
-		t.Errorf("Transact: got error %v, want ErrInvalidKey", err)
+		t.Errorf("Commit: got error %v, want ErrInvalidKey", err)
 	}
 	if items, err := table.QueryAll(t.Context(), db.SessionsOf("")); err != nil || items != nil {
 		t.Errorf("QueryAll: got items %v, %v, want none", items, err)
@@ -96,13 +98,19 @@ func TestSingleWrites(t *testing.T) {
 		t.Errorf("Update returned %v, want the new item", updated)
 	}
 	isTwo := expression.Name("v").Equal(expression.Value("2"))
-	err := do(t, client, table.Update(key, setV("4")).If(table.Exists()).If(isTwo).WithOld())
-	if !errors.Is(err, db.ErrConditionFailed) || !db.FailedAt(err, 0) || value(db.OldItem(err, 0)) != "3" {
-		t.Errorf("got error %v with old item %v, want ErrConditionFailed with the stored item", err, db.OldItem(err, 0))
+	var stored db.Item
+	err := do(t, client, table.Update(key, setV("4")).If(table.Exists()).If(isTwo).ElseFunc(func(item db.Item) error {
+		stored = item
+		return io.ErrUnexpectedEOF
+	}))
+	if !errors.Is(err, io.ErrUnexpectedEOF) || !errors.Is(err, db.ErrConditionFailed) || value(stored) != "3" {
+		t.Errorf("got error %v with stored item %v, want the error of ElseFunc with its cause, and 3", err, stored)
 	}
-	err = do(t, client, table.Delete(key).If(isTwo))
-	if !errors.Is(err, db.ErrConditionFailed) || db.OldItem(err, 0) != nil {
-		t.Errorf("got error %v with old item %v, want ErrConditionFailed without an old item", err, db.OldItem(err, 0))
+	if err = do(t, client, table.Delete(key).If(isTwo)); !errors.Is(err, db.ErrConditionFailed) {
+		t.Errorf("got error %v, want ErrConditionFailed", err)
+	}
+	if _, err := client.DoOnce(t.Context(), table.Delete(key).If(isTwo)); !errors.Is(err, db.ErrStale) {
+		t.Errorf("DoOnce: got error %v, want ErrStale", err)
 	}
 	if old := mustDo(t, client, table.Delete(key)); value(old) != "3" {
 		t.Errorf("Delete returned %v, want the old item", old)
@@ -120,29 +128,75 @@ func TestTransactionsAreAtomic(t *testing.T) {
 	client, table, _ := newTable(t)
 	taken, free, missing := db.EmailKey("taken@b.c"), db.EmailKey("free@b.c"), db.EmailKey("missing@b.c")
 	mustDo(t, client, table.Create(taken, item("first")))
-	err := client.Transact(t.Context(),
+	err := client.Tx(
 		table.Create(free, item("x")),
-		table.Create(taken, item("x")).WithOld(),
-		table.Check(missing, table.Exists()),
-	)
-	if !errors.Is(err, db.ErrConditionFailed) || db.FailedAt(err, 0) || !db.FailedAt(err, 1) || !db.FailedAt(err, 2) {
-		t.Fatalf("got error %v, want ErrConditionFailed at the writes 1 and 2", err)
-	}
-	if value(db.OldItem(err, 1)) != "first" || db.OldItem(err, 2) != nil {
-		t.Errorf("got old items %v and %v, want the taken item and nil", db.OldItem(err, 1), db.OldItem(err, 2))
+		table.Create(taken, item("x")),
+	).Commit(t.Context())
+	if !errors.Is(err, db.ErrConditionFailed) {
+		t.Fatalf("got error %v, want ErrConditionFailed", err)
 	}
 	if _, err := table.Get(t.Context(), free); !errors.Is(err, db.ErrNotFound) {
 		t.Errorf("got error %v for an item of a failed transaction, want ErrNotFound", err)
 	}
-	err = client.Transact(t.Context(),
+	err = client.Tx(
 		table.Create(free, item("x")),
 		table.Update(taken, setV("second")).If(table.Exists()),
-		table.Delete(missing))
+		table.Delete(missing)).Commit(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got, err := table.Get(t.Context(), taken); err != nil || value(got) != "second" {
 		t.Errorf("got item %v, %v after the transaction, want second", got, err)
+	}
+}
+
+// The error of a transaction is the error of its first write whose condition failed.
+func TestMeaningsOfFailedConditions(t *testing.T) {
+	t.Parallel()
+	client, table, _ := newTable(t)
+	free, taken, missing := db.EmailKey("free@b.c"), db.EmailKey("taken@b.c"), db.EmailKey("missing@b.c")
+	mustDo(t, client, table.Create(taken, item("first")))
+	tooMany, isGone := fault.New(fault.CodeRateLimited, "Too many."), errors.New("gone")
+	create := table.Create(taken, item("x"))
+	exists := table.Check(missing, table.Exists())
+	var stored []db.Item
+	remember := func(item db.Item) error {
+		stored = append(stored, item)
+		return nil
+	}
+	for name, tc := range map[string]struct {
+		tx          *db.Tx
+		want, cause error
+		wantOnce    error
+	}{
+		"no meaning": {client.Tx(table.Create(free, nil), create), db.ErrConditionFailed, nil, db.ErrStale},
+		"meaning": {
+			client.Tx(table.Create(free, nil).Else(isGone), create.Else(tooMany)), tooMany, db.ErrConditionFailed, tooMany,
+		},
+		"first": {client.Tx(exists.Else(isGone), create.Else(tooMany)), isGone, db.ErrConditionFailed, isGone},
+		"first without meaning": {
+			client.Tx(exists, create.Else(tooMany)), db.ErrConditionFailed, nil, db.ErrStale,
+		},
+		"the next decides": {
+			client.Tx(create.ElseFunc(remember), exists.ElseFunc(remember), table.Check(db.EmailKey("x@b.c"), table.Exists()).
+				Else(isGone)), isGone, db.ErrConditionFailed, isGone,
+		},
+		"none decides": {client.Tx(exists.ElseFunc(remember)), db.ErrConditionFailed, nil, db.ErrStale},
+	} {
+		stored = nil
+		err := tc.tx.Commit(t.Context())
+		if !errors.Is(err, tc.want) || tc.cause != nil && !errors.Is(err, tc.cause) || errors.Is(err, db.ErrStale) {
+			t.Errorf("%s: Commit returned %v, want %v", name, err, tc.want)
+		}
+		if name == "the next decides" && (len(stored) != 2 || value(stored[0]) != "first" || stored[1] != nil) {
+			t.Errorf("%s: got the stored items %v, want the taken item and nil", name, stored)
+		}
+		if err := tc.tx.CommitOnce(t.Context()); !errors.Is(err, tc.wantOnce) {
+			t.Errorf("%s: CommitOnce returned %v, want %v", name, err, tc.wantOnce)
+		}
+	}
+	if err := client.Tx().Commit(t.Context()); err != nil {
+		t.Errorf("a transaction without writes: got error %v, want none", err)
 	}
 }
 
@@ -152,18 +206,18 @@ func TestOneOfConcurrentTransactionsSucceeds(t *testing.T) {
 	client, table, _ := newTable(t)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
-	succeeded := 0
+	succeeded, errTaken := 0, errors.New("taken")
 	for i := range 8 {
 		wg.Go(func() {
-			err := client.Transact(t.Context(),
-				table.Create(db.EmailKey("a@b.c"), item(fmt.Sprint(i))),
-				table.Create(db.UsernameKey(fmt.Sprint("u", i)), item("x")))
+			err := client.Tx(
+				table.Create(db.EmailKey("a@b.c"), item(fmt.Sprint(i))).Else(errTaken),
+				table.Create(db.UsernameKey(fmt.Sprint("u", i)), item("x"))).Commit(t.Context())
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
 			case err == nil:
 				succeeded++
-			case !db.FailedAt(err, 0):
+			case !errors.Is(err, errTaken):
 				t.Errorf("got error %v, want success or a failed condition of the first write", err)
 			}
 		})
@@ -262,7 +316,7 @@ func TestCallsAreCounted(t *testing.T) {
 	_, putErr := client.Do(ctx, table.Put(key, item("x")))
 	_, getErr := table.Get(ctx, key)
 	_, queryErr := table.Query(ctx, db.Query{Prefix: db.Prefix{PK: key.PK, SK: "E"}})
-	transactErr := client.Transact(ctx, table.Delete(key))
+	transactErr := client.Tx(table.Delete(key)).Commit(ctx)
 	if err := errors.Join(putErr, getErr, queryErr, transactErr); err != nil {
 		t.Fatal(err)
 	}

@@ -2,13 +2,11 @@ package db
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"maps"
 	"reflect"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -23,7 +21,8 @@ type Write struct {
 	item    Item
 	update  expression.UpdateBuilder
 	cond    *expression.ConditionBuilder
-	withOld bool
+	failure func(Item) error
+	withOld bool // whether failure needs the stored item
 	mine    func(Item) bool
 	err     error
 }
@@ -37,9 +36,15 @@ const (
 	checkWrite
 )
 
-// Put stores an item. It replaces the item with that key if there is one. item does not contain the key attributes.
-func (t Table) Put(key Key, item Item) Write {
-	return t.write(Write{kind: putWrite, key: key, item: withKey(key, item)})
+// Put stores a record: an Item, or a struct with dynamodbav tags (see Encode). It replaces the item with that key if
+// there is one. The record does not contain the key attributes. If it cannot be encoded, the write fails.
+func (t Table) Put(key Key, record any) Write {
+	item, isItem := record.(Item)
+	var err error
+	if record != nil && !isItem {
+		item, err = Encode(record)
+	}
+	return t.write(Write{kind: putWrite, key: key, item: withKey(key, item), err: err})
 }
 
 // withKey returns a copy of an item that contains the key attributes.
@@ -52,9 +57,9 @@ func withKey(key Key, item Item) Item {
 	return full
 }
 
-// Create stores an item on the condition that no live item has that key.
-func (t Table) Create(key Key, item Item) Write {
-	w := t.Put(key, item).If(expression.AttributeNotExists(expression.Name(AttrPK)).Or(
+// Create is like Put, on the condition that no live item has that key.
+func (t Table) Create(key Key, record any) Write {
+	w := t.Put(key, record).If(expression.AttributeNotExists(expression.Name(AttrPK)).Or(
 		expression.Name(AttrExpiresAt).LessThanEqual(expression.Value(t.client.now().Unix()))))
 	w.mine = func(stored Item) bool { return reflect.DeepEqual(stored, w.item) }
 	return w
@@ -99,9 +104,18 @@ func (w Write) If(cond expression.ConditionBuilder) Write {
 	return w
 }
 
-// WithOld makes the error of a failed condition contain the stored item (see OldItem).
-func (w Write) WithOld() Write {
-	w.withOld = true
+// Else sets the error that a failed condition of this write means, such as ErrStale or a *fault.Error. The returned
+// error also contains the cause. Without Else, Do and Commit return ErrConditionFailed, and DoOnce and CommitOnce
+// return ErrStale.
+func (w Write) Else(failure error) Write {
+	w.failure = func(Item) error { return failure }
+	return w
+}
+
+// ElseFunc is like Else with a function that returns the error. It receives the item that did not satisfy the
+// condition, nil if there was none. If it returns nil, the failed conditions of the writes that follow decide.
+func (w Write) ElseFunc(failure func(stored Item) error) Write {
+	w.failure, w.withOld = failure, true
 	return w
 }
 
@@ -113,19 +127,25 @@ func (w Write) Mine(mine func(stored Item) bool) Write {
 	return w
 }
 
-// Do executes a single write, and retries it if it conflicts with a transaction (see DoOnce).
+// Do executes a single write, and retries it if it conflicts with a transaction. It returns the new item of an Update,
+// or the old item of a Put or a Delete, which is nil if there was none. Errors: the error of Else, otherwise
+// ErrConditionFailed; ErrConflict, ErrUnavailable, ErrInvalidKey.
 func (c *Client) Do(ctx context.Context, w Write) (item Item, err error) {
 	err = Retry(ctx, "write", func(ctx context.Context) error {
-		item, err = c.DoOnce(ctx, w)
+		item, err = c.do(ctx, w)
 		return err
 	})
-	return item, err
+	return item, meaning(err, w)
 }
 
-// DoOnce executes a single write. It returns the new item of an Update, or the old item of a Put or a Delete, which is
-// nil if there was none. DoOnce is for use within Retry. Errors: ErrConditionFailed, ErrConflict, ErrUnavailable,
-// ErrInvalidKey.
+// DoOnce is like Do, for use within Retry: it does not retry conflicts, and a failed condition without Else is
+// ErrStale.
 func (c *Client) DoOnce(ctx context.Context, w Write) (Item, error) {
+	item, err := c.do(ctx, w)
+	return item, asStale(meaning(err, w))
+}
+
+func (c *Client) do(ctx context.Context, w Write) (Item, error) {
 	e, err := w.expressions()
 	if err != nil {
 		return nil, err
@@ -137,10 +157,10 @@ func (c *Client) DoOnce(ctx context.Context, w Write) (Item, error) {
 	item, err := c.single(ctx, w, e)
 	end()
 	err = classify("write", err)
-	var failed *ConditionError
-	if errors.As(err, &failed) && w.mine != nil && w.mine(failed.Failed[0]) {
+	var failed *conditionError
+	if errors.As(err, &failed) && w.mine != nil && w.mine(failed.items[0]) {
 		if w.kind == updateWrite {
-			return failed.Failed[0], nil
+			return failed.items[0], nil
 		}
 		return nil, nil
 	}
@@ -183,81 +203,6 @@ func (c *Client) single(ctx context.Context, w Write, e expressions) (Item, erro
 	default:
 		return nil, errors.New("db: a check must be part of a transaction")
 	}
-}
-
-// Transact executes all writes or none, and retries the transaction if it conflicts with another one (see
-// TransactOnce).
-func (c *Client) Transact(ctx context.Context, writes ...Write) error {
-	in, err := transaction(writes)
-	if err != nil {
-		return err
-	}
-	return Retry(ctx, "transaction", func(ctx context.Context) error { return c.transact(ctx, in) })
-}
-
-// TransactOnce executes all writes or none: at most 100 writes to different items. Use it within Retry. The
-// transaction has one request token for all attempts of the SDK, so that a retry after a lost response has no further
-// effect. Errors: ErrConditionFailed (FailedAt and OldItem take the index of a write), ErrConflict, ErrUnavailable,
-// ErrInvalidKey.
-func (c *Client) TransactOnce(ctx context.Context, writes ...Write) error {
-	in, err := transaction(writes)
-	if err != nil {
-		return err
-	}
-	return c.transact(ctx, in)
-}
-
-func transaction(writes []Write) (*dynamodb.TransactWriteItemsInput, error) {
-	in := &dynamodb.TransactWriteItemsInput{ClientRequestToken: aws.String(rand.Text())}
-	for i, w := range writes {
-		action, err := w.action()
-		if err != nil {
-			return nil, fmt.Errorf("write %d: %w", i, err)
-		}
-		in.TransactItems = append(in.TransactItems, action)
-	}
-	return in, nil
-}
-
-func (c *Client) transact(ctx context.Context, in *dynamodb.TransactWriteItemsInput) error {
-	if err := Admit(ctx); err != nil {
-		return err
-	}
-	defer startCall(ctx)()
-	_, err := c.sdk.TransactWriteItems(ctx, in)
-	return classify("transact", err)
-}
-
-func (w Write) action() (types.TransactWriteItem, error) {
-	var action types.TransactWriteItem
-	e, err := w.expressions()
-	if err != nil {
-		return action, err
-	}
-	old := returnOld(w.withOld)
-	switch w.kind {
-	case putWrite:
-		action.Put = &types.Put{
-			TableName: &w.table, Item: w.item, ReturnValuesOnConditionCheckFailure: old,
-			ConditionExpression: e.condition, ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-		}
-	case updateWrite:
-		action.Update = &types.Update{
-			TableName: &w.table, Key: w.key.item(), UpdateExpression: e.update, ReturnValuesOnConditionCheckFailure: old,
-			ConditionExpression: e.condition, ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-		}
-	case deleteWrite:
-		action.Delete = &types.Delete{
-			TableName: &w.table, Key: w.key.item(), ReturnValuesOnConditionCheckFailure: old,
-			ConditionExpression: e.condition, ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-		}
-	case checkWrite:
-		action.ConditionCheck = &types.ConditionCheck{
-			TableName: &w.table, Key: w.key.item(), ReturnValuesOnConditionCheckFailure: old,
-			ConditionExpression: e.condition, ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-		}
-	}
-	return action, nil
 }
 
 func returnOld(wanted bool) types.ReturnValuesOnConditionCheckFailure {

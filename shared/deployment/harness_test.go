@@ -157,18 +157,14 @@ func (f *fixture) newUser(name string) *user {
 	u := &user{Client: slicetest.NewClient(f.t, f.server.URL, f.log), f: f, personal: f.ids.New(id.Workspace)}
 	u.SetCookie("session", name)
 	u.caller = slicetest.NewCaller(f.ids.New(id.User), name)
-	writes, err := workspace.Personal(f.projects, u.personal, u.caller.UserID, name, f.clock.Now())
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	f.transact(writes...)
+	f.transact(workspace.Personal(f.projects, u.personal, u.caller.UserID, name, f.clock.Now())...)
 	f.users.Add(u.caller)
 	return u
 }
 
 func (f *fixture) transact(writes ...db.Write) {
 	f.t.Helper()
-	if err := f.client.Transact(f.t.Context(), writes...); err != nil {
+	if err := f.client.Tx(writes...).Commit(f.t.Context()); err != nil {
 		f.t.Fatal(err)
 	}
 }

@@ -220,15 +220,13 @@ func (s *Service) deploy(ctx context.Context, caller httpapi.Caller, o opened, d
 	c.site.Number++
 	d.WorkspaceID, d.Number, d.Sequence = o.WorkspaceID, c.site.Number, c.nextSequence()
 	d.Label, d.CreatedAt = ownLabel(c.site.Label), clock.Stamp(now)
-	if err := c.createDeployment(*d); err != nil {
-		return err
-	}
+	c.createDeployment(*d)
 	if o.Visibility == workspace.Private {
 		log, err := s.store.writeNotices(d.ProjectID, d.ID, privateNotice(d.CreatedAt))
 		if err != nil {
 			return err
 		}
-		c.add(log, nil)
+		c.add(log)
 	}
 	if err := c.prune(); err != nil {
 		return err
@@ -238,10 +236,7 @@ func (s *Service) deploy(ctx context.Context, caller httpapi.Caller, o opened, d
 
 // count adds the writes that count a request to deploy, and check that the account may store more output.
 func (s *Service) count(c *change, accountID string) {
-	minute, tooMany := s.counters.Write(s.limits.projectRule(), c.projectID)
-	c.add(minute, tooMany)
-	day, tooMany := s.counters.Write(s.limits.accountRule(), accountID)
-	c.add(day, tooMany)
+	c.add(s.counters.Write(s.limits.projectRule(), c.projectID), s.counters.Write(s.limits.accountRule(), accountID))
 	c.quota = &quota{accountID, errOutput(s.limits.AccountBytes)}
 }
 

@@ -144,8 +144,7 @@ func (s *Service) UpdateSite(
 			}
 			return isChanged, nil
 		}
-		count, tooMany := s.counters.Write(labelRule, c.workspaceID)
-		c.add(count, tooMany)
+		c.add(s.counters.Write(labelRule, c.workspaceID))
 		c.leave()
 		return true, s.claim(ctx, c, *in.Label, c.accountID())
 	})

@@ -40,11 +40,8 @@ func (s Store) Begin(ctx context.Context, j job.Job, now time.Time) (d Deploymen
 		if d.StartedAt == nil {
 			d.StartedAt = stamp(now)
 		}
-		if err := c.putDeployment(d, equals("status", l.deployment.Status), nil); err != nil {
-			return err
-		}
-		c.add(slot, nil)
-		c.add(s.jobs().Hold(j), job.ErrLost)
+		c.putDeployment(d, equals("status", l.deployment.Status))
+		c.add(slot, s.jobs().Hold(j))
 		return lost(c.commit(ctx))
 	})
 	return d, err
@@ -126,21 +123,18 @@ func (s Store) end(ctx context.Context, j job.Job, l located, d Deployment, log 
 	if err != nil {
 		return err
 	}
-	if err := c.putDeployment(d, equals("status", l.deployment.Status), nil); err != nil {
-		return err
-	}
+	c.putDeployment(d, equals("status", l.deployment.Status))
 	done := s.jobs().End(j)
 	if d.Status == Failed { // its workers may have stored objects
 		done = s.jobs().Replace(j, job.New(RemovalJob, d.ProjectID, d.ID, d.AccountID, now).After(now))
 	}
-	c.add(done, job.ErrLost)
-	c.add(s.endBuild(j), nil)
+	c.add(done, s.endBuild(j))
 	if len(log) > 0 {
 		write, err := s.writeLog(d, log)
 		if err != nil {
 			return err
 		}
-		c.add(write, nil)
+		c.add(write)
 	}
 	if err := c.addEvent(event.DeploymentCompleted, d.ID, d.CreatedBy, ""); err != nil {
 		return err
@@ -162,9 +156,7 @@ func (s Store) end(ctx context.Context, j job.Job, l located, d Deployment, log 
 // publish makes the output of a deployment that has become ready visible, and counts it.
 func (c *change) publish(d Deployment) error {
 	c.output[d.AccountID] += d.Bytes
-	if err := c.addAddress(d); err != nil {
-		return err
-	}
+	c.addAddress(d)
 	if d.Target == Production {
 		if err := c.goLive(d.ID, d.Sequence, d.CreatedBy, reasonDeploy); err != nil {
 			return err

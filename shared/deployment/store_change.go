@@ -3,7 +3,6 @@ package deployment
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -15,7 +14,6 @@ import (
 	"devplatform/shared/event"
 	"devplatform/shared/job"
 	"devplatform/shared/site"
-	"devplatform/shared/workspace"
 )
 
 // change is a change of a site and its deployments that becomes one transaction. Its methods decide on the site as it
@@ -27,7 +25,7 @@ type change struct {
 	before, site                 Site // as it was read, and as it will be
 	isNew                        bool // whether the site has no record yet
 	isBlocked                    bool // whether an operator has blocked the label that the site claims
-	writes                       []write
+	writes                       []db.Write
 	output                       map[string]int // bytes to add to the stored output, by account
 	quota                        *quota         // nil if the change needs no space for output
 	// touched contains the IDs of the records that the change writes. A transaction can write a record only once.
@@ -40,15 +38,8 @@ type quota struct {
 	failure   error // the error if there is no space
 }
 
-// write is a write of a transaction, and the error if its condition fails.
-type write struct {
-	db.Write
-
-	failure error
-}
-
-// add adds a write. failure is the error if its condition fails.
-func (c *change) add(w db.Write, failure error) { c.writes = append(c.writes, write{w, failure}) }
+// add adds writes.
+func (c *change) add(writes ...db.Write) { c.writes = append(c.writes, writes...) }
 
 // addEvent adds the event of a deployment. reason is "" for deployment.completed.
 func (c *change) addEvent(kind event.Type, id string, actor event.Actor, reason string) error {
@@ -64,35 +55,29 @@ func (c *change) addEvent(kind event.Type, id string, actor event.Actor, reason 
 		},
 	}, c.now)
 	if err == nil {
-		c.add(w, nil)
+		c.add(w)
 	}
 	return err
 }
 
-// putDeployment stores a record on a condition, and its summary in the site. failure is the error if the condition
-// fails.
-func (c *change) putDeployment(d Deployment, condition expression.ConditionBuilder, failure error) error {
-	item, err := db.Encode(d)
-	if err != nil {
-		return err
-	}
+// putDeployment stores a record on a condition, and its summary in the site.
+func (c *change) putDeployment(d Deployment, condition expression.ConditionBuilder) {
 	c.site.Deployments[d.ID] = d.summary()
 	c.touched[d.ID] = true
-	c.add(c.store.Projects.Put(db.DeploymentKey(d.ProjectID, d.ID), item).If(condition), failure)
-	return nil
+	c.add(c.store.Projects.Put(db.DeploymentKey(d.ProjectID, d.ID), d).If(condition))
 }
 
 // createDeployment stores the record of a new deployment, and the job that builds it.
-func (c *change) createDeployment(d Deployment) error {
-	c.add(c.store.jobs().Add(buildOf(d)), nil)
-	return c.putDeployment(d, expression.AttributeNotExists(expression.Name(db.AttrPK)), nil)
+func (c *change) createDeployment(d Deployment) {
+	c.add(c.store.jobs().Add(buildOf(d)))
+	c.putDeployment(d, expression.AttributeNotExists(expression.Name(db.AttrPK)))
 }
 
 // updateDeployment changes attributes of a record that has a summary in the site.
 func (c *change) updateDeployment(id string, update expression.UpdateBuilder) {
 	c.touched[id] = true
 	status := equals("status", c.site.Deployments[id].Status)
-	c.add(c.store.Projects.Update(db.DeploymentKey(c.projectID, id), update).If(status), nil)
+	c.add(c.store.Projects.Update(db.DeploymentKey(c.projectID, id), update).If(status))
 }
 
 // cancel cancels a deployment that has not ended. If it is building, the build counts as one in progress until its
@@ -111,7 +96,7 @@ func (c *change) removeOutput(id string) {
 	if d.Status == Building || d.Status == Canceled {
 		after = c.now.Add(job.LeaseTime)
 	}
-	c.add(c.store.jobs().Add(job.New(RemovalJob, c.projectID, id, d.AccountID, c.now).After(after)), nil)
+	c.add(c.store.jobs().Add(job.New(RemovalJob, c.projectID, id, d.AccountID, c.now).After(after)))
 }
 
 func (c *change) endCanceled(id string, actor event.Actor) error {
@@ -133,7 +118,7 @@ func (c *change) remove(id string, actor event.Actor) error {
 		}
 	}
 	if d.Status == Ready {
-		c.add(c.store.Sites.Delete(db.AddressKey(d.Label)), nil)
+		c.add(c.store.Sites.Delete(db.AddressKey(d.Label)))
 		c.output[d.AccountID] -= d.Bytes
 	}
 	delete(c.site.Deployments, id)
@@ -177,65 +162,43 @@ func (c *change) supersede(target Target, actor event.Actor) error {
 
 // commit executes the transaction. Call it within db.Retry. Errors: PROJECT_NOT_FOUND if the project does not exist;
 // the failure of a write whose condition failed; db.ErrStale.
-func (c *change) commit(ctx context.Context) error {
-	w, err := c.all()
-	if err != nil {
-		return err
-	}
-	writes := make([]db.Write, len(w))
-	for i := range w {
-		writes[i] = w[i].Write
-	}
-	err = c.store.DB.TransactOnce(ctx, writes...)
-	for i := range w {
-		if db.FailedAt(err, i) {
-			if w[i].failure != nil {
-				return w[i].failure
-			}
-			return fmt.Errorf("%w: %w", db.ErrStale, err)
-		}
-	}
-	return err
-}
+func (c *change) commit(ctx context.Context) error { return c.tx().CommitOnce(ctx) }
 
-// all returns the writes of the transaction.
-func (c *change) all() ([]write, error) {
+// tx returns the transaction.
+func (c *change) tx() *db.Tx {
 	if s := c.site; s.Label != c.before.Label || s.SPA != c.before.SPA || s.DeploymentID != c.before.DeploymentID {
 		c.site.UpdatedAt = clock.Stamp(c.now)
 	}
 	c.site.Version = c.before.Version + 1
-	item, err := db.Encode(c.site)
-	if err != nil {
-		return nil, err
-	}
 	key := db.SiteKey(c.projectID)
-	put := c.store.Projects.Create(key, item)
+	put := c.store.Projects.Create(key, c.site)
 	if !c.isNew {
-		put = c.store.Projects.Put(key, item).If(equals("version", c.before.Version))
+		put = c.store.Projects.Put(key, c.site).If(equals("version", c.before.Version))
 	}
-	exists := c.store.access().ProjectExists(c.projectID)
-	all := append([]write{{exists, workspace.ErrProjectNotFound}, {put, nil}}, c.writes...)
-	return slices.Concat(all, c.summaryWrites(), c.outputWrites()), nil
+	tx := c.store.DB.Tx(c.store.access().ProjectExists(c.projectID), put)
+	tx.Add(c.writes...)
+	tx.Add(c.summaryWrites()...)
+	tx.Add(c.outputWrites()...)
+	return tx
 }
 
 // outputWrites returns the writes that count the stored output of accounts, and check the quota.
-func (c *change) outputWrites() (writes []write) {
+func (c *change) outputWrites() (writes []db.Write) {
 	if q := c.quota; q != nil {
 		c.output[q.accountID] += 0 // adds the account if it is missing, so that its quota is checked
 	}
 	for _, account := range slices.Sorted(maps.Keys(c.output)) {
 		n, key := c.output[account], db.OutputKey(account)
-		isLimited := c.quota != nil && c.quota.accountID == account
-		w := write{c.store.Projects.Update(key, expression.Add(attrBytes, expression.Value(n))), nil}
-		if isLimited {
+		w := c.store.Projects.Update(key, expression.Add(attrBytes, expression.Value(n)))
+		if c.quota != nil && c.quota.accountID == account {
 			hasSpace := expression.AttributeNotExists(attrBytes).
 				Or(attrBytes.LessThanEqual(expression.Value(c.store.MaxOutput - max(n, 1))))
-			w = write{w.If(hasSpace), c.quota.failure}
+			w = w.If(hasSpace)
 			if n == 0 {
-				w.Write = c.store.Projects.Check(key, hasSpace)
+				w = c.store.Projects.Check(key, hasSpace)
 			}
-		}
-		if n != 0 || isLimited {
+			writes = append(writes, w.Else(c.quota.failure))
+		} else if n != 0 {
 			writes = append(writes, w)
 		}
 	}

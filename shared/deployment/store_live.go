@@ -75,7 +75,7 @@ func (c *change) nextSequence() int {
 }
 
 // updateAddress changes the address of the site. It keeps attributes that operators set.
-func (c *change) updateAddress(update expression.UpdateBuilder) { c.add(c.addressUpdate(update), nil) }
+func (c *change) updateAddress(update expression.UpdateBuilder) { c.add(c.addressUpdate(update)) }
 
 func (c *change) addressUpdate(update expression.UpdateBuilder) db.Write {
 	return c.store.Sites.Update(db.AddressKey(c.site.Label), update).If(equals("projectId", c.projectID))
@@ -86,26 +86,22 @@ func (c *change) setSPA(spa bool) {
 	c.site.SPA = spa
 	for _, d := range c.site.Deployments {
 		if d.Status == Ready {
-			c.add(c.store.Sites.Update(db.AddressKey(d.Label), set("spa", spa)).If(equals("projectId", c.projectID)), nil)
+			c.add(c.store.Sites.Update(db.AddressKey(d.Label), set("spa", spa)).If(equals("projectId", c.projectID)))
 		}
 	}
 }
 
 // addAddress adds the own address of a deployment that is ready.
-func (c *change) addAddress(d Deployment) error {
-	item, err := db.Encode(site.Address{
+func (c *change) addAddress(d Deployment) {
+	c.add(c.store.Sites.Create(db.AddressKey(d.Label), site.Address{
 		ProjectID: c.projectID, AccountID: d.AccountID, DeploymentID: d.ID, Manifest: d.Manifest, SPA: c.site.SPA,
 		Hashed: d.Hashed,
-	})
-	if err == nil {
-		c.add(c.store.Sites.Create(db.AddressKey(d.Label), item), nil)
-	}
-	return err
+	}))
 }
 
 // summaryWrites returns the write that stores what has changed of the site in the record of its project. Operators set
 // siteBlocked, so it only changes with the label.
-func (c *change) summaryWrites() []write {
+func (c *change) summaryWrites() []db.Write {
 	label, deploymentID := c.site.Label, c.site.DeploymentID
 	isMoved := c.isNew || label != c.before.Label
 	if !isMoved && deploymentID == c.before.DeploymentID {
@@ -115,8 +111,9 @@ func (c *change) summaryWrites() []write {
 	if isMoved {
 		update = update.Set(expression.Name("siteBlocked"), expression.Value(c.isBlocked))
 	}
-	project := c.store.Projects.Update(db.ProjectKey(c.workspaceID, c.projectID), update).If(c.store.Projects.Exists())
-	return []write{{project, nil}}
+	return []db.Write{
+		c.store.Projects.Update(db.ProjectKey(c.workspaceID, c.projectID), update).If(c.store.Projects.Exists()),
+	}
 }
 
 // claim makes a label that is free, or reserved for the workspace, the address of the site. stored is the address as it
@@ -129,9 +126,8 @@ func (c *change) claim(label string, stored db.Item, accountID string) error {
 		Earlier: c.site.Earlier,
 	}
 	if stored == nil {
-		item, err := db.Encode(address)
-		c.add(c.store.Sites.Create(db.AddressKey(label), item), errLabelTaken)
-		return err
+		c.add(c.store.Sites.Create(db.AddressKey(label), address).Else(errLabelTaken))
+		return nil
 	}
 	update := set("projectId", address.ProjectID).
 		Set(expression.Name("accountId"), expression.Value(address.AccountID)).
@@ -147,15 +143,15 @@ func (c *change) claim(label string, stored db.Item, accountID string) error {
 	if !before.Blocked {
 		block = expression.Not(block)
 	}
-	c.add(c.store.Sites.Update(db.AddressKey(label), update).If(equals("reservedFor", c.workspaceID).And(block)), nil)
+	c.add(c.store.Sites.Update(db.AddressKey(label), update).If(equals("reservedFor", c.workspaceID).And(block)))
 	return err
 }
 
 // giveUp reserves the label of the site for the workspace.
-func (c *change) giveUp() { c.add(c.reserve(), nil) }
+func (c *change) giveUp() { c.add(c.reserve()) }
 
 // leave is like giveUp, for a site that moves to another label. Error of the transaction: errBlocked.
-func (c *change) leave() { c.add(c.reserve().If(expression.Not(isBlocked())), errBlocked) }
+func (c *change) leave() { c.add(c.reserve().If(expression.Not(isBlocked())).Else(errBlocked)) }
 
 // isBlocked returns the condition that an operator has blocked an address.
 func isBlocked() expression.ConditionBuilder { return equals("blocked", true) }

@@ -1,6 +1,7 @@
 package deployment
 
 import (
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
@@ -28,7 +29,7 @@ func (s Store) RemoveSite(deleted event.Change, item db.Item, now time.Time) ([]
 	for id, d := range c.site.Deployments {
 		switch {
 		case d.Status == Ready:
-			c.add(s.Sites.Delete(db.AddressKey(d.Label)), nil)
+			c.add(s.Sites.Delete(db.AddressKey(d.Label)))
 			c.output[d.AccountID] -= d.Bytes
 		case !d.Status.hasEnded():
 			c.removeOutput(id)
@@ -38,8 +39,5 @@ func (s Store) RemoveSite(deleted event.Change, item db.Item, now time.Time) ([]
 		}
 	}
 	writes := []db.Write{s.Projects.Delete(db.SiteKey(projectID)).If(equals("version", c.before.Version))}
-	for _, w := range append(c.writes, c.outputWrites()...) {
-		writes = append(writes, w.Write)
-	}
-	return writes, nil
+	return slices.Concat(writes, c.writes, c.outputWrites()), nil
 }

@@ -3,6 +3,7 @@ package event_test
 import (
 	"bytes"
 	"crypto/rand"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -137,7 +138,7 @@ func TestPayloads(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := f.client.Transact(t.Context(), write); err != nil {
+			if err := f.client.Tx(write).Commit(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			key := db.ProjectEventKey(prj, firstID)
@@ -244,13 +245,13 @@ func TestChangeAndEventAreAtomic(t *testing.T) {
 		return write
 	}
 	changeWrite := f.table.Create(db.TreeKey(prj), nil)
-	if err := f.client.Transact(t.Context(), changeWrite, eventWrite("prj_invalid")); err == nil {
+	if err := f.client.Tx(changeWrite, eventWrite("prj_invalid")).Commit(t.Context()); err == nil {
 		t.Error("got no error for an event with an invalid key")
 	}
-	if err := f.client.Transact(t.Context(), changeWrite, eventWrite(prj)); err != nil {
+	if err := f.client.Tx(changeWrite, eventWrite(prj)).Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.client.Transact(t.Context(), changeWrite, eventWrite(prj)); !db.FailedAt(err, 0) {
+	if err := f.client.Tx(changeWrite, eventWrite(prj)).Commit(t.Context()); !errors.Is(err, db.ErrConditionFailed) {
 		t.Errorf("got error %v for a repeated change, want a failed condition of its write", err)
 	}
 	if items, err := f.table.QueryAll(t.Context(), db.EventsOf(prj)); err != nil || len(items) != 1 {

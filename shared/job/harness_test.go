@@ -128,7 +128,7 @@ func (p *process) succeed(ctx context.Context, j job.Job) error {
 func (f *fixture) add(kind string) job.Job {
 	f.Helper()
 	j := job.New(kind, f.project, f.ids.New(id.Export), "ada", f.clock.Now())
-	if err := f.Jobs.DB.Transact(f.Context(), f.Jobs.Add(j)); err != nil {
+	if err := f.Jobs.DB.Tx(f.Jobs.Add(j)).Commit(f.Context()); err != nil {
 		f.Fatal(err)
 	}
 	if err := j.Send(f.Context(), f.Send); err != nil {

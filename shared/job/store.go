@@ -41,38 +41,36 @@ func isHeld(j Job) expression.ConditionBuilder { return attrLease.Equal(expressi
 // Add returns the write that adds a job. If the record has a job, the write replaces it, and its worker loses the
 // lease.
 func (s Store) Add(j Job) db.Write {
-	item, _ := db.Encode(j) // cannot fail
-	return s.Projects.Put(keyOf(j), item)
+	return s.Projects.Put(keyOf(j), j)
 }
 
-// Hold returns the write that makes a transaction fail unless the worker with j holds the lease.
-func (s Store) Hold(j Job) db.Write { return s.Projects.Check(keyOf(j), isHeld(j)) }
+// Hold returns the write that makes a transaction fail with ErrLost unless the worker with j holds the lease.
+func (s Store) Hold(j Job) db.Write { return s.Projects.Check(keyOf(j), isHeld(j)).Else(ErrLost) }
 
-// End returns the write that ends a job. Its condition is that the worker with j holds the lease.
-func (s Store) End(j Job) db.Write { return s.Projects.Delete(keyOf(j)).If(isHeld(j)) }
+// End returns the write that ends a job. Error: ErrLost.
+func (s Store) End(j Job) db.Write { return s.Projects.Delete(keyOf(j)).If(isHeld(j)).Else(ErrLost) }
 
-// Replace returns the write that ends a job and adds the next job of the same record. Its condition is that the worker
-// with j holds the lease.
-func (s Store) Replace(j, next Job) db.Write { return s.Add(next).If(isHeld(j)) }
+// Replace returns the write that ends a job and adds the next job of the same record. Error: ErrLost.
+func (s Store) Replace(j, next Job) db.Write { return s.Add(next).If(isHeld(j)).Else(ErrLost) }
 
 // Save executes writes in a transaction, if the worker with j holds the lease. Error: ErrLost, also if the condition of
 // a write fails.
 func (s Store) Save(ctx context.Context, j Job, writes ...db.Write) error {
-	return ifLost(s.DB.Transact(ctx, append(writes, s.Hold(j))...))
+	return s.commit(ctx, append(writes, s.Hold(j)))
 }
 
 // Finish ends a job, and executes writes in the same transaction, if the worker with j holds the lease. Error: ErrLost,
 // also if the condition of a write fails.
 func (s Store) Finish(ctx context.Context, j Job, writes ...db.Write) error {
-	return ifLost(s.DB.Transact(ctx, append(writes, s.End(j))...))
+	return s.commit(ctx, append(writes, s.End(j)))
 }
 
-// ifLost converts the error of a write whose condition is that the worker holds the lease.
-func ifLost(err error) error {
-	if errors.Is(err, db.ErrConditionFailed) {
-		return fmt.Errorf("%w: %w", ErrLost, err)
+func (s Store) commit(ctx context.Context, writes []db.Write) error {
+	tx := s.DB.Tx()
+	for _, w := range writes {
+		tx.Add(w.Else(ErrLost))
 	}
-	return err
+	return tx.Commit(ctx)
 }
 
 // Claim gives a worker the lease of a job, and returns the job. Error: ErrNotClaimable.
@@ -85,13 +83,10 @@ func (s Store) Claim(ctx context.Context, projectID, recordID string, now time.T
 		Mine(func(stored db.Item) bool {
 			j, err := db.Decode[Job](stored)
 			return err == nil && j.Lease == token
-		})
+		}).Else(ErrNotClaimable)
 	item, err := s.DB.Do(ctx, write)
 	if errors.Is(err, db.ErrUnavailable) { // it may have had an effect
 		item, err = s.DB.Do(ctx, write)
-	}
-	if errors.Is(err, db.ErrConditionFailed) {
-		return Job{}, fmt.Errorf("%w: %w", ErrNotClaimable, err)
 	}
 	if err != nil {
 		return Job{}, err
@@ -126,8 +121,8 @@ func (s Store) Postpone(ctx context.Context, j Job, due time.Time) error {
 func (s Store) free(ctx context.Context, j Job, due time.Time, update expression.UpdateBuilder) error {
 	update = update.Remove(attrLease).Remove(attrLeaseEnds).Set(attrDueAt, at(due)).
 		Add(attrAttempts, expression.Value(-1))
-	_, err := s.DB.Do(ctx, s.Projects.Update(keyOf(j), update).If(isHeld(j)))
-	return ifLost(err)
+	_, err := s.DB.Do(ctx, s.Projects.Update(keyOf(j), update).If(isHeld(j)).Else(ErrLost))
+	return err
 }
 
 // Due returns up to limit jobs that are due by a time, the most overdue first. If an item cannot be decoded, Due
@@ -156,9 +151,6 @@ func (s Store) Due(ctx context.Context, by time.Time, limit int) (jobs []Job, un
 func (s Store) Wake(ctx context.Context, j Job, next time.Time) error {
 	was := expression.Value(j.DueAt.String())
 	update := expression.Set(attrDueAt, at(next)).Set(attrOverdueSince, attrOverdueSince.IfNotExists(was))
-	_, err := s.DB.Do(ctx, s.Projects.Update(keyOf(j), update).If(attrDueAt.Equal(was)))
-	if errors.Is(err, db.ErrConditionFailed) {
-		return fmt.Errorf("%w: %w", db.ErrStale, err)
-	}
+	_, err := s.DB.Do(ctx, s.Projects.Update(keyOf(j), update).If(attrDueAt.Equal(was)).Else(db.ErrStale))
 	return err
 }

@@ -83,7 +83,7 @@ func TestAfter(t *testing.T) {
 	f := newFixture(t)
 	at := f.clock.Now().Add(time.Hour)
 	j := job.New(fallible, f.project, f.ids.New(id.Export), "ada", f.clock.Now()).After(at)
-	if err := f.Jobs.DB.Transact(t.Context(), f.Jobs.Add(j)); err != nil {
+	if err := f.Jobs.DB.Tx(f.Jobs.Add(j)).Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if n := f.sweep(time.Hour - time.Millisecond); n != 0 {
@@ -104,7 +104,7 @@ func TestUnreadableJob(t *testing.T) {
 	broken := db.JobKey(f.project, f.ids.New(id.Export))
 	item, err := db.Encode(map[string]any{"due": "JOBS", "dueAt": clock.Stamp(f.clock.Now()).String(), "attempts": "x"})
 	if err == nil {
-		err = f.Jobs.DB.Transact(t.Context(), f.table.Put(broken, item))
+		err = f.Jobs.DB.Tx(f.table.Put(broken, item)).Commit(t.Context())
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -204,7 +204,7 @@ func TestLeaseIsLost(t *testing.T) {
 			case 2:
 				return nil, errors.New("no connection")
 			case 4:
-				if err := f.Jobs.DB.Transact(r.Context(), f.Jobs.Add(j)); err != nil { // as a cancellation does
+				if err := f.Jobs.DB.Tx(f.Jobs.Add(j)).Commit(r.Context()); err != nil { // as a cancellation does
 					t.Error(err)
 				}
 			}
@@ -283,8 +283,8 @@ func TestTakeover(t *testing.T) {
 		for name, write := range map[string]db.Write{
 			"Hold": f.Jobs.Hold(first), "End": f.Jobs.End(first), "Replace": f.Jobs.Replace(first, j),
 		} {
-			if err := f.Jobs.DB.Transact(t.Context(), write); !errors.Is(err, db.ErrConditionFailed) {
-				t.Errorf("%s %s: got error %v, want ErrConditionFailed", name, when, err)
+			if err := f.Jobs.DB.Tx(write).Commit(t.Context()); !errors.Is(err, job.ErrLost) {
+				t.Errorf("%s %s: got error %v, want ErrLost", name, when, err)
 			}
 		}
 	}

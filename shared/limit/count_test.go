@@ -60,7 +60,7 @@ func TestRefunds(t *testing.T) {
 		if before, after := attempt.Status().Remaining, attempt.RefundedStatus().Remaining; before != 1 || after != 2 {
 			t.Errorf("got %d remaining attempts, %d after the refund, want 1 and 2", before, after)
 		}
-		if err := f.db.Transact(t.Context(), attempt.Refunds()...); err != nil {
+		if err := f.db.Tx(attempt.Refunds()...).Commit(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -138,7 +138,7 @@ func TestAdd(t *testing.T) {
 	}{
 		{101, false, "none"}, {60, true, "60"}, {41, false, "60"}, {40, true, "100"}, {1, false, "100"},
 	} {
-		err := f.db.Transact(t.Context(), f.Add(units, webhook, at, step.n))
+		err := f.db.Tx(f.Add(units, webhook, at, step.n)).Commit(t.Context())
 		if step.allowed && err != nil || !step.allowed && !errors.Is(err, db.ErrConditionFailed) {
 			t.Errorf("adding %d: got error %v, want success: %t", step.n, err, step.allowed)
 		}
@@ -149,7 +149,7 @@ func TestAdd(t *testing.T) {
 	for _, other := range []db.Write{
 		f.Add(units, webhook, noon, 100), f.Add(units, "another", at, 100), f.Add(rule("other", 100), webhook, at, 100),
 	} {
-		if err := f.db.Transact(t.Context(), other); err != nil {
+		if err := f.db.Tx(other).Commit(t.Context()); err != nil {
 			t.Errorf("another window, subject or rule: got error %v, want none", err)
 		}
 	}
@@ -177,7 +177,7 @@ func TestConcurrentAdditions(t *testing.T) {
 	units := rule("units", 500)
 	var sum, refused atomic.Int64
 	lambdafn.Parallel(40, 10, func(i int) error {
-		err := f.db.Transact(t.Context(), f.Add(units, webhook, noon, 10+i))
+		err := f.db.Tx(f.Add(units, webhook, noon, 10+i)).Commit(t.Context())
 		switch {
 		case err == nil:
 			sum.Add(int64(10 + i))

@@ -73,11 +73,10 @@ func counterAt(rule Rule, subject string, at time.Time) Counter {
 	return Counter{rule: rule, key: db.CounterKey(rule.Name, starts, subject), ends: starts.Add(rule.Window)}
 }
 
-// Write returns a write that counts one attempt of a subject as part of a transaction, and the error to return if the
-// condition of that write fails because the limit is reached.
-func (c *Counters) Write(rule Rule, subject string) (w db.Write, tooMany error) {
+// Write returns a write that counts one attempt of a subject as part of a transaction. Error: ErrTooMany.
+func (c *Counters) Write(rule Rule, subject string) db.Write {
 	counter := c.Counter(rule, subject)
-	return c.store.hitWrite(counter, 1), counter.status(c.now()).tooMany()
+	return c.store.hitWrite(counter, 1).Else(counter.status(c.now()).tooMany())
 }
 
 // Add returns a write that counts n units of a subject, such as bytes, as part of a transaction, in the window that

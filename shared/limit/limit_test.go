@@ -127,25 +127,22 @@ func TestLimitInTransaction(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	other := db.CounterKey("other", noon, webhook)
-	transact := func(otherWrite db.Write) (rejected bool, tooMany, err error) {
-		write, tooMany := f.Write(rule("test", 2), webhook)
-		err = f.db.Transact(t.Context(), otherWrite, write)
-		return db.FailedAt(err, 1), tooMany, err
+	transact := func(otherWrite db.Write) error {
+		return f.db.Tx(otherWrite, f.Write(rule("test", 2), webhook)).Commit(t.Context())
 	}
-	failingWrite := f.table.Delete(other).If(f.table.Exists())
-	if rejected, _, err := transact(failingWrite); rejected || !db.FailedAt(err, 0) {
-		t.Fatalf("got error %v, want a failed condition of the other write only", err)
+	failingWrite := f.table.Delete(other).If(f.table.Exists()).Else(db.ErrNotFound)
+	if err := transact(failingWrite); !errors.Is(err, db.ErrNotFound) {
+		t.Fatalf("got error %v, want the error of the other write", err)
 	}
 	f.wire.Break("TransactWriteItems", dynamotest.LostReply)
-	if _, _, err := transact(f.table.Put(other, nil)); err != nil || f.wire.Hits() != 1 {
+	if err := transact(f.table.Put(other, nil)); err != nil || f.wire.Hits() != 1 {
 		t.Fatalf("first attempt: got error %v after %d lost responses, want none after 1", err, f.wire.Hits())
 	}
 	if err := f.take(rule("test", 2), webhook); err != nil {
 		t.Fatalf("second attempt: got error %v, want none", err)
 	}
-	rejected, tooMany, _ := transact(f.table.Put(other, nil))
-	if !rejected || retryAfter(tooMany) != "60" {
-		t.Errorf("third attempt: got rejected %v, error %v, want a rejection with Retry-After 60", rejected, tooMany)
+	if err := transact(f.table.Put(other, nil)); retryAfter(err) != "60" {
+		t.Errorf("third attempt: got error %v, want one with Retry-After 60", err)
 	}
 	if err := f.take(rule("test", 2), webhook); retryAfter(err) != "60" {
 		t.Errorf("fourth attempt: got error %v, want one with Retry-After 60", err)

@@ -58,54 +58,59 @@ type place struct {
 func (c *Counters) Begin(ctx context.Context, inProgress []Operations, counters ...Counter) (op Operation, err error) {
 	err = db.Retry(ctx, "begin an operation", func(ctx context.Context) error {
 		now := c.now()
-		var writes []db.Write
+		attempt := Attempt{at: now} // the counters that have reached their limits
+		tx := c.store.client.Tx()
 		for _, counter := range counters {
-			writes = append(writes, c.store.hitWrite(counter, 1))
+			tx.Add(c.store.hitWrite(counter, 1).ElseFunc(func(db.Item) error {
+				counter.hits = counter.rule.Limit
+				attempt.counters = append(attempt.counters, counter)
+				return nil
+			}))
 		}
 		op = Operation{store: c.store}
 		for _, o := range inProgress {
 			joined, write := c.Join(o)
-			op.places, writes = append(op.places, joined.places...), append(writes, write)
+			op.places = append(op.places, joined.places...)
+			tx.Add(write)
 		}
-		err := c.store.client.TransactOnce(ctx, writes...)
-		if !errors.Is(err, db.ErrConditionFailed) {
-			return err
-		}
-		attempt := Attempt{at: now}
-		for i, counter := range counters {
-			if db.FailedAt(err, i) {
-				counter.hits = counter.rule.Limit
-				attempt.counters = append(attempt.counters, counter)
-			}
-		}
+		err := tx.CommitOnce(ctx)
 		if len(attempt.counters) > 0 {
-			return attempt.Status().tooMany().WithCause(err)
+			return attempt.Status().tooMany() // not with err, which is db.ErrStale
 		}
-		for i, o := range inProgress {
-			if at := len(counters) + i; db.FailedAt(err, at) {
-				if err := c.MakeRoom(ctx, o, db.OldItem(err, at)); err != nil {
-					return err
-				}
-			}
-		}
-		return fmt.Errorf("%w: expired leases were removed: %w", db.ErrStale, err)
+		return c.MakeRoom(ctx, err)
 	})
 	return op, err
 }
 
 // Join returns a new operation, and the write that adds it to o, for a caller that begins the operation in a
-// transaction of its own. The condition of the write fails if the limit is reached. The caller then calls MakeRoom.
+// transaction of its own. The caller must pass the error of the transaction to MakeRoom.
 func (c *Counters) Join(o Operations) (Operation, db.Write) {
 	until := c.now().Add(o.rule.Lease)
 	p := place{Operations: o, entry: strconv.FormatInt(until.UnixMilli(), 10) + " " + rand.Text()}
 	return Operation{store: c.store, places: []place{p}}, c.store.enter(p, until)
 }
 
-// MakeRoom removes the operations whose leases have expired from o. item is the stored item that the failed write of
-// Join returned. If MakeRoom returns nil, the caller can try again, with a new operation.
-// Errors: OperationRule.Full with Retry-After if no lease has expired; the error classes of db.
-func (c *Counters) MakeRoom(ctx context.Context, o Operations, item db.Item) error {
-	return c.store.removeExpired(ctx, o, item, c.now())
+// fullError reports that the limit of operations in progress is reached.
+type fullError struct {
+	Operations
+
+	stored db.Item
+}
+
+func (e *fullError) Error() string { return "limit: too many operations in progress: " + e.rule.Name }
+
+// MakeRoom returns the error of a transaction with the write of Join. If the limit of operations was reached, MakeRoom
+// removes the operations whose leases have expired, and returns db.ErrStale, so that the caller tries again with a new
+// operation. Errors: OperationRule.Full with Retry-After if no lease has expired; the error classes of db.
+func (c *Counters) MakeRoom(ctx context.Context, err error) error {
+	full, isFull := errors.AsType[*fullError](err)
+	if !isFull {
+		return err
+	}
+	if err := c.store.removeExpired(ctx, full.Operations, full.stored, c.now()); err != nil {
+		return err
+	}
+	return fmt.Errorf("%w: expired leases were removed: %w", db.ErrStale, err)
 }
 
 // End ends the operation, even if ctx has ended. If End fails, the operation counts until its lease expires.
@@ -115,7 +120,7 @@ func (o Operation) End(ctx context.Context) error {
 	}
 	ctx, cancel := async.Detach(ctx, endTime)
 	defer cancel()
-	return o.store.client.Transact(ctx, o.EndWrites()...)
+	return o.store.client.Tx(o.EndWrites()...).Commit(ctx)
 }
 
 // EndWrites returns the writes that end the operation as part of a transaction. They have no condition, and have no
@@ -136,12 +141,14 @@ type operationsRecord struct {
 
 var attrEntries = expression.Name("entries")
 
-// enter returns the write that adds an entry. Its condition fails if the limit is reached.
+// enter returns the write that adds an entry. Error: *fullError.
 func (s store) enter(p place, until time.Time) db.Write {
 	update := expression.Add(attrEntries, entrySet(p.entry)).
 		Set(expression.Name(db.AttrExpiresAt), expression.Value(until.Unix()+1))
 	belowLimit := attrEntries.AttributeNotExists().Or(attrEntries.Size().LessThan(expression.Value(p.rule.Limit)))
-	return s.table.Update(p.key, update).If(belowLimit).WithOld()
+	return s.table.Update(p.key, update).If(belowLimit).ElseFunc(func(stored db.Item) error {
+		return &fullError{p.Operations, stored}
+	})
 }
 
 // remove returns the write that removes entries. Entries that do not exist are ignored.

@@ -177,7 +177,7 @@ func (f *fixture) storedEvents() []event.Record {
 
 func (f *fixture) transact(writes ...db.Write) {
 	f.t.Helper()
-	if err := f.client.Transact(f.t.Context(), writes...); err != nil {
+	if err := f.client.Tx(writes...).Commit(f.t.Context()); err != nil {
 		f.t.Fatal(err)
 	}
 }

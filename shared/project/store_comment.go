@@ -5,24 +5,13 @@ import (
 
 	"devplatform/shared/db"
 	"devplatform/shared/event"
-	"devplatform/shared/workspace"
 )
 
 // createComment stores a comment. Error: PROJECT_NOT_FOUND.
 func (s store) createComment(ctx context.Context, projectID string, c commentRecord, event db.Write) error {
-	record, err := db.Encode(c)
-	if err != nil {
-		return err
-	}
-	err = s.client.Transact(ctx,
-		s.ProjectExists(projectID),
-		s.Projects.Create(db.CommentKey(projectID, c.ID), record),
-		event,
-	)
-	if db.FailedAt(err, 0) {
-		return workspace.ErrProjectNotFound.WithCause(err)
-	}
-	return err
+	return s.client.Tx(
+		s.ProjectExists(projectID), s.Projects.Create(db.CommentKey(projectID, c.ID), c), event,
+	).Commit(ctx)
 }
 
 // comments returns up to n comments on a project, oldest first. It skips comments up to and including lastID.
@@ -86,17 +75,10 @@ func (s store) commentsOn(
 
 // deleteComment deletes a comment. Errors: PROJECT_NOT_FOUND, COMMENT_NOT_FOUND.
 func (s store) deleteComment(ctx context.Context, projectID, commentID string) error {
-	err := s.client.Transact(ctx,
+	return s.client.Tx(
 		s.ProjectExists(projectID),
-		s.Projects.Delete(db.CommentKey(projectID, commentID)).If(s.Projects.Exists()),
-	)
-	switch {
-	case db.FailedAt(err, 0):
-		return workspace.ErrProjectNotFound.WithCause(err)
-	case db.FailedAt(err, 1):
-		return errCommentNotFound.WithCause(err)
-	}
-	return err
+		s.Projects.Delete(db.CommentKey(projectID, commentID)).If(s.Projects.Exists()).Else(errCommentNotFound),
+	).Commit(ctx)
 }
 
 // eventsOf returns up to n events of a project, newest first. If lastID is not "", it returns only events older than

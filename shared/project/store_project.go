@@ -42,35 +42,20 @@ func (s store) projectsOf(ctx context.Context, workspaceID string) ([]projectRec
 
 // createProject creates a project. Call it within db.Retry. Errors: WORKSPACE_NOT_FOUND, errFull, errSlugTaken.
 func (s store) createProject(ctx context.Context, p projectRecord, event db.Write) error {
-	record, err := db.Encode(p)
-	if err != nil {
-		return err
-	}
-	tree, err := db.Encode(file.NewTree(p.WorkspaceID, p.CreatedAt))
-	if err != nil {
-		return err
-	}
-	slug, err := s.claimSlug(p)
-	if err != nil {
-		return err
-	}
-	err = s.client.TransactOnce(ctx,
+	return s.client.Tx(
 		s.countProjects(p.WorkspaceID, 1).
-			If(attrProjects.LessThan(expression.Value(s.quota))).WithOld(),
-		slug,
-		s.Projects.Create(db.ProjectKey(p.WorkspaceID, p.ID), record),
-		s.Projects.Create(db.TreeKey(p.ID), tree),
+			If(attrProjects.LessThan(expression.Value(s.quota))).
+			ElseFunc(func(stored db.Item) error {
+				if stored == nil {
+					return workspace.ErrNotFound
+				}
+				return errFull
+			}),
+		s.claimSlug(p),
+		s.Projects.Create(db.ProjectKey(p.WorkspaceID, p.ID), p),
+		s.Projects.Create(db.TreeKey(p.ID), file.NewTree(p.WorkspaceID, p.CreatedAt)),
 		event,
-	)
-	switch {
-	case db.FailedAt(err, 0) && db.OldItem(err, 0) == nil:
-		return workspace.ErrNotFound.WithCause(err)
-	case db.FailedAt(err, 0):
-		return errFull
-	case db.FailedAt(err, 1):
-		return errSlugTaken
-	}
-	return err
+	).CommitOnce(ctx)
 }
 
 // countProjects returns the write that adds n to the workspace's number of projects. The write fails if the workspace
@@ -80,10 +65,9 @@ func (s store) countProjects(workspaceID string, n int) db.Write {
 	return s.Projects.Update(db.WorkspaceKey(workspaceID), count).If(s.Projects.Exists())
 }
 
-// claimSlug returns the write that reserves a project's slug.
-func (s store) claimSlug(p projectRecord) (db.Write, error) {
-	record, err := db.Encode(slugRecord{ProjectID: p.ID})
-	return s.Projects.Create(db.SlugKey(p.WorkspaceID, p.Slug), record), err
+// claimSlug returns the write that reserves a project's slug. Error: errSlugTaken.
+func (s store) claimSlug(p projectRecord) db.Write {
+	return s.Projects.Create(db.SlugKey(p.WorkspaceID, p.Slug), slugRecord{ProjectID: p.ID}).Else(errSlugTaken)
 }
 
 // slugsWithPrefix returns the slugs of a workspace that begin with base.
@@ -111,56 +95,42 @@ func (s store) updateProject(ctx context.Context, old, p projectRecord, event db
 		Set(expression.Name("visibility"), expression.Value(string(p.Visibility))).
 		Set(expression.Name("updatedAt"), expression.Value(p.UpdatedAt.String())).
 		Set(attrRevision, expression.Value(p.Revision))
-	writes := []db.Write{
-		s.Projects.Update(db.ProjectKey(p.WorkspaceID, p.ID), set).If(s.isRevision(old.Revision)).WithOld(),
+	tx := s.client.Tx(
+		s.Projects.Update(db.ProjectKey(p.WorkspaceID, p.ID), set).If(s.isRevision(old.Revision)).ElseFunc(changeError),
 		s.ProjectExists(p.ID),
 		event,
-	}
+	)
 	if p.Slug != old.Slug {
-		slug, err := s.claimSlug(p)
-		if err != nil {
-			return err
-		}
-		writes = append(writes, slug, s.Projects.Delete(db.SlugKey(p.WorkspaceID, old.Slug)))
+		tx.Add(s.claimSlug(p), s.Projects.Delete(db.SlugKey(p.WorkspaceID, old.Slug)))
 	}
-	err := s.client.TransactOnce(ctx, writes...)
-	if db.FailedAt(err, 3) && !db.FailedAt(err, 0) && !db.FailedAt(err, 1) {
-		return errSlugTaken
+	return tx.CommitOnce(ctx)
+}
+
+// changeError returns the error of a write that found another revision of a project, or none.
+// Errors: PROJECT_NOT_FOUND, db.ErrStale.
+func changeError(stored db.Item) error {
+	if stored == nil {
+		return workspace.ErrProjectNotFound
 	}
-	return projectWriteError(err)
+	return db.ErrStale
 }
 
 // deleteProject deletes a project with its slug and its tree, and makes more writes in the same transaction. Call it
 // within db.Retry. Errors: PROJECT_NOT_FOUND; db.ErrStale, also if the condition of one of these writes fails.
 func (s store) deleteProject(ctx context.Context, p projectRecord, more ...db.Write) error {
-	err := projectWriteError(s.client.TransactOnce(ctx, append([]db.Write{
-		s.Projects.Delete(db.ProjectKey(p.WorkspaceID, p.ID)).If(s.isRevision(p.Revision)).WithOld(),
-		s.Projects.Delete(db.TreeKey(p.ID)).If(s.Projects.Exists()),
+	tx := s.client.Tx(
+		s.Projects.Delete(db.ProjectKey(p.WorkspaceID, p.ID)).If(s.isRevision(p.Revision)).ElseFunc(changeError),
+		s.Projects.Delete(db.TreeKey(p.ID)).If(s.Projects.Exists()).Else(workspace.ErrProjectNotFound),
 		s.Projects.Delete(db.SlugKey(p.WorkspaceID, p.Slug)),
 		s.countProjects(p.WorkspaceID, -1),
-	}, more...)...))
-	if errors.Is(err, db.ErrConditionFailed) && !errors.Is(err, workspace.ErrProjectNotFound) {
-		return fmt.Errorf("%w: %w", db.ErrStale, err)
-	}
-	return err
+	)
+	tx.Add(more...)
+	return tx.CommitOnce(ctx)
 }
 
 // isRevision returns the condition that a project still has revision n.
 func (s store) isRevision(n int) expression.ConditionBuilder {
 	return s.Projects.Exists().And(attrRevision.Equal(expression.Value(n)))
-}
-
-// projectWriteError converts the error of a transaction. The first write of the transaction must change a project's
-// record and use WithOld. The second write must change or check the project's tree.
-// Errors: PROJECT_NOT_FOUND, db.ErrStale.
-func projectWriteError(err error) error {
-	switch {
-	case db.FailedAt(err, 1), db.FailedAt(err, 0) && db.OldItem(err, 0) == nil:
-		return workspace.ErrProjectNotFound.WithCause(err)
-	case db.FailedAt(err, 0):
-		return fmt.Errorf("%w: %w", db.ErrStale, err)
-	}
-	return err
 }
 
 // updateLastOpened updates lastOpenedAt. Error: db.ErrConditionFailed if another request updated it first.

@@ -2,14 +2,11 @@ package project
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
 	"devplatform/shared/db"
 	"devplatform/shared/project/setting"
-	"devplatform/shared/workspace"
 )
 
 // variablesRecord is the record of a project's variables. It is an item of its own under db.VariablesKey, so that other
@@ -22,23 +19,14 @@ type variablesRecord struct {
 // setVariables stores the variables of a project, and its new revision. v has the revision after the one that was read.
 // Call it within db.Retry. Errors: PROJECT_NOT_FOUND; db.ErrStale if the project or its variables have changed.
 func (s store) setVariables(ctx context.Context, old, p projectRecord, v variablesRecord, event db.Write) error {
-	record, err := db.Encode(v)
-	if err != nil {
-		return err
-	}
-	put := s.Projects.Create(db.VariablesKey(p.ID), record)
+	put := s.Projects.Create(db.VariablesKey(p.ID), v)
 	if v.Revision > 1 {
-		put = s.Projects.Put(db.VariablesKey(p.ID), record).If(attrRevision.Equal(expression.Value(v.Revision - 1)))
+		put = s.Projects.Put(db.VariablesKey(p.ID), v).If(attrRevision.Equal(expression.Value(v.Revision - 1)))
 	}
 	set := expression.Set(expression.Name("updatedAt"), expression.Value(p.UpdatedAt.String())).
 		Set(attrRevision, expression.Value(p.Revision))
-	err = s.client.TransactOnce(ctx,
-		s.Projects.Update(db.ProjectKey(p.WorkspaceID, p.ID), set).If(s.isRevision(old.Revision)).WithOld(), put, event)
-	switch {
-	case db.FailedAt(err, 0) && db.OldItem(err, 0) == nil:
-		return workspace.ErrProjectNotFound.WithCause(err)
-	case errors.Is(err, db.ErrConditionFailed):
-		return fmt.Errorf("%w: %w", db.ErrStale, err)
-	}
-	return err
+	return s.client.Tx(
+		s.Projects.Update(db.ProjectKey(p.WorkspaceID, p.ID), set).If(s.isRevision(old.Revision)).ElseFunc(changeError),
+		put, event,
+	).CommitOnce(ctx)
 }

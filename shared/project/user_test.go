@@ -32,11 +32,7 @@ func (f *fixture) newUser(name string) *user {
 	f.clock.Advance(time.Millisecond)
 	u := f.newClient(name)
 	u.userID, u.personal = f.ids.New(id.User), f.ids.New(id.Workspace)
-	writes, err := workspace.Personal(f.projects, u.personal, u.userID, name, f.clock.Now())
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	f.transact(writes...)
+	f.transact(workspace.Personal(f.projects, u.personal, u.userID, name, f.clock.Now())...)
 	f.users.Add(slicetest.NewCaller(u.userID, name))
 	return u
 }

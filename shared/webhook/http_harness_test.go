@@ -132,9 +132,8 @@ func (f *fixture) user(name string) *user {
 	u := &user{Client: slicetest.NewClient(f.t, f.server.URL, f.log), f: f, name: name}
 	u.SetCookie("session", name)
 	u.userID, u.personal = f.ids.New(id.User), f.ids.New(id.Workspace)
-	writes, err := workspace.Personal(f.projects, u.personal, u.userID, name, f.clock.Now())
-	f.must(err)
-	f.must(f.client.Transact(f.t.Context(), writes...))
+	personal := workspace.Personal(f.projects, u.personal, u.userID, name, f.clock.Now())
+	f.must(f.client.Tx(personal...).Commit(f.t.Context()))
 	f.users.Add(slicetest.NewCaller(u.userID, name))
 	return u
 }
@@ -193,8 +192,9 @@ func (f *fixture) project(workspaceID string, visibility workspace.Visibility, b
 // deleteProject deletes the items that f.project stores.
 func (f *fixture) deleteProject(workspaceID, projectID string) {
 	f.t.Helper()
-	f.must(f.client.Transact(f.t.Context(),
-		f.projects.Delete(db.ProjectKey(workspaceID, projectID)), f.projects.Delete(db.TreeKey(projectID))))
+	f.must(f.client.Tx(
+		f.projects.Delete(db.ProjectKey(workspaceID, projectID)), f.projects.Delete(db.TreeKey(projectID)),
+	).Commit(f.t.Context()))
 }
 
 func (f *fixture) putProjectItem(key db.Key, record any) {

@@ -61,48 +61,31 @@ func (s store) workspaceOf(ctx context.Context, webhookID string) (string, error
 // invalidate this sum. So every creation also changes the revision of the account, and create fails if the revision
 // is not the one that it read before the counts.
 func (s store) create(ctx context.Context, w delivery.Webhook, account accountLimit) error {
-	record, err := db.Encode(w)
-	if err != nil {
-		return err
-	}
-	place, err := db.Encode(pointer{w.WorkspaceID})
-	if err != nil {
-		return err
-	}
 	belowLimit := attrCount.AttributeNotExists().Or(attrCount.LessThan(expression.Value(maxWebhooks)))
-	writes := []db.Write{
-		s.Table.Update(
-			db.WebhookCountKey(w.WorkspaceID), revocation.Activate(expression.Add(attrCount, expression.Value(1))),
-		).If(belowLimit),
-		s.Table.Create(db.WebhookKey(w.WorkspaceID, w.ID), record),
-		s.Table.Create(db.WebhookWorkspaceKey(w.ID), place),
-		s.access.Allows(w.CreatedBy, w.WorkspaceID, workspace.ManageWebhooks),
-	}
+	writes := []db.Write{s.access.Allows(w.CreatedBy, w.WorkspaceID, workspace.ManageWebhooks)}
 	if w.ProjectID != "" {
 		writes = append(writes, s.access.ProjectExists(w.ProjectID))
 	}
+	writes = append(writes,
+		s.Table.Update(
+			db.WebhookCountKey(w.WorkspaceID), revocation.Activate(expression.Add(attrCount, expression.Value(1))),
+		).If(belowLimit).Else(errFull),
+		s.Table.Create(db.WebhookKey(w.WorkspaceID, w.ID), w),
+		s.Table.Create(db.WebhookWorkspaceKey(w.ID), pointer{w.WorkspaceID}),
+	)
 	return db.Retry(ctx, "create webhook", func(ctx context.Context) error {
 		unchanged, err := s.countAccount(ctx, w.AccountID, account)
 		if err != nil {
 			return err
 		}
-		err = s.Client.TransactOnce(ctx, append(writes, unchanged)...)
-		switch {
-		case db.FailedAt(err, 3):
-			return workspace.ErrDenied.WithCause(err)
-		case w.ProjectID != "" && db.FailedAt(err, 4):
-			return workspace.ErrProjectNotFound.WithCause(err)
-		case db.FailedAt(err, 0):
-			return errFull.WithCause(err)
-		case db.FailedAt(err, len(writes)):
-			return fmt.Errorf("%w: %w", db.ErrStale, err)
-		}
-		return err
+		tx := s.Client.Tx(writes...)
+		tx.Add(unchanged)
+		return tx.CommitOnce(ctx)
 	})
 }
 
-// countAccount returns the write that increments the revision of an account. The write fails if another webhook of the
-// account was created in the meantime. It makes two calls to storage, which must not be concurrent: the counts are
+// countAccount returns the write that increments the revision of an account. Its condition is that no other webhook of
+// the account was created in the meantime. It makes two calls to storage, which must not be concurrent: the counts are
 // at least as new as the revision. Error: errAccountFull.
 func (s store) countAccount(ctx context.Context, accountID string, limit accountLimit) (w db.Write, err error) {
 	key := db.WebhookAccountKey(accountID)
@@ -146,19 +129,16 @@ func (s store) countAccount(ctx context.Context, accountID string, limit account
 
 // delete deletes a webhook with its pointer, and decrements the count. Error: db.ErrNotFound.
 func (s store) delete(ctx context.Context, workspaceID, webhookID string) error {
-	err := s.Client.Transact(ctx,
-		s.Table.Delete(db.WebhookKey(workspaceID, webhookID)).If(s.Table.Exists()),
+	err := s.Client.Tx(
+		s.Table.Delete(db.WebhookKey(workspaceID, webhookID)).If(s.Table.Exists()).Else(db.ErrNotFound),
 		s.Table.Delete(db.WebhookWorkspaceKey(webhookID)),
 		s.Table.Update(db.WebhookCountKey(workspaceID), expression.Add(attrCount, expression.Value(-1))).
 			If(attrCount.AttributeExists()),
-	)
-	switch {
-	case err == nil:
-		return nil
-	case db.FailedAt(err, 0):
-		return db.ErrNotFound
+	).Commit(ctx)
+	if err != nil {
+		return fmt.Errorf("deleting a webhook: %w", err)
 	}
-	return fmt.Errorf("deleting a webhook: %w", err)
+	return nil
 }
 
 // deleteOrphans deletes the webhooks of workspaces whose projects no longer exist. It reports whether it deleted
@@ -256,31 +236,16 @@ func (s store) revise(ctx context.Context, read, next delivery.Webhook) (deliver
 	write := s.Table.Update(db.WebhookKey(read.WorkspaceID, read.ID), update).
 		If(attrRevision.Equal(expression.Value(read.Revision)))
 	if activates {
-		return next, s.activate(ctx, next, write)
+		return next, s.Client.Tx(
+			s.access.Allows(next.CreatedBy, next.WorkspaceID, workspace.ManageWebhooks), write,
+			s.Table.Update(db.WebhookCountKey(next.WorkspaceID), revocation.Activate(expression.UpdateBuilder{})),
+		).CommitOnce(ctx)
 	}
 	item, err := s.Client.DoOnce(ctx, write)
-	if errors.Is(err, db.ErrConditionFailed) {
-		return read, fmt.Errorf("%w: %w", db.ErrStale, err)
-	}
 	if err != nil {
 		return read, err
 	}
 	return db.Decode[delivery.Webhook](item)
-}
-
-// activate executes the write that activates a webhook. Errors: workspace.ErrDenied, db.ErrStale.
-func (s store) activate(ctx context.Context, w delivery.Webhook, write db.Write) error {
-	err := s.Client.TransactOnce(ctx, write,
-		s.Table.Update(db.WebhookCountKey(w.WorkspaceID), revocation.Activate(expression.UpdateBuilder{})),
-		s.access.Allows(w.CreatedBy, w.WorkspaceID, workspace.ManageWebhooks),
-	)
-	switch {
-	case db.FailedAt(err, 2):
-		return workspace.ErrDenied.WithCause(err)
-	case db.FailedAt(err, 0):
-		return fmt.Errorf("%w: %w", db.ErrStale, err)
-	}
-	return err
 }
 
 // storedSecrets returns replaced secrets in their stored form. The encoder of expressions cannot encode timestamps.

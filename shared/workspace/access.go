@@ -218,7 +218,7 @@ func (s Access) Load(ctx context.Context, userID string, a *ProjectAccess, more 
 	return err
 }
 
-// ProjectExists returns a condition check. Its transaction fails if the project does not exist.
+// ProjectExists returns a condition check. Error: PROJECT_NOT_FOUND.
 func (s Access) ProjectExists(projectID string) db.Write {
-	return s.Projects.Check(db.TreeKey(projectID), s.Projects.Exists())
+	return s.Projects.Check(db.TreeKey(projectID), s.Projects.Exists()).Else(ErrProjectNotFound)
 }

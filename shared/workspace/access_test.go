@@ -75,7 +75,7 @@ func TestProjectAccessMakesTwoCalls(t *testing.T) {
 	access := workspace.Access{Projects: f.client.Table(f.projectsTable)}
 	write := func(writes ...db.Write) {
 		t.Helper()
-		if err := f.client.Transact(t.Context(), writes...); err != nil {
+		if err := f.client.Tx(writes...).Commit(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -128,7 +128,8 @@ func TestProjectAccessMakesTwoCalls(t *testing.T) {
 		t.Errorf("a project without a record: got error %v, want ErrProjectNotFound", err)
 	}
 	write(access.Projects.Delete(tree))
-	if err := f.client.Transact(t.Context(), access.ProjectExists(projectID)); !db.FailedAt(err, 0) {
+	err = f.client.Tx(access.ProjectExists(projectID)).Commit(t.Context())
+	if !errors.Is(err, workspace.ErrProjectNotFound) {
 		t.Errorf("a transaction with ProjectExists after the deletion: got error %v, want a failed condition", err)
 	}
 }

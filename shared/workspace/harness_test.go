@@ -112,11 +112,8 @@ func (f *fixture) newUser(username string) *user {
 		Client: f.newClient(strings.ToLower(username)), f: f,
 		id: f.ids.New(id.User), username: username, personal: f.ids.New(id.Workspace),
 	}
-	writes, err := workspace.Personal(f.client.Table(f.projectsTable), u.personal, u.id, username, f.clock.Now())
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	if err := f.client.Transact(f.t.Context(), writes...); err != nil {
+	writes := workspace.Personal(f.client.Table(f.projectsTable), u.personal, u.id, username, f.clock.Now())
+	if err := f.client.Tx(writes...).Commit(f.t.Context()); err != nil {
 		f.t.Fatal(err)
 	}
 	f.accounts.Add(slicetest.NewCaller(u.id, username))

@@ -18,7 +18,7 @@ type store struct {
 // Personal returns the writes that create the personal workspace of a new user: the workspace and both copies of the
 // membership. They are part of the transaction that creates the user, and fail if one of the items exists. The counter
 // of the user's memberships is stored later, when the user gets a second membership.
-func Personal(projects db.Table, workspaceID, userID, username string, now time.Time) ([]db.Write, error) {
+func Personal(projects db.Table, workspaceID, userID, username string, now time.Time) []db.Write {
 	at := clock.Stamp(now)
 	w := Workspace{ID: workspaceID, Name: personalName(username), Personal: true, Owners: 1, CreatedAt: at}
 	return creationWrites(projects, w, Membership{
@@ -28,33 +28,19 @@ func Personal(projects db.Table, workspaceID, userID, username string, now time.
 }
 
 // creationWrites returns the writes that create a workspace and the membership of its first owner.
-func creationWrites(projects db.Table, w Workspace, owner Membership) ([]db.Write, error) {
-	record, err := db.Encode(w)
-	if err != nil {
-		return nil, err
-	}
-	membership, err := db.Encode(owner)
-	if err != nil {
-		return nil, err
-	}
+func creationWrites(projects db.Table, w Workspace, owner Membership) []db.Write {
 	return []db.Write{
-		projects.Create(db.WorkspaceKey(w.ID), record),
-		projects.Create(db.MemberKey(w.ID, owner.UserID), membership),
-		projects.Create(db.MembershipKey(owner.UserID, w.ID), membership),
-	}, nil
+		projects.Create(db.WorkspaceKey(w.ID), w),
+		projects.Create(db.MemberKey(w.ID, owner.UserID), owner),
+		projects.Create(db.MembershipKey(owner.UserID, w.ID), owner),
+	}
 }
 
 // create creates a workspace with its first owner. Error: errFull.
 func (s store) create(ctx context.Context, w Workspace, owner Membership) error {
-	writes, err := creationWrites(s.Projects, w, owner)
-	if err != nil {
-		return err
-	}
-	err = s.client.Transact(ctx, append(writes, s.countUp(owner.UserID))...)
-	if db.FailedAt(err, len(writes)) {
-		return errFull
-	}
-	return err
+	tx := s.client.Tx(creationWrites(s.Projects, w, owner)...)
+	tx.Add(s.countUp(owner.UserID))
+	return tx.Commit(ctx)
 }
 
 // maxMembers limits a list without a page limit. A response of 4 MiB has space for fewer members than this.

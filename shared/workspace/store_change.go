@@ -63,7 +63,7 @@ var (
 
 func hasRole(r Role) expression.ConditionBuilder { return attrRole.Equal(expression.Value(r)) }
 
-// Allows returns a condition check. It fails if the user's role in the workspace does not allow the action.
+// Allows returns a condition check. Error: ErrDenied if the user's role in the workspace does not allow the action.
 func (s Access) Allows(userID, workspaceID string, a Action) db.Write {
 	allowed := hasRole(Owner) // may do everything
 	for role := range permissions {
@@ -71,95 +71,65 @@ func (s Access) Allows(userID, workspaceID string, a Action) db.Write {
 			allowed = allowed.Or(hasRole(role))
 		}
 	}
-	return s.Projects.Check(db.MemberKey(workspaceID, userID), allowed)
+	return s.Projects.Check(db.MemberKey(workspaceID, userID), allowed).Else(ErrDenied)
 }
 
 // apply writes both copies of the membership, the counters, the event and the disabled webhooks of a change in one
 // transaction. Call it within db.Retry. Errors: db.ErrStale, errExists, errFull, errNoOwner.
 func (s store) apply(ctx context.Context, c change) error {
 	m := c.member()
-	var writes []db.Write
-	causes := map[int]error{} // by the index of a write, the error to return if its condition fails
-	add := func(w db.Write, cause error) {
-		causes[len(writes)] = cause
-		writes = append(writes, w)
-	}
+	tx := s.client.Tx()
 	if c.caller.UserID != m.UserID {
-		add(s.Projects.Check(db.MemberKey(m.WorkspaceID, c.caller.UserID), hasRole(c.caller.Role)), db.ErrStale)
+		tx.Add(s.Projects.Check(db.MemberKey(m.WorkspaceID, c.caller.UserID), hasRole(c.caller.Role)))
 	}
-	copies, err := s.copies(c)
-	if err != nil {
-		return err
-	}
-	cause := db.ErrStale
-	if c.before == nil {
-		cause = errExists
-	}
-	for _, w := range copies {
-		add(w, cause)
-	}
+	// If the decision is stale, the other conditions are irrelevant.
+	tx.Add(c.disable...)
+	tx.Add(s.copies(c)...)
 	switch {
 	case c.before == nil:
-		add(s.countUp(m.UserID), errFull)
+		tx.Add(s.countUp(m.UserID))
 	case c.after == nil:
-		add(s.countDown(m.UserID), nil)
+		tx.Add(s.countDown(m.UserID))
 	}
 	if n := c.owners(); n != 0 {
-		add(s.countOwners(m.WorkspaceID, n), errNoOwner)
+		tx.Add(s.countOwners(m.WorkspaceID, n))
 	}
 	if c.event != nil {
-		add(*c.event, nil)
+		tx.Add(*c.event)
 	}
-	for _, w := range c.disable {
-		add(w, db.ErrStale)
-	}
-	err = s.client.TransactOnce(ctx, writes...)
-	// db.ErrStale has priority: if the decision is stale, the other conditions are irrelevant.
-	for _, candidate := range []error{db.ErrStale, errExists, errFull, errNoOwner} {
-		for i, cause := range causes {
-			if errors.Is(cause, candidate) && db.FailedAt(err, i) {
-				return candidate
-			}
-		}
-	}
-	return err
+	return tx.CommitOnce(ctx)
 }
 
-// copies returns the writes of both copies of the membership. The copies differ only in the key.
-func (s store) copies(c change) ([]db.Write, error) {
+// copies returns the writes of both copies of the membership. The copies differ only in the key. Error: errExists.
+func (s store) copies(c change) (writes []db.Write) {
 	m := c.member()
-	var list []db.Write
 	for _, key := range []db.Key{db.MemberKey(m.WorkspaceID, m.UserID), db.MembershipKey(m.UserID, m.WorkspaceID)} {
 		switch {
 		case c.before == nil:
-			item, err := db.Encode(m)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, s.Projects.Create(key, item))
+			writes = append(writes, s.Projects.Create(key, m).Else(errExists))
 		case c.after == nil:
-			list = append(list, s.Projects.Delete(key).If(hasRole(c.before.Role)))
+			writes = append(writes, s.Projects.Delete(key).If(hasRole(c.before.Role)))
 		default:
 			role := expression.Set(attrRole, expression.Value(m.Role))
-			list = append(list, s.Projects.Update(key, role).If(hasRole(c.before.Role)))
+			writes = append(writes, s.Projects.Update(key, role).If(hasRole(c.before.Role)))
 		}
 	}
-	return list, nil
+	return writes
 }
 
-// countOwners returns the write that adds n to the workspace's number of owners. The write fails if no owner would
+// countOwners returns the write that adds n to the workspace's number of owners. Error: errNoOwner if no owner would
 // remain.
 func (s store) countOwners(workspaceID string, n int) db.Write {
 	update := expression.Set(attrOwners, attrOwners.Plus(expression.Value(n)))
 	return s.Projects.Update(db.WorkspaceKey(workspaceID), update).
-		If(attrOwners.GreaterThan(expression.Value(max(0, -n))))
+		If(attrOwners.GreaterThan(expression.Value(max(0, -n)))).Else(errNoOwner)
 }
 
 // firstMembership is a user's number of memberships while no number is stored. The user then has only the personal
 // workspace.
 const firstMembership = 1
 
-// countUp returns the write that increments the user's number of memberships. The write fails if the user has reached
+// countUp returns the write that increments the user's number of memberships. Error: errFull if the user has reached
 // the quota.
 func (s store) countUp(userID string) db.Write {
 	belowQuota := attrCount.LessThan(expression.Value(s.quota))
@@ -167,7 +137,7 @@ func (s store) countUp(userID string) db.Write {
 		belowQuota = belowQuota.Or(attrCount.AttributeNotExists())
 	}
 	next := expression.Plus(attrCount.IfNotExists(expression.Value(firstMembership)), expression.Value(1))
-	return s.Projects.Update(db.MembershipCountKey(userID), expression.Set(attrCount, next)).If(belowQuota)
+	return s.Projects.Update(db.MembershipCountKey(userID), expression.Set(attrCount, next)).If(belowQuota).Else(errFull)
 }
 
 // countDown returns the write that decrements the user's number of memberships. The number is always stored at this

@@ -43,11 +43,8 @@ func TestPersonalStoresBothCopiesOfMembership(t *testing.T) {
 	client, table := newTable(t)
 	ids := id.NewGenerator(func() time.Time { return noon }, rand.Reader)
 	ws, ada := ids.New(id.Workspace), ids.New(id.User)
-	writes, err := workspace.Personal(table, ws, ada, "ada", noon)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := client.Transact(t.Context(), writes...); err != nil {
+	writes := workspace.Personal(table, ws, ada, "ada", noon)
+	if err := client.Tx(writes...).Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	at := clock.Stamp(noon)
@@ -64,14 +61,11 @@ func TestPersonalStoresBothCopiesOfMembership(t *testing.T) {
 			t.Errorf("membership %v mismatch (-want +got):\n%s", key, diff)
 		}
 	}
-	if err := client.Transact(t.Context(), writes...); !errors.Is(err, db.ErrConditionFailed) {
+	if err := client.Tx(writes...).Commit(t.Context()); !errors.Is(err, db.ErrConditionFailed) {
 		t.Errorf("second creation: got error %v, want ErrConditionFailed", err)
 	}
-	swapped, err := workspace.Personal(table, ada, ws, "ada", noon)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := client.Transact(t.Context(), swapped...); !errors.Is(err, db.ErrInvalidKey) {
+	swapped := workspace.Personal(table, ada, ws, "ada", noon)
+	if err := client.Tx(swapped...).Commit(t.Context()); !errors.Is(err, db.ErrInvalidKey) {
 		t.Errorf("workspace ID and user ID swapped: got error %v, want ErrInvalidKey", err)
 	}
 }

@@ -156,12 +156,15 @@ func (s Store) clearedUpTo(ctx context.Context, projectID string) (string, error
 	return summary.ClearedTo, err
 }
 
-// TurnWrites returns the writes that store a turn. The caller must execute them in one transaction, and only once. The
-// first write is a condition check that fails if the conversation was cleared after the turn began.
+// ErrCleared reports that a conversation was cleared after a turn began.
+var ErrCleared = errors.New("conversation: cleared after the turn began")
+
+// TurnWrites returns the writes that store a turn. The caller must execute them in one transaction, and only once.
+// Error of the writes: ErrCleared.
 func (s Store) TurnWrites(projectID string, t Turn) ([]db.Write, error) {
 	cleared := expression.Name(attrClearedTo)
-	writes := []db.Write{s.table.Check(db.SummaryKey(projectID),
-		expression.AttributeNotExists(cleared).Or(cleared.LessThan(expression.Value(t.Question.ID))))}
+	notCleared := expression.AttributeNotExists(cleared).Or(cleared.LessThan(expression.Value(t.Question.ID)))
+	writes := []db.Write{s.table.Check(db.SummaryKey(projectID), notCleared).Else(ErrCleared)}
 	for _, m := range []Message{t.Question, t.Answer} {
 		items, err := m.parts()
 		if err != nil {
@@ -181,18 +184,18 @@ func (s Store) Replace(ctx context.Context, projectID string, m Message, exists 
 	if err != nil {
 		return err
 	}
-	writes := []db.Write{exists}
+	tx := s.client.Tx(exists.Else(errUnneeded))
 	for n, item := range items {
 		write := s.table.Put(db.MessageKey(projectID, m.ID, n), item)
 		if n == 0 {
-			write = write.If(s.table.Exists())
+			write = write.If(s.table.Exists()).Else(errUnneeded)
 		}
-		writes = append(writes, write)
+		tx.Add(write)
 	}
 	for n := len(items); n < maxParts; n++ { // the old message may have had more parts
-		writes = append(writes, s.table.Delete(db.MessageKey(projectID, m.ID, n)))
+		tx.Add(s.table.Delete(db.MessageKey(projectID, m.ID, n)))
 	}
-	return ignoreFailedCondition(s.client.Transact(ctx, writes...))
+	return ifNeeded(tx.Commit(ctx))
 }
 
 // SaveSummary stores a summary of the messages up to and including upTo. The parameter named "before" is the memory
@@ -203,14 +206,19 @@ func (s Store) SaveSummary(
 ) error {
 	update := expression.Set(expression.Name(attrNote), expression.Value(summary)).
 		Set(expression.Name(attrUpTo), expression.Value(upTo))
-	return ignoreFailedCondition(s.client.Transact(ctx, exists, s.table.Update(db.SummaryKey(projectID), update).
-		If(unchanged(attrUpTo, before.SummaryUpTo)).If(unchanged(attrClearedTo, before.ClearedUpTo))))
+	return ifNeeded(s.client.Tx(
+		exists.Else(errUnneeded),
+		s.table.Update(db.SummaryKey(projectID), update).If(unchanged(attrUpTo, before.SummaryUpTo)).
+			If(unchanged(attrClearedTo, before.ClearedUpTo)).Else(errUnneeded),
+	).Commit(ctx))
 }
 
-// ignoreFailedCondition returns nil if a condition failed, because the write is then no longer needed. It returns other
-// errors unchanged.
-func ignoreFailedCondition(err error) error {
-	if errors.Is(err, db.ErrConditionFailed) {
+// errUnneeded reports that a write is no longer needed, because the data has changed.
+var errUnneeded = errors.New("conversation: the write is no longer needed")
+
+// ifNeeded returns the error of a write, or nil if the write is no longer needed.
+func ifNeeded(err error) error {
+	if errors.Is(err, errUnneeded) {
 		return nil
 	}
 	return err
@@ -236,20 +244,16 @@ func (s Store) LastMessage(ctx context.Context, projectID string) (string, error
 }
 
 // Clear hides all messages up to and including upTo, and removes the summary. It does not delete the messages: call
-// DeleteCleared afterwards. Error: db.ErrNotFound if the project was deleted.
+// DeleteCleared afterwards. Error: the error of exists, which checks that the project exists.
 func (s Store) Clear(ctx context.Context, projectID, upTo string, exists db.Write) error {
 	cleared := expression.Name(attrClearedTo)
 	update := expression.Set(cleared, expression.Value(upTo)).
 		Remove(expression.Name(attrNote)).Remove(expression.Name(attrUpTo))
-	err := s.client.Transact(ctx, exists, s.table.Update(db.SummaryKey(projectID), update).
-		If(expression.AttributeNotExists(cleared).Or(cleared.LessThan(expression.Value(upTo)))))
-	switch {
-	case db.FailedAt(err, 0):
-		return db.ErrNotFound
-	case db.FailedAt(err, 1): // another call has already cleared these messages
-		return nil
-	}
-	return err
+	notCleared := expression.AttributeNotExists(cleared).Or(cleared.LessThan(expression.Value(upTo)))
+	return ifNeeded(s.client.Tx(
+		exists,
+		s.table.Update(db.SummaryKey(projectID), update).If(notCleared).Else(errUnneeded), // another call has cleared them
+	).Commit(ctx))
 }
 
 // DeleteCleared deletes the messages up to and including upTo, oldest first. It stops when all of them are deleted, or

@@ -88,7 +88,7 @@ func (f *fixture) storeMessages(t *rapid.T, projectID string) []string {
 		}
 	}
 	if len(writes) > 0 {
-		check(t, f.client.Transact(context.Background(), writes...))
+		check(t, f.client.Tx(writes...).Commit(context.Background()))
 	}
 	return complete
 }

@@ -151,30 +151,25 @@ var ErrInUse = fault.New(fault.CodeConflict,
 func (l *Ledger) Reserve(ctx context.Context, r Reservation, minTokens int) (Reservation, error) {
 	inProgress := l.counters.Operations(l.limits.operationRule(), r.UserID)
 	r.shard = l.limits.anyShard()
-	isMinuteFull := false
+	isRefused := false // by a limit other than that of calls, so that the call was not counted
 	err := db.Retry(ctx, "reserve tokens", func(ctx context.Context) error {
-		minute, tooManyCalls := l.counters.Write(l.limits.minuteRule(), r.UserID)
+		minute := l.counters.Write(l.limits.minuteRule(), r.UserID)
 		operation, begin := l.counters.Join(inProgress)
 		r.operation = operation
 		err := l.store.reserve(ctx, r, l.limits, l.now(), minute, begin)
-		refused, ok := errors.AsType[*refusedError](err)
+		refused, hasNoTokens := errors.AsType[*refusedError](err)
 		switch {
-		case !ok:
-			return err
-		case refused.minute:
-			isMinuteFull = true
-			return tooManyCalls
-		case refused.inProgress != nil:
-			if err := l.counters.MakeRoom(ctx, inProgress, refused.inProgress); err != nil {
-				return err
-			}
-			return db.ErrStale
+		case !hasNoTokens:
+			refusal := l.counters.MakeRoom(ctx, err)
+			isRefused = !errors.Is(refusal, err)
+			return refusal
 		case refused.user == nil && !refused.global:
 			return ErrInUse.WithCause(err)
 		}
+		isRefused = true
 		return l.adjust(ctx, &r, minTokens, refused)
 	})
-	if refusal, ok := errors.AsType[*fault.Error](err); ok && !isMinuteFull &&
+	if refusal, ok := errors.AsType[*fault.Error](err); ok && isRefused &&
 		(refusal.Code == fault.CodeQuotaExceeded || refusal.Code == fault.CodeRateLimited) {
 		err = l.countRefused(ctx, l.counters.Counter(l.limits.minuteRule(), r.UserID), err)
 	}
@@ -239,7 +234,7 @@ func (c Check) Refuse(ctx context.Context, items map[db.Key]db.Item, minTokens i
 	if released, err := l.releaseCrashed(ctx, c.user); released || err != nil {
 		return err
 	}
-	refused := &refusedError{user: &usage, cause: errors.New("checked before the prompt was built")}
+	refused := &refusedError{user: &usage}
 	return l.countRefused(ctx, c.minute, l.limits.exceeded(refused, c.user.month(), max(0, left)))
 }
 
@@ -310,7 +305,7 @@ func (l Limits) exceeded(refused *refusedError, m Month, left int) *fault.Error 
 		message = fmt.Sprintf("You have used all of your %d tokens for this month.", l.MonthlyTokens)
 	}
 	message += " The quota is renewed on " + m.End().Format(time.DateOnly) + " (UTC)."
-	return fault.New(fault.CodeQuotaExceeded, message).WithCause(&shortageError{left: left, cause: refused})
+	return fault.New(fault.CodeQuotaExceeded, message).WithCause(&shortageError{left: left})
 }
 
 // ExampleExceeded returns the QUOTA_EXCEEDED error of a user who has used all tokens of the month that contains at. It
@@ -322,21 +317,18 @@ func (l Limits) ExampleExceeded(at time.Time) *fault.Error {
 
 // shortageError is the cause of QUOTA_EXCEEDED. It reports how many tokens remain.
 type shortageError struct {
-	left  int
-	cause error
+	left int
 }
 
 func (e *shortageError) Error() string {
-	return fmt.Sprintf("quota: %d tokens left: %v", e.left, e.cause)
+	return fmt.Sprintf("quota: %d tokens left", e.left)
 }
-
-func (e *shortageError) Unwrap() error { return e.cause }
 
 // Settle ends a reservation and its generation in progress, and also executes the given writes in the same transaction,
 // even if ctx has ended. If the reservation was settled before, Settle writes nothing and returns nil. A reservation
 // that was released because its generation was considered crashed can still be settled.
-// Errors: if conditions of the given writes failed, a db.ConditionError with their indexes (nothing is written);
-// ErrCancelled; the error classes of db, after which Settle may be called again.
+// Errors: the errors of the given writes; ErrCancelled; the error classes of db, after which Settle may be called
+// again.
 func (l *Ledger) Settle(ctx context.Context, s Settlement, more ...db.Write) error {
 	ctx, cancel := async.Detach(ctx, settleTime) // the tokens were used, even if the client has disconnected
 	defer cancel()
@@ -348,8 +340,6 @@ func (l *Ledger) Settle(ctx context.Context, s Settlement, more ...db.Write) err
 			return err
 		case s.UnlessCancelled && before.End == "" && before.Cancelled:
 			return ErrCancelled
-		case err != nil:
-			return err
 		case before.End == endReleased && !end.released:
 			end.released = true
 			return db.ErrStale

@@ -59,27 +59,20 @@ const (
 	attrCancelled = "cancelled"
 )
 
-// refusedError reports why a reservation was refused. If no field but cause is set, a reservation for the same answer
+// refusedError reports why a reservation was refused. If no field is set, a reservation for the same answer
 // already exists.
 type refusedError struct {
-	// minute reports that there were too many calls in this minute.
-	minute bool
-	// inProgress is the stored item of the user's generations in progress if there were too many, otherwise nil.
-	inProgress db.Item
 	// user is the usage of the user if too few of the user's tokens remain, otherwise nil.
 	user *Usage
 	// global reports that too few tokens of all users together remain in the shard of the reservation.
 	global bool
-	cause  error
 }
 
-func (e *refusedError) Error() string { return "quota: reserve: " + e.cause.Error() }
-
-func (e *refusedError) Unwrap() error { return e.cause }
+func (e *refusedError) Error() string { return "quota: the reservation was refused" }
 
 // reserve reserves the tokens of r. minute is the write that counts the call towards the rate limit, and begin is the
 // write that begins the generation in progress.
-// Errors: *refusedError; the error classes of db.
+// Errors: the errors of these writes; *refusedError; the error classes of db.
 func (s store) reserve(
 	ctx context.Context, r Reservation, limits Limits, now time.Time, minute, begin db.Write,
 ) error {
@@ -91,33 +84,27 @@ func (s store) reserve(
 		return err
 	}
 	record[db.AttrExpiresAt] = db.ExpiresAt(month.End().Add(keptAfterEnd).Unix())
-	const minuteAt, beginAt, userAt, globalAt = 0, 1, 3, 4
-	writes := []db.Write{
-		minuteAt: minute,
-		beginAt:  begin,
-		2:        s.table.Create(db.GenerationKey(r.UserID, r.MessageID), record),
-		userAt:   s.take(db.UsageKey(r.UserID, month.String()), r.Tokens, limits.MonthlyTokens),
-	}
+	refused := &refusedError{}
+	tx := s.client.Tx(minute, begin,
+		s.table.Create(db.GenerationKey(r.UserID, r.MessageID), record),
+		s.take(db.UsageKey(r.UserID, month.String()), r.Tokens, limits.MonthlyTokens).
+			ElseFunc(func(stored db.Item) error {
+				usage, err := db.Decode[Usage](stored)
+				refused.user = &usage
+				return err
+			}))
 	if r.shard > 0 {
 		key := db.GlobalUsageKey(month.String(), r.shard)
-		writes = append(writes, s.take(key, r.Tokens, limits.shardLimit(r.shard)))
+		tx.Add(s.take(key, r.Tokens, limits.shardLimit(r.shard)).ElseFunc(func(db.Item) error {
+			refused.global = true
+			return nil
+		}))
 	}
-	err = s.client.TransactOnce(ctx, writes...)
-	if !errors.Is(err, db.ErrConditionFailed) {
-		return err
+	err = tx.CommitOnce(ctx)
+	if errors.Is(err, db.ErrStale) {
+		return refused
 	}
-	refused := &refusedError{minute: db.FailedAt(err, minuteAt), global: db.FailedAt(err, globalAt), cause: err}
-	if db.FailedAt(err, beginAt) {
-		refused.inProgress = db.OldItem(err, beginAt)
-	}
-	if db.FailedAt(err, userAt) {
-		usage, err := db.Decode[Usage](db.OldItem(err, userAt))
-		if err != nil {
-			return err
-		}
-		refused.user = &usage
-	}
-	return refused
+	return err
 }
 
 // globalUsage returns the used and reserved tokens of all users in a month, for each shard, beginning with shard 1. It
@@ -150,7 +137,7 @@ func (s store) take(key db.Key, tokens, limit int) db.Write {
 		fits = fits.Or(expression.AttributeNotExists(taken))
 	}
 	update := expression.Add(taken, expression.Value(tokens)).Add(expression.Name(attrCalls), expression.Value(1))
-	return s.table.Update(key, update).If(fits).WithOld()
+	return s.table.Update(key, update).If(fits)
 }
 
 // settlementWrite is a Settlement with the data that its writes depend on.
@@ -161,30 +148,34 @@ type settlementWrite struct {
 	at       time.Time
 }
 
-// settle settles a reservation and also executes the given writes in the same transaction. If the condition of
-// endGeneration fails, settle writes nothing, and the result named "before" is the stored record of the generation, or
-// a zero record if it has expired. In this case, err is nil unless a condition of the given writes also failed.
+// errEnded reports that a generation has ended or was cancelled.
+var errEnded = errors.New("quota: the generation has ended")
+
+// settle settles a reservation and also executes the given writes in the same transaction. If a condition of these
+// writes fails, settle writes nothing and returns its error. Otherwise, if the condition of endGeneration fails, it
+// writes nothing and returns the stored record of the generation, or a zero record if it has expired.
 func (s store) settle(ctx context.Context, end settlementWrite, more []db.Write) (before *generation, err error) {
-	generationAt, month := len(more), end.month().String()
-	writes := append(more[:len(more):len(more)], s.endGeneration(end), s.count(db.UsageKey(end.UserID, month), end))
+	month := end.month().String()
+	tx := s.client.Tx(more...)
+	tx.Add(
+		s.endGeneration(end).ElseFunc(func(stored db.Item) error {
+			found, err := db.Decode[generation](stored)
+			if err != nil {
+				return err
+			}
+			before = &found
+			return errEnded
+		}),
+		s.count(db.UsageKey(end.UserID, month), end),
+	)
 	if end.shard > 0 {
-		writes = append(writes, s.count(db.GlobalUsageKey(month, end.shard), end))
+		tx.Add(s.count(db.GlobalUsageKey(month, end.shard), end))
 	}
-	writes = append(writes, end.operation.EndWrites()...)
-	err = s.client.TransactOnce(ctx, writes...)
-	if !db.FailedAt(err, generationAt) {
-		return nil, err
+	tx.Add(end.operation.EndWrites()...)
+	if err = tx.CommitOnce(ctx); errors.Is(err, errEnded) {
+		return before, nil
 	}
-	found, decodeErr := db.Decode[generation](db.OldItem(err, generationAt))
-	if decodeErr != nil {
-		return nil, decodeErr
-	}
-	for i := range more {
-		if db.FailedAt(err, i) {
-			return &found, err
-		}
-	}
-	return &found, nil
+	return nil, err
 }
 
 // endGeneration returns the write that marks a generation as settled. Its condition is that the generation is in
@@ -199,7 +190,7 @@ func (s store) endGeneration(end settlementWrite) db.Write {
 	case end.UnlessCancelled:
 		condition = condition.And(expression.AttributeNotExists(expression.Name(attrCancelled)))
 	}
-	return s.setEnd(end.UserID, end.MessageID, endSettled, end.at).If(condition).WithOld()
+	return s.setEnd(end.UserID, end.MessageID, endSettled, end.at).If(condition)
 }
 
 // setEnd returns the write that sets the end of an existing generation and the time when its record expires.
@@ -256,18 +247,17 @@ func (s store) crashed(ctx context.Context, userID string, before time.Time) (fo
 // release releases the tokens that a generation has reserved, unless the generation has ended.
 func (s store) release(ctx context.Context, userID string, g generation, now time.Time) error {
 	returnTokens := expression.Add(expression.Name(attrTaken), expression.Value(-g.Tokens))
-	writes := []db.Write{
-		s.setEnd(userID, g.ID, endReleased, now).If(expression.AttributeNotExists(expression.Name(attrEnd))),
+	tx := s.client.Tx(
+		s.setEnd(userID, g.ID, endReleased, now).If(expression.AttributeNotExists(expression.Name(attrEnd))).Else(errEnded),
 		s.table.Update(db.UsageKey(userID, g.Month), returnTokens),
-	}
+	)
 	if g.Shard > 0 {
-		writes = append(writes, s.table.Update(db.GlobalUsageKey(g.Month, g.Shard), returnTokens))
+		tx.Add(s.table.Update(db.GlobalUsageKey(g.Month, g.Shard), returnTokens))
 	}
-	err := s.client.Transact(ctx, writes...)
-	if db.FailedAt(err, 0) {
-		return nil
+	if err := tx.Commit(ctx); !errors.Is(err, errEnded) {
+		return err
 	}
-	return err
+	return nil
 }
 
 // generation reads the record of an answer. Error: db.ErrNotFound.
@@ -282,8 +272,9 @@ func (s store) generation(ctx context.Context, userID, messageID string) (genera
 // cancel marks a generation as cancelled. Error: db.ErrNotFound.
 func (s store) cancel(ctx context.Context, userID, messageID string) error {
 	update := expression.Set(expression.Name(attrCancelled), expression.Value(true))
-	_, err := s.client.Do(ctx, s.table.Update(db.GenerationKey(userID, messageID), update).If(s.table.Exists()))
-	if errors.Is(err, db.ErrConditionFailed) || errors.Is(err, db.ErrInvalidKey) {
+	write := s.table.Update(db.GenerationKey(userID, messageID), update).If(s.table.Exists()).Else(db.ErrNotFound)
+	_, err := s.client.Do(ctx, write)
+	if errors.Is(err, db.ErrInvalidKey) {
 		return db.ErrNotFound
 	}
 	return err

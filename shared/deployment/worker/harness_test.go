@@ -173,11 +173,8 @@ func (f *fixture) newUser(name string) *user {
 	u := &user{Client: slicetest.NewClient(f.t, f.server.URL, f.log), f: f}
 	u.SetCookie("session", name)
 	u.caller = slicetest.NewCaller(f.ids.New(id.User), name)
-	writes, err := workspace.Personal(f.projects, f.ids.New(id.Workspace), u.caller.UserID, name, f.clock.Now())
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	if err := f.db.Transact(f.t.Context(), writes...); err != nil {
+	writes := workspace.Personal(f.projects, f.ids.New(id.Workspace), u.caller.UserID, name, f.clock.Now())
+	if err := f.db.Tx(writes...).Commit(f.t.Context()); err != nil {
 		f.t.Fatal(err)
 	}
 	f.users.Add(u.caller)

@@ -162,11 +162,8 @@ func (f *fixture) newUser(name string) *user {
 	u := &user{Client: slicetest.NewClient(f.t, f.server.URL, f.log), f: f, workspace: f.ids.New(id.Workspace)}
 	u.SetCookie("session", name)
 	u.caller = slicetest.NewCaller(f.ids.New(id.User), name)
-	writes, err := workspace.Personal(f.projects, u.workspace, u.caller.UserID, name, f.clock.Now())
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	if err := db.Wrap(f.sdk, f.clock.Now).Transact(f.t.Context(), writes...); err != nil {
+	writes := workspace.Personal(f.projects, u.workspace, u.caller.UserID, name, f.clock.Now())
+	if err := db.Wrap(f.sdk, f.clock.Now).Tx(writes...).Commit(f.t.Context()); err != nil {
 		f.t.Fatal(err)
 	}
 	f.users.Add(u.caller)
@@ -330,8 +327,8 @@ func (f *fixture) putLarge(projectID, path string, data []byte) {
 		f.t.Fatal(err)
 	}
 	tree := f.projects.Update(db.TreeKey(projectID), expression.Add(expression.Name("changes"), expression.Value(1)))
-	err = db.Wrap(f.sdk, f.clock.Now).Transact(context.WithoutCancel(f.t.Context()),
-		f.projects.Put(db.FileKey(projectID, path), item), tree)
+	err = db.Wrap(f.sdk, f.clock.Now).Tx(
+		f.projects.Put(db.FileKey(projectID, path), item), tree).Commit(context.WithoutCancel(f.t.Context()))
 	if err != nil {
 		f.t.Fatal(err)
 	}

@@ -3,7 +3,6 @@ package export
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
@@ -33,27 +32,16 @@ func jobOf(projectID string, r record, userID string) job.Job {
 func (s store) start(
 	ctx context.Context, projectID string, r, old record, counters *limit.Counters, rule limit.Rule, userID string,
 ) error {
-	item, err := db.Encode(r)
-	if err != nil {
-		return err
-	}
 	key := db.ExportKey(projectID, r.ID)
-	put := s.Projects.Create(key, item)
+	put := s.Projects.Create(key, r)
 	if old.ID != "" {
 		unchanged := equals("status", string(old.Status)).And(equals("startedAt", old.StartedAt.String()))
-		put = s.Projects.Put(key, item).If(unchanged)
+		put = s.Projects.Put(key, r).If(unchanged)
 	}
-	count, tooMany := counters.Write(rule, userID)
-	err = s.client.TransactOnce(ctx, s.ProjectExists(projectID), put, count, s.jobs().Add(jobOf(projectID, r, userID)))
-	switch {
-	case db.FailedAt(err, 0):
-		return workspace.ErrProjectNotFound.WithCause(err)
-	case db.FailedAt(err, 1):
-		return fmt.Errorf("%w: %w", db.ErrStale, err)
-	case db.FailedAt(err, 2):
-		return tooMany
-	}
-	return err
+	return s.client.Tx(
+		s.ProjectExists(projectID), put, counters.Write(rule, userID),
+		s.jobs().Add(jobOf(projectID, r, userID)),
+	).CommitOnce(ctx)
 }
 
 // equals returns the condition that an attribute has a value.

@@ -27,26 +27,18 @@ var (
 // Errors: PROJECT_NOT_FOUND if the project was deleted; QUOTA_EXCEEDED if the user has written too much on this day;
 // db.ErrStale if the project no longer has room.
 func (s store) announce(ctx context.Context, projectID string, u upload) error {
-	record, err := db.Encode(u)
-	if err != nil {
-		return err
-	}
 	reserve := expression.Add(attrBytes, expression.Value(u.Size)).Add(attrUploads, expression.Value(1))
 	hasRoom := s.Projects.Exists().
 		And(attrBytes.LessThanEqual(expression.Value(s.quotas.Bytes - u.Size))).
 		And(attrUploads.AttributeNotExists().Or(attrUploads.LessThan(expression.Value(maxOpenUploads))))
-	writes := []db.Write{
-		s.Projects.Update(db.TreeKey(projectID), reserve).If(hasRoom).WithOld(),
-		s.Projects.Create(db.UploadKey(projectID, u.ID), record),
-	}
+	tx := s.client.Tx(
+		s.Projects.Update(db.TreeKey(projectID), reserve).If(hasRoom).ElseFunc(changeError),
+		s.Projects.Create(db.UploadKey(projectID, u.ID), u),
+	)
 	if u.Size > 0 {
-		writes = append(writes, s.writtenWrite(u.UserID, u.AnnouncedAt.Time(), u.Size))
+		tx.Add(s.writtenWrite(u.UserID, u.AnnouncedAt.Time(), u.Size))
 	}
-	err = s.client.TransactOnce(ctx, writes...)
-	if db.FailedAt(err, 2) && !db.FailedAt(err, 0) { // the indexes of writtenWrite and of the tree's write
-		return errWrittenQuota(s.quotas).WithCause(err)
-	}
-	return treeError(err)
+	return tx.CommitOnce(ctx)
 }
 
 // openUploads returns the open uploads of a project.
@@ -72,14 +64,15 @@ const maxReleases = 99
 func (s store) release(ctx context.Context, projectID string, uploads []upload, at time.Time) error {
 	for batch := range slices.Chunk(uploads, maxReleases) {
 		bytes := 0
-		writes := make([]db.Write, 1, len(batch)+1) // the first one is the write of the tree
 		for _, u := range batch {
 			bytes += u.Size
-			writes = append(writes, s.settleWrite(projectID, &u, uploadReleased, "", at))
 		}
 		free := expression.Add(attrBytes, expression.Value(-bytes)).Add(attrUploads, expression.Value(-len(batch)))
-		writes[0] = s.Projects.Update(db.TreeKey(projectID), free).If(s.Projects.Exists()).WithOld()
-		if err := treeError(s.client.TransactOnce(ctx, writes...)); err != nil {
+		tx := s.client.Tx(s.Projects.Update(db.TreeKey(projectID), free).If(s.Projects.Exists()).ElseFunc(changeError))
+		for _, u := range batch {
+			tx.Add(s.settleWrite(projectID, &u, uploadReleased, "", at))
+		}
+		if err := tx.CommitOnce(ctx); err != nil {
 			return err
 		}
 	}

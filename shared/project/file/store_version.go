@@ -2,8 +2,6 @@ package file
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
@@ -30,10 +28,10 @@ func (s store) deleteVersion(ctx context.Context, projectID string, version db.K
 	if tree.includes(f) {
 		update = update.Add(attrOldBytes, expression.Value(-f.Size))
 	}
-	return treeError(s.client.TransactOnce(ctx,
-		s.Projects.Update(db.TreeKey(projectID), update).If(notRecounted).WithOld(),
+	return s.client.Tx(
+		s.Projects.Update(db.TreeKey(projectID), update).If(notRecounted).ElseFunc(changeError),
 		s.Projects.Delete(version).If(s.Projects.Exists()),
-	))
+	).CommitOnce(ctx)
 }
 
 // countOld returns the total size of a project's old versions that have not expired, and the time at which the first of
@@ -56,9 +54,6 @@ func (s store) postponeRecount(ctx context.Context, projectID string, tree Tree,
 	_, err := s.client.DoOnce(ctx, s.Projects.Update(db.TreeKey(projectID),
 		expression.Set(attrOldRecountAt, expression.Value(recountAt))).
 		If(attrOldRecountAt.Equal(expression.Value(tree.OldRecountAt))))
-	if errors.Is(err, db.ErrConditionFailed) {
-		return fmt.Errorf("%w: %w", db.ErrStale, err)
-	}
 	return err
 }
 
@@ -69,8 +64,5 @@ func (s store) setOldBytes(ctx context.Context, projectID string, tree Tree, byt
 		Set(attrOldRecountAt, expression.Value(recountAt))
 	unchanged := attrChanges.Equal(expression.Value(tree.Changes))
 	_, err := s.client.DoOnce(ctx, s.Projects.Update(db.TreeKey(projectID), set).If(s.Projects.Exists()).If(unchanged))
-	if errors.Is(err, db.ErrConditionFailed) {
-		return fmt.Errorf("%w: %w", db.ErrStale, err)
-	}
 	return err
 }

@@ -2,8 +2,6 @@ package file
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
@@ -31,43 +29,35 @@ var (
 // Errors: PROJECT_NOT_FOUND if the project was deleted; QUOTA_EXCEEDED if the user has written too much on this day;
 // db.ErrStale if the plan is no longer valid.
 func (s store) commit(ctx context.Context, projectID string, p plan, events []db.Write) error {
-	writes := []db.Write{s.treeWrite(projectID, p)}
+	tx := s.client.Tx(s.treeWrite(projectID, p))
+	if n := p.written(); n > 0 {
+		tx.Add(s.writtenWrite(p.userID, p.at, n))
+	}
 	for _, c := range p.changes {
-		more, err := s.changeWrites(projectID, p, c)
+		writes, err := s.changeWrites(projectID, p, c)
 		if err != nil {
 			return err
 		}
-		writes = append(writes, more...)
+		tx.Add(writes...)
 	}
 	if p.upload != nil {
-		writes = append(writes, s.completionWrite(projectID, p))
+		tx.Add(s.completionWrite(projectID, p))
 	}
-	written := len(writes)
-	if n := p.written(); n > 0 {
-		writes = append(writes, s.writtenWrite(p.userID, p.at, n))
-	}
-	err := s.client.TransactOnce(ctx, append(writes, events...)...)
-	if p.written() > 0 && db.FailedAt(err, written) && !db.FailedAt(err, 0) {
-		return errWrittenQuota(s.quotas).WithCause(err)
-	}
-	return treeError(err)
+	tx.Add(events...)
+	return tx.CommitOnce(ctx)
 }
 
-// treeError converts the error of a transaction. The first write of the transaction must change the project's tree and
-// use WithOld. Errors: PROJECT_NOT_FOUND; db.ErrStale if another condition failed.
-func treeError(err error) error {
-	switch {
-	case !errors.Is(err, db.ErrConditionFailed):
-		return err
-	case db.FailedAt(err, 0) && db.OldItem(err, 0) == nil:
-		return workspace.ErrProjectNotFound.WithCause(err)
-	default:
-		return fmt.Errorf("%w: %w", db.ErrStale, err)
+// changeError returns the error of a write that found another tree of a project than the one that was read, or none.
+// Errors: PROJECT_NOT_FOUND, db.ErrStale.
+func changeError(stored db.Item) error {
+	if stored == nil {
+		return workspace.ErrProjectNotFound
 	}
+	return db.ErrStale
 }
 
-// treeWrite returns the write that updates the tree's counters. The write fails if the project does not exist or would
-// exceed a quota, or if the plan is no longer valid (see plan.unchanged).
+// treeWrite returns the write that updates the tree's counters. Errors: PROJECT_NOT_FOUND; db.ErrStale if the project
+// would exceed a quota, or if the plan is no longer valid (see plan.unchanged).
 func (s store) treeWrite(projectID string, p plan) db.Write {
 	update := expression.Add(attrFiles, expression.Value(p.files)).Add(attrBytes, expression.Value(p.bytes))
 	if p.changesFiles() {
@@ -97,7 +87,7 @@ func (s store) treeWrite(projectID string, p plan) db.Write {
 		update = update.Add(attrOldBytes, expression.Value(p.oldBytes))
 		cond = cond.And(attrOldBytes.LessThanEqual(expression.Value(s.quotas.OldBytes - p.oldBytes)))
 	}
-	return s.Projects.Update(db.TreeKey(projectID), update).If(cond).WithOld()
+	return s.Projects.Update(db.TreeKey(projectID), update).If(cond).ElseFunc(changeError)
 }
 
 // unchanged returns the condition that the plan still makes no path both a file and a folder, although other requests
@@ -123,10 +113,9 @@ func equals(counter expression.NameBuilder, n int) expression.ConditionBuilder {
 	return counter.Equal(expression.Value(n))
 }
 
-// writtenWrite returns the write that counts the bytes that a user writes on a day (UTC). Its condition fails if the
-// user would exceed the quota.
+// writtenWrite returns the write that counts the bytes that a user writes on a day (UTC). Error: QUOTA_EXCEEDED.
 func (s store) writtenWrite(userID string, at time.Time, n int) db.Write {
-	return s.counters.Add(s.writtenRule(), userID, at, n)
+	return s.counters.Add(s.writtenRule(), userID, at, n).Else(errWrittenQuota(s.quotas))
 }
 
 func (s store) writtenRule() limit.Rule {
@@ -147,23 +136,15 @@ func (s store) changeWrites(projectID string, p plan, c change) ([]db.Write, err
 	if c.before != nil {
 		replaced := *c.before
 		replaced.ExpiresAt = p.at.Add(content.Retention).Unix()
-		old, err := db.Encode(replaced)
-		if err != nil {
-			return nil, err
-		}
-		writes = append(writes, s.Projects.Put(db.VersionKey(projectID, pathHash(c.path), c.before.Version), old))
+		writes = append(writes, s.Projects.Put(db.VersionKey(projectID, pathHash(c.path), c.before.Version), replaced))
 	}
 	if c.after == nil {
 		return append(writes, s.Projects.Delete(key).If(unchanged())), nil
 	}
-	record, err := db.Encode(*c.after)
-	if err != nil {
-		return nil, err
-	}
 	if c.before == nil {
-		writes = append(writes, s.Projects.Create(key, record))
+		writes = append(writes, s.Projects.Create(key, *c.after))
 	} else {
-		writes = append(writes, s.Projects.Put(key, record).If(unchanged()))
+		writes = append(writes, s.Projects.Put(key, *c.after).If(unchanged()))
 	}
 	chunks, err := s.chunkWrites(projectID, c)
 	return append(writes, chunks...), err

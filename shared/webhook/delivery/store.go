@@ -227,9 +227,6 @@ func (s Store) save(ctx context.Context, read, next Delivery) (Delivery, error) 
 		If(expression.Name("version").Equal(expression.Value(read.Version))).
 		Mine(hasText("writer", next.Writer))
 	_, err = s.Client.DoOnce(ctx, write)
-	if errors.Is(err, db.ErrConditionFailed) {
-		return next, fmt.Errorf("%w: %w", db.ErrStale, err)
-	}
 	return next, err
 }
 

@@ -36,8 +36,9 @@ func Activate(update expression.UpdateBuilder) expression.UpdateBuilder {
 type Store struct{ Webhooks db.Table }
 
 // Disable returns the writes that disable the active webhooks that a user created or activated in a workspace, which
-// has at most 20 webhooks. If a condition of the writes fails, the webhooks have changed: call Disable again. It makes
-// two calls to storage, which must not be concurrent: the webhooks are at least as new as the number of activations.
+// has at most 20 webhooks. If the conditions of the writes fail, the webhooks have changed: call Disable again. Disable
+// makes two calls to storage, which must not be concurrent: the webhooks are at least as new as the number of
+// activations.
 func (s Store) Disable(ctx context.Context, workspaceID, userID string, at time.Time) ([]db.Write, error) {
 	countKey := db.WebhookCountKey(workspaceID)
 	item, err := s.Webhooks.Get(ctx, countKey)
@@ -73,8 +74,7 @@ func (s Store) Disable(ctx context.Context, workspaceID, userID string, at time.
 	return writes, nil
 }
 
-// disable returns the write that disables a webhook. It fails if the webhook is no longer active, or has another
-// creator.
+// disable returns the write that disables a webhook. Its condition is that the webhook is active and has this creator.
 func (s Store) disable(key db.Key, userID string, at time.Time) db.Write {
 	active := expression.Name("active")
 	update := expression.Set(active, expression.Value(false)).
