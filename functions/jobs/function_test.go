@@ -202,7 +202,8 @@ func TestMessages(t *testing.T) {
 		f.check("sites", db.AddressKey(l), map[string]any{"deploymentId": deploymentID, "production": l == label})
 	}
 	out, err := f.objects.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: &cfg.Bucket.Files})
-	if err != nil || len(out.Contents) != 3 || *out.Contents[0].Key != "exports/"+projectID+"/"+exportID {
+	archive := "exports/" + projectID + "/" + exportID + "/"
+	if err != nil || len(out.Contents) != 3 || !strings.HasPrefix(*out.Contents[0].Key, archive) {
 		t.Errorf("got the objects %+v, error %v, want the archive, the page and the manifest", out, err)
 	}
 	gone := []db.Key{db.DeploymentKey(projectID, deletedID)}

@@ -17,8 +17,8 @@ import (
 var (
 	// ErrNotFound reports that the item does not exist or has expired.
 	ErrNotFound = errors.New("db: not found")
-	// ErrConditionFailed reports that the condition of a write was not satisfied. Write.Else
-	// replaces it with an error that has a meaning for the caller.
+	// ErrConditionFailed reports that the condition of a write was not satisfied. Write.Else replaces it with an error
+	// that has a meaning for the caller.
 	ErrConditionFailed = errors.New("db: condition failed")
 	// ErrConflict reports that other writers were changing the same item. Nothing was written. Retrying is safe.
 	ErrConflict = errors.New("db: conflict")

@@ -47,7 +47,7 @@ func operations(client *db.Client, table db.Table) map[string]func(context.Conte
 			_, err := client.Do(ctx, table.Put(dataKey, item("written")))
 			return err
 		}),
-		"Commit":    write(func(ctx context.Context) error { return client.Tx(table.Put(dataKey, item("written"))).Commit(ctx) }),
+		"Commit":    write(client.Tx(table.Put(dataKey, item("written"))).Commit),
 		"DeleteAll": write(func(ctx context.Context) error { return table.DeleteAll(ctx, dataKey) }),
 		"PutAll": write(func(ctx context.Context) error {
 			return table.PutAll(ctx, map[db.Key]db.Item{dataKey: item("written")})

@@ -118,7 +118,7 @@ func (p *process) outcome(j job.Job, attribute string) db.Write {
 
 // succeed is an attempt that first saves, and then stores the outcome.
 func (p *process) succeed(ctx context.Context, j job.Job) error {
-	if err := p.Jobs.Save(ctx, j, p.outcome(j, "saved")); err != nil {
+	if err := p.Jobs.DB.Tx(p.outcome(j, "saved"), p.Jobs.Hold(j)).Commit(ctx); err != nil {
 		return err
 	}
 	return p.Jobs.Finish(ctx, j, p.outcome(j, "succeeded"))

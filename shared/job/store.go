@@ -53,20 +53,10 @@ func (s Store) End(j Job) db.Write { return s.Projects.Delete(keyOf(j)).If(isHel
 // Replace returns the write that ends a job and adds the next job of the same record. Error: ErrLost.
 func (s Store) Replace(j, next Job) db.Write { return s.Add(next).If(isHeld(j)).Else(ErrLost) }
 
-// Save executes writes in a transaction, if the worker with j holds the lease. Error: ErrLost, also if the condition of
-// a write fails.
-func (s Store) Save(ctx context.Context, j Job, writes ...db.Write) error {
-	return s.commit(ctx, append(writes, s.Hold(j)))
-}
-
 // Finish ends a job, and executes writes in the same transaction, if the worker with j holds the lease. Error: ErrLost,
 // also if the condition of a write fails.
 func (s Store) Finish(ctx context.Context, j Job, writes ...db.Write) error {
-	return s.commit(ctx, append(writes, s.End(j)))
-}
-
-func (s Store) commit(ctx context.Context, writes []db.Write) error {
-	tx := s.DB.Tx()
+	tx := s.DB.Tx(s.End(j))
 	for _, w := range writes {
 		tx.Add(w.Else(ErrLost))
 	}

@@ -215,7 +215,7 @@ func TestLeaseIsLost(t *testing.T) {
 	var cause, saved error
 	p.run = func(ctx context.Context, j job.Job) error {
 		<-ctx.Done()
-		cause, saved = context.Cause(ctx), f.Jobs.Save(t.Context(), j)
+		cause, saved = context.Cause(ctx), f.Jobs.DB.Tx(f.Jobs.Hold(j)).Commit(t.Context())
 		return ctx.Err()
 	}
 	if err := f.work(p)[0]; err != nil {
@@ -271,7 +271,6 @@ func TestTakeover(t *testing.T) {
 		t.Helper()
 		for name, err := range map[string]error{
 			"Check":    f.Jobs.Check(t.Context(), first),
-			"Save":     f.Jobs.Save(t.Context(), first, f.outcome(j, "saved")),
 			"Release":  f.Jobs.Release(t.Context(), first, f.clock.Now()),
 			"Postpone": f.Jobs.Postpone(t.Context(), first, f.clock.Now()),
 			"Finish":   f.Jobs.Finish(t.Context(), first, f.outcome(j, "failed")),
