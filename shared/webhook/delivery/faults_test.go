@@ -310,10 +310,13 @@ func TestEveryEventIsDeliveredDespiteFaults(t *testing.T) {
 	requests := ft.checkRequests(20)
 	t.Logf("%d events, %d deliveries, %d requests in %v; injected faults: %v",
 		events, len(ft.expected), requests, ft.now().Sub(midnight), ft.counts)
-	for _, fault := range []string{
-		faultKilled, faultCallLost, faultResponseLost, faultPartialBatch, faultRecordsReplayed, faultMessagesRepeated,
-		faultMessagesLost, faultEndpointFails, faultEndpointSlow,
-	} {
+	faults := []string{
+		faultKilled, faultCallLost, faultResponseLost, faultPartialBatch, faultEndpointFails, faultEndpointSlow,
+	}
+	if slicetest.IsNightly() { // they are too rare to occur in each short form
+		faults = append(faults, faultRecordsReplayed, faultMessagesRepeated, faultMessagesLost)
+	}
+	for _, fault := range faults {
 		if ft.counts[fault] == 0 {
 			t.Errorf("this fault was never injected: %s", fault)
 		}
