@@ -312,7 +312,7 @@ func (b *bundler) missingPackage(importer, spec string) *failure.Error {
 			"Correct its name or version.", name, from)
 	}
 	hint := ""
-	if strings.ContainsAny(spec[:1], "@~$") {
+	if strings.ContainsAny(spec[:min(1, len(spec))], "@~$") {
 		hint = " If it is an alias, define it in compilerOptions.paths of tsconfig.json."
 	}
 	return failf(failure.DependencyNotFound, "The package %q is not installed.%s Add it to dependencies in "+

@@ -113,7 +113,7 @@ func (p sassProject) Paths(importer, spec string) (paths []string, err error) {
 func (p sassProject) Missing(importer, spec string) *failure.Error {
 	name := strings.TrimPrefix(strings.TrimPrefix(spec, "pkg:"), "~")
 	_, home := tree.PackageOf(tree.PackageFolder + name)
-	if isRelative(spec) || name != spec || strings.ContainsAny(spec[:1], "/@") || p.hasPackage(importer, name) ||
+	if isRelative(spec) || name != spec || strings.ContainsAny(spec[:min(1, len(spec))], "/@") || p.hasPackage(importer, name) ||
 		p.manifest.has(home) {
 		return p.missing(importer, name)
 	}
