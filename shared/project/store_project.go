@@ -96,7 +96,8 @@ func (s store) updateProject(ctx context.Context, old, p projectRecord, event db
 		Set(expression.Name("updatedAt"), expression.Value(p.UpdatedAt.String())).
 		Set(attrRevision, expression.Value(p.Revision))
 	tx := s.client.Tx(
-		s.Projects.Update(db.ProjectKey(p.WorkspaceID, p.ID), set).If(s.isRevision(old.Revision)).ElseFunc(changeError),
+		s.Projects.Update(db.ProjectKey(p.WorkspaceID, p.ID), set).If(s.isRevision(old.Revision)).
+			ElseFunc(workspace.ChangeError),
 		s.ProjectExists(p.ID),
 		event,
 	)
@@ -106,20 +107,11 @@ func (s store) updateProject(ctx context.Context, old, p projectRecord, event db
 	return tx.CommitOnce(ctx)
 }
 
-// changeError returns the error of a write that found another revision of a project, or none.
-// Errors: PROJECT_NOT_FOUND, db.ErrStale.
-func changeError(stored db.Item) error {
-	if stored == nil {
-		return workspace.ErrProjectNotFound
-	}
-	return db.ErrStale
-}
-
 // deleteProject deletes a project with its slug and its tree, and makes more writes in the same transaction. Call it
 // within db.Retry. Errors: PROJECT_NOT_FOUND; db.ErrStale, also if the condition of one of these writes fails.
 func (s store) deleteProject(ctx context.Context, p projectRecord, more ...db.Write) error {
 	tx := s.client.Tx(
-		s.Projects.Delete(db.ProjectKey(p.WorkspaceID, p.ID)).If(s.isRevision(p.Revision)).ElseFunc(changeError),
+		s.Projects.Delete(db.ProjectKey(p.WorkspaceID, p.ID)).If(s.isRevision(p.Revision)).ElseFunc(workspace.ChangeError),
 		s.Projects.Delete(db.TreeKey(p.ID)).If(s.Projects.Exists()).Else(workspace.ErrProjectNotFound),
 		s.Projects.Delete(db.SlugKey(p.WorkspaceID, p.Slug)),
 		s.countProjects(p.WorkspaceID, -1),

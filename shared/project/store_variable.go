@@ -7,6 +7,7 @@ import (
 
 	"devplatform/shared/db"
 	"devplatform/shared/project/setting"
+	"devplatform/shared/workspace"
 )
 
 // variablesRecord is the record of a project's variables. It is an item of its own under db.VariablesKey, so that other
@@ -26,7 +27,8 @@ func (s store) setVariables(ctx context.Context, old, p projectRecord, v variabl
 	set := expression.Set(expression.Name("updatedAt"), expression.Value(p.UpdatedAt.String())).
 		Set(attrRevision, expression.Value(p.Revision))
 	return s.client.Tx(
-		s.Projects.Update(db.ProjectKey(p.WorkspaceID, p.ID), set).If(s.isRevision(old.Revision)).ElseFunc(changeError),
+		s.Projects.Update(db.ProjectKey(p.WorkspaceID, p.ID), set).If(s.isRevision(old.Revision)).
+			ElseFunc(workspace.ChangeError),
 		put, event,
 	).CommitOnce(ctx)
 }

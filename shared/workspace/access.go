@@ -218,6 +218,15 @@ func (s Access) Load(ctx context.Context, userID string, a *ProjectAccess, more 
 	return err
 }
 
+// ChangeError returns the error of a write that found another version of a project's record or tree than the one that
+// was read. stored is nil if it found none. Errors: ErrProjectNotFound, db.ErrStale.
+func ChangeError(stored db.Item) error {
+	if stored == nil {
+		return ErrProjectNotFound
+	}
+	return db.ErrStale
+}
+
 // ProjectExists returns a condition check. Error: PROJECT_NOT_FOUND.
 func (s Access) ProjectExists(projectID string) db.Write {
 	return s.Projects.Check(db.TreeKey(projectID), s.Projects.Exists()).Else(ErrProjectNotFound)

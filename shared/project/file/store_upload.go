@@ -15,6 +15,7 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/objectstore"
 	"devplatform/shared/project/content"
+	"devplatform/shared/workspace"
 )
 
 // The attributes of an upload that transactions change.
@@ -32,7 +33,7 @@ func (s store) announce(ctx context.Context, projectID string, u upload) error {
 		And(attrBytes.LessThanEqual(expression.Value(s.quotas.Bytes - u.Size))).
 		And(attrUploads.AttributeNotExists().Or(attrUploads.LessThan(expression.Value(maxOpenUploads))))
 	tx := s.client.Tx(
-		s.Projects.Update(db.TreeKey(projectID), reserve).If(hasRoom).ElseFunc(changeError),
+		s.Projects.Update(db.TreeKey(projectID), reserve).If(hasRoom).ElseFunc(workspace.ChangeError),
 		s.Projects.Create(db.UploadKey(projectID, u.ID), u),
 	)
 	if u.Size > 0 {
@@ -68,7 +69,9 @@ func (s store) release(ctx context.Context, projectID string, uploads []upload, 
 			bytes += u.Size
 		}
 		free := expression.Add(attrBytes, expression.Value(-bytes)).Add(attrUploads, expression.Value(-len(batch)))
-		tx := s.client.Tx(s.Projects.Update(db.TreeKey(projectID), free).If(s.Projects.Exists()).ElseFunc(changeError))
+		tx := s.client.Tx(
+			s.Projects.Update(db.TreeKey(projectID), free).If(s.Projects.Exists()).ElseFunc(workspace.ChangeError),
+		)
 		for _, u := range batch {
 			tx.Add(s.settleWrite(projectID, &u, uploadReleased, "", at))
 		}

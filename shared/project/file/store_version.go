@@ -6,6 +6,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
 	"devplatform/shared/db"
+	"devplatform/shared/workspace"
 )
 
 // versions returns up to limit replaced versions of the file at a path, newest first. It starts after a position in the
@@ -29,7 +30,7 @@ func (s store) deleteVersion(ctx context.Context, projectID string, version db.K
 		update = update.Add(attrOldBytes, expression.Value(-f.Size))
 	}
 	return s.client.Tx(
-		s.Projects.Update(db.TreeKey(projectID), update).If(notRecounted).ElseFunc(changeError),
+		s.Projects.Update(db.TreeKey(projectID), update).If(notRecounted).ElseFunc(workspace.ChangeError),
 		s.Projects.Delete(version).If(s.Projects.Exists()),
 	).CommitOnce(ctx)
 }

@@ -47,15 +47,6 @@ func (s store) commit(ctx context.Context, projectID string, p plan, events []db
 	return tx.CommitOnce(ctx)
 }
 
-// changeError returns the error of a write that found another tree of a project than the one that was read, or none.
-// Errors: PROJECT_NOT_FOUND, db.ErrStale.
-func changeError(stored db.Item) error {
-	if stored == nil {
-		return workspace.ErrProjectNotFound
-	}
-	return db.ErrStale
-}
-
 // treeWrite returns the write that updates the tree's counters. Errors: PROJECT_NOT_FOUND; db.ErrStale if the project
 // would exceed a quota, or if the plan is no longer valid (see plan.unchanged).
 func (s store) treeWrite(projectID string, p plan) db.Write {
@@ -87,7 +78,7 @@ func (s store) treeWrite(projectID string, p plan) db.Write {
 		update = update.Add(attrOldBytes, expression.Value(p.oldBytes))
 		cond = cond.And(attrOldBytes.LessThanEqual(expression.Value(s.quotas.OldBytes - p.oldBytes)))
 	}
-	return s.Projects.Update(db.TreeKey(projectID), update).If(cond).ElseFunc(changeError)
+	return s.Projects.Update(db.TreeKey(projectID), update).If(cond).ElseFunc(workspace.ChangeError)
 }
 
 // unchanged returns the condition that the plan still makes no path both a file and a folder, although other requests
