@@ -113,8 +113,8 @@ func (p sassProject) Paths(importer, spec string) (paths []string, err error) {
 func (p sassProject) Missing(importer, spec string) *failure.Error {
 	name := strings.TrimPrefix(strings.TrimPrefix(spec, "pkg:"), "~")
 	_, home := tree.PackageOf(tree.PackageFolder + name)
-	if isRelative(spec) || name != spec || strings.ContainsAny(spec[:min(1, len(spec))], "/@") || p.hasPackage(importer, name) ||
-		p.manifest.has(home) {
+	if isRelative(spec) || name != spec || strings.HasPrefix(spec, "/") ||
+		strings.HasPrefix(spec, "@") || p.hasPackage(importer, name) || p.manifest.has(home) {
 		return p.missing(importer, name)
 	}
 	return failf(failure.BuildFailed, "The style sheet %s does not exist, beside its importer or as a package. Add the "+
