@@ -115,9 +115,9 @@ faults: ## run the tests of failures and kills in their full form, with the race
 	@$(STEP) 'kills of the platform' env NIGHTLY=1 $(RACE) -count=1 -run Kill ./infra/e2e
 
 .PHONY: format
-format: # fails on files that gofmt would change
-	@$(STEP) 'format' sh -c 'files=$$(gofmt -l $$(git ls-files --cached --others --exclude-standard "*.go")); \
-	if [ -n "$$files" ]; then echo "not formatted (gofmt -w):"; echo "$$files"; exit 1; fi'
+format: tools # fails on files that goimports would change
+	@$(STEP) 'format' sh -c 'files=$$($(TOOLS)/goimports -local devplatform -l $$(git ls-files --cached --others --exclude-standard "*.go")) || exit 1; \
+	if [ -n "$$files" ]; then echo "not formatted ($(TOOLS)/goimports -local devplatform -w):"; echo "$$files"; exit 1; fi'
 
 .PHONY: lint
 lint: tools ## run the linter, which includes the checks of go vet
