@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"devplatform/infra/platformtest"
+	"devplatform/infra/slicetest"
 )
 
 // cli runs the AWS CLI against a platform and returns its output.
@@ -25,6 +26,7 @@ func cli(t testing.TB, p *platformtest.Platform, args ...string) (string, error)
 // TestAWSCLI lists tables, streams and functions with the AWS CLI, and invokes a function with a sample event.
 func TestAWSCLI(t *testing.T) {
 	t.Parallel()
+	slicetest.SkipIfNotNightly(t)
 	platformtest.Required(t, "aws")
 	p := platformtest.Start(t)
 	out := filepath.Join(t.TempDir(), "out.json")

@@ -127,6 +127,7 @@ func TestAccountCommands(t *testing.T) {
 // TestSecretCommands stores the credentials of providers with the documented commands, and reads them again.
 func TestSecretCommands(t *testing.T) {
 	t.Parallel()
+	slicetest.SkipIfNotNightly(t)
 	platformtest.Required(t, "aws")
 	p := platformtest.Start(t)
 	script := strings.Join(commands(t, "secret"), "\n") + `

@@ -14,7 +14,7 @@ const raceFlag = "-race"
 // Build compiles packages of the project whose folder is root. arguments are further flags of `go build`, such as -o,
 // and the packages. The other flags are the same as in the Makefile, so that Go does not compile a package twice.
 func Build(ctx context.Context, root string, arguments ...string) error {
-	flags := []string{"build", "-trimpath", "-tags=lambda.norpc", "-ldflags=-s"}
+	flags := []string{"build", "-trimpath", "-tags=lambda.norpc", "-ldflags=-s", "-gcflags=all=-dwarf=false"}
 	command := exec.CommandContext(ctx, "go", append(flags, arguments...)...)
 	command.Dir = root
 	cgo := "CGO_ENABLED=0"

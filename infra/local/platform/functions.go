@@ -106,7 +106,7 @@ func (b *functions) build(ctx context.Context, out string, all []stack.Function)
 
 // goBuild compiles packages with the flags of a deployment, or with those for a debugger. It logs its progress.
 func (b *functions) goBuild(ctx context.Context, module, out string, packages ...string) error {
-	flags := []string{"-trimpath", "-tags=lambda.norpc", "-ldflags=-s"}
+	flags := []string{"-trimpath", "-tags=lambda.norpc", "-ldflags=-s", "-gcflags=all=-dwarf=false"}
 	if b.config.HasSymbols {
 		flags = []string{"-trimpath=false", "-tags=lambda.norpc", "-ldflags=", "-gcflags=all=-N -l"}
 	}
