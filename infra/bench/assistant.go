@@ -178,5 +178,5 @@ func ask(ctx context.Context, url string, c *rig.Client, fields rig.Object) (ans
 		}
 	}
 	a.took = time.Since(begin)
-	return a, lines.Err() //nolint:wrapcheck // it has context
+	return a, lines.Err()
 }

@@ -81,7 +81,7 @@ func fillFolder(account *rig.Client, project, folder string) error {
 		}
 		content, err := os.ReadFile(path)
 		if err != nil {
-			return err //nolint:wrapcheck // wrapped below
+			return err
 		}
 		return account.Post("/api/projects/"+project+"/files", rig.Object{
 			"path": strings.TrimPrefix(path, folder), "content": string(content),

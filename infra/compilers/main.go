@@ -83,7 +83,7 @@ func run(folder, bundles, list string) error {
 func install(folder string) error {
 	files, err := os.ReadDir(source)
 	if err != nil {
-		return err //nolint:wrapcheck // names the folder
+		return err
 	}
 	for _, f := range files {
 		if ext := filepath.Ext(f.Name()); ext != ".js" && ext != ".json" {
@@ -142,7 +142,7 @@ func constants(name string) map[string]string {
 func bundle(folder, name string) (code []byte, inputs []string, err error) {
 	dir, err := filepath.Abs(folder)
 	if err != nil {
-		return nil, nil, err //nolint:wrapcheck // names the folder
+		return nil, nil, err
 	}
 	out := api.Build(api.BuildOptions{
 		AbsWorkingDir: dir, EntryPoints: []string{name + ".js"}, Bundle: true, Format: api.FormatIIFE,
@@ -258,7 +258,7 @@ func listLicences(folder string, packages map[string]bool) ([]byte, error) {
 	for _, name := range sorted {
 		home := filepath.Join(folder, "node_modules", name)
 		var manifest struct{ Name, Version, License string }
-		data, err := os.ReadFile(filepath.Join(home, "package.json")) //nolint:gosec // of a package
+		data, err := os.ReadFile(filepath.Join(home, "package.json"))
 		if err == nil {
 			err = json.Unmarshal(data, &manifest)
 		}
@@ -271,9 +271,9 @@ func listLicences(folder string, packages map[string]bool) ([]byte, error) {
 		table += fmt.Sprintf("| %s | %s | %s |\n", manifest.Name, manifest.Version, manifest.License)
 		files, _ := filepath.Glob(filepath.Join(home, "[Ll][Ii][Cc][Ee][Nn][CcSs][Ee]*"))
 		for _, file := range files {
-			text, err := os.ReadFile(file) //nolint:gosec // of a package
+			text, err := os.ReadFile(file)
 			if err != nil {
-				return nil, err //nolint:wrapcheck // names the file
+				return nil, err
 			}
 			texts += fmt.Sprintf("\n## %s %s\n\n```\n%s\n```\n", manifest.Name, manifest.Version, bytes.TrimSpace(text))
 		}
@@ -283,7 +283,7 @@ func listLicences(folder string, packages map[string]bool) ([]byte, error) {
 
 func write(file string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
-		return err //nolint:wrapcheck // names the folder
+		return err
 	}
-	return os.WriteFile(file, data, 0o600) //nolint:gosec,wrapcheck // the path is a constant; names the file
+	return os.WriteFile(file, data, 0o600) //nolint:gosec // the path is a constant; names the file
 }

@@ -62,7 +62,7 @@ func readEvent(path string) ([]byte, error) {
 		}
 		return event, nil
 	}
-	event, err := os.ReadFile(path) //nolint:gosec // the file that the user names
+	event, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("event: %w", err)
 	}

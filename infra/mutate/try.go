@@ -51,7 +51,7 @@ func list(ctx context.Context, folder string) (module, error) {
 }
 
 func (m module) goCommand(ctx context.Context, args ...string) *exec.Cmd {
-	command := exec.CommandContext(ctx, "go", args...) //nolint:gosec // the arguments are this program's
+	command := exec.CommandContext(ctx, "go", args...)
 	command.Dir = m.folder
 	return command
 }
@@ -104,14 +104,14 @@ func (m module) try(ctx context.Context, change mutation, limit time.Duration) (
 	}
 	build := m.goCommand(ctx, "build", "-overlay", overlay, "-o", os.DevNull, change.pkg)
 	if build.Run() != nil {
-		return false, false, ctx.Err() //nolint:wrapcheck // the user stopped the program
+		return false, false, ctx.Err()
 	}
 	for _, tests := range m.testsOf(change.pkg) {
 		limited, cancel := context.WithTimeout(ctx, limit)
 		err := m.goCommand(limited, "test", "-overlay", overlay, "-vet=off", "-count=1", "-short", "-failfast", tests).Run()
 		cancel()
 		if ctx.Err() != nil {
-			return false, false, ctx.Err() //nolint:wrapcheck // the user stopped the program
+			return false, false, ctx.Err()
 		}
 		if err != nil {
 			return true, true, nil

@@ -79,7 +79,7 @@ func digest(files fs.FS) (string, error) {
 		}
 		data, err := fs.ReadFile(files, path)
 		_, _ = fmt.Fprintf(hash, "%s %d\n%s", path, len(data), data) // never fails
-		return err                                                   //nolint:wrapcheck // digest wraps it
+		return err
 	})
 	if err != nil {
 		return "", fmt.Errorf("npmtest: read the files: %w", err)

@@ -93,7 +93,7 @@ func DependOnSources() error {
 			if err == nil && !strings.HasSuffix(path, "_test.go") {
 				_, err = os.Stat(path)
 			}
-			return err //nolint:wrapcheck // wrapped below
+			return err
 		})
 		if err != nil {
 			return fmt.Errorf("platformtest: %w", err)

@@ -25,7 +25,7 @@ func Documents(t testing.TB, root string) (documents []string) {
 		if filepath.Ext(path) == ".md" {
 			document, err := filepath.Rel(root, path)
 			documents = append(documents, document)
-			return err //nolint:wrapcheck // fails the test
+			return err
 		}
 		return nil
 	})

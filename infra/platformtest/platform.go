@@ -84,7 +84,7 @@ func (p *Platform) Children() []int {
 func ChildrenOf(t testing.TB, pid int) []int {
 	t.Helper()
 	pgrep := Required(t, "pgrep")
-	output, err := exec.Command(pgrep, "-P", strconv.Itoa(pid)).Output() //nolint:gosec,noctx // it ends at once
+	output, err := exec.Command(pgrep, "-P", strconv.Itoa(pid)).Output() //nolint:noctx // it ends at once
 	if err != nil {                                                      // pgrep found no process
 		return nil
 	}

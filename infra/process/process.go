@@ -100,7 +100,7 @@ func Run(ctx context.Context, command *exec.Cmd) (*Process, error) {
 		}
 		return p, nil
 	case <-ctx.Done():
-		return p, ctx.Err() //nolint:wrapcheck // the caller's own
+		return p, ctx.Err()
 	case <-time.After(time.Minute):
 		return p, errors.New("the platform was not ready within a minute")
 	}

@@ -63,7 +63,7 @@ func (p *Process) Do(r *http.Request) (*http.Response, error) {
 			return nil, killed
 		}
 	}
-	return response, err //nolint:wrapcheck // the SDK expects the errors of its client
+	return response, err
 }
 
 func (p *Process) reach() error {

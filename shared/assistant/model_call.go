@@ -82,7 +82,7 @@ func (s *Service) callModel(
 	s.warnIfCut(ctx, r, request, outcome.Usage)
 	outcome.Usage = plausibleUsage(outcome.Usage, request, received)
 	if cause := context.Cause(ctx); err != nil && cause != nil {
-		return outcome, cause //nolint:wrapcheck // the reason why this package ended the generation
+		return outcome, cause
 	}
 	return outcome, err
 }

@@ -69,5 +69,5 @@ func (g *Group) Go(f func() error) {
 
 // Wait waits for all functions and returns the first error.
 func (g *Group) Wait() error {
-	return (*errgroup.Group)(g).Wait() //nolint:wrapcheck // the errors of the group's functions have context
+	return (*errgroup.Group)(g).Wait()
 }

@@ -131,15 +131,15 @@ func attributeValue(name string, d *jsontext.Decoder) (types.AttributeValue, err
 		for i, element := range list {
 			v.Value[i] = element.value
 		}
-		return v, err //nolint:wrapcheck // replaced by ItemFromJSON
+		return v, err
 	case "M":
 		var members map[string]attribute
 		err := json.UnmarshalDecode(d, &members)
-		return &types.AttributeValueMemberM{Value: itemOf(members)}, err //nolint:wrapcheck // replaced by ItemFromJSON
+		return &types.AttributeValueMemberM{Value: itemOf(members)}, err
 	default:
 		return nil, errors.New("an attribute has an unknown type")
 	}
-	return value, json.UnmarshalDecode(d, target) //nolint:wrapcheck // replaced by ItemFromJSON
+	return value, json.UnmarshalDecode(d, target)
 }
 
 func itemOf(attributes map[string]attribute) Item {

@@ -159,5 +159,5 @@ func (s *Service) manifest(ctx context.Context, d Deployment) (m manifest, err e
 	case err != nil:
 		return m, err
 	}
-	return m, json.Unmarshal(data, &m) //nolint:wrapcheck // the worker wrote it
+	return m, json.Unmarshal(data, &m)
 }

@@ -56,7 +56,7 @@ func (r *rendering) write(to http.ResponseWriter, status int, output any) error 
 	}
 	to.WriteHeader(status)
 	_, err := to.Write(body)
-	return err //nolint:wrapcheck // writing to a buffer does not fail
+	return err
 }
 
 func encodeBody(body any) ([]byte, error) {

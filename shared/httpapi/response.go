@@ -32,9 +32,9 @@ func (r *response) WriteHeader(status int) {
 func (r *response) Write(p []byte) (int, error) {
 	r.WriteHeader(http.StatusOK)
 	if r.started {
-		return r.to.Write(p) //nolint:wrapcheck,gosec // a stream that its handler encodes
+		return r.to.Write(p) //nolint:gosec // a stream that its handler encodes
 	}
-	return r.body.Write(p) //nolint:wrapcheck // never fails
+	return r.body.Write(p)
 }
 
 // FlushError sends everything that was written so far. The first flush starts the response. Errors: the error of

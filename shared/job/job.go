@@ -123,7 +123,7 @@ type message struct {
 func (j Job) Send(ctx context.Context, send func(ctx context.Context, body, group string) error) error {
 	body, err := json.Marshal(message{j.ProjectID, j.ID})
 	if err != nil {
-		return err //nolint:wrapcheck // strings only: cannot fail
+		return err
 	}
 	return send(ctx, string(body), j.Group)
 }

@@ -68,7 +68,7 @@ type records[Record any] []Record
 // UnmarshalJSONFrom implements json.UnmarshalerFrom.
 func (r *records[Record]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	if d.PeekKind() != '[' {
-		return json.UnmarshalDecode(d, (*[]Record)(r)) //nolint:wrapcheck // replaced by parseBatch
+		return json.UnmarshalDecode(d, (*[]Record)(r))
 	}
 	_, _ = d.ReadToken()
 	*r = records[Record]{}
@@ -80,5 +80,5 @@ func (r *records[Record]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 		*r = append(*r, record)
 	}
 	_, err := d.ReadToken()
-	return err //nolint:wrapcheck // replaced by parseBatch
+	return err
 }

@@ -112,7 +112,7 @@ func (b Bucket) Get(ctx context.Context, key string) ([]byte, error) {
 	defer func() { _ = body.Close() }()
 	data := make([]byte, size)
 	_, err = io.ReadFull(body, data)
-	return data, err //nolint:wrapcheck // an error of Open's reader
+	return data, err
 }
 
 // Object is an element of a list.

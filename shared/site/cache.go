@@ -69,7 +69,7 @@ func (c *cache[V]) get(ctx context.Context, key string) (V, error) {
 		})
 		return value, err
 	})
-	return loaded.(V), err //nolint:wrapcheck // an error of load
+	return loaded.(V), err
 }
 
 // add adds a value and evicts those that were not used for the longest time.

@@ -93,14 +93,14 @@ func decompress(object io.ReadCloser) (io.ReadCloser, error) {
 // Close closes the object.
 func (d *decompressed) Close() error {
 	decompressors.Put(d.Reader)
-	return d.object.Close() //nolint:wrapcheck // the caller ignores it
+	return d.object.Close()
 }
 
 // section returns a reader of a part of a body. It closes the body if there is an error.
 func section(body io.ReadCloser, p part) (io.ReadCloser, error) {
 	if _, err := io.CopyN(io.Discard, body, p.start); err != nil {
 		_ = body.Close()
-		return nil, err //nolint:wrapcheck // wrapped by open
+		return nil, err
 	}
 	return struct {
 		io.Reader

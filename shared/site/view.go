@@ -217,7 +217,7 @@ func fill(r io.Reader, chunk []byte) (n int, err error) {
 		more, err = r.Read(chunk[n:])
 		n += more
 	}
-	return n, err //nolint:wrapcheck // compared by the caller
+	return n, err
 }
 
 // retryAfter is the number of seconds after which a client may repeat a request that failed because storage was not
@@ -243,7 +243,7 @@ func (v *view) page(status int) error {
 		return nil
 	}
 	_, err := v.w.Write(pages[status])
-	return err //nolint:wrapcheck // only logged
+	return err
 }
 
 // header returns the response's headers, with only those that every response has.

@@ -42,5 +42,5 @@ func (t plainBodies) RoundTrip(r *http.Request) (*http.Response, error) {
 			r.ProtoMajor, r.ProtoMinor, r.Close = 1, 1, true
 		}
 	}
-	return t.Transport.RoundTrip(r) //nolint:wrapcheck // http.Client wraps it
+	return t.Transport.RoundTrip(r)
 }

@@ -220,7 +220,7 @@ func (f *Folder) CommitSync(batch *pebble.Batch) error {
 	if f.inMemory {
 		durable = pebble.NoSync
 	}
-	return batch.Commit(durable) //nolint:wrapcheck // the caller adds the kind of the write
+	return batch.Commit(durable)
 }
 
 // CommitLater makes a batch visible, and closes it. It becomes durable later, or is lost in a crash.

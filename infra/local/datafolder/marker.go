@@ -52,7 +52,7 @@ func (f *Folder) createMarker(marker string) error {
 	if err == nil {
 		err = CreateFile(files, draft, func(to io.Writer) error {
 			_, err := io.WriteString(to, f.options.Format+"\n")
-			return err //nolint:wrapcheck // below
+			return err
 		})
 	}
 	if err == nil {

@@ -35,7 +35,7 @@ func traceID(now time.Time, random []byte, client string) string {
 	if strings.Contains(client, rootPrefix) && len(client) <= 256 && printable(client) {
 		return client
 	}
-	return fmt.Sprintf("%s%08x-%x", rootPrefix, uint32(now.Unix()), random) //nolint:gosec // X-Ray's format has 8 digits
+	return fmt.Sprintf("%s%08x-%x", rootPrefix, uint32(now.Unix()), random)
 }
 
 func printable(s string) bool {

@@ -77,7 +77,7 @@ func (l *listener) Accept() (net.Conn, error) {
 		if !errors.Is(err, net.ErrClosed) {
 			connections.warn("can't accept connections", slog.Any("error", err))
 		}
-		return nil, err //nolint:wrapcheck // net/http inspects the error
+		return nil, err
 	}
 	c := &conn{Conn: inner, gateway: l.gateway}
 	connections.add(c)
@@ -87,7 +87,7 @@ func (l *listener) Accept() (net.Conn, error) {
 // Close closes the listener, also while Accept waits for a slot.
 func (l *listener) Close() error {
 	l.close.Do(func() { close(l.closed) })
-	return l.Listener.Close() //nolint:wrapcheck // as in Accept
+	return l.Listener.Close()
 }
 
 type conn struct {
@@ -106,7 +106,7 @@ type conn struct {
 func (c *conn) Close() error {
 	err := c.Conn.Close()
 	c.close.Do(func() { c.gateway.connections.remove(c) })
-	return err //nolint:wrapcheck // as in Accept
+	return err
 }
 
 // CloseWrite lets net/http close a refused connection without losing the response.
@@ -134,7 +134,7 @@ func (c *conn) Write(b []byte) (int, error) {
 	if err == nil {
 		n = len(b)
 	}
-	return n, err //nolint:wrapcheck // net/http inspects the errors of a net.Conn
+	return n, err
 }
 
 // refusal returns the response to a request that net/http refused with a status.

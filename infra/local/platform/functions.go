@@ -110,7 +110,7 @@ func (b *functions) goBuild(ctx context.Context, module, out string, packages ..
 	if b.config.HasSymbols {
 		flags = []string{"-trimpath=false", "-tags=lambda.norpc", "-ldflags=", "-gcflags=all=-N -l"}
 	}
-	command := exec.CommandContext(ctx, "go", //nolint:gosec // the folders are in the user's template
+	command := exec.CommandContext(ctx, "go",
 		slices.Concat([]string{"build", "-v"}, flags, []string{"-o", out}, packages)...)
 	command.Dir = module
 	command.Env = append(os.Environ(), "CGO_ENABLED=0")

@@ -54,6 +54,6 @@ func await(ctx context.Context, done <-chan struct{}) error {
 	case <-done:
 		return nil
 	case <-time.After(abandonAfter):
-		return ctx.Err() //nolint:wrapcheck // http.Client wraps it
+		return ctx.Err()
 	}
 }

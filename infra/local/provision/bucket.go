@@ -52,7 +52,7 @@ func (p *provisioner) setCORS(ctx context.Context, want stack.Bucket) error {
 		rules = append(rules, types.CORSRule{
 			ID: optional(rule.ID), AllowedOrigins: rule.AllowedOrigins, AllowedMethods: rule.AllowedMethods,
 			AllowedHeaders: rule.AllowedHeaders, ExposeHeaders: rule.ExposedHeaders,
-			MaxAgeSeconds: optional(int32(rule.MaxAge)), //nolint:gosec // stack limits it
+			MaxAgeSeconds: optional(int32(rule.MaxAge)),
 		})
 	}
 	out, err := p.buckets.GetBucketCors(ctx, &s3.GetBucketCorsInput{Bucket: &want.Name})
@@ -133,11 +133,11 @@ func lifecycleRule(number int, rule stack.LifecycleRule) types.LifecycleRule {
 		converted.Status = types.ExpirationStatusEnabled
 	}
 	if days := rule.ExpirationDays; days > 0 {
-		converted.Expiration = &types.LifecycleExpiration{Days: aws.Int32(int32(days))} //nolint:gosec // stack limits it
+		converted.Expiration = &types.LifecycleExpiration{Days: aws.Int32(int32(days))}
 	}
 	if days := rule.AbortUploadDays; days > 0 {
 		converted.AbortIncompleteMultipartUpload = &types.AbortIncompleteMultipartUpload{
-			DaysAfterInitiation: aws.Int32(int32(days)), //nolint:gosec // as above
+			DaysAfterInitiation: aws.Int32(int32(days)),
 		}
 	}
 	return converted

@@ -113,7 +113,7 @@ func run(ctx context.Context, steps []step) error {
 	for _, s := range steps {
 		group.Go(func() error { return s(ctx) })
 	}
-	return group.Wait() //nolint:wrapcheck // each does
+	return group.Wait()
 }
 
 // note adds the name of a resource to a kind of change.

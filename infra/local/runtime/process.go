@@ -73,7 +73,7 @@ func (i *instance) start() (*http.Server, error) {
 // launch starts the process. Its connections wait in the listener until the server accepts them.
 func (i *instance) launch() error {
 	bootstrap := i.pool.function.Bootstrap
-	i.cmd = exec.CommandContext(context.Background(), bootstrap) //nolint:gosec // the configured binary
+	i.cmd = exec.CommandContext(context.Background(), bootstrap)
 	i.cmd.Dir = filepath.Dir(bootstrap)
 	i.cmd.Env = i.environment()
 	i.cmd.SysProcAttr = processAttributes()

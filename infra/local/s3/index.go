@@ -48,7 +48,7 @@ func indexKey(prefix byte, names ...string) []byte {
 func objectKey(bucket, key string) []byte { return indexKey(objectPrefix, bucket, key) }
 
 func partKey(upload string, number int) []byte {
-	return binary.BigEndian.AppendUint16(indexKey(partPrefix, upload), uint16(number)) //nolint:gosec // at most maxParts
+	return binary.BigEndian.AppendUint16(indexKey(partPrefix, upload), uint16(number))
 }
 
 func decode(value []byte, into any) error {

@@ -39,11 +39,11 @@ func (h *heapOf[T]) Less(i, j int) bool { return h.before(h.members[i], h.member
 
 func (h *heapOf[T]) Swap(i, j int) {
 	h.members[i], h.members[j] = h.members[j], h.members[i]
-	*h.place(h.members[i]), *h.place(h.members[j]) = int32(i), int32(j) //nolint:gosec // far fewer messages fit in memory
+	*h.place(h.members[i]), *h.place(h.members[j]) = int32(i), int32(j)
 }
 
 func (h *heapOf[T]) Push(member any) {
-	*h.place(member.(T)) = int32(len(h.members)) //nolint:gosec // as above
+	*h.place(member.(T)) = int32(len(h.members))
 	h.members = append(h.members, member.(T))
 }
 

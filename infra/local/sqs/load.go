@@ -75,7 +75,7 @@ func (s *Store) beginEpoch() error {
 			return errors.Join(errDamaged, closer.Close())
 		}
 		epoch = binary.BigEndian.Uint64(value)
-		s.nextQueue = max(s.nextQueue, uint32(binary.BigEndian.Uint64(value[8:]))) //nolint:gosec // written from this type
+		s.nextQueue = max(s.nextQueue, uint32(binary.BigEndian.Uint64(value[8:])))
 		if err := closer.Close(); err != nil {
 			return fmt.Errorf("reading: %w", err)
 		}

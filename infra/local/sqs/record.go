@@ -23,7 +23,7 @@ func parseEntry(number uint64, value []byte) (m *message, group string, err erro
 	m = &message{number: number}
 	copy(m.id[:], r.bytes(len(m.id)))
 	m.sent, m.first, m.last, m.visible = r.varint(), r.varint(), r.varint(), r.varint()
-	m.receives, m.generation = uint32(r.varint()), uint32(r.varint()) //nolint:gosec // written from these types
+	m.receives, m.generation = uint32(r.varint()), uint32(r.varint())
 	group, m.source = r.string(), r.string()
 	if r.damaged || len(r.rest) > 0 {
 		return nil, "", fmt.Errorf("message %d: %w", number, errDamaged)

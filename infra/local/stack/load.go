@@ -15,7 +15,7 @@ import (
 // Load reads the template at path, resolves it, and finds the Go modules of its functions. If the template is not
 // valid, the error is a single *[Error] with all problems.
 func Load(path string, options Options) (*Stack, error) {
-	content, err := os.ReadFile(path) //nolint:gosec // the caller named the template
+	content, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read the template: %w", err)
 	}

@@ -103,8 +103,8 @@ func (p *gathering) receive(limit int, wait time.Duration) ([]types.Message, err
 		asked = p.options.Now()
 		response, err := p.queues.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
 			QueueUrl:                    &p.queue.url,
-			MaxNumberOfMessages:         int32(limit),              //nolint:gosec // at most 10
-			WaitTimeSeconds:             int32(wait / time.Second), //nolint:gosec // at most 20
+			MaxNumberOfMessages:         int32(limit),
+			WaitTimeSeconds:             int32(wait / time.Second),
 			MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll},
 			MessageAttributeNames:       []string{"All"},
 		})

@@ -131,7 +131,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	req.Header.Set("User-Agent", "devplatform") // GitHub rejects requests without one
 	res, err := t.next.RoundTrip(req)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // http.Client wraps the errors of a transport
+		return nil, err
 	}
 	res.Body = http.MaxBytesReader(nil, res.Body, maxResponse)
 	return res, nil

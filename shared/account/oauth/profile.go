@@ -100,13 +100,13 @@ type emailList []emailEntry
 // UnmarshalJSON implements json.Unmarshaler.
 func (l *emailList) UnmarshalJSON(data []byte) error {
 	if jsontext.Value(data).Kind() == '[' {
-		return json.Unmarshal(data, (*[]emailEntry)(l)) //nolint:wrapcheck // the calling decoder wraps it
+		return json.Unmarshal(data, (*[]emailEntry)(l))
 	}
 	var page struct {
 		Values []emailEntry `json:"values"`
 	}
 	if err := json.Unmarshal(data, &page); err != nil {
-		return err //nolint:wrapcheck // the calling decoder wraps it
+		return err
 	}
 	if page.Values == nil {
 		return errInvalid
@@ -157,7 +157,7 @@ func (t *text) UnmarshalJSON(data []byte) error {
 	if jsontext.Value(data).Kind() != '"' {
 		return nil
 	}
-	return json.Unmarshal(data, (*string)(t)) //nolint:wrapcheck // the calling decoder wraps it
+	return json.Unmarshal(data, (*string)(t))
 }
 
 // flag is true for the JSON value true, and for the string "true", which some OpenID providers send. It is false for

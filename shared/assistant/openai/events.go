@@ -63,7 +63,7 @@ func (r *eventReader) readLine() ([]byte, error) {
 	for {
 		c, err := r.body.ReadByte()
 		if err != nil {
-			return r.line, err //nolint:wrapcheck // io.EOF, or an error that the caller wraps
+			return r.line, err
 		}
 		if r.size++; r.size > maxEvent {
 			return nil, errTooLarge

@@ -34,19 +34,19 @@ type list[T any] []T
 // UnmarshalJSONFrom implements json.UnmarshalerFrom.
 func (l *list[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	if d.PeekKind() != '[' {
-		return json.UnmarshalDecode(d, (*[]T)(l)) //nolint:wrapcheck // null, or an error of the type
+		return json.UnmarshalDecode(d, (*[]T)(l))
 	}
 	_, _ = d.ReadToken()
 	*l = nil
 	for d.PeekKind() != ']' {
 		var element T
 		if err := json.UnmarshalDecode(d, &element); err != nil {
-			return err //nolint:wrapcheck // the decoder wraps it
+			return err
 		}
 		if *l = append(*l, element); len(*l) > maxElements {
 			return errTooLarge
 		}
 	}
 	_, err := d.ReadToken()
-	return err //nolint:wrapcheck // the decoder wraps it
+	return err
 }

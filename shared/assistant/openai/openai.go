@@ -84,7 +84,7 @@ func (p *provider) Generate(ctx context.Context, r model.Request, emit func(mode
 	case err == nil:
 		return a.outcome, nil
 	case ctx.Err() != nil:
-		return a.outcome, ctx.Err() //nolint:wrapcheck // returned unchanged
+		return a.outcome, ctx.Err()
 	}
 	return a.outcome, withoutKey(err, key)
 }

@@ -66,7 +66,7 @@ func (w *writer) call(id string, c call) error {
 
 func (w *writer) part(p model.Part) error {
 	if err := w.ctx.Err(); err != nil {
-		return err //nolint:wrapcheck // the interface requires the context's own error
+		return err
 	}
 	if err := w.emit(p); err != nil {
 		return err

@@ -319,7 +319,7 @@ func (w *Writer) text(s string) {
 
 // marshal encodes v as JSON on one line, even if v contains raw JSON with white space.
 func marshal(v any) (jsontext.Value, error) {
-	return json.Marshal(v, jsontext.AllowInvalidUTF8(true)) //nolint:wrapcheck // wrapped by the callers
+	return json.Marshal(v, jsontext.AllowInvalidUTF8(true))
 }
 
 // send sends the frames in one write, unless the first frame is held.

@@ -20,7 +20,7 @@ import (
 func runProgram(j job) (result, [][]byte, error) {
 	dir, err := os.Getwd()
 	if err != nil {
-		return result{}, nil, err //nolint:wrapcheck // names the call
+		return result{}, nil, err
 	}
 	return runIn(dir, j)
 }

@@ -45,26 +45,26 @@ var errEntries = errors.New("npm: an object has too many names")
 // UnmarshalJSONFrom implements json.UnmarshalerFrom.
 func (e *entries[V]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	if kind := d.PeekKind(); kind != '{' {
-		return json.UnmarshalDecode(d, (*map[string]V)(e)) //nolint:wrapcheck // null, or an error of the type
+		return json.UnmarshalDecode(d, (*map[string]V)(e))
 	}
 	_, _ = d.ReadToken()
 	*e = entries[V]{}
 	for d.PeekKind() != '}' {
 		name, err := d.ReadToken()
 		if err != nil {
-			return err //nolint:wrapcheck // the decoder wraps it
+			return err
 		}
 		key := name.String()
 		var value V
 		if err := json.UnmarshalDecode(d, &value); err != nil {
-			return err //nolint:wrapcheck // the decoder wraps it
+			return err
 		}
 		if (*e)[key] = value; len(*e) > maxEntries {
 			return errEntries
 		}
 	}
 	_, err := d.ReadToken()
-	return err //nolint:wrapcheck // the decoder wraps it
+	return err
 }
 
 // release is a version of a package.

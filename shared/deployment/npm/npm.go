@@ -125,7 +125,7 @@ func (i *Installer) Install(ctx context.Context, in Project, t *tree.Tree) (Repo
 	case err == nil:
 		return report, nil
 	case ctx.Err() != nil:
-		return Report{}, ctx.Err() //nolint:wrapcheck // part of the contract
+		return Report{}, ctx.Err()
 	case limited.Err() != nil:
 		return Report{}, fail(failure.DependencyNotFound, "The packages were not installed within %d seconds. "+
 			"Deploy again in a few minutes, or remove dependencies from package.json.", int(i.limits.time.Seconds()))

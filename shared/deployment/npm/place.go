@@ -21,7 +21,7 @@ func (r *resolver) place(ctx context.Context, from *node, e edge, picked *releas
 	var best *node
 	for at := start; at != nil; at = at.parent {
 		if ctx.Err() != nil { // a fit in a large tree takes long
-			return ctx.Err() //nolint:wrapcheck // Install classifies it
+			return ctx.Err()
 		}
 		if at.parent != nil && hasPeer(at, e.name) {
 			continue
@@ -53,7 +53,7 @@ func hasPeer(n *node, name string) bool {
 func (r *resolver) put(ctx context.Context, at *node, n *node) error {
 	switch {
 	case ctx.Err() != nil:
-		return ctx.Err() //nolint:wrapcheck // Install classifies it
+		return ctx.Err()
 	case r.nodes > maxNodes || r.edges > maxTreeEdges:
 		return errTooMany
 	}

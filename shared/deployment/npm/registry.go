@@ -98,7 +98,7 @@ func (r *registry) get(ctx context.Context, target, accept, what string, read fu
 	case r.slots <- struct{}{}:
 		defer func() { <-r.slots }()
 	case <-ctx.Done():
-		return ctx.Err() //nolint:wrapcheck // Install classifies it
+		return ctx.Err()
 	}
 	for attempt := 1; ; attempt++ {
 		canRetry, err := r.try(ctx, target, accept, what, read)
@@ -176,7 +176,7 @@ func (b *bodyReader) Read(p []byte) (int, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		b.err = err
 	}
-	return n, err //nolint:wrapcheck // an io.Reader passes errors through
+	return n, err
 }
 
 // limitReader takes the bytes that it reads from a limit, which several readers can share. It returns err if the limit
@@ -199,5 +199,5 @@ func (l *limitReader) Read(p []byte) (int, error) {
 	if l.left.Add(-int64(n)) < 0 {
 		return 0, l.err
 	}
-	return n, err //nolint:wrapcheck // an io.Reader passes errors through
+	return n, err
 }

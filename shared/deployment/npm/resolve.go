@@ -91,7 +91,7 @@ const (
 func (r *resolver) resolveNode(ctx context.Context, n *node) error {
 	for _, e := range n.edges {
 		if ctx.Err() != nil { // documents that were read before need no further requests
-			return ctx.Err() //nolint:wrapcheck // Install classifies it
+			return ctx.Err()
 		}
 		if n.removed {
 			return nil

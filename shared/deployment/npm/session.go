@@ -140,7 +140,7 @@ func (s *session) pick(ctx context.Context, e edge, preferred map[string][]strin
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if ctx.Err() != nil { // the versions of a large document take long, and many dependencies can wait for them
-		return nil, ctx.Err() //nolint:wrapcheck // Install classifies it
+		return nil, ctx.Err()
 	}
 	r := d.pick(spec, preferred[name])
 	switch {

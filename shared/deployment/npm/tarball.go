@@ -70,7 +70,7 @@ func (i *Installer) download(ctx context.Context, c *copies) error {
 	case unpacking <- struct{}{}:
 		defer func() { <-unpacking }()
 	case <-ctx.Done():
-		return ctx.Err() //nolint:wrapcheck // Install classifies it
+		return ctx.Err()
 	}
 	object, err := c.unzip(ctx, file)
 	if err != nil {
@@ -98,14 +98,14 @@ func (c *copies) save(body io.Reader, file *os.File) error {
 	}
 	switch {
 	case err != nil:
-		return err //nolint:wrapcheck // get classifies it
+		return err
 	case sha512Hash(hash.Sum(nil)) != c.hash:
 		return fail(failure.DependencyNotFound, "%s in the npm registry does not have the expected SHA-512. If "+
 			"package-lock.json names it, delete package-lock.json and deploy again; otherwise use another version.",
 			c.id())
 	}
 	_, err = file.Seek(0, io.SeekStart)
-	return err //nolint:wrapcheck // an error of the disk
+	return err
 }
 
 // unzip writes the files of a tarball, and returns them as an object of the cache.

@@ -34,11 +34,11 @@ func (c *copies) unpack(ctx context.Context, r io.Reader, archive *tar.Writer) e
 			return io.ErrUnexpectedEOF
 		case errors.Is(err, io.EOF):
 			_, err = io.Copy(io.Discard, limited) // so that the checksum at the end is compared
-			return err                            //nolint:wrapcheck // the caller classifies it
+			return err
 		case err != nil:
-			return err //nolint:wrapcheck // the caller classifies it
+			return err
 		case ctx.Err() != nil:
-			return ctx.Err() //nolint:wrapcheck // the caller classifies it
+			return ctx.Err()
 		}
 		if header.Typeflag != tar.TypeReg {
 			continue // npm ignores links and devices, too
@@ -87,7 +87,7 @@ func (c *copies) write(name string, size int64, r io.Reader, archive *tar.Writer
 	if archive != nil {
 		header := &tar.Header{Name: "package/" + name, Size: size, Mode: 0o644, Typeflag: tar.TypeReg}
 		if err := archive.WriteHeader(header); err != nil {
-			return err //nolint:wrapcheck // the buffer of the cache does not fail
+			return err
 		}
 		r = io.TeeReader(r, archive)
 	}

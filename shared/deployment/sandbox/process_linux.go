@@ -54,7 +54,7 @@ func restrict() error {
 func mappedMemory() (uint64, error) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
-		return 0, err //nolint:wrapcheck // names the file
+		return 0, err
 	}
 	for line := range bytes.Lines(status) {
 		if value, ok := bytes.CutPrefix(line, []byte("VmData:")); ok {

@@ -133,7 +133,7 @@ func (p *Process) Run(ctx context.Context, in, out any) (data []byte, err error)
 	err = p.wait()
 	switch {
 	case ctx.Err() != nil:
-		return nil, ctx.Err() //nolint:wrapcheck // part of the contract
+		return nil, ctx.Err()
 	case err != nil:
 		return nil, p.cause(err)
 	case len(result) > maxResult:
@@ -161,7 +161,7 @@ func (p *Process) Close() {
 // have the number of the group. A process that has begun to exit keeps its exit code.
 func (p *Process) wait() error {
 	p.kill()
-	return p.command.Wait() //nolint:wrapcheck // the caller classifies it
+	return p.command.Wait()
 }
 
 // traces are the beginnings of the runtime's messages before it ends a process.

@@ -100,7 +100,7 @@ func (t *Tree) Read(name string) ([]byte, error) {
 	}
 	data := make([]byte, span.Size())
 	_, err := t.contents.ReadAt(data, span[0])
-	return data, err //nolint:wrapcheck // names the file
+	return data, err
 }
 
 // HasFolder reports whether a folder of a finished tree exists.
@@ -192,5 +192,5 @@ func writeEntry(archive *zip.Writer, name string, content []byte) error {
 	if err == nil && len(content) > 0 {
 		_, err = w.Write(content)
 	}
-	return err //nolint:wrapcheck // Finish wraps it
+	return err
 }

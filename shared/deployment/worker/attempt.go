@@ -136,7 +136,7 @@ func (j *attempt) snapshot(ctx context.Context) (build.Input, error) {
 			_, err := content.ReadFrom(data)
 			files[f.Path] = content.Bytes()
 			size += f.Size
-			return err //nolint:wrapcheck // an error of the snapshot
+			return err
 		})
 	}
 	if errors.Is(err, workspace.ErrProjectNotFound) {

@@ -184,7 +184,7 @@ func (s *streamed) Write(p []byte) (int, error) {
 	}
 	n, err := s.body.Write(p)
 	s.more.Signal()
-	return n, err //nolint:wrapcheck // never fails
+	return n, err
 }
 
 // FlushError starts the response. Error: io.ErrClosedPipe if the reader has closed the body.
@@ -215,7 +215,7 @@ func (s *streamed) Read(p []byte) (int, error) {
 		return 0, s.err
 	}
 	defer s.more.Signal()
-	return s.body.Read(p) //nolint:wrapcheck // cannot fail: the buffer is not empty
+	return s.body.Read(p)
 }
 
 // Close cancels the handler's context and waits until the handler has returned, because Lambda freezes the process

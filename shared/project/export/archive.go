@@ -42,7 +42,7 @@ func writeArchive(ctx context.Context, w io.Writer, snapshot *file.Snapshot) err
 	if err != nil {
 		return err
 	}
-	return a.Close() //nolint:wrapcheck // an error of w
+	return a.Close()
 }
 
 // archive writes the entries of a zip archive.
@@ -59,10 +59,10 @@ func (a *archive) add(name string, modified time.Time, level int, data io.Reader
 	a.compressor.level = level
 	entry, err := a.CreateHeader(header)
 	if err != nil {
-		return err //nolint:wrapcheck // an error of the writer
+		return err
 	}
 	_, err = io.Copy(entry, data)
-	return err //nolint:wrapcheck // an error of the writer or of the content
+	return err
 }
 
 // isCompressed contains the content types whose files cannot be compressed further.

@@ -118,9 +118,9 @@ type filesBody struct {
 // MarshalJSONTo implements json.MarshalerTo.
 func (b *filesBody) MarshalJSONTo(out *jsontext.Encoder) error {
 	if b.file != nil {
-		return json.MarshalEncode(out, b.file) //nolint:wrapcheck // the encoder wraps it
+		return json.MarshalEncode(out, b.file)
 	}
-	return json.MarshalEncode(out, b.list) //nolint:wrapcheck // the encoder wraps it
+	return json.MarshalEncode(out, b.list)
 }
 
 func (s *Service) handleReadFiles(

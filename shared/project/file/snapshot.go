@@ -156,5 +156,5 @@ func (r *checkedReader) Read(p []byte) (int, error) {
 		return n, fmt.Errorf("file: content %s does not match its record: %d bytes, SHA-256 %x",
 			r.file.ContentID, r.n, r.sum.Sum(nil))
 	}
-	return n, err //nolint:wrapcheck // an error of the body, or io.EOF
+	return n, err
 }

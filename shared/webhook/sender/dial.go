@@ -25,7 +25,7 @@ func (d *singleDial) dial(ctx context.Context, network, address string) (net.Con
 	}
 	conn, err := d.dialer.DialContext(ctx, network, normalizeIPv4(address))
 	if err != nil {
-		return nil, err //nolint:wrapcheck // connectResult classifies it
+		return nil, err
 	}
 	return &limitedConn{Conn: conn, stages: d.stages}, nil
 }
@@ -55,7 +55,7 @@ func (c *limitedConn) Read(p []byte) (int, error) {
 	case c.received > maxReceived:
 		return 0, errReceived
 	}
-	return n, err //nolint:wrapcheck // a connection returns the errors of the network
+	return n, err
 }
 
 // The stages of an attempt. Send needs the stage to choose the message for an error, because the errors of the

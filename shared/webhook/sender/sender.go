@@ -148,7 +148,7 @@ func (s *Sender) attemptContext(parent context.Context) (context.Context, func()
 func (s *Sender) newRequest(ctx context.Context, request Request) (*http.Request, error) {
 	httpRequest, err := http.NewRequestWithContext(ctx, http.MethodPost, request.URL, bytes.NewReader(request.Body))
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller only checks whether it is nil
+		return nil, err
 	}
 	encodeURL(httpRequest.URL)
 	for name, values := range request.Header {

@@ -102,5 +102,5 @@ func Range(reader pebble.Reader, lower, upper []byte, visit func(key, value []by
 
 // DropRange adds the deletion of all keys that begin with prefix to a batch.
 func DropRange(batch *pebble.Batch, prefix []byte) error {
-	return batch.DeleteRange(prefix, PrefixEnd(prefix), nil) //nolint:wrapcheck // in memory; callers add context
+	return batch.DeleteRange(prefix, PrefixEnd(prefix), nil)
 }

@@ -77,6 +77,5 @@ func count(batch *pebble.Batch, number uint32, before, after values.Item, oldSiz
 	if delta == (catalog.Counters{}) {
 		return nil
 	}
-	//nolint:wrapcheck // in memory; callers add context
 	return batch.Merge(keyspace.Key(keyspace.Counters, number), encodeCounters(delta), nil)
 }

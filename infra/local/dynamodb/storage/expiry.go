@@ -70,7 +70,6 @@ func (s *Store) DeleteExpired(t *catalog.Table, now time.Time) (int, error) {
 	}
 	return len(changes), s.Write(changes, func() error {
 		for i, c := range changes { // the expiry can have changed since
-			//nolint:gosec // converted from an int64
 			if second, ok := expiryOf(c.Old, t.TTLAttribute); !ok || int64(second) >= now.Unix() {
 				changes[i].New = c.Old
 			}

@@ -85,7 +85,6 @@ func (s Source) Segment(segment, total int64) Span {
 	const partitions = 1 << 32
 	whole := prefixSpan(s.prefix())
 	boundary := func(n int64) []byte {
-		//nolint:gosec // less than 2³² for n < total
 		return binary.BigEndian.AppendUint32(bytes.Clone(whole.lower), uint32(partitions*n/total))
 	}
 	part := Span{boundary(segment), whole.upper}

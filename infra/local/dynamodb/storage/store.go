@@ -53,7 +53,6 @@ func Open(options datafolder.Options, now func() time.Time) (*Store, error) {
 func (s *Store) NewNumber(batch *pebble.Batch) (uint32, error) {
 	number := s.nextID
 	s.nextID++
-	//nolint:wrapcheck // in memory; callers add context
 	return number, batch.Set([]byte{keyspace.NextID}, binary.BigEndian.AppendUint32(nil, s.nextID), nil)
 }
 
@@ -73,7 +72,7 @@ func SaveTable(batch *pebble.Batch, record *catalog.Record) error {
 	if err != nil {
 		return fmt.Errorf("encoding table %s: %w", record.Name, err)
 	}
-	return batch.Set(TableKey(record.Name), value, nil) //nolint:wrapcheck // in memory; callers add context
+	return batch.Set(TableKey(record.Name), value, nil)
 }
 
 // TableKey returns the key of a table's record.
@@ -168,7 +167,7 @@ func (s *Store) GetAll(changes []Change) error {
 			return errors.Join(err, snapshot.Close())
 		}
 	}
-	return snapshot.Close() //nolint:wrapcheck // cannot fail after successful reads
+	return snapshot.Close()
 }
 
 func get(reader pebble.Reader, key []byte) (values.Item, error) {

@@ -62,7 +62,6 @@ func (s *Store) WriteOnce(
 		return false, err
 	}
 	now := s.now()
-	//nolint:gosec // encoded from an int64
 	if len(stored) >= fingerprintEnd && now.Unix() < int64(binary.BigEndian.Uint64(stored)) {
 		if [sha256.Size]byte(stored[8:]) != fingerprint {
 			return false, wire.Errorf(wire.TypeIdempotentMismatch,
@@ -76,7 +75,7 @@ func (s *Store) WriteOnce(
 		}
 		return true, nil
 	}
-	until := uint64(now.Add(tokenLifetime).Unix()) //nolint:gosec // after 1970
+	until := uint64(now.Add(tokenLifetime).Unix())
 	return false, s.Write(changes, decide, func(batch *pebble.Batch) error {
 		value := append(binary.BigEndian.AppendUint64(nil, until), fingerprint[:]...)
 		for _, c := range changes {

@@ -128,7 +128,7 @@ func (c *Change) addTo(batch *pebble.Batch) (err error) {
 		err = batch.Set(c.Key, encoded, nil)
 	}
 	if err != nil {
-		return err //nolint:wrapcheck // start wraps it
+		return err
 	}
 	if c.Table.Stream != nil {
 		c.record = c.Table.Stream.Encode(c.event(), c.Table.Key.Of(some), c.Old, encoded)
@@ -164,7 +164,7 @@ func updateIndex(batch *pebble.Batch, x *catalog.Index, c *Change) (float64, err
 		return 0, nil
 	} else if before != nil && !stays {
 		if err := batch.Delete(oldKey, nil); err != nil {
-			return 0, err //nolint:wrapcheck // start wraps it
+			return 0, err
 		}
 		if after != nil {
 			units = unitsOf(oldSize, writeUnitBytes) + unitsOf(newSize, writeUnitBytes)
@@ -172,7 +172,7 @@ func updateIndex(batch *pebble.Batch, x *catalog.Index, c *Change) (float64, err
 	}
 	if after != nil {
 		if err := batch.Set(newKey, values.AppendItem(nil, after), nil); err != nil {
-			return 0, err //nolint:wrapcheck // start wraps it
+			return 0, err
 		}
 	}
 	return units, count(batch, x.ID, before, after, oldSize, newSize)

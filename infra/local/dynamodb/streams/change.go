@@ -52,7 +52,7 @@ func (s *Stream) Encode(event Event, keys, old values.Item, stored []byte) []byt
 	if s.View != wire.ViewNew && s.View != wire.ViewBoth {
 		stored = nil
 	}
-	record = binary.BigEndian.AppendUint32(record, uint32(len(stored))) //nolint:gosec // an item's size
+	record = binary.BigEndian.AppendUint32(record, uint32(len(stored)))
 	return append(record, stored...)
 }
 
@@ -63,7 +63,7 @@ func appendImage(record []byte, item values.Item) []byte {
 		return record
 	}
 	record = values.AppendItem(record, item)
-	binary.BigEndian.PutUint32(record[start:], uint32(len(record)-start-lengthBytes)) //nolint:gosec // an item's size
+	binary.BigEndian.PutUint32(record[start:], uint32(len(record)-start-lengthBytes))
 	return record
 }
 
@@ -73,7 +73,7 @@ func placeOf(key, value []byte) (number uint64, time int64, err error) {
 		return 0, 0, errDamaged
 	}
 	number = binary.BigEndian.Uint64(key[keyspace.PrefixBytes:])
-	return number, int64(binary.BigEndian.Uint64(value)), nil //nolint:gosec // encoded from an int64
+	return number, int64(binary.BigEndian.Uint64(value)), nil
 }
 
 // decode returns a stored change for a response. Its event ID is the same whenever it is read, and different from all

@@ -157,6 +157,5 @@ func (s *Stream) decodePosition(position string) (after uint64, issued int64, er
 	if binary.BigEndian.Uint32(sum) != s.checksum(body) {
 		return 0, 0, ErrInvalidIterator
 	}
-	//nolint:gosec // encoded from an int64
 	return binary.BigEndian.Uint64(body), int64(binary.BigEndian.Uint64(body[8:])), nil
 }

@@ -71,7 +71,7 @@ func (i *Info) Save(batch *pebble.Batch) error {
 	if err != nil {
 		return fmt.Errorf("encoding a stream of %s: %w", i.Table, err)
 	}
-	return batch.Set(keyspace.Key(keyspace.Stream, i.ID), value, nil) //nolint:wrapcheck // in memory; callers add context
+	return batch.Set(keyspace.Key(keyspace.Stream, i.ID), value, nil)
 }
 
 // Drop adds the deletion of the stream and its changes to a batch.

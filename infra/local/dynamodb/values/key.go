@@ -56,7 +56,7 @@ func (n Number) appendKey(dst []byte) []byte {
 	if n.negative {
 		tag, flip = tagNegative, 0xFF
 	}
-	magnitude := byte(n.magnitude() - minMagnitude) //nolint:gosec // 0 to 255
+	magnitude := byte(n.magnitude() - minMagnitude)
 	dst = append(dst, tag, magnitude^flip)
 	for i := 0; i < len(n.digits); i += 2 {
 		pair := (n.digits[i]-'0')*10 + 1

@@ -45,7 +45,7 @@ func newNumber(negative bool, digits string, exponent int) (Number, error) {
 	case len(significant) > maxDigits:
 		return Number{}, errManyDigits
 	}
-	return Number{significant, int16(exponent), negative}, nil //nolint:gosec // -167 to 125
+	return Number{significant, int16(exponent), negative}, nil
 }
 
 // NumberFromInt returns an integer as a number.

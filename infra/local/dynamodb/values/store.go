@@ -142,7 +142,7 @@ func (r *storeReader) count() int {
 		r.failed = true
 		return 0
 	}
-	return int(n) //nolint:gosec // less than a length
+	return int(n)
 }
 
 func (r *storeReader) string() string {
