@@ -69,7 +69,6 @@ type validator interface{ Validate(v *Validation) }
 
 // binding reads the input of an endpoint.
 type binding struct {
-	input  reflect.Type
 	params []param
 	// body describes the field Body. It is nil if the input has no body.
 	body         *value
@@ -91,7 +90,7 @@ type param struct {
 // newBinding returns the binding of an operation's input type. newBinding panics if the type has a field that cannot be
 // decoded, because that is a programming error.
 func newBinding(input reflect.Type, op Operation) *binding {
-	b := &binding{input: input, maxBody: op.MaxBody(), ignoreUnknown: op.IgnoreUnknownFields}
+	b := &binding{maxBody: op.MaxBody(), ignoreUnknown: op.IgnoreUnknownFields}
 	for _, field := range reflect.VisibleFields(input) {
 		switch in, name := paramTag(field.Tag); {
 		case in != "":
@@ -117,9 +116,10 @@ func paramTag(tag reflect.StructTag) (in, name string) {
 	return "", ""
 }
 
-// read reads the input of a request. Errors: VALIDATION_FAILED, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE.
-func (b *binding) read(r *http.Request, caller Caller) (any, error) {
-	in := reflect.New(b.input)
+// Read reads and validates the input of a request. It returns a pointer to a value of the type Input. Errors:
+// VALIDATION_FAILED, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE.
+func (e *Endpoint) Read(r *http.Request, caller Caller) (any, error) {
+	b, in := e.binding(), reflect.New(e.Input)
 	v := &Validation{Caller: caller, request: r, query: r.URL.Query()}
 	var body []byte
 	if !isSafe(r.Method) {

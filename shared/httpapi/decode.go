@@ -287,8 +287,7 @@ func (d *decoder) syntaxError(err error) error {
 	if err == nil {
 		return nil
 	}
-	var syntax *jsontext.SyntacticError
-	if errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		if rule := textRule(d.body[syntax.ByteOffset:]); rule != "" {
 			return fault.Invalid(fault.Field(d.name(), rule))
 		}

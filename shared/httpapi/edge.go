@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
+	"github.com/rs/cors"
 
 	"devplatform/shared/awsclient"
 	"devplatform/shared/fault"
@@ -39,20 +40,20 @@ var (
 // edge is the router of a function.
 type edge struct {
 	cfg  Config
-	mux  *http.ServeMux
-	next http.Handler // CORS, then route
+	mux  *http.ServeMux // its handlers only store the endpoint (see match)
+	cors *cors.Cors
 	csrf *http.CrossOriginProtection
 }
 
 // exchange is a request and its response while the edge serves it.
 type exchange struct {
-	edge      *edge
-	ctx       context.Context // it has the lifetime of the request
-	out       *response
-	info      RequestInfo
-	token     string
-	caller    Caller
-	operation string
+	edge     *edge
+	ctx      context.Context // it has the lifetime of the request
+	out      *response
+	info     RequestInfo
+	token    string
+	caller   Caller
+	endpoint *Endpoint // nil if there is no endpoint for the request
 	// code and cause describe an error response in the log.
 	code  fault.Code
 	cause error
@@ -73,8 +74,7 @@ func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	started := e.cfg.Clock()
 	x := &exchange{edge: e, info: e.info(r), out: newResponse(w)}
 	x.token = x.readToken(r)
-	x.ctx = context.WithValue(WithRequestInfo(awsclient.CountCalls(r.Context()), x.info), exchangeKey{}, x)
-	r = r.WithContext(x.ctx)
+	x.ctx = context.WithValue(awsclient.CountCalls(r.Context()), exchangeKey{}, x)
 	for name, value := range securityHeaders {
 		x.out.Header().Set(name, value)
 	}
@@ -90,59 +90,102 @@ func (e *edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			panic(http.ErrAbortHandler) // closes the connection, so that the client sees that the body is incomplete
 		}
 	}()
-	e.next.ServeHTTP(x.out, r)
+	if err := x.serve(r.WithContext(x.ctx)); err != nil {
+		x.fail(err)
+	}
+}
+
+// largeBody is the size in bytes above which the session is confirmed before the body is decoded, so that an ended
+// session cannot be used to make a function decode large bodies. A smaller body, such as the body of a request that
+// saves a file, is cheaper than the additional call to the database.
+const largeBody = 2 << 20
+
+// serve serves a request: CORS, route, CSRF, session, input, handler, output. It writes the response unless it returns
+// an error. It sends no result before the session is known to be active.
+func (x *exchange) serve(r *http.Request) error {
+	if x.edge.cors.HandlerFunc(x.out, r); x.out.status != 0 {
+		return nil // the response to a preflight request
+	}
+	if err := rejection(r); err != nil {
+		return err
+	}
+	var found match
+	x.edge.mux.ServeHTTP(&found, r)
+	endpoint := found.endpoint
+	if endpoint == nil {
+		return x.noRoute(r, found)
+	}
+	if err := x.edge.csrf.Check(r); err != nil {
+		return ErrCrossSite.WithCause(err)
+	}
+	x.endpoint = endpoint
+	if endpoint.Session {
+		if err := x.authenticate(); err != nil {
+			return err
+		}
+		if endpoint.SessionFirst || r.ContentLength > largeBody {
+			if err := x.confirm(); err != nil {
+				return err
+			}
+		}
+	}
+	in, err := endpoint.Read(r, x.caller)
+	var out any
+	if err == nil {
+		out, err = endpoint.call(x, in)
+	}
+	if refused := x.confirm(); refused != nil {
+		return refused
+	}
+	if err != nil || endpoint.Stream {
+		return err
+	}
+	return endpoint.rendering().write(x.out, endpoint.Status, out)
+}
+
+// match is the ResponseWriter with which the router's ServeMux is called to find the endpoint of a request. If there is
+// none, match receives the response of ServeMux: text or a redirect, which clients must not see.
+type match struct {
+	endpoint *Endpoint
+	header   http.Header
+	status   int
+}
+
+// Header returns the headers of ServeMux's response, such as Allow.
+func (m *match) Header() http.Header {
+	if m.header == nil {
+		m.header = http.Header{}
+	}
+	return m.header
+}
+
+// WriteHeader stores the status. Write discards the body.
+func (m *match) WriteHeader(status int)      { m.status = status }
+func (m *match) Write(p []byte) (int, error) { return len(p), nil }
+
+// noRoute responds to a request that has no endpoint, because the path does not exist or does not support the method.
+func (x *exchange) noRoute(r *http.Request, found match) error {
+	allow := found.header.Get("Allow")
+	switch {
+	case found.status != http.StatusMethodNotAllowed:
+		return ErrNoRoute
+	case r.Method == http.MethodOptions:
+		x.out.Header().Set("Allow", allow+", OPTIONS")
+		x.out.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	return errMethod.WithHeader("Allow", allow)
 }
 
 // handlePanic responds with INTERNAL_ERROR after a panic. If the response has already started, it only records the
 // error and returns true.
 func (x *exchange) handlePanic(cause any) (aborted bool) {
-	err := fault.ErrInternal.WithCause(fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
-	if x.out.started {
-		x.record(err)
-		return true
+	if !x.out.started {
+		x.out.reset()
+		_ = x.confirm() // if the session has ended, the log must not name the user
 	}
-	x.out.reset()
-	_ = x.confirm() // if the session has ended, the log must not name the user
-	x.fail(err)
-	return false
-}
-
-// route finds the endpoint of a request and serves the request. If there is no endpoint, it sends an error as JSON,
-// because ServeMux would send text or a redirect.
-func (e *edge) route(w http.ResponseWriter, r *http.Request) {
-	x := exchangeFrom(r.Context())
-	if err := rejection(r); err != nil {
-		x.fail(err)
-		return
-	}
-	handler, pattern := e.mux.Handler(r)
-	if pattern == "" {
-		x.noRoute(r, handler)
-		return
-	}
-	if err := e.csrf.Check(r); err != nil {
-		x.fail(ErrCrossSite.WithCause(err))
-		return
-	}
-	x.operation = pattern
-	e.mux.ServeHTTP(w, r)
-}
-
-// noRoute responds to a request that has no endpoint. notFound is the handler that ServeMux returned for the request.
-// Its response shows whether the path does not exist or does not support the method.
-func (x *exchange) noRoute(r *http.Request, notFound http.Handler) {
-	probe := newResponse(discard{http.Header{}})
-	notFound.ServeHTTP(probe, r)
-	allow := probe.Header().Get("Allow")
-	switch {
-	case probe.status != http.StatusMethodNotAllowed:
-		x.fail(ErrNoRoute)
-	case r.Method == http.MethodOptions:
-		x.out.Header().Set("Allow", allow+", OPTIONS")
-		x.out.WriteHeader(http.StatusNoContent)
-	default:
-		x.fail(errMethod.WithHeader("Allow", allow))
-	}
+	x.fail(fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
+	return x.out.started
 }
 
 type rejectionKey struct{}
@@ -187,61 +230,18 @@ func isCanonical(path string) bool {
 	return true
 }
 
-// serve serves a request to an endpoint.
-func (e *edge) serve(_ http.ResponseWriter, r *http.Request, endpoint *Endpoint) {
-	x := exchangeFrom(r.Context())
-	if err := endpoint.withoutConflict(x.respond(r, endpoint)); err != nil {
-		x.cause = err
-		if x.out.started {
-			x.record(AsError(err))
-			return
-		}
-		x.out.resetBody()
-		x.fail(err)
-	}
-}
-
-// largeBody is the size in bytes above which the session is confirmed before the body is decoded, so that an ended
-// session cannot be used to make a function decode large bodies. A smaller body, such as the body of a request that
-// saves a file, is cheaper than the additional call to the database.
-const largeBody = 2 << 20
-
-// respond serves a request to an endpoint. It sends no result before the session is known to be active.
-func (x *exchange) respond(r *http.Request, endpoint *Endpoint) error {
-	if !endpoint.Session {
-		return x.handle(r, endpoint)
-	}
-	if err := x.authenticate(); err != nil {
-		return err
-	}
-	if endpoint.SessionFirst || r.ContentLength > largeBody {
-		if err := x.confirm(); err != nil {
-			return err
-		}
-	}
-	return x.handle(r, endpoint)
-}
-
-// handle reads the input, calls the handler and writes its output.
-func (x *exchange) handle(r *http.Request, endpoint *Endpoint) error {
-	in, err := endpoint.Read(r, x.caller)
-	var out any
-	if err == nil {
-		out, err = endpoint.call(x, in)
-	}
-	if refused := x.confirm(); refused != nil {
-		return refused
-	}
-	if err != nil || endpoint.Stream {
-		return err
-	}
-	return endpoint.rendering().write(x.out, endpoint.Status, out)
-}
-
-// fail writes an error response and records the error for the log.
+// fail writes an error response, and records the error for the log. If the response has started, fail only records the
+// error.
 func (x *exchange) fail(err error) {
-	failure := AsError(err)
-	x.record(failure)
+	failure := x.failure(err)
+	x.code, x.cause = failure.Code, err
+	if x.endpoint == nil { // the error says no more than its code
+		x.cause = failure.Unwrap()
+	}
+	if x.out.started {
+		return
+	}
+	x.out.resetBody()
 	for name, values := range failure.Headers() {
 		x.out.Header()[name] = values
 	}
@@ -254,21 +254,16 @@ func (x *exchange) fail(err error) {
 	_, _ = x.out.Write(body) // writing to a buffer does not fail
 }
 
-// record stores an error for the log.
-func (x *exchange) record(failure *fault.Error) {
-	x.code = failure.Code
-	if x.cause == nil {
-		x.cause = failure.Unwrap()
-	}
-}
-
 // log writes one line for the request. It contains no body, cookie, query string, e-mail address or IP address.
 func (x *exchange) log(r *http.Request, took time.Duration) {
-	level := slog.LevelInfo
+	level, operation := slog.LevelInfo, ""
+	if x.endpoint != nil {
+		operation = x.endpoint.pattern
+	}
 	attrs := []slog.Attr{
 		slog.String("requestId", x.info.RequestID),
 		slog.String("method", r.Method),
-		slog.String("operation", x.operation),
+		slog.String("operation", operation),
 		slog.Int("status", x.out.status),
 		slog.Float64("ms", float64(took.Microseconds())/1000),
 	}

@@ -13,10 +13,10 @@ import (
 // storage and of the key ring have codes of their own. Every other error becomes INTERNAL_ERROR, and its text appears
 // only in the log.
 func AsError(err error) *fault.Error {
-	var known *fault.Error
-	switch {
-	case errors.As(err, &known):
+	if known, ok := errors.AsType[*fault.Error](err); ok {
 		return known
+	}
+	switch {
 	case errors.Is(err, db.ErrUnavailable), errors.Is(err, config.ErrUnavailable):
 		return fault.ErrUnavailable.WithCause(err)
 	case errors.Is(err, db.ErrCursor):
@@ -28,13 +28,15 @@ func AsError(err error) *fault.Error {
 	}
 }
 
-// withoutConflict returns the error of an operation's handler. A conflict that outlasted all retries becomes
+// failure returns the error that the client of the request sees. A conflict that outlasted all retries becomes
 // SERVICE_UNAVAILABLE if the operation, such as a login, does not document CONFLICT: its clients cannot read a resource
 // again, but can only repeat the request.
-func (op *Operation) withoutConflict(err error) error {
+func (x *exchange) failure(err error) *fault.Error {
 	isConflict := func(e *fault.Error) bool { return e.Code == fault.CodeConflict }
-	if errors.Is(err, db.ErrConflict) && isConflict(AsError(err)) && !slices.ContainsFunc(op.Errors, isConflict) {
+	failure := AsError(err)
+	if x.endpoint != nil && isConflict(failure) && errors.Is(err, db.ErrConflict) &&
+		!slices.ContainsFunc(x.endpoint.Errors, isConflict) {
 		return fault.ErrUnavailable.WithCause(err)
 	}
-	return err
+	return failure
 }

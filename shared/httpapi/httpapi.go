@@ -83,6 +83,7 @@ type Endpoint struct {
 	// TooLarge is the error for a request whose body is larger than the group allows.
 	TooLarge *fault.Error
 
+	pattern string // for ServeMux and the log
 	// call calls the handler. It returns nil if the handler wrote the response itself.
 	call func(*exchange, any) (any, error)
 	// binding and rendering are created when the endpoint receives its first request, to keep cold starts short.
@@ -135,6 +136,7 @@ func (r *Routes) add(
 	}
 	e := &Endpoint{
 		Operation: op, Session: session, Input: in, Output: out, TooLarge: tooLarge(op.MaxBody()), call: call,
+		pattern: op.Method + " " + op.Path,
 	}
 	e.binding = sync.OnceValue(func() *binding { return newBinding(in, op) })
 	e.rendering = sync.OnceValue(func() *rendering { return newRendering(out) })
@@ -142,25 +144,18 @@ func (r *Routes) add(
 	return e
 }
 
-// Read reads and validates the input of a request. It returns a pointer to a value of the type Input. Errors:
-// VALIDATION_FAILED, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE.
-func (e *Endpoint) Read(r *http.Request, caller Caller) (any, error) {
-	return e.binding().read(r, caller)
-}
-
 // NewRouter returns the HTTP handler of a function with the endpoints that register adds.
 func NewRouter(cfg Config, register ...func(*Routes)) http.Handler {
-	e := &edge{cfg: cfg, mux: http.NewServeMux(), csrf: newCSRF(cfg.Edge)}
+	e := &edge{cfg: cfg, mux: http.NewServeMux(), cors: newCORS(cfg.Edge), csrf: newCSRF(cfg.Edge)}
 	var routes Routes
 	for _, add := range register {
 		add(&routes)
 	}
 	for _, endpoint := range routes.Endpoints {
-		e.mux.HandleFunc(endpoint.Method+" "+endpoint.Path, func(w http.ResponseWriter, r *http.Request) {
-			e.serve(w, r, endpoint)
+		e.mux.HandleFunc(endpoint.pattern, func(w http.ResponseWriter, _ *http.Request) {
+			w.(*match).endpoint = endpoint
 		})
 	}
-	e.next = newCORS(cfg.Edge).Handler(http.HandlerFunc(e.route))
 	return e
 }
 

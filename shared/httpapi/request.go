@@ -79,6 +79,9 @@ func WithRequestInfo(ctx context.Context, info RequestInfo) context.Context {
 
 // RequestInfoFrom returns the info of the current request. Outside of a request, it returns the zero RequestInfo.
 func RequestInfoFrom(ctx context.Context) RequestInfo {
+	if x, ok := ctx.Value(exchangeKey{}).(*exchange); ok {
+		return x.info
+	}
 	info, _ := ctx.Value(infoKey{}).(RequestInfo)
 	return info
 }
