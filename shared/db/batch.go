@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -44,12 +45,15 @@ func (t Table) Refs(keys ...Key) []Ref {
 // BatchGet reads items with strongly consistent reads. The result does not contain items that do not exist or have
 // expired. keys may contain duplicates. Invalid keys are ignored. Errors: ErrUnavailable.
 func (t Table) BatchGet(ctx context.Context, keys ...Key) (map[Key]Item, error) {
-	return t.BatchGetWith(ctx, nil, keys...)
+	return byKey(t.client.BatchGet(ctx, t.Refs(keys...)...))
 }
 
 // BatchGetWith is like BatchGet, and also reads items of any tables. Their keys must differ from the other keys.
 func (t Table) BatchGetWith(ctx context.Context, more []Ref, keys ...Key) (map[Key]Item, error) {
-	items, err := t.client.BatchGet(ctx, append(t.Refs(keys...), more...)...)
+	return byKey(t.client.BatchGet(ctx, append(t.Refs(keys...), more...)...))
+}
+
+func byKey(items map[Ref]Item, err error) (map[Key]Item, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -60,34 +64,51 @@ func (t Table) BatchGetWith(ctx context.Context, more []Ref, keys ...Key) (map[K
 	return found, nil
 }
 
-// BatchGet reads items of several tables like Table.BatchGet. One call reads up to 100 items of all tables.
+// BatchGet reads items of several tables like Table.BatchGet. One call reads up to 100 items of all tables. The first
+// BatchGet of a request also reads the items of its guard (see WithGuard), and lets the guard decide.
 func (c *Client) BatchGet(ctx context.Context, refs ...Ref) (map[Ref]Item, error) {
 	g := guardOf(ctx)
-	if !g.take() {
-		found, err := c.batchGet(ctx, refs)
-		if refused := g.wait(ctx); refused != nil {
-			return nil, refused
-		}
-		return found, err
+	isFirst, all := g.take(), refs
+	if isFirst {
+		defer g.abandon()
+		all = slices.Concat(refs, g.refs)
 	}
-	all, err := g.get(ctx, slices.Concat(refs, g.refs))
-	if err != nil && ctx.Err() != nil { // the other calls of the request have not ended
+	var err error
+	found := &items{byRef: make(map[Ref]Item, len(all))}
+	if wanted := unique(all); len(wanted) <= maxBatchGet { // the usual case, without a goroutine
+		err = c.getBatch(ctx, wanted, found)
+	} else {
+		err = inBatches(ctx, wanted, maxBatchGet, parallelGets, func(ctx context.Context, batch []Ref) error {
+			return c.getBatch(ctx, batch, found)
+		})
+	}
+	switch {
+	case isFirst && err != nil && ctx.Err() != nil: // the other calls of the request have not ended
 		g.read()
 		return nil, err
+	case isFirst:
+		g.settle(found.byRef, err)
 	}
-	if g.settle(all, err); g.err != nil {
-		return nil, g.err
+	if refused := g.wait(ctx); refused != nil {
+		return nil, refused
 	}
-	found := make(map[Ref]Item, len(refs))
-	for _, ref := range refs {
-		if item, ok := all[ref]; ok {
-			found[ref] = item
-		}
+	if err != nil {
+		return nil, err
 	}
-	return found, nil
+	if isFirst {
+		maps.DeleteFunc(found.byRef, func(ref Ref, _ Item) bool { return !slices.Contains(refs, ref) })
+	}
+	return found.byRef, nil
 }
 
-func (c *Client) batchGet(ctx context.Context, refs []Ref) (map[Ref]Item, error) {
+// items are the live items that batches have read.
+type items struct {
+	mu    sync.Mutex
+	byRef map[Ref]Item
+}
+
+// unique returns the valid references without duplicates.
+func unique(refs []Ref) []Ref {
 	wanted := make([]Ref, 0, len(refs))
 	seen := make(map[Ref]bool, len(refs))
 	for _, ref := range refs {
@@ -96,36 +117,39 @@ func (c *Client) batchGet(ctx context.Context, refs []Ref) (map[Ref]Item, error)
 			wanted = append(wanted, ref)
 		}
 	}
-	found := make(map[Ref]Item, len(wanted))
-	var mu sync.Mutex
-	get := func(ctx context.Context, refs []Ref) ([]Ref, error) {
+	return wanted
+}
+
+// getBatch reads a batch of at most 100 items. It repeats the call until DynamoDB has processed all of them.
+func (c *Client) getBatch(ctx context.Context, batch []Ref, found *items) error {
+	for failures := 0; len(batch) > 0; {
 		end := startCall(ctx)
-		out, err := c.sdk.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: requestItems(refs)})
+		out, err := c.sdk.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: requestItems(batch)})
 		end()
 		if err != nil {
-			return nil, classify("batch get", err)
+			return classify("batch get", err)
 		}
-		mu.Lock()
-		defer mu.Unlock()
-		for table, items := range out.Responses {
-			for _, item := range items {
+		found.mu.Lock()
+		for table, list := range out.Responses {
+			for _, item := range list {
 				if c.live(item) {
-					found[Ref{table, KeyOf(item)}] = item
+					found.byRef[Ref{table, KeyOf(item)}] = item
 				}
 			}
 		}
+		found.mu.Unlock()
 		var unprocessed []Ref
 		for table, rest := range out.UnprocessedKeys {
 			for _, item := range rest.Keys {
 				unprocessed = append(unprocessed, Ref{table, KeyOf(item)})
 			}
 		}
-		return unprocessed, nil
+		if err := waitForRest(ctx, &failures, len(batch), len(unprocessed)); err != nil {
+			return err
+		}
+		batch = unprocessed
 	}
-	if err := inBatches(ctx, wanted, maxBatchGet, parallelGets, get); err != nil {
-		return nil, err
-	}
-	return found, nil
+	return nil
 }
 
 // requestItems returns the strongly consistent reads of a BatchGetItem, by table.
@@ -143,12 +167,12 @@ func requestItems(refs []Ref) map[string]types.KeysAndAttributes {
 // are not, and it is safe to call DeleteAll again. keys may contain duplicates, and the items need not exist. Errors:
 // ErrUnavailable, ErrInvalidKey.
 func (t Table) DeleteAll(ctx context.Context, keys ...Key) error {
+	deletions := make([]types.WriteRequest, 0, len(keys))
+	for _, ref := range unique(t.Refs(keys...)) {
+		deletions = append(deletions, types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: ref.key.item()}})
+	}
 	if slices.ContainsFunc(keys, Key.IsZero) {
 		return fmt.Errorf("delete all: %w", ErrInvalidKey)
-	}
-	var deletions []types.WriteRequest
-	for _, key := range keyItems(keys) {
-		deletions = append(deletions, types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: key}})
 	}
 	return t.writeAll(ctx, "delete all", deletions)
 }
@@ -167,73 +191,61 @@ func (t Table) PutAll(ctx context.Context, items map[Key]Item) error {
 	return t.writeAll(ctx, "put all", puts)
 }
 
-// writeAll executes writes in batches.
+// writeAll executes writes in batches. It repeats each call until DynamoDB has processed all of its writes.
 func (t Table) writeAll(ctx context.Context, operation string, writes []types.WriteRequest) error {
 	if err := Admit(ctx); err != nil {
 		return err
 	}
-	return inBatches(ctx, writes, maxBatchWrite, parallelWrites,
-		func(ctx context.Context, writes []types.WriteRequest) ([]types.WriteRequest, error) {
+	send := func(ctx context.Context, batch []types.WriteRequest) error {
+		for failures := 0; len(batch) > 0; {
 			end := startCall(ctx)
 			out, err := t.client.sdk.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{
-				RequestItems: map[string][]types.WriteRequest{t.name: writes},
+				RequestItems: map[string][]types.WriteRequest{t.name: batch},
 			})
 			end()
 			if err != nil {
-				return nil, classify(operation, err)
+				return classify(operation, err)
 			}
-			return out.UnprocessedItems[t.name], nil
-		})
-}
-
-// keyItems returns the valid keys without duplicates.
-func keyItems(keys []Key) []Item {
-	items := make([]Item, 0, len(keys))
-	seen := make(map[Key]bool, len(keys))
-	for _, key := range keys {
-		if !key.IsZero() && !seen[key] {
-			seen[key] = true
-			items = append(items, key.item())
+			unprocessed := out.UnprocessedItems[t.name]
+			if err := waitForRest(ctx, &failures, len(batch), len(unprocessed)); err != nil {
+				return err
+			}
+			batch = unprocessed
 		}
+		return nil
 	}
-	return items
+	if len(writes) <= maxBatchWrite { // the usual case, without a goroutine
+		return send(ctx, writes)
+	}
+	return inBatches(ctx, writes, maxBatchWrite, parallelWrites, send)
 }
 
 // inBatches splits items into batches of at most size items, and calls send with at most parallel batches at the same
-// time. send returns the items that DynamoDB did not process, because it throttled the call or the response reached its
-// maximum size (16 MB).
+// time.
 func inBatches[T any](
-	ctx context.Context, items []T, size, parallel int, send func(context.Context, []T) ([]T, error),
+	ctx context.Context, items []T, size, parallel int, send func(context.Context, []T) error,
 ) error {
-	if len(items) <= size { // the usual case, without a goroutine
-		if len(items) == 0 {
-			return nil
-		}
-		return sendBatch(ctx, items, send)
-	}
 	group, ctx := async.WithContext(ctx)
 	group.SetLimit(parallel)
 	for batch := range slices.Chunk(items, size) {
-		group.Go(func() error { return sendBatch(ctx, batch, send) })
+		group.Go(func() error { return send(ctx, batch) })
 	}
 	return group.Wait()
 }
 
-// sendBatch sends a batch, and sends the unprocessed items again until all items are processed. It returns
-// ErrUnavailable after more than awsclient.MaxAttempts consecutive attempts that processed no items, or if ctx ends.
-func sendBatch[T any](ctx context.Context, batch []T, send func(context.Context, []T) ([]T, error)) error {
-	for failures := 0; ; {
-		unprocessed, err := send(ctx, batch)
-		if err != nil || len(unprocessed) == 0 {
-			return err
-		}
-		if failures++; len(unprocessed) < len(batch) {
-			failures = 0
-		}
-		isStuck := failures > awsclient.MaxAttempts || failures > 0 && !awsclient.TakeRetry(ctx)
-		if isStuck || !awsclient.Sleep(ctx, awsclient.Jitter(failures)) {
-			return fmt.Errorf("%w: batch: %d items were not processed", ErrUnavailable, len(unprocessed))
-		}
-		batch = unprocessed
+// waitForRest waits before a batch is sent again with the items that DynamoDB did not process, because it throttled the
+// call or the response reached its maximum size (16 MB). failures is the number of consecutive calls that processed no
+// item. waitForRest returns ErrUnavailable after more than awsclient.MaxAttempts of them, or if ctx ends.
+func waitForRest(ctx context.Context, failures *int, sent, unprocessed int) error {
+	if unprocessed == 0 {
+		return nil
 	}
+	if *failures++; unprocessed < sent {
+		*failures = 0
+	}
+	isStuck := *failures > awsclient.MaxAttempts || *failures > 0 && !awsclient.TakeRetry(ctx)
+	if isStuck || !awsclient.Sleep(ctx, awsclient.Jitter(*failures)) {
+		return fmt.Errorf("%w: batch: %d items were not processed", ErrUnavailable, unprocessed)
+	}
+	return nil
 }

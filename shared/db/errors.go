@@ -50,8 +50,8 @@ func (e *conditionError) Unwrap() error { return e.cause }
 // meaning returns the error that the first failed condition of writes means (see Write.Else), or err if no condition
 // failed or it means nothing.
 func meaning(err error, writes ...Write) error {
-	var failed *conditionError
-	if !errors.As(err, &failed) {
+	failed, ok := errors.AsType[*conditionError](err)
+	if !ok {
 		return err
 	}
 	for i, w := range writes {
@@ -104,12 +104,10 @@ func classify(op string, err error) error {
 	if err == nil {
 		return nil
 	}
-	var canceled *types.TransactionCanceledException
-	if errors.As(err, &canceled) {
+	if canceled, ok := errors.AsType[*types.TransactionCanceledException](err); ok {
 		return classifyReasons(op, canceled)
 	}
-	var failed *types.ConditionalCheckFailedException
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
 		return &conditionError{items: map[int]Item{0: failed.Item}, cause: err}
 	}
 	if class := classOf(err); class != nil {
@@ -119,8 +117,7 @@ func classify(op string, err error) error {
 }
 
 func classOf(err error) error {
-	var apiError smithy.APIError
-	if errors.As(err, &apiError) {
+	if apiError, ok := errors.AsType[smithy.APIError](err); ok {
 		if class, ok := classOfCode[apiError.ErrorCode()]; ok {
 			return class
 		}

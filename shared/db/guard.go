@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -36,6 +37,7 @@ func (c *Client) WithGuard(ctx context.Context, check func(map[Ref]Item) error, 
 func Admit(ctx context.Context) error {
 	g := guardOf(ctx)
 	if g.take() {
+		defer g.abandon()
 		g.read()
 	}
 	return g.wait(ctx)
@@ -57,20 +59,17 @@ func guardOf(ctx context.Context) *guard {
 // take reports whether the caller must read the guard's items and settle the guard. It returns true once.
 func (g *guard) take() bool { return g != nil && g.taken.CompareAndSwap(false, true) }
 
-// read reads the guard's items, and settles the guard.
-func (g *guard) read() {
-	items, err := g.get(g.ctx, g.refs)
-	g.settle(items, err)
-}
+// read reads the guard's items, and settles the guard. g.ctx has no guard.
+func (g *guard) read() { g.settle(g.client.BatchGet(g.ctx, g.refs...)) }
 
-// get is like batchGet, but a panic becomes an error, so that the guard is settled and the other calls of the request
-// do not wait until their contexts end.
-func (g *guard) get(ctx context.Context, refs []Ref) (items map[Ref]Item, err error) {
-	err = async.Recover(func() (err error) {
-		items, err = g.client.batchGet(ctx, refs)
-		return err
-	})
-	return items, err
+// abandon settles the guard if the call that took it panicked, so that the other calls of the request do not wait until
+// their contexts end.
+func (g *guard) abandon() {
+	select {
+	case <-g.done:
+	default:
+		g.settle(nil, errors.New("db: the read of the guard's items panicked"))
+	}
 }
 
 // settle ends the wait of all calls of the request. items and err are the result of the read. If check panics, all
@@ -108,7 +107,7 @@ func startGuard(ctx context.Context) (wait func() error) {
 	if ctx.Value(besideKey{}) == nil && g.take() {
 		var items map[Ref]Item
 		async.Go(func() (err error) {
-			items, err = g.get(g.ctx, g.refs)
+			items, err = g.client.BatchGet(g.ctx, g.refs...)
 			return err
 		}, func(err error) { g.settle(items, err) })
 	}

@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"math"
 	"strconv"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -77,11 +78,11 @@ func (t Table) Query(ctx context.Context, q Query) (Page, error) {
 
 // QueryAll reads all live items under a prefix, which must be few. If attributes are given, the items contain only
 // these attributes, the keys and expiresAt. Errors: ErrUnavailable.
-func (t Table) QueryAll(ctx context.Context, prefix Prefix, attributes ...string) (items []Item, err error) {
-	err = t.Each(ctx, prefix, func(item Item) error {
-		items = append(items, item)
-		return nil
-	}, attributes...)
+func (t Table) QueryAll(ctx context.Context, prefix Prefix, attributes ...string) ([]Item, error) {
+	if prefix.PK == "" {
+		return nil, nil
+	}
+	items, _, err := t.readPage(ctx, Query{Prefix: prefix, Only: attributes}.input(t.name), noLimit, false)
 	return items, err
 }
 
@@ -217,8 +218,11 @@ func (x Index) position(item Item) IndexKey {
 	return IndexKey{Sort: sort.Value, Key: KeyOf(item)}
 }
 
+// noLimit is the limit with which readPage reads all pages.
+const noLimit = math.MaxInt
+
 // readPage repeats a query until it has limit live items or reaches the end. If once is set, it makes a single call. If
-// limit is 0, it stops after the first call that returns live items. last is the position after which the next page
+// limit is 0, it stops after the first call that returns live items; if it is noLimit, only at the end. last is the position after which the next page
 // begins, nil on the last page.
 func (t Table) readPage(
 	ctx context.Context, in *dynamodb.QueryInput, limit int, once bool,
@@ -226,7 +230,7 @@ func (t Table) readPage(
 	const maxLimit = 1000
 	wait := startGuard(ctx)
 	for {
-		if limit > 0 {
+		if limit > 0 && limit < noLimit {
 			in.Limit = aws.Int32(int32(min(limit-len(items), maxLimit))) //nolint:gosec // at most 1000
 		}
 		end := startCall(ctx)

@@ -145,64 +145,57 @@ func (c *Client) DoOnce(ctx context.Context, w Write) (Item, error) {
 	return item, asStale(meaning(err, w))
 }
 
-func (c *Client) do(ctx context.Context, w Write) (Item, error) {
+func (c *Client) do(ctx context.Context, w Write) (item Item, err error) {
 	e, err := w.expressions()
+	if err == nil {
+		err = Admit(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if err := Admit(ctx); err != nil {
-		return nil, err
-	}
-	end := startCall(ctx)
-	item, err := c.single(ctx, w, e)
-	end()
-	err = classify("write", err)
-	var failed *conditionError
-	if errors.As(err, &failed) && w.mine != nil && w.mine(failed.items[0]) {
-		if w.kind == updateWrite {
-			return failed.items[0], nil
-		}
-		return nil, nil
-	}
-	return item, err
-}
-
-func (c *Client) single(ctx context.Context, w Write, e expressions) (Item, error) {
 	old := returnOld(w.withOld || w.mine != nil)
+	end := startCall(ctx)
 	switch w.kind {
 	case putWrite:
-		out, err := c.sdk.PutItem(ctx, &dynamodb.PutItemInput{
+		var out *dynamodb.PutItemOutput
+		if out, err = c.sdk.PutItem(ctx, &dynamodb.PutItemInput{
 			TableName: &w.table, Item: w.item, ReturnValues: types.ReturnValueAllOld,
 			ConditionExpression: e.condition, ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
 			ReturnValuesOnConditionCheckFailure: old,
-		})
-		if err != nil {
-			return nil, err //nolint:wrapcheck // classified by the caller
+		}); err == nil {
+			item = out.Attributes
 		}
-		return out.Attributes, nil
 	case updateWrite:
-		out, err := c.sdk.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		var out *dynamodb.UpdateItemOutput
+		if out, err = c.sdk.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 			TableName: &w.table, Key: w.key.item(), UpdateExpression: e.update, ReturnValues: types.ReturnValueAllNew,
 			ConditionExpression: e.condition, ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
 			ReturnValuesOnConditionCheckFailure: old,
-		})
-		if err != nil {
-			return nil, err //nolint:wrapcheck // classified by the caller
+		}); err == nil {
+			item = out.Attributes
 		}
-		return out.Attributes, nil
 	case deleteWrite:
-		out, err := c.sdk.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+		var out *dynamodb.DeleteItemOutput
+		if out, err = c.sdk.DeleteItem(ctx, &dynamodb.DeleteItemInput{
 			TableName: &w.table, Key: w.key.item(), ReturnValues: types.ReturnValueAllOld,
 			ConditionExpression: e.condition, ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
 			ReturnValuesOnConditionCheckFailure: old,
-		})
-		if err != nil {
-			return nil, err //nolint:wrapcheck // classified by the caller
+		}); err == nil {
+			item = out.Attributes
 		}
-		return out.Attributes, nil
 	default:
-		return nil, errors.New("db: a check must be part of a transaction")
+		err = errors.New("a check must be part of a transaction")
 	}
+	end()
+	err = classify("write", err)
+	failed, isFailed := errors.AsType[*conditionError](err)
+	switch {
+	case !isFailed || w.mine == nil || !w.mine(failed.items[0]):
+		return item, err
+	case w.kind == updateWrite:
+		return failed.items[0], nil
+	}
+	return nil, nil
 }
 
 func returnOld(wanted bool) types.ReturnValuesOnConditionCheckFailure {
