@@ -19,6 +19,7 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
+	"devplatform/shared/retry"
 	"devplatform/shared/workspace"
 )
 
@@ -244,16 +245,16 @@ func (t *turn) store(ctx context.Context) error {
 }
 
 // storeAnswer stores the turn. While storage is unavailable, it retries for several seconds.
-func (t *turn) storeAnswer(ctx context.Context) error {
+func (t *turn) storeAnswer(ctx context.Context) (err error) {
 	t.stored.Answer = t.message()
-	ctx = awsclient.WithBudget(ctx, storeAttempts*awsclient.MaxAttempts-1, timeToStore)
-	for attempt := 1; ; attempt++ {
-		err := t.saveTurn(ctx, t.question.ProjectID, t.stored, t.settlement())
-		wait := time.Duration(attempt) * 500 * time.Millisecond
-		if !errors.Is(err, db.ErrUnavailable) || attempt == storeAttempts || !awsclient.WaitToRetry(ctx, wait) {
-			return err
+	ctx = retry.WithBudget(ctx, storeAttempts*awsclient.MaxAttempts-1, timeToStore)
+	wait := func(failures int) time.Duration { return time.Duration(failures+1) * 500 * time.Millisecond }
+	for range retry.Attempts(ctx, storeAttempts, wait) {
+		if err = t.saveTurn(ctx, t.question.ProjectID, t.stored, t.settlement()); !errors.Is(err, db.ErrUnavailable) {
+			break
 		}
 	}
+	return err
 }
 
 // message returns the message to store for the answer.

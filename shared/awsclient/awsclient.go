@@ -6,17 +6,17 @@ import (
 	"context"
 	"errors"
 	"io"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/smithy-go"
 
 	"devplatform/shared/config"
+	"devplatform/shared/retry"
 )
 
 // MaxAttempts is the maximum number of attempts of a call, including the first one.
@@ -123,61 +123,49 @@ func newTransport() *http.Transport {
 	}
 }
 
-// Retryer returns the retry policy: at most MaxAttempts attempts, within the budget of the operation (see WithBudget).
-// It also retries a call after an incomplete response, although the first attempt may have had an effect. So every call
+// Retryer returns the retry policy: at most MaxAttempts attempts, within the budget of the operation (see package
+// retry). It also retries a call after an incomplete response, although the first attempt may have had an effect. So every call
 // must be safe to repeat.
 func Retryer() aws.Retryer {
-	return budgeted{retry.NewStandard(func(o *retry.StandardOptions) {
+	return budgeted{sdkretry.NewStandard(func(o *sdkretry.StandardOptions) {
 		o.MaxAttempts = MaxAttempts
-		o.Retryables = append(o.Retryables, retry.IsErrorRetryableFunc(isUnreadable))
+		o.Retryables = append(o.Retryables, sdkretry.IsErrorRetryableFunc(isUnreadable))
 		// By default, the SDK waits up to two seconds before the second attempt. That is long for a service that
 		// responds within milliseconds.
-		o.Backoff = retry.BackoffDelayerFunc(func(failures int, _ error) (time.Duration, error) {
-			return Jitter(failures), nil
+		o.Backoff = sdkretry.BackoffDelayerFunc(func(failures int, _ error) (time.Duration, error) {
+			return retry.Jitter(failures), nil
 		})
 	})}
-}
-
-// maxDoublings is the number of times that Jitter doubles the wait.
-const maxDoublings = 3
-
-// Jitter returns a random time to wait before another attempt. If failures is 0, the time is at least 10 ms and less
-// than 40 ms. Each further failure doubles both limits, up to 80 ms and 320 ms. Without randomness, clients that failed
-// together would fail together again.
-func Jitter(failures int) time.Duration {
-	minimum := 10 * time.Millisecond << min(failures, maxDoublings)
-	return minimum + rand.N(3*minimum) //nolint:gosec // it needs no cryptographic randomness
-}
-
-// Sleep waits for d and returns true. If ctx ends before that, it returns false immediately.
-func Sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // Unavailable reports whether a call failed for a transient reason: an error of the service, throttling, a broken
 // connection, an incomplete response, or the end of the context. The call may have had an effect.
 func Unavailable(err error) bool {
-	var apiError smithy.APIError
-	if errors.As(err, &apiError) && apiError.ErrorFault() == smithy.FaultServer {
+	if apiError, ok := errors.AsType[smithy.APIError](err); ok && apiError.ErrorFault() == smithy.FaultServer {
 		return true
 	}
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||
-		retry.IsErrorRetryables(retry.DefaultRetryables).IsErrorRetryable(err).Bool() || isUnreadable(err).Bool()
+		sdkretry.IsErrorRetryables(sdkretry.DefaultRetryables).IsErrorRetryable(err).Bool() || isUnreadable(err).Bool()
 }
 
 // isUnreadable reports whether the response was incomplete, or did not come from the service. By default the SDK does
 // not retry such a call.
 func isUnreadable(err error) aws.Ternary {
-	var unreadable *smithy.DeserializationError
-	if errors.As(err, &unreadable) {
+	if _, ok := errors.AsType[*smithy.DeserializationError](err); ok {
 		return aws.TrueTernary
 	}
 	return aws.UnknownTernary
+}
+
+var errNoRetries = errors.New("awsclient: the operation has used all of its retries")
+
+// budgeted is a retryer whose retries come from the budget of the operation.
+type budgeted struct{ aws.RetryerV2 }
+
+// GetRetryToken implements aws.Retryer.
+func (r budgeted) GetRetryToken(ctx context.Context, err error) (release func(error) error, tokenErr error) {
+	if !retry.Take(ctx) {
+		return nil, errNoRetries
+	}
+	return r.RetryerV2.GetRetryToken(ctx, err) //nolint:wrapcheck // the SDK wraps it
 }

@@ -16,10 +16,8 @@ import (
 
 	"devplatform/shared/awsclient"
 	"devplatform/shared/config"
+	"devplatform/shared/retry"
 )
-
-// canceledWait is longer than the test: it ends with its context.
-const canceledWait = time.Hour
 
 func TestEndpoints(t *testing.T) {
 	t.Parallel()
@@ -126,35 +124,17 @@ func TestUnavailable(t *testing.T) {
 	}
 }
 
-func TestJitterGrowsAndIsRandom(t *testing.T) {
+// The retries of the SDK come from the budget of the operation.
+func TestRetryerUsesTheBudget(t *testing.T) {
 	t.Parallel()
-	for failures := range awsclient.MaxAttempts {
-		minimum := 10 * time.Millisecond << failures
-		waits := map[time.Duration]bool{}
-		for range 20 {
-			wait := awsclient.Jitter(failures)
-			waits[wait] = true
-			if wait < minimum || wait >= 4*minimum {
-				t.Errorf("Jitter(%d) = %v, want at least %v and less than %v", failures, wait, minimum, 4*minimum)
-			}
+	retryer, ok := awsclient.Retryer().(aws.RetryerV2)
+	if !ok {
+		t.Fatal("the retryer does not implement aws.RetryerV2, so the SDK would not pass the context of the call")
+	}
+	ctx := retry.WithBudget(t.Context(), 1, time.Minute)
+	for attempt, isAllowed := range []bool{true, false} {
+		if _, err := retryer.GetRetryToken(ctx, errors.New("throttled")); (err == nil) != isAllowed {
+			t.Errorf("retry %d: got error %v, want a retry: %t", attempt+1, err, isAllowed)
 		}
-		if len(waits) < 2 {
-			t.Errorf("Jitter(%d) returned the same wait 20 times, want random waits", failures)
-		}
-	}
-	if wait := awsclient.Jitter(100); wait < 80*time.Millisecond || wait >= 320*time.Millisecond {
-		t.Errorf("Jitter(100) = %v, want at least 80 ms and less than 320 ms", wait)
-	}
-}
-
-func TestSleepEndsWithContext(t *testing.T) {
-	t.Parallel()
-	if !awsclient.Sleep(t.Context(), time.Nanosecond) {
-		t.Error("Sleep = false, want true because the context did not end")
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if awsclient.Sleep(ctx, canceledWait) {
-		t.Error("Sleep = true, want false because the context ended")
 	}
 }

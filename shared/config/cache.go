@@ -10,6 +10,7 @@ import (
 
 	"devplatform/shared/async"
 	"devplatform/shared/clock"
+	"devplatform/shared/retry"
 )
 
 // ErrUnavailable reports that a secret could not be read, or that its text is not valid. A later call may succeed.
@@ -32,7 +33,6 @@ const (
 	// fetchTimeout limits an attempt. If a value can be used, it limits all attempts of a read together.
 	fetchTimeout  = 3 * time.Second
 	fetchAttempts = 4
-	fetchBackoff  = 50 * time.Millisecond // after the first attempt, doubled after each further one
 )
 
 // cache keeps a parsed secret and reads it again from time to time, so that every instance notices a change of the
@@ -173,14 +173,7 @@ func (c *cache[T]) read() <-chan struct{} {
 
 // attempts fetches and parses the secret, and retries a fetch that failed until ctx ends.
 func (c *cache[T]) attempts(ctx context.Context) (value T, err error) {
-	for n := range fetchAttempts {
-		if n > 0 {
-			select {
-			case <-time.After(fetchBackoff << (n - 1)):
-			case <-ctx.Done():
-				return value, err
-			}
-		}
+	for range retry.Attempts(ctx, fetchAttempts, retry.Jitter) {
 		var text string
 		if text, err = c.attempt(ctx); err == nil {
 			return c.parse(text) // not retried, because another fetch would return the same text

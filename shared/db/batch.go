@@ -13,6 +13,7 @@ import (
 
 	"devplatform/shared/async"
 	"devplatform/shared/awsclient"
+	"devplatform/shared/retry"
 )
 
 // maxBatchGet and maxBatchWrite are DynamoDB's limits for the number of items in a batch. parallelGets and
@@ -243,8 +244,8 @@ func waitForRest(ctx context.Context, failures *int, sent, unprocessed int) erro
 	if *failures++; unprocessed < sent {
 		*failures = 0
 	}
-	isStuck := *failures > awsclient.MaxAttempts || *failures > 0 && !awsclient.TakeRetry(ctx)
-	if isStuck || !awsclient.Sleep(ctx, awsclient.Jitter(*failures)) {
+	isStuck := *failures > awsclient.MaxAttempts || *failures > 0 && !retry.Take(ctx)
+	if isStuck || !retry.Sleep(ctx, retry.Jitter(*failures)) {
 		return fmt.Errorf("%w: batch: %d items were not processed", ErrUnavailable, unprocessed)
 	}
 	return nil

@@ -222,7 +222,7 @@ func (x Index) position(item Item) IndexKey {
 const noLimit = math.MaxInt
 
 // readPage repeats a query until it has limit live items or reaches the end. If once is set, it makes a single call. If
-// limit is 0, it stops after the first call that returns live items; if it is noLimit, only at the end. last is the position after which the next page
+// limit is 0, it stops after the first call that returns live items. last is the position after which the next page
 // begins, nil on the last page.
 func (t Table) readPage(
 	ctx context.Context, in *dynamodb.QueryInput, limit int, once bool,

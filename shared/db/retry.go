@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 
-	"devplatform/shared/awsclient"
+	"devplatform/shared/retry"
 )
 
 // ErrStale reports that an item changed after it was read and before it was written. Nothing was written. Stores return
@@ -28,12 +28,7 @@ const (
 // within the attempt share one budget of retries and time. operation is the name of the operation in the log. Errors:
 // the errors of attempt; ErrConflict after 20 attempts, if the budget is used up, or if ctx ended while Retry waited.
 func Retry(ctx context.Context, operation string, attempt func(context.Context) error) error {
-	return RetryUpTo(ctx, maxAttempts, operation, attempt)
-}
-
-// RetryUpTo is like Retry with another maximum number of attempts.
-func RetryUpTo(ctx context.Context, attempts int, operation string, attempt func(context.Context) error) error {
-	ctx = awsclient.WithBudget(ctx, maxAttempts-1, awsclient.RetryTime)
+	ctx = retry.WithBudget(ctx, maxAttempts-1, retry.MaxTime)
 	for n := 1; ; n++ {
 		err := attempt(ctx)
 		if !errors.Is(err, ErrStale) && !errors.Is(err, ErrConflict) {
@@ -43,7 +38,7 @@ func RetryUpTo(ctx context.Context, attempts int, operation string, attempt func
 			slog.WarnContext(ctx, "an operation keeps conflicting with other writers",
 				"operation", operation, "attempts", n, "error", err)
 		}
-		if n == attempts || !awsclient.WaitToRetry(ctx, awsclient.Jitter(n-1)) {
+		if n == maxAttempts || !retry.Take(ctx) || !retry.Sleep(ctx, retry.Jitter(n-1)) {
 			return fmt.Errorf("%w: %s: %d attempts: %w", ErrConflict, operation, n, err)
 		}
 	}

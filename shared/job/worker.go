@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"devplatform/shared/async"
-	"devplatform/shared/awsclient"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/metric"
 	"devplatform/shared/objectstore"
+	"devplatform/shared/retry"
 )
 
 // Kind is what a worker does with the jobs of one kind.
@@ -143,7 +143,7 @@ func (w *Worker) whileLeased(ctx context.Context, j Job) (leased context.Context
 	leased, cancel := context.WithCancelCause(ctx)
 	ended := make(chan struct{})
 	async.Go(func() error {
-		for awsclient.Sleep(leased, w.checkLease) {
+		for retry.Sleep(leased, w.checkLease) {
 			if err := w.Jobs.Check(leased, j); errors.Is(err, ErrLost) {
 				return err
 			}

@@ -12,12 +12,12 @@ import (
 
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/slicetest"
-	"devplatform/shared/awsclient"
 	"devplatform/shared/db"
 	"devplatform/shared/id"
 	"devplatform/shared/job"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/objectstore"
+	"devplatform/shared/retry"
 )
 
 // A message starts a job, which ends with its outcome. A repeated message has no effect, neither during the attempt nor
@@ -337,7 +337,7 @@ func TestWorkersRace(t *testing.T) {
 		received := f.messages()
 		lambdafn.Parallel(4, 4, func(int) error {
 			for _, err := range f.start(slicetest.DoFunc(func(r *http.Request) (*http.Response, error) {
-				awsclient.Sleep(r.Context(), time.Millisecond)
+				retry.Sleep(r.Context(), time.Millisecond)
 				return slicetest.Transfers.Do(r)
 			})).Handle(t.Context(), received) {
 				if err != nil {

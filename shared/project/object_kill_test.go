@@ -20,12 +20,12 @@ import (
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/local/s3/s3test"
 	"devplatform/infra/slicetest"
-	"devplatform/shared/awsclient"
 	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/project/cleanup"
 	"devplatform/shared/project/content"
 	"devplatform/shared/project/file"
+	"devplatform/shared/retry"
 )
 
 // process is a function that is killed at one of its calls to DynamoDB or S3. This call and all later ones get no
@@ -51,7 +51,7 @@ func (p *process) Do(r *http.Request) (*http.Response, error) {
 	if rand.IntN(10) == 0 {
 		pause *= 30
 	}
-	awsclient.Sleep(r.Context(), time.Duration(pause)*time.Microsecond)
+	retry.Sleep(r.Context(), time.Duration(pause)*time.Microsecond)
 	if r.Body != nil { // hides WriteTo, for the reason that package awsclient explains at plainBodies
 		r.Body = struct{ io.ReadCloser }{r.Body}
 	}

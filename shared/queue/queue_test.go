@@ -21,6 +21,7 @@ import (
 	"devplatform/shared/awsclient"
 	"devplatform/shared/config"
 	"devplatform/shared/queue"
+	"devplatform/shared/retry"
 )
 
 // numbered returns n messages with the bodies 000, 001, and so on.
@@ -276,7 +277,7 @@ func TestAttemptsOfABatch(t *testing.T) {
 	t.Parallel()
 	for want, ctx := range map[int]context.Context{
 		awsclient.MaxAttempts: t.Context(),
-		2:                     awsclient.WithBudget(t.Context(), 1, time.Minute),
+		2:                     retry.WithBudget(t.Context(), 1, time.Minute),
 	} {
 		f, q := newFake(t)
 		f.reject = func(string, int) *rejection { return &rejection{Code: "InternalError"} }

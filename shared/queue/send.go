@@ -11,12 +11,13 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"devplatform/shared/async"
 	"devplatform/shared/awsclient"
+	"devplatform/shared/retry"
 )
 
 // Message is a message to send.
@@ -169,20 +170,19 @@ func (m Message) entry(i int) entry {
 // sendBatch sends a batch, and retries the entries that SQS could not accept. It returns the errors of the entries
 // that were not sent, by ID.
 func (q Queue) sendBatch(ctx context.Context, batch []entry) map[string]error {
-	ctx = awsclient.WithBudget(ctx, awsclient.MaxAttempts-1, awsclient.RetryTime)
+	ctx = retry.WithBudget(ctx, awsclient.MaxAttempts-1, retry.MaxTime)
 	failed := map[string]error{}
-	for failures := 0; ; failures++ {
+	for range retry.Attempts(ctx, awsclient.MaxAttempts, retry.Jitter) {
 		out, err := q.client.sdk.SendMessageBatch(ctx, &sqs.SendMessageBatchInput{QueueUrl: &q.url, Entries: batch})
 		if err != nil { // after the retries of the SDK
 			maps.Copy(failed, all(batch, classify("send", err)))
-			return failed
+			break
 		}
-		batch = unsent(batch, out, failed)
-		if len(batch) == 0 || failures+1 == awsclient.MaxAttempts ||
-			!awsclient.WaitToRetry(ctx, awsclient.Jitter(failures)) {
-			return failed
+		if batch = unsent(batch, out, failed); len(batch) == 0 {
+			break
 		}
 	}
+	return failed
 }
 
 // all returns an error for each entry, by ID.
@@ -212,7 +212,7 @@ func unsent(batch []entry, out *sqs.SendMessageBatchOutput, failed map[string]er
 		}
 		r, ok := rejected[*e.Id]
 		code := aws.ToString(r.Code)
-		_, throttled := retry.DefaultThrottleErrorCodes[code]
+		_, throttled := sdkretry.DefaultThrottleErrorCodes[code]
 		switch {
 		case !ok:
 			failed[*e.Id] = fmt.Errorf("%w: send: the response does not contain the message", ErrUnavailable)

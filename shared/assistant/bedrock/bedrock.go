@@ -22,6 +22,7 @@ import (
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/awsclient"
 	"devplatform/shared/config"
+	"devplatform/shared/retry"
 )
 
 // Limits of the retries of an answer that has not begun. For the user, a quick error is better than a slow one, and
@@ -68,7 +69,7 @@ func New(o Options) *Provider {
 		model:     o.Model,
 		client:    sync.OnceValue(func() *bedrockruntime.Client { return newClient(o) }),
 		redact:    redactor(o.AWS),
-		backoff:   func(attempt int) time.Duration { return 10 * awsclient.Jitter(attempt) },
+		backoff:   func(attempt int) time.Duration { return 10 * retry.Jitter(attempt) },
 		window:    retryWindow,
 		usageWait: usageWait, closeWait: closeWait,
 	}
@@ -100,21 +101,24 @@ func withOwnDecoder(o *bedrockruntime.Options) {
 func (p *Provider) Generate(ctx context.Context, r model.Request, emit func(model.Part) error) (model.Outcome, error) {
 	window, cancel := context.WithTimeout(ctx, p.window)
 	defer cancel()
-	for attempt := 0; ; attempt++ {
-		t := p.traits()
+	var outcome model.Outcome
+	var err error
+	for range retry.Attempts(window, maxAttempts, p.backoff) {
 		a := newAnswer(p.model, emit)
-		err := p.attempt(ctx, r, t, a)
-		switch {
-		case err == nil || a.hasBegun:
-			return a.outcome, err
-		case t.caches() && rejectsCaching(err):
+		t := p.traits()
+		if err = p.attempt(ctx, r, t, a); err != nil && !a.hasBegun && t.caches() && rejectsCaching(err) {
 			p.rejectsCaching.Store(true)
-		case !isRetryable(err) || attempt+1 == maxAttempts || window.Err() != nil:
-			return a.outcome, err
-		case !awsclient.Sleep(ctx, p.backoff(attempt)):
-			return a.outcome, contextError(ctx)
+			a = newAnswer(p.model, emit)
+			err = p.attempt(ctx, r, p.traits(), a)
+		}
+		if outcome = a.outcome; err == nil || a.hasBegun || !isRetryable(err) {
+			return outcome, err
 		}
 	}
+	if ctx.Err() != nil {
+		return outcome, contextError(ctx)
+	}
+	return outcome, err
 }
 
 func (p *Provider) attempt(ctx context.Context, r model.Request, t traits, a *answer) error {

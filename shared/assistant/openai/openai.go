@@ -21,7 +21,7 @@ import (
 
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/async"
-	"devplatform/shared/awsclient"
+	"devplatform/shared/retry"
 )
 
 // Options select the server and the model. The package does not read the environment.
@@ -51,7 +51,7 @@ const (
 
 // New returns a provider. The first call creates the client, and reports invalid options.
 func New(o Options) model.Provider {
-	backoff := func(attempt int) time.Duration { return 10 * awsclient.Jitter(attempt) }
+	backoff := func(attempt int) time.Duration { return 10 * retry.Jitter(attempt) }
 	return newProvider(o, waits{backoff: backoff, usageWait: usageTimeout})
 }
 

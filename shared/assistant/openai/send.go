@@ -13,7 +13,7 @@ import (
 
 	"devplatform/shared/assistant/model"
 	"devplatform/shared/async"
-	"devplatform/shared/awsclient"
+	"devplatform/shared/retry"
 	"devplatform/shared/retryafter"
 )
 
@@ -37,32 +37,36 @@ const maxRetryAfter = 24 * time.Hour
 func (s *server) send(ctx context.Context, b body, key string) (*http.Response, error) {
 	window, cancel := context.WithTimeout(ctx, retryWindow)
 	defer cancel()
-	hasSwitched := false
-	for retries := 0; ; {
-		useCompletionTokens := s.useCompletionTokens.Load()
-		data, err := b.encode(useCompletionTokens)
-		if err != nil {
-			return nil, err
-		}
-		response, err := s.attempt(ctx, data, key)
-		if err == nil {
+	var err error
+	for range retry.Attempts(window, 1+maxRetries, func(n int) time.Duration { return s.retryWait(err, n) }) {
+		var response *http.Response
+		if response, err = s.attempt(ctx, b, key); err == nil {
 			return response, nil
 		}
-		var reported *serverError
-		if errors.As(err, &reported) && reported.requiresOtherLimitName() && !hasSwitched {
-			hasSwitched = true // s keeps the other name for later requests
-			s.useCompletionTokens.CompareAndSwap(useCompletionTokens, !useCompletionTokens)
-			continue
+		if !isRetryable(err) {
+			break
 		}
-		if retries == maxRetries || !isRetryable(err) || !awsclient.Sleep(window, s.retryWait(err, retries)) {
-			return nil, err
-		}
-		retries++
 	}
+	return nil, err
 }
 
-// attempt sends the request once.
-func (s *server) attempt(ctx context.Context, data []byte, key string) (*http.Response, error) {
+// attempt sends the request, and sends it again if the server requires the other name of the limit of tokens.
+func (s *server) attempt(ctx context.Context, b body, key string) (*http.Response, error) {
+	useCompletionTokens := s.useCompletionTokens.Load()
+	response, err := s.post(ctx, b, useCompletionTokens, key)
+	if reported, ok := errors.AsType[*serverError](err); ok && reported.requiresOtherLimitName() {
+		s.useCompletionTokens.CompareAndSwap(useCompletionTokens, !useCompletionTokens) // also for later requests
+		return s.post(ctx, b, !useCompletionTokens, key)
+	}
+	return response, err
+}
+
+// post sends the request once.
+func (s *server) post(ctx context.Context, b body, useCompletionTokens bool, key string) (*http.Response, error) {
+	data, err := b.encode(useCompletionTokens)
+	if err != nil {
+		return nil, err
+	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url, bytes.NewReader(data))
 	if err != nil {
 		return nil, &model.Error{Fault: model.Misconfigured, Cause: fmt.Errorf("request: %w", err)}

@@ -12,9 +12,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"devplatform/shared/awsclient"
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/publicnet"
+	"devplatform/shared/retry"
 )
 
 const (
@@ -93,19 +93,21 @@ var (
 // get requests a URL of the registry, and calls read with the body of the response. what describes the resource to
 // people. get repeats the request if the connection breaks or the registry fails, and then calls read again. Errors:
 // errMissing; errRefused with a *failure.Error; *failure.Error; the errors of read, unless the connection caused them.
-func (r *registry) get(ctx context.Context, target, accept, what string, read func(io.Reader) error) error {
+func (r *registry) get(ctx context.Context, target, accept, what string, read func(io.Reader) error) (err error) {
 	select {
 	case r.slots <- struct{}{}:
 		defer func() { <-r.slots }()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	for attempt := 1; ; attempt++ {
-		canRetry, err := r.try(ctx, target, accept, what, read)
-		if !canRetry || ctx.Err() != nil || attempt == attempts || !awsclient.Sleep(ctx, 5*awsclient.Jitter(attempt)) {
-			return err
+	wait := func(failures int) time.Duration { return 5 * retry.Jitter(failures+1) }
+	for range retry.Attempts(ctx, attempts, wait) {
+		var canRetry bool
+		if canRetry, err = r.try(ctx, target, accept, what, read); !canRetry || ctx.Err() != nil {
+			break
 		}
 	}
+	return err
 }
 
 func (r *registry) try(

@@ -10,13 +10,13 @@ import (
 	"log/slog"
 	"time"
 
-	"devplatform/shared/awsclient"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/objectstore"
 	"devplatform/shared/project/content"
+	"devplatform/shared/retry"
 )
 
 // Deps are the dependencies of a Cleanup.
@@ -28,7 +28,7 @@ type Deps struct {
 	Bucket        objectstore.Bucket
 	Clock         clock.Clock
 	Logger        *slog.Logger
-	// Sleep waits, and returns false if the context ends first. nil means awsclient.Sleep. Tests replace it.
+	// Sleep waits, and returns false if the context ends first. nil means retry.Sleep. Tests replace it.
 	Sleep func(context.Context, time.Duration) bool
 }
 
@@ -51,7 +51,7 @@ type Cleanup struct {
 // New returns a Cleanup. It makes no calls to storage.
 func New(d Deps) *Cleanup {
 	if d.Sleep == nil {
-		d.Sleep = awsclient.Sleep
+		d.Sleep = retry.Sleep
 	}
 	return &Cleanup{
 		store: store{

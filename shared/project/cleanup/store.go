@@ -10,10 +10,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
 	"devplatform/shared/async"
-	"devplatform/shared/awsclient"
 	"devplatform/shared/db"
 	"devplatform/shared/objectstore"
 	"devplatform/shared/project/content"
+	"devplatform/shared/retry"
 )
 
 // store deletes the stored data of projects.
@@ -125,7 +125,7 @@ func (s store) remove(ctx context.Context, table db.Table, keys []db.Key) error 
 	size, attempt := maxBatch, 0
 	for len(keys) > 0 {
 		batch := keys[:min(size, len(keys))]
-		err := table.DeleteAll(awsclient.WithBudget(ctx, 0, 0), batch...)
+		err := table.DeleteAll(retry.WithBudget(ctx, 0, 0), batch...)
 		if err == nil {
 			keys, attempt = keys[len(batch):], 0
 			size = min(maxBatch, size+minBatch)
@@ -133,7 +133,7 @@ func (s store) remove(ctx context.Context, table db.Table, keys []db.Key) error 
 		}
 		attempt++
 		isRetryable := errors.Is(err, db.ErrUnavailable) && attempt < maxAttempts
-		if !isRetryable || !s.sleep(ctx, awsclient.Jitter(min(attempt, 4))) {
+		if !isRetryable || !s.sleep(ctx, retry.Jitter(min(attempt, 4))) {
 			return fmt.Errorf("deleting items: %w", err)
 		}
 		size = max(minBatch, size/2)

@@ -15,12 +15,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"devplatform/infra/slicetest"
-	"devplatform/shared/awsclient"
 	"devplatform/shared/db"
 	"devplatform/shared/job"
 	"devplatform/shared/lambdafn"
 	"devplatform/shared/project"
 	"devplatform/shared/project/content"
+	"devplatform/shared/retry"
 )
 
 // putCounter is an HTTP client that counts the archives that it uploads.
@@ -190,7 +190,7 @@ func TestWorkersRace(t *testing.T) {
 		var running sync.WaitGroup
 		for range 3 {
 			slow := slicetest.DoFunc(func(r *http.Request) (*http.Response, error) {
-				awsclient.Sleep(r.Context(), rand.N(20*time.Millisecond))
+				retry.Sleep(r.Context(), rand.N(20*time.Millisecond))
 				if rand.IntN(20) == 0 {
 					f.clock.Advance(lost)
 				}

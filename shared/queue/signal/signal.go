@@ -18,6 +18,7 @@ import (
 	"devplatform/shared/awsclient"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
+	"devplatform/shared/retry"
 )
 
 // Queue sends messages to one SQS queue. It is safe for concurrent use.
@@ -45,14 +46,13 @@ func (q *Queue) Send(ctx context.Context, body, group string) error {
 	if err != nil {
 		return fmt.Errorf("signal: %w", err)
 	}
-	ctx = awsclient.WithBudget(ctx, awsclient.MaxAttempts-1, awsclient.RetryTime)
-	for failures := 0; ; failures++ {
-		err := q.call(ctx, payload)
-		if err == nil || failures+1 == awsclient.MaxAttempts ||
-			!awsclient.WaitToRetry(ctx, awsclient.Jitter(failures)) {
-			return err
+	ctx = retry.WithBudget(ctx, awsclient.MaxAttempts-1, retry.MaxTime)
+	for range retry.Attempts(ctx, awsclient.MaxAttempts, retry.Jitter) {
+		if err = q.call(ctx, payload); err == nil {
+			break
 		}
 	}
+	return err
 }
 
 // call makes one attempt (https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html).

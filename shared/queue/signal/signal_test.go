@@ -18,6 +18,7 @@ import (
 	"devplatform/shared/awsclient"
 	"devplatform/shared/config"
 	"devplatform/shared/queue/signal"
+	"devplatform/shared/retry"
 )
 
 // proxy forwards requests to SQS. respond can respond to a call instead, by its number from 1.
@@ -95,7 +96,7 @@ func TestErrors(t *testing.T) {
 		t.Errorf("got error %v after %d calls, want an error after %d", err, *calls, awsclient.MaxAttempts)
 	}
 	*calls = 0
-	budget := awsclient.WithBudget(t.Context(), 1, time.Minute)
+	budget := retry.WithBudget(t.Context(), 1, time.Minute)
 	if err := signal.New(cfg, missing, time.Now).Send(budget, "x", "y"); err == nil || *calls != 2 {
 		t.Errorf("one retry is left: got error %v after %d calls, want an error after 2", err, *calls)
 	}
