@@ -124,8 +124,8 @@ func newTransport() *http.Transport {
 }
 
 // Retryer returns the retry policy: at most MaxAttempts attempts, within the budget of the operation (see package
-// retry). It also retries a call after an incomplete response, although the first attempt may have had an effect. So every call
-// must be safe to repeat.
+// retry). It also retries a call after an incomplete response, although the first attempt may have had an effect. So
+// every call must be safe to repeat.
 func Retryer() aws.Retryer {
 	return budgeted{sdkretry.NewStandard(func(o *sdkretry.StandardOptions) {
 		o.MaxAttempts = MaxAttempts

@@ -39,11 +39,11 @@ func (s *server) send(ctx context.Context, b body, key string) (*http.Response, 
 	defer cancel()
 	var err error
 	for range retry.Attempts(window, 1+maxRetries, func(n int) time.Duration { return s.retryWait(err, n) }) {
-		var response *http.Response
-		if response, err = s.attempt(ctx, b, key); err == nil {
+		response, failure := s.attempt(ctx, b, key)
+		if failure == nil {
 			return response, nil
 		}
-		if !isRetryable(err) {
+		if err = failure; !isRetryable(err) {
 			break
 		}
 	}
