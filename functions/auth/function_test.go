@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"testing"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -17,7 +16,6 @@ import (
 
 	"devplatform/infra/functiontest"
 	"devplatform/infra/local/dynamodb/dynamotest"
-	"devplatform/shared/account"
 	"devplatform/shared/account/oauth"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
@@ -34,7 +32,7 @@ func setEnv(t *testing.T) {
 	sdk := dynamotest.Start(t)
 	dynamotest.CreateTable(t, sdk, "accounts", "pk", "sk")
 	dynamotest.CreateTable(t, sdk, "projects", "pk", "sk")
-	endpoint := functiontest.Endpoint(t, aws.ToString(sdk.Options().BaseEndpoint), "")
+	endpoint := functiontest.Endpoint(t, aws.ToString(sdk.Options().BaseEndpoint))
 	functiontest.SetEnv(t, endpoint, map[string]string{
 		"ACCOUNTS_TABLE":    "accounts",
 		"PROJECTS_TABLE":    "projects",
@@ -53,34 +51,6 @@ func setEnv(t *testing.T) {
 
 		"CLIENT_ADDRESS_HEADER": "",
 	})
-}
-
-func TestHandlerFromEnvironment(t *testing.T) {
-	setEnv(t)
-	cfg, err := config.Load[settings]()
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := account.Limits{LoginPair: 10, LoginEmail: 100, LoginIP: 300, SignupIP: 7, OAuthIP: 60}
-	if cfg.Limits != want {
-		t.Errorf("got the limits %+v, want %+v", cfg.Limits, want)
-	}
-	handler := functiontest.Must(newHandler(cfg, clock.System, slog.New(slog.DiscardHandler)))
-	client := functiontest.NewClient(t)
-	signup := client.Do(handler, http.MethodPost, "/api/auth/signup",
-		`{"email":"ada@example.com","username":"ada","password":"`+goodPassword+`"}`)
-	login := client.Do(handler, http.MethodPost, "/api/auth/login",
-		`{"email":"ada@example.com","password":"`+goodPassword+`"}`)
-	if signup.StatusCode != http.StatusCreated {
-		t.Fatalf("signup: got %d %s, want 201", signup.StatusCode, signup.Body)
-	}
-	if login.StatusCode != http.StatusOK {
-		t.Fatalf("login: got %d %s, want 200", login.StatusCode, login.Body)
-	}
-	me := client.Do(handler, http.MethodGet, "/api/auth/me", "")
-	if me.StatusCode != http.StatusOK || !strings.Contains(me.Body, `"username":"ada"`) {
-		t.Errorf("me: got %d %s, want 200 with the username ada", me.StatusCode, me.Body)
-	}
 }
 
 // TestClientAddressBehindCDN checks that limits apply to the address of the client, and not to the address of the CDN.
@@ -133,30 +103,6 @@ func TestClientAddressBehindCDN(t *testing.T) {
 		if err := json.Unmarshal(out, &response); err != nil || response.StatusCode != tc.status {
 			t.Errorf("sign-up %d from %s with the secret %q: got %d %s, want %d",
 				i, tc.client, tc.secret, response.StatusCode, response.Body, tc.status)
-		}
-	}
-}
-
-func TestRequiredVariables(t *testing.T) {
-	setEnv(t)
-	functiontest.CheckRequiredVariables[settings](t, "ACCOUNTS_TABLE", "PROJECTS_TABLE", "KEYS_SECRET", "CODEHOST_SECRET")
-}
-
-func TestInvalidSettingsAreRejected(t *testing.T) {
-	t.Parallel()
-	valid := settings{Limits: account.Limits{LoginPair: 1, LoginEmail: 1, LoginIP: 1, SignupIP: 1, OAuthIP: 1}}
-	for text, change := range map[string]func(*settings){ // by the text that the error contains
-		"LIMIT_LOGIN_IP":      func(c *settings) { c.Limits.LoginIP = 0 },
-		"LIMIT_SIGNUP_IP":     func(c *settings) { c.Limits.SignupIP = -1 },
-		"OAUTH_CLIENT_ID":     func(c *settings) { c.OAuth.Provider = "github" },
-		"OAUTH_BASE_URL":      func(c *settings) { c.OAuth.Provider, c.OAuth.ClientID = "gitea", "x" },
-		`OAUTH_PROVIDER: "x"`: func(c *settings) { c.OAuth.Provider = "x" },
-	} {
-		cfg := valid
-		change(&cfg)
-		_, err := newHandler(cfg, clock.System, slog.New(slog.DiscardHandler))
-		if err == nil || !strings.Contains(err.Error(), text) {
-			t.Errorf("got the error %v, want one that contains %q", err, text)
 		}
 	}
 }

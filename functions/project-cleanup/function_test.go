@@ -208,9 +208,3 @@ func TestObjects(t *testing.T) {
 		t.Errorf("deletion: got the failed records %v and %d objects, want none", failed, count())
 	}
 }
-
-func TestRequiredVariables(t *testing.T) {
-	newFixture(t)
-	functiontest.CheckRequiredVariables[settings](t,
-		"PROJECTS_TABLE", "CONTENTS_TABLE", "CONVERSATIONS_TABLE", "FILES_BUCKET", "FAILURES_QUEUE")
-}

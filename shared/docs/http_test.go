@@ -1,4 +1,4 @@
-package main
+package docs_test
 
 import (
 	"bytes"
@@ -19,6 +19,7 @@ import (
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/docs"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/lambdafn/apigateway"
 )
 
@@ -29,18 +30,17 @@ type response struct {
 	body   string
 }
 
-// send creates the function with the settings of the environment, and sends a request to it. Each header line has the
-// form "Name: value". send checks that the response conforms to the OpenAPI document, except for redirects.
-func send(t *testing.T, method, path string, headerLines ...string) response {
+// send serves a request to the service with these settings. Each header line has the form "Name: value". send checks
+// that the response conforms to the OpenAPI document, except for redirects.
+func send(t *testing.T, edge config.Edge, method, path string, headerLines ...string) response {
 	t.Helper()
-	cfg, err := config.Load[settings]()
+	service, err := docs.New(docs.OpenAPI)
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler, err := newHandler(cfg, clock.System, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	handler := httpapi.NewRouter(httpapi.Config{
+		Edge: edge, Logger: slog.New(slog.DiscardHandler), Clock: clock.System,
+	}, service.Register)
 	event := events.APIGatewayProxyRequest{HTTPMethod: method, Path: path, MultiValueHeaders: map[string][]string{}}
 	event.RequestContext.RequestID, event.RequestContext.Identity.SourceIP = "r-1", "203.0.113.5"
 	event.RequestContext.DomainName = "a1b2c3.execute-api.eu-central-1.amazonaws.com"
@@ -88,6 +88,7 @@ const (
 )
 
 func TestResponses(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct {
 		method, path string
 		headerLines  []string
@@ -222,7 +223,7 @@ func TestResponses(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := send(t, tc.method, tc.path, tc.headerLines...)
+			got := send(t, config.Edge{}, tc.method, tc.path, tc.headerLines...)
 			if got.status != tc.status || !strings.Contains(got.body, tc.contains) {
 				t.Errorf("got %d %.200s, want %d with %q in the body", got.status, got.body, tc.status, tc.contains)
 			}
@@ -261,13 +262,13 @@ func TestResponses(t *testing.T) {
 // TestDocumentServer checks that the served document is the committed one, except for its server. The server is
 // APP_URL, or else the host and stage of the request.
 func TestDocumentServer(t *testing.T) {
-	for app, want := range map[string]string{
+	t.Parallel()
+	for app, want := range map[config.Origin]string{
 		"":                        "https://a1b2c3.execute-api.eu-central-1.amazonaws.com/prod",
 		"https://app.example.com": "https://app.example.com",
 	} {
-		t.Setenv("APP_URL", app)
 		var got, committed map[string]any
-		if err := json.Unmarshal([]byte(send(t, "GET", "/api/openapi.json").body), &got); err != nil {
+		if err := json.Unmarshal([]byte(send(t, config.Edge{AppURL: app}, "GET", "/api/openapi.json").body), &got); err != nil {
 			t.Fatal(err)
 		}
 		if err := json.Unmarshal(docs.OpenAPI, &committed); err != nil {
@@ -283,7 +284,8 @@ func TestDocumentServer(t *testing.T) {
 // TestPageLinks checks that all files that the page loads exist, and that no script or style is inline. The URLs of the
 // files must be relative, so that they also work with a stage in the path.
 func TestPageLinks(t *testing.T) {
-	page := send(t, "GET", "/api/docs").body
+	t.Parallel()
+	page := send(t, config.Edge{}, "GET", "/api/docs").body
 	scriptOrStyle := regexp.MustCompile(`(?s)<script.*?</script>|<style|\s(on\w+|style)=`)
 	externalScript := regexp.MustCompile(`^<script src="[^"]+" defer></script>$`)
 	for _, text := range scriptOrStyle.FindAllString(page, -1) {
@@ -299,7 +301,7 @@ func TestPageLinks(t *testing.T) {
 		if strings.HasPrefix(link[1], "/") || strings.Contains(link[1], ":") {
 			t.Errorf("the link %s is not relative", link[1])
 		}
-		if got := send(t, "GET", "/api/"+link[1]); got.status != http.StatusOK {
+		if got := send(t, config.Edge{}, "GET", "/api/"+link[1]); got.status != http.StatusOK {
 			t.Errorf("the link %s: got status %d, want 200", link[1], got.status)
 		}
 	}
