@@ -2,8 +2,9 @@ package main
 
 import (
 	"crypto/rand"
-	"encoding/json"
 	"strings"
+
+	"github.com/go-json-experiment/json"
 )
 
 // check is a request to a new version, and what its response must contain. Every request is safe to repeat.
@@ -69,6 +70,6 @@ func request(method, path, host, body string) string {
 		"requestContext": map[string]any{
 			"requestId": "check-" + rand.Text(), "domainName": host, "identity": map[string]string{"sourceIp": "192.0.2.1"},
 		},
-	})
+	}, json.Deterministic(true))
 	return string(event)
 }

@@ -125,17 +125,16 @@ func (o *Origin) UnmarshalText(text []byte) error {
 // that is missing or not valid.
 func Load[T any]() (T, error) {
 	cfg, err := env.ParseAs[T]()
-	var all env.AggregateError
-	switch {
-	case err == nil:
+	if err == nil {
 		return cfg, nil
-	case !errors.As(err, &all):
+	}
+	all, ok := errors.AsType[env.AggregateError](err)
+	if !ok {
 		return cfg, fmt.Errorf("config: %w", err)
 	}
 	var problems []string
 	for _, err := range all.Errors {
-		var wrong env.ParseError
-		if errors.As(err, &wrong) {
+		if wrong, ok := errors.AsType[env.ParseError](err); ok {
 			err = parseError(variableOf(reflect.TypeFor[T](), wrong), wrong)
 		}
 		problems = append(problems, err.Error())

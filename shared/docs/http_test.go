@@ -268,7 +268,8 @@ func TestDocumentServer(t *testing.T) {
 		"https://app.example.com": "https://app.example.com",
 	} {
 		var got, committed map[string]any
-		if err := json.Unmarshal([]byte(send(t, config.Edge{AppURL: app}, "GET", "/api/openapi.json").body), &got); err != nil {
+		served := send(t, config.Edge{AppURL: app}, "GET", "/api/openapi.json").body
+		if err := json.Unmarshal([]byte(served), &got); err != nil {
 			t.Fatal(err)
 		}
 		if err := json.Unmarshal(docs.OpenAPI, &committed); err != nil {

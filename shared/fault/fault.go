@@ -150,8 +150,8 @@ func (e *Error) Unwrap() error { return e.cause }
 
 // Is reports whether target is a fault with the same code.
 func (e *Error) Is(target error) bool {
-	var other *Error
-	return errors.As(target, &other) && other.Code == e.Code
+	other, ok := errors.AsType[*Error](target)
+	return ok && other.Code == e.Code
 }
 
 // Headers returns the additional headers of the error's response.

@@ -195,8 +195,8 @@ func startCall(ctx context.Context) (end func()) { return awsclient.StartCall(ct
 
 // hasCode reports whether err is an error of S3 with that code.
 func hasCode(err error, code string) bool {
-	var failure smithy.APIError
-	return errors.As(err, &failure) && failure.ErrorCode() == code
+	failure, ok := errors.AsType[smithy.APIError](err)
+	return ok && failure.ErrorCode() == code
 }
 
 func classify(op, key string, err error) error {

@@ -59,11 +59,10 @@ func (e *SendError) Unwrap() []error {
 
 // FailedAt returns the reason why the i-th message was not sent, or nil if it was sent. err is the error of Send.
 func FailedAt(err error, i int) error {
-	var failed *SendError
-	if !errors.As(err, &failed) {
-		return err
+	if failed, ok := errors.AsType[*SendError](err); ok {
+		return failed.Failed[i]
 	}
-	return failed.Failed[i]
+	return err
 }
 
 // Limits of a SendMessageBatch

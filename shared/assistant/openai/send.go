@@ -39,7 +39,7 @@ func (s *server) send(ctx context.Context, b body, key string) (*http.Response, 
 	defer cancel()
 	var err error
 	for range retry.Attempts(window, 1+maxRetries, func(n int) time.Duration { return s.retryWait(err, n) }) {
-		response, failure := s.attempt(ctx, b, key)
+		response, failure := s.attempt(ctx, b, key) //nolint:bodyclose // the caller closes it
 		if failure == nil {
 			return response, nil
 		}

@@ -11,8 +11,8 @@ import (
 	"devplatform/shared/webhook/sender"
 )
 
-// Without WEBHOOK_ALLOW_PRIVATE, as in production, the functions of both lanes send no request to a private address such
-// as the loopback address of the test server.
+// Without WEBHOOK_ALLOW_PRIVATE, as in production, the functions of both lanes send no request to a private address,
+// such as the loopback address of the test server.
 func TestPrivateAddressesNeedTheirSetting(t *testing.T) {
 	t.Parallel()
 	requests := 0
@@ -24,7 +24,8 @@ func TestPrivateAddressesNeedTheirSetting(t *testing.T) {
 		deps := settings.Deps(0, "", clock.System, slog.New(slog.DiscardHandler))
 		result := deps.Sender.Send(t.Context(), sender.Request{URL: endpoint.URL})
 		if requests != want || result.OK() != allow {
-			t.Errorf("WEBHOOK_ALLOW_PRIVATE=%t: got %d requests and the result %+v, want %d requests", allow, requests, result, want)
+			t.Errorf("WEBHOOK_ALLOW_PRIVATE=%t: got %d requests and the result %+v, want %d requests",
+				allow, requests, result, want)
 		}
 	}
 }
