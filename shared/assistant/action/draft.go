@@ -197,7 +197,8 @@ func (d *Draft) addDependency(ctx context.Context, a *Action) error {
 		return err
 	}
 	if len(before) > maxManifest {
-		return problemf("%s is larger than %d KiB, so add_dependency cannot change it: use edit_file.", a.Path, maxManifest>>10)
+		return problemf("%s is larger than %d KiB, so add_dependency cannot change it: use edit_file.", a.Path,
+			maxManifest>>10)
 	}
 	after, err := manifest.edit(before, packages)
 	if err != nil {
