@@ -196,6 +196,10 @@ func (d *Draft) addDependency(ctx context.Context, a *Action) error {
 	if err != nil {
 		return err
 	}
+	if len(before) > maxManifest {
+		return problemf("%s is larger than %d KiB, so add_dependency cannot change it: use edit_file.", a.Path,
+			maxManifest>>10)
+	}
 	after, err := manifest.edit(before, packages)
 	if err != nil {
 		return problemf("%s could not be changed: %s.", a.Path, err.Error())

@@ -2,6 +2,10 @@ package action
 
 import "strings"
 
+// maxManifest is the maximum number of bytes of a manifest. An answer can change a manifest twenty times, and each time
+// it is parsed, which needs about 120 times its size in memory.
+const maxManifest = 256 << 10
+
 // manifest is the format of a file that lists a project's dependencies.
 type manifest struct {
 	// read parses a text of the form name@range. It also returns the rule that the text violates, or "".

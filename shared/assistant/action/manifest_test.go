@@ -284,6 +284,9 @@ func TestManifestProblems(t *testing.T) {
 		{"/package.json", "{}", strings.Repeat("a", 215), "does not have a valid npm name"},
 		{"/package.json", "{}", "a@" + strings.Repeat("1", 400), "is too long."},
 		{"/package.json", "[]", "a@1", "it is not a JSON object."},
+		{"/package.json", "{}" + strings.Repeat(" ", 256<<10), "a@1", "/package.json is larger than 256 KiB"},
+		{"/go.mod", strings.Repeat("\n", 256<<10+1), "example.com/a@v1.0.0", "/go.mod is larger than 256 KiB"},
+		{"/requirements.txt", strings.Repeat("\n", 256<<10+1), "a@1", "/requirements.txt is larger than 256 KiB"},
 		{"/package.json", "{} // comment", "a@1", "it is not valid JSON"},
 		{"/package.json", `{"dependencies":{},"dependencies":{}}`, "a@1", "it is not valid JSON"},
 		{"/package.json", `{"dependencies":["a"]}`, "a@1", "/package.json could not be changed: its dependencies is not an object."},
@@ -347,7 +350,7 @@ func TestDeepPackageJSON(t *testing.T) {
 	t.Parallel()
 	const want = "it is not valid JSON"
 	for _, bracket := range []string{"[", `{"":`} {
-		content := strings.Repeat(bracket, (1<<20)/len(bracket))
+		content := strings.Repeat(bracket, (256<<10)/len(bracket))
 		if _, err := edited(t, "/package.json", content, "a@1"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got error %v, want %q", bracket, err, want)
 		}

@@ -160,7 +160,7 @@ func (in Input) run(ctx context.Context) (Output, error) {
 			return Output{}, err
 		}
 	}
-	if err := t.Finish(); err != nil {
+	if err := t.Finish(ctx); err != nil {
 		return Output{}, err
 	}
 	var r result

@@ -100,7 +100,8 @@ func runBelow(t testing.TB, dir string, s sources) (Output, error) {
 		t.Fatal(err)
 	}
 	defer source.Close()
-	if err := errors.Join(writeFiles(source, in), in.Install(t.Context(), nil, source), source.Finish()); err != nil {
+	ctx := t.Context()
+	if err := errors.Join(writeFiles(source, in), in.Install(ctx, nil, source), source.Finish(ctx)); err != nil {
 		t.Fatal(err)
 	}
 	r, data, err := runIn(dir, newJob(in, source))

@@ -81,6 +81,8 @@ func TestConventions(t *testing.T) {
 		"jsxImportSource": {files("/main.js", `console.log(<p/>)`, "/tsconfig.json",
 			`{"compilerOptions":{"jsx":"react-jsx","jsxImportSource":"p"}}`), files("/node_modules/p/jsx-runtime.js",
 			`export const jsx = () => "OWN"`), "OWN", ""},
+		"tsconfig.json with code": {files("/main.js", `console.log("A")`, "/tsconfig.json",
+			`{"compilerOptions":{"jsxFactory":f,"jsxImportSource":()=>1}}`), nil, "A", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

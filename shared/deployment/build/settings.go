@@ -62,7 +62,8 @@ func (f settingsFile) warn(key, format string, args ...any) {
 		return
 	}
 	line := 1
-	at := regexp.MustCompile(`(?m)["']?` + regexp.QuoteMeta(key) + `["']?\s*([:;,(){}\]]|$)`).FindIndex(f.text)
+	literal := regexp.QuoteMeta(strings.ToValidUTF8(key, "\uFFFD")) // an expression must be valid UTF-8
+	at := regexp.MustCompile(`(?m)["']?` + literal + `["']?\s*([:;,(){}\]]|$)`).FindIndex(f.text)
 	if key != "" && at != nil {
 		line += strings.Count(string(f.text[:at[0]]), "\n")
 	}

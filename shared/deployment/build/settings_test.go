@@ -129,9 +129,11 @@ func TestBrowsers(t *testing.T) {
 		file, text, want string // a part of the bundle
 		warnings         []string
 	}{
-		"none":     {"/a.txt", "", "a?.b,a??=1", nil},
-		"old":      {"/.browserslistrc", "# c\nchrome >= 79 # d\nsafari 12-15", "a==null?void 0:a.b", nil},
-		"new":      {"/.browserslistrc", "last 2 chrome versions, > 0.5% and not dead or not ie 11", "a?.b,a??=1", nil},
+		"none": {"/a.txt", "", "a?.b,a??=1", nil},
+		"old":  {"/.browserslistrc", "# c\nchrome >= 79 # d\nsafari 12-15", "a==null?void 0:a.b", nil},
+		"new":  {"/.browserslistrc", "last 2 chrome versions, > 0.5% and not dead or not ie 11", "a?.b,a??=1", nil},
+		"not UTF-8": {"/.browserslistrc", "\nchrome \xff", "a?.b,a??=1",
+			[]string{`/.browserslistrc:2: The query "chrome \xff"`}},
 		"sections": {"/.browserslistrc", "[development]\nchrome 119\n[production staging]\nchrome 120", "a?.b,a??=1", nil},
 		"manifest": {
 			"/package.json", `{"browserslist":{"production":["ios_saf 13"],"development":"chrome 120"}}`, "a==null", nil,

@@ -91,8 +91,8 @@ func (c *tsconfig) read(p *project, name string, seen map[string]bool) error {
 	c.readPaths(path.Dir(name), options)
 	for _, key := range []string{"jsxImportSource", "jsxFactory", "jsxFragmentFactory", "experimentalDecorators",
 		"useDefineForClassFields", "verbatimModuleSyntax"} {
-		if value := options[key]; value != nil {
-			c.options[key] = value
+		if _, isConstant := constant.Encode(options[key]); isConstant && options[key] != nil {
+			c.options[key] = options[key]
 		}
 	}
 	return nil

@@ -200,8 +200,8 @@ func (e *Engine) Call(function string, in, out any) error {
 	case !isText:
 		return &Error{Message: "the result is not a JSON value"}
 	}
-	if err := json.Unmarshal([]byte(text), out); err != nil {
-		return fmt.Errorf("engine: read the result: %w", err)
+	if json.Unmarshal([]byte(text), out) != nil { // programs can change what JSON.stringify and promises do
+		return &Error{Message: "the result does not have the expected form"}
 	}
 	return nil
 }

@@ -57,6 +57,7 @@ func TestFailures(t *testing.T) {
 		`f = () => new Promise(() => {})`:                      "a promise is never settled",
 		`f = () => { throw { toString() { throw "again" } } }`: "",
 		`f = () => ({ toJSON() { return Symbol() } })`:         "the result is not a JSON value",
+		`Promise.prototype.then = (g) => g("x"); f = () => 1`:  "the result does not have the expected form",
 		`f = () => import("/etc/passwd")`:                      "ReferenceError: could not load module '/etc/passwd'",
 		`f = (`:                                                "SyntaxError: unexpected token in expression: ''",
 	} {

@@ -29,7 +29,7 @@ func BenchmarkInstall(b *testing.B) {
 		defer files.Close()
 		report, err := installer.Install(b.Context(), in, files)
 		if err == nil {
-			err = files.Finish()
+			err = files.Finish(b.Context())
 		}
 		if err != nil {
 			b.Fatal(err)

@@ -153,6 +153,10 @@ func TestLockLimits(t *testing.T) {
 			"a", lockOf(entry("node_modules/a", "1.0.0", a, `,"optionalDependencies":{`+numbered(20_001)+`}`)),
 			failure.DependencyTooLarge, "more than 8 MiB or 20000 dependencies",
 		},
+		"many packages": {
+			"a", lockOf(strings.ReplaceAll(numbered(20_000), `"1"`, "{}")),
+			failure.DependencyTooLarge, "more than 8 MiB or 20000 dependencies",
+		},
 		"large": {
 			"a", lockOf(entry("node_modules/a", "1.0.0", a, "")) + strings.Repeat(" ", 8<<20),
 			failure.DependencyTooLarge, "more than 8 MiB",

@@ -32,7 +32,7 @@ const (
 	maxLock     = 8 << 20 // bytes
 	maxLocation = 1 << 10 // bytes of a location
 	maxLevels   = 32      // node_modules folders in a location
-	maxEdges    = 20_000  // dependencies of the packages that a project needs
+	maxEdges    = 20_000  // packages, and dependencies of the packages that a project needs
 )
 
 // parseLock parses a package-lock.json. It returns an empty lock if there is none, or if it is of npm 6 or older.
@@ -46,6 +46,9 @@ func parseLock(raw []byte) (*lock, error) {
 	}
 	if err := json.Unmarshal(raw, l, options); err != nil {
 		return nil, jsonFailure(raw, lockPath, err, " Delete the file, or replace it by the output of npm install.")
+	}
+	if len(l.Packages) > maxEdges { // more than can be installed, and each would become a node
+		return nil, largeLock()
 	}
 	for location, p := range l.Packages {
 		if p == nil || strings.HasPrefix(location, "node_modules/") && !isLocation(location) {

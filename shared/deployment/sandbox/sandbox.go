@@ -172,6 +172,8 @@ var traces = []struct {
 	{regexp.MustCompile(`(?m)^(runtime: )?goroutine stack exceeds|^fatal error: stack overflow`), ErrNesting},
 	{regexp.MustCompile(`(?m)^SIGXCPU`), ErrCPU},
 	{regexp.MustCompile(`(?mi)^(runtime|runtime/cgo|fatal error): .*(memory|map pages|allocate|newosproc|OS thread|pthread_create)`), ErrMemory},
+	// The garbage collector uses memory that it did not get. A fault of other code is a panic, with another message.
+	{regexp.MustCompile(`(?m)^SIGSEGV: segmentation violation\nPC=.* addr=0x0$`), ErrMemory},
 }
 
 // cause returns why a process ended.

@@ -6,6 +6,7 @@ package tree
 
 import (
 	"archive/zip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -139,27 +140,31 @@ func (t *Tree) Add(r io.Reader, size int64, names ...string) error {
 	return nil
 }
 
-// Finish writes the archive for the bundler. No files can be added later.
-func (t *Tree) Finish() error {
+// Finish writes the archive for the bundler. No files can be added later. It reads all manifests, which can take longer
+// than a build may take, so it ends with ctx. Errors: the error of ctx; an error of the disk.
+func (t *Tree) Finish(ctx context.Context) error {
 	file, err := os.OpenFile(t.Dir(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return fmt.Errorf("tree: %w", err)
 	}
 	archive := zip.NewWriter(file)
-	err = t.writeEntries(archive)
+	err = t.writeEntries(ctx, archive)
 	if err = errors.Join(err, archive.Close(), file.Close()); err != nil {
 		return fmt.Errorf("tree: %w", err)
 	}
 	return nil
 }
 
-func (t *Tree) writeEntries(archive *zip.Writer) error {
+func (t *Tree) writeEntries(ctx context.Context, archive *zip.Writer) error {
 	if !t.Has(rootManifest) { // otherwise bundlers would use a manifest of the folders above
 		if err := writeEntry(archive, rootManifest, []byte(emptyManifest)); err != nil {
 			return err
 		}
 	}
 	for name, span := range t.Files() {
+		if ctx.Err() != nil {
+			return ctx.Err() //nolint:wrapcheck // Finish wraps it
+		}
 		var content []byte
 		switch base := path.Base(name); {
 		case strings.HasPrefix(base, ".pnp."):

@@ -2,6 +2,7 @@ package tree
 
 import (
 	"archive/zip"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -30,7 +31,7 @@ func TestTree(t *testing.T) {
 	add(t, written, "one", "/a/b.js", "/c/b.js")
 	add(t, written, "", "/empty.txt")
 	add(t, written, `{"name":"p"}`, "/p/package.json")
-	if err := written.Finish(); err != nil {
+	if err := written.Finish(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	read, err := Open(dir, written.Files())
@@ -81,6 +82,22 @@ func readArchive(t *testing.T, files *Tree) map[string]string {
 	return all
 }
 
+// A build that has taken too long does not read the rest of the manifests.
+func TestFinishEndsWithContext(t *testing.T) {
+	t.Parallel()
+	files, err := Create(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer files.Close()
+	add(t, files, `{"name":"p"}`, "/p/package.json")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := files.Finish(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("got the error %v, want %v", err, context.Canceled)
+	}
+}
+
 func TestShortFile(t *testing.T) {
 	t.Parallel()
 	files, err := Create(t.TempDir())
@@ -112,7 +129,7 @@ func TestManifest(t *testing.T) {
 	add(t, files, `{"main":"../../x.js","browser":"../y.js"}`, "/src/package.json")
 	add(t, files, "null", "/package.json")
 	add(t, files, `{}`, "/node_modules/.pnp.data.json")
-	if err := files.Finish(); err != nil {
+	if err := files.Finish(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	got := readArchive(t, files)
