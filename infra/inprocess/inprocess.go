@@ -3,6 +3,7 @@
 package inprocess
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -48,10 +49,10 @@ type transport struct{}
 func (transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	handler, ok := handlers.Load(r.URL.Host)
 	if !ok {
-		return http.DefaultTransport.RoundTrip(r)
+		return http.DefaultTransport.RoundTrip(r) //nolint:wrapcheck // the error of the network
 	}
 	if err := r.Context().Err(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("inprocess: %w", err)
 	}
 	received := r.Clone(r.Context())
 	received.Host = r.URL.Host
@@ -61,7 +62,7 @@ func (transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	response := httptest.NewRecorder()
 	handler.(http.HandlerFunc).ServeHTTP(response, received)
 	if err := r.Context().Err(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("inprocess: %w", err)
 	}
 	return response.Result(), nil
 }

@@ -21,7 +21,7 @@ func TestFailuresOfABatch(t *testing.T) {
 	t.Parallel()
 	const events = maxDirect
 	counter, middleware := countCalls()
-	var results sync.WaitGroup // the health is stored when all results are: until then, other attempts leave it to the first
+	var results sync.WaitGroup // the first attempt stores the health when all results are stored: the others leave it to it
 	results.Add(events)
 	f := newFixture(t, middleware, func(next http.RoundTripper) http.RoundTripper {
 		return roundTripFunc(func(r *http.Request) (*http.Response, error) {

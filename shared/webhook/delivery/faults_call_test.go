@@ -197,7 +197,7 @@ var faultySteps = []faultyStep{
 		f.subscribe(workspaceID, "https://example.com")
 		f.publish(f.newEvent(workspaceID))
 		f.changeDelivery(func(d Delivery) Delivery {
-			d, at := d.begun(f.now())
+			d, at := d.withAttempt(f.now())
 			d.Attempts[0] = Attempt{At: at, StatusCode: 500, Error: "status 500"}
 			return d
 		})
@@ -324,7 +324,7 @@ func (f *fixture) checkAfterFault(workspaceID string, requests int) {
 	}
 	leases := f.now().Add(clockJump + leaseTime) // the clock may have been set back
 	for _, w := range f.allWebhooks() {
-		if w.turning(leases) {
+		if w.hasTurn(leases) {
 			f.t.Errorf("got webhook %+v, want one without a turn", w)
 		}
 	}
