@@ -1,0 +1,118 @@
+package quota
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
+	"devplatform/shared/async"
+	"devplatform/shared/db"
+)
+
+// ErrCancelled reports that the user cancelled the answer.
+var ErrCancelled = errors.New("quota: the answer was cancelled by its user")
+
+// errEnded reports that a generation has ended or was cancelled.
+var errEnded = errors.New("quota: the generation has ended")
+
+const (
+	// settleTime is the time limit for settling a reservation. A reservation that was not settled is released later (see
+	// crashedAfter).
+	settleTime = 10 * time.Second
+	// keptAfterEnd is how long the record of a generation is kept after the generation has ended.
+	keptAfterEnd = 24 * time.Hour
+)
+
+// Settle ends a reservation and its generation in progress, and also executes the given writes in the same transaction,
+// even if ctx has ended. If the reservation was settled before, Settle writes nothing and returns nil. A reservation
+// that was released because its generation was considered crashed can still be settled.
+// Errors: the errors of the given writes; ErrCancelled; the error classes of db, after which Settle may be called
+// again.
+func (l *Ledger) Settle(ctx context.Context, s Settlement, more ...db.Write) error {
+	ctx, cancel := async.Detach(ctx, settleTime) // the tokens were used, even if the client has disconnected
+	defer cancel()
+	at, released := l.now(), false
+	return db.Retry(ctx, "settle tokens", func(ctx context.Context) error {
+		var before generation
+		tx := l.client.Tx(more...)
+		tx.Add(l.settlementWrites(s, at, released, &before)...)
+		err := tx.CommitOnce(ctx)
+		switch {
+		case !errors.Is(err, errEnded):
+			return err
+		case s.UnlessCancelled && before.End == "" && before.Cancelled:
+			return ErrCancelled
+		case before.End == endReleased && !released:
+			released = true
+			return db.ErrStale
+		}
+		return nil // the reservation was settled before, or its record has expired
+	})
+}
+
+// settlementWrites returns the writes that replace the reserved tokens with the used tokens, and end the generation. If
+// the generation is not in progress, or was cancelled and UnlessCancelled is set, their error is errEnded, and before
+// is the stored generation, or zero if it has expired. If released is set, the condition is instead that the reserved
+// tokens were released.
+func (l *Ledger) settlementWrites(s Settlement, at time.Time, released bool, before *generation) []db.Write {
+	ended, reserved := expression.Name(attrEnd), s.Tokens
+	condition := expression.AttributeNotExists(ended)
+	switch {
+	case released:
+		condition, reserved = ended.Equal(expression.Value(endReleased)), 0
+	case s.UnlessCancelled:
+		condition = condition.And(expression.AttributeNotExists(expression.Name(attrCancelled)))
+	}
+	end := l.setEnd(s.UserID, s.MessageID, endSettled, at).If(condition).ElseFunc(func(stored db.Item) (err error) {
+		if *before, err = db.Decode[generation](stored); err != nil {
+			return err
+		}
+		return errEnded
+	})
+	count := expression.Add(expression.Name(attrTaken), expression.Value(s.Used.Input+s.Used.Output-reserved)).
+		Add(expression.Name(attrInput), expression.Value(s.Used.Input)).
+		Add(expression.Name(attrOutput), expression.Value(s.Used.Output))
+	month := s.month().String()
+	writes := []db.Write{end, l.table.Update(db.UsageKey(s.UserID, month), count)}
+	if s.shard > 0 {
+		writes = append(writes, l.table.Update(db.GlobalUsageKey(month, s.shard), count))
+	}
+	return append(writes, s.operation.EndWrites()...)
+}
+
+// Cancel requests the cancellation of a user's answer. An answer that has already ended is not changed.
+// Error: db.ErrNotFound if the user has no such answer, or if it ended more than 24 hours ago.
+func (l *Ledger) Cancel(ctx context.Context, userID, messageID string) error {
+	update := expression.Set(expression.Name(attrCancelled), expression.Value(true))
+	write := l.table.Update(db.GenerationKey(userID, messageID), update).If(l.table.Exists()).Else(db.ErrNotFound)
+	_, err := l.client.Do(ctx, write)
+	if errors.Is(err, db.ErrInvalidKey) {
+		return db.ErrNotFound
+	}
+	return err
+}
+
+// IsCancelled reports whether the user has cancelled the answer of a reservation.
+func (l *Ledger) IsCancelled(ctx context.Context, r Reservation) (bool, error) {
+	g, err := readOptional[generation](ctx, l.table, db.GenerationKey(r.UserID, r.MessageID))
+	return g.Cancelled, err
+}
+
+// Usage returns the usage of a user in a month.
+func (l *Ledger) Usage(ctx context.Context, userID string, m Month) (Usage, error) {
+	return readOptional[Usage](ctx, l.table, db.UsageKey(userID, m.String()))
+}
+
+// readOptional reads a record. If there is none, it returns the zero record.
+func readOptional[T any](ctx context.Context, table db.Table, key db.Key) (record T, err error) {
+	item, err := table.Get(ctx, key)
+	if errors.Is(err, db.ErrNotFound) {
+		return record, nil
+	}
+	if err != nil {
+		return record, err
+	}
+	return db.Decode[T](item)
+}
