@@ -198,22 +198,6 @@ func (a *answer) hasOnlyCutOffCall() bool {
 	return a.stop == model.StopLength && len(failed) == 1 && failed[0].path == "" && results[len(results)-1].Failed
 }
 
-// endRound records the outcome of a request, and returns err. If err is errTooLarge, it returns nil: the answer is cut
-// off, like an answer that reached the maximum number of tokens.
-func (a *answer) endRound(outcome model.Outcome, err error) error {
-	if errors.Is(err, errTooLarge) {
-		outcome.Stop, err = model.StopLength, nil
-	}
-	if err != nil {
-		outcome.Stop = ""
-	}
-	a.addUsage(outcome.Usage)
-	if !a.round.repair {
-		a.stop, a.model = outcome.Stop, outcome.Model
-	}
-	return err
-}
-
 // addUsage adds the usage of a request.
 func (a *answer) addUsage(u model.Usage) {
 	a.used.Input += u.Input
