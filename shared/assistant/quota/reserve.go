@@ -6,8 +6,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
-
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
@@ -138,14 +136,7 @@ func (l *Ledger) releaseCrashed(ctx context.Context, r Reservation) (released bo
 		return false, err
 	}
 	for _, g := range crashed {
-		back := expression.Add(expression.Name(attrTaken), expression.Value(-g.Tokens))
-		isOpen := expression.AttributeNotExists(expression.Name(attrEnd))
-		tx := l.client.Tx(l.setEnd(r.UserID, g.ID, endReleased, now).If(isOpen).Else(errEnded),
-			l.table.Update(db.UsageKey(r.UserID, g.Month), back))
-		if g.Shard > 0 {
-			tx.Add(l.table.Update(db.GlobalUsageKey(g.Month, g.Shard), back))
-		}
-		if err := tx.Commit(ctx); err != nil && !errors.Is(err, errEnded) {
+		if err := l.release(r.UserID, g, now).Commit(ctx); err != nil && !errors.Is(err, errEnded) {
 			return released, err
 		}
 		released = released || g.Month == r.month().String()

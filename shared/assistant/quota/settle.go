@@ -5,8 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
-
 	"devplatform/shared/async"
 	"devplatform/shared/db"
 )
@@ -52,42 +50,10 @@ func (l *Ledger) Settle(ctx context.Context, s Settlement, more ...db.Write) err
 	})
 }
 
-// settlementWrites returns the writes that replace the reserved tokens with the used tokens, and end the generation. If
-// the generation is not in progress, or was cancelled and UnlessCancelled is set, their error is errEnded, and before
-// is the stored generation, or zero if it has expired. If released is set, the condition is instead that the reserved
-// tokens were released.
-func (l *Ledger) settlementWrites(s Settlement, at time.Time, released bool, before *generation) []db.Write {
-	ended, reserved := expression.Name(attrEnd), s.Tokens
-	condition := expression.AttributeNotExists(ended)
-	switch {
-	case released:
-		condition, reserved = ended.Equal(expression.Value(endReleased)), 0
-	case s.UnlessCancelled:
-		condition = condition.And(expression.AttributeNotExists(expression.Name(attrCancelled)))
-	}
-	end := l.setEnd(s.UserID, s.MessageID, endSettled, at).If(condition).ElseFunc(func(stored db.Item) (err error) {
-		if *before, err = db.Decode[generation](stored); err != nil {
-			return err
-		}
-		return errEnded
-	})
-	count := expression.Add(expression.Name(attrTaken), expression.Value(s.Used.Input+s.Used.Output-reserved)).
-		Add(expression.Name(attrInput), expression.Value(s.Used.Input)).
-		Add(expression.Name(attrOutput), expression.Value(s.Used.Output))
-	month := s.month().String()
-	writes := []db.Write{end, l.table.Update(db.UsageKey(s.UserID, month), count)}
-	if s.shard > 0 {
-		writes = append(writes, l.table.Update(db.GlobalUsageKey(month, s.shard), count))
-	}
-	return append(writes, s.operation.EndWrites()...)
-}
-
 // Cancel requests the cancellation of a user's answer. An answer that has already ended is not changed.
 // Error: db.ErrNotFound if the user has no such answer, or if it ended more than 24 hours ago.
 func (l *Ledger) Cancel(ctx context.Context, userID, messageID string) error {
-	update := expression.Set(expression.Name(attrCancelled), expression.Value(true))
-	write := l.table.Update(db.GenerationKey(userID, messageID), update).If(l.table.Exists()).Else(db.ErrNotFound)
-	_, err := l.client.Do(ctx, write)
+	_, err := l.client.Do(ctx, l.setCancelled(userID, messageID))
 	if errors.Is(err, db.ErrInvalidKey) {
 		return db.ErrNotFound
 	}

@@ -21,7 +21,7 @@ func TestFailuresOfABatch(t *testing.T) {
 	t.Parallel()
 	const events = maxDirect
 	counter, middleware := countCalls()
-	var results sync.WaitGroup // the first attempt stores the health when all results are stored: the others leave it to it
+	var results sync.WaitGroup // the first attempt stores the health when all results are stored, also for the others
 	results.Add(events)
 	f := newFixture(t, middleware, func(next http.RoundTripper) http.RoundTripper {
 		return roundTripFunc(func(r *http.Request) (*http.Response, error) {

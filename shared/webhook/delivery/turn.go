@@ -235,8 +235,8 @@ func (t *turn) conclude(attempts []*attempt) (ends bool) {
 }
 
 // finish stores when the next turn is due, and ends the turn. If the next turn is soon, it returns the message to the
-// queue. If deliveries were added during the turn, the next one is now. If the webhook has a new endpoint, the result of
-// the turn does not apply to it.
+// queue. If deliveries were added during the turn, the next one is now. If the webhook has a new endpoint, the result
+// of the turn does not apply to it.
 func (t *turn) finish(ctx context.Context) error {
 	t.end.window = t.window
 	condition := ifUnchanged
@@ -262,8 +262,8 @@ func (t *turn) finish(ctx context.Context) error {
 	}
 }
 
-// nextTurn decides when the next turn is. If it is soon, the message returns to the queue for a wait. While it is there,
-// the retry job sends another message only if this one is lost.
+// nextTurn decides when the next turn is. If it is soon, the message returns to the queue for a wait. While it is
+// there, the retry job sends another message only if this one is lost.
 func (t *turn) nextTurn(now time.Time, jitter float64) (next nextTurn, wait time.Duration, soon bool) {
 	next = t.end.nextTurn(t.webhook.Health, t.webhook.DrainedAt, now, jitter)
 	wait = max(0, next.dueAt.Sub(now))
