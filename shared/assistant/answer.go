@@ -272,7 +272,7 @@ func (a *answer) finishText(failed []failure) {
 		a.addText("These are the changes:\n\n" + strings.Join(briefs, "\n"))
 	}
 	for _, f := range failed {
-		a.addNote(fmt.Sprintf("Left out: `%s`: %s", quoted(f.brief), quoted(f.problem.Text)))
+		a.addNote(fmt.Sprintf("Left out: `%s`: %s", quoteLine(f.brief), quoteLine(f.problem.Text)))
 	}
 	if a.stop == model.StopLength {
 		a.addNote(cutOff + " Its changes are not applied. Ask for fewer changes at once.")
@@ -285,9 +285,9 @@ const cutOff = "The answer was cut off here: it reached the maximum length."
 // addNote adds a paragraph that the model did not write.
 func (a *answer) addNote(text string) { a.addText("\n\n> " + strings.ReplaceAll(text, "\n", "\n> ")) }
 
-// quoted returns a text as a note contains it: on one line, and with at most 300 bytes. A note contains names that the
+// quoteLine returns a text as a note contains it: on one line, and with at most 300 bytes. A note contains names that the
 // model wrote, which can have any length.
-func quoted(text string) string {
+func quoteLine(text string) string {
 	return excerpt.WithEllipsis(strings.Join(strings.Fields(text), " "), 300)
 }
 
