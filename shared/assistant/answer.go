@@ -1,6 +1,7 @@
 package assistant
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,6 +75,9 @@ type failure struct {
 	brief, tool, path string
 	problem           *action.Problem
 }
+
+// key returns the path of the failed call, or its tool if the input was not valid. Paths begin with a slash.
+func (f failure) key() string { return cmp.Or(f.path, f.tool) }
 
 // streamID returns the ID that a call has in the stream.
 func (r *round) streamID(callID string) string {
@@ -217,9 +221,8 @@ func (a *answer) isBlank() bool { return strings.TrimSpace(a.text.String()) == "
 // the repair. If a call failed in both rounds, only its second failure is returned. Each action of the repair fixes
 // one failure: a failure with the same path or, if the input of the failed call was not valid, a failure of the same
 // tool. A failed call of the repair is ignored if the same action succeeded in the first round.
-func remainingFailures(first, repair round) []failure {
-	fixedByPath, fixedByTool := map[string]int{}, map[string]int{}
-	failedPaths, succeeded := map[string]bool{}, map[string]bool{}
+func remainingFailures(first, repair round) (remaining []failure) {
+	failedPaths, succeeded, fixed := map[string]bool{}, map[string]bool{}, map[string]int{} // fixed by failure.key
 	for _, f := range first.failed {
 		failedPaths[f.path] = true
 	}
@@ -227,26 +230,19 @@ func remainingFailures(first, repair round) []failure {
 		succeeded[done.Brief()] = true
 	}
 	for _, done := range repair.done {
+		f := failure{tool: string(done.Type)}
 		if failedPaths[done.Path] {
-			fixedByPath[done.Path]++
-		} else {
-			fixedByTool[string(done.Type)]++
+			f.path = done.Path
 		}
+		fixed[f.key()]++
 	}
-	var remaining []failure
 	failedAgain := slices.Clone(repair.failed)
 	for _, f := range first.failed {
-		fixed, key := fixedByPath, f.path
-		if f.path == "" {
-			fixed, key = fixedByTool, f.tool
-		}
-		if fixed[key] > 0 {
-			fixed[key]--
+		if fixed[f.key()] > 0 {
+			fixed[f.key()]--
 			continue
 		}
-		second := slices.IndexFunc(failedAgain, func(other failure) bool {
-			return other.path == f.path && (f.path != "" || other.tool == f.tool)
-		})
+		second := slices.IndexFunc(failedAgain, func(other failure) bool { return other.key() == f.key() })
 		if second >= 0 {
 			f = failedAgain[second]
 			failedAgain = slices.Delete(failedAgain, second, second+1)

@@ -103,7 +103,15 @@ func (a *attempt) carryOutPlan(ctx context.Context) error {
 	case actionSkip:
 		return nil
 	case actionWait:
-		return a.wait(ctx, p.until, now)
+		switch {
+		case a.worker.lane == slowLane: // the index shows when it is due
+			return nil
+		case isSoon(p.until, now):
+			return a.worker.returnAfter(ctx, a.received, p.until.Sub(now))
+		case a.delivery.DueAt != nil && a.delivery.DueAt.Time().Equal(p.until): // the retry job sends a message
+			return nil
+		}
+		return a.save(ctx, a.delivery.withFastAttempt(p.until, p.until))
 	case actionMove:
 		return a.move(ctx, false, func(d Delivery) (Delivery, bool) { return d.afterMove(now), true })
 	case actionFail:
@@ -129,21 +137,6 @@ func (a *attempt) rejectUndecodable(ctx context.Context) error {
 	}
 	a.worker.logger.ErrorContext(ctx, "delivery cannot be decoded", attrs...)
 	return nil
-}
-
-// wait handles a delivery before its next attempt is due. In the fast lane, it returns the message to the queue if the
-// attempt is due soon. Otherwise the retry job sends a new one.
-func (a *attempt) wait(ctx context.Context, until, now time.Time) error {
-	if a.worker.lane == slowLane {
-		return nil // the index shows when it is due
-	}
-	if isSoon(until, now) {
-		return a.worker.returnAfter(ctx, a.received, until.Sub(now))
-	}
-	if a.delivery.DueAt != nil && a.delivery.DueAt.Time().Equal(until) {
-		return nil
-	}
-	return a.save(ctx, a.delivery.withFastAttempt(until, until))
 }
 
 // move moves the delivery to the slow lane. next returns its next version, and false if it must not be moved. The

@@ -115,7 +115,7 @@ func (s *simulation) begin(a *simAttempt) {
 	}
 }
 
-// wait does what attempt.wait does.
+// wait does what attempt.carryOutPlan does with actionWait.
 func (s *simulation) wait(a *simAttempt, until, now time.Time, again func()) {
 	switch {
 	case a.lane == slowLane:

@@ -100,7 +100,7 @@ func (s *simulation) runTurns(account *simAccount, turns []*simTurn, slot int, b
 	s.beginTurn(t)
 }
 
-// later does what turn.later does.
+// later does what turn.returnMessage does.
 func (s *simulation) later(t *simTurn) {
 	if t.received.Receives < quickReceives {
 		s.slow.hide(t.message, time.Duration((3+2*s.jitter())*float64(time.Second)))
