@@ -281,8 +281,8 @@ const cutOff = "The answer was cut off here: it reached the maximum length."
 // addNote adds a paragraph that the model did not write.
 func (a *answer) addNote(text string) { a.addText("\n\n> " + strings.ReplaceAll(text, "\n", "\n> ")) }
 
-// quoteLine returns a text as a note contains it: on one line, and with at most 300 bytes. A note contains names that the
-// model wrote, which can have any length.
+// quoteLine returns a text as a note contains it: on one line, and with at most 300 bytes. A note contains names that
+// the model wrote, which can have any length.
 func quoteLine(text string) string {
 	return excerpt.WithEllipsis(strings.Join(strings.Fields(text), " "), 300)
 }
