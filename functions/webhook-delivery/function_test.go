@@ -75,7 +75,7 @@ func (f *fixture) putDelivery(url string) {
 		"type": text("file.created"), "eventId": text(eventID), "status": text("pending"),
 		"due": text(db.DuePartition(0)), "dueAt": text(now), "nextAttemptAt": text(now),
 		"deadline": text(clock.Stamp(time.Now().Add(time.Hour)).String()),
-		"version": &types.AttributeValueMemberN{Value: "1"},
+		"version":  &types.AttributeValueMemberN{Value: "1"},
 	})
 }
 
