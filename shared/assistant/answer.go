@@ -1,6 +1,7 @@
 package assistant
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,6 +75,9 @@ type failure struct {
 	brief, tool, path string
 	problem           *action.Problem
 }
+
+// key returns the path of the failed call, or its tool if the input was not valid. Paths begin with a slash.
+func (f failure) key() string { return cmp.Or(f.path, f.tool) }
 
 // streamID returns the ID that a call has in the stream.
 func (r *round) streamID(callID string) string {
@@ -198,22 +202,6 @@ func (a *answer) hasOnlyCutOffCall() bool {
 	return a.stop == model.StopLength && len(failed) == 1 && failed[0].path == "" && results[len(results)-1].Failed
 }
 
-// endRound records the outcome of a request, and returns err. If err is errTooLarge, it returns nil: the answer is cut
-// off, like an answer that reached the maximum number of tokens.
-func (a *answer) endRound(outcome model.Outcome, err error) error {
-	if errors.Is(err, errTooLarge) {
-		outcome.Stop, err = model.StopLength, nil
-	}
-	if err != nil {
-		outcome.Stop = ""
-	}
-	a.addUsage(outcome.Usage)
-	if !a.round.repair {
-		a.stop, a.model = outcome.Stop, outcome.Model
-	}
-	return err
-}
-
 // addUsage adds the usage of a request.
 func (a *answer) addUsage(u model.Usage) {
 	a.used.Input += u.Input
@@ -233,9 +221,8 @@ func (a *answer) isBlank() bool { return strings.TrimSpace(a.text.String()) == "
 // the repair. If a call failed in both rounds, only its second failure is returned. Each action of the repair fixes
 // one failure: a failure with the same path or, if the input of the failed call was not valid, a failure of the same
 // tool. A failed call of the repair is ignored if the same action succeeded in the first round.
-func remainingFailures(first, repair round) []failure {
-	fixedByPath, fixedByTool := map[string]int{}, map[string]int{}
-	failedPaths, succeeded := map[string]bool{}, map[string]bool{}
+func remainingFailures(first, repair round) (remaining []failure) {
+	failedPaths, succeeded, fixed := map[string]bool{}, map[string]bool{}, map[string]int{} // fixed by failure.key
 	for _, f := range first.failed {
 		failedPaths[f.path] = true
 	}
@@ -243,26 +230,19 @@ func remainingFailures(first, repair round) []failure {
 		succeeded[done.Brief()] = true
 	}
 	for _, done := range repair.done {
+		f := failure{tool: string(done.Type)}
 		if failedPaths[done.Path] {
-			fixedByPath[done.Path]++
-		} else {
-			fixedByTool[string(done.Type)]++
+			f.path = done.Path
 		}
+		fixed[f.key()]++
 	}
-	var remaining []failure
 	failedAgain := slices.Clone(repair.failed)
 	for _, f := range first.failed {
-		fixed, key := fixedByPath, f.path
-		if f.path == "" {
-			fixed, key = fixedByTool, f.tool
-		}
-		if fixed[key] > 0 {
-			fixed[key]--
+		if fixed[f.key()] > 0 {
+			fixed[f.key()]--
 			continue
 		}
-		second := slices.IndexFunc(failedAgain, func(other failure) bool {
-			return other.path == f.path && (f.path != "" || other.tool == f.tool)
-		})
+		second := slices.IndexFunc(failedAgain, func(other failure) bool { return other.key() == f.key() })
 		if second >= 0 {
 			f = failedAgain[second]
 			failedAgain = slices.Delete(failedAgain, second, second+1)
@@ -288,7 +268,7 @@ func (a *answer) finishText(failed []failure) {
 		a.addText("These are the changes:\n\n" + strings.Join(briefs, "\n"))
 	}
 	for _, f := range failed {
-		a.addNote(fmt.Sprintf("Left out: `%s`: %s", quoted(f.brief), quoted(f.problem.Text)))
+		a.addNote(fmt.Sprintf("Left out: `%s`: %s", quoteLine(f.brief), quoteLine(f.problem.Text)))
 	}
 	if a.stop == model.StopLength {
 		a.addNote(cutOff + " Its changes are not applied. Ask for fewer changes at once.")
@@ -301,9 +281,9 @@ const cutOff = "The answer was cut off here: it reached the maximum length."
 // addNote adds a paragraph that the model did not write.
 func (a *answer) addNote(text string) { a.addText("\n\n> " + strings.ReplaceAll(text, "\n", "\n> ")) }
 
-// quoted returns a text as a note contains it: on one line, and with at most 300 bytes. A note contains names that the
-// model wrote, which can have any length.
-func quoted(text string) string {
+// quoteLine returns a text as a note contains it: on one line, and with at most 300 bytes. A note contains names that
+// the model wrote, which can have any length.
+func quoteLine(text string) string {
 	return excerpt.WithEllipsis(strings.Join(strings.Fields(text), " "), 300)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"devplatform/shared/assistant/quota"
 	"devplatform/shared/assistant/uistream"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
@@ -38,7 +39,7 @@ func (s *Service) Chat(ctx context.Context, caller httpapi.Caller, q Question, s
 	if err := t.store(ctx); err != nil {
 		return Reply{}, err
 	}
-	if t.cause != nil && !t.isCancelled() {
+	if t.cause != nil && !errors.Is(t.cause, quota.ErrCancelled) {
 		return Reply{}, clientError(t.cause, errMessageTooLong)
 	}
 	t.apply(ctx)

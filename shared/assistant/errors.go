@@ -36,11 +36,11 @@ const defaultRetryAfter = 5 * time.Second
 // clientError converts the cause of an incomplete answer to the error that the client receives. tooLong is returned if
 // the request exceeded the model's context window. An error that was not caused by the model is returned unchanged.
 func clientError(err error, tooLong *fault.Error) error {
-	var failure *model.Error
-	switch {
-	case isInterruption(err):
+	if isInterruption(err) {
 		return withRetryAfter(errOverdue, defaultRetryAfter).WithCause(err)
-	case !errors.As(err, &failure):
+	}
+	failure, ok := errors.AsType[*model.Error](err)
+	if !ok {
 		return err
 	}
 	switch failure.Fault {

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"devplatform/shared/assistant/action"
 	"devplatform/shared/project/file"
 )
 
@@ -67,12 +66,15 @@ func (f *projectFiles) Prepare(ctx context.Context, paths ...string) error {
 }
 
 // Stat implements action.Files.
-func (f *projectFiles) Stat(ctx context.Context, path string) (action.File, bool, error) {
+func (f *projectFiles) Stat(ctx context.Context, path string) (etag string, ok bool, err error) {
 	if err := f.Prepare(ctx, path); err != nil {
-		return action.File{}, false, err
+		return "", false, err
 	}
 	info, ok := f.known[path]
-	return action.File{ETag: info.ETag()}, ok, nil
+	if !ok {
+		return "", false, nil
+	}
+	return info.ETag(), true, nil
 }
 
 // Inside implements action.Files.

@@ -23,16 +23,9 @@ const (
 	maxNamedBytes = 1 << 20
 )
 
-// gather reads the data for the prompt.
+// gather reads the data for the prompt: first the list of files and the conversation, in one call each, and then the
+// files that the prompt contains.
 func (t *turn) gather(ctx context.Context) error {
-	if err := t.readProject(ctx); err != nil {
-		return err
-	}
-	return t.readFiles(ctx)
-}
-
-// readProject reads the list of files and the conversation, in one call each.
-func (t *turn) readProject(ctx context.Context) error {
 	reads, readCtx := async.WithContext(ctx)
 	reads.Go(func() (err error) {
 		t.projectFiles, err = listFiles(readCtx, t.files.View(t.question.ProjectID))
@@ -49,7 +42,7 @@ func (t *turn) readProject(ctx context.Context) error {
 		Paths: slices.Sorted(maps.Keys(t.projectFiles.known)), Summary: t.memory.Summary, Turns: modelTurns(t.memory.Turns),
 		Message: t.question.Message,
 	}
-	return nil
+	return t.readFiles(ctx)
 }
 
 // modelTurns converts stored turns to turns of a prompt.

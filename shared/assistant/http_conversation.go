@@ -4,7 +4,10 @@ import (
 	"context"
 	"net/http"
 
+	"devplatform/shared/assistant/action"
 	"devplatform/shared/assistant/conversation"
+	"devplatform/shared/assistant/model"
+	"devplatform/shared/clock"
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/workspace"
@@ -46,6 +49,28 @@ func (s *Service) registerConversation(r *httpapi.Routes) {
 			"not stored.",
 		Errors: []*fault.Error{workspace.ErrProjectNotFound, workspace.ErrDenied, fault.ErrConflict},
 	}, s.handleClearConversation)
+}
+
+// MessageItem is a message in API responses.
+type MessageItem struct {
+	ID        string              `json:"id" doc:"The message's ID" example:"msg_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
+	Role      model.Role          `json:"role" enum:"user,assistant" doc:"The author's role" example:"assistant"`
+	Content   string              `json:"content" doc:"The text of the message" example:"Here is the component."`
+	Code      string              `json:"code,omitempty" doc:"The main block of code of an answer; absent if the answer has no code" example:"export {}\n"`
+	Actions   []action.Action     `json:"actions,omitempty" nullable:"false" doc:"The changes that an answer makes to the project's files, in order; absent if there are none"`
+	Model     string              `json:"model,omitempty" doc:"The model that generated the answer, as named by its provider" example:"qwen3-coder"`
+	Usage     *Usage              `json:"usage,omitempty" nullable:"false" doc:"The tokens that the answer used"`
+	Status    conversation.Status `json:"status" enum:"complete,interrupted" doc:"complete, or interrupted if the answer was cut off" example:"complete"`
+	CreatedAt clock.Timestamp     `json:"createdAt" doc:"When the message was written" example:"2026-01-31T08:15:30.123Z"`
+}
+
+// item converts a stored message to the form that the API returns.
+func item(m conversation.Message) MessageItem {
+	item := MessageItem{ID: m.ID, Role: m.Role, Content: m.Content, Status: m.Status, CreatedAt: m.CreatedAt}
+	if m.Role == model.Assistant {
+		item.Code, item.Actions, item.Model, item.Usage = m.Code, m.Actions, m.Model, &m.Usage
+	}
+	return item
 }
 
 func (s *Service) handleListMessages(

@@ -50,11 +50,22 @@ func (s *Service) withTimeLimit(ctx context.Context) (context.Context, context.C
 	return bounded, func() { cancelDeadline(); cancel() }
 }
 
-// runRound sends a request to the model and adds the response to the answer a.
+// runRound sends a request to the model and adds the response to the answer a. An answer that is too large is cut off,
+// like an answer that reached the maximum number of tokens.
 // Errors: the errors of callModel; the error classes of db.
 func (s *Service) runRound(ctx context.Context, r quota.Reservation, request model.Request, a *answer) error {
 	outcome, err := s.callModel(ctx, r, request, func(p model.Part) error { return a.add(ctx, p) })
-	return a.endRound(outcome, err)
+	switch {
+	case errors.Is(err, errTooLarge):
+		outcome.Stop, err = model.StopLength, nil
+	case err != nil:
+		outcome.Stop = ""
+	}
+	a.addUsage(outcome.Usage)
+	if !a.round.repair {
+		a.stop, a.model = outcome.Stop, outcome.Model
+	}
+	return err
 }
 
 // callModel sends a request to the model and passes the parts of the response to emit. It ends the generation if the
@@ -79,7 +90,11 @@ func (s *Service) callModel(
 	if outcome.Usage.IsZero() && (err == nil || received > 0 || ctx.Err() != nil) {
 		outcome.Usage = model.Usage{Input: prompt.Tokens(request), Output: (received + 3) / 4}
 	}
-	s.warnIfCut(ctx, r, request, outcome.Usage)
+	// Ollama removes the beginning of a request that exceeds its context window, and reports no error.
+	if sent, read := prompt.Tokens(request), outcome.Usage.Input; read >= minWindow && read < sent/2 {
+		s.logger.WarnContext(ctx, "the model read only a part of the request: its context window may be too small",
+			"messageId", r.MessageID, "inputTokens", read, "sentTokens", sent)
+	}
 	outcome.Usage = plausibleUsage(outcome.Usage, request, received)
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		return outcome, cause
@@ -90,15 +105,6 @@ func (s *Service) callModel(
 // minWindow is less than the context window of every model. A provider that reports fewer input tokens has another
 // reason than its window, such as a cache, or a generator that reads only the last message.
 const minWindow = 1000
-
-// warnIfCut logs a warning if a provider reports so few input tokens that it must have cut the request. Ollama removes
-// the beginning of a request that exceeds its context window, and reports no error.
-func (s *Service) warnIfCut(ctx context.Context, r quota.Reservation, request model.Request, u model.Usage) {
-	if sent := prompt.Tokens(request); u.Input >= minWindow && u.Input < sent/2 {
-		s.logger.WarnContext(ctx, "the model read only a part of the request: its context window may be too small",
-			"messageId", r.MessageID, "inputTokens", u.Input, "sentTokens", sent)
-	}
-}
 
 // plausibleUsage limits u, the usage that a provider reported, to possible values. A token has at least one byte. The
 // output can include tokens that the provider does not send, such as thinking, but at most MaxOutput of them. received
@@ -138,22 +144,15 @@ func (s *Service) logAnswer(ctx context.Context, r quota.Reservation, a *answer,
 		slog.Float64("ms", float64(s.now().Sub(r.Began).Microseconds())/1000),
 	}
 	if cause != nil {
-		level = logLevel(cause)
 		attrs = append(attrs, slog.String("cause", cause.Error()))
+		failure, isFailure := errors.AsType[*model.Error](cause)
+		switch {
+		case errors.Is(cause, quota.ErrCancelled), isFailure && failure.Fault == model.Refused: // normal
+		case isFailure && failure.Fault == model.Misconfigured: // the operator must fix it
+			level = slog.LevelError
+		default:
+			level = slog.LevelWarn
+		}
 	}
 	s.logger.LogAttrs(ctx, level, "answer", attrs...)
-}
-
-// logLevel returns the log level for the reason why an answer is not complete. Misconfiguration is an error, because
-// the operator must fix it. Cancellation and refusal are normal.
-func logLevel(cause error) slog.Level {
-	var failure *model.Error
-	switch {
-	case errors.Is(cause, quota.ErrCancelled), errors.As(cause, &failure) && failure.Fault == model.Refused:
-		return slog.LevelInfo
-	case errors.As(cause, &failure) && failure.Fault == model.Misconfigured:
-		return slog.LevelError
-	default:
-		return slog.LevelWarn
-	}
 }

@@ -3,7 +3,6 @@ package assistant
 import (
 	"context"
 	"strings"
-	"time"
 
 	"devplatform/shared/assistant/conversation"
 	"devplatform/shared/assistant/model"
@@ -56,7 +55,8 @@ func summaryTokens(m conversation.Memory) int {
 	return prompt.Tokens(request) + maxSummary
 }
 
-// startSummary starts to generate a summary in the background, if tokens were reserved for it.
+// startSummary starts to generate a summary in the background, if tokens were reserved for it. If that fails, the next
+// turn generates it.
 func (t *turn) startSummary(ctx context.Context) {
 	if t.pendingSummary == nil {
 		return
@@ -64,49 +64,27 @@ func (t *turn) startSummary(ctx context.Context) {
 	ctx, t.pendingSummary.cancel = context.WithCancel(ctx)
 	t.pendingSummary.done = make(chan summary, 1)
 	var s summary
-	async.Go(func() (err error) {
-		s, err = t.summarize(ctx)
+	async.Go(func() error {
+		request, upTo := summaryRequest(t.memory)
+		var text strings.Builder
+		outcome, err := t.callModel(ctx, t.reserved, request, func(p model.Part) error {
+			if p.Kind == model.Text {
+				text.WriteString(clean(p.Text))
+			}
+			return nil
+		})
+		s.used = outcome.Usage
+		if err == nil {
+			s.text, s.upTo = strings.TrimSpace(text.String()), upTo
+		}
 		return err
 	}, func(err error) {
-		if err != nil { // the next turn generates it
+		if err != nil {
 			t.logger.WarnContext(ctx, "the summary was not generated",
 				"messageId", t.reserved.MessageID, "cause", err.Error())
 		}
 		t.pendingSummary.done <- s
 	})
-}
-
-// summarize generates a summary. If it returns an error, only the field "used" of the summary is set.
-func (t *turn) summarize(ctx context.Context) (summary, error) {
-	request, upTo := summaryRequest(t.memory)
-	var text strings.Builder
-	outcome, err := t.callModel(ctx, t.reserved, request, func(p model.Part) error {
-		if p.Kind == model.Text {
-			text.WriteString(clean(p.Text))
-		}
-		return nil
-	})
-	if err != nil {
-		return summary{used: outcome.Usage}, err
-	}
-	return summary{text: strings.TrimSpace(text.String()), upTo: upTo, used: outcome.Usage}, nil
-}
-
-// finishSummary waits for the summary and adds its usage to the answer. If the summary is not ready after SummaryWait,
-// finishSummary cancels it. If the answer is not complete, finishSummary cancels the summary immediately.
-func (t *turn) finishSummary() {
-	if t.pendingSummary == nil {
-		return
-	}
-	defer t.pendingSummary.cancel()
-	wait := time.Duration(0)
-	if t.cause == nil {
-		wait = t.limits.SummaryWait
-	}
-	timer := async.AfterFunc(wait, t.pendingSummary.cancel)
-	defer timer.Stop()
-	t.summary = <-t.pendingSummary.done
-	t.answer.addUsage(t.summary.used)
 }
 
 // saveSummary stores the summary. It only logs an error, because the answer is already stored.

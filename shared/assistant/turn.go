@@ -209,9 +209,20 @@ func (t *turn) repairRequest(ctx context.Context) (request model.Request, ok boo
 	return request, left >= minOutput
 }
 
-// finish waits for the summary and logs the outcome of the generation.
+// finish ends the generation. It waits for the summary and adds its usage to the answer. If the summary is not ready
+// after SummaryWait, finish cancels it. If the answer is not complete, finish cancels the summary immediately.
 func (t *turn) finish(ctx context.Context) {
-	t.finishSummary()
+	if t.pendingSummary != nil {
+		defer t.pendingSummary.cancel()
+		wait := time.Duration(0)
+		if t.cause == nil {
+			wait = t.limits.SummaryWait
+		}
+		timer := async.AfterFunc(wait, t.pendingSummary.cancel)
+		defer timer.Stop()
+		t.summary = <-t.pendingSummary.done
+		t.answer.addUsage(t.summary.used)
+	}
 	if t.cause == nil && t.answer.isBlank() {
 		t.cause = errEmptyAnswer
 	}
@@ -223,36 +234,30 @@ func (t *turn) isEmpty() bool {
 	return t.cause != nil && !isInterruption(t.cause) && t.answer.isBlank() && len(t.answer.draft.Actions()) == 0
 }
 
-func (t *turn) isCancelled() bool { return errors.Is(t.cause, quota.ErrCancelled) }
-
 func (t *turn) settlement() quota.Settlement {
 	return quota.Settlement{Reservation: t.reserved, Used: t.answer.used}
 }
 
-// store stores the turn and the summary, and settles the reservation. Errors: the errors of saveTurn, except
-// quota.ErrCancelled.
-func (t *turn) store(ctx context.Context) error {
-	err := t.storeAnswer(ctx)
-	if errors.Is(err, quota.ErrCancelled) { // cancelled after the last poll
-		t.cause, t.answer.stop = err, ""
-		err = t.storeAnswer(ctx)
-	}
-	if err != nil {
-		return err
-	}
-	t.saveSummary(ctx)
-	return nil
-}
-
-// storeAnswer stores the turn. While storage is unavailable, it retries for several seconds.
-func (t *turn) storeAnswer(ctx context.Context) (err error) {
-	t.stored.Answer = t.message()
-	ctx = retry.WithBudget(ctx, storeAttempts*awsclient.MaxAttempts-1, timeToStore)
+// store stores the turn and the summary, and settles the reservation. While storage is unavailable, it retries for
+// several seconds. Errors: the errors of saveTurn, except quota.ErrCancelled.
+func (t *turn) store(ctx context.Context) (err error) {
+	budget := retry.WithBudget(ctx, storeAttempts*awsclient.MaxAttempts-1, timeToStore)
+	save := func() error { return t.saveTurn(budget, t.question.ProjectID, t.stored, t.settlement()) }
 	wait := func(failures int) time.Duration { return time.Duration(failures+1) * 500 * time.Millisecond }
-	for range retry.Attempts(ctx, storeAttempts, wait) {
-		if err = t.saveTurn(ctx, t.question.ProjectID, t.stored, t.settlement()); !errors.Is(err, db.ErrUnavailable) {
+	t.stored.Answer = t.message()
+	for range retry.Attempts(budget, storeAttempts, wait) {
+		err = save()
+		if errors.Is(err, quota.ErrCancelled) { // after the last poll
+			t.cause, t.answer.stop = err, ""
+			t.stored.Answer = t.message()
+			err = save()
+		}
+		if !errors.Is(err, db.ErrUnavailable) {
 			break
 		}
+	}
+	if err == nil {
+		t.saveSummary(ctx)
 	}
 	return err
 }

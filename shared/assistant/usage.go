@@ -8,19 +8,6 @@ import (
 	"devplatform/shared/httpapi"
 )
 
-// UsageItem is a user's usage of the assistant in a month.
-type UsageItem struct {
-	Month          string          `json:"month" doc:"The current month, in UTC" example:"2026-11"`
-	InputTokens    int             `json:"inputTokens" doc:"The number of tokens that models read for the caller" example:"1200"`
-	OutputTokens   int             `json:"outputTokens" doc:"The number of tokens that models generated for the caller" example:"350"`
-	TotalTokens    int             `json:"totalTokens" doc:"The sum of inputTokens and outputTokens" example:"1550"`
-	ReservedTokens int             `json:"reservedTokens" doc:"The number of tokens reserved for answers in progress. Tokens that an answer does not use are returned when it ends" example:"0"`
-	Limit          int             `json:"limit" doc:"The maximum number of tokens that the caller may use in a month" example:"2000000"`
-	Remaining      int             `json:"remaining" doc:"The number of tokens that the caller can still use in this month" example:"1998450"`
-	Calls          int             `json:"calls" doc:"The number of chat and generate calls of the caller" example:"3"`
-	ResetsAt       clock.Timestamp `json:"resetsAt" doc:"When the next month begins" example:"2026-12-01T00:00:00.000Z"`
-}
-
 // Usage returns the caller's usage in the current month.
 func (s *Service) Usage(ctx context.Context, caller httpapi.Caller) (UsageItem, error) {
 	month := quota.MonthOf(s.now())

@@ -353,7 +353,8 @@ func TestDeliveriesOfDeletedWebhook(t *testing.T) {
 		Keys: f.keys, Sender: sender.New(sender.Options{AllowPrivate: true, Now: f.clock.Now}),
 	})
 	for _, d := range []delivery.Delivery{pending, redelivered} {
-		body := `{"workspaceId":"` + d.WorkspaceID + `","webhookId":"` + d.WebhookID + `","deliveryId":"` + d.ID + `"}`
+		body := `{"workspaceId":"` + d.WorkspaceID + `","webhookId":"` + d.WebhookID + `","deliveryId":"` + d.ID +
+			`","event":{"id":"` + d.EventID + `"}}`
 		messages := []lambdafn.QueueMessage{{ID: "m", ReceiptHandle: "r", Body: body}}
 		if errs := worker.Handle(t.Context(), messages); errs[0] != nil {
 			t.Error(errs[0])

@@ -44,12 +44,12 @@ type Settings struct {
 	Secret      httpapi.Nullable[string] // null: the service generates a new one
 }
 
-// applied returns the webhook after all changes except a change of the secret. changed reports whether a setting
+// applyTo returns the webhook after all changes except a change of the secret. changed reports whether a setting
 // changed. A new URL, or an activation, starts a new generation of the endpoint: it has to respond promptly again
 // before it is in the fast lane. A URL with another host, or an activation, also resets the series of failures. A
 // webhook that the service disabled stays disabled until its owners activate it. Until then, its events are stored, so
 // that they can be recovered.
-func (in Settings) applied(w delivery.Webhook, now time.Time) (_ delivery.Webhook, changed bool) {
+func (in Settings) applyTo(w delivery.Webhook, now time.Time) (_ delivery.Webhook, changed bool) {
 	newURL, newEndpoint := false, false
 	if in.URL != nil && *in.URL != w.URL {
 		newURL, newEndpoint = true, !sameHost(*in.URL, w.URL)
@@ -62,7 +62,7 @@ func (in Settings) applied(w delivery.Webhook, now time.Time) (_ delivery.Webhoo
 		w.Description, changed = *in.Description, true
 	}
 	if in.Active != nil && *in.Active != w.Active {
-		w, changed = switched(w, *in.Active, now), true
+		w, changed = withActive(w, *in.Active, now), true
 		newEndpoint = newEndpoint || w.Active
 	}
 	if newURL || newEndpoint {
@@ -79,8 +79,8 @@ func (in Settings) applied(w delivery.Webhook, now time.Time) (_ delivery.Webhoo
 	return w, changed
 }
 
-// switched returns the webhook after its owners activated or deactivated it.
-func switched(w delivery.Webhook, active bool, now time.Time) delivery.Webhook {
+// withActive returns the webhook after its owners activated or deactivated it.
+func withActive(w delivery.Webhook, active bool, now time.Time) delivery.Webhook {
 	at := clock.Stamp(now)
 	switch {
 	case !active:
@@ -99,8 +99,8 @@ func sameHost(a, b string) bool {
 	return err1 == nil && err2 == nil && strings.EqualFold(first.Host, second.Host)
 }
 
-// revised returns the next revision of a changed webhook.
-func revised(w delivery.Webhook, now time.Time) delivery.Webhook {
+// withRevision returns the next revision of a changed webhook.
+func withRevision(w delivery.Webhook, now time.Time) delivery.Webhook {
 	w.Revision++
 	w.UpdatedAt = clock.Stamp(now)
 	return w

@@ -48,14 +48,14 @@ func TestSettingsAreApplied(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, in := webhookGenerator.Draw(t, "webhook"), settingsGenerator.Draw(t, "settings")
 		before := w
-		next, changed := in.applied(w, noon)
+		next, changed := in.applyTo(w, noon)
 		if diff := cmp.Diff(before, w); diff != "" {
 			t.Fatalf("applied changed its argument:\n%s", diff)
 		}
 		if changed == cmp.Equal(w, next) {
 			t.Fatalf("applied reports a change: %t, the difference is:\n%s", changed, cmp.Diff(w, next))
 		}
-		if again, changes := in.applied(next, noon.Add(time.Second)); changes || !cmp.Equal(again, next) {
+		if again, changes := in.applyTo(next, noon.Add(time.Second)); changes || !cmp.Equal(again, next) {
 			t.Fatal("applying the settings again changes the webhook")
 		}
 		url, active := w.URL, w.Active
@@ -128,7 +128,7 @@ func TestTimesOfDeactivation(t *testing.T) {
 			delivery.Webhook{Active: true, DisabledReason: "gone", DeactivatedAt: &early, ActivatedAt: &early},
 		},
 	} {
-		if diff := cmp.Diff(tc.want, switched(tc.before, tc.want.Active, noon)); diff != "" {
+		if diff := cmp.Diff(tc.want, withActive(tc.before, tc.want.Active, noon)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}

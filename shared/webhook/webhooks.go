@@ -93,7 +93,7 @@ func secretOrNew(requested *string) (secret, generated string) {
 func (s *Service) List(
 	ctx context.Context, caller httpapi.Caller, workspaceID string,
 ) ([]delivery.Webhook, error) {
-	workspaces, err := s.managed(ctx, caller, workspaceID)
+	workspaces, err := s.workspacesToManage(ctx, caller, workspaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -118,9 +118,9 @@ func (s *Service) List(
 	return all, nil
 }
 
-// managed returns workspaceID if the caller may manage the webhooks of this workspace, otherwise an error. If
-// workspaceID is "", it returns the IDs of all workspaces in which the caller may manage webhooks.
-func (s *Service) managed(ctx context.Context, caller httpapi.Caller, workspaceID string) ([]string, error) {
+// workspacesToManage returns workspaceID if the caller may manage the webhooks of this workspace, otherwise an error.
+// If workspaceID is "", it returns the IDs of all workspaces in which the caller may manage webhooks.
+func (s *Service) workspacesToManage(ctx context.Context, caller httpapi.Caller, workspaceID string) ([]string, error) {
 	if workspaceID != "" {
 		return []string{workspaceID}, s.checkWorkspace(ctx, caller, workspaceID)
 	}
@@ -155,7 +155,7 @@ func (s *Service) Update(
 		if w, err = s.open(ctx, caller, webhookID); err != nil {
 			return err
 		}
-		next, changed := in.applied(w, s.now())
+		next, changed := in.applyTo(w, s.now())
 		if in.Secret.Present {
 			var rotated bool
 			if next, rotated, err = s.secrets.Rotate(ctx, next, secret, s.now()); err != nil {
@@ -167,7 +167,7 @@ func (s *Service) Update(
 			next.CreatedBy, next.CreatedByName = caller.UserID, caller.Account().Username
 		}
 		if changed { // false after a retry whose first write succeeded
-			w, err = s.store.revise(ctx, w, revised(next, s.now()))
+			w, err = s.store.revise(ctx, w, withRevision(next, s.now()))
 		}
 		return err
 	})

@@ -47,18 +47,13 @@ func (p *Problem) Error() string { return p.Text }
 
 func problemf(format string, args ...any) *Problem { return &Problem{fmt.Sprintf(format, args...)} }
 
-// File is a stored file of the project.
-type File struct {
-	// ETag is the file's version, for the precondition of the batch.
-	ETag string
-}
-
-// Files reads the stored files of the project. Its methods return the errors of the storage.
+// Files reads the stored files of the project. It reads each path only once, so that all checks see the same version of
+// a file. Its methods return the errors of the storage.
 type Files interface {
 	// Prepare announces the paths of later calls of Stat, so that storage can be read once for all of them.
 	Prepare(ctx context.Context, paths ...string) error
-	// Stat returns the file at a path. ok is false if there is no file.
-	Stat(ctx context.Context, path string) (f File, ok bool, err error)
+	// Stat returns the ETag of the file at a path, for the precondition of the batch. ok is false if there is no file.
+	Stat(ctx context.Context, path string) (etag string, ok bool, err error)
 	// Inside returns the paths of at least n files inside a folder, or of all of them if there are fewer.
 	Inside(ctx context.Context, folder string, n int) ([]string, error)
 	// Read returns the content of an existing file. text is false if the content is not UTF-8 text, or too large.

@@ -18,12 +18,14 @@ import (
 // operations contain the ETags of the files.
 type Draft struct {
 	overlay
-	actions    []Action
-	operations []file.BatchOperation
+	actions []Action
+	batch   []file.BatchOperation
 }
 
 // NewDraft returns a draft of the stored files without changes.
-func NewDraft(stored Files) *Draft { return &Draft{overlay: newOverlay(stored)} }
+func NewDraft(stored Files) *Draft {
+	return &Draft{overlay: overlay{stored: stored, changed: map[string]state{}}}
+}
 
 // Actions returns the applied actions in order. The search and replacement texts of an edit have CR LF line endings if
 // the file has them.
@@ -33,7 +35,7 @@ func (d *Draft) Actions() []Action { return d.actions }
 // includes a file that was overwritten with the same content, so that its version is checked. It does not include a
 // file that was renamed and then renamed back. All operations except create have the ETag of the version that the
 // actions were checked against.
-func (d *Draft) Operations() []file.BatchOperation { return d.operations }
+func (d *Draft) Operations() []file.BatchOperation { return d.batch }
 
 // Text returns the content of a file, including the changes. It returns a *Problem if the file does not exist or is not
 // text, or the error of the storage.
@@ -51,7 +53,7 @@ func (d *Draft) Apply(ctx context.Context, a Action) error {
 		d.changed, d.order = changed, d.order[:order]
 		return err
 	}
-	d.actions, d.operations = append(d.actions, a), operations
+	d.actions, d.batch = append(d.actions, a), operations
 	return nil
 }
 
@@ -61,17 +63,16 @@ func (d *Draft) change(ctx context.Context, a *Action) ([]file.BatchOperation, e
 	if err := checkPath("path", a.Path, path.Check); err != nil {
 		return nil, err
 	}
-	if err := d.prepare(ctx, pathsOf(a)...); err != nil {
+	if err := d.stored.Prepare(ctx, pathsOf(a)...); err != nil {
 		return nil, err
 	}
 	if err := d.perform(ctx, a); err != nil {
 		return nil, err
 	}
-	normalized, err := d.normalize(ctx)
+	operations, err := d.operations(ctx)
 	if err != nil {
 		return nil, err
 	}
-	operations := d.operationsOf(normalized)
 	if rules := file.CheckLimits(operations); len(rules) > 0 {
 		return nil, problemf("This action exceeds a limit: the changes of an answer %s.", rules[0])
 	}

@@ -3,6 +3,7 @@ package action_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -13,16 +14,18 @@ import (
 	"devplatform/shared/project/file"
 )
 
-// fakeFiles is the storage of a project. It counts the calls of its methods.
+// fakeFiles is the storage of a project. It reads each path only once.
 type fakeFiles struct {
 	stored   map[string]string // contents by path
-	calls    map[string]int    // by method and path
-	prepared map[string]bool   // the paths that were passed to Prepare
-	err      error             // returned by all methods, if it is set
+	known    map[string]bool   // the paths of files that Prepare or Stat read, or Inside listed
+	read     map[string]bool   // the paths of files whose content was read
+	prepares int               // how often Prepare read the records of files
+	stats    int               // how often Stat did
+	err      error             // returned by all methods that read from storage, if it is set
 }
 
 func newFiles(stored map[string]string) *fakeFiles {
-	return &fakeFiles{stored: stored, calls: map[string]int{}, prepared: map[string]bool{}}
+	return &fakeFiles{stored: stored, known: map[string]bool{}, read: map[string]bool{}}
 }
 
 // exportedFields compares the exported fields of operations. The other fields are not set before the batch.
@@ -31,24 +34,28 @@ var exportedFields = cmpopts.IgnoreUnexported(file.BatchOperation{})
 func etagOf(path, content string) string { return fmt.Sprintf("%q", path+"@"+content) }
 
 func (f *fakeFiles) Prepare(_ context.Context, paths ...string) error {
-	f.calls["prepare"]++
-	for _, p := range paths {
-		f.prepared[p] = true
+	if f.err == nil && slices.ContainsFunc(paths, func(p string) bool { return !f.known[p] }) {
+		f.prepares++
+		for _, p := range paths {
+			f.known[p] = true
+		}
 	}
-	return f.err
+	return nil // Stat returns the error
 }
 
-func (f *fakeFiles) Stat(_ context.Context, path string) (action.File, bool, error) {
-	f.calls["stat "+path]++
-	if !f.prepared[path] {
-		f.calls["unprepared"]++
+func (f *fakeFiles) Stat(_ context.Context, path string) (string, bool, error) {
+	if !f.known[path] {
+		if f.err != nil {
+			return "", false, f.err
+		}
+		f.stats++
+		f.known[path] = true
 	}
 	content, ok := f.stored[path]
-	return action.File{ETag: etagOf(path, content)}, ok, f.err
+	return etagOf(path, content), ok, nil
 }
 
 func (f *fakeFiles) Inside(_ context.Context, folder string, n int) ([]string, error) {
-	f.calls["inside "+folder]++
 	var inside []string
 	for p := range f.stored {
 		if strings.HasPrefix(p, folder+"/") && len(inside) < n {
@@ -59,8 +66,11 @@ func (f *fakeFiles) Inside(_ context.Context, folder string, n int) ([]string, e
 }
 
 func (f *fakeFiles) Read(_ context.Context, path string) (string, bool, error) {
-	f.calls["read "+path]++
-	return f.stored[path], utf8.ValidString(f.stored[path]), f.err
+	if !f.read[path] && f.err != nil {
+		return "", false, f.err
+	}
+	f.read[path] = true
+	return f.stored[path], utf8.ValidString(f.stored[path]), nil
 }
 
 func hasInside(files map[string]string, folder string) bool {

@@ -2,33 +2,20 @@ package action
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
+	"devplatform/shared/project/file"
 	"devplatform/shared/project/path"
 )
 
 // overlay contains the stored files of a project, and the changes to them that are not stored yet.
 type overlay struct {
 	stored Files
-	// known caches the result of reading each path from storage. Each path is read only once, so that all checks see the
-	// same version of a file.
-	known map[string]*storedFile
 	// changed contains the state of each changed path. order lists these paths in the order of their first change.
 	changed map[string]state
 	order   []string
-}
-
-// storedFile is the result of reading a path from storage. The path may be a file or a folder, or may not exist.
-type storedFile struct {
-	File
-	exists bool // whether a file exists at the path
-	// isText and content are valid only if isRead is true.
-	isRead, isText bool
-	content        string
-	// inside are the paths of some files inside the path, or of all of them if hasAll is true.
-	inside []string
-	hasAll bool
 }
 
 // state is the state of a path after the changes.
@@ -40,10 +27,6 @@ type state struct {
 	content string
 }
 
-func newOverlay(stored Files) overlay {
-	return overlay{stored: stored, known: map[string]*storedFile{}, changed: map[string]state{}}
-}
-
 // set sets the state of a path.
 func (o *overlay) set(path string, s state) {
 	if _, isChanged := o.changed[path]; !isChanged {
@@ -52,55 +35,13 @@ func (o *overlay) set(path string, s state) {
 	o.changed[path] = s
 }
 
-// prepare calls Files.Prepare once, with the paths that were not read and not changed.
-func (o *overlay) prepare(ctx context.Context, paths ...string) error {
-	var unknown []string
-	for _, p := range paths {
-		_, isKnown := o.known[p]
-		if _, isChanged := o.changed[p]; !isKnown && !isChanged {
-			unknown = append(unknown, p)
-		}
-	}
-	if unknown == nil {
-		return nil
-	}
-	return o.stored.Prepare(ctx, unknown...)
-}
-
-// file reads a path from storage, without its content. Storage is read only once for each path. If there is no file,
-// the result has exists set to false.
-func (o *overlay) file(ctx context.Context, path string) (*storedFile, error) {
-	if known, ok := o.known[path]; ok {
-		return known, nil
-	}
-	f, exists, err := o.stored.Stat(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	o.known[path] = &storedFile{File: f, exists: exists}
-	return o.known[path], nil
-}
-
-// read is like file, but also reads the content if the file exists.
-func (o *overlay) read(ctx context.Context, path string) (*storedFile, error) {
-	f, err := o.file(ctx, path)
-	if err != nil || f.isRead || !f.exists {
-		return f, err
-	}
-	if f.content, f.isText, err = o.stored.Read(ctx, path); err != nil {
-		return nil, err
-	}
-	f.isRead = true
-	return f, nil
-}
-
 // at returns the state of a path after the changes.
 func (o *overlay) at(ctx context.Context, path string) (state, error) {
 	if s, ok := o.changed[path]; ok {
 		return s, nil
 	}
-	f, err := o.file(ctx, path)
-	if err != nil || !f.exists {
+	_, exists, err := o.stored.Stat(ctx, path)
+	if err != nil || !exists {
 		return state{}, err
 	}
 	return state{exists: true, origin: path}, nil
@@ -112,14 +53,11 @@ func (o *overlay) text(ctx context.Context, path string) (string, error) {
 	if err != nil || s.origin == "" {
 		return s.content, err
 	}
-	f, err := o.read(ctx, s.origin)
-	if err != nil {
-		return "", err
+	content, isText, err := o.stored.Read(ctx, s.origin)
+	if err != nil || isText {
+		return content, err
 	}
-	if !f.isText {
-		return "", problemf("%s is a binary file, or larger than 1 MiB: it can be deleted, renamed and replaced, but not edited.", path)
-	}
-	return f.content, nil
+	return "", problemf("%s is a binary file, or larger than 1 MiB: it can be deleted, renamed and replaced, but not edited.", path)
 }
 
 // existingFile returns the state of the file at a path. It returns a problem if there is no file.
@@ -166,20 +104,14 @@ func (o *overlay) isFolder(ctx context.Context, folder string) (bool, error) {
 		}
 		removed++
 	}
-	f, err := o.file(ctx, folder)
-	if err != nil || f.exists {
+	if _, isFile, err := o.stored.Stat(ctx, folder); err != nil || isFile {
 		return false, err
 	}
-	if len(f.inside) <= removed && !f.hasAll {
-		if f.inside, err = o.stored.Inside(ctx, folder, removed+1); err != nil {
-			return false, err
-		}
-		f.hasAll = len(f.inside) <= removed
-	}
-	return slices.ContainsFunc(f.inside, func(p string) bool {
+	inside, err := o.stored.Inside(ctx, folder, removed+1)
+	return slices.ContainsFunc(inside, func(p string) bool {
 		_, isRemoved := o.changed[p]
 		return !isRemoved
-	}), nil
+	}), err
 }
 
 // orProblem returns err if it is not nil. Otherwise it returns a problem with the formatted message.
@@ -188,4 +120,60 @@ func orProblem(err error, format string, args ...any) error {
 		return err
 	}
 	return problemf(format, args...)
+}
+
+// operations returns the operations that change the stored files, in the order in which the paths were first changed.
+// Each path belongs to at most one operation. A file whose content did not change is renamed if storage has no file at
+// its new path, and there is no file at its old path after the changes. Otherwise its content is written to the new
+// path.
+func (o *overlay) operations(ctx context.Context) (operations []file.BatchOperation, err error) {
+	changed, isRenamed := maps.Clone(o.changed), map[string]bool{} // by old path
+	for _, p := range o.order {
+		s := changed[p]
+		if !s.exists || s.origin == "" || s.origin == p {
+			continue
+		}
+		_, replaces, err := o.stored.Stat(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		if !replaces && !changed[s.origin].exists {
+			isRenamed[s.origin] = true
+			continue
+		}
+		content, isText, err := o.stored.Read(ctx, s.origin)
+		if err != nil {
+			return nil, err
+		}
+		if !isText {
+			return nil, problemf("%s is a binary file, or larger than 1 MiB. One answer can't rename it to the path of another file, "+
+				"and can't rename it and create a new file at its old path.", s.origin)
+		}
+		changed[p] = state{exists: true, content: content}
+	}
+	for _, p := range o.order {
+		s, etagPath := changed[p], p
+		if s.exists && s.origin != "" {
+			etagPath = s.origin
+		}
+		etag, stored, err := o.stored.Stat(ctx, etagPath)
+		if err != nil {
+			return nil, err
+		}
+		op := file.BatchOperation{Path: p, ETag: &etag}
+		switch {
+		case s.exists && s.origin == p, !s.exists && !stored, !s.exists && isRenamed[p]:
+			continue
+		case s.exists && s.origin != "":
+			op.Action, op.Path, op.To = file.Rename, s.origin, p
+		case s.exists && stored:
+			op.Action, op.Content = file.Update, &s.content
+		case s.exists:
+			op.Action, op.Content, op.ETag = file.Create, &s.content, nil
+		default:
+			op.Action = file.Delete
+		}
+		operations = append(operations, op)
+	}
+	return operations, nil
 }

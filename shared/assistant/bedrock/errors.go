@@ -161,10 +161,10 @@ func (p *Provider) cause(err error, isSafe bool) error {
 	} else if isSafe {
 		text = err.Error()
 	}
-	text = logged(p.redact(text))
+	text = forLog(p.redact(text))
 	var response *awshttp.ResponseError
 	if errors.As(err, &response) && response.HTTPStatusCode() != 0 { // 0: the SDK had no response
-		text = fmt.Sprintf("HTTP %d, request %q: %s", response.HTTPStatusCode(), logged(response.ServiceRequestID()), text)
+		text = fmt.Sprintf("HTTP %d, request %q: %s", response.HTTPStatusCode(), forLog(response.ServiceRequestID()), text)
 	}
 	return &cause{text, err}
 }
@@ -185,7 +185,7 @@ func redactor(a config.AWS) func(string) string {
 // maxLogged is the maximum length, in bytes, of Bedrock's message in an error, without an ellipsis.
 const maxLogged = 300
 
-// logged returns a text as an error contains it: valid, and with at most maxLogged bytes.
-func logged(text string) string {
+// forLog returns a text as an error contains it: valid, and with at most maxLogged bytes.
+func forLog(text string) string {
 	return excerpt.WithEllipsis(strings.ToValidUTF8(text, "\uFFFD"), maxLogged)
 }

@@ -55,7 +55,7 @@ func FuzzLogged(f *testing.F) {
 	f.Add(strings.Repeat("é", maxLogged))
 	f.Add(strings.Repeat("\x80", 2*maxLogged))
 	f.Fuzz(func(t *testing.T, text string) {
-		short := logged(text)
+		short := forLog(text)
 		isPrefix := strings.HasPrefix(strings.ToValidUTF8(text, "\uFFFD"), strings.TrimSuffix(short, "…"))
 		if !utf8.ValidString(short) || len(short) > maxLogged+len("…") || !isPrefix {
 			t.Fatalf("%q is cut to %q", text, short)

@@ -58,7 +58,7 @@ func (q *partQueue) text(text string) error {
 // start begins a call.
 func (q *partQueue) start(index int32, id, name string) error {
 	if q.running[index] != nil {
-		return malformed(fmt.Sprintf("content block %d starts twice", index))
+		return malformedError(fmt.Sprintf("content block %d starts twice", index))
 	}
 	call := &piece{isCall: true, id: id, name: name}
 	q.running[index], q.calls = call, q.calls+1
@@ -70,7 +70,7 @@ func (q *partQueue) start(index int32, id, name string) error {
 func (q *partQueue) input(index int32, json string) error {
 	call := q.running[index]
 	if call == nil {
-		return malformed(fmt.Sprintf("content block %d has the input of a tool call that did not start", index))
+		return malformedError(fmt.Sprintf("content block %d has the input of a tool call that did not start", index))
 	}
 	call.pending.WriteString(json)
 	call.hasInput = call.hasInput || json != ""

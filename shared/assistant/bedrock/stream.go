@@ -79,7 +79,7 @@ func (p *Provider) endOfStream(ctx context.Context, a *answer, err error) error 
 	case ctx.Err() != nil || err != nil:
 		return p.streamError(ctx, err)
 	}
-	return malformed("the stream ended before the message was complete")
+	return malformedError("the stream ended before the message was complete")
 }
 
 // readEvent reads one event. It ignores events and blocks that were not requested, such as citations, and the content
@@ -193,7 +193,7 @@ func (a *answer) readBlock(index int32, block types.ContentBlock) error {
 		if b.Value.Input != nil {
 			input, err := b.Value.Input.MarshalSmithyDocument()
 			if err != nil {
-				return malformed("the input of a tool call is not valid")
+				return malformedError("the input of a tool call is not valid")
 			}
 			if err := a.parts.input(index, string(input)); err != nil {
 				return err
@@ -204,7 +204,7 @@ func (a *answer) readBlock(index int32, block types.ContentBlock) error {
 	return nil
 }
 
-// malformed returns the error for an answer that does not follow Bedrock's protocol.
-func malformed(text string) *model.Error {
+// malformedError returns the error for an answer that does not follow Bedrock's protocol.
+func malformedError(text string) *model.Error {
 	return &model.Error{Fault: model.Unavailable, Cause: errors.New(text)}
 }

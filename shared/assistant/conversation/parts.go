@@ -3,7 +3,6 @@ package conversation
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -152,10 +151,4 @@ func (a *assembler) finish() error {
 		Content: b.Content, Code: b.Code, Actions: b.Actions, Model: b.Model, Usage: b.Usage,
 	})
 	return nil
-}
-
-// reversed reverses the order of the messages and returns them.
-func (a *assembler) reversed() []Message {
-	slices.Reverse(a.messages)
-	return a.messages
 }

@@ -3,6 +3,7 @@ package conversation
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
@@ -90,7 +91,8 @@ func (s Store) latest(
 			return summary, nil, err
 		}
 	}
-	return summary, a.reversed(), nil
+	slices.Reverse(a.messages)
+	return summary, a.messages, nil
 }
 
 // Messages reads up to n messages that are not cleared, oldest first. The parameter named "after" is the ID of the last
@@ -208,8 +210,8 @@ func (s Store) SaveSummary(
 		Set(expression.Name(attrUpTo), expression.Value(upTo))
 	return ifNeeded(s.client.Tx(
 		exists.Else(errUnneeded),
-		s.table.Update(db.SummaryKey(projectID), update).If(unchanged(attrUpTo, before.SummaryUpTo)).
-			If(unchanged(attrClearedTo, before.ClearedUpTo)).Else(errUnneeded),
+		s.table.Update(db.SummaryKey(projectID), update).If(isUnchanged(attrUpTo, before.SummaryUpTo)).
+			If(isUnchanged(attrClearedTo, before.ClearedUpTo)).Else(errUnneeded),
 	).Commit(ctx))
 }
 
@@ -224,8 +226,8 @@ func ifNeeded(err error) error {
 	return err
 }
 
-// unchanged returns the condition that an attribute still has the given value, or does not exist if value is "".
-func unchanged(attribute, value string) expression.ConditionBuilder {
+// isUnchanged returns the condition that an attribute still has the given value, or does not exist if value is "".
+func isUnchanged(attribute, value string) expression.ConditionBuilder {
 	if value == "" {
 		return expression.AttributeNotExists(expression.Name(attribute))
 	}

@@ -77,7 +77,7 @@ func (l *Ledger) ReportGlobalUsage(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, reportTimeout)
 	defer cancel()
-	taken, err := l.store.globalUsage(ctx, MonthOf(now))
+	taken, err := l.globalUsage(ctx, MonthOf(now))
 	if err != nil {
 		l.logger.WarnContext(ctx, "the tokens of all users could not be read", "cause", err.Error())
 		return

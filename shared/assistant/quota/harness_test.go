@@ -185,8 +185,8 @@ func retryAfter(err error) string {
 
 // tokensLeft returns the number of remaining tokens that an error reports, -1 if it reports none.
 func tokensLeft(err error) int {
-	if shortage, ok := errors.AsType[*shortageError](err); ok {
-		return shortage.left
+	if left, ok := errors.AsType[tokensLeftError](err); ok {
+		return int(left)
 	}
 	return -1
 }

@@ -337,7 +337,7 @@ func TestExpiryOfGenerations(t *testing.T) {
 	f.must(f.settle(ended, 100, 0))
 	checkExists := func(name string, r Reservation, want bool) {
 		t.Helper()
-		_, err := f.ledger.store.generation(t.Context(), r.UserID, r.MessageID)
+		_, err := f.ledger.table.Get(t.Context(), db.GenerationKey(r.UserID, r.MessageID))
 		if got := !errors.Is(err, db.ErrNotFound); got != want {
 			t.Errorf("record of the %s generation exists: got %v, want %v", name, got, want)
 		}

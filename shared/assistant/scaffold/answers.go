@@ -64,7 +64,7 @@ func summarize(f model.Facts, maxTokens int) string {
 		if len(t.Actions) > 0 {
 			done = strings.ToValidUTF8(strings.Join(t.Actions, ", "), "�")
 		}
-		lines = append(lines, fmt.Sprintf("- “%s”: %s", quoted(t.User), done))
+		lines = append(lines, fmt.Sprintf("- “%s”: %s", quoteShort(t.User), done))
 	}
 	for len(lines) > 0 && (answer{text: strings.Join(lines, "\n")}).tokens() > maxTokens {
 		lines = lines[1:]

@@ -86,7 +86,7 @@ func (s stack) check(message []string, framework string) error {
 	if framework != "" && !slices.Contains(s.frameworks, framework) {
 		return refusef("The starter for this message is written in %s, and the framework of the project is “%s”. "+
 			"Change the framework in the settings of the project to %s, and ask again.",
-			s.name, quoted(framework), s.frameworks[0])
+			s.name, quoteShort(framework), s.frameworks[0])
 	}
 	return nil
 }
@@ -152,7 +152,7 @@ func (r reason) Error() string { return string(r) }
 
 func refusef(format string, values ...any) error { return reason(fmt.Sprintf(format, values...)) }
 
-// quoted returns a text as an answer quotes it: on one line, and with at most 120 bytes.
-func quoted(s string) string {
+// quoteShort returns a text as an answer quotes it: on one line, and with at most 120 bytes.
+func quoteShort(s string) string {
 	return excerpt.WithEllipsis(strings.ToValidUTF8(strings.Join(strings.Fields(s), " "), "\uFFFD"), 120)
 }

@@ -59,8 +59,8 @@ type noFiles struct{}
 
 func (noFiles) Prepare(context.Context, ...string) error { return nil }
 
-func (noFiles) Stat(context.Context, string) (f action.File, ok bool, err error) {
-	return f, false, nil
+func (noFiles) Stat(context.Context, string) (etag string, ok bool, err error) {
+	return "", false, nil
 }
 
 func (noFiles) Inside(context.Context, string, int) ([]string, error) { return nil, nil }

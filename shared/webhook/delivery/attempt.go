@@ -28,7 +28,7 @@ type attempt struct {
 	received lambdafn.QueueMessage // in the fast lane
 	target                         // as read; after begin, delivery is the stored version
 
-	moveTried bool // see moved
+	moveTried bool // see hasMoved
 	// Set by begin.
 	made    bool     // an attempt has begun
 	leased  bool     // with a lease
@@ -36,7 +36,7 @@ type attempt struct {
 	at      clock.Timestamp
 	jitter  float64
 	secrets []string
-	// Set by post.
+	// Set by run.
 	result sender.Result
 	ended  time.Time
 	// Set by decide.
@@ -51,7 +51,8 @@ func (a *attempt) run(ctx context.Context) error {
 	if err != nil || !a.made {
 		return err
 	}
-	a.post(ctx)
+	a.result = a.worker.send(ctx, signedRequest(*a.delivery, a.payload, a.webhook.URL, a.secrets, a.at.Time()))
+	a.ended = a.worker.now()
 	if a.worker.lane == fastLane && a.result.TimedOut {
 		return a.moveToSlowLane(ctx)
 	}
@@ -67,18 +68,20 @@ func (a *attempt) run(ctx context.Context) error {
 	return a.requeue(ctx)
 }
 
-// begin executes the plan for the delivery. If another writer changed the delivery after it was read, begin reads it
+// begin carries out the plan for the delivery. If another writer changed the delivery after it was read, begin reads it
 // and plans again.
 func (a *attempt) begin(ctx context.Context) error {
-	stale := false
+	isStale := false
 	err := db.Retry(ctx, "begin attempt", func(ctx context.Context) error {
-		if stale {
-			if err := a.readAgain(ctx); err != nil {
+		if isStale {
+			targets, err := a.worker.store.targets(ctx, a.delivery.message())
+			if err != nil {
 				return err
 			}
+			a.target = targets[0]
 		}
-		stale = true
-		return a.executePlan(ctx)
+		isStale = true
+		return a.carryOutPlan(ctx)
 	})
 	if errors.Is(err, db.ErrConflict) && a.worker.lane == fastLane {
 		return a.worker.returnAfter(ctx, a.received, time.Second)
@@ -86,19 +89,9 @@ func (a *attempt) begin(ctx context.Context) error {
 	return err
 }
 
-// readAgain reads the delivery and the webhook again.
-func (a *attempt) readAgain(ctx context.Context) error {
-	d := a.delivery
-	targets, err := a.worker.store.targets(ctx, d.message())
-	if err == nil {
-		a.target = targets[0]
-	}
-	return err
-}
-
-// executePlan executes the plan for the delivery. Error: db.ErrStale if the delivery was changed after it was read;
-// then executePlan has changed nothing.
-func (a *attempt) executePlan(ctx context.Context) error {
+// carryOutPlan carries out the plan for the delivery. Error: db.ErrStale if the delivery was changed after it was read;
+// then nothing has changed.
+func (a *attempt) carryOutPlan(ctx context.Context) error {
 	if a.err != nil {
 		return a.rejectUndecodable(ctx)
 	}
@@ -110,11 +103,24 @@ func (a *attempt) executePlan(ctx context.Context) error {
 	case actionSkip:
 		return nil
 	case actionWait:
-		return a.wait(ctx, p.until, now)
+		switch {
+		case a.worker.lane == slowLane: // the index shows when it is due
+			return nil
+		case isSoon(p.until, now):
+			return a.worker.returnAfter(ctx, a.received, p.until.Sub(now))
+		case a.delivery.DueAt != nil && a.delivery.DueAt.Time().Equal(p.until): // the retry job sends a message
+			return nil
+		}
+		return a.save(ctx, a.delivery.withFastAttempt(p.until, p.until))
 	case actionMove:
-		return a.move(ctx, false, func(d Delivery) (Delivery, bool) { return d.moved(now), true })
+		return a.move(ctx, false, func(d Delivery) (Delivery, bool) { return d.afterMove(now), true })
 	case actionFail:
-		return a.fail(ctx, p.reason)
+		err := a.save(ctx, a.delivery.withFinalStatus(Failed, p.reason))
+		if err == nil {
+			a.worker.logger.InfoContext(ctx, "delivery failed without an attempt",
+				append(a.delivery.logAttrs(), "reason", p.reason)...)
+		}
+		return err
 	default:
 		return a.start(ctx, now)
 	}
@@ -133,42 +139,16 @@ func (a *attempt) rejectUndecodable(ctx context.Context) error {
 	return nil
 }
 
-// wait handles a delivery before its next attempt is due. In the fast lane, it returns the message to the queue if the
-// attempt is due soon. Otherwise the retry job sends a new one.
-func (a *attempt) wait(ctx context.Context, until, now time.Time) error {
-	if a.worker.lane == slowLane {
-		return nil // the index shows when it is due
-	}
-	if isSoon(until, now) {
-		return a.worker.returnAfter(ctx, a.received, until.Sub(now))
-	}
-	if a.delivery.DueAt != nil && a.delivery.DueAt.Time().Equal(until) {
-		return nil
-	}
-	return a.save(ctx, a.delivery.deferred(until))
-}
-
-// fail stores the delivery as failed, without an attempt.
-func (a *attempt) fail(ctx context.Context, reason string) error {
-	err := a.save(ctx, a.delivery.finished(Failed, reason))
-	if err == nil {
-		attrs := append(a.delivery.logAttrs(), "reason", reason)
-		a.worker.logger.InfoContext(ctx, "delivery failed without an attempt", attrs...)
-	}
-	return err
-}
-
 // move moves the delivery to the slow lane. next returns its next version, and false if it must not be moved. The
 // webhook is made due before the delivery is stored, so that a crash in between loses nothing.
 func (a *attempt) move(ctx context.Context, leaveFastLane bool, next func(Delivery) (Delivery, bool)) error {
 	if err := a.batch.makeDue(ctx, a.worker.store, *a.webhook, leaveFastLane, a.worker.now()); err != nil {
 		return err
 	}
-	moved, ok := next(*a.delivery)
-	if !ok {
-		return nil
+	if next, ok := next(*a.delivery); ok {
+		return a.save(ctx, next)
 	}
-	return a.save(ctx, moved)
+	return nil
 }
 
 // start begins an attempt.
@@ -182,11 +162,11 @@ func (a *attempt) start(ctx context.Context, now time.Time) (err error) {
 	a.jitter = a.worker.jitter()
 	a.leased = a.worker.lane == slowLane || needsLease(*a.delivery, a.received.Receives)
 	if !a.leased {
-		a.trying, a.at = a.delivery.begun(now)
+		a.trying, a.at = a.delivery.withAttempt(now)
 		a.made = true
 		return nil
 	}
-	a.trying, a.at = a.delivery.claimed(*a.webhook, now, a.jitter)
+	a.trying, a.at = a.delivery.withLease(*a.webhook, now, a.jitter)
 	err = a.save(ctx, a.trying)
 	a.made = err == nil
 	return err
@@ -202,12 +182,6 @@ func (a *attempt) save(ctx context.Context, next Delivery) error {
 	return err
 }
 
-// post sends the event to the endpoint.
-func (a *attempt) post(ctx context.Context) {
-	a.result = a.worker.send(ctx, signedRequest(*a.delivery, a.payload, a.webhook.URL, a.secrets, a.at.Time()))
-	a.ended = a.worker.now()
-}
-
 // signedRequest returns the signed request of an attempt. at is the time at which the attempt begins.
 func signedRequest(d Delivery, payload event.Text, url string, secrets []string, at time.Time) sender.Request {
 	body := []byte(payload)
@@ -219,18 +193,18 @@ func signedRequest(d Delivery, payload event.Text, url string, secrets []string,
 // is not counted, and the endpoint leaves the fast lane.
 func (a *attempt) moveToSlowLane(ctx context.Context) error {
 	err := a.change(ctx, "move delivery", func(ctx context.Context) error {
-		return a.move(ctx, true, func(d Delivery) (Delivery, bool) { return d.uncounted(a.at, a.leased, a.ended) })
+		return a.move(ctx, true, func(d Delivery) (Delivery, bool) { return d.afterTimeout(a.at, a.leased, a.ended) })
 	})
-	if err == nil && a.moved() {
+	if err == nil && a.hasMoved() {
 		a.worker.logger.InfoContext(ctx, "delivery moved to the slow lane",
 			append(a.delivery.logAttrs(), "durationMs", a.result.Duration.Milliseconds())...)
 	}
 	return err
 }
 
-// moved reports whether the attempt has moved the delivery to the slow lane. moveTried is true if it sent such a write:
-// the response can be lost, and then the delivery shows whether the write was executed.
-func (a *attempt) moved() bool { return a.moveTried && a.delivery.waitsInSlowLane() }
+// hasMoved reports whether the attempt has moved the delivery to the slow lane. moveTried is true if it sent such a
+// write: the response can be lost, and then the delivery shows whether the write was executed.
+func (a *attempt) hasMoved() bool { return a.moveTried && a.delivery.waitsInSlowLane() }
 
 // change calls store, which stores the next version of the delivery. If another writer changed the delivery, or storage
 // is unavailable, it reads the delivery and calls store again: a write that seemed to fail may have been executed. It
@@ -325,13 +299,17 @@ func (a *attempt) record(ctx context.Context) error {
 			moves = false
 		}
 	}
+	result := attemptOf(a.at, a.result)
 	err := a.change(ctx, "record attempt", func(ctx context.Context) error {
-		next, changed := a.recorded(*a.delivery)
+		next, changed := a.delivery.withResult(result, a.trying.Manual > 0, a.decision, a.ended)
+		if !a.leased {
+			next, changed = a.delivery.withFirstResult(result, a.decision, a.ended)
+		}
 		if !changed {
 			return nil
 		}
 		if moves && a.isRetryOf(next) {
-			next = next.waiting(a.decision.at)
+			next = next.withSlowAttempt(a.decision.at)
 		}
 		return a.save(ctx, next)
 	})
@@ -339,15 +317,6 @@ func (a *attempt) record(ctx context.Context) error {
 		return fmt.Errorf("delivery: the result of an attempt of %s was not recorded: %w", a.delivery.ID, err)
 	}
 	return nil
-}
-
-// recorded returns the delivery with the result, and false if the result is already recorded.
-func (a *attempt) recorded(d Delivery) (Delivery, bool) {
-	result := attemptOf(a.at, a.result)
-	if a.leased {
-		return d.recorded(result, a.trying.Manual > 0, a.decision, a.ended)
-	}
-	return d.recordedWithoutLease(result, a.decision, a.ended)
 }
 
 // isRetryOf reports whether the next attempt of the delivery is the retry that was decided. It is not if another writer
@@ -380,27 +349,18 @@ func (a *attempt) saveHealth(ctx context.Context) {
 // requeue returns the message to the queue of the fast lane if the next attempt is soon. Otherwise the retry job sends
 // a new one. In the slow lane, the turn looks for the next delivery.
 func (a *attempt) requeue(ctx context.Context) error {
-	d, v := a.delivery, a.decision
+	isManual := a.delivery.Status == Pending && a.delivery.Manual > 0 // its message may have been received and skipped
 	switch {
+	case a.worker.lane == slowLane && isManual:
+		if err := a.worker.fast.Send(ctx, a.delivery.message().queued(a.delivery.AccountID, 0)); err != nil {
+			a.worker.logger.WarnContext(ctx, "message was not sent, the retry job sends it",
+				"delivery", a.delivery.ID, "cause", err.Error())
+		}
 	case a.worker.lane == slowLane:
-		if d.Status == Pending && d.Manual > 0 { // a redelivery was requested, and its message may have been skipped
-			a.sendToFastLane(ctx)
-		}
-	case d.Status == Pending && d.Manual > 0:
-		// The messages of the requested redeliveries may have been received and skipped during this attempt.
-		if a.received.Receives < maxReceives {
-			return a.worker.returnAfter(ctx, a.received, 0)
-		}
-	case a.isRetryOf(*d) && !d.waitsInSlowLane() && isSoon(v.at, a.ended):
-		return a.worker.returnAfter(ctx, a.received, v.at.Sub(a.ended))
+	case isManual && a.received.Receives < maxReceives:
+		return a.worker.returnAfter(ctx, a.received, 0)
+	case a.isRetryOf(*a.delivery) && !a.delivery.waitsInSlowLane() && isSoon(a.decision.at, a.ended):
+		return a.worker.returnAfter(ctx, a.received, a.decision.at.Sub(a.ended))
 	}
 	return nil
-}
-
-// sendToFastLane sends a message for the delivery to the fast lane. If that fails, the retry job sends it.
-func (a *attempt) sendToFastLane(ctx context.Context) {
-	if err := a.worker.fast.Send(ctx, a.delivery.message().queued(a.delivery.AccountID, 0)); err != nil {
-		a.worker.logger.WarnContext(ctx, "message was not sent, the retry job sends it",
-			"delivery", a.delivery.ID, "cause", err.Error())
-	}
 }

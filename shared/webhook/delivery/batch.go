@@ -41,11 +41,10 @@ func endingBefore(ctx context.Context, reserve time.Duration) (context.Context, 
 
 // makeDue calls Store.makeDue once for a webhook and leaveFastLane.
 func (b *batch) makeDue(ctx context.Context, s Store, w Webhook, leaveFastLane bool, now time.Time) error {
-	type dueKey struct {
+	key := struct {
 		webhookID     string
 		leaveFastLane bool
-	}
-	key := dueKey{w.ID, leaveFastLane}
+	}{w.ID, leaveFastLane}
 	once, _ := b.due.LoadOrStore(key, sync.OnceValue(func() error {
 		send, err := s.makeDue(ctx, w, leaveFastLane, now)
 		if send {
@@ -114,41 +113,24 @@ func (e *endpoint) add(r sender.Result, at time.Time) Health {
 
 // save stores the pending health, unless another attempt does so. If a write fails, save continues with the next
 // health: the attempt that added it does not store it itself. w is the endpoint's webhook.
-func (e *endpoint) save(ctx context.Context, s Store, w Webhook) error {
-	var errs error
-	for {
-		before, after, ok := e.next()
-		if !ok {
-			return errs
-		}
-		w.Health = before
-		err := s.saveHealth(ctx, w, after)
-		e.saved(after, err)
-		errs = errors.Join(errs, err)
-	}
-}
-
-// next returns the stored health and the next one to store. It reports false if there is none, or another attempt
-// stores it.
-func (e *endpoint) next() (before, after Health, ok bool) {
+func (e *endpoint) save(ctx context.Context, s Store, w Webhook) (errs error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for !e.saving && len(e.pending) > 0 {
-		after, e.pending = e.pending[0], e.pending[1:]
-		if after.changedSince(e.stored) {
-			e.saving = true
-			return e.stored, after, true
+		after := e.pending[0]
+		if e.pending = e.pending[1:]; !after.changedSince(e.stored) {
+			continue
 		}
+		e.saving, w.Health = true, e.stored
+		err := func() error {
+			e.mu.Unlock()
+			defer e.mu.Lock()
+			return s.saveHealth(ctx, w, after)
+		}()
+		if e.saving = false; err == nil {
+			e.stored = after
+		}
+		errs = errors.Join(errs, err)
 	}
-	return Health{}, Health{}, false
-}
-
-// saved records that the health was stored, or that storing it failed.
-func (e *endpoint) saved(after Health, err error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.saving = false
-	if err == nil {
-		e.stored = after
-	}
+	return errs
 }

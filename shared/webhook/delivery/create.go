@@ -32,7 +32,7 @@ func deliveriesOf(occurrences []occurrence, webhooks []Webhook, now time.Time) [
 			}
 			d := newDelivery(o.event, o.at, w, w.lane(), now)
 			if !w.Active {
-				d = d.finished(Failed, w.inactiveReason())
+				d = d.withFinalStatus(Failed, w.inactiveReason())
 			}
 			items = append(items, newItem{record: o.record, delivery: d})
 		}

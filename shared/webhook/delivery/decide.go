@@ -61,7 +61,7 @@ const (
 // deliveries to endpoints of the fast lane. It moves the others.
 func planNext(d Delivery, w *Webhook, l lane, now time.Time) plan {
 	switch {
-	case d.Status != Pending || d.leased(now) || d.waitsInSlowLane() != (l == slowLane):
+	case d.Status != Pending || d.hasLease(now) || d.waitsInSlowLane() != (l == slowLane):
 		return plan{action: actionSkip}
 	case d.NextAttemptAt != nil && d.NextAttemptAt.Time().After(now.Add(clockSkew)):
 		return plan{action: actionWait, until: d.NextAttemptAt.Time()}
@@ -71,7 +71,7 @@ func planNext(d Delivery, w *Webhook, l lane, now time.Time) plan {
 		return plan{action: actionFail, reason: reasonDeleted}
 	case !w.Active && d.Manual == 0:
 		return plan{action: actionFail, reason: w.inactiveReason()}
-	case d.Manual == 0 && d.Deadline != nil && now.After(d.Deadline.Time().Add(deadlineGrace)):
+	case d.Manual == 0 && now.After(d.Deadline.Time().Add(deadlineGrace)):
 		return plan{action: actionFail, reason: reasonDeadline}
 	case l == fastLane && w.lane() == slowLane:
 		return plan{action: actionMove}
@@ -152,7 +152,7 @@ func retryOrGiveUp(d Delivery, r sender.Result, now time.Time, jitter float64) d
 		return decision{outcome: outcomeGiveUp}
 	}
 	at := now.Add(retryWait(d.Tries, r.RetryAfter, jitter))
-	if d.Deadline != nil && at.After(d.Deadline.Time()) {
+	if at.After(d.Deadline.Time()) {
 		if now.Add(retryWait(d.Tries, 0, -1)).After(d.Deadline.Time()) {
 			return decision{outcome: outcomeGiveUp}
 		}

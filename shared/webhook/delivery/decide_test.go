@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"devplatform/shared/clock"
 	"devplatform/shared/webhook/sender"
 )
 
@@ -14,15 +15,17 @@ var compareUnexported = cmp.AllowUnexported(plan{}, decision{}, nextTurn{})
 func TestPlanNext(t *testing.T) {
 	t.Parallel()
 	now := midnight
-	base := Delivery{ID: deliveryA, WebhookID: webhookA}
-	pending := map[lane]Delivery{fastLane: base.scheduled(now, now.Add(messageTimeout)), slowLane: base.waiting(now)}
+	base := Delivery{ID: deliveryA, WebhookID: webhookA, Deadline: clock.Stamp(now.Add(deliverWithin))}
+	pending := map[lane]Delivery{
+		fastLane: base.withFastAttempt(now, now.Add(messageTimeout)), slowLane: base.withSlowAttempt(now),
+	}
 	fast, slow := &Webhook{Active: true, Health: Health{Prompt: true}}, &Webhook{Active: true}
 	inactive := &Webhook{Health: Health{Prompt: true}}
 	unchanged := func(*Delivery) {}
 	manual := func(d *Delivery) { d.Manual = 1 }
 	dueAt := func(at time.Time) func(*Delivery) { return func(d *Delivery) { d.NextAttemptAt = stampPtr(at) } }
 	leasedUntil := func(at time.Time) func(*Delivery) { return func(d *Delivery) { d.LeaseUntil = stampPtr(at) } }
-	deadline := func(at time.Time) func(*Delivery) { return func(d *Delivery) { d.Deadline = stampPtr(at) } }
+	deadline := func(at time.Time) func(*Delivery) { return func(d *Delivery) { d.Deadline = clock.Stamp(at) } }
 	expired := now.Add(-deadlineGrace - time.Millisecond)
 	later := now.Add(3 * time.Second)
 	both := func(p plan) map[lane]plan { return map[lane]plan{fastLane: p, slowLane: p} }
@@ -91,7 +94,7 @@ func TestPlanNext(t *testing.T) {
 func TestNeedsLease(t *testing.T) {
 	t.Parallel()
 	created := Delivery{ID: deliveryA, WebhookID: webhookA, Attempts: []Attempt{}}.
-		scheduled(midnight, midnight.Add(messageTimeout))
+		withFastAttempt(midnight, midnight.Add(messageTimeout))
 	for _, tc := range []struct {
 		name     string
 		change   func(*Delivery)
@@ -174,7 +177,8 @@ func TestDecide(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			got := decide(Delivery{Tries: tc.tries}, tc.webhook, tc.result, now, tc.jitter)
+			d := Delivery{Tries: tc.tries, Deadline: clock.Stamp(now.Add(deliverWithin))}
+			got := decide(d, tc.webhook, tc.result, now, tc.jitter)
 			if diff := cmp.Diff(tc.want, got, compareUnexported); diff != "" {
 				t.Errorf("wrong decision (-want +got):\n%s", diff)
 			}
@@ -214,7 +218,7 @@ func TestDecideBeforeTheDeadline(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			d := Delivery{Tries: 2, Deadline: stampPtr(now.Add(tc.deadline))}
+			d := Delivery{Tries: 2, Deadline: clock.Stamp(now.Add(tc.deadline))}
 			r := sender.Result{StatusCode: 503, Error: "status 503", RetryAfter: tc.retryAfter}
 			for name, got := range map[string]decision{
 				"decide":        decide(d, Webhook{Active: true}, r, now, tc.jitter),

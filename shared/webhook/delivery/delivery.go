@@ -62,8 +62,8 @@ type Delivery struct {
 	Test bool `dynamodbav:"test,omitempty"`
 	// NextAttemptAt is the earliest time of the next attempt; nil unless pending.
 	NextAttemptAt *clock.Timestamp `dynamodbav:"nextAttemptAt,omitempty"`
-	// Deadline is the time after which no attempt is made in the current run; nil for the end of the schedule.
-	Deadline *clock.Timestamp `dynamodbav:"deadline,omitempty"`
+	// Deadline is the time after which no attempt is made in the current run.
+	Deadline clock.Timestamp `dynamodbav:"deadline"`
 	// LeaseUntil is the end of the lease of the attempt in progress; nil if no attempt has a lease. Until then, the
 	// attempt belongs to the worker that began it. The first attempt in the fast lane has no lease.
 	LeaseUntil *clock.Timestamp `dynamodbav:"leaseUntil,omitempty"`
@@ -109,7 +109,7 @@ const interruptedText = "the attempt was interrupted; whether the endpoint was r
 func leaseOf(at clock.Timestamp) clock.Timestamp { return clock.Stamp(at.Time().Add(leaseTime)) }
 
 // leased reports whether an attempt with a lease is in progress.
-func (d Delivery) leased(now time.Time) bool {
+func (d Delivery) hasLease(now time.Time) bool {
 	return d.LeaseUntil != nil && d.LeaseUntil.Time().After(now)
 }
 
@@ -133,7 +133,7 @@ func (d Delivery) dueInSlowLane() time.Time {
 // recoverable reports whether a recovery sends the delivery again: the delivery failed, or waits after a failed
 // attempt. A recovered delivery has no attempts in its new run, so a concurrent recovery does not send it again.
 func (d Delivery) recoverable(now time.Time) bool {
-	return !d.Test && (d.Status == Failed || d.Status == Pending && d.Tries > 0 && !d.leased(now))
+	return !d.Test && (d.Status == Failed || d.Status == Pending && d.Tries > 0 && !d.hasLease(now))
 }
 
 // FinishedAttempts returns the attempts that are not in progress.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -18,11 +19,28 @@ import (
 // the deliveries move to the slow lane when their results are recorded.
 func TestFailuresOfABatch(t *testing.T) {
 	t.Parallel()
+	const events = maxDirect
 	counter, middleware := countCalls()
-	f := newFixture(t, middleware)
+	var results sync.WaitGroup // the first attempt stores the health when all results are stored, also for the others
+	results.Add(events)
+	f := newFixture(t, middleware, func(next http.RoundTripper) http.RoundTripper {
+		return roundTripFunc(func(r *http.Request) (*http.Response, error) {
+			body := ""
+			if dynamotest.Operation(r) == "UpdateItem" {
+				body = readBody(r)
+			}
+			if strings.Contains(body, attrLastStatus) {
+				results.Wait()
+			}
+			response, err := next.RoundTrip(r)
+			if strings.Contains(body, "DELIVERY#") {
+				results.Done()
+			}
+			return response, err
+		})
+	})
 	workspaceID := f.newWorkspace()
 	w := f.subscribe(workspaceID, f.receiver.URL("/fail/a?n=1000"))
-	const events = maxDirect
 	f.publish(f.newEvents(workspaceID, events)...)
 	messages := f.receiveMessages()
 	counter.take()

@@ -71,12 +71,10 @@ type creation struct {
 	message message
 }
 
-// fanoutPlan is the work for the events of one workspace.
-type fanoutPlan struct {
-	occurrences []occurrence
-	webhooks    []Webhook  // of the workspace
-	items       []newItem  // the deliveries that the fan-out creates, all of the fast lane
-	creations   []creation // ask for the other deliveries: one for each account
+// routes are the deliveries of the events of one workspace, by who creates them.
+type routes struct {
+	items     []newItem  // the fan-out creates them: all are in the fast lane
+	creations []creation // ask SlowWorker for the other deliveries: one for each account
 }
 
 // Handle handles the events in a batch of the stream of the events table, and returns one error for each record. The
@@ -97,7 +95,7 @@ func (f *Fanout) Handle(ctx context.Context, records []lambdafn.StreamRecord) []
 		byWorkspace[o.event.WorkspaceID] = append(byWorkspace[o.event.WorkspaceID], o)
 	}
 	var counts tally
-	items, creations := f.plan(ctx, byWorkspace, errs, &counts)
+	items, creations := f.route(ctx, byWorkspace, errs, &counts)
 	for chunk := range slices.Chunk(items, fanoutChunk) {
 		f.enqueue(ctx, f.storeAll(ctx, chunk, errs, &counts), errs)
 	}
@@ -122,40 +120,53 @@ func occurrenceOf(record int, item db.Item) (occurrence, error) {
 	return occurrence{record, e, at}, nil
 }
 
-// plan reads the webhooks of the workspaces and returns the deliveries that the fan-out creates, and the messages that
+// route reads the webhooks of the workspaces and returns the deliveries that the fan-out creates, and the messages that
 // ask for the creation of the others. The workspaces with the fewest deliveries come first.
-func (f *Fanout) plan(
+//
+// If there are more than maxDirect deliveries, SlowWorker creates the deliveries of each workspace with more than
+// maxDirectEach. So the events of other accounts do not wait in the stream until many deliveries of one account are
+// stored.
+func (f *Fanout) route(
 	ctx context.Context, byWorkspace map[string][]occurrence, errs []error, counts *tally,
 ) (items []newItem, creations []creation) {
 	workspaces := slices.Sorted(maps.Keys(byWorkspace))
-	plans := make([]fanoutPlan, len(workspaces))
+	webhooks, all := make([][]Webhook, len(workspaces)), make([]routes, len(workspaces))
+	total := 0
 	for i, err := range lambdafn.Parallel(len(workspaces), fanoutReads, func(i int) error {
-		webhooks, broken, err := f.store.Webhooks(ctx, workspaces[i])
-		if err != nil {
-			return err
-		}
+		var broken []BrokenItem
+		var err error
+		webhooks[i], broken, err = f.store.Webhooks(ctx, workspaces[i])
 		for _, b := range broken {
 			counts.count(metricUnreadable)
 			f.logger.ErrorContext(ctx, "webhook cannot be decoded and receives no events",
 				"key", b.Key.SK, "cause", b.Cause.Error())
 		}
-		plans[i] = planFanout(byWorkspace[workspaces[i]], webhooks, f.now())
-		return nil
+		return err
 	}) {
+		occurrences := byWorkspace[workspaces[i]]
 		if err != nil {
-			for _, o := range byWorkspace[workspaces[i]] {
+			for _, o := range occurrences {
 				errs[o.record] = err
 			}
+			continue
+		}
+		all[i] = routesOf(occurrences, webhooks[i], f.now())
+		total += len(all[i].items)
+	}
+	for i, r := range all {
+		if total > maxDirect && len(r.items) > maxDirectEach {
+			all[i] = routes{creations: creationsFor(byWorkspace[workspaces[i]], webhooks[i])}
 		}
 	}
-	for _, p := range limitItems(plans) {
-		items, creations = append(items, p.items...), append(creations, p.creations...)
+	slices.SortStableFunc(all, func(a, b routes) int { return len(a.items) - len(b.items) })
+	for _, r := range all {
+		items, creations = append(items, r.items...), append(creations, r.creations...)
 	}
 	return items, creations
 }
 
-// planFanout returns the work for the events of one workspace.
-func planFanout(occurrences []occurrence, webhooks []Webhook, now time.Time) fanoutPlan {
+// routesOf returns the routes of the events of one workspace by the lanes of its endpoints.
+func routesOf(occurrences []occurrence, webhooks []Webhook, now time.Time) routes {
 	var fast, slow []Webhook
 	for _, w := range webhooks {
 		if w.lane() == fastLane {
@@ -164,7 +175,7 @@ func planFanout(occurrences []occurrence, webhooks []Webhook, now time.Time) fan
 			slow = append(slow, w)
 		}
 	}
-	return fanoutPlan{occurrences, webhooks, deliveriesOf(occurrences, fast, now), creationsFor(occurrences, slow)}
+	return routes{deliveriesOf(occurrences, fast, now), creationsFor(occurrences, slow)}
 }
 
 // creationsFor returns the messages that ask for the creation of the deliveries of events to webhooks of their
@@ -192,24 +203,6 @@ func creationsFor(occurrences []occurrence, webhooks []Webhook) []creation {
 		all = append(all, c)
 	}
 	return all
-}
-
-// limitItems limits the deliveries that the fan-out creates, so that the events of other accounts do not wait in the
-// stream until many deliveries of one account are stored. If there are more than maxDirect, SlowWorker creates the
-// deliveries of each workspace with more than maxDirectEach. limitItems sorts the plans by the number of their
-// deliveries.
-func limitItems(plans []fanoutPlan) []fanoutPlan {
-	total := 0
-	for _, p := range plans {
-		total += len(p.items)
-	}
-	for i, p := range plans {
-		if total > maxDirect && len(p.items) > maxDirectEach {
-			plans[i].items, plans[i].creations = nil, creationsFor(p.occurrences, p.webhooks)
-		}
-	}
-	slices.SortStableFunc(plans, func(a, b fanoutPlan) int { return len(a.items) - len(b.items) })
-	return plans
 }
 
 // storeAll stores the deliveries that do not exist yet. It returns the deliveries that are known to be stored,

@@ -51,10 +51,10 @@ func (w FastWorker) sendTurns(ctx context.Context, shared *batch, attempts []*at
 		if a == nil || a.webhook == nil || a.delivery == nil || !a.delivery.waitsInSlowLane() {
 			continue
 		}
-		if a.moved() {
+		if a.hasMoved() {
 			shared.tally.count(metricMoved)
 		}
-		if a.moved() && a.delivery.Manual > 0 {
+		if a.hasMoved() && a.delivery.Manual > 0 {
 			shared.turns.Store(a.webhook.ID, *a.webhook)
 		}
 		waiting[a.webhook.ID] = append(waiting[a.webhook.ID], a.delivery.ID)

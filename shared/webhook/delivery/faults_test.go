@@ -292,7 +292,7 @@ func (ft *faultTest) checkRequests(maxRequests int) (total int) {
 func TestEveryEventIsDeliveredDespiteFaults(t *testing.T) {
 	t.Parallel()
 	const shards = 4
-	events := 400
+	events := 240
 	if slicetest.IsNightly() {
 		events = 2000
 	}
@@ -329,7 +329,7 @@ func TestEveryEventIsDeliveredDespiteFaults(t *testing.T) {
 // Without faults, every event reaches every webhook that subscribes to it exactly once.
 func TestEveryEventIsSentOnceWithoutFaults(t *testing.T) {
 	t.Parallel()
-	const events, batches = 250, 5
+	const events, batches = 150, 5
 	ft := newFaultTest(t, 1, events)
 	for batch := range batches {
 		ft.publish(ft.events[batch*events/batches : (batch+1)*events/batches]...)

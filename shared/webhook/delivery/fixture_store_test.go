@@ -136,7 +136,7 @@ func (f *fixture) changeDelivery(next func(Delivery) Delivery) {
 // redeliver requests a redelivery of the only delivery, without a message.
 func (f *fixture) redeliver() {
 	f.t.Helper()
-	f.changeDelivery(func(d Delivery) Delivery { return d.restarted(f.now(), true) })
+	f.changeDelivery(func(d Delivery) Delivery { return d.afterRestart(f.now(), true) })
 }
 
 // anyPending reports whether a delivery is pending.

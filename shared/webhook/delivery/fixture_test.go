@@ -16,6 +16,7 @@ import (
 
 	"devplatform/infra/functiontest"
 	"devplatform/infra/hooktest"
+	"devplatform/infra/inprocess"
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/local/sqs/sqstest"
 	"devplatform/infra/slicetest"
@@ -78,7 +79,7 @@ func newFixtureWithLimit(t *testing.T, limit time.Duration, transports ...middle
 		receiver: hooktest.New(t),
 	}
 	f.millis.Store(midnight.UnixMilli())
-	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
+	client := &http.Client{Transport: inprocess.Transport}
 	for _, wrap := range transports {
 		client.Transport = wrap(client.Transport)
 	}

@@ -33,7 +33,7 @@ func TestParseMessage(t *testing.T) {
 		fast, slow bool // whether the lane accepts the message
 	}{
 		{"delivery", deliveryMessage, true, true},
-		{"delivery without its event", `{` + workspaceField + `,` + webhookField + `,` + deliveryField + `}`, true, true},
+		{"delivery without its event", `{` + workspaceField + `,` + webhookField + `,` + deliveryField + `}`, false, true},
 		{"turn", turnMessage, false, true},
 		{"turn without deliveries", `{` + workspaceField + `,` + webhookField + `}`, false, true},
 		{"events", expandMessage, false, true},
@@ -168,7 +168,7 @@ func FuzzDecodeStored(f *testing.F) {
 		}
 		w, _ := slicetest.DecodeStored[Webhook](t, item)
 		w.dueAfterAddition(noon)
-		turnEnd{failed: true}.plan(w.Health, w.DrainedAt, noon, 0)
+		turnEnd{failed: true}.nextTurn(w.Health, w.DrainedAt, noon, 0)
 		slotsOf(item).free(noon)
 		d, ok := slicetest.DecodeStored[Delivery](t, item)
 		if !ok {
@@ -179,8 +179,8 @@ func FuzzDecodeStored(f *testing.F) {
 		for _, l := range []lane{fastLane, slowLane} {
 			planNext(d, &w, l, noon)
 		}
-		next, _ := d.claimed(w, noon, 0)
-		if next.Status != Pending || next.DueAt == nil || !next.leased(noon) {
+		next, _ := d.withLease(w, noon, 0)
+		if next.Status != Pending || next.DueAt == nil || !next.hasLease(noon) {
 			t.Fatalf("got %+v after a claim, want it pending, in the index and leased", next)
 		}
 		if next.waitsInSlowLane() && next.dueInSlowLane().Before(next.LeaseUntil.Time()) {

@@ -71,7 +71,7 @@ func TestWebhookIsSwitchedOffDuringATurn(t *testing.T) {
 				t.Errorf("got %d requests, want only the one that was in progress", n)
 			}
 			for _, w := range f.allWebhooks() {
-				if w.Active || w.turning(f.now()) {
+				if w.Active || w.hasTurn(f.now()) {
 					t.Errorf("got webhook %+v, want an inactive one without a turn", w)
 				}
 			}

@@ -25,18 +25,18 @@ func (m *model) step(t *rapid.T, l lane) {
 	jitter := rapid.Float64Range(-1, 1).Draw(t, "jitter")
 	switch p := planNext(m.d, &m.w, l, m.now); p.action {
 	case actionFail:
-		m.d = m.d.finished(Failed, p.reason)
+		m.d = m.d.withFinalStatus(Failed, p.reason)
 	case actionMove:
-		m.d = m.d.moved(m.now)
+		m.d = m.d.afterMove(m.now)
 	case actionWait:
 		if l == fastLane && !isSoon(p.until, m.now) {
-			m.d = m.d.deferred(p.until)
+			m.d = m.d.withFastAttempt(p.until, p.until)
 		}
 	case actionAttempt:
 		leased := l == slowLane || needsLease(m.d, rapid.IntRange(1, 2).Draw(t, "receives"))
-		trying, at := m.d.begun(m.now)
+		trying, at := m.d.withAttempt(m.now)
 		if leased {
-			trying, at = m.d.claimed(m.w, m.now, jitter)
+			trying, at = m.d.withLease(m.w, m.now, jitter)
 			m.d = trying
 			m.check(t)
 		}
@@ -55,12 +55,12 @@ func (m *model) end(t *rapid.T, trying Delivery, at clock.Timestamp, leased bool
 	r, ended := rapid.SampledFrom(results).Draw(t, "result"), m.now
 	store := func(d Delivery) Delivery {
 		v := decide(trying, m.w, r, ended, jitter)
-		next, changed := d.recorded(attemptOf(at, r), trying.Manual > 0, v, ended)
+		next, changed := d.withResult(attemptOf(at, r), trying.Manual > 0, v, ended)
 		switch {
 		case l == fastLane && r.TimedOut:
-			next, changed = d.uncounted(at, leased, ended)
+			next, changed = d.afterTimeout(at, leased, ended)
 		case !leased:
-			next, changed = d.recordedWithoutLease(attemptOf(at, r), v, ended)
+			next, changed = d.withFirstResult(attemptOf(at, r), v, ended)
 		}
 		if !changed {
 			return d
@@ -71,7 +71,7 @@ func (m *model) end(t *rapid.T, trying Delivery, at clock.Timestamp, leased bool
 	case "stored":
 		m.d = store(m.d)
 	case "redelivered":
-		m.d = m.d.restarted(m.now, true)
+		m.d = m.d.afterRestart(m.now, true)
 		m.check(t)
 		m.d = store(m.d)
 	case "late":
@@ -136,7 +136,7 @@ func TestPendingDeliveriesStayInTheIndex(t *testing.T) {
 			switch manual := rapid.Bool().Draw(t, "manual"); {
 			case !rapid.Bool().Draw(t, "redelivered"):
 			case manual || m.d.recoverable(m.now):
-				m.d = m.d.restarted(m.now, manual)
+				m.d = m.d.afterRestart(m.now, manual)
 			}
 			if m.d.Status == Pending && !m.d.waitsInSlowLane() {
 				m.d.Wakes = rapid.IntRange(0, 2).Draw(t, "wakes")
@@ -167,7 +167,7 @@ type redeliveries struct {
 
 func (m *redeliveries) request() {
 	m.requested++
-	m.d = m.d.restarted(m.now, true)
+	m.d = m.d.afterRestart(m.now, true)
 }
 
 // plan lets the worker of the lane in which the delivery waits check it. If the delivery is then in the other lane, the
@@ -176,7 +176,7 @@ func (m *redeliveries) plan() (lane, bool) {
 	for _, l := range []lane{fastLane, slowLane} {
 		switch planNext(m.d, &m.w, l, m.now).action {
 		case actionMove:
-			m.d = m.d.moved(m.now)
+			m.d = m.d.afterMove(m.now)
 		case actionAttempt:
 			return l, true
 		}
@@ -191,10 +191,10 @@ func (m *redeliveries) attempt(t *rapid.T, requests int, timesOut bool) {
 	if !ok {
 		return
 	}
-	trying, at := m.d.begun(m.now)
+	trying, at := m.d.withAttempt(m.now)
 	leased := l == slowLane || needsLease(m.d, 1)
 	if leased {
-		trying, at = m.d.claimed(m.w, m.now, 0)
+		trying, at = m.d.withLease(m.w, m.now, 0)
 		m.d = trying
 	}
 	for range requests {
@@ -207,14 +207,14 @@ func (m *redeliveries) attempt(t *rapid.T, requests int, timesOut bool) {
 	v := decide(trying, m.w, r, m.now, 0)
 	switch {
 	case l == fastLane && timesOut:
-		if next, moves := m.d.uncounted(at, leased, m.now); moves {
+		if next, moves := m.d.afterTimeout(at, leased, m.now); moves {
 			m.d = next
 		}
 		m.w.Prompt = false
 	case leased:
-		m.d, _ = m.d.recorded(attemptOf(at, r), trying.Manual > 0, v, m.now)
+		m.d, _ = m.d.withResult(attemptOf(at, r), trying.Manual > 0, v, m.now)
 	default:
-		m.d, _ = m.d.recordedWithoutLease(attemptOf(at, r), v, m.now)
+		m.d, _ = m.d.withFirstResult(attemptOf(at, r), v, m.now)
 	}
 	m.attempted += before - m.d.Manual
 	if _, due := m.plan(); m.d.Manual > 0 && !due {
@@ -231,7 +231,7 @@ func (m *redeliveries) kill() {
 	}
 	m.kills++
 	if l == slowLane || needsLease(m.d, 1) {
-		m.d, _ = m.d.claimed(m.w, m.now, 0)
+		m.d, _ = m.d.withLease(m.w, m.now, 0)
 	}
 	m.now = m.d.NextAttemptAt.Time().Add(leaseTime)
 }
@@ -242,7 +242,7 @@ func TestEachRedeliveryIsAttempted(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		states := map[string]Delivery{
-			"new": newFast(midnight), "waits": newSlow(midnight), "failed": newFast(midnight).finished(Failed, ""),
+			"new": newFast(midnight), "waits": newSlow(midnight), "failed": newFast(midnight).withFinalStatus(Failed, ""),
 		}
 		m := redeliveries{
 			d: states[rapid.SampledFrom([]string{"new", "waits", "failed"}).Draw(t, "state")],

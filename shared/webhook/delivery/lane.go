@@ -49,26 +49,26 @@ const (
 	confirmAfter = 2 * time.Minute
 )
 
-// turning reports whether a turn is in progress.
-func (t Turns) turning(now time.Time) bool {
+// hasTurn reports whether a turn is in progress.
+func (t Turns) hasTurn(now time.Time) bool {
 	return t.TurnUntil != nil && t.TurnUntil.Time().After(now)
 }
 
-// resting reports whether the next turn has to wait because the latest one failed.
-func (t Turns) resting(now time.Time) bool {
+// isResting reports whether the next turn has to wait because the latest one failed.
+func (t Turns) isResting(now time.Time) bool {
 	return t.NotBefore != nil && t.NotBefore.Time().After(now.Add(clockSkew))
 }
 
 // isDueAfterRest reports whether the next turn has to wait because the latest one failed, and is due when it may begin.
 // Nothing has to change when deliveries are added then.
 func (t Turns) isDueAfterRest(now time.Time) bool {
-	return t.resting(now) && t.DueAt != nil && !t.DueAt.Time().After(t.NotBefore.Time().Add(messageTimeout))
+	return t.isResting(now) && t.DueAt != nil && !t.DueAt.Time().After(t.NotBefore.Time().Add(messageTimeout))
 }
 
 // dueAfterAddition returns when the endpoint is due after deliveries were added.
 func (t Turns) dueAfterAddition(now time.Time) (dueAt time.Time) {
 	dueAt = now.Add(messageTimeout)
-	if t.resting(now) {
+	if t.isResting(now) {
 		dueAt = t.NotBefore.Time()
 	}
 	if t.DueAt != nil && t.DueAt.Time().Before(dueAt) {
@@ -77,9 +77,9 @@ func (t Turns) dueAfterAddition(now time.Time) (dueAt time.Time) {
 	return dueAt
 }
 
-// addedRecently reports whether deliveries were added a short time ago, after the latest turn. A message for the next
-// turn is on its way then, unless the endpoint rests.
-func (t Turns) addedRecently(now time.Time) bool {
+// hasRecentAddition reports whether deliveries were added a short time ago, after the latest turn. A message for the
+// next turn is on its way then, unless the endpoint rests.
+func (t Turns) hasRecentAddition(now time.Time) bool {
 	return t.AddedAt != nil && t.AddedAt.Time().Add(messageTimeout).After(now)
 }
 
@@ -87,7 +87,7 @@ func (t Turns) addedRecently(now time.Time) bool {
 // sent if the next turn has to wait, if a turn is in progress, which looks for further deliveries when it ends, or if
 // deliveries were added a short time before.
 func (t Turns) needsMessage(now time.Time) bool {
-	return !t.resting(now) && !t.turning(now) && t.AddedAt != nil && t.AddedAt.Equal(clock.Stamp(now))
+	return !t.isResting(now) && !t.hasTurn(now) && t.AddedAt != nil && t.AddedAt.Equal(clock.Stamp(now))
 }
 
 // turnEnd describes the end of a turn.
@@ -107,7 +107,7 @@ type nextTurn struct {
 	drainedAt time.Time
 }
 
-// plan decides when the endpoint has its next turn. h is the health after the turn, and drainedAt is the stored
+// nextTurn decides when the endpoint has its next turn. h is the health after the turn, and drainedAt is the stored
 // Turns.DrainedAt.
 //
 // Policy: after a failed turn, the next one is after a tenth of the time since the endpoint began to fail, so that an
@@ -115,7 +115,7 @@ type nextTurn struct {
 // attempts, so that an endpoint that hangs occupies a worker for at most a fifth of the time. Otherwise the next turn
 // begins as soon as a delivery is due. If no delivery is due, another turn confirms this, because the index may not
 // show all deliveries yet. Then the endpoint is due with its next delivery, or leaves the index.
-func (e turnEnd) plan(h Health, drainedAt *clock.Timestamp, now time.Time, jitter float64) (n nextTurn) {
+func (e turnEnd) nextTurn(h Health, drainedAt *clock.Timestamp, now time.Time, jitter float64) (n nextTurn) {
 	if e.failed {
 		n.notBefore = now.Add(turnWait(h.FailingSince, e.took, now, jitter))
 	}

@@ -44,7 +44,7 @@ func TestDueAfterAddition(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			updated := tc.Turns
-			if updated.AddedAt == nil || !updated.addedRecently(now) {
+			if updated.AddedAt == nil || !updated.hasRecentAddition(now) {
 				updated.AddedAt = stampPtr(now)
 			}
 			send := updated.needsMessage(now)
@@ -116,7 +116,7 @@ func TestPlanOfTheNextTurn(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(tc.want, tc.end.plan(tc.Health, tc.drainedAt, now, 0), compareUnexported); diff != "" {
+			if diff := cmp.Diff(tc.want, tc.end.nextTurn(tc.Health, tc.drainedAt, now, 0), compareUnexported); diff != "" {
 				t.Errorf("the next turn (-want +got):\n%s", diff)
 			}
 		})
@@ -138,7 +138,7 @@ func TestEndpointsWithDeliveriesStayDue(t *testing.T) {
 			age := rapid.Int64Range(0, int64(2*confirmAfter)).Draw(t, "age")
 			drainedAt = stampPtr(midnight.Add(-time.Duration(age)))
 		}
-		next := end.plan(h, drainedAt, midnight, rapid.Float64Range(-1, 1).Draw(t, "jitter"))
+		next := end.nextTurn(h, drainedAt, midnight, rapid.Float64Range(-1, 1).Draw(t, "jitter"))
 		confirmed := drainedAt != nil && !drainedAt.Time().Add(confirmAfter).After(midnight)
 		if next.dueAt.IsZero() {
 			if end.more || !end.next.IsZero() || !confirmed {

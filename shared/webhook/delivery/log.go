@@ -30,7 +30,7 @@ type Log struct {
 // delivery or of its webhook. If an attempt is in progress, the delivery is sent again after that attempt. Errors:
 // db.ErrNotFound if the delivery has expired, db.ErrConflict.
 func (l Log) Redeliver(ctx context.Context, d Delivery) (Delivery, error) {
-	d, _, err := l.change(ctx, d, func(d Delivery) (Delivery, bool) { return d.restarted(l.Clock(), true), true })
+	d, _, err := l.change(ctx, d, func(d Delivery) (Delivery, bool) { return d.afterRestart(l.Clock(), true), true })
 	if err == nil {
 		l.enqueue(ctx, []Delivery{d})
 	}
@@ -147,7 +147,7 @@ func inPeriod(deliveries []Delivery, since, until time.Time) (selected []Deliver
 func (l Log) recoverAll(ctx context.Context, deliveries []Delivery) (int, error) {
 	restart := func(d Delivery) (Delivery, bool) {
 		now := l.Clock()
-		return d.restarted(now, false), d.recoverable(now)
+		return d.afterRestart(now, false), d.recoverable(now)
 	}
 	recovered := make([]*Delivery, len(deliveries))
 	group, groupCtx := async.WithContext(ctx)
@@ -189,7 +189,7 @@ func (l Log) Test(ctx context.Context, w Webhook, e event.Record, at time.Time) 
 	if result.OK() {
 		status = Succeeded
 	}
-	d = d.finished(status, "")
+	d = d.withFinalStatus(status, "")
 	d.Test, d.Tries, d.Attempts = true, 1, []Attempt{attemptOf(clock.Stamp(at), result)}
 	_, err = l.add(ctx, d)
 	return d, err

@@ -12,26 +12,26 @@ import (
 
 func succeeded(d Delivery, now time.Time) Delivery {
 	d.Attempts = []Attempt{{At: clock.Stamp(now), StatusCode: 200, DurationMs: 5, Response: "ok"}}
-	return d.finished(Succeeded, "")
+	return d.withFinalStatus(Succeeded, "")
 }
 
 func failed(d Delivery, now time.Time) Delivery {
 	d.Attempts, d.Tries = []Attempt{{At: clock.Stamp(now), DurationMs: 5, Error: "the connection was refused"}}, 1
-	return d.finished(Failed, "")
+	return d.withFinalStatus(Failed, "")
 }
 
 func waiting(d Delivery, now time.Time) Delivery {
 	d = failed(d, now)
-	return d.rescheduled(now.Add(time.Hour), now)
+	return d.withRetry(now.Add(time.Hour), now)
 }
 
 func inProgress(d Delivery, now time.Time) Delivery {
-	d, _ = d.claimed(Webhook{Active: true}, now, 0)
+	d, _ = d.withLease(Webhook{Active: true}, now, 0)
 	return d
 }
 
 func notAttempted(d Delivery, _ time.Time) Delivery {
-	return d.finished(Failed, "the webhook is not active")
+	return d.withFinalStatus(Failed, "the webhook is not active")
 }
 
 // Only deliveries that failed, or wait after a failed attempt, are recoverable. A recovered delivery is not recoverable
@@ -40,7 +40,7 @@ func TestRecoverable(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		now := noon
-		d := Delivery{ID: "dlv_1", Attempts: []Attempt{}, Test: rapid.Bool().Draw(t, "test")}.scheduled(now, now)
+		d := Delivery{ID: "dlv_1", Attempts: []Attempt{}, Test: rapid.Bool().Draw(t, "test")}.withFastAttempt(now, now)
 		for _, step := range rapid.SliceOf(rapid.IntRange(0, 5)).Draw(t, "steps") {
 			now = now.Add(time.Minute)
 			switch step {
@@ -55,17 +55,17 @@ func TestRecoverable(t *testing.T) {
 			case 4:
 				d = notAttempted(d, now)
 			case 5:
-				d = d.restarted(now, rapid.Bool().Draw(t, "manual"))
+				d = d.afterRestart(now, rapid.Bool().Draw(t, "manual"))
 			}
 			want := !d.Test && (step == 1 || step == 3 || step == 4)
 			if got := d.recoverable(now); got != want {
 				t.Fatalf("recoverable after step %d: got %t, want %t, for %+v", step, got, want, d)
 			}
-			if d.restarted(now, false).recoverable(now) {
+			if d.afterRestart(now, false).recoverable(now) {
 				t.Fatal("a restarted delivery is recoverable")
 			}
 			finished := d.FinishedAttempts(now)
-			if leased := d.leased(now); leased != (len(finished) < len(d.Attempts)) {
+			if leased := d.hasLease(now); leased != (len(finished) < len(d.Attempts)) {
 				t.Fatalf("%d of %d attempts are finished, leased: %t", len(finished), len(d.Attempts), leased)
 			}
 		}

@@ -67,7 +67,7 @@ func parseMessage(body string, l lane) (message, error) {
 	if l == slowLane && len(m.Events) > 0 {
 		return m, nil // invalid IDs of events and webhooks match no record
 	}
-	if !id.Webhook.Valid(m.WebhookID) || l == fastLane && !id.Delivery.Valid(m.DeliveryID) {
+	if !id.Webhook.Valid(m.WebhookID) || l == fastLane && (m.Event == nil || !id.Delivery.Valid(m.DeliveryID)) {
 		return message{}, errMessage
 	}
 	return m, nil

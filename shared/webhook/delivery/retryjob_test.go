@@ -73,7 +73,7 @@ func TestRetryJobLooksAhead(t *testing.T) {
 	f.publish(f.newEvent(workspaceID))
 	f.purgeQueue()
 	due := f.now().Add(90 * time.Second)
-	f.changeDelivery(func(d Delivery) Delivery { return d.deferred(due) })
+	f.changeDelivery(func(d Delivery) Delivery { return d.withFastAttempt(due, due) })
 	f.runRetryJob()
 	if d := f.onlyDelivery(); d.Wakes != 0 {
 		t.Fatalf("got %d wakes 90 seconds before the attempt, want none", d.Wakes)

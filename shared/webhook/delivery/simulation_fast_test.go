@@ -15,7 +15,7 @@ func (s *simulation) fanOut(a *simAccount, births []*simBirth) {
 			webhooks[i] = e.stored
 		}
 		occurrences := []occurrence{{0, s.event(a, at), midnight.Add(at)}}
-		p := planFanout(occurrences, webhooks, s.now())
+		p := routesOf(occurrences, webhooks, s.now())
 		s.after(storageTime, func() { // the deliveries are stored
 			records := make([]*simRecord, len(p.items))
 			for i, n := range p.items {
@@ -107,15 +107,15 @@ func (s *simulation) begin(a *simAttempt) {
 	case actionWait:
 		s.wait(a, p.until, now, again)
 	case actionMove:
-		s.move(a, false, func(d Delivery) (Delivery, bool) { return d.moved(now), true }, again)
+		s.move(a, false, func(d Delivery) (Delivery, bool) { return d.afterMove(now), true }, again)
 	case actionFail:
-		s.save(a, a.delivery.finished(Failed, p.reason), again, a.end)
+		s.save(a, a.delivery.withFinalStatus(Failed, p.reason), again, a.end)
 	default:
 		s.start(a, now, again)
 	}
 }
 
-// wait does what attempt.wait does.
+// wait does what attempt.carryOutPlan does with actionWait.
 func (s *simulation) wait(a *simAttempt, until, now time.Time, again func()) {
 	switch {
 	case a.lane == slowLane:
@@ -126,7 +126,7 @@ func (s *simulation) wait(a *simAttempt, until, now time.Time, again func()) {
 	case a.delivery.DueAt != nil && a.delivery.DueAt.Time().Equal(until):
 		a.end()
 	default:
-		s.save(a, a.delivery.deferred(until), again, a.end)
+		s.save(a, a.delivery.withFastAttempt(until, until), again, a.end)
 	}
 }
 
@@ -166,11 +166,11 @@ func (s *simulation) start(a *simAttempt, now time.Time, again func()) {
 	a.jitter = s.jitter()
 	a.leased = a.lane == slowLane || needsLease(*a.delivery, a.received.Receives)
 	if !a.leased {
-		a.trying, a.at = a.delivery.begun(now)
+		a.trying, a.at = a.delivery.withAttempt(now)
 		s.post(a)
 		return
 	}
-	a.trying, a.at = a.delivery.claimed(*a.webhook, now, a.jitter)
+	a.trying, a.at = a.delivery.withLease(*a.webhook, now, a.jitter)
 	s.save(a, a.trying, again, func() { s.post(a) })
 }
 
@@ -201,7 +201,7 @@ func (s *simulation) post(a *simAttempt) {
 
 // moveToSlowLane does what attempt.moveToSlowLane does.
 func (s *simulation) moveToSlowLane(a *simAttempt) {
-	s.move(a, true, func(d Delivery) (Delivery, bool) { return d.uncounted(a.at, a.leased, a.ended) },
+	s.move(a, true, func(d Delivery) (Delivery, bool) { return d.afterTimeout(a.at, a.leased, a.ended) },
 		func() { s.moveToSlowLane(a) })
 }
 
@@ -209,9 +209,9 @@ func (s *simulation) moveToSlowLane(a *simAttempt) {
 // simulation fail only by time-outs.
 func (s *simulation) record(a *simAttempt) {
 	result := attemptOf(a.at, a.result)
-	next, changed := a.delivery.recorded(result, a.trying.Manual > 0, a.decision, a.ended)
+	next, changed := a.delivery.withResult(result, a.trying.Manual > 0, a.decision, a.ended)
 	if !a.leased {
-		next, changed = a.delivery.recordedWithoutLease(result, a.decision, a.ended)
+		next, changed = a.delivery.withFirstResult(result, a.decision, a.ended)
 	}
 	if !changed {
 		s.saveHealth(a)

@@ -100,7 +100,7 @@ func (s *simulation) runTurns(account *simAccount, turns []*simTurn, slot int, b
 	s.beginTurn(t)
 }
 
-// later does what turn.later does.
+// later does what turn.returnMessage does.
 func (s *simulation) later(t *simTurn) {
 	if t.received.Receives < quickReceives {
 		s.slow.hide(t.message, time.Duration((3+2*s.jitter())*float64(time.Second)))
@@ -115,14 +115,14 @@ func (s *simulation) beginTurn(t *simTurn) {
 	t.now, t.seen = s.now(), map[string]bool{}
 	s.after(storageTime, func() {
 		w := t.endpoint.stored
-		if w.resting(t.now) || w.turning(t.now) {
+		if w.isResting(t.now) || w.hasTurn(t.now) {
 			s.stats.notNeeded++
 			t.done()
 			return
 		}
 		s.after(storageTime, func() {
 			stored := &t.endpoint.stored
-			if stored.turning(t.now) {
+			if stored.hasTurn(t.now) {
 				s.stats.notNeeded++
 				t.done()
 				return
@@ -188,7 +188,7 @@ func (s *simulation) next(t *simTurn, then func([]*simRecord)) {
 	x := &t.endpoint.index
 	for len(t.named) > 0 {
 		n := min(len(t.named), t.window)
-		ids := t.unseen(t.named[:n])
+		ids := t.takeUnseen(t.named[:n])
 		t.named = t.named[n:]
 		var records []*simRecord
 		for _, deliveryID := range ids {
@@ -206,7 +206,7 @@ func (s *simulation) next(t *simTurn, then func([]*simRecord)) {
 		var due []*simRecord
 		for _, r := range page {
 			if at := r.stored.DueAt.Time(); at.After(s.now().Add(clockSkew)) {
-				t.recordDue(at)
+				t.noteDue(at)
 				then(t.unread(due))
 				return
 			}
@@ -226,7 +226,7 @@ func (s *simulation) next(t *simTurn, then func([]*simRecord)) {
 // unread returns the deliveries that the turn has not read yet.
 func (t *simTurn) unread(records []*simRecord) (fresh []*simRecord) {
 	for _, r := range records {
-		if len(t.unseen([]string{r.stored.ID})) > 0 {
+		if len(t.takeUnseen([]string{r.stored.ID})) > 0 {
 			fresh = append(fresh, r)
 		}
 	}
@@ -236,14 +236,14 @@ func (t *simTurn) unread(records []*simRecord) (fresh []*simRecord) {
 // finishTurn does what turn.finish does.
 func (s *simulation) finishTurn(t *simTurn) {
 	t.end.window = t.window
-	next, wait, soon := t.plan(s.now(), s.jitter())
+	next, wait, soon := t.nextTurn(s.now(), s.jitter())
 	s.after(storageTime, func() {
 		if s.endTurn(t, next, !t.end.more) {
 			s.endedTurn(t, wait, soon)
 			return
 		}
 		t.end.more = true // deliveries were added
-		next, wait, soon := t.plan(s.now(), s.jitter())
+		next, wait, soon := t.nextTurn(s.now(), s.jitter())
 		s.after(storageTime, func() {
 			s.endTurn(t, next, false)
 			s.endedTurn(t, wait, soon)

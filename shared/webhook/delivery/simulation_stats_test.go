@@ -112,8 +112,8 @@ func (s *simStats) end() {
 	}
 }
 
-// finished notes that a delivery failed.
-func (s *simStats) finished(r *simRecord) {
+// fail notes that a delivery failed.
+func (s *simStats) fail(r *simRecord) {
 	r.born.done = true
 	s.add(r.born.class, r.born.at, -1)
 	s.failed++

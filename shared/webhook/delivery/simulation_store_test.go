@@ -136,7 +136,7 @@ func (s *simulation) replace(r *simRecord, read, next Delivery) (Delivery, bool)
 	r.stored, r.written = next, s.at
 	s.indexAgain(r)
 	if next.Status != Pending && !r.born.done {
-		s.stats.finished(r)
+		s.stats.fail(r)
 	}
 	return next, true
 }
@@ -194,7 +194,7 @@ func (s *simulation) makeDue(e *simEndpoint, w Webhook, leaveFastLane bool, then
 		e.stored.Additions++
 		s.setDue(e, dueAt)
 		e.stored.DrainedAt = nil
-		if e.stored.AddedAt == nil || w.AddedAt != nil && !w.addedRecently(now) {
+		if e.stored.AddedAt == nil || w.AddedAt != nil && !w.hasRecentAddition(now) {
 			e.stored.AddedAt = stampOf(now)
 		}
 		if leaveFastLane {

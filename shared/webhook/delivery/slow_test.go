@@ -37,7 +37,7 @@ func TestNewEndpointBecomesFast(t *testing.T) {
 	f.handleMessages()
 	f.wantDelivery(Succeeded, 1)
 	f.wantRequests(1)
-	if got := f.storedWebhook(w); got.lane() != fastLane || got.turning(f.now()) || got.DrainedAt == nil {
+	if got := f.storedWebhook(w); got.lane() != fastLane || got.hasTurn(f.now()) || got.DrainedAt == nil {
 		t.Errorf("got webhook %+v, want a fast endpoint without a turn or deliveries that wait", got)
 	}
 	calls.take()
@@ -84,7 +84,7 @@ func TestSlowEndpointLeavesTheFastLane(t *testing.T) {
 			f.publish(f.newEvent(workspaceID))
 			if tries > 0 {
 				f.changeDelivery(func(d Delivery) Delivery {
-					d, at := d.begun(f.now())
+					d, at := d.withAttempt(f.now())
 					d.Attempts[0] = Attempt{At: at, StatusCode: 500, Error: "status 500"}
 					return d
 				})
@@ -335,7 +335,7 @@ func TestRedeliveryToARestingEndpoint(t *testing.T) {
 	f.publish(f.newEvent(workspaceID))
 	f.handleMessages()
 	d := f.wantDelivery(Pending, 1)
-	if !f.storedWebhook(w).resting(f.now()) {
+	if !f.storedWebhook(w).isResting(f.now()) {
 		t.Fatal("the endpoint does not rest after a failure")
 	}
 	log := Log{Store: f.store, Fast: f.fast.fast, Clock: f.now, Logger: f.slow.logger}

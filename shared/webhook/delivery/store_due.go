@@ -65,8 +65,8 @@ func (e dueEntry) isWebhook() bool { return strings.HasPrefix(e.key.SK, "WEBHOOK
 // errUndecodable reports that a delivery or a webhook exists and cannot be decoded.
 var errUndecodable = errors.New("delivery: the item cannot be decoded")
 
-// woken is a delivery or a webhook that the retry job has woken. The other one is nil.
-type woken struct {
+// dueRecord is a delivery or a webhook that the retry job has woken. The other one is nil.
+type dueRecord struct {
 	delivery *Delivery
 	webhook  *Webhook
 }
@@ -75,7 +75,7 @@ type woken struct {
 // the entry. It also counts the wake, and returns the item. The version of a delivery does not change, so that the
 // write of a worker that has read the delivery does not become stale. Errors: db.ErrStale; errUndecodable, after which
 // the new time is stored.
-func (s Store) wake(ctx context.Context, e dueEntry, next time.Time) (woken, error) {
+func (s Store) wake(ctx context.Context, e dueEntry, next time.Time) (dueRecord, error) {
 	by := rand.Text()
 	update := expression.Set(expression.Name(attrDueAt), expression.Value(clock.Stamp(next).String())).
 		Set(expression.Name(attrWokenBy), expression.Value(by)).
@@ -84,19 +84,19 @@ func (s Store) wake(ctx context.Context, e dueEntry, next time.Time) (woken, err
 		If(expression.Name(attrDueAt).Equal(expression.Value(e.dueAt))).Mine(hasText(attrWokenBy, by))
 	item, err := s.Client.Do(ctx, write)
 	if errors.Is(err, db.ErrConditionFailed) {
-		return woken{}, db.ErrStale
+		return dueRecord{}, db.ErrStale
 	}
 	if err != nil {
-		return woken{}, err
+		return dueRecord{}, err
 	}
-	var record woken
+	var record dueRecord
 	if e.isWebhook() {
 		record.webhook, err = optional[Webhook](item)
 	} else {
 		record.delivery, err = optional[Delivery](item)
 	}
 	if err != nil {
-		return woken{}, fmt.Errorf("%w: %w", errUndecodable, err)
+		return dueRecord{}, fmt.Errorf("%w: %w", errUndecodable, err)
 	}
 	return record, nil
 }

@@ -154,8 +154,8 @@ func TestSlowDeliveries(t *testing.T) {
 	}
 	slices.SortFunc(want, func(a, b slowEntry) int { return a.at.Compare(b.at) })
 	add(other, midnight, unchanged)
-	add(w, midnight, func(d Delivery) Delivery { return d.restarted(midnight, true) })
-	add(w, midnight, func(d Delivery) Delivery { return d.finished(Failed, "") })
+	add(w, midnight, func(d Delivery) Delivery { return d.afterRestart(midnight, true) })
+	add(w, midnight, func(d Delivery) Delivery { return d.withFinalStatus(Failed, "") })
 	foreign := func(dueAt string) db.Item {
 		return db.Item{
 			attrDue:   &types.AttributeValueMemberS{Value: db.SlowPartition(w.ID)},

@@ -82,14 +82,14 @@ func TestSaveStoresEveryTransition(t *testing.T) {
 	}
 	for i := range maxAttemptsKept + 5 {
 		now = now.Add(time.Second)
-		save(d.restarted(now, i%2 == 0))
-		claimed, at := d.claimed(w, now, 0)
+		save(d.afterRestart(now, i%2 == 0))
+		claimed, at := d.withLease(w, now, 0)
 		save(claimed)
 		result := sender.Result{StatusCode: 500, Error: "status 500", Response: "busy"}
-		next, _ := d.recorded(attemptOf(at, result), i%2 == 0, decide(d, w, result, now, 0), now)
+		next, _ := d.withResult(attemptOf(at, result), i%2 == 0, decide(d, w, result, now, 0), now)
 		save(next)
-		save(d.deferred(now.Add(time.Hour)))
-		save(d.finished(Failed, "the webhook is not active"))
+		save(d.withFastAttempt(now.Add(time.Hour), now.Add(time.Hour)))
+		save(d.withFinalStatus(Failed, "the webhook is not active"))
 	}
 	if len(d.Attempts) != maxAttemptsKept {
 		t.Errorf("got %d attempts, want %d", len(d.Attempts), maxAttemptsKept)
@@ -112,7 +112,7 @@ func TestSaveItemOfAnotherVersion(t *testing.T) {
 	delete(item, "tries")
 	item["unknown"] = &types.AttributeValueMemberS{Value: "x"}
 	f.putItem(db.DeliveryKey(d.WebhookID, d.ID), item)
-	claimed, _ := f.onlyDelivery().claimed(w, f.now(), 0)
+	claimed, _ := f.onlyDelivery().withLease(w, f.now(), 0)
 	stored, err := f.store.save(t.Context(), f.onlyDelivery(), claimed)
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +135,7 @@ func TestSaveAfterAWake(t *testing.T) {
 	if woken := f.onlyDelivery(); woken.Wakes != 1 || woken.DueAt.Equal(*read.DueAt) || woken.Version != read.Version {
 		t.Fatalf("got delivery %+v, want one wake that changes only the time in the index", woken)
 	}
-	claimed, _ := read.claimed(w, midnight, 0)
+	claimed, _ := read.withLease(w, midnight, 0)
 	if !claimed.DueAt.Equal(*read.DueAt) {
 		t.Fatalf("the claimed delivery is due at %v, want the time %v that was read", claimed.DueAt, read.DueAt)
 	}

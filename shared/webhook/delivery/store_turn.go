@@ -40,7 +40,7 @@ func (s Store) makeDue(ctx context.Context, w Webhook, leaveFastLane bool, now t
 		Set(expression.Name(attrDue), expression.Value(db.DuePartition(shardOf(w.ID)))).
 		Set(expression.Name(attrDueAt), expression.Value(clock.Stamp(w.dueAfterAddition(now)).String())).
 		Remove(expression.Name(attrDrainedAt))
-	if w.AddedAt != nil && !w.addedRecently(now) { // the message of that time was lost, or is late
+	if w.AddedAt != nil && !w.hasRecentAddition(now) { // the message of that time was lost, or is late
 		update = update.Set(addedAt, at)
 	} else {
 		update = update.Set(addedAt, addedAt.IfNotExists(at))
@@ -104,19 +104,18 @@ func (s Store) endTurn(
 ) (bool, error) {
 	update := expression.Remove(expression.Name(attrTurnUntil)).Remove(expression.Name(attrTurnBy)).
 		Remove(expression.Name(attrAddedAt)).Remove(expression.Name(attrWakes))
-	update = setTime(update, attrDueAt, next.dueAt)
-	if next.dueAt.IsZero() {
-		update = update.Remove(expression.Name(attrDue))
-	} else {
-		update = update.Set(expression.Name(attrDue), expression.Value(db.DuePartition(shardOf(w.ID))))
+	due, window := "", 0
+	if !next.dueAt.IsZero() {
+		due = db.DuePartition(shardOf(w.ID))
 	}
 	if next.window > 1 {
-		update = update.Set(expression.Name(attrWindow), expression.Value(next.window))
-	} else {
-		update = update.Remove(expression.Name(attrWindow))
+		window = next.window
 	}
-	update = setTime(update, attrNotBefore, next.notBefore)
-	update = setTime(update, attrDrainedAt, next.drainedAt)
+	update = setOrRemove(update, attrDue, due)
+	update = setOrRemove(update, attrDueAt, stampText(next.dueAt))
+	update = setOrRemove(update, attrWindow, window)
+	update = setOrRemove(update, attrNotBefore, stampText(next.notBefore))
+	update = setOrRemove(update, attrDrainedAt, stampText(next.drainedAt))
 	write := s.Table.Update(db.WebhookKey(w.WorkspaceID, w.ID), update).
 		If(expression.Name(attrTurnBy).Equal(expression.Value(token))).
 		Mine(func(stored db.Item) bool { return stored[attrTurnBy] == nil }) // no other turn has begun
@@ -134,12 +133,23 @@ func (s Store) endTurn(
 	return s.writeIf(ctx, write)
 }
 
-// setTime sets an attribute to a time, or removes it if the time is zero.
-func setTime(update expression.UpdateBuilder, attribute string, at time.Time) expression.UpdateBuilder {
-	if at.IsZero() {
+// setOrRemove sets an attribute, or removes it if the value is zero.
+func setOrRemove[T comparable](
+	update expression.UpdateBuilder, attribute string, value T,
+) expression.UpdateBuilder {
+	var zero T
+	if value == zero {
 		return update.Remove(expression.Name(attribute))
 	}
-	return update.Set(expression.Name(attribute), expression.Value(clock.Stamp(at).String()))
+	return update.Set(expression.Name(attribute), expression.Value(value))
+}
+
+// stampText returns the stored form of a time, "" for the zero time.
+func stampText(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return clock.Stamp(at).String()
 }
 
 // slotAttributes returns the names of the attributes of a slot: the end of its lease, and the random ID of its turn.

@@ -14,11 +14,11 @@ const deliveryA = "dlv_01KGA52E40ABCDEFGHJKMNPQRS"
 
 // newFast and newSlow return a new delivery that waits in a lane.
 func newFast(now time.Time) Delivery {
-	d := Delivery{ID: deliveryA, WebhookID: webhookA, Attempts: []Attempt{}, Deadline: stampPtr(now.Add(deliverWithin))}
-	return d.scheduled(now, now.Add(messageTimeout))
+	d := Delivery{ID: deliveryA, WebhookID: webhookA, Attempts: []Attempt{}, Deadline: clock.Stamp(now.Add(deliverWithin))}
+	return d.withFastAttempt(now, now.Add(messageTimeout))
 }
 
-func newSlow(now time.Time) Delivery { return newFast(now).waiting(now) }
+func newSlow(now time.Time) Delivery { return newFast(now).withSlowAttempt(now) }
 
 // A claim does not change the time of the delivery in the index if that time is at least messageTimeout/2 after the
 // next attempt, because each change of an index entry costs a write. Here, the next attempt is 5 s after the claim, so
@@ -29,7 +29,7 @@ func TestClaimKeepsTheIndexEntry(t *testing.T) {
 	for age, wantKept := range map[time.Duration]bool{
 		time.Second: true, 50 * time.Second: true, time.Minute: false, time.Hour: false,
 	} {
-		d, _ := created.claimed(Webhook{Active: true}, midnight.Add(age), 0)
+		d, _ := created.withLease(Webhook{Active: true}, midnight.Add(age), 0)
 		if kept := d.DueAt.Equal(*created.DueAt); kept != wantKept {
 			t.Errorf("claimed after %v: got index entry kept = %t, want %t", age, kept, wantKept)
 		}
@@ -44,31 +44,31 @@ func TestClaimKeepsTheIndexEntry(t *testing.T) {
 func TestRecordAfterARedeliveryRequest(t *testing.T) {
 	t.Parallel()
 	now := midnight
-	d, at := newFast(now).claimed(Webhook{Active: true}, now, 0)
-	redelivered := d.restarted(now, true)
+	d, at := newFast(now).withLease(Webhook{Active: true}, now, 0)
+	redelivered := d.afterRestart(now, true)
 	ok := sender.Result{StatusCode: 200}
-	got, changed := redelivered.recorded(attemptOf(at, ok), false, decision{outcome: outcomeSucceeded}, now)
-	if !changed || got.Status != Pending || got.Manual != 1 || got.leased(now) || got.Tries != 0 ||
+	got, changed := redelivered.withResult(attemptOf(at, ok), false, decision{outcome: outcomeSucceeded}, now)
+	if !changed || got.Status != Pending || got.Manual != 1 || got.hasLease(now) || got.Tries != 0 ||
 		got.Attempts[0].StatusCode != 200 {
 		t.Errorf("got %+v, changed: %t, want the recorded result and a pending redelivery", got, changed)
 	}
 	if redelivered.Attempts[0].StatusCode != 0 {
-		t.Error("the method recorded changed its receiver")
+		t.Error("withResult changed its receiver")
 	}
-	second, secondAt := got.claimed(Webhook{Active: true}, now, 0) // in the same millisecond
+	second, secondAt := got.withLease(Webhook{Active: true}, now, 0) // in the same millisecond
 	if secondAt.Equal(at) {
 		t.Error("two attempts have the same time")
 	}
-	got, changed = second.recorded(attemptOf(at, ok), false, decision{outcome: outcomeSucceeded}, now)
+	got, changed = second.withResult(attemptOf(at, ok), false, decision{outcome: outcomeSucceeded}, now)
 	if changed || got.Status != Pending {
 		t.Errorf("got %+v, changed: %t, want no change, because the result is already recorded", got, changed)
 	}
-	third, changed := second.recorded(attemptOf(secondAt, ok), true, decision{outcome: outcomeSucceeded}, now)
+	third, changed := second.withResult(attemptOf(secondAt, ok), true, decision{outcome: outcomeSucceeded}, now)
 	if !changed || third.Status != Succeeded || third.Manual != 0 {
 		t.Errorf("got %+v, changed: %t, want a success and no pending redelivery", third, changed)
 	}
-	again := third.restarted(now, true)
-	got, changed = again.recorded(attemptOf(secondAt, ok), true, decision{outcome: outcomeSucceeded}, now)
+	again := third.afterRestart(now, true)
+	got, changed = again.withResult(attemptOf(secondAt, ok), true, decision{outcome: outcomeSucceeded}, now)
 	if changed || got.Manual != 1 {
 		t.Errorf("got %+v, changed: %t, want no change, because the redelivery is already recorded", got, changed)
 	}
@@ -108,20 +108,20 @@ func resultOf(d Delivery, changed bool) result {
 func TestResultsWithoutALease(t *testing.T) {
 	t.Parallel()
 	ended, w := midnight.Add(time.Second), Webhook{Active: true}
-	trying, at := newFast(midnight).begun(midnight)
+	trying, at := newFast(midnight).withAttempt(midnight)
 	claimed := func(d Delivery) Delivery {
-		d, _ = d.claimed(w, midnight.Add(500*time.Millisecond), 0)
+		d, _ = d.withLease(w, midnight.Add(500*time.Millisecond), 0)
 		return d
 	}
 	byAnother := func(d Delivery) Delivery { // another worker has attempted the delivery successfully
-		d, other := d.begun(midnight.Add(-time.Second))
-		d, _ = d.recorded(attemptOf(other, sender.Result{StatusCode: 204}), false, decision{}, ended)
-		return d.finished(Succeeded, "")
+		d, other := d.withAttempt(midnight.Add(-time.Second))
+		d, _ = d.withResult(attemptOf(other, sender.Result{StatusCode: 204}), false, decision{}, ended)
+		return d.withFinalStatus(Succeeded, "")
 	}
-	redelivered := func(d Delivery) Delivery { return d.restarted(midnight, true) }
-	moved := func(d Delivery) Delivery { return d.moved(midnight) }
+	redelivered := func(d Delivery) Delivery { return d.afterRestart(midnight, true) }
+	moved := func(d Delivery) Delivery { return d.afterMove(midnight) }
 	recorded := func(d Delivery) Delivery {
-		d, _ = d.recordedWithoutLease(attemptOf(at, sender.Result{StatusCode: 500}), decision{
+		d, _ = d.withFirstResult(attemptOf(at, sender.Result{StatusCode: 500}), decision{
 			outcome: outcomeRetry, at: midnight.Add(time.Minute),
 		}, ended)
 		return d
@@ -174,9 +174,9 @@ func TestResultsWithoutALease(t *testing.T) {
 			t.Parallel()
 			d := tc.change(newFast(midnight))
 			record := func(r sender.Result) result {
-				return resultOf(d.recordedWithoutLease(attemptOf(at, r), decide(trying, w, r, ended, 0), ended))
+				return resultOf(d.withFirstResult(attemptOf(at, r), decide(trying, w, r, ended, 0), ended))
 			}
-			next, moves := d.uncounted(at, false, ended)
+			next, moves := d.afterTimeout(at, false, ended)
 			if !moves {
 				next = d
 			}
@@ -201,8 +201,8 @@ func TestResultsWithALease(t *testing.T) {
 			first = newSlow(midnight)
 		}
 		first.Tries, first.Attempts = 1, []Attempt{{At: clock.Stamp(midnight.Add(-time.Minute)), StatusCode: 503}}
-		trying, at := first.claimed(w, midnight, 0)
-		other, _ := trying.claimed(w, midnight.Add(leaseTime), 0) // after the lease has expired
+		trying, at := first.withLease(w, midnight, 0)
+		other, _ := trying.withLease(w, midnight.Add(leaseTime), 0) // after the lease has expired
 		const minute = time.Minute
 		for _, tc := range []struct {
 			name               string
@@ -222,24 +222,24 @@ func TestResultsWithALease(t *testing.T) {
 				result{false, Pending, l, 3, 0, true, 30*minute + leaseTime, []int{503, 0, 0}, 2},
 			},
 			{
-				"redelivery requested", trying.restarted(midnight, true), // the retry of the redelivery is immediate
+				"redelivery requested", trying.afterRestart(midnight, true), // the retry of the redelivery is immediate
 				result{true, Pending, fastLane, 0, 1, false, time.Second, []int{503, 200}, 0},
 				result{true, Pending, fastLane, 0, 1, false, time.Second, []int{503, 500}, 0},
 				result{true, Pending, slowLane, 0, 1, false, time.Second, []int{503}, 0},
 			},
 			{
-				"finished", trying.finished(Failed, reasonDeleted),
+				"finished", trying.withFinalStatus(Failed, reasonDeleted),
 				result{true, Failed, fastLane, 2, 0, false, 0, []int{503, 200}, 0},
 				result{true, Failed, fastLane, 2, 0, false, 0, []int{503, 500}, 0},
 				result{false, Failed, fastLane, 2, 0, false, 0, []int{503, 0}, 1},
 			},
 		} {
 			record := func(r sender.Result) result {
-				return resultOf(tc.d.recorded(attemptOf(at, r), false, decide(trying, w, r, ended, 0), ended))
+				return resultOf(tc.d.withResult(attemptOf(at, r), false, decide(trying, w, r, ended, 0), ended))
 			}
 			got := []result{
 				record(sender.Result{StatusCode: 200}), record(sender.Result{StatusCode: 500, Error: "status 500"}),
-				resultOf(tc.d.uncounted(at, true, ended)),
+				resultOf(tc.d.afterTimeout(at, true, ended)),
 			}
 			if diff := cmp.Diff([]result{tc.ok, tc.fails, tc.timeout}, got); diff != "" {
 				t.Errorf("lane %d, %s: after a success, a failure and a time-out (-want +got):\n%s", l, tc.name, diff)
@@ -251,16 +251,16 @@ func TestResultsWithALease(t *testing.T) {
 // A delivery that moves to the slow lane keeps the time of its next attempt, its attempts and its redeliveries.
 func TestMovedDelivery(t *testing.T) {
 	t.Parallel()
-	d := newFast(midnight).restarted(midnight, true).deferred(midnight.Add(time.Hour))
+	d := newFast(midnight).afterRestart(midnight, true).withFastAttempt(midnight.Add(time.Hour), midnight.Add(time.Hour))
 	d.Wakes, d.Tries, d.Attempts = 3, 2, []Attempt{{StatusCode: 500}}
 	want := result{true, Pending, slowLane, 2, 1, false, time.Hour, []int{500}, 0}
-	moved := d.moved(midnight.Add(time.Minute))
+	moved := d.afterMove(midnight.Add(time.Minute))
 	diff := cmp.Diff(want, resultOf(moved, true))
-	if diff != "" || moved.Wakes != 0 || !moved.Deadline.Equal(*d.Deadline) {
+	if diff != "" || moved.Wakes != 0 || !moved.Deadline.Equal(d.Deadline) {
 		t.Errorf("got %+v, want no wakes and the same deadline (-want +got):\n%s", moved, diff)
 	}
 	d.NextAttemptAt = nil // not written by this program
-	if got := d.moved(midnight.Add(time.Minute)).NextAttemptAt; !got.Time().Equal(midnight.Add(time.Minute)) {
+	if got := d.afterMove(midnight.Add(time.Minute)).NextAttemptAt; !got.Time().Equal(midnight.Add(time.Minute)) {
 		t.Errorf("without a next attempt: got %v, want it now", got)
 	}
 }

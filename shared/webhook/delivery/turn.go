@@ -34,8 +34,8 @@ type turn struct {
 // lead to a turn is not needed: the webhook is due, or a turn is in progress that looks for further deliveries at its
 // end.
 func (t *turn) run(ctx context.Context) error {
-	begun, err := t.begin(ctx)
-	if err != nil || !begun {
+	ok, err := t.begin(ctx)
+	if err != nil || !ok {
 		return err
 	}
 	t.batch.tally.count(metricTurns)
@@ -58,10 +58,10 @@ func (t *turn) begin(ctx context.Context) (bool, error) {
 	}
 	t.webhook = w
 	manual, err := t.isManual(ctx)
-	if err != nil || w.resting(t.now) && !manual {
+	if err != nil || w.isResting(t.now) && !manual {
 		return false, err
 	}
-	if w.turning(t.now) {
+	if w.hasTurn(t.now) {
 		if manual {
 			return false, t.returnMessage(ctx)
 		}
@@ -78,7 +78,7 @@ func (t *turn) begin(ctx context.Context) (bool, error) {
 // isManual reports whether a redelivery of a delivery that the message names was requested. Such a turn does not wait
 // until the endpoint has rested.
 func (t *turn) isManual(ctx context.Context) (bool, error) {
-	if len(t.named) == 0 || !t.webhook.resting(t.now) {
+	if len(t.named) == 0 || !t.webhook.isResting(t.now) {
 		return false, nil
 	}
 	targets, err := t.targets(ctx, t.named)
@@ -141,7 +141,7 @@ func (t *turn) work(ctx context.Context) error {
 func (t *turn) next(ctx context.Context) ([]string, error) {
 	for len(t.named) > 0 {
 		n := min(len(t.named), t.window)
-		ids := t.unseen(t.named[:n])
+		ids := t.takeUnseen(t.named[:n])
 		t.named = t.named[n:]
 		if len(ids) > 0 {
 			return ids, nil
@@ -155,20 +155,20 @@ func (t *turn) next(ctx context.Context) ([]string, error) {
 		var due []string
 		for _, e := range page {
 			if e.at.After(t.worker.now().Add(clockSkew)) {
-				t.recordDue(e.at)
-				return t.unseen(due), nil
+				t.noteDue(e.at)
+				return t.takeUnseen(due), nil
 			}
 			due = append(due, e.id)
 		}
 		t.after = after
-		if ids := t.unseen(due); len(ids) > 0 || after.IsZero() {
+		if ids := t.takeUnseen(due); len(ids) > 0 || after.IsZero() {
 			return ids, nil
 		}
 	}
 }
 
-// unseen returns the IDs that the turn has not read yet. It changes t.seen.
-func (t *turn) unseen(ids []string) (fresh []string) {
+// takeUnseen returns the IDs that the turn has not read yet. It changes t.seen.
+func (t *turn) takeUnseen(ids []string) (fresh []string) {
 	for _, deliveryID := range ids {
 		if !t.seen[deliveryID] {
 			t.seen[deliveryID] = true
@@ -178,8 +178,8 @@ func (t *turn) unseen(ids []string) (fresh []string) {
 	return fresh
 }
 
-// recordDue records that a delivery is due at a time.
-func (t *turn) recordDue(at time.Time) {
+// noteDue notes that a delivery is due at a time.
+func (t *turn) noteDue(at time.Time) {
 	if t.end.next.IsZero() || at.Before(t.end.next) {
 		t.end.next = at
 	}
@@ -212,7 +212,7 @@ func (t *turn) conclude(attempts []*attempt) (ends bool) {
 	t.end.took = 0
 	for _, a := range attempts {
 		if d := a.delivery; a.err == nil && d != nil && d.waitsInSlowLane() {
-			t.recordDue(d.dueInSlowLane())
+			t.noteDue(d.dueInSlowLane())
 		}
 		if !a.made || a.ended.IsZero() { // it panicked
 			continue
@@ -234,47 +234,38 @@ func (t *turn) conclude(attempts []*attempt) (ends bool) {
 	return t.end.failed
 }
 
-// finish stores when the next turn is due, and ends the turn. If the next turn is soon, it returns the
-// message to the queue. It also does so if deliveries were added during the turn.
+// finish stores when the next turn is due, and ends the turn. If the next turn is soon, it returns the message to the
+// queue. If deliveries were added during the turn, the next one is now. If the webhook has a new endpoint, the result
+// of the turn does not apply to it.
 func (t *turn) finish(ctx context.Context) error {
 	t.end.window = t.window
 	condition := ifUnchanged
 	if t.end.more {
 		condition = ifSameEndpoint
 	}
-	requeue, done, err := t.endIf(ctx, condition)
-	if err == nil && !done && condition == ifUnchanged { // probably, deliveries were added
-		t.end.more = true
-		requeue, done, err = t.endIf(ctx, ifSameEndpoint)
-	}
-	if err == nil && !done { // the result of the turn does not apply to a new endpoint
-		t.end = turnEnd{more: true}
-		requeue, _, err = t.endIf(ctx, unconditional)
-	}
-	if err != nil { // the lease expires, and the webhook stays due
-		t.worker.logger.ErrorContext(ctx, "turn was not ended", "webhook", t.webhook.ID, "cause", err.Error())
-		return nil
-	}
-	return requeue()
-}
-
-// endIf plans the next turn and ends this one if the condition holds. Otherwise it reports false. requeue returns the
-// message to the queue if the next turn is soon.
-func (t *turn) endIf(ctx context.Context, condition turnCondition) (requeue func() error, done bool, err error) {
-	next, wait, soon := t.plan(t.worker.now(), t.worker.jitter())
-	done, err = t.worker.store.endTurn(ctx, t.webhook, t.token, next, condition)
-	return func() error {
-		if soon {
+	for ; ; condition++ {
+		next, wait, soon := t.nextTurn(t.worker.now(), t.worker.jitter())
+		done, err := t.worker.store.endTurn(ctx, t.webhook, t.token, next, condition)
+		switch {
+		case err != nil: // the lease expires, and the webhook stays due
+			t.worker.logger.ErrorContext(ctx, "turn was not ended", "webhook", t.webhook.ID, "cause", err.Error())
+			return nil
+		case (done || condition == unconditional) && soon:
 			return t.worker.returnAfter(ctx, t.received, wait)
+		case done || condition == unconditional:
+			return nil
+		case condition == ifUnchanged: // probably, deliveries were added
+			t.end.more = true
+		default:
+			t.end = turnEnd{more: true}
 		}
-		return nil
-	}, done, err
+	}
 }
 
-// plan plans the next turn. If it is soon, the message returns to the queue for a wait. While it is there, the retry
-// job sends another message only if this one is lost.
-func (t *turn) plan(now time.Time, jitter float64) (next nextTurn, wait time.Duration, soon bool) {
-	next = t.end.plan(t.webhook.Health, t.webhook.DrainedAt, now, jitter)
+// nextTurn decides when the next turn is. If it is soon, the message returns to the queue for a wait. While it is
+// there, the retry job sends another message only if this one is lost.
+func (t *turn) nextTurn(now time.Time, jitter float64) (next nextTurn, wait time.Duration, soon bool) {
+	next = t.end.nextTurn(t.webhook.Health, t.webhook.DrainedAt, now, jitter)
 	wait = max(0, next.dueAt.Sub(now))
 	soon = !next.dueAt.IsZero() && isSoon(next.dueAt, now) && t.received.Receives < maxReceives
 	if soon {

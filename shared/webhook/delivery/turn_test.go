@@ -30,7 +30,7 @@ func TestDeliveryAddedDuringARest(t *testing.T) {
 	for f.onlyDelivery().Tries < 5 { // the next attempt is after five hours
 		step(10 * time.Minute)
 	}
-	if !f.storedWebhook(w).resting(f.now()) {
+	if !f.storedWebhook(w).isResting(f.now()) {
 		t.Fatal("the endpoint does not rest")
 	}
 	f.receiver.Handle("/status/500", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
@@ -63,7 +63,7 @@ func TestTurnWithFailedAndMissingAttempts(t *testing.T) {
 	f.handleMessages()
 	f.wantRequests(1)
 	f.wantLog("turn failed", "no key")
-	if got := f.storedWebhook(w); !got.resting(f.now()) || got.window() != 1 {
+	if got := f.storedWebhook(w); !got.isResting(f.now()) || got.window() != 1 {
 		t.Errorf("got webhook %+v, want a rest after the failed attempt", got)
 	}
 }
@@ -108,7 +108,7 @@ func TestTurnAfterAPanic(t *testing.T) {
 		return send(ctx, r)
 	}
 	f.handleMessages()
-	if got := f.storedWebhook(w); !got.resting(f.now()) || got.window() != 1 {
+	if got := f.storedWebhook(w); !got.isResting(f.now()) || got.window() != 1 {
 		t.Errorf("got webhook %+v, want a rest after the failed attempt", got)
 	}
 }

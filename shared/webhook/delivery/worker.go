@@ -63,14 +63,6 @@ func newWorker(d WorkerDeps, l lane) *worker {
 	}
 }
 
-// queue returns the queue of the worker's lane.
-func (w *worker) queue() queue.Queue {
-	if w.lane == slowLane {
-		return w.slow
-	}
-	return w.fast
-}
-
 // parse reads the messages of an invocation. It moves messages that are not valid to the failure queue. indexes
 // contains the index of each valid message in received. errs contains the errors of the others.
 func (w *worker) parse(
@@ -100,7 +92,10 @@ const maxReceives = 7
 
 // returnAfter returns a message to the queue of the worker's lane. See returnTo.
 func (w *worker) returnAfter(ctx context.Context, m lambdafn.QueueMessage, wait time.Duration) error {
-	return w.returnTo(ctx, w.queue(), m, wait)
+	if w.lane == slowLane {
+		return w.returnTo(ctx, w.slow, m, wait)
+	}
+	return w.returnTo(ctx, w.fast, m, wait)
 }
 
 // returnTo returns a message to its queue, where it becomes visible after a wait. If that fails, the message becomes

@@ -5,7 +5,7 @@ package dynamotest
 import (
 	"cmp"
 	"context"
-	"net/http/httptest"
+	"net/http"
 	"os"
 	"testing"
 	"time"
@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"devplatform/infra/inprocess"
 	engine "devplatform/infra/local/dynamodb"
 )
 
@@ -39,14 +40,14 @@ func StartServer(t testing.TB) (endpoint string) {
 	if err != nil {
 		t.Fatalf("starting DynamoDB: %v", err)
 	}
-	server := httptest.NewServer(db)
+	endpoint, stop := inprocess.NewServer(t, db)
 	t.Cleanup(func() {
-		server.Close()
+		stop()
 		if err := db.Close(); err != nil {
 			t.Errorf("stopping DynamoDB: %v", err)
 		}
 	})
-	return server.URL
+	return endpoint
 }
 
 // CreateTable creates a table, and waits until it is active. The table is deleted when the test ends. Its partition key
@@ -97,13 +98,17 @@ func createTable(
 }
 
 // Client returns a client of an endpoint. It has the credentials of the environment, or dummy credentials that
-// emulators accept.
+// emulators accept. It calls a server of StartServer without a network.
 func Client(endpoint string, options ...func(*dynamodb.Options)) *dynamodb.Client {
-	return dynamodb.New(dynamodb.Options{
+	o := dynamodb.Options{
 		BaseEndpoint: aws.String(endpoint),
 		Region:       cmp.Or(os.Getenv("AWS_REGION"), "us-east-1"),
 		Credentials: credentials.NewStaticCredentialsProvider(
 			cmp.Or(os.Getenv("AWS_ACCESS_KEY_ID"), "test"), cmp.Or(os.Getenv("AWS_SECRET_ACCESS_KEY"), "test"),
 			os.Getenv("AWS_SESSION_TOKEN")),
-	}, options...)
+	}
+	if inprocess.Serves(endpoint) {
+		o.HTTPClient = &http.Client{Transport: inprocess.Transport}
+	}
+	return dynamodb.New(o, options...)
 }

@@ -17,6 +17,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"devplatform/infra/inprocess"
 )
 
 // Attempts is the number of attempts of a client of [Wire.Client] for each request.
@@ -96,6 +98,7 @@ func NewWire(t testing.TB, endpoint string, pass Pass) *Wire {
 		t.Fatal(err)
 	}
 	proxy := httputil.NewSingleHostReverseProxy(target)
+	proxy.Transport = inprocess.Transport
 	proxy.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelInfo) // dropped connections are expected
 	if pass == nil {
 		pass = http.Handler.ServeHTTP

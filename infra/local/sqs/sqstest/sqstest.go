@@ -4,7 +4,7 @@ package sqstest
 
 import (
 	"context"
-	"net/http/httptest"
+	"net/http"
 	"os"
 	"testing"
 	"time"
@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"devplatform/infra/inprocess"
 	engine "devplatform/infra/local/sqs"
 )
 
@@ -41,15 +42,15 @@ func StartServer(t testing.TB, options ...func(*engine.Options)) (endpoint strin
 	if err != nil {
 		t.Fatalf("starting SQS: %v", err)
 	}
-	server := httptest.NewServer(store)
+	endpoint, stop := inprocess.NewServer(t, store)
 	t.Cleanup(func() {
 		store.Drain() // long polls that a test has left behind would delay Close
-		server.Close()
+		stop()
 		if err := store.Close(); err != nil {
 			t.Errorf("stopping SQS: %v", err)
 		}
 	})
-	return server.URL
+	return endpoint
 }
 
 // Clock replaces the clock. A long poll reads it only when it is woken.
@@ -73,15 +74,20 @@ func CreateQueue(t testing.TB, client *sqs.Client, name string, attributes map[s
 	return aws.ToString(out.QueueUrl)
 }
 
-// Client returns a client of an endpoint, with the credentials of the environment or, if it has none, any others.
+// Client returns a client of an endpoint, with the credentials of the environment or, if it has none, any others. It
+// calls a server of StartServer without a network.
 func Client(endpoint string, options ...func(*sqs.Options)) *sqs.Client {
-	return sqs.New(sqs.Options{
+	o := sqs.Options{
 		BaseEndpoint: aws.String(endpoint),
 		Region:       environment("AWS_REGION", "us-east-1"),
 		Credentials: credentials.NewStaticCredentialsProvider(
 			environment("AWS_ACCESS_KEY_ID", "test"), environment("AWS_SECRET_ACCESS_KEY", "test"),
 			os.Getenv("AWS_SESSION_TOKEN")),
-	}, options...)
+	}
+	if inprocess.Serves(endpoint) {
+		o.HTTPClient = &http.Client{Transport: inprocess.Transport}
+	}
+	return sqs.New(o, options...)
 }
 
 func environment(name, fallback string) string {

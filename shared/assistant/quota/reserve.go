@@ -1,0 +1,193 @@
+package quota
+
+import (
+	"context"
+	"errors"
+	"math"
+	"time"
+
+	"devplatform/shared/clock"
+	"devplatform/shared/db"
+	"devplatform/shared/fault"
+	"devplatform/shared/limit"
+)
+
+// Reserve begins a generation: it counts a call towards the user's rate limit, counts the generation as in progress
+// until it is settled, and reserves r.Tokens of the user's monthly tokens, in one transaction. If there is a limit for
+// all users together, the tokens also count towards that limit. If fewer than r.Tokens tokens remain, but at least
+// minTokens, it reserves all remaining tokens. The field Tokens of the returned reservation is the number of reserved
+// tokens. Before it returns QUOTA_EXCEEDED, Reserve releases the reservations of the user's crashed generations. A
+// refused call also counts towards the rate limit. Every returned reservation must be settled with Settle.
+// Errors: RATE_LIMITED with Retry-After, QUOTA_EXCEEDED, ErrInUse, the error classes of db.
+func (l *Ledger) Reserve(ctx context.Context, r Reservation, minTokens int) (Reservation, error) {
+	inProgress := l.counters.Operations(l.limits.operationRule(), r.UserID)
+	r.shard = l.limits.anyShard()
+	isRefused := false // by a limit other than that of calls, so that the call was not counted
+	err := db.Retry(ctx, "reserve tokens", func(ctx context.Context) error {
+		operation, begin := l.counters.Join(inProgress)
+		r.operation = operation
+		short, err := l.commitReservation(ctx, r, begin)
+		if short != nil {
+			isRefused = true
+			return l.adjust(ctx, &r, minTokens, *short)
+		}
+		refusal := l.counters.MakeRoom(ctx, err)
+		isRefused = !errors.Is(refusal, err)
+		return refusal
+	})
+	if refusal, ok := errors.AsType[*fault.Error](err); ok && isRefused &&
+		(refusal.Code == fault.CodeQuotaExceeded || refusal.Code == fault.CodeRateLimited) {
+		err = l.countRefused(ctx, l.counters.Counter(l.limits.minuteRule(), r.UserID), err)
+	}
+	return r, err
+}
+
+// commitReservation counts the call, and stores the reservation and the generation in progress, which begins with the
+// write begin. If too few tokens remain, it stores nothing and returns the shortage.
+// Errors: the errors of limit.Counters, ErrInUse, the error classes of db.
+func (l *Ledger) commitReservation(ctx context.Context, r Reservation, begin db.Write) (*shortage, error) {
+	month := r.month()
+	record, err := db.Encode(generation{
+		ID: r.MessageID, Tokens: r.Tokens, Month: month.String(), Shard: r.shard, StartedAt: clock.Stamp(l.now()),
+	})
+	if err != nil {
+		return nil, err
+	}
+	record[db.AttrExpiresAt] = db.ExpiresAt(month.End().Add(keptAfterEnd).Unix())
+	var short shortage
+	tx := l.client.Tx(l.counters.Write(l.limits.minuteRule(), r.UserID), begin,
+		l.table.Create(db.GenerationKey(r.UserID, r.MessageID), record).Else(ErrInUse),
+		l.take(db.UsageKey(r.UserID, month.String()), r.Tokens, l.limits.MonthlyTokens).
+			ElseFunc(func(stored db.Item) error {
+				usage, err := db.Decode[Usage](stored)
+				short.user = &usage
+				return err
+			}))
+	if r.shard > 0 {
+		key := db.GlobalUsageKey(month.String(), r.shard)
+		tx.Add(l.take(key, r.Tokens, l.limits.shardLimit(r.shard)).ElseFunc(func(db.Item) error {
+			short.global = true
+			return nil
+		}))
+	}
+	if err = tx.CommitOnce(ctx); errors.Is(err, db.ErrStale) && short != (shortage{}) {
+		return &short, nil
+	}
+	return nil, err
+}
+
+// adjust changes a reservation that was refused because too few tokens remained, so that the next try can succeed.
+// Errors: db.ErrStale if the caller should try again; QUOTA_EXCEEDED; the error classes of db.
+func (l *Ledger) adjust(ctx context.Context, r *Reservation, minTokens int, short shortage) error {
+	released, err := l.releaseCrashed(ctx, *r)
+	if err != nil {
+		return err
+	}
+	userLeft, globalLeft := math.MaxInt, math.MaxInt
+	if short.user != nil {
+		userLeft = max(0, l.limits.MonthlyTokens-short.user.Taken)
+	}
+	if short.global {
+		taken, err := l.globalUsage(ctx, r.month())
+		if err != nil {
+			return err
+		}
+		r.shard, globalLeft = l.limits.findShard(taken, r.Tokens)
+	}
+	left := min(userLeft, globalLeft)
+	switch {
+	case released: // try again with the released tokens
+	case left >= r.Tokens: // try again with another shard
+	case left >= minTokens:
+		r.Tokens = left
+	default:
+		if userLeft >= minTokens { // so the tokens of all users are the reason
+			short.user = nil
+			l.logGlobalUsage(ctx, 100)
+		}
+		return l.limits.errExceeded(short, r.month(), left)
+	}
+	return db.ErrStale
+}
+
+// countRefused counts a call that was refused with the given error. The transaction that would have counted the call
+// was cancelled. It returns RATE_LIMITED if the user has made too many calls in this minute, otherwise the error.
+func (l *Ledger) countRefused(ctx context.Context, minute limit.Counter, refused error) error {
+	_, err := l.counters.Count(ctx, minute)
+	switch {
+	case errors.Is(err, limit.ErrTooMany):
+		return err
+	case err != nil:
+		l.logger.WarnContext(ctx, "a refused call was not counted", "cause", err.Error())
+	}
+	return refused
+}
+
+// crashedAfter is the age after which a generation that has not ended is considered crashed. It is longer than the time
+// limit of the function.
+const crashedAfter = 10 * time.Minute
+
+// releaseCrashed releases the tokens that the user's crashed generations have reserved. It reports whether it released
+// tokens in the month of r. Concurrent calls release each reservation only once.
+func (l *Ledger) releaseCrashed(ctx context.Context, r Reservation) (released bool, err error) {
+	now := l.now()
+	crashed, err := l.findCrashed(ctx, r.UserID, now.Add(-crashedAfter))
+	if err != nil {
+		return false, err
+	}
+	for _, g := range crashed {
+		if err := l.release(r.UserID, g, now).Commit(ctx); err != nil && !errors.Is(err, errEnded) {
+			return released, err
+		}
+		released = released || g.Month == r.month().String()
+	}
+	return released, nil
+}
+
+// Check is a check of a user's limits before a prompt is built. It reads two items, together with other items.
+type Check struct {
+	ledger *Ledger
+	user   Reservation // without tokens
+	usage  db.Key
+	minute limit.Counter
+}
+
+// Check returns the check for a call that the user made at the given time.
+func (l *Ledger) Check(userID string, began time.Time) Check {
+	user := Reservation{UserID: userID, Began: began}
+	return Check{
+		ledger: l, user: user, usage: db.UsageKey(userID, user.month().String()),
+		minute: l.counters.Counter(l.limits.minuteRule(), userID),
+	}
+}
+
+// Refs returns the items that Refuse needs.
+func (c Check) Refs() []db.Ref {
+	return []db.Ref{c.ledger.table.Ref(c.usage), c.ledger.table.Ref(c.minute.Key())}
+}
+
+// Refuse returns an error if Reserve would refuse at least minTokens tokens because of the user's limit of calls or
+// tokens. It counts the refused call, and releases the reservations of crashed generations, like Reserve.
+// Errors: RATE_LIMITED with Retry-After, QUOTA_EXCEEDED, the error classes of db.
+func (c Check) Refuse(ctx context.Context, items map[db.Key]db.Item, minTokens int) error {
+	l := c.ledger
+	if err := c.minute.Load(items[c.minute.Key()]); err != nil {
+		return err
+	}
+	usage, err := db.Decode[Usage](items[c.usage])
+	if err != nil {
+		return err
+	}
+	if c.minute.Remaining() == 0 {
+		_, err := l.counters.Count(ctx, c.minute) // makes no call
+		return err
+	}
+	left := l.limits.MonthlyTokens - usage.Taken
+	if left >= minTokens {
+		return nil
+	}
+	if released, err := l.releaseCrashed(ctx, c.user); released || err != nil {
+		return err
+	}
+	return l.countRefused(ctx, c.minute, l.limits.errExceeded(shortage{user: &usage}, c.user.month(), max(0, left)))
+}
