@@ -2,14 +2,41 @@ package workspace
 
 import (
 	"context"
-	"errors"
 	"time"
 
+	"devplatform/shared/async"
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/httpapi"
 )
+
+// ListMembers returns a page of the members of a workspace, sorted by user ID, and the cursor of the next page.
+// Errors: WORKSPACE_NOT_FOUND; VALIDATION_FAILED if the cursor is not from this list.
+func (s *Service) ListMembers(
+	ctx context.Context, caller httpapi.Caller, workspaceID string, page httpapi.PageInput,
+) ([]MemberItem, string, error) {
+	scope := httpapi.ListScope(caller, "members", workspaceID)
+	after, err := s.cursors.Open(ctx, scope, page.Cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	var list []Membership
+	reads, readCtx := async.WithContext(ctx)
+	reads.Go(func() error {
+		_, err := s.store.Membership(readCtx, caller.UserID, workspaceID)
+		return err
+	})
+	reads.Go(func() (err error) {
+		list, err = s.store.members(db.Beside(readCtx), workspaceID, after, page.Limit)
+		return err
+	})
+	if err := reads.Wait(); err != nil {
+		return nil, "", err
+	}
+	items := items(list, Membership.memberItem)
+	return httpapi.CutPage(ctx, s.cursors, scope, items, page.Limit, func(m MemberItem) string { return m.UserID })
+}
 
 // AddMember adds a user to a workspace.
 // Errors: WORKSPACE_NOT_FOUND, ACCESS_DENIED, USER_NOT_FOUND, QUOTA_EXCEEDED, CONFLICT.
@@ -44,40 +71,28 @@ func (s *Service) UpdateMember(
 	ctx context.Context, caller httpapi.Caller, workspaceID, userID string, role *Role,
 ) (changed Membership, err error) {
 	err = db.Retry(ctx, "change a role", func(ctx context.Context) error {
-		own, target, err := s.memberships(ctx, workspaceID, caller.UserID, userID)
+		own, target, err := s.store.memberships(ctx, workspaceID, caller.UserID, userID)
 		if err != nil {
 			return err
 		}
-		newRole := roleOrCurrent(role, target)
-		if err := checkRoleChange(own, target, newRole); err != nil {
+		if err := checkRoleChange(own, target, role); err != nil {
 			return err
 		}
 		changed = *target
-		changed.Role = newRole
-		if target.Role == newRole {
+		if role == nil || *role == target.Role {
 			return nil
 		}
+		changed.Role = *role
 		return s.apply(ctx, caller, change{caller: own, before: target, after: &changed}, s.now())
 	})
 	return changed, err
-}
-
-// roleOrCurrent returns role, or the role of the target if role is nil.
-func roleOrCurrent(role *Role, target *Membership) Role {
-	switch {
-	case role != nil:
-		return *role
-	case target != nil:
-		return target.Role
-	}
-	return ""
 }
 
 // RemoveMember removes a member, who may be the caller. The removal is effective on the next request.
 // Errors: WORKSPACE_NOT_FOUND, ACCESS_DENIED, MEMBER_NOT_FOUND, CONFLICT.
 func (s *Service) RemoveMember(ctx context.Context, caller httpapi.Caller, workspaceID, userID string) error {
 	return db.Retry(ctx, "remove a member", func(ctx context.Context) error {
-		own, target, err := s.memberships(ctx, workspaceID, caller.UserID, userID)
+		own, target, err := s.store.memberships(ctx, workspaceID, caller.UserID, userID)
 		if err != nil {
 			return err
 		}
@@ -86,21 +101,6 @@ func (s *Service) RemoveMember(ctx context.Context, caller httpapi.Caller, works
 		}
 		return s.apply(ctx, caller, change{caller: own, before: target}, s.now())
 	})
-}
-
-// memberships returns the caller's own membership and the membership of a target user. The second is nil if the target
-// user is not a member. Error: WORKSPACE_NOT_FOUND if the caller is not a member.
-func (s *Service) memberships(
-	ctx context.Context, workspaceID, callerID, targetID string,
-) (Membership, *Membership, error) {
-	own, target, err := s.store.membershipPair(ctx, workspaceID, callerID, targetID)
-	if err != nil {
-		return Membership{}, nil, err
-	}
-	if own == nil || !own.Role.May(Read) {
-		return Membership{}, nil, ErrNotFound
-	}
-	return *own, target, nil
 }
 
 // apply writes a change with its event. If the member loses the right to manage webhooks, it disables the webhooks that
@@ -124,16 +124,7 @@ func (s *Service) apply(ctx context.Context, caller httpapi.Caller, c change, at
 			return err
 		}
 	}
-	err := s.store.apply(ctx, c)
-	switch {
-	case errors.Is(err, errExists):
-		return errAlreadyMember.WithCause(err)
-	case errors.Is(err, errFull):
-		return errMemberQuota(s.quota).WithCause(err)
-	case errors.Is(err, errNoOwner):
-		return errLastOwner.WithCause(err)
-	}
-	return err
+	return s.store.apply(ctx, c)
 }
 
 // eventType returns the type of a change's event, or "" for a role change, which has no event.
@@ -145,4 +136,50 @@ func (c change) eventType() event.Type {
 		return event.MemberRemoved
 	}
 	return ""
+}
+
+// The functions below decide about changes of memberships. caller is the caller's membership. target is the membership
+// to change, or nil if the user is not a member.
+
+// checkAdd returns an error if the caller may not add a member with a role.
+func checkAdd(caller Membership, role Role) error {
+	switch {
+	case !caller.Role.May(ManageMembers):
+		return ErrDenied
+	case !caller.Role.Covers(role):
+		return errRoleTooHigh
+	}
+	return nil
+}
+
+// checkRoleChange returns an error if the caller may not give the target a role, nil for the current one. The
+// transaction that writes the change checks that an owner remains.
+func checkRoleChange(caller Membership, target *Membership, role *Role) error {
+	switch {
+	case !caller.Role.May(ManageMembers):
+		return ErrDenied
+	case target == nil:
+		return errMemberNotFound
+	case !caller.Role.Covers(target.Role) || role != nil && !caller.Role.Covers(*role):
+		return errRoleTooHigh
+	case target.Personal && role != nil && *role != Owner:
+		return errPersonalOwner
+	}
+	return nil
+}
+
+// checkRemove returns an error if the caller may not remove the target. Every member may leave.
+func checkRemove(caller Membership, target *Membership) error {
+	leaving := target != nil && target.UserID == caller.UserID
+	switch {
+	case !leaving && !caller.Role.May(ManageMembers):
+		return ErrDenied
+	case target == nil:
+		return errMemberNotFound
+	case !caller.Role.Covers(target.Role):
+		return errRoleTooHigh
+	case target.Personal:
+		return errPersonalOwner
+	}
+	return nil
 }

@@ -2,18 +2,10 @@ package workspace
 
 import (
 	"context"
-	"errors"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
 	"devplatform/shared/db"
-)
-
-// Errors of a change, in addition to db.ErrStale.
-var (
-	errExists  = errors.New("workspace: the user is already a member")
-	errFull    = errors.New("workspace: the user has reached the limit of memberships")
-	errNoOwner = errors.New("workspace: no owner would remain")
 )
 
 // change is the change of one membership, with the state on which the decision was based.
@@ -75,7 +67,7 @@ func (s Access) Allows(userID, workspaceID string, a Action) db.Write {
 }
 
 // apply writes both copies of the membership, the counters, the event and the disabled webhooks of a change in one
-// transaction. Call it within db.Retry. Errors: db.ErrStale, errExists, errFull, errNoOwner.
+// transaction. Call it within db.Retry. Errors: db.ErrStale, errAlreadyMember, errMemberQuota, errLastOwner.
 func (s store) apply(ctx context.Context, c change) error {
 	m := c.member()
 	tx := s.client.Tx()
@@ -87,7 +79,7 @@ func (s store) apply(ctx context.Context, c change) error {
 	tx.Add(s.copies(c)...)
 	switch {
 	case c.before == nil:
-		tx.Add(s.countUp(m.UserID))
+		tx.Add(s.countUp(m.UserID).Else(errMemberQuota(s.quota)))
 	case c.after == nil:
 		tx.Add(s.countDown(m.UserID))
 	}
@@ -100,13 +92,14 @@ func (s store) apply(ctx context.Context, c change) error {
 	return tx.CommitOnce(ctx)
 }
 
-// copies returns the writes of both copies of the membership. The copies differ only in the key. Error: errExists.
+// copies returns the writes of both copies of the membership. The copies differ only in the key. Error:
+// errAlreadyMember.
 func (s store) copies(c change) (writes []db.Write) {
 	m := c.member()
 	for _, key := range []db.Key{db.MemberKey(m.WorkspaceID, m.UserID), db.MembershipKey(m.UserID, m.WorkspaceID)} {
 		switch {
 		case c.before == nil:
-			writes = append(writes, s.Projects.Create(key, m).Else(errExists))
+			writes = append(writes, s.Projects.Create(key, m).Else(errAlreadyMember))
 		case c.after == nil:
 			writes = append(writes, s.Projects.Delete(key).If(hasRole(c.before.Role)))
 		default:
@@ -117,27 +110,27 @@ func (s store) copies(c change) (writes []db.Write) {
 	return writes
 }
 
-// countOwners returns the write that adds n to the workspace's number of owners. Error: errNoOwner if no owner would
-// remain.
+// countOwners returns the write that adds n to the workspace's number of owners. Error: errLastOwner if no owner
+// would remain.
 func (s store) countOwners(workspaceID string, n int) db.Write {
 	update := expression.Set(attrOwners, attrOwners.Plus(expression.Value(n)))
 	return s.Projects.Update(db.WorkspaceKey(workspaceID), update).
-		If(attrOwners.GreaterThan(expression.Value(max(0, -n)))).Else(errNoOwner)
+		If(attrOwners.GreaterThan(expression.Value(max(0, -n)))).Else(errLastOwner)
 }
 
 // firstMembership is a user's number of memberships while no number is stored. The user then has only the personal
 // workspace.
 const firstMembership = 1
 
-// countUp returns the write that increments the user's number of memberships. Error: errFull if the user has reached
-// the quota.
+// countUp returns the write that increments the user's number of memberships, on the condition that the user has not
+// reached the quota.
 func (s store) countUp(userID string) db.Write {
 	belowQuota := attrCount.LessThan(expression.Value(s.quota))
 	if s.quota > firstMembership {
 		belowQuota = belowQuota.Or(attrCount.AttributeNotExists())
 	}
 	next := expression.Plus(attrCount.IfNotExists(expression.Value(firstMembership)), expression.Value(1))
-	return s.Projects.Update(db.MembershipCountKey(userID), expression.Set(attrCount, next)).If(belowQuota).Else(errFull)
+	return s.Projects.Update(db.MembershipCountKey(userID), expression.Set(attrCount, next)).If(belowQuota)
 }
 
 // countDown returns the write that decrements the user's number of memberships. The number is always stored at this
