@@ -3,9 +3,9 @@
 // project.
 //
 // The package is the example of the shape of all slices: service.go has the Service and its dependencies, errors.go the
-// errors, <resource>.go a type with its rules and use cases, http_<resource>.go its endpoints, and store*.go the calls to
-// DynamoDB. A handler calls the Service, and the Service decides with pure functions and calls the store. It writes a
-// change on the condition that the records on which it decided have not changed.
+// errors, <resource>.go a type with its rules and use cases, http_<resource>.go its endpoints, and store*.go the access
+// to DynamoDB. A handler calls the Service, and the Service decides with pure functions and calls the store. It writes
+// a change on the condition that the records on which it decided have not changed.
 package workspace
 
 import (
@@ -112,8 +112,8 @@ func (s *Service) CreateWorkspace(ctx context.Context, caller httpapi.Caller, na
 	return owner, s.store.create(ctx, w, owner)
 }
 
-// ListWorkspaces returns a page of the caller's workspaces, the personal workspace first, and the cursor of the next page.
-// Error: VALIDATION_FAILED if the cursor is not from this list.
+// ListWorkspaces returns a page of the caller's workspaces, the personal workspace first, and the cursor of the next
+// page. Error: VALIDATION_FAILED if the cursor is not from this list.
 func (s *Service) ListWorkspaces(
 	ctx context.Context, caller httpapi.Caller, page httpapi.PageInput,
 ) ([]WorkspaceItem, string, error) {
