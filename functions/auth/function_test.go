@@ -17,7 +17,7 @@ import (
 
 	"devplatform/infra/functiontest"
 	"devplatform/infra/local/dynamodb/dynamotest"
-	"devplatform/shared/account"
+	"devplatform/shared/account/attempt"
 	"devplatform/shared/account/oauth"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
@@ -61,7 +61,7 @@ func TestHandlerFromEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := account.Limits{LoginPair: 10, LoginEmail: 100, LoginIP: 300, SignupIP: 7, OAuthIP: 60}
+	want := attempt.Limits{LoginPair: 10, LoginEmail: 100, LoginIP: 300, SignupIP: 7, OAuthIP: 60}
 	if cfg.Limits != want {
 		t.Errorf("got the limits %+v, want %+v", cfg.Limits, want)
 	}
@@ -144,7 +144,7 @@ func TestRequiredVariables(t *testing.T) {
 
 func TestInvalidSettingsAreRejected(t *testing.T) {
 	t.Parallel()
-	valid := settings{Limits: account.Limits{LoginPair: 1, LoginEmail: 1, LoginIP: 1, SignupIP: 1, OAuthIP: 1}}
+	valid := settings{Limits: attempt.Limits{LoginPair: 1, LoginEmail: 1, LoginIP: 1, SignupIP: 1, OAuthIP: 1}}
 	for text, change := range map[string]func(*settings){ // by the text that the error contains
 		"LIMIT_LOGIN_IP":      func(c *settings) { c.Limits.LoginIP = 0 },
 		"LIMIT_SIGNUP_IP":     func(c *settings) { c.Limits.SignupIP = -1 },

@@ -22,6 +22,7 @@ import (
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/local/secrets"
 	"devplatform/shared/account"
+	"devplatform/shared/account/attempt"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
@@ -173,7 +174,7 @@ func Accounts(t *testing.T) http.Handler {
 		IDs:    id.NewGenerator(clock.System, rand.Reader),
 		Clock:  clock.System,
 		Logger: slog.New(slog.DiscardHandler),
-		Limits: account.Limits{LoginPair: 10, LoginEmail: 100, LoginIP: 300, SignupIP: 100, OAuthIP: 60},
+		Limits: attempt.Limits{LoginPair: 10, LoginEmail: 100, LoginIP: 300, SignupIP: 100, OAuthIP: 60},
 		Edge:   cfg.Edge,
 	}).Router()
 }

@@ -9,6 +9,10 @@ import (
 
 	"devplatform/infra/slicetest"
 	"devplatform/shared/account"
+	"devplatform/shared/account/attempt"
+	"devplatform/shared/account/password"
+	"devplatform/shared/account/session"
+	directory "devplatform/shared/account/user"
 	"devplatform/shared/config"
 	"devplatform/shared/fault"
 	"devplatform/shared/workspace"
@@ -31,19 +35,20 @@ func signUpAndLogIn(t *testing.T, f *fixture, username string) *user {
 // The test uses the real account service, so the number of calls includes the call that reads the session.
 func TestCallCountsWithAccounts(t *testing.T) {
 	t.Parallel()
-	var sessions *account.Sessions
+	var people directory.Store
 	f := newFixture(t, func(d *workspace.Deps) {
-		d.People = latePeople(func() workspace.People { return sessions })
+		d.People = latePeople(func() workspace.People { return people })
 	})
 	tables := config.Tables{Accounts: slicetest.Table(t, f.sdk, "accounts"), Projects: f.projectsTable}
 	logger := slog.New(f.log)
-	hashParams := account.HashParams{MemoryKiB: 8, Time: 1, Threads: 1, SaltBytes: 16, KeyBytes: 32}
-	sessions = account.NewSessions(f.client, tables, f.keys, f.clock.Now, logger)
+	hashParams := password.HashParams{MemoryKiB: 8, Time: 1, Threads: 1, SaltBytes: 16, KeyBytes: 32}
+	people = directory.NewStore(f.client, tables)
+	sessions := session.New(f.client, tables, f.keys, f.clock.Now, logger)
 	accounts := account.New(account.Deps{
 		DB: f.client, Tables: tables, Keys: f.keys, IDs: f.ids, Clock: f.clock.Now, Logger: logger,
 		Edge:   config.Edge{CookiePlainHTTP: true},
-		Limits: account.Limits{LoginPair: 10, LoginEmail: 10, LoginIP: 10, SignupIP: 10, OAuthIP: 10},
-		Hasher: account.NewHasher(hashParams, 1),
+		Limits: attempt.Limits{LoginPair: 10, LoginEmail: 10, LoginIP: 10, SignupIP: 10, OAuthIP: 10},
+		Hasher: password.NewHasher(hashParams, 1),
 	})
 	f.startServer(sessions, accounts.Register, f.service.Register)
 
