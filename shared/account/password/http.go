@@ -111,7 +111,8 @@ func (s *Service) handleLogin(ctx context.Context, in *loginInput) (*loginOutput
 func (s *Service) handleChangePassword(
 	ctx context.Context, caller httpapi.Caller, in *changePasswordInput,
 ) (*changePasswordOutput, error) {
-	status, err := s.ChangePassword(ctx, caller, in.Body.CurrentPassword, in.Body.NewPassword, httpapi.RequestInfoFrom(ctx))
+	client := httpapi.RequestInfoFrom(ctx)
+	status, err := s.ChangePassword(ctx, caller, in.Body.CurrentPassword, in.Body.NewPassword, client)
 	if err != nil {
 		return nil, err
 	}
