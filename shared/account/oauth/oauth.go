@@ -25,7 +25,6 @@ type Identity struct {
 	Provider string
 	Subject  string  // the provider's stable ID of the user: 1–255 bytes, printable
 	Login    string  // the username at the provider; may be empty
-	Name     string  // the display name; may be empty
 	Emails   []Email // in the provider's order; may be empty
 }
 

@@ -111,22 +111,15 @@ func formatHash(p HashParams, salt, key []byte) string {
 // parseHash is the inverse of formatHash. Error: errHashFormat.
 func parseHash(s string) (p HashParams, salt, key []byte, err error) {
 	parts := strings.Split(s, "$")
-	if len(parts) != 6 || parts[0] != "" || parts[1] != "argon2id" || parts[2] != fmt.Sprintf("v=%d", argon2.Version) {
+	if len(parts) != 6 {
 		return HashParams{}, nil, nil, errHashFormat
 	}
-	if _, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &p.MemoryKiB, &p.Time, &p.Threads); err != nil {
-		return HashParams{}, nil, nil, fmt.Errorf("%w: parameters: %w", errHashFormat, err)
-	}
-	b64 := base64.RawStdEncoding.Strict()
-	if salt, err = b64.DecodeString(parts[4]); err != nil {
-		return HashParams{}, nil, nil, fmt.Errorf("%w: salt: %w", errHashFormat, err)
-	}
-	if key, err = b64.DecodeString(parts[5]); err != nil {
-		return HashParams{}, nil, nil, fmt.Errorf("%w: key: %w", errHashFormat, err)
-	}
+	_, err = fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &p.MemoryKiB, &p.Time, &p.Threads)
+	salt, saltErr := base64.RawStdEncoding.DecodeString(parts[4])
+	key, keyErr := base64.RawStdEncoding.DecodeString(parts[5])
 	p.SaltBytes, p.KeyBytes = len(salt), len(key)
-	// The formatted result must equal s. This rejects signs, leading zeros, and text after the numbers.
-	if !p.areAllowed() || formatHash(p, salt, key) != s {
+	// The formatted result must equal s. This rejects another algorithm, signs, leading zeros, and other texts.
+	if errors.Join(err, saltErr, keyErr) != nil || !p.areAllowed() || formatHash(p, salt, key) != s {
 		return HashParams{}, nil, nil, errHashFormat
 	}
 	return p, salt, key, nil

@@ -30,20 +30,13 @@ type Deps struct {
 
 // Service checks and changes passwords. It is safe for concurrent use.
 type Service struct {
-	store    store
-	sessions *session.Service
-	limiter  *attempt.Limiter
-	hasher   *Hasher
-	ids      *id.Generator
-	now      clock.Clock
+	Deps
+	store store
 }
 
 // New returns a Service. It does no I/O.
 func New(d Deps) *Service {
-	return &Service{
-		store: store{client: d.DB, accounts: d.Accounts}, sessions: d.Sessions, limiter: d.Limiter, hasher: d.Hasher,
-		ids: d.IDs, now: d.Clock,
-	}
+	return &Service{Deps: d, store: store{client: d.DB, accounts: d.Accounts}}
 }
 
 // Login checks a password and starts a session. For an unknown e-mail address, it does the same work, counts the
@@ -57,13 +50,13 @@ func (s *Service) Login(
 		return started, limit.Status{}, err
 	}
 	u := user.User{ID: c.credential.UserID, Generation: c.credential.Generation}
-	if started, err = s.sessions.New(ctx, s.ids.New(id.Session), u, client); err != nil {
+	if started, err = s.Sessions.New(ctx, s.IDs.New(id.Session), u, client); err != nil {
 		return started, limit.Status{}, err
 	}
-	writes := append([]db.Write{s.sessions.Create(started.Session)}, c.attempt.Success()...)
+	writes := append([]db.Write{s.Sessions.Create(started.Session)}, c.attempt.Success()...)
 	newHash := ""
 	if c.outdated {
-		if newHash, err = s.hasher.Hash(ctx, password); err != nil {
+		if newHash, err = s.Hasher.Hash(ctx, password); err != nil {
 			return started, limit.Status{}, err
 		}
 	}
@@ -90,8 +83,8 @@ type checked struct {
 func (s *Service) check(
 	ctx context.Context, email, password string, client httpapi.RequestInfo,
 ) (c checked, err error) {
-	c = checked{email: email, attempt: s.limiter.Login(email, client)}
-	items, err := s.store.accounts.BatchGet(ctx, append(c.attempt.Keys(), db.EmailKey(email))...)
+	c = checked{email: email, attempt: s.Limiter.Login(email, client)}
+	items, err := s.Accounts.BatchGet(ctx, append(c.attempt.Keys(), db.EmailKey(email))...)
 	if err != nil {
 		return c, err
 	}
@@ -101,7 +94,7 @@ func (s *Service) check(
 	if err = c.attempt.Count(ctx, items); err != nil {
 		return c, err
 	}
-	verdict, err := s.hasher.Verify(ctx, c.credential.PasswordHash, password)
+	verdict, err := s.Hasher.Verify(ctx, c.credential.PasswordHash, password)
 	if err == nil && !verdict.OK {
 		err = c.attempt.Status().WithHeaders(errWrongPassword)
 	}
@@ -126,7 +119,7 @@ func (s *Service) ChangePassword(
 	if err != nil {
 		return limit.Status{}, err
 	}
-	hash, err := s.hasher.Hash(ctx, next)
+	hash, err := s.Hasher.Hash(ctx, next)
 	if err != nil {
 		return limit.Status{}, err
 	}
@@ -148,7 +141,7 @@ const recentLogin = 10 * time.Minute
 func (s *Service) Confirm(
 	ctx context.Context, caller httpapi.Caller, password string, client httpapi.RequestInfo,
 ) error {
-	if s.now().Sub(caller.Account().LoggedInAt) <= recentLogin {
+	if s.Clock().Sub(caller.Account().LoggedInAt) <= recentLogin {
 		return nil
 	}
 	if password == "" {
@@ -161,5 +154,5 @@ func (s *Service) Confirm(
 	if err != nil {
 		return err
 	}
-	return s.store.client.Tx(c.attempt.Refunds()...).Commit(ctx)
+	return s.DB.Tx(c.attempt.Refunds()...).Commit(ctx)
 }
