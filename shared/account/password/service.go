@@ -54,17 +54,19 @@ func (s *Service) Login(
 		return started, limit.Status{}, err
 	}
 	writes := append([]db.Write{s.Sessions.Create(started.Session)}, c.attempt.Success()...)
-	newHash := ""
+	tx := s.DB.Tx(writes...)
 	if c.outdated {
-		if newHash, err = s.Hasher.Hash(ctx, password); err != nil {
+		hash, err := s.Hasher.Hash(ctx, password)
+		if err != nil {
 			return started, limit.Status{}, err
 		}
+		tx.Add(s.store.rehash(c, hash))
 	}
-	err = s.store.logIn(ctx, c, newHash, writes)
-	if errors.Is(err, db.ErrStale) && newHash != "" {
+	err = tx.Commit(ctx)
+	if errors.Is(err, db.ErrStale) && c.outdated {
 		// Another login stored a new hash first, or the password was changed. If it was changed, this session belongs to
 		// the old generation, and is never accepted.
-		err = s.store.logIn(ctx, c, "", writes)
+		err = s.DB.Tx(writes...).Commit(ctx)
 	}
 	return started, c.attempt.RefundedStatus(), err
 }

@@ -24,17 +24,9 @@ func (s store) replaceHash(c checked, newHash string, update expression.UpdateBu
 		If(hash.Equal(expression.Value(c.credential.PasswordHash))).Else(db.ErrStale)
 }
 
-// logIn commits the writes of a login, and stores a new hash of the same password unless newHash is empty. Error:
-// db.ErrStale.
-func (s store) logIn(ctx context.Context, c checked, newHash string, writes []db.Write) error {
-	tx := s.client.Tx(writes...)
-	if newHash != "" {
-		tx.Add(s.replaceHash(c, newHash, expression.UpdateBuilder{}))
-	}
-	if err := tx.Commit(ctx); err != nil {
-		return fmt.Errorf("starting a session: %w", err)
-	}
-	return nil
+// rehash returns the write that stores a new hash of the same password. Error: db.ErrStale.
+func (s store) rehash(c checked, newHash string) db.Write {
+	return s.replaceHash(c, newHash, expression.UpdateBuilder{})
 }
 
 // change stores the hash of a new password, and starts a new generation, to which only the caller's session belongs.
