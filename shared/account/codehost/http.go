@@ -3,7 +3,6 @@ package codehost
 import (
 	"context"
 	"net/http"
-	"net/url"
 
 	"devplatform/shared/account/attempt"
 	"devplatform/shared/account/identity"
@@ -172,13 +171,9 @@ func (s *Service) handleLinkCodeHost(
 }
 
 func (s *Service) handleCallback(ctx context.Context, in *callbackInput) (*callbackOutput, error) {
-	query := url.Values{}
-	if in.Error != "" {
-		query.Set("error", in.Error)
-	}
 	client := httpapi.RequestInfoFrom(ctx)
 	started, redirect, err := s.Finish(ctx, client, Callback{
-		State: in.State, Code: in.Code, Query: query, Binding: s.bindingOf(client, in.Binding),
+		State: in.State, Code: in.Code, Error: in.Error, Binding: s.bindingOf(client, in.Binding),
 		Session: httpapi.SessionToken(ctx),
 	})
 	if err != nil {

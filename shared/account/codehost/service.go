@@ -8,7 +8,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"log/slog"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -113,9 +112,9 @@ func isWellFormedBinding(s string) bool {
 // Callback is the request that the browser sends when the code host redirects it to CallbackPath.
 type Callback struct {
 	State, Code string
-	Query       url.Values // contains the error that the code host reported, if any
-	Binding     string     // the binding cookie
-	Session     string     // the session token; used only to link an identity
+	Error       string // the code of the error that the code host reported, if any
+	Binding     string // the binding cookie
+	Session     string // the session token; used only to link an identity
 }
 
 // Finish finishes a flow. It returns a new session and the path or URL to which the browser is redirected. It checks
@@ -136,7 +135,7 @@ func (s *Service) Finish(
 	if err != nil {
 		return in, "", err
 	}
-	if denied, ok := errors.AsType[*oauth.Error](oauth.CallbackError(c.Query)); ok {
+	if denied := oauth.CallbackError(c.Error); denied != nil {
 		s.Logger.InfoContext(ctx, "the code host reported an error", "cause", denied.Error())
 		return in, withError(start.Redirect, denied.Code), nil
 	}
