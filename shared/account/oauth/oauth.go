@@ -124,8 +124,8 @@ func (p *Provider) Identify(ctx context.Context, code, verifier, redirectURI str
 	return identity, nil
 }
 
-// CallbackError returns the error whose code the callback contains instead of an authorization code (RFC 6749 §4.1.2.1),
-// or nil if code is empty. Its kind is ErrUnavailable if the provider failed, otherwise ErrDenied.
+// CallbackError returns the error whose code the callback contains instead of an authorization code (RFC 6749
+// §4.1.2.1), or nil if code is empty. Its kind is ErrUnavailable if the provider failed, otherwise ErrDenied.
 func CallbackError(code string) *Error {
 	if code == "" {
 		return nil

@@ -32,8 +32,8 @@ var wellFormedEmail = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // CheckEmail returns the rule that an address breaks, or "". It accepts the dot-atom form with a domain of at least two
-// labels that is not an IPv4 address. It rejects quoted local parts, address literals and comments. The RFC allows them,
-// but in a sign-up form they are usually typing errors or attacks.
+// labels that is not an IPv4 address. It rejects quoted local parts, address literals and comments. The RFC allows
+// them, but in a sign-up form they are usually typing errors or attacks.
 func CheckEmail(email string) string {
 	switch {
 	case email == "":
