@@ -15,7 +15,10 @@ import (
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/local/s3/s3test"
 	"devplatform/shared/account"
+	"devplatform/shared/account/attempt"
 	"devplatform/shared/account/oauth"
+	"devplatform/shared/account/session"
+	"devplatform/shared/account/user"
 	"devplatform/shared/assistant"
 	"devplatform/shared/assistant/scaffold"
 	"devplatform/shared/config"
@@ -87,15 +90,16 @@ func newFixture(t *testing.T) *fixture {
 	const ring = `{"current":"k1","k1":"a key that only the tests use 0123456789 0123456789 0123"}`
 	keys := config.NewKeys(func(context.Context) (string, error) { return ring, nil }, time.Now)
 	ids, logger := id.NewGenerator(time.Now, rand.Reader), slog.New(slog.DiscardHandler)
-	sessions := account.NewSessions(f.client, tables, keys, time.Now, logger)
+	sessions := session.New(f.client, tables, keys, time.Now, logger)
 	accounts := account.New(account.Deps{
 		DB: f.client, Tables: tables, Provider: provider, Clock: time.Now, Keys: keys, IDs: ids, Logger: logger,
-		Limits: account.Limits{LoginPair: 10, LoginEmail: 100, LoginIP: 300, SignupIP: 100, OAuthIP: 60},
+		Limits: attempt.Limits{LoginPair: 10, LoginEmail: 100, LoginIP: 300, SignupIP: 100, OAuthIP: 60},
 	})
 	outbox, cursors := event.Outbox{Events: f.tables["events"], IDs: ids}, db.NewCursors(keys)
 	workspaces := workspace.New(workspace.Deps{
-		DB: f.client, Projects: f.tables["projects"], Outbox: outbox, Cursors: cursors, People: sessions,
-		IDs: ids, Clock: time.Now, DisableWebhooks: revocation.Store{Webhooks: f.tables["webhooks"]}.Disable,
+		DB: f.client, Projects: f.tables["projects"], Outbox: outbox, Cursors: cursors,
+		People: user.NewStore(f.client, tables),
+		IDs:    ids, Clock: time.Now, DisableWebhooks: revocation.Store{Webhooks: f.tables["webhooks"]}.Disable,
 	})
 	files := file.New(file.Deps{
 		DB: f.client, Projects: f.tables["projects"], Contents: f.tables["contents"], Bucket: f.bucket,

@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"devplatform/shared/account"
+	"devplatform/shared/account/session"
 	"devplatform/shared/assistant"
 	"devplatform/shared/assistant/bedrock"
 	"devplatform/shared/assistant/model"
@@ -148,7 +148,7 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 		})
 		return httpapi.NewRouter(httpapi.Config{
 			Edge: cfg.Edge, Logger: logger, Clock: now,
-			Auth: account.NewSessions(client, cfg.Tables, keys, now, logger),
+			Auth: session.New(client, cfg.Tables, keys, now, logger),
 		}, ai.Register)
 	}), nil
 }

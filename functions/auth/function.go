@@ -9,6 +9,7 @@ import (
 	"net/http"
 
 	"devplatform/shared/account"
+	"devplatform/shared/account/attempt"
 	"devplatform/shared/account/oauth"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
@@ -27,7 +28,7 @@ type settings struct {
 	CodeHostSecret string `env:"CODEHOST_SECRET,required,notEmpty"`
 	Edge           config.Edge
 	Metrics        config.Metrics
-	Limits         account.Limits
+	Limits         attempt.Limits
 	OAuth          oauth.Config
 	// ClientAddressHeader is the header in which a CDN in front of the gateway sends the client's address, "" if there is
 	// none.

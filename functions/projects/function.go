@@ -6,7 +6,8 @@ import (
 	"log/slog"
 	"net/http"
 
-	"devplatform/shared/account"
+	"devplatform/shared/account/session"
+	"devplatform/shared/account/user"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
@@ -68,12 +69,12 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 	keys := config.NewSecrets(cfg.AWS, cfg.Metrics, now, logger).Keys(cfg.Keys)
 	return httpapi.Lazy(func() http.Handler {
 		client := db.New(cfg.AWS, now)
-		sessions := account.NewSessions(client, cfg.Tables, keys, now, logger)
+		sessions := session.New(client, cfg.Tables, keys, now, logger)
 		ids := id.NewGenerator(now, rand.Reader)
 		outbox := event.Outbox{Events: client.Table(cfg.Projects.Events), IDs: ids}
 		table, cursors := client.Table(cfg.Tables.Projects), db.NewCursors(keys)
 		workspaces := workspace.New(workspace.Deps{
-			DB: client, Projects: table, Outbox: outbox, Cursors: cursors, People: sessions,
+			DB: client, Projects: table, Outbox: outbox, Cursors: cursors, People: user.NewStore(client, cfg.Tables),
 			IDs: ids, Clock: now, DisableWebhooks: revocation.Store{Webhooks: client.Table(cfg.Webhooks.Webhooks)}.Disable,
 		})
 		bucket := objectstore.New(cfg.AWS).Bucket(cfg.Bucket.Files)

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 
-	"devplatform/shared/account"
+	"devplatform/shared/account/session"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
@@ -37,7 +37,7 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 	keys := config.NewSecrets(cfg.AWS, cfg.Metrics, now, logger).Keys(cfg.Keys)
 	return httpapi.Lazy(func() http.Handler {
 		client := db.New(cfg.AWS, now)
-		sessions := account.NewSessions(client, cfg.Tables, keys, now, logger)
+		sessions := session.New(client, cfg.Tables, keys, now, logger)
 		webhooks := webhook.New(webhook.Deps{ // without a queue and cursors: a test does not use them
 			DB: client, Webhooks: client.Table(cfg.Webhooks.Webhooks), Projects: client.Table(cfg.Tables.Projects),
 			Keys: keys, Sender: sender.New(sender.Options{AllowPrivate: cfg.AllowPrivate, Now: now}),

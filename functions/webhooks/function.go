@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 
-	"devplatform/shared/account"
+	"devplatform/shared/account/session"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
@@ -40,7 +40,7 @@ func newHandler(cfg settings, now clock.Clock, logger *slog.Logger) (http.Handle
 	keys := config.NewSecrets(cfg.AWS, cfg.Metrics, now, logger).Keys(cfg.Keys)
 	return httpapi.Lazy(func() http.Handler {
 		client := db.New(cfg.AWS, now)
-		sessions := account.NewSessions(client, cfg.Tables, keys, now, logger)
+		sessions := session.New(client, cfg.Tables, keys, now, logger)
 		webhooks := webhook.New(webhook.Deps{
 			DB: client, Webhooks: client.Table(cfg.Webhooks.Webhooks), Projects: client.Table(cfg.Tables.Projects),
 			Events: client.Table(cfg.Events.Events), Queue: queue.New(cfg.AWS).Queue(cfg.Deliveries), Keys: keys,

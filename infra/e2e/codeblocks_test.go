@@ -21,7 +21,7 @@ type codeBlock struct {
 	text     string
 }
 
-var fencedBlock = regexp.MustCompile("(?ms)^( *)(?:<!-- (try|file): (\\S+) -->\n *)?```(sh|go)\n(.*?)^ *```$")
+var fencedBlock = regexp.MustCompile("(?ms)^( *)(?:<!-- (try|file): (\\S+) -->\n *)?```(sh|go|diff)\n(.*?)^ *```$")
 
 // readBlocks returns the blocks of a document in a language.
 func readBlocks(t testing.TB, document, language string) (blocks []codeBlock) {

@@ -143,7 +143,7 @@ func TestSecretCommands(t *testing.T) {
 	}
 }
 
-// TestContributing makes the first change of CONTRIBUTING.md in a copy of the project.
+// TestContributing makes the first change and the other changes of CONTRIBUTING.md in a copy of the project.
 func TestContributing(t *testing.T) {
 	t.Parallel()
 	slicetest.SkipIfNotNightly(t)
@@ -154,20 +154,53 @@ func TestContributing(t *testing.T) {
 		}
 		write(t, filepath.Join(dir, b.name), strings.TrimPrefix(b.text, "\n"))
 	}
-	steps := commands(t, "change")
-	if len(steps) != 2 {
-		t.Fatalf("CONTRIBUTING.md has %d blocks of commands for the change, want 2", len(steps))
+	for _, b := range readBlocks(t, "CONTRIBUTING.md", "diff") {
+		applyDiff(t, dir, b.text)
 	}
-	shell(t, dir, steps[0])
-	output := shell(t, dir, steps[1])
-	if strings.Count(output, "ok  \t") < 2 || strings.Contains(output, "no tests to run") {
-		t.Errorf("the tests of the change did not run and pass:\n%s", output)
+	output := shell(t, dir, strings.Join(commands(t, "change"), "\n"))
+	if strings.Count(output, "ok  \t") < 5 || strings.Contains(output, "no tests to run") {
+		t.Errorf("the tests of the changes did not run and pass:\n%s", output)
 	}
-	if unformatted := shell(t, dir, "gofmt -l shared/workspace"); unformatted != "" {
+	if unformatted := shell(t, dir, "gofmt -l shared/workspace shared/event functions"); unformatted != "" {
 		t.Errorf("files are not formatted: %s", unformatted)
 	}
 	document, err := os.ReadFile(filepath.Join(dir, "shared/docs/openapi.json"))
-	if err != nil || !strings.Contains(string(document), "readWorkspace") {
-		t.Errorf("the OpenAPI document does not have the operation readWorkspace: %v", err)
+	if err != nil || !strings.Contains(string(document), "readWorkspace") ||
+		!strings.Contains(string(document), "member.updated") {
+		t.Errorf("the OpenAPI document does not have the operation readWorkspace and the event member.updated: %v", err)
+	}
+}
+
+// applyDiff applies the hunks of a diff, which have no line numbers, to the files that its lines with +++ name.
+func applyDiff(t *testing.T, dir, diff string) {
+	t.Helper()
+	for file := range strings.SplitSeq(diff, "\n+++ ") {
+		name, hunks, _ := strings.Cut(file, "\n@@\n")
+		if hunks == "" {
+			continue // the text before the first file
+		}
+		path := filepath.Join(dir, name)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed := string(text)
+		for hunk := range strings.SplitSeq(hunks, "@@\n") {
+			var before, after string
+			for line := range strings.Lines(hunk + "\n") {
+				if !strings.HasPrefix(line, "+") {
+					before += strings.TrimLeft(line[:1], " -") + line[1:]
+				}
+				if !strings.HasPrefix(line, "-") {
+					after += strings.TrimLeft(line[:1], " +") + line[1:]
+				}
+			}
+			before, after = strings.TrimSuffix(before, "\n\n"), strings.TrimSuffix(after, "\n\n")
+			if strings.Count(changed, before) != 1 {
+				t.Fatalf("%s does not contain this text once:\n%s", name, before)
+			}
+			changed = strings.Replace(changed, before, after, 1)
+		}
+		write(t, path, changed)
 	}
 }

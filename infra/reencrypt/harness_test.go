@@ -22,6 +22,9 @@ import (
 	"devplatform/infra/local/secrets"
 	"devplatform/infra/slicetest"
 	"devplatform/shared/account"
+	"devplatform/shared/account/attempt"
+	accountpassword "devplatform/shared/account/password"
+	"devplatform/shared/account/session"
 	"devplatform/shared/async"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
@@ -115,8 +118,8 @@ func (s *service) newInstance() *httptest.Server {
 	ids, edge := id.NewGenerator(s.clock.Now, rand.Reader), config.Edge{CookiePlainHTTP: true}
 	accounts := account.New(account.Deps{
 		DB: client, Tables: s.tables, Keys: keys, IDs: ids, Clock: s.clock.Now, Logger: logger, Edge: edge,
-		Hasher: account.NewHasher(account.HashParams{MemoryKiB: 64, Time: 1, Threads: 1, SaltBytes: 16, KeyBytes: 32}, 4),
-		Limits: account.Limits{LoginPair: 1000, LoginEmail: 1000, LoginIP: 1000, SignupIP: 1000, OAuthIP: 1000},
+		Hasher: accountpassword.NewHasher(accountpassword.HashParams{MemoryKiB: 64, Time: 1, Threads: 1, SaltBytes: 16, KeyBytes: 32}, 4),
+		Limits: attempt.Limits{LoginPair: 1000, LoginEmail: 1000, LoginIP: 1000, SignupIP: 1000, OAuthIP: 1000},
 	})
 	webhooks := webhook.New(webhook.Deps{
 		DB: client, Webhooks: client.Table(s.webhooks), Projects: client.Table(s.tables.Projects), Keys: keys,
@@ -127,7 +130,7 @@ func (s *service) newInstance() *httptest.Server {
 	mux.Handle("/api/auth/", accounts.Router())
 	mux.Handle("/", httpapi.NewRouter(httpapi.Config{
 		Edge: edge, Logger: logger, Clock: s.clock.Now,
-		Auth: account.NewSessions(client, s.tables, keys, s.clock.Now, logger),
+		Auth: session.New(client, s.tables, keys, s.clock.Now, logger),
 	}, webhooks.Register, webhooks.RegisterTest))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, wait := async.WithInvocation(r.Context())

@@ -32,3 +32,17 @@ func DecodeStored[T any](t testing.TB, item db.Item) (T, bool) {
 	}
 	return record, true
 }
+
+// FuzzStored decodes arbitrary items, as another version of the code could have written them. seeds are items in
+// DynamoDB's JSON.
+func FuzzStored(f *testing.F, decode func(t *testing.T, item db.Item), seeds ...string) {
+	f.Helper()
+	for _, seed := range seeds {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if item, err := db.ItemFromJSON(data); err == nil {
+			decode(t, item)
+		}
+	})
+}

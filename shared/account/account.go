@@ -1,50 +1,45 @@
+// Package account joins the rooms of accounts into one service. Each room is a package with one purpose, and imports
+// only the rooms before it in this list:
+//
+//   - user has the records of accounts, attempt the limits of attempts, and oauth talks to code hosts.
+//   - session has sessions and their tokens. The functions of other slices use only user and session.
+//   - password has the login and the change of a password, signup the creation of accounts with a password.
+//   - identity decides which account a user of a code host signs in to, codehost runs the flow in the browser.
+//
+// The rooms must not contain projects or workspaces, except for the personal workspace that a sign-up creates. They
+// must not depend on Lambda or read the environment.
 package account
 
 import (
-	"context"
 	"log/slog"
 	"net/http"
-	"time"
 
+	"devplatform/shared/account/attempt"
+	"devplatform/shared/account/codehost"
+	"devplatform/shared/account/identity"
 	"devplatform/shared/account/oauth"
+	"devplatform/shared/account/password"
+	"devplatform/shared/account/session"
+	"devplatform/shared/account/signup"
+	"devplatform/shared/account/user"
 	"devplatform/shared/clock"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
-	"devplatform/shared/limit"
 )
+
+var tag = httpapi.Tag{
+	Name: "Authentication",
+	Description: "Accounts, passwords, sessions, and sign-in with a code host. A login returns the session cookie that the " +
+		"endpoints of all other groups require. The maximum size of a body is 16 KiB.",
+	// Clients without a session can send these requests, and parsing 4 MiB of JSON costs more than a password hash.
+	MaxBody: 16 << 10,
+}
 
 // parallelHashes limits the memory for password hashes: 4 × 19 MiB in a function that has 512 MiB. A Lambda instance
 // serves one request at a time, so the limit matters only for other servers that run this code.
 const parallelHashes = 4
-
-// User is the owner of an account.
-type User struct {
-	ID         string
-	Email      string // in lower case
-	Username   string // as entered at sign-up
-	CreatedAt  time.Time
-	Generation int // see Session.Generation
-}
-
-// Credential is stored under the e-mail address, so that a login needs one read.
-type Credential struct {
-	UserID       string
-	PasswordHash string // PHC string; empty if the account has no password and signs in with a code host
-	Verified     bool   // a code host reported the address as verified
-	Generation   int    // User.Generation
-}
-
-// Client describes the client that sends a request.
-type Client struct {
-	IP        string // the source address that the gateway saw
-	UserAgent string
-}
-
-// network returns the network whose attempts are counted together: the IPv4 address, or the /64 prefix of an IPv6
-// address.
-func (c Client) network() string { return httpapi.RateKey(c.IP) }
 
 // Deps are the dependencies of a Service. Only the fields marked as optional may be nil.
 type Deps struct {
@@ -55,66 +50,57 @@ type Deps struct {
 	IDs      *id.Generator
 	Clock    clock.Clock
 	Logger   *slog.Logger
-	Limits   Limits
-	Hasher   *Hasher // optional: nil selects DefaultHashParams
+	Limits   attempt.Limits
+	Hasher   *password.Hasher // optional: nil selects password.DefaultHashParams
 	Edge     config.Edge
 }
 
-// Service implements the operations on accounts. Its methods return *fault.Error, or an error of the storage or of the
+// Service has the rooms that serve endpoints. Their methods return *fault.Error, or an error of the storage or of the
 // key ring. It is safe for concurrent use.
 type Service struct {
-	store    store
-	sessions *Sessions
-	hasher   *Hasher
-	tokens   tokens
-	provider *oauth.Provider
-	counters *limit.Counters
-	cursors  *db.Cursors
-	rules    rules
-	ids      *id.Generator
-	now      clock.Clock
-	logger   *slog.Logger
-	edge     config.Edge
+	deps       Deps
+	sessions   *session.Service
+	passwords  *password.Service
+	signup     *signup.Service
+	identities *identity.Service
+	codehost   *codehost.Service
 }
 
 // New returns a Service. It does no I/O.
 func New(d Deps) *Service {
 	if d.Hasher == nil {
-		d.Hasher = NewHasher(DefaultHashParams(), parallelHashes)
+		d.Hasher = password.NewHasher(password.DefaultHashParams(), parallelHashes)
 	}
-	sessions := NewSessions(d.DB, d.Tables, d.Keys, d.Clock, d.Logger)
-	return &Service{
-		store:    sessions.store,
-		sessions: sessions,
-		hasher:   d.Hasher,
-		tokens:   sessions.tokens,
-		provider: d.Provider,
-		counters: limit.New(d.DB, d.DB.Table(d.Tables.Accounts), d.Clock),
-		cursors:  db.NewCursors(d.Keys),
-		rules:    d.Limits.rules(),
-		ids:      d.IDs,
-		now:      d.Clock,
-		logger:   d.Logger,
-		edge:     d.Edge,
-	}
+	accounts, users := d.DB.Table(d.Tables.Accounts), user.NewStore(d.DB, d.Tables)
+	limiter := attempt.New(d.DB, accounts, d.Limits, d.Clock)
+	s := &Service{deps: d, sessions: session.New(d.DB, d.Tables, d.Keys, d.Clock, d.Logger)}
+	s.passwords = password.New(password.Deps{
+		DB: d.DB, Accounts: accounts, Sessions: s.sessions, Limiter: limiter, Hasher: d.Hasher, IDs: d.IDs, Clock: d.Clock,
+	})
+	s.signup = &signup.Service{DB: d.DB, Users: users, Limiter: limiter, Hasher: d.Hasher, IDs: d.IDs, Clock: d.Clock}
+	s.identities = identity.New(identity.Deps{
+		DB: d.DB, Accounts: accounts, Users: users, Sessions: s.sessions, Passwords: s.passwords, Limiter: limiter,
+		Cursors: db.NewCursors(d.Keys), IDs: d.IDs, Clock: d.Clock,
+	})
+	s.codehost = codehost.New(codehost.Deps{
+		DB: d.DB, Accounts: accounts, Provider: d.Provider, Identities: s.identities, Passwords: s.passwords,
+		Limiter: limiter, Clock: d.Clock, Logger: d.Logger, Edge: d.Edge,
+	})
+	return s
 }
 
 // Router returns the HTTP handler of the service.
 func (s *Service) Router() http.Handler {
 	return httpapi.NewRouter(httpapi.Config{
-		Edge: s.edge, Logger: s.logger, Auth: s.sessions, Clock: s.now,
+		Edge: s.deps.Edge, Logger: s.deps.Logger, Auth: s.sessions, Clock: s.deps.Clock,
 	}, s.Register)
 }
 
-// SignedIn is a session that has just started.
-type SignedIn struct {
-	UserID string
-	Token  httpapi.Renewal
-}
-
-// newSignIn returns a new session of a user. The caller stores it and then returns its token to the client.
-func (s *Service) newSignIn(ctx context.Context, user User, client Client) (signIn, error) {
-	session := newSession(s.ids.New(id.Session), user, client, s.now())
-	token, err := s.tokens.sign(ctx, session, session.CreatedAt)
-	return signIn{session: session, token: token, email: user.Email}, err
+// Register adds the endpoints of all rooms.
+func (s *Service) Register(r *httpapi.Routes) {
+	s.signup.Register(r, tag)
+	s.passwords.Register(r, tag)
+	s.sessions.Register(r, tag)
+	s.codehost.Register(r, tag)
+	s.identities.Register(r, tag)
 }

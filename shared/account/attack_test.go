@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/slicetest"
+	"devplatform/shared/account/attempt"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
 )
@@ -108,7 +109,7 @@ func TestCrossOriginRequestsAreRejected(t *testing.T) {
 
 func TestForwardedForIsIgnored(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, withLimits(func(l *Limits) { l.LoginPair = 2 }))
+	f := newFixture(t, withLimits(func(l *attempt.Limits) { l.LoginPair = 2 }))
 	client := f.newClient()
 	withSourceIP := func(ip string) func(*http.Request) {
 		return func(r *http.Request) {
@@ -137,7 +138,7 @@ func TestNoUserEnumerationAtLogin(t *testing.T) {
 	type observation struct {
 		Status        int
 		Body          string
-		RateLimit     RateLimit
+		RateLimit     attempt.RateLimit
 		Hashes, Calls int64
 	}
 	login := func(email string) observation {

@@ -7,13 +7,15 @@ import (
 	"strings"
 	"testing"
 
+	"devplatform/shared/account/session"
+	"devplatform/shared/account/user"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
 )
 
-// newSessions returns the Sessions of a Lambda function that does not serve accounts.
-func (f *fixture) newSessions() *Sessions {
-	return NewSessions(db.Wrap(f.sdk, f.clock.Now), f.tables, f.keys, f.clock.Now, slog.New(f.log))
+// newSessions returns the sessions of a Lambda function that does not serve accounts.
+func (f *fixture) newSessions() *session.Service {
+	return session.New(db.Wrap(f.sdk, f.clock.Now), f.tables, f.keys, f.clock.Now, slog.New(f.log))
 }
 
 func TestOtherFunctionsAuthenticate(t *testing.T) {
@@ -22,7 +24,7 @@ func TestOtherFunctionsAuthenticate(t *testing.T) {
 	client := f.newUser("ada")
 	userID, token := client.me().Text("id"), client.Cookie("session")
 	ctx := db.CountCalls(t.Context())
-	caller, err := f.newSessions().authenticate(ctx, token)
+	caller, err := f.newSessions().AuthenticateNow(ctx, token)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +35,7 @@ func TestOtherFunctionsAuthenticate(t *testing.T) {
 		t.Errorf("Authenticate used %d DynamoDB calls, want 1", n)
 	}
 	client.logout().Want(t, http.StatusOK)
-	_, err = f.newSessions().authenticate(t.Context(), token)
+	_, err = f.newSessions().AuthenticateNow(t.Context(), token)
 	if !errors.Is(err, fault.New(fault.CodeInvalidToken, "")) {
 		t.Errorf("Authenticate after the logout: got %v, want %s", err, fault.CodeInvalidToken)
 	}
@@ -46,7 +48,7 @@ func TestFindByUsername(t *testing.T) {
 		Want(t, http.StatusCreated).Text("userId")
 	for _, username := range []string{"Kim.K", "kim.k", "KIM.K"} {
 		ctx := db.CountCalls(t.Context())
-		userID, canonical, err := f.newSessions().FindByUsername(ctx, username)
+		userID, canonical, err := user.NewStore(f.deps.DB, f.tables).FindByUsername(ctx, username)
 		if err != nil || userID != want || canonical != "Kim.K" {
 			t.Errorf("FindByUsername(%q) = %q, %q, %v; want %q, Kim.K", username, userID, canonical, err, want)
 		}
@@ -58,7 +60,7 @@ func TestFindByUsername(t *testing.T) {
 	for _, username := range []string{
 		"", "kim", "kim.k ", "kim.k#", strings.Repeat("k", 3000), "\u212aim.k", "kim.\u212a",
 	} {
-		userID, canonical, err := f.newSessions().FindByUsername(t.Context(), username)
+		userID, canonical, err := user.NewStore(f.deps.DB, f.tables).FindByUsername(t.Context(), username)
 		if !errors.Is(err, fault.New(fault.CodeUserNotFound, "")) || userID != "" || canonical != "" {
 			t.Errorf("FindByUsername(%q) = %q, %q, %v; want %s",
 				username, userID, canonical, err, fault.CodeUserNotFound)

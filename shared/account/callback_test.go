@@ -5,10 +5,12 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/slicetest"
+	"devplatform/shared/account/codehost"
 	"devplatform/shared/fault"
 )
 
@@ -27,7 +29,7 @@ func TestCallbackState(t *testing.T) {
 		"", "?code=x", "?state=", "?state=x&code=y", "?error=access_denied", "?state=%23&code=x",
 		"?state=" + strings.Repeat("s", 5000),
 	} {
-		checkRejected(client, CallbackPath+query)
+		checkRejected(client, codehost.CallbackPath+query)
 	}
 	callback := host.approve(client.startSignIn(""), user)
 	checkRejected(f.newClient(), callback) // another browser opens the callback URL (login CSRF)
@@ -41,7 +43,7 @@ func TestCallbackState(t *testing.T) {
 
 	expired := f.newClient()
 	callback = host.approve(expired.startSignIn(""), user)
-	f.clock.Advance(stateLife)
+	f.clock.Advance(10 * time.Minute)
 	checkRejected(expired, callback)
 
 	// Over HTTPS, the cookie without Secure is ignored.
@@ -159,7 +161,7 @@ func callbackOf(t *testing.T, authorizeURL, query string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return CallbackPath + "?state=" + u.Query().Get("state") + "&" + query
+	return codehost.CallbackPath + "?state=" + u.Query().Get("state") + "&" + query
 }
 
 // A code host that cannot be reached is not reported as one that refused the sign-in.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"devplatform/shared/account/session"
 	"devplatform/shared/fault"
 )
 
@@ -59,7 +60,7 @@ func TestSessionsExpireWhenTheClockJumps(t *testing.T) {
 		f.clock.Advance(-6 * 24 * time.Hour)
 		client.me().Want(t, http.StatusOK)
 	}
-	f.clock.Advance(SessionAbsoluteLife)
+	f.clock.Advance(session.AbsoluteLife)
 	client.me().Want(t, http.StatusUnauthorized, fault.CodeInvalidToken)
 }
 

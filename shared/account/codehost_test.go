@@ -11,6 +11,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"devplatform/infra/slicetest"
+	"devplatform/shared/account/attempt"
+	"devplatform/shared/account/codehost"
+	"devplatform/shared/account/user"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
 )
@@ -21,7 +24,7 @@ func TestCodeHostNotConfigured(t *testing.T) {
 	client := f.newUser("ada")
 	for _, response := range []slicetest.Response{
 		client.Get("/api/auth/codehost"),
-		client.Get(CallbackPath + "?code=x&state=y"),
+		client.Get(codehost.CallbackPath + "?code=x&state=y"),
 		client.Do(http.MethodPost, "/api/auth/codehost/link", nil),
 	} {
 		response.Want(t, http.StatusNotImplemented, fault.CodeOAuthNotConfigured)
@@ -33,7 +36,7 @@ func TestStartOfSignIn(t *testing.T) {
 	host := newFakeCodeHost(t)
 	f := newFixture(t, host.option())
 	response := f.newClient().Get("/api/auth/codehost").Want(t, http.StatusFound)
-	checkRateLimit(t, response, RateLimit{Limit: 60, Remaining: 59, Reset: 600})
+	checkRateLimit(t, response, attempt.RateLimit{Limit: 60, Remaining: 59, Reset: 600})
 	cookies := response.Header.Values("Set-Cookie")
 	if len(cookies) != 2 || !strings.HasPrefix(cookies[0], "__Host-oauth=") {
 		t.Fatalf("got cookies %q, want __Host-oauth and oauth", cookies)
@@ -47,14 +50,14 @@ func TestStartOfSignIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := location.Query().Get("redirect_uri"), f.server.URL+CallbackPath; got != want {
+	if got, want := location.Query().Get("redirect_uri"), f.server.URL+codehost.CallbackPath; got != want {
 		t.Errorf("redirect_uri: got %q, want %q", got, want)
 	}
 	state := location.Query().Get("state")
 	if f.item(f.tables.Accounts, db.OAuthStateKey(state)) != nil {
 		t.Error("the item is stored under the state, want the hash of the state")
 	}
-	if f.item(f.tables.Accounts, db.OAuthStateKey(hashParts(state))) == nil {
+	if f.item(f.tables.Accounts, db.OAuthStateKey(attempt.Hash(state))) == nil {
 		t.Error("there is no item under the hash of the state")
 	}
 }
@@ -93,7 +96,7 @@ func TestSignInWithCodeHost(t *testing.T) {
 func (f *fixture) checkPersonalWorkspace(userID string) {
 	f.t.Helper()
 	query := db.Query{Prefix: db.Prefix{PK: "USER#" + userID, SK: "WS#"}}
-	page, err := f.service.store.projects.Query(f.t.Context(), query)
+	page, err := f.deps.DB.Table(f.tables.Projects).Query(f.t.Context(), query)
 	if err != nil || len(page.Items) != 1 {
 		f.t.Errorf("got %d workspaces and the error %v, want 1 workspace", len(page.Items), err)
 	}
@@ -104,7 +107,7 @@ func (f *fixture) checkPersonalWorkspace(userID string) {
 func TestSignInStartsOnlyWithANavigation(t *testing.T) {
 	t.Parallel()
 	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option(), withLimits(func(l *Limits) { l.OAuthIP = 3 }))
+	f := newFixture(t, host.option(), withLimits(func(l *attempt.Limits) { l.OAuthIP = 3 }))
 	client := f.newClient()
 	start := func(headers map[string]string) slicetest.Response {
 		return client.Do(http.MethodGet, "/api/auth/codehost", nil, func(r *http.Request) {
@@ -134,7 +137,7 @@ func TestSignInStartsOnlyWithANavigation(t *testing.T) {
 		{}, // not a browser
 	} {
 		response := start(headers).Want(t, http.StatusFound)
-		checkRateLimit(t, response, RateLimit{Limit: 3, Remaining: 2 - i, Reset: 600})
+		checkRateLimit(t, response, attempt.RateLimit{Limit: 3, Remaining: 2 - i, Reset: 600})
 	}
 }
 
@@ -211,7 +214,7 @@ func TestUsernamesFromTheCodeHostAreUnique(t *testing.T) {
 		client := f.newClient()
 		client.signIn(host, octocat(i+1, verified(fmt.Sprintf("o%d@example.com", i)))).Want(t, http.StatusFound)
 		name := client.me().Text("username")
-		if !strings.HasPrefix(name, "octocat-") || CheckUsername(name) != "" {
+		if !strings.HasPrefix(name, "octocat-") || user.CheckUsername(name) != "" {
 			t.Errorf("got the username %q, want octocat with a suffix", name)
 		}
 		if seen[strings.ToLower(name)] {
@@ -267,14 +270,14 @@ func TestConcurrentSignInsCreateOneAccount(t *testing.T) {
 func TestStartsOfSignInsAreLimited(t *testing.T) {
 	t.Parallel()
 	host := newFakeCodeHost(t)
-	f := newFixture(t, host.option(), withLimits(func(l *Limits) { l.OAuthIP = 3 }))
+	f := newFixture(t, host.option(), withLimits(func(l *attempt.Limits) { l.OAuthIP = 3 }))
 	client := f.newUser("ada")
 	client.startSignIn("")
 	response := client.Do(http.MethodPost, "/api/auth/codehost/link", nil).Want(t, http.StatusOK)
-	checkRateLimit(t, response, RateLimit{Limit: 3, Remaining: 1, Reset: 600})
+	checkRateLimit(t, response, attempt.RateLimit{Limit: 3, Remaining: 1, Reset: 600})
 	client.startSignIn("")
 	response = client.Get("/api/auth/codehost").Want(t, http.StatusTooManyRequests, fault.CodeAuthRateLimited)
-	checkRateLimit(t, response, RateLimit{Limit: 3, Remaining: 0, Reset: 600})
+	checkRateLimit(t, response, attempt.RateLimit{Limit: 3, Remaining: 0, Reset: 600})
 	if got := response.Header.Get("Retry-After"); got != "600" {
 		t.Errorf("Retry-After: got %q, want 600", got)
 	}

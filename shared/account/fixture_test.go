@@ -14,6 +14,8 @@ import (
 
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/slicetest"
+	"devplatform/shared/account/attempt"
+	"devplatform/shared/account/password"
 	"devplatform/shared/config"
 	"devplatform/shared/db"
 	"devplatform/shared/httpapi"
@@ -38,6 +40,7 @@ type fixture struct {
 	t       *testing.T
 	clock   *slicetest.Clock
 	log     *slicetest.Log
+	deps    Deps
 	service *Service
 	sdk     *dynamodb.Client
 	tables  config.Tables
@@ -48,7 +51,7 @@ type fixture struct {
 
 type option func(*Deps)
 
-func withLimits(change func(*Limits)) option { return func(d *Deps) { change(&d.Limits) } }
+func withLimits(change func(*attempt.Limits)) option { return func(d *Deps) { change(&d.Limits) } }
 
 func newFixture(t *testing.T, options ...option) *fixture {
 	t.Helper()
@@ -58,34 +61,42 @@ func newFixture(t *testing.T, options ...option) *fixture {
 		Projects: slicetest.Table(t, f.sdk, "projects"),
 	}
 	f.keys = config.NewKeys(func(context.Context) (string, error) { return testKeyRing, nil }, f.clock.Now)
-	deps := Deps{
+	f.deps = Deps{
 		DB:     db.Wrap(f.sdk, f.clock.Now),
 		Tables: f.tables,
 		Keys:   f.keys,
 		IDs:    id.NewGenerator(f.clock.Now, rand.Reader),
 		Clock:  f.clock.Now,
 		Logger: slog.New(f.log),
-		Limits: Limits{LoginPair: 10, LoginEmail: 100, LoginIP: 300, SignupIP: 100, OAuthIP: 60},
-		Hasher: NewHasher(cheapHashParams(), 4),
+		Limits: attempt.Limits{LoginPair: 10, LoginEmail: 100, LoginIP: 300, SignupIP: 100, OAuthIP: 60},
+		Hasher: f.newHasher(1),
 		Edge:   testEdge,
 	}
 	for _, apply := range options {
-		apply(&deps)
+		apply(&f.deps)
 	}
-	f.service = New(deps)
-	countHashes(f.service.hasher, &f.hashes)
+	f.service = New(f.deps)
 	f.server = httptest.NewServer(f.gateway(f.service.Router()))
 	t.Cleanup(f.server.Close)
 	return f
 }
 
-// countHashes adds the number of hashes that h computes to n.
-func countHashes(h *Hasher, n *atomic.Int64) {
-	next := h.argon2
-	h.argon2 = func(password, salt []byte, time, memory uint32, threads uint8, keyLen uint32) []byte {
-		n.Add(1)
+// newHasher returns a Hasher with cheap parameters, which counts its hashes.
+func (f *fixture) newHasher(passes uint32) *password.Hasher {
+	h := password.NewHasher(password.HashParams{MemoryKiB: 8, Time: passes, Threads: 1, SaltBytes: 16, KeyBytes: 32}, 4)
+	next := h.Argon2
+	h.Argon2 = func(password, salt []byte, time, memory uint32, threads uint8, keyLen uint32) []byte {
+		f.hashes.Add(1)
 		return next(password, salt, time, memory, threads, keyLen)
 	}
+	return h
+}
+
+// restart replaces the service by one with changed dependencies.
+func (f *fixture) restart(change option) {
+	change(&f.deps)
+	f.service = New(f.deps)
+	f.server.Config.Handler = f.gateway(f.service.Router())
 }
 
 // gateway adds the request information that API Gateway provides in production.

@@ -269,10 +269,7 @@ func TestLoginRehashesWhenParametersChanged(t *testing.T) {
 	f := newFixture(t)
 	client := f.newClient()
 	client.signup("ada").Want(t, http.StatusCreated)
-	params := cheapHashParams()
-	params.Time = 2
-	f.service.hasher = NewHasher(params, 2)
-	countHashes(f.service.hasher, &f.hashes)
+	f.restart(func(d *Deps) { d.Hasher = f.newHasher(2) })
 	// One of the logins stores the new hash first. The others succeed too.
 	responses := slicetest.Concurrently(4, func(int) slicetest.Response {
 		return f.newClient().login("ada", goodPassword)

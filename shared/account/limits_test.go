@@ -11,12 +11,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/slicetest"
+	"devplatform/shared/account/attempt"
+	"devplatform/shared/db"
 	"devplatform/shared/fault"
-	"devplatform/shared/limit"
+	"devplatform/shared/httpapi"
 )
 
 // rateLimitHeaders returns the RateLimit-* headers of a response.
-func rateLimitHeaders(t *testing.T, response slicetest.Response) RateLimit {
+func rateLimitHeaders(t *testing.T, response slicetest.Response) attempt.RateLimit {
 	t.Helper()
 	number := func(name string) int {
 		n, err := strconv.Atoi(response.Header.Get(name))
@@ -25,7 +27,7 @@ func rateLimitHeaders(t *testing.T, response slicetest.Response) RateLimit {
 		}
 		return n
 	}
-	return RateLimit{
+	return attempt.RateLimit{
 		Limit:     number("RateLimit-Limit"),
 		Remaining: number("RateLimit-Remaining"),
 		Reset:     number("RateLimit-Reset"),
@@ -33,7 +35,7 @@ func rateLimitHeaders(t *testing.T, response slicetest.Response) RateLimit {
 }
 
 // checkRateLimit checks the RateLimit-* headers of a response.
-func checkRateLimit(t *testing.T, response slicetest.Response, want RateLimit) {
+func checkRateLimit(t *testing.T, response slicetest.Response, want attempt.RateLimit) {
 	t.Helper()
 	if got := rateLimitHeaders(t, response); got != want {
 		t.Errorf("RateLimit-* headers: got %+v, want %+v", got, want)
@@ -41,9 +43,9 @@ func checkRateLimit(t *testing.T, response slicetest.Response, want RateLimit) {
 }
 
 // storedAttempts returns the stored number of attempts of a counter.
-func (f *fixture) storedAttempts(c limit.Counter) int {
+func (f *fixture) storedAttempts(counter db.Key) int {
 	f.t.Helper()
-	n, ok := f.item(f.tables.Accounts, c.Key())["hits"].(*types.AttributeValueMemberN)
+	n, ok := f.item(f.tables.Accounts, counter)["hits"].(*types.AttributeValueMemberN)
 	if !ok {
 		return 0
 	}
@@ -63,7 +65,8 @@ type loginAttempts struct {
 
 func (f *fixture) loginAttempts(email, ip string) loginAttempts {
 	f.t.Helper()
-	counters := f.service.loginCounters(email, ip)
+	limiter := attempt.New(f.deps.DB, db.Table{}, f.deps.Limits, f.clock.Now)
+	counters := limiter.Login(email, httpapi.RequestInfo{SourceIP: ip}).Keys()[1:] // after the key of the network
 	return loginAttempts{
 		pair:    f.storedAttempts(counters[0]),
 		network: f.storedAttempts(counters[1]),
@@ -88,11 +91,11 @@ func TestFailedLoginsPerPairAreLimited(t *testing.T) {
 	for _, name := range []string{"ada", "unknown"} {
 		for i := range 10 {
 			response := client.login(name, "wrong").Want(t, http.StatusUnauthorized, fault.CodeInvalidCredentials)
-			checkRateLimit(t, response, RateLimit{Limit: 10, Remaining: 9 - i, Reset: 600})
+			checkRateLimit(t, response, attempt.RateLimit{Limit: 10, Remaining: 9 - i, Reset: 600})
 		}
 		for _, password := range []string{"wrong", goodPassword} {
 			response := client.login(name, password).Want(t, http.StatusTooManyRequests, fault.CodeAuthRateLimited)
-			checkRateLimit(t, response, RateLimit{Limit: 10, Remaining: 0, Reset: 600})
+			checkRateLimit(t, response, attempt.RateLimit{Limit: 10, Remaining: 0, Reset: 600})
 			if got := response.Header.Get("Retry-After"); got != "600" {
 				t.Errorf("Retry-After: got %q, want 600", got)
 			}
@@ -142,7 +145,7 @@ func TestLimitIsExactUnderConcurrency(t *testing.T) {
 
 func TestEmailLimitAppliesToUnknownNetworksOnly(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, withLimits(func(l *Limits) { l.LoginEmail = 3 }))
+	f := newFixture(t, withLimits(func(l *attempt.Limits) { l.LoginEmail = 3 }))
 	known := f.newUser("ada")
 	unknown := f.newClient()
 	for i := range 3 {
@@ -156,27 +159,27 @@ func TestEmailLimitAppliesToUnknownNetworksOnly(t *testing.T) {
 
 func TestLoginsPerNetworkAreLimited(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, withLimits(func(l *Limits) { l.LoginIP = 4 }))
+	f := newFixture(t, withLimits(func(l *attempt.Limits) { l.LoginIP = 4 }))
 	client := f.newClient()
 	client.signup("ada").Want(t, http.StatusCreated)
 	for i := range 4 { // successful logins count too
 		response := client.login("ada", goodPassword).Want(t, http.StatusOK)
-		checkRateLimit(t, response, RateLimit{Limit: 4, Remaining: 3 - i, Reset: 600})
+		checkRateLimit(t, response, attempt.RateLimit{Limit: 4, Remaining: 3 - i, Reset: 600})
 	}
 	response := client.login("eve", "wrong").Want(t, http.StatusTooManyRequests, fault.CodeAuthRateLimited)
-	checkRateLimit(t, response, RateLimit{Limit: 4, Remaining: 0, Reset: 600})
+	checkRateLimit(t, response, attempt.RateLimit{Limit: 4, Remaining: 0, Reset: 600})
 	f.checkLoginAttempts("eve@example.com", loginAttempts{pair: 0, network: 4, email: 0})
 }
 
 func TestSignupsPerNetworkAreLimited(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, withLimits(func(l *Limits) { l.SignupIP = 2 }))
+	f := newFixture(t, withLimits(func(l *attempt.Limits) { l.SignupIP = 2 }))
 	client := f.newClient()
 	response := client.signup("a1").Want(t, http.StatusCreated)
-	checkRateLimit(t, response, RateLimit{Limit: 2, Remaining: 1, Reset: 3300})
+	checkRateLimit(t, response, attempt.RateLimit{Limit: 2, Remaining: 1, Reset: 3300})
 	client.signupWith("bad", "b", "c").Want(t, http.StatusBadRequest) // not counted
 	response = client.signup("a1").Want(t, http.StatusConflict)
-	checkRateLimit(t, response, RateLimit{Limit: 2, Remaining: 0, Reset: 3300})
+	checkRateLimit(t, response, attempt.RateLimit{Limit: 2, Remaining: 0, Reset: 3300})
 	response = client.signup("a3").Want(t, http.StatusTooManyRequests, fault.CodeAuthRateLimited)
 	if got := response.Header.Get("Retry-After"); got != "3300" {
 		t.Errorf("Retry-After: got %q, want 3300", got)
@@ -187,7 +190,7 @@ func TestSignupsPerNetworkAreLimited(t *testing.T) {
 
 func TestIPv6IsCountedByNetwork(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, withLimits(func(l *Limits) { l.LoginPair = 2 }))
+	f := newFixture(t, withLimits(func(l *attempt.Limits) { l.LoginPair = 2 }))
 	client := f.newClient()
 	client.from("2001:db8:1:2::1").login("ada", "x").Want(t, http.StatusUnauthorized)
 	client.from("2001:db8:1:2:ffff::2").login("ada", "x").Want(t, http.StatusUnauthorized)
@@ -197,12 +200,12 @@ func TestIPv6IsCountedByNetwork(t *testing.T) {
 
 func TestPasswordChangeCountsAsALogin(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, withLimits(func(l *Limits) { l.LoginPair = 2 }))
+	f := newFixture(t, withLimits(func(l *attempt.Limits) { l.LoginPair = 2 }))
 	client := f.newUser("ada")
 	for i := range 2 {
 		response := client.changePassword("wrong", newPassword).
 			Want(t, http.StatusUnauthorized, fault.CodeInvalidCredentials)
-		checkRateLimit(t, response, RateLimit{Limit: 2, Remaining: 1 - i, Reset: 600})
+		checkRateLimit(t, response, attempt.RateLimit{Limit: 2, Remaining: 1 - i, Reset: 600})
 	}
 	client.changePassword(goodPassword, newPassword).
 		Want(t, http.StatusTooManyRequests, fault.CodeAuthRateLimited)
@@ -213,21 +216,4 @@ func TestPasswordChangeCountsAsALogin(t *testing.T) {
 		t.Errorf("RateLimit-Remaining after a successful change: got %d, want 2", got)
 	}
 	f.checkLoginAttempts("ada@example.com", loginAttempts{pair: 0, network: 1, email: 0})
-}
-
-func TestHashPartsIsUnique(t *testing.T) {
-	t.Parallel()
-	seen := map[string]bool{}
-	for _, parts := range [][]string{
-		{"a", "bc"}, {"ab", "c"}, {"abc"}, {"abc", ""}, {"", "abc"}, {"a#b", "c"}, {"a", "b#c"},
-	} {
-		key := hashParts(parts...)
-		if len(key) != 64 {
-			t.Errorf("hashParts(%q) has %d characters, want 64", parts, len(key))
-		}
-		if seen[key] {
-			t.Errorf("hashParts(%q) equals the key of other parts", parts)
-		}
-		seen[key] = true
-	}
 }

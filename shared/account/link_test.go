@@ -1,7 +1,6 @@
 package account
 
 import (
-	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -9,9 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
-	"devplatform/shared/db"
 	"devplatform/shared/fault"
-	"devplatform/shared/id"
 )
 
 func TestIdentityIsLinkedToVerifiedAccount(t *testing.T) {
@@ -35,30 +32,6 @@ func TestIdentityIsLinkedToVerifiedAccount(t *testing.T) {
 		Want(t, http.StatusFound)
 	if third.me().Text("id") == first.me().Text("id") {
 		t.Error("an identity with the unverified address was linked to the account")
-	}
-}
-
-// The account can change between the read and the link. The transaction therefore checks again that the e-mail address
-// is verified.
-func TestLinkChecksVerificationAgain(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	client := f.newUser("ada") // the address of a sign-up is unverified
-	user, err := f.service.store.user(t.Context(), client.me().Text("id"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	session := newSession(f.service.ids.New(id.Session), user, Client{}, f.clock.Now())
-	l := link{
-		identity:     identityRecord{ID: f.service.ids.New(id.Identity), UserID: user.ID, Provider: "custom", Subject: "1"},
-		signIn:       signIn{session: session, email: user.Email, knownIP: "203.0.113.1"},
-		onlyVerified: true,
-	}
-	if err := f.service.store.linkIdentity(t.Context(), l); !errors.Is(err, db.ErrStale) {
-		t.Errorf("linkIdentity to an unverified account: got %v, want %v", err, db.ErrStale)
-	}
-	if _, err := f.service.store.userOfIdentity(t.Context(), "custom", "1"); !errors.Is(err, db.ErrNotFound) {
-		t.Errorf("userOfIdentity after the rejected link: got %v, want %v", err, db.ErrNotFound)
 	}
 }
 

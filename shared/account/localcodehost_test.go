@@ -9,7 +9,8 @@ import (
 
 	"golang.org/x/net/html"
 
-	"devplatform/infra/local/codehost"
+	localhost "devplatform/infra/local/codehost"
+	"devplatform/shared/account/codehost"
 	"devplatform/shared/account/oauth"
 )
 
@@ -28,11 +29,11 @@ func TestLocalCodeHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := newFixture(t, func(d *Deps) { d.Provider = provider })
-	handler, err = codehost.New(codehost.Options{
+	handler, err = localhost.New(localhost.Options{
 		Now:              f.clock.Now,
 		ClientID:         "app",
 		ClientSecret:     "app secret",
-		RedirectPrefixes: []string{f.server.URL + CallbackPath},
+		RedirectPrefixes: []string{f.server.URL + codehost.CallbackPath},
 	})
 	if err != nil {
 		t.Fatal(err)

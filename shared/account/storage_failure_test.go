@@ -14,19 +14,15 @@ import (
 
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/slicetest"
+	"devplatform/shared/account/session"
 	"devplatform/shared/awsclient"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
-	"devplatform/shared/limit"
 )
 
 // useDynamoDB makes the service use DynamoDB through an SDK client.
 func (f *fixture) useDynamoDB(sdk *dynamodb.Client) {
-	client := db.Wrap(sdk, f.clock.Now)
-	f.service.store = newStore(client, f.tables)
-	f.service.sessions.store = f.service.store
-	f.service.counters = limit.New(client, client.Table(f.tables.Accounts), f.clock.Now)
-	f.server.Config.Handler = f.gateway(f.service.Router())
+	f.restart(func(d *Deps) { d.DB = db.Wrap(sdk, f.clock.Now) })
 }
 
 // If a response from DynamoDB is lost, the SDK sends the request again. The second request must not fail because of the
@@ -87,7 +83,7 @@ func TestLostResponses(t *testing.T) {
 	checkStatus("remove an identity", http.StatusOK, "TransactWriteItems", func() slicetest.Response {
 		return client.unlink(newest)
 	})
-	f.clock.Advance(sessionRenewalEvery)
+	f.clock.Advance(session.RenewalEvery)
 	checkStatus("renewal", http.StatusOK, "UpdateItem", client.me)
 }
 

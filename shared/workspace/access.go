@@ -8,7 +8,6 @@ import (
 
 	"devplatform/shared/async"
 	"devplatform/shared/db"
-	"devplatform/shared/fault"
 )
 
 // Visibility defines which users can see a project.
@@ -19,14 +18,6 @@ const (
 	Private Visibility = "private" // its creator, and the workspace's admins and owners
 	Team    Visibility = "team"    // all members of the workspace
 	Public  Visibility = "public"  // all signed-in users; non-members see only its settings and current files
-)
-
-// Errors of access to a project. A user who cannot see a project cannot learn that it exists.
-var (
-	ErrProjectNotFound = fault.New(fault.CodeProjectNotFound,
-		"The project does not exist, or you do not have access to it.")
-	ErrDenied = fault.New(fault.CodeAccessDenied,
-		"Your role in the workspace does not allow this. Ask an admin or owner of the workspace.")
 )
 
 // ProjectAccess has the stored data that decides what a user may do with a project. For Sees, the fields UserID,

@@ -1,76 +1,66 @@
 package workspace_test
 
 import (
-	"context"
-	"log/slog"
-	"net/http"
-	"strings"
+	"errors"
 	"testing"
 
-	"devplatform/infra/slicetest"
-	"devplatform/shared/account"
-	"devplatform/shared/config"
-	"devplatform/shared/fault"
+	"github.com/google/go-cmp/cmp"
+
+	"devplatform/shared/db"
 	"devplatform/shared/workspace"
 )
 
-// signUpAndLogIn signs a user up and logs the user in.
-func signUpAndLogIn(t *testing.T, f *fixture, username string) *user {
-	t.Helper()
-	u := &user{Client: f.newClient(""), f: f, username: username}
-	body := map[string]string{
-		"email": username + "@example.com", "username": username, "password": "correct horse battery",
-	}
-	u.id = u.Do(http.MethodPost, "/api/auth/signup", body).Want(t, http.StatusCreated).Text("userId")
-	delete(body, "username")
-	u.Do(http.MethodPost, "/api/auth/login", body).Want(t, http.StatusOK)
-	u.personal = u.workspaces().Want(t, http.StatusOK).Texts("workspaces", "id")[0]
-	return u
-}
-
-// The test uses the real account service, so the number of calls includes the call that reads the session.
-func TestCallCountsWithAccounts(t *testing.T) {
+// The account of a workspace is the owner who was added first. If that owner leaves or is no longer an owner, the
+// account is the next one.
+func TestAccount(t *testing.T) {
 	t.Parallel()
-	var sessions *account.Sessions
-	f := newFixture(t, func(d *workspace.Deps) {
-		d.People = latePeople(func() workspace.People { return sessions })
-	})
-	tables := config.Tables{Accounts: slicetest.Table(t, f.sdk, "accounts"), Projects: f.projectsTable}
-	logger := slog.New(f.log)
-	hashParams := account.HashParams{MemoryKiB: 8, Time: 1, Threads: 1, SaltBytes: 16, KeyBytes: 32}
-	sessions = account.NewSessions(f.client, tables, f.keys, f.clock.Now, logger)
-	accounts := account.New(account.Deps{
-		DB: f.client, Tables: tables, Keys: f.keys, IDs: f.ids, Clock: f.clock.Now, Logger: logger,
-		Edge:   config.Edge{CookiePlainHTTP: true},
-		Limits: account.Limits{LoginPair: 10, LoginEmail: 10, LoginIP: 10, SignupIP: 10, OAuthIP: 10},
-		Hasher: account.NewHasher(hashParams, 1),
-	})
-	f.startServer(sessions, accounts.Register, f.service.Register)
-
-	ada, grace := signUpAndLogIn(t, f, "Ada"), signUpAndLogIn(t, f, "Grace")
-	list := ada.workspaces().Want(t, http.StatusOK)
-	wantCalls(t, "listing workspaces", list, 2)
-	personal := list.List("workspaces")[0]
-	if personal["personal"] != true || personal["role"] != "owner" || personal["name"] != "Ada's workspace" {
-		t.Errorf("got %v, want the personal workspace with the name %q and the role owner", personal, "Ada's workspace")
+	f := newFixture(t)
+	users := f.newUsers("ada", "grace", "linus", "edith")
+	ada, grace, linus, edith := users[0], users[1], users[2], users[3]
+	access := workspace.Access{Projects: f.client.Table(f.projectsTable)}
+	ws, alone := ada.create("Team"), grace.create("Alone")
+	check := func(when string, want *user, wantCalls int) {
+		t.Helper()
+		got, err := access.Account(t.Context(), ws)
+		if err != nil || got != want.id {
+			t.Errorf("%s: got the account %s, %v, want %s (%s)", when, got, err, want.id, want.username)
+		}
+		for _, u := range users {
+			var wantWorkspaces []string
+			wantWorkspaces = append(wantWorkspaces, u.personal)
+			if u == want {
+				wantWorkspaces = append(wantWorkspaces, ws)
+			}
+			if u == grace {
+				wantWorkspaces = append(wantWorkspaces, alone)
+			}
+			ctx := db.CountCalls(t.Context())
+			got, err := access.AccountWorkspaces(ctx, u.id)
+			if diff := cmp.Diff(wantWorkspaces, got); err != nil || diff != "" {
+				t.Errorf("%s: the workspaces of %s, %v (-want +got):\n%s", when, u.username, err, diff)
+			}
+			if n := db.Calls(ctx); u == want && n != wantCalls {
+				t.Errorf("%s: got %d calls for the workspaces of the account, want %d", when, n, wantCalls)
+			}
+		}
 	}
-	created := ada.createWorkspace("Team").Want(t, http.StatusCreated)
-	wantCalls(t, "creating a workspace", created, 2)
-	ws := created.Text("id")
-	added := ada.add(ws, &user{username: strings.ToUpper(grace.username)}, workspace.Member).Want(t, http.StatusCreated)
-	wantCalls(t, "adding a member", added, 4)
-	if added.Text("userId") != grace.id || added.Text("username") != "Grace" {
-		t.Errorf("got member %s, want Grace with ID %s", added.Raw, grace.id)
+	check("new workspace", ada, 2)
+	ada.add(ws, edith, workspace.Member)
+	ada.add(ws, linus, workspace.Admin)
+	ada.add(ws, grace, workspace.Owner)
+	check("two owners", ada, 3) // one call more, for the members
+	ada.remove(ws, ada)
+	check("the first owner left", grace, 2)
+	grace.setRole(ws, linus, workspace.Owner)
+	check("an older member became an owner", linus, 3)
+	linus.setRole(ws, linus, workspace.Admin)
+	check("the older member is an admin again", grace, 2)
+	for _, unknown := range []string{"ws_01K9ZQ3V7M8T5XW2ABCDEFGHJK", "team"} {
+		if _, err := access.Account(t.Context(), unknown); !errors.Is(err, workspace.ErrNotFound) {
+			t.Errorf("workspace %s: got error %v, want ErrNotFound", unknown, err)
+		}
 	}
-	ada.add(ws, &user{username: "unknown"}, workspace.Member).Want(t, http.StatusNotFound, fault.CodeUserNotFound)
-	wantCalls(t, "listing members", grace.members(ws).Want(t, http.StatusOK), 2)
-	wantCalls(t, "changing a role", ada.setRole(ws, grace, workspace.Admin).Want(t, http.StatusOK), 2)
-	wantCalls(t, "leaving as an admin", grace.remove(ws, grace).Want(t, http.StatusOK), 4)
-}
-
-// latePeople implements People with a value that the test sets after it has created the service.
-type latePeople func() workspace.People
-
-func (p latePeople) FindByUsername(ctx context.Context, username string) (string, string, error) {
-	return p().FindByUsername(ctx, username)
+	if got, err := access.AccountWorkspaces(t.Context(), "x"); err != nil || got != nil {
+		t.Errorf("an unknown user: got %v, %v, want no workspaces", got, err)
+	}
 }

@@ -9,16 +9,46 @@ import (
 	"devplatform/shared/httpapi"
 )
 
+func (s *Service) registerMembers(r *httpapi.Routes) {
+	httpapi.Private(r, httpapi.Operation{
+		ID: "listMembers", Method: http.MethodGet, Path: "/api/workspaces/{id}/members", Tag: tag,
+		Summary: "List the members of a workspace", Description: "Requires membership in the workspace.",
+		Errors: []*fault.Error{ErrNotFound},
+	}, s.handleListMembers)
+	httpapi.Private(r, httpapi.Operation{
+		ID: "addMember", Method: http.MethodPost, Path: "/api/workspaces/{id}/members", Tag: tag, Status: http.StatusCreated,
+		Summary:     "Add a member",
+		Description: "Admins and owners can add members. They cannot grant a role above their own. Emits member.added.",
+		Errors: []*fault.Error{
+			fault.Invalid(fault.Field("username", "is required")), ErrNotFound, errUserNotFound, ErrDenied, errRoleTooHigh,
+			errAlreadyMember, fault.ErrConflict, errMemberQuota(MaxMemberships),
+		},
+	}, s.handleAddMember)
+	httpapi.Private(r, httpapi.Operation{
+		ID: "updateMember", Method: http.MethodPut, Path: "/api/workspaces/{id}/members/{userId}", Tag: tag,
+		Summary:     "Change a member's role",
+		Description: "Admins and owners can change roles. They cannot change or grant a role above their own. The last owner of a workspace must remain an owner.",
+		Errors: []*fault.Error{
+			ErrNotFound, errMemberNotFound, ErrDenied, errRoleTooHigh, errLastOwner, errPersonalOwner, fault.ErrConflict,
+		},
+	}, s.handleUpdateMember)
+	httpapi.Private(r, httpapi.Operation{
+		ID: "removeMember", Method: http.MethodDelete, Path: "/api/workspaces/{id}/members/{userId}", Tag: tag,
+		Summary: "Remove a member, or leave a workspace",
+		Description: "Admins and owners can remove members whose role is not above their own. Every member can leave. The last owner of a workspace cannot be removed, " +
+			"and neither can the user of a personal workspace. The removal takes effect immediately. Emits member.removed.",
+		Errors: []*fault.Error{
+			ErrNotFound, errMemberNotFound, ErrDenied, errRoleTooHigh, errLastOwner, errPersonalOwner, fault.ErrConflict,
+		},
+	}, s.handleRemoveMember)
+}
+
 // MemberItem is a member as clients see it.
 type MemberItem struct {
 	UserID   string          `json:"userId" doc:"The user's ID" example:"usr_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
 	Username string          `json:"username" doc:"The user's username" example:"grace"`
 	Role     Role            `json:"role" enum:"owner,admin,member,viewer" doc:"The role of the member" example:"member"`
 	AddedAt  clock.Timestamp `json:"addedAt" doc:"When the user became a member" example:"2026-01-31T08:15:30.123Z"`
-}
-
-func (m Membership) memberItem() MemberItem {
-	return MemberItem{UserID: m.UserID, Username: m.Username, Role: m.Role, AddedAt: m.AddedAt}
 }
 
 type addMemberInput struct {
@@ -56,46 +86,13 @@ type membersOutput struct {
 	}
 }
 
-// errUserNotFound is the documented example of the error that People returns for an unknown username.
-var errUserNotFound = fault.New(fault.CodeUserNotFound, "The user does not exist. Check the username.")
-
 var (
 	memberLeft    = httpapi.Done{Success: true, Message: "You have left the workspace."}
 	memberRemoved = httpapi.Done{Success: true, Message: "The member has been removed."}
 )
 
-func (s *Service) registerMembers(r *httpapi.Routes) {
-	httpapi.Private(r, httpapi.Operation{
-		ID: "listMembers", Method: http.MethodGet, Path: "/api/workspaces/{id}/members", Tag: tag,
-		Summary: "List the members of a workspace", Description: "Requires membership in the workspace.",
-		Errors: []*fault.Error{ErrNotFound},
-	}, s.handleListMembers)
-	httpapi.Private(r, httpapi.Operation{
-		ID: "addMember", Method: http.MethodPost, Path: "/api/workspaces/{id}/members", Tag: tag, Status: http.StatusCreated,
-		Summary:     "Add a member",
-		Description: "Admins and owners can add members. They cannot grant a role above their own. Emits member.added.",
-		Errors: []*fault.Error{
-			fault.Invalid(fault.Field("username", "is required")), ErrNotFound, errUserNotFound, ErrDenied, errRoleTooHigh,
-			errAlreadyMember, fault.ErrConflict, errMemberQuota(MaxMemberships),
-		},
-	}, s.handleAddMember)
-	httpapi.Private(r, httpapi.Operation{
-		ID: "updateMember", Method: http.MethodPut, Path: "/api/workspaces/{id}/members/{userId}", Tag: tag,
-		Summary:     "Change a member's role",
-		Description: "Admins and owners can change roles. They cannot change or grant a role above their own. The last owner of a workspace must remain an owner.",
-		Errors: []*fault.Error{
-			ErrNotFound, errMemberNotFound, ErrDenied, errRoleTooHigh, errLastOwner, errPersonalOwner, fault.ErrConflict,
-		},
-	}, s.handleUpdateMember)
-	httpapi.Private(r, httpapi.Operation{
-		ID: "removeMember", Method: http.MethodDelete, Path: "/api/workspaces/{id}/members/{userId}", Tag: tag,
-		Summary: "Remove a member, or leave a workspace",
-		Description: "Admins and owners can remove members whose role is not above their own. Every member can leave. The last owner of a workspace cannot be removed, " +
-			"and neither can the user of a personal workspace. The removal takes effect immediately. Emits member.removed.",
-		Errors: []*fault.Error{
-			ErrNotFound, errMemberNotFound, ErrDenied, errRoleTooHigh, errLastOwner, errPersonalOwner, fault.ErrConflict,
-		},
-	}, s.handleRemoveMember)
+func (m Membership) memberItem() MemberItem {
+	return MemberItem{UserID: m.UserID, Username: m.Username, Role: m.Role, AddedAt: m.AddedAt}
 }
 
 func (s *Service) handleListMembers(

@@ -9,10 +9,21 @@ import (
 	"devplatform/shared/httpapi"
 )
 
-var tag = httpapi.Tag{
-	Name: "Workspaces",
-	Description: "A workspace has projects, webhooks and members. The role of a member defines what the member may do. Every user has a personal workspace. " +
-		"The roles are owner, admin, member and viewer. Each role includes the permissions of the roles after it.",
+func (s *Service) registerWorkspaces(r *httpapi.Routes) {
+	httpapi.Private(r, httpapi.Operation{
+		ID: "listWorkspaces", Method: http.MethodGet, Path: "/api/workspaces", Tag: tag,
+		Summary:     "List the caller's workspaces",
+		Description: "Returns the caller's workspaces with the caller's role, the personal workspace first.",
+	}, s.handleListWorkspaces)
+	httpapi.Private(r, httpapi.Operation{
+		ID: "createWorkspace", Method: http.MethodPost, Path: "/api/workspaces", Tag: tag, Status: http.StatusCreated,
+		SessionFirst: true,
+		Summary:      "Create a workspace",
+		Description:  "The caller becomes the owner of the workspace.",
+		Errors: []*fault.Error{
+			fault.Invalid(fault.Field("name", CheckName(" "))), errCallerQuota(MaxMemberships), fault.ErrConflict,
+		},
+	}, s.handleCreateWorkspace)
 }
 
 // WorkspaceItem is a workspace as clients see it.
@@ -22,16 +33,6 @@ type WorkspaceItem struct {
 	Role      Role            `json:"role" enum:"owner,admin,member,viewer" doc:"The caller's role in the workspace" example:"owner"`
 	Personal  bool            `json:"personal" doc:"Whether this is the caller's personal workspace" example:"false"`
 	CreatedAt clock.Timestamp `json:"createdAt" doc:"When the workspace was created" example:"2026-01-31T08:15:30.123Z"`
-}
-
-func (m Membership) item() WorkspaceItem {
-	return WorkspaceItem{ID: m.WorkspaceID, Name: m.Name, Role: m.Role, Personal: m.Personal, CreatedAt: m.CreatedAt}
-}
-
-// Register adds the endpoints of workspaces and their members.
-func (s *Service) Register(r *httpapi.Routes) {
-	s.registerWorkspaces(r)
-	s.registerMembers(r)
 }
 
 type createWorkspaceInput struct {
@@ -56,36 +57,32 @@ type workspacesOutput struct {
 	}
 }
 
-func (s *Service) registerWorkspaces(r *httpapi.Routes) {
-	httpapi.Private(r, httpapi.Operation{
-		ID: "listWorkspaces", Method: http.MethodGet, Path: "/api/workspaces", Tag: tag,
-		Summary:     "List the caller's workspaces",
-		Description: "Returns the caller's workspaces with the caller's role, the personal workspace first.",
-	}, s.handleList)
-	httpapi.Private(r, httpapi.Operation{
-		ID: "createWorkspace", Method: http.MethodPost, Path: "/api/workspaces", Tag: tag, Status: http.StatusCreated,
-		SessionFirst: true,
-		Summary:      "Create a workspace",
-		Description:  "The caller becomes the owner of the workspace.",
-		Errors: []*fault.Error{
-			fault.Invalid(fault.Field("name", CheckName(" "))), errCallerQuota(MaxMemberships), fault.ErrConflict,
-		},
-	}, s.handleCreate)
+func (m Membership) item() WorkspaceItem {
+	return WorkspaceItem{ID: m.WorkspaceID, Name: m.Name, Role: m.Role, Personal: m.Personal, CreatedAt: m.CreatedAt}
 }
 
-func (s *Service) handleList(
+// items converts each membership to an item.
+func items[T any](list []Membership, item func(Membership) T) []T {
+	items := make([]T, len(list))
+	for i, m := range list {
+		items[i] = item(m)
+	}
+	return items
+}
+
+func (s *Service) handleListWorkspaces(
 	ctx context.Context, caller httpapi.Caller, in *workspacesInput,
 ) (*workspacesOutput, error) {
 	var err error
 	out := &workspacesOutput{}
-	out.Body.Workspaces, out.Body.NextCursor, err = s.List(ctx, caller, in.PageInput)
+	out.Body.Workspaces, out.Body.NextCursor, err = s.ListWorkspaces(ctx, caller, in.PageInput)
 	return out, err
 }
 
-func (s *Service) handleCreate(
+func (s *Service) handleCreateWorkspace(
 	ctx context.Context, caller httpapi.Caller, in *createWorkspaceInput,
 ) (*workspaceOutput, error) {
-	created, err := s.Create(ctx, caller, in.Body.Name)
+	created, err := s.CreateWorkspace(ctx, caller, in.Body.Name)
 	if err != nil {
 		return nil, err
 	}

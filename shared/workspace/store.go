@@ -36,10 +36,10 @@ func creationWrites(projects db.Table, w Workspace, owner Membership) []db.Write
 	}
 }
 
-// create creates a workspace with its first owner. Error: errFull.
+// create creates a workspace with its first owner. Error: errCallerQuota.
 func (s store) create(ctx context.Context, w Workspace, owner Membership) error {
 	tx := s.client.Tx(creationWrites(s.Projects, w, owner)...)
-	tx.Add(s.countUp(owner.UserID))
+	tx.Add(s.countUp(owner.UserID).Else(errCallerQuota(s.quota)))
 	return tx.Commit(ctx)
 }
 
@@ -74,26 +74,25 @@ func (s store) members(ctx context.Context, workspaceID, lastID string, limit in
 	}
 }
 
-// membershipPair returns the memberships of two users in a workspace. The membership of a user who is not a member is
-// nil. It makes one call to storage.
-func (s store) membershipPair(
-	ctx context.Context, workspaceID, userID, otherID string,
-) (user, other *Membership, _ error) {
-	keys := []db.Key{db.MemberKey(workspaceID, userID), db.MemberKey(workspaceID, otherID)}
-	items, err := s.Projects.BatchGet(ctx, keys...)
+// memberships returns the caller's membership in a workspace, and the membership of a target user, which is nil if the
+// user is not a member. It makes one call to storage. Error: ErrNotFound if the caller is not a member.
+func (s store) memberships(
+	ctx context.Context, workspaceID, callerID, targetID string,
+) (own Membership, target *Membership, _ error) {
+	ownKey, targetKey := db.MemberKey(workspaceID, callerID), db.MemberKey(workspaceID, targetID)
+	items, err := s.Projects.BatchGet(ctx, ownKey, targetKey)
 	if err != nil {
-		return nil, nil, err
+		return Membership{}, nil, err
 	}
-	var found [2]*Membership
-	for i, key := range keys {
-		if items[key] == nil {
-			continue
-		}
-		m, err := db.Decode[Membership](items[key])
-		if err != nil {
-			return nil, nil, err
-		}
-		found[i] = &m
+	if own, err = db.Decode[Membership](items[ownKey]); err != nil {
+		return Membership{}, nil, err
 	}
-	return found[0], found[1], nil
+	if !own.Role.May(Read) {
+		return Membership{}, nil, ErrNotFound
+	}
+	if items[targetKey] == nil {
+		return own, nil, nil
+	}
+	found, err := db.Decode[Membership](items[targetKey])
+	return own, &found, err
 }

@@ -2,18 +2,23 @@
 // a workspace, but are in other packages. All packages use Access (access.go) to decide who may see or change a
 // project.
 //
-// Pure functions (rules.go) decide about a change of a membership, based on the memberships that were read. The change
-// is written on the condition that these memberships have not changed (store_change.go).
+// The package is the example of the shape of all slices: service.go has the Service and its dependencies, errors.go the
+// errors, <resource>.go a type with its rules and use cases, http_<resource>.go its endpoints, and store*.go the access
+// to DynamoDB. A handler calls the Service, and the Service decides with pure functions and calls the store. It writes
+// a change on the condition that the records on which it decided have not changed.
 package workspace
 
 import (
 	"context"
-	"time"
+	"slices"
+	"strconv"
+	"unicode"
+	"unicode/utf8"
 
 	"devplatform/shared/clock"
-	"devplatform/shared/db"
-	"devplatform/shared/event"
+	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
+	"devplatform/shared/invisible"
 )
 
 // Role is the role of a member in a workspace. Each role has all permissions of the lower roles.
@@ -72,58 +77,57 @@ func listPosition(workspaceID string, personal bool) string {
 // personalName returns the name of a user's personal workspace.
 func personalName(username string) string { return username + "'s workspace" }
 
-// MaxMemberships is the maximum number of workspaces of a user, including the personal workspace.
-const MaxMemberships = 50
+// MaxNameChars is the maximum length of a name, in Unicode code points.
+const MaxNameChars = 100
 
-// People finds users by username.
-type People interface {
-	// FindByUsername finds a user, ignoring case. It returns the user's ID, and the username with the spelling that the
-	// user chose. Error: USER_NOT_FOUND.
-	FindByUsername(ctx context.Context, username string) (userID, canonical string, err error)
-}
-
-// DisableWebhooks is the type of Deps.DisableWebhooks. If a condition of the writes fails, the webhooks have changed,
-// and the function is called again.
-type DisableWebhooks func(ctx context.Context, workspaceID, userID string, at time.Time) ([]db.Write, error)
-
-// Deps are the dependencies of a Service.
-type Deps struct {
-	DB       *db.Client
-	Projects db.Table // also stores workspaces and memberships
-	Outbox   event.Outbox
-	Cursors  *db.Cursors
-	People   People
-	// DisableWebhooks returns writes that disable the active webhooks that a user created in a workspace. The
-	// transaction that takes away the user's right to manage webhooks contains them.
-	DisableWebhooks DisableWebhooks
-	IDs             *id.Generator
-	Clock           clock.Clock
-	// MaxMemberships is the maximum number of workspaces of a user. 0 means the constant MaxMemberships.
-	MaxMemberships int
-}
-
-// Service implements the operations on workspaces and their members. Its methods return a *fault.Error or an error of
-// package db. It is safe for concurrent use.
-type Service struct {
-	store   store
-	outbox  event.Outbox
-	cursors *db.Cursors
-	people  People
-	ids     *id.Generator
-	now     clock.Clock
-	quota   int
-
-	disableWebhooks DisableWebhooks
-}
-
-// New returns a Service. It makes no calls to storage.
-func New(d Deps) *Service {
-	if d.MaxMemberships == 0 {
-		d.MaxMemberships = MaxMemberships
+// CheckName checks the name of a workspace or a project. It returns the rule that the name breaks, or "" if the name is
+// valid.
+func CheckName(name string) string {
+	chars := utf8.RuneCountInString(name)
+	visible, control := false, false
+	for _, r := range name {
+		visible = visible || (unicode.IsPrint(r) && r != ' ')
+		control = control || unicode.IsControl(r)
 	}
-	return &Service{
-		store:  store{Access: Access{d.Projects}, client: d.DB, quota: d.MaxMemberships},
-		outbox: d.Outbox, cursors: d.Cursors, people: d.People, ids: d.IDs, now: d.Clock, quota: d.MaxMemberships,
-		disableWebhooks: d.DisableWebhooks,
+	switch {
+	case chars == 0 || chars > MaxNameChars:
+		return "must be 1 to " + strconv.Itoa(MaxNameChars) + " characters long"
+	case control:
+		return "must not contain control characters"
+	case !visible:
+		return "must not be blank"
 	}
+	return invisible.Check(name)
+}
+
+// CreateWorkspace creates a workspace with the caller as its owner. The name must be valid.
+// Errors: QUOTA_EXCEEDED, CONFLICT.
+func (s *Service) CreateWorkspace(ctx context.Context, caller httpapi.Caller, name string) (Membership, error) {
+	at := clock.Stamp(s.now())
+	w := Workspace{ID: s.ids.New(id.Workspace), Name: name, Owners: 1, CreatedAt: at}
+	owner := Membership{
+		WorkspaceID: w.ID, UserID: caller.UserID, Username: caller.Account().Username, Role: Owner, AddedAt: at,
+		Name: name, CreatedAt: at,
+	}
+	return owner, s.store.create(ctx, w, owner)
+}
+
+// ListWorkspaces returns a page of the caller's workspaces, the personal workspace first, and the cursor of the next
+// page. Error: VALIDATION_FAILED if the cursor is not from this list.
+func (s *Service) ListWorkspaces(
+	ctx context.Context, caller httpapi.Caller, page httpapi.PageInput,
+) ([]WorkspaceItem, string, error) {
+	scope := httpapi.ListScope(caller, "workspaces")
+	after, err := s.cursors.Open(ctx, scope, page.Cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	all, err := s.store.Memberships(ctx, caller.UserID)
+	if err != nil {
+		return nil, "", err
+	}
+	all = slices.DeleteFunc(all, func(m Membership) bool { return m.position() <= after })
+	items := items(all, Membership.item)
+	return httpapi.CutPage(ctx, s.cursors, scope, items, page.Limit,
+		func(w WorkspaceItem) string { return listPosition(w.ID, w.Personal) })
 }

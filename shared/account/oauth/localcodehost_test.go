@@ -161,7 +161,7 @@ func TestSignInAtTheLocalCodeHost(t *testing.T) {
 				verifier := oauth.NewVerifier()
 				consent := consent{login: c.login, verified: c.verified, decision: "authorize"}
 				query := f.authorize(t, state, verifier, consent)
-				if query.Get("state") != state || oauth.CallbackError(query) != nil {
+				if query.Get("state") != state || query.Has("error") {
 					t.Fatalf("got the callback query %v, want the state %q and no error", query, state)
 				}
 				got, err := f.provider.Identify(t.Context(), query.Get("code"), verifier, callback)
@@ -274,13 +274,13 @@ func TestDenialsOfTheLocalCodeHost(t *testing.T) {
 	f := newFixture(t, gitea)
 	cancel := consent{login: "ada", verified: true, decision: "cancel"}
 	query := f.authorize(t, "s", oauth.NewVerifier(), cancel)
-	if err := oauth.CallbackError(query); !errors.Is(err, oauth.ErrDenied) || query.Get("state") != "s" {
+	if err := oauth.CallbackError(query.Get("error")); !errors.Is(err, oauth.ErrDenied) || query.Get("state") != "s" {
 		t.Errorf("cancelled: got %v in the callback %v, want %v and the state s", err, query, oauth.ErrDenied)
 	}
 	f = newFixture(t, giteaWithScopes("all"))
 	query = f.authorize(t, "s", oauth.NewVerifier(), adaConsents)
-	if err := oauth.CallbackError(query); !errors.Is(err, oauth.ErrDenied) || query.Get("error") != "invalid_scope" {
-		t.Errorf("unknown scope: got %v in the callback %v, want invalid_scope", err, query)
+	if code := query.Get("error"); code != "invalid_scope" || !errors.Is(oauth.CallbackError(code), oauth.ErrDenied) {
+		t.Errorf("unknown scope: got the callback %v, want invalid_scope", query)
 	}
 }
 

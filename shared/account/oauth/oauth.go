@@ -8,7 +8,6 @@ package oauth
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"sync"
 	"time"
 
@@ -25,7 +24,6 @@ type Identity struct {
 	Provider string
 	Subject  string  // the provider's stable ID of the user: 1–255 bytes, printable
 	Login    string  // the username at the provider; may be empty
-	Name     string  // the display name; may be empty
 	Emails   []Email // in the provider's order; may be empty
 }
 
@@ -126,16 +124,15 @@ func (p *Provider) Identify(ctx context.Context, code, verifier, redirectURI str
 	return identity, nil
 }
 
-// CallbackError returns the error that the callback contains instead of a code (RFC 6749 §4.1.2.1), or nil. It is an
-// *Error: ErrUnavailable if the provider failed, otherwise ErrDenied.
-func CallbackError(query url.Values) error {
-	if !query.Has("error") {
+// CallbackError returns the error whose code the callback contains instead of an authorization code (RFC 6749
+// §4.1.2.1), or nil if code is empty. Its kind is ErrUnavailable if the provider failed, otherwise ErrDenied.
+func CallbackError(code string) *Error {
+	if code == "" {
 		return nil
 	}
-	code := errorCode(query.Get("error"))
-	kind := ErrDenied
-	if transientCodes[code] {
-		kind = ErrUnavailable
+	e := &Error{Kind: ErrDenied, Step: stepAuthorize, Code: errorCode(code)}
+	if transientCodes[e.Code] {
+		e.Kind = ErrUnavailable
 	}
-	return &Error{Kind: kind, Step: stepAuthorize, Code: code}
+	return e
 }

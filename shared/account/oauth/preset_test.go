@@ -30,7 +30,7 @@ var presetCases = map[string]struct {
 		issuer: func(host string) string { return "github:" + host },
 		want: Identity{
 			// An integer above 2⁵³, which a float64 cannot represent.
-			Subject: "9007199254740993", Login: "octocat", Name: "monalisa octocat",
+			Subject: "9007199254740993", Login: "octocat",
 			Emails: []Email{
 				{Address: "octocat@github.com", Verified: true, Primary: true},
 				{Address: "old@example.com", Verified: false, Primary: false},
@@ -45,7 +45,7 @@ var presetCases = map[string]struct {
 		},
 		issuer: func(host string) string { return "gitlab:" + host + "/code" },
 		want: Identity{
-			Subject: "1", Login: "john_smith", Name: "John Smith",
+			Subject: "1", Login: "john_smith",
 			Emails: []Email{{Address: "john@example.com", Verified: true, Primary: true}},
 		},
 	},
@@ -57,7 +57,7 @@ var presetCases = map[string]struct {
 		},
 		issuer: func(host string) string { return "gitlab:" + host },
 		want: Identity{
-			Subject: "2", Login: "eve", Name: "Eve",
+			Subject: "2", Login: "eve",
 			Emails: []Email{{Address: "john@example.com", Verified: false, Primary: true}},
 		},
 	},
@@ -80,7 +80,7 @@ var presetCases = map[string]struct {
 		},
 		issuer: func(host string) string { return "bitbucket:" + host },
 		want: Identity{
-			Subject: "{c788b2da-b7a2-404c-9e26-d3f077557007}", Login: "tutorials", Name: "Tutorials account",
+			Subject: "{c788b2da-b7a2-404c-9e26-d3f077557007}", Login: "tutorials",
 			Emails: []Email{
 				{Address: "one@example.com", Verified: false, Primary: false},
 				{Address: "two@example.com", Verified: true, Primary: true},
@@ -96,7 +96,7 @@ var presetCases = map[string]struct {
 		},
 		issuer: func(host string) string { return "gitea:" + host },
 		want: Identity{
-			Subject: "7", Login: "ada", Name: "Ada L.",
+			Subject: "7", Login: "ada",
 			Emails: []Email{{Address: "ada@example.com", Verified: true, Primary: true}},
 		},
 	},
@@ -111,7 +111,7 @@ var presetCases = map[string]struct {
 		},
 		issuer: func(host string) string { return "custom:" + host },
 		want: Identity{
-			Subject: "auth0|5f7c8ec7", Login: "j.doe", Name: "Jane Doe",
+			Subject: "auth0|5f7c8ec7", Login: "j.doe",
 			Emails: []Email{{Address: "janedoe@example.com", Verified: true, Primary: true}},
 		},
 	},

@@ -28,10 +28,6 @@ type profile struct {
 	PreferredUsername text `json:"preferred_username"` // OpenID Connect
 	Nickname          text `json:"nickname"`           // Bitbucket
 
-	Name        text `json:"name"`
-	FullName    text `json:"full_name"`    // Gitea
-	DisplayName text `json:"display_name"` // Bitbucket
-
 	Email         text `json:"email"`
 	EmailVerified flag `json:"email_verified"` // OpenID Connect
 	ConfirmedAt   text `json:"confirmed_at"`   // GitLab: when the address was confirmed, or null
@@ -41,7 +37,6 @@ func (p profile) identity(preset preset) Identity {
 	identity := Identity{
 		Subject: p.subject(preset.subject),
 		Login:   firstNonEmpty(p.Login, p.Username, p.PreferredUsername, p.Nickname),
-		Name:    firstNonEmpty(p.Name, p.FullName, p.DisplayName),
 	}
 	own := emailEntry{Email: p.Email, Verified: p.EmailVerified || p.ConfirmedAt != "", Primary: true}
 	identity.Emails = emailList{own}.emails()

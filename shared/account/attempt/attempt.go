@@ -1,0 +1,124 @@
+// Package attempt limits the attempts to sign up, to check a password, and to start a sign-in with a code host. It must
+// not decide whether an attempt succeeds.
+package attempt
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"devplatform/shared/clock"
+	"devplatform/shared/db"
+	"devplatform/shared/fault"
+	"devplatform/shared/httpapi"
+	"devplatform/shared/limit"
+)
+
+// Limits are the numbers of attempts that are allowed in a fixed window. A client network is an IPv4 address or the /64
+// prefix of an IPv6 address.
+type Limits struct {
+	// LoginPair limits failed logins per e-mail address and client network in 15 minutes.
+	LoginPair int `env:"LIMIT_LOGIN_PAIR" envDefault:"10"`
+	// LoginEmail limits failed logins per e-mail address in 15 minutes, from networks that are not known to the account.
+	// A login makes its network known for a year.
+	LoginEmail int `env:"LIMIT_LOGIN_EMAIL" envDefault:"100"`
+	// LoginIP limits all login attempts per client network in 15 minutes.
+	LoginIP int `env:"LIMIT_LOGIN_IP" envDefault:"300"`
+	// SignupIP limits sign-ups per client network in an hour.
+	SignupIP int `env:"LIMIT_SIGNUP_IP" envDefault:"100"`
+	// OAuthIP limits attempts to start a sign-in with the code host, per client network in 15 minutes.
+	OAuthIP int `env:"LIMIT_OAUTH_IP" envDefault:"60"`
+}
+
+// Validate returns an error if a limit would reject every attempt. The error names the environment variable.
+func (l Limits) Validate() error {
+	for name, value := range map[string]int{
+		"LIMIT_LOGIN_PAIR": l.LoginPair, "LIMIT_LOGIN_EMAIL": l.LoginEmail, "LIMIT_LOGIN_IP": l.LoginIP,
+		"LIMIT_SIGNUP_IP": l.SignupIP, "LIMIT_OAUTH_IP": l.OAuthIP,
+	} {
+		if value < 1 {
+			return fmt.Errorf("%s: must be at least 1", name)
+		}
+	}
+	return nil
+}
+
+const quarterHour = 15 * time.Minute
+
+// errTooMany is the error of an attempt beyond a limit.
+var errTooMany = fault.New(fault.CodeAuthRateLimited, "Too many attempts. Please wait and try again.")
+
+// TooMany returns the error of an attempt beyond a limit, with the headers of the limit.
+func TooMany(status limit.Status) *fault.Error {
+	return status.WithHeaders(status.WithRetryAfter(errTooMany))
+}
+
+// ExampleStatus is the status of a limit in the examples of the OpenAPI document.
+var ExampleStatus = limit.Status{Limit: 10, Reset: 14 * time.Minute}
+
+// RateLimit is the RateLimit-* headers of a response to an attempt that was counted.
+type RateLimit struct {
+	Limit     int `header:"RateLimit-Limit" doc:"The maximum number of attempts per window. If several limits apply, this is the limit with the fewest remaining attempts" example:"10"`
+	Remaining int `header:"RateLimit-Remaining" doc:"The number of attempts that remain in the current window" example:"9"`
+	Reset     int `header:"RateLimit-Reset" doc:"The number of seconds until the current window ends" example:"840"`
+}
+
+// Headers returns the RateLimit-* headers of a status.
+func Headers(s limit.Status) RateLimit {
+	return RateLimit{Limit: s.Limit, Remaining: s.Remaining, Reset: s.ResetSeconds()}
+}
+
+// Limiter counts attempts in the accounts table. It is safe for concurrent use.
+type Limiter struct {
+	accounts db.Table
+	counters *limit.Counters
+	limits   Limits
+	now      clock.Clock
+}
+
+// New returns a Limiter that stores its counters in the accounts table.
+func New(client *db.Client, accounts db.Table, limits Limits, now clock.Clock) *Limiter {
+	return &Limiter{accounts: accounts, counters: limit.New(client, accounts, now), limits: limits, now: now}
+}
+
+// CountSignup counts an attempt to sign up. Error: AUTH_RATE_LIMITED.
+func (l *Limiter) CountSignup(ctx context.Context, client httpapi.RequestInfo) (limit.Attempt, error) {
+	rule := limit.Rule{Name: "signup-ip", Limit: l.limits.SignupIP, Window: time.Hour}
+	return l.count(ctx, l.counter(rule, network(client)))
+}
+
+// CountOAuth counts an attempt to start a sign-in with the code host. Error: AUTH_RATE_LIMITED.
+func (l *Limiter) CountOAuth(ctx context.Context, client httpapi.RequestInfo) (limit.Attempt, error) {
+	rule := limit.Rule{Name: "oauth-ip", Limit: l.limits.OAuthIP, Window: quarterHour}
+	return l.count(ctx, l.counter(rule, network(client)))
+}
+
+func (l *Limiter) count(ctx context.Context, counters ...limit.Counter) (limit.Attempt, error) {
+	attempt, err := l.counters.Count(ctx, counters...)
+	if errors.Is(err, limit.ErrTooMany) {
+		return attempt, TooMany(attempt.Status()).WithCause(err)
+	}
+	return attempt, err
+}
+
+// counter returns the counter of a rule for a subject, such as an e-mail address and a network. The parts of the
+// subject are hashed, so that a client cannot choose the key of an item.
+func (l *Limiter) counter(rule limit.Rule, subject ...string) limit.Counter {
+	return l.counters.Counter(rule, Hash(subject...))
+}
+
+func network(client httpapi.RequestInfo) string { return httpapi.RateKey(client.SourceIP) }
+
+// Hash returns a hash of fixed size of strings that clients choose. Each part is hashed separately first, so that
+// ("a", "bc") and ("ab", "c") have different hashes.
+func Hash(parts ...string) string {
+	h := sha256.New()
+	for _, part := range parts {
+		sum := sha256.Sum256([]byte(part))
+		h.Write(sum[:])
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

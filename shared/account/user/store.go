@@ -1,0 +1,80 @@
+package user
+
+import (
+	"context"
+	"fmt"
+
+	"devplatform/shared/config"
+	"devplatform/shared/db"
+	"devplatform/shared/workspace"
+)
+
+// Store reads and creates accounts. Every function that serves workspaces uses it to find users.
+type Store struct{ accounts, projects db.Table }
+
+// NewStore returns a Store. It does no I/O.
+func NewStore(client *db.Client, tables config.Tables) Store {
+	return Store{accounts: client.Table(tables.Accounts), projects: client.Table(tables.Projects)}
+}
+
+type usernameRecord struct {
+	UserID string `dynamodbav:"userId"`
+}
+
+// Read reads a user. Error: db.ErrNotFound.
+func (s Store) Read(ctx context.Context, userID string) (User, error) {
+	return get[User](ctx, s.accounts, db.UserKey(userID))
+}
+
+// Credential reads the credential of an account. Error: db.ErrNotFound.
+func (s Store) Credential(ctx context.Context, email string) (Credential, error) {
+	return get[Credential](ctx, s.accounts, db.EmailKey(email))
+}
+
+// Create returns the writes that create an account with its personal workspace. Error: ErrTaken if the e-mail address
+// or the username is taken.
+func (s Store) Create(u User, c Credential, workspaceID string) []db.Write {
+	return append([]db.Write{
+		s.accounts.Create(db.EmailKey(u.Email), c).Else(ErrTaken),
+		s.accounts.Create(db.UsernameKey(u.Username), usernameRecord{UserID: u.ID}).Else(ErrTaken),
+		s.accounts.Create(db.UserKey(u.ID), u),
+	}, workspace.Personal(s.projects, workspaceID, u.ID, u.Username, u.CreatedAt.Time())...)
+}
+
+// Owners returns the credentials of the accounts that have the e-mail addresses, and which of the usernames are taken.
+// It makes one call to storage.
+func (s Store) Owners(
+	ctx context.Context, emails, usernames []string,
+) (owners map[string]Credential, taken map[string]bool, err error) {
+	var keys []db.Key
+	for _, email := range emails {
+		keys = append(keys, db.EmailKey(email))
+	}
+	for _, name := range usernames {
+		keys = append(keys, db.UsernameKey(name))
+	}
+	items, err := s.accounts.BatchGet(ctx, keys...)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading accounts: %w", err)
+	}
+	owners, taken = map[string]Credential{}, map[string]bool{}
+	for _, email := range emails {
+		if item, ok := items[db.EmailKey(email)]; ok {
+			if owners[email], err = db.Decode[Credential](item); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	for _, name := range usernames {
+		taken[name] = items[db.UsernameKey(name)] != nil
+	}
+	return owners, taken, nil
+}
+
+func get[T any](ctx context.Context, table db.Table, key db.Key) (record T, _ error) {
+	item, err := table.Get(ctx, key)
+	if err != nil {
+		return record, fmt.Errorf("reading an account: %w", err)
+	}
+	return db.Decode[T](item)
+}

@@ -1,0 +1,54 @@
+// Package user contains the users: the records of accounts, and the rules of e-mail addresses and usernames. It must
+// not know how users prove who they are.
+package user
+
+import (
+	"context"
+	"errors"
+
+	"devplatform/shared/clock"
+	"devplatform/shared/db"
+	"devplatform/shared/fault"
+)
+
+// ErrTaken reports that another account already has the e-mail address, the username or the identity.
+var ErrTaken = errors.New("account: already taken")
+
+var errNotFound = fault.New(fault.CodeUserNotFound, "The user does not exist. Check the username.")
+
+// User is the owner of an account. The attribute names are part of the data format.
+type User struct {
+	ID        string          `dynamodbav:"id"`
+	Email     string          `dynamodbav:"email"`    // in lower case
+	Username  string          `dynamodbav:"username"` // as entered at sign-up
+	CreatedAt clock.Timestamp `dynamodbav:"createdAt"`
+	// Generation is incremented by a password change, which ends the sessions of earlier generations.
+	Generation int `dynamodbav:"generation"`
+}
+
+// Credential is stored under the e-mail address, so that a login needs one read.
+type Credential struct {
+	UserID       string `dynamodbav:"userId"`
+	PasswordHash string `dynamodbav:"passwordHash,omitempty"` // empty if the account signs in with a code host
+	Verified     bool   `dynamodbav:"verified"`               // a code host reported the address as verified
+	Generation   int    `dynamodbav:"generation"`             // User.Generation
+}
+
+// FindByUsername returns the ID of a user and the username as entered at sign-up. It ignores case. Error:
+// USER_NOT_FOUND.
+func (s Store) FindByUsername(ctx context.Context, username string) (userID, canonical string, _ error) {
+	// The store looks up names in lower case. Without this check, a name with the Kelvin sign (U+212A) would find the
+	// user whose name has a k in that place.
+	if CheckUsername(username) != "" {
+		return "", "", errNotFound
+	}
+	owner, err := get[usernameRecord](ctx, s.accounts, db.UsernameKey(username))
+	var user User
+	if err == nil {
+		user, err = s.Read(ctx, owner.UserID)
+	}
+	if errors.Is(err, db.ErrNotFound) {
+		return "", "", errNotFound.WithCause(err)
+	}
+	return user.ID, user.Username, err
+}

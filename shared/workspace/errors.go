@@ -1,0 +1,47 @@
+package workspace
+
+import (
+	"strconv"
+
+	"devplatform/shared/fault"
+)
+
+// ErrNotFound reports that a workspace does not exist, or that the caller is not a member of it.
+var ErrNotFound = fault.New(fault.CodeWorkspaceNotFound,
+	"The workspace does not exist, or you do not have access to it.")
+
+var (
+	errMemberNotFound = fault.New(fault.CodeMemberNotFound,
+		"The user is not a member of this workspace. List the members to see their user IDs.")
+	errRoleTooHigh = fault.New(fault.CodeAccessDenied,
+		"You cannot grant, change or remove a role above your own. Ask a member with a higher role.")
+	errAlreadyMember = fault.New(fault.CodeConflict,
+		"The user is already a member of this workspace. To change the role, update the member.")
+	errLastOwner = fault.New(fault.CodeConflict,
+		"A workspace must have an owner. Make another member an owner first.")
+	errPersonalOwner = fault.New(fault.CodeConflict,
+		"The user of a personal workspace must remain an owner of it.")
+)
+
+// errCallerQuota returns the error for creating a workspace if the caller has reached the limit.
+func errCallerQuota(quota int) *fault.Error {
+	return fault.New(fault.CodeQuotaExceeded,
+		"You have reached the limit of "+strconv.Itoa(quota)+" workspaces. Leave a workspace first.")
+}
+
+// errMemberQuota returns the error for adding a user who has reached the limit.
+func errMemberQuota(quota int) *fault.Error {
+	return fault.New(fault.CodeQuotaExceeded,
+		"The user has reached the limit of "+strconv.Itoa(quota)+" workspaces. The user must leave a workspace first.")
+}
+
+// Errors of access to a project. A user who cannot see a project cannot learn that it exists.
+var (
+	ErrProjectNotFound = fault.New(fault.CodeProjectNotFound,
+		"The project does not exist, or you do not have access to it.")
+	ErrDenied = fault.New(fault.CodeAccessDenied,
+		"Your role in the workspace does not allow this. Ask an admin or owner of the workspace.")
+)
+
+// errUserNotFound is the documented example of the error that People returns for an unknown username.
+var errUserNotFound = fault.New(fault.CodeUserNotFound, "The user does not exist. Check the username.")
