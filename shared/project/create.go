@@ -47,14 +47,14 @@ func (s *Service) Create(ctx context.Context, caller httpapi.Caller, in Draft) (
 	}
 	slugs := slugChooser{store: s.store, workspaceID: p.WorkspaceID, base: slugOf(p.Name)}
 	err = db.Retry(ctx, "create a project", func(ctx context.Context) error {
-		if p.Slug, err = slugs.next(ctx); err != nil {
-			return err
-		}
-		e, err := s.event(event.ProjectCreated, caller, p, now)
-		if err != nil {
-			return err
-		}
-		return slugs.recordResult(s.store.createProject(ctx, p, e))
+		return slugs.write(ctx, func(slug string) error {
+			p.Slug = slug
+			e, err := s.event(event.ProjectCreated, caller, p, now)
+			if err != nil {
+				return err
+			}
+			return s.store.createProject(ctx, p, e)
+		})
 	})
 	if errors.Is(err, errFull) {
 		err = errQuota(s.store.quota).WithCause(err)

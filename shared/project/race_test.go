@@ -7,12 +7,14 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/slicetest"
+	"devplatform/shared/awsclient"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/fault"
@@ -52,6 +54,30 @@ func TestConcurrentCreationWithSameName(t *testing.T) {
 	}
 	if len(slugs) != n || !slugs["shop"] || stored != n {
 		t.Errorf("got slugs %v and %d stored slugs, want %d different slugs", slugs, stored, n)
+	}
+}
+
+// Without other requests, the slug of a taken name is found without a wait: the requests have no retries.
+func TestTakenNameCostsNoWait(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ada := f.newUser("ada")
+	caller := slicetest.NewCaller(ada.userID, ada.name)
+	ctx := awsclient.WithBudget(t.Context(), 0, time.Hour)
+	for _, want := range []string{"todo", "todo-2", "todo-3"} {
+		p, err := f.service.Create(ctx, caller, Draft{Name: "Todo", Framework: "static", Visibility: Team})
+		if err != nil || p.Slug != want {
+			t.Errorf("create: got the slug %q and error %v, want %s", p.Slug, err, want)
+		}
+	}
+	shop, name := ada.project("", "Shop", Team), "todo"
+	if p, err := f.service.Update(ctx, caller, shop, Settings{Name: &name}); err != nil || p.Slug != "todo-4" {
+		t.Errorf("rename: got the slug %q and error %v, want todo-4", p.Slug, err)
+	}
+	// Membership, the two transactions, and the slugs that are taken.
+	r := ada.Do(http.MethodPost, "/api/projects", object{"name": "Todo", "workspaceId": ada.personal})
+	if r.Want(t, http.StatusCreated); r.Calls != 4 {
+		t.Errorf("got %d calls, want 4", r.Calls)
 	}
 }
 

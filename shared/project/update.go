@@ -36,18 +36,19 @@ func (s *Service) Update(
 		if len(changes) == 0 {
 			return nil
 		}
-		if next.Slug != o.record.Slug {
-			slugs.workspaceID, slugs.base = next.WorkspaceID, next.Slug
-			if next.Slug, err = slugs.next(ctx); err != nil {
+		write := func(slug string) error {
+			next.Slug, details.Slug = slug, slug
+			e, err := s.event(event.ProjectUpdated, caller, next, now, changes...)
+			if err != nil {
 				return err
 			}
-			details.Slug = next.Slug
+			return s.store.updateProject(ctx, o.record, next, e)
 		}
-		e, err := s.event(event.ProjectUpdated, caller, next, now, changes...)
-		if err != nil {
-			return err
+		if next.Slug == o.record.Slug {
+			return write(next.Slug)
 		}
-		return slugs.recordResult(s.store.updateProject(ctx, o.record, next, e))
+		slugs.workspaceID, slugs.base = next.WorkspaceID, next.Slug
+		return slugs.write(ctx, write)
 	})
 	return details, err
 }
