@@ -1,0 +1,15 @@
+package file_test
+
+import (
+	"devplatform/infra/projecttest"
+	"devplatform/infra/slicetest"
+)
+
+type (
+	fixture     = projecttest.Fixture
+	user        = projecttest.User
+	filesClient = projecttest.FilesClient
+	announced   = projecttest.Announced
+	object      = projecttest.Object
+	response    = slicetest.Response
+)
