@@ -31,6 +31,7 @@ type Cleaner struct {
 	Conversations string // the name of the conversations table
 }
 
+// NewCleaner returns a Cleaner with an empty conversations table.
 func NewCleaner(t *testing.T, f *Fixture) *Cleaner {
 	t.Helper()
 	c := &Cleaner{Fixture: f, Conversations: slicetest.Table(t, f.SDK, "conversations")}
@@ -105,7 +106,8 @@ const Old = 25 * time.Hour
 
 // Sweep runs the sweep as if the objects had an age.
 func (c *Cleaner) Sweep(age time.Duration) error {
-	return c.WithClients(c.Fixture.SDK, c.Fixture.S3, func() time.Time { return time.Now().Add(age) }).Sweep(c.Fixture.T.Context())
+	f := c.Fixture
+	return c.WithClients(f.SDK, f.S3, func() time.Time { return clock.System().Add(age) }).Sweep(f.T.Context())
 }
 
 // PutObject stores an object directly in S3.

@@ -44,11 +44,13 @@ func (client FilesClient) Post(body any, change ...func(*http.Request)) slicetes
 	return client.Do(http.MethodPost, client.URL(), body, change...)
 }
 
+// Save sends a request to save text.
 func (client FilesClient) Save(path, content string, change ...func(*http.Request)) slicetest.Response {
 	client.Fixture.T.Helper()
 	return client.Post(Object{"path": path, "content": content}, change...)
 }
 
+// SaveBytes sends a request to save binary content.
 func (client FilesClient) SaveBytes(path string, data []byte) slicetest.Response {
 	client.Fixture.T.Helper()
 	return client.Post(Object{"path": path, "content": Base64Of(data), "encoding": "base64"})
@@ -59,11 +61,13 @@ func (client FilesClient) Read(path string, change ...func(*http.Request)) slice
 	return client.Do(http.MethodGet, client.URL()+"?path="+url.QueryEscape(path), nil, change...)
 }
 
+// Remove sends a request to delete a file.
 func (client FilesClient) Remove(path string, change ...func(*http.Request)) slicetest.Response {
 	client.Fixture.T.Helper()
 	return client.Do(http.MethodDelete, client.URL()+"?path="+url.QueryEscape(path), nil, change...)
 }
 
+// Batch sends a batch of operations.
 func (client FilesClient) Batch(operations ...Object) slicetest.Response {
 	client.Fixture.T.Helper()
 	return client.Do(http.MethodPost, client.URL()+"/batch", Object{"operations": operations})
@@ -158,6 +162,7 @@ func ContentOf(t *testing.T, item map[string]any) string {
 	return string(data)
 }
 
+// Base64Of returns data in base64.
 func Base64Of(data []byte) string { return base64.StdEncoding.EncodeToString(data) }
 
 // RandomBytes returns n bytes that cannot be compressed.
@@ -185,5 +190,3 @@ func (client FilesClient) FileEvents() []string {
 	}
 	return list
 }
-
-func EtagOf(version string) string { return `"` + version + `"` }

@@ -33,7 +33,7 @@ import (
 	"devplatform/shared/workspace"
 )
 
-var Epoch = time.Date(2031, 5, 5, 10, 5, 0, 0, time.UTC)
+var epoch = time.Date(2031, 5, 5, 10, 5, 0, 0, time.UTC)
 
 // Fixture is the project service behind a real HTTP server, with its own DynamoDB.
 type Fixture struct {
@@ -69,18 +69,26 @@ func Quotas(files, bytes int) file.Quotas {
 	return q
 }
 
+// WithQuotas sets the quotas of files.
 func WithQuotas(q file.Quotas) Option { return func(f *Fixture) { f.Quotas = q } }
 
+// WithMaxProjects sets the maximum number of projects in a workspace.
 func WithMaxProjects(n int) Option { return func(f *Fixture) { f.MaxProjects = n } }
 
+// New returns a fixture without users.
 func New(t *testing.T, options ...Option) *Fixture {
 	t.Helper()
 	f := &Fixture{
-		T: t, Clock: slicetest.NewClock(Epoch, 0), Log: slicetest.NewLog(), Endpoint: dynamotest.StartServer(t),
+		T: t, Clock: slicetest.NewClock(epoch, 0), Log: slicetest.NewLog(), Endpoint: dynamotest.StartServer(t),
 		Quotas: file.DefaultQuotas(), Users: &slicetest.Users{},
 	}
 	f.SDK = dynamotest.Client(f.Endpoint)
-	f.S3 = s3test.Client(s3test.StartServer(t), func(o *s3.Options) { o.HTTPClient = CountingClient{&f.S3Calls} })
+	f.S3 = s3test.Client(s3test.StartServer(t), func(o *s3.Options) {
+		o.HTTPClient = slicetest.DoFunc(func(r *http.Request) (*http.Response, error) {
+			f.S3Calls.Add(1)
+			return slicetest.Transfers.Do(r)
+		})
+	})
 	f.Bucket = s3test.CreateBucket(t, f.S3, "files")
 	f.IDs = id.NewGenerator(f.Clock.Now, rand.Reader)
 	f.Tables.Projects = slicetest.Table(t, f.SDK, "projects")
@@ -121,14 +129,6 @@ func (f *Fixture) NewServices(client *db.Client, objects *s3.Client) (*file.Serv
 		DB: client, Projects: projects, Outbox: outbox, Cursors: cursors, Files: files,
 		IDs: f.IDs, Clock: f.Clock.Now, Logger: slog.New(f.Log), MaxProjects: f.MaxProjects,
 	})
-}
-
-// CountingClient counts the calls of an SDK client.
-type CountingClient struct{ Calls *atomic.Int64 }
-
-func (c CountingClient) Do(r *http.Request) (*http.Response, error) {
-	c.Calls.Add(1)
-	return http.DefaultClient.Do(r)
 }
 
 // Objects returns the keys of all objects in the bucket.
@@ -177,6 +177,7 @@ func (f *Fixture) StoredEvents() []event.Record {
 	return records
 }
 
+// Transact executes writes in one transaction.
 func (f *Fixture) Transact(writes ...db.Write) {
 	f.T.Helper()
 	if err := f.Client.Tx(writes...).Commit(f.T.Context()); err != nil {
@@ -271,6 +272,7 @@ func (f *Fixture) PutFile(projectID, path string) {
 	f.Transact(f.FileWrite(projectID, path))
 }
 
+// FileWrite returns the write that stores the record of an empty file.
 func (f *Fixture) FileWrite(projectID, path string) db.Write {
 	f.T.Helper()
 	at := clock.Stamp(f.Clock.Now())

@@ -14,8 +14,10 @@ import (
 	"devplatform/shared/fault"
 )
 
+// URL returns the path of a project.
 func URL(id string) string { return "/api/projects/" + id }
 
+// Faults are the faults of DynamoDB that tests inject into changes.
 var Faults = []dynamotest.Fault{
 	dynamotest.ServerError, dynamotest.Throttled, dynamotest.DroppedConnection, dynamotest.LostReply,
 	dynamotest.LostReplies, dynamotest.Conflict, dynamotest.MissingTable,
@@ -84,11 +86,5 @@ func (u *User) Pages(path, query, list, field string, limit int) []any {
 // SetVariables sends a request that replaces the variables of a project.
 func (u *User) SetVariables(projectID string, variables []Object, options ...func(*http.Request)) slicetest.Response {
 	u.Fixture.T.Helper()
-	return u.Do(http.MethodPut, VariablesURL(projectID), Object{"variables": variables}, options...)
+	return u.Do(http.MethodPut, URL(projectID)+"/variables", Object{"variables": variables}, options...)
 }
-
-func Variable(name, value, target string) Object {
-	return Object{"name": name, "value": value, "target": target}
-}
-
-func VariablesURL(projectID string) string { return URL(projectID) + "/variables" }

@@ -65,17 +65,17 @@ func (a Announced) Put(change func(*http.Request)) int {
 	if change != nil {
 		change(r)
 	}
-	return Send(t, r).Status
+	return send(t, r).Status
 }
 
-// Send sends a request to S3.
-func Send(t *testing.T, r *http.Request) slicetest.Response {
+// send sends a request to S3.
+func send(t *testing.T, r *http.Request) slicetest.Response {
 	t.Helper()
-	res, err := http.DefaultClient.Do(r)
+	res, err := slicetest.Transfers.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer res.Body.Close()
+	defer func() { _ = res.Body.Close() }()
 	data, err := io.ReadAll(res.Body)
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func (client FilesClient) Download(item map[string]any) slicetest.Response {
 	if err != nil {
 		client.Fixture.T.Fatal(err)
 	}
-	return Send(client.Fixture.T, r).Want(client.Fixture.T, http.StatusOK)
+	return send(client.Fixture.T, r).Want(client.Fixture.T, http.StatusOK)
 }
 
 // Written returns the number of bytes that all users have written on the days that have a counter.

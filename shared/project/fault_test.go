@@ -31,7 +31,7 @@ var mutations = []mutation{
 		return u.Do(http.MethodPut, projecttest.URL(projectID), object{"name": "Renamed " + projectID})
 	}},
 	{"set variables", event.ProjectUpdated, func(u *user, projectID, _ string) response {
-		return u.SetVariables(projectID, []object{projecttest.Variable("VITE_A", "1", "all")})
+		return u.SetVariables(projectID, []object{variable("VITE_A", "1", "all")})
 	}},
 	{"delete", event.ProjectDeleted, func(u *user, projectID, _ string) response {
 		return u.Do(http.MethodDelete, projecttest.URL(projectID), nil)

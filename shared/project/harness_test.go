@@ -6,10 +6,8 @@ import (
 )
 
 type (
-	fixture     = projecttest.Fixture
-	user        = projecttest.User
-	filesClient = projecttest.FilesClient
-	announced   = projecttest.Announced
-	object      = projecttest.Object
-	response    = slicetest.Response
+	fixture  = projecttest.Fixture
+	user     = projecttest.User
+	object   = projecttest.Object
+	response = slicetest.Response
 )

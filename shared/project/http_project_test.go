@@ -319,7 +319,8 @@ func TestUpdate(t *testing.T) {
 			t.Errorf("%v: response mismatch (-before +after):\n%s", same, diff)
 		}
 	}
-	if diff := cmp.Diff(dump, f.Dump(f.Tables.Projects), projecttest.Unexported); diff != "" || len(f.StoredEvents()) != n {
+	diff := cmp.Diff(dump, f.Dump(f.Tables.Projects), projecttest.Unexported)
+	if diff != "" || len(f.StoredEvents()) != n {
 		t.Errorf("requests without a change changed stored items or events (-before +after):\n%s", diff)
 	}
 }

@@ -25,7 +25,7 @@ func TestVariables(t *testing.T) {
 	created := ada.Get(projecttest.URL(project)).Text("updatedAt")
 	read := func(want ...object) response {
 		t.Helper()
-		r := ada.Get(projecttest.VariablesURL(project)).Want(t, http.StatusOK)
+		r := ada.Get(variablesURL(project)).Want(t, http.StatusOK)
 		list := []object{}
 		for _, v := range r.List("variables") {
 			list = append(list, v)
@@ -42,8 +42,8 @@ func TestVariables(t *testing.T) {
 	events := len(f.StoredEvents())
 	ada.SetVariables(project, []object{}).Want(t, http.StatusOK)
 	list := []object{
-		projecttest.Variable("VITE_B", "the value of b", "all"), projecttest.Variable("VITE_A", "", "production"),
-		projecttest.Variable("VITE_A", "é\n\"$1", "preview"),
+		variable("VITE_B", "the value of b", "all"), variable("VITE_A", "", "production"),
+		variable("VITE_A", "é\n\"$1", "preview"),
 	}
 	if len(f.StoredEvents()) != events {
 		t.Error("a list that did not change has an event")
@@ -84,7 +84,7 @@ func TestVariablePreconditions(t *testing.T) {
 	f := projecttest.New(t)
 	ada := f.NewUser("ada")
 	project := ada.Project("", "App", workspace.Team)
-	first, second := []object{projecttest.Variable("VITE_A", "1", "all")}, []object{projecttest.Variable("VITE_A", "2", "all")}
+	first, second := []object{variable("VITE_A", "1", "all")}, []object{variable("VITE_A", "2", "all")}
 	ada.SetVariables(project, first).Want(t, http.StatusOK)
 	for header, value := range map[string]string{"If-Match": `"0"`, "If-None-Match": "*"} {
 		for _, list := range [][]object{first, second} {
@@ -94,20 +94,20 @@ func TestVariablePreconditions(t *testing.T) {
 	}
 	ada.SetVariables(project, second, slicetest.Header("If-Match", "\"")).Want(t, http.StatusBadRequest)
 	ada.SetVariables(project, second, slicetest.Header("If-Match", `"1"`)).Want(t, http.StatusOK)
-	known := ada.Do(http.MethodGet, projecttest.VariablesURL(project), nil, slicetest.Header("If-None-Match", `"2"`))
+	known := ada.Do(http.MethodGet, variablesURL(project), nil, slicetest.Header("If-None-Match", `"2"`))
 	if known.Want(t, http.StatusNotModified); known.Raw != "" || known.Header.Get("ETag") != `"2"` {
 		t.Errorf("got %q with the ETag %s, want no body and \"2\"", known.Raw, known.Header.Get("ETag"))
 	}
 	// Of several changes of the same version, one succeeds.
 	responses := slicetest.Concurrently(6, func(i int) response {
-		list := []object{projecttest.Variable("VITE_A", fmt.Sprint("concurrent ", i), "all")}
+		list := []object{variable("VITE_A", fmt.Sprint("concurrent ", i), "all")}
 		return ada.SetVariables(project, list, slicetest.Header("If-Match", `"2"`))
 	})
 	projecttest.WantStatuses(t, responses, map[int]int{http.StatusOK: 1, http.StatusPreconditionFailed: 5})
 	// Without a precondition, all succeed, one after the other.
 	before := len(f.StoredEvents())
 	responses = slicetest.Concurrently(6, func(i int) response {
-		return ada.SetVariables(project, []object{projecttest.Variable("VITE_A", fmt.Sprint("later ", i), "all")})
+		return ada.SetVariables(project, []object{variable("VITE_A", fmt.Sprint("later ", i), "all")})
 	})
 	projecttest.WantStatuses(t, responses, map[int]int{http.StatusOK: 6})
 	tags := map[string]bool{}
@@ -129,12 +129,12 @@ func TestVariablesChangeBetweenReads(t *testing.T) {
 	for round, other := range []string{"first", "second"} { // the first one creates the item
 		tag := fmt.Sprintf(`"%d"`, round)
 		change := func() {
-			ada.SetVariables(project, []object{projecttest.Variable("VITE_A", other, "all")}).Want(t, http.StatusOK)
+			ada.SetVariables(project, []object{variable("VITE_A", other, "all")}).Want(t, http.StatusOK)
 		}
 		wire.Before("BatchGetItem", func() { wire.Before("BatchGetItem", change) })
-		r := ada.SetVariables(project, []object{projecttest.Variable("VITE_A", "lost", "all")}, slicetest.Header("If-Match", tag))
+		r := ada.SetVariables(project, []object{variable("VITE_A", "lost", "all")}, slicetest.Header("If-Match", tag))
 		r.Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
-		if got := ada.Get(projecttest.VariablesURL(project)).Texts("variables", "value"); !cmp.Equal(got, []string{other}) {
+		if got := ada.Get(variablesURL(project)).Texts("variables", "value"); !cmp.Equal(got, []string{other}) {
 			t.Errorf("got the values %v, want %s", got, other)
 		}
 	}
@@ -149,11 +149,11 @@ func TestInvalidVariables(t *testing.T) {
 	long := func(n int) string { return strings.Repeat("x", n) }
 	many := func(n int) (list []object) {
 		for i := range n {
-			list = append(list, projecttest.Variable(fmt.Sprint("VITE_", i), "", "all"))
+			list = append(list, variable(fmt.Sprint("VITE_", i), "", "all"))
 		}
 		return list
 	}
-	one := func(name, value, target string) []object { return []object{projecttest.Variable(name, value, target)} }
+	one := func(name, value, target string) []object { return []object{variable(name, value, target)} }
 	raw := func(fields string) string { return `{"variables":[{` + fields + `}]}` }
 	const secret = "dvp_01K9ZQ3V7M8T5XW2ABCDEFGHJKaB1aB1aB1aB1aB1aB1aB1aB1aB1aB1aB123456"
 	for _, tc := range []struct {
@@ -182,27 +182,27 @@ func TestInvalidVariables(t *testing.T) {
 		{one("VITE_A", strings.Repeat("é", 16<<10), "all"), "variables: must have at most 32768 bytes"},
 		{one("VITE_A", long(3<<20), "all"), "variables[0].value: must be at most 32768"},
 		{
-			[]object{projecttest.Variable("VITE_A", "1", "all"), projecttest.Variable("VITE_A", "2", "preview"), projecttest.Variable("VITE_A", "3", "all")},
+			[]object{variable("VITE_A", "1", "all"), variable("VITE_A", "2", "preview"), variable("VITE_A", "3", "all")},
 			"variables[2].name: must not be given more than once",
 		},
 	} {
 		if list, ok := tc.body.([]object); ok {
 			tc.body = object{"variables": list}
 		}
-		r := ada.Do(http.MethodPut, projecttest.VariablesURL(project), tc.body)
+		r := ada.Do(http.MethodPut, variablesURL(project), tc.body)
 		if r.Status != http.StatusBadRequest || !strings.Contains(r.Text("error"), tc.error) ||
 			strings.Contains(r.Raw, secret) || len(r.Raw) > 4000 {
 			t.Errorf("got %d %.300s, want 400 %s", r.Status, r.Raw, tc.error)
 		}
 	}
-	if r := ada.Get(projecttest.VariablesURL(project)); r.Header.Get("ETag") != `"0"` {
+	if r := ada.Get(variablesURL(project)); r.Header.Get("ETag") != `"0"` {
 		t.Errorf("an invalid request changed the variables: %s", r.Raw)
 	}
 	// The largest lists are accepted.
 	ada.SetVariables(project, many(100)).Want(t, http.StatusOK)
 	name := "VITE_" + strings.Repeat("A", 123)
-	largest := []object{projecttest.Variable(name, strings.Repeat("\u2028\x01", 8<<10-32), "all")}
-	if r := ada.SetVariables(project, largest).Want(t, http.StatusOK); ada.Get(projecttest.VariablesURL(project)).Raw != r.Raw {
+	largest := []object{variable(name, strings.Repeat("\u2028\x01", 8<<10-32), "all")}
+	if r := ada.SetVariables(project, largest).Want(t, http.StatusOK); ada.Get(variablesURL(project)).Raw != r.Raw {
 		t.Error("the largest value is not returned as it was set")
 	}
 }
@@ -216,12 +216,12 @@ func TestVariablesArePrivate(t *testing.T) {
 	f.SetRole(team, viewer, workspace.Viewer)
 	project := ada.Project(team, "App", workspace.Public)
 	const value = "the value of the variable"
-	ada.SetVariables(project, []object{projecttest.Variable("VITE_A", value, "all")}).Want(t, http.StatusOK)
-	ada.SetVariables(project, []object{projecttest.Variable("X", value, "all")}).Want(t, http.StatusBadRequest)
-	if r := viewer.Get(projecttest.VariablesURL(project)).Want(t, http.StatusOK); !strings.Contains(r.Raw, value) {
+	ada.SetVariables(project, []object{variable("VITE_A", value, "all")}).Want(t, http.StatusOK)
+	ada.SetVariables(project, []object{variable("X", value, "all")}).Want(t, http.StatusBadRequest)
+	if r := viewer.Get(variablesURL(project)).Want(t, http.StatusOK); !strings.Contains(r.Raw, value) {
 		t.Errorf("a viewer got %s, want the variables", r.Raw)
 	}
-	outsider.Get(projecttest.VariablesURL(project)).Want(t, http.StatusForbidden, fault.CodeAccessDenied)
+	outsider.Get(variablesURL(project)).Want(t, http.StatusForbidden, fault.CodeAccessDenied)
 	for _, u := range []*user{outsider, viewer, ada} {
 		at := projecttest.URL(project)
 		for _, path := range []string{"/api/projects", at, at + "/files", at + "/events", at + "/comments"} {
@@ -234,3 +234,9 @@ func TestVariablesArePrivate(t *testing.T) {
 		t.Error("the log has the value")
 	}
 }
+
+func variable(name, value, target string) object {
+	return object{"name": name, "value": value, "target": target}
+}
+
+func variablesURL(projectID string) string { return projecttest.URL(projectID) + "/variables" }

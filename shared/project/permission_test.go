@@ -42,12 +42,12 @@ var projectRequests = []projectRequest{
 	},
 	{
 		name: "read variables", action: workspace.Read, wantStatus: http.StatusOK,
-		do: func(u *user, id string) response { return u.Get(projecttest.VariablesURL(id)) },
+		do: func(u *user, id string) response { return u.Get(variablesURL(id)) },
 	},
 	{
 		name: "set variables", action: workspace.Write, wantStatus: http.StatusOK,
 		do: func(u *user, id string) response {
-			return u.SetVariables(id, []object{projecttest.Variable("VITE_A", "by "+u.Name, "all")})
+			return u.SetVariables(id, []object{variable("VITE_A", "by "+u.Name, "all")})
 		},
 	},
 	{

@@ -143,7 +143,7 @@ func TestDeletionWithConcurrentWrites(t *testing.T) {
 			case i < 6:
 				return ada.Do(http.MethodPost, projecttest.URL(projectID)+"/comments", object{"body": "x", "path": "/a.ts"})
 			case i < 7:
-				return ada.SetVariables(projectID, []object{projecttest.Variable("VITE_A", "1", "all")})
+				return ada.SetVariables(projectID, []object{variable("VITE_A", "1", "all")})
 			}
 			return ada.Do(http.MethodGet, projecttest.URL(projectID), nil)
 		})
@@ -279,7 +279,8 @@ func TestRemovedMemberLosesAccessImmediately(t *testing.T) {
 	projectID := bob.Project(team, "App", workspace.Private)
 	bob.Get(projecttest.URL(projectID)).Want(t, http.StatusOK)
 	f.SetRole(team, bob, workspace.Viewer)
-	bob.Get(projecttest.URL(projectID)).Want(t, http.StatusOK) // a viewer can still see a private project that the viewer created
+	// A viewer can still see a private project that the viewer created.
+	bob.Get(projecttest.URL(projectID)).Want(t, http.StatusOK)
 	bob.Do(http.MethodDelete, projecttest.URL(projectID), nil).Want(t, http.StatusForbidden)
 	f.RemoveMember(team, bob)
 	bob.Get(projecttest.URL(projectID)).Want(t, http.StatusNotFound)

@@ -87,7 +87,8 @@ func storeDeletedProject(c *cleaner, projectID string, files, comments int) {
 		if i == 0 {
 			replaced.ExpiresAt = f.Clock.Now().Add(-time.Hour).Unix()
 		}
-		records[db.VersionKey(projectID, projecttest.HexSum([]byte(path)), replaced.Version)] = projecttest.Encode(f.T, replaced)
+		version := db.VersionKey(projectID, projecttest.HexSum([]byte(path)), replaced.Version)
+		records[version] = projecttest.Encode(f.T, replaced)
 	}
 	for range comments {
 		records[db.CommentKey(projectID, f.IDs.New(id.Comment))] = projecttest.Encode(f.T, longRecord)
@@ -135,10 +136,11 @@ func TestCleanupOfDeletedProject(t *testing.T) {
 		client.SaveBytes("/big.bin", projecttest.RandomBytes(1<<20)).Want(t, http.StatusCreated)
 		client.Save("/a.ts", "1").Want(t, http.StatusCreated)
 		client.Save("/a.ts", "2").Want(t, http.StatusOK)
-		client.Batch(projecttest.Renaming("/big.bin", "/bigger.bin"), projecttest.Creation("/b.ts", "")).Want(t, http.StatusOK)
+		client.Batch(projecttest.Renaming("/big.bin", "/bigger.bin"), projecttest.Creation("/b.ts", "")).
+			Want(t, http.StatusOK)
 		client.Remove("/a.ts").Want(t, http.StatusOK)
 		ada.Comment(projectID)
-		ada.SetVariables(projectID, []object{projecttest.Variable("VITE_A", "1", "all")}).Want(t, http.StatusOK)
+		ada.SetVariables(projectID, []object{{"name": "VITE_A", "value": "1", "target": "all"}}).Want(t, http.StatusOK)
 	}
 	ada.Do(http.MethodDelete, projecttest.URL(deletedID), nil).Want(t, http.StatusOK)
 	before, wantRest := splitByProject(f, storedItems(c), deletedID)

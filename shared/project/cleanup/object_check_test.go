@@ -16,7 +16,7 @@ func (w *killWorld) referenced() map[string]bool {
 	w.T.Helper()
 	keys := map[string]bool{}
 	for _, projectID := range w.projects {
-		items, err := w.fixture.Projects.QueryAll(w.T.Context(), db.ProjectPartition(projectID))
+		items, err := w.Projects.QueryAll(w.T.Context(), db.ProjectPartition(projectID))
 		if err != nil {
 			w.T.Fatal(err)
 		}

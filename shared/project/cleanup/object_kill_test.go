@@ -295,7 +295,7 @@ func (w *killWorld) notKilled() string {
 func (w *killWorld) replaceDeleted() {
 	w.T.Helper()
 	for i, projectID := range w.projects {
-		if _, err := w.fixture.Projects.Get(w.T.Context(), db.TreeKey(projectID)); errors.Is(err, db.ErrNotFound) {
+		if _, err := w.Projects.Get(w.T.Context(), db.TreeKey(projectID)); errors.Is(err, db.ErrNotFound) {
 			w.deleted = append(w.deleted, projectID)
 			w.projects[i] = w.newProject()
 		}

@@ -120,7 +120,8 @@ func TestSweepNeedsConstantMemory(t *testing.T) {
 		}
 		_, _ = io.WriteString(out, `}`)
 	})
-	err := c.WithClients(wire.Client(), f.S3, func() time.Time { return time.Now().Add(projecttest.Old) }).Sweep(t.Context())
+	aged := func() time.Time { return time.Now().Add(projecttest.Old) }
+	err := c.WithClients(wire.Client(), f.S3, aged).Sweep(t.Context())
 	if grown := int64(last.HeapAlloc) - int64(first.HeapAlloc); err != nil || n != pages || grown > maxGrowth {
 		t.Errorf("got error %v, and %d more bytes in memory after %d pages, want at most %d after %d",
 			err, grown, n, maxGrowth, pages)

@@ -30,10 +30,10 @@ func TestFileRequestCallCounts(t *testing.T) {
 	f.UseProxy(slicetest.Slow)
 	client := f.NewFilesClient("ada")
 	deep := strings.Repeat("/d", 99)
-	video, upload := projecttest.RandomBytes(2<<20), announced{}
+	video, upload := randomBytes(2<<20), announced{}
 	operations := []object{}
 	for i := range 20 {
-		operations = append(operations, projecttest.Creation(fmt.Sprintf("/many/%d", i), projecttest.Base64Of(projecttest.RandomBytes(6_000))))
+		operations = append(operations, creation(fmt.Sprintf("/many/%d", i), base64Of(randomBytes(6_000))))
 	}
 	for _, tc := range []struct {
 		name                  string
@@ -43,7 +43,7 @@ func TestFileRequestCallCounts(t *testing.T) {
 	}{
 		{"create", func() response { return client.Save("/a/b/c", "1") }, http.StatusCreated, 5, 3, 0},
 		{"create the largest file", func() response {
-			return client.SaveBytes("/large", projecttest.RandomBytes(1<<20))
+			return client.SaveBytes("/large", randomBytes(1<<20))
 		}, http.StatusCreated, 4, 3, 1},
 		{"create at a depth of 98", func() response { return client.Save(deep[:2*98], "1") }, http.StatusCreated, 5, 3, 0},
 		{"create at a depth of 150", func() response {
@@ -51,14 +51,14 @@ func TestFileRequestCallCounts(t *testing.T) {
 		}, http.StatusCreated, 6, 3, 0},
 		{"update", func() response { return client.Save("/a/b/c", "2") }, http.StatusOK, 3, 3, 0},
 		{"update the largest file", func() response {
-			return client.SaveBytes("/large", projecttest.RandomBytes(1<<20))
+			return client.SaveBytes("/large", randomBytes(1<<20))
 		}, http.StatusOK, 3, 3, 1},
 		{"save unchanged content", func() response { return client.Save("/a/b/c", "2") }, http.StatusOK, 2, 2, 0},
 		{"save without access", func() response {
-			return f.NewUser("eve").FilesOf(client.ProjectID).SaveBytes("/large", projecttest.RandomBytes(10_000))
+			return f.NewUser("eve").FilesOf(client.ProjectID).SaveBytes("/large", randomBytes(10_000))
 		}, http.StatusNotFound, 2, 2, 0},
 		{"save with a failed precondition", func() response {
-			body := object{"path": "/large", "content": projecttest.Base64Of(projecttest.RandomBytes(10_000))}
+			body := object{"path": "/large", "content": base64Of(randomBytes(10_000))}
 			return client.Post(body, slicetest.Header("If-None-Match", "*"))
 		}, http.StatusPreconditionFailed, 2, 2, 0},
 		{"announce", func() response {
@@ -83,12 +83,12 @@ func TestFileRequestCallCounts(t *testing.T) {
 			return client.DeleteVersion("/a/b/c", client.History("/a/b/c", "").Texts("versions", "version")[1])
 		}, http.StatusOK, 3, 3, 0},
 		{"rename a large file", func() response {
-			return client.Batch(projecttest.Renaming("/large", "/larger"))
+			return client.Batch(renaming("/large", "/larger"))
 		}, http.StatusOK, 4, 3, 0},
 		{"delete", func() response { return client.Remove("/larger") }, http.StatusOK, 3, 3, 0},
-		{"rename", func() response { return client.Batch(projecttest.Renaming("/a/b/c", "/a/c")) }, http.StatusOK, 5, 3, 0},
+		{"rename", func() response { return client.Batch(renaming("/a/b/c", "/a/c")) }, http.StatusOK, 5, 3, 0},
 		{"batch", func() response {
-			return client.Batch(projecttest.Update("/a/c", "3"), projecttest.Creation("/e", ""), projecttest.Creation("/f", ""))
+			return client.Batch(update("/a/c", "3"), creation("/e", ""), creation("/f", ""))
 		}, http.StatusOK, 5, 3, 0},
 		{"batch of large files", func() response { return client.Batch(operations...) }, http.StatusOK, 24, 3, 20},
 	} {
@@ -126,21 +126,21 @@ func TestSaveWriteUnits(t *testing.T) {
 		{"4 KiB of text, new", func() response { return client.Save("/src/app.ts", text(4096)) }, 6, 2, 2},
 		{"4 KiB of text, update", func() response { return client.Save("/src/app.ts", text(4097)[1:]) }, 8, 2, 2},
 		{"the largest chunk, new", func() response {
-			return client.SaveBytes("/4.bin", projecttest.RandomBytes(content.MaxInline-1))
+			return client.SaveBytes("/4.bin", randomBytes(content.MaxInline-1))
 		}, 6, 8, 2},
 		{"the largest chunk, update", func() response {
-			return client.SaveBytes("/4.bin", projecttest.RandomBytes(content.MaxInline-1))
+			return client.SaveBytes("/4.bin", randomBytes(content.MaxInline-1))
 		}, 8, 8, 2},
-		{"4 KiB of random bytes, new", func() response { return client.SaveBytes("/5.bin", projecttest.RandomBytes(4096)) }, 6, 0, 2},
+		{"4 KiB of random bytes, new", func() response { return client.SaveBytes("/5.bin", randomBytes(4096)) }, 6, 0, 2},
 		{"100 KiB of text, update", func() response { return client.Save("/src/app.ts", text(100<<10)) }, 8, 0, 2},
 		{"100 KiB of random bytes, new", func() response {
-			return client.SaveBytes("/100.bin", projecttest.RandomBytes(100<<10))
+			return client.SaveBytes("/100.bin", randomBytes(100<<10))
 		}, 6, 0, 2},
 		{"1 MiB of random bytes, new", func() response {
-			return client.SaveBytes("/1m.bin", projecttest.RandomBytes(1<<20))
+			return client.SaveBytes("/1m.bin", randomBytes(1<<20))
 		}, 6, 0, 2},
 		{"delete", func() response { return client.Remove("/1m.bin") }, 6, 0, 2},
-		{"rename", func() response { return client.Batch(projecttest.Renaming("/100.bin", "/200.bin")) }, 8, 0, 4},
+		{"rename", func() response { return client.Batch(renaming("/100.bin", "/200.bin")) }, 8, 0, 4},
 	} {
 		meter.reset()
 		if r := tc.save(); r.Status >= http.StatusBadRequest {
@@ -258,7 +258,7 @@ func TestLargestBatchFitsTransaction(t *testing.T) {
 		meter.reset()
 		var ops []file.BatchOperation
 		for i := range maxOperations {
-			text := projecttest.Base64Of(projecttest.RandomBytes(content.MaxInline - 1))
+			text := base64Of(randomBytes(content.MaxInline - 1))
 			path := fmt.Sprintf("/%02d%s/%[2]sé", i, strings.Repeat("é", 126))
 			ops = append(ops, file.BatchOperation{Action: action, Path: path, Content: &text, Encoding: file.Base64})
 		}
@@ -286,7 +286,7 @@ func TestLargeBatchWriteUnits(t *testing.T) {
 		meter.reset()
 		var ops []file.BatchOperation
 		for i := range 20 {
-			text := projecttest.Base64Of(projecttest.RandomBytes(3 << 20 / 20))
+			text := base64Of(randomBytes(3 << 20 / 20))
 			path := fmt.Sprintf("/src/images/%d.png", i)
 			ops = append(ops, file.BatchOperation{Action: action, Path: path, Content: &text, Encoding: file.Base64})
 		}

@@ -28,7 +28,7 @@ func removeStep(path string) fileStep {
 
 func renameStep(from, to string) fileStep {
 	return fileStep{"rename " + from + " to " + to, func(client filesClient) response {
-		return client.Batch(projecttest.Renaming(from, to))
+		return client.Batch(renaming(from, to))
 	}}
 }
 

@@ -26,10 +26,10 @@ var fileMutations = []struct {
 	}},
 	{"delete", []string{"file.deleted /a"}, func(client filesClient) response { return client.Remove("/a") }},
 	{"rename", []string{"file.deleted /a", "file.created /c"}, func(client filesClient) response {
-		return client.Batch(projecttest.Renaming("/a", "/c"))
+		return client.Batch(renaming("/a", "/c"))
 	}},
 	{"batch", []string{"file.created /new", "file.updated /a", "file.deleted /b"}, func(client filesClient) response {
-		return client.Batch(projecttest.Creation("/new", "new"), projecttest.Update("/a", "new"), projecttest.Deletion("/b"))
+		return client.Batch(creation("/new", "new"), update("/a", "new"), deletion("/b"))
 	}},
 }
 
@@ -50,7 +50,7 @@ func TestFileChangesAreAtomicWithEventsUnderFaults(t *testing.T) {
 					}
 					name := m.name + " with " + injected.Name + " at " + operation
 					client := ada.FilesOf(ada.Project("", "App", workspace.Private))
-					client.Batch(projecttest.Creation("/a", "a"), projecttest.Creation("/b", "b")).Want(t, http.StatusOK)
+					client.Batch(creation("/a", "a"), creation("/b", "b")).Want(t, http.StatusOK)
 					before, chunks := f.Dump(f.Tables.Projects), len(f.Dump(f.Tables.Contents))
 					eventCount := len(client.FileEvents())
 					wire.Break(operation, injected)

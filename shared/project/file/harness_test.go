@@ -13,3 +13,14 @@ type (
 	object      = projecttest.Object
 	response    = slicetest.Response
 )
+
+var (
+	creation    = projecttest.Creation
+	update      = projecttest.Update
+	deletion    = projecttest.Deletion
+	renaming    = projecttest.Renaming
+	randomBytes = projecttest.RandomBytes
+	hexSum      = projecttest.HexSum
+	base64Of    = projecttest.Base64Of
+	contentOf   = projecttest.ContentOf
+)

@@ -32,12 +32,12 @@ func TestHistory(t *testing.T) {
 	for i, v := range list {
 		content := fmt.Sprint("content ", 4-i)
 		if len(v) != 6 || v["version"] != newest[i] || v["current"] != (i == 0) || v["size"] != float64(len(content)) ||
-			v["sha256"] != projecttest.HexSum([]byte(content)) || v["updatedBy"] != client.UserID {
+			v["sha256"] != hexSum([]byte(content)) || v["updatedBy"] != client.UserID {
 			t.Errorf("version %d in the list: got %v, want the ID %s and the content %q", i, v, newest[i], content)
 		}
 		r := client.Get(client.URL()+"?path=/a&version="+newest[i]).Want(t, http.StatusOK)
-		if projecttest.ContentOf(t, r.Body) != content || r.Text("version") != newest[i] ||
-			r.Header.Get("ETag") != projecttest.EtagOf(newest[i]) || r.Text("updatedAt") != v["createdAt"] {
+		if contentOf(t, r.Body) != content || r.Text("version") != newest[i] ||
+			r.Header.Get("ETag") != `"`+newest[i]+`"` || r.Text("updatedAt") != v["createdAt"] {
 			t.Errorf("reading version %d: got %s, want the ID %s and the content %q", i, r.Raw, newest[i], content)
 		}
 	}
@@ -73,7 +73,7 @@ func TestHistory(t *testing.T) {
 	}
 	client.Get(client.URL()+"?path=/a").Want(t, http.StatusNotFound, fault.CodeFileNotFound)
 	r := client.Get(client.URL()+"?path=/a&version="+newest[0]).Want(t, http.StatusOK)
-	if projecttest.ContentOf(t, r.Body) != "content 4" {
+	if contentOf(t, r.Body) != "content 4" {
 		t.Errorf("the last version at the old path: got %s, want the content %q", r.Raw, "content 4")
 	}
 	client.Get(client.URL()+"?path=/b&version="+newest[1]).Want(t, http.StatusNotFound, fault.CodeFileNotFound)

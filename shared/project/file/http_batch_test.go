@@ -20,7 +20,7 @@ func contents(client filesClient) map[string]string {
 	all := map[string]string{}
 	for _, r := range pages(client.Fixture.T, client, "?include=content", 0) {
 		for _, item := range r.List("files") {
-			all[item["path"].(string)] = projecttest.ContentOf(client.Fixture.T, item)
+			all[item["path"].(string)] = contentOf(client.Fixture.T, item)
 		}
 	}
 	return all
@@ -36,13 +36,13 @@ func TestBatchOfAllOperations(t *testing.T) {
 	old := client.Read("/rename").Body
 	eventCount := len(client.FileEvents())
 	r := client.Batch(
-		projecttest.Renaming("/rename", "/renamed.ts"),
-		projecttest.Creation("/create", "new"),
-		projecttest.Deletion("/delete"),
-		projecttest.Update("/update", "new"),
-		projecttest.Update("/same", "old"),
-		projecttest.Creation("/bytes", projecttest.Base64Of([]byte{0xff, 0})).With("encoding", "base64"),
-		projecttest.Creation("/nul", "a\x00b and more text"),
+		renaming("/rename", "/renamed.ts"),
+		creation("/create", "new"),
+		deletion("/delete"),
+		update("/update", "new"),
+		update("/same", "old"),
+		creation("/bytes", base64Of([]byte{0xff, 0})).With("encoding", "base64"),
+		creation("/nul", "a\x00b and more text"),
 	).Want(t, http.StatusOK)
 	wantPaths := []any{"/renamed.ts", "/create", "/update", "/same", "/bytes", "/nul"}
 	if diff := cmp.Diff(wantPaths, r.Values("files", "path")); diff != "" {
@@ -72,7 +72,7 @@ func TestBatchOfAllOperations(t *testing.T) {
 		t.Errorf("events mismatch (-want +got):\n%s", diff)
 	}
 	client.CheckTree()
-	if r := client.Batch(projecttest.Deletion("/create"), projecttest.Deletion("/bytes")).Want(t, http.StatusOK); r.Raw != `{"files":[]}` {
+	if r := client.Batch(deletion("/create"), deletion("/bytes")).Want(t, http.StatusOK); r.Raw != `{"files":[]}` {
 		t.Errorf("a batch of deletions: got %s, want an empty list of files", r.Raw)
 	}
 }
@@ -85,7 +85,7 @@ func TestFailedBatchChangesNothing(t *testing.T) {
 	tag := client.Save("/a", "a").Want(t, http.StatusCreated).Header.Get("ETag")
 	client.Save("/dir/b", "b").Want(t, http.StatusCreated)
 	before := fmt.Sprint(storedItemCount(f), client.Tree())
-	valid := projecttest.Creation("/valid", "x")
+	valid := creation("/valid", "x")
 	many := func(n int, operation func(i int) object) []object {
 		ops := []object{}
 		for i := range n {
@@ -100,59 +100,59 @@ func TestFailedBatchChangesNothing(t *testing.T) {
 		message string
 	}{
 		"create an existing path": {
-			ops:    []object{valid, projecttest.Creation("/a", "")},
+			ops:    []object{valid, creation("/a", "")},
 			status: 409, code: fault.CodeConflict, message: "operations[1]: A file with this path already exists.",
 		},
 		"update a missing file": {
-			ops:    []object{valid, projecttest.Update("/x", "")},
+			ops:    []object{valid, update("/x", "")},
 			status: 404, code: fault.CodeFileNotFound, message: "operations[1]: The file does not exist.",
 		},
 		"delete a missing file": {
-			ops:    []object{valid, valid.With("path", "/f2"), projecttest.Deletion("/x")},
+			ops:    []object{valid, valid.With("path", "/f2"), deletion("/x")},
 			status: 404, code: fault.CodeFileNotFound, message: "operations[2]: The file does not exist.",
 		},
 		"rename a missing file": {
-			ops:    []object{projecttest.Renaming("/x", "/y"), valid},
+			ops:    []object{renaming("/x", "/y"), valid},
 			status: 404, code: fault.CodeFileNotFound, message: "operations[0]: The file does not exist.",
 		},
 		"rename to an existing file": {
-			ops:    []object{valid, projecttest.Renaming("/a", "/dir/b")},
+			ops:    []object{valid, renaming("/a", "/dir/b")},
 			status: 409, code: fault.CodeConflict, message: "operations[1]: A file with this path already exists.",
 		},
 		"rename to the same path": {
-			ops:    []object{valid, projecttest.Renaming("/a", "/a")},
+			ops:    []object{valid, renaming("/a", "/a")},
 			status: 400, code: fault.CodeValidationFailed, message: "operations[1].to: must be different from path",
 		},
 		"path is a folder": {
-			ops:    []object{valid, projecttest.Creation("/dir", "")},
+			ops:    []object{valid, creation("/dir", "")},
 			status: 409, code: fault.CodeConflict, message: "operations[1]: This path is a folder that contains files.",
 		},
 		"parent is a file": {
-			ops:    []object{valid, projecttest.Creation("/a/b", "")},
+			ops:    []object{valid, creation("/a/b", "")},
 			status: 409, code: fault.CodeConflict, message: "operations[1]: A parent folder of this path is a file.",
 		},
 		"parent is a file of the same batch": {
-			ops:    []object{projecttest.Creation("/n/o", ""), projecttest.Creation("/n", "")},
+			ops:    []object{creation("/n/o", ""), creation("/n", "")},
 			status: 409, code: fault.CodeConflict, message: "operations[0]: A parent folder of this path is a file.",
 		},
 		"wrong etag of update": {
-			ops:    []object{valid, projecttest.Update("/a", "b").With("etag", `"no"`)},
+			ops:    []object{valid, update("/a", "b").With("etag", `"no"`)},
 			status: 412, code: fault.CodePreconditionFailed, message: "operations[1]: ",
 		},
 		"wrong etag, no change": {
-			ops:    []object{valid, projecttest.Update("/a", "a").With("etag", `"no"`)},
+			ops:    []object{valid, update("/a", "a").With("etag", `"no"`)},
 			status: 412, code: fault.CodePreconditionFailed, message: "operations[1]: ",
 		},
 		"wrong etag of delete": {
-			ops:    []object{valid, projecttest.Deletion("/a").With("etag", `"no"`)},
+			ops:    []object{valid, deletion("/a").With("etag", `"no"`)},
 			status: 412, code: fault.CodePreconditionFailed, message: "operations[1]: ",
 		},
 		"wrong etag of rename": {
-			ops:    []object{valid, projecttest.Renaming("/a", "/c").With("etag", "no")},
+			ops:    []object{valid, renaming("/a", "/c").With("etag", "no")},
 			status: 412, code: fault.CodePreconditionFailed, message: "operations[1]: ",
 		},
 		"etag of a missing file": {
-			ops:    []object{valid, projecttest.Update("/x", "").With("etag", tag)},
+			ops:    []object{valid, update("/x", "").With("etag", tag)},
 			status: 404, code: fault.CodeFileNotFound, message: "operations[1]: The file does not exist.",
 		},
 		"no operations": {
@@ -160,29 +160,29 @@ func TestFailedBatchChangesNothing(t *testing.T) {
 			status: 400, code: fault.CodeValidationFailed, message: "operations: must not be empty",
 		},
 		"21 operations": {
-			ops:    many(21, func(i int) object { return projecttest.Creation(fmt.Sprint("/", i), "") }),
+			ops:    many(21, func(i int) object { return creation(fmt.Sprint("/", i), "") }),
 			status: 400, code: fault.CodeValidationFailed, message: "operations: must have at most 20",
 		},
 		"11 renames": {
-			ops:     many(11, func(i int) object { return projecttest.Renaming(fmt.Sprint("/a", i), fmt.Sprint("/b", i)) }),
+			ops:     many(11, func(i int) object { return renaming(fmt.Sprint("/a", i), fmt.Sprint("/b", i)) }),
 			status:  400,
 			code:    fault.CodeValidationFailed,
 			message: "operations: must have at most 20 operations; a rename counts as two",
 		},
 		"a path twice": {
-			ops:    []object{valid, projecttest.Update("/a", "b"), projecttest.Deletion("/a")},
+			ops:    []object{valid, update("/a", "b"), deletion("/a")},
 			status: 400, code: fault.CodeValidationFailed, message: "operations[2].path: must not occur more than once",
 		},
 		"renamed and created": {
-			ops:    []object{projecttest.Renaming("/a", "/c"), projecttest.Creation("/c", "")},
+			ops:    []object{renaming("/a", "/c"), creation("/c", "")},
 			status: 400, code: fault.CodeValidationFailed, message: "operations[1].path: must not occur more than once",
 		},
 		"renamed twice": {
-			ops:    []object{projecttest.Renaming("/a", "/c"), projecttest.Renaming("/c", "/d")},
+			ops:    []object{renaming("/a", "/c"), renaming("/c", "/d")},
 			status: 400, code: fault.CodeValidationFailed, message: "operations[1].path: must not occur more than once",
 		},
 		"two files renamed to the same path": {
-			ops:    []object{projecttest.Renaming("/a", "/c"), projecttest.Renaming("/dir/b", "/c")},
+			ops:    []object{renaming("/a", "/c"), renaming("/dir/b", "/c")},
 			status: 400, code: fault.CodeValidationFailed, message: "operations[1].to: must not occur more than once",
 		},
 		"an unknown operation": {
@@ -202,11 +202,11 @@ func TestFailedBatchChangesNothing(t *testing.T) {
 			status: 400, code: fault.CodeValidationFailed, message: "operations[0].content: is required",
 		},
 		"content of a deletion": {
-			ops:    []object{projecttest.Deletion("/a").With("content", "x")},
+			ops:    []object{deletion("/a").With("content", "x")},
 			status: 400, code: fault.CodeValidationFailed, message: "operations[0].content: is allowed only for",
 		},
 		"update with to": {
-			ops:    []object{projecttest.Update("/a", "x").With("to", "/b")},
+			ops:    []object{update("/a", "x").With("to", "/b")},
 			status: 400, code: fault.CodeValidationFailed, message: "operations[0].to: is allowed only for",
 		},
 		"rename without to": {
@@ -218,23 +218,23 @@ func TestFailedBatchChangesNothing(t *testing.T) {
 			status: 400, code: fault.CodeValidationFailed, message: "operations[0].etag: is not allowed for create",
 		},
 		"an invalid etag": {
-			ops:    []object{projecttest.Update("/a", "x").With("etag", `"a`)},
+			ops:    []object{update("/a", "x").With("etag", `"a`)},
 			status: 400, code: fault.CodeValidationFailed, message: "operations[0].etag: must be an entity tag",
 		},
 		"an empty etag": { // of a client that has lost it: a write without a condition could destroy another change
-			ops:    []object{projecttest.Update("/a", "x").With("etag", "")},
+			ops:    []object{update("/a", "x").With("etag", "")},
 			status: 400, code: fault.CodeValidationFailed, message: "operations[0].etag: must be an entity tag",
 		},
 		"content too large": {
-			ops:    []object{valid, projecttest.Creation("/c", strings.Repeat("x", 1<<20+1))},
+			ops:    []object{valid, creation("/c", strings.Repeat("x", 1<<20+1))},
 			status: 400, code: fault.CodeValidationFailed, message: "operations[1].content: must be at most 1 MiB",
 		},
 		"batch too large": {
-			ops:    many(4, func(i int) object { return projecttest.Creation(fmt.Sprint("/c", i), strings.Repeat("x", 3<<18+1)) }),
+			ops:    many(4, func(i int) object { return creation(fmt.Sprint("/c", i), strings.Repeat("x", 3<<18+1)) }),
 			status: 400, code: fault.CodeValidationFailed, message: "operations: must have at most 3 MiB",
 		},
 		"storage quota exceeded": {
-			ops:    many(3, func(i int) object { return projecttest.Creation(fmt.Sprint("/c", i), strings.Repeat("x", 1<<20)) }),
+			ops:    many(3, func(i int) object { return creation(fmt.Sprint("/c", i), strings.Repeat("x", 1<<20)) }),
 			status: 402, code: fault.CodeQuotaExceeded, message: "2 MiB",
 		},
 	} {
@@ -246,13 +246,13 @@ func TestFailedBatchChangesNothing(t *testing.T) {
 	if after := fmt.Sprint(storedItemCount(f), client.Tree()); after != before {
 		t.Errorf("a failed batch changed the number of stored items or the tree: got %s, want %s", after, before)
 	}
-	client.Batch(many(20, func(i int) object { return projecttest.Creation(fmt.Sprint("/c", i), "") })...).Want(t, http.StatusOK)
-	newFiles := many(4, func(i int) object { return projecttest.Creation(fmt.Sprint("/d", i), "") })
+	client.Batch(many(20, func(i int) object { return creation(fmt.Sprint("/c", i), "") })...).Want(t, http.StatusOK)
+	newFiles := many(4, func(i int) object { return creation(fmt.Sprint("/d", i), "") })
 	r := client.Batch(newFiles...).Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
 	if !strings.Contains(r.Text("error"), "files") {
 		t.Errorf("got %s, want the error of the file quota", r.Raw)
 	}
-	client.Batch(append(newFiles, projecttest.Deletion("/c0"))...).Want(t, http.StatusOK)
+	client.Batch(append(newFiles, deletion("/c0"))...).Want(t, http.StatusOK)
 	client.CheckTree()
 }
 
@@ -263,7 +263,7 @@ func TestBatchFolderLimit(t *testing.T) {
 	client := projecttest.New(t).NewFilesClient("ada")
 	deep := func(n, levels int) (operations []object) {
 		for i := range n {
-			operations = append(operations, projecttest.Creation(fmt.Sprint("/", i)+strings.Repeat("/d", levels), "x"))
+			operations = append(operations, creation(fmt.Sprint("/", i)+strings.Repeat("/d", levels), "x"))
 		}
 		return operations
 	}
@@ -279,7 +279,7 @@ func TestBatchRejectsPreconditionHeaders(t *testing.T) {
 	t.Parallel()
 	client := projecttest.New(t).NewFilesClient("ada")
 	for _, name := range []string{"If-Match", "If-None-Match"} {
-		body := object{"operations": []object{projecttest.Creation("/a", "x")}}
+		body := object{"operations": []object{creation("/a", "x")}}
 		r := client.Do(http.MethodPost, client.URL()+"/batch", body, slicetest.Header(name, "*"))
 		r.Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	}
@@ -293,24 +293,24 @@ func TestBatchReplacesFoldersWithFiles(t *testing.T) {
 	t.Parallel()
 	f := projecttest.New(t)
 	client := f.NewFilesClient("ada")
-	client.Batch(projecttest.Creation("/dir/a", "a"), projecttest.Creation("/dir/b", "b"), projecttest.Creation("/file", "f")).Want(t, http.StatusOK)
-	client.Batch(projecttest.Deletion("/dir/a"), projecttest.Creation("/dir", "x")).Want(t, http.StatusConflict, fault.CodeConflict)
-	client.Batch(projecttest.Creation("/dir", "a file"), projecttest.Deletion("/dir/a"), projecttest.Renaming("/dir/b", "/b")).Want(t, http.StatusOK)
-	client.Batch(projecttest.Creation("/file/inner", "i"), projecttest.Renaming("/file", "/file/f")).Want(t, http.StatusOK)
+	client.Batch(creation("/dir/a", "a"), creation("/dir/b", "b"), creation("/file", "f")).Want(t, http.StatusOK)
+	client.Batch(deletion("/dir/a"), creation("/dir", "x")).Want(t, http.StatusConflict, fault.CodeConflict)
+	client.Batch(creation("/dir", "a file"), deletion("/dir/a"), renaming("/dir/b", "/b")).Want(t, http.StatusOK)
+	client.Batch(creation("/file/inner", "i"), renaming("/file", "/file/f")).Want(t, http.StatusOK)
 	if diff := cmp.Diff([]any{"/b", "/dir", "/file/f", "/file/inner"}, client.Paths()); diff != "" {
 		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
-	client.Batch(projecttest.Renaming("/dir", "/dir/again/and/again"), projecttest.Renaming("/file/f", "/f"), projecttest.Renaming("/file/inner", "/file")).
+	client.Batch(renaming("/dir", "/dir/again/and/again"), renaming("/file/f", "/f"), renaming("/file/inner", "/file")).
 		Want(t, http.StatusOK)
 	if diff := cmp.Diff([]any{"/b", "/dir/again/and/again", "/f", "/file"}, client.Paths()); diff != "" {
 		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
-	ops := []object{projecttest.Creation("/file", "")}
+	ops := []object{creation("/file", "")}
 	client.Remove("/file").Want(t, http.StatusOK)
 	for i := range 19 {
 		path := fmt.Sprintf("/file/%02d", i)
 		client.Save(path, "").Want(t, http.StatusCreated)
-		ops = append(ops, projecttest.Deletion(path))
+		ops = append(ops, deletion(path))
 	}
 	client.Save("/file/99", "").Want(t, http.StatusCreated)
 	client.Batch(ops...).Want(t, http.StatusConflict, fault.CodeConflict)

@@ -54,7 +54,7 @@ func TestListFiles(t *testing.T) {
 		for _, r := range pages(t, client, "?include=content", limit) {
 			for _, item := range r.List("files") {
 				n++
-				if want := "content of " + item["path"].(string); projecttest.ContentOf(t, item) != want {
+				if want := "content of " + item["path"].(string); contentOf(t, item) != want {
 					t.Errorf("got the file %v, want the content %q", item, want)
 				}
 			}
@@ -99,7 +99,7 @@ func TestListWithContentsIsPagedByBytes(t *testing.T) {
 	sizes := map[string]int{}
 	for i := range 5 {
 		path := fmt.Sprintf("/%d.bin", i)
-		client.SaveBytes(path, projecttest.RandomBytes(1<<20)).Want(t, http.StatusCreated)
+		client.SaveBytes(path, randomBytes(1<<20)).Want(t, http.StatusCreated)
 		sizes[path] = 1 << 20
 	}
 	client.Save("/z.txt", strings.Repeat("\n\n\nabcde", 1<<17)).Want(t, http.StatusCreated)
@@ -111,7 +111,7 @@ func TestListWithContentsIsPagedByBytes(t *testing.T) {
 				t.Errorf("got a page of %d bytes, want at most 5 MiB", len(r.Raw))
 			}
 			for _, item := range r.List("files") {
-				got[item["path"].(string)] = len(projecttest.ContentOf(t, item))
+				got[item["path"].(string)] = len(contentOf(t, item))
 			}
 		}
 		if diff := cmp.Diff(sizes, got); diff != "" {

@@ -27,7 +27,7 @@ func TestSaveAndReadFile(t *testing.T) {
 	want := map[string]any{
 		"path": "/src/app.ts", "size": float64(len(text)),
 		"contentType": "text/typescript; charset=utf-8", "encoding": "utf-8",
-		"sha256": projecttest.HexSum([]byte(text)), "etag": `"` + version + `"`, "version": version,
+		"sha256": hexSum([]byte(text)), "etag": `"` + version + `"`, "version": version,
 		"createdAt": "2031-05-05T10:05:01.003Z", "updatedAt": "2031-05-05T10:05:01.003Z", "updatedBy": client.UserID,
 	}
 	want["createdAt"], want["updatedAt"] = created.Body["createdAt"], created.Body["createdAt"]
@@ -53,11 +53,11 @@ func TestSaveAndReadFile(t *testing.T) {
 	f.Clock.Advance(time.Second)
 	updated := client.Save("/src/app.ts", "").Want(t, http.StatusOK)
 	if updated.Text("createdAt") != created.Text("createdAt") || updated.Text("updatedAt") == created.Text("updatedAt") ||
-		updated.Text("version") <= version || updated.Body["size"] != float64(0) || updated.Text("sha256") != projecttest.HexSum(nil) {
+		updated.Text("version") <= version || updated.Body["size"] != float64(0) || updated.Text("sha256") != hexSum(nil) {
 		t.Errorf("updated: got %s, want an empty file with a new version and the old createdAt", updated.Raw)
 	}
 	r := client.Read("/src/app.ts").Want(t, http.StatusOK)
-	if projecttest.ContentOf(t, r.Body) != "" || r.Text("encoding") != "utf-8" {
+	if contentOf(t, r.Body) != "" || r.Text("encoding") != "utf-8" {
 		t.Errorf("read after the update: got %s, want empty UTF-8 content", r.Raw)
 	}
 	client.CheckTree()
@@ -99,7 +99,7 @@ func TestContentEncodings(t *testing.T) {
 		readEncoding string
 		contentType  string
 	}{
-		"/random.bin":   {projecttest.RandomBytes(1 << 20), "base64", "base64", "application/octet-stream"},
+		"/random.bin":   {randomBytes(1 << 20), "base64", "base64", "application/octet-stream"},
 		"/text.txt":     {[]byte(strings.Repeat("0123456789abcde\n", 1<<16)), "utf-8", "utf-8", "text/plain; charset=utf-8"},
 		"/nul.txt":      {[]byte("line one\x00line two"), "utf-8", "utf-8", "text/plain; charset=utf-8"},
 		"/controls":     {bytes.Repeat([]byte{1, 0}, 1000), "utf-8", "base64", "text/plain; charset=utf-8"},
@@ -117,12 +117,12 @@ func TestContentEncodings(t *testing.T) {
 		body := object{"path": name, "content": sent, "encoding": tc.saveEncoding}
 		saved := client.Post(body).Want(t, http.StatusCreated)
 		read := client.Read(name).Want(t, http.StatusOK)
-		if projecttest.ContentOf(t, read.Body) != string(tc.data) || read.Text("encoding") != tc.readEncoding ||
+		if contentOf(t, read.Body) != string(tc.data) || read.Text("encoding") != tc.readEncoding ||
 			saved.Text("encoding") != tc.saveEncoding {
 			t.Errorf("%s: got %d bytes as %s, want the saved %d bytes as %s",
-				name, len(projecttest.ContentOf(t, read.Body)), read.Text("encoding"), len(tc.data), tc.readEncoding)
+				name, len(contentOf(t, read.Body)), read.Text("encoding"), len(tc.data), tc.readEncoding)
 		}
-		if read.Text("sha256") != projecttest.HexSum(tc.data) || read.Body["size"] != float64(len(tc.data)) {
+		if read.Text("sha256") != hexSum(tc.data) || read.Body["size"] != float64(len(tc.data)) {
 			t.Errorf("%s: got %.300s, want the hash and the size of the decoded content", name, read.Raw)
 		}
 		if got := saved.Text("contentType"); got != tc.contentType {
@@ -179,7 +179,7 @@ func TestConditionalReads(t *testing.T) {
 	}
 	client.Save("/a", "other").Want(t, http.StatusOK)
 	r := client.Read("/a", slicetest.Header("If-None-Match", tag)).Want(t, http.StatusOK)
-	if projecttest.ContentOf(t, r.Body) != "other" {
+	if contentOf(t, r.Body) != "other" {
 		t.Errorf("a read with the ETag of a replaced version: got %s, want the new content", r.Raw)
 	}
 	client.Read("/b", slicetest.Header("If-None-Match", "*")).Want(t, http.StatusNotFound, fault.CodeFileNotFound)

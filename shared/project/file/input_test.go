@@ -49,7 +49,7 @@ func TestInvalidFileRequests(t *testing.T) {
 		wantInvalid(client.Do(http.MethodDelete, client.URL(), object{"path": path}), "path: ")
 		wantInvalid(client.History(path, ""), "path: ")
 		wantInvalid(client.Do(http.MethodPost, "/api/projects/"+client.ProjectID+"/uploads",
-			object{"path": path, "size": 1, "sha256": projecttest.HexSum(nil)}), rule)
+			object{"path": path, "size": 1, "sha256": hexSum(nil)}), rule)
 		wantInvalid(client.Batch(object{"op": "create", "path": path, "content": ""}), "operations[0]."+rule)
 		wantInvalid(client.Batch(object{"op": "rename", "path": "/existing", "to": path}), "operations[0].to: ")
 	}
@@ -64,11 +64,11 @@ func TestInvalidFileRequests(t *testing.T) {
 	wantInvalid(client.Post(`{"path":"/a","content":"\ud800"}`), "content: contains an incomplete surrogate pair")
 	for _, text := range []string{"A", "AA", "AB==", "AA==\n", "-_-_", " "} {
 		wantInvalid(client.Post(object{"path": "/a", "content": text, "encoding": "base64"}), "content: must be base64")
-		batch := client.Batch(projecttest.Creation("/a", text).With("encoding", "base64"))
+		batch := client.Batch(creation("/a", text).With("encoding", "base64"))
 		wantInvalid(batch, "operations[0].content: must be base64")
 	}
 	wantInvalid(client.Save("/a", strings.Repeat("a", 1<<20+1)), "content: must be at most 1 MiB")
-	wantInvalid(client.SaveBytes("/a", projecttest.RandomBytes(1<<20+1)), "content: must be at most 1 MiB")
+	wantInvalid(client.SaveBytes("/a", randomBytes(1<<20+1)), "content: must be at most 1 MiB")
 	wantInvalid(client.Get(client.URL()+"?include=contents"), "include: must be one of")
 	wantInvalid(client.Get(client.URL()+"?limit=0"), "limit")
 	wantInvalid(client.Get(client.URL()+"?limit=101"), "limit")
@@ -81,7 +81,7 @@ func TestInvalidFileRequests(t *testing.T) {
 		unknown := client.FilesOf(unknownID)
 		for _, r := range []response{
 			unknown.Save("/a", "x"), unknown.Read("/a"), unknown.Get(unknown.URL()), unknown.Remove("/a"),
-			unknown.History("/a", ""), unknown.Batch(projecttest.Deletion("/a")),
+			unknown.History("/a", ""), unknown.Batch(deletion("/a")),
 		} {
 			wantError(r, http.StatusNotFound, fault.CodeProjectNotFound, "The project does not exist")
 		}

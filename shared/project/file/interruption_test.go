@@ -120,23 +120,23 @@ func TestConflictingFileChangesAtEveryCall(t *testing.T) {
 			save("/a"), save("/a/b/c"), http.StatusConflict, fault.CodeConflict,
 		},
 		"rename into a folder, create a file at the folder": {
-			batch(projecttest.Renaming("/f", "/a/f")), save("/a"), http.StatusConflict, fault.CodeConflict,
+			batch(renaming("/f", "/a/f")), save("/a"), http.StatusConflict, fault.CodeConflict,
 		},
 		"rename to a path, save inside the path": {
-			batch(projecttest.Renaming("/f", "/a")), save("/a/b"), http.StatusConflict, fault.CodeConflict,
+			batch(renaming("/f", "/a")), save("/a/b"), http.StatusConflict, fault.CodeConflict,
 		},
 		"save in a folder, rename a file to the folder": {
-			save("/a/b"), batch(projecttest.Renaming("/f", "/a")), http.StatusConflict, fault.CodeConflict,
+			save("/a/b"), batch(renaming("/f", "/a")), http.StatusConflict, fault.CodeConflict,
 		},
 		"rename to a path, create a file at the path": {
-			batch(projecttest.Renaming("/f", "/a")), save("/a"), http.StatusConflict, fault.CodeConflict,
+			batch(renaming("/f", "/a")), save("/a"), http.StatusConflict, fault.CodeConflict,
 		},
 		"save, create the same file": {save("/a"), save("/a", ifNone), http.StatusOK, ""},
 		"create with If-None-Match, create the same file": {
 			save("/a", ifNone), save("/a"), http.StatusPreconditionFailed, fault.CodePreconditionFailed,
 		},
 		"create in a batch, create the same file": {
-			batch(projecttest.Creation("/a", "")), save("/a"), http.StatusConflict, fault.CodeConflict,
+			batch(creation("/a", "")), save("/a"), http.StatusConflict, fault.CodeConflict,
 		},
 		"save, save the same file":   {save("/f"), save("/f", ifMatch), http.StatusOK, ""},
 		"save, delete the same file": {save("/f"), remove("/f"), http.StatusCreated, ""},
@@ -144,18 +144,18 @@ func TestConflictingFileChangesAtEveryCall(t *testing.T) {
 			save("/f", ifMatch), remove("/f"), http.StatusPreconditionFailed, fault.CodePreconditionFailed,
 		},
 		"update in a batch, delete the same file": {
-			batch(projecttest.Update("/f", "x")), remove("/f"), http.StatusNotFound, fault.CodeFileNotFound,
+			batch(update("/f", "x")), remove("/f"), http.StatusNotFound, fault.CodeFileNotFound,
 		},
 		"rename, delete the same file": {
-			batch(projecttest.Renaming("/f", "/g")), remove("/f"), http.StatusNotFound, fault.CodeFileNotFound,
+			batch(renaming("/f", "/g")), remove("/f"), http.StatusNotFound, fault.CodeFileNotFound,
 		},
-		"rename, save the same file": {batch(projecttest.Renaming("/f", "/g")), save("/f"), http.StatusOK, ""},
+		"rename, save the same file": {batch(renaming("/f", "/g")), save("/f"), http.StatusOK, ""},
 		"delete, delete the same file": {
 			remove("/f"), remove("/f"), http.StatusNotFound, fault.CodeFileNotFound,
 		},
 		"delete, save the same file": {remove("/f"), save("/f"), http.StatusOK, ""},
 		untouched: {
-			batch(projecttest.Update("/f", "f"), projecttest.Creation("/g", "")), batch(projecttest.Update("/f", "other").With("etag", "*")), http.StatusOK, "",
+			batch(update("/f", "f"), creation("/g", "")), batch(update("/f", "other").With("etag", "*")), http.StatusOK, "",
 		},
 		emptied: {save("/h"), remove("/h/i"), http.StatusCreated, ""},
 	} {
@@ -174,7 +174,7 @@ func TestConflictingFileChangesAtEveryCall(t *testing.T) {
 			for call := 1; call <= 4; call++ {
 				for _, reverse := range []bool{false, true} {
 					client := ada.FilesOf(ada.Project("", "App", workspace.Private))
-					client.Batch(projecttest.Creation("/f", "f"), projecttest.Creation("/h/i", "i")).Want(t, http.StatusOK)
+					client.Batch(creation("/f", "f"), creation("/h/i", "i")).Want(t, http.StatusOK)
 					i := &interruption{before: call, reverse: reverse, do: func() {
 						if r := tc.concurrent(client); r.Status >= http.StatusBadRequest {
 							t.Errorf("concurrent change: got %d %s, want success", r.Status, r.Raw)

@@ -32,11 +32,11 @@ func TestLargeContentsAreObjects(t *testing.T) {
 	}{
 		{"/empty", nil, 0, ""},
 		{"/small", []byte("small"), 1, ""},
-		{"/limit", projecttest.RandomBytes(content.MaxInline - 1), 1, ""}, // one byte is the format
-		{"/above", projecttest.RandomBytes(content.MaxInline), 0, content.Raw},
+		{"/limit", randomBytes(content.MaxInline - 1), 1, ""}, // one byte is the format
+		{"/above", randomBytes(content.MaxInline), 0, content.Raw},
 		{"/text", []byte(strings.Repeat("export const x = 1\n", 5_000)), 1, ""},
-		{"/zstd", append(projecttest.RandomBytes(100_000), make([]byte, 100_000)...), 0, content.Zstd},
-		{"/largest", projecttest.RandomBytes(content.MaxBytes), 0, content.Raw},
+		{"/zstd", append(randomBytes(100_000), make([]byte, 100_000)...), 0, content.Zstd},
+		{"/largest", randomBytes(content.MaxBytes), 0, content.Raw},
 	} {
 		client.SaveBytes(tc.path, tc.data).Want(t, http.StatusCreated)
 		record := client.Record(tc.path)
@@ -48,7 +48,7 @@ func TestLargeContentsAreObjects(t *testing.T) {
 		if got := slices.Contains(f.Objects(), wantKey); got != (tc.object != "") {
 			t.Errorf("%s: the object %s exists: %v, want %v", tc.path, wantKey, got, !got)
 		}
-		if got := projecttest.ContentOf(t, client.Read(tc.path).Want(t, http.StatusOK).Body); got != string(tc.data) {
+		if got := contentOf(t, client.Read(tc.path).Want(t, http.StatusOK).Body); got != string(tc.data) {
 			t.Errorf("%s: got %d bytes, want the %d bytes that were saved", tc.path, len(got), len(tc.data))
 		}
 	}
@@ -56,8 +56,8 @@ func TestLargeContentsAreObjects(t *testing.T) {
 		t.Errorf("got %d chunks, want 3", n)
 	}
 	first := client.Record("/above")
-	client.SaveBytes("/above", projecttest.RandomBytes(10_000)).Want(t, http.StatusOK)
-	client.Batch(projecttest.Renaming("/above", "/renamed")).Want(t, http.StatusOK)
+	client.SaveBytes("/above", randomBytes(10_000)).Want(t, http.StatusOK)
+	client.Batch(renaming("/above", "/renamed")).Want(t, http.StatusOK)
 	client.Get(client.URL()+"?path=/above&version="+first.Version).Want(t, http.StatusOK)
 	client.Read("/renamed").Want(t, http.StatusOK)
 	for _, r := range f.StoredEvents() {
@@ -73,7 +73,7 @@ func TestOldChunksRemainReadable(t *testing.T) {
 	f := projecttest.New(t)
 	c := projecttest.NewCleaner(t, f)
 	client := f.NewFilesClient("ada")
-	data := projecttest.RandomBytes(content.MaxBytes)
+	data := randomBytes(content.MaxBytes)
 	client.SaveBytes("/old", data).Want(t, http.StatusCreated)
 	record := client.Record("/old")
 	chunks, err := content.Pack(data)
@@ -87,10 +87,10 @@ func TestOldChunksRemainReadable(t *testing.T) {
 	}
 	f.Put(f.Tables.Contents, items)
 	f.Put(f.Tables.Projects, map[db.Key]db.Item{db.FileKey(client.ProjectID, "/old"): projecttest.Encode(t, record)})
-	if got := projecttest.ContentOf(t, client.Read("/old").Want(t, http.StatusOK).Body); got != string(data) || len(chunks) < 3 {
+	if got := contentOf(t, client.Read("/old").Want(t, http.StatusOK).Body); got != string(data) || len(chunks) < 3 {
 		t.Errorf("got %d bytes from %d chunks, want %d bytes from at least 3", len(got), len(chunks), len(data))
 	}
-	client.SaveBytes("/old", projecttest.RandomBytes(10_000)).Want(t, http.StatusOK)
+	client.SaveBytes("/old", randomBytes(10_000)).Want(t, http.StatusOK)
 	client.Get(client.URL()+"?path=/old&version="+record.Version).Want(t, http.StatusOK)
 	c.HandleAll()
 	for key, at := range f.Expiries(client.ProjectID) {
@@ -111,15 +111,15 @@ func TestDamagedObjects(t *testing.T) {
 	t.Parallel()
 	f := projecttest.New(t)
 	client := f.NewFilesClient("ada")
-	data := append(projecttest.RandomBytes(5_000), make([]byte, 5_000)...)
+	data := append(randomBytes(5_000), make([]byte, 5_000)...)
 	for name, damage := range map[string]struct {
 		change func(key string)
 		status int
 	}{
-		"other bytes": {func(key string) { f.PutObject(key, projecttest.RandomBytes(5_000)) }, http.StatusInternalServerError},
+		"other bytes": {func(key string) { f.PutObject(key, randomBytes(5_000)) }, http.StatusInternalServerError},
 		"empty":       {func(key string) { f.PutObject(key, nil) }, http.StatusInternalServerError},
 		"another content": {func(key string) {
-			client.SaveBytes("/other", append(projecttest.RandomBytes(5_000), make([]byte, 5_000)...)).Want(t, http.StatusCreated)
+			client.SaveBytes("/other", append(randomBytes(5_000), make([]byte, 5_000)...)).Want(t, http.StatusCreated)
 			out, err := f.S3.GetObject(t.Context(), &s3.GetObjectInput{
 				Bucket: &f.Bucket, Key: aws.String(client.Record("/other").ObjectKey(client.ProjectID)),
 			})
@@ -153,15 +153,15 @@ func TestFilesWhileS3IsUnavailable(t *testing.T) {
 	t.Parallel()
 	f := projecttest.New(t)
 	client := f.NewFilesClient("ada")
-	client.SaveBytes("/large", projecttest.RandomBytes(5_000)).Want(t, http.StatusCreated)
+	client.SaveBytes("/large", randomBytes(5_000)).Want(t, http.StatusCreated)
 	client.Save("/small", "small").Want(t, http.StatusCreated)
 	broken := s3test.Client("http://127.0.0.1:1", func(o *s3.Options) { o.Retryer = aws.NopRetryer{} })
 	f.ReplaceService(f.SDK, broken)
 	before := f.StoredEvents()
 	for name, r := range map[string]response{
-		"save":   client.SaveBytes("/large", projecttest.RandomBytes(6_000)),
-		"create": client.SaveBytes("/new", projecttest.RandomBytes(6_000)),
-		"batch":  client.Batch(projecttest.Update("/small", "other"), projecttest.Creation("/new", projecttest.Base64Of(projecttest.RandomBytes(6_000)))),
+		"save":   client.SaveBytes("/large", randomBytes(6_000)),
+		"create": client.SaveBytes("/new", randomBytes(6_000)),
+		"batch":  client.Batch(update("/small", "other"), creation("/new", base64Of(randomBytes(6_000)))),
 		"read":   client.Read("/large"),
 		"list":   client.Get(client.URL() + "?include=content"),
 	} {
@@ -187,7 +187,7 @@ func TestConflictingSaveStoresObjectOnce(t *testing.T) {
 	for _, injected := range []dynamotest.Fault{dynamotest.Conflict, dynamotest.LostReply} {
 		wire.Break("TransactWriteItems", injected)
 		before := f.S3Calls.Load()
-		client.SaveBytes("/large", projecttest.RandomBytes(5_000))
+		client.SaveBytes("/large", randomBytes(5_000))
 		if n := f.S3Calls.Load() - before; n != 1 || wire.Hits() != 1 {
 			t.Errorf("%s: got %d calls to S3 and %d faults, want 1 and 1", injected.Name, n, wire.Hits())
 		}

@@ -68,7 +68,7 @@ func TestQuotaOfOldVersions(t *testing.T) {
 	client.Save("/a", current).Want(t, http.StatusOK)
 	wantOld(400)
 	client.Save("/a", current).Want(t, http.StatusOK) // unchanged
-	client.Batch(projecttest.Renaming("/a", "/b")).Want(t, http.StatusOK)
+	client.Batch(renaming("/a", "/b")).Want(t, http.StatusOK)
 	wantOld(700)
 	saveSized(client, "/c", 200)
 	client.Remove("/c").Want(t, http.StatusOK)
@@ -80,8 +80,8 @@ func TestQuotaOfOldVersions(t *testing.T) {
 	before := storedItemCount(f)
 	wantOldQuota(client, client.Save("/b", "new"))
 	wantOldQuota(client, client.Remove("/b"))
-	wantOldQuota(client, client.Batch(projecttest.Renaming("/b", "/e")))
-	wantOldQuota(client, client.Batch(projecttest.Creation("/e", "x"), projecttest.Deletion("/d")))
+	wantOldQuota(client, client.Batch(renaming("/b", "/e")))
+	wantOldQuota(client, client.Batch(creation("/e", "x"), deletion("/d")))
 	if after := storedItemCount(f); after != before {
 		t.Errorf("the refused requests changed the number of items from %d to %d", before, after)
 	}
@@ -114,7 +114,7 @@ func TestQuotaOfOldVersionsUnderConcurrency(t *testing.T) {
 			case 0:
 				return client.Remove(path)
 			case 1:
-				return client.Batch(projecttest.Renaming(path, other))
+				return client.Batch(renaming(path, other))
 			case 2, 3:
 				versions := client.History(path, "").Texts("versions", "version")
 				if len(versions) == 0 {

@@ -93,15 +93,15 @@ func TestFilesMatchModel(t *testing.T) {
 		rt.Repeat(map[string]func(*rapid.T){
 			"save": func(rt *rapid.T) {
 				path, content := paths.Draw(rt, "path"), contents.Draw(rt, "content")
-				op := projecttest.Creation(path, content)
+				op := creation(path, content)
 				if _, exists := m.files[path]; exists {
-					op = projecttest.Update(path, content)
+					op = update(path, content)
 				}
 				check(client.Save(path, content), op)
 			},
 			"delete": func(rt *rapid.T) {
 				path := paths.Draw(rt, "path")
-				check(client.Remove(path), projecttest.Deletion(path))
+				check(client.Remove(path), deletion(path))
 			},
 			"batch": func(rt *rapid.T) {
 				var ops []object
@@ -129,7 +129,7 @@ func TestFilesMatchModel(t *testing.T) {
 				m.tags = map[string]string{}
 				for _, item := range client.Get(client.URL() + "?include=content").List("files") {
 					path, _ := item["path"].(string)
-					contents[path], m.tags[path] = projecttest.ContentOf(t, item), item["etag"].(string)
+					contents[path], m.tags[path] = contentOf(t, item), item["etag"].(string)
 				}
 				if diff := cmp.Diff(m.files, contents); diff != "" {
 					rt.Fatalf("mismatch (-want +got):\n%s", diff)

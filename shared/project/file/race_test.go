@@ -44,7 +44,7 @@ func TestConcurrentSavesOfOneFile(t *testing.T) {
 	}
 	current := client.Read("/a")
 	writer := slices.IndexFunc(responses, func(r response) bool { return r.Text("version") == current.Text("version") })
-	if writer < 0 || len(projecttest.ContentOf(t, current.Body)) != writer+1 {
+	if writer < 0 || len(contentOf(t, current.Body)) != writer+1 {
 		t.Errorf("got %s, which no writer saved", current.Raw)
 	}
 	if n := len(client.FileEvents()); n != writers {
@@ -68,7 +68,7 @@ func TestOnlyOneConcurrentConditionalWriteSucceeds(t *testing.T) {
 			return client.Save("/new", fmt.Sprint(i), slicetest.Header("If-None-Match", "*"))
 		}},
 		"batch": {http.StatusOK, func(i int, tag string) response {
-			ops := []object{projecttest.Update("/a", fmt.Sprint("batch ", i)).With("etag", tag), projecttest.Creation(fmt.Sprint("/batch/", i), "")}
+			ops := []object{update("/a", fmt.Sprint("batch ", i)).With("etag", tag), creation(fmt.Sprint("/batch/", i), "")}
 			return client.Batch(ops...)
 		}},
 		"delete": {http.StatusOK, func(_ int, tag string) response {
@@ -105,7 +105,7 @@ func TestConcurrentCreationOfFileAndFolder(t *testing.T) {
 		paths := []string{root, root + "/b", root + "/b/c"}
 		responses := slicetest.Concurrently(len(paths), func(i int) response {
 			if round%3 == 0 { // some rounds use batches
-				return client.Batch(projecttest.Creation(paths[i], ""))
+				return client.Batch(creation(paths[i], ""))
 			}
 			return client.Save(paths[i], "")
 		})
@@ -165,9 +165,9 @@ func TestConcurrentBatchesAreAtomic(t *testing.T) {
 	responses := slicetest.Concurrently(12, func(i int) response {
 		var ops []object
 		for n := range paths { // each batch starts with a different file
-			ops = append(ops, projecttest.Update(paths[(n+i)%len(paths)], fmt.Sprint("writer ", i)))
+			ops = append(ops, update(paths[(n+i)%len(paths)], fmt.Sprint("writer ", i)))
 		}
-		ops = append(ops, projecttest.Creation(fmt.Sprint("/writer/", i), ""))
+		ops = append(ops, creation(fmt.Sprint("/writer/", i), ""))
 		return client.Batch(ops...)
 	})
 	n := slicetest.CountStatuses(responses)
@@ -197,7 +197,7 @@ func TestConcurrentReadReturnsOneVersion(t *testing.T) {
 	for i := range versions { // some are short, others are large and random
 		versions[i] = strings.Repeat(fmt.Sprint(i), 10)
 		if i%2 == 1 {
-			versions[i] = projecttest.Base64Of(projecttest.RandomBytes(300_000))
+			versions[i] = base64Of(randomBytes(300_000))
 		}
 	}
 	client.Save("/a", versions[0]).Want(t, http.StatusCreated)
@@ -224,8 +224,8 @@ func TestConcurrentReadReturnsOneVersion(t *testing.T) {
 		if files := r.List("files"); files != nil {
 			item = files[0]
 		}
-		got := projecttest.ContentOf(t, item)
-		if !slices.Contains(versions, got) || item["sha256"] != projecttest.HexSum([]byte(got)) || item["size"] != float64(len(got)) {
+		got := contentOf(t, item)
+		if !slices.Contains(versions, got) || item["sha256"] != hexSum([]byte(got)) || item["size"] != float64(len(got)) {
 			t.Fatalf("got %d bytes (size %v) that no writer saved", len(got), item["size"])
 		}
 	}
@@ -328,7 +328,7 @@ func TestSaveDuringProjectDeletion(t *testing.T) {
 			case 0:
 				return client.Do(http.MethodDelete, "/api/projects/"+client.ProjectID, nil)
 			case 1:
-				return client.Batch(projecttest.Creation(fmt.Sprint("/", round), ""))
+				return client.Batch(creation(fmt.Sprint("/", round), ""))
 			}
 			return client.Save(fmt.Sprint("/a", i), "x")
 		})

@@ -45,7 +45,7 @@ func TestCompleteTwice(t *testing.T) {
 	for _, change := range []func(){
 		func() {},
 		func() { client.Save("/a", "two").Want(t, http.StatusOK) },
-		func() { client.Batch(projecttest.Renaming("/a", "/b")).Want(t, http.StatusOK) },
+		func() { client.Batch(renaming("/a", "/b")).Want(t, http.StatusOK) },
 		func() { f.Clock.Advance(23 * time.Hour) },
 	} {
 		change()
@@ -93,7 +93,7 @@ func TestConcurrentCompletions(t *testing.T) {
 	t.Parallel()
 	f := projecttest.New(t)
 	client := f.NewFilesClient("ada")
-	a := client.Announce("/a", projecttest.RandomBytes(2*mib), nil)
+	a := client.Announce("/a", randomBytes(2*mib), nil)
 	a.Put(nil)
 	responses := slicetest.Concurrently(12, func(int) response { return a.Complete() })
 	projecttest.WantStatuses(t, responses, map[int]int{http.StatusCreated: 1, http.StatusOK: 11})
@@ -114,7 +114,7 @@ func TestCompleteLate(t *testing.T) {
 	f := projecttest.New(t)
 	c := projecttest.NewCleaner(t, f)
 	client := f.NewFilesClient("ada")
-	data := projecttest.RandomBytes(5000)
+	data := randomBytes(5000)
 	inTime, late := client.Announce("/a", data, nil), client.Announce("/b", data, nil)
 	if late.Expires != clock.Stamp(f.Clock.Now().Add(15*time.Minute)).String() {
 		t.Errorf("got the expiry %s, want 15 minutes after %v", late.Expires, f.Clock.Now())
@@ -139,9 +139,9 @@ func TestCompleteChecksSize(t *testing.T) {
 	f := projecttest.New(t)
 	client := f.NewFilesClient("ada")
 	for _, size := range []int{100, 2 * mib} {
-		a := client.Announce("/a", projecttest.RandomBytes(size), nil)
+		a := client.Announce("/a", randomBytes(size), nil)
 		key := client.UploadKeys()[a.ID]
-		f.PutObject(key, projecttest.RandomBytes(size-1))
+		f.PutObject(key, randomBytes(size-1))
 		a.Complete().Want(t, http.StatusConflict, fault.CodeConflict)
 	}
 }

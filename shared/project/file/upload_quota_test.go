@@ -27,7 +27,7 @@ func TestAnnouncedBytesCount(t *testing.T) {
 	a := client.Announce("/b", make([]byte, 60), nil)
 	full := func(r response) { t.Helper(); r.Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded) }
 	full(client.Save("/c", string(make([]byte, 11))))
-	full(client.Batch(projecttest.Creation("/c", "12345"), projecttest.Creation("/d", "123456")))
+	full(client.Batch(creation("/c", "12345"), creation("/d", "123456")))
 	full(client.TryAnnounce("/c", make([]byte, 11), nil))
 	client.Announce("/c", make([]byte, 10), nil)
 	full(client.Save("/d", "x"))

@@ -38,14 +38,14 @@ func TestUpload(t *testing.T) {
 	}{
 		{"/empty", nil, "", "text/plain; charset=utf-8", "utf-8"},
 		{"/small.txt", []byte("smäll\x00\n"), "", "text/plain; charset=utf-8", "utf-8"},
-		{"/small", projecttest.RandomBytes(2000), "", "application/octet-stream", "base64"},
-		{"/limit", projecttest.RandomBytes(content.MaxBytes), "Image/PNG;q=1", "image/png; q=1", "base64"},
-		{"/above.mp4", projecttest.RandomBytes(content.MaxBytes + 1), "", "video/mp4", "base64"},
-		{"/above", projecttest.RandomBytes(content.MaxBytes + 1), "", "application/octet-stream", "base64"},
+		{"/small", randomBytes(2000), "", "application/octet-stream", "base64"},
+		{"/limit", randomBytes(content.MaxBytes), "Image/PNG;q=1", "image/png; q=1", "base64"},
+		{"/above.mp4", randomBytes(content.MaxBytes + 1), "", "video/mp4", "base64"},
+		{"/above", randomBytes(content.MaxBytes + 1), "", "application/octet-stream", "base64"},
 		{"/text.md", slices.Repeat([]byte("# Heading\n"), 200_000), "", "text/markdown; charset=utf-8", "utf-8"},
-		{"/segment0.ts", projecttest.RandomBytes(content.MaxBytes + 1), "", "video/mp2t", "base64"},
-		{`/a/Straße "1".webm`, projecttest.RandomBytes(2 * mib), "video/x-own", "video/x-own", "base64"},
-		{"/largest", projecttest.RandomBytes(content.MaxUpload), "text/x-own", "text/x-own", "utf-8"},
+		{"/segment0.ts", randomBytes(content.MaxBytes + 1), "", "video/mp2t", "base64"},
+		{`/a/Straße "1".webm`, randomBytes(2 * mib), "video/x-own", "video/x-own", "base64"},
+		{"/largest", randomBytes(content.MaxUpload), "text/x-own", "text/x-own", "utf-8"},
 	} {
 		sum += len(tc.data)
 		fields := object{}
@@ -59,12 +59,12 @@ func TestUpload(t *testing.T) {
 		}
 		item := client.Read(tc.path).Want(t, http.StatusOK).Body
 		for _, got := range []map[string]any{r.Body, item} {
-			if got["contentType"] != tc.contentType || got["encoding"] != tc.encoding || got["sha256"] != projecttest.HexSum(tc.data) {
+			if got["contentType"] != tc.contentType || got["encoding"] != tc.encoding || got["sha256"] != hexSum(tc.data) {
 				t.Errorf("%s: got %.300v, want the type %s and the encoding %s", tc.path, got, tc.contentType, tc.encoding)
 			}
 		}
 		if len(tc.data) <= content.MaxBytes {
-			if got := projecttest.ContentOf(t, item); got != string(tc.data) || item["url"] != nil {
+			if got := contentOf(t, item); got != string(tc.data) || item["url"] != nil {
 				t.Errorf("%s: got %d bytes, want the %d bytes that were uploaded", tc.path, len(got), len(tc.data))
 			}
 			continue
@@ -96,7 +96,7 @@ func TestListWithLargeFiles(t *testing.T) {
 	t.Parallel()
 	f := projecttest.New(t)
 	client := f.NewFilesClient("ada")
-	large := projecttest.RandomBytes(2 * mib)
+	large := randomBytes(2 * mib)
 	for _, path := range []string{"/1", "/3", "/4", "/5"} {
 		client.Upload(path, large, nil).Want(t, http.StatusCreated)
 	}
@@ -123,17 +123,17 @@ func TestLargeFilesChangeLikeOthers(t *testing.T) {
 	t.Parallel()
 	f := projecttest.New(t)
 	client := f.NewFilesClient("ada")
-	data := projecttest.RandomBytes(2 * mib)
+	data := randomBytes(2 * mib)
 	first := client.Upload("/a.mp4", data, object{"contentType": "video/own"}).Want(t, http.StatusCreated)
 	before := f.S3Calls.Load()
-	client.Batch(projecttest.Renaming("/a.mp4", "/b")).Want(t, http.StatusOK)
+	client.Batch(renaming("/a.mp4", "/b")).Want(t, http.StatusOK)
 	item := client.Read("/b").Want(t, http.StatusOK).Body
 	if n := f.S3Calls.Load() - before; n != 0 || item["contentType"] != "video/own" {
 		t.Errorf("got %d calls to S3 and the file %v, want no call and the media type of the upload", n, item)
 	}
 	known := slicetest.Header("If-None-Match", item["etag"].(string))
 	client.Read("/b", known).Want(t, http.StatusNotModified)
-	second := client.Upload("/b", projecttest.RandomBytes(2*mib), nil).Want(t, http.StatusOK)
+	second := client.Upload("/b", randomBytes(2*mib), nil).Want(t, http.StatusOK)
 	client.Save("/b", "small").Want(t, http.StatusOK)
 	if item := client.Read("/b").Body; item["contentType"] != "text/plain; charset=utf-8" {
 		t.Errorf("got %v after a save, want the media type of the new content", item)
@@ -160,7 +160,7 @@ func TestUploadURLAcceptsOnlyAnnouncedContent(t *testing.T) {
 	t.Parallel()
 	f := projecttest.New(t)
 	client := f.NewFilesClient("ada")
-	data := projecttest.RandomBytes(2000)
+	data := randomBytes(2000)
 	a := client.Announce("/a", data, nil)
 	otherSum, _ := base64.StdEncoding.DecodeString(a.Headers["X-Amz-Checksum-Sha256"])
 	otherSum[0]++
@@ -288,7 +288,7 @@ func TestUploadToDeletedProject(t *testing.T) {
 	c := projecttest.NewCleaner(t, f)
 	ada := f.NewUser("ada")
 	client := ada.FilesOf(ada.Project("", "App", workspace.Private))
-	a, b := client.Announce("/a", projecttest.RandomBytes(5000), nil), client.Announce("/b", projecttest.RandomBytes(5000), nil)
+	a, b := client.Announce("/a", randomBytes(5000), nil), client.Announce("/b", randomBytes(5000), nil)
 	a.Put(nil)
 	wire := f.UseProxy(nil)
 	deleteDuring := func(projectID string) {

@@ -46,17 +46,17 @@ func TestQuotaOfWrittenBytes(t *testing.T) {
 	client.Save("/a", current).Want(t, http.StatusCreated)
 	wantWritten(client.User, 400)
 	client.Save("/a", current).Want(t, http.StatusOK) // unchanged
-	client.Batch(projecttest.Update("/a", current), projecttest.Renaming("/a", "/b").With("path", "/x")).Want(t, http.StatusNotFound)
+	client.Batch(update("/a", current), renaming("/a", "/b").With("path", "/x")).Want(t, http.StatusNotFound)
 	client.Save("/a", sized(100), slicetest.Header("If-None-Match", "*")).Want(t, http.StatusPreconditionFailed)
-	client.Batch(projecttest.Renaming("/a", "/b")).Want(t, http.StatusOK)
+	client.Batch(renaming("/a", "/b")).Want(t, http.StatusOK)
 	wantWritten(client.User, 400)
-	client.Batch(projecttest.Update("/b", sized(250)), projecttest.Creation("/c", sized(350))).Want(t, http.StatusOK) // reaches it exactly
+	client.Batch(update("/b", sized(250)), creation("/c", sized(350))).Want(t, http.StatusOK) // reaches it exactly
 	wantWritten(client.User, 1000)
 
 	before, stored := storedItemCount(f), contents(client)
 	for _, r := range []response{
-		client.Save("/d", "x"), client.Save("/b", "x"), client.SaveBytes("/d", projecttest.RandomBytes(10_000)),
-		client.Batch(projecttest.Deletion("/c"), projecttest.Creation("/d", "x")),
+		client.Save("/d", "x"), client.Save("/b", "x"), client.SaveBytes("/d", randomBytes(10_000)),
+		client.Batch(deletion("/c"), creation("/d", "x")),
 	} {
 		r.Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
 		if r.Calls > 5 {
@@ -75,7 +75,7 @@ func TestQuotaOfWrittenBytes(t *testing.T) {
 	}
 	client.Save("/b", stored["/b"]).Want(t, http.StatusOK) // unchanged
 	client.Save("/empty", "").Want(t, http.StatusCreated)
-	client.Batch(projecttest.Renaming("/c", "/d")).Want(t, http.StatusOK)
+	client.Batch(renaming("/c", "/d")).Want(t, http.StatusOK)
 	client.Remove("/d").Want(t, http.StatusOK)
 	wantWritten(client.User, 1000)
 
