@@ -23,6 +23,20 @@ var Faults = []dynamotest.Fault{
 	dynamotest.LostReplies, dynamotest.Conflict, dynamotest.MissingTable,
 }
 
+// SkipsFault reports whether a test leaves out a fault at an operation. Conflicts happen to transactions only. Whether a
+// read fails with an error, without a response or by throttling makes no difference above package db, so only make
+// nightly tests all of them.
+func SkipsFault(injected dynamotest.Fault, operation string) bool {
+	switch {
+	case operation == "TransactWriteItems":
+		return false
+	case injected.Name == dynamotest.Conflict.Name:
+		return true
+	}
+	isRepresentative := injected.Name == dynamotest.ServerError.Name || injected.Name == dynamotest.LostReply.Name
+	return !isRepresentative && !slicetest.IsNightly()
+}
+
 // Comment creates a comment on a project, and returns its ID.
 func (u *User) Comment(projectID string) string {
 	u.Fixture.T.Helper()

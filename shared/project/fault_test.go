@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/shared/event"
 )
 
@@ -55,7 +54,7 @@ func TestChangesAreAtomicWithEventsUnderFaults(t *testing.T) {
 			wire := f.UseProxy(nil)
 			for _, m := range mutations {
 				for _, operation := range []string{"Query", "GetItem", "BatchGetItem", "TransactWriteItems"} {
-					if injected.Name == dynamotest.Conflict.Name && operation != "TransactWriteItems" {
+					if projecttest.SkipsFault(injected, operation) {
 						continue
 					}
 					project := ada.Project("", "App", workspace.Team)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/slicetest"
 )
 
@@ -45,7 +44,7 @@ func TestFileChangesAreAtomicWithEventsUnderFaults(t *testing.T) {
 			wire := f.UseProxy(nil)
 			for _, m := range fileMutations {
 				for _, operation := range []string{"Query", "BatchGetItem", "TransactWriteItems"} {
-					if injected.Name == dynamotest.Conflict.Name && operation != "TransactWriteItems" {
+					if projecttest.SkipsFault(injected, operation) {
 						continue
 					}
 					name := m.name + " with " + injected.Name + " at " + operation
