@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"fmt"
 
-	"devplatform/shared/db"
 	"devplatform/shared/project/content"
 )
 
@@ -74,10 +73,6 @@ func packContent(contentID string, data []byte, encoding Encoding) (*packedConte
 func (c *packedContent) equals(f *File) bool {
 	return c.size == f.Size && bytes.Equal(c.sha256, f.SHA256)
 }
-
-// errMissingContent reports that the content of a file was deleted after the file's record was read, because the
-// version expired or the project was deleted.
-var errMissingContent = fmt.Errorf("%w: the content of a file is missing", db.ErrStale)
 
 // unpack returns the file's content from its chunks or its object. If the content does not match the size and the hash
 // in the file's record, unpack returns an internal error.

@@ -13,17 +13,8 @@ import (
 	"devplatform/shared/clock"
 	"devplatform/shared/contenttype"
 	"devplatform/shared/event"
-	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/project/content"
-)
-
-var (
-	errNotFound        = fault.New(fault.CodeFileNotFound, "The file does not exist. List the files to see all paths.")
-	errVersionNotFound = fault.New(fault.CodeFileNotFound,
-		"The file does not have this version. List the versions of the file.")
-	errCurrentVersion = fault.New(fault.CodeConflict,
-		"The current version cannot be deleted. Delete the file, or save other content first.")
 )
 
 // Encoding is the representation of content as a JSON string.

@@ -1,12 +1,9 @@
 package file
 
 import (
-	"errors"
-	"fmt"
 	"time"
 
 	"devplatform/shared/clock"
-	"devplatform/shared/fault"
 	"devplatform/shared/project/path"
 )
 
@@ -120,13 +117,6 @@ func (p plan) results() []File {
 	}
 	return files
 }
-
-// Errors of operations, in addition to errNotFound and the errors of preconditions.
-var (
-	errFileExists = fault.New(fault.CodeConflict, "A file with this path already exists. Choose another path.")
-	errIsFolder   = fault.New(fault.CodeConflict, "This path is a folder that contains files. Choose another path.")
-	errInsideFile = fault.New(fault.CodeConflict, "A parent folder of this path is a file. Choose another path.")
-)
 
 // planFiles returns the effect of operations. Errors: *operationError; QUOTA_EXCEEDED; errMustRecount.
 func planFiles(ops []BatchOperation, b before, by author, quotas Quotas) (plan, error) {
@@ -256,33 +246,6 @@ func (p plan) mayCreateFolders(b before) bool {
 	return false
 }
 
-func errFileQuota(quotas Quotas) *fault.Error {
-	return fault.New(fault.CodeQuotaExceeded,
-		fmt.Sprintf("The project has reached its limit of %d files. Delete files first.", quotas.Files))
-}
-
-func errStorageQuota(quotas Quotas) *fault.Error {
-	return fault.New(fault.CodeQuotaExceeded,
-		"The project has reached its limit of "+inMiB(quotas.Bytes)+" of file content. Delete or shorten files first. "+
-			"Open uploads count, too, until they are completed or expire.").
-		WithCause(errNoRoom)
-}
-
-func errOldQuota(quotas Quotas) *fault.Error {
-	return fault.New(fault.CodeQuotaExceeded, "The project has reached its limit of "+inMiB(quotas.OldBytes)+
-		" of old file versions. Delete old versions first, or wait until they expire, 30 days after they were replaced.")
-}
-
-func errWrittenQuota(quotas Quotas) *fault.Error {
-	return fault.New(fault.CodeQuotaExceeded,
-		"You have reached your limit of "+inMiB(quotas.WrittenPerDay)+" of written content a day. "+
-			"Try again after midnight UTC.")
-}
-
-// errMustRecount reports that the bytes of old versions must be counted again before the operations can be planned,
-// because the quota is reached and versions may have expired.
-var errMustRecount = errors.New("file: the bytes of old versions must be counted")
-
 // checkQuotas returns an error if the project or the user would exceed a quota. The transaction checks the quotas
 // again, because other requests may write at the same time. Errors: QUOTA_EXCEEDED; errMustRecount.
 func (p plan) checkQuotas(b before, quotas Quotas) error {
@@ -300,11 +263,4 @@ func (p plan) checkQuotas(b before, quotas Quotas) error {
 	default:
 		return errOldQuota(quotas)
 	}
-}
-
-func inMiB(bytes int) string {
-	if bytes%(1<<20) == 0 {
-		return fmt.Sprintf("%d MiB", bytes>>20)
-	}
-	return fmt.Sprintf("%d bytes", bytes)
 }
