@@ -92,7 +92,7 @@ var errInvalidEvent = errors.New("cleanup: invalid event")
 // expire sets the expiry of the content that an event reports as replaced. The content expires content.Retention after
 // the time of the event. Errors: errInvalidEvent; db.ErrUnavailable.
 func (c *Cleanup) expire(ctx context.Context, e event.Record) error {
-	if e.Replaced == nil {
+	if e.Replaced == nil || e.Replaced.Chunks == 0 {
 		return nil
 	}
 	at, err := e.Timestamp()
@@ -102,11 +102,11 @@ func (c *Cleanup) expire(ctx context.Context, e event.Record) error {
 	if at.IsZero() {
 		return fmt.Errorf("%w: the timestamp is zero", errInvalidEvent)
 	}
-	chunks := content.Ref{ContentID: e.Replaced.ID, Chunks: e.Replaced.Chunks}.Keys(e.ProjectID)
-	if len(chunks) != e.Replaced.Chunks {
+	chunk := content.Ref{ContentID: e.Replaced.ID, Chunks: e.Replaced.Chunks}.Keys(e.ProjectID)
+	if chunk == nil {
 		return fmt.Errorf("%w: content ID %q with %d chunks", errInvalidEvent, e.Replaced.ID, e.Replaced.Chunks)
 	}
-	return c.store.expireChunks(ctx, chunks, at.Add(content.Retention))
+	return c.store.expireChunk(ctx, chunk[0], at.Add(content.Retention))
 }
 
 // remove deletes all stored data of a deleted project. Errors: errInvalidEvent if the project exists;

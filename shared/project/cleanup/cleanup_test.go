@@ -56,32 +56,30 @@ func splitByProject(f *fixture,
 // longRecord is a record that is so long that three of them are a page of 1 MB.
 var longRecord = map[string]string{"body": strings.Repeat("long ", 76_000)}
 
-// storeDeletedProject stores the items of a deleted project: files (each with a replaced version, and some with a
-// second chunk), comments, an expired version, chunks without a record, and a conversation.
+// storeDeletedProject stores the items of a deleted project: files, each with a replaced version, comments, an expired
+// version, chunks without a record, and a conversation.
 func storeDeletedProject(c *cleaner, projectID string, files, comments int) {
 	f := c.Fixture
 	f.T.Helper()
 	records, chunks, messages := map[db.Key]db.Item{}, map[db.Key]db.Item{}, map[db.Key]db.Item{}
-	addChunks := func(contentID string, n int) {
-		for i := range n {
-			chunks[db.ChunkKey(projectID, contentID, i)] = projecttest.Encode(f.T, projecttest.Chunk{Data: []byte("some bytes")})
-		}
+	addChunk := func(contentID string) {
+		chunks[db.ChunkKey(projectID, contentID, 0)] = projecttest.Encode(f.T, projecttest.Chunk{Data: []byte("some bytes")})
 	}
 	at := clock.Stamp(f.Clock.Now())
 	for i := range files {
 		path := fmt.Sprintf("/src/components/file-%05d.tsx", i)
 		current := file.File{
 			Size: 12, SHA256: make([]byte, 32), Encoding: file.UTF8, Version: f.NewVersion(),
-			Ref:       content.Ref{ContentID: f.NewVersion(), Chunks: 1 + min(i%10, 1)},
+			Ref:       content.Ref{ContentID: f.NewVersion(), Chunks: 1},
 			CreatedAt: at, UpdatedAt: at, UpdatedBy: f.IDs.New(id.User),
 		}
 		replaced := current
 		replaced.Version = f.NewVersion()
 		if i%3 > 0 { // for the other files, both records refer to the same content, as after a rename
 			replaced.ContentID = f.NewVersion()
-			addChunks(replaced.ContentID, replaced.Chunks)
+			addChunk(replaced.ContentID)
 		}
-		addChunks(current.ContentID, current.Chunks)
+		addChunk(current.ContentID)
 		records[db.FileKey(projectID, path)] = projecttest.Encode(f.T, current)
 		replaced.ExpiresAt = f.Clock.Now().Add(content.Retention).Unix()
 		if i == 0 {
@@ -93,7 +91,9 @@ func storeDeletedProject(c *cleaner, projectID string, files, comments int) {
 	for range comments {
 		records[db.CommentKey(projectID, f.IDs.New(id.Comment))] = projecttest.Encode(f.T, longRecord)
 	}
-	addChunks(f.NewVersion(), 3)
+	for range 3 {
+		addChunk(f.NewVersion())
+	}
 	pk := db.ProjectPartition(projectID).PK
 	// An item of an unknown kind, with a content attribute of another type.
 	records[db.Key{PK: pk, SK: "UNKNOWN#1"}] = db.Item{"content": &types.AttributeValueMemberBOOL{Value: true}}

@@ -100,38 +100,40 @@ func TestVersionIsReadableUntilItExpires(t *testing.T) {
 	}
 }
 
+// A chunk that already expires later keeps its expiry. A chunk that does not exist was removed with its project, or has
+// expired.
 func TestChunkExpiry(t *testing.T) {
 	t.Parallel()
 	f := projecttest.New(t)
 	c := projecttest.NewCleaner(t, f)
-	projectID, contentID := f.IDs.New(id.Project), f.NewVersion()
-	month := f.Clock.Now().Add(content.Retention).Unix()
-	chunks := map[db.Key]db.Item{}
-	for n, expires := range []int64{0, month + 1, month - 1} {
-		item := db.Item{"data": &types.AttributeValueMemberB{Value: []byte{byte(n)}}}
+	projectID, month := f.IDs.New(id.Project), f.Clock.Now().Add(content.Retention).Unix()
+	chunks, want := map[db.Key]db.Item{}, map[string]int64{}
+	contentIDs := []string{f.NewVersion()} // does not exist
+	for _, expires := range []int64{0, month + 1, month - 1} {
+		contentID := f.NewVersion()
+		item := db.Item{"data": &types.AttributeValueMemberB{Value: []byte("x")}}
 		if expires > 0 {
 			item["expiresAt"] = db.ExpiresAt(expires)
 		}
-		chunks[db.ChunkKey(projectID, contentID, n)] = item
+		chunks[db.ChunkKey(projectID, contentID, 0)] = item
+		contentIDs, want[contentID+"#0"] = append(contentIDs, contentID), max(expires, month)
 	}
 	f.Put(f.Tables.Contents, chunks)
 	replaced := func(contentID string) lambdafn.StreamRecord {
 		return projecttest.InsertRecord(eventImage(f, event.Record{
 			ID: f.IDs.New(id.Event), Type: event.FileDeleted, ProjectID: projectID,
-			Replaced: &event.Content{ID: contentID, Chunks: 3},
+			Replaced: &event.Content{ID: contentID, Chunks: 1},
 		}))
 	}
-	// The second content does not exist. It was removed with its project, or it has expired.
-	for _, contentID := range []string{contentID, f.NewVersion()} {
+	for _, contentID := range contentIDs {
 		if err := c.Handle(t.Context(), replaced(contentID)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want := map[string]int64{contentID + "#0": month, contentID + "#1": month + 1, contentID + "#2": month}
 	if diff := cmp.Diff(want, f.Expiries(projectID)); diff != "" {
 		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
-	if err := c.WithClient(failingClient(f, 1, false)).Handle(t.Context(), replaced(contentID)); err == nil {
+	if err := c.WithClient(failingClient(f, 0, false)).Handle(t.Context(), replaced(contentIDs[1])); err == nil {
 		t.Error("got no error although DynamoDB was not available")
 	}
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
-	"devplatform/shared/async"
 	"devplatform/shared/awsclient"
 	"devplatform/shared/db"
 	"devplatform/shared/objectstore"
@@ -141,21 +140,15 @@ func (s store) remove(ctx context.Context, table db.Table, keys []db.Key) error 
 	return nil
 }
 
-// expireChunks sets the expiry of chunks. It does not change a chunk that already expires at that time or
-// later, and it ignores chunks that do not exist.
-func (s store) expireChunks(ctx context.Context, chunks []db.Key, at time.Time) error {
+// expireChunk sets the expiry of a chunk. It does not change a chunk that already expires at that time or later, and it
+// ignores a chunk that does not exist.
+func (s store) expireChunk(ctx context.Context, chunk db.Key, at time.Time) error {
 	pk, expires := expression.Name(db.AttrPK), expression.Name(db.AttrExpiresAt)
-	group, ctx := async.WithContext(ctx)
-	for _, key := range chunks {
-		group.Go(func() error {
-			_, err := s.client.Do(ctx, s.contents.Update(key, expression.Set(expires, expression.Value(at.Unix()))).
-				If(expression.AttributeExists(pk)).
-				If(expression.AttributeNotExists(expires).Or(expires.LessThan(expression.Value(at.Unix())))))
-			if err == nil || errors.Is(err, db.ErrConditionFailed) {
-				return nil
-			}
-			return fmt.Errorf("expiring a chunk: %w", err)
-		})
+	_, err := s.client.Do(ctx, s.contents.Update(chunk, expression.Set(expires, expression.Value(at.Unix()))).
+		If(expression.AttributeExists(pk)).
+		If(expression.AttributeNotExists(expires).Or(expires.LessThan(expression.Value(at.Unix())))))
+	if errors.Is(err, db.ErrConditionFailed) {
+		return nil
 	}
-	return group.Wait()
+	return err
 }

@@ -14,7 +14,6 @@ import (
 
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/local/s3/s3test"
-	"devplatform/shared/db"
 	"devplatform/shared/project/content"
 )
 
@@ -64,45 +63,6 @@ func TestLargeContentsAreObjects(t *testing.T) {
 		if r.Replaced != nil {
 			t.Errorf("%s: got the replaced content %+v, want none, because an object needs no expiry", r.Type, r.Replaced)
 		}
-	}
-}
-
-// Contents that were stored before large contents were objects can be read, replaced and cleaned up.
-func TestOldChunksRemainReadable(t *testing.T) {
-	t.Parallel()
-	f := projecttest.New(t)
-	c := projecttest.NewCleaner(t, f)
-	client := f.NewFilesClient("ada")
-	data := randomBytes(content.MaxBytes)
-	client.SaveBytes("/old", data).Want(t, http.StatusCreated)
-	record := client.Record("/old")
-	chunks, err := content.Pack(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	record.ContentID, record.Object, record.Chunks = f.NewVersion(), "", len(chunks)
-	items := map[db.Key]db.Item{}
-	for n, data := range chunks {
-		items[db.ChunkKey(client.ProjectID, record.ContentID, n)] = projecttest.Encode(t, projecttest.Chunk{Data: data})
-	}
-	f.Put(f.Tables.Contents, items)
-	f.Put(f.Tables.Projects, map[db.Key]db.Item{db.FileKey(client.ProjectID, "/old"): projecttest.Encode(t, record)})
-	if got := contentOf(t, client.Read("/old").Want(t, http.StatusOK).Body); got != string(data) || len(chunks) < 3 {
-		t.Errorf("got %d bytes from %d chunks, want %d bytes from at least 3", len(got), len(chunks), len(data))
-	}
-	client.SaveBytes("/old", randomBytes(10_000)).Want(t, http.StatusOK)
-	client.Get(client.URL()+"?path=/old&version="+record.Version).Want(t, http.StatusOK)
-	c.HandleAll()
-	for key, at := range f.Expiries(client.ProjectID) {
-		if at == 0 {
-			t.Errorf("the chunk %s does not expire", key)
-		}
-	}
-	ada := client.User
-	ada.Do(http.MethodDelete, projecttest.URL(client.ProjectID), nil).Want(t, http.StatusOK)
-	c.HandleAll()
-	if n := len(f.Dump(f.Tables.Contents)) + len(f.Objects()); n != 0 {
-		t.Errorf("after the deletion of the project, %d chunks and objects remain, want 0", n)
 	}
 }
 

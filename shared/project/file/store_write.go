@@ -137,6 +137,8 @@ func (s store) changeWrites(projectID string, p plan, c change) ([]db.Write, err
 	} else {
 		writes = append(writes, s.Projects.Put(key, *c.after).If(unchanged()))
 	}
-	chunks, err := s.chunkWrites(projectID, c)
-	return append(writes, chunks...), err
+	if c.content != nil && c.content.ref().Chunks > 0 { // in the transaction, so a failed save leaves no chunk behind
+		writes = append(writes, s.contents.Put(db.ChunkKey(projectID, c.after.ContentID, 0), chunkRecord{c.content.packed}))
+	}
+	return writes, nil
 }
