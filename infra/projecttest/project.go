@@ -23,9 +23,9 @@ var Faults = []dynamotest.Fault{
 	dynamotest.LostReplies, dynamotest.Conflict, dynamotest.MissingTable,
 }
 
-// SkipsFault reports whether a test leaves out a fault at an operation. Conflicts happen to transactions only. Whether a
-// read fails with an error, without a response or by throttling makes no difference above package db, so only make
-// nightly tests all of them.
+// SkipsFault reports whether a test leaves out a fault at an operation. Conflicts happen to transactions only. Above
+// package db, it makes no difference whether a read fails with an error, without a response or by throttling, so only
+// make nightly tests all of them.
 func SkipsFault(injected dynamotest.Fault, operation string) bool {
 	switch {
 	case operation == "TransactWriteItems":

@@ -46,13 +46,13 @@ func (s store) exists(ctx context.Context, projectID string) (bool, error) {
 	return err == nil, err
 }
 
-// removed is the result of removeRecords.
-type removed struct{ records, chunks, objects int }
+// removal counts what removeRecords has removed.
+type removal struct{ records, chunks, objects int }
 
 // removeRecords deletes the records of a project, one page at a time. It deletes the chunks of a page's records, and
 // the objects of its deployments, before the records. It keeps the jobs, which end by themselves: that of a deployment
 // whose worker may still write objects removes them when its lease has ended.
-func (s store) removeRecords(ctx context.Context, projectID string) (r removed, err error) {
+func (s store) removeRecords(ctx context.Context, projectID string) (r removal, err error) {
 	q := db.Query{Prefix: db.ProjectPartition(projectID)}
 	for {
 		page, err := s.projects.Query(ctx, q)
@@ -73,7 +73,7 @@ func (s store) removeRecords(ctx context.Context, projectID string) (r removed, 
 				r.objects += n
 			}
 			recordKeys = append(recordKeys, key)
-			if ref, err := db.Decode[content.Ref](item); err == nil { // sweep deletes the chunks of an invalid record
+			if ref, err := db.Decode[content.Ref](item); err == nil { // removeRest deletes the chunks of an invalid record
 				chunkKeys = append(chunkKeys, ref.Keys(projectID)...)
 			}
 		}
@@ -91,9 +91,9 @@ func (s store) removeRecords(ctx context.Context, projectID string) (r removed, 
 	}
 }
 
-// sweep deletes all items of a project in a table except the jobs, and returns their number. It leaves expired items to
-// DynamoDB, which deletes them at no cost.
-func (s store) sweep(ctx context.Context, table db.Table, projectID string) (n int, err error) {
+// removeRest deletes all items of a project in a table except the jobs, and returns their number. It leaves expired
+// items to DynamoDB, which deletes them at no cost.
+func (s store) removeRest(ctx context.Context, table db.Table, projectID string) (n int, err error) {
 	q := db.Query{Prefix: db.ProjectPartition(projectID), KeysOnly: true}
 	for {
 		page, err := table.Query(ctx, q)

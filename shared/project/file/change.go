@@ -37,7 +37,7 @@ func (s *Service) apply(
 	}
 	err = db.Retry(ctx, "change files", func(ctx context.Context) error {
 		by := author{userID: caller.UserID, at: s.now(), newVersion: s.newVersion}
-		access, b, err := s.store.readBefore(ctx, caller.UserID, projectID, ops)
+		access, b, err := s.store.readState(ctx, caller.UserID, projectID, ops)
 		if err != nil {
 			return err
 		}
@@ -70,8 +70,7 @@ func (s *Service) apply(
 	return p, err
 }
 
-// event returns the event of a change. The event of a deletion contains the file as it was before the
-// deletion.
+// event returns the event of a change. The event of a deletion contains the file as it was before the deletion.
 func (c change) event(caller httpapi.Caller, access workspace.ProjectAccess) event.Change {
 	e := event.Change{
 		Type: event.FileUpdated, WorkspaceID: access.WorkspaceID, ProjectID: access.ProjectID,
@@ -88,7 +87,7 @@ func (c change) event(caller httpapi.Caller, access workspace.ProjectAccess) eve
 		e.Type, shown = event.FileDeleted, c.before
 	}
 	e.Data.File = shown.event()
-	if c.before != nil && !c.moved && c.before.Chunks > 0 { // the cleanup's sweep removes objects without an event
+	if c.before != nil && !c.keepsContent && c.before.Chunks > 0 { // the cleanup's sweep removes objects without an event
 		e.Replaced = &event.Content{ID: c.before.ContentID, Chunks: c.before.Chunks}
 	}
 	return e

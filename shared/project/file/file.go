@@ -49,7 +49,7 @@ type File struct {
 type Tree struct {
 	WorkspaceID string `dynamodbav:"workspaceId"`
 	// Version is incremented by every creation, Folders by those that can create a folder, and Removed by every removal of
-	// a path. A rename is a creation and a removal. See plan.unchanged.
+	// a path. A rename is a creation and a removal. See plan.noCollision.
 	Version int `dynamodbav:"version"`
 	Folders int `dynamodbav:"folders,omitempty"`
 	Removed int `dynamodbav:"removed,omitempty"`

@@ -127,10 +127,10 @@ func decodeUpload(uploadID string, item db.Item) (*upload, error) {
 	return &u, err
 }
 
-// uploaded returns the content that a client has sent to the URL of an upload. S3 has compared its size and its hash
+// readUpload returns the content that a client has sent to the URL of an upload. S3 has compared its size and its hash
 // with the announced ones. Content that clients receive in JSON is text if it is UTF-8. Larger content is not read: it
 // is text if its media type says so. Errors: CONFLICT if there is no such object; db.ErrUnavailable.
-func (s store) uploaded(ctx context.Context, projectID string, u *upload) (*packedContent, error) {
+func (s store) readUpload(ctx context.Context, projectID string, u *upload) (*packedContent, error) {
 	packed := u.packed(Base64)
 	key := packed.ref().ObjectKey(projectID)
 	var size int

@@ -69,8 +69,8 @@ type upload struct {
 func (u *upload) isOpen() bool      { return u != nil && u.Status == uploadOpen }
 func (u *upload) isCompleted() bool { return u != nil && u.Status == uploadCompleted }
 
-// reserved returns the number of bytes that the upload has reserved. It returns 0 for nil.
-func (u *upload) reserved() int {
+// reservedBytes returns the number of bytes that the upload has reserved. It returns 0 for nil.
+func (u *upload) reservedBytes() int {
 	if !u.isOpen() {
 		return 0
 	}
@@ -97,8 +97,9 @@ type Announcement struct {
 	ContentType string
 }
 
-// Announced is an announced upload: the request that sends the content, and the time until which it is accepted.
-type Announced struct {
+// UploadTarget is the request with which a client sends the content of an announced upload, and the time until which it
+// is accepted.
+type UploadTarget struct {
 	ID        string
 	URL       string
 	Headers   map[string]string
@@ -110,7 +111,7 @@ type Announced struct {
 // RATE_LIMITED if the project has too many open uploads.
 func (s *Service) Announce(
 	ctx context.Context, caller httpapi.Caller, projectID string, a Announcement,
-) (out Announced, err error) {
+) (out UploadTarget, err error) {
 	u := upload{
 		ID: s.ids.New(id.Upload), Status: uploadOpen, Path: a.Path, Size: a.Size, SHA256: a.SHA256,
 		ContentType: a.ContentType, ContentID: s.newVersion(""), UserID: caller.UserID,
@@ -118,7 +119,7 @@ func (s *Service) Announce(
 	packed := u.packed(Base64)
 	ops := []BatchOperation{{Action: Save, Path: u.Path, packed: packed}}
 	err = db.Retry(ctx, "announce an upload", func(ctx context.Context) error {
-		access, b, err := s.store.readBefore(ctx, caller.UserID, projectID, ops)
+		access, b, err := s.store.readState(ctx, caller.UserID, projectID, ops)
 		if err != nil {
 			return err
 		}
@@ -219,7 +220,7 @@ func (s *Service) Complete(
 	if s.now().Sub(u.AnnouncedAt.Time()) > completionTime {
 		return File{}, false, errUploadExpired
 	}
-	packed, err := s.store.uploaded(ctx, projectID, u)
+	packed, err := s.store.readUpload(ctx, projectID, u)
 	if err != nil {
 		return File{}, false, err
 	}
