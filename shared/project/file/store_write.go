@@ -37,7 +37,7 @@ func (s store) commit(ctx context.Context, projectID string, p plan, events []db
 		tx.Add(s.changeWrites(projectID, p, c)...)
 	}
 	if p.upload != nil {
-		tx.Add(s.completionWrite(projectID, p))
+		tx.Add(s.settleWrite(projectID, p.upload, uploadCompleted, p.results()[0].Version, p.at))
 	}
 	tx.Add(events...)
 	return tx.CommitOnce(ctx)
