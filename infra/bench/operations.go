@@ -122,6 +122,9 @@ func newOperations(ctx context.Context, p *process.Process) ([]*connection, erro
 	if err != nil {
 		return nil, err
 	}
+	if _, err := account.Create("/api/projects", rig.Object{"name": "Taken"}); err != nil {
+		return nil, err
+	}
 	shared := projects[clients]
 	if err := account.Fill(shared, 1000); err != nil {
 		return nil, err
@@ -145,7 +148,8 @@ func requestsOf(c *rig.Client, project, shared string, client int) []operation {
 	chat := rig.Object{"projectId": project, "message": "Create a table of invoices with number, date and total."}
 	return []operation{
 		{"me", "GET /api/auth/me", get("/api/auth/me")},
-		{"list of 17 projects", "GET /api/projects", get("/api/projects")},
+		{"list of 18 projects", "GET /api/projects", get("/api/projects")},
+		{"page of 10 of them", "GET /api/projects", get("/api/projects?limit=10")},
 		{"project", "GET /api/projects/{id}", get(base)},
 		{"list of 1,000 files", "GET " + files, get("/api/projects/" + shared + "/files")},
 		{"file of 4 KiB", "GET " + files, func(int) error { return c.Read(project, "/read.ts") }},
@@ -153,6 +157,14 @@ func requestsOf(c *rig.Client, project, shared string, client int) []operation {
 		{"feed", "GET /api/projects/{id}/events", get(base + "/events?limit=10")},
 		{"comments", "GET /api/projects/{id}/comments", get(base + "/comments")},
 		{"webhooks", "GET /api/webhooks", get("/api/webhooks")},
+		{"project with a taken name, and deletion", "POST /api/projects", func(int) error {
+			id, err := c.Create("/api/projects", rig.Object{"name": "Taken"})
+			if err != nil {
+				return err
+			}
+			_, err = c.Do(http.MethodDelete, "/api/projects/"+id, nil)
+			return err
+		}},
 		{"save 4 KiB", "POST " + files, func(int) error { return c.Save(project, "/save.ts", 4<<10) }},
 		{"create 4 KiB, in one project", "POST " + files, func(n int) error {
 			return c.Save(shared, fmt.Sprintf("/new/%d-%d.ts", client, n), 4<<10)

@@ -7,14 +7,21 @@ import (
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
-	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/workspace"
 )
 
-var errCommentNotFound = fault.New(fault.CodeCommentNotFound,
-	"The comment does not exist. List the comments of the project to see their IDs.")
+// commentRecord is the record of a comment on a project, a file or a line of a file.
+type commentRecord struct {
+	ID        string          `dynamodbav:"id"`
+	Body      string          `dynamodbav:"body"`
+	Path      *string         `dynamodbav:"path,omitempty"`
+	Line      *int            `dynamodbav:"line,omitempty"`
+	AuthorID  string          `dynamodbav:"authorId"`
+	Author    string          `dynamodbav:"author"` // the author's username
+	CreatedAt clock.Timestamp `dynamodbav:"createdAt"`
+}
 
 // CommentDraft is a comment to create.
 type CommentDraft struct {
@@ -27,7 +34,7 @@ type CommentDraft struct {
 func (s *Service) CreateComment(
 	ctx context.Context, caller httpapi.Caller, projectID string, in CommentDraft,
 ) (CommentItem, error) {
-	o, err := s.open(ctx, caller, projectID, workspace.Write)
+	access, _, err := s.open(ctx, caller, projectID, workspace.Write)
 	if err != nil {
 		return CommentItem{}, err
 	}
@@ -37,10 +44,10 @@ func (s *Service) CreateComment(
 		AuthorID: caller.UserID, Author: caller.Account().Username, CreatedAt: clock.Stamp(now),
 	}
 	e, err := s.outbox.Add(event.Change{
-		Type: event.CommentCreated, WorkspaceID: o.WorkspaceID, ProjectID: projectID,
+		Type: event.CommentCreated, WorkspaceID: access.WorkspaceID, ProjectID: projectID,
 		Data: event.Data{
 			Actor:   event.Actor{ID: caller.UserID, Username: caller.Account().Username},
-			Project: &event.Project{ID: projectID, Name: o.Name},
+			Project: &event.Project{ID: projectID, Name: access.Name},
 			Comment: &event.Comment{ID: c.ID, Path: c.Path, Line: c.Line, Body: c.Body},
 		},
 	}, now)
@@ -95,14 +102,14 @@ func (s *Service) commentsOn(
 // Errors: PROJECT_NOT_FOUND, COMMENT_NOT_FOUND, ACCESS_DENIED.
 func (s *Service) DeleteComment(ctx context.Context, caller httpapi.Caller, projectID, commentID string) error {
 	key := db.CommentKey(projectID, commentID)
-	o, err := s.open(ctx, caller, projectID, workspace.Read, key)
+	access, _, err := s.open(ctx, caller, projectID, workspace.Read, key)
 	if err != nil {
 		return err
 	}
-	if o.Items[key] == nil {
+	if access.Items[key] == nil {
 		return errCommentNotFound
 	}
-	c, err := db.Decode[commentRecord](o.Items[key])
+	c, err := db.Decode[commentRecord](access.Items[key])
 	if err != nil {
 		return err
 	}
@@ -110,7 +117,7 @@ func (s *Service) DeleteComment(ctx context.Context, caller httpapi.Caller, proj
 	if c.AuthorID == caller.UserID {
 		action = workspace.Write
 	}
-	if err := o.Check(action); err != nil {
+	if err := access.Check(action); err != nil {
 		return err
 	}
 	return s.store.deleteComment(ctx, projectID, commentID)

@@ -1,4 +1,4 @@
-package project
+package project_test
 
 import (
 	"net/http"
@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"devplatform/infra/projecttest"
 
 	"devplatform/shared/fault"
 )
@@ -16,11 +18,11 @@ const patience = time.Minute
 // A user who cannot see a project does not wait for its data.
 func TestDeniedReadDoesNotWaitForTheData(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	ada, grace := f.newFilesClient("ada"), f.newUser("grace")
-	ada.save("/a", "x").Want(t, http.StatusCreated)
+	f := projecttest.New(t)
+	ada, grace := f.NewFilesClient("ada"), f.NewUser("grace")
+	ada.Save("/a", "x").Want(t, http.StatusCreated)
 	release := make(chan struct{})
-	wire := f.useProxy(func(next http.Handler, out http.ResponseWriter, r *http.Request) {
+	wire := f.UseProxy(func(next http.Handler, out http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".Query") {
 			select {
 			case <-release:
@@ -35,7 +37,7 @@ func TestDeniedReadDoesNotWaitForTheData(t *testing.T) {
 	defer end()
 	late := time.AfterFunc(patience, end)
 	for _, path := range []string{"", "/files", "/files/history?path=/a", "/events", "/comments", "/comments?path=/a"} {
-		grace.Get("/api/projects/"+ada.projectID+path).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
+		grace.Get("/api/projects/"+ada.ProjectID+path).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
 	}
 	if !late.Stop() {
 		t.Error("a denied request waited for the data")

@@ -1,21 +1,16 @@
-package project
+package project_test
 
 import (
 	"net/http"
-	"strings"
 	"testing"
+
+	"devplatform/infra/projecttest"
+	"devplatform/shared/workspace"
 
 	"github.com/google/go-cmp/cmp"
 
-	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/shared/event"
-	"devplatform/shared/fault"
 )
-
-var faults = []dynamotest.Fault{
-	dynamotest.ServerError, dynamotest.Throttled, dynamotest.DroppedConnection, dynamotest.LostReply,
-	dynamotest.LostReplies, dynamotest.Conflict, dynamotest.MissingTable,
-}
 
 // mutation is a request that changes a project or its comments.
 type mutation struct {
@@ -29,49 +24,49 @@ var mutations = []mutation{
 		return u.Do(http.MethodPost, "/api/projects", object{"name": "Second " + projectID})
 	}},
 	{"update", event.ProjectUpdated, func(u *user, projectID, _ string) response {
-		return u.Do(http.MethodPut, projectURL(projectID), object{"description": "new"})
+		return u.Do(http.MethodPut, projecttest.URL(projectID), object{"description": "new"})
 	}},
 	{"rename", event.ProjectUpdated, func(u *user, projectID, _ string) response {
-		return u.Do(http.MethodPut, projectURL(projectID), object{"name": "Renamed " + projectID})
+		return u.Do(http.MethodPut, projecttest.URL(projectID), object{"name": "Renamed " + projectID})
 	}},
 	{"set variables", event.ProjectUpdated, func(u *user, projectID, _ string) response {
-		return u.setVariables(projectID, []object{variable("VITE_A", "1", "all")})
+		return u.SetVariables(projectID, []object{variable("VITE_A", "1", "all")})
 	}},
 	{"delete", event.ProjectDeleted, func(u *user, projectID, _ string) response {
-		return u.Do(http.MethodDelete, projectURL(projectID), nil)
+		return u.Do(http.MethodDelete, projecttest.URL(projectID), nil)
 	}},
 	{"comment", event.CommentCreated, func(u *user, projectID, _ string) response {
-		return u.Do(http.MethodPost, projectURL(projectID)+"/comments", object{"body": "x", "path": "/a.ts", "line": 1})
+		return u.Do(http.MethodPost, projecttest.URL(projectID)+"/comments", object{"body": "x", "path": "/a.ts", "line": 1})
 	}},
 	{"delete comment", "", func(u *user, projectID, commentID string) response {
-		return u.Do(http.MethodDelete, projectURL(projectID)+"/comments/"+commentID, nil)
+		return u.Do(http.MethodDelete, projecttest.URL(projectID)+"/comments/"+commentID, nil)
 	}},
 }
 
 // A failed request has stored neither the change nor the event. If only the response was lost, it has stored both.
 func TestChangesAreAtomicWithEventsUnderFaults(t *testing.T) {
 	t.Parallel()
-	for _, injected := range faults {
+	for _, injected := range projecttest.Faults {
 		t.Run(injected.Name, func(t *testing.T) {
 			t.Parallel()
-			f := newFixture(t)
-			ada := f.newUser("ada")
-			wire := f.useProxy(nil)
+			f := projecttest.New(t)
+			ada := f.NewUser("ada")
+			wire := f.UseProxy(nil)
 			for _, m := range mutations {
 				for _, operation := range []string{"Query", "GetItem", "BatchGetItem", "TransactWriteItems"} {
-					if injected.Name == dynamotest.Conflict.Name && operation != "TransactWriteItems" {
+					if projecttest.SkipsFault(injected, operation) {
 						continue
 					}
-					project := ada.project("", "App", Team)
-					f.putFile(project, "/a.ts")
-					comment := ada.comment(project)
-					before, eventCount := f.dump(f.tableNames.projects), len(f.storedEvents())
+					project := ada.Project("", "App", workspace.Team)
+					f.PutFile(project, "/a.ts")
+					comment := ada.Comment(project)
+					before, eventCount := f.Dump(f.Tables.Projects), len(f.StoredEvents())
 					wire.Break(operation, injected)
 					r := m.do(ada, project, comment)
 					wire.Clear()
-					after, events := f.dump(f.tableNames.projects), f.storedEvents()[eventCount:]
+					after, events := f.Dump(f.Tables.Projects), f.StoredEvents()[eventCount:]
 
-					changed := !cmp.Equal(before, after, unexported)
+					changed := !cmp.Equal(before, after, projecttest.Unexported)
 					name := m.name + " with " + injected.Name + " at " + operation
 					if m.kind != "" && changed != (len(events) == 1) || len(events) > 1 {
 						t.Errorf("%s: got %d events (stored items changed: %t): %s", name, len(events), changed, r.Raw)
@@ -82,41 +77,12 @@ func TestChangesAreAtomicWithEventsUnderFaults(t *testing.T) {
 						}
 					}
 					hit := wire.Hits() > 0
-					checkResponse(t, name, injected, hit, changed, r)
+					projecttest.CheckResponse(t, name, injected, hit, changed, r)
 					if operation == "TransactWriteItems" && (!hit || (injected.Executed && !changed)) {
 						t.Errorf("%s: fault occurred: %t, want true; stored items changed: %t", name, hit, changed)
 					}
 				}
 			}
 		})
-	}
-}
-
-// comment creates a comment on a project, and returns its ID.
-func (u *user) comment(projectID string) string {
-	u.f.t.Helper()
-	r := u.Do(http.MethodPost, projectURL(projectID)+"/comments", object{"body": "x"})
-	return r.Want(u.f.t, http.StatusCreated).Text("id")
-}
-
-// checkResponse checks the response to a request with an injected fault. hit means that the fault occurred, changed
-// means that the request changed stored items.
-func checkResponse(t *testing.T, name string, injected dynamotest.Fault, hit, changed bool, r response) {
-	t.Helper()
-	succeeded := r.Status < http.StatusBadRequest
-	switch {
-	case succeeded && !changed:
-		t.Errorf("%s: got status %d, but no stored item changed", name, r.Status)
-	case !hit || injected.Calls > 0: // the fault did not occur, or a retry succeeded
-		if !succeeded {
-			t.Errorf("%s: got %d %s, want success", name, r.Status, r.Raw)
-		}
-	case injected.Name == dynamotest.MissingTable.Name:
-		r.Want(t, http.StatusInternalServerError, fault.CodeInternal)
-	default:
-		r.Want(t, http.StatusServiceUnavailable, fault.CodeServiceUnavailable)
-	}
-	if strings.Contains(r.Raw, "injected") || strings.Contains(r.Raw, "dynamo") {
-		t.Errorf("%s: the response has internal details: %s", name, r.Raw)
 	}
 }

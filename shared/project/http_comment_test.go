@@ -1,4 +1,4 @@
-package project
+package project_test
 
 import (
 	"fmt"
@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"devplatform/infra/projecttest"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
@@ -17,16 +19,17 @@ import (
 	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
+	"devplatform/shared/project"
 	"devplatform/shared/workspace"
 )
 
 func TestCreateComment(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	ada := f.newUser("ada")
-	project := ada.project("", "App", Team)
-	f.putFile(project, "/src/#1 é.ts")
-	comments := projectURL(project) + "/comments"
+	f := projecttest.New(t)
+	ada := f.NewUser("ada")
+	projectID := ada.Project("", "App", workspace.Team)
+	f.PutFile(projectID, "/src/#1 é.ts")
+	comments := projecttest.URL(projectID) + "/comments"
 	for _, tc := range []struct {
 		body       object
 		path, line any // of the created comment
@@ -39,11 +42,11 @@ func TestCreateComment(t *testing.T) {
 			path: "/src/#1 é.ts", line: 12.0,
 		},
 	} {
-		f.clock.Advance(time.Second)
+		f.Clock.Advance(time.Second)
 		r := ada.Do(http.MethodPost, comments, tc.body).Want(t, http.StatusCreated)
 		want := map[string]any{
 			"id": r.Text("id"), "body": tc.body["body"], "path": tc.path, "line": tc.line,
-			"author": map[string]any{"id": ada.userID, "username": "ada"}, "createdAt": f.timestamp(),
+			"author": map[string]any{"id": ada.UserID, "username": "ada"}, "createdAt": f.Timestamp(),
 		}
 		if diff := cmp.Diff(want, r.Body); diff != "" || !id.Comment.Valid(r.Text("id")) {
 			t.Errorf("created comment %q: mismatch (-want +got):\n%s", r.Text("id"), diff)
@@ -55,10 +58,10 @@ func TestCreateComment(t *testing.T) {
 		if diff := cmp.Diff(want, listed[len(listed)-1]); diff != "" {
 			t.Errorf("listed comment: mismatch (-want +got):\n%s", diff)
 		}
-		got := f.lastEvent()
+		got := lastEvent(f)
 		wantEvent := event.Payload{Type: event.CommentCreated, Timestamp: got.Timestamp, Data: event.Data{
-			Actor:   event.Actor{ID: ada.userID, Username: "ada"},
-			Project: &event.Project{ID: project, Name: "App"},
+			Actor:   event.Actor{ID: ada.UserID, Username: "ada"},
+			Project: &event.Project{ID: projectID, Name: "App"},
 			Comment: &event.Comment{ID: r.Text("id"), Body: r.Text("body")},
 		}}
 		if path, ok := tc.path.(string); ok {
@@ -68,20 +71,20 @@ func TestCreateComment(t *testing.T) {
 			n := int(line)
 			wantEvent.Data.Comment.Line = &n
 		}
-		if diff := cmp.Diff(wantEvent, got); diff != "" || got.Timestamp.String() != f.timestamp() {
-			t.Errorf("event at %s, want %s; mismatch (-want +got):\n%s", got.Timestamp, f.timestamp(), diff)
+		if diff := cmp.Diff(wantEvent, got); diff != "" || got.Timestamp.String() != f.Timestamp() {
+			t.Errorf("event at %s, want %s; mismatch (-want +got):\n%s", got.Timestamp, f.Timestamp(), diff)
 		}
 	}
 }
 
 func TestCommentValidation(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	ada := f.newUser("ada")
-	project := ada.project("", "App", Team)
-	f.putFile(project, "/a.ts")
-	n := len(f.storedEvents())
-	comments := projectURL(project) + "/comments"
+	f := projecttest.New(t)
+	ada := f.NewUser("ada")
+	projectID := ada.Project("", "App", workspace.Team)
+	f.PutFile(projectID, "/a.ts")
+	n := len(f.StoredEvents())
+	comments := projecttest.URL(projectID) + "/comments"
 	for _, tc := range []struct {
 		body  object
 		field string
@@ -107,19 +110,19 @@ func TestCommentValidation(t *testing.T) {
 	for _, query := range []string{"?path=a.ts", "?path=/../a", "?limit=0", "?limit=101", "?cursor=x"} {
 		ada.Get(comments+query).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	}
-	if got := len(f.storedEvents()); got != n {
+	if got := len(f.StoredEvents()); got != n {
 		t.Errorf("invalid requests emitted %d events, want 0", got-n)
 	}
 }
 
 func TestCommentPages(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	ada := f.newUser("ada")
-	project := ada.project("", "App", Team)
-	comments := projectURL(project) + "/comments"
-	f.putFile(project, "/a.ts")
-	f.putFile(project, "/a.tsx")
+	f := projecttest.New(t)
+	ada := f.NewUser("ada")
+	projectID := ada.Project("", "App", workspace.Team)
+	comments := projecttest.URL(projectID) + "/comments"
+	f.PutFile(projectID, "/a.ts")
+	f.PutFile(projectID, "/a.tsx")
 	var all, onPath []any // IDs of all comments, and of the comments on /a.ts
 	for i := range 60 {
 		body := object{"body": fmt.Sprint(i), "path": "/a.tsx"}
@@ -134,20 +137,20 @@ func TestCommentPages(t *testing.T) {
 	}
 	wantDefaultPage(t, ada.Get(comments), "comments")
 	for _, limit := range []int{1, 7, 20, 60, 100} {
-		if diff := cmp.Diff(all, ada.pages(comments, "", "comments", "id", limit)); diff != "" {
+		if diff := cmp.Diff(all, ada.Pages(comments, "", "comments", "id", limit)); diff != "" {
 			t.Errorf("all comments, limit %d: mismatch (-want +got):\n%s", limit, diff)
 		}
-		if diff := cmp.Diff(onPath, ada.pages(comments, "&path=/a.ts", "comments", "id", limit)); diff != "" {
+		if diff := cmp.Diff(onPath, ada.Pages(comments, "&path=/a.ts", "comments", "id", limit)); diff != "" {
 			t.Errorf("comments on /a.ts, limit %d: mismatch (-want +got):\n%s", limit, diff)
 		}
 	}
 	cursor := ada.Get(comments + "?limit=1").Text("nextCursor")
 	ada.Get(comments+"?path=/a.ts&cursor="+cursor).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
-	other := ada.project("", "Other", Team)
-	ada.Get(projectURL(other)+"/comments?cursor="+cursor).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+	other := ada.Project("", "Other", workspace.Team)
+	ada.Get(projecttest.URL(other)+"/comments?cursor="+cursor).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	// Comments remain when their file is deleted. The last comment of a page may be deleted before the next page is
 	// read.
-	f.transact(f.projects.Delete(db.FileKey(project, "/a.ts")))
+	f.Transact(f.Projects.Delete(db.FileKey(projectID, "/a.ts")))
 	ada.Do(http.MethodDelete, comments+"/"+all[0].(string), nil).Want(t, http.StatusOK)
 	if diff := cmp.Diff(all[1:11], ada.Get(comments+"?limit=10&cursor="+cursor).Values("comments", "id")); diff != "" {
 		t.Errorf("page after a deleted comment: mismatch (-want +got):\n%s", diff)
@@ -168,11 +171,11 @@ func wantDefaultPage(t *testing.T, r response, list string) {
 // Reading the comments on one path among megabytes of other comments takes a limited number of calls per page.
 func TestCommentsOnOnePathAmongManyComments(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	ada := f.newUser("ada")
-	project := ada.project("", "App", Team)
-	comments := projectURL(project) + "/comments"
-	f.putFile(project, "/a.ts")
+	f := projecttest.New(t)
+	ada := f.NewUser("ada")
+	projectID := ada.Project("", "App", workspace.Team)
+	comments := projecttest.URL(projectID) + "/comments"
+	f.PutFile(projectID, "/a.ts")
 	commentOnFile := func() string {
 		body := object{"body": "x", "path": "/a.ts"}
 		return ada.Do(http.MethodPost, comments, body).Want(t, http.StatusCreated).Text("id")
@@ -182,45 +185,45 @@ func TestCommentsOnOnePathAmongManyComments(t *testing.T) {
 	for batch := range slices.Chunk(make([]int, others), 60) {
 		var writes []db.Write
 		for range batch {
-			c := commentRecord{
-				ID: f.ids.New(id.Comment), Body: strings.Repeat("🚀", 4000), AuthorID: ada.userID, Author: "ada",
+			c := project.CommentRecord{
+				ID: f.IDs.New(id.Comment), Body: strings.Repeat("🚀", 4000), AuthorID: ada.UserID, Author: "ada",
 			}
 			record, err := db.Encode(c)
 			if err != nil {
 				t.Fatal(err)
 			}
-			writes = append(writes, f.projects.Create(db.CommentKey(project, c.ID), record))
+			writes = append(writes, f.Projects.Create(db.CommentKey(projectID, c.ID), record))
 		}
-		f.transact(writes...)
+		f.Transact(writes...)
 	}
 	last := commentOnFile()
-	if r := ada.Get(comments + "?path=/a.ts"); r.Calls > 3+maxCommentReads {
-		t.Errorf("a page took %d calls, want at most %d", r.Calls, 3+maxCommentReads)
+	if r := ada.Get(comments + "?path=/a.ts"); r.Calls > 3+project.MaxCommentReads {
+		t.Errorf("a page took %d calls, want at most %d", r.Calls, 3+project.MaxCommentReads)
 	}
-	if diff := cmp.Diff([]any{first, last}, ada.pages(comments, "&path=/a.ts", "comments", "id", 10)); diff != "" {
+	if diff := cmp.Diff([]any{first, last}, ada.Pages(comments, "&path=/a.ts", "comments", "id", 10)); diff != "" {
 		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
 	// A page of long comments is limited by the size of the response.
 	if r := ada.Get(comments + "?limit=100"); len(r.Raw) > 4<<20 {
 		t.Errorf("got a page of %d bytes, want at most 4 MiB", len(r.Raw))
 	}
-	if got := ada.pages(comments, "", "comments", "id", 100); len(got) != others+2 {
+	if got := ada.Pages(comments, "", "comments", "id", 100); len(got) != others+2 {
 		t.Errorf("got %d comments on all pages, want %d", len(got), others+2)
 	}
 }
 
 func TestDeleteCommentPermissions(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	owner, author, member := f.newUser("owner"), f.newUser("author"), f.newUser("member")
-	team := owner.workspace("Team")
-	f.setRole(team, author, workspace.Member)
-	f.setRole(team, member, workspace.Member)
-	project := owner.project(team, "App", Team)
-	comments := projectURL(project) + "/comments"
+	f := projecttest.New(t)
+	owner, author, member := f.NewUser("owner"), f.NewUser("author"), f.NewUser("member")
+	team := owner.Workspace("Team")
+	f.SetRole(team, author, workspace.Member)
+	f.SetRole(team, member, workspace.Member)
+	projectID := owner.Project(team, "App", workspace.Team)
+	comments := projecttest.URL(projectID) + "/comments"
 	remove := func(u *user, id string) response { return u.Do(http.MethodDelete, comments+"/"+id, nil) }
-	n := len(f.storedEvents())
-	one, two, three := author.comment(project), author.comment(project), author.comment(project)
+	n := len(f.StoredEvents())
+	one, two, three := author.Comment(projectID), author.Comment(projectID), author.Comment(projectID)
 	remove(member, one).Want(t, http.StatusForbidden, fault.CodeAccessDenied)
 	deleted := remove(author, one).Want(t, http.StatusOK)
 	if want := `{"success":true,"message":"Comment deleted."}`; deleted.Raw != want || deleted.Calls > 4 {
@@ -228,38 +231,38 @@ func TestDeleteCommentPermissions(t *testing.T) {
 	}
 	remove(author, one).Want(t, http.StatusNotFound, fault.CodeCommentNotFound)
 	remove(owner, two).Want(t, http.StatusOK)
-	f.setRole(team, author, workspace.Viewer)
+	f.SetRole(team, author, workspace.Viewer)
 	remove(author, three).Want(t, http.StatusForbidden, fault.CodeAccessDenied)
-	f.removeMember(team, author)
+	f.RemoveMember(team, author)
 	remove(author, three).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
-	other := owner.project(team, "Other", Team)
-	owner.Do(http.MethodDelete, projectURL(other)+"/comments/"+three, nil).
+	other := owner.Project(team, "Other", workspace.Team)
+	owner.Do(http.MethodDelete, projecttest.URL(other)+"/comments/"+three, nil).
 		Want(t, http.StatusNotFound, fault.CodeCommentNotFound)
 	if got := owner.Get(comments).Values("comments", "id"); !cmp.Equal(got, []any{three}) {
 		t.Errorf("got the comments %v, want only %s", got, three)
 	}
-	if got := len(f.storedEvents()) - n; got != 4 {
+	if got := len(f.StoredEvents()) - n; got != 4 {
 		t.Errorf("got %d events, want 4: three created comments and a created project", got)
 	}
 }
 
 func TestListEvents(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	ada := f.newUser("ada")
-	project := ada.project("", "App", Team)
-	ada.project("", "Another", Team)
-	eventsURL := projectURL(project) + "/events"
+	f := projecttest.New(t)
+	ada := f.NewUser("ada")
+	projectID := ada.Project("", "App", workspace.Team)
+	ada.Project("", "Another", workspace.Team)
+	eventsURL := projecttest.URL(projectID) + "/events"
 	for i := range 52 {
-		f.clock.Advance(time.Duration(i%2) * time.Second)
-		ada.Do(http.MethodPost, projectURL(project)+"/comments", object{"body": fmt.Sprint("<é> & ", i)}).
+		f.Clock.Advance(time.Duration(i%2) * time.Second)
+		ada.Do(http.MethodPost, projecttest.URL(projectID)+"/comments", object{"body": fmt.Sprint("<é> & ", i)}).
 			Want(t, http.StatusCreated)
 	}
-	ada.Do(http.MethodPut, projectURL(project), object{"name": "New"}).Want(t, http.StatusOK)
+	ada.Do(http.MethodPut, projecttest.URL(projectID), object{"name": "New"}).Want(t, http.StatusOK)
 	var ids, types []any
 	var payloads []string
-	for _, record := range slices.Backward(f.storedEvents()) {
-		if record.ProjectID == project {
+	for _, record := range slices.Backward(f.StoredEvents()) {
+		if record.ProjectID == projectID {
 			ids, types = append(ids, record.ID), append(types, string(record.Type))
 			payloads = append(payloads, string(record.Payload))
 		}
@@ -273,7 +276,7 @@ func TestListEvents(t *testing.T) {
 	}
 	wantDefaultPage(t, ada.Get(eventsURL), "events")
 	for _, limit := range []int{1, 10, 54, 100} {
-		if diff := cmp.Diff(ids, ada.pages(eventsURL, "", "events", "id", limit)); diff != "" {
+		if diff := cmp.Diff(ids, ada.Pages(eventsURL, "", "events", "id", limit)); diff != "" {
 			t.Errorf("limit %d: mismatch (-want +got):\n%s", limit, diff)
 		}
 	}
@@ -281,8 +284,8 @@ func TestListEvents(t *testing.T) {
 	for _, query := range []string{"?limit=0", "?limit=101", "?cursor=forged", "?cursor=" + cursor + "x"} {
 		ada.Get(eventsURL+query).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 	}
-	f.clock.Advance(30*24*time.Hour + time.Minute)
-	ada.Do(http.MethodPut, projectURL(project), object{"name": "Newest"}).Want(t, http.StatusOK)
+	f.Clock.Advance(30*24*time.Hour + time.Minute)
+	ada.Do(http.MethodPut, projecttest.URL(projectID), object{"name": "Newest"}).Want(t, http.StatusOK)
 	if got := ada.Get(eventsURL).List("events"); len(got) != 1 {
 		t.Errorf("got %d events after 30 days, want 1", len(got))
 	}
@@ -290,7 +293,7 @@ func TestListEvents(t *testing.T) {
 	if data, ok := ada.Get(eventsURL).List("events")[0]["data"].(map[string]any); ok {
 		actor, _ = data["actor"].(map[string]any)
 	}
-	if diff := cmp.Diff(map[string]any{"id": ada.userID, "username": "ada"}, actor, cmpopts.EquateEmpty()); diff != "" {
+	if diff := cmp.Diff(map[string]any{"id": ada.UserID, "username": "ada"}, actor, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
 }

@@ -1,10 +1,12 @@
-package project
+package project_test
 
 import (
 	"net/http"
 	"strings"
 	"testing"
 	"time"
+
+	"devplatform/infra/projecttest"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -13,27 +15,26 @@ import (
 	"devplatform/shared/event"
 	"devplatform/shared/fault"
 	"devplatform/shared/id"
+	"devplatform/shared/project"
 	"devplatform/shared/workspace"
 )
 
-func projectURL(id string) string { return "/api/projects/" + id }
-
 // lastEvent returns the newest event without its ID.
-func (f *fixture) lastEvent() event.Payload {
-	f.t.Helper()
-	records := f.storedEvents()
+func lastEvent(f *fixture) event.Payload {
+	f.T.Helper()
+	records := f.StoredEvents()
 	if len(records) == 0 {
-		f.t.Fatal("no event is stored")
+		f.T.Fatal("no event is stored")
 	}
-	payload := decodePayload(f.t, records[len(records)-1])
+	payload := projecttest.DecodePayload(f.T, records[len(records)-1])
 	payload.ID = ""
 	return payload
 }
 
 func TestCreate(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	ada := f.newUser("ada")
+	f := projecttest.New(t)
+	ada := f.NewUser("ada")
 	at := "2031-05-05T10:05:00.001Z"
 	r := ada.Do(http.MethodPost, "/api/projects", object{"name": "Café Déjà"}).Want(t, http.StatusCreated)
 	if !id.Project.Valid(r.Text("id")) {
@@ -43,7 +44,7 @@ func TestCreate(t *testing.T) {
 		"id": r.Text("id"), "name": "Café Déjà", "slug": "cafe-deja", "description": "", "rootDir": "",
 		"framework": "static", "deployable": true, "visibility": "private",
 		"lastOpenedAt": at, "createdAt": at, "updatedAt": at,
-		"workspace": map[string]any{"id": ada.personal, "name": "ada's workspace"}, "site": nil,
+		"workspace": map[string]any{"id": ada.Personal, "name": "ada's workspace"}, "site": nil,
 	}
 	if diff := cmp.Diff(want, r.Body); diff != "" {
 		t.Errorf("mismatch (-want +got):\n%s", diff)
@@ -51,19 +52,19 @@ func TestCreate(t *testing.T) {
 	if r.Calls > 3 {
 		t.Errorf("creating a project made %d calls, want at most 3", r.Calls)
 	}
-	got := f.lastEvent()
+	got := lastEvent(f)
 	wantEvent := event.Payload{Type: event.ProjectCreated, Timestamp: got.Timestamp, Data: event.Data{
-		Actor: event.Actor{ID: ada.userID, Username: "ada"},
+		Actor: event.Actor{ID: ada.UserID, Username: "ada"},
 		Project: &event.Project{
 			ID: r.Text("id"), Name: "Café Déjà", Slug: "cafe-deja", Framework: "static", Visibility: "private",
-			WorkspaceID: ada.personal,
+			WorkspaceID: ada.Personal,
 		},
 	}}
 	if diff := cmp.Diff(wantEvent, got); diff != "" || got.Timestamp.String() != at {
 		t.Errorf("event at %s, want %s; mismatch (-want +got):\n%s", got.Timestamp, at, diff)
 	}
 
-	team := ada.workspace("Team")
+	team := ada.Workspace("Team")
 	inTeam := ada.Do(http.MethodPost, "/api/projects", object{
 		"name": " x ", "description": "Two\nlines", "framework": "ReAct", "visibility": "team", "workspaceId": team,
 	}).Want(t, http.StatusCreated)
@@ -76,7 +77,7 @@ func TestCreate(t *testing.T) {
 	if diff := cmp.Diff(want, inTeam.Body, times); diff != "" {
 		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
-	read := ada.Get(projectURL(inTeam.Text("id"))).Want(t, http.StatusOK)
+	read := ada.Get(projecttest.URL(inTeam.Text("id"))).Want(t, http.StatusOK)
 	want["files"] = []any{}
 	if diff := cmp.Diff(want, read.Body, times); diff != "" {
 		t.Errorf("mismatch (-want +got):\n%s", diff)
@@ -96,9 +97,9 @@ func TestCreate(t *testing.T) {
 
 func TestProjectValidation(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	ada := f.newUser("ada")
-	project := projectURL(ada.project("", "App", Team))
+	f := projecttest.New(t)
+	ada := f.NewUser("ada")
+	project := projecttest.URL(ada.Project("", "App", workspace.Team))
 	long := func(n int) string { return strings.Repeat("é", n) }
 	for _, tc := range []struct {
 		body   any
@@ -155,46 +156,46 @@ func TestProjectValidation(t *testing.T) {
 	ada.Do(http.MethodPost, "/api/projects", object{
 		"name": long(100), "description": long(2000), "framework": strings.Repeat("🚀", 64), "visibility": "public",
 	}).Want(t, http.StatusCreated)
-	if n := len(f.storedEvents()); n != 2 {
+	if n := len(f.StoredEvents()); n != 2 {
 		t.Errorf("got %d events, want 2: one for each created project", n)
 	}
 }
 
 func TestCreateInWorkspace(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	ada, bob := f.newUser("ada"), f.newUser("bob")
-	team := ada.workspace("Team")
+	f := projecttest.New(t)
+	ada, bob := f.NewUser("ada"), f.NewUser("bob")
+	team := ada.Workspace("Team")
 	create := func(workspaceID string) response {
 		return bob.Do(http.MethodPost, "/api/projects", object{"name": "App", "workspaceId": workspaceID})
 	}
-	unknown := create(f.ids.New(id.Workspace)).Want(t, http.StatusNotFound, fault.CodeWorkspaceNotFound)
-	for _, other := range []string{team, "", "ws_", "prj_" + team[3:], strings.ToLower(team), ada.personal} {
+	unknown := create(f.IDs.New(id.Workspace)).Want(t, http.StatusNotFound, fault.CodeWorkspaceNotFound)
+	for _, other := range []string{team, "", "ws_", "prj_" + team[3:], strings.ToLower(team), ada.Personal} {
 		if r := create(other).Want(t, http.StatusNotFound, fault.CodeWorkspaceNotFound); r.Raw != unknown.Raw {
 			t.Errorf("%q: got %s, want the same response as for an unknown ID: %s", other, r.Raw, unknown.Raw)
 		}
 	}
-	f.setRole(team, bob, workspace.Viewer)
+	f.SetRole(team, bob, workspace.Viewer)
 	create(team).Want(t, http.StatusForbidden, fault.CodeAccessDenied)
-	f.setRole(team, bob, workspace.Member)
+	f.SetRole(team, bob, workspace.Member)
 	create(team).Want(t, http.StatusCreated)
-	f.removeMember(team, bob)
+	f.RemoveMember(team, bob)
 	create(team).Want(t, http.StatusNotFound, fault.CodeWorkspaceNotFound)
 
 	// The default is the caller's own personal workspace, even if the caller is a member of another user's personal
 	// workspace.
-	f.setRole(ada.personal, bob, workspace.Owner)
+	f.SetRole(ada.Personal, bob, workspace.Owner)
 	r := bob.Do(http.MethodPost, "/api/projects", object{"name": "Mine"}).Want(t, http.StatusCreated)
-	if got, _ := r.Body["workspace"].(map[string]any); got["id"] != bob.personal {
-		t.Errorf("the project was created in workspace %v, want %s", got, bob.personal)
+	if got, _ := r.Body["workspace"].(map[string]any); got["id"] != bob.Personal {
+		t.Errorf("the project was created in workspace %v, want %s", got, bob.Personal)
 	}
 }
 
 func TestSlugsAreUniqueInAWorkspace(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	ada := f.newUser("ada")
-	team := ada.workspace("Team")
+	f := projecttest.New(t)
+	ada := f.NewUser("ada")
+	team := ada.Workspace("Team")
 	slug := func(r response) string {
 		t.Helper()
 		if r.Status >= http.StatusBadRequest {
@@ -206,7 +207,7 @@ func TestSlugsAreUniqueInAWorkspace(t *testing.T) {
 		return ada.Do(http.MethodPost, "/api/projects", object{"name": name, "workspaceId": team})
 	}
 	rename := func(r response, name string) response {
-		return ada.Do(http.MethodPut, projectURL(r.Text("id")), object{"name": name})
+		return ada.Do(http.MethodPut, projecttest.URL(r.Text("id")), object{"name": name})
 	}
 	first, second, third := create("Todo"), create("TODO!"), create("tödo")
 	if got := []string{slug(first), slug(second), slug(third)}; !cmp.Equal(got, []string{"todo", "todo-2", "todo-3"}) {
@@ -234,12 +235,12 @@ func TestSlugsAreUniqueInAWorkspace(t *testing.T) {
 	if got := slug(rename(first, "Todo")); got != "todo-4" {
 		t.Errorf("rename to a slug that is taken: got %q, want todo-4", got)
 	}
-	ada.Do(http.MethodDelete, projectURL(third.Text("id")), nil).Want(t, http.StatusOK)
+	ada.Do(http.MethodDelete, projecttest.URL(third.Text("id")), nil).Want(t, http.StatusOK)
 	if got := slug(create("Todo")); got != "todo-3" {
 		t.Errorf("creation with the slug of a deleted project: got %q, want todo-3", got)
 	}
 	slugs := 0
-	for key := range f.dump(f.tableNames.projects) {
+	for key := range f.Dump(f.Tables.Projects) {
 		if strings.HasPrefix(key.SK, "SLUG#") && key.PK == "WS#"+team {
 			slugs++
 		}
@@ -251,11 +252,11 @@ func TestSlugsAreUniqueInAWorkspace(t *testing.T) {
 
 func TestUpdate(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	ada := f.newUser("ada")
-	url := projectURL(ada.project("", "App", Private))
+	f := projecttest.New(t)
+	ada := f.NewUser("ada")
+	url := projecttest.URL(ada.Project("", "App", workspace.Private))
 	before := ada.Get(url).Want(t, http.StatusOK)
-	f.clock.Advance(time.Second)
+	f.Clock.Advance(time.Second)
 	for _, tc := range []struct {
 		change  object
 		changes []string
@@ -272,8 +273,8 @@ func TestUpdate(t *testing.T) {
 			[]string{"name", "description", "framework", "visibility"},
 		},
 	} {
-		f.clock.Advance(time.Second)
-		n := len(f.storedEvents())
+		f.Clock.Advance(time.Second)
+		n := len(f.StoredEvents())
 		r := ada.Do(http.MethodPut, url, tc.change).Want(t, http.StatusOK)
 		if r.Calls > 5 {
 			t.Errorf("%v: got %d calls, want at most 5", tc.change, r.Calls)
@@ -284,29 +285,29 @@ func TestUpdate(t *testing.T) {
 			want[field] = value
 		}
 		want["deployable"] = want["framework"] != "go"
-		want["slug"], want["updatedAt"] = slugOf(r.Text("name")), f.timestamp()
+		want["slug"], want["updatedAt"] = project.SlugOf(r.Text("name")), f.Timestamp()
 		if diff := cmp.Diff(want, r.Body); diff != "" {
 			t.Errorf("%v: response mismatch (-want +got):\n%s", tc.change, diff)
 		}
-		got := f.lastEvent()
+		got := lastEvent(f)
 		wantEvent := event.Payload{Type: event.ProjectUpdated, Timestamp: got.Timestamp, Data: event.Data{
-			Actor: event.Actor{ID: ada.userID, Username: "ada"}, Changes: tc.changes,
+			Actor: event.Actor{ID: ada.UserID, Username: "ada"}, Changes: tc.changes,
 			Project: &event.Project{
 				ID: r.Text("id"), Name: r.Text("name"), Slug: r.Text("slug"), Framework: r.Text("framework"),
-				Visibility: r.Text("visibility"), WorkspaceID: ada.personal,
+				Visibility: r.Text("visibility"), WorkspaceID: ada.Personal,
 			},
 		}}
-		if diff := cmp.Diff(wantEvent, got); diff != "" || got.Timestamp.String() != f.timestamp() {
-			t.Errorf("%v: event at %s, want %s; mismatch (-want +got):\n%s", tc.change, got.Timestamp, f.timestamp(), diff)
+		if diff := cmp.Diff(wantEvent, got); diff != "" || got.Timestamp.String() != f.Timestamp() {
+			t.Errorf("%v: event at %s, want %s; mismatch (-want +got):\n%s", tc.change, got.Timestamp, f.Timestamp(), diff)
 		}
-		if got := len(f.storedEvents()); got != n+1 {
+		if got := len(f.StoredEvents()); got != n+1 {
 			t.Errorf("%v: got %d events, want 1", tc.change, got-n)
 		}
 		before = r
 	}
 	// A request that changes nothing writes nothing.
-	dump, n := f.dump(f.tableNames.projects), len(f.storedEvents())
-	f.clock.Advance(time.Hour)
+	dump, n := f.Dump(f.Tables.Projects), len(f.StoredEvents())
+	f.Clock.Advance(time.Hour)
 	for _, same := range []object{
 		{},
 		{"name": "Café"},
@@ -318,77 +319,78 @@ func TestUpdate(t *testing.T) {
 			t.Errorf("%v: response mismatch (-before +after):\n%s", same, diff)
 		}
 	}
-	if diff := cmp.Diff(dump, f.dump(f.tableNames.projects), unexported); diff != "" || len(f.storedEvents()) != n {
+	diff := cmp.Diff(dump, f.Dump(f.Tables.Projects), projecttest.Unexported)
+	if diff != "" || len(f.StoredEvents()) != n {
 		t.Errorf("requests without a change changed stored items or events (-before +after):\n%s", diff)
 	}
 }
 
 func TestDelete(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	ada := f.newUser("ada")
-	kept := ada.project("", "Kept", Private)
-	dump := f.dump(f.tableNames.projects)
-	deleted := ada.project("", "Deleted", Team)
-	f.clock.Advance(time.Second)
-	r := ada.Do(http.MethodDelete, projectURL(deleted), nil).Want(t, http.StatusOK)
+	f := projecttest.New(t)
+	ada := f.NewUser("ada")
+	kept := ada.Project("", "Kept", workspace.Private)
+	dump := f.Dump(f.Tables.Projects)
+	deleted := ada.Project("", "Deleted", workspace.Team)
+	f.Clock.Advance(time.Second)
+	r := ada.Do(http.MethodDelete, projecttest.URL(deleted), nil).Want(t, http.StatusOK)
 	want := map[string]any{"success": true, "message": "Project deleted."}
 	if diff := cmp.Diff(want, r.Body); diff != "" || r.Calls > 4 {
 		t.Errorf("got %d calls, want at most 4; mismatch (-want +got):\n%s", r.Calls, diff)
 	}
-	if diff := cmp.Diff(dump, f.dump(f.tableNames.projects), unexported); diff != "" {
+	if diff := cmp.Diff(dump, f.Dump(f.Tables.Projects), projecttest.Unexported); diff != "" {
 		t.Errorf("after the deletion, the stored items differ from those before the creation (-want +got):\n%s", diff)
 	}
-	got := f.lastEvent()
+	got := lastEvent(f)
 	wantEvent := event.Payload{Type: event.ProjectDeleted, Timestamp: got.Timestamp, Data: event.Data{
-		Actor: event.Actor{ID: ada.userID, Username: "ada"},
+		Actor: event.Actor{ID: ada.UserID, Username: "ada"},
 		Project: &event.Project{
-			ID: deleted, Name: "Deleted", Slug: "deleted", Framework: "static", Visibility: "team", WorkspaceID: ada.personal,
+			ID: deleted, Name: "Deleted", Slug: "deleted", Framework: "static", Visibility: "team", WorkspaceID: ada.Personal,
 		},
 	}}
 	if diff := cmp.Diff(wantEvent, got); diff != "" {
 		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
-	unknown := ada.Get(projectURL(f.ids.New(id.Project))).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
+	unknown := ada.Get(projecttest.URL(f.IDs.New(id.Project))).Want(t, http.StatusNotFound, fault.CodeProjectNotFound)
 	for _, request := range projectRequests {
 		if r := request.do(ada, deleted); r.Raw != unknown.Raw || r.Status != http.StatusNotFound {
 			t.Errorf("%s after the deletion: got %d %s, want the same as for an unknown ID: %s",
 				request.name, r.Status, r.Raw, unknown.Raw)
 		}
 	}
-	ada.Get(projectURL(kept)).Want(t, http.StatusOK)
+	ada.Get(projecttest.URL(kept)).Want(t, http.StatusOK)
 }
 
 func TestProjectQuota(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, withMaxProjects(2))
-	ada := f.newUser("ada")
-	first := ada.project("", "One", Private)
-	ada.project("", "Two", Private)
+	f := projecttest.New(t, projecttest.WithMaxProjects(2))
+	ada := f.NewUser("ada")
+	first := ada.Project("", "One", workspace.Private)
+	ada.Project("", "Two", workspace.Private)
 	create := func() response { return ada.Do(http.MethodPost, "/api/projects", object{"name": "Two"}) }
 	r := create().Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
 	if !strings.Contains(r.Text("error"), "2 projects") {
 		t.Errorf("%s does not name the quota", r.Raw)
 	}
-	ada.project(ada.workspace("Another"), "Three", Private)
-	ada.Do(http.MethodDelete, projectURL(first), nil).Want(t, http.StatusOK)
+	ada.Project(ada.Workspace("Another"), "Three", workspace.Private)
+	ada.Do(http.MethodDelete, projecttest.URL(first), nil).Want(t, http.StatusOK)
 	create().Want(t, http.StatusCreated)
 	create().Want(t, http.StatusPaymentRequired, fault.CodeQuotaExceeded)
-	if got := f.storedProjectCount(ada.personal); got != 2 {
+	if got := storedProjectCount(f, ada.Personal); got != 2 {
 		t.Errorf("the workspace has the project counter %d, want 2", got)
 	}
 }
 
 // storedProjectCount returns the number of projects in a workspace's record.
-func (f *fixture) storedProjectCount(workspaceID string) int {
-	f.t.Helper()
-	item, err := f.projects.Get(f.t.Context(), db.WorkspaceKey(workspaceID))
+func storedProjectCount(f *fixture, workspaceID string) int {
+	f.T.Helper()
+	item, err := f.Projects.Get(f.T.Context(), db.WorkspaceKey(workspaceID))
 	if err != nil {
-		f.t.Fatal(err)
+		f.T.Fatal(err)
 	}
 	record, err := db.Decode[workspace.Workspace](item)
 	if err != nil {
-		f.t.Fatal(err)
+		f.T.Fatal(err)
 	}
 	return record.Projects
 }

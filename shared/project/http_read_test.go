@@ -1,4 +1,4 @@
-package project
+package project_test
 
 import (
 	"fmt"
@@ -9,88 +9,91 @@ import (
 	"testing"
 	"time"
 
+	"devplatform/infra/projecttest"
+
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/shared/db"
 	"devplatform/shared/fault"
+	"devplatform/shared/project"
 	"devplatform/shared/workspace"
 )
 
 func TestLastOpened(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	ada, eve := f.newUser("ada"), f.newUser("eve")
-	id := ada.project("", "App", Public)
-	n := len(f.storedEvents())
-	created := f.timestamp()
+	f := projecttest.New(t)
+	ada, eve := f.NewUser("ada"), f.NewUser("eve")
+	id := ada.Project("", "App", workspace.Public)
+	n := len(f.StoredEvents())
+	created := f.Timestamp()
 	opened := func(u *user) string {
 		t.Helper()
-		return u.Get(projectURL(id)).Want(t, http.StatusOK).Text("lastOpenedAt")
+		return u.Get(projecttest.URL(id)).Want(t, http.StatusOK).Text("lastOpenedAt")
 	}
 	stored := func() string {
 		t.Helper()
 		return ada.Get("/api/projects").List("projects")[0]["lastOpenedAt"].(string)
 	}
-	f.clock.Advance(openedInterval - time.Millisecond)
+	f.Clock.Advance(project.OpenedInterval - time.Millisecond)
 	if got := opened(ada); got != created || stored() != created {
 		t.Errorf("read less than a minute after the creation: got lastOpenedAt %s, want %s", got, created)
 	}
-	f.clock.Advance(time.Millisecond)
+	f.Clock.Advance(time.Millisecond)
 	if got := opened(eve); got != created || stored() != created {
 		t.Errorf("read by a user who is not a member: got lastOpenedAt %s, want %s", got, created)
 	}
-	if got := opened(ada); got != f.timestamp() || stored() != f.timestamp() {
-		t.Errorf("read after a minute: got lastOpenedAt %s, want %s", got, f.timestamp())
+	if got := opened(ada); got != f.Timestamp() || stored() != f.Timestamp() {
+		t.Errorf("read after a minute: got lastOpenedAt %s, want %s", got, f.Timestamp())
 	}
-	updated := ada.Get(projectURL(id)).Text("updatedAt")
-	if updated != created || len(f.storedEvents()) != n {
+	updated := ada.Get(projecttest.URL(id)).Text("updatedAt")
+	if updated != created || len(f.StoredEvents()) != n {
 		t.Error("a read has changed updatedAt or emitted an event")
 	}
 	// A read does not cause a conflict with an update, and an update does not reset lastOpenedAt.
-	f.clock.Advance(time.Hour)
+	f.Clock.Advance(time.Hour)
 	lastOpened := opened(ada)
-	r := ada.Do(http.MethodPut, projectURL(id), object{"name": "New"}).Want(t, http.StatusOK)
+	r := ada.Do(http.MethodPut, projecttest.URL(id), object{"name": "New"}).Want(t, http.StatusOK)
 	if r.Text("lastOpenedAt") != lastOpened {
 		t.Errorf("update: got %s, want lastOpenedAt %s", r.Raw, lastOpened)
 	}
 	// A read succeeds even if lastOpenedAt cannot be stored.
-	f.clock.Advance(time.Hour)
-	f.useProxy(nil).Break("UpdateItem", dynamotest.ServerError)
+	f.Clock.Advance(time.Hour)
+	f.UseProxy(nil).Break("UpdateItem", dynamotest.ServerError)
 	if got := opened(ada); got != lastOpened {
 		t.Errorf("read with a failing update: got lastOpenedAt %s, want the stored time %s", got, lastOpened)
 	}
-	if !strings.Contains(f.log.String(), "lastOpenedAt of a project was not stored") {
+	if !strings.Contains(f.Log.String(), "lastOpenedAt of a project was not stored") {
 		t.Error("the failure was not logged")
 	}
 }
 
 func TestReadCallCounts(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	ada, bob := f.newUser("ada"), f.newUser("bob")
+	f := projecttest.New(t)
+	ada, bob := f.NewUser("ada"), f.NewUser("bob")
 	const workspaces = 5
 	var project string
 	for i := range workspaces - 1 {
-		team := bob.workspace(fmt.Sprint("Team ", i))
-		f.setRole(team, ada, workspace.Member)
-		project = bob.project(team, "App", Team)
+		team := bob.Workspace(fmt.Sprint("Team ", i))
+		f.SetRole(team, ada, workspace.Member)
+		project = bob.Project(team, "App", workspace.Team)
 	}
 	list := ada.Get("/api/projects").Want(t, http.StatusOK)
 	if list.Calls != 2+workspaces || len(list.List("projects")) != workspaces-1 {
 		t.Errorf("listing projects: got %d calls and %s, want %d calls and %d projects",
 			list.Calls, list.Raw, 2+workspaces, workspaces-1)
 	}
-	f.clock.Advance(time.Hour)
-	if r := ada.Get(projectURL(project)).Want(t, http.StatusOK); r.Calls > 5 {
+	f.Clock.Advance(time.Hour)
+	if r := ada.Get(projecttest.URL(project)).Want(t, http.StatusOK); r.Calls > 5 {
 		t.Errorf("reading a project: got %d calls, want at most 5", r.Calls)
 	}
-	f.clock.Advance(time.Hour)
-	if r := ada.Get(projectURL(project)+"?include=").Want(t, http.StatusOK); r.Calls != 3 {
+	f.Clock.Advance(time.Hour)
+	if r := ada.Get(projecttest.URL(project)+"?include=").Want(t, http.StatusOK); r.Calls != 3 {
 		t.Errorf("reading a project without files: got %d calls, want 3", r.Calls)
 	}
 	for _, path := range []string{"/events", "/comments", "/comments?path=/a"} {
-		if r := ada.Get(projectURL(project)+path).Want(t, http.StatusOK); r.Calls > 5 {
+		if r := ada.Get(projecttest.URL(project)+path).Want(t, http.StatusOK); r.Calls > 5 {
 			t.Errorf("%s: got %d calls, want at most 5", path, r.Calls)
 		}
 	}
@@ -99,35 +102,35 @@ func TestReadCallCounts(t *testing.T) {
 // The parameter include selects whether the response has files. Without files, the response is otherwise the same.
 func TestReadProjectWithoutFiles(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	ada, eve := f.newUser("ada"), f.newUser("eve")
-	project := ada.project("", "App", Public)
+	f := projecttest.New(t)
+	ada, eve := f.NewUser("ada"), f.NewUser("eve")
+	project := ada.Project("", "App", workspace.Public)
 	for _, files := range []int{0, 1} {
-		f.clock.Advance(time.Hour)
-		with := ada.Get(projectURL(project)+"?include=files").Want(t, http.StatusOK)
-		if other := ada.Get(projectURL(project)); other.Raw != with.Raw || len(with.List("files")) != files {
+		f.Clock.Advance(time.Hour)
+		with := ada.Get(projecttest.URL(project)+"?include=files").Want(t, http.StatusOK)
+		if other := ada.Get(projecttest.URL(project)); other.Raw != with.Raw || len(with.List("files")) != files {
 			t.Errorf("got %s, and without the parameter %s, want the same with %d files", with.Raw, other.Raw, files)
 		}
-		f.clock.Advance(time.Hour)
-		without := ada.Get(projectURL(project)+"?include=").Want(t, http.StatusOK)
-		if without.Text("lastOpenedAt") != f.timestamp() {
-			t.Errorf("got %s, want lastOpenedAt %s", without.Raw, f.timestamp())
+		f.Clock.Advance(time.Hour)
+		without := ada.Get(projecttest.URL(project)+"?include=").Want(t, http.StatusOK)
+		if without.Text("lastOpenedAt") != f.Timestamp() {
+			t.Errorf("got %s, want lastOpenedAt %s", without.Raw, f.Timestamp())
 		}
 		if _, has := with.Body["files"]; !has {
 			t.Errorf("got %s, want the field files", with.Raw)
 		}
 		delete(with.Body, "files")
-		with.Body["lastOpenedAt"] = f.timestamp()
+		with.Body["lastOpenedAt"] = f.Timestamp()
 		if diff := cmp.Diff(with.Body, without.Body); diff != "" {
 			t.Errorf("response without files: mismatch (-want +got):\n%s", diff)
 		}
-		if r := eve.Get(projectURL(project) + "?include"); r.Raw != without.Raw {
+		if r := eve.Get(projecttest.URL(project) + "?include"); r.Raw != without.Raw {
 			t.Errorf("a user who is not a member got %s, want %s", r.Raw, without.Raw)
 		}
-		f.putFile(project, "/a.ts")
+		f.PutFile(project, "/a.ts")
 	}
 	for _, value := range []string{"content", "Files", "files,", ",", "files%20"} {
-		r := ada.Get(projectURL(project)+"?include="+value).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
+		r := ada.Get(projecttest.URL(project)+"?include="+value).Want(t, http.StatusBadRequest, fault.CodeValidationFailed)
 		if r.Text("error") != "include: must be files or empty" {
 			t.Errorf("%s: got %s, want the rule", value, r.Raw)
 		}
@@ -139,27 +142,27 @@ func TestReadProjectWithoutFiles(t *testing.T) {
 // If a project has more files than fit into a response, the response has a cursor for the remaining files.
 func TestReadProjectWithManyFiles(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	ada := f.newUser("ada")
-	project := ada.project("", "App", Team)
+	f := projecttest.New(t)
+	ada := f.NewUser("ada")
+	project := ada.Project("", "App", workspace.Team)
 	const files = 5000
 	var paths []any
 	var writes []db.Write
 	for i := range files {
 		path := fmt.Sprintf("/%s/%[1]s/%05[2]d.ts", strings.Repeat("x", 247), i)
 		paths = append(paths, path)
-		writes = append(writes, f.fileWrite(project, path))
+		writes = append(writes, f.FileWrite(project, path))
 	}
 	for chunk := range slices.Chunk(writes, 100) {
-		f.transact(chunk...)
+		f.Transact(chunk...)
 	}
-	r := ada.Get(projectURL(project)).Want(t, http.StatusOK)
+	r := ada.Get(projecttest.URL(project)).Want(t, http.StatusOK)
 	got := r.Values("files", "path")
 	if len(r.Raw) > 4<<20 || len(got) == files || r.Text("name") != "App" {
 		t.Errorf("got a response of %d bytes with %d files, want at most 4 MiB and not all files", len(r.Raw), len(got))
 	}
 	for next := r.Text("nextCursor"); next != ""; next = r.Text("nextCursor") {
-		r = ada.Get(projectURL(project)+"/files?cursor="+url.QueryEscape(next)).Want(t, http.StatusOK)
+		r = ada.Get(projecttest.URL(project)+"/files?cursor="+url.QueryEscape(next)).Want(t, http.StatusOK)
 		got = append(got, r.Values("files", "path")...)
 	}
 	if diff := cmp.Diff(paths, got); diff != "" {

@@ -1,10 +1,12 @@
-package project
+package project_test
 
 import (
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
+
+	"devplatform/infra/projecttest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -14,25 +16,13 @@ import (
 	"devplatform/shared/workspace"
 )
 
-func variablesURL(projectID string) string { return projectURL(projectID) + "/variables" }
-
-func variable(name, value, target string) object {
-	return object{"name": name, "value": value, "target": target}
-}
-
-// setVariables sends a request that replaces the variables of a project.
-func (u *user) setVariables(projectID string, variables []object, options ...func(*http.Request)) response {
-	u.f.t.Helper()
-	return u.Do(http.MethodPut, variablesURL(projectID), object{"variables": variables}, options...)
-}
-
 // The list is returned as it was set, with an entity tag. A change has one event, which contains no values.
 func TestVariables(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	ada := f.newUser("ada")
-	project := ada.project("", "App", Team)
-	created := ada.Get(projectURL(project)).Text("updatedAt")
+	f := projecttest.New(t)
+	ada := f.NewUser("ada")
+	project := ada.Project("", "App", workspace.Team)
+	created := ada.Get(projecttest.URL(project)).Text("updatedAt")
 	read := func(want ...object) response {
 		t.Helper()
 		r := ada.Get(variablesURL(project)).Want(t, http.StatusOK)
@@ -49,17 +39,17 @@ func TestVariables(t *testing.T) {
 	if empty.Header.Get("ETag") != `"0"` || empty.Calls != 2 {
 		t.Errorf("got the ETag %s and %d calls, want \"0\" and 2", empty.Header.Get("ETag"), empty.Calls)
 	}
-	events := len(f.storedEvents())
-	ada.setVariables(project, []object{}).Want(t, http.StatusOK)
+	events := len(f.StoredEvents())
+	ada.SetVariables(project, []object{}).Want(t, http.StatusOK)
 	list := []object{
 		variable("VITE_B", "the value of b", "all"), variable("VITE_A", "", "production"),
 		variable("VITE_A", "é\n\"$1", "preview"),
 	}
-	if len(f.storedEvents()) != events {
+	if len(f.StoredEvents()) != events {
 		t.Error("a list that did not change has an event")
 	}
-	f.clock.Advance(1e9)
-	set := ada.setVariables(project, list, slicetest.Header("If-Match", `"0"`)).Want(t, http.StatusOK)
+	f.Clock.Advance(1e9)
+	set := ada.SetVariables(project, list, slicetest.Header("If-Match", `"0"`)).Want(t, http.StatusOK)
 	if set.Calls != 3 || set.Depth != 3 {
 		t.Errorf("a change made %d calls of depth %d, want 3 and 3", set.Calls, set.Depth)
 	}
@@ -67,23 +57,23 @@ func TestVariables(t *testing.T) {
 	if r.Raw != set.Raw || r.Header.Get("ETag") != `"1"` || set.Header.Get("ETag") != `"1"` {
 		t.Errorf("got %s %s, then %s %s, want the same twice, and \"1\"", set.Raw, set.Header, r.Raw, r.Header)
 	}
-	if got := ada.Get(projectURL(project)).Text("updatedAt"); got != f.timestamp() || got == created {
-		t.Errorf("got updatedAt %s, want %s", got, f.timestamp())
+	if got := ada.Get(projecttest.URL(project)).Text("updatedAt"); got != f.Timestamp() || got == created {
+		t.Errorf("got updatedAt %s, want %s", got, f.Timestamp())
 	}
-	stored := f.storedEvents()
+	stored := f.StoredEvents()
 	if len(stored) != events+1 || strings.Contains(string(stored[events].Payload), "value of b") {
 		t.Fatalf("got the events %+v, want one more without the value", stored)
 	}
-	e := decodePayload(t, stored[events])
+	e := projecttest.DecodePayload(t, stored[events])
 	if e.Type != event.ProjectUpdated || !cmp.Equal(e.Data.Changes, []string{"variables"}) {
 		t.Errorf("got the event %+v, want project.updated with the change variables", e)
 	}
-	again := ada.setVariables(project, list)
-	if again.Header.Get("ETag") != `"1"` || again.Calls != 2 || len(f.storedEvents()) != events+1 {
+	again := ada.SetVariables(project, list)
+	if again.Header.Get("ETag") != `"1"` || again.Calls != 2 || len(f.StoredEvents()) != events+1 {
 		t.Errorf("the same list again: got %d calls and ETag %s, want no change", again.Calls, again.Header.Get("ETag"))
 	}
-	ada.setVariables(project, nil).Want(t, http.StatusBadRequest)
-	ada.setVariables(project, []object{}).Want(t, http.StatusOK)
+	ada.SetVariables(project, nil).Want(t, http.StatusBadRequest)
+	ada.SetVariables(project, []object{}).Want(t, http.StatusOK)
 	if r := read(); r.Header.Get("ETag") != `"2"` {
 		t.Errorf("got the ETag %s after the removal of all, want \"2\"", r.Header.Get("ETag"))
 	}
@@ -91,19 +81,19 @@ func TestVariables(t *testing.T) {
 
 func TestVariablePreconditions(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	ada := f.newUser("ada")
-	project := ada.project("", "App", Team)
+	f := projecttest.New(t)
+	ada := f.NewUser("ada")
+	project := ada.Project("", "App", workspace.Team)
 	first, second := []object{variable("VITE_A", "1", "all")}, []object{variable("VITE_A", "2", "all")}
-	ada.setVariables(project, first).Want(t, http.StatusOK)
+	ada.SetVariables(project, first).Want(t, http.StatusOK)
 	for header, value := range map[string]string{"If-Match": `"0"`, "If-None-Match": "*"} {
 		for _, list := range [][]object{first, second} {
-			r := ada.setVariables(project, list, slicetest.Header(header, value))
+			r := ada.SetVariables(project, list, slicetest.Header(header, value))
 			r.Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
 		}
 	}
-	ada.setVariables(project, second, slicetest.Header("If-Match", "\"")).Want(t, http.StatusBadRequest)
-	ada.setVariables(project, second, slicetest.Header("If-Match", `"1"`)).Want(t, http.StatusOK)
+	ada.SetVariables(project, second, slicetest.Header("If-Match", "\"")).Want(t, http.StatusBadRequest)
+	ada.SetVariables(project, second, slicetest.Header("If-Match", `"1"`)).Want(t, http.StatusOK)
 	known := ada.Do(http.MethodGet, variablesURL(project), nil, slicetest.Header("If-None-Match", `"2"`))
 	if known.Want(t, http.StatusNotModified); known.Raw != "" || known.Header.Get("ETag") != `"2"` {
 		t.Errorf("got %q with the ETag %s, want no body and \"2\"", known.Raw, known.Header.Get("ETag"))
@@ -111,38 +101,38 @@ func TestVariablePreconditions(t *testing.T) {
 	// Of several changes of the same version, one succeeds.
 	responses := slicetest.Concurrently(6, func(i int) response {
 		list := []object{variable("VITE_A", fmt.Sprint("concurrent ", i), "all")}
-		return ada.setVariables(project, list, slicetest.Header("If-Match", `"2"`))
+		return ada.SetVariables(project, list, slicetest.Header("If-Match", `"2"`))
 	})
-	wantStatuses(t, responses, map[int]int{http.StatusOK: 1, http.StatusPreconditionFailed: 5})
+	projecttest.WantStatuses(t, responses, map[int]int{http.StatusOK: 1, http.StatusPreconditionFailed: 5})
 	// Without a precondition, all succeed, one after the other.
-	before := len(f.storedEvents())
+	before := len(f.StoredEvents())
 	responses = slicetest.Concurrently(6, func(i int) response {
-		return ada.setVariables(project, []object{variable("VITE_A", fmt.Sprint("later ", i), "all")})
+		return ada.SetVariables(project, []object{variable("VITE_A", fmt.Sprint("later ", i), "all")})
 	})
-	wantStatuses(t, responses, map[int]int{http.StatusOK: 6})
+	projecttest.WantStatuses(t, responses, map[int]int{http.StatusOK: 6})
 	tags := map[string]bool{}
 	for _, r := range responses {
 		tags[r.Header.Get("ETag")] = true
 	}
-	if len(tags) != 6 || !tags[`"9"`] || len(f.storedEvents()) != before+6 {
-		t.Errorf("got the entity tags %v and %d events, want 6 each", tags, len(f.storedEvents())-before)
+	if len(tags) != 6 || !tags[`"9"`] || len(f.StoredEvents()) != before+6 {
+		t.Errorf("got the entity tags %v and %d events, want 6 each", tags, len(f.StoredEvents())-before)
 	}
 }
 
 // The variables and the project are read by two calls. A change between them is not overwritten.
 func TestVariablesChangeBetweenReads(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	ada := f.newUser("ada")
-	wire := f.useProxy(nil)
-	project := ada.project("", "App", Team)
+	f := projecttest.New(t)
+	ada := f.NewUser("ada")
+	wire := f.UseProxy(nil)
+	project := ada.Project("", "App", workspace.Team)
 	for round, other := range []string{"first", "second"} { // the first one creates the item
 		tag := fmt.Sprintf(`"%d"`, round)
 		change := func() {
-			ada.setVariables(project, []object{variable("VITE_A", other, "all")}).Want(t, http.StatusOK)
+			ada.SetVariables(project, []object{variable("VITE_A", other, "all")}).Want(t, http.StatusOK)
 		}
 		wire.Before("BatchGetItem", func() { wire.Before("BatchGetItem", change) })
-		r := ada.setVariables(project, []object{variable("VITE_A", "lost", "all")}, slicetest.Header("If-Match", tag))
+		r := ada.SetVariables(project, []object{variable("VITE_A", "lost", "all")}, slicetest.Header("If-Match", tag))
 		r.Want(t, http.StatusPreconditionFailed, fault.CodePreconditionFailed)
 		if got := ada.Get(variablesURL(project)).Texts("variables", "value"); !cmp.Equal(got, []string{other}) {
 			t.Errorf("got the values %v, want %s", got, other)
@@ -153,9 +143,9 @@ func TestVariablesChangeBetweenReads(t *testing.T) {
 // Every invalid list is refused with an error that names its fields, without values, and changes nothing.
 func TestInvalidVariables(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	ada := f.newUser("ada")
-	project := ada.project("", "App", Team)
+	f := projecttest.New(t)
+	ada := f.NewUser("ada")
+	project := ada.Project("", "App", workspace.Team)
 	long := func(n int) string { return strings.Repeat("x", n) }
 	many := func(n int) (list []object) {
 		for i := range n {
@@ -209,10 +199,10 @@ func TestInvalidVariables(t *testing.T) {
 		t.Errorf("an invalid request changed the variables: %s", r.Raw)
 	}
 	// The largest lists are accepted.
-	ada.setVariables(project, many(100)).Want(t, http.StatusOK)
+	ada.SetVariables(project, many(100)).Want(t, http.StatusOK)
 	name := "VITE_" + strings.Repeat("A", 123)
 	largest := []object{variable(name, strings.Repeat("\u2028\x01", 8<<10-32), "all")}
-	if r := ada.setVariables(project, largest).Want(t, http.StatusOK); ada.Get(variablesURL(project)).Raw != r.Raw {
+	if r := ada.SetVariables(project, largest).Want(t, http.StatusOK); ada.Get(variablesURL(project)).Raw != r.Raw {
 		t.Error("the largest value is not returned as it was set")
 	}
 }
@@ -220,27 +210,33 @@ func TestInvalidVariables(t *testing.T) {
 // Only members of the workspace see variables. No other response, event or log has their values.
 func TestVariablesArePrivate(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	ada, outsider, viewer := f.newUser("ada"), f.newUser("outsider"), f.newUser("viewer")
-	team := ada.workspace("Team")
-	f.setRole(team, viewer, workspace.Viewer)
-	project := ada.project(team, "App", Public)
+	f := projecttest.New(t)
+	ada, outsider, viewer := f.NewUser("ada"), f.NewUser("outsider"), f.NewUser("viewer")
+	team := ada.Workspace("Team")
+	f.SetRole(team, viewer, workspace.Viewer)
+	project := ada.Project(team, "App", workspace.Public)
 	const value = "the value of the variable"
-	ada.setVariables(project, []object{variable("VITE_A", value, "all")}).Want(t, http.StatusOK)
-	ada.setVariables(project, []object{variable("X", value, "all")}).Want(t, http.StatusBadRequest)
+	ada.SetVariables(project, []object{variable("VITE_A", value, "all")}).Want(t, http.StatusOK)
+	ada.SetVariables(project, []object{variable("X", value, "all")}).Want(t, http.StatusBadRequest)
 	if r := viewer.Get(variablesURL(project)).Want(t, http.StatusOK); !strings.Contains(r.Raw, value) {
 		t.Errorf("a viewer got %s, want the variables", r.Raw)
 	}
 	outsider.Get(variablesURL(project)).Want(t, http.StatusForbidden, fault.CodeAccessDenied)
 	for _, u := range []*user{outsider, viewer, ada} {
-		at := projectURL(project)
+		at := projecttest.URL(project)
 		for _, path := range []string{"/api/projects", at, at + "/files", at + "/events", at + "/comments"} {
 			if r := u.Get(path); strings.Contains(r.Raw, value) || strings.Contains(r.Raw, "VITE_A") {
-				t.Errorf("%s: the response to %s has the variable: %s", path, u.name, r.Raw)
+				t.Errorf("%s: the response to %s has the variable: %s", path, u.Name, r.Raw)
 			}
 		}
 	}
-	if strings.Contains(f.log.String(), value) {
+	if strings.Contains(f.Log.String(), value) {
 		t.Error("the log has the value")
 	}
 }
+
+func variable(name, value, target string) object {
+	return object{"name": name, "value": value, "target": target}
+}
+
+func variablesURL(projectID string) string { return projecttest.URL(projectID) + "/variables" }

@@ -1,12 +1,13 @@
-package project
+package project_test
 
 import (
-	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
 	"time"
+
+	"devplatform/infra/projecttest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -17,21 +18,21 @@ import (
 
 func TestList(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	ada, bob := f.newUser("ada"), f.newUser("bob")
-	team, other := ada.workspace("Team"), bob.workspace("Other")
-	f.setRole(team, bob, workspace.Member)
-	create := func(u *user, workspaceID, name, framework string, v Visibility) string {
-		f.clock.Advance(time.Second)
+	f := projecttest.New(t)
+	ada, bob := f.NewUser("ada"), f.NewUser("bob")
+	team, other := ada.Workspace("Team"), bob.Workspace("Other")
+	f.SetRole(team, bob, workspace.Member)
+	create := func(u *user, workspaceID, name, framework string, v workspace.Visibility) string {
+		f.Clock.Advance(time.Second)
 		return u.Do(http.MethodPost, "/api/projects", object{
 			"name": name, "framework": framework, "visibility": v, "workspaceId": workspaceID,
 		}).Want(t, http.StatusCreated).Text("id")
 	}
-	mine := create(ada, ada.personal, "Grüße", "React", Private)
-	shop := create(ada, team, "Shop", "react", Team)
-	secret := create(ada, team, "Secret Shop", "vue", Private)
-	bobs := create(bob, team, "Bob's", "react", Private)
-	public := create(bob, other, "Elsewhere", "react", Public)
+	mine := create(ada, ada.Personal, "Grüße", "React", workspace.Private)
+	shop := create(ada, team, "Shop", "react", workspace.Team)
+	secret := create(ada, team, "Secret Shop", "vue", workspace.Private)
+	bobs := create(bob, team, "Bob's", "react", workspace.Private)
+	public := create(bob, other, "Elsewhere", "react", workspace.Public)
 
 	ids := func(u *user, query string) []any {
 		t.Helper()
@@ -57,18 +58,18 @@ func TestList(t *testing.T) {
 		{ada, "?q=shop&framework=vue&visibility=private&workspaceId=" + team, []any{secret}},
 	} {
 		if diff := cmp.Diff(tc.want, ids(tc.user, tc.query)); diff != "" {
-			t.Errorf("projects of %s with query %q: mismatch (-want +got):\n%s", tc.user.name, tc.query, diff)
+			t.Errorf("projects of %s with query %q: mismatch (-want +got):\n%s", tc.user.Name, tc.query, diff)
 		}
 	}
 	// Reading a project moves it to the front.
-	f.clock.Advance(time.Hour)
-	ada.Get(projectURL(mine)).Want(t, http.StatusOK)
+	f.Clock.Advance(time.Hour)
+	ada.Get(projecttest.URL(mine)).Want(t, http.StatusOK)
 	if diff := cmp.Diff([]any{mine, bobs, secret, shop}, ids(ada, "")); diff != "" {
 		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}
 	for query, code := range map[string]fault.Code{
 		"?workspaceId=" + other:                   fault.CodeWorkspaceNotFound,
-		"?workspaceId=" + f.ids.New(id.Workspace): fault.CodeWorkspaceNotFound,
+		"?workspaceId=" + f.IDs.New(id.Workspace): fault.CodeWorkspaceNotFound,
 		"?workspaceId=x":                          fault.CodeWorkspaceNotFound,
 		"?visibility=secret":                      fault.CodeValidationFailed,
 		"?limit=0":                                fault.CodeValidationFailed,
@@ -82,41 +83,18 @@ func TestList(t *testing.T) {
 	}
 }
 
-// pages reads all pages of a list, and returns a field of all elements.
-func (u *user) pages(path, query, list, field string, limit int) []any {
-	u.f.t.Helper()
-	var all []any
-	next := ""
-	for range 1000 {
-		r := u.Get(fmt.Sprintf("%s?limit=%d%s%s", path, limit, query, next)).Want(u.f.t, http.StatusOK)
-		if n := len(r.List(list)); n > limit {
-			u.f.t.Fatalf("got a page of %d elements, want at most %d", n, limit)
-		}
-		all = append(all, r.Values(list, field)...)
-		if r.Text("nextCursor") == "" {
-			if _, hasCursor := r.Body["nextCursor"]; hasCursor {
-				u.f.t.Errorf("the last page has a cursor: %s", r.Raw)
-			}
-			return all
-		}
-		next = "&cursor=" + url.QueryEscape(r.Text("nextCursor"))
-	}
-	u.f.t.Fatal("the list has more than 1000 pages")
-	return nil
-}
-
 func TestListPages(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	ada, bob := f.newUser("ada"), f.newUser("bob")
+	f := projecttest.New(t)
+	ada, bob := f.NewUser("ada"), f.NewUser("bob")
 	for i := range 7 { // some projects are created at the same time
-		f.clock.Advance(time.Duration(i%2) * time.Second)
-		ada.project("", "App", Team)
-		bob.project("", "App", Team)
+		f.Clock.Advance(time.Duration(i%2) * time.Second)
+		ada.Project("", "App", workspace.Team)
+		bob.Project("", "App", workspace.Team)
 	}
 	all := ada.Get("/api/projects").Values("projects", "id")
 	for _, limit := range []int{1, 2, 3, 7, 100} {
-		if diff := cmp.Diff(all, ada.pages("/api/projects", "", "projects", "id", limit)); diff != "" {
+		if diff := cmp.Diff(all, ada.Pages("/api/projects", "", "projects", "id", limit)); diff != "" {
 			t.Errorf("limit %d: mismatch (-want +got):\n%s", limit, diff)
 		}
 	}
@@ -124,7 +102,7 @@ func TestListPages(t *testing.T) {
 	for name, r := range map[string]response{
 		"cursor of another user":   bob.Get("/api/projects?limit=2&cursor=" + cursor),
 		"cursor of another filter": ada.Get("/api/projects?limit=2&q=app&cursor=" + cursor),
-		"cursor of another list":   ada.Get(projectURL(all[0].(string)) + "/events?cursor=" + cursor),
+		"cursor of another list":   ada.Get(projecttest.URL(all[0].(string)) + "/events?cursor=" + cursor),
 		"changed cursor":           ada.Get("/api/projects?cursor=" + cursor[1:]),
 	} {
 		if r.Status != http.StatusBadRequest || !strings.Contains(r.Text("error"), "cursor: ") {
@@ -132,7 +110,7 @@ func TestListPages(t *testing.T) {
 		}
 	}
 	// The last project of a page may be deleted before the next page is read.
-	ada.Do(http.MethodDelete, projectURL(all[1].(string)), nil).Want(t, http.StatusOK)
+	ada.Do(http.MethodDelete, projecttest.URL(all[1].(string)), nil).Want(t, http.StatusOK)
 	if diff := cmp.Diff(all[2:], ada.Get("/api/projects?cursor="+cursor).Values("projects", "id")); diff != "" {
 		t.Errorf("mismatch (-want +got):\n%s", diff)
 	}

@@ -1,115 +1,55 @@
-// Package project implements projects, their variables, their comments and their events. Package file implements the
-// files of projects, and package cleanup removes the data of deleted projects. Webhooks and the assistant are separate
-// packages. This package does not import them.
-//
-// Calls run in one direction: handlers (http*.go) call the Service (create.go, read.go, list.go, update.go, delete.go,
-// variable.go, event.go, comment.go), which calls the store (store*.go). Package workspace decides whether a user may
-// see or change a project.
 package project
 
 import (
 	"context"
-	"log/slog"
+	"errors"
+	"strings"
 	"time"
 
 	"devplatform/shared/clock"
-	"devplatform/shared/config"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/project/file"
+	"devplatform/shared/site"
 	"devplatform/shared/workspace"
 )
 
-// Visibility defines which users can see a project.
-type Visibility = workspace.Visibility
-
-// The visibilities.
-const (
-	Private = workspace.Private
-	Team    = workspace.Team
-	Public  = workspace.Public
-)
-
-// MaxProjects is the maximum number of projects in a workspace.
-const MaxProjects = 1000
-
-// Deps are the dependencies of a Service.
-type Deps struct {
-	DB       *db.Client
-	Projects db.Table
-	Outbox   event.Outbox
-	Cursors  *db.Cursors
-	Files    *file.Service
-	IDs      *id.Generator
-	Clock    clock.Clock
-	Logger   *slog.Logger
-	// MaxProjects is the maximum number of projects in a workspace. 0 means the constant MaxProjects.
-	MaxProjects int
-	// RemoveSite returns the writes that remove the site of a project, as part of the transaction that deletes the
-	// project. site is the item under db.SiteKey, nil if there is none. The writes may have conditions, which fail if the
-	// site has changed. nil means that projects have no sites.
-	RemoveSite func(deleted event.Change, site db.Item, now time.Time) ([]db.Write, error)
-	// Sites is the origin of the sites. "" if they are not configured.
-	Sites config.Origin
-}
-
-// Service implements the operations on projects, their comments and their events. Its methods return a *fault.Error or
-// an error of package db. It is safe for concurrent use.
-type Service struct {
-	store   store
-	outbox  event.Outbox
-	cursors *db.Cursors
-	files   *file.Service
-	ids     *id.Generator
-	now     clock.Clock
-	logger  *slog.Logger
-
-	removeSite func(deleted event.Change, site db.Item, now time.Time) ([]db.Write, error)
-	sites      config.Origin
-}
-
-// New returns a Service. It makes no calls to storage.
-func New(d Deps) *Service {
-	if d.MaxProjects == 0 {
-		d.MaxProjects = MaxProjects
-	}
-	return &Service{
-		store: store{
-			Access: workspace.Access{Projects: d.Projects}, client: d.DB, events: d.Outbox.Events, quota: d.MaxProjects,
-		},
-		outbox: d.Outbox, cursors: d.Cursors, files: d.Files, ids: d.IDs, now: d.Clock, logger: d.Logger,
-		removeSite: d.RemoveSite, sites: d.Sites,
-	}
-}
-
-// opened is a project with the access rights of the user who opened it.
-type opened struct {
-	workspace.ProjectAccess
-	record projectRecord
+// projectRecord is the record of a project. It is stored in the partition of the workspace.
+type projectRecord struct {
+	ID           string          `dynamodbav:"id"`
+	WorkspaceID  string          `dynamodbav:"workspaceId"`
+	Name         string          `dynamodbav:"name"`
+	Slug         string          `dynamodbav:"slug"`
+	Description  string          `dynamodbav:"description,omitempty"`
+	Framework    string          `dynamodbav:"framework"`
+	RootDir      string          `dynamodbav:"rootDir,omitempty"` // "" if it is not set
+	Visibility   Visibility      `dynamodbav:"visibility"`
+	CreatedBy    string          `dynamodbav:"createdBy"`
+	CreatedAt    clock.Timestamp `dynamodbav:"createdAt"`
+	UpdatedAt    clock.Timestamp `dynamodbav:"updatedAt"`
+	LastOpenedAt clock.Timestamp `dynamodbav:"lastOpenedAt"`
+	Revision     int             `dynamodbav:"revision"` // incremented by every update, except of lastOpenedAt and Site
+	// Site is the site of the project, nil before the first deployment. Package deployment writes it.
+	Site *site.Summary `dynamodbav:"site,omitempty"`
+	// SiteBlocked reports that an operator has blocked the address of the site.
+	SiteBlocked bool `dynamodbav:"siteBlocked,omitempty"`
 }
 
 // open reads a project and checks that the caller may do the action. It also reads the items with the given keys, and
-// adds them to Items of the result. It makes two calls to storage. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED.
+// adds them to Items of the access. It makes two calls to storage. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED.
 func (s *Service) open(
 	ctx context.Context, caller httpapi.Caller, projectID string, action workspace.Action, keys ...db.Key,
-) (o opened, err error) {
-	access, err := s.store.Project(ctx, caller.UserID, projectID, keys...)
-	if err == nil {
+) (access workspace.ProjectAccess, p projectRecord, err error) {
+	if access, err = s.store.Project(ctx, caller.UserID, projectID, keys...); err == nil {
 		err = access.Check(action)
 	}
 	if err != nil {
-		return opened{}, err
+		return workspace.ProjectAccess{}, p, err
 	}
-	return newOpened(access)
-}
-
-// newOpened decodes the record of a project that the caller may see.
-func newOpened(access workspace.ProjectAccess) (o opened, err error) {
-	o.ProjectAccess = access
-	o.record, err = db.Decode[projectRecord](o.Items[db.ProjectKey(o.WorkspaceID, o.ProjectID)])
-	return o, err
+	p, err = db.Decode[projectRecord](access.Items[db.ProjectKey(access.WorkspaceID, projectID)])
+	return access, p, err
 }
 
 // event returns the write that stores the event of a change to a project. changes are the names of the changed fields.
@@ -132,4 +72,187 @@ func changeOf(kind event.Type, caller httpapi.Caller, p projectRecord, changes .
 			Changes: changes,
 		},
 	}
+}
+
+// Draft is a project to create.
+type Draft struct {
+	WorkspaceID *string // nil means the caller's personal workspace
+	Name        string
+	Description string
+	Framework   string
+	Visibility  Visibility
+}
+
+// Create creates a project with a slug that is unique in its workspace.
+// Errors: WORKSPACE_NOT_FOUND, ACCESS_DENIED, QUOTA_EXCEEDED, CONFLICT.
+func (s *Service) Create(ctx context.Context, caller httpapi.Caller, in Draft) (ProjectDetails, error) {
+	member, err := s.store.MembershipOrPersonal(ctx, caller.UserID, in.WorkspaceID)
+	if err != nil {
+		return ProjectDetails{}, err
+	}
+	if !member.Role.May(workspace.Write) {
+		return ProjectDetails{}, workspace.ErrDenied
+	}
+	now := s.now()
+	at := clock.Stamp(now)
+	p := projectRecord{
+		ID: s.ids.New(id.Project), WorkspaceID: member.WorkspaceID, Name: in.Name, Description: in.Description,
+		Framework: in.Framework, Visibility: in.Visibility, CreatedBy: caller.UserID,
+		CreatedAt: at, UpdatedAt: at, LastOpenedAt: at, Revision: 1,
+	}
+	slugs := slugChooser{store: s.store, workspaceID: p.WorkspaceID, base: slugOf(p.Name)}
+	err = db.Retry(ctx, "create a project", func(ctx context.Context) error {
+		return slugs.write(ctx, func(slug string) error {
+			p.Slug = slug
+			e, err := s.event(event.ProjectCreated, caller, p, now)
+			if err != nil {
+				return err
+			}
+			return s.store.createProject(ctx, p, e)
+		})
+	})
+	return p.details(member.Name, s.sites), err
+}
+
+// Read returns a project. If withFiles is true, it also returns the first page of its files, and the cursor of the next
+// page. If the caller is a member of the workspace, Read updates lastOpenedAt. Error: PROJECT_NOT_FOUND.
+func (s *Service) Read(
+	ctx context.Context, caller httpapi.Caller, projectID string, withFiles bool,
+) (details ProjectDetails, files []file.FileItem, next string, err error) {
+	access, files, err := workspace.ReadWith(ctx, s.store.Access, caller.UserID, projectID, workspace.View,
+		func(ctx context.Context, _ map[db.Key]db.Item) (files []file.FileItem, err error) {
+			if withFiles {
+				files, next, err = s.files.FirstPage(ctx, caller, projectID)
+			}
+			return files, err
+		})
+	if err != nil {
+		return details, nil, "", err
+	}
+	p, err := db.Decode[projectRecord](access.Items[db.ProjectKey(access.WorkspaceID, projectID)])
+	if err == nil && access.Member.Role != "" {
+		p.LastOpenedAt = s.updateLastOpened(ctx, p)
+	}
+	return p.details(access.Workspace.Name, s.sites), files, next, err
+}
+
+const (
+	// openedInterval is the minimum time between two updates of a project's lastOpenedAt.
+	openedInterval = time.Minute
+	// openedTimeout is the timeout for the update of lastOpenedAt. After a timeout, the next read updates it.
+	openedTimeout = 500 * time.Millisecond
+)
+
+// updateLastOpened updates lastOpenedAt, and returns the stored time. It logs a failure and does not return it.
+func (s *Service) updateLastOpened(ctx context.Context, p projectRecord) clock.Timestamp {
+	now, last := s.now(), p.LastOpenedAt
+	if now.Sub(last.Time()) < openedInterval {
+		return last
+	}
+	ctx, cancel := context.WithTimeout(ctx, openedTimeout)
+	defer cancel()
+	if err := s.store.updateLastOpened(ctx, p, now); err != nil {
+		if !errors.Is(err, db.ErrConditionFailed) { // db.ErrConditionFailed: a concurrent read has updated it
+			s.logger.WarnContext(ctx, "lastOpenedAt of a project was not stored", "project", p.ID, "error", err)
+		}
+		return last
+	}
+	return clock.Stamp(now)
+}
+
+// Settings are the fields of a project that can be updated. A nil field is not changed.
+type Settings struct {
+	Name, Description, Framework *string
+	RootDir                      *string // "" and "/" mean that it is not set
+	Visibility                   *Visibility
+}
+
+// Update updates a project's settings. If no setting changes, it writes nothing and emits no event.
+// Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, CONFLICT.
+func (s *Service) Update(
+	ctx context.Context, caller httpapi.Caller, projectID string, in Settings,
+) (details ProjectDetails, err error) {
+	slugs := slugChooser{store: s.store}
+	err = db.Retry(ctx, "update a project", func(ctx context.Context) error {
+		access, old, err := s.open(ctx, caller, projectID, workspace.Write)
+		if err != nil {
+			return err
+		}
+		now := s.now()
+		next, changes := in.apply(old, now)
+		details = next.details(access.Workspace.Name, s.sites)
+		if len(changes) == 0 {
+			return nil
+		}
+		write := func(slug string) error {
+			next.Slug, details.Slug = slug, slug
+			e, err := s.event(event.ProjectUpdated, caller, next, now, changes...)
+			if err != nil {
+				return err
+			}
+			return s.store.updateProject(ctx, old, next, e)
+		}
+		if next.Slug == old.Slug {
+			return write(next.Slug)
+		}
+		slugs.workspaceID, slugs.base = next.WorkspaceID, next.Slug
+		return slugs.write(ctx, write)
+	})
+	return details, err
+}
+
+// apply returns the project with the new settings, and the names of the settings that changed. If slugOf returns
+// different slugs for the old and the new name, the slug changes, too. The returned names do not include the slug.
+func (in Settings) apply(p projectRecord, now time.Time) (projectRecord, []string) {
+	var changes []string
+	old := p
+	if in.Name != nil && *in.Name != p.Name {
+		p.Name, changes = *in.Name, append(changes, "name")
+		if base := slugOf(p.Name); base != slugOf(old.Name) {
+			p.Slug = base
+		}
+	}
+	if in.Description != nil && *in.Description != p.Description {
+		p.Description, changes = *in.Description, append(changes, "description")
+	}
+	if in.Framework != nil && *in.Framework != p.Framework {
+		p.Framework, changes = *in.Framework, append(changes, "framework")
+	}
+	if in.RootDir != nil && strings.TrimSuffix(*in.RootDir, "/") != p.RootDir {
+		p.RootDir, changes = strings.TrimSuffix(*in.RootDir, "/"), append(changes, "rootDir")
+	}
+	if in.Visibility != nil && *in.Visibility != p.Visibility {
+		p.Visibility, changes = *in.Visibility, append(changes, "visibility")
+	}
+	if changes != nil {
+		p.UpdatedAt, p.Revision = clock.Stamp(now), p.Revision+1
+	}
+	return p, changes
+}
+
+// Delete deletes a project. The project and its site are unavailable immediately. Package cleanup removes its files and
+// comments later.
+// Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, CONFLICT.
+func (s *Service) Delete(ctx context.Context, caller httpapi.Caller, projectID string) error {
+	return db.Retry(ctx, "delete a project", func(ctx context.Context) error {
+		site := db.SiteKey(projectID)
+		access, p, err := s.open(ctx, caller, projectID, workspace.DeleteOwnProject, site)
+		if err != nil {
+			return err
+		}
+		now := s.now()
+		e, err := s.event(event.ProjectDeleted, caller, p, now)
+		if err != nil {
+			return err
+		}
+		writes := []db.Write{e}
+		if s.removeSite != nil {
+			removal, err := s.removeSite(changeOf(event.ProjectDeleted, caller, p), access.Items[site], now)
+			if err != nil {
+				return err
+			}
+			writes = append(writes, removal...)
+		}
+		return s.store.deleteProject(ctx, p, writes...)
+	})
 }

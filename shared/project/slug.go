@@ -66,36 +66,37 @@ func plainOf(r rune) string {
 	return plainLetters[r]
 }
 
-// slugChooser chooses a project's slug for each attempt of db.Retry. The first choice is base.
+// slugChooser chooses the slug of a project. It is used by all attempts of one db.Retry.
 type slugChooser struct {
 	store             store
 	workspaceID, base string
-	slug              string // the chosen slug, or "" if the next attempt must choose a slug
-	conflicts         int    // number of attempts that failed because another project had the chosen slug
+	slug              string // the chosen slug, or "" if it must be chosen
+	taken             int    // how many of the chosen slugs were taken
 }
 
-// next returns the slug for the next attempt.
-func (c *slugChooser) next(ctx context.Context) (string, error) {
-	switch {
-	case c.slug != "":
-	case c.conflicts == 0:
-		c.slug = c.base
-	default:
-		taken, err := c.store.slugsWithPrefix(ctx, c.workspaceID, c.base)
-		if err != nil {
-			return "", err
+// write calls write with a slug, which is base if it is free. write returns errSlugTaken if another project has the
+// slug. The first time, this is no contention, so write is called again without a wait. Later, it means that other
+// requests want the same slug at the same time, and db.Retry waits. Errors: the errors of write.
+func (c *slugChooser) write(ctx context.Context, write func(slug string) error) error {
+	for {
+		if c.slug == "" && c.taken == 0 {
+			c.slug = c.base
+		} else if c.slug == "" {
+			all, err := c.store.slugsWithPrefix(ctx, c.workspaceID, c.base)
+			if err != nil {
+				return err
+			}
+			c.slug = nextSlug(c.base, all, c.taken)
 		}
-		c.slug = nextSlug(c.base, taken, c.conflicts)
+		err := write(c.slug)
+		if !errors.Is(err, errSlugTaken) {
+			return err
+		}
+		c.slug, c.taken = "", c.taken+1
+		if c.taken > 1 {
+			return err
+		}
 	}
-	return c.slug, nil
-}
-
-// recordResult records the result of an attempt, and returns its error.
-func (c *slugChooser) recordResult(err error) error {
-	if errors.Is(err, errSlugTaken) {
-		c.slug, c.conflicts = "", c.conflicts+1
-	}
-	return err
 }
 
 // nextSlug returns a slug that is not taken: base itself, or base with the lowest free number, starting at 2. After

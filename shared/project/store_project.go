@@ -2,8 +2,6 @@ package project
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
@@ -12,11 +10,6 @@ import (
 	"devplatform/shared/db"
 	"devplatform/shared/project/file"
 	"devplatform/shared/workspace"
-)
-
-var (
-	errSlugTaken = fmt.Errorf("%w: the slug is taken", db.ErrStale)
-	errFull      = errors.New("project: the workspace has reached its limit of projects")
 )
 
 var (
@@ -40,7 +33,7 @@ func (s store) projectsOf(ctx context.Context, workspaceID string) ([]projectRec
 	return db.DecodeAll[projectRecord](items)
 }
 
-// createProject creates a project. Call it within db.Retry. Errors: WORKSPACE_NOT_FOUND, errFull, errSlugTaken.
+// createProject creates a project. Call it within db.Retry. Errors: WORKSPACE_NOT_FOUND, QUOTA_EXCEEDED, errSlugTaken.
 func (s store) createProject(ctx context.Context, p projectRecord, event db.Write) error {
 	return s.client.Tx(
 		s.countProjects(p.WorkspaceID, 1).
@@ -49,7 +42,7 @@ func (s store) createProject(ctx context.Context, p projectRecord, event db.Writ
 				if stored == nil {
 					return workspace.ErrNotFound
 				}
-				return errFull
+				return errQuota(s.quota)
 			}),
 		s.claimSlug(p),
 		s.Projects.Create(db.ProjectKey(p.WorkspaceID, p.ID), p),

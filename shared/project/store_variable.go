@@ -6,16 +6,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
 	"devplatform/shared/db"
-	"devplatform/shared/project/setting"
 	"devplatform/shared/workspace"
 )
-
-// variablesRecord is the record of a project's variables. It is an item of its own under db.VariablesKey, so that other
-// reads of the project do not read it. A project whose variables were never set has none.
-type variablesRecord struct {
-	Variables []setting.Variable `dynamodbav:"variables"`
-	Revision  int                `dynamodbav:"revision"` // incremented by every change
-}
 
 // setVariables stores the variables of a project, and its new revision. v has the revision after the one that was read.
 // Call it within db.Retry. Errors: PROJECT_NOT_FOUND; db.ErrStale if the project or its variables have changed.

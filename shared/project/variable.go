@@ -13,6 +13,13 @@ import (
 	"devplatform/shared/workspace"
 )
 
+// variablesRecord is the record of a project's variables. It is an item of its own under db.VariablesKey, so that other
+// reads of the project do not read it. A project whose variables were never set has none.
+type variablesRecord struct {
+	Variables []setting.Variable `dynamodbav:"variables"`
+	Revision  int                `dynamodbav:"revision"` // incremented by every change
+}
+
 // etag returns the entity tag of the variables, also if they were never set.
 func (v variablesRecord) etag() string { return strconv.Quote(strconv.Itoa(v.Revision)) }
 
@@ -20,13 +27,14 @@ func (v variablesRecord) etag() string { return strconv.Quote(strconv.Itoa(v.Rev
 // storage. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED.
 func (s *Service) openVariables(
 	ctx context.Context, caller httpapi.Caller, projectID string, action workspace.Action,
-) (o opened, v variablesRecord, err error) {
+) (p projectRecord, v variablesRecord, err error) {
 	key := db.VariablesKey(projectID)
-	if o, err = s.open(ctx, caller, projectID, action, key); err != nil {
-		return o, v, err
+	access, p, err := s.open(ctx, caller, projectID, action, key)
+	if err != nil {
+		return p, v, err
 	}
-	v, err = db.Decode[variablesRecord](o.Items[key])
-	return o, v, err
+	v, err = db.Decode[variablesRecord](access.Items[key])
+	return p, v, err
 }
 
 // setVariables replaces the variables of a project, and returns the new ones. If the list does not change, it writes
@@ -36,8 +44,8 @@ func (s *Service) setVariables(
 	ctx context.Context, caller httpapi.Caller, projectID string, list []setting.Variable, condition httpapi.Preconditions,
 ) (v variablesRecord, err error) {
 	err = db.Retry(ctx, "set the variables of a project", func(ctx context.Context) error {
-		var o opened
-		if o, v, err = s.openVariables(ctx, caller, projectID, workspace.Write); err != nil {
+		var old projectRecord
+		if old, v, err = s.openVariables(ctx, caller, projectID, workspace.Write); err != nil {
 			return err
 		}
 		if err := condition.Check(v.etag()); err != nil {
@@ -47,14 +55,14 @@ func (s *Service) setVariables(
 			return nil
 		}
 		now := s.now()
-		next := o.record
+		next := old
 		next.UpdatedAt, next.Revision = clock.Stamp(now), next.Revision+1
 		v.Variables, v.Revision = list, v.Revision+1
 		e, err := s.event(event.ProjectUpdated, caller, next, now, "variables")
 		if err != nil {
 			return err
 		}
-		return s.store.setVariables(ctx, o.record, next, v, e)
+		return s.store.setVariables(ctx, old, next, v, e)
 	})
 	return v, err
 }

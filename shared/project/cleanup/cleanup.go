@@ -92,7 +92,7 @@ var errInvalidEvent = errors.New("cleanup: invalid event")
 // expire sets the expiry of the content that an event reports as replaced. The content expires content.Retention after
 // the time of the event. Errors: errInvalidEvent; db.ErrUnavailable.
 func (c *Cleanup) expire(ctx context.Context, e event.Record) error {
-	if e.Replaced == nil {
+	if e.Replaced == nil || e.Replaced.Chunks == 0 {
 		return nil
 	}
 	at, err := e.Timestamp()
@@ -102,11 +102,11 @@ func (c *Cleanup) expire(ctx context.Context, e event.Record) error {
 	if at.IsZero() {
 		return fmt.Errorf("%w: the timestamp is zero", errInvalidEvent)
 	}
-	chunks := content.Ref{ContentID: e.Replaced.ID, Chunks: e.Replaced.Chunks}.Keys(e.ProjectID)
-	if len(chunks) != e.Replaced.Chunks {
+	chunk := content.Ref{ContentID: e.Replaced.ID, Chunks: e.Replaced.Chunks}.Keys(e.ProjectID)
+	if chunk == nil {
 		return fmt.Errorf("%w: content ID %q with %d chunks", errInvalidEvent, e.Replaced.ID, e.Replaced.Chunks)
 	}
-	return c.store.expireChunks(ctx, chunks, at.Add(content.Retention))
+	return c.store.expireChunk(ctx, chunk[0], at.Add(content.Retention))
 }
 
 // remove deletes all stored data of a deleted project. Errors: errInvalidEvent if the project exists;
@@ -114,7 +114,7 @@ func (c *Cleanup) expire(ctx context.Context, e event.Record) error {
 //
 // The records are the project's items in the projects table. A record is deleted after its chunks. So after an
 // interruption the remaining chunks can still be found through the records, without reading up to 200 MiB of contents.
-// Finally, sweep deletes chunks without a record: the chunks of versions that expired earlier. If a save is in
+// Finally, removeRest deletes chunks without a record: the chunks of versions that expired earlier. If a save is in
 // progress, its object can be stored after the project's objects were removed. Its transaction fails, and Sweep removes
 // the object.
 func (c *Cleanup) remove(ctx context.Context, projectID string) error {
@@ -135,15 +135,15 @@ func (c *Cleanup) remove(ctx context.Context, projectID string) error {
 		return err
 	}
 	tables := []db.Table{c.store.contents, c.store.conversations, c.store.projects}
-	swept := make([]int, len(tables))
+	rest := make([]int, len(tables))
 	for i, table := range tables {
-		if swept[i], err = c.store.sweep(ctx, table, projectID); err != nil {
+		if rest[i], err = c.store.removeRest(ctx, table, projectID); err != nil {
 			return err
 		}
 	}
 	c.logger.InfoContext(ctx, "a deleted project was cleaned up", "project", projectID,
-		"records", done.records+swept[2], "chunks", done.chunks+swept[0], "objects", done.objects+objects,
-		"messages", swept[1],
+		"records", done.records+rest[2], "chunks", done.chunks+rest[0], "objects", done.objects+objects,
+		"messages", rest[1],
 		"durationMs", c.now().Sub(began).Milliseconds(), "dynamodbCalls", db.Calls(ctx))
 	return nil
 }

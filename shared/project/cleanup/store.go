@@ -9,7 +9,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
-	"devplatform/shared/async"
 	"devplatform/shared/db"
 	"devplatform/shared/objectstore"
 	"devplatform/shared/project/content"
@@ -47,13 +46,13 @@ func (s store) exists(ctx context.Context, projectID string) (bool, error) {
 	return err == nil, err
 }
 
-// removed is the result of removeRecords.
-type removed struct{ records, chunks, objects int }
+// removal counts what removeRecords has removed.
+type removal struct{ records, chunks, objects int }
 
 // removeRecords deletes the records of a project, one page at a time. It deletes the chunks of a page's records, and
 // the objects of its deployments, before the records. It keeps the jobs, which end by themselves: that of a deployment
 // whose worker may still write objects removes them when its lease has ended.
-func (s store) removeRecords(ctx context.Context, projectID string) (r removed, err error) {
+func (s store) removeRecords(ctx context.Context, projectID string) (r removal, err error) {
 	q := db.Query{Prefix: db.ProjectPartition(projectID)}
 	for {
 		page, err := s.projects.Query(ctx, q)
@@ -74,7 +73,7 @@ func (s store) removeRecords(ctx context.Context, projectID string) (r removed, 
 				r.objects += n
 			}
 			recordKeys = append(recordKeys, key)
-			if ref, err := db.Decode[content.Ref](item); err == nil { // sweep deletes the chunks of an invalid record
+			if ref, err := db.Decode[content.Ref](item); err == nil { // removeRest deletes the chunks of an invalid record
 				chunkKeys = append(chunkKeys, ref.Keys(projectID)...)
 			}
 		}
@@ -92,9 +91,9 @@ func (s store) removeRecords(ctx context.Context, projectID string) (r removed, 
 	}
 }
 
-// sweep deletes all items of a project in a table except the jobs, and returns their number. It leaves expired items to
-// DynamoDB, which deletes them at no cost.
-func (s store) sweep(ctx context.Context, table db.Table, projectID string) (n int, err error) {
+// removeRest deletes all items of a project in a table except the jobs, and returns their number. It leaves expired
+// items to DynamoDB, which deletes them at no cost.
+func (s store) removeRest(ctx context.Context, table db.Table, projectID string) (n int, err error) {
 	q := db.Query{Prefix: db.ProjectPartition(projectID), KeysOnly: true}
 	for {
 		page, err := table.Query(ctx, q)
@@ -141,21 +140,15 @@ func (s store) remove(ctx context.Context, table db.Table, keys []db.Key) error 
 	return nil
 }
 
-// expireChunks sets the expiry of chunks. It does not change a chunk that already expires at that time or
-// later, and it ignores chunks that do not exist.
-func (s store) expireChunks(ctx context.Context, chunks []db.Key, at time.Time) error {
+// expireChunk sets the expiry of a chunk. It does not change a chunk that already expires at that time or later, and it
+// ignores a chunk that does not exist.
+func (s store) expireChunk(ctx context.Context, chunk db.Key, at time.Time) error {
 	pk, expires := expression.Name(db.AttrPK), expression.Name(db.AttrExpiresAt)
-	group, ctx := async.WithContext(ctx)
-	for _, key := range chunks {
-		group.Go(func() error {
-			_, err := s.client.Do(ctx, s.contents.Update(key, expression.Set(expires, expression.Value(at.Unix()))).
-				If(expression.AttributeExists(pk)).
-				If(expression.AttributeNotExists(expires).Or(expires.LessThan(expression.Value(at.Unix())))))
-			if err == nil || errors.Is(err, db.ErrConditionFailed) {
-				return nil
-			}
-			return fmt.Errorf("expiring a chunk: %w", err)
-		})
+	_, err := s.client.Do(ctx, s.contents.Update(chunk, expression.Set(expires, expression.Value(at.Unix()))).
+		If(expression.AttributeExists(pk)).
+		If(expression.AttributeNotExists(expires).Or(expires.LessThan(expression.Value(at.Unix())))))
+	if errors.Is(err, db.ErrConditionFailed) {
+		return nil
 	}
-	return group.Wait()
+	return err
 }

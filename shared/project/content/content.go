@@ -57,8 +57,7 @@ const (
 // Ref refers to the stored content of a file. It is part of the file's record.
 type Ref struct {
 	ContentID string `dynamodbav:"content"` // does not change when the file is renamed
-	// Chunks is the number of chunks in the contents table. It is more than 1 only for contents that were stored before
-	// large contents were objects.
+	// Chunks is the number of chunks in the contents table: 1, or 0 if the content is empty or an object.
 	Chunks int `dynamodbav:"chunks"`
 	// Object is the format of the content's object. It is empty if the content is in chunks.
 	Object Format `dynamodbav:"object,omitempty"`
@@ -104,21 +103,14 @@ func ParseObjectKey(key string) (projectID, contentID string, ok bool) {
 	return projectID, contentID, key != "" && Ref{ContentID: contentID}.ObjectKey(projectID) == key
 }
 
-// Keys returns the keys of the content's chunks in the contents table, in order. It returns nil if the Ref is not
-// valid.
+// Keys returns the key of the content's chunk in the contents table. It returns nil if there is none, or if the Ref is
+// not valid.
 func (r Ref) Keys(projectID string) []db.Key {
-	if r.Chunks < 0 || r.Chunks > MaxChunks {
+	key := db.ChunkKey(projectID, r.ContentID, 0)
+	if r.Chunks != 1 || key.IsZero() {
 		return nil
 	}
-	keys := make([]db.Key, 0, r.Chunks)
-	for n := range r.Chunks {
-		key := db.ChunkKey(projectID, r.ContentID, n)
-		if key.IsZero() {
-			return nil
-		}
-		keys = append(keys, key)
-	}
-	return keys
+	return []db.Key{key}
 }
 
 // The first byte of packed content is its format. These values are part of the data format.
@@ -127,7 +119,7 @@ const (
 	formatZstd = 1
 )
 
-// ErrCorrupt is the error for chunks or an object that Pack or PackObject cannot have produced. Join and Open do not
+// ErrCorrupt is the error for chunks or an object that Pack or PackFile cannot have produced. Join and Open do not
 // detect every corruption, so callers must compare the content with its hash.
 var ErrCorrupt = errors.New("content: corrupt")
 
@@ -141,14 +133,13 @@ func Pack(data []byte) ([][]byte, error) {
 	return slices.Collect(slices.Chunk(packed, MaxChunk)), err
 }
 
-// PackObject compresses data like Pack. If the result has at most MaxInline bytes, it returns the chunks, at most one.
-// Otherwise it returns an object and its format, and no chunks. Error: ErrTooLarge.
-func PackObject(data []byte) (chunks [][]byte, object []byte, format Format, err error) {
-	packed, err := compress(data)
-	if len(packed) > MaxInline {
-		return nil, packed[1:], formatOfByte[packed[0]], err
+// PackFile compresses data. If the result has at most MaxInline bytes, it is a chunk, or nil for empty data, and the
+// format is "". Otherwise it is an object of the returned format. Error: ErrTooLarge.
+func PackFile(data []byte) (packed []byte, format Format, err error) {
+	if packed, err = compress(data); len(packed) > MaxInline {
+		return packed[1:], formatOfByte[packed[0]], err
 	}
-	return slices.Collect(slices.Chunk(packed, MaxChunk)), nil, "", err
+	return packed, "", err
 }
 
 // compress returns the format byte and the data, compressed if that makes it smaller. It returns nil for empty data.

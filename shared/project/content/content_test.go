@@ -211,42 +211,41 @@ func TestFitsJSONCountsEscapes(t *testing.T) {
 	})
 }
 
-func TestPackObject(t *testing.T) {
+func TestPackFile(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		data   []byte
-		chunks int
 		format content.Format
 	}{
-		"no bytes":            {nil, 0, ""},
-		"the largest chunk":   {randomBytes(content.MaxInline - 1), 1, ""}, // one byte is the format
-		"the smallest object": {randomBytes(content.MaxInline), 0, content.Raw},
-		"compressed to chunk": {make([]byte, content.MaxBytes), 1, ""},
-		"compressed object":   {append(randomBytes(10_000), make([]byte, 10_000)...), 0, content.Zstd},
-		"maximum size":        {randomBytes(content.MaxBytes), 0, content.Raw},
+		"no bytes":            {nil, ""},
+		"the largest chunk":   {randomBytes(content.MaxInline - 1), ""}, // one byte is the format
+		"the smallest object": {randomBytes(content.MaxInline), content.Raw},
+		"compressed to chunk": {make([]byte, content.MaxBytes), ""},
+		"compressed object":   {append(randomBytes(10_000), make([]byte, 10_000)...), content.Zstd},
+		"maximum size":        {randomBytes(content.MaxBytes), content.Raw},
 	} {
-		chunks, object, format, err := content.PackObject(tc.data)
-		if err != nil || len(chunks) != tc.chunks || format != tc.format || (object != nil) != (format != "") {
-			t.Errorf("%s: got %d chunks, an object of %d bytes in the format %q, error %v, want %d chunks, format %q",
-				name, len(chunks), len(object), format, err, tc.chunks, tc.format)
+		packed, format, err := content.PackFile(tc.data)
+		if err != nil || format != tc.format || (format == "" && len(packed) > content.MaxInline) {
+			t.Errorf("%s: got %d bytes in the format %q, error %v, want the format %q",
+				name, len(packed), format, err, tc.format)
 			continue
 		}
-		got, err := content.Join(chunks)
-		if format != "" {
-			got, err = content.Open(format, object)
+		got, err := content.Open(format, packed)
+		if format == "" {
+			got, err = content.Join(slices.Collect(slices.Chunk(packed, content.MaxChunk)))
 		}
 		if err != nil || !bytes.Equal(got, tc.data) {
 			t.Errorf("%s: got %d bytes, error %v, want the packed %d bytes", name, len(got), err, len(tc.data))
 		}
 	}
-	if _, _, _, err := content.PackObject(make([]byte, content.MaxBytes+1)); !errors.Is(err, content.ErrTooLarge) {
+	if _, _, err := content.PackFile(make([]byte, content.MaxBytes+1)); !errors.Is(err, content.ErrTooLarge) {
 		t.Errorf("got error %v, want ErrTooLarge", err)
 	}
 }
 
 func TestOpenRejectsCorruptObjects(t *testing.T) {
 	t.Parallel()
-	_, compressed, _, err := content.PackObject(append(randomBytes(10_000), make([]byte, 10_000)...))
+	compressed, _, err := content.PackFile(append(randomBytes(10_000), make([]byte, 10_000)...))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,43 +11,22 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// Save creates or updates a file, and reports whether it was created. op must have been validated. Without a
-// precondition the last writer wins. Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, PRECONDITION_FAILED, CONFLICT,
-// QUOTA_EXCEEDED.
-func (s *Service) Save(
-	ctx context.Context, caller httpapi.Caller, projectID string, op BatchOperation,
-) (File, bool, error) {
-	p, err := s.change(ctx, caller, projectID, []BatchOperation{op})
-	if err != nil {
-		return File{}, false, err
+// Change validates operations and applies them in one transaction. It is for other packages. Errors: VALIDATION_FAILED;
+// the errors of apply, with the index of the failed operation in the message.
+func (s *Service) Change(ctx context.Context, caller httpapi.Caller, projectID string, ops []BatchOperation) error {
+	if problems := checkBatch(ops); len(problems) > 0 {
+		return errInvalidBatch.WithCause(fault.Invalid(problems...))
 	}
-	return p.results()[0], p.creates, nil
+	_, err := s.apply(ctx, caller, projectID, ops...)
+	return inBatch(err)
 }
 
-// Delete deletes a file. Its versions remain readable until they expire.
-// Errors: PROJECT_NOT_FOUND, ACCESS_DENIED, FILE_NOT_FOUND, PRECONDITION_FAILED, CONFLICT, QUOTA_EXCEEDED.
-func (s *Service) Delete(
-	ctx context.Context, caller httpapi.Caller, projectID, path string, condition httpapi.Preconditions,
-) error {
-	_, err := s.change(ctx, caller, projectID, []BatchOperation{{Action: Delete, Path: path, condition: condition}})
-	return err
-}
-
-// Batch applies operations in one transaction. It returns the resulting file of each operation except deletions, in
-// operation order. The operations must have been validated by checkBatch. Errors: the errors of Save and Delete, with
-// the index of the failed operation in the message.
-func (s *Service) Batch(
-	ctx context.Context, caller httpapi.Caller, projectID string, ops []BatchOperation,
-) ([]File, error) {
-	p, err := s.change(ctx, caller, projectID, ops)
-	return p.results(), inBatch(err)
-}
-
-// change applies operations in one transaction, together with an event for each file that changes. If another request
-// changes the same files first, change plans the operations again on the new state. So a precondition fails only if the
-// file really has a different version.
-func (s *Service) change(
-	ctx context.Context, caller httpapi.Caller, projectID string, ops []BatchOperation,
+// apply applies operations in one transaction, together with an event for each file that changes. The operations must
+// have been validated. If another request changes the same files first, apply plans the operations again on the new
+// state. So a precondition fails only if the file really has a different version. Errors: PROJECT_NOT_FOUND,
+// ACCESS_DENIED, FILE_NOT_FOUND, PRECONDITION_FAILED, CONFLICT, QUOTA_EXCEEDED.
+func (s *Service) apply(
+	ctx context.Context, caller httpapi.Caller, projectID string, ops ...BatchOperation,
 ) (p plan, err error) {
 	for i := range ops {
 		if op := &ops[i]; op.hasContent() && op.packed == nil {
@@ -58,7 +37,7 @@ func (s *Service) change(
 	}
 	err = db.Retry(ctx, "change files", func(ctx context.Context) error {
 		by := author{userID: caller.UserID, at: s.now(), newVersion: s.newVersion}
-		access, b, err := s.store.readBefore(ctx, caller.UserID, projectID, ops)
+		access, b, err := s.store.readState(ctx, caller.UserID, projectID, ops)
 		if err != nil {
 			return err
 		}
@@ -72,9 +51,16 @@ func (s *Service) change(
 		if err != nil || p.isEmpty() {
 			return s.releaseExpired(ctx, projectID, b.tree, err)
 		}
-		events, err := s.events(caller, access, p)
-		if err != nil {
-			return err
+		var events []db.Write
+		for _, c := range p.changes {
+			if c.isEmpty() {
+				continue
+			}
+			w, err := s.outbox.Add(c.event(caller, access), p.at)
+			if err != nil {
+				return err
+			}
+			events = append(events, w)
 		}
 		if err := s.store.storeObjects(ctx, projectID, p); err != nil {
 			return err
@@ -84,24 +70,7 @@ func (s *Service) change(
 	return p, err
 }
 
-// events returns the writes that store a plan's events.
-func (s *Service) events(caller httpapi.Caller, access workspace.ProjectAccess, p plan) ([]db.Write, error) {
-	var writes []db.Write
-	for _, c := range p.changes {
-		if c.isEmpty() {
-			continue
-		}
-		w, err := s.outbox.Add(c.event(caller, access), p.at)
-		if err != nil {
-			return nil, err
-		}
-		writes = append(writes, w)
-	}
-	return writes, nil
-}
-
-// event returns the event of a change. The event of a deletion contains the file as it was before the
-// deletion.
+// event returns the event of a change. The event of a deletion contains the file as it was before the deletion.
 func (c change) event(caller httpapi.Caller, access workspace.ProjectAccess) event.Change {
 	e := event.Change{
 		Type: event.FileUpdated, WorkspaceID: access.WorkspaceID, ProjectID: access.ProjectID,
@@ -118,22 +87,8 @@ func (c change) event(caller httpapi.Caller, access workspace.ProjectAccess) eve
 		e.Type, shown = event.FileDeleted, c.before
 	}
 	e.Data.File = shown.event()
-	if c.before != nil && !c.moved && c.before.Chunks > 0 { // the cleanup's sweep removes objects without an event
+	if c.before != nil && !c.keepsContent && c.before.Chunks > 0 { // the cleanup's sweep removes objects without an event
 		e.Replaced = &event.Content{ID: c.before.ContentID, Chunks: c.before.Chunks}
 	}
 	return e
-}
-
-// errInvalidBatch is the error of Change for invalid operations. Its cause lists the validation problems.
-var errInvalidBatch = fault.New(fault.CodeValidationFailed,
-	"The changes are not valid. Check the file paths, the file contents and the size of the batch.")
-
-// Change validates operations and applies them like Batch. It is for other packages.
-// Errors: the errors of Batch; VALIDATION_FAILED.
-func (s *Service) Change(ctx context.Context, caller httpapi.Caller, projectID string, ops []BatchOperation) error {
-	if problems := checkBatch(ops); len(problems) > 0 {
-		return errInvalidBatch.WithCause(fault.Invalid(problems...))
-	}
-	_, err := s.Batch(ctx, caller, projectID, ops)
-	return err
 }

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
-	"fmt"
 
-	"devplatform/shared/db"
 	"devplatform/shared/project/content"
 )
 
@@ -19,9 +17,8 @@ type packedContent struct {
 	contentType string
 	size        int
 	sha256      []byte
-	chunks      [][]byte
-	// object is stored in the bucket instead of chunks, unless format is empty.
-	object []byte
+	// packed is a chunk if format is empty, otherwise an object. It is nil if the content is empty.
+	packed []byte
 	format content.Format
 	// isStored means that an earlier attempt of the request has stored the object, or that the client has uploaded it.
 	isStored bool
@@ -29,7 +26,11 @@ type packedContent struct {
 
 // ref returns the reference to the content for the file's record.
 func (c *packedContent) ref() content.Ref {
-	return content.Ref{ContentID: c.contentID, Chunks: len(c.chunks), Object: c.format}
+	ref := content.Ref{ContentID: c.contentID, Object: c.format}
+	if c.format == "" && c.packed != nil {
+		ref.Chunks = 1
+	}
+	return ref
 }
 
 // Validation messages for content.
@@ -55,7 +56,7 @@ func decodeContent(text string, encoding Encoding) (data []byte, rule string) {
 
 // packContent compresses data, so that it can be stored under contentID. data is the result of decodeContent.
 func packContent(contentID string, data []byte, encoding Encoding) (*packedContent, error) {
-	chunks, object, format, err := content.PackObject(data)
+	packed, format, err := content.PackFile(data)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +66,7 @@ func packContent(contentID string, data []byte, encoding Encoding) (*packedConte
 	sum := sha256.Sum256(data)
 	return &packedContent{
 		contentID: contentID, encoding: encoding, size: len(data), sha256: sum[:],
-		chunks: chunks, object: object, format: format,
+		packed: packed, format: format,
 	}, nil
 }
 
@@ -73,28 +74,6 @@ func packContent(contentID string, data []byte, encoding Encoding) (*packedConte
 // the same bytes as base64, the content is equal.
 func (c *packedContent) equals(f *File) bool {
 	return c.size == f.Size && bytes.Equal(c.sha256, f.SHA256)
-}
-
-// errMissingContent reports that the content of a file was deleted after the file's record was read, because the
-// version expired or the project was deleted.
-var errMissingContent = fmt.Errorf("%w: the content of a file is missing", db.ErrStale)
-
-// unpack returns the file's content from its chunks or its object. If the content does not match the size and the hash
-// in the file's record, unpack returns an internal error.
-func (f File) unpack(chunks [][]byte, object []byte) (data []byte, err error) {
-	if f.Object == "" {
-		data, err = content.Join(chunks)
-	} else {
-		data, err = content.Open(f.Object, object)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("file: content %s: %w", f.ContentID, err)
-	}
-	if sum := sha256.Sum256(data); len(data) != f.Size || !bytes.Equal(sum[:], f.SHA256) {
-		return nil, fmt.Errorf("file: content %s does not match its record: %d bytes, SHA-256 %x",
-			f.ContentID, len(data), sum)
-	}
-	return data, nil
 }
 
 func toBase64(data []byte) string { return base64.StdEncoding.EncodeToString(data) }

@@ -13,17 +13,8 @@ import (
 	"devplatform/shared/clock"
 	"devplatform/shared/contenttype"
 	"devplatform/shared/event"
-	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/project/content"
-)
-
-var (
-	errNotFound        = fault.New(fault.CodeFileNotFound, "The file does not exist. List the files to see all paths.")
-	errVersionNotFound = fault.New(fault.CodeFileNotFound,
-		"The file does not have this version. List the versions of the file.")
-	errCurrentVersion = fault.New(fault.CodeConflict,
-		"The current version cannot be deleted. Delete the file, or save other content first.")
 )
 
 // Encoding is the representation of content as a JSON string.
@@ -58,7 +49,7 @@ type File struct {
 type Tree struct {
 	WorkspaceID string `dynamodbav:"workspaceId"`
 	// Version is incremented by every creation, Folders by those that can create a folder, and Removed by every removal of
-	// a path. A rename is a creation and a removal. See plan.unchanged.
+	// a path. A rename is a creation and a removal. See plan.noCollision.
 	Version int `dynamodbav:"version"`
 	Folders int `dynamodbav:"folders,omitempty"`
 	Removed int `dynamodbav:"removed,omitempty"`

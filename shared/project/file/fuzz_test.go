@@ -10,6 +10,8 @@ import (
 	"devplatform/shared/project/content"
 )
 
+const projectID = "prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"
+
 // FuzzContent checks that packing and unpacking valid content returns the same content.
 func FuzzContent(f *testing.F) {
 	f.Add("hello\r\n", false)
@@ -36,9 +38,15 @@ func FuzzContent(f *testing.F) {
 			t.Fatal(err)
 		}
 		f := File{Size: packed.size, SHA256: packed.sha256, Ref: packed.ref()}
-		unpacked, err := f.unpack(packed.chunks, packed.object)
+		f.ContentID = "01K9ZQ3V7M8T5XW2ABCDEFGHJK"
+		chunk, err := db.Encode(chunkRecord{packed.packed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		items := map[db.Key]db.Item{db.ChunkKey(projectID, f.ContentID, 0): chunk}
+		unpacked, err := f.content(projectID, items, packed.packed)
 		if err != nil || !bytes.Equal(unpacked, data) || utf8.Valid(data) != utf8.Valid(unpacked) || !packed.equals(&f) {
-			t.Fatalf("unpack returned %q, %v, want the packed data %q", unpacked, err, data)
+			t.Fatalf("content returned %q, %v, want the packed data %q", unpacked, err, data)
 		}
 	})
 }
@@ -56,7 +64,6 @@ func FuzzStored(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	const projectID = "prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"
 	f.Fuzz(func(t *testing.T, data []byte) {
 		item, err := db.ItemFromJSON(data)
 		if err != nil {
@@ -69,11 +76,8 @@ func FuzzStored(f *testing.F) {
 		if !ok {
 			return
 		}
-		chunks, err := record.chunks(projectID, map[db.Key]db.Item{db.ChunkKey(projectID, record.ContentID, 0): item})
-		if err != nil {
-			return
-		}
-		if data, err := record.unpack(chunks, nil); err == nil && len(data) != record.Size {
+		items := map[db.Key]db.Item{db.ChunkKey(projectID, record.ContentID, 0): item}
+		if data, err := record.content(projectID, items, nil); err == nil && len(data) != record.Size {
 			t.Fatalf("got %d bytes of content, want the size in the record, %d", len(data), record.Size)
 		}
 	})

@@ -59,14 +59,14 @@ type changeFilesOutput struct {
 func (s *Service) handleChangeFiles(
 	ctx context.Context, caller httpapi.Caller, in *changeFilesInput,
 ) (*changeFilesOutput, error) {
-	files, err := s.Batch(ctx, caller, in.ProjectID, in.Body.Operations)
+	p, err := s.apply(ctx, caller, in.ProjectID, in.Body.Operations...)
 	if err != nil {
-		return nil, err
+		return nil, inBatch(err)
 	}
 	out := &changeFilesOutput{}
-	out.Body.Files = make([]FileItem, len(files))
-	for i, f := range files {
-		out.Body.Files[i] = f.Item()
+	out.Body.Files = []FileItem{}
+	for _, f := range p.results() {
+		out.Body.Files = append(out.Body.Files, f.Item())
 	}
 	return out, nil
 }

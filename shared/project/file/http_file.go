@@ -3,7 +3,6 @@ package file
 import (
 	"context"
 	"net/http"
-	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -13,28 +12,6 @@ import (
 	"devplatform/shared/project/path"
 	"devplatform/shared/workspace"
 )
-
-var tag = httpapi.Tag{
-	Name: "Files",
-	Description: "The files of a project, with the versions of the last 30 days. To avoid overwriting the changes of others, set the header If-Match to the etag that you read with the file. " +
-		"To make several changes in one transaction, send them as one batch. " +
-		"In a batch, set the field etag of the operation instead of the header.",
-}
-
-const filesPath = "/api/projects/{id}/files"
-
-// InProject is the path parameter of the endpoints whose paths contain a project's ID.
-type InProject struct {
-	ProjectID string `path:"id" doc:"The project's ID" example:"prj_01K9ZQ3V7M8T5XW2ABCDEFGHJK"`
-}
-
-// Register adds the endpoints of files.
-func (s *Service) Register(r *httpapi.Routes) {
-	s.registerFiles(r)
-	s.registerBatch(r)
-	s.registerHistory(r)
-	s.registerUploads(r)
-}
 
 func (s *Service) registerFiles(r *httpapi.Routes) {
 	httpapi.Private(r, httpapi.Operation{
@@ -61,20 +38,6 @@ func (s *Service) registerFiles(r *httpapi.Routes) {
 		Errors: append([]*fault.Error{errInvalidPath, errNotFound, errOldQuota(DefaultQuotas())}, writeErrors...),
 	}, s.handleDeleteFile)
 }
-
-// writeErrors are the documented errors of all requests that change files. quotaErrors are the errors of requests that
-// can exceed a quota. saveErrors contains both.
-var (
-	writeErrors = []*fault.Error{
-		workspace.ErrProjectNotFound, workspace.ErrDenied, httpapi.ErrIfMatch, httpapi.ErrIfNoneMatch, fault.ErrConflict,
-	}
-	saveErrors  = append(slices.Clone(quotaErrors), writeErrors...)
-	quotaErrors = []*fault.Error{
-		errFileQuota(DefaultQuotas()), errStorageQuota(DefaultQuotas()), errOldQuota(DefaultQuotas()),
-		errWrittenQuota(DefaultQuotas()),
-	}
-	errInvalidPath = fault.Invalid(fault.Field("path", path.Check("src/app.ts")))
-)
 
 type readFilesInput struct {
 	InProject
@@ -192,13 +155,13 @@ func (s *Service) handleSaveFile(
 	if err != nil {
 		return nil, err
 	}
-	f, created, err := s.Save(ctx, caller, in.ProjectID, BatchOperation{
+	p, err := s.apply(ctx, caller, in.ProjectID, BatchOperation{
 		Action: Save, Path: in.Body.Path, Encoding: in.Body.Encoding, data: in.Body.data, condition: condition,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return newSaveFileOutput(f, created), nil
+	return newSaveFileOutput(p.results()[0], p.creates), nil
 }
 
 func newSaveFileOutput(f File, created bool) *saveFileOutput {
@@ -242,7 +205,8 @@ func (s *Service) handleDeleteFile(
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Delete(ctx, caller, in.ProjectID, in.Path, condition); err != nil {
+	_, err = s.apply(ctx, caller, in.ProjectID, BatchOperation{Action: Delete, Path: in.Path, condition: condition})
+	if err != nil {
 		return nil, err
 	}
 	return &httpapi.DoneOutput{Body: fileDeleted}, nil

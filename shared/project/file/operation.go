@@ -1,7 +1,6 @@
 package file
 
 import (
-	"errors"
 	"fmt"
 
 	"devplatform/shared/fault"
@@ -40,7 +39,7 @@ type BatchOperation struct {
 	ETag     *string  `json:"etag,omitempty" doc:"For update, delete and rename: the entity tag that the file must have, as in If-Match" example:"\"01K9ZQ3V7M8T5XW2ABCDEFGHJK\""`
 
 	data      []byte         // the content, decoded
-	packed    *packedContent // set by Service.change, or by Service.Complete
+	packed    *packedContent // set by Service.apply, or by Service.Complete
 	uploadID  string         // the upload that the operation completes, or ""
 	condition httpapi.Preconditions
 }
@@ -163,27 +162,4 @@ func (op *BatchOperation) check(at string) (problems []fault.Problem) {
 		}
 	}
 	return problems
-}
-
-// operationError reports which operation failed. It wraps the cause, which is usually a *fault.Error.
-type operationError struct {
-	index int
-	cause error
-}
-
-func (e *operationError) Error() string { return fmt.Sprintf("operation %d: %v", e.index, e.cause) }
-func (e *operationError) Unwrap() error { return e.cause }
-
-// inBatch adds the index of the failed operation to the message for the client.
-func inBatch(err error) error {
-	var failed *operationError
-	var cause *fault.Error
-	if !errors.As(err, &failed) || !errors.As(err, &cause) {
-		return err
-	}
-	return atOperation(failed.index, cause).WithCause(err)
-}
-
-func atOperation(i int, cause *fault.Error) *fault.Error {
-	return fault.New(cause.Code, fmt.Sprintf("operations[%d]: %s", i, cause.Message))
 }

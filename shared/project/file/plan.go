@@ -1,12 +1,9 @@
 package file
 
 import (
-	"errors"
-	"fmt"
 	"time"
 
 	"devplatform/shared/clock"
-	"devplatform/shared/fault"
 	"devplatform/shared/project/path"
 )
 
@@ -15,8 +12,8 @@ import (
 // transaction that writes the plan checks that the records have not changed. If they have, the records are read again
 // and a new plan is made.
 
-// before is the stored state on which a plan is based.
-type before struct {
+// state is the stored state on which a plan is based.
+type state struct {
 	tree Tree
 	// files contains existing files, by path: the files that operations name, and the files at the paths of the parent
 	// folders of new files.
@@ -33,7 +30,7 @@ type before struct {
 }
 
 // file returns the file at a path, or nil if there is no file.
-func (b before) file(path string) *File {
+func (b state) file(path string) *File {
 	if f, ok := b.files[path]; ok {
 		return &f
 	}
@@ -56,8 +53,8 @@ type change struct {
 	before, after *File
 	// content is the content to store under after.ContentID. It is nil if the content is already stored.
 	content *packedContent
-	// moved means that the content is still in use under another path.
-	moved bool
+	// keepsContent means that the content is still in use under another path.
+	keepsContent bool
 }
 
 func (c change) creates() bool { return c.before == nil && c.after != nil }
@@ -97,8 +94,8 @@ func (p plan) changesFiles() bool {
 	return false
 }
 
-// written returns the number of bytes of new content. The bytes of an upload were counted when it was announced.
-func (p plan) written() (n int) {
+// newBytes returns the number of bytes of new content. The bytes of an upload were counted when it was announced.
+func (p plan) newBytes() (n int) {
 	if p.upload != nil {
 		return 0
 	}
@@ -121,21 +118,14 @@ func (p plan) results() []File {
 	return files
 }
 
-// Errors of operations, in addition to errNotFound and the errors of preconditions.
-var (
-	errFileExists = fault.New(fault.CodeConflict, "A file with this path already exists. Choose another path.")
-	errIsFolder   = fault.New(fault.CodeConflict, "This path is a folder that contains files. Choose another path.")
-	errInsideFile = fault.New(fault.CodeConflict, "A parent folder of this path is a file. Choose another path.")
-)
-
 // planFiles returns the effect of operations. Errors: *operationError; QUOTA_EXCEEDED; errMustRecount.
-func planFiles(ops []BatchOperation, b before, by author, quotas Quotas) (plan, error) {
-	p := plan{tree: b.tree, at: by.at, userID: by.userID, upload: b.upload, bytes: -b.upload.reserved()}
+func planFiles(ops []BatchOperation, b state, by author, quotas Quotas) (plan, error) {
+	p := plan{tree: b.tree, at: by.at, userID: by.userID, upload: b.upload, bytes: -b.upload.reservedBytes()}
 	if b.upload.isCompleted() {
 		return p, errUploadCompleted
 	}
 	for i, op := range ops {
-		changes, err := op.plan(b, by)
+		changes, err := op.changes(b, by)
 		if err != nil {
 			return p, &operationError{i, err}
 		}
@@ -164,9 +154,9 @@ func (p *plan) add(c change, operation int) {
 	p.creates, p.removes = p.creates || c.creates(), p.removes || c.deletes()
 }
 
-// plan returns the changes of one operation. They do not depend on the other operations, because no two operations name
-// the same path.
-func (op BatchOperation) plan(b before, by author) ([]change, error) {
+// changes returns the changes of one operation. They do not depend on the other operations, because no two operations
+// name the same path.
+func (op BatchOperation) changes(b state, by author) ([]change, error) {
 	old := b.file(op.Path)
 	if err := op.checkOld(old); err != nil {
 		return nil, err
@@ -178,10 +168,10 @@ func (op BatchOperation) plan(b before, by author) ([]change, error) {
 		if b.file(op.To) != nil {
 			return nil, errFileExists
 		}
-		moved := *old
-		moved.Path, moved.Version = op.To, by.newVersion(old.Version)
-		moved.UpdatedAt, moved.UpdatedBy = clock.Stamp(by.at), by.userID
-		return []change{{path: op.Path, before: old, moved: true}, {path: op.To, after: &moved}}, nil
+		renamed := *old
+		renamed.Path, renamed.Version = op.To, by.newVersion(old.Version)
+		renamed.UpdatedAt, renamed.UpdatedBy = clock.Stamp(by.at), by.userID
+		return []change{{path: op.Path, before: old, keepsContent: true}, {path: op.To, after: &renamed}}, nil
 	case old != nil && op.packed.equals(old) && (op.uploadID == "" || op.packed.contentType == old.ContentType):
 		return []change{{path: op.Path, before: old, after: old}}, nil
 	}
@@ -218,7 +208,7 @@ func (op BatchOperation) file(old *File, by author) *File {
 }
 
 // checkFolders returns an error if a path would be both a file and a folder after all operations.
-func (p plan) checkFolders(b before) error {
+func (p plan) checkFolders(b state) error {
 	after := map[string]bool{} // whether a file exists after the operations, for the paths that change
 	for _, c := range p.changes {
 		after[c.path] = c.after != nil
@@ -244,7 +234,7 @@ func (p plan) checkFolders(b before) error {
 
 // mayCreateFolders reports whether the plan may create folders. After a removal, a folder that contained a file may be
 // empty.
-func (p plan) mayCreateFolders(b before) bool {
+func (p plan) mayCreateFolders(b state) bool {
 	if p.creates && p.removes {
 		return true
 	}
@@ -256,42 +246,15 @@ func (p plan) mayCreateFolders(b before) bool {
 	return false
 }
 
-func errFileQuota(quotas Quotas) *fault.Error {
-	return fault.New(fault.CodeQuotaExceeded,
-		fmt.Sprintf("The project has reached its limit of %d files. Delete files first.", quotas.Files))
-}
-
-func errStorageQuota(quotas Quotas) *fault.Error {
-	return fault.New(fault.CodeQuotaExceeded,
-		"The project has reached its limit of "+inMiB(quotas.Bytes)+" of file content. Delete or shorten files first. "+
-			"Open uploads count, too, until they are completed or expire.").
-		WithCause(errNoRoom)
-}
-
-func errOldQuota(quotas Quotas) *fault.Error {
-	return fault.New(fault.CodeQuotaExceeded, "The project has reached its limit of "+inMiB(quotas.OldBytes)+
-		" of old file versions. Delete old versions first, or wait until they expire, 30 days after they were replaced.")
-}
-
-func errWrittenQuota(quotas Quotas) *fault.Error {
-	return fault.New(fault.CodeQuotaExceeded,
-		"You have reached your limit of "+inMiB(quotas.WrittenPerDay)+" of written content a day. "+
-			"Try again after midnight UTC.")
-}
-
-// errMustRecount reports that the bytes of old versions must be counted again before the operations can be planned,
-// because the quota is reached and versions may have expired.
-var errMustRecount = errors.New("file: the bytes of old versions must be counted")
-
 // checkQuotas returns an error if the project or the user would exceed a quota. The transaction checks the quotas
 // again, because other requests may write at the same time. Errors: QUOTA_EXCEEDED; errMustRecount.
-func (p plan) checkQuotas(b before, quotas Quotas) error {
+func (p plan) checkQuotas(b state, quotas Quotas) error {
 	switch {
 	case p.files > 0 && p.tree.Files+p.files > quotas.Files:
 		return errFileQuota(quotas)
 	case p.bytes > 0 && p.tree.Bytes+p.bytes > quotas.Bytes:
 		return errStorageQuota(quotas)
-	case p.written() > b.mayWrite:
+	case p.newBytes() > b.mayWrite:
 		return errWrittenQuota(quotas)
 	case p.oldBytes == 0, p.tree.OldBytes+p.oldBytes <= quotas.OldBytes:
 		return nil
@@ -300,11 +263,4 @@ func (p plan) checkQuotas(b before, quotas Quotas) error {
 	default:
 		return errOldQuota(quotas)
 	}
-}
-
-func inMiB(bytes int) string {
-	if bytes%(1<<20) == 0 {
-		return fmt.Sprintf("%d MiB", bytes>>20)
-	}
-	return fmt.Sprintf("%d bytes", bytes)
 }

@@ -40,13 +40,13 @@ func fileOf(projectID string, item db.Item) (File, error) {
 	return f, err
 }
 
-// readBefore reads a user's access to a project, and the stored state that planFiles needs. Files that can collide
+// readState reads a user's access to a project, and the stored state that planFiles needs. Files that can collide
 // with a new file are read after the tree. These are files at the paths of its parent folders, and files inside its
-// path. If another request changes them at the same time, the stored tree no longer satisfies plan.unchanged, and
+// path. If another request changes them at the same time, the stored tree no longer satisfies plan.noCollision, and
 // commit fails. Error: PROJECT_NOT_FOUND.
-func (s store) readBefore(
+func (s store) readState(
 	ctx context.Context, userID, projectID string, ops []BatchOperation,
-) (access workspace.ProjectAccess, b before, err error) {
+) (access workspace.ProjectAccess, b state, err error) {
 	var paths []string
 	for _, op := range ops {
 		paths = append(paths, op.Path, op.To)
@@ -90,7 +90,7 @@ func (s store) readBefore(
 // readCollisions reads which files can collide with the files at the created paths: for each path, at most limit files
 // inside it, and whether its folder has a file. It calls load at the same time.
 func (s store) readCollisions(
-	ctx context.Context, projectID string, created []string, limit int, b *before, load func(context.Context) error,
+	ctx context.Context, projectID string, created []string, limit int, b *state, load func(context.Context) error,
 ) error {
 	inside := make([][]string, len(created))
 	b.folders = map[string]bool{}

@@ -1,13 +1,16 @@
 package file
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 
 	"devplatform/shared/async"
 	"devplatform/shared/db"
 	"devplatform/shared/objectstore"
+	"devplatform/shared/project/content"
 )
 
 // parallelObjects is the maximum number of objects that one request reads or writes at the same time.
@@ -26,7 +29,7 @@ func (s store) storeObjects(ctx context.Context, projectID string, p plan) error
 			continue
 		}
 		group.Go(func() error {
-			err := s.bucket.Create(ctx, packed.ref().ObjectKey(projectID), packed.object)
+			err := s.bucket.Create(ctx, packed.ref().ObjectKey(projectID), packed.packed)
 			packed.isStored = err == nil
 			return storageError(err)
 		})
@@ -42,7 +45,7 @@ func storageError(err error) error {
 	return err
 }
 
-// chunkRecord is one chunk of packed content.
+// chunkRecord is the chunk of packed content.
 type chunkRecord struct {
 	Data []byte `dynamodbav:"data"`
 }
@@ -114,48 +117,34 @@ func (s store) startObject(ctx context.Context, projectID string, f File) (wait 
 	}
 }
 
-// content returns the content of the file. items have the records of its chunks. object is nil if the file has no
-// object, or the object does not exist. Error: errMissingContent.
+// content returns the content of the file. items have the record of its chunk. object is nil if the file has no object,
+// or the object does not exist. If the content does not match the size and the hash in the file's record, content
+// returns an internal error. Error: errMissingContent.
 func (f File) content(projectID string, items map[db.Key]db.Item, object []byte) ([]byte, error) {
-	packed, err := f.chunks(projectID, items)
+	data, err := []byte{}, error(nil)
+	if f.Object != "" {
+		if object == nil {
+			return nil, errMissingContent
+		}
+		data, err = content.Open(f.Object, object)
+	}
+	if f.Chunks > 0 {
+		item := items[db.ChunkKey(projectID, f.ContentID, 0)]
+		if item == nil {
+			return nil, errMissingContent
+		}
+		chunk, decodeErr := db.Decode[chunkRecord](item)
+		if decodeErr != nil {
+			return nil, decodeErr
+		}
+		data, err = content.Join([][]byte{chunk.Data})
+	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("file: content %s: %w", f.ContentID, err)
 	}
-	if len(packed) != f.Chunks || (f.Object != "" && object == nil) {
-		return nil, errMissingContent
+	if sum := sha256.Sum256(data); len(data) != f.Size || !bytes.Equal(sum[:], f.SHA256) {
+		return nil, fmt.Errorf("file: content %s does not match its record: %d bytes, SHA-256 %x",
+			f.ContentID, len(data), sum)
 	}
-	return f.unpack(packed, object)
-}
-
-// chunks decodes the chunks of the file's content in order. It returns nil if a chunk is missing.
-func (f File) chunks(projectID string, items map[db.Key]db.Item) ([][]byte, error) {
-	var chunks [][]byte
-	for _, key := range f.Keys(projectID) {
-		if items[key] == nil {
-			return nil, nil
-		}
-		chunk, err := db.Decode[chunkRecord](items[key])
-		if err != nil {
-			return nil, err
-		}
-		chunks = append(chunks, chunk.Data)
-	}
-	return chunks, nil
-}
-
-// chunkWrites returns the writes of new content that is not an object. They are part of the transaction, so a failed
-// save leaves no chunks behind.
-func (s store) chunkWrites(projectID string, c change) ([]db.Write, error) {
-	if c.content == nil {
-		return nil, nil
-	}
-	writes := make([]db.Write, len(c.content.chunks))
-	for i, data := range c.content.chunks {
-		item, err := db.Encode(chunkRecord{Data: data})
-		if err != nil {
-			return nil, err
-		}
-		writes[i] = s.contents.Put(db.ChunkKey(projectID, c.after.ContentID, i), item)
-	}
-	return writes, nil
+	return data, nil
 }

@@ -82,13 +82,8 @@ func (s store) release(ctx context.Context, projectID string, uploads []upload, 
 	return nil
 }
 
-// completionWrite returns the write that marks the upload of a plan as completed. It fails if the upload is no longer
-// in the status on which the plan is based.
-func (s store) completionWrite(projectID string, p plan) db.Write {
-	return s.settleWrite(projectID, p.upload, uploadCompleted, p.results()[0].Version, p.at)
-}
-
-// settleWrite returns the write that changes the status of an upload. The record then expires.
+// settleWrite returns the write that changes the status of an upload. It fails if the upload is no longer in the status
+// that was read. The record then expires.
 func (s store) settleWrite(projectID string, u *upload, status uploadStatus, version string, at time.Time) db.Write {
 	update := expression.Set(attrStatus, expression.Value(status)).
 		Set(attrExpiresAt, expression.Value(at.Add(settledTime).Unix()))
@@ -127,10 +122,10 @@ func decodeUpload(uploadID string, item db.Item) (*upload, error) {
 	return &u, err
 }
 
-// uploaded returns the content that a client has sent to the URL of an upload. S3 has compared its size and its hash
+// readUpload returns the content that a client has sent to the URL of an upload. S3 has compared its size and its hash
 // with the announced ones. Content that clients receive in JSON is text if it is UTF-8. Larger content is not read: it
 // is text if its media type says so. Errors: CONFLICT if there is no such object; db.ErrUnavailable.
-func (s store) uploaded(ctx context.Context, projectID string, u *upload) (*packedContent, error) {
+func (s store) readUpload(ctx context.Context, projectID string, u *upload) (*packedContent, error) {
 	packed := u.packed(Base64)
 	key := packed.ref().ObjectKey(projectID)
 	var size int

@@ -30,25 +30,21 @@ var (
 // db.ErrStale if the plan is no longer valid.
 func (s store) commit(ctx context.Context, projectID string, p plan, events []db.Write) error {
 	tx := s.client.Tx(s.treeWrite(projectID, p))
-	if n := p.written(); n > 0 {
+	if n := p.newBytes(); n > 0 {
 		tx.Add(s.writtenWrite(p.userID, p.at, n))
 	}
 	for _, c := range p.changes {
-		writes, err := s.changeWrites(projectID, p, c)
-		if err != nil {
-			return err
-		}
-		tx.Add(writes...)
+		tx.Add(s.changeWrites(projectID, p, c)...)
 	}
 	if p.upload != nil {
-		tx.Add(s.completionWrite(projectID, p))
+		tx.Add(s.settleWrite(projectID, p.upload, uploadCompleted, p.results()[0].Version, p.at))
 	}
 	tx.Add(events...)
 	return tx.CommitOnce(ctx)
 }
 
 // treeWrite returns the write that updates the tree's counters. Errors: PROJECT_NOT_FOUND; db.ErrStale if the project
-// would exceed a quota, or if the plan is no longer valid (see plan.unchanged).
+// would exceed a quota, or if the plan is no longer valid (see plan.noCollision).
 func (s store) treeWrite(projectID string, p plan) db.Write {
 	update := expression.Add(attrFiles, expression.Value(p.files)).Add(attrBytes, expression.Value(p.bytes))
 	if p.changesFiles() {
@@ -60,7 +56,7 @@ func (s store) treeWrite(projectID string, p plan) db.Write {
 	cond := s.Projects.Exists()
 	if p.creates {
 		update = update.Add(attrVersion, expression.Value(1))
-		cond = cond.And(p.unchanged())
+		cond = cond.And(p.noCollision())
 	}
 	if p.newFolders {
 		update = update.Add(attrFolders, expression.Value(1))
@@ -81,14 +77,14 @@ func (s store) treeWrite(projectID string, p plan) db.Write {
 	return s.Projects.Update(db.TreeKey(projectID), update).If(cond).ElseFunc(workspace.ChangeError)
 }
 
-// unchanged returns the condition that the plan still makes no path both a file and a folder, although other requests
+// noCollision returns the condition that the plan still makes no path both a file and a folder, although other requests
 // may have changed files since the tree was read. A path is a folder if there is a file inside it.
 //
 // A new file in a folder that contained another file when the tree was read collides only if a request has created a
 // folder at its path, or removed the files of its folder. So requests that create files in the same folder do not
 // conflict with each other. A file that may create folders can also collide with a new file at the path of one of them.
 // So it conflicts with every creation.
-func (p plan) unchanged() expression.ConditionBuilder {
+func (p plan) noCollision() expression.ConditionBuilder {
 	cond := equals(attrFolders, p.tree.Folders).And(equals(attrRemoved, p.tree.Removed))
 	if p.newFolders {
 		cond = cond.And(equals(attrVersion, p.tree.Version))
@@ -115,28 +111,29 @@ func (s store) writtenRule() limit.Rule {
 
 // changeWrites returns the writes of one change: the file's record, the replaced version, and the new content if it is
 // not an object.
-func (s store) changeWrites(projectID string, p plan, c change) ([]db.Write, error) {
+func (s store) changeWrites(projectID string, p plan, c change) (writes []db.Write) {
 	key := db.FileKey(projectID, c.path)
 	unchanged := func() expression.ConditionBuilder {
 		return expression.Name("version").Equal(expression.Value(c.before.Version))
 	}
 	if c.isEmpty() { // the plan is valid only if the file still has this version
-		return []db.Write{s.Projects.Check(key, unchanged())}, nil
+		return []db.Write{s.Projects.Check(key, unchanged())}
 	}
-	var writes []db.Write
 	if c.before != nil {
 		replaced := *c.before
 		replaced.ExpiresAt = p.at.Add(content.Retention).Unix()
 		writes = append(writes, s.Projects.Put(db.VersionKey(projectID, pathHash(c.path), c.before.Version), replaced))
 	}
 	if c.after == nil {
-		return append(writes, s.Projects.Delete(key).If(unchanged())), nil
+		return append(writes, s.Projects.Delete(key).If(unchanged()))
 	}
 	if c.before == nil {
 		writes = append(writes, s.Projects.Create(key, *c.after))
 	} else {
 		writes = append(writes, s.Projects.Put(key, *c.after).If(unchanged()))
 	}
-	chunks, err := s.chunkWrites(projectID, c)
-	return append(writes, chunks...), err
+	if c.content != nil && c.content.ref().Chunks > 0 { // in the transaction, so a failed save leaves no chunk behind
+		writes = append(writes, s.contents.Put(db.ChunkKey(projectID, c.after.ContentID, 0), chunkRecord{c.content.packed}))
+	}
+	return writes
 }

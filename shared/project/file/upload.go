@@ -8,7 +8,6 @@ import (
 
 	"devplatform/shared/clock"
 	"devplatform/shared/db"
-	"devplatform/shared/fault"
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/limit"
@@ -37,19 +36,6 @@ const (
 	// settledTime is the time for which the record of a completed or released upload is kept. In this time, a completion
 	// can be repeated.
 	settledTime = 24 * time.Hour
-)
-
-// Errors of uploads.
-var (
-	errUploadNotFound = fault.New(fault.CodeUploadNotFound, "The upload does not exist. Announce a new upload.")
-	errNotUploaded    = fault.New(fault.CodeConflict,
-		"The content was not uploaded. Send it with PUT to the upload's URL. If the URL has expired, announce a new upload.")
-	errUploadExpired  = fault.New(fault.CodeConflict, "The upload has expired. Announce a new upload.")
-	errTooManyUploads = fault.New(fault.CodeRateLimited, fmt.Sprintf(
-		"The project has reached its limit of %d open uploads. Complete them, or wait until their URLs expire.",
-		maxOpenUploads))
-	// errUploadCompleted reports to Complete that another request has completed the upload.
-	errUploadCompleted = errors.New("file: the upload is completed")
 )
 
 // uploadStatus is the status of an upload. The values are part of the data format.
@@ -83,8 +69,8 @@ type upload struct {
 func (u *upload) isOpen() bool      { return u != nil && u.Status == uploadOpen }
 func (u *upload) isCompleted() bool { return u != nil && u.Status == uploadCompleted }
 
-// reserved returns the number of bytes that the upload has reserved. It returns 0 for nil.
-func (u *upload) reserved() int {
+// reservedBytes returns the number of bytes that the upload has reserved. It returns 0 for nil.
+func (u *upload) reservedBytes() int {
 	if !u.isOpen() {
 		return 0
 	}
@@ -111,8 +97,9 @@ type Announcement struct {
 	ContentType string
 }
 
-// Announced is an announced upload: the request that sends the content, and the time until which it is accepted.
-type Announced struct {
+// UploadTarget is the request with which a client sends the content of an announced upload, and the time until which it
+// is accepted.
+type UploadTarget struct {
 	ID        string
 	URL       string
 	Headers   map[string]string
@@ -124,7 +111,7 @@ type Announced struct {
 // RATE_LIMITED if the project has too many open uploads.
 func (s *Service) Announce(
 	ctx context.Context, caller httpapi.Caller, projectID string, a Announcement,
-) (out Announced, err error) {
+) (out UploadTarget, err error) {
 	u := upload{
 		ID: s.ids.New(id.Upload), Status: uploadOpen, Path: a.Path, Size: a.Size, SHA256: a.SHA256,
 		ContentType: a.ContentType, ContentID: s.newVersion(""), UserID: caller.UserID,
@@ -132,7 +119,7 @@ func (s *Service) Announce(
 	packed := u.packed(Base64)
 	ops := []BatchOperation{{Action: Save, Path: u.Path, packed: packed}}
 	err = db.Retry(ctx, "announce an upload", func(ctx context.Context) error {
-		access, b, err := s.store.readBefore(ctx, caller.UserID, projectID, ops)
+		access, b, err := s.store.readState(ctx, caller.UserID, projectID, ops)
 		if err != nil {
 			return err
 		}
@@ -173,9 +160,6 @@ func (u *upload) checkReservation(tree Tree, quotas Quotas) error {
 	return nil
 }
 
-// errNoRoom is the cause of the errors of requests for which there can be room if expired uploads are released.
-var errNoRoom = errors.New("file: the project has no room")
-
 // releaseExpired is called with the error of an attempt. If it is errNoRoom, and uploads of the project have expired,
 // it releases them and returns db.ErrStale, so that the caller makes another attempt. Otherwise it returns err. tree is
 // the tree on which the attempt was based.
@@ -211,7 +195,7 @@ func (s *Service) releaseExpired(ctx context.Context, projectID string, tree Tre
 }
 
 // Complete makes uploaded content the content of its file, and reports whether the file was created. If the upload is
-// completed already, it returns the version of the file that was stored then. Errors: the errors of Save;
+// completed already, it returns the version of the file that was stored then. Errors: the errors of apply;
 // UPLOAD_NOT_FOUND; CONFLICT if the content was not uploaded or the upload has expired; FILE_NOT_FOUND if the upload is
 // completed and that version no longer exists.
 func (s *Service) Complete(
@@ -236,12 +220,12 @@ func (s *Service) Complete(
 	if s.now().Sub(u.AnnouncedAt.Time()) > completionTime {
 		return File{}, false, errUploadExpired
 	}
-	packed, err := s.store.uploaded(ctx, projectID, u)
+	packed, err := s.store.readUpload(ctx, projectID, u)
 	if err != nil {
 		return File{}, false, err
 	}
 	op := BatchOperation{Action: Save, Path: u.Path, packed: packed, uploadID: uploadID, condition: condition}
-	p, err := s.change(ctx, caller, projectID, []BatchOperation{op})
+	p, err := s.apply(ctx, caller, projectID, op)
 	if errors.Is(err, errUploadCompleted) { // by another request, after this one has read the record
 		return s.Complete(ctx, caller, projectID, uploadID, condition)
 	}

@@ -1,0 +1,51 @@
+package projecttest
+
+import (
+	"net/http"
+	"time"
+
+	"devplatform/infra/slicetest"
+	"devplatform/shared/id"
+	"devplatform/shared/workspace"
+)
+
+// User is a user with a client that has a session.
+type User struct {
+	*slicetest.Client
+	Fixture  *Fixture
+	Name     string // also the session token
+	UserID   string
+	Personal string // ID of the personal workspace
+}
+
+// NewClient returns a client that sends name as its session token. It does not create a user.
+func (f *Fixture) NewClient(name string) *User {
+	f.T.Helper()
+	c := slicetest.NewClient(f.T, f.Server.URL, f.Log)
+	c.SetCookie("session", name)
+	return &User{Client: c, Fixture: f, Name: name}
+}
+
+// NewUser creates a user with a personal workspace. The clock advances, so that sign-up times differ.
+func (f *Fixture) NewUser(name string) *User {
+	f.T.Helper()
+	f.Clock.Advance(time.Millisecond)
+	u := f.NewClient(name)
+	u.UserID, u.Personal = f.IDs.New(id.User), f.IDs.New(id.Workspace)
+	f.Transact(workspace.Personal(f.Projects, u.Personal, u.UserID, name, f.Clock.Now())...)
+	f.Users.Add(slicetest.NewCaller(u.UserID, name))
+	return u
+}
+
+// Object is a JSON object in a request.
+type Object map[string]any
+
+// Project creates a project through the API, and returns its ID. workspaceID "" means the personal workspace.
+func (u *User) Project(workspaceID, name string, visibility workspace.Visibility) string {
+	u.Fixture.T.Helper()
+	fields := Object{"name": name, "visibility": visibility}
+	if workspaceID != "" {
+		fields["workspaceId"] = workspaceID
+	}
+	return u.Do(http.MethodPost, "/api/projects", fields).Want(u.Fixture.T, http.StatusCreated).Text("id")
+}
