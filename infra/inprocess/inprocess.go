@@ -49,7 +49,7 @@ type transport struct{}
 func (transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	handler, ok := handlers.Load(r.URL.Host)
 	if !ok {
-		return http.DefaultTransport.RoundTrip(r) //nolint:wrapcheck // the error of the network
+		return http.DefaultTransport.RoundTrip(r)
 	}
 	if err := r.Context().Err(); err != nil {
 		return nil, fmt.Errorf("inprocess: %w", err)

@@ -17,10 +17,10 @@ import (
 
 	"devplatform/infra/local/dynamodb/dynamotest"
 	"devplatform/infra/slicetest"
-	"devplatform/shared/awsclient"
 	"devplatform/shared/db"
 	"devplatform/shared/event"
 	"devplatform/shared/fault"
+	"devplatform/shared/retry"
 	"devplatform/shared/workspace"
 )
 
@@ -66,7 +66,7 @@ func TestTakenNameCostsNoWait(t *testing.T) {
 	f := projecttest.New(t)
 	ada := f.NewUser("ada")
 	caller := slicetest.NewCaller(ada.UserID, ada.Name)
-	ctx := awsclient.WithBudget(t.Context(), 0, time.Hour)
+	ctx := retry.WithBudget(t.Context(), 0, time.Hour)
 	for _, want := range []string{"todo", "todo-2", "todo-3"} {
 		p, err := f.Service.Create(ctx, caller, project.Draft{Name: "Todo", Framework: "static", Visibility: workspace.Team})
 		if err != nil || p.Slug != want {

@@ -163,7 +163,7 @@ func (t *Tree) writeEntries(ctx context.Context, archive *zip.Writer) error {
 	}
 	for name, span := range t.Files() {
 		if ctx.Err() != nil {
-			return ctx.Err() //nolint:wrapcheck // Finish wraps it
+			return ctx.Err()
 		}
 		var content []byte
 		switch base := path.Base(name); {
