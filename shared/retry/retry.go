@@ -38,13 +38,13 @@ func Jitter(failures int) time.Duration {
 	return minimum + rand.N(3*minimum) //nolint:gosec // it needs no cryptographic randomness
 }
 
-// Sleep waits for d and returns true. If ctx ends before that, it returns false immediately.
+// Sleep waits for d and returns true. If ctx has ended or ends before that, it returns false immediately.
 func Sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		return true
+		return ctx.Err() == nil // if both have happened, select chooses at random
 	case <-ctx.Done():
 		return false
 	}

@@ -99,3 +99,15 @@ func TestSleepEndsWithContext(t *testing.T) {
 		t.Error("Sleep = true, want false because the context ended")
 	}
 }
+
+// TestSleepAfterTheContext checks that no attempt begins after the end of the context, even if there is no wait.
+func TestSleepAfterTheContext(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 100 { // select would choose at random
+		if retry.Sleep(ctx, -time.Second) {
+			t.Fatal("the sleep succeeded")
+		}
+	}
+}
