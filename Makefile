@@ -19,8 +19,8 @@ DOCUMENT    := shared/docs/openapi.json
 
 # All builds, tests and checks use the same flags, so that Go compiles each package only once. Only the race detector
 # needs a second variant. Binaries are built without cgo, so that they are the same on every machine. The compiler does
-# not write symbols for debuggers, which the linker would remove again. This saves a tenth of its time. A flag must not
-# contain a space, because GOFLAGS is split at spaces.
+# not write debug information, which the linker would remove again. This saves a tenth of the time for compiling. A flag
+# must not contain a space, because GOFLAGS is split at spaces.
 BUILD_FLAGS := -trimpath -tags=lambda.norpc -ldflags=-s -gcflags=all=-dwarf=false
 export GOFLAGS     := $(strip $(filter-out $(BUILD_FLAGS),$(GOFLAGS)) $(BUILD_FLAGS))
 export CGO_ENABLED := 0
@@ -150,7 +150,7 @@ check-licences: tools # fails on a licence that is not allowed, or that infra/li
 	@$(STEP) 'licences' .ci/licences check
 
 .PHONY: vulnerable
-vulnerable: tools ## check for known vulnerabilities that the code can reach
+vulnerable: ## check for known vulnerabilities that the code can reach
 	@.ci/vulnerable
 
 .PHONY: openapi

@@ -3,8 +3,10 @@ package e2e
 import (
 	"fmt"
 	"maps"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -53,6 +55,7 @@ const hasStarted = "AWS_LAMBDA_RUNTIME_API"
 func startFunction(t *testing.T, binaries, name string, settings environment) string {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), filepath.Join(binaries, name))
+	command.Env = []string{} // not nil, which would inherit the environment of the test
 	for variable, value := range settings {
 		command.Env = append(command.Env, variable+"="+value)
 	}
@@ -68,6 +71,15 @@ func startFunction(t *testing.T, binaries, name string, settings environment) st
 func TestRequiredSettings(t *testing.T) {
 	t.Parallel()
 	binaries := platformtest.Binaries(t)
+	folders, err := os.ReadDir(filepath.Join(platformtest.Root, "functions"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, folder := range folders {
+		if _, ok := requiredSettings[folder.Name()]; !ok && folder.Name() != "deploy-check" { // its tests are beside it
+			t.Errorf("requiredSettings has no entry for the function %s", folder.Name())
+		}
+	}
 	for name, required := range requiredSettings {
 		only := environment{}
 		for _, variable := range append(strings.Fields(required), "AWS_REGION", "AWS_ACCESS_KEY_ID",
@@ -82,7 +94,7 @@ func TestRequiredSettings(t *testing.T) {
 		}
 		output := startFunction(t, binaries, name, nil)
 		for _, variable := range strings.Fields(required) {
-			if !strings.Contains(output, variable) {
+			if !regexp.MustCompile(`\b` + variable + `\b`).MatchString(output) {
 				t.Errorf("%s without settings: got %s, want an error that names %s", name, output, variable)
 			}
 		}

@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"devplatform/shared/project"
-
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/google/go-cmp/cmp"
@@ -29,6 +27,7 @@ import (
 	"devplatform/shared/httpapi"
 	"devplatform/shared/id"
 	"devplatform/shared/objectstore"
+	"devplatform/shared/project"
 	"devplatform/shared/project/file"
 	"devplatform/shared/workspace"
 )
@@ -43,7 +42,7 @@ type Fixture struct {
 	Endpoint    string
 	SDK         *dynamodb.Client // direct access to DynamoDB
 	S3          *s3.Client       // direct access to S3
-	S3Calls     atomic.Int64     // number of calls of s3
+	S3Calls     atomic.Int64     // number of calls of S3
 	Bucket      string
 	Client      *db.Client
 	Projects    db.Table

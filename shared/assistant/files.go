@@ -24,6 +24,14 @@ type projectFiles struct {
 	// lookedUp contains the paths that were looked up. If such a path is not in known, the file does not exist.
 	lookedUp map[string]bool
 	contents map[string][]byte // by path
+	// inside contains what Inside has read, by folder.
+	inside map[string]folderFiles
+}
+
+// folderFiles are the paths of some files inside a folder, or of all of them if complete is true.
+type folderFiles struct {
+	paths    []string
+	complete bool
 }
 
 // listFiles lists the files of a project, in one call.
@@ -34,7 +42,7 @@ func listFiles(ctx context.Context, view *file.View) (*projectFiles, error) {
 	}
 	f := &projectFiles{
 		view: view, known: make(map[string]file.File, len(listed)), complete: len(listed) < maxListed,
-		lookedUp: map[string]bool{}, contents: map[string][]byte{},
+		lookedUp: map[string]bool{}, contents: map[string][]byte{}, inside: map[string]folderFiles{},
 	}
 	for _, info := range listed {
 		f.known[info.Path] = info
@@ -88,7 +96,14 @@ func (f *projectFiles) Inside(ctx context.Context, folder string, n int) ([]stri
 	if f.complete || len(known) >= n {
 		return known, nil
 	}
-	return f.view.Inside(ctx, folder, n)
+	if cached := f.inside[folder]; cached.complete || len(cached.paths) >= n {
+		return cached.paths, nil
+	}
+	paths, err := f.view.Inside(ctx, folder, n)
+	if err == nil {
+		f.inside[folder] = folderFiles{paths: paths, complete: len(paths) < n}
+	}
+	return paths, err
 }
 
 // Read implements action.Files. It returns "" for a file that was deleted after it was listed. A change to such a file

@@ -3,7 +3,6 @@ package db
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 
@@ -97,7 +96,11 @@ func (c *Client) BatchGet(ctx context.Context, refs ...Ref) (map[Ref]Item, error
 		return nil, err
 	}
 	if isFirst {
-		maps.DeleteFunc(found.byRef, func(ref Ref, _ Item) bool { return !slices.Contains(refs, ref) })
+		for _, ref := range g.refs {
+			if !slices.Contains(refs, ref) {
+				delete(found.byRef, ref)
+			}
+		}
 	}
 	return found.byRef, nil
 }
@@ -236,7 +239,8 @@ func inBatches[T any](
 
 // waitForRest waits before a batch is sent again with the items that DynamoDB did not process, because it throttled the
 // call or the response reached its maximum size (16 MB). failures is the number of consecutive calls that processed no
-// item. waitForRest returns ErrUnavailable after more than awsclient.MaxAttempts of them, or if ctx ends.
+// item. waitForRest returns ErrUnavailable after more than awsclient.MaxAttempts such
+// calls, if the budget of retries is used up, or if ctx ends.
 func waitForRest(ctx context.Context, failures *int, sent, unprocessed int) error {
 	if unprocessed == 0 {
 		return nil

@@ -28,6 +28,12 @@ const (
 // within the attempt share one budget of retries and time. operation is the name of the operation in the log. Errors:
 // the errors of attempt; ErrConflict after 20 attempts, if the budget is used up, or if ctx ended while Retry waited.
 func Retry(ctx context.Context, operation string, attempt func(context.Context) error) error {
+	return RetryUpTo(ctx, maxAttempts, operation, attempt)
+}
+
+// RetryUpTo is like Retry, with another maximum number of attempts. The calls within the attempts have the same budget
+// of retries as in Retry.
+func RetryUpTo(ctx context.Context, most int, operation string, attempt func(context.Context) error) error {
 	ctx = retry.WithBudget(ctx, maxAttempts-1, retry.MaxTime)
 	for n := 1; ; n++ {
 		err := attempt(ctx)
@@ -38,7 +44,7 @@ func Retry(ctx context.Context, operation string, attempt func(context.Context) 
 			slog.WarnContext(ctx, "an operation keeps conflicting with other writers",
 				"operation", operation, "attempts", n, "error", err)
 		}
-		if n == maxAttempts || !retry.Take(ctx) || !retry.Sleep(ctx, retry.Jitter(n-1)) {
+		if n == most || !retry.Take(ctx) || !retry.Sleep(ctx, retry.Jitter(n-1)) {
 			return fmt.Errorf("%w: %s: %d attempts: %w", ErrConflict, operation, n, err)
 		}
 	}

@@ -75,8 +75,9 @@ type slugChooser struct {
 }
 
 // write calls write with a slug, which is base if it is free. write returns errSlugTaken if another project has the
-// slug. The first time, this is no contention, so write is called again without a wait. Later, it means that other
-// requests want the same slug at the same time, and db.Retry waits. Errors: the errors of write.
+// slug. After the first taken slug, write is called again without a wait, because an older project usually has the
+// slug. After later ones, other requests probably want the same slug at the same time, so db.Retry waits. Errors: the
+// errors of write.
 func (c *slugChooser) write(ctx context.Context, write func(slug string) error) error {
 	for {
 		if c.slug == "" && c.taken == 0 {

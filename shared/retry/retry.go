@@ -13,10 +13,11 @@ import (
 	"devplatform/shared/clock"
 )
 
-// Attempts returns the numbers of failures before each attempt of an operation: 0 to most-1. The body of a loop over
-// them makes one attempt, and ends the loop after a success and after an error that another attempt does not resolve.
-// Before each further attempt, the loop takes a retry from the budget of the operation and waits. wait returns the time
-// to wait after an attempt, such as Jitter. The loop ends early if no retry is left, or if ctx ends.
+// Attempts returns an iterator over the attempts of an operation, of which there are at most most. most must be at
+// least 1. Each value is the number of attempts that failed before: 0 to most-1. The body of the loop makes one
+// attempt, and ends the loop after a success, or after an error that another attempt does not resolve. Before each
+// further attempt, the loop takes a retry from the budget of the operation and waits. wait returns the time to wait
+// after an attempt, such as Jitter. The loop ends early if no retry is left, or if ctx ends.
 func Attempts(ctx context.Context, most int, wait func(failures int) time.Duration) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for failures := 0; yield(failures); failures++ {

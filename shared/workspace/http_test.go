@@ -216,7 +216,7 @@ func TestWorkspacesOfOthersAreNotFound(t *testing.T) {
 	}
 }
 
-// The endpoints enforce the permissions. rules_test.go tests all combinations of roles.
+// The endpoints enforce the permissions. member_internal_test.go tests all combinations of roles.
 func TestRolesAreEnforced(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

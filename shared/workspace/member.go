@@ -152,8 +152,8 @@ func checkAdd(caller Membership, role Role) error {
 	return nil
 }
 
-// checkRoleChange returns an error if the caller may not give the target a role, nil for the current one. The
-// transaction that writes the change checks that an owner remains.
+// checkRoleChange returns an error if the caller may not give the target this role. If role is nil, the target keeps
+// its role. The transaction that writes the change checks that an owner remains.
 func checkRoleChange(caller Membership, target *Membership, role *Role) error {
 	switch {
 	case !caller.Role.May(ManageMembers):

@@ -23,7 +23,7 @@ type knownNetwork struct {
 
 // Login is an attempt to check the password of an account.
 type Login struct {
-	limit.Attempt // after Count
+	limit.Attempt // set by Count
 
 	limiter    *Limiter
 	email      string

@@ -35,7 +35,7 @@ const (
 )
 
 // errHashFormat reports a stored password hash that is not an Argon2id PHC string of version 19.
-var errHashFormat = errors.New("account: malformed password hash")
+var errHashFormat = errors.New("password: malformed password hash")
 
 // Hasher computes and verifies hashes of passwords, which it normalizes. It limits the number of computations that run
 // at the same time, because each one allocates HashParams.MemoryKiB. It is safe for concurrent use.

@@ -132,7 +132,7 @@ func (s *Service) ChangePassword(
 	return c.attempt.RefundedStatus(), err
 }
 
-// recentLogin is the longest time since the login in which a session may link or remove identities without the
+// recentLogin is the maximum time since the login during which a session may link or remove identities without the
 // password.
 const recentLogin = 10 * time.Minute
 

@@ -95,8 +95,8 @@ func Printable(s string, limit int) string {
 	return b.String()
 }
 
-// maxPage is the number of sessions in a page if the request has no limit. More do not fit into a response. A user
-// whose program logs in before every request can have so many.
+// maxPage is the maximum number of sessions in a page if the request has no limit. More do not fit into a response. A
+// user whose program logs in before every request can have this many.
 const maxPage = 20_000
 
 // ListSessions returns a page of the caller's active sessions, newest first, and the cursor of the next page. Error:

@@ -20,7 +20,7 @@ const (
 )
 
 // errToken reports a session token that is invalid or has expired.
-var errToken = errors.New("account: invalid session token")
+var errToken = errors.New("session: invalid session token")
 
 // claims are the claims of a session token. sub is the ID of the user, and sid is the ID of the session. The token
 // contains no other data about the user or the session.

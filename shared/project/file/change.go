@@ -11,8 +11,9 @@ import (
 	"devplatform/shared/workspace"
 )
 
-// Change validates operations and applies them in one transaction. It is for other packages. Errors: VALIDATION_FAILED;
-// the errors of apply, with the index of the failed operation in the message.
+// Change validates operations and applies them in one transaction. Other packages call it. The handlers of this
+// package validate their input, and call apply. Errors: VALIDATION_FAILED; the errors of apply, with the index of the
+// failed operation in the message.
 func (s *Service) Change(ctx context.Context, caller httpapi.Caller, projectID string, ops []BatchOperation) error {
 	if problems := checkBatch(ops); len(problems) > 0 {
 		return errInvalidBatch.WithCause(fault.Invalid(problems...))

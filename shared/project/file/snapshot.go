@@ -11,7 +11,6 @@ import (
 
 	"devplatform/shared/db"
 	"devplatform/shared/objectstore"
-	"devplatform/shared/retry"
 )
 
 // Snapshot is all files of a project at one moment, in path order. The contents of the files remain readable for
@@ -32,7 +31,7 @@ const maxReadings = 5
 // Errors: PROJECT_NOT_FOUND; db.ErrConflict if the files keep changing.
 func (s *Service) Snapshot(ctx context.Context, projectID string) (*Snapshot, error) {
 	snapshot := &Snapshot{projectID: projectID, store: s.store}
-	err := db.Retry(retry.WithBudget(ctx, maxReadings-1, retry.MaxTime), "snapshot", func(ctx context.Context) error {
+	err := db.RetryUpTo(ctx, maxReadings, "snapshot", func(ctx context.Context) error {
 		before, err := s.store.tree(ctx, projectID)
 		if err != nil {
 			return err

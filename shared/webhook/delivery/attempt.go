@@ -301,8 +301,11 @@ func (a *attempt) record(ctx context.Context) error {
 	}
 	result := attemptOf(a.at, a.result)
 	err := a.change(ctx, "record attempt", func(ctx context.Context) error {
-		next, changed := a.delivery.withResult(result, a.trying.Manual > 0, a.decision, a.ended)
-		if !a.leased {
+		var next Delivery
+		var changed bool
+		if a.leased {
+			next, changed = a.delivery.withResult(result, a.trying.Manual > 0, a.decision, a.ended)
+		} else {
 			next, changed = a.delivery.withFirstResult(result, a.decision, a.ended)
 		}
 		if !changed {

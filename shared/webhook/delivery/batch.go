@@ -127,7 +127,8 @@ func (e *endpoint) save(ctx context.Context, s Store, w Webhook) (errs error) {
 			defer e.mu.Lock()
 			return s.saveHealth(ctx, w, after)
 		}()
-		if e.saving = false; err == nil {
+		e.saving = false
+		if err == nil {
 			e.stored = after
 		}
 		errs = errors.Join(errs, err)

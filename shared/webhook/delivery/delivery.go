@@ -108,7 +108,7 @@ const interruptedText = "the attempt was interrupted; whether the endpoint was r
 // the attempt within its delivery.
 func leaseOf(at clock.Timestamp) clock.Timestamp { return clock.Stamp(at.Time().Add(leaseTime)) }
 
-// leased reports whether an attempt with a lease is in progress.
+// hasLease reports whether an attempt with a lease is in progress.
 func (d Delivery) hasLease(now time.Time) bool {
 	return d.LeaseUntil != nil && d.LeaseUntil.Time().After(now)
 }

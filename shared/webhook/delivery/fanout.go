@@ -71,10 +71,11 @@ type creation struct {
 	message message
 }
 
-// routes are the deliveries of the events of one workspace, by who creates them.
+// routes are the deliveries of the events of one workspace: the deliveries that the fan-out creates, and the messages
+// that ask SlowWorker to create the others.
 type routes struct {
-	items     []newItem  // the fan-out creates them: all are in the fast lane
-	creations []creation // ask SlowWorker for the other deliveries: one for each account
+	items     []newItem  // all in the fast lane
+	creations []creation // one for each account
 }
 
 // Handle handles the events in a batch of the stream of the events table, and returns one error for each record. The

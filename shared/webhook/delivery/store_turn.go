@@ -88,7 +88,8 @@ func (s Store) takeTurn(
 	return w, token, err == nil, err
 }
 
-// turnCondition is the condition under which a turn ends as planned.
+// turnCondition is the condition under which a turn ends as planned. The constants are in the order in which
+// turn.finish tries them, the strictest first.
 type turnCondition int
 
 const (
@@ -144,7 +145,7 @@ func setOrRemove[T comparable](
 	return update.Set(expression.Name(attribute), expression.Value(value))
 }
 
-// stampText returns the stored form of a time, "" for the zero time.
+// stampText returns the stored form of a time. It returns "" for the zero time.
 func stampText(at time.Time) string {
 	if at.IsZero() {
 		return ""
