@@ -28,8 +28,9 @@ type Login struct {
 	limiter    *Limiter
 	email      string
 	network    string
-	counters   []limit.Counter
-	knownUntil time.Time // zero if the network is not known to the account
+	pair, ip   limit.Counter
+	anyIP      limit.Counter // does not count attempts from a known network
+	knownUntil time.Time     // zero if the network is not known to the account
 }
 
 // Login returns an attempt to check the password of the account with an e-mail address.
@@ -38,18 +39,15 @@ func (l *Limiter) Login(email string, client httpapi.RequestInfo) *Login {
 	pair := limit.Rule{Name: "login-pair", Limit: limits.LoginPair, Window: quarterHour, FailuresOnly: true}
 	ip := limit.Rule{Name: "login-ip", Limit: limits.LoginIP, Window: quarterHour}
 	anyIP := limit.Rule{Name: "login-email", Limit: limits.LoginEmail, Window: quarterHour, FailuresOnly: true}
-	return &Login{limiter: l, email: email, network: net, counters: []limit.Counter{
-		l.counter(pair, email, net), l.counter(ip, net), l.counter(anyIP, email),
-	}}
+	return &Login{
+		limiter: l, email: email, network: net,
+		pair: l.counter(pair, email, net), ip: l.counter(ip, net), anyIP: l.counter(anyIP, email),
+	}
 }
 
 // Keys returns the keys of the items that Count needs.
 func (a *Login) Keys() []db.Key {
-	keys := []db.Key{db.KnownIPKey(a.email, a.network)}
-	for _, counter := range a.counters {
-		keys = append(keys, counter.Key())
-	}
-	return keys
+	return []db.Key{db.KnownIPKey(a.email, a.network), a.pair.Key(), a.ip.Key(), a.anyIP.Key()}
 }
 
 // Count counts the attempt. items are the stored items with the keys of Keys. The limit for the e-mail address does not
@@ -57,16 +55,17 @@ func (a *Login) Keys() []db.Key {
 // Error: AUTH_RATE_LIMITED.
 func (a *Login) Count(ctx context.Context, items map[db.Key]db.Item) error {
 	known, err := db.Decode[knownNetwork](items[db.KnownIPKey(a.email, a.network)])
-	for i := range a.counters {
-		err = errors.Join(err, a.counters[i].Load(items[a.counters[i].Key()]))
+	for _, counter := range []*limit.Counter{&a.pair, &a.ip, &a.anyIP} {
+		err = errors.Join(err, counter.Load(items[counter.Key()]))
 	}
 	if err != nil {
 		return err
 	}
+	counters := []limit.Counter{a.pair, a.ip, a.anyIP}
 	if known.ExpiresAt != 0 {
-		a.knownUntil, a.counters = time.Unix(known.ExpiresAt, 0), a.counters[:2]
+		a.knownUntil, counters = time.Unix(known.ExpiresAt, 0), []limit.Counter{a.pair, a.ip}
 	}
-	a.Attempt, err = a.limiter.count(ctx, a.counters...)
+	a.Attempt, err = a.limiter.count(ctx, counters...)
 	return err
 }
 
