@@ -67,7 +67,7 @@ func startFunction(t *testing.T, binaries, name string, settings environment) st
 }
 
 // TestRequiredSettings checks that each function reports all required variables that are missing, and starts if it has
-// only these variables and those of Lambda.
+// only these variables and the variables of Lambda.
 func TestRequiredSettings(t *testing.T) {
 	t.Parallel()
 	binaries := platformtest.Binaries(t)

@@ -171,12 +171,12 @@ func requestItems(refs []Ref) map[string]types.KeysAndAttributes {
 // are not, and it is safe to call DeleteAll again. keys may contain duplicates, and the items need not exist. Errors:
 // ErrUnavailable, ErrInvalidKey.
 func (t Table) DeleteAll(ctx context.Context, keys ...Key) error {
+	if slices.ContainsFunc(keys, Key.IsZero) {
+		return fmt.Errorf("delete all: %w", ErrInvalidKey)
+	}
 	deletions := make([]types.WriteRequest, 0, len(keys))
 	for _, ref := range unique(t.Refs(keys...)) {
 		deletions = append(deletions, types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: ref.key.item()}})
-	}
-	if slices.ContainsFunc(keys, Key.IsZero) {
-		return fmt.Errorf("delete all: %w", ErrInvalidKey)
 	}
 	return t.writeAll(ctx, "delete all", deletions)
 }
@@ -239,8 +239,8 @@ func inBatches[T any](
 
 // waitForRest waits before a batch is sent again with the items that DynamoDB did not process, because it throttled the
 // call or the response reached its maximum size (16 MB). failures is the number of consecutive calls that processed no
-// item. waitForRest returns ErrUnavailable after more than awsclient.MaxAttempts such
-// calls, if the budget of retries is used up, or if ctx ends.
+// item. waitForRest returns ErrUnavailable after more than awsclient.MaxAttempts such calls, if the budget of retries
+// is used up, or if ctx ends.
 func waitForRest(ctx context.Context, failures *int, sent, unprocessed int) error {
 	if unprocessed == 0 {
 		return nil

@@ -14,7 +14,7 @@ import (
 // failed condition means (see Write.Else).
 //
 //   - Atomic: DynamoDB executes all writes, or none. A transaction has at most 100 writes, of different items.
-//   - Order: if several conditions fail, the error is that of the write that was added first.
+//   - Order: if several conditions fail, the write that was added first decides the error.
 //   - Retries: a conflict with another transaction changes nothing. Commit retries it. CommitOnce does not: within
 //     Retry, the next attempt reads the items again.
 //   - Lost responses: the SDK repeats a call without a response. All attempts of one commit have the same request

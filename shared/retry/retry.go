@@ -13,15 +13,15 @@ import (
 	"devplatform/shared/clock"
 )
 
-// Attempts returns an iterator over the attempts of an operation, of which there are at most most. most must be at
-// least 1. Each value is the number of attempts that failed before: 0 to most-1. The body of the loop makes one
-// attempt, and ends the loop after a success, or after an error that another attempt does not resolve. Before each
-// further attempt, the loop takes a retry from the budget of the operation and waits. wait returns the time to wait
-// after an attempt, such as Jitter. The loop ends early if no retry is left, or if ctx ends.
-func Attempts(ctx context.Context, most int, wait func(failures int) time.Duration) iter.Seq[int] {
+// Attempts returns an iterator over the attempts of an operation. maxAttempts is their maximum number, at least 1. Each
+// value is the number of attempts that failed before: 0 to maxAttempts-1. The body of the loop makes one attempt, and
+// ends the loop after a success, or after an error that another attempt does not resolve. Before each further attempt,
+// the loop takes a retry from the budget of the operation and waits. wait returns the time to wait after an attempt,
+// such as Jitter. The loop ends early if no retry is left, or if ctx ends.
+func Attempts(ctx context.Context, maxAttempts int, wait func(failures int) time.Duration) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for failures := 0; yield(failures); failures++ {
-			if failures+1 == most || !Take(ctx) || !Sleep(ctx, wait(failures)) {
+			if failures+1 == maxAttempts || !Take(ctx) || !Sleep(ctx, wait(failures)) {
 				return
 			}
 		}

@@ -85,7 +85,7 @@ func FuzzCleanRedirect(f *testing.F) {
 }
 
 func FuzzStored(f *testing.F) {
-	slicetest.FuzzStored(f, func(t *testing.T, item db.Item) { slicetest.DecodeStored[started](t, item) },
+	slicetest.FuzzStored(f, func(t *testing.T, item db.Item) { slicetest.DecodeStored[flowRecord](t, item) },
 		`{"verifier":{"S":"v"},"linkTo":{"S":"usr_1"},"expiresAt":{"N":"1e99"}}`, `{"generation":{"L":[]}}`,
 	)
 }

@@ -94,7 +94,7 @@ func (s *Service) Start(
 		binding = rand.Text()
 	}
 	state, verifier := rand.Text(), oauth.NewVerifier()
-	err = s.store.save(ctx, state, started{
+	err = s.store.save(ctx, state, flowRecord{
 		Verifier: verifier, Browser: attempt.Hash(binding), Redirect: redirect,
 		ExpiresAt: s.Clock().Add(stateLife).Unix(), Pending: pending,
 	})

@@ -185,7 +185,7 @@ func (s *Service) SignIn(
 	return started, err
 }
 
-// account returns the user whom an identity signs in, and the writes that make the sign-in valid: the check that the
+// account returns the user that an identity signs in, and the writes that make the sign-in valid: the check that the
 // identity is still linked, the link to a verified account, or the new account.
 func (s *Service) account(ctx context.Context, at oauth.Identity) (user.User, []db.Write, error) {
 	u, err := s.store.owner(ctx, at)

@@ -71,8 +71,8 @@ func (s *Service) Login(
 	return started, c.attempt.RefundedStatus(), err
 }
 
-// checked is the result of a password check.
-type checked struct {
+// checkResult is the result of check.
+type checkResult struct {
 	email      string
 	credential user.Credential // zero if there is no such account
 	attempt    *attempt.Login
@@ -84,8 +84,8 @@ type checked struct {
 // AUTH_INVALID_CREDENTIALS.
 func (s *Service) check(
 	ctx context.Context, email, password string, client httpapi.RequestInfo,
-) (c checked, err error) {
-	c = checked{email: email, attempt: s.Limiter.Login(email, client)}
+) (c checkResult, err error) {
+	c = checkResult{email: email, attempt: s.Limiter.Login(email, client)}
 	items, err := s.Accounts.BatchGet(ctx, append(c.attempt.Keys(), db.EmailKey(email))...)
 	if err != nil {
 		return c, err

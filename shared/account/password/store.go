@@ -18,20 +18,20 @@ type store struct {
 
 // replaceHash returns the write that replaces the checked hash of a password. Error: db.ErrStale if the hash is no
 // longer the stored one.
-func (s store) replaceHash(c checked, newHash string, update expression.UpdateBuilder) db.Write {
+func (s store) replaceHash(c checkResult, newHash string, update expression.UpdateBuilder) db.Write {
 	hash := expression.Name("passwordHash")
 	return s.accounts.Update(db.EmailKey(c.email), update.Set(hash, expression.Value(newHash))).
 		If(hash.Equal(expression.Value(c.credential.PasswordHash))).Else(db.ErrStale)
 }
 
 // rehash returns the write that stores a new hash of the same password. Error: db.ErrStale.
-func (s store) rehash(c checked, newHash string) db.Write {
+func (s store) rehash(c checkResult, newHash string) db.Write {
 	return s.replaceHash(c, newHash, expression.UpdateBuilder{})
 }
 
 // change stores the hash of a new password, and starts a new generation, to which only the caller's session belongs.
 // Error: db.ErrStale if the password was changed after it was checked.
-func (s store) change(ctx context.Context, caller httpapi.Caller, c checked, newHash string) error {
+func (s store) change(ctx context.Context, caller httpapi.Caller, c checkResult, newHash string) error {
 	generation := expression.Name("generation")
 	next := func() expression.UpdateBuilder { // each write needs its own builder, because Set changes it
 		return expression.Set(generation, expression.Value(c.credential.Generation+1))
