@@ -292,7 +292,7 @@ func TestAccountHasTwoTurns(t *testing.T) {
 		f.subscribe(noisy, fmt.Sprintf("https://hang.example.com/%d", i), inSlowLane)
 	}
 	f.subscribe(quiet, "https://ok.example.com", inSlowLane)
-	release, started := make(chan struct{}), make(chan struct{}, 100)
+	release, started, ended := make(chan struct{}), make(chan struct{}, 6), make(chan struct{}, 6)
 	delivered := make(chan struct{})
 	f.slow.send = func(_ context.Context, r sender.Request) sender.Result {
 		if strings.Contains(r.URL, "ok.") {
@@ -311,17 +311,21 @@ func TestAccountHasTwoTurns(t *testing.T) {
 		t.Fatalf("got %d messages for turns, want 6", len(messages))
 	}
 	for _, m := range messages { // each in a function of its own
-		group.Go(func() { f.slow.Handle(t.Context(), []lambdafn.QueueMessage{m}) })
+		group.Go(func() {
+			f.slow.Handle(t.Context(), []lambdafn.QueueMessage{m})
+			ended <- struct{}{}
+		})
 	}
-	<-started
-	<-started
+	for range 4 { // without a turn
+		<-ended
+	}
 	f.publish(f.newEvent(quiet))
 	f.createDeliveries()
 	group.Go(func() { f.slow.Handle(t.Context(), f.receiveFrom(f.slowDeliveries)) })
 	<-delivered
 	close(release)
 	group.Wait()
-	if n := 2 + len(started); n != 2 {
+	if n := len(started); n != 2 {
 		t.Errorf("got %d concurrent turns of the account, want 2", n)
 	}
 }
