@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"devplatform/infra/platformtest"
+	"devplatform/infra/slicetest"
 )
 
 // checkout copies the project to a new folder, as git clone does, but including uncommitted changes. With -short, it skips
 // the test.
 func checkout(t testing.TB) string {
 	t.Helper()
-	platformtest.SkipIfShort(t)
+	slicetest.SkipIfShort(t)
 	list := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	list.Dir = platformtest.Root
 	files, err := list.Output()

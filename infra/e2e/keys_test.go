@@ -92,7 +92,7 @@ const keyRing = "local-KeysSecret"
 
 func newRehearsal(t *testing.T) *rehearsal {
 	t.Helper()
-	platformtest.SkipIfShort(t)
+	slicetest.SkipIfShort(t)
 	r := &rehearsal{t: t, binaries: t.TempDir(), receiver: hooktest.New(t)}
 	buildWithMovedClock(t, r.binaries)
 	var err error

@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"devplatform/infra/slicetest"
 )
 
 // TestRun mutates a module of two functions whose test notices only one of the three possible mutations.
 func TestRun(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("not a unit test: it runs go test")
-	}
+	slicetest.SkipIfShort(t)
 	folder := t.TempDir()
 	const source = "package deep\n\nfunc Sign(n int) bool { return n < 0 }\n\nfunc And(a, b bool) bool { return a && b }\n"
 	for name, content := range map[string]string{

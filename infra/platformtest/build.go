@@ -63,7 +63,7 @@ func withLock(how int, do func() error) error {
 // With -short, Binaries skips the test.
 func Binaries(t testing.TB) string {
 	t.Helper()
-	SkipIfShort(t)
+	slicetest.SkipIfShort(t)
 	if err := DependOnSources(); err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"testing"
 	"time"
+
+	"devplatform/infra/slicetest"
 )
 
 // patience limits the wait for a condition that is met at once on an idle machine.
@@ -31,19 +33,11 @@ func EventuallyWithin(t testing.TB, limit time.Duration, description string, con
 	}
 }
 
-// SkipIfShort skips the test with -short, because it is not a unit test: it starts the platform or another program.
-func SkipIfShort(t testing.TB) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("not a unit test: it starts other programs")
-	}
-}
-
 // Required returns the path of a command-line tool. If the tool is not installed, it skips the test, or fails it in CI.
 // With -short, it skips the test.
 func Required(t testing.TB, tool string) string {
 	t.Helper()
-	SkipIfShort(t)
+	slicetest.SkipIfShort(t)
 	path, err := exec.LookPath(tool)
 	if err == nil {
 		return path

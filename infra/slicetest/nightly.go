@@ -16,3 +16,12 @@ func SkipIfNotNightly(t testing.TB) {
 		t.Skip("only in make nightly: it takes too long for each change")
 	}
 }
+
+// SkipIfShort skips a test with -short, as in make check: the test takes seconds of processor time, or starts other
+// programs.
+func SkipIfShort(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("not with -short: it takes seconds of processor time, or starts other programs")
+	}
+}

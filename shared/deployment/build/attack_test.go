@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"devplatform/infra/slicetest"
 	"devplatform/shared/deployment/failure"
 )
 
@@ -185,6 +186,7 @@ func outcome(t testing.TB, outside, dir string, a attack) string {
 // in an output, a line of the log or a message. The outcome is the same if the files do not exist, so that no build
 // can find out which files the machine has.
 func TestMachineStaysUnread(t *testing.T) {
+	slicetest.SkipIfShort(t)
 	t.Parallel()
 	all := attacks()
 	if len(all) < 300 {

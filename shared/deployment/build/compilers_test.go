@@ -27,6 +27,7 @@ func processorTime(t *testing.T) time.Duration {
 // Hostile input of each compiler ends as an error or as an output, in limited processor time, and changes nothing in
 // the next build of this process. The test is not parallel, so that it measures no other test.
 func TestHostileCompilers(t *testing.T) {
+	slicetest.SkipIfShort(t)
 	if slicetest.HasRaceDetector {
 		t.Skip("the race detector multiplies the processor time")
 	}

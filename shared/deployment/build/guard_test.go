@@ -5,6 +5,8 @@ import (
 	"maps"
 	"strings"
 	"testing"
+
+	"devplatform/infra/slicetest"
 )
 
 const secretText = "SECRET-51c0de"
@@ -49,6 +51,7 @@ func hidesSecret(t *testing.T, s sources) {
 
 // TestNeverBundled checks that files that are never published cannot be published or bundled in any way.
 func TestNeverBundled(t *testing.T) {
+	slicetest.SkipIfShort(t)
 	t.Parallel()
 	for name := range strings.FieldsSeq(`/.env /.env.local /.git/config /sub/.npmrc /server.pem /a.key /a.p12 /a.pfx /a.jks
 		/id_rsa /id_rsa.pub /a.kdbx /package.json /package-lock.json /yarn.lock /pnpm-lock.yaml /bun.lock /tsconfig.json

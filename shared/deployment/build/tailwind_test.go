@@ -119,6 +119,7 @@ func TestTailwindPackages(t *testing.T) {
 // A project that asks for a version that is not there gets the nearest one. That, and content that no file matches, is
 // a line in the log.
 func TestTailwindLog(t *testing.T) {
+	slicetest.SkipIfShort(t)
 	t.Parallel()
 	for _, c := range []struct{ spec, config, want string }{
 		{"~3.3.0", "", "3.4.19"},
@@ -140,6 +141,7 @@ func TestTailwindLog(t *testing.T) {
 }
 
 func TestTailwindErrors(t *testing.T) {
+	slicetest.SkipIfShort(t)
 	t.Parallel()
 	const uses = `@import "tailwindcss";`
 	config := func(code string) []string {

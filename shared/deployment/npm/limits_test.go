@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"devplatform/infra/slicetest"
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/deployment/npm"
 )
@@ -237,6 +238,7 @@ func TestDocumentsShareLimit(t *testing.T) {
 }
 
 func TestTooManyPackages(t *testing.T) {
+	slicetest.SkipIfShort(t)
 	t.Parallel()
 	f := setUp(t)
 	var dependencies, packages []string

@@ -34,6 +34,7 @@ func renameStep(from, to string) fileStep {
 
 // Requests that run between the read and the write of another request never make a path both a file and a folder.
 func TestCollisionsBetweenReadAndWrite(t *testing.T) {
+	slicetest.SkipIfShort(t)
 	t.Parallel()
 	initial := [][]string{nil, {"/s/p"}, {"/s/d"}, {"/s/d", "/s/p"}, {"/s/p/x"}}
 	if !slicetest.IsNightly() {

@@ -85,6 +85,7 @@ func (i *interruption) wrap(next http.Handler, out http.ResponseWriter, r *http.
 // For each call of a request, the test makes a concurrent change before that call. The request must take the change
 // into account.
 func TestConflictingFileChangesAtEveryCall(t *testing.T) {
+	slicetest.SkipIfShort(t)
 	t.Parallel()
 	save := func(path string, change ...func(*http.Request)) func(filesClient) response {
 		return func(client filesClient) response {

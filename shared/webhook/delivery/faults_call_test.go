@@ -338,6 +338,7 @@ func (f *fixture) checkAfterFault(workspaceID string, requests int) {
 // A fault in any call of any step loses no delivery. The test covers the steps of both lanes, the moves between them,
 // and deliveries that are parked, woken or wait for a slot.
 func TestFaultInEachCall(t *testing.T) {
+	slicetest.SkipIfShort(t)
 	t.Parallel()
 	for _, step := range faultySteps {
 		t.Run(step.name, func(t *testing.T) {

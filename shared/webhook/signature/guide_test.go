@@ -184,7 +184,7 @@ func guideBlocks(t *testing.T) map[string][]string {
 // requireTool skips the test if a program is not installed, or with -short. In CI, it fails the test instead.
 func requireTool(t *testing.T, name string) {
 	t.Helper()
-	skipIfShort(t)
+	slicetest.SkipIfShort(t)
 	if _, err := exec.LookPath(name); err != nil {
 		if os.Getenv("CI") == "true" {
 			t.Fatalf("CI needs %s: %v", name, err)
@@ -202,17 +202,10 @@ func writeFile(t *testing.T, name, text string) string {
 	return path
 }
 
-func skipIfShort(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("not a unit test: it starts other programs")
-	}
-}
-
 // newGoSample builds a Go program in the module of this package. With -short, it skips the test.
 func newGoSample(t *testing.T, code string) sample {
 	t.Helper()
-	skipIfShort(t)
+	slicetest.SkipIfShort(t)
 	source := writeFile(t, "main.go", code)
 	binary := filepath.Join(t.TempDir(), "verify")
 	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, source).CombinedOutput()
