@@ -11,16 +11,17 @@ import (
 	"devplatform/infra/slicetest"
 )
 
-// TestRun mutates a module of two functions whose test notices only one of the three possible mutations.
+// TestRun mutates a module of two functions whose test notices only one of the three possible mutations, and only
+// without -short.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	slicetest.SkipIfShort(t)
 	folder := t.TempDir()
 	const source = "package deep\n\nfunc Sign(n int) bool { return n < 0 }\n\nfunc And(a, b bool) bool { return a && b }\n"
+	const tests = "package deep\n\nimport \"testing\"\n\n" +
+		"func TestAnd(t *testing.T) { if !testing.Short() && And(true, false) { t.Error() } }\n"
 	for name, content := range map[string]string{
-		"go.mod":       "module example\n\ngo 1.26\n",
-		"deep.go":      source,
-		"deep_test.go": "package deep\n\nimport \"testing\"\n\nfunc TestAnd(t *testing.T) { if And(true, false) { t.Error() } }\n",
+		"go.mod": "module example\n\ngo 1.26\n", "deep.go": source, "deep_test.go": tests,
 	} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600); err != nil {
 			t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -90,8 +91,8 @@ func (m module) testsOf(name string) []string {
 	return tests
 }
 
-// try runs the tests with a mutation, first the tests of its package. Errors: the error of ctx; errors of the file
-// system.
+// try runs the tests with a mutation: the short tests of its package, of the packages that testsOf names, and then all
+// tests of its package. Errors: the error of ctx; errors of the file system.
 func (m module) try(ctx context.Context, change mutation, limit time.Duration) (compiles, killed bool, err error) {
 	folder, err := os.MkdirTemp("", "mutate")
 	if err != nil {
@@ -106,9 +107,11 @@ func (m module) try(ctx context.Context, change mutation, limit time.Duration) (
 	if build.Run() != nil {
 		return false, false, ctx.Err()
 	}
-	for _, tests := range m.testsOf(change.pkg) {
+	tests := append(m.testsOf(change.pkg), change.pkg)
+	for i, name := range tests {
+		short := "-short=" + strconv.FormatBool(i < len(tests)-1)
 		limited, cancel := context.WithTimeout(ctx, limit)
-		err := m.goCommand(limited, "test", "-overlay", overlay, "-vet=off", "-count=1", "-short", "-failfast", tests).Run()
+		err := m.goCommand(limited, "test", "-overlay", overlay, "-vet=off", "-count=1", short, "-failfast", name).Run()
 		cancel()
 		if ctx.Err() != nil {
 			return false, false, ctx.Err()
