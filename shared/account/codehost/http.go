@@ -159,7 +159,7 @@ func (s *Service) handleLinkCodeHost(
 	ctx context.Context, caller httpapi.Caller, in *linkInput,
 ) (*linkOutput, error) {
 	client := httpapi.RequestInfoFrom(ctx)
-	link := &Link{Caller: caller, Password: in.Body.Text()}
+	link := &Link{Caller: caller, Password: in.Body.GetPassword()}
 	f, err := s.Start(ctx, client, in.Redirect, s.bindingOf(client, in.Binding), link)
 	if err != nil {
 		return nil, err

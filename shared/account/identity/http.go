@@ -57,7 +57,7 @@ func (s *Service) handleListIdentities(
 func (s *Service) handleUnlinkIdentity(
 	ctx context.Context, caller httpapi.Caller, in *unlinkInput,
 ) (*httpapi.DoneOutput, error) {
-	if err := s.UnlinkIdentity(ctx, caller, in.ID, in.Body.Text(), httpapi.RequestInfoFrom(ctx)); err != nil {
+	if err := s.UnlinkIdentity(ctx, caller, in.ID, in.Body.GetPassword(), httpapi.RequestInfoFrom(ctx)); err != nil {
 		return nil, err
 	}
 	done := httpapi.Done{Success: true, Message: "Identity removed. Sessions that it started have not ended."}

@@ -86,11 +86,11 @@ type Reauthentication struct {
 
 // Validate checks the length of the password.
 func (b *Reauthentication) Validate(v *httpapi.Validation) {
-	v.Field("password", checkLogin(b.Text()))
+	v.Field("password", checkLogin(b.GetPassword()))
 }
 
-// Text returns the password, or "" if there is no body.
-func (b *Reauthentication) Text() string {
+// GetPassword returns the password, or "" if there is no body.
+func (b *Reauthentication) GetPassword() string {
 	if b == nil {
 		return ""
 	}

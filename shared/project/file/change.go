@@ -88,7 +88,7 @@ func (c change) event(caller httpapi.Caller, access workspace.ProjectAccess) eve
 		e.Type, shown = event.FileDeleted, c.before
 	}
 	e.Data.File = shown.event()
-	if c.before != nil && !c.keepsContent && c.before.Chunks > 0 { // the cleanup's sweep removes objects without an event
+	if c.before != nil && !c.contentInUse && c.before.Chunks > 0 { // the cleanup's sweep removes objects without an event
 		e.Replaced = &event.Content{ID: c.before.ContentID, Chunks: c.before.Chunks}
 	}
 	return e

@@ -30,8 +30,8 @@ type state struct {
 }
 
 // file returns the file at a path, or nil if there is no file.
-func (b state) file(path string) *File {
-	if f, ok := b.files[path]; ok {
+func (stored state) file(path string) *File {
+	if f, ok := stored.files[path]; ok {
 		return &f
 	}
 	return nil
@@ -53,8 +53,8 @@ type change struct {
 	before, after *File
 	// content is the content to store under after.ContentID. It is nil if the content is already stored.
 	content *packedContent
-	// keepsContent means that the content is still in use under another path.
-	keepsContent bool
+	// contentInUse means that the content is still in use under another path.
+	contentInUse bool
 }
 
 func (c change) creates() bool { return c.before == nil && c.after != nil }
@@ -119,13 +119,15 @@ func (p plan) results() []File {
 }
 
 // planFiles returns the effect of operations. Errors: *operationError; QUOTA_EXCEEDED; errMustRecount.
-func planFiles(ops []BatchOperation, b state, by author, quotas Quotas) (plan, error) {
-	p := plan{tree: b.tree, at: by.at, userID: by.userID, upload: b.upload, bytes: -b.upload.reservedBytes()}
-	if b.upload.isCompleted() {
+func planFiles(ops []BatchOperation, stored state, by author, quotas Quotas) (plan, error) {
+	p := plan{
+		tree: stored.tree, at: by.at, userID: by.userID, upload: stored.upload, bytes: -stored.upload.reservedBytes(),
+	}
+	if stored.upload.isCompleted() {
 		return p, errUploadCompleted
 	}
 	for i, op := range ops {
-		changes, err := op.changes(b, by)
+		changes, err := op.changes(stored, by)
 		if err != nil {
 			return p, &operationError{i, err}
 		}
@@ -133,11 +135,11 @@ func planFiles(ops []BatchOperation, b state, by author, quotas Quotas) (plan, e
 			p.add(c, i)
 		}
 	}
-	if err := p.checkFolders(b); err != nil {
+	if err := p.checkFolders(stored); err != nil {
 		return p, err
 	}
-	p.newFolders = p.mayCreateFolders(b)
-	return p, p.checkQuotas(b, quotas)
+	p.newFolders = p.mayCreateFolders(stored)
+	return p, p.checkQuotas(stored, quotas)
 }
 
 func (p *plan) add(c change, operation int) {
@@ -156,8 +158,8 @@ func (p *plan) add(c change, operation int) {
 
 // changes returns the changes of one operation. They do not depend on the other operations, because no two operations
 // name the same path.
-func (op BatchOperation) changes(b state, by author) ([]change, error) {
-	old := b.file(op.Path)
+func (op BatchOperation) changes(stored state, by author) ([]change, error) {
+	old := stored.file(op.Path)
 	if err := op.checkOld(old); err != nil {
 		return nil, err
 	}
@@ -165,13 +167,13 @@ func (op BatchOperation) changes(b state, by author) ([]change, error) {
 	case op.Action == Delete:
 		return []change{{path: op.Path, before: old}}, nil
 	case op.Action == Rename:
-		if b.file(op.To) != nil {
+		if stored.file(op.To) != nil {
 			return nil, errFileExists
 		}
 		renamed := *old
 		renamed.Path, renamed.Version = op.To, by.newVersion(old.Version)
 		renamed.UpdatedAt, renamed.UpdatedBy = clock.Stamp(by.at), by.userID
-		return []change{{path: op.Path, before: old, keepsContent: true}, {path: op.To, after: &renamed}}, nil
+		return []change{{path: op.Path, before: old, contentInUse: true}, {path: op.To, after: &renamed}}, nil
 	case old != nil && op.packed.equals(old) && (op.uploadID == "" || op.packed.contentType == old.ContentType):
 		return []change{{path: op.Path, before: old, after: old}}, nil
 	}
@@ -208,7 +210,7 @@ func (op BatchOperation) file(old *File, by author) *File {
 }
 
 // checkFolders returns an error if a path would be both a file and a folder after all operations.
-func (p plan) checkFolders(b state) error {
+func (p plan) checkFolders(stored state) error {
 	after := map[string]bool{} // whether a file exists after the operations, for the paths that change
 	for _, c := range p.changes {
 		after[c.path] = c.after != nil
@@ -219,11 +221,11 @@ func (p plan) checkFolders(b state) error {
 		}
 		for _, folder := range path.Ancestors(c.path) {
 			isFile, changes := after[folder]
-			if isFile || (!changes && b.file(folder) != nil) {
+			if isFile || (!changes && stored.file(folder) != nil) {
 				return &operationError{p.operation[i], errInsideFile}
 			}
 		}
-		for _, other := range b.inside[c.path] {
+		for _, other := range stored.inside[c.path] {
 			if isFile, changes := after[other]; isFile || !changes {
 				return &operationError{p.operation[i], errIsFolder}
 			}
@@ -234,12 +236,12 @@ func (p plan) checkFolders(b state) error {
 
 // mayCreateFolders reports whether the plan may create folders. After a removal, a folder that contained a file may be
 // empty.
-func (p plan) mayCreateFolders(b state) bool {
+func (p plan) mayCreateFolders(stored state) bool {
 	if p.creates && p.removes {
 		return true
 	}
 	for _, c := range p.changes {
-		if folder := path.Parent(c.path); c.creates() && folder != "" && !b.folders[folder] {
+		if folder := path.Parent(c.path); c.creates() && folder != "" && !stored.folders[folder] {
 			return true
 		}
 	}
@@ -248,13 +250,13 @@ func (p plan) mayCreateFolders(b state) bool {
 
 // checkQuotas returns an error if the project or the user would exceed a quota. The transaction checks the quotas
 // again, because other requests may write at the same time. Errors: QUOTA_EXCEEDED; errMustRecount.
-func (p plan) checkQuotas(b state, quotas Quotas) error {
+func (p plan) checkQuotas(stored state, quotas Quotas) error {
 	switch {
 	case p.files > 0 && p.tree.Files+p.files > quotas.Files:
 		return errFileQuota(quotas)
 	case p.bytes > 0 && p.tree.Bytes+p.bytes > quotas.Bytes:
 		return errStorageQuota(quotas)
-	case p.newBytes() > b.mayWrite:
+	case p.newBytes() > stored.mayWrite:
 		return errWrittenQuota(quotas)
 	case p.oldBytes == 0, p.tree.OldBytes+p.oldBytes <= quotas.OldBytes:
 		return nil

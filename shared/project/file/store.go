@@ -46,7 +46,7 @@ func fileOf(projectID string, item db.Item) (File, error) {
 // commit fails. Error: PROJECT_NOT_FOUND.
 func (s store) readState(
 	ctx context.Context, userID, projectID string, ops []BatchOperation,
-) (access workspace.ProjectAccess, b state, err error) {
+) (access workspace.ProjectAccess, stored state, err error) {
 	var paths []string
 	for _, op := range ops {
 		paths = append(paths, op.Path, op.To)
@@ -54,17 +54,17 @@ func (s store) readState(
 	written := s.counters.Counter(s.writtenRule(), userID)
 	keys := append(fileKeys(projectID, paths), written.Key())
 	if access, err = s.Locate(ctx, projectID, append(keys, uploadKeys(projectID, ops)...)...); err != nil {
-		return access, b, err
+		return access, stored, err
 	}
-	if b.upload, err = uploadOf(projectID, ops, access.Items); err != nil {
-		return access, b, err
+	if stored.upload, err = uploadOf(projectID, ops, access.Items); err != nil {
+		return access, stored, err
 	}
 	if err := written.Load(access.Items[written.Key()]); err != nil {
-		return access, b, err
+		return access, stored, err
 	}
-	b.mayWrite = written.Remaining()
-	if b.tree, err = db.Decode[Tree](access.Items[db.TreeKey(projectID)]); err != nil {
-		return access, b, err
+	stored.mayWrite = written.Remaining()
+	if stored.tree, err = db.Decode[Tree](access.Items[db.TreeKey(projectID)]); err != nil {
+		return access, stored, err
 	}
 	var created, folders []string
 	for _, op := range ops {
@@ -78,27 +78,27 @@ func (s store) readState(
 	if len(created) == 0 {
 		err = load(ctx)
 	} else {
-		err = s.readCollisions(ctx, projectID, created, len(ops)+1, &b, load)
+		err = s.readCollisions(ctx, projectID, created, len(ops)+1, &stored, load)
 	}
 	if err != nil {
-		return access, b, err
+		return access, stored, err
 	}
-	b.files, err = filesAt(projectID, append(paths, folders...), access.Items)
-	return access, b, err
+	stored.files, err = filesAt(projectID, append(paths, folders...), access.Items)
+	return access, stored, err
 }
 
 // readCollisions reads which files can collide with the files at the created paths: for each path, at most limit files
 // inside it, and whether its folder has a file. It calls load at the same time.
 func (s store) readCollisions(
-	ctx context.Context, projectID string, created []string, limit int, b *state, load func(context.Context) error,
+	ctx context.Context, projectID string, created []string, limit int, stored *state, load func(context.Context) error,
 ) error {
 	inside := make([][]string, len(created))
-	b.folders = map[string]bool{}
+	stored.folders = map[string]bool{}
 	for _, p := range created {
-		b.folders[path.Parent(p)] = false
+		stored.folders[path.Parent(p)] = false
 	}
-	delete(b.folders, "")
-	var mu sync.Mutex                        // for b.folders
+	delete(stored.folders, "")
+	var mu sync.Mutex                        // for stored.folders
 	reads, readCtx := async.WithContext(ctx) // at most two for each operation, and load
 	for i, p := range created {
 		reads.Go(func() (err error) {
@@ -106,12 +106,12 @@ func (s store) readCollisions(
 			return err
 		})
 	}
-	for folder := range maps.Clone(b.folders) {
+	for folder := range maps.Clone(stored.folders) {
 		reads.Go(func() error {
 			files, err := s.pathsInside(readCtx, projectID, folder, 1)
 			mu.Lock()
 			defer mu.Unlock()
-			b.folders[folder] = len(files) > 0
+			stored.folders[folder] = len(files) > 0
 			return err
 		})
 	}
@@ -119,9 +119,9 @@ func (s store) readCollisions(
 	if err := reads.Wait(); err != nil {
 		return err
 	}
-	b.inside = map[string][]string{}
+	stored.inside = map[string][]string{}
 	for i, p := range created {
-		b.inside[p] = inside[i]
+		stored.inside[p] = inside[i]
 	}
 	return nil
 }

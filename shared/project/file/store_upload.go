@@ -126,7 +126,7 @@ func decodeUpload(uploadID string, item db.Item) (*upload, error) {
 // with the announced ones. Content that clients receive in JSON is text if it is UTF-8. Larger content is not read: it
 // is text if its media type says so. Errors: CONFLICT if there is no such object; db.ErrUnavailable.
 func (s store) readUpload(ctx context.Context, projectID string, u *upload) (*packedContent, error) {
-	packed := u.packed(Base64)
+	packed := u.toContent(Base64)
 	key := packed.ref().ObjectKey(projectID)
 	var size int
 	var isText bool

@@ -80,8 +80,8 @@ func (u *upload) reservedBytes() int {
 // urlExpiresAt returns the time at which the URL and the reservation expire.
 func (u *upload) urlExpiresAt() time.Time { return u.AnnouncedAt.Time().Add(uploadTime) }
 
-// packed returns the uploaded content.
-func (u *upload) packed(encoding Encoding) *packedContent {
+// toContent returns the uploaded content.
+func (u *upload) toContent(encoding Encoding) *packedContent {
 	return &packedContent{
 		contentID: u.ContentID, encoding: encoding, contentType: u.ContentType, size: u.Size, sha256: u.SHA256,
 		format: content.Raw, isStored: true,
@@ -116,7 +116,7 @@ func (s *Service) Announce(
 		ID: s.ids.New(id.Upload), Status: uploadOpen, Path: a.Path, Size: a.Size, SHA256: a.SHA256,
 		ContentType: a.ContentType, ContentID: s.newVersion(""), UserID: caller.UserID,
 	}
-	packed := u.packed(Base64)
+	packed := u.toContent(Base64)
 	ops := []BatchOperation{{Action: Save, Path: u.Path, packed: packed}}
 	err = db.Retry(ctx, "announce an upload", func(ctx context.Context) error {
 		access, b, err := s.store.readState(ctx, caller.UserID, projectID, ops)
