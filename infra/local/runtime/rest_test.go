@@ -25,6 +25,7 @@ import (
 
 	"devplatform/infra/local/awshttp"
 	"devplatform/infra/local/runtime"
+	"devplatform/infra/slicetest"
 )
 
 // serve puts the REST API of a runtime behind HTTP.
@@ -173,8 +174,9 @@ func TestSDKDescribesFunctions(t *testing.T) {
 
 func TestAWSCLI(t *testing.T) {
 	t.Parallel()
+	slicetest.SkipIfNotNightly(t)
 	cli, err := exec.LookPath("aws")
-	if err != nil || testing.Short() {
+	if err != nil {
 		t.Skip("needs the AWS CLI on PATH")
 	}
 	_, url := serve(t, nil)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"devplatform/infra/slicetest"
 )
 
 // tool skips a test if its tool is not installed, or with -short. In CI, it fails the test instead.
@@ -35,6 +37,7 @@ func TestBoto3(t *testing.T) {
 
 func TestAWSCLI(t *testing.T) {
 	t.Parallel()
+	slicetest.SkipIfNotNightly(t)
 	tool(t, "the AWS CLI", "aws", "--version")
 	s := openTest(t, func(o *Options) { o.Now = time.Now })
 	endpoint := serve(t, s)

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -192,9 +193,13 @@ func TestMachineStaysUnread(t *testing.T) {
 	if len(all) < 300 {
 		t.Errorf("there are %d attacks", len(all))
 	}
-	for name, a := range all {
+	for i, name := range slices.Sorted(maps.Keys(all)) {
+		if i%3 != 0 && !slicetest.IsNightly() {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			a := all[name]
 			outside, dir := machine(t)
 			got := outcome(t, outside, dir, a)
 			if strings.Contains(got, canary) || strings.Contains(got, "CANARY_factory") || strings.Contains(got, "PATH=") {
