@@ -3,7 +3,6 @@ package deployment_test
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/go-json-experiment/json"
 
 	"devplatform/infra/functiontest"
 	"devplatform/infra/local/dynamodb/dynamotest"

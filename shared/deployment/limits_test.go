@@ -60,8 +60,8 @@ func TestOutputLimit(t *testing.T) {
 	if err := finish(one, 1500); err != nil {
 		t.Fatal(err)
 	}
-	var failed *failure.Error
-	if err := finish(two, 501); !errors.As(err, &failed) || failed.Code != failure.OutputTooLarge {
+	err := finish(two, 501)
+	if failed, ok := errors.AsType[*failure.Error](err); !ok || failed.Code != failure.OutputTooLarge {
 		t.Fatalf("beyond the limit: got error %v, want OUTPUT_TOO_LARGE", err)
 	}
 	if got := ada.status(q, two.ID); got != "building" {

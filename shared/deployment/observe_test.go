@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 
 	"devplatform/infra/local/dynamodb/dynamotest"
@@ -15,8 +16,6 @@ import (
 	"devplatform/shared/id"
 	"devplatform/shared/job"
 	"devplatform/shared/site"
-
-	jsonv2 "github.com/go-json-experiment/json"
 )
 
 // ids returns the IDs of all deployments by number.
@@ -160,7 +159,7 @@ func (w *world) observeEvents() map[string]int {
 	for _, item := range items {
 		r, err := event.FromItem(item)
 		var p event.Payload
-		if err != nil || jsonv2.Unmarshal([]byte(r.Payload), &p) != nil {
+		if err != nil || json.Unmarshal([]byte(r.Payload), &p) != nil {
 			w.t.Fatalf("event %v: %v", r, err)
 		}
 		if d := p.Data.Deployment; d != nil {

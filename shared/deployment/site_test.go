@@ -10,9 +10,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
-
-	jsonv2 "github.com/go-json-experiment/json"
 
 	"devplatform/infra/slicetest"
 	"devplatform/shared/db"
@@ -155,7 +154,7 @@ func TestFiles(t *testing.T) {
 	for i := range 3 {
 		m.Files[fmt.Sprintf("/%d.html", i)] = site.File{Size: i, ContentType: "text/html; charset=utf-8"}
 	}
-	data, err := jsonv2.Marshal(m)
+	data, err := json.Marshal(m)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,13 +7,14 @@
 package component
 
 import (
-	"encoding/json"
 	"errors"
 	"path"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"devplatform/shared/deployment/constant"
 	"devplatform/shared/deployment/engine"
@@ -178,7 +179,7 @@ func (p problem) failure(file string) *failure.Error {
 func (c *compiler) call(in, out any) error {
 	c.engine.Reset()
 	err := c.engine.Call("compile", in, out)
-	var thrown *engine.Error
+	thrown, isThrown := errors.AsType[*engine.Error](err)
 	message := ""
 	switch {
 	case errors.Is(err, engine.ErrTime):
@@ -187,7 +188,7 @@ func (c *compiler) call(in, out any) error {
 		message = "The components need too much memory to compile. Divide large components into smaller ones."
 	case errors.Is(err, engine.ErrNesting):
 		message = "The component is nested too deeply. Make it simpler."
-	case errors.As(err, &thrown):
+	case isThrown:
 		message = "The component cannot be compiled: " + thrown.Message
 	default:
 		return err
@@ -206,8 +207,11 @@ func (c *Compilers) source(importer, file string) ([]byte, bool) {
 // versionOf returns the version of a package of the project, such as "5.28", and its first number. It returns "" if the
 // package is not installed.
 func (c *Compilers) versionOf(name string) (version string, major int) {
-	var manifest struct{ Version string }
-	if err := json.Unmarshal(c.project.Package(tree.PackageFolder+name+"/package.json"), &manifest); err != nil {
+	var manifest struct {
+		Version string `json:"version"`
+	}
+	data := c.project.Package(tree.PackageFolder + name + "/package.json")
+	if err := json.Unmarshal(data, &manifest, tree.JSON); err != nil {
 		return "", 0
 	}
 	parts := strings.Split(manifest.Version, ".")

@@ -5,7 +5,6 @@ package engine
 
 import (
 	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -13,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/go-sourcemap/sourcemap"
 	"modernc.org/quickjs"
 
@@ -36,6 +37,11 @@ var (
 	ErrMemory  = errors.New("engine: the program needs too much memory")
 	ErrNesting = errors.New("engine: the calls of the program are nested too deeply")
 )
+
+// options are the options for the values of programs. Their texts can be invalid UTF-8 and contain single surrogates, and
+// the names of fields in Go begin with an upper-case letter.
+var options = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true),
+	json.MatchCaseInsensitiveNames(true))
 
 // Error is an exception that a program throws.
 type Error struct {
@@ -161,7 +167,7 @@ func (e *Engine) Load(code string, sourceMap []byte) error {
 // Call calls a global function of a program with a JSON value, waits for its promise, and stores the result in out.
 // Errors: *Error, ErrTime, ErrMemory, ErrNesting.
 func (e *Engine) Call(function string, in, out any) error {
-	input, err := json.Marshal(in)
+	input, err := json.Marshal(in, options)
 	if err != nil {
 		return fmt.Errorf("engine: %w", err)
 	}
@@ -200,7 +206,7 @@ func (e *Engine) Call(function string, in, out any) error {
 	case !isText:
 		return &Error{Message: "the result is not a JSON value"}
 	}
-	if json.Unmarshal([]byte(text), out) != nil { // programs can change what JSON.stringify and promises do
+	if json.Unmarshal([]byte(text), out, options) != nil { // programs can change what JSON.stringify and promises do
 		return &Error{Message: "the result does not have the expected form"}
 	}
 	return nil
@@ -211,8 +217,8 @@ var frame = regexp.MustCompile(`<eval>:(\d+):(\d+)`)
 
 // failure returns the error for an exception.
 func (e *Engine) failure(err error) error {
-	var thrown *quickjs.Error
-	switch isThrown := errors.As(err, &thrown); {
+	thrown, isThrown := errors.AsType[*quickjs.Error](err)
+	switch {
 	case e.clock.isExpired():
 		return ErrTime
 	case !isThrown, thrown.Name == "InternalError" && thrown.Message == "out of memory":

@@ -61,8 +61,8 @@ func TestFailures(t *testing.T) {
 		`f = () => import("/etc/passwd")`:                      "ReferenceError: could not load module '/etc/passwd'",
 		`f = (`:                                                "SyntaxError: unexpected token in expression: ''",
 	} {
-		var failed *Error
-		if _, err := run(t, time.Minute, code); !errors.As(err, &failed) || failed.Message != want {
+		_, err := run(t, time.Minute, code)
+		if failed, ok := errors.AsType[*Error](err); !ok || failed.Message != want {
 			t.Errorf("%s: got %v, want %q", code, err, want)
 		}
 	}
@@ -177,9 +177,9 @@ func TestPlaces(t *testing.T) {
 		"last": {"TypeError: cannot read property 'x' of null", "/tailwind.config.ts", 4, 25},
 		"g":    {"Error: c", "/tailwind.config.ts", 7, 2},
 	} {
-		var failed *Error
-		if err := e.Call(function, nil, nil); !errors.As(err, &failed) || *failed != want {
-			t.Errorf("%s: got %v (%s:%d:%d), want %+v", function, err, failed.File, failed.Line, failed.Column, want)
+		err := e.Call(function, nil, nil)
+		if failed, ok := errors.AsType[*Error](err); !ok || *failed != want {
+			t.Errorf("%s: got %+v, %v, want %+v", function, failed, err, want)
 		}
 	}
 }

@@ -30,11 +30,11 @@ const (
 // Error is the reason why a build failed. A new build of the same files fails in the same way. Any other error of a
 // build is transient or a bug.
 type Error struct {
-	Code    Code   `json:"code" dynamodbav:"code" doc:"The reason, for programs" enum:"BUILD_FAILED,ENTRY_NOT_FOUND,DEPENDENCY_NOT_FOUND,DEPENDENCY_TOO_LARGE,FRAMEWORK_UNSUPPORTED,OUTPUT_TOO_LARGE,BUILD_TIMEOUT,BUILD_INTERRUPTED" example:"BUILD_FAILED"`
-	Message string `json:"message" dynamodbav:"message" doc:"What is wrong and what to change, for people" example:"Expected \";\" but found \"}\"."`
-	Path    string `json:"path,omitempty" dynamodbav:"path,omitempty" doc:"The path of the file with the error" example:"/src/app.tsx"`
-	Line    int    `json:"line,omitempty" dynamodbav:"line,omitempty" doc:"The line, counted from 1" example:"12"`
-	Column  int    `json:"column,omitempty" dynamodbav:"column,omitempty" doc:"The column in characters, counted from 1" example:"5"`
+	Code    Code   `dynamodbav:"code"`
+	Message string `dynamodbav:"message"`
+	Path    string `dynamodbav:"path,omitempty"`   // of the file with the error
+	Line    int    `dynamodbav:"line,omitempty"`   // counted from 1
+	Column  int    `dynamodbav:"column,omitempty"` // in characters, counted from 1
 }
 
 // Error implements error.

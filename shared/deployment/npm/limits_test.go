@@ -2,7 +2,6 @@ package npm_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/go-json-experiment/json"
 
 	"devplatform/shared/deployment/failure"
 	"devplatform/shared/deployment/npm"

@@ -205,13 +205,12 @@ func (p *project) failure(name, message string) *failure.Error {
 
 // jsonFailure returns an error about a file that is not valid JSON or has values of other types.
 func jsonFailure(raw []byte, path string, err error, advice string) error {
-	var types *json.SemanticError
-	if errors.As(err, &types) {
+	if types, ok := errors.AsType[*json.SemanticError](err); ok {
 		return fail(failure.BuildFailed, "The value of %s in %s has the wrong type.%s", types.JSONPointer, path[1:], advice).
 			At(path, raw, int(types.ByteOffset))
 	}
 	f := fail(failure.BuildFailed, "%s is not valid JSON.%s", path[1:], advice)
-	if syntax := new(jsontext.SyntacticError); errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		f = f.At(path, raw, int(syntax.ByteOffset))
 	}
 	return f

@@ -146,8 +146,7 @@ func TestHostile(t *testing.T) {
 				compiler.limit = 2 * time.Second
 			}
 			_, err := compiler.Compile(Sheet{File: "/a.scss", Text: c.source, Line: 1})
-			var f *failure.Error
-			if !errors.As(err, &f) || f.Path != "/a.scss" || f.Line != 1 || !strings.Contains(f.Message, c.want) {
+			if f, ok := errors.AsType[*failure.Error](err); !ok || f.Path != "/a.scss" || f.Line != 1 || !strings.Contains(f.Message, c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
 			if css, err := compiler.Compile(Of("/b.scss", []byte("a { b: c }"))); err == nil && compact(css) != "a{b:c;}" {

@@ -81,8 +81,7 @@ func (j *attempt) run(ctx context.Context) error {
 	if err == nil {
 		err = j.finish(ctx, outcome)
 	}
-	var failed *failure.Error
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*failure.Error](err); ok {
 		j.logAt(deployment.Error, failed.Message, failed.Path, failed.Line)
 		return j.finish(ctx, deployment.Outcome{Error: failed})
 	}

@@ -2,9 +2,10 @@ package setting
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"regexp"
 	"strings"
+
+	"github.com/go-json-experiment/json"
 
 	"devplatform/shared/id"
 )
