@@ -116,7 +116,7 @@ func (f *fixture) process(sdk *dynamodb.Client) *services {
 	})
 	p.project = project.New(project.Deps{
 		DB: client, Projects: p.projects, Outbox: outbox, Cursors: cursors, Files: files, IDs: f.ids,
-		Clock: f.clock.Now, Logger: logger, RemoveSite: p.store.RemoveSite, Sites: f.origin,
+		Clock: f.clock.Now, Logger: logger, RemoveSite: p.deployments.RemoveSite, Sites: f.origin,
 	})
 	p.cleanup = cleanup.New(cleanup.Deps{
 		DB: client, Projects: p.projects, Contents: client.Table(f.names.contents),
@@ -256,7 +256,7 @@ func (f *fixture) remove(projectID, deploymentID string) {
 	if j.Kind != deployment.RemovalJob {
 		f.t.Fatalf("got a job of the kind %s, want %s", j.Kind, deployment.RemovalJob)
 	}
-	if err := f.store.Removed(f.t.Context(), j); err != nil {
+	if err := f.store.FinishRemoval(f.t.Context(), j); err != nil {
 		f.t.Fatal(err)
 	}
 }

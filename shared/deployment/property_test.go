@@ -123,28 +123,28 @@ func (w *world) draw(label string) step {
 	now, ctx := w.clock.Now(), context.Background()
 	steps := []step{
 		{"deploy", func(m *model) { m.deploy(target, w.label) }, func(s *services) error {
-			_, err := s.deployments.Deploy(ctx, caller, p, target, "")
+			_, err := s.deployments.CreateDeployment(ctx, caller, p, target, "")
 			return err
 		}},
 		{"claim", func(m *model) { m.claim(waiting) }, func(s *services) error {
 			j, err := s.jobs.Claim(ctx, p, ids[waiting], now)
 			if err == nil && j.Kind == deployment.BuildJob {
-				w.held = append(w.held, building{deployment.Deployment{Number: waiting}, j})
+				w.held = append(w.held, building{deployment.Deployment{Summary: deployment.Summary{Number: waiting}}, j})
 			}
 			return err
 		}},
 		{"promote", func(m *model) { m.promote(ready) }, func(s *services) error {
-			_, err := s.deployments.Promote(ctx, caller, p, ids[ready])
+			_, err := s.deployments.PromoteDeployment(ctx, caller, p, ids[ready])
 			return err
 		}},
 		{"cancel", func(m *model) { m.cancel(n) }, func(s *services) error {
-			_, err := s.deployments.Cancel(ctx, caller, p, ids[n])
+			_, err := s.deployments.CancelDeployment(ctx, caller, p, ids[n])
 			return err
 		}},
 		{"delete", func(m *model) { m.delete(ready) }, func(s *services) error {
-			return s.deployments.Delete(ctx, caller, p, ids[ready])
+			return s.deployments.DeleteDeployment(ctx, caller, p, ids[ready])
 		}},
-		{"go offline", (*model).offline, func(s *services) error { return s.deployments.TakeOffline(ctx, caller, p) }},
+		{"go offline", (*model).offline, func(s *services) error { return s.deployments.TakeSiteOffline(ctx, caller, p) }},
 	}
 	steps = append(steps, w.siteSteps(label)...)
 	steps = append(steps, w.workerSteps(label, now)...)
@@ -267,7 +267,7 @@ func (w *world) sweep(s *services) error {
 	for _, j := range all {
 		if err == nil && j.ProjectID == w.project && j.Kind == deployment.RemovalJob {
 			if j, err = s.jobs.Claim(ctx, j.ProjectID, j.ID, w.clock.Now()); err == nil {
-				err = s.store.Removed(ctx, j)
+				err = s.store.FinishRemoval(ctx, j)
 			}
 		}
 	}

@@ -24,16 +24,16 @@ func TestProjectDeletionRaces(t *testing.T) {
 	moved := "moved"
 	for name, op := range map[string]func(s *services, p, ready string, held building) error{
 		"first deployment": func(s *services, p, _ string, _ building) error {
-			return second(s.deployments.Deploy(t.Context(), ada.caller, p, deployment.Production, ""))
+			return second(s.deployments.CreateDeployment(t.Context(), ada.caller, p, deployment.Production, ""))
 		},
 		"deploy": func(s *services, p, _ string, _ building) error {
-			return second(s.deployments.Deploy(t.Context(), ada.caller, p, deployment.Production, ""))
+			return second(s.deployments.CreateDeployment(t.Context(), ada.caller, p, deployment.Production, ""))
 		},
 		"finish": func(s *services, _, _ string, held building) error {
 			return second(s.store.Finish(t.Context(), held.job, deployment.Outcome{}, f.clock.Now()))
 		},
 		"promote": func(s *services, p, ready string, _ building) error {
-			return second(s.deployments.Promote(t.Context(), ada.caller, p, ready))
+			return second(s.deployments.PromoteDeployment(t.Context(), ada.caller, p, ready))
 		},
 		"move": func(s *services, p, _ string, _ building) error {
 			return second(s.deployments.UpdateSite(t.Context(), ada.caller, p, deployment.SiteSettings{Label: &moved}))

@@ -38,6 +38,20 @@ type quota struct {
 	failure   error // the error if there is no space
 }
 
+// newChange returns a change of the site of a project.
+func (s Store) newChange(p state, now time.Time) *change {
+	c := &change{
+		store: s, projectID: p.ProjectID, workspaceID: p.WorkspaceID, name: p.Name, now: now, before: p.site, site: p.site,
+		isNew: !p.hasSite, output: map[string]int{}, touched: map[string]bool{},
+	}
+	c.site.Deployments = map[string]Summary{}
+	maps.Copy(c.site.Deployments, p.site.Deployments)
+	return c
+}
+
+// isEmpty reports whether nothing has to be written.
+func (c *change) isEmpty() bool { return len(c.writes) == 0 && c.site.Sequence == c.before.Sequence }
+
 // add adds writes.
 func (c *change) add(writes ...db.Write) { c.writes = append(c.writes, writes...) }
 
@@ -62,15 +76,31 @@ func (c *change) addEvent(kind event.Type, id string, actor event.Actor, reason 
 
 // putDeployment stores a record on a condition, and its summary in the site.
 func (c *change) putDeployment(d Deployment, condition expression.ConditionBuilder) {
-	c.site.Deployments[d.ID] = d.summary()
+	c.site.Deployments[d.ID] = d.Summary
 	c.touched[d.ID] = true
 	c.add(c.store.Projects.Put(db.DeploymentKey(d.ProjectID, d.ID), d).If(condition))
 }
 
-// createDeployment stores the record of a new deployment, and the job that builds it.
-func (c *change) createDeployment(d Deployment) {
-	c.add(c.store.jobs().Add(buildOf(d)))
-	c.putDeployment(d, expression.AttributeNotExists(expression.Name(db.AttrPK)))
+// createDeployment numbers a new deployment, and stores it with the job that builds it. It cancels the queued
+// deployments with the same target.
+func (c *change) createDeployment(d *Deployment, isPrivate bool) error {
+	for _, id := range slices.Sorted(maps.Keys(c.site.Deployments)) {
+		if queued := c.site.Deployments[id]; queued.Status == Queued && queued.Target == d.Target {
+			if err := c.cancel(id, d.CreatedBy); err != nil {
+				return err
+			}
+		}
+	}
+	c.site.Number++
+	d.Number, d.Sequence = c.site.Number, c.nextSequence()
+	d.Label, d.CreatedAt = ownLabel(c.site.Label), clock.Stamp(c.now)
+	c.add(c.store.jobs().Add(buildOf(*d)))
+	c.putDeployment(*d, expression.AttributeNotExists(expression.Name(db.AttrPK)))
+	if isPrivate {
+		notices := logRecord{Notices: []LogLine{privateNotice(d.CreatedAt)}}
+		c.add(c.store.Projects.Put(db.DeploymentLogKey(d.ProjectID, d.ID), notices))
+	}
+	return c.prune()
 }
 
 // updateDeployment changes attributes of a record that has a summary in the site.
@@ -86,7 +116,7 @@ func (c *change) cancel(id string, actor event.Actor) error {
 	update := set("status", Canceled).Set(expression.Name("endedAt"), expression.Value(clock.Stamp(c.now).String()))
 	c.updateDeployment(id, update)
 	c.removeOutput(id)
-	return c.endCanceled(id, actor)
+	return c.markCanceled(id, actor)
 }
 
 // removeOutput makes the removal of the objects of a deployment the job of the deployment. Its build thereby ends. If a
@@ -99,7 +129,8 @@ func (c *change) removeOutput(id string) {
 	c.add(c.store.jobs().Add(job.New(RemovalJob, c.projectID, id, d.AccountID, c.now).After(after)))
 }
 
-func (c *change) endCanceled(id string, actor event.Actor) error {
+// markCanceled makes a deployment canceled in the record of the site, and adds its event.
+func (c *change) markCanceled(id string, actor event.Actor) error {
 	d := c.site.Deployments[id]
 	d.Status = Canceled
 	c.site.Deployments[id] = d
@@ -113,7 +144,7 @@ func (c *change) remove(id string, actor event.Actor) error {
 	c.updateDeployment(id, set("status", Removing))
 	c.removeOutput(id)
 	if !d.Status.hasEnded() {
-		if err := c.endCanceled(id, actor); err != nil {
+		if err := c.markCanceled(id, actor); err != nil {
 			return err
 		}
 	}
@@ -135,7 +166,7 @@ func (c *change) prune() error {
 	ids := slices.SortedFunc(maps.Keys(c.site.Deployments), func(a, b string) int {
 		return cmp.Compare(c.site.Deployments[b].Number, c.site.Deployments[a].Number)
 	})
-	for _, id := range ids[min(kept, len(ids)):] {
+	for _, id := range ids[min(maxKept, len(ids)):] {
 		isPrunable := c.site.Deployments[id].Status.hasEnded() && id != c.site.DeploymentID && !c.isEarlier(id) &&
 			!c.touched[id]
 		if isPrunable && pruned < maxPruned {
@@ -148,25 +179,12 @@ func (c *change) prune() error {
 	return nil
 }
 
-// supersede cancels the queued deployments with a target, because a newer one is requested.
-func (c *change) supersede(target Target, actor event.Actor) error {
-	for _, id := range slices.Sorted(maps.Keys(c.site.Deployments)) {
-		if d := c.site.Deployments[id]; d.Status == Queued && d.Target == target {
-			if err := c.cancel(id, actor); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // commit executes the transaction. Call it within db.Retry. Errors: PROJECT_NOT_FOUND if the project does not exist;
 // the failure of a write whose condition failed; db.ErrStale.
-func (c *change) commit(ctx context.Context) error { return c.tx().CommitOnce(ctx) }
-
-// tx returns the transaction.
-func (c *change) tx() *db.Tx {
-	if s := c.site; s.Label != c.before.Label || s.SPA != c.before.SPA || s.DeploymentID != c.before.DeploymentID {
+func (c *change) commit(ctx context.Context) error {
+	isMoved := c.isNew || c.site.Label != c.before.Label
+	isLiveChanged := c.site.DeploymentID != c.before.DeploymentID
+	if isMoved || isLiveChanged || c.site.SPA != c.before.SPA {
 		c.site.UpdatedAt = clock.Stamp(c.now)
 	}
 	c.site.Version = c.before.Version + 1
@@ -177,9 +195,15 @@ func (c *change) tx() *db.Tx {
 	}
 	tx := c.store.DB.Tx(c.store.access().ProjectExists(c.projectID), put)
 	tx.Add(c.writes...)
-	tx.Add(c.summaryWrites()...)
+	if isMoved || isLiveChanged { // the record of the project has a summary
+		update := set("site", site.Summary{Label: c.site.Label, DeploymentID: c.site.DeploymentID})
+		if isMoved { // operators set siteBlocked, so it only changes with the label
+			update = update.Set(expression.Name("siteBlocked"), expression.Value(c.isBlocked))
+		}
+		tx.Add(c.store.Projects.Update(db.ProjectKey(c.workspaceID, c.projectID), update).If(c.store.Projects.Exists()))
+	}
 	tx.Add(c.outputWrites()...)
-	return tx
+	return tx.CommitOnce(ctx)
 }
 
 // outputWrites returns the writes that count the stored output of accounts, and check the quota.

@@ -40,8 +40,8 @@ type Module struct {
 	Name string
 }
 
-// options are the options for JSON that is also a JavaScript expression, which can be in a page. A text can contain single
-// surrogates.
+// options are the options for JSON that is also a JavaScript expression, which can be in a page. A text can contain
+// single surrogates.
 var options = json.JoinOptions(json.Deterministic(true), jsontext.AllowInvalidUTF8(true), jsontext.EscapeForHTML(true),
 	jsontext.EscapeForJS(true))
 

@@ -38,8 +38,8 @@ var (
 	ErrNesting = errors.New("engine: the calls of the program are nested too deeply")
 )
 
-// options are the options for the values of programs. Their texts can be invalid UTF-8 and contain single surrogates, and
-// the names of fields in Go begin with an upper-case letter.
+// options are the options for the values of programs. Their texts can be invalid UTF-8 and contain single surrogates,
+// and the names of fields in Go begin with an upper-case letter.
 var options = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true),
 	json.MatchCaseInsensitiveNames(true))
 

@@ -33,8 +33,8 @@ var (
 	ErrCPU = errors.New("sandbox: the program used too much processor time")
 )
 
-// options are the options for the input and the result, which arrive as they were sent: also nil, and paths that are not
-// valid UTF-8.
+// options are the options for the input and the result, which arrive as they were sent: also nil, and paths that are
+// not valid UTF-8.
 var options = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true),
 	json.FormatNilSliceAsNull(true), json.FormatNilMapAsNull(true))
 

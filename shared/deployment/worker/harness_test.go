@@ -136,14 +136,14 @@ func (f *fixture) process(through httpDoer) *clients {
 		DB: client, Projects: c.projects, Contents: contents, Bucket: c.bucket, Outbox: outbox, Cursors: cursors,
 		IDs: f.ids, Clock: f.clock.Now, Quotas: file.DefaultQuotas(),
 	})
-	c.project = project.New(project.Deps{
-		DB: client, Projects: c.projects, Outbox: outbox, Cursors: cursors, Files: c.files, IDs: f.ids,
-		Clock: f.clock.Now, Logger: logger, RemoveSite: c.store.RemoveSite,
-	})
 	c.deployments = deployment.New(deployment.Deps{
 		DB: client, Projects: c.projects, Sites: c.sites, Outbox: outbox, Cursors: cursors, Bucket: c.bucket,
 		Send: builds.SendOne, IDs: f.ids, Clock: f.clock.Now, Logger: logger, Origin: origin,
 		Limits: deployment.DefaultLimits(),
+	})
+	c.project = project.New(project.Deps{
+		DB: client, Projects: c.projects, Outbox: outbox, Cursors: cursors, Files: c.files, IDs: f.ids,
+		Clock: f.clock.Now, Logger: logger, RemoveSite: c.deployments.RemoveSite,
 	})
 	c.cleanup = cleanup.New(cleanup.Deps{
 		DB: client, Projects: c.projects, Contents: contents, Conversations: contents, Bucket: c.bucket,
