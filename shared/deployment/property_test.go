@@ -61,7 +61,7 @@ func TestModel(t *testing.T) {
 
 // step runs one operation, or two at the same time, and compares the result with the model.
 func (w *world) step() {
-	w.clock.Advance(time.Second)
+	w.Clock.Advance(time.Second)
 	one := w.draw("operation")
 	p := &slicetest.Process{Executes: rapid.Bool().Draw(w.t, "after"), Step: sample(w.t, numbers(5), "at call")}
 	candidates := []model{w.model.after(one)}
@@ -76,7 +76,7 @@ func (w *world) step() {
 		candidates = append(candidates, w.model.after(one, two), w.model.after(two, one))
 		p.At = func() error { return w.check(two.run(w.services)) }
 	}
-	err := one.run(w.process(dynamotest.Client(w.endpoint, func(o *dynamodb.Options) {
+	err := one.run(w.process(dynamotest.Client(w.Endpoint, func(o *dynamodb.Options) {
 		o.HTTPClient, o.Retryer = p, aws.NopRetryer{}
 	})))
 	if !p.IsKilled() {
@@ -118,9 +118,9 @@ func (w *world) draw(label string) step {
 	})
 	ready := w.pick(label+": ready", n, func(d modelDeployment) bool { return d.Status == deployment.Ready })
 	ids := w.ids()
-	caller, p := w.user.caller, w.project
+	caller, p := w.user.Caller(), w.project
 	target := sample(w.t, []deployment.Target{deployment.Production, deployment.Preview}, label+": target")
-	now, ctx := w.clock.Now(), context.Background()
+	now, ctx := w.Clock.Now(), context.Background()
 	steps := []step{
 		{"deploy", func(m *model) { m.deploy(target, w.label) }, func(s *services) error {
 			_, err := s.deployments.CreateDeployment(ctx, caller, p, target, "")
@@ -155,7 +155,7 @@ func (w *world) draw(label string) step {
 				return s.project.Delete(ctx, caller, p)
 			}},
 			{"expire the leases", (*model).expire, func(*services) error {
-				w.clock.Advance(job.LeaseTime)
+				w.Clock.Advance(job.LeaseTime)
 				return nil
 			}},
 		}
@@ -203,7 +203,7 @@ func (w *world) pick(label string, other int, matches func(modelDeployment) bool
 
 // siteSteps returns the changes of the site.
 func (w *world) siteSteps(label string) []step {
-	ctx, caller, p := context.Background(), w.user.caller, w.project
+	ctx, caller, p := context.Background(), w.user.Caller(), w.project
 	next := sample(w.t, []string{w.label, w.label + "-b", "taken"}, label+": label")
 	spa := rapid.Bool().Draw(w.t, label+": spa")
 	return []step{
@@ -263,10 +263,10 @@ func (w *world) workerSteps(label string, now time.Time) []step {
 // sweep does the jobs that are due and remove deployments.
 func (w *world) sweep(s *services) error {
 	ctx := context.Background()
-	all, err := s.jobs.Due(ctx, w.clock.Now(), 100)
+	all, err := s.jobs.Due(ctx, w.Clock.Now(), 100)
 	for _, j := range all {
 		if err == nil && j.ProjectID == w.project && j.Kind == deployment.RemovalJob {
-			if j, err = s.jobs.Claim(ctx, j.ProjectID, j.ID, w.clock.Now()); err == nil {
+			if j, err = s.jobs.Claim(ctx, j.ProjectID, j.ID, w.Clock.Now()); err == nil {
 				err = s.store.FinishRemoval(ctx, j)
 			}
 		}
