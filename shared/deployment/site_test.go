@@ -135,7 +135,8 @@ func TestBlockedLabel(t *testing.T) {
 // block blocks an address, as an operator does.
 func (f *fixture) block(label string) {
 	f.T.Helper()
-	f.Transact(f.Client.Table(f.sites).Update(db.AddressKey(label), expression.Set(expression.Name("blocked"), expression.Value(true))))
+	blocked := expression.Set(expression.Name("blocked"), expression.Value(true))
+	f.Transact(f.Client.Table(f.sites).Update(db.AddressKey(label), blocked))
 }
 
 // TestFiles checks the list of the files of an output.
