@@ -151,9 +151,7 @@ func (s *Service) CreateDeployment(
 			err = c.createSite(ctx, p.Items[db.ProjectKey(p.WorkspaceID, projectID)], d.AccountID, takenLabels)
 		}
 		if err == nil {
-			err = c.createDeployment(&d, p.Visibility == workspace.Private)
-		}
-		if err == nil {
+			c.createDeployment(&d, p.Visibility == workspace.Private)
 			err = c.commit(ctx)
 		}
 		if errors.Is(err, errLabelTaken) && takenLabels < maxTakenLabels {
@@ -270,7 +268,8 @@ func (s *Service) CancelDeployment(
 			return errHasEnded
 		}
 		endedAt = stamp(c.now)
-		return c.cancel(deploymentID, actorOf(caller))
+		c.cancel(deploymentID, actorOf(caller))
+		return nil
 	})
 	p.deployment.Status, p.deployment.EndedAt = Canceled, endedAt
 	return p.deployment.item(p.site.DeploymentID, s.store.Origin), err
@@ -288,7 +287,8 @@ func (s *Service) PromoteDeployment(
 		if c.site.Deployments[deploymentID].Status != Ready {
 			return errNotReady
 		}
-		return c.goLive(deploymentID, c.nextSequence(), actorOf(caller), reasonPromote)
+		c.goLive(deploymentID, c.nextSequence(), actorOf(caller), reasonPromote)
+		return nil
 	})
 	return p.deployment.item(p.site.DeploymentID, s.store.Origin), err
 }
@@ -300,7 +300,8 @@ func (s *Service) DeleteDeployment(ctx context.Context, caller httpapi.Caller, p
 		if c.site.DeploymentID == deploymentID {
 			return errLive
 		}
-		return c.remove(deploymentID, actorOf(caller))
+		c.remove(deploymentID, actorOf(caller))
+		return nil
 	})
 	return err
 }

@@ -1,6 +1,7 @@
 package deployment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -118,16 +119,14 @@ func (s Store) Finish(ctx context.Context, j job.Job, o Outcome, now time.Time) 
 		p.Name, d = named.Name, o.end(p.deployment, now)
 		c := s.newChange(p, now)
 		c.putDeployment(d, equals("status", p.deployment.Status))
-		if err := c.finish(j, d, o.Log); err != nil {
-			return err
-		}
+		c.finish(j, d, o.Log)
 		return lost(c.commit(ctx))
 	})
 	return d, err
 }
 
 // finish adds what follows from a deployment that has become ready or failed, and from the end of its job.
-func (c *change) finish(j job.Job, d Deployment, log []LogLine) error {
+func (c *change) finish(j job.Job, d Deployment, log []LogLine) {
 	end := c.store.jobs().End(j)
 	if d.Status == Failed { // its workers may have stored objects
 		end = c.store.jobs().Replace(j, job.New(RemovalJob, d.ProjectID, d.ID, d.AccountID, c.now).After(c.now))
@@ -135,14 +134,10 @@ func (c *change) finish(j job.Job, d Deployment, log []LogLine) error {
 	c.add(end, c.store.endBuild(j))
 	if len(log) > 0 { // it replaces the log of an earlier attempt
 		item, err := db.Encode(logRecord{Lines: fit(log)})
-		if err != nil {
-			return err
-		}
+		c.err = cmp.Or(c.err, err)
 		c.add(c.store.Projects.Update(db.DeploymentLogKey(d.ProjectID, d.ID), set("lines", item["lines"])))
 	}
-	if err := c.addEvent(event.DeploymentCompleted, d.ID, d.CreatedBy, ""); err != nil {
-		return err
-	}
+	c.addEvent(event.DeploymentCompleted, d.ID, d.CreatedBy, "")
 	if d.Status == Ready {
 		c.output[d.AccountID] += d.Bytes
 		c.add(c.store.Sites.Create(db.AddressKey(d.Label), site.Address{
@@ -151,17 +146,12 @@ func (c *change) finish(j job.Job, d Deployment, log []LogLine) error {
 		}))
 	}
 	if d.Status == Ready && d.Target == Production {
-		if err := c.goLive(d.ID, d.Sequence, d.CreatedBy, reasonDeploy); err != nil {
-			return err
-		}
+		c.goLive(d.ID, d.Sequence, d.CreatedBy, reasonDeploy)
 	}
-	if err := c.prune(); err != nil {
-		return err
-	}
+	c.prune()
 	if c.output[d.AccountID] > 0 {
 		c.quota = &quota{d.AccountID, errNoSpace(c.store.MaxOutput)}
 	}
-	return nil
 }
 
 // takeBuild returns the write that adds a build to those that its account has in progress, with the end of its lease.

@@ -24,12 +24,13 @@ type change struct {
 	now                          time.Time
 	before, site                 Site // as it was read, and as it will be
 	isNew                        bool // whether the site has no record yet
-	isBlocked                    bool // whether an operator has blocked the label that the site claims
+	isBlocked                    bool // whether an operator has blocked the label that the site takes
 	writes                       []db.Write
 	output                       map[string]int // bytes to add to the stored output, by account
 	quota                        *quota         // nil if the change needs no space for output
 	// touched contains the IDs of the records that the change writes. A transaction can write a record only once.
 	touched map[string]bool
+	err     error // the first error of a method; nothing is written then
 }
 
 // quota is the check that the stored output of an account has space for what the change adds, at least for one byte.
@@ -56,7 +57,7 @@ func (c *change) isEmpty() bool { return len(c.writes) == 0 && c.site.Sequence =
 func (c *change) add(writes ...db.Write) { c.writes = append(c.writes, writes...) }
 
 // addEvent adds the event of a deployment. reason is "" for deployment.completed.
-func (c *change) addEvent(kind event.Type, id string, actor event.Actor, reason string) error {
+func (c *change) addEvent(kind event.Type, id string, actor event.Actor, reason string) {
 	d := c.site.Deployments[id]
 	w, err := c.store.Outbox.Add(event.Change{
 		Type: kind, WorkspaceID: c.workspaceID, ProjectID: c.projectID,
@@ -68,10 +69,8 @@ func (c *change) addEvent(kind event.Type, id string, actor event.Actor, reason 
 			},
 		},
 	}, c.now)
-	if err == nil {
-		c.add(w)
-	}
-	return err
+	c.err = cmp.Or(c.err, err)
+	c.add(w)
 }
 
 // putDeployment stores a record on a condition, and its summary in the site.
@@ -83,12 +82,10 @@ func (c *change) putDeployment(d Deployment, condition expression.ConditionBuild
 
 // createDeployment numbers a new deployment, and stores it with the job that builds it. It cancels the queued
 // deployments with the same target.
-func (c *change) createDeployment(d *Deployment, isPrivate bool) error {
+func (c *change) createDeployment(d *Deployment, isPrivate bool) {
 	for _, id := range slices.Sorted(maps.Keys(c.site.Deployments)) {
 		if queued := c.site.Deployments[id]; queued.Status == Queued && queued.Target == d.Target {
-			if err := c.cancel(id, d.CreatedBy); err != nil {
-				return err
-			}
+			c.cancel(id, d.CreatedBy)
 		}
 	}
 	c.site.Number++
@@ -100,7 +97,7 @@ func (c *change) createDeployment(d *Deployment, isPrivate bool) error {
 		notices := logRecord{Notices: []LogLine{privateNotice(d.CreatedAt)}}
 		c.add(c.store.Projects.Put(db.DeploymentLogKey(d.ProjectID, d.ID), notices))
 	}
-	return c.prune()
+	c.prune()
 }
 
 // updateDeployment changes attributes of a record that has a summary in the site.
@@ -112,11 +109,11 @@ func (c *change) updateDeployment(id string, update expression.UpdateBuilder) {
 
 // cancel cancels a deployment that has not ended. If it is building, the build counts as one in progress until its
 // worker stops.
-func (c *change) cancel(id string, actor event.Actor) error {
+func (c *change) cancel(id string, actor event.Actor) {
 	update := set("status", Canceled).Set(expression.Name("endedAt"), expression.Value(clock.Stamp(c.now).String()))
 	c.updateDeployment(id, update)
 	c.removeOutput(id)
-	return c.markCanceled(id, actor)
+	c.markCanceled(id, actor)
 }
 
 // removeOutput makes the removal of the objects of a deployment the job of the deployment. Its build thereby ends. If a
@@ -130,30 +127,27 @@ func (c *change) removeOutput(id string) {
 }
 
 // markCanceled makes a deployment canceled in the record of the site, and adds its event.
-func (c *change) markCanceled(id string, actor event.Actor) error {
+func (c *change) markCanceled(id string, actor event.Actor) {
 	d := c.site.Deployments[id]
 	d.Status = Canceled
 	c.site.Deployments[id] = d
-	return c.addEvent(event.DeploymentCompleted, id, actor, "")
+	c.addEvent(event.DeploymentCompleted, id, actor, "")
 }
 
 // remove hides a deployment that is not live from clients, and makes its removal due. If the deployment has not ended,
 // it is canceled first.
-func (c *change) remove(id string, actor event.Actor) error {
+func (c *change) remove(id string, actor event.Actor) {
 	d := c.site.Deployments[id]
 	c.updateDeployment(id, set("status", Removing))
 	c.removeOutput(id)
 	if !d.Status.hasEnded() {
-		if err := c.markCanceled(id, actor); err != nil {
-			return err
-		}
+		c.markCanceled(id, actor)
 	}
 	if d.Status == Ready {
 		c.add(c.store.Sites.Delete(db.AddressKey(d.Label)))
 		c.output[d.AccountID] -= d.Bytes
 	}
 	delete(c.site.Deployments, id)
-	return nil
 }
 
 // maxPruned is the maximum number of deployments that one change prunes. The next change continues.
@@ -161,7 +155,7 @@ const maxPruned = 10
 
 // prune removes deployments that have ended. It keeps the live deployment, the last deployments, and deployments whose
 // files are still available at the address of the site. The next change prunes deployments that this change writes.
-func (c *change) prune() error {
+func (c *change) prune() {
 	pruned := 0
 	ids := slices.SortedFunc(maps.Keys(c.site.Deployments), func(a, b string) int {
 		return cmp.Compare(c.site.Deployments[b].Number, c.site.Deployments[a].Number)
@@ -170,18 +164,18 @@ func (c *change) prune() error {
 		isPrunable := c.site.Deployments[id].Status.hasEnded() && id != c.site.DeploymentID && !c.isEarlier(id) &&
 			!c.touched[id]
 		if isPrunable && pruned < maxPruned {
-			if err := c.remove(id, event.Actor{}); err != nil {
-				return err
-			}
+			c.remove(id, event.Actor{})
 			pruned++
 		}
 	}
-	return nil
 }
 
-// commit executes the transaction. Call it within db.Retry. Errors: PROJECT_NOT_FOUND if the project does not exist;
-// the failure of a write whose condition failed; db.ErrStale.
+// commit executes the transaction. Call it within db.Retry. Errors: the first error of a method; PROJECT_NOT_FOUND if
+// the project does not exist; the failure of a write whose condition failed; db.ErrStale.
 func (c *change) commit(ctx context.Context) error {
+	if c.err != nil {
+		return c.err
+	}
 	isMoved := c.isNew || c.site.Label != c.before.Label
 	isLiveChanged := c.site.DeploymentID != c.before.DeploymentID
 	if isMoved || isLiveChanged || c.site.SPA != c.before.SPA {

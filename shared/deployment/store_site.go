@@ -25,13 +25,13 @@ const (
 
 // goLive makes a ready deployment the live one, by the request with a number of the site's sequence. It does nothing if
 // a later request has changed the live deployment.
-func (c *change) goLive(id string, sequence int, actor event.Actor, reason string) error {
+func (c *change) goLive(id string, sequence int, actor event.Actor, reason string) {
 	if sequence < c.site.LiveSequence {
-		return nil
+		return
 	}
 	c.site.LiveSequence = sequence
 	if c.site.DeploymentID == id {
-		return nil
+		return
 	}
 	c.site.Earlier = c.earlier(id)
 	c.site.DeploymentID = id
@@ -39,7 +39,7 @@ func (c *change) goLive(id string, sequence int, actor event.Actor, reason strin
 		Set(expression.Name("earlier"), expression.Value(c.site.Earlier)).
 		Set(expression.Name("manifest"), expression.Value(c.site.Deployments[id].Manifest)).
 		Set(expression.Name("accountId"), expression.Value(c.site.Deployments[id].AccountID)))
-	return c.addEvent(event.ProjectDeployed, id, actor, reason)
+	c.addEvent(event.ProjectDeployed, id, actor, reason)
 }
 
 // earlier returns the deployments that were live when the deployment next goes live: the live one, and those before it
@@ -136,20 +136,20 @@ func (c *change) takeLabel(ctx context.Context, label, accountID string) error {
 	}
 	address.Blocked = before.Blocked // operators set it
 	c.isBlocked = before.Blocked
-	hasBlock := isBlocked()
+	sameBlock := hasBlock()
 	if !before.Blocked {
-		hasBlock = expression.Not(hasBlock)
+		sameBlock = expression.Not(sameBlock)
 	}
-	c.add(c.store.Sites.Put(key, address).If(equals("reservedFor", c.workspaceID).And(hasBlock)))
+	c.add(c.store.Sites.Put(key, address).If(equals("reservedFor", c.workspaceID).And(sameBlock)))
 	return nil
 }
 
-// isBlocked returns the condition that an operator has blocked an address.
-func isBlocked() expression.ConditionBuilder { return equals("blocked", true) }
+// hasBlock returns the condition that an operator has blocked an address.
+func hasBlock() expression.ConditionBuilder { return equals("blocked", true) }
 
 // leaveLabel reserves the label of a site that moves to another label. Error of the transaction: errBlocked.
 func (c *change) leaveLabel() {
-	c.add(c.reserveLabel().If(expression.Not(isBlocked())).Else(errBlocked))
+	c.add(c.reserveLabel().If(expression.Not(hasBlock())).Else(errBlocked))
 }
 
 // reserveLabel returns the write that reserves the label of the site for the workspace.
@@ -166,8 +166,7 @@ func (c *change) reserveLabel() db.Write {
 // condition of a write fails, the site has changed since then: read it again. The records and the objects of the
 // deployments are removed later.
 func (s *Service) RemoveSite(deleted event.Change, item db.Item, now time.Time) ([]db.Write, error) {
-	projectID := deleted.ProjectID
-	projects := s.store.Projects
+	projectID, projects := deleted.ProjectID, s.store.Projects
 	if item == nil {
 		none := expression.AttributeNotExists(expression.Name(db.AttrPK))
 		return []db.Write{projects.Check(db.SiteKey(projectID), none)}, nil
@@ -187,11 +186,9 @@ func (s *Service) RemoveSite(deleted event.Change, item db.Item, now time.Time) 
 			c.output[d.AccountID] -= d.Bytes
 		case !d.Status.hasEnded():
 			c.removeOutput(id)
-			if err := c.markCanceled(id, deleted.Data.Actor); err != nil {
-				return nil, err
-			}
+			c.markCanceled(id, deleted.Data.Actor)
 		}
 	}
 	writes := []db.Write{projects.Delete(db.SiteKey(projectID)).If(equals("version", c.before.Version))}
-	return slices.Concat(writes, c.writes, c.outputWrites()), nil
+	return slices.Concat(writes, c.writes, c.outputWrites()), c.err
 }

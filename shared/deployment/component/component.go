@@ -78,7 +78,8 @@ type Compilers struct {
 // Close.
 func New(p Project, options map[string]any) *Compilers {
 	return &Compilers{
-		project: p, options: options, vue: compiler{limit: maxTime}, svelte: compiler{limit: maxTime},
+		project: p, options: options, vue: compiler{limit: maxTime, files: map[string]result{}},
+		svelte: compiler{limit: maxTime, files: map[string]result{}},
 	}
 }
 
@@ -103,12 +104,13 @@ type compiler struct {
 	engine *engine.Engine
 	err    error // why it did not start
 	notes  []string
-	files  map[string]compiled
+	files  map[string]result
 	file   string // that it compiles
 	failed error  // of what the compiler asked for
 }
 
-type compiled struct {
+// result is the result for a file.
+type result struct {
 	component *Component
 	err       error
 }
@@ -127,20 +129,16 @@ func (c *compiler) once(
 ) (*Component, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	result, ok := c.files[file]
+	r, ok := c.files[file]
 	if !ok {
 		c.file = file
-		result.component, result.err = compile(file, source)
-		if result.component != nil {
-			result.component.Notes = append(c.notes, result.component.Notes...)
+		if r.component, r.err = compile(file, source); r.component != nil {
+			r.component.Notes = append(c.notes, r.component.Notes...)
 			c.notes = nil
 		}
-		if c.files == nil {
-			c.files = map[string]compiled{}
-		}
-		c.files[file] = result
+		c.files[file] = r
 	}
-	return result.component, result.err
+	return r.component, r.err
 }
 
 // start starts the compiler, and then calls prepare, unless the compiler runs already.

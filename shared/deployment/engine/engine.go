@@ -61,11 +61,11 @@ type Engine struct {
 	clock    stopwatch
 	closed   chan struct{}
 	lines    int // number of lines of all programs
-	programs []loaded
+	programs []program
 }
 
-// loaded is a program whose code begins after a number of lines. sources is nil if it has no source map.
-type loaded struct {
+// program is a program whose code begins after a number of lines. sources is nil if it has no source map.
+type program struct {
 	offset  int
 	sources *sourcemap.Consumer
 }
@@ -140,23 +140,28 @@ func (e *Engine) Register(name string, f func(arguments []string) (string, error
 // Load runs a program. Its source map, which can be nil, is used for the places of errors. Errors: the errors of
 // Call.
 func (e *Engine) Load(code string, sourceMap []byte) error {
-	program := loaded{offset: e.lines}
+	p := program{offset: e.lines}
 	if sourceMap != nil {
 		sources, err := sourcemap.Parse("", sourceMap)
 		if err != nil {
 			return fmt.Errorf("engine: %w", err)
 		}
-		program.sources = sources
+		p.sources = sources
 	}
-	e.programs = append(e.programs, program)
+	e.programs = append(e.programs, p)
 	// The interpreter gives all programs the same name, so their lines tell them apart.
 	code = strings.Repeat("\n", e.lines) + code
 	e.lines += strings.Count(code[e.lines:], "\n") + 1
+	return e.run(func() (quickjs.Value, error) { return e.vm.EvalValue(code, quickjs.EvalGlobal) })
+}
+
+// run runs a program. Errors: the errors of Call.
+func (e *Engine) run(evaluate func() (quickjs.Value, error)) error {
 	defer e.clock.start()()
 	if e.clock.isExpired() {
 		return ErrTime
 	}
-	value, err := e.vm.EvalValue(code, quickjs.EvalGlobal)
+	value, err := evaluate()
 	if err != nil {
 		return e.failure(err)
 	}

@@ -63,8 +63,8 @@ func (e *Error) At(path string, text []byte, offset int) *Error {
 	}
 }
 
-// named is the number of things that an error about a limit names.
-const named = 5
+// maxNames is the number of things that an error about a limit names.
+const maxNames = 5
 
 // Largest returns the names with the highest values, such as "a (7), b (3)".
 func Largest(values map[string]int, text func(int) string) string {
@@ -72,7 +72,7 @@ func Largest(values map[string]int, text func(int) string) string {
 		return cmp.Or(cmp.Compare(values[b], values[a]), strings.Compare(a, b))
 	})
 	var parts []string
-	for _, name := range names[:min(len(names), named)] {
+	for _, name := range names[:min(len(names), maxNames)] {
 		parts = append(parts, name+" ("+text(values[name])+")")
 	}
 	return strings.Join(parts, ", ")

@@ -21,10 +21,7 @@ func (s Sheet) at(line, column int, message string) *failure.Error {
 
 // failure returns the error for the owners of the project. added is the number of lines before the text.
 func (c *Compiler) failure(p problem, added int) error {
-	message := strings.Join(strings.Fields(p.Message), " ")
-	if !strings.HasSuffix(message, ".") && !strings.HasSuffix(message, "?") {
-		message += "."
-	}
+	message := failure.Sentence(p.Message)
 	message = strings.ToUpper(message[:1]) + message[1:]
 	f := c.sheet.at(max(p.Line, 1), max(p.Column, 1), message)
 	switch {
