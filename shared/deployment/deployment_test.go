@@ -76,7 +76,7 @@ func TestRollbackBeatsSlowBuild(t *testing.T) {
 	f := newFixture(t)
 	ada := f.newUser("ada")
 	p := ada.newProject("Shop front", workspace.Team)
-	first, second := ada.deployed(p), ada.deployed(p)
+	first, second := ada.deployAndBuild(p), ada.deployAndBuild(p)
 	slow := f.begin(p, ada.deploy(p, "production"))
 	r := ada.Do(http.MethodPost, deploymentURL(p, first)+"/promote", nil).Want(t, http.StatusOK)
 	if r.Body["live"] != true {
@@ -182,7 +182,7 @@ func TestNotConfigured(t *testing.T) {
 	f := newFixture(t)
 	ada := f.newUser("ada")
 	p := ada.newProject("Shop front", workspace.Team)
-	d := ada.deployed(p)
+	d := ada.deployAndBuild(p)
 	f.origin = ""
 	f.restart()
 	ada.Do(http.MethodPost, deploymentsURL(p), object{}).Want(t, 501, fault.CodeSitesNotConfigured)
@@ -198,7 +198,7 @@ func TestKept(t *testing.T) {
 	f := newFixture(t)
 	ada := f.newUser("ada")
 	p := ada.newProject("Shop front", workspace.Team)
-	live := ada.deployed(p)
+	live := ada.deployAndBuild(p)
 	var previews []string
 	for range 21 {
 		d := ada.deploy(p, "preview")

@@ -197,8 +197,8 @@ func (f *fixture) due() map[string]string {
 	return kinds
 }
 
-// deployed deploys a project to production, and returns the deployment's ID.
-func (u *user) deployed(projectID string) string {
+// deployAndBuild deploys a project to production, and returns the deployment's ID.
+func (u *user) deployAndBuild(projectID string) string {
 	u.f.T.Helper()
 	d := u.deploy(projectID, "production")
 	u.f.build(projectID, d)

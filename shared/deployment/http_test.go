@@ -86,7 +86,7 @@ func TestPermissions(t *testing.T) {
 	}
 	newProject := func(visibility workspace.Visibility) (p, d string) {
 		p = owner.newProject("First", visibility)
-		owner.deployed(p)
+		owner.deployAndBuild(p)
 		d = owner.deploy(p, "preview")
 		f.build(p, d)
 		return p, d
@@ -141,7 +141,7 @@ func TestUnknown(t *testing.T) {
 			}
 			ada.Do(http.MethodDelete, deploymentURL(p, d), nil).Want(t, http.StatusNotFound, fault.CodeDeploymentNotFound)
 		}
-		ada.deployed(p) // with a site, too
+		ada.deployAndBuild(p) // with a site, too
 	}
 	ada.Do(http.MethodPut, siteURL(other), object{"spa": true}).Want(t, http.StatusNotFound, fault.CodeSiteNotFound)
 	ada.Do(http.MethodDelete, siteURL(other), nil).Want(t, http.StatusNotFound, fault.CodeSiteNotFound)

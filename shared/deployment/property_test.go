@@ -44,7 +44,7 @@ func TestModel(t *testing.T) {
 	f.builds = modelBuilds
 	f.restart()
 	other := f.newUser("other")
-	other.deployed(other.newProject("Taken", workspace.Team))
+	other.deployAndBuild(other.newProject("Taken", workspace.Team))
 	runs := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		if runs++; runs > 25 && !slicetest.IsNightly() {

@@ -51,8 +51,8 @@ func TestLabel(t *testing.T) {
 	f := newFixture(t)
 	ada, eve := f.newUser("ada"), f.newUser("eve")
 	p, q := ada.newProject("First", workspace.Team), eve.newProject("Second", workspace.Team)
-	d := ada.deployed(p)
-	eve.deployed(q)
+	d := ada.deployAndBuild(p)
+	eve.deployAndBuild(q)
 	put := func(u *user, projectID string, label any) slicetest.Response {
 		return u.Do(http.MethodPut, siteURL(projectID), object{"label": label})
 	}
@@ -91,14 +91,14 @@ func TestFirstSettings(t *testing.T) {
 	for framework, want := range map[string]bool{"react": true, " React": true, "static": false, "react-x": false} {
 		p := ada.Do(http.MethodPost, "/api/projects", object{"name": "My app", "framework": framework}).
 			Want(t, http.StatusCreated).Text("id")
-		d := ada.deployed(p)
+		d := ada.deployAndBuild(p)
 		label := ada.Get(siteURL(p)).Text("label")
 		own := ownLabel(ada.Get(deploymentURL(p, d)).Text("url"))
 		if got := f.address(label).SPA; got != want || f.address(own).SPA != want {
 			t.Errorf("%q: got spa %v, want %v", framework, got, want)
 		}
 		ada.Do(http.MethodPut, siteURL(p), object{"spa": !want}).Want(t, http.StatusOK)
-		ada.deployed(p)
+		ada.deployAndBuild(p)
 		if got := f.address(label).SPA; got == want {
 			t.Errorf("%q: a later deployment changed spa to %v", framework, got)
 		}
@@ -112,7 +112,7 @@ func TestBlockedLabel(t *testing.T) {
 	f := newFixture(t)
 	ada := f.newUser("ada")
 	p := ada.newProject("First", workspace.Team)
-	d := ada.deployed(p)
+	d := ada.deployAndBuild(p)
 	put := func(fields object) slicetest.Response { return ada.Do(http.MethodPut, siteURL(p), fields) }
 	put(object{"label": "moved"}).Want(t, http.StatusOK)
 	f.block("first")
@@ -120,7 +120,7 @@ func TestBlockedLabel(t *testing.T) {
 	put(object{"label": "moved"}).Want(t, http.StatusForbidden, fault.CodeAccessDenied)
 	put(object{"label": "third", "spa": true}).Want(t, http.StatusForbidden, fault.CodeAccessDenied)
 	put(object{"label": "first", "spa": true}).Want(t, http.StatusOK)
-	next := ada.deployed(p)
+	next := ada.deployAndBuild(p)
 	if a := f.address("first"); !a.Blocked || a.DeploymentID != next || a.ReservedFor != "" || !a.SPA {
 		t.Errorf("got %+v, want the blocked address", a)
 	}
@@ -176,7 +176,7 @@ func TestDeleteProject(t *testing.T) {
 	f := newFixture(t)
 	ada, eve := f.newUser("ada"), f.newUser("eve")
 	p := ada.newProject("First", workspace.Team)
-	d := ada.deployed(p)
+	d := ada.deployAndBuild(p)
 	own := ownLabel(ada.Get(deploymentURL(p, d)).Text("url"))
 	queued := ada.deploy(p, "preview")
 	building := f.begin(p, ada.deploy(p, "production"))
@@ -217,7 +217,7 @@ func TestDeleteProject(t *testing.T) {
 		t.Errorf("another workspace has the reserved label: got %s", got)
 	}
 	again := ada.newProject("First", workspace.Team)
-	if ada.deployed(again); f.live("first") == "" {
+	if ada.deployAndBuild(again); f.live("first") == "" {
 		t.Error("the workspace does not have its reserved label")
 	}
 }
@@ -289,7 +289,7 @@ func TestSiteOfProject(t *testing.T) {
 	yes := expression.Value(true)
 	change(expression.Set(address, yes), expression.Set(project, yes))
 	want("blocked", moved, second, "blocked")
-	third := ada.deployed(p)
+	third := ada.deployAndBuild(p)
 	want("blocked, another deployment", moved, third, "blocked")
 	ada.Do(http.MethodDelete, siteURL(p), nil).Want(t, http.StatusOK)
 	want("blocked and offline", moved, "", "blocked")
@@ -301,6 +301,6 @@ func TestSiteOfProject(t *testing.T) {
 	ada.Do(http.MethodDelete, "/api/projects/"+p, nil).Want(t, http.StatusOK)
 	p = ada.newProject("Bakery", workspace.Team)
 	want("another project", "", "", "")
-	next := ada.deployed(p)
+	next := ada.deployAndBuild(p)
 	want("another project with the blocked label", url, next, "blocked")
 }

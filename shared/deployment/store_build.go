@@ -41,7 +41,7 @@ func (s Store) Begin(ctx context.Context, j job.Job, now time.Time) (d Deploymen
 		c := s.newChange(p, now)
 		c.putDeployment(d, equals("status", p.deployment.Status))
 		c.add(slot, s.jobs().Hold(j))
-		return lost(c.commit(ctx))
+		return asLost(c.commit(ctx))
 	})
 	return d, err
 }
@@ -59,8 +59,8 @@ func (s Store) readBuild(ctx context.Context, j job.Job) (state, error) {
 	return p, job.ErrLost
 }
 
-// lost converts the error of a change if the project was deleted meanwhile.
-func lost(err error) error {
+// asLost converts the error of a change if the project was deleted meanwhile.
+func asLost(err error) error {
 	if errors.Is(err, workspace.ErrProjectNotFound) {
 		return fmt.Errorf("%w: %w", job.ErrLost, err)
 	}
@@ -120,7 +120,7 @@ func (s Store) Finish(ctx context.Context, j job.Job, o Outcome, now time.Time) 
 		c := s.newChange(p, now)
 		c.putDeployment(d, equals("status", p.deployment.Status))
 		c.finish(j, d, o.Log)
-		return lost(c.commit(ctx))
+		return asLost(c.commit(ctx))
 	})
 	return d, err
 }

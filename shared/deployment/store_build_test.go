@@ -43,7 +43,7 @@ func TestUselessJob(t *testing.T) {
 	f := newFixture(t)
 	ada := f.newUser("ada")
 	p := ada.newProject("Shop front", workspace.Team)
-	for _, d := range []string{ada.deployed(p), f.IDs.New(id.Deployment)} {
+	for _, d := range []string{ada.deployAndBuild(p), f.IDs.New(id.Deployment)} {
 		f.Transact(f.jobs.Add(job.New(deployment.BuildJob, p, d, ada.UserID, f.Clock.Now())))
 		if _, err := f.store.Begin(t.Context(), f.claim(p, d), f.Clock.Now()); !errors.Is(err, job.ErrLost) {
 			t.Errorf("got error %v, want ErrLost", err)

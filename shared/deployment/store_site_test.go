@@ -41,7 +41,7 @@ func TestEarlier(t *testing.T) {
 		ada.Do(http.MethodPost, deploymentURL(p, d)+"/promote", nil).Want(t, http.StatusOK)
 	}
 	for range 7 {
-		all = append(all, ada.deployed(p))
+		all = append(all, ada.deployAndBuild(p))
 	}
 	want("after seven deployments", all[5], all[4], all[3], all[2], all[1])
 	ada.Do(http.MethodDelete, deploymentURL(p, all[4]), nil).Want(t, http.StatusOK)
@@ -81,11 +81,11 @@ func TestEarlierIsKept(t *testing.T) {
 	f := newFixture(t)
 	ada := f.newUser("ada")
 	p := ada.newProject("Bakery", workspace.Team)
-	replaced := ada.deployed(p)
+	replaced := ada.deployAndBuild(p)
 	for range 20 {
 		ada.deploy(p, "preview")
 	}
-	live := ada.deployed(p)
+	live := ada.deployAndBuild(p)
 	if ada.status(p, replaced) != "ready" {
 		t.Error("the deployment that was live until now is removed")
 	}

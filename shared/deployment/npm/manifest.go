@@ -151,7 +151,7 @@ func parseProject(raw []byte, imports map[string]bool) (*project, error) {
 			"describes it.", message).At(manifestPath, raw, bytes.Index(raw, []byte(`"overrides"`)))
 	}
 	m.BundleDependencies, m.BundledDependencies = nil, nil // the project has no tarball
-	m.Dependencies = m.installed(imports)
+	m.Dependencies = m.packagesToInstall(imports)
 	p.edges = slices.DeleteFunc(m.edges(), func(e edge) bool { return e.kind == optionalPeer })
 	p.edges = p.rules.apply(append(p.edges, m.development()...))
 	for _, e := range p.edges {
@@ -177,8 +177,8 @@ func (m *projectManifest) development() (edges []edge) {
 	return edges
 }
 
-// installed returns the dependencies, and the devDependencies that the sources import.
-func (m *projectManifest) installed(imports map[string]bool) map[string]string {
+// packagesToInstall returns the dependencies, and the devDependencies that the sources import.
+func (m *projectManifest) packagesToInstall(imports map[string]bool) map[string]string {
 	all := map[string]string{}
 	for name, spec := range m.DevDependencies {
 		if imports[name] {

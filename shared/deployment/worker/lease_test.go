@@ -56,7 +56,7 @@ func TestBusyAccount(t *testing.T) {
 	p.checkLive("Hello")
 }
 
-// A worker whose build has lost its lease stops the build, and frees its place among those of the account.
+// A worker whose build has lost its lease stops the build, and frees its place among the builds of the account.
 func TestLostBuildStops(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
