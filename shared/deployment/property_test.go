@@ -85,7 +85,7 @@ func (w *world) step() {
 	got := w.observe()
 	var diffs []string
 	for _, want := range candidates {
-		diff := cmp.Diff(want, got, cmpopts.IgnoreFields(modelDeployment{}, "Token")) // it is random
+		diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(modelDeployment{}, "Token")) // it is random
 		if diff == "" {
 			w.model = got
 			return

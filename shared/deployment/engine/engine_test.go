@@ -40,6 +40,7 @@ func TestCall(t *testing.T) {
 			return [c !== a, c.a === c, c.b !== a.b, [...c.b[0].get(1)][0], c.b[1].flags].join() }`: "true,true,true,2,g",
 		`f = () => ["", "a", "ab", "abc", "abc\xff"].map((s) => btoa(s) + atob(btoa(s))).join()`: ",YQ==a,YWI=ab,YWJjabc,YWJj/w==abc\u00ff",
 		`f = () => undefined`: nil,
+		`f = () => "\ud800a"`: "\ufffda",
 		`f = () => new Promise((resolve) => Promise.resolve().then(() => resolve(1)))`: 1.0,
 	} {
 		if got, err := run(t, time.Minute, code); got != want || err != nil {
