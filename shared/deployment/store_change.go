@@ -53,7 +53,6 @@ func (s Store) newChange(p state, now time.Time) *change {
 // isEmpty reports whether nothing has to be written.
 func (c *change) isEmpty() bool { return len(c.writes) == 0 && c.site.Sequence == c.before.Sequence }
 
-// add adds writes.
 func (c *change) add(writes ...db.Write) { c.writes = append(c.writes, writes...) }
 
 // addEvent adds the event of a deployment. reason is "" for deployment.completed.
